@@ -1,0 +1,162 @@
+//! An Ethernet frame, seen as the kernel's transmit path sees it.
+
+use crate::Mac;
+
+/// EtherTypes this project names.
+pub mod ethertype {
+    /// IPv4.
+    pub const IPV4: u16 = 0x0800;
+    /// ARP.
+    pub const ARP: u16 = 0x0806;
+    /// A customer VLAN tag (IEEE 802.1Q).
+    pub const VLAN: u16 = 0x8100;
+    /// IPv6.
+    pub const IPV6: u16 = 0x86dd;
+    /// A service VLAN tag (IEEE 802.1ad).
+    pub const QINQ: u16 = 0x88a8;
+    /// Slow protocols (IEEE 802.3 annex 57A): LACP and markers.
+    pub const SLOW: u16 = 0x8809;
+}
+
+/// Bytes that are not what they were taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// Fewer bytes than the header needs.
+    #[error("{what}: {have} bytes where {need} are needed")]
+    Short {
+        /// The header.
+        what: &'static str,
+        /// Bytes needed.
+        need: usize,
+        /// Bytes there were.
+        have: usize,
+    },
+    /// A field holds what the decoder does not accept.
+    #[error("{what}: {value:#x} is not accepted")]
+    Field {
+        /// The field.
+        what: &'static str,
+        /// Its value.
+        value: u32,
+    },
+}
+
+/// A VLAN tag kept beside the frame, as the kernel keeps it
+/// (`skb->vlan_proto`, `skb->vlan_tci`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vlan {
+    /// [`ethertype::VLAN`] or [`ethertype::QINQ`].
+    pub protocol: u16,
+    /// Priority (3 bits), drop eligibility (1), identifier (12).
+    pub tci: u16,
+}
+
+/// A view of one Ethernet frame, without its check sequence.
+///
+/// The outermost VLAN tag is either still among the bytes, as in a frame that
+/// a packet socket sends ([`Frame::parse`]), or beside them, as in a frame
+/// that the kernel received and forwards ([`Frame::parse_untagged`]). The two
+/// hash differently; see `nicteam_team::hash`.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    macs: &'a [u8; 12],
+    rest: &'a [u8],
+    vlan: Option<Vlan>,
+}
+
+/// Bytes of the two addresses.
+const MACS: usize = 12;
+/// Bytes of an Ethernet header.
+const HEADER: usize = 14;
+/// Bytes of a VLAN tag.
+const TAG: usize = 4;
+
+impl<'a> Frame<'a> {
+    /// Takes the bytes as they are: a tag among them stays there.
+    pub fn parse(bytes: &'a [u8]) -> Result<Frame<'a>, Malformed> {
+        let short = Malformed::Short { what: "Ethernet header", need: HEADER, have: bytes.len() };
+        if bytes.len() < HEADER {
+            return Err(short);
+        }
+        let (macs, rest) = bytes.split_first_chunk::<MACS>().ok_or(short)?;
+        Ok(Frame { macs, rest, vlan: None })
+    }
+
+    /// Takes the outermost VLAN tag, if there is one, off the bytes and puts it
+    /// beside them, as the kernel does with every frame it receives
+    /// (`skb_vlan_untag`).
+    pub fn parse_untagged(bytes: &'a [u8]) -> Result<Frame<'a>, Malformed> {
+        let frame = Frame::parse(bytes)?;
+        let protocol = frame.ethertype();
+        if !matches!(protocol, ethertype::VLAN | ethertype::QINQ) {
+            return Ok(frame);
+        }
+        if bytes.len() < HEADER + TAG {
+            return Err(Malformed::Short { what: "VLAN tag", need: HEADER + TAG, have: bytes.len() });
+        }
+        let tci = u16::from_be_bytes([frame.rest[2], frame.rest[3]]);
+        Ok(Frame { rest: &frame.rest[TAG..], ..frame }.with_vlan(Vlan { protocol, tci }))
+    }
+
+    /// The same frame with this tag beside it.
+    pub fn with_vlan(self, vlan: Vlan) -> Frame<'a> {
+        Frame { vlan: Some(vlan), ..self }
+    }
+
+    /// Destination address.
+    pub fn dst(&self) -> Mac {
+        let [a, b, c, d, e, f, ..] = *self.macs;
+        Mac([a, b, c, d, e, f])
+    }
+
+    /// Source address.
+    pub fn src(&self) -> Mac {
+        let [.., a, b, c, d, e, f] = *self.macs;
+        Mac([a, b, c, d, e, f])
+    }
+
+    /// The EtherType behind the addresses (and behind the tag that was taken off).
+    pub fn ethertype(&self) -> u16 {
+        u16::from_be_bytes([self.rest[0], self.rest[1]])
+    }
+
+    /// What follows the EtherType.
+    pub fn payload(&self) -> &'a [u8] {
+        &self.rest[2..]
+    }
+
+    /// The tag beside the frame.
+    pub fn vlan(&self) -> Option<Vlan> {
+        self.vlan
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TAGGED: [u8; 20] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0x81, 0, 0x60, 5, 0x08, 0, 0xaa, 0xbb];
+
+    #[test]
+    fn a_tag_stays_or_is_taken_off() {
+        let as_is = Frame::parse(&TAGGED).unwrap();
+        assert_eq!((as_is.ethertype(), as_is.vlan()), (ethertype::VLAN, None));
+        let untagged = Frame::parse_untagged(&TAGGED).unwrap();
+        assert_eq!(untagged.ethertype(), ethertype::IPV4);
+        assert_eq!(untagged.vlan(), Some(Vlan { protocol: ethertype::VLAN, tci: 0x6005 }));
+        assert_eq!(untagged.payload(), [0xaa, 0xbb]);
+        assert_eq!(untagged.dst(), Mac([1, 2, 3, 4, 5, 6]));
+        assert_eq!(untagged.src(), Mac([7, 8, 9, 10, 11, 12]));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_decode_or_are_refused(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
+            prop_assert_eq!(Frame::parse(&bytes).is_ok(), bytes.len() >= HEADER);
+            if let Ok(frame) = Frame::parse_untagged(&bytes) {
+                prop_assert!(frame.payload().len() <= bytes.len() - HEADER);
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Frames as they stand on the wire.
+//!
+//! Every decoder of this crate is total: any bytes decode or are refused with
+//! a [`Malformed`] that says what was missing; nothing panics. Nothing here
+//! does I/O, keeps time or allocates more than the frame it builds.
+#![forbid(unsafe_code)]
+
+mod arp;
+mod ethernet;
+mod frame;
+mod mac;
+mod ndisc;
+
+pub use arp::Arp;
+pub use frame::{Frame, Malformed, Vlan, ethertype};
+pub use mac::{Mac, ParseMacError};
+pub use ndisc::{Ndisc, NdiscKind};
