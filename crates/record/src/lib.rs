@@ -1,0 +1,192 @@
+//! What an experiment leaves behind: the types of `record.json` and of the raw samples.
+//!
+//! A bundle is a folder: `record.json` ([`Record`]), `samples/RUN.jsonl` (a
+//! [`Sample`] a line) and `report.html`. Units stand last in every name.
+//! The file format is described in `docs/record.md`.
+#![forbid(unsafe_code)]
+
+mod bundle;
+mod sample;
+mod topology;
+
+use serde::{Deserialize, Serialize};
+
+pub use bundle::{Bundle, BundleError};
+pub use sample::{ConnectionSample, MemberSample, Sample};
+pub use topology::{Host, Link, LinkEnd, Switch, Team, Topology};
+
+/// Number of the format that this version writes.
+pub const SCHEMA: u32 = 1;
+
+/// One experiment's outcome: `record.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Version of nicteam that wrote it.
+    pub nicteam: String,
+    /// When the first run began, RFC 3339, UTC.
+    pub started: String,
+    /// Where it ran.
+    pub environment: Environment,
+    /// What was asked.
+    pub experiment: Experiment,
+    /// What came out, in the order of the file.
+    pub runs: Vec<Run>,
+}
+
+/// Where an experiment ran.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Environment {
+    /// Kernel release and version.
+    pub kernel: String,
+    /// CPU model.
+    pub cpu_model: String,
+    /// Processors in use.
+    pub cpus: u32,
+    /// Memory, bytes.
+    pub memory_bytes: u64,
+    /// Kind of testbed: `netns`.
+    pub testbed: String,
+    /// Dataplane that ran the teams: `bpf` or `packet`.
+    pub dataplane: String,
+    /// `root` or `user namespace`.
+    pub privileges: String,
+    /// `packets`: every frame was a true MTU packet; `super-frames`: the stack's
+    /// offloads joined up to 64 KB, because the machine cannot carry packets at this rate.
+    pub granularity: String,
+    /// Share of all processors that was busy before the first run, 0 to 1: the machine's noise.
+    pub busy_before: f64,
+}
+
+/// What was asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Experiment {
+    /// Name it was run by.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// What it wants to know, in a sentence or two.
+    pub question: Option<String>,
+    /// The experiment file, whole.
+    pub file: String,
+    /// What the command line changed: `rate=1gbit`, `duration=60s`.
+    pub overrides: Vec<String>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Names of the runs in the order in which they ran.
+    pub order: Vec<String>,
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Its name.
+    pub name: String,
+    /// What it does, in words.
+    pub description: Option<String>,
+    /// What the published test found, in its words (`110 MB/s`).
+    pub published: Option<String>,
+    /// The published figure as a part of its own limit, 0 to 1.
+    pub published_of_limit: Option<f64>,
+    /// What was built for it.
+    pub topology: Topology,
+    /// Payload that arrived in the measured window, bit/s, counted by the
+    /// receiving programs, all workloads together.
+    pub delivered_bps: f64,
+    /// Payload that the links could have carried, bit/s; `docs/record.md` defines it.
+    pub limit_bps: f64,
+    /// `delivered_bps / limit_bps`.
+    pub of_limit: f64,
+    /// What sets the limit, in words.
+    pub limit_reason: String,
+    /// Traffic of every member of every team.
+    pub members: Vec<Member>,
+    /// Every connection.
+    pub connections: Vec<Connection>,
+    /// Processor time.
+    pub cpu: Cpu,
+    /// The measured window, without the warm-up, milliseconds.
+    pub measured_ms: f64,
+    /// What was left out before it, milliseconds.
+    pub warmup_ms: f64,
+    /// Layer whose bytes `delivered_bps` counts.
+    pub delivered_counted_at: String,
+    /// Layer whose bytes `members` count.
+    pub members_counted_at: String,
+    /// Raw samples, relative to the bundle.
+    pub samples: String,
+    /// SHA-256 of that file, hexadecimal.
+    pub samples_sha256: String,
+}
+
+/// One member's traffic in the measured window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Member {
+    /// Host or switch.
+    pub host: String,
+    /// Its team's device.
+    pub team: String,
+    /// The member's device.
+    pub member: String,
+    /// Sent, bit/s.
+    pub tx_bps: f64,
+    /// Received, bit/s.
+    pub rx_bps: f64,
+    /// Frames sent.
+    pub tx_frames: u64,
+    /// Frames received.
+    pub rx_frames: u64,
+    /// Frames dropped on the way out: by the team, or by the link's queue.
+    pub tx_drops: u64,
+    /// Frames dropped on the way in by the team.
+    pub rx_drops: u64,
+}
+
+/// One TCP connection in the measured window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Connection {
+    /// Its workload.
+    pub workload: String,
+    /// Its number in the run, from 0.
+    pub index: u32,
+    /// Host that sends the payload.
+    pub from: String,
+    /// Host that receives it.
+    pub to: String,
+    /// Address and port of the sending end.
+    pub src: String,
+    /// Address and port of the receiving end.
+    pub dst: String,
+    /// Payload received, bit/s.
+    pub delivered_bps: f64,
+    /// Segments sent again in the measured window (`tcpi_total_retrans`).
+    pub retransmits: u64,
+    /// Segments with payload sent in it (`tcpi_data_segs_out`).
+    pub segments: u64,
+    /// Mean of the smoothed round-trip times sampled in it, microseconds (`tcpi_rtt`).
+    pub rtt_us: f64,
+    /// Congestion control of the sending end.
+    pub congestion: String,
+}
+
+/// Processor time in the measured window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// Busy share of all processors, 0 to 1.
+    pub busy: f64,
+    /// Share that a hypervisor took away, 0 to 1.
+    pub stolen: f64,
+    /// Processor seconds of each host's or switch's processes; approximate,
+    /// since the kernel charges soft interrupts to whoever runs.
+    pub seconds: Vec<HostCpu>,
+}
+
+/// One host's processor time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostCpu {
+    /// Host or switch.
+    pub host: String,
+    /// User and system time, seconds.
+    pub seconds: f64,
+}

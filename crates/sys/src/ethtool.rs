@@ -1,0 +1,192 @@
+//! What a driver says of its link (`SIOCETHTOOL`), in the current network namespace.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+
+use crate::{Context, Result};
+
+/// Speed and duplex of a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkSettings {
+    /// Mbit/s, if known.
+    pub speed_mbps: Option<u32>,
+    /// True for full duplex, if known.
+    pub full_duplex: Option<bool>,
+}
+
+/// Asks drivers about their links; holds one socket, of the namespace it was opened in.
+#[derive(Debug)]
+pub struct Ethtool {
+    socket: OwnedFd,
+}
+
+impl Ethtool {
+    /// In the caller's network namespace.
+    pub fn open() -> Result<Ethtool> {
+        let socket = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)
+            .context(|| "open a socket for ethtool".to_owned())?;
+        Ok(Ethtool { socket })
+    }
+
+    /// Carrier right now (`ETHTOOL_GLINK`): true only if the device is up and has it.
+    ///
+    /// # Errors
+    /// `ENODEV` if there is no such device, `EOPNOTSUPP` if its driver does not say.
+    pub fn carrier(&self, device: &str) -> Result<bool> {
+        let mut value = Value { command: ETHTOOL_GLINK, data: 0 };
+        self.ask(device, &mut value).context(|| format!("ask for the carrier of {device}"))?;
+        Ok(value.data != 0)
+    }
+
+    /// Speed and duplex (`ETHTOOL_GLINKSETTINGS`); unknown where the driver does not say.
+    ///
+    /// # Errors
+    /// `ENODEV` if there is no such device.
+    pub fn settings(&self, device: &str) -> Result<LinkSettings> {
+        match self.raw_settings(device) {
+            Ok(settings) => Ok(decode_settings(&settings)),
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(LinkSettings::default()),
+            Err(error) => Err(error).context(|| format!("ask for the speed of {device}")),
+        }
+    }
+
+    /// First the kernel answers how long its sets of link modes are, as a
+    /// negative number; asked with that number, it answers in full (Linux 6.1
+    /// net/ethtool/ioctl.c, ethtool_get_link_ksettings).
+    fn raw_settings(&self, device: &str) -> io::Result<Settings> {
+        let mut settings = Settings::new(0);
+        self.ask(device, &mut settings)?;
+        let words = settings.link_mode_masks_nwords;
+        let fits = words < 0 && 3 * usize::from(words.unsigned_abs()) <= LINK_MODE_WORDS;
+        if !fits {
+            return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP));
+        }
+        let mut settings = Settings::new(-words);
+        self.ask(device, &mut settings)?;
+        Ok(settings)
+    }
+
+    /// One `SIOCETHTOOL`; `request` begins with its command.
+    fn ask<T: Request>(&self, device: &str, request: &mut T) -> io::Result<()> {
+        // SAFETY: all-zero bytes are a valid ifreq.
+        let mut ifreq: libc::ifreq = unsafe { std::mem::zeroed() };
+        // The name is ended by a zero byte, so the last place stays free.
+        if device.len() >= ifreq.ifr_name.len() {
+            return Err(io::Error::from_raw_os_error(libc::ENODEV));
+        }
+        for (place, byte) in ifreq.ifr_name.iter_mut().zip(device.bytes()) {
+            *place = byte as libc::c_char;
+        }
+        ifreq.ifr_ifru.ifru_data = (request as *mut T).cast();
+        // SAFETY: `ifr_data` points to a structure that lives through the call
+        // and is as large as the kernel writes for its command (see `Request`).
+        let result = unsafe { libc::ioctl(self.socket.as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut ifreq) };
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+}
+
+// Linux 6.1 include/uapi/linux/ethtool.h.
+const ETHTOOL_GLINK: u32 = 0x0a;
+const ETHTOOL_GLINKSETTINGS: u32 = 0x4c;
+const SPEED_UNKNOWN: u32 = u32::MAX;
+const DUPLEX_HALF: u8 = 0;
+const DUPLEX_FULL: u8 = 1;
+/// Room for the three sets of link modes, each of at most 127 words (the kernel tells how many in an `i8`).
+const LINK_MODE_WORDS: usize = 3 * 127;
+
+/// A structure that begins with an ethtool command and has room for its whole answer.
+///
+/// # Safety
+/// `repr(C)`, any bytes are valid, and as large as the kernel's.
+unsafe trait Request {}
+
+/// `struct ethtool_value`.
+#[repr(C)]
+struct Value {
+    command: u32,
+    data: u32,
+}
+
+// SAFETY: two integers, as the kernel has them.
+unsafe impl Request for Value {}
+
+/// `struct ethtool_link_settings`, with the link modes behind it.
+#[repr(C)]
+struct Settings {
+    command: u32,
+    speed: u32,
+    duplex: u8,
+    port: u8,
+    phy_address: u8,
+    autoneg: u8,
+    mdio_support: u8,
+    eth_tp_mdix: u8,
+    eth_tp_mdix_ctrl: u8,
+    link_mode_masks_nwords: i8,
+    transceiver: u8,
+    master_slave_cfg: u8,
+    master_slave_state: u8,
+    rate_matching: u8,
+    reserved: [u32; 7],
+    link_modes: [u32; LINK_MODE_WORDS],
+}
+
+// SAFETY: integers, in the kernel's order, with room for every number of words.
+unsafe impl Request for Settings {}
+
+impl Settings {
+    fn new(link_mode_masks_nwords: i8) -> Settings {
+        Settings {
+            command: ETHTOOL_GLINKSETTINGS,
+            speed: 0,
+            duplex: 0,
+            port: 0,
+            phy_address: 0,
+            autoneg: 0,
+            mdio_support: 0,
+            eth_tp_mdix: 0,
+            eth_tp_mdix_ctrl: 0,
+            link_mode_masks_nwords,
+            transceiver: 0,
+            master_slave_cfg: 0,
+            master_slave_state: 0,
+            rate_matching: 0,
+            reserved: [0; 7],
+            link_modes: [0; LINK_MODE_WORDS],
+        }
+    }
+}
+
+fn decode_settings(settings: &Settings) -> LinkSettings {
+    LinkSettings {
+        // Drivers say 0 as well as the official "unknown" while there is no link.
+        speed_mbps: Some(settings.speed).filter(|&speed| speed != 0 && speed != SPEED_UNKNOWN),
+        full_duplex: match settings.duplex {
+            DUPLEX_HALF => Some(false),
+            DUPLEX_FULL => Some(true),
+            _ => None,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_structure_is_the_kernels() {
+        assert_eq!(std::mem::offset_of!(Settings, link_mode_masks_nwords), 15);
+        assert_eq!(std::mem::offset_of!(Settings, link_modes), 48);
+    }
+
+    #[test]
+    fn unknown_speed_and_duplex_stay_unknown() {
+        let decode = |speed, duplex| decode_settings(&Settings { speed, duplex, ..Settings::new(0) });
+        assert_eq!(decode(10_000, 1), LinkSettings { speed_mbps: Some(10_000), full_duplex: Some(true) });
+        assert_eq!(decode(100, 0).full_duplex, Some(false));
+        assert_eq!(decode(u32::MAX, 255), LinkSettings::default());
+        assert_eq!(decode(0, 255).speed_mbps, None);
+    }
+}

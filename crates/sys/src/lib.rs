@@ -1,0 +1,18 @@
+//! The operating system, thinly: what the kernel offers, in Rust's words, without policy.
+//!
+//! With the BPF loader of `nicteam-dataplane` this is the only place for
+//! `unsafe`. Every error names the operation, what it was tried on, and what
+//! the system said.
+
+pub mod cpu;
+mod error;
+pub mod ethtool;
+pub mod netlink;
+pub mod netns;
+pub mod nft;
+pub mod packet;
+pub mod process;
+pub mod shape;
+pub mod tcp;
+
+pub use error::{Context, Error, Result};

@@ -1,0 +1,332 @@
+//! Links, addresses and queues by route netlink.
+
+use std::net::IpAddr;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
+use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
+use netlink_packet_route::link::{
+    AfSpecInet6, AfSpecUnspec, BridgeStpState, In6AddrGenMode, InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute,
+    LinkFlags, LinkInfo, LinkMessage, Stats64,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::protocols::NETLINK_ROUTE;
+
+use crate::{Context, Result};
+
+pub(crate) mod connection;
+mod monitor;
+
+use connection::Connection;
+pub use monitor::{Change, Monitor};
+
+/// A route netlink socket, of the namespace it was opened in. Requests wait for their answer.
+#[derive(Debug)]
+pub struct Netlink {
+    connection: Connection,
+}
+
+/// One end of a veth pair to be.
+#[derive(Clone, Debug)]
+pub struct VethEnd<'a> {
+    /// Device name.
+    pub name: &'a str,
+    /// Interface index; give every end of a machine its own (two ends with the
+    /// same index learn of carrier loss up to a second late). `None`: the kernel's choice.
+    pub index: Option<u32>,
+    /// Address; `None`: random.
+    pub mac: Option<[u8; 6]>,
+    /// Namespace it is to live in; `None`: the socket's own.
+    pub netns: Option<BorrowedFd<'a>>,
+    /// Most packets in a super-frame; 1 makes every frame a true packet. `None`: the kernel's choice.
+    pub gso_max_segs: Option<u32>,
+}
+
+/// A device.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Link {
+    /// Interface index.
+    pub index: u32,
+    /// Name.
+    pub name: String,
+    /// Kind (`veth`, `bridge`); empty for hardware.
+    pub kind: String,
+    /// Address; zero for a device that has none of six bytes.
+    pub mac: [u8; 6],
+    /// Largest IP packet, bytes.
+    pub mtu: u32,
+    /// Administratively up.
+    pub up: bool,
+    /// Carrier (`IFF_LOWER_UP`).
+    pub carrier: bool,
+    /// Index of the master (bridge), if there is one.
+    pub master: Option<u32>,
+    /// Index of the device at the other end (`IFLA_LINK`), for veth. It counts
+    /// in the namespace of that other end.
+    pub peer: Option<u32>,
+    /// Largest super-frame, bytes (`IFLA_GSO_MAX_SIZE`).
+    pub gso_max_size: u32,
+    /// Most packets in one (`IFLA_GSO_MAX_SEGS`).
+    pub gso_max_segs: u32,
+    /// Traffic counters.
+    pub stats: LinkStats,
+}
+
+/// Counters of a device (`IFLA_STATS64`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkStats {
+    /// Frames received.
+    pub rx_frames: u64,
+    /// Bytes received.
+    pub rx_bytes: u64,
+    /// Frames dropped on the way in.
+    pub rx_drops: u64,
+    /// Frames sent.
+    pub tx_frames: u64,
+    /// Bytes sent.
+    pub tx_bytes: u64,
+    /// Frames dropped on the way out.
+    pub tx_drops: u64,
+}
+
+impl Netlink {
+    /// In the caller's network namespace.
+    pub fn open() -> Result<Netlink> {
+        let connection = Connection::open(NETLINK_ROUTE).context(|| "open a route netlink socket".to_owned())?;
+        Ok(Netlink { connection })
+    }
+
+    /// Makes a veth pair.
+    pub fn add_veth(&mut self, a: &VethEnd<'_>, b: &VethEnd<'_>, mtu: u32) -> Result<()> {
+        let mut link = veth_end(a, mtu);
+        link.attributes.push(LinkAttribute::LinkInfo(vec![
+            LinkInfo::Kind(InfoKind::Veth),
+            LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(veth_end(b, mtu)))),
+        ]));
+        self.create(link, || format!("make the veth pair {}/{}", a.name, b.name))
+    }
+
+    /// Makes a learning bridge with spanning tree and multicast snooping off.
+    pub fn add_bridge(&mut self, name: &str) -> Result<()> {
+        let options = vec![InfoBridge::StpState(BridgeStpState::Disabled), InfoBridge::MulticastSnooping(false)];
+        let mut link = LinkMessage::default();
+        link.attributes = vec![
+            LinkAttribute::IfName(name.to_owned()),
+            LinkAttribute::LinkInfo(vec![LinkInfo::Kind(InfoKind::Bridge), LinkInfo::Data(InfoData::Bridge(options))]),
+        ];
+        self.create(link, || format!("make the bridge {name}"))
+    }
+
+    /// Removes a device.
+    pub fn delete(&mut self, index: u32) -> Result<()> {
+        let mut link = LinkMessage::default();
+        link.header.index = index;
+        self.done(RouteNetlinkMessage::DelLink(link), 0, || format!("delete device {index}"))
+    }
+
+    /// Sets a device up or down.
+    pub fn set_up(&mut self, index: u32, up: bool) -> Result<()> {
+        let mut link = LinkMessage::default();
+        link.header.index = index;
+        link.header.flags = if up { LinkFlags::Up } else { LinkFlags::empty() };
+        link.header.change_mask = LinkFlags::Up;
+        let direction = if up { "up" } else { "down" };
+        self.done(RouteNetlinkMessage::SetLink(link), 0, || format!("set device {index} {direction}"))
+    }
+
+    /// Sets the address.
+    pub fn set_mac(&mut self, index: u32, mac: [u8; 6]) -> Result<()> {
+        self.set(index, LinkAttribute::Address(mac.to_vec()), || {
+            let [a, b, c, d, e, f] = mac;
+            format!("set the address of device {index} to {a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{f:02x}")
+        })
+    }
+
+    /// Sets the MTU, bytes.
+    pub fn set_mtu(&mut self, index: u32, mtu: u32) -> Result<()> {
+        self.set(index, LinkAttribute::Mtu(mtu), || format!("set the MTU of device {index} to {mtu}"))
+    }
+
+    /// Sets the largest super-frame: bytes, packets.
+    pub fn set_gso_max(&mut self, index: u32, size: u32, segs: u32) -> Result<()> {
+        let attributes = vec![LinkAttribute::GsoMaxSize(size), LinkAttribute::GsoMaxSegs(segs)];
+        self.set_all(index, attributes, || {
+            format!("set the largest super-frame of device {index} to {size} bytes, {segs} packets")
+        })
+    }
+
+    /// Puts a device under a master (bridge), or takes it out.
+    pub fn set_master(&mut self, index: u32, master: Option<u32>) -> Result<()> {
+        self.set(index, LinkAttribute::Controller(master.unwrap_or(0)), || match master {
+            Some(master) => format!("put device {index} under device {master}"),
+            None => format!("take device {index} out of its master"),
+        })
+    }
+
+    /// Keeps IPv6 from giving the device an address by itself (`addr_gen_mode none`).
+    pub fn set_no_ipv6_address(&mut self, index: u32) -> Result<()> {
+        let inet6 = AfSpecUnspec::Inet6(vec![AfSpecInet6::AddrGenMode(In6AddrGenMode::None)]);
+        self.set(index, LinkAttribute::AfSpecUnspec(vec![inet6]), || {
+            format!("turn the automatic IPv6 address of device {index} off")
+        })
+    }
+
+    /// The device of this name; `None` if there is none.
+    pub fn link(&mut self, name: &str) -> Result<Option<Link>> {
+        let mut request = LinkMessage::default();
+        request.attributes = vec![LinkAttribute::IfName(name.to_owned())];
+        match self.request(RouteNetlinkMessage::GetLink(request), 0, || format!("read device {name}")) {
+            Ok(answers) => Ok(answers.into_iter().find_map(new_link)),
+            Err(error) if error.errno() == Some(libc::ENODEV) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Every device of the namespace.
+    pub fn links(&mut self) -> Result<Vec<Link>> {
+        let request = RouteNetlinkMessage::GetLink(LinkMessage::default());
+        let answers = self.request(request, NLM_F_DUMP, || "list the devices".to_owned())?;
+        Ok(answers.into_iter().filter_map(new_link).collect())
+    }
+
+    /// Adds an address; IPv6 without duplicate address detection if `nodad`.
+    pub fn add_address(&mut self, index: u32, address: IpAddr, prefix: u8, nodad: bool) -> Result<()> {
+        let mut message = AddressMessage::default();
+        message.header.index = index;
+        message.header.family = family(address);
+        message.header.prefix_len = prefix;
+        if nodad && address.is_ipv6() {
+            message.header.flags = AddressHeaderFlags::Nodad;
+        }
+        message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
+        let request = RouteNetlinkMessage::NewAddress(message);
+        self.done(request, NLM_F_CREATE | NLM_F_EXCL, || format!("add {address}/{prefix} to device {index}"))
+    }
+
+    /// The addresses of a device, with prefix lengths.
+    pub fn addresses(&mut self, index: u32) -> Result<Vec<(IpAddr, u8)>> {
+        let request = RouteNetlinkMessage::GetAddress(AddressMessage::default());
+        let answers = self.request(request, NLM_F_DUMP, || format!("list the addresses of device {index}"))?;
+        let of_device = |message: RouteNetlinkMessage| match message {
+            RouteNetlinkMessage::NewAddress(message) if message.header.index == index => own_address(&message),
+            _ => None,
+        };
+        Ok(answers.into_iter().filter_map(of_device).collect())
+    }
+
+    /// Sends a request and returns what the kernel answers beside its acknowledgement.
+    pub(crate) fn request(
+        &mut self,
+        message: RouteNetlinkMessage,
+        flags: u16,
+        operation: impl Fn() -> String,
+    ) -> Result<Vec<RouteNetlinkMessage>> {
+        self.connection.request(message, flags, operation)
+    }
+
+    /// Sends a request that has no answer but its acknowledgement.
+    pub(crate) fn done(
+        &mut self,
+        message: RouteNetlinkMessage,
+        flags: u16,
+        operation: impl Fn() -> String,
+    ) -> Result<()> {
+        self.request(message, flags, operation).map(drop)
+    }
+
+    fn create(&mut self, link: LinkMessage, operation: impl Fn() -> String) -> Result<()> {
+        self.done(RouteNetlinkMessage::NewLink(link), NLM_F_CREATE | NLM_F_EXCL, operation)
+    }
+
+    fn set(&mut self, index: u32, attribute: LinkAttribute, operation: impl Fn() -> String) -> Result<()> {
+        self.set_all(index, vec![attribute], operation)
+    }
+
+    fn set_all(&mut self, index: u32, attributes: Vec<LinkAttribute>, operation: impl Fn() -> String) -> Result<()> {
+        let mut link = LinkMessage::default();
+        link.header.index = index;
+        link.attributes = attributes;
+        self.done(RouteNetlinkMessage::SetLink(link), 0, operation)
+    }
+}
+
+/// A decoded `RTM_NEWLINK`.
+fn link_of(message: &LinkMessage) -> Link {
+    let mut link = Link {
+        index: message.header.index,
+        up: message.header.flags.contains(LinkFlags::Up),
+        carrier: message.header.flags.contains(LinkFlags::LowerUp),
+        ..Link::default()
+    };
+    for attribute in &message.attributes {
+        match attribute {
+            LinkAttribute::IfName(name) => link.name.clone_from(name),
+            LinkAttribute::Address(bytes) => link.mac = bytes.as_slice().try_into().unwrap_or_default(),
+            LinkAttribute::Mtu(mtu) => link.mtu = *mtu,
+            LinkAttribute::Controller(index) => link.master = Some(*index),
+            LinkAttribute::Link(index) => link.peer = Some(*index),
+            LinkAttribute::GsoMaxSize(bytes) => link.gso_max_size = *bytes,
+            LinkAttribute::GsoMaxSegs(packets) => link.gso_max_segs = *packets,
+            LinkAttribute::Stats64(stats) => link.stats = stats_of(stats),
+            LinkAttribute::LinkInfo(infos) => link.kind = kind_of(infos),
+            _ => {}
+        }
+    }
+    link
+}
+
+fn new_link(message: RouteNetlinkMessage) -> Option<Link> {
+    match message {
+        RouteNetlinkMessage::NewLink(message) => Some(link_of(&message)),
+        _ => None,
+    }
+}
+
+fn kind_of(infos: &[LinkInfo]) -> String {
+    let kind = infos.iter().find_map(|info| match info {
+        LinkInfo::Kind(kind) => Some(kind.to_string()),
+        _ => None,
+    });
+    kind.unwrap_or_default()
+}
+
+fn stats_of(stats: &Stats64) -> LinkStats {
+    LinkStats {
+        rx_frames: stats.rx_packets,
+        rx_bytes: stats.rx_bytes,
+        rx_drops: stats.rx_dropped,
+        tx_frames: stats.tx_packets,
+        tx_bytes: stats.tx_bytes,
+        tx_drops: stats.tx_dropped,
+    }
+}
+
+/// The device's own address: `IFA_LOCAL`, which IPv6 leaves out unless there is a peer's in `IFA_ADDRESS`.
+fn own_address(message: &AddressMessage) -> Option<(IpAddr, u8)> {
+    let local = message.attributes.iter().find_map(|attribute| match attribute {
+        AddressAttribute::Local(address) => Some(*address),
+        _ => None,
+    });
+    let address = message.attributes.iter().find_map(|attribute| match attribute {
+        AddressAttribute::Address(address) => Some(*address),
+        _ => None,
+    });
+    Some((local.or(address)?, message.header.prefix_len))
+}
+
+fn veth_end(end: &VethEnd<'_>, mtu: u32) -> LinkMessage {
+    let mut link = LinkMessage::default();
+    link.header.index = end.index.unwrap_or(0);
+    link.attributes = vec![LinkAttribute::IfName(end.name.to_owned()), LinkAttribute::Mtu(mtu)];
+    link.attributes.extend(end.mac.map(|mac| LinkAttribute::Address(mac.to_vec())));
+    link.attributes.extend(end.netns.map(|netns| LinkAttribute::NetNsFd(netns.as_raw_fd())));
+    link.attributes.extend(end.gso_max_segs.map(LinkAttribute::GsoMaxSegs));
+    link
+}
+
+fn family(address: IpAddr) -> AddressFamily {
+    match address {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    }
+}

@@ -1,0 +1,497 @@
+//! Packet sockets that carry whole super-frames with their offload header.
+//!
+//! A frame is read and written with its `virtio_net_hdr` (Linux
+//! `include/uapi/linux/virtio_net.h`, the 10-byte form), so that a 64 KB
+//! super-frame whose checksum nobody computed yet passes through a process
+//! whole. The outermost VLAN tag of a received frame stands beside it, because
+//! the kernel takes it off before any packet socket sees the frame
+//! (`__netif_receive_skb_core`); on sending it is put back among the bytes.
+
+use std::io;
+use std::mem;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ptr;
+
+use crate::{Context, Error, Result};
+
+/// The most frames a [`Batch`] holds.
+pub const BATCH: usize = 32;
+
+/// A socket that receives every frame of one device, those for other hosts
+/// included and those sent by this host left out, and sends by it. It never waits.
+#[derive(Debug)]
+pub struct PacketSocket {
+    fd: OwnedFd,
+}
+
+/// Up to [`BATCH`] frames, in memory that is allocated once.
+#[derive(Debug)]
+pub struct Batch {
+    memory: Box<[u8]>,
+    entries: Vec<Entry>,
+    unusable: u64,
+}
+
+/// A frame of a [`Batch`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received<'a> {
+    /// From the destination address to the end of the payload, the tag beside it left out.
+    pub bytes: &'a [u8],
+    /// The tag beside it.
+    pub tag: Option<Tag>,
+    /// What is left to do before it is fit for a wire.
+    pub offload: Offload,
+}
+
+/// A VLAN tag beside a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tag {
+    /// EtherType of the tag: 0x8100 or 0x88a8.
+    pub protocol: u16,
+    /// Priority (3 bits), drop eligibility (1), identifier (12).
+    pub tci: u16,
+}
+
+/// What is left to do before a frame is fit for a wire: `struct virtio_net_hdr`,
+/// field by field. All zero: nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offload {
+    /// [`Offload::NEEDS_CHECKSUM`]; other bits of a received frame are of no consequence.
+    pub flags: u8,
+    /// `VIRTIO_NET_HDR_GSO_*`; 0 for a frame that is one packet.
+    pub gso_type: u8,
+    /// Bytes of the headers in front of the payload that is to be cut, a hint.
+    pub hdr_len: u16,
+    /// Payload bytes of each packet after the cut.
+    pub gso_size: u16,
+    /// Where the checksum begins, bytes from the start of the frame.
+    pub csum_start: u16,
+    /// Where it is stored, bytes from `csum_start`.
+    pub csum_offset: u16,
+}
+
+/// A frame of a [`Batch`] that is to be sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outgoing {
+    /// Its place in the batch.
+    pub place: usize,
+    /// A source address to write into it.
+    pub src: Option<[u8; 6]>,
+    /// A destination address to write into it.
+    pub dst: Option<[u8; 6]>,
+}
+
+/// What became of frames that were to be sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// Frames the device took.
+    pub frames: u64,
+    /// Their bytes, without the tags beside them.
+    pub bytes: u64,
+    /// Frames it did not take: its queue was full (`ENOBUFS`), it was down
+    /// (`ENETDOWN`), gone (`ENXIO`), or the frame too long (`EMSGSIZE`).
+    pub drops: u64,
+}
+
+/// Where a frame of a batch lies.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// Which slot of the memory.
+    slot: usize,
+    /// Bytes of the frame, its offload header left out.
+    len: usize,
+    tag: Option<Tag>,
+}
+
+/// Bytes of `struct virtio_net_hdr`.
+const OFFLOAD: usize = 10;
+/// Bytes of the two addresses.
+const MACS: usize = 12;
+/// Bytes of an Ethernet header.
+const HEADER: usize = 14;
+/// Bytes of a VLAN tag.
+const TAG: usize = 4;
+/// Bytes in front of the payload of an outgoing frame: offload header, addresses, tag.
+const HEAD: usize = OFFLOAD + MACS + TAG;
+/// Bytes for one frame: the longest super-frame without BIG TCP
+/// (`GSO_LEGACY_MAX_SIZE` 65,536, Ethernet header, an inner tag) and its offload header.
+const SLOT: usize = 66 * 1024;
+/// Bytes asked for as socket buffers; the kernel doubles them.
+const BUFFER_BYTES: libc::c_int = 16 << 20;
+
+impl PacketSocket {
+    /// Opens one on the device with this index, in the caller's network
+    /// namespace. The device is promiscuous as long as the socket is open.
+    ///
+    /// # Errors
+    /// `EPERM` without `CAP_NET_RAW`, `ENODEV` without such a device.
+    pub fn open(ifindex: u32) -> Result<PacketSocket> {
+        let what = || format!("open a packet socket on device {ifindex}");
+        let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+        // SAFETY: no pointers. Protocol 0 receives nothing before the bind.
+        let fd = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) }).context(what)?;
+        // SAFETY: the descriptor is new and nobody else's.
+        let socket = PacketSocket { fd: unsafe { OwnedFd::from_raw_fd(fd) } };
+        for option in [libc::PACKET_VNET_HDR, libc::PACKET_AUXDATA, libc::PACKET_IGNORE_OUTGOING] {
+            socket.set(libc::SOL_PACKET, option, &1).context(what)?;
+        }
+        socket.enlarge(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF).context(what)?;
+        socket.enlarge(libc::SO_SNDBUFFORCE, libc::SO_SNDBUF).context(what)?;
+        socket.bind(ifindex).context(what)?;
+        socket.set_promiscuous(ifindex).context(what)?;
+        Ok(socket)
+    }
+
+    /// Fills the batch with frames that have arrived, in their order; leaves it
+    /// empty if none have. A device that went down is no error, and neither is
+    /// a frame this form of the offload header cannot describe: it is lost and
+    /// counted ([`Batch::unusable`]).
+    pub fn receive(&self, batch: &mut Batch) -> Result<()> {
+        batch.clear();
+        // SAFETY: all-zero bytes are valid for these C structures.
+        let (mut headers, mut iovecs) =
+            unsafe { (mem::zeroed::<[libc::mmsghdr; BATCH]>(), mem::zeroed::<[libc::iovec; BATCH]>()) };
+        let mut controls = [Control([0; CONTROL]); BATCH];
+        for (i, slot) in batch.memory.chunks_exact_mut(SLOT).enumerate() {
+            iovecs[i] = libc::iovec { iov_base: slot.as_mut_ptr().cast(), iov_len: SLOT };
+            let header = &mut headers[i].msg_hdr;
+            header.msg_iov = &raw mut iovecs[i];
+            header.msg_iovlen = 1;
+            header.msg_control = (&raw mut controls[i]).cast();
+            header.msg_controllen = CONTROL as _;
+        }
+        // SAFETY: every header points to memory that outlives the call.
+        let received = unsafe {
+            libc::recvmmsg(
+                self.fd.as_raw_fd(),
+                headers.as_mut_ptr(),
+                BATCH as _,
+                libc::MSG_DONTWAIT as _,
+                ptr::null_mut(),
+            )
+        };
+        match check(received) {
+            Ok(count) => headers.iter().take(count as usize).enumerate().for_each(|(i, header)| batch.take(i, header)),
+            Err(error) => match error.raw_os_error() {
+                Some(libc::EAGAIN | libc::EINTR | libc::ENETDOWN) => {}
+                Some(libc::EINVAL) => batch.unusable += 1,
+                _ => return Err(Error::new("receive from a packet socket", error)),
+            },
+        }
+        Ok(())
+    }
+
+    /// Sends frames of the batch in the order of the queue. A frame the device
+    /// does not take is dropped and counted; places the batch does not have are ignored.
+    pub fn send(&self, batch: &Batch, queue: &[Outgoing]) -> Sent {
+        let mut sent = Sent::default();
+        for chunk in queue.chunks(BATCH) {
+            self.send_chunk(batch, chunk, &mut sent);
+        }
+        sent
+    }
+
+    /// Sends one whole frame, a tag among its bytes; false if the device did not take it.
+    pub fn send_frame(&self, frame: &[u8]) -> bool {
+        let offload = [0_u8; OFFLOAD];
+        let mut iovecs = [iovec(&offload), iovec(frame)];
+        // SAFETY: all-zero bytes are valid for this C structure.
+        let mut header = unsafe { mem::zeroed::<libc::msghdr>() };
+        header.msg_iov = iovecs.as_mut_ptr();
+        header.msg_iovlen = iovecs.len() as _;
+        // SAFETY: the header points to memory that outlives the call; it is only read.
+        unsafe { libc::sendmsg(self.fd.as_raw_fd(), &header, libc::MSG_DONTWAIT) >= 0 }
+    }
+
+    /// Frames that found the receive buffer full since the last call (`PACKET_STATISTICS`).
+    pub fn take_lost(&self) -> Result<u64> {
+        let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
+        let mut len = mem::size_of_val(&stats) as libc::socklen_t;
+        // SAFETY: pointer and length belong to one structure.
+        let result = unsafe {
+            libc::getsockopt(
+                self.fd.as_raw_fd(),
+                libc::SOL_PACKET,
+                libc::PACKET_STATISTICS,
+                (&raw mut stats).cast(),
+                &mut len,
+            )
+        };
+        check(result).context(|| "read the statistics of a packet socket".to_owned())?;
+        Ok(u64::from(stats.tp_drops))
+    }
+
+    /// Each message gathers a head of its own (so that the same frame can leave
+    /// by several devices with different addresses) and the payload from the batch.
+    fn send_chunk(&self, batch: &Batch, chunk: &[Outgoing], sent: &mut Sent) {
+        let mut heads = [[0_u8; HEAD]; BATCH];
+        // SAFETY: all-zero bytes are valid for these C structures.
+        let (mut headers, mut iovecs) =
+            unsafe { (mem::zeroed::<[libc::mmsghdr; BATCH]>(), mem::zeroed::<[[libc::iovec; 2]; BATCH]>()) };
+        let mut lens = [0; BATCH];
+        let mut count = 0;
+        for (outgoing, received) in chunk.iter().filter_map(|out| Some((out, batch.get(out.place)?))) {
+            let head = outgoing.head(&received, &mut heads[count]);
+            iovecs[count] = [iovec(head), iovec(&received.bytes[MACS..])];
+            headers[count].msg_hdr.msg_iov = iovecs[count].as_mut_ptr();
+            headers[count].msg_hdr.msg_iovlen = 2;
+            lens[count] = received.bytes.len() as u64;
+            count += 1;
+        }
+        let mut next = 0;
+        while next < count {
+            let rest = &mut headers[next..count];
+            // SAFETY: every header points to memory that outlives the call; it is only read.
+            let taken = unsafe {
+                libc::sendmmsg(self.fd.as_raw_fd(), rest.as_mut_ptr(), rest.len() as _, libc::MSG_DONTWAIT as _)
+            };
+            let end = next + taken.max(0) as usize;
+            sent.frames += (end - next) as u64;
+            sent.bytes += lens[next..end].iter().sum::<u64>();
+            // The call stops at the first frame that is refused: that one is not tried again.
+            sent.drops += u64::from(end < count);
+            next = end + 1;
+        }
+    }
+
+    fn bind(&self, ifindex: u32) -> io::Result<()> {
+        // SAFETY: all-zero bytes are valid for this C structure.
+        let mut address = unsafe { mem::zeroed::<libc::sockaddr_ll>() };
+        address.sll_family = libc::AF_PACKET as u16;
+        address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+        address.sll_ifindex = ifindex as i32;
+        let len = mem::size_of_val(&address) as libc::socklen_t;
+        // SAFETY: pointer and length belong to one structure.
+        check(unsafe { libc::bind(self.fd.as_raw_fd(), (&raw const address).cast(), len) }).map(drop)
+    }
+
+    fn set_promiscuous(&self, ifindex: u32) -> io::Result<()> {
+        let membership = libc::packet_mreq {
+            mr_ifindex: ifindex as i32,
+            mr_type: libc::PACKET_MR_PROMISC as u16,
+            mr_alen: 0,
+            mr_address: [0; 8],
+        };
+        self.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &membership)
+    }
+
+    /// Past the system's limit where that is allowed (not in a user namespace), else up to it.
+    fn enlarge(&self, force: libc::c_int, ask: libc::c_int) -> io::Result<()> {
+        self.set(libc::SOL_SOCKET, force, &BUFFER_BYTES).or_else(|_| self.set(libc::SOL_SOCKET, ask, &BUFFER_BYTES))
+    }
+
+    fn set<T>(&self, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
+        let len = mem::size_of::<T>() as libc::socklen_t;
+        // SAFETY: pointer and length belong to one value.
+        check(unsafe { libc::setsockopt(self.fd.as_raw_fd(), level, option, ptr::from_ref(value).cast(), len) })
+            .map(drop)
+    }
+}
+
+impl AsFd for PacketSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl Default for Batch {
+    fn default() -> Batch {
+        Batch::new()
+    }
+}
+
+impl Batch {
+    /// An empty one. Its 2 MB are touched as frames need them.
+    pub fn new() -> Batch {
+        Batch { memory: vec![0; BATCH * SLOT].into(), entries: Vec::with_capacity(BATCH), unusable: 0 }
+    }
+
+    /// The frame at this place.
+    pub fn get(&self, place: usize) -> Option<Received<'_>> {
+        let entry = self.entries.get(place)?;
+        let slot = &self.memory[entry.slot * SLOT..][..OFFLOAD + entry.len];
+        let (offload, bytes) = slot.split_first_chunk::<OFFLOAD>()?;
+        Some(Received { bytes, tag: entry.tag, offload: Offload::from_bytes(*offload) })
+    }
+
+    /// The frames, by place.
+    pub fn frames(&self) -> impl Iterator<Item = Received<'_>> {
+        (0..self.entries.len()).filter_map(|place| self.get(place))
+    }
+
+    /// Frames the last [`PacketSocket::receive`] had to give up: longer than
+    /// 64 KB (BIG TCP), or of a kind of segmentation the offload header cannot describe.
+    pub fn unusable(&self) -> u64 {
+        self.unusable
+    }
+
+    /// Forgets the frames.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.unusable = 0;
+    }
+
+    /// Adds a frame of one's own; false if the batch is full or the frame is
+    /// shorter than an Ethernet header or longer than 64 KB.
+    pub fn push(&mut self, frame: Received<'_>) -> bool {
+        let (slot, len) = (self.entries.len(), frame.bytes.len());
+        if slot == BATCH || !(HEADER..=SLOT - OFFLOAD).contains(&len) {
+            return false;
+        }
+        let memory = &mut self.memory[slot * SLOT..][..OFFLOAD + len];
+        memory[..OFFLOAD].copy_from_slice(&frame.offload.to_bytes());
+        memory[OFFLOAD..].copy_from_slice(frame.bytes);
+        self.entries.push(Entry { slot, len, tag: frame.tag });
+        true
+    }
+
+    /// Takes over what the kernel put into a slot.
+    fn take(&mut self, slot: usize, header: &libc::mmsghdr) {
+        let whole = header.msg_hdr.msg_flags & libc::MSG_TRUNC == 0;
+        match (header.msg_len as usize).checked_sub(OFFLOAD) {
+            Some(len) if whole && len >= HEADER => self.entries.push(Entry { slot, len, tag: tag(&header.msg_hdr) }),
+            _ => self.unusable += 1,
+        }
+    }
+}
+
+impl Offload {
+    /// In `flags`: the checksum is still to be computed.
+    pub const NEEDS_CHECKSUM: u8 = 1;
+
+    /// The same for a frame into whose Ethernet header a tag is put.
+    fn behind_tag(self) -> Offload {
+        let shift = |offset: u16, applies: bool| if applies { offset.saturating_add(TAG as u16) } else { offset };
+        Offload {
+            hdr_len: shift(self.hdr_len, self.gso_type != 0),
+            csum_start: shift(self.csum_start, self.flags & Offload::NEEDS_CHECKSUM != 0),
+            ..self
+        }
+    }
+
+    fn from_bytes(bytes: [u8; OFFLOAD]) -> Offload {
+        let [flags, gso_type, a, b, c, d, e, f, g, h] = bytes;
+        Offload {
+            flags,
+            gso_type,
+            hdr_len: u16::from_ne_bytes([a, b]),
+            gso_size: u16::from_ne_bytes([c, d]),
+            csum_start: u16::from_ne_bytes([e, f]),
+            csum_offset: u16::from_ne_bytes([g, h]),
+        }
+    }
+
+    fn to_bytes(self) -> [u8; OFFLOAD] {
+        let [a, b] = self.hdr_len.to_ne_bytes();
+        let [c, d] = self.gso_size.to_ne_bytes();
+        let [e, f] = self.csum_start.to_ne_bytes();
+        let [g, h] = self.csum_offset.to_ne_bytes();
+        // That a checksum was found right is of no use to a sender.
+        [self.flags & Offload::NEEDS_CHECKSUM, self.gso_type, a, b, c, d, e, f, g, h]
+    }
+}
+
+impl Outgoing {
+    /// Writes what stands in front of the payload and returns the part in use.
+    fn head<'a>(&self, received: &Received<'_>, head: &'a mut [u8; HEAD]) -> &'a [u8] {
+        let offload = if received.tag.is_some() { received.offload.behind_tag() } else { received.offload };
+        let (dst, src) = received.bytes[..MACS].split_at(MACS / 2);
+        head[..OFFLOAD].copy_from_slice(&offload.to_bytes());
+        head[OFFLOAD..][..6].copy_from_slice(self.dst.as_ref().map_or(dst, |mac| mac));
+        head[OFFLOAD + 6..][..6].copy_from_slice(self.src.as_ref().map_or(src, |mac| mac));
+        let Some(tag) = received.tag else { return &head[..OFFLOAD + MACS] };
+        head[OFFLOAD + MACS..][..2].copy_from_slice(&tag.protocol.to_be_bytes());
+        head[OFFLOAD + MACS + 2..].copy_from_slice(&tag.tci.to_be_bytes());
+        head
+    }
+}
+
+/// Room for one control message with a `tpacket_auxdata`.
+const CONTROL: usize = 64;
+
+/// Memory for control messages, aligned for their headers.
+#[repr(C, align(8))]
+#[derive(Clone, Copy)]
+struct Control([u8; CONTROL]);
+
+/// The tag that the kernel reports beside a frame.
+fn tag(header: &libc::msghdr) -> Option<Tag> {
+    // SAFETY: the kernel filled the control messages of this header, whose
+    // memory is alive, and reports their length in it.
+    let message = unsafe { libc::CMSG_FIRSTHDR(header).as_ref() }?;
+    if (message.cmsg_level, message.cmsg_type) != (libc::SOL_PACKET, libc::PACKET_AUXDATA) {
+        return None;
+    }
+    // SAFETY: a control message of this type holds this structure, perhaps unaligned.
+    let aux = unsafe { libc::CMSG_DATA(message).cast::<libc::tpacket_auxdata>().read_unaligned() };
+    if aux.tp_status & libc::TP_STATUS_VLAN_VALID == 0 {
+        return None;
+    }
+    let has_protocol = aux.tp_status & libc::TP_STATUS_VLAN_TPID_VALID != 0;
+    let protocol = if has_protocol { aux.tp_vlan_tpid } else { libc::ETH_P_8021Q as u16 };
+    Some(Tag { protocol, tci: aux.tp_vlan_tci })
+}
+
+/// For sending: the kernel only reads what it points to.
+fn iovec(bytes: &[u8]) -> libc::iovec {
+    libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() }
+}
+
+fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FRAME: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0x08, 0, 0xaa, 0xbb];
+    const OFFLOADED: Offload =
+        Offload { flags: 1, gso_type: 1, hdr_len: 54, gso_size: 1448, csum_start: 34, csum_offset: 16 };
+
+    fn received(tag: Option<Tag>) -> Received<'static> {
+        Received { bytes: &FRAME, tag, offload: OFFLOADED }
+    }
+
+    #[test]
+    fn a_batch_returns_what_was_pushed() {
+        let mut batch = Batch::new();
+        let tagged = received(Some(Tag { protocol: 0x88a8, tci: 7 }));
+        assert!(batch.push(tagged) && batch.push(received(None)));
+        assert_eq!(batch.frames().collect::<Vec<_>>(), [tagged, received(None)]);
+        assert_eq!(batch.get(2), None);
+    }
+
+    #[test]
+    fn a_batch_refuses_what_does_not_fit() {
+        let mut batch = Batch::new();
+        assert!(!batch.push(Received { bytes: &FRAME[..13], ..received(None) }));
+        assert!(!batch.push(Received { bytes: &vec![0; SLOT], ..received(None) }));
+        assert!((0..BATCH).all(|_| batch.push(received(None))));
+        assert!(!batch.push(received(None)));
+    }
+
+    #[test]
+    fn a_tag_goes_behind_the_addresses_and_moves_the_offsets() {
+        let mut head = [0; HEAD];
+        let tagged = received(Some(Tag { protocol: 0x8100, tci: 0x6005 }));
+        let bytes = Outgoing::default().head(&tagged, &mut head);
+        let (offload, rest) = bytes.split_first_chunk::<OFFLOAD>().unwrap();
+        assert_eq!(Offload::from_bytes(*offload), Offload { hdr_len: 58, csum_start: 38, ..OFFLOADED });
+        assert_eq!(rest, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0x81, 0, 0x60, 5]);
+    }
+
+    #[test]
+    fn offsets_that_say_nothing_stay() {
+        assert_eq!(Offload::default().behind_tag(), Offload::default());
+    }
+
+    #[test]
+    fn addresses_are_written_into_the_head_alone() {
+        let mut head = [0; HEAD];
+        let outgoing = Outgoing { src: Some([0xa; 6]), dst: Some([0xb; 6]), ..Outgoing::default() };
+        let bytes = outgoing.head(&received(None), &mut head);
+        assert_eq!(bytes[OFFLOAD..], [0xb, 0xb, 0xb, 0xb, 0xb, 0xb, 0xa, 0xa, 0xa, 0xa, 0xa, 0xa]);
+        assert_eq!(Offload::from_bytes(*bytes.first_chunk().unwrap()), OFFLOADED);
+    }
+}

@@ -1,0 +1,126 @@
+//! Processes: children that end with their parent, signals.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags};
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+use nix::sys::time::TimeSpec;
+
+use crate::netns::{NetNs, set_loopback_up};
+use crate::{Context, Result};
+
+/// Lets the child of `command` be killed when the thread that starts it ends,
+/// however it ends (`PR_SET_PDEATHSIG`).
+pub fn die_with_parent(command: &mut Command) {
+    let parent = nix::unistd::getpid();
+    let ask = move || {
+        nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
+        // A parent that ended before the line above will send nothing.
+        if nix::unistd::getppid() != parent { Err(Errno::ESRCH.into()) } else { Ok(()) }
+    };
+    // SAFETY: `ask` only makes system calls: it neither allocates nor takes locks.
+    unsafe { command.pre_exec(ask) };
+}
+
+/// Gives the child of `command` a network namespace of its own, with the loopback device up.
+pub fn in_new_netns(command: &mut Command) {
+    let enter = || {
+        unshare(CloneFlags::CLONE_NEWNET)?;
+        set_loopback_up()
+    };
+    // SAFETY: as above.
+    unsafe { command.pre_exec(enter) };
+}
+
+/// Runs the child of `command` in a namespace.
+///
+/// `command` holds a handle of its own, so that `netns` may be dropped before
+/// the start; a failure to make it shows at the start.
+pub fn in_netns(command: &mut Command, netns: &NetNs) {
+    let handle: io::Result<OwnedFd> = netns.as_fd().try_clone_to_owned();
+    let enter = move || match &handle {
+        Ok(handle) => Ok(setns(handle, CloneFlags::CLONE_NEWNET)?),
+        Err(error) => Err(error.raw_os_error().map_or(Errno::EBADF.into(), io::Error::from_raw_os_error)),
+    };
+    // SAFETY: as above; an error made of a number does not allocate.
+    unsafe { command.pre_exec(enter) };
+}
+
+/// From now on SIGINT, SIGTERM and SIGHUP only set a flag. Call once, early.
+///
+/// System calls that wait return `EINTR` when one comes. Children start with
+/// the default again (exec resets handlers).
+pub fn catch_termination() -> Result<()> {
+    let catch = || {
+        if EVENT.get().is_none() {
+            let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
+            EVENT.set(event).ok();
+        }
+        let action = SigAction::new(SigHandler::Handler(note), SaFlags::empty(), SigSet::empty());
+        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+            // SAFETY: `note` is safe in a signal handler, see there.
+            unsafe { sigaction(signal, &action) }?;
+        }
+        Ok::<_, Errno>(())
+    };
+    catch().context(|| "catch the signals that end a process".to_owned())
+}
+
+/// The signal that came since [`catch_termination`], if one did; the last of several.
+pub fn termination() -> Option<i32> {
+    match SIGNAL.load(Ordering::SeqCst) {
+        0 => None,
+        signal => Some(signal),
+    }
+}
+
+/// Readable from the first termination signal on, for those who poll; `None`
+/// before [`catch_termination`]. Not to be read from.
+pub fn termination_event() -> Option<BorrowedFd<'static>> {
+    EVENT.get().map(AsFd::as_fd)
+}
+
+/// Sleeps until the time has passed or a termination signal has come.
+pub fn sleep_or_termination(duration: Duration) {
+    let Some(event) = termination_event() else {
+        return thread::sleep(duration);
+    };
+    let start = Instant::now();
+    // Another signal may end a poll early.
+    while let Some(left) = duration.checked_sub(start.elapsed()).filter(|left| !left.is_zero()) {
+        let timeout = TimeSpec::from_duration(left);
+        match nix::poll::ppoll(&mut [PollFd::new(event, PollFlags::POLLIN)], Some(timeout), None) {
+            Ok(0) | Err(Errno::EINTR) => {}
+            Ok(_) => return,
+            Err(_) => return thread::sleep(left),
+        }
+    }
+}
+
+/// The termination signal that came last; 0 for none.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
+
+/// Readable once a termination signal came. A flag alone would be missed by
+/// a thread that looks at it just before it goes to sleep.
+static EVENT: OnceLock<EventFd> = OnceLock::new();
+
+/// The handler: an atomic store, and a write whose result does not matter;
+/// neither allocates nor locks, and `errno` is kept for the code interrupted.
+extern "C" fn note(signal: libc::c_int) {
+    let errno = Errno::last_raw();
+    SIGNAL.store(signal, Ordering::SeqCst);
+    if let Some(event) = EVENT.get() {
+        event.write(1).ok();
+    }
+    Errno::set_raw(errno);
+}

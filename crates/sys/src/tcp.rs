@@ -1,0 +1,211 @@
+//! What the kernel knows of a TCP connection.
+
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::{io, ptr};
+
+use netlink_packet_core::{DecodeError, NetlinkDeserializable, NetlinkHeader, NetlinkSerializable, NlasIterator};
+use netlink_sys::protocols::NETLINK_GENERIC;
+
+use crate::netlink::connection::Connection;
+use crate::{Context, Error, Result};
+
+/// Chosen fields of `struct tcp_info`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TcpInfo {
+    /// Smoothed round-trip time, microseconds (`tcpi_rtt`).
+    pub rtt_us: u32,
+    /// Segments sent again (`tcpi_total_retrans`).
+    pub retransmits: u64,
+    /// Segments with payload sent, those sent again included (`tcpi_data_segs_out`).
+    pub data_segments_out: u64,
+    /// Largest segment's payload the sender uses (`tcpi_snd_mss`), bytes.
+    pub snd_mss: u32,
+    /// Payload acknowledged, bytes (`tcpi_bytes_acked`).
+    pub bytes_acked: u64,
+    /// Payload received, bytes (`tcpi_bytes_received`).
+    pub bytes_received: u64,
+    /// How often the sender found that segments had arrived out of order (`tcpi_reord_seen`).
+    pub reordering_seen: u32,
+}
+
+/// Asks (`TCP_INFO`); fields that an older kernel lacks stay zero.
+pub fn info(socket: BorrowedFd<'_>) -> Result<TcpInfo> {
+    let mut buffer = [0u8; 512];
+    let length = get_option(socket, libc::TCP_INFO, &mut buffer).context(|| "ask for TCP_INFO".to_owned())?;
+    Ok(decode_info(&buffer[..length]))
+}
+
+/// Names the congestion control (`TCP_CONGESTION`).
+pub fn set_congestion(socket: BorrowedFd<'_>, name: &str) -> Result<()> {
+    // SAFETY: pointer and length are those of `name`, which outlives the call.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_CONGESTION,
+            name.as_ptr().cast(),
+            name.len() as libc::socklen_t,
+        )
+    };
+    check(result as isize).map(drop).context(|| format!("set the congestion control to {name}"))
+}
+
+/// The congestion control in use.
+pub fn congestion(socket: BorrowedFd<'_>) -> Result<String> {
+    let mut buffer = [0u8; 16]; // TCP_CA_NAME_MAX
+    let length = get_option(socket, libc::TCP_CONGESTION, &mut buffer)
+        .context(|| "ask for the congestion control".to_owned())?;
+    let name = buffer[..length].split(|&byte| byte == 0).next().unwrap_or_default();
+    Ok(String::from_utf8_lossy(name).into_owned())
+}
+
+/// Takes what has arrived off the socket without copying it (`MSG_TRUNC`):
+/// bytes, at most `limit`; 0 when the peer has closed.
+///
+/// # Errors
+/// Like `recv`: `EAGAIN` where a socket that does not wait has nothing or
+/// its time is up, `EINTR` on a signal.
+pub fn discard(socket: BorrowedFd<'_>, limit: usize) -> Result<usize> {
+    // SAFETY: with MSG_TRUNC, TCP writes nothing to the buffer (tcp(7)).
+    let result = unsafe { libc::recv(socket.as_raw_fd(), ptr::null_mut(), limit, libc::MSG_TRUNC) };
+    check(result).context(|| "receive from a TCP connection".to_owned())
+}
+
+/// Forgets what earlier connections of the calling thread's namespace taught
+/// (`ip tcp_metrics flush`): round-trip times, thresholds, reordering.
+pub fn flush_metrics() -> Result<()> {
+    let operation = || "flush the TCP metrics".to_owned();
+    let mut connection = Connection::open(NETLINK_GENERIC).context(operation)?;
+    let ask = GenericMessage {
+        family: GENL_ID_CTRL,
+        body: generic_body(CTRL_CMD_GETFAMILY, &attribute(CTRL_ATTR_FAMILY_NAME, b"tcp_metrics\0")),
+    };
+    let answers = connection.request(ask, 0, operation)?;
+    let family = answers.iter().find_map(family_id).ok_or_else(|| {
+        Error::new(operation(), io::Error::new(io::ErrorKind::NotFound, "the kernel's answer names no family"))
+    })?;
+    let flush = GenericMessage { family, body: generic_body(TCP_METRICS_CMD_DEL, &[]) };
+    connection.request(flush, 0, operation).map(drop)
+}
+
+/// Reads the fields at their places in `struct tcp_info` (Linux 6.1
+/// include/uapi/linux/tcp.h), which only ever grows at its end.
+fn decode_info(bytes: &[u8]) -> TcpInfo {
+    fn u32_at(bytes: &[u8], offset: usize) -> u32 {
+        bytes.get(offset..).and_then(|rest| rest.first_chunk()).map_or(0, |field| u32::from_ne_bytes(*field))
+    }
+    fn u64_at(bytes: &[u8], offset: usize) -> u64 {
+        bytes.get(offset..).and_then(|rest| rest.first_chunk()).map_or(0, |field| u64::from_ne_bytes(*field))
+    }
+    TcpInfo {
+        snd_mss: u32_at(bytes, 16),
+        rtt_us: u32_at(bytes, 68),
+        retransmits: u32_at(bytes, 100).into(),
+        bytes_acked: u64_at(bytes, 120),
+        bytes_received: u64_at(bytes, 128),
+        data_segments_out: u32_at(bytes, 156).into(),
+        reordering_seen: u32_at(bytes, 220),
+    }
+}
+
+/// Reads a TCP option into `buffer`; returns how many bytes the kernel gave.
+fn get_option(socket: BorrowedFd<'_>, option: libc::c_int, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut length = buffer.len() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes, the size of the buffer.
+    let result = unsafe {
+        libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, option, buffer.as_mut_ptr().cast(), &raw mut length)
+    };
+    check(result as isize)?;
+    Ok((length as usize).min(buffer.len()))
+}
+
+/// A system call's result: -1 means that `errno` says why not.
+fn check(result: isize) -> io::Result<usize> {
+    usize::try_from(result).map_err(|_| io::Error::last_os_error())
+}
+
+// Generic netlink: Linux 6.1 include/uapi/linux/genetlink.h and tcp_metrics.h.
+const GENL_ID_CTRL: u16 = 0x10;
+const CTRL_CMD_GETFAMILY: u8 = 3;
+const CTRL_ATTR_FAMILY_ID: u16 = 1;
+const CTRL_ATTR_FAMILY_NAME: u16 = 2;
+const TCP_METRICS_CMD_DEL: u8 = 2;
+/// Command, version, two bytes reserved.
+const GENERIC_HEADER_BYTES: usize = 4;
+
+/// A generic netlink message: to or from a family, command and attributes as bytes.
+#[derive(Debug)]
+struct GenericMessage {
+    family: u16,
+    body: Vec<u8>,
+}
+
+impl NetlinkSerializable for GenericMessage {
+    fn message_type(&self) -> u16 {
+        self.family
+    }
+
+    fn buffer_len(&self) -> usize {
+        self.body.len()
+    }
+
+    fn serialize(&self, buffer: &mut [u8]) {
+        buffer.copy_from_slice(&self.body);
+    }
+}
+
+impl NetlinkDeserializable for GenericMessage {
+    type Error = DecodeError;
+
+    fn deserialize(header: &NetlinkHeader, payload: &[u8]) -> std::result::Result<Self, DecodeError> {
+        Ok(GenericMessage { family: header.message_type, body: payload.to_vec() })
+    }
+}
+
+fn generic_body(command: u8, attributes: &[u8]) -> Vec<u8> {
+    const VERSION: u8 = 1;
+    [&[command, VERSION, 0, 0], attributes].concat()
+}
+
+fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+    let length = 4 + value.len();
+    let mut bytes = [&(length as u16).to_ne_bytes(), &kind.to_ne_bytes(), value].concat();
+    bytes.resize(length.next_multiple_of(4), 0);
+    bytes
+}
+
+/// The number of the family that the control family describes.
+fn family_id(answer: &GenericMessage) -> Option<u16> {
+    let attributes = answer.body.get(GENERIC_HEADER_BYTES..)?;
+    let id = NlasIterator::new(attributes)
+        .map_while(|attribute| attribute.ok())
+        .find(|attribute| attribute.kind() == CTRL_ATTR_FAMILY_ID)?;
+    Some(u16::from_ne_bytes(*id.value().first_chunk()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_that_a_short_answer_lacks_are_zero() {
+        let mut bytes = [0u8; 240];
+        bytes[68] = 200;
+        bytes[120] = 7;
+        bytes[220] = 3;
+        let whole = decode_info(&bytes);
+        assert_eq!((whole.rtt_us, whole.bytes_acked, whole.reordering_seen), (200, 7, 3));
+        let old = decode_info(&bytes[..104]);
+        assert_eq!((old.rtt_us, old.bytes_acked, old.reordering_seen), (200, 0, 0));
+        assert_eq!(decode_info(&[]), TcpInfo::default());
+    }
+
+    #[test]
+    fn a_family_answer_that_is_cut_names_no_family() {
+        let body = generic_body(1, &[attribute(2, b"x\0"), attribute(1, &[33, 0])].concat());
+        assert_eq!(family_id(&GenericMessage { family: 16, body: body.clone() }), Some(33));
+        for length in 0..13 {
+            assert_eq!(family_id(&GenericMessage { family: 16, body: body[..length].to_vec() }), None);
+        }
+    }
+}

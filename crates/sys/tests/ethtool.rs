@@ -1,0 +1,45 @@
+//! Carrier and speed as the driver tells them.
+
+mod common;
+
+use common::{Cable, netlink_in, skipped};
+use nicteam_sys::ethtool::Ethtool;
+
+#[test]
+fn carrier_follows_both_ends_at_once() {
+    if skipped() {
+        return;
+    }
+    let cable = Cable::new(None);
+    let ethtool = cable.a.run(Ethtool::open).unwrap().unwrap();
+    let mut far = netlink_in(&cable.b);
+    assert!(!ethtool.carrier("eth0").unwrap(), "both ends are down");
+    netlink_in(&cable.a).set_up(101, true).unwrap();
+    for up in [true, false, true] {
+        far.set_up(102, up).unwrap();
+        assert_eq!(ethtool.carrier("eth0").unwrap(), up);
+    }
+}
+
+#[test]
+fn veth_says_ten_gigabit_and_loopback_says_nothing() {
+    if skipped() {
+        return;
+    }
+    let cable = Cable::new(None);
+    let ethtool = cable.a.run(Ethtool::open).unwrap().unwrap();
+    let veth = ethtool.settings("eth0").unwrap();
+    assert_eq!((veth.speed_mbps, veth.full_duplex), (Some(10_000), Some(true)));
+    assert_eq!(ethtool.settings("lo").unwrap(), Default::default());
+}
+
+#[test]
+fn a_device_that_is_not_there_is_an_error() {
+    let ethtool = Ethtool::open().unwrap();
+    for name in ["nicteam-none", "a-name-far-too-long-for-a-device"] {
+        let error = ethtool.carrier(name).unwrap_err();
+        assert_eq!(error.errno(), Some(libc::ENODEV));
+        assert!(error.to_string().starts_with(&format!("cannot ask for the carrier of {name}: ")), "{error}");
+        assert_eq!(ethtool.settings(name).unwrap_err().errno(), Some(libc::ENODEV));
+    }
+}

@@ -1,0 +1,117 @@
+//! Packet sockets and nf_tables, live, in namespaces made here.
+
+use nicteam_sys::netlink::{Netlink, VethEnd};
+use nicteam_sys::netns::NetNs;
+use nicteam_sys::nft;
+use nicteam_sys::packet::{BATCH, Batch, Outgoing, PacketSocket};
+
+const FRAME: [u8; 60] = {
+    let mut frame = [0x5a; 60];
+    (frame[0], frame[6], frame[12], frame[13]) = (2, 2, 0x88, 0xb5);
+    frame
+};
+
+/// Runs `test` in a namespace with the veth pair `a` (index 10) and `b` (11), both up.
+fn with_pair(test: impl FnOnce() + Send) {
+    let namespace = match NetNs::new() {
+        Ok(namespace) => namespace,
+        Err(error) => return eprintln!("SKIPPED: {error}"),
+    };
+    let end = |name, index| VethEnd { name, index: Some(index), mac: None, netns: None, gso_max_segs: None };
+    namespace
+        .run(|| {
+            let mut netlink = Netlink::open().unwrap();
+            netlink.add_veth(&end("a", 10), &end("b", 11), 1500).unwrap();
+            [10, 11].map(|index| netlink.set_up(index, true).unwrap());
+            test();
+        })
+        .unwrap();
+}
+
+/// Receives until `count` frames of ours have come; others (IPv6 greets) are passed over.
+fn receive(socket: &PacketSocket, count: usize) -> Vec<Vec<u8>> {
+    let (mut batch, mut frames) = (Batch::new(), Vec::new());
+    while frames.len() < count {
+        socket.receive(&mut batch).unwrap();
+        frames.extend(batch.frames().filter(|frame| frame.bytes[12..14] == FRAME[12..14]).map(|f| f.bytes.to_vec()));
+    }
+    frames
+}
+
+#[test]
+fn frames_arrive_in_order_also_behind_a_drop_at_ingress() {
+    with_pair(|| {
+        let (a, b) = (PacketSocket::open(10).unwrap(), PacketSocket::open(11).unwrap());
+        nft::drop_ingress("b").unwrap();
+        let sent: Vec<Vec<u8>> = (0..3 * BATCH as u8).map(|i| [&FRAME[..], &[i]].concat()).collect();
+        sent.iter().for_each(|frame| assert!(a.send_frame(frame)));
+        assert_eq!(receive(&b, sent.len()), sent);
+        assert_eq!(b.take_lost().unwrap(), 0);
+    });
+}
+
+#[test]
+fn what_a_socket_sent_it_does_not_receive() {
+    with_pair(|| {
+        let (a, b) = (PacketSocket::open(10).unwrap(), PacketSocket::open(11).unwrap());
+        assert!(a.send_frame(&FRAME));
+        receive(&b, 1);
+        assert!(b.send_frame(&[&FRAME[..], b"back"].concat()));
+        assert_eq!(receive(&a, 1), [[&FRAME[..], b"back"].concat()]);
+    });
+}
+
+#[test]
+fn a_device_that_is_down_drops_and_comes_back() {
+    with_pair(|| {
+        let (a, b) = (PacketSocket::open(10).unwrap(), PacketSocket::open(11).unwrap());
+        let mut netlink = Netlink::open().unwrap();
+        netlink.set_up(10, false).unwrap();
+        let mut batch = Batch::new();
+        a.receive(&mut batch).unwrap();
+        assert_eq!(batch.get(0), None);
+        assert!(!a.send_frame(&FRAME));
+        netlink.set_up(10, true).unwrap();
+        // The veth has its carrier back when both ends are up.
+        assert!(a.send_frame(&FRAME));
+        receive(&b, 1);
+    });
+}
+
+#[test]
+fn a_frame_longer_than_the_mtu_is_dropped_and_those_behind_it_are_sent() {
+    with_pair(|| {
+        let (a, b) = (PacketSocket::open(10).unwrap(), PacketSocket::open(11).unwrap());
+        let (mut long, mut batch) = (FRAME.to_vec(), Batch::new());
+        long.resize(2000, 0);
+        for bytes in [&FRAME[..], &long, &FRAME] {
+            let (tag, offload) = (None, Default::default());
+            assert!(batch.push(nicteam_sys::packet::Received { bytes, tag, offload }));
+        }
+        let queue: Vec<Outgoing> = (0..4).map(|place| Outgoing { place, ..Outgoing::default() }).collect();
+        let sent = a.send(&batch, &queue);
+        assert_eq!((sent.frames, sent.bytes, sent.drops), (2, 2 * FRAME.len() as u64, 1));
+        receive(&b, 2);
+    });
+}
+
+#[test]
+fn dropping_at_ingress_can_be_repeated_and_undone() {
+    with_pair(|| {
+        nft::probe().unwrap();
+        nft::undo("b").unwrap();
+        nft::drop_ingress("b").unwrap();
+        nft::drop_ingress("b").unwrap();
+        nft::undo("b").unwrap();
+        nft::undo("b").unwrap();
+    });
+}
+
+#[test]
+fn what_is_not_there_is_an_error_that_names_it() {
+    with_pair(|| {
+        assert_eq!(PacketSocket::open(99).unwrap_err().errno(), Some(libc::ENODEV));
+        let error = nft::drop_ingress("nosuch").unwrap_err();
+        assert!(error.to_string().contains("nosuch"), "{error}");
+    });
+}

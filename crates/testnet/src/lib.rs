@@ -1,0 +1,102 @@
+//! Hosts and cables for live tests.
+//!
+//! A host is a network namespace that goes with its handle, so a test leaves
+//! nothing behind, whether it passes or panics. What fails here fails the test:
+//! everything panics with what the system said.
+#![forbid(unsafe_code)]
+
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use nicteam_sys::netlink::{Link, Netlink, VethEnd};
+use nicteam_sys::netns::{self, NetNs};
+
+/// True if the test may make networks; else it says so, and is to return.
+pub fn may_make_networks() -> bool {
+    let may = netns::is_network_root();
+    if !may {
+        eprintln!("SKIPPED: needs root for network namespaces");
+    }
+    may
+}
+
+/// Waits until a condition holds. Bounded generously: it guards against a hang
+/// and says nothing of speed.
+#[track_caller]
+pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(20), "{what} did not come about");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A host: a namespace and a netlink socket in it.
+#[derive(Debug)]
+pub struct Host {
+    /// The namespace.
+    pub netns: NetNs,
+    /// The socket.
+    pub netlink: Netlink,
+}
+
+impl Default for Host {
+    fn default() -> Host {
+        Host::new()
+    }
+}
+
+impl Host {
+    /// A host without devices but its loopback.
+    pub fn new() -> Host {
+        let netns = NetNs::new().unwrap();
+        let netlink = netns.run(Netlink::open).unwrap().unwrap();
+        Host { netns, netlink }
+    }
+
+    /// A device that must be there.
+    #[track_caller]
+    pub fn link(&mut self, device: &str) -> Link {
+        self.netlink.link(device).unwrap().unwrap_or_else(|| panic!("no {device}"))
+    }
+
+    /// Its index.
+    #[track_caller]
+    pub fn index(&mut self, device: &str) -> u32 {
+        self.link(device).index
+    }
+
+    /// Sets a device up or down.
+    #[track_caller]
+    pub fn set_up(&mut self, device: &str, up: bool) {
+        let index = self.index(device);
+        self.netlink.set_up(index, up).unwrap();
+    }
+
+    /// Sets a device up, with these addresses.
+    #[track_caller]
+    pub fn address(&mut self, device: &str, addresses: &[(&str, u8)]) {
+        let index = self.index(device);
+        for (address, prefix) in addresses {
+            self.netlink.add_address(index, address.parse().unwrap(), *prefix, true).unwrap();
+        }
+        self.netlink.set_up(index, true).unwrap();
+    }
+
+    /// A datagram socket of this host.
+    #[track_caller]
+    pub fn udp(&self, local: SocketAddr) -> UdpSocket {
+        self.netns.run(|| UdpSocket::bind(local)).unwrap().unwrap()
+    }
+}
+
+/// Joins two hosts by a cable. Its ends get `index` and `index + 1`: on one
+/// machine every end needs an index of its own, or carrier loss is seen late.
+pub fn cable(a: &mut Host, a_name: &str, b: &mut Host, b_name: &str, index: u32) {
+    let end = VethEnd { name: a_name, index: Some(index), mac: None, netns: None, gso_max_segs: None };
+    let far = VethEnd { name: b_name, index: Some(index + 1), netns: Some(b.netns.as_fd()), ..end.clone() };
+    a.netlink.add_veth(&end, &far, 1500).unwrap();
+    a.netlink.set_up(index, true).unwrap();
+    b.netlink.set_up(index + 1, true).unwrap();
+}
