@@ -1,0 +1,207 @@
+//! A team's configuration, in the kernel's words.
+//!
+//! Names, values and ranges are those of Linux `drivers/net/bonding/bond_options.c`
+//! (6.1 to 6.18), for the options and modes that a team has. As there, a value
+//! may be a name or its number, `default` is the kernel's own default, and
+//! white space around a value does not count.
+
+mod names;
+mod options;
+
+pub use options::{ConfigOption, Values};
+
+use options::{DEFAULT_PACKETS_PER_SLAVE, OPTIONS, nearest};
+
+/// How a team spreads its frames (Linux `Documentation/networking/bonding.rst`, `mode`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// 0: frames by the members in turn.
+    #[default]
+    BalanceRr,
+    /// 1: one member carries all, the others stand by.
+    ActiveBackup,
+    /// 2: the member by a hash of the frame's addresses.
+    BalanceXor,
+    /// 3: every frame by every member.
+    Broadcast,
+}
+
+/// What a hash is made of.
+///
+/// The first three are the kernel's `xmit_hash_policy`; the others are what
+/// switches offer for their link aggregation groups.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum HashPolicy {
+    /// Last bytes of both MAC addresses and the EtherType.
+    #[default]
+    Layer2,
+    /// The same and the IP addresses.
+    Layer23,
+    /// IP addresses and ports.
+    Layer34,
+    /// Switch: source MAC address.
+    SrcMac,
+    /// Switch: destination MAC address.
+    DstMac,
+    /// Switch: both MAC addresses.
+    SrcDstMac,
+    /// Switch: both IP addresses; both MAC addresses where there is no IP.
+    SrcDstIp,
+    /// Switch: IP addresses and ports; as far up as the frame goes.
+    SrcDstPort,
+}
+
+/// When the primary takes over from a working active member (`primary_reselect`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PrimaryReselect {
+    /// 0: whenever it comes back.
+    #[default]
+    Always,
+    /// 1: if it is faster, or as fast with the better duplex.
+    Better,
+    /// 2: only if the active member fails.
+    Failure,
+}
+
+/// A team's configuration. Fields are the kernel's options of the same name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// How frames are spread.
+    pub mode: Mode,
+    /// What balance-xor hashes.
+    pub xmit_hash_policy: HashPolicy,
+    /// balance-rr: frames by one member before the next has its turn, 0 to 65535; 0 is random.
+    pub packets_per_slave: u32,
+    /// How often carrier is read, milliseconds; 0 never: every member counts as up.
+    pub miimon_ms: u32,
+    /// How long carrier must be back before the member counts as up, milliseconds.
+    pub updelay_ms: u32,
+    /// How long carrier must be gone before the member counts as down, milliseconds.
+    pub downdelay_ms: u32,
+    /// active-backup: the preferred member's device name.
+    pub primary: Option<String>,
+    /// active-backup: when the preferred member takes over.
+    pub primary_reselect: PrimaryReselect,
+    /// Members that must be up for the team to have carrier.
+    pub min_links: u32,
+    /// Gratuitous ARPs and unsolicited neighbour advertisements after a failover, 0 to 255.
+    pub num_grat_arp: u32,
+    /// Between two of them, milliseconds; 0 means `miimon_ms`.
+    pub peer_notif_delay_ms: u32,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            mode: Mode::default(),
+            xmit_hash_policy: HashPolicy::default(),
+            packets_per_slave: 1,
+            miimon_ms: 100,
+            updelay_ms: 0,
+            downdelay_ms: 0,
+            primary: None,
+            primary_reselect: PrimaryReselect::default(),
+            min_links: 0,
+            num_grat_arp: 1,
+            peer_notif_delay_ms: 0,
+        }
+    }
+}
+
+impl Config {
+    /// Every option, `mode` first, in the order in which the kernel would take them.
+    pub const OPTIONS: &'static [ConfigOption] = &OPTIONS;
+
+    /// Sets one option from text, as the kernel would from
+    /// `/sys/class/net/TEAM/bonding/NAME`. Whether options go together is
+    /// [`Config::check`]'s question, asked when all are set.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), ConfigError> {
+        let option =
+            ConfigOption::named(name).ok_or_else(|| ConfigError::UnknownOption { name: name.trim().to_owned() })?;
+        (option.set)(self, value)
+    }
+
+    /// Every option with its value, in the kernel's words. [`Config::set`]
+    /// takes all of them back.
+    pub fn options(&self) -> Vec<(&'static str, String)> {
+        OPTIONS.iter().map(|option| (option.name, (option.get)(self))).collect()
+    }
+
+    /// Refuses what the kernel refuses: `updelay`, `downdelay` and
+    /// `peer_notif_delay` without `miimon` (EPERM); `packets_per_slave` outside
+    /// balance-rr and `primary` outside active-backup (EACCES).
+    ///
+    /// As in the kernel, an `xmit_hash_policy` outside balance-xor, a
+    /// `primary_reselect` without `primary` and a `num_grat_arp` outside
+    /// active-backup are kept and have no effect; a delay that is no multiple
+    /// of `miimon` is allowed (the kernel rounds it down). Returns the first
+    /// conflict.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let needs_miimon = [
+            ("updelay", self.updelay_ms),
+            ("downdelay", self.downdelay_ms),
+            ("peer_notif_delay", self.peer_notif_delay_ms),
+        ];
+        if let Some((name, ms)) = needs_miimon.into_iter().find(|&(_, ms)| ms != 0 && self.miimon_ms == 0) {
+            return Err(ConfigError::Conflict(format!("`{name} {ms}` needs `miimon`, which is 0 (off)")));
+        }
+        let Config { mode, packets_per_slave, .. } = self;
+        if *packets_per_slave != DEFAULT_PACKETS_PER_SLAVE && *mode != Mode::BalanceRr {
+            return Err(ConfigError::Conflict(format!(
+                "`packets_per_slave {packets_per_slave}` works in mode balance-rr alone; the mode is {mode}"
+            )));
+        }
+        match &self.primary {
+            Some(primary) if *mode != Mode::ActiveBackup => Err(ConfigError::Conflict(format!(
+                "`primary {primary}` works in mode active-backup alone; the mode is {mode}"
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// An option or a value the kernel would refuse, too.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// No option has this name.
+    #[error("no option `{name}`")]
+    UnknownOption {
+        /// As it was given.
+        name: String,
+    },
+    /// The option does not take this value.
+    #[error("`{value}` is no value for `{option}`: {expected}")]
+    BadValue {
+        /// The option.
+        option: &'static str,
+        /// As it was given.
+        value: String,
+        /// What it takes.
+        expected: String,
+    },
+    /// Two options that do not go together.
+    #[error("{0}")]
+    Conflict(String),
+}
+
+impl ConfigError {
+    /// What to do about it, if there is something to say.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            ConfigError::UnknownOption { name } => match ConfigOption::nearest(name) {
+                Some(option) => Some(format!("did you mean `{}`?", option.name)),
+                None => {
+                    let names: Vec<_> = OPTIONS.iter().map(|option| option.name).collect();
+                    Some(format!("the options are {}", names.join(", ")))
+                }
+            },
+            ConfigError::BadValue { option, value, .. } => match ConfigOption::named(option)?.values {
+                Values::Names(names) => {
+                    nearest(value, names.iter().copied()).map(|name| format!("did you mean `{name}`?"))
+                }
+                Values::Number { .. } | Values::Device => None,
+            },
+            ConfigError::Conflict(_) => None,
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Names and numbers of the choices that are not numbers.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::options::digits;
+use super::{ConfigError, HashPolicy, Mode, PrimaryReselect};
+
+impl Mode {
+    /// Every mode, by the kernel's number.
+    pub const ALL: [Mode; 4] = [Mode::BalanceRr, Mode::ActiveBackup, Mode::BalanceXor, Mode::Broadcast];
+
+    /// The kernel's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Mode::BalanceRr => "balance-rr",
+            Mode::ActiveBackup => "active-backup",
+            Mode::BalanceXor => "balance-xor",
+            Mode::Broadcast => "broadcast",
+        }
+    }
+
+    /// The kernel's number.
+    pub const fn number(self) -> u32 {
+        match self {
+            Mode::BalanceRr => 0,
+            Mode::ActiveBackup => 1,
+            Mode::BalanceXor => 2,
+            Mode::Broadcast => 3,
+        }
+    }
+}
+
+impl HashPolicy {
+    /// Every policy: the kernel's, then the switches'.
+    pub const ALL: [HashPolicy; 8] = [
+        HashPolicy::Layer2,
+        HashPolicy::Layer23,
+        HashPolicy::Layer34,
+        HashPolicy::SrcMac,
+        HashPolicy::DstMac,
+        HashPolicy::SrcDstMac,
+        HashPolicy::SrcDstIp,
+        HashPolicy::SrcDstPort,
+    ];
+
+    /// The kernel's name, or ours where the kernel has no such policy.
+    pub const fn name(self) -> &'static str {
+        match self {
+            HashPolicy::Layer2 => "layer2",
+            HashPolicy::Layer23 => "layer2+3",
+            HashPolicy::Layer34 => "layer3+4",
+            HashPolicy::SrcMac => "src-mac",
+            HashPolicy::DstMac => "dst-mac",
+            HashPolicy::SrcDstMac => "src-dst-mac",
+            HashPolicy::SrcDstIp => "src-dst-ip",
+            HashPolicy::SrcDstPort => "src-dst-port",
+        }
+    }
+
+    /// The kernel's number; the switch policies have none.
+    pub const fn number(self) -> Option<u32> {
+        match self {
+            HashPolicy::Layer2 => Some(0),
+            HashPolicy::Layer34 => Some(1),
+            HashPolicy::Layer23 => Some(2),
+            HashPolicy::SrcMac
+            | HashPolicy::DstMac
+            | HashPolicy::SrcDstMac
+            | HashPolicy::SrcDstIp
+            | HashPolicy::SrcDstPort => None,
+        }
+    }
+}
+
+impl PrimaryReselect {
+    /// Every choice, by the kernel's number.
+    pub const ALL: [PrimaryReselect; 3] = [PrimaryReselect::Always, PrimaryReselect::Better, PrimaryReselect::Failure];
+
+    /// The kernel's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            PrimaryReselect::Always => "always",
+            PrimaryReselect::Better => "better",
+            PrimaryReselect::Failure => "failure",
+        }
+    }
+
+    /// The kernel's number.
+    pub const fn number(self) -> u32 {
+        match self {
+            PrimaryReselect::Always => 0,
+            PrimaryReselect::Better => 1,
+            PrimaryReselect::Failure => 2,
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for HashPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for PrimaryReselect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Mode {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<Mode, ConfigError> {
+        let known = Mode::ALL.map(|mode| (mode, mode.name(), Some(mode.number())));
+        named("mode", text, &known, &["802.3ad", "4", "balance-tlb", "5", "balance-alb", "6"])
+    }
+}
+
+impl FromStr for HashPolicy {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<HashPolicy, ConfigError> {
+        let known = HashPolicy::ALL.map(|policy| (policy, policy.name(), policy.number()));
+        named("xmit_hash_policy", text, &known, &["encap2+3", "3", "encap3+4", "4", "vlan+srcmac", "5"])
+    }
+}
+
+impl FromStr for PrimaryReselect {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<PrimaryReselect, ConfigError> {
+        let known = PrimaryReselect::ALL.map(|choice| (choice, choice.name(), Some(choice.number())));
+        named("primary_reselect", text, &known, &[])
+    }
+}
+
+/// The value that this text names, by its name, its number or `default`.
+/// `later` are the kernel's values that a team does not have.
+fn named<T: Copy + Default>(
+    option: &'static str,
+    text: &str,
+    known: &[(T, &'static str, Option<u32>)],
+    later: &[&str],
+) -> Result<T, ConfigError> {
+    let word = text.trim();
+    if word == "default" {
+        return Ok(T::default());
+    }
+    let wanted = digits(word);
+    let found = known.iter().find(|&&(_, name, number)| name == word || number.is_some() && number == wanted);
+    found.map(|&(value, ..)| value).ok_or_else(|| {
+        let names: Vec<_> = known.iter().map(|&(_, name, _)| name).collect();
+        let yet = if later.contains(&word) { "the kernel has it, nicteam does not yet; " } else { "" };
+        ConfigError::BadValue { option, value: text.to_owned(), expected: format!("{yet}one of {}", names.join(", ")) }
+    })
+}

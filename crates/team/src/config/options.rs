@@ -1,0 +1,236 @@
+//! The table of options: what each is called, does, takes, and where it is kept.
+
+use std::fmt;
+
+use super::{Config, ConfigError, HashPolicy, Mode, PrimaryReselect};
+
+/// What can be said about one option: for help, hints and schemas.
+#[derive(Debug)]
+pub struct ConfigOption {
+    /// The kernel's name for it.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub doc: &'static str,
+    /// What it takes.
+    pub values: Values,
+    pub(super) get: fn(&Config) -> String,
+    pub(super) set: fn(&mut Config, &str) -> Result<(), ConfigError>,
+}
+
+/// What an option takes. Its `Display` says so in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Values {
+    /// One of these names, or the kernel's number for it.
+    Names(&'static [&'static str]),
+    /// A number from 0 to `max`, or one of these words for one.
+    Number {
+        /// The largest.
+        max: u32,
+        /// Words that stand for a number.
+        words: &'static [(&'static str, u32)],
+    },
+    /// The name of a network device, or nothing.
+    Device,
+}
+
+impl ConfigOption {
+    /// The option of this name.
+    pub fn named(name: &str) -> Option<&'static ConfigOption> {
+        OPTIONS.iter().find(|option| option.name == name.trim())
+    }
+
+    /// The option whose name looks most like this one, for "did you mean".
+    pub fn nearest(name: &str) -> Option<&'static ConfigOption> {
+        let name = nearest(name, OPTIONS.iter().map(|option| option.name))?;
+        ConfigOption::named(name)
+    }
+}
+
+impl fmt::Display for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Values::Names(names) => write!(f, "one of {}", names.join(", ")),
+            Values::Number { max, words: [] } => write!(f, "0 to {max}"),
+            Values::Number { max, words } => {
+                let words: Vec<_> = words.iter().map(|(word, number)| format!("{word} ({number})")).collect();
+                write!(f, "0 to {max}, {}", words.join(", "))
+            }
+            Values::Device => {
+                f.write_str("a device name of 1 to 15 bytes without `/`, `:` and white space, or nothing")
+            }
+        }
+    }
+}
+
+/// The kernel's `INT_MAX`.
+const INT_MAX: u32 = i32::MAX as u32;
+/// The kernel's default, and ours.
+pub(super) const DEFAULT_PACKETS_PER_SLAVE: u32 = 1;
+/// `bond_intmax_tbl`.
+const COUNT: Values = Values::Number { max: INT_MAX, words: &[("off", 0), ("default", 0), ("maxval", INT_MAX)] };
+/// `bond_num_peer_notif_tbl`.
+const PEER_NOTIF: Values = Values::Number { max: 255, words: &[("off", 0), ("default", 1), ("maxval", 255)] };
+/// `bond_peer_notif_delay_tbl`: five minutes at most.
+const PEER_NOTIF_DELAY: Values = Values::Number { max: 300_000, words: &[("off", 0), ("maxval", 300_000)] };
+/// `bond_pps_tbl`.
+const PACKETS_PER_SLAVE: Values =
+    Values::Number { max: 65_535, words: &[("default", DEFAULT_PACKETS_PER_SLAVE), ("maxval", 65_535)] };
+
+const MODE_NAMES: [&str; Mode::ALL.len()] = {
+    let [a, b, c, d] = Mode::ALL;
+    [a.name(), b.name(), c.name(), d.name()]
+};
+const HASH_POLICY_NAMES: [&str; HashPolicy::ALL.len()] = {
+    let [a, b, c, d, e, f, g, h] = HashPolicy::ALL;
+    [a.name(), b.name(), c.name(), d.name(), e.name(), f.name(), g.name(), h.name()]
+};
+const PRIMARY_RESELECT_NAMES: [&str; PrimaryReselect::ALL.len()] = {
+    let [a, b, c] = PrimaryReselect::ALL;
+    [a.name(), b.name(), c.name()]
+};
+
+/// Every option; `mode` first, because others depend on it.
+pub(super) static OPTIONS: [ConfigOption; 12] = [
+    ConfigOption {
+        name: "mode",
+        doc: "how frames are spread over the members",
+        values: Values::Names(&MODE_NAMES),
+        get: |config| config.mode.to_string(),
+        set: |config, text| text.parse().map(|mode| config.mode = mode),
+    },
+    ConfigOption {
+        name: "xmit_hash_policy",
+        doc: "balance-xor: what the hash is made of",
+        values: Values::Names(&HASH_POLICY_NAMES),
+        get: |config| config.xmit_hash_policy.to_string(),
+        set: |config, text| text.parse().map(|policy| config.xmit_hash_policy = policy),
+    },
+    ConfigOption {
+        name: "packets_per_slave",
+        doc: "balance-rr: frames by one member before the next has its turn; 0 is random",
+        values: PACKETS_PER_SLAVE,
+        get: |config| config.packets_per_slave.to_string(),
+        set: |config, text| number("packets_per_slave", PACKETS_PER_SLAVE, text).map(|n| config.packets_per_slave = n),
+    },
+    ConfigOption {
+        name: "miimon",
+        doc: "how often carrier is read, milliseconds; 0 never",
+        values: COUNT,
+        get: |config| config.miimon_ms.to_string(),
+        set: |config, text| number("miimon", COUNT, text).map(|n| config.miimon_ms = n),
+    },
+    ConfigOption {
+        name: "updelay",
+        doc: "how long carrier must be back before a member counts as up, milliseconds",
+        values: COUNT,
+        get: |config| config.updelay_ms.to_string(),
+        set: |config, text| number("updelay", COUNT, text).map(|n| config.updelay_ms = n),
+    },
+    ConfigOption {
+        name: "downdelay",
+        doc: "how long carrier must be gone before a member counts as down, milliseconds",
+        values: COUNT,
+        get: |config| config.downdelay_ms.to_string(),
+        set: |config, text| number("downdelay", COUNT, text).map(|n| config.downdelay_ms = n),
+    },
+    ConfigOption {
+        name: "primary",
+        doc: "active-backup: the preferred member",
+        values: Values::Device,
+        get: |config| config.primary.clone().unwrap_or_default(),
+        set: |config, text| device("primary", text).map(|device| config.primary = device),
+    },
+    ConfigOption {
+        name: "primary_reselect",
+        doc: "active-backup: when the preferred member takes over from a working one",
+        values: Values::Names(&PRIMARY_RESELECT_NAMES),
+        get: |config| config.primary_reselect.to_string(),
+        set: |config, text| text.parse().map(|choice| config.primary_reselect = choice),
+    },
+    ConfigOption {
+        name: "min_links",
+        doc: "members that must be up for the team to have carrier",
+        values: COUNT,
+        get: |config| config.min_links.to_string(),
+        set: |config, text| number("min_links", COUNT, text).map(|n| config.min_links = n),
+    },
+    ConfigOption {
+        name: "num_grat_arp",
+        doc: "active-backup: gratuitous ARPs and unsolicited neighbour advertisements after a failover",
+        values: PEER_NOTIF,
+        get: |config| config.num_grat_arp.to_string(),
+        set: |config, text| number("num_grat_arp", PEER_NOTIF, text).map(|n| config.num_grat_arp = n),
+    },
+    ConfigOption {
+        name: "num_unsol_na",
+        doc: "another name for num_grat_arp: one value for both",
+        values: PEER_NOTIF,
+        get: |config| config.num_grat_arp.to_string(),
+        set: |config, text| number("num_unsol_na", PEER_NOTIF, text).map(|n| config.num_grat_arp = n),
+    },
+    ConfigOption {
+        name: "peer_notif_delay",
+        doc: "between two of those, milliseconds; 0 means miimon",
+        values: PEER_NOTIF_DELAY,
+        get: |config| config.peer_notif_delay_ms.to_string(),
+        set: |config, text| number("peer_notif_delay", PEER_NOTIF_DELAY, text).map(|n| config.peer_notif_delay_ms = n),
+    },
+];
+
+/// The number that this text is, or the one its word stands for.
+fn number(option: &'static str, values: Values, text: &str) -> Result<u32, ConfigError> {
+    let word = text.trim();
+    let found = match values {
+        Values::Number { max, words } => digits(word)
+            .filter(|&number| number <= max)
+            .or_else(|| words.iter().find(|&&(name, _)| name == word).map(|&(_, number)| number)),
+        Values::Names(_) | Values::Device => None,
+    };
+    found.ok_or_else(|| ConfigError::BadValue { option, value: text.to_owned(), expected: values.to_string() })
+}
+
+/// Decimal digits and nothing else, as far as they fit.
+pub(super) fn digits(word: &str) -> Option<u32> {
+    if word.bytes().all(|byte| byte.is_ascii_digit()) { word.parse().ok() } else { None }
+}
+
+/// A device name as `dev_valid_name` has it; none for an empty text.
+fn device(option: &'static str, text: &str) -> Result<Option<String>, ConfigError> {
+    let name = text.trim();
+    let bad = |c: char| c == '/' || c == ':' || c == '\0' || c.is_whitespace();
+    if name.len() > 15 || name == "." || name == ".." || name.contains(bad) {
+        let expected = Values::Device.to_string();
+        return Err(ConfigError::BadValue { option, value: text.to_owned(), expected });
+    }
+    Ok((!name.is_empty()).then(|| name.to_owned()))
+}
+
+/// The candidate with the fewest edits to `word`, if they are few: at most a
+/// third of its letters.
+pub(super) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.trim().to_ascii_lowercase().replace('-', "_");
+    candidates
+        .map(|candidate| (distance(&word, &candidate.replace('-', "_")), candidate))
+        .filter(|&(edits, candidate)| edits * 3 <= candidate.len().max(3))
+        .min_by_key(|&(edits, _)| edits)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein's distance in bytes. Words longer than any name are not compared.
+fn distance(a: &str, b: &str) -> usize {
+    const LONGEST: usize = 64;
+    if a.len() > LONGEST {
+        return usize::MAX / 3;
+    }
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, y) in b.bytes().enumerate() {
+            let substituted = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

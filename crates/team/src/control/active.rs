@@ -1,0 +1,65 @@
+//! Which member is the active one.
+//!
+//! Linux drivers/net/bonding/bond_main.c, `bond_choose_primary_or_current` and
+//! `bond_find_best_slave`. One difference: the kernel (since 6.0) prefers, where
+//! no primary is up, the first member that is up to the active one whenever it
+//! has to choose, a side effect of its `prio` option; here the active member stays.
+
+use super::monitor::Member;
+use super::{Duplex, LinkState, Members};
+use crate::{MemberId, PrimaryReselect};
+
+/// What the choice depends on beside the members.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wishes {
+    /// The preferred member, if it has joined.
+    pub(super) primary: Option<MemberId>,
+    /// It has just joined: take it, whatever `reselect` says.
+    pub(super) force: bool,
+    /// When it takes over from a working active member.
+    pub(super) reselect: PrimaryReselect,
+}
+
+/// The member that is to be active; one in state `Back` is to be up at once.
+pub(super) fn choose(members: &Members, current: Option<MemberId>, wishes: Wishes) -> Option<MemberId> {
+    primary_or_current(members, current, wishes).or_else(|| first_up(members)).or_else(|| first_back(members))
+}
+
+/// The member in state `Back` whose `updelay` ends first.
+pub(super) fn first_back(members: &Members) -> Option<MemberId> {
+    let back = members.iter().filter(|(_, member)| member.state == LinkState::Back);
+    back.min_by_key(|(_, member)| member.since).map(|(id, _)| *id)
+}
+
+/// True if this member is up; a failing one is not.
+pub(super) fn is_up(members: &Members, id: MemberId) -> bool {
+    members.get(&id).is_some_and(|member| member.state == LinkState::Up)
+}
+
+fn primary_or_current(members: &Members, current: Option<MemberId>, wishes: Wishes) -> Option<MemberId> {
+    let current = current.filter(|&id| is_up(members, id));
+    let primary = wishes.primary.filter(|&id| is_up(members, id));
+    let (Some(primary), Some(active)) = (primary, current) else {
+        return primary.or(current);
+    };
+    let takes_over = match wishes.reselect {
+        _ if wishes.force => true,
+        PrimaryReselect::Always => true,
+        PrimaryReselect::Better => quality(&members[&primary]) > quality(&members[&active]),
+        PrimaryReselect::Failure => false,
+    };
+    Some(if takes_over { primary } else { active })
+}
+
+fn first_up(members: &Members) -> Option<MemberId> {
+    members.iter().find(|(_, member)| member.state == LinkState::Up).map(|(id, _)| *id)
+}
+
+/// Speed before duplex. A member of which the driver does not say both ranks
+/// highest, as in the kernel, where `SPEED_UNKNOWN` is the largest number.
+fn quality(member: &Member) -> (u32, Option<Duplex>) {
+    match (member.link.speed_mbps, member.link.duplex) {
+        (Some(speed_mbps @ 1..), duplex @ Some(_)) => (speed_mbps, duplex),
+        _ => (u32::MAX, None),
+    }
+}

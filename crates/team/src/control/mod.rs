@@ -1,0 +1,440 @@
+//! The control side of a team: events in, effects out.
+//!
+//! One call of `handle_*` (or `add_member`, `remove_member`), then
+//! [`Team::poll_effect`] until it returns nothing, then
+//! [`Team::poll_timeout`]. In debug builds a second change before the drain
+//! is a panic.
+//!
+//! The rules are those of the Linux 6.1 bonding driver
+//! (drivers/net/bonding/bond_main.c); the files beside this one name the
+//! functions and the differences. One concerns all: `min_links` holds in every
+//! mode, not in 802.3ad alone, and a member whose `downdelay` runs counts.
+
+mod active;
+mod monitor;
+mod notify;
+mod planning;
+mod timers;
+mod words;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::IpAddr;
+
+use nicteam_wire::Mac;
+
+use self::monitor::{Member, millis};
+use self::notify::Announcer;
+use self::timers::Timers;
+use crate::{Config, ConfigError, MAX_MEMBERS, MemberId, Mode, Plan, Time};
+
+/// Duplex of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Duplex {
+    /// One direction at a time.
+    Half,
+    /// Both at once.
+    Full,
+}
+
+/// What the operating system says of a member's link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemberLink {
+    /// Administratively up and carrier present.
+    pub carrier: bool,
+    /// Speed in Mbit/s, if the driver knows it.
+    pub speed_mbps: Option<u32>,
+    /// Duplex, if the driver knows it.
+    pub duplex: Option<Duplex>,
+}
+
+/// A member's state as the team sees it (the kernel's `MII Status` words).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkState {
+    /// Carrier is there and `updelay` has passed.
+    Up,
+    /// Carrier is gone, `downdelay` has not passed: still used (`going down`).
+    Fail,
+    /// No carrier.
+    Down,
+    /// Carrier is back, `updelay` has not passed: not yet used (`going back`).
+    Back,
+}
+
+/// One member, for those who look at a team.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemberStatus {
+    /// Its place.
+    pub id: MemberId,
+    /// Its device.
+    pub name: String,
+    /// Its state.
+    pub state: LinkState,
+    /// What the operating system said last.
+    pub link: MemberLink,
+    /// True if frames are sent by it (in active-backup: it is the active one).
+    pub active: bool,
+    /// How often it went down since it joined.
+    pub link_failures: u32,
+}
+
+/// Why [`Team::poll_timeout`] wants to be called back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimerReason {
+    /// The next reading of carrier.
+    MiiMon,
+    /// A member's `updelay` ends: its link is read, and it is up if it still has carrier.
+    UpDelay(MemberId),
+    /// A member's `downdelay` ends: its link is read, and it is down if it still has none.
+    DownDelay(MemberId),
+    /// The next gratuitous ARP or unsolicited neighbour advertisement.
+    PeerNotify,
+}
+
+/// What the shell is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Execute this plan from now on.
+    Apply(Plan),
+    /// Show the team's stack a carrier, or none.
+    SetCarrier(bool),
+    /// Send this frame by this member.
+    Transmit {
+        /// The member.
+        member: MemberId,
+        /// The frame, from the destination address on, no check sequence.
+        frame: Vec<u8>,
+    },
+    /// Read the link of every member now and call [`Team::handle_link`] for each.
+    ReadLinks,
+    /// Something a user may want to know.
+    Event(Event),
+}
+
+/// Something a user may want to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A member's state changed.
+    Member {
+        /// The member.
+        id: MemberId,
+        /// Its device.
+        name: String,
+        /// Before.
+        from: LinkState,
+        /// Now.
+        to: LinkState,
+    },
+    /// active-backup: another member, or none, is active now.
+    Active {
+        /// Before.
+        from: Option<MemberId>,
+        /// Now.
+        to: Option<MemberId>,
+    },
+    /// The team has carrier now, or has it no more.
+    Carrier(bool),
+}
+
+/// A change that the team refuses.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TeamError {
+    /// The configuration is not one the kernel would take.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The team has as many members as it can have.
+    #[error("a team has at most {} members", crate::MAX_MEMBERS)]
+    Full,
+    /// A member of this name is in the team.
+    #[error("`{0}` is a member already")]
+    Duplicate(String),
+    /// No member has this place.
+    #[error("no member at place {0}")]
+    NoMember(MemberId),
+}
+
+/// A team's control side.
+#[derive(Clone, Debug)]
+pub struct Team {
+    config: Config,
+    members: Members,
+    /// active-backup: who carries the traffic.
+    active: Option<MemberId>,
+    /// The primary has joined and was not up yet when a member was chosen.
+    force_primary: bool,
+    carrier: bool,
+    plan: Plan,
+    announcer: Announcer,
+    timers: Timers,
+    effects: VecDeque<Effect>,
+}
+
+/// The members, by place.
+type Members = BTreeMap<MemberId, Member>;
+
+impl Team {
+    /// A team without members and without carrier. `mac` is what the team's
+    /// stack sends from. Refuses what [`Config::check`] refuses.
+    pub fn new(config: Config, mac: Mac, now: Time) -> Result<Team, TeamError> {
+        config.check()?;
+        // Nothing is awaited before the first member joins.
+        let _ = now;
+        Ok(Team {
+            config,
+            members: Members::new(),
+            active: None,
+            force_primary: false,
+            carrier: false,
+            plan: Plan::nobody(),
+            announcer: Announcer { mac, addresses: Vec::new(), rounds: 0 },
+            timers: Timers::new(),
+            effects: VecDeque::new(),
+        })
+    }
+
+    /// Takes a device in. Its place is the lowest free one.
+    pub fn add_member(&mut self, name: &str, link: MemberLink, now: Time) -> Result<MemberId, TeamError> {
+        self.assert_drained();
+        if self.members.values().any(|member| member.name == name) {
+            return Err(TeamError::Duplicate(name.to_owned()));
+        }
+        let mut places = (0..MAX_MEMBERS).filter_map(MemberId::new);
+        let id = places.find(|id| !self.members.contains_key(id)).ok_or(TeamError::Full)?;
+        let state = monitor::first_state(&self.config, link, self.is_usable());
+        let member = Member { name: name.to_owned(), link, state, since: now, link_failures: 0 };
+        if let Some((at, reason)) = member.delay(id, &self.config) {
+            self.timers.set(reason, at);
+        }
+        self.members.insert(id, member);
+        if self.config.miimon_ms > 0 && !self.timers.is_set(TimerReason::MiiMon) {
+            self.timers.set(TimerReason::MiiMon, now + millis(self.config.miimon_ms));
+        }
+        self.force_primary |= self.config.primary.as_deref() == Some(name);
+        self.settle(true, now);
+        Ok(id)
+    }
+
+    /// Lets a member go.
+    pub fn remove_member(&mut self, id: MemberId, now: Time) -> Result<(), TeamError> {
+        self.assert_drained();
+        self.members.remove(&id).ok_or(TeamError::NoMember(id))?;
+        self.timers.stop(TimerReason::UpDelay(id));
+        self.timers.stop(TimerReason::DownDelay(id));
+        if self.members.is_empty() {
+            self.timers.stop(TimerReason::MiiMon);
+        }
+        self.settle(self.active == Some(id), now);
+        Ok(())
+    }
+
+    /// Takes in what the operating system says of a member's link, from a
+    /// reading or from a netlink message alike.
+    pub fn handle_link(&mut self, id: MemberId, link: MemberLink, now: Time) -> Result<(), TeamError> {
+        self.assert_drained();
+        let usable = self.is_usable();
+        let member = self.members.get_mut(&id).ok_or(TeamError::NoMember(id))?;
+        member.link = link;
+        let to = member.next_state(&self.config, usable, now);
+        if to == member.state {
+            return Ok(());
+        }
+        self.enter(id, to, now);
+        let choose_again = match to {
+            LinkState::Up => self.active.is_none() || self.primary() == Some(id),
+            LinkState::Down => self.active == Some(id),
+            LinkState::Fail | LinkState::Back => false,
+        };
+        self.settle(choose_again, now);
+        Ok(())
+    }
+
+    /// The addresses that the team's stack answers for, each with the VLAN it
+    /// lives in (0: none); they are announced after a failover.
+    pub fn handle_addresses(&mut self, addresses: Vec<(u16, IpAddr)>) {
+        self.assert_drained();
+        self.announcer.addresses = addresses;
+    }
+
+    /// The team's own MAC address changed.
+    pub fn handle_mac(&mut self, mac: Mac) {
+        self.assert_drained();
+        self.announcer.mac = mac;
+    }
+
+    /// Time has come to a deadline of [`Team::poll_timeout`]; harmless earlier or later.
+    ///
+    /// No member changes its state here: the effect is [`Effect::ReadLinks`], and
+    /// what the links say then decides, as in the kernel.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.assert_drained();
+        let due = self.timers.take_due(now);
+        if due.contains(&TimerReason::MiiMon) {
+            self.timers.set(TimerReason::MiiMon, now + millis(self.config.miimon_ms));
+        }
+        if due.contains(&TimerReason::PeerNotify) {
+            self.announce(now);
+        }
+        if due.iter().any(|reason| *reason != TimerReason::PeerNotify) {
+            self.effects.push_back(Effect::ReadLinks);
+        }
+    }
+
+    /// When to call [`Team::handle_timeout`] next, and why.
+    pub fn poll_timeout(&self) -> Option<(Time, TimerReason)> {
+        self.timers.next()
+    }
+
+    /// The next thing to do, in order.
+    pub fn poll_effect(&mut self) -> Option<Effect> {
+        self.effects.pop_front()
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The plan in force.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// True if the team shows its stack a carrier.
+    pub fn carrier(&self) -> bool {
+        self.carrier
+    }
+
+    /// The members, by place.
+    pub fn members(&self) -> Vec<MemberStatus> {
+        let status = |(&id, member): (&MemberId, &Member)| MemberStatus {
+            id,
+            name: member.name.clone(),
+            state: member.state,
+            link: member.link,
+            active: match self.config.mode {
+                Mode::ActiveBackup => self.active == Some(id),
+                Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => member.is_live(),
+            },
+            link_failures: member.link_failures,
+        };
+        self.members.iter().map(status).collect()
+    }
+
+    fn assert_drained(&self) {
+        debug_assert!(self.effects.is_empty(), "a change before the effects of the last one were polled");
+    }
+
+    /// True if frames can be sent: then `updelay` counts.
+    fn is_usable(&self) -> bool {
+        match self.config.mode {
+            Mode::ActiveBackup => self.active.is_some(),
+            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => self.members.values().any(Member::is_live),
+        }
+    }
+
+    /// The member that the configuration prefers, if it has joined.
+    fn primary(&self) -> Option<MemberId> {
+        let wanted = self.config.primary.as_deref()?;
+        self.members.iter().find(|(_, member)| member.name == wanted).map(|(id, _)| *id)
+    }
+
+    /// A member enters another state.
+    fn enter(&mut self, id: MemberId, to: LinkState, now: Time) {
+        let Some(member) = self.members.get_mut(&id) else { return };
+        let from = std::mem::replace(&mut member.state, to);
+        member.since = now;
+        if to == LinkState::Down {
+            member.link_failures = member.link_failures.saturating_add(1);
+        }
+        self.timers.stop(TimerReason::UpDelay(id));
+        self.timers.stop(TimerReason::DownDelay(id));
+        if let Some((at, reason)) = member.delay(id, &self.config) {
+            self.timers.set(reason, at);
+        }
+        let name = member.name.clone();
+        self.effects.push_back(Effect::Event(Event::Member { id, name, from, to }));
+    }
+
+    /// After every change of a member: makes everything else follow from the
+    /// members' states. `choose_again`: the change is one of those after which
+    /// active-backup looks for its best member.
+    fn settle(&mut self, choose_again: bool, now: Time) {
+        if self.config.mode == Mode::ActiveBackup {
+            if choose_again {
+                self.choose_active(now);
+            }
+        } else if !self.is_usable()
+            && let Some(back) = active::first_back(&self.members)
+        {
+            self.enter(back, LinkState::Up, now);
+        }
+        self.update_plan();
+        self.update_carrier();
+        if !self.timers.is_set(TimerReason::PeerNotify) {
+            self.announce(now);
+        }
+    }
+
+    /// Linux `bond_select_active_slave` and `bond_change_active_slave`.
+    fn choose_active(&mut self, now: Time) {
+        let primary = self.primary();
+        let wishes = active::Wishes { primary, force: self.force_primary, reselect: self.config.primary_reselect };
+        let to = active::choose(&self.members, self.active, wishes);
+        if primary.is_some_and(|id| active::is_up(&self.members, id)) {
+            self.force_primary = false;
+        }
+        if to == self.active {
+            return;
+        }
+        if let Some(id) = to
+            && !active::is_up(&self.members, id)
+        {
+            self.enter(id, LinkState::Up, now);
+        }
+        let from = std::mem::replace(&mut self.active, to);
+        self.effects.push_back(Effect::Event(Event::Active { from, to }));
+        self.announcer.rounds = if to.is_some() { self.config.num_grat_arp } else { 0 };
+        self.timers.stop(TimerReason::PeerNotify);
+    }
+
+    fn update_plan(&mut self) {
+        let (choose, members) = planning::lines(&self.config, &self.members, self.active);
+        if choose == self.plan.choose && members == self.plan.members {
+            return;
+        }
+        self.plan = Plan { generation: self.plan.generation + 1, choose, members };
+        self.effects.push_back(Effect::Apply(self.plan.clone()));
+    }
+
+    fn update_carrier(&mut self) {
+        let live = self.members.values().filter(|member| member.is_live()).count();
+        let carrier = live >= self.config.min_links.max(1) as usize;
+        if carrier == self.carrier {
+            return;
+        }
+        self.carrier = carrier;
+        self.effects.push_back(Effect::SetCarrier(carrier));
+        self.effects.push_back(Effect::Event(Event::Carrier(carrier)));
+    }
+
+    /// Sends the next round of announcements, if one is due.
+    ///
+    /// Rounds wait until the team has carrier. (The kernel counts them down
+    /// meanwhile, and sends the first of a team that just got carrier a `miimon`
+    /// later.) Without `miimon` only the first is sent: the kernel sends the
+    /// others from its link monitor, which does not run then.
+    fn announce(&mut self, now: Time) {
+        let Some(member) = self.active.filter(|_| self.carrier && self.announcer.rounds > 0) else {
+            return;
+        };
+        let frames = self.announcer.frames().map(|frame| Effect::Transmit { member, frame });
+        self.effects.extend(frames);
+        let interval_ms = match self.config.peer_notif_delay_ms {
+            0 => self.config.miimon_ms,
+            delay_ms => delay_ms,
+        };
+        self.announcer.rounds = if interval_ms > 0 { self.announcer.rounds - 1 } else { 0 };
+        if self.announcer.rounds > 0 {
+            self.timers.set(TimerReason::PeerNotify, now + millis(interval_ms));
+        }
+    }
+}

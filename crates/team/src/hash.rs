@@ -1,0 +1,270 @@
+//! Transmit hash policies.
+//!
+//! A frame goes to `table[hash % table.len()]`. Two families, both mirrored in
+//! `bpf/` word for word; a change here is a change there.
+//!
+//! # What is read
+//!
+//! *P* is the EtherType behind the addresses, *B* the bytes after it. A tag
+//! beside the frame ([`Frame::vlan`]) is looked past and takes no part (one
+//! exception: MPLS, below). A tag among the bytes makes *P* 0x8100 or 0x88a8:
+//! the frame is not IP, nothing behind the tag is read.
+//!
+//! An **IP header** is read from bytes *H* for one *P*:
+//!
+//! | | *P* 0x0800 | *P* 0x86dd |
+//! |---|---|---|
+//! | needs | 20 bytes of *H* | 40 bytes of *H* |
+//! | addresses | *H*\[12..20\], two 32-bit words | *H*\[8..40\], eight 32-bit words |
+//! | transport protocol | *H*\[9\]; none if big-endian *H*\[6..8\] & 0x3fff is not 0 (a fragment, the first one too) | *H*\[6\]; extension headers are not walked |
+//! | transport offset | (*H*\[0\] & 15) * 4, used as it is, even below 20 | 40 |
+//!
+//! Version and length fields and checksums are not looked at. Any other *P*,
+//! or fewer bytes, is not IP.
+//!
+//! # The kernel's policies
+//!
+//! As Linux 6.1 to 6.18 `drivers/net/bonding/bond_main.c` (`__bond_xmit_hash`,
+//! `bond_flow_dissect`, `bond_flow_ip`, `bond_eth_hash`, `bond_ip_hash`) and
+//! `net/core/flow_dissector.c` (`skb_flow_get_icmp_tci`, `skb_flow_get_ports`)
+//! compute them on a little-endian machine. LE32 is four bytes read lowest
+//! first.
+//!
+//! - *E* = dst\[5\] ^ src\[5\] ^ *P* (*P* as a number: 0x0800 for IPv4). Of an
+//!   MPLS frame (*P* 0x8847 or 0x8848) with a tag beside it, the tag's protocol
+//!   stands for *P*: a bond cannot offload that tag (`net_mpls_features`), so
+//!   the kernel puts it back among the bytes before it asks for the hash.
+//! - **layer2** = *E*.
+//! - **layer2+3**: *E* where the frame is not IP, else *fold*(*E* ^ *A*).
+//! - **layer3+4**: *E* where the frame is not IP, else *fold*(*T* ^ *A*) >> 1.
+//! - *A* = XOR of the addresses' words as LE32.
+//! - *fold*(x): x ^= x >> 16; x ^= x >> 8.
+//! - *T*, from the transport protocol and *X* = *B*\[transport offset..\]:
+//!   - 6 TCP, 17 UDP, 33 DCCP, 50 ESP, 132 SCTP, 136 UDP-Lite: LE32 of *X*\[0..4\];
+//!     51 AH: LE32 of *X*\[4..8\]; 0 where those bytes are missing;
+//!   - 1 ICMP or 58 ICMPv6, either under either *P*: if *X* has 8 bytes and
+//!     *X*\[0\] is 0, 8, 13, 14, 128 or 129, then
+//!     *X*\[0\] | *X*\[1\] << 8 | *id* << 16, *id* = big-endian *X*\[4..6\], 0 counts as 1;
+//!     else 0;
+//!   - anything else, and a fragment: 0.
+//! - **ICMP errors** (for layer2+3, too): protocol 1 with type 3, 4, 5, 11 or 12,
+//!   protocol 58 with type 1 to 4, in an *X* of at least 8 bytes. *A* and *T*
+//!   come from the IP header in *H* = *X*\[8..\], read for the **same** *P*, once
+//!   only. *T* is then that header's ports alone (of an ICMP or ICMPv6 inside: 0).
+//!   If that header is not there, the frame counts as not IP.
+//!
+//! # The switch policies
+//!
+//! Ours alone, symmetric in source and destination except for the first two,
+//! so that both directions of a flow meet on one link.
+//!
+//! - **src-mac** = src\[5\]; **dst-mac** = dst\[5\]; **src-dst-mac** = src\[5\] ^ dst\[5\].
+//! - **src-dst-ip** = *fold*(*N*); src-dst-mac where the frame is not IP.
+//!   *N* = XOR of the addresses' words, big-endian.
+//! - **src-dst-port** = *fold*(*N* ^ source port ^ destination port), ports as
+//!   numbers, for protocols 6 TCP, 17 UDP and 132 SCTP whose first four bytes
+//!   are there; src-dst-ip otherwise. ICMP errors are not looked into.
+
+use nicteam_wire::{Frame, ethertype};
+
+use crate::HashPolicy;
+
+/// The hash of a frame; the [module](self) says how each policy computes it.
+pub fn hash(policy: HashPolicy, frame: &Frame<'_>) -> u32 {
+    match policy {
+        HashPolicy::Layer2 => ethernet(frame),
+        HashPolicy::Layer23 => match Ip::of_flow(frame) {
+            Some((ip, _)) => fold(ethernet(frame) ^ u32::from_le_bytes(ip.addresses)),
+            None => ethernet(frame),
+        },
+        HashPolicy::Layer34 => match Ip::of_flow(frame) {
+            Some((ip, transport)) => fold(transport ^ u32::from_le_bytes(ip.addresses)) >> 1,
+            None => ethernet(frame),
+        },
+        HashPolicy::SrcMac => last(frame.src().0),
+        HashPolicy::DstMac => last(frame.dst().0),
+        HashPolicy::SrcDstMac => src_dst_mac(frame),
+        HashPolicy::SrcDstIp => match Ip::parse(frame.ethertype(), frame.payload()) {
+            Some(ip) => fold(u32::from_be_bytes(ip.addresses)),
+            None => src_dst_mac(frame),
+        },
+        HashPolicy::SrcDstPort => match Ip::parse(frame.ethertype(), frame.payload()) {
+            Some(ip) => fold(u32::from_be_bytes(ip.addresses) ^ ip.ports_xor()),
+            None => src_dst_mac(frame),
+        },
+    }
+}
+
+/// True for IPv4 IGMP: protocol 2 in an IPv4 header of which 20 bytes are there
+/// (Linux 6.1 `bond_xmit_roundrobin_slave_get`). A tag beside the frame is
+/// looked past, one among its bytes hides the header.
+pub fn is_igmp(frame: &Frame<'_>) -> bool {
+    frame.ethertype() == ethertype::IPV4
+        && matches!(frame.payload().first_chunk::<IPV4_HEADER>(), Some(header) if header[9] == protocol::IGMP)
+}
+
+/// Bytes of an IPv4 header without options.
+const IPV4_HEADER: usize = 20;
+/// Bytes of an IPv6 header.
+const IPV6_HEADER: usize = 40;
+/// Bytes of an ICMP or ICMPv6 header, and so where an error's IP header begins.
+const ICMP_HEADER: usize = 8;
+
+/// EtherTypes of MPLS (RFC 5332).
+const MPLS_UNICAST: u16 = 0x8847;
+const MPLS_MULTICAST: u16 = 0x8848;
+
+/// IP protocol numbers that the policies know.
+mod protocol {
+    pub const ICMP: u8 = 1;
+    pub const IGMP: u8 = 2;
+    pub const TCP: u8 = 6;
+    pub const UDP: u8 = 17;
+    pub const DCCP: u8 = 33;
+    pub const ESP: u8 = 50;
+    pub const AH: u8 = 51;
+    pub const ICMPV6: u8 = 58;
+    pub const SCTP: u8 = 132;
+    pub const UDPLITE: u8 = 136;
+}
+
+/// `bond_eth_hash`.
+fn ethernet(frame: &Frame<'_>) -> u32 {
+    let ethertype = match (frame.ethertype(), frame.vlan()) {
+        (MPLS_UNICAST | MPLS_MULTICAST, Some(vlan)) => vlan.protocol,
+        (ethertype, _) => ethertype,
+    };
+    src_dst_mac(frame) ^ u32::from(ethertype)
+}
+
+fn src_dst_mac(frame: &Frame<'_>) -> u32 {
+    last(frame.src().0) ^ last(frame.dst().0)
+}
+
+fn last([.., byte]: [u8; 6]) -> u32 {
+    u32::from(byte)
+}
+
+fn fold(mut x: u32) -> u32 {
+    x ^= x >> 16;
+    x ^ x >> 8
+}
+
+/// An IP header, as far as a policy looks.
+struct Ip<'a> {
+    /// All words of both addresses, XORed byte by byte in the order of the wire.
+    addresses: [u8; 4],
+    /// The transport protocol; none in a fragment.
+    protocol: Option<u8>,
+    /// The bytes from the transport header on; empty if the frame ends before.
+    transport: &'a [u8],
+}
+
+impl<'a> Ip<'a> {
+    /// The header at the start of these bytes, if they are IP and long enough.
+    fn parse(ethertype: u16, bytes: &'a [u8]) -> Option<Ip<'a>> {
+        let (addresses, protocol, offset) = match ethertype {
+            ethertype::IPV4 => {
+                let header = bytes.first_chunk::<IPV4_HEADER>()?;
+                let fragment = u16::from_be_bytes([header[6], header[7]]) & 0x3fff != 0;
+                (&header[12..], (!fragment).then_some(header[9]), usize::from(header[0] & 0xf) * 4)
+            }
+            ethertype::IPV6 => {
+                let header = bytes.first_chunk::<IPV6_HEADER>()?;
+                (&header[8..], Some(header[6]), IPV6_HEADER)
+            }
+            _ => return None,
+        };
+        Some(Ip { addresses: xor_words(addresses), protocol, transport: bytes.get(offset..).unwrap_or_default() })
+    }
+
+    /// The header whose addresses the kernel hashes, and what it takes from the
+    /// transport header (`bond_flow_dissect`): of an ICMP error those of the
+    /// packet it complains about, so that they follow that packet's flow.
+    fn of_flow(frame: &Frame<'a>) -> Option<(Ip<'a>, u32)> {
+        let outer = Ip::parse(frame.ethertype(), frame.payload())?;
+        match Icmp::parse(&outer) {
+            None => {
+                let ports = outer.ports();
+                Some((outer, ports))
+            }
+            Some(icmp) if icmp.is_error() => {
+                let inner = Ip::parse(frame.ethertype(), &outer.transport[ICMP_HEADER..])?;
+                let ports = inner.ports();
+                Some((inner, ports))
+            }
+            Some(icmp) => Some((outer, icmp.word())),
+        }
+    }
+
+    /// Both ports as the kernel reads them, in its own byte order
+    /// (`skb_flow_get_ports`); of ESP and AH the security parameters index.
+    fn ports(&self) -> u32 {
+        use protocol::{AH, DCCP, ESP, SCTP, TCP, UDP, UDPLITE};
+        let offset = match self.protocol {
+            Some(TCP | UDP | DCCP | ESP | SCTP | UDPLITE) => 0,
+            Some(AH) => 4,
+            _ => return 0,
+        };
+        let ports = self.transport.get(offset..).and_then(|bytes| bytes.first_chunk());
+        ports.map_or(0, |ports| u32::from_le_bytes(*ports))
+    }
+
+    /// Source port XOR destination port, 0 where there are none.
+    fn ports_xor(&self) -> u32 {
+        use protocol::{SCTP, TCP, UDP};
+        match (self.protocol, self.transport) {
+            (Some(TCP | UDP | SCTP), &[a, b, c, d, ..]) => u32::from(u16::from_be_bytes([a ^ c, b ^ d])),
+            _ => 0,
+        }
+    }
+}
+
+/// XOR of the 32-bit words, byte by byte.
+fn xor_words(words: &[u8]) -> [u8; 4] {
+    let mut sum = [0; 4];
+    for word in words.chunks_exact(4) {
+        for (sum, byte) in sum.iter_mut().zip(word) {
+            *sum ^= byte;
+        }
+    }
+    sum
+}
+
+/// An ICMP or ICMPv6 header.
+struct Icmp {
+    v6: bool,
+    kind: u8,
+    code: u8,
+    id: u16,
+}
+
+impl Icmp {
+    /// The header behind this IP header, if it is one and 8 bytes of it are there.
+    fn parse(ip: &Ip<'_>) -> Option<Icmp> {
+        let v6 = match ip.protocol? {
+            protocol::ICMP => false,
+            protocol::ICMPV6 => true,
+            _ => return None,
+        };
+        let &[kind, code, _, _, id_high, id_low, _, _] = ip.transport.first_chunk::<ICMP_HEADER>()?;
+        Some(Icmp { v6, kind, code, id: u16::from_be_bytes([id_high, id_low]) })
+    }
+
+    /// `icmp_is_err`, `icmpv6_is_err`.
+    fn is_error(&self) -> bool {
+        if self.v6 { matches!(self.kind, 1..=4) } else { matches!(self.kind, 3 | 4 | 5 | 11 | 12) }
+    }
+
+    /// `struct flow_dissector_key_icmp` as one word, 0 for a message without
+    /// identifier. Which messages have one is asked without regard to the
+    /// family, as the kernel does.
+    fn word(&self) -> u32 {
+        match self.kind {
+            0 | 8 | 13 | 14 | 128 | 129 => {
+                u32::from(self.kind) | u32::from(self.code) << 8 | u32::from(self.id.max(1)) << 16
+            }
+            _ => 0,
+        }
+    }
+}

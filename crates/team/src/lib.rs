@@ -1,0 +1,24 @@
+//! Link aggregation without I/O, clock or threads.
+//!
+//! Two halves share one value, the [`Plan`]:
+//! the control side ([`Team`]) turns configuration, link events and the
+//! passing of time into plans; a dataplane executes the plan frame by frame
+//! ([`Plan::choose`], [`Plan::receive`]). Every mode reduces to a plan.
+//!
+//! Nothing here opens a socket, reads a clock or keeps a secret: time is an
+//! argument, randomness a seed, and the shell that does the I/O lives in
+//! `nicteam-daemon`.
+#![forbid(unsafe_code)]
+
+mod config;
+mod control;
+pub mod hash;
+mod member;
+mod plan;
+mod time;
+
+pub use config::{Config, ConfigError, ConfigOption, HashPolicy, Mode, PrimaryReselect, Values};
+pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};
+pub use member::{MAX_MEMBERS, MemberId, MemberSet};
+pub use plan::{Action, Choose, MAX_BUCKETS, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict};
+pub use time::Time;

@@ -1,0 +1,183 @@
+//! The plan: what a dataplane does with each frame.
+
+use nicteam_wire::{Frame, Mac};
+
+use crate::hash;
+use crate::{HashPolicy, MemberId, MemberSet};
+
+/// The longest table a hash can choose from.
+pub const MAX_BUCKETS: usize = 256;
+
+/// What a dataplane does with each frame, until the next plan.
+///
+/// A plan never changes: a change is a new plan with a higher generation.
+/// What changes from frame to frame lives in [`PlanState`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Counts the plans of a team, from 1; a dataplane reports which it executes.
+    pub generation: u64,
+    /// How a frame from the stack finds its member.
+    pub choose: Choose,
+    /// The members, by place: how each sends and what becomes of its frames.
+    pub members: Vec<PlanMember>,
+}
+
+/// How a frame from the stack finds its member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choose {
+    /// No member can send: the frame is dropped and counted.
+    Nobody,
+    /// Always this member (active-backup).
+    One(MemberId),
+    /// `table[hash % table.len()]` (balance-xor). The table has 1 to
+    /// [`MAX_BUCKETS`] entries.
+    Hash {
+        /// What the hash is made of.
+        policy: HashPolicy,
+        /// The members by hash.
+        table: Vec<MemberId>,
+    },
+    /// In turn (balance-rr).
+    RoundRobin {
+        /// The members in their order; 1 to [`crate::MAX_MEMBERS`].
+        members: Vec<MemberId>,
+        /// Frames before the next member's turn; 0 means a member at random each time.
+        packets_per_member: u32,
+        /// IPv4 IGMP goes here always, so that a switch that snoops learns one
+        /// place (Linux `bond_xmit_roundrobin_slave_get`).
+        igmp: MemberId,
+    },
+    /// A copy to each of these (broadcast).
+    All(MemberSet),
+}
+
+/// One member in a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanMember {
+    /// Whose line this is.
+    pub id: MemberId,
+    /// What becomes of the frames it receives.
+    pub receive: Receive,
+    /// What is written into the frames it sends.
+    pub rewrite: Rewrite,
+}
+
+/// What becomes of the frames a member receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Receive {
+    /// They go to the team's stack.
+    Deliver,
+    /// They are dropped and counted: the member is a standby or not up.
+    Drop,
+}
+
+/// Addresses written into a frame on its way out; `None` leaves one as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rewrite {
+    /// The new source.
+    pub src: Option<Mac>,
+    /// The new destination.
+    pub dst: Option<Mac>,
+}
+
+/// What to do with a frame from the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Send it by each of these members, with each member's [`Rewrite`]; at least one.
+    Send(MemberSet),
+    /// Hand it to the control side instead, which answers it or sends it itself.
+    Punt,
+    /// Drop and count it.
+    Drop,
+}
+
+/// What to do with a frame from a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is the team's: the team's stack gets it, and only the team's.
+    ToTeam,
+    /// It is the member's own: reserved link-local addresses (LACP, LLDP, STP),
+    /// for the control side and for programs that listen on the member.
+    ToMember,
+    /// Drop and count it.
+    Drop,
+}
+
+/// What a dataplane remembers from frame to frame.
+#[derive(Clone, Debug)]
+pub struct PlanState {
+    /// Frames that took part in the round robin so far.
+    pub round_robin: u32,
+    /// State of the generator behind `packets_per_slave=0`.
+    random: u64,
+}
+
+impl PlanState {
+    /// A fresh state; the seed decides the random choices alone.
+    pub fn new(seed: u64) -> PlanState {
+        PlanState { round_robin: 0, random: seed }
+    }
+
+    /// SplitMix64 (Steele, Lea, Flood 2014): one addition, two multiplications.
+    fn next_random(&mut self) -> u32 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.random;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ z >> 31) as u32
+    }
+}
+
+impl Plan {
+    /// A plan that drops everything: what a team starts with.
+    pub fn nobody() -> Plan {
+        Plan { generation: 0, choose: Choose::Nobody, members: Vec::new() }
+    }
+
+    /// This member's line, if it has one.
+    pub fn member(&self, id: MemberId) -> Option<&PlanMember> {
+        self.members.iter().find(|member| member.id == id)
+    }
+
+    /// What to do with a frame that the stack sends.
+    pub fn choose(&self, frame: &Frame<'_>, state: &mut PlanState) -> Action {
+        match &self.choose {
+            Choose::Nobody => Action::Drop,
+            Choose::One(member) => Action::Send(MemberSet::one(*member)),
+            Choose::All(members) if members.is_empty() => Action::Drop,
+            Choose::All(members) => Action::Send(*members),
+            Choose::Hash { policy, table } => send_by(table, hash::hash(*policy, frame)),
+            Choose::RoundRobin { igmp, .. } if hash::is_igmp(frame) => Action::Send(MemberSet::one(*igmp)),
+            Choose::RoundRobin { members, packets_per_member, .. } => {
+                let turn = match packets_per_member {
+                    0 => state.next_random(),
+                    per_member => {
+                        state.round_robin = state.round_robin.wrapping_add(1);
+                        state.round_robin / per_member
+                    }
+                };
+                send_by(members, turn)
+            }
+        }
+    }
+
+    /// What to do with a frame that `member` received.
+    pub fn receive(&self, member: MemberId, frame: &Frame<'_>) -> Verdict {
+        if frame.dst().is_link_local() {
+            return Verdict::ToMember;
+        }
+        match self.member(member).map(|line| line.receive) {
+            Some(Receive::Deliver) => Verdict::ToTeam,
+            Some(Receive::Drop) | None => Verdict::Drop,
+        }
+    }
+}
+
+/// `table[number % table.len()]`, or a drop if the table is empty.
+fn send_by(table: &[MemberId], number: u32) -> Action {
+    let place = (number as usize).checked_rem(table.len());
+    match place.and_then(|place| table.get(place)) {
+        Some(&member) => Action::Send(MemberSet::one(member)),
+        None => Action::Drop,
+    }
+}

@@ -1,0 +1,206 @@
+//! Options by name: what the kernel takes is taken, the rest is refused with a reason.
+
+use nicteam_team::{Config, ConfigError, ConfigOption, HashPolicy, Mode, PrimaryReselect, Values};
+use proptest::prelude::*;
+
+fn with(options: &[(&str, &str)]) -> Config {
+    let mut config = Config::default();
+    for (name, value) in options {
+        config.set(name, value).unwrap();
+    }
+    config
+}
+
+#[test]
+fn names_numbers_and_default_are_taken() {
+    for (text, mode) in [
+        ("balance-rr", Mode::BalanceRr),
+        ("0", Mode::BalanceRr),
+        (" active-backup\n", Mode::ActiveBackup),
+        ("1", Mode::ActiveBackup),
+        ("2", Mode::BalanceXor),
+        ("3", Mode::Broadcast),
+        ("default", Mode::BalanceRr),
+    ] {
+        assert_eq!(text.parse(), Ok(mode), "{text}");
+    }
+    // The kernel's numbers are not in the order of the names.
+    assert_eq!("1".parse(), Ok(HashPolicy::Layer34));
+    assert_eq!("2".parse(), Ok(HashPolicy::Layer23));
+    assert_eq!("src-dst-port".parse(), Ok(HashPolicy::SrcDstPort));
+    assert_eq!("2".parse(), Ok(PrimaryReselect::Failure));
+}
+
+#[test]
+fn every_name_parses_back() {
+    for mode in Mode::ALL {
+        assert_eq!(mode.to_string().parse(), Ok(mode));
+        assert_eq!(mode.number().to_string().parse(), Ok(mode));
+    }
+    for policy in HashPolicy::ALL {
+        assert_eq!(policy.to_string().parse(), Ok(policy));
+        if let Some(number) = policy.number() {
+            assert_eq!(number.to_string().parse(), Ok(policy));
+        }
+    }
+    for choice in PrimaryReselect::ALL {
+        assert_eq!(choice.to_string().parse(), Ok(choice));
+        assert_eq!(choice.number().to_string().parse(), Ok(choice));
+    }
+}
+
+#[test]
+fn both_names_of_the_notifications_are_one_value() {
+    let config = with(&[("num_grat_arp", "7"), ("num_unsol_na", "3")]);
+    assert_eq!(config.num_grat_arp, 3);
+    let options = config.options();
+    assert!(options.contains(&("num_grat_arp", "3".to_owned())) && options.contains(&("num_unsol_na", "3".to_owned())));
+}
+
+#[test]
+fn ranges_are_the_kernels() {
+    for (name, largest) in [
+        ("miimon", 2_147_483_647_u32),
+        ("updelay", 2_147_483_647),
+        ("downdelay", 2_147_483_647),
+        ("min_links", 2_147_483_647),
+        ("packets_per_slave", 65_535),
+        ("num_grat_arp", 255),
+        ("peer_notif_delay", 300_000),
+    ] {
+        let mut config = Config::default();
+        config.set(name, &largest.to_string()).unwrap();
+        config.set(name, "maxval").unwrap();
+        config.set(name, "0").unwrap();
+        for bad in [(largest + 1).to_string(), "99999999999999999999".into(), "-1".into(), "+1".into(), "1 2".into()] {
+            let error = config.set(name, &bad).unwrap_err();
+            assert!(matches!(&error, ConfigError::BadValue { option, .. } if *option == name), "{name} {bad}: {error}");
+            assert!(error.to_string().contains(&format!("0 to {largest}")), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_refused_value_changes_nothing() {
+    let mut config = with(&[("miimon", "50"), ("primary", "eth0")]);
+    let before = config.clone();
+    for (name, value) in [("miimon", "x"), ("primary", "a/b"), ("mode", "rr"), ("no_such_option", "1")] {
+        config.set(name, value).unwrap_err();
+        assert_eq!(config, before);
+    }
+}
+
+#[test]
+fn primary_is_a_device_name_or_nothing() {
+    assert_eq!(with(&[("primary", "eth0.100")]).primary.as_deref(), Some("eth0.100"));
+    assert_eq!(with(&[("primary", "eth0"), ("primary", "")]).primary, None);
+    for bad in ["sixteen-bytes-xx", "a b", "a:b", "..", "a/b"] {
+        assert!(Config::default().set("primary", bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn errors_say_what_was_meant() {
+    let hint = |name: &str, value: &str| Config::default().set(name, value).unwrap_err().hint();
+    assert_eq!(hint("mimon", "1").unwrap(), "did you mean `miimon`?");
+    assert_eq!(hint("xmit-hash-policy", "1").unwrap(), "did you mean `xmit_hash_policy`?");
+    assert!(hint("colour", "1").unwrap().contains("packets_per_slave"));
+    assert_eq!(hint("mode", "active-bakup").unwrap(), "did you mean `active-backup`?");
+    assert_eq!(hint("mode", "Balance_RR").unwrap(), "did you mean `balance-rr`?");
+    assert_eq!(hint("miimon", "x"), None);
+    assert!(hint(&"m".repeat(10_000), "1").is_some());
+    let error = Config::default().set("mode", "802.3ad").unwrap_err().to_string();
+    assert!(error.contains("does not yet"), "{error}");
+}
+
+#[test]
+fn what_the_kernel_refuses_together_is_a_conflict() {
+    for options in [
+        &[("miimon", "0"), ("updelay", "100")][..],
+        &[("miimon", "0"), ("downdelay", "100")],
+        &[("miimon", "0"), ("peer_notif_delay", "100")],
+        &[("mode", "balance-xor"), ("packets_per_slave", "2")],
+        &[("mode", "balance-rr"), ("primary", "eth0")],
+    ] {
+        let error = with(options).check().unwrap_err();
+        assert!(matches!(error, ConfigError::Conflict(_)), "{error}");
+        assert!(error.to_string().contains(options[1].0), "{error}");
+    }
+    for options in [
+        &[("updelay", "150"), ("downdelay", "30")][..],
+        &[("mode", "active-backup"), ("primary", "eth0"), ("xmit_hash_policy", "layer3+4")],
+        &[("mode", "broadcast"), ("primary_reselect", "failure"), ("num_grat_arp", "9")],
+        &[("packets_per_slave", "0")],
+    ] {
+        with(options).check().unwrap();
+    }
+}
+
+#[test]
+fn the_table_names_each_option_once_and_knows_its_values() {
+    let names: Vec<_> = Config::OPTIONS.iter().map(|option| option.name).collect();
+    let printed: Vec<_> = Config::default().options().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, printed);
+    for (place, option) in Config::OPTIONS.iter().enumerate() {
+        assert_eq!(names.iter().position(|name| *name == option.name), Some(place));
+        assert!(std::ptr::eq(ConfigOption::named(option.name).unwrap(), option));
+        let takes = |value: &str| {
+            Config::default().set(option.name, value).unwrap_or_else(|error| panic!("{}: {error}", option.name));
+        };
+        match option.values {
+            Values::Names(names) => names.iter().for_each(|name| takes(name)),
+            Values::Number { max, words } => {
+                takes(&max.to_string());
+                words.iter().for_each(|(word, _)| takes(word));
+            }
+            Values::Device => takes("eth0"),
+        }
+    }
+}
+
+fn any_config() -> impl Strategy<Value = Config> {
+    let choices = (
+        prop::sample::select(&Mode::ALL[..]),
+        prop::sample::select(&HashPolicy::ALL[..]),
+        prop::sample::select(&PrimaryReselect::ALL[..]),
+        prop::option::of("[a-z][a-z0-9.-]{0,14}"),
+    );
+    let times = (0..=i32::MAX as u32, 0..=i32::MAX as u32, 0..=i32::MAX as u32, 0..=300_000_u32);
+    let counts = (0..=65_535_u32, 0..=i32::MAX as u32, 0..=255_u32);
+    (choices, times, counts).prop_map(|(choices, times, counts)| Config {
+        mode: choices.0,
+        xmit_hash_policy: choices.1,
+        primary_reselect: choices.2,
+        primary: choices.3,
+        miimon_ms: times.0,
+        updelay_ms: times.1,
+        downdelay_ms: times.2,
+        peer_notif_delay_ms: times.3,
+        packets_per_slave: counts.0,
+        min_links: counts.1,
+        num_grat_arp: counts.2,
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_printed_is_taken_back(config in any_config()) {
+        let mut copy = Config::default();
+        for (name, value) in config.options() {
+            copy.set(name, &value).unwrap();
+        }
+        prop_assert_eq!(copy, config);
+    }
+
+    #[test]
+    fn no_text_panics(name in ".{0,40}", value in ".{0,40}", place in 0..Config::OPTIONS.len()) {
+        let mut config = Config::default();
+        for name in [&name, Config::OPTIONS[place].name] {
+            if let Err(error) = config.set(name, &value) {
+                prop_assert!(!error.to_string().is_empty());
+                let _ = error.hint();
+            }
+        }
+        let _ = config.check();
+    }
+}

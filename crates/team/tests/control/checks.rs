@@ -1,0 +1,170 @@
+//! What is true of every team after every change: one property a function.
+
+use nicteam_team::{Choose, Effect, Event, LinkState, MemberId, Mode, Plan, Receive};
+
+use crate::world::{Cause, Seen, World, ms};
+
+/// Everything that can be checked after a drain.
+pub fn all(world: &World, cause: Cause, before: &Seen, effects: &[Effect]) {
+    let now = Seen::of(&world.team);
+    shell_is_up_to_date(world, &now);
+    each_live_member_once(world, &now);
+    never_a_dead_member(&now);
+    nobody_only_without_a_usable_member(world, &now);
+    standby_members_are_deaf(world, &now);
+    active_changes_with_a_cause(world, cause, before, &now, effects);
+    carrier_follows_the_count(world, &now);
+    events_tell_every_change(before, &now, effects);
+    announcements_are_limited(world);
+}
+
+/// The plan in force is the one applied last, the carrier the one shown last.
+fn shell_is_up_to_date(world: &World, now: &Seen) {
+    assert_eq!(world.plan, now.plan);
+    assert_eq!(world.carrier, now.carrier);
+}
+
+/// A spreading plan has every living member once, by place; every plan has a
+/// line for each member, by place.
+fn each_live_member_once(world: &World, now: &Seen) {
+    let lines: Vec<MemberId> = now.plan.members.iter().map(|line| line.id).collect();
+    let members: Vec<MemberId> = now.members.iter().map(|member| member.id).collect();
+    assert_eq!(lines, members);
+    if world.team.config().mode != Mode::ActiveBackup {
+        assert_eq!(chosen(&now.plan), live(now), "{:?}", now.plan);
+    }
+    if let Choose::RoundRobin { members, igmp, .. } = &now.plan.choose {
+        assert_eq!(members.first(), Some(igmp));
+    }
+}
+
+/// Nobody who is down, or not yet up, is sent by.
+fn never_a_dead_member(now: &Seen) {
+    for member in chosen(&now.plan) {
+        assert!(matches!(now.state(member), Some(LinkState::Up | LinkState::Fail)), "{member} is chosen: {now:?}");
+    }
+}
+
+/// Frames are dropped only when no member could carry them.
+fn nobody_only_without_a_usable_member(world: &World, now: &Seen) {
+    let usable = |state| match (world.team.config().mode, state) {
+        (_, LinkState::Up | LinkState::Back) => true,
+        // A failing member is kept, but in active-backup not newly chosen.
+        (mode, LinkState::Fail) => mode != Mode::ActiveBackup,
+        (_, LinkState::Down) => false,
+    };
+    if now.plan.choose == Choose::Nobody {
+        assert!(!now.members.iter().any(|member| usable(member.state)), "nobody is chosen: {now:?}");
+    }
+}
+
+fn standby_members_are_deaf(world: &World, now: &Seen) {
+    let mode = world.team.config().mode;
+    for line in &now.plan.members {
+        let hears = match mode {
+            Mode::ActiveBackup => now.plan.choose == Choose::One(line.id),
+            _ => now.state(line.id) != Some(LinkState::Down),
+        };
+        assert_eq!(line.receive == Receive::Deliver, hears, "{}: {now:?}", line.id);
+    }
+}
+
+/// The active member changes only if it went down or away, if somebody joined,
+/// or if the primary came up.
+fn active_changes_with_a_cause(world: &World, cause: Cause, before: &Seen, now: &Seen, effects: &[Effect]) {
+    let config = world.team.config();
+    let (Some(old), new) = (before.active(config.mode), now.active(config.mode)) else { return };
+    let primary_came_up = effects.iter().any(|effect| {
+        matches!(effect, Effect::Event(Event::Member { name, to: LinkState::Up, .. }) if Some(name) == config.primary.as_ref())
+    });
+    let lost = matches!(now.state(old), None | Some(LinkState::Down));
+    if new != Some(old) {
+        assert!(lost || primary_came_up || cause == Cause::Join, "active {old} -> {new:?} without a cause: {now:?}");
+    }
+    assert!(!(lost && new == Some(old)), "a lost member stays active: {now:?}");
+}
+
+/// Carrier if, and only if, enough members live.
+fn carrier_follows_the_count(world: &World, now: &Seen) {
+    let needed = world.team.config().min_links.max(1) as usize;
+    assert_eq!(now.carrier, live(now).len() >= needed, "{now:?}");
+}
+
+/// The events of a drain lead from what was seen before it to what is seen after.
+fn events_tell_every_change(before: &Seen, now: &Seen, effects: &[Effect]) {
+    for member in &now.members {
+        let mut state = before.state(member.id);
+        for effect in effects {
+            if let Effect::Event(Event::Member { id, from, to, .. }) = effect
+                && *id == member.id
+            {
+                assert!(state.is_none_or(|state| state == *from), "{effect:?} from {state:?}");
+                assert_ne!(from, to);
+                state = Some(*to);
+            }
+        }
+        assert!(state.is_none_or(|state| state == member.state), "{} became {state:?} unsaid: {now:?}", member.name);
+    }
+    let carrier = effects.iter().any(|effect| matches!(effect, Effect::Event(Event::Carrier(_))));
+    assert_eq!(carrier, before.carrier != now.carrier);
+}
+
+/// No more announcements after a failover than were asked for. (The worlds of
+/// the checks do not change their addresses after the first member.)
+fn announcements_are_limited(world: &World) {
+    let rounds = world.team.config().num_grat_arp as usize;
+    assert!(world.transmitted <= rounds * ADDRESSES, "{} frames in {rounds} rounds", world.transmitted);
+}
+
+/// The most addresses a test gives its team.
+pub const ADDRESSES: usize = 3;
+
+/// Each plan counts on by one, and is another plan.
+pub fn plan_follows(old: &Plan, new: &Plan) {
+    assert_eq!(new.generation, old.generation + 1);
+    assert!(old.choose != new.choose || old.members != new.members, "the same plan again: {new:?}");
+}
+
+/// Announcements leave by the active member of the plan in force.
+pub fn sent_by_the_active(world: &World, member: MemberId) {
+    assert_eq!(world.plan.choose, Choose::One(member));
+    assert!(world.carrier, "an announcement without carrier");
+}
+
+/// Once a deadline was served, the next one lies in the future.
+pub fn deadlines_are_ahead(world: &World) {
+    if let Some((at, reason)) = world.team.poll_timeout() {
+        assert!(at > world.now, "{reason:?} at {at} is not after {}", world.now);
+    }
+}
+
+/// Nobody waits for the end of a delay that is over.
+pub fn delays_end(world: &World) {
+    let config = world.team.config();
+    for member in world.team.members() {
+        let delay_ms = match member.state {
+            LinkState::Back => config.updelay_ms,
+            LinkState::Fail => config.downdelay_ms,
+            LinkState::Up | LinkState::Down => continue,
+        };
+        let told = &world.told[&member.id];
+        let same = told.iter().rev().take_while(|(_, carrier)| *carrier == member.link.carrier);
+        let since = same.last().map(|(at, _)| *at).unwrap();
+        assert!(world.now.since(since) < ms(delay_ms.into()), "{} waits since {since} at {}", member.name, world.now);
+    }
+}
+
+fn live(now: &Seen) -> Vec<MemberId> {
+    let live = now.members.iter().filter(|member| matches!(member.state, LinkState::Up | LinkState::Fail));
+    live.map(|member| member.id).collect()
+}
+
+fn chosen(plan: &Plan) -> Vec<MemberId> {
+    match &plan.choose {
+        Choose::Nobody => Vec::new(),
+        Choose::One(member) => vec![*member],
+        Choose::Hash { table, .. } => table.clone(),
+        Choose::RoundRobin { members, .. } => members.clone(),
+        Choose::All(members) => members.iter().collect(),
+    }
+}

@@ -1,0 +1,12 @@
+//! The control side of a team under virtual time.
+//!
+//! `world` is the shell that drives a team, `checks` holds what must be true
+//! after every change, one property a function. `scenarios` goes through the
+//! rules one by one, `explore` through every short sequence of events, `random`
+//! through long ones.
+
+mod checks;
+mod explore;
+mod random;
+mod scenarios;
+mod world;

@@ -1,0 +1,60 @@
+//! What must hold for any bytes. The fuzz targets call these, and
+//! `crates/team/tests/corpus.rs` replays the corpus through them.
+
+use nicteam_team::{Config, HashPolicy, MemberId, Plan, PlanState, hash};
+use nicteam_wire::{Arp, Frame, Ndisc, Vlan, ethertype};
+
+/// Panics if something does not hold for these bytes.
+pub type Property = fn(&[u8]);
+
+/// Every property by the name of its target and of its corpus folder.
+pub const ALL: [(&str, Property); 4] = [("frame", frame), ("arp", arp), ("ndisc", ndisc), ("config", config)];
+
+/// A frame is refused or hashes by every policy; a tag beside it takes part in
+/// no hash, except over MPLS; both ways a plan decides about it.
+pub fn frame(bytes: &[u8]) {
+    for frame in [Frame::parse(bytes), Frame::parse_untagged(bytes)].into_iter().flatten() {
+        let tagged = frame.with_vlan(Vlan { protocol: ethertype::VLAN, tci: 5 });
+        let mpls = matches!(frame.ethertype(), 0x8847 | 0x8848);
+        for policy in HashPolicy::ALL {
+            let plain = hash::hash(policy, &frame);
+            assert!(mpls || plain == hash::hash(policy, &tagged), "{policy}");
+        }
+        let plan = Plan::nobody();
+        plan.choose(&frame, &mut PlanState::new(0));
+        MemberId::new(0).map(|member| plan.receive(member, &frame));
+    }
+}
+
+/// An ARP packet is refused, or is the same after it was written and read again.
+pub fn arp(bytes: &[u8]) {
+    if let Ok(arp) = Arp::decode(bytes) {
+        assert_eq!(Arp::decode(&arp.encode()), Ok(arp));
+    }
+}
+
+/// The same for neighbour discovery.
+pub fn ndisc(bytes: &[u8]) {
+    if let Ok(ndisc) = Ndisc::decode(bytes) {
+        assert_eq!(Ndisc::decode(&ndisc.encode()), Ok(ndisc));
+    }
+}
+
+/// Lines of `NAME VALUE` are refused with a reason or make a configuration
+/// that prints and parses back.
+pub fn config(bytes: &[u8]) {
+    let mut config = Config::default();
+    for line in String::from_utf8_lossy(bytes).lines() {
+        let (name, value) = line.split_once(' ').unwrap_or((line, ""));
+        if let Err(error) = config.set(name, value) {
+            assert!(!error.to_string().is_empty());
+            let _ = error.hint();
+        }
+    }
+    let _ = config.check();
+    let mut copy = Config::default();
+    for (name, value) in config.options() {
+        assert_eq!(copy.set(name, &value), Ok(()));
+    }
+    assert_eq!(copy, config);
+}
