@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/* The maps of one team. Filters hold them, so they outlive the loader. */
+#ifndef NICTEAM_MAPS_H
+#define NICTEAM_MAPS_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "plan.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct control);
+} control SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PLAN_SLOTS);
+	__type(key, __u32);
+	__type(value, struct plan);
+} plans SEC(".maps");
+
+/* By interface index. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_MEMBERS);
+	__type(key, __u32);
+	__type(value, struct place);
+} places SEC(".maps");
+
+/* By place. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, MAX_MEMBERS);
+	__type(key, __u32);
+	__type(value, struct counters);
+} counters SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tally);
+} tally SEC(".maps");
+
+static __always_inline struct control *team_control(void)
+{
+	__u32 only = 0;
+
+	return bpf_map_lookup_elem(&control, &only);
+}
+
+static __always_inline struct tally *team_tally(void)
+{
+	__u32 only = 0;
+
+	return bpf_map_lookup_elem(&tally, &only);
+}
+
+static __always_inline struct counters *member_counters(__u32 place)
+{
+	return bpf_map_lookup_elem(&counters, &place);
+}
+
+/*
+ * The plan in force. The loader never writes the slot that is in force: it
+ * fills another one and then stores its number, of which only the lowest byte
+ * ever differs, so a reader sees the old number or the new one. A reader that
+ * took the old one may still be at work: the loader fills no slot again before
+ * an RCU grace period has passed since that slot was in force.
+ */
+static __always_inline const struct plan *active_plan(void)
+{
+	const struct control *shared = team_control();
+
+	if (!shared)
+		return (void *)0;
+	__u32 slot = shared->active & (PLAN_SLOTS - 1);
+
+	return bpf_map_lookup_elem(&plans, &slot);
+}
+
+/*
+ * A place that is safe as an index. clang knows a smaller range than the
+ * verifier does and would drop the mask as redundant; the empty asm hides it.
+ */
+static __always_inline __u32 bounded_place(__u32 place)
+{
+	asm volatile("" : "+r"(place));
+	return place & (MAX_MEMBERS - 1);
+}
+
+#endif

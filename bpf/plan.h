@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * What the loader and the programs share: crates/dataplane/src/bpf/layout.rs
+ * says the same in Rust, and both sides assert the sizes and offsets. Any
+ * change here raises LAYOUT_VERSION: a process that takes a team over keeps
+ * the maps of its predecessor only if this number is the same.
+ */
+#ifndef NICTEAM_PLAN_H
+#define NICTEAM_PLAN_H
+
+#include <linux/types.h>
+
+#define LAYOUT_VERSION 1
+
+#define MAX_MEMBERS 32
+#define MAX_BUCKETS 256
+/* A power of two; how they take turns stands at active_plan() in maps.h. */
+#define PLAN_SLOTS 16
+
+/* How a frame from the stack finds its member. */
+enum choose {
+	CHOOSE_NOBODY = 0,
+	CHOOSE_ONE = 1,		/* table[0] */
+	CHOOSE_HASH = 2,	/* table[hash % table_len] */
+	CHOOSE_ROUND_ROBIN = 3, /* table[turn % table_len] */
+	CHOOSE_ALL = 4,		/* every bit of `all` */
+};
+
+/* What the hash is made of; hash.h says how. */
+enum policy {
+	POLICY_LAYER2 = 0,
+	POLICY_LAYER23 = 1,
+	POLICY_LAYER34 = 2,
+	POLICY_SRC_MAC = 3,
+	POLICY_DST_MAC = 4,
+	POLICY_SRC_DST_MAC = 5,
+	POLICY_SRC_DST_IP = 6,
+	POLICY_SRC_DST_PORT = 7,
+};
+
+#define MEMBER_DELIVER 1 /* what it receives goes to the team's stack */
+#define MEMBER_REWRITE 2 /* it sends with other addresses */
+
+/* Both addresses of a frame, the destination first, as on the wire. */
+struct macs {
+	__u32 words[3];
+};
+
+/* One place of a team, as a plan sees it. */
+struct plan_member {
+	__u32 ifindex;	  /* 0: nobody has this place */
+	__u32 flags;	  /* MEMBER_... */
+	struct macs keep; /* bits of the stack's addresses that stay */
+	struct macs put;  /* bits written in their place */
+};
+
+/* A plan (nicteam_team::Plan). */
+struct plan {
+	__u64 generation;
+	__u32 choose;		  /* enum choose */
+	__u32 policy;		  /* enum policy */
+	__u32 table_len;	  /* 0 to MAX_BUCKETS; 0 drops */
+	__u32 packets_per_member; /* 0: at random */
+	__u32 igmp;		  /* place that IPv4 IGMP takes in round robin */
+	__u32 all;		  /* a bit for each place, place 0 the lowest */
+	__u8 table[MAX_BUCKETS];  /* places */
+	struct plan_member members[MAX_MEMBERS];
+};
+
+/* What the loader tells the programs, and its successor. */
+struct control {
+	__u32 layout;	    /* LAYOUT_VERSION */
+	__u32 active;	    /* the slot of the plan in force */
+	__u32 team_ifindex; /* where members' frames go */
+	__u32 own_clsact;   /* the loader made the team device's clsact */
+};
+
+/* Where a device is in its team. */
+struct place {
+	__u32 place;
+	__u32 own_clsact; /* the loader made this device's clsact */
+};
+
+/* What one place carried, on one CPU. */
+struct counters {
+	__u64 tx_frames;
+	__u64 tx_bytes;
+	__u64 tx_drops;
+	__u64 rx_frames;
+	__u64 rx_bytes;
+	__u64 rx_drops;
+};
+
+/* What the team remembers from frame to frame, on one CPU. */
+struct tally {
+	__u64 unsent;	   /* frames from the stack that no member could send */
+	__u64 round_robin; /* frames that took part; the lower 32 bits count turns */
+};
+
+_Static_assert(sizeof(struct plan_member) == 32, "as in layout.rs");
+_Static_assert(sizeof(struct plan) == 1312, "as in layout.rs");
+_Static_assert(__builtin_offsetof(struct plan, table) == 32, "as in layout.rs");
+_Static_assert(__builtin_offsetof(struct plan, members) == 288, "as in layout.rs");
+_Static_assert(sizeof(struct control) == 16, "as in layout.rs");
+_Static_assert(sizeof(struct place) == 8, "as in layout.rs");
+_Static_assert(sizeof(struct counters) == 48, "as in layout.rs");
+_Static_assert(sizeof(struct tally) == 16, "as in layout.rs");
+
+#endif

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: (MIT OR GPL-2.0-only)
+/*
+ * The two programs of a team: what the stack sends finds its members, what a
+ * member receives goes to the stack.
+ */
+#include <linux/bpf.h>
+#include <linux/pkt_cls.h>
+#include <bpf/bpf_helpers.h>
+
+#include "frame.h"
+#include "hash.h"
+#include "maps.h"
+#include "plan.h"
+
+static __always_inline int drop_unsent(void)
+{
+	struct tally *sums = team_tally();
+
+	if (sums)
+		sums->unsent++;
+	return TC_ACT_SHOT;
+}
+
+static __always_inline void count_sent(__u32 place, __u32 bytes)
+{
+	struct counters *sums = member_counters(place);
+
+	if (sums) {
+		sums->tx_frames++;
+		sums->tx_bytes += bytes;
+	}
+}
+
+static __always_inline void count_not_sent(__u32 place)
+{
+	struct counters *sums = member_counters(place);
+
+	if (sums)
+		sums->tx_drops++;
+}
+
+/*
+ * Writes the member's addresses over those of the stack. All bytes are
+ * written, kept ones too: a frame that goes to several members still carries
+ * what the one before wrote. No branches: the verifier would walk each of them
+ * for every member.
+ */
+static __always_inline void rewrite(struct __sk_buff *skb, const struct plan_member *member, const struct macs *stack)
+{
+	struct macs out;
+
+	out.words[0] = (stack->words[0] & member->keep.words[0]) | member->put.words[0];
+	out.words[1] = (stack->words[1] & member->keep.words[1]) | member->put.words[1];
+	out.words[2] = (stack->words[2] & member->keep.words[2]) | member->put.words[2];
+	bpf_skb_store_bytes(skb, 0, &out, sizeof(out), 0);
+}
+
+/* Sends the frame by one member. */
+static __always_inline int send(struct __sk_buff *skb, const struct plan *plan, __u32 place)
+{
+	struct macs macs;
+
+	place = bounded_place(place);
+	const struct plan_member *member = &plan->members[place];
+
+	if (!member->ifindex)
+		return drop_unsent();
+	if (member->flags & MEMBER_REWRITE) {
+		if (bpf_skb_load_bytes(skb, 0, &macs, sizeof(macs)))
+			return drop_unsent();
+		rewrite(skb, member, &macs);
+	}
+	count_sent(place, skb->len);
+	return bpf_redirect(member->ifindex, 0);
+}
+
+/* Sends by table[number % table_len]. */
+static __always_inline int send_by(struct __sk_buff *skb, const struct plan *plan, __u32 number)
+{
+	if (!plan->table_len)
+		return drop_unsent();
+	__u32 bucket = number % plan->table_len;
+
+	asm volatile("" : "+r"(bucket)); /* as in bounded_place() */
+	return send(skb, plan, plan->table[bucket & (MAX_BUCKETS - 1)]);
+}
+
+/*
+ * Sends in turn. The count is this CPU's own, as the kernel's is (Linux 6.1
+ * bond_main.c, bond_rr_gen_slave_id): CPUs do not wait for each other, and each
+ * spreads its own frames evenly.
+ */
+static __always_inline int send_in_turn(struct __sk_buff *skb, const struct plan *plan)
+{
+	struct tally *sums;
+
+	if (frame_is_igmp(skb))
+		return send(skb, plan, plan->igmp);
+	if (!plan->packets_per_member)
+		return send_by(skb, plan, bpf_get_prandom_u32());
+	sums = team_tally();
+	if (!sums)
+		return TC_ACT_SHOT;
+	sums->round_robin++;
+	return send_by(skb, plan, (__u32)sums->round_robin / plan->packets_per_member);
+}
+
+/* A copy to every member but the last, to which the frame itself goes. */
+static __always_inline int send_to_all(struct __sk_buff *skb, const struct plan *plan)
+{
+	struct macs macs;
+	__u32 left = plan->all;
+	int sent = 0;
+
+	if (!left || bpf_skb_load_bytes(skb, 0, &macs, sizeof(macs)))
+		return drop_unsent();
+	for (__u32 place = 0; place < MAX_MEMBERS; place++) {
+		const struct plan_member *member = &plan->members[place];
+
+		if (!(left & 1U << place))
+			continue;
+		left &= ~(1U << place);
+		if (!member->ifindex)
+			continue;
+		rewrite(skb, member, &macs);
+		if (!left) {
+			count_sent(place, skb->len);
+			return bpf_redirect(member->ifindex, 0);
+		}
+		if (bpf_clone_redirect(skb, member->ifindex, 0))
+			count_not_sent(place);
+		else
+			count_sent(place, skb->len);
+		sent = 1;
+	}
+	/* The last one is not attached: the copies were all there was to send. */
+	return sent ? TC_ACT_SHOT : drop_unsent();
+}
+
+/* On the team device: what the stack sends. */
+SEC("tc")
+int team_egress(struct __sk_buff *skb)
+{
+	const struct plan *plan = active_plan();
+
+	if (!plan)
+		return TC_ACT_SHOT;
+	switch (plan->choose) {
+	case CHOOSE_ONE:
+		return send(skb, plan, plan->table[0]);
+	case CHOOSE_HASH:
+		return send_by(skb, plan, frame_hash(skb, plan->policy));
+	case CHOOSE_ROUND_ROBIN:
+		return send_in_turn(skb, plan);
+	case CHOOSE_ALL:
+		return send_to_all(skb, plan);
+	default:
+		return drop_unsent();
+	}
+}
+
+/* 01:80:c2:00:00:00 to 0f, which no bridge forwards (IEEE 802.1Q, table 8-1). */
+static __always_inline int is_link_local(struct __sk_buff *skb)
+{
+	__u8 copy[ETH_ALEN];
+	const __u8 *dst = header(skb, 0, copy, sizeof(copy));
+
+	return dst && dst[0] == 0x01 && dst[1] == 0x80 && dst[2] == 0xc2 && !dst[3] && !dst[4] && dst[5] <= 0x0f;
+}
+
+/* On each member: what it receives. */
+SEC("tc")
+int member_ingress(struct __sk_buff *skb)
+{
+	__u32 ifindex = skb->ifindex;
+	const struct place *member = bpf_map_lookup_elem(&places, &ifindex);
+	const struct control *shared = team_control();
+	const struct plan *plan = active_plan();
+
+	if (is_link_local(skb))
+		return TC_ACT_OK;
+	if (!member) /* on its way out of the team */
+		return TC_ACT_OK;
+	__u32 place = bounded_place(member->place);
+	struct counters *sums = member_counters(place);
+
+	if (!sums || !shared || !plan)
+		return TC_ACT_SHOT;
+	if (!(plan->members[place].flags & MEMBER_DELIVER)) {
+		sums->rx_drops++;
+		return TC_ACT_SHOT;
+	}
+	sums->rx_frames++;
+	sums->rx_bytes += skb->len;
+	return bpf_redirect(shared->team_ifindex, BPF_F_INGRESS);
+}
+
+char _license[] SEC("license") = "Dual MIT/GPL";

@@ -1,0 +1,52 @@
+//! Compiles the eBPF programs with clang, if clang is there.
+//!
+//! Sets `cfg(nicteam_bpf)` if the object was made; without it the crate builds
+//! and says at run time why it has no eBPF dataplane.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn main() {
+    println!("cargo:rustc-check-cfg=cfg(nicteam_bpf)");
+    println!("cargo:rerun-if-env-changed=CLANG");
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf");
+    println!("cargo:rerun-if-changed={}", sources.display());
+    let clang = env::var_os("CLANG").unwrap_or_else(|| "clang".into());
+    if Command::new(&clang).arg("--version").output().is_err() {
+        println!("cargo:warning=no clang: building without the eBPF dataplane; install clang and build again");
+        return;
+    }
+    compile(Path::new(&clang), &sources.join("team.bpf.c"), &out_dir().join("team.bpf.o"));
+    println!("cargo:rustc-cfg=nicteam_bpf");
+}
+
+fn out_dir() -> PathBuf {
+    PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"))
+}
+
+/// Ends the build with clang's words if the source does not compile.
+fn compile(clang: &Path, source: &Path, object: &Path) {
+    let mut command = Command::new(clang);
+    command.args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror"]);
+    for folder in include_folders() {
+        command.arg("-isystem").arg(folder);
+    }
+    command.arg("-c").arg(source).arg("-o").arg(object);
+    let output = command.output().expect("clang answered --version");
+    assert!(
+        output.status.success(),
+        "{} does not compile:\n{}",
+        source.display(),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// libbpf's headers, which its crate carries, and the machine's `asm/types.h`,
+/// which Debian keeps in a folder that clang does not search for this target.
+fn include_folders() -> Vec<PathBuf> {
+    let libbpf = env::var_os("DEP_BPF_INCLUDE").map(PathBuf::from);
+    let arch = env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets CARGO_CFG_TARGET_ARCH");
+    let multiarch = PathBuf::from(format!("/usr/include/{arch}-linux-gnu"));
+    libbpf.into_iter().chain(multiarch.is_dir().then_some(multiarch)).collect()
+}

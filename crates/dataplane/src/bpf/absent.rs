@@ -1,0 +1,80 @@
+//! In place of the eBPF dataplane, in a build that found no clang.
+
+use nicteam_team::{MemberId, Plan};
+
+use crate::{Counters, Dataplane, Error, Kind, Port, TeamDevice};
+
+const REASON: &str = "this build has no eBPF programs; hint: install clang and build again";
+
+/// The eBPF dataplane, which this build does not have.
+pub enum BpfDataplane {}
+
+/// What a program did with a frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DryRun {
+    /// What it said: `TC_ACT_OK` 0, `TC_ACT_SHOT` 2, `TC_ACT_REDIRECT` 7.
+    pub action: u32,
+    /// The frame afterwards.
+    pub frame: Vec<u8>,
+    /// Mean time of one run, nanoseconds.
+    pub duration_ns: u32,
+}
+
+pub(crate) fn available() -> Result<(), String> {
+    Err(REASON.to_owned())
+}
+
+pub(crate) fn clear(_: &TeamDevice) -> Result<(), Error> {
+    Ok(())
+}
+
+impl BpfDataplane {
+    /// Always an error.
+    pub fn open(_: &TeamDevice) -> Result<BpfDataplane, Error> {
+        Err(Error::Unavailable { kind: Kind::Bpf, reason: REASON.to_owned() })
+    }
+
+    /// Cannot be called.
+    pub fn dry_run_egress(&self, _: &[u8], _: u32) -> Result<DryRun, Error> {
+        match *self {}
+    }
+
+    /// Cannot be called.
+    pub fn dry_run_ingress(&self, _: &Port, _: &[u8], _: u32) -> Result<DryRun, Error> {
+        match *self {}
+    }
+}
+
+impl Dataplane for BpfDataplane {
+    fn kind(&self) -> Kind {
+        match *self {}
+    }
+
+    fn attach(&mut self, _: &Port) -> Result<(), Error> {
+        match *self {}
+    }
+
+    fn detach(&mut self, _: MemberId) -> Result<(), Error> {
+        match *self {}
+    }
+
+    fn apply(&mut self, _: &Plan) -> Result<(), Error> {
+        match *self {}
+    }
+
+    fn transmit(&mut self, _: MemberId, _: &[u8]) -> Result<(), Error> {
+        match *self {}
+    }
+
+    fn counters(&self) -> Result<Vec<(MemberId, Counters)>, Error> {
+        match *self {}
+    }
+
+    fn unsent(&self) -> Result<u64, Error> {
+        match *self {}
+    }
+
+    fn remove(self: Box<Self>) -> Result<(), Error> {
+        match *self {}
+    }
+}

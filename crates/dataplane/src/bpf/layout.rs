@@ -1,0 +1,253 @@
+//! What the loader and the programs share; `bpf/plan.h` says the same in C,
+//! and both sides assert the sizes and offsets.
+
+use std::mem::{offset_of, size_of};
+
+use nicteam_team::{Choose, HashPolicy, MAX_BUCKETS, MAX_MEMBERS, MemberId, Receive};
+
+use crate::{Error, Port};
+
+/// Raised by any change of this file.
+pub(super) const LAYOUT_VERSION: u32 = 1;
+/// Slots for plans; see [`super::slots`].
+pub(super) const PLAN_SLOTS: u32 = 16;
+
+/// A value that crosses the border to the kernel byte by byte.
+///
+/// # Safety
+/// The type is `repr(C)`, has no padding, and any bytes are a value of it.
+pub(super) unsafe trait Plain: Copy + Default {
+    /// Its bytes.
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: the type has no padding, so all its bytes are initialised.
+        unsafe { std::slice::from_raw_parts(std::ptr::from_ref(self).cast(), size_of::<Self>()) }
+    }
+
+    /// The value these bytes are; nothing if their number is wrong.
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        // SAFETY: the length is right, any bytes are a value, and the read may be unaligned.
+        (bytes.len() == size_of::<Self>()).then(|| unsafe { bytes.as_ptr().cast::<Self>().read_unaligned() })
+    }
+}
+
+/// `struct plan_member`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct PlanMember {
+    pub ifindex: u32,
+    pub flags: u32,
+    /// Destination and source: the bits of the stack's addresses that stay.
+    pub keep: [u8; 12],
+    /// The bits written in their place.
+    pub put: [u8; 12],
+}
+
+/// `MEMBER_DELIVER`.
+const MEMBER_DELIVER: u32 = 1;
+/// `MEMBER_REWRITE`.
+const MEMBER_REWRITE: u32 = 2;
+
+/// `struct plan`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub generation: u64,
+    pub choose: u32,
+    pub policy: u32,
+    pub table_len: u32,
+    pub packets_per_member: u32,
+    pub igmp: u32,
+    pub all: u32,
+    pub table: [u8; MAX_BUCKETS],
+    pub members: [PlanMember; MAX_MEMBERS],
+}
+
+/// `struct control`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Control {
+    pub layout: u32,
+    pub active: u32,
+    pub team_ifindex: u32,
+    pub own_clsact: u32,
+}
+
+/// `struct place`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    pub place: u32,
+    pub own_clsact: u32,
+}
+
+/// `struct counters`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counters {
+    pub tx_frames: u64,
+    pub tx_bytes: u64,
+    pub tx_drops: u64,
+    pub rx_frames: u64,
+    pub rx_bytes: u64,
+    pub rx_drops: u64,
+}
+
+/// `struct tally`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub unsent: u64,
+    pub round_robin: u64,
+}
+
+const _: () = {
+    assert!(MAX_MEMBERS == 32 && MAX_BUCKETS == 256);
+    assert!(PLAN_SLOTS.is_power_of_two() && PLAN_SLOTS <= 32);
+    assert!(size_of::<PlanMember>() == 32);
+    assert!(size_of::<Plan>() == 1312);
+    assert!(offset_of!(Plan, table) == 32);
+    assert!(offset_of!(Plan, members) == 288);
+    assert!(size_of::<Control>() == 16);
+    assert!(size_of::<Place>() == 8);
+    assert!(size_of::<Counters>() == 48);
+    assert!(size_of::<Tally>() == 16);
+};
+
+// SAFETY: `repr(C)`; the sizes asserted above are the sums of the fields', so
+// there is no padding; all fields are integers or arrays of them.
+unsafe impl Plain for Plan {}
+// SAFETY: as above.
+unsafe impl Plain for Control {}
+// SAFETY: as above.
+unsafe impl Plain for Place {}
+// SAFETY: as above.
+unsafe impl Plain for Counters {}
+// SAFETY: as above.
+unsafe impl Plain for Tally {}
+
+impl Default for Plan {
+    /// The plan that drops everything.
+    fn default() -> Plan {
+        Plan {
+            generation: 0,
+            choose: CHOOSE_NOBODY,
+            policy: 0,
+            table_len: 0,
+            packets_per_member: 0,
+            igmp: 0,
+            all: 0,
+            table: [0; MAX_BUCKETS],
+            members: [PlanMember::default(); MAX_MEMBERS],
+        }
+    }
+}
+
+/// `enum choose`.
+const CHOOSE_NOBODY: u32 = 0;
+const CHOOSE_ONE: u32 = 1;
+const CHOOSE_HASH: u32 = 2;
+const CHOOSE_ROUND_ROBIN: u32 = 3;
+const CHOOSE_ALL: u32 = 4;
+
+impl Plan {
+    /// The plan in the kernel's form, for the members that are attached.
+    pub(super) fn new<'a>(plan: &nicteam_team::Plan, ports: impl IntoIterator<Item = &'a Port>) -> Result<Plan, Error> {
+        let silent = PlanMember { keep: [0xff; 12], ..PlanMember::default() };
+        let mut own = Plan { generation: plan.generation, members: [silent; MAX_MEMBERS], ..Plan::default() };
+        match &plan.choose {
+            Choose::Nobody => {}
+            Choose::One(member) => {
+                own.choose = CHOOSE_ONE;
+                own.set_table(&[*member])?;
+            }
+            Choose::Hash { policy, table } => {
+                own.choose = CHOOSE_HASH;
+                own.policy = policy_number(*policy);
+                own.set_table(table)?;
+            }
+            Choose::RoundRobin { members, packets_per_member, igmp } => {
+                own.choose = CHOOSE_ROUND_ROBIN;
+                own.packets_per_member = *packets_per_member;
+                own.igmp = igmp.index() as u32;
+                own.set_table(members)?;
+            }
+            Choose::All(members) => {
+                own.choose = CHOOSE_ALL;
+                own.all = members.bits();
+            }
+        }
+        for line in &plan.members {
+            own.members[line.id.index()] = member(line);
+        }
+        for port in ports {
+            own.members[port.id.index()].ifindex = port.index;
+        }
+        Ok(own)
+    }
+
+    fn set_table(&mut self, members: &[MemberId]) -> Result<(), Error> {
+        let Some(table) = self.table.get_mut(..members.len()) else {
+            return Err(Error::Bpf {
+                operation: "execute the plan".to_owned(),
+                message: format!("its table has {} entries; {MAX_BUCKETS} is the most", members.len()),
+            });
+        };
+        for (entry, member) in table.iter_mut().zip(members) {
+            *entry = member.index() as u8;
+        }
+        self.table_len = members.len() as u32;
+        Ok(())
+    }
+}
+
+/// A member's line, not yet attached.
+fn member(line: &nicteam_team::PlanMember) -> PlanMember {
+    let mut own = PlanMember { keep: [0xff; 12], ..PlanMember::default() };
+    if line.receive == Receive::Deliver {
+        own.flags |= MEMBER_DELIVER;
+    }
+    for (mac, place) in [(line.rewrite.dst, 0..6), (line.rewrite.src, 6..12)] {
+        if let Some(mac) = mac {
+            own.flags |= MEMBER_REWRITE;
+            own.keep[place.clone()].fill(0);
+            own.put[place].copy_from_slice(&mac.0);
+        }
+    }
+    own
+}
+
+/// `enum policy`.
+fn policy_number(policy: HashPolicy) -> u32 {
+    match policy {
+        HashPolicy::Layer2 => 0,
+        HashPolicy::Layer23 => 1,
+        HashPolicy::Layer34 => 2,
+        HashPolicy::SrcMac => 3,
+        HashPolicy::DstMac => 4,
+        HashPolicy::SrcDstMac => 5,
+        HashPolicy::SrcDstIp => 6,
+        HashPolicy::SrcDstPort => 7,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_round_trip_and_a_wrong_length_is_refused() {
+        let place = Place { place: 3, own_clsact: 1 };
+        assert_eq!(Place::from_bytes(place.bytes()), Some(place));
+        assert_eq!(Place::from_bytes(&place.bytes()[1..]), None);
+        assert_eq!(Plan::from_bytes(&[0; size_of::<Plan>()]), Some(Plan::default()));
+    }
+
+    #[test]
+    fn a_table_too_long_is_refused() {
+        let table = vec![MemberId::new(0).unwrap(); MAX_BUCKETS + 1];
+        let choose = Choose::Hash { policy: HashPolicy::Layer2, table };
+        let plan = nicteam_team::Plan { generation: 1, choose, members: Vec::new() };
+        let refused = Plan::new(&plan, []).unwrap_err().to_string();
+        assert!(refused.contains("257 entries"), "{refused}");
+    }
+}

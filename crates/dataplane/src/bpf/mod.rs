@@ -1,0 +1,321 @@
+//! eBPF at tc.
+//!
+//! `bpf/team.bpf.c` holds the programs: one on the team device's egress that
+//! executes the plan, one on each member's ingress. They share the maps of
+//! `bpf/maps.h`, one set a team. Filters and maps outlive the process; the next
+//! one finds the maps behind the team device's filter and goes on with them.
+
+mod inject;
+mod layout;
+mod object;
+mod run;
+mod slots;
+mod speech;
+mod tc;
+
+use std::collections::BTreeMap;
+use std::os::fd::AsFd;
+use std::sync::OnceLock;
+
+use nicteam_team::{MemberId, Plan};
+
+use crate::{Counters, Dataplane, Error, Kind, Port, TeamDevice};
+use inject::Injector;
+use layout::{Control, LAYOUT_VERSION, Place};
+use object::{Object, Predecessor};
+use slots::Slots;
+use tc::Point;
+
+pub use run::DryRun;
+
+/// The eBPF dataplane of one team.
+///
+/// Its methods must be called in the network namespace it was opened in.
+pub struct BpfDataplane {
+    device: TeamDevice,
+    object: Object,
+    slots: Slots,
+    ports: BTreeMap<MemberId, Port>,
+    injector: Injector,
+    /// The filters are a predecessor's of another layout: they stay until there
+    /// is a plan to execute, so that no frame is lost.
+    deferred: bool,
+}
+
+/// Whether the programs can be loaded here: nothing, or why not.
+pub(crate) fn available() -> Result<(), String> {
+    static TRIED: OnceLock<Result<(), String>> = OnceLock::new();
+    let attempt = || match Object::load(None) {
+        Ok(_) => Ok(()),
+        Err(error) if !nicteam_sys::netns::is_network_root() => {
+            Err(format!("{error}; hint: run as root, or use the packet dataplane"))
+        }
+        Err(error) => Err(error.to_string()),
+    };
+    TRIED.get_or_init(attempt).clone()
+}
+
+/// Removes what an eBPF dataplane left on this device, so that another kind can have it.
+pub(crate) fn clear(device: &TeamDevice) -> Result<(), Error> {
+    match tc::program_at(device.index, Point::Egress) {
+        Some(_) => Box::new(BpfDataplane::open(device)?).remove(),
+        None => Ok(()),
+    }
+}
+
+impl BpfDataplane {
+    /// Loads the programs for a team device, or takes over from the process
+    /// that did so before: plan, members and counters go on.
+    ///
+    /// # Errors
+    /// The kernel refuses the programs, or another program sits where they belong.
+    pub fn open(device: &TeamDevice) -> Result<BpfDataplane, Error> {
+        let injector = Injector::open()?;
+        match object::predecessor(&device.name, device.index)? {
+            Predecessor::None => BpfDataplane::fresh(device, injector, false),
+            Predecessor::Same(maps) => {
+                let object = Object::load(Some(maps))?;
+                let mut own = BpfDataplane {
+                    slots: Slots::taken_over(&object.maps)?,
+                    ports: ports_of(&object.maps)?,
+                    device: device.clone(),
+                    object,
+                    injector,
+                    deferred: false,
+                };
+                own.attach_team()?;
+                Ok(own)
+            }
+            Predecessor::Other(counters) => {
+                let own = BpfDataplane::fresh(device, injector, true)?;
+                if let Some(counters) = counters {
+                    for place in 0..nicteam_team::MAX_MEMBERS as u32 {
+                        own.object.maps.set_counters(place, &object::counters_of(&counters, place)?)?;
+                    }
+                }
+                Ok(own)
+            }
+        }
+    }
+
+    fn fresh(device: &TeamDevice, injector: Injector, deferred: bool) -> Result<BpfDataplane, Error> {
+        let object = Object::load(None)?;
+        let control = Control { layout: LAYOUT_VERSION, active: 0, team_ifindex: device.index, own_clsact: 0 };
+        object.maps.set_control(&control)?;
+        let mut own = BpfDataplane {
+            device: device.clone(),
+            object,
+            slots: Slots::new(),
+            ports: BTreeMap::new(),
+            injector,
+            deferred,
+        };
+        if !deferred {
+            own.attach_team()?;
+        }
+        Ok(own)
+    }
+
+    fn attach_team(&mut self) -> Result<(), Error> {
+        if tc::add_clsact(self.device.index)? {
+            let control = Control { own_clsact: 1, ..self.object.maps.control()? };
+            self.object.maps.set_control(&control)?;
+        }
+        tc::set_filter(self.device.index, Point::Egress, self.object.egress.as_fd())
+    }
+
+    fn attach_port(&self, index: u32) -> Result<(), Error> {
+        tc::set_filter(index, Point::Ingress, self.object.ingress.as_fd())
+    }
+
+    /// Says in the plan in force which device has a place; `None`: nobody.
+    fn set_index(&mut self, id: MemberId, index: Option<u32>) -> Result<(), Error> {
+        let mut plan = *self.slots.current();
+        plan.members[id.index()].ifindex = index.unwrap_or(0);
+        if plan == *self.slots.current() {
+            return Ok(());
+        }
+        self.slots.install(&self.object.maps, plan)
+    }
+
+    /// The place this device had before, if it had one.
+    fn place_of(&self, index: u32) -> Result<Option<Place>, Error> {
+        let places = self.object.maps.places()?;
+        Ok(places.into_iter().find(|&(other, _)| other == index).map(|(_, place)| place))
+    }
+}
+
+impl Dataplane for BpfDataplane {
+    fn kind(&self) -> Kind {
+        Kind::Bpf
+    }
+
+    fn attach(&mut self, port: &Port) -> Result<(), Error> {
+        let ours = object::member_is_ours(&port.name, port.index)?;
+        let before = self.place_of(port.index)?;
+        let place = port.id.index() as u32;
+        if self.ports.get(&port.id).is_some_and(|other| other.index != port.index) {
+            self.detach(port.id)?;
+        }
+        if let Some(old) = before.and_then(|before| MemberId::new(before.place as usize)).filter(|&old| old != port.id)
+        {
+            self.ports.remove(&old);
+            self.set_index(old, None)?;
+        }
+        if before.is_none_or(|before| before.place != place) && !self.deferred {
+            self.object.maps.set_counters(place, &layout::Counters::default())?;
+        }
+        let made = tc::add_clsact(port.index)?;
+        let own_clsact = u32::from(made || before.is_some_and(|before| before.own_clsact != 0));
+        self.object.maps.set_place(port.index, &Place { place, own_clsact })?;
+        if !(self.deferred && ours) {
+            self.attach_port(port.index)?;
+        }
+        self.ports.insert(port.id, port.clone());
+        self.set_index(port.id, Some(port.index))
+    }
+
+    fn detach(&mut self, id: MemberId) -> Result<(), Error> {
+        let Some(port) = self.ports.remove(&id) else { return Ok(()) };
+        self.set_index(id, None)?;
+        let place = self.place_of(port.index)?;
+        if place.is_some() {
+            self.object.maps.remove_place(port.index)?;
+        }
+        tc::remove_filter(port.index, Point::Ingress)?;
+        match place {
+            Some(place) if place.own_clsact != 0 => tc::remove_clsact(port.index),
+            _ => Ok(()),
+        }
+    }
+
+    fn apply(&mut self, plan: &Plan) -> Result<(), Error> {
+        let plan = layout::Plan::new(plan, self.ports.values())?;
+        self.slots.install(&self.object.maps, plan)?;
+        if self.deferred {
+            self.attach_team()?;
+            self.ports.values().try_for_each(|port| self.attach_port(port.index))?;
+            self.deferred = false;
+        }
+        Ok(())
+    }
+
+    fn transmit(&mut self, id: MemberId, frame: &[u8]) -> Result<(), Error> {
+        match self.ports.get(&id) {
+            Some(port) => self.injector.send(port, frame),
+            None => Err(Error::Bpf {
+                operation: format!("send by member {id}"),
+                message: "nobody has this place".to_owned(),
+            }),
+        }
+    }
+
+    fn counters(&self) -> Result<Vec<(MemberId, Counters)>, Error> {
+        let counters = |&id: &MemberId| Ok((id, Counters::from(self.object.maps.counters(id.index() as u32)?)));
+        self.ports.keys().map(counters).collect()
+    }
+
+    fn unsent(&self) -> Result<u64, Error> {
+        self.object.maps.unsent()
+    }
+
+    fn remove(mut self: Box<Self>) -> Result<(), Error> {
+        let ids: Vec<MemberId> = self.ports.keys().copied().collect();
+        ids.into_iter().try_for_each(|id| self.detach(id))?;
+        tc::remove_filter(self.device.index, Point::Egress)?;
+        if self.object.maps.control()?.own_clsact != 0 {
+            tc::remove_clsact(self.device.index)?;
+        }
+        Ok(())
+    }
+}
+
+/// The members that a predecessor attached, as far as their devices are still there.
+fn ports_of(maps: &object::Maps) -> Result<BTreeMap<MemberId, Port>, Error> {
+    let mut ports = BTreeMap::new();
+    for (index, place) in maps.places()? {
+        let Some(id) = MemberId::new(place.place as usize) else { continue };
+        let name = nix::net::if_::if_indextoname(index).ok().and_then(|name| name.into_string().ok());
+        let name = name.unwrap_or_else(|| format!("interface {index}"));
+        ports.insert(id, Port { id, name, index });
+    }
+    Ok(ports)
+}
+
+impl From<layout::Counters> for Counters {
+    fn from(own: layout::Counters) -> Counters {
+        Counters {
+            tx_frames: own.tx_frames,
+            tx_bytes: own.tx_bytes,
+            tx_drops: own.tx_drops,
+            rx_frames: own.rx_frames,
+            rx_bytes: own.rx_bytes,
+            rx_drops: own.rx_drops,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nicteam_sys::netlink::Netlink;
+    use nicteam_sys::netns::{NetNs, is_network_root};
+    use nicteam_team::{Choose, PlanMember, Receive, Rewrite};
+    use nicteam_wire::Mac;
+
+    #[test]
+    fn a_predecessor_of_another_layout_works_on_until_there_is_a_plan() {
+        if !is_network_root() || available().is_err_and(|reason| reason.contains("not permitted")) {
+            eprintln!("SKIPPED: a_predecessor_of_another_layout_works_on_until_there_is_a_plan: no root");
+            return;
+        }
+        NetNs::new().unwrap().run(upgrade).unwrap();
+    }
+
+    fn upgrade() {
+        let mut netlink = Netlink::open().unwrap();
+        let (device, _) = TeamDevice::create_or_adopt(&mut netlink, "team", Mac([2, 0, 0, 0, 0, 1]), 1500).unwrap();
+        let (cable, _) = TeamDevice::create_or_adopt(&mut netlink, "cable", Mac([2, 0, 0, 0, 0, 2]), 1500).unwrap();
+        let id = MemberId::new(3).unwrap();
+        let port = Port { id, name: cable.name, index: cable.index };
+        let line = PlanMember { id, receive: Receive::Deliver, rewrite: Rewrite::default() };
+        let plan = Plan { generation: 1, choose: Choose::One(id), members: vec![line] };
+
+        let mut old = BpfDataplane::open(&device).unwrap();
+        old.attach(&port).unwrap();
+        old.apply(&plan).unwrap();
+        old.dry_run_egress(&[0; 64], 5).unwrap();
+        let control = Control { layout: LAYOUT_VERSION + 1, ..old.object.maps.control().unwrap() };
+        old.object.maps.set_control(&control).unwrap();
+
+        let mut new = BpfDataplane::open(&device).unwrap();
+        new.attach(&port).unwrap();
+        let filters = || {
+            let team = tc::program_at(device.index, Point::Egress);
+            (team, tc::program_at(port.index, Point::Ingress))
+        };
+        assert_eq!(filters(), (Some(old.object.egress.id()), Some(old.object.ingress.id())));
+        new.apply(&plan).unwrap();
+        assert_eq!(filters(), (Some(new.object.egress.id()), Some(new.object.ingress.id())));
+        assert_eq!(new.counters().unwrap()[0].1.tx_frames, 5);
+        Box::new(new).remove().unwrap();
+        assert_eq!(filters(), (None, None));
+    }
+
+    #[test]
+    fn plans_beyond_the_slots_follow_each_other() {
+        if !is_network_root() || available().is_err_and(|reason| reason.contains("not permitted")) {
+            eprintln!("SKIPPED: plans_beyond_the_slots_follow_each_other: no root");
+            return;
+        }
+        let object = Object::load(None).unwrap();
+        let mut slots = Slots::new();
+        for generation in 1..=u64::from(layout::PLAN_SLOTS) * 2 {
+            let before = object.maps.control().unwrap().active;
+            slots.install(&object.maps, layout::Plan { generation, ..layout::Plan::default() }).unwrap();
+            let active = object.maps.control().unwrap().active;
+            assert_ne!(active, before);
+            assert_eq!(object.maps.plan(active).unwrap().generation, generation);
+        }
+    }
+}

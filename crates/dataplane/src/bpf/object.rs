@@ -1,0 +1,271 @@
+//! A team's programs and maps: loading them, finding those of a predecessor.
+
+use std::os::fd::{AsFd, AsRawFd};
+
+use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, ObjectBuilder, OpenObject, ProgramHandle};
+
+use super::layout::{Control, Counters, LAYOUT_VERSION, Place, Plain, Plan, Tally};
+use super::speech::attempt;
+use super::tc::{self, Point};
+use crate::Error;
+
+/// The compiled `bpf/team.bpf.c`.
+static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/team.bpf.o"));
+
+/// Program names, as the kernel shows them.
+const EGRESS: &str = "team_egress";
+const INGRESS: &str = "member_ingress";
+
+/// The programs and maps of one team. The kernel keeps them as long as a filter uses them.
+pub(super) struct Object {
+    pub egress: ProgramHandle,
+    pub ingress: ProgramHandle,
+    pub maps: Maps,
+}
+
+/// The maps of `bpf/maps.h`.
+pub(super) struct Maps {
+    control: MapHandle,
+    plans: MapHandle,
+    places: MapHandle,
+    counters: MapHandle,
+    tally: MapHandle,
+}
+
+impl Object {
+    /// Loads the programs; with these maps, if there are any, else with new ones.
+    pub(super) fn load(maps: Option<Maps>) -> Result<Object, Error> {
+        attempt(|| "load the eBPF programs".to_owned(), || Object::try_load(maps))
+    }
+
+    fn try_load(maps: Option<Maps>) -> libbpf_rs::Result<Object> {
+        let mut open = ObjectBuilder::default().open_memory(OBJECT)?;
+        if let Some(maps) = &maps {
+            maps.lend_to(&mut open)?;
+        }
+        let loaded = open.load()?;
+        let program = |name: &str| match loaded.progs_mut().find(|program| program.name() == name) {
+            Some(program) => ProgramHandle::try_from(&program),
+            None => Err(missing("program", name)),
+        };
+        let (egress, ingress) = (program(EGRESS)?, program(INGRESS)?);
+        let maps = Maps::find(|name| match loaded.maps().find(|map| map.name() == name) {
+            Some(map) => MapHandle::try_from(&map),
+            None => Err(missing("map", name)),
+        })?;
+        bind(&egress, &maps.places)?;
+        Ok(Object { egress, ingress, maps })
+    }
+}
+
+/// Makes a program hold a map that it does not use, so that a successor finds
+/// all maps behind the team device's filter.
+fn bind(program: &ProgramHandle, map: &MapHandle) -> libbpf_rs::Result<()> {
+    let (program, map) = (program.as_fd().as_raw_fd(), map.as_fd().as_raw_fd());
+    // SAFETY: both descriptors are open; no options are given.
+    match unsafe { libbpf_sys::bpf_prog_bind_map(program, map, std::ptr::null()) } {
+        0 => Ok(()),
+        error => Err(libbpf_rs::Error::from_raw_os_error(-error)),
+    }
+}
+
+fn missing(what: &str, name: &str) -> libbpf_rs::Error {
+    std::io::Error::other(format!("the object has no {what} `{name}`")).into()
+}
+
+/// What an earlier process left on a team device.
+pub(super) enum Predecessor {
+    /// Nothing.
+    None,
+    /// Maps that these programs can use.
+    Same(Maps),
+    /// Maps of another version, readable or not.
+    Other(Option<MapHandle>),
+}
+
+/// Looks for it behind the filter of the team device.
+pub(super) fn predecessor(device: &str, index: u32) -> Result<Predecessor, Error> {
+    let Some(id) = ours_at(device, index, Point::Egress, EGRESS)? else { return Ok(Predecessor::None) };
+    let maps = attempt(|| format!("read the maps of the team `{device}`"), || maps_of(id))?;
+    let find = |name: &str| maps.iter().find(|map| map.name() == name);
+    let same = Maps::find(|name| match find(name) {
+        Some(map) => MapHandle::try_from(map),
+        None => Err(missing("map", name)),
+    });
+    match same {
+        Ok(same) if same.fit(index)? => Ok(Predecessor::Same(same)),
+        _ => {
+            let counters = find("counters").filter(|map| map.value_size() as usize == size_of::<Counters>());
+            Ok(Predecessor::Other(counters.and_then(|map| MapHandle::try_from(map).ok())))
+        }
+    }
+}
+
+/// True if the filter on this member is a team's.
+pub(super) fn member_is_ours(device: &str, index: u32) -> Result<bool, Error> {
+    ours_at(device, index, Point::Ingress, INGRESS).map(|id| id.is_some())
+}
+
+/// The program in our place on a device. A stranger's is not touched.
+fn ours_at(device: &str, index: u32, point: Point, name: &str) -> Result<Option<u32>, Error> {
+    let Some(id) = tc::program_at(index, point) else { return Ok(None) };
+    let program = attempt(|| format!("read the program on `{device}`"), || ProgramHandle::from_prog_id(id))?;
+    if program.name() == name {
+        return Ok(Some(id));
+    }
+    let side = if point == Point::Egress { "egress" } else { "ingress" };
+    Err(Error::Bpf {
+        operation: format!("use `{device}`"),
+        message: format!(
+            "another eBPF program, `{}`, is its first {side} filter; hint: remove it with `tc filter del dev {device} {side}`",
+            program.name().display()
+        ),
+    })
+}
+
+fn maps_of(program_id: u32) -> libbpf_rs::Result<Vec<MapHandle>> {
+    let query = ProgInfoQueryOptions::default().include_map_ids(true);
+    let info = ProgInfoIter::with_query_opts(query).find(|info| info.id == program_id);
+    info.map_or_else(Vec::new, |info| info.map_ids).into_iter().map(MapHandle::from_map_id).collect()
+}
+
+impl Maps {
+    fn find<E>(mut map: impl FnMut(&str) -> Result<MapHandle, E>) -> Result<Maps, E> {
+        Ok(Maps {
+            control: map("control")?,
+            plans: map("plans")?,
+            places: map("places")?,
+            counters: map("counters")?,
+            tally: map("tally")?,
+        })
+    }
+
+    fn all(&self) -> [&MapHandle; 5] {
+        [&self.control, &self.plans, &self.places, &self.counters, &self.tally]
+    }
+
+    /// True if they are what these programs expect, for this team device.
+    fn fit(&self, team_index: u32) -> Result<bool, Error> {
+        let expected = attempt(|| "read the eBPF object".to_owned(), || ObjectBuilder::default().open_memory(OBJECT))?;
+        let alike = self.all().into_iter().all(|map| {
+            expected.maps().any(|other| {
+                other.name() == map.name()
+                    && other.map_type() == map.map_type()
+                    && other.key_size() == map.key_size()
+                    && other.value_size() == map.value_size()
+                    && other.max_entries() == map.max_entries()
+            })
+        });
+        if !alike {
+            return Ok(false);
+        }
+        let control = self.control()?;
+        Ok(control.layout == LAYOUT_VERSION && control.team_ifindex == team_index)
+    }
+
+    /// Makes an object use these maps instead of new ones.
+    fn lend_to(&self, object: &mut OpenObject) -> libbpf_rs::Result<()> {
+        for mut map in object.maps_mut() {
+            if let Some(own) = self.all().into_iter().find(|own| own.name() == map.name()) {
+                map.reuse_fd(own.as_fd())?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn control(&self) -> Result<Control, Error> {
+        read(&self.control, 0)
+    }
+
+    pub(super) fn set_control(&self, control: &Control) -> Result<(), Error> {
+        write(&self.control, 0, control)
+    }
+
+    pub(super) fn plan(&self, slot: u32) -> Result<Plan, Error> {
+        read(&self.plans, slot)
+    }
+
+    pub(super) fn set_plan(&self, slot: u32, plan: &Plan) -> Result<(), Error> {
+        write(&self.plans, slot, plan)
+    }
+
+    /// Interface indexes and their places.
+    pub(super) fn places(&self) -> Result<Vec<(u32, Place)>, Error> {
+        let indexes = self.places.keys().filter_map(|key| Some(u32::from_ne_bytes(key.try_into().ok()?)));
+        indexes.map(|index| Ok((index, read(&self.places, index)?))).collect()
+    }
+
+    pub(super) fn set_place(&self, index: u32, place: &Place) -> Result<(), Error> {
+        write(&self.places, index, place)
+    }
+
+    pub(super) fn remove_place(&self, index: u32) -> Result<(), Error> {
+        attempt(|| format!("forget interface {index}"), || self.places.delete(&index.to_ne_bytes()))
+    }
+
+    /// What a place carried, of all CPUs.
+    pub(super) fn counters(&self, place: u32) -> Result<Counters, Error> {
+        counters_of(&self.counters, place)
+    }
+
+    /// Sets what a place carried.
+    pub(super) fn set_counters(&self, place: u32, counters: &Counters) -> Result<(), Error> {
+        attempt(
+            || "write counters".to_owned(),
+            || {
+                let mut values = vec![Counters::default().bytes().to_vec(); libbpf_rs::num_possible_cpus()?];
+                if let Some(first) = values.first_mut() {
+                    *first = counters.bytes().to_vec();
+                }
+                self.counters.update_percpu(&place.to_ne_bytes(), &values, MapFlags::ANY)
+            },
+        )
+    }
+
+    /// Frames that no member could send.
+    pub(super) fn unsent(&self) -> Result<u64, Error> {
+        let tallies: Vec<Tally> = read_percpu(&self.tally, 0)?;
+        Ok(tallies.iter().map(|tally| tally.unsent).sum())
+    }
+}
+
+/// What a place carried, by a counter map of this or a predecessor's.
+pub(super) fn counters_of(map: &MapHandle, place: u32) -> Result<Counters, Error> {
+    let mut sum = Counters::default();
+    for one in read_percpu::<Counters>(map, place)? {
+        sum.tx_frames += one.tx_frames;
+        sum.tx_bytes += one.tx_bytes;
+        sum.tx_drops += one.tx_drops;
+        sum.rx_frames += one.rx_frames;
+        sum.rx_bytes += one.rx_bytes;
+        sum.rx_drops += one.rx_drops;
+    }
+    Ok(sum)
+}
+
+fn read<T: Plain>(map: &MapHandle, key: u32) -> Result<T, Error> {
+    let bytes = attempt(|| reading(map), || map.lookup(&key.to_ne_bytes(), MapFlags::ANY))?;
+    bytes.and_then(|bytes| T::from_bytes(&bytes)).ok_or_else(|| unexpected(map))
+}
+
+fn read_percpu<T: Plain>(map: &MapHandle, key: u32) -> Result<Vec<T>, Error> {
+    let values = attempt(|| reading(map), || map.lookup_percpu(&key.to_ne_bytes(), MapFlags::ANY))?;
+    let values = values.ok_or_else(|| unexpected(map))?;
+    values.iter().map(|bytes| T::from_bytes(bytes).ok_or_else(|| unexpected(map))).collect()
+}
+
+fn write<T: Plain>(map: &MapHandle, key: u32, value: &T) -> Result<(), Error> {
+    attempt(
+        || format!("write the map `{}`", map.name().display()),
+        || map.update(&key.to_ne_bytes(), value.bytes(), MapFlags::ANY),
+    )
+}
+
+fn reading(map: &MapHandle) -> String {
+    format!("read the map `{}`", map.name().display())
+}
+
+fn unexpected(map: &MapHandle) -> Error {
+    Error::Bpf { operation: reading(map), message: "it does not hold what it should".to_owned() }
+}

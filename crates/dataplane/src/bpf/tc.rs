@@ -1,0 +1,123 @@
+//! tc filters with eBPF programs.
+//!
+//! A filter attached by netlink belongs to the device, not to the process that
+//! attached it (a TCX link would go with its process): so a team forwards on
+//! when its owner dies. All functions work in the caller's network namespace.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use libbpf_sys::{bpf_tc_hook, bpf_tc_opts};
+
+use super::speech::attempt;
+use crate::Error;
+
+/// Where on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Point {
+    /// What it receives.
+    Ingress,
+    /// What it sends.
+    Egress,
+}
+
+/// Our filter is the first of its device.
+const HANDLE: u32 = 1;
+const PRIORITY: u32 = 1;
+
+/// Gives the device the queueing discipline that filters need. False if it had it.
+pub(super) fn add_clsact(index: u32) -> Result<bool, Error> {
+    attempt(
+        || format!("add a clsact to interface {index}"),
+        || {
+            let mut hook = hook(index, Point::Ingress);
+            // SAFETY: `hook` is a complete `bpf_tc_hook` whose `sz` says so.
+            match check(unsafe { libbpf_sys::bpf_tc_hook_create(&mut hook) }) {
+                Ok(()) => Ok(true),
+                Err(error) if error.raw_os_error() == Some(libc::EEXIST) => Ok(false),
+                Err(error) => Err(error),
+            }
+        },
+    )
+}
+
+/// Takes it away, and every filter with it. It is no error if it or the device is gone.
+pub(super) fn remove_clsact(index: u32) -> Result<(), Error> {
+    attempt(
+        || format!("remove the clsact of interface {index}"),
+        || {
+            let mut hook = hook(index, Point::Ingress);
+            hook.attach_point |= libbpf_sys::BPF_TC_EGRESS;
+            // SAFETY: as above.
+            unless_gone(check(unsafe { libbpf_sys::bpf_tc_hook_destroy(&mut hook) }))
+        },
+    )
+}
+
+/// The identifier of the program in our place; `None` if there is none.
+pub(super) fn program_at(index: u32, point: Point) -> Option<u32> {
+    let query = || {
+        let hook = hook(index, point);
+        let mut opts = opts();
+        // SAFETY: both are complete and say so in `sz`.
+        check(unsafe { libbpf_sys::bpf_tc_query(&hook, &mut opts) }).map(|()| opts.prog_id)
+    };
+    attempt(String::new, query).ok().filter(|&id| id != 0)
+}
+
+/// Attaches the program, in one step if one is there: every frame meets the old
+/// one or the new one.
+pub(super) fn set_filter(index: u32, point: Point, program: BorrowedFd<'_>) -> Result<(), Error> {
+    attempt(
+        || format!("attach a filter to interface {index}"),
+        || {
+            let hook = hook(index, point);
+            let mut opts = opts();
+            opts.prog_fd = program.as_raw_fd();
+            opts.flags = libbpf_sys::BPF_TC_F_REPLACE;
+            // SAFETY: as above.
+            check(unsafe { libbpf_sys::bpf_tc_attach(&hook, &mut opts) })
+        },
+    )
+}
+
+/// Detaches our program. It is no error if it or the device is gone.
+pub(super) fn remove_filter(index: u32, point: Point) -> Result<(), Error> {
+    attempt(
+        || format!("detach the filter of interface {index}"),
+        || {
+            let hook = hook(index, point);
+            // SAFETY: as above.
+            unless_gone(check(unsafe { libbpf_sys::bpf_tc_detach(&hook, &opts()) }))
+        },
+    )
+}
+
+fn hook(index: u32, point: Point) -> bpf_tc_hook {
+    bpf_tc_hook {
+        sz: size_of::<bpf_tc_hook>() as _,
+        ifindex: index as i32,
+        attach_point: match point {
+            Point::Ingress => libbpf_sys::BPF_TC_INGRESS,
+            Point::Egress => libbpf_sys::BPF_TC_EGRESS,
+        },
+        ..bpf_tc_hook::default()
+    }
+}
+
+fn opts() -> bpf_tc_opts {
+    bpf_tc_opts { sz: size_of::<bpf_tc_opts>() as _, handle: HANDLE, priority: PRIORITY, ..bpf_tc_opts::default() }
+}
+
+/// libbpf returns 0 or a negative error number.
+fn check(result: i32) -> io::Result<()> {
+    if result == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(-result)) }
+}
+
+/// `EINVAL` is what the kernel says of a filter where there is no clsact.
+fn unless_gone(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENODEV | libc::EINVAL)) => Ok(()),
+        other => other,
+    }
+}

@@ -1,0 +1,105 @@
+//! The team device: one end of a veth pair.
+
+use nicteam_sys::netlink::{Netlink, VethEnd};
+use nicteam_wire::Mac;
+
+use crate::Error;
+
+/// The team device and the end behind it (`NAME-dp`), in one namespace.
+///
+/// The stack uses the device; the packet dataplane reads and writes the end
+/// behind it; setting that end down shows the stack a lost carrier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TeamDevice {
+    /// Device name.
+    pub name: String,
+    /// Interface index.
+    pub index: u32,
+    /// Name of the end behind it.
+    pub peer_name: String,
+    /// Interface index of the end behind it.
+    pub peer_index: u32,
+}
+
+impl TeamDevice {
+    /// Makes the pair, or takes over the one that an earlier process left
+    /// (`true`; then address, MTU and carrier stay as they are). A new one
+    /// starts down and without carrier.
+    ///
+    /// # Errors
+    /// The name cannot be a team's, or another device has it.
+    pub fn create_or_adopt(netlink: &mut Netlink, name: &str, mac: Mac, mtu: u32) -> Result<(TeamDevice, bool), Error> {
+        check_name(name)?;
+        if let Some(device) = TeamDevice::find(netlink, name)? {
+            return Ok((device, true));
+        }
+        let peer_name = peer_of(name);
+        let end = |name, mac| VethEnd { name, index: None, mac, netns: None, gso_max_segs: None };
+        netlink.add_veth(&end(name, Some(mac.0)), &end(&peer_name, None), mtu)?;
+        let device = TeamDevice::find(netlink, name)?.ok_or_else(|| Error::Taken(name.to_owned()))?;
+        if let Err(error) = netlink.set_no_ipv6_address(device.peer_index) {
+            device.delete(netlink)?;
+            return Err(error.into());
+        }
+        Ok((device, false))
+    }
+
+    /// Shows the stack a carrier, or none.
+    pub fn set_carrier(&self, netlink: &mut Netlink, carrier: bool) -> Result<(), Error> {
+        Ok(netlink.set_up(self.peer_index, carrier)?)
+    }
+
+    /// Removes the pair.
+    pub fn delete(&self, netlink: &mut Netlink) -> Result<(), Error> {
+        Ok(netlink.delete(self.index)?)
+    }
+
+    /// The pair of this name; `None` if neither name is taken.
+    fn find(netlink: &mut Netlink, name: &str) -> Result<Option<TeamDevice>, Error> {
+        let peer_name = peer_of(name);
+        let (device, peer) = match (netlink.link(name)?, netlink.link(&peer_name)?) {
+            (None, None) => return Ok(None),
+            (Some(device), Some(peer)) => (device, peer),
+            (Some(_), None) => return Err(Error::Taken(name.to_owned())),
+            (None, Some(_)) => return Err(Error::Taken(peer_name)),
+        };
+        if device.kind != "veth" || device.peer != Some(peer.index) || peer.peer != Some(device.index) {
+            return Err(Error::Taken(name.to_owned()));
+        }
+        Ok(Some(TeamDevice { name: device.name, index: device.index, peer_name: peer.name, peer_index: peer.index }))
+    }
+}
+
+/// What the name of the end behind adds to the team's.
+const PEER_SUFFIX: &str = "-dp";
+/// Bytes of a device name (`IFNAMSIZ` - 1), less the suffix.
+const MAX_NAME: usize = 15 - PEER_SUFFIX.len();
+
+fn peer_of(name: &str) -> String {
+    format!("{name}{PEER_SUFFIX}")
+}
+
+/// As the kernel's `dev_valid_name`, and short enough for the end behind.
+fn check_name(name: &str) -> Result<(), Error> {
+    let fits = (1..=MAX_NAME).contains(&name.len()) && name != "." && name != "..";
+    if fits && name.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'/' | b':' | b'%')) {
+        Ok(())
+    } else {
+        Err(Error::Name(name.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        for good in ["t", "team0", "bond-uplink1"] {
+            assert!(check_name(good).is_ok(), "{good}");
+        }
+        for bad in ["", ".", "..", "a/b", "a b", "a:1", "team%d", "thirteenchars", "t\u{e9}am"] {
+            assert!(matches!(check_name(bad), Err(Error::Name(_))), "{bad}");
+        }
+    }
+}

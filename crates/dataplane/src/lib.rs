@@ -1,0 +1,166 @@
+//! Executes a team's plan on Linux.
+//!
+//! The team device is one end of a veth pair ([`TeamDevice`]). Two dataplanes
+//! execute the same [`Plan`]: eBPF at tc, which forwards inside the kernel and
+//! goes on when the process that set it up dies, and packet sockets, for user
+//! namespaces and locked-down kernels. In both, a member's frames reach the
+//! host through the team alone, never a second time through the member.
+
+#[cfg(nicteam_bpf)]
+mod bpf;
+#[cfg(not(nicteam_bpf))]
+#[path = "bpf/absent.rs"]
+mod bpf;
+mod device;
+mod packet;
+
+use nicteam_team::{MemberId, Plan};
+
+pub use bpf::{BpfDataplane, DryRun};
+pub use device::TeamDevice;
+
+/// Which dataplane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// eBPF at tc.
+    Bpf,
+    /// Packet sockets.
+    Packet,
+}
+
+/// What the user wants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// eBPF where it can be had, else packet sockets.
+    #[default]
+    Auto,
+    /// This one or an error.
+    Force(Kind),
+}
+
+/// A device that joins a team.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Its place in the team.
+    pub id: MemberId,
+    /// Its name.
+    pub name: String,
+    /// Its interface index.
+    pub index: u32,
+}
+
+/// What a member carried since it joined. Bytes run from the destination
+/// address to the end of the payload; a super-frame counts as one frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Frames sent.
+    pub tx_frames: u64,
+    /// Bytes sent.
+    pub tx_bytes: u64,
+    /// Frames that could not be sent.
+    pub tx_drops: u64,
+    /// Frames received for the team.
+    pub rx_frames: u64,
+    /// Bytes received for the team.
+    pub rx_bytes: u64,
+    /// Frames received and dropped: the member is a standby.
+    pub rx_drops: u64,
+}
+
+/// A dataplane that cannot do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system refused.
+    #[error(transparent)]
+    System(#[from] nicteam_sys::Error),
+    /// The machine or this build lacks what the dataplane needs.
+    #[error("the {kind} dataplane is not available: {reason}")]
+    Unavailable {
+        /// Which.
+        kind: Kind,
+        /// What is missing, and how to get it.
+        reason: String,
+    },
+    /// The eBPF loader failed.
+    #[error("cannot {operation}: {message}")]
+    Bpf {
+        /// What was tried.
+        operation: String,
+        /// What the loader said.
+        message: String,
+    },
+    /// The name cannot be a team device's.
+    #[error("`{0}` cannot be a team's name: 1 to 12 characters, no `/`, no space")]
+    Name(String),
+    /// A device of the team's name is there and is not a team.
+    #[error("a device `{0}` exists and is no team; hint: choose another name, or remove it with `ip link del {0}`")]
+    Taken(String),
+}
+
+/// Executes plans for one team, in the network namespace it was opened in.
+/// Dropping one leaves the kernel as it is; [`Dataplane::remove`] undoes it.
+pub trait Dataplane: Send {
+    /// Which one it is.
+    fn kind(&self) -> Kind;
+
+    /// Takes a member in: from now on its frames are the team's. Until a plan
+    /// names it, they are dropped.
+    fn attach(&mut self, port: &Port) -> Result<(), Error>;
+
+    /// Lets a member go: its frames are its own again.
+    fn detach(&mut self, id: MemberId) -> Result<(), Error>;
+
+    /// Executes this plan from now on.
+    fn apply(&mut self, plan: &Plan) -> Result<(), Error>;
+
+    /// Sends one frame of the control side by a member, past the plan.
+    fn transmit(&mut self, id: MemberId, frame: &[u8]) -> Result<(), Error>;
+
+    /// What each member carried, by place.
+    fn counters(&self) -> Result<Vec<(MemberId, Counters)>, Error>;
+
+    /// Frames from the stack that no member could send.
+    fn unsent(&self) -> Result<u64, Error>;
+
+    /// Lets every member go and takes everything out of the kernel.
+    fn remove(self: Box<Self>) -> Result<(), Error>;
+}
+
+/// Opens the wanted dataplane for a team device, in the caller's network
+/// namespace. What the other kind left on the device is removed.
+pub fn open(device: &TeamDevice, choice: Choice) -> Result<Box<dyn Dataplane>, Error> {
+    let kind = match choice {
+        Choice::Auto => probe().0,
+        Choice::Force(kind) => kind,
+    };
+    let available = match kind {
+        Kind::Bpf => bpf::available(),
+        Kind::Packet => packet::available(),
+    };
+    available.map_err(|reason| Error::Unavailable { kind, reason })?;
+    match kind {
+        Kind::Bpf => Ok(Box::new(BpfDataplane::open(device)?)),
+        Kind::Packet => {
+            bpf::clear(device)?;
+            packet::open(device)
+        }
+    }
+}
+
+/// The dataplane that [`Choice::Auto`] takes here, and why not eBPF if it does
+/// not. Found out once a process, by loading the programs.
+pub fn probe() -> (Kind, Option<String>) {
+    match bpf::available() {
+        Ok(()) => (Kind::Bpf, None),
+        Err(reason) => (Kind::Packet, Some(reason)),
+    }
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Kind::Bpf => "bpf",
+            Kind::Packet => "packet",
+        })
+    }
+}

@@ -1,0 +1,136 @@
+//! The forwarding thread.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use nicteam_sys::packet::{BATCH, Batch, Outgoing, Received, Sent};
+use nicteam_team::{Action, MAX_MEMBERS, MemberId, MemberSet, Plan, PlanState, Verdict};
+use nicteam_wire::{Frame, Vlan};
+
+use super::table::{Shared, Source, Table};
+
+/// Executes the plan, batch by batch.
+///
+/// Each round takes at most one batch from each socket that has frames, so
+/// that a busy one does not keep the others waiting. Within a socket the order
+/// of frames is kept.
+pub(super) struct Forwarder {
+    shared: Arc<Shared>,
+    state: PlanState,
+    batch: Batch,
+    queues: Queues,
+}
+
+/// Places of the batch by the member that is to send them.
+struct Queues {
+    by_member: [Vec<Outgoing>; MAX_MEMBERS],
+    waiting: MemberSet,
+    to_stack: Vec<Outgoing>,
+}
+
+impl Forwarder {
+    /// The seed decides the random choices of a plan alone.
+    pub fn new(shared: Arc<Shared>, seed: u64) -> Forwarder {
+        Forwarder { shared, state: PlanState::new(seed), batch: Batch::new(), queues: Queues::new() }
+    }
+
+    /// Forwards until it is told to stop.
+    pub fn run(mut self) {
+        let shared = self.shared.clone();
+        let mut stopped = false;
+        while !stopped {
+            shared.wait(|source| match source {
+                Source::Stop => stopped = true,
+                Source::Stack => self.forward_from_stack(),
+                Source::Member(id) => self.forward_from_member(id),
+            });
+        }
+    }
+
+    /// One batch from the team device's stack, to the members the plan chooses.
+    fn forward_from_stack(&mut self) {
+        let table = self.shared.read();
+        // A batch that the system refuses is empty; the next event tries again.
+        let _ = self.shared.stack.receive(&mut self.batch);
+        let mut unsent = self.batch.unusable();
+        for (place, received) in self.batch.frames().enumerate() {
+            let action = view(&received).map_or(Action::Drop, |frame| table.plan.choose(&frame, &mut self.state));
+            let queued = match action {
+                Action::Send(members) => self.queues.push(place, members, &table),
+                Action::Punt | Action::Drop => false,
+            };
+            unsent += u64::from(!queued);
+        }
+        self.shared.unsent.fetch_add(unsent, Relaxed);
+        self.queues.flush(&self.batch, &table);
+    }
+
+    /// One batch from a member, to the team device's stack where the plan says so.
+    fn forward_from_member(&mut self, id: MemberId) {
+        let table = self.shared.read();
+        // Detached since the event was reported.
+        let Some(member) = table.member(id) else { return };
+        // A batch that the system refuses is empty; the next event tries again.
+        let _ = member.socket.receive(&mut self.batch);
+        let mut drops = self.batch.unusable();
+        for (place, received) in self.batch.frames().enumerate() {
+            match view(&received).map_or(Verdict::Drop, |frame| table.plan.receive(id, &frame)) {
+                Verdict::ToTeam => self.queues.to_stack.push(Outgoing { place, ..Outgoing::default() }),
+                // Whoever listens on the member has seen it by a tap of his own.
+                Verdict::ToMember => {}
+                Verdict::Drop => drops += 1,
+            }
+        }
+        let sent = self.shared.stack.send(&self.batch, &self.queues.to_stack);
+        member.count_received(Sent { drops: sent.drops + drops, ..sent });
+        self.queues.to_stack.clear();
+    }
+}
+
+impl Queues {
+    fn new() -> Queues {
+        Queues {
+            by_member: [const { Vec::new() }; MAX_MEMBERS],
+            waiting: MemberSet::EMPTY,
+            to_stack: Vec::with_capacity(BATCH),
+        }
+    }
+
+    /// Queues a frame for those of the members that are attached; false if none is.
+    fn push(&mut self, place: usize, members: MemberSet, table: &Table) -> bool {
+        let mut queued = false;
+        for id in members.iter().filter(|&id| table.member(id).is_some()) {
+            self.by_member[id.index()].push(outgoing(place, &table.plan, id));
+            self.waiting.insert(id);
+            queued = true;
+        }
+        queued
+    }
+
+    /// Sends what is queued, member by member.
+    fn flush(&mut self, batch: &Batch, table: &Table) {
+        for id in self.waiting.iter() {
+            let queue = &mut self.by_member[id.index()];
+            if let Some(member) = table.member(id) {
+                member.count_sent(member.socket.send(batch, queue));
+            }
+            queue.clear();
+        }
+        self.waiting = MemberSet::EMPTY;
+    }
+}
+
+/// A frame with what the plan writes into those that this member sends.
+fn outgoing(place: usize, plan: &Plan, id: MemberId) -> Outgoing {
+    let rewrite = plan.member(id).map(|line| line.rewrite).unwrap_or_default();
+    Outgoing { place, src: rewrite.src.map(|mac| mac.0), dst: rewrite.dst.map(|mac| mac.0) }
+}
+
+/// The frame as the plan sees it: a tag beside it is beside it here, too.
+fn view<'a>(received: &Received<'a>) -> Option<Frame<'a>> {
+    let frame = Frame::parse(received.bytes).ok()?;
+    Some(match received.tag {
+        Some(tag) => frame.with_vlan(Vlan { protocol: tag.protocol, tci: tag.tci }),
+        None => frame,
+    })
+}

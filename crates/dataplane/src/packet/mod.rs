@@ -1,0 +1,143 @@
+//! Packet sockets: a thread of this process forwards every frame.
+//!
+//! For user namespaces and kernels that allow no eBPF. One thread a team reads
+//! the end behind the team device (what the stack sent) and every member, and
+//! executes the plan. The members' frames, which the kernel would also hand to
+//! the host's own stack, are dropped behind the packet sockets' taps by
+//! [`nicteam_sys::nft`]; the end behind the team device is treated alike.
+//!
+//! It lives only with its process: dropped without [`Dataplane::remove`], it
+//! forwards no more and leaves the members' frames dropped, until a new one
+//! attaches them and removes itself properly.
+
+mod forward;
+mod table;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread::{self, JoinHandle};
+
+use nicteam_sys::packet::PacketSocket;
+use nicteam_sys::{Context, nft};
+use nicteam_team::{MemberId, Plan};
+use nix::errno::Errno;
+
+use crate::{Counters, Dataplane, Error, Kind, Port, TeamDevice};
+use forward::Forwarder;
+use table::{Member, Shared};
+
+/// What this dataplane needs and this machine lacks, if anything.
+pub fn available() -> Result<(), String> {
+    const LOOPBACK: u32 = 1;
+    PacketSocket::open(LOOPBACK).map_err(|error| error.to_string())?;
+    nft::probe().map_err(|error| error.to_string())
+}
+
+/// Opens it for a team device, with no member and a plan that drops everything.
+///
+/// Opening, attaching, detaching and removing must happen in the network
+/// namespace of the device.
+pub fn open(device: &TeamDevice) -> Result<Box<dyn Dataplane>, Error> {
+    Ok(Box::new(PacketDataplane::open(device)?))
+}
+
+/// The packet dataplane of one team.
+struct PacketDataplane {
+    device: TeamDevice,
+    shared: Arc<Shared>,
+    forwarder: Option<JoinHandle<()>>,
+}
+
+impl PacketDataplane {
+    fn open(device: &TeamDevice) -> Result<PacketDataplane, Error> {
+        nft::drop_ingress(&device.peer_name)?;
+        Self::start(device).inspect_err(|_| {
+            // The first error is the one to report.
+            let _ = nft::undo(&device.peer_name);
+        })
+    }
+
+    fn start(device: &TeamDevice) -> Result<PacketDataplane, Error> {
+        let shared = Arc::new(Shared::new(PacketSocket::open(device.peer_index)?)?);
+        let forwarder = Forwarder::new(shared.clone(), u64::from(device.index));
+        let forwarder = thread::Builder::new()
+            .name(format!("fwd {}", device.name))
+            .spawn(move || forwarder.run())
+            .context(|| format!("start the forwarding thread of {}", device.name))?;
+        Ok(PacketDataplane { device: device.clone(), shared, forwarder: Some(forwarder) })
+    }
+
+    /// Ends the forwarding thread; nothing is forwarded afterwards.
+    fn stop(&mut self) {
+        if let Some(forwarder) = self.forwarder.take() {
+            self.shared.stop();
+            // It ends by itself and has nothing to say.
+            let _ = forwarder.join();
+        }
+    }
+}
+
+impl Dataplane for PacketDataplane {
+    fn kind(&self) -> Kind {
+        Kind::Packet
+    }
+
+    fn attach(&mut self, port: &Port) -> Result<(), Error> {
+        let socket = PacketSocket::open(port.index)?;
+        nft::drop_ingress(&port.name)?;
+        let attached = self.shared.insert(port.id, Member::new(port.name.clone(), socket));
+        Ok(attached.inspect_err(|_| {
+            // The first error is the one to report.
+            let _ = nft::undo(&port.name);
+        })?)
+    }
+
+    fn detach(&mut self, id: MemberId) -> Result<(), Error> {
+        match self.shared.take(id) {
+            Some(member) => Ok(nft::undo(&member.name)?),
+            None => Ok(()),
+        }
+    }
+
+    fn apply(&mut self, plan: &Plan) -> Result<(), Error> {
+        self.shared.write().plan = plan.clone();
+        Ok(())
+    }
+
+    fn transmit(&mut self, id: MemberId, frame: &[u8]) -> Result<(), Error> {
+        let table = self.shared.read();
+        let member =
+            table.member(id).ok_or(Errno::ENXIO).context(|| format!("send by member {id}: it is not attached"))?;
+        member.transmit(frame);
+        Ok(())
+    }
+
+    fn counters(&self) -> Result<Vec<(MemberId, Counters)>, Error> {
+        let table = self.shared.read();
+        table.members().map(|(id, member)| Ok((id, member.counters()?))).collect()
+    }
+
+    /// Frames that no member was asked to send: the plan named none, or none
+    /// that is attached, or the forwarding thread did not keep up with the
+    /// stack. What a member refused is among its `tx_drops`.
+    fn unsent(&self) -> Result<u64, Error> {
+        let lost = self.shared.stack.take_lost()?;
+        Ok(self.shared.unsent.fetch_add(lost, Relaxed) + lost)
+    }
+
+    fn remove(mut self: Box<Self>) -> Result<(), Error> {
+        self.stop();
+        // Undo all of it, then report what went wrong first.
+        let members: Vec<MemberId> = self.shared.read().members().map(|(id, _)| id).collect();
+        let detached: Vec<_> = members.into_iter().map(|id| self.detach(id)).collect();
+        let end = nft::undo(&self.device.peer_name);
+        detached.into_iter().collect::<Result<(), Error>>()?;
+        Ok(end?)
+    }
+}
+
+impl Drop for PacketDataplane {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

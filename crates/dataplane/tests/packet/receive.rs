@@ -1,0 +1,55 @@
+//! Frames from members reach the team's stack where the plan says so.
+
+use nicteam_sys::packet::Batch;
+use nicteam_team::{Choose, Receive, Verdict};
+use nicteam_wire::Frame;
+
+use crate::frames::{self, Random};
+use crate::lab::{Lab, counters, eventually, member, plan};
+
+const FRAMES: u32 = 600;
+
+#[test]
+fn a_member_delivers_and_a_standby_drops() {
+    let Some(lab) = Lab::new(3) else { return };
+    let mut plan = plan(2, Choose::One(member(0)));
+    plan.members[1].receive = Receive::Drop;
+    let mut dataplane = lab.start(&plan);
+    let (stack, far) = (lab.stack(), lab.far_sockets());
+    let mut random = Random(3);
+    let (mut batch, mut arrived, mut expected) = (Batch::new(), Vec::new(), Vec::new());
+    let mut verdicts = [[0_u64; 3]; 3];
+    for number in 0..FRAMES {
+        let mut frame = frames::random(&mut random, number);
+        if random.below(8) == 0 {
+            frame[..6].copy_from_slice(&[1, 0x80, 0xc2, 0, 0, random.below(16) as u8]);
+        }
+        let place = random.below(3);
+        let verdict = plan.receive(member(place), &Frame::parse_untagged(&frame).unwrap());
+        verdicts[place][verdict as usize] += 1;
+        if verdict == Verdict::ToTeam {
+            expected.push(number);
+        }
+        assert!(far[place].send_frame(&frame));
+        // One at a time where it matters: members are not in order among each other.
+        if verdict == Verdict::ToTeam {
+            eventually("the stack gets it", || {
+                stack.receive(&mut batch).unwrap();
+                arrived.extend(batch.frames().map(|received| frames::number(received.bytes)));
+                arrived.len() == expected.len()
+            });
+        }
+    }
+    assert_eq!(arrived, expected);
+    let dropped = |place: usize| verdicts[place][Verdict::Drop as usize];
+    eventually("standby and unnamed member drop", || {
+        [1, 2].iter().all(|&place| counters(&*dataplane, place).rx_drops == dropped(place))
+    });
+    assert_eq!(counters(&*dataplane, 0).rx_frames, expected.len() as u64);
+    assert_eq!((counters(&*dataplane, 0).rx_drops, counters(&*dataplane, 1).rx_frames), (0, 0));
+    assert!(verdicts.iter().all(|of| of[Verdict::ToMember as usize] > 0), "{verdicts:?}");
+
+    lab.host.run(|| dataplane.detach(member(0)).unwrap()).unwrap();
+    assert!(dataplane.counters().unwrap().iter().all(|(id, _)| *id != member(0)));
+    lab.stop(dataplane);
+}
