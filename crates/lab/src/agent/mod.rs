@@ -1,0 +1,86 @@
+//! The agent: the lab's hand on one host or switch.
+
+mod sampler;
+mod teams;
+
+use std::io::{BufRead, Write};
+use std::sync::{Arc, Mutex};
+
+use crate::protocol::{Done, Message, PROTOCOL, Request};
+use crate::workload::tcp;
+
+use sampler::Sampler;
+use teams::Teams;
+
+/// What an agent's part of a request can fail with, in words for the lab's user.
+pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Serves the lab over standard input and output until the input closes.
+pub fn serve() -> std::io::Result<()> {
+    let output = Output::default();
+    output.say(&Message::Hello { protocol: PROTOCOL, nicteam: env!("CARGO_PKG_VERSION").to_owned() })?;
+    let mut agent = Agent { output: output.clone(), ..Agent::default() };
+    for line in std::io::stdin().lock().lines() {
+        let answer = match serde_json::from_str::<Request>(&line?) {
+            Ok(request) => agent.carry_out(request),
+            Err(error) => Err(format!("not understood: {error}").into()),
+        };
+        output.say(&match answer {
+            Ok(done) => Message::Done(done),
+            Err(error) => Message::Failed { error: error.to_string() },
+        })?;
+    }
+    Ok(())
+}
+
+/// The agent's standard output, for all its threads.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Output(Arc<Mutex<()>>);
+
+impl Output {
+    /// Writes one line, whole.
+    pub(crate) fn say(&self, message: &Message) -> std::io::Result<()> {
+        let mut line = serde_json::to_vec(message).expect("a message has string keys only");
+        line.push(b'\n');
+        let _whole = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(&line)?;
+        stdout.flush()
+    }
+}
+
+/// What an agent looks after.
+#[derive(Debug, Default)]
+struct Agent {
+    output: Output,
+    teams: Arc<Teams>,
+    traffic: Arc<tcp::Traffic>,
+    sampler: Option<Sampler>,
+}
+
+impl Agent {
+    /// Does what the lab asks for.
+    fn carry_out(&mut self, request: Request) -> Result<Done, Failure> {
+        match request {
+            Request::AddTeam(team) => {
+                let dataplane = self.teams.add(&team, &self.output)?;
+                return Ok(Done { dataplane: Some(dataplane.to_string()) });
+            }
+            Request::Watch(devices) => self.teams.watch(devices),
+            Request::Serve(connections) => self.traffic.serve(connections)?,
+            Request::Connect(connections) => self.traffic.connect(connections)?,
+            Request::Sample { interval_ms } => {
+                let (teams, traffic) = (Arc::clone(&self.teams), Arc::clone(&self.traffic));
+                self.sampler = Some(Sampler::start(interval_ms, teams, traffic, self.output.clone())?);
+            }
+            Request::Go => self.traffic.go(),
+            Request::Stop => {
+                self.traffic.stop();
+                if let Some(sampler) = self.sampler.take() {
+                    sampler.stop()?;
+                }
+            }
+        }
+        Ok(Done::default())
+    }
+}

@@ -1,0 +1,100 @@
+//! The teams of an agent's host, and its devices without a team.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use nicteam_daemon::{Notice, RunningTeam, TeamSpec};
+use nicteam_dataplane::{Choice, Kind};
+use nicteam_record::MemberSample;
+use nicteam_sys::netlink::Netlink;
+use nicteam_sys::shape;
+use nicteam_team::Config;
+
+use crate::agent::{Failure, Output};
+use crate::protocol::{AddTeam, Message};
+
+/// What is measured on a host.
+#[derive(Debug, Default)]
+pub(crate) struct Teams {
+    running: Mutex<Vec<RunningTeam>>,
+    watched: Mutex<Vec<String>>,
+}
+
+impl Teams {
+    /// Runs a team.
+    pub(crate) fn add(&self, team: &AddTeam, output: &Output) -> Result<Kind, Failure> {
+        let mut config = Config::default();
+        for (name, value) in &team.options {
+            config.set(name, value)?;
+        }
+        let spec = TeamSpec {
+            name: team.device.clone(),
+            config,
+            members: team.members.clone(),
+            mac: team.mac.as_deref().map(str::parse).transpose()?,
+            mtu: Some(team.mtu),
+            dataplane: match team.dataplane.as_deref() {
+                None => Choice::Auto,
+                Some("bpf") => Choice::Force(Kind::Bpf),
+                Some("packet") => Choice::Force(Kind::Packet),
+                Some(other) => return Err(format!("no dataplane `{other}`: bpf or packet").into()),
+            },
+        };
+        let (device, output) = (team.device.clone(), output.clone());
+        let notify = move |notice| {
+            let message = match notice {
+                Notice::Event(event) => Message::Event { text: format!("{device}: {event}") },
+                Notice::Trouble(error) => Message::Trouble { text: format!("{device}: {error}") },
+            };
+            // A closed pipe ends the agent by its standard input, not here.
+            let _ = output.say(&message);
+        };
+        let running = RunningTeam::start(spec, Box::new(notify))?;
+        let kind = running.dataplane();
+        lock(&self.running).push(running);
+        Ok(kind)
+    }
+
+    /// Measures these devices, too.
+    pub(crate) fn watch(&self, devices: Vec<String>) {
+        lock(&self.watched).extend(devices);
+    }
+
+    /// What every member and every watched device carried.
+    pub(crate) fn sample(&self, netlink: &mut Netlink) -> Result<Vec<MemberSample>, Failure> {
+        let mut samples = Vec::new();
+        for team in lock(&self.running).iter() {
+            for member in team.report()?.members {
+                let counters = member.counters;
+                samples.push(MemberSample {
+                    team: team.name().to_owned(),
+                    member: member.status.name,
+                    tx_frames: counters.tx_frames,
+                    tx_bytes: counters.tx_bytes,
+                    tx_drops: counters.tx_drops + shape::drops(netlink, member.index)?,
+                    rx_frames: counters.rx_frames,
+                    rx_bytes: counters.rx_bytes,
+                    rx_drops: counters.rx_drops,
+                });
+            }
+        }
+        for device in lock(&self.watched).iter() {
+            let link = netlink.link(device)?.ok_or_else(|| format!("{device} is gone"))?;
+            samples.push(MemberSample {
+                team: String::new(),
+                member: device.clone(),
+                tx_frames: link.stats.tx_frames,
+                tx_bytes: link.stats.tx_bytes,
+                tx_drops: link.stats.tx_drops + shape::drops(netlink, link.index)?,
+                rx_frames: link.stats.rx_frames,
+                rx_bytes: link.stats.rx_bytes,
+                rx_drops: link.stats.rx_drops,
+            });
+        }
+        Ok(samples)
+    }
+}
+
+/// The value, even if a thread that held it panicked: every change here is a single push.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

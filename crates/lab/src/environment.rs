@@ -1,0 +1,50 @@
+//! Where an experiment runs.
+
+use std::time::Duration;
+
+use nicteam_dataplane::Kind;
+use nicteam_record::Environment;
+use nicteam_sys::shape::Granularity;
+use nicteam_sys::{cpu, process};
+
+use crate::Error;
+
+/// How long the machine is watched before the first run.
+const WATCH: Duration = Duration::from_millis(300);
+
+/// Looks at the machine.
+pub(crate) fn environment(
+    dataplane: Option<Kind>,
+    granularity: Granularity,
+    privileges: &str,
+    busy_before: f64,
+) -> Result<Environment, Error> {
+    let uname = nix::sys::utsname::uname().map_err(|errno| nicteam_sys::Error::new("ask for the kernel", errno))?;
+    Ok(Environment {
+        kernel: format!("{} {}", uname.sysname().to_string_lossy(), uname.release().to_string_lossy()),
+        cpu_model: cpu::model()?,
+        cpus: cpu::count(),
+        memory_bytes: cpu::memory_bytes()?,
+        testbed: "netns".to_owned(),
+        dataplane: dataplane.map_or_else(|| "none".to_owned(), |kind| kind.to_string()),
+        privileges: privileges.to_owned(),
+        granularity: match granularity {
+            Granularity::Packets => "packets".to_owned(),
+            Granularity::SuperFrames => "super-frames".to_owned(),
+        },
+        busy_before,
+    })
+}
+
+/// How busy the machine is with nothing of ours running: its noise, 0 to 1.
+pub(crate) fn busy_now() -> Result<f64, Error> {
+    let before = cpu::times()?;
+    process::sleep_or_termination(WATCH);
+    let after = cpu::times()?;
+    Ok(share(after.busy.saturating_sub(before.busy), after.total.saturating_sub(before.total)))
+}
+
+/// `part / whole`, zero where there is no whole.
+pub(crate) fn share(part: Duration, whole: Duration) -> f64 {
+    if whole.is_zero() { 0.0 } else { part.as_secs_f64() / whole.as_secs_f64() }
+}

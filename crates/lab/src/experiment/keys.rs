@@ -1,0 +1,386 @@
+//! Every key of an experiment file, once.
+//!
+//! This table drives the check for unknown keys, the types of values, the JSON
+//! schema and the reference in `docs/experiment.md`. A new key is one entry here
+//! and one line where it is resolved.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// A table of the file and the keys it may have.
+pub(super) struct Section {
+    /// Its header, for messages and for the reference: `[hosts.NAME]`.
+    pub header: &'static str,
+    /// What it describes.
+    pub doc: &'static str,
+    /// Its keys, in the order of the reference.
+    pub keys: &'static [Key],
+}
+
+/// A key.
+pub(super) struct Key {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub need: Need,
+    pub doc: &'static str,
+}
+
+/// Whether a key may be left out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Need {
+    Required,
+    /// It may; what then holds, in words.
+    Otherwise(&'static str),
+    /// It may; then this value holds, written as in the file.
+    Default(&'static str),
+}
+
+/// What a key's value is.
+pub(super) enum Kind {
+    /// Any text.
+    Text,
+    /// The name of what the table describes.
+    Name,
+    /// A name made of letters, digits, `-` and `_`, unknown to us.
+    Word,
+    Integer(RangeInclusive<u64>),
+    Fraction,
+    Rate,
+    Time(RangeInclusive<Duration>),
+    Mac,
+    Address,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// The name of one thing.
+    One(Thing),
+    /// The name of one thing, or a list of names.
+    Many(Thing),
+    /// Two ends; each the name of one node, or a list of names.
+    Ends,
+    /// A table.
+    Table(&'static Section),
+    /// A table of tables with free names.
+    Named(Thing, &'static Section),
+    /// A list of tables.
+    List(&'static Section),
+    /// Tables with free names that hold team options.
+    Teams,
+}
+
+/// What a name is the name of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Thing {
+    Host,
+    Switch,
+    Team,
+    Workload,
+    Run,
+}
+
+impl Thing {
+    pub fn word(self) -> &'static str {
+        match self {
+            Thing::Host => "host",
+            Thing::Switch => "switch",
+            Thing::Team => "team",
+            Thing::Workload => "workload",
+            Thing::Run => "run",
+        }
+    }
+
+    /// The longest name. A node's name becomes part of device names, of which Linux allows 15 characters.
+    pub fn longest_name(self) -> usize {
+        match self {
+            Thing::Host | Thing::Switch => 10,
+            _ => 40,
+        }
+    }
+}
+
+impl Section {
+    /// For messages: where a key stands.
+    pub fn place(&self) -> String {
+        if self.header.starts_with('[') { format!("in {}", self.header) } else { format!("at the {}", self.header) }
+    }
+
+    pub fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+}
+
+/// A longest and a shortest time.
+const fn time(shortest_ms: u64, longest_ms: u64) -> Kind {
+    Kind::Time(Duration::from_millis(shortest_ms)..=Duration::from_millis(longest_ms))
+}
+
+/// Switch policies first: they are what most files want.
+pub(super) const SPREADS: &[&str] =
+    &["src-mac", "dst-mac", "src-dst-mac", "src-dst-ip", "src-dst-port", "layer2", "layer2+3", "layer3+4"];
+
+/// Bytes of an IP packet: from the least every IPv4 host takes to the largest jumbo frames of real switches.
+const MTU: Kind = Kind::Integer(576..=9216);
+const DAY_MS: u64 = 86_400_000;
+
+pub(super) const FILE: Section = Section {
+    header: "top of the file",
+    doc: "What the experiment is.",
+    keys: &[
+        Key { name: "title", kind: Kind::Text, need: Need::Required, doc: "One line that says what is tried." },
+        Key {
+            name: "question",
+            kind: Kind::Text,
+            need: Need::Otherwise("none"),
+            doc: "What the experiment wants to know; printed above the results.",
+        },
+        Key {
+            name: "defaults",
+            kind: Kind::Table(&DEFAULTS),
+            need: Need::Otherwise("all as listed"),
+            doc: DEFAULTS.doc,
+        },
+        Key { name: "teams", kind: Kind::Teams, need: Need::Otherwise("none"), doc: TEAM_DOC },
+        Key { name: "hosts", kind: Kind::Named(Thing::Host, &HOST), need: Need::Required, doc: HOST.doc },
+        Key {
+            name: "switches",
+            kind: Kind::Named(Thing::Switch, &SWITCH),
+            need: Need::Otherwise("none"),
+            doc: SWITCH.doc,
+        },
+        Key { name: "links", kind: Kind::List(&LINK), need: Need::Required, doc: LINK.doc },
+        Key {
+            name: "workloads",
+            kind: Kind::Named(Thing::Workload, &WORKLOAD),
+            need: Need::Required,
+            doc: WORKLOAD.doc,
+        },
+        Key { name: "runs", kind: Kind::List(&RUN), need: Need::Required, doc: RUN.doc },
+    ],
+};
+
+/// `[teams.NAME]`: its keys are the team's options, which `nicteam-team` knows.
+pub(super) const TEAM_DOC: &str = "A named set of team options, in the kernel's words (`mode`, `miimon`, \
+    `xmit_hash_policy`, ...). Hosts refer to it by `team`.";
+
+pub(super) const DEFAULTS: Section = Section {
+    header: "[defaults]",
+    doc: "What holds where nothing else is said.",
+    keys: &[
+        Key {
+            name: "rate",
+            kind: Kind::Rate,
+            need: Need::Default("100mbit"),
+            doc: "Rate of every link that names none.",
+        },
+        Key {
+            name: "mtu",
+            kind: MTU,
+            need: Need::Default("1500"),
+            doc: "Largest IP packet of every link that names none, bytes.",
+        },
+        Key {
+            name: "duration",
+            kind: time(100, DAY_MS),
+            need: Need::Default("8s"),
+            doc: "How long each run is measured.",
+        },
+        Key {
+            name: "warmup",
+            kind: time(0, DAY_MS),
+            need: Need::Default("1s"),
+            doc: "What goes before each measurement and does not count.",
+        },
+        Key {
+            name: "congestion",
+            kind: Kind::Word,
+            need: Need::Default("cubic"),
+            doc: "TCP congestion control of every workload that names none.",
+        },
+        Key {
+            name: "interval",
+            kind: time(10, 60_000),
+            need: Need::Default("100ms"),
+            doc: "Time between two samples.",
+        },
+        Key {
+            name: "seed",
+            kind: Kind::Integer(0..=i64::MAX as u64),
+            need: Need::Default("1"),
+            doc: "Seed of everything random.",
+        },
+        Key {
+            name: "granularity",
+            kind: Kind::Choice(&["auto", "packets", "super-frames"]),
+            need: Need::Default("auto"),
+            doc: "`packets`: every frame is a true packet of at most the MTU. `super-frames`: the stack's 64 KB frames, \
+                for rates beyond what the machine can carry packet by packet. `auto`: packets wherever it can.",
+        },
+    ],
+};
+
+pub(super) const HOST: Section = Section {
+    header: "[hosts.NAME]",
+    doc: "A host. With a team its links are the members `eth0`, `eth1`, ... of `team0`; without one it has a single \
+        link, `eth0`.",
+    keys: &[
+        Key {
+            name: "address",
+            kind: Kind::Address,
+            need: Need::Otherwise(
+                "the host's place in the file (1, 2, ...) in the subnet of the first address given, else in 10.0.0.0/24",
+            ),
+            doc: "IPv4 or IPv6 address with prefix length.",
+        },
+        Key {
+            name: "mac",
+            kind: Kind::Mac,
+            need: Need::Otherwise("02:00:00:00:00:01 for the first host of the file, :02 for the second, ..."),
+            doc: "MAC address it sends from. Switches that spread by MAC address hash it.",
+        },
+        Key {
+            name: "team",
+            kind: Kind::One(Thing::Team),
+            need: Need::Otherwise("no team: one bare link"),
+            doc: "Team that bundles all its links.",
+        },
+    ],
+};
+
+pub(super) const SWITCH: Section = Section {
+    header: "[switches.NAME]",
+    doc: "A switch: a learning bridge.",
+    keys: &[Key {
+        name: "spread",
+        kind: Kind::Choice(SPREADS),
+        need: Need::Otherwise("plain ports, no groups"),
+        doc: "With it, the links to each host with a team form a link aggregation group, and so do several links to \
+            another switch that has it, too; the switch picks a group's link by this hash. Links to an active-backup \
+            team stay plain ports, as on a real switch.",
+    }],
+};
+
+pub(super) const LINK: Section = Section {
+    header: "[[links]]",
+    doc: "Cables between two nodes, or between every node of one list and every node of another.",
+    keys: &[
+        Key {
+            name: "between",
+            kind: Kind::Ends,
+            need: Need::Required,
+            doc: "The two ends: `[\"a\", \"sw\"]`, or lists: `[[\"a\", \"b\"], \"sw\"]`.",
+        },
+        Key {
+            name: "count",
+            kind: Kind::Integer(1..=nicteam_team::MAX_MEMBERS as u64),
+            need: Need::Default("1"),
+            doc: "Parallel cables.",
+        },
+        Key {
+            name: "rate",
+            kind: Kind::Rate,
+            need: Need::Otherwise("`rate` of `[defaults]`"),
+            doc: "Rate of each cable's wire in each direction.",
+        },
+        Key {
+            name: "mtu",
+            kind: MTU,
+            need: Need::Otherwise("`mtu` of `[defaults]`"),
+            doc: "Largest IP packet, bytes.",
+        },
+    ],
+};
+
+pub(super) const WORKLOAD: Section = Section {
+    header: "[workloads.NAME]",
+    doc: "Traffic, for runs to refer to.",
+    keys: &[
+        Key {
+            name: "kind",
+            kind: Kind::Choice(&["tcp"]),
+            need: Need::Required,
+            doc: "`tcp`: connections that carry as much as they can.",
+        },
+        Key { name: "from", kind: Kind::Many(Thing::Host), need: Need::Required, doc: "Host or hosts that connect." },
+        Key {
+            name: "to",
+            kind: Kind::Many(Thing::Host),
+            need: Need::Required,
+            doc: "Host or hosts they connect to: each of `from` to each of `to`.",
+        },
+        Key {
+            name: "connections",
+            kind: Kind::Integer(1..=4096),
+            need: Need::Otherwise("one a pair of hosts"),
+            doc: "Connections in all, dealt to the pairs in turn.",
+        },
+        Key {
+            name: "direction",
+            kind: Kind::Choice(&["send", "receive", "both"]),
+            need: Need::Default("send"),
+            doc: "Which way the payload goes, seen from `from`. `both`: as many connections again carry payload the \
+                other way.",
+        },
+        Key {
+            name: "congestion",
+            kind: Kind::Word,
+            need: Need::Otherwise("`congestion` of `[defaults]`"),
+            doc: "TCP congestion control of every sending end.",
+        },
+    ],
+};
+
+pub(super) const RUN: Section = Section {
+    header: "[[runs]]",
+    doc: "One measurement. Runs go one after another, in the order of the file.",
+    keys: &[
+        Key { name: "name", kind: Kind::Name, need: Need::Required, doc: "Its name, for `--only` and the results." },
+        Key { name: "description", kind: Kind::Text, need: Need::Otherwise("none"), doc: "What it does, in a line." },
+        Key {
+            name: "published",
+            kind: Kind::Text,
+            need: Need::Otherwise("none"),
+            doc: "What a published test found, in its words; stands beside the result.",
+        },
+        Key {
+            name: "published_of_limit",
+            kind: Kind::Fraction,
+            need: Need::Otherwise("none"),
+            doc: "The published figure as a part of its own limit, 0 to 1.",
+        },
+        Key {
+            name: "workloads",
+            kind: Kind::Many(Thing::Workload),
+            need: Need::Required,
+            doc: "Traffic of this run; all of it at once.",
+        },
+        Key {
+            name: "duration",
+            kind: time(100, DAY_MS),
+            need: Need::Otherwise("`duration` of `[defaults]`"),
+            doc: "How long it is measured.",
+        },
+        Key {
+            name: "warmup",
+            kind: time(0, DAY_MS),
+            need: Need::Otherwise("`warmup` of `[defaults]`"),
+            doc: "What goes before and does not count.",
+        },
+        Key {
+            name: "hosts",
+            kind: Kind::Named(Thing::Host, &HOST),
+            need: Need::Otherwise("as above"),
+            doc: "Keys of hosts that are different in this run: `[runs.hosts.NAME]`.",
+        },
+        Key {
+            name: "switches",
+            kind: Kind::Named(Thing::Switch, &SWITCH),
+            need: Need::Otherwise("as above"),
+            doc: "Keys of switches that are different in this run: `[runs.switches.NAME]`.",
+        },
+        Key {
+            name: "teams",
+            kind: Kind::Teams,
+            need: Need::Otherwise("as above"),
+            doc: "Options of teams that are different in this run: `[runs.teams.NAME]`.",
+        },
+    ],
+};

@@ -1,0 +1,77 @@
+//! The experiment file: TOML text -> records with places -> a resolved [`Experiment`].
+//!
+//! `docs/experiment.md` describes the file for its users. The table in `keys.rs`
+//! names every key once.
+//!
+//! ```
+//! use nicteam_lab::experiment::{self, Overrides};
+//!
+//! let t3 = experiment::find("t3").unwrap();
+//! let t3 = experiment::parse(&t3.name, &t3.path, &t3.text, &Overrides::default()).unwrap();
+//! assert_eq!(t3.runs[0].topology.hosts.len(), 5);
+//!
+//! let errors = experiment::parse("bad", "bad.toml", "titel = 'x'", &Overrides::default()).unwrap_err();
+//! assert!(errors.to_string().contains("hint: did you mean `title`?"));
+//! ```
+
+mod addresses;
+mod catalog;
+mod diagnostics;
+mod keys;
+mod raw;
+mod reference;
+mod resolve;
+mod resolved;
+mod suggest;
+mod syntax;
+mod teams;
+mod topology;
+mod units;
+mod value;
+
+use std::time::Duration;
+
+use toml::de::DeTable;
+
+pub use catalog::{Builtin, FindError, MAX_FILE_BYTES, Source, builtin, find};
+pub use diagnostics::{Diagnostic, Diagnostics};
+pub use reference::{key_reference, schema};
+pub use resolved::*;
+pub use units::{parse_duration, parse_rate, show_duration, show_rate};
+
+/// What the command line changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// Rate of every link that names none, bit/s.
+    pub rate_bps: Option<u64>,
+    /// How long every run is measured.
+    pub duration: Option<Duration>,
+    /// Only these runs.
+    pub only: Option<Vec<String>>,
+}
+
+/// Parses and checks an experiment file.
+///
+/// `name` is what it is run by, `path_shown` what messages call the file.
+///
+/// # Errors
+/// Everything that is wrong with it. After a fault of the TOML itself, only what
+/// can still be told apart from that fault's echo.
+pub fn parse(name: &str, path_shown: &str, text: &str, overrides: &Overrides) -> Result<Experiment, Diagnostics> {
+    let mut problems = Vec::new();
+    let (table, errors) = DeTable::parse_recoverable(text);
+    // Where a key of the whole file is missing, there is nothing to point at but the beginning.
+    let file = raw::read(table.get_ref(), 0..0, &keys::FILE, &mut problems);
+    if !errors.is_empty() {
+        let (faults, end) = syntax::problems(&errors, text);
+        problems.retain(|problem| {
+            let span = problem.span.clone().unwrap_or(0..0);
+            let echo = faults.iter().filter_map(|fault| fault.span.as_ref()).any(|f| syntax::same_line(text, f, &span));
+            !problem.is_missing_key && !echo && end.is_none_or(|end| span.end < end)
+        });
+        problems.extend(faults);
+        return Err(Diagnostics::new(path_shown, text, problems));
+    }
+    let experiment = resolve::resolve(name, text, &file, overrides, &mut problems);
+    if problems.is_empty() { Ok(experiment) } else { Err(Diagnostics::new(path_shown, text, problems)) }
+}

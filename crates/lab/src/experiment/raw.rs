@@ -1,0 +1,328 @@
+//! Text -> records: every value has the type its key demands, and knows its place.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::ops::Range;
+use std::time::Duration;
+
+use nicteam_wire::Mac;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::diagnostics::Problem;
+use super::keys::{Key, Kind, Need, Section, Thing};
+use super::suggest::{list, nearest};
+use super::value::{check_name, example, read_number, read_text, type_name, wanted};
+
+/// Bytes of the text.
+pub(super) type Span = Range<usize>;
+
+/// A value and where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct At<T> {
+    pub value: T,
+    pub span: Span,
+}
+
+/// A table whose values have the types of its section's keys.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Record {
+    fields: BTreeMap<&'static str, At<Value>>,
+}
+
+/// A team's options, as text, in the order of the file.
+pub(super) type Options = Vec<(At<String>, At<String>)>;
+
+/// A value of a known kind.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Text(String),
+    Number(u64),
+    Fraction(f64),
+    Time(Duration),
+    Mac(Mac),
+    Address((IpAddr, u8)),
+    Names(Vec<At<String>>),
+    Ends([Vec<At<String>>; 2]),
+    Table(Record),
+    Named(Vec<(At<String>, Record)>),
+    List(Vec<Record>),
+    Teams(Vec<(At<String>, Options)>),
+}
+
+impl Record {
+    /// The value of a key, if it was given and is of this type.
+    pub fn get<'a, T: Field<'a>>(&'a self, key: &str) -> Option<At<T>> {
+        let at = self.fields.get(key)?;
+        Some(At { value: T::of(&at.value)?, span: at.span.clone() })
+    }
+
+    /// True if the key was given, rightly or wrongly.
+    pub fn has(&self, key: &str) -> bool {
+        self.fields.contains_key(key)
+    }
+
+    /// This record with the keys of another in place of its own.
+    pub fn overlaid(&self, other: &Record) -> Record {
+        let mut both = self.clone();
+        both.fields.extend(other.fields.iter().map(|(key, at)| (*key, at.clone())));
+        both
+    }
+}
+
+/// A type that a record's value can be taken as.
+pub(super) trait Field<'a>: Sized {
+    fn of(value: &'a Value) -> Option<Self>;
+}
+
+macro_rules! field {
+    ($type:ty, $value:ident => $pattern:pat => $taken:expr) => {
+        impl<'a> Field<'a> for $type {
+            fn of($value: &'a Value) -> Option<Self> {
+                match $value {
+                    $pattern => Some($taken),
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+field!(&'a str, value => Value::Text(text) => text);
+field!(u64, value => Value::Number(number) => *number);
+field!(f64, value => Value::Fraction(fraction) => *fraction);
+field!(Duration, value => Value::Time(time) => *time);
+field!(Mac, value => Value::Mac(mac) => *mac);
+field!((IpAddr, u8), value => Value::Address(address) => *address);
+field!(&'a [At<String>], value => Value::Names(names) => names);
+field!(&'a [Vec<At<String>>; 2], value => Value::Ends(ends) => ends);
+field!(&'a Record, value => Value::Table(record) => record);
+field!(&'a [(At<String>, Record)], value => Value::Named(named) => named);
+field!(&'a [Record], value => Value::List(records) => records);
+field!(&'a [(At<String>, Options)], value => Value::Teams(teams) => teams);
+
+/// Reads a table; what is wrong goes to `problems`, the rest into the record.
+pub(super) fn read(table: &DeTable<'_>, span: Span, section: &Section, problems: &mut Vec<Problem>) -> Record {
+    let mut record = Record::default();
+    let (mut given, mut misspelt) = (Vec::new(), Vec::new());
+    for (name, value) in in_file_order(table) {
+        let Some(key) = section.key(name.get_ref()) else {
+            problems.push(unknown_key(name.get_ref(), &name.span(), section));
+            misspelt.extend(nearest(name.get_ref(), section.keys.iter().map(|key| key.name)));
+            continue;
+        };
+        given.push(key.name);
+        if let Some(value) = read_value(key, value, &name.span(), problems) {
+            record.fields.insert(key.name, value);
+        }
+    }
+    for key in section.keys.iter().filter(|key| key.need == Need::Required && !given.contains(&key.name)) {
+        if !misspelt.contains(&key.name) {
+            problems.push(missing_key(key, &span, section));
+        }
+    }
+    record
+}
+
+/// Entries by their place in the text (the parser sorts them by name).
+fn in_file_order<'t, 'i>(
+    table: &'t DeTable<'i>,
+) -> Vec<(&'t Spanned<toml::de::DeString<'i>>, &'t Spanned<DeValue<'i>>)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(name, _)| name.span().start);
+    entries
+}
+
+fn unknown_key(name: &str, span: &Span, section: &Section) -> Problem {
+    let names = || section.keys.iter().map(|key| key.name);
+    let problem = Problem::at(span, format!("unknown key `{name}` {}", section.place()));
+    match nearest(name, names()) {
+        Some(near) => problem.label("unknown key").hint(format!("did you mean `{near}`?")),
+        None => problem.label("unknown key").hint(format!("the keys here are {}", list(names()))),
+    }
+}
+
+fn missing_key(key: &Key, span: &Span, section: &Section) -> Problem {
+    let problem = match key.kind {
+        Kind::Named(thing, _) => Problem::at(span, format!("the experiment has no {}", key.name)).hint(format!(
+            "add one: `[{}.NAME]`, NAME being the name of the {}",
+            key.name,
+            thing.word()
+        )),
+        Kind::List(_) => Problem::at(span, format!("the experiment has no {}", key.name))
+            .hint(format!("add one: `[[{}]]`", key.name)),
+        _ => Problem::at(span, format!("`{}` is missing {}", key.name, section.place())).hint(format!(
+            "add `{} = {}`: {}",
+            key.name,
+            example(&key.kind),
+            key.doc
+        )),
+    };
+    Problem { is_missing_key: true, ..problem.label(format!("no `{}` here", key.name)) }
+}
+
+fn read_value(
+    key: &Key,
+    value: &Spanned<DeValue<'_>>,
+    name_span: &Span,
+    problems: &mut Vec<Problem>,
+) -> Option<At<Value>> {
+    let span = value.span();
+    let at = |value| Some(At { value, span: span.clone() });
+    let mut refuse = |message: String, hint: String| {
+        problems.push(Problem::at(&span, message).hint(hint));
+        None
+    };
+    match (&key.kind, value.get_ref()) {
+        (Kind::Table(section), DeValue::Table(table)) => at(Value::Table(read(table, span.clone(), section, problems))),
+        (Kind::Named(thing, section), DeValue::Table(table)) => {
+            at(Value::Named(read_named(*thing, section, table, problems)))
+        }
+        (Kind::Teams, DeValue::Table(table)) => at(Value::Teams(read_teams(table, problems))),
+        (Kind::List(section), DeValue::Array(items)) => {
+            let mut records = Vec::new();
+            for item in items.iter() {
+                match item.get_ref() {
+                    DeValue::Table(table) => records.push(read(table, item.span(), section, problems)),
+                    other => problems.push(wrong_type(key, other, &item.span())),
+                }
+            }
+            if items.is_empty() {
+                problems.push(missing_key(key, name_span, section));
+            }
+            at(Value::List(records))
+        }
+        (Kind::Ends, DeValue::Array(ends)) => read_ends(key, ends, &span, problems).and_then(at),
+        (Kind::Many(thing), DeValue::Array(names)) if names.is_empty() => {
+            refuse(format!("`{}` names no {}", key.name, thing.word()), format!("name at least one {}", thing.word()))
+        }
+        (Kind::Many(_), DeValue::Array(_)) => {
+            read_names(key, value, problems).and_then(|names| at(Value::Names(names)))
+        }
+        (Kind::One(_) | Kind::Many(_), DeValue::String(name)) => {
+            at(Value::Names(vec![At { value: name.to_string(), span: span.clone() }]))
+        }
+        (_, DeValue::String(text)) => match read_text(&key.kind, text) {
+            Some(Ok(value)) => at(value),
+            Some(Err((message, hint))) => refuse(format!("`{}`: {message}", key.name), hint),
+            None => {
+                problems.push(wrong_type(key, value.get_ref(), &span));
+                None
+            }
+        },
+        (Kind::Integer(_) | Kind::Fraction, DeValue::Integer(_) | DeValue::Float(_)) => {
+            match read_number(&key.kind, value.get_ref()) {
+                Ok(value) => at(value),
+                Err((message, hint)) => refuse(format!("`{}`: {message}", key.name), hint),
+            }
+        }
+        (_, other) => {
+            problems.push(wrong_type(key, other, &span));
+            None
+        }
+    }
+}
+
+fn read_named(
+    thing: Thing,
+    section: &Section,
+    table: &DeTable<'_>,
+    problems: &mut Vec<Problem>,
+) -> Vec<(At<String>, Record)> {
+    let mut named = Vec::new();
+    for (name, value) in in_file_order(table) {
+        if let Err((message, hint)) = check_name(name.get_ref(), thing) {
+            problems.push(Problem::at(&name.span(), message).hint(hint));
+        }
+        let record = match value.get_ref() {
+            DeValue::Table(fields) => read(fields, value.span(), section, problems),
+            other => {
+                problems.push(not_a_table(name.get_ref(), other, value.span(), section.header));
+                Record::default()
+            }
+        };
+        named.push((At { value: name.get_ref().to_string(), span: name.span() }, record));
+    }
+    named
+}
+
+fn read_teams(table: &DeTable<'_>, problems: &mut Vec<Problem>) -> Vec<(At<String>, Options)> {
+    let mut teams = Vec::new();
+    for (name, value) in in_file_order(table) {
+        if let Err((message, hint)) = check_name(name.get_ref(), Thing::Team) {
+            problems.push(Problem::at(&name.span(), message).hint(hint));
+        }
+        let DeValue::Table(options) = value.get_ref() else {
+            problems.push(not_a_table(name.get_ref(), value.get_ref(), value.span(), "[teams.NAME]"));
+            continue;
+        };
+        let mut read = Options::new();
+        for (option, value) in in_file_order(options) {
+            let text = match value.get_ref() {
+                DeValue::String(text) => text.to_string(),
+                DeValue::Integer(integer) => integer.to_string(),
+                DeValue::Boolean(on) => u8::from(*on).to_string(),
+                other => {
+                    let message = format!("the option `{}` cannot be {}", option.get_ref(), type_name(other));
+                    problems.push(Problem::at(&value.span(), message).hint("options are text or whole numbers"));
+                    continue;
+                }
+            };
+            let option = At { value: option.get_ref().to_string(), span: option.span() };
+            read.push((option, At { value: text, span: value.span() }));
+        }
+        teams.push((At { value: name.get_ref().to_string(), span: name.span() }, read));
+    }
+    teams
+}
+
+fn read_ends(key: &Key, ends: &[Spanned<DeValue<'_>>], span: &Span, problems: &mut Vec<Problem>) -> Option<Value> {
+    let [one, other] = ends else {
+        let message = format!("`{}` has {} ends, a link has two", key.name, ends.len());
+        problems
+            .push(Problem::at(span, message).hint("several hosts at one end are a list: `[[\"a\", \"b\"], \"sw\"]`"));
+        return None;
+    };
+    let one = read_names(key, one, problems);
+    let other = read_names(key, other, problems);
+    Some(Value::Ends([one?, other?]))
+}
+
+/// A name or a list of names.
+fn read_names(key: &Key, value: &Spanned<DeValue<'_>>, problems: &mut Vec<Problem>) -> Option<Vec<At<String>>> {
+    let items = match value.get_ref() {
+        DeValue::Array(items) if items.is_empty() => {
+            let problem = Problem::at(&value.span(), format!("an end of `{}` names no node", key.name));
+            problems.push(problem.hint("name a host or a switch"));
+            return None;
+        }
+        DeValue::Array(items) => items.as_ref(),
+        _ => std::slice::from_ref(value),
+    };
+    let mut names = Vec::new();
+    for item in items {
+        match item.get_ref() {
+            DeValue::String(name) => names.push(At { value: name.to_string(), span: item.span() }),
+            other => problems.push(wrong_type(key, other, &item.span())),
+        }
+    }
+    (!names.is_empty()).then_some(names)
+}
+
+fn not_a_table(name: &str, found: &DeValue<'_>, span: Span, header: &str) -> Problem {
+    Problem::at(&span, format!("`{name}` must be a table, not {}", type_name(found)))
+        .hint(format!("write a section {}, or `{name} = {{ ... }}`", header.replace("NAME", name)))
+}
+
+fn wrong_type(key: &Key, found: &DeValue<'_>, span: &Span) -> Problem {
+    let (wanted, example) = (wanted(&key.kind), example(&key.kind));
+    Problem::at(span, format!("`{}` must be {wanted}, not {}", key.name, type_name(found)))
+        .label(format!("this is {}", type_name(found)))
+        .hint(match &key.kind {
+            Kind::List(section) => format!("write {}, with two brackets, once for each", section.header),
+            Kind::Table(section) => format!("write a section {}", section.header),
+            Kind::Named(_, section) => format!("write a section {}", section.header),
+            Kind::Teams => "write a section [teams.NAME]".to_owned(),
+            _ => format!("for example `{} = {example}`", key.name),
+        })
+}

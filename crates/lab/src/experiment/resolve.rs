@@ -1,0 +1,394 @@
+//! Records -> an [`Experiment`]: names bound, defaults filled, the command line applied.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::diagnostics::Problem;
+use super::keys::Thing;
+use super::raw::{At, Options, Record};
+use super::suggest::{list, nearest};
+use super::topology::{self, Built, Plan, duplicate};
+use super::units::{show_duration, show_rate, subnet};
+use super::{Direction, Experiment, GranularityChoice, Overrides, Run, Tcp, Topology, Workload, WorkloadKind, teams};
+
+/// Most nodes, and most runs, of a file.
+const MAX_NODES: usize = 256;
+
+type Named<'a> = &'a [(At<String>, Record)];
+type Teams<'a> = &'a [(At<String>, Options)];
+
+/// Resolves a file; the experiment is whole only if `problems` stays empty.
+pub(super) fn resolve(
+    name: &str,
+    text: &str,
+    file: &Record,
+    overrides: &Overrides,
+    problems: &mut Vec<Problem>,
+) -> Experiment {
+    let none = Record::default();
+    let defaults = file.get::<&Record>("defaults").map_or(&none, |at| at.value);
+    let mut resolver = Resolver { file, none: &none, defaults, overrides, problems };
+    resolver.check_names();
+    // Without hosts every name would be unknown; that has been said once.
+    let hopeless = resolver.is_too_large() || resolver.named("hosts").is_empty();
+    let runs = if hopeless { Vec::new() } else { resolver.runs() };
+    let runs = resolver.only(runs);
+    resolver.check_rate_override();
+    let interval = defaults.get("interval").map_or(Duration::from_millis(100), |at| at.value);
+    Experiment {
+        name: name.to_owned(),
+        title: file.get::<&str>("title").map(|at| at.value.to_owned()).unwrap_or_default(),
+        question: file.get::<&str>("question").map(|at| at.value.to_owned()),
+        text: text.to_owned(),
+        overrides: overrides.notes(),
+        seed: defaults.get("seed").map_or(1, |at| at.value),
+        interval,
+        granularity: match defaults.get::<&str>("granularity").map_or("auto", |at| at.value) {
+            "packets" => GranularityChoice::Packets,
+            "super-frames" => GranularityChoice::SuperFrames,
+            _ => GranularityChoice::Auto,
+        },
+        runs,
+    }
+}
+
+impl Overrides {
+    /// As the record tells them: `rate=1gbit`.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        notes.extend(self.rate_bps.map(|rate_bps| format!("rate={}", show_rate(rate_bps))));
+        notes.extend(self.duration.map(|duration| format!("duration={}", show_duration(duration))));
+        notes.extend(self.only.as_ref().map(|only| format!("only={}", only.join(","))));
+        notes
+    }
+}
+
+struct Resolver<'a, 'p> {
+    file: &'a Record,
+    /// A run that changes nothing.
+    none: &'a Record,
+    defaults: &'a Record,
+    overrides: &'a Overrides,
+    problems: &'p mut Vec<Problem>,
+}
+
+impl<'a> Resolver<'a, '_> {
+    fn named(&self, key: &str) -> Named<'a> {
+        self.file.get::<Named<'a>>(key).map_or(&[], |at| at.value)
+    }
+
+    fn team_options(&self) -> Teams<'a> {
+        self.file.get::<Teams<'a>>("teams").map_or(&[], |at| at.value)
+    }
+
+    /// Hosts and switches share one name space; the rest is unique by the rules of TOML.
+    fn check_names(&mut self) {
+        let (hosts, switches) = (self.named("hosts"), self.named("switches"));
+        for (switch, _) in switches {
+            if let Some((host, _)) = hosts.iter().find(|(host, _)| host.value == switch.value) {
+                self.problems.push(duplicate(Thing::Switch, switch, host));
+            }
+        }
+        for (name, options) in self.team_options() {
+            teams::configure(name, options, self.problems);
+        }
+        if let Some(at) = self.file.get::<Named<'a>>("hosts")
+            && at.value.is_empty()
+        {
+            let problem = Problem::at(&at.span, "the experiment has no hosts");
+            self.problems.push(problem.hint("name them: `[hosts]`, below it `a = {}`, `b = {}`"));
+        }
+    }
+
+    /// More than is worth looking at; says so.
+    fn is_too_large(&mut self) -> bool {
+        let runs = self.file.get::<&[Record]>("runs").map_or(0, |at| at.value.len());
+        let nodes = self.named("hosts").len() + self.named("switches").len();
+        if runs <= MAX_NODES && nodes <= MAX_NODES {
+            return false;
+        }
+        let message =
+            format!("the file has {runs} runs and {nodes} hosts and switches; {MAX_NODES} of each is the most");
+        self.problems.push(Problem::outside(message).hint("split the experiment into several files"));
+        true
+    }
+
+    fn runs(&mut self) -> Vec<Run> {
+        let records: &'a [Record] = self.file.get("runs").map_or(&[], |at| at.value);
+        let mut names: BTreeMap<&str, At<&str>> = BTreeMap::new();
+        let mut runs = Vec::new();
+        for record in records {
+            if let Some(name) = record.get::<&'a str>("name") {
+                if let Some(first) = names.get(name.value) {
+                    let (name, first) = (owned(&name), owned(first));
+                    self.problems.push(duplicate(Thing::Run, &name, &first));
+                }
+                names.insert(name.value, name);
+            }
+            runs.push(self.run(record));
+        }
+        if records.is_empty() {
+            // No run to check them in: a file that is being written still wants its links checked.
+            let built = self.topology(self.none);
+            for (name, workload) in self.named("workloads") {
+                self.workload(name, workload, &built);
+            }
+        }
+        runs
+    }
+
+    fn run(&mut self, record: &'a Record) -> Run {
+        let built = self.topology(record);
+        let text = |key| record.get::<&str>(key).map(|at| at.value.to_owned());
+        let time = |key, otherwise| {
+            let given = record.get::<Duration>(key).or_else(|| self.defaults.get(key));
+            given.map_or(otherwise, |at| at.value)
+        };
+        let duration = self.overrides.duration.unwrap_or_else(|| time("duration", Duration::from_secs(8)));
+        let warmup = time("warmup", Duration::from_secs(1));
+        let workloads = self.workloads(record, &built);
+        self.check_interval(duration);
+        Run {
+            name: text("name").unwrap_or_default(),
+            description: text("description"),
+            published: text("published"),
+            published_of_limit: record.get("published_of_limit").map(|at| at.value),
+            duration,
+            warmup,
+            workloads,
+            topology: built.topology,
+        }
+    }
+
+    fn check_interval(&mut self, duration: Duration) {
+        let Some(interval) = self.defaults.get::<Duration>("interval") else { return };
+        if interval.value > duration {
+            let (interval_text, duration_text) = (show_duration(interval.value), show_duration(duration));
+            let message = format!("samples {interval_text} apart do not fit into a run of {duration_text}");
+            self.problems.push(Problem::at(&interval.span, message).hint("lower `interval`, or raise `duration`"));
+        }
+    }
+
+    fn topology(&mut self, run: &'a Record) -> Built {
+        let hosts = self.overlay("hosts", Thing::Host, run);
+        let switches = self.overlay("switches", Thing::Switch, run);
+        let mut teams: BTreeMap<&str, (&At<String>, Options)> =
+            self.team_options().iter().map(|(name, options)| (name.value.as_str(), (name, options.clone()))).collect();
+        for (name, options) in run.get::<Teams<'a>>("teams").map_or(&[][..], |at| at.value) {
+            match teams.get_mut(name.value.as_str()) {
+                Some((_, base)) => *base = teams::overlaid(base, options),
+                None => {
+                    let names: Vec<_> = teams.keys().copied().collect();
+                    self.problems.push(unknown_override(Thing::Team, name, &names));
+                }
+            }
+        }
+        let plan = Plan {
+            hosts,
+            switches,
+            teams,
+            links: self.file.get("links").map_or(&[], |at| at.value),
+            rate_bps: self.default_rate(),
+            mtu: self.defaults.get::<u64>("mtu").map_or(1500, |at| at.value as u32),
+        };
+        topology::build(&plan, self.problems)
+    }
+
+    /// The file's hosts or switches with a run's changes laid over them.
+    fn overlay(&mut self, key: &str, thing: Thing, run: &'a Record) -> Vec<(&'a At<String>, Record)> {
+        let base = self.named(key);
+        let changes = run.get::<Named<'a>>(key).map_or(&[][..], |at| at.value);
+        for (name, _) in changes {
+            if base.iter().all(|(known, _)| known.value != name.value) {
+                let names: Vec<_> = base.iter().map(|(known, _)| known.value.as_str()).collect();
+                self.problems.push(unknown_override(thing, name, &names));
+            }
+        }
+        let overlaid = |(name, record): &'a (At<String>, Record)| {
+            let change = changes.iter().find(|(changed, _)| changed.value == name.value);
+            (name, change.map_or_else(|| record.clone(), |(_, change)| record.overlaid(change)))
+        };
+        base.iter().map(overlaid).collect()
+    }
+
+    fn default_rate(&self) -> u64 {
+        self.overrides.rate_bps.or_else(|| Some(self.defaults.get::<u64>("rate")?.value)).unwrap_or(100_000_000)
+    }
+
+    fn workloads(&mut self, run: &Record, built: &Built) -> Vec<Workload> {
+        let known = self.named("workloads");
+        let Some(names) = run.get::<&[At<String>]>("workloads") else { return Vec::new() };
+        let mut seen = BTreeSet::new();
+        let mut workloads = Vec::new();
+        for name in names.value {
+            let Some((defined, record)) = known.iter().find(|(defined, _)| defined.value == name.value) else {
+                let all = || known.iter().map(|(defined, _)| defined.value.as_str());
+                let hint = match nearest(&name.value, all()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None if known.is_empty() => format!("add a section `[workloads.{}]`", name.value),
+                    None => format!("there are {}", list(all())),
+                };
+                self.problems.push(Problem::at(&name.span, format!("no workload `{}`", name.value)).hint(hint));
+                continue;
+            };
+            if !seen.insert(&name.value) {
+                let problem = Problem::at(&name.span, format!("the run names workload `{}` twice", name.value));
+                self.problems.push(problem.hint("for more connections raise `connections`"));
+                continue;
+            }
+            workloads.extend(self.workload(defined, record, built));
+        }
+        workloads
+    }
+
+    fn workload(&mut self, name: &At<String>, record: &Record, built: &Built) -> Option<Workload> {
+        let from = record.get::<&[At<String>]>("from")?;
+        let to = record.get::<&[At<String>]>("to")?;
+        let hosts: Vec<_> = built.topology.hosts.iter().map(|host| host.name.as_str()).collect();
+        let mut known = self.check_hosts(from.value, &hosts);
+        known &= self.check_hosts(to.value, &hosts);
+        for both in to.value.iter().filter(|to| from.value.iter().any(|from| from.value == to.value)) {
+            let message = format!("workload `{}` goes from host `{}` to itself", name.value, both.value);
+            let problem = Problem::at(&both.span, message).also(&from.span, "it is here, too");
+            self.problems.push(problem.hint("traffic goes between different hosts"));
+            known = false;
+        }
+        if !known {
+            return None;
+        }
+        let pair_count = from.value.len() * to.value.len();
+        let connections = record.get::<u64>("connections");
+        if connections.as_ref().map_or(pair_count > 4096, |at| at.value < pair_count as u64) {
+            let span = connections.as_ref().map_or(&to.span, |at| &at.span);
+            let message = format!("workload `{}` has {pair_count} pairs of hosts and fewer connections", name.value);
+            self.problems.push(Problem::at(span, message).hint(format!("each pair needs one: at least {pair_count}")));
+            return None;
+        }
+        let pairs = pairs(from.value, to.value);
+        if built.all_links {
+            self.check_reachable(from.value, to.value, &built.topology);
+        }
+        let congestion = record.get::<&str>("congestion").or_else(|| self.defaults.get("congestion"));
+        let tcp = Tcp {
+            connections: connections.map_or(pair_count as u32, |at| at.value as u32),
+            pairs,
+            direction: match record.get::<&str>("direction").map_or("send", |at| at.value) {
+                "receive" => Direction::Receive,
+                "both" => Direction::Both,
+                _ => Direction::Send,
+            },
+            congestion: congestion.map_or("cubic", |at| at.value).to_owned(),
+        };
+        Some(Workload { name: name.value.clone(), kind: WorkloadKind::Tcp(tcp) })
+    }
+
+    /// Every name a host's, none twice.
+    fn check_hosts(&mut self, names: &[At<String>], hosts: &[&str]) -> bool {
+        let mut all_known = true;
+        let mut seen = BTreeSet::new();
+        for name in names {
+            if !hosts.contains(&name.value.as_str()) {
+                let is_switch = self.named("switches").iter().any(|(switch, _)| switch.value == name.value);
+                let hint = match nearest(&name.value, hosts.iter().copied()) {
+                    _ if is_switch => "it is a switch; traffic goes between hosts".to_owned(),
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("the hosts are {}", list(hosts.iter().copied())),
+                };
+                self.problems.push(Problem::at(&name.span, format!("no host `{}`", name.value)).hint(hint));
+                all_known = false;
+            } else if !seen.insert(&name.value) {
+                let problem = Problem::at(&name.span, format!("host `{}` is named twice", name.value));
+                self.problems.push(problem.hint("for more connections raise `connections`"));
+                all_known = false;
+            }
+        }
+        all_known
+    }
+
+    /// A path of cables and one subnet: hosts do not forward, and there are no routers.
+    fn check_reachable(&mut self, from: &[At<String>], to: &[At<String>], topology: &Topology) {
+        for source in from {
+            let near = segment(&source.value, topology);
+            for target in to {
+                let find = |name: &str| topology.hosts.iter().find(|host| host.name == name);
+                let (Some(a), Some(b)) = (find(&source.value), find(&target.value)) else { continue };
+                if !near.contains(target.value.as_str()) {
+                    let message = format!("no link leads from host `{}` to host `{}`", source.value, target.value);
+                    let problem = Problem::at(&target.span, message).also(&source.span, "from here");
+                    self.problems.push(problem.hint("link both to one switch, or to each other; hosts do not forward"));
+                } else if subnet(a.address, a.prefix) != subnet(b.address, b.prefix) {
+                    let message = format!("hosts `{}` and `{}` are in different subnets", a.name, b.name);
+                    let hint = format!(
+                        "`{}` has {}/{}, `{}` has {}/{}; there are no routers",
+                        a.name, a.address, a.prefix, b.name, b.address, b.prefix
+                    );
+                    let problem = Problem::at(&target.span, message).also(&source.span, "from here");
+                    self.problems.push(problem.hint(hint));
+                }
+            }
+        }
+    }
+
+    /// The runs that `--only` names.
+    fn only(&mut self, mut runs: Vec<Run>) -> Vec<Run> {
+        let Some(only) = &self.overrides.only else { return runs };
+        for name in only.iter().filter(|name| runs.iter().all(|run| run.name != **name)) {
+            let names = || runs.iter().map(|run| run.name.as_str());
+            let hint = match nearest(name, names()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("the runs are {}", list(names())),
+            };
+            self.problems.push(Problem::outside(format!("no run `{name}` in this experiment")).hint(hint));
+        }
+        runs.retain(|run| only.contains(&run.name));
+        runs
+    }
+
+    fn check_rate_override(&mut self) {
+        let links: &[Record] = self.file.get("links").map_or(&[], |at| at.value);
+        if self.overrides.rate_bps.is_some() && !links.is_empty() && links.iter().all(|link| link.has("rate")) {
+            let problem = Problem::outside("a rate from the command line would change nothing");
+            self.problems.push(problem.hint("every link of this file names its own `rate`; edit the file"));
+        }
+    }
+}
+
+fn owned(at: &At<&str>) -> At<String> {
+    At { value: at.value.to_owned(), span: at.span.clone() }
+}
+
+fn pairs(from: &[At<String>], to: &[At<String>]) -> Vec<(String, String)> {
+    from.iter().flat_map(|from| to.iter().map(|to| (from.value.clone(), to.value.clone()))).collect()
+}
+
+fn unknown_override(thing: Thing, name: &At<String>, known: &[&str]) -> Problem {
+    let word = thing.word();
+    Problem::at(&name.span, format!("this run changes {word} `{}`, which does not exist", name.value)).hint(
+        match nearest(&name.value, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!(
+                "known: {}; a run changes what the file describes and adds nothing",
+                list(known.iter().copied())
+            ),
+        },
+    )
+}
+
+/// Nodes that frames of a host get to: over cables and through switches, not through hosts.
+fn segment<'t>(host: &'t str, topology: &'t Topology) -> BTreeSet<&'t str> {
+    let mut reached = BTreeSet::from([host]);
+    let mut open = vec![host];
+    while let Some(node) = open.pop() {
+        if node != host && topology.switches.iter().all(|switch| switch.name != node) {
+            continue;
+        }
+        for cable in &topology.cables {
+            for (here, there) in [(&cable.a, &cable.b), (&cable.b, &cable.a)] {
+                if here.node == node && reached.insert(there.node.as_str()) {
+                    open.push(there.node.as_str());
+                }
+            }
+        }
+    }
+    reached
+}

@@ -1,0 +1,178 @@
+//! An experiment with every name bound and every default filled.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use nicteam_team::Config;
+use nicteam_wire::Mac;
+
+/// An experiment, ready to be deployed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    /// Name it is run by: the file's stem.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// What it wants to know.
+    pub question: Option<String>,
+    /// The file, whole.
+    pub text: String,
+    /// What the command line changed: `rate=1gbit`.
+    pub overrides: Vec<String>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Time between two samples.
+    pub interval: Duration,
+    /// Whether frames are true packets.
+    pub granularity: GranularityChoice,
+    /// Its runs, in the order of the file.
+    pub runs: Vec<Run>,
+}
+
+/// Whether frames are true packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GranularityChoice {
+    /// True packets if the machine can carry them at these rates.
+    #[default]
+    Auto,
+    /// True packets.
+    Packets,
+    /// The stack's super-frames.
+    SuperFrames,
+}
+
+/// One run: what is built, and the traffic over it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Its name.
+    pub name: String,
+    /// What it does, in words.
+    pub description: Option<String>,
+    /// What the published test found, in its words.
+    pub published: Option<String>,
+    /// The published figure as a part of its own limit.
+    pub published_of_limit: Option<f64>,
+    /// What is built.
+    pub topology: Topology,
+    /// The traffic; all of it at once.
+    pub workloads: Vec<Workload>,
+    /// How long is measured.
+    pub duration: Duration,
+    /// What goes before and is not measured.
+    pub warmup: Duration,
+}
+
+/// What is built for a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Topology {
+    /// Hosts, in the order of the file.
+    pub hosts: Vec<Host>,
+    /// Switches, in the order of the file.
+    pub switches: Vec<Switch>,
+    /// Cables, in the order of the file.
+    pub cables: Vec<Cable>,
+    /// Hosts' teams and switches' groups.
+    pub teams: Vec<Team>,
+}
+
+/// A host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// Its name, 1 to 10 characters of `a-z`, `0-9`, `-`, beginning with a letter.
+    pub name: String,
+    /// Its address.
+    pub address: IpAddr,
+    /// Prefix length.
+    pub prefix: u8,
+    /// The MAC address it sends from.
+    pub mac: Mac,
+    /// The device that carries the address: `team0`, or `eth0` without a team.
+    pub device: String,
+}
+
+/// A switch: a learning bridge (`br0`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// Its name, of the same form as a host's.
+    pub name: String,
+}
+
+/// A cable between two nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cable {
+    /// One end.
+    pub a: End,
+    /// The other end.
+    pub b: End,
+    /// Rate of the wire in each direction, bit/s.
+    pub rate_bps: u64,
+    /// Largest IP packet, bytes.
+    pub mtu: u32,
+}
+
+/// One end of a cable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    /// Host or switch.
+    pub node: String,
+    /// Device: `eth0`, `eth1`, ... on a host; `PEER-0`, `PEER-1`, ... on a switch.
+    pub device: String,
+}
+
+/// A team: a host's (`team0`), or a switch's group towards a peer (device named after the peer).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Team {
+    /// Host or switch.
+    pub node: String,
+    /// Device.
+    pub device: String,
+    /// Node at the other end of its links; several on a host whose links lead to several: the first.
+    pub peer: String,
+    /// Configuration.
+    pub config: Config,
+    /// Members' devices, by place.
+    pub members: Vec<String>,
+    /// MTU of the team device, bytes.
+    pub mtu: u32,
+}
+
+/// Traffic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workload {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: WorkloadKind,
+}
+
+/// Kinds of traffic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorkloadKind {
+    /// TCP connections that carry as much as they can.
+    Tcp(Tcp),
+}
+
+/// TCP connections that carry as much as they can.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tcp {
+    /// Who connects to whom: (from, to).
+    pub pairs: Vec<(String, String)>,
+    /// Connections in all, dealt to the pairs in turn.
+    pub connections: u32,
+    /// Which way the payload goes, seen from `from`.
+    pub direction: Direction,
+    /// Congestion control of every sending end.
+    pub congestion: String,
+}
+
+/// Which way the payload goes, seen from the end that connects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// `from` sends.
+    #[default]
+    Send,
+    /// `from` receives.
+    Receive,
+    /// As many connections again carry payload the other way, at the same time.
+    Both,
+}

@@ -1,0 +1,351 @@
+//! Nodes and links -> cables, devices, teams and groups of one run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use nicteam_team::{Config, MAX_MEMBERS};
+use nicteam_wire::Mac;
+
+use super::addresses;
+use super::diagnostics::Problem;
+use super::keys::Thing;
+use super::raw::{At, Options, Record, Span};
+use super::suggest::{list, nearest};
+use super::teams;
+use super::{Cable, End, Host, Switch, Team, Topology};
+
+/// More cables than any machine would carry: two devices each.
+const MAX_CABLES: usize = 1024;
+
+/// What a run is built from, its own changes laid over the file.
+pub(super) struct Plan<'a> {
+    pub hosts: Vec<(&'a At<String>, Record)>,
+    pub switches: Vec<(&'a At<String>, Record)>,
+    pub teams: BTreeMap<&'a str, (&'a At<String>, Options)>,
+    pub links: &'a [Record],
+    /// Of links that name none.
+    pub rate_bps: u64,
+    /// Of links that name none.
+    pub mtu: u32,
+}
+
+/// What was built.
+pub(super) struct Built {
+    pub topology: Topology,
+    /// False if some of the links could not be laid: then what is missing is no second fault.
+    pub all_links: bool,
+}
+
+/// Builds the topology; what is wrong goes to `problems`.
+pub(super) fn build(plan: &Plan<'_>, problems: &mut Vec<Problem>) -> Built {
+    let (cables, spans, next_device) = (Vec::new(), Vec::new(), BTreeMap::new());
+    let mut builder = Builder { plan, problems, cables, spans, next_device, all_links: !plan.links.is_empty() };
+    builder.lay_cables();
+    builder.check_loops();
+    let configs = builder.host_configs();
+    let (hosts, mut teams) = builder.hosts(&configs);
+    teams.extend(builder.groups(&configs));
+    builder.check_device_names(&teams);
+    let cables = std::mem::take(&mut builder.cables);
+    let switches = plan.switches.iter().map(|(name, _)| Switch { name: name.value.clone() }).collect();
+    let all_links = builder.all_links;
+    Built { topology: Topology { hosts, switches, cables, teams }, all_links }
+}
+
+struct Builder<'a, 'p> {
+    plan: &'a Plan<'a>,
+    problems: &'p mut Vec<Problem>,
+    cables: Vec<Cable>,
+    /// Where each cable's link stands in the file.
+    spans: Vec<Span>,
+    all_links: bool,
+    /// Next number of a host's `eth`, or of a switch's ports to a peer (node, peer).
+    next_device: BTreeMap<(String, String), usize>,
+}
+
+impl Builder<'_, '_> {
+    fn lay_cables(&mut self) {
+        for link in self.plan.links {
+            let Some(ends) = link.get::<&[Vec<At<String>>; 2]>("between") else {
+                self.all_links = false;
+                continue;
+            };
+            let count = link.get::<u64>("count").map_or(1, |at| at.value) as usize;
+            let rate_bps = link.get::<u64>("rate").map_or(self.plan.rate_bps, |at| at.value);
+            let mtu = link.get::<u64>("mtu").map_or(self.plan.mtu, |at| at.value as u32);
+            let [ones, others] = ends.value;
+            let known: Vec<bool> = ones.iter().chain(others).map(|node| self.check_known(node)).collect();
+            if known.contains(&false) {
+                self.all_links = false;
+                continue;
+            }
+            if self.cables.len() + ones.len().saturating_mul(others.len()).saturating_mul(count) > MAX_CABLES {
+                let message = format!("these links make more than {MAX_CABLES} cables");
+                self.problems.push(Problem::at(&ends.span, message).hint("lower `count`, or name fewer nodes"));
+                self.all_links = false;
+                return;
+            }
+            for (one, other) in ones.iter().flat_map(|one| others.iter().map(move |other| (one, other))) {
+                if one.value == other.value {
+                    let message = format!("`{}` is linked to itself", one.value);
+                    let problem = Problem::at(&other.span, message).also(&one.span, "the other end");
+                    self.problems.push(problem.hint("a link goes between two different nodes"));
+                    self.all_links = false;
+                    continue;
+                }
+                for _ in 0..count {
+                    let a = End { node: one.value.clone(), device: self.device(&one.value, &other.value) };
+                    let b = End { node: other.value.clone(), device: self.device(&other.value, &one.value) };
+                    self.cables.push(Cable { a, b, rate_bps, mtu });
+                    self.spans.push(ends.span.clone());
+                }
+            }
+        }
+    }
+
+    fn check_known(&mut self, node: &At<String>) -> bool {
+        let nodes = || self.plan.hosts.iter().chain(&self.plan.switches).map(|(name, _)| name.value.as_str());
+        if nodes().any(|name| name == node.value) {
+            return true;
+        }
+        let hint = match nearest(&node.value, nodes()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}; or add `[hosts.{}]`", list(nodes()), node.value),
+        };
+        self.problems.push(Problem::at(&node.span, format!("no host or switch `{}`", node.value)).hint(hint));
+        false
+    }
+
+    /// The next device of a node towards a peer.
+    fn device(&mut self, node: &str, peer: &str) -> String {
+        let (group, prefix) = if self.is_switch(node) { (peer, format!("{peer}-")) } else { ("", "eth".to_owned()) };
+        let next = self.next_device.entry((node.to_owned(), group.to_owned())).or_default();
+        let device = format!("{prefix}{next}");
+        *next += 1;
+        device
+    }
+
+    fn is_switch(&self, node: &str) -> bool {
+        self.plan.switches.iter().any(|(name, _)| name.value == node)
+    }
+
+    fn spread(&self, node: &str) -> Option<At<&str>> {
+        let (_, record) = self.plan.switches.iter().find(|(name, _)| name.value == node)?;
+        record.get("spread")
+    }
+
+    /// A node's ends of its cables: device, peer, MTU.
+    fn ends(&self, node: &str) -> Vec<(String, String, u32)> {
+        let mut ends = Vec::new();
+        for cable in &self.cables {
+            for (mine, theirs) in [(&cable.a, &cable.b), (&cable.b, &cable.a)] {
+                if mine.node == node {
+                    ends.push((mine.device.clone(), theirs.node.clone(), cable.mtu));
+                }
+            }
+        }
+        ends
+    }
+
+    /// Switches must form a tree: bridges without spanning tree flood a loop for ever.
+    fn check_loops(&mut self) {
+        let mut joined: BTreeMap<&str, &str> = self.plan.switches.iter().map(|(n, _)| (&*n.value, &*n.value)).collect();
+        let mut seen = BTreeSet::new();
+        let mut found = Vec::new();
+        for (cable, span) in self.cables.iter().zip(&self.spans) {
+            let pair = if cable.a.node < cable.b.node { (&cable.a, &cable.b) } else { (&cable.b, &cable.a) };
+            let (a, b) = (pair.0.node.as_str(), pair.1.node.as_str());
+            if !joined.contains_key(a) || !joined.contains_key(b) {
+                continue;
+            }
+            let first = seen.insert((a, b));
+            let grouped = self.spread(a).is_some() && self.spread(b).is_some();
+            let (root_a, root_b) = (joined[a], joined[b]);
+            if !first && !grouped {
+                found.push((
+                    a,
+                    b,
+                    span,
+                    "several links between two switches need `spread` on both: then they form one group",
+                ));
+            } else if first && root_a == root_b {
+                found.push((a, b, span, "these switches have no spanning tree; remove a link"));
+            }
+            for root in joined.values_mut().filter(|root| **root == root_b) {
+                *root = root_a;
+            }
+        }
+        self.problems.extend(found.into_iter().map(|(a, b, span, hint)| {
+            let problem = Problem::at(span, format!("the links between switches `{a}` and `{b}` make a loop"));
+            problem.label("frames would go round for ever").hint(hint)
+        }));
+    }
+
+    /// The configurations of hosts with a team.
+    fn host_configs(&mut self) -> BTreeMap<String, Config> {
+        let mut configs = BTreeMap::new();
+        for (host, record) in &self.plan.hosts {
+            let Some(names) = record.get::<&[At<String>]>("team") else { continue };
+            let Some(name) = names.value.first() else { continue };
+            match self.plan.teams.get(name.value.as_str()) {
+                Some((defined, options)) => {
+                    let config = teams::configure(defined, options, self.problems);
+                    self.check_primary(host, defined, options, &config);
+                    configs.insert(host.value.clone(), config);
+                }
+                None => {
+                    let hint = match nearest(&name.value, self.plan.teams.keys().copied()) {
+                        Some(near) => format!("did you mean `{near}`?"),
+                        None => {
+                            format!("add a section `[teams.{}]`, for example with `mode = \"balance-rr\"`", name.value)
+                        }
+                    };
+                    self.problems.push(Problem::at(&name.span, format!("no team `{}`", name.value)).hint(hint));
+                    // So that its several links are no second complaint.
+                    configs.insert(host.value.clone(), Config::default());
+                }
+            }
+        }
+        configs
+    }
+
+    fn check_primary(&mut self, host: &At<String>, team: &At<String>, options: &Options, config: &Config) {
+        let Some(primary) = &config.primary else { return };
+        let devices: Vec<_> = self.ends(&host.value).into_iter().map(|end| end.0).collect();
+        if devices.is_empty() || devices.contains(primary) {
+            return;
+        }
+        let given = options.iter().find(|(option, _)| option.value == "primary").map(|(_, value)| &value.span);
+        let message = format!("`primary`: host `{}` has no device `{primary}`", host.value);
+        let hint = format!("its devices are {}", list(devices.iter().map(String::as_str)));
+        self.problems.push(Problem::at(given.unwrap_or(&team.span), message).hint(hint));
+    }
+
+    fn hosts(&mut self, configs: &BTreeMap<String, Config>) -> (Vec<Host>, Vec<Team>) {
+        let addresses = addresses::assign(&self.plan.hosts, self.problems);
+        let (mut hosts, mut teams) = (Vec::new(), Vec::new());
+        for ((name, record), (address, prefix, mac)) in self.plan.hosts.iter().zip(addresses) {
+            let ends = self.ends(&name.value);
+            let mtus: BTreeSet<_> = ends.iter().map(|end| end.2).collect();
+            let config = configs.get(&name.value);
+            let problem = check_host(name, record, ends.len(), config.is_some(), &mtus);
+            let problem = problem.filter(|_| !ends.is_empty() || self.all_links);
+            self.problems.extend(problem.or_else(|| check_ipv6(name, address, &mtus)));
+            let device = if config.is_some() { "team0" } else { "eth0" }.to_owned();
+            if let (Some(config), Some((_, peer, _))) = (config, ends.first()) {
+                teams.push(Team {
+                    node: name.value.clone(),
+                    device: device.clone(),
+                    peer: peer.clone(),
+                    config: config.clone(),
+                    members: ends.iter().map(|end| end.0.clone()).collect(),
+                    mtu: mtus.first().copied().unwrap_or(self.plan.mtu),
+                });
+            }
+            hosts.push(Host { name: name.value.clone(), address, prefix, mac, device });
+        }
+        (hosts, teams)
+    }
+
+    /// Link aggregation groups of switches that spread.
+    fn groups(&mut self, configs: &BTreeMap<String, Config>) -> Vec<Team> {
+        let mut groups: Vec<Team> = Vec::new();
+        for (switch, _) in &self.plan.switches {
+            let ends = self.ends(&switch.value);
+            if ends.is_empty() && self.all_links {
+                let problem = Problem::at(&switch.span, format!("switch `{}` has no links", switch.value));
+                self.problems
+                    .push(problem.hint(format!("add `[[links]]` with `between = [\"HOST\", \"{}\"]`", switch.value)));
+            }
+            let Some(spread) = self.spread(&switch.value) else { continue };
+            let config = match teams::group(spread.value) {
+                Ok(config) => config,
+                Err(error) => {
+                    self.problems.push(Problem::at(&spread.span, error.to_string()));
+                    continue;
+                }
+            };
+            for (device, peer, mtu) in ends.clone() {
+                let parallel = ends.iter().filter(|end| end.1 == peer).count();
+                if let Some(group) = groups.iter_mut().find(|group| group.node == switch.value && group.device == peer)
+                {
+                    group.members.push(device);
+                    group.mtu = group.mtu.min(mtu);
+                } else if self.is_grouped(&peer, parallel, configs) {
+                    let (node, config) = (switch.value.clone(), config.clone());
+                    groups.push(Team { node, device: peer.clone(), peer, config, members: vec![device], mtu });
+                }
+            }
+            for group in groups.iter().filter(|group| group.node == switch.value && group.members.len() > MAX_MEMBERS) {
+                self.problems.push(too_many_members(switch, group.members.len()));
+            }
+        }
+        groups
+    }
+
+    /// Whether a switch that spreads has a group, not plain ports, towards a peer with so many links.
+    fn is_grouped(&self, peer: &str, links: usize, configs: &BTreeMap<String, Config>) -> bool {
+        let by_host = configs.get(peer).is_some_and(|config| teams::wants_group(config.mode));
+        by_host || (links > 1 && self.spread(peer).is_some())
+    }
+
+    /// A group called `a-0` would collide with port 0 towards `a`.
+    fn check_device_names(&mut self, teams: &[Team]) {
+        for (switch, _) in &self.plan.switches {
+            let ports: Vec<_> = self.ends(&switch.value).into_iter().map(|end| end.0).collect();
+            let clash = teams.iter().find(|team| team.node == switch.value && ports.contains(&team.device));
+            if let Some(Team { device, .. }) = clash {
+                let named = self.plan.hosts.iter().chain(&self.plan.switches).find(|(name, _)| name.value == *device);
+                let message = format!("`{device}` is also the name of a port of switch `{}`", switch.value);
+                let problem = Problem::at(named.map_or(&switch.span, |(name, _)| &name.span), message);
+                self.problems.push(problem.hint("ports are named `PEER-NUMBER`; choose another name"));
+            }
+        }
+    }
+}
+
+/// What is wrong with a host's links.
+fn check_host(name: &At<String>, record: &Record, links: usize, teamed: bool, mtus: &BTreeSet<u32>) -> Option<Problem> {
+    let host = &name.value;
+    let team_span = record.get::<&[At<String>]>("team").map(|at| at.span);
+    let problem = match (links, teamed || record.has("team")) {
+        (0, true) => {
+            Problem::at(&team_span.unwrap_or(name.span.clone()), format!("host `{host}` has a team but no links"))
+                .label("nothing to bundle")
+                .hint(format!("add `[[links]]` with `between = [\"{host}\", ...]`"))
+        }
+        (0, false) => Problem::at(&name.span, format!("host `{host}` has no link"))
+            .hint(format!("add `[[links]]` with `between = [\"{host}\", ...]`, or remove the host")),
+        (2.., false) => Problem::at(&name.span, format!("host `{host}` has {links} links but no team"))
+            .hint("give it `team = \"...\"` to bundle them, or leave it one link"),
+        (_, true) if links > MAX_MEMBERS => too_many_members(name, links),
+        (_, true) if mtus.len() > 1 => {
+            let mtus: Vec<_> = mtus.iter().map(u32::to_string).collect();
+            Problem::at(&name.span, format!("the links of host `{host}` have different MTUs: {}", mtus.join(", ")))
+                .hint("all members of a team have one MTU; give these links the same `mtu`")
+        }
+        _ => return None,
+    };
+    Some(problem)
+}
+
+fn check_ipv6(name: &At<String>, address: IpAddr, mtus: &BTreeSet<u32>) -> Option<Problem> {
+    let mtu = mtus.first().filter(|mtu| address.is_ipv6() && **mtu < 1280)?;
+    let message = format!("host `{}` has an IPv6 address and links of MTU {mtu}", name.value);
+    Some(Problem::at(&name.span, message).hint("IPv6 needs an MTU of at least 1280 (RFC 8200, section 5)"))
+}
+
+fn too_many_members(node: &At<String>, members: usize) -> Problem {
+    Problem::at(&node.span, format!("a team of `{}` would have {members} members", node.value))
+        .hint(format!("a team has at most {MAX_MEMBERS}"))
+}
+
+/// Two things with one name.
+pub(super) fn duplicate(thing: Thing, name: &At<String>, first: &At<String>) -> Problem {
+    Problem::at(&name.span, format!("the name `{}` is used twice", name.value))
+        .also(&first.span, "first used here")
+        .hint(format!("give the {} another name", thing.word()))
+}
+
+/// A host's address, prefix length and MAC address.
+pub(super) type Addresses = (IpAddr, u8, Mac);

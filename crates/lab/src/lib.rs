@@ -1,0 +1,65 @@
+//! The lab: an experiment file becomes hosts, switches, links, teams and
+//! traffic, and what they did becomes a record.
+//!
+//! raw (text with places) -> resolved ([`experiment::Experiment`]: every name
+//! bound, every default filled) -> deployed (a testbed's handles) -> a bundle
+//! ([`nicteam_record::Bundle`]).
+#![forbid(unsafe_code)]
+
+pub mod agent;
+pub mod clean;
+mod clock;
+mod environment;
+pub mod experiment;
+mod hold;
+mod limit;
+mod measure;
+mod output;
+pub mod protocol;
+mod recorded;
+mod run;
+pub mod show;
+mod testbed;
+mod workload;
+
+use std::io;
+use std::path::PathBuf;
+
+pub use hold::{Held, hold};
+pub use limit::{Limit, limit};
+pub use run::{Options, Progress, default_output, run};
+
+/// An experiment that cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system refused.
+    #[error(transparent)]
+    System(#[from] nicteam_sys::Error),
+    /// The bundle cannot be written.
+    #[error(transparent)]
+    Bundle(#[from] nicteam_record::BundleError),
+    /// A host or switch reports a failure.
+    #[error("{node}: {message}")]
+    Agent {
+        /// Host or switch.
+        node: String,
+        /// What it says.
+        message: String,
+    },
+    /// A file of the bundle cannot be written.
+    #[error("cannot {operation} {path}: {source}")]
+    File {
+        /// What was tried.
+        operation: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The folder for the results is there already.
+    #[error("{0} exists already; hint: choose another folder with --output, or move that one away")]
+    OutputExists(PathBuf),
+    /// A signal asked to stop.
+    #[error("stopped by {0}; everything that was built is gone again, nothing was recorded")]
+    Interrupted(&'static str),
+}

@@ -1,0 +1,292 @@
+//! The physical limit: the payload that the links could carry if every one could be used.
+//!
+//! One way: the greatest flow of TCP payload from the sending to the receiving
+//! hosts when a host can send, and receive, what all its links together carry.
+//! Where the same links carry payload both ways, the acknowledgements of the
+//! other way take their part: one for every two full segments.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
+
+use crate::experiment::{Direction, Run, Topology, WorkloadKind};
+
+/// Bytes of a full frame on the wire beyond its IP packet: Ethernet header and
+/// check sequence (18), preamble (8), gap (12).
+const WIRE_OVERHEAD: f64 = 38.0;
+/// Bytes of TCP header with timestamps.
+const TCP_HEADER: f64 = 32.0;
+/// Segments that one acknowledgement answers.
+const SEGMENTS_PER_ACK: f64 = 2.0;
+
+/// A run's limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limit {
+    /// Payload, bit/s, all workloads together.
+    pub bps: f64,
+    /// What sets it, in words.
+    pub reason: String,
+}
+
+/// The limit of a run.
+pub fn limit(run: &Run) -> Limit {
+    let flows = payload_flows(run);
+    let two_way = flows.iter().any(|(from, to)| flows.contains(&(*to, *from)));
+    let bps = match two_way {
+        true => split_directions(&run.topology, &flows),
+        false => greatest_flow(&run.topology, &flows, 1.0),
+    };
+    Limit { bps, reason: reason(&run.topology, &flows, two_way) }
+}
+
+/// Who sends payload to whom, each pair once.
+fn payload_flows(run: &Run) -> Vec<(&str, &str)> {
+    let mut flows = Vec::new();
+    for workload in &run.workloads {
+        let WorkloadKind::Tcp(tcp) = &workload.kind;
+        for (from, to) in tcp.pairs.iter().take(tcp.connections as usize) {
+            let (there, back) = ((from.as_str(), to.as_str()), (to.as_str(), from.as_str()));
+            match tcp.direction {
+                Direction::Send => flows.push(there),
+                Direction::Receive => flows.push(back),
+                Direction::Both => flows.extend([there, back]),
+            }
+        }
+    }
+    flows.sort_unstable();
+    flows.dedup();
+    flows
+}
+
+/// Both directions at once, each net of the other's acknowledgements.
+fn split_directions(topology: &Topology, flows: &[(&str, &str)]) -> f64 {
+    let (there, back): (Vec<_>, Vec<_>) = flows.iter().partition(|(from, to)| from < to);
+    let packet = mean_packet(topology);
+    let segment = packet.bytes + WIRE_OVERHEAD;
+    let ack = packet.headers + WIRE_OVERHEAD;
+    let share = segment / (segment + ack / SEGMENTS_PER_ACK);
+    [there, back].iter().map(|flows| greatest_flow(topology, flows, share)).sum()
+}
+
+/// Edmonds and Karp over source -> senders -> receivers -> sink, where a host's
+/// links bound what it sends and what it receives.
+fn greatest_flow(topology: &Topology, flows: &[(&str, &str)], share: f64) -> f64 {
+    let capacity = capacities(topology);
+    let of = |host: &str| capacity.get(host).copied().unwrap_or(0.0) * share;
+    let number = |hosts: Vec<&'_ str>| -> BTreeMap<String, usize> {
+        let hosts: BTreeSet<&str> = hosts.into_iter().collect();
+        hosts.into_iter().map(str::to_owned).zip(0..).collect()
+    };
+    let senders = number(flows.iter().map(|(from, _)| *from).collect());
+    let receivers = number(flows.iter().map(|(_, to)| *to).collect());
+    let (source, sink) = (senders.len() + receivers.len(), senders.len() + receivers.len() + 1);
+    let mut residual = vec![vec![0.0; sink + 1]; sink + 1];
+    for (host, &node) in &senders {
+        residual[source][node] = of(host);
+    }
+    for (host, &node) in &receivers {
+        residual[senders.len() + node][sink] = of(host);
+    }
+    for (from, to) in flows {
+        residual[senders[*from]][senders.len() + receivers[*to]] = f64::INFINITY;
+    }
+    let mut total = 0.0;
+    while let Some(path) = shortest_path(&residual, source, sink) {
+        let steps = || path.iter().zip(path.iter().skip(1));
+        let amount = steps().map(|(&a, &b)| residual[a][b]).fold(f64::INFINITY, f64::min);
+        for (&a, &b) in steps() {
+            residual[a][b] -= amount;
+            residual[b][a] += amount;
+        }
+        total += amount;
+    }
+    total
+}
+
+/// The nodes from `source` to `sink` over edges that can take more than a bit a second.
+fn shortest_path(residual: &[Vec<f64>], source: usize, sink: usize) -> Option<Vec<usize>> {
+    let mut came_from = vec![None; residual.len()];
+    let mut reached = VecDeque::from([source]);
+    while let Some(node) = reached.pop_front() {
+        if node == sink {
+            let mut path = vec![sink];
+            while let Some(before) = path.last().and_then(|&node| came_from[node]) {
+                path.push(before);
+            }
+            path.reverse();
+            return Some(path);
+        }
+        for (next, &left) in residual[node].iter().enumerate() {
+            if left > 1.0 && next != source && came_from[next].is_none() {
+                came_from[next] = Some(node);
+                reached.push_back(next);
+            }
+        }
+    }
+    None
+}
+
+/// What the links of each host carry in one direction, bit/s of TCP payload.
+fn capacities(topology: &Topology) -> BTreeMap<&str, f64> {
+    let mut capacity = BTreeMap::new();
+    for cable in &topology.cables {
+        let packet = Packet::of(topology, f64::from(cable.mtu));
+        let payload = packet.bytes - packet.headers;
+        let bps = cable.rate_bps as f64 * payload / (packet.bytes + WIRE_OVERHEAD);
+        for end in [&cable.a, &cable.b] {
+            *capacity.entry(end.node.as_str()).or_insert(0.0) += bps;
+        }
+    }
+    capacity
+}
+
+/// A full IP packet.
+struct Packet {
+    bytes: f64,
+    headers: f64,
+}
+
+impl Packet {
+    fn of(topology: &Topology, bytes: f64) -> Packet {
+        let ipv6 = topology.hosts.iter().any(|host| host.address.is_ipv6());
+        Packet { bytes, headers: TCP_HEADER + if ipv6 { 40.0 } else { 20.0 } }
+    }
+}
+
+/// A full packet of the topology's mean MTU.
+fn mean_packet(topology: &Topology) -> Packet {
+    let sum: f64 = topology.cables.iter().map(|cable| f64::from(cable.mtu)).sum();
+    Packet::of(topology, sum / topology.cables.len().max(1) as f64)
+}
+
+/// Which side is the narrowest, in words.
+fn reason(topology: &Topology, flows: &[(&str, &str)], two_way: bool) -> String {
+    let sending = Side::of(topology, flows.iter().map(|(from, _)| *from));
+    let receiving = Side::of(topology, flows.iter().map(|(_, to)| *to));
+    if two_way {
+        return format!("{sending} in both directions, net of one acknowledgement for every two segments");
+    }
+    if sending.rate_bps <= receiving.rate_bps { sending.to_string() } else { receiving.to_string() }
+}
+
+/// The links of the hosts on one side.
+struct Side<'a> {
+    hosts: BTreeSet<&'a str>,
+    links: usize,
+    rate_bps: u64,
+}
+
+impl<'a> Side<'a> {
+    fn of(topology: &Topology, hosts: impl Iterator<Item = &'a str>) -> Side<'a> {
+        let hosts: BTreeSet<&str> = hosts.collect();
+        let ends = topology.cables.iter().flat_map(|cable| [(&cable.a, cable), (&cable.b, cable)]);
+        let rates: Vec<u64> =
+            ends.filter(|(end, _)| hosts.contains(end.node.as_str())).map(|(_, cable)| cable.rate_bps).collect();
+        Side { hosts, links: rates.len(), rate_bps: rates.iter().sum() }
+    }
+}
+
+impl fmt::Display for Side<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hosts: Vec<&str> = self.hosts.iter().copied().collect();
+        match self.links {
+            1 => write!(f, "the link of {}", hosts.join(", ")),
+            links => write!(f, "all {links} links of {}", hosts.join(", ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use nicteam_wire::Mac;
+
+    use super::*;
+    use crate::experiment::{Cable, End, Host, Tcp, Workload};
+
+    const LINK_BPS: u64 = 100_000_000;
+    /// Payload of one link: 1448 of 1538 bytes.
+    const PAYLOAD_BPS: f64 = 94_148_240.0;
+
+    /// Hosts with so many links each, to one switch.
+    fn topology(links: &[(&str, usize)]) -> Topology {
+        let host = |(name, _): &(&str, usize)| Host {
+            name: (*name).to_owned(),
+            address: [10, 0, 0, 1].into(),
+            prefix: 24,
+            mac: Mac::default(),
+            device: "team0".to_owned(),
+        };
+        fn end(node: &str, device: String) -> End {
+            End { node: node.to_owned(), device }
+        }
+        let cables = links.iter().flat_map(|(name, count)| {
+            (0..*count).map(move |n| Cable {
+                a: end(name, format!("eth{n}")),
+                b: end("sw", format!("{name}-{n}")),
+                rate_bps: LINK_BPS,
+                mtu: 1500,
+            })
+        });
+        Topology { hosts: links.iter().map(host).collect(), cables: cables.collect(), ..Topology::default() }
+    }
+
+    fn run(links: &[(&str, usize)], pairs: &[(&str, &str)], direction: Direction) -> Run {
+        let pairs: Vec<_> = pairs.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect();
+        let tcp = Tcp { connections: pairs.len() as u32, pairs, direction, congestion: "cubic".to_owned() };
+        Run {
+            name: "run".to_owned(),
+            description: None,
+            published: None,
+            published_of_limit: None,
+            topology: topology(links),
+            workloads: vec![Workload { name: "w".to_owned(), kind: WorkloadKind::Tcp(tcp) }],
+            duration: Duration::from_secs(1),
+            warmup: Duration::ZERO,
+        }
+    }
+
+    fn links_worth(run: &Run) -> f64 {
+        limit(run).bps / PAYLOAD_BPS
+    }
+
+    #[track_caller]
+    fn assert_close(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-4, "{found} is not {expected}");
+    }
+
+    #[test]
+    fn one_way_takes_the_narrower_side() {
+        assert_close(links_worth(&run(&[("a", 4), ("b", 4)], &[("a", "b")], Direction::Send)), 4.0);
+        assert_close(links_worth(&run(&[("a", 4), ("b", 2)], &[("a", "b")], Direction::Send)), 2.0);
+        assert_close(links_worth(&run(&[("a", 4), ("b", 2)], &[("a", "b")], Direction::Receive)), 2.0);
+    }
+
+    #[test]
+    fn many_hosts_share_what_the_narrow_side_has() {
+        let hosts = [("a", 4), ("b", 1), ("c", 1), ("d", 1)];
+        let pairs = [("a", "b"), ("a", "c"), ("a", "d")];
+        assert_close(links_worth(&run(&hosts, &pairs, Direction::Send)), 3.0);
+        // d's payload goes round a's bottleneck only if c makes room: needs an augmenting path.
+        let hosts = [("a", 1), ("b", 1), ("c", 1), ("d", 1)];
+        let pairs = [("a", "c"), ("a", "d"), ("b", "c")];
+        assert_close(links_worth(&run(&hosts, &pairs, Direction::Send)), 2.0);
+    }
+
+    #[test]
+    fn both_ways_pay_for_acknowledgements() {
+        let both = links_worth(&run(&[("a", 4), ("b", 4)], &[("a", "b")], Direction::Both));
+        assert_close(both, 8.0 * 1538.0 / (1538.0 + 90.0 / 2.0));
+    }
+
+    #[test]
+    fn the_reason_names_the_narrow_side() {
+        assert_eq!(limit(&run(&[("a", 4), ("b", 1)], &[("a", "b")], Direction::Send)).reason, "the link of b");
+        assert_eq!(limit(&run(&[("a", 4), ("b", 4)], &[("a", "b")], Direction::Send)).reason, "all 4 links of a");
+    }
+
+    #[test]
+    fn no_traffic_has_no_limit() {
+        assert_close(limit(&run(&[("a", 4)], &[], Direction::Send)).bps, 0.0);
+    }
+}

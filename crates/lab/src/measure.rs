@@ -1,0 +1,178 @@
+//! From raw samples to a run's figures.
+
+use std::collections::BTreeMap;
+
+use nicteam_record::{Connection, ConnectionSample, HostCpu, Member, MemberSample, Sample};
+
+use crate::workload::tcp::Planned;
+
+/// A counter's or gauge's course: (milliseconds, value), in order of time.
+type Course = Vec<(f64, f64)>;
+
+/// What the samples of a run say about its measured window.
+pub(crate) struct Window<'a> {
+    samples: &'a [Sample],
+    length_ms: f64,
+}
+
+impl<'a> Window<'a> {
+    /// The window from zero to `length_ms` of these samples.
+    pub(crate) fn new(samples: &'a [Sample], length_ms: f64) -> Window<'a> {
+        Window { samples, length_ms }
+    }
+
+    /// Traffic of every member, in the order of host, team, member.
+    pub(crate) fn members(&self) -> Vec<Member> {
+        let mut keys: Vec<(&str, &str, &str)> = Vec::new();
+        for sample in self.samples {
+            for member in &sample.members {
+                let key = (sample.host.as_str(), member.team.as_str(), member.member.as_str());
+                if !keys.contains(&key) {
+                    keys.push(key);
+                }
+            }
+        }
+        keys.sort_unstable();
+        keys.into_iter().map(|key| self.member(key)).collect()
+    }
+
+    /// Every planned connection's figures.
+    pub(crate) fn connections(&self, planned: &[(String, Planned)]) -> Vec<Connection> {
+        planned.iter().map(|(workload, planned)| self.connection(workload, planned)).collect()
+    }
+
+    /// Processor time of every host.
+    pub(crate) fn cpu(&self) -> Vec<HostCpu> {
+        let mut courses: BTreeMap<&str, Course> = BTreeMap::new();
+        for sample in self.samples {
+            courses.entry(&sample.host).or_default().push((sample.t_ms, sample.cpu_ms));
+        }
+        let seconds = |course: &Course| self.growth(course) / 1e3;
+        courses.iter().map(|(host, course)| HostCpu { host: (*host).to_owned(), seconds: seconds(course) }).collect()
+    }
+
+    fn member(&self, (host, team, member): (&str, &str, &str)) -> Member {
+        let growth = |field: fn(&MemberSample) -> u64| {
+            let of_host = self.samples.iter().filter(|sample| sample.host == host);
+            let course: Course = of_host
+                .filter_map(|sample| {
+                    let found = sample.members.iter().find(|m| m.team == team && m.member == member)?;
+                    Some((sample.t_ms, field(found) as f64))
+                })
+                .collect();
+            self.growth(&course)
+        };
+        Member {
+            host: host.to_owned(),
+            team: team.to_owned(),
+            member: member.to_owned(),
+            tx_bps: self.bps(growth(|m| m.tx_bytes)),
+            rx_bps: self.bps(growth(|m| m.rx_bytes)),
+            tx_frames: growth(|m| m.tx_frames).round() as u64,
+            rx_frames: growth(|m| m.rx_frames).round() as u64,
+            tx_drops: growth(|m| m.tx_drops).round() as u64,
+            rx_drops: growth(|m| m.rx_drops).round() as u64,
+        }
+    }
+
+    fn connection(&self, workload: &str, planned: &Planned) -> Connection {
+        let spec = &planned.spec;
+        let (client, server) = ((&planned.client, spec.client), (&planned.server, spec.server));
+        let (from, to) = if spec.client_sends { (client, server) } else { (server, client) };
+        let course = |host: &str, field: fn(&ConnectionSample) -> u64| -> Course {
+            let of_host = self.samples.iter().filter(|sample| sample.host == host);
+            of_host
+                .filter_map(|sample| {
+                    let found = sample.connections.iter().find(|c| c.index == spec.index)?;
+                    Some((sample.t_ms, field(found) as f64))
+                })
+                .collect()
+        };
+        let growth = |host: &str, field: fn(&ConnectionSample) -> u64| self.growth(&course(host, field));
+        Connection {
+            workload: workload.to_owned(),
+            index: spec.index,
+            from: from.0.clone(),
+            to: to.0.clone(),
+            src: from.1.to_string(),
+            dst: to.1.to_string(),
+            delivered_bps: self.bps(growth(to.0, |c| c.received_bytes)),
+            retransmits: growth(from.0, |c| c.retransmits).round() as u64,
+            segments: growth(from.0, |c| c.segments).round() as u64,
+            rtt_us: self.mean(&course(from.0, |c| u64::from(c.rtt_us))),
+            congestion: spec.congestion.clone(),
+        }
+    }
+
+    /// Bytes in the window as bits a second.
+    fn bps(&self, bytes: f64) -> f64 {
+        if self.length_ms > 0.0 { bytes * 8e3 / self.length_ms } else { 0.0 }
+    }
+
+    /// How much a counter grew in the window.
+    fn growth(&self, course: &Course) -> f64 {
+        value_at(course, self.length_ms) - value_at(course, 0.0)
+    }
+
+    /// Mean of a gauge's readings in the window.
+    fn mean(&self, course: &Course) -> f64 {
+        let inside: Vec<f64> =
+            course.iter().filter(|(t, _)| (0.0..=self.length_ms).contains(t)).map(|(_, value)| *value).collect();
+        if inside.is_empty() { 0.0 } else { inside.iter().sum::<f64>() / inside.len() as f64 }
+    }
+}
+
+/// A counter at a moment, on the straight line between the readings around it.
+fn value_at(course: &Course, t_ms: f64) -> f64 {
+    let next = course.partition_point(|(t, _)| *t < t_ms);
+    match (next.checked_sub(1).and_then(|last| course.get(last)), course.get(next)) {
+        (Some(&(t0, v0)), Some(&(t1, v1))) if t1 > t0 => v0 + (v1 - v0) * (t_ms - t0) / (t1 - t0),
+        (_, Some(&(_, value))) | (Some(&(_, value)), None) => value,
+        (None, None) => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(t_ms: f64, host: &str, bytes: u64) -> Sample {
+        let member = MemberSample {
+            team: "team0".to_owned(),
+            member: "eth0".to_owned(),
+            tx_bytes: bytes,
+            ..MemberSample::default()
+        };
+        Sample { t_ms, host: host.to_owned(), cpu_ms: t_ms / 2.0, members: vec![member], connections: Vec::new() }
+    }
+
+    #[test]
+    fn edges_of_the_window_are_interpolated() {
+        // 1000 bytes a millisecond, sampled off the edges; the warm-up is faster and must not count.
+        let samples = [(-50.0, 0), (50.0, 950_000), (150.0, 1_050_000), (250.0, 1_150_000)]
+            .map(|(t, bytes)| sample(t, "a", bytes));
+        let window = Window::new(&samples[1..], 150.0);
+        let bps = window.members()[0].tx_bps;
+        // Before the first sample nothing is known to have flowed: 100 of 150 ms.
+        assert!((bps - 100_000.0 * 8e3 / 150.0).abs() < 1.0, "{bps}");
+        let window = Window::new(&samples, 150.0);
+        assert!((window.members()[0].tx_bps - (475_000.0 + 100_000.0) * 8e3 / 150.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn hosts_are_kept_apart() {
+        let samples = [sample(0.0, "a", 0), sample(0.0, "b", 0), sample(100.0, "a", 1000), sample(100.0, "b", 3000)];
+        let window = Window::new(&samples, 100.0);
+        let tx: Vec<(String, f64)> = window.members().into_iter().map(|m| (m.host, m.tx_bps)).collect();
+        assert_eq!(tx, [("a".to_owned(), 80_000.0), ("b".to_owned(), 240_000.0)]);
+        assert_eq!(window.cpu()[1], HostCpu { host: "b".to_owned(), seconds: 0.05 });
+    }
+
+    #[test]
+    fn nothing_sampled_is_nothing_counted() {
+        let window = Window::new(&[], 0.0);
+        assert!(window.members().is_empty());
+        assert_eq!(value_at(&Vec::new(), 5.0), 0.0);
+        assert_eq!(window.bps(10.0), 0.0);
+    }
+}

@@ -1,0 +1,127 @@
+//! What the lab and its agents say to each other: a JSON value a line.
+//!
+//! The agent speaks first ([`Message::Hello`]). Then the lab sends
+//! [`Request`]s, each answered by one [`Message::Done`] or
+//! [`Message::Failed`], in order; [`Message::Sample`]s,
+//! [`Message::Event`]s and [`Message::Trouble`]s come in between, whenever there is one. Nothing but
+//! this goes over the agent's standard output. The agent ends when its
+//! standard input closes.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use nicteam_record::{ConnectionSample, MemberSample};
+use serde::{Deserialize, Serialize};
+
+/// Number of this protocol; both sides must have the same.
+pub const PROTOCOL: u32 = 1;
+
+/// What the lab asks of an agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Request {
+    /// Run a team.
+    AddTeam(AddTeam),
+    /// Measure these devices that belong to no team, too.
+    Watch(Vec<String>),
+    /// Be ready for these connections: the agent has their `server` end.
+    Serve(Vec<ConnectionSpec>),
+    /// Open these connections: the agent has their `client` end.
+    Connect(Vec<ConnectionSpec>),
+    /// Take a sample each so many milliseconds, beginning now.
+    Sample {
+        /// Milliseconds.
+        interval_ms: u64,
+    },
+    /// Let the payload flow.
+    Go,
+    /// Stop payload and samples.
+    Stop,
+}
+
+/// A team to run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddTeam {
+    /// Its device.
+    pub device: String,
+    /// Options by the kernel's names.
+    pub options: BTreeMap<String, String>,
+    /// Members' devices.
+    pub members: Vec<String>,
+    /// Its MAC address; none: the first member's.
+    pub mac: Option<String>,
+    /// Its MTU, bytes.
+    pub mtu: u32,
+    /// `bpf` or `packet`; none: what the machine can.
+    pub dataplane: Option<String>,
+}
+
+/// A TCP connection to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConnectionSpec {
+    /// Its number in the run.
+    pub index: u32,
+    /// The end that connects.
+    pub client: SocketAddr,
+    /// The end that is connected to.
+    pub server: SocketAddr,
+    /// True if the client sends the payload.
+    pub client_sends: bool,
+    /// Congestion control of the sending end.
+    pub congestion: String,
+}
+
+/// What an agent says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Message {
+    /// First of all.
+    Hello {
+        /// [`PROTOCOL`].
+        protocol: u32,
+        /// Version of nicteam.
+        nicteam: String,
+    },
+    /// The request is carried out.
+    Done(Done),
+    /// It is not.
+    Failed {
+        /// Why.
+        error: String,
+    },
+    /// Counters at one moment.
+    Sample(AgentSample),
+    /// Something happened to a team.
+    Event {
+        /// In words.
+        text: String,
+    },
+    /// Something could not be done; the agent goes on.
+    Trouble {
+        /// In words.
+        text: String,
+    },
+}
+
+/// What a carried out request yields.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Done {
+    /// What runs the team.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataplane: Option<String>,
+}
+
+/// Counters at one moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentSample {
+    /// `CLOCK_MONOTONIC` of the agent's machine, nanoseconds.
+    pub at_ns: u64,
+    /// Processor time of the agent so far, milliseconds.
+    pub cpu_ms: f64,
+    /// Members of teams, and watched devices (their team is empty).
+    pub members: Vec<MemberSample>,
+    /// Connections that end here.
+    pub connections: Vec<ConnectionSample>,
+}

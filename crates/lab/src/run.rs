@@ -1,0 +1,305 @@
+//! Runs an experiment: builds, drives traffic, gathers samples, records.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use nicteam_dataplane::Kind;
+use nicteam_record::{self as record, Bundle, Record, Sample};
+use nicteam_sys::shape::Granularity;
+use nicteam_sys::{cpu, process};
+use sha2::{Digest, Sha256};
+
+use crate::environment::{busy_now, environment, share};
+use crate::experiment::{Experiment, GranularityChoice, Run, WorkloadKind};
+use crate::limit::limit;
+use crate::measure::Window;
+use crate::output::Output;
+use crate::protocol::{AgentSample, ConnectionSpec, Request};
+use crate::testbed::{Deployment, Report, Setting};
+use crate::workload::tcp::{self, Planned};
+use crate::{Error, clock, recorded};
+
+/// Payload that the packets of all links together may carry for true packets
+/// to be chosen, bit/s for each processor. Measured with `make bench`; the
+/// packet dataplane passes each frame through user space at every team.
+const PACKETS_BPF_BPS: f64 = 500e6;
+const PACKETS_SOCKETS_BPS: f64 = 200e6;
+
+/// How an experiment is run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The nicteam binary, for the agents.
+    pub binary: PathBuf,
+    /// Folder of the bundle; it must not exist.
+    pub output: PathBuf,
+    /// Dataplane of every team; none: what the machine can.
+    pub dataplane: Option<Kind>,
+    /// `root` or `user namespace`.
+    pub privileges: &'static str,
+}
+
+/// Told what happens while an experiment runs.
+pub trait Progress {
+    /// A run begins: `number` of `count`.
+    fn run_begins(&mut self, run: &Run, number: usize, count: usize);
+    /// Members' traffic of late, every sampling interval or so; `t` is negative in the warm-up.
+    fn traffic(&mut self, run: &Run, t: Duration, warming_up: bool, members: &[record::Member]);
+    /// A run is over.
+    fn run_ends(&mut self, run: &record::Run);
+    /// A host or switch tells something.
+    fn notice(&mut self, node: &str, text: &str);
+}
+
+/// Runs every run of an experiment and writes the bundle, all but the report page.
+/// Ends early, with everything taken down, when a termination signal came
+/// ([`nicteam_sys::process::termination`]).
+pub fn run(experiment: &Experiment, options: &Options, progress: &mut dyn Progress) -> Result<Bundle, Error> {
+    let output = Output::begin(&options.output)?;
+    let busy_before = busy_now()?;
+    let started = now_rfc3339();
+    let kind = options.dataplane.unwrap_or_else(|| nicteam_dataplane::probe().0);
+    let granularity = granularity(experiment, kind);
+    let setting = Setting { binary: options.binary.clone(), dataplane: Some(kind), granularity };
+    let mut runs = Vec::new();
+    for (number, run) in (1..).zip(&experiment.runs) {
+        progress.run_begins(run, number, experiment.runs.len());
+        let done = run_one(run, experiment.interval, &setting, &output, progress)?;
+        progress.run_ends(&done);
+        runs.push(done);
+    }
+    let has_teams = experiment.runs.iter().any(|run| !run.topology.teams.is_empty());
+    let record = Record {
+        schema: record::SCHEMA,
+        nicteam: env!("CARGO_PKG_VERSION").to_owned(),
+        started,
+        environment: environment(has_teams.then_some(kind), granularity, options.privileges, busy_before)?,
+        experiment: record::Experiment {
+            name: experiment.name.clone(),
+            title: experiment.title.clone(),
+            question: experiment.question.clone(),
+            file: experiment.text.clone(),
+            overrides: experiment.overrides.clone(),
+            seed: experiment.seed,
+            order: experiment.runs.iter().map(|run| run.name.clone()).collect(),
+        },
+        runs,
+    };
+    let bundle = Bundle { dir: output.dir().to_owned(), record };
+    bundle.write_record()?;
+    Ok(Bundle { dir: output.finish()?, ..bundle })
+}
+
+/// True packets wherever the machine can carry them.
+pub(crate) fn granularity(experiment: &Experiment, kind: Kind) -> Granularity {
+    let budget_bps = f64::from(cpu::count())
+        * match kind {
+            Kind::Bpf => PACKETS_BPF_BPS,
+            Kind::Packet => PACKETS_SOCKETS_BPS,
+        };
+    match experiment.granularity {
+        GranularityChoice::Packets => Granularity::Packets,
+        GranularityChoice::SuperFrames => Granularity::SuperFrames,
+        GranularityChoice::Auto if experiment.runs.iter().all(|run| limit(run).bps <= budget_bps) => {
+            Granularity::Packets
+        }
+        GranularityChoice::Auto => Granularity::SuperFrames,
+    }
+}
+
+/// Builds a run's topology, drives its traffic, takes everything down.
+fn run_one(
+    run: &Run,
+    interval: Duration,
+    setting: &Setting,
+    output: &Output,
+    progress: &mut dyn Progress,
+) -> Result<record::Run, Error> {
+    let (reports, inbox) = mpsc::channel();
+    let mut deployment = Deployment::build(&run.topology, setting, &reports)?;
+    let planned = plan(run);
+    set_up_traffic(&mut deployment, &planned)?;
+    deployment.call_all(&Request::Sample { interval_ms: interval.as_millis() as u64 })?;
+    deployment.call_all(&Request::Go)?;
+    for report in inbox.try_iter() {
+        // That every member came up while it was built is nothing to tell.
+        if let Report::Trouble(node, text) = report {
+            progress.notice(&node, &text);
+        }
+    }
+    let mut watch = Watch { run, start_ns: clock::monotonic_ns() + run.warmup.as_nanos() as u64, samples: Vec::new() };
+    watch.until(Duration::ZERO, &inbox, progress)?;
+    let cpu_before = cpu::times()?;
+    watch.until(run.duration, &inbox, progress)?;
+    let cpu_after = cpu::times()?;
+    // One more sample of every agent, so that the window's end lies between two.
+    watch.until(run.duration + interval, &inbox, progress)?;
+    deployment.call_all(&Request::Stop)?;
+    inbox.try_iter().for_each(|report| watch.take_in(report, progress));
+    // From here on links vanish under their teams, which is nothing to tell.
+    drop(deployment);
+    let busy = cpu_after.busy.saturating_sub(cpu_before.busy);
+    let stolen = cpu_after.stolen.saturating_sub(cpu_before.stolen);
+    let total = cpu_after.total.saturating_sub(cpu_before.total);
+    watch.record(&planned, (share(busy, total), share(stolen, total)), output)
+}
+
+/// Deals all connections of a run, each with its workload's name.
+fn plan(run: &Run) -> Vec<(String, Planned)> {
+    let address = |host: &str| {
+        let found = run.topology.hosts.iter().find(|h| h.name == host);
+        found.map_or(std::net::Ipv4Addr::UNSPECIFIED.into(), |host| host.address)
+    };
+    let mut planned = Vec::new();
+    for (number, workload) in (0..).zip(&run.workloads) {
+        let WorkloadKind::Tcp(tcp) = &workload.kind;
+        let dealt = tcp::plan(tcp, number, planned.len() as u32, address);
+        planned.extend(dealt.into_iter().map(|connection| (workload.name.clone(), connection)));
+    }
+    planned
+}
+
+/// Opens every connection, listeners first.
+fn set_up_traffic(deployment: &mut Deployment, planned: &[(String, Planned)]) -> Result<(), Error> {
+    for (node, specs) in by_node(planned, |planned| &planned.server) {
+        deployment.agent(node)?.call(&Request::Serve(specs))?;
+    }
+    for (node, specs) in by_node(planned, |planned| &planned.client) {
+        deployment.agent(node)?.call(&Request::Connect(specs))?;
+    }
+    Ok(())
+}
+
+/// The connections of each node that has one of their ends.
+fn by_node(planned: &[(String, Planned)], node: fn(&Planned) -> &String) -> BTreeMap<&str, Vec<ConnectionSpec>> {
+    let mut nodes: BTreeMap<&str, Vec<ConnectionSpec>> = BTreeMap::new();
+    for (_, planned) in planned {
+        nodes.entry(node(planned)).or_default().push(planned.spec.clone());
+    }
+    nodes
+}
+
+/// Gathers what the agents report in one run.
+struct Watch<'a> {
+    run: &'a Run,
+    start_ns: u64,
+    samples: Vec<Sample>,
+}
+
+impl Watch<'_> {
+    /// Takes reports in until a moment of the measured window, or a signal.
+    fn until(&mut self, t: Duration, inbox: &mpsc::Receiver<Report>, progress: &mut dyn Progress) -> Result<(), Error> {
+        const SHOW_EACH: Duration = Duration::from_millis(200);
+        let end_ns = self.start_ns + t.as_nanos() as u64;
+        let mut shown_ns = clock::monotonic_ns();
+        loop {
+            if let Some(signal) = process::termination() {
+                let name = nix::sys::signal::Signal::try_from(signal).map_or("a signal", |signal| signal.as_str());
+                return Err(Error::Interrupted(name));
+            }
+            let now_ns = clock::monotonic_ns();
+            if now_ns >= end_ns {
+                return Ok(());
+            }
+            if now_ns - shown_ns >= SHOW_EACH.as_nanos() as u64 {
+                shown_ns = now_ns;
+                self.show(now_ns, progress);
+            }
+            let wait = Duration::from_nanos(end_ns - now_ns).min(Duration::from_millis(50));
+            if let Ok(report) = inbox.recv_timeout(wait) {
+                self.take_in(report, progress);
+            }
+        }
+    }
+
+    /// Takes one report in.
+    fn take_in(&mut self, report: Report, progress: &mut dyn Progress) {
+        match report {
+            Report::Sample(host, sample) => {
+                let AgentSample { at_ns, cpu_ms, members, connections } = sample;
+                let t_ms = (at_ns as i128 - self.start_ns as i128) as f64 / 1e6;
+                self.samples.push(Sample { t_ms, host, cpu_ms, members, connections });
+            }
+            Report::Event(node, text) | Report::Trouble(node, text) => progress.notice(&node, &text),
+        }
+    }
+
+    /// Shows members' traffic of the last half second.
+    fn show(&self, now_ns: u64, progress: &mut dyn Progress) {
+        const LOOK_BACK_MS: f64 = 500.0;
+        let now_ms = (now_ns as i128 - self.start_ns as i128) as f64 / 1e6;
+        let from_ms = now_ms - LOOK_BACK_MS;
+        let recent: Vec<Sample> = self
+            .samples
+            .iter()
+            .filter(|sample| sample.t_ms >= from_ms - LOOK_BACK_MS)
+            .map(|sample| Sample { t_ms: sample.t_ms - from_ms, ..sample.clone() })
+            .collect();
+        let members = Window::new(&recent, LOOK_BACK_MS).members();
+        let t = Duration::from_secs_f64(now_ms.abs() / 1e3);
+        progress.traffic(self.run, t, now_ms < 0.0, &members);
+    }
+
+    /// Writes the samples and sums them up.
+    fn record(
+        mut self,
+        planned: &[(String, Planned)],
+        (busy, stolen): (f64, f64),
+        output: &Output,
+    ) -> Result<record::Run, Error> {
+        self.samples.sort_by(|a, b| a.t_ms.total_cmp(&b.t_ms).then_with(|| a.host.cmp(&b.host)));
+        let samples = format!("samples/{}.jsonl", self.run.name);
+        let text = lines(&self.samples);
+        output.write(&samples, text.as_bytes())?;
+        let measured_ms = self.run.duration.as_secs_f64() * 1e3;
+        let window = Window::new(&self.samples, measured_ms);
+        let connections = window.connections(planned);
+        let delivered_bps: f64 = connections.iter().map(|connection| connection.delivered_bps).sum();
+        let limit = limit(self.run);
+        Ok(record::Run {
+            name: self.run.name.clone(),
+            description: self.run.description.clone(),
+            published: self.run.published.clone(),
+            published_of_limit: self.run.published_of_limit,
+            topology: recorded::topology(&self.run.topology),
+            delivered_bps,
+            limit_bps: limit.bps,
+            of_limit: if limit.bps > 0.0 { delivered_bps / limit.bps } else { 0.0 },
+            limit_reason: limit.reason,
+            members: window.members(),
+            connections,
+            cpu: record::Cpu { busy, stolen, seconds: window.cpu() },
+            measured_ms,
+            warmup_ms: self.run.warmup.as_secs_f64() * 1e3,
+            delivered_counted_at: "TCP payload, by the receiving program".to_owned(),
+            members_counted_at: "Ethernet frames without check sequence, by the team".to_owned(),
+            samples_sha256: hexadecimal(&Sha256::digest(text.as_bytes())),
+            samples,
+        })
+    }
+}
+
+/// A JSON value a line.
+fn lines(samples: &[Sample]) -> String {
+    let line = |sample| serde_json::to_string(sample).expect("a sample has string keys only") + "\n";
+    samples.iter().map(line).collect()
+}
+
+/// Two digits a byte.
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The time of day, UTC.
+fn now_rfc3339() -> String {
+    let now = time::OffsetDateTime::now_utc().replace_nanosecond(0).unwrap_or(time::OffsetDateTime::UNIX_EPOCH);
+    now.format(&time::format_description::well_known::Rfc3339).unwrap_or_default()
+}
+
+/// The folder for an experiment's results if none is named: `results/NAME-DATE-TIME`.
+pub fn default_output(name: &str) -> PathBuf {
+    let stamp: String = now_rfc3339().chars().filter(char::is_ascii_digit).collect();
+    let (date, time) = stamp.split_at(stamp.len().min(8));
+    Path::new("results").join(format!("{name}-{date}-{time}"))
+}

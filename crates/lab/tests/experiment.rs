@@ -1,0 +1,267 @@
+//! Experiment files that are right: what ships, and what the rules make of small files.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use nicteam_lab::experiment::{self, Direction, Experiment, FindError, Overrides, Run, WorkloadKind};
+use nicteam_lab::show::show;
+use nicteam_team::{HashPolicy, Mode, hash};
+use nicteam_wire::Frame;
+
+/// The least that makes a file whole around `[hosts]` and `[[links]]`.
+const TRAFFIC: &str = r#"
+[workloads.w]
+kind = "tcp"
+from = "a"
+to = "b"
+[[runs]]
+name = "r"
+workloads = "w"
+"#;
+
+fn parse_with(text: &str, overrides: &Overrides) -> Experiment {
+    experiment::parse("test", "test.toml", text, overrides).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+fn parse(body: &str) -> Experiment {
+    parse_with(&format!("title = 'test'\n{body}{TRAFFIC}"), &Overrides::default())
+}
+
+fn builtin(name: &str) -> Experiment {
+    let source = experiment::find(name).unwrap();
+    experiment::parse(&source.name, &source.path, &source.text, &Overrides::default())
+        .unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+fn run<'e>(experiment: &'e Experiment, name: &str) -> &'e Run {
+    experiment.runs.iter().find(|run| run.name == name).unwrap()
+}
+
+/// Places in the switch's group towards the server that a run's clients fall on.
+fn links_towards_server(run: &Run) -> BTreeSet<usize> {
+    let mac = |name: &str| run.topology.hosts.iter().find(|host| host.name == name).unwrap().mac.0;
+    let group = run.topology.teams.iter().find(|team| team.node == "sw" && team.device == "server").unwrap();
+    let WorkloadKind::Tcp(tcp) = &run.workloads[0].kind;
+    let place = |(from, to): &(String, String)| {
+        let ethertype_ipv4 = [0x08, 0x00];
+        let bytes = [&mac(to)[..], &mac(from)[..], &ethertype_ipv4, &[0x45; 64]].concat();
+        let hash = hash::hash(group.config.xmit_hash_policy, &Frame::parse(&bytes).unwrap());
+        hash as usize % group.members.len()
+    };
+    tcp.pairs.iter().map(place).collect()
+}
+
+#[test]
+fn everything_that_ships_is_right_and_has_a_title() {
+    for shipped in experiment::builtin() {
+        let experiment = builtin(shipped.name);
+        assert_eq!(experiment.title, shipped.title(), "{}", shipped.name);
+        assert!(!experiment.runs.is_empty(), "{}", shipped.name);
+        assert_eq!(experiment.text, shipped.text);
+    }
+}
+
+#[test]
+fn every_file_of_the_folder_ships() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap().replace(".toml", ""))
+        .collect();
+    files.sort();
+    let shipped: Vec<_> = experiment::builtin().iter().map(|shipped| shipped.name.to_owned()).collect();
+    assert_eq!(files, shipped, "add the file to `builtin` in crates/lab/src/experiment/catalog.rs");
+}
+
+#[test]
+fn t3_is_what_was_published() {
+    let t3 = builtin("t3-four-links");
+    let names: Vec<_> = t3.runs.iter().map(|run| run.name.as_str()).collect();
+    assert_eq!(names, ["one-connection", "four-connections", "one-to-four", "four-to-one", "four-to-one-unlucky"]);
+    for run in &t3.runs {
+        assert_eq!(run.duration, Duration::from_secs(8));
+        let topology = &run.topology;
+        assert_eq!((topology.hosts.len(), topology.switches.len(), topology.cables.len()), (5, 1, 20));
+        assert!(topology.cables.iter().all(|cable| cable.rate_bps == 100_000_000 && cable.mtu == 1500));
+        assert_eq!(topology.teams.len(), 10);
+        for host in &topology.hosts {
+            let team = topology.teams.iter().find(|team| team.node == host.name).unwrap();
+            assert_eq!((team.device.as_str(), host.device.as_str(), team.peer.as_str()), ("team0", "team0", "sw"));
+            assert_eq!(team.members, ["eth0", "eth1", "eth2", "eth3"]);
+            assert_eq!((team.config.mode, team.config.miimon_ms), (Mode::BalanceRr, 100));
+            let group = topology.teams.iter().find(|team| team.node == "sw" && team.device == host.name).unwrap();
+            assert_eq!(group.peer, host.name);
+            assert_eq!(group.config.mode, Mode::BalanceXor);
+            assert_eq!(group.config.xmit_hash_policy, HashPolicy::SrcDstMac);
+            let ports: Vec<_> = (0..4).map(|i| format!("{}-{i}", host.name)).collect();
+            assert_eq!(group.members, ports);
+        }
+    }
+}
+
+#[test]
+fn t3_macs_make_the_best_case_and_the_unlucky_one() {
+    let t3 = builtin("t3");
+    assert_eq!(links_towards_server(run(&t3, "four-to-one")).len(), 4);
+    assert_eq!(links_towards_server(run(&t3, "four-to-one-unlucky")).len(), 2);
+    assert_eq!(links_towards_server(run(&t3, "four-connections")).len(), 1);
+}
+
+#[test]
+fn the_smallest_experiment_is_two_bare_hosts() {
+    let two = builtin("two-hosts");
+    let run = &two.runs[0];
+    assert_eq!((run.topology.hosts.len(), run.topology.cables.len(), run.topology.teams.len()), (2, 1, 0));
+    let [left, right] = run.topology.hosts.as_slice() else { panic!() };
+    assert_eq!((left.device.as_str(), left.address.to_string().as_str(), left.prefix), ("eth0", "10.0.0.1", 24));
+    assert_eq!(right.address.to_string(), "10.0.0.2");
+    assert_eq!(
+        (left.mac.to_string().as_str(), right.mac.to_string().as_str()),
+        ("02:00:00:00:00:01", "02:00:00:00:00:02")
+    );
+    let WorkloadKind::Tcp(tcp) = &run.workloads[0].kind;
+    assert_eq!((tcp.connections, tcp.direction, tcp.congestion.as_str()), (1, Direction::Send, "cubic"));
+    assert_eq!(tcp.pairs, [("left".to_owned(), "right".to_owned())]);
+}
+
+#[test]
+fn active_backup_links_stay_plain_ports_and_a_run_changes_a_team() {
+    let modes = builtin("switch-teams");
+    let groups = |name| run(&modes, name).topology.teams.iter().filter(|team| team.node == "sw").count();
+    assert_eq!(groups("active-backup"), 0);
+    assert_eq!(groups("balance-xor-ports"), 2);
+    let team = &run(&modes, "balance-xor-ports").topology.teams[0];
+    assert_eq!((team.config.mode, team.config.xmit_hash_policy), (Mode::BalanceXor, HashPolicy::Layer34));
+}
+
+#[test]
+fn defaults_steer_clear_of_what_was_given() {
+    let experiment = parse(
+        "[hosts]\nb = { mac = '02:00:00:00:00:02' }\na = { address = '10.9.0.1/16' }\n[[links]]\nbetween = ['a', 'b']\n",
+    );
+    let [b, a] = experiment.runs[0].topology.hosts.as_slice() else { panic!() };
+    // `b` is first in the file, but .1 is taken; `a` is second, but :02 is taken.
+    assert_eq!((b.name.as_str(), b.address.to_string().as_str(), b.prefix), ("b", "10.9.0.2", 16));
+    assert_eq!((a.name.as_str(), a.mac.to_string().as_str()), ("a", "02:00:00:00:00:03"));
+}
+
+#[test]
+fn every_node_of_a_list_gets_the_links() {
+    let experiment = parse(
+        "[hosts]\na = { team = 't' }\nb = { team = 't' }\n[teams.t]\n[switches]\ns = {}\n\
+         [[links]]\nbetween = [['a', 'b'], 's']\ncount = 2\n[[links]]\nbetween = ['s', 'a']\nrate = '1gbit'\n",
+    );
+    let cables: Vec<_> = experiment.runs[0]
+        .topology
+        .cables
+        .iter()
+        .map(|c| format!("{}:{} {}:{}", c.a.node, c.a.device, c.b.node, c.b.device))
+        .collect();
+    assert_eq!(cables, ["a:eth0 s:a-0", "a:eth1 s:a-1", "b:eth0 s:b-0", "b:eth1 s:b-1", "s:a-2 a:eth2"],);
+    // No `spread`: no groups.
+    assert!(experiment.runs[0].topology.teams.iter().all(|team| team.node != "s"));
+}
+
+#[test]
+fn two_switches_that_spread_have_a_group_between_them() {
+    let experiment = parse(
+        "[hosts]\na = {}\nb = {}\n[switches]\ns = { spread = 'src-mac' }\nt = { spread = 'src-dst-ip' }\n\
+         [[links]]\nbetween = ['a', 's']\n[[links]]\nbetween = ['s', 't']\ncount = 2\n[[links]]\nbetween = ['t', 'b']\n",
+    );
+    let groups: Vec<_> = experiment.runs[0]
+        .topology
+        .teams
+        .iter()
+        .map(|team| {
+            format!("{} {} {} {}", team.node, team.device, team.config.xmit_hash_policy, team.members.join(" "))
+        })
+        .collect();
+    assert_eq!(groups, ["s t src-mac t-0 t-1", "t s src-dst-ip s-0 s-1"]);
+}
+
+#[test]
+fn the_command_line_overrides_and_is_noted() {
+    let overrides = Overrides {
+        rate_bps: Some(1_000_000_000),
+        duration: Some(Duration::from_secs(60)),
+        only: Some(vec!["one-connection".to_owned()]),
+    };
+    let source = experiment::find("t3").unwrap();
+    let t3 = experiment::parse(&source.name, &source.path, &source.text, &overrides).unwrap();
+    assert_eq!(t3.runs.len(), 1);
+    assert_eq!(t3.runs[0].duration, Duration::from_secs(60));
+    assert!(t3.runs[0].topology.cables.iter().all(|cable| cable.rate_bps == 1_000_000_000));
+    assert_eq!(t3.overrides, ["rate=1gbit", "duration=60s", "only=one-connection"]);
+}
+
+#[test]
+fn an_override_that_cannot_hold_is_refused() {
+    let bad = |overrides: &Overrides, text: &str| {
+        experiment::parse("x", "x.toml", text, overrides).unwrap_err().entries()[0].clone()
+    };
+    let only = Overrides { only: Some(vec!["one-conection".to_owned()]), ..Overrides::default() };
+    let entry = bad(&only, &experiment::find("t3").unwrap().text);
+    assert_eq!((entry.line, entry.hint.as_deref()), (None, Some("did you mean `one-connection`?")));
+
+    let rate = Overrides { rate_bps: Some(1_000_000_000), ..Overrides::default() };
+    let text = format!(
+        "title = 'x'\n[hosts]\na = {{}}\nb = {{}}\n[[links]]\nbetween = ['a', 'b']\nrate = '10mbit'\n{TRAFFIC}"
+    );
+    assert!(bad(&rate, &text).message.contains("would change nothing"));
+}
+
+#[test]
+fn experiments_are_found_by_name_beginning_and_path() {
+    assert_eq!(experiment::find("t3-four-links").unwrap().name, "t3-four-links");
+    assert_eq!(experiment::find("t3").unwrap().name, "t3-four-links");
+    assert!(matches!(experiment::find("t"), Err(FindError::Ambiguous { .. })));
+    let error = experiment::find("t4-four-links").unwrap_err();
+    assert_eq!(error.hint().as_deref(), Some("did you mean `t3-four-links`?"));
+    let error = experiment::find("").unwrap_err();
+    assert!(error.hint().unwrap().contains("two-hosts"), "{:?}", error.hint());
+    assert!(matches!(experiment::find("./t3"), Err(FindError::Read { .. })));
+
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/two-hosts.toml");
+    let source = experiment::find(path).unwrap();
+    assert_eq!((source.name.as_str(), source.path.as_str()), ("two-hosts", path));
+    assert!(matches!(experiment::find(env!("CARGO_MANIFEST_DIR")), Err(FindError::Read { .. })));
+    assert!(matches!(experiment::find("/dev/zero"), Err(FindError::TooLarge { .. })));
+}
+
+#[test]
+fn drawings_fit_and_name_everything() {
+    for shipped in experiment::builtin() {
+        let experiment = builtin(shipped.name);
+        let drawing = show(&experiment);
+        for line in drawing.lines() {
+            assert!(line.chars().count() <= 100, "{}: {line}", shipped.name);
+        }
+        let hosts = experiment.runs[0].topology.hosts.iter().map(|host| &host.name);
+        let runs = experiment.runs.iter().map(|run| &run.name);
+        for name in hosts.chain(runs) {
+            assert!(drawing.contains(name.as_str()), "{name} is missing:\n{drawing}");
+        }
+    }
+}
+
+#[test]
+fn a_drawing_is_as_it_was_reviewed() {
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiment_show.txt");
+    let mut drawing: Vec<_> = experiment::builtin()
+        .iter()
+        .map(|shipped| format!("$ nicteam lab show {}\n{}", shipped.name, show(&builtin(shipped.name))))
+        .collect();
+    let wide = "[hosts]\na = { team = 't', address = 'fd00:1234:5678:9abc:def0::1/64' }\nb = { team = 't' }\n[teams.t]\nmode = 'active-backup'\n\
+         [switches]\ns = { spread = 'src-mac' }\nt = { spread = 'src-mac' }\n[[links]]\nbetween = [['a', 'b'], ['s', 't']]\ncount = 2\nmtu = 9000\nrate = '2.5gbit'\n\
+         [[links]]\nbetween = ['s', 't']\ncount = 2\n";
+    drawing.push(format!("two switches, long addresses\n{}", show(&parse(wide))));
+    let drawing = drawing.join("\n\n");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(golden, &drawing).unwrap();
+    }
+    assert_eq!(
+        std::fs::read_to_string(golden).unwrap_or_default(),
+        drawing,
+        "UPDATE_GOLDEN=1 cargo test rewrites {golden}"
+    );
+}
