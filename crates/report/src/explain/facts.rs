@@ -1,0 +1,86 @@
+//! What else a reader should know about a run.
+
+use nicteam_record::{Connection, Member, Run, Team};
+
+use super::path::{Flow, Hop};
+use crate::units::{list, percent, ratio, share, thousands};
+use crate::view;
+
+/// From this part on, segments sent again are worth a sentence.
+pub(super) const RETRANSMITS_NOTABLE: f64 = 0.01;
+
+/// The part of the segments that was sent again.
+pub(super) fn retransmit_share(connections: &[&Connection]) -> f64 {
+    let sum = |of: fn(&Connection) -> u64| connections.iter().map(|connection| of(connection) as f64).sum::<f64>();
+    share(sum(|connection| connection.retransmits), sum(|connection| connection.segments))
+}
+
+/// How full each hop's links were, hops alike together: every side of the
+/// story, the limiting one included.
+pub(super) fn of_flow(flow: &Flow<'_>) -> Vec<String> {
+    let mut alike: Vec<(Vec<&str>, String)> = Vec::new();
+    for hop in flow.hops.iter().filter(|hop| hop.links.len() > 1) {
+        let loads = loads(hop);
+        match alike.iter_mut().find(|(_, same)| *same == loads) {
+            Some((nodes, _)) => nodes.push(hop.node),
+            None => alike.push((vec![hop.node], loads)),
+        }
+    }
+    alike.iter().map(|(nodes, loads)| format!("{} {loads}", list(nodes))).collect()
+}
+
+/// `towards sw (balance-rr): links 0.25, ... full.`
+fn loads(hop: &Hop<'_>) -> String {
+    let how = hop.team.map_or(String::new(), |team| match team.xmit_hash_policy.as_str() {
+        "" => format!(" ({})", team.mode),
+        policy => format!(" ({} {policy})", team.mode),
+    });
+    let loads: Vec<String> = hop.links.iter().map(|link| ratio(link.load())).collect();
+    format!("towards {}{how}: links {} full.", hop.peer, loads.join(", "))
+}
+
+/// What concerns a run as a whole: segments sent again, drops, busy processors.
+pub(super) fn of_run(run: &Run) -> Vec<String> {
+    let connections: Vec<&Connection> = run.connections.iter().collect();
+    let retransmits: u64 = connections.iter().map(|connection| connection.retransmits).sum();
+    let again = retransmit_share(&connections);
+    let mut facts = Vec::new();
+    if again >= RETRANSMITS_NOTABLE {
+        let cause = if reorders(run) { "; balance-rr over several links delivers out of order" } else { "" };
+        facts.push(format!("{} segments ({}) were sent again{cause}.", thousands(retransmits), percent(again)));
+    }
+    for team in &run.topology.teams {
+        facts.extend(drops(run, team, "out", |member| member.tx_drops));
+        facts.extend(drops(run, team, "in", |member| member.rx_drops));
+    }
+    if run.cpu.busy > 0.9 {
+        facts.push(format!("The processors were {} busy; figures may be lower for it.", percent(run.cpu.busy)));
+    }
+    facts
+}
+
+/// What a team's members dropped in one direction, if anything.
+fn drops(run: &Run, team: &Team, way: &str, of: fn(&Member) -> u64) -> Option<String> {
+    let counters = |device: &String| view::counters(run, &team.node, device).map_or(0, of);
+    let counts: Vec<u64> = team.members.iter().map(counters).collect();
+    let sum: u64 = counts.iter().sum();
+    let each: Vec<String> = counts.iter().map(|count| thousands(*count)).collect();
+    (sum > 0).then(|| {
+        format!(
+            "{} of {} dropped {} frames on the way {way} (by member: {}).",
+            team.device,
+            team.node,
+            thousands(sum),
+            each.join("; ")
+        )
+    })
+}
+
+/// Whether a host's team sends in turn over several links.
+fn reorders(run: &Run) -> bool {
+    run.topology.teams.iter().any(|team| {
+        team.mode == "balance-rr"
+            && team.members.len() > 1
+            && run.connections.iter().any(|connection| connection.from == team.node)
+    })
+}

@@ -1,0 +1,81 @@
+//! Which link the hash gives a connection, compared with what the links counted.
+
+use std::net::{IpAddr, SocketAddr};
+
+use nicteam_record::{Connection, Topology};
+use nicteam_team::{HashPolicy, hash};
+use nicteam_wire::{Frame, Mac, ethertype};
+
+use super::path::Hop;
+use crate::units::share;
+
+/// Shares of the traffic further apart than this do not agree: above what
+/// acknowledgements and unequal connections do, below one connection in eight.
+const TOLERANCE: f64 = 0.1;
+
+/// What the hash says of a hop.
+#[derive(Clone, Debug)]
+pub(super) struct Prediction {
+    pub(super) policy: HashPolicy,
+    /// Each connection's place, in the order of [`Hop::connections`].
+    pub(super) places: Vec<usize>,
+    /// Whether the links counted what the hash says.
+    pub(super) agrees: bool,
+}
+
+/// What the hash says of a hop; nothing where no hash chooses, or where the
+/// record lacks what it looks at.
+pub(super) fn predict(topology: &Topology, hop: &Hop<'_>) -> Option<Prediction> {
+    let team = hop.team?;
+    let policy: HashPolicy = team.xmit_hash_policy.parse().ok()?;
+    let place = |connection: &&Connection| {
+        let bytes = first_bytes(topology, connection)?;
+        let number = hash::hash(policy, &Frame::parse(&bytes).ok()?) as usize;
+        number.checked_rem(team.members.len())
+    };
+    let places: Vec<usize> = hop.connections.iter().map(place).collect::<Option<_>>()?;
+    let agrees = agrees(hop, &places);
+    Some(Prediction { policy, places, agrees })
+}
+
+/// Whether each link's share of the counted bytes is its connections' share of the payload.
+fn agrees(hop: &Hop<'_>, places: &[usize]) -> bool {
+    let payload: f64 = hop.connections.iter().map(|connection| connection.delivered_bps).sum();
+    let counted: f64 = hop.links.iter().map(|link| link.tx_bps).sum();
+    let known = |place: &usize| hop.links.iter().any(|link| link.place == *place);
+    places.iter().all(known)
+        && hop.links.iter().all(|link| {
+            let here = hop.connections.iter().zip(places).filter(|(_, place)| **place == link.place);
+            let predicted: f64 = here.map(|(connection, _)| connection.delivered_bps).sum();
+            (share(predicted, payload) - share(link.tx_bps, counted)).abs() <= TOLERANCE
+        })
+}
+
+/// The headers of a segment that carries a connection's payload.
+fn first_bytes(topology: &Topology, connection: &Connection) -> Option<Vec<u8>> {
+    let mac = |name: &str| topology.hosts.iter().find(|host| host.name == name)?.mac.parse::<Mac>().ok();
+    let (src_mac, dst_mac) = (mac(&connection.from)?, mac(&connection.to)?);
+    let (src, dst): (SocketAddr, SocketAddr) = (connection.src.parse().ok()?, connection.dst.parse().ok()?);
+    let mut bytes = [dst_mac.0, src_mac.0].concat();
+    match (src.ip(), dst.ip()) {
+        (IpAddr::V4(src), IpAddr::V4(dst)) => {
+            bytes.extend(ethertype::IPV4.to_be_bytes());
+            // Version and header length, service, total length; identification, don't fragment;
+            // time to live, TCP, check sum (no policy reads it).
+            bytes.extend([0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0]);
+            bytes.extend([src.octets(), dst.octets()].concat());
+        }
+        (IpAddr::V6(src), IpAddr::V6(dst)) => {
+            bytes.extend(ethertype::IPV6.to_be_bytes());
+            // Version, class and flow label; payload length, TCP, hop limit.
+            bytes.extend([0x60, 0, 0, 0, 0, 20, 6, 64]);
+            bytes.extend([src.octets(), dst.octets()].concat());
+        }
+        _ => return None,
+    }
+    bytes.extend([src.port().to_be_bytes(), dst.port().to_be_bytes()].concat());
+    // Sequence and acknowledgement numbers; header length, flags, window, check sum, urgent pointer.
+    bytes.extend([0; 8]);
+    bytes.extend([0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0]);
+    Some(bytes)
+}

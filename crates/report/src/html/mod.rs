@@ -1,0 +1,87 @@
+//! The page: one file, nothing loaded, no script.
+
+mod environment;
+mod fairness;
+mod run;
+mod style;
+mod summary;
+mod topology;
+mod traffic;
+
+use nicteam_record::{Bundle, BundleError, Record};
+
+use crate::svg::esc;
+
+/// The report of a bundle as one self-contained HTML page: the table, the
+/// topology, and for each run the explanation, the traffic of every member
+/// over time and the connections. Fails if a run's samples cannot be read.
+pub fn html(bundle: &Bundle) -> Result<String, BundleError> {
+    let record = &bundle.record;
+    let mut runs = String::new();
+    for (index, run) in record.runs.iter().enumerate() {
+        runs.push_str(&run::section(index, run, &bundle.samples(run)?));
+    }
+    Ok(format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{title} · nicteam</title>\n<style>\n{css}</style>\n</head>\n<body>\n<main>\n\
+         {header}{summary}{topology}{runs}{measured}</main>\n{footer}</body>\n</html>\n",
+        title = esc(&record.experiment.title),
+        css = style::CSS,
+        header = header(record),
+        summary = summary::section(record),
+        topology = topology::section(record),
+        measured = environment::section(record),
+        footer = footer(record),
+    ))
+}
+
+/// Title, question, when and where.
+fn header(record: &Record) -> String {
+    let experiment = &record.experiment;
+    let environment = &record.environment;
+    let question = experiment
+        .question
+        .as_deref()
+        .map_or_else(String::new, |question| format!("<p class=\"lead\">{}</p>\n", esc(question)));
+    let facts = [
+        ("When", when(&record.started)),
+        ("Testbed", format!("{}, {}", environment.testbed, environment.privileges)),
+        ("Dataplane", environment.dataplane.clone()),
+        ("Frames", environment.granularity.clone()),
+        ("Kernel", environment.kernel.clone()),
+        ("Processors", format!("{} × {}", environment.cpus, environment.cpu_model)),
+    ];
+    let facts: String =
+        facts.iter().map(|(name, value)| format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", esc(value))).collect();
+    format!(
+        "<header>\n<p class=\"eyebrow\">nicteam lab · {}</p>\n<h1>{}</h1>\n{question}<dl class=\"facts\">\n{facts}</dl>\n</header>\n",
+        esc(&experiment.name),
+        esc(&experiment.title),
+    )
+}
+
+/// `2026-11-21 21:12 UTC` of an RFC 3339 time in UTC; anything else as it is.
+fn when(started: &str) -> String {
+    match (started.get(..10), started.get(10..11), started.get(11..16)) {
+        (Some(date), Some("T"), Some(time)) if started.ends_with('Z') => format!("{date} {time} UTC"),
+        _ => started.to_owned(),
+    }
+}
+
+fn footer(record: &Record) -> String {
+    format!("<footer>nicteam {} · record schema {}</footer>\n", esc(&record.nicteam), record.schema)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_shortened_if_they_are_times() {
+        assert_eq!(when("2026-11-21T21:12:07Z"), "2026-11-21 21:12 UTC");
+        assert_eq!(when("yesterday"), "yesterday");
+        assert_eq!(when("üüüüüüüüüüZ"), "üüüüüüüüüüZ");
+    }
+}

@@ -1,0 +1,292 @@
+//! The topology, drawn: switches above, hosts below, a line a cable.
+
+use nicteam_record::{Record, Team, Topology};
+
+use crate::svg::{esc, hue, px};
+use crate::units::link_rate;
+use crate::view::link_at;
+
+/// A drawing for each topology that differs in more than addresses.
+pub(super) fn section(record: &Record) -> String {
+    let mut drawings: Vec<(Topology, Vec<&str>)> = Vec::new();
+    for run in &record.runs {
+        let shape = without_addresses(&run.topology);
+        match drawings.iter_mut().find(|(seen, _)| without_addresses(seen) == shape) {
+            Some((_, names)) => names.push(&run.name),
+            None => drawings.push((run.topology.clone(), vec![&run.name])),
+        }
+    }
+    let several = drawings.len() > 1;
+    let figures: String = drawings
+        .iter()
+        .map(|(topology, names)| {
+            let caption = if several {
+                format!("<figcaption class=\"quiet\">{}</figcaption>", esc(&names.join(", ")))
+            } else {
+                String::new()
+            };
+            format!("<figure class=\"map\"><div class=\"scroll\">{}</div>{caption}</figure>\n", draw(topology))
+        })
+        .collect();
+    format!("<section aria-labelledby=\"topology\">\n<h2 id=\"topology\">What was built</h2>\n{figures}</section>\n")
+}
+
+/// The topology as far as it is drawn alike.
+fn without_addresses(topology: &Topology) -> Topology {
+    let mut shape = topology.clone();
+    shape.hosts.iter_mut().for_each(|host| host.mac.clear());
+    shape
+}
+
+/// Where a node stands.
+struct Place<'a> {
+    name: &'a str,
+    x: f64,
+    y: f64,
+    width: f64,
+    height: f64,
+    is_switch: bool,
+}
+
+/// The cables between two nodes.
+struct Bundle<'a> {
+    a: &'a str,
+    b: &'a str,
+    rates_bps: Vec<u64>,
+    /// Colour places: of the host's end, where there is one.
+    hues: Vec<usize>,
+}
+
+const HOST_WIDTH: f64 = 150.0;
+const HOST_HEIGHT: f64 = 76.0;
+const SWITCH_HEIGHT: f64 = 58.0;
+const GAP: f64 = 34.0;
+/// Between hosts that are wired to each other: room for the cables.
+const WIRED_GAP: f64 = 190.0;
+const HOST_Y: f64 = 206.0;
+const CABLE: f64 = 8.0;
+/// How far below a row its long cables run.
+const BOW: f64 = 34.0;
+
+fn draw(topology: &Topology) -> String {
+    let places = arrange(topology);
+    let bundles = bundles(topology);
+    let width = places.iter().map(|place| place.x + place.width).fold(0.0, f64::max) + 2.0;
+    // Cables that run below their row stay inside.
+    let below = bundles.iter().map(|bundle| bundle.hues.len() as f64 * CABLE + BOW).fold(0.0, f64::max);
+    let below = if topology.switches.is_empty() && topology.hosts.len() > 2 { below } else { 2.0 };
+    let height = places.iter().map(|place| place.y + place.height).fold(0.0, f64::max) + below;
+    let cables: String = bundles.iter().map(|bundle| cables(topology, &places, &bundles, bundle)).collect();
+    let nodes: String = places.iter().map(|place| node(topology, place)).collect();
+    format!(
+        "<svg width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" style=\"min-width:{min}px\" role=\"img\" aria-label=\"{hosts} hosts, \
+         {switches} switches, {links} links\">{cables}{nodes}</svg>",
+        w = px(width),
+        h = px(height),
+        min = px(width.min(700.0)),
+        hosts = topology.hosts.len(),
+        switches = topology.switches.len(),
+        links = topology.links.len(),
+    )
+}
+
+/// Switches share the upper row, hosts stand in the lower one.
+fn arrange(topology: &Topology) -> Vec<Place<'_>> {
+    let switched = !topology.switches.is_empty();
+    let gap = if switched { GAP } else { WIRED_GAP };
+    let hosts = topology.hosts.len().max(1) as f64;
+    let switches = topology.switches.len().max(1) as f64;
+    let width = (hosts * HOST_WIDTH + (hosts - 1.0) * gap).max(switches * 260.0 + (switches - 1.0) * WIRED_GAP);
+    let switch_gap = if switches > 1.0 { WIRED_GAP } else { 0.0 };
+    let switch_width = (width - (switches - 1.0) * switch_gap) / switches;
+    let above = topology.switches.iter().enumerate().map(|(index, switch)| Place {
+        name: &switch.name,
+        x: 1.0 + index as f64 * (switch_width + switch_gap),
+        y: 1.0,
+        width: switch_width,
+        height: SWITCH_HEIGHT,
+        is_switch: true,
+    });
+    let cell = width / hosts;
+    let below = topology.hosts.iter().enumerate().map(|(index, host)| Place {
+        name: &host.name,
+        x: 1.0 + cell * index as f64 + (cell - HOST_WIDTH) / 2.0,
+        y: if switched { HOST_Y } else { 30.0 },
+        width: HOST_WIDTH,
+        height: HOST_HEIGHT,
+        is_switch: false,
+    });
+    above.chain(below).collect()
+}
+
+fn bundles(topology: &Topology) -> Vec<Bundle<'_>> {
+    let mut bundles: Vec<Bundle<'_>> = Vec::new();
+    for link in &topology.links {
+        let place = |end: &nicteam_record::LinkEnd| {
+            let is_host = topology.hosts.iter().any(|host| host.name == end.node);
+            topology
+                .teams
+                .iter()
+                .filter(|team| is_host && team.node == end.node)
+                .find_map(|team| team.members.iter().position(|device| *device == end.device))
+        };
+        let (a, b) = (link.a.node.as_str(), link.b.node.as_str());
+        let same = |bundle: &&mut Bundle<'_>| (bundle.a, bundle.b) == (a, b) || (bundle.a, bundle.b) == (b, a);
+        let hue = place(&link.a).or_else(|| place(&link.b));
+        match bundles.iter_mut().find(same) {
+            Some(bundle) => {
+                bundle.hues.push(hue.unwrap_or(bundle.hues.len()));
+                bundle.rates_bps.push(link.rate_bps);
+            }
+            None => bundles.push(Bundle { a, b, rates_bps: vec![link.rate_bps], hues: vec![hue.unwrap_or(0)] }),
+        }
+    }
+    bundles
+}
+
+/// A bundle's lines and its label.
+fn cables(topology: &Topology, places: &[Place<'_>], bundles: &[Bundle<'_>], bundle: &Bundle<'_>) -> String {
+    let find = |name: &str| places.iter().find(|place| place.name == name);
+    let (Some(a), Some(b)) = (find(bundle.a), find(bundle.b)) else { return String::new() };
+    let label = label(&bundle.rates_bps);
+    if a.y == b.y {
+        let (left, right) = if a.x <= b.x { (a, b) } else { (b, a) };
+        return level(places, left, right, bundle, &label);
+    }
+    let (upper, lower) = if a.y < b.y { (a, b) } else { (b, a) };
+    let (from, to) = (lower.y, upper.y + upper.height);
+    let x = anchor(lower, bundles, bundle);
+    let end = x.clamp(upper.x + 24.0, (upper.x + upper.width - 24.0).max(upper.x + 24.0));
+    let lines = bundle.lines(&|offset| format!("M{} {}L{} {}", px(x + offset), px(from), px(end + offset), px(to)));
+    let spread = tag(end, to + 26.0, &spread_label(topology, upper, lower));
+    format!("{lines}{spread}{}", tag((x + end) / 2.0, (from + to) / 2.0 + 4.0, &label))
+}
+
+/// Cables between two nodes of a row; below the row if others stand between them.
+fn level(places: &[Place<'_>], left: &Place<'_>, right: &Place<'_>, bundle: &Bundle<'_>, label: &str) -> String {
+    if !beside(places, left, right) {
+        let (from, to) = (left.x + left.width / 2.0, right.x + right.width / 2.0);
+        let bottom = left.y + left.height;
+        let lines = bundle.lines(&|offset| {
+            let y = px(bottom + BOW + offset);
+            format!("M{} {bottom}V{y}H{}V{bottom}", px(from - offset), px(to + offset), bottom = px(bottom))
+        });
+        return format!("{lines}{}", tag((from + to) / 2.0, bottom + BOW + 4.0, label));
+    }
+    let (from, to) = (left.x + left.width, right.x);
+    let middle = left.y + left.height / 2.0;
+    let lines = bundle.lines(&|offset| format!("M{} {}H{}", px(from), px(middle + offset), px(to)));
+    let above = middle - bundle.hues.len() as f64 * CABLE / 2.0 - 8.0;
+    format!("{lines}{}", tag((from + to) / 2.0, above, label))
+}
+
+/// Whether nothing stands between two nodes of a row.
+fn beside(places: &[Place<'_>], left: &Place<'_>, right: &Place<'_>) -> bool {
+    !places.iter().any(|place| place.y == left.y && place.x > left.x && place.x < right.x)
+}
+
+impl Bundle<'_> {
+    /// A line a cable; `line` draws one that runs beside the middle.
+    fn lines(&self, line: &dyn Fn(f64) -> String) -> String {
+        let middle = (self.hues.len() as f64 - 1.0) / 2.0;
+        let lines = self.hues.iter().enumerate().map(|(index, place)| {
+            format!("<path class=\"wire {}\" d=\"{}\"/>", hue(*place), line((index as f64 - middle) * CABLE))
+        });
+        lines.collect()
+    }
+}
+
+/// A text on the cables.
+fn tag(x: f64, y: f64, text: &str) -> String {
+    format!("<text class=\"halo\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>", px(x), px(y), esc(text))
+}
+
+/// Where a host's bundle meets its upper edge: several stand apart.
+fn anchor(host: &Place<'_>, bundles: &[Bundle<'_>], bundle: &Bundle<'_>) -> f64 {
+    let own: Vec<&Bundle<'_>> = bundles.iter().filter(|other| other.a == host.name || other.b == host.name).collect();
+    let index = own.iter().position(|other| std::ptr::eq(*other, bundle)).unwrap_or(0) as f64;
+    host.x + host.width * (index + 1.0) / (own.len() as f64 + 1.0)
+}
+
+/// `4 × 100 Mbit/s`, or the rates one by one.
+fn label(rates_bps: &[u64]) -> String {
+    match rates_bps {
+        [] => String::new(),
+        [one] => link_rate(*one),
+        [first, rest @ ..] if rest.iter().all(|rate| rate == first) => {
+            format!("{} × {}", rates_bps.len(), link_rate(*first))
+        }
+        all => all.iter().map(|rate| link_rate(*rate)).collect::<Vec<_>>().join(" + "),
+    }
+}
+
+/// How a switch spreads towards a node, if not all its groups do alike (then its box says it).
+fn spread_label(topology: &Topology, switch: &Place<'_>, host: &Place<'_>) -> String {
+    if common_spread(topology, switch.name).is_some() {
+        return String::new();
+    }
+    groups(topology, switch.name).find(|team| leads_to(topology, team, host.name)).map_or_else(String::new, how)
+}
+
+/// How all groups of a switch spread, if they are alike.
+fn common_spread(topology: &Topology, switch: &str) -> Option<String> {
+    let mut all = groups(topology, switch).map(how);
+    let first = all.next()?;
+    all.all(|other| other == first).then_some(first)
+}
+
+fn groups<'a>(topology: &'a Topology, node: &'a str) -> impl Iterator<Item = &'a Team> {
+    topology.teams.iter().filter(move |team| team.node == node)
+}
+
+fn leads_to(topology: &Topology, team: &Team, peer: &str) -> bool {
+    team.members.iter().any(|device| link_at(topology, &team.node, device).is_some_and(|(_, far)| far.node == peer))
+}
+
+/// The hash policy, or the mode where none is.
+fn how(team: &Team) -> String {
+    if team.xmit_hash_policy.is_empty() { team.mode.clone() } else { team.xmit_hash_policy.clone() }
+}
+
+/// A node's box and what stands in it.
+fn node(topology: &Topology, place: &Place<'_>) -> String {
+    let (class, lines) = if place.is_switch {
+        let spread = match (groups(topology, place.name).count(), common_spread(topology, place.name)) {
+            (0, _) => "switch, no aggregation".to_owned(),
+            (_, Some(how)) => format!("switch, spreads by {how}"),
+            (_, None) => "switch, spreads each group by its own policy".to_owned(),
+        };
+        ("switch", vec![spread])
+    } else {
+        let team = groups(topology, place.name).next();
+        let how = team.map_or_else(
+            || "one link, no team".to_owned(),
+            |team| match team.xmit_hash_policy.as_str() {
+                "" => team.mode.clone(),
+                policy => format!("{}, {policy}", team.mode),
+            },
+        );
+        let address = topology.hosts.iter().find(|host| host.name == place.name).map_or("", |host| &host.address);
+        ("box", vec![how, address.to_owned()])
+    };
+    let x = px(place.x + place.width / 2.0);
+    let first = place.y + place.height / 2.0 - 4.0 - 8.0 * (lines.len() as f64 - 1.0);
+    let lines: String = lines
+        .iter()
+        .enumerate()
+        .map(|(index, line)| {
+            let y = px(first + 19.0 + 17.0 * index as f64);
+            format!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\">{}</text>", esc(line))
+        })
+        .collect();
+    format!(
+        "<g><rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"5\"/>\
+         <text class=\"name\" x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{}</text>{lines}</g>",
+        px(place.x),
+        px(place.y),
+        px(place.width),
+        px(place.height),
+        px(first),
+        esc(place.name),
+    )
+}

@@ -1,0 +1,112 @@
+//! Numbers and lists in words.
+
+/// A rate with its unit: `941.2 Mbit/s`, `3.76 Gbit/s`; `-` where there is no number.
+pub(crate) fn rate(bps: f64) -> String {
+    if !bps.is_finite() || bps < 0.0 {
+        return "-".to_owned();
+    }
+    match bps {
+        // The bounds are where the smaller unit would round up to four digits.
+        _ if bps >= 999.95e6 => format!("{:.2} Gbit/s", bps / 1e9),
+        _ if bps >= 999.95e3 => format!("{:.1} Mbit/s", bps / 1e6),
+        _ if bps >= 1e3 => format!("{:.1} kbit/s", bps / 1e3),
+        _ => format!("{bps:.0} bit/s"),
+    }
+}
+
+/// A link's rate, without decimals it does not have: `100 Mbit/s`, `2.5 Gbit/s`.
+pub(crate) fn link_rate(bps: u64) -> String {
+    let (unit, scale) = match bps {
+        1_000_000_000.. => ("Gbit/s", 1e9),
+        1_000_000.. => ("Mbit/s", 1e6),
+        1_000.. => ("kbit/s", 1e3),
+        _ => ("bit/s", 1.0),
+    };
+    let text = format!("{:.3}", bps as f64 / scale);
+    format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A ratio with two decimals; `-` where there is no number.
+pub(crate) fn ratio(value: f64) -> String {
+    if value.is_finite() { format!("{value:.2}") } else { "-".to_owned() }
+}
+
+/// A share in per cent, with one decimal below ten: `2.5 %`.
+pub(crate) fn percent(share: f64) -> String {
+    match share * 100.0 {
+        value if !value.is_finite() => "-".to_owned(),
+        0.0 => "0 %".to_owned(),
+        value if value < 9.95 => format!("{value:.1} %"),
+        value => format!("{value:.0} %"),
+    }
+}
+
+/// `part / whole`, or 0 where there is no whole.
+pub(crate) fn share(part: f64, whole: f64) -> f64 {
+    let share = part / whole;
+    if share.is_finite() { share } else { 0.0 }
+}
+
+/// A whole number with its thousands apart: `12,345`.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap_or_default()).collect();
+    groups.join(",")
+}
+
+/// `one` to `twelve`, then digits.
+pub(crate) fn number(count: usize) -> String {
+    const WORDS: [&str; 13] =
+        ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    WORDS.get(count).map_or_else(|| count.to_string(), |word| (*word).to_owned())
+}
+
+/// `1 connection`, `2 connections`.
+pub(crate) fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("{count} {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn list<S: AsRef<str>>(items: &[S]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.as_ref().to_owned(),
+        [first @ .., last] => {
+            let first: Vec<&str> = first.iter().map(AsRef::as_ref).collect();
+            format!("{} and {}", first.join(", "), last.as_ref())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_take_the_unit_that_fits() {
+        assert_eq!(rate(94_123_456.0), "94.1 Mbit/s");
+        assert_eq!(rate(3.764e9), "3.76 Gbit/s");
+        assert_eq!(rate(999.99e6), "1.00 Gbit/s");
+        assert_eq!(rate(1500.0), "1.5 kbit/s");
+        assert_eq!(rate(0.0), "0 bit/s");
+        assert_eq!(rate(f64::NAN), "-");
+        assert_eq!(link_rate(100_000_000), "100 Mbit/s");
+        assert_eq!(link_rate(2_500_000_000), "2.5 Gbit/s");
+        assert_eq!(link_rate(98_400_000), "98.4 Mbit/s");
+    }
+
+    #[test]
+    fn lists_and_numbers_read_as_english() {
+        assert_eq!(list(&["a"; 0]), "");
+        assert_eq!(list(&["a"]), "a");
+        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+        assert_eq!(thousands(1_234_567), "1,234,567");
+        assert_eq!(thousands(12), "12");
+        assert_eq!(number(4), "four");
+        assert_eq!(number(13), "13");
+        assert_eq!(plural(1, "link"), "1 link");
+        assert_eq!(percent(0.0321), "3.2 %");
+        assert_eq!(share(1.0, 0.0), 0.0);
+    }
+}

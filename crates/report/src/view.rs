@@ -1,0 +1,96 @@
+//! A run's teams with their links and counters side by side.
+
+use nicteam_record::{Link, LinkEnd, Member, Run, Team, Topology};
+
+use crate::units::share;
+
+/// Bytes of a full frame that the counters see, beside its IP packet: the Ethernet header.
+const COUNTED_BYTES: f64 = 14.0;
+/// Bytes of a full frame that the wire carries, beside its IP packet: header,
+/// check sequence, preamble and gap.
+const WIRE_BYTES: f64 = 38.0;
+
+/// A team and what its members carried.
+#[derive(Clone, Debug)]
+pub(crate) struct TeamView<'a> {
+    pub(crate) team: &'a Team,
+    pub(crate) members: Vec<MemberView<'a>>,
+}
+
+/// A member: its link and its counters.
+#[derive(Clone, Debug)]
+pub(crate) struct MemberView<'a> {
+    pub(crate) device: &'a str,
+    /// Rate of its wire, bit/s; 0 if its link is not in the topology.
+    pub(crate) rate_bps: f64,
+    /// What its counters can show at most, bit/s.
+    pub(crate) capacity_bps: f64,
+    /// Sent, bit/s.
+    pub(crate) tx_bps: f64,
+    /// Received, bit/s.
+    pub(crate) rx_bps: f64,
+}
+
+impl MemberView<'_> {
+    /// Sent, as a part of what the link can carry.
+    pub(crate) fn tx_load(&self) -> f64 {
+        share(self.tx_bps, self.capacity_bps)
+    }
+
+    /// Received, as a part of what the link can carry.
+    pub(crate) fn rx_load(&self) -> f64 {
+        share(self.rx_bps, self.capacity_bps)
+    }
+}
+
+/// The hosts' teams whose host sends or receives payload, in the order of the
+/// topology; all hosts' teams if no connection is recorded.
+pub(crate) fn busy_host_teams(run: &Run) -> Vec<TeamView<'_>> {
+    let busy = |name: &str| {
+        run.connections.is_empty()
+            || run.connections.iter().any(|connection| connection.from == name || connection.to == name)
+    };
+    let hosts = run.topology.hosts.iter().filter(|host| busy(&host.name));
+    hosts
+        .flat_map(|host| run.topology.teams.iter().filter(|team| team.node == host.name))
+        .map(|team| view(run, team))
+        .collect()
+}
+
+/// One team's members.
+pub(crate) fn view<'a>(run: &'a Run, team: &'a Team) -> TeamView<'a> {
+    let members = team.members.iter().map(|device| {
+        let link = link_at(&run.topology, &team.node, device).map(|(link, _)| link);
+        let counters = counters(run, &team.node, device);
+        MemberView {
+            device,
+            rate_bps: link.map_or(0.0, |link| link.rate_bps as f64),
+            capacity_bps: link.map_or(0.0, capacity_bps),
+            tx_bps: counters.map_or(0.0, |member| member.tx_bps),
+            rx_bps: counters.map_or(0.0, |member| member.rx_bps),
+        }
+    });
+    TeamView { team, members: members.collect() }
+}
+
+/// What a link's counters can show at most, bit/s: full frames without check
+/// sequence, preamble and gap.
+pub(crate) fn capacity_bps(link: &Link) -> f64 {
+    let mtu = f64::from(link.mtu);
+    link.rate_bps as f64 * (mtu + COUNTED_BYTES) / (mtu + WIRE_BYTES)
+}
+
+/// The link at a node's device, and its far end.
+pub(crate) fn link_at<'a>(topology: &'a Topology, node: &str, device: &str) -> Option<(&'a Link, &'a LinkEnd)> {
+    let is = |end: &LinkEnd| end.node == node && end.device == device;
+    topology.links.iter().find_map(|link| match link {
+        _ if is(&link.a) => Some((link, &link.b)),
+        _ if is(&link.b) => Some((link, &link.a)),
+        _ => None,
+    })
+}
+
+/// A member's counters.
+pub(crate) fn counters<'a>(run: &'a Run, node: &str, device: &str) -> Option<&'a Member> {
+    run.members.iter().find(|member| member.host == node && member.member == device)
+}

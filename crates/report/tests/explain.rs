@@ -1,0 +1,364 @@
+//! Each rule on a record that shows its case, and the five runs of T3.
+
+mod common;
+
+use common::{LINK_PAYLOAD_BPS, Spec, run, t3, team};
+use nicteam_record::{Link, LinkEnd, Run, Topology};
+use nicteam_report::{Side, explain};
+
+const FULL_BPS: f64 = 0.978 * LINK_PAYLOAD_BPS;
+
+fn said(run: &Run) -> (Side, Option<String>, String) {
+    let explanation = explain(run);
+    (explanation.side, explanation.policy, explanation.sentence)
+}
+
+/// T3's second run: four connections, link 3.
+fn four_connections() -> Run {
+    t3().runs.swap_remove(1)
+}
+
+/// Multiplies every figure, so that no link is full any more.
+fn scale(run: &mut Run, factor: f64) {
+    run.members.iter_mut().for_each(|member| {
+        member.tx_bps *= factor;
+        member.rx_bps *= factor;
+    });
+    run.connections.iter_mut().for_each(|connection| connection.delivered_bps *= factor);
+    run.delivered_bps *= factor;
+    run.of_limit *= factor;
+}
+
+#[test]
+fn t3_is_explained() {
+    let said: Vec<_> = t3().runs.iter().map(said).collect();
+    let mac = Some("src-dst-mac".to_owned());
+    let expected = [
+        (
+            Side::Receiving,
+            mac.clone(),
+            "Receiving side: sw spreads by MAC address (src-dst-mac) and both ends have one, so the connection uses link 3 of 4 towards b.",
+        ),
+        (
+            Side::Receiving,
+            mac.clone(),
+            "Receiving side: sw spreads by MAC address (src-dst-mac) and both ends have one, so all 4 connections use link 3 of 4 towards b.",
+        ),
+        (Side::Nowhere, None, "Nothing held it back: all four links of a carried 0.98 of what they can."),
+        (Side::Nowhere, None, "Nothing held it back: all four links of a carried 0.98 of what they can."),
+        (
+            Side::Receiving,
+            mac,
+            "Receiving side: sw spreads by MAC address (src-dst-mac) and puts b and c on link 1 of 4 towards a, d and e on link 3; \
+             links 2 and 4 stayed idle.",
+        ),
+    ];
+    assert_eq!(said, expected.map(|(side, policy, sentence)| (side, policy, sentence.to_owned())));
+}
+
+#[test]
+fn facts_compare_the_hash_with_the_counters_and_show_every_hop() {
+    let facts = explain(&t3().runs[4]).facts;
+    assert_eq!(
+        facts,
+        [
+            "Towards a the hash of sw (src-dst-mac) puts the 8 connections on links 1 and 3; the counters agree.",
+            "b, c, d and e towards sw (balance-rr): links 0.12, 0.12, 0.12, 0.12 full.",
+            "sw towards a (balance-xor src-dst-mac): links 0.98, 0.00, 0.98, 0.00 full.",
+        ]
+    );
+}
+
+#[test]
+fn names_and_descriptions_play_no_part() {
+    for run in t3().runs {
+        let renamed = Run {
+            name: "x".into(),
+            description: Some("everything was perfect".into()),
+            published: None,
+            published_of_limit: None,
+            limit_reason: "unknown".into(),
+            ..run.clone()
+        };
+        assert_eq!(explain(&renamed), explain(&run));
+    }
+}
+
+#[test]
+fn a_hash_that_the_counters_contradict_is_counted_not_predicted() {
+    let mut run = four_connections();
+    run.topology.hosts[1].mac = "02:00:00:00:00:11".into();
+    let (side, policy, sentence) = said(&run);
+    assert_eq!((side, policy.as_deref()), (Side::Receiving, Some("src-dst-mac")));
+    assert_eq!(
+        sentence,
+        "Receiving side: sw spreads by MAC address (src-dst-mac) and used link 3 of 4 towards b; links 1, 2 and 4 stayed idle \
+         (counted, not predicted: by the hash it would be link 2)."
+    );
+}
+
+#[test]
+fn a_policy_nobody_knows_is_counted_not_predicted() {
+    let mut run = four_connections();
+    run.topology
+        .teams
+        .iter_mut()
+        .filter(|team| team.node == "sw")
+        .for_each(|team| team.xmit_hash_policy = "dice".into());
+    let (_, policy, sentence) = said(&run);
+    assert_eq!(policy.as_deref(), Some("dice"));
+    assert_eq!(
+        sentence,
+        "Receiving side: sw spreads by dice and used link 3 of 4 towards b; links 1, 2 and 4 stayed idle (counted, not predicted)."
+    );
+}
+
+#[test]
+fn addresses_of_one_end_alone_are_named() {
+    let mut run = four_connections();
+    run.topology
+        .teams
+        .iter_mut()
+        .filter(|team| team.node == "sw")
+        .for_each(|team| team.xmit_hash_policy = "dst-mac".into());
+    assert_eq!(
+        said(&run).2,
+        "Receiving side: sw spreads by destination MAC address (dst-mac) and b has one, so all 4 connections use link 3 of 4 towards b."
+    );
+}
+
+#[test]
+fn ports_put_connections_where_their_ports_say() {
+    let mut run = four_connections();
+    run.topology
+        .teams
+        .iter_mut()
+        .filter(|team| team.node == "sw")
+        .for_each(|team| team.xmit_hash_policy = "src-dst-port".into());
+    // The same port: one link for all, and the hash knows which.
+    let port = |number: u32| format!("10.0.0.1:{number}");
+    let link_of = |run: &Run| {
+        run.members.iter().position(|member| member.host == "sw" && member.tx_bps > 1e6 && member.team == "b")
+    };
+    let before = link_of(&run);
+    let sentence = (40000..40004)
+        .map(|number| {
+            run.connections.iter_mut().for_each(|connection| connection.src = port(number));
+            said(&run).2
+        })
+        .find(|sentence| !sentence.contains("counted"));
+    assert_eq!(before, link_of(&run));
+    assert_eq!(
+        sentence.as_deref(),
+        Some(
+            "Receiving side: sw spreads by IP address and port (src-dst-port) and puts all 4 connections on link 3 of 4 towards b; links 1, 2 and 4 stayed idle."
+        ),
+    );
+}
+
+#[test]
+fn a_sending_hosts_hash_is_the_sending_side() {
+    let mut run = four_connections();
+    for team in run.topology.teams.iter_mut().filter(|team| team.node == "a") {
+        (team.mode, team.xmit_hash_policy) = ("balance-xor".into(), "layer2".into());
+    }
+    // dst[5] ^ src[5] ^ 0x0800 = 2: link 3 at the sending side as well, which comes first.
+    for (place, member) in run.members.iter_mut().filter(|member| member.host == "a").enumerate() {
+        member.tx_bps = if place == 2 { 0.978 * 98.4e6 } else { 0.0 };
+    }
+    let (side, policy, sentence) = said(&run);
+    assert_eq!((side, policy.as_deref()), (Side::Sending, Some("layer2")));
+    assert_eq!(
+        sentence,
+        "Sending side: a spreads by MAC address (layer2) and both ends have one, so all 4 connections use link 3 of 4 towards sw."
+    );
+}
+
+#[test]
+fn one_link_without_a_team_is_the_line_rate() {
+    let mut run = one_cable();
+    let (side, policy, sentence) = said(&run);
+    assert_eq!((side, policy), (Side::Nowhere, None));
+    assert_eq!(sentence, "Nothing held it back: the one link of a carried 0.98 of what it can.");
+    scale(&mut run, 0.5);
+    assert!(matches!(said(&run).0, Side::Unknown), "{:?}", said(&run));
+}
+
+/// Two hosts and one cable: nothing is counted but payload.
+fn one_cable() -> Run {
+    let spec = Spec {
+        name: "plain",
+        published: None,
+        hosts: &[("a", 1), ("b", 2)],
+        connections: &[("a", "b", 0)],
+        each_bps: FULL_BPS,
+        limit_bps: LINK_PAYLOAD_BPS,
+    };
+    let mut run = run(&spec);
+    run.members.clear();
+    let end = |node: &str| LinkEnd { node: node.into(), device: "eth0".into() };
+    run.topology = Topology {
+        hosts: run.topology.hosts,
+        links: vec![Link { a: end("a"), b: end("b"), rate_bps: 100_000_000, mtu: 1500 }],
+        ..Topology::default()
+    };
+    run
+}
+
+#[test]
+fn the_machine_is_named_when_no_link_was_full() {
+    let mut run = four_connections();
+    scale(&mut run, 0.5);
+    run.cpu.busy = 0.97;
+    let (side, _, sentence) = said(&run);
+    assert_eq!(side, Side::Machine);
+    assert_eq!(sentence, "The machine's processors were the limit (97 % busy); no link was full.");
+
+    let mut full = four_connections();
+    full.cpu.busy = 0.97;
+    assert_eq!(said(&full).0, Side::Receiving, "a full link outweighs busy processors");
+}
+
+#[test]
+fn active_backup_uses_one() {
+    let mut run = four_connections();
+    for team in run.topology.teams.iter_mut().filter(|team| team.node == "sw") {
+        (team.mode, team.xmit_hash_policy) = ("active-backup".into(), String::new());
+    }
+    let (side, policy, sentence) = said(&run);
+    assert_eq!((side, policy.as_deref()), (Side::Receiving, Some("active-backup")));
+    assert_eq!(
+        sentence,
+        "Receiving side: sw uses one member at a time (mode active-backup): b-2 carried all, the others stood by."
+    );
+}
+
+#[test]
+fn broadcast_carries_copies() {
+    let mut run = t3().runs.swap_remove(2);
+    run.topology.teams.iter_mut().filter(|team| team.node == "a").for_each(|team| team.mode = "broadcast".into());
+    run.of_limit = 0.25;
+    let (side, policy, sentence) = said(&run);
+    assert_eq!((side, policy.as_deref()), (Side::Sending, Some("broadcast")));
+    assert_eq!(
+        sentence,
+        "Sending side: a sends every frame by every member (mode broadcast), so its four links carry what one can."
+    );
+}
+
+/// T3's third run with so much delivered, and a's links full all the same.
+fn one_to_four(part: f64) -> Run {
+    let mut run = t3().runs.swap_remove(2);
+    scale(&mut run, part);
+    run.members.iter_mut().filter(|member| member.host == "a").for_each(|member| member.tx_bps /= part);
+    run
+}
+
+#[test]
+fn a_silent_member_was_down() {
+    let mut run = one_to_four(0.75);
+    let dead = run.members.iter_mut().find(|member| member.host == "a" && member.member == "eth1").unwrap();
+    (dead.tx_bps, dead.tx_frames) = (0.0, 0);
+    let (side, policy, sentence) = said(&run);
+    assert_eq!((side, policy.as_deref()), (Side::Sending, Some("balance-rr")));
+    assert_eq!(
+        sentence,
+        "Sending side: a uses every member that is up (mode balance-rr), and eth1 of a sent not a frame, so it was down."
+    );
+}
+
+#[test]
+fn turns_of_unlike_frames_leave_links_uneven() {
+    let mut run = one_to_four(0.9);
+    let lame = run.members.iter_mut().find(|member| member.host == "a" && member.member == "eth1").unwrap();
+    lame.tx_bps *= 0.76;
+    let (side, policy, sentence) = said(&run);
+    assert_eq!((side, policy.as_deref()), (Side::Sending, Some("balance-rr")));
+    assert_eq!(
+        sentence,
+        "Sending side: a gives its links turns, not bytes (mode balance-rr): the busiest was full, the least used at 0.74."
+    );
+}
+
+#[test]
+fn segments_sent_again_behind_a_round_robin_are_reordering() {
+    let mut run = four_connections();
+    scale(&mut run, 0.5);
+    run.connections.iter_mut().for_each(|connection| connection.retransmits = connection.segments / 20);
+    let explanation = explain(&run);
+    assert_eq!((explanation.side, explanation.policy.as_deref()), (Side::Sending, Some("balance-rr")));
+    assert!(explanation.sentence.contains("sent 5.0 % of its segments again"), "{}", explanation.sentence);
+    assert!(explanation.facts.iter().any(|fact| fact.contains("out of order")), "{:?}", explanation.facts);
+}
+
+#[test]
+fn both_directions_have_a_sentence_each() {
+    let spec = Spec {
+        name: "both",
+        published: None,
+        hosts: &[("a", 0x10), ("b", 0x12)],
+        connections: &[("a", "b", 2), ("b", "a", 2)],
+        each_bps: 0.95 * LINK_PAYLOAD_BPS,
+        limit_bps: 8.0 * LINK_PAYLOAD_BPS,
+    };
+    let mut two_way = run(&spec);
+    let (side, policy, sentence) = said(&two_way);
+    assert_eq!((side, policy.as_deref()), (Side::Receiving, Some("src-dst-mac")));
+    assert_eq!(
+        sentence,
+        "Towards b: receiving side: sw spreads by MAC address (src-dst-mac) and both ends have one, so the connection uses link 3 of 4 towards b. \
+         Towards a: receiving side: sw spreads by MAC address (src-dst-mac) and both ends have one, so the connection uses link 3 of 4 towards a."
+    );
+    two_way.topology.teams.iter_mut().find(|team| team.node == "sw" && team.device == "a").unwrap().xmit_hash_policy =
+        "src-mac".into();
+    assert_eq!(said(&two_way).1, None, "two policies have no common name");
+}
+
+#[test]
+fn drops_and_busy_processors_are_facts() {
+    let mut run = four_connections();
+    run.members[0].tx_drops = 1234;
+    run.cpu.busy = 0.95;
+    let facts = explain(&run).facts;
+    assert!(
+        facts.contains(&"team0 of a dropped 1,234 frames on the way out (by member: 1,234; 0; 0; 0).".to_owned()),
+        "{facts:?}"
+    );
+    assert!(facts.iter().any(|fact| fact.contains("95 % busy")), "{facts:?}");
+}
+
+#[test]
+fn what_fits_no_rule_is_said_to_be_unexplained() {
+    let mut run = four_connections();
+    scale(&mut run, 0.5);
+    let (side, policy, sentence) = said(&run);
+    assert_eq!((side, policy), (Side::Unknown, None));
+    assert_eq!(
+        sentence,
+        "The counters do not say what held it back: the fullest link, b-2 of sw towards b, carried 0.49 of what it can."
+    );
+}
+
+#[test]
+fn broken_records_are_explained_without_a_panic() {
+    let run = four_connections();
+    let broken: [fn(&mut Run); 7] = [
+        |run| run.connections.clear(),
+        |run| run.topology = Topology::default(),
+        |run| run.members.clear(),
+        |run| run.topology.teams = vec![team("a", "team0", "sw", "balance-xor", "layer2", Vec::new())],
+        |run| run.topology.links.iter_mut().for_each(|link| (link.rate_bps, link.mtu) = (0, 0)),
+        |run| run.connections.iter_mut().for_each(|connection| connection.src = "nowhere".into()),
+        |run| run.topology.hosts.iter_mut().for_each(|host| host.mac = "02".into()),
+    ];
+    for (number, breakage) in broken.iter().enumerate() {
+        let mut run = run.clone();
+        breakage(&mut run);
+        let explanation = explain(&run);
+        let text = format!("{explanation:?}");
+        assert!(
+            !text.contains("NaN") && !text.contains("inf,") && !explanation.sentence.is_empty(),
+            "{number}: {text}"
+        );
+    }
+}

@@ -1,0 +1,168 @@
+//! The page: well formed, self-contained, escaped, whole.
+
+mod common;
+
+use std::fs;
+
+use common::{TestBundle, t3};
+use nicteam_record::{BundleError, Link, LinkEnd, Record, Topology};
+use nicteam_report::html;
+
+fn page(name: &str, record: Record) -> String {
+    html(&TestBundle::write(name, record).bundle).unwrap()
+}
+
+/// Elements without an end tag.
+const VOID: [&str; 3] = ["meta", "br", "hr"];
+
+/// Walks the tags; says what does not balance.
+fn check_balance(page: &str) -> Result<usize, String> {
+    let body = page.strip_prefix("<!DOCTYPE html>").ok_or("no doctype")?;
+    let (mut open, mut count): (Vec<&str>, usize) = (Vec::new(), 0);
+    for (number, part) in body.split('<').enumerate().skip(1) {
+        let (tag, _) = part.split_once('>').ok_or_else(|| format!("tag {number} has no end: {part}"))?;
+        let name = tag.trim_start_matches('/').split([' ', '\n', '/']).next().unwrap_or_default();
+        count += 1;
+        match () {
+            () if tag.starts_with('/') => match open.pop() {
+                Some(opened) if opened == name => {}
+                other => return Err(format!("</{name}> closes {other:?}")),
+            },
+            () if tag.ends_with('/') || VOID.contains(&name) => {}
+            () => open.push(name),
+        }
+    }
+    if open.is_empty() { Ok(count) } else { Err(format!("still open: {open:?}")) }
+}
+
+#[test]
+fn the_checker_can_fail() {
+    assert!(check_balance("<!DOCTYPE html><p><b></p></b>").is_err());
+    assert!(check_balance("<!DOCTYPE html><p>").is_err());
+    assert_eq!(check_balance("<!DOCTYPE html><p><br><i/></p>"), Ok(4));
+}
+
+#[test]
+fn the_page_is_well_formed_and_loads_nothing() {
+    let page = page("whole", t3());
+    assert!(check_balance(&page).unwrap() > 500);
+    for banned in ["http://", "https://", "<script", "<link", "<img", "@import", "url(", "src=", "NaN", "inf"] {
+        let place = page.find(banned).map(|at| page[at..].chars().take(60).collect::<String>());
+        assert_eq!(place, None, "{banned}");
+    }
+    assert_eq!(page.matches("id=\"run-").count(), 10, "a section and a heading each of five runs");
+    assert!(page.contains("prefers-color-scheme: dark") && page.contains("@media print"));
+}
+
+#[test]
+fn identifiers_are_unique() {
+    let page = page("ids", t3());
+    let mut ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|part| part.split('"').next()).collect();
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), all);
+}
+
+#[test]
+fn sentences_figures_and_the_way_back_are_there() {
+    let page = page("figures", t3());
+    for text in [
+        "both ends have one, so all 4 connections use link 3 of 4 towards b.",
+        "Nothing held it back: all four links of a carried 0.98 of what they can.",
+        "4 × 100 Mbit/s",
+        "spreads by src-dst-mac",
+        "Jain’s index 1.00",
+        "nicteam lab run t3-four-links --rate 100mbit",
+        "<b>0.98</b> up to 440 MB/s",
+        "2026-11-21 21:12 UTC",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn text_from_files_is_shown_not_run() {
+    const EVIL: &str = "<script>alert('1')</script>\"&";
+    let mut record = t3();
+    record.experiment.title = EVIL.into();
+    record.experiment.name = EVIL.into();
+    record.experiment.question = Some(EVIL.into());
+    record.experiment.file = EVIL.into();
+    record.experiment.overrides = vec![EVIL.into()];
+    record.environment.kernel = EVIL.into();
+    for run in &mut record.runs {
+        run.name = EVIL.into();
+        run.description = Some(EVIL.into());
+        run.published = Some(EVIL.into());
+        run.limit_reason = EVIL.into();
+        run.samples_sha256 = EVIL.into();
+        let text = serde_json::to_string(&run.topology)
+            .unwrap()
+            .replace(":\"a\"", ":\"<script>a'&\"")
+            .replace("eth", "<script>");
+        run.topology = serde_json::from_str(&text).unwrap();
+        for connection in &mut run.connections {
+            connection.workload = EVIL.into();
+            connection.congestion = EVIL.into();
+            connection.from = connection.from.replace('a', "<script>a'&");
+            connection.to = connection.to.replace('a', "<script>a'&");
+        }
+    }
+    let page = page("escaped", record);
+    assert!(!page.contains("<script") && page.contains("&lt;script&gt;"));
+    check_balance(&page).unwrap();
+}
+
+#[test]
+fn empty_samples_and_zero_limits_make_a_page() {
+    let mut record = t3();
+    let run = &mut record.runs[0];
+    (run.limit_bps, run.of_limit, run.delivered_bps, run.measured_ms) = (0.0, f64::NAN, 0.0, 0.0);
+    run.topology.links.clear();
+    record.runs[1].connections.clear();
+    record.runs[2].topology.teams.clear();
+    // JSON has no NaN: the record is used as it stands in memory.
+    let bundle = TestBundle::write("empty", record);
+    for run in &bundle.bundle.record.runs {
+        fs::write(bundle.dir().join(&run.samples), "").unwrap();
+    }
+    let page = html(&bundle.bundle).unwrap();
+    check_balance(&page).unwrap();
+    assert!(!page.contains("NaN") && !page.contains("inf"), "no number that is none");
+}
+
+#[test]
+fn a_record_without_runs_makes_a_page() {
+    let mut record = t3();
+    record.runs.clear();
+    check_balance(&page("no-runs", record)).unwrap();
+}
+
+#[test]
+fn runs_on_other_topologies_have_their_own_drawing() {
+    let mut record = t3();
+    let hosts = record.runs[0].topology.hosts[..3].to_vec();
+    let end = |node: &str, device: &str| LinkEnd { node: node.into(), device: device.into() };
+    let link = |a, b| Link { a, b, rate_bps: 2_500_000_000, mtu: 9000 };
+    let links = vec![
+        link(end("a", "eth0"), end("b", "eth0")),
+        link(end("a", "eth1"), end("b", "eth1")),
+        link(end("c", "eth0"), end("a", "eth2")),
+    ];
+    record.runs[4].topology = Topology { hosts, links, ..Topology::default() };
+    let page = page("topologies", record);
+    check_balance(&page).unwrap();
+    assert_eq!(page.matches("<figure class=\"map\">").count(), 2);
+    assert!(page.contains("2 × 2.5 Gbit/s") && page.contains("one link, no team"));
+}
+
+#[test]
+fn samples_that_are_missing_or_broken_are_errors_with_their_place() {
+    let bundle = TestBundle::write("missing", t3());
+    let path = bundle.dir().join(&bundle.bundle.record.runs[1].samples);
+    fs::write(&path, "{\"t_ms\": 1\n").unwrap();
+    assert!(matches!(html(&bundle.bundle), Err(BundleError::Format { line: 1, .. })));
+    fs::remove_file(&path).unwrap();
+    assert!(matches!(html(&bundle.bundle), Err(BundleError::Io { operation: "read", .. })));
+}

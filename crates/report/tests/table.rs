@@ -1,0 +1,59 @@
+//! The terminal table, whole.
+
+mod common;
+
+use common::t3;
+use nicteam_report::{Style, table};
+
+const PLAIN: &str = include_str!("golden/t3.txt");
+const ASCII: &str = include_str!("golden/t3.ascii.txt");
+
+#[test]
+fn t3_in_unicode() {
+    assert_eq!(table(&t3(), &Style::default()), PLAIN);
+}
+
+#[test]
+fn t3_in_ascii() {
+    let text = table(&t3(), &Style { ascii: true, ..Style::default() });
+    assert_eq!(text, ASCII);
+    assert!(text.is_ascii());
+}
+
+#[test]
+fn colour_changes_no_letter() {
+    let colored = table(&t3(), &Style { color: true, ..Style::default() });
+    assert!(colored.contains("\x1b[31m    0.24\x1b[0m") && colored.contains("\x1b[32m    0.98\x1b[0m"), "{colored}");
+    assert_eq!(without_escapes(&colored), PLAIN);
+}
+
+fn without_escapes(text: &str) -> String {
+    let mut parts = text.split('\x1b');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |plain, part| plain + part.split_once('m').map_or("", |(_, rest)| rest))
+}
+
+#[test]
+fn lines_stay_within_the_width() {
+    for width in [60, 80, 100, 140] {
+        let mut record = t3();
+        record.runs[0].name = "a-name-that-is-much-longer-than-any-column".into();
+        record.runs[1].published = Some("words ".repeat(40));
+        let text = table(&record, &Style { width, ..Style::default() });
+        let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        assert!(longest <= width, "{width}: {longest}\n{text}");
+    }
+}
+
+#[test]
+fn no_runs_no_teams_and_zero_limits_make_a_table() {
+    let mut record = t3();
+    record.runs.truncate(1);
+    let run = &mut record.runs[0];
+    (run.limit_bps, run.of_limit, run.delivered_bps) = (0.0, f64::NAN, 0.0);
+    run.topology.links.clear();
+    let text = table(&record, &Style::default());
+    assert!(!text.contains("NaN") && text.contains("     -  0.24  110 MB/s"), "{text}");
+    record.runs.clear();
+    assert_eq!(table(&record, &Style::default()).lines().count(), 1);
+}
