@@ -1,0 +1,73 @@
+//! How a command ends that could not do what was asked.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+use crate::say;
+
+/// Why a command failed, and with which exit code.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: u8,
+    message: String,
+}
+
+impl Failure {
+    /// The same, with what to do about it.
+    pub(crate) fn hint(self, hint: Option<impl Display>) -> Failure {
+        match hint {
+            Some(hint) => Failure { message: format!("{}\nhint: {hint}", self.message), ..self },
+            None => self,
+        }
+    }
+
+    /// It could not be done.
+    pub(crate) fn failed(message: impl Display) -> Failure {
+        Failure { code: 1, message: message.to_string() }
+    }
+
+    /// The command line or a file is wrong.
+    pub(crate) fn wrong_input(message: impl Display) -> Failure {
+        Failure { code: 2, message: message.to_string() }
+    }
+
+    /// The machine lacks something.
+    pub(crate) fn missing(message: impl Display) -> Failure {
+        Failure { code: 3, message: message.to_string() }
+    }
+
+    /// A signal asked to stop.
+    pub(crate) fn interrupted(message: impl Display) -> Failure {
+        Failure { code: 130, message: message.to_string() }
+    }
+
+    /// Tells the user; the exit code.
+    pub(crate) fn report(&self) -> ExitCode {
+        // The errors of a file bring their own headings.
+        let heading = if self.message.starts_with("error") { "" } else { "nicteam: " };
+        say::line(format_args!("{heading}{}", self.message.trim_end()));
+        ExitCode::from(self.code)
+    }
+}
+
+impl From<nicteam_lab::Error> for Failure {
+    fn from(error: nicteam_lab::Error) -> Failure {
+        match error {
+            nicteam_lab::Error::Interrupted(_) => Failure::interrupted(error),
+            nicteam_lab::Error::OutputExists(_) => Failure::wrong_input(error),
+            other => Failure::failed(other),
+        }
+    }
+}
+
+impl From<nicteam_sys::Error> for Failure {
+    fn from(error: nicteam_sys::Error) -> Failure {
+        Failure::failed(error)
+    }
+}
+
+impl From<nicteam_record::BundleError> for Failure {
+    fn from(error: nicteam_record::BundleError) -> Failure {
+        Failure::failed(error)
+    }
+}

@@ -1,0 +1,219 @@
+//! `nicteam lab`: experiments.
+
+mod progress;
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nicteam_dataplane::Kind;
+use nicteam_lab::experiment::{self, Experiment, Overrides};
+use nicteam_lab::{clean, show};
+use nicteam_record::Bundle;
+use nicteam_report::Style;
+use nicteam_sys::process;
+
+use crate::failure::Failure;
+use crate::{privileges, say};
+
+use progress::Live;
+
+/// Name of the page in a bundle.
+const PAGE: &str = "report.html";
+
+/// Experiments.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// Build an experiment, drive its traffic, measure, and report.
+    Run(Run),
+    /// Build an experiment's topology and hold it until Ctrl-C, for a look around.
+    Up(Up),
+    /// List the experiments that come with nicteam.
+    List,
+    /// Draw an experiment's topology.
+    Show(Pick),
+    /// Print a bundle's report and write its page again.
+    Report {
+        /// The bundle: a folder with a record.json.
+        dir: PathBuf,
+        /// Print the record instead, as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove what a killed lab or a power cut left.
+    Clean {
+        /// Folder of the bundles.
+        #[arg(long, default_value = "results")]
+        results: PathBuf,
+    },
+}
+
+/// An experiment and what is changed in it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Pick {
+    /// Name of an experiment that comes with nicteam (t3), or a file.
+    experiment: String,
+    /// Only these runs; may be repeated.
+    #[arg(long, value_name = "RUN")]
+    only: Vec<String>,
+    /// How long each run is measured: 60s, 500ms.
+    #[arg(long, value_parser = duration)]
+    duration: Option<Duration>,
+    /// Rate of every link: 100mbit, 1gbit.
+    #[arg(long, value_parser = rate)]
+    rate: Option<u64>,
+}
+
+/// Build an experiment, drive its traffic, measure, and report.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pick: Pick,
+    /// Folder for the results; it must not exist. results/NAME-DATE-TIME by default.
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// What executes the teams: bpf or packet; what the machine can by default.
+    #[arg(long, value_parser = crate::team::dataplane)]
+    dataplane: Option<Kind>,
+    /// Print the record as JSON instead of the table.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Build an experiment's topology and hold it until Ctrl-C, for a look around.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Up {
+    #[command(flatten)]
+    pick: Pick,
+    /// What executes the teams: bpf or packet; what the machine can by default.
+    #[arg(long, value_parser = crate::team::dataplane)]
+    dataplane: Option<Kind>,
+    /// Print what was built as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A duration of the command line.
+fn duration(text: &str) -> Result<Duration, String> {
+    experiment::parse_duration(text).map_err(|(wrong, hint)| format!("{wrong}; hint: {hint}"))
+}
+
+/// A rate of the command line, bit/s.
+fn rate(text: &str) -> Result<u64, String> {
+    experiment::parse_rate(text).map_err(|(wrong, hint)| format!("{wrong}; hint: {hint}"))
+}
+
+/// Carries a command out.
+pub(crate) fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Run(run) => run_experiment(&run),
+        Command::Up(up) => hold(&up),
+        Command::List => {
+            let line = |builtin: &experiment::Builtin| format!("{:<20} {}\n", builtin.name, builtin.title());
+            say::data(experiment::builtin().iter().map(line).collect::<String>())
+        }
+        Command::Show(pick) => say::data(show::show(&load(&pick)?)),
+        Command::Report { dir, json } => report(&Bundle::open(&dir)?, json),
+        Command::Clean { results } => clean_up(&results),
+    }
+}
+
+fn run_experiment(run: &Run) -> Result<(), Failure> {
+    let experiment = load(&run.pick)?;
+    // Before the first thread: a user namespace is for processes with one.
+    let privileges = privileges::obtain()?;
+    process::catch_termination()?;
+    let options = nicteam_lab::Options {
+        binary: myself()?,
+        output: run.output.clone().unwrap_or_else(|| nicteam_lab::default_output(&experiment.name)),
+        dataplane: run.dataplane,
+        privileges,
+    };
+    let mut live = Live::new(std::io::stderr().is_terminal());
+    let bundle = nicteam_lab::run(&experiment, &options, &mut live);
+    drop(live);
+    report(&bundle?, run.json)
+}
+
+/// Builds the first of the picked runs and waits for a signal.
+fn hold(up: &Up) -> Result<(), Failure> {
+    let experiment = load(&up.pick)?;
+    let run = experiment.runs.first().ok_or_else(|| Failure::wrong_input("the experiment has no runs"))?;
+    let privileges = privileges::obtain()?;
+    process::catch_termination()?;
+    let options =
+        nicteam_lab::Options { binary: myself()?, output: PathBuf::new(), dataplane: up.dataplane, privileges };
+    let mut held = nicteam_lab::hold(&experiment, run, &options)?;
+    let built_ms = held.built_in().as_secs_f64() * 1e3;
+    let nodes = held.nodes();
+    if up.json {
+        let pids: serde_json::Map<String, serde_json::Value> =
+            nodes.into_iter().map(|(node, pid)| (node, pid.into())).collect();
+        say::data(format_args!("{}\n", serde_json::json!({ "run": run.name, "built_ms": built_ms, "pids": pids })))?;
+    } else {
+        let enter = if privileges == "root" { "nsenter" } else { "nsenter -U --preserve-credentials" };
+        let line = |(node, pid)| format!("  {node:<10} {enter} -t {pid} -n ip address\n");
+        let nodes: String = nodes.into_iter().map(line).collect();
+        say::data(format_args!("{}: built in {built_ms:.0} ms; Ctrl-C takes it down\n{nodes}", run.name))?;
+    }
+    while process::termination().is_none() {
+        process::sleep_or_termination(Duration::from_secs(3600));
+    }
+    say::line(format_args!("taken down in {:.0} ms", held.take_down().as_secs_f64() * 1e3));
+    Ok(())
+}
+
+/// This program, for the agents.
+fn myself() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|error| Failure::failed(format!("cannot find myself: {error}")))
+}
+
+/// Reads an experiment; what is wrong with it is told all at once.
+fn load(pick: &Pick) -> Result<Experiment, Failure> {
+    let found = experiment::find(&pick.experiment).map_err(|error| {
+        let hint = error.hint();
+        Failure::wrong_input(error).hint(hint)
+    })?;
+    let overrides = Overrides {
+        rate_bps: pick.rate,
+        duration: pick.duration,
+        only: (!pick.only.is_empty()).then(|| pick.only.clone()),
+    };
+    experiment::parse(&found.name, &found.path, &found.text, &overrides)
+        .map_err(|diagnostics| Failure::wrong_input(diagnostics.render(std::io::stderr().is_terminal())))
+}
+
+/// Writes the page, prints the table or the record, says where everything is.
+fn report(bundle: &Bundle, json: bool) -> Result<(), Failure> {
+    let page = bundle.dir.join(PAGE);
+    std::fs::write(&page, nicteam_report::html(bundle)?)
+        .map_err(|error| Failure::failed(format!("cannot write {}: {error}", page.display())))?;
+    if json {
+        let text = serde_json::to_string_pretty(&bundle.record).map_err(Failure::failed)?;
+        say::data(text + "\n")?;
+    } else {
+        say::data(nicteam_report::table(&bundle.record, &style()))?;
+    }
+    say::line(format_args!("\nreport: {}", page.display()));
+    Ok(())
+}
+
+/// What standard output can show.
+fn style() -> Style {
+    let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let locale =
+        ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
+    let ascii = locale.is_some_and(|locale| matches!(locale.as_str(), "C" | "POSIX"));
+    Style { color, ascii, ..Style::default() }
+}
+
+fn clean_up(results: &Path) -> Result<(), Failure> {
+    let cleaned = clean::clean(results)?;
+    if cleaned == clean::Cleaned::default() {
+        return say::data("nothing to clean\n");
+    }
+    let agent = |(pid, node)| format!("ended the agent of {node} (process {pid}) and its network namespace\n");
+    let bundle = |bundle: PathBuf| format!("removed {}\n", bundle.display());
+    let agents = cleaned.agents.into_iter().map(agent);
+    say::data(agents.chain(cleaned.bundles.into_iter().map(bundle)).collect::<String>())
+}

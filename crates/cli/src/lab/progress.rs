@@ -1,0 +1,109 @@
+//! What a run looks like while it runs: a line a link, on standard error.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use nicteam_lab::Progress;
+use nicteam_lab::experiment::{Run, WorkloadKind};
+use nicteam_record::{self as record, Member};
+
+use crate::say;
+
+/// Columns of a bar.
+const BAR: usize = 20;
+
+/// Shows progress: on a terminal a line a link that changes in place, else a line a run.
+pub(crate) struct Live {
+    terminal: bool,
+    lines: usize,
+}
+
+impl Live {
+    pub(crate) fn new(terminal: bool) -> Live {
+        Live { terminal, lines: 0 }
+    }
+
+    /// Takes the lines of the last picture off the terminal.
+    fn wipe(&mut self) {
+        if self.lines > 0 {
+            say::talk(format_args!("\x1b[{}A\x1b[J", self.lines));
+            self.lines = 0;
+        }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.wipe();
+    }
+}
+
+impl Progress for Live {
+    fn run_begins(&mut self, run: &Run, number: usize, count: usize) {
+        self.wipe();
+        let takes = run.warmup + run.duration;
+        say::line(format_args!("run {number} of {count}: {} ({} s)", run.name, takes.as_secs_f64()));
+    }
+
+    fn traffic(&mut self, run: &Run, t: Duration, warming_up: bool, members: &[Member]) {
+        if !self.terminal {
+            return;
+        }
+        let taking_part = taking_part(run);
+        let mut picture = String::new();
+        let mut lines = 1;
+        let phase = if warming_up { "warming up" } else { "measuring" };
+        let _ = writeln!(picture, "  {phase}, {:.1} s", t.as_secs_f64());
+        for member in members.iter().filter(|member| taking_part.contains(member.host.as_str())) {
+            let rate_bps = rate(run, member);
+            let _ = writeln!(
+                picture,
+                "  {:<10} {:<8} tx {} {:>7.1}  rx {} {:>7.1} Mbit/s",
+                member.host,
+                member.member,
+                bar(member.tx_bps / rate_bps),
+                member.tx_bps / 1e6,
+                bar(member.rx_bps / rate_bps),
+                member.rx_bps / 1e6,
+            );
+            lines += 1;
+        }
+        self.wipe();
+        self.lines = lines;
+        say::talk(picture);
+    }
+
+    fn run_ends(&mut self, run: &record::Run) {
+        self.wipe();
+        say::line(format_args!("  {:.1} Mbit/s, {:.2} of the limit", run.delivered_bps / 1e6, run.of_limit));
+    }
+
+    fn notice(&mut self, node: &str, text: &str) {
+        self.wipe();
+        say::line(format_args!("  {node}: {text}"));
+    }
+}
+
+/// The hosts between which payload flows.
+fn taking_part(run: &Run) -> BTreeSet<&str> {
+    let pairs = run.workloads.iter().flat_map(|workload| {
+        let WorkloadKind::Tcp(tcp) = &workload.kind;
+        &tcp.pairs
+    });
+    pairs.flat_map(|(from, to)| [from.as_str(), to.as_str()]).collect()
+}
+
+/// The rate of a member's link.
+fn rate(run: &Run, member: &Member) -> f64 {
+    let ends = |cable: &&nicteam_lab::experiment::Cable| {
+        [&cable.a, &cable.b].iter().any(|end| end.node == member.host && end.device == member.member)
+    };
+    run.topology.cables.iter().find(ends).map_or(f64::INFINITY, |cable| cable.rate_bps as f64)
+}
+
+/// A bar of [`BAR`] columns, filled to this share.
+fn bar(share: f64) -> String {
+    let filled = (share.clamp(0.0, 1.0) * BAR as f64).round() as usize;
+    "█".repeat(filled) + &"░".repeat(BAR - filled)
+}

@@ -1,0 +1,63 @@
+//! The `nicteam` command: parses arguments, calls, prints.
+//!
+//! Data goes to standard output, talk to standard error. Exit codes: 0 done;
+//! 1 it could not be done; 2 the command line or a file is wrong; 3 the
+//! machine lacks something that is named; 130 stopped by a signal.
+#![forbid(unsafe_code)]
+
+mod failure;
+mod lab;
+mod privileges;
+mod say;
+mod team;
+mod which;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use failure::Failure;
+
+/// Bundle network links, and prove what the bundle delivers.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true, after_help = EXIT_CODES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done, 1 it could not be done, 2 the command line or a file is wrong,
+3 the machine lacks something that is named, 130 stopped by a signal.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Experiments: build hosts, switches and links, drive traffic, measure, explain.
+    #[command(subcommand)]
+    Lab(lab::Command),
+    /// Teams on this host.
+    #[command(subcommand)]
+    Team(team::Command),
+    /// Tell which member a flow, or each frame of a capture, takes.
+    Which(which::Args),
+    /// The lab's hand on one host or switch; started by the lab alone.
+    #[command(hide = true)]
+    Agent {
+        /// Host or switch it works on.
+        #[arg(long)]
+        node: String,
+    },
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Lab(command) => lab::run(command),
+        Command::Team(command) => team::run(command),
+        Command::Which(args) => which::run(&args),
+        Command::Agent { node: _ } => nicteam_lab::agent::serve().map_err(|error| Failure::failed(error.to_string())),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

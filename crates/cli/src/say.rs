@@ -1,0 +1,31 @@
+//! Words to the user: data on standard output, talk on standard error.
+//!
+//! A reader who has seen enough (`nicteam lab list | head -1`) is no failure,
+//! and talk that nobody hears must not end an experiment.
+
+use std::fmt::Display;
+use std::io::{self, ErrorKind, Write};
+
+use crate::failure::Failure;
+
+/// Writes data, as it is.
+pub(crate) fn data(text: impl Display) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match write!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::failed(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Says something, as it is, without a line end.
+pub(crate) fn talk(text: impl Display) {
+    // There is nobody left to tell that nobody listens.
+    let _ = write!(io::stderr().lock(), "{text}");
+}
+
+/// Says a line.
+pub(crate) fn line(text: impl Display) {
+    talk(format_args!("{text}\n"));
+}

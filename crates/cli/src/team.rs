@@ -1,0 +1,106 @@
+//! `nicteam team`: teams on this host.
+
+use nicteam_daemon::{Notice, RunningTeam, TeamSpec};
+use nicteam_dataplane::{Choice, Kind};
+use nicteam_sys::{netns, process};
+use nicteam_team::{Config, ConfigError};
+use nicteam_wire::Mac;
+
+use crate::failure::Failure;
+use crate::say;
+
+/// Teams on this host.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// Run a team in the foreground until a signal comes.
+    Run(Run),
+}
+
+/// Run a team in the foreground until a signal comes.
+///
+/// SIGINT, SIGTERM and SIGHUP take the team down and give its members back
+/// as they were. A process that is killed with SIGKILL leaves an eBPF team
+/// forwarding; run the same command again to take it over.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Run {
+    /// Name of the team's device, 1 to 12 characters.
+    name: String,
+    /// Member devices, in their order.
+    #[arg(long, required = true, value_delimiter = ',')]
+    members: Vec<String>,
+    /// balance-rr, active-backup, balance-xor or broadcast.
+    #[arg(long, default_value = "balance-rr")]
+    mode: String,
+    /// Another option, by the kernel's name: `-o xmit_hash_policy=layer3+4`; may be repeated.
+    #[arg(short = 'o', long = "option", value_name = "NAME=VALUE")]
+    options: Vec<String>,
+    /// MAC address of the team; the first member's by default.
+    #[arg(long)]
+    mac: Option<Mac>,
+    /// MTU of the team and its members, bytes; the smallest of the members' by default.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(68..=65_535))]
+    mtu: Option<u32>,
+    /// What executes the team: bpf or packet; what the machine can by default.
+    #[arg(long, value_parser = dataplane)]
+    dataplane: Option<Kind>,
+}
+
+/// The dataplane of this name.
+pub(crate) fn dataplane(text: &str) -> Result<Kind, String> {
+    match text {
+        "bpf" => Ok(Kind::Bpf),
+        "packet" => Ok(Kind::Packet),
+        _ => Err("bpf or packet".to_owned()),
+    }
+}
+
+/// Carries a command out.
+pub(crate) fn run(command: Command) -> Result<(), Failure> {
+    let Command::Run(run) = command;
+    if !netns::is_network_root() {
+        return Err(Failure::missing("a team needs root (CAP_NET_ADMIN and CAP_SYS_ADMIN); hint: sudo"));
+    }
+    process::catch_termination()?;
+    let spec = spec(&run)?;
+    let running = RunningTeam::start(spec, Box::new(tell)).map_err(Failure::failed)?;
+    say::line(format_args!("team {} runs on the {} dataplane", running.name(), running.dataplane()));
+    while process::termination().is_none() {
+        process::sleep_or_termination(std::time::Duration::from_secs(3600));
+    }
+    running.remove().map_err(Failure::failed)
+}
+
+/// The team that the command line asks for.
+fn spec(run: &Run) -> Result<TeamSpec, Failure> {
+    let mut config = Config::default();
+    config.set("mode", &run.mode).map_err(refused)?;
+    for option in &run.options {
+        let (name, value) = option
+            .split_once('=')
+            .ok_or_else(|| Failure::wrong_input(format!("`{option}` is not NAME=VALUE; hint: -o miimon=100")))?;
+        config.set(name, value).map_err(refused)?;
+    }
+    config.check().map_err(refused)?;
+    Ok(TeamSpec {
+        name: run.name.clone(),
+        config,
+        members: run.members.clone(),
+        mac: run.mac,
+        mtu: run.mtu,
+        dataplane: run.dataplane.map_or(Choice::Auto, Choice::Force),
+    })
+}
+
+/// An option that the team does not take.
+fn refused(error: ConfigError) -> Failure {
+    let hint = error.hint();
+    Failure::wrong_input(error).hint(hint)
+}
+
+/// Tells the user what the running team tells.
+fn tell(notice: Notice) {
+    match notice {
+        Notice::Event(event) => say::line(event),
+        Notice::Trouble(error) => say::line(format_args!("warning: {error}")),
+    }
+}

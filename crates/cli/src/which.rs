@@ -1,0 +1,154 @@
+//! `nicteam which`: the member that a flow, or each frame of a capture, takes.
+
+mod capture;
+mod flow;
+
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use nicteam_team::{HashPolicy, hash};
+use nicteam_wire::{Frame, Mac};
+
+use crate::failure::Failure;
+use crate::say;
+use capture::{Capture, CaptureError};
+use flow::{Flow, Transport};
+
+/// Tell which member a flow, or each frame of a capture, takes.
+///
+/// Members count from 0 in the order in which they joined; all of them are
+/// taken to be up. With --pcap, prints `frame,member` as CSV, frames counted
+/// from 0 in the order of the file. A VLAN tag is taken off first, as the
+/// kernel does with a frame it forwards.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("question").required(true).args(["pcap", "flow"]))]
+pub(crate) struct Args {
+    /// layer2, layer2+3, layer3+4, or a switch's: src-mac, dst-mac, src-dst-mac, src-dst-ip, src-dst-port.
+    #[arg(long, value_name = "POLICY")]
+    xmit_hash_policy: HashPolicy,
+    /// How many members the team has, 1 to 32.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=nicteam_team::MAX_MEMBERS as i64))]
+    members: u32,
+    /// A pcap or pcapng file.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["src_mac", "dst_mac"])]
+    pcap: Option<PathBuf>,
+    /// One flow: "tcp 10.0.0.1:40000 -> 10.0.0.2:5001", "udp [fd00::1]:53 -> [fd00::2]:53", "icmp 10.0.0.1 -> 10.0.0.2 id 7".
+    #[arg(long)]
+    flow: Option<Flow>,
+    /// The flow's source MAC address, where the policy hashes it.
+    #[arg(long, value_name = "MAC")]
+    src_mac: Option<Mac>,
+    /// The flow's destination MAC address (the next hop's), where the policy hashes it.
+    #[arg(long, value_name = "MAC")]
+    dst_mac: Option<Mac>,
+}
+
+/// Prints the answer on standard output and what it rests on on standard error.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    match (&args.flow, &args.pcap) {
+        (Some(flow), _) => which_flow(args, flow),
+        (None, Some(path)) => which_frames(args, path),
+        (None, None) => Err(Failure::wrong_input("nothing to ask about: give --pcap FILE or --flow FLOW")),
+    }
+}
+
+fn which_flow(args: &Args, flow: &Flow) -> Result<(), Failure> {
+    let policy = args.xmit_hash_policy;
+    let missing = missing_macs(args);
+    if !missing.is_empty() {
+        let missing = missing.join(" and ");
+        return Err(Failure::wrong_input(format!("{policy} hashes MAC addresses: add {missing} (02:00:00:00:00:01)")));
+    }
+    if policy == HashPolicy::Layer34 && matches!(flow.transport, Transport::Echo { id: None }) {
+        return Err(Failure::wrong_input(
+            "layer3+4 hashes the identifier of an ICMP echo: add it to the flow (`icmp 10.0.0.1 -> 10.0.0.2 id 7`)",
+        ));
+    }
+    let bytes = flow.frame(args.src_mac.unwrap_or_default(), args.dst_mac.unwrap_or_default());
+    let frame = Frame::parse(&bytes).map_err(Failure::failed)?;
+    let hash = hash::hash(policy, &frame);
+    let member = hash % args.members;
+    let made_of = ingredients(policy, flow, &frame);
+    say::line(format_args!("{policy} hashes {made_of}: {hash} modulo {} members is {member}", args.members));
+    say::data(format_args!("{member}\n"))
+}
+
+/// The options that the policy needs for a flow and that were not given.
+fn missing_macs(args: &Args) -> Vec<&'static str> {
+    let (src, dst) = match args.xmit_hash_policy {
+        HashPolicy::Layer2 | HashPolicy::Layer23 | HashPolicy::SrcDstMac => (true, true),
+        HashPolicy::SrcMac => (true, false),
+        HashPolicy::DstMac => (false, true),
+        HashPolicy::Layer34 | HashPolicy::SrcDstIp | HashPolicy::SrcDstPort => (false, false),
+    };
+    let needs = [("--src-mac", src && args.src_mac.is_none()), ("--dst-mac", dst && args.dst_mac.is_none())];
+    needs.into_iter().filter(|(_, missing)| *missing).map(|(option, _)| option).collect()
+}
+
+/// What of this flow a policy hashes, with the values.
+fn ingredients(policy: HashPolicy, flow: &Flow, frame: &Frame<'_>) -> String {
+    let Mac([.., src]) = frame.src();
+    let Mac([.., dst]) = frame.dst();
+    let ethertype = frame.ethertype();
+    let addresses = format!("the addresses {} and {}", flow.src, flow.dst);
+    match policy {
+        HashPolicy::Layer2 => {
+            format!("the MAC addresses' last bytes {src:02x} and {dst:02x}, EtherType {ethertype:#06x}")
+        }
+        HashPolicy::Layer23 => {
+            format!("the MAC addresses' last bytes {src:02x} and {dst:02x}, EtherType {ethertype:#06x}, {addresses}")
+        }
+        HashPolicy::SrcMac => format!("the source MAC address's last byte {src:02x}"),
+        HashPolicy::DstMac => format!("the destination MAC address's last byte {dst:02x}"),
+        HashPolicy::SrcDstMac => format!("the MAC addresses' last bytes {src:02x} and {dst:02x}"),
+        HashPolicy::SrcDstIp => addresses,
+        HashPolicy::Layer34 => match flow.transport {
+            Transport::Ports { src, dst, .. } => format!("{addresses}, the ports {src} and {dst}"),
+            Transport::Echo { id } => format!("{addresses}, ICMP echo request, identifier {}", id.unwrap_or_default()),
+        },
+        HashPolicy::SrcDstPort => match flow.transport {
+            Transport::Ports { src, dst, .. } => format!("{addresses}, the ports {src} and {dst}"),
+            Transport::Echo { .. } => addresses,
+        },
+    }
+}
+
+/// Fewer captured bytes than this may hide something that a policy hashes:
+/// Ethernet, a tag, IPv4 with options, ICMP, the same of the packet it is
+/// about, ports.
+const ENOUGH: usize = 14 + 4 + 60 + 8 + 60 + 8;
+
+fn which_frames(args: &Args, path: &Path) -> Result<(), Failure> {
+    let in_file = |error: CaptureError| Failure::wrong_input(format!("{}: {error}", path.display()));
+    let capture = Capture::open(path).map_err(in_file)?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut captured_short = 0_u64;
+    let header = writeln!(out, "frame,member").map_err(CaptureError::Sink);
+    let read = header.and_then(|()| {
+        capture.for_each_frame(|number, bytes, length| {
+            captured_short += u64::from(bytes.len() < length && bytes.len() < ENOUGH);
+            match Frame::parse_untagged(bytes) {
+                Ok(frame) => {
+                    let member = hash::hash(args.xmit_hash_policy, &frame) % args.members;
+                    writeln!(out, "{number},{member}")
+                }
+                Err(error) => {
+                    say::line(format_args!("nicteam: frame {number} left out: {error}"));
+                    Ok(())
+                }
+            }
+        })
+    });
+    let flushed = out.flush().map_err(CaptureError::Sink);
+    if captured_short > 0 {
+        say::line(format_args!(
+            "nicteam: {captured_short} frames were captured short; what is missing may change their member"
+        ));
+    }
+    match read.and(flushed) {
+        Err(CaptureError::Sink(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(CaptureError::Sink(error)) => Err(Failure::failed(format!("standard output: {error}"))),
+        Err(error) => Err(in_file(error)),
+        Ok(()) => Ok(()),
+    }
+}

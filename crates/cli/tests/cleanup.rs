@@ -1,0 +1,176 @@
+//! However a lab ends, it says why and leaves a clean machine.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use nicteam_testnet::{eventually, may_make_networks};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+const NICTEAM: &str = env!("CARGO_BIN_EXE_nicteam");
+
+/// A folder of a test; it goes with this value.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("nicteam-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
+        Folder(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_string_lossy().into_owned()
+    }
+
+    fn entries(&self) -> Vec<String> {
+        fs::read_dir(&self.0).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The agents that a lab has started.
+fn agents_of(lab: u32) -> Vec<u32> {
+    let path = format!("/proc/{lab}/task/{lab}/children");
+    let children = fs::read_to_string(path).unwrap_or_default();
+    children.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+}
+
+/// True as long as there is such a process that has not ended.
+fn is_alive(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next()).is_some_and(|state| state != "Z")
+}
+
+/// A lab in the middle of a run, and its agents.
+fn lab_in_a_run(output: &str) -> (Child, Vec<u32>) {
+    let mut lab = Command::new(NICTEAM)
+        .args(["lab", "run", "two-hosts", "--duration", "60s", "--output", output])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(lab.stderr.take().unwrap()).lines();
+    let first = said.next().unwrap().unwrap();
+    assert!(first.starts_with("run 1 of"), "{first}");
+    let mut agents = Vec::new();
+    eventually("two agents", || {
+        agents = agents_of(lab.id());
+        agents.len() == 2
+    });
+    // A second of traffic, or the signal would meet a lab that still builds.
+    std::thread::sleep(Duration::from_secs(1));
+    (lab, agents)
+}
+
+#[test]
+fn ctrl_c_takes_everything_down() {
+    if !may_make_networks() {
+        return;
+    }
+    let folder = Folder::new("ctrl-c");
+    let (mut lab, agents) = lab_in_a_run(&folder.path("bundle"));
+    kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).unwrap();
+    assert_eq!(lab.wait().unwrap().code(), Some(130));
+    assert!(!agents.iter().any(|agent| is_alive(*agent)), "agents are left");
+    assert_eq!(folder.entries(), [""; 0]);
+}
+
+#[test]
+fn kill_leaves_no_process_and_clean_removes_the_rest() {
+    if !may_make_networks() {
+        return;
+    }
+    let folder = Folder::new("kill");
+    let (mut lab, agents) = lab_in_a_run(&folder.path("bundle"));
+    // An agent that is stopped cannot end by itself.
+    kill(Pid::from_raw(agents[0] as i32), Signal::SIGSTOP).unwrap();
+    lab.kill().unwrap();
+    lab.wait().unwrap();
+    eventually("the end of all agents", || !agents.iter().any(|agent| is_alive(*agent)));
+    assert_eq!(folder.entries(), ["bundle.partial"]);
+    let clean = || {
+        let output = Command::new(NICTEAM).args(["lab", "clean", "--results"]).arg(&folder.0).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(clean().contains("bundle.partial"));
+    assert_eq!(folder.entries(), [""; 0]);
+    assert_eq!(clean(), "nothing to clean\n");
+}
+
+#[test]
+fn a_full_disk_is_named() {
+    if !may_make_networks() {
+        return;
+    }
+    let folder = Folder::new("full");
+    // A mount namespace of its own, so that the small disk goes with the process.
+    let script = format!(
+        "mount -t tmpfs -o size=4k,nr_inodes=4 none {disk} && exec {NICTEAM} lab run two-hosts --duration 300ms --output {disk}/bundle",
+        disk = folder.0.display()
+    );
+    let output = Command::new("unshare").args(["-m", "sh", "-c", &script]).output().unwrap();
+    assert_failure(&output, 1, &["cannot write", "No space left on device"]);
+    assert_eq!(folder.entries(), [""; 0]);
+}
+
+#[test]
+fn an_output_that_exists_is_not_touched() {
+    let folder = Folder::new("exists");
+    fs::write(folder.0.join("precious"), "data").unwrap();
+    let output = Command::new(NICTEAM).args(["lab", "run", "two-hosts", "--output"]).arg(&folder.0).output().unwrap();
+    assert_failure(&output, 2, &["exists already", "hint:"]);
+    assert_eq!(fs::read_to_string(folder.0.join("precious")).unwrap(), "data");
+}
+
+#[test]
+fn neither_root_nor_user_namespaces_is_named() {
+    // Inside a user namespace that allows no further ones, without any capability.
+    let script = format!(
+        "echo 0 > /proc/sys/user/max_user_namespaces && \
+         exec setpriv --bounding-set=-all --inh-caps=-all -- {NICTEAM} lab run two-hosts"
+    );
+    let output = Command::new("unshare").args(["-Ur", "sh", "-c", &script]).output().unwrap();
+    assert_failure(&output, 3, &["needs root or user namespaces", "hint:", "user.max_user_namespaces"]);
+}
+
+#[test]
+fn an_ordinary_user_runs_an_experiment() {
+    if !may_make_networks() {
+        return;
+    }
+    let folder = Folder::new("user");
+    // The build folder may be closed to others.
+    let binary = folder.path("nicteam");
+    fs::copy(NICTEAM, &binary).unwrap();
+    let output = Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups", "--", &binary])
+        .args(["lab", "run", "two-hosts", "--duration", "1s", "--json", "--output", &folder.path("bundle")])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let record: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(record["environment"]["privileges"], "user namespace");
+    assert!(record["runs"][0]["delivered_bps"].as_f64().unwrap() > 0.0);
+    assert!(Path::new(&folder.path("bundle/report.html")).exists());
+}
+
+#[track_caller]
+fn assert_failure(output: &Output, code: i32, words: &[&str]) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{said}");
+    for word in words {
+        assert!(said.contains(word), "`{word}` is not in: {said}");
+    }
+}

@@ -1,0 +1,49 @@
+//! The nicteam processes of a test.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use nicteam_sys::process;
+use nicteam_testnet::Host;
+
+/// A `nicteam team run` in a host; killed with this value.
+pub struct TeamProcess {
+    child: Child,
+}
+
+impl TeamProcess {
+    /// Starts a team and waits until it says that it runs.
+    pub fn start(host: &Host, name: &str, members: &[String], arguments: &[&str]) -> TeamProcess {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nicteam"));
+        command.args(["team", "run", name, "--members", &members.join(",")]).args(arguments);
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
+        process::in_netns(&mut command, &host.netns);
+        process::die_with_parent(&mut command);
+        let mut child = command.spawn().unwrap();
+        let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut heard = Vec::new();
+        loop {
+            match said.next() {
+                Some(Ok(line)) if line.contains(" runs on the ") => break,
+                Some(Ok(line)) => heard.push(line),
+                _ => panic!("the team did not start: {heard:?}"),
+            }
+        }
+        // Somebody has to read on, or the process would stop at a full pipe.
+        std::thread::spawn(move || said.for_each(drop));
+        TeamProcess { child }
+    }
+
+    /// Kills it as a power cut would.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for TeamProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
