@@ -1,0 +1,38 @@
+# The commands of the project. `make demo` and `make test` need a checkout, a
+# Rust toolchain and root, and install the rest.
+.PHONY: demo test accept soak bench build setup clean
+.DEFAULT_GOAL := build
+
+NICTEAM := target/release/nicteam
+
+setup:
+	@scripts/setup.sh build
+
+build: setup
+	cargo build --release --locked
+
+# The main job: four links between hosts, five runs, and the reason for each figure.
+demo: build
+	$(NICTEAM) lab run t3
+
+# Every test; says at its end what was skipped and why.
+test:
+	@scripts/test.sh
+
+# The figures of "what must be seen", each with its bound, the noise and the peer.
+accept: build
+	@scripts/setup.sh accept
+	@scripts/accept.sh
+
+# The large differential and random tests, whole.
+soak:
+	@scripts/setup.sh test
+	NICTEAM_SOAK=1 cargo test --release --workspace --locked
+
+# The micro-benchmarks.
+bench: build
+	@scripts/setup.sh accept
+	@scripts/bench.sh
+
+clean:
+	cargo clean

@@ -1,0 +1,43 @@
+#!/bin/sh
+# Installs the Debian packages that a step needs and that are not there.
+# Usage: scripts/setup.sh build|test|accept
+set -eu
+
+build="gcc make clang libelf-dev zlib1g-dev pkg-config"
+test="iproute2 iputils-ping iperf3"
+accept="mininet openvswitch-testcontroller python3"
+
+case "${1:-}" in
+build) wanted=$build ;;
+test) wanted="$build $test" ;;
+accept) wanted="$build $test $accept" ;;
+*)
+    echo "usage: $0 build|test|accept" >&2
+    exit 2
+    ;;
+esac
+
+command -v cargo >/dev/null || {
+    echo "setup: no cargo; hint: install a Rust toolchain with rustup" >&2
+    exit 3
+}
+command -v dpkg-query >/dev/null || {
+    echo "setup: no Debian here; install what corresponds to: $wanted" >&2
+    exit 0
+}
+
+missing=
+for package in $wanted; do
+    dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -ne 0 ]; then
+    echo "setup: these packages are missing:$missing" >&2
+    echo "hint: sudo apt-get install -y --no-install-recommends$missing" >&2
+    exit 3
+fi
+echo "setup: installing$missing" >&2
+apt-get update -qq
+# shellcheck disable=SC2086 # a list of words
+DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
