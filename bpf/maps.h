@@ -64,22 +64,23 @@ static __always_inline struct counters *member_counters(__u32 place)
 	return bpf_map_lookup_elem(&counters, &place);
 }
 
+static __always_inline const struct plan *plan_in(__u32 slot)
+{
+	return bpf_map_lookup_elem(&plans, &slot);
+}
+
 /*
- * The plan in force. The loader never writes the slot that is in force: it
- * fills another one and then stores its number, of which only the lowest byte
- * ever differs, so a reader sees the old number or the new one. A reader that
- * took the old one may still be at work: the loader fills no slot again before
- * an RCU grace period has passed since that slot was in force.
+ * The slot of the plan in force. The loader never writes the slot that is in
+ * force: it fills another one and then stores its number, of which only the
+ * lowest byte ever differs, so a reader sees the old number or the new one. A
+ * reader that took the old one may still be at work: the loader fills no slot
+ * again before an RCU grace period has passed since that slot was in force.
  */
-static __always_inline const struct plan *active_plan(void)
+static __always_inline __u32 active_slot(void)
 {
 	const struct control *shared = team_control();
 
-	if (!shared)
-		return (void *)0;
-	__u32 slot = shared->active & (PLAN_SLOTS - 1);
-
-	return bpf_map_lookup_elem(&plans, &slot);
+	return shared ? shared->active & (PLAN_SLOTS - 1) : 0;
 }
 
 /*

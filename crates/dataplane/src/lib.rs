@@ -97,7 +97,8 @@ pub enum Error {
     Taken(String),
 }
 
-/// Executes plans for one team, in the network namespace it was opened in.
+/// Executes plans for one team, in the network namespace it was opened in;
+/// members are attached, detached and removed by threads of that namespace.
 /// Dropping one leaves the kernel as it is; [`Dataplane::remove`] undoes it.
 pub trait Dataplane: Send {
     /// Which one it is.

@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 use nicteam_dataplane::{Choice, Counters, Dataplane, Kind, Port, TeamDevice, open};
 use nicteam_sys::netlink::{Netlink, VethEnd};
 use nicteam_sys::netns::{self, NetNs};
-use nicteam_sys::packet::PacketSocket;
+use nicteam_sys::packet::{Batch, PacketSocket};
 use nicteam_team::{Choose, MemberId, Plan, PlanMember, Receive, Rewrite};
+
+use crate::frames::{self, Random};
 
 /// Everything that hangs is given up after this; no outcome depends on it.
 pub const PATIENCE: Duration = Duration::from_secs(20);
@@ -58,7 +60,9 @@ impl Lab {
             far_ports.iter().for_each(|&index| netlink.set_up(index, true).unwrap());
         })
         .unwrap();
-        Lab { host, far, device, ports, far_ports }
+        let lab = Lab { host, far, device, ports, far_ports };
+        lab.settle();
+        lab
     }
 
     /// The packet dataplane with every member and this plan.
@@ -82,10 +86,38 @@ impl Lab {
         self.far.run(open).unwrap()
     }
 
+    /// Waits until every pair carries frames both ways: until the kernel has
+    /// taken notice of a carrier, a device swallows what it is given.
+    fn settle(&self) {
+        let open = |indexes: Vec<u32>| indexes.into_iter().map(|index| PacketSocket::open(index).unwrap());
+        let near: Vec<_> =
+            self.host.run(|| open(self.ports.iter().map(|port| port.index).collect()).collect()).unwrap();
+        let team: Vec<_> = self.host.run(|| open(vec![self.device.index, self.device.peer_index]).collect()).unwrap();
+        for (a, b) in near.iter().zip(&self.far_sockets()).chain([(&team[0], &team[1])]) {
+            settle(a, b);
+            settle(b, a);
+        }
+    }
+
     /// Gives the team device 10.9.0.1/24.
     pub fn address_team(&self) {
         address(&self.host, self.device.index, [10, 9, 0, 1].into());
     }
+}
+
+/// Sends until the last frame sent arrives: then none is on its way.
+fn settle(from: &PacketSocket, to: &PacketSocket) {
+    let (mut batch, mut random) = (Batch::new(), Random(0));
+    let mut number = 0;
+    eventually("a pair carries frames", || {
+        number += 1;
+        from.send_frame(&frames::random(&mut random, number));
+        (0..10).any(|_| {
+            thread::sleep(Duration::from_micros(100));
+            to.receive(&mut batch).unwrap();
+            batch.frames().any(|received| frames::number(received.bytes) == number)
+        })
+    });
 }
 
 /// A namespace in which nobody speaks unasked.
