@@ -17,8 +17,9 @@ use crate::{Context, Result};
 /// What an earlier call left is replaced.
 ///
 /// # Errors
-/// `EPERM` without `CAP_NET_ADMIN`, `ENOENT` without such a device; where the
-/// kernel lacks nf_tables or its ingress hook, the error says so.
+/// `EPERM` without `CAP_NET_ADMIN`; where the kernel lacks nf_tables or its
+/// ingress hook, the error says so. Without such a device: `ENOENT` from older
+/// kernels, while newer ones (6.18 is one) wait for it.
 pub fn drop_ingress(device: &str) -> Result<()> {
     let table = table_name(device);
     let mut batch = Batch::new();
@@ -214,7 +215,6 @@ fn acknowledgements(answer: &[u8]) -> io::Result<u32> {
 fn explain(error: io::Error) -> io::Error {
     let missing = match error.raw_os_error() {
         Some(libc::EPROTONOSUPPORT) => "netfilter's netlink (CONFIG_NETFILTER_NETLINK)",
-        Some(libc::EINVAL) => "nf_tables (CONFIG_NF_TABLES)",
         Some(libc::EAFNOSUPPORT) => "nf_tables for devices (CONFIG_NF_TABLES_NETDEV)",
         Some(libc::EOPNOTSUPP) => "nf_tables or its ingress hook (CONFIG_NF_TABLES, CONFIG_NETFILTER_INGRESS)",
         Some(libc::EPERM) => return io::Error::new(error.kind(), format!("{error}; hint: this needs CAP_NET_ADMIN")),
