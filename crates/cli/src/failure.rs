@@ -55,6 +55,7 @@ impl From<nicteam_lab::Error> for Failure {
         match error {
             nicteam_lab::Error::Interrupted(_) => Failure::interrupted(error),
             nicteam_lab::Error::OutputExists(_) => Failure::wrong_input(error),
+            nicteam_lab::Error::Dataplane(_) => Failure::missing(error),
             other => Failure::failed(other),
         }
     }

@@ -46,6 +46,9 @@ enum Command {
         /// Host or switch it works on.
         #[arg(long)]
         node: String,
+        /// The lab it belongs to.
+        #[arg(long)]
+        lab: String,
     },
 }
 
@@ -54,7 +57,9 @@ fn main() -> ExitCode {
         Command::Lab(command) => lab::run(command),
         Command::Team(command) => team::run(command),
         Command::Which(args) => which::run(&args),
-        Command::Agent { node: _ } => nicteam_lab::agent::serve().map_err(|error| Failure::failed(error.to_string())),
+        Command::Agent { node: _, lab: _ } => {
+            nicteam_lab::agent::serve().map_err(|error| Failure::failed(error.to_string()))
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -3,12 +3,13 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use nicteam_testnet::{eventually, may_make_networks};
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
 const NICTEAM: &str = env!("CARGO_BIN_EXE_nicteam");
@@ -52,17 +53,30 @@ fn is_alive(pid: u32) -> bool {
     stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next()).is_some_and(|state| state != "Z")
 }
 
-/// A lab in the middle of a run, and its agents.
-fn lab_in_a_run(output: &str) -> (Child, Vec<u32>) {
+/// A lab that has begun to build, in a process group of its own, as a shell starts it.
+fn lab(output: &str) -> (Child, impl Iterator<Item = String> + use<>) {
     let mut lab = Command::new(NICTEAM)
         .args(["lab", "run", "two-hosts", "--duration", "60s", "--output", output])
         .stderr(Stdio::piped())
         .stdout(Stdio::null())
+        .process_group(0)
         .spawn()
         .unwrap();
-    let mut said = BufReader::new(lab.stderr.take().unwrap()).lines();
-    let first = said.next().unwrap().unwrap();
+    let mut said = BufReader::new(lab.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let first = said.next().unwrap();
     assert!(first.starts_with("run 1 of"), "{first}");
+    (lab, said)
+}
+
+/// What a terminal does on Ctrl-C: the whole process group gets the signal.
+fn press_ctrl_c(lab: &Child) {
+    killpg(Pid::from_raw(lab.id() as i32), Signal::SIGINT).unwrap();
+}
+
+/// A lab in the middle of a run, and its agents.
+fn lab_in_a_run(output: &str) -> (Child, Vec<u32>) {
+    let (lab, said) = lab(output);
+    std::thread::spawn(move || said.for_each(drop));
     let mut agents = Vec::new();
     eventually("two agents", || {
         agents = agents_of(lab.id());
@@ -80,10 +94,55 @@ fn ctrl_c_takes_everything_down() {
     }
     let folder = Folder::new("ctrl-c");
     let (mut lab, agents) = lab_in_a_run(&folder.path("bundle"));
-    kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).unwrap();
+    press_ctrl_c(&lab);
     assert_eq!(lab.wait().unwrap().code(), Some(130));
     assert!(!agents.iter().any(|agent| is_alive(*agent)), "agents are left");
     assert_eq!(folder.entries(), [""; 0]);
+}
+
+#[test]
+fn ctrl_c_while_it_builds_is_no_other_error() {
+    if !may_make_networks() {
+        return;
+    }
+    let folder = Folder::new("ctrl-c-early");
+    for delay_ms in [0, 5, 10, 20, 40, 80] {
+        let (mut lab, said) = lab(&folder.path("bundle"));
+        std::thread::sleep(Duration::from_millis(delay_ms));
+        press_ctrl_c(&lab);
+        let said: Vec<String> = said.collect();
+        assert_eq!(lab.wait().unwrap().code(), Some(130), "after {delay_ms} ms: {said:?}");
+        assert!(said.iter().any(|line| line.contains("stopped by SIGINT")), "after {delay_ms} ms: {said:?}");
+        assert_eq!(folder.entries(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_dead_agent_ends_the_run() {
+    if !may_make_networks() {
+        return;
+    }
+    let folder = Folder::new("dead-agent");
+    let (mut lab, agents) = lab_in_a_run(&folder.path("bundle"));
+    kill(Pid::from_raw(agents[1] as i32), Signal::SIGKILL).unwrap();
+    assert_eq!(lab.wait().unwrap().code(), Some(1));
+    assert_eq!(folder.entries(), [""; 0]);
+}
+
+#[test]
+fn clean_leaves_a_running_lab_alone() {
+    if !may_make_networks() {
+        return;
+    }
+    let folder = Folder::new("clean-running");
+    let (mut lab, agents) = lab_in_a_run(&folder.path("bundle"));
+    fs::create_dir(folder.0.join("mine.partial")).unwrap();
+    let output = Command::new(NICTEAM).args(["lab", "clean", "--results"]).arg(&folder.0).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "nothing to clean\n");
+    assert!(agents.iter().all(|agent| is_alive(*agent)));
+    press_ctrl_c(&lab);
+    lab.wait().unwrap();
+    assert_eq!(folder.entries(), ["mine.partial"]);
 }
 
 #[test]
@@ -115,14 +174,18 @@ fn a_full_disk_is_named() {
         return;
     }
     let folder = Folder::new("full");
-    // A mount namespace of its own, so that the small disk goes with the process.
-    let script = format!(
-        "mount -t tmpfs -o size=4k,nr_inodes=4 none {disk} && exec {NICTEAM} lab run two-hosts --duration 300ms --output {disk}/bundle",
-        disk = folder.0.display()
-    );
-    let output = Command::new("unshare").args(["-m", "sh", "-c", &script]).output().unwrap();
-    assert_failure(&output, 1, &["cannot write", "No space left on device"]);
-    assert_eq!(folder.entries(), [""; 0]);
+    // Full at the samples, at the record, and at the page.
+    for size in ["4k", "12k", "24k"] {
+        // A mount namespace of its own, so that the small disk goes with the process.
+        let script = format!(
+            "mount -t tmpfs -o size={size} none {disk} && \
+             {NICTEAM} lab run two-hosts --duration 300ms --output {disk}/bundle; code=$?; ls -A {disk}; exit $code",
+            disk = folder.0.display()
+        );
+        let output = Command::new("unshare").args(["-m", "sh", "-c", &script]).output().unwrap();
+        assert_failure(&output, 1, &["cannot write", "No space left on device"]);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{size}: something is left");
+    }
 }
 
 #[test]

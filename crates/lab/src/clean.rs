@@ -7,11 +7,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::Error;
-use crate::output::PARTIAL;
+use crate::lab_id::LabId;
+use crate::output::{failed, is_abandoned};
 
 /// What was found and removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,31 +24,36 @@ pub struct Cleaned {
     pub bundles: Vec<PathBuf>,
 }
 
-/// Ends agents whose lab is gone and removes unfinished bundles in `results`.
+/// Ends agents whose lab is gone and removes unfinished bundles in `results`
+/// that nobody writes any more.
 pub fn clean(results: &Path) -> Result<Cleaned, Error> {
     let mut cleaned = Cleaned::default();
     for (pid, node) in orphans()? {
-        // It may have ended by itself meanwhile, which is as good.
-        let _ = kill(Pid::from_raw(pid as i32), Signal::SIGKILL);
-        cleaned.agents.push((pid, node));
+        match kill(Pid::from_raw(pid as i32), Signal::SIGKILL) {
+            // It may have ended by itself meanwhile, which is as good.
+            Ok(()) | Err(Errno::ESRCH) => cleaned.agents.push((pid, node)),
+            Err(errno) => {
+                let operation = format!("end the agent of {node} (process {pid})");
+                return Err(nicteam_sys::Error::new(operation, errno).into());
+            }
+        }
     }
     for bundle in unfinished(results) {
-        let failed = |source| Error::File { operation: "remove", path: bundle.clone(), source };
-        fs::remove_dir_all(&bundle).map_err(failed)?;
+        fs::remove_dir_all(&bundle).map_err(failed("remove", &bundle))?;
         cleaned.bundles.push(bundle);
     }
     Ok(cleaned)
 }
 
-/// Agents that run this binary's `agent` command and whose parent is no nicteam.
+/// Agents whose lab has ended.
 fn orphans() -> Result<Vec<(u32, String)>, Error> {
-    let failed = |source| Error::File { operation: "read", path: "/proc".into(), source };
+    let proc = Path::new("/proc");
     let mut found = Vec::new();
-    for entry in fs::read_dir("/proc").map_err(failed)? {
-        let name = entry.map_err(failed)?.file_name();
+    for entry in fs::read_dir(proc).map_err(failed("read", proc))? {
+        let name = entry.map_err(failed("read", proc))?.file_name();
         let Some(pid) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
-        if let Some(node) = agent_node(pid)
-            && !parent(pid).is_some_and(is_nicteam)
+        if let Some((node, lab)) = agent(pid)
+            && !lab.is_alive()
         {
             found.push((pid, node));
         }
@@ -54,33 +61,20 @@ fn orphans() -> Result<Vec<(u32, String)>, Error> {
     Ok(found)
 }
 
-/// The node of an agent's command line: `.../nicteam agent --node NODE`.
-fn agent_node(pid: u32) -> Option<String> {
-    if !is_nicteam(pid) {
-        return None;
-    }
+/// The node and the lab of an agent, by its command line: `nicteam agent --node NODE --lab LAB`.
+fn agent(pid: u32) -> Option<(String, LabId)> {
     let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    let mut words = line.split(|byte| *byte == 0).skip(1).map(String::from_utf8_lossy);
-    match (words.next()?.as_ref(), words.next()?.as_ref(), words.next()?) {
-        ("agent", "--node", node) => Some(node.into_owned()),
+    let words: Vec<String> = line.split(|byte| *byte == 0).map(|w| String::from_utf8_lossy(w).into_owned()).collect();
+    match words.get(1..6)? {
+        [agent, node_flag, node, lab_flag, lab] if agent == "agent" && node_flag == "--node" && lab_flag == "--lab" => {
+            Some((node.clone(), lab.parse().ok()?))
+        }
         _ => None,
     }
-}
-
-/// True for a process of the nicteam binary.
-fn is_nicteam(pid: u32) -> bool {
-    fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim_end() == "nicteam")
-}
-
-/// A process's parent.
-fn parent(pid: u32) -> Option<u32> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
 }
 
 /// Folders in `results` that were being written when their lab died.
 fn unfinished(results: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(results) else { return Vec::new() };
-    let folders = entries.flatten().map(|entry| entry.path());
-    folders.filter(|path| path.is_dir() && path.to_string_lossy().ends_with(PARTIAL)).collect()
+    entries.flatten().map(|entry| entry.path()).filter(|path| is_abandoned(path)).collect()
 }

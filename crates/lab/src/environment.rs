@@ -1,5 +1,6 @@
 //! Where an experiment runs.
 
+use std::path::Path;
 use std::time::Duration;
 
 use nicteam_dataplane::Kind;
@@ -8,6 +9,7 @@ use nicteam_sys::shape::Granularity;
 use nicteam_sys::{cpu, process};
 
 use crate::Error;
+use crate::output::failed;
 
 /// How long the machine is watched before the first run.
 const WATCH: Duration = Duration::from_millis(300);
@@ -28,12 +30,20 @@ pub(crate) fn environment(
         testbed: "netns".to_owned(),
         dataplane: dataplane.map_or_else(|| "none".to_owned(), |kind| kind.to_string()),
         privileges: privileges.to_owned(),
+        congestion_default: congestion_default()?,
         granularity: match granularity {
             Granularity::Packets => "packets".to_owned(),
             Granularity::SuperFrames => "super-frames".to_owned(),
         },
         busy_before,
     })
+}
+
+/// What a connection gets that names none.
+fn congestion_default() -> Result<String, Error> {
+    let path = "/proc/sys/net/ipv4/tcp_congestion_control";
+    let name = std::fs::read_to_string(path).map_err(failed("read", Path::new(path)))?;
+    Ok(name.trim_end().to_owned())
 }
 
 /// How busy the machine is with nothing of ours running: its noise, 0 to 1.

@@ -8,7 +8,7 @@ use nicteam_sys::shape::Granularity;
 
 use crate::Error;
 use crate::experiment::{Experiment, Run};
-use crate::run::{Options, granularity};
+use crate::run::{Options, dataplane, granularity, unless_stopped};
 use crate::testbed::{Deployment, Report, Setting};
 
 /// A topology that is built; it goes with this value.
@@ -22,12 +22,12 @@ pub struct Held {
 
 /// Builds the topology of one run of an experiment. `options.output` is not used.
 pub fn hold(experiment: &Experiment, run: &Run, options: &Options) -> Result<Held, Error> {
-    let kind = options.dataplane.unwrap_or_else(|| nicteam_dataplane::probe().0);
+    let kind = dataplane(options.dataplane)?;
     let granularity = granularity(experiment, kind);
     let setting = Setting { binary: options.binary.clone(), dataplane: Some(kind), granularity };
     let (reports, inbox) = mpsc::channel();
     let start = Instant::now();
-    let deployment = Deployment::build(&run.topology, &setting, &reports)?;
+    let deployment = unless_stopped(|| Deployment::build(&run.topology, &setting, &reports))?;
     Ok(Held { deployment, built_in: start.elapsed(), granularity, _reports: inbox })
 }
 

@@ -12,6 +12,7 @@ mod clock;
 mod environment;
 pub mod experiment;
 mod hold;
+mod lab_id;
 mod limit;
 mod measure;
 mod output;
@@ -56,6 +57,9 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// The wanted dataplane is not to be had here.
+    #[error(transparent)]
+    Dataplane(#[from] nicteam_dataplane::Error),
     /// The folder for the results is there already.
     #[error("{0} exists already; hint: choose another folder with --output, or move that one away")]
     OutputExists(PathBuf),

@@ -1,14 +1,16 @@
 //! The physical limit: the payload that the links could carry if every one could be used.
 //!
-//! One way: the greatest flow of TCP payload from the sending to the receiving
-//! hosts when a host can send, and receive, what all its links together carry.
-//! Where the same links carry payload both ways, the acknowledgements of the
-//! other way take their part: one for every two full segments.
+//! The smaller of two bounds, each the greatest flow of TCP payload:
+//! between the pairs of hosts, when a host can send, and receive, what all its
+//! links together carry; and through the cables from all senders to all
+//! receivers, whoever sends to whom, which finds narrow links between switches.
+//! Where hosts both send and receive payload, the acknowledgements of the other
+//! way take their part: one for every two full segments.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-use crate::experiment::{Direction, Run, Topology, WorkloadKind};
+use crate::experiment::{Cable, Direction, Run, Topology, WorkloadKind};
 
 /// Bytes of a full frame on the wire beyond its IP packet: Ethernet header and
 /// check sequence (18), preamble (8), gap (12).
@@ -31,11 +33,14 @@ pub struct Limit {
 pub fn limit(run: &Run) -> Limit {
     let flows = payload_flows(run);
     let two_way = flows.iter().any(|(from, to)| flows.contains(&(*to, *from)));
-    let bps = match two_way {
-        true => split_directions(&run.topology, &flows),
-        false => greatest_flow(&run.topology, &flows, 1.0),
-    };
-    Limit { bps, reason: reason(&run.topology, &flows, two_way) }
+    let share = if two_way { payload_share(&run.topology) } else { 1.0 };
+    let by_hosts = flow_of_pairs(&run.topology, &flows) * share;
+    let by_cables = flow_of_cables(&run.topology, &flows) * share;
+    // Equal but for rounding where no link between switches is narrow.
+    if by_cables < by_hosts * 0.999 {
+        return Limit { bps: by_cables, reason: "the links between the switches".to_owned() };
+    }
+    Limit { bps: by_hosts, reason: reason(&run.topology, &flows, two_way) }
 }
 
 /// Who sends payload to whom, each pair once.
@@ -57,86 +62,128 @@ fn payload_flows(run: &Run) -> Vec<(&str, &str)> {
     flows
 }
 
-/// Both directions at once, each net of the other's acknowledgements.
-fn split_directions(topology: &Topology, flows: &[(&str, &str)]) -> f64 {
-    let (there, back): (Vec<_>, Vec<_>) = flows.iter().partition(|(from, to)| from < to);
+/// What is left of a link that carries full segments one way when it also
+/// carries the acknowledgements of as many segments of the other way.
+fn payload_share(topology: &Topology) -> f64 {
     let packet = mean_packet(topology);
     let segment = packet.bytes + WIRE_OVERHEAD;
     let ack = packet.headers + WIRE_OVERHEAD;
-    let share = segment / (segment + ack / SEGMENTS_PER_ACK);
-    [there, back].iter().map(|flows| greatest_flow(topology, flows, share)).sum()
+    segment / (segment + ack / SEGMENTS_PER_ACK)
 }
 
-/// Edmonds and Karp over source -> senders -> receivers -> sink, where a host's
-/// links bound what it sends and what it receives.
-fn greatest_flow(topology: &Topology, flows: &[(&str, &str)], share: f64) -> f64 {
+/// The greatest flow from senders to receivers where a host's links bound what
+/// it sends and what it receives.
+fn flow_of_pairs(topology: &Topology, flows: &[(&str, &str)]) -> f64 {
+    let mut graph = Graph::default();
     let capacity = capacities(topology);
-    let of = |host: &str| capacity.get(host).copied().unwrap_or(0.0) * share;
-    let number = |hosts: Vec<&'_ str>| -> BTreeMap<String, usize> {
-        let hosts: BTreeSet<&str> = hosts.into_iter().collect();
-        hosts.into_iter().map(str::to_owned).zip(0..).collect()
-    };
-    let senders = number(flows.iter().map(|(from, _)| *from).collect());
-    let receivers = number(flows.iter().map(|(_, to)| *to).collect());
-    let (source, sink) = (senders.len() + receivers.len(), senders.len() + receivers.len() + 1);
-    let mut residual = vec![vec![0.0; sink + 1]; sink + 1];
-    for (host, &node) in &senders {
-        residual[source][node] = of(host);
-    }
-    for (host, &node) in &receivers {
-        residual[senders.len() + node][sink] = of(host);
-    }
+    let of = |host: &str| capacity.get(host).copied().unwrap_or(0.0);
     for (from, to) in flows {
-        residual[senders[*from]][senders.len() + receivers[*to]] = f64::INFINITY;
+        graph.set(Node::Source, Node::Sender(from), of(from));
+        graph.set(Node::Sender(from), Node::Receiver(to), f64::INFINITY);
+        graph.set(Node::Receiver(to), Node::Sink, of(to));
     }
-    let mut total = 0.0;
-    while let Some(path) = shortest_path(&residual, source, sink) {
-        let steps = || path.iter().zip(path.iter().skip(1));
-        let amount = steps().map(|(&a, &b)| residual[a][b]).fold(f64::INFINITY, f64::min);
-        for (&a, &b) in steps() {
-            residual[a][b] -= amount;
-            residual[b][a] += amount;
-        }
-        total += amount;
-    }
-    total
+    graph.greatest_flow()
 }
 
-/// The nodes from `source` to `sink` over edges that can take more than a bit a second.
-fn shortest_path(residual: &[Vec<f64>], source: usize, sink: usize) -> Option<Vec<usize>> {
-    let mut came_from = vec![None; residual.len()];
-    let mut reached = VecDeque::from([source]);
-    while let Some(node) = reached.pop_front() {
-        if node == sink {
-            let mut path = vec![sink];
-            while let Some(before) = path.last().and_then(|&node| came_from[node]) {
-                path.push(before);
-            }
-            path.reverse();
-            return Some(path);
-        }
-        for (next, &left) in residual[node].iter().enumerate() {
-            if left > 1.0 && next != source && came_from[next].is_none() {
-                came_from[next] = Some(node);
-                reached.push_back(next);
-            }
+/// The greatest flow from all senders to all receivers through the cables.
+fn flow_of_cables(topology: &Topology, flows: &[(&str, &str)]) -> f64 {
+    let mut graph = Graph::default();
+    for (from, to) in flows {
+        graph.set(Node::Source, Node::Sender(from), f64::INFINITY);
+        graph.set(Node::Receiver(to), Node::Sink, f64::INFINITY);
+    }
+    let is_switch = |name: &str| topology.switches.iter().any(|switch| switch.name == name);
+    for cable in &topology.cables {
+        for (from, to) in [(&cable.a.node, &cable.b.node), (&cable.b.node, &cable.a.node)] {
+            let from = if is_switch(from) { Node::Switch(from) } else { Node::Sender(from) };
+            let to = if is_switch(to) { Node::Switch(to) } else { Node::Receiver(to) };
+            graph.add(from, to, payload_bps(topology, cable));
         }
     }
-    None
+    graph.greatest_flow()
+}
+
+/// A node of a flow graph. A host does not forward, so it is two: one sends, one receives.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Node<'a> {
+    Source,
+    Sender(&'a str),
+    Switch(&'a str),
+    Receiver(&'a str),
+    Sink,
+}
+
+/// What each edge can still take, bit/s.
+#[derive(Default)]
+struct Graph<'a> {
+    residual: BTreeMap<Node<'a>, BTreeMap<Node<'a>, f64>>,
+}
+
+impl<'a> Graph<'a> {
+    fn set(&mut self, from: Node<'a>, to: Node<'a>, bps: f64) {
+        self.residual.entry(from).or_default().insert(to, bps);
+    }
+
+    fn add(&mut self, from: Node<'a>, to: Node<'a>, bps: f64) {
+        *self.residual.entry(from).or_default().entry(to).or_default() += bps;
+    }
+
+    /// Edmonds and Karp: fills shortest paths until there is none.
+    fn greatest_flow(mut self) -> f64 {
+        let mut total = 0.0;
+        while let Some(path) = self.shortest_path() {
+            let steps = || path.iter().copied().zip(path.iter().copied().skip(1));
+            let amount = steps().map(|(from, to)| self.residual[&from][&to]).fold(f64::INFINITY, f64::min);
+            if amount.is_infinite() {
+                return amount;
+            }
+            for (from, to) in steps() {
+                self.add(from, to, -amount);
+                self.add(to, from, amount);
+            }
+            total += amount;
+        }
+        total
+    }
+
+    /// The nodes from source to sink over edges that can take more than a bit a second.
+    fn shortest_path(&self) -> Option<Vec<Node<'a>>> {
+        let mut came_from: BTreeMap<Node<'a>, Node<'a>> = BTreeMap::new();
+        let mut reached = VecDeque::from([Node::Source]);
+        while let Some(node) = reached.pop_front() {
+            if node == Node::Sink {
+                let back = std::iter::successors(Some(node), |node| came_from.get(node).copied());
+                let mut path: Vec<Node<'a>> = back.collect();
+                path.reverse();
+                return Some(path);
+            }
+            for (&next, _) in self.residual.get(&node).into_iter().flatten().filter(|(_, left)| **left > 1.0) {
+                if next != Node::Source && !came_from.contains_key(&next) {
+                    came_from.insert(next, node);
+                    reached.push_back(next);
+                }
+            }
+        }
+        None
+    }
 }
 
 /// What the links of each host carry in one direction, bit/s of TCP payload.
 fn capacities(topology: &Topology) -> BTreeMap<&str, f64> {
     let mut capacity = BTreeMap::new();
     for cable in &topology.cables {
-        let packet = Packet::of(topology, f64::from(cable.mtu));
-        let payload = packet.bytes - packet.headers;
-        let bps = cable.rate_bps as f64 * payload / (packet.bytes + WIRE_OVERHEAD);
+        let bps = payload_bps(topology, cable);
         for end in [&cable.a, &cable.b] {
             *capacity.entry(end.node.as_str()).or_insert(0.0) += bps;
         }
     }
     capacity
+}
+
+/// What a cable carries in one direction, bit/s of TCP payload.
+fn payload_bps(topology: &Topology, cable: &Cable) -> f64 {
+    let packet = Packet::of(topology, f64::from(cable.mtu));
+    cable.rate_bps as f64 * (packet.bytes - packet.headers) / (packet.bytes + WIRE_OVERHEAD)
 }
 
 /// A full IP packet.
@@ -202,7 +249,7 @@ mod tests {
     use nicteam_wire::Mac;
 
     use super::*;
-    use crate::experiment::{Cable, End, Host, Tcp, Workload};
+    use crate::experiment::{End, Host, Switch, Tcp, Workload};
 
     const LINK_BPS: u64 = 100_000_000;
     /// Payload of one link: 1448 of 1538 bytes.
@@ -228,7 +275,12 @@ mod tests {
                 mtu: 1500,
             })
         });
-        Topology { hosts: links.iter().map(host).collect(), cables: cables.collect(), ..Topology::default() }
+        Topology {
+            hosts: links.iter().map(host).collect(),
+            switches: vec![Switch { name: "sw".to_owned() }],
+            cables: cables.collect(),
+            teams: Vec::new(),
+        }
     }
 
     fn run(links: &[(&str, usize)], pairs: &[(&str, &str)], direction: Direction) -> Run {
@@ -277,6 +329,28 @@ mod tests {
     fn both_ways_pay_for_acknowledgements() {
         let both = links_worth(&run(&[("a", 4), ("b", 4)], &[("a", "b")], Direction::Both));
         assert_close(both, 8.0 * 1538.0 / (1538.0 + 90.0 / 2.0));
+    }
+
+    #[test]
+    fn a_host_that_sends_and_receives_has_its_links_for_both() {
+        let hosts = [("a", 1), ("b", 1), ("c", 1)];
+        let both = links_worth(&run(&hosts, &[("b", "a"), ("b", "c")], Direction::Both));
+        // b's one link each way carries everything.
+        assert_close(both, 2.0 * 1538.0 / (1538.0 + 90.0 / 2.0));
+    }
+
+    #[test]
+    fn a_narrow_link_between_switches_counts() {
+        let mut narrow = run(&[("a", 2), ("b", 2)], &[("a", "b")], Direction::Send);
+        narrow.topology.switches.push(Switch { name: "sw2".to_owned() });
+        for cable in narrow.topology.cables.iter_mut().filter(|cable| cable.a.node == "b") {
+            cable.b.node = "sw2".to_owned();
+        }
+        let mut trunk = narrow.topology.cables[0].clone();
+        (trunk.a.node, trunk.b.node) = ("sw".to_owned(), "sw2".to_owned());
+        narrow.topology.cables.push(trunk);
+        assert_close(links_worth(&narrow), 1.0);
+        assert_eq!(limit(&narrow).reason, "the links between the switches");
     }
 
     #[test]

@@ -1,15 +1,20 @@
 //! The folder that a bundle is written to.
 //!
 //! It is written under another name and renamed when it is whole, so that a
-//! folder of the wanted name is always a complete bundle.
+//! folder of the wanted name is always a complete bundle. A locked file inside
+//! marks it as being written; the lock goes with the process that writes.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+
+use nix::fcntl::{Flock, FlockArg};
 
 use crate::Error;
 
 /// Ending of a folder that is not whole.
-pub(crate) const PARTIAL: &str = ".partial";
+const PARTIAL: &str = ".partial";
+/// The file that marks a folder as a bundle in the making.
+const MARK: &str = ".nicteam-unfinished";
 
 /// A folder in the making; it goes with this value unless it is finished.
 #[derive(Debug)]
@@ -17,21 +22,26 @@ pub(crate) struct Output {
     wanted: PathBuf,
     partial: PathBuf,
     finished: bool,
+    _lock: Flock<File>,
 }
 
 impl Output {
-    /// Begins a folder.
+    /// Begins a folder. What an ended lab left under the same name is removed.
     pub(crate) fn begin(wanted: &Path) -> Result<Output, Error> {
-        if wanted.exists() {
-            return Err(Error::OutputExists(wanted.to_owned()));
+        let partial = with_ending(wanted, PARTIAL);
+        if wanted.exists() || partial.exists() && !is_abandoned(&partial) {
+            return Err(Error::OutputExists(if wanted.exists() { wanted.to_owned() } else { partial }));
         }
-        let mut partial = wanted.as_os_str().to_owned();
-        partial.push(PARTIAL);
-        let partial = PathBuf::from(partial);
-        let _ = fs::remove_dir_all(&partial);
+        if partial.exists() {
+            fs::remove_dir_all(&partial).map_err(failed("remove", &partial))?;
+        }
         let samples = partial.join("samples");
         fs::create_dir_all(&samples).map_err(failed("make the folder", &samples))?;
-        Ok(Output { wanted: wanted.to_owned(), partial, finished: false })
+        let mark = partial.join(MARK);
+        let file = File::create(&mark).map_err(failed("write", &mark))?;
+        let lock = Flock::lock(file, FlockArg::LockExclusiveNonblock)
+            .map_err(|(_, errno)| failed("lock", &mark)(errno.into()))?;
+        Ok(Output { wanted: wanted.to_owned(), partial, finished: false, _lock: lock })
     }
 
     /// Where to write.
@@ -47,6 +57,8 @@ impl Output {
 
     /// Gives the folder its name.
     pub(crate) fn finish(mut self) -> Result<PathBuf, Error> {
+        let mark = self.partial.join(MARK);
+        fs::remove_file(&mark).map_err(failed("remove", &mark))?;
         fs::rename(&self.partial, &self.wanted).map_err(failed("rename", &self.partial))?;
         self.finished = true;
         Ok(self.wanted.clone())
@@ -62,7 +74,49 @@ impl Drop for Output {
     }
 }
 
+/// True for a bundle in the making whose lab has ended.
+pub(crate) fn is_abandoned(folder: &Path) -> bool {
+    let locked = |file| Flock::lock(file, FlockArg::LockExclusiveNonblock).is_err();
+    folder.is_dir() && File::open(folder.join(MARK)).is_ok_and(|file| !locked(file))
+}
+
+/// A free name for a new bundle: `stem`, or `stem-2` and so on.
+pub(crate) fn free_name(stem: &Path) -> PathBuf {
+    let free = |path: &PathBuf| !path.exists() && !with_ending(path, PARTIAL).exists();
+    let numbered = (2..).map(|number| with_ending(stem, &format!("-{number}")));
+    std::iter::once(stem.to_owned()).chain(numbered).find(free).unwrap_or_else(|| stem.to_owned())
+}
+
+/// A path with something behind its last name.
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
 /// An error of a file operation.
-fn failed(operation: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+pub(crate) fn failed(operation: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
     move |source| Error::File { operation, path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_of_somebody_else_is_not_touched() {
+        let folder = std::env::temp_dir().join(format!("nicteam-output-{}", std::process::id()));
+        let strange = with_ending(&folder, PARTIAL);
+        fs::create_dir_all(&strange).unwrap();
+        assert!(matches!(Output::begin(&folder), Err(Error::OutputExists(path)) if path == strange));
+        assert!(!is_abandoned(&strange));
+        fs::write(strange.join(MARK), "").unwrap();
+        assert!(is_abandoned(&strange), "marked and not locked");
+        let output = Output::begin(&folder).unwrap();
+        assert!(!is_abandoned(output.dir()), "somebody writes it");
+        assert!(Output::begin(&folder).is_err(), "two at once");
+        assert_eq!(output.finish().unwrap(), folder);
+        assert_eq!(free_name(&folder), with_ending(&folder, "-2"));
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }

@@ -15,7 +15,7 @@ use crate::environment::{busy_now, environment, share};
 use crate::experiment::{Experiment, GranularityChoice, Run, WorkloadKind};
 use crate::limit::limit;
 use crate::measure::Window;
-use crate::output::Output;
+use crate::output::{Output, free_name};
 use crate::protocol::{AgentSample, ConnectionSpec, Request};
 use crate::testbed::{Deployment, Report, Setting};
 use crate::workload::tcp::{self, Planned};
@@ -52,25 +52,69 @@ pub trait Progress {
     fn notice(&mut self, node: &str, text: &str);
 }
 
-/// Runs every run of an experiment and writes the bundle, all but the report page.
+/// Runs every run of an experiment and writes the bundle. `complete` adds what
+/// else is to be in its folder (the report page) before the folder gets its name.
 /// Ends early, with everything taken down, when a termination signal came
 /// ([`nicteam_sys::process::termination`]).
-pub fn run(experiment: &Experiment, options: &Options, progress: &mut dyn Progress) -> Result<Bundle, Error> {
-    let output = Output::begin(&options.output)?;
+pub fn run(
+    experiment: &Experiment,
+    options: &Options,
+    progress: &mut dyn Progress,
+    complete: impl FnOnce(&Bundle) -> Result<(), Error>,
+) -> Result<Bundle, Error> {
+    unless_stopped(|| {
+        let output = Output::begin(&options.output)?;
+        let record = record(experiment, options, &output, progress)?;
+        let bundle = Bundle { dir: output.dir().to_owned(), record };
+        bundle.write_record()?;
+        complete(&bundle)?;
+        Ok(Bundle { dir: output.finish()?, ..bundle })
+    })
+}
+
+/// What a signal interrupts may fail in many ways; the signal is the reason.
+pub(crate) fn unless_stopped<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    work().map_err(|error| match process::termination() {
+        Some(signal) => {
+            Error::Interrupted(nix::sys::signal::Signal::try_from(signal).map_or("a signal", |signal| signal.as_str()))
+        }
+        None => error,
+    })
+}
+
+/// The dataplane that is wanted, or an error if it is not to be had.
+pub(crate) fn dataplane(wanted: Option<Kind>) -> Result<Kind, Error> {
+    match (wanted, nicteam_dataplane::probe()) {
+        (Some(Kind::Bpf), (Kind::Packet, reason)) => {
+            let reason = reason.unwrap_or_default();
+            Err(nicteam_dataplane::Error::Unavailable { kind: Kind::Bpf, reason }.into())
+        }
+        (Some(kind), _) => Ok(kind),
+        (None, (kind, _)) => Ok(kind),
+    }
+}
+
+/// Carries every run out.
+fn record(
+    experiment: &Experiment,
+    options: &Options,
+    output: &Output,
+    progress: &mut dyn Progress,
+) -> Result<Record, Error> {
     let busy_before = busy_now()?;
     let started = now_rfc3339();
-    let kind = options.dataplane.unwrap_or_else(|| nicteam_dataplane::probe().0);
+    let kind = dataplane(options.dataplane)?;
     let granularity = granularity(experiment, kind);
     let setting = Setting { binary: options.binary.clone(), dataplane: Some(kind), granularity };
     let mut runs = Vec::new();
     for (number, run) in (1..).zip(&experiment.runs) {
         progress.run_begins(run, number, experiment.runs.len());
-        let done = run_one(run, experiment.interval, &setting, &output, progress)?;
+        let done = run_one(run, experiment.interval, &setting, output, progress)?;
         progress.run_ends(&done);
         runs.push(done);
     }
     let has_teams = experiment.runs.iter().any(|run| !run.topology.teams.is_empty());
-    let record = Record {
+    Ok(Record {
         schema: record::SCHEMA,
         nicteam: env!("CARGO_PKG_VERSION").to_owned(),
         started,
@@ -85,10 +129,7 @@ pub fn run(experiment: &Experiment, options: &Options, progress: &mut dyn Progre
             order: experiment.runs.iter().map(|run| run.name.clone()).collect(),
         },
         runs,
-    };
-    let bundle = Bundle { dir: output.dir().to_owned(), record };
-    bundle.write_record()?;
-    Ok(Bundle { dir: output.finish()?, ..bundle })
+    })
 }
 
 /// True packets wherever the machine can carry them.
@@ -128,7 +169,8 @@ fn run_one(
             progress.notice(&node, &text);
         }
     }
-    let mut watch = Watch { run, start_ns: clock::monotonic_ns() + run.warmup.as_nanos() as u64, samples: Vec::new() };
+    let start_ns = clock::monotonic_ns() + run.warmup.as_nanos() as u64;
+    let mut watch = Watch { run, start_ns, samples: Vec::new(), ended: None };
     watch.until(Duration::ZERO, &inbox, progress)?;
     let cpu_before = cpu::times()?;
     watch.until(run.duration, &inbox, progress)?;
@@ -185,6 +227,8 @@ struct Watch<'a> {
     run: &'a Run,
     start_ns: u64,
     samples: Vec<Sample>,
+    /// The node whose agent is gone.
+    ended: Option<String>,
 }
 
 impl Watch<'_> {
@@ -194,9 +238,14 @@ impl Watch<'_> {
         let end_ns = self.start_ns + t.as_nanos() as u64;
         let mut shown_ns = clock::monotonic_ns();
         loop {
-            if let Some(signal) = process::termination() {
-                let name = nix::sys::signal::Signal::try_from(signal).map_or("a signal", |signal| signal.as_str());
-                return Err(Error::Interrupted(name));
+            if process::termination().is_some() {
+                return Err(Error::Interrupted("a signal"));
+            }
+            if let Some(node) = &self.ended {
+                return Err(Error::Agent {
+                    node: node.clone(),
+                    message: "has ended in the middle of a run".to_owned(),
+                });
             }
             let now_ns = clock::monotonic_ns();
             if now_ns >= end_ns {
@@ -221,6 +270,7 @@ impl Watch<'_> {
                 let t_ms = (at_ns as i128 - self.start_ns as i128) as f64 / 1e6;
                 self.samples.push(Sample { t_ms, host, cpu_ms, members, connections });
             }
+            Report::Ended(node) => self.ended = Some(node),
             Report::Event(node, text) | Report::Trouble(node, text) => progress.notice(&node, &text),
         }
     }
@@ -273,7 +323,11 @@ impl Watch<'_> {
             measured_ms,
             warmup_ms: self.run.warmup.as_secs_f64() * 1e3,
             delivered_counted_at: "TCP payload, by the receiving program".to_owned(),
-            members_counted_at: "Ethernet frames without check sequence, by the team".to_owned(),
+            members_counted_at: if self.run.topology.teams.is_empty() {
+                "Ethernet frames without check sequence, by the device".to_owned()
+            } else {
+                "Ethernet frames without check sequence, by the team; by the device where there is none".to_owned()
+            },
             samples_sha256: hexadecimal(&Sha256::digest(text.as_bytes())),
             samples,
         })
@@ -297,9 +351,9 @@ fn now_rfc3339() -> String {
     now.format(&time::format_description::well_known::Rfc3339).unwrap_or_default()
 }
 
-/// The folder for an experiment's results if none is named: `results/NAME-DATE-TIME`.
+/// The folder for an experiment's results if none is named: `results/NAME-DATE-TIME`, free for now.
 pub fn default_output(name: &str) -> PathBuf {
     let stamp: String = now_rfc3339().chars().filter(char::is_ascii_digit).collect();
     let (date, time) = stamp.split_at(stamp.len().min(8));
-    Path::new("results").join(format!("{name}-{date}-{time}"))
+    free_name(&Path::new("results").join(format!("{name}-{date}-{time}")))
 }

@@ -38,7 +38,7 @@ pub struct Record {
 /// Where an experiment ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
-    /// Kernel release and version.
+    /// Kernel name and release.
     pub kernel: String,
     /// CPU model.
     pub cpu_model: String,
@@ -52,6 +52,8 @@ pub struct Environment {
     pub dataplane: String,
     /// `root` or `user namespace`.
     pub privileges: String,
+    /// The kernel's default congestion control; connections name their own.
+    pub congestion_default: String,
     /// `packets`: every frame was a true MTU packet; `super-frames`: the stack's
     /// offloads joined up to 64 KB, because the machine cannot carry packets at this rate.
     pub granularity: String,

@@ -113,7 +113,11 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
             say::data(experiment::builtin().iter().map(line).collect::<String>())
         }
         Command::Show(pick) => say::data(show::show(&load(&pick)?)),
-        Command::Report { dir, json } => report(&Bundle::open(&dir)?, json),
+        Command::Report { dir, json } => {
+            let bundle = Bundle::open(&dir)?;
+            write_page(&bundle)?;
+            tell(&bundle, json)
+        }
         Command::Clean { results } => clean_up(&results),
     }
 }
@@ -130,9 +134,9 @@ fn run_experiment(run: &Run) -> Result<(), Failure> {
         privileges,
     };
     let mut live = Live::new(std::io::stderr().is_terminal());
-    let bundle = nicteam_lab::run(&experiment, &options, &mut live);
+    let bundle = nicteam_lab::run(&experiment, &options, &mut live, write_page);
     drop(live);
-    report(&bundle?, run.json)
+    tell(&bundle?, run.json)
 }
 
 /// Builds the first of the picked runs and waits for a signal.
@@ -183,18 +187,22 @@ fn load(pick: &Pick) -> Result<Experiment, Failure> {
         .map_err(|diagnostics| Failure::wrong_input(diagnostics.render(std::io::stderr().is_terminal())))
 }
 
-/// Writes the page, prints the table or the record, says where everything is.
-fn report(bundle: &Bundle, json: bool) -> Result<(), Failure> {
-    let page = bundle.dir.join(PAGE);
-    std::fs::write(&page, nicteam_report::html(bundle)?)
-        .map_err(|error| Failure::failed(format!("cannot write {}: {error}", page.display())))?;
+/// Writes the page into the bundle.
+fn write_page(bundle: &Bundle) -> Result<(), nicteam_lab::Error> {
+    let path = bundle.dir.join(PAGE);
+    let page = nicteam_report::html(bundle)?;
+    std::fs::write(&path, page).map_err(|source| nicteam_lab::Error::File { operation: "write", path, source })
+}
+
+/// Prints the table or the record, and says where the page is.
+fn tell(bundle: &Bundle, json: bool) -> Result<(), Failure> {
     if json {
         let text = serde_json::to_string_pretty(&bundle.record).map_err(Failure::failed)?;
         say::data(text + "\n")?;
     } else {
         say::data(nicteam_report::table(&bundle.record, &style()))?;
     }
-    say::line(format_args!("\nreport: {}", page.display()));
+    say::line(format_args!("\nreport: {}", bundle.dir.join(PAGE).display()));
     Ok(())
 }
 

@@ -10,8 +10,10 @@ use nicteam_record::{self as record, Member};
 
 use crate::say;
 
-/// Columns of a bar.
+/// Columns of a bar, where there is room.
 const BAR: usize = 20;
+/// Columns of everything else in a line.
+const TEXT: usize = 52;
 
 /// Shows progress: on a terminal a line a link that changes in place, else a line a run.
 pub(crate) struct Live {
@@ -51,26 +53,32 @@ impl Progress for Live {
             return;
         }
         let taking_part = taking_part(run);
+        let (columns, rows) = terminal();
+        let width = columns.saturating_sub(TEXT).div_euclid(2).min(BAR);
         let mut picture = String::new();
-        let mut lines = 1;
         let phase = if warming_up { "warming up" } else { "measuring" };
         let _ = writeln!(picture, "  {phase}, {:.1} s", t.as_secs_f64());
-        for member in members.iter().filter(|member| taking_part.contains(member.host.as_str())) {
+        let shown: Vec<&Member> = members.iter().filter(|m| taking_part.contains(m.host.as_str())).collect();
+        // A line for the phase, one for the rest, one for the cursor; the run's own line stays in sight.
+        let room = if shown.len() + 3 <= rows { shown.len() } else { rows.saturating_sub(4) };
+        for member in shown.iter().take(room) {
             let rate_bps = rate(run, member);
             let _ = writeln!(
                 picture,
                 "  {:<10} {:<8} tx {} {:>7.1}  rx {} {:>7.1} Mbit/s",
                 member.host,
                 member.member,
-                bar(member.tx_bps / rate_bps),
+                bar(member.tx_bps / rate_bps, width),
                 member.tx_bps / 1e6,
-                bar(member.rx_bps / rate_bps),
+                bar(member.rx_bps / rate_bps, width),
                 member.rx_bps / 1e6,
             );
-            lines += 1;
+        }
+        if room < shown.len() {
+            let _ = writeln!(picture, "  and {} links more", shown.len() - room);
         }
         self.wipe();
-        self.lines = lines;
+        self.lines = picture.lines().count();
         say::talk(picture);
     }
 
@@ -102,8 +110,15 @@ fn rate(run: &Run, member: &Member) -> f64 {
     run.topology.cables.iter().find(ends).map_or(f64::INFINITY, |cable| cable.rate_bps as f64)
 }
 
-/// A bar of [`BAR`] columns, filled to this share.
-fn bar(share: f64) -> String {
-    let filled = (share.clamp(0.0, 1.0) * BAR as f64).round() as usize;
-    "█".repeat(filled) + &"░".repeat(BAR - filled)
+/// Columns and rows of the terminal.
+fn terminal() -> (usize, usize) {
+    use terminal_size::{Height, Width, terminal_size_of};
+    terminal_size_of(std::io::stderr())
+        .map_or((80, 24), |(Width(columns), Height(rows))| (usize::from(columns), usize::from(rows)))
+}
+
+/// A bar of so many columns, filled to this share.
+fn bar(share: f64, columns: usize) -> String {
+    let filled = (share.clamp(0.0, 1.0) * columns as f64).round() as usize;
+    "█".repeat(filled) + &"░".repeat(columns - filled)
 }

@@ -6,6 +6,8 @@ mod teams;
 use std::io::{BufRead, Write};
 use std::sync::{Arc, Mutex};
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
 use crate::protocol::{Done, Message, PROTOCOL, Request};
 use crate::workload::tcp;
 
@@ -17,6 +19,10 @@ pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Serves the lab over standard input and output until the input closes.
 pub fn serve() -> std::io::Result<()> {
+    // A socket a connection; the soft limit is often 1024. If it stays, connecting says so.
+    if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
+    }
     let output = Output::default();
     output.say(&Message::Hello { protocol: PROTOCOL, nicteam: env!("CARGO_PKG_VERSION").to_owned() })?;
     let mut agent = Agent { output: output.clone(), ..Agent::default() };
@@ -73,7 +79,7 @@ impl Agent {
                 let (teams, traffic) = (Arc::clone(&self.teams), Arc::clone(&self.traffic));
                 self.sampler = Some(Sampler::start(interval_ms, teams, traffic, self.output.clone())?);
             }
-            Request::Go => self.traffic.go(),
+            Request::Go => self.traffic.go()?,
             Request::Stop => {
                 self.traffic.stop();
                 if let Some(sampler) = self.sampler.take() {

@@ -65,12 +65,17 @@ impl Teams {
         for team in lock(&self.running).iter() {
             for member in team.report()?.members {
                 let counters = member.counters;
+                // A packet socket is told of a drop by the link's queue and has counted it; eBPF is not.
+                let queue_drops = match team.dataplane() {
+                    Kind::Bpf => shape::drops(netlink, member.index)?,
+                    Kind::Packet => 0,
+                };
                 samples.push(MemberSample {
                     team: team.name().to_owned(),
                     member: member.status.name,
                     tx_frames: counters.tx_frames,
                     tx_bytes: counters.tx_bytes,
-                    tx_drops: counters.tx_drops + shape::drops(netlink, member.index)?,
+                    tx_drops: counters.tx_drops + queue_drops,
                     rx_frames: counters.rx_frames,
                     rx_bytes: counters.rx_bytes,
                     rx_drops: counters.rx_drops,

@@ -11,6 +11,8 @@ use super::topology::{self, Built, Plan, duplicate};
 use super::units::{show_duration, show_rate, subnet};
 use super::{Direction, Experiment, GranularityChoice, Overrides, Run, Tcp, Topology, Workload, WorkloadKind, teams};
 
+/// The most connections in one run: each has a port of its own from 40000 up.
+const MAX_CONNECTIONS: u32 = 8192;
 /// Most nodes, and most runs, of a file.
 const MAX_NODES: usize = 256;
 
@@ -147,6 +149,7 @@ impl<'a> Resolver<'a, '_> {
         let duration = self.overrides.duration.unwrap_or_else(|| time("duration", Duration::from_secs(8)));
         let warmup = time("warmup", Duration::from_secs(1));
         let workloads = self.workloads(record, &built);
+        self.check_connections(record, &workloads);
         self.check_interval(duration);
         Run {
             name: text("name").unwrap_or_default(),
@@ -157,6 +160,25 @@ impl<'a> Resolver<'a, '_> {
             warmup,
             workloads,
             topology: built.topology,
+        }
+    }
+
+    /// Each connection has a port of its own.
+    fn check_connections(&mut self, run: &Record, workloads: &[Workload]) {
+        let count: u32 = workloads
+            .iter()
+            .map(|workload| {
+                let WorkloadKind::Tcp(tcp) = &workload.kind;
+                tcp.connections * if tcp.direction == Direction::Both { 2 } else { 1 }
+            })
+            .sum();
+        if count > MAX_CONNECTIONS {
+            let message = format!("{count} connections in one run; {MAX_CONNECTIONS} are the most");
+            let problem = match run.get::<&str>("name") {
+                Some(name) => Problem::at(&name.span, message),
+                None => Problem::outside(message),
+            };
+            self.problems.push(problem.hint("lower `connections`, or split the run (`both` counts twice)"));
         }
     }
 

@@ -1,14 +1,16 @@
 //! The lab's side of its agents: starts them, speaks to them, ends them.
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc;
-use std::time::Duration;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use nicteam_sys::process;
 
 use crate::Error;
+use crate::lab_id::LabId;
 use crate::protocol::{AgentSample, Done, Message, PROTOCOL, Request};
 
 /// How long an agent may take for one answer. Generous: it guards against a
@@ -24,6 +26,8 @@ pub(crate) enum Report {
     Event(String, String),
     /// A node could not do something and goes on.
     Trouble(String, String),
+    /// A node's agent has ended.
+    Ended(String),
 }
 
 /// An agent in a network namespace of its own; it ends with this value.
@@ -40,7 +44,9 @@ impl Agent {
     /// lives as long as the lab: the agent is killed when it ends.
     pub(crate) fn start(binary: &Path, node: &str, reports: mpsc::Sender<Report>) -> Result<Agent, Error> {
         let mut command = Command::new(binary);
-        command.args(["agent", "--node", node]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args(["agent", "--node", node, "--lab", &LabId::own().to_string()]);
+        // Out of the terminal's process group: Ctrl-C is for the lab, which ends its agents itself.
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
         process::die_with_parent(&mut command);
         process::in_new_netns(&mut command);
         let started = |source| nicteam_sys::Error::new(format!("start the agent of {node}"), source);
@@ -70,8 +76,11 @@ impl Agent {
     /// Waits until it speaks the same protocol.
     pub(crate) fn greet(&self) -> Result<(), Error> {
         match self.receive()? {
-            Message::Hello { protocol: PROTOCOL, .. } => Ok(()),
-            other => Err(self.failed(format!("speaks another protocol than {PROTOCOL}: {other:?}"))),
+            Message::Hello { protocol: PROTOCOL, nicteam } if nicteam == env!("CARGO_PKG_VERSION") => Ok(()),
+            other => {
+                let own = env!("CARGO_PKG_VERSION");
+                Err(self.failed(format!("is not of nicteam {own} with protocol {PROTOCOL}: {other:?}")))
+            }
         }
     }
 
@@ -99,10 +108,18 @@ impl Agent {
 
     /// The next thing it says that is no report.
     fn receive(&self) -> Result<Message, Error> {
-        self.answers.recv_timeout(ANSWER_TIMEOUT).map_err(|error| match error {
-            mpsc::RecvTimeoutError::Timeout => self.failed("does not answer".to_owned()),
-            mpsc::RecvTimeoutError::Disconnected => self.failed("has ended".to_owned()),
-        })
+        let start = Instant::now();
+        loop {
+            match self.answers.recv_timeout(Duration::from_millis(50)) {
+                Ok(message) => return Ok(message),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.failed("has ended".to_owned())),
+                Err(RecvTimeoutError::Timeout) if process::termination().is_some() => {
+                    return Err(self.failed("was not waited for".to_owned()));
+                }
+                Err(RecvTimeoutError::Timeout) if start.elapsed() < ANSWER_TIMEOUT => {}
+                Err(RecvTimeoutError::Timeout) => return Err(self.failed("does not answer".to_owned())),
+            }
+        }
     }
 
     /// An error of this agent.
@@ -130,8 +147,7 @@ struct Listener {
 impl Listener {
     /// Until the agent's output ends or nobody listens any more.
     fn listen(self, output: impl BufRead) {
-        for line in output.lines() {
-            let Ok(line) = line else { return };
+        for line in output.lines().map_while(Result::ok) {
             let message = serde_json::from_str(&line)
                 .unwrap_or_else(|error| Message::Failed { error: format!("said `{line}`: {error}") });
             let heard = match message {
@@ -144,5 +160,7 @@ impl Listener {
                 return;
             }
         }
+        // Nobody listens any more if the lab has ended it itself.
+        let _ = self.reports.send(Report::Ended(self.node));
     }
 }

@@ -7,9 +7,9 @@
 use std::io::{ErrorKind, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nicteam_record::ConnectionSample;
 use nicteam_sys::tcp;
@@ -27,6 +27,10 @@ const CHUNK: usize = 256 * 1024;
 const SERVER_PORT: u16 = 5001;
 /// First port that connections come from; each connection has its own, so that hashes do not depend on luck.
 const CLIENT_PORT: u16 = 40_000;
+
+/// How long a connection may take to come about. Generous: it guards against a
+/// path that passes nothing.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// One planned connection: who carries what to whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +65,7 @@ pub(crate) fn plan(
             server: server.clone(),
             spec: ConnectionSpec {
                 index,
-                client: SocketAddr::new(address(client), CLIENT_PORT.wrapping_add(index as u16)),
+                client: SocketAddr::new(address(client), CLIENT_PORT + index as u16),
                 server: SocketAddr::new(address(server), SERVER_PORT + workload),
                 client_sends,
                 congestion: tcp.congestion.clone(),
@@ -74,6 +78,10 @@ pub(crate) fn plan(
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
     ends: Mutex<Vec<Arc<End>>>,
+    /// How many ends this agent is to have before the start.
+    expected: AtomicUsize,
+    /// What went wrong with an end that came in.
+    failures: Mutex<Vec<String>>,
     gate: Arc<Gate>,
 }
 
@@ -97,6 +105,7 @@ struct Gate {
 impl Traffic {
     /// Listens for these connections and takes each in when it comes.
     pub(crate) fn serve(self: &Arc<Self>, connections: Vec<ConnectionSpec>) -> Result<(), Failure> {
+        self.expected.fetch_add(connections.len(), Ordering::Relaxed);
         let mut addresses: Vec<SocketAddr> = connections.iter().map(|spec| spec.server).collect();
         addresses.sort_unstable();
         addresses.dedup();
@@ -107,10 +116,8 @@ impl Traffic {
             let traffic = Arc::clone(self);
             std::thread::Builder::new().name(format!("accept {address}")).spawn(move || {
                 for _ in 0..expected.len() {
-                    let Ok((stream, peer)) = listener.accept() else { return };
-                    if let Some(spec) = expected.iter().find(|spec| spec.client == peer) {
-                        // The connecting end reports what goes wrong; a lost end shows as a connection without payload.
-                        let _ = traffic.take_in(spec, stream, !spec.client_sends);
+                    if let Err(error) = traffic.accept(&listener, &expected) {
+                        return lock(&traffic.failures).push(error.to_string());
                     }
                 }
             })?;
@@ -120,6 +127,7 @@ impl Traffic {
 
     /// Opens these connections.
     pub(crate) fn connect(&self, connections: Vec<ConnectionSpec>) -> Result<(), Failure> {
+        self.expected.fetch_add(connections.len(), Ordering::Relaxed);
         for spec in connections {
             let stream =
                 open(&spec).map_err(|error| format!("cannot connect {} to {}: {error}", spec.client, spec.server))?;
@@ -128,16 +136,31 @@ impl Traffic {
         Ok(())
     }
 
-    /// Lets the senders send.
-    pub(crate) fn go(&self) {
-        *lock(&self.gate.open) = true;
-        self.gate.opened.notify_all();
+    /// Lets the senders send, once every expected end is there.
+    pub(crate) fn go(&self) -> Result<(), Failure> {
+        let start = Instant::now();
+        let expected = self.expected.load(Ordering::Relaxed);
+        loop {
+            if let Some(failure) = lock(&self.failures).first() {
+                return Err(failure.clone().into());
+            }
+            let there = lock(&self.ends).len();
+            if there >= expected {
+                break;
+            }
+            if start.elapsed() > CONNECT_TIMEOUT {
+                return Err(format!("{there} of {expected} connections came about").into());
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.gate.let_through();
+        Ok(())
     }
 
     /// Ends every connection.
     pub(crate) fn stop(&self) {
         self.gate.stopped.store(true, Ordering::Relaxed);
-        self.go();
+        self.gate.let_through();
         for end in lock(&self.ends).iter() {
             // An end that the peer closed first refuses, and is as ended as it should be.
             let _ = end.stream.shutdown(std::net::Shutdown::Both);
@@ -147,6 +170,15 @@ impl Traffic {
     /// What each end counted.
     pub(crate) fn sample(&self) -> Vec<ConnectionSample> {
         lock(&self.ends).iter().map(|end| end.sample()).collect()
+    }
+
+    /// Takes in the next connection that comes.
+    fn accept(&self, listener: &TcpListener, expected: &[ConnectionSpec]) -> Result<(), Failure> {
+        let (stream, peer) = listener.accept().map_err(|error| format!("cannot accept a connection: {error}"))?;
+        match expected.iter().find(|spec| spec.client == peer) {
+            Some(spec) => self.take_in(spec, stream, !spec.client_sends),
+            None => Err(format!("a connection came from {peer}, which is none of this run").into()),
+        }
     }
 
     /// Starts the thread of one end.
@@ -208,6 +240,12 @@ impl End {
 }
 
 impl Gate {
+    /// Opens it.
+    fn let_through(&self) {
+        *lock(&self.open) = true;
+        self.opened.notify_all();
+    }
+
     /// Waits until it is open.
     fn wait(&self) {
         let mut open = lock(&self.open);
@@ -231,7 +269,7 @@ fn open(spec: &ConnectionSpec) -> Result<TcpStream, std::io::Error> {
     let raw = std::os::fd::AsRawFd::as_raw_fd(&socket);
     bind(raw, &SockaddrStorage::from(spec.client))?;
     // Bounds the handshake alone: a path that passes nothing must not hang the lab.
-    setsockopt(&socket, sockopt::TcpUserTimeout, &(Duration::from_secs(10).as_millis() as u32))?;
+    setsockopt(&socket, sockopt::TcpUserTimeout, &(CONNECT_TIMEOUT.as_millis() as u32))?;
     connect(raw, &SockaddrStorage::from(spec.server))?;
     setsockopt(&socket, sockopt::TcpUserTimeout, &0)?;
     Ok(TcpStream::from(socket))

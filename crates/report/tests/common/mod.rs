@@ -82,6 +82,7 @@ pub fn record(runs: Vec<Run>) -> Record {
             testbed: "netns".into(),
             dataplane: "bpf".into(),
             privileges: "root".into(),
+            congestion_default: "cubic".into(),
             granularity: "packets".into(),
             busy_before: 0.034,
         },
