@@ -27,7 +27,7 @@ accept: build
 # The large differential and random tests, whole.
 soak:
 	@scripts/setup.sh test
-	NICTEAM_SOAK=1 cargo test --release --workspace --locked
+	NICTEAM_SOAK=1 PROPTEST_CASES=100000 cargo test --release --workspace --locked
 
 # The micro-benchmarks.
 bench: build

@@ -149,7 +149,6 @@ fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
     fn no_bytes_panic(bytes in any_bytes()) {

@@ -95,7 +95,6 @@ fn take(world: &mut World, step: &Step) {
 
 fn settings() -> ProptestConfig {
     ProptestConfig {
-        cases: 400,
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
         ..ProptestConfig::default()
     }
