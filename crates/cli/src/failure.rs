@@ -1,9 +1,7 @@
 //! How a command ends that could not do what was asked.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::process::ExitCode;
-
-use crate::say;
 
 /// Why a command failed, and with which exit code.
 #[derive(Debug)]
@@ -41,12 +39,17 @@ impl Failure {
         Failure { code: 130, message: message.to_string() }
     }
 
-    /// Tells the user; the exit code.
-    pub(crate) fn report(&self) -> ExitCode {
+    /// The exit code.
+    pub(crate) fn code(&self) -> ExitCode {
+        ExitCode::from(self.code)
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The errors of a file bring their own headings.
         let heading = if self.message.starts_with("error") { "" } else { "nicteam: " };
-        say::line(format_args!("{heading}{}", self.message.trim_end()));
-        ExitCode::from(self.code)
+        write!(f, "{heading}{}", self.message.trim_end())
     }
 }
 

@@ -63,6 +63,9 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        Err(failure) => {
+            say::line(&failure);
+            failure.code()
+        }
     }
 }

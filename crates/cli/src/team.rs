@@ -1,6 +1,6 @@
 //! `nicteam team`: teams on this host.
 
-use nicteam_daemon::{Notice, RunningTeam, TeamSpec};
+use nicteam_daemon::{Error, Notice, RunningTeam, TeamSpec};
 use nicteam_dataplane::{Choice, Kind};
 use nicteam_sys::{netns, process};
 use nicteam_team::{Config, ConfigError};
@@ -12,15 +12,19 @@ use crate::say;
 /// Teams on this host.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// Run a team in the foreground until a signal comes.
+    // Described at its arguments, or `--help` would show no more than a line.
     Run(Run),
 }
 
 /// Run a team in the foreground until a signal comes.
 ///
 /// SIGINT, SIGTERM and SIGHUP take the team down and give its members back
-/// as they were. A process that is killed with SIGKILL leaves an eBPF team
-/// forwarding; run the same command again to take it over.
+/// as they were; so does the deletion of its device. A process that is killed
+/// with SIGKILL leaves an eBPF team forwarding, while the members of a packet
+/// team drop every frame until it is started again and ended. Run the same
+/// command again to take either over.
+///
+/// What a member was before it joined stands in its alias (`ip link`).
 #[derive(Debug, clap::Args)]
 pub(crate) struct Run {
     /// Name of the team's device, 1 to 12 characters.
@@ -57,16 +61,14 @@ pub(crate) fn dataplane(text: &str) -> Result<Kind, String> {
 /// Carries a command out.
 pub(crate) fn run(command: Command) -> Result<(), Failure> {
     let Command::Run(run) = command;
+    let spec = spec(&run)?;
     if !netns::is_network_root() {
         return Err(Failure::missing("a team needs root (CAP_NET_ADMIN and CAP_SYS_ADMIN); hint: sudo"));
     }
     process::catch_termination()?;
-    let spec = spec(&run)?;
-    let running = RunningTeam::start(spec, Box::new(tell)).map_err(Failure::failed)?;
+    let running = RunningTeam::start(spec, Box::new(tell)).map_err(not_started)?;
     say::line(format_args!("team {} runs on the {} dataplane", running.name(), running.dataplane()));
-    while process::termination().is_none() {
-        process::sleep_or_termination(std::time::Duration::from_secs(3600));
-    }
+    running.wait(process::termination_event()).map_err(Failure::failed)?;
     running.remove().map_err(Failure::failed)
 }
 
@@ -91,6 +93,16 @@ fn spec(run: &Run) -> Result<TeamSpec, Failure> {
     })
 }
 
+/// Why a team could not be started: wrong words, a machine that lacks something, or else.
+fn not_started(error: Error) -> Failure {
+    match error {
+        Error::NoDevice { .. } | Error::NoMembers(_) | Error::Team(_) => Failure::wrong_input(error),
+        Error::Dataplane(nicteam_dataplane::Error::Name(_)) => Failure::wrong_input(error),
+        Error::Dataplane(nicteam_dataplane::Error::Unavailable { .. }) => Failure::missing(error),
+        error => Failure::failed(error),
+    }
+}
+
 /// An option that the team does not take.
 fn refused(error: ConfigError) -> Failure {
     let hint = error.hint();
@@ -101,6 +113,8 @@ fn refused(error: ConfigError) -> Failure {
 fn tell(notice: Notice) {
     match notice {
         Notice::Event(event) => say::line(event),
+        // The end of the command, which says so.
+        Notice::Trouble(Error::DeviceGone(_)) => {}
         Notice::Trouble(error) => say::line(format_args!("warning: {error}")),
     }
 }

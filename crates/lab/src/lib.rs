@@ -30,6 +30,9 @@ pub use hold::{Held, hold};
 pub use limit::{Limit, limit};
 pub use run::{Options, Progress, default_output, run};
 
+/// What an agent's part of a request can fail with, in words for the lab's user.
+pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
+
 /// An experiment that cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

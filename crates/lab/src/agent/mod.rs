@@ -8,14 +8,12 @@ use std::sync::{Arc, Mutex};
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
+use crate::Failure;
 use crate::protocol::{Done, Message, PROTOCOL, Request};
 use crate::workload::tcp;
 
 use sampler::Sampler;
 use teams::Teams;
-
-/// What an agent's part of a request can fail with, in words for the lab's user.
-pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Serves the lab over standard input and output until the input closes.
 pub fn serve() -> std::io::Result<()> {

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use nicteam_sys::cpu;
 use nicteam_sys::netlink::Netlink;
 
+use crate::agent::Output;
 use crate::agent::teams::Teams;
-use crate::agent::{Failure, Output};
-use crate::clock;
 use crate::protocol::{AgentSample, Message};
 use crate::workload::tcp::Traffic;
+use crate::{Failure, clock};
 
 /// A thread that takes samples until it is stopped.
 #[derive(Debug)]

@@ -9,7 +9,8 @@ use nicteam_sys::netlink::Netlink;
 use nicteam_sys::shape;
 use nicteam_team::Config;
 
-use crate::agent::{Failure, Output};
+use crate::Failure;
+use crate::agent::Output;
 use crate::protocol::{AddTeam, Message};
 
 /// What is measured on a host.

@@ -17,7 +17,7 @@ use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrStorage, bind, connect, listen, setsockopt, socket, sockopt,
 };
 
-use crate::agent::Failure;
+use crate::Failure;
 use crate::experiment::{Direction, Tcp};
 use crate::protocol::ConnectionSpec;
 
