@@ -4,9 +4,16 @@
 //! team waits for link events, requests and deadlines, hands them to
 //! [`nicteam_team::Team`], and does what it asks for. It works in the network
 //! namespace of the thread that starts it.
+//!
+//! What a member was before it joined stands in its alias (`ip link` shows it),
+//! so that any later process of the team can give it back; what runs a team
+//! holds the abstract Unix socket `@nicteam-team-NAME`, so that there is one.
 #![forbid(unsafe_code)]
 
 mod clock;
+mod first;
+mod lock;
+mod original;
 mod ports;
 mod running;
 mod shell;
@@ -39,7 +46,7 @@ pub struct TeamSpec {
 pub enum Notice {
     /// Something happened to it.
     Event(Event),
-    /// Something could not be done; the team goes on.
+    /// Something could not be done; the team goes on, except after [`Error::DeviceGone`].
     Trouble(Error),
 }
 
@@ -75,6 +82,34 @@ pub enum Error {
         /// The device.
         device: String,
     },
+    /// The device belongs to a team that is running.
+    #[error(
+        "`{device}` is a member of team {team}, which is running; hint: end that team first, or name another device"
+    )]
+    Member {
+        /// The device.
+        device: String,
+        /// The team that has it.
+        team: String,
+    },
+    /// The device's alias leaves no room for what the device was.
+    #[error(
+        "the alias of `{device}` is too long to be kept beside what the team has to note there; hint: `ip link set {device} alias TEXT` shortens it"
+    )]
+    LongAlias {
+        /// The device.
+        device: String,
+    },
+    /// Somebody runs a team of this name in this network namespace.
+    #[error(
+        "team {0} is run by another process, which holds the socket `@nicteam-team-{0}`; hint: end that process first (`ss -xap` lists it), or choose another name"
+    )]
+    Running(String),
+    /// Somebody deleted the team device.
+    #[error(
+        "the device of team {0} was deleted, so the team has ended and given its members back; hint: start it again"
+    )]
+    DeviceGone(String),
     /// The team's thread is gone.
     #[error("team {0} has ended")]
     Ended(String),

@@ -2,27 +2,52 @@
 
 use nicteam_dataplane::Port;
 use nicteam_sys::ethtool::Ethtool;
-use nicteam_sys::netlink::{Link, Netlink};
+use nicteam_sys::netlink::{AddrGenMode, Link, Netlink};
 use nicteam_team::{Duplex, MemberId, MemberLink};
 use nicteam_wire::Mac;
 
 use crate::Error;
+use crate::first::FirstError;
+use crate::lock::Lock;
+use crate::original::Original;
+
+/// A device that may join.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    /// As it is now.
+    pub(crate) link: Link,
+    /// As it was before any team had it.
+    pub(crate) original: Original,
+    /// True if an ended process of the same team left it.
+    taken_over: bool,
+}
 
 /// A member device and what it was before it joined.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Member {
     /// The device in its place.
     pub(crate) port: Port,
-    original: Link,
+    /// True if an ended process of the same team left it.
+    pub(crate) taken_over: bool,
+    original: Original,
+    /// Why its link could not be read last time.
+    trouble: Option<String>,
 }
 
-/// Finds a device that may join.
-pub(crate) fn find(netlink: &mut Netlink, team: &str, device: &str) -> Result<Link, Error> {
+/// Finds a device that may join. One whose alias names a team that nobody runs
+/// any more was left by it.
+pub(crate) fn find(netlink: &mut Netlink, team: &str, device: &str) -> Result<Candidate, Error> {
     let absent = || Error::NoDevice { team: team.to_owned(), device: device.to_owned() };
     let link = netlink.link(device)?.ok_or_else(absent)?;
-    match link.master {
-        Some(_) => Err(Error::Enslaved { device: device.to_owned() }),
-        None => Ok(link),
+    if link.master.is_some() {
+        return Err(Error::Enslaved { device: device.to_owned() });
+    }
+    match Original::from_alias(&link.alias) {
+        Some((owner, _)) if owner != team && Lock::is_held(owner)? => {
+            Err(Error::Member { device: device.to_owned(), team: owner.to_owned() })
+        }
+        Some((owner, original)) => Ok(Candidate { taken_over: owner == team, original, link }),
+        None => Ok(Candidate { taken_over: false, original: Original::of(&link), link }),
     }
 }
 
@@ -36,38 +61,131 @@ pub(crate) fn read(ethtool: &Ethtool, device: &str) -> Result<MemberLink, Error>
     })
 }
 
+/// Gives a device back as it was: address, MTU, IPv6 mode, up or down, alias.
+/// Does all it can and reports the first error; then the alias stays, and
+/// tells what the device should be. No error if the device is gone.
+pub(crate) fn restore(netlink: &mut Netlink, index: u32, original: &Original) -> Result<(), Error> {
+    let Some(link) = netlink.link_at(index)? else { return Ok(()) };
+    let mut first = FirstError::default();
+    first.note(set_mac(netlink, &link, original.mac));
+    if link.mtu != original.mtu {
+        first.note(netlink.set_mtu(index, original.mtu));
+    }
+    first.note(set_addr_gen_mode(netlink, index, original.addr_gen_mode));
+    first.note(netlink.set_up(index, original.up));
+    first.result()?;
+    // A user who has set another alias meanwhile keeps it.
+    match Original::from_alias(&link.alias) {
+        Some(_) => Ok(netlink.set_alias(index, &original.alias)?),
+        None => Ok(()),
+    }
+}
+
 impl Member {
     /// Prepares a device: no IPv6 address of its own, the team's MAC address
     /// (so that a real NIC does not filter what is sent to the team) and MTU, and up.
-    pub(crate) fn enter(netlink: &mut Netlink, link: Link, id: MemberId, mac: Mac, mtu: u32) -> Result<Member, Error> {
+    /// What it was goes into its alias first. If something fails, it is given back.
+    pub(crate) fn enter(
+        netlink: &mut Netlink,
+        candidate: Candidate,
+        id: MemberId,
+        team: &str,
+        mac: Mac,
+        mtu: u32,
+    ) -> Result<Member, Error> {
+        let Candidate { link, original, taken_over } = candidate;
+        let too_long = || Error::LongAlias { device: link.name.clone() };
+        let alias = original.to_alias(team).ok_or_else(too_long)?;
         let port = Port { id, name: link.name.clone(), index: link.index };
-        netlink.set_no_ipv6_address(link.index)?;
-        if link.mac != mac.0 {
-            set_mac(netlink, &link, mac.0)?;
+        let member = Member { port, taken_over, original, trouble: None };
+        match member.prepare(netlink, &link, &alias, mac, mtu) {
+            Ok(()) => Ok(member),
+            Err(error) => {
+                if !taken_over {
+                    // The first error is the one to report.
+                    let _ = member.leave(netlink);
+                }
+                Err(error)
+            }
         }
-        if link.mtu != mtu {
-            netlink.set_mtu(link.index, mtu)?;
-        }
-        netlink.set_up(link.index, true)?;
-        Ok(Member { port, original: link })
     }
 
-    /// Gives the device back as it was: address, MTU, up or down.
+    fn prepare(&self, netlink: &mut Netlink, link: &Link, alias: &str, mac: Mac, mtu: u32) -> Result<(), Error> {
+        if link.alias != alias {
+            netlink.set_alias(link.index, alias)?;
+        }
+        set_addr_gen_mode(netlink, link.index, Some(AddrGenMode::None))?;
+        set_mac(netlink, link, mac)?;
+        if link.mtu != mtu {
+            self.set_mtu(netlink, mtu)?;
+        }
+        Ok(netlink.set_up(link.index, true)?)
+    }
+
+    /// Gives the device back as it was.
     pub(crate) fn leave(&self, netlink: &mut Netlink) -> Result<(), Error> {
-        let Link { index, mac, mtu, up, .. } = self.original;
-        netlink.set_up(index, up)?;
-        netlink.set_mtu(index, mtu)?;
-        set_mac(netlink, &self.original, mac)
+        restore(netlink, self.port.index, &self.original)
+    }
+
+    /// Sets its MTU, bytes.
+    pub(crate) fn set_mtu(&self, netlink: &mut Netlink, mtu: u32) -> Result<(), Error> {
+        netlink.set_mtu(self.port.index, mtu)?;
+        // A device that grows beyond 1280 bytes gets IPv6 anew, with its own address.
+        set_addr_gen_mode(netlink, self.port.index, Some(AddrGenMode::None))
+    }
+
+    /// Sets its address.
+    pub(crate) fn set_mac(&self, netlink: &mut Netlink, mac: Mac) -> Result<(), Error> {
+        match netlink.link_at(self.port.index)? {
+            Some(link) => set_mac(netlink, &link, mac),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads its link. One that cannot be read is down; why is told when it
+    /// begins or changes, not at each reading.
+    pub(crate) fn read(&mut self, netlink: &mut Netlink, ethtool: &Ethtool) -> (MemberLink, Option<Error>) {
+        let read = read(ethtool, &self.port.name).or_else(|error| {
+            // Perhaps it has another name since a moment ago.
+            match netlink.link_at(self.port.index) {
+                Ok(Some(link)) if link.name != self.port.name => {
+                    self.port.name = link.name;
+                    read(ethtool, &self.port.name)
+                }
+                _ => Err(error),
+            }
+        });
+        match read {
+            Ok(link) => {
+                self.trouble = None;
+                (link, None)
+            }
+            Err(error) => {
+                let words = error.to_string();
+                let told = self.trouble.as_ref() == Some(&words);
+                self.trouble = Some(words);
+                (MemberLink { carrier: false, speed_mbps: None, duplex: None }, (!told).then_some(error))
+            }
+        }
     }
 }
 
 /// Sets an address; drivers that refuse while the device is up get it down for a moment.
-fn set_mac(netlink: &mut Netlink, link: &Link, mac: [u8; 6]) -> Result<(), Error> {
-    if netlink.set_mac(link.index, mac).is_ok() {
+fn set_mac(netlink: &mut Netlink, link: &Link, mac: Mac) -> Result<(), Error> {
+    if link.mac == mac.0 || netlink.set_mac(link.index, mac.0).is_ok() {
         return Ok(());
     }
     netlink.set_up(link.index, false)?;
-    let set = netlink.set_mac(link.index, mac);
+    let set = netlink.set_mac(link.index, mac.0);
     netlink.set_up(link.index, link.up)?;
     Ok(set?)
+}
+
+/// Sets how a device makes an IPv6 address, if it has IPv6 now.
+fn set_addr_gen_mode(netlink: &mut Netlink, index: u32, mode: Option<AddrGenMode>) -> Result<(), Error> {
+    let now = netlink.link_at(index)?.and_then(|link| link.addr_gen_mode);
+    match (now, mode) {
+        (Some(now), Some(mode)) if now != mode => Ok(netlink.set_addr_gen_mode(index, mode)?),
+        _ => Ok(()),
+    }
 }

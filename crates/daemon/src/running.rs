@@ -1,12 +1,15 @@
 //! A running team, as its owner sees it.
 
 use std::io::Write;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
 use nicteam_dataplane::{Counters, Kind};
 use nicteam_team::{Config, MemberStatus};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::shell::Shell;
 use crate::{Error, Notify, TeamSpec};
@@ -14,14 +17,18 @@ use crate::{Error, Notify, TeamSpec};
 /// A team that runs on a thread of its own.
 ///
 /// Dropping it ends the thread and leaves the kernel as it is: with the eBPF
-/// dataplane the team forwards on. [`RunningTeam::remove`] takes it down.
+/// dataplane the team forwards on, with packet sockets its members' frames are
+/// dropped until it is started again. [`RunningTeam::remove`] takes it down.
+///
+/// A team whose device somebody deletes ends by itself and gives its members
+/// back: [`RunningTeam::wait`] returns, [`RunningTeam::remove`] tells why.
 #[derive(Debug)]
 pub struct RunningTeam {
     name: String,
     kind: Kind,
     requests: mpsc::Sender<Request>,
     wake: UnixStream,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<Result<(), Error>>>,
 }
 
 /// A team at one moment.
@@ -71,16 +78,28 @@ impl RunningTeam {
         let (ready, started) = mpsc::channel();
         let thread = std::thread::Builder::new()
             .name(format!("team {name}"))
-            .spawn(move || match Shell::set_up(spec, notify) {
-                Ok(shell) => {
-                    if ready.send(Ok(shell.kind())).is_ok() {
-                        shell.serve(&woken, &inbox);
+            .spawn(move || {
+                let shell = match Shell::set_up(spec, notify) {
+                    Ok(shell) => shell,
+                    Err(error) => {
+                        // The receiver waits for this.
+                        let _ = ready.send(Err(error));
+                        return Ok(());
                     }
-                }
-                Err(error) => drop(ready.send(Err(error))),
+                };
+                let _ = ready.send(Ok(shell.kind()));
+                shell.serve(&woken, &inbox)
             })
             .map_err(|source| nicteam_sys::Error::new(format!("start the thread of team {name}"), source))?;
-        let kind = started.recv().map_err(|_| Error::Ended(name.clone()))??;
+        let outcome = started.recv().unwrap_or_else(|_| Err(Error::Ended(name.clone())));
+        let kind = match outcome {
+            Ok(kind) => kind,
+            Err(error) => {
+                // Until it has ended, it holds the name.
+                let _ = thread.join();
+                return Err(error);
+            }
+        };
         Ok(RunningTeam { name, kind, requests, wake, thread: Some(thread) })
     }
 
@@ -99,9 +118,39 @@ impl RunningTeam {
         self.ask(Request::Report)?
     }
 
-    /// Takes it down: members get their own address, MTU and traffic back, its device goes.
-    pub fn remove(self) -> Result<(), Error> {
-        self.ask(Request::Remove)?
+    /// Waits until the team has ended by itself, or `interrupt` is readable.
+    pub fn wait(&self, interrupt: Option<BorrowedFd<'_>>) -> Result<(), Error> {
+        // The other end of the wire goes with the thread; it sends nothing before.
+        let ends = [Some(self.wake.as_fd()), interrupt];
+        let mut fds: Vec<PollFd<'_>> =
+            ends.into_iter().flatten().map(|end| PollFd::new(end, PollFlags::POLLIN)).collect();
+        loop {
+            match poll(&mut fds, PollTimeout::NONE) {
+                Err(Errno::EINTR) => {}
+                Err(errno) => {
+                    return Err(
+                        nicteam_sys::Error::new(format!("wait for the end of team {}", self.name), errno).into()
+                    );
+                }
+                Ok(_) => return Ok(()),
+            }
+        }
+    }
+
+    /// Takes it down: members become again what they were, with their own
+    /// traffic; its device goes.
+    ///
+    /// # Errors
+    /// Of what could not be undone, the first; all the rest is. If the team has
+    /// ended by itself, why.
+    pub fn remove(mut self) -> Result<(), Error> {
+        self.ask(Request::Remove).unwrap_or_else(|ended| {
+            let thread = self.thread.take().map(JoinHandle::join);
+            match thread {
+                Some(Ok(Err(error))) => Err(error),
+                _ => Err(ended),
+            }
+        })
     }
 
     /// Sends a request and waits for its answer.

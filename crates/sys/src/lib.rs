@@ -13,6 +13,7 @@ pub mod nft;
 pub mod packet;
 pub mod process;
 pub mod shape;
+pub mod tap;
 pub mod tcp;
 
 pub use error::{Context, Error, Result};

@@ -2,32 +2,32 @@
 
 mod common;
 
-use common::{Cable, netlink_in, skipped};
+use common::{A, B, cabled};
 use nicteam_sys::ethtool::Ethtool;
+use nicteam_testnet::may_make_networks;
 
 #[test]
 fn carrier_follows_both_ends_at_once() {
-    if skipped() {
+    if !may_make_networks() {
         return;
     }
-    let cable = Cable::new(None);
-    let ethtool = cable.a.run(Ethtool::open).unwrap().unwrap();
-    let mut far = netlink_in(&cable.b);
+    let (mut a, mut b) = cabled(None);
+    let ethtool = a.netns.run(Ethtool::open).unwrap().unwrap();
     assert!(!ethtool.carrier("eth0").unwrap(), "both ends are down");
-    netlink_in(&cable.a).set_up(101, true).unwrap();
+    a.netlink.set_up(A, true).unwrap();
     for up in [true, false, true] {
-        far.set_up(102, up).unwrap();
+        b.netlink.set_up(B, up).unwrap();
         assert_eq!(ethtool.carrier("eth0").unwrap(), up);
     }
 }
 
 #[test]
 fn veth_says_ten_gigabit_and_loopback_says_nothing() {
-    if skipped() {
+    if !may_make_networks() {
         return;
     }
-    let cable = Cable::new(None);
-    let ethtool = cable.a.run(Ethtool::open).unwrap().unwrap();
+    let (a, _b) = cabled(None);
+    let ethtool = a.netns.run(Ethtool::open).unwrap().unwrap();
     let veth = ethtool.settings("eth0").unwrap();
     assert_eq!((veth.speed_mbps, veth.full_duplex), (Some(10_000), Some(true)));
     assert_eq!(ethtool.settings("lo").unwrap(), Default::default());

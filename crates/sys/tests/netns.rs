@@ -1,13 +1,11 @@
 //! Namespaces are apart, and are gone with their handles.
 
-mod common;
-
 use std::fs;
 use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use common::{netlink_in, skipped};
 use nicteam_sys::netns::{NetNs, sysctl};
+use nicteam_testnet::{Host, may_make_networks};
 
 fn inode() -> String {
     fs::read_link("/proc/thread-self/ns/net").unwrap().display().to_string()
@@ -15,17 +13,17 @@ fn inode() -> String {
 
 #[test]
 fn a_new_namespace_has_only_a_loopback_device_that_is_up() {
-    if skipped() {
+    if !may_make_networks() {
         return;
     }
-    let links = netlink_in(&NetNs::new().unwrap()).links().unwrap();
+    let links = Host::new().netlink.links().unwrap();
     assert_eq!(links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>(), ["lo"]);
     assert!(links[0].up && links[0].carrier);
 }
 
 #[test]
 fn work_in_a_namespace_leaves_the_caller_where_it_was() {
-    if skipped() {
+    if !may_make_networks() {
         return;
     }
     let (outside, ns) = (inode(), NetNs::new().unwrap());
@@ -47,7 +45,7 @@ fn work_in_a_namespace_leaves_the_caller_where_it_was() {
 
 #[test]
 fn a_panic_inside_goes_on_outside() {
-    if skipped() {
+    if !may_make_networks() {
         return;
     }
     let ns = NetNs::new().unwrap();
@@ -58,7 +56,7 @@ fn a_panic_inside_goes_on_outside() {
 
 #[test]
 fn a_setting_belongs_to_its_namespace() {
-    if skipped() {
+    if !may_make_networks() {
         return;
     }
     let read = || fs::read_to_string("/proc/sys/net/ipv4/ip_forward").unwrap().trim().to_owned();
@@ -73,7 +71,7 @@ fn a_setting_belongs_to_its_namespace() {
 
 #[test]
 fn the_namespace_of_a_process_is_found_and_a_gone_process_is_an_error() {
-    if skipped() {
+    if !may_make_networks() {
         return;
     }
     let ns = NetNs::of_process(std::process::id()).unwrap();

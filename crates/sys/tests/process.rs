@@ -1,13 +1,11 @@
 //! Children live where they are told to, and no longer than the thread that started them.
 
-mod common;
-
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
-use common::skipped;
 use nicteam_sys::netns::NetNs;
 use nicteam_sys::process::{die_with_parent, in_netns, in_new_netns};
+use nicteam_testnet::may_make_networks;
 
 /// A command that tells its network namespace and its loopback device's state.
 fn whereabouts() -> Command {
@@ -45,7 +43,7 @@ fn a_child_whose_parent_lives_goes_on() {
 
 #[test]
 fn a_child_starts_in_a_namespace_of_its_own() {
-    if skipped() {
+    if !may_make_networks() {
         return;
     }
     let mut command = whereabouts();
@@ -58,7 +56,7 @@ fn a_child_starts_in_a_namespace_of_its_own() {
 
 #[test]
 fn a_child_starts_in_a_given_namespace_even_if_the_handle_is_gone() {
-    if skipped() {
+    if !may_make_networks() {
         return;
     }
     let ns = NetNs::new().unwrap();

@@ -8,11 +8,12 @@ use std::os::fd::AsFd;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::{Cable, netlink_in, skipped};
+use common::{A, B, address, cabled};
 use nicteam_sys::netns::NetNs;
 use nicteam_sys::process::in_netns;
 use nicteam_sys::shape::{Granularity, drops, shape};
 use nicteam_sys::tcp;
+use nicteam_testnet::{Host, may_make_networks};
 
 /// What `tc` says, or `None` where it is not installed.
 fn tc(ns: &NetNs, arguments: &str) -> Option<String> {
@@ -30,26 +31,25 @@ fn tc(ns: &NetNs, arguments: &str) -> Option<String> {
 
 #[test]
 fn tc_shows_the_rate_the_bursts_and_the_queue() {
-    if skipped() {
+    if !may_make_networks() {
         return;
     }
-    let cable = Cable::new(Some(1));
-    let mut netlink = netlink_in(&cable.a);
-    shape(&mut netlink, 101, 1_000_000_000, Granularity::Packets).unwrap();
-    let Some(class) = tc(&cable.a, "-s -d class show dev eth0") else { return };
+    let (mut a, _b) = cabled(Some(1));
+    shape(&mut a.netlink, A, 1_000_000_000, Granularity::Packets).unwrap();
+    let Some(class) = tc(&a.netns, "-s -d class show dev eth0") else { return };
     for part in
         ["htb 1:1 root leaf 10:", "quantum 60000", "rate 1Gbit overhead 24 ceil 1Gbit", "mpu 84", "burst 65500b"]
     {
         assert!(class.contains(part), "no `{part}` in: {class}");
     }
-    let queue = tc(&cable.a, "-d qdisc show dev eth0").unwrap();
+    let queue = tc(&a.netns, "-d qdisc show dev eth0").unwrap();
     for part in ["htb 1: root", "default 0x1", "bfifo 10: parent 1:1 limit 1000000b"] {
         assert!(queue.contains(part), "no `{part}` in: {queue}");
     }
 
     // A second call replaces the first.
-    shape(&mut netlink, 101, 40_000_000_000, Granularity::SuperFrames).unwrap();
-    let class = tc(&cable.a, "-s -d class show dev eth0").unwrap();
+    shape(&mut a.netlink, A, 40_000_000_000, Granularity::SuperFrames).unwrap();
+    let class = tc(&a.netns, "-s -d class show dev eth0").unwrap();
     assert_eq!(class.matches("class htb").count(), 1, "{class}");
     for part in ["rate 39375Mbit ceil 39375Mbit", "burst 26"] {
         assert!(class.contains(part), "no `{part}` in: {class}");
@@ -59,30 +59,28 @@ fn tc_shows_the_rate_the_bursts_and_the_queue() {
 
 #[test]
 fn a_device_that_is_up_can_be_shaped_again() {
-    if skipped() {
+    if !may_make_networks() {
         return;
     }
-    let cable = Cable::new(Some(1));
-    cable.up();
-    let mut netlink = netlink_in(&cable.a);
+    let (mut a, mut b) = cabled(Some(1));
+    address(&mut a, &mut b);
     for rate_bps in [1_000_000, 100_000_000, 2_500_000_000] {
-        shape(&mut netlink, 101, rate_bps, Granularity::Packets).unwrap();
+        shape(&mut a.netlink, A, rate_bps, Granularity::Packets).unwrap();
     }
-    assert_eq!(drops(&mut netlink, 101).unwrap(), 0);
+    assert_eq!(drops(&mut a.netlink, A).unwrap(), 0);
 }
 
 #[test]
 fn impossible_shapes_are_refused() {
-    if skipped() {
+    if !may_make_networks() {
         return;
     }
-    let cable = Cable::new(None);
-    let mut netlink = netlink_in(&cable.a);
-    let error = shape(&mut netlink, 101, 7, Granularity::Packets).unwrap_err();
+    let (mut a, _b) = cabled(None);
+    let error = shape(&mut a.netlink, A, 7, Granularity::Packets).unwrap_err();
     assert_eq!(error.to_string(), "cannot limit device 101 to 7 bit/s: Invalid argument (os error 22)");
-    let error = shape(&mut netlink, 4711, 1_000_000, Granularity::Packets).unwrap_err();
+    let error = shape(&mut a.netlink, 4711, 1_000_000, Granularity::Packets).unwrap_err();
     assert_eq!(error.errno(), Some(libc::ENODEV));
-    assert!(drops(&mut netlink, 101).is_err(), "there is no shape to ask");
+    assert!(drops(&mut a.netlink, A).is_err(), "there is no shape to ask");
 }
 
 #[test]
@@ -99,34 +97,33 @@ fn tcp_gets_the_payload_share_of_the_rate_as_super_frames() {
 /// carry: 1448 bytes of each 1538 on the wire. Then counts drops of a flood.
 fn expect_payload_share(gso_max_segs: Option<u32>, granularity: Granularity) {
     const RATE_BPS: u64 = 200_000_000;
-    if skipped() {
+    if !may_make_networks() {
         return;
     }
-    let cable = Cable::new(gso_max_segs);
-    for (ns, index) in [(&cable.a, 101), (&cable.b, 102)] {
-        shape(&mut netlink_in(ns), index, RATE_BPS, granularity).unwrap();
+    let (mut a, mut b) = cabled(gso_max_segs);
+    for (host, index) in [(&mut a, A), (&mut b, B)] {
+        shape(&mut host.netlink, index, RATE_BPS, granularity).unwrap();
     }
-    cable.up();
+    address(&mut a, &mut b);
     let limit_bps = RATE_BPS as f64 * 1448.0 / 1538.0;
     // A busy machine may keep a link idle, but nothing may make it faster.
     let mut shares = Vec::new();
     while shares.len() < 8 && !shares.iter().any(|share| *share >= 0.90) {
-        shares.push(tcp_bps(&cable) / limit_bps);
+        shares.push(tcp_bps(&a, &b) / limit_bps);
     }
     assert!(shares.iter().all(|share| *share <= 1.01), "{granularity:?}: {shares:.3?} of the limit");
     assert!(shares.iter().any(|share| *share >= 0.90), "{granularity:?}: {shares:.3?} of the limit");
 
-    let mut netlink = netlink_in(&cable.a);
-    let before = drops(&mut netlink, 101).unwrap();
-    cable.a.run(flood).unwrap();
-    assert!(drops(&mut netlink, 101).unwrap() > before, "a flood must overflow the queue");
+    let before = drops(&mut a.netlink, A).unwrap();
+    a.netns.run(flood).unwrap();
+    assert!(drops(&mut a.netlink, A).unwrap() > before, "a flood must overflow the queue");
 }
 
 /// Payload received in the second half of a short transfer, bit/s.
-fn tcp_bps(cable: &Cable) -> f64 {
+fn tcp_bps(a: &Host, b: &Host) -> f64 {
     const WARM_UP: Duration = Duration::from_millis(200);
     const MEASURED: Duration = Duration::from_millis(600);
-    let listener = cable.b.run(|| TcpListener::bind("10.0.0.2:0")).unwrap().unwrap();
+    let listener = b.netns.run(|| TcpListener::bind("10.0.0.2:0")).unwrap().unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::scope(|scope| {
         scope.spawn(move || {
@@ -135,7 +132,7 @@ fn tcp_bps(cable: &Cable) -> f64 {
                 tcp::set_congestion(stream.as_fd(), "cubic").unwrap();
                 Ok::<_, std::io::Error>(stream)
             };
-            let mut stream = cable.a.run(connect).unwrap().unwrap();
+            let mut stream = a.netns.run(connect).unwrap().unwrap();
             // Ends when the receiver hangs up.
             while stream.write_all(&[0; 1 << 16]).is_ok() {}
         });

@@ -7,8 +7,9 @@ use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use common::{Cable, skipped};
+use common::{address, cabled};
 use nicteam_sys::tcp;
+use nicteam_testnet::may_make_networks;
 
 fn pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -58,14 +59,14 @@ fn congestion_control_is_named_and_an_unknown_one_refused() {
 
 #[test]
 fn metrics_of_earlier_connections_are_forgotten() {
-    if skipped() {
+    if !may_make_networks() {
         return;
     }
-    let cable = Cable::new(None);
-    cable.up();
-    let listener = cable.b.run(|| TcpListener::bind("10.0.0.2:0")).unwrap().unwrap();
-    let address = listener.local_addr().unwrap();
-    let mut sender = cable.a.run(|| TcpStream::connect_timeout(&address, Duration::from_secs(10))).unwrap().unwrap();
+    let (mut a, mut b) = cabled(None);
+    address(&mut a, &mut b);
+    let listener = b.netns.run(|| TcpListener::bind("10.0.0.2:0")).unwrap().unwrap();
+    let to = listener.local_addr().unwrap();
+    let mut sender = a.netns.run(|| TcpStream::connect_timeout(&to, Duration::from_secs(10))).unwrap().unwrap();
     let (receiver, _) = listener.accept().unwrap();
     sender.write_all(&[1; 100_000]).unwrap();
     let mut left = 100_000;
@@ -79,7 +80,7 @@ fn metrics_of_earlier_connections_are_forgotten() {
     let remembered = || {
         let mut command = std::process::Command::new("ip");
         command.args(["tcp_metrics", "show"]);
-        nicteam_sys::process::in_netns(&mut command, &cable.a);
+        nicteam_sys::process::in_netns(&mut command, &a.netns);
         command.output().map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
     };
     // The last segments may still be on their way when the connection looks closed.
@@ -91,6 +92,6 @@ fn metrics_of_earlier_connections_are_forgotten() {
         Some(Err(error)) => return eprintln!("SKIPPED: no ip ({error})"),
         before => assert!(before.is_some_and(|text| text.unwrap().contains("10.0.0.2")), "nothing to forget"),
     }
-    cable.a.run(tcp::flush_metrics).unwrap().unwrap();
+    a.netns.run(tcp::flush_metrics).unwrap().unwrap();
     assert_eq!(remembered().unwrap(), "");
 }

@@ -6,19 +6,24 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{
-    AfSpecInet6, AfSpecUnspec, BridgeStpState, In6AddrGenMode, InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute,
-    LinkFlags, LinkInfo, LinkMessage, Stats64,
+    AfSpecInet6, AfSpecUnspec, BridgeStpState, InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags,
+    LinkInfo, LinkMessage, Stats64,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 
 use crate::{Context, Result};
 
+mod addr_gen_mode;
 pub(crate) mod connection;
 mod monitor;
 
+pub use addr_gen_mode::AddrGenMode;
 use connection::Connection;
 pub use monitor::{Change, Monitor};
+
+/// Bytes of the longest alias that [`Netlink::set_alias`] can set (`IFALIASZ`, less its end and the message's).
+pub const MAX_ALIAS: usize = 254;
 
 /// A route netlink socket, of the namespace it was opened in. Requests wait for their answer.
 #[derive(Debug)]
@@ -68,6 +73,10 @@ pub struct Link {
     pub gso_max_size: u32,
     /// Most packets in one (`IFLA_GSO_MAX_SEGS`).
     pub gso_max_segs: u32,
+    /// A note for people (`IFLA_IFALIAS`); empty if there is none.
+    pub alias: String,
+    /// How it makes an IPv6 address by itself; `None` for a device without IPv6.
+    pub addr_gen_mode: Option<AddrGenMode>,
     /// Traffic counters.
     pub stats: LinkStats,
 }
@@ -134,6 +143,11 @@ impl Netlink {
         self.done(RouteNetlinkMessage::SetLink(link), 0, || format!("set device {index} {direction}"))
     }
 
+    /// Renames a device; older kernels (before 6.2) refuse while it is up.
+    pub fn set_name(&mut self, index: u32, name: &str) -> Result<()> {
+        self.set(index, LinkAttribute::IfName(name.to_owned()), || format!("rename device {index} to {name}"))
+    }
+
     /// Sets the address.
     pub fn set_mac(&mut self, index: u32, mac: [u8; 6]) -> Result<()> {
         self.set(index, LinkAttribute::Address(mac.to_vec()), || {
@@ -165,9 +179,24 @@ impl Netlink {
 
     /// Keeps IPv6 from giving the device an address by itself (`addr_gen_mode none`).
     pub fn set_no_ipv6_address(&mut self, index: u32) -> Result<()> {
-        let inet6 = AfSpecUnspec::Inet6(vec![AfSpecInet6::AddrGenMode(In6AddrGenMode::None)]);
+        self.set_addr_gen_mode(index, AddrGenMode::None)
+    }
+
+    /// Sets how the device makes an IPv6 address by itself, from the next time it comes up.
+    ///
+    /// # Errors
+    /// `EAFNOSUPPORT` for a device without IPv6 (an MTU below 1280 takes it away).
+    pub fn set_addr_gen_mode(&mut self, index: u32, mode: AddrGenMode) -> Result<()> {
+        let inet6 = AfSpecUnspec::Inet6(vec![AfSpecInet6::AddrGenMode(mode.into())]);
         self.set(index, LinkAttribute::AfSpecUnspec(vec![inet6]), || {
-            format!("turn the automatic IPv6 address of device {index} off")
+            format!("set the addrgenmode of device {index} to {mode}")
+        })
+    }
+
+    /// Sets the note for people, at most [`MAX_ALIAS`] bytes; empty: removes it.
+    pub fn set_alias(&mut self, index: u32, alias: &str) -> Result<()> {
+        self.set(index, LinkAttribute::IfAlias(alias.to_owned()), || {
+            format!("set the alias of device {index} to `{alias}`")
         })
     }
 
@@ -175,11 +204,14 @@ impl Netlink {
     pub fn link(&mut self, name: &str) -> Result<Option<Link>> {
         let mut request = LinkMessage::default();
         request.attributes = vec![LinkAttribute::IfName(name.to_owned())];
-        match self.request(RouteNetlinkMessage::GetLink(request), 0, || format!("read device {name}")) {
-            Ok(answers) => Ok(answers.into_iter().find_map(new_link)),
-            Err(error) if error.errno() == Some(libc::ENODEV) => Ok(None),
-            Err(error) => Err(error),
-        }
+        self.find(request, || format!("read device {name}"))
+    }
+
+    /// The device of this index; `None` if there is none.
+    pub fn link_at(&mut self, index: u32) -> Result<Option<Link>> {
+        let mut request = LinkMessage::default();
+        request.header.index = index;
+        self.find(request, || format!("read device {index}"))
     }
 
     /// Every device of the namespace.
@@ -234,6 +266,14 @@ impl Netlink {
         self.request(message, flags, operation).map(drop)
     }
 
+    fn find(&mut self, request: LinkMessage, operation: impl Fn() -> String) -> Result<Option<Link>> {
+        match self.request(RouteNetlinkMessage::GetLink(request), 0, operation) {
+            Ok(answers) => Ok(answers.into_iter().find_map(new_link)),
+            Err(error) if error.errno() == Some(libc::ENODEV) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     fn create(&mut self, link: LinkMessage, operation: impl Fn() -> String) -> Result<()> {
         self.done(RouteNetlinkMessage::NewLink(link), NLM_F_CREATE | NLM_F_EXCL, operation)
     }
@@ -267,6 +307,8 @@ fn link_of(message: &LinkMessage) -> Link {
             LinkAttribute::Link(index) => link.peer = Some(*index),
             LinkAttribute::GsoMaxSize(bytes) => link.gso_max_size = *bytes,
             LinkAttribute::GsoMaxSegs(packets) => link.gso_max_segs = *packets,
+            LinkAttribute::IfAlias(alias) => link.alias.clone_from(alias),
+            LinkAttribute::AfSpecUnspec(families) => link.addr_gen_mode = addr_gen_mode::of(families),
             LinkAttribute::Stats64(stats) => link.stats = stats_of(stats),
             LinkAttribute::LinkInfo(infos) => link.kind = kind_of(infos),
             _ => {}

@@ -1,0 +1,134 @@
+//! What a device was before it joined a team.
+//!
+//! It is kept in the device's alias, which outlives the process, goes with the
+//! device, and tells whoever looks at `ip link`:
+//!
+//! ```text
+//! alias nicteam team0: was mac 02:00:00:00:00:01 mtu 1500 up addrgenmode eui64
+//! ```
+//!
+//! A device without IPv6 has no `addrgenmode`. An alias that the user had given
+//! stands at the end, behind ` alias `.
+
+use std::fmt::Write;
+
+use nicteam_sys::netlink::{AddrGenMode, Link, MAX_ALIAS};
+use nicteam_wire::Mac;
+
+/// What a device was before it joined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Original {
+    /// Its address.
+    pub(crate) mac: Mac,
+    /// Its MTU, bytes.
+    pub(crate) mtu: u32,
+    /// Administratively up.
+    pub(crate) up: bool,
+    /// How it made an IPv6 address; `None`: it had no IPv6.
+    pub(crate) addr_gen_mode: Option<AddrGenMode>,
+    /// The alias that the user had given; empty if none.
+    pub(crate) alias: String,
+}
+
+impl Original {
+    /// The device as it is.
+    pub(crate) fn of(link: &Link) -> Original {
+        Original {
+            mac: Mac(link.mac),
+            mtu: link.mtu,
+            up: link.up,
+            addr_gen_mode: link.addr_gen_mode,
+            alias: link.alias.clone(),
+        }
+    }
+
+    /// The alias that keeps it for this team; `None` if it is longer than an alias can be.
+    pub(crate) fn to_alias(&self, team: &str) -> Option<String> {
+        let Original { mac, mtu, up, addr_gen_mode, alias } = self;
+        let mut text = format!("nicteam {team}: was mac {mac} mtu {mtu} {}", if *up { "up" } else { "down" });
+        // Writing to a string cannot fail.
+        if let Some(mode) = addr_gen_mode {
+            let _ = write!(text, " addrgenmode {mode}");
+        }
+        if !alias.is_empty() {
+            let _ = write!(text, " alias {alias}");
+        }
+        (text.len() <= MAX_ALIAS).then_some(text)
+    }
+
+    /// The team that an alias names, and what it keeps for it. `None` for every
+    /// text that [`Original::to_alias`] would not have written.
+    pub(crate) fn from_alias(text: &str) -> Option<(&str, Original)> {
+        let (team, rest) = text.strip_prefix("nicteam ")?.split_once(": was mac ")?;
+        let (rest, alias) = rest.split_once(" alias ").unwrap_or((rest, ""));
+        let words: Vec<&str> = rest.split(' ').collect();
+        let (mac, mtu, up, mode) = match words[..] {
+            [mac, "mtu", mtu, up] => (mac, mtu, up, None),
+            [mac, "mtu", mtu, up, "addrgenmode", mode] => (mac, mtu, up, Some(mode)),
+            _ => return None,
+        };
+        let original = Original {
+            mac: mac.parse().ok()?,
+            mtu: mtu.parse().ok()?,
+            up: up == "up",
+            addr_gen_mode: mode.map(str::parse).transpose().ok()?,
+            alias: alias.to_owned(),
+        };
+        (original.to_alias(team).as_deref() == Some(text)).then_some((team, original))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn original() -> Original {
+        Original {
+            mac: Mac([2, 0, 0, 0, 0, 0xa]),
+            mtu: 9000,
+            up: true,
+            addr_gen_mode: Some(AddrGenMode::Eui64),
+            alias: String::new(),
+        }
+    }
+
+    #[test]
+    fn an_alias_reads_as_what_it_keeps() {
+        let text = original().to_alias("team0").unwrap();
+        assert_eq!(text, "nicteam team0: was mac 02:00:00:00:00:0a mtu 9000 up addrgenmode eui64");
+        assert_eq!(Original::from_alias(&text), Some(("team0", original())));
+    }
+
+    #[test]
+    fn every_original_is_read_back() {
+        for alias in ["", "uplink to rack 4", " alias  alias ", "nicteam x: was mac 1 mtu 2 up", "\u{e4}"] {
+            for (up, addr_gen_mode) in [(true, None), (false, Some(AddrGenMode::None))] {
+                let original = Original { up, addr_gen_mode, alias: alias.to_owned(), ..original() };
+                let text = original.to_alias("t").unwrap();
+                assert_eq!(Original::from_alias(&text), Some(("t", original)), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn foreign_and_damaged_texts_are_refused() {
+        let text = original().to_alias("team0").unwrap();
+        let without_ipv6 = text.len() - " addrgenmode eui64".len();
+        for end in (0..text.len()).filter(|&end| end != without_ipv6) {
+            assert_eq!(Original::from_alias(&text[..end]), None, "{}", &text[..end]);
+        }
+        for (from, to) in [("mtu 9000", "mtu +9000"), (" up", " UP"), (" up", "  up"), ("02:", "2:"), ("eui64", "x")] {
+            let damaged = text.replace(from, to);
+            assert_eq!(Original::from_alias(&damaged), None, "{damaged}");
+        }
+        assert_eq!(Original::from_alias("uplink to rack 4"), None);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_not_cut_off() {
+        let alias = "x".repeat(MAX_ALIAS - original().to_alias("team0").unwrap().len() - " alias ".len());
+        let longest = Original { alias, ..original() };
+        assert_eq!(longest.to_alias("team0").unwrap().len(), MAX_ALIAS);
+        assert_eq!(longest.to_alias("team01"), None);
+    }
+}

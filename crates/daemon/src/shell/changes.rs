@@ -1,0 +1,107 @@
+//! What others change while the team runs: links, addresses, names, the team device itself.
+
+use std::net::IpAddr;
+
+use nicteam_sys::netlink::{Change, Link};
+use nicteam_wire::Mac;
+
+use super::Shell;
+use crate::Error;
+use crate::first::FirstError;
+
+impl Shell {
+    /// Takes in what changed in the namespace, one by one.
+    pub(super) fn take_changes(&mut self) {
+        let changes = self.monitor.changes().unwrap_or_else(|error| {
+            self.tell(Err(error));
+            vec![Change::Lost]
+        });
+        for change in changes {
+            let taken = self.take_change(change);
+            self.tell(taken);
+        }
+    }
+
+    fn take_change(&mut self, change: Change) -> Result<(), Error> {
+        match change {
+            Change::Link(link) => self.follow(&link),
+            Change::LinkGone(index) => self.lose(index),
+            Change::Addresses(index) if index == self.device.index => self.announce_addresses(),
+            Change::Addresses(_) => Ok(()),
+            Change::Lost => self.read_anew(),
+        }
+    }
+
+    /// Takes in a device as it is now.
+    fn follow(&mut self, link: &Link) -> Result<(), Error> {
+        if link.index == self.device.index {
+            return self.follow_device(link);
+        }
+        if let Some(member) = self.members.iter_mut().find(|member| member.port.index == link.index) {
+            member.port.name.clone_from(&link.name);
+            let id = member.port.id;
+            self.read_link(id);
+        }
+        Ok(())
+    }
+
+    /// Lets the members follow what a user did to the team device.
+    fn follow_device(&mut self, link: &Link) -> Result<(), Error> {
+        let mut first = FirstError::default();
+        if link.mtu != self.mtu {
+            self.mtu = link.mtu;
+            first.note(self.netlink.set_mtu(self.device.peer_index, link.mtu));
+            for member in &self.members {
+                first.note(member.set_mtu(&mut self.netlink, link.mtu));
+            }
+        }
+        if link.mac != self.mac.0 {
+            self.mac = Mac(link.mac);
+            for member in &self.members {
+                first.note(member.set_mac(&mut self.netlink, self.mac));
+            }
+            self.team.handle_mac(self.mac);
+            self.drain();
+        }
+        first.result()
+    }
+
+    /// A device is gone.
+    fn lose(&mut self, index: u32) -> Result<(), Error> {
+        self.gone |= index == self.device.index;
+        let Some(place) = self.members.iter().position(|member| member.port.index == index) else {
+            return Ok(());
+        };
+        let id = self.members.remove(place).port.id;
+        let removed = self.team.remove_member(id, self.clock.now());
+        self.drain();
+        // The kernel has taken the filters with the device.
+        let _ = self.dataplane.detach(id);
+        Ok(removed?)
+    }
+
+    /// Reads everything, after changes were missed.
+    fn read_anew(&mut self) -> Result<(), Error> {
+        let links = self.netlink.links()?;
+        let mut first = FirstError::default();
+        let known = self.members.iter().map(|member| member.port.index).chain([self.device.index]);
+        let gone: Vec<u32> = known.filter(|&index| links.iter().all(|link| link.index != index)).collect();
+        for index in gone {
+            first.note(self.lose(index));
+        }
+        for link in &links {
+            first.note(self.follow(link));
+        }
+        first.note(self.announce_addresses());
+        first.result()
+    }
+
+    /// Tells the team which addresses to announce after a failover.
+    pub(super) fn announce_addresses(&mut self) -> Result<(), Error> {
+        let addresses = self.netlink.addresses(self.device.index)?;
+        let untagged = |(address, _prefix): (IpAddr, u8)| (0, address);
+        self.team.handle_addresses(addresses.into_iter().map(untagged).collect());
+        self.drain();
+        Ok(())
+    }
+}

@@ -1,0 +1,210 @@
+//! How a team begins, takes over what another process left, and ends.
+
+use nicteam_dataplane::{Port, TeamDevice};
+use nicteam_sys::ethtool::Ethtool;
+use nicteam_sys::netlink::{Monitor, Netlink};
+use nicteam_sys::nft;
+use nicteam_team::{MAX_MEMBERS, MemberId, Team};
+use nicteam_wire::Mac;
+use nix::errno::Errno;
+
+use super::Shell;
+use crate::clock::Clock;
+use crate::first::FirstError;
+use crate::lock::Lock;
+use crate::original::Original;
+use crate::ports::{self, Candidate, Member};
+use crate::{Error, Notice, Notify, TeamSpec};
+
+impl Shell {
+    /// Makes the device, takes the members in, puts the first plan in force.
+    /// If that fails, what it changed is undone.
+    pub(crate) fn set_up(spec: TeamSpec, notify: Notify) -> Result<Shell, Error> {
+        let lock = Lock::take(&spec.name)?;
+        let (mut netlink, monitor, ethtool) = (Netlink::open()?, Monitor::open()?, Ethtool::open()?);
+        let found: Result<Vec<Candidate>, Error> =
+            spec.members.iter().map(|device| ports::find(&mut netlink, &spec.name, device)).collect();
+        let found = found?;
+        let smallest = found.iter().map(|candidate| candidate.original.mtu).min();
+        let (Some(first), Some(smallest)) = (found.first(), smallest) else {
+            return Err(Error::NoMembers(spec.name));
+        };
+        let (mac, mtu) = (spec.mac.unwrap_or(first.original.mac), spec.mtu.unwrap_or(smallest));
+        let clock = Clock::start();
+        let team = Team::new(spec.config, mac, clock.now())?;
+        let (device, adopted) = TeamDevice::create_or_adopt(&mut netlink, &spec.name, mac, mtu)?;
+        let dataplane = match nicteam_dataplane::open(&device, spec.dataplane) {
+            Ok(dataplane) => dataplane,
+            Err(error) => {
+                if !adopted {
+                    // The first error is the one to report.
+                    let _ = device.delete(&mut netlink);
+                }
+                return Err(error.into());
+            }
+        };
+        let members = Vec::with_capacity(found.len());
+        let (held, gone, _lock) = (true, false, lock);
+        let mut shell = Shell {
+            team,
+            device,
+            dataplane,
+            members,
+            mac,
+            mtu,
+            held,
+            gone,
+            clock,
+            netlink,
+            monitor,
+            ethtool,
+            notify,
+            _lock,
+        };
+        let resumed = if adopted { shell.resume(spec.mac, spec.mtu) } else { Ok(()) };
+        match resumed.and_then(|()| shell.populate(found)) {
+            Ok(()) => Ok(shell),
+            Err(error) => {
+                shell.abandon(adopted);
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes everything down, whatever fails on the way; the first error.
+    pub(super) fn take_down(mut self) -> Result<(), Error> {
+        let mut first = FirstError::default();
+        for member in std::mem::take(&mut self.members) {
+            first.note(self.let_go(&member));
+        }
+        first.note(self.dataplane.remove());
+        // One end takes the other along, unless it lives in another namespace by now.
+        for index in [self.device.index, self.device.peer_index] {
+            match self.netlink.delete(index) {
+                Err(error) if error.errno() == Some(Errno::ENODEV as i32) => {}
+                deleted => first.note(deleted),
+            }
+        }
+        first.result()
+    }
+
+    /// Ends a team whose device is gone; why.
+    pub(super) fn end(self) -> Error {
+        let name = self.device.name.clone();
+        (self.notify)(Notice::Trouble(Error::DeviceGone(name.clone())));
+        // The first error is the one to report.
+        let _ = self.take_down();
+        Error::DeviceGone(name)
+    }
+
+    /// Goes on with the device of an earlier process: what the specification
+    /// leaves open stays as it is.
+    fn resume(&mut self, mac: Option<Mac>, mtu: Option<u32>) -> Result<(), Error> {
+        let link = self.netlink.link_at(self.device.index)?;
+        let link = link.ok_or_else(|| Error::DeviceGone(self.device.name.clone()))?;
+        self.mac = mac.unwrap_or(Mac(link.mac));
+        self.mtu = mtu.unwrap_or(link.mtu);
+        if link.mac != self.mac.0 {
+            self.netlink.set_mac(self.device.index, self.mac.0)?;
+        }
+        if link.mtu != self.mtu {
+            self.netlink.set_mtu(self.device.peer_index, self.mtu)?;
+            self.netlink.set_mtu(self.device.index, self.mtu)?;
+        }
+        self.team.handle_mac(self.mac);
+        self.drain();
+        Ok(())
+    }
+
+    /// Takes the devices in and puts the first plan in force.
+    fn populate(&mut self, found: Vec<Candidate>) -> Result<(), Error> {
+        let (size, segs) = found
+            .iter()
+            .map(|candidate| (candidate.link.gso_max_size, candidate.link.gso_max_segs))
+            .reduce(|a, b| (a.0.min(b.0), a.1.min(b.1)))
+            .unwrap_or((65_536, 65_535));
+        self.netlink.set_gso_max(self.device.index, size, segs)?;
+        for candidate in found {
+            let name = &candidate.link.name;
+            let state = ports::read(&self.ethtool, name)?;
+            let id = self.team.add_member(name, state, self.clock.now())?;
+            self.drain();
+            let member = Member::enter(&mut self.netlink, candidate, id, &self.device.name, self.mac, self.mtu)?;
+            let port = member.port.clone();
+            self.members.push(member);
+            self.dataplane.attach(&port)?;
+        }
+        self.read_links();
+        self.held = false;
+        self.dataplane.apply(self.team.plan())?;
+        self.device.set_carrier(&mut self.netlink, self.team.carrier())?;
+        self.netlink.set_up(self.device.index, true)?;
+        self.announce_addresses()?;
+        let freed = self.free_former_members();
+        self.tell(freed);
+        Ok(())
+    }
+
+    /// Gives the devices back that an earlier process of this team had and
+    /// this one was not given.
+    fn free_former_members(&mut self) -> Result<(), Error> {
+        let mut first = FirstError::default();
+        for link in self.netlink.links()? {
+            if self.members.iter().any(|member| member.port.index == link.index) {
+                continue;
+            }
+            if let Some((team, original)) = Original::from_alias(&link.alias)
+                && team == self.device.name
+            {
+                first.note(self.free(&link.name, link.index));
+                first.note(ports::restore(&mut self.netlink, link.index, &original));
+            }
+        }
+        first.result()
+    }
+
+    /// Takes what an earlier process attached off a device. A dataplane knows
+    /// how for the devices it has, so it gets this one at a free place for a moment.
+    fn free(&mut self, name: &str, index: u32) -> Result<(), Error> {
+        let is_free = |id: &MemberId| self.members.iter().all(|member| member.port.id != *id);
+        let place = (0..MAX_MEMBERS).filter_map(MemberId::new).find(is_free);
+        // A full team has taken every place of its predecessor, and so freed its devices.
+        let Some(id) = place else { return Ok(()) };
+        let attached = self.dataplane.attach(&Port { id, name: name.to_owned(), index });
+        let detached = self.detach(id, name);
+        attached?;
+        detached
+    }
+
+    /// Undoes a beginning that failed. A team that was taken over goes on as its
+    /// predecessor left it, without the members that are new.
+    fn abandon(mut self, adopted: bool) {
+        // The first error is the one to report.
+        if !adopted {
+            let _ = self.take_down();
+            return;
+        }
+        for member in std::mem::take(&mut self.members) {
+            if !member.taken_over {
+                let _ = self.let_go(&member);
+            }
+        }
+    }
+
+    /// Gives a member back.
+    fn let_go(&mut self, member: &Member) -> Result<(), Error> {
+        let mut first = FirstError::default();
+        first.note(self.detach(member.port.id, &member.port.name));
+        first.note(member.leave(&mut self.netlink));
+        first.result()
+    }
+
+    /// Gives a device its own traffic back.
+    fn detach(&mut self, id: MemberId, name: &str) -> Result<(), Error> {
+        let detached = self.dataplane.detach(id);
+        // A packet team that was killed may have left its rule, even if this one
+        // is another; where there is no nf_tables, there is none.
+        let _ = nft::undo(name);
+        Ok(detached?)
+    }
+}

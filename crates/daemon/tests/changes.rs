@@ -1,0 +1,78 @@
+//! What a user changes on a running team: MTU, MAC address, names, the device itself.
+
+mod common;
+
+use common::{Pair, assert_reach, cabled, identities, on_each_dataplane, spec, start};
+use nicteam_daemon::Error;
+use nicteam_testnet::eventually;
+
+#[test]
+fn members_follow_the_mtu_of_the_team() {
+    on_each_dataplane(|kind| {
+        let mut pair = Pair::new(&[("mode", "balance-xor")], kind);
+        let index = pair.a.index("team0");
+        pair.a.netlink.set_mtu(index, 1400).unwrap();
+        eventually("the members' MTU", || pair.a.link("eth0").mtu == 1400 && pair.a.link("eth1").mtu == 1400);
+    });
+}
+
+#[test]
+fn members_follow_the_mac_address_of_the_team() {
+    on_each_dataplane(|kind| {
+        let mut pair = Pair::new(&[("mode", "balance-xor")], kind);
+        let index = pair.a.index("team0");
+        let mac = [2, 0, 0, 0, 0x77, 1];
+        pair.a.netlink.set_mac(index, mac).unwrap();
+        eventually("the members' address", || pair.a.link("eth0").mac == mac && pair.a.link("eth1").mac == mac);
+        assert_reach(&pair.sockets(), "a datagram from the new address");
+    });
+}
+
+#[test]
+fn a_renamed_member_goes_on() {
+    on_each_dataplane(|kind| {
+        let (mut a, _b) = cabled();
+        let before = identities(&mut a, &["eth0", "eth1"]);
+        let (sender, notices) = std::sync::mpsc::channel();
+        let options = [("mode", "active-backup"), ("primary", "eth1"), ("miimon", "5")];
+        let team = common::start_telling(&a, spec(&options, kind), sender).unwrap();
+        let rename = |a: &mut nicteam_testnet::Host, from: &str, to: &str| {
+            let index = a.index(from);
+            // Down, or older kernels refuse; up again, it has to be found.
+            a.set_up(from, false);
+            a.netlink.set_name(index, to).unwrap();
+            a.set_up(to, true);
+        };
+        rename(&mut a, "eth1", "uplink1");
+        let member = || team.report().unwrap().members.remove(1);
+        eventually("the new name", || member().status.name == "uplink1");
+        eventually("the primary's return", || member().status.active);
+        let troubles = notices.try_iter().filter(|notice| matches!(notice, nicteam_daemon::Notice::Trouble(_)));
+        assert!(troubles.count() <= 1, "{kind}: at most one reading could meet the old name");
+        team.remove().unwrap();
+        rename(&mut a, "uplink1", "eth1");
+        assert_eq!(identities(&mut a, &["eth0", "eth1"]), before, "{kind}");
+    });
+}
+
+#[test]
+fn a_team_whose_device_is_deleted_ends_and_gives_its_members_back() {
+    on_each_dataplane(|kind| {
+        let (mut a, _b) = cabled();
+        let before = identities(&mut a, &["eth0", "eth1"]);
+        let (sender, notices) = std::sync::mpsc::channel();
+        let with_mtu = nicteam_daemon::TeamSpec { mtu: Some(1400), ..spec(&[("miimon", "5")], kind) };
+        let team = common::start_telling(&a, with_mtu, sender).unwrap();
+        assert_ne!(identities(&mut a, &["eth0", "eth1"]), before);
+        let index = a.index("team0");
+        a.netlink.delete(index).unwrap();
+        team.wait(None).unwrap();
+        assert!(matches!(team.report(), Err(Error::Ended(_))), "{kind}");
+        let error = team.remove().unwrap_err();
+        assert!(matches!(error, Error::DeviceGone(_)), "{kind}: {error}");
+        let told = notices.try_iter().any(|n| matches!(n, nicteam_daemon::Notice::Trouble(Error::DeviceGone(_))));
+        assert!(told, "{kind}: nobody was told");
+        assert_eq!(identities(&mut a, &["eth0", "eth1"]), before, "{kind}");
+        start(&a, spec(&[], kind)).unwrap().remove().unwrap();
+    });
+}

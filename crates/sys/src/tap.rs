@@ -1,0 +1,65 @@
+//! TAP devices: Ethernet devices whose other end is a file descriptor.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+
+use crate::{Context, Result};
+
+/// A TAP device of the namespace it was opened in; it goes with this value,
+/// and has carrier as long as it is up.
+///
+/// It takes super-frames and frames without checksums from the stack, as a
+/// veth end does.
+#[derive(Debug)]
+pub struct Tap {
+    file: File,
+}
+
+impl Tap {
+    /// Makes a device of this name, in the caller's network namespace.
+    ///
+    /// # Errors
+    /// `ENOENT` or `EACCES` where `/dev/net/tun` is missing or closed to the
+    /// caller, `EBUSY` if a device has the name, `EINVAL` if it is no device's
+    /// name (1 to 15 bytes).
+    pub fn open(name: &str) -> Result<Tap> {
+        let open = || {
+            let file = OpenOptions::new().read(true).write(true).open("/dev/net/tun")?;
+            let tap = Tap { file };
+            tap.set_name(name)?;
+            tap.set_offloads()?;
+            Ok::<_, io::Error>(tap)
+        };
+        open().context(|| format!("make the TAP device {name}"))
+    }
+
+    /// `TUNSETIFF`: makes the device.
+    fn set_name(&self, name: &str) -> io::Result<()> {
+        // SAFETY: all-zero bytes are a valid ifreq.
+        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+        // The name is ended by a zero byte, so the last place stays free; an
+        // empty one would have the kernel choose.
+        if name.is_empty() || name.len() >= request.ifr_name.len() {
+            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        }
+        for (place, byte) in request.ifr_name.iter_mut().zip(name.bytes()) {
+            *place = byte as libc::c_char;
+        }
+        let flags = libc::IFF_TAP | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
+        request.ifr_ifru.ifru_flags = flags as libc::c_short;
+        // SAFETY: the descriptor is open and `request` is what TUNSETIFF reads and writes.
+        check(unsafe { libc::ioctl(self.file.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) })
+    }
+
+    /// `TUNSETOFFLOAD`: what the stack may leave undone.
+    fn set_offloads(&self) -> io::Result<()> {
+        let offloads = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6;
+        // SAFETY: the descriptor is open; the argument is a number.
+        check(unsafe { libc::ioctl(self.file.as_raw_fd(), libc::TUNSETOFFLOAD as _, libc::c_ulong::from(offloads)) })
+    }
+}
+
+fn check(result: libc::c_int) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
