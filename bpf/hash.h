@@ -3,8 +3,9 @@
  * Hash policies, word for word as crates/team/src/hash.rs, whose module text
  * is the specification; a change there is a change here.
  *
- * A VLAN tag beside the frame (skb->vlan_tci) takes no part: only the bytes
- * are read, and skb->protocol is not. A tag among the bytes hides the rest.
+ * A VLAN tag beside the frame (skb->vlan_tci) takes no part, except with MPLS:
+ * only the bytes are read, and skb->protocol is not. A tag among the bytes hides
+ * the rest.
  */
 #ifndef NICTEAM_HASH_H
 #define NICTEAM_HASH_H
@@ -176,6 +177,18 @@ static __always_inline __u32 fold(__u32 x)
 	return x ^ x >> 8;
 }
 
+/* bond_eth_hash. Of MPLS with a tag beside it, the tag's protocol counts. */
+static __always_inline __u32 ethernet_hash(struct __sk_buff *skb, const struct ethhdr *eth)
+{
+	__be16 ethertype = eth->h_proto;
+
+	if (ethertype == bpf_htons(ETH_P_MPLS_UC) || ethertype == bpf_htons(ETH_P_MPLS_MC)) {
+		if (skb->vlan_present)
+			ethertype = skb->vlan_proto;
+	}
+	return eth->h_source[5] ^ eth->h_dest[5] ^ bpf_ntohs(ethertype);
+}
+
 /* The hash of a frame. */
 static __always_inline __u32 frame_hash(struct __sk_buff *skb, __u32 policy)
 {
@@ -188,7 +201,7 @@ static __always_inline __u32 frame_hash(struct __sk_buff *skb, __u32 policy)
 		return 0;
 	__u32 src = eth->h_source[5], dst = eth->h_dest[5];
 	__be16 ethertype = eth->h_proto;
-	__u32 ethernet = src ^ dst ^ bpf_ntohs(ethertype);
+	__u32 ethernet = ethernet_hash(skb, eth);
 
 	switch (policy) {
 	case POLICY_LAYER2:

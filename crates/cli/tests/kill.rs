@@ -1,6 +1,7 @@
 //! Killing the process that set a team up loses no frame on the eBPF
 //! dataplane, and a restarted one takes the team over: on hosts, on bridge
-//! ports, IPv4 and IPv6, in every mode.
+//! ports, IPv4 and IPv6, in every mode. On the packet dataplane the team stops
+//! with its process; the next one takes it over and gives its members back.
 
 mod common;
 
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use common::TeamProcess;
 use nicteam_dataplane::Kind;
-use nicteam_testnet::{Host, cable, may_make_networks};
+use nicteam_testnet::{Host, cable, eventually, may_make_networks};
 
 /// Cables between a host and the switch.
 const CABLES: usize = 4;
@@ -124,5 +125,49 @@ fn a_killed_team_forwards_on_and_is_taken_over() {
             assert_eq!(lost_probes(&mut network, version), [0; 0], "{mode}, {version}");
         }
         assert!(network.switch.netlink.link("to0").unwrap().unwrap().carrier, "{mode}: the port lost its carrier");
+    }
+}
+
+#[test]
+fn a_killed_packet_team_is_taken_over_and_gives_its_members_back() {
+    if !may_make_networks() {
+        return;
+    }
+    let (mut host, mut far) = (Host::new(), Host::new());
+    cable(&mut host, "eth0", &mut far, "eth0", 1000);
+    far.address("eth0", &[("10.1.0.2", 24), ("10.2.0.2", 24)]);
+    let start = |host: &Host| {
+        TeamProcess::start(host, "team0", &["eth0".to_owned()], &["--mode", "active-backup", "--dataplane", "packet"])
+    };
+    let mut killed = start(&host);
+    host.address("team0", &[("10.1.0.1", 24)]);
+    let index = host.index("team0");
+    assert_reach(&host, &far, "10.1.0.1", "10.1.0.2");
+    killed.kill();
+
+    let mut next = start(&host);
+    assert_eq!(host.index("team0"), index, "the team device is another one");
+    assert_reach(&host, &far, "10.1.0.1", "10.1.0.2");
+
+    next.stop();
+    assert_eq!(host.netlink.link("team0").unwrap(), None);
+    host.address("eth0", &[("10.2.0.1", 24)]);
+    assert_reach(&host, &far, "10.2.0.1", "10.2.0.2");
+}
+
+/// Datagrams pass both ways, sooner or later.
+#[track_caller]
+fn assert_reach(a: &Host, b: &Host, a_address: &str, b_address: &str) {
+    let socket = |host: &Host, address: &str| {
+        let socket = host.udp(SocketAddr::new(address.parse().unwrap(), 7000));
+        socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+        socket
+    };
+    let (a, b) = (socket(a, a_address), socket(b, b_address));
+    a.connect(b.local_addr().unwrap()).unwrap();
+    b.connect(a.local_addr().unwrap()).unwrap();
+    let mut buffer = [0; 8];
+    for (from, to) in [(&a, &b), (&b, &a)] {
+        eventually("a datagram", || from.send(b"probe").is_ok() && to.recv(&mut buffer).is_ok());
     }
 }

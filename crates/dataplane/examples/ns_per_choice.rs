@@ -10,8 +10,9 @@ mod common;
 use std::hint::black_box;
 use std::time::Instant;
 
-use common::{Bench, POLICIES, id, ids, in_netns, may_run_bpf, plan, stay_on_one_cpu};
-use nicteam_dataplane::{BpfDataplane, Dataplane};
+use common::bench::Bench;
+use common::{POLICIES, hosts, id, ids, may_run_bpf, plan, stay_on_one_cpu};
+use nicteam_dataplane::Dataplane;
 use nicteam_team::{Choose, Plan, PlanState};
 use nicteam_wire::Frame;
 
@@ -21,15 +22,14 @@ const ROUNDS: usize = 5;
 
 fn main() {
     if may_run_bpf("ns_per_choice") {
-        in_netns(measure);
+        measure();
     }
 }
 
 fn measure() {
     stay_on_one_cpu();
     let bench = Bench::new(MEMBERS);
-    let mut dataplane = BpfDataplane::open(&bench.team).expect("eBPF was probed");
-    bench.ports.iter().for_each(|port| dataplane.attach(port).expect("a veth end"));
+    let mut dataplane = bench.team.start(hosts::bpf, &plan(1, Choose::Nobody, MEMBERS));
     let mut plans = vec![("nobody".to_owned(), Choose::Nobody), ("active-backup".to_owned(), Choose::One(id(0)))];
     for policy in POLICIES {
         plans.push((format!("{policy:?}"), Choose::Hash { policy, table: ids(MEMBERS) }));

@@ -5,12 +5,13 @@ mod common;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::frames::Random;
-use common::hosts::{CABLES, Host, pair, talk};
+use common::hosts::{CABLES, TeamHost, bpf, pair, pair_plan, talk};
 use common::{everybody, id, ids, may_run_bpf};
 use nicteam_dataplane::{BpfDataplane, Choice, Counters, Dataplane, Kind, Port, TeamDevice};
-use nicteam_sys::netlink::{Netlink, VethEnd};
+use nicteam_sys::netlink::Netlink;
 use nicteam_sys::packet::PacketSocket;
 use nicteam_team::{Action, Choose, HashPolicy, PlanState, Receive};
+use nicteam_testnet::{Host, eventually};
 use nicteam_wire::{Frame, Mac};
 
 /// Questions of one exchange.
@@ -18,10 +19,6 @@ const COUNT: u32 = 40;
 
 fn in_turn() -> Choose {
     Choose::RoundRobin { members: ids(CABLES), packets_per_member: 1, igmp: id(0) }
-}
-
-fn open(team: &TeamDevice) -> BpfDataplane {
-    BpfDataplane::open(team).unwrap()
 }
 
 fn counters(dataplane: &dyn Dataplane) -> Vec<Counters> {
@@ -38,17 +35,17 @@ fn both_families_pass_once_by_every_member() {
         return;
     }
     let (a, b) = pair();
-    let (left, right) = (a.start(open, in_turn()), b.start(open, in_turn()));
+    let (left, right) = (a.start(bpf, &pair_plan(in_turn())), b.start(bpf, &pair_plan(in_turn())));
     let (from, to) = (a.udp(), b.udp());
     talk(&from, &to, b.v6(), COUNT);
     talk(&from, &to, b.v4(), COUNT);
-    let (received, before, sent_before) = (b.ipv4_received(), counters(&right), counters(&left));
+    let (received, before, sent_before) = (b.ipv4_received(), counters(&*right), counters(&*left));
     talk(&from, &to, b.v4(), COUNT);
     assert_eq!(b.ipv4_received() - received, u64::from(COUNT), "a frame came to the stack a second time");
-    for (place, (now, before)) in counters(&right).iter().zip(&before).enumerate() {
+    for (place, (now, before)) in counters(&*right).iter().zip(&before).enumerate() {
         assert!(now.rx_frames > before.rx_frames, "member {place} carried nothing");
     }
-    let sent = sum(&counters(&left), |c| c.tx_frames) - sum(&sent_before, |c| c.tx_frames);
+    let sent = sum(&counters(&*left), |c| c.tx_frames) - sum(&sent_before, |c| c.tx_frames);
     assert!(sent >= u64::from(COUNT), "{sent}");
     to.set_nonblocking(true).unwrap();
     assert!(to.recv_from(&mut [0; 64]).is_err(), "a question came twice");
@@ -60,7 +57,7 @@ fn a_dead_owner_stops_nothing_and_a_new_one_goes_on() {
         return;
     }
     let (a, b) = pair();
-    let (first, _right) = (a.start(open, in_turn()), b.start(open, in_turn()));
+    let (first, _right) = (a.start(bpf, &pair_plan(in_turn())), b.start(bpf, &pair_plan(in_turn())));
     let (from, to) = (a.udp(), b.udp());
     talk(&from, &to, b.v6(), 4);
     talk(&from, &to, b.v4(), 4);
@@ -82,9 +79,9 @@ fn a_dead_owner_stops_nothing_and_a_new_one_goes_on() {
         }
         last
     });
-    let sent = sum(&counters(&left), |c| c.tx_frames);
+    let sent = sum(&counters(&*left), |c| c.tx_frames);
     talk(&from, &to, b.v4(), COUNT);
-    assert!(sum(&counters(&left), |c| c.tx_frames) >= sent + u64::from(COUNT));
+    assert!(sum(&counters(&*left), |c| c.tx_frames) >= sent + u64::from(COUNT));
     assert_eq!(left.unsent().unwrap(), unsent);
 }
 
@@ -98,20 +95,20 @@ impl Drop for Stop<'_> {
 }
 
 /// The next owner of a host's team, after the death of this one.
-fn succeed(host: &Host, owner: BpfDataplane, generation: u64) -> BpfDataplane {
-    let before = counters(&owner);
+fn succeed(host: &TeamHost, owner: Box<BpfDataplane>, generation: u64) -> Box<BpfDataplane> {
+    let before = counters(&*owner);
     drop(owner);
     let take_over = || {
-        let mut next = open(&host.team);
-        for (now, before) in counters(&next).iter().zip(&before) {
+        let mut next = bpf(&host.team);
+        for (now, before) in counters(&*next).iter().zip(&before) {
             assert!(now.tx_frames >= before.tx_frames && now.rx_frames >= before.rx_frames, "{now:?} {before:?}");
         }
-        assert_eq!(counters(&next).len(), CABLES);
+        assert_eq!(counters(&*next).len(), CABLES);
         host.ports.iter().for_each(|port| next.attach(port).unwrap());
-        next.apply(&nicteam_team::Plan { generation, ..host.plan(in_turn()) }).unwrap();
+        next.apply(&nicteam_team::Plan { generation, ..pair_plan(in_turn()) }).unwrap();
         next
     };
-    host.netns.run(take_over).unwrap()
+    host.run(take_over)
 }
 
 #[test]
@@ -120,23 +117,22 @@ fn one_standby_and_all() {
         return;
     }
     let (a, b) = pair();
-    let (left, mut right) = (a.start(open, Choose::All(everybody(CABLES))), b.start(open, Choose::One(id(2))));
-    let mut plan = b.plan(Choose::One(id(2)));
+    let mut plan = pair_plan(Choose::One(id(2)));
     for place in [0, 1, 3] {
         plan.members[place].receive = Receive::Drop;
     }
-    b.netns.run(|| right.apply(&plan).unwrap()).unwrap();
+    let (right, left) = (b.start(bpf, &plan), a.start(bpf, &pair_plan(Choose::All(everybody(CABLES)))));
     let (from, to) = (a.udp(), b.udp());
     talk(&from, &to, b.v6(), COUNT);
     talk(&from, &to, b.v4(), COUNT);
     to.set_nonblocking(true).unwrap();
     assert!(to.recv_from(&mut [0; 64]).is_err(), "a question came twice");
-    for (place, member) in counters(&right).into_iter().enumerate() {
+    for (place, member) in counters(&*right).into_iter().enumerate() {
         assert_eq!(member.tx_frames > 0, place == 2, "member {place}: {member:?}");
         assert_eq!(member.rx_frames > 0, place == 2, "member {place}: {member:?}");
         assert_eq!(member.rx_drops > 0, place != 2, "member {place}: {member:?}");
     }
-    let sent = counters(&left);
+    let sent = counters(&*left);
     assert!(sent.iter().all(|member| member.tx_frames == sent[0].tx_frames && member.tx_drops == 0), "{sent:?}");
 }
 
@@ -146,26 +142,21 @@ fn control_frames_pass_the_plan_and_stay_the_members() {
         return;
     }
     let (a, b) = pair();
-    let (mut left, right) = (a.start(open, Choose::Nobody), b.start(open, Choose::Nobody));
+    let (mut left, right) = (a.start(bpf, &pair_plan(Choose::Nobody)), b.start(bpf, &pair_plan(Choose::Nobody)));
     let mut frame = [0; 60];
     frame[..6].copy_from_slice(&[1, 0x80, 0xc2, 0, 0, 2]);
     frame[12..14].copy_from_slice(&[0x88, 0x09]);
     let socket = |index| PacketSocket::open(index).unwrap();
-    let (member, team) = b.netns.run(|| (socket(b.ports[3].index), socket(b.team.index))).unwrap();
+    let (member, team) = b.run(|| (socket(b.ports[3].index), socket(b.team.index)));
     left.transmit(id(3), &frame).unwrap();
-    assert!(arrives(&member, &frame), "the member did not get it");
+    eventually("the member gets it", || seen(&member, &frame));
     assert!(!seen(&team, &frame), "the team got it");
-    let received = counters(&right)[3];
+    let received = counters(&*right)[3];
     frame[5] = 0x10;
     left.transmit(id(3), &frame).unwrap();
-    assert!(arrives(&team, &frame), "the team did not get a frame of another group");
-    assert_eq!(counters(&right)[3].rx_frames, received.rx_frames + 1);
+    eventually("the team gets a frame of another group", || seen(&team, &frame));
+    assert_eq!(counters(&*right)[3].rx_frames, received.rx_frames + 1);
     assert!(left.transmit(nicteam_team::MemberId::new(9).unwrap(), &frame).is_err());
-}
-
-/// True as soon as the socket sees the frame, false if it does not within a while.
-fn arrives(socket: &PacketSocket, frame: &[u8]) -> bool {
-    eventually(|| seen(socket, frame))
 }
 
 /// True if the frame is among those that have come.
@@ -175,38 +166,23 @@ fn seen(socket: &PacketSocket, frame: &[u8]) -> bool {
     batch.frames().any(|received| received.bytes.starts_with(frame))
 }
 
-/// True as soon as it is.
-fn eventually(is: impl FnMut() -> bool) -> bool {
-    within_ms(3000, is)
-}
-
-fn within_ms(limit_ms: u32, mut is: impl FnMut() -> bool) -> bool {
-    (0..limit_ms).any(|_| {
-        let is = is();
-        if !is {
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
-        is
-    })
-}
-
 #[test]
 fn removing_gives_the_members_back() {
     if !may_run_bpf("removing_gives_the_members_back") {
         return;
     }
     let (a, b) = pair();
-    let hosts: [&Host; 2] = [&a, &b];
+    let hosts: [&TeamHost; 2] = [&a, &b];
     let members = hosts.map(|host| {
-        let mut dataplane = host.start(open, in_turn());
-        host.netns.run(|| dataplane.detach(id(1)).unwrap()).unwrap();
+        let mut dataplane = host.start(bpf, &pair_plan(in_turn()));
+        host.run(|| dataplane.detach(id(1)).unwrap());
         assert_eq!(dataplane.counters().unwrap().len(), CABLES - 1);
-        host.netns.run(|| Box::new(dataplane).remove().unwrap()).unwrap();
+        host.run(|| dataplane.remove().unwrap());
         host.ports[0].index
     });
     for ((host, index), last) in hosts.into_iter().zip(members).zip(1..) {
         let address = std::net::IpAddr::from([10, 10, 0, last]);
-        host.netns.run(|| Netlink::open().unwrap().add_address(index, address, 24, true).unwrap()).unwrap();
+        host.run(|| Netlink::open().unwrap().add_address(index, address, 24, true).unwrap());
     }
     let to = std::net::SocketAddr::from((std::net::Ipv4Addr::new(10, 10, 0, 2).to_ipv6_mapped(), 7000));
     talk(&a.udp(), &b.udp(), to, COUNT);
@@ -217,53 +193,26 @@ fn a_bridge_port_hashes_behind_the_tag_beside_the_frame() {
     if !may_run_bpf("a_bridge_port_hashes_behind_the_tag_beside_the_frame") {
         return;
     }
-    let (a, b) = pair();
+    let (mut a, b) = pair();
     let choose = Choose::Hash { policy: HashPolicy::Layer34, table: ids(CABLES) };
-    let (left, _right) = (a.start(open, choose.clone()), b.start(open, in_turn()));
-    let outside = a.netns.run(|| bridge_with(&a.team)).unwrap();
-    let plan = a.plan(choose);
+    let (left, _right) = (a.start(bpf, &pair_plan(choose.clone())), b.start(bpf, &pair_plan(in_turn())));
+    let (_far, outside) = a.bridge();
+    let plan = pair_plan(choose);
     let mut random = Random(7);
-    let sent_in_all = || sum(&counters(&left), |c| c.tx_frames);
-    let forwards = |frame: &[u8]| {
-        let before = sent_in_all();
-        assert!(outside.send_frame(frame));
-        within_ms(100, || sent_in_all() > before)
-    };
-    let first = tagged_udp(&mut random);
-    assert!((0..50).any(|_| forwards(&first)), "the bridge does not forward");
+    let sent_in_all = || sum(&counters(&*left), |c| c.tx_frames);
     for _ in 0..200 {
         let frame = tagged_udp(&mut random);
         let view = Frame::parse_untagged(&frame).unwrap();
-        let before = counters(&left);
+        let before = counters(&*left);
         assert!(outside.send_frame(&frame));
         let sent = sum(&before, |c| c.tx_frames);
-        assert!(eventually(|| sent_in_all() > sent), "the bridge lost a frame");
+        eventually("the bridge forwards the frame", || sent_in_all() > sent);
         let Action::Send(expected) = plan.choose(&view, &mut PlanState::new(0)) else { panic!("no member") };
         let member = expected.iter().next().unwrap().index();
-        let now = counters(&left);
+        let now = counters(&*left);
         assert_eq!(now[member].tx_frames, before[member].tx_frames + 1, "not member {member}: {frame:02x?}");
         assert_eq!(now[member].tx_bytes, before[member].tx_bytes + frame.len() as u64 - 4);
     }
-}
-
-/// Puts the team under a bridge whose other port is a cable; sends into its far end.
-fn bridge_with(team: &TeamDevice) -> PacketSocket {
-    nicteam_sys::netns::sysctl("ipv6/conf/all/disable_ipv6", "1").unwrap();
-    let mut netlink = Netlink::open().unwrap();
-    netlink.add_bridge("bridge").unwrap();
-    let end = |name| VethEnd { name, index: None, mac: None, netns: None, gso_max_segs: None };
-    netlink.add_veth(&end("port"), &end("outside"), 1500).unwrap();
-    let index = |netlink: &mut Netlink, name| netlink.link(name).unwrap().unwrap().index;
-    let bridge = index(&mut netlink, "bridge");
-    for port in [team.index, index(&mut netlink, "port")] {
-        netlink.set_master(port, Some(bridge)).unwrap();
-    }
-    for name in ["bridge", "port", "outside"] {
-        let index = index(&mut netlink, name);
-        netlink.set_up(index, true).unwrap();
-    }
-    let outside = index(&mut netlink, "outside");
-    PacketSocket::open(outside).unwrap()
 }
 
 /// A broadcast UDP frame with a VLAN tag among its bytes.
@@ -282,26 +231,32 @@ fn devices_are_made_adopted_and_refused() {
     if !may_run_bpf("devices_are_made_adopted_and_refused") {
         return;
     }
-    common::in_netns(|| {
-        let mut netlink = Netlink::open().unwrap();
-        let mac = Mac([2, 0, 0, 0, 9, 9]);
-        let (made, adopted) = TeamDevice::create_or_adopt(&mut netlink, "team", mac, 9000).unwrap();
-        assert!(!adopted);
-        let link = |netlink: &mut Netlink, name: &str| netlink.link(name).unwrap().unwrap();
-        assert_eq!((link(&mut netlink, "team").mac, link(&mut netlink, "team").mtu), (mac.0, 9000));
-        assert_eq!(link(&mut netlink, "team-dp").mtu, 9000);
-        netlink.set_up(made.index, true).unwrap();
-        assert!(!link(&mut netlink, "team").carrier);
-        made.set_carrier(&mut netlink, true).unwrap();
-        assert!(eventually(|| link(&mut netlink, "team").carrier));
-        assert_eq!(TeamDevice::create_or_adopt(&mut netlink, "team", Mac::BROADCAST, 1).unwrap(), (made.clone(), true));
-        assert!(link(&mut netlink, "team").carrier);
-        assert!(netlink.addresses(made.peer_index).unwrap().is_empty());
-        let taken = TeamDevice::create_or_adopt(&mut netlink, "team-dp", mac, 1500).unwrap_err().to_string();
-        assert!(taken.contains("`team-dp` exists"), "{taken}");
-        made.delete(&mut netlink).unwrap();
-        assert!(netlink.link("team-dp").unwrap().is_none());
-    });
+    Host::new()
+        .netns
+        .run(|| {
+            let mut netlink = Netlink::open().unwrap();
+            let mac = Mac([2, 0, 0, 0, 9, 9]);
+            let (made, adopted) = TeamDevice::create_or_adopt(&mut netlink, "team", mac, 9000).unwrap();
+            assert!(!adopted);
+            let link = |netlink: &mut Netlink, name: &str| netlink.link(name).unwrap().unwrap();
+            assert_eq!((link(&mut netlink, "team").mac, link(&mut netlink, "team").mtu), (mac.0, 9000));
+            assert_eq!(link(&mut netlink, "team-dp").mtu, 9000);
+            netlink.set_up(made.index, true).unwrap();
+            assert!(!link(&mut netlink, "team").carrier);
+            made.set_carrier(&mut netlink, true).unwrap();
+            eventually("carrier", || link(&mut netlink, "team").carrier);
+            assert_eq!(
+                TeamDevice::create_or_adopt(&mut netlink, "team", Mac::BROADCAST, 1).unwrap(),
+                (made.clone(), true)
+            );
+            assert!(link(&mut netlink, "team").carrier);
+            assert!(netlink.addresses(made.peer_index).unwrap().is_empty());
+            let taken = TeamDevice::create_or_adopt(&mut netlink, "team-dp", mac, 1500).unwrap_err().to_string();
+            assert!(taken.contains("`team-dp` exists"), "{taken}");
+            made.delete(&mut netlink).unwrap();
+            assert!(netlink.link("team-dp").unwrap().is_none());
+        })
+        .unwrap();
 }
 
 #[test]
@@ -311,10 +266,10 @@ fn open_takes_what_is_wanted() {
     }
     let (a, _) = pair();
     for choice in [Choice::Auto, Choice::Force(Kind::Bpf)] {
-        let kind = a.netns.run(|| nicteam_dataplane::open(&a.team, choice).unwrap().kind()).unwrap();
+        let kind = a.run(|| nicteam_dataplane::open(&a.team, choice).unwrap().kind());
         assert_eq!(kind, Kind::Bpf);
     }
     let gone = Port { id: id(0), name: "gone".to_owned(), index: 4711 };
-    let refused = a.netns.run(|| open(&a.team).attach(&gone)).unwrap().unwrap_err().to_string();
+    let refused = a.run(|| bpf(&a.team).attach(&gone)).unwrap_err().to_string();
     assert!(refused.contains("4711"), "{refused}");
 }

@@ -5,6 +5,8 @@ use std::process::{Child, Command, Stdio};
 
 use nicteam_sys::process;
 use nicteam_testnet::Host;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 /// A `nicteam team run` in a host; killed with this value.
 pub struct TeamProcess {
@@ -32,6 +34,12 @@ impl TeamProcess {
         // Somebody has to read on, or the process would stop at a full pipe.
         std::thread::spawn(move || said.for_each(drop));
         TeamProcess { child }
+    }
+
+    /// Ends it as its user would: it takes the team down and is gone.
+    pub fn stop(&mut self) {
+        kill(Pid::from_raw(self.child.id() as i32), Signal::SIGTERM).unwrap();
+        assert!(self.child.wait().unwrap().success());
     }
 
     /// Kills it as a power cut would.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::Duration;
 
 use nicteam_sys::packet::{BATCH, Batch, Outgoing, Received, Sent};
 use nicteam_team::{Action, MAX_MEMBERS, MemberId, MemberSet, Plan, PlanState, Verdict};
@@ -14,12 +16,22 @@ use super::table::{Shared, Source, Table};
 /// Each round takes at most one batch from each socket that has frames, so
 /// that a busy one does not keep the others waiting. Within a socket the order
 /// of frames is kept.
+///
+/// After a round of small batches it lets more gather ([`GATHER`]): a frame in a
+/// batch of many costs less processor time than one for which the thread has to
+/// be woken. The first frame after a silence does not wait.
 pub(super) struct Forwarder {
     shared: Arc<Shared>,
     state: PlanState,
     batch: Batch,
     queues: Queues,
 }
+
+/// How long frames gather; a frame waits as long at most.
+const GATHER: Duration = Duration::from_micros(250);
+/// A batch of so many frames or bytes is worth its while.
+const LARGE_FRAMES: usize = BATCH / 2;
+const LARGE_BYTES: usize = 32 * 1024;
 
 /// Places of the batch by the member that is to send them.
 struct Queues {
@@ -39,16 +51,20 @@ impl Forwarder {
         let shared = self.shared.clone();
         let mut stopped = false;
         while !stopped {
+            let mut worth_it = false;
             shared.wait(|source| match source {
                 Source::Stop => stopped = true,
-                Source::Stack => self.forward_from_stack(),
-                Source::Member(id) => self.forward_from_member(id),
+                Source::Stack => worth_it |= self.forward_from_stack(),
+                Source::Member(id) => worth_it |= self.forward_from_member(id),
             });
+            if !stopped && !worth_it {
+                thread::sleep(GATHER);
+            }
         }
     }
 
-    /// One batch from the team device's stack, to the members the plan chooses.
-    fn forward_from_stack(&mut self) {
+    /// One batch from the team device's stack, to the members the plan chooses; true if it was large.
+    fn forward_from_stack(&mut self) -> bool {
         let table = self.shared.read();
         // A batch that the system refuses is empty; the next event tries again.
         let _ = self.shared.stack.receive(&mut self.batch);
@@ -63,13 +79,15 @@ impl Forwarder {
         }
         self.shared.unsent.fetch_add(unsent, Relaxed);
         self.queues.flush(&self.batch, &table);
+        is_large(&self.batch)
     }
 
-    /// One batch from a member, to the team device's stack where the plan says so.
-    fn forward_from_member(&mut self, id: MemberId) {
+    /// One batch from a member, to the team device's stack where the
+    /// plan says so; true if it was large.
+    fn forward_from_member(&mut self, id: MemberId) -> bool {
         let table = self.shared.read();
         // Detached since the event was reported.
-        let Some(member) = table.member(id) else { return };
+        let Some(member) = table.member(id) else { return false };
         // A batch that the system refuses is empty; the next event tries again.
         let _ = member.socket.receive(&mut self.batch);
         let mut drops = self.batch.unusable();
@@ -84,6 +102,7 @@ impl Forwarder {
         let sent = self.shared.stack.send(&self.batch, &self.queues.to_stack);
         member.count_received(Sent { drops: sent.drops + drops, ..sent });
         self.queues.to_stack.clear();
+        is_large(&self.batch)
     }
 }
 
@@ -124,6 +143,11 @@ impl Queues {
 fn outgoing(place: usize, plan: &Plan, id: MemberId) -> Outgoing {
     let rewrite = plan.member(id).map(|line| line.rewrite).unwrap_or_default();
     Outgoing { place, src: rewrite.src.map(|mac| mac.0), dst: rewrite.dst.map(|mac| mac.0) }
+}
+
+fn is_large(batch: &Batch) -> bool {
+    let (frames, bytes) = batch.frames().fold((0, 0), |(n, sum), received| (n + 1, sum + received.bytes.len()));
+    frames >= LARGE_FRAMES || bytes >= LARGE_BYTES
 }
 
 /// The frame as the plan sees it: a tag beside it is beside it here, too.

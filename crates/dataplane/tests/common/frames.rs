@@ -10,6 +10,19 @@ pub fn frames(seed: u64, count: usize) -> Vec<Vec<u8>> {
     (0..count).map(|_| frame(&mut random)).collect()
 }
 
+/// One whole UDP frame that ends with its number; the next, the same but for it.
+pub fn numbered(number: u32) -> Vec<u8> {
+    let mut frame = vec![2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 8, 0x08, 0];
+    frame.extend([0x45, 0, 0, 32, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 8, 0, 1, 10, 8, 0, 2, 0, 9, 0, 9, 0, 12, 0, 0]);
+    frame.extend(number.to_be_bytes());
+    frame
+}
+
+/// The number at the end of a frame.
+pub fn number(frame: &[u8]) -> u32 {
+    frame.last_chunk().map_or(u32::MAX, |bytes| u32::from_be_bytes(*bytes))
+}
+
 /// SplitMix64 (Steele, Lea, Flood 2014).
 pub struct Random(pub u64);
 
@@ -46,11 +59,12 @@ const PROTOCOLS: [u8; 14] = [1, 1, 1, 2, 6, 6, 17, 17, 33, 50, 51, 58, 132, 136]
 
 fn frame(random: &mut Random) -> Vec<u8> {
     let mut frame = addresses(random);
-    match random.below(10) {
+    match random.below(12) {
         0..4 => ipv4(random, &mut frame),
         4..7 => ipv6(random, &mut frame),
-        7 => tagged(random, &mut frame),
-        8 => arp(random, &mut frame),
+        7 | 8 => tagged(random, &mut frame),
+        9 => mpls(random, &mut frame),
+        10 => arp(random, &mut frame),
         _ => junk(random, &mut frame),
     }
     if random.one_in(6) {
@@ -60,9 +74,11 @@ fn frame(random: &mut Random) -> Vec<u8> {
     frame
 }
 
-/// Both addresses: unicast, multicast, broadcast, the reserved block and what lies beside it.
+/// Both addresses: from a station to unicast, multicast, broadcast, the reserved
+/// block and what lies beside it.
 fn addresses(random: &mut Random) -> Vec<u8> {
     let mut macs = random.bytes(12);
+    macs[6] &= 0xfe;
     match random.below(12) {
         0 => macs[..6].fill(0xff),
         1 | 2 => {
@@ -154,9 +170,20 @@ fn tagged(random: &mut Random, frame: &mut Vec<u8>) {
         frame.extend([0x88, 0xa8]);
         frame.extend(random.bytes(2));
     }
-    frame.extend([0x81, 0x00]);
+    frame.extend(random.pick(&[[0x81, 0x00], [0x88, 0xa8]]));
     frame.extend(random.bytes(2));
-    if random.one_in(2) { ipv4(random, frame) } else { ipv6(random, frame) }
+    match random.below(4) {
+        0 => mpls(random, frame),
+        1 => ipv6(random, frame),
+        _ => ipv4(random, frame),
+    }
+}
+
+/// A label and an IPv4 packet.
+fn mpls(random: &mut Random, frame: &mut Vec<u8>) {
+    frame.extend(random.pick(&[[0x88, 0x47], [0x88, 0x48]]));
+    frame.extend(random.bytes(4));
+    ipv4_packet(random, frame, true);
 }
 
 fn arp(random: &mut Random, frame: &mut Vec<u8>) {
@@ -165,7 +192,7 @@ fn arp(random: &mut Random, frame: &mut Vec<u8>) {
 }
 
 fn junk(random: &mut Random, frame: &mut Vec<u8>) {
-    let ethertype = random.pick(&[0x0026u16, 0x8809, 0x88cc, 0x8847, 0x8864, 0x0800, 0x86dd]);
+    let ethertype = random.pick(&[0x0026u16, 0x8809, 0x88cc, 0x8864, 0x0800, 0x86dd]);
     frame.extend(ethertype.to_be_bytes());
     let length = random.below(100);
     frame.extend(random.bytes(length));

@@ -1,87 +1,131 @@
-//! Two hosts, each with a team of four veth cables to the other.
+//! Hosts with a team of veth cables.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use nicteam_dataplane::{Dataplane, Port, TeamDevice};
-use nicteam_sys::netlink::{Netlink, VethEnd};
-use nicteam_sys::netns::NetNs;
+use nicteam_dataplane::{BpfDataplane, Choice, Dataplane, Kind, Port, TeamDevice};
+use nicteam_sys::packet::PacketSocket;
 use nicteam_team::{Choose, Plan};
+use nicteam_testnet::{Host, cable, settle};
 use nicteam_wire::Mac;
 
 use super::{id, plan};
 
-/// Cables between the hosts.
+/// Cables between the hosts of a [`pair`].
 pub const CABLES: usize = 4;
 /// Where the hosts' UDP sockets listen.
 pub const UDP_PORT: u16 = 7000;
 /// An answer that takes longer is lost.
 const LOST_MS: u64 = 3000;
 
-/// A host with a team device that has carrier and addresses.
-pub struct Host {
-    pub netns: NetNs,
+/// A host with a team device that has carrier, and the devices that are to join.
+pub struct TeamHost {
+    pub host: Host,
     pub team: TeamDevice,
     pub ports: Vec<Port>,
     number: u8,
 }
 
-/// Two of them, not yet with a dataplane.
-pub fn pair() -> (Host, Host) {
-    let (a, b) = (NetNs::new().unwrap(), NetNs::new().unwrap());
-    a.run(|| (0..CABLES).for_each(|place| lay_cable(&b, place))).unwrap();
-    (Host::new(a, 1), Host::new(b, 2))
+/// Two of them with addresses, not yet with a dataplane.
+pub fn pair() -> (TeamHost, TeamHost) {
+    let (mut a, mut b) = (Host::new(), Host::new());
+    for place in 0..CABLES {
+        cable(&mut a, &member(place), &mut b, &member(place), 100 + 2 * place as u32);
+    }
+    let (mut a, mut b) = (TeamHost::new(a, 1, CABLES), TeamHost::new(b, 2, CABLES));
+    a.add_addresses();
+    b.add_addresses();
+    (a, b)
 }
 
-fn lay_cable(far: &NetNs, place: usize) {
-    use std::os::fd::AsFd;
-    let name = member(place);
-    let index = |host: u32| Some(100 * host + place as u32);
-    let near = VethEnd { name: &name, index: index(1), mac: None, netns: None, gso_max_segs: None };
-    let far = VethEnd { name: &name, index: index(2), mac: None, netns: Some(far.as_fd()), gso_max_segs: None };
-    Netlink::open().unwrap().add_veth(&near, &far, 1500).unwrap();
-}
-
-fn member(place: usize) -> String {
+/// The name of the device at a place.
+pub fn member(place: usize) -> String {
     format!("m{place}")
 }
 
-impl Host {
-    fn new(netns: NetNs, number: u8) -> Host {
-        let set_up = || {
-            let mut netlink = Netlink::open().unwrap();
-            let mac = Mac([2, 0, 0, 0, 1, number]);
-            let (team, _) = TeamDevice::create_or_adopt(&mut netlink, "team", mac, 1500).unwrap();
-            let ports = (0..CABLES).map(|place| port(&mut netlink, place)).collect();
-            team.set_carrier(&mut netlink, true).unwrap();
-            netlink.set_up(team.index, true).unwrap();
-            for address in [v4(number), v6(number)] {
-                netlink.add_address(team.index, address, if address.is_ipv4() { 24 } else { 64 }, true).unwrap();
-            }
-            (team, ports)
-        };
-        let (team, ports) = netns.run(set_up).unwrap();
-        Host { netns, team, ports, number }
+/// A plan for a [`pair`] in which everybody receives.
+pub fn pair_plan(choose: Choose) -> Plan {
+    plan(1, choose, CABLES)
+}
+
+/// Opens the eBPF dataplane.
+pub fn bpf(team: &TeamDevice) -> Box<BpfDataplane> {
+    Box::new(BpfDataplane::open(team).unwrap())
+}
+
+/// Opens the packet dataplane.
+pub fn packet(team: &TeamDevice) -> Box<dyn Dataplane> {
+    nicteam_dataplane::open(team, Choice::Force(Kind::Packet)).unwrap()
+}
+
+/// The team's address in host 1, 2, ...
+pub fn team_mac(host: u8) -> Mac {
+    Mac([2, 0, 0, 0, 1, host])
+}
+
+impl TeamHost {
+    /// Makes the team device `team` in a host that has the devices `m0`, `m1`, ...
+    pub fn new(mut host: Host, number: u8, members: usize) -> TeamHost {
+        let (team, adopted) = TeamDevice::create_or_adopt(&mut host.netlink, "team", team_mac(number), 1500).unwrap();
+        assert!(!adopted);
+        let ports = (0..members).map(|place| port(&mut host, place)).collect();
+        team.set_carrier(&mut host.netlink, true).unwrap();
+        host.set_up("team", true);
+        TeamHost { host, team, ports, number }
     }
 
-    /// Opens a dataplane with every cable a member that receives.
-    pub fn start<D: Dataplane>(&self, open: impl FnOnce(&TeamDevice) -> D + Send, choose: Choose) -> D {
-        let start = || {
+    /// Runs `f` in the host.
+    pub fn run<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
+        self.host.netns.run(f).unwrap()
+    }
+
+    /// Opens a dataplane, takes every device in, and applies a plan.
+    pub fn start<D: Dataplane + ?Sized>(&self, open: impl FnOnce(&TeamDevice) -> Box<D> + Send, plan: &Plan) -> Box<D> {
+        self.run(|| {
             let mut dataplane = open(&self.team);
             self.ports.iter().for_each(|port| dataplane.attach(port).unwrap());
-            dataplane.apply(&self.plan(choose)).unwrap();
+            dataplane.apply(plan).unwrap();
             dataplane
-        };
-        self.netns.run(start).unwrap()
+        })
     }
 
-    pub fn plan(&self, choose: Choose) -> Plan {
-        plan(1, choose, CABLES)
+    /// Takes a dataplane down properly.
+    pub fn stop<D: Dataplane + ?Sized>(&self, dataplane: Box<D>) {
+        self.run(|| dataplane.remove().unwrap());
+    }
+
+    /// A packet socket on the team device, where the stack is.
+    pub fn stack(&self) -> PacketSocket {
+        self.run(|| PacketSocket::open(self.team.index).unwrap())
+    }
+
+    /// Waits until the team device and the end behind it carry frames.
+    pub fn settle(&self) {
+        let behind = self.run(|| PacketSocket::open(self.team.peer_index).unwrap());
+        settle(&self.stack(), &behind);
+    }
+
+    /// Puts the team under a bridge whose other port is a cable; the far end of
+    /// that cable, and a socket there. The kernel takes the tag off a frame that
+    /// comes that way and keeps it beside it.
+    pub fn bridge(&mut self) -> (Host, PacketSocket) {
+        const PORT: u32 = 900;
+        let mut outside = Host::quiet();
+        cable(&mut self.host, "port", &mut outside, "outside", PORT);
+        let far = outside.packet_socket("outside");
+        settle(&self.host.packet_socket("port"), &far);
+        self.host.netlink.add_bridge("bridge").unwrap();
+        let bridge = self.host.index("bridge");
+        for port in [self.team.index, PORT] {
+            self.host.netlink.set_master(port, Some(bridge)).unwrap();
+        }
+        self.host.set_up("bridge", true);
+        (outside, far)
     }
 
     /// A socket that both families reach.
     pub fn udp(&self) -> UdpSocket {
-        let socket = self.netns.run(|| UdpSocket::bind(("::", UDP_PORT)).unwrap()).unwrap();
+        let socket = self.run(|| UdpSocket::bind(("::", UDP_PORT)).unwrap());
         socket.set_read_timeout(Some(Duration::from_millis(LOST_MS))).unwrap();
         socket
     }
@@ -98,19 +142,24 @@ impl Host {
 
     /// IPv4 packets that the stack received so far.
     pub fn ipv4_received(&self) -> u64 {
-        let text = self.netns.run(|| std::fs::read_to_string("/proc/thread-self/net/snmp").unwrap()).unwrap();
+        let text = self.run(|| std::fs::read_to_string("/proc/thread-self/net/snmp").unwrap());
         let mut lines = text.lines().filter(|line| line.starts_with("Ip:"));
         let (names, values) = (lines.next().unwrap(), lines.next().unwrap());
         let mut pairs = names.split(' ').zip(values.split(' '));
         pairs.find(|&(name, _)| name == "InReceives").unwrap().1.parse().unwrap()
     }
+
+    fn add_addresses(&mut self) {
+        for (address, prefix) in [(v4(self.number), 24), (v6(self.number), 64)] {
+            self.host.netlink.add_address(self.team.index, address, prefix, true).unwrap();
+        }
+    }
 }
 
-fn port(netlink: &mut Netlink, place: usize) -> Port {
+fn port(host: &mut Host, place: usize) -> Port {
     let name = member(place);
-    let index = netlink.link(&name).unwrap().unwrap().index;
-    netlink.set_no_ipv6_address(index).unwrap();
-    netlink.set_up(index, true).unwrap();
+    let index = host.index(&name);
+    host.netlink.set_no_ipv6_address(index).unwrap();
     Port { id: id(place), name, index }
 }
 

@@ -2,10 +2,10 @@
 //!
 //! Needs the right to make network namespaces (root, or `unshare -Urn`).
 
-mod choice;
-mod frames;
-mod lab;
+#[path = "../common/mod.rs"]
+mod common;
 mod once;
 mod receive;
+mod send;
 mod tag;
 mod tcp;

@@ -1,28 +1,36 @@
 //! What the members receive reaches the host once: through the team.
 
-use std::net::{Ipv4Addr, UdpSocket};
+use std::net::Ipv4Addr;
 use std::ops::Range;
+use std::time::Duration;
 
-use nicteam_sys::netlink::Netlink;
 use nicteam_sys::packet::Batch;
 use nicteam_team::Choose;
+use nicteam_testnet::{eventually, may_make_networks};
 
-use crate::lab::{Lab, PATIENCE, TEAM_MAC, address, eventually, member, plan};
+use crate::common::bench::Bench;
+use crate::common::hosts::{self, team_mac};
+use crate::common::{id, plan};
 
 const DATAGRAMS: u32 = 50;
 const PORT: u16 = 4000;
+/// Everything that hangs is given up after this; no outcome depends on it.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// Many: the answer of the member's own stack may come some questions late.
 const ASKERS: Range<u8> = 10..250;
 
 #[test]
 fn a_broadcast_datagram_is_received_once() {
-    let Some(lab) = Lab::new(2) else { return };
-    lab.address_team();
-    address(&lab.far, lab.far_ports[0], [10, 9, 0, 2].into());
-    let dataplane = lab.start(&plan(2, Choose::One(member(0))));
-    let receiver = lab.host.run(|| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, PORT)).unwrap()).unwrap();
+    if !may_make_networks() {
+        return;
+    }
+    let mut bench = Bench::new(2);
+    bench.team.host.address("team", &[("10.9.0.1", 24)]);
+    bench.far.address("f0", &[("10.9.0.2", 24)]);
+    let dataplane = bench.team.start(hosts::packet, &plan(1, Choose::One(id(0)), 2));
+    let receiver = bench.team.host.udp((Ipv4Addr::UNSPECIFIED, PORT).into());
     receiver.set_read_timeout(Some(PATIENCE)).unwrap();
-    let sender = lab.far.run(|| UdpSocket::bind(("10.9.0.2", 0)).unwrap()).unwrap();
+    let sender = bench.far.udp(([10, 9, 0, 2], 0).into());
     sender.set_broadcast(true).unwrap();
     let broadcast = |number: u32| {
         sender.send_to(&number.to_be_bytes(), ("10.9.0.255", PORT)).unwrap();
@@ -39,18 +47,22 @@ fn a_broadcast_datagram_is_received_once() {
     assert_eq!(numbers, (0..DATAGRAMS).collect::<Vec<_>>());
 
     // Without the dataplane the member's frames are its own: the same datagram comes by it.
-    lab.stop(dataplane);
+    bench.team.stop(dataplane);
     broadcast(DATAGRAMS);
     assert_eq!(receive(), DATAGRAMS);
 }
 
 #[test]
 fn a_member_with_the_teams_address_does_not_answer_a_second_time() {
-    let Some(lab) = Lab::new(1) else { return };
-    lab.address_team();
-    lab.host.run(|| Netlink::open().unwrap().set_mac(lab.ports[0].index, TEAM_MAC).unwrap()).unwrap();
-    let dataplane = lab.start(&plan(1, Choose::One(member(0))));
-    let far = &lab.far_sockets()[0];
+    if !may_make_networks() {
+        return;
+    }
+    let mut bench = Bench::new(1);
+    bench.team.host.address("team", &[("10.9.0.1", 24)]);
+    let index = bench.team.ports[0].index;
+    bench.team.host.netlink.set_mac(index, team_mac(1).0).unwrap();
+    let dataplane = bench.team.start(hosts::packet, &plan(1, Choose::One(id(0)), 1));
+    let far = &bench.far_sockets[0];
     let (mut batch, mut asked) = (Batch::new(), Vec::new());
     for asker in ASKERS {
         assert!(far.send_frame(&arp_request(asker)));
@@ -61,7 +73,7 @@ fn a_member_with_the_teams_address_does_not_answer_a_second_time() {
         });
     }
     assert_eq!(asked, ASKERS.collect::<Vec<u8>>());
-    lab.stop(dataplane);
+    bench.team.stop(dataplane);
 }
 
 /// 10.9.0.`asker` asks who has 10.9.0.1.

@@ -2,40 +2,44 @@
 
 use nicteam_sys::packet::Batch;
 use nicteam_team::{Choose, Receive, Verdict};
+use nicteam_testnet::{eventually, may_make_networks};
 use nicteam_wire::Frame;
 
-use crate::frames::{self, Random};
-use crate::lab::{Lab, counters, eventually, member, plan};
+use crate::common::bench::Bench;
+use crate::common::frames::{Random, number, numbered};
+use crate::common::{counters, hosts, id, plan};
 
 const FRAMES: u32 = 600;
 
 #[test]
 fn a_member_delivers_and_a_standby_drops() {
-    let Some(lab) = Lab::new(3) else { return };
-    let mut plan = plan(2, Choose::One(member(0)));
+    if !may_make_networks() {
+        return;
+    }
+    let Bench { team, far_sockets, stack, far: _far } = Bench::new(3);
+    let mut plan = plan(1, Choose::One(id(0)), 2);
     plan.members[1].receive = Receive::Drop;
-    let mut dataplane = lab.start(&plan);
-    let (stack, far) = (lab.stack(), lab.far_sockets());
+    let mut dataplane = team.start(hosts::packet, &plan);
     let mut random = Random(3);
     let (mut batch, mut arrived, mut expected) = (Batch::new(), Vec::new(), Vec::new());
     let mut verdicts = [[0_u64; 3]; 3];
-    for number in 0..FRAMES {
-        let mut frame = frames::random(&mut random, number);
+    for sent in 0..FRAMES {
+        let mut frame = numbered(sent);
         if random.below(8) == 0 {
             frame[..6].copy_from_slice(&[1, 0x80, 0xc2, 0, 0, random.below(16) as u8]);
         }
         let place = random.below(3);
-        let verdict = plan.receive(member(place), &Frame::parse_untagged(&frame).unwrap());
+        let verdict = plan.receive(id(place), &Frame::parse_untagged(&frame).unwrap());
         verdicts[place][verdict as usize] += 1;
         if verdict == Verdict::ToTeam {
-            expected.push(number);
+            expected.push(sent);
         }
-        assert!(far[place].send_frame(&frame));
+        assert!(far_sockets[place].send_frame(&frame));
         // One at a time where it matters: members are not in order among each other.
         if verdict == Verdict::ToTeam {
             eventually("the stack gets it", || {
                 stack.receive(&mut batch).unwrap();
-                arrived.extend(batch.frames().map(|received| frames::number(received.bytes)));
+                arrived.extend(batch.frames().map(|received| number(received.bytes)));
                 arrived.len() == expected.len()
             });
         }
@@ -49,7 +53,7 @@ fn a_member_delivers_and_a_standby_drops() {
     assert_eq!((counters(&*dataplane, 0).rx_drops, counters(&*dataplane, 1).rx_frames), (0, 0));
     assert!(verdicts.iter().all(|of| of[Verdict::ToMember as usize] > 0), "{verdicts:?}");
 
-    lab.host.run(|| dataplane.detach(member(0)).unwrap()).unwrap();
-    assert!(dataplane.counters().unwrap().iter().all(|(id, _)| *id != member(0)));
-    lab.stop(dataplane);
+    team.run(|| dataplane.detach(id(0)).unwrap());
+    assert!(dataplane.counters().unwrap().iter().all(|(member, _)| *member != id(0)));
+    team.stop(dataplane);
 }
