@@ -5,7 +5,7 @@ set -eu
 
 build="gcc make clang libelf-dev zlib1g-dev pkg-config"
 test="iproute2 iputils-ping iperf3"
-accept="mininet openvswitch-testcontroller python3"
+accept="mininet bridge-utils ethtool"
 
 case "${1:-}" in
 build) wanted=$build ;;

@@ -1,0 +1,6 @@
+#!/bin/sh
+# The micro-benchmarks. Needs root. Arguments go to xtask (--help).
+set -eu
+cd "$(dirname "$0")/.."
+cargo build --release --locked --quiet -p nicteam
+exec cargo run --release --locked --quiet -p xtask -- bench "$@"

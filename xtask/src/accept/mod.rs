@@ -1,0 +1,98 @@
+//! `xtask accept`: the figures of "what must be seen".
+
+mod iperf3;
+mod live;
+mod t3;
+
+use nicteam_sys::process;
+
+use crate::failure::Failure;
+use crate::figure::{Figure, Section};
+use crate::product::Product;
+use crate::scratch::Scratch;
+use crate::tools::{self, Tool};
+
+/// What to measure, and how thoroughly.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Only this; may be repeated.
+    #[arg(long, value_enum)]
+    only: Vec<Part>,
+    /// How often T3 is run in each setting.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    repeats: u32,
+    /// How many pairs of runs are compared with iperf3.
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// Rate of T3's links with the packet dataplane, which passes every packet
+    /// through user space four times; the table states it.
+    #[arg(long, default_value = "50mbit")]
+    packet_rate: String,
+    /// How long each run is measured, whole seconds.
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
+    seconds: u32,
+}
+
+/// A part of the figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Part {
+    /// T3 with the eBPF dataplane.
+    T3Bpf,
+    /// T3 with the packet dataplane.
+    T3Packet,
+    /// T3 as an ordinary user.
+    T3User,
+    /// The tcp workload beside iperf3.
+    Iperf3,
+    /// The live tests that kill and clean up.
+    Live,
+}
+
+const TOOLS: [Tool; 2] = [("iperf3", "iperf3"), ("setpriv", "util-linux")];
+
+const PARTS: [Part; 5] = [Part::T3Bpf, Part::T3Packet, Part::T3User, Part::Iperf3, Part::Live];
+
+/// Measures, and prints each part as soon as it is there.
+pub(crate) fn run(arguments: &Arguments) -> Result<Vec<Section>, Failure> {
+    tools::require(&TOOLS)?;
+    let product = Product::find()?;
+    let wanted = |part: &Part| arguments.only.is_empty() || arguments.only.contains(part);
+    if wanted(&Part::Live) {
+        // Nothing may be compiled while something is measured.
+        live::build()?;
+    }
+    let scratch = Scratch::new("accept")?;
+    let mut sections = Vec::new();
+    for part in PARTS.into_iter().filter(wanted) {
+        let section = Section::new(part.title(), measure(part, arguments, &product, &scratch));
+        print!("{section}");
+        sections.push(section);
+        if process::termination().is_some() {
+            return Err(Failure::Interrupted);
+        }
+    }
+    Ok(sections)
+}
+
+fn measure(part: Part, arguments: &Arguments, product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
+    let t3 = |setting| t3::measure(product, setting, arguments, scratch);
+    match part {
+        Part::T3Bpf => t3(t3::Setting::Bpf),
+        Part::T3Packet => t3(t3::Setting::Packet),
+        Part::T3User => t3(t3::Setting::User),
+        Part::Iperf3 => iperf3::measure(product, arguments.rounds, arguments.seconds, scratch),
+        Part::Live => live::measure(),
+    }
+}
+
+impl Part {
+    fn title(self) -> &'static str {
+        match self {
+            Part::T3Bpf => "T3, bpf dataplane, root",
+            Part::T3Packet => "T3, packet dataplane, root",
+            Part::T3User => "T3, ordinary user",
+            Part::Iperf3 => "tcp workload beside iperf3 on the same link",
+            Part::Live => "killed teams and interrupted labs",
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The team's device: a veth end beside a TAP.
+
+use std::time::Duration;
+
+use nicteam_dataplane::Kind;
+use nicteam_sys::shape::Granularity;
+
+use crate::bench::network::Pair;
+use crate::bench::throughput::{STREAMS, in_turn, spread, words};
+use crate::failure::Failure;
+use crate::figure::{Bound, Figure};
+use crate::noise::Noise;
+use crate::stats::Estimate;
+
+const OPTIONS: [(&str, &str); 1] = [("mode", "balance-rr")];
+
+/// Measures the raw veth, the team on a veth end and the team on a TAP in one
+/// set of rounds. Nothing is judged: the product has chosen the veth end, for
+/// reasons that ARCHITECTURE.md names; this says what the choice costs.
+pub(crate) fn measure(rounds: u32, window: Duration) -> Result<Vec<Figure>, Failure> {
+    let raw = Pair::raw(Granularity::SuperFrames)?;
+    let veth = Pair::team(&OPTIONS, Kind::Bpf, Granularity::SuperFrames)?;
+    let tap = Pair::team_on_tap(&OPTIONS)?;
+    let mut figures = Vec::new();
+    for streams in STREAMS {
+        eprintln!("veth end, TAP: {}", words(streams));
+        let (rates, noise) = Noise::around(|| in_turn(&[&raw, &veth, &tap], streams, rounds, window))?;
+        let [raw, veth, tap] = [&rates[0], &rates[1], &rates[2]];
+        for (name, ours, theirs, peer) in [
+            ("veth end / raw veth", veth, raw, "raw veth"),
+            ("TAP / raw veth", tap, raw, "raw veth"),
+            ("veth end / TAP", veth, tap, "team on a TAP"),
+        ] {
+            let name = format!("{name}, {}", words(streams));
+            let ratio = Estimate::of_ratios(ours, theirs);
+            figures.push(Figure::ratio(name, ratio, Bound::None).noise(noise).peer(spread(peer, theirs)));
+        }
+    }
+    Ok(figures)
+}

@@ -1,0 +1,153 @@
+//! Two hosts joined by unlimited cables: raw, or with a team at both ends.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use nicteam_daemon::{RunningTeam, TeamSpec};
+use nicteam_dataplane::{Choice, Dataplane, Kind, Port, TeamDevice};
+use nicteam_sys::netlink::Netlink;
+use nicteam_sys::netns;
+use nicteam_sys::shape::Granularity;
+use nicteam_sys::tap::Tap;
+use nicteam_team::{Config, MemberLink, Team, Time};
+use nicteam_testnet::{self as testnet, Host};
+use nicteam_wire::Mac;
+
+use crate::failure::Failure;
+
+/// A team's options: the kernel's names and values.
+pub(crate) type Options = [(&'static str, &'static str)];
+
+/// Address of the far host.
+pub(crate) const FAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 9, 0, 2));
+
+/// Two hosts; everything goes with this value.
+pub(crate) struct Pair {
+    // Ahead of the hosts, so that they end in namespaces that still are.
+    _teams: Vec<Running>,
+    /// The host that connects.
+    pub(crate) near: Host,
+    /// The host that listens.
+    pub(crate) far: Host,
+}
+
+/// Something that runs a team.
+enum Running {
+    /// The product's own, on a veth end.
+    Daemon { _team: RunningTeam },
+    /// The product's eBPF dataplane on a TAP.
+    Tap { _tap: Tap, _dataplane: Box<dyn Dataplane> },
+}
+
+/// Members of each team.
+const MEMBERS: usize = 4;
+const TEAM: &str = "team0";
+
+impl Pair {
+    /// One cable, no team.
+    pub(crate) fn raw(granularity: Granularity) -> Result<Pair, Failure> {
+        let (near, far) = cabled(&["eth0".to_owned()], granularity)?;
+        Ok(Pair::address(near, far, "eth0", Vec::new()))
+    }
+
+    /// A team at both ends with these options, run by the product.
+    pub(crate) fn team(options: &Options, kind: Kind, granularity: Granularity) -> Result<Pair, Failure> {
+        let (near, far) = cabled(&members(), granularity)?;
+        let start = |host: &Host| {
+            let spec = TeamSpec {
+                name: TEAM.to_owned(),
+                config: config(options)?,
+                members: members(),
+                mac: None,
+                mtu: None,
+                dataplane: Choice::Force(kind),
+            };
+            let team = host.netns.run(|| RunningTeam::start(spec, Box::new(drop)))??;
+            Ok(Running::Daemon { _team: team })
+        };
+        let teams = [&near, &far].into_iter().map(start).collect::<Result<_, Failure>>()?;
+        Ok(Pair::address(near, far, TEAM, teams))
+    }
+
+    /// The same on a TAP instead of a veth end, with the eBPF dataplane and super-frames.
+    pub(crate) fn team_on_tap(options: &Options) -> Result<Pair, Failure> {
+        let (near, far) = cabled(&members(), Granularity::SuperFrames)?;
+        let config = config(options)?;
+        let start = |host: &Host| host.netns.run(|| start_on_tap(&config))?;
+        let teams = [&near, &far].into_iter().map(start).collect::<Result<_, Failure>>()?;
+        Ok(Pair::address(near, far, TEAM, teams))
+    }
+
+    /// Gives the hosts their addresses.
+    fn address(mut near: Host, mut far: Host, device: &str, teams: Vec<Running>) -> Pair {
+        near.address(device, &[("10.9.0.1", 24)]);
+        far.address(device, &[(&FAR.to_string(), 24)]);
+        Pair { _teams: teams, near, far }
+    }
+}
+
+/// Two hosts joined by these cables; no two cable ends of this process have the same index.
+fn cabled(names: &[String], granularity: Granularity) -> Result<(Host, Host), Failure> {
+    static NEXT_INDEX: AtomicU32 = AtomicU32::new(1000);
+    let (mut near, mut far) = (Host::new(), Host::new());
+    for host in [&near, &far] {
+        host.netns.run(prepare)??;
+    }
+    for name in names {
+        let index = NEXT_INDEX.fetch_add(2, Ordering::Relaxed);
+        testnet::cable(&mut near, name, &mut far, name, index);
+        if granularity == Granularity::Packets {
+            for (host, index) in [(&mut near, index), (&mut far, index + 1)] {
+                let size = host.link(name).gso_max_size;
+                host.netlink.set_gso_max(index, size, 1)?;
+            }
+        }
+    }
+    Ok((near, far))
+}
+
+/// Makes the caller's namespace a fit place for measuring.
+fn prepare() -> Result<(), nicteam_sys::Error> {
+    netns::sysctl("ipv4/tcp_no_metrics_save", "1")?;
+    // No router solicitations in between the measured traffic.
+    netns::sysctl("ipv6/conf/default/disable_ipv6", "1")?;
+    netns::sysctl("ipv6/conf/all/disable_ipv6", "1")
+}
+
+/// Runs a team on a TAP in the caller's namespace: what the daemon does, as
+/// far as a team whose links never change needs it.
+fn start_on_tap(config: &Config) -> Result<Running, Failure> {
+    let mut netlink = Netlink::open()?;
+    let tap = Tap::open(TEAM)?;
+    let index = index(&mut netlink, TEAM)?;
+    let device = TeamDevice { name: TEAM.to_owned(), index, peer_name: TEAM.to_owned(), peer_index: index };
+    let mut dataplane = nicteam_dataplane::open(&device, Choice::Force(Kind::Bpf))?;
+    let mac = netlink.link("eth0")?.map(|link| Mac(link.mac)).ok_or_else(|| Failure::failed("no eth0"))?;
+    let mut team = Team::new(config.clone(), mac, Time::ZERO).map_err(Failure::failed)?;
+    for name in members() {
+        let up = MemberLink { carrier: true, speed_mbps: None, duplex: None };
+        let id = team.add_member(&name, up, Time::ZERO).map_err(Failure::failed)?;
+        while team.poll_effect().is_some() {}
+        let member = self::index(&mut netlink, &name)?;
+        netlink.set_mac(member, mac.0)?;
+        dataplane.attach(&Port { id, name, index: member })?;
+    }
+    dataplane.apply(team.plan())?;
+    netlink.set_mac(index, mac.0)?;
+    netlink.set_up(index, true)?;
+    Ok(Running::Tap { _tap: tap, _dataplane: dataplane })
+}
+
+fn members() -> Vec<String> {
+    (0..MEMBERS).map(|number| format!("eth{number}")).collect()
+}
+
+fn config(options: &Options) -> Result<Config, Failure> {
+    let mut config = Config::default();
+    options.iter().try_for_each(|(name, value)| config.set(name, value)).map_err(Failure::failed)?;
+    Ok(config)
+}
+
+fn index(netlink: &mut Netlink, device: &str) -> Result<u32, Failure> {
+    Ok(netlink.link(device)?.ok_or_else(|| Failure::failed(format!("no device {device}")))?.index)
+}

@@ -1,0 +1,112 @@
+//! Teams beside the raw veth, interleaved.
+
+use std::time::Duration;
+
+use nicteam_dataplane::Kind;
+use nicteam_sys::shape::Granularity;
+
+use crate::bench::network::{Options, Pair};
+use crate::bench::stream::throughput_bps;
+use crate::failure::Failure;
+use crate::figure::{Bound, Figure};
+use crate::noise::Noise;
+use crate::stats::Estimate;
+
+/// Numbers of streams that are measured.
+pub(crate) const STREAMS: [usize; 2] = [1, 16];
+
+/// What a team must reach of what the raw veth does.
+const BOUND: Bound = Bound::AtLeast(0.90);
+
+/// A team that is measured.
+struct Contestant {
+    name: &'static str,
+    options: &'static Options,
+    kind: Kind,
+    granularity: Granularity,
+    bound: Bound,
+}
+
+const ROUND_ROBIN: Contestant = Contestant {
+    name: "balance-rr, bpf",
+    options: &[("mode", "balance-rr")],
+    kind: Kind::Bpf,
+    granularity: Granularity::SuperFrames,
+    bound: BOUND,
+};
+
+const TEAMS: [Contestant; 6] = [
+    Contestant { name: "active-backup, bpf", options: &[("mode", "active-backup")], ..ROUND_ROBIN },
+    ROUND_ROBIN,
+    Contestant {
+        name: "balance-xor layer3+4, bpf",
+        options: &[("mode", "balance-xor"), ("xmit_hash_policy", "layer3+4")],
+        ..ROUND_ROBIN
+    },
+    Contestant { name: "balance-rr, packet", kind: Kind::Packet, bound: Bound::None, ..ROUND_ROBIN },
+    Contestant {
+        name: "balance-rr, bpf, true packets",
+        granularity: Granularity::Packets,
+        bound: Bound::None,
+        ..ROUND_ROBIN
+    },
+    Contestant {
+        name: "balance-rr, packet, true packets",
+        kind: Kind::Packet,
+        granularity: Granularity::Packets,
+        bound: Bound::None,
+        ..ROUND_ROBIN
+    },
+];
+
+/// Measures every team, with every number of streams.
+pub(crate) fn measure(rounds: u32, window: Duration) -> Result<Vec<Figure>, Failure> {
+    let mut figures = Vec::new();
+    for Contestant { name, options, kind, granularity, bound } in TEAMS {
+        let (raw, team) = (Pair::raw(granularity)?, Pair::team(options, kind, granularity)?);
+        for streams in STREAMS {
+            let name = format!("{name}, {}", words(streams));
+            eprintln!("{name}");
+            let (rates, noise) = Noise::around(|| in_turn(&[&raw, &team], streams, rounds, window))?;
+            let ratio = Estimate::of_ratios(&rates[1], &rates[0]);
+            let peer = format!("{}, {}", spread("raw veth", &rates[0]), spread("ours", &rates[1]));
+            figures.push(Figure::ratio(name, ratio, bound).noise(noise).peer(peer));
+        }
+    }
+    Ok(figures)
+}
+
+/// Measures some pairs of hosts in turn, round by round: bit/s by pair and round.
+///
+/// Neighbours in time are compared with each other, and every second round
+/// goes the other way round, so that a slow change of the machine favours nobody.
+pub(crate) fn in_turn(
+    pairs: &[&Pair],
+    streams: usize,
+    rounds: u32,
+    window: Duration,
+) -> Result<Vec<Vec<f64>>, Failure> {
+    let mut rates = vec![Vec::new(); pairs.len()];
+    for round in 0..rounds {
+        let mut order: Vec<usize> = (0..pairs.len()).collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for place in order {
+            rates[place].push(throughput_bps(pairs[place], streams, window)?);
+        }
+    }
+    Ok(rates)
+}
+
+/// `1 stream`, `16 streams`.
+pub(crate) fn words(streams: usize) -> String {
+    format!("{streams} stream{}", if streams == 1 { "" } else { "s" })
+}
+
+/// A peer's own figures: `raw veth 48.1 [46.0, 49.2] Gbit/s`.
+pub(crate) fn spread(name: &str, rates: &[f64]) -> String {
+    Estimate::of(rates).map_or_else(String::new, |Estimate { median, low, high, .. }| {
+        format!("{name} {:.1} [{:.1}, {:.1}] Gbit/s", median / 1e9, low / 1e9, high / 1e9)
+    })
+}

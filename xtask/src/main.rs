@@ -1,0 +1,59 @@
+//! The figures of the project: `xtask accept` and `xtask bench`.
+//!
+//! Every figure is printed with its bound, the noise of the machine while it
+//! was measured, and a peer. No absolute time decides: what is fast is a ratio
+//! to something measured in the same minute, interleaved, with an interval.
+//!
+//! Exit code 0: every bound holds; 1: one does not, or a figure could not be
+//! measured; 3: the machine lacks something.
+#![forbid(unsafe_code)]
+
+mod accept;
+mod bench;
+mod failure;
+mod figure;
+mod held;
+mod noise;
+mod product;
+mod scratch;
+mod stats;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use nicteam_sys::process;
+
+use failure::Failure;
+use figure::Section;
+
+/// Measures nicteam.
+#[derive(Debug, Parser)]
+#[command(name = "xtask")]
+enum Command {
+    /// The figures of "what must be seen".
+    Accept(accept::Arguments),
+    /// The micro-benchmarks.
+    Bench(bench::Arguments),
+}
+
+fn main() -> ExitCode {
+    let command = Command::parse();
+    let measured = process::catch_termination().map_err(Failure::from).and_then(|()| match command {
+        Command::Accept(arguments) => accept::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
+    });
+    match measured {
+        Ok(sections) => verdict(&sections),
+        Err(failure) => failure.report(),
+    }
+}
+
+/// Says how it went, last, where it is looked for.
+fn verdict(sections: &[Section]) -> ExitCode {
+    println!("\n{}", figure::LEGEND);
+    let (held, missed) =
+        sections.iter().map(Section::count).fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
+    println!("{held} bounds hold, {missed} missed");
+    if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

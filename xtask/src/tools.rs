@@ -1,0 +1,54 @@
+//! Other programs.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use nicteam_sys::netns;
+
+use crate::failure::Failure;
+
+/// A program and the Debian package it comes in.
+pub(crate) type Tool = (&'static str, &'static str);
+
+/// Refuses a machine that lacks one of these programs, or root.
+pub(crate) fn require(tools: &[Tool]) -> Result<(), Failure> {
+    if !netns::is_network_root() {
+        return Err(Failure::Missing("this needs root (CAP_NET_ADMIN and CAP_SYS_ADMIN); hint: sudo".to_owned()));
+    }
+    match tools.iter().find(|(program, _)| find(program).is_none()) {
+        None => Ok(()),
+        Some((program, package)) => {
+            Err(Failure::Missing(format!("no `{program}`; hint: apt-get install --no-install-recommends {package}")))
+        }
+    }
+}
+
+/// Runs a program to its end; what it printed, if it succeeded.
+pub(crate) fn output(command: &mut Command) -> Result<Output, Failure> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| Failure::failed(format!("cannot run {program}: {error}")))?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(Failure::failed(format!("{program} failed ({}): {}", output.status, said.trim())))
+}
+
+/// The repository's root.
+pub(crate) fn repository() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// Cargo, to be run at the repository's root.
+pub(crate) fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(repository());
+    command
+}
+
+/// Where a program is: at its path, or somewhere in `PATH`.
+fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    // Joining an absolute path gives that path.
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|path| path.is_file())
+}
