@@ -8,7 +8,8 @@ use nicteam_sys::shape::Granularity;
 
 use crate::Error;
 use crate::experiment::{Experiment, Run};
-use crate::run::{Options, dataplane, granularity, unless_stopped};
+use crate::fit::{dataplane, granularity};
+use crate::run::{Options, unless_stopped};
 use crate::testbed::{Deployment, Report, Setting};
 
 /// A topology that is built; it goes with this value.

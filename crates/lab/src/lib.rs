@@ -11,6 +11,7 @@ pub mod clean;
 mod clock;
 mod environment;
 pub mod experiment;
+mod fit;
 mod hold;
 mod lab_id;
 mod limit;
@@ -26,6 +27,7 @@ mod workload;
 use std::io;
 use std::path::PathBuf;
 
+pub use fit::fit;
 pub use hold::{Held, hold};
 pub use limit::{Limit, limit};
 pub use run::{Options, Progress, default_output, run};

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use nicteam_dataplane::Kind;
 use nicteam_record::{self as record, Bundle, Record, Sample};
-use nicteam_sys::shape::Granularity;
 use nicteam_sys::{cpu, process};
 use sha2::{Digest, Sha256};
 
 use crate::environment::{busy_now, environment, share};
-use crate::experiment::{Experiment, GranularityChoice, Run, WorkloadKind};
+use crate::experiment::{Experiment, Run, WorkloadKind};
+use crate::fit::{dataplane, granularity};
 use crate::limit::limit;
 use crate::measure::Window;
 use crate::output::{Output, free_name};
@@ -20,12 +20,6 @@ use crate::protocol::{AgentSample, ConnectionSpec, Request};
 use crate::testbed::{Deployment, Report, Setting};
 use crate::workload::tcp::{self, Planned};
 use crate::{Error, clock, recorded};
-
-/// Payload that the packets of all links together may carry for true packets
-/// to be chosen, bit/s for each processor. Measured with `make bench`; the
-/// packet dataplane passes each frame through user space at every team.
-const PACKETS_BPF_BPS: f64 = 500e6;
-const PACKETS_SOCKETS_BPS: f64 = 200e6;
 
 /// How an experiment is run.
 #[derive(Clone, Debug)]
@@ -82,18 +76,6 @@ pub(crate) fn unless_stopped<T>(work: impl FnOnce() -> Result<T, Error>) -> Resu
     })
 }
 
-/// The dataplane that is wanted, or an error if it is not to be had.
-pub(crate) fn dataplane(wanted: Option<Kind>) -> Result<Kind, Error> {
-    match (wanted, nicteam_dataplane::probe()) {
-        (Some(Kind::Bpf), (Kind::Packet, reason)) => {
-            let reason = reason.unwrap_or_default();
-            Err(nicteam_dataplane::Error::Unavailable { kind: Kind::Bpf, reason }.into())
-        }
-        (Some(kind), _) => Ok(kind),
-        (None, (kind, _)) => Ok(kind),
-    }
-}
-
 /// Carries every run out.
 fn record(
     experiment: &Experiment,
@@ -130,23 +112,6 @@ fn record(
         },
         runs,
     })
-}
-
-/// True packets wherever the machine can carry them.
-pub(crate) fn granularity(experiment: &Experiment, kind: Kind) -> Granularity {
-    let budget_bps = f64::from(cpu::count())
-        * match kind {
-            Kind::Bpf => PACKETS_BPF_BPS,
-            Kind::Packet => PACKETS_SOCKETS_BPS,
-        };
-    match experiment.granularity {
-        GranularityChoice::Packets => Granularity::Packets,
-        GranularityChoice::SuperFrames => Granularity::SuperFrames,
-        GranularityChoice::Auto if experiment.runs.iter().all(|run| limit(run).bps <= budget_bps) => {
-            Granularity::Packets
-        }
-        GranularityChoice::Auto => Granularity::SuperFrames,
-    }
 }
 
 /// Builds a run's topology, drives its traffic, takes everything down.

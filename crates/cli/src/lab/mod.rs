@@ -123,10 +123,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
 }
 
 fn run_experiment(run: &Run) -> Result<(), Failure> {
-    let experiment = load(&run.pick)?;
-    // Before the first thread: a user namespace is for processes with one.
-    let privileges = privileges::obtain()?;
-    process::catch_termination()?;
+    let (experiment, privileges) = load_to_run(&run.pick, run.dataplane)?;
     let options = nicteam_lab::Options {
         binary: myself()?,
         output: run.output.clone().unwrap_or_else(|| nicteam_lab::default_output(&experiment.name)),
@@ -141,10 +138,8 @@ fn run_experiment(run: &Run) -> Result<(), Failure> {
 
 /// Builds the first of the picked runs and waits for a signal.
 fn hold(up: &Up) -> Result<(), Failure> {
-    let experiment = load(&up.pick)?;
+    let (experiment, privileges) = load_to_run(&up.pick, up.dataplane)?;
     let run = experiment.runs.first().ok_or_else(|| Failure::wrong_input("the experiment has no runs"))?;
-    let privileges = privileges::obtain()?;
-    process::catch_termination()?;
     let options =
         nicteam_lab::Options { binary: myself()?, output: PathBuf::new(), dataplane: up.dataplane, privileges };
     let mut held = nicteam_lab::hold(&experiment, run, &options)?;
@@ -174,17 +169,36 @@ fn myself() -> Result<PathBuf, Failure> {
 
 /// Reads an experiment; what is wrong with it is told all at once.
 fn load(pick: &Pick) -> Result<Experiment, Failure> {
+    load_at(pick, pick.rate)
+}
+
+/// The same with links of this rate.
+fn load_at(pick: &Pick, rate_bps: Option<u64>) -> Result<Experiment, Failure> {
     let found = experiment::find(&pick.experiment).map_err(|error| {
         let hint = error.hint();
         Failure::wrong_input(error).hint(hint)
     })?;
-    let overrides = Overrides {
-        rate_bps: pick.rate,
-        duration: pick.duration,
-        only: (!pick.only.is_empty()).then(|| pick.only.clone()),
-    };
+    let overrides =
+        Overrides { rate_bps, duration: pick.duration, only: (!pick.only.is_empty()).then(|| pick.only.clone()) };
     experiment::parse(&found.name, &found.path, &found.text, &overrides)
         .map_err(|diagnostics| Failure::wrong_input(diagnostics.render(std::io::stderr().is_terminal())))
+}
+
+/// Reads an experiment and fits it to the machine, with the privileges that
+/// running it takes; the second is their name. Call while the process has one thread.
+fn load_to_run(pick: &Pick, dataplane: Option<Kind>) -> Result<(Experiment, &'static str), Failure> {
+    let experiment = load(pick)?;
+    let privileges = privileges::obtain()?;
+    process::catch_termination()?;
+    let slower = nicteam_lab::fit(&experiment, dataplane, |rate_bps| load_at(pick, Some(rate_bps)))?;
+    if let Some((slower, rate_bps)) = slower {
+        let rate = experiment::show_rate(rate_bps);
+        say::line(format_args!(
+            "links of {rate}: the most at which this machine carries true packets here; --rate chooses another"
+        ));
+        return Ok((slower, privileges));
+    }
+    Ok((experiment, privileges))
 }
 
 /// Writes the page into the bundle.

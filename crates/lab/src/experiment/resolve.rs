@@ -45,6 +45,7 @@ pub(super) fn resolve(
         overrides: overrides.notes(),
         seed: defaults.get("seed").map_or(1, |at| at.value),
         interval,
+        rate_is_free: resolver.rate_is_free(),
         granularity: match defaults.get::<&str>("granularity").map_or("auto", |at| at.value) {
             "packets" => GranularityChoice::Packets,
             "super-frames" => GranularityChoice::SuperFrames,
@@ -366,9 +367,18 @@ impl<'a> Resolver<'a, '_> {
         runs
     }
 
-    fn check_rate_override(&mut self) {
+    /// True if every link names its own rate.
+    fn all_rates_named(&self) -> bool {
         let links: &[Record] = self.file.get("links").map_or(&[], |at| at.value);
-        if self.overrides.rate_bps.is_some() && !links.is_empty() && links.iter().all(|link| link.has("rate")) {
+        !links.is_empty() && links.iter().all(|link| link.has("rate"))
+    }
+
+    fn rate_is_free(&self) -> bool {
+        self.overrides.rate_bps.is_none() && !self.defaults.has("rate") && !self.all_rates_named()
+    }
+
+    fn check_rate_override(&mut self) {
+        if self.overrides.rate_bps.is_some() && self.all_rates_named() {
             let problem = Problem::outside("a rate from the command line would change nothing");
             self.problems.push(problem.hint("every link of this file names its own `rate`; edit the file"));
         }

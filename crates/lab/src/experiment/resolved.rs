@@ -25,6 +25,8 @@ pub struct Experiment {
     pub interval: Duration,
     /// Whether frames are true packets.
     pub granularity: GranularityChoice,
+    /// True if links have a rate that nobody chose, neither the file nor the command line.
+    pub rate_is_free: bool,
     /// Its runs, in the order of the file.
     pub runs: Vec<Run>,
 }

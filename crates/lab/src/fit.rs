@@ -1,0 +1,79 @@
+//! Fits an experiment to the machine: dataplane, granularity, and the rate
+//! that links get when nobody chose one.
+//!
+//! True packets show what a wire shows; super-frames of unlike size spread
+//! unevenly in round robin. Ratios do not depend on the rate, so where the rate
+//! is nobody's choice it is the one to give way.
+
+use nicteam_dataplane::Kind;
+use nicteam_sys::cpu;
+use nicteam_sys::shape::Granularity;
+
+use crate::Error;
+use crate::experiment::{Experiment, GranularityChoice};
+use crate::limit::limit;
+
+/// Payload that a processor carries through hosts, switch and hosts again in
+/// true packets of 1500 bytes, bit/s. T3 on two processors of 2026: with eBPF
+/// four links of 100 Mbit/s kept them three quarters busy and four of 200
+/// saturated them; with packet sockets, where every team passes each frame
+/// through user space, four of 50 and four of 75.
+const PACKETS_BPF_BPS: f64 = 250e6;
+const PACKETS_SOCKETS_BPS: f64 = 100e6;
+
+/// Rates that links may get instead of the default, bit/s, the highest first.
+const LOWER_RATES_BPS: [u64; 3] = [50_000_000, 20_000_000, 10_000_000];
+
+/// The dataplane that is wanted, or an error if it is not to be had.
+pub(crate) fn dataplane(wanted: Option<Kind>) -> Result<Kind, Error> {
+    match (wanted, nicteam_dataplane::probe()) {
+        (Some(Kind::Bpf), (Kind::Packet, reason)) => {
+            let reason = reason.unwrap_or_default();
+            Err(nicteam_dataplane::Error::Unavailable { kind: Kind::Bpf, reason }.into())
+        }
+        (Some(kind), _) => Ok(kind),
+        (None, (kind, _)) => Ok(kind),
+    }
+}
+
+/// True packets wherever the machine can carry them.
+pub(crate) fn granularity(experiment: &Experiment, kind: Kind) -> Granularity {
+    match experiment.granularity {
+        GranularityChoice::Packets => Granularity::Packets,
+        GranularityChoice::SuperFrames => Granularity::SuperFrames,
+        GranularityChoice::Auto if carries_packets(experiment, kind) => Granularity::Packets,
+        GranularityChoice::Auto => Granularity::SuperFrames,
+    }
+}
+
+/// The experiment at the rate that lets this machine carry true packets, and
+/// that rate, if it is lower than the default and nobody chose the rate.
+/// `at_rate` is the same experiment with another rate.
+pub fn fit<E: From<Error>>(
+    experiment: &Experiment,
+    wanted: Option<Kind>,
+    at_rate: impl Fn(u64) -> Result<Experiment, E>,
+) -> Result<Option<(Experiment, u64)>, E> {
+    let kind = dataplane(wanted)?;
+    let is_free = experiment.rate_is_free && experiment.granularity == GranularityChoice::Auto;
+    if !is_free || carries_packets(experiment, kind) {
+        return Ok(None);
+    }
+    for rate_bps in LOWER_RATES_BPS {
+        let slower = at_rate(rate_bps)?;
+        if carries_packets(&slower, kind) {
+            return Ok(Some((slower, rate_bps)));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether this machine carries every run in true packets.
+fn carries_packets(experiment: &Experiment, kind: Kind) -> bool {
+    let per_processor_bps = match kind {
+        Kind::Bpf => PACKETS_BPF_BPS,
+        Kind::Packet => PACKETS_SOCKETS_BPS,
+    };
+    let budget_bps = f64::from(cpu::count()) * per_processor_bps;
+    experiment.runs.iter().all(|run| limit(run).bps <= budget_bps)
+}
