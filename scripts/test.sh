@@ -14,7 +14,7 @@ cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 echo "== tests"
 # Live tests measure ratios: no two test programs at once, few threads each.
 status=0
-cargo test --workspace --locked -- --show-output --test-threads=2 >"$log" 2>&1 || status=$?
+cargo test --workspace --locked --no-fail-fast -- --show-output --test-threads=2 >"$log" 2>&1 || status=$?
 grep -E '^(     Running|test .*(FAILED|ignored)|test result|error|warning: unused|SKIPPED)|panicked|^failures|  left:|  right:' "$log" || true
 [ "$status" -eq 0 ] || tail -n 200 "$log"
 

@@ -18,8 +18,10 @@ fn acceptable(expression: &str) -> bool {
 
 #[test]
 fn every_dependency_may_be_carried() {
+    // What other systems would need is neither built nor there.
+    let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--locked", "--offline"])
+        .args(["metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform", &platform])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo runs");
