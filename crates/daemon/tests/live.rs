@@ -3,8 +3,10 @@
 mod common;
 
 use common::{Pair, assert_reach, on_each_dataplane};
+use nicteam_sys::packet::Batch;
 use nicteam_team::Event;
 use nicteam_testnet::eventually;
+use nicteam_wire::{Arp, Frame, Mac, ethertype};
 
 #[test]
 fn a_cut_cable_moves_the_traffic() {
@@ -23,6 +25,26 @@ fn a_cut_cable_moves_the_traffic() {
         pair.b.set_up("eth0", true);
         eventually("the primary's return", || pair.teams[0].report().unwrap().members[0].status.active);
         assert_reach(&sockets, "a datagram after the return");
+    });
+}
+
+#[test]
+fn the_new_active_member_announces_the_addresses() {
+    on_each_dataplane(|kind| {
+        let mut pair = Pair::new(&[("mode", "active-backup"), ("primary", "eth0")], kind);
+        let mac = Mac(pair.a.link("team0").mac);
+        let expected = Arp::gratuitous(mac, [10, 2, 0, 1].into());
+        let (tap, mut batch) = (pair.b.packet_socket("eth1"), Batch::new());
+        pair.b.set_up("eth0", false);
+        eventually("a gratuitous ARP", || {
+            tap.receive(&mut batch).unwrap();
+            batch.frames().any(|received| {
+                let frame = Frame::parse(received.bytes).unwrap();
+                frame.ethertype() == ethertype::ARP
+                    && frame.dst() == Mac::BROADCAST
+                    && Arp::decode(frame.payload()).is_ok_and(|arp| arp == expected)
+            })
+        });
     });
 }
 
