@@ -96,7 +96,9 @@ fn spec(run: &Run) -> Result<TeamSpec, Failure> {
 /// Why a team could not be started: wrong words, a machine that lacks something, or else.
 fn not_started(error: Error) -> Failure {
     match error {
-        Error::NoDevice { .. } | Error::NoMembers(_) | Error::Team(_) => Failure::wrong_input(error),
+        Error::NoDevice { .. } | Error::NotEthernet { .. } | Error::NoMembers(_) | Error::Team(_) => {
+            Failure::wrong_input(error)
+        }
         Error::Dataplane(nicteam_dataplane::Error::Name(_)) => Failure::wrong_input(error),
         Error::Dataplane(nicteam_dataplane::Error::Unavailable { .. }) => Failure::missing(error),
         error => Failure::failed(error),

@@ -198,6 +198,14 @@ fn an_output_that_exists_is_not_touched() {
 }
 
 #[test]
+fn a_duration_out_of_range_is_refused() {
+    for duration in ["0s", "10ms", "99h", "soon"] {
+        let output = Command::new(NICTEAM).args(["lab", "run", "two-hosts", "--duration", duration]).output().unwrap();
+        assert_failure(&output, 2, &[duration, "hint:"]);
+    }
+}
+
+#[test]
 fn neither_root_nor_user_namespaces_is_named() {
     // Inside a user namespace that allows no further ones, without any capability.
     let script = format!(

@@ -76,6 +76,12 @@ pub enum Error {
         /// The device.
         device: String,
     },
+    /// The loopback device and its kin.
+    #[error("`{device}` has no Ethernet address and cannot be a member")]
+    NotEthernet {
+        /// The device.
+        device: String,
+    },
     /// The device belongs to somebody else.
     #[error("`{device}` has a master already; hint: `ip link set {device} nomaster` frees it")]
     Enslaved {

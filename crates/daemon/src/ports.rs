@@ -42,6 +42,9 @@ pub(crate) fn find(netlink: &mut Netlink, team: &str, device: &str) -> Result<Ca
     if link.master.is_some() {
         return Err(Error::Enslaved { device: device.to_owned() });
     }
+    if link.mac == [0; 6] {
+        return Err(Error::NotEthernet { device: device.to_owned() });
+    }
     match Original::from_alias(&link.alias) {
         Some((owner, _)) if owner != team && Lock::is_held(owner)? => {
             Err(Error::Member { device: device.to_owned(), team: owner.to_owned() })

@@ -58,6 +58,7 @@ fn what_cannot_be_a_team_is_refused_and_nothing_is_left() {
         };
         let good = || spec(&[], kind);
         refuse(TeamSpec { members: vec!["nope".to_owned()], ..good() }, "no device `nope`");
+        refuse(TeamSpec { members: vec!["eth0".to_owned(), "lo".to_owned()], ..good() }, "no Ethernet address");
         refuse(TeamSpec { members: Vec::new(), ..good() }, "no members");
         refuse(TeamSpec { members: vec!["eth0".to_owned(), "eth0".to_owned()], ..good() }, "member already");
         refuse(TeamSpec { name: "far-too-long-a-name".to_owned(), ..good() }, "cannot be a team's name");

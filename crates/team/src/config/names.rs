@@ -157,7 +157,7 @@ fn named<T: Copy + Default>(
     let found = known.iter().find(|&&(_, name, number)| name == word || number.is_some() && number == wanted);
     found.map(|&(value, ..)| value).ok_or_else(|| {
         let names: Vec<_> = known.iter().map(|&(_, name, _)| name).collect();
-        let yet = if later.contains(&word) { "the kernel has it, nicteam does not yet; " } else { "" };
-        ConfigError::BadValue { option, value: text.to_owned(), expected: format!("{yet}one of {}", names.join(", ")) }
+        let yet = if later.contains(&word) { " (the kernel has it, nicteam does not yet)" } else { "" };
+        ConfigError::BadValue { option, value: text.to_owned(), expected: format!("one of {}{yet}", names.join(", ")) }
     })
 }

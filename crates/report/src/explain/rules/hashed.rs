@@ -96,6 +96,7 @@ fn placed(hop: &Hop<'_>, prediction: &Prediction, key: Key, one_to: bool, one_fr
     let all_on_one = by_place.len() == 1;
     let groups = by_place.iter().enumerate().map(|(index, (place, names))| {
         let who = match key {
+            Key::Connection if all_on_one && names.len() == 1 => "the connection".to_owned(),
             Key::Connection if all_on_one => format!("all {}", plural(names.len(), "connection")),
             Key::Connection => plural(names.len(), "connection"),
             _ if all_on_one => format!("all of {}", list(names)),
