@@ -15,6 +15,7 @@ mod fit;
 mod hold;
 mod lab_id;
 mod limit;
+mod lock;
 mod measure;
 mod output;
 pub mod protocol;

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::Failure;
+use crate::lock::lock;
 use crate::protocol::{Done, Message, PROTOCOL, Request};
 use crate::workload::tcp;
 
@@ -46,7 +47,7 @@ impl Output {
     pub(crate) fn say(&self, message: &Message) -> std::io::Result<()> {
         let mut line = serde_json::to_vec(message).expect("a message has string keys only");
         line.push(b'\n');
-        let _whole = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let _whole = lock(&self.0);
         let mut stdout = std::io::stdout().lock();
         stdout.write_all(&line)?;
         stdout.flush()

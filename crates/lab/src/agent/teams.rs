@@ -1,6 +1,6 @@
 //! The teams of an agent's host, and its devices without a team.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use nicteam_daemon::{Notice, RunningTeam, TeamSpec};
 use nicteam_dataplane::{Choice, Kind};
@@ -11,6 +11,7 @@ use nicteam_team::Config;
 
 use crate::Failure;
 use crate::agent::Output;
+use crate::lock::lock;
 use crate::protocol::{AddTeam, Message};
 
 /// What is measured on a host.
@@ -98,9 +99,4 @@ impl Teams {
         }
         Ok(samples)
     }
-}
-
-/// The value, even if a thread that held it panicked: every change here is a single push.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use nicteam_record::ConnectionSample;
@@ -19,6 +19,7 @@ use nix::sys::socket::{
 
 use crate::Failure;
 use crate::experiment::{Direction, Tcp};
+use crate::lock::lock;
 use crate::protocol::ConnectionSpec;
 
 /// Bytes a sender hands to the kernel at once.
@@ -281,9 +282,4 @@ fn tcp_socket(address: SocketAddr) -> Result<OwnedFd, std::io::Error> {
     let socket = socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
     setsockopt(&socket, sockopt::ReuseAddr, &true)?;
     Ok(socket)
-}
-
-/// The value, even if a thread that held it panicked: every change here is a single step.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
