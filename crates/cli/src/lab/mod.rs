@@ -95,9 +95,8 @@ pub(crate) struct Up {
 
 /// A duration of the command line, of the range that the file's `duration` has.
 fn duration(text: &str) -> Result<Duration, String> {
-    const RANGE: std::ops::RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(24 * 3600);
     match experiment::parse_duration(text) {
-        Ok(duration) if RANGE.contains(&duration) => Ok(duration),
+        Ok(duration) if experiment::RUN_DURATION.contains(&duration) => Ok(duration),
         Ok(_) => Err(format!("`{text}` is out of range; hint: a run takes 100ms to 24h")),
         Err((wrong, hint)) => Err(format!("{wrong}; hint: {hint}")),
     }

@@ -179,7 +179,7 @@ pub(super) const DEFAULTS: Section = Section {
         },
         Key {
             name: "duration",
-            kind: time(100, DAY_MS),
+            kind: Kind::Time(super::RUN_DURATION),
             need: Need::Default("8s"),
             doc: "How long each run is measured.",
         },
@@ -354,7 +354,7 @@ pub(super) const RUN: Section = Section {
         },
         Key {
             name: "duration",
-            kind: time(100, DAY_MS),
+            kind: Kind::Time(super::RUN_DURATION),
             need: Need::Otherwise("`duration` of `[defaults]`"),
             doc: "How long it is measured.",
         },

@@ -37,7 +37,7 @@ pub use catalog::{Builtin, FindError, MAX_FILE_BYTES, Source, builtin, find};
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use reference::{key_reference, schema};
 pub use resolved::*;
-pub use units::{parse_duration, parse_rate, show_duration, show_rate};
+pub use units::{RUN_DURATION, parse_duration, parse_rate, show_duration, show_rate};
 
 /// What the command line changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

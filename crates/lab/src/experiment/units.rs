@@ -49,6 +49,9 @@ pub fn show_rate(rate_bps: u64) -> String {
     format!("{}{unit}", rate_bps as f64 / scale)
 }
 
+/// How long a run may be measured.
+pub const RUN_DURATION: std::ops::RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(86_400);
+
 /// Reads a duration: `250ms`, `8s`, `1.5s`, `2m`, `1h`.
 ///
 /// # Errors
