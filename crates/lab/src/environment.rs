@@ -33,8 +33,9 @@ pub(crate) fn environment(
         congestion_default: congestion_default()?,
         granularity: match granularity {
             Granularity::Packets => "packets".to_owned(),
-            Granularity::SuperFrames => "super-frames".to_owned(),
+            Granularity::SuperFrames { .. } => "super-frames".to_owned(),
         },
+        max_packets_per_frame: Some(granularity.max_packets()).filter(|&most| most < Granularity::UNBOUNDED),
         busy_before,
     })
 }

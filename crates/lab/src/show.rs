@@ -306,7 +306,7 @@ fn changes(topology: &Topology, base: &Topology) -> Vec<String> {
 
 fn show_conditions(experiment: &Experiment, out: &mut String) {
     let granularity = match experiment.granularity {
-        GranularityChoice::Auto => "true packets if this machine can carry them",
+        GranularityChoice::Auto => "true packets if this machine can carry them, else the smallest super-frames",
         GranularityChoice::Packets => "true packets",
         GranularityChoice::SuperFrames => "super-frames",
     };

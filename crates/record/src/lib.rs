@@ -55,10 +55,24 @@ pub struct Environment {
     /// The kernel's default congestion control; connections name their own.
     pub congestion_default: String,
     /// `packets`: every frame was a true MTU packet; `super-frames`: the stack's
-    /// offloads joined up to 64 KB, because the machine cannot carry packets at this rate.
+    /// offloads joined several, because the machine cannot carry packets at this rate.
     pub granularity: String,
+    /// The most packets that one frame joined, 1 to 65,534; none: 64 KB was the bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_packets_per_frame: Option<u32>,
     /// Share of all processors that was busy before the first run, 0 to 1: the machine's noise.
     pub busy_before: f64,
+}
+
+impl Environment {
+    /// What the frames were, in words: `true packets`, `super-frames of up to 4 packets`.
+    pub fn frames(&self) -> String {
+        match (self.granularity.as_str(), self.max_packets_per_frame) {
+            ("packets", _) => "true packets".to_owned(),
+            (other, Some(most)) => format!("{other} of up to {most} packets"),
+            (other, None) => format!("{other} of up to 64 KB"),
+        }
+    }
 }
 
 /// What was asked.

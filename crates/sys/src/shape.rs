@@ -19,9 +19,27 @@ pub enum Granularity {
     /// Every frame is one packet: each is charged its own preamble, check
     /// sequence and gap (24 bytes, at least 84 in all).
     Packets,
-    /// Up to 64 KB go through at once: the rate is lowered to what full
-    /// 1514-byte frames would leave (1514/1538).
-    SuperFrames,
+    /// Several packets go through at once, 64 KB at most: the rate is lowered
+    /// to what full 1514-byte frames would leave (1514/1538).
+    SuperFrames {
+        /// The most packets in a frame, 2 to [`Granularity::UNBOUNDED`].
+        max_packets: u32,
+    },
+}
+
+impl Granularity {
+    /// As many packets as the kernel joins (`GSO_MAX_SEGS`): 64 KB is the bound.
+    pub const UNBOUNDED: u32 = 65_535;
+    /// The stack's super-frames as they are.
+    pub const WHOLE: Granularity = Granularity::SuperFrames { max_packets: Granularity::UNBOUNDED };
+
+    /// The most packets that one frame joins; on the devices it is `gso_max_segs`.
+    pub fn max_packets(self) -> u32 {
+        match self {
+            Granularity::Packets => 1,
+            Granularity::SuperFrames { max_packets } => max_packets,
+        }
+    }
 }
 
 /// Limits what `ifindex` sends to `rate_bps` of the wire. A device has one shape; a second call replaces it.
@@ -151,7 +169,7 @@ impl HtbClass {
     fn new(rate_bps: u64, granularity: Granularity) -> Option<HtbClass> {
         let (charged_bps, overhead_bytes, shortest_bytes) = match granularity {
             Granularity::Packets => (rate_bps, OVERHEAD_BYTES, SHORTEST_FRAME_BYTES),
-            Granularity::SuperFrames => ((u128::from(rate_bps) * 1514 / 1538) as u64, 0, 0),
+            Granularity::SuperFrames { .. } => ((u128::from(rate_bps) * 1514 / 1538) as u64, 0, 0),
         };
         let rate_bytes_per_s = charged_bps / 8;
         let class = HtbClass { rate_bytes_per_s, overhead_bytes, shortest_bytes, sizes: Sizes::of_rate(rate_bps) };
@@ -265,7 +283,7 @@ mod tests {
     fn a_gigabit_is_charged_by_frame_or_lowered_to_the_share_of_full_frames() {
         let packets = HtbClass::new(1_000_000_000, Granularity::Packets).unwrap();
         assert_eq!((packets.rate_bytes_per_s, packets.overhead_bytes, packets.shortest_bytes), (125_000_000, 24, 84));
-        let super_frames = HtbClass::new(1_000_000_000, Granularity::SuperFrames).unwrap();
+        let super_frames = HtbClass::new(1_000_000_000, Granularity::WHOLE).unwrap();
         assert_eq!(super_frames.rate_bytes_per_s, 123_049_414);
         assert_eq!((super_frames.overhead_bytes, super_frames.shortest_bytes), (0, 0));
         assert_eq!(super_frames.sizes, packets.sizes, "both follow the rate of the wire");

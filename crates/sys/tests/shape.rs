@@ -48,7 +48,7 @@ fn tc_shows_the_rate_the_bursts_and_the_queue() {
     }
 
     // A second call replaces the first.
-    shape(&mut a.netlink, A, 40_000_000_000, Granularity::SuperFrames).unwrap();
+    shape(&mut a.netlink, A, 40_000_000_000, Granularity::WHOLE).unwrap();
     let class = tc(&a.netns, "-s -d class show dev eth0").unwrap();
     assert_eq!(class.matches("class htb").count(), 1, "{class}");
     for part in ["rate 39375Mbit ceil 39375Mbit", "burst 26"] {
@@ -90,7 +90,7 @@ fn tcp_gets_the_payload_share_of_the_rate_as_packets() {
 
 #[test]
 fn tcp_gets_the_payload_share_of_the_rate_as_super_frames() {
-    expect_payload_share(None, Granularity::SuperFrames);
+    expect_payload_share(None, Granularity::WHOLE);
 }
 
 /// Sends through a link of 200 Mbit/s and compares with what its frames can

@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     rounds: u32,
     /// Rate of T3's links with the packet dataplane, which passes every packet
     /// through user space four times; the table states it.
-    #[arg(long, default_value = "50mbit")]
+    #[arg(long, default_value = "100mbit")]
     packet_rate: String,
     /// How long each run is measured, whole seconds.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]

@@ -143,7 +143,7 @@ fn sending_evenness(run: &Run) -> Option<f64> {
 /// The links, in words.
 fn links(record: &Record) -> String {
     let rate_bps = record.runs.first().and_then(|run| run.topology.links.first()).map_or(0, |link| link.rate_bps);
-    format!("{} Mbit/s each, {}", rate_bps / 1_000_000, record.environment.granularity)
+    format!("{} Mbit/s each, {}", rate_bps / 1_000_000, record.environment.frames())
 }
 
 /// The product as a user without any privilege runs it, from a copy: the build

@@ -18,8 +18,8 @@ const OPTIONS: [(&str, &str); 1] = [("mode", "balance-rr")];
 /// set of rounds. Nothing is judged: the product has chosen the veth end, for
 /// reasons that ARCHITECTURE.md names; this says what the choice costs.
 pub(crate) fn measure(rounds: u32, window: Duration) -> Result<Vec<Figure>, Failure> {
-    let raw = Pair::raw(Granularity::SuperFrames)?;
-    let veth = Pair::team(&OPTIONS, Kind::Bpf, Granularity::SuperFrames)?;
+    let raw = Pair::raw(Granularity::WHOLE)?;
+    let veth = Pair::team(&OPTIONS, Kind::Bpf, Granularity::WHOLE)?;
     let tap = Pair::team_on_tap(&OPTIONS)?;
     let mut figures = Vec::new();
     for streams in STREAMS {

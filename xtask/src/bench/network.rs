@@ -71,7 +71,7 @@ impl Pair {
 
     /// The same on a TAP instead of a veth end, with the eBPF dataplane and super-frames.
     pub(crate) fn team_on_tap(options: &Options) -> Result<Pair, Failure> {
-        let (near, far) = cabled(&members(), Granularity::SuperFrames)?;
+        let (near, far) = cabled(&members(), Granularity::WHOLE)?;
         let config = config(options)?;
         let start = |host: &Host| host.netns.run(|| start_on_tap(&config))?;
         let teams = [&near, &far].into_iter().map(start).collect::<Result<_, Failure>>()?;

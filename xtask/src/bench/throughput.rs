@@ -31,7 +31,7 @@ const ROUND_ROBIN: Contestant = Contestant {
     name: "balance-rr, bpf",
     options: &[("mode", "balance-rr")],
     kind: Kind::Bpf,
-    granularity: Granularity::SuperFrames,
+    granularity: Granularity::WHOLE,
     bound: BOUND,
 };
 

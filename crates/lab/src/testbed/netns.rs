@@ -99,7 +99,7 @@ impl Deployment {
     /// Makes a cable: both ends have an index of their own on this machine,
     /// without which carrier loss would be noticed up to a second late.
     fn add_cable(&mut self, cable: &Cable, first_index: u32, granularity: Granularity) -> Result<(), Error> {
-        let gso_max_segs = (granularity == Granularity::Packets).then_some(1);
+        let gso_max_segs = Some(granularity.max_packets());
         let far = self.node(&cable.b.node)?.netns.as_fd().try_clone_to_owned();
         let far = far.map_err(|error| nicteam_sys::Error::new("keep a handle on a namespace", error))?;
         let end = VethEnd { name: "", index: None, mac: None, netns: None, gso_max_segs };

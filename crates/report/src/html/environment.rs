@@ -1,6 +1,6 @@
 //! Where it ran, how it was measured, how to run it again.
 
-use nicteam_record::Record;
+use nicteam_record::{Environment, Record};
 
 use crate::svg::esc;
 use crate::units::percent;
@@ -15,7 +15,7 @@ pub(super) fn section(record: &Record) -> String {
         ("memory", format!("{:.1} GiB", environment.memory_bytes as f64 / f64::from(1u32 << 30))),
         ("testbed", format!("{}, as {}", environment.testbed, environment.privileges)),
         ("dataplane", environment.dataplane.clone()),
-        ("frames", granularity(&environment.granularity)),
+        ("frames", frames(environment)),
         ("congestion control", congestion(record)),
         ("busy before", format!("{} of all processors, before the first run", percent(environment.busy_before))),
         ("nicteam", record.nicteam.clone()),
@@ -40,12 +40,15 @@ const COUNTS: &str = "<p><b>Delivered</b> is payload that the receiving programs
     <b>A member’s load</b> is its own byte counters beside what full frames on its link can show; it includes headers, \
     acknowledgements and segments sent again. The warm-up is in no figure.</p>\n";
 
-/// What the two granularities are.
-fn granularity(name: &str) -> String {
-    match name {
-        "packets" => "packets: every frame was a true MTU packet".to_owned(),
-        "super-frames" => "super-frames: the stack joined packets to up to 64 KB, whose headers are counted once (bytes about 4 % low)".to_owned(),
-        other => other.to_owned(),
+/// What the frames were, and what it does to the counts.
+fn frames(environment: &Environment) -> String {
+    let frames = environment.frames();
+    match environment.granularity.as_str() {
+        "packets" => format!("{frames}: every frame was one of the MTU at most"),
+        "super-frames" => {
+            format!("{frames}, joined by the stack; their headers are counted once (bytes up to 4 % low)")
+        }
+        _ => frames,
     }
 }
 

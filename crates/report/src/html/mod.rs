@@ -49,7 +49,7 @@ fn header(record: &Record) -> String {
         ("When", when(&record.started)),
         ("Testbed", format!("{}, {}", environment.testbed, environment.privileges)),
         ("Dataplane", environment.dataplane.clone()),
-        ("Frames", environment.granularity.clone()),
+        ("Frames", environment.frames()),
         ("Kernel", environment.kernel.clone()),
         ("Processors", format!("{} × {}", environment.cpus, environment.cpu_model)),
     ];

@@ -84,6 +84,7 @@ pub fn record(runs: Vec<Run>) -> Record {
             privileges: "root".into(),
             congestion_default: "cubic".into(),
             granularity: "packets".into(),
+            max_packets_per_frame: Some(1),
             busy_before: 0.034,
         },
         experiment: Experiment {
