@@ -19,6 +19,11 @@ impl Failure {
         }
     }
 
+    /// The same, in other words.
+    pub(crate) fn saying(self, message: impl Display) -> Failure {
+        Failure { message: message.to_string(), ..self }
+    }
+
     /// It could not be done.
     pub(crate) fn failed(message: impl Display) -> Failure {
         Failure { code: 1, message: message.to_string() }

@@ -129,6 +129,93 @@ fn a_dead_agent_ends_the_run() {
     assert_eq!(folder.entries(), [""; 0]);
 }
 
+/// A short run and a long one.
+const TWO_RUNS: &str = r#"
+title = "A short run and a long one"
+defaults.warmup = "0s"
+links = [{ between = ["a", "b"], rate = "10mbit" }]
+[hosts]
+a = {}
+b = {}
+[workloads.copy]
+kind = "tcp"
+from = "a"
+to = "b"
+[[runs]]
+name = "short"
+workloads = "copy"
+duration = "300ms"
+[[runs]]
+name = "long"
+workloads = "copy"
+duration = "60s"
+"#;
+
+/// Runs [`TWO_RUNS`], ends it in the second run, and returns what it said and its exit code.
+fn ended_in_the_second_run(folder: &Folder, end: impl FnOnce(&Child)) -> (String, String, Option<i32>) {
+    let file = folder.path("two-runs.toml");
+    fs::write(&file, TWO_RUNS).unwrap();
+    let mut lab = Command::new(NICTEAM)
+        .args(["lab", "run", &file, "--output", &folder.path("bundle")])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(lab.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let heard: Vec<String> = said.by_ref().take_while(|line| !line.starts_with("run 2 of 2")).collect();
+    assert!(heard.iter().any(|line| line.starts_with("run 1 of 2: short")), "{heard:?}");
+    eventually("two agents", || agents_of(lab.id()).len() == 2);
+    end(&lab);
+    let rest: Vec<String> = said.collect();
+    let printed = std::io::read_to_string(lab.stdout.take().unwrap()).unwrap();
+    (rest.join("\n"), printed, lab.wait().unwrap().code())
+}
+
+/// The bundle holds the first run and says that the second did not end.
+#[track_caller]
+fn assert_partial(folder: &Folder, reason: &str, said: &str, printed: &str) {
+    let record = fs::read_to_string(folder.path("bundle/record.json")).unwrap();
+    let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+    assert_eq!(record["runs"].as_array().unwrap().len(), 1);
+    assert_eq!(record["runs"][0]["name"], "short");
+    assert_eq!(record["unfinished"]["run"], "long");
+    assert!(record["unfinished"]["reason"].as_str().unwrap().contains(reason), "{record}");
+    assert!(fs::read_to_string(folder.path("bundle/report.html")).unwrap().contains("Partial:"));
+    let samples: Vec<_> = fs::read_dir(folder.path("bundle/samples")).unwrap().collect();
+    assert_eq!(samples.len(), 1);
+    assert!(printed.contains("short"), "no table: {printed}");
+    assert!(said.contains("run `long` did not end") && said.contains("1 of 2 runs are recorded"), "{said}");
+    let again = Command::new(NICTEAM).args(["lab", "report", &folder.path("bundle")]).output().unwrap();
+    assert!(again.status.success());
+    assert!(String::from_utf8_lossy(&again.stderr).contains("partial: run `long` did not end"), "{again:?}");
+}
+
+#[test]
+fn ctrl_c_keeps_the_runs_that_ended() {
+    if !may_make_networks() {
+        return;
+    }
+    let folder = Folder::new("ctrl-c-second");
+    let (said, printed, code) = ended_in_the_second_run(&folder, press_ctrl_c);
+    assert_eq!(code, Some(130), "{said}");
+    assert_partial(&folder, "stopped by SIGINT", &said, &printed);
+}
+
+#[test]
+fn a_failed_run_keeps_those_before_it() {
+    if !may_make_networks() {
+        return;
+    }
+    let folder = Folder::new("dead-agent-second");
+    let (said, printed, code) = ended_in_the_second_run(&folder, |lab| {
+        kill(Pid::from_raw(agents_of(lab.id())[1] as i32), Signal::SIGKILL).unwrap();
+    });
+    assert_eq!(code, Some(1), "{said}");
+    // Which call finds it out depends on the moment.
+    assert_partial(&folder, "", &said, &printed);
+}
+
 #[test]
 fn clean_leaves_a_running_lab_alone() {
     if !may_make_networks() {

@@ -31,7 +31,7 @@ use std::path::PathBuf;
 pub use fit::fit;
 pub use hold::{Held, hold};
 pub use limit::{Limit, limit};
-pub use run::{Options, Progress, default_output, run};
+pub use run::{Options, Outcome, Progress, default_output, run};
 
 /// What an agent's part of a request can fail with, in words for the lab's user.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -69,7 +69,7 @@ pub enum Error {
     /// The folder for the results is there already.
     #[error("{0} exists already; hint: choose another folder with --output, or move that one away")]
     OutputExists(PathBuf),
-    /// A signal asked to stop.
-    #[error("stopped by {0}; everything that was built is gone again, nothing was recorded")]
+    /// A signal asked to stop; everything that was built is gone again.
+    #[error("stopped by {0}")]
     Interrupted(&'static str),
 }

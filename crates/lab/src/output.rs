@@ -52,7 +52,11 @@ impl Output {
     /// Writes a file of the bundle.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         let path = self.partial.join(name);
-        fs::write(&path, bytes).map_err(failed("write", &path))
+        fs::write(&path, bytes).map_err(|error| {
+            // The bundle may be kept without it; half a file has no place there.
+            let _ = fs::remove_file(&path);
+            failed("write", &path)(error)
+        })
     }
 
     /// Gives the folder its name.

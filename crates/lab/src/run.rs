@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use nicteam_dataplane::Kind;
-use nicteam_record::{self as record, Bundle, Record, Sample};
+use nicteam_record::{self as record, Bundle, Record, Sample, Unfinished};
 use nicteam_sys::{cpu, process};
 use sha2::{Digest, Sha256};
 
@@ -46,23 +46,36 @@ pub trait Progress {
     fn notice(&mut self, node: &str, text: &str);
 }
 
+/// What running an experiment left.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The bundle, with every run that ended.
+    pub bundle: Bundle,
+    /// What ended the experiment before its last run did; `record.unfinished` says in which.
+    pub stopped_by: Option<Error>,
+}
+
 /// Runs every run of an experiment and writes the bundle. `complete` adds what
 /// else is to be in its folder (the report page) before the folder gets its name.
-/// Ends early, with everything taken down, when a termination signal came
-/// ([`nicteam_sys::process::termination`]).
+/// Ends early, with everything taken down, when a run fails or a termination
+/// signal came ([`nicteam_sys::process::termination`]): the runs before that one
+/// are kept, as a partial bundle.
+///
+/// # Errors
+/// The first run did not end, or the bundle cannot be written: there is none.
 pub fn run(
     experiment: &Experiment,
     options: &Options,
     progress: &mut dyn Progress,
     complete: impl FnOnce(&Bundle) -> Result<(), Error>,
-) -> Result<Bundle, Error> {
+) -> Result<Outcome, Error> {
     unless_stopped(|| {
         let output = Output::begin(&options.output)?;
-        let record = record(experiment, options, &output, progress)?;
+        let (record, stopped_by) = record(experiment, options, &output, progress)?;
         let bundle = Bundle { dir: output.dir().to_owned(), record };
         bundle.write_record()?;
         complete(&bundle)?;
-        Ok(Bundle { dir: output.finish()?, ..bundle })
+        Ok(Outcome { bundle: Bundle { dir: output.finish()?, ..bundle }, stopped_by })
     })
 }
 
@@ -76,27 +89,38 @@ pub(crate) fn unless_stopped<T>(work: impl FnOnce() -> Result<T, Error>) -> Resu
     })
 }
 
-/// Carries every run out.
+/// Carries every run out, up to the one that fails; the second is its error.
 fn record(
     experiment: &Experiment,
     options: &Options,
     output: &Output,
     progress: &mut dyn Progress,
-) -> Result<Record, Error> {
+) -> Result<(Record, Option<Error>), Error> {
     let busy_before = busy_now()?;
     let started = now_rfc3339();
     let kind = dataplane(options.dataplane)?;
     let granularity = granularity(experiment, kind);
     let setting = Setting { binary: options.binary.clone(), dataplane: Some(kind), granularity };
     let mut runs = Vec::new();
+    let mut failed = None;
     for (number, run) in (1..).zip(&experiment.runs) {
         progress.run_begins(run, number, experiment.runs.len());
-        let done = run_one(run, experiment.interval, &setting, output, progress)?;
-        progress.run_ends(&done);
-        runs.push(done);
+        match unless_stopped(|| run_one(run, experiment.interval, &setting, output, progress)) {
+            Ok(done) => {
+                progress.run_ends(&done);
+                runs.push(done);
+            }
+            Err(error) if runs.is_empty() => return Err(error),
+            Err(error) => {
+                failed = Some((run, error));
+                break;
+            }
+        }
     }
+    let unfinished =
+        failed.as_ref().map(|(run, error)| Unfinished { run: run.name.clone(), reason: error.to_string() });
     let has_teams = experiment.runs.iter().any(|run| !run.topology.teams.is_empty());
-    Ok(Record {
+    let record = Record {
         schema: record::SCHEMA,
         nicteam: env!("CARGO_PKG_VERSION").to_owned(),
         started,
@@ -111,7 +135,9 @@ fn record(
             order: experiment.runs.iter().map(|run| run.name.clone()).collect(),
         },
         runs,
-    })
+        unfinished,
+    };
+    Ok((record, failed.map(|(_, error)| error)))
 }
 
 /// Builds a run's topology, drives its traffic, takes everything down.

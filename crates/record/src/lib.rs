@@ -33,6 +33,28 @@ pub struct Record {
     pub experiment: Experiment,
     /// What came out, in the order of the file.
     pub runs: Vec<Run>,
+    /// Set if the record is partial: the run that did not end, and why. Neither
+    /// it nor the runs after it are in `runs`. Absent from older records.
+    #[serde(default)]
+    pub unfinished: Option<Unfinished>,
+}
+
+/// The run at which an experiment ended early.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unfinished {
+    /// Its name.
+    pub run: String,
+    /// Why it did not end, in words: `stopped by SIGINT`.
+    pub reason: String,
+}
+
+impl Record {
+    /// If the record is partial: what is missing and why, in a sentence.
+    pub fn partial(&self) -> Option<String> {
+        let Unfinished { run, reason } = self.unfinished.as_ref()?;
+        let (ended, all) = (self.runs.len(), self.experiment.order.len());
+        Some(format!("run `{run}` did not end: {reason}; {ended} of {all} runs are recorded"))
+    }
 }
 
 /// Where an experiment ran.
@@ -90,7 +112,7 @@ pub struct Experiment {
     pub overrides: Vec<String>,
     /// Seed of everything random.
     pub seed: u64,
-    /// Names of the runs in the order in which they ran.
+    /// Names of the runs that were asked for, in the order in which they run.
     pub order: Vec<String>,
 }
 

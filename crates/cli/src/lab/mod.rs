@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use nicteam_dataplane::Kind;
 use nicteam_lab::experiment::{self, Experiment, Overrides};
-use nicteam_lab::{clean, show};
+use nicteam_lab::{Outcome, clean, show};
 use nicteam_record::Bundle;
 use nicteam_report::Style;
 use nicteam_sys::process;
@@ -120,7 +120,9 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Report { dir, json } => {
             let bundle = Bundle::open(&dir)?;
             write_page(&bundle)?;
-            tell(&bundle, json)
+            tell(&bundle, json)?;
+            bundle.record.partial().into_iter().for_each(|partial| say::line(format_args!("partial: {partial}")));
+            Ok(())
         }
         Command::Clean { results } => clean_up(&results),
     }
@@ -135,9 +137,19 @@ fn run_experiment(run: &Run) -> Result<(), Failure> {
         privileges,
     };
     let mut live = Live::new(std::io::stderr().is_terminal());
-    let bundle = nicteam_lab::run(&experiment, &options, &mut live, write_page);
+    let outcome = nicteam_lab::run(&experiment, &options, &mut live, write_page);
     drop(live);
-    tell(&bundle?, run.json)
+    let Outcome { bundle, stopped_by } = outcome.map_err(|error| match error {
+        nicteam_lab::Error::Interrupted(_) => Failure::interrupted(format!("{error}; nothing was recorded")),
+        error => error.into(),
+    })?;
+    tell(&bundle, run.json)?;
+    let Some(error) = stopped_by else { return Ok(()) };
+    let failure = Failure::from(error);
+    Err(match bundle.record.partial() {
+        Some(partial) => failure.saying(partial),
+        None => failure,
+    })
 }
 
 /// Builds the first of the picked runs and waits for a signal.

@@ -45,6 +45,9 @@ fn header(record: &Record) -> String {
         .question
         .as_deref()
         .map_or_else(String::new, |question| format!("<p class=\"lead\">{}</p>\n", esc(question)));
+    let partial = record
+        .partial()
+        .map_or_else(String::new, |partial| format!("<p><strong>Partial:</strong> {}.</p>\n", esc(&partial)));
     let facts = [
         ("When", when(&record.started)),
         ("Testbed", format!("{}, {}", environment.testbed, environment.privileges)),
@@ -56,7 +59,7 @@ fn header(record: &Record) -> String {
     let facts: String =
         facts.iter().map(|(name, value)| format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", esc(value))).collect();
     format!(
-        "<header>\n<p class=\"eyebrow\">nicteam lab · {}</p>\n<h1>{}</h1>\n{question}<dl class=\"facts\">\n{facts}</dl>\n</header>\n",
+        "<header>\n<p class=\"eyebrow\">nicteam lab · {}</p>\n<h1>{}</h1>\n{question}{partial}<dl class=\"facts\">\n{facts}</dl>\n</header>\n",
         esc(&experiment.name),
         esc(&experiment.title),
     )

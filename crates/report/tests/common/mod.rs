@@ -99,6 +99,7 @@ pub fn record(runs: Vec<Run>) -> Record {
             order: runs.iter().map(|run| run.name.clone()).collect(),
         },
         runs,
+        unfinished: None,
     }
 }
 
