@@ -13,7 +13,6 @@ use nicteam_sys::shape::Granularity;
 
 use crate::Error;
 use crate::experiment::{Experiment, GranularityChoice};
-use crate::limit::limit;
 
 /// Payload that a processor carries through hosts, switch and hosts again in
 /// true packets of 1500 bytes, bit/s. T3 on two processors of 2026: with eBPF
@@ -82,12 +81,12 @@ pub fn fit<E: From<Error>>(
     Ok(None)
 }
 
-/// Whether this machine carries every run in frames of so many packets.
+/// Whether this machine carries every run of the file in frames of so many packets.
 fn carries(experiment: &Experiment, kind: Kind, packets: u32) -> bool {
     let per_processor_bps = match kind {
         Kind::Bpf => PACKETS_BPF_BPS,
         Kind::Packet => PACKETS_SOCKETS_BPS,
     };
     let budget_bps = f64::from(cpu::count()) * per_processor_bps * f64::from(packets).powf(GAIN);
-    experiment.runs.iter().all(|run| limit(run).bps <= budget_bps)
+    experiment.highest_limit_bps <= budget_bps
 }

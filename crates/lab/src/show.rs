@@ -326,7 +326,7 @@ fn show_conditions(experiment: &Experiment, out: &mut String) {
         experiment.seed
     );
     if !experiment.overrides.is_empty() {
-        let _ = write!(line, "; from the command line: {}", experiment.overrides.join(", "));
+        let _ = write!(line, "; other than in the file: {}", experiment.overrides.join(", "));
     }
     paragraph(&line, "", out);
 }

@@ -195,6 +195,20 @@ fn the_command_line_overrides_and_is_noted() {
 }
 
 #[test]
+fn a_run_alone_is_fitted_as_among_the_others() {
+    let text = format!(
+        "title = 'x'\n[hosts]\na = {{}}\nb = {{}}\n[[links]]\nbetween = ['a', 'b']\n{TRAFFIC}\
+         [workloads.both]\nkind = 'tcp'\nfrom = 'a'\nto = 'b'\ndirection = 'both'\n\
+         [[runs]]\nname = 'both'\nworkloads = 'both'\n"
+    );
+    let all = parse_with(&text, &Overrides::default());
+    let one = parse_with(&text, &Overrides { only: Some(vec!["r".to_owned()]), ..Overrides::default() });
+    let limit = |number: usize| nicteam_lab::limit(&all.runs[number]).bps;
+    assert!(limit(0) < limit(1));
+    assert_eq!((all.highest_limit_bps, one.highest_limit_bps), (limit(1), limit(1)));
+}
+
+#[test]
 fn an_override_that_cannot_hold_is_refused() {
     let bad = |overrides: &Overrides, text: &str| {
         experiment::parse("x", "x.toml", text, overrides).unwrap_err().entries()[0].clone()

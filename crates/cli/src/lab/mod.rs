@@ -30,8 +30,8 @@ pub(crate) enum Command {
     Up(Up),
     /// List the experiments that come with nicteam.
     List,
-    /// Draw an experiment's topology.
-    Show(Pick),
+    /// Draw an experiment as this machine would run it.
+    Show(Show),
     /// Print a bundle's report and write its page again.
     Report {
         /// The bundle: a folder with a record.json.
@@ -80,6 +80,16 @@ pub(crate) struct Run {
     json: bool,
 }
 
+/// Draw an experiment as this machine would run it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Show {
+    #[command(flatten)]
+    pick: Pick,
+    /// What would execute the teams: bpf or packet; what the machine can by default.
+    #[arg(long, value_parser = crate::team::dataplane)]
+    dataplane: Option<Kind>,
+}
+
 /// Build an experiment's topology and hold it until Ctrl-C, for a look around.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Up {
@@ -116,7 +126,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
             let line = |builtin: &experiment::Builtin| format!("{:<20} {}\n", builtin.name, builtin.title());
             say::data(experiment::builtin().iter().map(line).collect::<String>())
         }
-        Command::Show(pick) => say::data(show::show(&load(&pick)?)),
+        Command::Show(show) => draw(&show),
         Command::Report { dir, json } => {
             let bundle = Bundle::open(&dir)?;
             write_page(&bundle)?;
@@ -150,6 +160,17 @@ fn run_experiment(run: &Run) -> Result<(), Failure> {
         Some(partial) => failure.saying(partial),
         None => failure,
     })
+}
+
+/// Draws an experiment fitted to the machine. Which dataplane that has can be
+/// found out with the privileges of a run alone; without them it is drawn as the file has it.
+fn draw(Show { pick, dataplane }: &Show) -> Result<(), Failure> {
+    let experiment = load(pick)?;
+    let experiment = match privileges::obtain() {
+        Ok(_) => fitted(experiment, pick, *dataplane)?,
+        Err(_) => experiment,
+    };
+    say::data(show::show(&experiment))
 }
 
 /// Builds the first of the picked runs and waits for a signal.
@@ -206,15 +227,18 @@ fn load_to_run(pick: &Pick, dataplane: Option<Kind>) -> Result<(Experiment, &'st
     let experiment = load(pick)?;
     let privileges = privileges::obtain()?;
     process::catch_termination()?;
+    Ok((fitted(experiment, pick, dataplane)?, privileges))
+}
+
+/// The experiment at the rate that this machine gives it; says so if that is not the file's.
+fn fitted(experiment: Experiment, pick: &Pick, dataplane: Option<Kind>) -> Result<Experiment, Failure> {
     let slower = nicteam_lab::fit(&experiment, dataplane, |rate_bps| load_at(pick, Some(rate_bps)))?;
-    if let Some((slower, rate_bps)) = slower {
-        let rate = experiment::show_rate(rate_bps);
-        say::line(format_args!(
-            "links of {rate}: the most at which this machine carries true packets here; --rate chooses another"
-        ));
-        return Ok((slower, privileges));
-    }
-    Ok((experiment, privileges))
+    let Some((slower, rate_bps)) = slower else { return Ok(experiment) };
+    let rate = experiment::show_rate(rate_bps);
+    say::line(format_args!(
+        "links of {rate}: the most at which this machine carries true packets in every run; --rate chooses another"
+    ));
+    Ok(slower)
 }
 
 /// Writes the page into the bundle.

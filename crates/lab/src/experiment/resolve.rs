@@ -10,6 +10,7 @@ use super::suggest::{list, nearest};
 use super::topology::{self, Built, Plan, duplicate};
 use super::units::{show_duration, show_rate, subnet};
 use super::{Direction, Experiment, GranularityChoice, Overrides, Run, Tcp, Topology, Workload, WorkloadKind, teams};
+use crate::limit;
 
 /// The most connections in one run: each has a port of its own from 40000 up.
 const MAX_CONNECTIONS: u32 = 8192;
@@ -34,6 +35,9 @@ pub(super) fn resolve(
     // Without hosts every name would be unknown; that has been said once.
     let hopeless = resolver.is_too_large() || resolver.named("hosts").is_empty();
     let runs = if hopeless { Vec::new() } else { resolver.runs() };
+    // The limit of half a topology says nothing.
+    let whole = if resolver.problems.is_empty() { &runs[..] } else { &[] };
+    let highest_limit_bps = whole.iter().map(|run| limit(run).bps).fold(0.0, f64::max);
     let runs = resolver.only(runs);
     resolver.check_rate_override();
     let interval = defaults.get("interval").map_or(Duration::from_millis(100), |at| at.value);
@@ -46,6 +50,7 @@ pub(super) fn resolve(
         seed: defaults.get("seed").map_or(1, |at| at.value),
         interval,
         rate_is_free: resolver.rate_is_free(),
+        highest_limit_bps,
         granularity: match defaults.get::<&str>("granularity").map_or("auto", |at| at.value) {
             "packets" => GranularityChoice::Packets,
             "super-frames" => GranularityChoice::SuperFrames,

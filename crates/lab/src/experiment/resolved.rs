@@ -27,6 +27,10 @@ pub struct Experiment {
     pub granularity: GranularityChoice,
     /// True if links have a rate that nobody chose, neither the file nor the command line.
     pub rate_is_free: bool,
+    /// The highest limit ([`crate::limit`]) of all runs of the file, those that
+    /// the command line leaves out included, bit/s: what the machine must be able
+    /// to carry. All runs count, so that a run alone is what it is among the others.
+    pub highest_limit_bps: f64,
     /// Its runs, in the order of the file.
     pub runs: Vec<Run>,
 }
