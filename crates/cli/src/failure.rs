@@ -1,6 +1,7 @@
 //! How a command ends that could not do what was asked.
 
 use std::fmt::{self, Display};
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 /// Why a command failed, and with which exit code.
@@ -62,10 +63,17 @@ impl From<nicteam_lab::Error> for Failure {
     fn from(error: nicteam_lab::Error) -> Failure {
         match error {
             nicteam_lab::Error::Interrupted(_) => Failure::interrupted(error),
+            nicteam_lab::Error::Experiment(diagnostics) => diagnostics.into(),
             nicteam_lab::Error::OutputExists(_) => Failure::wrong_input(error),
             nicteam_lab::Error::Dataplane(_) => Failure::missing(error),
             other => Failure::failed(other),
         }
+    }
+}
+
+impl From<nicteam_lab::experiment::Diagnostics> for Failure {
+    fn from(diagnostics: nicteam_lab::experiment::Diagnostics) -> Failure {
+        Failure::wrong_input(diagnostics.render(io::stderr().is_terminal()))
     }
 }
 

@@ -81,3 +81,19 @@ fn show_draws_what_would_run_with_only_or_without() {
     assert_eq!(drawn(&["--only", "one"]).0, rate);
     assert_eq!(drawn(&["--rate", "100mbit"]), ("100mbit".to_owned(), String::new()));
 }
+
+#[test]
+fn a_congestion_control_that_is_not_there_is_refused_before_anything_is_built() {
+    if !may_make_networks() {
+        return;
+    }
+    let text = "title = 'x'\nlinks = [{ between = ['a', 'b'] }]\n[hosts]\na = {}\nb = {}\n\
+                [workloads.w]\nkind = 'tcp'\nfrom = 'a'\nto = 'b'\ncongestion = 'cubik'\n\
+                [[runs]]\nname = 'r'\nworkloads = 'w'\n";
+    let file = File::new("congestion", text);
+    let output = nicteam(&["lab", "run", file.path(), "--output", "/nonexistent/results"]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains(&format!("{}:10:14", file.path())), "{said}");
+    assert!(said.contains("`cubic`") && !said.contains("run 1"), "{said}");
+}

@@ -9,6 +9,7 @@
 pub mod agent;
 pub mod clean;
 mod clock;
+mod congestion;
 mod environment;
 pub mod experiment;
 mod fit;
@@ -28,6 +29,7 @@ mod workload;
 use std::io;
 use std::path::PathBuf;
 
+pub use congestion::check_congestion;
 pub use fit::fit;
 pub use hold::{Held, hold};
 pub use limit::{Limit, limit};
@@ -53,6 +55,9 @@ pub enum Error {
         /// What it says.
         message: String,
     },
+    /// The machine cannot run what the file asks for.
+    #[error("{0}")]
+    Experiment(experiment::Diagnostics),
     /// A file of the bundle cannot be written.
     #[error("cannot {operation} {path}: {source}")]
     File {

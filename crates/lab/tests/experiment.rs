@@ -209,6 +209,35 @@ fn a_run_alone_is_fitted_as_among_the_others() {
 }
 
 #[test]
+fn a_congestion_control_that_the_machine_lacks_is_refused_at_its_place() {
+    let text = |congestion| {
+        format!(
+            "title = 'x'\n[hosts]\na = {{}}\nb = {{}}\n[[links]]\nbetween = ['a', 'b']\n{TRAFFIC}\
+             [workloads.other]\nkind = 'tcp'\nfrom = 'a'\nto = 'b'\n{congestion}\n"
+        ) + "[[runs]]\nname = 'other'\nworkloads = 'other'\n"
+    };
+    let available = ["reno", "cubic"];
+    let check = |text: &str, overrides: &Overrides, available: &[&str]| {
+        let checked = experiment::check_congestion(&parse_with(text, overrides), available, |n| available.contains(&n));
+        checked.map_err(|errors| errors.entries())
+    };
+    let all = Overrides::default();
+    assert_eq!(check(&text("congestion = 'reno'"), &all, &available), Ok(()));
+    let cubik = text("congestion = 'cubik'");
+    let line = 1 + cubik.lines().position(|line| line.contains("cubik")).unwrap();
+    let [entry] = check(&cubik, &all, &available).unwrap_err().try_into().unwrap();
+    assert_eq!((entry.line, entry.column), (Some(line), Some(14)));
+    assert_eq!(entry.hint.as_deref(), Some("did you mean `cubic`? this kernel has `reno` and `cubic`"));
+    // Runs that are left out need nothing.
+    let only = Overrides { only: Some(vec!["r".to_owned()]), ..Overrides::default() };
+    assert_eq!(check(&cubik, &only, &available), Ok(()));
+    // What the file does not name has no place in it.
+    let [entry] = check(&text(""), &all, &["reno"]).unwrap_err().try_into().unwrap();
+    assert_eq!(entry.line, None);
+    assert!(entry.hint.unwrap().contains("`[defaults]`"));
+}
+
+#[test]
 fn an_override_that_cannot_hold_is_refused() {
     let bad = |overrides: &Overrides, text: &str| {
         experiment::parse("x", "x.toml", text, overrides).unwrap_err().entries()[0].clone()

@@ -217,8 +217,7 @@ fn load_at(pick: &Pick, rate_bps: Option<u64>) -> Result<Experiment, Failure> {
     })?;
     let overrides =
         Overrides { rate_bps, duration: pick.duration, only: (!pick.only.is_empty()).then(|| pick.only.clone()) };
-    experiment::parse(&found.name, &found.path, &found.text, &overrides)
-        .map_err(|diagnostics| Failure::wrong_input(diagnostics.render(std::io::stderr().is_terminal())))
+    Ok(experiment::parse(&found.name, &found.path, &found.text, &overrides)?)
 }
 
 /// Reads an experiment and fits it to the machine, with the privileges that
@@ -227,6 +226,7 @@ fn load_to_run(pick: &Pick, dataplane: Option<Kind>) -> Result<(Experiment, &'st
     let experiment = load(pick)?;
     let privileges = privileges::obtain()?;
     process::catch_termination()?;
+    nicteam_lab::check_congestion(&experiment)?;
     Ok((fitted(experiment, pick, dataplane)?, privileges))
 }
 

@@ -16,6 +16,7 @@
 
 mod addresses;
 mod catalog;
+mod congestion;
 mod diagnostics;
 mod keys;
 mod raw;
@@ -34,6 +35,7 @@ use std::time::Duration;
 use toml::de::DeTable;
 
 pub use catalog::{Builtin, FindError, MAX_FILE_BYTES, Source, builtin, find};
+pub use congestion::check_congestion;
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use reference::{key_reference, schema};
 pub use resolved::*;
@@ -72,6 +74,6 @@ pub fn parse(name: &str, path_shown: &str, text: &str, overrides: &Overrides) ->
         problems.extend(faults);
         return Err(Diagnostics::new(path_shown, text, problems));
     }
-    let experiment = resolve::resolve(name, text, &file, overrides, &mut problems);
+    let experiment = resolve::resolve(name, path_shown, text, &file, overrides, &mut problems);
     if problems.is_empty() { Ok(experiment) } else { Err(Diagnostics::new(path_shown, text, problems)) }
 }

@@ -23,6 +23,7 @@ type Teams<'a> = &'a [(At<String>, Options)];
 /// Resolves a file; the experiment is whole only if `problems` stays empty.
 pub(super) fn resolve(
     name: &str,
+    path_shown: &str,
     text: &str,
     file: &Record,
     overrides: &Overrides,
@@ -45,6 +46,7 @@ pub(super) fn resolve(
         name: name.to_owned(),
         title: file.get::<&str>("title").map(|at| at.value.to_owned()).unwrap_or_default(),
         question: file.get::<&str>("question").map(|at| at.value.to_owned()),
+        path: path_shown.to_owned(),
         text: text.to_owned(),
         overrides: overrides.notes(),
         seed: defaults.get("seed").map_or(1, |at| at.value),

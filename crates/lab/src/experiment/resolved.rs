@@ -15,6 +15,8 @@ pub struct Experiment {
     pub title: String,
     /// What it wants to know.
     pub question: Option<String>,
+    /// What messages call the file.
+    pub path: String,
     /// The file, whole.
     pub text: String,
     /// What the command line changed: `rate=1gbit`.
