@@ -40,6 +40,20 @@ fn every_bad_file_is_refused_as_reviewed() {
     assert!(different.is_empty(), "{different}\nUPDATE_GOLDEN=1 cargo test rewrites them");
 }
 
+/// Each of `tests/bad/one-*.toml` is a sound file with one mistake.
+#[test]
+fn one_mistake_is_one_error() {
+    let mut seen = 0;
+    for entry in std::fs::read_dir(BAD).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let Some(name) = name.strip_suffix(".toml").filter(|name| name.starts_with("one-")) else { continue };
+        let rendered = render(name, &std::fs::read_to_string(format!("{BAD}/{name}.toml")).unwrap());
+        assert!(rendered.ends_with(&format!("1 error in {name}.toml\n")), "{rendered}");
+        seen += 1;
+    }
+    assert!(seen >= 15, "only {seen} files");
+}
+
 #[test]
 fn no_golden_file_is_left_over() {
     for entry in std::fs::read_dir(BAD).unwrap() {

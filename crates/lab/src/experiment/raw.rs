@@ -1,6 +1,6 @@
 //! Text -> records: every value has the type its key demands, and knows its place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::ops::Range;
 use std::time::Duration;
@@ -28,6 +28,8 @@ pub(super) struct At<T> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Record {
     fields: BTreeMap<&'static str, At<Value>>,
+    /// Keys that were meant, but misspelt or given a wrong value.
+    broken: BTreeSet<&'static str>,
 }
 
 /// A team's options, as text, in the order of the file.
@@ -59,13 +61,20 @@ impl Record {
 
     /// True if the key was given, rightly or wrongly.
     pub fn has(&self, key: &str) -> bool {
-        self.fields.contains_key(key)
+        self.fields.contains_key(key) || self.is_broken(key)
+    }
+
+    /// True if the key was meant, but misspelt or given a wrong value. That has
+    /// been said; what follows from its absence is no second fault.
+    pub fn is_broken(&self, key: &str) -> bool {
+        self.broken.contains(key)
     }
 
     /// This record with the keys of another in place of its own.
     pub fn overlaid(&self, other: &Record) -> Record {
         let mut both = self.clone();
         both.fields.extend(other.fields.iter().map(|(key, at)| (*key, at.clone())));
+        both.broken.extend(&other.broken);
         both
     }
 }
@@ -104,20 +113,25 @@ field!(&'a [(At<String>, Options)], value => Value::Teams(teams) => teams);
 /// Reads a table; what is wrong goes to `problems`, the rest into the record.
 pub(super) fn read(table: &DeTable<'_>, span: Span, section: &Section, problems: &mut Vec<Problem>) -> Record {
     let mut record = Record::default();
-    let (mut given, mut misspelt) = (Vec::new(), Vec::new());
+    let mut given = Vec::new();
     for (name, value) in in_file_order(table) {
         let Some(key) = section.key(name.get_ref()) else {
             problems.push(unknown_key(name.get_ref(), &name.span(), section));
-            misspelt.extend(nearest(name.get_ref(), section.keys.iter().map(|key| key.name)));
+            record.broken.extend(nearest(name.get_ref(), section.keys.iter().map(|key| key.name)));
             continue;
         };
         given.push(key.name);
-        if let Some(value) = read_value(key, value, &name.span(), problems) {
-            record.fields.insert(key.name, value);
+        match read_value(key, value, &name.span(), problems) {
+            Some(value) => {
+                record.fields.insert(key.name, value);
+            }
+            None => {
+                record.broken.insert(key.name);
+            }
         }
     }
     for key in section.keys.iter().filter(|key| key.need == Need::Required && !given.contains(&key.name)) {
-        if !misspelt.contains(&key.name) {
+        if !record.is_broken(key.name) {
             problems.push(missing_key(key, &span, section));
         }
     }

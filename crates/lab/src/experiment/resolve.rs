@@ -7,7 +7,7 @@ use super::diagnostics::Problem;
 use super::keys::Thing;
 use super::raw::{At, Options, Record};
 use super::suggest::{list, nearest};
-use super::topology::{self, Built, Plan, duplicate};
+use super::topology::{self, Broken, Built, Plan, duplicate};
 use super::units::{show_duration, show_rate, subnet};
 use super::{Direction, Experiment, GranularityChoice, Overrides, Run, Tcp, Topology, Workload, WorkloadKind, teams};
 use crate::limit;
@@ -137,14 +137,29 @@ impl<'a> Resolver<'a, '_> {
             }
             runs.push(self.run(record));
         }
-        if records.is_empty() {
-            // No run to check them in: a file that is being written still wants its links checked.
-            let built = self.topology(self.none);
-            for (name, workload) in self.named("workloads") {
-                self.workload(name, workload, &built);
-            }
-        }
+        self.check_unused_workloads(records);
         runs
+    }
+
+    /// Those that no run names are checked in the file's own topology. Without a
+    /// run that is checked, too: a file that is being written still wants its links checked.
+    fn check_unused_workloads(&mut self, runs: &'a [Record]) {
+        let names = runs.iter().filter_map(|run| run.get::<&[At<String>]>("workloads"));
+        let used: BTreeSet<&str> = names.flat_map(|names| names.value).map(|name| name.value.as_str()).collect();
+        let mut unused =
+            self.named("workloads").iter().filter(|(name, _)| !used.contains(name.value.as_str())).peekable();
+        if unused.peek().is_none() && !runs.is_empty() {
+            return;
+        }
+        let known = self.problems.len();
+        let built = self.topology(self.none);
+        if !runs.is_empty() {
+            // Each run may change what would be wrong here.
+            self.problems.truncate(known);
+        }
+        for (name, workload) in unused {
+            self.workload(name, workload, &built);
+        }
     }
 
     fn run(&mut self, record: &'a Record) -> Run {
@@ -207,6 +222,7 @@ impl<'a> Resolver<'a, '_> {
         for (name, options) in run.get::<Teams<'a>>("teams").map_or(&[][..], |at| at.value) {
             match teams.get_mut(name.value.as_str()) {
                 Some((_, base)) => *base = teams::overlaid(base, options),
+                None if self.file.is_broken("teams") => {}
                 None => {
                     let names: Vec<_> = teams.keys().copied().collect();
                     self.problems.push(unknown_override(Thing::Team, name, &names));
@@ -220,6 +236,11 @@ impl<'a> Resolver<'a, '_> {
             links: self.file.get("links").map_or(&[], |at| at.value),
             rate_bps: self.default_rate(),
             mtu: self.defaults.get::<u64>("mtu").map_or(1500, |at| at.value as u32),
+            broken: Broken {
+                nodes: self.file.is_broken("hosts") || self.file.is_broken("switches"),
+                teams: self.file.is_broken("teams"),
+                mtu: self.file.is_broken("defaults") || self.defaults.is_broken("mtu"),
+            },
         };
         topology::build(&plan, self.problems)
     }
@@ -228,7 +249,7 @@ impl<'a> Resolver<'a, '_> {
     fn overlay(&mut self, key: &str, thing: Thing, run: &'a Record) -> Vec<(&'a At<String>, Record)> {
         let base = self.named(key);
         let changes = run.get::<Named<'a>>(key).map_or(&[][..], |at| at.value);
-        for (name, _) in changes {
+        for (name, _) in changes.iter().filter(|_| !self.file.is_broken(key)) {
             if base.iter().all(|(known, _)| known.value != name.value) {
                 let names: Vec<_> = base.iter().map(|(known, _)| known.value.as_str()).collect();
                 self.problems.push(unknown_override(thing, name, &names));
@@ -252,6 +273,9 @@ impl<'a> Resolver<'a, '_> {
         let mut workloads = Vec::new();
         for name in names.value {
             let Some((defined, record)) = known.iter().find(|(defined, _)| defined.value == name.value) else {
+                if self.file.is_broken("workloads") {
+                    continue;
+                }
                 let all = || known.iter().map(|(defined, _)| defined.value.as_str());
                 let hint = match nearest(&name.value, all()) {
                     Some(near) => format!("did you mean `{near}`?"),
@@ -318,6 +342,10 @@ impl<'a> Resolver<'a, '_> {
         let mut seen = BTreeSet::new();
         for name in names {
             if !hosts.contains(&name.value.as_str()) {
+                all_known = false;
+                if self.file.is_broken("hosts") {
+                    continue;
+                }
                 let is_switch = self.named("switches").iter().any(|(switch, _)| switch.value == name.value);
                 let hint = match nearest(&name.value, hosts.iter().copied()) {
                     _ if is_switch => "it is a switch; traffic goes between hosts".to_owned(),
@@ -325,7 +353,6 @@ impl<'a> Resolver<'a, '_> {
                     None => format!("the hosts are {}", list(hosts.iter().copied())),
                 };
                 self.problems.push(Problem::at(&name.span, format!("no host `{}`", name.value)).hint(hint));
-                all_known = false;
             } else if !seen.insert(&name.value) {
                 let problem = Problem::at(&name.span, format!("host `{}` is named twice", name.value));
                 self.problems.push(problem.hint("for more connections raise `connections`"));

@@ -27,6 +27,15 @@ pub(super) struct Plan<'a> {
     pub rate_bps: u64,
     /// Of links that name none.
     pub mtu: u32,
+    /// What of the file is broken, so that its absence is no second fault.
+    pub broken: Broken,
+}
+
+/// Parts of a file that were meant, but cannot be read.
+pub(super) struct Broken {
+    pub nodes: bool,
+    pub teams: bool,
+    pub mtu: bool,
 }
 
 /// What was built.
@@ -70,6 +79,7 @@ impl Builder<'_, '_> {
                 self.all_links = false;
                 continue;
             };
+            self.all_links &= !link.is_broken("count");
             let count = link.get::<u64>("count").map_or(1, |at| at.value) as usize;
             let rate_bps = link.get::<u64>("rate").map_or(self.plan.rate_bps, |at| at.value);
             let mtu = link.get::<u64>("mtu").map_or(self.plan.mtu, |at| at.value as u32);
@@ -108,6 +118,9 @@ impl Builder<'_, '_> {
         if nodes().any(|name| name == node.value) {
             return true;
         }
+        if self.plan.broken.nodes {
+            return false;
+        }
         let hint = match nearest(&node.value, nodes()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are {}; or add `[hosts.{}]`", list(nodes()), node.value),
@@ -132,6 +145,11 @@ impl Builder<'_, '_> {
     fn spread(&self, node: &str) -> Option<At<&str>> {
         let (_, record) = self.plan.switches.iter().find(|(name, _)| name.value == node)?;
         record.get("spread")
+    }
+
+    /// True for a switch that spreads, or would if it said rightly how.
+    fn is_to_spread(&self, node: &str) -> bool {
+        self.plan.switches.iter().any(|(name, record)| name.value == node && record.has("spread"))
     }
 
     /// A node's ends of its cables: device, peer, MTU.
@@ -159,7 +177,7 @@ impl Builder<'_, '_> {
                 continue;
             }
             let first = seen.insert((a, b));
-            let grouped = self.spread(a).is_some() && self.spread(b).is_some();
+            let grouped = self.is_to_spread(a) && self.is_to_spread(b);
             let (root_a, root_b) = (joined[a], joined[b]);
             if !first && !grouped {
                 found.push((
@@ -193,6 +211,10 @@ impl Builder<'_, '_> {
                     self.check_primary(host, defined, options, &config);
                     configs.insert(host.value.clone(), config);
                 }
+                // `Config::default`: so that its several links are no second complaint.
+                None if self.plan.broken.teams => {
+                    configs.insert(host.value.clone(), Config::default());
+                }
                 None => {
                     let hint = match nearest(&name.value, self.plan.teams.keys().copied()) {
                         Some(near) => format!("did you mean `{near}`?"),
@@ -201,7 +223,6 @@ impl Builder<'_, '_> {
                         }
                     };
                     self.problems.push(Problem::at(&name.span, format!("no team `{}`", name.value)).hint(hint));
-                    // So that its several links are no second complaint.
                     configs.insert(host.value.clone(), Config::default());
                 }
             }
@@ -212,13 +233,23 @@ impl Builder<'_, '_> {
     fn check_primary(&mut self, host: &At<String>, team: &At<String>, options: &Options, config: &Config) {
         let Some(primary) = &config.primary else { return };
         let devices: Vec<_> = self.ends(&host.value).into_iter().map(|end| end.0).collect();
-        if devices.is_empty() || devices.contains(primary) {
+        if !self.all_links || devices.contains(primary) {
             return;
         }
         let given = options.iter().find(|(option, _)| option.value == "primary").map(|(_, value)| &value.span);
+        let span = given.unwrap_or(&team.span);
+        // Said of the team's first host: the others have it from the same line.
+        if self.problems.iter().any(|problem| problem.span.as_ref() == Some(span)) {
+            return;
+        }
         let message = format!("`primary`: host `{}` has no device `{primary}`", host.value);
         let hint = format!("its devices are {}", list(devices.iter().map(String::as_str)));
-        self.problems.push(Problem::at(given.unwrap_or(&team.span), message).hint(hint));
+        self.problems.push(Problem::at(span, message).hint(hint));
+    }
+
+    /// False if the MTU of some link is a default in place of a wrong value.
+    fn has_sound_mtus(&self) -> bool {
+        !self.plan.broken.mtu && self.plan.links.iter().all(|link| !link.is_broken("mtu"))
     }
 
     fn hosts(&mut self, configs: &BTreeMap<String, Config>) -> (Vec<Host>, Vec<Team>) {
@@ -228,9 +259,10 @@ impl Builder<'_, '_> {
             let ends = self.ends(&name.value);
             let mtus: BTreeSet<_> = ends.iter().map(|end| end.2).collect();
             let config = configs.get(&name.value);
-            let problem = check_host(name, record, ends.len(), config.is_some(), &mtus);
+            let sound_mtus = if self.has_sound_mtus() { &mtus } else { &BTreeSet::new() };
+            let problem = check_host(name, record, ends.len(), config.is_some(), sound_mtus);
             let problem = problem.filter(|_| !ends.is_empty() || self.all_links);
-            self.problems.extend(problem.or_else(|| check_ipv6(name, address, &mtus)));
+            self.problems.extend(problem.or_else(|| check_ipv6(name, address, sound_mtus)));
             let device = if config.is_some() { "team0" } else { "eth0" }.to_owned();
             if let (Some(config), Some((_, peer, _))) = (config, ends.first()) {
                 teams.push(Team {
