@@ -41,6 +41,24 @@ pub struct TeamSpec {
     pub dataplane: Choice,
 }
 
+impl TeamSpec {
+    /// Refuses what cannot become a team on any host.
+    fn check(&self) -> Result<(), Error> {
+        if self.members.is_empty() {
+            return Err(Error::NoMembers(self.name.clone()));
+        }
+        match &self.config.primary {
+            // The kernel takes it and waits for such a member to join; here all members are known.
+            Some(primary) if !self.members.contains(primary) => Err(Error::PrimaryNoMember {
+                team: self.name.clone(),
+                primary: primary.clone(),
+                members: self.members.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// What a running team tells while it runs.
 #[derive(Debug)]
 pub enum Notice {
@@ -68,6 +86,16 @@ pub enum Error {
     /// A team without members.
     #[error("team {0} has no members; hint: name at least one device")]
     NoMembers(String),
+    /// The preferred member is none of the team's.
+    #[error("`primary` {primary} is no member of team {team}; hint: its members are {}", members.join(", "))]
+    PrimaryNoMember {
+        /// The team.
+        team: String,
+        /// What `primary` names.
+        primary: String,
+        /// Its members.
+        members: Vec<String>,
+    },
     /// There is no such device.
     #[error("no device `{device}` for team {team}; hint: `ip link` lists the devices of this network namespace")]
     NoDevice {

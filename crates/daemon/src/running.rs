@@ -72,6 +72,7 @@ impl RunningTeam {
     /// Sets a team up, or takes over the one that an ended process left, and
     /// returns when its first plan is in force.
     pub fn start(spec: TeamSpec, notify: Notify) -> Result<RunningTeam, Error> {
+        spec.check()?;
         let name = spec.name.clone();
         let (wake, woken) = socket_pair()?;
         let (requests, inbox) = mpsc::channel();

@@ -32,7 +32,7 @@ pub(crate) fn topology(topology: &Topology) -> record::Topology {
 fn team(team: &Team) -> record::Team {
     let options: std::collections::BTreeMap<String, String> =
         team.config.options().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    let hashes = team.config.mode == nicteam_team::Mode::BalanceXor;
+    let hashes = team.config.mode.hashes();
     record::Team {
         node: team.node.clone(),
         device: team.device.clone(),

@@ -12,7 +12,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use nicteam_team::{Config, Mode};
+use nicteam_team::Config;
 
 use crate::experiment::{
     Direction, Experiment, GranularityChoice, Host, Run, Tcp, Team, Topology, WorkloadKind, show_duration, show_rate,
@@ -229,7 +229,7 @@ fn config_text(config: &Config) -> String {
     let defaults = Config::default().options();
     let mut said = Vec::new();
     for (name, value) in config.options() {
-        let hashes = config.mode == Mode::BalanceXor && name == "xmit_hash_policy";
+        let hashes = config.mode.hashes() && name == "xmit_hash_policy";
         if name == "mode" || name == "miimon" || hashes || !defaults.contains(&(name, value.clone())) {
             said.push(format!("{name} {value}"));
         }

@@ -29,6 +29,11 @@ impl Mode {
             Mode::Broadcast => 3,
         }
     }
+
+    /// Whether `xmit_hash_policy` has an effect in it.
+    pub const fn hashes(self) -> bool {
+        matches!(self, Mode::BalanceXor)
+    }
 }
 
 impl HashPolicy {
