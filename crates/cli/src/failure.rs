@@ -64,7 +64,7 @@ impl From<nicteam_lab::Error> for Failure {
         match error {
             nicteam_lab::Error::Interrupted(_) => Failure::interrupted(error),
             nicteam_lab::Error::Experiment(diagnostics) => diagnostics.into(),
-            nicteam_lab::Error::OutputExists(_) => Failure::wrong_input(error),
+            nicteam_lab::Error::OutputExists(_) | nicteam_lab::Error::NoParent { .. } => Failure::wrong_input(error),
             nicteam_lab::Error::Dataplane(_) => Failure::missing(error),
             other => Failure::failed(other),
         }

@@ -285,6 +285,18 @@ fn an_output_that_exists_is_not_touched() {
 }
 
 #[test]
+fn an_output_in_a_folder_that_is_not_there_makes_no_tree() {
+    if !may_make_networks() {
+        return;
+    }
+    let folder = Folder::new("no-parent");
+    let output = folder.path("slip/of/the-pen");
+    let output = Command::new(NICTEAM).args(["lab", "run", "two-hosts", "--output", &output]).output().unwrap();
+    assert_failure(&output, 2, &["no folder", "slip/of", "hint:", "mkdir -p"]);
+    assert_eq!(folder.entries(), [""; 0]);
+}
+
+#[test]
 fn a_duration_out_of_range_is_refused() {
     for duration in ["0s", "10ms", "99h", "soon"] {
         let output = Command::new(NICTEAM).args(["lab", "run", "two-hosts", "--duration", duration]).output().unwrap();

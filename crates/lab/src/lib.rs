@@ -74,6 +74,17 @@ pub enum Error {
     /// The folder for the results is there already.
     #[error("{0} exists already; hint: choose another folder with --output, or move that one away")]
     OutputExists(PathBuf),
+    /// The folder in which the results are to get theirs is not there.
+    #[error(
+        "there is no folder {parent} to make {output} in; hint: `mkdir -p {parent}` makes it, or choose another with --output",
+        parent = parent.display(), output = output.display()
+    )]
+    NoParent {
+        /// The folder for the results.
+        output: PathBuf,
+        /// What is not there.
+        parent: PathBuf,
+    },
     /// A signal asked to stop; everything that was built is gone again.
     #[error("stopped by {0}")]
     Interrupted(&'static str),

@@ -26,8 +26,14 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Begins a folder. What an ended lab left under the same name is removed.
+    /// Begins a folder in one that is there: a slip of the pen makes no tree.
+    /// What an ended lab left under the same name is removed.
     pub(crate) fn begin(wanted: &Path) -> Result<Output, Error> {
+        // Without the slash that may end it, which would put the ending into the folder.
+        let wanted = &wanted.components().collect::<PathBuf>();
+        if let Some(parent) = wanted.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.is_dir()) {
+            return Err(Error::NoParent { output: wanted.to_owned(), parent: parent.to_owned() });
+        }
         let partial = with_ending(wanted, PARTIAL);
         if wanted.exists() || partial.exists() && !is_abandoned(&partial) {
             return Err(Error::OutputExists(if wanted.exists() { wanted.to_owned() } else { partial }));
@@ -35,8 +41,9 @@ impl Output {
         if partial.exists() {
             fs::remove_dir_all(&partial).map_err(failed("remove", &partial))?;
         }
-        let samples = partial.join("samples");
-        fs::create_dir_all(&samples).map_err(failed("make the folder", &samples))?;
+        for folder in [&partial, &partial.join("samples")] {
+            fs::create_dir(folder).map_err(failed("make the folder", folder))?;
+        }
         let mark = partial.join(MARK);
         let file = File::create(&mark).map_err(failed("write", &mark))?;
         let lock = Flock::lock(file, FlockArg::LockExclusiveNonblock)
@@ -121,6 +128,19 @@ mod tests {
         assert!(Output::begin(&folder).is_err(), "two at once");
         assert_eq!(output.finish().unwrap(), folder);
         assert_eq!(free_name(&folder), with_ending(&folder, "-2"));
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn the_last_folder_alone_is_made() {
+        let folder = std::env::temp_dir().join(format!("nicteam-output-parents-{}", std::process::id()));
+        let error = Output::begin(&folder.join("a/b")).unwrap_err();
+        assert!(matches!(&error, Error::NoParent { parent, .. } if *parent == folder.join("a")), "{error}");
+        assert!(!folder.exists());
+        fs::create_dir(&folder).unwrap();
+        let output = Output::begin(&folder.join("a/")).unwrap();
+        assert_eq!(output.dir(), folder.join("a.partial"), "the slash is no name");
+        assert_eq!(output.finish().unwrap(), folder.join("a"));
         fs::remove_dir_all(&folder).unwrap();
     }
 }

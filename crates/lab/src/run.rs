@@ -15,7 +15,7 @@ use crate::experiment::{Experiment, Run, WorkloadKind};
 use crate::fit::{dataplane, granularity};
 use crate::limit::limit;
 use crate::measure::Window;
-use crate::output::{Output, free_name};
+use crate::output::{Output, failed, free_name};
 use crate::protocol::{AgentSample, ConnectionSpec, Request};
 use crate::testbed::{Deployment, Report, Setting};
 use crate::workload::tcp::{self, Planned};
@@ -26,7 +26,7 @@ use crate::{Error, clock, recorded};
 pub struct Options {
     /// The nicteam binary, for the agents.
     pub binary: PathBuf,
-    /// Folder of the bundle; it must not exist.
+    /// Folder of the bundle; it must not exist, the folder it is in must.
     pub output: PathBuf,
     /// Dataplane of every team; none: what the machine can.
     pub dataplane: Option<Kind>,
@@ -343,8 +343,11 @@ fn now_rfc3339() -> String {
 }
 
 /// The folder for an experiment's results if none is named: `results/NAME-DATE-TIME`, free for now.
-pub fn default_output(name: &str) -> PathBuf {
+/// Makes `results`.
+pub fn default_output(name: &str) -> Result<PathBuf, Error> {
+    let results = Path::new("results");
+    std::fs::create_dir_all(results).map_err(failed("make the folder", results))?;
     let stamp: String = now_rfc3339().chars().filter(char::is_ascii_digit).collect();
     let (date, time) = stamp.split_at(stamp.len().min(8));
-    free_name(&Path::new("results").join(format!("{name}-{date}-{time}")))
+    Ok(free_name(&results.join(format!("{name}-{date}-{time}"))))
 }

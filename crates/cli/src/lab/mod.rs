@@ -69,7 +69,7 @@ pub(crate) struct Pick {
 pub(crate) struct Run {
     #[command(flatten)]
     pick: Pick,
-    /// Folder for the results; it must not exist. results/NAME-DATE-TIME by default.
+    /// Folder for the results, made in one that is there; it must not exist. results/NAME-DATE-TIME by default.
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// What executes the teams: bpf or packet; what the machine can by default.
@@ -142,7 +142,10 @@ fn run_experiment(run: &Run) -> Result<(), Failure> {
     let (experiment, privileges) = load_to_run(&run.pick, run.dataplane)?;
     let options = nicteam_lab::Options {
         binary: myself()?,
-        output: run.output.clone().unwrap_or_else(|| nicteam_lab::default_output(&experiment.name)),
+        output: match &run.output {
+            Some(output) => output.clone(),
+            None => nicteam_lab::default_output(&experiment.name)?,
+        },
         dataplane: run.dataplane,
         privileges,
     };
