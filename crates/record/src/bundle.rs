@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::{Record, Run, SCHEMA, Sample};
 
 /// Name of the record in its bundle.
-const RECORD: &str = "record.json";
+pub const RECORD: &str = "record.json";
 
 /// A folder with a record and its samples.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ mod topology;
 
 use serde::{Deserialize, Serialize};
 
-pub use bundle::{Bundle, BundleError};
+pub use bundle::{Bundle, BundleError, RECORD};
 pub use sample::{ConnectionSample, MemberSample, Sample};
 pub use topology::{Host, Link, LinkEnd, Switch, Team, Topology};
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use nicteam_dataplane::Kind;
 use nicteam_lab::experiment::{self, Experiment, Overrides};
 use nicteam_lab::{Outcome, clean, show};
-use nicteam_record::Bundle;
+use nicteam_record::{Bundle, RECORD};
 use nicteam_report::Style;
 use nicteam_sys::process;
 
@@ -34,8 +34,8 @@ pub(crate) enum Command {
     Show(Show),
     /// Print a bundle's report and write its page again.
     Report {
-        /// The bundle: a folder with a record.json.
-        dir: PathBuf,
+        /// The bundle: a folder with a record.json, or that file.
+        bundle: PathBuf,
         /// Print the record instead, as JSON.
         #[arg(long)]
         json: bool,
@@ -127,8 +127,8 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
             say::data(experiment::builtin().iter().map(line).collect::<String>())
         }
         Command::Show(show) => draw(&show),
-        Command::Report { dir, json } => {
-            let bundle = Bundle::open(&dir)?;
+        Command::Report { bundle, json } => {
+            let bundle = Bundle::open(folder(&bundle)?)?;
             write_page(&bundle)?;
             tell(&bundle, json)?;
             bundle.record.partial().into_iter().for_each(|partial| say::line(format_args!("partial: {partial}")));
@@ -254,6 +254,20 @@ fn write_page(bundle: &Bundle) -> Result<(), nicteam_lab::Error> {
 /// Prints the table or the record, and says where the page is.
 fn tell(bundle: &Bundle, json: bool) -> Result<(), Failure> {
     if json {
+/// The folder of a bundle that is named by it or by its record.
+fn folder(path: &Path) -> Result<&Path, Failure> {
+    let parent = path.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
+    let folder = match parent {
+        Some(parent) if path.is_file() && path.file_name().is_some_and(|name| name == RECORD) => parent,
+        _ => path,
+    };
+    if folder.join(RECORD).exists() {
+        return Ok(folder);
+    }
+    let wrong = format!("{} is no bundle: there is no {}", path.display(), folder.join(RECORD).display());
+    Err(Failure::wrong_input(wrong).hint(Some("give the folder that `nicteam lab run` named at its end")))
+}
+
         let text = serde_json::to_string_pretty(&bundle.record).map_err(Failure::failed)?;
         say::data(text + "\n")?;
     } else {
