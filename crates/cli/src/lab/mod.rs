@@ -185,15 +185,39 @@ fn hold(up: &Up) -> Result<(), Failure> {
     let mut held = nicteam_lab::hold(&experiment, run, &options)?;
     let built_ms = held.built_in().as_secs_f64() * 1e3;
     let nodes = held.nodes();
+/// What was built, how to get into each host and switch, and how it ends.
+fn held_text(
+    experiment: &Experiment,
+    run: &experiment::Run,
+    built_ms: f64,
+    nodes: &[(String, u32)],
+    privileges: &str,
+) -> String {
+    let enter = if privileges == "root" { "nsenter" } else { "nsenter -U --preserve-credentials" };
+    let mut text = format!("the topology of run `{}`, built in {built_ms:.0} ms", run.name);
+    let others: Vec<&str> = experiment.runs.iter().skip(1).map(|other| other.name.as_str()).collect();
+    if !others.is_empty() {
+        text += &format!("; `--only RUN` builds another's: {}", others.join(", "));
+    }
+    text += "\n\n";
+    for (node, pid) in nodes {
+        let host = run.topology.hosts.iter().find(|host| host.name == *node);
+        let address = host.map_or("switch".to_owned(), |host| host.address.to_string());
+        text += &format!("  {node:<10}  {address:<15}  {enter} -t {pid} -n\n");
+    }
+    let (example, end) = (nodes.first().map_or(0, |(_, pid)| *pid), std::process::id());
+    text + &format!(
+        "\nEach line opens a shell there; with a command behind it, it runs that: `{enter} -t {example} -n ip address`.\n\
+         Ctrl-C, or `kill {end}` elsewhere, takes everything down.\n"
+    )
+}
+
     if up.json {
         let pids: serde_json::Map<String, serde_json::Value> =
             nodes.into_iter().map(|(node, pid)| (node, pid.into())).collect();
         say::data(format_args!("{}\n", serde_json::json!({ "run": run.name, "built_ms": built_ms, "pids": pids })))?;
     } else {
-        let enter = if privileges == "root" { "nsenter" } else { "nsenter -U --preserve-credentials" };
-        let line = |(node, pid)| format!("  {node:<10} {enter} -t {pid} -n ip address\n");
-        let nodes: String = nodes.into_iter().map(line).collect();
-        say::data(format_args!("{}: built in {built_ms:.0} ms; Ctrl-C takes it down\n{nodes}", run.name))?;
+        say::data(held_text(&experiment, run, built_ms, &nodes, privileges))?;
     }
     while process::termination().is_none() {
         process::sleep_or_termination(Duration::from_secs(3600));
