@@ -10,6 +10,7 @@ mod lab;
 mod privileges;
 mod say;
 mod team;
+mod value;
 mod which;
 
 use std::process::ExitCode;

@@ -7,7 +7,7 @@ use nicteam_team::{Config, ConfigError};
 use nicteam_wire::Mac;
 
 use crate::failure::Failure;
-use crate::say;
+use crate::{say, value};
 
 /// Teams on this host.
 #[derive(Debug, clap::Subcommand)]
@@ -32,30 +32,21 @@ pub(crate) struct Run {
     /// Member devices, in their order.
     #[arg(long, required = true, value_delimiter = ',')]
     members: Vec<String>,
-    /// balance-rr, active-backup, balance-xor or broadcast.
-    #[arg(long, default_value = "balance-rr")]
-    mode: String,
-    /// Another option, by the kernel's name: `-o xmit_hash_policy=layer3+4`; may be repeated.
+    /// balance-rr, active-backup, balance-xor or broadcast; balance-rr by default.
+    #[arg(long)]
+    mode: Option<String>,
+    /// Another option, by the kernel's name: `-o xmit_hash_policy=layer3+4`; several by several `-o`.
     #[arg(short = 'o', long = "option", value_name = "NAME=VALUE")]
     options: Vec<String>,
     /// MAC address of the team; the first member's by default.
     #[arg(long)]
     mac: Option<Mac>,
     /// MTU of the team and its members, bytes; the smallest of the members' by default.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(68..=65_535))]
+    #[arg(long, value_parser = value::mtu)]
     mtu: Option<u32>,
     /// What executes the team: bpf or packet; what the machine can by default.
-    #[arg(long, value_parser = dataplane)]
+    #[arg(long, value_parser = value::dataplane)]
     dataplane: Option<Kind>,
-}
-
-/// The dataplane of this name.
-pub(crate) fn dataplane(text: &str) -> Result<Kind, String> {
-    match text {
-        "bpf" => Ok(Kind::Bpf),
-        "packet" => Ok(Kind::Packet),
-        _ => Err("bpf or packet".to_owned()),
-    }
 }
 
 /// Carries a command out.
@@ -74,18 +65,9 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
 
 /// The team that the command line asks for.
 fn spec(run: &Run) -> Result<TeamSpec, Failure> {
-    let mut config = Config::default();
-    config.set("mode", &run.mode).map_err(refused)?;
-    for option in &run.options {
-        let (name, value) = option
-            .split_once('=')
-            .ok_or_else(|| Failure::wrong_input(format!("`{option}` is not NAME=VALUE; hint: -o miimon=100")))?;
-        config.set(name, value).map_err(refused)?;
-    }
-    config.check().map_err(refused)?;
     Ok(TeamSpec {
         name: run.name.clone(),
-        config,
+        config: config(run)?,
         members: run.members.clone(),
         mac: run.mac,
         mtu: run.mtu,
@@ -93,12 +75,37 @@ fn spec(run: &Run) -> Result<TeamSpec, Failure> {
     })
 }
 
+/// The options that the command line gives, each once.
+fn config(run: &Run) -> Result<Config, Failure> {
+    let mut given: Vec<(&str, &str)> = run.mode.iter().map(|mode| ("mode", mode.as_str())).collect();
+    for option in &run.options {
+        let (name, value) = option
+            .split_once('=')
+            .ok_or_else(|| Failure::wrong_input(format!("`{option}` is not NAME=VALUE; hint: -o miimon=100")))?;
+        if let Some((_, before)) = given.iter().find(|(known, _)| *known == name.trim()) {
+            return Err(Failure::wrong_input(format!("the option `{name}` is given twice: `{before}` and `{value}`")));
+        }
+        given.push((name.trim(), value));
+    }
+    let mut config = Config::default();
+    for (name, value) in &given {
+        config.set(name, value).map_err(refused)?;
+    }
+    config.check().map_err(refused)?;
+    if given.iter().any(|(name, _)| *name == "xmit_hash_policy") && !config.mode.hashes() {
+        say::line(format_args!("warning: xmit_hash_policy has no effect: mode {} does not hash", config.mode));
+    }
+    Ok(config)
+}
+
 /// Why a team could not be started: wrong words, a machine that lacks something, or else.
 fn not_started(error: Error) -> Failure {
     match error {
-        Error::NoDevice { .. } | Error::NotEthernet { .. } | Error::NoMembers(_) | Error::Team(_) => {
-            Failure::wrong_input(error)
-        }
+        Error::NoDevice { .. }
+        | Error::NotEthernet { .. }
+        | Error::NoMembers(_)
+        | Error::PrimaryNoMember { .. }
+        | Error::Team(_) => Failure::wrong_input(error),
         Error::Dataplane(nicteam_dataplane::Error::Name(_)) => Failure::wrong_input(error),
         Error::Dataplane(nicteam_dataplane::Error::Unavailable { .. }) => Failure::missing(error),
         error => Failure::failed(error),

@@ -10,7 +10,7 @@ use nicteam_team::{HashPolicy, hash};
 use nicteam_wire::{Frame, Mac};
 
 use crate::failure::Failure;
-use crate::say;
+use crate::{say, value};
 use capture::{Capture, CaptureError};
 use flow::{Flow, Transport};
 
@@ -24,10 +24,10 @@ use flow::{Flow, Transport};
 #[command(group = clap::ArgGroup::new("question").required(true).args(["pcap", "flow"]))]
 pub(crate) struct Args {
     /// layer2, layer2+3, layer3+4, or a switch's: src-mac, dst-mac, src-dst-mac, src-dst-ip, src-dst-port.
-    #[arg(long, value_name = "POLICY")]
+    #[arg(long, value_name = "POLICY", value_parser = value::hash_policy)]
     xmit_hash_policy: HashPolicy,
     /// How many members the team has, 1 to 32.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=nicteam_team::MAX_MEMBERS as i64))]
+    #[arg(long, value_name = "N", value_parser = value::member_count)]
     members: u32,
     /// A pcap or pcapng file.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["src_mac", "dst_mac"])]

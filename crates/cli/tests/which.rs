@@ -204,8 +204,8 @@ fn a_flow_needs_what_the_policy_hashes() {
 fn a_wrong_command_line_says_so() {
     for (arguments, why) in [
         (&["--xmit-hash-policy", "layer2", "--members", "4"][..], "--pcap"),
-        (&["--xmit-hash-policy", "layer2", "--members", "0", "--pcap", "x"], "1..=32"),
-        (&["--xmit-hash-policy", "layer2", "--members", "33", "--pcap", "x"], "1..=32"),
+        (&["--xmit-hash-policy", "layer2", "--members", "0", "--pcap", "x"], "1 to 32, for example 4"),
+        (&["--xmit-hash-policy", "layer2", "--members", "33", "--pcap", "x"], "1 to 32, for example 4"),
         (&["--xmit-hash-policy", "layer4", "--members", "4", "--pcap", "x"], "layer3+4"),
         (&["--xmit-hash-policy", "layer2", "--members", "4", "--flow", "tcp"], "tcp 10.0.0.1:40000"),
     ] {

@@ -14,7 +14,7 @@ use nicteam_report::Style;
 use nicteam_sys::process;
 
 use crate::failure::Failure;
-use crate::{privileges, say};
+use crate::{privileges, say, value};
 
 use progress::Live;
 
@@ -57,10 +57,10 @@ pub(crate) struct Pick {
     #[arg(long, value_name = "RUN")]
     only: Vec<String>,
     /// How long each run is measured: 60s, 500ms.
-    #[arg(long, value_parser = duration)]
+    #[arg(long, value_parser = value::duration)]
     duration: Option<Duration>,
     /// Rate of every link: 100mbit, 1gbit.
-    #[arg(long, value_parser = rate)]
+    #[arg(long, value_parser = value::rate)]
     rate: Option<u64>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// What executes the teams: bpf or packet; what the machine can by default.
-    #[arg(long, value_parser = crate::team::dataplane)]
+    #[arg(long, value_parser = value::dataplane)]
     dataplane: Option<Kind>,
     /// Print the record as JSON instead of the table.
     #[arg(long)]
@@ -86,7 +86,7 @@ pub(crate) struct Show {
     #[command(flatten)]
     pick: Pick,
     /// What would execute the teams: bpf or packet; what the machine can by default.
-    #[arg(long, value_parser = crate::team::dataplane)]
+    #[arg(long, value_parser = value::dataplane)]
     dataplane: Option<Kind>,
 }
 
@@ -96,25 +96,11 @@ pub(crate) struct Up {
     #[command(flatten)]
     pick: Pick,
     /// What executes the teams: bpf or packet; what the machine can by default.
-    #[arg(long, value_parser = crate::team::dataplane)]
+    #[arg(long, value_parser = value::dataplane)]
     dataplane: Option<Kind>,
     /// Print what was built as JSON.
     #[arg(long)]
     json: bool,
-}
-
-/// A duration of the command line, of the range that the file's `duration` has.
-fn duration(text: &str) -> Result<Duration, String> {
-    match experiment::parse_duration(text) {
-        Ok(duration) if experiment::RUN_DURATION.contains(&duration) => Ok(duration),
-        Ok(_) => Err(format!("`{text}` is out of range; hint: a run takes 100ms to 24h")),
-        Err((wrong, hint)) => Err(format!("{wrong}; hint: {hint}")),
-    }
-}
-
-/// A rate of the command line, bit/s.
-fn rate(text: &str) -> Result<u64, String> {
-    experiment::parse_rate(text).map_err(|(wrong, hint)| format!("{wrong}; hint: {hint}"))
 }
 
 /// Carries a command out.
@@ -185,6 +171,20 @@ fn hold(up: &Up) -> Result<(), Failure> {
     let mut held = nicteam_lab::hold(&experiment, run, &options)?;
     let built_ms = held.built_in().as_secs_f64() * 1e3;
     let nodes = held.nodes();
+    if up.json {
+        let pids: serde_json::Map<String, serde_json::Value> =
+            nodes.into_iter().map(|(node, pid)| (node, pid.into())).collect();
+        say::data(format_args!("{}\n", serde_json::json!({ "run": run.name, "built_ms": built_ms, "pids": pids })))?;
+    } else {
+        say::data(held_text(&experiment, run, built_ms, &nodes, privileges))?;
+    }
+    while process::termination().is_none() {
+        process::sleep_or_termination(Duration::from_secs(3600));
+    }
+    say::line(format_args!("taken down in {:.0} ms", held.take_down().as_secs_f64() * 1e3));
+    Ok(())
+}
+
 /// What was built, how to get into each host and switch, and how it ends.
 fn held_text(
     experiment: &Experiment,
@@ -210,20 +210,6 @@ fn held_text(
         "\nEach line opens a shell there; with a command behind it, it runs that: `{enter} -t {example} -n ip address`.\n\
          Ctrl-C, or `kill {end}` elsewhere, takes everything down.\n"
     )
-}
-
-    if up.json {
-        let pids: serde_json::Map<String, serde_json::Value> =
-            nodes.into_iter().map(|(node, pid)| (node, pid.into())).collect();
-        say::data(format_args!("{}\n", serde_json::json!({ "run": run.name, "built_ms": built_ms, "pids": pids })))?;
-    } else {
-        say::data(held_text(&experiment, run, built_ms, &nodes, privileges))?;
-    }
-    while process::termination().is_none() {
-        process::sleep_or_termination(Duration::from_secs(3600));
-    }
-    say::line(format_args!("taken down in {:.0} ms", held.take_down().as_secs_f64() * 1e3));
-    Ok(())
 }
 
 /// This program, for the agents.
@@ -268,16 +254,6 @@ fn fitted(experiment: Experiment, pick: &Pick, dataplane: Option<Kind>) -> Resul
     Ok(slower)
 }
 
-/// Writes the page into the bundle.
-fn write_page(bundle: &Bundle) -> Result<(), nicteam_lab::Error> {
-    let path = bundle.dir.join(PAGE);
-    let page = nicteam_report::html(bundle)?;
-    std::fs::write(&path, page).map_err(|source| nicteam_lab::Error::File { operation: "write", path, source })
-}
-
-/// Prints the table or the record, and says where the page is.
-fn tell(bundle: &Bundle, json: bool) -> Result<(), Failure> {
-    if json {
 /// The folder of a bundle that is named by it or by its record.
 fn folder(path: &Path) -> Result<&Path, Failure> {
     let parent = path.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
@@ -288,10 +264,20 @@ fn folder(path: &Path) -> Result<&Path, Failure> {
     if folder.join(RECORD).exists() {
         return Ok(folder);
     }
-    let wrong = format!("{} is no bundle: there is no {}", path.display(), folder.join(RECORD).display());
+    let wrong = format!("{} is no folder with a {RECORD}", path.display());
     Err(Failure::wrong_input(wrong).hint(Some("give the folder that `nicteam lab run` named at its end")))
 }
 
+/// Writes the page into the bundle.
+fn write_page(bundle: &Bundle) -> Result<(), nicteam_lab::Error> {
+    let path = bundle.dir.join(PAGE);
+    let page = nicteam_report::html(bundle)?;
+    std::fs::write(&path, page).map_err(|source| nicteam_lab::Error::File { operation: "write", path, source })
+}
+
+/// Prints the table or the record, and says where the page is.
+fn tell(bundle: &Bundle, json: bool) -> Result<(), Failure> {
+    if json {
         let text = serde_json::to_string_pretty(&bundle.record).map_err(Failure::failed)?;
         say::data(text + "\n")?;
     } else {

@@ -1,0 +1,56 @@
+//! Values of the command line: whoever is refused learns what would have been right.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use nicteam_dataplane::Kind;
+use nicteam_lab::experiment;
+use nicteam_team::{HashPolicy, MAX_MEMBERS};
+
+/// How many members a team has.
+pub(crate) fn member_count(text: &str) -> Result<u32, String> {
+    whole_number(text, 1..=MAX_MEMBERS as u32, 4)
+}
+
+/// An MTU, bytes: from what every IPv4 link carries (RFC 791) to the longest packet.
+pub(crate) fn mtu(text: &str) -> Result<u32, String> {
+    whole_number(text, 68..=65_535, 1500)
+}
+
+/// A hash policy, by its name or its number in the kernel.
+pub(crate) fn hash_policy(text: &str) -> Result<HashPolicy, String> {
+    text.parse::<HashPolicy>().map_err(|error| match error.hint() {
+        Some(hint) => format!("{error}; hint: {hint}"),
+        None => error.to_string(),
+    })
+}
+
+/// The dataplane of this name.
+pub(crate) fn dataplane(text: &str) -> Result<Kind, String> {
+    match text {
+        "bpf" => Ok(Kind::Bpf),
+        "packet" => Ok(Kind::Packet),
+        _ => Err("it takes `bpf` or `packet`".to_owned()),
+    }
+}
+
+/// A duration, of the range that the file's `duration` has.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    match experiment::parse_duration(text) {
+        Ok(duration) if experiment::RUN_DURATION.contains(&duration) => Ok(duration),
+        Ok(_) => Err(format!("`{text}` is out of range; hint: a run takes 100ms to 24h")),
+        Err((wrong, hint)) => Err(format!("{wrong}; hint: {hint}")),
+    }
+}
+
+/// A rate, bit/s.
+pub(crate) fn rate(text: &str) -> Result<u64, String> {
+    experiment::parse_rate(text).map_err(|(wrong, hint)| format!("{wrong}; hint: {hint}"))
+}
+
+fn whole_number(text: &str, range: RangeInclusive<u32>, example: u32) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| {
+        format!("it takes a whole number from {} to {}, for example {example}", range.start(), range.end())
+    })
+}
