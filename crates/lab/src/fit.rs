@@ -73,7 +73,7 @@ pub fn fit<E: From<Error>>(
         return Ok(None);
     }
     for rate_bps in LOWER_RATES_BPS {
-        let slower = at_rate(rate_bps)?;
+        let slower = Experiment { rate_lowered_bps: Some(rate_bps), ..at_rate(rate_bps)? };
         if carries(&slower, kind, 1) {
             return Ok(Some((slower, rate_bps)));
         }

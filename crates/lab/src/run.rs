@@ -131,6 +131,7 @@ fn record(
             question: experiment.question.clone(),
             file: experiment.text.clone(),
             overrides: experiment.overrides.clone(),
+            rate_lowered_bps: experiment.rate_lowered_bps,
             seed: experiment.seed,
             order: experiment.runs.iter().map(|run| run.name.clone()).collect(),
         },

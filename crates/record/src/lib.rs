@@ -110,6 +110,11 @@ pub struct Experiment {
     pub file: String,
     /// What the command line changed: `rate=1gbit`, `duration=60s`.
     pub overrides: Vec<String>,
+    /// Rate that the lab gave the links whose rate nobody chose, bit/s, where
+    /// that is below the default because this machine carries no more in true
+    /// packets. It stands in `overrides` too, so that the experiment can be run again.
+    #[serde(default)]
+    pub rate_lowered_bps: Option<u64>,
     /// Seed of everything random.
     pub seed: u64,
     /// Names of the runs that were asked for, in the order in which they run.

@@ -7,7 +7,7 @@ use nicteam_record::{Record, Run};
 use crate::bars::bars;
 use crate::explain;
 use crate::units;
-use crate::view::{MemberView, busy_host_teams};
+use crate::view::{MemberView, busy_host_teams, lowered_rate};
 
 /// How a terminal wants its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,9 @@ pub fn table(record: &Record, style: &Style) -> String {
     if rows.iter().zip(&record.runs).any(|(_, run)| !busy_host_teams(run).is_empty()) {
         put(&mut out, "");
         wrap(legend(&style), style.width).iter().for_each(|line| put(&mut out, &style.paint(DIM, line)));
+    }
+    for line in lowered_rate(record).iter().flat_map(|line| wrap(line, style.width)) {
+        put(&mut out, &line);
     }
     for run in &record.runs {
         put(&mut out, "");

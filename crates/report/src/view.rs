@@ -1,8 +1,8 @@
 //! A run's teams with their links and counters side by side.
 
-use nicteam_record::{Link, LinkEnd, Member, Run, Team, Topology};
+use nicteam_record::{Link, LinkEnd, Member, Record, Run, Team, Topology};
 
-use crate::units::share;
+use crate::units::{link_rate, share};
 
 /// Bytes of a full frame that the counters see, beside its IP packet: the Ethernet header.
 const COUNTED_BYTES: f64 = 14.0;
@@ -71,6 +71,14 @@ pub(crate) fn view<'a>(run: &'a Run, team: &'a Team) -> TeamView<'a> {
         }
     });
     TeamView { team, members: members.collect() }
+}
+
+/// One line on a rate that the lab lowered by itself.
+pub(crate) fn lowered_rate(record: &Record) -> Option<String> {
+    let rate = link_rate(record.experiment.rate_lowered_bps?);
+    Some(format!(
+        "The lab lowered the links to {rate}, the most at which this machine carries true packets; --rate chooses another."
+    ))
 }
 
 /// What a link's counters can show at most, bit/s: full frames without check

@@ -170,7 +170,8 @@ fn a_sending_hosts_hash_is_the_sending_side() {
     assert_eq!((side, policy.as_deref()), (Side::Sending, Some("layer2")));
     assert_eq!(
         sentence,
-        "Sending side: a spreads by MAC address (layer2) and both ends have one, so all 4 connections use link 3 of 4 towards sw."
+        "Sending side: a spreads by MAC address (layer2) and both ends have one, so all 4 connections use link 3 of 4 towards sw. \
+         As narrow, receiving side: sw spreads by MAC address (src-dst-mac) and both ends have one, so all 4 connections use link 3 of 4 towards b."
     );
 }
 
@@ -292,7 +293,7 @@ fn segments_sent_again_behind_a_round_robin_are_reordering() {
 }
 
 #[test]
-fn both_directions_have_a_sentence_each() {
+fn one_choice_that_limits_both_directions_is_told_once() {
     let spec = Spec {
         name: "both",
         published: None,
@@ -306,8 +307,8 @@ fn both_directions_have_a_sentence_each() {
     assert_eq!((side, policy.as_deref()), (Side::Receiving, Some("src-dst-mac")));
     assert_eq!(
         sentence,
-        "Towards b: receiving side: sw spreads by MAC address (src-dst-mac) and both ends have one, so the connection uses link 3 of 4 towards b. \
-         Towards a: receiving side: sw spreads by MAC address (src-dst-mac) and both ends have one, so the connection uses link 3 of 4 towards a."
+        "Receiving side: sw spreads by MAC address (src-dst-mac) and both ends have one, so the connection uses link 3 of 4 towards b, \
+         and the connection uses link 3 of 4 towards a."
     );
     two_way.topology.teams.iter_mut().find(|team| team.node == "sw" && team.device == "a").unwrap().xmit_hash_policy =
         "src-mac".into();
@@ -328,14 +329,15 @@ fn drops_and_busy_processors_are_facts() {
 }
 
 #[test]
-fn what_fits_no_rule_is_said_to_be_unexplained() {
+fn where_nothing_was_full_it_says_so() {
     let mut run = four_connections();
     scale(&mut run, 0.5);
     let (side, policy, sentence) = said(&run);
     assert_eq!((side, policy), (Side::Unknown, None));
     assert_eq!(
         sentence,
-        "The counters do not say what held it back: the fullest link, b-2 of sw towards b, carried 0.49 of what it can."
+        "No link was full (the fullest, b-2 of sw towards b, carried 0.49 of what it can) and the processors were 41 % busy: \
+         the 4 connections did not send more."
     );
 }
 

@@ -82,6 +82,14 @@ fn sentences_figures_and_the_way_back_are_there() {
 }
 
 #[test]
+fn a_rate_that_the_lab_lowered_is_told() {
+    assert!(!page("as-asked", t3()).contains("lowered"));
+    let mut record = t3();
+    record.experiment.rate_lowered_bps = Some(20_000_000);
+    assert!(page("lowered", record).contains("<p>The lab lowered the links to 20 Mbit/s, the most at which"));
+}
+
+#[test]
 fn text_from_files_is_shown_not_run() {
     const EVIL: &str = "<script>alert('1')</script>\"&";
     let mut record = t3();

@@ -57,3 +57,13 @@ fn no_runs_no_teams_and_zero_limits_make_a_table() {
     record.runs.clear();
     assert_eq!(table(&record, &Style::default()).lines().count(), 1);
 }
+
+#[test]
+fn a_rate_that_the_lab_lowered_is_told() {
+    let mut record = t3();
+    assert!(!table(&record, &Style::default()).contains("lowered"));
+    record.experiment.rate_lowered_bps = Some(20_000_000);
+    let text = table(&record, &Style { width: 140, ..Style::default() });
+    let line = "\nThe lab lowered the links to 20 Mbit/s, the most at which this machine carries true packets; --rate chooses another.\n";
+    assert!(text.contains(line), "{text}");
+}

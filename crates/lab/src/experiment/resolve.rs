@@ -49,6 +49,7 @@ pub(super) fn resolve(
         path: path_shown.to_owned(),
         text: text.to_owned(),
         overrides: overrides.notes(),
+        rate_lowered_bps: None,
         seed: defaults.get("seed").map_or(1, |at| at.value),
         interval,
         rate_is_free: resolver.rate_is_free(),

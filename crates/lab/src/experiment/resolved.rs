@@ -21,6 +21,8 @@ pub struct Experiment {
     pub text: String,
     /// What the command line changed: `rate=1gbit`.
     pub overrides: Vec<String>,
+    /// Rate of `overrides` that nobody asked for: the machine carries no more in true packets, bit/s.
+    pub rate_lowered_bps: Option<u64>,
     /// Seed of everything random.
     pub seed: u64,
     /// Time between two samples.

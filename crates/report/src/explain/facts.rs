@@ -2,7 +2,7 @@
 
 use nicteam_record::{Connection, Member, Run, Team};
 
-use super::path::{Flow, Hop};
+use super::path::{Hop, Picture};
 use crate::units::{list, percent, ratio, share, thousands};
 use crate::view;
 
@@ -17,9 +17,9 @@ pub(super) fn retransmit_share(connections: &[&Connection]) -> f64 {
 
 /// How full each hop's links were, hops alike together: every side of the
 /// story, the limiting one included.
-pub(super) fn of_flow(flow: &Flow<'_>) -> Vec<String> {
+pub(super) fn of_hops(picture: &Picture<'_>) -> Vec<String> {
     let mut alike: Vec<(Vec<&str>, String)> = Vec::new();
-    for hop in flow.hops.iter().filter(|hop| hop.links.len() > 1) {
+    for hop in picture.hops.iter().filter(|hop| hop.links.len() > 1) {
         let loads = loads(hop);
         match alike.iter_mut().find(|(_, same)| *same == loads) {
             Some((nodes, _)) => nodes.push(hop.node),

@@ -1,19 +1,24 @@
 //! Why a run delivered what it delivered.
 //!
-//! A run's connections are split by direction ([`path::flows`]), each
-//! direction becomes the hops that its payload takes, and the first rule of
-//! [`rules`] that recognises the picture writes the sentence. A rule is
-//! a function in a file of its own; a new one is a file and a line there.
+//! The payload's ways become hops with the load of every link
+//! ([`path::Picture`]). For each connection [`limits`] finds the link on its way
+//! that was really at its limit and whose choice put the traffic there, and
+//! the first rule of [`rules`] that recognises a limit writes its sentence. A
+//! rule is a function in a file of its own; a new one is a file and a line there.
 
 mod facts;
+mod limits;
 mod path;
 mod policy;
 mod predict;
 mod rules;
 
-use nicteam_record::Run;
+use nicteam_record::{Connection, Run};
 
-use path::Flow;
+use limits::{Cause, Limit};
+use path::Picture;
+
+use crate::units::list;
 
 /// Where a run's limit was set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +31,7 @@ pub enum Side {
     Receiving,
     /// How one switch chose its links to another.
     Between,
-    /// In both directions, with each its own reason.
+    /// In several places: directions or pairs of hosts have each their own reason.
     Both,
     /// The machine that ran the lab.
     Machine,
@@ -37,7 +42,7 @@ pub enum Side {
 /// Why a run delivered what it delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// One plain sentence; two where payload went both ways.
+    /// One plain sentence; one for each limit, the costliest first, where there are several.
     pub sentence: String,
     /// Where the limit was set.
     pub side: Side,
@@ -51,12 +56,14 @@ pub struct Explanation {
 /// Says what set a run's limit, from its counters, its topology and the hash;
 /// never from its name.
 pub fn explain(run: &Run) -> Explanation {
-    let flows = path::flows(run);
-    let mut explanation = match flows.as_slice() {
+    let picture = Picture::of(run);
+    let limits = limits::limits(&picture);
+    let mut explanation = match limits.as_slice() {
         [] => nothing_sent(),
-        [flow] => rules::first(flow),
-        [forward, backward, ..] => both(&[forward, backward]),
+        [limit] => one(limit),
+        limits => several(limits),
     };
+    explanation.facts.extend(facts::of_hops(&picture));
     explanation.facts.extend(facts::of_run(run));
     explanation
 }
@@ -71,19 +78,82 @@ fn nothing_sent() -> Explanation {
     }
 }
 
-/// Each direction's sentence after the other; one, if they say the same.
-fn both(flows: &[&Flow<'_>; 2]) -> Explanation {
-    let [forward, backward] = flows.map(rules::first);
-    if forward.sentence == backward.sentence {
-        return forward;
+/// A limit's sentence, and what would be as narrow without it.
+fn one(limit: &Limit<'_, '_>) -> Explanation {
+    let mut explanation = rules::first(limit);
+    for hop in &limit.as_narrow {
+        let (node, policy) = hop.chooser();
+        let cause = Cause::Choice { node, policy, side: hop.side };
+        let other = rules::first(&Limit { cause, hops: vec![hop], as_narrow: Vec::new(), ..limit.clone() });
+        explanation.sentence += &format!(" As narrow, {}", lower_first(&other.sentence));
+        explanation.facts.extend(other.facts);
     }
-    let lead = |flow: &Flow<'_>, sentence: &str| format!("Towards {}: {}", flow.receivers(), lower_first(sentence));
+    explanation
+}
+
+/// Each limit's sentence after the other.
+fn several(limits: &[Limit<'_, '_>]) -> Explanation {
+    let parts: Vec<Explanation> = limits.iter().map(one).collect();
+    let sentences = limits.iter().zip(&parts);
+    let sentences = sentences.map(|(limit, part)| format!("{}: {}", whose(limit, limits), lower_first(&part.sentence)));
+    let sentence = sentences.collect::<Vec<_>>().join(" ");
+    // Where nothing held connections back no limit was set.
+    let set: Vec<&Explanation> = parts.iter().filter(|part| part.side != Side::Nowhere).collect();
+    let first = set.first().copied().unwrap_or(&parts[0]);
     Explanation {
-        sentence: format!("{} {}", lead(flows[0], &forward.sentence), lead(flows[1], &backward.sentence)),
-        side: if forward.side == backward.side { forward.side } else { Side::Both },
-        policy: if forward.policy == backward.policy { forward.policy } else { None },
-        facts: forward.facts.into_iter().chain(backward.facts).collect(),
+        sentence,
+        side: if set.iter().all(|part| part.side == first.side) { first.side } else { Side::Both },
+        policy: if set.iter().all(|part| part.policy == first.policy) { first.policy.clone() } else { None },
+        facts: parts.iter().flat_map(|part| part.facts.clone()).collect(),
     }
+}
+
+/// Whose limit of several it is: `Towards b`, `From a`, `From a to b`, `2 of 4 connections`.
+fn whose(limit: &Limit<'_, '_>, limits: &[Limit<'_, '_>]) -> String {
+    let run = limit.picture.run;
+    let names = |limit: &Limit<'_, '_>, of: fn(&Connection) -> &str| {
+        let mut names: Vec<String> = Vec::new();
+        for name in limit.connections.iter().map(|index| of(&run.connections[*index]).to_owned()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    };
+    let own_alone = |of: fn(&Connection) -> &str| {
+        let own = names(limit, of);
+        limits
+            .iter()
+            .filter(|other| other.connections != limit.connections)
+            .all(|other| names(other, of).iter().all(|name| !own.contains(name)))
+    };
+    let (from, to): (fn(&Connection) -> &str, fn(&Connection) -> &str) = (|c| &c.from, |c| &c.to);
+    match () {
+        () if own_alone(to) => format!("Towards {}", list(&names(limit, to))),
+        () if own_alone(from) => format!("From {}", list(&names(limit, from))),
+        () if is_pair_alone(limit, limits) => {
+            let pairs: Vec<String> = pairs(limit).iter().map(|(from, to)| format!("{from} to {to}")).collect();
+            format!("From {}", list(&pairs))
+        }
+        () => format!("{} of {} connections", limit.connections.len(), run.connections.len()),
+    }
+}
+
+/// Whether no other limit has connections between the same hosts.
+fn is_pair_alone(limit: &Limit<'_, '_>, limits: &[Limit<'_, '_>]) -> bool {
+    let own = pairs(limit);
+    let others = limits.iter().filter(|other| other.connections != limit.connections);
+    others.flat_map(pairs).all(|pair| !own.contains(&pair))
+}
+
+/// The pairs of hosts of a limit's connections, each once.
+fn pairs<'a>(limit: &Limit<'_, 'a>) -> Vec<(&'a str, &'a str)> {
+    let run = limit.picture.run;
+    let ends = |index: &usize| (run.connections[*index].from.as_str(), run.connections[*index].to.as_str());
+    let mut pairs: Vec<_> = limit.connections.iter().map(ends).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
 }
 
 /// The sentence as it stands behind a colon.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use nicteam_record::{Connection, Run, Team, Topology};
 
 use super::Side;
+use super::predict::{Prediction, predict};
 use crate::bars::{FULL, IDLE};
 use crate::units::{list, share};
 use crate::view;
@@ -12,15 +13,47 @@ use crate::view;
 /// From this mean load on links are full together.
 const NEARLY_ALL: f64 = 0.95;
 
-/// One direction of a run: connections whose payload goes the same way, and the hops they take.
+/// Everything payload meets in a run: the hops, each once, and every connection's way over them.
 #[derive(Clone, Debug)]
-pub(super) struct Flow<'a> {
+pub(super) struct Picture<'a> {
     pub(super) run: &'a Run,
-    pub(super) connections: Vec<&'a Connection>,
-    /// In the order in which payload meets them.
+    /// Those that sending hosts choose first, then in the order in which payload meets them.
     pub(super) hops: Vec<Hop<'a>>,
-    /// Whether payload goes the other way, too; then a run's `of_limit` is not this direction's.
+    /// The way of each connection of the run: places in `hops`.
+    pub(super) ways: Vec<Vec<usize>>,
+    /// Whether some host both sends and receives payload; then `of_limit` is no single direction's.
     pub(super) two_way: bool,
+}
+
+/// The nodes on the way from one host to another.
+type Paths<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a str>>;
+
+impl<'a> Picture<'a> {
+    /// The hops of a run's connections with what their links carried.
+    pub(super) fn of(run: &'a Run) -> Picture<'a> {
+        let mut paths = Paths::new();
+        for connection in &run.connections {
+            let ends = (connection.from.as_str(), connection.to.as_str());
+            paths.entry(ends).or_insert_with(|| path(&run.topology, ends.0, ends.1));
+        }
+        let path = |connection: &'a Connection| paths[&(connection.from.as_str(), connection.to.as_str())].as_slice();
+        let mut hops = hops(run, path);
+        let at = |pair: &[&str]| hops.iter().position(|hop| [hop.node, hop.peer] == *pair);
+        let way = |connection: &'a Connection| path(connection).windows(2).filter_map(at).collect();
+        let ways: Vec<Vec<usize>> = run.connections.iter().map(way).collect();
+        for place in 0..hops.len() {
+            let copies = |index: &usize| {
+                let before = ways[*index].iter().take_while(|before| **before != place);
+                before.map(|before| hops[*before].copies_made).product()
+            };
+            hops[place].copies = hops[place].passing.iter().map(copies).collect();
+            hops[place].links = links(run, &hops[place]);
+            hops[place].prediction = predict(&run.topology, &hops[place]);
+        }
+        let sends = |name: &str| run.connections.iter().any(|connection| connection.from == name);
+        let two_way = run.connections.iter().any(|connection| sends(&connection.to));
+        Picture { run, hops, ways, two_way }
+    }
 }
 
 /// The links from one node to the next, in the direction of the payload.
@@ -32,12 +65,22 @@ pub(super) struct Hop<'a> {
     pub(super) peer: &'a str,
     /// Whose end of the path this is.
     pub(super) side: Side,
-    /// The team that chooses; none where there is one plain link.
+    /// The team that chooses; none where links are plain.
     pub(super) team: Option<&'a Team>,
+    /// The team at the other end of plain links.
+    pub(super) receiver: Option<&'a Team>,
     /// Its links to the peer, by place.
     pub(super) links: Vec<HopLink<'a>>,
     /// The connections that pass.
     pub(super) connections: Vec<&'a Connection>,
+    /// Their places in the run.
+    pub(super) passing: Vec<usize>,
+    /// How often each of their frames arrives here: more than once behind a broadcast.
+    pub(super) copies: Vec<f64>,
+    /// How many of each frame leave: more than one where the team broadcasts.
+    pub(super) copies_made: f64,
+    /// What the hash says, where one chooses.
+    pub(super) prediction: Option<Prediction>,
 }
 
 /// One link of a hop.
@@ -45,6 +88,8 @@ pub(super) struct Hop<'a> {
 pub(super) struct HopLink<'a> {
     /// Device at the choosing end.
     pub(super) device: &'a str,
+    /// Device at the other end.
+    pub(super) far_device: &'a str,
     /// Place among the team's members, from 0.
     pub(super) place: usize,
     /// What went over it in the direction of the payload, bit/s.
@@ -53,6 +98,8 @@ pub(super) struct HopLink<'a> {
     pub(super) capacity_bps: f64,
     /// Whether not a frame passed.
     pub(super) silent: bool,
+    /// Largest IP packet, bytes.
+    mtu: u32,
 }
 
 impl HopLink<'_> {
@@ -86,9 +133,42 @@ impl<'a> Hop<'a> {
         share(sum(|link| link.tx_bps), sum(|link| link.capacity_bps))
     }
 
+    /// What its links can carry, as counters show it, bit/s.
+    pub(super) fn capacity_bps(&self) -> f64 {
+        self.links.iter().map(|link| link.capacity_bps).sum()
+    }
+
+    /// What passed, without what the links' own queues dropped, bit/s.
+    pub(super) fn carried_bps(&self) -> f64 {
+        self.links.iter().map(|link| link.tx_bps.min(link.capacity_bps)).sum()
+    }
+
+    /// The payload that passed and arrived, as counters show payload, each frame once, bit/s.
+    pub(super) fn payload_bps(&self) -> f64 {
+        self.links.first().map_or(0.0, |link| {
+            self.connections.iter().map(|connection| as_counted(connection.delivered_bps, link.mtu)).sum()
+        })
+    }
+
+    /// The place of one of the run's connections among those that pass.
+    pub(super) fn place_of(&self, connection: usize) -> Option<usize> {
+        self.passing.binary_search(&connection).ok()
+    }
+
     /// The team's mode in the kernel's words; empty without a team.
     pub(super) fn mode(&self) -> &'a str {
         self.team.map_or("", |team| &team.mode)
+    }
+
+    /// Who chose among the links, and by what: the policy, the mode where it does not hash, or
+    /// nothing where a switch just sends to the port on which it learned an address.
+    pub(super) fn chooser(&self) -> (&'a str, &'a str) {
+        match (self.team, self.receiver) {
+            (Some(team), _) if self.hashes() => (self.node, &team.xmit_hash_policy),
+            (Some(team), _) => (self.node, &team.mode),
+            (None, Some(receiver)) if receiver.mode == "active-backup" => (self.peer, &receiver.mode),
+            (None, _) => (self.node, ""),
+        }
     }
 
     /// Whether a hash chooses.
@@ -121,58 +201,46 @@ impl<'a> Hop<'a> {
     }
 }
 
-impl Flow<'_> {
-    /// The receiving hosts, as a list.
-    pub(super) fn receivers(&self) -> String {
-        let mut names: Vec<&str> = Vec::new();
-        for connection in &self.connections {
-            if !names.contains(&connection.to.as_str()) {
-                names.push(&connection.to);
-            }
-        }
-        list(&names)
-    }
-}
-
-/// The run's directions: one, or two where some host both sends and receives payload.
-pub(super) fn flows(run: &Run) -> Vec<Flow<'_>> {
-    let sends = |name: &str| run.connections.iter().any(|connection| connection.from == name);
-    let two_way = run.connections.iter().any(|connection| sends(&connection.to));
-    let place = |name: &str| run.topology.hosts.iter().position(|host| host.name == name);
-    let (forward, backward): (Vec<_>, Vec<_>) =
-        run.connections.iter().partition(|connection| !two_way || place(&connection.from) <= place(&connection.to));
-    let flows = [forward, backward].into_iter().filter(|connections| !connections.is_empty());
-    flows.map(|connections| Flow { run, hops: hops(run, &connections), connections, two_way }).collect()
-}
-
-/// The hops of these connections, sending ends first.
-fn hops<'a>(run: &'a Run, connections: &[&'a Connection]) -> Vec<Hop<'a>> {
+/// The hops of a run's connections, sending ends first, still without their links.
+fn hops<'a, 'p>(run: &'a Run, path: impl Fn(&'a Connection) -> &'p [&'a str]) -> Vec<Hop<'a>>
+where
+    'a: 'p,
+{
     let mut hops: Vec<(usize, Hop<'a>)> = Vec::new();
-    for &connection in connections {
-        let path = path(&run.topology, &connection.from, &connection.to);
+    for (index, connection) in run.connections.iter().enumerate() {
+        let path = path(connection);
         let last = path.len().saturating_sub(2);
         for (depth, pair) in path.windows(2).enumerate() {
-            let (node, peer) = (pair[0], pair[1]);
-            match hops.iter_mut().find(|(_, hop)| hop.node == node && hop.peer == peer) {
-                Some((_, hop)) => hop.connections.push(connection),
-                None => {
-                    let side = match depth {
-                        0 => Side::Sending,
-                        _ if depth == last => Side::Receiving,
-                        _ => Side::Between,
-                    };
-                    let team = team_towards(&run.topology, node, peer);
-                    hops.push((
-                        depth,
-                        Hop { node, peer, side, team, links: Vec::new(), connections: vec![connection] },
-                    ));
-                }
-            }
+            let known = hops.iter().position(|(_, hop)| [hop.node, hop.peer] == *pair);
+            let known = known.unwrap_or_else(|| {
+                let side = match depth {
+                    0 => Side::Sending,
+                    _ if depth == last => Side::Receiving,
+                    _ => Side::Between,
+                };
+                hops.push((depth, hop(run, pair[0], pair[1], side)));
+                hops.len() - 1
+            });
+            let hop = &mut hops[known].1;
+            hop.connections.push(connection);
+            hop.passing.push(index);
         }
     }
     hops.sort_by_key(|(depth, _)| *depth);
-    let hops = hops.into_iter().map(|(_, hop)| hop);
-    hops.map(|hop| Hop { links: links(run, &hop), ..hop }).collect()
+    hops.into_iter().map(|(_, hop)| hop).collect()
+}
+
+/// A hop that nothing passes yet.
+fn hop<'a>(run: &'a Run, node: &'a str, peer: &'a str, side: Side) -> Hop<'a> {
+    let team = team_towards(&run.topology, node, peer);
+    let receiver = if team.is_none() { team_towards(&run.topology, peer, node) } else { None };
+    let speaks = |device: &&String| view::counters(run, node, device).is_none_or(|member| member.tx_frames > 0);
+    let copies_made = match team.filter(|team| team.mode == "broadcast") {
+        Some(team) => team.members.iter().filter(speaks).count().max(1) as f64,
+        None => 1.0,
+    };
+    let (links, connections, passing, copies) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    Hop { node, peer, side, team, receiver, links, connections, passing, copies, copies_made, prediction: None }
 }
 
 /// The nodes from one to the other, by the fewest cables; empty if there is no way.
@@ -227,18 +295,31 @@ fn links<'a>(run: &'a Run, hop: &Hop<'a>) -> Vec<HopLink<'a>> {
         };
         let sent = view::counters(run, hop.node, &near.device).map(|near| (near.tx_bps, near.tx_frames == 0));
         let arrived = || view::counters(run, hop.peer, &far.device).map(|far| (far.rx_bps, far.rx_frames == 0));
-        let (tx_bps, silent) = sent.or_else(arrived).unwrap_or_else(|| (payload_as_counted(hop, link.mtu), false));
+        let (tx_bps, silent) = sent.or_else(arrived).unwrap_or_else(|| (copies_as_counted(hop, link.mtu), false));
         let capacity_bps = view::capacity_bps(link);
-        links.push(HopLink { device: &near.device, place, tx_bps, capacity_bps, silent });
+        links.push(HopLink {
+            device: &near.device,
+            far_device: &far.device,
+            place,
+            tx_bps,
+            capacity_bps,
+            silent,
+            mtu: link.mtu,
+        });
     }
     links.sort_by_key(|link| link.place);
     links
 }
 
-/// What counters would show for the payload of the hop's connections: for a
-/// link at whose ends nobody counted (IPv4 and TCP with timestamps: 52 bytes).
-fn payload_as_counted(hop: &Hop<'_>, mtu: u32) -> f64 {
+/// What counters would show for the payload of the hop's connections, copies
+/// and all: for a link at whose ends nobody counted.
+fn copies_as_counted(hop: &Hop<'_>, mtu: u32) -> f64 {
+    let each = hop.connections.iter().zip(&hop.copies);
+    each.map(|(connection, copies)| as_counted(connection.delivered_bps, mtu) * copies).sum()
+}
+
+/// What counters show for a payload in full frames (IPv4 and TCP with timestamps: 52 bytes).
+fn as_counted(payload_bps: f64, mtu: u32) -> f64 {
     let mtu = f64::from(mtu);
-    let payload_bps: f64 = hop.connections.iter().map(|connection| connection.delivered_bps).sum();
     payload_bps * share(mtu + 14.0, mtu - 52.0)
 }

@@ -5,18 +5,19 @@ use nicteam_record::{Record, Run};
 use crate::explain;
 use crate::svg::{esc, hue, px};
 use crate::units::{rate, ratio};
-use crate::view::{MemberView, TeamView, busy_host_teams};
+use crate::view::{MemberView, TeamView, busy_host_teams, lowered_rate};
 
 /// Every run in a row, its sentence and its members' bars below.
 pub(super) fn section(record: &Record) -> String {
     let rows: String = record.runs.iter().enumerate().map(|(index, run)| rows(index, run)).collect();
+    let lowered = lowered_rate(record).map_or_else(String::new, |line| format!("<p>{}</p>\n", esc(&line)));
     format!(
         "<section aria-labelledby=\"results\">\n<h2 id=\"results\">What was delivered</h2>\n\
          <table class=\"results\">\n<thead><tr><th scope=\"col\">run</th><th scope=\"col\" class=\"num\">delivered</th>\
          <th scope=\"col\" class=\"num\">limit</th><th scope=\"col\">of the limit</th>\
          <th scope=\"col\"><span class=\"key-tick\"></span>published, of its limit</th></tr></thead>\n{rows}</table>\n\
          <p class=\"quiet\">Small bars: a bar a member, sent (tx) and received (rx), as high as its link was full. \
-         A colour is the same member everywhere on this page.</p>\n</section>\n"
+         A colour is the same member everywhere on this page.</p>\n{lowered}</section>\n"
     )
 }
 

@@ -95,6 +95,7 @@ pub fn record(runs: Vec<Run>) -> Record {
             ),
             file: "title = \"Four links\"\n[[switch]]\nname = \"sw\"\nxmit_hash_policy = \"src-dst-mac\"\n".into(),
             overrides: vec!["rate=100mbit".into()],
+            rate_lowered_bps: None,
             seed: 1,
             order: runs.iter().map(|run| run.name.clone()).collect(),
         },

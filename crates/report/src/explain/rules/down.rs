@@ -2,17 +2,18 @@
 
 use super::because;
 use crate::explain::Explanation;
-use crate::explain::path::{Flow, Hop, HopLink};
+use crate::explain::limits::Limit;
+use crate::explain::path::{Hop, HopLink};
 use crate::units::list;
 
 /// A silent member in a mode that uses every member that is up.
-pub(super) fn rule(flow: &Flow<'_>) -> Option<Explanation> {
+pub(super) fn rule(limit: &Limit<'_, '_>) -> Option<Explanation> {
     let down = |hop: &&Hop<'_>| {
         hop.mode() == "balance-rr"
             && hop.links.iter().any(|link| link.silent)
             && hop.links.iter().any(|link| !link.is_idle())
     };
-    let hop = flow.hops.iter().find(down)?;
+    let hop = limit.suspects().into_iter().find(down)?;
     let silent: Vec<&HopLink<'_>> = hop.links.iter().filter(|link| link.silent).collect();
     let names: Vec<&str> = silent.iter().map(|link| link.device).collect();
     let sentence = format!(

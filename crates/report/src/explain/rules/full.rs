@@ -1,27 +1,40 @@
 //! Nothing held it back: every connection passes links that were all full.
 
 use super::because;
-use crate::explain::path::{Flow, Hop};
+use crate::explain::limits::{Cause, Limit};
+use crate::explain::path::Hop;
 use crate::explain::{Explanation, Side};
-use crate::units::{list, number, ratio};
+use crate::units::{list, number, ratio, share};
 
-/// Below this part of the limit full links did not carry payload alone, and another rule must say what else.
-const USEFUL: f64 = 0.85;
+/// Below this part of the limit full links were not the best that could be had of them.
+const WHOLE: f64 = 0.85;
 
 /// Full links on every connection's way.
-pub(super) fn rule(flow: &Flow<'_>) -> Option<Explanation> {
-    let of_limit = flow.run.of_limit;
-    if !flow.two_way && of_limit > 0.0 && of_limit < USEFUL {
+pub(super) fn rule(limit: &Limit<'_, '_>) -> Option<Explanation> {
+    if limit.cause != Cause::Links {
         return None;
     }
-    let full = narrowest(flow)?;
+    let full = &limit.hops;
     let counted = full.iter().map(|hop| hop.load()).sum::<f64>() / full.len() as f64;
-    let carried = if flow.two_way || of_limit <= 0.0 { counted } else { of_limit };
+    let payload: f64 = full.iter().map(|hop| hop.payload_bps()).sum();
+    let capacity: f64 = full.iter().map(|hop| hop.capacity_bps()).sum();
+    let of_limit = limit.picture.run.of_limit;
+    let is_whole = limit.is_whole() && !limit.picture.two_way && of_limit > 0.0;
+    let carried = match () {
+        () if is_whole && of_limit >= WHOLE => of_limit,
+        () if limit.picture.two_way => counted,
+        () => share(payload, capacity),
+    };
     let mut hosts: Vec<&str> = full.iter().map(|hop| hop.host()).collect();
     hosts.dedup();
+    let more = if is_whole && of_limit < WHOLE {
+        "; the limit is what another split of the same links among the connections would give"
+    } else {
+        ""
+    };
     let sentence = format!(
-        "Nothing held it back: {} of {} carried {} of what {} can.",
-        what(&full),
+        "Nothing held it back: {} of {} carried {} of what {} can{more}.",
+        what(full),
         list(&hosts),
         ratio(carried),
         if full.iter().all(|hop| hop.links.len() == 1) && full.len() == 1 { "it" } else { "they" },
@@ -36,18 +49,7 @@ fn what(full: &[&Hop<'_>]) -> String {
     match links {
         _ if full.iter().any(|hop| hop.links.len() != links) => "all links".to_owned(),
         1 => format!("the one link{each}"),
+        2 => format!("both links{each}"),
         _ => format!("all {} links{each}", number(links)),
     }
-}
-
-/// The fewest hops with full links alone that every connection passes.
-fn narrowest<'f, 'a>(flow: &'f Flow<'a>) -> Option<Vec<&'f Hop<'a>>> {
-    [Side::Sending, Side::Between, Side::Receiving]
-        .iter()
-        .map(|side| flow.hops.iter().filter(|hop| hop.side == *side && hop.all_full()).collect::<Vec<_>>())
-        .filter(|hops| {
-            let passing: usize = hops.iter().map(|hop| hop.connections.len()).sum();
-            !hops.is_empty() && passing >= flow.connections.len()
-        })
-        .min_by_key(|hops| (hops.len(), hops.iter().map(|hop| hop.links.len()).sum::<usize>()))
 }

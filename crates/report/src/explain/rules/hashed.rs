@@ -4,41 +4,48 @@ use std::collections::BTreeMap;
 
 use super::because;
 use crate::explain::Explanation;
-use crate::explain::path::{Flow, Hop};
+use crate::explain::limits::Limit;
+use crate::explain::path::Hop;
 use crate::explain::policy::{Key, key};
-use crate::explain::predict::{Prediction, predict};
+use crate::explain::predict::Prediction;
 use crate::units::{list, plural};
 
 /// Full links beside others that had room, where a hash chooses.
-pub(super) fn rule(flow: &Flow<'_>) -> Option<Explanation> {
+pub(super) fn rule(limit: &Limit<'_, '_>) -> Option<Explanation> {
     let limited = |hop: &&Hop<'_>| hop.hashes() && hop.some_full() && !hop.all_full();
-    // The hop that limits most has the fewest links in use; of equals the first.
-    let first = flow.hops.iter().filter(limited).min_by_key(|hop| in_use(hop))?;
-    let alike = |hop: &&Hop<'_>| hop.node == first.node && policy_name(hop) == policy_name(first);
-    let hops: Vec<&Hop<'_>> = flow.hops.iter().filter(limited).filter(alike).collect();
-    let clauses: Vec<String> = hops.iter().map(|hop| clause(flow, hop)).collect();
-    let words = match predict(&flow.run.topology, first) {
+    let hops: Vec<&Hop<'_>> = limit.hops.iter().copied().filter(limited).collect();
+    let first = hops.first()?;
+    let clauses: Vec<String> = hops.iter().map(|hop| clause(hop)).collect();
+    let words = match &first.prediction {
         Some(prediction) => format!("{} ({})", key(prediction.policy).1, policy_name(first)),
         None => policy_name(first).to_owned(),
     };
-    let sentence = format!("{}: {} spreads by {words} {}.", first.side_words(), first.node, clauses.join("; it "));
+    let sentence = format!("{}: {} spreads by {words} {}.", first.side_words(), first.node, joined(&clauses));
     let mut explanation = because(first.side, Some(policy_name(first)), sentence)?;
-    explanation.facts.extend(hops.iter().map(|hop| evidence(flow, hop)));
+    explanation.facts.extend(hops.iter().map(|hop| evidence(hop)));
     Some(explanation)
+}
+
+/// Clauses behind each other; what all of them say first is said once.
+fn joined(clauses: &[String]) -> String {
+    const SO: &str = ", so ";
+    let [first, rest @ ..] = clauses else { return String::new() };
+    let reason = first.find(SO).map_or("", |end| &first[..end + SO.len()]);
+    let rest = rest.iter().map(|clause| match clause.strip_prefix(reason) {
+        Some(outcome) if !reason.is_empty() => format!(", and {outcome}"),
+        _ => format!("; {clause}"),
+    });
+    first.clone() + &rest.collect::<String>()
 }
 
 fn policy_name<'a>(hop: &Hop<'a>) -> &'a str {
     hop.team.map_or("", |team| &team.xmit_hash_policy)
 }
 
-fn in_use(hop: &Hop<'_>) -> usize {
-    hop.links.iter().filter(|link| !link.is_idle()).count()
-}
-
 /// What the hash did on one hop: `and ...`.
-fn clause(flow: &Flow<'_>, hop: &Hop<'_>) -> String {
-    match predict(&flow.run.topology, hop) {
-        Some(prediction) if prediction.agrees => predicted(hop, &prediction),
+fn clause(hop: &Hop<'_>) -> String {
+    match &hop.prediction {
+        Some(prediction) if prediction.agrees => predicted(hop, prediction),
         Some(prediction) => {
             let links = hop.links.iter().filter(|link| prediction.places.contains(&link.place));
             format!("{} (counted, not predicted: by the hash it would be {})", counted(hop), Hop::numbers(links))
@@ -74,7 +81,10 @@ fn predicted(hop: &Hop<'_>, prediction: &Prediction) -> String {
             };
             format!("and {reason}, so {who} link {} of {} towards {}", place + 1, hop.links.len(), hop.peer)
         }
-        _ => format!("and puts {}{}", placed(hop, prediction, key, one_to, one_from), idle(hop)),
+        _ => {
+            let few = if key == Key::Connection { too_few(hop) } else { "" };
+            format!("and puts {}{}{few}", placed(hop, prediction, key, one_to, one_from), idle(hop))
+        }
     }
 }
 
@@ -116,10 +126,19 @@ fn idle(hop: &Hop<'_>) -> String {
     format!("; {} stayed idle", Hop::numbers(hop.links.iter().filter(|link| link.is_idle())))
 }
 
+/// Why more links would not help.
+fn too_few(hop: &Hop<'_>) -> &'static str {
+    match hop.connections.len() {
+        1 => " (a connection never uses two)",
+        count if count < hop.links.len() => " (fewer connections than links)",
+        _ => "",
+    }
+}
+
 /// How prediction and counters compare.
-fn evidence(flow: &Flow<'_>, hop: &Hop<'_>) -> String {
+fn evidence(hop: &Hop<'_>) -> String {
     let (node, peer) = (hop.node, hop.peer);
-    let Some(prediction) = predict(&flow.run.topology, hop) else {
+    let Some(prediction) = &hop.prediction else {
         return format!("The record lacks what the hash of {node} towards {peer} looks at.");
     };
     let mut places = prediction.places.clone();

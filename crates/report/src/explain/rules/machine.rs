@@ -1,7 +1,7 @@
 //! The machine that ran the lab was the limit.
 
 use super::because;
-use crate::explain::path::Flow;
+use crate::explain::limits::{Cause, Limit};
 use crate::explain::{Explanation, Side};
 use crate::units::percent;
 
@@ -9,9 +9,9 @@ use crate::units::percent;
 const BUSY: f64 = 0.9;
 
 /// Busy processors and no full link.
-pub(super) fn rule(flow: &Flow<'_>) -> Option<Explanation> {
-    let cpu = &flow.run.cpu;
-    if cpu.busy <= BUSY || flow.hops.iter().any(|hop| hop.some_full()) {
+pub(super) fn rule(limit: &Limit<'_, '_>) -> Option<Explanation> {
+    let cpu = &limit.picture.run.cpu;
+    if cpu.busy <= BUSY || limit.cause != Cause::Nothing {
         return None;
     }
     let stolen =

@@ -3,14 +3,15 @@
 use super::because;
 use crate::explain::Explanation;
 use crate::explain::facts::{RETRANSMITS_NOTABLE, retransmit_share};
-use crate::explain::path::Flow;
+use crate::explain::limits::{Cause, Limit};
 use crate::units::percent;
 
 /// Many segments sent again behind a round robin, and connections that stayed below their limit.
-pub(super) fn rule(flow: &Flow<'_>) -> Option<Explanation> {
-    let again = retransmit_share(&flow.connections);
-    let hop = flow.hops.iter().find(|hop| hop.mode() == "balance-rr" && hop.links.len() > 1)?;
-    if again < RETRANSMITS_NOTABLE {
+pub(super) fn rule(limit: &Limit<'_, '_>) -> Option<Explanation> {
+    let connections = limit.connections.iter().map(|index| &limit.picture.run.connections[*index]);
+    let again = retransmit_share(&connections.collect::<Vec<_>>());
+    let hop = limit.passed().find(|hop| hop.mode() == "balance-rr" && hop.links.len() > 1)?;
+    if limit.cause != Cause::Nothing || again < RETRANSMITS_NOTABLE {
         return None;
     }
     let sentence = format!(

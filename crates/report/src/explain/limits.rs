@@ -1,0 +1,219 @@
+//! Which choice held which connections back.
+//!
+//! A connection is held where a link that carries it was full. Of several such
+//! links on its way the one counts where it got as much as anybody else: on the
+//! others it left room that its rivals took. Who chose that link, or who made
+//! the copies that fill it, is the cause; a team none of whose links was full
+//! is never one.
+
+use super::Side;
+use super::path::{Hop, Picture};
+use super::policy::{Key, key};
+use crate::bars::FULL;
+use crate::units::share;
+
+/// Beside a full link, links from this load on are held by the same choice.
+const ALMOST_FULL: f64 = 0.8;
+/// A link this much less full than another on the way is not the narrowest.
+const NARROWEST: f64 = 0.05;
+/// Who gets less than this part of what it gets elsewhere, beside its busiest
+/// rival, is not held there. TCP alone shares two to one in a short run.
+const GRIP: f64 = 0.5;
+/// Full links on which less than this part is payload that arrived carry something else.
+const USEFUL: f64 = 0.85;
+
+/// Connections of a run that one cause held back.
+#[derive(Clone, Debug)]
+pub(super) struct Limit<'p, 'a> {
+    pub(super) picture: &'p Picture<'a>,
+    pub(super) cause: Cause<'a>,
+    /// The hops that were full; none if none was.
+    pub(super) hops: Vec<&'p Hop<'a>>,
+    /// Places of the connections in the run.
+    pub(super) connections: Vec<usize>,
+    /// Hops that would hold all of them back as much if the cause went away.
+    pub(super) as_narrow: Vec<&'p Hop<'a>>,
+}
+
+/// Why links were full, or that none was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause<'a> {
+    /// No link on the way was full.
+    Nothing,
+    /// Every link of the hop was full of payload.
+    Links,
+    /// A node's choice put too much on some links and too little on others.
+    Choice { node: &'a str, policy: &'a str, side: Side },
+    /// A node's broadcast: copies fill the links.
+    Copies { node: &'a str },
+    /// Links were full of something that did not arrive as payload.
+    Waste { node: &'a str },
+}
+
+/// What held the connections of a run back: every connection is in one limit,
+/// the limit that left most unused comes first.
+pub(super) fn limits<'p, 'a>(picture: &'p Picture<'a>) -> Vec<Limit<'p, 'a>> {
+    if let Some(hops) = all_links_full(picture) {
+        let connections = (0..picture.ways.len()).collect();
+        return vec![Limit { picture, cause: Cause::Links, hops, connections, as_narrow: Vec::new() }];
+    }
+    let mut limits: Vec<Limit<'p, 'a>> = Vec::new();
+    for connection in 0..picture.ways.len() {
+        let holds = holds(picture, connection);
+        let cause = holds.first().map_or(Cause::Nothing, |hold| hold.cause);
+        let rest: Vec<&Hop<'_>> = holds.iter().filter(|hold| hold.cause != cause).map(|hold| hold.hop).collect();
+        let same = |hop: &Hop<'a>| holds.iter().any(|hold| hold.cause == cause && is_same(hold.hop, hop));
+        match limits.iter_mut().find(|limit| limit.cause == cause) {
+            Some(limit) => {
+                limit.connections.push(connection);
+                limit.as_narrow.retain(|hop| rest.iter().any(|other| is_same(other, hop)));
+                if !limit.hops.iter().any(|hop| same(hop)) {
+                    limit.hops.extend(holds.first().map(|hold| hold.hop));
+                }
+            }
+            None => {
+                let hops = holds.first().map(|hold| hold.hop).into_iter().collect();
+                limits.push(Limit { picture, cause, hops, connections: vec![connection], as_narrow: rest });
+            }
+        }
+    }
+    limits.iter_mut().for_each(Limit::settle);
+    limits.sort_by(|one, other| other.unused_bps().total_cmp(&one.unused_bps()));
+    limits
+}
+
+impl<'p, 'a> Limit<'p, 'a> {
+    /// The hops that its connections pass.
+    pub(super) fn passed(&self) -> impl Iterator<Item = &'p Hop<'a>> {
+        let passes = |hop: &&Hop<'_>| self.connections.iter().any(|index| hop.place_of(*index).is_some());
+        self.picture.hops.iter().filter(passes)
+    }
+
+    /// The hops to look at: those that were full, or all if none was.
+    pub(super) fn suspects(&self) -> Vec<&'p Hop<'a>> {
+        if self.hops.is_empty() { self.passed().collect() } else { self.hops.clone() }
+    }
+
+    /// Whether these are all connections of the run.
+    pub(super) fn is_whole(&self) -> bool {
+        self.connections.len() == self.picture.ways.len()
+    }
+
+    /// Where copies fill one link of several, whoever chose that link is as narrow.
+    fn settle(&mut self) {
+        match self.cause {
+            Cause::Copies { .. } => {
+                let chosen = |hop: &&&Hop<'_>| hop.copies_made <= 1.0 && !hop.all_full();
+                self.as_narrow = self.hops.iter().filter(chosen).copied().collect();
+            }
+            Cause::Links | Cause::Nothing => self.as_narrow.clear(),
+            // Links that were all full of payload are no choice.
+            Cause::Choice { .. } | Cause::Waste { .. } => self.as_narrow.retain(|hop| !hop.all_full()),
+        }
+    }
+
+    /// What the full hops left unused, as far as the senders' and the receivers' links could have used it, bit/s.
+    fn unused_bps(&self) -> f64 {
+        if self.cause == Cause::Links {
+            return 0.0;
+        }
+        let unused = |hop: &&Hop<'_>| (hop.capacity_bps() - hop.payload_bps()).max(0.0);
+        let of_side = |side| self.passed().filter(|hop| hop.side == side).map(|hop| unused(&hop)).reduce(|a, b| a + b);
+        let here: f64 = self.suspects().iter().map(unused).sum();
+        [Side::Sending, Side::Receiving].into_iter().filter_map(of_side).fold(here, f64::min)
+    }
+}
+
+/// A hop that holds a connection.
+struct Hold<'p, 'a> {
+    hop: &'p Hop<'a>,
+    cause: Cause<'a>,
+    /// How full the connection's link was, 0 to 1.
+    load: f64,
+    /// The connection's rate beside that of the fastest on the same link, 0 to 1.
+    grip: f64,
+}
+
+/// The hops that hold a connection, the decisive one first: links that are all
+/// full, then the choice that could never have used more, then by the way.
+fn holds<'p, 'a>(picture: &'p Picture<'a>, connection: usize) -> Vec<Hold<'p, 'a>> {
+    let hops = picture.ways[connection].iter().map(|place| &picture.hops[*place]);
+    let mut holds: Vec<Hold<'p, 'a>> = hops.filter_map(|hop| hold(picture, hop, connection)).collect();
+    let greatest = |of: fn(&Hold<'_, '_>) -> f64, holds: &[Hold<'_, '_>]| holds.iter().map(of).fold(0.0, f64::max);
+    let load = greatest(|hold| hold.load, &holds);
+    holds.retain(|hold| hold.load >= load - NARROWEST);
+    let grip = greatest(|hold| hold.grip, &holds);
+    holds.retain(|hold| hold.grip >= grip * GRIP);
+    holds.sort_by_key(|hold| match hold.cause {
+        Cause::Links | Cause::Waste { .. } => 0,
+        _ => 1 + freedom(hold.hop),
+    });
+    holds
+}
+
+/// Whether a hop holds a connection.
+fn hold<'p, 'a>(picture: &'p Picture<'a>, hop: &'p Hop<'a>, connection: usize) -> Option<Hold<'p, 'a>> {
+    let at = hop.place_of(connection)?;
+    let places = hop.prediction.as_ref().filter(|prediction| prediction.agrees).map(|prediction| &prediction.places);
+    let own = hop.links.iter().filter(|link| places.is_none_or(|places| places[at] == link.place));
+    let fullest = own.map(|link| link.load()).fold(0.0, f64::max);
+    let load = if hop.all_full() { hop.load() } else { fullest };
+    if load < if hop.some_full() { ALMOST_FULL } else { FULL } {
+        return None;
+    }
+    let rivals = hop.connections.iter().enumerate();
+    let rivals = rivals.filter(|(rival, _)| places.is_none_or(|places| places[*rival] == places[at]));
+    let fastest = rivals.map(|(_, rival)| rival.delivered_bps).fold(0.0, f64::max);
+    let grip = share(hop.connections[at].delivered_bps, fastest);
+    Some(Hold { hop, cause: cause(picture, hop, connection), load: load.min(1.0), grip })
+}
+
+/// Why a hop that holds a connection is full.
+fn cause<'a>(picture: &Picture<'a>, hop: &Hop<'a>, connection: usize) -> Cause<'a> {
+    let way = picture.ways[connection].iter().map(|place| &picture.hops[*place]);
+    let mut upto = way.take_while(|before| !is_same(before, hop)).chain([hop]);
+    if let Some(broadcast) = upto.find(|hop| hop.copies_made > 1.0) {
+        return Cause::Copies { node: broadcast.node };
+    }
+    match hop.chooser() {
+        _ if hop.all_full() && is_useful(hop) => Cause::Links,
+        _ if hop.all_full() => Cause::Waste { node: hop.node },
+        (node, policy) => Cause::Choice { node, policy, side: hop.side },
+    }
+}
+
+/// The fewest hops of one side with links all full of payload that every connection passes.
+fn all_links_full<'p, 'a>(picture: &'p Picture<'a>) -> Option<Vec<&'p Hop<'a>>> {
+    let full = |hop: &&Hop<'_>| {
+        hop.all_full() && is_useful(hop) && hop.copies_made <= 1.0 && hop.copies.iter().all(|copies| *copies <= 1.0)
+    };
+    [Side::Sending, Side::Between, Side::Receiving]
+        .iter()
+        .map(|side| picture.hops.iter().filter(|hop| hop.side == *side).filter(full).collect::<Vec<_>>())
+        .filter(|hops| {
+            let passing: usize = hops.iter().map(|hop| hop.connections.len()).sum();
+            !hops.is_empty() && passing >= picture.ways.len()
+        })
+        .min_by_key(|hops| (hops.len(), hops.iter().map(|hop| hop.links.len()).sum::<usize>()))
+}
+
+/// Whether what a hop carried is payload that arrived.
+fn is_useful(hop: &Hop<'_>) -> bool {
+    hop.payload_bps() >= USEFUL * hop.carried_bps()
+}
+
+/// How much a choice may use, the least first: one link whatever the traffic,
+/// one for each pair of hosts, one for each connection, all.
+fn freedom(hop: &Hop<'_>) -> u8 {
+    let by_connection = |key_of| key_of == Key::Connection;
+    match &hop.prediction {
+        Some(prediction) if by_connection(key(prediction.policy).0) => 2,
+        _ if hop.hashes() => 1,
+        _ if hop.mode() == "balance-rr" => 3,
+        _ => 0,
+    }
+}
+
+fn is_same(one: &Hop<'_>, other: &Hop<'_>) -> bool {
+    (one.node, one.peer) == (other.node, other.peer)
+}

@@ -1,0 +1,360 @@
+//! Runs in which several teams, directions or pairs of hosts meet: the sentence
+//! must name the link that was the narrowest, and whoever chose it.
+
+mod common;
+
+use common::{LINK_PAYLOAD_BPS, RATE_BPS, Spec, team};
+use nicteam_record::{Connection, Host, Link, LinkEnd, Member, Run, Switch, Topology};
+use nicteam_report::{Side, explain};
+use nicteam_team::{HashPolicy, hash};
+use nicteam_wire::Frame;
+
+/// A host: name, links, their rate as a part of [`RATE_BPS`], `mode` or `mode policy`; no team without one.
+type HostSpec = (&'static str, usize, f64, &'static str);
+/// Connections: from, to, how many, payload of each in full links of [`RATE_BPS`].
+type Traffic = (&'static str, &'static str, usize, f64);
+
+/// What a full link delivers beside the most it could.
+const FULL: f64 = 0.98;
+
+/// Hosts around one switch, and counters as their teams, and the switch's
+/// groups with its policy, would leave them. Without a policy its ports are plain.
+fn net(hosts: &[HostSpec], spread: &str, traffic: &[Traffic]) -> Run {
+    let mut run = common::run(&Spec {
+        name: "mixed",
+        published: None,
+        hosts: &[],
+        connections: &[],
+        each_bps: 0.0,
+        limit_bps: 1.0,
+    });
+    run.topology = topology(hosts, spread);
+    for (from, to, count, links) in traffic {
+        for _ in 0..*count {
+            let connection = connection(hosts, run.connections.len(), from, to, links * LINK_PAYLOAD_BPS);
+            run.connections.push(connection);
+        }
+    }
+    run.members = members(&run.topology, &run.connections);
+    run.delivered_bps = run.connections.iter().map(|connection| connection.delivered_bps).sum();
+    run.limit_bps = 4.0 * LINK_PAYLOAD_BPS;
+    run.of_limit = run.delivered_bps / run.limit_bps;
+    run
+}
+
+fn topology(hosts: &[HostSpec], spread: &str) -> Topology {
+    let mut topology = Topology { switches: vec![Switch { name: "sw".into() }], ..Topology::default() };
+    for (number, (name, links, rate, how)) in hosts.iter().enumerate() {
+        let devices = |prefix: &str| (0..*links).map(|place| format!("{prefix}{place}")).collect::<Vec<_>>();
+        let (own, ports) = (devices("eth"), devices(&format!("{name}-")));
+        let end = |node: &str, device: &String| LinkEnd { node: node.into(), device: device.clone() };
+        let rate_bps = (RATE_BPS * rate) as u64;
+        topology.links.extend(own.iter().zip(&ports).map(|(device, port)| Link {
+            a: end(name, device),
+            b: end("sw", port),
+            rate_bps,
+            mtu: 1500,
+        }));
+        topology.hosts.push(Host {
+            name: (*name).into(),
+            address: format!("10.0.0.{}/24", number + 1),
+            mac: format!("02:00:00:00:00:{:02x}", number + 1),
+            device: if how.is_empty() { "eth0".into() } else { "team0".into() },
+        });
+        let (mode, policy) = how.split_once(' ').unwrap_or((how, ""));
+        if !mode.is_empty() {
+            topology.teams.push(team(name, "team0", "sw", mode, policy, own));
+        }
+        if !mode.is_empty() && mode != "active-backup" && !spread.is_empty() {
+            topology.teams.push(team("sw", name, name, "balance-xor", spread, ports));
+        }
+    }
+    topology
+}
+
+fn connection(hosts: &[HostSpec], index: usize, from: &str, to: &str, delivered_bps: f64) -> Connection {
+    let number = |name: &str| hosts.iter().position(|(host, ..)| *host == name).unwrap() + 1;
+    Connection {
+        workload: "bulk".into(),
+        index: index as u32,
+        from: from.into(),
+        to: to.into(),
+        src: format!("10.0.0.{}:{}", number(from), 40000 + index),
+        dst: format!("10.0.0.{}:5001", number(to)),
+        delivered_bps,
+        retransmits: 0,
+        segments: 10_000,
+        rtt_us: 1000.0,
+        congestion: "cubic".into(),
+    }
+}
+
+/// What every member of every team counts when these connections run.
+fn members(topology: &Topology, connections: &[Connection]) -> Vec<Member> {
+    let mut members = Vec::new();
+    for team in &topology.teams {
+        members.extend(team.members.iter().map(|device| Member {
+            host: team.node.clone(),
+            team: team.device.clone(),
+            member: device.clone(),
+            tx_bps: 0.0,
+            rx_bps: 0.0,
+            tx_frames: 0,
+            rx_frames: 0,
+            tx_drops: 0,
+            rx_drops: 0,
+        }));
+    }
+    let mut carry = |near: &LinkEnd, far: &LinkEnd, bps: f64| {
+        for member in &mut members {
+            let is = |end: &LinkEnd| end.node == member.host && end.device == member.member;
+            if is(near) {
+                member.tx_bps += bps;
+                member.tx_frames += 1000;
+            } else if is(far) {
+                member.rx_bps += bps;
+                member.rx_frames += 1000;
+            }
+        }
+    };
+    for connection in connections {
+        let mut bps = connection.delivered_bps * 1514.0 / 1448.0;
+        for (node, peer) in [(connection.from.as_str(), "sw"), ("sw", connection.to.as_str())] {
+            let shares = shares(topology, node, peer, connection);
+            let ends = |link: &'_ Link| {
+                if link.a.node == node { (link.a.clone(), link.b.clone()) } else { (link.b.clone(), link.a.clone()) }
+            };
+            let cables = topology.links.iter().map(ends).filter(|(near, far)| near.node == node && far.node == peer);
+            for ((near, far), share) in cables.zip(&shares) {
+                carry(&near, &far, bps * share);
+            }
+            bps *= shares.iter().sum::<f64>();
+        }
+    }
+    members
+}
+
+/// The part of a connection's frames that each link from a node to its peer carries.
+fn shares(topology: &Topology, node: &str, peer: &str, connection: &Connection) -> Vec<f64> {
+    let ends = |link: &&Link| [&link.a.node, &link.b.node].iter().all(|name| *name == node || *name == peer);
+    let count = topology.links.iter().filter(ends).count();
+    let one = |chosen: usize| (0..count).map(|place| f64::from(u8::from(place == chosen))).collect();
+    match topology.teams.iter().find(|team| team.node == node && team.peer == peer) {
+        Some(team) if team.mode == "balance-rr" => vec![1.0 / count as f64; count],
+        Some(team) if team.mode == "broadcast" => vec![1.0; count],
+        Some(team) if team.mode == "balance-xor" => one(place(topology, &team.xmit_hash_policy, connection, count)),
+        _ => one(0),
+    }
+}
+
+/// The link that a hash gives a connection.
+fn place(topology: &Topology, policy: &str, connection: &Connection, count: usize) -> usize {
+    let mac = |name: &str| {
+        let host = topology.hosts.iter().find(|host| host.name == name).unwrap();
+        host.mac.split(':').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect::<Vec<u8>>()
+    };
+    let end = |text: &str| text.parse::<std::net::SocketAddrV4>().unwrap();
+    let (src, dst) = (end(&connection.src), end(&connection.dst));
+    let mut bytes =
+        [mac(&connection.to), mac(&connection.from), vec![8, 0, 0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0]].concat();
+    bytes.extend([src.ip().octets(), dst.ip().octets()].concat());
+    bytes.extend([src.port().to_be_bytes(), dst.port().to_be_bytes()].concat());
+    bytes.extend([0, 0, 0, 0, 0, 0, 0, 0, 0x50, 0x10, 0, 0, 0, 0, 0, 0]);
+    let policy: HashPolicy = policy.parse().unwrap();
+    hash::hash(policy, &Frame::parse(&bytes).unwrap()) as usize % count
+}
+
+fn said(run: &Run) -> (Side, Option<String>, String) {
+    let explanation = explain(run);
+    (explanation.side, explanation.policy, explanation.sentence)
+}
+
+const L34: &str = "balance-xor layer3+4";
+const MAC: &str = "balance-xor layer2";
+
+#[test]
+fn an_active_backup_receiver_is_to_blame_not_the_sender_that_spreads() {
+    let run = net(&[("a", 2, 1.0, L34), ("b", 2, 1.0, "active-backup")], "src-dst-port", &[("a", "b", 4, FULL / 4.0)]);
+    let (side, policy, sentence) = said(&run);
+    assert_eq!((side, policy.as_deref()), (Side::Receiving, Some("active-backup")));
+    assert_eq!(
+        sentence,
+        "Receiving side: b uses one member at a time (mode active-backup): eth0 carried all, eth1 stood by."
+    );
+}
+
+#[test]
+fn two_sides_as_narrow_are_both_named() {
+    let run = net(&[("a", 2, 1.0, L34), ("b", 2, 1.0, "active-backup")], "src-dst-port", &[("a", "b", 1, FULL)]);
+    let (side, policy, sentence) = said(&run);
+    assert_eq!((side, policy.as_deref()), (Side::Receiving, Some("active-backup")));
+    assert_eq!(
+        sentence,
+        "Receiving side: b uses one member at a time (mode active-backup): eth0 carried all, eth1 stood by. \
+         As narrow, sending side: a spreads by IP address and port (layer3+4) and puts the connection on link 1 of 2 \
+         towards sw; link 2 stayed idle (a connection never uses two)."
+    );
+}
+
+#[test]
+fn a_link_that_is_not_the_narrowest_is_not_blamed() {
+    // a's links are a little faster: the one in use is at 0.91, b's at 0.98.
+    let run = net(&[("a", 2, 1.08, MAC), ("b", 2, 1.0, "active-backup")], "src-dst-mac", &[("a", "b", 4, FULL / 4.0)]);
+    let (side, policy, sentence) = said(&run);
+    assert_eq!((side, policy.as_deref()), (Side::Receiving, Some("active-backup")), "{sentence}");
+    assert!(!sentence.contains("layer2"), "{sentence}");
+}
+
+#[test]
+fn each_direction_has_its_own_limit() {
+    let run = net(
+        &[("a", 4, 1.0, "balance-rr"), ("b", 2, 1.0, "active-backup")],
+        "src-dst-mac",
+        &[("a", "b", 4, FULL / 4.0), ("b", "a", 4, FULL / 4.0)],
+    );
+    let (side, policy, sentence) = said(&run);
+    assert_eq!((side, policy.as_deref()), (Side::Both, Some("active-backup")));
+    assert_eq!(
+        sentence,
+        "Towards b: receiving side: b uses one member at a time (mode active-backup): eth0 carried all, eth1 stood by. \
+         Towards a: sending side: b uses one member at a time (mode active-backup): eth0 carried all, eth1 stood by. \
+         As narrow, receiving side: sw spreads by MAC address (src-dst-mac) and both ends have one, so all 4 connections use link 4 of 4 towards a."
+    );
+}
+
+#[test]
+fn of_two_pairs_the_costlier_limit_comes_first() {
+    let hosts =
+        [("a", 2, 1.0, L34), ("b", 2, 1.0, "active-backup"), ("c", 4, 1.0, "balance-rr"), ("d", 4, 1.0, "balance-rr")];
+    let traffic = [("a", "b", 4, FULL / 4.0), ("c", "d", 2, FULL / 2.0)];
+    let (side, policy, sentence) = said(&net(&hosts, "src-dst-mac", &traffic));
+    assert_eq!((side, policy), (Side::Receiving, None));
+    assert_eq!(
+        sentence,
+        "Towards d: receiving side: sw spreads by MAC address (src-dst-mac) and both ends have one, so all 2 connections \
+         use link 4 of 4 towards d. Towards b: receiving side: b uses one member at a time (mode active-backup): \
+         eth0 carried all, eth1 stood by."
+    );
+    let backwards = [traffic[1], traffic[0]];
+    assert_eq!(said(&net(&hosts, "src-dst-mac", &backwards)).2, sentence, "the order of the traffic plays no part");
+}
+
+#[test]
+fn a_host_that_sends_and_receives_mixes_no_limits() {
+    // a to b and c to a: two directions by the same switch, with nothing in common.
+    let hosts = [("a", 2, 1.0, L34), ("b", 2, 1.0, "active-backup"), ("c", 2, 1.0, "balance-rr")];
+    let run = net(&hosts, "src-dst-mac", &[("a", "b", 4, FULL / 4.0), ("c", "a", 1, FULL)]);
+    let (_, _, sentence) = said(&run);
+    assert!(sentence.contains("Towards b: receiving side: b uses one member"), "{sentence}");
+    assert!(sentence.contains("Towards a: receiving side: sw spreads by MAC address"), "{sentence}");
+}
+
+#[test]
+fn one_narrow_receiver_of_four_is_its_own_limit() {
+    let hosts = [
+        ("a", 4, 1.0, "balance-rr"),
+        ("b", 4, 1.0, "balance-rr"),
+        ("c", 4, 1.0, "balance-rr"),
+        ("d", 4, 1.0, "balance-rr"),
+        ("e", 1, 0.1, ""),
+    ];
+    let traffic = [("a", "b", 2, FULL / 2.0), ("a", "c", 2, 0.3), ("a", "d", 2, 0.3), ("a", "e", 2, 0.049)];
+    let (side, policy, sentence) = said(&net(&hosts, "src-dst-mac", &traffic));
+    assert_eq!((side, policy.as_deref()), (Side::Both, None), "{sentence}");
+    assert!(sentence.contains("Towards b: receiving side: sw spreads by MAC address"), "{sentence}");
+    assert!(
+        sentence.contains("Towards e: nothing held it back: the one link of e carried 0.98 of what it can."),
+        "{sentence}"
+    );
+    assert!(sentence.contains("Towards c and d: no link was full"), "{sentence}");
+
+    // With a's links full the run is at its limit, however narrow e's link is.
+    let full = [("a", "b", 2, 0.48), ("a", "c", 2, 0.48), ("a", "d", 4, 0.4775), ("a", "e", 2, 0.049)];
+    let (side, _, sentence) = said(&net(&hosts, "src-dst-port", &full));
+    assert_eq!(side, Side::Nowhere, "{sentence}");
+    assert!(sentence.starts_with("Nothing held it back: all four links of a carried"), "{sentence}");
+}
+
+#[test]
+fn every_copy_of_a_broadcast_counts() {
+    // Two copies of each frame meet again towards b and fill the link that it listens on.
+    let run =
+        net(&[("a", 2, 1.0, "broadcast"), ("b", 2, 1.0, "active-backup")], "src-dst-mac", &[("a", "b", 4, FULL / 8.0)]);
+    let (side, policy, sentence) = said(&run);
+    assert_eq!((side, policy.as_deref()), (Side::Sending, Some("broadcast")));
+    assert_eq!(
+        sentence,
+        "Sending side: a sends every frame by every member (mode broadcast), so two copies of each fill link 1 of 2 \
+         towards b, of whose traffic 0.50 is payload. As narrow, receiving side: b uses one member at a time \
+         (mode active-backup): eth0 carried all, eth1 stood by."
+    );
+
+    // The same towards a host whose only link nobody counts.
+    let run = net(&[("a", 4, 1.0, "broadcast"), ("b", 1, 1.0, "")], "src-dst-mac", &[("a", "b", 1, FULL / 4.0)]);
+    assert_eq!(
+        said(&run).2,
+        "Sending side: a sends every frame by every member (mode broadcast), so four copies of each fill the link \
+         towards b, of whose traffic 0.25 is payload."
+    );
+
+    // Where each copy has a link of its own, the sender's links are full of them.
+    let run = net(&[("a", 2, 1.0, "broadcast"), ("b", 2, 2.1, "balance-rr")], "src-dst-mac", &[("a", "b", 1, FULL)]);
+    assert!(said(&run).2.contains("(mode broadcast), so its two links carry what one can"), "{}", said(&run).2);
+}
+
+#[test]
+fn where_nothing_was_full_neither_team_is_blamed() {
+    let hosts = [("a", 2, 1.0, L34), ("b", 2, 1.0, "active-backup")];
+    let mut run = net(&hosts, "src-dst-port", &[("a", "b", 1, 0.5)]);
+    let (side, policy, sentence) = said(&run);
+    assert_eq!((side, policy), (Side::Unknown, None));
+    assert_eq!(
+        sentence,
+        "No link was full (the fullest, b-0 of sw towards b, carried 0.50 of what it can) and the processors were 41 % busy: \
+         the connection did not send more."
+    );
+    run.cpu.busy = 0.97;
+    assert_eq!(said(&run).0, Side::Machine);
+}
+
+#[test]
+fn plain_ports_to_a_team_that_spreads_are_named() {
+    let run = net(&[("a", 2, 1.0, L34), ("b", 2, 1.0, L34)], "", &[("a", "b", 4, FULL / 4.0)]);
+    let (side, policy, sentence) = said(&run);
+    assert_eq!((side, policy), (Side::Receiving, None));
+    assert_eq!(
+        sentence,
+        "Receiving side: sw has no group towards b: of its 2 links it uses the one on which it saw b's address last."
+    );
+}
+
+#[test]
+fn a_policy_that_limits_several_hosts_is_told_once() {
+    let hosts = [("a", 8, 1.0, "balance-rr"), ("b", 4, 1.0, "balance-rr"), ("c", 4, 1.0, "balance-rr")];
+    let run = net(&hosts, "src-dst-mac", &[("a", "b", 2, FULL / 2.0), ("a", "c", 2, FULL / 2.0)]);
+    assert_eq!(
+        said(&run).2,
+        "Receiving side: sw spreads by MAC address (src-dst-mac) and both ends have one, so all 2 connections use \
+         link 4 of 4 towards b, and all 2 connections use link 3 of 4 towards c."
+    );
+}
+
+#[test]
+fn full_links_without_payload_are_told_as_such() {
+    let mut run =
+        net(&[("a", 1, 1.0, "balance-rr"), ("b", 4, 1.0, "balance-rr")], "src-dst-mac", &[("a", "b", 4, FULL / 4.0)]);
+    run.connections.iter_mut().for_each(|connection| {
+        connection.delivered_bps *= 0.6;
+        connection.retransmits = connection.segments / 4;
+    });
+    run.delivered_bps *= 0.6;
+    run.of_limit *= 0.6;
+    let (side, _, sentence) = said(&run);
+    assert_eq!(side, Side::Unknown);
+    assert!(
+        sentence.starts_with(
+            "All links of a were full, but 0.60 alone of what they carried arrived as payload; TCP sent 25 % of its segments again."
+        ),
+        "{sentence}"
+    );
+}
