@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{LINK_PAYLOAD_BPS, Spec, run, t3, team};
+use common::{LINK_PAYLOAD_BPS, Spec, receive_what_was_sent, run, t3, team};
 use nicteam_record::{Link, LinkEnd, Run, Topology};
 use nicteam_report::{Side, explain};
 
@@ -166,6 +166,7 @@ fn a_sending_hosts_hash_is_the_sending_side() {
     for (place, member) in run.members.iter_mut().filter(|member| member.host == "a").enumerate() {
         member.tx_bps = if place == 2 { 0.978 * 98.4e6 } else { 0.0 };
     }
+    receive_what_was_sent(&mut run);
     let (side, policy, sentence) = said(&run);
     assert_eq!((side, policy.as_deref()), (Side::Sending, Some("layer2")));
     assert_eq!(
@@ -252,6 +253,7 @@ fn one_to_four(part: f64) -> Run {
     let mut run = t3().runs.swap_remove(2);
     scale(&mut run, part);
     run.members.iter_mut().filter(|member| member.host == "a").for_each(|member| member.tx_bps /= part);
+    receive_what_was_sent(&mut run);
     run
 }
 
@@ -260,6 +262,7 @@ fn a_silent_member_was_down() {
     let mut run = one_to_four(0.75);
     let dead = run.members.iter_mut().find(|member| member.host == "a" && member.member == "eth1").unwrap();
     (dead.tx_bps, dead.tx_frames) = (0.0, 0);
+    receive_what_was_sent(&mut run);
     let (side, policy, sentence) = said(&run);
     assert_eq!((side, policy.as_deref()), (Side::Sending, Some("balance-rr")));
     assert_eq!(
@@ -273,6 +276,7 @@ fn turns_of_unlike_frames_leave_links_uneven() {
     let mut run = one_to_four(0.9);
     let lame = run.members.iter_mut().find(|member| member.host == "a" && member.member == "eth1").unwrap();
     lame.tx_bps *= 0.76;
+    receive_what_was_sent(&mut run);
     let (side, policy, sentence) = said(&run);
     assert_eq!((side, policy.as_deref()), (Side::Sending, Some("balance-rr")));
     assert_eq!(

@@ -231,7 +231,7 @@ fn of_two_pairs_the_costlier_limit_comes_first() {
     assert_eq!((side, policy), (Side::Receiving, None));
     assert_eq!(
         sentence,
-        "Towards d: receiving side: sw spreads by MAC address (src-dst-mac) and both ends have one, so all 2 connections \
+        "Towards d: receiving side: sw spreads by MAC address (src-dst-mac) and both ends have one, so both connections \
          use link 4 of 4 towards d. Towards b: receiving side: b uses one member at a time (mode active-backup): \
          eth0 carried all, eth1 stood by."
     );
@@ -334,8 +334,8 @@ fn a_policy_that_limits_several_hosts_is_told_once() {
     let run = net(&hosts, "src-dst-mac", &[("a", "b", 2, FULL / 2.0), ("a", "c", 2, FULL / 2.0)]);
     assert_eq!(
         said(&run).2,
-        "Receiving side: sw spreads by MAC address (src-dst-mac) and both ends have one, so all 2 connections use \
-         link 4 of 4 towards b, and all 2 connections use link 3 of 4 towards c."
+        "Receiving side: sw spreads by MAC address (src-dst-mac) and both ends have one, so both connections use \
+         link 4 of 4 towards b, and both connections use link 3 of 4 towards c."
     );
 }
 
@@ -357,4 +357,23 @@ fn full_links_without_payload_are_told_as_such() {
         ),
         "{sentence}"
     );
+}
+
+#[test]
+fn that_a_connection_never_uses_two_links_is_said_once() {
+    let run = net(&[("a", 2, 1.0, L34), ("b", 2, 1.0, L34)], "src-dst-port", &[("a", "b", 1, FULL)]);
+    assert_eq!(
+        said(&run).2,
+        "Sending side: a spreads by IP address and port (layer3+4) and puts the connection on link 1 of 2 towards sw; \
+         link 2 stayed idle (a connection never uses two)."
+    );
+}
+
+#[test]
+fn a_link_is_full_if_either_end_counted_so() {
+    let mut run = net(&[("a", 2, 1.0, L34), ("b", 4, 1.0, "balance-rr")], "src-dst-mac", &[("a", "b", 4, 0.235)]);
+    // The window began with full queues: less was sent than arrived.
+    run.members.iter_mut().filter(|member| member.host == "sw").for_each(|member| member.tx_bps *= 0.9);
+    run.cpu.busy = 1.0;
+    assert_eq!(said(&run).0, Side::Receiving, "{}", said(&run).2);
 }

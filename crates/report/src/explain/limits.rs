@@ -108,7 +108,11 @@ impl<'p, 'a> Limit<'p, 'a> {
             }
             Cause::Links | Cause::Nothing => self.as_narrow.clear(),
             // Links that were all full of payload are no choice.
-            Cause::Choice { .. } | Cause::Waste { .. } => self.as_narrow.retain(|hop| !hop.all_full()),
+            Cause::Choice { .. } | Cause::Waste { .. } => {
+                // That a connection never uses two links need not be said of every hash it meets.
+                let said = self.connections.len() == 1 && self.hops.iter().any(|hop| chooses_by_connection(hop));
+                self.as_narrow.retain(|hop| !(hop.all_full() || said && chooses_by_connection(hop)));
+            }
         }
     }
 
@@ -205,13 +209,17 @@ fn is_useful(hop: &Hop<'_>) -> bool {
 /// How much a choice may use, the least first: one link whatever the traffic,
 /// one for each pair of hosts, one for each connection, all.
 fn freedom(hop: &Hop<'_>) -> u8 {
-    let by_connection = |key_of| key_of == Key::Connection;
-    match &hop.prediction {
-        Some(prediction) if by_connection(key(prediction.policy).0) => 2,
+    match hop.mode() {
+        _ if chooses_by_connection(hop) => 2,
         _ if hop.hashes() => 1,
-        _ if hop.mode() == "balance-rr" => 3,
+        "balance-rr" => 3,
         _ => 0,
     }
+}
+
+/// Whether a hash chooses that looks at each connection.
+fn chooses_by_connection(hop: &Hop<'_>) -> bool {
+    hop.prediction.as_ref().is_some_and(|prediction| key(prediction.policy).0 == Key::Connection)
 }
 
 fn is_same(one: &Hop<'_>, other: &Hop<'_>) -> bool {

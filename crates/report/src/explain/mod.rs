@@ -110,33 +110,37 @@ fn several(limits: &[Limit<'_, '_>]) -> Explanation {
 
 /// Whose limit of several it is: `Towards b`, `From a`, `From a to b`, `2 of 4 connections`.
 fn whose(limit: &Limit<'_, '_>, limits: &[Limit<'_, '_>]) -> String {
-    let run = limit.picture.run;
-    let names = |limit: &Limit<'_, '_>, of: fn(&Connection) -> &str| {
-        let mut names: Vec<String> = Vec::new();
-        for name in limit.connections.iter().map(|index| of(&run.connections[*index]).to_owned()) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
+    let own_alone = |end: End| {
+        let own = ends(limit, end);
+        let others = limits.iter().filter(|other| other.connections != limit.connections);
+        others.flat_map(|other| ends(other, end)).all(|name| !own.contains(&name))
     };
-    let own_alone = |of: fn(&Connection) -> &str| {
-        let own = names(limit, of);
-        limits
-            .iter()
-            .filter(|other| other.connections != limit.connections)
-            .all(|other| names(other, of).iter().all(|name| !own.contains(name)))
-    };
-    let (from, to): (fn(&Connection) -> &str, fn(&Connection) -> &str) = (|c| &c.from, |c| &c.to);
     match () {
-        () if own_alone(to) => format!("Towards {}", list(&names(limit, to))),
-        () if own_alone(from) => format!("From {}", list(&names(limit, from))),
+        () if own_alone(TO) => format!("Towards {}", list(&ends(limit, TO))),
+        () if own_alone(FROM) => format!("From {}", list(&ends(limit, FROM))),
         () if is_pair_alone(limit, limits) => {
             let pairs: Vec<String> = pairs(limit).iter().map(|(from, to)| format!("{from} to {to}")).collect();
             format!("From {}", list(&pairs))
         }
-        () => format!("{} of {} connections", limit.connections.len(), run.connections.len()),
+        () => format!("{} of {} connections", limit.connections.len(), limit.picture.run.connections.len()),
     }
+}
+
+/// One of a connection's hosts.
+type End = fn(&Connection) -> &str;
+const FROM: End = |connection| &connection.from;
+const TO: End = |connection| &connection.to;
+
+/// The hosts at one end of a limit's connections, each once.
+fn ends<'a>(limit: &Limit<'_, 'a>, end: End) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for index in &limit.connections {
+        let name = end(&limit.picture.run.connections[*index]);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// Whether no other limit has connections between the same hosts.

@@ -92,7 +92,7 @@ pub(super) struct HopLink<'a> {
     pub(super) far_device: &'a str,
     /// Place among the team's members, from 0.
     pub(super) place: usize,
-    /// What went over it in the direction of the payload, bit/s.
+    /// What went over it in the direction of the payload, as the end that counted more says, bit/s.
     pub(super) tx_bps: f64,
     /// What its counters can show at most, bit/s.
     pub(super) capacity_bps: f64,
@@ -294,8 +294,13 @@ fn links<'a>(run: &'a Run, hop: &Hop<'a>) -> Vec<HopLink<'a>> {
             },
         };
         let sent = view::counters(run, hop.node, &near.device).map(|near| (near.tx_bps, near.tx_frames == 0));
-        let arrived = || view::counters(run, hop.peer, &far.device).map(|far| (far.rx_bps, far.rx_frames == 0));
-        let (tx_bps, silent) = sent.or_else(arrived).unwrap_or_else(|| (copies_as_counted(hop, link.mtu), false));
+        let arrived = view::counters(run, hop.peer, &far.device).map(|far| (far.rx_bps, far.rx_frames == 0));
+        // A queue that drains lets more arrive than was sent in the window, one that drops less: the more counts.
+        let (tx_bps, silent) = match (sent, arrived) {
+            (Some((sent, silent)), Some((arrived, _))) => (sent.max(arrived), silent),
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => (copies_as_counted(hop, link.mtu), false),
+        };
         let capacity_bps = view::capacity_bps(link);
         links.push(HopLink {
             device: &near.device,

@@ -234,6 +234,21 @@ fn members(topology: &Topology, spec: &Spec<'_>) -> Vec<Member> {
     members
 }
 
+/// Makes the far ends' counters those of the near ends, after a test changed what was sent.
+pub fn receive_what_was_sent(run: &mut Run) {
+    let sent = run.members.clone();
+    for member in &mut run.members {
+        let far = run.topology.links.iter().find_map(|link| {
+            let is = |end: &LinkEnd| end.node == member.host && end.device == member.member;
+            if is(&link.a) { Some(&link.b) } else { is(&link.b).then_some(&link.a) }
+        });
+        let far = far.and_then(|far| sent.iter().find(|sent| sent.host == far.node && sent.member == far.device));
+        if let Some(far) = far {
+            (member.rx_bps, member.rx_frames) = (far.tx_bps, far.tx_frames);
+        }
+    }
+}
+
 fn member(team: &Team, device: &str) -> Member {
     Member {
         host: team.node.clone(),

@@ -77,6 +77,7 @@ fn predicted(hop: &Hop<'_>, prediction: &Prediction) -> String {
         (Some(reason), Some(place)) => {
             let who = match hop.connections.len() {
                 1 => "the connection uses".to_owned(),
+                2 => "both connections use".to_owned(),
                 count => format!("all {count} connections use"),
             };
             format!("and {reason}, so {who} link {} of {} towards {}", place + 1, hop.links.len(), hop.peer)
@@ -107,6 +108,7 @@ fn placed(hop: &Hop<'_>, prediction: &Prediction, key: Key, one_to: bool, one_fr
     let groups = by_place.iter().enumerate().map(|(index, (place, names))| {
         let who = match key {
             Key::Connection if all_on_one && names.len() == 1 => "the connection".to_owned(),
+            Key::Connection if all_on_one && names.len() == 2 => "both connections".to_owned(),
             Key::Connection if all_on_one => format!("all {}", plural(names.len(), "connection")),
             Key::Connection => plural(names.len(), "connection"),
             _ if all_on_one => format!("all of {}", list(names)),
