@@ -6,7 +6,8 @@ use nicteam_dataplane::Kind;
 use nicteam_sys::shape::Granularity;
 
 use crate::bench::network::Pair;
-use crate::bench::throughput::{STREAMS, in_turn, spread, words};
+use crate::bench::stream::in_turn;
+use crate::bench::throughput::{STREAMS, spread, words};
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::noise::Noise;

@@ -23,10 +23,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum)]
     only: Vec<Part>,
     /// How often each throughput is measured, in turn with its peer.
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// How long each time, milliseconds.
-    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     window_ms: u64,
     /// How often the topology is built and taken down, in turn with mininet.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]

@@ -4,44 +4,141 @@ use std::io::Write;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use nicteam_sys::{process, tcp};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
 
 use crate::bench::network::{FAR, Pair};
 use crate::failure::Failure;
 
-/// What the streams of a window delivered, payload at the receiver, bit/s; all
-/// streams together. They start anew each time.
-pub(crate) fn throughput_bps(pair: &Pair, streams: usize, window: Duration) -> Result<f64, Failure> {
-    let connections = connect(pair, streams)?;
-    let received = AtomicU64::new(0);
-    let rate_bps = thread::scope(|scope| {
-        for (sender, receiver) in &connections {
-            scope.spawn(|| send(sender));
-            scope.spawn(|| receive(receiver, &received));
+/// Measures some pairs of hosts in turn, round by round: what their streams
+/// delivered, payload at the receiver, bit/s, by pair and round.
+///
+/// All streams stay open; those of one pair send at a time, so that two
+/// neighbouring windows meet the same machine, and a slow change of it favours
+/// nobody: every second round goes the other way round, too. Senders keep to one
+/// processor and receivers to another: where a scheduler happens to put them
+/// changes one stream's rate twofold, for minutes.
+pub(crate) fn in_turn(
+    pairs: &[&Pair],
+    streams: usize,
+    rounds: u32,
+    window: Duration,
+) -> Result<Vec<Vec<f64>>, Failure> {
+    let lanes = pairs.iter().map(|pair| Lane::open(pair, streams)).collect::<Result<Vec<_>, Failure>>()?;
+    let mut rates_bps = vec![Vec::new(); pairs.len()];
+    thread::scope(|scope| {
+        for lane in &lanes {
+            for (sender, receiver) in &lane.connections {
+                scope.spawn(|| lane.send(sender));
+                scope.spawn(|| lane.receive(receiver));
+            }
         }
-        process::sleep_or_termination(WARM_UP);
-        let (start, before) = (Instant::now(), received.load(Ordering::Relaxed));
-        process::sleep_or_termination(window);
-        let (elapsed, after) = (start.elapsed(), received.load(Ordering::Relaxed));
-        for (sender, receiver) in &connections {
-            // They end the threads; a stream that is down already needs no end.
-            let _ = sender.shutdown(Shutdown::Both);
-            let _ = receiver.shutdown(Shutdown::Both);
+        for round in 0..rounds {
+            let mut order: Vec<usize> = (0..lanes.len()).collect();
+            if round % 2 == 1 {
+                order.reverse();
+            }
+            for place in order {
+                rates_bps[place].push(lanes[place].turn_bps(window));
+            }
         }
-        (after - before) as f64 * 8.0 / elapsed.as_secs_f64()
+        lanes.iter().for_each(Lane::close);
     });
     match process::termination() {
         Some(_) => Err(Failure::Interrupted),
-        None if rate_bps == 0.0 => Err(Failure::failed("nothing arrived")),
-        None => Ok(rate_bps),
+        None if rates_bps.iter().flatten().any(|rate_bps| *rate_bps == 0.0) => Err(Failure::failed("nothing arrived")),
+        None => Ok(rates_bps),
     }
 }
 
-/// Left out at the start of every stream.
-const WARM_UP: Duration = Duration::from_millis(200);
+/// The streams of one pair.
+struct Lane {
+    /// The sending end first.
+    connections: Vec<(TcpStream, TcpStream)>,
+    received: AtomicU64,
+    phase: Mutex<Phase>,
+    changed: Condvar,
+}
+
+/// What the senders do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Wait,
+    Send,
+    End,
+}
+
+impl Lane {
+    fn open(pair: &Pair, streams: usize) -> Result<Lane, Failure> {
+        Ok(Lane {
+            connections: connect(pair, streams)?,
+            received: AtomicU64::new(0),
+            phase: Mutex::new(Phase::Wait),
+            changed: Condvar::new(),
+        })
+    }
+
+    /// Lets them send for a window.
+    fn turn_bps(&self, window: Duration) -> f64 {
+        self.enter(Phase::Send);
+        process::sleep_or_termination(SETTLE);
+        let (start, before) = (Instant::now(), self.received.load(Ordering::Relaxed));
+        process::sleep_or_termination(window);
+        let (elapsed, after) = (start.elapsed(), self.received.load(Ordering::Relaxed));
+        self.enter(Phase::Wait);
+        process::sleep_or_termination(DRAIN);
+        (after - before) as f64 * 8.0 / elapsed.as_secs_f64()
+    }
+
+    /// Ends the threads; a stream that is down already needs no end.
+    fn close(&self) {
+        self.enter(Phase::End);
+        for (sender, receiver) in &self.connections {
+            let _ = sender.shutdown(Shutdown::Both);
+            let _ = receiver.shutdown(Shutdown::Both);
+        }
+    }
+
+    fn enter(&self, phase: Phase) {
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = phase;
+        self.changed.notify_all();
+    }
+
+    /// Sends in its turns until the end.
+    fn send(&self, mut socket: &TcpStream) {
+        pin(SENDERS);
+        let chunk = vec![0; CHUNK];
+        while self.next_turn() == Phase::Send && socket.write_all(&chunk).is_ok() {}
+    }
+
+    /// Waits for the next turn, or the end.
+    fn next_turn(&self) -> Phase {
+        let phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        let phase = self.changed.wait_while(phase, |phase| *phase == Phase::Wait);
+        *phase.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts what arrives until the connection is shut down.
+    fn receive(&self, socket: &TcpStream) {
+        pin(RECEIVERS);
+        while let Ok(bytes @ 1..) = tcp::discard(socket.as_fd(), CHUNK) {
+            self.received.fetch_add(bytes as u64, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Processors of the sending and of the receiving threads, by place.
+const SENDERS: usize = 0;
+const RECEIVERS: usize = 1;
+/// Left out at the start of every turn.
+const SETTLE: Duration = Duration::from_millis(20);
+/// What is under way arrives before the next one's turn.
+const DRAIN: Duration = Duration::from_millis(10);
 /// Bytes of a write, and the most that is taken off a socket at once.
 const CHUNK: usize = 128 << 10;
 const CONGESTION: &str = "cubic";
@@ -61,15 +158,15 @@ fn connect(pair: &Pair, streams: usize) -> Result<Vec<(TcpStream, TcpStream)>, F
     (0..streams).map(connect_one).collect()
 }
 
-/// Sends until the connection is shut down.
-fn send(mut socket: &TcpStream) {
-    let chunk = vec![0; CHUNK];
-    while socket.write_all(&chunk).is_ok() {}
-}
-
-/// Counts what arrives until the connection is shut down.
-fn receive(socket: &TcpStream, received: &AtomicU64) {
-    while let Ok(bytes @ 1..) = tcp::discard(socket.as_fd(), CHUNK) {
-        received.fetch_add(bytes as u64, Ordering::Relaxed);
+/// Keeps the calling thread to the processor at this place among those that
+/// the process may use, if it may use several.
+fn pin(place: usize) {
+    let itself = Pid::from_raw(0);
+    let Ok(allowed) = sched_getaffinity(itself) else { return };
+    let mut usable = (0..CpuSet::count()).filter(|&cpu| allowed.is_set(cpu) == Ok(true));
+    let mut one = CpuSet::new();
+    if usable.clone().count() > 1 && usable.nth(place).is_some_and(|cpu| one.set(cpu).is_ok()) {
+        // Not pinned it measures all the same, less steadily.
+        let _ = sched_setaffinity(itself, &one);
     }
 }

@@ -6,7 +6,7 @@ use nicteam_dataplane::Kind;
 use nicteam_sys::shape::Granularity;
 
 use crate::bench::network::{Options, Pair};
-use crate::bench::stream::throughput_bps;
+use crate::bench::stream::in_turn;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::noise::Noise;
@@ -74,29 +74,6 @@ pub(crate) fn measure(rounds: u32, window: Duration) -> Result<Vec<Figure>, Fail
         }
     }
     Ok(figures)
-}
-
-/// Measures some pairs of hosts in turn, round by round: bit/s by pair and round.
-///
-/// Neighbours in time are compared with each other, and every second round
-/// goes the other way round, so that a slow change of the machine favours nobody.
-pub(crate) fn in_turn(
-    pairs: &[&Pair],
-    streams: usize,
-    rounds: u32,
-    window: Duration,
-) -> Result<Vec<Vec<f64>>, Failure> {
-    let mut rates = vec![Vec::new(); pairs.len()];
-    for round in 0..rounds {
-        let mut order: Vec<usize> = (0..pairs.len()).collect();
-        if round % 2 == 1 {
-            order.reverse();
-        }
-        for place in order {
-            rates[place].push(throughput_bps(pairs[place], streams, window)?);
-        }
-    }
-    Ok(rates)
 }
 
 /// `1 stream`, `16 streams`.
