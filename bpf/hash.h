@@ -12,121 +12,23 @@
 
 #include <linux/in.h>
 #include <linux/ip.h>
-#include <linux/ipv6.h>
 
 #include "frame.h"
+#include "hash_aggr.h"
+#include "hash_encap.h"
+#include "hash_ip.h"
 #include "plan.h"
-
-/* In place of a protocol number: a fragment, whose ports are not looked at. */
-#define NO_PROTOCOL 256
-#define FRAGMENT_BITS 0x3fff /* more fragments, and the offset */
-#define ICMP_HEADER_LEN 8
-
-/* An IP header, as far as a policy looks. */
-struct ip_view {
-	__u32 addresses; /* all words of both, XORed, in the order of the wire */
-	__u32 protocol;
-	__u32 transport; /* offset of the transport header */
-};
-
-struct ports {
-	__be16 src;
-	__be16 dst;
-};
-
-struct icmp_view {
-	__u8 type;
-	__u8 code;
-	__be16 checksum;
-	__be16 id;
-	__be16 sequence;
-};
-
-static __always_inline int read_ipv4(struct __sk_buff *skb, __u32 offset, struct ip_view *ip)
-{
-	struct iphdr copy;
-	const struct iphdr *head = header(skb, offset, &copy, sizeof(copy));
-
-	if (!head)
-		return 0;
-	ip->addresses = head->saddr ^ head->daddr;
-	ip->protocol = head->frag_off & bpf_htons(FRAGMENT_BITS) ? NO_PROTOCOL : head->protocol;
-	ip->transport = offset + (*(const __u8 *)head & 0xf) * 4;
-	return 1;
-}
-
-static __always_inline int read_ipv6(struct __sk_buff *skb, __u32 offset, struct ip_view *ip)
-{
-	struct ipv6hdr copy;
-	const struct ipv6hdr *head = header(skb, offset, &copy, sizeof(copy));
-
-	if (!head)
-		return 0;
-	const __be32 *src = head->saddr.s6_addr32, *dst = head->daddr.s6_addr32;
-
-	ip->addresses = src[0] ^ src[1] ^ src[2] ^ src[3] ^ dst[0] ^ dst[1] ^ dst[2] ^ dst[3];
-	ip->protocol = head->nexthdr;
-	ip->transport = offset + sizeof(*head);
-	return 1;
-}
-
-/* The IP header at `offset`; 0 if there is none. */
-static __always_inline int read_ip(struct __sk_buff *skb, __be16 ethertype, __u32 offset, struct ip_view *ip)
-{
-	if (ethertype == bpf_htons(ETH_P_IP))
-		return read_ipv4(skb, offset, ip);
-	if (ethertype == bpf_htons(ETH_P_IPV6))
-		return read_ipv6(skb, offset, ip);
-	return 0;
-}
 
 /* Both ports as the kernel reads them (skb_flow_get_ports); of ESP and AH the index. */
 static __always_inline __u32 flow_ports(struct __sk_buff *skb, const struct ip_view *ip)
 {
-	__u32 copy, offset = ip->transport;
+	__u32 copy, offset = ports_offset(ip->protocol);
 
-	switch (ip->protocol) {
-	case IPPROTO_AH:
-		offset += 4;
-	case IPPROTO_TCP:
-	case IPPROTO_UDP:
-	case IPPROTO_DCCP:
-	case IPPROTO_ESP:
-	case IPPROTO_SCTP:
-	case IPPROTO_UDPLITE:
-		break;
-	default:
+	if (offset == NO_PORTS)
 		return 0;
-	}
-	const __u32 *ports = header(skb, offset, &copy, sizeof(copy));
+	const __u32 *ports = header(skb, ip->transport + offset, &copy, sizeof(copy));
 
 	return ports ? le32(*ports) : 0;
-}
-
-/* icmp_is_err, icmpv6_is_err. */
-static __always_inline int icmp_is_error(__u32 protocol, __u8 type)
-{
-	if (protocol == IPPROTO_ICMPV6)
-		return type >= 1 && type <= 4;
-	return type == 3 || type == 4 || type == 5 || type == 11 || type == 12;
-}
-
-/* struct flow_dissector_key_icmp as one word; 0 for a message without identifier. */
-static __always_inline __u32 icmp_word(const struct icmp_view *icmp)
-{
-	__u32 id = bpf_ntohs(icmp->id);
-
-	switch (icmp->type) {
-	case 0:
-	case 8:
-	case 13:
-	case 14:
-	case 128:
-	case 129:
-		return icmp->type | (__u32)icmp->code << 8 | (id ? id : 1) << 16;
-	default:
-		return 0;
-	}
 }
 
 /*
@@ -171,12 +73,6 @@ static __always_inline __u32 ports_xor(struct __sk_buff *skb, const struct ip_vi
 	return ports ? bpf_ntohs(ports->src ^ ports->dst) : 0;
 }
 
-static __always_inline __u32 fold(__u32 x)
-{
-	x ^= x >> 16;
-	return x ^ x >> 8;
-}
-
 /* bond_eth_hash. Of MPLS with a tag beside it, the tag's protocol counts. */
 static __always_inline __u32 ethernet_hash(struct __sk_buff *skb, const struct ethhdr *eth)
 {
@@ -187,6 +83,16 @@ static __always_inline __u32 ethernet_hash(struct __sk_buff *skb, const struct e
 			ethertype = skb->vlan_proto;
 	}
 	return eth->h_source[5] ^ eth->h_dest[5] ^ bpf_ntohs(ethertype);
+}
+
+/* bond_vlan_srcmac_hash. The tag of MPLS is among the bytes by then. */
+static __always_inline __u32 vlan_srcmac_hash(struct __sk_buff *skb, const struct ethhdr *eth)
+{
+	const __u8 *src = eth->h_source;
+	__u32 vendor = (__u32)src[0] << 16 | src[1] << 8 | src[2], device = (__u32)src[3] << 16 | src[4] << 8 | src[5];
+	int is_mpls = eth->h_proto == bpf_htons(ETH_P_MPLS_UC) || eth->h_proto == bpf_htons(ETH_P_MPLS_MC);
+
+	return vendor ^ device ^ (skb->vlan_present && !is_mpls ? skb->vlan_tci & 0xffff : 0);
 }
 
 /* The hash of a frame. */
@@ -203,9 +109,16 @@ static __always_inline __u32 frame_hash(struct __sk_buff *skb, __u32 policy)
 	__be16 ethertype = eth->h_proto;
 	__u32 ethernet = ethernet_hash(skb, eth);
 
+	if (policy & POLICY_AGGR)
+		return aggr_hash(skb, policy & AGGR_LAYERS);
 	switch (policy) {
 	case POLICY_LAYER2:
 		return ethernet;
+	case POLICY_ENCAP23:
+	case POLICY_ENCAP34:
+		return encap_hash(skb, policy, ethernet, bpf_ntohs(ethertype));
+	case POLICY_VLAN_SRCMAC:
+		return vlan_srcmac_hash(skb, eth);
 	case POLICY_SRC_MAC:
 		return src;
 	case POLICY_DST_MAC:

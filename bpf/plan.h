@@ -10,7 +10,7 @@
 
 #include <linux/types.h>
 
-#define LAYOUT_VERSION 1
+#define LAYOUT_VERSION 2
 
 #define MAX_MEMBERS 32
 #define MAX_BUCKETS 256
@@ -36,7 +36,17 @@ enum policy {
 	POLICY_SRC_DST_MAC = 5,
 	POLICY_SRC_DST_IP = 6,
 	POLICY_SRC_DST_PORT = 7,
+	POLICY_ENCAP23 = 8,
+	POLICY_ENCAP34 = 9,
+	POLICY_VLAN_SRCMAC = 10,
+	POLICY_AGGR = 16, /* and a bit for each layer */
 };
+
+/* illumos aggr: what POLICY_AGGR goes with. */
+#define AGGR_L2 1
+#define AGGR_L3 2
+#define AGGR_L4 4
+#define AGGR_LAYERS 7
 
 #define MEMBER_DELIVER 1 /* what it receives goes to the team's stack */
 #define MEMBER_REWRITE 2 /* it sends with other addresses */

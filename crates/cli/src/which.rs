@@ -6,7 +6,7 @@ mod flow;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use nicteam_team::{HashPolicy, hash};
+use nicteam_team::{AggrLayers, HashPolicy, hash};
 use nicteam_wire::{Frame, Mac};
 
 use crate::failure::Failure;
@@ -23,7 +23,8 @@ use flow::{Flow, Transport};
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("question").required(true).args(["pcap", "flow"]))]
 pub(crate) struct Args {
-    /// layer2, layer2+3, layer3+4, or a switch's: src-mac, dst-mac, src-dst-mac, src-dst-ip, src-dst-port.
+    /// layer2, layer2+3, layer3+4, encap2+3, encap3+4, vlan+srcmac; a switch's: src-mac, dst-mac, src-dst-mac,
+    /// src-dst-ip, src-dst-port; illumos aggr's: L2, L3, L4 or several, with commas between.
     #[arg(long, value_name = "POLICY", value_parser = value::hash_policy)]
     xmit_hash_policy: HashPolicy,
     /// How many members the team has, 1 to 32.
@@ -59,10 +60,11 @@ fn which_flow(args: &Args, flow: &Flow) -> Result<(), Failure> {
         let missing = missing.join(" and ");
         return Err(Failure::wrong_input(format!("{policy} hashes MAC addresses: add {missing} (02:00:00:00:00:01)")));
     }
-    if policy == HashPolicy::Layer34 && matches!(flow.transport, Transport::Echo { id: None }) {
-        return Err(Failure::wrong_input(
-            "layer3+4 hashes the identifier of an ICMP echo: add it to the flow (`icmp 10.0.0.1 -> 10.0.0.2 id 7`)",
-        ));
+    let hashes_echo = matches!(policy, HashPolicy::Layer34 | HashPolicy::Encap34);
+    if hashes_echo && matches!(flow.transport, Transport::Echo { id: None }) {
+        return Err(Failure::wrong_input(format!(
+            "{policy} hashes the identifier of an ICMP echo: add it to the flow (`icmp 10.0.0.1 -> 10.0.0.2 id 7`)",
+        )));
     }
     let bytes = flow.frame(args.src_mac.unwrap_or_default(), args.dst_mac.unwrap_or_default());
     let frame = Frame::parse(&bytes).map_err(Failure::failed)?;
@@ -76,10 +78,11 @@ fn which_flow(args: &Args, flow: &Flow) -> Result<(), Failure> {
 /// The options that the policy needs for a flow and that were not given.
 fn missing_macs(args: &Args) -> Vec<&'static str> {
     let (src, dst) = match args.xmit_hash_policy {
-        HashPolicy::Layer2 | HashPolicy::Layer23 | HashPolicy::SrcDstMac => (true, true),
-        HashPolicy::SrcMac => (true, false),
+        HashPolicy::Layer2 | HashPolicy::Layer23 | HashPolicy::Encap23 | HashPolicy::SrcDstMac => (true, true),
+        HashPolicy::SrcMac | HashPolicy::VlanSrcMac => (true, false),
         HashPolicy::DstMac => (false, true),
-        HashPolicy::Layer34 | HashPolicy::SrcDstIp | HashPolicy::SrcDstPort => (false, false),
+        HashPolicy::Layer34 | HashPolicy::Encap34 | HashPolicy::SrcDstIp | HashPolicy::SrcDstPort => (false, false),
+        HashPolicy::Aggr(layers) => (layers.contains(AggrLayers::L2), layers.contains(AggrLayers::L2)),
     };
     let needs = [("--src-mac", src && args.src_mac.is_none()), ("--dst-mac", dst && args.dst_mac.is_none())];
     needs.into_iter().filter(|(_, missing)| *missing).map(|(option, _)| option).collect()
@@ -95,14 +98,17 @@ fn ingredients(policy: HashPolicy, flow: &Flow, frame: &Frame<'_>) -> String {
         HashPolicy::Layer2 => {
             format!("the MAC addresses' last bytes {src:02x} and {dst:02x}, EtherType {ethertype:#06x}")
         }
-        HashPolicy::Layer23 => {
+        HashPolicy::Layer23 | HashPolicy::Encap23 => {
             format!("the MAC addresses' last bytes {src:02x} and {dst:02x}, EtherType {ethertype:#06x}, {addresses}")
         }
         HashPolicy::SrcMac => format!("the source MAC address's last byte {src:02x}"),
         HashPolicy::DstMac => format!("the destination MAC address's last byte {dst:02x}"),
         HashPolicy::SrcDstMac => format!("the MAC addresses' last bytes {src:02x} and {dst:02x}"),
+        HashPolicy::VlanSrcMac => {
+            format!("the source MAC address {} (and the VLAN tag, of which a flow has none)", frame.src())
+        }
         HashPolicy::SrcDstIp => addresses,
-        HashPolicy::Layer34 => match flow.transport {
+        HashPolicy::Layer34 | HashPolicy::Encap34 => match flow.transport {
             Transport::Ports { src, dst, .. } => format!("{addresses}, the ports {src} and {dst}"),
             Transport::Echo { id } => format!("{addresses}, ICMP echo request, identifier {}", id.unwrap_or_default()),
         },
@@ -110,12 +116,31 @@ fn ingredients(policy: HashPolicy, flow: &Flow, frame: &Frame<'_>) -> String {
             Transport::Ports { src, dst, .. } => format!("{addresses}, the ports {src} and {dst}"),
             Transport::Echo { .. } => addresses,
         },
+        HashPolicy::Aggr(layers) => aggr_ingredients(layers, flow, frame),
     }
+}
+
+fn aggr_ingredients(layers: AggrLayers, flow: &Flow, frame: &Frame<'_>) -> String {
+    let mut parts = Vec::new();
+    if layers.contains(AggrLayers::L2) {
+        parts.push(format!("the MAC addresses {} and {}", frame.src(), frame.dst()));
+    }
+    if layers.contains(AggrLayers::L3) {
+        parts.push(format!("the addresses {} and {}", flow.src, flow.dst));
+    }
+    match flow.transport {
+        Transport::Ports { src, dst, .. } if layers.contains(AggrLayers::L4) => {
+            parts.push(format!("the ports {src} and {dst}"));
+        }
+        Transport::Echo { .. } if layers == AggrLayers::L4 => parts.push("nothing of an ICMP echo".to_owned()),
+        _ => {}
+    }
+    parts.join(", ")
 }
 
 /// Fewer captured bytes than this may hide something that a policy hashes:
 /// Ethernet, a tag, IPv4 with options, ICMP, the same of the packet it is
-/// about, ports.
+/// about, ports. (Of tunnels within tunnels more may be.)
 const ENOUGH: usize = 14 + 4 + 60 + 8 + 60 + 8;
 
 fn which_frames(args: &Args, path: &Path) -> Result<(), Failure> {

@@ -31,9 +31,14 @@ fn file(name: &str, content: &[u8]) -> PathBuf {
 
 #[test]
 fn a_capture_is_answered_as_the_kernel_answered() {
-    let answers = fs::read_to_string(Path::new(RECORDED).join("answers.csv")).unwrap();
+    compare("", &[("layer2", "3"), ("layer2+3", "7"), ("layer3+4", "4")]);
+    compare("encap-", &[("encap2+3", "7"), ("encap3+4", "4"), ("vlan+srcmac", "3")]);
+}
+
+fn compare(which: &str, columns: &[(&str, &str)]) {
+    let answers = fs::read_to_string(Path::new(RECORDED).join(format!("{which}answers.csv"))).unwrap();
     let titles: Vec<_> = answers.lines().next().unwrap().split(',').collect();
-    for (policy, members) in [("layer2", "3"), ("layer2+3", "7"), ("layer3+4", "4")] {
+    for &(policy, members) in columns {
         let title = format!("forwarded {policy} {members}");
         let column = titles.iter().position(|known| *known == title).unwrap();
         let mut expected = "frame,member\n".to_owned();
@@ -41,7 +46,7 @@ fn a_capture_is_answered_as_the_kernel_answered() {
             let fields: Vec<_> = line.split(',').collect();
             expected += &format!("{},{}\n", fields[0], fields[column]);
         }
-        let output = capture(policy, members, &Path::new(RECORDED).join("frames.pcap"));
+        let output = capture(policy, members, &Path::new(RECORDED).join(format!("{which}frames.pcap")));
         assert!(output.status.success(), "{}", stderr(&output));
         assert_eq!(stdout(&output), expected, "{title}");
     }
@@ -185,9 +190,14 @@ fn a_flow_needs_what_the_policy_hashes() {
         which(&[&flow[..], more].concat())
     };
     let (src, dst) = (["--src-mac", "02:00:00:00:00:03"], ["--dst-mac", "02:00:00:00:00:05"]);
-    for (policy, missing) in
-        [("layer2", "--src-mac and --dst-mac"), ("src-mac", "add --src-mac ("), ("dst-mac", "add --dst-mac (")]
-    {
+    for (policy, missing) in [
+        ("layer2", "--src-mac and --dst-mac"),
+        ("encap2+3", "--src-mac and --dst-mac"),
+        ("l3,l2", "--src-mac and --dst-mac"),
+        ("vlan+srcmac", "add --src-mac ("),
+        ("src-mac", "add --src-mac ("),
+        ("dst-mac", "add --dst-mac ("),
+    ] {
         let output = ask(policy, &[]);
         assert_eq!((stdout(&output), output.status.code()), ("", Some(2)), "{policy}");
         assert!(stderr(&output).contains(missing), "{policy}: {}", stderr(&output));
@@ -195,6 +205,16 @@ fn a_flow_needs_what_the_policy_hashes() {
     assert_eq!(stdout(&ask("src-mac", &src)), "3\n");
     assert_eq!(stdout(&ask("dst-mac", &dst)), "1\n");
     assert_eq!(stdout(&ask("src-dst-mac", &[src, dst].concat())), "2\n");
+    assert_eq!(stdout(&ask("vlan+srcmac", &src)), "3\n");
+    for (policy, member, made_of) in [
+        ("L3", "3\n", "the addresses fd00::1 and fd00::2"),
+        ("l4,l3", "0\n", "the addresses fd00::1 and fd00::2, the ports 1 and 2"),
+        ("encap3+4", "0\n", "the addresses fd00::1 and fd00::2, the ports 1 and 2"),
+    ] {
+        let output = ask(policy, &[]);
+        assert_eq!(stdout(&output), member, "{policy}: {}", stderr(&output));
+        assert!(stderr(&output).contains(made_of), "{policy}: {}", stderr(&output));
+    }
     let echo = |flow| which(&["--xmit-hash-policy", "layer3+4", "--members", "4", "--flow", flow]);
     assert!(stderr(&echo("icmp 10.0.0.1 -> 10.0.0.2")).contains("identifier"));
     assert!(echo("icmp 10.0.0.1 -> 10.0.0.2 id 7").status.success());

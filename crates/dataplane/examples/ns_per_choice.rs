@@ -11,9 +11,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use common::bench::Bench;
-use common::{POLICIES, hosts, id, ids, may_run_bpf, plan, stay_on_one_cpu};
+use common::{hosts, id, ids, may_run_bpf, plan, stay_on_one_cpu};
 use nicteam_dataplane::Dataplane;
-use nicteam_team::{Choose, Plan, PlanState};
+use nicteam_team::{Choose, HashPolicy, Plan, PlanState};
 use nicteam_wire::Frame;
 
 const MEMBERS: usize = 4;
@@ -31,8 +31,8 @@ fn measure() {
     let bench = Bench::new(MEMBERS);
     let mut dataplane = bench.team.start(hosts::bpf, &plan(1, Choose::Nobody, MEMBERS));
     let mut plans = vec![("nobody".to_owned(), Choose::Nobody), ("active-backup".to_owned(), Choose::One(id(0)))];
-    for policy in POLICIES {
-        plans.push((format!("{policy:?}"), Choose::Hash { policy, table: ids(MEMBERS) }));
+    for policy in HashPolicy::ALL {
+        plans.push((policy.to_string(), Choose::Hash { policy, table: ids(MEMBERS) }));
     }
     plans.push((
         "balance-rr".to_owned(),

@@ -1,6 +1,6 @@
 //! Transmit hash policies.
 //!
-//! A frame goes to `table[hash % table.len()]`. Two families, both mirrored in
+//! A frame goes to `table[hash % table.len()]`. Three families, all mirrored in
 //! `bpf/` word for word; a change here is a change there.
 //!
 //! # What is read
@@ -52,6 +52,24 @@
 //!   come from the IP header in *H* = *X*\[8..\], read for the **same** *P*, once
 //!   only. *T* is then that header's ports alone (of an ICMP or ICMPv6 inside: 0).
 //!   If that header is not there, the frame counts as not IP.
+//! - **encap2+3**, **encap3+4**: as layer2+3 and layer3+4, with *A* and *T* of
+//!   the innermost header that the kernel's flow dissector reaches, through
+//!   tags and tunnels (`hash/dissect.rs` says how). Two differences: a frame
+//!   whose protocol the dissector knows counts as IP, with *A* = 0 if no address
+//!   is found, and ICMP errors are not looked into.
+//! - **vlan+srcmac** = *V* ^ the source address's first three bytes as a number ^
+//!   its last three, big-endian; *V* is the tag's 16 bits if there is one beside
+//!   the frame (and it is not MPLS: see above), else 0. Tags among the bytes are
+//!   not looked at.
+//!
+//! One thing is left out on purpose: where a local socket has given the frame
+//! a hash of its own (`skb->l4_hash`, a random number for each socket), the
+//! kernel's encap3+4 takes that. A frame's bytes then do not tell its member.
+//!
+//! # The `aggr` policies
+//!
+//! Those of illumos `dladm create-aggr -P`: any of L2, L3 and L4 together.
+//! `hash/aggr.rs` says how.
 //!
 //! # The switch policies
 //!
@@ -65,7 +83,10 @@
 //!   numbers, for protocols 6 TCP, 17 UDP and 132 SCTP whose first four bytes
 //!   are there; src-dst-ip otherwise. ICMP errors are not looked into.
 
-use nicteam_wire::{Frame, ethertype};
+mod aggr;
+mod dissect;
+
+use nicteam_wire::{Frame, Vlan, ethertype};
 
 use crate::HashPolicy;
 
@@ -81,6 +102,16 @@ pub fn hash(policy: HashPolicy, frame: &Frame<'_>) -> u32 {
             Some((ip, transport)) => fold(transport ^ u32::from_le_bytes(ip.addresses)) >> 1,
             None => ethernet(frame),
         },
+        HashPolicy::Encap23 => match dissect::flow(frame) {
+            Some(flow) => fold(ethernet(frame) ^ u32::from_le_bytes(flow.addresses)),
+            None => ethernet(frame),
+        },
+        HashPolicy::Encap34 => match dissect::flow(frame) {
+            Some(flow) => fold(flow.transport ^ u32::from_le_bytes(flow.addresses)) >> 1,
+            None => ethernet(frame),
+        },
+        HashPolicy::VlanSrcMac => vlan_srcmac(frame),
+        HashPolicy::Aggr(layers) => aggr::hash(layers, frame),
         HashPolicy::SrcMac => last(frame.src().0),
         HashPolicy::DstMac => last(frame.dst().0),
         HashPolicy::SrcDstMac => src_dst_mac(frame),
@@ -110,31 +141,47 @@ const IPV6_HEADER: usize = 40;
 /// Bytes of an ICMP or ICMPv6 header, and so where an error's IP header begins.
 const ICMP_HEADER: usize = 8;
 
-/// EtherTypes of MPLS (RFC 5332).
-const MPLS_UNICAST: u16 = 0x8847;
-const MPLS_MULTICAST: u16 = 0x8848;
-
 /// IP protocol numbers that the policies know.
 mod protocol {
     pub const ICMP: u8 = 1;
     pub const IGMP: u8 = 2;
+    pub const IPIP: u8 = 4;
     pub const TCP: u8 = 6;
     pub const UDP: u8 = 17;
     pub const DCCP: u8 = 33;
+    pub const IPV6: u8 = 41;
+    pub const GRE: u8 = 47;
     pub const ESP: u8 = 50;
     pub const AH: u8 = 51;
     pub const ICMPV6: u8 = 58;
     pub const SCTP: u8 = 132;
     pub const UDPLITE: u8 = 136;
+    pub const MPLS: u8 = 137;
+
+    /// IPv6 extension headers (RFC 8200, 4).
+    pub const HOP_BY_HOP: u8 = 0;
+    pub const ROUTING: u8 = 43;
+    pub const FRAGMENT: u8 = 44;
+    pub const DESTINATION: u8 = 60;
 }
 
 /// `bond_eth_hash`.
 fn ethernet(frame: &Frame<'_>) -> u32 {
-    let ethertype = match (frame.ethertype(), frame.vlan()) {
-        (MPLS_UNICAST | MPLS_MULTICAST, Some(vlan)) => vlan.protocol,
-        (ethertype, _) => ethertype,
-    };
+    let ethertype = tag_put_back(frame).map_or(frame.ethertype(), |vlan| vlan.protocol);
     src_dst_mac(frame) ^ u32::from(ethertype)
+}
+
+/// The tag beside an MPLS frame: a bond cannot offload it, so the kernel puts
+/// it back among the bytes before it asks for the hash.
+fn tag_put_back(frame: &Frame<'_>) -> Option<Vlan> {
+    frame.vlan().filter(|_| matches!(frame.ethertype(), ethertype::MPLS | ethertype::MPLS_MULTICAST))
+}
+
+/// `bond_vlan_srcmac_hash`.
+fn vlan_srcmac(frame: &Frame<'_>) -> u32 {
+    let tag = frame.vlan().filter(|_| tag_put_back(frame).is_none());
+    let [a, b, c, d, e, f] = frame.src().0;
+    tag.map_or(0, |vlan| u32::from(vlan.tci)) ^ u32::from_be_bytes([0, a, b, c]) ^ u32::from_be_bytes([0, d, e, f])
 }
 
 fn src_dst_mac(frame: &Frame<'_>) -> u32 {
@@ -200,14 +247,7 @@ impl<'a> Ip<'a> {
     /// Both ports as the kernel reads them, in its own byte order
     /// (`skb_flow_get_ports`); of ESP and AH the security parameters index.
     fn ports(&self) -> u32 {
-        use protocol::{AH, DCCP, ESP, SCTP, TCP, UDP, UDPLITE};
-        let offset = match self.protocol {
-            Some(TCP | UDP | DCCP | ESP | SCTP | UDPLITE) => 0,
-            Some(AH) => 4,
-            _ => return 0,
-        };
-        let ports = self.transport.get(offset..).and_then(|bytes| bytes.first_chunk());
-        ports.map_or(0, |ports| u32::from_le_bytes(*ports))
+        self.protocol.map_or(0, |protocol| ports(protocol, self.transport))
     }
 
     /// Source port XOR destination port, 0 where there are none.
@@ -218,6 +258,18 @@ impl<'a> Ip<'a> {
             _ => 0,
         }
     }
+}
+
+/// The ports at the start of these bytes, if the protocol has them there.
+fn ports(protocol: u8, transport: &[u8]) -> u32 {
+    use protocol::{AH, DCCP, ESP, SCTP, TCP, UDP, UDPLITE};
+    let offset = match protocol {
+        TCP | UDP | DCCP | ESP | SCTP | UDPLITE => 0,
+        AH => 4,
+        _ => return 0,
+    };
+    let ports = transport.get(offset..).and_then(|bytes| bytes.first_chunk());
+    ports.map_or(0, |ports| u32::from_le_bytes(*ports))
 }
 
 /// XOR of the 32-bit words, byte by byte.
@@ -242,12 +294,17 @@ struct Icmp {
 impl Icmp {
     /// The header behind this IP header, if it is one and 8 bytes of it are there.
     fn parse(ip: &Ip<'_>) -> Option<Icmp> {
-        let v6 = match ip.protocol? {
+        Icmp::of(ip.protocol?, ip.transport)
+    }
+
+    /// The same for a transport protocol and the bytes behind the IP header.
+    fn of(protocol: u8, transport: &[u8]) -> Option<Icmp> {
+        let v6 = match protocol {
             protocol::ICMP => false,
             protocol::ICMPV6 => true,
             _ => return None,
         };
-        let &[kind, code, _, _, id_high, id_low, _, _] = ip.transport.first_chunk::<ICMP_HEADER>()?;
+        let &[kind, code, _, _, id_high, id_low, _, _] = transport.first_chunk::<ICMP_HEADER>()?;
         Some(Icmp { v6, kind, code, id: u16::from_be_bytes([id_high, id_low]) })
     }
 

@@ -1,6 +1,6 @@
 //! Options by name: what the kernel takes is taken, the rest is refused with a reason.
 
-use nicteam_team::{Config, ConfigError, ConfigOption, HashPolicy, Mode, PrimaryReselect, Values};
+use nicteam_team::{AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, Mode, PrimaryReselect, Values};
 use proptest::prelude::*;
 
 fn with(options: &[(&str, &str)]) -> Config {
@@ -27,8 +27,33 @@ fn names_numbers_and_default_are_taken() {
     // The kernel's numbers are not in the order of the names.
     assert_eq!("1".parse(), Ok(HashPolicy::Layer34));
     assert_eq!("2".parse(), Ok(HashPolicy::Layer23));
+    assert_eq!("3".parse(), Ok(HashPolicy::Encap23));
+    assert_eq!("4".parse(), Ok(HashPolicy::Encap34));
+    assert_eq!("5".parse(), Ok(HashPolicy::VlanSrcMac));
     assert_eq!("src-dst-port".parse(), Ok(HashPolicy::SrcDstPort));
     assert_eq!("2".parse(), Ok(PrimaryReselect::Failure));
+}
+
+#[test]
+fn aggr_layers_are_taken_as_dladm_takes_them() {
+    let layers = |text: &str| match text.parse() {
+        Ok(HashPolicy::Aggr(layers)) => Some(layers),
+        _ => None,
+    };
+    assert_eq!(layers("l2"), Some(AggrLayers::L2));
+    for text in ["L2,L3", "l3,l2", "L3,l2,L3", " L2,L3\n"] {
+        assert_eq!(layers(text), Some(AggrLayers::L2.and(AggrLayers::L3)), "{text}");
+        assert_eq!(text.parse::<HashPolicy>().unwrap().to_string(), "L2,L3");
+    }
+    for text in ["", ",", "L2,", "L1", "L2 L3", "L23"] {
+        assert_eq!(layers(text), None, "{text}");
+        assert_eq!(text.parse::<AggrLayers>().ok(), None, "{text}");
+    }
+    for layers in AggrLayers::ALL {
+        assert_eq!(layers.name().parse(), Ok(layers));
+    }
+    let refused = "L9".parse::<HashPolicy>().unwrap_err().to_string();
+    assert!(refused.contains("vlan+srcmac") && refused.contains("`L2,L3`"), "{refused}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{ANSWERS, FRAMES, pcap_frames};
+use common::{ANSWERS, ENCAP_ANSWERS, ENCAP_FRAMES, FRAMES, pcap_frames};
 use nicteam_team::{HashPolicy, hash};
 use nicteam_wire::Frame;
 
@@ -15,8 +15,17 @@ struct Column {
 
 #[test]
 fn every_frame_takes_the_member_that_the_kernel_chose() {
-    let frames = pcap_frames(FRAMES);
-    let mut lines = ANSWERS.lines();
+    compare(FRAMES, ANSWERS);
+}
+
+#[test]
+fn and_so_does_every_frame_in_a_tunnel() {
+    compare(ENCAP_FRAMES, ENCAP_ANSWERS);
+}
+
+fn compare(frames: &[u8], answers: &str) {
+    let frames = pcap_frames(frames);
+    let mut lines = answers.lines();
     let columns: Vec<Column> = lines.next().unwrap().split(',').skip(2).map(column).collect();
     assert_eq!(columns.len(), 24, "two ways, three policies, four counts of members");
 

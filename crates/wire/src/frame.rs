@@ -16,6 +16,30 @@ pub mod ethertype {
     pub const QINQ: u16 = 0x88a8;
     /// Slow protocols (IEEE 802.3 annex 57A): LACP and markers.
     pub const SLOW: u16 = 0x8809;
+    /// Batman-adv.
+    pub const BATMAN: u16 = 0x4305;
+    /// A bridged Ethernet frame, in GRE (RFC 7637).
+    pub const BRIDGED: u16 = 0x6558;
+    /// Reverse ARP.
+    pub const RARP: u16 = 0x8035;
+    /// PPP, in GRE (RFC 2637).
+    pub const PPP: u16 = 0x880b;
+    /// MPLS (RFC 5332).
+    pub const MPLS: u16 = 0x8847;
+    /// MPLS with an upstream-assigned label (RFC 5332).
+    pub const MPLS_MULTICAST: u16 = 0x8848;
+    /// A PPPoE session (RFC 2516).
+    pub const PPPOE: u16 = 0x8864;
+    /// TIPC.
+    pub const TIPC: u16 = 0x88ca;
+    /// The precision time protocol (IEEE 1588).
+    pub const PTP: u16 = 0x88f7;
+    /// Parallel redundancy (IEC 62439-3).
+    pub const PRP: u16 = 0x88fb;
+    /// Fibre Channel over Ethernet.
+    pub const FCOE: u16 = 0x8906;
+    /// A seamless-redundancy tag (IEC 62439-3).
+    pub const HSR: u16 = 0x892f;
 }
 
 /// Bytes that are not what they were taken for.

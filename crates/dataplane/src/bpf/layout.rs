@@ -8,7 +8,7 @@ use nicteam_team::{Choose, HashPolicy, MAX_BUCKETS, MAX_MEMBERS, MemberId, Recei
 use crate::{Error, Port};
 
 /// Raised by any change of this file.
-pub(super) const LAYOUT_VERSION: u32 = 1;
+pub(super) const LAYOUT_VERSION: u32 = 2;
 /// Slots for plans; see [`super::slots`].
 pub(super) const PLAN_SLOTS: u32 = 16;
 
@@ -227,8 +227,15 @@ fn policy_number(policy: HashPolicy) -> u32 {
         HashPolicy::SrcDstMac => 5,
         HashPolicy::SrcDstIp => 6,
         HashPolicy::SrcDstPort => 7,
+        HashPolicy::Encap23 => 8,
+        HashPolicy::Encap34 => 9,
+        HashPolicy::VlanSrcMac => 10,
+        HashPolicy::Aggr(layers) => POLICY_AGGR | u32::from(layers.bits()),
     }
 }
+
+/// With a bit for each layer, as `AGGR_L2` and the others.
+const POLICY_AGGR: u32 = 16;
 
 #[cfg(test)]
 mod tests {

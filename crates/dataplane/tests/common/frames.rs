@@ -1,6 +1,8 @@
 //! Random frames: enough sense that every branch of a policy is taken, enough
 //! nonsense that every check is needed.
 
+use super::tunnels::tunnelled;
+
 /// The longest frame made here, bytes.
 pub const MAX_LEN: usize = 600;
 
@@ -59,13 +61,14 @@ const PROTOCOLS: [u8; 14] = [1, 1, 1, 2, 6, 6, 17, 17, 33, 50, 51, 58, 132, 136]
 
 fn frame(random: &mut Random) -> Vec<u8> {
     let mut frame = addresses(random);
-    match random.below(12) {
+    match random.below(20) {
         0..4 => ipv4(random, &mut frame),
         4..7 => ipv6(random, &mut frame),
-        7 | 8 => tagged(random, &mut frame),
-        9 => mpls(random, &mut frame),
-        10 => arp(random, &mut frame),
-        _ => junk(random, &mut frame),
+        7..10 => tagged(random, &mut frame),
+        10 => mpls(random, &mut frame),
+        11 => arp(random, &mut frame),
+        12 => junk(random, &mut frame),
+        _ => tunnelled(random, &mut frame),
     }
     if random.one_in(6) {
         frame.truncate(14 + random.below(frame.len() - 13));
@@ -100,7 +103,7 @@ fn ipv4(random: &mut Random, frame: &mut Vec<u8>) {
     ipv4_packet(random, frame, true);
 }
 
-fn ipv4_packet(random: &mut Random, frame: &mut Vec<u8>, outer: bool) {
+pub(super) fn ipv4_packet(random: &mut Random, frame: &mut Vec<u8>, outer: bool) {
     let words = match random.below(8) {
         0 => random.below(5),
         1..3 => 6 + random.below(10),
@@ -128,7 +131,7 @@ fn ipv6(random: &mut Random, frame: &mut Vec<u8>) {
     ipv6_packet(random, frame, true);
 }
 
-fn ipv6_packet(random: &mut Random, frame: &mut Vec<u8>, outer: bool) {
+pub(super) fn ipv6_packet(random: &mut Random, frame: &mut Vec<u8>, outer: bool) {
     let protocol = if random.one_in(6) { random.pick(&[0, 43, 44, 60]) } else { protocol(random) };
     frame.push(0x60 | random.below(16) as u8);
     frame.extend(random.bytes(5));
@@ -137,15 +140,15 @@ fn ipv6_packet(random: &mut Random, frame: &mut Vec<u8>, outer: bool) {
     transport(random, frame, protocol, outer.then_some(ipv6_packet as Inner));
 }
 
-fn protocol(random: &mut Random) -> u8 {
+pub(super) fn protocol(random: &mut Random) -> u8 {
     if random.one_in(8) { random.next() as u8 } else { random.pick(&PROTOCOLS) }
 }
 
 /// Appends the packet inside an ICMP error.
-type Inner = fn(&mut Random, &mut Vec<u8>, bool);
+pub(super) type Inner = fn(&mut Random, &mut Vec<u8>, bool);
 
 /// A transport header; short now and then, so that it ends with the frame.
-fn transport(random: &mut Random, frame: &mut Vec<u8>, protocol: u8, inner: Option<Inner>) {
+pub(super) fn transport(random: &mut Random, frame: &mut Vec<u8>, protocol: u8, inner: Option<Inner>) {
     if random.one_in(10) {
         let length = random.below(9);
         frame.extend(random.bytes(length));
@@ -172,9 +175,10 @@ fn tagged(random: &mut Random, frame: &mut Vec<u8>) {
     }
     frame.extend(random.pick(&[[0x81, 0x00], [0x88, 0xa8]]));
     frame.extend(random.bytes(2));
-    match random.below(4) {
+    match random.below(5) {
         0 => mpls(random, frame),
         1 => ipv6(random, frame),
+        2 => tunnelled(random, frame),
         _ => ipv4(random, frame),
     }
 }

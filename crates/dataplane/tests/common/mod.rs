@@ -8,18 +8,7 @@ use nicteam_testnet::may_make_networks;
 pub mod bench;
 pub mod frames;
 pub mod hosts;
-
-/// Every policy.
-pub const POLICIES: [HashPolicy; 8] = [
-    HashPolicy::Layer2,
-    HashPolicy::Layer23,
-    HashPolicy::Layer34,
-    HashPolicy::SrcMac,
-    HashPolicy::DstMac,
-    HashPolicy::SrcDstMac,
-    HashPolicy::SrcDstIp,
-    HashPolicy::SrcDstPort,
-];
+pub mod tunnels;
 
 /// True if the test may make networks, and eBPF is allowed and was built; else
 /// it says so. Programs that the kernel refuses for another reason fail the test.
@@ -60,14 +49,14 @@ pub fn plan(generation: u64, choose: Choose, count: usize) -> Plan {
 }
 
 /// One plan of each kind that chooses one member without chance, for `count`
-/// members: every policy with a short and with a long, uneven table.
+/// members: every policy with a long, uneven table, and one with a short one.
 pub fn choices(count: usize) -> Vec<Choose> {
     let mut choices = vec![Choose::Nobody, Choose::One(id(count - 1))];
-    for policy in POLICIES {
-        choices.push(Choose::Hash { policy, table: ids(count) });
+    for policy in HashPolicy::ALL {
         let table = (0..256).map(|bucket| id(bucket * bucket % 7 % count)).collect();
         choices.push(Choose::Hash { policy, table });
     }
+    choices.push(Choose::Hash { policy: HashPolicy::Layer34, table: ids(count) });
     for packets_per_member in [1, 3, 65535] {
         choices.push(Choose::RoundRobin { members: ids(count), packets_per_member, igmp: id(count / 2) });
     }

@@ -120,7 +120,7 @@ fn team_reference(out: &mut String) {
     for option in Config::OPTIONS {
         let default = defaults.iter().find(|(name, _)| *name == option.name).map_or("", |(_, value)| value);
         let default = if default.is_empty() { "none".to_owned() } else { format!("`{default}`") };
-        row(option.name, &option.values.to_string().replace('`', ""), &default, option.doc, out);
+        row(option.name, &option.values.to_string(), &default, option.doc, out);
     }
 }
 

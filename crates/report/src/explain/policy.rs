@@ -1,6 +1,6 @@
 //! Hash policies in words.
 
-use nicteam_team::HashPolicy;
+use nicteam_team::{AggrLayers, HashPolicy};
 
 /// What a policy looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,24 @@ pub(super) fn key(policy: HashPolicy) -> (Key, &'static str) {
         HashPolicy::DstMac => (Key::Destination, "destination MAC address"),
         HashPolicy::Layer2 | HashPolicy::SrcDstMac => (Key::Ends, "MAC address"),
         HashPolicy::Layer23 => (Key::Ends, "MAC and IP address"),
+        HashPolicy::Encap23 => (Key::Ends, "MAC and inner IP address"),
+        HashPolicy::VlanSrcMac => (Key::Source, "VLAN and source MAC address"),
         HashPolicy::SrcDstIp => (Key::Ends, "IP address"),
         HashPolicy::Layer34 | HashPolicy::SrcDstPort => (Key::Connection, "IP address and port"),
+        HashPolicy::Encap34 => (Key::Connection, "inner IP address and port"),
+        HashPolicy::Aggr(layers) => aggr(layers),
+    }
+}
+
+fn aggr(layers: AggrLayers) -> (Key, &'static str) {
+    let has = |layer| layers.contains(layer);
+    match (has(AggrLayers::L2), has(AggrLayers::L3), has(AggrLayers::L4)) {
+        (true, false, false) => (Key::Ends, "MAC address"),
+        (true, true, false) => (Key::Ends, "MAC and IP address"),
+        (false, true, false) => (Key::Ends, "IP address"),
+        (true, false, true) => (Key::Connection, "MAC address and port"),
+        (true, true, true) => (Key::Connection, "MAC address, IP address and port"),
+        (false, true, true) => (Key::Connection, "IP address and port"),
+        (false, false, _) => (Key::Connection, "port"),
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::options::digits;
-use super::{ConfigError, HashPolicy, Mode, PrimaryReselect};
+use super::options::{digits, one_of};
+use super::{AggrLayers, ConfigError, HashPolicy, Mode, PrimaryReselect};
 
 impl Mode {
     /// Every mode, by the kernel's number.
@@ -37,43 +37,79 @@ impl Mode {
 }
 
 impl HashPolicy {
-    /// Every policy: the kernel's, then the switches'.
-    pub const ALL: [HashPolicy; 8] = [
-        HashPolicy::Layer2,
-        HashPolicy::Layer23,
-        HashPolicy::Layer34,
-        HashPolicy::SrcMac,
-        HashPolicy::DstMac,
-        HashPolicy::SrcDstMac,
-        HashPolicy::SrcDstIp,
-        HashPolicy::SrcDstPort,
-    ];
+    /// Every policy: the kernel's, the switches', illumos's.
+    pub const ALL: [HashPolicy; 18] = {
+        let [a, b, c, d, e, f, g] = AggrLayers::ALL;
+        [
+            HashPolicy::Layer2,
+            HashPolicy::Layer23,
+            HashPolicy::Layer34,
+            HashPolicy::Encap23,
+            HashPolicy::Encap34,
+            HashPolicy::VlanSrcMac,
+            HashPolicy::SrcMac,
+            HashPolicy::DstMac,
+            HashPolicy::SrcDstMac,
+            HashPolicy::SrcDstIp,
+            HashPolicy::SrcDstPort,
+            HashPolicy::Aggr(a),
+            HashPolicy::Aggr(b),
+            HashPolicy::Aggr(c),
+            HashPolicy::Aggr(d),
+            HashPolicy::Aggr(e),
+            HashPolicy::Aggr(f),
+            HashPolicy::Aggr(g),
+        ]
+    };
 
-    /// The kernel's name, or ours where the kernel has no such policy.
+    /// The kernel's name, dladm's, or ours where neither has such a policy.
     pub const fn name(self) -> &'static str {
         match self {
             HashPolicy::Layer2 => "layer2",
             HashPolicy::Layer23 => "layer2+3",
             HashPolicy::Layer34 => "layer3+4",
+            HashPolicy::Encap23 => "encap2+3",
+            HashPolicy::Encap34 => "encap3+4",
+            HashPolicy::VlanSrcMac => "vlan+srcmac",
             HashPolicy::SrcMac => "src-mac",
             HashPolicy::DstMac => "dst-mac",
             HashPolicy::SrcDstMac => "src-dst-mac",
             HashPolicy::SrcDstIp => "src-dst-ip",
             HashPolicy::SrcDstPort => "src-dst-port",
+            HashPolicy::Aggr(layers) => layers.name(),
         }
     }
 
-    /// The kernel's number; the switch policies have none.
+    /// The kernel's number; the others have none.
     pub const fn number(self) -> Option<u32> {
         match self {
             HashPolicy::Layer2 => Some(0),
             HashPolicy::Layer34 => Some(1),
             HashPolicy::Layer23 => Some(2),
+            HashPolicy::Encap23 => Some(3),
+            HashPolicy::Encap34 => Some(4),
+            HashPolicy::VlanSrcMac => Some(5),
             HashPolicy::SrcMac
             | HashPolicy::DstMac
             | HashPolicy::SrcDstMac
             | HashPolicy::SrcDstIp
-            | HashPolicy::SrcDstPort => None,
+            | HashPolicy::SrcDstPort
+            | HashPolicy::Aggr(_) => None,
+        }
+    }
+}
+
+impl AggrLayers {
+    /// As `dladm show-aggr` prints it.
+    pub const fn name(self) -> &'static str {
+        match self.bits() {
+            1 => "L2",
+            2 => "L3",
+            3 => "L2,L3",
+            4 => "L4",
+            5 => "L2,L4",
+            6 => "L3,L4",
+            _ => "L2,L3,L4",
         }
     }
 }
@@ -113,6 +149,12 @@ impl fmt::Display for HashPolicy {
     }
 }
 
+impl fmt::Display for AggrLayers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 impl fmt::Display for PrimaryReselect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
@@ -132,8 +174,31 @@ impl FromStr for HashPolicy {
     type Err = ConfigError;
 
     fn from_str(text: &str) -> Result<HashPolicy, ConfigError> {
+        if let Ok(layers) = text.parse() {
+            return Ok(HashPolicy::Aggr(layers));
+        }
         let known = HashPolicy::ALL.map(|policy| (policy, policy.name(), policy.number()));
-        named("xmit_hash_policy", text, &known, &["encap2+3", "3", "encap3+4", "4", "vlan+srcmac", "5"])
+        named("xmit_hash_policy", text, &known, &[])
+    }
+}
+
+impl FromStr for AggrLayers {
+    type Err = ConfigError;
+
+    /// As dladm takes it: in any order, in capitals or not, repeated or not.
+    fn from_str(text: &str) -> Result<AggrLayers, ConfigError> {
+        let one = |word: &str| match word {
+            "l2" | "L2" => Some(AggrLayers::L2),
+            "l3" | "L3" => Some(AggrLayers::L3),
+            "l4" | "L4" => Some(AggrLayers::L4),
+            _ => None,
+        };
+        let layers = text.trim().split(',').map(one).reduce(|all, next| Some(all?.and(next?)));
+        layers.flatten().ok_or_else(|| ConfigError::BadValue {
+            option: "xmit_hash_policy",
+            value: text.to_owned(),
+            expected: "L2, L3, L4 or several of them, with commas between".to_owned(),
+        })
     }
 }
 
@@ -161,8 +226,8 @@ fn named<T: Copy + Default>(
     let wanted = digits(word);
     let found = known.iter().find(|&&(_, name, number)| name == word || number.is_some() && number == wanted);
     found.map(|&(value, ..)| value).ok_or_else(|| {
-        let names: Vec<_> = known.iter().map(|&(_, name, _)| name).collect();
+        let names = one_of(known.iter().map(|&(_, name, _)| name));
         let yet = if later.contains(&word) { " (the kernel has it, nicteam does not yet)" } else { "" };
-        ConfigError::BadValue { option, value: text.to_owned(), expected: format!("one of {}{yet}", names.join(", ")) }
+        ConfigError::BadValue { option, value: text.to_owned(), expected: format!("{names}{yet}") }
     })
 }

@@ -49,7 +49,7 @@ impl ConfigOption {
 impl fmt::Display for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Values::Names(names) => write!(f, "one of {}", names.join(", ")),
+            Values::Names(names) => f.write_str(&one_of(names.iter().copied())),
             Values::Number { max, words: [] } => write!(f, "0 to {max}"),
             Values::Number { max, words } => {
                 let words: Vec<_> = words.iter().map(|(word, number)| format!("{word} ({number})")).collect();
@@ -81,8 +81,13 @@ const MODE_NAMES: [&str; Mode::ALL.len()] = {
     [a.name(), b.name(), c.name(), d.name()]
 };
 const HASH_POLICY_NAMES: [&str; HashPolicy::ALL.len()] = {
-    let [a, b, c, d, e, f, g, h] = HashPolicy::ALL;
-    [a.name(), b.name(), c.name(), d.name(), e.name(), f.name(), g.name(), h.name()]
+    let mut names = [""; HashPolicy::ALL.len()];
+    let mut place = 0;
+    while place < names.len() {
+        names[place] = HashPolicy::ALL[place].name();
+        place += 1;
+    }
+    names
 };
 const PRIMARY_RESELECT_NAMES: [&str; PrimaryReselect::ALL.len()] = {
     let [a, b, c] = PrimaryReselect::ALL;
@@ -176,6 +181,12 @@ pub(super) static OPTIONS: [ConfigOption; 12] = [
         set: |config, text| number("peer_notif_delay", PEER_NOTIF_DELAY, text).map(|n| config.peer_notif_delay_ms = n),
     },
 ];
+
+/// Names in a sentence. A name with a comma in it stands in backticks.
+pub(super) fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let quoted = |name: &str| if name.contains(',') { format!("`{name}`") } else { name.to_owned() };
+    format!("one of {}", names.map(quoted).collect::<Vec<_>>().join(", "))
+}
 
 /// The number that this text is, or the one its word stands for.
 fn number(option: &'static str, values: Values, text: &str) -> Result<u32, ConfigError> {

@@ -4,6 +4,10 @@
 pub const FRAMES: &[u8] = include_bytes!("../data/kernel-6.1/frames.pcap");
 /// The member each frame left by, a column a job.
 pub const ANSWERS: &str = include_str!("../data/kernel-6.1/answers.csv");
+/// Frames in tunnels and the like, a classic pcap file.
+pub const ENCAP_FRAMES: &[u8] = include_bytes!("../data/kernel-6.1/encap-frames.pcap");
+/// The member each of those left by.
+pub const ENCAP_ANSWERS: &str = include_str!("../data/kernel-6.1/encap-answers.csv");
 
 /// The frames of a little-endian pcap file that is whole.
 pub fn pcap_frames(file: &[u8]) -> Vec<&[u8]> {

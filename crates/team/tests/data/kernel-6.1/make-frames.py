@@ -168,4 +168,5 @@ def main():
             kinds.write(name + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()
