@@ -140,18 +140,24 @@ fn aggr_ingredients(layers: AggrLayers, flow: &Flow, frame: &Frame<'_>) -> Strin
 
 /// Fewer captured bytes than this may hide something that a policy hashes:
 /// Ethernet, a tag, IPv4 with options, ICMP, the same of the packet it is
-/// about, ports. (Of tunnels within tunnels more may be.)
-const ENOUGH: usize = 14 + 4 + 60 + 8 + 60 + 8;
+/// about, ports. A policy that walks through headers may need all there are.
+fn enough_bytes(policy: HashPolicy) -> usize {
+    match policy {
+        HashPolicy::Encap23 | HashPolicy::Encap34 | HashPolicy::Aggr(_) => usize::MAX,
+        _ => 14 + 4 + 60 + 8 + 60 + 8,
+    }
+}
 
 fn which_frames(args: &Args, path: &Path) -> Result<(), Failure> {
     let in_file = |error: CaptureError| Failure::wrong_input(format!("{}: {error}", path.display()));
     let capture = Capture::open(path).map_err(in_file)?;
     let mut out = BufWriter::new(io::stdout().lock());
+    let enough = enough_bytes(args.xmit_hash_policy);
     let mut captured_short = 0_u64;
     let header = writeln!(out, "frame,member").map_err(CaptureError::Sink);
     let read = header.and_then(|()| {
         capture.for_each_frame(|number, bytes, length| {
-            captured_short += u64::from(bytes.len() < length && bytes.len() < ENOUGH);
+            captured_short += u64::from(bytes.len() < length && bytes.len() < enough);
             match Frame::parse_untagged(bytes) {
                 Ok(frame) => {
                     let member = hash::hash(args.xmit_hash_policy, &frame) % args.members;
