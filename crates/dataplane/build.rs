@@ -10,7 +10,9 @@ use std::process::Command;
 fn main() {
     println!("cargo:rustc-check-cfg=cfg(nicteam_bpf)");
     println!("cargo:rerun-if-env-changed=CLANG");
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf");
+    // Read when it runs: a build folder may be moved from one checkout to another.
+    let manifest_dir = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it for build scripts");
+    let sources = Path::new(&manifest_dir).join("../../bpf");
     println!("cargo:rerun-if-changed={}", sources.display());
     let clang = env::var_os("CLANG").unwrap_or_else(|| "clang".into());
     if Command::new(&clang).arg("--version").output().is_err() {
