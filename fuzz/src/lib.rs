@@ -2,13 +2,14 @@
 //! `crates/team/tests/corpus.rs` replays the corpus through them.
 
 use nicteam_team::{Config, HashPolicy, MemberId, Plan, PlanState, hash};
-use nicteam_wire::{Arp, Frame, Ndisc, Vlan, ethertype};
+use nicteam_wire::{Arp, Frame, Ndisc, SlowPdu, Vlan, ethertype};
 
 /// Panics if something does not hold for these bytes.
 pub type Property = fn(&[u8]);
 
 /// Every property by the name of its target and of its corpus folder.
-pub const ALL: [(&str, Property); 4] = [("frame", frame), ("arp", arp), ("ndisc", ndisc), ("config", config)];
+pub const ALL: [(&str, Property); 5] =
+    [("frame", frame), ("arp", arp), ("ndisc", ndisc), ("lacp", lacp), ("config", config)];
 
 /// A frame is refused or hashes by every policy; a tag beside it takes part in
 /// no hash of a policy that does not look for tags, except over MPLS; both ways
@@ -43,6 +44,17 @@ pub fn arp(bytes: &[u8]) {
 pub fn ndisc(bytes: &[u8]) {
     if let Ok(ndisc) = Ndisc::decode(bytes) {
         assert_eq!(Ndisc::decode(&ndisc.encode()), Ok(ndisc));
+    }
+}
+
+/// The same for LACPDUs and markers, with and without the Ethernet header.
+pub fn lacp(bytes: &[u8]) {
+    for pdu in [SlowPdu::decode(bytes), SlowPdu::parse(bytes)].into_iter().flatten() {
+        let again = match pdu {
+            SlowPdu::Lacp(pdu) => pdu.encode(),
+            SlowPdu::Marker(marker) => marker.encode(),
+        };
+        assert_eq!(SlowPdu::decode(&again), Ok(pdu));
     }
 }
 

@@ -8,10 +8,12 @@
 mod arp;
 mod ethernet;
 mod frame;
+mod lacp;
 mod mac;
 mod ndisc;
 
 pub use arp::Arp;
 pub use frame::{Frame, Malformed, Vlan, ethertype};
+pub use lacp::{LacpState, Lacpdu, Marker, MarkerKind, PortInfo, SLOW_PROTOCOLS, SlowPdu};
 pub use mac::{Mac, ParseMacError};
 pub use ndisc::{Ndisc, NdiscKind};
