@@ -16,6 +16,7 @@ pub mod hash;
 mod member;
 mod plan;
 mod time;
+mod timers;
 
 pub use config::{AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, Mode, PrimaryReselect, Values};
 pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};
