@@ -13,6 +13,7 @@
 mod config;
 mod control;
 pub mod hash;
+pub mod lacp;
 mod member;
 mod plan;
 mod time;

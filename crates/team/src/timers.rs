@@ -38,7 +38,12 @@ impl<R: Reason<LINES>, const LINES: usize> Timers<R, LINES> {
 
     /// True if a deadline is set.
     pub(crate) fn is_set(&self, reason: R) -> bool {
-        self.lines[reason.line()].is_some()
+        self.at(reason).is_some()
+    }
+
+    /// The deadline, if it is set.
+    pub(crate) fn at(&self, reason: R) -> Option<Time> {
+        self.lines[reason.line()]
     }
 
     /// The earliest deadline; of equal ones the first line's.

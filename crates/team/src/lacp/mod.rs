@@ -1,0 +1,525 @@
+//! Link aggregation control: one actor system and its ports
+//! (IEEE 802.1AX-2014, clause 6; of 2020, wait-to-restore).
+//!
+//! One call of `handle_*` (or of what changes ports and configuration), then
+//! [`Lacp::poll_effect`] until it returns nothing, then [`Lacp::poll_timeout`].
+//! In debug builds a second change before the drain is a panic.
+//!
+//! Each state machine is a file: [receive](receive), [periodic](periodic),
+//! [selection](selection), [mux](mux), [transmit](transmit), [churn](churn),
+//! [marker](marker). They change their port alone; [`Lacp::settle`] runs them
+//! until none moves, so that a PDU never shows a state that does not last.
+//!
+//! Where the standard leaves a choice, or a team is less than a bridge with
+//! many interfaces, it is as in Linux drivers/net/bonding/bond_3ad.c: one
+//! aggregator is active, chosen by `ad_select`; half duplex links do not speak
+//! LACP; without any partner one port carries the traffic. On purpose
+//! different: a port's PDU leaves at once, not at the next tick of 100 ms; a
+//! port whose partner was lost gives up its aggregator at once to one that has
+//! a partner; a port keeps its key without carrier; of two systems that prefer
+//! different aggregators the one with the lower system identifier decides.
+
+mod churn;
+mod config;
+mod marker;
+mod mux;
+mod periodic;
+mod port;
+mod reason;
+mod receive;
+mod selection;
+mod status;
+mod timer;
+mod transmit;
+mod words;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use nicteam_wire::{Lacpdu, Mac, Marker, MarkerKind, SlowPdu};
+
+pub use self::churn::{ChurnState, End};
+pub use self::config::{AdSelect, LacpConfig, LacpRate};
+pub use self::marker::MarkerId;
+pub use self::mux::MuxState;
+pub use self::periodic::PeriodicState;
+pub use self::port::{PortParams, Selected};
+pub use self::reason::Reason;
+pub use self::receive::ReceiveState;
+pub use self::status::{AggregatorStatus, PortCounters, PortStatus};
+pub use self::timer::PortTimer;
+
+use self::port::Port;
+use self::receive::Heard;
+use self::selection::Ports;
+use crate::{MemberId, MemberLink, MemberSet, Time};
+
+/// Why [`Lacp::poll_timeout`] wants to be called back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LacpTimer {
+    /// The port.
+    pub member: MemberId,
+    /// What it waits for.
+    pub timer: PortTimer,
+}
+
+/// What the caller is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LacpEffect {
+    /// Send this frame by this member.
+    Transmit {
+        /// The member.
+        member: MemberId,
+        /// The frame, from the destination address on, no check sequence.
+        frame: Vec<u8>,
+    },
+    /// [`Lacp::collecting`], [`Lacp::distributing`], the active aggregator or
+    /// [`Lacp::carrier`] changed.
+    Changed,
+    /// Something a user may want to know.
+    Event(LacpEvent),
+}
+
+/// Something a user may want to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LacpEvent {
+    /// A port's mux machine came to rest in another state.
+    Mux {
+        /// The member.
+        member: MemberId,
+        /// Before.
+        from: MuxState,
+        /// Now.
+        to: MuxState,
+        /// Why it does not distribute.
+        why_not: Option<Reason>,
+    },
+    /// A port's partner is another system, or nobody.
+    Partner {
+        /// The member.
+        member: MemberId,
+        /// The partner, if there is one.
+        system: Option<Mac>,
+    },
+    /// Another aggregator is active.
+    Active {
+        /// Before.
+        from: Option<u16>,
+        /// Now.
+        to: Option<u16>,
+    },
+    /// Our own PDU came back, for the first time in a while.
+    Looped {
+        /// The member.
+        member: MemberId,
+    },
+    /// One end of a link has been out of sync for 60 s.
+    Churned {
+        /// The member.
+        member: MemberId,
+        /// Which end.
+        end: End,
+    },
+    /// A marker of [`Lacp::flush`] was answered, or will not be.
+    Flushed {
+        /// The member.
+        member: MemberId,
+        /// The marker.
+        marker: MarkerId,
+        /// Every frame sent by the member before the marker has been taken in.
+        answered: bool,
+    },
+}
+
+/// An actor system.
+#[derive(Clone, Debug)]
+pub struct Lacp {
+    config: LacpConfig,
+    ports: Ports,
+    /// The active aggregator.
+    active: Option<u16>,
+    /// What [`LacpEffect::Changed`] was last said of.
+    told: Told,
+    next_marker: u32,
+    effects: VecDeque<LacpEffect>,
+}
+
+/// What a caller of [`Lacp`] builds on.
+type Told = (MemberSet, MemberSet, Option<u16>, bool);
+
+impl Lacp {
+    /// A system without ports.
+    pub fn new(config: LacpConfig, now: Time) -> Lacp {
+        // Nothing is awaited before the first port is there.
+        let _ = now;
+        Lacp {
+            config,
+            ports: Ports::new(),
+            active: None,
+            told: Told::default(),
+            next_marker: 0,
+            effects: VecDeque::new(),
+        }
+    }
+
+    /// Takes a member in; one that is a port already starts anew.
+    pub fn add_port(&mut self, member: MemberId, params: PortParams, now: Time) {
+        self.assert_drained();
+        self.drop_port(member);
+        let mut port = Port::new(params, &self.config);
+        receive::initialize(&mut port, &self.config, now);
+        self.ports.insert(member, port);
+        self.settle(now);
+    }
+
+    /// Lets a member go. The partner learns it by silence, or at once if the
+    /// link goes down.
+    pub fn remove_port(&mut self, member: MemberId, now: Time) {
+        self.assert_drained();
+        self.drop_port(member);
+        self.settle(now);
+    }
+
+    /// Takes in what the operating system says of a member's link. Members that
+    /// are no ports are ignored, here and below.
+    pub fn handle_link(&mut self, member: MemberId, link: MemberLink, now: Time) {
+        self.assert_drained();
+        let Some(port) = self.ports.get_mut(&member) else { return };
+        let spoke = port.speaks_lacp();
+        let had_carrier = std::mem::replace(&mut port.params.link, link).carrier;
+        port.configure(&self.config);
+        if spoke != port.speaks_lacp() {
+            receive::initialize(port, &self.config, now);
+        }
+        receive::follow_link(port, &self.config, now);
+        if link.carrier && !had_carrier {
+            self.hold(member, now);
+        } else if !link.carrier {
+            port.timers.stop(PortTimer::Restore);
+            let gone = marker::give_up(port);
+            self.flushed(member, gone, false);
+        }
+        self.settle(now);
+    }
+
+    /// Gives a port another priority (`actor_port_prio`).
+    pub fn set_port_priority(&mut self, member: MemberId, priority: u16, now: Time) {
+        self.assert_drained();
+        if let Some(port) = self.ports.get_mut(&member) {
+            port.params.priority = priority;
+            port.configure(&self.config);
+        }
+        self.settle(now);
+    }
+
+    /// Takes in a frame that a member received; what is neither LACPDU nor
+    /// marker is counted and ignored.
+    pub fn handle_frame(&mut self, member: MemberId, frame: &[u8], now: Time) {
+        self.assert_drained();
+        let Some(port) = self.ports.get_mut(&member) else { return };
+        match SlowPdu::parse(frame) {
+            Ok(SlowPdu::Lacp(pdu)) => self.handle_lacpdu(member, &pdu, now),
+            Ok(SlowPdu::Marker(marker)) => self.handle_marker(member, marker, now),
+            Err(_) => port.counters.malformed += 1,
+        }
+        self.settle(now);
+    }
+
+    /// Time has come to a deadline of [`Lacp::poll_timeout`]; harmless earlier or later.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.assert_drained();
+        let members: Vec<MemberId> = self.ports.keys().copied().collect();
+        for member in members {
+            let due = self.ports.get_mut(&member).map_or_else(Vec::new, |port| port.timers.take_due(now));
+            due.into_iter().for_each(|timer| self.expire(member, timer, now));
+        }
+        self.settle(now);
+    }
+
+    /// Changes the configuration while everything runs.
+    pub fn set_config(&mut self, config: LacpConfig, now: Time) {
+        self.assert_drained();
+        let old_rate = std::mem::replace(&mut self.config, config).lacp_rate;
+        for port in self.ports.values_mut() {
+            port.configure(&self.config);
+            receive::reconfigure(port, &self.config, old_rate, now);
+            if self.config.wait_to_restore_ms == 0 {
+                port.timers.stop(PortTimer::Restore);
+            }
+        }
+        self.settle(now);
+    }
+
+    /// Asks the partner whether everything that was sent by this member has
+    /// arrived; [`LacpEvent::Flushed`] tells the answer, after a second at the
+    /// latest. Stop sending the flow by the member first, and send it by another
+    /// after. Nothing: no such port, no carrier, or five markers within a
+    /// second; then only waiting helps.
+    pub fn flush(&mut self, member: MemberId, now: Time) -> Option<MarkerId> {
+        let port = self.ports.get_mut(&member)?;
+        let id = MarkerId(self.next_marker);
+        let frame = marker::ask(port, id, now)?;
+        self.next_marker = self.next_marker.wrapping_add(1);
+        self.effects.push_back(LacpEffect::Transmit { member, frame });
+        Some(id)
+    }
+
+    /// The next thing to do, in order.
+    pub fn poll_effect(&mut self) -> Option<LacpEffect> {
+        self.effects.pop_front()
+    }
+
+    /// When to call [`Lacp::handle_timeout`] next, and why.
+    pub fn poll_timeout(&self) -> Option<(Time, LacpTimer)> {
+        let next = |(&member, port): (&MemberId, &Port)| {
+            port.timers.next().map(|(at, timer)| (at, LacpTimer { member, timer }))
+        };
+        self.ports.iter().filter_map(next).min_by_key(|(at, _)| *at)
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &LacpConfig {
+        &self.config
+    }
+
+    /// The members whose frames are taken in.
+    pub fn collecting(&self) -> MemberSet {
+        self.members_that(Port::collects)
+    }
+
+    /// The members that frames are sent by.
+    pub fn distributing(&self) -> MemberSet {
+        self.members_that(Port::distributes)
+    }
+
+    /// True if the team has carrier: at least `min_links` members of the active
+    /// aggregator distribute. Without `lacp_strict` those count that only wait
+    /// for their partner (Linux `bond_3ad_set_carrier`).
+    pub fn carrier(&self) -> bool {
+        let active = |port: &&Port| self.active.is_some() && port.aggregator_id() == self.active;
+        let up =
+            |port: &&Port| port.distributes() || !self.config.lacp_strict && port.receive != ReceiveState::PortDisabled;
+        self.ports.values().filter(active).filter(up).count() >= self.config.min_links.max(1) as usize
+    }
+
+    /// The active aggregator, if there is one.
+    pub fn active_aggregator(&self) -> Option<AggregatorStatus> {
+        self.aggregators().into_iter().find(|aggregator| aggregator.active)
+    }
+
+    /// Every aggregator that has ports, by number.
+    pub fn aggregators(&self) -> Vec<AggregatorStatus> {
+        let mut all: Vec<AggregatorStatus> = Vec::new();
+        for (&member, port) in &self.ports {
+            let Some((id, lag)) = port.aggregator else { continue };
+            match all.iter_mut().find(|aggregator| aggregator.id == id) {
+                Some(aggregator) => aggregator.ports.insert(member),
+                None => all.push(AggregatorStatus {
+                    id,
+                    active: self.active == Some(id),
+                    ports: MemberSet::one(member),
+                    actor_key: lag.actor_key,
+                    partner_key: lag.partner_key,
+                    partner_system: lag.partner_system,
+                }),
+            }
+        }
+        all.sort_by_key(|aggregator| aggregator.id);
+        all
+    }
+
+    /// The ports, by member.
+    pub fn ports(&self) -> Vec<PortStatus> {
+        let status = |(&member, port)| PortStatus::of(member, port, reason::why_not(port, &self.ports, self.active));
+        self.ports.iter().map(status).collect()
+    }
+
+    /// Why a member does not carry traffic; nothing if it does, or is no port.
+    pub fn why_not(&self, member: MemberId) -> Option<Reason> {
+        reason::why_not(self.ports.get(&member)?, &self.ports, self.active)
+    }
+
+    fn assert_drained(&self) {
+        debug_assert!(self.effects.is_empty(), "a change before the effects of the last one were polled");
+    }
+
+    fn members_that(&self, has: fn(&Port) -> bool) -> MemberSet {
+        self.ports.iter().filter(|(_, port)| has(port)).map(|(member, _)| *member).collect()
+    }
+
+    fn drop_port(&mut self, member: MemberId) {
+        if let Some(mut port) = self.ports.remove(&member) {
+            let gone = marker::give_up(&mut port);
+            self.flushed(member, gone, false);
+        }
+    }
+
+    fn handle_lacpdu(&mut self, member: MemberId, pdu: &Lacpdu, now: Time) {
+        self.forget_moved(member, pdu, now);
+        let Some(port) = self.ports.get_mut(&member) else { return };
+        let before = (port.receive, port.partner.system, port.is_looped());
+        match receive::pdu(port, pdu, &self.config, now) {
+            Heard::Nothing => {}
+            Heard::Ourselves => {
+                port.counters.looped += 1;
+                if !before.2 && port.is_looped() {
+                    self.tell(LacpEvent::Looped { member });
+                }
+            }
+            Heard::Partner => {
+                port.counters.lacpdus_received += 1;
+                if before.0 != ReceiveState::Current {
+                    self.hold(member, now);
+                }
+            }
+        }
+        self.tell_partner(member, before.1);
+    }
+
+    /// `port_moved`: the partner's port is heard here now, so a port without
+    /// carrier that remembers it can forget it.
+    fn forget_moved(&mut self, member: MemberId, pdu: &Lacpdu, now: Time) {
+        let partner = (pdu.actor.system, pdu.actor.port);
+        for (&other, port) in &mut self.ports {
+            let remembers = !port.defaulted && (port.partner.system, port.partner.port) == partner;
+            if other != member && remembers && port.receive == ReceiveState::PortDisabled {
+                receive::initialize(port, &self.config, now);
+            }
+        }
+    }
+
+    fn handle_marker(&mut self, member: MemberId, marker: Marker, now: Time) {
+        let Some(port) = self.ports.get_mut(&member) else { return };
+        match marker.kind {
+            MarkerKind::Information => {
+                port.counters.markers_received += 1;
+                if let Some(frame) = marker::answer(port, marker, now) {
+                    self.effects.push_back(LacpEffect::Transmit { member, frame });
+                }
+            }
+            MarkerKind::Response => {
+                port.counters.responses_received += 1;
+                let settled = marker::answered(port, marker);
+                self.flushed(member, settled, true);
+            }
+        }
+    }
+
+    /// A port's timer has run out.
+    fn expire(&mut self, member: MemberId, timer: PortTimer, now: Time) {
+        let Some(port) = self.ports.get_mut(&member) else { return };
+        match timer {
+            PortTimer::CurrentWhile => {
+                let partner = port.partner.system;
+                receive::timeout(port, &self.config, now);
+                self.tell_partner(member, partner);
+            }
+            PortTimer::Periodic => periodic::timeout(port, now),
+            PortTimer::WaitWhile => port.ready = true,
+            PortTimer::ActorChurn | PortTimer::PartnerChurn => {
+                let end = if timer == PortTimer::ActorChurn { End::Actor } else { End::Partner };
+                churn::timeout(port, end);
+                self.tell(LacpEvent::Churned { member, end });
+            }
+            PortTimer::Marker => {
+                let late = marker::timeout(port, now);
+                self.flushed(member, late, false);
+            }
+            // The timer was all there was of it: the machines see that it is gone.
+            PortTimer::Transmit | PortTimer::Restore | PortTimer::Loop => {}
+        }
+    }
+
+    /// Lets a port that was lost stand by while others carry the traffic.
+    fn hold(&mut self, member: MemberId, now: Time) {
+        let wait = Duration::from_millis(self.config.wait_to_restore_ms.into());
+        if let Some(port) = self.ports.get_mut(&member)
+            && std::mem::take(&mut port.lost)
+            && !wait.is_zero()
+        {
+            port.timers.set(PortTimer::Restore, now + wait);
+        }
+    }
+
+    /// Runs every machine until none moves, then lets speak who has something to say.
+    fn settle(&mut self, now: Time) {
+        let (active, before) = (self.active, self.mux_states());
+        self.select_and_attach(now);
+        for (&member, port) in &mut self.ports {
+            periodic::step(port, &self.config, now);
+            churn::step(port, now);
+            if let Some(frame) = transmit::step(port, now) {
+                self.effects.push_back(LacpEffect::Transmit { member, frame });
+            }
+        }
+        if active != self.active {
+            self.tell(LacpEvent::Active { from: active, to: self.active });
+        }
+        for (member, from) in before {
+            let Some(to) = self.ports.get(&member).map(|port| port.mux).filter(|to| *to != from) else { continue };
+            self.tell(LacpEvent::Mux { member, from, to, why_not: self.why_not(member) });
+        }
+        let told = (self.collecting(), self.distributing(), self.active, self.carrier());
+        if std::mem::replace(&mut self.told, told) != told {
+            self.effects.push_back(LacpEffect::Changed);
+        }
+    }
+
+    /// Ports that have to find an aggregator anew leave their old one first, so
+    /// that the active one is chosen with every port in its place.
+    fn select_and_attach(&mut self, now: Time) {
+        for port in self.ports.values_mut() {
+            while port.selected == Selected::Unselected && mux::step(port, false, &self.config, now) {}
+        }
+        loop {
+            self.active = selection::step(&mut self.ports, &self.config, self.active);
+            while self.attach(now) {}
+            if !self.stop_holding() {
+                return;
+            }
+        }
+    }
+
+    /// One step of every mux machine; false if none moved.
+    fn attach(&mut self, now: Time) -> bool {
+        let ready = selection::ready(&self.ports);
+        let step = |port: &mut Port| mux::step(port, ready, &self.config, now);
+        // Every port shall step, not only up to the first that moves.
+        self.ports.values_mut().map(step).fold(false, |moved, moves| moved | moves)
+    }
+
+    /// Nobody carries the traffic: whoever stands by to be restored is needed.
+    fn stop_holding(&mut self) -> bool {
+        if self.ports.values().any(|port| port.distributes()) {
+            return false;
+        }
+        let mut held = false;
+        for port in self.ports.values_mut() {
+            held |= port.timers.is_set(PortTimer::Restore);
+            port.timers.stop(PortTimer::Restore);
+        }
+        held
+    }
+
+    fn mux_states(&self) -> Vec<(MemberId, MuxState)> {
+        self.ports.iter().map(|(&member, port)| (member, port.mux)).collect()
+    }
+
+    fn tell(&mut self, event: LacpEvent) {
+        self.effects.push_back(LacpEffect::Event(event));
+    }
+
+    fn tell_partner(&mut self, member: MemberId, before: Mac) {
+        let Some(system) = self.ports.get(&member).map(|port| port.partner.system) else { return };
+        if system != before {
+            let system = (system != Mac::default()).then_some(system);
+            self.tell(LacpEvent::Partner { member, system });
+        }
+    }
+
+    fn flushed(&mut self, member: MemberId, markers: Vec<MarkerId>, answered: bool) {
+        for marker in markers {
+            self.tell(LacpEvent::Flushed { member, marker, answered });
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The transmit machine (IEEE 802.1AX-2014, 6.4.16): at most three LACPDUs in
+//! any second.
+
+use nicteam_wire::Lacpdu;
+
+use super::PeriodicState;
+use super::port::Port;
+use super::timer::{FAST_PERIODIC, PortTimer};
+use crate::Time;
+
+/// Remembers the last `N` times of something that may happen `N` times a second.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RateLimit<const N: usize>([Option<Time>; N]);
+
+impl<const N: usize> Default for RateLimit<N> {
+    fn default() -> RateLimit<N> {
+        RateLimit([None; N])
+    }
+}
+
+impl<const N: usize> RateLimit<N> {
+    /// Counts one more, or says from when on it may happen.
+    pub(super) fn take(&mut self, now: Time) -> Result<(), Time> {
+        match self.0[0].map(|oldest| oldest + FAST_PERIODIC) {
+            Some(free) if free > now => Err(free),
+            _ => {
+                self.0.rotate_left(1);
+                self.0[N - 1] = Some(now);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The PDU that has to be sent now, if there is one.
+pub(super) fn step(port: &mut Port, now: Time) -> Option<Vec<u8>> {
+    if port.periodic == PeriodicState::None {
+        port.ntt = false;
+        port.timers.stop(PortTimer::Transmit);
+    }
+    if !port.ntt {
+        return None;
+    }
+    if let Err(free) = port.sent.take(now) {
+        port.timers.set(PortTimer::Transmit, free);
+        return None;
+    }
+    port.ntt = false;
+    port.timers.stop(PortTimer::Transmit);
+    port.counters.lacpdus_sent += 1;
+    Some(Lacpdu::new(port.actor(), port.partner).frame(port.params.mac))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_second_holds_more_than_the_limit() {
+        let mut limit = RateLimit::<3>::default();
+        let taken: Vec<u64> = (0..4000).step_by(100).filter(|&ms| limit.take(Time::from_millis(ms)).is_ok()).collect();
+        assert_eq!(taken, [0, 100, 200, 1000, 1100, 1200, 2000, 2100, 2200, 3000, 3100, 3200]);
+        assert_eq!(limit.take(Time::from_millis(3999)), Err(Time::from_millis(4000)));
+    }
+}

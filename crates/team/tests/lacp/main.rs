@@ -1,0 +1,14 @@
+//! LACP under virtual time.
+//!
+//! `net` is systems, cables and a clock; `world` drives it and shows every
+//! observation to the checkers, which hold one property each. `pairs` brings
+//! two systems up and down, `cases` and `kernel` go through the rules one by
+//! one, `markers` moves flows, `explore` goes through every short sequence of
+//! events, `random` through long ones.
+
+mod checkers;
+
+mod net;
+mod pairs;
+mod random;
+mod world;
