@@ -21,6 +21,7 @@
 
 mod churn;
 mod config;
+mod event;
 mod marker;
 mod mux;
 mod periodic;
@@ -31,7 +32,6 @@ mod selection;
 mod status;
 mod timer;
 mod transmit;
-mod words;
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -40,6 +40,7 @@ use nicteam_wire::{Lacpdu, Mac, Marker, MarkerKind, SlowPdu};
 
 pub use self::churn::{ChurnState, End};
 pub use self::config::{AdSelect, LacpConfig, LacpRate};
+pub use self::event::{LacpEffect, LacpEvent};
 pub use self::marker::MarkerId;
 pub use self::mux::MuxState;
 pub use self::periodic::PeriodicState;
@@ -61,74 +62,6 @@ pub struct LacpTimer {
     pub member: MemberId,
     /// What it waits for.
     pub timer: PortTimer,
-}
-
-/// What the caller is to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LacpEffect {
-    /// Send this frame by this member.
-    Transmit {
-        /// The member.
-        member: MemberId,
-        /// The frame, from the destination address on, no check sequence.
-        frame: Vec<u8>,
-    },
-    /// [`Lacp::collecting`], [`Lacp::distributing`], the active aggregator or
-    /// [`Lacp::carrier`] changed.
-    Changed,
-    /// Something a user may want to know.
-    Event(LacpEvent),
-}
-
-/// Something a user may want to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LacpEvent {
-    /// A port's mux machine came to rest in another state.
-    Mux {
-        /// The member.
-        member: MemberId,
-        /// Before.
-        from: MuxState,
-        /// Now.
-        to: MuxState,
-        /// Why it does not distribute.
-        why_not: Option<Reason>,
-    },
-    /// A port's partner is another system, or nobody.
-    Partner {
-        /// The member.
-        member: MemberId,
-        /// The partner, if there is one.
-        system: Option<Mac>,
-    },
-    /// Another aggregator is active.
-    Active {
-        /// Before.
-        from: Option<u16>,
-        /// Now.
-        to: Option<u16>,
-    },
-    /// Our own PDU came back, for the first time in a while.
-    Looped {
-        /// The member.
-        member: MemberId,
-    },
-    /// One end of a link has been out of sync for 60 s.
-    Churned {
-        /// The member.
-        member: MemberId,
-        /// Which end.
-        end: End,
-    },
-    /// A marker of [`Lacp::flush`] was answered, or will not be.
-    Flushed {
-        /// The member.
-        member: MemberId,
-        /// The marker.
-        marker: MarkerId,
-        /// Every frame sent by the member before the marker has been taken in.
-        answered: bool,
-    },
 }
 
 /// An actor system.

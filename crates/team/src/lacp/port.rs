@@ -122,6 +122,11 @@ impl Port {
             self.selected = Selected::Unselected;
         }
         self.ntt |= identity != self.identity;
+        if (PortInfo { state: identity.state, ..self.identity }) != identity && !self.defaulted {
+            // What the partner is in sync with is no longer this port.
+            self.matched = false;
+            self.partner.state = self.partner.state.with(LacpState::SYNCHRONIZATION, false);
+        }
         self.identity = identity;
     }
 

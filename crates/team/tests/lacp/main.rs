@@ -2,13 +2,16 @@
 //!
 //! `net` is systems, cables and a clock; `world` drives it and shows every
 //! observation to the checkers, which hold one property each. `pairs` brings
-//! two systems up and down, `cases` and `kernel` go through the rules one by
+//! two systems up and down, `cases` and `peers` go through the rules one by
 //! one, `markers` moves flows, `explore` goes through every short sequence of
 //! events, `random` through long ones.
 
+mod cases;
 mod checkers;
-
+mod explore;
+mod markers;
 mod net;
 mod pairs;
+mod peers;
 mod random;
 mod world;

@@ -123,8 +123,12 @@ impl Net {
         self.lacp(system).distributing().contains(id(port))
     }
 
-    pub fn status(&self, (system, port): End) -> PortStatus {
-        *self.seen[system].iter().find(|status| status.member == id(port)).unwrap()
+    pub fn status(&self, end: End) -> PortStatus {
+        self.find(end).expect("the member is a port")
+    }
+
+    pub fn find(&self, (system, port): End) -> Option<PortStatus> {
+        self.seen[system].iter().find(|status| status.member == id(port)).copied()
     }
 
     /// It carries traffic without a partner, because nobody speaks LACP there.

@@ -236,10 +236,10 @@ impl World {
         if it.frozen || !it.ports[port].link.carrier || self.net.deaf.contains(&end) {
             return;
         }
-        if let Ok(SlowPdu::Lacp(pdu)) = SlowPdu::parse(frame) {
-            if pdu.actor.system != it.lacp.config().ad_actor_system {
-                self.net.heard.insert(end, (self.net.now, pdu));
-            }
+        if let Ok(SlowPdu::Lacp(pdu)) = SlowPdu::parse(frame)
+            && pdu.actor.system != it.lacp.config().ad_actor_system
+        {
+            self.net.heard.insert(end, (self.net.now, pdu));
         }
         self.change(system, |lacp, now| lacp.handle_frame(id(port), frame, now));
     }

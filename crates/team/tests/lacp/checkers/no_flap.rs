@@ -39,9 +39,8 @@ impl Checker {
     }
 
     fn check(&self, net: &Net, end: End) {
-        let config = net.lacp(end.0).config();
-        let (status, carrier) = (net.status(end), net.systems[end.0].ports[end.1].link.carrier);
-        let Some((at, pdu)) = net.heard.get(&end).filter(|_| carrier) else { return };
+        let (config, carrier) = (net.lacp(end.0).config(), net.systems[end.0].ports[end.1].link.carrier);
+        let (Some(status), Some((at, pdu))) = (net.find(end), net.heard.get(&end).filter(|_| carrier)) else { return };
         let silent = net.now - *at >= timeout(config);
         let wanted = LacpState::SYNCHRONIZATION.with(LacpState::COLLECTING, !config.coupled_control);
         let mistaken = identity(pdu.partner) != identity(status.actor);
