@@ -1,8 +1,9 @@
 //! What must hold for any bytes. The fuzz targets call these, and
 //! `crates/team/tests/corpus.rs` replays the corpus through them.
 
-use nicteam_team::{Config, HashPolicy, MemberId, Plan, PlanState, hash};
-use nicteam_wire::{Arp, Frame, Ndisc, SlowPdu, Vlan, ethertype};
+use nicteam_team::lacp::{Lacp, LacpConfig, PortParams};
+use nicteam_team::{Config, Duplex, HashPolicy, MemberId, MemberLink, Plan, PlanState, Time, hash};
+use nicteam_wire::{Arp, Frame, Mac, Ndisc, SlowPdu, Vlan, ethertype};
 
 /// Panics if something does not hold for these bytes.
 pub type Property = fn(&[u8]);
@@ -47,7 +48,8 @@ pub fn ndisc(bytes: &[u8]) {
     }
 }
 
-/// The same for LACPDUs and markers, with and without the Ethernet header.
+/// The same for LACPDUs and markers, with and without the Ethernet header; and a
+/// port that hears them comes to rest and has a deadline ahead.
 pub fn lacp(bytes: &[u8]) {
     for pdu in [SlowPdu::decode(bytes), SlowPdu::parse(bytes)].into_iter().flatten() {
         let again = match pdu {
@@ -56,6 +58,18 @@ pub fn lacp(bytes: &[u8]) {
         };
         assert_eq!(SlowPdu::decode(&again), Ok(pdu));
     }
+    let mac = Mac([2, 0, 0, 0, 0, 0x22]);
+    let link = MemberLink { carrier: true, speed_mbps: Some(1000), duplex: Some(Duplex::Full) };
+    let (Some(member), now) = (MemberId::new(0), Time::from_millis(1)) else { return };
+    let mut lacp = Lacp::new(LacpConfig::new(mac), Time::ZERO);
+    lacp.add_port(member, PortParams { mac, port_number: 2, priority: 255, link }, Time::ZERO);
+    while lacp.poll_effect().is_some() {}
+    // Twice: the first may make a partner of whoever speaks.
+    for _ in 0..2 {
+        lacp.handle_frame(member, bytes, now);
+        while lacp.poll_effect().is_some() {}
+    }
+    assert!(lacp.poll_timeout().is_some_and(|(at, _)| at > now));
 }
 
 /// Lines of `NAME VALUE` are refused with a reason or make a configuration

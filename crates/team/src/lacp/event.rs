@@ -17,8 +17,9 @@ pub enum LacpEffect {
         /// The frame, from the destination address on, no check sequence.
         frame: Vec<u8>,
     },
-    /// [`Lacp::collecting`], [`Lacp::distributing`], the active aggregator or
-    /// [`Lacp::carrier`] changed.
+    /// [`collecting`](super::Lacp::collecting), [`distributing`](super::Lacp::distributing),
+    /// the active aggregator or [`carrier`](super::Lacp::carrier) changed. It
+    /// comes before the PDU that tells the partner.
     Changed,
     /// Something a user may want to know.
     Event(LacpEvent),
@@ -64,7 +65,7 @@ pub enum LacpEvent {
         /// Which end.
         end: End,
     },
-    /// A marker of [`Lacp::flush`] was answered, or will not be.
+    /// A marker of [`Lacp::flush`](super::Lacp::flush) was answered, or will not be.
     Flushed {
         /// The member.
         member: MemberId,

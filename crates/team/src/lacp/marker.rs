@@ -72,6 +72,7 @@ pub(super) fn timeout(port: &mut Port, now: Time) -> Vec<MarkerId> {
 
 /// The markers that nobody will answer: the link is gone.
 pub(super) fn give_up(port: &mut Port) -> Vec<MarkerId> {
+    port.markers.unanswered = false;
     settle(port, port.markers.awaited.len())
 }
 

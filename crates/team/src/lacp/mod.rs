@@ -5,10 +5,10 @@
 //! [`Lacp::poll_effect`] until it returns nothing, then [`Lacp::poll_timeout`].
 //! In debug builds a second change before the drain is a panic.
 //!
-//! Each state machine is a file: [receive](receive), [periodic](periodic),
-//! [selection](selection), [mux](mux), [transmit](transmit), [churn](churn),
-//! [marker](marker). They change their port alone; [`Lacp::settle`] runs them
-//! until none moves, so that a PDU never shows a state that does not last.
+//! Each state machine is a file: `receive`, `periodic`, `selection`, `mux`,
+//! `transmit`, `churn`, `marker`. They change their port alone; after every
+//! change they run until none moves, so that a PDU never shows a state that
+//! does not last.
 //!
 //! Where the standard leaves a choice, or a team is less than a bridge with
 //! many interfaces, it is as in Linux drivers/net/bonding/bond_3ad.c: one
@@ -118,14 +118,15 @@ impl Lacp {
     pub fn handle_link(&mut self, member: MemberId, link: MemberLink, now: Time) {
         self.assert_drained();
         let Some(port) = self.ports.get_mut(&member) else { return };
-        let spoke = port.speaks_lacp();
-        let had_carrier = std::mem::replace(&mut port.params.link, link).carrier;
+        let (spoke, old) = (port.speaks_lacp(), port.params.link);
+        // Without carrier many drivers know neither speed nor duplex: that is no change of either.
+        port.params.link = if link.carrier { link } else { MemberLink { carrier: false, ..old } };
         port.configure(&self.config);
         if spoke != port.speaks_lacp() {
             receive::initialize(port, &self.config, now);
         }
         receive::follow_link(port, &self.config, now);
-        if link.carrier && !had_carrier {
+        if link.carrier && !old.carrier {
             self.hold(member, now);
         } else if !link.carrier {
             port.timers.stop(PortTimer::Restore);
@@ -374,27 +375,19 @@ impl Lacp {
         }
     }
 
-    /// Runs every machine until none moves, then lets speak who has something to say.
+    /// Runs every machine until none moves, and lets speak who has something to
+    /// say: after the change is told, so that who tells its partner that it
+    /// collects does.
     fn settle(&mut self, now: Time) {
         let (active, before) = (self.active, self.mux_states());
         self.select_and_attach(now);
+        self.tell_changes(active, before);
         for (&member, port) in &mut self.ports {
             periodic::step(port, &self.config, now);
             churn::step(port, now);
             if let Some(frame) = transmit::step(port, now) {
                 self.effects.push_back(LacpEffect::Transmit { member, frame });
             }
-        }
-        if active != self.active {
-            self.tell(LacpEvent::Active { from: active, to: self.active });
-        }
-        for (member, from) in before {
-            let Some(to) = self.ports.get(&member).map(|port| port.mux).filter(|to| *to != from) else { continue };
-            self.tell(LacpEvent::Mux { member, from, to, why_not: self.why_not(member) });
-        }
-        let told = (self.collecting(), self.distributing(), self.active, self.carrier());
-        if std::mem::replace(&mut self.told, told) != told {
-            self.effects.push_back(LacpEffect::Changed);
         }
     }
 
@@ -436,6 +429,21 @@ impl Lacp {
 
     fn mux_states(&self) -> Vec<(MemberId, MuxState)> {
         self.ports.iter().map(|(&member, port)| (member, port.mux)).collect()
+    }
+
+    /// Says what became of the active aggregator and of the ports.
+    fn tell_changes(&mut self, active: Option<u16>, before: Vec<(MemberId, MuxState)>) {
+        let told = (self.collecting(), self.distributing(), self.active, self.carrier());
+        if std::mem::replace(&mut self.told, told) != told {
+            self.effects.push_back(LacpEffect::Changed);
+        }
+        if active != self.active {
+            self.tell(LacpEvent::Active { from: active, to: self.active });
+        }
+        for (member, from) in before {
+            let Some(to) = self.ports.get(&member).map(|port| port.mux).filter(|to| *to != from) else { continue };
+            self.tell(LacpEvent::Mux { member, from, to, why_not: self.why_not(member) });
+        }
     }
 
     fn tell(&mut self, event: LacpEvent) {

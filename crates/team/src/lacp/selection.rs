@@ -70,7 +70,7 @@ pub(super) fn ready(ports: &Ports) -> bool {
 }
 
 /// What a port has in common with those it can share an aggregator with.
-pub(super) fn lag(port: &Port) -> LagId {
+fn lag(port: &Port) -> LagId {
     let actor = port.actor();
     let alone =
         !port.speaks_lacp() || port.partner.system == Mac::default() || !port.partner.state.has(LacpState::AGGREGATION);

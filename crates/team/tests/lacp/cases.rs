@@ -139,6 +139,19 @@ fn half_duplex_and_unknown_duplex_do_not_aggregate() {
 }
 
 #[test]
+fn a_driver_that_knows_nothing_without_carrier_costs_nothing() {
+    let config = |system| LacpConfig { aggregate_wait_ms: 2000, ..fast(system) };
+    let mut world = World::pair(config(0), config(1), 1);
+    world.run(ms(5000));
+    world.set_link((0, 0), MemberLink { carrier: false, speed_mbps: None, duplex: None });
+    world.run(ms(500));
+    assert_eq!((world.net.status((0, 0)).actor.key, world.net.status((0, 0)).partner.system), (9, system_mac(1)));
+    world.set_link((0, 0), link(true, 1000));
+    let took = world.until(ms(1100), |net| !net.lacp(0).distributing().is_empty());
+    assert!(took <= ms(100), "nothing was forgotten, so nobody waits: {took:?}");
+}
+
+#[test]
 fn keys_are_the_kernels() {
     let mut world = World::new(vec![LacpConfig { ad_user_port_key: 3, ..fast(0) }], 1);
     for (speed_mbps, key) in [(10, 5), (1000, 9), (10_000, 15), (25_000, 21), (100_000, 29), (123, 1)] {
