@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-use crate::experiment::{Cable, Direction, Run, Topology, WorkloadKind};
+use crate::experiment::resolved::{Cable, Direction, Run, Topology, WorkloadKind};
 
 /// Bytes of a full frame on the wire beyond its IP packet: Ethernet header and
 /// check sequence (18), preamble (8), gap (12).
@@ -249,7 +249,7 @@ mod tests {
     use nicteam_wire::Mac;
 
     use super::*;
-    use crate::experiment::{End, Host, Switch, Tcp, Workload};
+    use crate::experiment::resolved::{End, Host, Switch, Tcp, Workload};
 
     const LINK_BPS: u64 = 100_000_000;
     /// Payload of one link: 1448 of 1538 bytes.

@@ -22,7 +22,7 @@ mod keys;
 mod raw;
 mod reference;
 mod resolve;
-mod resolved;
+pub(crate) mod resolved;
 mod suggest;
 mod syntax;
 mod teams;

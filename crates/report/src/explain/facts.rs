@@ -2,7 +2,8 @@
 
 use nicteam_record::{Connection, Member, Run, Team};
 
-use super::path::{Hop, Picture};
+use super::hop::Hop;
+use super::path::Picture;
 use crate::units::{list, percent, ratio, share, thousands};
 use crate::view;
 

@@ -7,7 +7,8 @@
 //! is never one.
 
 use super::Side;
-use super::path::{Hop, Picture};
+use super::hop::Hop;
+use super::path::Picture;
 use super::policy::{Key, key};
 use crate::bars::FULL;
 use crate::units::share;

@@ -7,6 +7,7 @@
 //! rule is a function in a file of its own; a new one is a file and a line there.
 
 mod facts;
+mod hop;
 mod limits;
 mod path;
 mod policy;

@@ -6,22 +6,12 @@ use nicteam_record::{Connection, Topology};
 use nicteam_team::{HashPolicy, hash};
 use nicteam_wire::{Frame, Mac, ethertype};
 
-use super::path::Hop;
+use super::hop::{Hop, Prediction};
 use crate::units::share;
 
 /// Shares of the traffic further apart than this do not agree: above what
 /// acknowledgements and unequal connections do, below one connection in eight.
 const TOLERANCE: f64 = 0.1;
-
-/// What the hash says of a hop.
-#[derive(Clone, Debug)]
-pub(super) struct Prediction {
-    pub(super) policy: HashPolicy,
-    /// Each connection's place, in the order of [`Hop::connections`].
-    pub(super) places: Vec<usize>,
-    /// Whether the links counted what the hash says.
-    pub(super) agrees: bool,
-}
 
 /// What the hash says of a hop; nothing where no hash chooses, or where the
 /// record lacks what it looks at.

@@ -2,8 +2,8 @@
 
 use super::because;
 use crate::explain::Explanation;
+use crate::explain::hop::{Hop, HopLink};
 use crate::explain::limits::Limit;
-use crate::explain::path::{Hop, HopLink};
 use crate::units::list;
 
 /// One full link of a team that uses one at a time: to send, or to receive by plain ports of a switch.

@@ -2,8 +2,8 @@
 
 use super::because;
 use crate::explain::Explanation;
+use crate::explain::hop::{Hop, HopLink};
 use crate::explain::limits::{Cause, Limit};
-use crate::explain::path::{Hop, HopLink};
 use crate::units::{list, number, ratio, share};
 
 /// Links that are full of copies: the team's own, or those where the copies meet again.

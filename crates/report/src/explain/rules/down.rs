@@ -2,8 +2,8 @@
 
 use super::because;
 use crate::explain::Explanation;
+use crate::explain::hop::{Hop, HopLink};
 use crate::explain::limits::Limit;
-use crate::explain::path::{Hop, HopLink};
 use crate::units::list;
 
 /// A silent member in a mode that uses every member that is up.

@@ -1,8 +1,8 @@
 //! Nothing held it back: every connection passes links that were all full.
 
 use super::because;
+use crate::explain::hop::Hop;
 use crate::explain::limits::{Cause, Limit};
-use crate::explain::path::Hop;
 use crate::explain::{Explanation, Side};
 use crate::units::{list, number, ratio, share};
 

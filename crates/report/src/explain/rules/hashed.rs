@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::because;
 use crate::explain::Explanation;
+use crate::explain::hop::Hop;
+use crate::explain::hop::Prediction;
 use crate::explain::limits::Limit;
-use crate::explain::path::Hop;
 use crate::explain::policy::{Key, key};
-use crate::explain::predict::Prediction;
 use crate::units::{list, plural};
 
 /// Full links beside others that had room, where a hash chooses.

@@ -2,8 +2,8 @@
 
 use super::because;
 use crate::explain::Explanation;
+use crate::explain::hop::Hop;
 use crate::explain::limits::Limit;
-use crate::explain::path::Hop;
 use crate::units::ratio;
 
 /// Full and not full links that took turns.
