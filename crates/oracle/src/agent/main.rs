@@ -1,0 +1,151 @@
+//! The agent: the one process of a guest, started by its kernel as `init`.
+//!
+//! It does what `nicteam_oracle::protocol` says, one request after another. When
+//! the serial port ends, or speaks no protocol, the guest is switched off.
+#![forbid(unsafe_code)]
+
+mod inject;
+mod modules;
+mod trace;
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+
+use nicteam_oracle::protocol::{Answer, Hello, MORE, Refusal, Reply, Request};
+use nicteam_sys::netlink::{Netlink, VethEnd};
+use nix::mount::{MsFlags, mount};
+use nix::sys::reboot::{RebootMode, reboot};
+use nix::sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr};
+use nix::sys::utsname::uname;
+
+fn main() {
+    // Anywhere but in a guest this would do harm.
+    if std::process::id() != 1 {
+        eprintln!("nicteam-oracle-agent: runs as the first process of a guest alone");
+        std::process::exit(2);
+    }
+    if let Err(error) = serve() {
+        eprintln!("nicteam-oracle-agent: {error}");
+    }
+    let _ = reboot(RebootMode::RB_POWER_OFF);
+}
+
+/// What the agent keeps between requests.
+pub(crate) struct Agent {
+    pub(crate) netlink: Netlink,
+    pub(crate) frames: Vec<Vec<u8>>,
+}
+
+/// A request's outcome.
+pub(crate) type Outcome = Result<Answer, Refusal>;
+
+fn serve() -> io::Result<()> {
+    mount_pseudo("proc", "/proc")?;
+    mount_pseudo("sysfs", "/sys")?;
+    let mut port = serial_port()?;
+    let mut lines = BufReader::new(port.try_clone()?).lines();
+    let kernel = uname().map(|name| name.release().to_string_lossy().into_owned()).unwrap_or_default();
+    say(&mut port, &Hello { kernel })?;
+    let netlink = Netlink::open().map_err(|error| error.source)?;
+    let mut agent = Agent { netlink, frames: Vec::new() };
+    let mut text = String::new();
+    while let Some(line) = lines.next().transpose()? {
+        if let Some(piece) = line.strip_prefix(MORE) {
+            text.push_str(piece);
+            port.write_all(format!("{MORE}\n").as_bytes())?;
+            continue;
+        }
+        text.push_str(&line);
+        let request: Request = serde_json::from_str(&text)?;
+        text.clear();
+        let reply = match agent.answer(request) {
+            Ok(answer) => Reply::Ok(answer),
+            Err(refusal) => Reply::Err(refusal),
+        };
+        say(&mut port, &reply)?;
+    }
+    Ok(())
+}
+
+fn mount_pseudo(kind: &str, at: &str) -> io::Result<()> {
+    Ok(mount(None::<&str>, at, Some(kind), MsFlags::empty(), None::<&str>)?)
+}
+
+/// The first serial port, with nothing echoed or translated.
+fn serial_port() -> io::Result<File> {
+    let port = OpenOptions::new().read(true).write(true).open("/dev/ttyS0")?;
+    let mut settings = tcgetattr(&port)?;
+    cfmakeraw(&mut settings);
+    tcsetattr(&port, SetArg::TCSANOW, &settings)?;
+    Ok(port)
+}
+
+fn say(port: &mut File, what: &impl serde::Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(what)?;
+    line.push(b'\n');
+    port.write_all(&line)
+}
+
+impl Agent {
+    pub(crate) fn answer(&mut self, request: Request) -> Outcome {
+        match request {
+            Request::Load { folder, modules } => modules::load(&folder, &modules).map(|()| Answer::Done),
+            Request::Read { path } => {
+                let text = fs::read(&path).map_err(|error| refused(format!("read {path}"), &error))?;
+                Ok(Answer::Text(String::from_utf8_lossy(&text).into_owned()))
+            }
+            Request::Write { path, text } => write(&path, &text).map(|()| Answer::Done),
+            Request::AddVeth { name, peer } => {
+                let end = |name| VethEnd { name, index: None, mac: None, netns: None, gso_max_segs: None };
+                self.done(|netlink| netlink.add_veth(&end(&name), &end(&peer), 1500))
+            }
+            Request::AddBridge { name } => self.done(|netlink| netlink.add_bridge(&name)),
+            Request::Delete { name } => {
+                let index = self.index(&name)?;
+                self.done(|netlink| netlink.delete(index))
+            }
+            Request::SetUp { name, up } => {
+                let index = self.index(&name)?;
+                self.done(|netlink| netlink.set_up(index, up))
+            }
+            Request::SetMaster { name, master } => {
+                let index = self.index(&name)?;
+                let master = master.map(|master| self.index(&master)).transpose()?;
+                self.done(|netlink| netlink.set_master(index, master))
+            }
+            Request::Frames { frames } => {
+                self.frames = frames.into_iter().map(|frame| frame.0).collect();
+                Ok(Answer::Done)
+            }
+            Request::Inject { into, out } => inject::inject(self, &into, &out).map(Answer::Departed),
+            Request::Trace { steps, watch } => trace::trace(self, steps, &watch).map(Answer::Traced),
+        }
+    }
+
+    /// The index of a device.
+    pub(crate) fn index(&mut self, name: &str) -> Result<u32, Refusal> {
+        match self.netlink.link(name).map_err(system)? {
+            Some(link) => Ok(link.index),
+            None => Err(Refusal { errno: None, what: format!("no device {name}") }),
+        }
+    }
+
+    fn done(&mut self, act: impl FnOnce(&mut Netlink) -> nicteam_sys::Result<()>) -> Outcome {
+        act(&mut self.netlink).map(|()| Answer::Done).map_err(system)
+    }
+}
+
+/// One `write`: sysfs takes each as a whole value, an empty one, too.
+fn write(path: &str, text: &str) -> Result<(), Refusal> {
+    let refused = |error: io::Error| refused(format!("write `{}` to {path}", text.escape_debug()), &error);
+    let mut file = OpenOptions::new().write(true).open(path).map_err(refused)?;
+    file.write(text.as_bytes()).map(drop).map_err(refused)
+}
+
+pub(crate) fn refused(operation: String, error: &io::Error) -> Refusal {
+    Refusal { errno: error.raw_os_error(), what: format!("cannot {operation}: {error}") }
+}
+
+pub(crate) fn system(error: nicteam_sys::Error) -> Refusal {
+    Refusal { errno: error.errno(), what: error.to_string() }
+}

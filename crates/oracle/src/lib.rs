@@ -1,0 +1,55 @@
+//! The kernel's own bonding driver as judge of ours.
+//!
+//! A [`Guest`] is a real Linux with the real `bonding` module, booted in one or
+//! two seconds and without privileges: user-mode Linux from Debian, fetched once
+//! and kept in the user's cache ([`Image`]). In it runs one process, an agent
+//! that does what a test asks: make devices, write and read `/sys` and `/proc`,
+//! send frames and say by which members they left, watch values change.
+//!
+//! - The guest's root is the host's, read-only, by `hostfs`; so the agent is an
+//!   ordinary program of this crate and finds its libraries, and no file system
+//!   has to be made. Requests and answers are JSON lines over the guest's first
+//!   serial port ([`protocol`]), frames included; so nothing is ever written to
+//!   the host and nothing is left behind.
+//! - A guest dies with its handle, and with the thread that booted it.
+//! - What fails here fails the test: a guest that does not answer is a panic with
+//!   the last lines of its console. What the guest's kernel *refuses* is an
+//!   answer, with its error number ([`Refusal`]).
+//!
+//! It is a crate of its own and not a part of `xtask`, because its judgements are
+//! tests: they run with `cargo test` beside the others, and only tests of the
+//! package that has the agent can know where the agent is.
+#![forbid(unsafe_code)]
+
+mod bench;
+pub mod frames;
+mod guest;
+mod image;
+pub mod protocol;
+
+pub use bench::{Bench, Way};
+pub use guest::{BootError, Guest};
+pub use image::{Image, Missing};
+pub use protocol::{Departures, Refusal, Sample, Step};
+
+/// True for the whole of a test, where otherwise a sample does (`NICTEAM_SOAK=1`).
+pub fn is_soak() -> bool {
+    std::env::var_os("NICTEAM_SOAK").is_some_and(|soak| soak == "1")
+}
+
+/// A guest, or a line that says why there is none and that the test is skipped.
+///
+/// `agent` is `env!("CARGO_BIN_EXE_nicteam-oracle-agent")`.
+///
+/// # Panics
+/// If there is all that a guest needs and it does not boot.
+#[track_caller]
+pub fn guest(agent: &str) -> Option<Guest> {
+    match Image::obtain() {
+        Ok(image) => Some(Guest::boot(&image, agent.as_ref()).unwrap_or_else(|error| panic!("{error}"))),
+        Err(missing) => {
+            eprintln!("SKIPPED: no guest kernel: {missing}");
+            None
+        }
+    }
+}

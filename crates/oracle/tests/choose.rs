@@ -1,0 +1,268 @@
+//! By which member a frame leaves: the kernel's driver against [`Plan::choose`].
+//!
+//! The same frames, sent and forwarded, go through a bond of the guest and
+//! through the plan that a team of the same options makes; not one may differ.
+//! `NICTEAM_SOAK=1` takes ten times as many frames; `NICTEAM_SEED` others.
+
+use std::collections::BTreeMap;
+
+use nicteam_oracle::frames::{self, TestFrame};
+use nicteam_oracle::protocol::Stray;
+use nicteam_oracle::{Bench, Guest, Way, is_soak};
+use nicteam_team::{
+    Action, Choose, Config, Duplex, HashPolicy, MemberId, MemberLink, Plan, PlanState, Team, Time, hash,
+};
+use nicteam_wire::{Frame, Mac, ethertype};
+
+const AGENT: &str = env!("CARGO_BIN_EXE_nicteam-oracle-agent");
+const MEMBERS: [usize; 4] = [2, 3, 4, 7];
+/// Frames a combination of options, members and way.
+const FRAMES: usize = 1000;
+/// The same in a soak; sent in portions of [`FRAMES`].
+const SOAK_FRAMES: usize = 10_000;
+/// Differences that are printed.
+const SHOWN: usize = 40;
+
+type Options<'a> = &'a [(&'a str, &'a str)];
+
+#[test]
+fn balance_rr_takes_the_kernels_turns() {
+    let Some(mut guest) = nicteam_oracle::guest(AGENT) else { return };
+    let mut judge = Judge::new("balance-rr");
+    for members in MEMBERS {
+        for packets in ["1", "3", "64"] {
+            judge.options(&mut guest, &[("mode", "balance-rr"), ("packets_per_slave", packets)], members);
+        }
+    }
+    judge.verdict(&guest);
+}
+
+#[test]
+fn active_backup_and_broadcast_send_as_the_kernel_does() {
+    let Some(mut guest) = nicteam_oracle::guest(AGENT) else { return };
+    let mut judge = Judge::new("active-backup and broadcast");
+    for members in MEMBERS {
+        judge.options(&mut guest, &[("mode", "active-backup")], members);
+        judge.options(&mut guest, &[("mode", "active-backup"), ("primary", "a1")], members);
+        judge.options(&mut guest, &[("mode", "broadcast")], members);
+    }
+    judge.verdict(&guest);
+}
+
+#[test]
+fn balance_xor_hashes_as_the_kernel_does() {
+    let Some(mut guest) = nicteam_oracle::guest(AGENT) else { return };
+    let mut judge = Judge::new("balance-xor");
+    for members in MEMBERS {
+        let bench = Bench::new(&mut guest, &[("mode", "balance-xor"), ("miimon", "100")], members);
+        for policy in kernel_policies() {
+            guest.set_option(Bench::BOND, "xmit_hash_policy", policy.name()).unwrap();
+            let plan = plan(&[("mode", "balance-xor"), ("xmit_hash_policy", policy.name())], members);
+            judge.compare(&mut guest, bench, &plan, &format!("{policy} of {members}"));
+        }
+        bench.remove(&mut guest);
+    }
+    judge.verdict(&guest);
+}
+
+/// A bond whose ports all distribute hashes over them in the order of their joining.
+#[test]
+fn lacp_hashes_as_the_kernel_does() {
+    let Some(mut guest) = nicteam_oracle::guest(AGENT) else { return };
+    let mut judge = Judge::new("802.3ad");
+    for members in MEMBERS {
+        let options = [("mode", "802.3ad"), ("miimon", "100"), ("lacp_rate", "fast")];
+        let bench = Bench::new(&mut guest, &options, members);
+        for policy in kernel_policies() {
+            guest.set_option(Bench::BOND, "xmit_hash_policy", policy.name()).unwrap();
+            let table = (0..members).filter_map(MemberId::new).collect();
+            let plan = Plan { choose: Choose::Hash { policy, table }, ..Plan::nobody() };
+            judge.compare(&mut guest, bench, &plan, &format!("{policy} of {members}"));
+        }
+        bench.remove(&mut guest);
+    }
+    judge.verdict(&guest);
+}
+
+/// `packets_per_slave=0`: each frame by one member, IGMP by the first, the
+/// others by every member as often, within five standard deviations.
+#[test]
+fn at_random_every_member_has_its_share() {
+    let Some(mut guest) = nicteam_oracle::guest(AGENT) else { return };
+    let frames = sample(0);
+    for members in MEMBERS {
+        let options = [("mode", "balance-rr"), ("packets_per_slave", "0"), ("miimon", "100")];
+        let bench = Bench::new(&mut guest, &options, members);
+        Bench::keep(&mut guest, frames.iter().map(|frame| frame.bytes.clone()));
+        let (mut kernel, mut ours) = (vec![0; members], vec![0; members]);
+        let (plan, mut state) = (plan(&options[..2], members), PlanState::new(seed()));
+        for way in Way::ALL {
+            let departures = bench.send(&mut guest, way);
+            for (frame, &left) in frames.iter().zip(&departures.members) {
+                let view = view(&frame.bytes, way);
+                let planned = planned(&plan, &view, &mut state);
+                assert_eq!((left.count_ones(), planned.count_ones()), (1, 1), "{frame:?}");
+                if hash::is_igmp(&view) {
+                    assert_eq!((left, planned), (1, 1), "{frame:?}");
+                } else {
+                    kernel[left.trailing_zeros() as usize] += 1;
+                    ours[planned.trailing_zeros() as usize] += 1;
+                }
+            }
+        }
+        bench.remove(&mut guest);
+        eprintln!("Linux {}, at random over {members}: kernel {kernel:?}, ours {ours:?}", guest.kernel());
+        assert_even(&kernel);
+        assert_even(&ours);
+    }
+}
+
+#[test]
+fn a_wrong_plan_is_seen() {
+    let Some(mut guest) = nicteam_oracle::guest(AGENT) else { return };
+    let mut judge = Judge::new("a wrong plan");
+    let bench = Bench::new(&mut guest, &[("mode", "balance-xor"), ("miimon", "100")], 2);
+    judge.compare(&mut guest, bench, &plan(&[("mode", "balance-xor"), ("xmit_hash_policy", "layer3+4")], 2), "wrong");
+    assert!(judge.differences > FRAMES / 4, "{} differences", judge.differences);
+}
+
+/// Compares and keeps the differences.
+struct Judge {
+    what: &'static str,
+    portions: Vec<Vec<TestFrame>>,
+    /// Frames compared, by combination.
+    compared: BTreeMap<String, usize>,
+    differences: usize,
+    shown: Vec<String>,
+}
+
+impl Judge {
+    fn new(what: &'static str) -> Judge {
+        let portions = if is_soak() { SOAK_FRAMES / FRAMES } else { 1 };
+        Judge {
+            what,
+            portions: (0..portions as u64).map(sample).collect(),
+            compared: BTreeMap::new(),
+            differences: 0,
+            shown: Vec::new(),
+        }
+    }
+
+    /// A fresh bond of these options.
+    fn options(&mut self, guest: &mut Guest, options: Options<'_>, members: usize) {
+        // The kernel takes the primary before it is a member, as a team does.
+        let all = [options, &[("miimon", "100")]].concat();
+        let bench = Bench::new(guest, &all, members);
+        let what: Vec<_> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        self.compare(guest, bench, &plan(options, members), &format!("{} of {members}", what.join(" ")));
+        bench.remove(guest);
+    }
+
+    /// The frames through the bond and through the plan.
+    fn compare(&mut self, guest: &mut Guest, bench: Bench, plan: &Plan, what: &str) {
+        let mut state = PlanState::new(0);
+        for frames in self.portions.clone() {
+            Bench::keep(guest, frames.iter().map(|frame| frame.bytes.clone()));
+            for way in Way::ALL {
+                let what = format!("{way:?} {what}");
+                let departures = bench.send(guest, way);
+                assert!(departures.refused.is_empty(), "{what}: {:?}", departures.refused);
+                for (place, frame) in frames.iter().enumerate() {
+                    let ours = planned(plan, &view(&frame.bytes, way), &mut state);
+                    let kernels = departures.members[place];
+                    if ours != kernels {
+                        self.differs(format!(
+                            "{what}: {} kernel {kernels:b}, ours {ours:b}: {}",
+                            frame.kind,
+                            hex(frame)
+                        ));
+                    }
+                }
+                departures.strays.iter().filter(|stray| !is_lacp(stray)).for_each(|stray| {
+                    self.differs(format!("{what}: nobody sent {} to {}", stray.frame, stray.out));
+                });
+                *self.compared.entry(what).or_default() += frames.len();
+            }
+        }
+    }
+
+    fn differs(&mut self, what: String) {
+        self.differences += 1;
+        if self.shown.len() < SHOWN {
+            self.shown.push(what);
+        }
+    }
+
+    #[track_caller]
+    fn verdict(self, guest: &Guest) {
+        let (compared, combinations) = (self.compared.values().sum::<usize>(), self.compared.len());
+        let fewest = self.compared.values().min().copied().unwrap_or(0);
+        eprintln!(
+            "{} against Linux {}: {compared} frames in {combinations} combinations, at least {fewest} each: {} differences",
+            self.what,
+            guest.kernel(),
+            self.differences
+        );
+        assert!(fewest >= if is_soak() { SOAK_FRAMES } else { FRAMES });
+        assert!(self.differences == 0, "seed {}:\n{}", seed(), self.shown.join("\n"));
+    }
+}
+
+/// Every policy that the kernel has, too.
+fn kernel_policies() -> impl Iterator<Item = HashPolicy> {
+    HashPolicy::ALL.into_iter().filter(|policy| policy.number().is_some())
+}
+
+/// The plan of a team with these options, whose members all have carrier.
+fn plan(options: Options<'_>, members: usize) -> Plan {
+    let mut config = Config::default();
+    options.iter().for_each(|(name, value)| config.set(name, value).unwrap());
+    let mut team = Team::new(config, Mac([2, 0, 0, 0, 0, 1]), Time::ZERO).unwrap();
+    let link = MemberLink { carrier: true, speed_mbps: Some(10_000), duplex: Some(Duplex::Full) };
+    for member in 0..members {
+        team.add_member(&format!("a{member}"), link, Time::ZERO).unwrap();
+        while team.poll_effect().is_some() {}
+    }
+    team.plan().clone()
+}
+
+/// A bit for each member by which the plan sends.
+fn planned(plan: &Plan, frame: &Frame<'_>, state: &mut PlanState) -> u32 {
+    match plan.choose(frame, state) {
+        Action::Send(members) => members.bits(),
+        Action::Punt | Action::Drop => 0,
+    }
+}
+
+/// The frame as it is where the bond gets it.
+fn view(bytes: &[u8], way: Way) -> Frame<'_> {
+    match way {
+        Way::Sent => Frame::parse(bytes).unwrap(),
+        Way::Forwarded => Frame::parse_untagged(bytes).unwrap(),
+    }
+}
+
+fn is_lacp(stray: &Stray) -> bool {
+    Frame::parse(&stray.frame.0).is_ok_and(|frame| frame.ethertype() == ethertype::SLOW)
+}
+
+fn hex(frame: &TestFrame) -> String {
+    frame.bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn seed() -> u64 {
+    std::env::var("NICTEAM_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(61)
+}
+
+fn sample(portion: u64) -> Vec<TestFrame> {
+    frames::frames(seed().wrapping_add(portion << 32), FRAMES)
+}
+
+#[track_caller]
+fn assert_even(counts: &[usize]) {
+    let (all, share) = (counts.iter().sum::<usize>() as f64, 1.0 / counts.len() as f64);
+    let deviation = (all * share * (1.0 - share)).sqrt();
+    for &count in counts {
+        assert!((count as f64 - all * share).abs() < 5.0 * deviation, "{counts:?}");
+    }
+}
