@@ -37,6 +37,11 @@ pub fn is_soak() -> bool {
     std::env::var_os("NICTEAM_SOAK").is_some_and(|soak| soak == "1")
 }
 
+/// The seed of everything random in a test: `NICTEAM_SEED`, else always the same.
+pub fn seed() -> u64 {
+    std::env::var("NICTEAM_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(61)
+}
+
 /// A guest, or a line that says why there is none and that the test is skipped.
 ///
 /// `agent` is `env!("CARGO_BIN_EXE_nicteam-oracle-agent")`.

@@ -116,8 +116,11 @@ pub enum Request {
 pub struct Step {
     /// What to do; all of it at once.
     pub requests: Vec<Request>,
-    /// How long to watch afterwards, milliseconds of the guest's time.
-    pub watch_ms: u64,
+    /// The step ends when the files have these contents. Waiting for a state and
+    /// not for a time makes a trace independent of how fast the guest runs.
+    pub until: Vec<String>,
+    /// It ends without them after so many milliseconds of the guest's time.
+    pub patience_ms: u64,
 }
 
 /// What became of a request.
@@ -140,7 +143,7 @@ pub enum Answer {
     Text(String),
     /// Where the frames came out.
     Departed(Departures),
-    /// What was seen: the first sample of every step, then every change.
+    /// What was seen: every change, and the first sample of every step.
     Traced(Vec<Sample>),
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use nicteam_oracle::frames::{self, TestFrame};
 use nicteam_oracle::protocol::Stray;
-use nicteam_oracle::{Bench, Guest, Way, is_soak};
+use nicteam_oracle::{Bench, Guest, Way, is_soak, seed};
 use nicteam_team::{
     Action, Choose, Config, Duplex, HashPolicy, MemberId, MemberLink, Plan, PlanState, Team, Time, hash,
 };
@@ -248,10 +248,6 @@ fn is_lacp(stray: &Stray) -> bool {
 
 fn hex(frame: &TestFrame) -> String {
     frame.bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn seed() -> u64 {
-    std::env::var("NICTEAM_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(61)
 }
 
 fn sample(portion: u64) -> Vec<TestFrame> {

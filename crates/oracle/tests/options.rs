@@ -8,9 +8,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nicteam_oracle::Guest;
 use nicteam_oracle::frames::Random;
 use nicteam_oracle::protocol::Request;
+use nicteam_oracle::{Guest, seed};
 use nicteam_team::{Config, ConfigError, ConfigOption, HashPolicy, Mode, Values};
 
 const AGENT: &str = env!("CARGO_BIN_EXE_nicteam-oracle-agent");
@@ -32,7 +32,7 @@ fn options_are_taken_and_refused_as_in_the_kernel() {
     }
     let mut found = Findings::default();
     for mode in Mode::ALL {
-        let mut random = Random(61);
+        let mut random = Random(seed());
         let mut bout = Bout::new(&mut guest, mode);
         for _ in 0..ROUNDS {
             for (option, value) in shuffled(&mut random, trials()) {
@@ -285,7 +285,7 @@ impl Findings {
             eprintln!("  {name}: {}, such as {}", differences.len(), differences[0]);
         }
         let list: BTreeSet<String> = self.unknown.iter().map(Difference::to_string).collect();
-        assert!(list.is_empty(), "{}", list.into_iter().collect::<Vec<_>>().join("\n"));
+        assert!(list.is_empty(), "seed {}:\n{}", seed(), list.into_iter().collect::<Vec<_>>().join("\n"));
     }
 }
 
