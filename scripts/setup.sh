@@ -1,6 +1,8 @@
 #!/bin/sh
 # Installs the Debian packages that a step needs and that are not there.
 # Usage: scripts/setup.sh build|test|accept
+# The guest's kernel that the tests of crates/oracle need is not installed: they
+# fetch the package into the user's cache.
 set -eu
 
 build="gcc make clang libelf-dev zlib1g-dev pkg-config"
