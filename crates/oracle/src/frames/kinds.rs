@@ -229,7 +229,12 @@ pub const KINDS: &[(&str, Make)] = &[
         (r.pick(&MPLS), [labels, some4(r)].concat())
     }),
     ("llc", |r| (r.between(3, 1501) as u16, [vec![0x42, 0x42, 3], r.bytes(35)].concat())),
-    ("other", |r| (r.pick(&[0x88b5, 0x88cc, 0x88ca, 0x4305, 0x8915, 0x88f7, 0x0600, 0xffff]), r.bytes(46))),
+    ("other", |r| (r.pick(&[0x88b5, 0x88cc, 0x4305, 0x8915, 0x88f7, 0x0600, 0xffff]), r.bytes(46))),
+    ("tipc", |r| {
+        // Message user 0: of keep-alive messages the kernel's dissector takes a random number.
+        let (first, rest) = (r.byte() & 0xf1, r.bytes(45));
+        (0x88ca, [vec![first], rest].concat())
+    }),
     ("junk", |r| {
         let ethertype = r.word() | 0x0600;
         let ethertype = if matches!(ethertype, VLAN | QINQ) { 0xffff } else { ethertype };
