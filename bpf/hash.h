@@ -76,12 +76,8 @@ static __always_inline __u32 ports_xor(struct __sk_buff *skb, const struct ip_vi
 /* bond_eth_hash. Of MPLS with a tag beside it, the tag's protocol counts. */
 static __always_inline __u32 ethernet_hash(struct __sk_buff *skb, const struct ethhdr *eth)
 {
-	__be16 ethertype = eth->h_proto;
+	__be16 ethertype = tag_put_back(skb, bpf_ntohs(eth->h_proto)) ? skb->vlan_proto : eth->h_proto;
 
-	if (ethertype == bpf_htons(ETH_P_MPLS_UC) || ethertype == bpf_htons(ETH_P_MPLS_MC)) {
-		if (skb->vlan_present)
-			ethertype = skb->vlan_proto;
-	}
 	return eth->h_source[5] ^ eth->h_dest[5] ^ bpf_ntohs(ethertype);
 }
 
@@ -90,9 +86,9 @@ static __always_inline __u32 vlan_srcmac_hash(struct __sk_buff *skb, const struc
 {
 	const __u8 *src = eth->h_source;
 	__u32 vendor = (__u32)src[0] << 16 | src[1] << 8 | src[2], device = (__u32)src[3] << 16 | src[4] << 8 | src[5];
-	int is_mpls = eth->h_proto == bpf_htons(ETH_P_MPLS_UC) || eth->h_proto == bpf_htons(ETH_P_MPLS_MC);
+	int beside = skb->vlan_present && !tag_put_back(skb, bpf_ntohs(eth->h_proto));
 
-	return vendor ^ device ^ (skb->vlan_present && !is_mpls ? skb->vlan_tci & 0xffff : 0);
+	return vendor ^ device ^ (beside ? skb->vlan_tci & 0xffff : 0);
 }
 
 /* The hash of a frame. */

@@ -297,13 +297,40 @@ static __always_inline __u32 behind_tags(struct __sk_buff *skb, __u32 ethertype)
 	return ETH_HLEN;
 }
 
+/* The EtherType behind the tags among the bytes; 0 if the frame ends before, or has too many. */
+static __always_inline __u32 network_protocol(struct __sk_buff *skb, __u32 ethertype)
+{
+	__u32 offset = ETH_HLEN;
+	__be16 next;
+
+	for (int tags = 0; tags <= MOST_TAGS; tags++) {
+		if (ethertype != ETH_P_8021Q && ethertype != ETH_P_8021AD)
+			return ethertype;
+		if (bpf_skb_load_bytes(skb, offset + 2, &next, sizeof(next)))
+			return 0;
+		ethertype = bpf_ntohs(next);
+		offset += VLAN_HEADER_LEN;
+	}
+	return 0;
+}
+
+/* True if the tag beside the frame is put back among the bytes, as the kernel does with MPLS. */
+static __always_inline int tag_put_back(struct __sk_buff *skb, __u32 ethertype)
+{
+	if (!skb->vlan_present)
+		return 0;
+	__u32 network = network_protocol(skb, ethertype);
+
+	return network == ETH_P_MPLS_UC || network == ETH_P_MPLS_MC;
+}
+
 static __always_inline void walk_begin(struct __sk_buff *skb, struct walk *walk, __u32 ethertype)
 {
 	walk->offset = ETH_HLEN;
 	walk->ethertype = ethertype;
 	if (!skb->vlan_present)
 		walk->offset = behind_tags(skb, ethertype);
-	else if (ethertype == ETH_P_MPLS_UC || ethertype == ETH_P_MPLS_MC)
+	else if (tag_put_back(skb, ethertype))
 		walk->ethertype = bpf_ntohs(skb->vlan_proto);
 	else
 		walk->under_tag = ethertype;

@@ -31,9 +31,10 @@
 //! first.
 //!
 //! - *E* = dst\[5\] ^ src\[5\] ^ *P* (*P* as a number: 0x0800 for IPv4). Of an
-//!   MPLS frame (*P* 0x8847 or 0x8848) with a tag beside it, the tag's protocol
-//!   stands for *P*: a bond cannot offload that tag (`net_mpls_features`), so
-//!   the kernel puts it back among the bytes before it asks for the hash.
+//!   MPLS frame (*P*, or the EtherType behind up to seven tags among the bytes,
+//!   is 0x8847 or 0x8848) with a tag beside it, the tag's protocol stands for *P*:
+//!   a bond cannot offload that tag (`net_mpls_features`), so the kernel puts it
+//!   back among the bytes before it asks for the hash.
 //! - **layer2** = *E*.
 //! - **layer2+3**: *E* where the frame is not IP, else *fold*(*E* ^ *A*).
 //! - **layer3+4**: *E* where the frame is not IP, else *fold*(*T* ^ *A*) >> 1.
@@ -165,6 +166,9 @@ mod protocol {
     pub const DESTINATION: u8 = 60;
 }
 
+/// `VLAN_MAX_DEPTH` of include/linux/if_vlan.h: one more than the tags that are looked behind.
+const MOST_TAGS: usize = 8;
+
 /// `bond_eth_hash`.
 fn ethernet(frame: &Frame<'_>) -> u32 {
     let ethertype = tag_put_back(frame).map_or(frame.ethertype(), |vlan| vlan.protocol);
@@ -174,7 +178,22 @@ fn ethernet(frame: &Frame<'_>) -> u32 {
 /// The tag beside an MPLS frame: a bond cannot offload it, so the kernel puts
 /// it back among the bytes before it asks for the hash.
 fn tag_put_back(frame: &Frame<'_>) -> Option<Vlan> {
-    frame.vlan().filter(|_| matches!(frame.ethertype(), ethertype::MPLS | ethertype::MPLS_MULTICAST))
+    let network = network_protocol(frame);
+    frame.vlan().filter(|_| matches!(network, Some(ethertype::MPLS | ethertype::MPLS_MULTICAST)))
+}
+
+/// The EtherType behind the tags among the bytes (`skb_network_protocol`,
+/// `__vlan_get_protocol`); `None` if the frame ends before, or has too many tags.
+fn network_protocol(frame: &Frame<'_>) -> Option<u16> {
+    let (mut ethertype, mut rest) = (frame.ethertype(), frame.payload());
+    for _ in 0..MOST_TAGS {
+        if !matches!(ethertype, ethertype::VLAN | ethertype::QINQ) {
+            return Some(ethertype);
+        }
+        let ([_, _, high, low], behind) = rest.split_first_chunk::<4>()?;
+        (ethertype, rest) = (u16::from_be_bytes([*high, *low]), behind);
+    }
+    None
 }
 
 /// `bond_vlan_srcmac_hash`.

@@ -104,6 +104,14 @@ fn mpls_under_a_tag_hashes_by_the_tag() {
     let frame = Frame::parse(&mpls).unwrap();
     assert_eq!(hash(Layer2, &frame), 0x42 ^ 0x17 ^ 0x8847);
     assert_eq!(hash(Layer2, &frame.with_vlan(Vlan { protocol: 0x88a8, tci: 1 })), 0x42 ^ 0x17 ^ 0x88a8);
+    // The same behind a tag among the bytes; behind eight of them the kernel does not look.
+    let tags = |count: usize| [[0, 7, 0x81, 0]].repeat(count - 1).concat();
+    let tagged = |count| ethernet(0x8100, &[tags(count), vec![0, 7, 0x88, 0x47], vec![0; 20]].concat());
+    for (count, expected) in [(1, 0x88a8), (7, 0x88a8), (8, 0x8100)] {
+        let bytes = tagged(count);
+        let frame = Frame::parse(&bytes).unwrap().with_vlan(Vlan { protocol: 0x88a8, tci: 1 });
+        assert_eq!(hash(Layer2, &frame), 0x42 ^ 0x17 ^ expected, "{count} tags");
+    }
 }
 
 #[test]
