@@ -11,6 +11,7 @@
 //! mode, not in 802.3ad alone, and a member whose `downdelay` runs counts.
 
 mod active;
+mod change;
 mod monitor;
 mod notify;
 mod planning;
@@ -150,6 +151,25 @@ pub enum TeamError {
     /// No member has this place.
     #[error("no member at place {0}")]
     NoMember(MemberId),
+    /// Two modes that cannot follow each other while frames flow.
+    #[error("mode {from} cannot become {to} while the team has members")]
+    ModeNeedsNoMembers {
+        /// The mode now.
+        from: Mode,
+        /// The mode that was asked for.
+        to: Mode,
+    },
+    /// In this mode no member is the active one.
+    #[error("mode {0} has no active member: all that are up carry traffic")]
+    NoActiveMember(Mode),
+    /// A member that cannot become the active one.
+    #[error("`{name}` cannot become active: it is {state}")]
+    NotUp {
+        /// Its device.
+        name: String,
+        /// Its state.
+        state: LinkState,
+    },
 }
 
 /// A team's control side.
@@ -374,7 +394,7 @@ impl Team {
         }
     }
 
-    /// Linux `bond_select_active_slave` and `bond_change_active_slave`.
+    /// Linux `bond_select_active_slave`.
     fn choose_active(&mut self, now: Time) {
         let primary = self.primary();
         let wishes = active::Wishes { primary, force: self.force_primary, reselect: self.config.primary_reselect };
@@ -382,9 +402,13 @@ impl Team {
         if primary.is_some_and(|id| active::is_up(&self.members, id)) {
             self.force_primary = false;
         }
-        if to == self.active {
-            return;
+        if to != self.active {
+            self.make_active(to, now);
         }
+    }
+
+    /// Linux `bond_change_active_slave`.
+    fn make_active(&mut self, to: Option<MemberId>, now: Time) {
         if let Some(id) = to
             && !active::is_up(&self.members, id)
         {

@@ -70,7 +70,7 @@ fn standby_members_are_deaf(world: &World, now: &Seen) {
 }
 
 /// The active member changes only if it went down or away, if somebody joined,
-/// or if the primary came up.
+/// if the primary came up, or if a user wanted it.
 fn active_changes_with_a_cause(world: &World, cause: Cause, before: &Seen, now: &Seen, effects: &[Effect]) {
     let config = world.team.config();
     let (Some(old), new) = (before.active(config.mode), now.active(config.mode)) else { return };
@@ -79,7 +79,10 @@ fn active_changes_with_a_cause(world: &World, cause: Cause, before: &Seen, now: 
     });
     let lost = matches!(now.state(old), None | Some(LinkState::Down));
     if new != Some(old) {
-        assert!(lost || primary_came_up || cause == Cause::Join, "active {old} -> {new:?} without a cause: {now:?}");
+        assert!(
+            lost || primary_came_up || matches!(cause, Cause::Join | Cause::Change),
+            "active {old} -> {new:?} without a cause: {now:?}"
+        );
     }
     assert!(!(lost && new == Some(old)), "a lost member stays active: {now:?}");
 }

@@ -2,9 +2,10 @@
 //!
 //! `world` is the shell that drives a team, `checks` holds what must be true
 //! after every change, one property a function. `scenarios` goes through the
-//! rules one by one, `explore` through every short sequence of events, `random`
+//! rules one by one, `change` through what a user changes, `explore` through every short sequence of events, `random`
 //! through long ones.
 
+mod change;
 mod checks;
 mod explore;
 mod random;

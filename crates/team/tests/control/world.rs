@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nicteam_team::{
-    Config, Duplex, Effect, Event, LinkState, MemberId, MemberLink, MemberStatus, Mode, Plan, Team, Time,
+    Config, Duplex, Effect, Event, LinkState, MemberId, MemberLink, MemberStatus, Mode, Plan, Team, TeamError, Time,
 };
 use nicteam_wire::Mac;
 
@@ -22,6 +22,7 @@ pub enum Cause {
     Leave,
     Link,
     Timeout,
+    Change,
 }
 
 /// What was to be seen of a team at one moment.
@@ -117,6 +118,22 @@ impl World {
         self.wires.remove(&id);
         self.told.remove(&id);
         self.drain(Cause::Leave, &before);
+    }
+
+    /// Sets another configuration.
+    pub fn set(&mut self, config: Config) -> Result<(), TeamError> {
+        let before = Seen::of(&self.team);
+        let set = self.team.set_config(config, self.now);
+        self.drain(Cause::Change, &before);
+        set
+    }
+
+    /// Makes a member the active one.
+    pub fn activate(&mut self, id: MemberId) -> Result<(), TeamError> {
+        let before = Seen::of(&self.team);
+        let activated = self.team.activate(id, self.now);
+        self.drain(Cause::Change, &before);
+        activated
     }
 
     /// Pulls or plugs in a cable; the team is not told.

@@ -1,0 +1,155 @@
+//! What a user changes while the team runs: options, the active member, a member's name.
+//!
+//! Linux drivers/net/bonding/bond_options.c, the `bond_option_*_set` functions.
+//! Options of which the kernel says `BOND_OPTFLAG_IFDOWN` or
+//! `BOND_OPTFLAG_NOSLAVES` are those that cannot change under traffic there.
+//! Here everything changes by one new plan, and so all but the mode may change
+//! at any time; and the mode may, too, between modes whose members carry the
+//! same address and that agree on nothing with the other end.
+
+use std::mem;
+
+use super::monitor::millis;
+use super::{Effect, Event, LinkState, Team, TimerReason, active};
+use crate::{Config, ConfigError, MemberId, Mode, TeamError, Time};
+
+impl Team {
+    /// Goes on with another configuration; what follows from it is one plan,
+    /// so that a dataplane changes over between two frames.
+    ///
+    /// As in the kernel, a `primary` that is named takes over at once
+    /// (`bond_option_primary_set`), a changed `primary_reselect` lets the best
+    /// member be chosen anew, and `miimon` that is switched on reads the links
+    /// at once. Delays that are running end when the new value says.
+    ///
+    /// # Errors
+    /// What [`Config::check`] refuses; another mode that is not
+    /// [exchangeable](Mode::changes_live) while there are members. Nothing has
+    /// changed then.
+    pub fn set_config(&mut self, config: Config, now: Time) -> Result<(), TeamError> {
+        self.assert_drained();
+        config.check()?;
+        let (from, to) = (self.config.mode, config.mode);
+        if from != to && !self.members.is_empty() && !from.changes_live(to) {
+            return Err(TeamError::ModeNeedsNoMembers { from, to });
+        }
+        let before = mem::replace(&mut self.config, config);
+        self.time_anew(&before, now);
+        let primary_changed = before.primary != self.config.primary;
+        if primary_changed {
+            self.force_primary = self.primary().is_some();
+        }
+        if from == Mode::ActiveBackup && to != Mode::ActiveBackup {
+            self.leave_active_backup();
+        }
+        let choose_again = primary_changed || from != to || before.primary_reselect != self.config.primary_reselect;
+        self.settle(choose_again, now);
+        Ok(())
+    }
+
+    /// Makes this member the active one (the kernel's `active_slave`,
+    /// `bond_option_active_slave_set`). It stays until the rules choose
+    /// another: when it fails, or when the `primary` comes up.
+    ///
+    /// # Errors
+    /// The mode has no active member, or this one is not up.
+    pub fn activate(&mut self, id: MemberId, now: Time) -> Result<(), TeamError> {
+        self.assert_drained();
+        let member = self.members.get(&id).ok_or(TeamError::NoMember(id))?;
+        if self.config.mode != Mode::ActiveBackup {
+            return Err(TeamError::NoActiveMember(self.config.mode));
+        }
+        if self.active == Some(id) {
+            return Ok(());
+        }
+        if !active::is_up(&self.members, id) {
+            return Err(TeamError::NotUp { name: member.name.clone(), state: member.state });
+        }
+        self.make_active(Some(id), now);
+        self.settle(false, now);
+        Ok(())
+    }
+
+    /// A member's device has another name now. The `primary` is meant to stay
+    /// the same device, so the option follows.
+    pub fn rename_member(&mut self, id: MemberId, name: &str) -> Result<(), TeamError> {
+        let member = self.members.get_mut(&id).ok_or(TeamError::NoMember(id))?;
+        let before = mem::replace(&mut member.name, name.to_owned());
+        if self.config.primary.as_deref() == Some(&before) {
+            self.config.primary = Some(name.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Timers and running delays under the new configuration.
+    fn time_anew(&mut self, before: &Config, now: Time) {
+        if before.miimon_ms != self.config.miimon_ms {
+            self.timers.stop(TimerReason::MiiMon);
+            if self.config.miimon_ms > 0 && !self.members.is_empty() {
+                self.timers.set(TimerReason::MiiMon, now + millis(self.config.miimon_ms));
+                if before.miimon_ms == 0 {
+                    self.effects.push_back(Effect::ReadLinks);
+                }
+            }
+        }
+        let delayed: Vec<(MemberId, LinkState)> = self
+            .members
+            .iter()
+            .filter(|(_, member)| matches!(member.state, LinkState::Back | LinkState::Fail))
+            .map(|(&id, member)| (id, member.state))
+            .collect();
+        for (id, state) in delayed {
+            self.delay_anew(id, state, now);
+        }
+    }
+
+    /// A delay that is running ends when the new value says; without `miimon` at once.
+    fn delay_anew(&mut self, id: MemberId, state: LinkState, now: Time) {
+        if self.config.miimon_ms == 0 {
+            let to = if state == LinkState::Back { LinkState::Up } else { LinkState::Down };
+            self.enter(id, to, now);
+        } else if let Some((at, reason)) = self.members.get(&id).and_then(|member| member.delay(id, &self.config)) {
+            self.timers.set(reason, at);
+        }
+    }
+
+    /// Nobody is the active member in another mode.
+    fn leave_active_backup(&mut self) {
+        self.timers.stop(TimerReason::PeerNotify);
+        self.announcer.rounds = 0;
+        self.force_primary = false;
+        if let Some(from) = self.active.take() {
+            self.effects.push_back(Effect::Event(Event::Active { from: Some(from), to: None }));
+        }
+    }
+}
+
+impl Mode {
+    /// True if a team with members may change from this mode to that one
+    /// without losing a frame: both let the members carry the team's address,
+    /// and neither negotiates with the other end.
+    ///
+    /// The kernel refuses every change of the mode while there are members
+    /// (`BOND_OPTFLAG_NOSLAVES`). What the switch or the other host is set to
+    /// has to fit the new mode, there as here.
+    pub fn changes_live(self, to: Mode) -> bool {
+        let is_static =
+            |mode| matches!(mode, Mode::BalanceRr | Mode::ActiveBackup | Mode::BalanceXor | Mode::Broadcast);
+        is_static(self) && is_static(to)
+    }
+}
+
+impl TeamError {
+    /// What to do about it, if there is something to say.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            TeamError::Config(error) => ConfigError::hint(error),
+            TeamError::ModeNeedsNoMembers { .. } => {
+                Some("take the team down and add it anew with the other mode".to_owned())
+            }
+            TeamError::NotUp { .. } => Some("a member can become the active one once it is up".to_owned()),
+            TeamError::NoActiveMember(_) => Some("set mode=active-backup, or set xmit_hash_policy".to_owned()),
+            TeamError::Full | TeamError::Duplicate(_) | TeamError::NoMember(_) => None,
+        }
+    }
+}
