@@ -5,24 +5,39 @@
 //! [`nicteam_team::Team`], and does what it asks for. It works in the network
 //! namespace of the thread that starts it.
 //!
+//! [`Service`] is a running team with what it needs on a host: the socket on
+//! which it is asked and told ([`control`]), and a file that keeps what the user
+//! set, so that the next process goes on where a crashed one stopped ([`Kept`]).
+//! [`show`] writes its status as people and other programs expect it.
+//!
 //! What a member was before it joined stands in its alias (`ip link` shows it),
 //! so that any later process of the team can give it back; what runs a team
 //! holds the abstract Unix socket `@nicteam-team-NAME`, so that there is one.
 #![forbid(unsafe_code)]
 
 mod clock;
+pub mod control;
 mod first;
+mod journal;
+mod kept;
 mod lock;
 mod original;
 mod ports;
 mod running;
+mod service;
 mod shell;
+pub mod show;
+mod status;
 
 use nicteam_dataplane::Choice;
 use nicteam_team::{Config, Event};
 use nicteam_wire::Mac;
 
-pub use running::{MemberReport, RunningTeam, TeamReport};
+pub use journal::{Entry, Happened, Journal, OptionChange};
+pub use kept::{Kept, Shelf};
+pub use running::{MemberReport, RunningTeam, TeamHandle, TeamReport};
+pub use service::Service;
+pub use status::{MemberState, Problem, STATUS_SCHEMA, TeamStatus};
 
 /// A team to be.
 #[derive(Clone, Debug)]
@@ -42,8 +57,9 @@ pub struct TeamSpec {
 }
 
 impl TeamSpec {
-    /// Refuses what cannot become a team on any host.
-    fn check(&self) -> Result<(), Error> {
+    /// Refuses what cannot become a team on any host. A team that is taken over
+    /// may differ: its primary may have left while it ran.
+    pub fn check(&self) -> Result<(), Error> {
         if self.members.is_empty() {
             return Err(Error::NoMembers(self.name.clone()));
         }
@@ -103,6 +119,38 @@ pub enum Error {
         team: String,
         /// The device.
         device: String,
+    },
+    /// No member of this team has this device.
+    #[error("`{device}` is no member of team {team}; hint: its members are {}", members.join(", "))]
+    NoMember {
+        /// The team.
+        team: String,
+        /// The device.
+        device: String,
+        /// Its members' devices.
+        members: Vec<String>,
+    },
+    /// A team keeps one member.
+    #[error("`{device}` is the last member of team {team}; hint: `nicteam team del {team}` takes the team down")]
+    LastMember {
+        /// The team.
+        team: String,
+        /// The device.
+        device: String,
+    },
+    /// A team's own device cannot be its member.
+    #[error("`{device}` belongs to the team itself and cannot be its member")]
+    Itself {
+        /// The device.
+        device: String,
+    },
+    /// What was kept of a team is no team.
+    #[error("what was kept of team {team} cannot be used: {reason}; hint: add the team anew with its options")]
+    Damaged {
+        /// The team.
+        team: String,
+        /// Why.
+        reason: String,
     },
     /// The loopback device and its kin.
     #[error("`{device}` has no Ethernet address and cannot be a member")]

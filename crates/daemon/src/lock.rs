@@ -8,6 +8,9 @@ use nicteam_sys::Context;
 
 use crate::Error;
 
+/// What begins the name of the socket; the team's name follows.
+pub(crate) const PREFIX: &str = "nicteam-team-";
+
 /// The right to run the team of this name in this network namespace.
 ///
 /// An abstract Unix socket, `@nicteam-team-NAME`: such names belong to a
@@ -42,5 +45,5 @@ impl Lock {
 }
 
 fn address(team: &str) -> io::Result<SocketAddr> {
-    SocketAddr::from_abstract_name(format!("nicteam-team-{team}"))
+    SocketAddr::from_abstract_name(format!("{PREFIX}{team}"))
 }

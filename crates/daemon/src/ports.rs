@@ -130,6 +130,16 @@ impl Member {
         restore(netlink, self.port.index, &self.original)
     }
 
+    /// The address it had before it joined.
+    pub(crate) fn permanent_mac(&self) -> Mac {
+        self.original.mac
+    }
+
+    /// True if it gets this address back when it leaves.
+    pub(crate) fn gets_back(&self, mac: Mac) -> bool {
+        self.original.mac == mac
+    }
+
     /// Sets its MTU, bytes.
     pub(crate) fn set_mtu(&self, netlink: &mut Netlink, mtu: u32) -> Result<(), Error> {
         netlink.set_mtu(self.port.index, mtu)?;

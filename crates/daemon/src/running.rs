@@ -1,18 +1,21 @@
 //! A running team, as its owner sees it.
 
+use std::fmt;
 use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::mpsc;
+use std::path::PathBuf;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use nicteam_dataplane::{Counters, Kind};
-use nicteam_team::{Config, MemberStatus};
+use nicteam_team::{Config, MemberId, MemberStatus};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+use crate::kept::Shelf;
 use crate::shell::Shell;
-use crate::{Error, Notify, TeamSpec};
+use crate::{Entry, Error, Journal, Kept, Notify, OptionChange, TeamSpec, TeamStatus};
 
 /// A team that runs on a thread of its own.
 ///
@@ -24,11 +27,34 @@ use crate::{Error, Notify, TeamSpec};
 /// back: [`RunningTeam::wait`] returns, [`RunningTeam::remove`] tells why.
 #[derive(Debug)]
 pub struct RunningTeam {
-    name: String,
+    handle: TeamHandle,
     kind: Kind,
-    requests: mpsc::Sender<Request>,
-    wake: UnixStream,
     thread: Option<JoinHandle<Result<(), Error>>>,
+}
+
+/// What asks a running team's thread; any number of threads may have one.
+#[derive(Clone, Debug)]
+pub struct TeamHandle {
+    name: String,
+    requests: mpsc::Sender<Request>,
+    wake: Arc<UnixStream>,
+    journal: Arc<Journal>,
+}
+
+/// How a team is kept over the end of its process.
+pub struct Keeping {
+    /// Where.
+    pub(crate) shelf: Shelf,
+    /// What was asked for.
+    pub(crate) spec: TeamSpec,
+    /// The places that the members had.
+    pub(crate) places: Vec<(String, MemberId)>,
+    /// Where the process writes what happens; noted for the next one.
+    pub(crate) log: Option<PathBuf>,
+    /// Hears every entry of the journal.
+    pub(crate) listener: Box<dyn Fn(&Entry) + Send>,
+    /// What was written last.
+    pub(crate) kept: Option<Kept>,
 }
 
 /// A team at one moment.
@@ -60,8 +86,18 @@ pub struct MemberReport {
 /// What the owner asks of the team's thread.
 #[derive(Debug)]
 pub(crate) enum Request {
-    /// How is it?
+    /// How is it, quickly?
     Report(mpsc::Sender<Result<TeamReport, Error>>),
+    /// How is it, with all that the system says?
+    Status(mpsc::Sender<Result<Box<TeamStatus>, Error>>),
+    /// Set these options.
+    Set(Vec<(String, String)>, mpsc::Sender<Result<Vec<OptionChange>, Error>>),
+    /// Take this device in.
+    AddMember(String, mpsc::Sender<Result<(), Error>>),
+    /// Let this member go.
+    RemoveMember(String, mpsc::Sender<Result<Vec<String>, Error>>),
+    /// Make this member the active one.
+    Activate(String, mpsc::Sender<Result<(), Error>>),
     /// Take everything down and end.
     Remove(mpsc::Sender<Result<(), Error>>),
     /// End, and leave the kernel as it is.
@@ -73,14 +109,21 @@ impl RunningTeam {
     /// returns when its first plan is in force.
     pub fn start(spec: TeamSpec, notify: Notify) -> Result<RunningTeam, Error> {
         spec.check()?;
+        RunningTeam::begin(spec, notify, None)
+    }
+
+    /// The same; what the user sets is kept.
+    pub(crate) fn begin(spec: TeamSpec, notify: Notify, keeping: Option<Keeping>) -> Result<RunningTeam, Error> {
         let name = spec.name.clone();
         let (wake, woken) = socket_pair()?;
         let (requests, inbox) = mpsc::channel();
         let (ready, started) = mpsc::channel();
+        let journal = Arc::new(Journal::default());
+        let events = journal.clone();
         let thread = std::thread::Builder::new()
             .name(format!("team {name}"))
             .spawn(move || {
-                let shell = match Shell::set_up(spec, notify) {
+                let shell = match Shell::set_up(spec, notify, events, keeping) {
                     Ok(shell) => shell,
                     Err(error) => {
                         // The receiver waits for this.
@@ -101,12 +144,18 @@ impl RunningTeam {
                 return Err(error);
             }
         };
-        Ok(RunningTeam { name, kind, requests, wake, thread: Some(thread) })
+        let handle = TeamHandle { name, requests, wake: Arc::new(wake), journal };
+        Ok(RunningTeam { handle, kind, thread: Some(thread) })
+    }
+
+    /// What asks it, for other threads.
+    pub fn handle(&self) -> &TeamHandle {
+        &self.handle
     }
 
     /// Its device.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.handle.name
     }
 
     /// What executes its plan.
@@ -116,13 +165,13 @@ impl RunningTeam {
 
     /// How it is now.
     pub fn report(&self) -> Result<TeamReport, Error> {
-        self.ask(Request::Report)?
+        self.handle.ask(Request::Report)?
     }
 
     /// Waits until the team has ended by itself, or `interrupt` is readable.
     pub fn wait(&self, interrupt: Option<BorrowedFd<'_>>) -> Result<(), Error> {
         // The other end of the wire goes with the thread; it sends nothing before.
-        let ends = [Some(self.wake.as_fd()), interrupt];
+        let ends = [Some(self.handle.wake.as_fd()), interrupt];
         let mut fds: Vec<PollFd<'_>> =
             ends.into_iter().flatten().map(|end| PollFd::new(end, PollFlags::POLLIN)).collect();
         loop {
@@ -130,7 +179,7 @@ impl RunningTeam {
                 Err(Errno::EINTR) => {}
                 Err(errno) => {
                     return Err(
-                        nicteam_sys::Error::new(format!("wait for the end of team {}", self.name), errno).into()
+                        nicteam_sys::Error::new(format!("wait for the end of team {}", self.name()), errno).into()
                     );
                 }
                 Ok(_) => return Ok(()),
@@ -143,15 +192,66 @@ impl RunningTeam {
     ///
     /// # Errors
     /// Of what could not be undone, the first; all the rest is. If the team has
-    /// ended by itself, why.
+    /// ended by itself, why; none if it ended because a [`TeamHandle`] asked for it.
     pub fn remove(mut self) -> Result<(), Error> {
-        self.ask(Request::Remove).unwrap_or_else(|ended| {
+        self.handle.ask(Request::Remove).unwrap_or_else(|ended| {
             let thread = self.thread.take().map(JoinHandle::join);
             match thread {
-                Some(Ok(Err(error))) => Err(error),
+                Some(Ok(result)) => result,
                 _ => Err(ended),
             }
         })
+    }
+}
+
+impl TeamHandle {
+    /// Its device.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What happened to it.
+    pub fn journal(&self) -> &Arc<Journal> {
+        &self.journal
+    }
+
+    /// How it is now, with all that the system says of its devices.
+    pub fn status(&self) -> Result<TeamStatus, Error> {
+        self.ask(Request::Status)?.map(|status| *status)
+    }
+
+    /// Sets options by the kernel's names, all or none, by one plan: no frame is
+    /// lost. Returns those that have another value now.
+    pub fn set(&self, options: Vec<(String, String)>) -> Result<Vec<OptionChange>, Error> {
+        self.ask(|answer| Request::Set(options, answer))?
+    }
+
+    /// Takes a device in, while the others carry on.
+    pub fn add_member(&self, device: &str) -> Result<(), Error> {
+        self.ask(|answer| Request::AddMember(device.to_owned(), answer))?
+    }
+
+    /// Lets a member go, after the others have taken its frames over, and gives
+    /// it back as it was. Returns what its user should know.
+    pub fn remove_member(&self, device: &str) -> Result<Vec<String>, Error> {
+        self.ask(|answer| Request::RemoveMember(device.to_owned(), answer))?
+    }
+
+    /// Makes a member the active one.
+    pub fn activate(&self, device: &str) -> Result<(), Error> {
+        self.ask(|answer| Request::Activate(device.to_owned(), answer))?
+    }
+
+    /// Takes the team down, as [`RunningTeam::remove`] does.
+    pub(crate) fn remove(&self) -> Result<(), Error> {
+        self.ask(Request::Remove)?
+    }
+
+    /// Ends the team's thread and leaves the kernel as it is.
+    pub(crate) fn leave(&self) {
+        // Both fail only if the thread has ended by itself, which is what is wanted.
+        let _ = self.requests.send(Request::Leave);
+        let _ = (&*self.wake).write_all(&[0]);
     }
 
     /// Sends a request and waits for its answer.
@@ -159,16 +259,27 @@ impl RunningTeam {
         let ended = || Error::Ended(self.name.clone());
         let (answer, answered) = mpsc::channel();
         self.requests.send(request(answer)).map_err(|_| ended())?;
-        (&self.wake).write_all(&[0]).map_err(|_| ended())?;
+        (&*self.wake).write_all(&[0]).map_err(|_| ended())?;
         answered.recv().map_err(|_| ended())
+    }
+}
+
+impl Keeping {
+    /// The place that a device had.
+    pub(crate) fn place_of(&self, device: &str) -> Option<MemberId> {
+        self.places.iter().find(|(name, _)| name == device).map(|&(_, id)| id)
+    }
+}
+
+impl fmt::Debug for Keeping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Keeping").field("spec", &self.spec).finish_non_exhaustive()
     }
 }
 
 impl Drop for RunningTeam {
     fn drop(&mut self) {
-        // Both fail only if the thread has ended by itself, which is what is wanted.
-        let _ = self.requests.send(Request::Leave);
-        let _ = (&self.wake).write_all(&[0]);
+        self.handle.leave();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

@@ -2,7 +2,9 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixDatagram;
 use std::panic;
 use std::thread;
 
@@ -87,6 +89,21 @@ pub fn become_root_of_user_namespace() -> Result<()> {
     set_loopback_up().context(|| "set the loopback device up".to_owned())
 }
 
+/// What tells the calling thread's network namespace from all others of this
+/// boot: its cookie (`SO_NETNS_COOKIE`, Linux 5.14), before that its inode, which
+/// a later namespace may get again.
+pub fn id() -> Result<String> {
+    match cookie() {
+        Ok(cookie) => Ok(format!("netns-{cookie}")),
+        Err(error) if error.raw_os_error() == Some(libc::ENOPROTOOPT) => {
+            let metadata = fs::metadata("/proc/thread-self/ns/net");
+            let inode = metadata.context(|| "look at the network namespace of this thread".to_owned())?.ino();
+            Ok(format!("netns-inode-{inode}"))
+        }
+        Err(error) => Err(crate::Error::new("ask for the cookie of this network namespace", error)),
+    }
+}
+
 /// True if the caller may administer its network namespace (`CAP_NET_ADMIN`)
 /// and make new ones (`CAP_SYS_ADMIN`).
 pub fn is_network_root() -> bool {
@@ -121,6 +138,19 @@ pub(crate) fn set_loopback_up() -> io::Result<()> {
     // SAFETY: the descriptor is ours and not used after this.
     unsafe { libc::close(socket) };
     outcome
+}
+
+/// `SO_NETNS_COOKIE` of a socket of the calling thread.
+fn cookie() -> io::Result<u64> {
+    /// include/uapi/asm-generic/socket.h
+    const SO_NETNS_COOKIE: libc::c_int = 71;
+    let socket = UnixDatagram::unbound()?;
+    let (mut cookie, mut length) = (0_u64, size_of::<u64>() as libc::socklen_t);
+    let value = (&raw mut cookie).cast();
+    // SAFETY: `value` has room for `length` bytes, both outlive the call; the result is checked.
+    let result =
+        unsafe { libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, SO_NETNS_COOKIE, value, &raw mut length) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(cookie) }
 }
 
 /// Runs `f` on a thread of its own and waits; a panic goes on in the caller.

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use nicteam_sys::netns::{NetNs, sysctl};
+use nicteam_sys::netns::{self, NetNs, sysctl};
 use nicteam_testnet::{Host, may_make_networks};
 
 fn inode() -> String {
@@ -19,6 +19,18 @@ fn a_new_namespace_has_only_a_loopback_device_that_is_up() {
     let links = Host::new().netlink.links().unwrap();
     assert_eq!(links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>(), ["lo"]);
     assert!(links[0].up && links[0].carrier);
+}
+
+#[test]
+fn every_namespace_has_an_identity_of_its_own() {
+    if !may_make_networks() {
+        return;
+    }
+    let (a, b) = (NetNs::new().unwrap(), NetNs::new().unwrap());
+    let id_of = |ns: &NetNs| ns.run(|| netns::id().unwrap()).unwrap();
+    assert_eq!(id_of(&a), id_of(&a));
+    assert_ne!(id_of(&a), id_of(&b));
+    assert_ne!(id_of(&a), netns::id().unwrap());
 }
 
 #[test]

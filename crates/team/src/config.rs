@@ -8,9 +8,9 @@
 mod names;
 mod options;
 
-pub use options::{ConfigOption, Values};
+pub use options::{ConfigOption, Values, nearest};
 
-use options::{DEFAULT_PACKETS_PER_SLAVE, OPTIONS, nearest};
+use options::{DEFAULT_PACKETS_PER_SLAVE, OPTIONS};
 
 /// How a team spreads its frames (Linux `Documentation/networking/bonding.rst`, `mode`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

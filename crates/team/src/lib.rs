@@ -19,7 +19,7 @@ mod plan;
 mod time;
 mod timers;
 
-pub use config::{AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, Mode, PrimaryReselect, Values};
+pub use config::{AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, Mode, PrimaryReselect, Values, nearest};
 pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};
 pub use member::{MAX_MEMBERS, MemberId, MemberSet};
 pub use plan::{Action, Choose, MAX_BUCKETS, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict};

@@ -2,12 +2,14 @@
 
 use std::net::IpAddr;
 
+use nicteam_dataplane::Port;
 use nicteam_sys::netlink::{Change, Link};
+use nicteam_team::MemberId;
 use nicteam_wire::Mac;
 
 use super::Shell;
-use crate::Error;
 use crate::first::FirstError;
+use crate::{Error, Happened};
 
 impl Shell {
     /// Takes in what changed in the namespace, one by one.
@@ -38,11 +40,23 @@ impl Shell {
             return self.follow_device(link);
         }
         if let Some(member) = self.members.iter_mut().find(|member| member.port.index == link.index) {
-            member.port.name.clone_from(&link.name);
             let id = member.port.id;
+            let before = std::mem::replace(&mut member.port.name, link.name.clone());
+            self.rename(id, before);
             self.read_link(id);
         }
         Ok(())
+    }
+
+    /// The team calls a member as the system does.
+    pub(super) fn rename(&mut self, id: MemberId, before: String) {
+        let Some(member) = self.members.iter().find(|member| member.port.id == id) else { return };
+        let to = member.port.name.clone();
+        if to != before {
+            let renamed = self.team.rename_member(id, &to);
+            self.tell(renamed);
+            self.note(Happened::Renamed { from: before, to });
+        }
     }
 
     /// Lets the members follow what a user did to the team device.
@@ -72,9 +86,11 @@ impl Shell {
         let Some(place) = self.members.iter().position(|member| member.port.index == index) else {
             return Ok(());
         };
-        let id = self.members.remove(place).port.id;
+        let Port { id, name, .. } = self.members[place].port.clone();
         let removed = self.team.remove_member(id, self.clock.now());
+        self.note(Happened::Left { member: name });
         self.drain();
+        self.members.remove(place);
         // The kernel has taken the filters with the device.
         let _ = self.dataplane.detach(id);
         Ok(removed?)

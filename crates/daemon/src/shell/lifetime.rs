@@ -1,10 +1,12 @@
 //! How a team begins, takes over what another process left, and ends.
 
+use std::sync::Arc;
+
 use nicteam_dataplane::{Port, TeamDevice};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Monitor, Netlink};
 use nicteam_sys::nft;
-use nicteam_team::{MAX_MEMBERS, MemberId, Team};
+use nicteam_team::{MAX_MEMBERS, MemberId, Team, TeamError};
 use nicteam_wire::Mac;
 use nix::errno::Errno;
 
@@ -14,12 +16,18 @@ use crate::first::FirstError;
 use crate::lock::Lock;
 use crate::original::Original;
 use crate::ports::{self, Candidate, Member};
-use crate::{Error, Notice, Notify, TeamSpec};
+use crate::running::Keeping;
+use crate::{Error, Happened, Journal, Notify, TeamSpec};
 
 impl Shell {
     /// Makes the device, takes the members in, puts the first plan in force.
     /// If that fails, what it changed is undone.
-    pub(crate) fn set_up(spec: TeamSpec, notify: Notify) -> Result<Shell, Error> {
+    pub(crate) fn set_up(
+        spec: TeamSpec,
+        notify: Notify,
+        journal: Arc<Journal>,
+        keeping: Option<Keeping>,
+    ) -> Result<Shell, Error> {
         let lock = Lock::take(&spec.name)?;
         let (mut netlink, monitor, ethtool) = (Netlink::open()?, Monitor::open()?, Ethtool::open()?);
         let found: Result<Vec<Candidate>, Error> =
@@ -59,11 +67,17 @@ impl Shell {
             monitor,
             ethtool,
             notify,
+            journal,
+            keeping,
             _lock,
         };
         let resumed = if adopted { shell.resume(spec.mac, spec.mtu) } else { Ok(()) };
         match resumed.and_then(|()| shell.populate(found)) {
-            Ok(()) => Ok(shell),
+            Ok(()) => {
+                shell.note(Happened::Started { taken_over: adopted });
+                shell.keep();
+                Ok(shell)
+            }
             Err(error) => {
                 shell.abandon(adopted);
                 Err(error)
@@ -74,6 +88,7 @@ impl Shell {
     /// Takes everything down, whatever fails on the way; the first error.
     pub(super) fn take_down(mut self) -> Result<(), Error> {
         let mut first = FirstError::default();
+        first.note(self.forget());
         for member in std::mem::take(&mut self.members) {
             first.note(self.let_go(&member));
         }
@@ -91,7 +106,7 @@ impl Shell {
     /// Ends a team whose device is gone; why.
     pub(super) fn end(self) -> Error {
         let name = self.device.name.clone();
-        (self.notify)(Notice::Trouble(Error::DeviceGone(name.clone())));
+        self.tell(Err(Error::DeviceGone(name.clone())));
         // The first error is the one to report.
         let _ = self.take_down();
         Error::DeviceGone(name)
@@ -127,7 +142,10 @@ impl Shell {
         for candidate in found {
             let name = &candidate.link.name;
             let state = ports::read(&self.ethtool, name)?;
-            let id = self.team.add_member(name, state, self.clock.now())?;
+            // Where it was, or frames would be lost while it moves in the plan in force.
+            let before = self.keeping.as_ref().and_then(|keeping| keeping.place_of(name));
+            let id = before.or_else(|| self.team.next_place()).ok_or(TeamError::Full)?;
+            let id = self.team.add_member_at(id, name, state, self.clock.now())?;
             self.drain();
             let member = Member::enter(&mut self.netlink, candidate, id, &self.device.name, self.mac, self.mtu)?;
             let port = member.port.clone();
@@ -136,7 +154,8 @@ impl Shell {
         }
         self.read_links();
         self.held = false;
-        self.dataplane.apply(self.team.plan())?;
+        let plan = self.team.plan().clone();
+        self.execute(&plan)?;
         self.device.set_carrier(&mut self.netlink, self.team.carrier())?;
         self.netlink.set_up(self.device.index, true)?;
         self.announce_addresses()?;
@@ -192,7 +211,7 @@ impl Shell {
     }
 
     /// Gives a member back.
-    fn let_go(&mut self, member: &Member) -> Result<(), Error> {
+    pub(super) fn let_go(&mut self, member: &Member) -> Result<(), Error> {
         let mut first = FirstError::default();
         first.note(self.detach(member.port.id, &member.port.name));
         first.note(member.leave(&mut self.netlink));

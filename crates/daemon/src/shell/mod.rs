@@ -2,25 +2,27 @@
 
 mod changes;
 mod lifetime;
+mod live;
+mod telling;
 
 use std::io::Read;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use nicteam_dataplane::{Counters, Dataplane, Kind, TeamDevice};
+use nicteam_dataplane::{Dataplane, Kind, TeamDevice};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Monitor, Netlink};
-use nicteam_team::{Effect, MemberId, Team};
+use nicteam_team::{Effect, MemberId, Plan, Team};
 use nicteam_wire::Mac;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::clock::Clock;
 use crate::lock::Lock;
 use crate::ports::Member;
-use crate::running::{MemberReport, Request, TeamReport};
-use crate::{Error, Notice, Notify};
+use crate::running::{Keeping, Request};
+use crate::{Error, Happened, Journal, Notify};
 
 /// Everything a team's thread holds.
 pub(crate) struct Shell {
@@ -40,6 +42,8 @@ pub(crate) struct Shell {
     monitor: Monitor,
     ethtool: Ethtool,
     notify: Notify,
+    journal: Arc<Journal>,
+    keeping: Option<Keeping>,
     _lock: Lock,
 }
 
@@ -60,13 +64,13 @@ impl Shell {
             self.take_changes();
             while let Ok(request) = inbox.try_recv() {
                 match request {
-                    Request::Report(answer) => drop(answer.send(self.report())),
                     Request::Remove(answer) => {
                         // Whoever asked may have gone.
                         let _ = answer.send(self.take_down());
                         return Ok(());
                     }
                     Request::Leave => return Ok(()),
+                    request => self.answer(request),
                 }
             }
             if self.gone {
@@ -76,7 +80,24 @@ impl Shell {
                 self.team.handle_timeout(self.clock.now());
                 self.drain();
             }
+            self.keep();
         }
+    }
+
+    /// Does what was asked, where the team goes on. Whoever asked may have gone.
+    fn answer(&mut self, request: Request) {
+        let sent = match request {
+            Request::Report(answer) => answer.send(self.report()).is_ok(),
+            Request::Status(answer) => answer.send(self.status().map(Box::new)).is_ok(),
+            Request::Set(options, answer) => answer.send(self.set(&options)).is_ok(),
+            Request::AddMember(device, answer) => answer.send(self.add_member(&device)).is_ok(),
+            Request::RemoveMember(device, answer) => answer.send(self.remove_member(&device)).is_ok(),
+            Request::Activate(device, answer) => answer.send(self.activate(&device)).is_ok(),
+            Request::Remove(_) | Request::Leave => true,
+        };
+        let _ = sent;
+        // Before anybody hears of the change and trusts in it.
+        self.keep();
     }
 
     /// Waits for a link event, a request or the team's deadline.
@@ -108,7 +129,9 @@ impl Shell {
     /// Reads the link of one member.
     fn read_link(&mut self, id: MemberId) {
         let Some(member) = self.members.iter_mut().find(|member| member.port.id == id) else { return };
+        let before = member.port.name.clone();
         let (link, trouble) = member.read(&mut self.netlink, &self.ethtool);
+        self.rename(id, before);
         self.tell(trouble.map_or(Ok(()), Err));
         let handled = self.team.handle_link(id, link, self.clock.now());
         self.tell(handled);
@@ -121,7 +144,7 @@ impl Shell {
         while let Some(effect) = self.team.poll_effect() {
             let done = match effect {
                 Effect::Apply(_) | Effect::SetCarrier(_) if self.held => Ok(()),
-                Effect::Apply(plan) => self.dataplane.apply(&plan),
+                Effect::Apply(plan) => self.execute(&plan),
                 Effect::SetCarrier(carrier) => self.device.set_carrier(&mut self.netlink, carrier),
                 Effect::Transmit { member, frame } => self.dataplane.transmit(member, &frame),
                 Effect::ReadLinks => {
@@ -129,7 +152,7 @@ impl Shell {
                     Ok(())
                 }
                 Effect::Event(event) => {
-                    (self.notify)(Notice::Event(event));
+                    self.happened(event);
                     Ok(())
                 }
             };
@@ -143,31 +166,10 @@ impl Shell {
         }
     }
 
-    /// Tells the owner what could not be done.
-    fn tell(&self, done: Result<(), impl Into<Error>>) {
-        if let Err(error) = done {
-            (self.notify)(Notice::Trouble(error.into()));
-        }
-    }
-
-    /// The team at this moment.
-    fn report(&self) -> Result<TeamReport, Error> {
-        let counters = self.dataplane.counters()?;
-        let of = |id| counters.iter().find(|(member, _)| *member == id).map_or(Counters::default(), |(_, c)| *c);
-        let members = self.team.members().into_iter().map(|mut status| {
-            let port = self.members.iter().find(|member| member.port.id == status.id).map(|member| &member.port);
-            if let Some(port) = port {
-                // The name it has now.
-                status.name.clone_from(&port.name);
-            }
-            MemberReport { index: port.map_or(0, |port| port.index), counters: of(status.id), status }
-        });
-        Ok(TeamReport {
-            name: self.device.name.clone(),
-            dataplane: self.dataplane.kind(),
-            config: self.team.config().clone(),
-            carrier: self.team.carrier(),
-            members: members.collect(),
-        })
+    /// Executes a plan from now on.
+    fn execute(&mut self, plan: &Plan) -> Result<(), nicteam_dataplane::Error> {
+        self.dataplane.apply(plan)?;
+        self.note(Happened::Plan { generation: plan.generation });
+        Ok(())
     }
 }

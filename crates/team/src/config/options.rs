@@ -218,7 +218,7 @@ fn device(option: &'static str, text: &str) -> Result<Option<String>, ConfigErro
 
 /// The candidate with the fewest edits to `word`, if they are few: at most a
 /// third of its letters.
-pub(super) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.trim().to_ascii_lowercase().replace('-', "_");
     candidates
         .map(|candidate| (distance(&word, &candidate.replace('-', "_")), candidate))

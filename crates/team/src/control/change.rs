@@ -11,7 +11,7 @@ use std::mem;
 
 use super::monitor::millis;
 use super::{Effect, Event, LinkState, Team, TimerReason, active};
-use crate::{Config, ConfigError, MemberId, Mode, TeamError, Time};
+use crate::{Config, ConfigError, MAX_MEMBERS, MemberId, Mode, TeamError, Time};
 
 impl Team {
     /// Goes on with another configuration; what follows from it is one plan,
@@ -68,6 +68,11 @@ impl Team {
         self.make_active(Some(id), now);
         self.settle(false, now);
         Ok(())
+    }
+
+    /// The place that the next member gets; `None` if the team is full.
+    pub fn next_place(&self) -> Option<MemberId> {
+        (0..MAX_MEMBERS).filter_map(MemberId::new).find(|id| !self.members.contains_key(id))
     }
 
     /// A member's device has another name now. The `primary` is meant to stay

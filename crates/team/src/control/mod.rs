@@ -26,7 +26,7 @@ use nicteam_wire::Mac;
 use self::monitor::{Member, millis};
 use self::notify::Announcer;
 use self::timers::Timers;
-use crate::{Config, ConfigError, MAX_MEMBERS, MemberId, Mode, Plan, Time};
+use crate::{Config, ConfigError, MemberId, Mode, Plan, Time};
 
 /// Duplex of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -213,12 +213,28 @@ impl Team {
 
     /// Takes a device in. Its place is the lowest free one.
     pub fn add_member(&mut self, name: &str, link: MemberLink, now: Time) -> Result<MemberId, TeamError> {
-        self.assert_drained();
-        if self.members.values().any(|member| member.name == name) {
-            return Err(TeamError::Duplicate(name.to_owned()));
+        match self.next_place() {
+            Some(id) => self.add_member_at(id, name, link, now),
+            None if self.members.values().any(|member| member.name == name) => {
+                Err(TeamError::Duplicate(name.to_owned()))
+            }
+            None => Err(TeamError::Full),
         }
-        let mut places = (0..MAX_MEMBERS).filter_map(MemberId::new);
-        let id = places.find(|id| !self.members.contains_key(id)).ok_or(TeamError::Full)?;
+    }
+
+    /// The same at a place that the caller chooses, which nobody must have.
+    pub fn add_member_at(
+        &mut self,
+        id: MemberId,
+        name: &str,
+        link: MemberLink,
+        now: Time,
+    ) -> Result<MemberId, TeamError> {
+        self.assert_drained();
+        let mut members = self.members.iter();
+        if let Some((_, member)) = members.find(|(place, member)| **place == id || member.name == name) {
+            return Err(TeamError::Duplicate(member.name.clone()));
+        }
         let state = monitor::first_state(&self.config, link, self.is_usable());
         let member = Member { name: name.to_owned(), link, state, since: now, link_failures: 0 };
         if let Some((at, reason)) = member.delay(id, &self.config) {
@@ -321,6 +337,11 @@ impl Team {
     /// True if the team shows its stack a carrier.
     pub fn carrier(&self) -> bool {
         self.carrier
+    }
+
+    /// active-backup: the member that carries the traffic, if one does.
+    pub fn active(&self) -> Option<MemberId> {
+        self.active
     }
 
     /// The members, by place.

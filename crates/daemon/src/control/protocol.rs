@@ -1,0 +1,83 @@
+//! What is said over a team's socket.
+
+use serde::{Deserialize, Serialize};
+
+use super::Refusal;
+use crate::{Entry, OptionChange, TeamStatus};
+
+/// Number of this protocol; both sides must have the same.
+pub const PROTOCOL: u32 = 1;
+
+/// What can be asked of a team's process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Request {
+    /// How is it? [`Answer::Status`].
+    Status,
+    /// Set these options, all or none. [`Answer::Done`].
+    Set {
+        /// Name and value of each, in the order given.
+        options: Vec<(String, String)>,
+    },
+    /// Take a device in. [`Answer::Done`].
+    AddMember {
+        /// The device.
+        device: String,
+    },
+    /// Let a member go. [`Answer::Done`].
+    RemoveMember {
+        /// Its device.
+        device: String,
+    },
+    /// Make a member the active one. [`Answer::Done`].
+    Activate {
+        /// Its device.
+        device: String,
+    },
+    /// Tell the events kept so far, one [`Answer::Event`] each, then
+    /// [`Answer::Done`].
+    Events,
+    /// The same, then go on with each event when it happens. Nothing more can
+    /// be asked over this connection.
+    Follow,
+    /// Take the team down and end. [`Answer::Done`].
+    Remove,
+    /// End and leave the team as it is, for the next process. [`Answer::Done`].
+    Leave,
+}
+
+/// What a team's process says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// First of all.
+    Hello {
+        /// [`PROTOCOL`].
+        protocol: u32,
+        /// Version of the program.
+        nicteam: String,
+        /// The team.
+        team: String,
+        /// The process.
+        pid: u32,
+    },
+    /// The team at this moment.
+    Status(Box<TeamStatus>),
+    /// What was asked is done.
+    Done(Done),
+    /// What was asked cannot be done, and nothing has changed.
+    Refused(Refusal),
+    /// Something happened.
+    Event(Entry),
+}
+
+/// What was done.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Done {
+    /// Options that have another value now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<OptionChange>,
+    /// What the user should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,70 @@
+//! A team with all that belongs to it on a host: its socket, and what is kept of it.
+
+use std::os::fd::BorrowedFd;
+
+use nicteam_dataplane::Kind;
+
+use crate::control::Server;
+use crate::kept::{Kept, Shelf};
+use crate::running::Keeping;
+use crate::{Entry, Error, RunningTeam};
+
+/// A team that runs, is kept, and can be talked to ([`crate::control`]).
+#[derive(Debug)]
+pub struct Service {
+    // Dropped first: then every answer has been given before the process ends.
+    server: Server,
+    team: RunningTeam,
+}
+
+impl Service {
+    /// Starts a team, or takes over the one that an ended process left, in the
+    /// network namespace of the calling thread. `listener` hears everything that
+    /// happens, from the start on.
+    ///
+    /// # Errors
+    /// It cannot be run, or its socket cannot be had; then nothing is left. That
+    /// it cannot be kept is no error: the listener hears of it.
+    pub fn start(kept: &Kept, listener: Box<dyn Fn(&Entry) + Send>) -> Result<Service, Error> {
+        let spec = kept.spec()?;
+        let shelf = Shelf::here()?;
+        let (spec_kept, places, log) = (spec.clone(), kept.places(), kept.log.clone());
+        let keeping = Keeping { shelf, spec: spec_kept, places, log, listener, kept: None };
+        // The listener hears what the notices say.
+        let team = RunningTeam::begin(spec, Box::new(drop), Some(keeping))?;
+        match Server::start(team.handle().clone()) {
+            Ok(server) => Ok(Service { server, team }),
+            Err(error) => {
+                // The first error is the one to report.
+                let _ = team.remove();
+                Err(error)
+            }
+        }
+    }
+
+    /// Its device.
+    pub fn name(&self) -> &str {
+        self.team.name()
+    }
+
+    /// What executes its plan.
+    pub fn dataplane(&self) -> Kind {
+        self.team.dataplane()
+    }
+
+    /// Waits until the team has ended, or `interrupt` is readable.
+    pub fn wait(&self, interrupt: Option<BorrowedFd<'_>>) -> Result<(), Error> {
+        self.team.wait(interrupt)
+    }
+
+    /// Takes the team down, unless it has ended or was left for another process.
+    ///
+    /// # Errors
+    /// Of what could not be undone, the first; or why it ended by itself.
+    pub fn end(self) -> Result<(), Error> {
+        let Service { server, team } = self;
+        let ended = team.remove();
+        drop(server);
+        ended
+    }
+}

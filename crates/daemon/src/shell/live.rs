@@ -1,0 +1,136 @@
+//! What the owner changes while frames flow.
+
+use nicteam_dataplane::Port;
+use nicteam_team::{MemberId, TeamError};
+
+use super::Shell;
+use crate::ports::{self, Candidate, Member};
+use crate::{Error, Happened, OptionChange};
+
+impl Shell {
+    /// Sets options, all or none; those that have another value now.
+    pub(super) fn set(&mut self, options: &[(String, String)]) -> Result<Vec<OptionChange>, Error> {
+        let mut config = self.team.config().clone();
+        for (name, value) in options {
+            config.set(name, value).map_err(TeamError::from)?;
+        }
+        let before = self.team.config().options();
+        self.team.set_config(config, self.clock.now())?;
+        let after = self.team.config().options();
+        let changed: Vec<OptionChange> = before
+            .into_iter()
+            .zip(after)
+            .filter(|(before, after)| before != after)
+            .map(|((option, from), (_, to))| OptionChange { option: option.to_owned(), from, to })
+            .collect();
+        if !changed.is_empty() {
+            self.note(Happened::Options { changed: changed.clone() });
+        }
+        self.drain();
+        Ok(changed)
+    }
+
+    /// Makes a member the active one.
+    pub(super) fn activate(&mut self, device: &str) -> Result<(), Error> {
+        let id = self.member_named(device)?;
+        let activated = self.team.activate(id, self.clock.now());
+        self.drain();
+        Ok(activated?)
+    }
+
+    /// Takes a device in. It is ready before the plan names it, and until then
+    /// the other members carry on as they did.
+    pub(super) fn add_member(&mut self, device: &str) -> Result<(), Error> {
+        if self.member_named(device).is_ok() {
+            return Err(TeamError::Duplicate(device.to_owned()).into());
+        }
+        if [&self.device.name, &self.device.peer_name].into_iter().any(|own| own == device) {
+            return Err(Error::Itself { device: device.to_owned() });
+        }
+        let id = self.team.next_place().ok_or(TeamError::Full)?;
+        let candidate = ports::find(&mut self.netlink, &self.device.name, device)?;
+        let port = self.take_in(candidate, id)?;
+        let joined = ports::read(&self.ethtool, &port.name)
+            .and_then(|state| Ok(self.team.add_member(&port.name, state, self.clock.now())?));
+        if let Err(error) = joined {
+            // The first error is the one to report.
+            let _ = self.hand_out(id);
+            return Err(error);
+        }
+        self.note(Happened::Joined { member: port.name });
+        self.drain();
+        self.fit_super_frames()
+    }
+
+    /// Lets a member go; what its user should know. The others carry its frames
+    /// before it leaves.
+    pub(super) fn remove_member(&mut self, device: &str) -> Result<Vec<String>, Error> {
+        let id = self.member_named(device)?;
+        if self.members.len() == 1 {
+            return Err(Error::LastMember { team: self.device.name.clone(), device: device.to_owned() });
+        }
+        self.team.remove_member(id, self.clock.now())?;
+        self.note(Happened::Left { member: device.to_owned() });
+        self.drain();
+        let left = self.hand_out(id);
+        let fitted = self.fit_super_frames();
+        self.tell(fitted);
+        Ok(left?.into_iter().collect())
+    }
+
+    /// Prepares a device and attaches it at a place; all or nothing.
+    fn take_in(&mut self, candidate: Candidate, id: MemberId) -> Result<Port, Error> {
+        let member = Member::enter(&mut self.netlink, candidate, id, &self.device.name, self.mac, self.mtu)?;
+        let port = member.port.clone();
+        match self.dataplane.attach(&port) {
+            Ok(()) => {
+                self.members.push(member);
+                self.members.sort_by_key(|member| member.port.id);
+                Ok(port)
+            }
+            Err(error) => {
+                // The first error is the one to report.
+                let _ = self.let_go(&member);
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Gives the device at a place back; a note if it shares its address with the team now.
+    fn hand_out(&mut self, id: MemberId) -> Result<Option<String>, Error> {
+        let Some(place) = self.members.iter().position(|member| member.port.id == id) else { return Ok(None) };
+        let member = self.members.remove(place);
+        self.let_go(&member)?;
+        // Linux bond_main.c, __bond_release_one, warns of the same.
+        let (team, device) = (&self.device.name, &member.port.name);
+        Ok(member.gets_back(self.mac).then(|| {
+            format!("`{device}` has the address of {team} again, {}; hint: give one of them another before both are used in one network", self.mac)
+        }))
+    }
+
+    /// Lets the stack make no larger super-frames than every member takes.
+    fn fit_super_frames(&mut self) -> Result<(), Error> {
+        let (mut size, mut segs) = (u32::MAX, u32::MAX);
+        for member in &self.members {
+            if let Some(link) = self.netlink.link_at(member.port.index)? {
+                (size, segs) = (size.min(link.gso_max_size), segs.min(link.gso_max_segs));
+            }
+        }
+        match self.netlink.link_at(self.device.index)? {
+            Some(link) if size != u32::MAX && (link.gso_max_size, link.gso_max_segs) != (size, segs) => {
+                Ok(self.netlink.set_gso_max(self.device.index, size, segs)?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The member of this device name.
+    fn member_named(&self, device: &str) -> Result<MemberId, Error> {
+        let named = self.members.iter().find(|member| member.port.name == device);
+        named.map(|member| member.port.id).ok_or_else(|| Error::NoMember {
+            team: self.device.name.clone(),
+            device: device.to_owned(),
+            members: self.members.iter().map(|member| member.port.name.clone()).collect(),
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! What the team's thread says of the team: events, reports, what is kept.
+
+use nicteam_dataplane::Counters;
+use nicteam_team::{Event, MemberId};
+use nicteam_wire::Mac;
+
+use super::Shell;
+use crate::ports::Member;
+use crate::running::{MemberReport, TeamReport};
+use crate::status::{self, DeviceFacts, MemberState, STATUS_SCHEMA, TeamStatus};
+use crate::{Error, Happened, Kept, Notice, TeamSpec};
+
+impl Shell {
+    /// Tells what happened to the team.
+    pub(super) fn happened(&self, event: Event) {
+        let happened = match &event {
+            Event::Member { name, from, to, .. } => {
+                Happened::Member { member: name.clone(), from: from.to_string(), to: to.to_string() }
+            }
+            Event::Active { from, to } => {
+                Happened::Active { from: from.map(|id| self.name_of(id)), to: to.map(|id| self.name_of(id)) }
+            }
+            Event::Carrier(carrier) => Happened::Carrier { carrier: *carrier },
+        };
+        self.note(happened);
+        (self.notify)(Notice::Event(event));
+    }
+
+    /// Tells the owner what could not be done.
+    pub(super) fn tell(&self, done: Result<(), impl Into<Error>>) {
+        if let Err(error) = done {
+            let error = error.into();
+            self.note(Happened::Trouble { text: error.to_string() });
+            (self.notify)(Notice::Trouble(error));
+        }
+    }
+
+    /// Enters something in the journal.
+    pub(super) fn note(&self, happened: Happened) {
+        let entry = self.journal.record(happened);
+        if let Some(keeping) = &self.keeping {
+            (keeping.listener)(&entry);
+        }
+    }
+
+    /// Keeps the team as it is to be now, if that has changed.
+    pub(super) fn keep(&mut self) {
+        let Some(keeping) = &mut self.keeping else { return };
+        let named = |mac: Mac| keeping.spec.mac.map(|_| mac);
+        let spec = TeamSpec {
+            config: self.team.config().clone(),
+            mac: named(self.mac),
+            mtu: keeping.spec.mtu.map(|_| self.mtu),
+            ..keeping.spec.clone()
+        };
+        let place = |member: &Member| (member.port.id.index(), member.port.name.clone());
+        let kept = Kept::with_places(&spec, self.members.iter().map(place).collect(), keeping.log.clone());
+        if keeping.kept.as_ref() == Some(&kept) {
+            return;
+        }
+        let written = keeping.shelf.keep(&kept);
+        // Tried again when something else changes, not at each step.
+        keeping.kept = Some(kept);
+        self.tell(written);
+    }
+
+    /// Forgets the team: it has ended.
+    pub(super) fn forget(&self) -> Result<(), Error> {
+        self.keeping.as_ref().map_or(Ok(()), |keeping| keeping.shelf.forget(&self.device.name))
+    }
+
+    /// The team at this moment, quickly.
+    pub(super) fn report(&self) -> Result<TeamReport, Error> {
+        let counters = self.dataplane.counters()?;
+        let of = |id| counters.iter().find(|(member, _)| *member == id).map_or(Counters::default(), |(_, c)| *c);
+        let members = self.team.members().into_iter().map(|status| {
+            let port = self.members.iter().find(|member| member.port.id == status.id).map(|member| &member.port);
+            MemberReport { index: port.map_or(0, |port| port.index), counters: of(status.id), status }
+        });
+        Ok(TeamReport {
+            name: self.device.name.clone(),
+            dataplane: self.dataplane.kind(),
+            config: self.team.config().clone(),
+            carrier: self.team.carrier(),
+            members: members.collect(),
+        })
+    }
+
+    /// The team at this moment, with all that the system says of its devices.
+    pub(super) fn status(&mut self) -> Result<TeamStatus, Error> {
+        let report = self.report()?;
+        let link = self.netlink.link_at(self.device.index)?.unwrap_or_default();
+        let mut members = Vec::with_capacity(report.members.len());
+        for member in &report.members {
+            let device = self.netlink.link_at(member.index)?.unwrap_or_default();
+            let own = self.members.iter().find(|own| own.port.id == member.status.id);
+            let facts = DeviceFacts {
+                index: member.index,
+                admin_up: device.up,
+                permanent_mac: &own.map(|own| own.permanent_mac().to_string()).unwrap_or_default(),
+                mac: &Mac(device.mac).to_string(),
+            };
+            members.push(MemberState::of(&member.status, facts, member.counters));
+        }
+        let plan = self.team.plan();
+        let active = self.team.active().map(|id| self.name_of(id));
+        let config = &report.config;
+        let mut status = TeamStatus {
+            schema: STATUS_SCHEMA,
+            nicteam: env!("CARGO_PKG_VERSION").to_owned(),
+            team: report.name,
+            index: self.device.index,
+            mac: self.mac.to_string(),
+            mtu: self.mtu,
+            admin_up: link.up,
+            carrier: report.carrier,
+            mode: config.mode.to_string(),
+            options: config.options().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            active,
+            dataplane: report.dataplane.to_string(),
+            generation: plan.generation,
+            uptime_ms: self.clock.now().as_nanos() / 1_000_000,
+            pid: std::process::id(),
+            unsent_frames: self.dataplane.unsent()?,
+            members,
+            problems: Vec::new(),
+        };
+        status.problems = status::problems(&status, config);
+        Ok(status)
+    }
+
+    /// A member's device.
+    fn name_of(&self, id: MemberId) -> String {
+        let present = self.members.iter().find(|member| member.port.id == id).map(|member| member.port.name.clone());
+        // While it is being taken in, the team alone knows it.
+        let joining = || self.team.members().into_iter().find(|member| member.id == id).map(|member| member.name);
+        present.or_else(joining).unwrap_or_else(|| format!("the member at place {id}"))
+    }
+}

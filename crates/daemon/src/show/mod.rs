@@ -1,0 +1,18 @@
+//! A team's status in the forms that people and programs expect.
+
+mod proc;
+mod teamdctl;
+mod text;
+
+pub use proc::proc;
+pub use teamdctl::teamdctl;
+pub use text::text;
+
+use crate::TeamStatus;
+
+/// The status as it is, for programs (docs/team.md).
+pub fn json(status: &TeamStatus) -> String {
+    let text = serde_json::to_string_pretty(status);
+    // A struct of texts and numbers always has a JSON form.
+    text.unwrap_or_default() + "\n"
+}

@@ -1,0 +1,122 @@
+//! A team for people.
+
+use std::fmt::{self, Write};
+
+use crate::{MemberState, TeamStatus};
+
+/// Several lines that say how the team is, and what is wrong if something is.
+pub fn text(status: &TeamStatus) -> String {
+    let mut text = String::new();
+    // A String takes everything.
+    let _ = write(&mut text, status);
+    text
+}
+
+fn write(out: &mut String, status: &TeamStatus) -> fmt::Result {
+    let up = status.members.iter().filter(|member| member.is_up()).count();
+    let carrier = if status.carrier { "carrier" } else { "NO CARRIER" };
+    write!(out, "{}: {}, {carrier}, {up} of {} members up", status.team, status.mode, status.members.len())?;
+    if status.mode == "active-backup" {
+        write!(out, ", active {}", status.active.as_deref().unwrap_or("none"))?;
+    }
+    writeln!(out)?;
+    writeln!(out, "  address    {}, MTU {}", status.mac, status.mtu)?;
+    writeln!(
+        out,
+        "  dataplane  {}, plan {}, up {}, process {}",
+        status.dataplane,
+        status.generation,
+        duration(status.uptime_ms),
+        status.pid
+    )?;
+    let options: Vec<String> =
+        status.chosen_options().into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let options = if options.is_empty() { "all at their defaults".to_owned() } else { options.join(" ") };
+    writeln!(out, "  options    {options}")?;
+    if status.unsent_frames > 0 {
+        writeln!(out, "  unsent     {} frames that no member could send", status.unsent_frames)?;
+    }
+    for problem in &status.problems {
+        writeln!(out, "  problem    {}\n             hint: {}", problem.text, problem.hint)?;
+    }
+    if !status.members.is_empty() {
+        writeln!(out)?;
+        table(out, status)?;
+    }
+    Ok(())
+}
+
+/// The members: names to the left, numbers to the right.
+fn table(out: &mut String, status: &TeamStatus) -> fmt::Result {
+    const HEAD: [&str; 10] = [
+        "member",
+        "state",
+        "speed",
+        "tx frames",
+        "tx bytes",
+        "tx drops",
+        "rx frames",
+        "rx bytes",
+        "rx drops",
+        "failures",
+    ];
+    let mut rows = vec![HEAD.map(str::to_owned)];
+    rows.extend(status.members.iter().map(|member| row(member, status)));
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
+    for row in &rows {
+        let mut line = String::new();
+        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            // The first three are words.
+            let _ = if column < 3 { write!(line, "  {cell:<width$}") } else { write!(line, "  {cell:>width$}") };
+        }
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+fn row(member: &MemberState, status: &TeamStatus) -> [String; 10] {
+    let marked = if status.active.as_deref() == Some(&member.name) { ", active" } else { "" };
+    let numbers =
+        [member.tx_frames, member.tx_bytes, member.tx_drops, member.rx_frames, member.rx_bytes, member.rx_drops];
+    let [tx_frames, tx_bytes, tx_drops, rx_frames, rx_bytes, rx_drops] = numbers.map(|number| number.to_string());
+    let state = format!("{}{marked}", member.state);
+    let failures = member.link_failures.to_string();
+    [member.name.clone(), state, speed(member), tx_frames, tx_bytes, tx_drops, rx_frames, rx_bytes, rx_drops, failures]
+}
+
+fn speed(member: &MemberState) -> String {
+    let duplex = if member.duplex.as_deref() == Some("half") { " half duplex" } else { "" };
+    match member.speed_mbps {
+        None => "unknown".to_owned(),
+        Some(mbps) if mbps >= 1000 && mbps % 100 == 0 => {
+            let (whole, tenth) = (mbps / 1000, mbps % 1000 / 100);
+            if tenth == 0 { format!("{whole} Gbit/s{duplex}") } else { format!("{whole}.{tenth} Gbit/s{duplex}") }
+        }
+        Some(mbps) => format!("{mbps} Mbit/s{duplex}"),
+    }
+}
+
+/// The two largest units, whole.
+fn duration(ms: u64) -> String {
+    let s = ms / 1000;
+    match (s / 86_400, s / 3600 % 24, s / 60 % 60, s % 60) {
+        (0, 0, 0, s) => format!("{s} s"),
+        (0, 0, min, s) => format!("{min} min {s} s"),
+        (0, h, min, _) => format!("{h} h {min} min"),
+        (d, h, ..) => format!("{d} d {h} h"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_two_units() {
+        let cases = [(999, "0 s"), (61_000, "1 min 1 s"), (3_660_000, "1 h 1 min"), (90_000_000, "1 d 1 h")];
+        for (ms, words) in cases {
+            assert_eq!(duration(ms), words);
+        }
+    }
+}

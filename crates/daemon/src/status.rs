@@ -1,0 +1,234 @@
+//! A team at one moment, for those who look at it.
+//!
+//! [`TeamStatus`] is what `nicteam team show --format json` prints
+//! (docs/team.md) and what every other format is made from.
+
+use std::collections::BTreeMap;
+
+use nicteam_dataplane::Counters;
+use nicteam_team::{Config, Duplex, LinkState, MemberLink, MemberStatus, Mode};
+use serde::{Deserialize, Serialize};
+
+/// Number of the format. It changes when a field goes or means something else.
+pub const STATUS_SCHEMA: u32 = 1;
+
+/// A team at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TeamStatus {
+    /// [`STATUS_SCHEMA`].
+    pub schema: u32,
+    /// Version of the program that runs the team.
+    pub nicteam: String,
+    /// Its device.
+    pub team: String,
+    /// Interface index of its device.
+    pub index: u32,
+    /// Its address.
+    pub mac: String,
+    /// Its MTU, bytes.
+    pub mtu: u32,
+    /// True if its device is set up.
+    pub admin_up: bool,
+    /// True if its stack sees a carrier.
+    pub carrier: bool,
+    /// Its mode, by the kernel's name.
+    pub mode: String,
+    /// Every option by the kernel's name, with its value.
+    pub options: BTreeMap<String, String>,
+    /// active-backup: the member that carries the traffic, if one does.
+    pub active: Option<String>,
+    /// What executes its plan: `bpf` or `packet`.
+    pub dataplane: String,
+    /// Number of the plan in force.
+    pub generation: u64,
+    /// How long this process has run it, milliseconds.
+    pub uptime_ms: u64,
+    /// The process.
+    pub pid: u32,
+    /// Frames from the stack that no member could send.
+    pub unsent_frames: u64,
+    /// Its members, by place.
+    pub members: Vec<MemberState>,
+    /// What is wrong, and what to do.
+    pub problems: Vec<Problem>,
+}
+
+/// A member at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemberState {
+    /// Its place in the team.
+    pub place: usize,
+    /// Its device.
+    pub name: String,
+    /// Interface index of its device.
+    pub index: u32,
+    /// `up`, `going down`, `down` or `going back`.
+    pub state: String,
+    /// True if frames are sent by it.
+    pub active: bool,
+    /// True if its device is set up.
+    pub admin_up: bool,
+    /// True if its driver sees a carrier.
+    pub carrier: bool,
+    /// Mbit/s, if its driver says.
+    pub speed_mbps: Option<u32>,
+    /// `full` or `half`, if its driver says.
+    pub duplex: Option<String>,
+    /// The address it had before it joined, and gets back.
+    pub permanent_mac: String,
+    /// The address it has now.
+    pub mac: String,
+    /// How often it went down since it joined.
+    pub link_failures: u32,
+    /// Frames sent. A super-frame counts as one.
+    pub tx_frames: u64,
+    /// Bytes sent, from the destination address to the end of the payload.
+    pub tx_bytes: u64,
+    /// Frames that could not be sent.
+    pub tx_drops: u64,
+    /// Frames received for the team.
+    pub rx_frames: u64,
+    /// Bytes received for the team.
+    pub rx_bytes: u64,
+    /// Frames received and dropped: the member is a standby.
+    pub rx_drops: u64,
+}
+
+/// Something that is wrong, in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// What.
+    pub text: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+/// What the system says of a member's device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeviceFacts<'a> {
+    /// Interface index.
+    pub(crate) index: u32,
+    /// True if it is set up.
+    pub(crate) admin_up: bool,
+    /// The address it had before it joined.
+    pub(crate) permanent_mac: &'a str,
+    /// The address it has now.
+    pub(crate) mac: &'a str,
+}
+
+impl TeamStatus {
+    /// The options whose value is not the default, as `name value`, in the
+    /// kernel's order; the mode is not among them.
+    pub fn chosen_options(&self) -> Vec<(&str, &str)> {
+        let defaults = Config::default().options();
+        let chosen = |(name, default): (&'static str, String)| {
+            let value = self.options.get(name)?.as_str();
+            let shown = value != default && !matches!(name, "mode" | "num_unsol_na");
+            shown.then_some((name, value))
+        };
+        defaults.into_iter().filter_map(chosen).collect()
+    }
+
+    /// An option's value; empty if there is no such option.
+    pub fn option(&self, name: &str) -> &str {
+        self.options.get(name).map_or("", String::as_str)
+    }
+}
+
+impl MemberState {
+    pub(crate) fn of(status: &MemberStatus, device: DeviceFacts<'_>, counters: Counters) -> MemberState {
+        let MemberLink { carrier, speed_mbps, duplex } = status.link;
+        MemberState {
+            place: status.id.index(),
+            name: status.name.clone(),
+            index: device.index,
+            state: status.state.to_string(),
+            active: status.active,
+            admin_up: device.admin_up,
+            carrier,
+            speed_mbps,
+            duplex: duplex.map(|duplex| if duplex == Duplex::Full { "full" } else { "half" }.to_owned()),
+            permanent_mac: device.permanent_mac.to_owned(),
+            mac: device.mac.to_owned(),
+            link_failures: status.link_failures,
+            tx_frames: counters.tx_frames,
+            tx_bytes: counters.tx_bytes,
+            tx_drops: counters.tx_drops,
+            rx_frames: counters.rx_frames,
+            rx_bytes: counters.rx_bytes,
+            rx_drops: counters.rx_drops,
+        }
+    }
+
+    /// True if the team counts on it.
+    pub fn is_up(&self) -> bool {
+        self.state == LinkState::Up.to_string() || self.state == LinkState::Fail.to_string()
+    }
+}
+
+/// What is wrong with a team, the worst first.
+pub(crate) fn problems(status: &TeamStatus, config: &Config) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut say = |text: String, hint: String| problems.push(Problem { text, hint });
+    let TeamStatus { team, members, .. } = status;
+    let live = members.iter().filter(|member| member.is_up()).count();
+    let needed = config.min_links.max(1) as usize;
+    if members.is_empty() {
+        say(format!("{team} has no members and carries nothing"), format!("nicteam team member add {team} DEVICE"));
+    } else if live == 0 {
+        say(format!("no member is up, so {team} carries nothing"), "look at each member below".to_owned());
+    } else if live < needed {
+        say(
+            format!("{live} of {} members are up and min_links is {needed}, so {team} has no carrier", members.len()),
+            format!("bring members up, or `nicteam team set {team} min_links={live}`"),
+        );
+    }
+    if !status.admin_up {
+        say(format!("{team} is set down, so its stack sends nothing"), format!("ip link set {team} up"));
+    }
+    for member in members {
+        let name = &member.name;
+        if !member.admin_up {
+            say(format!("member {name} is set down"), format!("ip link set {name} up"));
+        } else if !member.carrier {
+            say(
+                format!("member {name} has no carrier"),
+                "look at its cable and at the port at the other end".to_owned(),
+            );
+        }
+        if member.duplex.as_deref() == Some("half") {
+            say(
+                format!("member {name} runs at half duplex"),
+                format!("let both ends of {name} negotiate, or set both alike"),
+            );
+        }
+    }
+    problems.extend(unlike_speeds(status, config.mode));
+    if let Some(primary) = &config.primary
+        && members.iter().all(|member| member.name != *primary)
+    {
+        problems.push(Problem {
+            text: format!("primary {primary} is no member"),
+            hint: format!("`nicteam team member add {team} {primary}`, or name another with `nicteam team set {team} primary=DEVICE`"),
+        });
+    }
+    if config.miimon_ms == 0 && members.len() > 1 {
+        problems.push(Problem {
+            text: "miimon is 0: nobody looks at the links, and a dead member keeps its share of the frames".to_owned(),
+            hint: format!("nicteam team set {team} miimon=100"),
+        });
+    }
+    problems
+}
+
+/// Members that share the load evenly share it by the slowest one's measure.
+fn unlike_speeds(status: &TeamStatus, mode: Mode) -> Option<Problem> {
+    let up = status.members.iter().filter(|member| member.is_up());
+    let speeds: Vec<u32> = up.filter_map(|member| member.speed_mbps).collect();
+    let (slowest, fastest) = (speeds.iter().min()?, speeds.iter().max()?);
+    (slowest != fastest && mode == Mode::BalanceRr).then(|| Problem {
+        text: format!("members run at {slowest} to {fastest} Mbit/s, and {mode} gives each the same number of frames"),
+        hint: "use links of one speed, or a mode that fits: balance-xor, active-backup with the fastest as primary"
+            .to_owned(),
+    })
+}

@@ -1,0 +1,169 @@
+//! `show --format proc` beside the real thing: the files in `data/proc-6.1` are
+//! what `/proc/net/bonding/team0` printed under Linux 6.1.176 in the situations
+//! that their names tell; the same situations here must read the same.
+
+mod common;
+
+use common::{spec, start};
+use nicteam_daemon::{RunningTeam, show};
+use nicteam_dataplane::Kind;
+use nicteam_sys::netlink::VethEnd;
+use nicteam_team::HashPolicy;
+use nicteam_testnet::{Host, may_make_networks};
+
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+/// A host with `eth0` and `eth1`, cabled to `p0` and `p1` of another.
+struct Bench {
+    near: Host,
+    far: Host,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let (mut near, mut far) = (Host::quiet(), Host::quiet());
+        for n in 0..2_u8 {
+            let index = 1000 + 2 * u32::from(n);
+            let name = format!("eth{n}");
+            let mac = Some([2, 0, 0, 0, 0, n + 1]);
+            let end = VethEnd { name: &name, index: Some(index), mac, netns: None, gso_max_segs: None };
+            let other = format!("p{n}");
+            let netns = Some(far.netns.as_fd());
+            let far_end = VethEnd { name: &other, index: Some(index + 1), mac: None, netns, gso_max_segs: None };
+            near.netlink.add_veth(&end, &far_end, 1500).unwrap();
+            far.set_up(&other, true);
+        }
+        Bench { near, far }
+    }
+
+    fn team(&mut self, options: &[(&str, &str)]) -> RunningTeam {
+        let team = start(&self.near, spec(options, Kind::Packet)).unwrap();
+        self.near.set_up("team0", true);
+        team
+    }
+
+    fn plug(&mut self, port: &str, carrier: bool) {
+        self.far.set_up(port, carrier);
+    }
+}
+
+/// What the kernel printed, with this program's version.
+fn golden(name: &str) -> String {
+    let path = format!("{}/tests/data/proc-6.1/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    text.replace("v6.1.176", &format!("v{}", env!("CARGO_PKG_VERSION")))
+}
+
+/// Waits until the team reads like this; what differs, if it never does.
+#[track_caller]
+fn assert_reads(team: &RunningTeam, expected: &str, name: &str) {
+    let start = Instant::now();
+    loop {
+        let text = show::proc(&team.handle().status().unwrap());
+        if text == expected {
+            return;
+        }
+        if start.elapsed() > Duration::from_secs(20) {
+            assert_eq!(text, expected, "{name}");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[track_caller]
+fn assert_golden(team: &RunningTeam, name: &str) {
+    assert_reads(team, &golden(name), name);
+}
+
+#[test]
+fn balance_rr_reads_as_the_kernels() {
+    if !may_make_networks() {
+        return;
+    }
+    let mut bench = Bench::new();
+    let team = bench.team(&[("mode", "balance-rr")]);
+    assert_golden(&team, "balance-rr");
+    bench.plug("p1", false);
+    assert_golden(&team, "balance-rr-one-down");
+    for device in ["eth0", "eth1"] {
+        let index = bench.near.index(device);
+        bench.near.netlink.delete(index).unwrap();
+    }
+    assert_golden(&team, "balance-rr-no-members");
+    team.remove().unwrap();
+}
+
+#[test]
+fn active_backup_reads_as_the_kernels() {
+    if !may_make_networks() {
+        return;
+    }
+    let mut bench = Bench::new();
+    let team = bench.team(&[("mode", "active-backup")]);
+    assert_golden(&team, "active-backup");
+    bench.plug("p0", false);
+    assert_golden(&team, "active-backup-failed-over");
+    bench.plug("p1", false);
+    assert_golden(&team, "active-backup-all-down");
+    team.remove().unwrap();
+}
+
+#[test]
+fn delays_and_the_primary_read_as_the_kernels() {
+    if !may_make_networks() {
+        return;
+    }
+    let common = [("mode", "active-backup"), ("updelay", "60000"), ("primary", "eth1")];
+    let with = |more: &[(&'static str, &'static str)]| [&common[..], more].concat();
+    let mut bench = Bench::new();
+    let team = bench.team(&with(&[("downdelay", "60000"), ("num_grat_arp", "3"), ("primary_reselect", "better")]));
+    assert_golden(&team, "active-backup-primary");
+    bench.plug("p0", false);
+    // A failing member still carries traffic, so the team has carrier here (control/mod.rs).
+    let going_down = golden("active-backup-going-down").replacen("MII Status: down", "MII Status: up", 1);
+    assert_reads(&team, &going_down, "active-backup-going-down");
+    team.remove().unwrap();
+
+    let mut bench = Bench::new();
+    let team = bench.team(&with(&[("primary_reselect", "failure")]));
+    bench.plug("p0", false);
+    assert_reads_active(&team, "eth1");
+    bench.plug("p0", true);
+    assert_golden(&team, "active-backup-going-back");
+    team.remove().unwrap();
+}
+
+#[track_caller]
+fn assert_reads_active(team: &RunningTeam, member: &str) {
+    nicteam_testnet::eventually("the failover", || team.handle().status().unwrap().active.as_deref() == Some(member));
+}
+
+#[test]
+fn every_hash_policy_of_the_kernel_reads_as_there() {
+    if !may_make_networks() {
+        return;
+    }
+    for policy in HashPolicy::ALL.into_iter().filter(|policy| policy.number().is_some()) {
+        let mut bench = Bench::new();
+        let team = bench.team(&[("mode", "balance-xor"), ("xmit_hash_policy", policy.name())]);
+        assert_golden(&team, &format!("balance-xor-{policy}"));
+        team.remove().unwrap();
+    }
+}
+
+#[test]
+fn broadcast_and_a_team_without_miimon_read_as_the_kernels() {
+    if !may_make_networks() {
+        return;
+    }
+    for (name, options) in [
+        ("broadcast", [("mode", "broadcast"), ("miimon", "100")]),
+        ("balance-xor-no-miimon", [("mode", "balance-xor"), ("miimon", "0")]),
+    ] {
+        let mut bench = Bench::new();
+        let team = bench.team(&options);
+        assert_golden(&team, name);
+        team.remove().unwrap();
+    }
+}
