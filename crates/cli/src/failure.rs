@@ -45,6 +45,16 @@ impl Failure {
         Failure { code: 130, message: message.to_string() }
     }
 
+    /// The same failure with an exit code that another process chose.
+    pub(crate) fn with_number(self, code: u8) -> Failure {
+        Failure { code, ..self }
+    }
+
+    /// The exit code as a number.
+    pub(crate) fn number(&self) -> u8 {
+        self.code
+    }
+
     /// The exit code.
     pub(crate) fn code(&self) -> ExitCode {
         ExitCode::from(self.code)

@@ -10,12 +10,16 @@ use crate::failure::Failure;
 
 /// Writes data, as it is.
 pub(crate) fn data(text: impl Display) -> Result<(), Failure> {
+    data_to_reader(text).map(drop)
+}
+
+/// The same; false if the reader has seen enough, for those who could write for ever.
+pub(crate) fn data_to_reader(text: impl Display) -> Result<bool, Failure> {
     let mut stdout = io::stdout().lock();
     match write!(stdout, "{text}").and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::failed(format!("cannot write to standard output: {error}")))
-        }
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::failed(format!("cannot write to standard output: {error}"))),
     }
 }
 

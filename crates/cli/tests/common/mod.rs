@@ -1,6 +1,10 @@
 //! The nicteam processes of a test.
+#![allow(dead_code, reason = "not every test file needs all of it")]
+
+pub mod teams;
 
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use nicteam_sys::process;
@@ -11,6 +15,7 @@ use nix::unistd::Pid;
 /// A `nicteam team run` in a host; killed with this value.
 pub struct TeamProcess {
     child: Child,
+    state: PathBuf,
 }
 
 impl TeamProcess {
@@ -18,7 +23,8 @@ impl TeamProcess {
     pub fn start(host: &Host, name: &str, members: &[String], arguments: &[&str]) -> TeamProcess {
         let mut command = Command::new(env!("CARGO_BIN_EXE_nicteam"));
         command.args(["team", "run", name, "--members", &members.join(",")]).args(arguments);
-        command.stdin(Stdio::null()).stderr(Stdio::piped());
+        let state = teams::own_folder("state");
+        command.stdin(Stdio::null()).stderr(Stdio::piped()).env("NICTEAM_STATE_DIR", &state);
         process::in_netns(&mut command, &host.netns);
         process::die_with_parent(&mut command);
         let mut child = command.spawn().unwrap();
@@ -33,7 +39,7 @@ impl TeamProcess {
         }
         // Somebody has to read on, or the process would stop at a full pipe.
         std::thread::spawn(move || said.for_each(drop));
-        TeamProcess { child }
+        TeamProcess { child, state }
     }
 
     /// Ends it as its user would: it takes the team down and is gone.
@@ -53,5 +59,6 @@ impl Drop for TeamProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.state);
     }
 }

@@ -1,0 +1,120 @@
+//! `nicteam team add` and `restart`: teams in processes of their own.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use nicteam_daemon::control::{Client, Refusal, RefusalKind, TeamState, teams, wait_until_free};
+use nicteam_daemon::{Kept, Shelf};
+use nicteam_sys::Context;
+
+use super::failures::{not_started, require_root};
+use super::run::Begun;
+use super::spec::Spec;
+use crate::failure::Failure;
+use crate::say;
+
+/// Add a team: start it in the background, return when it carries frames.
+///
+/// It runs in a process of its own until `nicteam team del`, and what is set
+/// is kept until then: after a crash `nicteam team restart` takes it over with
+/// the members and options it had. A failed start leaves nothing.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Add {
+    #[command(flatten)]
+    spec: Spec,
+    /// File to append what happens to the team to; it is kept in memory in any case (`team events`).
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+}
+
+/// Give a team a new process: after a crash, or with a new version of nicteam.
+///
+/// A process that is running ends without taking the team down, and the new one
+/// takes it over with the members and options it had. With eBPF no frame is lost.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Restart {
+    /// The team.
+    #[arg(required_unless_present = "all")]
+    name: Option<String>,
+    /// Every team of this network namespace that was added or run by name.
+    #[arg(long, conflicts_with = "name")]
+    all: bool,
+}
+
+/// Adds a team.
+pub(super) fn add(add: &Add) -> Result<(), Failure> {
+    let spec = add.spec.team()?;
+    require_root()?;
+    let log = add.log.as_ref().map(std::path::absolute).transpose();
+    start(&Kept::of(&spec, log.context(|| "find the log's folder".to_owned())?))
+}
+
+/// Restarts one team or all.
+pub(super) fn restart(restart: &Restart) -> Result<(), Failure> {
+    require_root()?;
+    let Some(name) = &restart.name else { return restart_all() };
+    restart_one(name)
+}
+
+fn restart_all() -> Result<(), Failure> {
+    let teams = teams().map_err(|error| not_started(&error))?;
+    let mut first = Ok(());
+    for listed in teams.iter().filter(|listed| listed.state != TeamState::Held) {
+        if let Err(failure) = restart_one(&listed.team) {
+            say::line(&failure);
+            first = first.and(Err(Failure::failed("not every team could be restarted")));
+        }
+    }
+    first
+}
+
+fn restart_one(name: &str) -> Result<(), Failure> {
+    match Client::connect(name) {
+        Ok(client) => client.replace()?,
+        // What is to be mended.
+        Err(Refusal { kind: RefusalKind::NotRunning, .. }) => wait_until_free(name)?,
+        Err(refusal) => return Err(refusal.into()),
+    }
+    let kept = Shelf::here().and_then(|shelf| shelf.recall(name)).map_err(|error| not_started(&error))?;
+    match kept {
+        Some(kept) => start(&kept),
+        None => Err(Failure::failed(format!("nothing is kept of team {name}"))
+            .hint(Some("add it again with its members and options, which takes it over"))),
+    }
+}
+
+/// Starts the process of a team and waits until it says how the team began.
+fn start(kept: &Kept) -> Result<(), Failure> {
+    let team = &kept.name;
+    let program = std::env::current_exe().context(|| "find the own program".to_owned())?;
+    let mut command = Command::new(program);
+    command.args(["team", "serve"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().context(|| format!("start the process of team {team}"))?;
+    let text = serde_json::to_string(kept).map_err(Failure::failed)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A child that has ended says why, or its silence does.
+        let _ = stdin.write_all(text.as_bytes());
+    }
+    let mut line = String::new();
+    if let Some(stdout) = child.stdout.take() {
+        let read = BufReader::new(stdout).read_line(&mut line);
+        read.context(|| format!("hear from the process of team {team}"))?;
+    }
+    match serde_json::from_str(&line) {
+        Ok(Begun::Running { dataplane, troubles }) => {
+            troubles.iter().for_each(|trouble| say::line(format_args!("warning: {trouble}")));
+            say::line(format_args!("team {team} runs on the {dataplane} dataplane, process {}", child.id()));
+            Ok(())
+        }
+        Ok(Begun::Failed { refusal, code }) => {
+            // It has nothing more to do.
+            let _ = child.wait();
+            Err(Failure::from(refusal).with_number(code))
+        }
+        Err(_) => {
+            let ended = child.wait().context(|| format!("wait for the process of team {team}"))?;
+            Err(Failure::failed(format!("the process of team {team} ended before the team began: {ended}")))
+        }
+    }
+}

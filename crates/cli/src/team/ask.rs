@@ -1,0 +1,203 @@
+//! Commands that ask the process of a team.
+
+use clap::ValueEnum;
+use nicteam_daemon::control::{Client, Done, Listed, Request, TeamState, teams};
+use nicteam_daemon::{Entry, TeamStatus, show};
+
+use super::failures::not_started;
+use super::spec::assignments;
+use crate::failure::Failure;
+use crate::say;
+
+/// Take a team down and give its members back as they were.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Del {
+    /// The team.
+    name: String,
+}
+
+/// Change options of a running team, all at once and without losing a frame.
+///
+/// Every option of `team add -o` may change, and the mode among the modes that
+/// agree on nothing with the other end: balance-rr, active-backup, balance-xor,
+/// broadcast. What changed is printed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Set {
+    /// The team.
+    name: String,
+    /// Options by the kernel's names: `xmit_hash_policy=layer3+4 primary=eth1`.
+    #[arg(required = true, value_name = "OPTION=VALUE")]
+    options: Vec<String>,
+}
+
+/// Members of a running team.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum MemberCommand {
+    /// Take devices in.
+    Add(Members),
+    /// Let members go, and give them back as they were.
+    Del(Members),
+}
+
+/// A team and devices.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Members {
+    /// The team.
+    name: String,
+    /// The devices.
+    #[arg(required = true)]
+    devices: Vec<String>,
+}
+
+/// Show how a team is, or all teams of this network namespace.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Show {
+    /// The team; all by default.
+    name: Option<String>,
+    /// In which form.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+/// Forms of a team's status.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Format {
+    /// For people, and what is wrong in words.
+    Text,
+    /// As /proc/net/bonding/NAME.
+    Proc,
+    /// For programs; described in docs/team.md.
+    Json,
+    /// As `teamdctl NAME state dump`.
+    Teamdctl,
+}
+
+/// Make a member the active one (mode active-backup).
+///
+/// It stays until the rules choose another: when it fails, or when the primary comes up.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Activate {
+    /// The team.
+    name: String,
+    /// The member.
+    member: String,
+}
+
+/// Print what happened to a team since its process began; the last 1000 events are kept.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Events {
+    /// The team.
+    name: String,
+    /// Go on with each event when it happens, until the team ends.
+    #[arg(long, short)]
+    follow: bool,
+    /// A JSON value a line; described in docs/team.md.
+    #[arg(long)]
+    json: bool,
+}
+
+/// List the teams of this network namespace.
+#[derive(Debug, clap::Args)]
+pub(crate) struct List {
+    /// A JSON array.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Takes a team down.
+pub(super) fn del(del: &Del) -> Result<(), Failure> {
+    Ok(Client::connect(&del.name)?.remove()?)
+}
+
+/// Changes options.
+pub(super) fn set(set: &Set) -> Result<(), Failure> {
+    let done = order(&set.name, &Request::Set { options: assignments(&set.options)? })?;
+    done.changed.iter().try_for_each(|change| say::data(format_args!("{change}\n")))
+}
+
+/// Takes devices in or lets them go, one by one; the first failure ends it.
+pub(super) fn member(command: &MemberCommand) -> Result<(), Failure> {
+    let (members, request): (&Members, fn(String) -> Request) = match command {
+        MemberCommand::Add(members) => (members, |device| Request::AddMember { device }),
+        MemberCommand::Del(members) => (members, |device| Request::RemoveMember { device }),
+    };
+    members.devices.iter().try_for_each(|device| order(&members.name, &request(device.clone())).map(drop))
+}
+
+/// Shows a team or all.
+pub(super) fn show(wanted: &Show) -> Result<(), Failure> {
+    if let Some(name) = &wanted.name {
+        return say::data(formatted(&Client::connect(name)?.status()?, wanted.format));
+    }
+    for listed in here()? {
+        match listed.state {
+            TeamState::Running => say::data(formatted(&Client::connect(&listed.team)?.status()?, wanted.format))?,
+            TeamState::Held | TeamState::Stopped => say::line(format_args!("{}: {}", listed.team, words(&listed))),
+        }
+    }
+    Ok(())
+}
+
+/// Makes a member the active one.
+pub(super) fn activate(activate: &Activate) -> Result<(), Failure> {
+    order(&activate.name, &Request::Activate { device: activate.member.clone() }).map(drop)
+}
+
+/// Prints events.
+pub(super) fn events(events: &Events) -> Result<(), Failure> {
+    let mut client = Client::connect(&events.name)?;
+    let print = |entry: &Entry| match events.json {
+        true => say::data_to_reader(serde_json::to_string(entry).map_err(Failure::failed)? + "\n"),
+        false => say::data_to_reader(format_args!("{entry}\n")),
+    };
+    if !events.follow {
+        return client.events()?.iter().try_for_each(|entry| print(entry).map(drop));
+    }
+    for entry in client.follow()? {
+        if !print(&entry?)? {
+            return Ok(());
+        }
+    }
+    say::line(format_args!("team {} has ended", events.name));
+    Ok(())
+}
+
+/// Lists the teams.
+pub(super) fn list(list: &List) -> Result<(), Failure> {
+    let teams = here()?;
+    if list.json {
+        return say::data(serde_json::to_string_pretty(&teams).map_err(Failure::failed)? + "\n");
+    }
+    let width = teams.iter().map(|listed| listed.team.len()).max().unwrap_or(0);
+    teams.iter().try_for_each(|listed| say::data(format_args!("{:width$}  {}\n", listed.team, words(listed))))
+}
+
+fn here() -> Result<Vec<Listed>, Failure> {
+    teams().map_err(|error| not_started(&error))
+}
+
+/// Lets a team do something, and says what the user should know of it.
+fn order(team: &str, request: &Request) -> Result<Done, Failure> {
+    let done = Client::connect(team)?.order(request)?;
+    done.notes.iter().for_each(|note| say::line(format_args!("note: {note}")));
+    Ok(done)
+}
+
+fn formatted(status: &TeamStatus, format: Format) -> String {
+    match format {
+        Format::Text => show::text(status),
+        Format::Proc => show::proc(status),
+        Format::Json => show::json(status),
+        Format::Teamdctl => show::teamdctl(status),
+    }
+}
+
+fn words(listed: &Listed) -> String {
+    match listed.state {
+        TeamState::Running => "running".to_owned(),
+        TeamState::Held => "running, controlled by the program that started it alone".to_owned(),
+        TeamState::Stopped => {
+            format!("not running; `nicteam team restart {}` takes it over", listed.team)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The team that a command line asks for.
+
+use nicteam_daemon::TeamSpec;
+use nicteam_dataplane::{Choice, Kind};
+use nicteam_team::Config;
+use nicteam_wire::Mac;
+
+use super::failures::{not_started, refused};
+use crate::failure::Failure;
+use crate::{say, value};
+
+/// What `team add` and `team run` have in common.
+#[derive(Debug, clap::Args)]
+pub(super) struct Spec {
+    /// Name of the team's device, 1 to 12 characters.
+    name: String,
+    /// Member devices, in their order.
+    #[arg(long, required = true, value_delimiter = ',')]
+    members: Vec<String>,
+    /// balance-rr, active-backup, balance-xor or broadcast; balance-rr by default.
+    #[arg(long)]
+    mode: Option<String>,
+    /// Another option, by the kernel's name: `-o xmit_hash_policy=layer3+4`; several by several `-o`.
+    #[arg(short = 'o', long = "option", value_name = "NAME=VALUE")]
+    options: Vec<String>,
+    /// MAC address of the team; the first member's by default.
+    #[arg(long)]
+    mac: Option<Mac>,
+    /// MTU of the team and its members, bytes; the smallest of the members' by default.
+    #[arg(long, value_parser = value::mtu)]
+    mtu: Option<u32>,
+    /// What executes the team: bpf or packet; what the machine can by default.
+    #[arg(long, value_parser = value::dataplane)]
+    dataplane: Option<Kind>,
+}
+
+impl Spec {
+    /// The team that is asked for.
+    pub(super) fn team(&self) -> Result<TeamSpec, Failure> {
+        let spec = TeamSpec {
+            name: self.name.clone(),
+            config: self.config()?,
+            members: self.members.clone(),
+            mac: self.mac,
+            mtu: self.mtu,
+            dataplane: self.dataplane.map_or(Choice::Auto, Choice::Force),
+        };
+        spec.check().map_err(|error| not_started(&error))?;
+        Ok(spec)
+    }
+
+    /// The options that the command line gives, each once.
+    fn config(&self) -> Result<Config, Failure> {
+        let mode = self.mode.iter().map(|mode| ("mode".to_owned(), mode.clone()));
+        let given = once(mode.chain(assignments(&self.options)?))?;
+        let mut config = Config::default();
+        for (name, value) in &given {
+            config.set(name, value).map_err(refused)?;
+        }
+        config.check().map_err(refused)?;
+        if given.iter().any(|(name, _)| name == "xmit_hash_policy") && !config.mode.hashes() {
+            say::line(format_args!("warning: xmit_hash_policy has no effect: mode {} does not hash", config.mode));
+        }
+        Ok(config)
+    }
+}
+
+/// Names and values of `NAME=VALUE`, each name once.
+pub(super) fn assignments(texts: &[String]) -> Result<Vec<(String, String)>, Failure> {
+    let split = |text: &String| {
+        let (name, value) = text
+            .split_once('=')
+            .ok_or_else(|| Failure::wrong_input(format!("`{text}` is not NAME=VALUE; hint: miimon=100")))?;
+        Ok((name.trim().to_owned(), value.to_owned()))
+    };
+    once(texts.iter().map(split).collect::<Result<Vec<_>, Failure>>()?)
+}
+
+/// Refuses a name that comes twice.
+fn once(given: impl IntoIterator<Item = (String, String)>) -> Result<Vec<(String, String)>, Failure> {
+    let mut known: Vec<(String, String)> = Vec::new();
+    for (name, value) in given {
+        if let Some((_, before)) = known.iter().find(|(known, _)| *known == name) {
+            return Err(Failure::wrong_input(format!("the option `{name}` is given twice: `{before}` and `{value}`")));
+        }
+        known.push((name, value));
+    }
+    Ok(known)
+}

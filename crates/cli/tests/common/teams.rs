@@ -1,0 +1,174 @@
+//! Teams added on a host of a test, in processes that go with it.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use std::{env, fs};
+
+use nicteam_sys::process;
+use nicteam_testnet::Host;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+/// A host on which teams are added. With this value every process of the host
+/// is killed, and what it kept is removed.
+pub struct TeamHost {
+    pub host: Host,
+    pub state: PathBuf,
+}
+
+/// A folder that no other test has.
+pub fn own_folder(what: &str) -> PathBuf {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{what}-{}-{number}", std::process::id()))
+}
+
+impl TeamHost {
+    pub fn new(host: Host) -> TeamHost {
+        TeamHost { host, state: own_folder("state") }
+    }
+
+    /// `nicteam team ...` on this host.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nicteam"));
+        command.arg("team").args(arguments).env("NICTEAM_STATE_DIR", &self.state).stdin(Stdio::null());
+        process::in_netns(&mut command, &self.host.netns);
+        command
+    }
+
+    pub fn output(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Standard output of a command that succeeds.
+    #[track_caller]
+    pub fn run(&self, arguments: &[&str]) -> String {
+        let output = self.output(arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {said}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Standard error of a command that fails with this code.
+    #[track_caller]
+    pub fn refuse(&self, code: i32, arguments: &[&str]) -> String {
+        let output = self.output(arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        said
+    }
+
+    #[track_caller]
+    pub fn status(&self, team: &str) -> Value {
+        serde_json::from_str(&self.run(&["show", team, "--format", "json"])).unwrap()
+    }
+
+    /// Kills the process of a team as a crash would.
+    #[track_caller]
+    pub fn crash(&self, team: &str) {
+        let pid = self.status(team)["pid"].as_i64().unwrap();
+        kill(Pid::from_raw(pid as i32), Signal::SIGKILL).unwrap();
+        // Its threads, and with them its sockets, go one by one.
+        let stopped = format!("{team}  not running");
+        nicteam_testnet::eventually("the crash", || self.run(&["list"]).contains(&stopped));
+    }
+
+    /// The processes in this host's network namespace.
+    pub fn processes(&self) -> Vec<i32> {
+        let own = self.host.netns.run(|| fs::read_link("/proc/thread-self/ns/net").unwrap()).unwrap();
+        let pid = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<i32>().ok();
+        let here = |pid: &i32| fs::read_link(format!("/proc/{pid}/ns/net")).is_ok_and(|ns| ns == own);
+        fs::read_dir("/proc").unwrap().flatten().filter_map(pid).filter(here).collect()
+    }
+
+    /// The files of what is kept.
+    pub fn kept(&self) -> Vec<PathBuf> {
+        let folders = fs::read_dir(&self.state).into_iter().flatten().flatten();
+        folders
+            .flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten())
+            .map(|f| f.path())
+            .collect()
+    }
+}
+
+impl Drop for TeamHost {
+    fn drop(&mut self) {
+        for pid in self.processes() {
+            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+        }
+        let _ = fs::remove_dir_all(&self.state);
+    }
+}
+
+/// A child that is killed with this value.
+pub struct Killed(pub Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Numbered datagrams of several flows from one host to another, a thousand a second.
+pub struct Probes {
+    senders: Vec<UdpSocket>,
+    receiver: UdpSocket,
+}
+
+impl Probes {
+    /// Flows that a layer3+4 hash spreads, between these addresses.
+    #[track_caller]
+    pub fn new(from: &Host, from_address: [u8; 4], to: &Host, to_address: [u8; 4]) -> Probes {
+        let receiver = to.udp(SocketAddr::from((to_address, 7000)));
+        receiver.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+        let sender = |n: u16| {
+            let socket = from.udp(SocketAddr::from((from_address, 7100 + n)));
+            socket.connect(receiver.local_addr().unwrap()).unwrap();
+            socket
+        };
+        let senders: Vec<UdpSocket> = (0..8).map(sender).collect();
+        let mut buffer = [0; 4];
+        // The first exchange resolves addresses, which loses what came before.
+        let met = (0..40).any(|_| senders[0].send(&[255; 4]).is_ok() && receiver.recv(&mut buffer).is_ok());
+        assert!(met, "the hosts do not reach each other");
+        Probes { senders, receiver }
+    }
+
+    /// Sends while `change` goes on; the numbers that never came, and how many were sent.
+    pub fn lost_during(&self, change: impl FnOnce()) -> (Vec<u32>, u32) {
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let heard = scope.spawn(|| {
+                let (mut heard, mut buffer) = (std::collections::BTreeSet::new(), [0; 4]);
+                while self.receiver.recv(&mut buffer).is_ok() {
+                    heard.insert(u32::from_be_bytes(buffer));
+                }
+                heard
+            });
+            let sent = scope.spawn(|| {
+                let mut number = 0_u32;
+                while !done.load(Ordering::SeqCst) {
+                    self.senders[number as usize % self.senders.len()].send(&number.to_be_bytes()).unwrap();
+                    number += 1;
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                number
+            });
+            std::thread::sleep(Duration::from_millis(100));
+            let changed = catch_unwind(AssertUnwindSafe(change));
+            std::thread::sleep(Duration::from_millis(100));
+            // Also after a panic, or the sender would go on for ever.
+            done.store(true, Ordering::SeqCst);
+            changed.unwrap_or_else(|panic| resume_unwind(panic));
+            let sent = sent.join().unwrap();
+            let heard = heard.join().unwrap();
+            ((0..sent).filter(|number| !heard.contains(number)).collect(), sent)
+        })
+    }
+}
