@@ -18,7 +18,7 @@ pub const ALL: [(&str, Property); 5] =
 pub fn frame(bytes: &[u8]) {
     for frame in [Frame::parse(bytes), Frame::parse_untagged(bytes)].into_iter().flatten() {
         let tagged = frame.with_vlan(Vlan { protocol: ethertype::VLAN, tci: 5 });
-        let mpls = matches!(frame.ethertype(), 0x8847 | 0x8848);
+        let mpls = is_mpls(frame.ethertype(), frame.payload());
         for policy in HashPolicy::ALL {
             let (plain, tagged) = (hash::hash(policy, &frame), hash::hash(policy, &tagged));
             assert!(mpls || reads_tags(policy) || plain == tagged, "{policy}");
@@ -26,6 +26,17 @@ pub fn frame(bytes: &[u8]) {
         let plan = Plan::nobody();
         plan.choose(&frame, &mut PlanState::new(0));
         MemberId::new(0).map(|member| plan.receive(member, &frame));
+    }
+}
+
+/// True of MPLS, behind tags or not.
+fn is_mpls(ethertype: u16, payload: &[u8]) -> bool {
+    match (ethertype, payload) {
+        (0x8847 | 0x8848, _) => true,
+        (ethertype::VLAN | ethertype::QINQ, [_, _, high, low, rest @ ..]) => {
+            is_mpls(u16::from_be_bytes([*high, *low]), rest)
+        }
+        _ => false,
     }
 }
 
