@@ -25,9 +25,12 @@ pub(crate) struct Del {
 pub(crate) struct Set {
     /// The team.
     name: String,
-    /// Options by the kernel's names: `xmit_hash_policy=layer3+4 primary=eth1`.
-    #[arg(required = true, value_name = "OPTION=VALUE")]
+    /// Options by the kernel's names: `mode=balance-xor xmit_hash_policy=layer3+4`.
+    #[arg(required_unless_present = "named", value_name = "OPTION=VALUE")]
     options: Vec<String>,
+    /// The same as `team add` takes them.
+    #[arg(short = 'o', long = "option", value_name = "OPTION=VALUE")]
+    named: Vec<String>,
 }
 
 /// Members of a running team.
@@ -45,7 +48,7 @@ pub(crate) struct Members {
     /// The team.
     name: String,
     /// The devices.
-    #[arg(required = true)]
+    #[arg(required = true, value_delimiter = ',')]
     devices: Vec<String>,
 }
 
@@ -111,7 +114,7 @@ pub(super) fn del(del: &Del) -> Result<(), Failure> {
 
 /// Changes options.
 pub(super) fn set(set: &Set) -> Result<(), Failure> {
-    let done = order(&set.name, &Request::Set { options: assignments(&set.options)? })?;
+    let done = order(&set.name, &Request::Set { options: assignments(set.options.iter().chain(&set.named))? })?;
     done.changed.iter().try_for_each(|change| say::data(format_args!("{change}\n")))
 }
 

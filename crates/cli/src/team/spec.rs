@@ -66,14 +66,14 @@ impl Spec {
 }
 
 /// Names and values of `NAME=VALUE`, each name once.
-pub(super) fn assignments(texts: &[String]) -> Result<Vec<(String, String)>, Failure> {
+pub(super) fn assignments<'a>(texts: impl IntoIterator<Item = &'a String>) -> Result<Vec<(String, String)>, Failure> {
     let split = |text: &String| {
         let (name, value) = text
             .split_once('=')
             .ok_or_else(|| Failure::wrong_input(format!("`{text}` is not NAME=VALUE; hint: miimon=100")))?;
         Ok((name.trim().to_owned(), value.to_owned()))
     };
-    once(texts.iter().map(split).collect::<Result<Vec<_>, Failure>>()?)
+    once(texts.into_iter().map(split).collect::<Result<Vec<_>, Failure>>()?)
 }
 
 /// Refuses a name that comes twice.
