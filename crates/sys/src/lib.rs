@@ -7,6 +7,7 @@
 pub mod cpu;
 mod error;
 pub mod ethtool;
+pub mod listen;
 pub mod netlink;
 pub mod netns;
 pub mod nft;

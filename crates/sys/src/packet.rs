@@ -133,11 +133,11 @@ impl PacketSocket {
         // SAFETY: the descriptor is new and nobody else's.
         let socket = PacketSocket { fd: unsafe { OwnedFd::from_raw_fd(fd) } };
         for option in [libc::PACKET_VNET_HDR, libc::PACKET_AUXDATA, libc::PACKET_IGNORE_OUTGOING] {
-            socket.set(libc::SOL_PACKET, option, &1).context(what)?;
+            set(&socket.fd, libc::SOL_PACKET, option, &1).context(what)?;
         }
         socket.enlarge(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF).context(what)?;
         socket.enlarge(libc::SO_SNDBUFFORCE, libc::SO_SNDBUF).context(what)?;
-        socket.bind(ifindex).context(what)?;
+        bind(&socket.fd, ifindex).context(what)?;
         socket.set_promiscuous(ifindex).context(what)?;
         Ok(socket)
     }
@@ -151,14 +151,13 @@ impl PacketSocket {
         // SAFETY: all-zero bytes are valid for these C structures.
         let (mut headers, mut iovecs) =
             unsafe { (mem::zeroed::<[libc::mmsghdr; BATCH]>(), mem::zeroed::<[libc::iovec; BATCH]>()) };
-        let mut controls = [Control([0; CONTROL]); BATCH];
+        let mut controls = [Control::default(); BATCH];
         for (i, slot) in batch.memory.chunks_exact_mut(SLOT).enumerate() {
             iovecs[i] = libc::iovec { iov_base: slot.as_mut_ptr().cast(), iov_len: SLOT };
             let header = &mut headers[i].msg_hdr;
             header.msg_iov = &raw mut iovecs[i];
             header.msg_iovlen = 1;
-            header.msg_control = (&raw mut controls[i]).cast();
-            header.msg_controllen = CONTROL as _;
+            controls[i].put_into(header);
         }
         // SAFETY: every header points to memory that outlives the call.
         let received = unsafe {
@@ -254,17 +253,6 @@ impl PacketSocket {
         }
     }
 
-    fn bind(&self, ifindex: u32) -> io::Result<()> {
-        // SAFETY: all-zero bytes are valid for this C structure.
-        let mut address = unsafe { mem::zeroed::<libc::sockaddr_ll>() };
-        address.sll_family = libc::AF_PACKET as u16;
-        address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
-        address.sll_ifindex = ifindex as i32;
-        let len = mem::size_of_val(&address) as libc::socklen_t;
-        // SAFETY: pointer and length belong to one structure.
-        check(unsafe { libc::bind(self.fd.as_raw_fd(), (&raw const address).cast(), len) }).map(drop)
-    }
-
     fn set_promiscuous(&self, ifindex: u32) -> io::Result<()> {
         let membership = libc::packet_mreq {
             mr_ifindex: ifindex as i32,
@@ -272,19 +260,13 @@ impl PacketSocket {
             mr_alen: 0,
             mr_address: [0; 8],
         };
-        self.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &membership)
+        set(&self.fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &membership)
     }
 
     /// Past the system's limit where that is allowed (not in a user namespace), else up to it.
     fn enlarge(&self, force: libc::c_int, ask: libc::c_int) -> io::Result<()> {
-        self.set(libc::SOL_SOCKET, force, &BUFFER_BYTES).or_else(|_| self.set(libc::SOL_SOCKET, ask, &BUFFER_BYTES))
-    }
-
-    fn set<T>(&self, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
-        let len = mem::size_of::<T>() as libc::socklen_t;
-        // SAFETY: pointer and length belong to one value.
-        check(unsafe { libc::setsockopt(self.fd.as_raw_fd(), level, option, ptr::from_ref(value).cast(), len) })
-            .map(drop)
+        set(&self.fd, libc::SOL_SOCKET, force, &BUFFER_BYTES)
+            .or_else(|_| set(&self.fd, libc::SOL_SOCKET, ask, &BUFFER_BYTES))
     }
 }
 
@@ -406,16 +388,49 @@ impl Outgoing {
     }
 }
 
+/// Binds a packet socket to every frame type of one device.
+pub(crate) fn bind(fd: &OwnedFd, ifindex: u32) -> io::Result<()> {
+    // SAFETY: all-zero bytes are valid for this C structure.
+    let mut address = unsafe { mem::zeroed::<libc::sockaddr_ll>() };
+    address.sll_family = libc::AF_PACKET as u16;
+    address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+    address.sll_ifindex = ifindex as i32;
+    let len = mem::size_of_val(&address) as libc::socklen_t;
+    // SAFETY: pointer and length belong to one structure.
+    check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), len) }).map(drop)
+}
+
+/// Sets a socket option. A value that holds a pointer must point to what lives now.
+pub(crate) fn set<T>(fd: &OwnedFd, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
+    let len = mem::size_of::<T>() as libc::socklen_t;
+    // SAFETY: pointer and length belong to one value.
+    check(unsafe { libc::setsockopt(fd.as_raw_fd(), level, option, ptr::from_ref(value).cast(), len) }).map(drop)
+}
+
 /// Room for one control message with a `tpacket_auxdata`.
 const CONTROL: usize = 64;
 
 /// Memory for control messages, aligned for their headers.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
-struct Control([u8; CONTROL]);
+pub(crate) struct Control([u8; CONTROL]);
+
+impl Default for Control {
+    fn default() -> Control {
+        Control([0; CONTROL])
+    }
+}
+
+impl Control {
+    /// Lets this header's control messages go here; it must not outlive this memory.
+    pub(crate) fn put_into(&mut self, header: &mut libc::msghdr) {
+        header.msg_control = ptr::from_mut(self).cast();
+        header.msg_controllen = CONTROL as _;
+    }
+}
 
 /// The tag that the kernel reports beside a frame.
-fn tag(header: &libc::msghdr) -> Option<Tag> {
+pub(crate) fn tag(header: &libc::msghdr) -> Option<Tag> {
     // SAFETY: the kernel filled the control messages of this header, whose
     // memory is alive, and reports their length in it.
     let message = unsafe { libc::CMSG_FIRSTHDR(header).as_ref() }?;
@@ -437,7 +452,7 @@ fn iovec(bytes: &[u8]) -> libc::iovec {
     libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() }
 }
 
-fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+pub(crate) fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
