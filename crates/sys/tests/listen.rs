@@ -54,8 +54,8 @@ fn each_protocol_is_heard_when_it_is_wanted() {
     let mut all = vec![slow.clone(), arp.clone(), solicitation.clone(), advertisement.clone()];
     all.extend(others);
     assert!(heard(NOTHING, &all).is_empty());
-    assert_eq!(heard(Protocols { slow: true, ..NOTHING }, &all), [slow.clone()]);
-    assert_eq!(heard(Protocols { arp: true, ..NOTHING }, &all), [arp.clone()]);
+    assert_eq!(heard(Protocols { slow: true, ..NOTHING }, &all), std::slice::from_ref(&slow));
+    assert_eq!(heard(Protocols { arp: true, ..NOTHING }, &all), std::slice::from_ref(&arp));
     assert_eq!(heard(Protocols { neighbours: true, ..NOTHING }, &all), [solicitation.clone(), advertisement.clone()]);
     let everything = Protocols { slow: true, arp: true, neighbours: true };
     assert_eq!(heard(everything, &all), [slow, arp, solicitation, advertisement]);

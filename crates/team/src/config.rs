@@ -5,9 +5,11 @@
 //! may be a name or its number, `default` is the kernel's own default, and
 //! white space around a value does not count.
 
+mod arp;
 mod names;
 mod options;
 
+pub use arp::{ArpAllTargets, ArpMonitoring, ArpValidate, MAX_ARP_TARGETS};
 pub use options::{ConfigOption, Values, nearest};
 
 use options::{DEFAULT_PACKETS_PER_SLAVE, OPTIONS};
@@ -131,6 +133,8 @@ pub struct Config {
     pub num_grat_arp: u32,
     /// Between two of them, milliseconds; 0 means `miimon_ms`.
     pub peer_notif_delay_ms: u32,
+    /// The ARP monitor, which takes the place of `miimon_ms`.
+    pub arp: ArpMonitoring,
 }
 
 impl Default for Config {
@@ -147,6 +151,7 @@ impl Default for Config {
             min_links: 0,
             num_grat_arp: 1,
             peer_notif_delay_ms: 0,
+            arp: ArpMonitoring::default(),
         }
     }
 }
@@ -172,7 +177,9 @@ impl Config {
 
     /// Refuses what the kernel refuses: `updelay`, `downdelay` and
     /// `peer_notif_delay` without `miimon` (EPERM); `packets_per_slave` outside
-    /// balance-rr and `primary` outside active-backup (EACCES).
+    /// balance-rr and `primary` outside active-backup (EACCES); `arp_interval`
+    /// beside `miimon` (EINVAL over netlink; in sysfs, and in [`Config::set`],
+    /// the later of the two switches the other off).
     ///
     /// As in the kernel, an `xmit_hash_policy` outside balance-xor, a
     /// `primary_reselect` without `primary` and a `num_grat_arp` outside
@@ -198,7 +205,7 @@ impl Config {
             Some(primary) if *mode != Mode::ActiveBackup => Err(ConfigError::Conflict(format!(
                 "`primary {primary}` works in mode active-backup alone; the mode is {mode}"
             ))),
-            _ => Ok(()),
+            _ => self.arp.check(self),
         }
     }
 }
@@ -242,7 +249,7 @@ impl ConfigError {
                 Values::Names(names) => {
                     nearest(value, names.iter().copied()).map(|name| format!("did you mean `{name}`?"))
                 }
-                Values::Number { .. } | Values::Device => None,
+                Values::Number { .. } | Values::Positive { .. } | Values::Device | Values::Text { .. } => None,
             },
             ConfigError::Conflict(_) => None,
         }

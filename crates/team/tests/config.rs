@@ -1,6 +1,9 @@
 //! Options by name: what the kernel takes is taken, the rest is refused with a reason.
 
-use nicteam_team::{AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, Mode, PrimaryReselect, Values};
+use nicteam_team::{
+    AggrLayers, ArpAllTargets, ArpMonitoring, ArpValidate, Config, ConfigError, ConfigOption, HashPolicy, Mode,
+    PrimaryReselect, Values,
+};
 use proptest::prelude::*;
 
 fn with(options: &[(&str, &str)]) -> Config {
@@ -162,6 +165,51 @@ fn what_the_kernel_refuses_together_is_a_conflict() {
 }
 
 #[test]
+fn the_later_of_two_monitors_switches_the_other_off() {
+    let config = with(&[("miimon", "50"), ("arp_interval", "200"), ("arp_validate", "filter_backup")]);
+    assert_eq!((config.miimon_ms, config.arp.interval_ms), (0, 200));
+    assert_eq!(config.arp.validate, ArpValidate::FilterBackup);
+    let config = with(&[("arp_interval", "200"), ("arp_validate", "all"), ("miimon", "50")]);
+    assert_eq!((config.miimon_ms, config.arp.interval_ms, config.arp.validate), (50, 0, ArpValidate::None));
+    assert_eq!(with(&[("arp_interval", "0")]).miimon_ms, 100);
+    let both =
+        Config { miimon_ms: 50, arp: ArpMonitoring { interval_ms: 200, ..Default::default() }, ..Config::default() };
+    let error = both.check().unwrap_err().to_string();
+    assert!(error.contains("exclude each other"), "{error}");
+}
+
+#[test]
+fn targets_are_listed_added_and_removed() {
+    let targets = |texts: &[&str]| {
+        let mut config = Config::default();
+        texts.iter().try_for_each(|text| config.set("arp_ip_target", text))?;
+        Ok::<_, ConfigError>(config.options().into_iter().find(|(name, _)| *name == "arp_ip_target").unwrap().1)
+    };
+    assert_eq!(targets(&["10.0.0.1, 10.0.0.2", "10.0.0.3"]).unwrap(), "10.0.0.3");
+    assert_eq!(targets(&["10.0.0.1,10.0.0.2", "+10.0.0.3,-10.0.0.1\n"]).unwrap(), "10.0.0.2,10.0.0.3");
+    assert_eq!(targets(&["10.0.0.1", ""]).unwrap(), "");
+    let sixteen = (1..=16).map(|n| format!("10.0.0.{n}")).collect::<Vec<_>>().join(",");
+    assert_eq!(targets(&[&sixteen]).unwrap(), sixteen);
+    for (texts, why) in [
+        (&[sixteen.as_str(), "+10.0.1.1"][..], "up to 16"),
+        (&["10.0.0.1", "+10.0.0.1"], "10.0.0.1 is a target already"),
+        (&["10.0.0.1,10.0.0.1"], "is a target already"),
+        (&["-10.0.0.1"], "10.0.0.1 is no target"),
+        (&["255.255.255.255"], "cannot be a target"),
+        (&["0.1.2.3"], "cannot be a target"),
+        (&["10.0.0.1,+10.0.0.2"], "every address with a sign or none"),
+        (&["fe80::1"], "IPv4"),
+        (&["+-10.0.0.1"], "IPv4"),
+    ] {
+        let error = targets(texts).unwrap_err().to_string();
+        assert!(error.contains(why), "{texts:?}: {error}");
+    }
+    for bad in ["::", "::1", "ff02::1", "10.0.0.1"] {
+        assert!(Config::default().set("ns_ip6_target", bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
 fn the_table_names_each_option_once_and_knows_its_values() {
     let names: Vec<_> = Config::OPTIONS.iter().map(|option| option.name).collect();
     let printed: Vec<_> = Config::default().options().into_iter().map(|(name, _)| name).collect();
@@ -178,9 +226,35 @@ fn the_table_names_each_option_once_and_knows_its_values() {
                 takes(&max.to_string());
                 words.iter().for_each(|(word, _)| takes(word));
             }
+            Values::Positive { max, words } => {
+                takes("1");
+                takes(&max.to_string());
+                words.iter().for_each(|(word, _)| takes(word));
+                assert!(Config::default().set(option.name, "0").is_err(), "{}", option.name);
+            }
             Values::Device => takes("eth0"),
+            Values::Text { example, .. } => takes(example),
         }
     }
+}
+
+fn any_arp() -> impl Strategy<Value = ArpMonitoring> {
+    let interval_ms = prop_oneof![Just(0), 0..=i32::MAX as u32];
+    let ip = prop::collection::btree_set(1..=223_u8, 0..=16)
+        .prop_map(|bytes| bytes.into_iter().map(|byte| [byte, 0, 0, 1].into()).collect());
+    let ip6 = prop::collection::btree_set(1..=999_u16, 0..=16)
+        .prop_map(|words| words.into_iter().map(|word| [0xfe80, 0, 0, 0, 0, 0, 0, word].into()).collect());
+    let choices = (prop::sample::select(&ArpValidate::ALL[..]), prop::sample::select(&ArpAllTargets::ALL[..]));
+    (interval_ms, ip, ip6, choices, 1..=255_u32).prop_map(
+        |(interval_ms, ip_targets, ip6_targets, choices, missed_max)| ArpMonitoring {
+            interval_ms,
+            ip_targets,
+            ip6_targets,
+            validate: choices.0,
+            all_targets: choices.1,
+            missed_max,
+        },
+    )
 }
 
 fn any_config() -> impl Strategy<Value = Config> {
@@ -192,18 +266,19 @@ fn any_config() -> impl Strategy<Value = Config> {
     );
     let times = (0..=i32::MAX as u32, 0..=i32::MAX as u32, 0..=i32::MAX as u32, 0..=300_000_u32);
     let counts = (0..=65_535_u32, 0..=i32::MAX as u32, 0..=255_u32);
-    (choices, times, counts).prop_map(|(choices, times, counts)| Config {
+    (choices, times, counts, any_arp()).prop_map(|(choices, times, counts, arp)| Config {
         mode: choices.0,
         xmit_hash_policy: choices.1,
         primary_reselect: choices.2,
         primary: choices.3,
-        miimon_ms: times.0,
+        miimon_ms: if arp.is_on() { 0 } else { times.0 },
         updelay_ms: times.1,
         downdelay_ms: times.2,
         peer_notif_delay_ms: times.3,
         packets_per_slave: counts.0,
         min_links: counts.1,
         num_grat_arp: counts.2,
+        arp,
     })
 }
 

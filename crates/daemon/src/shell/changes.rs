@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use nicteam_dataplane::Port;
 use nicteam_sys::netlink::{Change, Link};
-use nicteam_team::MemberId;
+use nicteam_team::{MemberId, Subnet};
 use nicteam_wire::Mac;
 
 use super::Shell;
@@ -112,11 +112,13 @@ impl Shell {
         first.result()
     }
 
-    /// Tells the team which addresses to announce after a failover.
+    /// Tells the team which addresses to announce after a failover, and from which to ask.
     pub(super) fn announce_addresses(&mut self) -> Result<(), Error> {
         let addresses = self.netlink.addresses(self.device.index)?;
-        let untagged = |(address, _prefix): (IpAddr, u8)| (0, address);
-        self.team.handle_addresses(addresses.into_iter().map(untagged).collect());
+        let untagged = |&(address, _): &(IpAddr, u8)| (0, address);
+        let subnet = |&(address, prefix_len): &(IpAddr, u8)| Subnet { vlan: 0, address, prefix_len };
+        self.team.handle_addresses(addresses.iter().map(untagged).collect());
+        self.team.handle_subnets(addresses.iter().map(subnet).collect());
         self.drain();
         Ok(())
     }

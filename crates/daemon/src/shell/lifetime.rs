@@ -11,6 +11,7 @@ use nicteam_wire::Mac;
 use nix::errno::Errno;
 
 use super::Shell;
+use super::ears::Ears;
 use crate::clock::Clock;
 use crate::first::FirstError;
 use crate::lock::Lock;
@@ -66,6 +67,7 @@ impl Shell {
             netlink,
             monitor,
             ethtool,
+            ears: Ears::default(),
             notify,
             journal,
             keeping,

@@ -1,6 +1,7 @@
 //! The thread of a team: waits, tells the team what happened, does what it asks for.
 
 mod changes;
+mod ears;
 mod lifetime;
 mod live;
 mod telling;
@@ -23,6 +24,7 @@ use crate::lock::Lock;
 use crate::ports::Member;
 use crate::running::{Keeping, Request};
 use crate::{Error, Happened, Journal, Notify};
+use ears::Ears;
 
 /// Everything a team's thread holds.
 pub(crate) struct Shell {
@@ -41,6 +43,7 @@ pub(crate) struct Shell {
     netlink: Netlink,
     monitor: Monitor,
     ethtool: Ethtool,
+    ears: Ears,
     notify: Notify,
     journal: Arc<Journal>,
     keeping: Option<Keeping>,
@@ -59,9 +62,11 @@ impl Shell {
     /// The team ended by itself: its device is gone.
     pub(crate) fn serve(mut self, woken: &UnixStream, inbox: &mpsc::Receiver<Request>) -> Result<(), Error> {
         loop {
+            self.adjust_ears();
             let waited = self.wait(woken);
             self.tell(waited);
             self.take_changes();
+            self.hear();
             while let Ok(request) = inbox.try_recv() {
                 match request {
                     Request::Remove(answer) => {
@@ -100,7 +105,7 @@ impl Shell {
         self.keep();
     }
 
-    /// Waits for a link event, a request or the team's deadline.
+    /// Waits for a link event, a request, a frame for the control side or the team's deadline.
     fn wait(&self, woken: &UnixStream) -> Result<(), Error> {
         let timeout = match self.team.poll_timeout() {
             // Rounded up, or the loop would spin through the last part of a millisecond.
@@ -108,7 +113,8 @@ impl Shell {
             None => Duration::from_secs(3600),
         };
         let timeout = PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX);
-        let mut fds = [self.monitor.as_fd(), woken.as_fd()].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+        let fds = [self.monitor.as_fd(), woken.as_fd()].into_iter().chain(self.ears.fds());
+        let mut fds: Vec<PollFd<'_>> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
         match poll(&mut fds, timeout) {
             Ok(_) | Err(nix::errno::Errno::EINTR) => {}
             Err(errno) => return Err(nicteam_sys::Error::new("wait for link events", errno).into()),
@@ -140,7 +146,7 @@ impl Shell {
 
     /// Does everything the team asks for.
     fn drain(&mut self) {
-        let mut read_links = false;
+        let (mut read_links, mut read_traffic) = (false, false);
         while let Some(effect) = self.team.poll_effect() {
             let done = match effect {
                 Effect::Apply(_) | Effect::SetCarrier(_) if self.held => Ok(()),
@@ -149,6 +155,10 @@ impl Shell {
                 Effect::Transmit { member, frame } => self.dataplane.transmit(member, &frame),
                 Effect::ReadLinks => {
                     read_links = true;
+                    Ok(())
+                }
+                Effect::ReadTraffic => {
+                    (read_links, read_traffic) = (true, true);
                     Ok(())
                 }
                 Effect::Event(event) => {
@@ -163,6 +173,9 @@ impl Shell {
         }
         if read_links {
             self.read_links();
+        }
+        if read_traffic {
+            self.read_traffic();
         }
     }
 

@@ -94,7 +94,8 @@ fn options_schema() -> Value {
                 json!({ "anyOf": [{ "enum": names }, { "type": ["integer", "string"], "pattern": "^[0-9]+$" }] })
             }
             Values::Number { max, .. } => json!({ "type": ["integer", "string"], "minimum": 0, "maximum": max }),
-            Values::Device => json!({ "type": "string" }),
+            Values::Positive { max, .. } => json!({ "type": ["integer", "string"], "minimum": 1, "maximum": max }),
+            Values::Device | Values::Text { .. } => json!({ "type": "string" }),
         };
         (option.name.to_owned(), described(schema, option.doc, Need::Otherwise("")))
     };

@@ -213,7 +213,7 @@ impl FromStr for PrimaryReselect {
 
 /// The value that this text names, by its name, its number or `default`.
 /// `later` are the kernel's values that a team does not have.
-fn named<T: Copy + Default>(
+pub(super) fn named<T: Copy + Default>(
     option: &'static str,
     text: &str,
     known: &[(T, &'static str, Option<u32>)],

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Config, ConfigError, HashPolicy, Mode, PrimaryReselect};
+use super::{ArpValidate, Config, ConfigError, HashPolicy, Mode, PrimaryReselect, arp};
 
 /// What can be said about one option: for help, hints and schemas.
 #[derive(Debug)]
@@ -29,8 +29,22 @@ pub enum Values {
         /// Words that stand for a number.
         words: &'static [(&'static str, u32)],
     },
+    /// A number from 1 to `max`, or one of these words for one.
+    Positive {
+        /// The largest.
+        max: u32,
+        /// Words that stand for a number.
+        words: &'static [(&'static str, u32)],
+    },
     /// The name of a network device, or nothing.
     Device,
+    /// Text of another form.
+    Text {
+        /// The form, in words.
+        takes: &'static str,
+        /// A value that is taken.
+        example: &'static str,
+    },
 }
 
 impl ConfigOption {
@@ -50,11 +64,9 @@ impl fmt::Display for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Values::Names(names) => f.write_str(&one_of(names.iter().copied())),
-            Values::Number { max, words: [] } => write!(f, "0 to {max}"),
-            Values::Number { max, words } => {
-                let words: Vec<_> = words.iter().map(|(word, number)| format!("{word} ({number})")).collect();
-                write!(f, "0 to {max}, {}", words.join(", "))
-            }
+            Values::Number { max, words } => write_range(f, 0, *max, words),
+            Values::Positive { max, words } => write_range(f, 1, *max, words),
+            Values::Text { takes, .. } => f.write_str(takes),
             Values::Device => {
                 f.write_str("a device name of 1 to 15 bytes without `/`, `:` and white space, or nothing")
             }
@@ -62,8 +74,13 @@ impl fmt::Display for Values {
     }
 }
 
+fn write_range(f: &mut fmt::Formatter<'_>, min: u32, max: u32, words: &[(&str, u32)]) -> fmt::Result {
+    write!(f, "{min} to {max}")?;
+    words.iter().try_for_each(|(word, number)| write!(f, ", {word} ({number})"))
+}
+
 /// The kernel's `INT_MAX`.
-const INT_MAX: u32 = i32::MAX as u32;
+pub(super) const INT_MAX: u32 = i32::MAX as u32;
 /// The kernel's default, and ours.
 pub(super) const DEFAULT_PACKETS_PER_SLAVE: u32 = 1;
 /// `bond_intmax_tbl`.
@@ -95,7 +112,7 @@ const PRIMARY_RESELECT_NAMES: [&str; PrimaryReselect::ALL.len()] = {
 };
 
 /// Every option; `mode` first, because others depend on it.
-pub(super) static OPTIONS: [ConfigOption; 12] = [
+pub(super) static OPTIONS: [ConfigOption; 18] = [
     ConfigOption {
         name: "mode",
         doc: "how frames are spread over the members",
@@ -119,10 +136,17 @@ pub(super) static OPTIONS: [ConfigOption; 12] = [
     },
     ConfigOption {
         name: "miimon",
-        doc: "how often carrier is read, milliseconds; 0 never",
+        doc: "how often carrier is read, milliseconds; 0 never; any other value sets arp_interval to 0",
         values: COUNT,
         get: |config| config.miimon_ms.to_string(),
-        set: |config, text| number("miimon", COUNT, text).map(|n| config.miimon_ms = n),
+        set: |config, text| {
+            config.miimon_ms = number("miimon", COUNT, text)?;
+            if config.miimon_ms > 0 && config.arp.is_on() {
+                config.arp.interval_ms = 0;
+                config.arp.validate = ArpValidate::None;
+            }
+            Ok(())
+        },
     },
     ConfigOption {
         name: "updelay",
@@ -180,6 +204,12 @@ pub(super) static OPTIONS: [ConfigOption; 12] = [
         get: |config| config.peer_notif_delay_ms.to_string(),
         set: |config, text| number("peer_notif_delay", PEER_NOTIF_DELAY, text).map(|n| config.peer_notif_delay_ms = n),
     },
+    arp::ARP_INTERVAL,
+    arp::ARP_IP_TARGET,
+    arp::NS_IP6_TARGET,
+    arp::ARP_VALIDATE,
+    arp::ARP_ALL_TARGETS,
+    arp::ARP_MISSED_MAX,
 ];
 
 /// Names in a sentence. A name with a comma in it stands in backticks.
@@ -189,14 +219,16 @@ pub(super) fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// The number that this text is, or the one its word stands for.
-fn number(option: &'static str, values: Values, text: &str) -> Result<u32, ConfigError> {
+pub(super) fn number(option: &'static str, values: Values, text: &str) -> Result<u32, ConfigError> {
     let word = text.trim();
-    let found = match values {
-        Values::Number { max, words } => digits(word)
-            .filter(|&number| number <= max)
-            .or_else(|| words.iter().find(|&&(name, _)| name == word).map(|&(_, number)| number)),
-        Values::Names(_) | Values::Device => None,
+    let (min, max, words) = match values {
+        Values::Number { max, words } => (0, max, words),
+        Values::Positive { max, words } => (1, max, words),
+        // No number is one of these.
+        Values::Names(_) | Values::Device | Values::Text { .. } => (1, 0, [].as_slice()),
     };
+    let named = || words.iter().find(|&&(name, _)| name == word).map(|&(_, number)| number);
+    let found = digits(word).filter(|number| (min..=max).contains(number)).or_else(named);
     found.ok_or_else(|| ConfigError::BadValue { option, value: text.to_owned(), expected: values.to_string() })
 }
 

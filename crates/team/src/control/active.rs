@@ -7,27 +7,31 @@
 
 use super::monitor::Member;
 use super::{Duplex, LinkState, Members};
-use crate::{MemberId, PrimaryReselect};
+use crate::{Config, MemberId, PrimaryReselect};
 
 /// What the choice depends on beside the members.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wishes {
+pub(super) struct Wishes<'a> {
     /// The preferred member, if it has joined.
     pub(super) primary: Option<MemberId>,
     /// It has just joined: take it, whatever `reselect` says.
     pub(super) force: bool,
     /// When it takes over from a working active member.
-    pub(super) reselect: PrimaryReselect,
+    pub(super) config: &'a Config,
 }
 
 /// The member that is to be active; one in state `Back` is to be up at once.
-pub(super) fn choose(members: &Members, current: Option<MemberId>, wishes: Wishes) -> Option<MemberId> {
-    primary_or_current(members, current, wishes).or_else(|| first_up(members)).or_else(|| first_back(members))
+pub(super) fn choose(members: &Members, current: Option<MemberId>, wishes: Wishes<'_>) -> Option<MemberId> {
+    primary_or_current(members, current, wishes)
+        .or_else(|| first_up(members))
+        .or_else(|| first_back(members, wishes.config))
 }
 
-/// The member in state `Back` whose `updelay` ends first.
-pub(super) fn first_back(members: &Members) -> Option<MemberId> {
-    let back = members.iter().filter(|(_, member)| member.state == LinkState::Back);
+/// The member in state `Back` whose `updelay` ends first. (One that the ARP
+/// monitor tries has yet to answer.)
+pub(super) fn first_back(members: &Members, config: &Config) -> Option<MemberId> {
+    let waits = |member: &Member| member.state == LinkState::Back && !config.arp.is_on();
+    let back = members.iter().filter(|(_, member)| waits(member));
     back.min_by_key(|(_, member)| member.since).map(|(id, _)| *id)
 }
 
@@ -36,13 +40,13 @@ pub(super) fn is_up(members: &Members, id: MemberId) -> bool {
     members.get(&id).is_some_and(|member| member.state == LinkState::Up)
 }
 
-fn primary_or_current(members: &Members, current: Option<MemberId>, wishes: Wishes) -> Option<MemberId> {
+fn primary_or_current(members: &Members, current: Option<MemberId>, wishes: Wishes<'_>) -> Option<MemberId> {
     let current = current.filter(|&id| is_up(members, id));
     let primary = wishes.primary.filter(|&id| is_up(members, id));
     let (Some(primary), Some(active)) = (primary, current) else {
         return primary.or(current);
     };
-    let takes_over = match wishes.reselect {
+    let takes_over = match wishes.config.primary_reselect {
         _ if wishes.force => true,
         PrimaryReselect::Always => true,
         PrimaryReselect::Better => quality(&members[&primary]) > quality(&members[&active]),

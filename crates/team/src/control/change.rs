@@ -20,7 +20,8 @@ impl Team {
     /// As in the kernel, a `primary` that is named takes over at once
     /// (`bond_option_primary_set`), a changed `primary_reselect` lets the best
     /// member be chosen anew, and `miimon` that is switched on reads the links
-    /// at once. Delays that are running end when the new value says.
+    /// at once, as `arp_interval` that is switched on asks its targets. Delays that
+    /// are running end when the new value says.
     ///
     /// # Errors
     /// What [`Config::check`] refuses; another mode that is not
@@ -97,10 +98,13 @@ impl Team {
                 }
             }
         }
+        self.monitor_arp_anew(before.arp.interval_ms, now);
         let delayed: Vec<(MemberId, LinkState)> = self
             .members
             .iter()
-            .filter(|(_, member)| matches!(member.state, LinkState::Back | LinkState::Fail))
+            .filter(|(id, member)| {
+                self.candidate != Some(**id) && matches!(member.state, LinkState::Back | LinkState::Fail)
+            })
             .map(|(&id, member)| (id, member.state))
             .collect();
         for (id, state) in delayed {
@@ -108,10 +112,12 @@ impl Team {
         }
     }
 
-    /// A delay that is running ends when the new value says; without `miimon` at once.
+    /// A delay that is running ends when the new value says; without `miimon` at
+    /// once, and under the ARP monitor the member has to be heard of.
     fn delay_anew(&mut self, id: MemberId, state: LinkState, now: Time) {
         if self.config.miimon_ms == 0 {
-            let to = if state == LinkState::Back { LinkState::Up } else { LinkState::Down };
+            let comes_up = state == LinkState::Back && !self.config.arp.is_on();
+            let to = if comes_up { LinkState::Up } else { LinkState::Down };
             self.enter(id, to, now);
         } else if let Some((at, reason)) = self.members.get(&id).and_then(|member| member.delay(id, &self.config)) {
             self.timers.set(reason, at);

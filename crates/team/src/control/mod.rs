@@ -11,10 +11,13 @@
 //! mode, not in 802.3ad alone, and a member whose `downdelay` runs counts.
 
 mod active;
+mod arp_monitor;
 mod change;
+mod hearing;
 mod monitor;
 mod notify;
 mod planning;
+mod probe;
 mod timers;
 mod words;
 
@@ -23,6 +26,10 @@ use std::net::IpAddr;
 
 use nicteam_wire::Mac;
 
+pub use self::hearing::Traffic;
+pub use self::probe::Subnet;
+
+use self::hearing::Hearing;
 use self::monitor::{Member, millis};
 use self::notify::Announcer;
 use self::timers::Timers;
@@ -78,6 +85,18 @@ pub struct MemberStatus {
     pub link_failures: u32,
 }
 
+/// Frames from members that the control side wants to see, whatever becomes of
+/// them in the dataplane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Listen {
+    /// Slow protocols (EtherType 0x8809): LACP and markers.
+    pub slow: bool,
+    /// ARP.
+    pub arp: bool,
+    /// IPv6 neighbour solicitations and advertisements.
+    pub neighbours: bool,
+}
+
 /// Why [`Team::poll_timeout`] wants to be called back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimerReason {
@@ -89,6 +108,8 @@ pub enum TimerReason {
     DownDelay(MemberId),
     /// The next gratuitous ARP or unsolicited neighbour advertisement.
     PeerNotify,
+    /// The ARP monitor's next round.
+    ArpMon,
 }
 
 /// What the shell is to do.
@@ -107,6 +128,8 @@ pub enum Effect {
     },
     /// Read the link of every member now and call [`Team::handle_link`] for each.
     ReadLinks,
+    /// The same; then read the counters of all members and call [`Team::handle_traffic`] once.
+    ReadTraffic,
     /// Something a user may want to know.
     Event(Event),
 }
@@ -184,6 +207,12 @@ pub struct Team {
     carrier: bool,
     plan: Plan,
     announcer: Announcer,
+    /// The ARP monitor: the subnets in which it asks.
+    subnets: Vec<Subnet>,
+    /// The ARP monitor: what was heard of each member.
+    hearing: BTreeMap<MemberId, Hearing>,
+    /// The ARP monitor: the member that is tried while none is active.
+    candidate: Option<MemberId>,
     timers: Timers,
     effects: VecDeque<Effect>,
 }
@@ -206,6 +235,9 @@ impl Team {
             carrier: false,
             plan: Plan::nobody(),
             announcer: Announcer { mac, addresses: Vec::new(), rounds: 0 },
+            subnets: Vec::new(),
+            hearing: BTreeMap::new(),
+            candidate: None,
             timers: Timers::new(),
             effects: VecDeque::new(),
         })
@@ -241,6 +273,10 @@ impl Team {
             self.timers.set(reason, at);
         }
         self.members.insert(id, member);
+        self.hearing.insert(id, Hearing::new(now));
+        if self.config.arp.is_on() && !self.timers.is_set(TimerReason::ArpMon) {
+            self.timers.set(TimerReason::ArpMon, now);
+        }
         if self.config.miimon_ms > 0 && !self.timers.is_set(TimerReason::MiiMon) {
             self.timers.set(TimerReason::MiiMon, now + millis(self.config.miimon_ms));
         }
@@ -255,8 +291,11 @@ impl Team {
         self.members.remove(&id).ok_or(TeamError::NoMember(id))?;
         self.timers.stop(TimerReason::UpDelay(id));
         self.timers.stop(TimerReason::DownDelay(id));
+        self.hearing.remove(&id);
+        self.candidate = self.candidate.filter(|&candidate| candidate != id);
         if self.members.is_empty() {
             self.timers.stop(TimerReason::MiiMon);
+            self.timers.stop(TimerReason::ArpMon);
         }
         self.settle(self.active == Some(id), now);
         Ok(())
@@ -275,7 +314,7 @@ impl Team {
         }
         self.enter(id, to, now);
         let choose_again = match to {
-            LinkState::Up => self.active.is_none() || self.primary() == Some(id),
+            LinkState::Up => self.active.is_none() || self.is_preferred(id),
             LinkState::Down => self.active == Some(id),
             LinkState::Fail | LinkState::Back => false,
         };
@@ -288,6 +327,23 @@ impl Team {
     pub fn handle_addresses(&mut self, addresses: Vec<(u16, IpAddr)>) {
         self.assert_drained();
         self.announcer.addresses = addresses;
+    }
+
+    /// The subnets that the team's stack has addresses in: from these the ARP
+    /// monitor asks.
+    pub fn handle_subnets(&mut self, subnets: Vec<Subnet>) {
+        self.assert_drained();
+        self.subnets = subnets;
+    }
+
+    /// Which frames of members the shell is to hand to [`Team::handle_frame`], now.
+    pub fn listens(&self) -> Listen {
+        let arp = &self.config.arp;
+        Listen {
+            slow: false,
+            arp: arp.is_on() && (arp.validate.filters() || !arp.ip_targets.is_empty()),
+            neighbours: arp.is_on() && (arp.validate.filters() || !arp.ip6_targets.is_empty()),
+        }
     }
 
     /// The team's own MAC address changed.
@@ -309,8 +365,12 @@ impl Team {
         if due.contains(&TimerReason::PeerNotify) {
             self.announce(now);
         }
-        if due.iter().any(|reason| *reason != TimerReason::PeerNotify) {
+        let reads_links = |reason: &TimerReason| !matches!(reason, TimerReason::PeerNotify | TimerReason::ArpMon);
+        if due.iter().any(reads_links) {
             self.effects.push_back(Effect::ReadLinks);
+        }
+        if due.contains(&TimerReason::ArpMon) {
+            self.start_arp_round(now);
         }
     }
 
@@ -372,6 +432,11 @@ impl Team {
         }
     }
 
+    /// True if a member that came up is to be compared with the active one.
+    fn is_preferred(&self, id: MemberId) -> bool {
+        self.primary() == Some(id)
+    }
+
     /// The member that the configuration prefers, if it has joined.
     fn primary(&self) -> Option<MemberId> {
         let wanted = self.config.primary.as_deref()?;
@@ -383,7 +448,9 @@ impl Team {
         let Some(member) = self.members.get_mut(&id) else { return };
         let from = std::mem::replace(&mut member.state, to);
         member.since = now;
-        if to == LinkState::Down {
+        // The ARP monitor tries a member that is down and stays so until it answers.
+        let tries = self.candidate == Some(id) && to != LinkState::Up;
+        if to == LinkState::Down && !tries {
             member.link_failures = member.link_failures.saturating_add(1);
         }
         self.timers.stop(TimerReason::UpDelay(id));
@@ -392,7 +459,9 @@ impl Team {
             self.timers.set(reason, at);
         }
         let name = member.name.clone();
-        self.effects.push_back(Effect::Event(Event::Member { id, name, from, to }));
+        if !tries {
+            self.effects.push_back(Effect::Event(Event::Member { id, name, from, to }));
+        }
     }
 
     /// After every change of a member: makes everything else follow from the
@@ -404,7 +473,7 @@ impl Team {
                 self.choose_active(now);
             }
         } else if !self.is_usable()
-            && let Some(back) = active::first_back(&self.members)
+            && let Some(back) = active::first_back(&self.members, &self.config)
         {
             self.enter(back, LinkState::Up, now);
         }
@@ -418,7 +487,7 @@ impl Team {
     /// Linux `bond_select_active_slave`.
     fn choose_active(&mut self, now: Time) {
         let primary = self.primary();
-        let wishes = active::Wishes { primary, force: self.force_primary, reselect: self.config.primary_reselect };
+        let wishes = active::Wishes { primary, force: self.force_primary, config: &self.config };
         let to = active::choose(&self.members, self.active, wishes);
         if primary.is_some_and(|id| active::is_up(&self.members, id)) {
             self.force_primary = false;
@@ -434,6 +503,9 @@ impl Team {
             && !active::is_up(&self.members, id)
         {
             self.enter(id, LinkState::Up, now);
+        }
+        if let Some(hearing) = to.and_then(|id| self.hearing.get_mut(&id)) {
+            hearing.tried = now;
         }
         let from = std::mem::replace(&mut self.active, to);
         self.effects.push_back(Effect::Event(Event::Active { from, to }));
@@ -465,8 +537,8 @@ impl Team {
     ///
     /// Rounds wait until the team has carrier. (The kernel counts them down
     /// meanwhile, and sends the first of a team that just got carrier a `miimon`
-    /// later.) Without `miimon` only the first is sent: the kernel sends the
-    /// others from its link monitor, which does not run then.
+    /// later.) Without `miimon` and `arp_interval` only the first is sent: the
+    /// kernel sends the others from its link monitor, which does not run then.
     fn announce(&mut self, now: Time) {
         let Some(member) = self.active.filter(|_| self.carrier && self.announcer.rounds > 0) else {
             return;
@@ -474,7 +546,7 @@ impl Team {
         let frames = self.announcer.frames().map(|frame| Effect::Transmit { member, frame });
         self.effects.extend(frames);
         let interval_ms = match self.config.peer_notif_delay_ms {
-            0 => self.config.miimon_ms,
+            0 => self.config.miimon_ms.max(self.config.arp.interval_ms),
             delay_ms => delay_ms,
         };
         self.announcer.rounds = if interval_ms > 0 { self.announcer.rounds - 1 } else { 0 };

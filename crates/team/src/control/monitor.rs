@@ -52,6 +52,7 @@ impl Member {
     /// When the link has to be looked at again because a delay ends, and why.
     pub(super) fn delay(&self, id: MemberId, config: &Config) -> Option<(Time, TimerReason)> {
         match self.state {
+            _ if config.miimon_ms == 0 => None,
             LinkState::Up | LinkState::Down => None,
             LinkState::Back => Some((self.since + millis(config.updelay_ms), TimerReason::UpDelay(id))),
             LinkState::Fail => Some((self.since + millis(config.downdelay_ms), TimerReason::DownDelay(id))),
@@ -62,6 +63,13 @@ impl Member {
 /// The state of a member that joins.
 pub(super) fn first_state(config: &Config, link: MemberLink, usable: bool) -> LinkState {
     match link.carrier {
+        carrier if config.arp.is_on() => {
+            if carrier {
+                LinkState::Up
+            } else {
+                LinkState::Down
+            }
+        }
         _ if config.miimon_ms == 0 => LinkState::Up,
         false => LinkState::Down,
         true if config.updelay_ms > 0 && usable => LinkState::Back,

@@ -234,7 +234,7 @@ impl World {
                 self.transmitted += 1;
             }
             Effect::Event(Event::Active { .. }) => self.transmitted = 0,
-            Effect::ReadLinks | Effect::Event(_) => {}
+            Effect::ReadLinks | Effect::ReadTraffic | Effect::Event(_) => {}
         }
     }
 }

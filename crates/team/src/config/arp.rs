@@ -1,0 +1,335 @@
+//! The ARP monitor's options.
+//!
+//! Linux drivers/net/bonding/bond_options.c, the `bond_option_arp_*`,
+//! `bond_option_ns_ip6_*` and `bond_option_missed_max_set` functions.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::str::FromStr;
+
+use super::names::named;
+use super::options::{INT_MAX, number};
+use super::{Config, ConfigError, ConfigOption, Mode, Values};
+
+/// The most targets of each kind (`BOND_MAX_ARP_TARGETS`, `BOND_MAX_NS_TARGETS`).
+pub const MAX_ARP_TARGETS: usize = 16;
+
+/// The ARP monitor: whether members are judged by what they receive, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArpMonitoring {
+    /// `arp_interval`: between two rounds of probes, milliseconds; 0 never.
+    pub interval_ms: u32,
+    /// `arp_ip_target`: who is asked by ARP, in their order, at most [`MAX_ARP_TARGETS`].
+    pub ip_targets: Vec<Ipv4Addr>,
+    /// `ns_ip6_target`: who is asked by neighbour solicitation, in their order, at most [`MAX_ARP_TARGETS`].
+    pub ip6_targets: Vec<Ipv6Addr>,
+    /// `arp_validate`: which frames prove that a member works.
+    pub validate: ArpValidate,
+    /// `arp_all_targets`: whether every target has to answer.
+    pub all_targets: ArpAllTargets,
+    /// `arp_missed_max`: intervals without a sign of life before a member is down, 1 to 255.
+    pub missed_max: u32,
+}
+
+/// Which frames prove that a member works (`arp_validate`).
+///
+/// Validated: ARP and neighbour discovery between the team and a target.
+/// Filtered: any ARP or neighbour discovery. Else: any frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ArpValidate {
+    /// 0: any frame.
+    #[default]
+    None,
+    /// 1: validated on the active member.
+    Active,
+    /// 2: validated on the others.
+    Backup,
+    /// 3: validated on all.
+    All,
+    /// 4: filtered on all.
+    Filter,
+    /// 5: filtered, and validated on the active member.
+    FilterActive,
+    /// 6: filtered, and validated on the others.
+    FilterBackup,
+}
+
+/// Whether every target has to answer (`arp_all_targets`); of consequence for
+/// active-backup members that are validated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ArpAllTargets {
+    /// 0: one is enough.
+    #[default]
+    Any,
+    /// 1: each of them.
+    All,
+}
+
+impl Default for ArpMonitoring {
+    fn default() -> ArpMonitoring {
+        ArpMonitoring {
+            interval_ms: 0,
+            ip_targets: Vec::new(),
+            ip6_targets: Vec::new(),
+            validate: ArpValidate::default(),
+            all_targets: ArpAllTargets::default(),
+            missed_max: DEFAULT_MISSED_MAX,
+        }
+    }
+}
+
+impl ArpMonitoring {
+    /// True if members are judged by it, and not by their carrier.
+    pub fn is_on(&self) -> bool {
+        self.interval_ms > 0
+    }
+
+    /// Refuses `miimon` and `arp_interval` together, and the monitor and its
+    /// validation in modes that cannot use it (EACCES).
+    pub(super) fn check(&self, config: &Config) -> Result<(), ConfigError> {
+        let ArpMonitoring { interval_ms, validate, .. } = self;
+        if *interval_ms > 0 && config.miimon_ms > 0 {
+            return Err(ConfigError::Conflict(format!(
+                "`arp_interval {interval_ms}` and `miimon {}` exclude each other: set one of them to 0",
+                config.miimon_ms
+            )));
+        }
+        if config.mode.uses_arp() {
+            return Ok(());
+        }
+        let mode = config.mode;
+        if *interval_ms > 0 {
+            return Err(ConfigError::Conflict(format!("`arp_interval {interval_ms}` does not work in mode {mode}")));
+        }
+        match validate {
+            ArpValidate::None => Ok(()),
+            _ => Err(ConfigError::Conflict(format!("`arp_validate {validate}` does not work in mode {mode}"))),
+        }
+    }
+}
+
+impl Mode {
+    /// Whether the ARP monitor can judge its members (Linux `bond_mode_uses_arp`).
+    pub const fn uses_arp(self) -> bool {
+        match self {
+            Mode::BalanceRr | Mode::ActiveBackup | Mode::BalanceXor | Mode::Broadcast => true,
+        }
+    }
+}
+
+impl ArpValidate {
+    /// Every choice, by the kernel's number.
+    pub const ALL: [ArpValidate; 7] = [
+        ArpValidate::None,
+        ArpValidate::Active,
+        ArpValidate::Backup,
+        ArpValidate::All,
+        ArpValidate::Filter,
+        ArpValidate::FilterActive,
+        ArpValidate::FilterBackup,
+    ];
+
+    /// The kernel's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ArpValidate::None => "none",
+            ArpValidate::Active => "active",
+            ArpValidate::Backup => "backup",
+            ArpValidate::All => "all",
+            ArpValidate::Filter => "filter",
+            ArpValidate::FilterActive => "filter_active",
+            ArpValidate::FilterBackup => "filter_backup",
+        }
+    }
+
+    /// The kernel's number.
+    pub const fn number(self) -> u32 {
+        self as u32
+    }
+
+    /// Whether a member is validated, by whether it is the active one (`slave_do_arp_validate`).
+    pub const fn validates(self, active: bool) -> bool {
+        match self {
+            ArpValidate::All => true,
+            ArpValidate::Active | ArpValidate::FilterActive => active,
+            ArpValidate::Backup | ArpValidate::FilterBackup => !active,
+            ArpValidate::None | ArpValidate::Filter => false,
+        }
+    }
+
+    /// Whether members that are not validated are filtered (`slave_do_arp_validate_only`).
+    pub const fn filters(self) -> bool {
+        matches!(self, ArpValidate::Filter | ArpValidate::FilterActive | ArpValidate::FilterBackup)
+    }
+}
+
+impl ArpAllTargets {
+    /// Every choice, by the kernel's number.
+    pub const ALL: [ArpAllTargets; 2] = [ArpAllTargets::Any, ArpAllTargets::All];
+
+    /// The kernel's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ArpAllTargets::Any => "any",
+            ArpAllTargets::All => "all",
+        }
+    }
+
+    /// The kernel's number.
+    pub const fn number(self) -> u32 {
+        self as u32
+    }
+}
+
+impl fmt::Display for ArpValidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for ArpAllTargets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for ArpValidate {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<ArpValidate, ConfigError> {
+        let known = ArpValidate::ALL.map(|choice| (choice, choice.name(), Some(choice.number())));
+        named("arp_validate", text, &known, &[])
+    }
+}
+
+impl FromStr for ArpAllTargets {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<ArpAllTargets, ConfigError> {
+        let known = ArpAllTargets::ALL.map(|choice| (choice, choice.name(), Some(choice.number())));
+        named("arp_all_targets", text, &known, &[])
+    }
+}
+
+/// The kernel's default, and ours.
+const DEFAULT_MISSED_MAX: u32 = 2;
+/// `bond_intmax_tbl`.
+const INTERVAL: Values = Values::Number { max: INT_MAX, words: &[("off", 0), ("default", 0), ("maxval", INT_MAX)] };
+/// `bond_missed_max_tbl`.
+const MISSED_MAX: Values =
+    Values::Positive { max: 255, words: &[("minval", 1), ("default", DEFAULT_MISSED_MAX), ("maxval", 255)] };
+const IP_TARGETS: Values = Values::Text {
+    takes: "up to 16 IPv4 addresses between commas; with + or - in front they are added to those there are, or removed",
+    example: "10.0.0.1,10.0.0.2",
+};
+const IP6_TARGETS: Values = Values::Text {
+    takes: "up to 16 IPv6 addresses between commas; with + or - in front they are added to those there are, or removed",
+    example: "fe80::1,2001:db8::1",
+};
+const VALIDATE_NAMES: [&str; ArpValidate::ALL.len()] =
+    ["none", "active", "backup", "all", "filter", "filter_active", "filter_backup"];
+
+pub(super) const ARP_INTERVAL: ConfigOption = ConfigOption {
+    name: "arp_interval",
+    doc: "how often the targets are asked whether members work, milliseconds; 0 never; any other value sets miimon to 0",
+    values: INTERVAL,
+    get: |config| config.arp.interval_ms.to_string(),
+    set: |config, text| {
+        config.arp.interval_ms = number("arp_interval", INTERVAL, text)?;
+        if config.arp.is_on() {
+            config.miimon_ms = 0;
+        }
+        Ok(())
+    },
+};
+
+pub(super) const ARP_IP_TARGET: ConfigOption = ConfigOption {
+    name: "arp_ip_target",
+    doc: "arp_interval: whom to ask by ARP",
+    values: IP_TARGETS,
+    get: |config| list(&config.arp.ip_targets),
+    set: |config, text| {
+        config.arp.ip_targets = targets("arp_ip_target", IP_TARGETS, text, &config.arp.ip_targets, |ip: &Ipv4Addr| {
+            !ip.is_broadcast() && ip.octets()[0] != 0
+        })?;
+        Ok(())
+    },
+};
+
+pub(super) const NS_IP6_TARGET: ConfigOption = ConfigOption {
+    name: "ns_ip6_target",
+    doc: "arp_interval: whom to ask by IPv6 neighbour solicitation",
+    values: IP6_TARGETS,
+    get: |config| list(&config.arp.ip6_targets),
+    set: |config, text| {
+        config.arp.ip6_targets =
+            targets("ns_ip6_target", IP6_TARGETS, text, &config.arp.ip6_targets, |ip: &Ipv6Addr| {
+                !ip.is_unspecified() && !ip.is_loopback() && !ip.is_multicast()
+            })?;
+        Ok(())
+    },
+};
+
+pub(super) const ARP_VALIDATE: ConfigOption = ConfigOption {
+    name: "arp_validate",
+    doc: "arp_interval: on which members only the targets' answers count, or only ARP and neighbour discovery (filter)",
+    values: Values::Names(&VALIDATE_NAMES),
+    get: |config| config.arp.validate.to_string(),
+    set: |config, text| text.parse().map(|choice| config.arp.validate = choice),
+};
+
+pub(super) const ARP_ALL_TARGETS: ConfigOption = ConfigOption {
+    name: "arp_all_targets",
+    doc: "active-backup with arp_validate: whether one target has to answer or each",
+    values: Values::Names(&["any", "all"]),
+    get: |config| config.arp.all_targets.to_string(),
+    set: |config, text| text.parse().map(|choice| config.arp.all_targets = choice),
+};
+
+pub(super) const ARP_MISSED_MAX: ConfigOption = ConfigOption {
+    name: "arp_missed_max",
+    doc: "arp_interval: intervals without an answer before a member is down",
+    values: MISSED_MAX,
+    get: |config| config.arp.missed_max.to_string(),
+    set: |config, text| number("arp_missed_max", MISSED_MAX, text).map(|n| config.arp.missed_max = n),
+};
+
+fn list<A: fmt::Display>(addresses: &[A]) -> String {
+    addresses.iter().map(A::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// The targets that follow from those there are and a list: of addresses alone,
+/// which takes their place, or of addresses each with a `+` or a `-`
+/// (`bond_option_arp_ip_target_add`, `_rem`).
+fn targets<A>(
+    option: &'static str,
+    values: Values,
+    text: &str,
+    before: &[A],
+    can_be: impl Fn(&A) -> bool,
+) -> Result<Vec<A>, ConfigError>
+where
+    A: FromStr + Copy + PartialEq + Into<IpAddr>,
+{
+    let refused = |expected: String| ConfigError::BadValue { option, value: text.to_owned(), expected };
+    let words: Vec<&str> = text.split(',').map(str::trim).filter(|word| !word.is_empty()).collect();
+    let signed = words.iter().filter(|word| word.starts_with(['+', '-'])).count();
+    if signed != 0 && signed != words.len() {
+        return Err(refused("either every address with a sign or none".to_owned()));
+    }
+    let mut targets = if signed == 0 { Vec::new() } else { before.to_vec() };
+    for word in words {
+        let address: A =
+            word.strip_prefix(['+', '-']).unwrap_or(word).parse().map_err(|_| refused(values.to_string()))?;
+        let (shown, place) = (address.into(), targets.iter().position(|&target| target == address));
+        match (word.starts_with('-'), place) {
+            (true, Some(place)) => drop(targets.remove(place)),
+            (true, None) => return Err(refused(format!("{shown} is no target"))),
+            (false, Some(_)) => return Err(refused(format!("{shown} is a target already"))),
+            (false, None) if !can_be(&address) => return Err(refused(format!("{shown} cannot be a target"))),
+            (false, None) if targets.len() == MAX_ARP_TARGETS => return Err(refused(values.to_string())),
+            (false, None) => targets.push(address),
+        }
+    }
+    Ok(targets)
+}
