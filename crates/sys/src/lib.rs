@@ -8,6 +8,7 @@ pub mod cpu;
 mod error;
 pub mod ethtool;
 pub mod listen;
+pub mod multicast;
 pub mod netlink;
 pub mod netns;
 pub mod nft;

@@ -6,10 +6,12 @@
 #![forbid(unsafe_code)]
 
 mod arp;
+mod checksum;
 mod ethernet;
 mod frame;
 mod lacp;
 mod mac;
+pub mod membership;
 mod ndisc;
 
 pub use arp::Arp;

@@ -2,6 +2,7 @@
 
 use std::net::Ipv6Addr;
 
+use crate::checksum::folded;
 use crate::ethernet::header;
 use crate::frame::{Malformed, Vlan, ethertype};
 use crate::mac::Mac;
@@ -197,11 +198,7 @@ fn checksum(src: Ipv6Addr, dst: Ipv6Addr, message: &[u8]) -> u16 {
     let words = message.chunks(2).map(|pair| u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]));
     // A message is shorter than 64 KiB: the sum of its words fits 32 bits.
     let start = message.len() as u32 + u32::from(ICMPV6);
-    let mut sum = addresses.chain(words).fold(start, |sum, word| sum + u32::from(word));
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
+    folded(addresses.chain(words).fold(start, |sum, word| sum + u32::from(word)))
 }
 
 fn address(bytes: &[u8], at: usize) -> Ipv6Addr {
