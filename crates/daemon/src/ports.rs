@@ -85,8 +85,9 @@ pub(crate) fn restore(netlink: &mut Netlink, index: u32, original: &Original) ->
 }
 
 impl Member {
-    /// Prepares a device: no IPv6 address of its own, the team's MAC address
-    /// (so that a real NIC does not filter what is sent to the team) and MTU, and up.
+    /// Prepares a device: no IPv6 address of its own, this MAC address (mostly the
+    /// team's, so that a real NIC does not filter what is sent to it), the team's
+    /// MTU, and up.
     /// What it was goes into its alias first. If something fails, it is given back.
     pub(crate) fn enter(
         netlink: &mut Netlink,

@@ -212,7 +212,7 @@ pub(crate) fn problems(status: &TeamStatus, config: &Config) -> Vec<Problem> {
             hint: format!("`nicteam team member add {team} {primary}`, or name another with `nicteam team set {team} primary=DEVICE`"),
         });
     }
-    if config.miimon_ms == 0 && members.len() > 1 {
+    if config.miimon_ms == 0 && !config.arp.is_on() && members.len() > 1 {
         problems.push(Problem {
             text: "miimon is 0: nobody looks at the links, and a dead member keeps its share of the frames".to_owned(),
             hint: format!("nicteam team set {team} miimon=100"),

@@ -101,14 +101,31 @@ const KNOWN: &[Known] = &[
         is: |difference| {
             let Difference { option, config, .. } = difference;
             let off = DELAYS.contains(option) && config.miimon_ms == 0;
-            off && difference.kernel == Said::Conflict && difference.ours == Said::Shows("0".to_owned())
+            let none = [Said::Shows("0".to_owned()), Said::BadValue].contains(&difference.ours);
+            off && difference.kernel == Said::Conflict && none
         },
     },
     Known {
         name: "miimon-off-under-delays",
         is: |difference| {
             let Difference { option, kernel, ours, .. } = difference;
-            (*option, kernel, ours) == ("miimon", &Said::Shows("0".to_owned()), &Said::Conflict)
+            let switches = match *option {
+                "miimon" => *kernel == Said::Shows("0".to_owned()),
+                "arp_interval" => matches!(kernel, Said::Shows(_)),
+                _ => false,
+            };
+            switches && *ours == Said::Conflict && DELAYS.iter().any(|delay| difference.shows(delay) != "0")
+        },
+    },
+    Known {
+        name: "carrier-is-always-used",
+        is: |difference| difference.option == "use_carrier" && difference.value == "0" && difference.is_refused_here(),
+    },
+    Known {
+        name: "targets-that-are-none",
+        is: |difference| {
+            let none = difference.value.trim().is_empty() || difference.ours == Said::BadValue;
+            difference.option == "arp_ip_target" && difference.kernel == Said::Conflict && none
         },
     },
     Known {
@@ -168,6 +185,12 @@ impl Difference {
     /// The kernel has taken it alone.
     fn is_refused_here(&self) -> bool {
         matches!(self.kernel, Said::Shows(_)) && self.ours == Said::BadValue
+    }
+
+    /// The value of another option then.
+    fn shows(&self, option: &str) -> String {
+        let value = self.config.options().into_iter().find(|(name, _)| *name == option);
+        value.map(|(_, value)| value).unwrap_or_default()
     }
 
     /// One has taken it, the other has not: the two cannot go on together.
@@ -253,6 +276,7 @@ impl Bout {
 fn shown(option: &ConfigOption, text: &str) -> String {
     match option.values {
         Values::Names(_) => text.split(' ').next().unwrap_or_default().to_owned(),
+        Values::Text { .. } => text.split_whitespace().collect::<Vec<_>>().join(","),
         _ => text.to_owned(),
     }
 }
@@ -297,11 +321,14 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// Every option but `mode`, which a bond with members does not change, with every value.
+/// Every option that a bond with members can change in sysfs, with every value.
 fn trials() -> Vec<(&'static ConfigOption, String)> {
-    let options = Config::OPTIONS.iter().filter(|option| option.name != "mode");
+    let options = Config::OPTIONS.iter().filter(|option| !ELSEWHERE.contains(&option.name));
     options.flat_map(|option| values(option).into_iter().map(move |value| (option, value))).collect()
 }
+
+/// Of these, `mode` and `fail_over_mac` need a bond without members, and the others are no files there.
+const ELSEWHERE: [&str; 4] = ["mode", "fail_over_mac", "ns_ip6_target", "prio"];
 
 /// Ordinary values, limits and nonsense.
 fn values(option: &ConfigOption) -> Vec<String> {
@@ -320,6 +347,11 @@ fn values(option: &ConfigOption) -> Vec<String> {
             values.extend(limits.map(|number| number.to_string()));
             values.extend(words.iter().map(|(word, _)| (*word).to_owned()));
             values.extend([" 7\n", "7 8", "+7", "007", "off", "maxval", TOO_LONG].map(str::to_owned));
+        }
+        Values::Text { .. } => {
+            let targets = ["+10.0.0.1", "+10.0.0.2", "-10.0.0.1", "+10.0.0.1", "-10.0.0.9", "+0.1.2.3"];
+            values.extend(targets.map(str::to_owned));
+            values.extend(["+255.255.255.255", "+10.0.0", "+fe80::1", "+"].map(str::to_owned));
         }
         _ => values.extend(["a0", "a1", " a1\n", "zz9", "a/b", "name-of-16-bytes", "a0 a1"].map(str::to_owned)),
     }

@@ -6,11 +6,15 @@
 //! white space around a value does not count.
 
 mod arp;
+mod failover;
 mod names;
 mod options;
 
 pub use arp::{ArpAllTargets, ArpMonitoring, ArpValidate, MAX_ARP_TARGETS};
+pub use failover::FailOverMac;
 pub use options::{ConfigOption, Values, nearest};
+
+use std::collections::BTreeMap;
 
 use options::{DEFAULT_PACKETS_PER_SLAVE, OPTIONS};
 
@@ -135,6 +139,14 @@ pub struct Config {
     pub peer_notif_delay_ms: u32,
     /// The ARP monitor, which takes the place of `miimon_ms`.
     pub arp: ArpMonitoring,
+    /// active-backup: which addresses members and team have.
+    pub fail_over_mac: FailOverMac,
+    /// active-backup: frames that standby members receive are taken.
+    pub all_slaves_active: bool,
+    /// active-backup: reports of multicast groups after a failover, 0 to 255.
+    pub resend_igmp: u32,
+    /// active-backup: priorities other than 0, by the member's device name.
+    pub prio: BTreeMap<String, i32>,
 }
 
 impl Default for Config {
@@ -152,6 +164,10 @@ impl Default for Config {
             num_grat_arp: 1,
             peer_notif_delay_ms: 0,
             arp: ArpMonitoring::default(),
+            fail_over_mac: FailOverMac::default(),
+            all_slaves_active: false,
+            resend_igmp: 1,
+            prio: BTreeMap::new(),
         }
     }
 }
@@ -177,13 +193,13 @@ impl Config {
 
     /// Refuses what the kernel refuses: `updelay`, `downdelay` and
     /// `peer_notif_delay` without `miimon` (EPERM); `packets_per_slave` outside
-    /// balance-rr and `primary` outside active-backup (EACCES); `arp_interval`
+    /// balance-rr, `primary` and `prio` outside active-backup (EACCES); `arp_interval`
     /// beside `miimon` (EINVAL over netlink; in sysfs, and in [`Config::set`],
     /// the later of the two switches the other off).
     ///
     /// As in the kernel, an `xmit_hash_policy` outside balance-xor, a
-    /// `primary_reselect` without `primary` and a `num_grat_arp` outside
-    /// active-backup are kept and have no effect; a delay that is no multiple
+    /// `primary_reselect` without `primary`, and `num_grat_arp`, `fail_over_mac`
+    /// and `all_slaves_active` outside active-backup are kept and have no effect; a delay that is no multiple
     /// of `miimon` is allowed (the kernel rounds it down). Returns the first
     /// conflict.
     pub fn check(&self) -> Result<(), ConfigError> {
@@ -205,7 +221,7 @@ impl Config {
             Some(primary) if *mode != Mode::ActiveBackup => Err(ConfigError::Conflict(format!(
                 "`primary {primary}` works in mode active-backup alone; the mode is {mode}"
             ))),
-            _ => self.arp.check(self),
+            _ => self.check_prio().and_then(|()| self.arp.check(self)),
         }
     }
 }

@@ -20,9 +20,9 @@ mod time;
 mod timers;
 
 pub use config::{AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, Mode, PrimaryReselect, Values, nearest};
-pub use config::{ArpAllTargets, ArpMonitoring, ArpValidate, MAX_ARP_TARGETS};
+pub use config::{ArpAllTargets, ArpMonitoring, ArpValidate, FailOverMac, MAX_ARP_TARGETS};
 pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};
-pub use control::{Listen, Subnet, Traffic};
+pub use control::{Group, Listen, Subnet, Traffic};
 pub use member::{MAX_MEMBERS, MemberId, MemberSet};
 pub use plan::{Action, Choose, MAX_BUCKETS, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict};
 pub use time::Time;

@@ -1,8 +1,8 @@
 //! Options by name: what the kernel takes is taken, the rest is refused with a reason.
 
 use nicteam_team::{
-    AggrLayers, ArpAllTargets, ArpMonitoring, ArpValidate, Config, ConfigError, ConfigOption, HashPolicy, Mode,
-    PrimaryReselect, Values,
+    AggrLayers, ArpAllTargets, ArpMonitoring, ArpValidate, Config, ConfigError, ConfigOption, FailOverMac, HashPolicy,
+    Mode, PrimaryReselect, Values,
 };
 use proptest::prelude::*;
 
@@ -179,6 +179,32 @@ fn the_later_of_two_monitors_switches_the_other_off() {
 }
 
 #[test]
+fn priorities_are_set_member_by_member() {
+    let prio = |texts: &[&str]| {
+        let mut config = Config::default();
+        texts.iter().try_for_each(|text| config.set("prio", text))?;
+        Ok::<_, ConfigError>(config.options().into_iter().find(|(name, _)| *name == "prio").unwrap().1)
+    };
+    assert_eq!(prio(&["eth1:5", " eth0:-3 , eth2:1\n"]).unwrap(), "eth0:-3,eth1:5,eth2:1");
+    assert_eq!(prio(&["eth1:5,eth0:2", "eth1:0"]).unwrap(), "eth0:2");
+    assert_eq!(prio(&["eth1:-2147483648"]).unwrap(), "eth1:-2147483648");
+    for bad in ["eth0", "eth0:", "eth0:x", "eth0:+1", "eth0:2147483648", ":1", "a b:1", "eth0:1:2"] {
+        assert!(prio(&[bad]).is_err(), "{bad}");
+    }
+    let error = with(&[("mode", "balance-xor"), ("prio", "eth0:5")]).check().unwrap_err().to_string();
+    assert!(error.contains("prio eth0:5"), "{error}");
+}
+
+#[test]
+fn carrier_is_always_used() {
+    for text in ["on", "1", "default"] {
+        with(&[("use_carrier", text)]);
+    }
+    let error = Config::default().set("use_carrier", "0").unwrap_err().to_string();
+    assert!(error.contains("on (1)"), "{error}");
+}
+
+#[test]
 fn targets_are_listed_added_and_removed() {
     let targets = |texts: &[&str]| {
         let mut config = Config::default();
@@ -266,7 +292,9 @@ fn any_config() -> impl Strategy<Value = Config> {
     );
     let times = (0..=i32::MAX as u32, 0..=i32::MAX as u32, 0..=i32::MAX as u32, 0..=300_000_u32);
     let counts = (0..=65_535_u32, 0..=i32::MAX as u32, 0..=255_u32);
-    (choices, times, counts, any_arp()).prop_map(|(choices, times, counts, arp)| Config {
+    let prio = prop::collection::btree_map("[a-z][a-z0-9.-]{0,14}", prop_oneof![..=-1_i32, 1_i32..], 0..4);
+    let failover = (prop::sample::select(&FailOverMac::ALL[..]), any::<bool>(), 0..=255_u32, prio);
+    (choices, times, counts, any_arp(), failover).prop_map(|(choices, times, counts, arp, failover)| Config {
         mode: choices.0,
         xmit_hash_policy: choices.1,
         primary_reselect: choices.2,
@@ -279,6 +307,10 @@ fn any_config() -> impl Strategy<Value = Config> {
         min_links: counts.1,
         num_grat_arp: counts.2,
         arp,
+        fail_over_mac: failover.0,
+        all_slaves_active: failover.1,
+        resend_igmp: failover.2,
+        prio: failover.3,
     })
 }
 

@@ -102,6 +102,7 @@ impl From<&Error> for Refusal {
             Error::Team(TeamError::Config(_)) => (RefusalKind::BadOption, None),
             // The kernel's BOND_OPTFLAG_NOSLAVES.
             Error::Team(TeamError::ModeNeedsNoMembers { .. }) => (RefusalKind::NotNow, Some(Errno::ENOTEMPTY)),
+            Error::Team(TeamError::AddressesNeedNoMembers) => (RefusalKind::NotNow, Some(Errno::ENOTEMPTY)),
             Error::Team(TeamError::NoActiveMember(_)) => (RefusalKind::NotNow, Some(Errno::EACCES)),
             Error::Team(TeamError::NotUp { .. }) => (RefusalKind::NotNow, Some(Errno::EINVAL)),
             Error::Team(TeamError::Full) => (RefusalKind::NotNow, Some(Errno::ENOSPC)),

@@ -3,8 +3,9 @@
 use std::net::IpAddr;
 
 use nicteam_dataplane::Port;
+use nicteam_sys::multicast::{self, Membership};
 use nicteam_sys::netlink::{Change, Link};
-use nicteam_team::{MemberId, Subnet};
+use nicteam_team::{FailOverMac, Group, MemberId, Subnet};
 use nicteam_wire::Mac;
 
 use super::Shell;
@@ -70,14 +71,50 @@ impl Shell {
             }
         }
         if link.mac != self.mac.0 {
-            self.mac = Mac(link.mac);
-            for member in &self.members {
-                first.note(member.set_mac(&mut self.netlink, self.mac));
-            }
-            self.team.handle_mac(self.mac);
-            self.drain();
+            first.note(self.follow_mac());
         }
         first.result()
+    }
+
+    /// Takes in the team device's address as it is now; a message about it may be old.
+    fn follow_mac(&mut self) -> Result<(), Error> {
+        let link = self.netlink.link_at(self.device.index)?;
+        let Some(link) = link.filter(|link| link.mac != self.mac.0) else { return Ok(()) };
+        if self.team.config().mac_policy() != FailOverMac::None {
+            // The team says what its address is (Linux bond_main.c, bond_set_mac_address).
+            return Ok(self.netlink.set_mac(self.device.index, self.mac.0)?);
+        }
+        self.mac = Mac(link.mac);
+        let mut first = FirstError::default();
+        for member in &self.members {
+            first.note(member.set_mac(&mut self.netlink, self.mac));
+        }
+        self.team.handle_mac(self.mac);
+        self.drain();
+        first.result()
+    }
+
+    /// Gives a member, or the team device, another address.
+    pub(super) fn set_mac(&mut self, member: Option<MemberId>, mac: Mac) -> Result<(), Error> {
+        let Some(id) = member else {
+            self.mac = mac;
+            return Ok(self.netlink.set_mac(self.device.index, mac.0)?);
+        };
+        match self.members.iter().find(|member| member.port.id == id) {
+            Some(member) => member.set_mac(&mut self.netlink, mac),
+            None => Ok(()),
+        }
+    }
+
+    /// Tells the team which multicast groups its stack has joined.
+    pub(super) fn read_groups(&mut self) {
+        let groups = multicast::groups(self.device.index).unwrap_or_else(|error| {
+            self.tell(Err(error));
+            Vec::new()
+        });
+        let group = |of: &Membership| Group { address: of.group, igmp_v2: of.old_querier };
+        self.team.handle_groups(&groups.iter().map(group).collect::<Vec<_>>(), self.clock.now());
+        self.drain();
     }
 
     /// A device is gone.

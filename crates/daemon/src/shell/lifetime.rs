@@ -6,7 +6,7 @@ use nicteam_dataplane::{Port, TeamDevice};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Monitor, Netlink};
 use nicteam_sys::nft;
-use nicteam_team::{MAX_MEMBERS, MemberId, Team, TeamError};
+use nicteam_team::{FailOverMac, MAX_MEMBERS, MemberId, Team, TeamError};
 use nicteam_wire::Mac;
 use nix::errno::Errno;
 
@@ -149,9 +149,12 @@ impl Shell {
             let id = before.or_else(|| self.team.next_place()).ok_or(TeamError::Full)?;
             let id = self.team.add_member_at(id, name, state, self.clock.now())?;
             self.drain();
-            let member = Member::enter(&mut self.netlink, candidate, id, &self.device.name, self.mac, self.mtu)?;
+            let mac = self.mac_for(&candidate);
+            let member = Member::enter(&mut self.netlink, candidate, id, &self.device.name, mac, self.mtu)?;
             let port = member.port.clone();
             self.members.push(member);
+            self.team.handle_member_mac(id, mac);
+            self.drain();
             self.dataplane.attach(&port)?;
         }
         self.read_links();
@@ -164,6 +167,14 @@ impl Shell {
         let freed = self.free_former_members();
         self.tell(freed);
         Ok(())
+    }
+
+    /// The address with which a device joins.
+    pub(super) fn mac_for(&self, candidate: &Candidate) -> Mac {
+        match self.team.config().mac_policy() {
+            FailOverMac::None => self.mac,
+            FailOverMac::Active | FailOverMac::Follow => candidate.original.mac,
+        }
     }
 
     /// Gives the devices back that an earlier process of this team had and

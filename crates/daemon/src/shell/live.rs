@@ -49,6 +49,7 @@ impl Shell {
         }
         let id = self.team.next_place().ok_or(TeamError::Full)?;
         let candidate = ports::find(&mut self.netlink, &self.device.name, device)?;
+        let mac = self.mac_for(&candidate);
         let port = self.take_in(candidate, id)?;
         let joined = ports::read(&self.ethtool, &port.name)
             .and_then(|state| Ok(self.team.add_member(&port.name, state, self.clock.now())?));
@@ -58,6 +59,8 @@ impl Shell {
             return Err(error);
         }
         self.note(Happened::Joined { member: port.name });
+        self.drain();
+        self.team.handle_member_mac(id, mac);
         self.drain();
         self.fit_super_frames()
     }
@@ -80,7 +83,8 @@ impl Shell {
 
     /// Prepares a device and attaches it at a place; all or nothing.
     fn take_in(&mut self, candidate: Candidate, id: MemberId) -> Result<Port, Error> {
-        let member = Member::enter(&mut self.netlink, candidate, id, &self.device.name, self.mac, self.mtu)?;
+        let mac = self.mac_for(&candidate);
+        let member = Member::enter(&mut self.netlink, candidate, id, &self.device.name, mac, self.mtu)?;
         let port = member.port.clone();
         match self.dataplane.attach(&port) {
             Ok(()) => {

@@ -146,13 +146,22 @@ impl Shell {
 
     /// Does everything the team asks for.
     fn drain(&mut self) {
-        let (mut read_links, mut read_traffic) = (false, false);
+        let (mut read_links, mut read_traffic, mut read_groups) = (false, false, false);
         while let Some(effect) = self.team.poll_effect() {
             let done = match effect {
-                Effect::Apply(_) | Effect::SetCarrier(_) if self.held => Ok(()),
+                Effect::Apply(_) | Effect::SetCarrier(_) | Effect::ReadGroups if self.held => Ok(()),
                 Effect::Apply(plan) => self.execute(&plan),
                 Effect::SetCarrier(carrier) => self.device.set_carrier(&mut self.netlink, carrier),
                 Effect::Transmit { member, frame } => self.dataplane.transmit(member, &frame),
+                Effect::SetMac { member, mac } => {
+                    let set = self.set_mac(member, mac);
+                    self.tell(set);
+                    Ok(())
+                }
+                Effect::ReadGroups => {
+                    read_groups = true;
+                    Ok(())
+                }
                 Effect::ReadLinks => {
                     read_links = true;
                     Ok(())
@@ -176,6 +185,9 @@ impl Shell {
         }
         if read_traffic {
             self.read_traffic();
+        }
+        if read_groups {
+            self.read_groups();
         }
     }
 

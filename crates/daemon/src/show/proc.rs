@@ -25,7 +25,11 @@ pub fn proc(status: &TeamStatus) -> String {
 fn team(out: &mut String, status: &TeamStatus) -> fmt::Result {
     let mode: Option<Mode> = status.mode.parse().ok();
     writeln!(out, "Ethernet Channel Bonding Driver: v{}\n", status.nicteam)?;
-    writeln!(out, "Bonding Mode: {}", title(mode).unwrap_or(&status.mode))?;
+    write!(out, "Bonding Mode: {}", title(mode).unwrap_or(&status.mode))?;
+    match status.option("fail_over_mac") {
+        moves @ ("active" | "follow") if mode == Some(Mode::ActiveBackup) => writeln!(out, " (fail_over_mac {moves})")?,
+        _ => writeln!(out)?,
+    }
     if mode == Some(Mode::BalanceXor) {
         hash_policy(out, status.option("xmit_hash_policy"))?;
     }
@@ -45,7 +49,22 @@ fn team(out: &mut String, status: &TeamStatus) -> fmt::Result {
     writeln!(out, "MII Polling Interval (ms): {}", status.option("miimon"))?;
     writeln!(out, "Up Delay (ms): {}", status.option("updelay"))?;
     writeln!(out, "Down Delay (ms): {}", status.option("downdelay"))?;
-    writeln!(out, "Peer Notification Delay (ms): {}", status.option("peer_notif_delay"))
+    writeln!(out, "Peer Notification Delay (ms): {}", status.option("peer_notif_delay"))?;
+    arp_monitor(out, status)
+}
+
+fn arp_monitor(out: &mut String, status: &TeamStatus) -> fmt::Result {
+    if status.option("arp_interval") == "0" {
+        return Ok(());
+    }
+    let targets = |option: &str| match status.option(option) {
+        "" => String::new(),
+        targets => format!(" {}", targets.replace(',', ", ")),
+    };
+    writeln!(out, "ARP Polling Interval (ms): {}", status.option("arp_interval"))?;
+    writeln!(out, "ARP Missed Max: {}", status.option("arp_missed_max"))?;
+    writeln!(out, "ARP IP target/s (n.n.n.n form):{}", targets("arp_ip_target"))?;
+    writeln!(out, "NS IPv6 target/s (xx::xx form):{}", targets("ns_ip6_target"))
 }
 
 /// The policies of switches have no number in the kernel.

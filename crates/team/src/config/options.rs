@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{ArpValidate, Config, ConfigError, HashPolicy, Mode, PrimaryReselect, arp};
+use super::{ArpValidate, Config, ConfigError, HashPolicy, Mode, PrimaryReselect, arp, failover};
 
 /// What can be said about one option: for help, hints and schemas.
 #[derive(Debug)]
@@ -112,7 +112,7 @@ const PRIMARY_RESELECT_NAMES: [&str; PrimaryReselect::ALL.len()] = {
 };
 
 /// Every option; `mode` first, because others depend on it.
-pub(super) static OPTIONS: [ConfigOption; 18] = [
+pub(super) static OPTIONS: [ConfigOption; 23] = [
     ConfigOption {
         name: "mode",
         doc: "how frames are spread over the members",
@@ -210,6 +210,11 @@ pub(super) static OPTIONS: [ConfigOption; 18] = [
     arp::ARP_VALIDATE,
     arp::ARP_ALL_TARGETS,
     arp::ARP_MISSED_MAX,
+    failover::FAIL_OVER_MAC,
+    failover::ALL_SLAVES_ACTIVE,
+    failover::RESEND_IGMP,
+    failover::USE_CARRIER,
+    failover::PER_MEMBER_PRIO,
 ];
 
 /// Names in a sentence. A name with a comma in it stands in backticks.
@@ -238,7 +243,7 @@ pub(super) fn digits(word: &str) -> Option<u32> {
 }
 
 /// A device name as `dev_valid_name` has it; none for an empty text.
-fn device(option: &'static str, text: &str) -> Result<Option<String>, ConfigError> {
+pub(super) fn device(option: &'static str, text: &str) -> Result<Option<String>, ConfigError> {
     let name = text.trim();
     let bad = |c: char| c == '/' || c == ':' || c == '\0' || c.is_whitespace();
     if name.len() > 15 || name == "." || name == ".." || name.contains(bad) {

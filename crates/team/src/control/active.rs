@@ -1,9 +1,9 @@
 //! Which member is the active one.
 //!
 //! Linux drivers/net/bonding/bond_main.c, `bond_choose_primary_or_current` and
-//! `bond_find_best_slave`. One difference: the kernel (since 6.0) prefers, where
-//! no primary is up, the first member that is up to the active one whenever it
-//! has to choose, a side effect of its `prio` option; here the active member stays.
+//! `bond_find_best_slave`. One difference: where no primary is up and the active
+//! member has the highest `prio`, but not alone, it stays. The kernel (since 6.0)
+//! prefers the first of that `prio` whenever it has to choose.
 
 use super::monitor::Member;
 use super::{Duplex, LinkState, Members};
@@ -22,9 +22,7 @@ pub(super) struct Wishes<'a> {
 
 /// The member that is to be active; one in state `Back` is to be up at once.
 pub(super) fn choose(members: &Members, current: Option<MemberId>, wishes: Wishes<'_>) -> Option<MemberId> {
-    primary_or_current(members, current, wishes)
-        .or_else(|| first_up(members))
-        .or_else(|| first_back(members, wishes.config))
+    primary_or_current(members, current, wishes).or_else(|| first_back(members, wishes.config))
 }
 
 /// The member in state `Back` whose `updelay` ends first. (One that the ARP
@@ -43,20 +41,29 @@ pub(super) fn is_up(members: &Members, id: MemberId) -> bool {
 fn primary_or_current(members: &Members, current: Option<MemberId>, wishes: Wishes<'_>) -> Option<MemberId> {
     let current = current.filter(|&id| is_up(members, id));
     let primary = wishes.primary.filter(|&id| is_up(members, id));
-    let (Some(primary), Some(active)) = (primary, current) else {
-        return primary.or(current);
+    let force = wishes.force && primary.is_some();
+    let preferred = primary.or_else(|| first_by_prio(members, current, wishes.config));
+    let (Some(preferred), Some(active)) = (preferred, current) else {
+        return preferred.or(current);
     };
     let takes_over = match wishes.config.primary_reselect {
-        _ if wishes.force => true,
+        _ if force => true,
         PrimaryReselect::Always => true,
-        PrimaryReselect::Better => quality(&members[&primary]) > quality(&members[&active]),
+        PrimaryReselect::Better => quality(&members[&preferred]) > quality(&members[&active]),
         PrimaryReselect::Failure => false,
     };
-    Some(if takes_over { primary } else { active })
+    Some(if takes_over { preferred } else { active })
 }
 
-fn first_up(members: &Members) -> Option<MemberId> {
-    members.iter().find(|(_, member)| member.state == LinkState::Up).map(|(id, _)| *id)
+/// The first member of the highest `prio` among those that are up; the active
+/// one if none is higher.
+fn first_by_prio(members: &Members, current: Option<MemberId>, config: &Config) -> Option<MemberId> {
+    let prio = |id: MemberId| config.prio_of(&members[&id].name);
+    let up = members.keys().copied().filter(|&id| is_up(members, id));
+    up.fold(current, |best, id| match best {
+        Some(best) if prio(best) >= prio(id) => Some(best),
+        _ => Some(id),
+    })
 }
 
 /// Speed before duplex. A member of which the driver does not say both ranks

@@ -220,8 +220,8 @@ impl Team {
 
     /// Asks every target by this member.
     fn ask(&mut self, id: MemberId, now: Time) {
+        let questions = probe::questions(&self.config.arp, &self.subnets, self.mac_of(id));
         let Some(hearing) = self.hearing.get_mut(&id) else { return };
-        let questions = probe::questions(&self.config.arp, &self.subnets, self.announcer.mac);
         if !questions.is_empty() {
             hearing.sent(now);
         }

@@ -25,14 +25,17 @@ impl Team {
     ///
     /// # Errors
     /// What [`Config::check`] refuses; another mode that is not
-    /// [exchangeable](Mode::changes_live) while there are members. Nothing has
-    /// changed then.
+    /// [exchangeable](Mode::changes_live) while there are members, and another
+    /// [`Config::mac_policy`]. Nothing has changed then.
     pub fn set_config(&mut self, config: Config, now: Time) -> Result<(), TeamError> {
         self.assert_drained();
         config.check()?;
         let (from, to) = (self.config.mode, config.mode);
         if from != to && !self.members.is_empty() && !from.changes_live(to) {
             return Err(TeamError::ModeNeedsNoMembers { from, to });
+        }
+        if self.config.mac_policy() != config.mac_policy() && !self.members.is_empty() {
+            return Err(TeamError::AddressesNeedNoMembers);
         }
         let before = mem::replace(&mut self.config, config);
         self.time_anew(&before, now);
@@ -43,7 +46,10 @@ impl Team {
         if from == Mode::ActiveBackup && to != Mode::ActiveBackup {
             self.leave_active_backup();
         }
-        let choose_again = primary_changed || from != to || before.primary_reselect != self.config.primary_reselect;
+        let choose_again = primary_changed
+            || from != to
+            || before.primary_reselect != self.config.primary_reselect
+            || before.prio != self.config.prio;
         self.settle(choose_again, now);
         Ok(())
     }
@@ -76,13 +82,16 @@ impl Team {
         (0..MAX_MEMBERS).filter_map(MemberId::new).find(|id| !self.members.contains_key(id))
     }
 
-    /// A member's device has another name now. The `primary` is meant to stay
-    /// the same device, so the option follows.
+    /// A member's device has another name now. `primary` and `prio` are meant
+    /// for the same device, so they follow.
     pub fn rename_member(&mut self, id: MemberId, name: &str) -> Result<(), TeamError> {
         let member = self.members.get_mut(&id).ok_or(TeamError::NoMember(id))?;
         let before = mem::replace(&mut member.name, name.to_owned());
         if self.config.primary.as_deref() == Some(&before) {
             self.config.primary = Some(name.to_owned());
+        }
+        if let Some(prio) = self.config.prio.remove(&before) {
+            self.config.prio.insert(name.to_owned(), prio);
         }
         Ok(())
     }
@@ -158,6 +167,7 @@ impl TeamError {
             TeamError::ModeNeedsNoMembers { .. } => {
                 Some("take the team down and add it anew with the other mode".to_owned())
             }
+            TeamError::AddressesNeedNoMembers => Some("take the team down and add it anew".to_owned()),
             TeamError::NotUp { .. } => Some("a member can become the active one once it is up".to_owned()),
             TeamError::NoActiveMember(_) => Some("set mode=active-backup, or set xmit_hash_policy".to_owned()),
             TeamError::Full | TeamError::Duplicate(_) | TeamError::NoMember(_) => None,

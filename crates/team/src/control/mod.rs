@@ -11,8 +11,10 @@
 //! mode, not in 802.3ad alone, and a member whose `downdelay` runs counts.
 
 mod active;
+mod addresses;
 mod arp_monitor;
 mod change;
+mod groups;
 mod hearing;
 mod monitor;
 mod notify;
@@ -26,6 +28,7 @@ use std::net::IpAddr;
 
 use nicteam_wire::Mac;
 
+pub use self::groups::Group;
 pub use self::hearing::Traffic;
 pub use self::probe::Subnet;
 
@@ -110,6 +113,8 @@ pub enum TimerReason {
     PeerNotify,
     /// The ARP monitor's next round.
     ArpMon,
+    /// The next report of multicast groups.
+    ResendIgmp,
 }
 
 /// What the shell is to do.
@@ -126,6 +131,15 @@ pub enum Effect {
         /// The frame, from the destination address on, no check sequence.
         frame: Vec<u8>,
     },
+    /// Give a member, or the team, this address.
+    SetMac {
+        /// Whose; none: the team's own, and the members keep theirs.
+        member: Option<MemberId>,
+        /// The address.
+        mac: Mac,
+    },
+    /// Read the multicast groups of the team's stack and call [`Team::handle_groups`].
+    ReadGroups,
     /// Read the link of every member now and call [`Team::handle_link`] for each.
     ReadLinks,
     /// The same; then read the counters of all members and call [`Team::handle_traffic`] once.
@@ -182,6 +196,9 @@ pub enum TeamError {
         /// The mode that was asked for.
         to: Mode,
     },
+    /// Members would need other addresses (`BOND_OPTFLAG_NOSLAVES` of `fail_over_mac`).
+    #[error("`fail_over_mac` of a team with members cannot change, nor the mode while it is set")]
+    AddressesNeedNoMembers,
     /// In this mode no member is the active one.
     #[error("mode {0} has no active member: all that are up carry traffic")]
     NoActiveMember(Mode),
@@ -207,6 +224,10 @@ pub struct Team {
     carrier: bool,
     plan: Plan,
     announcer: Announcer,
+    /// The members' addresses, as far as the shell told them.
+    macs: BTreeMap<MemberId, Mac>,
+    /// Reports of multicast groups that are still to be sent.
+    group_rounds: u32,
     /// The ARP monitor: the subnets in which it asks.
     subnets: Vec<Subnet>,
     /// The ARP monitor: what was heard of each member.
@@ -235,6 +256,8 @@ impl Team {
             carrier: false,
             plan: Plan::nobody(),
             announcer: Announcer { mac, addresses: Vec::new(), rounds: 0 },
+            macs: BTreeMap::new(),
+            group_rounds: 0,
             subnets: Vec::new(),
             hearing: BTreeMap::new(),
             candidate: None,
@@ -292,6 +315,7 @@ impl Team {
         self.timers.stop(TimerReason::UpDelay(id));
         self.timers.stop(TimerReason::DownDelay(id));
         self.hearing.remove(&id);
+        self.macs.remove(&id);
         self.candidate = self.candidate.filter(|&candidate| candidate != id);
         if self.members.is_empty() {
             self.timers.stop(TimerReason::MiiMon);
@@ -369,6 +393,9 @@ impl Team {
         if due.iter().any(reads_links) {
             self.effects.push_back(Effect::ReadLinks);
         }
+        if due.contains(&TimerReason::ResendIgmp) {
+            self.effects.push_back(Effect::ReadGroups);
+        }
         if due.contains(&TimerReason::ArpMon) {
             self.start_arp_round(now);
         }
@@ -434,7 +461,8 @@ impl Team {
 
     /// True if a member that came up is to be compared with the active one.
     fn is_preferred(&self, id: MemberId) -> bool {
-        self.primary() == Some(id)
+        let prio = |id: MemberId| self.members.get(&id).map(|member| self.config.prio_of(&member.name));
+        self.primary() == Some(id) || self.active.is_some_and(|active| prio(id) > prio(active))
     }
 
     /// The member that the configuration prefers, if it has joined.
@@ -477,6 +505,7 @@ impl Team {
         {
             self.enter(back, LinkState::Up, now);
         }
+        self.move_addresses();
         self.update_plan();
         self.update_carrier();
         if !self.timers.is_set(TimerReason::PeerNotify) {
@@ -518,8 +547,10 @@ impl Team {
         if choose == self.plan.choose && members == self.plan.members {
             return;
         }
+        let before = self.group_member();
         self.plan = Plan { generation: self.plan.generation + 1, choose, members };
         self.effects.push_back(Effect::Apply(self.plan.clone()));
+        self.report_groups_anew(before);
     }
 
     fn update_carrier(&mut self) {

@@ -13,6 +13,7 @@ use crate::{Choose, Config, MemberId, Mode, PlanMember, Receive, Rewrite};
 pub(super) fn lines(config: &Config, members: &Members, active: Option<MemberId>) -> (Choose, Vec<PlanMember>) {
     let receive = |id: MemberId, state: LinkState| {
         let deliver = match config.mode {
+            Mode::ActiveBackup if config.all_slaves_active => state != LinkState::Down,
             Mode::ActiveBackup => active == Some(id),
             Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => state != LinkState::Down,
         };

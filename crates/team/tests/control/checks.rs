@@ -62,7 +62,7 @@ fn standby_members_are_deaf(world: &World, now: &Seen) {
     let mode = world.team.config().mode;
     for line in &now.plan.members {
         let hears = match mode {
-            Mode::ActiveBackup => now.plan.choose == Choose::One(line.id),
+            Mode::ActiveBackup if !world.team.config().all_slaves_active => now.plan.choose == Choose::One(line.id),
             _ => now.state(line.id) != Some(LinkState::Down),
         };
         assert_eq!(line.receive == Receive::Deliver, hears, "{}: {now:?}", line.id);
@@ -70,13 +70,15 @@ fn standby_members_are_deaf(world: &World, now: &Seen) {
 }
 
 /// The active member changes only if it went down or away, if somebody joined,
-/// if the primary came up, or if a user wanted it.
+/// if the primary, or one of higher prio, came up, or if a user wanted it.
 fn active_changes_with_a_cause(world: &World, cause: Cause, before: &Seen, now: &Seen, effects: &[Effect]) {
     let config = world.team.config();
     let (Some(old), new) = (before.active(config.mode), now.active(config.mode)) else { return };
-    let primary_came_up = effects.iter().any(|effect| {
-        matches!(effect, Effect::Event(Event::Member { name, to: LinkState::Up, .. }) if Some(name) == config.primary.as_ref())
-    });
+    let prio_of_old = before.members.iter().find(|member| member.id == old).map_or(0, |m| config.prio_of(&m.name));
+    let is_preferred = |name: &String| Some(name) == config.primary.as_ref() || config.prio_of(name) > prio_of_old;
+    let primary_came_up = effects.iter().any(
+        |effect| matches!(effect, Effect::Event(Event::Member { name, to: LinkState::Up, .. }) if is_preferred(name)),
+    );
     let lost = matches!(now.state(old), None | Some(LinkState::Down));
     if new != Some(old) {
         assert!(

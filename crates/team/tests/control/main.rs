@@ -2,12 +2,14 @@
 //!
 //! `world` is the shell that drives a team, `checks` holds what must be true
 //! after every change, one property a function. `scenarios` goes through the
-//! rules one by one, `change` through what a user changes, `explore` through every short sequence of events, `random`
+//! rules one by one, `change` through what a user changes, `failover` through what follows a failover,
+//! `explore` through every short sequence of events, `random`
 //! through long ones.
 
 mod change;
 mod checks;
 mod explore;
+mod failover;
 mod random;
 mod scenarios;
 mod world;

@@ -56,10 +56,11 @@ fn any_config() -> impl Strategy<Value = Config> {
     let primary = proptest::option::of((0..PLACES).prop_map(|place| format!("m{place}")));
     let reselect =
         prop_oneof![Just(PrimaryReselect::Always), Just(PrimaryReselect::Better), Just(PrimaryReselect::Failure)];
+    let prio = proptest::option::of((0..PLACES, -2..3_i32).prop_map(|(place, prio)| (format!("m{place}"), prio)));
     let delay_ms = || prop_oneof![Just(0_u32), (1..6_u32).prop_map(|n| n * 50)];
     let miimon_ms = prop_oneof![1 => Just(0_u32), 6 => Just(50)];
-    (mode, primary, reselect, miimon_ms, delay_ms(), delay_ms(), 0..4_u32, 0..4_u32, delay_ms()).prop_map(
-        |(mode, primary, primary_reselect, miimon_ms, up, down, min_links, num_grat_arp, notif)| Config {
+    (mode, primary, reselect, miimon_ms, delay_ms(), delay_ms(), 0..4_u32, (0..4_u32, prio), delay_ms()).prop_map(
+        |(mode, primary, primary_reselect, miimon_ms, up, down, min_links, (num_grat_arp, prio), notif)| Config {
             mode,
             xmit_hash_policy: HashPolicy::Layer34,
             primary: primary.filter(|_| mode == Mode::ActiveBackup),
@@ -70,6 +71,8 @@ fn any_config() -> impl Strategy<Value = Config> {
             peer_notif_delay_ms: if miimon_ms > 0 { notif } else { 0 },
             min_links,
             num_grat_arp,
+            all_slaves_active: num_grat_arp == 2,
+            prio: prio.filter(|_| mode == Mode::ActiveBackup).into_iter().collect(),
             ..Config::default()
         },
     )

@@ -234,7 +234,8 @@ impl World {
                 self.transmitted += 1;
             }
             Effect::Event(Event::Active { .. }) => self.transmitted = 0,
-            Effect::ReadLinks | Effect::ReadTraffic | Effect::Event(_) => {}
+            Effect::SetMac { .. } | Effect::ReadGroups | Effect::ReadLinks | Effect::ReadTraffic | Effect::Event(_) => {
+            }
         }
     }
 }
