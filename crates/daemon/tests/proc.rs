@@ -167,3 +167,29 @@ fn broadcast_and_a_team_without_miimon_read_as_the_kernels() {
         team.remove().unwrap();
     }
 }
+
+/// As `bond_info_show_master` has it; not recorded from a kernel.
+#[test]
+fn the_arp_monitor_and_moving_addresses_are_shown() {
+    if !may_make_networks() {
+        return;
+    }
+    let mut bench = Bench::new();
+    let options = [
+        ("mode", "active-backup"),
+        ("fail_over_mac", "active"),
+        ("arp_interval", "1000"),
+        ("arp_ip_target", "10.0.0.1,10.0.0.2"),
+        ("arp_missed_max", "3"),
+    ];
+    let team = bench.team(&options);
+    let text = show::proc(&team.handle().status().unwrap());
+    for line in [
+        "Bonding Mode: fault-tolerance (active-backup) (fail_over_mac active)\n",
+        "MII Polling Interval (ms): 0\n",
+        "ARP Polling Interval (ms): 1000\nARP Missed Max: 3\nARP IP target/s (n.n.n.n form): 10.0.0.1, 10.0.0.2\n",
+        "NS IPv6 target/s (xx::xx form):\n",
+    ] {
+        assert!(text.contains(line), "{line}{text}");
+    }
+}

@@ -351,7 +351,7 @@ fn values(option: &ConfigOption) -> Vec<String> {
         Values::Text { .. } => {
             let targets = ["+10.0.0.1", "+10.0.0.2", "-10.0.0.1", "+10.0.0.1", "-10.0.0.9", "+0.1.2.3"];
             values.extend(targets.map(str::to_owned));
-            values.extend(["+255.255.255.255", "+10.0.0", "+fe80::1", "+"].map(str::to_owned));
+            values.extend(["+255.255.255.255", "+0.0.0.0", "+10.0.0", "+fe80::1", "+"].map(str::to_owned));
         }
         _ => values.extend(["a0", "a1", " a1\n", "zz9", "a/b", "name-of-16-bytes", "a0 a1"].map(str::to_owned)),
     }

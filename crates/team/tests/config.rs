@@ -222,7 +222,7 @@ fn targets_are_listed_added_and_removed() {
         (&["10.0.0.1,10.0.0.1"], "is a target already"),
         (&["-10.0.0.1"], "10.0.0.1 is no target"),
         (&["255.255.255.255"], "cannot be a target"),
-        (&["0.1.2.3"], "cannot be a target"),
+        (&["0.0.0.0"], "cannot be a target"),
         (&["10.0.0.1,+10.0.0.2"], "every address with a sign or none"),
         (&["fe80::1"], "IPv4"),
         (&["+-10.0.0.1"], "IPv4"),

@@ -250,7 +250,7 @@ pub(super) const ARP_IP_TARGET: ConfigOption = ConfigOption {
     get: |config| list(&config.arp.ip_targets),
     set: |config, text| {
         config.arp.ip_targets = targets("arp_ip_target", IP_TARGETS, text, &config.arp.ip_targets, |ip: &Ipv4Addr| {
-            !ip.is_broadcast() && ip.octets()[0] != 0
+            !ip.is_broadcast() && !ip.is_unspecified()
         })?;
         Ok(())
     },
