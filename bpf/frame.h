@@ -31,4 +31,10 @@ static __always_inline __u32 le32(__u32 bytes)
 #endif
 }
 
+/* True if both are the same address. */
+static __always_inline int same_mac(const __u8 *a, const __u8 *b)
+{
+	return !((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]) | (a[4] ^ b[4]) | (a[5] ^ b[5]));
+}
+
 #endif

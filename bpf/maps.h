@@ -45,6 +45,13 @@ struct {
 	__type(value, struct tally);
 } tally SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct loads);
+} loads SEC(".maps");
+
 static __always_inline struct control *team_control(void)
 {
 	__u32 only = 0;
@@ -57,6 +64,13 @@ static __always_inline struct tally *team_tally(void)
 	__u32 only = 0;
 
 	return bpf_map_lookup_elem(&tally, &only);
+}
+
+static __always_inline struct loads *team_loads(void)
+{
+	__u32 only = 0;
+
+	return bpf_map_lookup_elem(&loads, &only);
 }
 
 static __always_inline struct counters *member_counters(__u32 place)

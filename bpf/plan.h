@@ -24,7 +24,13 @@ enum choose {
 	CHOOSE_HASH = 2,	/* table[hash % table_len] */
 	CHOOSE_ROUND_ROBIN = 3, /* table[turn % table_len] */
 	CHOOSE_ALL = 4,		/* every bit of `all` */
+	CHOOSE_BALANCE = 5,	/* as CHOOSE_HASH, or `other`; balance.h says which */
 };
+
+#define BALANCE_ALB 1	      /* frames are balanced as balance-alb does, else as balance-tlb */
+#define BALANCE_DESTINATION 2 /* by the IP destination, else by `policy` */
+#define BALANCE_COUNT 4	      /* bytes are counted by bucket */
+#define BALANCE_PUNT 8	      /* the stack's ARP and neighbour discovery go to the control side */
 
 /* What the hash is made of; hash.h says how. */
 enum policy {
@@ -50,6 +56,7 @@ enum policy {
 
 #define MEMBER_DELIVER 1 /* what it receives goes to the team's stack */
 #define MEMBER_REWRITE 2 /* it sends with other addresses */
+#define MEMBER_OWN 4	 /* of what it receives, what is sent to `own` goes to the team's stack */
 
 /* Both addresses of a frame, the destination first, as on the wire. */
 struct macs {
@@ -62,6 +69,7 @@ struct plan_member {
 	__u32 flags;	  /* MEMBER_... */
 	struct macs keep; /* bits of the stack's addresses that stay */
 	struct macs put;  /* bits written in their place */
+	__u8 own[8];	  /* its address, and two zeros */
 };
 
 /* A plan (nicteam_team::Plan). */
@@ -73,6 +81,9 @@ struct plan {
 	__u32 packets_per_member; /* 0: at random */
 	__u32 igmp;		  /* place that IPv4 IGMP takes in round robin */
 	__u32 all;		  /* a bit for each place, place 0 the lowest */
+	__u32 balance;		  /* BALANCE_... */
+	__u32 other;		  /* place of the frames that are not balanced */
+	__u8 team[8];		  /* the team's address, and two zeros */
 	__u8 table[MAX_BUCKETS];  /* places */
 	struct plan_member members[MAX_MEMBERS];
 };
@@ -107,13 +118,19 @@ struct tally {
 	__u64 round_robin; /* frames that took part; the lower 32 bits count turns */
 };
 
-_Static_assert(sizeof(struct plan_member) == 32, "as in layout.rs");
-_Static_assert(sizeof(struct plan) == 1312, "as in layout.rs");
-_Static_assert(__builtin_offsetof(struct plan, table) == 32, "as in layout.rs");
-_Static_assert(__builtin_offsetof(struct plan, members) == 288, "as in layout.rs");
+/* What the stack sent, on one CPU: bytes by bucket, and at last those not balanced. */
+struct loads {
+	__u64 bytes[MAX_BUCKETS + 1];
+};
+
+_Static_assert(sizeof(struct plan_member) == 40, "as in layout.rs");
+_Static_assert(sizeof(struct plan) == 1584, "as in layout.rs");
+_Static_assert(__builtin_offsetof(struct plan, table) == 48, "as in layout.rs");
+_Static_assert(__builtin_offsetof(struct plan, members) == 304, "as in layout.rs");
 _Static_assert(sizeof(struct control) == 16, "as in layout.rs");
 _Static_assert(sizeof(struct place) == 8, "as in layout.rs");
 _Static_assert(sizeof(struct counters) == 48, "as in layout.rs");
 _Static_assert(sizeof(struct tally) == 16, "as in layout.rs");
+_Static_assert(sizeof(struct loads) == 2056, "as in layout.rs");
 
 #endif

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: (MIT OR GPL-2.0-only)
 /*
- * The two programs of a team: what the stack sends finds its members, what a
- * member receives goes to the stack.
+ * The programs of a team: what the stack sends finds its members, what a member
+ * receives goes to the stack.
  */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
 #include <bpf/bpf_helpers.h>
 
+#include "balance.h"
 #include "frame.h"
 #include "hash.h"
 #include "maps.h"
@@ -57,6 +58,12 @@ static __always_inline void rewrite(struct __sk_buff *skb, const struct plan_mem
 	bpf_skb_store_bytes(skb, 0, &out, sizeof(out), 0);
 }
 
+/* For the second place that hashes: a function of its own, as send_copy(). */
+__attribute__((noinline)) __u32 hash_of_frame(struct __sk_buff *skb, __u32 policy)
+{
+	return frame_hash(skb, policy);
+}
+
 /* Sends the frame by one member. */
 static __always_inline int send(struct __sk_buff *skb, const struct plan *plan, __u32 place)
 {
@@ -74,6 +81,31 @@ static __always_inline int send(struct __sk_buff *skb, const struct plan *plan, 
 	}
 	count_sent(place, skb->len);
 	return bpf_redirect(member->ifindex, 0);
+}
+
+/*
+ * Sends by bucket, counts, or leaves the frame to the control side: it goes on
+ * to the end behind the team device.
+ */
+static __always_inline int send_balanced(struct __sk_buff *skb, const struct plan *plan)
+{
+	__u32 number = 0, bucket = MAX_BUCKETS, place = plan->other;
+	int own = 0;
+	enum kind kind = frame_kind(skb, plan, &number, &own);
+
+	if (kind == KIND_RESOLUTION && own && plan->balance & BALANCE_PUNT)
+		return TC_ACT_OK;
+	if (kind == KIND_BALANCED && plan->table_len) {
+		if (!(plan->balance & BALANCE_DESTINATION))
+			number = hash_of_frame(skb, plan->policy);
+		bucket = number % plan->table_len;
+		asm volatile("" : "+r"(bucket)); /* as in bounded_place() */
+		bucket &= MAX_BUCKETS - 1;
+		place = plan->table[bucket];
+	}
+	if (plan->balance & BALANCE_COUNT)
+		count_load(skb, bucket);
+	return send(skb, plan, place);
 }
 
 /* Sends by table[number % table_len]. */
@@ -182,6 +214,8 @@ int team_egress(struct __sk_buff *skb)
 		return send_in_turn(skb, plan);
 	case CHOOSE_ALL:
 		return send_to_all(skb, slot, plan->all);
+	case CHOOSE_BALANCE:
+		return send_balanced(skb, plan);
 	default:
 		return drop_unsent();
 	}
@@ -194,6 +228,18 @@ static __always_inline int is_link_local(struct __sk_buff *skb)
 	const __u8 *dst = header(skb, 0, copy, sizeof(copy));
 
 	return dst && dst[0] == 0x01 && dst[1] == 0x80 && dst[2] == 0xc2 && !dst[3] && !dst[4] && dst[5] <= 0x0f;
+}
+
+/* Gives a frame for a member's own address to the team; 0: it is none. */
+static __always_inline int take_own(struct __sk_buff *skb, const struct plan *plan, __u32 place)
+{
+	const struct plan_member *member = &plan->members[place];
+	__u8 copy[ETH_ALEN];
+	const __u8 *dst = header(skb, 0, copy, sizeof(copy));
+
+	if (!(member->flags & MEMBER_OWN) || !dst || !same_mac(dst, member->own))
+		return 0;
+	return !bpf_skb_store_bytes(skb, 0, plan->team, ETH_ALEN, 0);
 }
 
 /* On each member: what it receives. */
@@ -214,13 +260,20 @@ int member_ingress(struct __sk_buff *skb)
 
 	if (!sums || !shared || !plan)
 		return TC_ACT_SHOT;
-	if (!(plan->members[place].flags & MEMBER_DELIVER)) {
+	if (!(plan->members[place].flags & MEMBER_DELIVER) && !take_own(skb, plan, place)) {
 		sums->rx_drops++;
 		return TC_ACT_SHOT;
 	}
 	sums->rx_frames++;
 	sums->rx_bytes += skb->len;
 	return bpf_redirect(shared->team_ifindex, BPF_F_INGRESS);
+}
+
+/* On the end behind the team device: what is punted has been seen by the control side. */
+SEC("tc")
+int punted_ingress(struct __sk_buff *skb)
+{
+	return TC_ACT_SHOT;
 }
 
 char _license[] SEC("license") = "Dual MIT/GPL";

@@ -14,7 +14,10 @@ mod bpf;
 mod device;
 mod packet;
 
-use nicteam_team::{MemberId, Plan};
+use std::os::fd::BorrowedFd;
+
+use nicteam_sys::packet::Received;
+use nicteam_team::{Loads, MemberId, Plan};
 
 pub use bpf::{BpfDataplane, DryRun};
 pub use device::TeamDevice;
@@ -123,6 +126,17 @@ pub trait Dataplane: Send {
     /// Frames from the stack that no member could send.
     fn unsent(&self) -> Result<u64, Error>;
 
+    /// What the stack sent, by bucket, since the team began; of the plans that count.
+    fn loads(&self) -> Result<Loads, Error>;
+
+    /// What becomes readable when a frame was punted; none before the first
+    /// plan that punts.
+    fn punts(&self) -> Option<BorrowedFd<'_>>;
+
+    /// The frames that were punted since the last call, from the destination
+    /// address on, a tag among the bytes. Those that nobody fetches in time are lost.
+    fn take_punted(&mut self) -> Result<Vec<Vec<u8>>, Error>;
+
     /// Lets every member go and takes everything out of the kernel.
     fn remove(self: Box<Self>) -> Result<(), Error>;
 }
@@ -155,6 +169,14 @@ pub fn probe() -> (Kind, Option<String>) {
         Ok(()) => (Kind::Bpf, None),
         Err(reason) => (Kind::Packet, Some(reason)),
     }
+}
+
+/// A received frame with the tag beside it put back among its bytes.
+fn with_tag(received: &Received<'_>) -> Vec<u8> {
+    const MACS: usize = 12;
+    let (macs, rest) = received.bytes.split_at(MACS.min(received.bytes.len()));
+    let tag = received.tag.map(|tag| [tag.protocol.to_be_bytes(), tag.tci.to_be_bytes()].concat());
+    [macs, &tag.unwrap_or_default(), rest].concat()
 }
 
 impl std::fmt::Display for Kind {

@@ -13,7 +13,7 @@ use common::frames::{Random, frames};
 use common::{choices, everybody, hosts, id, ids, may_run_bpf, plan, stay_on_one_cpu};
 use nicteam_dataplane::{BpfDataplane, Counters, Dataplane};
 use nicteam_sys::packet::{Batch, PacketSocket};
-use nicteam_team::{Action, Choose, MemberId, MemberSet, Plan, PlanState, Receive, Rewrite, Verdict};
+use nicteam_team::{Action, Balance, Choose, Loads, MemberId, MemberSet, Plan, PlanState, Receive, Rewrite, Verdict};
 use nicteam_testnet::{Host, eventually, may_make_networks};
 use nicteam_wire::{Frame, Mac, ethertype};
 
@@ -47,14 +47,22 @@ fn all_three_choose_alike() {
     for (choose, sampled) in sample() {
         let plan = plan(1, choose, MEMBERS);
         let mut before = state.clone();
+        state.loads = Loads::default();
         let planned: Vec<Action> = frames.iter().map(|bytes| plan.choose(&view(bytes), &mut state)).collect();
+        if let Choose::Balance(Balance { punt: Some(_), .. }) = &plan.choose {
+            assert!(planned.iter().filter(|action| **action == Action::Punt).count() > FRAMES / 1000);
+        }
         if let Some(rig) = &mut bpf {
+            let counted = rig.dataplane.loads().unwrap();
             let done = rig.actions(&plan, &frames);
             assert_same("eBPF", &plan, &frames, &planned, &done);
+            assert_eq!(since(&rig.dataplane.loads().unwrap(), &counted), state.loads, "eBPF, {:?}", plan.choose);
         }
         if sampled {
+            let counted = packet.dataplane.loads().unwrap();
             let done = packet.actions(&plan, &frames, &mut before);
             assert_same("packet", &plan, &frames, &planned, &done);
+            assert_eq!(since(&packet.dataplane.loads().unwrap(), &counted), state.loads, "packet, {:?}", plan.choose);
         }
     }
     packet.stop();
@@ -136,9 +144,18 @@ fn receiving_is_the_plans() {
     let mut rig = BpfRig::new();
     let mut plan = plan(1, Choose::One(id(0)), MEMBERS);
     plan.members[1].receive = Receive::Drop;
+    let (own, team) = (Mac([2, 0, 0, 0, 8, 2]), Mac([2, 0, 0, 0, 8, 1]));
+    plan.members[2].receive = Receive::Own { own, team };
     plan.members.remove(3);
     rig.dataplane.apply(&plan).unwrap();
-    let frames = frames(4, 2 * FRAMES);
+    let mut frames = frames(4, 2 * FRAMES);
+    for (number, frame) in frames.iter_mut().enumerate() {
+        match number % 5 {
+            0 => frame[..6].copy_from_slice(&own.0),
+            1 => frame[..6].copy_from_slice(&team.0),
+            _ => {}
+        }
+    }
     let whole: Vec<_> = frames.iter().filter(|frame| !is_refused(frame)).take(FRAMES).collect();
     assert_eq!(whole.len(), FRAMES);
     for (place, bytes) in whole.into_iter().enumerate().map(|(n, bytes)| (n % MEMBERS, bytes)) {
@@ -184,6 +201,12 @@ fn sample() -> Vec<(Choose, bool)> {
         (choose, !is_hash || whole || chosen.contains(&(number - 1)))
     };
     choices.into_iter().map(sampled).collect()
+}
+
+/// What was counted between two readings.
+fn since(now: &Loads, before: &Loads) -> Loads {
+    let buckets = std::array::from_fn(|bucket| now.buckets[bucket] - before.buckets[bucket]);
+    Loads { buckets, other: now.other - before.other }
 }
 
 #[track_caller]
@@ -252,6 +275,7 @@ impl BpfRig {
         };
         let mut members = MemberSet::EMPTY;
         let mut dropped = 0;
+        let mut punted = run.as_ref().is_some_and(|run| run.action == TC_ACT_OK);
         eventually(&format!("{bytes:02x?} comes out of the bridge"), || {
             for (member, before, now) in self.counted_since() {
                 match (now.tx_frames - before.tx_frames, now.tx_bytes - before.tx_bytes) {
@@ -263,10 +287,17 @@ impl BpfRig {
             }
             let unsent = self.dataplane.unsent().unwrap();
             dropped += unsent - std::mem::replace(&mut self.unsent, unsent);
-            dropped > 0 || !members.is_empty()
+            let taken = self.dataplane.take_punted().unwrap();
+            taken.iter().for_each(|taken| assert_eq!(taken, bytes, "another frame was punted"));
+            punted |= !taken.is_empty();
+            punted || dropped > 0 || !members.is_empty()
         });
-        let action = if members.is_empty() { Action::Drop } else { Action::Send(members) };
-        let (answer, drops) = if action == Action::Drop { (TC_ACT_SHOT, 1) } else { (TC_ACT_REDIRECT, 0) };
+        let (action, answer, drops) = match punted {
+            true => (Action::Punt, TC_ACT_OK, 0),
+            false if members.is_empty() => (Action::Drop, TC_ACT_SHOT, 1),
+            false => (Action::Send(members), TC_ACT_REDIRECT, 0),
+        };
+        assert!(!punted || members.is_empty(), "{bytes:02x?} was punted and sent");
         assert_eq!(dropped, drops);
         assert!(run.as_ref().is_none_or(|run| run.action == answer), "{run:?}");
         (action, run.map(|run| run.frame))
@@ -280,6 +311,10 @@ impl BpfRig {
         let frames = now.rx_frames - before.rx_frames;
         assert_eq!(now.rx_bytes - before.rx_bytes, frames * bytes.len() as u64);
         match (run.action, frames, now.rx_drops - before.rx_drops) {
+            (TC_ACT_REDIRECT, 1, 0) if run.frame[..6] != bytes[..6] => {
+                assert_eq!(run.frame[6..], bytes[6..]);
+                Verdict::ToTeamAs(Frame::parse(&run.frame).unwrap().dst())
+            }
             (TC_ACT_REDIRECT, 1, 0) => Verdict::ToTeam,
             (TC_ACT_SHOT, 0, 1) => Verdict::Drop,
             (TC_ACT_OK, 0, 0) => Verdict::ToMember,
@@ -301,6 +336,7 @@ struct PacketRig {
     dataplane: Box<dyn Dataplane>,
     bench: Bench,
     arrived: Vec<VecDeque<(Vec<u8>, Option<u16>)>>,
+    punted: VecDeque<Vec<u8>>,
     batch: Batch,
 }
 
@@ -308,7 +344,13 @@ impl PacketRig {
     fn new() -> PacketRig {
         let bench = Bench::new(MEMBERS);
         let dataplane = bench.team.start(hosts::packet, &plan(1, Choose::Nobody, MEMBERS));
-        PacketRig { dataplane, bench, arrived: vec![VecDeque::new(); MEMBERS], batch: Batch::new() }
+        PacketRig {
+            dataplane,
+            bench,
+            arrived: vec![VecDeque::new(); MEMBERS],
+            punted: VecDeque::new(),
+            batch: Batch::new(),
+        }
     }
 
     /// What becomes of frames from the stack, by what arrives where. The kernel
@@ -320,11 +362,15 @@ impl PacketRig {
         for window in frames.chunks(WINDOW) {
             let unsent = self.dataplane.unsent().unwrap();
             let copies = |action| if let Action::Send(members) = action { members.iter().count() } else { 0 };
-            let planned: Vec<usize> = window.iter().map(|bytes| copies(plan.choose(&view(bytes), state))).collect();
-            let drops = planned.iter().filter(|&&copies| copies == 0).count() as u64;
+            let actions_of: Vec<Action> = window.iter().map(|bytes| plan.choose(&view(bytes), state)).collect();
+            let planned: usize = actions_of.iter().map(|action| copies(*action)).sum();
+            let drops = actions_of.iter().filter(|action| **action == Action::Drop).count() as u64;
+            let punts = actions_of.iter().filter(|action| **action == Action::Punt).count();
             window.iter().for_each(|bytes| assert!(self.bench.stack.send_frame(bytes)));
             eventually("every frame arrives", || {
-                self.collect() == planned.iter().sum() && self.dataplane.unsent().unwrap() == unsent + drops
+                let arrived = self.collect();
+                self.punted.extend(self.dataplane.take_punted().unwrap());
+                arrived == planned && self.punted.len() == punts && self.dataplane.unsent().unwrap() == unsent + drops
             });
             actions.extend(window.iter().map(|bytes| self.account(bytes)));
             assert!(self.arrived.iter().all(VecDeque::is_empty), "not sent: {:02x?}", self.arrived);
@@ -360,6 +406,11 @@ impl PacketRig {
                 arrived.pop_front();
                 members.insert(id(place));
             }
+        }
+        if self.punted.front().is_some_and(|punted| punted == bytes) {
+            assert!(members.is_empty());
+            self.punted.pop_front();
+            return Action::Punt;
         }
         if members.is_empty() { Action::Drop } else { Action::Send(members) }
     }

@@ -32,7 +32,9 @@ pub(crate) fn topology(topology: &Topology) -> record::Topology {
 fn team(team: &Team) -> record::Team {
     let options: std::collections::BTreeMap<String, String> =
         team.config.options().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    let hashes = team.config.mode.hashes();
+    // Where flows move with their load, no hash says which member they take.
+    let moves = team.config.mode.balances_load() && team.config.tlb_dynamic_lb;
+    let hashes = team.config.mode.hashes() && !moves;
     record::Team {
         node: team.node.clone(),
         device: team.device.clone(),

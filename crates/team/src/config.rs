@@ -6,6 +6,7 @@
 //! white space around a value does not count.
 
 mod arp;
+mod balance;
 mod failover;
 mod names;
 mod options;
@@ -30,6 +31,10 @@ pub enum Mode {
     BalanceXor,
     /// 3: every frame by every member.
     Broadcast,
+    /// 5: one member receives, all send, by load or by hash.
+    BalanceTlb,
+    /// 6: the same, and all receive: each neighbour is told one member's address.
+    BalanceAlb,
 }
 
 /// What a hash is made of.
@@ -117,7 +122,7 @@ pub enum PrimaryReselect {
 pub struct Config {
     /// How frames are spread.
     pub mode: Mode,
-    /// What balance-xor hashes.
+    /// What balance-xor and balance-tlb hash, and balance-alb without `tlb_dynamic_lb`.
     pub xmit_hash_policy: HashPolicy,
     /// balance-rr: frames by one member before the next has its turn, 0 to 65535; 0 is random.
     pub packets_per_slave: u32,
@@ -127,9 +132,9 @@ pub struct Config {
     pub updelay_ms: u32,
     /// How long carrier must be gone before the member counts as down, milliseconds.
     pub downdelay_ms: u32,
-    /// active-backup: the preferred member's device name.
+    /// active-backup, balance-tlb, balance-alb: the preferred member's device name.
     pub primary: Option<String>,
-    /// active-backup: when the preferred member takes over.
+    /// The same modes: when the preferred member takes over.
     pub primary_reselect: PrimaryReselect,
     /// Members that must be up for the team to have carrier.
     pub min_links: u32,
@@ -147,6 +152,11 @@ pub struct Config {
     pub resend_igmp: u32,
     /// active-backup: priorities other than 0, by the member's device name.
     pub prio: BTreeMap<String, i32>,
+    /// balance-tlb, balance-alb: flows go where their load fits, and move with
+    /// it; else the hash alone decides.
+    pub tlb_dynamic_lb: bool,
+    /// balance-tlb, balance-alb: between two learning packets of a member, seconds, 1 or more.
+    pub lp_interval_s: u32,
 }
 
 impl Default for Config {
@@ -168,6 +178,8 @@ impl Default for Config {
             all_slaves_active: false,
             resend_igmp: 1,
             prio: BTreeMap::new(),
+            tlb_dynamic_lb: true,
+            lp_interval_s: 1,
         }
     }
 }
@@ -193,7 +205,8 @@ impl Config {
 
     /// Refuses what the kernel refuses: `updelay`, `downdelay` and
     /// `peer_notif_delay` without `miimon` (EPERM); `packets_per_slave` outside
-    /// balance-rr, `primary` and `prio` outside active-backup (EACCES); `arp_interval`
+    /// balance-rr, `primary` and `prio` outside active-backup, balance-tlb and
+    /// balance-alb, `tlb_dynamic_lb off` outside the latter two (EACCES); `arp_interval`
     /// beside `miimon` (EINVAL over netlink; in sysfs, and in [`Config::set`],
     /// the later of the two switches the other off).
     ///
@@ -218,10 +231,10 @@ impl Config {
             )));
         }
         match &self.primary {
-            Some(primary) if *mode != Mode::ActiveBackup => Err(ConfigError::Conflict(format!(
-                "`primary {primary}` works in mode active-backup alone; the mode is {mode}"
+            Some(primary) if !mode.uses_primary() => Err(ConfigError::Conflict(format!(
+                "`primary {primary}` works in modes active-backup, balance-tlb and balance-alb alone; the mode is {mode}"
             ))),
-            _ => self.check_prio().and_then(|()| self.arp.check(self)),
+            _ => self.check_prio().and_then(|()| self.arp.check(self)).and_then(|()| balance::check(self)),
         }
     }
 }

@@ -10,6 +10,7 @@
 //! `nicteam-daemon`.
 #![forbid(unsafe_code)]
 
+pub mod balance;
 mod config;
 mod control;
 pub mod hash;
@@ -19,6 +20,7 @@ mod plan;
 mod time;
 mod timers;
 
+pub use balance::{Balance, Loads};
 pub use config::{AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, Mode, PrimaryReselect, Values, nearest};
 pub use config::{ArpAllTargets, ArpMonitoring, ArpValidate, FailOverMac, MAX_ARP_TARGETS};
 pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};

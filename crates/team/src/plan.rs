@@ -2,6 +2,7 @@
 
 use nicteam_wire::{Frame, Mac};
 
+use crate::balance::{self, Balance, Loads};
 use crate::hash;
 use crate::{HashPolicy, MemberId, MemberSet};
 
@@ -49,6 +50,9 @@ pub enum Choose {
     },
     /// A copy to each of these (broadcast).
     All(MemberSet),
+    /// By buckets where a frame may be balanced, else by the active member
+    /// (balance-tlb, balance-alb).
+    Balance(Balance),
 }
 
 /// One member in a plan.
@@ -69,6 +73,15 @@ pub enum Receive {
     Deliver,
     /// They are dropped and counted: the member is a standby or not up.
     Drop,
+    /// Those for the member's own address go to the team's stack, with the
+    /// team's address in its place; all others are dropped and counted
+    /// (balance-alb: a member that is not the active one).
+    Own {
+        /// The member's address.
+        own: Mac,
+        /// The team's.
+        team: Mac,
+    },
 }
 
 /// Addresses written into a frame on its way out; `None` leaves one as it is.
@@ -96,6 +109,8 @@ pub enum Action {
 pub enum Verdict {
     /// It is the team's: the team's stack gets it, and only the team's.
     ToTeam,
+    /// The same, with this destination address in place of its own.
+    ToTeamAs(Mac),
     /// It is the member's own: reserved link-local addresses (LACP, LLDP, STP),
     /// for the control side and for programs that listen on the member.
     ToMember,
@@ -108,6 +123,8 @@ pub enum Verdict {
 pub struct PlanState {
     /// Frames that took part in the round robin so far.
     pub round_robin: u32,
+    /// Bytes by bucket, of the plans that count them ([`Balance::counted`]).
+    pub loads: Loads,
     /// State of the generator behind `packets_per_slave=0`.
     random: u64,
 }
@@ -115,7 +132,7 @@ pub struct PlanState {
 impl PlanState {
     /// A fresh state; the seed decides the random choices alone.
     pub fn new(seed: u64) -> PlanState {
-        PlanState { round_robin: 0, random: seed }
+        PlanState { round_robin: 0, loads: Loads::default(), random: seed }
     }
 
     /// SplitMix64 (Steele, Lea, Flood 2014): one addition, two multiplications.
@@ -147,6 +164,7 @@ impl Plan {
             Choose::All(members) if members.is_empty() => Action::Drop,
             Choose::All(members) => Action::Send(*members),
             Choose::Hash { policy, table } => send_by(table, hash::hash(*policy, frame)),
+            Choose::Balance(balance) => balance::choose(balance, frame, &mut state.loads),
             Choose::RoundRobin { igmp, .. } if hash::is_igmp(frame) => Action::Send(MemberSet::one(*igmp)),
             Choose::RoundRobin { members, packets_per_member, .. } => {
                 let turn = match packets_per_member {
@@ -168,7 +186,8 @@ impl Plan {
         }
         match self.member(member).map(|line| line.receive) {
             Some(Receive::Deliver) => Verdict::ToTeam,
-            Some(Receive::Drop) | None => Verdict::Drop,
+            Some(Receive::Own { own, team }) if frame.dst() == own => Verdict::ToTeamAs(team),
+            Some(Receive::Own { .. } | Receive::Drop) | None => Verdict::Drop,
         }
     }
 }

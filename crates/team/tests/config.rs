@@ -23,6 +23,8 @@ fn names_numbers_and_default_are_taken() {
         ("1", Mode::ActiveBackup),
         ("2", Mode::BalanceXor),
         ("3", Mode::Broadcast),
+        ("5", Mode::BalanceTlb),
+        ("balance-alb", Mode::BalanceAlb),
         ("default", Mode::BalanceRr),
     ] {
         assert_eq!(text.parse(), Ok(mode), "{text}");
@@ -109,6 +111,15 @@ fn ranges_are_the_kernels() {
 }
 
 #[test]
+fn learning_packets_need_an_interval() {
+    let error = Config::default().set("lp_interval", "0").unwrap_err();
+    assert!(error.to_string().contains("1 to 2147483647"), "{error}");
+    assert_eq!(with(&[("lp_interval", "maxval")]).lp_interval_s, 2_147_483_647);
+    let config = with(&[("lp_interval", "default"), ("tlb_dynamic_lb", "off")]);
+    assert_eq!((config.lp_interval_s, config.tlb_dynamic_lb), (1, false));
+}
+
+#[test]
 fn a_refused_value_changes_nothing() {
     let mut config = with(&[("miimon", "50"), ("primary", "eth0")]);
     let before = config.clone();
@@ -149,6 +160,7 @@ fn what_the_kernel_refuses_together_is_a_conflict() {
         &[("miimon", "0"), ("peer_notif_delay", "100")],
         &[("mode", "balance-xor"), ("packets_per_slave", "2")],
         &[("mode", "balance-rr"), ("primary", "eth0")],
+        &[("mode", "active-backup"), ("tlb_dynamic_lb", "off")],
     ] {
         let error = with(options).check().unwrap_err();
         assert!(matches!(error, ConfigError::Conflict(_)), "{error}");
@@ -159,6 +171,8 @@ fn what_the_kernel_refuses_together_is_a_conflict() {
         &[("mode", "active-backup"), ("primary", "eth0"), ("xmit_hash_policy", "layer3+4")],
         &[("mode", "broadcast"), ("primary_reselect", "failure"), ("num_grat_arp", "9")],
         &[("packets_per_slave", "0")],
+        &[("mode", "balance-alb"), ("primary", "eth0"), ("tlb_dynamic_lb", "0"), ("lp_interval", "5")],
+        &[("mode", "broadcast"), ("lp_interval", "5")],
     ] {
         with(options).check().unwrap();
     }
@@ -291,7 +305,7 @@ fn any_config() -> impl Strategy<Value = Config> {
         prop::option::of("[a-z][a-z0-9.-]{0,14}"),
     );
     let times = (0..=i32::MAX as u32, 0..=i32::MAX as u32, 0..=i32::MAX as u32, 0..=300_000_u32);
-    let counts = (0..=65_535_u32, 0..=i32::MAX as u32, 0..=255_u32);
+    let counts = (0..=65_535_u32, 0..=i32::MAX as u32, 0..=255_u32, 1..=i32::MAX as u32, any::<bool>());
     let prio = prop::collection::btree_map("[a-z][a-z0-9.-]{0,14}", prop_oneof![..=-1_i32, 1_i32..], 0..4);
     let failover = (prop::sample::select(&FailOverMac::ALL[..]), any::<bool>(), 0..=255_u32, prio);
     (choices, times, counts, any_arp(), failover).prop_map(|(choices, times, counts, arp, failover)| Config {
@@ -311,6 +325,8 @@ fn any_config() -> impl Strategy<Value = Config> {
         all_slaves_active: failover.1,
         resend_igmp: failover.2,
         prio: failover.3,
+        lp_interval_s: counts.3,
+        tlb_dynamic_lb: counts.4,
     })
 }
 

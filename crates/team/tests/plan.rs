@@ -1,8 +1,9 @@
 //! The plan, frame by frame.
 
+use nicteam_team::balance::{Eligible, Number};
 use nicteam_team::{
-    Action, Choose, HashPolicy, MAX_MEMBERS, MemberId, MemberSet, Plan, PlanMember, PlanState, Receive, Rewrite,
-    Verdict, hash,
+    Action, Balance, Choose, HashPolicy, MAX_MEMBERS, MemberId, MemberSet, Plan, PlanMember, PlanState, Receive,
+    Rewrite, Verdict, hash,
 };
 use nicteam_wire::Frame;
 use proptest::prelude::*;
@@ -135,7 +136,18 @@ fn any_choose() -> impl Strategy<Value = Choose> {
             igmp
         }),
         any::<u32>().prop_map(|bits| Choose::All(MemberSet::from_bits(bits))),
+        (any_balance(), prop::collection::vec((0..MAX_MEMBERS).prop_map(id), 0..40))
+            .prop_map(|(balance, table)| Choose::Balance(Balance { table, ..balance })),
     ]
+}
+
+fn any_balance() -> impl Strategy<Value = Balance> {
+    let number =
+        prop_oneof![Just(Number::Destination), prop::sample::select(&HashPolicy::ALL[..]).prop_map(Number::Hash)];
+    let eligible = prop_oneof![Just(Eligible::Tlb), Just(Eligible::Alb)];
+    (eligible, number, (0..MAX_MEMBERS).prop_map(id), any::<bool>()).prop_map(|(eligible, number, active, counted)| {
+        Balance { eligible, number, table: Vec::new(), active, counted, punt: None }
+    })
 }
 
 /// The members that a choice can name.
@@ -146,6 +158,7 @@ fn named(choose: &Choose) -> MemberSet {
         Choose::Hash { table, .. } => table.iter().copied().collect(),
         Choose::RoundRobin { members, igmp, .. } => members.iter().chain([igmp]).copied().collect(),
         Choose::All(members) => *members,
+        Choose::Balance(Balance { table, active, .. }) => table.iter().chain([active]).copied().collect(),
     }
 }
 

@@ -4,6 +4,8 @@ use crate::Mac;
 
 /// EtherTypes this project names.
 pub mod ethertype {
+    /// Loopback (`ETH_P_LOOPBACK`): learning packets.
+    pub const LOOPBACK: u16 = 0x9000;
     /// IPv4.
     pub const IPV4: u16 = 0x0800;
     /// ARP.

@@ -75,7 +75,7 @@ pub(crate) enum Format {
     Teamdctl,
 }
 
-/// Make a member the active one (mode active-backup).
+/// Make a member the active one (modes active-backup, balance-tlb, balance-alb).
 ///
 /// It stays until the rules choose another: when it fails, or when the primary comes up.
 #[derive(Debug, clap::Args)]

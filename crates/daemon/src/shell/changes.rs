@@ -86,10 +86,10 @@ impl Shell {
         }
         self.mac = Mac(link.mac);
         let mut first = FirstError::default();
-        for member in &self.members {
-            first.note(member.set_mac(&mut self.netlink, self.mac));
-        }
         self.team.handle_mac(self.mac);
+        for member in &self.members {
+            first.note(member.set_mac(&mut self.netlink, self.team.device_mac(member.port.id)));
+        }
         self.drain();
         first.result()
     }

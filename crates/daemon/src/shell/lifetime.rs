@@ -6,7 +6,7 @@ use nicteam_dataplane::{Port, TeamDevice};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Monitor, Netlink};
 use nicteam_sys::nft;
-use nicteam_team::{FailOverMac, MAX_MEMBERS, MemberId, Team, TeamError};
+use nicteam_team::{FailOverMac, MAX_MEMBERS, MemberId, Mode, Team, TeamError};
 use nicteam_wire::Mac;
 use nix::errno::Errno;
 
@@ -149,11 +149,11 @@ impl Shell {
             let id = before.or_else(|| self.team.next_place()).ok_or(TeamError::Full)?;
             let id = self.team.add_member_at(id, name, state, self.clock.now())?;
             self.drain();
-            let mac = self.mac_for(&candidate);
+            let (mac, own) = (self.mac_for(&candidate), candidate.original.mac);
             let member = Member::enter(&mut self.netlink, candidate, id, &self.device.name, mac, self.mtu)?;
             let port = member.port.clone();
             self.members.push(member);
-            self.team.handle_member_mac(id, mac);
+            self.team.handle_member_mac(id, own);
             self.drain();
             self.dataplane.attach(&port)?;
         }
@@ -172,6 +172,8 @@ impl Shell {
     /// The address with which a device joins.
     pub(super) fn mac_for(&self, candidate: &Candidate) -> Mac {
         match self.team.config().mac_policy() {
+            // In balance-alb its own, which it keeps if no other member has it.
+            FailOverMac::None if self.team.config().mode == Mode::BalanceAlb => candidate.original.mac,
             FailOverMac::None => self.mac,
             FailOverMac::Active | FailOverMac::Follow => candidate.original.mac,
         }

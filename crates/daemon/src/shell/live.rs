@@ -49,7 +49,7 @@ impl Shell {
         }
         let id = self.team.next_place().ok_or(TeamError::Full)?;
         let candidate = ports::find(&mut self.netlink, &self.device.name, device)?;
-        let mac = self.mac_for(&candidate);
+        let own = candidate.original.mac;
         let port = self.take_in(candidate, id)?;
         let joined = ports::read(&self.ethtool, &port.name)
             .and_then(|state| Ok(self.team.add_member(&port.name, state, self.clock.now())?));
@@ -60,7 +60,7 @@ impl Shell {
         }
         self.note(Happened::Joined { member: port.name });
         self.drain();
-        self.team.handle_member_mac(id, mac);
+        self.team.handle_member_mac(id, own);
         self.drain();
         self.fit_super_frames()
     }

@@ -81,6 +81,7 @@ impl Shell {
             if self.gone {
                 return Err(self.end());
             }
+            self.take_punted();
             if self.team.poll_timeout().is_some_and(|(deadline, _)| deadline <= self.clock.now()) {
                 self.team.handle_timeout(self.clock.now());
                 self.drain();
@@ -113,7 +114,8 @@ impl Shell {
             None => Duration::from_secs(3600),
         };
         let timeout = PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX);
-        let fds = [self.monitor.as_fd(), woken.as_fd()].into_iter().chain(self.ears.fds());
+        let ends = [self.monitor.as_fd(), woken.as_fd()].into_iter();
+        let fds = ends.chain(self.dataplane.punts()).chain(self.ears.fds());
         let mut fds: Vec<PollFd<'_>> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
         match poll(&mut fds, timeout) {
             Ok(_) | Err(nix::errno::Errno::EINTR) => {}
@@ -122,6 +124,18 @@ impl Shell {
         let mut wakes = [0; 64];
         while matches!((&*woken).read(&mut wakes), Ok(read) if read == wakes.len()) {}
         Ok(())
+    }
+
+    /// Hands the team what its plan punted.
+    fn take_punted(&mut self) {
+        let frames = self.dataplane.take_punted().unwrap_or_else(|error| {
+            self.tell(Err(error));
+            Vec::new()
+        });
+        for frame in frames {
+            self.team.handle_punted(&frame, self.clock.now());
+            self.drain();
+        }
     }
 
     /// Reads the link of every member. One that cannot be read is down.
@@ -146,16 +160,22 @@ impl Shell {
 
     /// Does everything the team asks for.
     fn drain(&mut self) {
-        let (mut read_links, mut read_traffic, mut read_groups) = (false, false, false);
+        let (mut read_links, mut read_traffic, mut read_groups, mut read_loads) = (false, false, false, false);
         while let Some(effect) = self.team.poll_effect() {
             let done = match effect {
                 Effect::Apply(_) | Effect::SetCarrier(_) | Effect::ReadGroups if self.held => Ok(()),
+                // Until the plan is in force its members have nothing to say.
+                Effect::Transmit { .. } if self.held => Ok(()),
                 Effect::Apply(plan) => self.execute(&plan),
                 Effect::SetCarrier(carrier) => self.device.set_carrier(&mut self.netlink, carrier),
                 Effect::Transmit { member, frame } => self.dataplane.transmit(member, &frame),
                 Effect::SetMac { member, mac } => {
                     let set = self.set_mac(member, mac);
                     self.tell(set);
+                    Ok(())
+                }
+                Effect::ReadLoads => {
+                    read_loads = true;
                     Ok(())
                 }
                 Effect::ReadGroups => {
@@ -180,6 +200,9 @@ impl Shell {
                 self.tell(done);
             }
         }
+        if read_loads {
+            self.read_loads();
+        }
         if read_links {
             self.read_links();
         }
@@ -196,5 +219,16 @@ impl Shell {
         self.dataplane.apply(plan)?;
         self.note(Happened::Plan { generation: plan.generation });
         Ok(())
+    }
+
+    /// Tells the team what the dataplane counted.
+    fn read_loads(&mut self) {
+        match self.dataplane.loads() {
+            Ok(loads) => {
+                self.team.handle_loads(&loads, self.clock.now());
+                self.drain();
+            }
+            Err(error) => self.tell(Err(error)),
+        }
     }
 }

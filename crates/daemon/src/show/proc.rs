@@ -30,10 +30,11 @@ fn team(out: &mut String, status: &TeamStatus) -> fmt::Result {
         moves @ ("active" | "follow") if mode == Some(Mode::ActiveBackup) => writeln!(out, " (fail_over_mac {moves})")?,
         _ => writeln!(out)?,
     }
-    if mode == Some(Mode::BalanceXor) {
+    // Linux bonding.h, `bond_mode_uses_xmit_hash`.
+    if mode.is_some_and(|mode| mode.hashes() || mode.balances_load()) {
         hash_policy(out, status.option("xmit_hash_policy"))?;
     }
-    if mode == Some(Mode::ActiveBackup) {
+    if mode.is_some_and(Mode::uses_primary) {
         // The kernel names the primary once it has joined.
         let named = status.option("primary");
         match status.members.iter().find(|member| member.name == named) {
@@ -96,6 +97,8 @@ fn title(mode: Option<Mode>) -> Option<&'static str> {
         Some(Mode::ActiveBackup) => Some("fault-tolerance (active-backup)"),
         Some(Mode::BalanceXor) => Some("load balancing (xor)"),
         Some(Mode::Broadcast) => Some("fault-tolerance (broadcast)"),
+        Some(Mode::BalanceTlb) => Some("transmit load balancing"),
+        Some(Mode::BalanceAlb) => Some("adaptive load balancing"),
         None => None,
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write};
 
+use nicteam_team::Mode;
+
 use crate::{MemberState, TeamStatus};
 
 /// Several lines that say how the team is, and what is wrong if something is.
@@ -16,7 +18,7 @@ fn write(out: &mut String, status: &TeamStatus) -> fmt::Result {
     let up = status.members.iter().filter(|member| member.is_up()).count();
     let carrier = if status.carrier { "carrier" } else { "NO CARRIER" };
     write!(out, "{}: {}, {carrier}, {up} of {} members up", status.team, status.mode, status.members.len())?;
-    if status.mode == "active-backup" {
+    if status.mode.parse().is_ok_and(Mode::uses_primary) {
         write!(out, ", active {}", status.active.as_deref().unwrap_or("none"))?;
     }
     writeln!(out)?;

@@ -1,6 +1,6 @@
 //! In place of the eBPF dataplane, in a build that found no clang.
 
-use nicteam_team::{MemberId, Plan};
+use nicteam_team::{Loads, MemberId, Plan};
 
 use crate::{Counters, Dataplane, Error, Kind, Port, TeamDevice};
 
@@ -71,6 +71,18 @@ impl Dataplane for BpfDataplane {
     }
 
     fn unsent(&self) -> Result<u64, Error> {
+        match *self {}
+    }
+
+    fn loads(&self) -> Result<Loads, Error> {
+        match *self {}
+    }
+
+    fn punts(&self) -> Option<BorrowedFd<'_>> {
+        match *self {}
+    }
+
+    fn take_punted(&mut self) -> Result<Vec<Vec<u8>>, Error> {
         match *self {}
     }
 

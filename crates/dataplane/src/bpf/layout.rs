@@ -3,7 +3,9 @@
 
 use std::mem::{offset_of, size_of};
 
-use nicteam_team::{Choose, HashPolicy, MAX_BUCKETS, MAX_MEMBERS, MemberId, Receive};
+use nicteam_team::balance::{Eligible, Number};
+use nicteam_team::{Balance, Choose, HashPolicy, MAX_BUCKETS, MAX_MEMBERS, MemberId, Receive};
+use nicteam_wire::Mac;
 
 use crate::{Error, Port};
 
@@ -40,12 +42,16 @@ pub(super) struct PlanMember {
     pub keep: [u8; 12],
     /// The bits written in their place.
     pub put: [u8; 12],
+    /// Its address, and two zeros.
+    pub own: [u8; 8],
 }
 
 /// `MEMBER_DELIVER`.
 const MEMBER_DELIVER: u32 = 1;
 /// `MEMBER_REWRITE`.
 const MEMBER_REWRITE: u32 = 2;
+/// `MEMBER_OWN`.
+const MEMBER_OWN: u32 = 4;
 
 /// `struct plan`.
 #[repr(C)]
@@ -58,6 +64,10 @@ pub(super) struct Plan {
     pub packets_per_member: u32,
     pub igmp: u32,
     pub all: u32,
+    pub balance: u32,
+    pub other: u32,
+    /// The team's address, and two zeros.
+    pub team: [u8; 8],
     pub table: [u8; MAX_BUCKETS],
     pub members: [PlanMember; MAX_MEMBERS],
 }
@@ -100,17 +110,32 @@ pub(super) struct Tally {
     pub round_robin: u64,
 }
 
+/// `struct loads`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loads {
+    /// By bucket, and at last what is not balanced.
+    pub bytes: [u64; MAX_BUCKETS + 1],
+}
+
+impl Default for Loads {
+    fn default() -> Loads {
+        Loads { bytes: [0; MAX_BUCKETS + 1] }
+    }
+}
+
 const _: () = {
     assert!(MAX_MEMBERS == 32 && MAX_BUCKETS == 256);
     assert!(PLAN_SLOTS.is_power_of_two() && PLAN_SLOTS <= 32);
-    assert!(size_of::<PlanMember>() == 32);
-    assert!(size_of::<Plan>() == 1312);
-    assert!(offset_of!(Plan, table) == 32);
-    assert!(offset_of!(Plan, members) == 288);
+    assert!(size_of::<PlanMember>() == 40);
+    assert!(size_of::<Plan>() == 1584);
+    assert!(offset_of!(Plan, table) == 48);
+    assert!(offset_of!(Plan, members) == 304);
     assert!(size_of::<Control>() == 16);
     assert!(size_of::<Place>() == 8);
     assert!(size_of::<Counters>() == 48);
     assert!(size_of::<Tally>() == 16);
+    assert!(size_of::<Loads>() == 2056);
 };
 
 // SAFETY: `repr(C)`; the sizes asserted above are the sums of the fields', so
@@ -124,6 +149,8 @@ unsafe impl Plain for Place {}
 unsafe impl Plain for Counters {}
 // SAFETY: as above.
 unsafe impl Plain for Tally {}
+// SAFETY: as above.
+unsafe impl Plain for Loads {}
 
 impl Default for Plan {
     /// The plan that drops everything.
@@ -136,6 +163,9 @@ impl Default for Plan {
             packets_per_member: 0,
             igmp: 0,
             all: 0,
+            balance: 0,
+            other: 0,
+            team: [0; 8],
             table: [0; MAX_BUCKETS],
             members: [PlanMember::default(); MAX_MEMBERS],
         }
@@ -148,6 +178,13 @@ const CHOOSE_ONE: u32 = 1;
 const CHOOSE_HASH: u32 = 2;
 const CHOOSE_ROUND_ROBIN: u32 = 3;
 const CHOOSE_ALL: u32 = 4;
+const CHOOSE_BALANCE: u32 = 5;
+
+/// `BALANCE_...`.
+const BALANCE_ALB: u32 = 1;
+const BALANCE_DESTINATION: u32 = 2;
+const BALANCE_COUNT: u32 = 4;
+const BALANCE_PUNT: u32 = 8;
 
 impl Plan {
     /// The plan in the kernel's form, for the members that are attached.
@@ -175,14 +212,38 @@ impl Plan {
                 own.choose = CHOOSE_ALL;
                 own.all = members.bits();
             }
+            Choose::Balance(balance) => own.set_balance(balance)?,
         }
         for line in &plan.members {
             own.members[line.id.index()] = member(line);
+            if let Receive::Own { team, .. } = line.receive {
+                own.team = padded(team);
+            }
         }
         for port in ports {
             own.members[port.id.index()].ifindex = port.index;
         }
         Ok(own)
+    }
+
+    fn set_balance(&mut self, balance: &Balance) -> Result<(), Error> {
+        self.choose = CHOOSE_BALANCE;
+        self.other = balance.active.index() as u32;
+        if balance.eligible == Eligible::Alb {
+            self.balance |= BALANCE_ALB;
+        }
+        match balance.number {
+            Number::Hash(policy) => self.policy = policy_number(policy),
+            Number::Destination => self.balance |= BALANCE_DESTINATION,
+        }
+        if balance.counted {
+            self.balance |= BALANCE_COUNT;
+        }
+        if let Some(team) = balance.punt {
+            self.balance |= BALANCE_PUNT;
+            self.team = padded(team);
+        }
+        self.set_table(&balance.table)
     }
 
     fn set_table(&mut self, members: &[MemberId]) -> Result<(), Error> {
@@ -203,8 +264,13 @@ impl Plan {
 /// A member's line, not yet attached.
 fn member(line: &nicteam_team::PlanMember) -> PlanMember {
     let mut own = PlanMember { keep: [0xff; 12], ..PlanMember::default() };
-    if line.receive == Receive::Deliver {
-        own.flags |= MEMBER_DELIVER;
+    match line.receive {
+        Receive::Deliver => own.flags |= MEMBER_DELIVER,
+        Receive::Own { own: mac, .. } => {
+            own.flags |= MEMBER_OWN;
+            own.own = padded(mac);
+        }
+        Receive::Drop => {}
     }
     for (mac, place) in [(line.rewrite.dst, 0..6), (line.rewrite.src, 6..12)] {
         if let Some(mac) = mac {
@@ -214,6 +280,11 @@ fn member(line: &nicteam_team::PlanMember) -> PlanMember {
         }
     }
     own
+}
+
+fn padded(mac: Mac) -> [u8; 8] {
+    let [a, b, c, d, e, f] = mac.0;
+    [a, b, c, d, e, f, 0, 0]
 }
 
 /// `enum policy`.

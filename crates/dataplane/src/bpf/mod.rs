@@ -8,21 +8,23 @@
 mod inject;
 mod layout;
 mod object;
+mod punted;
 mod run;
 mod slots;
 mod speech;
 mod tc;
 
 use std::collections::BTreeMap;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::OnceLock;
 
-use nicteam_team::{MemberId, Plan};
+use nicteam_team::{Choose, Loads, MemberId, Plan};
 
 use crate::{Counters, Dataplane, Error, Kind, Port, TeamDevice};
 use inject::Injector;
 use layout::{Control, LAYOUT_VERSION, Place};
 use object::{Object, Predecessor};
+use punted::Punted;
 use slots::Slots;
 use tc::Point;
 
@@ -37,6 +39,8 @@ pub struct BpfDataplane {
     slots: Slots,
     ports: BTreeMap<MemberId, Port>,
     injector: Injector,
+    /// Behind the team device, once a plan punts.
+    punted: Option<Punted>,
     /// The filters are a predecessor's of another layout: they stay until there
     /// is a plan to execute, so that no frame is lost.
     deferred: bool,
@@ -74,13 +78,14 @@ impl BpfDataplane {
         match object::predecessor(&device.name, device.index)? {
             Predecessor::None => BpfDataplane::fresh(device, injector, false),
             Predecessor::Same(maps) => {
-                let object = Object::load(Some(maps))?;
+                let object = Object::load(Some(*maps))?;
                 let mut own = BpfDataplane {
                     slots: Slots::taken_over(&object.maps)?,
                     ports: ports_of(&object.maps)?,
                     device: device.clone(),
                     object,
                     injector,
+                    punted: None,
                     deferred: false,
                 };
                 own.attach_team()?;
@@ -108,6 +113,7 @@ impl BpfDataplane {
             slots: Slots::new(),
             ports: BTreeMap::new(),
             injector,
+            punted: None,
             deferred,
         };
         if !deferred {
@@ -190,6 +196,9 @@ impl Dataplane for BpfDataplane {
     }
 
     fn apply(&mut self, plan: &Plan) -> Result<(), Error> {
+        if matches!(&plan.choose, Choose::Balance(balance) if balance.punt.is_some()) && self.punted.is_none() {
+            self.punted = Some(Punted::open(self.device.peer_index, self.object.punted.as_fd())?);
+        }
         let plan = layout::Plan::new(plan, self.ports.values())?;
         self.slots.install(&self.object.maps, plan)?;
         if self.deferred {
@@ -219,10 +228,23 @@ impl Dataplane for BpfDataplane {
         self.object.maps.unsent()
     }
 
+    fn loads(&self) -> Result<Loads, Error> {
+        self.object.maps.loads()
+    }
+
+    fn punts(&self) -> Option<BorrowedFd<'_>> {
+        self.punted.as_ref().map(AsFd::as_fd)
+    }
+
+    fn take_punted(&mut self) -> Result<Vec<Vec<u8>>, Error> {
+        self.punted.as_mut().map_or(Ok(Vec::new()), Punted::take)
+    }
+
     fn remove(mut self: Box<Self>) -> Result<(), Error> {
         let ids: Vec<MemberId> = self.ports.keys().copied().collect();
         ids.into_iter().try_for_each(|id| self.detach(id))?;
         tc::remove_filter(self.device.index, Point::Egress)?;
+        punted::clear(self.device.peer_index)?;
         if self.object.maps.control()?.own_clsact != 0 {
             tc::remove_clsact(self.device.index)?;
         }

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, ObjectBuilder, OpenObject, ProgramHandle};
 
-use super::layout::{Control, Counters, LAYOUT_VERSION, Place, Plain, Plan, Tally};
+use super::layout::{Control, Counters, LAYOUT_VERSION, Loads, Place, Plain, Plan, Tally};
 use super::speech::attempt;
 use super::tc::{self, Point};
 use crate::Error;
@@ -16,11 +16,13 @@ static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/team.bpf.o"));
 /// Program names, as the kernel shows them.
 const EGRESS: &str = "team_egress";
 const INGRESS: &str = "member_ingress";
+const PUNTED: &str = "punted_ingress";
 
 /// The programs and maps of one team. The kernel keeps them as long as a filter uses them.
 pub(super) struct Object {
     pub egress: ProgramHandle,
     pub ingress: ProgramHandle,
+    pub punted: ProgramHandle,
     pub maps: Maps,
 }
 
@@ -31,6 +33,7 @@ pub(super) struct Maps {
     places: MapHandle,
     counters: MapHandle,
     tally: MapHandle,
+    loads: MapHandle,
 }
 
 impl Object {
@@ -49,13 +52,13 @@ impl Object {
             Some(program) => ProgramHandle::try_from(&program),
             None => Err(missing("program", name)),
         };
-        let (egress, ingress) = (program(EGRESS)?, program(INGRESS)?);
+        let (egress, ingress, punted) = (program(EGRESS)?, program(INGRESS)?, program(PUNTED)?);
         let maps = Maps::find(|name| match loaded.maps().find(|map| map.name() == name) {
             Some(map) => MapHandle::try_from(&map),
             None => Err(missing("map", name)),
         })?;
         bind(&egress, &maps.places)?;
-        Ok(Object { egress, ingress, maps })
+        Ok(Object { egress, ingress, punted, maps })
     }
 }
 
@@ -79,7 +82,7 @@ pub(super) enum Predecessor {
     /// Nothing.
     None,
     /// Maps that these programs can use.
-    Same(Maps),
+    Same(Box<Maps>),
     /// Maps of another version, readable or not.
     Other(Option<MapHandle>),
 }
@@ -94,7 +97,7 @@ pub(super) fn predecessor(device: &str, index: u32) -> Result<Predecessor, Error
         None => Err(missing("map", name)),
     });
     match same {
-        Ok(same) if same.fit(index)? => Ok(Predecessor::Same(same)),
+        Ok(same) if same.fit(index)? => Ok(Predecessor::Same(Box::new(same))),
         _ => {
             let counters = find("counters").filter(|map| map.value_size() as usize == size_of::<Counters>());
             Ok(Predecessor::Other(counters.and_then(|map| MapHandle::try_from(map).ok())))
@@ -138,11 +141,12 @@ impl Maps {
             places: map("places")?,
             counters: map("counters")?,
             tally: map("tally")?,
+            loads: map("loads")?,
         })
     }
 
-    fn all(&self) -> [&MapHandle; 5] {
-        [&self.control, &self.plans, &self.places, &self.counters, &self.tally]
+    fn all(&self) -> [&MapHandle; 6] {
+        [&self.control, &self.plans, &self.places, &self.counters, &self.tally, &self.loads]
     }
 
     /// True if they are what these programs expect, for this team device.
@@ -227,6 +231,16 @@ impl Maps {
     pub(super) fn unsent(&self) -> Result<u64, Error> {
         let tallies: Vec<Tally> = read_percpu(&self.tally, 0)?;
         Ok(tallies.iter().map(|tally| tally.unsent).sum())
+    }
+
+    /// What the stack sent, by bucket.
+    pub(super) fn loads(&self) -> Result<nicteam_team::Loads, Error> {
+        let mut sum = nicteam_team::Loads::default();
+        for Loads { bytes: [buckets @ .., other] } in read_percpu::<Loads>(&self.loads, 0)? {
+            sum.buckets.iter_mut().zip(buckets).for_each(|(sum, bytes)| *sum += bytes);
+            sum.other += other;
+        }
+        Ok(sum)
     }
 }
 

@@ -6,10 +6,11 @@ use std::thread;
 use std::time::Duration;
 
 use nicteam_sys::packet::{BATCH, Batch, Outgoing, Received, Sent};
-use nicteam_team::{Action, MAX_MEMBERS, MemberId, MemberSet, Plan, PlanState, Verdict};
+use nicteam_team::{Action, MAX_MEMBERS, MemberId, MemberSet, Plan, Verdict};
 use nicteam_wire::{Frame, Vlan};
 
 use super::table::{Shared, Source, Table};
+use crate::with_tag;
 
 /// Executes the plan, batch by batch.
 ///
@@ -22,7 +23,6 @@ use super::table::{Shared, Source, Table};
 /// be woken. The first frame after a silence does not wait.
 pub(super) struct Forwarder {
     shared: Arc<Shared>,
-    state: PlanState,
     batch: Batch,
     queues: Queues,
 }
@@ -41,9 +41,9 @@ struct Queues {
 }
 
 impl Forwarder {
-    /// The seed decides the random choices of a plan alone.
-    pub fn new(shared: Arc<Shared>, seed: u64) -> Forwarder {
-        Forwarder { shared, state: PlanState::new(seed), batch: Batch::new(), queues: Queues::new() }
+    /// Does nothing until it is run.
+    pub fn new(shared: Arc<Shared>) -> Forwarder {
+        Forwarder { shared, batch: Batch::new(), queues: Queues::new() }
     }
 
     /// Forwards until it is told to stop.
@@ -69,14 +69,17 @@ impl Forwarder {
         // A batch that the system refuses is empty; the next event tries again.
         let _ = self.shared.stack.receive(&mut self.batch);
         let mut unsent = self.batch.unusable();
+        let mut state = self.shared.state();
         for (place, received) in self.batch.frames().enumerate() {
-            let action = view(&received).map_or(Action::Drop, |frame| table.plan.choose(&frame, &mut self.state));
+            let action = view(&received).map_or(Action::Drop, |frame| table.plan.choose(&frame, &mut state));
             let queued = match action {
                 Action::Send(members) => self.queues.push(place, members, &table),
-                Action::Punt | Action::Drop => false,
+                Action::Punt => self.shared.punt(&with_tag(&received)),
+                Action::Drop => false,
             };
             unsent += u64::from(!queued);
         }
+        drop(state);
         self.shared.unsent.fetch_add(unsent, Relaxed);
         self.queues.flush(&self.batch, &table);
         is_large(&self.batch)
@@ -93,6 +96,9 @@ impl Forwarder {
         let mut drops = self.batch.unusable();
         for (place, received) in self.batch.frames().enumerate() {
             match view(&received).map_or(Verdict::Drop, |frame| table.plan.receive(id, &frame)) {
+                Verdict::ToTeamAs(mac) => {
+                    self.queues.to_stack.push(Outgoing { place, dst: Some(mac.0), ..Outgoing::default() });
+                }
                 Verdict::ToTeam => self.queues.to_stack.push(Outgoing { place, ..Outgoing::default() }),
                 // Whoever listens on the member has seen it by a tap of his own.
                 Verdict::ToMember => {}

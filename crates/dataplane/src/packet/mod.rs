@@ -17,18 +17,22 @@
 mod forward;
 mod table;
 
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
 
 use nicteam_sys::packet::PacketSocket;
 use nicteam_sys::{Context, nft};
-use nicteam_team::{MemberId, Plan};
+use nicteam_team::{Loads, MemberId, Plan};
 use nix::errno::Errno;
 
 use crate::{Counters, Dataplane, Error, Kind, Port, TeamDevice};
 use forward::Forwarder;
 use table::{Member, Shared};
+
+/// Bytes of the longest frame that can be punted: 64 KB and its headers.
+const MAX_PUNTED: usize = 66 * 1024;
 
 /// What this dataplane needs and this machine lacks, if anything.
 pub fn available() -> Result<(), String> {
@@ -62,8 +66,8 @@ impl PacketDataplane {
     }
 
     fn start(device: &TeamDevice) -> Result<PacketDataplane, Error> {
-        let shared = Arc::new(Shared::new(PacketSocket::open(device.peer_index)?)?);
-        let forwarder = Forwarder::new(shared.clone(), u64::from(device.index));
+        let shared = Arc::new(Shared::new(PacketSocket::open(device.peer_index)?, u64::from(device.index))?);
+        let forwarder = Forwarder::new(shared.clone());
         let forwarder = thread::Builder::new()
             .name(format!("fwd {}", device.name))
             .spawn(move || forwarder.run())
@@ -127,6 +131,23 @@ impl Dataplane for PacketDataplane {
     fn unsent(&self) -> Result<u64, Error> {
         let lost = self.shared.stack.take_lost()?;
         Ok(self.shared.unsent.fetch_add(lost, Relaxed) + lost)
+    }
+
+    fn loads(&self) -> Result<Loads, Error> {
+        Ok(self.shared.state().loads.clone())
+    }
+
+    fn punts(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.shared.punted.as_fd())
+    }
+
+    fn take_punted(&mut self) -> Result<Vec<Vec<u8>>, Error> {
+        let (mut frames, mut buffer) = (Vec::new(), vec![0; MAX_PUNTED]);
+        // It ends when nothing waits: nothing else can fail here.
+        while let Ok(length) = self.shared.punted.recv(&mut buffer) {
+            frames.push(buffer[..length].to_vec());
+        }
+        Ok(frames)
     }
 
     fn remove(mut self: Box<Self>) -> Result<(), Error> {

@@ -1,12 +1,13 @@
 //! What the forwarding thread shares with those who control it.
 
 use std::os::fd::AsFd;
+use std::os::unix::net::UnixDatagram;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use nicteam_sys::packet::{PacketSocket, Sent};
 use nicteam_sys::{Context, Error, Result};
-use nicteam_team::{MAX_MEMBERS, MemberId, Plan};
+use nicteam_team::{MAX_MEMBERS, MemberId, Plan, PlanState};
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -23,6 +24,12 @@ pub(super) struct Shared {
     pub stack: PacketSocket,
     /// Frames from the stack that no member was asked to send.
     pub unsent: AtomicU64,
+    /// What the plan remembers from frame to frame; the thread has it while it chooses.
+    state: Mutex<PlanState>,
+    /// Takes punted frames, each a datagram; never waits.
+    punt: UnixDatagram,
+    /// Where they come out.
+    pub punted: UnixDatagram,
     table: RwLock<Table>,
     epoll: Epoll,
     stop: EventFd,
@@ -64,12 +71,20 @@ pub(super) enum Source {
 const SOURCES: usize = MAX_MEMBERS + 2;
 
 impl Shared {
-    /// With no member and a plan that drops everything.
-    pub fn new(stack: PacketSocket) -> Result<Shared> {
+    /// With no member and a plan that drops everything. The seed decides the
+    /// random choices of a plan alone.
+    pub fn new(stack: PacketSocket, seed: u64) -> Result<Shared> {
         let what = || "make the forwarding thread's event queue".to_owned();
+        let (punt, punted) = UnixDatagram::pair().context(what)?;
+        for end in [&punt, &punted] {
+            end.set_nonblocking(true).context(what)?;
+        }
         let shared = Shared {
             stack,
             unsent: AtomicU64::new(0),
+            state: Mutex::new(PlanState::new(seed)),
+            punt,
+            punted,
             table: RwLock::new(Table { plan: Plan::nobody(), members: [const { None }; MAX_MEMBERS] }),
             epoll: Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).context(what)?,
             stop: EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK).context(what)?,
@@ -87,6 +102,16 @@ impl Shared {
     /// The table, to change it.
     pub fn write(&self) -> RwLockWriteGuard<'_, Table> {
         self.table.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the plan remembers; nobody else has it as long as the guard lives.
+    pub fn state(&self) -> MutexGuard<'_, PlanState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands a frame to the control side; false if it does not keep up.
+    pub fn punt(&self, frame: &[u8]) -> bool {
+        self.punt.send(frame).is_ok()
     }
 
     /// Adds a member at a place that is free.

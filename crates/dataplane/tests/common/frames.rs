@@ -3,6 +3,9 @@
 
 use super::tunnels::tunnelled;
 
+/// The source of one frame in eight: who plans punt for.
+pub const OWN: [u8; 6] = [2, 0, 0, 0, 7, 7];
+
 /// The longest frame made here, bytes.
 pub const MAX_LEN: usize = 600;
 
@@ -82,7 +85,11 @@ fn frame(random: &mut Random) -> Vec<u8> {
 fn addresses(random: &mut Random) -> Vec<u8> {
     let mut macs = random.bytes(12);
     macs[6] &= 0xfe;
-    match random.below(12) {
+    if random.one_in(8) {
+        macs[6..].copy_from_slice(&OWN);
+    }
+    match random.below(14) {
+        12 => macs[..6].copy_from_slice(&[0x33, 0x33, 0, 0, 0, 1]),
         0 => macs[..6].fill(0xff),
         1 | 2 => {
             macs[..6].copy_from_slice(&[1, 0x80, 0xc2, 0, 0, 0]);
@@ -120,7 +127,8 @@ pub(super) fn ipv4_packet(random: &mut Random, frame: &mut Vec<u8>, outer: bool)
     header.extend(random.bytes(4));
     header.extend(fragment.to_be_bytes());
     header.extend([64, protocol]);
-    header.extend(random.bytes(2 + 8));
+    header.extend(random.bytes(2 + 4));
+    header.extend(if random.one_in(10) { vec![0xff; 4] } else { random.bytes(4) });
     header.extend(random.bytes((words * 4).saturating_sub(20)));
     frame.extend(header);
     transport(random, frame, protocol, outer.then_some(ipv4_packet as Inner));
@@ -136,7 +144,8 @@ pub(super) fn ipv6_packet(random: &mut Random, frame: &mut Vec<u8>, outer: bool)
     frame.push(0x60 | random.below(16) as u8);
     frame.extend(random.bytes(5));
     frame.extend([protocol, 64]);
-    frame.extend(random.bytes(32));
+    frame.extend(if random.one_in(10) { vec![0; 16] } else { random.bytes(16) });
+    frame.extend(random.bytes(16));
     transport(random, frame, protocol, outer.then_some(ipv6_packet as Inner));
 }
 
@@ -155,7 +164,7 @@ pub(super) fn transport(random: &mut Random, frame: &mut Vec<u8>, protocol: u8, 
         return;
     }
     if let (1 | 58, Some(inner)) = (protocol, inner) {
-        let kind = random.pick(&[0, 1, 2, 3, 4, 5, 8, 11, 12, 13, 14, 128, 129, 130, 135]);
+        let kind = random.pick(&[0, 1, 2, 3, 4, 5, 8, 11, 12, 13, 14, 128, 129, 130, 135, 136]);
         let id = if random.one_in(4) { [0, 0] } else { [random.next() as u8, random.next() as u8] };
         frame.extend([kind, random.below(4) as u8, 0, 0, id[0], id[1], 0, 1]);
         if random.below(4) > 0 {

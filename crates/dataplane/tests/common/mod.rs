@@ -2,8 +2,10 @@
 #![allow(dead_code, reason = "each test uses a part")]
 
 use nicteam_dataplane::{Counters, Dataplane};
-use nicteam_team::{Choose, HashPolicy, MemberId, MemberSet, Plan, PlanMember, Receive, Rewrite};
+use nicteam_team::balance::{Eligible, Number};
+use nicteam_team::{Balance, Choose, HashPolicy, MemberId, MemberSet, Plan, PlanMember, Receive, Rewrite};
 use nicteam_testnet::may_make_networks;
+use nicteam_wire::Mac;
 
 pub mod bench;
 pub mod frames;
@@ -60,7 +62,27 @@ pub fn choices(count: usize) -> Vec<Choose> {
     for packets_per_member in [1, 3, 65535] {
         choices.push(Choose::RoundRobin { members: ids(count), packets_per_member, igmp: id(count / 2) });
     }
+    choices.extend(balances(count));
     choices
+}
+
+/// balance-tlb and balance-alb, with and without `tlb_dynamic_lb`.
+fn balances(count: usize) -> Vec<Choose> {
+    let dealt: Vec<MemberId> = (0..256).map(|bucket| id(bucket * bucket % 7 % count)).collect();
+    let punt = Some(Mac(frames::OWN));
+    let active = id(count - 1);
+    let tlb = |policy, table, counted| {
+        let (eligible, number) = (Eligible::Tlb, Number::Hash(policy));
+        Balance { eligible, number, table, active, counted, punt: None }
+    };
+    let alb = |number, table, counted| Balance { eligible: Eligible::Alb, number, table, active, counted, punt };
+    let all = [
+        tlb(HashPolicy::Layer2, ids(count), false),
+        tlb(HashPolicy::Layer34, dealt.clone(), true),
+        alb(Number::Hash(HashPolicy::Layer23), ids(count), false),
+        alb(Number::Destination, dealt, true),
+    ];
+    all.into_iter().map(Choose::Balance).collect()
 }
 
 /// Every one of the first `count` members.

@@ -3,7 +3,7 @@
 use nicteam_sys::packet::Batch;
 use nicteam_team::{Choose, Receive, Verdict};
 use nicteam_testnet::{eventually, may_make_networks};
-use nicteam_wire::Frame;
+use nicteam_wire::{Frame, Mac};
 
 use crate::common::bench::Bench;
 use crate::common::frames::{Random, number, numbered};
@@ -22,7 +22,7 @@ fn a_member_delivers_and_a_standby_drops() {
     let mut dataplane = team.start(hosts::packet, &plan);
     let mut random = Random(3);
     let (mut batch, mut arrived, mut expected) = (Batch::new(), Vec::new(), Vec::new());
-    let mut verdicts = [[0_u64; 3]; 3];
+    let mut verdicts: [Vec<Verdict>; 3] = Default::default();
     for sent in 0..FRAMES {
         let mut frame = numbered(sent);
         if random.below(8) == 0 {
@@ -30,7 +30,7 @@ fn a_member_delivers_and_a_standby_drops() {
         }
         let place = random.below(3);
         let verdict = plan.receive(id(place), &Frame::parse_untagged(&frame).unwrap());
-        verdicts[place][verdict as usize] += 1;
+        verdicts[place].push(verdict);
         if verdict == Verdict::ToTeam {
             expected.push(sent);
         }
@@ -45,15 +45,42 @@ fn a_member_delivers_and_a_standby_drops() {
         }
     }
     assert_eq!(arrived, expected);
-    let dropped = |place: usize| verdicts[place][Verdict::Drop as usize];
+    let how_many = |place: usize, verdict| verdicts[place].iter().filter(|of| **of == verdict).count() as u64;
     eventually("standby and unnamed member drop", || {
-        [1, 2].iter().all(|&place| counters(&*dataplane, place).rx_drops == dropped(place))
+        [1, 2].iter().all(|&place| counters(&*dataplane, place).rx_drops == how_many(place, Verdict::Drop))
     });
     assert_eq!(counters(&*dataplane, 0).rx_frames, expected.len() as u64);
     assert_eq!((counters(&*dataplane, 0).rx_drops, counters(&*dataplane, 1).rx_frames), (0, 0));
-    assert!(verdicts.iter().all(|of| of[Verdict::ToMember as usize] > 0), "{verdicts:?}");
+    assert!((0..3).all(|place| how_many(place, Verdict::ToMember) > 0), "{verdicts:?}");
 
     team.run(|| dataplane.detach(id(0)).unwrap());
     assert!(dataplane.counters().unwrap().iter().all(|(member, _)| *member != id(0)));
+    team.stop(dataplane);
+}
+
+#[test]
+fn what_is_sent_to_a_members_own_address_becomes_the_teams() {
+    if !may_make_networks() {
+        return;
+    }
+    let Bench { team, far_sockets, stack, far: _far } = Bench::new(2);
+    let mut plan = plan(1, Choose::One(id(0)), 2);
+    let (own, all) = (Mac([2, 0, 0, 0, 8, 2]), Mac([2, 0, 0, 0, 8, 1]));
+    plan.members[1].receive = Receive::Own { own, team: all };
+    let dataplane = team.start(hosts::packet, &plan);
+    let mut frame = numbered(7);
+    for dst in [all, Mac::BROADCAST, own] {
+        frame[..6].copy_from_slice(&dst.0);
+        assert!(far_sockets[1].send_frame(&frame));
+    }
+    frame[..6].copy_from_slice(&all.0);
+    let (mut batch, mut arrived) = (Batch::new(), Vec::new());
+    eventually("the stack gets it", || {
+        stack.receive(&mut batch).unwrap();
+        arrived.extend(batch.frames().map(|received| received.bytes.to_vec()));
+        !arrived.is_empty()
+    });
+    assert_eq!(arrived, [frame]);
+    assert_eq!(counters(&*dataplane, 1).rx_drops, 2);
     team.stop(dataplane);
 }

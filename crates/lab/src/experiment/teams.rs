@@ -36,11 +36,12 @@ pub(super) fn overlaid(base: &Options, other: &Options) -> Options {
 /// Whether a switch must treat the links to such a team as one group.
 ///
 /// An active-backup team hears on one member alone: a group would send it frames
-/// on the others (Linux `Documentation/networking/bonding.rst`, "Switch Configuration").
+/// on the others; balance-tlb and balance-alb need every member's address learned
+/// where it is (Linux `Documentation/networking/bonding.rst`, "Switch Configuration").
 pub(super) fn wants_group(mode: Mode) -> bool {
     match mode {
         Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => true,
-        Mode::ActiveBackup => false,
+        Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb => false,
     }
 }
 

@@ -101,6 +101,10 @@ impl ArpMonitoring {
         if *interval_ms > 0 {
             return Err(ConfigError::Conflict(format!("`arp_interval {interval_ms}` does not work in mode {mode}")));
         }
+        if self.missed_max != DEFAULT_MISSED_MAX {
+            let missed_max = self.missed_max;
+            return Err(ConfigError::Conflict(format!("`arp_missed_max {missed_max}` does not work in mode {mode}")));
+        }
         match validate {
             ArpValidate::None => Ok(()),
             _ => Err(ConfigError::Conflict(format!("`arp_validate {validate}` does not work in mode {mode}"))),
@@ -113,6 +117,7 @@ impl Mode {
     pub const fn uses_arp(self) -> bool {
         match self {
             Mode::BalanceRr | Mode::ActiveBackup | Mode::BalanceXor | Mode::Broadcast => true,
+            Mode::BalanceTlb | Mode::BalanceAlb => false,
         }
     }
 }

@@ -64,7 +64,9 @@ impl Config {
     pub fn mac_policy(&self) -> FailOverMac {
         match self.mode {
             Mode::ActiveBackup => self.fail_over_mac,
-            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => FailOverMac::None,
+            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::BalanceTlb | Mode::BalanceAlb => {
+                FailOverMac::None
+            }
         }
     }
 
@@ -76,8 +78,8 @@ impl Config {
     /// Refuses `prio` where no member is the active one (EACCES).
     pub(super) fn check_prio(&self) -> Result<(), ConfigError> {
         match self.prio.first_key_value() {
-            Some((member, prio)) if self.mode != Mode::ActiveBackup => Err(ConfigError::Conflict(format!(
-                "`prio {member}:{prio}` works in mode active-backup alone; the mode is {}",
+            Some((member, prio)) if !self.mode.uses_primary() => Err(ConfigError::Conflict(format!(
+                "`prio {member}:{prio}` works in modes active-backup, balance-tlb and balance-alb alone; the mode is {}",
                 self.mode
             ))),
             _ => Ok(()),

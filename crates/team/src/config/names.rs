@@ -8,7 +8,8 @@ use super::{AggrLayers, ConfigError, HashPolicy, Mode, PrimaryReselect};
 
 impl Mode {
     /// Every mode, by the kernel's number.
-    pub const ALL: [Mode; 4] = [Mode::BalanceRr, Mode::ActiveBackup, Mode::BalanceXor, Mode::Broadcast];
+    pub const ALL: [Mode; 6] =
+        [Mode::BalanceRr, Mode::ActiveBackup, Mode::BalanceXor, Mode::Broadcast, Mode::BalanceTlb, Mode::BalanceAlb];
 
     /// The kernel's name.
     pub const fn name(self) -> &'static str {
@@ -17,6 +18,8 @@ impl Mode {
             Mode::ActiveBackup => "active-backup",
             Mode::BalanceXor => "balance-xor",
             Mode::Broadcast => "broadcast",
+            Mode::BalanceTlb => "balance-tlb",
+            Mode::BalanceAlb => "balance-alb",
         }
     }
 
@@ -27,12 +30,27 @@ impl Mode {
             Mode::ActiveBackup => 1,
             Mode::BalanceXor => 2,
             Mode::Broadcast => 3,
+            Mode::BalanceTlb => 5,
+            Mode::BalanceAlb => 6,
         }
     }
 
-    /// Whether `xmit_hash_policy` has an effect in it.
+    /// Whether `xmit_hash_policy` has an effect in it. (In balance-alb it has
+    /// one without `tlb_dynamic_lb` alone.)
     pub const fn hashes(self) -> bool {
-        matches!(self, Mode::BalanceXor)
+        matches!(self, Mode::BalanceXor | Mode::BalanceTlb)
+    }
+
+    /// Whether one member is the active one, which `primary` may name (the
+    /// kernel's `bond_mode_uses_primary`).
+    pub const fn uses_primary(self) -> bool {
+        matches!(self, Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb)
+    }
+
+    /// Whether members send with addresses of their own: balance-tlb and
+    /// balance-alb (the kernel's `bond_is_lb`).
+    pub const fn balances_load(self) -> bool {
+        matches!(self, Mode::BalanceTlb | Mode::BalanceAlb)
     }
 }
 
@@ -166,7 +184,7 @@ impl FromStr for Mode {
 
     fn from_str(text: &str) -> Result<Mode, ConfigError> {
         let known = Mode::ALL.map(|mode| (mode, mode.name(), Some(mode.number())));
-        named("mode", text, &known, &["802.3ad", "4", "balance-tlb", "5", "balance-alb", "6"])
+        named("mode", text, &known, &["802.3ad", "4"])
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{ArpValidate, Config, ConfigError, HashPolicy, Mode, PrimaryReselect, arp, failover};
+use super::{ArpValidate, Config, ConfigError, HashPolicy, Mode, PrimaryReselect, arp, balance, failover};
 
 /// What can be said about one option: for help, hints and schemas.
 #[derive(Debug)]
@@ -94,8 +94,8 @@ const PACKETS_PER_SLAVE: Values =
     Values::Number { max: 65_535, words: &[("default", DEFAULT_PACKETS_PER_SLAVE), ("maxval", 65_535)] };
 
 const MODE_NAMES: [&str; Mode::ALL.len()] = {
-    let [a, b, c, d] = Mode::ALL;
-    [a.name(), b.name(), c.name(), d.name()]
+    let [a, b, c, d, e, f] = Mode::ALL;
+    [a.name(), b.name(), c.name(), d.name(), e.name(), f.name()]
 };
 const HASH_POLICY_NAMES: [&str; HashPolicy::ALL.len()] = {
     let mut names = [""; HashPolicy::ALL.len()];
@@ -112,7 +112,7 @@ const PRIMARY_RESELECT_NAMES: [&str; PrimaryReselect::ALL.len()] = {
 };
 
 /// Every option; `mode` first, because others depend on it.
-pub(super) static OPTIONS: [ConfigOption; 23] = [
+pub(super) static OPTIONS: [ConfigOption; 25] = [
     ConfigOption {
         name: "mode",
         doc: "how frames are spread over the members",
@@ -122,7 +122,7 @@ pub(super) static OPTIONS: [ConfigOption; 23] = [
     },
     ConfigOption {
         name: "xmit_hash_policy",
-        doc: "balance-xor: what the hash is made of",
+        doc: "balance-xor, balance-tlb: what the hash is made of",
         values: Values::Names(&HASH_POLICY_NAMES),
         get: |config| config.xmit_hash_policy.to_string(),
         set: |config, text| text.parse().map(|policy| config.xmit_hash_policy = policy),
@@ -164,14 +164,14 @@ pub(super) static OPTIONS: [ConfigOption; 23] = [
     },
     ConfigOption {
         name: "primary",
-        doc: "active-backup: the preferred member",
+        doc: "active-backup, balance-tlb, balance-alb: the preferred member",
         values: Values::Device,
         get: |config| config.primary.clone().unwrap_or_default(),
         set: |config, text| device("primary", text).map(|device| config.primary = device),
     },
     ConfigOption {
         name: "primary_reselect",
-        doc: "active-backup: when the preferred member takes over from a working one",
+        doc: "active-backup, balance-tlb, balance-alb: when the preferred member takes over from a working one",
         values: Values::Names(&PRIMARY_RESELECT_NAMES),
         get: |config| config.primary_reselect.to_string(),
         set: |config, text| text.parse().map(|choice| config.primary_reselect = choice),
@@ -215,6 +215,8 @@ pub(super) static OPTIONS: [ConfigOption; 23] = [
     failover::RESEND_IGMP,
     failover::USE_CARRIER,
     failover::PER_MEMBER_PRIO,
+    balance::TLB_DYNAMIC_LB,
+    balance::LP_INTERVAL,
 ];
 
 /// Names in a sentence. A name with a comma in it stands in backticks.

@@ -9,12 +9,16 @@ use super::{Effect, Team};
 use crate::{FailOverMac, MemberId};
 
 impl Team {
-    /// The address that a member has now, where not all have the team's: told
-    /// when it joins. From then on the team says what it is to be
+    /// The address that a member has of its own: told when it joins. From then on the team says what it is to be
     /// ([`Effect::SetMac`]).
     pub fn handle_member_mac(&mut self, id: MemberId, mac: Mac) {
         self.assert_drained();
-        if self.members.contains_key(&id) {
+        if !self.members.contains_key(&id) {
+            return;
+        }
+        if self.config.mode.balances_load() {
+            self.balance_joined(id, mac);
+        } else {
             self.macs.insert(id, mac);
             self.move_addresses();
         }

@@ -40,6 +40,7 @@ impl Team {
         {
             self.hear(member, &frame, now);
         }
+        self.balance_hear(frame, now);
     }
 
     /// Takes in every member's counters, after [`Effect::ReadTraffic`]; the ARP
@@ -64,6 +65,8 @@ impl Team {
                 self.judge_all(now);
                 self.ask_by_all(now);
             }
+            // These have no ARP monitor ([`Mode::uses_arp`]).
+            Mode::BalanceTlb | Mode::BalanceAlb => {}
         }
     }
 
@@ -236,7 +239,7 @@ impl Team {
     fn is_active(&self, id: MemberId) -> bool {
         match self.config.mode {
             Mode::ActiveBackup => self.active == Some(id) || self.candidate == Some(id),
-            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => true,
+            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::BalanceTlb | Mode::BalanceAlb => true,
         }
     }
 

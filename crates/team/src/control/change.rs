@@ -63,7 +63,7 @@ impl Team {
     pub fn activate(&mut self, id: MemberId, now: Time) -> Result<(), TeamError> {
         self.assert_drained();
         let member = self.members.get(&id).ok_or(TeamError::NoMember(id))?;
-        if self.config.mode != Mode::ActiveBackup {
+        if !self.config.mode.uses_primary() {
             return Err(TeamError::NoActiveMember(self.config.mode));
         }
         if self.active == Some(id) {
@@ -108,6 +108,11 @@ impl Team {
             }
         }
         self.monitor_arp_anew(before.arp.interval_ms, now);
+        if (before.lp_interval_s, before.tlb_dynamic_lb) != (self.config.lp_interval_s, self.config.tlb_dynamic_lb) {
+            // Set anew where everything follows the members.
+            self.timers.stop(TimerReason::Learning);
+            self.timers.stop(TimerReason::Rebalance);
+        }
         let delayed: Vec<(MemberId, LinkState)> = self
             .members
             .iter()

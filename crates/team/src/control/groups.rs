@@ -40,9 +40,10 @@ impl Team {
 
     /// The one member by which groups are joined and reported, where there is one.
     pub(super) fn group_member(&self) -> Option<MemberId> {
-        match self.plan.choose {
-            Choose::One(member) => Some(member),
-            Choose::RoundRobin { igmp, .. } => Some(igmp),
+        match &self.plan.choose {
+            Choose::One(member) => Some(*member),
+            Choose::Balance(balance) => Some(balance.active),
+            Choose::RoundRobin { igmp, .. } => Some(*igmp),
             Choose::Nobody | Choose::Hash { .. } | Choose::All(_) => None,
         }
     }

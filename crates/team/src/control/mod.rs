@@ -13,6 +13,7 @@
 mod active;
 mod addresses;
 mod arp_monitor;
+mod balance;
 mod change;
 mod groups;
 mod hearing;
@@ -32,6 +33,7 @@ pub use self::groups::Group;
 pub use self::hearing::Traffic;
 pub use self::probe::Subnet;
 
+use self::balance::Balancer;
 use self::hearing::Hearing;
 use self::monitor::{Member, millis};
 use self::notify::Announcer;
@@ -82,7 +84,8 @@ pub struct MemberStatus {
     pub state: LinkState,
     /// What the operating system said last.
     pub link: MemberLink,
-    /// True if frames are sent by it (in active-backup: it is the active one).
+    /// True if frames are sent by it (in active-backup, balance-tlb and
+    /// balance-alb: it is the active one).
     pub active: bool,
     /// How often it went down since it joined.
     pub link_failures: u32,
@@ -115,6 +118,12 @@ pub enum TimerReason {
     ArpMon,
     /// The next report of multicast groups.
     ResendIgmp,
+    /// balance-tlb, balance-alb: the next learning packets.
+    Learning,
+    /// The same with `tlb_dynamic_lb`: the buckets are dealt anew.
+    Rebalance,
+    /// balance-alb: clients are told their members.
+    ClientUpdate,
 }
 
 /// What the shell is to do.
@@ -144,6 +153,8 @@ pub enum Effect {
     ReadLinks,
     /// The same; then read the counters of all members and call [`Team::handle_traffic`] once.
     ReadTraffic,
+    /// Read what the dataplane counted and call [`Team::handle_loads`].
+    ReadLoads,
     /// Something a user may want to know.
     Event(Event),
 }
@@ -162,7 +173,7 @@ pub enum Event {
         /// Now.
         to: LinkState,
     },
-    /// active-backup: another member, or none, is active now.
+    /// active-backup, balance-tlb, balance-alb: another member, or none, is active now.
     Active {
         /// Before.
         from: Option<MemberId>,
@@ -217,7 +228,7 @@ pub enum TeamError {
 pub struct Team {
     config: Config,
     members: Members,
-    /// active-backup: who carries the traffic.
+    /// active-backup: who carries the traffic; balance-tlb, balance-alb: who has the team's address.
     active: Option<MemberId>,
     /// The primary has joined and was not up yet when a member was chosen.
     force_primary: bool,
@@ -234,6 +245,7 @@ pub struct Team {
     hearing: BTreeMap<MemberId, Hearing>,
     /// The ARP monitor: the member that is tried while none is active.
     candidate: Option<MemberId>,
+    balancer: Balancer,
     timers: Timers,
     effects: VecDeque<Effect>,
 }
@@ -261,6 +273,7 @@ impl Team {
             subnets: Vec::new(),
             hearing: BTreeMap::new(),
             candidate: None,
+            balancer: Balancer::default(),
             timers: Timers::new(),
             effects: VecDeque::new(),
         })
@@ -321,6 +334,7 @@ impl Team {
             self.timers.stop(TimerReason::MiiMon);
             self.timers.stop(TimerReason::ArpMon);
         }
+        self.balance_leave(id, now);
         self.settle(self.active == Some(id), now);
         Ok(())
     }
@@ -350,6 +364,7 @@ impl Team {
     /// lives in (0: none); they are announced after a failover.
     pub fn handle_addresses(&mut self, addresses: Vec<(u16, IpAddr)>) {
         self.assert_drained();
+        self.balancer.set_vlans(addresses.iter().map(|(vlan, _)| *vlan));
         self.announcer.addresses = addresses;
     }
 
@@ -363,10 +378,11 @@ impl Team {
     /// Which frames of members the shell is to hand to [`Team::handle_frame`], now.
     pub fn listens(&self) -> Listen {
         let arp = &self.config.arp;
+        let hears_clients = self.config.mode == Mode::BalanceAlb;
         Listen {
             slow: false,
-            arp: arp.is_on() && (arp.validate.filters() || !arp.ip_targets.is_empty()),
-            neighbours: arp.is_on() && (arp.validate.filters() || !arp.ip6_targets.is_empty()),
+            arp: hears_clients || arp.is_on() && (arp.validate.filters() || !arp.ip_targets.is_empty()),
+            neighbours: hears_clients || arp.is_on() && (arp.validate.filters() || !arp.ip6_targets.is_empty()),
         }
     }
 
@@ -374,6 +390,7 @@ impl Team {
     pub fn handle_mac(&mut self, mac: Mac) {
         self.assert_drained();
         self.announcer.mac = mac;
+        self.balance_mac();
     }
 
     /// Time has come to a deadline of [`Team::poll_timeout`]; harmless earlier or later.
@@ -389,7 +406,13 @@ impl Team {
         if due.contains(&TimerReason::PeerNotify) {
             self.announce(now);
         }
-        let reads_links = |reason: &TimerReason| !matches!(reason, TimerReason::PeerNotify | TimerReason::ArpMon);
+        self.balance_due(&due, now);
+        let reads_links = |reason: &TimerReason| {
+            matches!(
+                reason,
+                TimerReason::MiiMon | TimerReason::UpDelay(_) | TimerReason::DownDelay(_) | TimerReason::ResendIgmp
+            )
+        };
         if due.iter().any(reads_links) {
             self.effects.push_back(Effect::ReadLinks);
         }
@@ -439,7 +462,7 @@ impl Team {
             state: member.state,
             link: member.link,
             active: match self.config.mode {
-                Mode::ActiveBackup => self.active == Some(id),
+                Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb => self.active == Some(id),
                 Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => member.is_live(),
             },
             link_failures: member.link_failures,
@@ -454,7 +477,7 @@ impl Team {
     /// True if frames can be sent: then `updelay` counts.
     fn is_usable(&self) -> bool {
         match self.config.mode {
-            Mode::ActiveBackup => self.active.is_some(),
+            Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb => self.active.is_some(),
             Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => self.members.values().any(Member::is_live),
         }
     }
@@ -494,9 +517,9 @@ impl Team {
 
     /// After every change of a member: makes everything else follow from the
     /// members' states. `choose_again`: the change is one of those after which
-    /// active-backup looks for its best member.
+    /// a mode with an active member looks for its best one.
     fn settle(&mut self, choose_again: bool, now: Time) {
-        if self.config.mode == Mode::ActiveBackup {
+        if self.config.mode.uses_primary() {
             if choose_again {
                 self.choose_active(now);
             }
@@ -506,8 +529,10 @@ impl Team {
             self.enter(back, LinkState::Up, now);
         }
         self.move_addresses();
+        self.balance_members(now);
         self.update_plan();
         self.update_carrier();
+        self.send_waiting();
         if !self.timers.is_set(TimerReason::PeerNotify) {
             self.announce(now);
         }
@@ -538,12 +563,19 @@ impl Team {
         }
         let from = std::mem::replace(&mut self.active, to);
         self.effects.push_back(Effect::Event(Event::Active { from, to }));
-        self.announcer.rounds = if to.is_some() { self.config.num_grat_arp } else { 0 };
+        // In balance-tlb and balance-alb learning packets do, as in the kernel.
+        let announced = to.is_some() && self.config.mode == Mode::ActiveBackup;
+        self.announcer.rounds = if announced { self.config.num_grat_arp } else { 0 };
         self.timers.stop(TimerReason::PeerNotify);
     }
 
+    fn planned(&self) -> planning::Facts<'_> {
+        let Team { config, members, balancer, .. } = self;
+        planning::Facts { config, team: self.announcer.mac, members, active: self.active, balancer }
+    }
+
     fn update_plan(&mut self) {
-        let (choose, members) = planning::lines(&self.config, &self.members, self.active);
+        let (choose, members) = planning::lines(&self.planned());
         if choose == self.plan.choose && members == self.plan.members {
             return;
         }

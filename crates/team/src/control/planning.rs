@@ -6,28 +6,45 @@
 //! this 1 : 1. The kernel also stops sending by a failing member in balance-rr
 //! and broadcast before its `downdelay` has passed; this one counts on it.
 
+use nicteam_wire::Mac;
+
+use super::balance::Balancer;
 use super::{LinkState, Members};
 use crate::{Choose, Config, MemberId, Mode, PlanMember, Receive, Rewrite};
 
+/// What a plan follows from.
+pub(super) struct Facts<'a> {
+    pub(super) config: &'a Config,
+    /// The team's address.
+    pub(super) team: Mac,
+    pub(super) members: &'a Members,
+    pub(super) active: Option<MemberId>,
+    pub(super) balancer: &'a Balancer,
+}
+
 /// How a frame finds its member, and each member's line.
-pub(super) fn lines(config: &Config, members: &Members, active: Option<MemberId>) -> (Choose, Vec<PlanMember>) {
+pub(super) fn lines(facts: &Facts<'_>) -> (Choose, Vec<PlanMember>) {
+    let Facts { config, team, members, active, balancer } = *facts;
     let receive = |id: MemberId, state: LinkState| {
         let deliver = match config.mode {
             Mode::ActiveBackup if config.all_slaves_active => state != LinkState::Down,
             Mode::ActiveBackup => active == Some(id),
             Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => state != LinkState::Down,
+            Mode::BalanceTlb | Mode::BalanceAlb => return balancer.receive(config, team, id, active == Some(id)),
         };
         if deliver { Receive::Deliver } else { Receive::Drop }
     };
-    let lines = members.iter().map(|(&id, member)| PlanMember {
-        id,
-        receive: receive(id, member.state),
-        rewrite: Rewrite::default(),
-    });
-    (choose(config, members, active), lines.collect())
+    let rewrite = |id: MemberId| match config.mode.balances_load() {
+        true => balancer.rewrite(id, active == Some(id)),
+        false => Rewrite::default(),
+    };
+    let lines =
+        members.iter().map(|(&id, member)| PlanMember { id, receive: receive(id, member.state), rewrite: rewrite(id) });
+    (choose(facts), lines.collect())
 }
 
-fn choose(config: &Config, members: &Members, active: Option<MemberId>) -> Choose {
+fn choose(facts: &Facts<'_>) -> Choose {
+    let Facts { config, team, members, active, balancer } = *facts;
     let live: Vec<MemberId> = members.iter().filter(|(_, member)| member.is_live()).map(|(id, _)| *id).collect();
     let Some(&first) = live.first() else {
         return Choose::Nobody;
@@ -38,6 +55,9 @@ fn choose(config: &Config, members: &Members, active: Option<MemberId>) -> Choos
         Mode::Broadcast => Choose::All(live.into_iter().collect()),
         Mode::BalanceRr => {
             Choose::RoundRobin { members: live, packets_per_member: config.packets_per_slave, igmp: first }
+        }
+        Mode::BalanceTlb | Mode::BalanceAlb => {
+            active.map_or(Choose::Nobody, |active| balancer.choose(config, team, active))
         }
     }
 }

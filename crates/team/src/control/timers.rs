@@ -7,7 +7,7 @@ use crate::{MAX_MEMBERS, MemberId, TimerReason};
 pub(super) type Timers = crate::timers::Timers<TimerReason, LINES>;
 
 /// Lines before those of the members.
-const FIXED: usize = 4;
+const FIXED: usize = 7;
 /// One line for each reason that can be.
 const LINES: usize = FIXED + 2 * MAX_MEMBERS;
 
@@ -18,6 +18,9 @@ impl Reason<LINES> for TimerReason {
             TimerReason::PeerNotify => 1,
             TimerReason::ArpMon => 2,
             TimerReason::ResendIgmp => 3,
+            TimerReason::Learning => 4,
+            TimerReason::Rebalance => 5,
+            TimerReason::ClientUpdate => 6,
             TimerReason::UpDelay(member) => FIXED + member.index(),
             TimerReason::DownDelay(member) => FIXED + MAX_MEMBERS + member.index(),
         }
@@ -29,6 +32,9 @@ impl Reason<LINES> for TimerReason {
             1 => Some(TimerReason::PeerNotify),
             2 => Some(TimerReason::ArpMon),
             3 => Some(TimerReason::ResendIgmp),
+            4 => Some(TimerReason::Learning),
+            5 => Some(TimerReason::Rebalance),
+            6 => Some(TimerReason::ClientUpdate),
             _ if line < FIXED + MAX_MEMBERS => MemberId::new(line - FIXED).map(TimerReason::UpDelay),
             _ => MemberId::new(line - FIXED - MAX_MEMBERS).map(TimerReason::DownDelay),
         }

@@ -134,7 +134,11 @@ impl World {
                     Effect::ReadTraffic => reads = true,
                     Effect::ReadLinks => reads_links = true,
                     Effect::Event(event) => self.events.push(event),
-                    Effect::Apply(_) | Effect::SetCarrier(_) | Effect::SetMac { .. } | Effect::ReadGroups => {}
+                    Effect::Apply(_)
+                    | Effect::SetCarrier(_)
+                    | Effect::SetMac { .. }
+                    | Effect::ReadGroups
+                    | Effect::ReadLoads => {}
                 }
             }
             if reads_links {

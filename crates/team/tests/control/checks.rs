@@ -1,8 +1,8 @@
 //! What is true of every team after every change: one property a function.
 
-use nicteam_team::{Choose, Effect, Event, LinkState, MemberId, Mode, Plan, Receive};
+use nicteam_team::{Balance, Choose, Effect, Event, LinkState, MemberId, MemberSet, Mode, Plan, Receive};
 
-use crate::world::{Cause, Seen, World, ms};
+use crate::world::{Cause, MAC, Seen, World, ms};
 
 /// Everything that can be checked after a drain.
 pub fn all(world: &World, cause: Cause, before: &Seen, effects: &[Effect]) {
@@ -16,6 +16,10 @@ pub fn all(world: &World, cause: Cause, before: &Seen, effects: &[Effect]) {
     carrier_follows_the_count(world, &now);
     events_tell_every_change(before, &now, effects);
     announcements_are_limited(world);
+    // A member that has just joined has yet to say its address.
+    if cause != Cause::Join {
+        addresses_are_one_each(world, &now);
+    }
 }
 
 /// The plan in force is the one applied last, the carrier the one shown last.
@@ -30,7 +34,7 @@ fn each_live_member_once(world: &World, now: &Seen) {
     let lines: Vec<MemberId> = now.plan.members.iter().map(|line| line.id).collect();
     let members: Vec<MemberId> = now.members.iter().map(|member| member.id).collect();
     assert_eq!(lines, members);
-    if world.team.config().mode != Mode::ActiveBackup {
+    if !world.team.config().mode.uses_primary() {
         assert_eq!(chosen(&now.plan), live(now), "{:?}", now.plan);
     }
     if let Choose::RoundRobin { members, igmp, .. } = &now.plan.choose {
@@ -49,8 +53,8 @@ fn never_a_dead_member(now: &Seen) {
 fn nobody_only_without_a_usable_member(world: &World, now: &Seen) {
     let usable = |state| match (world.team.config().mode, state) {
         (_, LinkState::Up | LinkState::Back) => true,
-        // A failing member is kept, but in active-backup not newly chosen.
-        (mode, LinkState::Fail) => mode != Mode::ActiveBackup,
+        // A failing member is kept, but where one is active not newly chosen.
+        (mode, LinkState::Fail) => !mode.uses_primary(),
         (_, LinkState::Down) => false,
     };
     if now.plan.choose == Choose::Nobody {
@@ -63,9 +67,13 @@ fn standby_members_are_deaf(world: &World, now: &Seen) {
     for line in &now.plan.members {
         let hears = match mode {
             Mode::ActiveBackup if !world.team.config().all_slaves_active => now.plan.choose == Choose::One(line.id),
+            Mode::BalanceTlb | Mode::BalanceAlb => now.active(mode) == Some(line.id),
             _ => now.state(line.id) != Some(LinkState::Down),
         };
         assert_eq!(line.receive == Receive::Deliver, hears, "{}: {now:?}", line.id);
+        // Of one that has just joined no address is known yet.
+        let own = mode == Mode::BalanceAlb && line.rewrite.src.is_some() && live(now).contains(&line.id);
+        assert_eq!(matches!(line.receive, Receive::Own { .. }), own, "{}: {now:?}", line.id);
     }
 }
 
@@ -117,8 +125,32 @@ fn events_tell_every_change(before: &Seen, now: &Seen, effects: &[Effect]) {
 /// No more announcements after a failover than were asked for. (The worlds of
 /// the checks do not change their addresses after the first member.)
 fn announcements_are_limited(world: &World) {
+    if world.team.config().mode.balances_load() {
+        return;
+    }
     let rounds = world.team.config().num_grat_arp as usize;
     assert!(world.transmitted <= rounds * ADDRESSES, "{} frames in {rounds} rounds", world.transmitted);
+}
+
+/// balance-tlb, balance-alb: the active member sends as the team, every other
+/// one with an address that nobody else has.
+fn addresses_are_one_each(world: &World, now: &Seen) {
+    let mode = world.team.config().mode;
+    if !mode.balances_load() {
+        return;
+    }
+    for (&member, &mac) in &world.macs {
+        assert_eq!(world.team.device_mac(member), mac, "{member}");
+    }
+    let mut seen = vec![MAC];
+    for line in &now.plan.members {
+        let Some(mac) = line.rewrite.src else {
+            continue;
+        };
+        assert_ne!(now.active(mode), Some(line.id), "{now:?}");
+        assert!(!seen.contains(&mac) || now.active(mode).is_none(), "{mac} twice: {now:?}");
+        seen.push(mac);
+    }
 }
 
 /// The most addresses a test gives its team.
@@ -130,8 +162,13 @@ pub fn plan_follows(old: &Plan, new: &Plan) {
     assert!(old.choose != new.choose || old.members != new.members, "the same plan again: {new:?}");
 }
 
-/// Announcements leave by the active member of the plan in force.
-pub fn sent_by_the_active(world: &World, member: MemberId) {
+/// Announcements leave by the active member of the plan in force; what
+/// balance-tlb and balance-alb say by any that lives.
+pub fn sent_by_one_who_may(world: &World, member: MemberId) {
+    if world.team.config().mode.balances_load() {
+        assert!(live(&Seen::of(&world.team)).contains(&member), "{member} sends: {:?}", world.team.members());
+        return;
+    }
     assert_eq!(world.plan.choose, Choose::One(member));
     assert!(world.carrier, "an announcement without carrier");
 }
@@ -171,5 +208,9 @@ fn chosen(plan: &Plan) -> Vec<MemberId> {
         Choose::Hash { table, .. } => table.clone(),
         Choose::RoundRobin { members, .. } => members.clone(),
         Choose::All(members) => members.iter().collect(),
+        Choose::Balance(Balance { table, active, .. }) => {
+            let all: MemberSet = table.iter().chain([active]).copied().collect();
+            all.iter().collect()
+        }
     }
 }

@@ -52,6 +52,8 @@ fn any_config() -> impl Strategy<Value = Config> {
         1 => Just(Mode::BalanceRr),
         1 => Just(Mode::BalanceXor),
         1 => Just(Mode::Broadcast),
+        1 => Just(Mode::BalanceTlb),
+        2 => Just(Mode::BalanceAlb),
     ];
     let primary = proptest::option::of((0..PLACES).prop_map(|place| format!("m{place}")));
     let reselect =
@@ -63,7 +65,7 @@ fn any_config() -> impl Strategy<Value = Config> {
         |(mode, primary, primary_reselect, miimon_ms, up, down, min_links, (num_grat_arp, prio), notif)| Config {
             mode,
             xmit_hash_policy: HashPolicy::Layer34,
-            primary: primary.filter(|_| mode == Mode::ActiveBackup),
+            primary: primary.filter(|_| mode.uses_primary()),
             primary_reselect,
             miimon_ms,
             updelay_ms: if miimon_ms > 0 { up } else { 0 },

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nicteam_team::{
-    Config, Duplex, Effect, Event, LinkState, MemberId, MemberLink, MemberStatus, Mode, Plan, Team, TeamError, Time,
+    Config, Duplex, Effect, Event, LinkState, Loads, MemberId, MemberLink, MemberStatus, Mode, Plan, Team, TeamError,
+    Time,
 };
 use nicteam_wire::Mac;
 
@@ -23,6 +24,7 @@ pub enum Cause {
     Link,
     Timeout,
     Change,
+    Frame,
 }
 
 /// What was to be seen of a team at one moment.
@@ -42,9 +44,9 @@ impl Seen {
         self.members.iter().find(|member| member.id == id).map(|member| member.state)
     }
 
-    /// The active member of active-backup.
+    /// The active member of a mode that has one.
     pub fn active(&self, mode: Mode) -> Option<MemberId> {
-        self.members.iter().find(|member| mode == Mode::ActiveBackup && member.active).map(|member| member.id)
+        self.members.iter().find(|member| mode.uses_primary() && member.active).map(|member| member.id)
     }
 }
 
@@ -63,12 +65,21 @@ pub struct World {
     pub carrier: bool,
     /// Everything the team wanted, for the tests to read.
     pub log: Vec<(Time, Effect)>,
+    /// What the members' devices were given.
+    pub macs: BTreeMap<MemberId, Mac>,
+    /// What the dataplane counted.
+    pub loads: Loads,
     /// Rounds of announcements since the active member changed.
     pub transmitted: usize,
 }
 
 pub fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
+}
+
+/// What the device at a place had before it joined; the first has the team's.
+pub fn member_mac(place: usize) -> Mac {
+    Mac([2, 0, 0, 0, 0, 0xaa + place as u8])
 }
 
 /// A gigabit link with or without carrier.
@@ -90,6 +101,8 @@ impl World {
             plan: Plan::nobody(),
             carrier: false,
             log: Vec::new(),
+            macs: BTreeMap::new(),
+            loads: Loads::default(),
             transmitted: 0,
         }
     }
@@ -109,6 +122,11 @@ impl World {
         self.wires.insert(id, link);
         self.told.insert(id, vec![(self.now, link.carrier)]);
         self.drain(Cause::Join, &before);
+        if self.team.config().mode.balances_load() {
+            let before = Seen::of(&self.team);
+            self.team.handle_member_mac(id, member_mac(id.index()));
+            self.drain(Cause::Join, &before);
+        }
         id
     }
 
@@ -116,6 +134,7 @@ impl World {
         let before = Seen::of(&self.team);
         self.team.remove_member(id, self.now).unwrap();
         self.wires.remove(&id);
+        self.macs.remove(&id);
         self.told.remove(&id);
         self.drain(Cause::Leave, &before);
     }
@@ -176,7 +195,7 @@ impl World {
     }
 
     pub fn active(&self) -> Option<usize> {
-        Seen::of(&self.team).active(Mode::ActiveBackup).map(MemberId::index)
+        Seen::of(&self.team).active(self.team.config().mode).map(MemberId::index)
     }
 
     /// When frames were sent, by whom, and how many at once.
@@ -190,6 +209,29 @@ impl World {
             }
         }
         rounds
+    }
+
+    /// The stack says this to the control side.
+    pub fn punt(&mut self, frame: &[u8]) {
+        let before = Seen::of(&self.team);
+        self.team.handle_punted(frame, self.now);
+        self.drain(Cause::Frame, &before);
+    }
+
+    /// A member hears this.
+    pub fn hear(&mut self, id: MemberId, frame: &[u8]) {
+        let before = Seen::of(&self.team);
+        self.team.handle_frame(id, frame, self.now);
+        self.drain(Cause::Frame, &before);
+    }
+
+    /// The frames sent since the last call.
+    pub fn sent(&mut self) -> Vec<(MemberId, Vec<u8>)> {
+        let frame = |(_, effect)| match effect {
+            Effect::Transmit { member, frame } => Some((member, frame)),
+            _ => None,
+        };
+        std::mem::take(&mut self.log).into_iter().filter_map(frame).collect()
     }
 
     fn tell(&mut self, id: MemberId) {
@@ -212,7 +254,13 @@ impl World {
         }
         checks::all(self, cause, before, &effects);
         let reads = effects.contains(&Effect::ReadLinks);
+        let reads_loads = effects.contains(&Effect::ReadLoads);
         self.log.extend(effects.into_iter().map(|effect| (self.now, effect)));
+        if reads_loads {
+            let before = Seen::of(&self.team);
+            self.team.handle_loads(&self.loads, self.now);
+            self.drain(Cause::Timeout, &before);
+        }
         if reads {
             let members: Vec<MemberId> = self.wires.keys().copied().collect();
             members.into_iter().for_each(|id| self.tell(id));
@@ -230,12 +278,13 @@ impl World {
                 self.carrier = *carrier;
             }
             Effect::Transmit { member, .. } => {
-                checks::sent_by_the_active(self, *member);
+                checks::sent_by_one_who_may(self, *member);
                 self.transmitted += 1;
             }
             Effect::Event(Event::Active { .. }) => self.transmitted = 0,
-            Effect::SetMac { .. } | Effect::ReadGroups | Effect::ReadLinks | Effect::ReadTraffic | Effect::Event(_) => {
-            }
+            Effect::SetMac { member: Some(member), mac } => drop(self.macs.insert(*member, *mac)),
+            Effect::SetMac { member: None, .. } | Effect::ReadGroups | Effect::ReadLinks => {}
+            Effect::ReadTraffic | Effect::ReadLoads | Effect::Event(_) => {}
         }
     }
 }

@@ -1,0 +1,38 @@
+//! Options of balance-tlb and balance-alb.
+
+use super::options::{INT_MAX, number};
+use super::{Config, ConfigError, ConfigOption, Values};
+
+/// `bond_tlb_dynamic_lb_tbl`.
+const SWITCH: Values = Values::Number { max: 1, words: &[("off", 0), ("on", 1), ("default", 1)] };
+/// `bond_lp_interval_tbl`.
+const SECONDS: Values = Values::Positive { max: INT_MAX, words: &[("default", 1), ("minval", 1), ("maxval", INT_MAX)] };
+
+/// `tlb_dynamic_lb`.
+pub(super) const TLB_DYNAMIC_LB: ConfigOption = ConfigOption {
+    name: "tlb_dynamic_lb",
+    doc: "balance-tlb, balance-alb: whether flows move to the members with room, or stay where the hash puts them",
+    values: SWITCH,
+    get: |config| u32::from(config.tlb_dynamic_lb).to_string(),
+    set: |config, text| number("tlb_dynamic_lb", SWITCH, text).map(|n| config.tlb_dynamic_lb = n == 1),
+};
+
+/// `lp_interval`.
+pub(super) const LP_INTERVAL: ConfigOption = ConfigOption {
+    name: "lp_interval",
+    doc: "balance-tlb, balance-alb: between two learning packets of a member, seconds",
+    values: SECONDS,
+    get: |config| config.lp_interval_s.to_string(),
+    set: |config, text| number("lp_interval", SECONDS, text).map(|n| config.lp_interval_s = n),
+};
+
+/// Refuses what the kernel refuses.
+pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
+    if config.tlb_dynamic_lb || config.mode.balances_load() {
+        return Ok(());
+    }
+    Err(ConfigError::Conflict(format!(
+        "`tlb_dynamic_lb 0` works in modes balance-tlb and balance-alb alone; the mode is {}",
+        config.mode
+    )))
+}

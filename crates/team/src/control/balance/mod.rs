@@ -1,0 +1,203 @@
+//! balance-tlb and balance-alb: addresses, buckets, clients, learning packets.
+//!
+//! The rules are those of Linux 6.1 drivers/net/bonding/bond_alb.c; the files
+//! beside this one name the functions and the differences. What concerns all:
+//! the kernel looks every 100 ms what is to be done, this does it at once.
+
+mod addresses;
+mod events;
+mod resolution;
+mod rlb;
+mod tlb;
+
+use std::time::Duration;
+
+use nicteam_wire::{Mac, Vlan, learning_packet};
+
+use self::addresses::Addresses;
+use self::rlb::Rlb;
+use self::tlb::{Channel, Tlb};
+use super::{Effect, Members};
+use crate::balance::{Eligible, Loads, Number};
+use crate::{Balance, Choose, Config, MemberId, Mode, Receive, Rewrite, Time};
+
+/// Between two deals (`BOND_TLB_REBALANCE_INTERVAL`).
+pub(super) const REBALANCE: Duration = Duration::from_secs(10);
+
+/// What the two modes keep beside what every team keeps.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Balancer {
+    addresses: Addresses,
+    tlb: Tlb,
+    rlb: Rlb,
+    channels: Vec<Channel>,
+    /// Who was active when addresses were given last.
+    active: Option<MemberId>,
+    /// VLANs above the team, without 0.
+    vlans: Vec<u16>,
+    /// Frames that wait until the plan is in force.
+    outbox: Vec<(MemberId, Vec<u8>)>,
+}
+
+/// What follows depends on.
+pub(super) struct Situation<'a> {
+    pub(super) config: &'a Config,
+    pub(super) team: Mac,
+    pub(super) members: &'a Members,
+    pub(super) active: Option<MemberId>,
+    pub(super) now: Time,
+}
+
+impl Balancer {
+    /// The address that a member's device is to carry. In balance-tlb all carry
+    /// the team's, and their own stand in frames alone, as in the kernel
+    /// (`alb_set_slave_mac_addr`).
+    pub(super) fn device_mac(&self, mode: Mode, id: MemberId, team: Mac) -> Mac {
+        match mode {
+            Mode::BalanceAlb => self.addresses.of(id).unwrap_or(team),
+            _ => team,
+        }
+    }
+
+    /// A member had this address before it joined.
+    pub(super) fn set_permanent(&mut self, id: MemberId, mac: Mac, at: &Situation<'_>) -> Vec<Effect> {
+        self.addresses.join(id, mac, at.team);
+        let changed = (self.active == Some(id)).then(|| self.addresses.give_team(id, None, at.team)).flatten();
+        self.announce_addresses(&[Some(id), changed], at)
+    }
+
+    /// The team has another address (`bond_alb_set_mac_address`).
+    pub(super) fn set_team(&mut self, at: &Situation<'_>) -> Vec<Effect> {
+        let Some(active) = self.active else { return Vec::new() };
+        let changed = self.addresses.give_team(active, self.addresses.owner(at.team), at.team);
+        self.announce_addresses(&[Some(active), changed], at)
+    }
+
+    /// A member has left.
+    pub(super) fn leave(&mut self, id: MemberId, at: &Situation<'_>) -> Vec<Effect> {
+        self.active.take_if(|active| *active == id);
+        let heir = self.addresses.leave(id, at.team);
+        self.announce_addresses(&[heir], at)
+    }
+
+    /// The VLANs above the team, each once.
+    pub(super) fn set_vlans(&mut self, vlans: impl Iterator<Item = u16>) {
+        self.vlans = vlans.filter(|&vlan| vlan != 0).collect();
+        self.vlans.sort_unstable();
+        self.vlans.dedup();
+    }
+
+    /// Lets everything follow the members' states.
+    pub(super) fn follow(&mut self, at: &Situation<'_>) -> Vec<Effect> {
+        let live = at.members.iter().filter(|(_, member)| member.is_live());
+        let channels: Vec<Channel> =
+            live.map(|(&id, member)| Channel { id, speed_mbps: member.link.speed_mbps }).collect();
+        let before = std::mem::replace(&mut self.channels, channels);
+        let has = |channels: &[Channel], id: MemberId| channels.iter().any(|channel| channel.id == id);
+        for gone in before.iter().filter(|channel| !has(&self.channels, channel.id)) {
+            self.rlb.lose(gone.id, &self.channels, at.now);
+        }
+        if self.channels.iter().any(|channel| !has(&before, channel.id)) {
+            self.rlb.rebalance(&self.channels, at.now);
+        }
+        let effects = match at.active {
+            Some(active) if self.active != Some(active) => {
+                let changed = self.addresses.give_team(active, self.active, at.team);
+                self.active = Some(active);
+                self.announce_addresses(&[Some(active), changed], at)
+            }
+            _ => Vec::new(),
+        };
+        self.tlb.follow(&self.channels, at.active);
+        self.update_clients(at.now);
+        effects
+    }
+
+    /// Takes in what the dataplane counted.
+    pub(super) fn take_loads(&mut self, loads: &Loads, at: &Situation<'_>) {
+        self.tlb.take_loads(loads, at.now, at.active);
+    }
+
+    /// Every living member teaches its switch its address.
+    pub(super) fn learn(&mut self) {
+        let ids: Vec<MemberId> = self.channels.iter().map(|channel| channel.id).collect();
+        ids.into_iter().for_each(|id| self.teach(id));
+    }
+
+    /// Clients whose time has come are told their members.
+    pub(super) fn update_clients(&mut self, now: Time) {
+        let updates = self.rlb.updates(&self.addresses, now);
+        self.outbox.extend(updates);
+    }
+
+    /// When clients are to be told their members.
+    pub(super) fn updates_due(&self) -> Option<Time> {
+        self.rlb.due()
+    }
+
+    /// What is to be sent now.
+    pub(super) fn take_frames(&mut self) -> impl Iterator<Item = Effect> + '_ {
+        self.outbox.drain(..).map(|(member, frame)| Effect::Transmit { member, frame })
+    }
+
+    /// How a frame finds its member.
+    pub(super) fn choose(&self, config: &Config, team: Mac, active: MemberId) -> Choose {
+        let hashed = Number::Hash(config.xmit_hash_policy);
+        let live = self.channels.iter().map(|channel| channel.id);
+        let is_alb = config.mode == Mode::BalanceAlb;
+        Choose::Balance(Balance {
+            eligible: if is_alb { Eligible::Alb } else { Eligible::Tlb },
+            number: if is_alb && config.tlb_dynamic_lb { Number::Destination } else { hashed },
+            table: if config.tlb_dynamic_lb { self.tlb.table().to_vec() } else { live.collect() },
+            active,
+            counted: config.tlb_dynamic_lb,
+            punt: is_alb.then_some(team),
+        })
+    }
+
+    /// What a member receives: the active one everything, the others nothing or,
+    /// in balance-alb, what is sent to their own addresses. (The kernel's also
+    /// hear what is sent to strangers, which their stack or bridge then gets
+    /// from every member.)
+    pub(super) fn receive(&self, config: &Config, team: Mac, id: MemberId, active: bool) -> Receive {
+        match self.addresses.of(id) {
+            _ if active => Receive::Deliver,
+            Some(own) if config.mode == Mode::BalanceAlb && self.is_live(id) => Receive::Own { own, team },
+            _ => Receive::Drop,
+        }
+    }
+
+    /// What is written into the frames that a member sends (`bond_do_alb_xmit`).
+    pub(super) fn rewrite(&self, id: MemberId, active: bool) -> Rewrite {
+        Rewrite { src: if active { None } else { self.addresses.of(id) }, dst: None }
+    }
+
+    fn is_live(&self, id: MemberId) -> bool {
+        self.channels.iter().any(|channel| channel.id == id)
+    }
+
+    /// After addresses changed: the devices get theirs, the switches learn them
+    /// and the clients are told (`alb_fasten_mac_swap`).
+    fn announce_addresses(&mut self, changed: &[Option<MemberId>], at: &Situation<'_>) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for id in changed.iter().copied().flatten() {
+            if at.config.mode == Mode::BalanceAlb
+                && let Some(mac) = self.addresses.of(id)
+            {
+                effects.push(Effect::SetMac { member: Some(id), mac });
+            }
+            if self.is_live(id) {
+                self.teach(id);
+                self.rlb.readdressed(id, at.now);
+            }
+        }
+        effects
+    }
+
+    /// A member teaches its switch its address (`alb_send_learning_packets`).
+    fn teach(&mut self, id: MemberId) {
+        let Some(mac) = self.addresses.of(id) else { return };
+        let vlans = std::iter::once(None).chain(self.vlans.iter().map(|&vlan| Vlan::customer(vlan)));
+        self.outbox.extend(vlans.map(|vlan| (id, learning_packet(mac, vlan))));
+    }
+}
