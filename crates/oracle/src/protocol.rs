@@ -163,10 +163,23 @@ pub struct Departures {
     /// For each frame a bit for each device of [`Request::Inject`], the first
     /// the lowest: set if it arrived there, byte for byte as it was sent.
     pub members: Vec<u32>,
+    /// Frames that arrived byte for byte but for their source.
+    pub readdressed: Vec<Readdressed>,
     /// Frames that the kernel did not take, by place.
     pub refused: Vec<usize>,
     /// What else arrived: frames that were not sent like this, or a second time.
     pub strays: Vec<Stray>,
+}
+
+/// A frame that arrived with another source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Readdressed {
+    /// The frame, by place.
+    pub frame: usize,
+    /// The device where it arrived, by place.
+    pub out: usize,
+    /// Its source there.
+    pub source: Bytes,
 }
 
 /// A frame that was not sent like this.

@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 
 use nicteam_oracle::frames::{self, TestFrame};
-use nicteam_oracle::protocol::Stray;
+use nicteam_oracle::protocol::{Departures, Stray};
 use nicteam_oracle::{Bench, Guest, Way, is_soak, seed};
 use nicteam_team::{
-    Action, Choose, Config, Duplex, HashPolicy, MemberId, MemberLink, Plan, PlanState, Team, Time, hash,
+    Action, Choose, Config, Duplex, HashPolicy, MemberId, MemberLink, MemberSet, Plan, PlanState, Team, Time, hash,
 };
-use nicteam_wire::{Frame, Mac, ethertype};
+use nicteam_wire::{Frame, Mac, ethertype, learning_packet};
 
 const AGENT: &str = env!("CARGO_BIN_EXE_nicteam-oracle-agent");
 const MEMBERS: [usize; 4] = [2, 3, 4, 7];
@@ -22,6 +22,9 @@ const FRAMES: usize = 1000;
 const SOAK_FRAMES: usize = 10_000;
 /// Differences that are printed.
 const SHOWN: usize = 40;
+
+/// What the guest's devices say.
+const LINK: MemberLink = MemberLink { carrier: true, speed_mbps: Some(10_000), duplex: Some(Duplex::Full) };
 
 type Options<'a> = &'a [(&'a str, &'a str)];
 
@@ -80,6 +83,32 @@ fn lacp_hashes_as_the_kernel_does() {
             judge.compare(&mut guest, bench, &plan, &format!("{policy} of {members}"));
         }
         bench.remove(&mut guest);
+    }
+    judge.verdict(&guest);
+}
+
+/// balance-tlb and balance-alb without `tlb_dynamic_lb`: member and source.
+#[test]
+fn static_load_balancing_sends_and_readdresses_as_the_kernel_does() {
+    let Some(mut guest) = nicteam_oracle::guest(AGENT) else { return };
+    let mut judge = Judge::new("balance-tlb and balance-alb");
+    for mode in ["balance-tlb", "balance-alb"] {
+        for members in MEMBERS {
+            let options = [("mode", mode), ("tlb_dynamic_lb", "0")];
+            let bench = Bench::new(&mut guest, &[&options[..], &[("miimon", "100")]].concat(), members);
+            for policy in kernel_policies() {
+                guest.set_option(Bench::BOND, "xmit_hash_policy", policy.name()).unwrap();
+                let plan = addressed_plan(&mut guest, &options, policy, members);
+                judge.compare(&mut guest, bench, &plan, &format!("{mode} {policy} of {members}"));
+            }
+            // Another member is active: addresses are swapped.
+            guest.set_option(Bench::BOND, "primary", "a1").unwrap();
+            let options = [&options[..], &[("primary", "a1")]].concat();
+            let policy = kernel_policies().last().unwrap();
+            let plan = addressed_plan(&mut guest, &options, policy, members);
+            judge.compare(&mut guest, bench, &plan, &format!("{mode} {policy} of {members}, the second is active"));
+            bench.remove(&mut guest);
+        }
     }
     judge.verdict(&guest);
 }
@@ -168,17 +197,17 @@ impl Judge {
                 let departures = bench.send(guest, way);
                 assert!(departures.refused.is_empty(), "{what}: {:?}", departures.refused);
                 for (place, frame) in frames.iter().enumerate() {
-                    let ours = planned(plan, &view(&frame.bytes, way), &mut state);
-                    let kernels = departures.members[place];
+                    let ours = planned_departures(plan, &view(&frame.bytes, way), &mut state);
+                    let kernels = seen_departures(&departures, place, &frame.bytes);
                     if ours != kernels {
                         self.differs(format!(
-                            "{what}: {} kernel {kernels:b}, ours {ours:b}: {}",
+                            "{what}: {} kernel {kernels:?}, ours {ours:?}: {}",
                             frame.kind,
                             hex(frame)
                         ));
                     }
                 }
-                departures.strays.iter().filter(|stray| !is_lacp(stray)).for_each(|stray| {
+                departures.strays.iter().filter(|stray| !is_the_drivers(stray)).for_each(|stray| {
                     self.differs(format!("{what}: nobody sent {} to {}", stray.frame, stray.out));
                 });
                 *self.compared.entry(what).or_default() += frames.len();
@@ -218,12 +247,53 @@ fn plan(options: Options<'_>, members: usize) -> Plan {
     let mut config = Config::default();
     options.iter().for_each(|(name, value)| config.set(name, value).unwrap());
     let mut team = Team::new(config, Mac([2, 0, 0, 0, 0, 1]), Time::ZERO).unwrap();
-    let link = MemberLink { carrier: true, speed_mbps: Some(10_000), duplex: Some(Duplex::Full) };
     for member in 0..members {
-        team.add_member(&format!("a{member}"), link, Time::ZERO).unwrap();
+        team.add_member(&format!("a{member}"), LINK, Time::ZERO).unwrap();
         while team.poll_effect().is_some() {}
     }
     team.plan().clone()
+}
+
+/// The plan of a team in place of the guest's bond, of members with the same addresses.
+fn addressed_plan(guest: &mut Guest, options: Options<'_>, policy: HashPolicy, members: usize) -> Plan {
+    let shown = guest.read(&format!("/proc/net/bonding/{}", Bench::BOND)).unwrap();
+    let permanent: Vec<Mac> = shown
+        .lines()
+        .filter_map(|line| line.strip_prefix("Permanent HW addr: "))
+        .map(|mac| mac.trim().parse().unwrap())
+        .collect();
+    assert_eq!(permanent.len(), members);
+    let mac = guest.read(&format!("/sys/class/net/{}/address", Bench::BOND)).unwrap().trim().parse().unwrap();
+    let mut config = Config { xmit_hash_policy: policy, ..Config::default() };
+    options.iter().for_each(|(name, value)| config.set(name, value).unwrap());
+    let mut team = Team::new(config, mac, Time::ZERO).unwrap();
+    for (member, mac) in permanent.into_iter().enumerate() {
+        let id = team.add_member(&format!("a{member}"), LINK, Time::ZERO).unwrap();
+        while team.poll_effect().is_some() {}
+        team.handle_member_mac(id, mac);
+        while team.poll_effect().is_some() {}
+    }
+    team.plan().clone()
+}
+
+/// The members by which a frame leaves, by place, each with the source it writes.
+type Sent = Vec<(usize, Mac)>;
+
+fn planned_departures(plan: &Plan, frame: &Frame<'_>, state: &mut PlanState) -> Sent {
+    let members = MemberSet::from_bits(planned(plan, frame, state));
+    let source = |member| plan.member(member).and_then(|line| line.rewrite.src).unwrap_or(frame.src());
+    members.iter().map(|member| (member.index(), source(member))).collect()
+}
+
+fn seen_departures(departures: &Departures, place: usize, bytes: &[u8]) -> Sent {
+    let source = Frame::parse(bytes).unwrap().src();
+    let as_sent = MemberSet::from_bits(departures.members[place]);
+    let readdressed = departures.readdressed.iter().filter(|one| one.frame == place);
+    let mac = |bytes: &[u8]| Mac(bytes.try_into().unwrap());
+    let mut sent: Sent = as_sent.iter().map(|member| (member.index(), source)).collect();
+    sent.extend(readdressed.map(|one| (one.out, mac(&one.source.0))));
+    sent.sort_unstable();
+    sent
 }
 
 /// A bit for each member by which the plan sends.
@@ -242,8 +312,10 @@ fn view(bytes: &[u8], way: Way) -> Frame<'_> {
     }
 }
 
-fn is_lacp(stray: &Stray) -> bool {
-    Frame::parse(&stray.frame.0).is_ok_and(|frame| frame.ethertype() == ethertype::SLOW)
+/// LACP, and learning packets.
+fn is_the_drivers(stray: &Stray) -> bool {
+    Frame::parse(&stray.frame.0)
+        .is_ok_and(|frame| frame.ethertype() == ethertype::SLOW || stray.frame.0 == learning_packet(frame.src(), None))
 }
 
 fn hex(frame: &TestFrame) -> String {

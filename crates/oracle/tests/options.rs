@@ -133,7 +133,12 @@ const KNOWN: &[Known] = &[
         is: |difference| {
             let harmless = match (difference.option, difference.mode) {
                 ("packets_per_slave", mode) if mode != Mode::BalanceRr => "1",
-                ("primary", mode) if mode != Mode::ActiveBackup => "",
+                ("primary", mode) if !mode.uses_primary() => "",
+                ("tlb_dynamic_lb", mode) if !mode.balances_load() => "1",
+                // These have no ARP monitor.
+                ("arp_interval", mode) if mode.balances_load() => "0",
+                ("arp_validate", mode) if mode.balances_load() => "none",
+                ("arp_missed_max", mode) if mode.balances_load() => "2",
                 _ => return false,
             };
             let ours = &difference.ours;

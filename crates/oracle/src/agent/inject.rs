@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use nicteam_oracle::Refusal;
-use nicteam_oracle::protocol::{Bytes, Departures, Stray};
+use nicteam_oracle::protocol::{Bytes, Departures, Readdressed, Stray};
 use nicteam_sys::packet::{Batch, PacketSocket, Received};
 
 use crate::{Agent, system};
@@ -20,6 +20,8 @@ const TICK: Duration = Duration::from_millis(10);
 const STRAYS: usize = 200;
 /// Bytes of the two addresses.
 const MACS: usize = 12;
+/// Where the source is.
+const SOURCE: std::ops::Range<usize> = 6..MACS;
 
 pub(crate) fn inject(agent: &mut Agent, into: &str, out: &[String]) -> Result<Departures, Refusal> {
     let outs: Result<Vec<_>, _> = out.iter().map(|name| open(agent, name)).collect();
@@ -56,6 +58,8 @@ fn open(agent: &mut Agent, name: &str) -> Result<PacketSocket, Refusal> {
 /// What was sent and what has arrived.
 struct Watch<'a> {
     places: HashMap<&'a [u8], usize>,
+    /// The same without their sources, of those that differ in more.
+    sourceless: HashMap<Vec<u8>, Option<usize>>,
     departures: Departures,
     batch: Batch,
 }
@@ -63,8 +67,12 @@ struct Watch<'a> {
 impl<'a> Watch<'a> {
     fn new(frames: &'a [Vec<u8>]) -> Watch<'a> {
         let places = frames.iter().enumerate().map(|(place, frame)| (frame.as_slice(), place)).collect();
+        let mut sourceless = HashMap::new();
+        for (place, frame) in frames.iter().enumerate() {
+            sourceless.entry(without_source(frame)).and_modify(|place| *place = None).or_insert(Some(place));
+        }
         let departures = Departures { members: vec![0; frames.len()], ..Departures::default() };
-        Watch { places, departures, batch: Batch::new() }
+        Watch { places, sourceless, departures, batch: Batch::new() }
     }
 
     /// Takes in what has arrived; how many frames.
@@ -87,14 +95,27 @@ impl<'a> Watch<'a> {
 
     fn arrived(&mut self, out: usize, frame: Vec<u8>) {
         let members = self.places.get(frame.as_slice()).map(|place| &mut self.departures.members[*place]);
-        match members {
-            Some(members) if *members & 1 << out == 0 => *members |= 1 << out,
+        match (members, self.sourceless.get(&without_source(&frame))) {
+            (Some(members), _) if *members & 1 << out == 0 => *members |= 1 << out,
+            (None, Some(&Some(place))) => {
+                let source = Bytes(frame[SOURCE].to_vec());
+                self.departures.readdressed.push(Readdressed { frame: place, out, source });
+            }
             _ if self.departures.strays.len() < STRAYS => {
                 self.departures.strays.push(Stray { out, frame: Bytes(frame) });
             }
             _ => {}
         }
     }
+}
+
+/// A frame with zeros for its source.
+fn without_source(frame: &[u8]) -> Vec<u8> {
+    let mut frame = frame.to_vec();
+    if let Some(source) = frame.get_mut(SOURCE) {
+        source.fill(0);
+    }
+    frame
 }
 
 /// A frame with its tag back among its bytes.
