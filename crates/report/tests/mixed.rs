@@ -65,7 +65,8 @@ fn topology(hosts: &[HostSpec], spread: &str) -> Topology {
         if !mode.is_empty() {
             topology.teams.push(team(name, "team0", "sw", mode, policy, own));
         }
-        if !mode.is_empty() && mode != "active-backup" && !spread.is_empty() {
+        let grouped = !matches!(mode, "" | "active-backup" | "balance-tlb" | "balance-alb");
+        if grouped && !spread.is_empty() {
             topology.teams.push(team("sw", name, name, "balance-xor", spread, ports));
         }
     }
@@ -181,6 +182,36 @@ fn an_active_backup_receiver_is_to_blame_not_the_sender_that_spreads() {
         sentence,
         "Receiving side: b uses one member at a time (mode active-backup): eth0 carried all, eth1 stood by."
     );
+}
+
+#[test]
+fn load_balancing_gives_a_neighbour_one_member() {
+    let receiver = |mode| [("a", 2, 1.0, L34), ("b", 2, 1.0, mode)];
+    let from = |mode| [("a", 2, 1.0, mode), ("b", 2, 1.0, L34)];
+    for (hosts, side, expected) in [
+        (
+            receiver("balance-tlb"),
+            Side::Receiving,
+            "Receiving side: b receives by its active member alone (mode balance-tlb): \
+             the busiest was full, the least used at 0.00.",
+        ),
+        (
+            receiver("balance-alb"),
+            Side::Receiving,
+            "Receiving side: b tells each neighbour the address of one member (mode balance-alb): \
+             the busiest was full, the least used at 0.00.",
+        ),
+        (
+            from("balance-alb"),
+            Side::Sending,
+            "Sending side: a sends to each neighbour by one member (mode balance-alb): \
+             the busiest was full, the least used at 0.00.",
+        ),
+    ] {
+        let run = net(&hosts, "src-dst-port", &[("a", "b", 4, FULL / 4.0)]);
+        let (found, _, sentence) = said(&run);
+        assert_eq!((found, sentence.as_str()), (side, expected));
+    }
 }
 
 #[test]

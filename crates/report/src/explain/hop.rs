@@ -130,7 +130,10 @@ impl<'a> Hop<'a> {
         match (self.team, self.receiver) {
             (Some(team), _) if self.hashes() => (self.node, &team.xmit_hash_policy),
             (Some(team), _) => (self.node, &team.mode),
-            (None, Some(receiver)) if receiver.mode == "active-backup" => (self.peer, &receiver.mode),
+            // Which member of these hears a frame is the receiver's choice.
+            (None, Some(receiver)) if matches!(&*receiver.mode, "active-backup" | "balance-tlb" | "balance-alb") => {
+                (self.peer, &receiver.mode)
+            }
             (None, _) => (self.node, ""),
         }
     }

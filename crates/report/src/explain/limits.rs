@@ -214,6 +214,7 @@ fn freedom(hop: &Hop<'_>) -> u8 {
         _ if chooses_by_connection(hop) => 2,
         _ if hop.hashes() => 1,
         "balance-rr" => 3,
+        "balance-tlb" | "balance-alb" => 1,
         _ => 0,
     }
 }

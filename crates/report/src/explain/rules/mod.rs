@@ -9,6 +9,7 @@ mod down;
 mod full;
 mod hashed;
 mod learning;
+mod load_balancing;
 mod machine;
 mod reordering;
 mod unequal_turns;
@@ -30,6 +31,7 @@ const RULES: &[Rule] = &[
     waste::rule,
     hashed::rule,
     active_backup::rule,
+    load_balancing::rule,
     learning::rule,
     down::rule,
     unequal_turns::rule,
