@@ -7,11 +7,13 @@
 
 mod arp;
 mod failover;
+mod lacp;
 mod names;
 mod options;
 
 pub use arp::{ArpAllTargets, ArpMonitoring, ArpValidate, MAX_ARP_TARGETS};
 pub use failover::FailOverMac;
+pub use lacp::LacpOptions;
 pub use options::{ConfigOption, Values, nearest};
 
 use std::collections::BTreeMap;
@@ -30,6 +32,8 @@ pub enum Mode {
     BalanceXor,
     /// 3: every frame by every member.
     Broadcast,
+    /// 4: 802.3ad, link aggregation as agreed by LACP; the member by a hash, as in balance-xor.
+    Ad,
 }
 
 /// What a hash is made of.
@@ -117,7 +121,7 @@ pub enum PrimaryReselect {
 pub struct Config {
     /// How frames are spread.
     pub mode: Mode,
-    /// What balance-xor hashes.
+    /// What balance-xor and 802.3ad hash.
     pub xmit_hash_policy: HashPolicy,
     /// balance-rr: frames by one member before the next has its turn, 0 to 65535; 0 is random.
     pub packets_per_slave: u32,
@@ -141,12 +145,14 @@ pub struct Config {
     pub arp: ArpMonitoring,
     /// active-backup: which addresses members and team have.
     pub fail_over_mac: FailOverMac,
-    /// active-backup: frames that standby members receive are taken.
+    /// active-backup, 802.3ad: frames that standby members receive are taken.
     pub all_slaves_active: bool,
     /// active-backup: reports of multicast groups after a failover, 0 to 255.
     pub resend_igmp: u32,
     /// active-backup: priorities other than 0, by the member's device name.
     pub prio: BTreeMap<String, i32>,
+    /// The options of 802.3ad.
+    pub lacp: LacpOptions,
 }
 
 impl Default for Config {
@@ -168,6 +174,7 @@ impl Default for Config {
             all_slaves_active: false,
             resend_igmp: 1,
             prio: BTreeMap::new(),
+            lacp: LacpOptions::default(),
         }
     }
 }
@@ -193,11 +200,12 @@ impl Config {
 
     /// Refuses what the kernel refuses: `updelay`, `downdelay` and
     /// `peer_notif_delay` without `miimon` (EPERM); `packets_per_slave` outside
-    /// balance-rr, `primary` and `prio` outside active-backup (EACCES); `arp_interval`
-    /// beside `miimon` (EINVAL over netlink; in sysfs, and in [`Config::set`],
-    /// the later of the two switches the other off).
+    /// balance-rr, `primary` and `prio` outside active-backup and most LACP options
+    /// outside 802.3ad (EACCES); 802.3ad without `miimon` (which the kernel
+    /// switches on); `arp_interval` beside `miimon` (EINVAL over netlink; in sysfs,
+    /// and in [`Config::set`], the later of the two switches the other off).
     ///
-    /// As in the kernel, an `xmit_hash_policy` outside balance-xor, a
+    /// As in the kernel, an `xmit_hash_policy` outside balance-xor and 802.3ad, a
     /// `primary_reselect` without `primary`, and `num_grat_arp`, `fail_over_mac`
     /// and `all_slaves_active` outside active-backup are kept and have no effect; a delay that is no multiple
     /// of `miimon` is allowed (the kernel rounds it down). Returns the first
@@ -221,7 +229,7 @@ impl Config {
             Some(primary) if *mode != Mode::ActiveBackup => Err(ConfigError::Conflict(format!(
                 "`primary {primary}` works in mode active-backup alone; the mode is {mode}"
             ))),
-            _ => self.check_prio().and_then(|()| self.arp.check(self)),
+            _ => self.check_prio().and_then(|()| self.arp.check(self)).and_then(|()| self.lacp.check(self)),
         }
     }
 }

@@ -113,6 +113,7 @@ impl Mode {
     pub const fn uses_arp(self) -> bool {
         match self {
             Mode::BalanceRr | Mode::ActiveBackup | Mode::BalanceXor | Mode::Broadcast => true,
+            Mode::Ad => false,
         }
     }
 }

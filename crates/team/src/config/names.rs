@@ -8,7 +8,7 @@ use super::{AggrLayers, ConfigError, HashPolicy, Mode, PrimaryReselect};
 
 impl Mode {
     /// Every mode, by the kernel's number.
-    pub const ALL: [Mode; 4] = [Mode::BalanceRr, Mode::ActiveBackup, Mode::BalanceXor, Mode::Broadcast];
+    pub const ALL: [Mode; 5] = [Mode::BalanceRr, Mode::ActiveBackup, Mode::BalanceXor, Mode::Broadcast, Mode::Ad];
 
     /// The kernel's name.
     pub const fn name(self) -> &'static str {
@@ -17,6 +17,7 @@ impl Mode {
             Mode::ActiveBackup => "active-backup",
             Mode::BalanceXor => "balance-xor",
             Mode::Broadcast => "broadcast",
+            Mode::Ad => "802.3ad",
         }
     }
 
@@ -27,12 +28,13 @@ impl Mode {
             Mode::ActiveBackup => 1,
             Mode::BalanceXor => 2,
             Mode::Broadcast => 3,
+            Mode::Ad => 4,
         }
     }
 
     /// Whether `xmit_hash_policy` has an effect in it.
     pub const fn hashes(self) -> bool {
-        matches!(self, Mode::BalanceXor)
+        matches!(self, Mode::BalanceXor | Mode::Ad)
     }
 }
 
@@ -166,7 +168,7 @@ impl FromStr for Mode {
 
     fn from_str(text: &str) -> Result<Mode, ConfigError> {
         let known = Mode::ALL.map(|mode| (mode, mode.name(), Some(mode.number())));
-        named("mode", text, &known, &["802.3ad", "4", "balance-tlb", "5", "balance-alb", "6"])
+        named("mode", text, &known, &["balance-tlb", "5", "balance-alb", "6"])
     }
 }
 

@@ -16,6 +16,7 @@ mod arp_monitor;
 mod change;
 mod groups;
 mod hearing;
+mod lacp;
 mod monitor;
 mod notify;
 mod planning;
@@ -36,6 +37,7 @@ use self::hearing::Hearing;
 use self::monitor::{Member, millis};
 use self::notify::Announcer;
 use self::timers::Timers;
+use crate::lacp::{Lacp, LacpEvent, PortStatus};
 use crate::{Config, ConfigError, MemberId, Mode, Plan, Time};
 
 /// Duplex of a link.
@@ -86,6 +88,8 @@ pub struct MemberStatus {
     pub active: bool,
     /// How often it went down since it joined.
     pub link_failures: u32,
+    /// 802.3ad: its port.
+    pub lacp: Option<PortStatus>,
 }
 
 /// Frames from members that the control side wants to see, whatever becomes of
@@ -115,6 +119,8 @@ pub enum TimerReason {
     ArpMon,
     /// The next report of multicast groups.
     ResendIgmp,
+    /// LACP: see [`Lacp::poll_timeout`] of [`Team::lacp`] for what.
+    Lacp,
 }
 
 /// What the shell is to do.
@@ -171,6 +177,8 @@ pub enum Event {
     },
     /// The team has carrier now, or has it no more.
     Carrier(bool),
+    /// 802.3ad: something happened to a port or an aggregator.
+    Lacp(LacpEvent),
 }
 
 /// A change that the team refuses.
@@ -234,6 +242,8 @@ pub struct Team {
     hearing: BTreeMap<MemberId, Hearing>,
     /// The ARP monitor: the member that is tried while none is active.
     candidate: Option<MemberId>,
+    /// 802.3ad: who agrees with the partners.
+    lacp: Option<Lacp>,
     timers: Timers,
     effects: VecDeque<Effect>,
 }
@@ -261,6 +271,7 @@ impl Team {
             subnets: Vec::new(),
             hearing: BTreeMap::new(),
             candidate: None,
+            lacp: None,
             timers: Timers::new(),
             effects: VecDeque::new(),
         })
@@ -303,6 +314,7 @@ impl Team {
         if self.config.miimon_ms > 0 && !self.timers.is_set(TimerReason::MiiMon) {
             self.timers.set(TimerReason::MiiMon, now + millis(self.config.miimon_ms));
         }
+        self.join_lacp(id, now);
         self.force_primary |= self.config.primary.as_deref() == Some(name);
         self.settle(true, now);
         Ok(id)
@@ -321,6 +333,7 @@ impl Team {
             self.timers.stop(TimerReason::MiiMon);
             self.timers.stop(TimerReason::ArpMon);
         }
+        self.leave_lacp(id, now);
         self.settle(self.active == Some(id), now);
         Ok(())
     }
@@ -331,9 +344,12 @@ impl Team {
         self.assert_drained();
         let usable = self.is_usable();
         let member = self.members.get_mut(&id).ok_or(TeamError::NoMember(id))?;
-        member.link = link;
+        let same = std::mem::replace(&mut member.link, link) == link;
         let to = member.next_state(&self.config, usable, now);
         if to == member.state {
+            if !same {
+                self.link_to_lacp(id, now);
+            }
             return Ok(());
         }
         self.enter(id, to, now);
@@ -364,7 +380,7 @@ impl Team {
     pub fn listens(&self) -> Listen {
         let arp = &self.config.arp;
         Listen {
-            slow: false,
+            slow: self.config.mode == Mode::Ad,
             arp: arp.is_on() && (arp.validate.filters() || !arp.ip_targets.is_empty()),
             neighbours: arp.is_on() && (arp.validate.filters() || !arp.ip6_targets.is_empty()),
         }
@@ -389,7 +405,8 @@ impl Team {
         if due.contains(&TimerReason::PeerNotify) {
             self.announce(now);
         }
-        let reads_links = |reason: &TimerReason| !matches!(reason, TimerReason::PeerNotify | TimerReason::ArpMon);
+        let reads_links =
+            |reason: &TimerReason| !matches!(reason, TimerReason::PeerNotify | TimerReason::ArpMon | TimerReason::Lacp);
         if due.iter().any(reads_links) {
             self.effects.push_back(Effect::ReadLinks);
         }
@@ -398,6 +415,9 @@ impl Team {
         }
         if due.contains(&TimerReason::ArpMon) {
             self.start_arp_round(now);
+        }
+        if due.contains(&TimerReason::Lacp) {
+            self.time_out_lacp(now);
         }
     }
 
@@ -433,6 +453,7 @@ impl Team {
 
     /// The members, by place.
     pub fn members(&self) -> Vec<MemberStatus> {
+        let ports = self.lacp.as_ref().map(Lacp::ports).unwrap_or_default();
         let status = |(&id, member): (&MemberId, &Member)| MemberStatus {
             id,
             name: member.name.clone(),
@@ -441,8 +462,10 @@ impl Team {
             active: match self.config.mode {
                 Mode::ActiveBackup => self.active == Some(id),
                 Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => member.is_live(),
+                Mode::Ad => self.lacp.as_ref().is_some_and(|lacp| lacp.distributing().contains(id)),
             },
             link_failures: member.link_failures,
+            lacp: ports.iter().find(|port| port.member == id).copied(),
         };
         self.members.iter().map(status).collect()
     }
@@ -456,6 +479,7 @@ impl Team {
         match self.config.mode {
             Mode::ActiveBackup => self.active.is_some(),
             Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => self.members.values().any(Member::is_live),
+            Mode::Ad => self.lacp.as_ref().is_some_and(|lacp| !lacp.distributing().is_empty()),
         }
     }
 
@@ -490,6 +514,7 @@ impl Team {
         if !tries {
             self.effects.push_back(Effect::Event(Event::Member { id, name, from, to }));
         }
+        self.link_to_lacp(id, now);
     }
 
     /// After every change of a member: makes everything else follow from the
@@ -543,7 +568,7 @@ impl Team {
     }
 
     fn update_plan(&mut self) {
-        let (choose, members) = planning::lines(&self.config, &self.members, self.active);
+        let (choose, members) = planning::lines(&self.config, &self.members, self.active, self.lacp.as_ref());
         if choose == self.plan.choose && members == self.plan.members {
             return;
         }
@@ -555,7 +580,10 @@ impl Team {
 
     fn update_carrier(&mut self) {
         let live = self.members.values().filter(|member| member.is_live()).count();
-        let carrier = live >= self.config.min_links.max(1) as usize;
+        let carrier = match &self.lacp {
+            Some(lacp) => lacp.carrier(),
+            None => live >= self.config.min_links.max(1) as usize,
+        };
         if carrier == self.carrier {
             return;
         }

@@ -7,15 +7,23 @@
 //! and broadcast before its `downdelay` has passed; this one counts on it.
 
 use super::{LinkState, Members};
+use crate::lacp::Lacp;
 use crate::{Choose, Config, MemberId, Mode, PlanMember, Receive, Rewrite};
 
 /// How a frame finds its member, and each member's line.
-pub(super) fn lines(config: &Config, members: &Members, active: Option<MemberId>) -> (Choose, Vec<PlanMember>) {
+pub(super) fn lines(
+    config: &Config,
+    members: &Members,
+    active: Option<MemberId>,
+    lacp: Option<&Lacp>,
+) -> (Choose, Vec<PlanMember>) {
     let receive = |id: MemberId, state: LinkState| {
         let deliver = match config.mode {
             Mode::ActiveBackup if config.all_slaves_active => state != LinkState::Down,
             Mode::ActiveBackup => active == Some(id),
             Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => state != LinkState::Down,
+            Mode::Ad if config.all_slaves_active => state != LinkState::Down,
+            Mode::Ad => lacp.is_some_and(|lacp| lacp.collecting().contains(id)),
         };
         if deliver { Receive::Deliver } else { Receive::Drop }
     };
@@ -24,17 +32,24 @@ pub(super) fn lines(config: &Config, members: &Members, active: Option<MemberId>
         receive: receive(id, member.state),
         rewrite: Rewrite::default(),
     });
-    (choose(config, members, active), lines.collect())
+    (choose(config, senders(members, lacp), active), lines.collect())
 }
 
-fn choose(config: &Config, members: &Members, active: Option<MemberId>) -> Choose {
-    let live: Vec<MemberId> = members.iter().filter(|(_, member)| member.is_live()).map(|(id, _)| *id).collect();
+/// Those that frames may be sent by, by place.
+fn senders(members: &Members, lacp: Option<&Lacp>) -> Vec<MemberId> {
+    match lacp {
+        Some(lacp) => lacp.distributing().iter().collect(),
+        None => members.iter().filter(|(_, member)| member.is_live()).map(|(id, _)| *id).collect(),
+    }
+}
+
+fn choose(config: &Config, live: Vec<MemberId>, active: Option<MemberId>) -> Choose {
     let Some(&first) = live.first() else {
         return Choose::Nobody;
     };
     match config.mode {
         Mode::ActiveBackup => active.map_or(Choose::Nobody, Choose::One),
-        Mode::BalanceXor => Choose::Hash { policy: config.xmit_hash_policy, table: live },
+        Mode::BalanceXor | Mode::Ad => Choose::Hash { policy: config.xmit_hash_policy, table: live },
         Mode::Broadcast => Choose::All(live.into_iter().collect()),
         Mode::BalanceRr => {
             Choose::RoundRobin { members: live, packets_per_member: config.packets_per_slave, igmp: first }

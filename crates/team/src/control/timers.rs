@@ -7,7 +7,7 @@ use crate::{MAX_MEMBERS, MemberId, TimerReason};
 pub(super) type Timers = crate::timers::Timers<TimerReason, LINES>;
 
 /// Lines before those of the members.
-const FIXED: usize = 4;
+const FIXED: usize = 5;
 /// One line for each reason that can be.
 const LINES: usize = FIXED + 2 * MAX_MEMBERS;
 
@@ -18,6 +18,7 @@ impl Reason<LINES> for TimerReason {
             TimerReason::PeerNotify => 1,
             TimerReason::ArpMon => 2,
             TimerReason::ResendIgmp => 3,
+            TimerReason::Lacp => 4,
             TimerReason::UpDelay(member) => FIXED + member.index(),
             TimerReason::DownDelay(member) => FIXED + MAX_MEMBERS + member.index(),
         }
@@ -29,6 +30,7 @@ impl Reason<LINES> for TimerReason {
             1 => Some(TimerReason::PeerNotify),
             2 => Some(TimerReason::ArpMon),
             3 => Some(TimerReason::ResendIgmp),
+            4 => Some(TimerReason::Lacp),
             _ if line < FIXED + MAX_MEMBERS => MemberId::new(line - FIXED).map(TimerReason::UpDelay),
             _ => MemberId::new(line - FIXED - MAX_MEMBERS).map(TimerReason::DownDelay),
         }

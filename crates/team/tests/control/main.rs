@@ -3,9 +3,9 @@
 //! `world` is the shell that drives a team, `checks` holds what must be true
 //! after every change, one property a function. `scenarios` goes through the
 //! rules one by one, `change` through what a user changes, `failover` through what follows a failover,
-//! `explore` through every short sequence of events, `random`
-//! through long ones.
+//! `aggregate` through 802.3ad, `explore` through every short sequence of events, `random` through long ones.
 
+mod aggregate;
 mod change;
 mod checks;
 mod explore;
