@@ -63,7 +63,7 @@ impl Pair {
                 Effect::SetCarrier(carrier) => self.carriers[team] = carrier,
                 Effect::Transmit { member, frame } => self.flights.push((team, member, frame)),
                 Effect::Event(event) => self.events.push((team, event)),
-                other => assert!(matches!(other, Effect::ReadLinks), "{other:?}"),
+                other => assert!(matches!(other, Effect::ReadLinks | Effect::ReadGroups), "{other:?}"),
             }
         }
         assert_eq!(&self.plans[team], self.teams[team].plan());
