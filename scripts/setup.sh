@@ -6,7 +6,7 @@
 set -eu
 
 build="gcc make clang libelf-dev zlib1g-dev pkg-config"
-test="iproute2 iputils-ping iperf3"
+test="iproute2 iputils-ping iperf3 openvswitch-switch"
 accept="mininet bridge-utils ethtool"
 
 case "${1:-}" in

@@ -54,6 +54,13 @@ pub enum Happened {
         /// Now.
         carrier: bool,
     },
+    /// 802.3ad: something happened to a port or to the aggregators.
+    Lacp {
+        /// The port's device.
+        member: Option<String>,
+        /// What, in words.
+        text: String,
+    },
     /// A device has joined.
     Joined {
         /// The device.
@@ -183,6 +190,8 @@ impl fmt::Display for Happened {
             Happened::Active { from, to } => write!(f, "active member: {} -> {}", or_none(from), or_none(to)),
             Happened::Carrier { carrier: true } => f.write_str("carrier"),
             Happened::Carrier { carrier: false } => f.write_str("no carrier"),
+            Happened::Lacp { member: Some(member), text } => write!(f, "member {member}: {text}"),
+            Happened::Lacp { member: None, text } => f.write_str(text),
             Happened::Joined { member } => write!(f, "member {member} joined"),
             Happened::Left { member } => write!(f, "member {member} left"),
             Happened::Renamed { from, to } => write!(f, "member {from} is called {to} now"),

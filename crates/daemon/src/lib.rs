@@ -15,6 +15,7 @@
 //! holds the abstract Unix socket `@nicteam-team-NAME`, so that there is one.
 #![forbid(unsafe_code)]
 
+mod aggregation;
 mod clock;
 pub mod control;
 mod first;
@@ -33,6 +34,7 @@ use nicteam_dataplane::Choice;
 use nicteam_team::{Config, Event};
 use nicteam_wire::Mac;
 
+pub use aggregation::{Aggregation, Aggregator, PortEnd, PortState};
 pub use journal::{Entry, Happened, Journal, OptionChange};
 pub use kept::{Kept, Shelf};
 pub use running::{MemberReport, RunningTeam, TeamHandle, TeamReport};

@@ -9,6 +9,8 @@ use nicteam_dataplane::Counters;
 use nicteam_team::{Config, Duplex, LinkState, MemberLink, MemberStatus, Mode};
 use serde::{Deserialize, Serialize};
 
+use crate::{Aggregation, PortState};
+
 /// Number of the format. It changes when a field goes or means something else.
 pub const STATUS_SCHEMA: u32 = 1;
 
@@ -37,6 +39,9 @@ pub struct TeamStatus {
     pub options: BTreeMap<String, String>,
     /// active-backup: the member that carries the traffic, if one does.
     pub active: Option<String>,
+    /// 802.3ad: the actor system and its active aggregator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacp: Option<Aggregation>,
     /// What executes its plan: `bpf` or `packet`.
     pub dataplane: String,
     /// Number of the plan in force.
@@ -92,6 +97,9 @@ pub struct MemberState {
     pub rx_bytes: u64,
     /// Frames received and dropped: the member is a standby.
     pub rx_drops: u64,
+    /// 802.3ad: the member as a port.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacp: Option<PortState>,
 }
 
 /// Something that is wrong, in words.
@@ -157,6 +165,7 @@ impl MemberState {
             rx_frames: counters.rx_frames,
             rx_bytes: counters.rx_bytes,
             rx_drops: counters.rx_drops,
+            lacp: status.lacp.as_ref().map(PortState::of),
         }
     }
 
@@ -203,6 +212,7 @@ pub(crate) fn problems(status: &TeamStatus, config: &Config) -> Vec<Problem> {
             );
         }
     }
+    problems.extend(members.iter().filter(|member| member.carrier).filter_map(not_aggregating));
     problems.extend(unlike_speeds(status, config.mode));
     if let Some(primary) = &config.primary
         && members.iter().all(|member| member.name != *primary)
@@ -219,6 +229,18 @@ pub(crate) fn problems(status: &TeamStatus, config: &Config) -> Vec<Problem> {
         });
     }
     problems
+}
+
+/// 802.3ad: what keeps a member that has carrier from aggregating, or is wrong though it does.
+fn not_aggregating(member: &MemberState) -> Option<Problem> {
+    let Problem { text, hint } = member.lacp.as_ref()?.why_not.clone()?;
+    let name = &member.name;
+    let text = if member.active {
+        format!("member {name} {text}")
+    } else {
+        format!("member {name} does not aggregate: {text}")
+    };
+    Some(Problem { text, hint })
 }
 
 /// Members that share the load evenly share it by the slowest one's measure.

@@ -14,7 +14,7 @@ use nicteam_record::{ConnectionSample, MemberSample};
 use serde::{Deserialize, Serialize};
 
 /// Number of this protocol; both sides must have the same.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// What the lab asks of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,9 @@ pub const PROTOCOL: u32 = 1;
 pub enum Request {
     /// Run a team.
     AddTeam(AddTeam),
+    /// Wait until the teams have agreed with their partners on their members;
+    /// those that have not in a fair time are a [`Message::Trouble`].
+    Settle,
     /// Measure these devices that belong to no team, too.
     Watch(Vec<String>),
     /// Be ready for these connections: the agent has their `server` end.

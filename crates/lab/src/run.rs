@@ -151,16 +151,13 @@ fn run_one(
 ) -> Result<record::Run, Error> {
     let (reports, inbox) = mpsc::channel();
     let mut deployment = Deployment::build(&run.topology, setting, &reports)?;
+    // Before the traffic, which may fail for what is told here.
+    tell_troubles(&inbox, progress);
     let planned = plan(run);
     set_up_traffic(&mut deployment, &planned)?;
     deployment.call_all(&Request::Sample { interval_ms: interval.as_millis() as u64 })?;
     deployment.call_all(&Request::Go)?;
-    for report in inbox.try_iter() {
-        // That every member came up while it was built is nothing to tell.
-        if let Report::Trouble(node, text) = report {
-            progress.notice(&node, &text);
-        }
-    }
+    tell_troubles(&inbox, progress);
     let start_ns = clock::monotonic_ns() + run.warmup.as_nanos() as u64;
     let mut watch = Watch { run, start_ns, samples: Vec::new(), ended: None };
     watch.until(Duration::ZERO, &inbox, progress)?;
@@ -177,6 +174,16 @@ fn run_one(
     let stolen = cpu_after.stolen.saturating_sub(cpu_before.stolen);
     let total = cpu_after.total.saturating_sub(cpu_before.total);
     watch.record(&planned, (share(busy, total), share(stolen, total)), output)
+}
+
+/// Tells what went wrong while the topology was built. That every member came up
+/// then is nothing to tell.
+fn tell_troubles(inbox: &mpsc::Receiver<Report>, progress: &mut dyn Progress) {
+    for report in inbox.try_iter() {
+        if let Report::Trouble(node, text) = report {
+            progress.notice(&node, &text);
+        }
+    }
 }
 
 /// Deals all connections of a run, each with its workload's name.

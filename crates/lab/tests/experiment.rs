@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use nicteam_lab::experiment::{self, Direction, Experiment, FindError, Overrides, Run, WorkloadKind};
 use nicteam_lab::show::show;
+use nicteam_team::lacp::LacpRate;
 use nicteam_team::{HashPolicy, Mode, hash};
 use nicteam_wire::Frame;
 
@@ -105,6 +106,24 @@ fn t3_macs_make_the_best_case_and_the_unlucky_one() {
     assert_eq!(links_towards_server(run(&t3, "four-to-one")).len(), 4);
     assert_eq!(links_towards_server(run(&t3, "four-to-one-unlucky")).len(), 2);
     assert_eq!(links_towards_server(run(&t3, "four-connections")).len(), 1);
+}
+
+#[test]
+fn a_switch_speaks_lacp_with_those_that_do_unless_it_says_otherwise() {
+    let group = |mode: &str, keys: &str| {
+        let experiment = parse(&format!(
+            "[teams.t]\nmode = '{mode}'\n[hosts]\na = {{ team = 't' }}\nb = {{}}\n\
+             [switches]\nsw = {{ spread = 'src-mac'{keys} }}\n\
+             [[links]]\nbetween = ['a', 'sw']\ncount = 2\n[[links]]\nbetween = ['b', 'sw']\n"
+        ));
+        let team = experiment.runs[0].topology.teams.iter().find(|team| team.node == "sw").unwrap();
+        (team.config.mode, team.config.lacp.active, team.config.lacp.rate)
+    };
+    assert_eq!(group("802.3ad", ""), (Mode::Ad, true, LacpRate::Slow));
+    assert_eq!(group("802.3ad", ", lacp = 'passive', lacp_rate = 'fast'"), (Mode::Ad, false, LacpRate::Fast));
+    assert_eq!(group("802.3ad", ", lacp = 'off'").0, Mode::BalanceXor);
+    assert_eq!(group("balance-rr", "").0, Mode::BalanceXor);
+    assert_eq!(group("balance-rr", ", lacp = 'active'").0, Mode::Ad);
 }
 
 #[test]

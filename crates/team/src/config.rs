@@ -8,11 +8,13 @@
 mod arp;
 mod balance;
 mod failover;
+mod lacp;
 mod names;
 mod options;
 
 pub use arp::{ArpAllTargets, ArpMonitoring, ArpValidate, MAX_ARP_TARGETS};
 pub use failover::FailOverMac;
+pub use lacp::LacpOptions;
 pub use options::{ConfigOption, Values, nearest};
 
 use std::collections::BTreeMap;
@@ -31,6 +33,8 @@ pub enum Mode {
     BalanceXor,
     /// 3: every frame by every member.
     Broadcast,
+    /// 4: 802.3ad, link aggregation as agreed by LACP; the member by a hash, as in balance-xor.
+    Ad,
     /// 5: one member receives, all send, by load or by hash.
     BalanceTlb,
     /// 6: the same, and all receive: each neighbour is told one member's address.
@@ -122,7 +126,7 @@ pub enum PrimaryReselect {
 pub struct Config {
     /// How frames are spread.
     pub mode: Mode,
-    /// What balance-xor and balance-tlb hash, and balance-alb without `tlb_dynamic_lb`.
+    /// What balance-xor, 802.3ad and balance-tlb hash, and balance-alb without `tlb_dynamic_lb`.
     pub xmit_hash_policy: HashPolicy,
     /// balance-rr: frames by one member before the next has its turn, 0 to 65535; 0 is random.
     pub packets_per_slave: u32,
@@ -146,7 +150,7 @@ pub struct Config {
     pub arp: ArpMonitoring,
     /// active-backup: which addresses members and team have.
     pub fail_over_mac: FailOverMac,
-    /// active-backup: frames that standby members receive are taken.
+    /// active-backup, 802.3ad: frames that standby members receive are taken.
     pub all_slaves_active: bool,
     /// active-backup: reports of multicast groups after a failover, 0 to 255.
     pub resend_igmp: u32,
@@ -157,6 +161,8 @@ pub struct Config {
     pub tlb_dynamic_lb: bool,
     /// balance-tlb, balance-alb: between two learning packets of a member, seconds, 1 or more.
     pub lp_interval_s: u32,
+    /// The options of 802.3ad.
+    pub lacp: LacpOptions,
 }
 
 impl Default for Config {
@@ -180,6 +186,7 @@ impl Default for Config {
             prio: BTreeMap::new(),
             tlb_dynamic_lb: true,
             lp_interval_s: 1,
+            lacp: LacpOptions::default(),
         }
     }
 }
@@ -206,11 +213,12 @@ impl Config {
     /// Refuses what the kernel refuses: `updelay`, `downdelay` and
     /// `peer_notif_delay` without `miimon` (EPERM); `packets_per_slave` outside
     /// balance-rr, `primary` and `prio` outside active-backup, balance-tlb and
-    /// balance-alb, `tlb_dynamic_lb off` outside the latter two (EACCES); `arp_interval`
-    /// beside `miimon` (EINVAL over netlink; in sysfs, and in [`Config::set`],
-    /// the later of the two switches the other off).
+    /// balance-alb, `tlb_dynamic_lb off` outside the latter two, most LACP options
+    /// outside 802.3ad (EACCES); 802.3ad without `miimon` (which the kernel
+    /// switches on); `arp_interval` beside `miimon` (EINVAL over netlink; in sysfs,
+    /// and in [`Config::set`], the later of the two switches the other off).
     ///
-    /// As in the kernel, an `xmit_hash_policy` outside balance-xor, a
+    /// As in the kernel, an `xmit_hash_policy` outside balance-xor and 802.3ad, a
     /// `primary_reselect` without `primary`, and `num_grat_arp`, `fail_over_mac`
     /// and `all_slaves_active` outside active-backup are kept and have no effect; a delay that is no multiple
     /// of `miimon` is allowed (the kernel rounds it down). Returns the first
@@ -234,7 +242,12 @@ impl Config {
             Some(primary) if !mode.uses_primary() => Err(ConfigError::Conflict(format!(
                 "`primary {primary}` works in modes active-backup, balance-tlb and balance-alb alone; the mode is {mode}"
             ))),
-            _ => self.check_prio().and_then(|()| self.arp.check(self)).and_then(|()| balance::check(self)),
+            _ => {
+                self.check_prio()?;
+                self.arp.check(self)?;
+                balance::check(self)?;
+                self.lacp.check(self)
+            }
         }
     }
 }

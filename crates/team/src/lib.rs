@@ -21,7 +21,9 @@ mod time;
 mod timers;
 
 pub use balance::{Balance, Loads};
-pub use config::{AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, Mode, PrimaryReselect, Values, nearest};
+pub use config::{
+    AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, LacpOptions, Mode, PrimaryReselect, Values, nearest,
+};
 pub use config::{ArpAllTargets, ArpMonitoring, ArpValidate, FailOverMac, MAX_ARP_TARGETS};
 pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};
 pub use control::{Group, Listen, Subnet, Traffic};

@@ -1,9 +1,11 @@
 //! Options by name: what the kernel takes is taken, the rest is refused with a reason.
 
+use nicteam_team::lacp::{AdSelect, LacpRate};
 use nicteam_team::{
     AggrLayers, ArpAllTargets, ArpMonitoring, ArpValidate, Config, ConfigError, ConfigOption, FailOverMac, HashPolicy,
-    Mode, PrimaryReselect, Values,
+    LacpOptions, Mode, PrimaryReselect, Values,
 };
+use nicteam_wire::Mac;
 use proptest::prelude::*;
 
 fn with(options: &[(&str, &str)]) -> Config {
@@ -25,6 +27,8 @@ fn names_numbers_and_default_are_taken() {
         ("3", Mode::Broadcast),
         ("5", Mode::BalanceTlb),
         ("balance-alb", Mode::BalanceAlb),
+        ("4", Mode::Ad),
+        ("802.3ad", Mode::Ad),
         ("default", Mode::BalanceRr),
     ] {
         assert_eq!(text.parse(), Ok(mode), "{text}");
@@ -120,6 +124,44 @@ fn learning_packets_need_an_interval() {
 }
 
 #[test]
+fn lacp_takes_the_kernels_words_and_illumos_s() {
+    let lacp = |name: &str, value: &str| with(&[("mode", "802.3ad"), (name, value)]).lacp;
+    for (value, rate) in
+        [("fast", LacpRate::Fast), ("1", LacpRate::Fast), ("short", LacpRate::Fast), ("long", LacpRate::Slow)]
+    {
+        assert_eq!(lacp("lacp_rate", value).rate, rate, "{value}");
+    }
+    for (value, active) in [("on", true), ("0", false), ("passive", false), ("active", true), ("default", true)] {
+        assert_eq!(lacp("lacp_active", value).active, active, "{value}");
+    }
+    assert_eq!(lacp("ad_select", "3").select, AdSelect::ActorPortPrio);
+    assert!(!lacp("lacp_strict", "default").strict);
+    assert_eq!(lacp("ad_actor_system", "00:00:00:00:00:00").actor_system, None);
+    let options = lacp("actor_port_prio", "eth1:7, eth0:255 eth2:0");
+    assert_eq!(["eth0", "eth1", "eth2"].map(|device| options.port_prio(device)), [255, 7, 0]);
+    for (name, bad) in [
+        ("ad_actor_sys_prio", "0"),
+        ("ad_actor_sys_prio", "65536"),
+        ("ad_user_port_key", "1024"),
+        ("ad_actor_system", "01:00:00:00:00:01"),
+        ("actor_port_prio", "eth0"),
+        ("actor_port_prio", "eth0:65536"),
+        ("actor_port_prio", ":1"),
+        ("lacp_rate", "2"),
+        ("coupled_control", "yes"),
+    ] {
+        let error = Config::default().set(name, bad).unwrap_err();
+        assert!(matches!(&error, ConfigError::BadValue { option, .. } if *option == name), "{name} {bad}: {error}");
+    }
+}
+
+#[test]
+fn the_mode_needs_a_link_monitor_and_switches_it_on() {
+    assert_eq!(with(&[("miimon", "0"), ("mode", "802.3ad")]).miimon_ms, 100);
+    assert_eq!(with(&[("miimon", "50"), ("mode", "802.3ad")]).miimon_ms, 50);
+}
+
+#[test]
 fn a_refused_value_changes_nothing() {
     let mut config = with(&[("miimon", "50"), ("primary", "eth0")]);
     let before = config.clone();
@@ -148,7 +190,7 @@ fn errors_say_what_was_meant() {
     assert_eq!(hint("mode", "Balance_RR").unwrap(), "did you mean `balance-rr`?");
     assert_eq!(hint("miimon", "x"), None);
     assert!(hint(&"m".repeat(10_000), "1").is_some());
-    let error = Config::default().set("mode", "802.3ad").unwrap_err().to_string();
+    let error = Config::default().set("mode", "balance-tlb").unwrap_err().to_string();
     assert!(error.contains("does not yet"), "{error}");
 }
 
@@ -161,6 +203,11 @@ fn what_the_kernel_refuses_together_is_a_conflict() {
         &[("mode", "balance-xor"), ("packets_per_slave", "2")],
         &[("mode", "balance-rr"), ("primary", "eth0")],
         &[("mode", "active-backup"), ("tlb_dynamic_lb", "off")],
+        &[("mode", "802.3ad"), ("miimon", "0")],
+        &[("mode", "balance-xor"), ("lacp_rate", "fast")],
+        &[("mode", "active-backup"), ("aggregate_wait", "0")],
+        &[("mode", "balance-rr"), ("ad_actor_system", "02:00:00:00:00:01")],
+        &[("mode", "broadcast"), ("actor_port_prio", "eth0:1")],
     ] {
         let error = with(options).check().unwrap_err();
         assert!(matches!(error, ConfigError::Conflict(_)), "{error}");
@@ -173,6 +220,8 @@ fn what_the_kernel_refuses_together_is_a_conflict() {
         &[("packets_per_slave", "0")],
         &[("mode", "balance-alb"), ("primary", "eth0"), ("tlb_dynamic_lb", "0"), ("lp_interval", "5")],
         &[("mode", "broadcast"), ("lp_interval", "5")],
+        &[("mode", "802.3ad"), ("lacp_rate", "fast"), ("ad_select", "count"), ("wait_to_restore", "5000")],
+        &[("mode", "balance-rr"), ("ad_select", "count"), ("lacp_rate", "slow")],
     ] {
         with(options).check().unwrap();
     }
@@ -308,25 +357,52 @@ fn any_config() -> impl Strategy<Value = Config> {
     let counts = (0..=65_535_u32, 0..=i32::MAX as u32, 0..=255_u32, 1..=i32::MAX as u32, any::<bool>());
     let prio = prop::collection::btree_map("[a-z][a-z0-9.-]{0,14}", prop_oneof![..=-1_i32, 1_i32..], 0..4);
     let failover = (prop::sample::select(&FailOverMac::ALL[..]), any::<bool>(), 0..=255_u32, prio);
-    (choices, times, counts, any_arp(), failover).prop_map(|(choices, times, counts, arp, failover)| Config {
-        mode: choices.0,
-        xmit_hash_policy: choices.1,
-        primary_reselect: choices.2,
-        primary: choices.3,
-        miimon_ms: if arp.is_on() { 0 } else { times.0 },
-        updelay_ms: times.1,
-        downdelay_ms: times.2,
-        peer_notif_delay_ms: times.3,
-        packets_per_slave: counts.0,
-        min_links: counts.1,
-        num_grat_arp: counts.2,
-        arp,
-        fail_over_mac: failover.0,
-        all_slaves_active: failover.1,
-        resend_igmp: failover.2,
-        prio: failover.3,
-        lp_interval_s: counts.3,
-        tlb_dynamic_lb: counts.4,
+    (choices, times, counts, any_arp(), failover, any_lacp()).prop_map(
+        |(choices, times, counts, arp, failover, lacp)| Config {
+            mode: choices.0,
+            xmit_hash_policy: choices.1,
+            primary_reselect: choices.2,
+            primary: choices.3,
+            miimon_ms: if arp.is_on() { 0 } else { times.0 },
+            updelay_ms: times.1,
+            downdelay_ms: times.2,
+            peer_notif_delay_ms: times.3,
+            packets_per_slave: counts.0,
+            min_links: counts.1,
+            num_grat_arp: counts.2,
+            arp,
+            fail_over_mac: failover.0,
+            all_slaves_active: failover.1,
+            resend_igmp: failover.2,
+            prio: failover.3,
+            lp_interval_s: counts.3,
+            tlb_dynamic_lb: counts.4,
+            lacp,
+        },
+    )
+}
+
+fn any_lacp() -> impl Strategy<Value = LacpOptions> {
+    let choices = (
+        prop::sample::select(vec![LacpRate::Slow, LacpRate::Fast]),
+        prop::sample::select(&AdSelect::ALL[..]),
+        prop::option::of(any::<[u8; 5]>().prop_map(|rest| Mac([2, rest[0], rest[1], rest[2], rest[3], rest[4]]))),
+    );
+    let switches = (any::<bool>(), any::<bool>(), any::<bool>());
+    let prios = prop::collection::btree_map("[a-z][a-z0-9.-]{0,14}", 0..255_u16, 0..4);
+    let numbers = (1..=u16::MAX, 0..=1023_u16, prios, 0..=i32::MAX as u32, 0..=i32::MAX as u32);
+    (choices, switches, numbers).prop_map(|(choices, switches, numbers)| LacpOptions {
+        rate: choices.0,
+        select: choices.1,
+        actor_system: choices.2,
+        active: switches.0,
+        coupled_control: switches.1,
+        strict: switches.2,
+        actor_sys_prio: numbers.0,
+        user_port_key: numbers.1,
+        actor_port_prio: numbers.2,
+        aggregate_wait_ms: numbers.3,
+        wait_to_restore_ms: numbers.4,
     })
 }
 

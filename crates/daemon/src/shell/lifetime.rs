@@ -142,20 +142,25 @@ impl Shell {
             .unwrap_or((65_536, 65_535));
         self.netlink.set_gso_max(self.device.index, size, segs)?;
         for candidate in found {
-            let name = &candidate.link.name;
-            let state = ports::read(&self.ethtool, name)?;
+            let name = candidate.link.name.clone();
+            if self.members.iter().any(|member| member.port.name == name) {
+                return Err(TeamError::Duplicate(name).into());
+            }
             // Where it was, or frames would be lost while it moves in the plan in force.
-            let before = self.keeping.as_ref().and_then(|keeping| keeping.place_of(name));
+            let before = self.keeping.as_ref().and_then(|keeping| keeping.place_of(&name));
             let id = before.or_else(|| self.team.next_place()).ok_or(TeamError::Full)?;
-            let id = self.team.add_member_at(id, name, state, self.clock.now())?;
-            self.drain();
             let (mac, own) = (self.mac_for(&candidate), candidate.original.mac);
             let member = Member::enter(&mut self.netlink, candidate, id, &self.device.name, mac, self.mtu)?;
             let port = member.port.clone();
             self.members.push(member);
+            self.dataplane.attach(&port)?;
+            // It can hear and speak before the team wants it to.
+            self.adjust_ears();
+            let state = ports::read(&self.ethtool, &name)?;
+            self.team.add_member_at(id, &name, state, self.clock.now())?;
+            self.drain();
             self.team.handle_member_mac(id, own);
             self.drain();
-            self.dataplane.attach(&port)?;
         }
         self.read_links();
         self.held = false;

@@ -8,7 +8,7 @@ use super::Shell;
 use crate::ports::Member;
 use crate::running::{MemberReport, TeamReport};
 use crate::status::{self, DeviceFacts, MemberState, STATUS_SCHEMA, TeamStatus};
-use crate::{Error, Happened, Kept, Notice, TeamSpec};
+use crate::{Aggregation, Error, Happened, Kept, Notice, TeamSpec};
 
 impl Shell {
     /// Tells what happened to the team.
@@ -21,6 +21,9 @@ impl Shell {
                 Happened::Active { from: from.map(|id| self.name_of(id)), to: to.map(|id| self.name_of(id)) }
             }
             Event::Carrier(carrier) => Happened::Carrier { carrier: *carrier },
+            Event::Lacp(event) => {
+                Happened::Lacp { member: event.member().map(|id| self.name_of(id)), text: event.words() }
+            }
         };
         self.note(happened);
         (self.notify)(Notice::Event(event));
@@ -117,6 +120,7 @@ impl Shell {
             mode: config.mode.to_string(),
             options: config.options().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
             active,
+            lacp: Aggregation::of(&self.team),
             dataplane: report.dataplane.to_string(),
             generation: plan.generation,
             uptime_ms: self.clock.now().as_nanos() / 1_000_000,

@@ -9,7 +9,7 @@ use std::fmt::{self, Write};
 
 use nicteam_team::{HashPolicy, Mode};
 
-use crate::{MemberState, TeamStatus};
+use crate::{Aggregation, MemberState, PortState, TeamStatus};
 
 /// The file's text.
 pub fn proc(status: &TeamStatus) -> String {
@@ -51,7 +51,11 @@ fn team(out: &mut String, status: &TeamStatus) -> fmt::Result {
     writeln!(out, "Up Delay (ms): {}", status.option("updelay"))?;
     writeln!(out, "Down Delay (ms): {}", status.option("downdelay"))?;
     writeln!(out, "Peer Notification Delay (ms): {}", status.option("peer_notif_delay"))?;
-    arp_monitor(out, status)
+    arp_monitor(out, status)?;
+    match &status.lacp {
+        Some(lacp) => lacp_info(out, status, lacp),
+        None => Ok(()),
+    }
 }
 
 fn arp_monitor(out: &mut String, status: &TeamStatus) -> fmt::Result {
@@ -66,6 +70,25 @@ fn arp_monitor(out: &mut String, status: &TeamStatus) -> fmt::Result {
     writeln!(out, "ARP Missed Max: {}", status.option("arp_missed_max"))?;
     writeln!(out, "ARP IP target/s (n.n.n.n form):{}", targets("arp_ip_target"))?;
     writeln!(out, "NS IPv6 target/s (xx::xx form):{}", targets("ns_ip6_target"))
+}
+
+fn lacp_info(out: &mut String, status: &TeamStatus, lacp: &Aggregation) -> fmt::Result {
+    writeln!(out, "\n802.3ad info")?;
+    writeln!(out, "LACP active: {}", status.option("lacp_active"))?;
+    writeln!(out, "LACP rate: {}", status.option("lacp_rate"))?;
+    writeln!(out, "Min links: {}", status.option("min_links"))?;
+    writeln!(out, "Aggregator selection policy (ad_select): {}", status.option("ad_select"))?;
+    writeln!(out, "System priority: {}", lacp.system_priority)?;
+    writeln!(out, "System MAC address: {}", lacp.system)?;
+    let Some(active) = &lacp.active else {
+        return writeln!(out, "bond {} has no active aggregator", status.team);
+    };
+    writeln!(out, "Active Aggregator Info:")?;
+    writeln!(out, "\tAggregator ID: {}", active.id)?;
+    writeln!(out, "\tNumber of ports: {}", active.ports)?;
+    writeln!(out, "\tActor Key: {}", active.actor_key)?;
+    writeln!(out, "\tPartner Key: {}", active.partner_key)?;
+    writeln!(out, "\tPartner Mac Address: {}", active.partner_system)
 }
 
 /// The policies of switches have no number in the kernel.
@@ -87,7 +110,32 @@ fn member(out: &mut String, member: &MemberState) -> fmt::Result {
     writeln!(out, "Link Failure Count: {}", member.link_failures)?;
     writeln!(out, "Permanent HW addr: {}", member.permanent_mac)?;
     // Members have no queues of their own here.
-    writeln!(out, "Slave queue ID: 0")
+    writeln!(out, "Slave queue ID: 0")?;
+    match &member.lacp {
+        Some(port) => self::port(out, port),
+        None => Ok(()),
+    }
+}
+
+fn port(out: &mut String, port: &PortState) -> fmt::Result {
+    let Some(aggregator) = port.aggregator else {
+        return writeln!(out, "Aggregator ID: N/A");
+    };
+    writeln!(out, "Aggregator ID: {aggregator}")?;
+    writeln!(out, "Actor Churn State: {}", port.actor_churn)?;
+    writeln!(out, "Partner Churn State: {}", port.partner_churn)?;
+    writeln!(out, "Actor Churned Count: {}", port.actor_churned)?;
+    writeln!(out, "Partner Churned Count: {}", port.partner_churned)?;
+    for (whose, key, end) in [("actor", "port", &port.actor), ("partner", "oper", &port.partner)] {
+        writeln!(out, "details {whose} lacp pdu:")?;
+        writeln!(out, "    system priority: {}", end.system_priority)?;
+        writeln!(out, "    system mac address: {}", end.system)?;
+        writeln!(out, "    {key} key: {}", end.key)?;
+        writeln!(out, "    port priority: {}", end.port_priority)?;
+        writeln!(out, "    port number: {}", end.port)?;
+        writeln!(out, "    port state: {}", end.state)?;
+    }
+    Ok(())
 }
 
 /// Linux bond_main.c, `bond_mode_name`.
@@ -97,6 +145,7 @@ fn title(mode: Option<Mode>) -> Option<&'static str> {
         Some(Mode::ActiveBackup) => Some("fault-tolerance (active-backup)"),
         Some(Mode::BalanceXor) => Some("load balancing (xor)"),
         Some(Mode::Broadcast) => Some("fault-tolerance (broadcast)"),
+        Some(Mode::Ad) => Some("IEEE 802.3ad Dynamic link aggregation"),
         Some(Mode::BalanceTlb) => Some("transmit load balancing"),
         Some(Mode::BalanceAlb) => Some("adaptive load balancing"),
         None => None,

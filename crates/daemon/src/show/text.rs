@@ -21,6 +21,13 @@ fn write(out: &mut String, status: &TeamStatus) -> fmt::Result {
     if status.mode.parse().is_ok_and(Mode::uses_primary) {
         write!(out, ", active {}", status.active.as_deref().unwrap_or("none"))?;
     }
+    if let Some(lacp) = &status.lacp {
+        let aggregate = status.members.iter().filter(|member| member.active).count();
+        match lacp.active.as_ref().filter(|_| lacp.has_partner()) {
+            Some(active) => write!(out, ", {aggregate} aggregate with {}", active.partner_system)?,
+            None => write!(out, ", no partner")?,
+        }
+    }
     writeln!(out)?;
     writeln!(out, "  address    {}, MTU {}", status.mac, status.mtu)?;
     writeln!(

@@ -71,6 +71,7 @@ impl Agent {
                 let dataplane = self.teams.add(&team, &self.output)?;
                 return Ok(Done { dataplane: Some(dataplane.to_string()) });
             }
+            Request::Settle => self.teams.settle(&self.output)?,
             Request::Watch(devices) => self.teams.watch(devices),
             Request::Serve(connections) => self.traffic.serve(connections)?,
             Request::Connect(connections) => self.traffic.connect(connections)?,

@@ -1,13 +1,14 @@
 //! The teams of an agent's host, and its devices without a team.
 
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use nicteam_daemon::{Notice, RunningTeam, TeamSpec};
 use nicteam_dataplane::{Choice, Kind};
 use nicteam_record::MemberSample;
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::shape;
-use nicteam_team::Config;
+use nicteam_team::{Config, MemberStatus};
 
 use crate::Failure;
 use crate::agent::Output;
@@ -56,6 +57,28 @@ impl Teams {
         Ok(kind)
     }
 
+    /// Waits until every member of the teams of mode 802.3ad that has carrier
+    /// aggregates, and tells of those that do not in time.
+    pub(crate) fn settle(&self, output: &Output) -> Result<(), Failure> {
+        let begun = Instant::now();
+        for team in lock(&self.running).iter() {
+            loop {
+                let report = team.report()?;
+                let waiting: Vec<MemberStatus> =
+                    report.members.into_iter().map(|member| member.status).filter(is_waiting).collect();
+                if waiting.is_empty() {
+                    break;
+                }
+                if begun.elapsed() > patience(&report.config) {
+                    waiting.iter().try_for_each(|member| output.say(&does_not_aggregate(team.name(), member)))?;
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+        Ok(())
+    }
+
     /// Measures these devices, too.
     pub(crate) fn watch(&self, devices: Vec<String>) {
         lock(&self.watched).extend(devices);
@@ -99,4 +122,21 @@ impl Teams {
         }
         Ok(samples)
     }
+}
+
+/// True for a port that has carrier and does not aggregate.
+fn is_waiting(member: &MemberStatus) -> bool {
+    member.link.carrier && member.lacp.is_some() && !member.active
+}
+
+/// How long agreeing may take: the time that ports wait for each other, the 3 s
+/// that a port listens for its partner, and as much again for a busy machine.
+fn patience(config: &Config) -> Duration {
+    let wait_ms = config.lacp.aggregate_wait_ms.saturating_add(config.updelay_ms).min(10_000);
+    Duration::from_millis(u64::from(wait_ms) + 6000)
+}
+
+fn does_not_aggregate(team: &str, member: &MemberStatus) -> Message {
+    let reason = member.lacp.and_then(|port| port.why_not).map_or_else(String::new, |reason| format!(": {reason}"));
+    Message::Trouble { text: format!("{team}: member {} does not aggregate{reason}", member.name) }
 }

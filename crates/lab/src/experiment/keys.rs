@@ -248,14 +248,29 @@ pub(super) const HOST: Section = Section {
 pub(super) const SWITCH: Section = Section {
     header: "[switches.NAME]",
     doc: "A switch: a learning bridge.",
-    keys: &[Key {
-        name: "spread",
-        kind: Kind::Choice(SPREADS),
-        need: Need::Otherwise("plain ports, no groups"),
-        doc: "With it, the links to each host with a team form a link aggregation group, and so do several links to \
-            another switch that has it, too; the switch picks a group's link by this hash. Links to an active-backup \
-            team stay plain ports, as on a real switch.",
-    }],
+    keys: &[
+        Key {
+            name: "spread",
+            kind: Kind::Choice(SPREADS),
+            need: Need::Otherwise("plain ports, no groups"),
+            doc: "With it, the links to each host with a team form a link aggregation group, and so do several links to \
+                another switch that has it, too; the switch picks a group's link by this hash. Links to an active-backup \
+                team stay plain ports, as on a real switch.",
+        },
+        Key {
+            name: "lacp",
+            kind: Kind::Choice(&["off", "active", "passive"]),
+            need: Need::Otherwise("`active` towards teams of mode 802.3ad, `off` towards others"),
+            doc: "Whether groups are agreed on by LACP. `active`: the switch speaks first. `passive`: it speaks to who \
+                speaks. `off`: groups are static. It needs `spread`.",
+        },
+        Key {
+            name: "lacp_rate",
+            kind: Kind::Choice(&["slow", "fast"]),
+            need: Need::Default("slow"),
+            doc: "How often groups with LACP ask the other end to speak: `slow` each 30 s, `fast` each second.",
+        },
+    ],
 };
 
 pub(super) const LINK: Section = Section {

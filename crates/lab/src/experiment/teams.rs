@@ -40,16 +40,33 @@ pub(super) fn overlaid(base: &Options, other: &Options) -> Options {
 /// where it is (Linux `Documentation/networking/bonding.rst`, "Switch Configuration").
 pub(super) fn wants_group(mode: Mode) -> bool {
     match mode {
-        Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => true,
+        Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::Ad => true,
         Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb => false,
     }
 }
 
-/// A switch's link aggregation group.
-pub(super) fn group(spread: &str) -> Result<Config, ConfigError> {
+/// How a switch bundles links.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grouping<'a> {
+    /// Its hash policy.
+    pub(super) spread: &'a str,
+    /// `active`, `passive` or `off`; none: as the other end has it.
+    pub(super) lacp: Option<&'a str>,
+    /// `slow` or `fast`.
+    pub(super) lacp_rate: &'a str,
+}
+
+/// A switch's link aggregation group towards a team of this mode, or another switch.
+pub(super) fn group(how: Grouping<'_>, towards: Option<Mode>) -> Result<Config, ConfigError> {
+    let lacp = how.lacp.unwrap_or(if towards == Some(Mode::Ad) { "active" } else { "off" });
     let mut config = Config::default();
-    for (option, value) in [("mode", "balance-xor"), ("xmit_hash_policy", spread), ("miimon", "100")] {
-        config.set(option, value)?;
+    let mut set = |option, value| config.set(option, value);
+    set("mode", if lacp == "off" { "balance-xor" } else { "802.3ad" })?;
+    set("xmit_hash_policy", how.spread)?;
+    set("miimon", "100")?;
+    if lacp != "off" {
+        set("lacp_active", lacp)?;
+        set("lacp_rate", how.lacp_rate)?;
     }
     Ok(config)
 }

@@ -72,7 +72,7 @@ struct Builder<'a, 'p> {
     next_device: BTreeMap<(String, String), usize>,
 }
 
-impl Builder<'_, '_> {
+impl<'a> Builder<'a, '_> {
     fn lay_cables(&mut self) {
         for link in self.plan.links {
             let Some(ends) = link.get::<&[Vec<At<String>>; 2]>("between") else {
@@ -145,6 +145,21 @@ impl Builder<'_, '_> {
     fn spread(&self, node: &str) -> Option<At<&str>> {
         let (_, record) = self.plan.switches.iter().find(|(name, _)| name.value == node)?;
         record.get("spread")
+    }
+
+    /// How a switch bundles its links, if it does, and where the file says so.
+    fn grouping(&self, node: &str) -> Option<(Span, teams::Grouping<'a>)> {
+        let plan: &'a Plan<'a> = self.plan;
+        let (_, record) = plan.switches.iter().find(|(name, _)| name.value == node)?;
+        let spread: At<&str> = record.get("spread")?;
+        let lacp: Option<At<&str>> = record.get("lacp");
+        let lacp_rate: Option<At<&str>> = record.get("lacp_rate");
+        let grouping = teams::Grouping {
+            spread: spread.value,
+            lacp: lacp.map(|at| at.value),
+            lacp_rate: lacp_rate.map_or("slow", |at| at.value),
+        };
+        Some((spread.span, grouping))
     }
 
     /// True for a switch that spreads, or would if it said rightly how.
@@ -282,20 +297,21 @@ impl Builder<'_, '_> {
     /// Link aggregation groups of switches that spread.
     fn groups(&mut self, configs: &BTreeMap<String, Config>) -> Vec<Team> {
         let mut groups: Vec<Team> = Vec::new();
-        for (switch, _) in &self.plan.switches {
+        let mut problems = Vec::new();
+        for (switch, record) in &self.plan.switches {
             let ends = self.ends(&switch.value);
             if ends.is_empty() && self.all_links {
                 let problem = Problem::at(&switch.span, format!("switch `{}` has no links", switch.value));
                 self.problems
                     .push(problem.hint(format!("add `[[links]]` with `between = [\"HOST\", \"{}\"]`", switch.value)));
             }
-            let Some(spread) = self.spread(&switch.value) else { continue };
-            let config = match teams::group(spread.value) {
-                Ok(config) => config,
-                Err(error) => {
-                    self.problems.push(Problem::at(&spread.span, error.to_string()));
-                    continue;
+            let Some((span, grouping)) = self.grouping(&switch.value) else {
+                if let Some(lacp) = record.get::<&str>("lacp").filter(|_| !record.has("spread")) {
+                    let problem =
+                        Problem::at(&lacp.span, format!("switch `{}` has `lacp` but no groups", switch.value));
+                    problems.push(problem.hint("add `spread`, for example `spread = \"src-dst-port\"`"));
                 }
+                continue;
             };
             for (device, peer, mtu) in ends.clone() {
                 let parallel = ends.iter().filter(|end| end.1 == peer).count();
@@ -304,14 +320,21 @@ impl Builder<'_, '_> {
                     group.members.push(device);
                     group.mtu = group.mtu.min(mtu);
                 } else if self.is_grouped(&peer, parallel, configs) {
-                    let (node, config) = (switch.value.clone(), config.clone());
-                    groups.push(Team { node, device: peer.clone(), peer, config, members: vec![device], mtu });
+                    let towards = configs.get(&peer).map(|config| config.mode);
+                    match teams::group(grouping, towards) {
+                        Ok(config) => {
+                            let node = switch.value.clone();
+                            groups.push(Team { node, device: peer.clone(), peer, config, members: vec![device], mtu });
+                        }
+                        Err(error) => problems.push(Problem::at(&span, error.to_string())),
+                    }
                 }
             }
             for group in groups.iter().filter(|group| group.node == switch.value && group.members.len() > MAX_MEMBERS) {
-                self.problems.push(too_many_members(switch, group.members.len()));
+                problems.push(too_many_members(switch, group.members.len()));
             }
         }
+        self.problems.extend(problems);
         groups
     }
 

@@ -11,6 +11,7 @@ use nicteam_dataplane::Kind;
 use nicteam_sys::netlink::{Netlink, VethEnd};
 use nicteam_sys::netns::{self, NetNs};
 use nicteam_sys::shape::{self, Granularity};
+use nicteam_team::Mode;
 use nicteam_wire::Mac;
 
 use crate::Error;
@@ -57,6 +58,9 @@ impl Deployment {
         deployment.plug_in_switches(topology)?;
         deployment.watch_bare_links(topology)?;
         deployment.address_hosts(topology)?;
+        if topology.teams.iter().any(|team| team.config.mode == Mode::Ad) {
+            deployment.call_all(&Request::Settle)?;
+        }
         Ok(deployment)
     }
 

@@ -64,7 +64,7 @@ impl Config {
     pub fn mac_policy(&self) -> FailOverMac {
         match self.mode {
             Mode::ActiveBackup => self.fail_over_mac,
-            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::BalanceTlb | Mode::BalanceAlb => {
+            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::Ad | Mode::BalanceTlb | Mode::BalanceAlb => {
                 FailOverMac::None
             }
         }

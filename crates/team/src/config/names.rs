@@ -8,8 +8,15 @@ use super::{AggrLayers, ConfigError, HashPolicy, Mode, PrimaryReselect};
 
 impl Mode {
     /// Every mode, by the kernel's number.
-    pub const ALL: [Mode; 6] =
-        [Mode::BalanceRr, Mode::ActiveBackup, Mode::BalanceXor, Mode::Broadcast, Mode::BalanceTlb, Mode::BalanceAlb];
+    pub const ALL: [Mode; 7] = [
+        Mode::BalanceRr,
+        Mode::ActiveBackup,
+        Mode::BalanceXor,
+        Mode::Broadcast,
+        Mode::Ad,
+        Mode::BalanceTlb,
+        Mode::BalanceAlb,
+    ];
 
     /// The kernel's name.
     pub const fn name(self) -> &'static str {
@@ -18,6 +25,7 @@ impl Mode {
             Mode::ActiveBackup => "active-backup",
             Mode::BalanceXor => "balance-xor",
             Mode::Broadcast => "broadcast",
+            Mode::Ad => "802.3ad",
             Mode::BalanceTlb => "balance-tlb",
             Mode::BalanceAlb => "balance-alb",
         }
@@ -30,6 +38,7 @@ impl Mode {
             Mode::ActiveBackup => 1,
             Mode::BalanceXor => 2,
             Mode::Broadcast => 3,
+            Mode::Ad => 4,
             Mode::BalanceTlb => 5,
             Mode::BalanceAlb => 6,
         }
@@ -38,7 +47,7 @@ impl Mode {
     /// Whether `xmit_hash_policy` has an effect in it. (In balance-alb it has
     /// one without `tlb_dynamic_lb` alone.)
     pub const fn hashes(self) -> bool {
-        matches!(self, Mode::BalanceXor | Mode::BalanceTlb)
+        matches!(self, Mode::BalanceXor | Mode::Ad | Mode::BalanceTlb)
     }
 
     /// Whether one member is the active one, which `primary` may name (the
@@ -184,7 +193,7 @@ impl FromStr for Mode {
 
     fn from_str(text: &str) -> Result<Mode, ConfigError> {
         let known = Mode::ALL.map(|mode| (mode, mode.name(), Some(mode.number())));
-        named("mode", text, &known, &["802.3ad", "4"])
+        named("mode", text, &known, &[])
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{ArpValidate, Config, ConfigError, HashPolicy, Mode, PrimaryReselect, arp, balance, failover};
+use super::{ArpValidate, Config, ConfigError, HashPolicy, Mode, PrimaryReselect, arp, balance, failover, lacp};
 
 /// What can be said about one option: for help, hints and schemas.
 #[derive(Debug)]
@@ -81,6 +81,8 @@ fn write_range(f: &mut fmt::Formatter<'_>, min: u32, max: u32, words: &[(&str, u
 
 /// The kernel's `INT_MAX`.
 pub(super) const INT_MAX: u32 = i32::MAX as u32;
+/// `BOND_DEFAULT_MIIMON`.
+const DEFAULT_MIIMON_MS: u32 = 100;
 /// The kernel's default, and ours.
 pub(super) const DEFAULT_PACKETS_PER_SLAVE: u32 = 1;
 /// `bond_intmax_tbl`.
@@ -94,8 +96,13 @@ const PACKETS_PER_SLAVE: Values =
     Values::Number { max: 65_535, words: &[("default", DEFAULT_PACKETS_PER_SLAVE), ("maxval", 65_535)] };
 
 const MODE_NAMES: [&str; Mode::ALL.len()] = {
-    let [a, b, c, d, e, f] = Mode::ALL;
-    [a.name(), b.name(), c.name(), d.name(), e.name(), f.name()]
+    let mut names = [""; Mode::ALL.len()];
+    let mut place = 0;
+    while place < names.len() {
+        names[place] = Mode::ALL[place].name();
+        place += 1;
+    }
+    names
 };
 const HASH_POLICY_NAMES: [&str; HashPolicy::ALL.len()] = {
     let mut names = [""; HashPolicy::ALL.len()];
@@ -112,17 +119,26 @@ const PRIMARY_RESELECT_NAMES: [&str; PrimaryReselect::ALL.len()] = {
 };
 
 /// Every option; `mode` first, because others depend on it.
-pub(super) static OPTIONS: [ConfigOption; 25] = [
+pub(super) static OPTIONS: [ConfigOption; 36] = [
     ConfigOption {
         name: "mode",
         doc: "how frames are spread over the members",
         values: Values::Names(&MODE_NAMES),
         get: |config| config.mode.to_string(),
-        set: |config, text| text.parse().map(|mode| config.mode = mode),
+        set: |config, text| {
+            config.mode = text.parse()?;
+            // As `bond_option_mode_set` does for a mode that needs it.
+            if !config.mode.uses_arp() && config.miimon_ms == 0 {
+                config.miimon_ms = DEFAULT_MIIMON_MS;
+                config.arp.interval_ms = 0;
+                config.arp.validate = ArpValidate::None;
+            }
+            Ok(())
+        },
     },
     ConfigOption {
         name: "xmit_hash_policy",
-        doc: "balance-xor, balance-tlb: what the hash is made of",
+        doc: "balance-xor, 802.3ad, balance-tlb: what the hash is made of",
         values: Values::Names(&HASH_POLICY_NAMES),
         get: |config| config.xmit_hash_policy.to_string(),
         set: |config, text| text.parse().map(|policy| config.xmit_hash_policy = policy),
@@ -217,6 +233,17 @@ pub(super) static OPTIONS: [ConfigOption; 25] = [
     failover::PER_MEMBER_PRIO,
     balance::TLB_DYNAMIC_LB,
     balance::LP_INTERVAL,
+    lacp::LACP_ACTIVE,
+    lacp::LACP_RATE,
+    lacp::AD_SELECT,
+    lacp::AD_ACTOR_SYS_PRIO,
+    lacp::AD_ACTOR_SYSTEM,
+    lacp::AD_USER_PORT_KEY,
+    lacp::ACTOR_PORT_PRIO,
+    lacp::COUPLED_CONTROL,
+    lacp::LACP_STRICT,
+    lacp::AGGREGATE_WAIT,
+    lacp::WAIT_TO_RESTORE,
 ];
 
 /// Names in a sentence. A name with a comma in it stands in backticks.

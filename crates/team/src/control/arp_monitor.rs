@@ -22,7 +22,7 @@
 
 use std::time::Duration;
 
-use nicteam_wire::Frame;
+use nicteam_wire::{Frame, ethertype};
 
 use super::hearing::{Hearing, Message, Role, Traffic};
 use super::monitor::millis;
@@ -35,10 +35,10 @@ impl Team {
     /// also on members whose frames the team does not take. Others are ignored.
     pub fn handle_frame(&mut self, member: MemberId, frame: &[u8], now: Time) {
         self.assert_drained();
-        if let Ok(frame) = Frame::parse_untagged(frame)
-            && self.config.arp.is_on()
-        {
-            self.hear(member, &frame, now);
+        match Frame::parse_untagged(frame) {
+            Ok(parsed) if parsed.ethertype() == ethertype::SLOW => self.frame_to_lacp(member, frame, now),
+            Ok(parsed) if self.config.arp.is_on() => self.hear(member, &parsed, now),
+            _ => {}
         }
         self.balance_hear(frame, now);
     }
@@ -61,7 +61,7 @@ impl Team {
                 self.judge_active_and_backups(now);
                 self.ask_by_the_active(now);
             }
-            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => {
+            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::Ad => {
                 self.judge_all(now);
                 self.ask_by_all(now);
             }
@@ -239,7 +239,9 @@ impl Team {
     fn is_active(&self, id: MemberId) -> bool {
         match self.config.mode {
             Mode::ActiveBackup => self.active == Some(id) || self.candidate == Some(id),
-            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::BalanceTlb | Mode::BalanceAlb => true,
+            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::Ad | Mode::BalanceTlb | Mode::BalanceAlb => {
+                true
+            }
         }
     }
 

@@ -39,6 +39,7 @@ impl Team {
         }
         let before = mem::replace(&mut self.config, config);
         self.time_anew(&before, now);
+        self.reconfigure_lacp(&before, now);
         let primary_changed = before.primary != self.config.primary;
         if primary_changed {
             self.force_primary = self.primary().is_some();

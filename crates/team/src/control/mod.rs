@@ -17,6 +17,7 @@ mod balance;
 mod change;
 mod groups;
 mod hearing;
+mod lacp;
 mod monitor;
 mod notify;
 mod planning;
@@ -38,6 +39,7 @@ use self::hearing::Hearing;
 use self::monitor::{Member, millis};
 use self::notify::Announcer;
 use self::timers::Timers;
+use crate::lacp::{Lacp, LacpEvent, PortStatus};
 use crate::{Config, ConfigError, MemberId, Mode, Plan, Time};
 
 /// Duplex of a link.
@@ -89,6 +91,8 @@ pub struct MemberStatus {
     pub active: bool,
     /// How often it went down since it joined.
     pub link_failures: u32,
+    /// 802.3ad: its port.
+    pub lacp: Option<PortStatus>,
 }
 
 /// Frames from members that the control side wants to see, whatever becomes of
@@ -124,6 +128,8 @@ pub enum TimerReason {
     Rebalance,
     /// balance-alb: clients are told their members.
     ClientUpdate,
+    /// LACP: see [`Lacp::poll_timeout`] of [`Team::lacp`] for what.
+    Lacp,
 }
 
 /// What the shell is to do.
@@ -182,6 +188,8 @@ pub enum Event {
     },
     /// The team has carrier now, or has it no more.
     Carrier(bool),
+    /// 802.3ad: something happened to a port or an aggregator.
+    Lacp(LacpEvent),
 }
 
 /// A change that the team refuses.
@@ -246,6 +254,8 @@ pub struct Team {
     /// The ARP monitor: the member that is tried while none is active.
     candidate: Option<MemberId>,
     balancer: Balancer,
+    /// 802.3ad: who agrees with the partners.
+    lacp: Option<Lacp>,
     timers: Timers,
     effects: VecDeque<Effect>,
 }
@@ -274,6 +284,7 @@ impl Team {
             hearing: BTreeMap::new(),
             candidate: None,
             balancer: Balancer::default(),
+            lacp: None,
             timers: Timers::new(),
             effects: VecDeque::new(),
         })
@@ -316,6 +327,7 @@ impl Team {
         if self.config.miimon_ms > 0 && !self.timers.is_set(TimerReason::MiiMon) {
             self.timers.set(TimerReason::MiiMon, now + millis(self.config.miimon_ms));
         }
+        self.join_lacp(id, now);
         self.force_primary |= self.config.primary.as_deref() == Some(name);
         self.settle(true, now);
         Ok(id)
@@ -335,6 +347,7 @@ impl Team {
             self.timers.stop(TimerReason::ArpMon);
         }
         self.balance_leave(id, now);
+        self.leave_lacp(id, now);
         self.settle(self.active == Some(id), now);
         Ok(())
     }
@@ -345,9 +358,12 @@ impl Team {
         self.assert_drained();
         let usable = self.is_usable();
         let member = self.members.get_mut(&id).ok_or(TeamError::NoMember(id))?;
-        member.link = link;
+        let same = std::mem::replace(&mut member.link, link) == link;
         let to = member.next_state(&self.config, usable, now);
         if to == member.state {
+            if !same {
+                self.link_to_lacp(id, now);
+            }
             return Ok(());
         }
         self.enter(id, to, now);
@@ -380,7 +396,7 @@ impl Team {
         let arp = &self.config.arp;
         let hears_clients = self.config.mode == Mode::BalanceAlb;
         Listen {
-            slow: false,
+            slow: self.config.mode == Mode::Ad,
             arp: hears_clients || arp.is_on() && (arp.validate.filters() || !arp.ip_targets.is_empty()),
             neighbours: hears_clients || arp.is_on() && (arp.validate.filters() || !arp.ip6_targets.is_empty()),
         }
@@ -422,6 +438,9 @@ impl Team {
         if due.contains(&TimerReason::ArpMon) {
             self.start_arp_round(now);
         }
+        if due.contains(&TimerReason::Lacp) {
+            self.time_out_lacp(now);
+        }
     }
 
     /// When to call [`Team::handle_timeout`] next, and why.
@@ -456,6 +475,7 @@ impl Team {
 
     /// The members, by place.
     pub fn members(&self) -> Vec<MemberStatus> {
+        let ports = self.lacp.as_ref().map(Lacp::ports).unwrap_or_default();
         let status = |(&id, member): (&MemberId, &Member)| MemberStatus {
             id,
             name: member.name.clone(),
@@ -464,8 +484,10 @@ impl Team {
             active: match self.config.mode {
                 Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb => self.active == Some(id),
                 Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => member.is_live(),
+                Mode::Ad => self.lacp.as_ref().is_some_and(|lacp| lacp.distributing().contains(id)),
             },
             link_failures: member.link_failures,
+            lacp: ports.iter().find(|port| port.member == id).copied(),
         };
         self.members.iter().map(status).collect()
     }
@@ -479,6 +501,7 @@ impl Team {
         match self.config.mode {
             Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb => self.active.is_some(),
             Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => self.members.values().any(Member::is_live),
+            Mode::Ad => self.lacp.as_ref().is_some_and(|lacp| !lacp.distributing().is_empty()),
         }
     }
 
@@ -513,6 +536,7 @@ impl Team {
         if !tries {
             self.effects.push_back(Effect::Event(Event::Member { id, name, from, to }));
         }
+        self.link_to_lacp(id, now);
     }
 
     /// After every change of a member: makes everything else follow from the
@@ -570,8 +594,9 @@ impl Team {
     }
 
     fn planned(&self) -> planning::Facts<'_> {
-        let Team { config, members, balancer, .. } = self;
-        planning::Facts { config, team: self.announcer.mac, members, active: self.active, balancer }
+        let Team { config, members, balancer, lacp, .. } = self;
+        let team = self.announcer.mac;
+        planning::Facts { config, team, members, active: self.active, balancer, lacp: lacp.as_ref() }
     }
 
     fn update_plan(&mut self) {
@@ -587,7 +612,10 @@ impl Team {
 
     fn update_carrier(&mut self) {
         let live = self.members.values().filter(|member| member.is_live()).count();
-        let carrier = live >= self.config.min_links.max(1) as usize;
+        let carrier = match &self.lacp {
+            Some(lacp) => lacp.carrier(),
+            None => live >= self.config.min_links.max(1) as usize,
+        };
         if carrier == self.carrier {
             return;
         }

@@ -10,6 +10,7 @@ use nicteam_wire::Mac;
 
 use super::balance::Balancer;
 use super::{LinkState, Members};
+use crate::lacp::Lacp;
 use crate::{Choose, Config, MemberId, Mode, PlanMember, Receive, Rewrite};
 
 /// What a plan follows from.
@@ -20,16 +21,19 @@ pub(super) struct Facts<'a> {
     pub(super) members: &'a Members,
     pub(super) active: Option<MemberId>,
     pub(super) balancer: &'a Balancer,
+    pub(super) lacp: Option<&'a Lacp>,
 }
 
 /// How a frame finds its member, and each member's line.
 pub(super) fn lines(facts: &Facts<'_>) -> (Choose, Vec<PlanMember>) {
-    let Facts { config, team, members, active, balancer } = *facts;
+    let Facts { config, team, members, active, balancer, lacp } = *facts;
     let receive = |id: MemberId, state: LinkState| {
         let deliver = match config.mode {
             Mode::ActiveBackup if config.all_slaves_active => state != LinkState::Down,
             Mode::ActiveBackup => active == Some(id),
             Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => state != LinkState::Down,
+            Mode::Ad if config.all_slaves_active => state != LinkState::Down,
+            Mode::Ad => lacp.is_some_and(|lacp| lacp.collecting().contains(id)),
             Mode::BalanceTlb | Mode::BalanceAlb => return balancer.receive(config, team, id, active == Some(id)),
         };
         if deliver { Receive::Deliver } else { Receive::Drop }
@@ -43,15 +47,23 @@ pub(super) fn lines(facts: &Facts<'_>) -> (Choose, Vec<PlanMember>) {
     (choose(facts), lines.collect())
 }
 
+/// Those that frames may be sent by, by place.
+fn senders(members: &Members, lacp: Option<&Lacp>) -> Vec<MemberId> {
+    match lacp {
+        Some(lacp) => lacp.distributing().iter().collect(),
+        None => members.iter().filter(|(_, member)| member.is_live()).map(|(id, _)| *id).collect(),
+    }
+}
+
 fn choose(facts: &Facts<'_>) -> Choose {
-    let Facts { config, team, members, active, balancer } = *facts;
-    let live: Vec<MemberId> = members.iter().filter(|(_, member)| member.is_live()).map(|(id, _)| *id).collect();
+    let Facts { config, team, members, active, balancer, lacp } = *facts;
+    let live = senders(members, lacp);
     let Some(&first) = live.first() else {
         return Choose::Nobody;
     };
     match config.mode {
         Mode::ActiveBackup => active.map_or(Choose::Nobody, Choose::One),
-        Mode::BalanceXor => Choose::Hash { policy: config.xmit_hash_policy, table: live },
+        Mode::BalanceXor | Mode::Ad => Choose::Hash { policy: config.xmit_hash_policy, table: live },
         Mode::Broadcast => Choose::All(live.into_iter().collect()),
         Mode::BalanceRr => {
             Choose::RoundRobin { members: live, packets_per_member: config.packets_per_slave, igmp: first }

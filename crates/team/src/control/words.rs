@@ -24,6 +24,7 @@ impl fmt::Display for Event {
             Event::Active { from, to } => write!(f, "active member: {} -> {}", member(from), member(to)),
             Event::Carrier(true) => f.write_str("carrier"),
             Event::Carrier(false) => f.write_str("no carrier"),
+            Event::Lacp(event) => fmt::Display::fmt(event, f),
         }
     }
 }

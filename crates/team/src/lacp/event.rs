@@ -99,35 +99,44 @@ impl fmt::Display for MuxState {
     }
 }
 
-impl fmt::Display for LacpEvent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl LacpEvent {
+    /// The member it is about.
+    pub fn member(&self) -> Option<MemberId> {
+        match self {
+            LacpEvent::Mux { member, .. }
+            | LacpEvent::Partner { member, .. }
+            | LacpEvent::Looped { member }
+            | LacpEvent::Churned { member, .. }
+            | LacpEvent::Flushed { member, .. } => Some(*member),
+            LacpEvent::Active { .. } => None,
+        }
+    }
+
+    /// What happened, without the member.
+    pub fn words(&self) -> String {
         let id = |id: &Option<u16>| id.map_or_else(|| "none".to_owned(), |id| id.to_string());
         match self {
-            LacpEvent::Mux { member, from, to, why_not: Some(reason) } => {
-                write!(f, "member {member}: {from} -> {to} ({reason})")
+            LacpEvent::Mux { from, to, why_not: Some(reason), .. } => format!("{from} -> {to} ({reason})"),
+            LacpEvent::Mux { from, to, why_not: None, .. } => format!("{from} -> {to}"),
+            LacpEvent::Partner { system: Some(system), .. } => format!("partner is {system}"),
+            LacpEvent::Partner { system: None, .. } => "no partner".to_owned(),
+            LacpEvent::Active { from, to } => format!("active aggregator: {} -> {}", id(from), id(to)),
+            LacpEvent::Looped { .. } => {
+                "our own LACPDU came back; is the cable looped, or the system address taken?".to_owned()
             }
-            LacpEvent::Mux { member, from, to, why_not: None } => write!(f, "member {member}: {from} -> {to}"),
-            LacpEvent::Partner { member, system: Some(system) } => write!(f, "member {member}: partner is {system}"),
-            LacpEvent::Partner { member, system: None } => write!(f, "member {member}: no partner"),
-            LacpEvent::Active { from, to } => write!(f, "active aggregator: {} -> {}", id(from), id(to)),
-            LacpEvent::Looped { member } => {
-                write!(
-                    f,
-                    "member {member}: our own LACPDU came back; is the cable looped, or the system address taken?"
-                )
-            }
-            LacpEvent::Churned { member, end: End::Actor } => {
-                write!(f, "member {member}: this end has been out of sync for 60 s")
-            }
-            LacpEvent::Churned { member, end: End::Partner } => {
-                write!(f, "member {member}: the partner has been out of sync for 60 s")
-            }
-            LacpEvent::Flushed { member, marker, answered: true } => {
-                write!(f, "member {member}: marker {} answered", marker.0)
-            }
-            LacpEvent::Flushed { member, marker, answered: false } => {
-                write!(f, "member {member}: marker {} not answered", marker.0)
-            }
+            LacpEvent::Churned { end: End::Actor, .. } => "this end has been out of sync for 60 s".to_owned(),
+            LacpEvent::Churned { end: End::Partner, .. } => "the partner has been out of sync for 60 s".to_owned(),
+            LacpEvent::Flushed { marker, answered: true, .. } => format!("marker {} answered", marker.0),
+            LacpEvent::Flushed { marker, answered: false, .. } => format!("marker {} not answered", marker.0),
         }
+    }
+}
+
+impl fmt::Display for LacpEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(member) = self.member() {
+            write!(f, "member {member}: ")?;
+        }
+        f.write_str(&self.words())
     }
 }

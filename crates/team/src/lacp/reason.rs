@@ -75,6 +75,31 @@ pub enum Reason {
     MarkerUnanswered,
 }
 
+impl Reason {
+    /// What to look at.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Reason::NoCarrier => "look at its cable and at the port at the other end",
+            Reason::HalfDuplex | Reason::UnknownDuplex => "let both ends of the link negotiate full duplex",
+            Reason::Looped => "look where its cable ends; two systems must not share an ad_actor_system",
+            Reason::PartnerSilent => {
+                "switch LACP on at the other end (one end has to be active), and let nothing between drop its frames"
+            }
+            Reason::SpeedsDiffer { .. } => "members of one aggregate have one speed; ad_select chooses among several",
+            Reason::AnotherSystem { .. } => "cable all members to one system, or let the two be one (MLAG)",
+            Reason::KeysDiffer { .. } => "put the partner's ports into one group",
+            Reason::Individual => "let the partner's port aggregate: it is set to stand alone",
+            Reason::NotSelected { .. } => "ad_select chooses among several aggregates",
+            Reason::WaitToRestore { .. } | Reason::AggregateWait { .. } => "wait",
+            Reason::PartnerDeaf => "look for what drops frames on the way to the partner",
+            Reason::Churned | Reason::Suspended | Reason::PartnerNotCollecting => {
+                "ask the partner why: its group may be full, down, or of other ports"
+            }
+            Reason::MarkerUnanswered => "the partner lacks the marker responder that the standard demands",
+        }
+    }
+}
+
 /// Why this port does not distribute, or what is wrong though it does.
 pub(super) fn why_not(port: &Port, ports: &Ports, active: Option<u16>) -> Option<Reason> {
     if port.distributes() {

@@ -2,10 +2,11 @@
 //!
 //! `world` is the shell that drives a team, `checks` holds what must be true
 //! after every change, one property a function. `scenarios` goes through the
-//! rules one by one, `balance` through those of balance-tlb and balance-alb, `change` through
-//! what a user changes, `failover` through what follows a failover, `explore` through every
-//! short sequence of events, `random` through long ones.
+//! rules one by one, `balance` through those of balance-tlb and balance-alb, `aggregate` through
+//! those of 802.3ad, `change` through what a user changes, `failover` through what follows a
+//! failover, `explore` through every short sequence of events, `random` through long ones.
 
+mod aggregate;
 mod balance;
 mod change;
 mod checks;

@@ -1,0 +1,135 @@
+//! 802.3ad at one moment, for those who look at it.
+
+use nicteam_team::Team;
+use nicteam_team::lacp::{PortStatus, Reason};
+use nicteam_wire::{Mac, PortInfo};
+use serde::{Deserialize, Serialize};
+
+use crate::Problem;
+
+/// The actor system and its active aggregator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Aggregation {
+    /// Priority of the system.
+    pub system_priority: u16,
+    /// Address of the system.
+    pub system: String,
+    /// The aggregator that carries the traffic, if there is one.
+    pub active: Option<Aggregator>,
+}
+
+/// An aggregator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Aggregator {
+    /// Its number.
+    pub id: u16,
+    /// How many ports it has.
+    pub ports: usize,
+    /// The key of its ports.
+    pub actor_key: u16,
+    /// The partner's key.
+    pub partner_key: u16,
+    /// The partner's system; zeros without a partner.
+    pub partner_system: String,
+}
+
+/// A member as a port.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortState {
+    /// Number of its aggregator.
+    pub aggregator: Option<u16>,
+    /// State of its mux machine: `detached`, `waiting`, `attached`, `collecting` or `distributing`.
+    pub mux: String,
+    /// Why it does not aggregate, or what is wrong though it does.
+    pub why_not: Option<Problem>,
+    /// What this end says of itself.
+    pub actor: PortEnd,
+    /// What is known or assumed of the other end.
+    pub partner: PortEnd,
+    /// `monitoring`, `none` or `churned`.
+    pub actor_churn: String,
+    /// The same of the partner.
+    pub partner_churn: String,
+    /// How often this end churned.
+    pub actor_churned: u32,
+    /// How often the partner churned.
+    pub partner_churned: u32,
+    /// LACPDUs received.
+    pub lacpdus_received: u64,
+    /// LACPDUs sent.
+    pub lacpdus_sent: u64,
+}
+
+/// One end of a link, as LACPDUs tell of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortEnd {
+    /// Priority of the system.
+    pub system_priority: u16,
+    /// Address of the system.
+    pub system: String,
+    /// Key of the port.
+    pub key: u16,
+    /// Priority of the port.
+    pub port_priority: u16,
+    /// Number of the port.
+    pub port: u16,
+    /// The eight state bits of IEEE 802.1AX-2014, figure 6-8.
+    pub state: u8,
+}
+
+impl Aggregation {
+    /// That of a team, if its mode is 802.3ad.
+    pub(crate) fn of(team: &Team) -> Option<Aggregation> {
+        let lacp = team.lacp()?;
+        let active = lacp.active_aggregator().map(|aggregator| Aggregator {
+            id: aggregator.id,
+            ports: aggregator.ports.iter().count(),
+            actor_key: aggregator.actor_key,
+            partner_key: aggregator.partner_key,
+            partner_system: aggregator.partner_system.to_string(),
+        });
+        let config = lacp.config();
+        Some(Aggregation {
+            system_priority: config.ad_actor_sys_prio,
+            system: config.ad_actor_system.to_string(),
+            active,
+        })
+    }
+
+    /// True if a partner speaks LACP on the active aggregator.
+    pub fn has_partner(&self) -> bool {
+        self.active.as_ref().is_some_and(|active| active.partner_system != Mac::default().to_string())
+    }
+}
+
+impl PortState {
+    pub(crate) fn of(port: &PortStatus) -> PortState {
+        let why_not = |reason: Reason| Problem { text: reason.to_string(), hint: reason.hint().to_owned() };
+        PortState {
+            aggregator: port.aggregator,
+            mux: port.mux.to_string(),
+            why_not: port.why_not.map(why_not),
+            actor: PortEnd::of(&port.actor),
+            partner: PortEnd::of(&port.partner),
+            actor_churn: port.actor_churn.to_string(),
+            partner_churn: port.partner_churn.to_string(),
+            actor_churned: port.actor_churned,
+            partner_churned: port.partner_churned,
+            lacpdus_received: port.counters.lacpdus_received,
+            lacpdus_sent: port.counters.lacpdus_sent,
+        }
+    }
+}
+
+impl PortEnd {
+    fn of(end: &PortInfo) -> PortEnd {
+        PortEnd {
+            system_priority: end.system_priority,
+            system: end.system.to_string(),
+            key: end.key,
+            port_priority: end.port_priority,
+            port: end.port,
+            state: end.state.0,
+        }
+    }
+}

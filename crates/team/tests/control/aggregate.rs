@@ -1,0 +1,333 @@
+//! 802.3ad: two teams with cables between them.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use nicteam_team::lacp::Reason;
+use nicteam_team::{Choose, Config, Effect, Event, LinkState, Listen, MemberId, Plan, Receive, Team, Time};
+use nicteam_wire::{Mac, SlowPdu};
+
+use crate::world::{id, link, ms};
+
+/// Two teams; member `i` of the one is cabled to member `i` of the other.
+struct Pair {
+    teams: [Team; 2],
+    plans: [Plan; 2],
+    carriers: [bool; 2],
+    events: Vec<(usize, Event)>,
+    now: Time,
+    /// Cables that let nothing pass though both ends have carrier.
+    dead: BTreeSet<MemberId>,
+    flights: Vec<(usize, MemberId, Vec<u8>)>,
+    frames: usize,
+}
+
+const FAST: &[(&str, &str)] = &[("mode", "802.3ad"), ("lacp_rate", "fast"), ("miimon", "100")];
+
+fn config(options: &[(&str, &str)]) -> Config {
+    let mut config = Config::default();
+    for (name, value) in FAST.iter().chain(options) {
+        config.set(name, value).unwrap();
+    }
+    config
+}
+
+impl Pair {
+    /// Teams with these options beside [`FAST`], each with so many gigabit members.
+    fn new(a: &[(&str, &str)], b: &[(&str, &str)], members: usize) -> Pair {
+        let team = |options, last| Team::new(config(options), Mac([2, 0, 0, 0, 0, last]), Time::ZERO).unwrap();
+        let mut pair = Pair {
+            teams: [team(a, 0xa), team(b, 0xb)],
+            plans: [Plan::nobody(), Plan::nobody()],
+            carriers: [false; 2],
+            events: Vec::new(),
+            now: Time::ZERO,
+            dead: BTreeSet::new(),
+            flights: Vec::new(),
+            frames: 0,
+        };
+        for team in 0..2 {
+            for member in 0..members {
+                pair.teams[team].add_member(&format!("eth{member}"), link(true), pair.now).unwrap();
+                pair.drain(team);
+            }
+        }
+        pair.deliver();
+        pair
+    }
+
+    fn drain(&mut self, team: usize) {
+        while let Some(effect) = self.teams[team].poll_effect() {
+            match effect {
+                Effect::Apply(plan) => self.plans[team] = plan,
+                Effect::SetCarrier(carrier) => self.carriers[team] = carrier,
+                Effect::Transmit { member, frame } => self.flights.push((team, member, frame)),
+                Effect::Event(event) => self.events.push((team, event)),
+                other => assert!(matches!(other, Effect::ReadLinks | Effect::ReadGroups), "{other:?}"),
+            }
+        }
+        assert_eq!(&self.plans[team], self.teams[team].plan());
+        assert_eq!(self.carriers[team], self.teams[team].carrier());
+    }
+
+    /// Frames arrive at once, as long as there are any.
+    fn deliver(&mut self) {
+        while let Some((from, member, frame)) = self.flights.pop() {
+            assert!(SlowPdu::parse(&frame).is_ok());
+            self.frames += 1;
+            let far = 1 - from;
+            if self.dead.contains(&member) || self.state(far, member) != Some(LinkState::Up) {
+                continue;
+            }
+            self.teams[far].handle_frame(member, &frame, self.now);
+            self.drain(far);
+        }
+    }
+
+    fn state(&self, team: usize, member: MemberId) -> Option<LinkState> {
+        self.teams[team].members().into_iter().find(|status| status.id == member).map(|status| status.state)
+    }
+
+    fn run(&mut self, duration: Duration) {
+        let end = self.now + duration;
+        loop {
+            let next = |team: &Team| team.poll_timeout().map(|(at, _)| at);
+            let due = (0..2).filter_map(|team| Some((next(&self.teams[team])?, team))).min();
+            let Some((at, team)) = due.filter(|(at, _)| *at <= end) else { break };
+            self.now = self.now.max(at);
+            self.teams[team].handle_timeout(self.now);
+            self.drain(team);
+            self.deliver();
+        }
+        self.now = end;
+    }
+
+    /// Pulls or plugs in a cable; both ends are told at once.
+    fn cable(&mut self, member: usize, carrier: bool) {
+        for team in 0..2 {
+            self.teams[team].handle_link(id(member), link(carrier), self.now).unwrap();
+            self.drain(team);
+        }
+        self.deliver();
+    }
+
+    /// The members that a team sends by.
+    fn table(&self, team: usize) -> Vec<usize> {
+        match &self.plans[team].choose {
+            Choose::Hash { table, .. } => table.iter().map(|member| member.index()).collect(),
+            Choose::Nobody => Vec::new(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn both(&self) -> [Vec<usize>; 2] {
+        [self.table(0), self.table(1)]
+    }
+
+    fn why_not(&self, team: usize, member: usize) -> Option<Reason> {
+        self.teams[team].members()[member].lacp.unwrap().why_not
+    }
+}
+
+#[test]
+fn two_teams_agree_and_spread() {
+    let mut pair = Pair::new(&[], &[], 3);
+    assert_eq!(pair.both(), [vec![], vec![]], "before the aggregate wait is over");
+    pair.run(ms(2500));
+    assert_eq!(pair.both(), [vec![0, 1, 2], vec![0, 1, 2]]);
+    assert_eq!(pair.carriers, [true, true]);
+    for team in &pair.teams {
+        for member in team.members() {
+            let port = member.lacp.unwrap();
+            assert!(member.active && port.why_not.is_none(), "{port:?}");
+            assert_eq!(port.actor.state.0, 63, "healthy, active, fast");
+        }
+        let lines = &team.plan().members;
+        assert!(lines.iter().all(|line| line.receive == Receive::Deliver));
+        assert_eq!(team.lacp().unwrap().active_aggregator().unwrap().partner_system, team_mac_of_the_other(team));
+    }
+    let told = pair.events.iter().map(|(_, event)| event.to_string()).collect::<Vec<_>>();
+    assert!(told.iter().any(|words| words == "member 0: partner is 02:00:00:00:00:0b"), "{told:?}");
+    assert!(told.iter().any(|words| words == "carrier"), "{told:?}");
+}
+
+fn team_mac_of_the_other(team: &Team) -> Mac {
+    let own = team.lacp().unwrap().config().ad_actor_system;
+    if own == Mac([2, 0, 0, 0, 0, 0xa]) { Mac([2, 0, 0, 0, 0, 0xb]) } else { Mac([2, 0, 0, 0, 0, 0xa]) }
+}
+
+#[test]
+fn without_an_aggregate_wait_they_spread_at_once() {
+    let mut pair = Pair::new(&[("aggregate_wait", "0")], &[("aggregate_wait", "0")], 2);
+    // Three PDUs a second.
+    pair.run(ms(1000));
+    assert_eq!(pair.both(), [vec![0, 1], vec![0, 1]]);
+}
+
+#[test]
+fn a_cut_link_leaves_the_others() {
+    let mut pair = Pair::new(&[], &[], 3);
+    pair.run(ms(2500));
+    pair.cable(1, false);
+    assert_eq!(pair.both(), [vec![0, 2], vec![0, 2]]);
+    assert_eq!(pair.why_not(0, 1), Some(Reason::NoCarrier));
+    assert_eq!(pair.plans[0].members[1].receive, Receive::Drop);
+    pair.run(ms(500));
+    pair.cable(1, true);
+    pair.run(ms(2500));
+    assert_eq!(pair.both(), [vec![0, 1, 2], vec![0, 1, 2]]);
+}
+
+#[test]
+fn a_cable_that_swallows_frames_is_left_after_the_timeout() {
+    let mut pair = Pair::new(&[], &[], 2);
+    pair.run(ms(2500));
+    pair.dead.insert(id(0));
+    pair.run(ms(6500));
+    assert_eq!(pair.both(), [vec![1], vec![1]]);
+    assert_eq!(pair.why_not(0, 0), Some(Reason::PartnerSilent));
+    assert_eq!(pair.carriers, [true, true]);
+}
+
+#[test]
+fn a_team_without_a_partner_serves_by_one_member_unless_strict() {
+    let mut pair = Pair::new(&[], &[("lacp_strict", "on")], 2);
+    pair.dead.extend([id(0), id(1)]);
+    pair.run(ms(10_000));
+    assert_eq!(pair.both().map(|table| table.len()), [1, 0]);
+    assert_eq!(pair.carriers, [true, false]);
+    assert_eq!(pair.why_not(1, 0), Some(Reason::PartnerSilent));
+}
+
+#[test]
+fn two_passive_teams_stay_silent() {
+    let passive = &[("lacp_active", "passive"), ("lacp_strict", "on")];
+    let mut pair = Pair::new(passive, passive, 2);
+    pair.run(ms(60_000));
+    assert_eq!((pair.frames, pair.both()), (0, [vec![], vec![]]));
+    let mut pair = Pair::new(&[], passive, 2);
+    pair.run(ms(5000));
+    assert_eq!(pair.both(), [vec![0, 1], vec![0, 1]]);
+}
+
+#[test]
+fn min_links_decides_the_carrier() {
+    let mut pair = Pair::new(&[("min_links", "2")], &[], 2);
+    pair.run(ms(2500));
+    assert_eq!(pair.carriers, [true, true]);
+    pair.cable(0, false);
+    assert_eq!(pair.carriers, [false, true]);
+}
+
+#[test]
+fn members_of_another_speed_stand_by() {
+    let mut pair = Pair::new(&[], &[], 3);
+    let slow = nicteam_team::MemberLink { speed_mbps: Some(100), ..link(true) };
+    for team in 0..2 {
+        pair.teams[team].handle_link(id(2), slow, pair.now).unwrap();
+        pair.drain(team);
+    }
+    pair.deliver();
+    pair.run(ms(6000));
+    assert_eq!(pair.both(), [vec![0, 1], vec![0, 1]]);
+    let reason = pair.why_not(0, 2).unwrap().to_string();
+    assert_eq!(reason, "speeds differ: 100 Mbit/s here, 1000 Mbit/s in the active aggregator");
+    assert!(!pair.teams[0].members()[2].active);
+}
+
+#[test]
+fn delays_hold_before_lacp_hears_of_a_link() {
+    let mut pair = Pair::new(&[("downdelay", "300"), ("updelay", "400")], &[], 2);
+    pair.run(ms(2500));
+    pair.teams[0].handle_link(id(0), link(false), pair.now).unwrap();
+    pair.drain(0);
+    assert_eq!(pair.table(0), [0, 1], "while it is failing");
+    pair.run(ms(300));
+    pair.teams[0].handle_link(id(0), link(false), pair.now).unwrap();
+    pair.drain(0);
+    assert_eq!(pair.table(0), [1]);
+    pair.teams[0].handle_link(id(0), link(true), pair.now).unwrap();
+    pair.drain(0);
+    assert_eq!((pair.state(0, id(0)), pair.why_not(0, 0)), (Some(LinkState::Back), Some(Reason::NoCarrier)));
+}
+
+#[test]
+fn members_come_and_go() {
+    let mut pair = Pair::new(&[], &[], 2);
+    pair.run(ms(2500));
+    pair.teams[0].remove_member(id(0), pair.now).unwrap();
+    pair.drain(0);
+    assert_eq!(pair.table(0), [1]);
+    pair.teams[0].remove_member(id(1), pair.now).unwrap();
+    pair.drain(0);
+    assert_eq!((pair.table(0), pair.carriers[0]), (vec![], false));
+    pair.teams[0].add_member("eth7", link(true), pair.now).unwrap();
+    pair.drain(0);
+    pair.deliver();
+    pair.run(ms(5000));
+    assert_eq!(pair.table(0), [0]);
+}
+
+#[test]
+fn options_reach_the_ports() {
+    let options = &[
+        ("ad_actor_system", "02:00:00:00:00:77"),
+        ("ad_actor_sys_prio", "7"),
+        ("ad_user_port_key", "5"),
+        ("actor_port_prio", "eth1:9"),
+        ("lacp_active", "off"),
+    ];
+    let pair = Pair::new(options, &[], 2);
+    let ports: Vec<_> = pair.teams[0].members().into_iter().map(|member| member.lacp.unwrap().actor).collect();
+    assert_eq!((ports[0].port_priority, ports[1].port_priority, ports[1].port), (255, 9, 2));
+    assert_eq!((ports[0].system, ports[0].system_priority), (Mac([2, 0, 0, 0, 0, 0x77]), 7));
+    // Gigabit, full duplex.
+    assert_eq!(ports[0].key, 5 << 6 | 4 << 1 | 1);
+    assert!(!ports[0].state.has(nicteam_wire::LacpState::ACTIVITY));
+}
+
+#[test]
+fn options_change_while_it_runs() {
+    let mut pair = Pair::new(&[], &[], 2);
+    pair.run(ms(2500));
+    let change = |pair: &mut Pair, options: &[(&str, &str)]| {
+        pair.teams[0].set_config(config(options), pair.now).unwrap();
+        pair.drain(0);
+        pair.deliver();
+    };
+    change(&mut pair, &[("xmit_hash_policy", "layer3+4"), ("lacp_rate", "slow")]);
+    assert_eq!(pair.table(0), [0, 1], "no member is lost");
+    change(&mut pair, &[("lacp_rate", "slow"), ("actor_port_prio", "eth1:3")]);
+    assert_eq!(pair.table(0), [0], "the partner has to agree to the new priority first");
+    pair.run(ms(5000));
+    assert_eq!(pair.both(), [vec![0, 1], vec![0, 1]]);
+    let ports: Vec<_> = pair.teams[0].members().into_iter().map(|member| member.lacp.unwrap().actor).collect();
+    assert_eq!((ports[1].port_priority, ports[1].state.has(nicteam_wire::LacpState::TIMEOUT)), (3, false));
+    change(&mut pair, &[("min_links", "3")]);
+    assert_eq!(pair.carriers, [false, true]);
+    assert!(pair.teams[0].set_config(Config::default(), pair.now).is_err(), "another mode");
+    for member in 0..2 {
+        pair.teams[0].remove_member(id(member), pair.now).unwrap();
+        pair.drain(0);
+    }
+    pair.teams[0].set_config(Config::default(), pair.now).unwrap();
+    pair.drain(0);
+    pair.teams[0].add_member("eth0", link(true), pair.now).unwrap();
+    pair.drain(0);
+    assert!(pair.teams[0].lacp().is_none() && pair.carriers[0]);
+}
+
+#[test]
+fn only_this_mode_listens() {
+    let listens = |options: &[(&str, &str)]| {
+        let mut config = Config::default();
+        options.iter().for_each(|(name, value)| config.set(name, value).unwrap());
+        let mut team = Team::new(config, Mac([2, 0, 0, 0, 0, 1]), Time::ZERO).unwrap();
+        let listens = team.listens();
+        team.handle_frame(id(0), &[0; 200], Time::ZERO);
+        assert_eq!((team.poll_effect(), team.lacp().is_none()), (None, true), "a frame of no member");
+        listens
+    };
+    assert_eq!(listens(&[("mode", "802.3ad")]), Listen { slow: true, arp: false, neighbours: false });
+    assert_eq!(listens(&[("mode", "balance-xor")]), Listen::default());
+}
