@@ -134,11 +134,41 @@ const KNOWN: &[Known] = &[
             let harmless = match (difference.option, difference.mode) {
                 ("packets_per_slave", mode) if mode != Mode::BalanceRr => "1",
                 ("primary", mode) if mode != Mode::ActiveBackup => "",
+                ("ad_actor_system", mode) if mode != Mode::Ad => "",
+                ("ad_actor_sys_prio", mode) if mode != Mode::Ad => "65535",
+                ("ad_user_port_key", mode) if mode != Mode::Ad => "0",
+                ("lacp_active", mode) if mode != Mode::Ad => "on",
+                ("lacp_rate", mode) if mode != Mode::Ad => "slow",
                 _ => return false,
             };
             let ours = &difference.ours;
             difference.kernel == Said::Conflict
                 && (*ours == Said::BadValue || *ours == Said::Shows(harmless.to_owned()))
+        },
+    },
+    Known {
+        name: "monitors-of-802.3ad",
+        is: |difference| {
+            let Difference { mode, option, kernel, ours, .. } = difference;
+            let arp = option.starts_with("arp_") && *kernel == Said::Conflict && *ours != Said::Conflict;
+            let off = (*option, kernel, ours) == ("miimon", &Said::Shows("0".to_owned()), &Said::Conflict);
+            *mode == Mode::Ad && (arp || off)
+        },
+    },
+    Known {
+        name: "newer-than-the-guest",
+        is: |difference| match difference.option {
+            "ad_select" => matches!(difference.value.trim(), "3" | "actor_port_prio"),
+            "actor_port_prio" | "coupled_control" | "lacp_strict" | "aggregate_wait" | "wait_to_restore" => true,
+            _ => false,
+        },
+    },
+    Known {
+        name: "lacp-defaults-by-name",
+        is: |difference| {
+            let word = difference.value.trim();
+            let taken = matches!((difference.option, word), ("lacp_rate", "default") | ("ad_actor_system", ""));
+            taken && difference.kernel == Said::BadValue
         },
     },
     Known {
