@@ -78,7 +78,6 @@ struct Known {
 }
 
 const KNOWN: &[Known] = &[
-    Known { name: "not-yet", is: |difference| difference.not_yet },
     Known {
         name: "switch-policies",
         is: |difference| {
@@ -139,11 +138,41 @@ const KNOWN: &[Known] = &[
                 ("arp_interval", mode) if mode.balances_load() => "0",
                 ("arp_validate", mode) if mode.balances_load() => "none",
                 ("arp_missed_max", mode) if mode.balances_load() => "2",
+                ("ad_actor_system", mode) if mode != Mode::Ad => "",
+                ("ad_actor_sys_prio", mode) if mode != Mode::Ad => "65535",
+                ("ad_user_port_key", mode) if mode != Mode::Ad => "0",
+                ("lacp_active", mode) if mode != Mode::Ad => "on",
+                ("lacp_rate", mode) if mode != Mode::Ad => "slow",
                 _ => return false,
             };
             let ours = &difference.ours;
             difference.kernel == Said::Conflict
                 && (*ours == Said::BadValue || *ours == Said::Shows(harmless.to_owned()))
+        },
+    },
+    Known {
+        name: "monitors-of-802.3ad",
+        is: |difference| {
+            let Difference { mode, option, kernel, ours, .. } = difference;
+            let arp = option.starts_with("arp_") && *kernel == Said::Conflict && *ours != Said::Conflict;
+            let off = (*option, kernel, ours) == ("miimon", &Said::Shows("0".to_owned()), &Said::Conflict);
+            *mode == Mode::Ad && (arp || off)
+        },
+    },
+    Known {
+        name: "newer-than-the-guest",
+        is: |difference| match difference.option {
+            "ad_select" => matches!(difference.value.trim(), "3" | "actor_port_prio"),
+            "actor_port_prio" | "coupled_control" | "lacp_strict" | "aggregate_wait" | "wait_to_restore" => true,
+            _ => false,
+        },
+    },
+    Known {
+        name: "lacp-defaults-by-name",
+        is: |difference| {
+            let word = difference.value.trim();
+            let taken = matches!((difference.option, word), ("lacp_rate", "default") | ("ad_actor_system", ""));
+            taken && difference.kernel == Said::BadValue
         },
     },
     Known {
@@ -180,8 +209,6 @@ struct Difference {
     value: String,
     kernel: Said,
     ours: Said,
-    /// Ours says that the kernel has it and nicteam does not yet.
-    not_yet: bool,
     /// Ours as it is afterwards.
     config: Config,
 }
@@ -251,7 +278,6 @@ impl Bout {
             },
         };
         let mut changed = self.config.clone();
-        let mut not_yet = false;
         let ours = match changed.set(option.name, value).and_then(|()| changed.check()) {
             Ok(()) => {
                 self.config = changed;
@@ -260,10 +286,7 @@ impl Bout {
                 Said::Shows(value)
             }
             Err(ConfigError::Conflict(_)) => Said::Conflict,
-            Err(error) => {
-                not_yet = error.to_string().contains("nicteam does not yet");
-                Said::BadValue
-            }
+            Err(_) => Said::BadValue,
         };
         (kernel != ours).then(|| Difference {
             mode: self.mode,
@@ -271,7 +294,6 @@ impl Bout {
             value: value.to_owned(),
             kernel,
             ours,
-            not_yet,
             config: self.config.clone(),
         })
     }

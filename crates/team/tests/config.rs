@@ -190,8 +190,20 @@ fn errors_say_what_was_meant() {
     assert_eq!(hint("mode", "Balance_RR").unwrap(), "did you mean `balance-rr`?");
     assert_eq!(hint("miimon", "x"), None);
     assert!(hint(&"m".repeat(10_000), "1").is_some());
-    let error = Config::default().set("mode", "balance-tlb").unwrap_err().to_string();
-    assert!(error.contains("does not yet"), "{error}");
+}
+
+#[test]
+fn intel_s_names_are_the_kernel_s_modes() {
+    for (names, mode) in [
+        (&["AFT", "SFT", "aft"][..], Mode::ActiveBackup),
+        (&["ALB", "RLB"], Mode::BalanceAlb),
+        (&["SLA", " sla "], Mode::BalanceXor),
+    ] {
+        for name in names {
+            assert_eq!(name.parse(), Ok(mode), "{name}");
+        }
+    }
+    assert!("ALBA".parse::<Mode>().is_err());
 }
 
 #[test]

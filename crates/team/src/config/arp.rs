@@ -203,7 +203,7 @@ impl FromStr for ArpValidate {
 
     fn from_str(text: &str) -> Result<ArpValidate, ConfigError> {
         let known = ArpValidate::ALL.map(|choice| (choice, choice.name(), Some(choice.number())));
-        named("arp_validate", text, &known, &[])
+        named("arp_validate", text, &known)
     }
 }
 
@@ -212,7 +212,7 @@ impl FromStr for ArpAllTargets {
 
     fn from_str(text: &str) -> Result<ArpAllTargets, ConfigError> {
         let known = ArpAllTargets::ALL.map(|choice| (choice, choice.name(), Some(choice.number())));
-        named("arp_all_targets", text, &known, &[])
+        named("arp_all_targets", text, &known)
     }
 }
 

@@ -55,7 +55,7 @@ impl FromStr for FailOverMac {
 
     fn from_str(text: &str) -> Result<FailOverMac, ConfigError> {
         let known = FailOverMac::ALL.map(|choice| (choice, choice.name(), Some(choice.number())));
-        named("fail_over_mac", text, &known, &[])
+        named("fail_over_mac", text, &known)
     }
 }
 

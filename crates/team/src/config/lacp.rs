@@ -296,7 +296,7 @@ impl FromStr for LacpRate {
         match text.trim() {
             "long" => Ok(LacpRate::Slow),
             "short" => Ok(LacpRate::Fast),
-            _ => named("lacp_rate", text, &[(LacpRate::Slow, "slow", Some(0)), (LacpRate::Fast, "fast", Some(1))], &[]),
+            _ => named("lacp_rate", text, &[(LacpRate::Slow, "slow", Some(0)), (LacpRate::Fast, "fast", Some(1))]),
         }
     }
 }
@@ -306,7 +306,7 @@ impl FromStr for AdSelect {
 
     fn from_str(text: &str) -> Result<AdSelect, ConfigError> {
         let known = AdSelect::ALL.map(|choice| (choice, choice.name(), Some(choice.number())));
-        named("ad_select", text, &known, &[])
+        named("ad_select", text, &known)
     }
 }
 

@@ -191,9 +191,24 @@ impl fmt::Display for PrimaryReselect {
 impl FromStr for Mode {
     type Err = ConfigError;
 
+    /// Besides the kernel's names and numbers takes those of Intel's teaming
+    /// software (Advanced Network Services), in any case: `AFT` and `SFT` are
+    /// active-backup (the latter with members at two switches), `ALB` and `RLB`
+    /// balance-alb (ALB whose receive balancing is off is balance-tlb), `SLA` is
+    /// balance-xor; `802.3ad` is the same in both.
     fn from_str(text: &str) -> Result<Mode, ConfigError> {
+        const INTEL: [(&str, Mode); 5] = [
+            ("AFT", Mode::ActiveBackup),
+            ("SFT", Mode::ActiveBackup),
+            ("ALB", Mode::BalanceAlb),
+            ("RLB", Mode::BalanceAlb),
+            ("SLA", Mode::BalanceXor),
+        ];
+        if let Some((_, mode)) = INTEL.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(text.trim())) {
+            return Ok(mode);
+        }
         let known = Mode::ALL.map(|mode| (mode, mode.name(), Some(mode.number())));
-        named("mode", text, &known, &[])
+        named("mode", text, &known)
     }
 }
 
@@ -205,7 +220,7 @@ impl FromStr for HashPolicy {
             return Ok(HashPolicy::Aggr(layers));
         }
         let known = HashPolicy::ALL.map(|policy| (policy, policy.name(), policy.number()));
-        named("xmit_hash_policy", text, &known, &[])
+        named("xmit_hash_policy", text, &known)
     }
 }
 
@@ -234,17 +249,15 @@ impl FromStr for PrimaryReselect {
 
     fn from_str(text: &str) -> Result<PrimaryReselect, ConfigError> {
         let known = PrimaryReselect::ALL.map(|choice| (choice, choice.name(), Some(choice.number())));
-        named("primary_reselect", text, &known, &[])
+        named("primary_reselect", text, &known)
     }
 }
 
 /// The value that this text names, by its name, its number or `default`.
-/// `later` are the kernel's values that a team does not have.
 pub(super) fn named<T: Copy + Default>(
     option: &'static str,
     text: &str,
     known: &[(T, &'static str, Option<u32>)],
-    later: &[&str],
 ) -> Result<T, ConfigError> {
     let word = text.trim();
     if word == "default" {
@@ -254,7 +267,6 @@ pub(super) fn named<T: Copy + Default>(
     let found = known.iter().find(|&&(_, name, number)| name == word || number.is_some() && number == wanted);
     found.map(|&(value, ..)| value).ok_or_else(|| {
         let names = one_of(known.iter().map(|&(_, name, _)| name));
-        let yet = if later.contains(&word) { " (the kernel has it, nicteam does not yet)" } else { "" };
-        ConfigError::BadValue { option, value: text.to_owned(), expected: format!("{names}{yet}") }
+        ConfigError::BadValue { option, value: text.to_owned(), expected: names }
     })
 }
