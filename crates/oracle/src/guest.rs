@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use nicteam_sys::process;
 
-use crate::Image;
+use crate::counted;
 use crate::protocol::{self, Answer, Departures, Hello, MORE, Refusal, Reply, Request, Sample, Step};
+use crate::{CountedImage, Image, Missing};
 
 /// A running guest. It ends when this is dropped.
 pub struct Guest {
@@ -37,6 +38,9 @@ pub enum BootError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// What has to lie in the guest cannot be gathered.
+    #[error(transparent)]
+    Files(#[from] Missing),
     /// It started, and its agent did not say a word.
     #[error("the guest does not come up; its console:\n{console}")]
     Silent {
@@ -59,9 +63,27 @@ impl Guest {
         if agent.to_string_lossy().contains(char::is_whitespace) {
             return Err(BootError::Path(agent.to_owned()));
         }
-        let mut command = command(image, agent);
-        let start_error = |source| BootError::Start { kernel: image.kernel.clone(), source };
-        let mut child = command.spawn().map_err(start_error)?;
+        let mut guest = Guest::start(command(image, agent))?;
+        guest.prepare(&image.modules, &MODULES);
+        Ok(guest)
+    }
+
+    /// Boots one in QEMU whose clock counts instructions: a nanosecond of its time
+    /// is one instruction of its only processor. It has these programs in `/bin`,
+    /// with their libraries, and modules for bonds, teams and packet generation.
+    pub fn boot_counted(image: &CountedImage, agent: &Path, programs: &[&Path]) -> Result<Guest, BootError> {
+        let files = counted::Files::new(image, agent, programs)?;
+        let mut guest = Guest::start(counted::command(image, &files))?;
+        guest.prepare(Path::new(counted::MODULES_FOLDER), &counted::MODULES);
+        Ok(guest)
+    }
+
+    /// Starts a guest's kernel and waits for its agent.
+    fn start(mut command: Command) -> Result<Guest, BootError> {
+        process::die_with_parent(&mut command);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child =
+            command.spawn().map_err(|source| BootError::Start { kernel: command.get_program().into(), source })?;
         let (Some(requests), Some(stdout), Some(stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
@@ -73,11 +95,16 @@ impl Guest {
         let hello: Option<Hello> =
             guest.replies.recv_timeout(PATIENCE).ok().and_then(|line| serde_json::from_str(&line).ok());
         guest.kernel = hello.ok_or_else(|| BootError::Silent { console: guest.console() })?.kernel;
-        guest.must(Request::Load { folder: image.modules.clone(), modules: MODULES.map(str::to_owned).into() });
-        for of in ["all", "default"] {
-            guest.must(Request::Write { path: format!("/proc/sys/net/ipv6/conf/{of}/disable_ipv6"), text: "1".into() });
-        }
         Ok(guest)
+    }
+
+    /// Loads modules, and switches IPv6 off, so that no device speaks by itself.
+    fn prepare(&mut self, folder: &Path, modules: &[&str]) {
+        let modules = modules.iter().map(|&module| module.to_owned()).collect();
+        self.must(Request::Load { folder: folder.to_owned(), modules });
+        for of in ["all", "default"] {
+            self.must(Request::Write { path: format!("/proc/sys/net/ipv6/conf/{of}/disable_ipv6"), text: "1".into() });
+        }
     }
 
     /// The guest's kernel, as `uname -r` says it.
@@ -162,6 +189,16 @@ impl Guest {
         }
     }
 
+    /// Runs a program of the guest to its end; what it printed.
+    #[track_caller]
+    pub fn run(&mut self, program: &str, arguments: &[&str]) -> Result<String, Refusal> {
+        let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        match self.ask(&Request::Run { program: program.to_owned(), arguments })? {
+            Answer::Text(text) => Ok(text),
+            other => self.lost(&format!("not what a program printed: {other:?}")),
+        }
+    }
+
     /// Takes steps and watches files.
     #[track_caller]
     pub fn trace(&mut self, steps: Vec<Step>, watch: Vec<String>) -> Vec<Sample> {
@@ -216,15 +253,11 @@ fn command(image: &Image, agent: &Path) -> Command {
         .args(["con=null", "con0=null,fd:2", "ssl=null", "ssl0=fd:0,fd:1"])
         // No folder for a management socket, which would stay behind.
         .args(["uml_dir=/dev/null/", "quiet", "panic=-1"])
-        .env("LD_PRELOAD", &image.preload)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+        .env("LD_PRELOAD", &image.preload);
     // The guest's memory is a file that has no name from the start; best it is no disk's.
     if Path::new("/dev/shm").is_dir() {
         command.env("TMPDIR", "/dev/shm");
     }
-    process::die_with_parent(&mut command);
     command
 }
 

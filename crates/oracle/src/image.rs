@@ -45,8 +45,19 @@ pub enum Missing {
     },
 }
 
+/// What it takes to boot a guest whose instructions are counted.
+#[derive(Clone, Debug)]
+pub struct CountedImage {
+    /// Debian's kernel for virtual machines, which QEMU loads.
+    pub kernel: PathBuf,
+    /// Where its modules lie.
+    pub modules: PathBuf,
+}
+
 /// The Debian package with kernel and modules, one fetch for both.
 const PACKAGE: &str = "user-mode-linux";
+/// Depends on the package with the current kernel and its modules.
+const CLOUD_PACKAGE: &str = "linux-image-cloud-amd64";
 const PRELOAD: &str = include_str!("../preload/guest.c");
 
 impl Image {
@@ -57,20 +68,52 @@ impl Image {
         if !cfg!(target_arch = "x86_64") {
             return Err(Missing::Architecture);
         }
-        let cache = cache()?;
-        make_folder(&cache)?;
-        let lock = File::create(cache.join("lock")).map_err(|source| file_error("lock", &cache, source))?;
-        let _lock = Flock::lock(lock, FlockArg::LockExclusive)
-            .map_err(|(_, errno)| file_error("lock", &cache, errno.into()))?;
-        let root = cache.join(PACKAGE);
-        if !root.exists() {
-            fetch(&cache, &root)?;
-        }
+        let cache = Cache::lock()?;
+        let root = cache.unpacked(PACKAGE, || Ok(PACKAGE.to_owned()))?;
         Ok(Image {
             kernel: root.join("usr/bin/linux.uml"),
             modules: root.join("usr/lib/uml/modules"),
-            preload: compile(&cache)?,
+            preload: compile(&cache.folder)?,
         })
+    }
+}
+
+impl CountedImage {
+    /// The image from the same cache as [`Image::obtain`]'s. QEMU is not part of it.
+    pub fn obtain() -> Result<CountedImage, Missing> {
+        if !cfg!(target_arch = "x86_64") {
+            return Err(Missing::Architecture);
+        }
+        let root = Cache::lock()?.unpacked(CLOUD_PACKAGE, || dependency(CLOUD_PACKAGE))?;
+        let kernel = the_file(&root.join("boot"), |name| name.starts_with("vmlinuz"))?;
+        Ok(CountedImage { kernel, modules: the_file(&root.join("lib/modules"), |_| true)? })
+    }
+}
+
+/// The folder where packages are kept; this process alone works in it.
+struct Cache {
+    folder: PathBuf,
+    _lock: Flock<File>,
+}
+
+impl Cache {
+    /// Waits while another process fetches.
+    fn lock() -> Result<Cache, Missing> {
+        let folder = cache()?;
+        make_folder(&folder)?;
+        let lock = File::create(folder.join("lock")).map_err(|source| file_error("lock", &folder, source))?;
+        let lock = Flock::lock(lock, FlockArg::LockExclusive)
+            .map_err(|(_, errno)| file_error("lock", &folder, errno.into()))?;
+        Ok(Cache { folder, _lock: lock })
+    }
+
+    /// Where `name` lies unpacked; if it is not there, the package that `package` tells is fetched.
+    fn unpacked(&self, name: &str, package: impl Fn() -> Result<String, Missing>) -> Result<PathBuf, Missing> {
+        let root = self.folder.join(name);
+        if !root.exists() {
+            fetch(&self.folder, package, &root)?;
+        }
+        Ok(root)
     }
 }
 
@@ -80,32 +123,41 @@ fn cache() -> Result<PathBuf, Missing> {
     Ok(base.ok_or(Missing::NoCache)?.join("nicteam/oracle"))
 }
 
-/// Fetches the package and unpacks it to `root`, which is there when it is whole.
-fn fetch(cache: &Path, root: &Path) -> Result<(), Missing> {
+/// Fetches a package and unpacks it to `root`, which is there when it is whole.
+fn fetch(cache: &Path, package: impl Fn() -> Result<String, Missing>, root: &Path) -> Result<(), Missing> {
     let partial = cache.join("partial");
     if partial.exists() {
         fs::remove_dir_all(&partial).map_err(|source| file_error("remove", &partial, source))?;
     }
     make_folder(&partial)?;
-    let download = || run(Command::new("apt-get").args(["download", "-qq", PACKAGE]).current_dir(&partial));
+    let download =
+        || run(Command::new("apt-get").args(["download", "-qq", &package()?]).current_dir(&partial)).map(drop);
     // The first try fails where the list of packages is missing or old.
     if download().is_err() {
         run(Command::new("apt-get").args(["update", "-qq"]))?;
         download()?;
     }
-    let package = the_package(&partial)?;
+    let package = the_file(&partial, |name| name.ends_with(".deb"))?;
     let unpacked = partial.join("root");
     run(Command::new("dpkg-deb").arg("-x").arg(&package).arg(&unpacked))?;
     fs::rename(&unpacked, root).map_err(|source| file_error("rename", &unpacked, source))?;
     fs::remove_dir_all(&partial).map_err(|source| file_error("remove", &partial, source))
 }
 
-fn the_package(folder: &Path) -> Result<PathBuf, Missing> {
+/// The first package that a meta-package depends on.
+fn dependency(package: &str) -> Result<String, Missing> {
+    let command = &mut Command::new("apt-cache");
+    let said = run(command.args(["depends", "--important", package]))?;
+    let first = said.lines().find_map(|line| line.trim().strip_prefix("Depends: "));
+    first.map(str::to_owned).ok_or_else(|| Missing::Command { command: words(command), output: said.clone() })
+}
+
+/// The one entry of a folder whose name is wanted.
+fn the_file(folder: &Path, wanted: impl Fn(&str) -> bool) -> Result<PathBuf, Missing> {
     let entries = fs::read_dir(folder).map_err(|source| file_error("read", folder, source))?;
-    let mut packages = entries.flatten().map(|entry| entry.path());
-    packages
-        .find(|path| path.extension().is_some_and(|extension| extension == "deb"))
-        .ok_or_else(|| file_error("find the package in", folder, io::ErrorKind::NotFound.into()))
+    let mut wanted = entries.flatten().filter(|entry| wanted(&entry.file_name().to_string_lossy()));
+    let found = wanted.next().map(|entry| entry.path());
+    found.ok_or_else(|| file_error("find what belongs in", folder, io::ErrorKind::NotFound.into()))
 }
 
 /// Compiles the preload, if the cache has none of this source.
@@ -126,20 +178,25 @@ fn make_folder(path: &Path) -> Result<(), Missing> {
     fs::create_dir_all(path).map_err(|source| file_error("make", path, source))
 }
 
-fn file_error(verb: &str, path: &Path, source: io::Error) -> Missing {
+pub(crate) fn file_error(verb: &str, path: &Path, source: io::Error) -> Missing {
     Missing::File { what: format!("{verb} {}", path.display()), source }
 }
 
-fn run(command: &mut Command) -> Result<(), Missing> {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
-    let line = words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
-    let failed = |output: String| Missing::Command { command: line, output };
+/// Runs a program to its end; what it printed.
+pub(crate) fn run(command: &mut Command) -> Result<String, Missing> {
+    let failed = |command: &Command, output: String| Missing::Command { command: words(command), output };
     match command.output() {
-        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         Ok(output) => {
             let said = String::from_utf8_lossy(&output.stderr);
-            Err(failed(said.lines().last().unwrap_or("it said nothing").to_owned()))
+            Err(failed(command, said.lines().last().unwrap_or("it said nothing").to_owned()))
         }
-        Err(error) => Err(failed(error.to_string())),
+        Err(error) => Err(failed(command, error.to_string())),
     }
+}
+
+/// A command as one would type it.
+fn words(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }

@@ -11,6 +11,9 @@
 //!   has to be made. Requests and answers are JSON lines over the guest's first
 //!   serial port ([`protocol`]), frames included; so nothing is ever written to
 //!   the host and nothing is left behind.
+//! - To count instructions there is a second kind ([`Guest::boot_counted`]): QEMU
+//!   emulates a processor whose clock advances by a nanosecond an instruction, with
+//!   Debian's kernel for virtual machines and a root in memory.
 //! - A guest dies with its handle, and with the thread that booted it.
 //! - What fails here fails the test: a guest that does not answer is a panic with
 //!   the last lines of its console. What the guest's kernel *refuses* is an
@@ -22,14 +25,16 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod counted;
 pub mod frames;
 mod guest;
 mod image;
+mod initrd;
 pub mod protocol;
 
 pub use bench::{Bench, Way};
 pub use guest::{BootError, Guest};
-pub use image::{Image, Missing};
+pub use image::{CountedImage, Image, Missing};
 pub use protocol::{Departures, Refusal, Sample, Step};
 
 /// True for the whole of a test, where otherwise a sample does (`NICTEAM_SOAK=1`).

@@ -59,6 +59,13 @@ pub enum Request {
         /// The text.
         text: String,
     },
+    /// Run a program to its end; [`Answer::Text`] with what it printed, refused if it failed.
+    Run {
+        /// Its path.
+        program: String,
+        /// Its arguments.
+        arguments: Vec<String>,
+    },
     /// A veth pair, both ends down; [`Answer::Done`].
     AddVeth {
         /// One end.
@@ -139,7 +146,7 @@ pub enum Reply {
 pub enum Answer {
     /// Nothing but success.
     Done,
-    /// A file's content.
+    /// A file's content, or what a program printed.
     Text(String),
     /// Where the frames came out.
     Departed(Departures),

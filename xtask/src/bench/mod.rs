@@ -2,6 +2,7 @@
 
 mod choice;
 mod device;
+mod instructions;
 mod network;
 mod stream;
 mod throughput;
@@ -42,11 +43,13 @@ pub(crate) enum Part {
     Device,
     /// Nanoseconds per choice of the plan.
     Choice,
+    /// Instructions per packet beside the kernel's bonding driver.
+    Instructions,
     /// Time to build and to take down T3, beside mininet.
     Topology,
 }
 
-const PARTS: [Part; 4] = [Part::Throughput, Part::Device, Part::Choice, Part::Topology];
+const PARTS: [Part; 5] = [Part::Throughput, Part::Device, Part::Choice, Part::Instructions, Part::Topology];
 
 /// Measures, and prints each part as soon as it is there.
 pub(crate) fn run(arguments: &Arguments) -> Result<Vec<Section>, Failure> {
@@ -77,6 +80,7 @@ fn measure(part: Part, arguments: &Arguments, product: &Product) -> Result<Vec<F
         Part::Throughput => throughput::measure(arguments.rounds, window),
         Part::Device => device::measure(arguments.rounds, window),
         Part::Choice => choice::measure(),
+        Part::Instructions => instructions::measure(product),
         Part::Topology => topology::measure(product, arguments.builds),
     }
 }
@@ -87,6 +91,9 @@ impl Part {
             Part::Throughput => "throughput beside a raw veth: 4 members, teams at both ends, unlimited, cubic",
             Part::Device => "the team's device: a veth end beside a TAP, balance-rr, bpf",
             Part::Choice => "choice of the plan",
+            Part::Instructions => {
+                "instructions per packet, in a guest that counts them: 4 members, all packets made anew"
+            }
             Part::Topology => {
                 "T3's topology: five hosts, four links each (ours with nine teams and rates, mininet's with rates)"
             }
@@ -96,6 +103,7 @@ impl Part {
     fn tools(self) -> &'static [Tool] {
         match self {
             Part::Topology => &topology::TOOLS,
+            Part::Instructions => &instructions::TOOLS,
             Part::Throughput | Part::Device | Part::Choice => &[],
         }
     }

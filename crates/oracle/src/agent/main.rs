@@ -10,6 +10,8 @@ mod trace;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use nicteam_oracle::protocol::{Answer, Hello, MORE, Refusal, Reply, Request};
 use nicteam_sys::netlink::{Netlink, VethEnd};
@@ -42,6 +44,10 @@ pub(crate) type Outcome = Result<Answer, Refusal>;
 fn serve() -> io::Result<()> {
     mount_pseudo("proc", "/proc")?;
     mount_pseudo("sysfs", "/sys")?;
+    // A guest with a root of its own has no devices there yet.
+    if !Path::new("/dev/null").exists() {
+        mount_pseudo("devtmpfs", "/dev")?;
+    }
     let mut port = serial_port()?;
     let mut lines = BufReader::new(port.try_clone()?).lines();
     let kernel = uname().map(|name| name.release().to_string_lossy().into_owned()).unwrap_or_default();
@@ -95,6 +101,7 @@ impl Agent {
                 Ok(Answer::Text(String::from_utf8_lossy(&text).into_owned()))
             }
             Request::Write { path, text } => write(&path, &text).map(|()| Answer::Done),
+            Request::Run { program, arguments } => run(&program, &arguments).map(Answer::Text),
             Request::AddVeth { name, peer } => {
                 let end = |name| VethEnd { name, index: None, mac: None, netns: None, gso_max_segs: None };
                 self.done(|netlink| netlink.add_veth(&end(&name), &end(&peer), 1500))
@@ -140,6 +147,17 @@ fn write(path: &str, text: &str) -> Result<(), Refusal> {
     let refused = |error: io::Error| refused(format!("write `{}` to {path}", text.escape_debug()), &error);
     let mut file = OpenOptions::new().write(true).open(path).map_err(refused)?;
     file.write(text.as_bytes()).map(drop).map_err(refused)
+}
+
+fn run(program: &str, arguments: &[String]) -> Result<String, Refusal> {
+    let what = || format!("run {program} {}", arguments.join(" "));
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| refused(what(), &error))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(Refusal { errno: None, what: format!("cannot {} ({}): {}", what(), output.status, said.trim()) })
 }
 
 pub(crate) fn refused(operation: String, error: &io::Error) -> Refusal {

@@ -1,0 +1,98 @@
+//! A guest whose clock counts instructions: what QEMU is told, and what lies in its memory.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nix::sys::memfd::{MFdFlags, memfd_create};
+
+use crate::CountedImage;
+use crate::image::{Missing, file_error, run};
+use crate::initrd::Archive;
+
+/// What such a guest has of modules, by name.
+pub(crate) const MODULES: [&str; 5] = ["bonding max_bonds=0", "veth", "pktgen", "cls_bpf", "sch_ingress"];
+/// Where they lie in the guest.
+pub(crate) const MODULES_FOLDER: &str = "/modules";
+/// Where the kernel's package has them and those they depend on.
+const MODULES_FROM: [&str; 5] =
+    ["drivers/net/bonding/bonding.ko", "drivers/net/veth.ko", "net/core", "net/sched", "net/tls"];
+/// Folders that programs expect.
+const FOLDERS: [&str; 6] = ["/proc", "/sys", "/dev", "/run", "/tmp", "/etc"];
+
+/// The guest's file system, a file in memory.
+#[derive(Debug)]
+pub(crate) struct Files(File);
+
+impl Files {
+    /// The agent as first process, programs in `/bin` with their libraries where
+    /// they look for them, and modules.
+    pub(crate) fn new(image: &CountedImage, agent: &Path, programs: &[&Path]) -> Result<Files, Missing> {
+        let mut archive = Archive::default();
+        FOLDERS.iter().for_each(|folder| archive.add_folder(Path::new(folder)));
+        archive.add_file(Path::new("/init"), &read(agent)?);
+        for program in programs {
+            archive.add_file(&Path::new("/bin").join(program.file_name().unwrap_or_default()), &read(program)?);
+        }
+        let mut needed = BTreeSet::new();
+        for program in programs.iter().copied().chain([agent]) {
+            needed.extend(libraries(program)?);
+        }
+        for library in needed {
+            archive.add_file(&library, &read(&library)?);
+        }
+        for path in MODULES_FROM.iter().map(|path| image.modules.join("kernel").join(path)) {
+            add_modules(&mut archive, &path)?;
+        }
+        let memory_error = |source| file_error("make a file in", Path::new("memory"), source);
+        let mut file = File::from(
+            memfd_create("nicteam-guest", MFdFlags::MFD_CLOEXEC).map_err(|errno| memory_error(errno.into()))?,
+        );
+        file.write_all(&archive.finish()).map_err(memory_error)?;
+        Ok(Files(file))
+    }
+}
+
+/// QEMU, to be started.
+pub(crate) fn command(image: &CountedImage, files: &Files) -> Command {
+    let mut command = Command::new("qemu-system-x86_64");
+    command
+        .args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"])
+        .args(["-M", "pc", "-cpu", "max", "-m", "512"])
+        // A nanosecond an instruction; an idle processor does not wait for the host.
+        .args(["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"])
+        // The first serial port speaks by standard input and output, the console by standard error.
+        .args(["-serial", "stdio", "-serial", "file:/dev/stderr"])
+        .arg("-kernel")
+        .arg(&image.kernel)
+        .arg("-initrd")
+        .arg(format!("/proc/{}/fd/{}", std::process::id(), files.0.as_raw_fd()))
+        // Without mitigations: what they cost differs from processor to processor.
+        .args(["-append", "console=ttyS1 quiet panic=-1 nokaslr mitigations=off"]);
+    command
+}
+
+/// The shared libraries of a program, with the one that loads them.
+fn libraries(program: &Path) -> Result<Vec<PathBuf>, Missing> {
+    let said = run(Command::new("ldd").arg(program))?;
+    let paths = said.split_whitespace().filter(|word| word.starts_with('/'));
+    Ok(paths.map(|path| PathBuf::from(path.trim_end_matches(':'))).collect())
+}
+
+/// Adds a module, or all of a folder.
+fn add_modules(archive: &mut Archive, path: &Path) -> Result<(), Missing> {
+    if !path.is_dir() {
+        let name = path.file_name().unwrap_or_default();
+        archive.add_file(&Path::new(MODULES_FOLDER).join(name), &read(path)?);
+        return Ok(());
+    }
+    let entries = fs::read_dir(path).map_err(|source| file_error("read", path, source))?;
+    entries.flatten().try_for_each(|entry| add_modules(archive, &entry.path()))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Missing> {
+    fs::read(path).map_err(|source| file_error("read", path, source))
+}
