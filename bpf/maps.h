@@ -8,19 +8,12 @@
 
 #include "plan.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct control);
-} control SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, PLAN_SLOTS);
-	__type(key, __u32);
-	__type(value, struct plan);
-} plans SEC(".maps");
+/*
+ * Data, not maps to be searched: every frame reads both, and each search is about
+ * a dozen instructions. To the loader each is a map with one entry.
+ */
+volatile struct control control SEC(".data.control");
+struct plan plans[PLAN_SLOTS] SEC(".data.plans");
 
 /* By interface index. */
 struct {
@@ -52,13 +45,6 @@ struct {
 	__type(value, struct loads);
 } loads SEC(".maps");
 
-static __always_inline struct control *team_control(void)
-{
-	__u32 only = 0;
-
-	return bpf_map_lookup_elem(&control, &only);
-}
-
 static __always_inline struct tally *team_tally(void)
 {
 	__u32 only = 0;
@@ -78,23 +64,17 @@ static __always_inline struct counters *member_counters(__u32 place)
 	return bpf_map_lookup_elem(&counters, &place);
 }
 
-static __always_inline const struct plan *plan_in(__u32 slot)
-{
-	return bpf_map_lookup_elem(&plans, &slot);
-}
-
 /*
- * The slot of the plan in force. The loader never writes the slot that is in
- * force: it fills another one and then stores its number, of which only the
- * lowest byte ever differs, so a reader sees the old number or the new one. A
- * reader that took the old one may still be at work: the loader fills no slot
- * again before an RCU grace period has passed since that slot was in force.
+ * The slot of the plan in force. The loader never changes the slot that is in
+ * force (it writes the bytes that are there): it fills another one and then
+ * stores its number, of which only the lowest byte ever differs, so a reader
+ * sees the old number or the new one. A reader that took the old one may still
+ * be at work: the loader fills no slot again before an RCU grace period has
+ * passed since that slot was in force.
  */
 static __always_inline __u32 active_slot(void)
 {
-	const struct control *shared = team_control();
-
-	return shared ? shared->active & (PLAN_SLOTS - 1) : 0;
+	return control.active;
 }
 
 /*
@@ -105,6 +85,19 @@ static __always_inline __u32 bounded_place(__u32 place)
 {
 	asm volatile("" : "+r"(place));
 	return place & (MAX_MEMBERS - 1);
+}
+
+/*
+ * The plan of a slot, whatever the number. The first empty asm is there for the
+ * reason given above, the second keeps clang from computing the address at every use.
+ */
+static __always_inline const struct plan *plan_in(__u32 slot)
+{
+	asm volatile("" : "+r"(slot));
+	const struct plan *plan = &plans[slot & (PLAN_SLOTS - 1)];
+
+	asm volatile("" : "+r"(plan));
+	return plan;
 }
 
 #endif

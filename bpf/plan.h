@@ -10,7 +10,7 @@
 
 #include <linux/types.h>
 
-#define LAYOUT_VERSION 2
+#define LAYOUT_VERSION 4
 
 #define MAX_MEMBERS 32
 #define MAX_BUCKETS 256

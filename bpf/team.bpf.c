@@ -154,7 +154,7 @@ __attribute__((noinline)) __u32 send_copy(struct __sk_buff *skb, __u32 slot, __u
 	const struct plan *plan = plan_in(slot);
 	__u32 place = bounded_place(place_and_last);
 
-	if (!plan || !plan->members[place].ifindex)
+	if (!plan->members[place].ifindex)
 		return 0;
 	const struct plan_member *member = &plan->members[place];
 
@@ -203,8 +203,6 @@ int team_egress(struct __sk_buff *skb)
 	__u32 slot = active_slot();
 	const struct plan *plan = plan_in(slot);
 
-	if (!plan)
-		return TC_ACT_SHOT;
 	switch (plan->choose) {
 	case CHOOSE_ONE:
 		return send(skb, plan, plan->table[0]);
@@ -248,7 +246,6 @@ int member_ingress(struct __sk_buff *skb)
 {
 	__u32 ifindex = skb->ifindex;
 	const struct place *member = bpf_map_lookup_elem(&places, &ifindex);
-	const struct control *shared = team_control();
 	const struct plan *plan = plan_in(active_slot());
 
 	if (is_link_local(skb))
@@ -258,7 +255,7 @@ int member_ingress(struct __sk_buff *skb)
 	__u32 place = bounded_place(member->place);
 	struct counters *sums = member_counters(place);
 
-	if (!sums || !shared || !plan)
+	if (!sums)
 		return TC_ACT_SHOT;
 	if (!(plan->members[place].flags & MEMBER_DELIVER) && !take_own(skb, plan, place)) {
 		sums->rx_drops++;
@@ -266,7 +263,7 @@ int member_ingress(struct __sk_buff *skb)
 	}
 	sums->rx_frames++;
 	sums->rx_bytes += skb->len;
-	return bpf_redirect(shared->team_ifindex, BPF_F_INGRESS);
+	return bpf_redirect(control.team_ifindex, BPF_F_INGRESS);
 }
 
 /* On the end behind the team device: what is punted has been seen by the control side. */

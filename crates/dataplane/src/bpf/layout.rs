@@ -10,7 +10,7 @@ use nicteam_wire::Mac;
 use crate::{Error, Port};
 
 /// Raised by any change of this file.
-pub(super) const LAYOUT_VERSION: u32 = 2;
+pub(super) const LAYOUT_VERSION: u32 = 4;
 /// Slots for plans; see [`super::slots`].
 pub(super) const PLAN_SLOTS: u32 = 16;
 

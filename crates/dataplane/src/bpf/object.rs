@@ -1,5 +1,6 @@
 //! A team's programs and maps: loading them, finding those of a predecessor.
 
+use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd};
 
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
@@ -136,8 +137,8 @@ fn maps_of(program_id: u32) -> libbpf_rs::Result<Vec<MapHandle>> {
 impl Maps {
     fn find<E>(mut map: impl FnMut(&str) -> Result<MapHandle, E>) -> Result<Maps, E> {
         Ok(Maps {
-            control: map("control")?,
-            plans: map("plans")?,
+            control: map(".data.control")?,
+            plans: map(".data.plans")?,
             places: map("places")?,
             counters: map("counters")?,
             tally: map("tally")?,
@@ -187,11 +188,15 @@ impl Maps {
     }
 
     pub(super) fn plan(&self, slot: u32) -> Result<Plan, Error> {
-        read(&self.plans, slot)
+        let slots = read_bytes(&self.plans, 0)?;
+        slots.get(slot_range(slot)).and_then(Plan::from_bytes).ok_or_else(|| unexpected(&self.plans))
     }
 
+    /// The map holds all slots as one value: the others get the bytes that they have.
     pub(super) fn set_plan(&self, slot: u32, plan: &Plan) -> Result<(), Error> {
-        write(&self.plans, slot, plan)
+        let mut slots = read_bytes(&self.plans, 0)?;
+        slots.get_mut(slot_range(slot)).ok_or_else(|| unexpected(&self.plans))?.copy_from_slice(plan.bytes());
+        write_bytes(&self.plans, 0, &slots)
     }
 
     /// Interface indexes and their places.
@@ -258,9 +263,19 @@ pub(super) fn counters_of(map: &MapHandle, place: u32) -> Result<Counters, Error
     Ok(sum)
 }
 
+/// Where a slot is among the bytes of all.
+fn slot_range(slot: u32) -> Range<usize> {
+    let start = slot as usize * size_of::<Plan>();
+    start..start + size_of::<Plan>()
+}
+
 fn read<T: Plain>(map: &MapHandle, key: u32) -> Result<T, Error> {
+    T::from_bytes(&read_bytes(map, key)?).ok_or_else(|| unexpected(map))
+}
+
+fn read_bytes(map: &MapHandle, key: u32) -> Result<Vec<u8>, Error> {
     let bytes = attempt(|| reading(map), || map.lookup(&key.to_ne_bytes(), MapFlags::ANY))?;
-    bytes.and_then(|bytes| T::from_bytes(&bytes)).ok_or_else(|| unexpected(map))
+    bytes.ok_or_else(|| unexpected(map))
 }
 
 fn read_percpu<T: Plain>(map: &MapHandle, key: u32) -> Result<Vec<T>, Error> {
@@ -270,9 +285,13 @@ fn read_percpu<T: Plain>(map: &MapHandle, key: u32) -> Result<Vec<T>, Error> {
 }
 
 fn write<T: Plain>(map: &MapHandle, key: u32, value: &T) -> Result<(), Error> {
+    write_bytes(map, key, value.bytes())
+}
+
+fn write_bytes(map: &MapHandle, key: u32, bytes: &[u8]) -> Result<(), Error> {
     attempt(
         || format!("write the map `{}`", map.name().display()),
-        || map.update(&key.to_ne_bytes(), value.bytes(), MapFlags::ANY),
+        || map.update(&key.to_ne_bytes(), bytes, MapFlags::ANY),
     )
 }
 

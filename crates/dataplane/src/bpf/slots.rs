@@ -1,6 +1,7 @@
 //! Plans in the kernel: exchanged at once, never changed under a reader.
 //!
-//! The plan in force is never written. A new one goes into a free slot, then
+//! The plan in force is never changed: the kernel takes all slots as one value, in
+//! which that plan's bytes are what they were. A new one goes into a free slot, then
 //! the slot's number is stored; a program that starts after that executes the
 //! new plan. One that started before may still read the old slot, so a slot is
 //! free again only after an RCU grace period. That takes milliseconds (8 to 20
