@@ -31,7 +31,7 @@ soak:
 
 # The micro-benchmarks.
 bench: build
-	@scripts/setup.sh accept
+	@scripts/setup.sh bench
 	@scripts/bench.sh
 
 clean:

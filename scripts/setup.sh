@@ -1,20 +1,22 @@
 #!/bin/sh
 # Installs the Debian packages that a step needs and that are not there.
-# Usage: scripts/setup.sh build|test|accept
-# The guest's kernel that the tests of crates/oracle need is not installed: they
-# fetch the package into the user's cache.
+# Usage: scripts/setup.sh build|test|accept|bench
+# The guests' kernels that crates/oracle needs are not installed: it fetches the
+# packages into the user's cache.
 set -eu
 
 build="gcc make clang libelf-dev zlib1g-dev pkg-config"
 test="iproute2 iputils-ping iperf3 openvswitch-switch"
 accept="mininet bridge-utils ethtool"
+bench="qemu-system-x86"
 
 case "${1:-}" in
 build) wanted=$build ;;
 test) wanted="$build $test" ;;
 accept) wanted="$build $test $accept" ;;
+bench) wanted="$build $test $accept $bench" ;;
 *)
-    echo "usage: $0 build|test|accept" >&2
+    echo "usage: $0 build|test|accept|bench" >&2
     exit 2
     ;;
 esac

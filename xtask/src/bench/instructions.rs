@@ -19,7 +19,7 @@ use crate::tools::Tool;
 pub(crate) const TOOLS: [Tool; 1] = [("qemu-system-x86_64", "qemu-system-x86")];
 
 /// Packets of one measurement.
-const PACKETS: u64 = 20_000;
+const PACKETS: u64 = 50_000;
 /// How often each is measured, in turn with the others.
 const REPEATS: u32 = 5;
 const MEMBERS: usize = 4;
@@ -34,10 +34,13 @@ const LOOKS: usize = 1000;
 /// What a bond and a team are set to.
 type Options = &'static [(&'static str, &'static str)];
 
+/// Both look at their members' carrier as often; the kernel's would not by itself.
+const MIIMON: (&str, &str) = ("miimon", "100");
+
 const SETTINGS: [(&str, Options); 3] = [
-    ("active-backup", &[("mode", "active-backup")]),
-    ("balance-xor layer2", &[("mode", "balance-xor"), ("xmit_hash_policy", "layer2")]),
-    ("balance-xor layer3+4", &[("mode", "balance-xor"), ("xmit_hash_policy", "layer3+4")]),
+    ("active-backup", &[("mode", "active-backup"), MIIMON]),
+    ("balance-xor layer2", &[("mode", "balance-xor"), MIIMON, ("xmit_hash_policy", "layer2")]),
+    ("balance-xor layer3+4", &[("mode", "balance-xor"), MIIMON, ("xmit_hash_policy", "layer3+4")]),
 ];
 
 /// Instructions per packet, one figure a repeat.
