@@ -34,8 +34,9 @@ const LOOKS: usize = 1000;
 /// What a bond and a team are set to.
 type Options = &'static [(&'static str, &'static str)];
 
-/// Both look at their members' carrier as often; the kernel's would not by itself.
-const MIIMON: (&str, &str) = ("miimon", "100");
+/// Both look at their members' carrier as often, and so seldom that it is not
+/// counted with the packets.
+const MIIMON: (&str, &str) = ("miimon", "1000");
 
 const SETTINGS: [(&str, Options); 3] = [
     ("active-backup", &[("mode", "active-backup"), MIIMON]),
