@@ -16,7 +16,7 @@ echo "== tests"
 status=0
 cargo test --workspace --locked --no-fail-fast -- --show-output --test-threads=2 >"$log" 2>&1 || status=$?
 grep -E '^(     Running|test .*(FAILED|ignored)|test result|error|warning: unused|SKIPPED)|against Linux [0-9]|panicked|^failures|  left:|  right:' "$log" || true
-[ "$status" -eq 0 ] || tail -n 200 "$log"
+[ "$status" -eq 0 ] || { echo "== failures"; grep -A3 -E "^(thread '.*' \([0-9]+\) panicked|error)" "$log"; tail -n 200 "$log"; }
 
 passed=$(awk '/^test result/ { sum += $4 } END { print sum + 0 }' "$log")
 failed=$(awk '/^test result/ { sum += $6 } END { print sum + 0 }' "$log")

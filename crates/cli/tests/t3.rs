@@ -54,8 +54,9 @@ fn the_published_findings_show() {
         let run = |name: &str| record.runs.iter().find(|run| run.name == name).unwrap();
         for name in ["one-connection", "four-connections"] {
             let run = run(name);
-            // One of four links and no more; how much of it is left to a busy machine.
-            assert!((0.15..0.26).contains(&run.of_limit), "{dataplane}, {name}: {}", run.of_limit);
+            // One of four links, not two; how much of it is left to a busy machine, and a segment
+            // that arrives late lets a program read in the window what came before it.
+            assert!((0.10..0.35).contains(&run.of_limit), "{dataplane}, {name}: {}", run.of_limit);
             let (sent, received) = (sent_shares(run, "client1"), received_shares(run, "server"));
             assert!(sent[3] > 0.24, "{dataplane}, {name}: sent {sent:?}");
             assert!(received[0] > 0.99, "{dataplane}, {name}: received {received:?}");
