@@ -7,7 +7,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-use super::names::named;
+use super::names::{choice, names};
 use super::options::{INT_MAX, number};
 use super::{Config, ConfigError, ConfigOption, Mode, Values};
 
@@ -186,35 +186,8 @@ impl ArpAllTargets {
     }
 }
 
-impl fmt::Display for ArpValidate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl fmt::Display for ArpAllTargets {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for ArpValidate {
-    type Err = ConfigError;
-
-    fn from_str(text: &str) -> Result<ArpValidate, ConfigError> {
-        let known = ArpValidate::ALL.map(|choice| (choice, choice.name(), Some(choice.number())));
-        named("arp_validate", text, &known)
-    }
-}
-
-impl FromStr for ArpAllTargets {
-    type Err = ConfigError;
-
-    fn from_str(text: &str) -> Result<ArpAllTargets, ConfigError> {
-        let known = ArpAllTargets::ALL.map(|choice| (choice, choice.name(), Some(choice.number())));
-        named("arp_all_targets", text, &known)
-    }
-}
+choice!(ArpValidate, "arp_validate");
+choice!(ArpAllTargets, "arp_all_targets");
 
 /// The kernel's default, and ours.
 const DEFAULT_MISSED_MAX: u32 = 2;
@@ -231,8 +204,6 @@ const IP6_TARGETS: Values = Values::Text {
     takes: "up to 16 IPv6 addresses between commas; with + or - in front they are added to those there are, or removed",
     example: "fe80::1,2001:db8::1",
 };
-const VALIDATE_NAMES: [&str; ArpValidate::ALL.len()] =
-    ["none", "active", "backup", "all", "filter", "filter_active", "filter_backup"];
 
 pub(super) const ARP_INTERVAL: ConfigOption = ConfigOption {
     name: "arp_interval",
@@ -278,7 +249,7 @@ pub(super) const NS_IP6_TARGET: ConfigOption = ConfigOption {
 pub(super) const ARP_VALIDATE: ConfigOption = ConfigOption {
     name: "arp_validate",
     doc: "arp_interval: on which members only the targets' answers count, or only ARP and neighbour discovery (filter)",
-    values: Values::Names(&VALIDATE_NAMES),
+    values: names!(ArpValidate),
     get: |config| config.arp.validate.to_string(),
     set: |config, text| text.parse().map(|choice| config.arp.validate = choice),
 };
@@ -286,7 +257,7 @@ pub(super) const ARP_VALIDATE: ConfigOption = ConfigOption {
 pub(super) const ARP_ALL_TARGETS: ConfigOption = ConfigOption {
     name: "arp_all_targets",
     doc: "active-backup with arp_validate: whether one target has to answer or each",
-    values: Values::Names(&["any", "all"]),
+    values: names!(ArpAllTargets),
     get: |config| config.arp.all_targets.to_string(),
     set: |config, text| text.parse().map(|choice| config.arp.all_targets = choice),
 };

@@ -5,10 +5,8 @@
 //! `bond_option_prio_set`, `bond_option_use_carrier_set`.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
-use super::names::named;
+use super::names::{choice, names};
 use super::options::{digits, number};
 use super::{Config, ConfigError, ConfigOption, Mode, Values};
 
@@ -44,20 +42,7 @@ impl FailOverMac {
     }
 }
 
-impl fmt::Display for FailOverMac {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for FailOverMac {
-    type Err = ConfigError;
-
-    fn from_str(text: &str) -> Result<FailOverMac, ConfigError> {
-        let known = FailOverMac::ALL.map(|choice| (choice, choice.name(), Some(choice.number())));
-        named("fail_over_mac", text, &known)
-    }
-}
+choice!(FailOverMac, "fail_over_mac");
 
 impl Config {
     /// What [`FailOverMac`] members live by: of consequence in active-backup alone.
@@ -102,7 +87,7 @@ pub(super) const FAIL_OVER_MAC: ConfigOption = ConfigOption {
     name: "fail_over_mac",
     doc: "active-backup: all members have the team's address (none), or the team has the active member's (active), or \
           the active member has the team's (follow)",
-    values: Values::Names(&["none", "active", "follow"]),
+    values: names!(FailOverMac),
     get: |config| config.fail_over_mac.to_string(),
     set: |config, text| text.parse().map(|choice| config.fail_over_mac = choice),
 };

@@ -16,7 +16,7 @@ use std::str::FromStr;
 
 use nicteam_wire::Mac;
 
-use super::names::named;
+use super::names::{choice, named, names};
 use super::options::{INT_MAX, device, digits, number};
 use super::{Config, ConfigError, ConfigOption, Mode, Values};
 use crate::lacp::{AdSelect, LacpRate};
@@ -161,7 +161,7 @@ pub(super) const LACP_RATE: ConfigOption = ConfigOption {
 pub(super) const AD_SELECT: ConfigOption = ConfigOption {
     name: "ad_select",
     doc: "802.3ad: which of several aggregates carries the traffic",
-    values: Values::Names(&AD_SELECT_NAMES),
+    values: names!(AdSelect),
     get: |config| config.lacp.select.to_string(),
     set: |config, text| text.parse().map(|select| config.lacp.select = select),
 };
@@ -237,11 +237,6 @@ pub(super) const WAIT_TO_RESTORE: ConfigOption = ConfigOption {
     set: |config, text| number("wait_to_restore", RESTORE, text).map(|n| config.lacp.wait_to_restore_ms = n),
 };
 
-const AD_SELECT_NAMES: [&str; AdSelect::ALL.len()] = {
-    let [a, b, c, d] = AdSelect::ALL;
-    [a.name(), b.name(), c.name(), d.name()]
-};
-
 impl LacpRate {
     /// The kernel's name.
     pub const fn name(self) -> &'static str {
@@ -283,12 +278,6 @@ impl fmt::Display for LacpRate {
     }
 }
 
-impl fmt::Display for AdSelect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
 impl FromStr for LacpRate {
     type Err = ConfigError;
 
@@ -301,14 +290,7 @@ impl FromStr for LacpRate {
     }
 }
 
-impl FromStr for AdSelect {
-    type Err = ConfigError;
-
-    fn from_str(text: &str) -> Result<AdSelect, ConfigError> {
-        let known = AdSelect::ALL.map(|choice| (choice, choice.name(), Some(choice.number())));
-        named("ad_select", text, &known)
-    }
-}
+choice!(AdSelect, "ad_select");
 
 fn on_off(on: bool) -> String {
     if on { "on" } else { "off" }.to_owned()

@@ -6,6 +6,46 @@ use std::str::FromStr;
 use super::options::{digits, one_of};
 use super::{AggrLayers, ConfigError, HashPolicy, Mode, PrimaryReselect};
 
+/// The names of all values of a choice, in the order of its `ALL`.
+macro_rules! names {
+    ($choice:ty) => {{
+        const NAMES: [&str; <$choice>::ALL.len()] = {
+            let mut names = [""; <$choice>::ALL.len()];
+            let mut place = 0;
+            while place < names.len() {
+                names[place] = <$choice>::ALL[place].name();
+                place += 1;
+            }
+            names
+        };
+        $crate::Values::Names(&NAMES)
+    }};
+}
+pub(super) use names;
+
+/// A choice is printed by its name, and read from its name, its number or `default`.
+macro_rules! choice {
+    ($choice:ty, $option:literal) => {
+        impl ::std::fmt::Display for $choice {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl ::std::str::FromStr for $choice {
+            type Err = $crate::ConfigError;
+
+            fn from_str(text: &str) -> Result<Self, $crate::ConfigError> {
+                let known = Self::ALL.map(|choice| (choice, choice.name(), Some(choice.number())));
+                $crate::config::names::named($option, text, &known)
+            }
+        }
+    };
+}
+pub(super) use choice;
+
+choice!(PrimaryReselect, "primary_reselect");
+
 impl Mode {
     /// Every mode, by the kernel's number.
     pub const ALL: [Mode; 7] = [
@@ -182,12 +222,6 @@ impl fmt::Display for AggrLayers {
     }
 }
 
-impl fmt::Display for PrimaryReselect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
 impl FromStr for Mode {
     type Err = ConfigError;
 
@@ -241,15 +275,6 @@ impl FromStr for AggrLayers {
             value: text.to_owned(),
             expected: "L2, L3, L4 or several of them, with commas between".to_owned(),
         })
-    }
-}
-
-impl FromStr for PrimaryReselect {
-    type Err = ConfigError;
-
-    fn from_str(text: &str) -> Result<PrimaryReselect, ConfigError> {
-        let known = PrimaryReselect::ALL.map(|choice| (choice, choice.name(), Some(choice.number())));
-        named("primary_reselect", text, &known)
     }
 }
 

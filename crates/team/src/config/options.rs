@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::names::names;
 use super::{ArpValidate, Config, ConfigError, HashPolicy, Mode, PrimaryReselect, arp, balance, failover, lacp};
 
 /// What can be said about one option: for help, hints and schemas.
@@ -95,35 +96,12 @@ const PEER_NOTIF_DELAY: Values = Values::Number { max: 300_000, words: &[("off",
 const PACKETS_PER_SLAVE: Values =
     Values::Number { max: 65_535, words: &[("default", DEFAULT_PACKETS_PER_SLAVE), ("maxval", 65_535)] };
 
-const MODE_NAMES: [&str; Mode::ALL.len()] = {
-    let mut names = [""; Mode::ALL.len()];
-    let mut place = 0;
-    while place < names.len() {
-        names[place] = Mode::ALL[place].name();
-        place += 1;
-    }
-    names
-};
-const HASH_POLICY_NAMES: [&str; HashPolicy::ALL.len()] = {
-    let mut names = [""; HashPolicy::ALL.len()];
-    let mut place = 0;
-    while place < names.len() {
-        names[place] = HashPolicy::ALL[place].name();
-        place += 1;
-    }
-    names
-};
-const PRIMARY_RESELECT_NAMES: [&str; PrimaryReselect::ALL.len()] = {
-    let [a, b, c] = PrimaryReselect::ALL;
-    [a.name(), b.name(), c.name()]
-};
-
 /// Every option; `mode` first, because others depend on it.
 pub(super) static OPTIONS: [ConfigOption; 36] = [
     ConfigOption {
         name: "mode",
         doc: "how frames are spread over the members",
-        values: Values::Names(&MODE_NAMES),
+        values: names!(Mode),
         get: |config| config.mode.to_string(),
         set: |config, text| {
             config.mode = text.parse()?;
@@ -139,7 +117,7 @@ pub(super) static OPTIONS: [ConfigOption; 36] = [
     ConfigOption {
         name: "xmit_hash_policy",
         doc: "balance-xor, 802.3ad, balance-tlb: what the hash is made of",
-        values: Values::Names(&HASH_POLICY_NAMES),
+        values: names!(HashPolicy),
         get: |config| config.xmit_hash_policy.to_string(),
         set: |config, text| text.parse().map(|policy| config.xmit_hash_policy = policy),
     },
@@ -188,7 +166,7 @@ pub(super) static OPTIONS: [ConfigOption; 36] = [
     ConfigOption {
         name: "primary_reselect",
         doc: "active-backup, balance-tlb, balance-alb: when the preferred member takes over from a working one",
-        values: Values::Names(&PRIMARY_RESELECT_NAMES),
+        values: names!(PrimaryReselect),
         get: |config| config.primary_reselect.to_string(),
         set: |config, text| text.parse().map(|choice| config.primary_reselect = choice),
     },

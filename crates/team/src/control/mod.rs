@@ -22,6 +22,7 @@ mod monitor;
 mod notify;
 mod planning;
 mod probe;
+mod terms;
 mod timers;
 mod words;
 
@@ -33,203 +34,15 @@ use nicteam_wire::Mac;
 pub use self::groups::Group;
 pub use self::hearing::Traffic;
 pub use self::probe::Subnet;
+pub use self::terms::{Duplex, Effect, Event, LinkState, Listen, MemberLink, MemberStatus, TeamError, TimerReason};
 
 use self::balance::Balancer;
 use self::hearing::Hearing;
 use self::monitor::{Member, millis};
 use self::notify::Announcer;
 use self::timers::Timers;
-use crate::lacp::{Lacp, LacpEvent, PortStatus};
-use crate::{Config, ConfigError, MemberId, Mode, Plan, Time};
-
-/// Duplex of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Duplex {
-    /// One direction at a time.
-    Half,
-    /// Both at once.
-    Full,
-}
-
-/// What the operating system says of a member's link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MemberLink {
-    /// Administratively up and carrier present.
-    pub carrier: bool,
-    /// Speed in Mbit/s, if the driver knows it.
-    pub speed_mbps: Option<u32>,
-    /// Duplex, if the driver knows it.
-    pub duplex: Option<Duplex>,
-}
-
-/// A member's state as the team sees it (the kernel's `MII Status` words).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkState {
-    /// Carrier is there and `updelay` has passed.
-    Up,
-    /// Carrier is gone, `downdelay` has not passed: still used (`going down`).
-    Fail,
-    /// No carrier.
-    Down,
-    /// Carrier is back, `updelay` has not passed: not yet used (`going back`).
-    Back,
-}
-
-/// One member, for those who look at a team.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MemberStatus {
-    /// Its place.
-    pub id: MemberId,
-    /// Its device.
-    pub name: String,
-    /// Its state.
-    pub state: LinkState,
-    /// What the operating system said last.
-    pub link: MemberLink,
-    /// True if frames are sent by it (in active-backup, balance-tlb and
-    /// balance-alb: it is the active one).
-    pub active: bool,
-    /// How often it went down since it joined.
-    pub link_failures: u32,
-    /// 802.3ad: its port.
-    pub lacp: Option<PortStatus>,
-}
-
-/// Frames from members that the control side wants to see, whatever becomes of
-/// them in the dataplane.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Listen {
-    /// Slow protocols (EtherType 0x8809): LACP and markers.
-    pub slow: bool,
-    /// ARP.
-    pub arp: bool,
-    /// IPv6 neighbour solicitations and advertisements.
-    pub neighbours: bool,
-}
-
-/// Why [`Team::poll_timeout`] wants to be called back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimerReason {
-    /// The next reading of carrier.
-    MiiMon,
-    /// A member's `updelay` ends: its link is read, and it is up if it still has carrier.
-    UpDelay(MemberId),
-    /// A member's `downdelay` ends: its link is read, and it is down if it still has none.
-    DownDelay(MemberId),
-    /// The next gratuitous ARP or unsolicited neighbour advertisement.
-    PeerNotify,
-    /// The ARP monitor's next round.
-    ArpMon,
-    /// The next report of multicast groups.
-    ResendIgmp,
-    /// balance-tlb, balance-alb: the next learning packets.
-    Learning,
-    /// The same with `tlb_dynamic_lb`: the buckets are dealt anew.
-    Rebalance,
-    /// balance-alb: clients are told their members.
-    ClientUpdate,
-    /// LACP: see [`Lacp::poll_timeout`] of [`Team::lacp`] for what.
-    Lacp,
-}
-
-/// What the shell is to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// Execute this plan from now on.
-    Apply(Plan),
-    /// Show the team's stack a carrier, or none.
-    SetCarrier(bool),
-    /// Send this frame by this member.
-    Transmit {
-        /// The member.
-        member: MemberId,
-        /// The frame, from the destination address on, no check sequence.
-        frame: Vec<u8>,
-    },
-    /// Give a member, or the team, this address.
-    SetMac {
-        /// Whose; none: the team's own, and the members keep theirs.
-        member: Option<MemberId>,
-        /// The address.
-        mac: Mac,
-    },
-    /// Read the multicast groups of the team's stack and call [`Team::handle_groups`].
-    ReadGroups,
-    /// Read the link of every member now and call [`Team::handle_link`] for each.
-    ReadLinks,
-    /// The same; then read the counters of all members and call [`Team::handle_traffic`] once.
-    ReadTraffic,
-    /// Read what the dataplane counted and call [`Team::handle_loads`].
-    ReadLoads,
-    /// Something a user may want to know.
-    Event(Event),
-}
-
-/// Something a user may want to know.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// A member's state changed.
-    Member {
-        /// The member.
-        id: MemberId,
-        /// Its device.
-        name: String,
-        /// Before.
-        from: LinkState,
-        /// Now.
-        to: LinkState,
-    },
-    /// active-backup, balance-tlb, balance-alb: another member, or none, is active now.
-    Active {
-        /// Before.
-        from: Option<MemberId>,
-        /// Now.
-        to: Option<MemberId>,
-    },
-    /// The team has carrier now, or has it no more.
-    Carrier(bool),
-    /// 802.3ad: something happened to a port or an aggregator.
-    Lacp(LacpEvent),
-}
-
-/// A change that the team refuses.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TeamError {
-    /// The configuration is not one the kernel would take.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The team has as many members as it can have.
-    #[error("a team has at most {} members", crate::MAX_MEMBERS)]
-    Full,
-    /// A member of this name is in the team.
-    #[error("`{0}` is a member already")]
-    Duplicate(String),
-    /// No member has this place.
-    #[error("no member at place {0}")]
-    NoMember(MemberId),
-    /// Two modes that cannot follow each other while frames flow.
-    #[error("mode {from} cannot become {to} while the team has members")]
-    ModeNeedsNoMembers {
-        /// The mode now.
-        from: Mode,
-        /// The mode that was asked for.
-        to: Mode,
-    },
-    /// Members would need other addresses (`BOND_OPTFLAG_NOSLAVES` of `fail_over_mac`).
-    #[error("`fail_over_mac` of a team with members cannot change, nor the mode while it is set")]
-    AddressesNeedNoMembers,
-    /// In this mode no member is the active one.
-    #[error("mode {0} has no active member: all that are up carry traffic")]
-    NoActiveMember(Mode),
-    /// A member that cannot become the active one.
-    #[error("`{name}` cannot become active: it is {state}")]
-    NotUp {
-        /// Its device.
-        name: String,
-        /// Its state.
-        state: LinkState,
-    },
-}
+use crate::lacp::Lacp;
+use crate::{Config, MemberId, Mode, Plan, Time};
 
 /// A team's control side.
 #[derive(Clone, Debug)]
