@@ -1,12 +1,10 @@
 //! The team's device: a veth end beside a TAP.
 
-use std::time::Duration;
-
 use nicteam_dataplane::Kind;
 use nicteam_sys::shape::Granularity;
 
 use crate::bench::network::Pair;
-use crate::bench::stream::in_turn;
+use crate::bench::stream::{Times, built_anew};
 use crate::bench::throughput::{STREAMS, spread, words};
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
@@ -16,16 +14,17 @@ use crate::stats::Estimate;
 const OPTIONS: [(&str, &str); 1] = [("mode", "balance-rr")];
 
 /// Measures the raw veth, the team on a veth end and the team on a TAP in one
-/// set of rounds. Nothing is judged: the product has chosen the veth end, for
+/// set of turns. Nothing is judged: the product has chosen the veth end, for
 /// reasons that ARCHITECTURE.md names; this says what the choice costs.
-pub(crate) fn measure(rounds: u32, window: Duration) -> Result<Vec<Figure>, Failure> {
-    let raw = Pair::raw(Granularity::WHOLE)?;
-    let veth = Pair::team(&OPTIONS, Kind::Bpf, Granularity::WHOLE)?;
-    let tap = Pair::team_on_tap(&OPTIONS)?;
+pub(crate) fn measure(times: Times) -> Result<Vec<Figure>, Failure> {
+    let build = || {
+        let veth = Pair::team(&OPTIONS, Kind::Bpf, Granularity::WHOLE)?;
+        Ok(vec![Pair::raw(Granularity::WHOLE)?, veth, Pair::team_on_tap(&OPTIONS)?])
+    };
     let mut figures = Vec::new();
     for streams in STREAMS {
         eprintln!("veth end, TAP: {}", words(streams));
-        let (rates, noise) = Noise::around(|| in_turn(&[&raw, &veth, &tap], streams, rounds, window))?;
+        let (rates, noise) = Noise::around(|| built_anew(build, streams, times))?;
         let [raw, veth, tap] = [&rates[0], &rates[1], &rates[2]];
         for (name, ours, theirs, peer) in [
             ("veth end / raw veth", veth, raw, "raw veth"),

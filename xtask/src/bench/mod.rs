@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use nicteam_sys::process;
 
+use crate::bench::stream::Times;
 use crate::failure::Failure;
 use crate::figure::{Figure, Section};
 use crate::product::Product;
@@ -23,8 +24,11 @@ pub(crate) struct Arguments {
     /// Only this; may be repeated.
     #[arg(long, value_enum)]
     only: Vec<Part>,
-    /// How often each throughput is measured, in turn with its peer.
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    /// How often the hosts of each throughput are built anew.
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
+    pairs: u32,
+    /// How often each throughput is measured on them, in turn with its peer.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// How long each time, milliseconds.
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
@@ -75,10 +79,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Vec<Section>, Failure> {
 }
 
 fn measure(part: Part, arguments: &Arguments, product: &Product) -> Result<Vec<Figure>, Failure> {
-    let window = Duration::from_millis(arguments.window_ms);
+    let Arguments { pairs: builds, rounds, window_ms, .. } = *arguments;
+    let times = Times { builds, rounds, window: Duration::from_millis(window_ms) };
     match part {
-        Part::Throughput => throughput::measure(arguments.rounds, window),
-        Part::Device => device::measure(arguments.rounds, window),
+        Part::Throughput => throughput::measure(times),
+        Part::Device => device::measure(times),
         Part::Choice => choice::measure(),
         Part::Instructions => instructions::measure(product),
         Part::Topology => topology::measure(product, arguments.builds),

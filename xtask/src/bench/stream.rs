@@ -14,21 +14,50 @@ use nix::unistd::Pid;
 
 use crate::bench::network::{FAR, Pair};
 use crate::failure::Failure;
+use crate::stats::Estimate;
 
-/// Measures some pairs of hosts in turn, round by round: what their streams
-/// delivered, payload at the receiver, bit/s, by pair and round.
+/// How often, and how long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    /// How often the hosts are built anew.
+    pub(crate) builds: u32,
+    /// How often each pair has its turn, each time.
+    pub(crate) rounds: u32,
+    /// How long a turn is.
+    pub(crate) window: Duration,
+}
+
+/// Measures some pairs of hosts, built anew several times: what their streams
+/// delivered, payload at the receiver, bit/s, by pair and build; each the median
+/// of its rounds.
+///
+/// Built anew, since where its memory happens to lie stays with a pair for all
+/// its rounds: it favours one by a tenth, and no number of rounds shows it.
+pub(crate) fn built_anew(
+    build: impl Fn() -> Result<Vec<Pair>, Failure>,
+    streams: usize,
+    times: Times,
+) -> Result<Vec<Vec<f64>>, Failure> {
+    let mut rates_bps = Vec::new();
+    for _ in 0..times.builds {
+        let pairs = build()?;
+        rates_bps.resize(pairs.len(), Vec::new());
+        let by_round = in_turn(&pairs, streams, times.rounds, times.window)?;
+        for (medians, rounds) in rates_bps.iter_mut().zip(by_round) {
+            medians.extend(Estimate::of(&rounds).map(|estimate| estimate.median));
+        }
+    }
+    Ok(rates_bps)
+}
+
+/// Measures some pairs of hosts in turn, round by round: bit/s by pair and round.
 ///
 /// All streams stay open; those of one pair send at a time, so that two
 /// neighbouring windows meet the same machine, and a slow change of it favours
 /// nobody: every second round goes the other way round, too. Senders keep to one
 /// processor and receivers to another: where a scheduler happens to put them
 /// changes one stream's rate twofold, for minutes.
-pub(crate) fn in_turn(
-    pairs: &[&Pair],
-    streams: usize,
-    rounds: u32,
-    window: Duration,
-) -> Result<Vec<Vec<f64>>, Failure> {
+fn in_turn(pairs: &[Pair], streams: usize, rounds: u32, window: Duration) -> Result<Vec<Vec<f64>>, Failure> {
     let lanes = pairs.iter().map(|pair| Lane::open(pair, streams)).collect::<Result<Vec<_>, Failure>>()?;
     let mut rates_bps = vec![Vec::new(); pairs.len()];
     thread::scope(|scope| {

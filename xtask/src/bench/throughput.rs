@@ -1,12 +1,10 @@
 //! Teams beside the raw veth, interleaved.
 
-use std::time::Duration;
-
 use nicteam_dataplane::Kind;
 use nicteam_sys::shape::Granularity;
 
 use crate::bench::network::{Options, Pair};
-use crate::bench::stream::in_turn;
+use crate::bench::stream::{Times, built_anew};
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::noise::Noise;
@@ -60,14 +58,14 @@ const TEAMS: [Contestant; 6] = [
 ];
 
 /// Measures every team, with every number of streams.
-pub(crate) fn measure(rounds: u32, window: Duration) -> Result<Vec<Figure>, Failure> {
+pub(crate) fn measure(times: Times) -> Result<Vec<Figure>, Failure> {
     let mut figures = Vec::new();
     for Contestant { name, options, kind, granularity, bound } in TEAMS {
-        let (raw, team) = (Pair::raw(granularity)?, Pair::team(options, kind, granularity)?);
+        let build = || Ok(vec![Pair::raw(granularity)?, Pair::team(options, kind, granularity)?]);
         for streams in STREAMS {
             let name = format!("{name}, {}", words(streams));
             eprintln!("{name}");
-            let (rates, noise) = Noise::around(|| in_turn(&[&raw, &team], streams, rounds, window))?;
+            let (rates, noise) = Noise::around(|| built_anew(build, streams, times))?;
             let ratio = Estimate::of_ratios(&rates[1], &rates[0]);
             let peer = format!("{}, {}", spread("raw veth", &rates[0]), spread("ours", &rates[1]));
             figures.push(Figure::ratio(name, ratio, bound).noise(noise).peer(peer));
