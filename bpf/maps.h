@@ -14,6 +14,8 @@
  */
 volatile struct control control SEC(".data.control");
 struct plan plans[PLAN_SLOTS] SEC(".data.plans");
+/* The loader maps it into its memory: it is renewed by a store. */
+volatile struct lease lease SEC(".data.lease");
 
 /* By interface index. */
 struct {
@@ -44,6 +46,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct loads);
 } loads SEC(".maps");
+
+/* By place. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MAX_MEMBERS);
+	__type(key, __u32);
+	__type(value, struct answer);
+} answers SEC(".maps");
 
 static __always_inline struct tally *team_tally(void)
 {

@@ -10,7 +10,7 @@
 
 #include <linux/types.h>
 
-#define LAYOUT_VERSION 4
+#define LAYOUT_VERSION 5
 
 #define MAX_MEMBERS 32
 #define MAX_BUCKETS 256
@@ -26,6 +26,9 @@ enum choose {
 	CHOOSE_ALL = 4,		/* every bit of `all` */
 	CHOOSE_BALANCE = 5,	/* as CHOOSE_HASH, or `other`; balance.h says which */
 };
+
+/* Beside enum choose: as long as the lease runs; see lease.h. */
+#define CHOOSE_LEASED 8
 
 #define BALANCE_ALB 1	      /* frames are balanced as balance-alb does, else as balance-tlb */
 #define BALANCE_DESTINATION 2 /* by the IP destination, else by `policy` */
@@ -75,7 +78,8 @@ struct plan_member {
 /* A plan (nicteam_team::Plan). */
 struct plan {
 	__u64 generation;
-	__u32 choose;		  /* enum choose */
+	__u64 lease_ns;		  /* how long it is executed without its process; CHOOSE_LEASED */
+	__u32 choose;		  /* enum choose, and CHOOSE_LEASED */
 	__u32 policy;		  /* enum policy */
 	__u32 table_len;	  /* 0 to MAX_BUCKETS; 0 drops */
 	__u32 packets_per_member; /* 0: at random */
@@ -94,6 +98,27 @@ struct control {
 	__u32 active;	    /* the slot of the plan in force */
 	__u32 team_ifindex; /* where members' frames go */
 	__u32 own_clsact;   /* the loader made the team device's clsact */
+};
+
+/* What the process of the team renews while it runs. */
+struct lease {
+	__u64 renewed_ns; /* when it last did, by bpf_ktime_get_ns() (CLOCK_MONOTONIC) */
+};
+
+/* What a LACPDU says of its sender, in the order of the wire, and a zero. */
+struct port_info {
+	__u64 words[2];
+};
+
+#define LACPDU_FRAME_LEN 124
+
+/* What a member tells its partner while the process of the team does not; by place. */
+struct answer {
+	__u64 heard_ns;		  /* when the partner last said `partner`; 0: it has said something else since */
+	__u64 answered_ns;	  /* when the program last answered */
+	struct port_info partner; /* what the partner said of itself in the PDU that is answered */
+	__u8 frame[LACPDU_FRAME_LEN];
+	__u32 used; /* 0: there is no answer */
 };
 
 /* Where a device is in its team. */
@@ -116,6 +141,7 @@ struct counters {
 struct tally {
 	__u64 unsent;	   /* frames from the stack that no member could send */
 	__u64 round_robin; /* frames that took part; the lower 32 bits count turns */
+	__u64 answered;	   /* LACPDUs of partners that were answered for the process */
 };
 
 /* What the stack sent, on one CPU: bytes by bucket, and at last those not balanced. */
@@ -124,13 +150,16 @@ struct loads {
 };
 
 _Static_assert(sizeof(struct plan_member) == 40, "as in layout.rs");
-_Static_assert(sizeof(struct plan) == 1584, "as in layout.rs");
-_Static_assert(__builtin_offsetof(struct plan, table) == 48, "as in layout.rs");
-_Static_assert(__builtin_offsetof(struct plan, members) == 304, "as in layout.rs");
+_Static_assert(sizeof(struct plan) == 1592, "as in layout.rs");
+_Static_assert(__builtin_offsetof(struct plan, table) == 56, "as in layout.rs");
+_Static_assert(__builtin_offsetof(struct plan, members) == 312, "as in layout.rs");
 _Static_assert(sizeof(struct control) == 16, "as in layout.rs");
 _Static_assert(sizeof(struct place) == 8, "as in layout.rs");
 _Static_assert(sizeof(struct counters) == 48, "as in layout.rs");
-_Static_assert(sizeof(struct tally) == 16, "as in layout.rs");
+_Static_assert(sizeof(struct tally) == 24, "as in layout.rs");
+_Static_assert(sizeof(struct lease) == 8, "as in layout.rs");
+_Static_assert(sizeof(struct answer) == 160, "as in layout.rs");
+_Static_assert(__builtin_offsetof(struct answer, frame) == 32, "as in layout.rs");
 _Static_assert(sizeof(struct loads) == 2056, "as in layout.rs");
 
 #endif

@@ -10,6 +10,7 @@
 #include "balance.h"
 #include "frame.h"
 #include "hash.h"
+#include "lease.h"
 #include "maps.h"
 #include "plan.h"
 
@@ -202,8 +203,10 @@ int team_egress(struct __sk_buff *skb)
 {
 	__u32 slot = active_slot();
 	const struct plan *plan = plan_in(slot);
+	__u32 choose = plan->choose;
 
-	switch (plan->choose) {
+choose:
+	switch (choose) {
 	case CHOOSE_ONE:
 		return send(skb, plan, plan->table[0]);
 	case CHOOSE_HASH:
@@ -215,7 +218,11 @@ int team_egress(struct __sk_buff *skb)
 	case CHOOSE_BALANCE:
 		return send_balanced(skb, plan);
 	default:
-		return drop_unsent();
+		/* Here, where plans without a lease never come. */
+		if (!(choose & CHOOSE_LEASED) || lease_is_over(plan))
+			return drop_unsent();
+		choose &= ~CHOOSE_LEASED;
+		goto choose;
 	}
 }
 
@@ -248,8 +255,11 @@ int member_ingress(struct __sk_buff *skb)
 	const struct place *member = bpf_map_lookup_elem(&places, &ifindex);
 	const struct plan *plan = plan_in(active_slot());
 
-	if (is_link_local(skb))
+	if (is_link_local(skb)) {
+		if (member && plan->lease_ns && answer_partner(skb, member->place, plan->lease_ns))
+			return bpf_redirect(ifindex, 0);
 		return TC_ACT_OK;
+	}
 	if (!member) /* on its way out of the team */
 		return TC_ACT_OK;
 	__u32 place = bounded_place(member->place);

@@ -38,6 +38,13 @@ impl Product {
         command
     }
 
+    /// `nicteam team run NAME`, to be completed.
+    pub(crate) fn team_run(&self, name: &str) -> Command {
+        let mut command = self.command();
+        command.args(["team", "run", name]);
+        command
+    }
+
     /// Builds an experiment's topology and holds it.
     pub(crate) fn hold(&self, experiment: &str) -> Result<Held, Failure> {
         Held::start(self.command().args(["lab", "up", experiment, "--json"]))

@@ -16,6 +16,9 @@ pub struct Aggregation {
     pub system: String,
     /// The aggregator that carries the traffic, if there is one.
     pub active: Option<Aggregator>,
+    /// LACPDUs that the dataplane answered while this process, or one before it, did not run.
+    #[serde(default)]
+    pub answered: u64,
 }
 
 /// An aggregator.
@@ -79,7 +82,7 @@ pub struct PortEnd {
 
 impl Aggregation {
     /// That of a team, if its mode is 802.3ad.
-    pub(crate) fn of(team: &Team) -> Option<Aggregation> {
+    pub(crate) fn of(team: &Team, answered: u64) -> Option<Aggregation> {
         let lacp = team.lacp()?;
         let active = lacp.active_aggregator().map(|aggregator| Aggregator {
             id: aggregator.id,
@@ -93,6 +96,7 @@ impl Aggregation {
             system_priority: config.ad_actor_sys_prio,
             system: config.ad_actor_system.to_string(),
             active,
+            answered,
         })
     }
 

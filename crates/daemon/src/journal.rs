@@ -88,6 +88,11 @@ pub enum Happened {
         /// Its number.
         generation: u64,
     },
+    /// 802.3ad on eBPF: the process did not run for a while.
+    Stalled {
+        /// How long, milliseconds.
+        ms: u64,
+    },
     /// Something could not be done; the team goes on unless it says otherwise.
     Trouble {
         /// In words.
@@ -200,6 +205,9 @@ impl fmt::Display for Happened {
                 changed.iter().try_for_each(|change| write!(f, " {change}"))
             }
             Happened::Plan { generation } => write!(f, "plan {generation}"),
+            Happened::Stalled { ms } => {
+                write!(f, "the process did not run for {}.{} s", ms / 1000, ms % 1000 / 100)
+            }
             Happened::Trouble { text } => write!(f, "warning: {text}"),
         }
     }

@@ -16,7 +16,10 @@ mod packet;
 
 use std::os::fd::BorrowedFd;
 
+use std::time::Duration;
+
 use nicteam_sys::packet::Received;
+use nicteam_team::lacp::Answer;
 use nicteam_team::{Loads, MemberId, Plan};
 
 pub use bpf::{BpfDataplane, DryRun};
@@ -70,6 +73,17 @@ pub struct Counters {
     pub rx_drops: u64,
 }
 
+/// What an ended process last said to the partner of a member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remembered {
+    /// Interface index of the member.
+    pub index: u32,
+    /// What it said, and to what.
+    pub answer: Answer,
+    /// How long ago the partner last said that.
+    pub silence: Duration,
+}
+
 /// A dataplane that cannot do its work.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -119,6 +133,21 @@ pub trait Dataplane: Send {
 
     /// Sends one frame of the control side by a member, past the plan.
     fn transmit(&mut self, id: MemberId, frame: &[u8]) -> Result<(), Error>;
+
+    /// The process of the team lives, and this is what it says to partners that
+    /// say on what they last said. Where the dataplane goes on without its
+    /// process, this renews the lease of the plan ([`Plan::lease`]), and for a
+    /// process that does not call this for 400 ms the partners are answered: as
+    /// long as the lease runs with these, then once more, that the member is
+    /// not in sync. Elsewhere nothing happens. Cheap if nothing changed.
+    fn renew(&mut self, answers: &[Answer]) -> Result<(), Error>;
+
+    /// What the process said that ended before this one took over; nothing of
+    /// partners that have said something else since.
+    fn remembered(&self) -> Result<Vec<Remembered>, Error>;
+
+    /// LACPDUs that were answered for a process that did not.
+    fn answered(&self) -> Result<u64, Error>;
 
     /// What each member carried, by place.
     fn counters(&self) -> Result<Vec<(MemberId, Counters)>, Error>;

@@ -7,6 +7,7 @@
 mod common;
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use common::bench::Bench;
 use common::frames::{Random, frames};
@@ -23,6 +24,8 @@ const FRAMES: usize = 10_000;
 const FEW_FRAMES: usize = 1_000;
 /// Frames in flight at once: no buffer on the way is that small.
 const WINDOW: usize = 256;
+/// Longer than any test.
+const LEASE: Duration = Duration::from_secs(3600);
 /// Hash policies with a table that the packet dataplane gets.
 const SAMPLE: usize = 3;
 
@@ -44,8 +47,10 @@ fn all_three_choose_alike() {
     assert!(tagged > FRAMES / 10, "only {tagged} frames have a tag");
     let mut bpf = may_run_bpf("all_three_choose_alike, eBPF's part").then(BpfRig::new);
     let mut state = PlanState::new(0);
-    for (choose, sampled) in sample() {
-        let plan = plan(1, choose, MEMBERS);
+    for (number, (choose, sampled)) in sample().into_iter().enumerate() {
+        // A lease that runs makes no difference.
+        let lease = (number % 2 == 1).then_some(LEASE);
+        let plan = Plan { lease, ..plan(1, choose, MEMBERS) };
         let mut before = state.clone();
         state.loads = Loads::default();
         let planned: Vec<Action> = frames.iter().map(|bytes| plan.choose(&view(bytes), &mut state)).collect();

@@ -163,7 +163,8 @@ const KNOWN: &[Known] = &[
         name: "newer-than-the-guest",
         is: |difference| match difference.option {
             "ad_select" => matches!(difference.value.trim(), "3" | "actor_port_prio"),
-            "actor_port_prio" | "coupled_control" | "lacp_strict" | "aggregate_wait" | "wait_to_restore" => true,
+            "actor_port_prio" | "coupled_control" | "lacp_strict" | "aggregate_wait" | "wait_to_restore"
+            | "lacp_lease" => true,
             _ => false,
         },
     },

@@ -1,5 +1,7 @@
 //! The plan: what a dataplane does with each frame.
 
+use std::time::Duration;
+
 use nicteam_wire::{Frame, Mac};
 
 use crate::balance::{self, Balance, Loads};
@@ -21,6 +23,9 @@ pub struct Plan {
     pub choose: Choose,
     /// The members, by place: how each sends and what becomes of its frames.
     pub members: Vec<PlanMember>,
+    /// For how long a dataplane that goes on without its process may send by it;
+    /// none: for ever. 802.3ad has one, for a partner has to be spoken to.
+    pub lease: Option<Duration>,
 }
 
 /// How a frame from the stack finds its member.
@@ -148,7 +153,7 @@ impl PlanState {
 impl Plan {
     /// A plan that drops everything: what a team starts with.
     pub fn nobody() -> Plan {
-        Plan { generation: 0, choose: Choose::Nobody, members: Vec::new() }
+        Plan { generation: 0, choose: Choose::Nobody, members: Vec::new(), lease: None }
     }
 
     /// This member's line, if it has one.

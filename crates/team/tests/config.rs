@@ -402,7 +402,8 @@ fn any_lacp() -> impl Strategy<Value = LacpOptions> {
     );
     let switches = (any::<bool>(), any::<bool>(), any::<bool>());
     let prios = prop::collection::btree_map("[a-z][a-z0-9.-]{0,14}", 0..255_u16, 0..4);
-    let numbers = (1..=u16::MAX, 0..=1023_u16, prios, 0..=i32::MAX as u32, 0..=i32::MAX as u32);
+    let ms = || 0..=i32::MAX as u32;
+    let numbers = (1..=u16::MAX, 0..=1023_u16, prios, ms(), ms(), ms());
     (choices, switches, numbers).prop_map(|(choices, switches, numbers)| LacpOptions {
         rate: choices.0,
         select: choices.1,
@@ -415,6 +416,7 @@ fn any_lacp() -> impl Strategy<Value = LacpOptions> {
         actor_port_prio: numbers.2,
         aggregate_wait_ms: numbers.3,
         wait_to_restore_ms: numbers.4,
+        lease_ms: numbers.5,
     })
 }
 

@@ -5,6 +5,8 @@
 //! everything panics with what the system said.
 #![forbid(unsafe_code)]
 
+mod openvswitch;
+
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -12,6 +14,8 @@ use std::time::{Duration, Instant};
 use nicteam_sys::netlink::{Link, Netlink, VethEnd};
 use nicteam_sys::netns::{self, NetNs};
 use nicteam_sys::packet::{Batch, PacketSocket};
+
+pub use openvswitch::OpenVSwitch;
 
 /// True if the test may make networks; else it says so, and is to return.
 pub fn may_make_networks() -> bool {

@@ -240,29 +240,45 @@ impl SlowPdu {
 }
 
 impl PortInfo {
+    /// Bytes of it on the wire.
+    pub const LEN: usize = 15;
+
+    /// Its bytes in the order of the wire.
+    pub fn to_bytes(&self) -> [u8; PortInfo::LEN] {
+        let mut bytes = [0; PortInfo::LEN];
+        bytes[..2].copy_from_slice(&self.system_priority.to_be_bytes());
+        bytes[2..8].copy_from_slice(&self.system.0);
+        bytes[8..10].copy_from_slice(&self.key.to_be_bytes());
+        bytes[10..12].copy_from_slice(&self.port_priority.to_be_bytes());
+        bytes[12..14].copy_from_slice(&self.port.to_be_bytes());
+        bytes[14] = self.state.0;
+        bytes
+    }
+
+    /// What these bytes say; any bytes say something.
+    pub fn from_bytes(bytes: &[u8; PortInfo::LEN]) -> PortInfo {
+        let word = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
+        PortInfo {
+            system_priority: word(0),
+            system: Mac(std::array::from_fn(|byte| bytes[2 + byte])),
+            key: word(8),
+            port_priority: word(10),
+            port: word(12),
+            state: LacpState(bytes[14]),
+        }
+    }
+
     /// Writes the 20 bytes of an information TLV.
     fn write(&self, kind: u8, bytes: &mut [u8]) {
         bytes[..2].copy_from_slice(&[kind, INFO_LEN]);
-        bytes[2..4].copy_from_slice(&self.system_priority.to_be_bytes());
-        bytes[4..10].copy_from_slice(&self.system.0);
-        bytes[10..12].copy_from_slice(&self.key.to_be_bytes());
-        bytes[12..14].copy_from_slice(&self.port_priority.to_be_bytes());
-        bytes[14..16].copy_from_slice(&self.port.to_be_bytes());
-        bytes[16] = self.state.0;
+        bytes[2..2 + PortInfo::LEN].copy_from_slice(&self.to_bytes());
     }
 
     fn read(what: &'static str, bytes: &[u8; LEN], at: usize) -> Result<PortInfo, Malformed> {
         if bytes[at + 1] != INFO_LEN {
             return Err(field(what, bytes[at + 1]));
         }
-        Ok(PortInfo {
-            system_priority: word(bytes, at + 2),
-            system: mac(bytes, at + 4),
-            key: word(bytes, at + 10),
-            port_priority: word(bytes, at + 12),
-            port: word(bytes, at + 14),
-            state: LacpState(bytes[at + 16]),
-        })
+        Ok(PortInfo::from_bytes(&std::array::from_fn(|byte| bytes[at + 2 + byte])))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod iperf3;
 mod live;
+mod stall;
 mod t3;
 
 use nicteam_sys::process;
@@ -44,13 +45,15 @@ pub(crate) enum Part {
     T3User,
     /// The tcp workload beside iperf3.
     Iperf3,
+    /// 802.3ad while its process is stopped, killed, replaced.
+    Stall,
     /// The live tests that kill and clean up.
     Live,
 }
 
 const TOOLS: [Tool; 2] = [("iperf3", "iperf3"), ("setpriv", "util-linux")];
 
-const PARTS: [Part; 5] = [Part::T3Bpf, Part::T3Packet, Part::T3User, Part::Iperf3, Part::Live];
+const PARTS: [Part; 6] = [Part::T3Bpf, Part::T3Packet, Part::T3User, Part::Iperf3, Part::Stall, Part::Live];
 
 /// Measures, and prints each part as soon as it is there.
 pub(crate) fn run(arguments: &Arguments) -> Result<Vec<Section>, Failure> {
@@ -81,6 +84,7 @@ fn measure(part: Part, arguments: &Arguments, product: &Product, scratch: &Scrat
         Part::T3Packet => t3(t3::Setting::Packet),
         Part::T3User => t3(t3::Setting::User),
         Part::Iperf3 => iperf3::measure(product, arguments.rounds, arguments.seconds, scratch),
+        Part::Stall => stall::measure(product, scratch),
         Part::Live => live::measure(),
     }
 }
@@ -92,6 +96,7 @@ impl Part {
             Part::T3Packet => "T3, packet dataplane, root",
             Part::T3User => "T3, ordinary user",
             Part::Iperf3 => "tcp workload beside iperf3 on the same link",
+            Part::Stall => "802.3ad while its process is stopped, killed, replaced (bpf dataplane)",
             Part::Live => "killed teams and interrupted labs",
         }
     }

@@ -62,12 +62,14 @@ impl Shell {
             mac,
             mtu,
             held,
+            unspoken: Vec::new(),
             gone,
             clock,
             netlink,
             monitor,
             ethtool,
             ears: Ears::default(),
+            renewed: clock.now(),
             notify,
             journal,
             keeping,
@@ -141,6 +143,8 @@ impl Shell {
             .reduce(|a, b| (a.0.min(b.0), a.1.min(b.1)))
             .unwrap_or((65_536, 65_535));
         self.netlink.set_gso_max(self.device.index, size, segs)?;
+        let remembered = self.dataplane.remembered()?;
+        self.team.begin_members();
         for candidate in found {
             let name = candidate.link.name.clone();
             if self.members.iter().any(|member| member.port.name == name) {
@@ -157,15 +161,25 @@ impl Shell {
             // It can hear and speak before the team wants it to.
             self.adjust_ears();
             let state = ports::read(&self.ethtool, &name)?;
+            if let Some(left) = remembered.iter().find(|left| (left.index, left.answer.member) == (port.index, id)) {
+                self.team.remember(left.answer.clone(), left.silence);
+            }
             self.team.add_member_at(id, &name, state, self.clock.now())?;
             self.drain();
             self.team.handle_member_mac(id, own);
             self.drain();
         }
         self.read_links();
+        self.team.members_complete(self.clock.now());
+        self.drain();
         self.held = false;
         let plan = self.team.plan().clone();
         self.execute(&plan)?;
+        self.renew();
+        for (member, frame) in std::mem::take(&mut self.unspoken) {
+            let sent = self.dataplane.transmit(member, &frame);
+            self.tell(sent);
+        }
         self.device.set_carrier(&mut self.netlink, self.team.carrier())?;
         self.netlink.set_up(self.device.index, true)?;
         self.announce_addresses()?;

@@ -15,7 +15,7 @@ use std::time::Duration;
 use nicteam_dataplane::{Dataplane, Kind, TeamDevice};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Monitor, Netlink};
-use nicteam_team::{Effect, MemberId, Plan, Team};
+use nicteam_team::{Effect, MemberId, Plan, Team, Time};
 use nicteam_wire::Mac;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
@@ -37,6 +37,8 @@ pub(crate) struct Shell {
     /// True while members are still being taken in: plan and carrier wait, or a
     /// team that is taken over would drop the frames of members it has yet to meet.
     held: bool,
+    /// What members have to say meanwhile; it leaves behind the plan.
+    unspoken: Vec<(MemberId, Vec<u8>)>,
     /// True once the team device is gone.
     gone: bool,
     clock: Clock,
@@ -44,11 +46,19 @@ pub(crate) struct Shell {
     monitor: Monitor,
     ethtool: Ethtool,
     ears: Ears,
+    /// When the lease of the plan was renewed last.
+    renewed: Time,
     notify: Notify,
     journal: Arc<Journal>,
     keeping: Option<Keeping>,
     _lock: Lock,
 }
+
+/// How often the lease of a plan is renewed at least; the eBPF dataplane speaks
+/// for a process that has not done so for 400 ms.
+const RENEWAL: Duration = Duration::from_millis(150);
+/// A silence of this process that is worth telling.
+const STALL: Duration = Duration::from_secs(1);
 
 impl Shell {
     /// What executes the plan.
@@ -65,6 +75,10 @@ impl Shell {
             self.adjust_ears();
             let waited = self.wait(woken);
             self.tell(waited);
+            // What was heard until now is taken in before what is due now: a process
+            // that was stopped must not take a partner for silent whose PDUs wait.
+            let now = self.clock.now();
+            self.notice_stall(now);
             self.take_changes();
             self.hear();
             while let Ok(request) = inbox.try_recv() {
@@ -82,10 +96,11 @@ impl Shell {
                 return Err(self.end());
             }
             self.take_punted();
-            if self.team.poll_timeout().is_some_and(|(deadline, _)| deadline <= self.clock.now()) {
-                self.team.handle_timeout(self.clock.now());
+            if self.team.poll_timeout().is_some_and(|(deadline, _)| deadline <= now) {
+                self.team.handle_timeout(now);
                 self.drain();
             }
+            self.renew();
             self.keep();
         }
     }
@@ -113,6 +128,7 @@ impl Shell {
             Some((deadline, _)) => self.clock.until(deadline) + Duration::from_micros(999),
             None => Duration::from_secs(3600),
         };
+        let timeout = if self.team.plan().lease.is_some() { timeout.min(RENEWAL) } else { timeout };
         let timeout = PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX);
         let ends = [self.monitor.as_fd(), woken.as_fd()].into_iter();
         let fds = ends.chain(self.dataplane.punts()).chain(self.ears.fds());
@@ -124,6 +140,22 @@ impl Shell {
         let mut wakes = [0; 64];
         while matches!((&*woken).read(&mut wakes), Ok(read) if read == wakes.len()) {}
         Ok(())
+    }
+
+    /// Says that this process lives, and what to say to the partners when it does not.
+    fn renew(&mut self) {
+        let answers = self.team.answers();
+        let renewed = self.dataplane.renew(&answers);
+        self.tell(renewed);
+        self.renewed = self.clock.now();
+    }
+
+    /// Tells of a time in which somebody else had to speak for this process.
+    fn notice_stall(&self, now: Time) {
+        let silence = now.since(self.renewed);
+        if self.team.plan().lease.is_some() && self.dataplane.kind() == Kind::Bpf && silence >= STALL {
+            self.note(Happened::Stalled { ms: u64::try_from(silence.as_millis()).unwrap_or(u64::MAX) });
+        }
     }
 
     /// Hands the team what its plan punted.
@@ -164,8 +196,10 @@ impl Shell {
         while let Some(effect) = self.team.poll_effect() {
             let done = match effect {
                 Effect::Apply(_) | Effect::SetCarrier(_) | Effect::ReadGroups if self.held => Ok(()),
-                // Until the plan is in force its members have nothing to say.
-                Effect::Transmit { .. } if self.held => Ok(()),
+                Effect::Transmit { member, frame } if self.held => {
+                    self.unspoken.push((member, frame));
+                    Ok(())
+                }
                 Effect::Apply(plan) => self.execute(&plan),
                 Effect::SetCarrier(carrier) => self.device.set_carrier(&mut self.netlink, carrier),
                 Effect::Transmit { member, frame } => self.dataplane.transmit(member, &frame),

@@ -120,7 +120,7 @@ impl Shell {
             mode: config.mode.to_string(),
             options: config.options().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
             active,
-            lacp: Aggregation::of(&self.team),
+            lacp: Aggregation::of(&self.team, self.dataplane.answered()?),
             dataplane: report.dataplane.to_string(),
             generation: plan.generation,
             uptime_ms: self.clock.now().as_nanos() / 1_000_000,

@@ -1,8 +1,9 @@
 //! In place of the eBPF dataplane, in a build that found no clang.
 
+use nicteam_team::lacp::Answer;
 use nicteam_team::{Loads, MemberId, Plan};
 
-use crate::{Counters, Dataplane, Error, Kind, Port, TeamDevice};
+use crate::{Counters, Dataplane, Error, Kind, Port, Remembered, TeamDevice};
 
 const REASON: &str = "this build has no eBPF programs; hint: install clang and build again";
 
@@ -63,6 +64,18 @@ impl Dataplane for BpfDataplane {
     }
 
     fn transmit(&mut self, _: MemberId, _: &[u8]) -> Result<(), Error> {
+        match *self {}
+    }
+
+    fn renew(&mut self, _: &[Answer]) -> Result<(), Error> {
+        match *self {}
+    }
+
+    fn remembered(&self) -> Result<Vec<Remembered>, Error> {
+        match *self {}
+    }
+
+    fn answered(&self) -> Result<u64, Error> {
         match *self {}
     }
 

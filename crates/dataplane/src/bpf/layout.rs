@@ -2,15 +2,18 @@
 //! and both sides assert the sizes and offsets.
 
 use std::mem::{offset_of, size_of};
+use std::time::Duration;
 
 use nicteam_team::balance::{Eligible, Number};
 use nicteam_team::{Balance, Choose, HashPolicy, MAX_BUCKETS, MAX_MEMBERS, MemberId, Receive};
-use nicteam_wire::Mac;
+use nicteam_wire::{Mac, PortInfo};
 
 use crate::{Error, Port};
 
 /// Raised by any change of this file.
-pub(super) const LAYOUT_VERSION: u32 = 4;
+pub(super) const LAYOUT_VERSION: u32 = 5;
+/// Bytes of a frame with a LACPDU, without check sequence.
+pub(super) const LACPDU_FRAME_LEN: usize = 124;
 /// Slots for plans; see [`super::slots`].
 pub(super) const PLAN_SLOTS: u32 = 16;
 
@@ -58,6 +61,8 @@ const MEMBER_OWN: u32 = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub generation: u64,
+    /// How long it is executed without its process; with `CHOOSE_LEASED`.
+    pub lease_ns: u64,
     pub choose: u32,
     pub policy: u32,
     pub table_len: u32,
@@ -80,6 +85,19 @@ pub(super) struct Control {
     pub active: u32,
     pub team_ifindex: u32,
     pub own_clsact: u32,
+}
+
+/// `struct answer`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Answer {
+    /// When the partner last said `partner` ([`super::lease::now_ns`]); 0: it has said something else since.
+    pub heard_ns: u64,
+    pub answered_ns: u64,
+    /// As on the wire, and a zero.
+    pub partner: [u8; 16],
+    pub frame: [u8; LACPDU_FRAME_LEN],
+    pub used: u32,
 }
 
 /// `struct place`.
@@ -108,6 +126,7 @@ pub(super) struct Counters {
 pub(super) struct Tally {
     pub unsent: u64,
     pub round_robin: u64,
+    pub answered: u64,
 }
 
 /// `struct loads`.
@@ -128,13 +147,15 @@ const _: () = {
     assert!(MAX_MEMBERS == 32 && MAX_BUCKETS == 256);
     assert!(PLAN_SLOTS.is_power_of_two() && PLAN_SLOTS <= 32);
     assert!(size_of::<PlanMember>() == 40);
-    assert!(size_of::<Plan>() == 1584);
-    assert!(offset_of!(Plan, table) == 48);
-    assert!(offset_of!(Plan, members) == 304);
+    assert!(size_of::<Plan>() == 1592);
+    assert!(offset_of!(Plan, table) == 56);
+    assert!(offset_of!(Plan, members) == 312);
     assert!(size_of::<Control>() == 16);
     assert!(size_of::<Place>() == 8);
     assert!(size_of::<Counters>() == 48);
-    assert!(size_of::<Tally>() == 16);
+    assert!(size_of::<Tally>() == 24);
+    assert!(size_of::<Answer>() == 160);
+    assert!(offset_of!(Answer, frame) == 32);
     assert!(size_of::<Loads>() == 2056);
 };
 
@@ -151,12 +172,39 @@ unsafe impl Plain for Counters {}
 unsafe impl Plain for Tally {}
 // SAFETY: as above.
 unsafe impl Plain for Loads {}
+// SAFETY: as above.
+unsafe impl Plain for Answer {}
+
+impl Default for Answer {
+    /// Nothing is answered.
+    fn default() -> Answer {
+        Answer { heard_ns: 0, answered_ns: 0, partner: [0; 16], frame: [0; LACPDU_FRAME_LEN], used: 0 }
+    }
+}
+
+impl Answer {
+    /// An answer in the kernel's form; nothing if its frame is no whole LACPDU.
+    /// `heard_ns`: when the partner said what is answered.
+    pub(super) fn new(answer: &nicteam_team::lacp::Answer, heard_ns: u64) -> Option<Answer> {
+        let frame = answer.frame.as_slice().try_into().ok()?;
+        let mut partner = [0; 16];
+        partner[..PortInfo::LEN].copy_from_slice(&answer.partner.to_bytes());
+        Some(Answer { heard_ns, answered_ns: 0, partner, frame, used: 1 })
+    }
+
+    /// The answer of a member, if there is one.
+    pub(super) fn of(&self, member: MemberId) -> Option<nicteam_team::lacp::Answer> {
+        let partner = self.partner.first_chunk().map(PortInfo::from_bytes)?;
+        (self.used != 0).then(|| nicteam_team::lacp::Answer { member, frame: self.frame.to_vec(), partner })
+    }
+}
 
 impl Default for Plan {
     /// The plan that drops everything.
     fn default() -> Plan {
         Plan {
             generation: 0,
+            lease_ns: 0,
             choose: CHOOSE_NOBODY,
             policy: 0,
             table_len: 0,
@@ -179,6 +227,8 @@ const CHOOSE_HASH: u32 = 2;
 const CHOOSE_ROUND_ROBIN: u32 = 3;
 const CHOOSE_ALL: u32 = 4;
 const CHOOSE_BALANCE: u32 = 5;
+/// Beside one of these.
+const CHOOSE_LEASED: u32 = 8;
 
 /// `BALANCE_...`.
 const BALANCE_ALB: u32 = 1;
@@ -213,6 +263,11 @@ impl Plan {
                 own.all = members.bits();
             }
             Choose::Balance(balance) => own.set_balance(balance)?,
+        }
+        if let Some(lease) = plan.lease {
+            own.choose |= CHOOSE_LEASED;
+            // Zero would stand for none.
+            own.lease_ns = saturating_ns(lease).max(1);
         }
         for line in &plan.members {
             own.members[line.id.index()] = member(line);
@@ -282,6 +337,10 @@ fn member(line: &nicteam_team::PlanMember) -> PlanMember {
     own
 }
 
+fn saturating_ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
 fn padded(mac: Mac) -> [u8; 8] {
     let [a, b, c, d, e, f] = mac.0;
     [a, b, c, d, e, f, 0, 0]
@@ -324,7 +383,7 @@ mod tests {
     fn a_table_too_long_is_refused() {
         let table = vec![MemberId::new(0).unwrap(); MAX_BUCKETS + 1];
         let choose = Choose::Hash { policy: HashPolicy::Layer2, table };
-        let plan = nicteam_team::Plan { generation: 1, choose, members: Vec::new() };
+        let plan = nicteam_team::Plan { generation: 1, choose, members: Vec::new(), lease: None };
         let refused = Plan::new(&plan, []).unwrap_err().to_string();
         assert!(refused.contains("257 entries"), "{refused}");
     }

@@ -7,6 +7,7 @@
 
 mod inject;
 mod layout;
+mod lease;
 mod object;
 mod punted;
 mod run;
@@ -14,15 +15,18 @@ mod slots;
 mod speech;
 mod tc;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::OnceLock;
+use std::time::Duration;
 
+use nicteam_team::lacp::Answer;
 use nicteam_team::{Choose, Loads, MemberId, Plan};
 
-use crate::{Counters, Dataplane, Error, Kind, Port, TeamDevice};
+use crate::{Counters, Dataplane, Error, Kind, Port, Remembered, TeamDevice};
 use inject::Injector;
 use layout::{Control, LAYOUT_VERSION, Place};
+use lease::Lease;
 use object::{Object, Predecessor};
 use punted::Punted;
 use slots::Slots;
@@ -37,6 +41,9 @@ pub struct BpfDataplane {
     device: TeamDevice,
     object: Object,
     slots: Slots,
+    lease: Lease,
+    /// What the programs answer, as it was written last.
+    answers: BTreeMap<MemberId, Answer>,
     ports: BTreeMap<MemberId, Port>,
     injector: Injector,
     /// Behind the team device, once a plan punts.
@@ -79,9 +86,12 @@ impl BpfDataplane {
             Predecessor::None => BpfDataplane::fresh(device, injector, false),
             Predecessor::Same(maps) => {
                 let object = Object::load(Some(*maps))?;
+                let ports = ports_of(&object.maps)?;
                 let mut own = BpfDataplane {
                     slots: Slots::taken_over(&object.maps)?,
-                    ports: ports_of(&object.maps)?,
+                    lease: object.maps.lease()?,
+                    answers: answers_of(&object.maps)?,
+                    ports,
                     device: device.clone(),
                     object,
                     injector,
@@ -109,8 +119,10 @@ impl BpfDataplane {
         object.maps.set_control(&control)?;
         let mut own = BpfDataplane {
             device: device.clone(),
+            lease: object.maps.lease()?,
             object,
             slots: Slots::new(),
+            answers: BTreeMap::new(),
             ports: BTreeMap::new(),
             injector,
             punted: None,
@@ -144,6 +156,17 @@ impl BpfDataplane {
         self.slots.install(&self.object.maps, plan)
     }
 
+    /// Says what is answered at a place. When the partner said what is
+    /// answered is known to the program, unless it is new.
+    fn set_answer(&self, id: MemberId, answer: Option<&Answer>) -> Result<(), Error> {
+        let place = id.index() as u32;
+        let before = self.object.maps.answer(place)?;
+        let now = answer.and_then(|answer| layout::Answer::new(answer, lease::now_ns())).unwrap_or_default();
+        let same = before.used == now.used && before.partner == now.partner;
+        let heard_ns = if same { before.heard_ns } else { now.heard_ns };
+        self.object.maps.set_answer(place, &layout::Answer { heard_ns, ..now })
+    }
+
     /// The place this device had before, if it had one.
     fn place_of(&self, index: u32) -> Result<Option<Place>, Error> {
         let places = self.object.maps.places()?;
@@ -170,6 +193,8 @@ impl Dataplane for BpfDataplane {
         }
         if before.is_none_or(|before| before.place != place) && !self.deferred {
             self.object.maps.set_counters(place, &layout::Counters::default())?;
+            self.set_answer(port.id, None)?;
+            self.answers.remove(&port.id);
         }
         let made = tc::add_clsact(port.index)?;
         let own_clsact = u32::from(made || before.is_some_and(|before| before.own_clsact != 0));
@@ -200,6 +225,7 @@ impl Dataplane for BpfDataplane {
             self.punted = Some(Punted::open(self.device.peer_index, self.object.punted.as_fd())?);
         }
         let plan = layout::Plan::new(plan, self.ports.values())?;
+        self.lease.renew();
         self.slots.install(&self.object.maps, plan)?;
         if self.deferred {
             self.attach_team()?;
@@ -217,6 +243,35 @@ impl Dataplane for BpfDataplane {
                 message: "nobody has this place".to_owned(),
             }),
         }
+    }
+
+    fn renew(&mut self, answers: &[Answer]) -> Result<(), Error> {
+        // First: the programs read no answers of a process that lives.
+        self.lease.renew();
+        if self.answers.values().eq(answers) {
+            return Ok(());
+        }
+        let wanted: BTreeMap<MemberId, Answer> = answers.iter().map(|answer| (answer.member, answer.clone())).collect();
+        let ids = self.answers.keys().chain(wanted.keys()).copied();
+        let changed: BTreeSet<MemberId> = ids.filter(|id| self.answers.get(id) != wanted.get(id)).collect();
+        changed.into_iter().try_for_each(|id| self.set_answer(id, wanted.get(&id)))?;
+        self.answers = wanted;
+        Ok(())
+    }
+
+    fn remembered(&self) -> Result<Vec<Remembered>, Error> {
+        let now_ns = lease::now_ns();
+        let remembered = |(id, answer): (&MemberId, &Answer)| {
+            let heard_ns = self.object.maps.answer(id.index() as u32)?.heard_ns;
+            let index = self.ports.get(id).map(|port| port.index).filter(|_| heard_ns != 0);
+            let silence = Duration::from_nanos(now_ns.saturating_sub(heard_ns));
+            Ok(index.map(|index| Remembered { index, answer: answer.clone(), silence }))
+        };
+        self.answers.iter().map(remembered).filter_map(Result::transpose).collect()
+    }
+
+    fn answered(&self) -> Result<u64, Error> {
+        self.object.maps.answered()
     }
 
     fn counters(&self) -> Result<Vec<(MemberId, Counters)>, Error> {
@@ -264,6 +319,17 @@ fn ports_of(maps: &object::Maps) -> Result<BTreeMap<MemberId, Port>, Error> {
     Ok(ports)
 }
 
+/// What a predecessor had said to its partners.
+fn answers_of(maps: &object::Maps) -> Result<BTreeMap<MemberId, Answer>, Error> {
+    let mut answers = BTreeMap::new();
+    for id in (0..nicteam_team::MAX_MEMBERS).filter_map(MemberId::new) {
+        if let Some(answer) = maps.answer(id.index() as u32)?.of(id) {
+            answers.insert(id, answer);
+        }
+    }
+    Ok(answers)
+}
+
 impl From<layout::Counters> for Counters {
     fn from(own: layout::Counters) -> Counters {
         Counters {
@@ -301,7 +367,7 @@ mod tests {
         let id = MemberId::new(3).unwrap();
         let port = Port { id, name: cable.name, index: cable.index };
         let line = PlanMember { id, receive: Receive::Deliver, rewrite: Rewrite::default() };
-        let plan = Plan { generation: 1, choose: Choose::One(id), members: vec![line] };
+        let plan = Plan { generation: 1, choose: Choose::One(id), members: vec![line], lease: None };
 
         let mut old = BpfDataplane::open(&device).unwrap();
         old.attach(&port).unwrap();

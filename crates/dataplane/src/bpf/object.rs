@@ -6,7 +6,8 @@ use std::os::fd::{AsFd, AsRawFd};
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, ObjectBuilder, OpenObject, ProgramHandle};
 
-use super::layout::{Control, Counters, LAYOUT_VERSION, Loads, Place, Plain, Plan, Tally};
+use super::layout::{Answer, Control, Counters, LAYOUT_VERSION, Loads, Place, Plain, Plan, Tally};
+use super::lease::Lease;
 use super::speech::attempt;
 use super::tc::{self, Point};
 use crate::Error;
@@ -35,6 +36,8 @@ pub(super) struct Maps {
     counters: MapHandle,
     tally: MapHandle,
     loads: MapHandle,
+    lease: MapHandle,
+    answers: MapHandle,
 }
 
 impl Object {
@@ -59,6 +62,7 @@ impl Object {
             None => Err(missing("map", name)),
         })?;
         bind(&egress, &maps.places)?;
+        bind(&egress, &maps.answers)?;
         Ok(Object { egress, ingress, punted, maps })
     }
 }
@@ -143,11 +147,34 @@ impl Maps {
             counters: map("counters")?,
             tally: map("tally")?,
             loads: map("loads")?,
+            lease: map(".data.lease")?,
+            answers: map("answers")?,
         })
     }
 
-    fn all(&self) -> [&MapHandle; 6] {
-        [&self.control, &self.plans, &self.places, &self.counters, &self.tally, &self.loads]
+    fn all(&self) -> [&MapHandle; 8] {
+        let Maps { control, plans, places, counters, tally, loads, lease, answers } = self;
+        [control, plans, places, counters, tally, loads, lease, answers]
+    }
+
+    /// Where the process says that it lives.
+    pub(super) fn lease(&self) -> Result<Lease, Error> {
+        Lease::new(&self.lease)
+    }
+
+    /// What is said to the partner of a place while the process is silent.
+    pub(super) fn answer(&self, place: u32) -> Result<Answer, Error> {
+        read(&self.answers, place)
+    }
+
+    pub(super) fn set_answer(&self, place: u32, answer: &Answer) -> Result<(), Error> {
+        write(&self.answers, place, answer)
+    }
+
+    /// LACPDUs that were answered for the process.
+    pub(super) fn answered(&self) -> Result<u64, Error> {
+        let tallies: Vec<Tally> = read_percpu(&self.tally, 0)?;
+        Ok(tallies.iter().map(|tally| tally.answered).sum())
     }
 
     /// True if they are what these programs expect, for this team device.

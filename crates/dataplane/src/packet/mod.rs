@@ -24,10 +24,11 @@ use std::thread::{self, JoinHandle};
 
 use nicteam_sys::packet::PacketSocket;
 use nicteam_sys::{Context, nft};
+use nicteam_team::lacp::Answer;
 use nicteam_team::{Loads, MemberId, Plan};
 use nix::errno::Errno;
 
-use crate::{Counters, Dataplane, Error, Kind, Port, TeamDevice};
+use crate::{Counters, Dataplane, Error, Kind, Port, Remembered, TeamDevice};
 use forward::Forwarder;
 use table::{Member, Shared};
 
@@ -118,6 +119,19 @@ impl Dataplane for PacketDataplane {
             table.member(id).ok_or(Errno::ENXIO).context(|| format!("send by member {id}: it is not attached"))?;
         member.transmit(frame);
         Ok(())
+    }
+
+    /// Nothing to renew: what stops with the process is not sent without it.
+    fn renew(&mut self, _: &[Answer]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn remembered(&self) -> Result<Vec<Remembered>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn answered(&self) -> Result<u64, Error> {
+        Ok(0)
     }
 
     fn counters(&self) -> Result<Vec<(MemberId, Counters)>, Error> {

@@ -2,7 +2,7 @@
 //!
 //! Linux drivers/net/bonding/bond_options.c of 6.1; `coupled_control` is of 6.9,
 //! `ad_select actor_port_prio` and `actor_port_prio` of 6.18, `lacp_strict` of a
-//! later one. `aggregate_wait` and `wait_to_restore` are this team's own.
+//! later one. `aggregate_wait`, `wait_to_restore` and `lacp_lease` are this team's own.
 //!
 //! illumos `dladm create-aggr` says `-L active` and `-L passive` for
 //! `lacp_active` on and off, `-T short` and `-T long` for `lacp_rate` fast and
@@ -13,13 +13,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use nicteam_wire::Mac;
 
 use super::names::{choice, named, names};
 use super::options::{INT_MAX, device, digits, number};
 use super::{Config, ConfigError, ConfigOption, Mode, Values};
-use crate::lacp::{AdSelect, LacpRate};
+use crate::lacp::{AdSelect, LacpRate, lease};
 
 /// What 802.3ad can be told; fields are the kernel's options of the same name
 /// but for a prefix `lacp_` or `ad_`.
@@ -47,6 +48,9 @@ pub struct LacpOptions {
     pub aggregate_wait_ms: u32,
     /// How long a member that was lost stands by once it is back, milliseconds.
     pub wait_to_restore_ms: u32,
+    /// How long the aggregate is kept without the process of the team,
+    /// milliseconds; 0: what [`lease`] says of the rate.
+    pub lease_ms: u32,
 }
 
 impl LacpOptions {
@@ -56,6 +60,14 @@ impl LacpOptions {
     /// The priority of a member by its device.
     pub fn port_prio(&self, device: &str) -> u16 {
         self.actor_port_prio.get(device).copied().unwrap_or(LacpOptions::DEFAULT_PORT_PRIO)
+    }
+
+    /// How long the aggregate is kept without the process of the team.
+    pub fn lease(&self) -> Duration {
+        match self.lease_ms {
+            0 => lease(self.rate),
+            ms => Duration::from_millis(ms.into()),
+        }
     }
 
     /// The kernel gives EACCES for most of these options outside 802.3ad.
@@ -81,6 +93,7 @@ impl LacpOptions {
             &LACP_STRICT,
             &AGGREGATE_WAIT,
             &WAIT_TO_RESTORE,
+            &LACP_LEASE,
         ];
         match options.into_iter().find(|option| (option.get)(config) != (option.get)(&by_default)) {
             Some(option) => Err(ConfigError::Conflict(format!(
@@ -108,6 +121,7 @@ impl Default for LacpOptions {
             actor_port_prio: BTreeMap::new(),
             aggregate_wait_ms: AGGREGATE_WAIT_MS,
             wait_to_restore_ms: 0,
+            lease_ms: 0,
         }
     }
 }
@@ -124,6 +138,7 @@ const SYS_PRIO: Values = Values::Positive {
 const USER_PORT_KEY: Values = Values::Number { max: 1023, words: &[("minval", 0), ("maxval", 1023), ("default", 0)] };
 const WAIT: Values = Values::Number { max: INT_MAX, words: &[("default", AGGREGATE_WAIT_MS), ("maxval", INT_MAX)] };
 const RESTORE: Values = Values::Number { max: INT_MAX, words: &[("off", 0), ("default", 0), ("maxval", INT_MAX)] };
+const LEASE: Values = Values::Number { max: INT_MAX, words: &[("default", 0), ("maxval", INT_MAX)] };
 const SYSTEM: Values = Values::Text {
     takes: "a MAC address that is no group's, or nothing for the team's own",
     example: "02:00:00:00:00:aa",
@@ -235,6 +250,15 @@ pub(super) const WAIT_TO_RESTORE: ConfigOption = ConfigOption {
     values: RESTORE,
     get: |config| config.lacp.wait_to_restore_ms.to_string(),
     set: |config, text| number("wait_to_restore", RESTORE, text).map(|n| config.lacp.wait_to_restore_ms = n),
+};
+
+pub(super) const LACP_LEASE: ConfigOption = ConfigOption {
+    name: "lacp_lease",
+    doc: "802.3ad: how long eBPF sends on and answers for a process that does not run, milliseconds; \
+        0: 30000 at lacp_rate fast, 180000 at slow",
+    values: LEASE,
+    get: |config| config.lacp.lease_ms.to_string(),
+    set: |config, text| number("lacp_lease", LEASE, text).map(|n| config.lacp.lease_ms = n),
 };
 
 impl LacpRate {

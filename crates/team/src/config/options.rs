@@ -97,7 +97,7 @@ const PACKETS_PER_SLAVE: Values =
     Values::Number { max: 65_535, words: &[("default", DEFAULT_PACKETS_PER_SLAVE), ("maxval", 65_535)] };
 
 /// Every option; `mode` first, because others depend on it.
-pub(super) static OPTIONS: [ConfigOption; 36] = [
+pub(super) static OPTIONS: [ConfigOption; 37] = [
     ConfigOption {
         name: "mode",
         doc: "how frames are spread over the members",
@@ -222,6 +222,7 @@ pub(super) static OPTIONS: [ConfigOption; 36] = [
     lacp::LACP_STRICT,
     lacp::AGGREGATE_WAIT,
     lacp::WAIT_TO_RESTORE,
+    lacp::LACP_LEASE,
 ];
 
 /// Names in a sentence. A name with a comma in it stands in backticks.

@@ -5,13 +5,63 @@
 //! In Linux drivers/net/bonding: `bond_3ad_bind_slave`, `bond_3ad_handle_link_change`,
 //! `bond_3ad_adapter_speed_duplex_changed`, `bond_3ad_set_carrier`.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use nicteam_wire::Mac;
 
 use super::{Effect, Event, LinkState, MemberLink, Team};
-use crate::lacp::{Lacp, LacpConfig, LacpEffect, PortParams};
+use crate::lacp::{Answer, Lacp, LacpConfig, LacpEffect, PortParams};
 use crate::{Config, MemberId, Mode, Time, TimerReason};
 
+/// What ended processes said last, and how long ago their partners were heard.
+pub(super) type Remembered = BTreeMap<MemberId, (Answer, Duration)>;
+
 impl Team {
+    /// Until [`Team::members_complete`], 802.3ad agrees on nothing and says
+    /// nothing: so the members of a team join together. To be called before the
+    /// first one joins.
+    pub fn begin_members(&mut self) {
+        self.beginning.get_or_insert_default();
+    }
+
+    /// An ended process of this team last said this to the partner of the member
+    /// that is to join at the answer's place, and the partner was heard to say
+    /// what it answers so long ago. In 802.3ad the member goes on from there,
+    /// unless the partner would notice. Between [`Team::begin_members`] and its end.
+    pub fn remember(&mut self, answer: Answer, silence: Duration) {
+        if let Some(remembered) = &mut self.beginning {
+            remembered.insert(answer.member, (answer, silence));
+        }
+    }
+
+    /// The members have joined.
+    pub fn members_complete(&mut self, now: Time) {
+        self.assert_drained();
+        self.beginning = None;
+        if let Some(lacp) = &mut self.lacp {
+            lacp.ports_complete(now);
+            self.drain_lacp();
+            self.settle(false, now);
+        }
+    }
+
+    /// What each member would say to its partner, should the partner speak as it
+    /// did: for whoever speaks while nobody calls this team. Empty but in 802.3ad.
+    pub fn answers(&self) -> Vec<Answer> {
+        self.lacp.as_ref().map(Lacp::answers).unwrap_or_default()
+    }
+
+    /// For how long the plan is good without this process.
+    pub(super) fn lease(&self) -> Option<Duration> {
+        (self.config.mode == Mode::Ad).then(|| self.config.lacp.lease())
+    }
+
+    /// True if the member to join at this place goes on with its partner.
+    pub(super) fn remembers(&self, id: MemberId) -> bool {
+        self.beginning.as_ref().is_some_and(|remembered| remembered.contains_key(&id))
+    }
+
     /// A member received a frame of a slow protocol.
     pub(super) fn frame_to_lacp(&mut self, member: MemberId, frame: &[u8], now: Time) {
         if let Some(lacp) = &mut self.lacp {
@@ -34,7 +84,11 @@ impl Team {
             return;
         }
         if self.members.len() == 1 {
-            self.lacp = Some(Lacp::new(settings(&self.config, self.announcer.mac), now));
+            let mut lacp = Lacp::new(settings(&self.config, self.announcer.mac), now);
+            if self.beginning.is_some() {
+                lacp.begin_ports();
+            }
+            self.lacp = Some(lacp);
         }
         let (Some(lacp), Some(member)) = (&mut self.lacp, self.members.get(&id)) else { return };
         let params = PortParams {
@@ -44,7 +98,10 @@ impl Team {
             priority: self.config.lacp.port_prio(&member.name),
             link: link(member.state, member.link),
         };
-        lacp.add_port(id, params, now);
+        match self.beginning.as_mut().and_then(|remembered| remembered.remove(&id)) {
+            Some((answer, silence)) => lacp.resume_port(id, params, (&answer, silence), now),
+            None => lacp.add_port(id, params, now),
+        }
         self.drain_lacp();
     }
 

@@ -38,6 +38,7 @@ pub use self::terms::{Duplex, Effect, Event, LinkState, Listen, MemberLink, Memb
 
 use self::balance::Balancer;
 use self::hearing::Hearing;
+use self::lacp::Remembered;
 use self::monitor::{Member, millis};
 use self::notify::Announcer;
 use self::timers::Timers;
@@ -69,6 +70,8 @@ pub struct Team {
     balancer: Balancer,
     /// 802.3ad: who agrees with the partners.
     lacp: Option<Lacp>,
+    /// 802.3ad: what is known of ended processes' ports while members are taken in.
+    beginning: Option<Remembered>,
     timers: Timers,
     effects: VecDeque<Effect>,
 }
@@ -98,6 +101,7 @@ impl Team {
             candidate: None,
             balancer: Balancer::default(),
             lacp: None,
+            beginning: None,
             timers: Timers::new(),
             effects: VecDeque::new(),
         })
@@ -127,7 +131,9 @@ impl Team {
         if let Some((_, member)) = members.find(|(place, member)| **place == id || member.name == name) {
             return Err(TeamError::Duplicate(member.name.clone()));
         }
-        let state = monitor::first_state(&self.config, link, self.is_usable());
+        // A member whose partner counts on it is not new.
+        let usable = self.is_usable() && !self.remembers(id);
+        let state = monitor::first_state(&self.config, link, usable);
         let member = Member { name: name.to_owned(), link, state, since: now, link_failures: 0 };
         if let Some((at, reason)) = member.delay(id, &self.config) {
             self.timers.set(reason, at);
@@ -414,11 +420,12 @@ impl Team {
 
     fn update_plan(&mut self) {
         let (choose, members) = planning::lines(&self.planned());
-        if choose == self.plan.choose && members == self.plan.members {
+        let lease = self.lease();
+        if (&choose, &members, lease) == (&self.plan.choose, &self.plan.members, self.plan.lease) {
             return;
         }
         let before = self.group_member();
-        self.plan = Plan { generation: self.plan.generation + 1, choose, members };
+        self.plan = Plan { generation: self.plan.generation + 1, choose, members, lease };
         self.effects.push_back(Effect::Apply(self.plan.clone()));
         self.report_groups_anew(before);
     }

@@ -19,6 +19,7 @@
 //! a partner; a port keeps its key without carrier; of two systems that prefer
 //! different aggregators the one with the lower system identifier decides.
 
+mod answer;
 mod churn;
 mod config;
 mod event;
@@ -38,6 +39,7 @@ use std::time::Duration;
 
 use nicteam_wire::{Lacpdu, Mac, Marker, MarkerKind, SlowPdu};
 
+pub use self::answer::{Answer, lease};
 pub use self::churn::{ChurnState, End};
 pub use self::config::{AdSelect, LacpConfig, LacpRate};
 pub use self::event::{LacpEffect, LacpEvent};
@@ -73,6 +75,8 @@ pub struct Lacp {
     active: Option<u16>,
     /// What [`LacpEffect::Changed`] was last said of.
     told: Told,
+    /// Ports are still being taken in: nothing is settled.
+    beginning: bool,
     next_marker: u32,
     effects: VecDeque<LacpEffect>,
 }
@@ -90,6 +94,7 @@ impl Lacp {
             ports: Ports::new(),
             active: None,
             told: Told::default(),
+            beginning: false,
             next_marker: 0,
             effects: VecDeque::new(),
         }
@@ -102,6 +107,46 @@ impl Lacp {
         let mut port = Port::new(params, &self.config);
         receive::initialize(&mut port, &self.config, now);
         self.ports.insert(member, port);
+        self.settle(now);
+    }
+
+    /// Takes a member in whose port an ended process of this system left with
+    /// its partner: `answer` is what [`Lacp::answers`] said of it last, `silence`
+    /// how long ago the partner last said that. It goes on where it was, so
+    /// that the partner sees no change; it starts anew if the partner was silent
+    /// for too long or would see another port. To be called between
+    /// [`Lacp::begin_ports`] and its end, if there are several.
+    pub fn resume_port(
+        &mut self,
+        member: MemberId,
+        params: PortParams,
+        (answer, silence): (&Answer, Duration),
+        now: Time,
+    ) {
+        let mut port = Port::new(params, &self.config);
+        if !answer::resume(&mut port, answer, silence, &self.config, now) {
+            return self.add_port(member, params, now);
+        }
+        self.assert_drained();
+        self.drop_port(member);
+        let is_attached = port.mux >= MuxState::Attached;
+        self.ports.insert(member, port);
+        if is_attached {
+            self.active = selection::attached(&mut self.ports, member);
+        }
+        self.settle(now);
+    }
+
+    /// Nothing is agreed on and nobody speaks until [`Lacp::ports_complete`]: all ports
+    /// of a system that begins, or goes on, are to be there first.
+    pub fn begin_ports(&mut self) {
+        self.beginning = true;
+    }
+
+    /// All ports are there.
+    pub fn ports_complete(&mut self, now: Time) {
+        self.assert_drained();
+        self.beginning = false;
         self.settle(now);
     }
 
@@ -209,6 +254,12 @@ impl Lacp {
             port.timers.next().map(|(at, timer)| (at, LacpTimer { member, timer }))
         };
         self.ports.iter().filter_map(next).min_by_key(|(at, _)| *at)
+    }
+
+    /// What each port would say to its partner, should it speak as it did; of
+    /// ports with a partner.
+    pub fn answers(&self) -> Vec<Answer> {
+        self.ports.iter().filter_map(|(&member, port)| answer::of(member, port)).collect()
     }
 
     /// The configuration.
@@ -379,6 +430,9 @@ impl Lacp {
     /// say: after the change is told, so that who tells its partner that it
     /// collects does.
     fn settle(&mut self, now: Time) {
+        if self.beginning {
+            return;
+        }
         let (active, before) = (self.active, self.mux_states());
         self.select_and_attach(now);
         self.tell_changes(active, before);

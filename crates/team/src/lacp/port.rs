@@ -52,6 +52,8 @@ pub(super) struct Port {
     identity: PortInfo,
     /// `Partner_Oper_*`: what is known or assumed of the other end.
     pub(super) partner: PortInfo,
+    /// What the other end last said of itself, word for word.
+    pub(super) heard: PortInfo,
     /// `Actor_Oper_Port_State.Defaulted`: the partner is assumed.
     pub(super) defaulted: bool,
     /// The last PDU named this port rightly: the partner hears us.
@@ -82,6 +84,7 @@ impl Port {
             params,
             identity: PortInfo::default(),
             partner: PortInfo::default(),
+            heard: PortInfo::default(),
             defaulted: true,
             matched: false,
             receive: ReceiveState::PortDisabled,

@@ -140,6 +140,7 @@ fn record(port: &mut Port, pdu: &Lacpdu, actor: &PortInfo) {
     let maintained = pdu.actor.state.has(LacpState::ACTIVITY)
         || actor.state.has(LacpState::ACTIVITY) && pdu.partner.state.has(LacpState::ACTIVITY);
     port.matched = (same_port(&pdu.partner, actor) || individual) && maintained;
+    port.heard = pdu.actor;
     port.partner = pdu.actor;
     let in_sync = port.matched && pdu.actor.state.has(LacpState::SYNCHRONIZATION);
     set_partner(port, LacpState::SYNCHRONIZATION, in_sync);

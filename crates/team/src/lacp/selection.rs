@@ -63,6 +63,14 @@ pub(super) fn step(ports: &mut Ports, config: &LacpConfig, active: Option<u16>) 
     active
 }
 
+/// The aggregator of a port that is attached already: that of its like, or a free one.
+pub(super) fn attached(ports: &mut Ports, member: MemberId) -> Option<u16> {
+    let lag = lag(ports.get(&member)?);
+    let id = aggregator_for(ports, member, lag);
+    ports.get_mut(&member)?.aggregator = Some((id, lag));
+    Some(id)
+}
+
 /// `Ready` of the active aggregator: nobody who waits for it wants to wait longer.
 pub(super) fn ready(ports: &Ports) -> bool {
     let waiting = |port: &&Port| port.mux == MuxState::Waiting && port.selected == Selected::Selected;

@@ -2,7 +2,7 @@
 //!
 //! `net` is systems, cables and a clock; `world` drives it and shows every
 //! observation to the checkers, which hold one property each. `pairs` brings
-//! two systems up and down, `cases` and `peers` go through the rules one by
+//! two systems up and down, `stall` stops and replaces them, `cases` and `peers` go through the rules one by
 //! one, `markers` moves flows, `explore` goes through every short sequence of
 //! events, `random` through long ones.
 
@@ -14,4 +14,5 @@ mod net;
 mod pairs;
 mod peers;
 mod random;
+mod stall;
 mod world;

@@ -1,5 +1,6 @@
 //! Drives a net: cables, faults, time. Every observation goes to the checkers.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nicteam_team::lacp::{Lacp, LacpConfig, LacpEffect, LacpEvent, LacpRate};
@@ -9,6 +10,9 @@ use nicteam_wire::SlowPdu;
 use crate::checkers::{Checkers, Observation};
 use crate::net::{End, Net, Rest, id, link, ms, system_mac};
 
+/// Where a frame has the actor's state, and its bits Synchronization, Collecting, Distributing.
+const STATE: usize = 32;
+const CARRIES: u8 = 0x38;
 /// More effects than any one change may have.
 const ENDLESS: usize = 200;
 
@@ -17,6 +21,10 @@ pub struct World {
     pub net: Net,
     checkers: Checkers,
     random: Random,
+    /// Frozen systems whose partners are answered, and whether they still have their lease.
+    spoken_for: BTreeMap<usize, bool>,
+    /// Frames that wait for a system that is spoken for.
+    backlog: Vec<(End, Vec<u8>)>,
 }
 
 /// splitmix64.
@@ -56,7 +64,8 @@ impl World {
     pub fn with_seed(configs: Vec<LacpConfig>, ports: usize, seed: u64) -> World {
         let net = Net::new(configs, ports);
         let checkers = Checkers::default();
-        let mut world = World { net, checkers, random: Random(seed) };
+        let (spoken_for, backlog) = (BTreeMap::new(), Vec::new());
+        let mut world = World { net, checkers, random: Random(seed), spoken_for, backlog };
         (0..world.net.systems.len()).for_each(|system| world.start(system));
         world
     }
@@ -169,6 +178,54 @@ impl World {
         self.change(system, Lacp::handle_timeout);
     }
 
+    /// The system stops; whoever holds its answers speaks for it.
+    pub fn stall(&mut self, system: usize) {
+        self.freeze(system);
+        self.spoken_for.insert(system, true);
+    }
+
+    /// The lease of a system that stalls is over.
+    pub fn end_lease(&mut self, system: usize) {
+        self.spoken_for.insert(system, false);
+    }
+
+    /// A system that stalled goes on: it hears what waits, then looks at its clock.
+    pub fn go_on(&mut self, system: usize) {
+        self.net.systems[system].frozen = false;
+        self.spoken_for.remove(&system);
+        self.checkers.see(&self.net, &Observation::Thawed { system });
+        let (mine, others) = std::mem::take(&mut self.backlog).into_iter().partition(|(end, _)| end.0 == system);
+        self.backlog = others;
+        let mine: Vec<(End, Vec<u8>)> = mine;
+        let now = self.net.now;
+        for (end, _) in &mine {
+            // All of it is there; that one port is heard before another is no silence.
+            self.net.heard.entry(*end).and_modify(|(at, _)| *at = now);
+        }
+        mine.into_iter().for_each(|(end, frame)| self.deliver(end, &frame));
+        self.change(system, Lacp::handle_timeout);
+    }
+
+    /// A new process of the system goes on with what it would have answered, its
+    /// partners having been silent for so long.
+    pub fn succeed(&mut self, system: usize, silence: Duration) {
+        let old = self.net.lacp(system);
+        let (answers, config) = (old.answers(), old.config().clone());
+        let mut new = Lacp::new(config, self.net.now);
+        new.begin_ports();
+        for (port, params) in self.net.systems[system].ports.iter().enumerate() {
+            match answers.iter().find(|answer| answer.member == id(port)) {
+                Some(answer) => new.resume_port(id(port), *params, (answer, silence), self.net.now),
+                None => new.add_port(id(port), *params, self.net.now),
+            }
+        }
+        self.net.systems[system].lacp = new;
+        self.checkers.see(&self.net, &Observation::Restarted { system });
+        self.net.systems[system].lacp.ports_complete(self.net.now);
+        // Nothing was told of the new process yet.
+        self.drain(system, &Rest::default());
+    }
+
     /// The system forgets everything and starts anew; its links stay up.
     pub fn restart(&mut self, system: usize) {
         let config = self.net.lacp(system).config().clone();
@@ -233,8 +290,11 @@ impl World {
     pub fn deliver(&mut self, end: End, frame: &[u8]) {
         let (system, port) = end;
         let it = &self.net.systems[system];
-        if it.frozen || !it.ports[port].link.carrier || self.net.deaf.contains(&end) {
+        if !it.ports[port].link.carrier || self.net.deaf.contains(&end) {
             return;
+        }
+        if it.frozen {
+            return self.speak_for(end, frame);
         }
         if let Ok(SlowPdu::Lacp(pdu)) = SlowPdu::parse(frame)
             && pdu.actor.system != it.lacp.config().ad_actor_system
@@ -242,6 +302,21 @@ impl World {
             self.net.heard.insert(end, (self.net.now, pdu));
         }
         self.change(system, |lacp, now| lacp.handle_frame(id(port), frame, now));
+    }
+
+    /// What the dataplane of a system does that does not run.
+    fn speak_for(&mut self, end: End, frame: &[u8]) {
+        let Some(&lease) = self.spoken_for.get(&end.0) else { return };
+        self.backlog.push((end, frame.to_vec()));
+        let Ok(SlowPdu::Lacp(pdu)) = SlowPdu::parse(frame) else { return };
+        let answers = self.net.lacp(end.0).answers();
+        let answer = answers.into_iter().find(|answer| answer.member == id(end.1) && answer.partner == pdu.actor);
+        if let Some(mut answer) = answer {
+            if !lease {
+                answer.frame[STATE] &= !CARRIES;
+            }
+            self.send(end, answer.frame);
+        }
     }
 
     fn start(&mut self, system: usize) {

@@ -1,0 +1,213 @@
+//! A plan with a lease, and what partners are told while its process is silent.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::hosts::{TeamHost, bpf, pair, pair_plan};
+use common::{id, ids, may_run_bpf};
+use nicteam_dataplane::{BpfDataplane, Dataplane};
+use nicteam_sys::packet::{Batch, PacketSocket};
+use nicteam_team::lacp::Answer;
+use nicteam_team::{Choose, HashPolicy, Plan};
+use nicteam_testnet::eventually;
+use nicteam_wire::{LacpState, Lacpdu, Mac, PortInfo, SlowPdu};
+
+/// A process that has not renewed its lease for so long is spoken for.
+const STALLED: Duration = Duration::from_millis(400);
+/// A lease that no test outlives.
+const LONG: Duration = Duration::from_secs(3600);
+
+const HERE: Mac = Mac([2, 0, 0, 0, 1, 1]);
+const THERE: Mac = Mac([2, 0, 0, 0, 1, 2]);
+const CARRIES: u8 = 0x38;
+
+/// A team whose member 1 is cabled to a partner that speaks when the test does.
+struct Bench {
+    a: TeamHost,
+    b: TeamHost,
+    dataplane: Box<BpfDataplane>,
+    partner: PacketSocket,
+}
+
+fn end(system: Mac, port: u16) -> PortInfo {
+    PortInfo { system_priority: 0xffff, system, key: 9, port_priority: 255, port, state: LacpState(63) }
+}
+
+/// What member 1 says to its partner.
+fn answer() -> Answer {
+    let frame = Lacpdu::new(end(HERE, 2), end(THERE, 7)).frame(HERE);
+    Answer { member: id(1), frame, partner: end(THERE, 7) }
+}
+
+fn leased(lease: Duration) -> Plan {
+    Plan { lease: Some(lease), ..pair_plan(Choose::Hash { policy: HashPolicy::Layer34, table: ids(4) }) }
+}
+
+impl Bench {
+    fn new(lease: Duration) -> Bench {
+        let (a, b) = pair();
+        let mut dataplane = a.start(bpf, &leased(lease));
+        dataplane.renew(&[answer()]).unwrap();
+        let partner = b.run(|| PacketSocket::open(b.ports[1].index).unwrap());
+        Bench { a, b, dataplane, partner }
+    }
+
+    /// The partner says this of itself; what it is told then, as far as it comes at once.
+    fn say(&self, actor: PortInfo, padding: usize) -> Vec<Lacpdu> {
+        let mut frame = Lacpdu::new(actor, end(HERE, 2)).frame(THERE);
+        frame.resize(frame.len() + padding, 0);
+        assert!(self.partner.send_frame(&frame));
+        std::thread::sleep(Duration::from_millis(5));
+        self.heard()
+    }
+
+    fn heard(&self) -> Vec<Lacpdu> {
+        let mut batch = Batch::new();
+        self.partner.receive(&mut batch).unwrap();
+        let pdus = batch.frames().filter_map(|frame| match SlowPdu::parse(frame.bytes) {
+            Ok(SlowPdu::Lacp(pdu)) if frame.bytes.len() == answer().frame.len() => Some(pdu),
+            _ => None,
+        });
+        pdus.collect()
+    }
+
+    /// The first answer that the partner gets.
+    #[track_caller]
+    fn answered(&self, what: &str) -> Lacpdu {
+        let mut answers = Vec::new();
+        eventually(what, || {
+            answers = self.say(end(THERE, 7), 0);
+            !answers.is_empty()
+        });
+        answers[0]
+    }
+}
+
+#[test]
+fn a_silent_process_is_spoken_for_and_one_that_lives_is_not() {
+    if !may_run_bpf("a_silent_process_is_spoken_for_and_one_that_lives_is_not") {
+        return;
+    }
+    let mut bench = Bench::new(LONG);
+    let pdu = bench.answered("an answer");
+    assert_eq!(pdu, Lacpdu::new(end(HERE, 2), end(THERE, 7)));
+    let answered = bench.dataplane.answered().unwrap();
+    assert!(answered >= 1);
+    // The program waits 300 ms before it speaks again.
+    std::thread::sleep(STALLED);
+    assert_eq!(bench.say(end(THERE, 7), 60).len(), 1, "a longer PDU has the same answer");
+    std::thread::sleep(STALLED);
+    let lives = |bench: &mut Bench| {
+        let start = Instant::now();
+        bench.dataplane.renew(&[answer()]).unwrap();
+        let said = bench.say(end(THERE, 7), 0);
+        (start.elapsed() < STALLED / 2).then_some(said)
+    };
+    let mut said = None;
+    eventually("a renewal in time", || {
+        said = lives(&mut bench);
+        said.is_some()
+    });
+    assert_eq!(said, Some(vec![]), "a process that lives was spoken for");
+}
+
+#[test]
+fn only_what_is_known_is_answered() {
+    if !may_run_bpf("only_what_is_known_is_answered") {
+        return;
+    }
+    let mut bench = Bench::new(LONG);
+    bench.answered("an answer");
+    assert_eq!(bench.dataplane.remembered().unwrap().len(), 1);
+    std::thread::sleep(STALLED);
+    let others = [
+        PortInfo { state: LacpState(63 - 8), ..end(THERE, 7) },
+        PortInfo { key: 10, ..end(THERE, 7) },
+        PortInfo { port: 8, ..end(THERE, 7) },
+        end(HERE, 2),
+    ];
+    for other in others {
+        assert_eq!(bench.say(other, 0), [], "{other:?}");
+        assert_eq!(bench.dataplane.remembered().unwrap(), [], "{other:?}");
+    }
+    let mut marker = Lacpdu::new(end(THERE, 7), end(HERE, 2)).frame(THERE);
+    marker[14] = 2;
+    assert!(bench.partner.send_frame(&marker));
+    std::thread::sleep(Duration::from_millis(5));
+    assert_eq!(bench.heard(), [], "a marker");
+    bench.answered("an answer to what is known");
+    assert_eq!(bench.dataplane.remembered().unwrap().len(), 1);
+    bench.dataplane.renew(&[]).unwrap();
+    std::thread::sleep(STALLED);
+    assert_eq!(bench.say(end(THERE, 7), 0), [], "nothing is to be said any more");
+    assert_eq!(bench.dataplane.remembered().unwrap(), []);
+}
+
+#[test]
+fn a_listening_socket_hears_what_is_answered() {
+    if !may_run_bpf("a_listening_socket_hears_what_is_answered") {
+        return;
+    }
+    let bench = Bench::new(LONG);
+    let protocols = nicteam_sys::listen::Protocols { slow: true, ..Default::default() };
+    let port = bench.a.ports[1].index;
+    let ears = bench.a.run(|| nicteam_sys::listen::Listener::open(port, protocols).unwrap());
+    bench.answered("an answer");
+    let (mut frame, mut heard) = (Vec::new(), 0);
+    while ears.receive(&mut frame).unwrap() {
+        let Ok(SlowPdu::Lacp(pdu)) = SlowPdu::parse(&frame) else { panic!("{frame:02x?}") };
+        assert_eq!(pdu.actor, end(THERE, 7), "its own answer");
+        heard += 1;
+    }
+    assert!(heard > 0);
+}
+
+#[test]
+fn after_the_lease_nothing_is_sent_and_the_partner_is_told() {
+    if !may_run_bpf("after_the_lease_nothing_is_sent_and_the_partner_is_told") {
+        return;
+    }
+    let mut bench = Bench::new(Duration::from_millis(1));
+    std::thread::sleep(STALLED);
+    let pdu = bench.answered("the last word");
+    assert_eq!(pdu.actor, PortInfo { state: LacpState(63 & !CARRIES), ..end(HERE, 2) });
+    assert_eq!(pdu.partner, end(THERE, 7));
+    let unsent = bench.dataplane.unsent().unwrap();
+    let sends = |bench: &Bench| {
+        let frame = [[2, 0, 0, 0, 1, 2, 2, 0, 0, 0, 1, 1, 0x08, 0].as_slice(), &[0; 46]].concat();
+        let run = bench.a.run(|| bench.dataplane.dry_run_egress(&frame, 1).unwrap());
+        run.action
+    };
+    assert_eq!(sends(&bench), 2, "TC_ACT_SHOT");
+    assert!(bench.dataplane.unsent().unwrap() > unsent);
+    bench.dataplane.apply(&leased(LONG)).unwrap();
+    assert_eq!(sends(&bench), 7, "TC_ACT_REDIRECT");
+    bench.dataplane.apply(&Plan { lease: None, ..leased(LONG) }).unwrap();
+    std::thread::sleep(STALLED);
+    assert_eq!(sends(&bench), 7, "without a lease it sends for ever");
+    assert_eq!(bench.say(end(THERE, 7), 0), [], "and answers nobody");
+    let _ = &bench.b;
+}
+
+#[test]
+fn a_successor_remembers_what_belongs_to_the_same_device() {
+    if !may_run_bpf("a_successor_remembers_what_belongs_to_the_same_device") {
+        return;
+    }
+    let bench = Bench::new(LONG);
+    bench.answered("an answer");
+    let Bench { a, dataplane, .. } = bench;
+    drop(dataplane);
+    let mut next = a.run(|| bpf(&a.team));
+    let remembered = next.remembered().unwrap();
+    assert_eq!(remembered.len(), 1);
+    assert_eq!((remembered[0].index, &remembered[0].answer), (a.ports[1].index, &answer()));
+    assert!(remembered[0].silence < Duration::from_secs(20), "{remembered:?}");
+    // Another device at its place has another partner.
+    let other = nicteam_dataplane::Port { id: id(1), ..a.ports[3].clone() };
+    a.run(|| next.attach(&other).unwrap());
+    assert_eq!(next.remembered().unwrap(), []);
+    drop(next);
+    assert_eq!(a.run(|| bpf(&a.team)).remembered().unwrap(), []);
+}

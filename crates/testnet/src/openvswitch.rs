@@ -1,0 +1,106 @@
+//! An Open vSwitch of its own, with the userspace datapath.
+
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::{Host, eventually};
+
+const SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";
+const LOG: &str = "vswitchd.log";
+
+/// A switch: a namespace, a database, a daemon. All of it goes with this value.
+#[derive(Debug)]
+pub struct OpenVSwitch {
+    /// Where its ports are.
+    pub host: Host,
+    dir: PathBuf,
+    /// The database's, then the switch's.
+    daemons: Vec<Child>,
+}
+
+impl OpenVSwitch {
+    /// True if it is installed.
+    pub fn is_installed() -> bool {
+        Path::new(SCHEMA).exists()
+    }
+
+    /// Starts one without bridges.
+    #[track_caller]
+    pub fn start() -> OpenVSwitch {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let dir = std::env::temp_dir().join(format!("nicteam-switch-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let mut switch = OpenVSwitch { host: Host::quiet(), dir, daemons: Vec::new() };
+        let [database, socket, database_control, control, log] =
+            ["conf.db", "db.sock", "db.ctl", "ovs.ctl", LOG].map(|name| switch.path(name));
+        switch.call("ovsdb-tool", &["create", &database, SCHEMA]);
+        let remote = format!("--remote=punix:{socket}");
+        switch.spawn("ovsdb-server", &[&database, &remote, &format!("--unixctl={database_control}")]);
+        eventually("the database", || UnixStream::connect(&socket).is_ok());
+        switch.vsctl("--no-wait init");
+        let unixctl = format!("--unixctl={control}");
+        let log = format!("--log-file={log}");
+        switch.spawn("ovs-vswitchd", &[&format!("unix:{socket}"), &unixctl, "--disable-system", &log]);
+        eventually("the switch", || UnixStream::connect(&control).is_ok());
+        switch
+    }
+
+    /// `ovs-vsctl` with these words.
+    #[track_caller]
+    pub fn vsctl(&self, words: &str) -> String {
+        let database = format!("--db=unix:{}", self.path("db.sock"));
+        let arguments: Vec<&str> = [database.as_str(), "--timeout=20"].into_iter().chain(words.split(' ')).collect();
+        self.call("ovs-vsctl", &arguments)
+    }
+
+    /// `ovs-appctl` with this command.
+    #[track_caller]
+    pub fn appctl(&self, command: &str) -> String {
+        self.call("ovs-appctl", &["-t", &self.path("ovs.ctl"), command])
+    }
+
+    /// What the switch has logged so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.path(LOG)).unwrap_or_default()
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.dir.join(name).to_string_lossy().into_owned()
+    }
+
+    /// A program with its files.
+    fn command(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::null()).stderr(Stdio::null());
+        for folder in ["OVS_RUNDIR", "OVS_DBDIR", "OVS_LOGDIR", "OVS_SYSCONFDIR"] {
+            command.env(folder, &self.dir);
+        }
+        command
+    }
+
+    fn spawn(&mut self, program: &str, arguments: &[&str]) {
+        let mut command = self.command(program, arguments);
+        let child = self.host.netns.run(|| command.stdout(Stdio::null()).spawn()).unwrap().unwrap();
+        self.daemons.push(child);
+    }
+
+    #[track_caller]
+    fn call(&self, program: &str, arguments: &[&str]) -> String {
+        let output = self.command(program, arguments).stderr(Stdio::piped()).output().unwrap();
+        assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+
+impl Drop for OpenVSwitch {
+    fn drop(&mut self) {
+        for daemon in self.daemons.iter_mut().rev() {
+            let _ = daemon.kill();
+            let _ = daemon.wait();
+        }
+        let _ = std::fs::remove_dir_all(&self.dir);
+    }
+}

@@ -1,0 +1,254 @@
+//! A team whose process can be stopped and killed, cabled to a partner.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nicteam_sys::process;
+use nicteam_team::lacp::LacpRate;
+use nicteam_testnet::{Host, OpenVSwitch, cable};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::partner::{Kind, Partner};
+use super::probes::{self, Count};
+use crate::failure::Failure;
+use crate::figure::Figure;
+use crate::product::Product;
+use crate::scratch::Scratch;
+
+pub(super) const TEAM: &str = "team0";
+pub(super) const MEMBERS: [&str; 2] = ["eth0", "eth1"];
+
+/// Until LACP has agreed, or nothing more changes.
+const SETTLED: Duration = Duration::from_secs(20);
+/// In which a partner would notice something late.
+const QUIET: Duration = Duration::from_secs(4);
+
+/// The team and its partner; everything goes with this value.
+pub(super) struct Bench<'a> {
+    product: &'a Product,
+    state: PathBuf,
+    rate: LacpRate,
+    process: Child,
+    near: Host,
+    pub(super) partner: Partner,
+    /// A socket of each end; of a switch there is none.
+    sockets: Option<(UdpSocket, UdpSocket)>,
+}
+
+/// What something cost the partner.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lost {
+    ports: usize,
+    frames: Option<Count>,
+}
+
+/// The options of both ends.
+pub(super) fn options(rate: LacpRate) -> [(&'static str, &'static str); 4] {
+    [("mode", "802.3ad"), ("lacp_rate", rate.name()), ("aggregate_wait", "0"), ("xmit_hash_policy", "layer3+4")]
+}
+
+impl<'a> Bench<'a> {
+    /// Both ends aggregate.
+    pub(super) fn new(
+        product: &'a Product,
+        scratch: &Scratch,
+        kind: Kind,
+        rate: LacpRate,
+    ) -> Result<Bench<'a>, Failure> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let state = scratch.path().join(format!("state-{number}"));
+        let mut near = Host::quiet();
+        let partner = partner(&mut near, kind, rate)?;
+        let process = start(product, &state, &near, rate)?;
+        let mut bench = Bench { product, state, rate, process, near, partner, sockets: None };
+        bench.wait_for("the ends to agree", |bench| bench.partner.aggregating() == MEMBERS.len())?;
+        if let Partner::Own(_, far, _) = &mut bench.partner {
+            bench.near.address(TEAM, &[("10.4.0.1", 24)]);
+            far.address(TEAM, &[("10.4.0.2", 24)]);
+            let address = |host: u8| SocketAddr::from(([10, 4, 0, host], 7000));
+            let sockets = (bench.near.udp(address(1)), far.udp(address(2)));
+            sockets.0.connect(address(2)).map_err(Failure::failed)?;
+            sockets.1.connect(address(1)).map_err(Failure::failed)?;
+            bench.sockets = Some(sockets);
+            // The first frames wait for addresses to be resolved.
+            bench.frames(|bench| {
+                thread::sleep(Duration::from_millis(300));
+                Ok(bench)
+            })?;
+        }
+        thread::sleep(QUIET);
+        Ok(bench)
+    }
+
+    /// What it costs the partner that something happens, and for a while after.
+    pub(super) fn during(&mut self, happens: impl FnOnce(&mut Self) -> Result<(), Failure>) -> Result<Lost, Failure> {
+        let before = self.partner.lost();
+        let frames = self.frames(|bench| {
+            happens(bench)?;
+            thread::sleep(QUIET);
+            Ok(bench)
+        })?;
+        let ports = self.partner.lost() - before;
+        Ok(Lost { ports, frames })
+    }
+
+    /// The process stands still for so long.
+    pub(super) fn stop(&mut self, time: Duration) -> Result<(), Failure> {
+        let pid = Pid::from_raw(self.process.id() as i32);
+        kill(pid, Signal::SIGSTOP).map_err(Failure::failed)?;
+        process::sleep_or_termination(time);
+        kill(pid, Signal::SIGCONT).map_err(Failure::failed)
+    }
+
+    /// The process ends as by a crash.
+    pub(super) fn kill(&mut self) -> Result<(), Failure> {
+        self.process.kill().and_then(|()| self.process.wait()).map(drop).map_err(Failure::failed)
+    }
+
+    /// It ends, and another one takes over after so long.
+    pub(super) fn replace(&mut self, time: Duration) -> Result<(), Failure> {
+        self.kill()?;
+        thread::sleep(time);
+        self.process = start(self.product, &self.state, &self.near, self.rate)?;
+        Ok(())
+    }
+
+    /// How many frames leave by the members of the dead team, and how many its stack wants to send.
+    pub(super) fn sent_by_the_dead(&mut self, time: Duration) -> Result<(u64, u64), Failure> {
+        // What the partner said last may still be answered.
+        thread::sleep(Duration::from_secs(1));
+        let before = self.sent()?;
+        let asked = match self.frames(|bench| {
+            thread::sleep(time);
+            Ok(bench)
+        })? {
+            Some(count) => count.sent,
+            None => 0,
+        };
+        Ok((self.sent()? - before, asked))
+    }
+
+    /// Frames that left by the members.
+    fn sent(&self) -> Result<u64, Failure> {
+        let devices = self.near.netns.run(|| std::fs::read_to_string("/proc/thread-self/net/dev"))?;
+        let devices = devices.map_err(Failure::failed)?;
+        let sent = MEMBERS.iter().filter_map(|member| packets_sent(&devices, member)).sum();
+        Ok(sent)
+    }
+
+    /// Sends to the partner, where there are sockets, while something goes on.
+    fn frames(
+        &mut self,
+        during: impl FnOnce(&mut Self) -> Result<&mut Self, Failure>,
+    ) -> Result<Option<Count>, Failure> {
+        let Some(sockets) = self.sockets.take() else {
+            during(self)?;
+            return Ok(None);
+        };
+        let counted = probes::count((&sockets.0, &sockets.1), || during(self).map(drop));
+        self.sockets = Some(sockets);
+        counted.map(|(count, ())| Some(count))
+    }
+
+    fn wait_for(&mut self, what: &str, holds: impl Fn(&Self) -> bool) -> Result<(), Failure> {
+        let start = Instant::now();
+        while !holds(self) {
+            if start.elapsed() > SETTLED {
+                return Err(Failure::failed(format!("waited in vain for {what}")));
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Bench<'_> {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Lost {
+    pub(super) fn figures(self, what: &str) -> Vec<Figure> {
+        let ports = Figure::text(
+            format!("{what}: ports lost by the partner"),
+            self.ports.to_string(),
+            "0",
+            Some(self.ports == 0),
+        );
+        let frames = self.frames.map(|Count { sent, arrived }| {
+            let measured = format!("{} of {sent}", sent - arrived);
+            Figure::text(format!("{what}: frames lost"), measured, "0", Some(sent == arrived))
+        });
+        [Some(ports), frames].into_iter().flatten().collect()
+    }
+}
+
+/// `tx_packets` of a device in `/proc/net/dev`.
+fn packets_sent(devices: &str, device: &str) -> Option<u64> {
+    const TX_PACKETS: usize = 9;
+    let (_, columns) =
+        devices.lines().filter_map(|line| line.trim().split_once(':')).find(|(name, _)| *name == device)?;
+    columns.split_whitespace().nth(TX_PACKETS)?.parse().ok()
+}
+
+/// A partner cabled to the host.
+fn partner(near: &mut Host, kind: Kind, rate: LacpRate) -> Result<Partner, Failure> {
+    let join = |near: &mut Host, far: &mut Host| {
+        for (n, member) in MEMBERS.into_iter().enumerate() {
+            cable(near, member, far, member, 1000 + 2 * n as u32);
+        }
+    };
+    match kind {
+        Kind::Own => {
+            let mut far = Host::quiet();
+            join(near, &mut far);
+            Partner::own(far, rate)
+        }
+        Kind::OpenVSwitch if !OpenVSwitch::is_installed() => {
+            Err(Failure::Missing("no Open vSwitch; hint: apt-get install openvswitch-switch".to_owned()))
+        }
+        Kind::OpenVSwitch => {
+            let mut switch = OpenVSwitch::start();
+            join(near, &mut switch.host);
+            Ok(Partner::switch(switch, rate))
+        }
+    }
+}
+
+/// A process that runs the team.
+fn start(product: &Product, state: &PathBuf, host: &Host, rate: LacpRate) -> Result<Child, Failure> {
+    let mut command = product.team_run(TEAM);
+    command.args(["--members", &MEMBERS.join(","), "--dataplane", "bpf"]);
+    for (name, value) in options(rate) {
+        match name {
+            "mode" => command.args(["--mode", value]),
+            _ => command.arg("-o").arg(format!("{name}={value}")),
+        };
+    }
+    command.env("NICTEAM_STATE_DIR", state).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    process::in_netns(&mut command, &host.netns);
+    process::die_with_parent(&mut command);
+    command.spawn().map_err(|error| Failure::failed(format!("cannot run nicteam: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_are_read() {
+        let devices = "Inter-|   Receive  |  Transmit\n face |bytes packets ... |bytes packets ...\n\
+                         lo:       0       0    0    0    0     0          0         0        0       0    0    0    0     0       0          0\n\
+                       eth0: 1000 7 0 0 0 0 0 0 2000 12 0 0 0 0 0 0\n";
+        assert_eq!(packets_sent(devices, "eth0"), Some(12));
+        assert_eq!(packets_sent(devices, "eth1"), None);
+    }
+}

@@ -1,0 +1,117 @@
+//! 802.3ad on eBPF while its process is stopped, killed or replaced: what that
+//! costs the partner, and how long a dead one goes on.
+
+mod bench;
+mod partner;
+mod probes;
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nicteam_team::lacp::{LacpRate, lease};
+
+use crate::failure::Failure;
+use crate::figure::Figure;
+use crate::noise::Noise;
+use crate::product::Product;
+use crate::scratch::Scratch;
+
+use bench::Bench;
+use partner::Kind;
+
+/// What becomes of the process.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    /// It is stopped for so long and goes on.
+    Stopped(Duration),
+    /// It is killed, and another one takes over after so long.
+    Replaced(Duration),
+    /// It is killed.
+    Killed,
+}
+
+/// One thing to see; each has hosts of its own, so all run at once.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    partner: Kind,
+    rate: LacpRate,
+    fate: Fate,
+}
+
+const fn case(partner: Kind, rate: LacpRate, fate: Fate) -> Case {
+    Case { partner, rate, fate }
+}
+
+const CASES: [Case; 8] = [
+    case(Kind::Own, LacpRate::Fast, Fate::Stopped(Duration::from_secs(10))),
+    case(Kind::OpenVSwitch, LacpRate::Fast, Fate::Stopped(Duration::from_secs(10))),
+    case(Kind::Own, LacpRate::Slow, Fate::Stopped(Duration::from_secs(120))),
+    case(Kind::OpenVSwitch, LacpRate::Slow, Fate::Stopped(Duration::from_secs(120))),
+    case(Kind::Own, LacpRate::Fast, Fate::Replaced(Duration::from_secs(5))),
+    case(Kind::OpenVSwitch, LacpRate::Fast, Fate::Replaced(Duration::from_secs(5))),
+    case(Kind::Own, LacpRate::Fast, Fate::Killed),
+    case(Kind::OpenVSwitch, LacpRate::Fast, Fate::Killed),
+];
+
+/// A partner hears of the end of a lease when it speaks, each second; the rest is for a busy machine.
+const SLACK: Duration = Duration::from_secs(4);
+/// How long nothing may be sent once the partner has left.
+const AFTERWARDS: Duration = Duration::from_secs(5);
+
+/// Runs all cases at once; as long as the longest stall.
+pub(crate) fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
+    eprintln!("stall: {} cases at once, about 130 s", CASES.len());
+    let run = || {
+        thread::scope(|scope| {
+            let runs = CASES.map(|case| scope.spawn(move || case.run(product, scratch)));
+            let figures: Result<Vec<Vec<Figure>>, Failure> = runs
+                .into_iter()
+                .map(|run| run.join().unwrap_or_else(|_| Err(Failure::failed("a case panicked; see above"))))
+                .collect();
+            figures.map(|figures| figures.concat())
+        })
+    };
+    let (figures, noise) = Noise::around(run)?;
+    Ok(figures.into_iter().map(|figure| figure.noise(noise)).collect())
+}
+
+impl Case {
+    fn run(self, product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
+        let mut bench = Bench::new(product, scratch, self.partner, self.rate)?;
+        let Case { partner, rate, fate } = self;
+        match fate {
+            Fate::Stopped(time) => {
+                let lost = bench.during(|bench| bench.stop(time))?;
+                Ok(lost.figures(&format!("{partner}, {rate}, stopped for {} s", time.as_secs())))
+            }
+            Fate::Replaced(time) => {
+                let lost = bench.during(|bench| bench.replace(time))?;
+                Ok(lost.figures(&format!("{partner}, {rate}, killed, replaced after {} s", time.as_secs())))
+            }
+            Fate::Killed => self.kill(&mut bench),
+        }
+    }
+
+    fn kill(self, bench: &mut Bench<'_>) -> Result<Vec<Figure>, Failure> {
+        let lease = lease(self.rate);
+        let start = Instant::now();
+        bench.kill()?;
+        while bench.partner.aggregating() > 0 {
+            if start.elapsed() > lease + 2 * SLACK {
+                return Err(Failure::failed(format!("{} keeps its ports", self.partner)));
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        let took = start.elapsed();
+        let after = bench.sent_by_the_dead(AFTERWARDS)?;
+        let what = format!("{}, {}, killed", self.partner, self.rate);
+        let bound = format!("{} to {}", lease.as_secs(), (lease + SLACK).as_secs());
+        let in_time = took >= lease && took <= lease + SLACK;
+        let seconds = format!("{:.1}", took.as_secs_f64());
+        let asked = format!("{} of {} asked for", after.0, after.1);
+        Ok(vec![
+            Figure::text(format!("{what}: seconds until the partner's ports are gone"), seconds, &bound, Some(in_time)),
+            Figure::text(format!("{what}: frames sent after that"), asked, "0", Some(after.0 == 0)),
+        ])
+    }
+}
