@@ -3,7 +3,8 @@
  * What holds while the process of the team does not run. Some plans (802.3ad)
  * are right only as long as somebody talks to the partners: they are executed
  * for so long after the process was last heard of, and no longer. Meanwhile the
- * members' program answers each partner, which speaks on by itself.
+ * members' program answers each partner, which speaks on by itself; then it
+ * says a few times that the member is not in sync, and no more.
  */
 #ifndef NICTEAM_LEASE_H
 #define NICTEAM_LEASE_H
@@ -25,6 +26,9 @@
 #define ANSWER_INTERVAL_NS 300000000ULL
 
 #define SLOW_PROTOCOLS_LAST 0x02 /* byte of 01:80:c2:00:00:02 */
+/* How often a partner is told that the lease is over; then it hears nothing more. */
+#define LAST_WORDS 3
+
 #define TYPE_SLOW 0x8809
 #define SUBTYPE_LACP 1
 #define INFO_LEN 20
@@ -70,6 +74,18 @@ static __always_inline int read_actor(struct __sk_buff *skb, struct port_info *a
 	return 1;
 }
 
+/* Writes the answer over the frame. */
+static __always_inline int write_answer(struct __sk_buff *skb, struct answer *answer, int is_over)
+{
+	__u8 state = answer->frame[STATE_OFFSET] & ~STATE_CARRIES;
+
+	if (skb->len != LACPDU_FRAME_LEN && bpf_skb_change_tail(skb, LACPDU_FRAME_LEN, 0))
+		return 0;
+	if (bpf_skb_store_bytes(skb, 0, answer->frame, LACPDU_FRAME_LEN, 0))
+		return 0;
+	return !is_over || !bpf_skb_store_bytes(skb, STATE_OFFSET, &state, sizeof(state), 0);
+}
+
 /*
  * Turns a LACPDU that a member received into the answer to it, if the process
  * does not answer; 0: it does, or would say something else than it last did.
@@ -84,6 +100,7 @@ __attribute__((noinline)) int answer_partner(struct __sk_buff *skb, __u32 place,
 	struct port_info actor;
 	__u64 now = bpf_ktime_get_ns();
 	__u64 silence = silence_ns(now);
+	int is_over = silence > lease_ns;
 
 	if (!answer || !sums || !answer->used || !read_actor(skb, &actor))
 		return 0;
@@ -91,19 +108,15 @@ __attribute__((noinline)) int answer_partner(struct __sk_buff *skb, __u32 place,
 		answer->heard_ns = 0;
 		return 0;
 	}
-	answer->heard_ns = now;
+	answer->heard_ns = is_over ? 0 : now;
 	if (silence < STALLED_NS || now - answer->answered_ns < ANSWER_INTERVAL_NS)
 		return 0;
-	if (skb->len != LACPDU_FRAME_LEN && bpf_skb_change_tail(skb, LACPDU_FRAME_LEN, 0))
+	if (is_over && answer->last_words >= LAST_WORDS)
 		return 0;
-	if (bpf_skb_store_bytes(skb, 0, answer->frame, LACPDU_FRAME_LEN, 0))
+	if (!write_answer(skb, answer, is_over))
 		return 0;
-	if (silence > lease_ns) {
-		__u8 state = answer->frame[STATE_OFFSET] & ~STATE_CARRIES;
-
-		bpf_skb_store_bytes(skb, STATE_OFFSET, &state, sizeof(state), 0);
-	}
 	answer->answered_ns = now;
+	answer->last_words += is_over;
 	sums->answered++;
 	return 1;
 }

@@ -114,11 +114,12 @@ struct port_info {
 
 /* What a member tells its partner while the process of the team does not; by place. */
 struct answer {
-	__u64 heard_ns;		  /* when the partner last said `partner`; 0: it has said something else since */
+	__u64 heard_ns;		  /* when the partner last said `partner`; 0: since then it, or the program, said something else */
 	__u64 answered_ns;	  /* when the program last answered */
 	struct port_info partner; /* what the partner said of itself in the PDU that is answered */
 	__u8 frame[LACPDU_FRAME_LEN];
-	__u32 used; /* 0: there is no answer */
+	__u16 used;	  /* 0: there is no answer */
+	__u16 last_words; /* how often the partner was told that the lease is over */
 };
 
 /* Where a device is in its team. */

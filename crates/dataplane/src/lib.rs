@@ -138,8 +138,8 @@ pub trait Dataplane: Send {
     /// say on what they last said. Where the dataplane goes on without its
     /// process, this renews the lease of the plan ([`Plan::lease`]), and for a
     /// process that does not call this for 400 ms the partners are answered: as
-    /// long as the lease runs with these, then once more, that the member is
-    /// not in sync. Elsewhere nothing happens. Cheap if nothing changed.
+    /// long as the lease runs with these, then three times more, that the member
+    /// is not in sync. Elsewhere nothing happens. Cheap if nothing changed.
     fn renew(&mut self, answers: &[Answer]) -> Result<(), Error>;
 
     /// What the process said that ended before this one took over; nothing of

@@ -21,6 +21,8 @@ const LONG: Duration = Duration::from_secs(3600);
 const HERE: Mac = Mac([2, 0, 0, 0, 1, 1]);
 const THERE: Mac = Mac([2, 0, 0, 0, 1, 2]);
 const CARRIES: u8 = 0x38;
+/// How often a partner is told that the lease is over.
+const LAST_WORDS: u64 = 3;
 
 /// A team whose member 1 is cabled to a partner that speaks when the test does.
 struct Bench {
@@ -173,6 +175,13 @@ fn after_the_lease_nothing_is_sent_and_the_partner_is_told() {
     let pdu = bench.answered("the last word");
     assert_eq!(pdu.actor, PortInfo { state: LacpState(63 & !CARRIES), ..end(HERE, 2) });
     assert_eq!(pdu.partner, end(THERE, 7));
+    assert_eq!(bench.dataplane.remembered().unwrap(), [], "the partner has been told something else");
+    eventually("the silence", || {
+        bench.say(end(THERE, 7), 0);
+        bench.dataplane.answered().unwrap() == LAST_WORDS
+    });
+    std::thread::sleep(STALLED);
+    assert_eq!(bench.say(end(THERE, 7), 0), [], "it has had the last word");
     let unsent = bench.dataplane.unsent().unwrap();
     let sends = |bench: &Bench| {
         let frame = [[2, 0, 0, 0, 1, 2, 2, 0, 0, 0, 1, 1, 0x08, 0].as_slice(), &[0; 46]].concat();
@@ -183,6 +192,13 @@ fn after_the_lease_nothing_is_sent_and_the_partner_is_told() {
     assert!(bench.dataplane.unsent().unwrap() > unsent);
     bench.dataplane.apply(&leased(LONG)).unwrap();
     assert_eq!(sends(&bench), 7, "TC_ACT_REDIRECT");
+    // A process that lives again is spoken for as before.
+    bench.dataplane.renew(&[answer()]).unwrap();
+    assert_eq!(bench.answered("another answer").actor, end(HERE, 2));
+    bench.dataplane.apply(&leased(Duration::from_millis(1))).unwrap();
+    bench.dataplane.renew(&[answer()]).unwrap();
+    std::thread::sleep(STALLED);
+    assert_eq!(bench.answered("last words once more").actor, pdu.actor);
     bench.dataplane.apply(&Plan { lease: None, ..leased(LONG) }).unwrap();
     std::thread::sleep(STALLED);
     assert_eq!(sends(&bench), 7, "without a lease it sends for ever");

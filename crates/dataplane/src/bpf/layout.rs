@@ -91,13 +91,16 @@ pub(super) struct Control {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answer {
-    /// When the partner last said `partner` ([`super::lease::now_ns`]); 0: it has said something else since.
+    /// When the partner last said `partner` ([`super::lease::now_ns`]); 0: since then it, or the
+    /// program, said something else.
     pub heard_ns: u64,
     pub answered_ns: u64,
     /// As on the wire, and a zero.
     pub partner: [u8; 16],
     pub frame: [u8; LACPDU_FRAME_LEN],
-    pub used: u32,
+    pub used: u16,
+    /// How often the partner was told that the lease is over.
+    pub last_words: u16,
 }
 
 /// `struct place`.
@@ -178,7 +181,7 @@ unsafe impl Plain for Answer {}
 impl Default for Answer {
     /// Nothing is answered.
     fn default() -> Answer {
-        Answer { heard_ns: 0, answered_ns: 0, partner: [0; 16], frame: [0; LACPDU_FRAME_LEN], used: 0 }
+        Answer { heard_ns: 0, answered_ns: 0, partner: [0; 16], frame: [0; LACPDU_FRAME_LEN], used: 0, last_words: 0 }
     }
 }
 
@@ -189,7 +192,7 @@ impl Answer {
         let frame = answer.frame.as_slice().try_into().ok()?;
         let mut partner = [0; 16];
         partner[..PortInfo::LEN].copy_from_slice(&answer.partner.to_bytes());
-        Some(Answer { heard_ns, answered_ns: 0, partner, frame, used: 1 })
+        Some(Answer { heard_ns, answered_ns: 0, partner, frame, used: 1, last_words: 0 })
     }
 
     /// The answer of a member, if there is one.

@@ -13,6 +13,9 @@ use crate::Error;
 /// Bytes of the memory: `struct lease`; the kernel gives a page.
 const LEN: usize = size_of::<AtomicU64>();
 
+/// `STALLED_NS` of `bpf/lease.h`.
+const STALLED_NS: u64 = 400_000_000;
+
 /// The map `.data.lease` as memory of this process. To renew is to store eight
 /// bytes at once, so a program never reads half a time; it cannot fail.
 pub(super) struct Lease {
@@ -41,10 +44,12 @@ impl Lease {
         Ok(Lease { renewed_ns })
     }
 
-    /// The process lives.
-    pub(super) fn renew(&self) {
+    /// The process lives; true if it was taken for silent.
+    pub(super) fn renew(&self) -> bool {
+        let now_ns = now_ns();
         // SAFETY: mapped until this value is dropped, a page's beginning, and only ever used atomically.
-        unsafe { self.renewed_ns.as_ref() }.store(now_ns(), Ordering::Release);
+        let before_ns = unsafe { self.renewed_ns.as_ref() }.swap(now_ns, Ordering::AcqRel);
+        now_ns.saturating_sub(before_ns) >= STALLED_NS
     }
 }
 

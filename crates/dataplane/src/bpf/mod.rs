@@ -44,6 +44,8 @@ pub struct BpfDataplane {
     lease: Lease,
     /// What the programs answer, as it was written last.
     answers: BTreeMap<MemberId, Answer>,
+    /// The programs may have noted something of a silence beside the answers.
+    was_silent: bool,
     ports: BTreeMap<MemberId, Port>,
     injector: Injector,
     /// Behind the team device, once a plan punts.
@@ -91,6 +93,7 @@ impl BpfDataplane {
                     slots: Slots::taken_over(&object.maps)?,
                     lease: object.maps.lease()?,
                     answers: answers_of(&object.maps)?,
+                    was_silent: true,
                     ports,
                     device: device.clone(),
                     object,
@@ -123,6 +126,7 @@ impl BpfDataplane {
             object,
             slots: Slots::new(),
             answers: BTreeMap::new(),
+            was_silent: false,
             ports: BTreeMap::new(),
             injector,
             punted: None,
@@ -225,7 +229,7 @@ impl Dataplane for BpfDataplane {
             self.punted = Some(Punted::open(self.device.peer_index, self.object.punted.as_fd())?);
         }
         let plan = layout::Plan::new(plan, self.ports.values())?;
-        self.lease.renew();
+        self.was_silent |= self.lease.renew();
         self.slots.install(&self.object.maps, plan)?;
         if self.deferred {
             self.attach_team()?;
@@ -247,15 +251,17 @@ impl Dataplane for BpfDataplane {
 
     fn renew(&mut self, answers: &[Answer]) -> Result<(), Error> {
         // First: the programs read no answers of a process that lives.
-        self.lease.renew();
-        if self.answers.values().eq(answers) {
+        self.was_silent |= self.lease.renew();
+        if self.answers.values().eq(answers) && !self.was_silent {
             return Ok(());
         }
         let wanted: BTreeMap<MemberId, Answer> = answers.iter().map(|answer| (answer.member, answer.clone())).collect();
         let ids = self.answers.keys().chain(wanted.keys()).copied();
-        let changed: BTreeSet<MemberId> = ids.filter(|id| self.answers.get(id) != wanted.get(id)).collect();
+        let is_new = |id: &MemberId| self.was_silent || self.answers.get(id) != wanted.get(id);
+        let changed: BTreeSet<MemberId> = ids.filter(is_new).collect();
         changed.into_iter().try_for_each(|id| self.set_answer(id, wanted.get(&id)))?;
         self.answers = wanted;
+        self.was_silent = false;
         Ok(())
     }
 

@@ -121,8 +121,8 @@ impl<'a> Bench<'a> {
 
     /// How many frames leave by the members of the dead team, and how many its stack wants to send.
     pub(super) fn sent_by_the_dead(&mut self, time: Duration) -> Result<(u64, u64), Failure> {
-        // What the partner said last may still be answered.
-        thread::sleep(Duration::from_secs(1));
+        // It is told three times, a second apart, that the members are not in sync.
+        thread::sleep(QUIET);
         let before = self.sent()?;
         let asked = match self.frames(|bench| {
             thread::sleep(time);

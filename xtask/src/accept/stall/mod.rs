@@ -108,7 +108,10 @@ impl Case {
         let bound = format!("{} to {}", lease.as_secs(), (lease + SLACK).as_secs());
         let in_time = took >= lease && took <= lease + SLACK;
         let seconds = format!("{:.1}", took.as_secs_f64());
-        let asked = format!("{} of {} asked for", after.0, after.1);
+        let asked = match after {
+            (sent, 0) => sent.to_string(),
+            (sent, asked) => format!("{sent} of {asked} that its stack sent"),
+        };
         Ok(vec![
             Figure::text(format!("{what}: seconds until the partner's ports are gone"), seconds, &bound, Some(in_time)),
             Figure::text(format!("{what}: frames sent after that"), asked, "0", Some(after.0 == 0)),

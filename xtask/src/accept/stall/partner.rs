@@ -30,14 +30,6 @@ pub(super) enum Partner {
 }
 
 impl Partner {
-    /// Where its ports are.
-    pub(super) fn host(&mut self) -> &mut Host {
-        match self {
-            Partner::Own(_, host, _) => host,
-            Partner::OpenVSwitch(switch) => &mut switch.host,
-        }
-    }
-
     /// A team on a host whose devices are there.
     pub(super) fn own(host: Host, rate: LacpRate) -> Result<Partner, Failure> {
         let mut config = Config::default();
