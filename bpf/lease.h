@@ -54,9 +54,10 @@ static __always_inline __u64 silence_ns(__u64 now)
 	return now > renewed ? now - renewed : 0;
 }
 
-static __always_inline int lease_is_over(const struct plan *plan)
+/* Not inlined: plans without a lease shall not pay for what it needs. */
+__attribute__((noinline)) int lease_is_over(__u32 slot)
 {
-	return silence_ns(bpf_ktime_get_ns()) > plan->lease_ns;
+	return silence_ns(bpf_ktime_get_ns()) > plan_in(slot)->lease_ns;
 }
 
 /* What the sender of a LACPDU says of itself; 0: this frame to a link-local address is none. */

@@ -219,8 +219,10 @@ choose:
 		return send_balanced(skb, plan);
 	default:
 		/* Here, where plans without a lease never come. */
-		if (!(choose & CHOOSE_LEASED) || lease_is_over(plan))
+		if (!(choose & CHOOSE_LEASED) || lease_is_over(slot))
 			return drop_unsent();
+		/* Nor does clang compute the next line before the switch. */
+		asm volatile("" : "+r"(choose));
 		choose &= ~CHOOSE_LEASED;
 		goto choose;
 	}

@@ -128,7 +128,7 @@ impl Shell {
             Some((deadline, _)) => self.clock.until(deadline) + Duration::from_micros(999),
             None => Duration::from_secs(3600),
         };
-        let timeout = if self.team.plan().lease.is_some() { timeout.min(RENEWAL) } else { timeout };
+        let timeout = if self.is_leased() { timeout.min(RENEWAL) } else { timeout };
         let timeout = PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX);
         let ends = [self.monitor.as_fd(), woken.as_fd()].into_iter();
         let fds = ends.chain(self.dataplane.punts()).chain(self.ears.fds());
@@ -153,9 +153,14 @@ impl Shell {
     /// Tells of a time in which somebody else had to speak for this process.
     fn notice_stall(&self, now: Time) {
         let silence = now.since(self.renewed);
-        if self.team.plan().lease.is_some() && self.dataplane.kind() == Kind::Bpf && silence >= STALL {
+        if self.is_leased() && silence >= STALL {
             self.note(Happened::Stalled { ms: u64::try_from(silence.as_millis()).unwrap_or(u64::MAX) });
         }
+    }
+
+    /// True if somebody has to know that this process lives.
+    fn is_leased(&self) -> bool {
+        self.team.plan().lease.is_some() && self.kind() == Kind::Bpf
     }
 
     /// Hands the team what its plan punted.

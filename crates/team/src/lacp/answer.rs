@@ -12,7 +12,7 @@ use nicteam_wire::{LacpState, Lacpdu, PortInfo, SlowPdu};
 
 use super::port::{Port, Selected};
 use super::timer::{LONG_TIMEOUT, PortTimer, SHORT_TIMEOUT};
-use super::{LacpConfig, LacpRate, MuxState, PeriodicState, ReceiveState};
+use super::{Lacp, LacpConfig, LacpRate, MuxState, PeriodicState, PortParams, ReceiveState, selection};
 use crate::{MemberId, Time};
 
 /// What a member says to a partner that says on what it last said.
@@ -39,8 +39,56 @@ pub fn lease(rate: LacpRate) -> Duration {
     }
 }
 
+impl Lacp {
+    /// What each port would say to its partner, should it speak as it did; of
+    /// ports with a partner.
+    pub fn answers(&self) -> Vec<Answer> {
+        self.ports.iter().filter_map(|(&member, port)| of(member, port)).collect()
+    }
+
+    /// Takes a member in whose port an ended process of this system left with
+    /// its partner: `answer` is what [`Lacp::answers`] said of it last, `silence`
+    /// how long ago the partner last said that. It goes on where it was, so
+    /// that the partner sees no change; it starts anew if the partner was silent
+    /// for too long or would see another port. To be called between
+    /// [`Lacp::begin_ports`] and its end, if there are several.
+    pub fn resume_port(
+        &mut self,
+        member: MemberId,
+        params: PortParams,
+        (answer, silence): (&Answer, Duration),
+        now: Time,
+    ) {
+        let mut port = Port::new(params, &self.config);
+        if !resume(&mut port, answer, silence, &self.config, now) {
+            return self.add_port(member, params, now);
+        }
+        self.assert_drained();
+        self.drop_port(member);
+        let is_attached = port.mux >= MuxState::Attached;
+        self.ports.insert(member, port);
+        if is_attached {
+            self.active = selection::attached(&mut self.ports, member);
+        }
+        self.settle(now);
+    }
+
+    /// Nothing is agreed on and nobody speaks until [`Lacp::ports_complete`]: all ports
+    /// of a system that begins, or goes on, are to be there first.
+    pub fn begin_ports(&mut self) {
+        self.beginning = true;
+    }
+
+    /// All ports are there.
+    pub fn ports_complete(&mut self, now: Time) {
+        self.assert_drained();
+        self.beginning = false;
+        self.settle(now);
+    }
+}
+
 /// What this port would say to its partner now; nothing if it has none to speak to.
-pub(super) fn of(member: MemberId, port: &Port) -> Option<Answer> {
+fn of(member: MemberId, port: &Port) -> Option<Answer> {
     if port.receive != ReceiveState::Current || port.periodic == PeriodicState::None {
         return None;
     }
@@ -50,7 +98,7 @@ pub(super) fn of(member: MemberId, port: &Port) -> Option<Answer> {
 
 /// Lets a new port go on where its predecessor stopped, whose partner has been
 /// silent for so long; false if it has to start anew. Its aggregator is not set.
-pub(super) fn resume(port: &mut Port, answer: &Answer, silence: Duration, config: &LacpConfig, now: Time) -> bool {
+fn resume(port: &mut Port, answer: &Answer, silence: Duration, config: &LacpConfig, now: Time) -> bool {
     let Ok(SlowPdu::Lacp(said)) = SlowPdu::parse(&answer.frame) else { return false };
     let timeout = if config.lacp_rate == LacpRate::Fast { SHORT_TIMEOUT } else { LONG_TIMEOUT };
     let left = timeout.saturating_sub(silence);

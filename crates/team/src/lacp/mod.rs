@@ -110,46 +110,6 @@ impl Lacp {
         self.settle(now);
     }
 
-    /// Takes a member in whose port an ended process of this system left with
-    /// its partner: `answer` is what [`Lacp::answers`] said of it last, `silence`
-    /// how long ago the partner last said that. It goes on where it was, so
-    /// that the partner sees no change; it starts anew if the partner was silent
-    /// for too long or would see another port. To be called between
-    /// [`Lacp::begin_ports`] and its end, if there are several.
-    pub fn resume_port(
-        &mut self,
-        member: MemberId,
-        params: PortParams,
-        (answer, silence): (&Answer, Duration),
-        now: Time,
-    ) {
-        let mut port = Port::new(params, &self.config);
-        if !answer::resume(&mut port, answer, silence, &self.config, now) {
-            return self.add_port(member, params, now);
-        }
-        self.assert_drained();
-        self.drop_port(member);
-        let is_attached = port.mux >= MuxState::Attached;
-        self.ports.insert(member, port);
-        if is_attached {
-            self.active = selection::attached(&mut self.ports, member);
-        }
-        self.settle(now);
-    }
-
-    /// Nothing is agreed on and nobody speaks until [`Lacp::ports_complete`]: all ports
-    /// of a system that begins, or goes on, are to be there first.
-    pub fn begin_ports(&mut self) {
-        self.beginning = true;
-    }
-
-    /// All ports are there.
-    pub fn ports_complete(&mut self, now: Time) {
-        self.assert_drained();
-        self.beginning = false;
-        self.settle(now);
-    }
-
     /// Lets a member go. The partner learns it by silence, or at once if the
     /// link goes down.
     pub fn remove_port(&mut self, member: MemberId, now: Time) {
@@ -254,12 +214,6 @@ impl Lacp {
             port.timers.next().map(|(at, timer)| (at, LacpTimer { member, timer }))
         };
         self.ports.iter().filter_map(next).min_by_key(|(at, _)| *at)
-    }
-
-    /// What each port would say to its partner, should it speak as it did; of
-    /// ports with a partner.
-    pub fn answers(&self) -> Vec<Answer> {
-        self.ports.iter().filter_map(|(&member, port)| answer::of(member, port)).collect()
     }
 
     /// The configuration.
