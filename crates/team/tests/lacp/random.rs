@@ -84,7 +84,7 @@ fn config(system: usize, slow: bool, random: &mut Random) -> LacpConfig {
 fn fault(world: &mut World, slow: bool, ports: usize, random: &mut Random) {
     let end = |random: &mut Random| -> End { (random.below(2) as usize, random.below(ports as u64) as usize) };
     let one = end(random);
-    match random.below(14) {
+    match random.below(17) {
         0 => world.unplug(one),
         1 => world.plug(one, (1 - one.0, random.below(ports as u64) as usize)),
         2 => world.plug(one, end(random)),
@@ -103,6 +103,8 @@ fn fault(world: &mut World, slow: bool, ports: usize, random: &mut Random) {
                 world.configure(one.0, |config| *config = new);
             }
         }
+        13 if !world.net.systems[one.0].frozen => world.succeed(one.0),
+        14 | 15 if !world.net.systems[one.0].frozen => world.stall(one.0),
         _ => world.net.weather.loss_percent = 0,
     }
     let rest = if random.percent(50) { random.below(60) } else { random.below(5000) };

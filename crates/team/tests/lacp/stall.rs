@@ -100,7 +100,7 @@ fn a_successor_goes_on_unnoticed() {
         let before = (world.net.rest(0).distributing, world.net.rest(0).active);
         for _ in 0..3 {
             world.run(ms(700));
-            world.succeed(0, ms(500));
+            world.succeed(0);
             assert_eq!((world.net.rest(0).distributing, world.net.rest(0).active), before);
             assert!(world.net.lacp(0).carrier());
         }
@@ -115,7 +115,7 @@ fn a_successor_in_the_midst_of_it_comes_to_the_same_end() {
         let config = |system| LacpConfig { aggregate_wait_ms: 20, coupled_control: false, ..fast(system) };
         let mut world = World::pair(config(0), config(1), 3);
         world.run(ms(succeeded_at));
-        world.succeed(0, ms(0));
+        world.succeed(0);
         world.run(ms(5000));
         let ends = [0, 1].map(|system| world.net.lacp(system).distributing().bits());
         assert_eq!(ends, [7, 7], "succeeded after {succeeded_at} ms");
@@ -128,7 +128,7 @@ fn a_successor_has_what_is_left_of_the_partners_time() {
     world.net.deaf.extend([(0, 0), (0, 1)]);
     world.run(ms(1500));
     let silence = world.net.now - world.net.heard[&(0, 0)].0;
-    world.succeed(0, silence);
+    world.succeed(0);
     world.run(ms(2900) - silence);
     assert_eq!(world.events(0), []);
     world.run(ms(200));

@@ -13,6 +13,9 @@ use crate::net::{End, Net, Rest, id, link, ms, system_mac};
 /// Where a frame has the actor's state, and its bits Synchronization, Collecting, Distributing.
 const STATE: usize = 32;
 const CARRIES: u8 = 0x38;
+/// As in `bpf/lease.h`: from when on a system is spoken for, and how often.
+const SILENCE: Duration = Duration::from_millis(400);
+const ANSWER_INTERVAL: Duration = Duration::from_millis(300);
 /// More effects than any one change may have.
 const ENDLESS: usize = 200;
 
@@ -21,10 +24,19 @@ pub struct World {
     pub net: Net,
     checkers: Checkers,
     random: Random,
-    /// Frozen systems whose partners are answered, and whether they still have their lease.
-    spoken_for: BTreeMap<usize, bool>,
+    /// Frozen systems whose partners are answered.
+    spoken_for: BTreeMap<usize, Stall>,
     /// Frames that wait for a system that is spoken for.
     backlog: Vec<(End, Vec<u8>)>,
+}
+
+/// A system that is spoken for.
+#[derive(Clone, Debug)]
+struct Stall {
+    since: Time,
+    has_lease: bool,
+    /// When each port was spoken for last.
+    answered: BTreeMap<usize, Time>,
 }
 
 /// splitmix64.
@@ -166,6 +178,9 @@ impl World {
 
     /// It goes on and sees at once what became of its links and timers.
     pub fn thaw(&mut self, system: usize) {
+        if self.spoken_for.contains_key(&system) {
+            return self.go_on(system);
+        }
         for port in 0..self.net.systems[system].ports.len() {
             let link = self.net.systems[system].ports[port].link;
             if !link.carrier {
@@ -181,41 +196,45 @@ impl World {
     /// The system stops; whoever holds its answers speaks for it.
     pub fn stall(&mut self, system: usize) {
         self.freeze(system);
-        self.spoken_for.insert(system, true);
+        let stall = Stall { since: self.net.now, has_lease: true, answered: BTreeMap::new() };
+        self.spoken_for.insert(system, stall);
     }
 
     /// The lease of a system that stalls is over.
     pub fn end_lease(&mut self, system: usize) {
-        self.spoken_for.insert(system, false);
+        self.spoken_for.entry(system).and_modify(|stall| stall.has_lease = false);
     }
 
     /// A system that stalled goes on: it hears what waits, then looks at its clock.
     pub fn go_on(&mut self, system: usize) {
-        self.net.systems[system].frozen = false;
+        for port in 0..self.net.systems[system].ports.len() {
+            let link = self.net.systems[system].ports[port].link;
+            if !link.carrier {
+                self.net.heard.remove(&(system, port));
+            }
+            self.change(system, |lacp, now| lacp.handle_link(id(port), link, now));
+        }
         self.spoken_for.remove(&system);
-        self.checkers.see(&self.net, &Observation::Thawed { system });
         let (mine, others) = std::mem::take(&mut self.backlog).into_iter().partition(|(end, _)| end.0 == system);
         self.backlog = others;
         let mine: Vec<(End, Vec<u8>)> = mine;
-        let now = self.net.now;
-        for (end, _) in &mine {
-            // All of it is there; that one port is heard before another is no silence.
-            self.net.heard.entry(*end).and_modify(|(at, _)| *at = now);
-        }
-        mine.into_iter().for_each(|(end, frame)| self.deliver(end, &frame));
+        // To be looked at once it has heard everything, and its clock.
+        mine.into_iter().for_each(|(end, frame)| self.take_in(end, &frame));
+        self.net.systems[system].frozen = false;
+        self.checkers.see(&self.net, &Observation::Thawed { system });
         self.change(system, Lacp::handle_timeout);
     }
 
-    /// A new process of the system goes on with what it would have answered, its
-    /// partners having been silent for so long.
-    pub fn succeed(&mut self, system: usize, silence: Duration) {
+    /// A new process of the system goes on with what it would have answered.
+    pub fn succeed(&mut self, system: usize) {
         let old = self.net.lacp(system);
         let (answers, config) = (old.answers(), old.config().clone());
         let mut new = Lacp::new(config, self.net.now);
         new.begin_ports();
         for (port, params) in self.net.systems[system].ports.iter().enumerate() {
-            match answers.iter().find(|answer| answer.member == id(port)) {
-                Some(answer) => new.resume_port(id(port), *params, (answer, silence), self.net.now),
+            let heard = self.net.heard.get(&(system, port)).map(|(at, _)| self.net.now - *at);
+            match answers.iter().find(|answer| answer.member == id(port)).zip(heard) {
+                Some(left) => new.resume_port(id(port), *params, left, self.net.now),
                 None => new.add_port(id(port), *params, self.net.now),
             }
         }
@@ -296,8 +315,13 @@ impl World {
         if it.frozen {
             return self.speak_for(end, frame);
         }
+        self.take_in(end, frame);
+    }
+
+    fn take_in(&mut self, end: End, frame: &[u8]) {
+        let (system, port) = end;
         if let Ok(SlowPdu::Lacp(pdu)) = SlowPdu::parse(frame)
-            && pdu.actor.system != it.lacp.config().ad_actor_system
+            && pdu.actor.system != self.net.lacp(system).config().ad_actor_system
         {
             self.net.heard.insert(end, (self.net.now, pdu));
         }
@@ -306,13 +330,17 @@ impl World {
 
     /// What the dataplane of a system does that does not run.
     fn speak_for(&mut self, end: End, frame: &[u8]) {
-        let Some(&lease) = self.spoken_for.get(&end.0) else { return };
+        let now = self.net.now;
+        let Some(stall) = self.spoken_for.get_mut(&end.0) else { return };
         self.backlog.push((end, frame.to_vec()));
         let Ok(SlowPdu::Lacp(pdu)) = SlowPdu::parse(frame) else { return };
         let answers = self.net.lacp(end.0).answers();
         let answer = answers.into_iter().find(|answer| answer.member == id(end.1) && answer.partner == pdu.actor);
-        if let Some(mut answer) = answer {
-            if !lease {
+        let is_silent = now - stall.since >= SILENCE;
+        let is_due = stall.answered.get(&end.1).is_none_or(|last| now - *last >= ANSWER_INTERVAL);
+        if let Some(mut answer) = answer.filter(|_| is_silent && is_due) {
+            stall.answered.insert(end.1, now);
+            if !stall.has_lease {
                 answer.frame[STATE] &= !CARRIES;
             }
             self.send(end, answer.frame);
