@@ -4,10 +4,10 @@
 //! device, and tells whoever looks at `ip link`:
 //!
 //! ```text
-//! alias nicteam team0: was mac 02:00:00:00:00:01 mtu 1500 up addrgenmode eui64
+//! alias nicteam team0: was mac 02:00:00:00:00:01 mtu 1500 up addrgenmode eui64 ipv6
 //! ```
 //!
-//! A device without IPv6 has no `addrgenmode`. An alias that the user had given
+//! A device without IPv6 has no `addrgenmode`, and no `ipv6` if that was switched off. An alias that the user had given
 //! stands at the end, behind ` alias `.
 
 use std::fmt::Write;
@@ -26,29 +26,35 @@ pub(crate) struct Original {
     pub(crate) up: bool,
     /// How it made an IPv6 address; `None`: it had no IPv6.
     pub(crate) addr_gen_mode: Option<AddrGenMode>,
+    /// IPv6 was switched on, and is off while it is a member.
+    pub(crate) ipv6: bool,
     /// The alias that the user had given; empty if none.
     pub(crate) alias: String,
 }
 
 impl Original {
-    /// The device as it is.
-    pub(crate) fn of(link: &Link) -> Original {
+    /// The device as it is; `ipv6`: whether it has that switched on.
+    pub(crate) fn of(link: &Link, ipv6: bool) -> Original {
         Original {
             mac: Mac(link.mac),
             mtu: link.mtu,
             up: link.up,
             addr_gen_mode: link.addr_gen_mode,
+            ipv6,
             alias: link.alias.clone(),
         }
     }
 
     /// The alias that keeps it for this team; `None` if it is longer than an alias can be.
     pub(crate) fn to_alias(&self, team: &str) -> Option<String> {
-        let Original { mac, mtu, up, addr_gen_mode, alias } = self;
+        let Original { mac, mtu, up, addr_gen_mode, ipv6, alias } = self;
         let mut text = format!("nicteam {team}: was mac {mac} mtu {mtu} {}", if *up { "up" } else { "down" });
         // Writing to a string cannot fail.
         if let Some(mode) = addr_gen_mode {
             let _ = write!(text, " addrgenmode {mode}");
+        }
+        if *ipv6 {
+            text += " ipv6";
         }
         if !alias.is_empty() {
             let _ = write!(text, " alias {alias}");
@@ -61,6 +67,7 @@ impl Original {
     pub(crate) fn from_alias(text: &str) -> Option<(&str, Original)> {
         let (team, rest) = text.strip_prefix("nicteam ")?.split_once(": was mac ")?;
         let (rest, alias) = rest.split_once(" alias ").unwrap_or((rest, ""));
+        let (rest, ipv6) = rest.strip_suffix(" ipv6").map_or((rest, false), |rest| (rest, true));
         let words: Vec<&str> = rest.split(' ').collect();
         let (mac, mtu, up, mode) = match words[..] {
             [mac, "mtu", mtu, up] => (mac, mtu, up, None),
@@ -72,6 +79,7 @@ impl Original {
             mtu: mtu.parse().ok()?,
             up: up == "up",
             addr_gen_mode: mode.map(str::parse).transpose().ok()?,
+            ipv6,
             alias: alias.to_owned(),
         };
         (original.to_alias(team).as_deref() == Some(text)).then_some((team, original))
@@ -88,6 +96,7 @@ mod tests {
             mtu: 9000,
             up: true,
             addr_gen_mode: Some(AddrGenMode::Eui64),
+            ipv6: false,
             alias: String::new(),
         }
     }
@@ -103,7 +112,8 @@ mod tests {
     fn every_original_is_read_back() {
         for alias in ["", "uplink to rack 4", " alias  alias ", "nicteam x: was mac 1 mtu 2 up", "\u{e4}"] {
             for (up, addr_gen_mode) in [(true, None), (false, Some(AddrGenMode::None))] {
-                let original = Original { up, addr_gen_mode, alias: alias.to_owned(), ..original() };
+                let ipv6 = addr_gen_mode.is_some();
+                let original = Original { up, addr_gen_mode, ipv6, alias: alias.to_owned(), ..original() };
                 let text = original.to_alias("t").unwrap();
                 assert_eq!(Original::from_alias(&text), Some(("t", original)), "{text}");
             }

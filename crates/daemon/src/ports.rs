@@ -3,6 +3,7 @@
 use nicteam_dataplane::Port;
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{AddrGenMode, Link, Netlink};
+use nicteam_sys::netns;
 use nicteam_team::{Duplex, MemberId, MemberLink};
 use nicteam_wire::Mac;
 
@@ -50,7 +51,7 @@ pub(crate) fn find(netlink: &mut Netlink, team: &str, device: &str) -> Result<Ca
             Err(Error::Member { device: device.to_owned(), team: owner.to_owned() })
         }
         Some((owner, original)) => Ok(Candidate { taken_over: owner == team, original, link }),
-        None => Ok(Candidate { taken_over: false, original: Original::of(&link), link }),
+        None => Ok(Candidate { taken_over: false, original: Original::of(&link, has_ipv6(device)), link }),
     }
 }
 
@@ -76,6 +77,9 @@ pub(crate) fn restore(netlink: &mut Netlink, index: u32, original: &Original) ->
     }
     first.note(set_addr_gen_mode(netlink, index, original.addr_gen_mode));
     first.note(netlink.set_up(index, original.up));
+    if original.ipv6 {
+        switch_ipv6(&link.name, true);
+    }
     first.result()?;
     // A user who has set another alias meanwhile keeps it.
     match Original::from_alias(&link.alias) {
@@ -85,7 +89,9 @@ pub(crate) fn restore(netlink: &mut Netlink, index: u32, original: &Original) ->
 }
 
 impl Member {
-    /// Prepares a device: no IPv6 address of its own, this MAC address (mostly the
+    /// Prepares a device: no IPv6 of its own, which would speak from the team's
+    /// address by a member that is not the active one (the kernel's bonding keeps
+    /// IPv6 off its members, net/ipv6/addrconf.c), this MAC address (mostly the
     /// team's, so that a real NIC does not filter what is sent to it), the team's
     /// MTU, and up.
     /// What it was goes into its alias first. If something fails, it is given back.
@@ -118,7 +124,7 @@ impl Member {
         if link.alias != alias {
             netlink.set_alias(link.index, alias)?;
         }
-        set_addr_gen_mode(netlink, link.index, Some(AddrGenMode::None))?;
+        self.keep_from_ipv6(netlink)?;
         set_mac(netlink, link, mac)?;
         if link.mtu != mtu {
             self.set_mtu(netlink, mtu)?;
@@ -145,6 +151,13 @@ impl Member {
     pub(crate) fn set_mtu(&self, netlink: &mut Netlink, mtu: u32) -> Result<(), Error> {
         netlink.set_mtu(self.port.index, mtu)?;
         // A device that grows beyond 1280 bytes gets IPv6 anew, with its own address.
+        self.keep_from_ipv6(netlink)
+    }
+
+    fn keep_from_ipv6(&self, netlink: &mut Netlink) -> Result<(), Error> {
+        if self.original.ipv6 {
+            switch_ipv6(&self.port.name, false);
+        }
         set_addr_gen_mode(netlink, self.port.index, Some(AddrGenMode::None))
     }
 
@@ -193,6 +206,17 @@ fn set_mac(netlink: &mut Netlink, link: &Link, mac: Mac) -> Result<(), Error> {
     let set = netlink.set_mac(link.index, mac.0);
     netlink.set_up(link.index, link.up)?;
     Ok(set?)
+}
+
+/// True if a device of the calling thread's namespace speaks IPv6.
+fn has_ipv6(device: &str) -> bool {
+    netns::read_sysctl(&format!("ipv6/conf/{device}/disable_ipv6")).is_ok_and(|disabled| disabled == "0")
+}
+
+/// Switches it on or off. Off it has no addresses; on it makes a link-local one.
+/// A container whose /proc/sys cannot be written has to do without.
+fn switch_ipv6(device: &str, on: bool) {
+    let _ = netns::sysctl(&format!("ipv6/conf/{device}/disable_ipv6"), if on { "0" } else { "1" });
 }
 
 /// Sets how a device makes an IPv6 address, if it has IPv6 now.

@@ -5,7 +5,7 @@ mod common;
 use common::{Pair, cabled, identities, on_each_dataplane, spec, start};
 use nicteam_daemon::TeamSpec;
 use nicteam_sys::netlink::AddrGenMode;
-use nicteam_testnet::Host;
+use nicteam_testnet::{Host, eventually};
 
 #[test]
 fn a_removed_team_gives_its_members_back() {
@@ -33,7 +33,33 @@ fn what_a_member_was_stands_in_its_alias() {
         let mut pair = Pair::new(&[], kind);
         let text = pair.a.link("eth1").alias;
         assert!(text.starts_with("nicteam team0: was mac "), "{kind}: {text}");
-        assert!(text.ends_with(" mtu 1500 up addrgenmode eui64"), "{kind}: {text}");
+        assert!(text.ends_with(" mtu 1500 up addrgenmode eui64 ipv6"), "{kind}: {text}");
+    });
+}
+
+/// What it said from the team's address would lead a switch astray.
+#[test]
+fn a_member_has_no_ipv6_of_its_own_and_gets_it_back() {
+    on_each_dataplane(|kind| {
+        let (mut a, _b) = cabled();
+        let index = a.index("eth1");
+        let addresses = |a: &mut Host| a.netlink.addresses(index).unwrap();
+        eventually("a link-local address", || addresses(&mut a).len() == 1);
+        let before = addresses(&mut a);
+        let team = start(&a, spec(&[], kind)).unwrap();
+        assert_eq!(addresses(&mut a), [], "{kind}");
+        drop(team);
+        let team = start(&a, spec(&[], kind)).unwrap();
+        // Beyond 1280 bytes a device gets IPv6 anew.
+        for mtu in [1000, 1400] {
+            let device = a.index("team0");
+            a.netlink.set_mtu(device, mtu).unwrap();
+            eventually("the members' MTU", || a.link("eth1").mtu == mtu);
+        }
+        team.handle().status().unwrap();
+        assert_eq!(addresses(&mut a), [], "{kind}");
+        team.remove().unwrap();
+        eventually("the address", || addresses(&mut a) == before);
     });
 }
 

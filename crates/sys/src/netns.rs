@@ -119,6 +119,12 @@ pub fn sysctl(name: &str, value: &str) -> Result<()> {
     write_proc(&format!("/proc/sys/net/{name}"), value).context(|| format!("set net/{name} to {value}"))
 }
 
+/// Reads what [`sysctl`] writes, without the end of the line.
+pub fn read_sysctl(name: &str) -> Result<String> {
+    let value = fs::read_to_string(format!("/proc/sys/net/{name}")).context(|| format!("read net/{name}"))?;
+    Ok(value.trim_end().to_owned())
+}
+
 /// Sets `lo` of the calling thread's namespace up. Made of system calls
 /// alone, so that it may run between fork and exec.
 pub(crate) fn set_loopback_up() -> io::Result<()> {
