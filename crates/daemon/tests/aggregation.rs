@@ -5,7 +5,9 @@ mod common;
 use common::{Pair, assert_reach, cabled, on_each_dataplane, spec, start};
 use nicteam_daemon::{RunningTeam, TeamSpec, show};
 use nicteam_dataplane::Kind;
+use nicteam_sys::packet::Batch;
 use nicteam_testnet::eventually;
+use nicteam_wire::{Frame, ethertype};
 
 /// Fast in everything, so that a test is short.
 const FAST: &[(&str, &str)] = &[("mode", "802.3ad"), ("lacp_rate", "fast"), ("aggregate_wait", "0"), ("miimon", "20")];
@@ -54,6 +56,23 @@ fn two_teams_agree_and_survive_a_cut() {
         pair.b.set_up("eth0", true);
         settled(&pair);
         assert_reach(&sockets, "a datagram after the return");
+    });
+}
+
+#[test]
+fn what_members_say_before_the_first_plan_is_sent_behind_it() {
+    on_each_dataplane(|kind| {
+        let (a, mut b) = cabled();
+        let (tap, mut batch, mut heard) = (b.packet_socket("eth0"), Batch::new(), 0);
+        let team = start(&a, spec(FAST, kind)).unwrap();
+        let sent = || team.handle().status().unwrap().members[0].lacp.as_ref().unwrap().lacpdus_sent;
+        eventually("every LACPDU that was sent", || {
+            let sent = sent();
+            tap.receive(&mut batch).unwrap();
+            let is_slow = |frame: &[u8]| Frame::parse(frame).unwrap().ethertype() == ethertype::SLOW;
+            heard += batch.frames().filter(|received| is_slow(received.bytes)).count() as u64;
+            sent > 0 && heard >= sent
+        });
     });
 }
 

@@ -12,6 +12,7 @@ use nix::errno::Errno;
 
 use super::Shell;
 use super::ears::Ears;
+use super::linger::Linger;
 use crate::clock::Clock;
 use crate::first::FirstError;
 use crate::lock::Lock;
@@ -42,16 +43,12 @@ impl Shell {
         let clock = Clock::start();
         let team = Team::new(spec.config, mac, clock.now())?;
         let (device, adopted) = TeamDevice::create_or_adopt(&mut netlink, &spec.name, mac, mtu)?;
-        let dataplane = match nicteam_dataplane::open(&device, spec.dataplane) {
-            Ok(dataplane) => dataplane,
-            Err(error) => {
-                if !adopted {
-                    // The first error is the one to report.
-                    let _ = device.delete(&mut netlink);
-                }
-                return Err(error.into());
+        let dataplane = nicteam_dataplane::open(&device, spec.dataplane).inspect_err(|_| {
+            if !adopted {
+                // The first error is the one to report.
+                let _ = device.delete(&mut netlink);
             }
-        };
+        })?;
         let members = Vec::with_capacity(found.len());
         let (held, gone, _lock) = (true, false, lock);
         let mut shell = Shell {
@@ -68,6 +65,7 @@ impl Shell {
             netlink,
             monitor,
             ethtool,
+            linger: Linger::default(),
             ears: Ears::default(),
             renewed: clock.now(),
             notify,

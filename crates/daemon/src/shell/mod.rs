@@ -3,6 +3,7 @@
 mod changes;
 mod ears;
 mod lifetime;
+mod linger;
 mod live;
 mod telling;
 
@@ -15,7 +16,7 @@ use std::time::Duration;
 use nicteam_dataplane::{Dataplane, Kind, TeamDevice};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Monitor, Netlink};
-use nicteam_team::{Effect, MemberId, Plan, Team, Time};
+use nicteam_team::{Effect, MemberId, Team, Time};
 use nicteam_wire::Mac;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
@@ -23,8 +24,9 @@ use crate::clock::Clock;
 use crate::lock::Lock;
 use crate::ports::Member;
 use crate::running::{Keeping, Request};
-use crate::{Error, Happened, Journal, Notify};
+use crate::{Error, Journal, Notify};
 use ears::Ears;
+use linger::Linger;
 
 /// Everything a team's thread holds.
 pub(crate) struct Shell {
@@ -45,6 +47,7 @@ pub(crate) struct Shell {
     netlink: Netlink,
     monitor: Monitor,
     ethtool: Ethtool,
+    linger: Linger,
     ears: Ears,
     /// When the lease of the plan was renewed last.
     renewed: Time,
@@ -101,6 +104,7 @@ impl Shell {
                 self.drain();
             }
             self.renew();
+            self.close_relieved();
             self.keep();
         }
     }
@@ -123,9 +127,10 @@ impl Shell {
 
     /// Waits for a link event, a request, a frame for the control side or the team's deadline.
     fn wait(&self, woken: &UnixStream) -> Result<(), Error> {
-        let timeout = match self.team.poll_timeout() {
+        let of_team = self.team.poll_timeout().map(|(deadline, _)| deadline);
+        let timeout = match of_team.into_iter().chain(self.linger.deadline()).min() {
             // Rounded up, or the loop would spin through the last part of a millisecond.
-            Some((deadline, _)) => self.clock.until(deadline) + Duration::from_micros(999),
+            Some(deadline) => self.clock.until(deadline) + Duration::from_micros(999),
             None => Duration::from_secs(3600),
         };
         let timeout = if self.is_leased() { timeout.min(RENEWAL) } else { timeout };
@@ -251,13 +256,6 @@ impl Shell {
         if read_groups {
             self.read_groups();
         }
-    }
-
-    /// Executes a plan from now on.
-    fn execute(&mut self, plan: &Plan) -> Result<(), nicteam_dataplane::Error> {
-        self.dataplane.apply(plan)?;
-        self.note(Happened::Plan { generation: plan.generation });
-        Ok(())
     }
 
     /// Tells the team what the dataplane counted.

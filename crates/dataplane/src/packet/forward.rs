@@ -23,6 +23,11 @@ use crate::with_tag;
 /// be woken. The first frame after a silence does not wait.
 pub(super) struct Forwarder {
     shared: Arc<Shared>,
+    mover: Mover,
+}
+
+/// Moves a batch at a time from a socket to where the plan sends it.
+pub(super) struct Mover {
     batch: Batch,
     queues: Queues,
 }
@@ -32,6 +37,9 @@ const GATHER: Duration = Duration::from_micros(250);
 /// A batch of so many frames or bytes is worth its while.
 const LARGE_FRAMES: usize = BATCH / 2;
 const LARGE_BYTES: usize = 32 * 1024;
+/// The most batches of a member that a change of the plan waits for: some
+/// milliseconds' worth. Nobody may keep a change off by sending.
+const CATCH_UP_BATCHES: usize = 256;
 
 /// Places of the batch by the member that is to send them.
 struct Queues {
@@ -43,52 +51,71 @@ struct Queues {
 impl Forwarder {
     /// Does nothing until it is run.
     pub fn new(shared: Arc<Shared>) -> Forwarder {
-        Forwarder { shared, batch: Batch::new(), queues: Queues::new() }
+        Forwarder { shared, mover: Mover::new() }
     }
 
     /// Forwards until it is told to stop.
-    pub fn run(mut self) {
-        let shared = self.shared.clone();
+    pub fn run(self) {
+        let Forwarder { shared, mut mover } = self;
         let mut stopped = false;
         while !stopped {
             let mut worth_it = false;
             shared.wait(|source| match source {
                 Source::Stop => stopped = true,
-                Source::Stack => worth_it |= self.forward_from_stack(),
-                Source::Member(id) => worth_it |= self.forward_from_member(id),
+                Source::Stack => worth_it |= mover.forward_from_stack(&shared, &shared.read()),
+                Source::Member(id) => worth_it |= mover.forward_from_member(&shared, &shared.read(), id),
             });
             if !stopped && !worth_it {
                 thread::sleep(GATHER);
             }
         }
     }
+}
+
+impl Mover {
+    pub fn new() -> Mover {
+        Mover { batch: Batch::new(), queues: Queues::new() }
+    }
+
+    /// Treats what these members have received by the table as it is. Before it
+    /// changes: a frame that a member received as one of the team's is the
+    /// team's, and one that a standby received is none, whatever comes after.
+    pub fn catch_up(&mut self, shared: &Shared, table: &Table, members: &[MemberId]) {
+        for &id in members {
+            for _ in 0..CATCH_UP_BATCHES {
+                self.forward_from_member(shared, table, id);
+                if self.batch.frames().next().is_none() && self.batch.unusable() == 0 {
+                    break;
+                }
+            }
+        }
+    }
 
     /// One batch from the team device's stack, to the members the plan chooses; true if it was large.
-    fn forward_from_stack(&mut self) -> bool {
-        let table = self.shared.read();
+    fn forward_from_stack(&mut self, shared: &Shared, table: &Table) -> bool {
         // A batch that the system refuses is empty; the next event tries again.
-        let _ = self.shared.stack.receive(&mut self.batch);
+        let _ = shared.stack.receive(&mut self.batch);
         let mut unsent = self.batch.unusable();
-        let mut state = self.shared.state();
+        let mut state = shared.state();
         for (place, received) in self.batch.frames().enumerate() {
             let action = view(&received).map_or(Action::Drop, |frame| table.plan.choose(&frame, &mut state));
             let queued = match action {
-                Action::Send(members) => self.queues.push(place, members, &table),
-                Action::Punt => self.shared.punt(&with_tag(&received)),
+                Action::Send(members) => self.queues.push(place, members, table),
+                Action::Punt => shared.punt(&with_tag(&received)),
                 Action::Drop => false,
             };
             unsent += u64::from(!queued);
         }
         drop(state);
-        self.shared.unsent.fetch_add(unsent, Relaxed);
-        self.queues.flush(&self.batch, &table);
+        shared.unsent.fetch_add(unsent, Relaxed);
+        self.queues.flush(&self.batch, table);
         is_large(&self.batch)
     }
 
     /// One batch from a member, to the team device's stack where the
     /// plan says so; true if it was large.
-    fn forward_from_member(&mut self, id: MemberId) -> bool {
-        let table = self.shared.read();
+    fn forward_from_member(&mut self, shared: &Shared, table: &Table, id: MemberId) -> bool {
+        self.batch.clear();
         // Detached since the event was reported.
         let Some(member) = table.member(id) else { return false };
         // A batch that the system refuses is empty; the next event tries again.
@@ -105,7 +132,7 @@ impl Forwarder {
                 Verdict::Drop => drops += 1,
             }
         }
-        let sent = self.shared.stack.send(&self.batch, &self.queues.to_stack);
+        let sent = shared.stack.send(&self.batch, &self.queues.to_stack);
         member.count_received(Sent { drops: sent.drops + drops, ..sent });
         self.queues.to_stack.clear();
         is_large(&self.batch)

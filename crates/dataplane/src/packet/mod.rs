@@ -29,7 +29,7 @@ use nicteam_team::{Loads, MemberId, Plan};
 use nix::errno::Errno;
 
 use crate::{Counters, Dataplane, Error, Kind, Port, Remembered, TeamDevice};
-use forward::Forwarder;
+use forward::{Forwarder, Mover};
 use table::{Member, Shared};
 
 /// Bytes of the longest frame that can be punted: 64 KB and its headers.
@@ -55,6 +55,8 @@ struct PacketDataplane {
     device: TeamDevice,
     shared: Arc<Shared>,
     forwarder: Option<JoinHandle<()>>,
+    /// Of the thread that changes the plan.
+    mover: Mover,
 }
 
 impl PacketDataplane {
@@ -73,7 +75,7 @@ impl PacketDataplane {
             .name(format!("fwd {}", device.name))
             .spawn(move || forwarder.run())
             .context(|| format!("start the forwarding thread of {}", device.name))?;
-        Ok(PacketDataplane { device: device.clone(), shared, forwarder: Some(forwarder) })
+        Ok(PacketDataplane { device: device.clone(), shared, forwarder: Some(forwarder), mover: Mover::new() })
     }
 
     /// Ends the forwarding thread; nothing is forwarded afterwards.
@@ -109,7 +111,12 @@ impl Dataplane for PacketDataplane {
     }
 
     fn apply(&mut self, plan: &Plan) -> Result<(), Error> {
-        self.shared.write().plan = plan.clone();
+        let mut table = self.shared.write();
+        let rule = |plan: &Plan, id| plan.member(id).map(|line| line.receive);
+        let members = table.members().map(|(id, _)| id);
+        let changed: Vec<MemberId> = members.filter(|&id| rule(&table.plan, id) != rule(plan, id)).collect();
+        self.mover.catch_up(&self.shared, &table, &changed);
+        table.plan = plan.clone();
         Ok(())
     }
 

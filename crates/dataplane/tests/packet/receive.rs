@@ -58,6 +58,38 @@ fn a_member_delivers_and_a_standby_drops() {
     team.stop(dataplane);
 }
 
+/// However soon the plan changes, each frame has what was due when it arrived.
+#[test]
+fn what_arrived_before_a_change_is_treated_as_it_was() {
+    const BURST: u32 = 20;
+    const CHANGES: u32 = 50;
+    if !may_make_networks() {
+        return;
+    }
+    let Bench { team, far_sockets, stack, far: _far } = Bench::new(2);
+    let mut dataplane = team.start(hosts::packet, &plan(1, Choose::One(id(0)), 2));
+    let (mut batch, mut arrived, mut expected) = (Batch::new(), Vec::new(), Vec::new());
+    for change in 0..CHANGES {
+        let (active, standby) = (change as usize % 2, 1 - change as usize % 2);
+        let mut plan = plan(u64::from(change) + 2, Choose::One(id(active)), 2);
+        plan.members[standby].receive = Receive::Drop;
+        dataplane.apply(&plan).unwrap();
+        for sent in change * BURST..(change + 1) * BURST {
+            expected.push(sent);
+            for place in [active, standby] {
+                assert!(far_sockets[place].send_frame(&numbered(sent)));
+            }
+        }
+    }
+    eventually("the stack gets them", || {
+        stack.receive(&mut batch).unwrap();
+        arrived.extend(batch.frames().map(|received| number(received.bytes)));
+        arrived.len() >= expected.len()
+    });
+    assert_eq!(arrived, expected);
+    team.stop(dataplane);
+}
+
 #[test]
 fn what_is_sent_to_a_members_own_address_becomes_the_teams() {
     if !may_make_networks() {
