@@ -99,6 +99,13 @@ fn a_congestion_control_that_is_not_there_is_refused_before_anything_is_built() 
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains(&format!("{}:10:14", file.path())), "{said}");
     assert!(said.contains("`cubic`") && !said.contains("run 1"), "{said}");
+    // Drawn it is all the same, with the same words.
+    let words = said.lines().next().unwrap().strip_prefix("error: ").unwrap();
+    let output = nicteam(&["lab", "show", file.path()]);
+    let drawn = String::from_utf8(output.stdout.clone()).unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(drawn.contains(&format!("\nwarning: {words}\n")), "{drawn}");
+    assert!(drawn.contains(&format!("{}:10:14", file.path())) && drawn.contains("`cubic`"), "{drawn}");
 }
 
 /// What `team run` says to these options, for members that do not exist.

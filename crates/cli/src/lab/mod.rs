@@ -151,15 +151,21 @@ fn run_experiment(run: &Run) -> Result<(), Failure> {
     })
 }
 
-/// Draws an experiment fitted to the machine. Which dataplane that has can be
-/// found out with the privileges of a run alone; without them it is drawn as the file has it.
+/// Draws an experiment fitted to the machine, and warns of what that would refuse.
+/// Which dataplane it has can be found out with the privileges of a run alone;
+/// without them the experiment is drawn as the file has it.
 fn draw(Show { pick, dataplane }: &Show) -> Result<(), Failure> {
     let experiment = load(pick)?;
-    let experiment = match privileges::obtain() {
-        Ok(_) => fitted(experiment, pick, *dataplane)?,
-        Err(_) => experiment,
+    if privileges::obtain().is_err() {
+        return say::data(show::show(&experiment));
+    }
+    let warnings = match nicteam_lab::check_congestion(&experiment) {
+        Ok(()) => String::new(),
+        Err(nicteam_lab::Error::Experiment(problems)) => format!("\n{}\n", problems.warnings().trim_end()),
+        Err(error) => return Err(error.into()),
     };
-    say::data(show::show(&experiment))
+    let experiment = fitted(experiment, pick, *dataplane)?;
+    say::data(show::show(&experiment) + &warnings)
 }
 
 /// Builds the first of the picked runs and waits for a signal.

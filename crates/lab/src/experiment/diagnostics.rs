@@ -55,19 +55,26 @@ impl Diagnostics {
     /// The text for a terminal, with the offending text underlined, ending in a line that counts the errors.
     pub fn render(&self, colour: bool) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
-        let mut out = String::new();
-        for problem in &self.problems {
-            out.push_str(&renderer.render(&[self.group(problem)]));
-            out.push_str("\n\n");
-        }
+        let mut out = self.render_at(&Level::ERROR, &renderer);
         let count = self.problems.len();
         let errors = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
         out.push_str(&format!("{errors} in {}\n", normalize_untrusted_str(&self.path)));
         out
     }
 
-    fn group<'a>(&'a self, problem: &'a Problem) -> Group<'a> {
-        let mut group = Group::with_title(Level::ERROR.primary_title(problem.message.as_str()));
+    /// The same problems as warnings, without colour and uncounted: for what
+    /// can be shown and could not be run.
+    pub fn warnings(&self) -> String {
+        self.render_at(&Level::WARNING, &Renderer::plain())
+    }
+
+    fn render_at(&self, level: &Level<'static>, renderer: &Renderer) -> String {
+        let render = |problem| renderer.render(&[self.group(problem, level.clone())]) + "\n\n";
+        self.problems.iter().map(render).collect()
+    }
+
+    fn group<'a>(&'a self, problem: &'a Problem, level: Level<'static>) -> Group<'a> {
+        let mut group = Group::with_title(level.primary_title(problem.message.as_str()));
         if let Some(span) = &problem.span {
             group = group.element(self.snippet(AnnotationKind::Primary, span, problem.label.as_deref()));
         }
