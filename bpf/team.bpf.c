@@ -59,12 +59,6 @@ static __always_inline void rewrite(struct __sk_buff *skb, const struct plan_mem
 	bpf_skb_store_bytes(skb, 0, &out, sizeof(out), 0);
 }
 
-/* For the second place that hashes: a function of its own, as send_copy(). */
-__attribute__((noinline)) __u32 hash_of_frame(struct __sk_buff *skb, __u32 policy)
-{
-	return frame_hash(skb, policy);
-}
-
 /* Sends the frame by one member. */
 static __always_inline int send(struct __sk_buff *skb, const struct plan *plan, __u32 place)
 {
@@ -85,20 +79,31 @@ static __always_inline int send(struct __sk_buff *skb, const struct plan *plan, 
 }
 
 /*
- * Sends by bucket, counts, or leaves the frame to the control side: it goes on
- * to the end behind the team device.
+ * Sends by table[hash % table_len]. In balance-tlb and balance-alb so goes what
+ * may be balanced, perhaps by another number, and all of it is counted; what is
+ * left to the control side goes on to the end behind the team device.
+ *
+ * One function for both, so that the hash is in the program once: the verifier's
+ * walk through it takes most of the time in which a team is set up.
  */
-static __always_inline int send_balanced(struct __sk_buff *skb, const struct plan *plan)
+static __always_inline int send_by_hash(struct __sk_buff *skb, const struct plan *plan)
 {
 	__u32 number = 0, bucket = MAX_BUCKETS, place = plan->other;
-	int own = 0;
-	enum kind kind = frame_kind(skb, plan, &number, &own);
+	int own = 0, hashed = 1, balanced = 1;
 
-	if (kind == KIND_RESOLUTION && own && plan->balance & BALANCE_PUNT)
-		return TC_ACT_OK;
-	if (kind == KIND_BALANCED && plan->table_len) {
-		if (!(plan->balance & BALANCE_DESTINATION))
-			number = hash_of_frame(skb, plan->policy);
+	if (plan->choose == CHOOSE_BALANCE) {
+		enum kind kind = frame_kind(skb, plan, &number, &own);
+
+		if (kind == KIND_RESOLUTION && own && plan->balance & BALANCE_PUNT)
+			return TC_ACT_OK;
+		balanced = kind == KIND_BALANCED;
+		hashed = balanced && !(plan->balance & BALANCE_DESTINATION);
+	} else if (!plan->table_len) {
+		return drop_unsent();
+	}
+	if (hashed)
+		number = frame_hash(skb, plan->policy);
+	if (balanced && plan->table_len) {
 		bucket = number % plan->table_len;
 		asm volatile("" : "+r"(bucket)); /* as in bounded_place() */
 		bucket &= MAX_BUCKETS - 1;
@@ -210,13 +215,12 @@ choose:
 	case CHOOSE_ONE:
 		return send(skb, plan, plan->table[0]);
 	case CHOOSE_HASH:
-		return send_by(skb, plan, frame_hash(skb, plan->policy));
+	case CHOOSE_BALANCE:
+		return send_by_hash(skb, plan);
 	case CHOOSE_ROUND_ROBIN:
 		return send_in_turn(skb, plan);
 	case CHOOSE_ALL:
 		return send_to_all(skb, slot, plan->all);
-	case CHOOSE_BALANCE:
-		return send_balanced(skb, plan);
 	default:
 		/* Here, where plans without a lease never come. */
 		if (!(choose & CHOOSE_LEASED) || lease_is_over(slot))
