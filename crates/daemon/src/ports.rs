@@ -31,6 +31,8 @@ pub(crate) struct Member {
     /// True if an ended process of the same team left it.
     pub(crate) taken_over: bool,
     original: Original,
+    /// What its link was found to be last time.
+    link: Option<MemberLink>,
     /// Why its link could not be read last time.
     trouble: Option<String>,
 }
@@ -107,7 +109,7 @@ impl Member {
         let too_long = || Error::LongAlias { device: link.name.clone() };
         let alias = original.to_alias(team).ok_or_else(too_long)?;
         let port = Port { id, name: link.name.clone(), index: link.index };
-        let member = Member { port, taken_over, original, trouble: None };
+        let member = Member { port, taken_over, original, link: None, trouble: None };
         match member.prepare(netlink, &link, &alias, mac, mtu) {
             Ok(()) => Ok(member),
             Err(error) => {
@@ -169,6 +171,15 @@ impl Member {
         }
     }
 
+    /// Its link as far as its carrier tells: while that is the same, its speed is, and
+    /// is not asked for. Each question takes a lock that all of the machine's networks share.
+    pub(crate) fn poll(&mut self, netlink: &mut Netlink, ethtool: &Ethtool) -> (MemberLink, Option<Error>) {
+        match (self.link, ethtool.carrier(&self.port.name)) {
+            (Some(link), Ok(carrier)) if link.carrier == carrier => (link, None),
+            _ => self.read(netlink, ethtool),
+        }
+    }
+
     /// Reads its link. One that cannot be read is down; why is told when it
     /// begins or changes, not at each reading.
     pub(crate) fn read(&mut self, netlink: &mut Netlink, ethtool: &Ethtool) -> (MemberLink, Option<Error>) {
@@ -184,10 +195,11 @@ impl Member {
         });
         match read {
             Ok(link) => {
-                self.trouble = None;
+                (self.link, self.trouble) = (Some(link), None);
                 (link, None)
             }
             Err(error) => {
+                self.link = None;
                 let words = error.to_string();
                 let told = self.trouble.as_ref() == Some(&words);
                 self.trouble = Some(words);

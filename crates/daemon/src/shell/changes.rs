@@ -1,5 +1,6 @@
 //! What others change while the team runs: links, addresses, names, the team device itself.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use nicteam_dataplane::Port;
@@ -10,6 +11,7 @@ use nicteam_wire::Mac;
 
 use super::Shell;
 use crate::first::FirstError;
+use crate::ports::Member;
 use crate::{Error, Happened};
 
 impl Shell {
@@ -19,7 +21,7 @@ impl Shell {
             self.tell(Err(error));
             vec![Change::Lost]
         });
-        for change in changes {
+        for change in without_superseded(changes) {
             let taken = self.take_change(change);
             self.tell(taken);
         }
@@ -44,7 +46,7 @@ impl Shell {
             let id = member.port.id;
             let before = std::mem::replace(&mut member.port.name, link.name.clone());
             self.rename(id, before);
-            self.read_link(id);
+            self.read_link(id, Member::read);
         }
         Ok(())
     }
@@ -159,4 +161,19 @@ impl Shell {
         self.drain();
         Ok(())
     }
+}
+
+/// Of several messages about a device that are there at once, the last says all.
+fn without_superseded(changes: Vec<Change>) -> Vec<Change> {
+    let mut last = BTreeMap::new();
+    for (at, change) in changes.iter().enumerate() {
+        if let Change::Link(link) = change {
+            last.insert(link.index, at);
+        }
+    }
+    let is_last = |(at, change): &(usize, Change)| match change {
+        Change::Link(link) => last.get(&link.index) == Some(at),
+        _ => true,
+    };
+    changes.into_iter().enumerate().filter(is_last).map(|(_, change)| change).collect()
 }

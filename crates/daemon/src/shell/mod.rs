@@ -16,7 +16,7 @@ use std::time::Duration;
 use nicteam_dataplane::{Dataplane, Kind, TeamDevice};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Monitor, Netlink};
-use nicteam_team::{Effect, MemberId, Team, Time};
+use nicteam_team::{Effect, MemberId, MemberLink, Team, Time};
 use nicteam_wire::Mac;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
@@ -27,6 +27,9 @@ use crate::running::{Keeping, Request};
 use crate::{Error, Journal, Notify};
 use ears::Ears;
 use linger::Linger;
+
+/// How a member's link is read: [`Member::read`] or [`Member::poll`].
+type ReadLink = fn(&mut Member, &mut Netlink, &Ethtool) -> (MemberLink, Option<Error>);
 
 /// Everything a team's thread holds.
 pub(crate) struct Shell {
@@ -180,19 +183,19 @@ impl Shell {
         }
     }
 
-    /// Reads the link of every member. One that cannot be read is down.
+    /// Looks at the carrier of every member.
     fn read_links(&mut self) {
         let ids: Vec<MemberId> = self.members.iter().map(|member| member.port.id).collect();
         for id in ids {
-            self.read_link(id);
+            self.read_link(id, Member::poll);
         }
     }
 
-    /// Reads the link of one member.
-    fn read_link(&mut self, id: MemberId) {
+    /// Reads the link of one member; one that cannot be read is down.
+    fn read_link(&mut self, id: MemberId, read: ReadLink) {
         let Some(member) = self.members.iter_mut().find(|member| member.port.id == id) else { return };
         let before = member.port.name.clone();
-        let (link, trouble) = member.read(&mut self.netlink, &self.ethtool);
+        let (link, trouble) = read(member, &mut self.netlink, &self.ethtool);
         self.rename(id, before);
         self.tell(trouble.map_or(Ok(()), Err));
         let handled = self.team.handle_link(id, link, self.clock.now());

@@ -81,6 +81,7 @@ fn runner(status: &TeamStatus) -> (&str, &str) {
         "active-backup" => ("activebackup", "activebackup"),
         "broadcast" => ("broadcast", "broadcast"),
         "balance-xor" => ("loadbalance", "loadbalance"),
+        "802.3ad" => ("lacp", "loadbalance"),
         other => (other, other),
     }
 }
