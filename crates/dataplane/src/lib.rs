@@ -177,14 +177,15 @@ pub fn open(device: &TeamDevice, choice: Choice) -> Result<Box<dyn Dataplane>, E
         Choice::Auto => probe().0,
         Choice::Force(kind) => kind,
     };
-    let available = match kind {
-        Kind::Bpf => bpf::available(),
-        Kind::Packet => packet::available(),
-    };
-    available.map_err(|reason| Error::Unavailable { kind, reason })?;
+    let unavailable = |reason| Error::Unavailable { kind, reason };
     match kind {
-        Kind::Bpf => Ok(Box::new(BpfDataplane::open(device)?)),
+        // Loading the programs takes long: whether that can be done at all is asked if it could not.
+        Kind::Bpf => match BpfDataplane::open(device) {
+            Ok(dataplane) => Ok(Box::new(dataplane)),
+            Err(error) => Err(bpf::available().err().map_or(error, unavailable)),
+        },
         Kind::Packet => {
+            packet::available().map_err(unavailable)?;
             bpf::clear(device)?;
             packet::open(device)
         }

@@ -106,6 +106,13 @@ impl Agent {
         self.finish()
     }
 
+    /// Ends it, without waiting for its end. Everything it made lives in its
+    /// namespace and goes with it, so there is nothing to ask it for.
+    pub(crate) fn kill(&mut self) {
+        // Fails only if it has ended already.
+        let _ = self.child.kill();
+    }
+
     /// The next thing it says that is no report.
     fn receive(&self) -> Result<Message, Error> {
         let start = Instant::now();
@@ -130,9 +137,8 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        // Everything it made lives in its namespace and goes with it, so there
-        // is nothing to ask it for; both fail only if it has ended already.
-        let _ = self.child.kill();
+        self.kill();
+        // As above.
         let _ = self.child.wait();
     }
 }

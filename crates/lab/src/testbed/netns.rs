@@ -179,6 +179,13 @@ impl Deployment {
     }
 }
 
+impl Drop for Deployment {
+    fn drop(&mut self) {
+        // All at once: each then waits for its own end, which takes the kernel a while.
+        self.agents().for_each(Agent::kill);
+    }
+}
+
 /// Starts an agent a node and opens a netlink socket in each one's namespace.
 fn start_nodes(
     topology: &Topology,
