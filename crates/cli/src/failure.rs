@@ -65,7 +65,8 @@ impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The errors of a file bring their own headings.
         let heading = if self.message.starts_with("error") { "" } else { "nicteam: " };
-        write!(f, "{heading}{}", self.message.trim_end())
+        // Errors that travel have their hint in the same line.
+        write!(f, "{heading}{}", self.message.trim_end().replace("; hint: ", "\nhint: "))
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use nicteam_dataplane::Kind;
 use nicteam_lab::experiment;
 use nicteam_team::{HashPolicy, MAX_MEMBERS};
+use nicteam_wire::Mac;
 
 /// How many members a team has.
 pub(crate) fn member_count(text: &str) -> Result<u32, String> {
@@ -15,6 +16,28 @@ pub(crate) fn member_count(text: &str) -> Result<u32, String> {
 /// An MTU, bytes: from what every IPv4 link carries (RFC 791) to the longest packet.
 pub(crate) fn mtu(text: &str) -> Result<u32, String> {
     whole_number(text, 68..=65_535, 1500)
+}
+
+/// The name of a device that may be there.
+pub(crate) fn device(text: &str) -> Result<String, String> {
+    /// `IFNAMSIZ` less the end of the string.
+    const LONGEST: usize = 15;
+    match text.trim() {
+        "" => Err("the name of a device is missing beside a comma".to_owned()),
+        name if name.len() > LONGEST => Err(format!("no device has a name of more than {LONGEST} bytes")),
+        name => Ok(name.to_owned()),
+    }
+}
+
+/// A MAC address that a device can have.
+pub(crate) fn host_mac(text: &str) -> Result<Mac, String> {
+    let mac: Mac = text.parse().map_err(|error| format!("{error}"))?;
+    if mac.is_multicast() || mac.0 == [0; 6] {
+        return Err(
+            "it is a group's address or none; the first byte of a device's is even: 02:00:00:00:00:01".to_owned()
+        );
+    }
+    Ok(mac)
 }
 
 /// A hash policy, by its name or its number in the kernel.

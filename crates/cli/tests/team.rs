@@ -100,6 +100,12 @@ fn a_team_that_cannot_be_added_leaves_nothing_and_says_why() {
     assert!(said.contains("no device `nope` for team team0 (ENODEV)\nhint: "), "{said}");
     let said = near.refuse(2, &["add", "team0", "--members", "eth0,lo"]);
     assert!(said.contains("no Ethernet address"), "{said}");
+    let said = near.refuse(2, &["add", "team0", "--members", "eth0,,eth1"]);
+    assert!(said.contains("missing beside a comma"), "{said}");
+    let said = near.refuse(2, &["add", "team0", "--members", "eth0", "--mac", "01:00:00:00:00:01"]);
+    assert!(said.contains("a group's address"), "{said}");
+    let said = near.refuse(2, &["add", "team0", "--members", "eth0", "-o", "miimon"]);
+    assert!(said.contains("`miimon` is not NAME=VALUE\nhint: miimon=100"), "{said}");
     let said = near.refuse(2, &["add", "team0", "--members", "eth0", "-o", "miimonn=1"]);
     assert!(said.contains("did you mean `miimon`?"), "{said}");
     let said = near.refuse(1, &["add", "team0", "--members", "eth0", "--log", "/nowhere/team0.log"]);

@@ -186,7 +186,7 @@ pub enum Error {
     },
     /// Somebody runs a team of this name in this network namespace.
     #[error(
-        "team {0} is run by another process, which holds the socket `@nicteam-team-{0}`; hint: end that process first (`ss -xap` lists it), or choose another name"
+        "team {0} is run by another process, which holds the socket `@nicteam-team-{0}`; hint: `nicteam team set {0}` changes it and `nicteam team del {0}` takes it down; a process that neither reaches is in `ss -xap`"
     )]
     Running(String),
     /// Somebody deleted the team device.

@@ -7,7 +7,7 @@ use nicteam_daemon::{Entry, TeamStatus, show};
 use super::failures::not_started;
 use super::spec::assignments;
 use crate::failure::Failure;
-use crate::say;
+use crate::{say, value};
 
 /// Take a team down and give its members back as they were.
 #[derive(Debug, clap::Args)]
@@ -48,7 +48,7 @@ pub(crate) struct Members {
     /// The team.
     name: String,
     /// The devices.
-    #[arg(required = true, value_delimiter = ',')]
+    #[arg(required = true, value_delimiter = ',', value_parser = value::device)]
     devices: Vec<String>,
 }
 

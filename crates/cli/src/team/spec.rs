@@ -15,7 +15,7 @@ pub(super) struct Spec {
     /// Name of the team's device, 1 to 12 characters.
     name: String,
     /// Member devices, in their order.
-    #[arg(long, required = true, value_delimiter = ',')]
+    #[arg(long, required = true, value_delimiter = ',', value_parser = value::device)]
     members: Vec<String>,
     /// balance-rr, active-backup, balance-xor, broadcast, 802.3ad, balance-tlb or balance-alb; balance-rr by default.
     #[arg(long)]
@@ -24,7 +24,7 @@ pub(super) struct Spec {
     #[arg(short = 'o', long = "option", value_name = "NAME=VALUE")]
     options: Vec<String>,
     /// MAC address of the team; the first member's by default.
-    #[arg(long)]
+    #[arg(long, value_parser = value::host_mac)]
     mac: Option<Mac>,
     /// MTU of the team and its members, bytes; the smallest of the members' by default.
     #[arg(long, value_parser = value::mtu)]
