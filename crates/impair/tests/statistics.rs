@@ -10,6 +10,7 @@ const FRAMES: usize = 200_000;
 /// Standard deviations of a normal distribution that hold all but one case in a million.
 const BOUND: f64 = 4.9;
 
+#[allow(clippy::disallowed_methods, reason = "a seed is repeated by the environment")]
 fn seed() -> u64 {
     std::env::var("NICTEAM_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1)
 }

@@ -11,6 +11,7 @@ use std::io;
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
+use std::time::Duration;
 
 use crate::{Context, Error, Result};
 
@@ -101,6 +102,7 @@ struct Entry {
     /// Bytes of the frame, its offload header left out.
     len: usize,
     tag: Option<Tag>,
+    arrived: Option<Duration>,
 }
 
 /// Bytes of `struct virtio_net_hdr`.
@@ -140,6 +142,13 @@ impl PacketSocket {
         bind(&socket.fd, ifindex).context(what)?;
         socket.set_promiscuous(ifindex).context(what)?;
         Ok(socket)
+    }
+
+    /// From now on the kernel notes when each frame arrived ([`Batch::arrived`]).
+    /// It does so for all frames of the machine as long as anybody asks for it.
+    pub fn note_arrivals(&self) -> Result<()> {
+        set(&self.fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1)
+            .context(|| "have a packet socket note when frames arrive".to_owned())
     }
 
     /// Fills the batch with frames that have arrived, in their order; leaves it
@@ -296,6 +305,12 @@ impl Batch {
         Some(Received { bytes, tag: entry.tag, offload: Offload::from_bytes(*offload) })
     }
 
+    /// When the frame at this place arrived, by the clock of the day (`CLOCK_REALTIME`),
+    /// if the socket notes that ([`PacketSocket::note_arrivals`]).
+    pub fn arrived(&self, place: usize) -> Option<Duration> {
+        self.entries.get(place)?.arrived
+    }
+
     /// The frames, by place.
     pub fn frames(&self) -> impl Iterator<Item = Received<'_>> {
         (0..self.entries.len()).filter_map(|place| self.get(place))
@@ -323,7 +338,7 @@ impl Batch {
         let memory = &mut self.memory[slot * SLOT..][..OFFLOAD + len];
         memory[..OFFLOAD].copy_from_slice(&frame.offload.to_bytes());
         memory[OFFLOAD..].copy_from_slice(frame.bytes);
-        self.entries.push(Entry { slot, len, tag: frame.tag });
+        self.entries.push(Entry { slot, len, tag: frame.tag, arrived: None });
         true
     }
 
@@ -331,7 +346,10 @@ impl Batch {
     fn take(&mut self, slot: usize, header: &libc::mmsghdr) {
         let whole = header.msg_hdr.msg_flags & libc::MSG_TRUNC == 0;
         match (header.msg_len as usize).checked_sub(OFFLOAD) {
-            Some(len) if whole && len >= HEADER => self.entries.push(Entry { slot, len, tag: tag(&header.msg_hdr) }),
+            Some(len) if whole && len >= HEADER => {
+                let (tag, arrived) = (tag(&header.msg_hdr), arrived(&header.msg_hdr));
+                self.entries.push(Entry { slot, len, tag, arrived });
+            }
             _ => self.unusable += 1,
         }
     }
@@ -407,8 +425,8 @@ pub(crate) fn set<T>(fd: &OwnedFd, level: libc::c_int, option: libc::c_int, valu
     check(unsafe { libc::setsockopt(fd.as_raw_fd(), level, option, ptr::from_ref(value).cast(), len) }).map(drop)
 }
 
-/// Room for one control message with a `tpacket_auxdata`.
-const CONTROL: usize = 64;
+/// Room for the control messages of a frame: a `tpacket_auxdata` and a `timespec`.
+const CONTROL: usize = 96;
 
 /// Memory for control messages, aligned for their headers.
 #[repr(C, align(8))]
@@ -431,20 +449,38 @@ impl Control {
 
 /// The tag that the kernel reports beside a frame.
 pub(crate) fn tag(header: &libc::msghdr) -> Option<Tag> {
-    // SAFETY: the kernel filled the control messages of this header, whose
-    // memory is alive, and reports their length in it.
-    let message = unsafe { libc::CMSG_FIRSTHDR(header).as_ref() }?;
-    if (message.cmsg_level, message.cmsg_type) != (libc::SOL_PACKET, libc::PACKET_AUXDATA) {
-        return None;
-    }
-    // SAFETY: a control message of this type holds this structure, perhaps unaligned.
-    let aux = unsafe { libc::CMSG_DATA(message).cast::<libc::tpacket_auxdata>().read_unaligned() };
+    let aux: libc::tpacket_auxdata = control(header, libc::SOL_PACKET, libc::PACKET_AUXDATA)?;
     if aux.tp_status & libc::TP_STATUS_VLAN_VALID == 0 {
         return None;
     }
     let has_protocol = aux.tp_status & libc::TP_STATUS_VLAN_TPID_VALID != 0;
     let protocol = if has_protocol { aux.tp_vlan_tpid } else { libc::ETH_P_8021Q as u16 };
     Some(Tag { protocol, tci: aux.tp_vlan_tci })
+}
+
+/// When the kernel says that a frame arrived, by the clock of the day.
+fn arrived(header: &libc::msghdr) -> Option<Duration> {
+    let time: libc::timespec = control(header, libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS)?;
+    Some(Duration::new(time.tv_sec.try_into().ok()?, time.tv_nsec.try_into().ok()?))
+}
+
+/// What the kernel put into the control message of this kind, which must hold a
+/// plain structure of numbers, `T`.
+fn control<T: Copy>(header: &libc::msghdr, level: libc::c_int, kind: libc::c_int) -> Option<T> {
+    // SAFETY: the kernel filled the control messages of this header, whose
+    // memory is alive, and reports their length in it.
+    let mut next = unsafe { libc::CMSG_FIRSTHDR(header).as_ref() };
+    while let Some(message) = next {
+        // SAFETY: no pointers.
+        let len = unsafe { libc::CMSG_LEN(mem::size_of::<T>() as _) } as usize;
+        if (message.cmsg_level, message.cmsg_type) == (level, kind) && message.cmsg_len as usize >= len {
+            // SAFETY: the message is long enough for this structure, perhaps unaligned.
+            return Some(unsafe { libc::CMSG_DATA(message).cast::<T>().read_unaligned() });
+        }
+        // SAFETY: the message is one of this header's.
+        next = unsafe { libc::CMSG_NXTHDR(header, message).as_ref() };
+    }
+    None
 }
 
 /// For sending: the kernel only reads what it points to.

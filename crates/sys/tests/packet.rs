@@ -1,9 +1,11 @@
 //! Packet sockets and nf_tables, live, in namespaces made here.
 
+use std::time::{Duration, SystemTime};
+
 use nicteam_sys::netlink::{Netlink, VethEnd};
 use nicteam_sys::nft;
 use nicteam_sys::packet::{BATCH, Batch, Outgoing, PacketSocket};
-use nicteam_testnet::{Host, may_make_networks, settle};
+use nicteam_testnet::{Host, eventually, may_make_networks, settle};
 
 const FRAME: [u8; 60] = {
     let mut frame = [0x5a; 60];
@@ -59,6 +61,33 @@ fn what_a_socket_sent_it_does_not_receive() {
         receive(&b, 1);
         assert!(b.send_frame(&[&FRAME[..], b"back"].concat()));
         assert_eq!(receive(&a, 1), [[&FRAME[..], b"back"].concat()]);
+    });
+}
+
+#[test]
+fn a_socket_that_notes_arrivals_tells_when_each_frame_came() {
+    with_pair(|| {
+        let (a, b) = (PacketSocket::open(10).unwrap(), PacketSocket::open(11).unwrap());
+        b.note_arrivals().unwrap();
+        let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        // The kernel begins to note a moment after it is asked to; then a frame has the time of the reading.
+        eventually("a frame that was noted when it came", || {
+            let before = now();
+            assert!(a.send_frame(&FRAME));
+            let after = now();
+            std::thread::sleep(Duration::from_millis(1));
+            let mut batch = Batch::new();
+            b.receive(&mut batch).unwrap();
+            let arrived: Vec<_> = (0..batch.frames().count()).map(|place| batch.arrived(place).unwrap()).collect();
+            arrived.iter().all(|arrived| (before..=after).contains(arrived)) && !arrived.is_empty()
+        });
+        let mut batch = Batch::new();
+        assert!(b.send_frame(&FRAME));
+        eventually("the frame", || {
+            a.receive(&mut batch).unwrap();
+            batch.get(0).is_some()
+        });
+        assert_eq!(batch.arrived(0), None, "a socket that does not note them");
     });
 }
 
