@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::probability::Probability;
 
 /// The longest delay and jitter that can be declared.
@@ -11,7 +13,8 @@ pub const LONGEST_DELAY: Duration = Duration::from_secs(10);
 ///
 /// The terms are those of Linux's `netem` (tc-netem(8)); where this differs
 /// from it is said with each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Impairments {
     /// How long each frame is on its way, at most [`LONGEST_DELAY`].
     pub delay: Duration,
@@ -28,7 +31,8 @@ pub struct Impairments {
 }
 
 /// How much the delay varies from frame to frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Jitter {
     /// [`Distribution::Uniform`]: the greatest deviation from the delay, at most
     /// the delay. [`Distribution::Normal`]: the standard deviation. Each frame
@@ -43,7 +47,8 @@ pub struct Jitter {
 }
 
 /// How deviations from the delay are distributed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Distribution {
     /// Evenly between `delay - jitter` and `delay + jitter`.
     #[default]
@@ -53,7 +58,8 @@ pub enum Distribution {
 }
 
 /// Which frames are lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Loss {
     /// Each frame with the same probability, whatever became of others.
     Independent(Probability),
@@ -67,7 +73,8 @@ pub enum Loss {
 ///
 /// With `1-h` 1 and `1-k` 0, bursts have a length of 1/`r` frames on average,
 /// geometrically distributed, and `p / (p + r)` of all frames are lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Gemodel {
     /// `p`: from the good state to the bad one, each frame.
     pub to_bad: Probability,
@@ -82,7 +89,8 @@ pub struct Gemodel {
 /// Which frames overtake: `netem reorder PROBABILITY gap GAP`, without correlation.
 ///
 /// A frame that overtakes is not delayed, so this needs a delay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Reorder {
     /// Probability that a frame overtakes whose turn it is.
     pub probability: Probability,

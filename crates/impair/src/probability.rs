@@ -1,8 +1,11 @@
 //! Probabilities.
 
+use serde::{Deserialize, Serialize};
+
 /// A probability in parts of a thousand million: exact for every per cent with
 /// up to seven decimals.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
 pub struct Probability(u32);
 
 impl Probability {
@@ -29,6 +32,20 @@ impl Probability {
     /// From 0 to 1.
     pub fn as_f64(self) -> f64 {
         f64::from(self.0) / f64::from(PARTS)
+    }
+}
+
+impl From<Probability> for u32 {
+    fn from(probability: Probability) -> u32 {
+        probability.0
+    }
+}
+
+impl TryFrom<u32> for Probability {
+    type Error = String;
+
+    fn try_from(parts: u32) -> Result<Probability, String> {
+        Probability::from_parts(parts).ok_or_else(|| format!("{parts} parts of {PARTS} are no probability"))
     }
 }
 

@@ -21,6 +21,7 @@ mod measure;
 mod output;
 pub mod protocol;
 mod recorded;
+mod relay;
 mod run;
 pub mod show;
 mod testbed;

@@ -269,6 +269,7 @@ mod tests {
         }
         let cables = links.iter().flat_map(|(name, count)| {
             (0..*count).map(move |n| Cable {
+                impaired: None,
                 a: end(name, format!("eth{n}")),
                 b: end("sw", format!("{name}-{n}")),
                 rate_bps: LINK_BPS,

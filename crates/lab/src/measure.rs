@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nicteam_record::{Connection, ConnectionSample, HostCpu, Member, MemberSample, Sample};
+use nicteam_record::{Connection, ConnectionSample, HostCpu, Member, MemberSample, Relayed, Sample};
 
 use crate::workload::tcp::Planned;
 
@@ -39,6 +39,41 @@ impl<'a> Window<'a> {
     /// Every planned connection's figures.
     pub(crate) fn connections(&self, planned: &[(String, Planned)]) -> Vec<Connection> {
         planned.iter().map(|(workload, planned)| self.connection(workload, planned)).collect()
+    }
+
+    /// What became of frames on impaired links, in the order of host and device.
+    pub(crate) fn relayed(&self) -> Vec<Relayed> {
+        let mut ends: Vec<(&str, &str)> =
+            self.samples.iter().flat_map(|s| &s.relayed).map(|r| (r.node.as_str(), r.device.as_str())).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        ends.into_iter().map(|end| self.relayed_from(end)).collect()
+    }
+
+    fn relayed_from(&self, (node, device): (&str, &str)) -> Relayed {
+        let found: Vec<(f64, &Relayed)> = self
+            .samples
+            .iter()
+            .flat_map(|sample| sample.relayed.iter().map(move |relayed| (sample.t_ms, relayed)))
+            .filter(|(_, relayed)| (relayed.node.as_str(), relayed.device.as_str()) == (node, device))
+            .collect();
+        let growth = |field: fn(&Relayed) -> u64| {
+            let course: Course = found.iter().map(|(t, relayed)| (*t, field(relayed) as f64)).collect();
+            self.growth(&course).round() as u64
+        };
+        let inside = found.iter().filter(|(t, _)| (0.0..=self.length_ms).contains(t));
+        Relayed {
+            node: node.to_owned(),
+            device: device.to_owned(),
+            frames: growth(|r| r.frames),
+            lost: growth(|r| r.lost),
+            duplicated: growth(|r| r.duplicated),
+            reordered: growth(|r| r.reordered),
+            cut: growth(|r| r.cut),
+            dropped: growth(|r| r.dropped),
+            late: growth(|r| r.late),
+            latest_us: inside.map(|(_, relayed)| relayed.latest_us).max().unwrap_or(0),
+        }
     }
 
     /// Processor time of every host.
@@ -143,7 +178,14 @@ mod tests {
             tx_bytes: bytes,
             ..MemberSample::default()
         };
-        Sample { t_ms, host: host.to_owned(), cpu_ms: t_ms / 2.0, members: vec![member], connections: Vec::new() }
+        Sample {
+            t_ms,
+            host: host.to_owned(),
+            cpu_ms: t_ms / 2.0,
+            members: vec![member],
+            connections: Vec::new(),
+            relayed: Vec::new(),
+        }
     }
 
     #[test]

@@ -10,11 +10,12 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use nicteam_record::{ConnectionSample, MemberSample};
+use nicteam_impair::Impairments;
+use nicteam_record::{ConnectionSample, MemberSample, Relayed};
 use serde::{Deserialize, Serialize};
 
 /// Number of this protocol; both sides must have the same.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// What the lab asks of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +23,11 @@ pub const PROTOCOL: u32 = 2;
 pub enum Request {
     /// Run a team.
     AddTeam(AddTeam),
+    /// Carry frames over these impaired links: the agent has the near ends of
+    /// the two cables of each.
+    Relay(Vec<RelaySpec>),
+    /// From now on show at each end of them whether the other end is up.
+    FollowCarrier,
     /// Wait until the teams have agreed with their partners on their members;
     /// those that have not in a fair time are a [`Message::Trouble`].
     Settle,
@@ -58,6 +64,38 @@ pub struct AddTeam {
     pub mtu: u32,
     /// `bpf` or `packet`; none: what the machine can.
     pub dataplane: Option<String>,
+}
+
+/// An impaired link to be: two cables, and what carries frames from one to the other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RelaySpec {
+    /// Its ends.
+    pub ends: [RelayEnd; 2],
+    /// What is done to the frames that each end sends.
+    pub ways: [Way; 2],
+}
+
+/// One end of an impaired link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RelayEnd {
+    /// Host or switch.
+    pub node: String,
+    /// Its device.
+    pub device: String,
+    /// Index of the agent's own end of the cable to it.
+    pub near_index: u32,
+}
+
+/// One direction of an impaired link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Way {
+    /// What is done to frames.
+    pub impairments: Impairments,
+    /// Seed of what is random about it.
+    pub seed: u64,
 }
 
 /// A TCP connection to be.
@@ -127,4 +165,6 @@ pub struct AgentSample {
     pub members: Vec<MemberSample>,
     /// Connections that end here.
     pub connections: Vec<ConnectionSample>,
+    /// Directions of impaired links.
+    pub relayed: Vec<Relayed>,
 }

@@ -1,8 +1,9 @@
 //! A resolved topology as the record keeps it.
 
+use nicteam_impair::{Distribution, Gemodel, Impairments, Loss};
 use nicteam_record as record;
 
-use crate::experiment::{End, Team, Topology};
+use crate::experiment::{End, Impaired, Team, Topology, Way};
 
 /// What a record says of a topology.
 pub(crate) fn topology(topology: &Topology) -> record::Topology {
@@ -22,9 +23,50 @@ pub(crate) fn topology(topology: &Topology) -> record::Topology {
         links: topology
             .cables
             .iter()
-            .map(|cable| record::Link { a: end(&cable.a), b: end(&cable.b), rate_bps: cable.rate_bps, mtu: cable.mtu })
+            .map(|cable| record::Link {
+                a: end(&cable.a),
+                b: end(&cable.b),
+                rate_bps: cable.rate_bps,
+                mtu: cable.mtu,
+                impaired: cable.impaired.as_ref().map(impaired),
+            })
             .collect(),
         teams: topology.teams.iter().map(team).collect(),
+    }
+}
+
+/// What a record says of an impaired link.
+fn impaired(impaired: &Impaired) -> record::Impaired {
+    record::Impaired { a_to_b: way(&impaired.a_to_b), b_to_a: way(&impaired.b_to_a) }
+}
+
+fn way(way: &Way) -> record::Impairments {
+    let Impairments { delay, jitter, loss, duplicate, reorder } = way.impairments;
+    let gemodel = |model: Gemodel| record::Gemodel {
+        p: model.to_bad.as_f64(),
+        r: model.to_good.as_f64(),
+        loss_in_bad: model.loss_in_bad.as_f64(),
+        loss_in_good: model.loss_in_good.as_f64(),
+    };
+    let distribution = match jitter.distribution {
+        Distribution::Uniform => "uniform",
+        Distribution::Normal => "normal",
+    };
+    record::Impairments {
+        name: way.name.clone(),
+        delay_ms: delay.as_secs_f64() * 1e3,
+        jitter_ms: jitter.amount.as_secs_f64() * 1e3,
+        jitter_distribution: distribution.to_owned(),
+        jitter_reorders: jitter.may_reorder,
+        loss: loss.mean(),
+        gemodel: match loss {
+            Loss::Independent(_) => None,
+            Loss::Gemodel(model) => Some(gemodel(model)),
+        },
+        duplicate: duplicate.as_f64(),
+        reorder: reorder.map_or(0.0, |reorder| reorder.probability.as_f64()),
+        reorder_gap: reorder.map_or(1, |reorder| reorder.gap),
+        seed: way.seed,
     }
 }
 

@@ -107,6 +107,9 @@ fn record(
         progress.run_begins(run, number, experiment.runs.len());
         match unless_stopped(|| run_one(run, experiment.interval, &setting, output, progress)) {
             Ok(done) => {
+                if let Some(trouble) = done.relay_trouble() {
+                    progress.notice("impaired links", &trouble);
+                }
                 progress.run_ends(&done);
                 runs.push(done);
             }
@@ -265,9 +268,9 @@ impl Watch<'_> {
     fn take_in(&mut self, report: Report, progress: &mut dyn Progress) {
         match report {
             Report::Sample(host, sample) => {
-                let AgentSample { at_ns, cpu_ms, members, connections } = sample;
+                let AgentSample { at_ns, cpu_ms, members, connections, relayed } = sample;
                 let t_ms = (at_ns as i128 - self.start_ns as i128) as f64 / 1e6;
-                self.samples.push(Sample { t_ms, host, cpu_ms, members, connections });
+                self.samples.push(Sample { t_ms, host, cpu_ms, members, connections, relayed });
             }
             Report::Ended(node) => self.ended = Some(node),
             Report::Event(node, text) | Report::Trouble(node, text) => progress.notice(&node, &text),
@@ -318,6 +321,7 @@ impl Watch<'_> {
             limit_reason: limit.reason,
             members: window.members(),
             connections,
+            relayed: window.relayed(),
             cpu: record::Cpu { busy, stolen, seconds: window.cpu() },
             measured_ms,
             warmup_ms: self.run.warmup.as_secs_f64() * 1e3,

@@ -9,6 +9,8 @@
 //!                                                   └───────────────────────┘
 //! ```
 
+mod impairments;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -51,6 +53,7 @@ struct Bundle<'t> {
     b_devices: Vec<&'t str>,
     rates_bps: Vec<u64>,
     mtus: BTreeSet<u32>,
+    impaired: BTreeSet<String>,
 }
 
 impl Bundle<'_> {
@@ -73,6 +76,9 @@ impl Bundle<'_> {
         if self.mtus.iter().any(|mtu| *mtu != 1500) {
             let mtus: Vec<_> = self.mtus.iter().map(u32::to_string).collect();
             let _ = write!(label, " mtu {}", mtus.join("/"));
+        }
+        for names in &self.impaired {
+            let _ = write!(label, " {names}");
         }
         label
     }
@@ -98,6 +104,7 @@ fn bundles(topology: &Topology) -> Vec<Bundle<'_>> {
                 b_devices: Vec::new(),
                 rates_bps: Vec::new(),
                 mtus: BTreeSet::new(),
+                impaired: BTreeSet::new(),
             });
             bundles.len() - 1
         });
@@ -107,6 +114,7 @@ fn bundles(topology: &Topology) -> Vec<Bundle<'_>> {
         bundle.b_devices.push(&b.device);
         bundle.rates_bps.push(cable.rate_bps);
         bundle.mtus.insert(cable.mtu);
+        bundle.impaired.extend(cable.impaired.as_ref().map(impairments::label));
     }
     bundles
 }
@@ -194,6 +202,14 @@ fn show_hosts(topology: &Topology, out: &mut String) {
         for (nodes, text) in by_text(&teams) {
             paragraph(&nodes.join(", "), "  ", out);
             paragraph(text, "      ", out);
+        }
+    }
+    let impairments = impairments::texts(topology);
+    if !impairments.is_empty() {
+        out.push_str("\nimpairments\n");
+        let names = impairments.keys().map(|name| name.len()).max().unwrap_or(0);
+        for (name, text) in impairments {
+            paragraph_after(&format!("  {name:<names$}  "), &text, out);
         }
     }
 }
@@ -301,6 +317,10 @@ fn changes(topology: &Topology, base: &Topology) -> Vec<String> {
         let what = if is_group { format!("plain ports to {}", gone.peer) } else { format!("no {}", gone.device) };
         changes.push(format!("{}: {what}", gone.node));
     }
+    let before = impairments::texts(base);
+    let impairments = impairments::texts(topology).into_iter();
+    let changed = impairments.filter(|(name, text)| before.get(name) != Some(text));
+    changes.extend(changed.map(|(name, text)| format!("{name}: {text}")));
     changes
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use nicteam_lab::experiment::{self, Direction, Experiment, FindError, Overrides, Run, WorkloadKind};
+use nicteam_lab::experiment::{self, Direction, Experiment, FindError, Overrides, Run, Way, WorkloadKind};
 use nicteam_lab::show::show;
 use nicteam_team::lacp::LacpRate;
 use nicteam_team::{HashPolicy, Mode, hash};
@@ -179,6 +179,36 @@ fn every_node_of_a_list_gets_the_links() {
     assert_eq!(cables, ["a:eth0 s:a-0", "a:eth1 s:a-1", "b:eth0 s:b-0", "b:eth1 s:b-1", "s:a-2 a:eth2"],);
     // No `spread`: no groups.
     assert!(experiment.runs[0].topology.teams.iter().all(|team| team.node != "s"));
+}
+
+#[test]
+fn impairments_hold_for_both_directions_unless_the_way_back_has_its_own_and_a_run_changes_them() {
+    let text = format!(
+        "title = 'test'\n[defaults]\nseed = 7\n[hosts]\na = {{ team = 't' }}\nb = {{ team = 't' }}\n[teams.t]\n\
+         [impairments]\nfar = {{ delay = '5ms', jitter = '0.2ms', jitter_order = 'free', reorder = '25%', reorder_gap = 5 }}\n\
+         lossy = {{ gemodel = {{ p = '1%', r = '10%' }}, duplicate = '0.5%', seed = 3 }}\n\
+         [[links]]\nbetween = ['a', 'b']\ncount = 2\nimpair = 'far'\n\
+         [[links]]\nbetween = ['a', 'b']\nimpair = 'far'\nimpair_back = 'lossy'\n\
+         [[links]]\nbetween = ['a', 'b']\nimpair_back = 'lossy'\n\
+         [[links]]\nbetween = ['a', 'b']\n{TRAFFIC}[runs.impairments.far]\ndelay = '8ms'\nreorder = '0%'\n"
+    );
+    let cables = &parse_with(&text, &Overrides::default()).runs[0].topology.cables;
+    let names = cables.iter().map(|cable| {
+        let name = |way: &Way| way.name.clone().unwrap_or_default();
+        cable.impaired.as_ref().map(|impaired| [name(&impaired.a_to_b), name(&impaired.b_to_a)])
+    });
+    let names: Vec<_> = names.collect();
+    let both = |there: &str, back: &str| Some([there.to_owned(), back.to_owned()]);
+    assert_eq!(names, [both("far", "far"), both("far", "far"), both("far", "lossy"), both("", "lossy"), None]);
+
+    let Some(impaired) = &cables[2].impaired else { panic!() };
+    let far = impaired.a_to_b.impairments;
+    assert_eq!((far.delay, far.jitter.amount), (Duration::from_millis(8), Duration::from_micros(200)));
+    assert!(far.jitter.may_reorder && far.reorder.is_none());
+    let lossy = impaired.b_to_a.impairments;
+    assert!((lossy.loss.mean() - 0.01 / 0.11).abs() < 1e-9);
+    assert_eq!(lossy.duplicate.parts(), 5_000_000);
+    assert_eq!((impaired.a_to_b.seed, impaired.b_to_a.seed), (7, 3));
 }
 
 #[test]

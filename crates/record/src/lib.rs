@@ -12,8 +12,8 @@ mod topology;
 use serde::{Deserialize, Serialize};
 
 pub use bundle::{Bundle, BundleError, RECORD};
-pub use sample::{ConnectionSample, MemberSample, Sample};
-pub use topology::{Host, Link, LinkEnd, Switch, Team, Topology};
+pub use sample::{ConnectionSample, MemberSample, Relayed, Sample};
+pub use topology::{Gemodel, Host, Impaired, Impairments, Link, LinkEnd, Switch, Team, Topology};
 
 /// Number of the format that this version writes.
 pub const SCHEMA: u32 = 1;
@@ -147,6 +147,9 @@ pub struct Run {
     pub members: Vec<Member>,
     /// Every connection.
     pub connections: Vec<Connection>,
+    /// What became of the frames on each direction of each impaired link.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relayed: Vec<Relayed>,
     /// Processor time.
     pub cpu: Cpu,
     /// The measured window, without the warm-up, milliseconds.
@@ -161,6 +164,25 @@ pub struct Run {
     pub samples: String,
     /// SHA-256 of that file, hexadecimal.
     pub samples_sha256: String,
+}
+
+impl Run {
+    /// If what carries frames over the impaired links did not keep up, so that
+    /// they did more than was declared: what is wrong, in a sentence. That is
+    /// so if it dropped frames, or if more than one in a hundred left late.
+    pub fn relay_trouble(&self) -> Option<String> {
+        let sum = |of: fn(&Relayed) -> u64| self.relayed.iter().map(of).sum::<u64>();
+        let (frames, late, dropped) = (sum(|r| r.frames), sum(|r| r.late), sum(|r| r.dropped));
+        if dropped == 0 && late * 100 <= frames {
+            return None;
+        }
+        let share = late as f64 * 100.0 / frames.max(1) as f64;
+        let latest_ms = self.relayed.iter().map(|r| r.latest_us).max().unwrap_or(0) as f64 / 1e3;
+        Some(format!(
+            "The machine did not keep up with the impaired links: {share:.1} % of {frames} frames left more than 1 ms \
+             later than declared, at most {latest_ms:.1} ms, and {dropped} were dropped."
+        ))
+    }
 }
 
 /// One member's traffic in the measured window.

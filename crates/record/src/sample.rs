@@ -18,6 +18,9 @@ pub struct Sample {
     /// The connections that end here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<ConnectionSample>,
+    /// Directions of impaired links.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relayed: Vec<Relayed>,
 }
 
 /// A member's counters.
@@ -39,6 +42,31 @@ pub struct MemberSample {
     pub rx_bytes: u64,
     /// Frames dropped on the way in.
     pub rx_drops: u64,
+}
+
+/// What became of the frames that one end of an impaired link sent, by what stands between its ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Relayed {
+    /// Host or switch that sent them.
+    pub node: String,
+    /// Its device.
+    pub device: String,
+    /// Frames taken in.
+    pub frames: u64,
+    /// Lost as declared.
+    pub lost: u64,
+    /// Doubled as declared.
+    pub duplicated: u64,
+    /// Not delayed, as declared, so that they overtook others.
+    pub reordered: u64,
+    /// Dropped because the link was cut, at either end.
+    pub cut: u64,
+    /// Dropped for no declared reason: there was no room for them, or no time to take them in.
+    pub dropped: u64,
+    /// Passed on more than a millisecond later than declared.
+    pub late: u64,
+    /// The greatest delay beyond the declared one: in a sample since the one before, in a run in its window, microseconds.
+    pub latest_us: u64,
 }
 
 /// A connection's counters at one of its ends.

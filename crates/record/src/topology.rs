@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 /// Everything that was built for a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Topology {
     /// Hosts, in the order of the file.
     pub hosts: Vec<Host>,
@@ -38,7 +38,7 @@ pub struct Switch {
 }
 
 /// A cable.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
     /// One end.
     pub a: LinkEnd,
@@ -48,6 +48,59 @@ pub struct Link {
     pub rate_bps: u64,
     /// Largest IP packet, bytes.
     pub mtu: u32,
+    /// What the link was declared to do to frames; none: it is a plain cable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impaired: Option<Impaired>,
+}
+
+/// What an impaired link was declared to do to frames, by direction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Impaired {
+    /// To those that end `a` sends.
+    pub a_to_b: Impairments,
+    /// To those that end `b` sends.
+    pub b_to_a: Impairments,
+}
+
+/// What is done to the frames of one direction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Impairments {
+    /// Section of the experiment file; none: nothing is done in this direction.
+    pub name: Option<String>,
+    /// Delay, milliseconds.
+    pub delay_ms: f64,
+    /// Jitter, milliseconds: the greatest deviation if `uniform`, the standard deviation if `normal`.
+    pub jitter_ms: f64,
+    /// `uniform` or `normal`.
+    pub jitter_distribution: String,
+    /// True if jitter may let a frame overtake another.
+    pub jitter_reorders: bool,
+    /// Mean loss, 0 to 1.
+    pub loss: f64,
+    /// If losses come in bursts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gemodel: Option<Gemodel>,
+    /// Part of the frames that arrive twice, 0 to 1.
+    pub duplicate: f64,
+    /// Probability that a frame is not delayed when it has its turn, 0 to 1.
+    pub reorder: f64,
+    /// At least `reorder_gap - 1` frames are delayed after one that was not.
+    pub reorder_gap: u32,
+    /// Seed of the section; each direction of each cable draws numbers of its own from it.
+    pub seed: u64,
+}
+
+/// The Gilbert-Elliott model: probabilities, 0 to 1, by the names of `netem loss gemodel`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Gemodel {
+    /// From the good state to the bad one.
+    pub p: f64,
+    /// From the bad state to the good one.
+    pub r: f64,
+    /// `1-h`: loss in the bad state.
+    pub loss_in_bad: f64,
+    /// `1-k`: loss in the good state.
+    pub loss_in_good: f64,
 }
 
 /// One end of a cable.

@@ -49,7 +49,14 @@ mod tests {
 
     fn sample(t_ms: f64, tx_bytes: u64) -> Sample {
         let member = MemberSample { team: "team0".into(), member: "eth0".into(), tx_bytes, ..MemberSample::default() };
-        Sample { t_ms, host: "a".into(), cpu_ms: 0.0, members: vec![member], connections: Vec::new() }
+        Sample {
+            t_ms,
+            host: "a".into(),
+            cpu_ms: 0.0,
+            members: vec![member],
+            connections: Vec::new(),
+            relayed: Vec::new(),
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{LINK_PAYLOAD_BPS, Spec, receive_what_was_sent, run, t3, team};
-use nicteam_record::{Link, LinkEnd, Run, Topology};
+use nicteam_record::{Impaired, Impairments, Link, LinkEnd, Relayed, Run, Topology};
 use nicteam_report::{Side, explain};
 
 const FULL_BPS: f64 = 0.978 * LINK_PAYLOAD_BPS;
@@ -201,7 +201,7 @@ fn one_cable() -> Run {
     let end = |node: &str| LinkEnd { node: node.into(), device: "eth0".into() };
     run.topology = Topology {
         hosts: run.topology.hosts,
-        links: vec![Link { a: end("a"), b: end("b"), rate_bps: 100_000_000, mtu: 1500 }],
+        links: vec![Link { a: end("a"), b: end("b"), rate_bps: 100_000_000, mtu: 1500, impaired: None }],
         ..Topology::default()
     };
     run
@@ -219,6 +219,46 @@ fn the_machine_is_named_when_no_link_was_full() {
     let mut full = four_connections();
     full.cpu.busy = 0.97;
     assert_eq!(said(&full).0, Side::Receiving, "a full link outweighs busy processors");
+}
+
+#[test]
+fn declared_losses_are_named_beside_what_they_leave() {
+    let mut run = one_cable();
+    scale(&mut run, 0.1);
+    let clean = Impairments {
+        name: Some("line".into()),
+        delay_ms: 5.0,
+        jitter_ms: 0.0,
+        jitter_distribution: "uniform".into(),
+        jitter_reorders: false,
+        loss: 0.0,
+        gemodel: None,
+        duplicate: 0.0,
+        reorder: 0.0,
+        reorder_gap: 1,
+        seed: 1,
+    };
+    let lossy = Impairments { loss: 0.01, ..clean.clone() };
+    let impaired =
+        |a_to_b: &Impairments, b_to_a: &Impairments| Some(Impaired { a_to_b: a_to_b.clone(), b_to_a: b_to_a.clone() });
+    (run.connections[0].segments, run.connections[0].retransmits, run.connections[0].rtt_us) = (1000, 10, 10_000.0);
+    run.topology.links[0].impaired = impaired(&lossy, &clean);
+    let (side, _, sentence) = said(&run);
+    assert_eq!(side, Side::Links);
+    // 1448 bytes each 10 ms, times the root of 150: 14.2 Mbit/s.
+    assert!(sentence.starts_with("Links on the way lose 1.0 % of the frames, as declared"), "{sentence}");
+    assert!(sentence.contains("about 14.2 Mbit/s a connection"), "{sentence}");
+
+    run.topology.links[0].impaired = impaired(&clean, &lossy);
+    assert_ne!(said(&run).0, Side::Links, "the loss is on the way back");
+
+    let relayed = Relayed { frames: 1000, lost: 10, late: 11, latest_us: 2500, ..Relayed::default() };
+    run.relayed = vec![relayed];
+    let facts = explain(&run).facts;
+    assert!(facts.contains(&"Impaired links lost 10 of 1,000 frames (1.0 %), as declared.".to_owned()), "{facts:?}");
+    assert!(facts.iter().any(|fact| fact.contains("did not keep up with the impaired links: 1.1 %")), "{facts:?}");
+    run.relayed[0].late = 10;
+    assert!(!explain(&run).facts.iter().any(|fact| fact.contains("keep up")));
 }
 
 #[test]

@@ -54,6 +54,7 @@ fn topology(hosts: &[HostSpec], spread: &str) -> Topology {
             b: end("sw", port),
             rate_bps,
             mtu: 1500,
+            impaired: None,
         }));
         topology.hosts.push(Host {
             name: (*name).into(),

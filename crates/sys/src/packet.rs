@@ -472,8 +472,8 @@ fn control<T: Copy>(header: &libc::msghdr, level: libc::c_int, kind: libc::c_int
     let mut next = unsafe { libc::CMSG_FIRSTHDR(header).as_ref() };
     while let Some(message) = next {
         // SAFETY: no pointers.
-        let len = unsafe { libc::CMSG_LEN(mem::size_of::<T>() as _) } as usize;
-        if (message.cmsg_level, message.cmsg_type) == (level, kind) && message.cmsg_len as usize >= len {
+        let len = unsafe { libc::CMSG_LEN(mem::size_of::<T>() as _) };
+        if (message.cmsg_level, message.cmsg_type) == (level, kind) && message.cmsg_len >= len as _ {
             // SAFETY: the message is long enough for this structure, perhaps unaligned.
             return Some(unsafe { libc::CMSG_DATA(message).cast::<T>().read_unaligned() });
         }

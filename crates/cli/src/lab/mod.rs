@@ -208,8 +208,10 @@ fn held_text(
     text += "\n\n";
     for (node, pid) in nodes {
         let host = run.topology.hosts.iter().find(|host| host.name == *node);
-        let address = host.map_or("switch".to_owned(), |host| host.address.to_string());
-        text += &format!("  {node:<10}  {address:<15}  {enter} -t {pid} -n\n");
+        let is_switch = run.topology.switches.iter().any(|switch| switch.name == *node);
+        let address =
+            host.map_or(if is_switch { "switch" } else { "relay" }.to_owned(), |host| host.address.to_string());
+        text += &format!("  {node:<14}  {address:<15}  {enter} -t {pid} -n\n");
     }
     let (example, end) = (nodes.first().map_or(0, |(_, pid)| *pid), std::process::id());
     text + &format!(

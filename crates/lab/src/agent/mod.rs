@@ -11,9 +11,10 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use crate::Failure;
 use crate::lock::lock;
 use crate::protocol::{Done, Message, PROTOCOL, Request};
+use crate::relay::Relay;
 use crate::workload::tcp;
 
-use sampler::Sampler;
+use sampler::{Counted, Sampler};
 use teams::Teams;
 
 /// Serves the lab over standard input and output until the input closes.
@@ -60,6 +61,7 @@ struct Agent {
     output: Output,
     teams: Arc<Teams>,
     traffic: Arc<tcp::Traffic>,
+    relay: Arc<Mutex<Option<Relay>>>,
     sampler: Option<Sampler>,
 }
 
@@ -71,13 +73,23 @@ impl Agent {
                 let dataplane = self.teams.add(&team, &self.output)?;
                 return Ok(Done { dataplane: Some(dataplane.to_string()) });
             }
+            Request::Relay(links) => *lock(&self.relay) = Some(Relay::start(links, &self.output)?),
+            Request::FollowCarrier => {
+                if let Some(relay) = lock(&self.relay).as_mut() {
+                    relay.follow_carrier(&self.output)?;
+                }
+            }
             Request::Settle => self.teams.settle(&self.output)?,
             Request::Watch(devices) => self.teams.watch(devices),
             Request::Serve(connections) => self.traffic.serve(connections)?,
             Request::Connect(connections) => self.traffic.connect(connections)?,
             Request::Sample { interval_ms } => {
-                let (teams, traffic) = (Arc::clone(&self.teams), Arc::clone(&self.traffic));
-                self.sampler = Some(Sampler::start(interval_ms, teams, traffic, self.output.clone())?);
+                let counted = Counted {
+                    teams: Arc::clone(&self.teams),
+                    traffic: Arc::clone(&self.traffic),
+                    relay: Arc::clone(&self.relay),
+                };
+                self.sampler = Some(Sampler::start(interval_ms, counted, self.output.clone())?);
             }
             Request::Go => self.traffic.go()?,
             Request::Stop => {

@@ -45,6 +45,8 @@ pub(super) enum Kind {
     Word,
     Integer(RangeInclusive<u64>),
     Fraction,
+    /// Per cent, as text.
+    Percent,
     Rate,
     Time(RangeInclusive<Duration>),
     Mac,
@@ -73,6 +75,7 @@ pub(super) enum Thing {
     Host,
     Switch,
     Team,
+    Impairment,
     Workload,
     Run,
 }
@@ -83,9 +86,16 @@ impl Thing {
             Thing::Host => "host",
             Thing::Switch => "switch",
             Thing::Team => "team",
+            Thing::Impairment => "impairment",
             Thing::Workload => "workload",
             Thing::Run => "run",
         }
+    }
+
+    /// With its article.
+    pub fn one(self) -> String {
+        let article = if self == Thing::Impairment { "an" } else { "a" };
+        format!("{article} {}", self.word())
     }
 
     /// The longest name. A node's name becomes part of device names, of which Linux allows 15 characters.
@@ -120,6 +130,7 @@ pub(super) const SPREADS: &[&str] =
 /// Bytes of an IP packet: from the least every IPv4 host takes to the largest jumbo frames of real switches.
 const MTU: Kind = Kind::Integer(576..=9216);
 const DAY_MS: u64 = 86_400_000;
+const LONGEST_DELAY_MS: u64 = nicteam_impair::LONGEST_DELAY.as_millis() as u64;
 
 pub(super) const FILE: Section = Section {
     header: "top of the file",
@@ -145,6 +156,12 @@ pub(super) const FILE: Section = Section {
             kind: Kind::Named(Thing::Switch, &SWITCH),
             need: Need::Otherwise("none"),
             doc: SWITCH.doc,
+        },
+        Key {
+            name: "impairments",
+            kind: Kind::Named(Thing::Impairment, &IMPAIRMENT),
+            need: Need::Otherwise("none"),
+            doc: IMPAIRMENT.doc,
         },
         Key { name: "links", kind: Kind::List(&LINK), need: Need::Required, doc: LINK.doc },
         Key {
@@ -301,6 +318,109 @@ pub(super) const LINK: Section = Section {
             need: Need::Otherwise("`mtu` of `[defaults]`"),
             doc: "Largest IP packet, bytes.",
         },
+        Key {
+            name: "impair",
+            kind: Kind::One(Thing::Impairment),
+            need: Need::Otherwise("nothing is done to frames"),
+            doc: "What is done to frames of both directions, of each cable for itself.",
+        },
+        Key {
+            name: "impair_back",
+            kind: Kind::One(Thing::Impairment),
+            need: Need::Otherwise("as `impair`"),
+            doc: "What is done to frames from the second end to the first instead.",
+        },
+    ],
+};
+
+pub(super) const IMPAIRMENT: Section = Section {
+    header: "[impairments.NAME]",
+    doc: "What a link does to frames, in the terms of Linux's netem. Links refer to it by `impair`. Without a key it \
+        does nothing, but its links are built as impaired ones all the same, so that runs compare.",
+    keys: &[
+        Key {
+            name: "delay",
+            kind: time(0, LONGEST_DELAY_MS),
+            need: Need::Default("0s"),
+            doc: "How long each frame is on its way, behind the sender's queue.",
+        },
+        Key {
+            name: "jitter",
+            kind: time(0, LONGEST_DELAY_MS),
+            need: Need::Default("0s"),
+            doc: "How much that varies: the greatest deviation if `uniform`, then at most the delay; the standard \
+                deviation if `normal`.",
+        },
+        Key {
+            name: "jitter_distribution",
+            kind: Kind::Choice(&["uniform", "normal"]),
+            need: Need::Default("uniform"),
+            doc: "How deviations are distributed. `normal` is cut at six standard deviations and at no delay.",
+        },
+        Key {
+            name: "jitter_order",
+            kind: Kind::Choice(&["kept", "free"]),
+            need: Need::Default("kept"),
+            doc: "`kept`: a frame with a shorter delay waits for those before it. `free`: it overtakes them, as in netem.",
+        },
+        Key {
+            name: "loss",
+            kind: Kind::Percent,
+            need: Need::Default("0%"),
+            doc: "Part of the frames that is lost, each independently of the others.",
+        },
+        Key {
+            name: "gemodel",
+            kind: Kind::Table(&GEMODEL),
+            need: Need::Otherwise("no bursts"),
+            doc: "Losses in bursts, instead of `loss`.",
+        },
+        Key {
+            name: "duplicate",
+            kind: Kind::Percent,
+            need: Need::Default("0%"),
+            doc: "Part of the frames that arrives twice, the copy right behind the original.",
+        },
+        Key {
+            name: "reorder",
+            kind: Kind::Percent,
+            need: Need::Default("0%"),
+            doc: "Part of the frames that is not delayed and so overtakes those before it. It needs a `delay`.",
+        },
+        Key {
+            name: "reorder_gap",
+            kind: Kind::Integer(1..=1_000_000),
+            need: Need::Default("1"),
+            doc: "After a frame that was not delayed, so many less one are, before `reorder` applies again (netem's `gap`).",
+        },
+        Key {
+            name: "seed",
+            kind: Kind::Integer(0..=i64::MAX as u64),
+            need: Need::Otherwise("`seed` of `[defaults]`"),
+            doc: "Seed of everything random about it. Each direction of each cable draws numbers of its own from it.",
+        },
+    ],
+};
+
+pub(super) const GEMODEL: Section = Section {
+    header: "[impairments.NAME.gemodel]",
+    doc: "The Gilbert-Elliott model as netem's `loss gemodel p r 1-h 1-k` has it: a good and a bad state, each with a \
+        loss of its own. A frame meets the state as it is; then the state may change.",
+    keys: &[
+        Key {
+            name: "p",
+            kind: Kind::Percent,
+            need: Need::Required,
+            doc: "Probability to go from the good state to the bad one, each frame.",
+        },
+        Key {
+            name: "r",
+            kind: Kind::Percent,
+            need: Need::Required,
+            doc: "Probability to go back: a burst has 1/r frames on average.",
+        },
+        Key { name: "1-h", kind: Kind::Percent, need: Need::Default("100%"), doc: "Loss in the bad state." },
+        Key { name: "1-k", kind: Kind::Percent, need: Need::Default("0%"), doc: "Loss in the good state." },
     ],
 };
 
@@ -396,6 +516,12 @@ pub(super) const RUN: Section = Section {
             kind: Kind::Teams,
             need: Need::Otherwise("as above"),
             doc: "Options of teams that are different in this run: `[runs.teams.NAME]`.",
+        },
+        Key {
+            name: "impairments",
+            kind: Kind::Named(Thing::Impairment, &IMPAIRMENT),
+            need: Need::Otherwise("as above"),
+            doc: "Keys of impairments that are different in this run: `[runs.impairments.NAME]`.",
         },
     ],
 };

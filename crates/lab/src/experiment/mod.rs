@@ -18,6 +18,7 @@ mod addresses;
 mod catalog;
 mod congestion;
 mod diagnostics;
+mod impairments;
 mod keys;
 mod raw;
 mod reference;
@@ -39,7 +40,7 @@ pub use congestion::check_congestion;
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use reference::{key_reference, schema};
 pub use resolved::*;
-pub use units::{RUN_DURATION, parse_duration, parse_rate, show_duration, show_rate};
+pub use units::{RUN_DURATION, parse_duration, parse_rate, show_duration, show_percent, show_rate};
 
 /// What the command line changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

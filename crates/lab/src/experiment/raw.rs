@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::ops::Range;
 use std::time::Duration;
 
+use nicteam_impair::Probability;
 use nicteam_wire::Mac;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -41,6 +42,7 @@ pub(super) enum Value {
     Text(String),
     Number(u64),
     Fraction(f64),
+    Probability(Probability),
     Time(Duration),
     Mac(Mac),
     Address((IpAddr, u8)),
@@ -100,6 +102,7 @@ macro_rules! field {
 field!(&'a str, value => Value::Text(text) => text);
 field!(u64, value => Value::Number(number) => *number);
 field!(f64, value => Value::Fraction(fraction) => *fraction);
+field!(Probability, value => Value::Probability(probability) => *probability);
 field!(Duration, value => Value::Time(time) => *time);
 field!(Mac, value => Value::Mac(mac) => *mac);
 field!((IpAddr, u8), value => Value::Address(address) => *address);

@@ -3,7 +3,9 @@
 use nicteam_team::{Config, ConfigOption, Values};
 use serde_json::{Map, Value, json};
 
-use super::keys::{DEFAULTS, FILE, HOST, Kind, LINK, Need, RUN, SWITCH, Section, TEAM_DOC, Thing, WORKLOAD};
+use super::keys::{
+    DEFAULTS, FILE, GEMODEL, HOST, IMPAIRMENT, Kind, LINK, Need, RUN, SWITCH, Section, TEAM_DOC, Thing, WORKLOAD,
+};
 use super::value::wanted;
 
 /// The JSON schema (draft 7, which editors' TOML plugins know) of an experiment file, pretty, with a final newline.
@@ -21,7 +23,7 @@ pub fn key_reference() -> String {
         section_reference(section, &mut out);
     }
     team_reference(&mut out);
-    for section in [&HOST, &SWITCH, &LINK, &WORKLOAD, &RUN] {
+    for section in [&HOST, &SWITCH, &LINK, &IMPAIRMENT, &GEMODEL, &WORKLOAD, &RUN] {
         section_reference(section, &mut out);
     }
     out
@@ -57,6 +59,9 @@ fn key_schema(kind: &Kind) -> Value {
         Kind::Word => json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,15}$" }),
         Kind::Integer(range) => json!({ "type": "integer", "minimum": range.start(), "maximum": range.end() }),
         Kind::Fraction => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
+        Kind::Percent => {
+            json!({ "type": "string", "pattern": format!("{NUMBER_AND}%$"), "examples": ["1%"] })
+        }
         Kind::Rate => {
             json!({ "type": "string", "pattern": format!("{NUMBER_AND}([kKmMgG]|[kKmMgG]?[bB][iI][tT])$"), "examples": ["100mbit"] })
         }

@@ -9,7 +9,9 @@ use super::raw::{At, Options, Record};
 use super::suggest::{list, nearest};
 use super::topology::{self, Broken, Built, Plan, duplicate};
 use super::units::{show_duration, show_rate, subnet};
-use super::{Direction, Experiment, GranularityChoice, Overrides, Run, Tcp, Topology, Workload, WorkloadKind, teams};
+use super::{
+    Direction, Experiment, GranularityChoice, Overrides, Run, Tcp, Topology, Workload, WorkloadKind, impairments, teams,
+};
 use crate::limit;
 
 /// The most connections in one run: each has a port of its own from 40000 up.
@@ -230,7 +232,10 @@ impl<'a> Resolver<'a, '_> {
                 }
             }
         }
+        let impairments = self.overlay("impairments", Thing::Impairment, run);
+        let seed = self.defaults.get("seed").map_or(1, |at| at.value);
         let plan = Plan {
+            impairments: impairments::resolve(&impairments, seed, self.problems),
             hosts,
             switches,
             teams,
@@ -240,6 +245,7 @@ impl<'a> Resolver<'a, '_> {
             broken: Broken {
                 nodes: self.file.is_broken("hosts") || self.file.is_broken("switches"),
                 teams: self.file.is_broken("teams"),
+                impairments: self.file.is_broken("impairments"),
                 mtu: self.file.is_broken("defaults") || self.defaults.is_broken("mtu"),
             },
         };

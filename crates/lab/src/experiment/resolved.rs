@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use nicteam_impair::Impairments;
 use nicteam_team::Config;
 use nicteam_wire::Mac;
 
@@ -118,6 +119,28 @@ pub struct Cable {
     pub rate_bps: u64,
     /// Largest IP packet, bytes.
     pub mtu: u32,
+    /// What it does to frames; none: it is a plain cable.
+    pub impaired: Option<Impaired>,
+}
+
+/// What an impaired link does to frames, by direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Impaired {
+    /// To those that end `a` sends.
+    pub a_to_b: Way,
+    /// To those that end `b` sends.
+    pub b_to_a: Way,
+}
+
+/// One direction of an impaired link.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Way {
+    /// Section of the file that declares it; none: nothing is done in this direction.
+    pub name: Option<String>,
+    /// What is done.
+    pub impairments: Impairments,
+    /// Seed of the section.
+    pub seed: u64,
 }
 
 /// One end of a cable.

@@ -11,8 +11,8 @@ use super::diagnostics::Problem;
 use super::keys::Thing;
 use super::raw::{At, Options, Record, Span};
 use super::suggest::{list, nearest};
-use super::teams;
-use super::{Cable, End, Host, Switch, Team, Topology};
+use super::{Cable, End, Host, Impaired, Switch, Team, Topology, Way};
+use super::{impairments, teams};
 
 /// More cables than any machine would carry: two devices each.
 const MAX_CABLES: usize = 1024;
@@ -22,6 +22,7 @@ pub(super) struct Plan<'a> {
     pub hosts: Vec<(&'a At<String>, Record)>,
     pub switches: Vec<(&'a At<String>, Record)>,
     pub teams: BTreeMap<&'a str, (&'a At<String>, Options)>,
+    pub impairments: BTreeMap<&'a str, Way>,
     pub links: &'a [Record],
     /// Of links that name none.
     pub rate_bps: u64,
@@ -35,6 +36,7 @@ pub(super) struct Plan<'a> {
 pub(super) struct Broken {
     pub nodes: bool,
     pub teams: bool,
+    pub impairments: bool,
     pub mtu: bool,
 }
 
@@ -83,6 +85,7 @@ impl<'a> Builder<'a, '_> {
             let count = link.get::<u64>("count").map_or(1, |at| at.value) as usize;
             let rate_bps = link.get::<u64>("rate").map_or(self.plan.rate_bps, |at| at.value);
             let mtu = link.get::<u64>("mtu").map_or(self.plan.mtu, |at| at.value as u32);
+            let impaired = self.impaired(link, rate_bps);
             let [ones, others] = ends.value;
             let known: Vec<bool> = ones.iter().chain(others).map(|node| self.check_known(node)).collect();
             if known.contains(&false) {
@@ -106,9 +109,32 @@ impl<'a> Builder<'a, '_> {
                 for _ in 0..count {
                     let a = End { node: one.value.clone(), device: self.device(&one.value, &other.value) };
                     let b = End { node: other.value.clone(), device: self.device(&other.value, &one.value) };
-                    self.cables.push(Cable { a, b, rate_bps, mtu });
+                    self.cables.push(Cable { a, b, rate_bps, mtu, impaired: impaired.clone() });
                     self.spans.push(ends.span.clone());
                 }
+            }
+        }
+    }
+
+    /// What a link does to frames, if it is an impaired one.
+    fn impaired(&mut self, link: &Record, rate_bps: u64) -> Option<Impaired> {
+        let [a_to_b, back] = ["impair", "impair_back"].map(|key| self.way(link, key, rate_bps));
+        let b_to_a = back.or_else(|| a_to_b.clone())?;
+        Some(Impaired { a_to_b: a_to_b.unwrap_or_default(), b_to_a })
+    }
+
+    fn way(&mut self, link: &Record, key: &str, rate_bps: u64) -> Option<Way> {
+        let names = link.get::<&[At<String>]>(key)?;
+        let name = names.value.first()?;
+        match self.plan.impairments.get(name.value.as_str()) {
+            Some(way) => {
+                self.problems.extend(impairments::check_room(name, way, rate_bps));
+                Some(way.clone())
+            }
+            None if self.plan.broken.impairments => None,
+            None => {
+                self.problems.push(impairments::unknown(name, self.plan.impairments.keys().copied()));
+                None
             }
         }
     }

@@ -3,6 +3,8 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use nicteam_impair::Probability;
+
 /// Rates a link may have, bit/s: 1 Mbit/s to 100 Gbit/s.
 pub(super) const RATE_BPS: std::ops::RangeInclusive<u64> = 1_000_000..=100_000_000_000;
 
@@ -47,6 +49,37 @@ pub fn show_rate(rate_bps: u64) -> String {
         _ => (1e0, "bit"),
     };
     format!("{}{unit}", rate_bps as f64 / scale)
+}
+
+/// Reads a part of a hundred: `1%`, `0.05 %`.
+///
+/// # Errors
+/// What is wrong with the text, and a hint.
+pub(super) fn parse_percent(text: &str) -> Result<Probability, (String, &'static str)> {
+    const HINT: &str = "write per cent: `1%`, `0.05%`";
+    let Some((number, unit)) = split(text) else {
+        return Err((format!("`{text}` is no part of a hundred"), HINT));
+    };
+    match unit {
+        "%" => {}
+        "" => return Err((format!("`{text}` has no `%`"), HINT)),
+        _ => return Err((format!("`{text}` is no part of a hundred"), HINT)),
+    }
+    // At most 1e15 times 1e7: beyond any range, and so refused.
+    let parts = (number * 1e7).round();
+    let probability = if parts <= 1e9 { Probability::from_parts(parts as u32) } else { None };
+    match probability {
+        Some(Probability::NEVER) if number > 0.0 => {
+            Err((format!("`{text}` is next to nothing"), "the smallest part that counts is `0.0000001%`"))
+        }
+        Some(probability) => Ok(probability),
+        None => Err((format!("`{text}` is more than all"), "it takes `0%` to `100%`")),
+    }
+}
+
+/// A probability as [`parse_percent`] reads it.
+pub fn show_percent(probability: Probability) -> String {
+    format!("{}%", f64::from(probability.parts()) / 1e7)
 }
 
 /// How long a run may be measured.
@@ -199,6 +232,18 @@ mod tests {
         }
         for text in ["", "s", "8", "8 parsecs", "-1s", "99999999999999h", "1.2.3s"] {
             assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn parts_of_a_hundred() {
+        for (text, parts) in [("1%", 10_000_000), ("0.05 %", 500_000), ("100%", 1_000_000_000), ("0%", 0)] {
+            let probability = parse_percent(text).unwrap();
+            assert_eq!(probability.parts(), parts, "{text}");
+            assert_eq!(parse_percent(&show_percent(probability)), Ok(probability), "{text}");
+        }
+        for text in ["", "%", "1", "101%", "-1%", "1 percent", "0.00000001%", "99999999999999%", "1.2.3%"] {
+            assert!(parse_percent(text).is_err(), "{text}");
         }
     }
 

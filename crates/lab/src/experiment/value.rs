@@ -6,7 +6,7 @@ use toml::de::DeValue;
 use super::keys::{Kind, Thing};
 use super::raw::Value;
 use super::suggest::{list, nearest};
-use super::units::{parse_address, parse_duration, parse_rate, show_duration};
+use super::units::{parse_address, parse_duration, parse_percent, parse_rate, show_duration};
 
 /// A value written as a string; `None` where the key does not take one.
 pub(super) fn read_text(kind: &Kind, text: &str) -> Option<Result<Value, (String, String)>> {
@@ -32,6 +32,7 @@ pub(super) fn read_text(kind: &Kind, text: &str) -> Option<Result<Value, (String
                 ))
             }
         }
+        Kind::Percent => parse_percent(text).map(Value::Probability).map_err(owned),
         Kind::Rate => parse_rate(text).map(Value::Number).map_err(owned),
         Kind::Time(range) => match parse_duration(text) {
             Ok(time) if range.contains(&time) => Ok(Value::Time(time)),
@@ -109,7 +110,7 @@ pub(super) fn check_name(name: &str, thing: Thing) -> Result<(), (String, String
     let letter_first = name.starts_with(|c: char| c.is_ascii_lowercase());
     if !letter_first || !name.chars().all(right) || name.len() > longest {
         return Err((
-            format!("`{name}` cannot be the name of a {}", thing.word()),
+            format!("`{name}` cannot be the name of {}", thing.one()),
             format!("names have 1 to {longest} characters of `a-z`, `0-9` and `-`, and begin with a letter"),
         ));
     }
@@ -129,14 +130,15 @@ pub(super) fn wanted(kind: &Kind) -> String {
         Kind::Integer(range) if *range.end() == i64::MAX as u64 => "a whole number".to_owned(),
         Kind::Integer(range) => format!("a whole number from {} to {}", range.start(), range.end()),
         Kind::Fraction => "a number from 0 to 1".to_owned(),
+        Kind::Percent => "a part from `0%` to `100%`".to_owned(),
         Kind::Rate => "a rate".to_owned(),
         Kind::Time(_) => "a duration".to_owned(),
         Kind::Mac => "a MAC address".to_owned(),
         Kind::Address => "an address with prefix length".to_owned(),
         Kind::Choice([one]) => format!("`{one}`"),
         Kind::Choice(choices) => format!("one of {}", list(choices.iter().copied()).replace(" and ", ", ")),
-        Kind::One(thing) => format!("the name of a {}", thing.word()),
-        Kind::Many(thing) => format!("the name of a {}, or a list of names", thing.word()),
+        Kind::One(thing) => format!("the name of {}", thing.one()),
+        Kind::Many(thing) => format!("the name of {}, or a list of names", thing.one()),
         Kind::Ends => "two ends, each the name of a node or a list of names".to_owned(),
         Kind::Table(_) | Kind::Named(..) | Kind::Teams => "a table".to_owned(),
         Kind::List(_) => "a list of tables".to_owned(),
@@ -151,6 +153,7 @@ pub(super) fn example(kind: &Kind) -> String {
         Kind::Word => "\"cubic\"".to_owned(),
         Kind::Integer(range) => if range.contains(&1500) && *range.start() > 1 { 1500 } else { 4 }.to_string(),
         Kind::Fraction => "0.98".to_owned(),
+        Kind::Percent => "\"1%\"".to_owned(),
         Kind::Rate => "\"100mbit\"".to_owned(),
         Kind::Time(_) => "\"8s\"".to_owned(),
         Kind::Mac => "\"02:00:00:00:00:01\"".to_owned(),

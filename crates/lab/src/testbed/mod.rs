@@ -2,6 +2,7 @@
 
 mod agents;
 mod netns;
+mod relay;
 
 use std::path::PathBuf;
 

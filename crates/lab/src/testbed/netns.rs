@@ -17,7 +17,7 @@ use nicteam_wire::Mac;
 use crate::Error;
 use crate::experiment::{Cable, Team, Topology};
 use crate::protocol::{AddTeam, Request};
-use crate::testbed::{Agent, Report, Setting};
+use crate::testbed::{Agent, Report, Setting, relay};
 
 /// The bridge of a switch.
 const BRIDGE: &str = "br0";
@@ -33,10 +33,10 @@ pub(crate) struct Deployment {
 
 /// A host or a switch.
 #[derive(Debug)]
-struct Node {
-    agent: Agent,
-    netns: NetNs,
-    netlink: Netlink,
+pub(super) struct Node {
+    pub(super) agent: Agent,
+    pub(super) netns: NetNs,
+    pub(super) netlink: Netlink,
 }
 
 impl Deployment {
@@ -49,15 +49,21 @@ impl Deployment {
         let mut deployment = Deployment { nodes: start_nodes(topology, setting, reports)?, dataplane: None };
         deployment.add_bridges(topology)?;
         for (number, cable) in (0..).zip(&topology.cables) {
-            deployment.add_cable(cable, FIRST_INDEX + 2 * number, setting.granularity)?;
+            let index = first_index(number);
+            match cable.impaired {
+                Some(_) => deployment.add_impaired_cable(cable, index, setting.granularity)?,
+                None => deployment.add_cable(cable, index, setting.granularity)?,
+            }
         }
         for node in deployment.nodes.values() {
             node.agent.greet()?;
         }
+        deployment.start_relay(topology)?;
         deployment.add_teams(topology, setting)?;
         deployment.plug_in_switches(topology)?;
         deployment.watch_bare_links(topology)?;
         deployment.address_hosts(topology)?;
+        deployment.follow_carrier(topology)?;
         if topology.teams.iter().any(|team| team.config.mode == Mode::Ad) {
             deployment.call_all(&Request::Settle)?;
         }
@@ -85,7 +91,7 @@ impl Deployment {
         self.agents().try_for_each(|agent| agent.finish().map(drop))
     }
 
-    fn node(&mut self, name: &str) -> Result<&mut Node, Error> {
+    pub(super) fn node(&mut self, name: &str) -> Result<&mut Node, Error> {
         let absent = || Error::Agent { node: name.to_owned(), message: "is not in the topology".to_owned() };
         self.nodes.get_mut(name).ok_or_else(absent)
     }
@@ -186,6 +192,11 @@ impl Drop for Deployment {
     }
 }
 
+/// Index of the first end of a cable; the second's is the next.
+pub(super) fn first_index(cable: u32) -> u32 {
+    FIRST_INDEX + 2 * cable
+}
+
 /// Starts an agent a node and opens a netlink socket in each one's namespace.
 fn start_nodes(
     topology: &Topology,
@@ -194,8 +205,11 @@ fn start_nodes(
 ) -> Result<BTreeMap<String, Node>, Error> {
     let hosts = topology.hosts.iter().map(|host| (&host.name, host.address.is_ipv6()));
     let switches = topology.switches.iter().map(|switch| (&switch.name, false));
+    let relay_node = relay::NODE.to_owned();
+    let relay = relay::is_needed(topology).then_some((&relay_node, false));
     hosts
         .chain(switches)
+        .chain(relay)
         .map(|(name, ipv6)| {
             let agent = Agent::start(&setting.binary, name, reports.clone())?;
             let netns = NetNs::of_process(agent.pid())?;

@@ -1,6 +1,6 @@
 //! What else a reader should know about a run.
 
-use nicteam_record::{Connection, Member, Run, Team};
+use nicteam_record::{Connection, Member, Relayed, Run, Team};
 
 use super::hop::Hop;
 use super::path::Picture;
@@ -54,10 +54,22 @@ pub(super) fn of_run(run: &Run) -> Vec<String> {
         facts.extend(drops(run, team, "out", |member| member.tx_drops));
         facts.extend(drops(run, team, "in", |member| member.rx_drops));
     }
+    facts.extend(losses(run));
+    facts.extend(run.relay_trouble());
     if run.cpu.busy > 0.9 {
         facts.push(format!("The processors were {} busy; figures may be lower for it.", percent(run.cpu.busy)));
     }
     facts
+}
+
+/// What impaired links lost because they were declared to.
+fn losses(run: &Run) -> Option<String> {
+    let sum = |of: fn(&Relayed) -> u64| run.relayed.iter().map(of).sum::<u64>();
+    let (frames, lost) = (sum(|relayed| relayed.frames), sum(|relayed| relayed.lost));
+    let part = percent(share(lost as f64, frames as f64));
+    (lost > 0).then(|| {
+        format!("Impaired links lost {} of {} frames ({part}), as declared.", thousands(lost), thousands(frames))
+    })
 }
 
 /// What a team's members dropped in one direction, if anything.

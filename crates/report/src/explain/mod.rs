@@ -34,6 +34,8 @@ pub enum Side {
     Between,
     /// In several places: directions or pairs of hosts have each their own reason.
     Both,
+    /// What links were declared to do to frames.
+    Links,
     /// The machine that ran the lab.
     Machine,
     /// The counters do not say.

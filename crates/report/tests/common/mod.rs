@@ -121,6 +121,7 @@ pub fn run(spec: &Spec<'_>) -> Run {
         limit_reason: "all four links of the narrowest side, full segments of 1448 bytes".into(),
         members,
         connections,
+        relayed: Vec::new(),
         cpu: Cpu {
             busy: 0.41,
             stolen: 0.0,
@@ -153,6 +154,7 @@ fn topology(hosts: &[(&str, u8)]) -> Topology {
                 b: LinkEnd { node: "sw".into(), device: port.clone() },
                 rate_bps: RATE_BPS as u64,
                 mtu: 1500,
+                impaired: None,
             });
         }
         topology.teams.push(team(name, "team0", "sw", "balance-rr", "", own));
@@ -292,7 +294,14 @@ pub fn samples(run: &Run) -> Vec<Sample> {
             });
             let members = members.collect();
             let connections: Vec<ConnectionSample> = Vec::new();
-            samples.push(Sample { t_ms, host: host.name.clone(), cpu_ms: step as f64 * 7.0, members, connections });
+            samples.push(Sample {
+                t_ms,
+                host: host.name.clone(),
+                cpu_ms: step as f64 * 7.0,
+                members,
+                connections,
+                relayed: Vec::new(),
+            });
         }
     }
     samples

@@ -10,6 +10,7 @@ mod full;
 mod hashed;
 mod learning;
 mod load_balancing;
+mod lossy;
 mod machine;
 mod reordering;
 mod unequal_turns;
@@ -36,6 +37,7 @@ const RULES: &[Rule] = &[
     down::rule,
     unequal_turns::rule,
     machine::rule,
+    lossy::rule,
     reordering::rule,
 ];
 
