@@ -24,7 +24,7 @@ use crate::clock::Clock;
 use crate::lock::Lock;
 use crate::ports::Member;
 use crate::running::{Keeping, Request};
-use crate::{Error, Journal, Notify};
+use crate::{Error, Happened, Journal, Notify};
 use ears::Ears;
 use linger::Linger;
 
