@@ -78,7 +78,6 @@ struct plan_member {
 /* A plan (nicteam_team::Plan). */
 struct plan {
 	__u64 generation;
-	__u64 lease_ns;		  /* how long it is executed without its process; CHOOSE_LEASED */
 	__u32 choose;		  /* enum choose, and CHOOSE_LEASED */
 	__u32 policy;		  /* enum policy */
 	__u32 table_len;	  /* 0 to MAX_BUCKETS; 0 drops */
@@ -90,6 +89,7 @@ struct plan {
 	__u8 team[8];		  /* the team's address, and two zeros */
 	__u8 table[MAX_BUCKETS];  /* places */
 	struct plan_member members[MAX_MEMBERS];
+	__u64 lease_ns; /* how long it is executed without its process; with CHOOSE_LEASED */
 };
 
 /* What the loader tells the programs, and its successor. */
@@ -152,8 +152,8 @@ struct loads {
 
 _Static_assert(sizeof(struct plan_member) == 40, "as in layout.rs");
 _Static_assert(sizeof(struct plan) == 1592, "as in layout.rs");
-_Static_assert(__builtin_offsetof(struct plan, table) == 56, "as in layout.rs");
-_Static_assert(__builtin_offsetof(struct plan, members) == 312, "as in layout.rs");
+_Static_assert(__builtin_offsetof(struct plan, table) == 48, "as in layout.rs");
+_Static_assert(__builtin_offsetof(struct plan, members) == 304, "as in layout.rs");
 _Static_assert(sizeof(struct control) == 16, "as in layout.rs");
 _Static_assert(sizeof(struct place) == 8, "as in layout.rs");
 _Static_assert(sizeof(struct counters) == 48, "as in layout.rs");

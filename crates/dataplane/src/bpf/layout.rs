@@ -61,8 +61,6 @@ const MEMBER_OWN: u32 = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub generation: u64,
-    /// How long it is executed without its process; with `CHOOSE_LEASED`.
-    pub lease_ns: u64,
     pub choose: u32,
     pub policy: u32,
     pub table_len: u32,
@@ -75,6 +73,8 @@ pub(super) struct Plan {
     pub team: [u8; 8],
     pub table: [u8; MAX_BUCKETS],
     pub members: [PlanMember; MAX_MEMBERS],
+    /// How long it is executed without its process; with `CHOOSE_LEASED`.
+    pub lease_ns: u64,
 }
 
 /// `struct control`.
@@ -151,8 +151,8 @@ const _: () = {
     assert!(PLAN_SLOTS.is_power_of_two() && PLAN_SLOTS <= 32);
     assert!(size_of::<PlanMember>() == 40);
     assert!(size_of::<Plan>() == 1592);
-    assert!(offset_of!(Plan, table) == 56);
-    assert!(offset_of!(Plan, members) == 312);
+    assert!(offset_of!(Plan, table) == 48);
+    assert!(offset_of!(Plan, members) == 304);
     assert!(size_of::<Control>() == 16);
     assert!(size_of::<Place>() == 8);
     assert!(size_of::<Counters>() == 48);
@@ -207,7 +207,6 @@ impl Default for Plan {
     fn default() -> Plan {
         Plan {
             generation: 0,
-            lease_ns: 0,
             choose: CHOOSE_NOBODY,
             policy: 0,
             table_len: 0,
@@ -219,6 +218,7 @@ impl Default for Plan {
             team: [0; 8],
             table: [0; MAX_BUCKETS],
             members: [PlanMember::default(); MAX_MEMBERS],
+            lease_ns: 0,
         }
     }
 }
