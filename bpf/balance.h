@@ -25,7 +25,8 @@
 enum kind {
 	KIND_UNBALANCED = 0,
 	KIND_BALANCED = 1,
-	KIND_RESOLUTION = 2, /* ARP, or whole neighbour discovery: not balanced */
+	KIND_ARP = 2,	       /* not balanced */
+	KIND_NDISC = 3,	       /* whole neighbour discovery: not balanced */
 };
 
 static __always_inline int is_multicast(const __u8 *mac)
@@ -80,7 +81,7 @@ static __always_inline enum kind ipv6_kind(struct __sk_buff *skb, const struct p
 		if (!icmp)
 			return KIND_UNBALANCED;
 		if (icmp[0] == NDISC_SOLICITATION || icmp[0] == NDISC_ADVERTISEMENT)
-			return KIND_RESOLUTION;
+			return KIND_NDISC;
 	}
 	if (!(plan->balance & BALANCE_ALB))
 		return is_multicast(dst) ? KIND_UNBALANCED : KIND_BALANCED;
@@ -105,7 +106,29 @@ static __always_inline enum kind frame_kind(struct __sk_buff *skb, const struct 
 		return ipv4_kind(skb, plan, eth->h_dest, number);
 	if (eth->h_proto == bpf_htons(ETH_P_IPV6))
 		return ipv6_kind(skb, plan, eth->h_dest, number);
-	return eth->h_proto == bpf_htons(ETH_P_ARP) ? KIND_RESOLUTION : KIND_UNBALANCED;
+	return eth->h_proto == bpf_htons(ETH_P_ARP) ? KIND_ARP : KIND_UNBALANCED;
+}
+
+/*
+ * True for ARP and whole neighbour discovery, as frame_kind() has it
+ * (crates/team/src/balance.rs, is_resolution). A function of its own, as send_copy().
+ */
+__attribute__((noinline)) int is_resolution(struct __sk_buff *skb)
+{
+	struct ethhdr copy;
+	struct ipv6hdr ip_copy;
+	__u8 icmp_copy[ICMPV6_HEADER_LEN];
+	const struct ethhdr *eth = header(skb, 0, &copy, sizeof(copy));
+
+	if (!eth || eth->h_proto != bpf_htons(ETH_P_IPV6))
+		return eth && eth->h_proto == bpf_htons(ETH_P_ARP);
+	const struct ipv6hdr *ip = header(skb, ETH_HLEN, &ip_copy, sizeof(ip_copy));
+
+	if (!ip || ip->nexthdr != IPPROTO_ICMPV6)
+		return 0;
+	const __u8 *icmp = header(skb, ETH_HLEN + sizeof(*ip), icmp_copy, sizeof(icmp_copy));
+
+	return icmp && (icmp[0] == NDISC_SOLICITATION || icmp[0] == NDISC_ADVERTISEMENT);
 }
 
 /* Counts the frame in its bucket; MAX_BUCKETS: it is not balanced. */

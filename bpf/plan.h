@@ -10,12 +10,15 @@
 
 #include <linux/types.h>
 
-#define LAYOUT_VERSION 5
+#define LAYOUT_VERSION 6
 
 #define MAX_MEMBERS 32
 #define MAX_BUCKETS 256
 /* A power of two; how they take turns stands at active_slot() in maps.h. */
 #define PLAN_SLOTS 16
+
+/* A power of two above the highest queue_id (nicteam_team::MAX_QUEUE_ID). */
+#define QUEUES 32
 
 /* How a frame from the stack finds its member. */
 enum choose {
@@ -25,6 +28,7 @@ enum choose {
 	CHOOSE_ROUND_ROBIN = 3, /* table[turn % table_len] */
 	CHOOSE_ALL = 4,		/* every bit of `all` */
 	CHOOSE_BALANCE = 5,	/* as CHOOSE_HASH, or `other`; balance.h says which */
+	CHOOSE_HASH_OR_ALL = 6, /* as CHOOSE_HASH; ARP and neighbour discovery to every bit of `all` */
 };
 
 /* Beside enum choose: as long as the lease runs; see lease.h. */
@@ -33,7 +37,8 @@ enum choose {
 #define BALANCE_ALB 1	      /* frames are balanced as balance-alb does, else as balance-tlb */
 #define BALANCE_DESTINATION 2 /* by the IP destination, else by `policy` */
 #define BALANCE_COUNT 4	      /* bytes are counted by bucket */
-#define BALANCE_PUNT 8	      /* the stack's ARP and neighbour discovery go to the control side */
+#define BALANCE_PUNT 8	      /* the stack's ARP goes to the control side */
+#define BALANCE_PUNT_ND 16    /* and its neighbour discovery */
 
 /* What the hash is made of; hash.h says how. */
 enum policy {
@@ -90,6 +95,7 @@ struct plan {
 	__u8 table[MAX_BUCKETS];  /* places */
 	struct plan_member members[MAX_MEMBERS];
 	__u64 lease_ns; /* how long it is executed without its process; with CHOOSE_LEASED */
+	__u8 queues[QUEUES]; /* by queue: one more than the place it leaves by; 0: as `choose` says */
 };
 
 /* What the loader tells the programs, and its successor. */
@@ -151,9 +157,10 @@ struct loads {
 };
 
 _Static_assert(sizeof(struct plan_member) == 40, "as in layout.rs");
-_Static_assert(sizeof(struct plan) == 1592, "as in layout.rs");
 _Static_assert(__builtin_offsetof(struct plan, table) == 48, "as in layout.rs");
 _Static_assert(__builtin_offsetof(struct plan, members) == 304, "as in layout.rs");
+_Static_assert(sizeof(struct plan) == 1624, "as in layout.rs");
+_Static_assert(__builtin_offsetof(struct plan, queues) == 1592, "as in layout.rs");
 _Static_assert(sizeof(struct control) == 16, "as in layout.rs");
 _Static_assert(sizeof(struct place) == 8, "as in layout.rs");
 _Static_assert(sizeof(struct counters) == 48, "as in layout.rs");

@@ -94,7 +94,8 @@ static __always_inline int send_by_hash(struct __sk_buff *skb, const struct plan
 	if (plan->choose == CHOOSE_BALANCE) {
 		enum kind kind = frame_kind(skb, plan, &number, &own);
 
-		if (kind == KIND_RESOLUTION && own && plan->balance & BALANCE_PUNT)
+		if (own && ((kind == KIND_ARP && plan->balance & BALANCE_PUNT) ||
+			    (kind == KIND_NDISC && plan->balance & BALANCE_PUNT_ND)))
 			return TC_ACT_OK;
 		balanced = kind == KIND_BALANCED;
 		hashed = balanced && !(plan->balance & BALANCE_DESTINATION);
@@ -202,6 +203,14 @@ static __always_inline int send_to_all(struct __sk_buff *skb, __u32 slot, __u32 
 	return sent ? TC_ACT_SHOT : drop_unsent();
 }
 
+/* One more than the place by which the frame's queue leaves, 0 if by none (bond_slave_override). */
+static __always_inline __u32 queue_place(struct __sk_buff *skb, const struct plan *plan)
+{
+	__u32 queue = skb->queue_mapping;
+
+	return queue < QUEUES ? plan->queues[queue] : 0;
+}
+
 /* On the team device: what the stack sends. */
 SEC("tc")
 int team_egress(struct __sk_buff *skb)
@@ -210,16 +219,27 @@ int team_egress(struct __sk_buff *skb)
 	const struct plan *plan = plan_in(slot);
 	__u32 choose = plan->choose;
 
+	if (skb->queue_mapping) {
+		__u32 place = queue_place(skb, plan);
+
+		if (place)
+			return send(skb, plan, place - 1);
+	}
 choose:
 	switch (choose) {
 	case CHOOSE_ONE:
 		return send(skb, plan, plan->table[0]);
+	case CHOOSE_HASH_OR_ALL:
+		if (is_resolution(skb))
+			goto all;
+		/* fall through */
 	case CHOOSE_HASH:
 	case CHOOSE_BALANCE:
 		return send_by_hash(skb, plan);
 	case CHOOSE_ROUND_ROBIN:
 		return send_in_turn(skb, plan);
 	case CHOOSE_ALL:
+all:
 		return send_to_all(skb, slot, plan->all);
 	default:
 		/* Here, where plans without a lease never come. */

@@ -31,7 +31,7 @@ pub mod show;
 mod status;
 
 use nicteam_dataplane::Choice;
-use nicteam_team::{Config, Event};
+use nicteam_team::{ActiveSlave, Config, Event};
 use nicteam_wire::Mac;
 
 pub use aggregation::{Aggregation, Aggregator, PortEnd, PortState};
@@ -72,6 +72,16 @@ impl TeamSpec {
                 primary: primary.clone(),
                 members: self.members.clone(),
             }),
+            _ => self.check_active_slave(),
+        }
+    }
+
+    /// The kernel, too, refuses an `active_slave` that is not a member yet.
+    fn check_active_slave(&self) -> Result<(), Error> {
+        match &self.config.active_slave {
+            Some(ActiveSlave::Member(device)) if !self.members.contains(device) => {
+                Err(Error::NoMember { team: self.name.clone(), device: device.clone(), members: self.members.clone() })
+            }
             _ => Ok(()),
         }
     }
@@ -140,6 +150,11 @@ pub enum Error {
         /// The device.
         device: String,
     },
+    /// What the user wants of queues, only one dataplane can do.
+    #[error(
+        "`queue_id` needs the eBPF dataplane: which queue a frame is meant for, a packet socket cannot see; hint: remove `queue_id`, or run team {0} with eBPF"
+    )]
+    QueuesNeedBpf(String),
     /// A team's own device cannot be its member.
     #[error("`{device}` belongs to the team itself and cannot be its member")]
     Itself {

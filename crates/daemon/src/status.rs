@@ -137,6 +137,13 @@ impl TeamStatus {
         defaults.into_iter().filter_map(chosen).collect()
     }
 
+    /// The queue whose frames leave by a member; 0: none.
+    pub fn queue_id(&self, member: &str) -> u16 {
+        let entries = self.option("queue_id").split(',').filter_map(|entry| entry.rsplit_once(':'));
+        let queue = entries.filter(|(name, _)| *name == member).find_map(|(_, queue)| queue.parse().ok());
+        queue.unwrap_or(0)
+    }
+
     /// An option's value; empty if there is no such option.
     pub fn option(&self, name: &str) -> &str {
         self.options.get(name).map_or("", String::as_str)

@@ -1,6 +1,7 @@
 //! The team device: one end of a veth pair.
 
 use nicteam_sys::netlink::{Netlink, VethEnd};
+use nicteam_team::MAX_QUEUE_ID;
 use nicteam_wire::Mac;
 
 use crate::Error;
@@ -35,7 +36,7 @@ impl TeamDevice {
         }
         let peer_name = peer_of(name);
         let end = |name, mac| VethEnd { name, index: None, mac, netns: None, gso_max_segs: None };
-        netlink.add_veth(&end(name, Some(mac.0)), &end(&peer_name, None), mtu)?;
+        netlink.add_veth_with_queues(&end(name, Some(mac.0)), &end(&peer_name, None), mtu, Some(TX_QUEUES))?;
         let device = TeamDevice::find(netlink, name)?.ok_or_else(|| Error::Taken(name.to_owned()))?;
         if let Err(error) = netlink.set_no_ipv6_address(device.peer_index) {
             device.delete(netlink)?;
@@ -70,6 +71,9 @@ impl TeamDevice {
     }
 }
 
+/// A frame can be marked for a queue below the number of queues alone
+/// (`tcf_skbedit_act`), and `queue_id` names them up to the highest.
+const TX_QUEUES: u32 = MAX_QUEUE_ID as u32 + 1;
 /// What the name of the end behind adds to the team's.
 const PEER_SUFFIX: &str = "-dp";
 /// Bytes of a device name (`IFNAMSIZ` - 1), less the suffix.

@@ -73,7 +73,7 @@ fn way(way: &Way) -> record::Impairments {
 /// What a record says of a team.
 fn team(team: &Team) -> record::Team {
     let options: std::collections::BTreeMap<String, String> =
-        team.config.options().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        team.config.options_and_wish().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     // Where flows move with their load, no hash says which member they take.
     let moves = team.config.mode.balances_load() && team.config.tlb_dynamic_lb;
     let hashes = team.config.mode.hashes() && !moves;

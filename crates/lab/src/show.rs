@@ -244,7 +244,7 @@ fn team_text(team: &Team, topology: &Topology) -> String {
 fn config_text(config: &Config) -> String {
     let defaults = Config::default().options();
     let mut said = Vec::new();
-    for (name, value) in config.options() {
+    for (name, value) in config.options_and_wish() {
         let hashes = config.mode.hashes() && name == "xmit_hash_policy";
         if name == "mode" || name == "miimon" || hashes || !defaults.contains(&(name, value.clone())) {
             said.push(format!("{name} {value}"));

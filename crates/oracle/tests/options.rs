@@ -163,8 +163,8 @@ const KNOWN: &[Known] = &[
         name: "newer-than-the-guest",
         is: |difference| match difference.option {
             "ad_select" => matches!(difference.value.trim(), "3" | "actor_port_prio"),
-            "actor_port_prio" | "coupled_control" | "lacp_strict" | "aggregate_wait" | "wait_to_restore"
-            | "lacp_lease" => true,
+            "actor_port_prio" | "coupled_control" | "lacp_strict" | "broadcast_neighbor" | "aggregate_wait"
+            | "wait_to_restore" | "lacp_lease" => true,
             _ => false,
         },
     },
@@ -355,8 +355,9 @@ fn trials() -> Vec<(&'static ConfigOption, String)> {
     options.flat_map(|option| values(option).into_iter().map(move |value| (option, value))).collect()
 }
 
-/// Of these, `mode` and `fail_over_mac` need a bond without members, and the others are no files there.
-const ELSEWHERE: [&str; 4] = ["mode", "fail_over_mac", "ns_ip6_target", "prio"];
+/// Of these, `mode` and `fail_over_mac` need a bond without members, `active_slave`
+/// and `queue_id` members (`members.rs`), and the others are no files there.
+const ELSEWHERE: [&str; 6] = ["mode", "fail_over_mac", "active_slave", "queue_id", "ns_ip6_target", "prio"];
 
 /// Ordinary values, limits and nonsense.
 fn values(option: &ConfigOption) -> Vec<String> {

@@ -36,9 +36,18 @@ pub struct Balance {
     pub active: MemberId,
     /// Whether bytes are counted by bucket ([`Loads`]).
     pub counted: bool,
-    /// The stack's ARP, and its neighbour solicitations and advertisements, are
-    /// punted if they come from this address: the team's.
-    pub punt: Option<Mac>,
+    /// What of the stack is punted, if anything is.
+    pub punt: Option<Punt>,
+}
+
+/// The stack's ARP that comes from the team's address, and perhaps its
+/// neighbour solicitations and advertisements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Punt {
+    /// The team's address.
+    pub from: Mac,
+    /// Solicitations and advertisements, too.
+    pub neighbours: bool,
 }
 
 /// Which frames may be balanced: the [module](self)'s table.
@@ -77,7 +86,11 @@ impl Default for Loads {
 
 /// What to do with a frame from the stack.
 pub(crate) fn choose(balance: &Balance, frame: &Frame<'_>, loads: &mut Loads) -> Action {
-    if balance.punt == Some(frame.src()) && is_resolution(frame) {
+    let is_punted = |punt: Punt| {
+        let wanted = punt.neighbours || frame.ethertype() == ethertype::ARP;
+        frame.src() == punt.from && wanted && is_resolution(frame)
+    };
+    if balance.punt.is_some_and(is_punted) {
         return Action::Punt;
     }
     let number = if is_eligible(balance.eligible, frame) { Some(number(balance.number, frame)) } else { None };
@@ -144,7 +157,7 @@ fn number(number: Number, frame: &Frame<'_>) -> u32 {
 }
 
 /// ARP, or neighbour discovery that is whole enough to tell.
-fn is_resolution(frame: &Frame<'_>) -> bool {
+pub(crate) fn is_resolution(frame: &Frame<'_>) -> bool {
     match frame.ethertype() {
         ethertype::ARP => true,
         ethertype::IPV6 => neighbour_discovery(frame.payload()) == Kind::NeighbourDiscovery,

@@ -13,7 +13,7 @@ mod names;
 mod options;
 
 pub use arp::{ArpAllTargets, ArpMonitoring, ArpValidate, MAX_ARP_TARGETS};
-pub use failover::FailOverMac;
+pub use failover::{ActiveSlave, FailOverMac, MAX_QUEUE_ID};
 pub use lacp::LacpOptions;
 pub use options::{ConfigOption, Values, nearest};
 
@@ -140,6 +140,9 @@ pub struct Config {
     pub primary: Option<String>,
     /// The same modes: when the preferred member takes over.
     pub primary_reselect: PrimaryReselect,
+    /// The same modes: who is to become the active member now. A wish that is
+    /// granted once and then forgotten, so it is none of [`Config::options`].
+    pub active_slave: Option<ActiveSlave>,
     /// Members that must be up for the team to have carrier.
     pub min_links: u32,
     /// Gratuitous ARPs and unsolicited neighbour advertisements after a failover, 0 to 255.
@@ -156,11 +159,17 @@ pub struct Config {
     pub resend_igmp: u32,
     /// active-backup: priorities other than 0, by the member's device name.
     pub prio: BTreeMap<String, i32>,
+    /// active-backup, balance-rr: by the member's device name, the queue whose
+    /// frames leave by it while it is up, 1 to [`MAX_QUEUE_ID`].
+    pub queue_id: BTreeMap<String, u16>,
     /// balance-tlb, balance-alb: flows go where their load fits, and move with
     /// it; else the hash alone decides.
     pub tlb_dynamic_lb: bool,
     /// balance-tlb, balance-alb: between two learning packets of a member, seconds, 1 or more.
     pub lp_interval_s: u32,
+    /// balance-alb: receiving is balanced for IPv6 clients, too; else as in the
+    /// kernel for those of IPv4 alone.
+    pub rlb_ipv6: bool,
     /// The options of 802.3ad.
     pub lacp: LacpOptions,
 }
@@ -176,6 +185,7 @@ impl Default for Config {
             downdelay_ms: 0,
             primary: None,
             primary_reselect: PrimaryReselect::default(),
+            active_slave: None,
             min_links: 0,
             num_grat_arp: 1,
             peer_notif_delay_ms: 0,
@@ -184,8 +194,10 @@ impl Default for Config {
             all_slaves_active: false,
             resend_igmp: 1,
             prio: BTreeMap::new(),
+            queue_id: BTreeMap::new(),
             tlb_dynamic_lb: true,
             lp_interval_s: 1,
+            rlb_ipv6: true,
             lacp: LacpOptions::default(),
         }
     }
@@ -204,23 +216,32 @@ impl Config {
         (option.set)(self, value)
     }
 
-    /// Every option with its value, in the kernel's words. [`Config::set`]
-    /// takes all of them back.
+    /// Every option that lasts with its value, in the kernel's words.
+    /// [`Config::set`] takes all of them back.
     pub fn options(&self) -> Vec<(&'static str, String)> {
-        OPTIONS.iter().map(|option| (option.name, (option.get)(self))).collect()
+        OPTIONS.iter().filter(|option| option.lasts()).map(|option| (option.name, (option.get)(self))).collect()
+    }
+
+    /// The same, and the wish for an `active_slave`, if there is one: all that a
+    /// team that is yet to run has to be told.
+    pub fn options_and_wish(&self) -> Vec<(&'static str, String)> {
+        let granted = OPTIONS.iter().filter(|option| !option.lasts() && self.active_slave.is_some());
+        self.options().into_iter().chain(granted.map(|option| (option.name, (option.get)(self)))).collect()
     }
 
     /// Refuses what the kernel refuses: `updelay`, `downdelay` and
-    /// `peer_notif_delay` without `miimon` (EPERM); `packets_per_slave` outside
-    /// balance-rr, `primary` and `prio` outside active-backup, balance-tlb and
-    /// balance-alb, `tlb_dynamic_lb off` outside the latter two, most LACP options
-    /// outside 802.3ad (EACCES); 802.3ad without `miimon` (which the kernel
+    /// `peer_notif_delay` without `miimon`, a `queue_id` that two members have
+    /// (EPERM); `packets_per_slave` outside balance-rr, `primary`, `active_slave`
+    /// and `prio` outside active-backup, balance-tlb and balance-alb,
+    /// `tlb_dynamic_lb off` outside the latter two, most LACP options outside
+    /// 802.3ad (EACCES); 802.3ad without `miimon` (which the kernel
     /// switches on); `arp_interval` beside `miimon` (EINVAL over netlink; in sysfs,
     /// and in [`Config::set`], the later of the two switches the other off).
     ///
     /// As in the kernel, an `xmit_hash_policy` outside balance-xor and 802.3ad, a
-    /// `primary_reselect` without `primary`, and `num_grat_arp`, `fail_over_mac`
-    /// and `all_slaves_active` outside active-backup are kept and have no effect; a delay that is no multiple
+    /// `primary_reselect` without `primary`, `queue_id` outside active-backup and
+    /// balance-rr, and `num_grat_arp`, `fail_over_mac` and `all_slaves_active`
+    /// outside active-backup are kept and have no effect; a delay that is no multiple
     /// of `miimon` is allowed (the kernel rounds it down). Returns the first
     /// conflict.
     pub fn check(&self) -> Result<(), ConfigError> {
@@ -243,7 +264,9 @@ impl Config {
                 "`primary {primary}` works in modes active-backup, balance-tlb and balance-alb alone; the mode is {mode}"
             ))),
             _ => {
+                self.check_active_slave()?;
                 self.check_prio()?;
+                self.check_queue_id()?;
                 self.arp.check(self)?;
                 balance::check(self)?;
                 self.lacp.check(self)

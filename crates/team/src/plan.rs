@@ -43,6 +43,14 @@ pub enum Choose {
         /// The members by hash.
         table: Vec<MemberId>,
     },
+    /// The same, but ARP, neighbour solicitations and advertisements go to every
+    /// member of the table (802.3ad with `broadcast_neighbor`).
+    HashOrAll {
+        /// What the hash is made of.
+        policy: HashPolicy,
+        /// The members by hash.
+        table: Vec<MemberId>,
+    },
     /// In turn (balance-rr).
     RoundRobin {
         /// The members in their order; 1 to [`crate::MAX_MEMBERS`].
@@ -69,6 +77,8 @@ pub struct PlanMember {
     pub receive: Receive,
     /// What is written into the frames it sends.
     pub rewrite: Rewrite,
+    /// The queue whose frames leave by it, whatever [`Plan::choose`] says; 0: none.
+    pub queue_id: u16,
 }
 
 /// What becomes of the frames a member receives.
@@ -161,6 +171,16 @@ impl Plan {
         self.members.iter().find(|member| member.id == id)
     }
 
+    /// The same as [`Plan::choose`], for a dataplane that sees the queue for
+    /// which a frame is meant (Linux `skb->queue_mapping`; 0 is none): one that is
+    /// a member's `queue_id` leaves by that member (`bond_slave_override`).
+    pub fn choose_queued(&self, queue: u16, frame: &Frame<'_>, state: &mut PlanState) -> Action {
+        match self.members.iter().find(|line| queue != 0 && line.queue_id == queue) {
+            Some(line) => Action::Send(MemberSet::one(line.id)),
+            None => self.choose(frame, state),
+        }
+    }
+
     /// What to do with a frame that the stack sends.
     pub fn choose(&self, frame: &Frame<'_>, state: &mut PlanState) -> Action {
         match &self.choose {
@@ -168,7 +188,12 @@ impl Plan {
             Choose::One(member) => Action::Send(MemberSet::one(*member)),
             Choose::All(members) if members.is_empty() => Action::Drop,
             Choose::All(members) => Action::Send(*members),
-            Choose::Hash { policy, table } => send_by(table, hash::hash(*policy, frame)),
+            Choose::HashOrAll { table, .. } if !table.is_empty() && balance::is_resolution(frame) => {
+                Action::Send(table.iter().copied().collect())
+            }
+            Choose::Hash { policy, table } | Choose::HashOrAll { policy, table } => {
+                send_by(table, hash::hash(*policy, frame))
+            }
             Choose::Balance(balance) => balance::choose(balance, frame, &mut state.loads),
             Choose::RoundRobin { igmp, .. } if hash::is_igmp(frame) => Action::Send(MemberSet::one(*igmp)),
             Choose::RoundRobin { members, packets_per_member, .. } => {

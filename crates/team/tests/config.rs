@@ -2,8 +2,8 @@
 
 use nicteam_team::lacp::{AdSelect, LacpRate};
 use nicteam_team::{
-    AggrLayers, ArpAllTargets, ArpMonitoring, ArpValidate, Config, ConfigError, ConfigOption, FailOverMac, HashPolicy,
-    LacpOptions, Mode, PrimaryReselect, Values,
+    ActiveSlave, AggrLayers, ArpAllTargets, ArpMonitoring, ArpValidate, Config, ConfigError, ConfigOption, FailOverMac,
+    HashPolicy, LacpOptions, MAX_QUEUE_ID, Mode, PrimaryReselect, Values,
 };
 use nicteam_wire::Mac;
 use proptest::prelude::*;
@@ -311,10 +311,46 @@ fn targets_are_listed_added_and_removed() {
 }
 
 #[test]
+fn queues_are_merged_bounded_and_each_members_own() {
+    let queues = |texts: &[&str]| {
+        let mut config = Config::default();
+        texts.iter().try_for_each(|text| config.set("queue_id", text))?;
+        config.check()?;
+        Ok::<_, ConfigError>(config.options().into_iter().find(|(name, _)| *name == "queue_id").unwrap().1)
+    };
+    assert_eq!(queues(&["eth1:2, eth0:16\n"]).unwrap(), "eth0:16,eth1:2");
+    assert_eq!(queues(&["eth0:1,eth1:2", "eth0:0,eth2:1"]).unwrap(), "eth1:2,eth2:1");
+    assert_eq!(queues(&["eth0:1,eth1:2", "eth0:2,eth1:1"]).unwrap(), "eth0:2,eth1:1", "what is swapped is no conflict");
+    for bad in ["eth0", "eth0:", "eth0:17", "eth0:-1", "eth0:x", ":1", "a/b:1", "eth0:65537"] {
+        let error = queues(&[bad]).unwrap_err();
+        assert!(matches!(error, ConfigError::BadValue { option: "queue_id", .. }), "{bad}: {error}");
+    }
+    let twice = queues(&["eth0:1,eth1:1"]).unwrap_err().to_string();
+    assert!(twice.contains("`queue_id eth1:1` is the queue of eth0"), "{twice}");
+}
+
+#[test]
+fn an_active_slave_needs_a_mode_that_has_one() {
+    for mode in Mode::ALL {
+        for (text, wish) in [("eth0", ActiveSlave::Member("eth0".to_owned())), (" \n", ActiveSlave::Best)] {
+            let config = with(&[("mode", mode.name()), ("active_slave", text)]);
+            assert_eq!(config.active_slave.as_ref(), Some(&wish));
+            assert_eq!(config.check().is_ok(), mode.uses_primary() || wish == ActiveSlave::Best, "{mode} {text:?}");
+        }
+    }
+    assert!(Config::default().set("active_slave", "a/b").is_err());
+    let wish = |config: &Config| config.options_and_wish().into_iter().find(|(name, _)| *name == "active_slave");
+    assert_eq!(wish(&with(&[("active_slave", "eth0")])), Some(("active_slave", "eth0".to_owned())));
+    assert_eq!(wish(&Config::default()), None);
+}
+
+#[test]
 fn the_table_names_each_option_once_and_knows_its_values() {
     let names: Vec<_> = Config::OPTIONS.iter().map(|option| option.name).collect();
+    let lasting: Vec<_> = Config::OPTIONS.iter().filter(|option| option.lasts()).map(|option| option.name).collect();
     let printed: Vec<_> = Config::default().options().into_iter().map(|(name, _)| name).collect();
-    assert_eq!(names, printed);
+    assert_eq!(lasting, printed);
+    assert_eq!(names.len() - lasting.len(), 1, "active_slave alone is granted and forgotten");
     for (place, option) in Config::OPTIONS.iter().enumerate() {
         assert_eq!(names.iter().position(|name| *name == option.name), Some(place));
         assert!(std::ptr::eq(ConfigOption::named(option.name).unwrap(), option));
@@ -366,9 +402,10 @@ fn any_config() -> impl Strategy<Value = Config> {
         prop::option::of("[a-z][a-z0-9.-]{0,14}"),
     );
     let times = (0..=i32::MAX as u32, 0..=i32::MAX as u32, 0..=i32::MAX as u32, 0..=300_000_u32);
-    let counts = (0..=65_535_u32, 0..=i32::MAX as u32, 0..=255_u32, 1..=i32::MAX as u32, any::<bool>());
+    let counts = (0..=65_535_u32, 0..=i32::MAX as u32, 0..=255_u32, 1..=i32::MAX as u32, any::<bool>(), any::<bool>());
     let prio = prop::collection::btree_map("[a-z][a-z0-9.-]{0,14}", prop_oneof![..=-1_i32, 1_i32..], 0..4);
-    let failover = (prop::sample::select(&FailOverMac::ALL[..]), any::<bool>(), 0..=255_u32, prio);
+    let queue = prop::collection::btree_map("[a-z][a-z0-9.-]{0,14}", 1..=MAX_QUEUE_ID, 0..4);
+    let failover = (prop::sample::select(&FailOverMac::ALL[..]), any::<bool>(), 0..=255_u32, prio, queue);
     (choices, times, counts, any_arp(), failover, any_lacp()).prop_map(
         |(choices, times, counts, arp, failover, lacp)| Config {
             mode: choices.0,
@@ -387,8 +424,11 @@ fn any_config() -> impl Strategy<Value = Config> {
             all_slaves_active: failover.1,
             resend_igmp: failover.2,
             prio: failover.3,
+            active_slave: None,
+            queue_id: failover.4,
             lp_interval_s: counts.3,
             tlb_dynamic_lb: counts.4,
+            rlb_ipv6: counts.5,
             lacp,
         },
     )
@@ -400,7 +440,7 @@ fn any_lacp() -> impl Strategy<Value = LacpOptions> {
         prop::sample::select(&AdSelect::ALL[..]),
         prop::option::of(any::<[u8; 5]>().prop_map(|rest| Mac([2, rest[0], rest[1], rest[2], rest[3], rest[4]]))),
     );
-    let switches = (any::<bool>(), any::<bool>(), any::<bool>());
+    let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let prios = prop::collection::btree_map("[a-z][a-z0-9.-]{0,14}", 0..255_u16, 0..4);
     let ms = || 0..=i32::MAX as u32;
     let numbers = (1..=u16::MAX, 0..=1023_u16, prios, ms(), ms(), ms());
@@ -411,6 +451,7 @@ fn any_lacp() -> impl Strategy<Value = LacpOptions> {
         active: switches.0,
         coupled_control: switches.1,
         strict: switches.2,
+        broadcast_neighbor: switches.3,
         actor_sys_prio: numbers.0,
         user_port_key: numbers.1,
         actor_port_prio: numbers.2,

@@ -17,7 +17,7 @@ fn ids(count: usize) -> Vec<MemberId> {
 }
 
 fn plan(choose: Choose) -> Plan {
-    let line = |id| PlanMember { id, receive: Receive::Deliver, rewrite: Rewrite::default() };
+    let line = |id| PlanMember { id, receive: Receive::Deliver, rewrite: Rewrite::default(), queue_id: 0 };
     Plan { generation: 1, choose, members: ids(4).into_iter().map(line).collect(), lease: None }
 }
 
@@ -122,6 +122,26 @@ fn what_is_received_is_the_teams_the_members_or_nobodys() {
     }
 }
 
+#[test]
+fn a_queue_goes_before_every_choice() {
+    let bytes = ipv4(17);
+    let frame = Frame::parse(&bytes).unwrap();
+    let mut state = PlanState::new(0);
+    let mut plan = round_robin(1);
+    plan.members[1].queue_id = 7;
+    plan.members[3].queue_id = 16;
+    for (queue, expected) in [(7, 1), (16, 3), (7, 1)] {
+        assert_eq!(only(plan.choose_queued(queue, &frame, &mut state)), expected);
+    }
+    assert_eq!(state.round_robin, 0, "such a frame takes nobody's turn");
+    for (turn, queue) in [0, 1, 17, u16::MAX].into_iter().enumerate() {
+        assert_eq!(only(plan.choose_queued(queue, &frame, &mut state)), (turn + 1) % 3, "queue {queue} is nobody's");
+    }
+    plan.choose = Choose::Nobody;
+    assert_eq!(only(plan.choose_queued(7, &frame, &mut state)), 1);
+    assert_eq!(plan.choose_queued(0, &frame, &mut state), Action::Drop);
+}
+
 fn any_choose() -> impl Strategy<Value = Choose> {
     let member = (0..MAX_MEMBERS).prop_map(id);
     let members = prop::collection::vec(member.clone(), 0..40);
@@ -130,6 +150,8 @@ fn any_choose() -> impl Strategy<Value = Choose> {
         member.clone().prop_map(Choose::One),
         (prop::sample::select(&HashPolicy::ALL[..]), members.clone())
             .prop_map(|(policy, table)| Choose::Hash { policy, table }),
+        (prop::sample::select(&HashPolicy::ALL[..]), members.clone())
+            .prop_map(|(policy, table)| Choose::HashOrAll { policy, table }),
         (members, 0..5_u32, member).prop_map(|(members, packets_per_member, igmp)| Choose::RoundRobin {
             members,
             packets_per_member,
@@ -155,7 +177,7 @@ fn named(choose: &Choose) -> MemberSet {
     match choose {
         Choose::Nobody => MemberSet::EMPTY,
         Choose::One(member) => MemberSet::one(*member),
-        Choose::Hash { table, .. } => table.iter().copied().collect(),
+        Choose::Hash { table, .. } | Choose::HashOrAll { table, .. } => table.iter().copied().collect(),
         Choose::RoundRobin { members, igmp, .. } => members.iter().chain([igmp]).copied().collect(),
         Choose::All(members) => *members,
         Choose::Balance(Balance { table, active, .. }) => table.iter().chain([active]).copied().collect(),

@@ -6,7 +6,7 @@ use nicteam_dataplane::{Port, TeamDevice};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Monitor, Netlink};
 use nicteam_sys::nft;
-use nicteam_team::{FailOverMac, MAX_MEMBERS, MemberId, Mode, Team, TeamError};
+use nicteam_team::{ActiveSlave, Config, FailOverMac, MAX_MEMBERS, MemberId, Mode, Team, TeamError};
 use nicteam_wire::Mac;
 use nix::errno::Errno;
 
@@ -41,6 +41,8 @@ impl Shell {
         };
         let (mac, mtu) = (spec.mac.unwrap_or(first.original.mac), spec.mtu.unwrap_or(smallest));
         let clock = Clock::start();
+        // A team has no members to make active yet.
+        let wish = spec.config.active_slave.clone();
         let team = Team::new(spec.config, mac, clock.now())?;
         let (device, adopted) = TeamDevice::create_or_adopt(&mut netlink, &spec.name, mac, mtu)?;
         let dataplane = nicteam_dataplane::open(&device, spec.dataplane).inspect_err(|_| {
@@ -74,7 +76,7 @@ impl Shell {
             _lock,
         };
         let resumed = if adopted { shell.resume(spec.mac, spec.mtu) } else { Ok(()) };
-        match resumed.and_then(|()| shell.populate(found)) {
+        match resumed.and_then(|()| shell.populate(found, wish)) {
             Ok(()) => {
                 shell.note(Happened::Started { taken_over: adopted });
                 shell.keep();
@@ -134,7 +136,7 @@ impl Shell {
     }
 
     /// Takes the devices in and puts the first plan in force.
-    fn populate(&mut self, found: Vec<Candidate>) -> Result<(), Error> {
+    fn populate(&mut self, found: Vec<Candidate>, wish: Option<ActiveSlave>) -> Result<(), Error> {
         let (size, segs) = found
             .iter()
             .map(|candidate| (candidate.link.gso_max_size, candidate.link.gso_max_segs))
@@ -169,6 +171,8 @@ impl Shell {
         }
         self.read_links();
         self.team.members_complete(self.clock.now());
+        self.drain();
+        self.reconfigure(Config { active_slave: wish, ..self.team.config().clone() })?;
         self.drain();
         self.held = false;
         let plan = self.team.plan().clone();

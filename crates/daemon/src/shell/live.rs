@@ -1,11 +1,14 @@
 //! What the owner changes while frames flow.
 
-use nicteam_dataplane::Port;
-use nicteam_team::{MemberId, TeamError};
+use nicteam_dataplane::{Kind, Port};
+use nicteam_team::{ActiveSlave, Config, MemberId, TeamError};
 
 use super::Shell;
 use crate::ports::{self, Candidate, Member};
 use crate::{Error, Happened, OptionChange};
+
+/// The option that shows, and names, the active member.
+const ACTIVE_SLAVE: &str = "active_slave";
 
 impl Shell {
     /// Sets options, all or none; those that have another value now.
@@ -14,13 +17,15 @@ impl Shell {
         for (name, value) in options {
             config.set(name, value).map_err(TeamError::from)?;
         }
-        let before = self.team.config().options();
-        self.team.set_config(config, self.clock.now())?;
-        let after = self.team.config().options();
+        let wishes = config.active_slave.is_some();
+        let before = self.shown_options();
+        self.reconfigure(config)?;
         let changed: Vec<OptionChange> = before
             .into_iter()
-            .zip(after)
+            .zip(self.shown_options())
             .filter(|(before, after)| before != after)
+            // Who is active may follow from another option; that is an event, no option that was set.
+            .filter(|((option, _), _)| wishes || *option != ACTIVE_SLAVE)
             .map(|((option, from), (_, to))| OptionChange { option: option.to_owned(), from, to })
             .collect();
         if !changed.is_empty() {
@@ -28,6 +33,23 @@ impl Shell {
         }
         self.drain();
         Ok(changed)
+    }
+
+    /// Every option with its value; `active_slave` shows who is active.
+    pub(super) fn shown_options(&self) -> Vec<(&'static str, String)> {
+        let active = self.team.active().map(|id| self.name_of(id)).unwrap_or_default();
+        self.team.config().options().into_iter().chain([(ACTIVE_SLAVE, active)]).collect()
+    }
+
+    /// Gives the team another configuration, as far as its dataplane can do what it says.
+    pub(super) fn reconfigure(&mut self, config: Config) -> Result<(), Error> {
+        if !config.queue_id.is_empty() && self.dataplane.kind() == Kind::Packet {
+            return Err(Error::QueuesNeedBpf(self.device.name.clone()));
+        }
+        if let Some(ActiveSlave::Member(device)) = &config.active_slave {
+            self.member_named(device)?;
+        }
+        Ok(self.team.set_config(config, self.clock.now())?)
     }
 
     /// Makes a member the active one.

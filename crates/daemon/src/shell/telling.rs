@@ -118,7 +118,7 @@ impl Shell {
             admin_up: link.up,
             carrier: report.carrier,
             mode: config.mode.to_string(),
-            options: config.options().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            options: self.shown_options().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
             active,
             lacp: Aggregation::of(&self.team, self.dataplane.answered()?),
             dataplane: report.dataplane.to_string(),
@@ -134,7 +134,7 @@ impl Shell {
     }
 
     /// A member's device.
-    fn name_of(&self, id: MemberId) -> String {
+    pub(super) fn name_of(&self, id: MemberId) -> String {
         let present = self.members.iter().find(|member| member.port.id == id).map(|member| member.port.name.clone());
         // While it is being taken in, the team alone knows it.
         let joining = || self.team.members().into_iter().find(|member| member.id == id).map(|member| member.name);

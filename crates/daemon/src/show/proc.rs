@@ -17,7 +17,7 @@ pub fn proc(status: &TeamStatus) -> String {
     // A String takes everything.
     let _ = team(&mut text, status);
     for member in &status.members {
-        let _ = self::member(&mut text, member);
+        let _ = self::member(&mut text, member, status.queue_id(&member.name));
     }
     text
 }
@@ -99,7 +99,7 @@ fn hash_policy(out: &mut String, name: &str) -> fmt::Result {
     }
 }
 
-fn member(out: &mut String, member: &MemberState) -> fmt::Result {
+fn member(out: &mut String, member: &MemberState, queue_id: u16) -> fmt::Result {
     writeln!(out, "\nSlave Interface: {}", member.name)?;
     writeln!(out, "MII Status: {}", member.state)?;
     match member.speed_mbps {
@@ -109,8 +109,7 @@ fn member(out: &mut String, member: &MemberState) -> fmt::Result {
     writeln!(out, "Duplex: {}", member.duplex.as_deref().unwrap_or("Unknown"))?;
     writeln!(out, "Link Failure Count: {}", member.link_failures)?;
     writeln!(out, "Permanent HW addr: {}", member.permanent_mac)?;
-    // Members have no queues of their own here.
-    writeln!(out, "Slave queue ID: 0")?;
+    writeln!(out, "Slave queue ID: {queue_id}")?;
     match &member.lacp {
         Some(port) => self::port(out, port),
         None => Ok(()),

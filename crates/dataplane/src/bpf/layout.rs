@@ -4,18 +4,20 @@
 use std::mem::{offset_of, size_of};
 use std::time::Duration;
 
-use nicteam_team::balance::{Eligible, Number};
-use nicteam_team::{Balance, Choose, HashPolicy, MAX_BUCKETS, MAX_MEMBERS, MemberId, Receive};
+use nicteam_team::balance::{Eligible, Number, Punt};
+use nicteam_team::{Balance, Choose, HashPolicy, MAX_BUCKETS, MAX_MEMBERS, MAX_QUEUE_ID, MemberId, MemberSet, Receive};
 use nicteam_wire::{Mac, PortInfo};
 
 use crate::{Error, Port};
 
 /// Raised by any change of this file.
-pub(super) const LAYOUT_VERSION: u32 = 5;
+pub(super) const LAYOUT_VERSION: u32 = 6;
 /// Bytes of a frame with a LACPDU, without check sequence.
 pub(super) const LACPDU_FRAME_LEN: usize = 124;
 /// Slots for plans; see [`super::slots`].
 pub(super) const PLAN_SLOTS: u32 = 16;
+/// A power of two above the highest `queue_id`.
+const QUEUES: usize = 32;
 
 /// A value that crosses the border to the kernel byte by byte.
 ///
@@ -75,6 +77,8 @@ pub(super) struct Plan {
     pub members: [PlanMember; MAX_MEMBERS],
     /// How long it is executed without its process; with `CHOOSE_LEASED`.
     pub lease_ns: u64,
+    /// By queue: one more than the place that it leaves by; 0: as `choose` says.
+    pub queues: [u8; QUEUES],
 }
 
 /// `struct control`.
@@ -150,9 +154,11 @@ const _: () = {
     assert!(MAX_MEMBERS == 32 && MAX_BUCKETS == 256);
     assert!(PLAN_SLOTS.is_power_of_two() && PLAN_SLOTS <= 32);
     assert!(size_of::<PlanMember>() == 40);
-    assert!(size_of::<Plan>() == 1592);
     assert!(offset_of!(Plan, table) == 48);
     assert!(offset_of!(Plan, members) == 304);
+    assert!(size_of::<Plan>() == 1624);
+    assert!(offset_of!(Plan, queues) == 1592);
+    assert!(QUEUES > MAX_QUEUE_ID as usize);
     assert!(size_of::<Control>() == 16);
     assert!(size_of::<Place>() == 8);
     assert!(size_of::<Counters>() == 48);
@@ -219,6 +225,7 @@ impl Default for Plan {
             table: [0; MAX_BUCKETS],
             members: [PlanMember::default(); MAX_MEMBERS],
             lease_ns: 0,
+            queues: [0; QUEUES],
         }
     }
 }
@@ -230,6 +237,7 @@ const CHOOSE_HASH: u32 = 2;
 const CHOOSE_ROUND_ROBIN: u32 = 3;
 const CHOOSE_ALL: u32 = 4;
 const CHOOSE_BALANCE: u32 = 5;
+const CHOOSE_HASH_OR_ALL: u32 = 6;
 /// Beside one of these.
 const CHOOSE_LEASED: u32 = 8;
 
@@ -238,6 +246,7 @@ const BALANCE_ALB: u32 = 1;
 const BALANCE_DESTINATION: u32 = 2;
 const BALANCE_COUNT: u32 = 4;
 const BALANCE_PUNT: u32 = 8;
+const BALANCE_PUNT_ND: u32 = 16;
 
 impl Plan {
     /// The plan in the kernel's form, for the members that are attached.
@@ -253,6 +262,12 @@ impl Plan {
             Choose::Hash { policy, table } => {
                 own.choose = CHOOSE_HASH;
                 own.policy = policy_number(*policy);
+                own.set_table(table)?;
+            }
+            Choose::HashOrAll { policy, table } => {
+                own.choose = CHOOSE_HASH_OR_ALL;
+                own.policy = policy_number(*policy);
+                own.all = table.iter().copied().collect::<MemberSet>().bits();
                 own.set_table(table)?;
             }
             Choose::RoundRobin { members, packets_per_member, igmp } => {
@@ -274,6 +289,7 @@ impl Plan {
         }
         for line in &plan.members {
             own.members[line.id.index()] = member(line);
+            own.set_queue(line);
             if let Receive::Own { team, .. } = line.receive {
                 own.team = padded(team);
             }
@@ -297,11 +313,17 @@ impl Plan {
         if balance.counted {
             self.balance |= BALANCE_COUNT;
         }
-        if let Some(team) = balance.punt {
-            self.balance |= BALANCE_PUNT;
-            self.team = padded(team);
+        if let Some(Punt { from, neighbours }) = balance.punt {
+            self.balance |= BALANCE_PUNT | if neighbours { BALANCE_PUNT_ND } else { 0 };
+            self.team = padded(from);
         }
         self.set_table(&balance.table)
+    }
+
+    fn set_queue(&mut self, line: &nicteam_team::PlanMember) {
+        if let Some(queue) = self.queues.get_mut(usize::from(line.queue_id)).filter(|_| line.queue_id != 0) {
+            *queue = line.id.index() as u8 + 1;
+        }
     }
 
     fn set_table(&mut self, members: &[MemberId]) -> Result<(), Error> {

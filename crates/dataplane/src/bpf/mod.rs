@@ -372,7 +372,7 @@ mod tests {
         let (cable, _) = TeamDevice::create_or_adopt(&mut netlink, "cable", Mac([2, 0, 0, 0, 0, 2]), 1500).unwrap();
         let id = MemberId::new(3).unwrap();
         let port = Port { id, name: cable.name, index: cable.index };
-        let line = PlanMember { id, receive: Receive::Deliver, rewrite: Rewrite::default() };
+        let line = PlanMember { id, receive: Receive::Deliver, rewrite: Rewrite::default(), queue_id: 0 };
         let plan = Plan { generation: 1, choose: Choose::One(id), members: vec![line], lease: None };
 
         let mut old = BpfDataplane::open(&device).unwrap();

@@ -126,7 +126,7 @@ fn ours_at(device: &str, index: u32, point: Point, name: &str) -> Result<Option<
     Err(Error::Bpf {
         operation: format!("use `{device}`"),
         message: format!(
-            "another eBPF program, `{}`, is its first {side} filter; hint: remove it with `tc filter del dev {device} {side}`",
+            "another eBPF program, `{}`, has the team's place among its {side} filters; hint: remove it with `tc filter del dev {device} {side}`",
             program.name().display()
         ),
     })

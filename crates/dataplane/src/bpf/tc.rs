@@ -21,9 +21,13 @@ pub(super) enum Point {
     Egress,
 }
 
-/// Our filter is the first of its device.
 const HANDLE: u32 = 1;
-const PRIORITY: u32 = 1;
+/// On a member our filter is the first.
+const FIRST: u32 = 1;
+/// On the team device there is room before it, for filters that say by which
+/// queue a frame is to leave: `tc` puts one without a priority of its own before
+/// those there are, and this is what it gives to the first.
+const WITH_ROOM: u32 = 0xc000;
 
 /// Gives the device the queueing discipline that filters need. False if it had it.
 pub(super) fn add_clsact(index: u32) -> Result<bool, Error> {
@@ -58,7 +62,7 @@ pub(super) fn remove_clsact(index: u32) -> Result<(), Error> {
 pub(super) fn program_at(index: u32, point: Point) -> Option<u32> {
     let query = || {
         let hook = hook(index, point);
-        let mut opts = opts();
+        let mut opts = opts(priority(point));
         // SAFETY: both are complete and say so in `sz`.
         check(unsafe { libbpf_sys::bpf_tc_query(&hook, &mut opts) }).map(|()| opts.prog_id)
     };
@@ -72,7 +76,7 @@ pub(super) fn set_filter(index: u32, point: Point, program: BorrowedFd<'_>) -> R
         || format!("attach a filter to interface {index}"),
         || {
             let hook = hook(index, point);
-            let mut opts = opts();
+            let mut opts = opts(priority(point));
             opts.prog_fd = program.as_raw_fd();
             opts.flags = libbpf_sys::BPF_TC_F_REPLACE;
             // SAFETY: as above.
@@ -88,7 +92,7 @@ pub(super) fn remove_filter(index: u32, point: Point) -> Result<(), Error> {
         || {
             let hook = hook(index, point);
             // SAFETY: as above.
-            unless_gone(check(unsafe { libbpf_sys::bpf_tc_detach(&hook, &opts()) }))
+            unless_gone(check(unsafe { libbpf_sys::bpf_tc_detach(&hook, &opts(priority(point))) }))
         },
     )
 }
@@ -105,8 +109,16 @@ fn hook(index: u32, point: Point) -> bpf_tc_hook {
     }
 }
 
-fn opts() -> bpf_tc_opts {
-    bpf_tc_opts { sz: size_of::<bpf_tc_opts>() as _, handle: HANDLE, priority: PRIORITY, ..bpf_tc_opts::default() }
+fn opts(priority: u32) -> bpf_tc_opts {
+    bpf_tc_opts { sz: size_of::<bpf_tc_opts>() as _, handle: HANDLE, priority, ..bpf_tc_opts::default() }
+}
+
+/// The team device is the one where we filter what is sent.
+fn priority(point: Point) -> u32 {
+    match point {
+        Point::Ingress => FIRST,
+        Point::Egress => WITH_ROOM,
+    }
 }
 
 /// libbpf returns 0 or a negative error number.

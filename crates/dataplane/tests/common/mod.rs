@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test uses a part")]
 
 use nicteam_dataplane::{Counters, Dataplane};
-use nicteam_team::balance::{Eligible, Number};
+use nicteam_team::balance::{Eligible, Number, Punt};
 use nicteam_team::{Balance, Choose, HashPolicy, MemberId, MemberSet, Plan, PlanMember, Receive, Rewrite};
 use nicteam_testnet::may_make_networks;
 use nicteam_wire::Mac;
@@ -46,7 +46,7 @@ pub fn ids(count: usize) -> Vec<MemberId> {
 
 /// A plan in which every one of `count` members receives.
 pub fn plan(generation: u64, choose: Choose, count: usize) -> Plan {
-    let member = |id| PlanMember { id, receive: Receive::Deliver, rewrite: Rewrite::default() };
+    let member = |id| PlanMember { id, receive: Receive::Deliver, rewrite: Rewrite::default(), queue_id: 0 };
     Plan { generation, choose, members: ids(count).into_iter().map(member).collect(), lease: None }
 }
 
@@ -59,6 +59,8 @@ pub fn choices(count: usize) -> Vec<Choose> {
         choices.push(Choose::Hash { policy, table });
     }
     choices.push(Choose::Hash { policy: HashPolicy::Layer34, table: ids(count) });
+    let dealt = (0..256).map(|bucket| id(bucket * bucket % 7 % (count - 1))).collect();
+    choices.push(Choose::HashOrAll { policy: HashPolicy::Layer34, table: dealt });
     for packets_per_member in [1, 3, 65535] {
         choices.push(Choose::RoundRobin { members: ids(count), packets_per_member, igmp: id(count / 2) });
     }
@@ -69,13 +71,20 @@ pub fn choices(count: usize) -> Vec<Choose> {
 /// balance-tlb and balance-alb, with and without `tlb_dynamic_lb`.
 fn balances(count: usize) -> Vec<Choose> {
     let dealt: Vec<MemberId> = (0..256).map(|bucket| id(bucket * bucket % 7 % count)).collect();
-    let punt = Some(Mac(frames::OWN));
+    let punt = |neighbours| Some(Punt { from: Mac(frames::OWN), neighbours });
     let active = id(count - 1);
     let tlb = |policy, table, counted| {
         let (eligible, number) = (Eligible::Tlb, Number::Hash(policy));
         Balance { eligible, number, table, active, counted, punt: None }
     };
-    let alb = |number, table, counted| Balance { eligible: Eligible::Alb, number, table, active, counted, punt };
+    let alb = |number, table, counted| Balance {
+        eligible: Eligible::Alb,
+        number,
+        table,
+        active,
+        counted,
+        punt: punt(counted),
+    };
     let all = [
         tlb(HashPolicy::Layer2, ids(count), false),
         tlb(HashPolicy::Layer34, dealt.clone(), true),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use nicteam_team::{Config, MAX_MEMBERS};
+use nicteam_team::{ActiveSlave, Config, MAX_MEMBERS};
 use nicteam_wire::Mac;
 
 use super::addresses;
@@ -249,7 +249,7 @@ impl<'a> Builder<'a, '_> {
             match self.plan.teams.get(name.value.as_str()) {
                 Some((defined, options)) => {
                     let config = teams::configure(defined, options, self.problems);
-                    self.check_primary(host, defined, options, &config);
+                    self.check_devices(host, defined, options, &config);
                     configs.insert(host.value.clone(), config);
                 }
                 // `Config::default`: so that its several links are no second complaint.
@@ -271,19 +271,29 @@ impl<'a> Builder<'a, '_> {
         configs
     }
 
-    fn check_primary(&mut self, host: &At<String>, team: &At<String>, options: &Options, config: &Config) {
-        let Some(primary) = &config.primary else { return };
+    /// Options that name a device name one of the host's.
+    fn check_devices(&mut self, host: &At<String>, team: &At<String>, options: &Options, config: &Config) {
+        if let Some(primary) = &config.primary {
+            self.check_device(host, team, options, ("primary", primary));
+        }
+        if let Some(ActiveSlave::Member(member)) = &config.active_slave {
+            self.check_device(host, team, options, ("active_slave", member));
+        }
+    }
+
+    fn check_device(&mut self, host: &At<String>, team: &At<String>, options: &Options, named: (&str, &String)) {
+        let (option, device) = named;
         let devices: Vec<_> = self.ends(&host.value).into_iter().map(|end| end.0).collect();
-        if !self.all_links || devices.contains(primary) {
+        if !self.all_links || devices.contains(device) {
             return;
         }
-        let given = options.iter().find(|(option, _)| option.value == "primary").map(|(_, value)| &value.span);
+        let given = options.iter().find(|(name, _)| name.value == option).map(|(_, value)| &value.span);
         let span = given.unwrap_or(&team.span);
         // Said of the team's first host: the others have it from the same line.
         if self.problems.iter().any(|problem| problem.span.as_ref() == Some(span)) {
             return;
         }
-        let message = format!("`primary`: host `{}` has no device `{primary}`", host.value);
+        let message = format!("`{option}`: host `{}` has no device `{device}`", host.value);
         let hint = format!("its devices are {}", list(devices.iter().map(String::as_str)));
         self.problems.push(Problem::at(span, message).hint(hint));
     }

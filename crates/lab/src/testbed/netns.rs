@@ -233,7 +233,7 @@ fn prepare(ipv6: bool) -> Result<Netlink, nicteam_sys::Error> {
 
 /// The request for a team of the topology.
 fn add_team(team: &Team, mac: Option<Mac>, setting: &Setting) -> AddTeam {
-    let options = team.config.options().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let options = team.config.options_and_wish().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     AddTeam {
         device: team.device.clone(),
         options,

@@ -107,7 +107,19 @@ impl Netlink {
 
     /// Makes a veth pair.
     pub fn add_veth(&mut self, a: &VethEnd<'_>, b: &VethEnd<'_>, mtu: u32) -> Result<()> {
+        self.add_veth_with_queues(a, b, mtu, None)
+    }
+
+    /// The same; `a` sends by so many queues, if a number is given.
+    pub fn add_veth_with_queues(
+        &mut self,
+        a: &VethEnd<'_>,
+        b: &VethEnd<'_>,
+        mtu: u32,
+        tx_queues: Option<u32>,
+    ) -> Result<()> {
         let mut link = veth_end(a, mtu);
+        link.attributes.extend(tx_queues.map(LinkAttribute::NumTxQueues));
         link.attributes.push(LinkAttribute::LinkInfo(vec![
             LinkInfo::Kind(InfoKind::Veth),
             LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(veth_end(b, mtu)))),

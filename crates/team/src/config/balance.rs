@@ -26,7 +26,18 @@ pub(super) const LP_INTERVAL: ConfigOption = ConfigOption {
     set: |config, text| number("lp_interval", SECONDS, text).map(|n| config.lp_interval_s = n),
 };
 
-/// Refuses what the kernel refuses.
+/// `rlb_ipv6`: nicteam's own.
+pub(super) const RLB_IPV6: ConfigOption = ConfigOption {
+    name: "rlb_ipv6",
+    doc: "balance-alb: IPv6 clients, too, are told one member's address each (1), or all the active one's, as the \
+          kernel does (0)",
+    values: SWITCH,
+    get: |config| u32::from(config.rlb_ipv6).to_string(),
+    set: |config, text| number("rlb_ipv6", SWITCH, text).map(|n| config.rlb_ipv6 = n == 1),
+};
+
+/// Refuses what the kernel refuses; of the options of the two modes,
+/// `lp_interval` and `rlb_ipv6` are kept in others without effect.
 pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     if config.tlb_dynamic_lb || config.mode.balances_load() {
         return Ok(());

@@ -2,12 +2,14 @@
 //!
 //! Linux drivers/net/bonding/bond_options.c, `bond_option_fail_over_mac_set`,
 //! `bond_option_all_slaves_active_set`, `bond_option_resend_igmp_set`,
-//! `bond_option_prio_set`, `bond_option_use_carrier_set`.
+//! `bond_option_prio_set`, `bond_option_queue_id_set`, `bond_option_active_slave_set`,
+//! `bond_option_use_carrier_set`.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use super::names::{choice, names};
-use super::options::{digits, number};
+use super::options::{device, digits, number};
 use super::{Config, ConfigError, ConfigOption, Mode, Values};
 
 /// Which addresses active-backup members and their team have (`fail_over_mac`).
@@ -44,6 +46,19 @@ impl FailOverMac {
 
 choice!(FailOverMac, "fail_over_mac");
 
+/// Who is to become the active member (`active_slave`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ActiveSlave {
+    /// Whoever would be chosen if nobody were active (an empty text).
+    Best,
+    /// The member with this device name.
+    Member(String),
+}
+
+/// The highest `queue_id`: as many queues as a bond and a team device have
+/// (the kernel's `tx_queues`, 16 by default).
+pub const MAX_QUEUE_ID: u16 = 16;
+
 impl Config {
     /// What [`FailOverMac`] members live by: of consequence in active-backup alone.
     pub fn mac_policy(&self) -> FailOverMac {
@@ -58,6 +73,35 @@ impl Config {
     /// The `prio` of the member with this device name.
     pub fn prio_of(&self, member: &str) -> i32 {
         self.prio.get(member).copied().unwrap_or(0)
+    }
+
+    /// The `queue_id` of the member with this device name; 0: it has none.
+    pub fn queue_id_of(&self, member: &str) -> u16 {
+        self.queue_id.get(member).copied().unwrap_or(0)
+    }
+
+    /// Refuses `active_slave` where no member is the active one (EACCES).
+    pub(super) fn check_active_slave(&self) -> Result<(), ConfigError> {
+        match &self.active_slave {
+            Some(ActiveSlave::Member(member)) if !self.mode.uses_primary() => Err(ConfigError::Conflict(format!(
+                "`active_slave {member}` works in modes active-backup, balance-tlb and balance-alb alone; the mode is {}",
+                self.mode
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses one `queue_id` for two members (EPERM).
+    pub(super) fn check_queue_id(&self) -> Result<(), ConfigError> {
+        let mut owners: BTreeMap<u16, &str> = BTreeMap::new();
+        for (member, &queue) in &self.queue_id {
+            if let Some(other) = owners.insert(queue, member) {
+                return Err(ConfigError::Conflict(format!(
+                    "`queue_id {member}:{queue}` is the queue of {other} already: each member has its own"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Refuses `prio` where no member is the active one (EACCES).
@@ -81,6 +125,10 @@ const CARRIER: Values = Values::Positive { max: 1, words: &[("on", 1), ("default
 const PRIO: Values = Values::Text {
     takes: "MEMBER:NUMBER, several between commas, -2147483648 to 2147483647; members not named keep theirs",
     example: "eth0:5,eth1:-5",
+};
+const QUEUE: Values = Values::Text {
+    takes: "MEMBER:NUMBER, several between commas, 0 to 16; members not named keep theirs",
+    example: "eth0:1,eth1:2",
 };
 
 pub(super) const FAIL_OVER_MAC: ConfigOption = ConfigOption {
@@ -120,23 +168,65 @@ pub(super) const PER_MEMBER_PRIO: ConfigOption = ConfigOption {
     name: "prio",
     doc: "active-backup: while the primary is not up, a member of higher prio is preferred",
     values: PRIO,
-    get: |config| config.prio.iter().map(|(member, prio)| format!("{member}:{prio}")).collect::<Vec<_>>().join(","),
-    set: |config, text| prios(text, &config.prio).map(|prio| config.prio = prio),
+    get: |config| list(&config.prio),
+    set: |config, text| per_member("prio", PRIO, text, &config.prio, signed).map(|prio| config.prio = prio),
 };
 
-/// The priorities that there are with those of the text; 0 is what is not kept.
-fn prios(text: &str, before: &BTreeMap<String, i32>) -> Result<BTreeMap<String, i32>, ConfigError> {
-    let refused = || ConfigError::BadValue { option: "prio", value: text.to_owned(), expected: PRIO.to_string() };
-    let mut prios = before.clone();
+pub(super) const ACTIVE_SLAVE: ConfigOption = ConfigOption {
+    name: "active_slave",
+    doc: "active-backup, balance-tlb, balance-alb: makes this member, which must be up, the active one now; nothing lets \
+          the best one be chosen",
+    values: Values::Device,
+    get: |config| match &config.active_slave {
+        Some(ActiveSlave::Member(member)) => member.clone(),
+        Some(ActiveSlave::Best) | None => String::new(),
+    },
+    set: |config, text| {
+        let member = device("active_slave", text)?;
+        config.active_slave = Some(member.map_or(ActiveSlave::Best, ActiveSlave::Member));
+        Ok(())
+    },
+};
+
+pub(super) const QUEUE_ID: ConfigOption = ConfigOption {
+    name: "queue_id",
+    doc: "active-backup, balance-rr with eBPF: frames of this queue (tc skbedit queue_mapping) leave by this member \
+          while it is up; 0 none",
+    values: QUEUE,
+    get: |config| list(&config.queue_id),
+    set: |config, text| {
+        config.queue_id = per_member("queue_id", QUEUE, text, &config.queue_id, |word| {
+            digits(word).and_then(|queue| u16::try_from(queue).ok()).filter(|&queue| queue <= MAX_QUEUE_ID)
+        })?;
+        Ok(())
+    },
+};
+
+/// What members have, as [`per_member`] reads it.
+fn list<N: Display>(of: &BTreeMap<String, N>) -> String {
+    of.iter().map(|(member, number)| format!("{member}:{number}")).collect::<Vec<_>>().join(",")
+}
+
+/// What members have, with `MEMBER:NUMBER` of the text in place of what the
+/// same members had; 0 is what is not kept.
+fn per_member<N: Copy + Default + PartialEq>(
+    option: &'static str,
+    values: Values,
+    text: &str,
+    before: &BTreeMap<String, N>,
+    number: impl Fn(&str) -> Option<N>,
+) -> Result<BTreeMap<String, N>, ConfigError> {
+    let refused = || ConfigError::BadValue { option, value: text.to_owned(), expected: values.to_string() };
+    let mut after = before.clone();
     for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
-        let (member, prio) = entry.split_once(':').ok_or_else(refused)?;
-        let member = super::options::device("prio", member).ok().flatten().ok_or_else(refused)?;
-        match signed(prio.trim()).ok_or_else(refused)? {
-            0 => drop(prios.remove(&member)),
-            prio => drop(prios.insert(member, prio)),
+        let (member, word) = entry.split_once(':').ok_or_else(refused)?;
+        let member = device(option, member).ok().flatten().ok_or_else(refused)?;
+        match number(word.trim()).ok_or_else(refused)? {
+            none if none == N::default() => drop(after.remove(&member)),
+            some => drop(after.insert(member, some)),
         }
     }
-    Ok(prios)
+    Ok(after)
 }
 
 /// Decimal digits, perhaps behind a minus.

@@ -1,7 +1,7 @@
 //! The options of 802.3ad.
 //!
 //! Linux drivers/net/bonding/bond_options.c of 6.1; `coupled_control` is of 6.9,
-//! `ad_select actor_port_prio` and `actor_port_prio` of 6.18, `lacp_strict` of a
+//! `broadcast_neighbor` of 6.17, `ad_select actor_port_prio` and `actor_port_prio` of 6.18, `lacp_strict` of a
 //! later one. `aggregate_wait`, `wait_to_restore` and `lacp_lease` are this team's own.
 //!
 //! illumos `dladm create-aggr` says `-L active` and `-L passive` for
@@ -44,6 +44,8 @@ pub struct LacpOptions {
     pub strict: bool,
     /// Port priorities by device, where they are not [`LacpOptions::DEFAULT_PORT_PRIO`].
     pub actor_port_prio: BTreeMap<String, u16>,
+    /// ARP and neighbour discovery go to every member that distributes.
+    pub broadcast_neighbor: bool,
     /// How long a member waits for others before its aggregate forms, milliseconds.
     pub aggregate_wait_ms: u32,
     /// How long a member that was lost stands by once it is back, milliseconds.
@@ -91,6 +93,7 @@ impl LacpOptions {
             &ACTOR_PORT_PRIO,
             &COUPLED_CONTROL,
             &LACP_STRICT,
+            &BROADCAST_NEIGHBOR,
             &AGGREGATE_WAIT,
             &WAIT_TO_RESTORE,
             &LACP_LEASE,
@@ -119,6 +122,7 @@ impl Default for LacpOptions {
             coupled_control: true,
             strict: false,
             actor_port_prio: BTreeMap::new(),
+            broadcast_neighbor: false,
             aggregate_wait_ms: AGGREGATE_WAIT_MS,
             wait_to_restore_ms: 0,
             lease_ms: 0,
@@ -233,6 +237,15 @@ pub(super) const LACP_STRICT: ConfigOption = ConfigOption {
     values: SWITCH,
     get: |config| on_off(config.lacp.strict),
     set: |config, text| switch("lacp_strict", text, false).map(|on| config.lacp.strict = on),
+};
+
+pub(super) const BROADCAST_NEIGHBOR: ConfigOption = ConfigOption {
+    name: "broadcast_neighbor",
+    doc: "802.3ad: ARP and IPv6 neighbour discovery go to every member that aggregates (on), for two switches that \
+          share no tables",
+    values: SWITCH,
+    get: |config| on_off(config.lacp.broadcast_neighbor),
+    set: |config, text| switch("broadcast_neighbor", text, false).map(|on| config.lacp.broadcast_neighbor = on),
 };
 
 pub(super) const AGGREGATE_WAIT: ConfigOption = ConfigOption {

@@ -54,6 +54,12 @@ impl ConfigOption {
         OPTIONS.iter().find(|option| option.name == name.trim())
     }
 
+    /// True if the team keeps what was set; false of `active_slave`, which is
+    /// granted once: the value it shows is the team's active member.
+    pub fn lasts(&self) -> bool {
+        self.name != failover::ACTIVE_SLAVE.name
+    }
+
     /// The option whose name looks most like this one, for "did you mean".
     pub fn nearest(name: &str) -> Option<&'static ConfigOption> {
         let name = nearest(name, OPTIONS.iter().map(|option| option.name))?;
@@ -97,7 +103,7 @@ const PACKETS_PER_SLAVE: Values =
     Values::Number { max: 65_535, words: &[("default", DEFAULT_PACKETS_PER_SLAVE), ("maxval", 65_535)] };
 
 /// Every option; `mode` first, because others depend on it.
-pub(super) static OPTIONS: [ConfigOption; 37] = [
+pub(super) static OPTIONS: [ConfigOption; 41] = [
     ConfigOption {
         name: "mode",
         doc: "how frames are spread over the members",
@@ -209,8 +215,11 @@ pub(super) static OPTIONS: [ConfigOption; 37] = [
     failover::RESEND_IGMP,
     failover::USE_CARRIER,
     failover::PER_MEMBER_PRIO,
+    failover::ACTIVE_SLAVE,
+    failover::QUEUE_ID,
     balance::TLB_DYNAMIC_LB,
     balance::LP_INTERVAL,
+    balance::RLB_IPV6,
     lacp::LACP_ACTIVE,
     lacp::LACP_RATE,
     lacp::AD_SELECT,
@@ -220,6 +229,7 @@ pub(super) static OPTIONS: [ConfigOption; 37] = [
     lacp::ACTOR_PORT_PRIO,
     lacp::COUPLED_CONTROL,
     lacp::LACP_STRICT,
+    lacp::BROADCAST_NEIGHBOR,
     lacp::AGGREGATE_WAIT,
     lacp::WAIT_TO_RESTORE,
     lacp::LACP_LEASE,

@@ -11,7 +11,7 @@ use std::mem;
 
 use super::monitor::millis;
 use super::{Effect, Event, LinkState, Team, TimerReason, active};
-use crate::{Config, ConfigError, MAX_MEMBERS, MemberId, Mode, TeamError, Time};
+use crate::{ActiveSlave, Config, ConfigError, MAX_MEMBERS, MemberId, Mode, TeamError, Time};
 
 impl Team {
     /// Goes on with another configuration; what follows from it is one plan,
@@ -21,15 +21,19 @@ impl Team {
     /// (`bond_option_primary_set`), a changed `primary_reselect` lets the best
     /// member be chosen anew, and `miimon` that is switched on reads the links
     /// at once, as `arp_interval` that is switched on asks its targets. Delays that
-    /// are running end when the new value says.
+    /// are running end when the new value says. An [`active_slave`](Config::active_slave)
+    /// is granted last, and [`Team::config`] does not show it.
     ///
     /// # Errors
     /// What [`Config::check`] refuses; another mode that is not
     /// [exchangeable](Mode::changes_live) while there are members, and another
-    /// [`Config::mac_policy`]. Nothing has changed then.
-    pub fn set_config(&mut self, config: Config, now: Time) -> Result<(), TeamError> {
+    /// [`Config::mac_policy`]; an `active_slave` that is no member or not up.
+    /// Nothing has changed then.
+    pub fn set_config(&mut self, mut config: Config, now: Time) -> Result<(), TeamError> {
         self.assert_drained();
         config.check()?;
+        let wish = config.active_slave.take();
+        let wished = self.wished(wish.as_ref())?;
         let (from, to) = (self.config.mode, config.mode);
         if from != to && !self.members.is_empty() && !from.changes_live(to) {
             return Err(TeamError::ModeNeedsNoMembers { from, to });
@@ -51,8 +55,37 @@ impl Team {
             || from != to
             || before.primary_reselect != self.config.primary_reselect
             || before.prio != self.config.prio;
-        self.settle(choose_again, now);
+        let granted = wish.is_some() && self.config.mode.uses_primary();
+        if granted {
+            self.grant(wished, now);
+        }
+        self.settle(choose_again && !granted, now);
         Ok(())
+    }
+
+    /// The member that an `active_slave` names, if it names one and that is up.
+    fn wished(&self, wish: Option<&ActiveSlave>) -> Result<Option<MemberId>, TeamError> {
+        let Some(ActiveSlave::Member(name)) = wish else { return Ok(None) };
+        let found = self.members.iter().find(|(_, member)| member.name == *name);
+        let (&id, member) = found.ok_or_else(|| TeamError::NotAMember(name.clone()))?;
+        match member.state {
+            LinkState::Up => Ok(Some(id)),
+            state => Err(TeamError::NotUp { name: name.clone(), state }),
+        }
+    }
+
+    /// Makes this member, or else the best one, the active one
+    /// (`bond_option_active_slave_set`); one that is chosen again stays undisturbed.
+    fn grant(&mut self, wished: Option<MemberId>, now: Time) {
+        let to = wished.or_else(|| {
+            let wishes = active::Wishes { primary: self.primary(), force: false, config: &self.config };
+            active::choose(&self.members, None, wishes)
+        });
+        // A primary that was to be forced has had its turn.
+        self.force_primary &= !self.primary().is_some_and(|id| active::is_up(&self.members, id));
+        if to != self.active {
+            self.make_active(to, now);
+        }
     }
 
     /// Makes this member the active one (the kernel's `active_slave`,
@@ -83,8 +116,8 @@ impl Team {
         (0..MAX_MEMBERS).filter_map(MemberId::new).find(|id| !self.members.contains_key(id))
     }
 
-    /// A member's device has another name now. `primary` and `prio` are meant
-    /// for the same device, so they follow.
+    /// A member's device has another name now. `primary`, `prio` and `queue_id`
+    /// are meant for the same device, so they follow.
     pub fn rename_member(&mut self, id: MemberId, name: &str) -> Result<(), TeamError> {
         let member = self.members.get_mut(&id).ok_or(TeamError::NoMember(id))?;
         let before = mem::replace(&mut member.name, name.to_owned());
@@ -93,6 +126,9 @@ impl Team {
         }
         if let Some(prio) = self.config.prio.remove(&before) {
             self.config.prio.insert(name.to_owned(), prio);
+        }
+        if let Some(queue) = self.config.queue_id.remove(&before) {
+            self.config.queue_id.insert(name.to_owned(), queue);
         }
         Ok(())
     }
@@ -176,7 +212,7 @@ impl TeamError {
             TeamError::AddressesNeedNoMembers => Some("take the team down and add it anew".to_owned()),
             TeamError::NotUp { .. } => Some("a member can become the active one once it is up".to_owned()),
             TeamError::NoActiveMember(_) => Some("set mode=active-backup, or set xmit_hash_policy".to_owned()),
-            TeamError::Full | TeamError::Duplicate(_) | TeamError::NoMember(_) => None,
+            TeamError::Full | TeamError::Duplicate(_) | TeamError::NoMember(_) | TeamError::NotAMember(_) => None,
         }
     }
 }

@@ -44,7 +44,7 @@ impl Team {
             Choose::One(member) => Some(*member),
             Choose::Balance(balance) => Some(balance.active),
             Choose::RoundRobin { igmp, .. } => Some(*igmp),
-            Choose::Nobody | Choose::Hash { .. } | Choose::All(_) => None,
+            Choose::Nobody | Choose::Hash { .. } | Choose::HashOrAll { .. } | Choose::All(_) => None,
         }
     }
 

@@ -12,7 +12,7 @@ use nicteam_wire::Mac;
 
 use super::{Effect, Event, LinkState, MemberLink, Team};
 use crate::lacp::{Answer, Lacp, LacpConfig, LacpEffect, PortParams};
-use crate::{Config, MemberId, Mode, Time, TimerReason};
+use crate::{Config, LacpOptions, MemberId, MemberSet, Mode, Time, TimerReason};
 
 /// What ended processes said last, and how long ago their partners were heard.
 pub(super) type Remembered = BTreeMap<MemberId, (Answer, Duration)>;
@@ -119,7 +119,9 @@ impl Team {
     /// Options may have changed. As in the kernel (`bond_3ad_update_ad_actor_settings`)
     /// the system then takes the address that the team has now.
     pub(super) fn reconfigure_lacp(&mut self, before: &Config, now: Time) {
-        let same = (&before.lacp, before.min_links) == (&self.config.lacp, self.config.min_links);
+        // Of this one LACP knows nothing.
+        let lacp = LacpOptions { broadcast_neighbor: self.config.lacp.broadcast_neighbor, ..before.lacp.clone() };
+        let same = (&lacp, before.min_links) == (&self.config.lacp, self.config.min_links);
         let Some(lacp) = self.lacp.as_mut().filter(|_| !same) else { return };
         lacp.set_config(settings(&self.config, self.announcer.mac), now);
         self.drain_lacp();
@@ -159,8 +161,11 @@ impl Team {
             match effect {
                 LacpEffect::Transmit { member, frame } => self.effects.push_back(Effect::Transmit { member, frame }),
                 LacpEffect::Changed => {
+                    let before = self.aggregate;
+                    self.aggregate = self.lacp.as_ref().map(Lacp::distributing).unwrap_or_default();
                     self.update_plan();
                     self.update_carrier();
+                    self.announce_from_new_ports(before);
                 }
                 LacpEffect::Event(event) => self.effects.push_back(Effect::Event(Event::Lacp(event))),
             }
@@ -168,6 +173,17 @@ impl Team {
         match self.lacp.as_ref().and_then(Lacp::poll_timeout) {
             Some((at, _)) => self.timers.set(TimerReason::Lacp, at),
             None => self.timers.stop(TimerReason::Lacp),
+        }
+    }
+}
+
+impl Team {
+    /// With `broadcast_neighbor` a switch that gets a port learns from the
+    /// announcements what is behind it (bond_3ad.c, `ad_cond_set_peer_notif`).
+    fn announce_from_new_ports(&mut self, before: MemberSet) {
+        if self.config.lacp.broadcast_neighbor && self.aggregate.iter().any(|id| !before.contains(id)) {
+            self.announcer.rounds = self.config.num_grat_arp;
+            self.timers.stop(TimerReason::PeerNotify);
         }
     }
 }

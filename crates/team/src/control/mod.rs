@@ -43,7 +43,7 @@ use self::monitor::{Member, millis};
 use self::notify::Announcer;
 use self::timers::Timers;
 use crate::lacp::Lacp;
-use crate::{Config, MemberId, Mode, Plan, Time};
+use crate::{Config, MemberId, MemberSet, Mode, Plan, Time};
 
 /// A team's control side.
 #[derive(Clone, Debug)]
@@ -72,6 +72,8 @@ pub struct Team {
     lacp: Option<Lacp>,
     /// 802.3ad: what is known of ended processes' ports while members are taken in.
     beginning: Option<Remembered>,
+    /// 802.3ad: the members that distributed when LACP last said so.
+    aggregate: MemberSet,
     timers: Timers,
     effects: VecDeque<Effect>,
 }
@@ -81,9 +83,11 @@ type Members = BTreeMap<MemberId, Member>;
 
 impl Team {
     /// A team without members and without carrier. `mac` is what the team's
-    /// stack sends from. Refuses what [`Config::check`] refuses.
+    /// stack sends from. Refuses what [`Config::check`] refuses. An `active_slave`
+    /// is none yet: [`Team::set_config`] grants it once members have joined.
     pub fn new(config: Config, mac: Mac, now: Time) -> Result<Team, TeamError> {
         config.check()?;
+        let config = Config { active_slave: None, ..config };
         // Nothing is awaited before the first member joins.
         let _ = now;
         Ok(Team {
@@ -102,6 +106,7 @@ impl Team {
             balancer: Balancer::default(),
             lacp: None,
             beginning: None,
+            aggregate: MemberSet::EMPTY,
             timers: Timers::new(),
             effects: VecDeque::new(),
         })
@@ -217,7 +222,8 @@ impl Team {
         Listen {
             slow: self.config.mode == Mode::Ad,
             arp: hears_clients || arp.is_on() && (arp.validate.filters() || !arp.ip_targets.is_empty()),
-            neighbours: hears_clients || arp.is_on() && (arp.validate.filters() || !arp.ip6_targets.is_empty()),
+            neighbours: hears_clients && self.config.rlb_ipv6
+                || arp.is_on() && (arp.validate.filters() || !arp.ip6_targets.is_empty()),
         }
     }
 
@@ -444,6 +450,14 @@ impl Team {
         self.effects.push_back(Effect::Event(Event::Carrier(carrier)));
     }
 
+    /// By whom it is announced where the team is.
+    fn announcing(&self) -> MemberSet {
+        match &self.lacp {
+            Some(lacp) if self.config.lacp.broadcast_neighbor => lacp.distributing(),
+            _ => self.active.into_iter().collect(),
+        }
+    }
+
     /// Sends the next round of announcements, if one is due.
     ///
     /// Rounds wait until the team has carrier. (The kernel counts them down
@@ -451,11 +465,14 @@ impl Team {
     /// later.) Without `miimon` and `arp_interval` only the first is sent: the
     /// kernel sends the others from its link monitor, which does not run then.
     fn announce(&mut self, now: Time) {
-        let Some(member) = self.active.filter(|_| self.carrier && self.announcer.rounds > 0) else {
+        let members = self.announcing();
+        if members.is_empty() || !self.carrier || self.announcer.rounds == 0 {
             return;
-        };
-        let frames = self.announcer.frames().map(|frame| Effect::Transmit { member, frame });
-        self.effects.extend(frames);
+        }
+        for frame in self.announcer.frames() {
+            let copies = members.iter().map(|member| Effect::Transmit { member, frame: frame.clone() });
+            self.effects.extend(copies);
+        }
         let interval_ms = match self.config.peer_notif_delay_ms {
             0 => self.config.miimon_ms.max(self.config.arp.interval_ms),
             delay_ms => delay_ms,

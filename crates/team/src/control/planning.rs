@@ -9,6 +9,7 @@
 use nicteam_wire::Mac;
 
 use super::balance::Balancer;
+use super::monitor::Member;
 use super::{LinkState, Members};
 use crate::lacp::Lacp;
 use crate::{Choose, Config, MemberId, Mode, PlanMember, Receive, Rewrite};
@@ -42,9 +43,22 @@ pub(super) fn lines(facts: &Facts<'_>) -> (Choose, Vec<PlanMember>) {
         true => balancer.rewrite(id, active == Some(id)),
         false => Rewrite::default(),
     };
-    let lines =
-        members.iter().map(|(&id, member)| PlanMember { id, receive: receive(id, member.state), rewrite: rewrite(id) });
+    let lines = members.iter().map(|(&id, member)| PlanMember {
+        id,
+        receive: receive(id, member.state),
+        rewrite: rewrite(id),
+        queue_id: queue_id(config, member),
+    });
     (choose(facts), lines.collect())
+}
+
+/// The queue that leaves by a member: of one that is up, in the modes of Linux
+/// bonding.h, `bond_should_override_tx_queue`.
+fn queue_id(config: &Config, member: &Member) -> u16 {
+    match config.mode {
+        Mode::ActiveBackup | Mode::BalanceRr if member.state == LinkState::Up => config.queue_id_of(&member.name),
+        _ => 0,
+    }
 }
 
 /// Those that frames may be sent by, by place.
@@ -63,6 +77,9 @@ fn choose(facts: &Facts<'_>) -> Choose {
     };
     match config.mode {
         Mode::ActiveBackup => active.map_or(Choose::Nobody, Choose::One),
+        Mode::Ad if config.lacp.broadcast_neighbor => {
+            Choose::HashOrAll { policy: config.xmit_hash_policy, table: live }
+        }
         Mode::BalanceXor | Mode::Ad => Choose::Hash { policy: config.xmit_hash_policy, table: live },
         Mode::Broadcast => Choose::All(live.into_iter().collect()),
         Mode::BalanceRr => {

@@ -170,6 +170,9 @@ pub enum TeamError {
     /// No member has this place.
     #[error("no member at place {0}")]
     NoMember(MemberId),
+    /// No member has this device name.
+    #[error("`{0}` is no member of the team")]
+    NotAMember(String),
     /// Two modes that cannot follow each other while frames flow.
     #[error("mode {from} cannot become {to} while the team has members")]
     ModeNeedsNoMembers {

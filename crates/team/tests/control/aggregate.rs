@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nicteam_team::lacp::Reason;
 use nicteam_team::{Choose, Config, Effect, Event, LinkState, Listen, MemberId, Plan, Receive, Team, Time};
-use nicteam_wire::{Mac, SlowPdu};
+use nicteam_wire::{Frame, Mac, SlowPdu, ethertype};
 
 use crate::world::{id, link, ms};
 
@@ -20,6 +20,8 @@ struct Pair {
     dead: BTreeSet<MemberId>,
     flights: Vec<(usize, MemberId, Vec<u8>)>,
     frames: usize,
+    /// Gratuitous ARPs: when, by which team and member.
+    announced: Vec<(Time, usize, MemberId)>,
 }
 
 const FAST: &[(&str, &str)] = &[("mode", "802.3ad"), ("lacp_rate", "fast"), ("miimon", "100")];
@@ -45,6 +47,7 @@ impl Pair {
             dead: BTreeSet::new(),
             flights: Vec::new(),
             frames: 0,
+            announced: Vec::new(),
         };
         for team in 0..2 {
             for member in 0..members {
@@ -73,6 +76,10 @@ impl Pair {
     /// Frames arrive at once, as long as there are any.
     fn deliver(&mut self) {
         while let Some((from, member, frame)) = self.flights.pop() {
+            if Frame::parse(&frame).unwrap().ethertype() == ethertype::ARP {
+                self.announced.push((self.now, from, member));
+                continue;
+            }
             assert!(SlowPdu::parse(&frame).is_ok());
             self.frames += 1;
             let far = 1 - from;
@@ -114,7 +121,9 @@ impl Pair {
     /// The members that a team sends by.
     fn table(&self, team: usize) -> Vec<usize> {
         match &self.plans[team].choose {
-            Choose::Hash { table, .. } => table.iter().map(|member| member.index()).collect(),
+            Choose::Hash { table, .. } | Choose::HashOrAll { table, .. } => {
+                table.iter().map(|member| member.index()).collect()
+            }
             Choose::Nobody => Vec::new(),
             other => panic!("{other:?}"),
         }
@@ -154,6 +163,35 @@ fn two_teams_agree_and_spread() {
 fn team_mac_of_the_other(team: &Team) -> Mac {
     let own = team.lacp().unwrap().config().ad_actor_system;
     if own == Mac([2, 0, 0, 0, 0, 0xa]) { Mac([2, 0, 0, 0, 0, 0xb]) } else { Mac([2, 0, 0, 0, 0, 0xa]) }
+}
+
+#[test]
+fn neighbours_are_told_by_every_port_and_from_each_that_comes_back() {
+    let mut pair = Pair::new(&[("broadcast_neighbor", "on"), ("num_grat_arp", "2")], &[("num_grat_arp", "2")], 2);
+    for team in &mut pair.teams {
+        team.handle_addresses(vec![(0, [10, 0, 0, 1].into())]);
+    }
+    pair.run(ms(3000));
+    assert_eq!(pair.both(), [vec![0, 1], vec![0, 1]]);
+    assert!(matches!(pair.plans[0].choose, Choose::HashOrAll { .. }));
+    assert!(matches!(pair.plans[1].choose, Choose::Hash { .. }), "as its own options say");
+    assert!(pair.announced.iter().all(|(_, team, _)| *team == 0), "{:?}", pair.announced);
+    pair.cable(1, false);
+    pair.announced.clear();
+    pair.run(ms(500));
+    assert_eq!(pair.announced, [], "nobody has come");
+    pair.cable(1, true);
+    pair.run(ms(3000));
+    let by = |member| pair.announced.iter().filter(move |(_, _, by)| *by == id(member)).map(|(at, ..)| *at);
+    let rounds: Vec<Time> = by(1).collect();
+    assert_eq!(rounds, by(0).collect::<Vec<_>>(), "every round by every port");
+    assert_eq!(rounds.len(), 2);
+    assert_eq!(rounds[1].since(rounds[0]), ms(100), "a miimon apart");
+    let mut off = pair.teams[0].config().clone();
+    off.set("broadcast_neighbor", "off").unwrap();
+    pair.teams[0].set_config(off, pair.now).unwrap();
+    pair.drain(0);
+    assert_eq!((pair.both(), pair.flights.len()), ([vec![0, 1], vec![0, 1]], 0), "no port notices");
 }
 
 #[test]

@@ -272,6 +272,34 @@ fn neighbour_discovery_says_the_member_too() {
 }
 
 #[test]
+fn without_rlb_ipv6_clients_go_back_to_the_active_member_and_stay() {
+    let mut world = world(config(Mode::BalanceAlb), 3);
+    let (ours, theirs) = ("fd00::1".parse().unwrap(), "fd00::2".parse().unwrap());
+    let mac = client(2).1;
+    let kind = NdiscKind::Advertisement { router: false, solicited: true, overrides: true };
+    let advertisement = Ndisc { src: ours, dst: theirs, target: ours, link_layer: Some(MAC), kind };
+    let said = advertisement.frame(mac, MAC, None);
+    // The first is the active one.
+    world.punt(&reply(7));
+    world.punt(&said);
+    assert_eq!(world.sent().last().map(|(by, _)| *by), Some(id(1)));
+    assert!(world.team.listens().neighbours);
+    let off = Config { rlb_ipv6: false, ..config(Mode::BalanceAlb) };
+    world.set(off).unwrap();
+    let punt = balance(&world).punt.unwrap();
+    assert_eq!((punt.from, punt.neighbours, world.team.listens().neighbours), (MAC, false, false));
+    let told = world.sent();
+    assert_eq!(told.len(), 2, "once, twice over: {told:?}");
+    let update = Ndisc::decode(Frame::parse(&told[0].1).unwrap().payload()).unwrap();
+    assert_eq!((told[0].0, update.dst, update.link_layer), (id(0), theirs, Some(MAC)));
+    world.punt(&said);
+    assert_eq!(world.sent(), [(id(0), said)], "one that was on its way leaves as it is");
+    world.run(ms(5_000));
+    let said: Vec<_> = world.sent().into_iter().filter(|(_, frame)| frame[12..14] == [0x86, 0xdd]).collect();
+    assert_eq!(said, [], "nobody speaks of IPv6");
+}
+
+#[test]
 fn what_says_nothing_of_the_team_leaves_as_it_is() {
     let mut world = world(config(Mode::BalanceAlb), 3);
     let kind = NdiscKind::Solicitation;

@@ -1,7 +1,8 @@
 //! What a user changes while the team runs: one rule a test.
 
 use nicteam_team::{
-    Choose, Config, Effect, Event, HashPolicy, LinkState, MemberSet, Mode, PrimaryReselect, TeamError, TimerReason,
+    ActiveSlave, Choose, Config, Effect, Event, HashPolicy, LinkState, MemberSet, Mode, PrimaryReselect, TeamError,
+    TimerReason,
 };
 
 use crate::world::{World, id, link, ms};
@@ -182,4 +183,75 @@ fn a_renamed_member_stays_the_primary() {
     world.hint(id(1), true);
     assert_eq!(world.active(), Some(1));
     assert!(matches!(world.team.rename_member(id(9), "x"), Err(TeamError::NoMember(_))));
+}
+
+fn wish(member: Option<&str>, config: Config) -> Config {
+    let wish = member.map_or(ActiveSlave::Best, |member| ActiveSlave::Member(member.to_owned()));
+    Config { active_slave: Some(wish), ..config }
+}
+
+#[test]
+fn an_active_slave_that_is_set_becomes_active_once() {
+    for mode in [Mode::ActiveBackup, Mode::BalanceTlb, Mode::BalanceAlb] {
+        let mut world = World::with_members(of(mode), &[true, true, true]);
+        let start = world.log.len();
+        world.set(wish(Some("m2"), of(mode))).unwrap();
+        assert_eq!((world.active(), plans_since(&world, start)), (Some(2), 1), "{mode}");
+        assert_eq!(world.team.config(), &of(mode), "the wish is granted and forgotten");
+        let start = world.log.len();
+        world.set(wish(Some("m2"), of(mode))).unwrap();
+        assert_eq!(world.log.len(), start, "{mode}: it is active already");
+        world.set(wish(None, of(mode))).unwrap();
+        assert_eq!(world.active(), Some(0), "{mode}: the first of equals is the best");
+        world.hint(id(0), false);
+        world.hint(id(0), true);
+        assert_eq!(world.active(), Some(1), "{mode}: nobody remembers");
+    }
+}
+
+#[test]
+fn an_empty_active_slave_lets_the_primary_in_whatever_primary_reselect_says() {
+    let config =
+        Config { primary: Some("m1".to_owned()), primary_reselect: PrimaryReselect::Failure, ..of(Mode::ActiveBackup) };
+    let mut world = World::with_members(config.clone(), &[true, true]);
+    world.set(wish(Some("m0"), config.clone())).unwrap();
+    assert_eq!(world.active(), Some(0));
+    world.set(wish(None, config)).unwrap();
+    assert_eq!(world.active(), Some(1));
+}
+
+#[test]
+fn an_active_slave_that_cannot_be_is_refused_with_all_that_came_along() {
+    let mut world = World::with_members(of(Mode::ActiveBackup), &[true, false]);
+    let with = |member: &str| wish(Some(member), Config { min_links: 2, ..of(Mode::ActiveBackup) });
+    assert_eq!(world.set(with("m1")), Err(TeamError::NotUp { name: "m1".to_owned(), state: Down }));
+    assert_eq!(world.set(with("m7")), Err(TeamError::NotAMember("m7".to_owned())));
+    assert_eq!((world.active(), world.team.config()), (Some(0), &of(Mode::ActiveBackup)));
+    let mut world = World::with_members(of(Mode::BalanceRr), &[true, true]);
+    assert!(matches!(world.set(wish(Some("m1"), of(Mode::BalanceRr))), Err(TeamError::Config(_))));
+    world.set(wish(Some("m1"), of(Mode::ActiveBackup))).unwrap();
+    assert_eq!(world.active(), Some(1), "with the mode that makes it possible");
+}
+
+#[test]
+fn a_queue_leaves_by_its_member_while_that_is_up() {
+    let queues = |world: &World| world.plan.members.iter().map(|line| line.queue_id).collect::<Vec<_>>();
+    // (An aggregate would need a partner.)
+    for mode in Mode::ALL.into_iter().filter(|&mode| mode != Mode::Ad) {
+        let queue_id = [("m1".to_owned(), 3), ("m2".to_owned(), 1), ("m9".to_owned(), 2)].into();
+        let mut world = World::with_members(of(mode), &[true, true, true]);
+        let start = world.log.len();
+        world.set(Config { queue_id, ..of(mode) }).unwrap();
+        if !matches!(mode, Mode::ActiveBackup | Mode::BalanceRr) {
+            assert_eq!((queues(&world), plans_since(&world, start)), (vec![0; 3], 0), "{mode}");
+            continue;
+        }
+        assert_eq!((queues(&world), plans_since(&world, start)), (vec![0, 3, 1], 1), "{mode}");
+        world.hint(id(1), false);
+        assert_eq!(queues(&world), [0, 0, 1], "{mode}");
+        world.hint(id(1), true);
+        assert_eq!(queues(&world), [0, 3, 1], "{mode}");
+        world.team.rename_member(id(2), "uplink").unwrap();
+        assert_eq!(world.team.config().queue_id_of("uplink"), 1);
+    }
 }

@@ -205,7 +205,7 @@ fn chosen(plan: &Plan) -> Vec<MemberId> {
     match &plan.choose {
         Choose::Nobody => Vec::new(),
         Choose::One(member) => vec![*member],
-        Choose::Hash { table, .. } => table.clone(),
+        Choose::Hash { table, .. } | Choose::HashOrAll { table, .. } => table.clone(),
         Choose::RoundRobin { members, .. } => members.clone(),
         Choose::All(members) => members.iter().collect(),
         Choose::Balance(Balance { table, active, .. }) => {

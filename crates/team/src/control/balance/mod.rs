@@ -18,7 +18,7 @@ use self::addresses::Addresses;
 use self::rlb::Rlb;
 use self::tlb::{Channel, Tlb};
 use super::{Effect, Members};
-use crate::balance::{Eligible, Loads, Number};
+use crate::balance::{Eligible, Loads, Number, Punt};
 use crate::{Balance, Choose, Config, MemberId, Mode, Receive, Rewrite, Time};
 
 /// Between two deals (`BOND_TLB_REBALANCE_INTERVAL`).
@@ -108,6 +108,10 @@ impl Balancer {
             }
             _ => Vec::new(),
         };
+        if !at.config.rlb_ipv6 {
+            let told = self.rlb.give_up_ipv6(at.active, &self.addresses);
+            self.outbox.extend(told);
+        }
         self.tlb.follow(&self.channels, at.active);
         self.update_clients(at.now);
         effects
@@ -151,7 +155,7 @@ impl Balancer {
             table: if config.tlb_dynamic_lb { self.tlb.table().to_vec() } else { live.collect() },
             active,
             counted: config.tlb_dynamic_lb,
-            punt: is_alb.then_some(team),
+            punt: is_alb.then_some(Punt { from: team, neighbours: config.rlb_ipv6 }),
         })
     }
 

@@ -15,7 +15,7 @@ impl Balancer {
     pub(super) fn say(&mut self, bytes: &[u8], at: &Situation<'_>) -> Option<(MemberId, Vec<u8>)> {
         let said = Frame::parse_untagged(bytes).ok().and_then(|frame| match frame.ethertype() {
             ethertype::ARP => self.say_arp(&frame, at),
-            ethertype::IPV6 => self.say_ndisc(&frame, at),
+            ethertype::IPV6 if at.config.rlb_ipv6 => self.say_ndisc(&frame, at),
             _ => None,
         });
         said.or_else(|| at.active.map(|active| (active, bytes.to_vec())))
@@ -30,7 +30,7 @@ impl Balancer {
                     self.hear_arp(&arp, at);
                 }
             }
-            ethertype::IPV6 => {
+            ethertype::IPV6 if at.config.rlb_ipv6 => {
                 if let Ok(ndisc) = Ndisc::decode(frame.payload()) {
                     self.hear_ndisc(&ndisc, at);
                 }

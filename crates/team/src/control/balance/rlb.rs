@@ -169,6 +169,18 @@ impl Rlb {
         self.mark(now, |client| client.stale);
     }
 
+    /// IPv6 clients are balanced no more: those of other members than the active
+    /// one are told to speak to it, by the frames returned.
+    pub(super) fn give_up_ipv6(&mut self, active: Option<MemberId>, addresses: &Addresses) -> Vec<(MemberId, Vec<u8>)> {
+        let mut told = Vec::new();
+        for client in self.clients.iter_mut().skip(ENTRIES).filter_map(Option::take) {
+            if client.member != active {
+                told.extend(Client { member: active, ..client }.updates(addresses));
+            }
+        }
+        told
+    }
+
     /// When updates are to be sent.
     pub(super) fn due(&self) -> Option<Time> {
         self.due
