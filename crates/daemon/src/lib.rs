@@ -15,6 +15,7 @@
 //! holds the abstract Unix socket `@nicteam-team-NAME`, so that there is one.
 #![forbid(unsafe_code)]
 
+mod above;
 mod aggregation;
 mod clock;
 pub mod control;

@@ -7,8 +7,9 @@
 //! alias nicteam team0: was mac 02:00:00:00:00:01 mtu 1500 up addrgenmode eui64 ipv6
 //! ```
 //!
-//! A device without IPv6 has no `addrgenmode`, and no `ipv6` if that was switched off. An alias that the user had given
-//! stands at the end, behind ` alias `.
+//! A device without IPv6 has no `addrgenmode`, and no `ipv6` if that was switched off; one that took all multicast
+//! frames has `allmulticast` behind it, one that took every frame `promisc`. An alias that the user had given stands at
+//! the end, behind ` alias `.
 
 use std::fmt::Write;
 
@@ -28,6 +29,10 @@ pub(crate) struct Original {
     pub(crate) addr_gen_mode: Option<AddrGenMode>,
     /// IPv6 was switched on, and is off while it is a member.
     pub(crate) ipv6: bool,
+    /// It was set to take all multicast frames.
+    pub(crate) all_multicast: bool,
+    /// It was set to take every frame.
+    pub(crate) promiscuous: bool,
     /// The alias that the user had given; empty if none.
     pub(crate) alias: String,
 }
@@ -41,21 +46,23 @@ impl Original {
             up: link.up,
             addr_gen_mode: link.addr_gen_mode,
             ipv6,
+            all_multicast: link.all_multicast,
+            promiscuous: link.promiscuous,
             alias: link.alias.clone(),
         }
     }
 
     /// The alias that keeps it for this team; `None` if it is longer than an alias can be.
     pub(crate) fn to_alias(&self, team: &str) -> Option<String> {
-        let Original { mac, mtu, up, addr_gen_mode, ipv6, alias } = self;
+        let Original { mac, mtu, up, addr_gen_mode, ipv6, all_multicast, promiscuous, alias } = self;
         let mut text = format!("nicteam {team}: was mac {mac} mtu {mtu} {}", if *up { "up" } else { "down" });
         // Writing to a string cannot fail.
         if let Some(mode) = addr_gen_mode {
             let _ = write!(text, " addrgenmode {mode}");
         }
-        if *ipv6 {
-            text += " ipv6";
-        }
+        text += if *ipv6 { IPV6 } else { "" };
+        text += if *all_multicast { ALL_MULTICAST } else { "" };
+        text += if *promiscuous { PROMISCUOUS } else { "" };
         if !alias.is_empty() {
             let _ = write!(text, " alias {alias}");
         }
@@ -67,7 +74,9 @@ impl Original {
     pub(crate) fn from_alias(text: &str) -> Option<(&str, Original)> {
         let (team, rest) = text.strip_prefix("nicteam ")?.split_once(": was mac ")?;
         let (rest, alias) = rest.split_once(" alias ").unwrap_or((rest, ""));
-        let (rest, ipv6) = rest.strip_suffix(" ipv6").map_or((rest, false), |rest| (rest, true));
+        let (rest, promiscuous) = without(rest, PROMISCUOUS);
+        let (rest, all_multicast) = without(rest, ALL_MULTICAST);
+        let (rest, ipv6) = without(rest, IPV6);
         let words: Vec<&str> = rest.split(' ').collect();
         let (mac, mtu, up, mode) = match words[..] {
             [mac, "mtu", mtu, up] => (mac, mtu, up, None),
@@ -80,10 +89,23 @@ impl Original {
             up: up == "up",
             addr_gen_mode: mode.map(str::parse).transpose().ok()?,
             ipv6,
+            all_multicast,
+            promiscuous,
             alias: alias.to_owned(),
         };
         (original.to_alias(team).as_deref() == Some(text)).then_some((team, original))
     }
+}
+
+/// A word of a device whose IPv6 was on.
+const IPV6: &str = " ipv6";
+/// Words of a device that took more than what was for it.
+const ALL_MULTICAST: &str = " allmulticast";
+const PROMISCUOUS: &str = " promisc";
+
+/// The text without this end, and whether it had it.
+fn without<'a>(text: &'a str, end: &str) -> (&'a str, bool) {
+    text.strip_suffix(end).map_or((text, false), |rest| (rest, true))
 }
 
 #[cfg(test)]
@@ -97,6 +119,8 @@ mod tests {
             up: true,
             addr_gen_mode: Some(AddrGenMode::Eui64),
             ipv6: false,
+            all_multicast: false,
+            promiscuous: false,
             alias: String::new(),
         }
     }
@@ -111,9 +135,12 @@ mod tests {
     #[test]
     fn every_original_is_read_back() {
         for alias in ["", "uplink to rack 4", " alias  alias ", "nicteam x: was mac 1 mtu 2 up", "\u{e4}"] {
-            for (up, addr_gen_mode) in [(true, None), (false, Some(AddrGenMode::None))] {
-                let ipv6 = addr_gen_mode.is_some();
-                let original = Original { up, addr_gen_mode, ipv6, alias: alias.to_owned(), ..original() };
+            for bits in 0..32 {
+                let bit = |place: u8| bits & 1 << place != 0;
+                let addr_gen_mode = bit(1).then_some(AddrGenMode::None);
+                let (up, ipv6, all_multicast, promiscuous) = (bit(0), bit(4), bit(2), bit(3));
+                let alias = alias.to_owned();
+                let original = Original { up, addr_gen_mode, ipv6, all_multicast, promiscuous, alias, ..original() };
                 let text = original.to_alias("t").unwrap();
                 assert_eq!(Original::from_alias(&text), Some(("t", original)), "{text}");
             }

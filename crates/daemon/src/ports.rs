@@ -67,7 +67,7 @@ pub(crate) fn read(ethtool: &Ethtool, device: &str) -> Result<MemberLink, Error>
     })
 }
 
-/// Gives a device back as it was: address, MTU, IPv6 mode, up or down, alias.
+/// Gives a device back as it was: address, MTU, IPv6 mode, filters, up or down, alias.
 /// Does all it can and reports the first error; then the alias stays, and
 /// tells what the device should be. No error if the device is gone.
 pub(crate) fn restore(netlink: &mut Netlink, index: u32, original: &Original) -> Result<(), Error> {
@@ -78,6 +78,12 @@ pub(crate) fn restore(netlink: &mut Netlink, index: u32, original: &Original) ->
         first.note(netlink.set_mtu(index, original.mtu));
     }
     first.note(set_addr_gen_mode(netlink, index, original.addr_gen_mode));
+    if link.all_multicast != original.all_multicast {
+        first.note(netlink.set_all_multicast(index, original.all_multicast));
+    }
+    if link.promiscuous != original.promiscuous {
+        first.note(netlink.set_promiscuous(index, original.promiscuous));
+    }
     first.note(netlink.set_up(index, original.up));
     if original.ipv6 {
         switch_ipv6(&link.name, true);
@@ -94,8 +100,12 @@ impl Member {
     /// Prepares a device: no IPv6 of its own, which would speak from the team's
     /// address by a member that is not the active one (the kernel's bonding keeps
     /// IPv6 off its members, net/ipv6/addrconf.c), this MAC address (mostly the
-    /// team's, so that a real NIC does not filter what is sent to it), the team's
-    /// MTU, and up.
+    /// team's, so that a real NIC does not filter what is sent to it), all multicast
+    /// frames, the team's MTU, and up.
+    ///
+    /// All, not those of the groups that the team's stack joins: the kernel tells
+    /// nobody of these (before 6.14), and the next may be joined when no process
+    /// runs the team. The stack drops what is of no group.
     /// What it was goes into its alias first. If something fails, it is given back.
     pub(crate) fn enter(
         netlink: &mut Netlink,
@@ -131,7 +141,16 @@ impl Member {
         if link.mtu != mtu {
             self.set_mtu(netlink, mtu)?;
         }
+        if !link.all_multicast {
+            netlink.set_all_multicast(link.index, true)?;
+        }
         Ok(netlink.set_up(link.index, true)?)
+    }
+
+    /// Lets it take every frame, as its team does (under a bridge, or while
+    /// somebody captures there), or those for it alone.
+    pub(crate) fn take_all(&self, netlink: &mut Netlink, on: bool) -> Result<(), Error> {
+        Ok(netlink.set_promiscuous(self.port.index, on || self.original.promiscuous)?)
     }
 
     /// Gives the device back as it was.

@@ -127,35 +127,57 @@ fn put_back(frame: &mut Vec<u8>, tag: Tag) {
 
 /// Where the EtherType stands; a tag is beside the frame here.
 const ETHERTYPE: u32 = 12;
-/// Where an IPv6 packet in a frame says what follows its header.
-const NEXT_HEADER: u32 = 14 + 6;
-/// Where an ICMPv6 message without extension headers says what it is.
-const ICMP_TYPE: u32 = 14 + 40;
+/// From there to where an IPv6 packet says what follows its header.
+const NEXT_HEADER: u32 = 2 + 6;
+/// From there to where an ICMPv6 message without extension headers says what it is.
+const ICMP_TYPE: u32 = 2 + 40;
 /// `SKF_AD_OFF + SKF_AD_PKTTYPE`: for whom the device took the frame.
 const PACKET_TYPE: u32 = (libc::SKF_AD_OFF + libc::SKF_AD_PKTTYPE) as u32;
 /// `PACKET_OTHERHOST`.
 const OTHER_HOST: u32 = 3;
+/// So many tags may stand among the bytes, behind the one beside the frame.
+const INNER_TAGS: u32 = 2;
 
 /// Tests, one after the other; a jump goes forward only, as the kernel demands.
 fn filter(protocols: Protocols) -> Vec<libc::sock_filter> {
-    let mut program =
-        vec![load(libc::BPF_B, PACKET_TYPE), jump_if(OTHER_HOST, 0, 1), verdict(0), load(libc::BPF_H, ETHERTYPE)];
+    let mut program = vec![load(libc::BPF_B, PACKET_TYPE), jump_if(OTHER_HOST, 0, 1), verdict(0)];
+    for tags in 0..=INNER_TAGS {
+        let ethertype = ETHERTYPE + tags * TAG as u32;
+        program.push(load(libc::BPF_H, ethertype));
+        program.extend(wanted(protocols, ethertype));
+        if tags < INNER_TAGS {
+            // A tag is next: the following tests are for what it is before.
+            program.extend([
+                jump_if(libc::ETH_P_8021Q as u32, 2, 0),
+                jump_if(libc::ETH_P_8021AD as u32, 1, 0),
+                verdict(0),
+            ]);
+        }
+    }
+    program.push(verdict(0));
+    program
+}
+
+/// Tests what was loaded, the EtherType that stands at this place. What is not
+/// wanted goes on behind them, the EtherType still loaded if it is not IPv6.
+fn wanted(protocols: Protocols, ethertype: u32) -> Vec<libc::sock_filter> {
+    let mut program = Vec::new();
     let types = [(protocols.slow, libc::ETH_P_SLOW), (protocols.arp, libc::ETH_P_ARP)];
     for (_, ethertype) in types.into_iter().filter(|&(wanted, _)| wanted) {
         program.extend([jump_if(ethertype as u32, 0, 1), verdict(LONGEST as u32)]);
     }
     if protocols.neighbours {
         program.extend([
-            jump_if(libc::ETH_P_IPV6 as u32, 0, 6),
-            load(libc::BPF_B, NEXT_HEADER),
+            jump_if(libc::ETH_P_IPV6 as u32, 0, 7),
+            load(libc::BPF_B, ethertype + NEXT_HEADER),
             jump_if(libc::IPPROTO_ICMPV6 as u32, 0, 4),
-            load(libc::BPF_B, ICMP_TYPE),
+            load(libc::BPF_B, ethertype + ICMP_TYPE),
             jump_if(u32::from(NEIGHBOUR_SOLICITATION), 1, 0),
             jump_if(u32::from(NEIGHBOUR_ADVERTISEMENT), 0, 1),
             verdict(LONGEST as u32),
+            verdict(0),
         ]);
     }
-    program.push(verdict(0));
     program
 }
 

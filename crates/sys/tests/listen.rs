@@ -73,6 +73,29 @@ fn a_tag_is_put_back_and_frames_for_others_are_left_out() {
 }
 
 #[test]
+fn what_is_behind_several_tags_is_heard() {
+    if !may_make_networks() {
+        return;
+    }
+    let behind = |tags: usize, mut frame: Vec<u8>| {
+        (0..tags).for_each(|tag| drop(frame.splice(12..12, [[0x81, 0x88][tag % 2], [0, 0xa8][tag % 2], 0, tag as u8])));
+        frame
+    };
+    let solicitation = || frame(BROADCAST, 0x86dd, 58, 135);
+    let frames: Vec<_> = (0..=4)
+        .flat_map(|tags| {
+            [frame(BROADCAST, 0x0806, 0, 0), solicitation(), frame(BROADCAST, 0x86dd, 17, 135)]
+                .map(|frame| behind(tags, frame))
+        })
+        .collect();
+    let everything = Protocols { slow: true, arp: true, neighbours: true };
+    // One tag is beside the frame, and two more are read.
+    let expected =
+        (0..=3).flat_map(|tags| [behind(tags, frame(BROADCAST, 0x0806, 0, 0)), behind(tags, solicitation())]);
+    assert_eq!(heard(everything, &frames), expected.collect::<Vec<_>>());
+}
+
+#[test]
 fn a_device_that_is_not_there_is_an_error_that_names_it() {
     if !may_make_networks() {
         return;

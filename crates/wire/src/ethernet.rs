@@ -16,6 +16,15 @@ pub(crate) fn header(dst: Mac, src: Mac, vlan: Option<Vlan>, ethertype: u16, pay
     frame
 }
 
+/// A frame with these tags behind its addresses, the first of them outermost,
+/// before those it has; as it is if it is shorter than its addresses.
+pub fn tagged(frame: Vec<u8>, tags: &[Vlan]) -> Vec<u8> {
+    const MACS: usize = 12;
+    let Some((macs, rest)) = frame.split_at_checked(MACS).filter(|_| !tags.is_empty()) else { return frame };
+    let tags = tags.iter().flat_map(|tag| [tag.protocol.to_be_bytes(), tag.tci.to_be_bytes()].concat());
+    macs.iter().copied().chain(tags).chain(rest.iter().copied()).collect()
+}
+
 impl Vlan {
     /// The customer tag (IEEE 802.1Q) of this VLAN with priority 0, or nothing
     /// for the identifier 0, which stands for no VLAN. Of the identifier the

@@ -124,6 +124,20 @@ impl<'a> Frame<'a> {
         Ok(Frame { rest: &frame.rest[TAG..], ..frame }.with_vlan(Vlan { protocol, tci }))
     }
 
+    /// The frame without its tags and their identifiers, the outermost first: the
+    /// one beside it and all that follow among the bytes. A tag that is cut off
+    /// stays.
+    pub fn without_tags(self) -> (Frame<'a>, Vec<u16>) {
+        let id = |tci: u16| tci & 0x0fff;
+        let mut ids: Vec<u16> = self.vlan.iter().map(|vlan| id(vlan.tci)).collect();
+        let mut frame = Frame { vlan: None, ..self };
+        while let ([_, _, high, low, _, _, ..], ethertype::VLAN | ethertype::QINQ) = (frame.rest, frame.ethertype()) {
+            ids.push(id(u16::from_be_bytes([*high, *low])));
+            frame.rest = &frame.rest[TAG..];
+        }
+        (frame, ids)
+    }
+
     /// The same frame with this tag beside it.
     pub fn with_vlan(self, vlan: Vlan) -> Frame<'a> {
         Frame { vlan: Some(vlan), ..self }
@@ -176,12 +190,30 @@ mod tests {
         assert_eq!(untagged.src(), Mac([7, 8, 9, 10, 11, 12]));
     }
 
+    #[test]
+    fn all_tags_are_taken_off() {
+        let mut bytes = TAGGED.to_vec();
+        let tags = [Vlan { protocol: ethertype::QINQ, tci: 0x2009 }, Vlan { protocol: ethertype::VLAN, tci: 7 }];
+        bytes = crate::tagged(bytes, &tags);
+        assert_eq!(bytes[12..20], [0x88, 0xa8, 0x20, 9, 0x81, 0, 0, 7]);
+        for frame in [Frame::parse(&bytes).unwrap(), Frame::parse_untagged(&bytes).unwrap()] {
+            let (frame, ids) = frame.without_tags();
+            assert_eq!((frame.ethertype(), frame.payload(), ids), (ethertype::IPV4, &[0xaa, 0xbb][..], vec![9, 7, 5]));
+            assert_eq!((frame.vlan(), frame.src()), (None, Mac([7, 8, 9, 10, 11, 12])));
+        }
+        let (frame, ids) = Frame::parse(&bytes[..23]).unwrap().without_tags();
+        assert_eq!((frame.ethertype(), ids), (ethertype::VLAN, vec![9, 7]), "the third is cut off");
+        assert_eq!(crate::tagged(vec![1, 2], &tags), [1, 2], "no frame");
+    }
+
     proptest! {
         #[test]
         fn any_bytes_decode_or_are_refused(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
             prop_assert_eq!(Frame::parse(&bytes).is_ok(), bytes.len() >= HEADER);
             if let Ok(frame) = Frame::parse_untagged(&bytes) {
                 prop_assert!(frame.payload().len() <= bytes.len() - HEADER);
+                let (untagged, ids) = frame.without_tags();
+                prop_assert!(untagged.payload().len() + TAG * ids.len() <= bytes.len() - HEADER);
             }
         }
     }

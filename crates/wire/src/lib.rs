@@ -16,6 +16,7 @@ pub mod membership;
 mod ndisc;
 
 pub use arp::Arp;
+pub use ethernet::tagged;
 pub use frame::{Frame, Malformed, Vlan, ethertype};
 pub use lacp::{LacpState, Lacpdu, Marker, MarkerKind, PortInfo, SLOW_PROTOCOLS, SlowPdu};
 pub use learning::learning_packet;

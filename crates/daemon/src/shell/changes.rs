@@ -1,15 +1,15 @@
 //! What others change while the team runs: links, addresses, names, the team device itself.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 use nicteam_dataplane::Port;
 use nicteam_sys::multicast::{self, Membership};
 use nicteam_sys::netlink::{Change, Link};
 use nicteam_team::{FailOverMac, Group, MemberId, Subnet};
-use nicteam_wire::Mac;
+use nicteam_wire::{Mac, ethertype};
 
 use super::Shell;
+use crate::above;
 use crate::first::FirstError;
 use crate::ports::Member;
 use crate::{Error, Happened};
@@ -31,7 +31,9 @@ impl Shell {
         match change {
             Change::Link(link) => self.follow(&link),
             Change::LinkGone(index) => self.lose(index),
-            Change::Addresses(index) if index == self.device.index => self.announce_addresses(),
+            Change::Addresses(index) if self.above.iter().any(|device| device.index == index) => {
+                self.announce_addresses()
+            }
             Change::Addresses(_) => Ok(()),
             Change::Lost => self.read_anew(),
         }
@@ -39,6 +41,11 @@ impl Shell {
 
     /// Takes in a device as it is now.
     fn follow(&mut self, link: &Link) -> Result<(), Error> {
+        if above::concerns(link, &self.above) {
+            self.follow_above()?;
+            // Addresses that a device above adds make the team device take every frame without a word.
+            self.follow_filter()?;
+        }
         if link.index == self.device.index {
             return self.follow_device(link);
         }
@@ -74,6 +81,32 @@ impl Shell {
         }
         if link.mac != self.mac.0 {
             first.note(self.follow_mac());
+        }
+        if link.takes_all != self.takes_all {
+            first.note(self.follow_filter());
+        }
+        first.result()
+    }
+
+    /// Lets the members take every frame while the team device does; a message
+    /// about it may be old.
+    fn follow_filter(&mut self) -> Result<(), Error> {
+        let before = self.takes_all;
+        self.read_filter()?;
+        if self.takes_all == before { Ok(()) } else { self.set_filters() }
+    }
+
+    /// Reads whether the team device takes every frame.
+    pub(super) fn read_filter(&mut self) -> Result<(), Error> {
+        self.takes_all = self.netlink.link_at(self.device.index)?.is_some_and(|link| link.takes_all);
+        Ok(())
+    }
+
+    /// Lets every member take what the team device takes.
+    pub(super) fn set_filters(&mut self) -> Result<(), Error> {
+        let mut first = FirstError::default();
+        for member in &self.members {
+            first.note(member.take_all(&mut self.netlink, self.takes_all));
         }
         first.result()
     }
@@ -119,9 +152,21 @@ impl Shell {
         self.drain();
     }
 
+    /// Takes in what is above the team, if it is not what it was.
+    fn follow_above(&mut self) -> Result<(), Error> {
+        let links = self.netlink.links()?;
+        if above::above(&links, self.device.index) == self.above {
+            return Ok(());
+        }
+        self.announce_addresses()
+    }
+
     /// A device is gone.
     fn lose(&mut self, index: u32) -> Result<(), Error> {
         self.gone |= index == self.device.index;
+        if !self.gone && self.above.iter().any(|device| device.index == index) {
+            self.announce_addresses()?;
+        }
         let Some(place) = self.members.iter().position(|member| member.port.index == index) else {
             return Ok(());
         };
@@ -151,13 +196,27 @@ impl Shell {
         first.result()
     }
 
-    /// Tells the team which addresses to announce after a failover, and from which to ask.
+    /// Tells the team which addresses to announce after a failover, and from
+    /// which to ask: its own and those of the devices above.
+    ///
+    /// Announced are those that are reached at the team's Ethernet address,
+    /// behind one customer tag at most.
     pub(super) fn announce_addresses(&mut self) -> Result<(), Error> {
-        let addresses = self.netlink.addresses(self.device.index)?;
-        let untagged = |&(address, _): &(IpAddr, u8)| (0, address);
-        let subnet = |&(address, prefix_len): &(IpAddr, u8)| Subnet { vlan: 0, address, prefix_len };
-        self.team.handle_addresses(addresses.iter().map(untagged).collect());
-        self.team.handle_subnets(addresses.iter().map(subnet).collect());
+        self.above = above::above(&self.netlink.links()?, self.device.index);
+        let (mut announced, mut subnets) = (Vec::new(), Vec::new());
+        for (index, address, prefix_len) in self.netlink.all_addresses()? {
+            let Some(device) = self.above.iter().find(|device| device.index == index) else { continue };
+            let vlan = match device.tags[..] {
+                [] => Some(0),
+                [tag] if tag.protocol == ethertype::VLAN => Some(tag.tci),
+                _ => None,
+            };
+            let own = index == self.device.index || device.mac == self.mac;
+            announced.extend(vlan.filter(|_| own).map(|vlan| (vlan, address)));
+            subnets.push(Subnet { tags: device.tags.clone(), address, prefix_len });
+        }
+        self.team.handle_addresses(announced);
+        self.team.handle_subnets(subnets);
         self.drain();
         Ok(())
     }

@@ -60,6 +60,7 @@ impl Shell {
             members,
             mac,
             mtu,
+            takes_all: false,
             held,
             unspoken: Vec::new(),
             gone,
@@ -70,6 +71,7 @@ impl Shell {
             linger: Linger::default(),
             ears: Ears::default(),
             renewed: clock.now(),
+            above: Vec::new(),
             notify,
             journal,
             keeping,
@@ -172,6 +174,9 @@ impl Shell {
         self.read_links();
         self.team.members_complete(self.clock.now());
         self.drain();
+        self.read_filter()?;
+        // Also where an ended process has left members otherwise.
+        self.set_filters()?;
         self.reconfigure(Config { active_slave: wish, ..self.team.config().clone() })?;
         self.drain();
         self.held = false;

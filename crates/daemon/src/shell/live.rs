@@ -108,7 +108,8 @@ impl Shell {
         let mac = self.mac_for(&candidate);
         let member = Member::enter(&mut self.netlink, candidate, id, &self.device.name, mac, self.mtu)?;
         let port = member.port.clone();
-        match self.dataplane.attach(&port) {
+        let filtered = if self.takes_all { member.take_all(&mut self.netlink, true) } else { Ok(()) };
+        match filtered.and_then(|()| Ok(self.dataplane.attach(&port)?)) {
             Ok(()) => {
                 self.members.push(member);
                 self.members.sort_by_key(|member| member.port.id);
@@ -117,7 +118,7 @@ impl Shell {
             Err(error) => {
                 // The first error is the one to report.
                 let _ = self.let_go(&member);
-                Err(error.into())
+                Err(error)
             }
         }
     }

@@ -20,6 +20,7 @@ use nicteam_team::{Effect, MemberId, MemberLink, Team, Time};
 use nicteam_wire::Mac;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+use crate::above::Above;
 use crate::clock::Clock;
 use crate::lock::Lock;
 use crate::ports::Member;
@@ -39,6 +40,8 @@ pub(crate) struct Shell {
     members: Vec<Member>,
     mac: Mac,
     mtu: u32,
+    /// True while the team device takes every frame, and so do its members.
+    takes_all: bool,
     /// True while members are still being taken in: plan and carrier wait, or a
     /// team that is taken over would drop the frames of members it has yet to meet.
     held: bool,
@@ -54,6 +57,8 @@ pub(crate) struct Shell {
     ears: Ears,
     /// When the lease of the plan was renewed last.
     renewed: Time,
+    /// What is above the team, as far as it was read.
+    above: Vec<Above>,
     notify: Notify,
     journal: Arc<Journal>,
     keeping: Option<Keeping>,

@@ -100,7 +100,8 @@ pub fn cabled() -> (Host, Host) {
 pub fn identities(host: &mut Host, devices: &[&str]) -> Vec<impl PartialEq + std::fmt::Debug + use<>> {
     let identity = |device: &&str| {
         let link = host.link(device);
-        (link.name, link.mac, link.mtu, link.up, link.addr_gen_mode, link.alias)
+        let filters = (link.all_multicast, link.promiscuous);
+        (link.name, link.mac, link.mtu, link.up, link.addr_gen_mode, link.alias, filters)
     };
     devices.iter().map(identity).collect()
 }

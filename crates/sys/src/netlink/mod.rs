@@ -6,12 +6,13 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{
-    AfSpecInet6, AfSpecUnspec, BridgeStpState, InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags,
-    LinkInfo, LinkMessage, Stats64,
+    AfSpecInet6, AfSpecUnspec, BridgeStpState, InfoBridge, InfoData, InfoKind, InfoVeth, InfoVlan, LinkAttribute,
+    LinkFlags, LinkInfo, LinkMessage, Stats64,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 
+use crate::packet::Tag;
 use crate::{Context, Result};
 
 mod addr_gen_mode;
@@ -64,11 +65,22 @@ pub struct Link {
     pub up: bool,
     /// Carrier (`IFF_LOWER_UP`).
     pub carrier: bool,
+    /// Somebody has set it to take all multicast frames (`IFF_ALLMULTI`).
+    pub all_multicast: bool,
+    /// Somebody has set it to take every frame (`IFF_PROMISC`).
+    pub promiscuous: bool,
+    /// It takes every frame, because somebody has set it to or something on top
+    /// of it or a socket wants them (`IFLA_PROMISCUITY`).
+    pub takes_all: bool,
     /// Index of the master (bridge), if there is one.
     pub master: Option<u32>,
-    /// Index of the device at the other end (`IFLA_LINK`), for veth. It counts
-    /// in the namespace of that other end.
+    /// Index of the device at the other end for veth, of the device below for
+    /// VLANs and their kin (`IFLA_LINK`). It counts in the namespace of that device.
     pub peer: Option<u32>,
+    /// True if that is another namespace (`IFLA_LINK_NETNSID`).
+    pub peer_elsewhere: bool,
+    /// The tag, without priority, of the frames that a VLAN device sends.
+    pub vlan: Option<Tag>,
     /// Largest super-frame, bytes (`IFLA_GSO_MAX_SIZE`).
     pub gso_max_size: u32,
     /// Most packets in one (`IFLA_GSO_MAX_SEGS`).
@@ -147,12 +159,20 @@ impl Netlink {
 
     /// Sets a device up or down.
     pub fn set_up(&mut self, index: u32, up: bool) -> Result<()> {
-        let mut link = LinkMessage::default();
-        link.header.index = index;
-        link.header.flags = if up { LinkFlags::Up } else { LinkFlags::empty() };
-        link.header.change_mask = LinkFlags::Up;
         let direction = if up { "up" } else { "down" };
-        self.done(RouteNetlinkMessage::SetLink(link), 0, || format!("set device {index} {direction}"))
+        self.set_flag(index, LinkFlags::Up, up, || format!("set device {index} {direction}"))
+    }
+
+    /// Lets a device take all multicast frames, or those of its own groups alone.
+    /// It stays so when this process ends, and what others want of it is not touched.
+    pub fn set_all_multicast(&mut self, index: u32, on: bool) -> Result<()> {
+        self.set_flag(index, LinkFlags::Allmulti, on, || format!("set allmulticast of device {index} to {on}"))
+    }
+
+    /// Lets a device take every frame, or those for it alone. It stays so when
+    /// this process ends, and what others want of it is not touched.
+    pub fn set_promiscuous(&mut self, index: u32, on: bool) -> Result<()> {
+        self.set_flag(index, LinkFlags::Promisc, on, || format!("set promisc of device {index} to {on}"))
     }
 
     /// Renames a device; older kernels (before 6.2) refuse while it is up.
@@ -249,13 +269,21 @@ impl Netlink {
 
     /// The addresses of a device, with prefix lengths.
     pub fn addresses(&mut self, index: u32) -> Result<Vec<(IpAddr, u8)>> {
+        let all = self.all_addresses()?.into_iter().filter(|&(of, ..)| of == index);
+        Ok(all.map(|(_, address, prefix)| (address, prefix)).collect())
+    }
+
+    /// The addresses of every device: its index, the address, the prefix length.
+    pub fn all_addresses(&mut self) -> Result<Vec<(u32, IpAddr, u8)>> {
         let request = RouteNetlinkMessage::GetAddress(AddressMessage::default());
-        let answers = self.request(request, NLM_F_DUMP, || format!("list the addresses of device {index}"))?;
-        let of_device = |message: RouteNetlinkMessage| match message {
-            RouteNetlinkMessage::NewAddress(message) if message.header.index == index => own_address(&message),
+        let answers = self.request(request, NLM_F_DUMP, || "list the addresses".to_owned())?;
+        let address = |message: RouteNetlinkMessage| match message {
+            RouteNetlinkMessage::NewAddress(message) => {
+                own_address(&message).map(|(address, prefix)| (message.header.index, address, prefix))
+            }
             _ => None,
         };
-        Ok(answers.into_iter().filter_map(of_device).collect())
+        Ok(answers.into_iter().filter_map(address).collect())
     }
 
     /// Sends a request and returns what the kernel answers beside its acknowledgement.
@@ -290,6 +318,14 @@ impl Netlink {
         self.done(RouteNetlinkMessage::NewLink(link), NLM_F_CREATE | NLM_F_EXCL, operation)
     }
 
+    fn set_flag(&mut self, index: u32, flag: LinkFlags, on: bool, operation: impl Fn() -> String) -> Result<()> {
+        let mut link = LinkMessage::default();
+        link.header.index = index;
+        link.header.flags = if on { flag } else { LinkFlags::empty() };
+        link.header.change_mask = flag;
+        self.done(RouteNetlinkMessage::SetLink(link), 0, operation)
+    }
+
     fn set(&mut self, index: u32, attribute: LinkAttribute, operation: impl Fn() -> String) -> Result<()> {
         self.set_all(index, vec![attribute], operation)
     }
@@ -308,6 +344,8 @@ fn link_of(message: &LinkMessage) -> Link {
         index: message.header.index,
         up: message.header.flags.contains(LinkFlags::Up),
         carrier: message.header.flags.contains(LinkFlags::LowerUp),
+        all_multicast: message.header.flags.contains(LinkFlags::Allmulti),
+        promiscuous: message.header.flags.contains(LinkFlags::Promisc),
         ..Link::default()
     };
     for attribute in &message.attributes {
@@ -322,7 +360,9 @@ fn link_of(message: &LinkMessage) -> Link {
             LinkAttribute::IfAlias(alias) => link.alias.clone_from(alias),
             LinkAttribute::AfSpecUnspec(families) => link.addr_gen_mode = addr_gen_mode::of(families),
             LinkAttribute::Stats64(stats) => link.stats = stats_of(stats),
-            LinkAttribute::LinkInfo(infos) => link.kind = kind_of(infos),
+            LinkAttribute::LinkInfo(infos) => (link.kind, link.vlan) = (kind_of(infos), vlan_of(infos)),
+            LinkAttribute::LinkNetNsId(_) => link.peer_elsewhere = true,
+            LinkAttribute::Promiscuity(count) => link.takes_all = *count > 0,
             _ => {}
         }
     }
@@ -342,6 +382,16 @@ fn kind_of(infos: &[LinkInfo]) -> String {
         _ => None,
     });
     kind.unwrap_or_default()
+}
+
+fn vlan_of(infos: &[LinkInfo]) -> Option<Tag> {
+    let data = infos.iter().find_map(|info| match info {
+        LinkInfo::Data(InfoData::Vlan(data)) => Some(data),
+        _ => None,
+    })?;
+    let id = data.iter().find_map(|info| if let InfoVlan::Id(id) = info { Some(*id) } else { None })?;
+    let protocol = data.iter().find_map(|info| if let InfoVlan::Protocol(of) = info { Some(*of) } else { None });
+    Some(Tag { protocol: protocol.unwrap_or_default().into(), tci: id })
 }
 
 fn stats_of(stats: &Stats64) -> LinkStats {
@@ -382,5 +432,28 @@ fn family(address: IpAddr) -> AddressFamily {
     match address {
         IpAddr::V4(_) => AddressFamily::Inet,
         IpAddr::V6(_) => AddressFamily::Inet6,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netlink_packet_route::link::VlanProtocol;
+
+    #[test]
+    fn a_vlan_device_tells_its_tag_and_what_is_below() {
+        let of = |data: Vec<InfoVlan>| {
+            let mut message = LinkMessage::default();
+            message.attributes = vec![
+                LinkAttribute::Link(12),
+                LinkAttribute::LinkInfo(vec![LinkInfo::Kind(InfoKind::Vlan), LinkInfo::Data(InfoData::Vlan(data))]),
+            ];
+            link_of(&message)
+        };
+        let link = of(vec![InfoVlan::Protocol(VlanProtocol::Ieee8021Ad), InfoVlan::Id(7)]);
+        assert_eq!((link.kind.as_str(), link.peer, link.peer_elsewhere), ("vlan", Some(12), false));
+        assert_eq!(link.vlan, Some(Tag { protocol: 0x88a8, tci: 7 }));
+        assert_eq!(of(vec![InfoVlan::Id(4094)]).vlan, Some(Tag { protocol: 0x8100, tci: 4094 }), "older kernels");
+        assert_eq!(of(Vec::new()).vlan, None);
     }
 }

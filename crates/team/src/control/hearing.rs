@@ -6,7 +6,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use nicteam_wire::{Arp, Frame, Ndisc, NdiscKind, ethertype};
+use nicteam_wire::{Arp, Frame, Ndisc, NdiscKind, Vlan, ethertype};
 
 use super::Subnet;
 use crate::{ArpMonitoring, Time};
@@ -109,18 +109,22 @@ pub(super) struct Message {
 
 impl Message {
     /// Reads an ARP packet or a neighbour discovery message; nothing else is one.
+    /// One with tags speaks to the addresses behind the same tags; the kernel
+    /// does not look at the outermost, and reads none that has two.
     pub(super) fn read(frame: &Frame<'_>, monitor: &ArpMonitoring, subnets: &[Subnet]) -> Option<Message> {
+        let (frame, tags) = frame.without_tags();
+        let is_own = |ip: IpAddr| subnets.iter().any(|subnet| subnet.address == ip && same_vlan(&subnet.tags, &tags));
         match frame.ethertype() {
-            ethertype::ARP => Some(Message::of_arp(&Arp::decode(frame.payload()).ok()?, monitor, subnets)),
-            ethertype::IPV6 => Some(Message::of_ndisc(&Ndisc::decode(frame.payload()).ok()?, monitor, subnets)),
+            ethertype::ARP => Some(Message::of_arp(&Arp::decode(frame.payload()).ok()?, monitor, is_own)),
+            ethertype::IPV6 => Some(Message::of_ndisc(&Ndisc::decode(frame.payload()).ok()?, monitor, is_own)),
             _ => None,
         }
     }
 
-    fn of_arp(arp: &Arp, monitor: &ArpMonitoring, subnets: &[Subnet]) -> Message {
+    fn of_arp(arp: &Arp, monitor: &ArpMonitoring, is_own: impl Fn(IpAddr) -> bool) -> Message {
         let (sender, target) = (IpAddr::from(arp.sender_ip), IpAddr::from(arp.target_ip));
         let is_target = |ip: IpAddr| targets(monitor).any(|target| target == ip);
-        let between = |from: IpAddr, to: IpAddr| (is_target(from) && is_own(to, subnets)).then_some(from);
+        let between = |from: IpAddr, to: IpAddr| (is_target(from) && is_own(to)).then_some(from);
         Message {
             answer: between(sender, target),
             question: between(target, sender),
@@ -132,14 +136,14 @@ impl Message {
     /// of the team's addresses, or to all nodes, pass as an answer. It takes a
     /// solicitation's destination, a multicast group, for the target of a
     /// question; here it is the target the message names.
-    fn of_ndisc(message: &Ndisc, monitor: &ArpMonitoring, subnets: &[Subnet]) -> Message {
+    fn of_ndisc(message: &Ndisc, monitor: &ArpMonitoring, is_own: impl Fn(IpAddr) -> bool) -> Message {
         let is_target = |ip: IpAddr| targets(monitor).any(|target| target == ip);
         let (src, dst, about) = (message.src.into(), message.dst.into(), message.target.into());
-        let to_us = message.dst == Ndisc::ALL_NODES || is_own(dst, subnets);
+        let to_us = message.dst == Ndisc::ALL_NODES || is_own(dst);
         let is_reply = matches!(message.kind, NdiscKind::Advertisement { .. });
         Message {
             answer: (is_target(src) && to_us).then_some(src),
-            question: (!is_reply && is_target(about) && is_own(src, subnets)).then_some(about),
+            question: (!is_reply && is_target(about) && is_own(src)).then_some(about),
             is_reply,
         }
     }
@@ -172,6 +176,9 @@ pub(super) enum Role {
     },
 }
 
-fn is_own(ip: IpAddr, subnets: &[Subnet]) -> bool {
-    subnets.iter().any(|subnet| subnet.address == ip)
+/// True if frames with these identifiers are of the VLAN with those tags; an
+/// identifier of 0 names no VLAN (IEEE 802.1Q, priority tag).
+fn same_vlan(tags: &[Vlan], ids: &[u16]) -> bool {
+    let tags = tags.iter().map(|tag| tag.tci & 0x0fff);
+    tags.filter(|&id| id != 0).eq(ids.iter().copied().filter(|&id| id != 0))
 }

@@ -8,15 +8,16 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use nicteam_wire::{Arp, Mac, Ndisc, NdiscKind, Vlan};
+use nicteam_wire::{Arp, Mac, Ndisc, NdiscKind, Vlan, tagged};
 
 use crate::ArpMonitoring;
 
-/// An address of the team's stack and the subnet around it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An address of the team's stack, or of a device above the team, and the subnet around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subnet {
-    /// The VLAN it lives in; 0: none.
-    pub vlan: u16,
+    /// The tags of frames from there, the outermost first: those of the VLAN
+    /// devices on the way up (`bond_verify_device_path`).
+    pub tags: Vec<Vlan>,
     /// The address.
     pub address: IpAddr,
     /// Bits of it that name the subnet.
@@ -38,21 +39,23 @@ impl Subnet {
 
 /// A question for each target, from a member with this address.
 pub(super) fn questions(monitor: &ArpMonitoring, subnets: &[Subnet], mac: Mac) -> Vec<Vec<u8>> {
-    let home = |target: IpAddr| subnets.iter().find(|subnet| subnet.contains(target));
-    let by_arp = monitor.ip_targets.iter().map(|&target| match home(target.into()) {
-        Some(Subnet { vlan, address: IpAddr::V4(source), .. }) => {
-            ask_by_arp(target, *source, mac, Vlan::customer(*vlan))
-        }
-        _ => ask_by_arp(target, Ipv4Addr::UNSPECIFIED, mac, None),
+    let by_arp = monitor.ip_targets.iter().map(|&target| match home(target.into(), subnets) {
+        Some(Subnet { tags, address: IpAddr::V4(source), .. }) => tagged(ask_by_arp(target, *source, mac), tags),
+        _ => ask_by_arp(target, Ipv4Addr::UNSPECIFIED, mac),
     });
-    let by_solicitation = monitor.ip6_targets.iter().map(|&target| match home(target.into()) {
-        Some(Subnet { vlan, address: IpAddr::V6(source), .. }) => solicit(target, *source, mac, Vlan::customer(*vlan)),
-        _ => solicit(target, Ipv6Addr::UNSPECIFIED, mac, None),
+    let by_solicitation = monitor.ip6_targets.iter().map(|&target| match home(target.into(), subnets) {
+        Some(Subnet { tags, address: IpAddr::V6(source), .. }) => tagged(solicit(target, *source, mac), tags),
+        _ => solicit(target, Ipv6Addr::UNSPECIFIED, mac),
     });
     by_arp.chain(by_solicitation).collect()
 }
 
-fn ask_by_arp(target: Ipv4Addr, source: Ipv4Addr, mac: Mac, vlan: Option<Vlan>) -> Vec<u8> {
+/// The subnet that a target lies in, the narrowest; of equal ones the first.
+fn home(target: IpAddr, subnets: &[Subnet]) -> Option<&Subnet> {
+    subnets.iter().filter(|subnet| subnet.contains(target)).rev().max_by_key(|subnet| subnet.prefix_len)
+}
+
+fn ask_by_arp(target: Ipv4Addr, source: Ipv4Addr, mac: Mac) -> Vec<u8> {
     let arp = Arp {
         operation: Arp::REQUEST,
         sender_mac: mac,
@@ -60,15 +63,15 @@ fn ask_by_arp(target: Ipv4Addr, source: Ipv4Addr, mac: Mac, vlan: Option<Vlan>) 
         target_mac: Mac::default(),
         target_ip: target,
     };
-    arp.frame(Mac::BROADCAST, mac, vlan)
+    arp.frame(Mac::BROADCAST, mac, None)
 }
 
-fn solicit(target: Ipv6Addr, source: Ipv6Addr, mac: Mac, vlan: Option<Vlan>) -> Vec<u8> {
+fn solicit(target: Ipv6Addr, source: Ipv6Addr, mac: Mac) -> Vec<u8> {
     let dst = solicited_node(target);
     // Without a source there is no source link-layer address (RFC 4861, section 4.3).
     let link_layer = (!source.is_unspecified()).then_some(mac);
     let message = Ndisc { src: source, dst, target, link_layer, kind: NdiscKind::Solicitation };
-    message.frame(Ndisc::multicast_mac(dst), mac, vlan)
+    message.frame(Ndisc::multicast_mac(dst), mac, None)
 }
 
 /// The group that an address's owner listens to (RFC 4291, section 2.7.1).
@@ -85,7 +88,7 @@ mod tests {
     const MAC: Mac = Mac([2, 0, 0, 0, 0, 1]);
 
     fn subnet(address: &str, prefix_len: u8, vlan: u16) -> Subnet {
-        Subnet { vlan, address: address.parse().unwrap(), prefix_len }
+        Subnet { tags: Vlan::customer(vlan).into_iter().collect(), address: address.parse().unwrap(), prefix_len }
     }
 
     #[test]
@@ -125,5 +128,20 @@ mod tests {
         assert_eq!(solicitation.dst, "ff02::1:ff00:2".parse::<Ipv6Addr>().unwrap());
         assert_eq!((solicitation.src, solicitation.link_layer), ("fe80::1".parse().unwrap(), Some(MAC)));
         assert_eq!(questions(&monitor, &[], MAC).len(), 3);
+    }
+
+    #[test]
+    fn the_narrowest_subnet_asks_with_all_its_tags() {
+        let target = [10, 0, 5, 9].into();
+        let monitor = ArpMonitoring { ip_targets: vec![target], ..ArpMonitoring::default() };
+        let tags = vec![Vlan { protocol: ethertype::QINQ, tci: 100 }, Vlan { protocol: ethertype::VLAN, tci: 5 }];
+        let nested = Subnet { tags: tags.clone(), ..subnet("10.0.5.1", 24, 0) };
+        let subnets = [subnet("10.0.0.1", 8, 0), nested, subnet("10.0.5.2", 24, 7), subnet("10.0.0.1", 16, 0)];
+        let question = questions(&monitor, &subnets, MAC).remove(0);
+        let (frame, ids) = Frame::parse(&question).unwrap().without_tags();
+        assert_eq!(ids, [100, 5]);
+        assert_eq!(question[12..14], ethertype::QINQ.to_be_bytes());
+        let asked = Arp::decode(frame.payload()).unwrap();
+        assert_eq!((asked.sender_ip, asked.target_ip), ([10, 0, 5, 1].into(), target));
     }
 }

@@ -1,7 +1,7 @@
 //! What proves that a member works, and what follows when nothing does.
 
 use nicteam_team::{ArpAllTargets, ArpMonitoring, ArpValidate, Config, Event, LinkState, Mode, Subnet, Team, Time};
-use nicteam_wire::Mac;
+use nicteam_wire::{Mac, Vlan, ethertype, tagged};
 use proptest::prelude::*;
 
 use crate::world::{INTERVAL, MAC, World, arp_reply, id, monitor};
@@ -117,7 +117,7 @@ fn the_primary_takes_over_when_it_is_heard_of() {
         Time::ZERO,
     )
     .unwrap();
-    let subnet = Subnet { vlan: 0, address: "10.0.0.1".parse().unwrap(), prefix_len: 24 };
+    let subnet = Subnet { tags: Vec::new(), address: "10.0.0.1".parse().unwrap(), prefix_len: 24 };
     world.team.handle_subnets(vec![subnet]);
     world.join("m0", true);
     world.join("m1", true);
@@ -265,5 +265,34 @@ proptest! {
         frame.extend(ends);
         world.team.handle_frame(id(place), &frame, world.now);
         prop_assert!(world.team.poll_effect().is_none());
+    }
+}
+
+#[test]
+fn a_target_in_a_vlan_answers_there_and_nowhere_else() {
+    let tag = |protocol, tci| Vlan { protocol, tci };
+    let (outer, inner) = (tag(ethertype::QINQ, 100), tag(ethertype::VLAN, 5));
+    for tags in [vec![], vec![inner], vec![outer, inner]] {
+        let mut world = World::new(Mode::ActiveBackup, validating(ArpValidate::All, &[TARGET]));
+        let address = "10.0.0.1".parse().unwrap();
+        world.team.handle_subnets(vec![Subnet { tags: tags.clone(), address, prefix_len: 24 }]);
+        world.run_to(5_000);
+        assert_eq!(world.states(), [Up, Up], "{tags:?}");
+        // From now on it answers in another VLAN, with a priority in the tag or without.
+        world.targets.clear();
+        let reply = arp_reply(TARGET.parse().unwrap(), address);
+        for wrong in [vec![inner, inner], vec![tag(ethertype::VLAN, 6)], vec![outer]] {
+            let frame = tagged(reply.clone(), &wrong);
+            let until = world.now.as_nanos() / 1_000_000 + 3_000;
+            run_with(&mut world, &frame, until);
+            assert_eq!(world.states().iter().filter(|state| **state == Up).count(), 0, "{tags:?} {wrong:?}");
+        }
+        let mut right = tagged(reply, &tags);
+        if !tags.is_empty() {
+            right[14] |= 0xe0;
+        }
+        let until = world.now.as_nanos() / 1_000_000 + 3_000;
+        run_with(&mut world, &right, until);
+        assert!(world.states().contains(&Up), "{tags:?}");
     }
 }

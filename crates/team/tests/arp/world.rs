@@ -63,7 +63,8 @@ impl World {
         let cables = BTreeMap::new();
         let mut world =
             World { team, now: Time::ZERO, cables, floods: true, targets, probes: Vec::new(), events: Vec::new() };
-        let subnet = |address: &str, prefix_len| Subnet { vlan: 0, address: address.parse().unwrap(), prefix_len };
+        let subnet =
+            |address: &str, prefix_len| Subnet { tags: Vec::new(), address: address.parse().unwrap(), prefix_len };
         world.team.handle_subnets(vec![subnet("10.0.0.1", 24), subnet("fe80::1", 64)]);
         world.join("m0", true);
         world.join("m1", true);
@@ -103,7 +104,7 @@ impl World {
     pub fn receive(&mut self, place: usize, frame: &[u8]) {
         self.cables.get_mut(&id(place)).unwrap().traffic.rx_frames += 1;
         let listens = self.team.listens();
-        let heard = match Frame::parse_untagged(frame).unwrap().ethertype() {
+        let heard = match Frame::parse(frame).unwrap().without_tags().0.ethertype() {
             ethertype::ARP => listens.arp,
             ethertype::IPV6 => listens.neighbours,
             _ => false,
@@ -178,18 +179,23 @@ impl World {
     }
 }
 
-/// What the target of a question says.
+/// What the target of a question says, behind the same tags.
 fn answer(question: &[u8], targets: &[IpAddr]) -> Option<Vec<u8>> {
-    let frame = Frame::parse_untagged(question).unwrap();
+    let (frame, ids) = Frame::parse(question).unwrap().without_tags();
     assert_eq!(frame.src(), MAC);
-    if frame.ethertype() == ethertype::ARP {
+    let mut answer = if frame.ethertype() == ethertype::ARP {
         let arp = Arp::decode(frame.payload()).unwrap();
-        return targets.contains(&arp.target_ip.into()).then(|| arp_reply(arp.target_ip.into(), arp.sender_ip.into()));
-    }
-    let asked = Ndisc::decode(frame.payload()).unwrap();
-    let kind = NdiscKind::Advertisement { router: false, solicited: true, overrides: true };
-    let answer = Ndisc { src: asked.target, dst: asked.src, target: asked.target, link_layer: Some(TARGET_MAC), kind };
-    targets.contains(&asked.target.into()).then(|| answer.frame(MAC, TARGET_MAC, None))
+        targets.contains(&arp.target_ip.into()).then(|| arp_reply(arp.target_ip.into(), arp.sender_ip.into()))
+    } else {
+        let asked = Ndisc::decode(frame.payload()).unwrap();
+        let kind = NdiscKind::Advertisement { router: false, solicited: true, overrides: true };
+        let (src, dst, target) = (asked.target, asked.src, asked.target);
+        let answer = Ndisc { src, dst, target, link_layer: Some(TARGET_MAC), kind };
+        targets.contains(&asked.target.into()).then(|| answer.frame(MAC, TARGET_MAC, None))
+    }?;
+    let tags = question[12..12 + 4 * ids.len()].iter().copied();
+    answer.splice(12..12, tags);
+    Some(answer)
 }
 
 /// "`from` is at [`TARGET_MAC`]."
