@@ -64,7 +64,7 @@ enum policy {
 
 #define MEMBER_DELIVER 1 /* what it receives goes to the team's stack */
 #define MEMBER_REWRITE 2 /* it sends with other addresses */
-#define MEMBER_OWN 4	 /* of what it receives, what is sent to `own` goes to the team's stack */
+#define MEMBER_OWN 4	 /* what is sent to `own` goes to the team's stack with the team's address */
 
 /* Both addresses of a frame, the destination first, as on the wire. */
 struct macs {

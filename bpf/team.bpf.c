@@ -268,7 +268,7 @@ static __always_inline int take_own(struct __sk_buff *skb, const struct plan *pl
 	__u8 copy[ETH_ALEN];
 	const __u8 *dst = header(skb, 0, copy, sizeof(copy));
 
-	if (!(member->flags & MEMBER_OWN) || !dst || !same_mac(dst, member->own))
+	if (!dst || !same_mac(dst, member->own))
 		return 0;
 	return !bpf_skb_store_bytes(skb, 0, plan->team, ETH_ALEN, 0);
 }
@@ -293,7 +293,10 @@ int member_ingress(struct __sk_buff *skb)
 
 	if (!sums)
 		return TC_ACT_SHOT;
-	if (!(plan->members[place].flags & MEMBER_DELIVER) && !take_own(skb, plan, place)) {
+	__u32 flags = plan->members[place].flags;
+	int taken = flags & MEMBER_OWN && take_own(skb, plan, place);
+
+	if (!taken && !(flags & MEMBER_DELIVER)) {
 		sums->rx_drops++;
 		return TC_ACT_SHOT;
 	}

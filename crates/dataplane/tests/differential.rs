@@ -151,6 +151,7 @@ fn receiving_is_the_plans() {
     plan.members[1].receive = Receive::Drop;
     let (own, team) = (Mac([2, 0, 0, 0, 8, 2]), Mac([2, 0, 0, 0, 8, 1]));
     plan.members[2].receive = Receive::Own { own, team };
+    plan.members[4].receive = Receive::DeliverAnd { own, team };
     plan.members.remove(3);
     rig.dataplane.apply(&plan).unwrap();
     let mut frames = frames(4, 2 * FRAMES);

@@ -164,7 +164,7 @@ const KNOWN: &[Known] = &[
         is: |difference| match difference.option {
             "ad_select" => matches!(difference.value.trim(), "3" | "actor_port_prio"),
             "actor_port_prio" | "coupled_control" | "lacp_strict" | "broadcast_neighbor" | "aggregate_wait"
-            | "wait_to_restore" | "lacp_lease" => true,
+            | "wait_to_restore" | "lacp_lease" | "rlb_ipv6" => true,
             _ => false,
         },
     },

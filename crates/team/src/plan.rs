@@ -88,6 +88,14 @@ pub enum Receive {
     Deliver,
     /// They are dropped and counted: the member is a standby or not up.
     Drop,
+    /// The same, and those for another address, a lost member's, with the
+    /// team's address in its place (balance-alb: the active member).
+    DeliverAnd {
+        /// The other address.
+        own: Mac,
+        /// The team's.
+        team: Mac,
+    },
     /// Those for the member's own address go to the team's stack, with the
     /// team's address in its place; all others are dropped and counted
     /// (balance-alb: a member that is not the active one).
@@ -216,7 +224,10 @@ impl Plan {
         }
         match self.member(member).map(|line| line.receive) {
             Some(Receive::Deliver) => Verdict::ToTeam,
-            Some(Receive::Own { own, team }) if frame.dst() == own => Verdict::ToTeamAs(team),
+            Some(Receive::Own { own, team } | Receive::DeliverAnd { own, team }) if frame.dst() == own => {
+                Verdict::ToTeamAs(team)
+            }
+            Some(Receive::DeliverAnd { .. }) => Verdict::ToTeam,
             Some(Receive::Own { .. } | Receive::Drop) | None => Verdict::Drop,
         }
     }

@@ -141,6 +141,14 @@ impl Shell {
         }
     }
 
+    /// Lets a member take every frame, or no more than the team device wants.
+    pub(super) fn take_all(&mut self, id: MemberId, on: bool) -> Result<(), Error> {
+        match self.members.iter().find(|member| member.port.id == id) {
+            Some(member) => member.take_all(&mut self.netlink, on || self.takes_all),
+            None => Ok(()),
+        }
+    }
+
     /// Tells the team which multicast groups its stack has joined.
     pub(super) fn read_groups(&mut self) {
         let groups = multicast::groups(self.device.index).unwrap_or_else(|error| {

@@ -226,6 +226,11 @@ impl Shell {
                     self.tell(set);
                     Ok(())
                 }
+                Effect::TakeAll { member, on } => {
+                    let set = self.take_all(member, on);
+                    self.tell(set);
+                    Ok(())
+                }
                 Effect::ReadLoads => {
                     read_loads = true;
                     Ok(())

@@ -290,7 +290,7 @@ impl Plan {
         for line in &plan.members {
             own.members[line.id.index()] = member(line);
             own.set_queue(line);
-            if let Receive::Own { team, .. } = line.receive {
+            if let Receive::Own { team, .. } | Receive::DeliverAnd { team, .. } = line.receive {
                 own.team = padded(team);
             }
         }
@@ -348,6 +348,10 @@ fn member(line: &nicteam_team::PlanMember) -> PlanMember {
         Receive::Deliver => own.flags |= MEMBER_DELIVER,
         Receive::Own { own: mac, .. } => {
             own.flags |= MEMBER_OWN;
+            own.own = padded(mac);
+        }
+        Receive::DeliverAnd { own: mac, .. } => {
+            own.flags |= MEMBER_DELIVER | MEMBER_OWN;
             own.own = padded(mac);
         }
         Receive::Drop => {}

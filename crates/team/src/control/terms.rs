@@ -91,6 +91,8 @@ pub enum TimerReason {
     Rebalance,
     /// balance-alb: clients are told their members.
     ClientUpdate,
+    /// balance-alb: the active member need not hear a lost one's address any more.
+    Inheritance,
     /// LACP: see [`crate::lacp::Lacp::poll_timeout`] of [`crate::Team::lacp`] for what.
     Lacp,
 }
@@ -115,6 +117,13 @@ pub enum Effect {
         member: Option<MemberId>,
         /// The address.
         mac: Mac,
+    },
+    /// Let a member's device take every frame, or those for it alone as before.
+    TakeAll {
+        /// Whose.
+        member: MemberId,
+        /// Every frame.
+        on: bool,
     },
     /// Read the multicast groups of the team's stack and call [`crate::Team::handle_groups`].
     ReadGroups,

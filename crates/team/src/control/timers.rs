@@ -7,7 +7,7 @@ use crate::{MAX_MEMBERS, MemberId, TimerReason};
 pub(super) type Timers = crate::timers::Timers<TimerReason, LINES>;
 
 /// Lines before those of the members.
-const FIXED: usize = 8;
+const FIXED: usize = 9;
 /// One line for each reason that can be.
 const LINES: usize = FIXED + 2 * MAX_MEMBERS;
 
@@ -22,6 +22,7 @@ impl Reason<LINES> for TimerReason {
             TimerReason::Rebalance => 5,
             TimerReason::ClientUpdate => 6,
             TimerReason::Lacp => 7,
+            TimerReason::Inheritance => 8,
             TimerReason::UpDelay(member) => FIXED + member.index(),
             TimerReason::DownDelay(member) => FIXED + MAX_MEMBERS + member.index(),
         }
@@ -37,6 +38,7 @@ impl Reason<LINES> for TimerReason {
             5 => Some(TimerReason::Rebalance),
             6 => Some(TimerReason::ClientUpdate),
             7 => Some(TimerReason::Lacp),
+            8 => Some(TimerReason::Inheritance),
             _ if line < FIXED + MAX_MEMBERS => MemberId::new(line - FIXED).map(TimerReason::UpDelay),
             _ => MemberId::new(line - FIXED - MAX_MEMBERS).map(TimerReason::DownDelay),
         }

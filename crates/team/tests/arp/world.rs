@@ -138,6 +138,7 @@ impl World {
                     Effect::Apply(_)
                     | Effect::SetCarrier(_)
                     | Effect::SetMac { .. }
+                    | Effect::TakeAll { .. }
                     | Effect::ReadGroups
                     | Effect::ReadLoads => {}
                 }

@@ -105,10 +105,56 @@ fn a_new_active_member_swaps_addresses_and_teaches_the_switch() {
     let macs: Vec<Mac> = (0..3).map(|place| world.team.device_mac(id(place))).collect();
     assert_eq!(macs, [member_mac(1), MAC, member_mac(2)]);
     assert_eq!((world.macs[&id(0)], world.macs[&id(1)]), (member_mac(1), MAC));
-    assert_eq!(world.sent(), [(id(1), learning_packet(MAC, None))]);
+    // What is still sent to the second's old address, now the first's, comes to it, too.
+    let taught = [(id(1), learning_packet(MAC, None)), (id(1), learning_packet(member_mac(1), None))];
+    assert_eq!(world.sent(), taught);
     let own = |place: usize| world.plan.members[place].receive;
     assert_eq!(own(2), Receive::Own { own: member_mac(2), team: MAC });
-    assert_eq!((own(0), own(1)), (Receive::Drop, Receive::Deliver));
+    assert_eq!((own(0), own(1)), (Receive::Drop, Receive::DeliverAnd { own: member_mac(1), team: MAC }));
+}
+
+/// Whom the devices were told to hear everything, or no more, since the last call.
+fn takes_all(world: &mut World) -> Vec<(usize, bool)> {
+    let taken = |(_, effect): (nicteam_team::Time, Effect)| match effect {
+        Effect::TakeAll { member, on } => Some((member.index(), on)),
+        _ => None,
+    };
+    std::mem::take(&mut world.log).into_iter().filter_map(taken).collect()
+}
+
+#[test]
+fn the_active_member_hears_a_lost_ones_address_for_ten_seconds() {
+    let mut world = world(config(Mode::BalanceAlb), 4);
+    let heard = |world: &World| match world.plan.members[0].receive {
+        Receive::DeliverAnd { own, .. } => Some(own),
+        _ => None,
+    };
+    world.hint(id(2), false);
+    assert!(world.log.iter().any(|(_, effect)| {
+        *effect == Effect::Transmit { member: id(0), frame: learning_packet(member_mac(2), None) }
+    }));
+    assert_eq!((heard(&world), takes_all(&mut world)), (Some(member_mac(2)), vec![(0, true)]));
+    world.run(ms(6_000));
+    world.hint(id(3), false);
+    assert_eq!((heard(&world), takes_all(&mut world)), (Some(member_mac(3)), vec![]), "of two the last");
+    world.run(ms(9_999));
+    assert_eq!(heard(&world), Some(member_mac(3)));
+    world.run(ms(1));
+    assert_eq!((heard(&world), takes_all(&mut world)), (None, vec![(0, false)]));
+    world.hint(id(2), true);
+    world.hint(id(2), false);
+    world.sent();
+    world.hint(id(2), true);
+    let taught = (id(2), learning_packet(member_mac(2), None));
+    assert!(world.sent().contains(&taught), "its switch hears at once that it is back");
+    assert_eq!(heard(&world), None);
+    world.hint(id(2), false);
+    takes_all(&mut world);
+    world.hint(id(0), false);
+    assert_eq!(takes_all(&mut world), [(0, false), (1, true)], "the next active member hears");
+    let mut tlb = World::with_members(config(Mode::BalanceTlb), &[true, true]);
+    tlb.hint(id(1), false);
+    assert_eq!((heard(&tlb), takes_all(&mut tlb)), (None, vec![]));
 }
 
 #[test]

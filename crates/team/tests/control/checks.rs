@@ -70,7 +70,13 @@ fn standby_members_are_deaf(world: &World, now: &Seen) {
             Mode::BalanceTlb | Mode::BalanceAlb => now.active(mode) == Some(line.id),
             _ => now.state(line.id) != Some(LinkState::Down),
         };
-        assert_eq!(line.receive == Receive::Deliver, hears, "{}: {now:?}", line.id);
+        let delivers = matches!(line.receive, Receive::Deliver | Receive::DeliverAnd { .. });
+        assert_eq!(delivers, hears, "{}: {now:?}", line.id);
+        if let Receive::DeliverAnd { own, .. } = line.receive {
+            // It is a lost member's, and nobody else has it.
+            let owners: Vec<_> = world.macs.iter().filter(|(_, mac)| **mac == own).map(|(id, _)| *id).collect();
+            assert!(mode == Mode::BalanceAlb && owners.iter().all(|id| !live(now).contains(id)), "{own}: {now:?}");
+        }
         // Of one that has just joined no address is known yet.
         let own = mode == Mode::BalanceAlb && line.rewrite.src.is_some() && live(now).contains(&line.id);
         assert_eq!(matches!(line.receive, Receive::Own { .. }), own, "{}: {now:?}", line.id);

@@ -81,6 +81,10 @@ impl Team {
             Some(at) => self.timers.set(TimerReason::ClientUpdate, at),
             None => self.timers.stop(TimerReason::ClientUpdate),
         }
+        match self.balancer.inherits_until() {
+            Some(at) => self.timers.set(TimerReason::Inheritance, at),
+            None => self.timers.stop(TimerReason::Inheritance),
+        }
     }
 
     /// A deadline of the two modes has come.
@@ -95,6 +99,10 @@ impl Team {
         }
         if due.contains(&TimerReason::ClientUpdate) {
             self.balancer.update_clients(now);
+        }
+        if due.contains(&TimerReason::Inheritance) {
+            self.balance(now, Balancer::follow);
+            self.update_plan();
         }
         self.send_waiting();
     }

@@ -6,6 +6,7 @@
 
 mod addresses;
 mod events;
+mod inherit;
 mod resolution;
 mod rlb;
 mod tlb;
@@ -15,6 +16,7 @@ use std::time::Duration;
 use nicteam_wire::{Mac, Vlan, learning_packet};
 
 use self::addresses::Addresses;
+use self::inherit::Inherited;
 use self::rlb::Rlb;
 use self::tlb::{Channel, Tlb};
 use super::{Effect, Members};
@@ -33,6 +35,9 @@ pub(super) struct Balancer {
     channels: Vec<Channel>,
     /// Who was active when addresses were given last.
     active: Option<MemberId>,
+    /// balance-alb: a lost member's address, and who hears what is sent to it.
+    inherited: Option<Inherited>,
+    hears: Option<MemberId>,
     /// VLANs above the team, without 0.
     vlans: Vec<u16>,
     /// Frames that wait until the plan is in force.
@@ -100,7 +105,8 @@ impl Balancer {
         if self.channels.iter().any(|channel| !has(&before, channel.id)) {
             self.rlb.rebalance(&self.channels, at.now);
         }
-        let effects = match at.active {
+        let lost = before.iter().map(|channel| channel.id).rfind(|&id| !has(&self.channels, id));
+        let mut effects = match at.active {
             Some(active) if self.active != Some(active) => {
                 let changed = self.addresses.give_team(active, self.active, at.team);
                 self.active = Some(active);
@@ -108,6 +114,7 @@ impl Balancer {
             }
             _ => Vec::new(),
         };
+        effects.extend(self.inherit(lost, at));
         if !at.config.rlb_ipv6 {
             let told = self.rlb.give_up_ipv6(at.active, &self.addresses);
             self.outbox.extend(told);
@@ -165,7 +172,7 @@ impl Balancer {
     /// from every member.)
     pub(super) fn receive(&self, config: &Config, team: Mac, id: MemberId, active: bool) -> Receive {
         match self.addresses.of(id) {
-            _ if active => Receive::Deliver,
+            _ if active => self.receive_as_active(team),
             Some(own) if config.mode == Mode::BalanceAlb && self.is_live(id) => Receive::Own { own, team },
             _ => Receive::Drop,
         }
@@ -200,7 +207,13 @@ impl Balancer {
 
     /// A member teaches its switch its address (`alb_send_learning_packets`).
     fn teach(&mut self, id: MemberId) {
-        let Some(mac) = self.addresses.of(id) else { return };
+        if let Some(mac) = self.addresses.of(id) {
+            self.teach_as(id, mac);
+        }
+    }
+
+    /// A member teaches its switch this address.
+    fn teach_as(&mut self, id: MemberId, mac: Mac) {
         let vlans = std::iter::once(None).chain(self.vlans.iter().map(|&vlan| Vlan::customer(vlan)));
         self.outbox.extend(vlans.map(|vlan| (id, learning_packet(mac, vlan))));
     }
