@@ -1,19 +1,24 @@
 //! Options that speak of members, `active_slave` and `queue_id`: the kernel's bond
-//! with three cables, one of them pulled, against a [`Team`] with the same.
+//! with three cables, one of them mostly pulled, against a [`Team`] with the same.
 //!
 //! What differs on purpose stands in `docs/kernel-differences.md`.
 
-use nicteam_oracle::frames::Random;
+use std::path::Path;
+
+use nicteam_oracle::frames::{self, Random};
 use nicteam_oracle::protocol::Request;
-use nicteam_oracle::{Bench, Guest, seed};
-use nicteam_team::{Config, ConfigError, Duplex, MemberLink, Mode, Team, TeamError, Time};
-use nicteam_wire::Mac;
+use nicteam_oracle::{Bench, Guest, Image, Way, seed};
+use nicteam_team::{Action, Config, ConfigError, Duplex, MemberLink, Mode, PlanState, Team, TeamError, Time};
+use nicteam_wire::{Frame, Mac};
 
 const AGENT: &str = env!("CARGO_BIN_EXE_nicteam-oracle-agent");
 const MEMBERS: usize = 3;
+/// The guest sees the files of the host.
+const TC: &str = "/usr/sbin/tc";
 /// The member whose cable is pulled.
 const DOWN: usize = 2;
 const TRIALS: usize = 60;
+const FRAMES: usize = 200;
 
 const EPERM: i32 = 1;
 const EACCES: i32 = 13;
@@ -90,6 +95,54 @@ fn queue_id_is_taken_and_refused_as_in_the_kernel() {
     assert!(differences.is_empty(), "seed {}:\n{}", seed(), differences.join("\n"));
 }
 
+/// The kernel's frames are marked as a user marks them, by a filter of the bond.
+#[test]
+fn marked_frames_leave_as_in_the_kernel() {
+    if !Path::new(TC).exists() {
+        eprintln!("SKIPPED: marked_frames_leave_as_in_the_kernel: no {TC}; install iproute2");
+        return;
+    }
+    let Some(mut guest) = nicteam_oracle::guest(AGENT) else { return };
+    let modules = ["sch_ingress", "cls_matchall", "act_skbedit"].map(str::to_owned).into();
+    let folder = Image::obtain().unwrap().modules;
+    guest.must(Request::Load { folder, modules });
+    let frames: Vec<Vec<u8>> = frames::frames(seed(), FRAMES).into_iter().map(|frame| frame.bytes).collect();
+    let mut differences = Vec::new();
+    for mode in [Mode::BalanceRr, Mode::ActiveBackup, Mode::BalanceXor] {
+        let options = [("mode", mode.name()), ("miimon", "20")];
+        let bench = Bench::new(&mut guest, &options, MEMBERS);
+        Bench::keep(&mut guest, frames.clone());
+        let (mut team, mut state) = (team_with(&options, &[true; MEMBERS]), PlanState::new(0));
+        for queue_id in ["a1:1", "a2:3"] {
+            guest.set_option(Bench::BOND, "queue_id", queue_id).unwrap();
+            set(&mut team, "queue_id", queue_id).unwrap();
+        }
+        tc(&mut guest, "qdisc add dev bond0 clsact");
+        for queue in [1, 3, 2] {
+            let mark = format!("action skbedit queue_mapping {queue} pass");
+            tc(&mut guest, &format!("filter add dev bond0 egress matchall {mark}"));
+            let departures = bench.send(&mut guest, Way::Sent);
+            tc(&mut guest, "filter del dev bond0 egress");
+            for (bytes, &left) in frames.iter().zip(&departures.members) {
+                let planned = team.plan().choose_queued(queue, &Frame::parse(bytes).unwrap(), &mut state);
+                let planned = if let Action::Send(members) = planned { members.bits() } else { 0 };
+                if left != planned {
+                    differences.push(format!("{mode}, queue {queue}: kernel {left:b}, ours {planned:b}: {bytes:02x?}"));
+                }
+            }
+        }
+        bench.remove(&mut guest);
+    }
+    eprintln!("queues against Linux {}: {} frames a mode, {} differ", guest.kernel(), 3 * FRAMES, differences.len());
+    assert!(differences.is_empty(), "seed {}:\n{}", seed(), differences[..differences.len().min(5)].join("\n"));
+}
+
+/// Runs `tc` in the guest.
+fn tc(guest: &mut Guest, arguments: &str) {
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    guest.run(TC, &arguments).unwrap_or_else(|refusal| panic!("tc {arguments:?}: {refusal}"));
+}
+
 /// A bond whose last member has lost its cable, and knows it.
 fn pulled(guest: &mut Guest, options: &[(&str, &str)]) -> Bench {
     let bench = Bench::new(guest, options, MEMBERS);
@@ -108,11 +161,16 @@ fn pause() -> bool {
 
 /// A team with the same members, in the same state.
 fn team(options: &[(&str, &str)]) -> Team {
+    team_with(options, &std::array::from_fn::<bool, MEMBERS, _>(|member| member != DOWN))
+}
+
+/// A team whose members have these carriers.
+fn team_with(options: &[(&str, &str)], carriers: &[bool]) -> Team {
     let mut config = Config::default();
     options.iter().for_each(|(name, value)| config.set(name, value).unwrap());
     let mut team = Team::new(config, Mac([2, 0, 0, 0, 0, 1]), Time::ZERO).unwrap();
-    for member in 0..MEMBERS {
-        let link = MemberLink { carrier: member != DOWN, speed_mbps: Some(10_000), duplex: Some(Duplex::Full) };
+    for (member, &carrier) in carriers.iter().enumerate() {
+        let link = MemberLink { carrier, speed_mbps: Some(10_000), duplex: Some(Duplex::Full) };
         team.add_member(&format!("a{member}"), link, Time::ZERO).unwrap();
         while team.poll_effect().is_some() {}
     }
