@@ -94,7 +94,7 @@ struct plan {
 	__u8 team[8];		  /* the team's address, and two zeros */
 	__u8 table[MAX_BUCKETS];  /* places */
 	struct plan_member members[MAX_MEMBERS];
-	__u64 lease_ns; /* how long it is executed without its process; with CHOOSE_LEASED */
+	__u64 lease_ns; /* how long it is executed (CHOOSE_LEASED), or punts, without its process; 0: for ever */
 	__u8 queues[QUEUES]; /* by queue: one more than the place it leaves by; 0: as `choose` says */
 };
 

@@ -86,7 +86,7 @@ static __always_inline int send(struct __sk_buff *skb, const struct plan *plan, 
  * One function for both, so that the hash is in the program once: the verifier's
  * walk through it takes most of the time in which a team is set up.
  */
-static __always_inline int send_by_hash(struct __sk_buff *skb, const struct plan *plan)
+static __always_inline int send_by_hash(struct __sk_buff *skb, const struct plan *plan, __u32 slot)
 {
 	__u32 number = 0, bucket = MAX_BUCKETS, place = plan->other;
 	int own = 0, hashed = 1, balanced = 1;
@@ -94,8 +94,10 @@ static __always_inline int send_by_hash(struct __sk_buff *skb, const struct plan
 	if (plan->choose == CHOOSE_BALANCE) {
 		enum kind kind = frame_kind(skb, plan, &number, &own);
 
+		/* Without a process that answers, it leaves as it is, and says the team's address. */
 		if (own && ((kind == KIND_ARP && plan->balance & BALANCE_PUNT) ||
-			    (kind == KIND_NDISC && plan->balance & BALANCE_PUNT_ND)))
+			    (kind == KIND_NDISC && plan->balance & BALANCE_PUNT_ND)) &&
+		    !(plan->lease_ns && lease_is_over(slot)))
 			return TC_ACT_OK;
 		balanced = kind == KIND_BALANCED;
 		hashed = balanced && !(plan->balance & BALANCE_DESTINATION);
@@ -235,7 +237,7 @@ choose:
 		/* fall through */
 	case CHOOSE_HASH:
 	case CHOOSE_BALANCE:
-		return send_by_hash(skb, plan);
+		return send_by_hash(skb, plan, slot);
 	case CHOOSE_ROUND_ROBIN:
 		return send_in_turn(skb, plan);
 	case CHOOSE_ALL:

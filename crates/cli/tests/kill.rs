@@ -128,6 +128,41 @@ fn a_killed_team_forwards_on_and_is_taken_over() {
     }
 }
 
+/// Its process answers ARP and neighbour discovery; without it they leave by the active member.
+#[test]
+fn a_killed_balance_alb_team_is_found_by_those_who_have_not_met_it() {
+    if !may_make_networks() {
+        return;
+    }
+    if let (Kind::Packet, Some(reason)) = nicteam_dataplane::probe() {
+        eprintln!("SKIPPED: no eBPF dataplane: {reason}");
+        return;
+    }
+    let (mut host, mut switch, mut far) = (Host::new(), Host::quiet(), Host::new());
+    switch.netlink.add_bridge("br0").unwrap();
+    let bridge = switch.index("br0");
+    for (index, (device, port)) in [("eth0", "s0"), ("eth1", "s1"), ("eth0", "s2")].into_iter().enumerate() {
+        let end = if port == "s2" { &mut far } else { &mut host };
+        cable(end, device, &mut switch, port, 1000 + 2 * index as u32);
+        let port = switch.index(port);
+        switch.netlink.set_master(port, Some(bridge)).unwrap();
+    }
+    switch.set_up("br0", true);
+    let addresses = |n: u8| [(format!("10.1.0.{n}"), 24), (format!("10.2.0.{n}"), 24), (format!("fd02::{n}"), 64)];
+    let add = |host: &mut Host, device: &str, n: u8| {
+        let addresses = addresses(n);
+        host.address(device, &addresses.each_ref().map(|(address, prefix)| (address.as_str(), *prefix)));
+    };
+    let members = ["eth0", "eth1"].map(str::to_owned);
+    let mut killed = TeamProcess::start(&host, "team0", &members, &["--mode", "balance-alb", "--dataplane", "bpf"]);
+    add(&mut host, "team0", 1);
+    add(&mut far, "eth0", 2);
+    assert_reach(&host, &far, "10.1.0.1", "10.1.0.2");
+    killed.kill();
+    assert_reach(&far, &host, "10.2.0.2", "10.2.0.1");
+    assert_reach(&host, &far, "fd02::1", "fd02::2");
+}
+
 #[test]
 fn a_killed_packet_team_is_taken_over_and_gives_its_members_back() {
     if !may_make_networks() {

@@ -5,13 +5,14 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::hosts::{TeamHost, bpf, pair, pair_plan};
-use common::{id, ids, may_run_bpf};
+use common::{counters, id, ids, may_run_bpf};
 use nicteam_dataplane::{BpfDataplane, Dataplane};
 use nicteam_sys::packet::{Batch, PacketSocket};
+use nicteam_team::balance::{Eligible, Number, Punt};
 use nicteam_team::lacp::Answer;
-use nicteam_team::{Choose, HashPolicy, Plan};
+use nicteam_team::{Balance, Choose, HashPolicy, Plan};
 use nicteam_testnet::eventually;
-use nicteam_wire::{LacpState, Lacpdu, Mac, PortInfo, SlowPdu};
+use nicteam_wire::{Arp, LacpState, Lacpdu, Mac, PortInfo, SlowPdu};
 
 /// A process that has not renewed its lease for so long is spoken for.
 const STALLED: Duration = Duration::from_millis(400);
@@ -226,4 +227,36 @@ fn a_successor_remembers_what_belongs_to_the_same_device() {
     assert_eq!(next.remembered().unwrap(), []);
     drop(next);
     assert_eq!(a.run(|| bpf(&a.team)).remembered().unwrap(), []);
+}
+
+#[test]
+fn what_nobody_takes_any_more_leaves_by_the_active_member() {
+    if !may_run_bpf("what_nobody_takes_any_more_leaves_by_the_active_member") {
+        return;
+    }
+    const PUNTED: u32 = 0; // TC_ACT_OK
+    const SENT: u32 = 7; // TC_ACT_REDIRECT
+    let mut bench = Bench::new(LONG);
+    let punt = Some(Punt { from: HERE, neighbours: true });
+    let (eligible, number, table) = (Eligible::Alb, Number::Destination, ids(4));
+    let balance = Balance { eligible, number, table, active: id(2), counted: true, punt };
+    let alb = Plan { lease: Some(Duration::from_millis(100)), ..pair_plan(Choose::Balance(balance)) };
+    bench.a.run(|| bench.dataplane.apply(&alb).unwrap());
+    let question = Arp::gratuitous(HERE, [10, 0, 0, 1].into()).frame(Mac::BROADCAST, HERE, None);
+    let data = [&question[..12], &[8, 0], &[0x45; 60]].concat();
+    let asked = |bench: &Bench| bench.a.run(|| bench.dataplane.dry_run_egress(&question, 1).unwrap().action);
+    let by_active = |bench: &Bench| counters(&*bench.dataplane, 2).tx_frames;
+    eventually("a question that is punted", || {
+        bench.dataplane.renew(&[]).unwrap();
+        asked(&bench) == PUNTED
+    });
+    let before = by_active(&bench);
+    eventually("a question that is sent", || asked(&bench) == SENT);
+    assert_eq!(by_active(&bench), before + 1);
+    let sent = bench.a.run(|| bench.dataplane.dry_run_egress(&data, 1).unwrap());
+    assert_eq!((sent.action, bench.dataplane.unsent().unwrap()), (SENT, 0), "the rest goes on");
+    eventually("a question that is punted again", || {
+        bench.dataplane.renew(&[]).unwrap();
+        asked(&bench) == PUNTED
+    });
 }

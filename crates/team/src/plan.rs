@@ -24,7 +24,9 @@ pub struct Plan {
     /// The members, by place: how each sends and what becomes of its frames.
     pub members: Vec<PlanMember>,
     /// For how long a dataplane that goes on without its process may send by it;
-    /// none: for ever. 802.3ad has one, for a partner has to be spoken to.
+    /// none: for ever. 802.3ad has one, for a partner has to be spoken to. Where
+    /// frames are punted (balance-alb) it goes on, and what would be punted leaves by
+    /// the active member as it is.
     pub lease: Option<Duration>,
 }
 

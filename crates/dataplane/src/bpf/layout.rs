@@ -283,7 +283,8 @@ impl Plan {
             Choose::Balance(balance) => own.set_balance(balance)?,
         }
         if let Some(lease) = plan.lease {
-            own.choose |= CHOOSE_LEASED;
+            // balance.h looks at it where it punts.
+            own.choose |= if own.choose == CHOOSE_BALANCE { 0 } else { CHOOSE_LEASED };
             // Zero would stand for none.
             own.lease_ns = saturating_ns(lease).max(1);
         }

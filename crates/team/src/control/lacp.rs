@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use nicteam_wire::Mac;
 
-use super::{Effect, Event, LinkState, MemberLink, Team};
+use super::{Effect, Event, LinkState, MemberLink, Team, balance};
 use crate::lacp::{Answer, Lacp, LacpConfig, LacpEffect, PortParams};
 use crate::{Config, LacpOptions, MemberId, MemberSet, Mode, Time, TimerReason};
 
@@ -54,7 +54,11 @@ impl Team {
 
     /// For how long the plan is good without this process.
     pub(super) fn lease(&self) -> Option<Duration> {
-        (self.config.mode == Mode::Ad).then(|| self.config.lacp.lease())
+        match self.config.mode {
+            Mode::Ad => Some(self.config.lacp.lease()),
+            Mode::BalanceAlb => Some(balance::PUNT_LEASE),
+            _ => None,
+        }
     }
 
     /// True if the member to join at this place goes on with its partner.

@@ -26,6 +26,10 @@ use crate::{Balance, Choose, Config, MemberId, Mode, Receive, Rewrite, Time};
 /// Between two deals (`BOND_TLB_REBALANCE_INTERVAL`).
 pub(super) const REBALANCE: Duration = Duration::from_secs(10);
 
+/// How long a process that takes no punted frames is waited for: the stack's own
+/// question is asked again after a second.
+pub(super) const PUNT_LEASE: Duration = Duration::from_millis(900);
+
 /// What the two modes keep beside what every team keeps.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Balancer {
