@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use nicteam_team::lacp::Reason;
-use nicteam_team::{Choose, Config, Effect, Event, LinkState, Listen, MemberId, Plan, Receive, Team, Time};
+use nicteam_team::{
+    Action, Choose, Config, Effect, Event, LinkState, Listen, MemberId, Plan, PlanState, Receive, Team, Time, Verdict,
+};
 use nicteam_wire::{Frame, Mac, SlowPdu, ethertype};
 
 use crate::world::{id, link, ms};
@@ -214,6 +216,42 @@ fn a_cut_link_leaves_the_others() {
     pair.cable(1, true);
     pair.run(ms(2500));
     assert_eq!(pair.both(), [vec![0, 1, 2], vec![0, 1, 2]]);
+}
+
+/// DPDK test_link_bonding_mode4.c, test_mode4_rx and test_mode4_tx_burst: 32
+/// destinations leave by all four members, then by the three that are left, and
+/// frames come in by these alone.
+#[test]
+fn frames_go_and_come_by_the_members_that_aggregate() {
+    let mut pair = Pair::new(&[("xmit_hash_policy", "layer2")], &[], 4);
+    pair.run(ms(2500));
+    let burst = |pair: &Pair| {
+        let mut sent = [0; 4];
+        for last in 0..32 {
+            let header = [[0, 0xff, 0, 0xff, 0, last], [2, 0, 0, 0, 0, 0xa]].concat();
+            let bytes = [&header[..], &[8, 0], &[0; 46]].concat();
+            match pair.plans[0].choose(&Frame::parse(&bytes).unwrap(), &mut PlanState::new(0)) {
+                Action::Send(members) => members.iter().for_each(|member| sent[member.index()] += 1),
+                other => panic!("{other:?}"),
+            }
+        }
+        sent
+    };
+    let heard = |pair: &Pair| {
+        let bytes = [&[2, 0, 0, 0, 0, 0xa, 0, 0xff, 0, 0xff, 0, 1, 8, 0][..], &[0; 46]].concat();
+        [0, 1, 2, 3].map(|member| pair.plans[0].receive(id(member), &Frame::parse(&bytes).unwrap()) == Verdict::ToTeam)
+    };
+    let sent = burst(&pair);
+    assert!(sent.iter().all(|count| *count > 0) && sent.iter().sum::<u32>() == 32, "{sent:?}");
+    assert_eq!(heard(&pair), [true; 4]);
+    pair.cable(0, false);
+    pair.run(ms(300));
+    let sent = burst(&pair);
+    assert!(sent[0] == 0 && sent[1..].iter().all(|count| *count > 0) && sent.iter().sum::<u32>() == 32, "{sent:?}");
+    assert_eq!(heard(&pair), [false, true, true, true]);
+    pair.cable(0, true);
+    pair.run(ms(2500));
+    assert!(burst(&pair)[0] > 0 && heard(&pair)[0]);
 }
 
 #[test]

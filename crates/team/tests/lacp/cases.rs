@@ -124,6 +124,35 @@ fn a_partner_that_restarts_is_back_at_once() {
 }
 
 #[test]
+fn an_expired_partner_is_asked_fast() {
+    let slow = |system| LacpConfig { lacp_rate: LacpRate::Slow, ..fast(system) };
+    let mut world = World::pair(slow(0), slow(1), 1);
+    world.run(ms(1000));
+    world.freeze(1);
+    world.until(ms(91_000), |net| net.status((0, 0)).receive == ReceiveState::Expired);
+    let before = world.net.status((0, 0)).counters.lacpdus_sent;
+    world.run(ms(2900));
+    assert_eq!(world.net.status((0, 0)).counters.lacpdus_sent - before, 2);
+    world.thaw(1);
+    world.until(ms(1100), |net| net.lacp(0).distributing().bits() == 1);
+}
+
+#[test]
+fn of_two_partners_the_first_is_kept_until_it_is_gone() {
+    let mut world = World::new(vec![fast(0), fast(1), fast(2)], 3);
+    world.plug((0, 0), (1, 0));
+    world.plug((0, 1), (1, 1));
+    world.run(ms(3000));
+    world.plug((0, 2), (2, 0));
+    world.run(ms(3000));
+    assert_eq!(distributing(&world, 0), 0b011);
+    world.unplug((0, 0));
+    world.unplug((0, 1));
+    world.run(ms(3000));
+    assert_eq!((distributing(&world, 0), distributing(&world, 2)), (0b100, 0b001));
+}
+
+#[test]
 fn half_duplex_and_unknown_duplex_do_not_aggregate() {
     let mut world = World::pair(LacpConfig { lacp_strict: true, ..fast(0) }, fast(1), 3);
     world.set_link((0, 0), MemberLink { duplex: Some(Duplex::Half), ..link(true, 100) });
