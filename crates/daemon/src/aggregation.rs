@@ -1,7 +1,7 @@
 //! 802.3ad at one moment, for those who look at it.
 
 use nicteam_team::Team;
-use nicteam_team::lacp::{PortStatus, Reason};
+use nicteam_team::lacp::{Lacp, PortStatus, Reason};
 use nicteam_wire::{Mac, PortInfo};
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,9 @@ pub struct Aggregator {
 pub struct PortState {
     /// Number of its aggregator.
     pub aggregator: Option<u16>,
+    /// State of its receive machine: `current`, `expired`, `defaulted`, `port disabled` or `lacp disabled`.
+    #[serde(default)]
+    pub receive: String,
     /// State of its mux machine: `detached`, `waiting`, `attached`, `collecting` or `distributing`.
     pub mux: String,
     /// Why it does not aggregate, or what is wrong though it does.
@@ -83,7 +86,11 @@ pub struct PortEnd {
 impl Aggregation {
     /// That of a team, if its mode is 802.3ad.
     pub(crate) fn of(team: &Team, answered: u64) -> Option<Aggregation> {
-        let lacp = team.lacp()?;
+        team.lacp().map(|lacp| Aggregation::of_lacp(lacp, answered))
+    }
+
+    /// That of an actor system.
+    pub(crate) fn of_lacp(lacp: &Lacp, answered: u64) -> Aggregation {
         let active = lacp.active_aggregator().map(|aggregator| Aggregator {
             id: aggregator.id,
             ports: aggregator.ports.iter().count(),
@@ -92,12 +99,12 @@ impl Aggregation {
             partner_system: aggregator.partner_system.to_string(),
         });
         let config = lacp.config();
-        Some(Aggregation {
+        Aggregation {
             system_priority: config.ad_actor_sys_prio,
             system: config.ad_actor_system.to_string(),
             active,
             answered,
-        })
+        }
     }
 
     /// True if a partner speaks LACP on the active aggregator.
@@ -111,6 +118,7 @@ impl PortState {
         let why_not = |reason: Reason| Problem { text: reason.to_string(), hint: reason.hint().to_owned() };
         PortState {
             aggregator: port.aggregator,
+            receive: port.receive.to_string(),
             mux: port.mux.to_string(),
             why_not: port.why_not.map(why_not),
             actor: PortEnd::of(&port.actor),

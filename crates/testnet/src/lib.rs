@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod openvswitch;
+mod patch;
 
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
@@ -16,6 +17,7 @@ use nicteam_sys::netns::{self, NetNs};
 use nicteam_sys::packet::{Batch, PacketSocket};
 
 pub use openvswitch::OpenVSwitch;
+pub use patch::Patch;
 
 /// True if the test may make networks; else it says so, and is to return.
 pub fn may_make_networks() -> bool {
@@ -125,6 +127,14 @@ pub fn loose_cable(a: &mut Host, a_name: &str, b: &mut Host, b_name: &str, index
     let end = VethEnd { name: a_name, index: Some(index), mac: None, netns: None, gso_max_segs };
     let far = VethEnd { name: b_name, index: Some(index + 1), netns: Some(b.netns.as_fd()), ..end.clone() };
     a.netlink.add_veth(&end, &far, 1500).unwrap();
+}
+
+/// Joins two devices of one host by a cable, as if both its ends were plugged into the same one.
+pub fn looped_cable(host: &mut Host, one: &str, other: &str, index: u32) {
+    let end = VethEnd { name: one, index: Some(index), mac: None, netns: None, gso_max_segs: None };
+    let far = VethEnd { name: other, index: Some(index + 1), ..end.clone() };
+    host.netlink.add_veth(&end, &far, 1500).unwrap();
+    [index, index + 1].into_iter().for_each(|index| host.netlink.set_up(index, true).unwrap());
 }
 
 /// Waits until frames pass both ways between the devices of two sockets: until

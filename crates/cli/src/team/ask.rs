@@ -73,6 +73,8 @@ pub(crate) enum Format {
     Json,
     /// As `teamdctl NAME state dump`.
     Teamdctl,
+    /// As `teamdctl NAME state`.
+    TeamdctlView,
 }
 
 /// Make a member the active one (modes active-backup, balance-tlb, balance-alb).
@@ -192,6 +194,7 @@ fn formatted(status: &TeamStatus, format: Format) -> String {
         Format::Proc => show::proc(status),
         Format::Json => show::json(status),
         Format::Teamdctl => show::teamdctl(status),
+        Format::TeamdctlView => show::teamdctl_view(status),
     }
 }
 

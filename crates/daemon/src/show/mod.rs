@@ -2,10 +2,14 @@
 
 mod proc;
 mod teamdctl;
+mod teamdctl_view;
 mod text;
+#[cfg(test)]
+mod words;
 
 pub use proc::proc;
 pub use teamdctl::teamdctl;
+pub use teamdctl_view::teamdctl_view;
 pub use text::text;
 
 use crate::TeamStatus;

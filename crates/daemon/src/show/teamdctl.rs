@@ -1,5 +1,6 @@
-//! What `teamdctl NAME state dump` prints (libteam 1.32, teamd/teamd_state.c,
-//! teamd_link_watch.c, teamd_lw_ethtool.c, teamd_runner_activebackup.c).
+//! What `teamdctl NAME state dump` prints (libteam 1.31, teamd/teamd_state.c,
+//! teamd_link_watch.c, teamd_lw_ethtool.c, teamd_runner_activebackup.c,
+//! teamd_runner_lacp.c).
 //!
 //! Keys are sorted and indented by four, as teamd's are. What teamd has and
 //! nicteam has not is as it is in a teamd without it: no D-Bus, no ZeroMQ, debug
@@ -9,7 +10,7 @@ use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Value, json};
 
-use crate::{MemberState, TeamStatus};
+use crate::{Aggregation, MemberState, PortEnd, PortState, TeamStatus};
 
 /// The document's text.
 pub fn teamdctl(status: &TeamStatus) -> String {
@@ -28,11 +29,13 @@ fn document(status: &TeamStatus) -> Value {
         document.insert("ports".to_owned(), Value::Object(ports.collect()));
     }
     let (runner, kernel_mode) = runner(status);
-    // The active-backup runner alone has a state among these.
-    if runner == "activebackup" {
-        let active_port = status.active.clone().unwrap_or_default();
-        document.insert("runner".to_owned(), json!({ "active_port": active_port }));
-    }
+    let state = match (&status.lacp, runner) {
+        (Some(lacp), _) => Some(lacp_runner(lacp, status)),
+        (None, "activebackup") => Some(json!({ "active_port": status.active.as_deref().unwrap_or_default() })),
+        // Other runners have none.
+        (None, _) => None,
+    };
+    document.extend(state.map(|state| ("runner".to_owned(), state)));
     let setup = json!({
         "daemonized": true,
         "dbus_enabled": false,
@@ -58,7 +61,7 @@ fn port(member: &MemberState, status: &TeamStatus) -> Value {
         "name": "ethtool",
         "up": up,
     });
-    json!({
+    let mut port = json!({
         "ifinfo": ifinfo(&member.mac, member.index, &member.name),
         "link": {
             "duplex": member.duplex.as_deref().unwrap_or("half"),
@@ -66,7 +69,64 @@ fn port(member: &MemberState, status: &TeamStatus) -> Value {
             "up": member.carrier,
         },
         "link_watches": { "list": { "link_watch_0": watch }, "up": up },
+    });
+    if let Some(lacp) = &member.lacp {
+        port["runner"] = lacp_port(lacp, status);
+    }
+    port
+}
+
+fn lacp_runner(lacp: &Aggregation, status: &TeamStatus) -> Value {
+    json!({
+        "active": status.option("lacp_active") == "on",
+        "fast_rate": status.option("lacp_rate") == "fast",
+        "sys_prio": lacp.system_priority,
     })
+}
+
+fn lacp_port(port: &PortState, status: &TeamStatus) -> Value {
+    json!({
+        "actor_lacpdu_info": lacpdu_info(&port.actor),
+        "aggregator": { "id": aggregator_id(port, status), "selected": is_active(port, status) },
+        "key": status.option("ad_user_port_key").parse::<u16>().unwrap_or(0),
+        "partner_lacpdu_info": lacpdu_info(&port.partner),
+        "prio": port.actor.port_priority,
+        "selected": port.aggregator.is_some(),
+        "state": port_state(port),
+    })
+}
+
+fn lacpdu_info(end: &PortEnd) -> Value {
+    json!({
+        "key": end.key,
+        "port": end.port,
+        "port_priority": end.port_priority,
+        "state": end.state,
+        "system": end.system,
+        "system_priority": end.system_priority,
+    })
+}
+
+/// teamd calls an aggregator by the interface index of the port that leads it; 0 is none.
+pub(super) fn aggregator_id(port: &PortState, status: &TeamStatus) -> u32 {
+    let same = |member: &&MemberState| {
+        port.aggregator.is_some() && member.lacp.as_ref().is_some_and(|other| other.aggregator == port.aggregator)
+    };
+    status.members.iter().find(same).map_or(0, |member| member.index)
+}
+
+/// True if the port's aggregator is the one that carries the traffic.
+pub(super) fn is_active(port: &PortState, status: &TeamStatus) -> bool {
+    let active = status.lacp.as_ref().and_then(|lacp| lacp.active.as_ref());
+    active.is_some_and(|active| port.aggregator == Some(active.id))
+}
+
+/// teamd's word for the state of the receive machine.
+pub(super) fn port_state(port: &PortState) -> &str {
+    match port.receive.as_str() {
+        heard @ ("current" | "expired" | "defaulted") => heard,
+        _ => "disabled",
+    }
 }
 
 fn ifinfo(mac: &str, index: u32, name: &str) -> Value {
@@ -74,7 +134,7 @@ fn ifinfo(mac: &str, index: u32, name: &str) -> Value {
 }
 
 /// The runner and the kernel's team mode that do what this mode does.
-fn runner(status: &TeamStatus) -> (&str, &str) {
+pub(super) fn runner(status: &TeamStatus) -> (&str, &str) {
     match status.mode.as_str() {
         "balance-rr" if status.option("packets_per_slave") == "0" => ("random", "random"),
         "balance-rr" => ("roundrobin", "roundrobin"),

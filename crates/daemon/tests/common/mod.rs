@@ -1,6 +1,8 @@
 //! What the live tests share: hosts with two cables between them, and teams on them.
 #![allow(dead_code, reason = "not every test file needs all of it")]
 
+pub mod aggregate;
+pub mod openvswitch;
 pub mod stream;
 
 use std::net::{SocketAddr, UdpSocket};

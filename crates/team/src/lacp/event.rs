@@ -4,7 +4,7 @@ use std::fmt;
 
 use nicteam_wire::Mac;
 
-use super::{ChurnState, End, MarkerId, MuxState, Reason};
+use super::{ChurnState, End, MarkerId, MuxState, Reason, ReceiveState};
 use crate::MemberId;
 
 /// What the caller is to do.
@@ -83,6 +83,18 @@ impl fmt::Display for ChurnState {
             ChurnState::Monitor => "monitoring",
             ChurnState::None => "none",
             ChurnState::Churned => "churned",
+        })
+    }
+}
+
+impl fmt::Display for ReceiveState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ReceiveState::PortDisabled => "port disabled",
+            ReceiveState::Expired => "expired",
+            ReceiveState::LacpDisabled => "lacp disabled",
+            ReceiveState::Defaulted => "defaulted",
+            ReceiveState::Current => "current",
         })
     }
 }
