@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use nicteam_impair::Impairments;
-use nicteam_record::{ConnectionSample, MemberSample, Relayed};
+use nicteam_record::{ConnectionSample, MemberSample, Port, Relayed};
 use serde::{Deserialize, Serialize};
 
 /// Number of this protocol; both sides must have the same.
@@ -44,6 +44,8 @@ pub enum Request {
     },
     /// Let the payload flow.
     Go,
+    /// Tell how the members of the teams of mode 802.3ad are.
+    Ports,
     /// Stop payload and samples.
     Stop,
 }
@@ -152,6 +154,9 @@ pub struct Done {
     /// What runs the team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dataplane: Option<String>,
+    /// Members of teams of mode 802.3ad; their host is for the lab to name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<Port>,
 }
 
 /// Counters at one moment.

@@ -167,6 +167,7 @@ fn run_one(
     let cpu_before = cpu::times()?;
     watch.until(run.duration, &inbox, progress)?;
     let cpu_after = cpu::times()?;
+    let ports = deployment.ports()?;
     // One more sample of every agent, so that the window's end lies between two.
     watch.until(run.duration + interval, &inbox, progress)?;
     deployment.call_all(&Request::Stop)?;
@@ -176,7 +177,8 @@ fn run_one(
     let busy = cpu_after.busy.saturating_sub(cpu_before.busy);
     let stolen = cpu_after.stolen.saturating_sub(cpu_before.stolen);
     let total = cpu_after.total.saturating_sub(cpu_before.total);
-    watch.record(&planned, (share(busy, total), share(stolen, total)), output)
+    let run = watch.record(&planned, (share(busy, total), share(stolen, total)), output)?;
+    Ok(record::Run { ports, ..run })
 }
 
 /// Tells what went wrong while the topology was built. That every member came up
@@ -320,6 +322,7 @@ impl Watch<'_> {
             of_limit: if limit.bps > 0.0 { delivered_bps / limit.bps } else { 0.0 },
             limit_reason: limit.reason,
             members: window.members(),
+            ports: Vec::new(),
             connections,
             relayed: window.relayed(),
             cpu: record::Cpu { busy, stolen, seconds: window.cpu() },

@@ -145,6 +145,9 @@ pub struct Run {
     pub limit_reason: String,
     /// Traffic of every member of every team.
     pub members: Vec<Member>,
+    /// Every member of the teams of mode 802.3ad as a port; empty in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<Port>,
     /// Every connection.
     pub connections: Vec<Connection>,
     /// What became of the frames on each direction of each impaired link.
@@ -206,6 +209,23 @@ pub struct Member {
     pub tx_drops: u64,
     /// Frames dropped on the way in by the team.
     pub rx_drops: u64,
+}
+
+/// A member of a team of mode 802.3ad at the end of the measured window.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Port {
+    /// Host or switch.
+    pub host: String,
+    /// Its team's device.
+    pub team: String,
+    /// The member's device.
+    pub member: String,
+    /// True if frames were sent by it.
+    pub aggregates: bool,
+    /// The partner's system, if one spoke.
+    pub partner: Option<String>,
+    /// Why it does not aggregate, or what is wrong though it does, in the words of `nicteam team show`.
+    pub why_not: Option<String>,
 }
 
 /// One TCP connection in the measured window.

@@ -1,6 +1,6 @@
 //! A run's teams with their links and counters side by side.
 
-use nicteam_record::{Link, LinkEnd, Member, Record, Run, Team, Topology};
+use nicteam_record::{Link, LinkEnd, Member, Port, Record, Run, Team, Topology};
 
 use crate::units::{link_rate, share};
 
@@ -96,6 +96,11 @@ pub(crate) fn link_at<'a>(topology: &'a Topology, node: &str, device: &str) -> O
         _ if is(&link.b) => Some((link, &link.a)),
         _ => None,
     })
+}
+
+/// A member as a port; none where its team's mode is not 802.3ad.
+pub(crate) fn port<'a>(run: &'a Run, node: &str, device: &str) -> Option<&'a Port> {
+    run.ports.iter().find(|port| port.host == node && port.member == device)
 }
 
 /// A member's counters.

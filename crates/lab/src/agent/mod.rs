@@ -71,7 +71,7 @@ impl Agent {
         match request {
             Request::AddTeam(team) => {
                 let dataplane = self.teams.add(&team, &self.output)?;
-                return Ok(Done { dataplane: Some(dataplane.to_string()) });
+                return Ok(Done { dataplane: Some(dataplane.to_string()), ..Done::default() });
             }
             Request::Relay(links) => *lock(&self.relay) = Some(Relay::start(links, &self.output)?),
             Request::FollowCarrier => {
@@ -92,6 +92,7 @@ impl Agent {
                 self.sampler = Some(Sampler::start(interval_ms, counted, self.output.clone())?);
             }
             Request::Go => self.traffic.go()?,
+            Request::Ports => return Ok(Done { ports: self.teams.ports()?, ..Done::default() }),
             Request::Stop => {
                 self.traffic.stop();
                 if let Some(sampler) = self.sampler.take() {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use nicteam_daemon::{Notice, RunningTeam, TeamSpec};
 use nicteam_dataplane::{Choice, Kind};
-use nicteam_record::MemberSample;
+use nicteam_record::{MemberSample, Port};
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::shape;
 use nicteam_team::{Config, MemberStatus};
@@ -77,6 +77,26 @@ impl Teams {
             }
         }
         Ok(())
+    }
+
+    /// How the members of the teams of mode 802.3ad are.
+    pub(crate) fn ports(&self) -> Result<Vec<Port>, Failure> {
+        let mut ports = Vec::new();
+        for team in lock(&self.running).iter() {
+            let members = team.report()?.members.into_iter().map(|member| member.status);
+            ports.extend(members.filter_map(|member| {
+                let port = member.lacp?;
+                Some(Port {
+                    host: String::new(),
+                    team: team.name().to_owned(),
+                    member: member.name,
+                    aggregates: member.active,
+                    partner: (!port.defaulted).then(|| port.partner.system.to_string()),
+                    why_not: port.why_not.map(|reason| reason.to_string()),
+                })
+            }));
+        }
+        Ok(ports)
     }
 
     /// Measures these devices, too.

@@ -8,6 +8,7 @@ use std::os::fd::AsFd;
 use std::sync::mpsc;
 
 use nicteam_dataplane::Kind;
+use nicteam_record::Port;
 use nicteam_sys::netlink::{Netlink, VethEnd};
 use nicteam_sys::netns::{self, NetNs};
 use nicteam_sys::shape::{self, Granularity};
@@ -89,6 +90,17 @@ impl Deployment {
     pub(crate) fn call_all(&mut self, request: &Request) -> Result<(), Error> {
         self.agents().try_for_each(|agent| agent.begin(request))?;
         self.agents().try_for_each(|agent| agent.finish().map(drop))
+    }
+
+    /// How the members of the teams of mode 802.3ad are, by node.
+    pub(crate) fn ports(&mut self) -> Result<Vec<Port>, Error> {
+        self.agents().try_for_each(|agent| agent.begin(&Request::Ports))?;
+        let mut all = Vec::new();
+        for agent in self.agents() {
+            let ports = agent.finish()?.ports.into_iter();
+            all.extend(ports.map(|port| Port { host: agent.node().to_owned(), ..port }));
+        }
+        Ok(all)
     }
 
     pub(super) fn node(&mut self, name: &str) -> Result<&mut Node, Error> {

@@ -1,6 +1,6 @@
 //! The links from one node to the next, and what passed over them.
 
-use nicteam_record::{Connection, Team};
+use nicteam_record::{Connection, Port, Team};
 use nicteam_team::HashPolicy;
 
 use super::Side;
@@ -54,6 +54,8 @@ pub(super) struct HopLink<'a> {
     pub(super) silent: bool,
     /// Largest IP packet, bytes.
     pub(super) mtu: u32,
+    /// Its ends as ports, the choosing one first, where teams of mode 802.3ad are.
+    pub(super) ports: [Option<&'a Port>; 2],
 }
 
 /// What the hash says of a hop.
@@ -67,6 +69,11 @@ pub(super) struct Prediction {
 }
 
 impl HopLink<'_> {
+    /// Whether LACP keeps frames from it at either end.
+    pub(super) fn stands_by(&self) -> bool {
+        self.ports.iter().flatten().any(|port| !port.aggregates)
+    }
+
     /// How full it was, 0 to 1.
     pub(super) fn load(&self) -> f64 {
         share(self.tx_bps, self.capacity_bps)

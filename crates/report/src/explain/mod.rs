@@ -6,6 +6,7 @@
 //! the first rule of [`rules`] that recognises a limit writes its sentence. A
 //! rule is a function in a file of its own; a new one is a file and a line there.
 
+mod aggregation;
 mod facts;
 mod hop;
 mod limits;
@@ -66,6 +67,9 @@ pub fn explain(run: &Run) -> Explanation {
         [limit] => one(limit),
         limits => several(limits),
     };
+    let mut left_out = aggregation::of_run(run);
+    left_out.retain(|words| !explanation.sentence.contains(words));
+    explanation.facts.extend(left_out.iter().map(|words| upper_first(words)));
     explanation.facts.extend(facts::of_hops(&picture));
     explanation.facts.extend(facts::of_run(run));
     explanation
@@ -167,4 +171,10 @@ fn pairs<'a>(limit: &Limit<'_, 'a>) -> Vec<(&'a str, &'a str)> {
 fn lower_first(sentence: &str) -> String {
     let mut chars = sentence.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
+
+/// The words as a sentence of their own.
+fn upper_first(words: &str) -> String {
+    let mut chars = words.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

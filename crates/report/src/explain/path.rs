@@ -161,6 +161,7 @@ fn links<'a>(run: &'a Run, hop: &Hop<'a>) -> Vec<HopLink<'a>> {
             capacity_bps,
             silent,
             mtu: link.mtu,
+            ports: [view::port(run, hop.node, &near.device), view::port(run, hop.peer, &far.device)],
         });
     }
     links.sort_by_key(|link| link.place);

@@ -6,7 +6,7 @@ use nicteam_record::{Connection, Topology};
 use nicteam_team::{HashPolicy, hash};
 use nicteam_wire::{Frame, Mac, ethertype};
 
-use super::hop::{Hop, Prediction};
+use super::hop::{Hop, HopLink, Prediction};
 use crate::units::share;
 
 /// Shares of the traffic further apart than this do not agree: above what
@@ -18,14 +18,22 @@ const TOLERANCE: f64 = 0.1;
 pub(super) fn predict(topology: &Topology, hop: &Hop<'_>) -> Option<Prediction> {
     let team = hop.team?;
     let policy: HashPolicy = team.xmit_hash_policy.parse().ok()?;
+    // Where the record says which members aggregate, the hash is over these.
+    let idle = |place: &usize| hop.links.iter().any(|link| link.place == *place && is_left_out(link));
+    let usable: Vec<usize> = (0..team.members.len()).filter(|place| !idle(place)).collect();
     let place = |connection: &&Connection| {
         let bytes = first_bytes(topology, connection)?;
         let number = hash::hash(policy, &Frame::parse(&bytes).ok()?) as usize;
-        number.checked_rem(team.members.len())
+        Some(usable[number.checked_rem(usable.len())?])
     };
     let places: Vec<usize> = hop.connections.iter().map(place).collect::<Option<_>>()?;
     let agrees = agrees(hop, &places);
     Some(Prediction { policy, places, agrees })
+}
+
+/// Whether the choosing end's LACP leaves a link out.
+fn is_left_out(link: &HopLink<'_>) -> bool {
+    link.ports[0].is_some_and(|port| !port.aggregates)
 }
 
 /// Whether each link's share of the counted bytes is its connections' share of the payload.

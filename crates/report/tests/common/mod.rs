@@ -120,6 +120,7 @@ pub fn run(spec: &Spec<'_>) -> Run {
         of_limit: delivered_bps / spec.limit_bps,
         limit_reason: "all four links of the narrowest side, full segments of 1448 bytes".into(),
         members,
+        ports: Vec::new(),
         connections,
         relayed: Vec::new(),
         cpu: Cpu {

@@ -12,6 +12,7 @@ mod learning;
 mod load_balancing;
 mod lossy;
 mod machine;
+mod not_aggregating;
 mod reordering;
 mod unequal_turns;
 mod unexplained;
@@ -30,6 +31,7 @@ const RULES: &[Rule] = &[
     broadcast::rule,
     full::rule,
     waste::rule,
+    not_aggregating::rule,
     hashed::rule,
     active_backup::rule,
     load_balancing::rule,
