@@ -1,22 +1,26 @@
-//! What must hold for any bytes. The fuzz targets call these, and
-//! `crates/team/tests/corpus.rs` replays the corpus through them.
+//! What members receive, and the names and numbers of a configuration
+//! (crates `wire` and `team`).
+
+use std::str::FromStr;
 
 use nicteam_team::lacp::{Lacp, LacpConfig, PortParams};
-use nicteam_team::{Config, Duplex, HashPolicy, MemberId, MemberLink, Plan, PlanState, Time, hash};
+use nicteam_team::{AggrLayers, Config, Duplex, HashPolicy, MemberId, MemberLink, Mode, Plan, PlanState, Time, hash};
 use nicteam_wire::{Arp, Frame, Mac, Ndisc, SlowPdu, Vlan, ethertype};
 
-/// Panics if something does not hold for these bytes.
-pub type Property = fn(&[u8]);
+/// Panics if something does not hold for these bytes; says whether they were taken.
+pub type Property = fn(&[u8]) -> bool;
 
 /// Every property by the name of its target and of its corpus folder.
-pub const ALL: [(&str, Property); 5] =
-    [("frame", frame), ("arp", arp), ("ndisc", ndisc), ("lacp", lacp), ("config", config)];
+pub const ALL: &[(&str, Property)] =
+    &[("frame", frame), ("arp", arp), ("ndisc", ndisc), ("lacp", lacp), ("config", config), ("names", names)];
 
 /// A frame is refused or hashes by every policy; a tag beside it takes part in
 /// no hash of a policy that does not look for tags, except over MPLS; both ways
 /// a plan decides about it.
-pub fn frame(bytes: &[u8]) {
+pub fn frame(bytes: &[u8]) -> bool {
+    let mut taken = false;
     for frame in [Frame::parse(bytes), Frame::parse_untagged(bytes)].into_iter().flatten() {
+        taken = true;
         let tagged = frame.with_vlan(Vlan { protocol: ethertype::VLAN, tci: 5 });
         let mpls = is_mpls(frame.ethertype(), frame.payload());
         for policy in HashPolicy::ALL {
@@ -27,6 +31,7 @@ pub fn frame(bytes: &[u8]) {
         plan.choose(&frame, &mut PlanState::new(0));
         MemberId::new(0).map(|member| plan.receive(member, &frame));
     }
+    taken
 }
 
 /// True of MPLS, behind tags or not.
@@ -46,23 +51,25 @@ fn reads_tags(policy: HashPolicy) -> bool {
 }
 
 /// An ARP packet is refused, or is the same after it was written and read again.
-pub fn arp(bytes: &[u8]) {
-    if let Ok(arp) = Arp::decode(bytes) {
-        assert_eq!(Arp::decode(&arp.encode()), Ok(arp));
-    }
+pub fn arp(bytes: &[u8]) -> bool {
+    let Ok(arp) = Arp::decode(bytes) else { return false };
+    assert_eq!(Arp::decode(&arp.encode()), Ok(arp));
+    true
 }
 
 /// The same for neighbour discovery.
-pub fn ndisc(bytes: &[u8]) {
-    if let Ok(ndisc) = Ndisc::decode(bytes) {
-        assert_eq!(Ndisc::decode(&ndisc.encode()), Ok(ndisc));
-    }
+pub fn ndisc(bytes: &[u8]) -> bool {
+    let Ok(ndisc) = Ndisc::decode(bytes) else { return false };
+    assert_eq!(Ndisc::decode(&ndisc.encode()), Ok(ndisc));
+    true
 }
 
 /// The same for LACPDUs and markers, with and without the Ethernet header; and a
 /// port that hears them comes to rest and has a deadline ahead.
-pub fn lacp(bytes: &[u8]) {
+pub fn lacp(bytes: &[u8]) -> bool {
+    let mut taken = false;
     for pdu in [SlowPdu::decode(bytes), SlowPdu::parse(bytes)].into_iter().flatten() {
+        taken = true;
         let again = match pdu {
             SlowPdu::Lacp(pdu) => pdu.encode(),
             SlowPdu::Marker(marker) => marker.encode(),
@@ -71,7 +78,7 @@ pub fn lacp(bytes: &[u8]) {
     }
     let mac = Mac([2, 0, 0, 0, 0, 0x22]);
     let link = MemberLink { carrier: true, speed_mbps: Some(1000), duplex: Some(Duplex::Full) };
-    let (Some(member), now) = (MemberId::new(0), Time::from_millis(1)) else { return };
+    let (Some(member), now) = (MemberId::new(0), Time::from_millis(1)) else { return taken };
     let mut lacp = Lacp::new(LacpConfig::new(mac), Time::ZERO);
     lacp.add_port(member, PortParams { mac, port_number: 2, priority: 255, link }, Time::ZERO);
     while lacp.poll_effect().is_some() {}
@@ -81,11 +88,12 @@ pub fn lacp(bytes: &[u8]) {
         while lacp.poll_effect().is_some() {}
     }
     assert!(lacp.poll_timeout().is_some_and(|(at, _)| at > now));
+    taken
 }
 
 /// Lines of `NAME VALUE` are refused with a reason or make a configuration
 /// that prints and parses back.
-pub fn config(bytes: &[u8]) {
+pub fn config(bytes: &[u8]) -> bool {
     let mut config = Config::default();
     for line in String::from_utf8_lossy(bytes).lines() {
         let (name, value) = line.split_once(' ').unwrap_or((line, ""));
@@ -94,10 +102,31 @@ pub fn config(bytes: &[u8]) {
             let _ = error.hint();
         }
     }
-    let _ = config.check();
+    let taken = config.check().is_ok();
     let mut copy = Config::default();
     for (name, value) in config.options() {
         assert_eq!(copy.set(name, &value), Ok(()));
     }
     assert_eq!(copy, config);
+    taken
+}
+
+/// An address, a mode, a hash policy is refused with a reason or prints and parses back.
+pub fn names(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let taken = [holds::<Mac>(&text), holds::<Mode>(&text), holds::<HashPolicy>(&text), holds::<AggrLayers>(&text)];
+    taken.contains(&true)
+}
+
+fn holds<T: FromStr<Err: ToString> + ToString + PartialEq>(text: &str) -> bool {
+    match text.parse::<T>() {
+        Ok(value) => {
+            assert!(value.to_string().parse::<T>().is_ok_and(|again| again == value), "{text}");
+            true
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            false
+        }
+    }
 }

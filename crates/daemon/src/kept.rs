@@ -55,6 +55,22 @@ impl Kept {
         Kept::with_places(spec, members, log)
     }
 
+    /// Reads what was kept of this team.
+    ///
+    /// # Errors
+    /// The text is of another format, or of another team.
+    pub fn parse(team: &str, text: &str) -> Result<Kept, Error> {
+        let damaged = |reason: String| Error::Damaged { team: team.to_owned(), reason };
+        let kept: Kept = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
+        if kept.schema != SCHEMA {
+            return Err(damaged(format!("it has format {}, this version reads {SCHEMA}", kept.schema)));
+        }
+        if kept.name != team {
+            return Err(damaged(format!("it is of team {}", kept.name)));
+        }
+        Ok(kept)
+    }
+
     /// What is kept of a team whose members have these places.
     pub(crate) fn with_places(spec: &TeamSpec, members: BTreeMap<usize, String>, log: Option<PathBuf>) -> Kept {
         let options = spec.config.options().into_iter().map(|(name, value)| (name.to_owned(), value));
@@ -167,7 +183,7 @@ impl Shelf {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             text => text.context(|| format!("read {}", path.display()))?,
         };
-        parse(team, &text).map(Some)
+        Kept::parse(team, &text).map(Some)
     }
 
     /// The names of the teams that are kept, sorted.
@@ -177,18 +193,6 @@ impl Shelf {
         names.sort();
         names
     }
-}
-
-fn parse(team: &str, text: &str) -> Result<Kept, Error> {
-    let damaged = |reason: String| Error::Damaged { team: team.to_owned(), reason };
-    let kept: Kept = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
-    if kept.schema != SCHEMA {
-        return Err(damaged(format!("it has format {}, this version reads {SCHEMA}", kept.schema)));
-    }
-    if kept.name != team {
-        return Err(damaged(format!("it is of team {}", kept.name)));
-    }
-    Ok(kept)
 }
 
 fn team_of(path: &Path) -> Option<String> {
@@ -219,7 +223,7 @@ mod tests {
     fn what_was_set_comes_back() {
         let kept = Kept::of(&spec(), Some("/var/log/team0.log".into()));
         let text = serde_json::to_string(&kept).unwrap();
-        let back = parse("team0", &text).unwrap();
+        let back = Kept::parse("team0", &text).unwrap();
         assert_eq!(back, kept);
         let (a, b) = (spec(), back.spec().unwrap());
         assert_eq!(
@@ -232,12 +236,12 @@ mod tests {
     fn damaged_files_are_refused_with_a_reason() {
         let text = serde_json::to_string(&Kept::of(&spec(), None)).unwrap();
         for end in 0..text.len() {
-            assert!(parse("team0", &text[..end]).is_err(), "{}", &text[..end]);
+            assert!(Kept::parse("team0", &text[..end]).is_err(), "{}", &text[..end]);
         }
         let refused = |from: &str, to: &str| {
             let damaged = text.replace(from, to);
             assert_ne!(damaged, text);
-            parse("team0", &damaged).and_then(|kept| kept.spec()).unwrap_err().to_string()
+            Kept::parse("team0", &damaged).and_then(|kept| kept.spec()).unwrap_err().to_string()
         };
         assert!(refused("\"schema\":1", "\"schema\":2").contains("format 2"));
         assert!(refused("\"team0\"", "\"team1\"").contains("team1"));

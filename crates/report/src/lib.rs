@@ -18,5 +18,5 @@ mod view;
 
 pub use explain::{Explanation, Side, explain};
 pub use fairness::jain_index;
-pub use html::html;
+pub use html::{html, page};
 pub use table::{Style, table};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 use pcap_parser::traits::PcapReaderIterator;
@@ -62,8 +62,12 @@ pub(super) struct Capture {
 impl Capture {
     /// Opens a file and finds out which of the two it is.
     pub(super) fn open(path: &Path) -> Result<Capture, CaptureError> {
-        let file = File::open(path).map_err(CaptureError::Open)?;
-        match create_reader(BUFFER, file) {
+        Capture::read(File::open(path).map_err(CaptureError::Open)?, BUFFER)
+    }
+
+    /// The same of what is not a file, with a buffer of so many bytes at first.
+    pub(super) fn read(bytes: impl Read + Send + 'static, buffer: usize) -> Result<Capture, CaptureError> {
+        match create_reader(buffer, bytes) {
             Ok(reader) => Ok(Capture { reader }),
             Err(PcapError::ReadError) => Err(CaptureError::Open(io::Error::other("cannot be read"))),
             Err(PcapError::Incomplete(_)) => Err(CaptureError::CutOff { frames: 0 }),

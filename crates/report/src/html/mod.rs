@@ -8,7 +8,7 @@ mod summary;
 mod topology;
 mod traffic;
 
-use nicteam_record::{Bundle, BundleError, Record};
+use nicteam_record::{Bundle, BundleError, Record, Run, Sample};
 
 use crate::svg::esc;
 
@@ -16,10 +16,14 @@ use crate::svg::esc;
 /// topology, and for each run the explanation, the traffic of every member
 /// over time and the connections. Fails if a run's samples cannot be read.
 pub fn html(bundle: &Bundle) -> Result<String, BundleError> {
-    let record = &bundle.record;
+    page(&bundle.record, |run| bundle.samples(run))
+}
+
+/// The same of a record whose samples come from elsewhere.
+pub fn page<E>(record: &Record, samples: impl Fn(&Run) -> Result<Vec<Sample>, E>) -> Result<String, E> {
     let mut runs = String::new();
     for (index, run) in record.runs.iter().enumerate() {
-        runs.push_str(&run::section(index, run, &bundle.samples(run)?));
+        runs.push_str(&run::section(index, run, &samples(run)?));
     }
     Ok(format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
