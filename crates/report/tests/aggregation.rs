@@ -3,7 +3,7 @@
 mod common;
 
 use common::{LINK_PAYLOAD_BPS, Spec, receive_what_was_sent, run};
-use nicteam_record::{Port, Run};
+use nicteam_record::{Link, LinkEnd, Port, Run};
 use nicteam_report::{Side, explain};
 
 const FULL_BPS: f64 = 0.978 * LINK_PAYLOAD_BPS;
@@ -75,6 +75,37 @@ fn members_are_told_apart_by_their_reasons() {
         "Sending side: of 4 members of team0 on a 1 aggregates, because eth1 and eth2 do not: keys differ: \
          the partner's is 8 here, 7 in the active aggregator; eth3 does not: partner silent: no LACPDU comes."
     );
+}
+
+#[test]
+fn cables_to_two_switches_use_one_of_them() {
+    let another = "partner in another system: 02:00:00:00:00:98 here, 02:00:00:00:00:99 in the active aggregator";
+    let idle = |name| port(name, false, Some("02:00:00:00:00:98"), Some(another));
+    let healthy = |name| port(name, true, Some(PARTNER), None);
+    let mut run = narrow(vec![idle("eth0"), idle("eth1"), healthy("eth2"), healthy("eth3")], 2);
+    // eth2 and eth3 lead to a second switch, the longer way, and are full.
+    let own = |link: &&mut Link| link.a.node == "a" && matches!(&*link.a.device, "eth2" | "eth3");
+    run.topology.links.iter_mut().filter(own).for_each(|link| link.b.node = "sw2".into());
+    run.topology.links.push(Link {
+        a: LinkEnd { node: "sw2".into(), device: "trunk".into() },
+        b: LinkEnd { node: "sw".into(), device: "trunk".into() },
+        rate_bps: 1_000_000_000,
+        mtu: 1500,
+    });
+    let sent = run.members.iter().find(|member| member.host == "a" && member.member == "eth2").unwrap().clone();
+    let other = run.members.iter_mut().find(|member| member.host == "a" && member.member == "eth3").unwrap();
+    (other.tx_bps, other.tx_frames) = (sent.tx_bps, sent.tx_frames);
+    run.connections[0].delivered_bps *= 2.0;
+    run.of_limit *= 2.0;
+    let explanation = explain(&run);
+    assert_eq!((explanation.side, explanation.policy.as_deref()), (Side::Sending, Some("802.3ad")));
+    assert_eq!(
+        explanation.sentence,
+        format!("Sending side: of 4 members of team0 on a 2 aggregate, because eth0 and eth1 do not: {another}.")
+    );
+    // Where two full links are as much as the other end takes, more members would be no use.
+    run.of_limit = 0.97;
+    assert_eq!(explain(&run).side, Side::Nowhere);
 }
 
 #[test]

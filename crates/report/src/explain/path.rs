@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use nicteam_record::{Connection, Run, Team, Topology};
+use nicteam_record::{Connection, Link, LinkEnd, Run, Team, Topology};
 
 use super::Side;
 use super::hop::{Hop, HopLink, as_counted};
@@ -30,7 +30,7 @@ impl<'a> Picture<'a> {
         let mut paths = Paths::new();
         for connection in &run.connections {
             let ends = (connection.from.as_str(), connection.to.as_str());
-            paths.entry(ends).or_insert_with(|| path(&run.topology, ends.0, ends.1));
+            paths.entry(ends).or_insert_with(|| path(run, ends.0, ends.1));
         }
         let path = |connection: &'a Connection| paths[&(connection.from.as_str(), connection.to.as_str())].as_slice();
         let mut hops = hops(run, path);
@@ -94,12 +94,22 @@ fn hop<'a>(run: &'a Run, node: &'a str, peer: &'a str, side: Side) -> Hop<'a> {
     Hop { node, peer, side, team, receiver, links, connections, passing, copies, copies_made, prediction: None }
 }
 
-/// The nodes from one to the other, by the fewest cables; empty if there is no way.
-fn path<'a>(topology: &'a Topology, from: &'a str, to: &str) -> Vec<&'a str> {
+/// The nodes from one to the other, by the fewest cables that LACP does not
+/// leave out, or by any if there is no such way; empty if there is none at all.
+fn path<'a>(run: &'a Run, from: &'a str, to: &str) -> Vec<&'a str> {
+    let aggregates = |end: &LinkEnd| view::port(run, &end.node, &end.device).is_none_or(|port| port.aggregates);
+    let links = || run.topology.links.iter();
+    let used = path_by(links().filter(|link| aggregates(&link.a) && aggregates(&link.b)), from, to);
+    if used.is_empty() { path_by(links(), from, to) } else { used }
+}
+
+/// The nodes from one to the other, by the fewest of these cables.
+fn path_by<'a>(links: impl Iterator<Item = &'a Link>, from: &'a str, to: &str) -> Vec<&'a str> {
+    let links: Vec<&Link> = links.collect();
     let mut came_from: BTreeMap<&str, &str> = BTreeMap::from([(from, from)]);
     let mut queue = VecDeque::from([from]);
     while let Some(node) = queue.pop_front() {
-        for link in &topology.links {
+        for link in &links {
             for (near, far) in [(&link.a, &link.b), (&link.b, &link.a)] {
                 if near.node == node && !came_from.contains_key(far.node.as_str()) {
                     came_from.insert(&far.node, node);

@@ -7,7 +7,7 @@ use crate::explain::{Explanation, Side};
 use crate::units::{list, number, ratio, share};
 
 /// Below this part of the limit full links were not the best that could be had of them.
-const WHOLE: f64 = 0.85;
+pub(super) const WHOLE: f64 = 0.85;
 
 /// Full links on every connection's way.
 pub(super) fn rule(limit: &Limit<'_, '_>) -> Option<Explanation> {

@@ -29,9 +29,9 @@ type Rule = fn(&Limit<'_, '_>) -> Option<Explanation>;
 /// first, what explains idle ones next, what needs no link at all last.
 const RULES: &[Rule] = &[
     broadcast::rule,
+    not_aggregating::rule,
     full::rule,
     waste::rule,
-    not_aggregating::rule,
     hashed::rule,
     active_backup::rule,
     load_balancing::rule,
