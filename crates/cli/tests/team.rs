@@ -81,6 +81,8 @@ fn a_team_is_added_shown_and_deleted_and_leaves_nothing() {
     assert_eq!(teamdctl["runner"]["active_port"], "eth1");
     assert_eq!(teamdctl["setup"]["runner_name"], "activebackup");
     assert_eq!(teamdctl["ports"]["eth0"]["link_watches"]["up"], true);
+    let view = near.run(&["show", "team0", "--format", "teamdctl-view"]);
+    assert!(view.starts_with("setup:\n  runner: activebackup\nports:\n  eth0\n    link watches:\n"), "{view}");
     assert_eq!(near.kept().len(), 1);
     near.run(&["del", "team0"]);
     assert_eq!(identities(&mut near), before);

@@ -99,14 +99,16 @@ fn a_cut_link_is_left_and_taken_back() {
 
 #[test]
 fn a_frozen_switch_is_silent_and_comes_back() {
-    let options = [("lacp_rate", "fast"), ("aggregate_wait", "0"), ("lacp_strict", "on")];
-    let Some(bench) = Bench::new(&options, "active", "fast", Kind::Packet) else { return };
-    bench.settled("at first");
-    bench.ovs.signal("-STOP");
-    eventually("the silence", || bench.problems().contains("eth0 does not aggregate: partner silent"));
-    eventually("no member", || bench.aggregating() == [false, false]);
-    bench.ovs.signal("-CONT");
-    bench.settled("once it runs on");
+    on_each_dataplane(|kind| {
+        let options = [("lacp_rate", "fast"), ("aggregate_wait", "0"), ("lacp_strict", "on")];
+        let Some(bench) = Bench::new(&options, "active", "fast", kind) else { return };
+        bench.settled("at first");
+        bench.ovs.signal("-STOP");
+        eventually("the silence", || bench.problems().contains("eth0 does not aggregate: partner silent"));
+        eventually("no member", || bench.aggregating() == [false, false]);
+        bench.ovs.signal("-CONT");
+        bench.settled("once it runs on");
+    });
 }
 
 #[test]

@@ -8,10 +8,9 @@ mod openvswitch;
 mod passive;
 mod strict;
 
-use nicteam_team::lacp::LacpRate;
 use nicteam_wire::LacpState;
 
-use crate::net::{End, Net, system_mac};
+use crate::net::{End, Net};
 use crate::world::World;
 
 /// Collecting and Distributing, as `/proc/net/bonding` shows them: 48.
@@ -46,18 +45,4 @@ fn unblock(world: &mut World, port: usize) {
     for end in [(0, port), (1, port)] {
         world.net.deaf.remove(&end);
     }
-}
-
-#[test]
-fn the_words_of_this_folder_mean_what_they_say() {
-    let mut world = World::pair(crate::world::fast(0), crate::world::fast(1), 1);
-    assert_eq!(world.net.lacp(0).config().lacp_rate, LacpRate::Fast);
-    world.until(crate::net::ms(50), all(1));
-    assert!(carries(&world, (0, 0)) && distributing(&world, 0) == 1);
-    assert_eq!(world.net.status((0, 0)).partner.system, system_mac(1));
-    block(&mut world, 0);
-    world.run(crate::net::ms(3100));
-    assert!(!carries(&world, (0, 0)));
-    unblock(&mut world, 0);
-    world.until(crate::net::ms(1100), all(1));
 }
