@@ -44,7 +44,7 @@ impl<'a> Picture<'a> {
             };
             hops[place].copies = hops[place].passing.iter().map(copies).collect();
             hops[place].links = links(run, &hops[place]);
-            hops[place].prediction = predict(&run.topology, &hops[place]);
+            hops[place].prediction = predict(run, &hops[place]);
         }
         let sends = |name: &str| run.connections.iter().any(|connection| connection.from == name);
         let two_way = run.connections.iter().any(|connection| sends(&connection.to));

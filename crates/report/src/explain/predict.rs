@@ -2,12 +2,13 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use nicteam_record::{Connection, Topology};
+use nicteam_record::{Connection, Run, Topology};
 use nicteam_team::{HashPolicy, hash};
 use nicteam_wire::{Frame, Mac, ethertype};
 
-use super::hop::{Hop, HopLink, Prediction};
+use super::hop::{Hop, Prediction};
 use crate::units::share;
+use crate::view;
 
 /// Shares of the traffic further apart than this do not agree: above what
 /// acknowledgements and unequal connections do, below one connection in eight.
@@ -15,25 +16,21 @@ const TOLERANCE: f64 = 0.1;
 
 /// What the hash says of a hop; nothing where no hash chooses, or where the
 /// record lacks what it looks at.
-pub(super) fn predict(topology: &Topology, hop: &Hop<'_>) -> Option<Prediction> {
+pub(super) fn predict(run: &Run, hop: &Hop<'_>) -> Option<Prediction> {
     let team = hop.team?;
     let policy: HashPolicy = team.xmit_hash_policy.parse().ok()?;
     // Where the record says which members aggregate, the hash is over these.
-    let idle = |place: &usize| hop.links.iter().any(|link| link.place == *place && is_left_out(link));
-    let usable: Vec<usize> = (0..team.members.len()).filter(|place| !idle(place)).collect();
+    let aggregates =
+        |place: &usize| view::port(run, &team.node, &team.members[*place]).is_none_or(|port| port.aggregates);
+    let usable: Vec<usize> = (0..team.members.len()).filter(aggregates).collect();
     let place = |connection: &&Connection| {
-        let bytes = first_bytes(topology, connection)?;
+        let bytes = first_bytes(&run.topology, connection)?;
         let number = hash::hash(policy, &Frame::parse(&bytes).ok()?) as usize;
         Some(usable[number.checked_rem(usable.len())?])
     };
     let places: Vec<usize> = hop.connections.iter().map(place).collect::<Option<_>>()?;
     let agrees = agrees(hop, &places);
     Some(Prediction { policy, places, agrees })
-}
-
-/// Whether the choosing end's LACP leaves a link out.
-fn is_left_out(link: &HopLink<'_>) -> bool {
-    link.ports[0].is_some_and(|port| !port.aggregates)
 }
 
 /// Whether each link's share of the counted bytes is its connections' share of the payload.

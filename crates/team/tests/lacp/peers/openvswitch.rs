@@ -1,5 +1,5 @@
-//! Open vSwitch tests/lacp.at (as of 2020: the newest text at hand has the cases
-//! config, multi port config, negotiation, liveness propagation).
+//! Open vSwitch tests/lacp.at: config, multi port config, negotiation, liveness
+//! propagation. Cases that came after the texts at hand (about 2020) are not known.
 
 use nicteam_team::lacp::{LacpConfig, LacpEvent, LacpRate, MuxState, ReceiveState};
 use nicteam_wire::Mac;
