@@ -157,7 +157,7 @@ fn run_one(
     // Before the traffic, which may fail for what is told here.
     tell_troubles(&inbox, progress);
     let planned = plan(run);
-    set_up_traffic(&mut deployment, &planned)?;
+    set_up_traffic(&mut deployment, &planned).map_err(|error| with_reasons(error, &mut deployment))?;
     deployment.call_all(&Request::Sample { interval_ms: interval.as_millis() as u64 })?;
     deployment.call_all(&Request::Go)?;
     tell_troubles(&inbox, progress);
@@ -215,6 +215,23 @@ fn set_up_traffic(deployment: &mut Deployment, planned: &[(String, Planned)]) ->
         deployment.agent(node)?.call(&Request::Connect(specs))?;
     }
     Ok(())
+}
+
+/// The error, and which members do not aggregate if there are any: frames that
+/// the other end sends by them are lost.
+fn with_reasons(error: Error, deployment: &mut Deployment) -> Error {
+    let Error::Agent { node, message } = error else { return error };
+    let ports = deployment.ports().unwrap_or_default();
+    let idle = ports.iter().filter(|port| !port.aggregates);
+    let idle = idle.map(|port| {
+        format!("{} of {}: {}", port.member, port.host, port.why_not.as_deref().unwrap_or("it is not told why"))
+    });
+    let idle: Vec<String> = idle.collect();
+    let message = match idle.as_slice() {
+        [] => message,
+        idle => format!("{message}; members that do not aggregate: {}", idle.join("; ")),
+    };
+    Error::Agent { node, message }
 }
 
 /// The connections of each node that has one of their ends.
