@@ -187,6 +187,10 @@ impl Team {
         if to == member.state {
             if !same {
                 self.link_to_lacp(id, now);
+                // Another speed makes another deal.
+                self.balance_members(now);
+                self.update_plan();
+                self.send_waiting();
             }
             return Ok(());
         }

@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 
 use nicteam_team::balance::{Eligible, Number};
-use nicteam_team::{Balance, Choose, Config, Effect, HashPolicy, MemberId, Mode, Receive};
+use nicteam_team::{Balance, Choose, Config, Effect, HashPolicy, MemberId, MemberLink, Mode, Receive};
 use nicteam_wire::{Arp, Frame, Mac, Ndisc, NdiscKind, ethertype, learning_packet};
 
 use crate::world::{MAC, World, id, link, member_mac, ms};
@@ -63,6 +63,11 @@ fn told(world: &mut World) -> Vec<(IpAddr, Mac, usize)> {
 
 /// Each of the clients 2 to 5 gets its answer; the members that gave them.
 fn answer_four(world: &mut World) -> Vec<usize> {
+    answer(world, 2..6)
+}
+
+/// Each of these clients gets its answer; the members that gave them.
+fn answer(world: &mut World, clients: std::ops::Range<u8>) -> Vec<usize> {
     let answer = |number| {
         world.punt(&reply(number));
         let sent = world.sent();
@@ -73,7 +78,12 @@ fn answer_four(world: &mut World) -> Vec<usize> {
         assert_eq!((said.sender_ip, said.target_ip), (OURS.into(), client(number).0.into()));
         member.index()
     };
-    (2..6).map(answer).collect()
+    clients.map(answer).collect()
+}
+
+/// How many clients each of four members has.
+fn counts(members: &[usize]) -> [usize; 4] {
+    std::array::from_fn(|place| members.iter().filter(|&&member| member == place).count())
 }
 
 #[test]
@@ -283,6 +293,46 @@ fn a_member_that_comes_gets_its_clients() {
     let mut members = answer_four(&mut world);
     members.sort_unstable();
     assert_eq!(members, [0, 1, 2, 3]);
+}
+
+#[test]
+fn who_comes_back_gets_its_part_and_the_other_clients_stay() {
+    let mut world = world(config(Mode::BalanceAlb), 4);
+    let clients = || 2..18;
+    let before = answer(&mut world, clients());
+    world.hint(id(2), false);
+    world.run(ms(10_000));
+    world.sent();
+    let without: Vec<usize> = answer(&mut world, clients());
+    let stay = |a: &[usize], b: &[usize]| a.iter().zip(b).filter(|(a, b)| a == b).count();
+    assert_eq!(stay(&before, &without), 12, "the clients of the others stay");
+    assert_eq!(counts(&without), [6, 5, 0, 5]);
+    world.hint(id(2), true);
+    world.run(ms(3_000));
+    let mut whom: Vec<IpAddr> = told(&mut world).into_iter().map(|(whom, ..)| whom).collect();
+    whom.dedup();
+    assert_eq!(whom.len(), 4, "{whom:?}");
+    let after = answer(&mut world, clients());
+    assert_eq!((stay(&without, &after), counts(&after)), (12, [4; 4]));
+}
+
+#[test]
+fn members_get_clients_by_their_speeds() {
+    let mut world = World::new(config(Mode::BalanceAlb));
+    for (place, speed_mbps) in [4000, 2000, 1000, 1000].into_iter().enumerate() {
+        world.join(&format!("m{place}"), MemberLink { speed_mbps: Some(speed_mbps), ..link(true) });
+    }
+    world.team.handle_addresses(vec![(0, OURS.into())]);
+    world.sent();
+    assert_eq!(counts(&answer(&mut world, 2..18)), [8, 4, 2, 2]);
+    // The first is as slow as the last now.
+    let slower = MemberLink { speed_mbps: Some(1000), ..link(true) };
+    world.link(id(0), slower);
+    world.run(ms(3_000));
+    world.sent();
+    let mut members = counts(&answer(&mut world, 2..18));
+    members.sort_unstable();
+    assert_eq!(members, [3, 3, 3, 7]);
 }
 
 #[test]

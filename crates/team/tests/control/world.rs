@@ -166,6 +166,12 @@ impl World {
         self.tell(id);
     }
 
+    /// A link says something else, and the team is told at once.
+    pub fn link(&mut self, id: MemberId, link: MemberLink) {
+        self.wires.insert(id, link);
+        self.tell(id);
+    }
+
     /// Lets time pass and serves every deadline on it.
     pub fn run(&mut self, duration: Duration) {
         let end = self.now + duration;

@@ -106,7 +106,7 @@ impl Balancer {
         for gone in before.iter().filter(|channel| !has(&self.channels, channel.id)) {
             self.rlb.lose(gone.id, &self.channels, at.now);
         }
-        if self.channels.iter().any(|channel| !has(&before, channel.id)) {
+        if self.channels.iter().any(|channel| !before.contains(channel)) {
             self.rlb.rebalance(&self.channels, at.now);
         }
         let lost = before.iter().map(|channel| channel.id).rfind(|&id| !has(&self.channels, id));

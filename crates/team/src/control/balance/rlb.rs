@@ -4,6 +4,10 @@
 //! its own address in ARP is said with a member's address instead, one member
 //! for each client in rotation; when the member changes, the client is told.
 //! Differences:
+//! - Members get clients by their speeds. In the kernel the fastest get all
+//!   (`rlb_next_rx_slave`).
+//! - Who comes gets its part of the clients from those that have more than theirs,
+//!   the others stay. The kernel deals all anew.
 //! - The same for IPv6 neighbour discovery, in a table of its own. The kernel
 //!   sends it by the active member as it is.
 //! - A client that changes its member because the old one is lost is told at
@@ -19,9 +23,9 @@ use std::time::Duration;
 use nicteam_wire::{Arp, Mac, Ndisc, NdiscKind, Vlan};
 
 use super::addresses::Addresses;
-use super::tlb::Channel;
+use super::tlb::{Channel, known_speeds};
 use crate::balance::simple_hash;
-use crate::{MemberId, Time};
+use crate::{MAX_MEMBERS, MemberId, Time};
 
 /// Entries for each family (`RLB_HASH_TABLE_SIZE`).
 const ENTRIES: usize = 256;
@@ -152,10 +156,14 @@ impl Rlb {
         }
     }
 
-    /// A member came: all clients are dealt anew (`rlb_rebalance`).
+    /// A member came, or its speed changed: it gets its part of the clients from
+    /// those that have more than theirs, and these clients are told.
     pub(super) fn rebalance(&mut self, channels: &[Channel], now: Time) {
         for place in 0..self.clients.len() {
-            if self.clients[place].is_none() {
+            let Some(client) = &self.clients[place] else { continue };
+            let loads = self.loads(channels);
+            let own = loads.iter().find(|load| Some(load.id) == client.member);
+            if own.is_some_and(|own| loads.iter().all(|other| own.is_as_light_as_after_a_move_to(other))) {
                 continue;
             }
             let next = self.next(channels);
@@ -207,18 +215,25 @@ impl Rlb {
         frames
     }
 
-    /// The next member in rotation, faster ones before slower (`rlb_next_rx_slave`).
+    /// The member for one more client: who has the fewest for its speed, of equal
+    /// ones the next in rotation.
     fn next(&mut self, channels: &[Channel]) -> Option<MemberId> {
-        let turn =
-            channels.iter().position(|channel| Some(channel.id) == self.last).map_or(channels.len(), |at| at + 1);
-        let (before, after) = channels.split_at(turn);
-        let (before, after) = (fastest(before), fastest(after));
-        let next = match (before, after) {
-            (Some(before), Some(after)) if before.speed_mbps > after.speed_mbps => Some(before),
-            (before, after) => after.or(before),
-        };
-        self.last = next.map_or(self.last, |channel| Some(channel.id));
-        next.map(|channel| channel.id)
+        let mut loads = self.loads(channels);
+        let turn = loads.iter().position(|load| Some(load.id) == self.last).map_or(0, |at| at + 1);
+        loads.rotate_left(turn);
+        let next = loads.into_iter().min_by_key(|load| load.after(1)).map(|load| load.id);
+        self.last = next.or(self.last);
+        next
+    }
+
+    /// How many clients each member has.
+    fn loads(&self, channels: &[Channel]) -> Vec<Load> {
+        let mut clients = [0; MAX_MEMBERS];
+        for member in self.clients.iter().flatten().filter_map(|client| client.member) {
+            clients[member.index()] += 1;
+        }
+        let load = |(id, speed_mbps): (MemberId, u64)| Load { id, clients: clients[id.index()], speed_mbps };
+        known_speeds(channels).map(load).collect()
     }
 
     /// Marks clients that have an Ethernet address; true if there are any.
@@ -250,6 +265,25 @@ pub(super) struct World<'a> {
     pub(super) addresses: &'a Addresses,
 }
 
+/// A member's clients.
+struct Load {
+    id: MemberId,
+    clients: u64,
+    speed_mbps: u64,
+}
+
+impl Load {
+    /// Clients for its speed, once it has so many more.
+    fn after(&self, more: u64) -> u64 {
+        ((self.clients + more) << 32) / self.speed_mbps
+    }
+
+    /// False if a client is better off there.
+    fn is_as_light_as_after_a_move_to(&self, other: &Load) -> bool {
+        self.after(0) <= other.after(1)
+    }
+}
+
 impl Client {
     /// What tells it its member (`rlb_update_client`).
     fn updates(&self, addresses: &Addresses) -> Vec<(MemberId, Vec<u8>)> {
@@ -278,9 +312,4 @@ fn entry(client: IpAddr) -> usize {
         IpAddr::V4(ip) => usize::from(simple_hash(&ip.octets())),
         IpAddr::V6(ip) => ENTRIES + usize::from(simple_hash(&ip.octets())),
     }
-}
-
-/// The first of the fastest.
-fn fastest(channels: &[Channel]) -> Option<&Channel> {
-    channels.iter().rev().max_by_key(|channel| channel.speed_mbps)
 }

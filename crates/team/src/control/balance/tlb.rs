@@ -9,10 +9,11 @@
 //!   all are dealt at once, the heaviest first. So buckets without load have a
 //!   member, too: as many as its share of the speed (in the kernel all go to the
 //!   fastest member, of equal ones to the first, until the next deal).
-//! - A bucket stays where it is if that costs less than an eighth of its load in
-//!   room: the kernel moves flows, and so reorders frames, without need.
-//! - Speeds are not cut to 12 bits (the kernel takes 10 Gbit/s for 1808 Mbit/s);
-//!   a member of which none is known counts as the slowest of the others.
+//! - Buckets stay where they are while the members' rooms differ by less than a
+//!   sixteenth of a member's mean load; beyond it the few that help most move. The
+//!   kernel deals all anew, and so moves flows and reorders frames without need.
+//! - Speeds are not cut to 12 bits (the kernel takes 10 Gbit/s for 1808 Mbit/s), and
+//!   1 Mbit/s are 1,000,000 bit/s (in the kernel 1,048,576).
 
 use crate::balance::Loads;
 use crate::{MAX_BUCKETS, MemberId, Time};
@@ -39,14 +40,26 @@ pub(super) struct Tlb {
 }
 
 /// A member while buckets are dealt.
+#[derive(Clone, Debug)]
 struct Seat {
     id: MemberId,
     speed_mbps: u64,
     /// Bits a second that it has left.
     room: i128,
-    /// Buckets whose home it is.
-    homes: u64,
+    /// Bytes a second of its buckets.
+    carried: i128,
 }
+
+/// The buckets that carry something, while they are dealt.
+#[derive(Debug)]
+struct Deal {
+    seats: Vec<Seat>,
+    /// The seat of each bucket.
+    places: Vec<Option<usize>>,
+}
+
+/// Rooms that differ by less than this part of a member's mean load are alike.
+const SLACK: i128 = 16;
 
 impl Tlb {
     /// The members by bucket.
@@ -81,75 +94,140 @@ impl Tlb {
         self.last = Some((now, Box::new(loads.clone())));
     }
 
+    /// Buckets that carry something stay as they are, mended where that is needed;
+    /// only if they would be clearly better off with a fresh deal there is one.
     fn deal(&mut self, anew: bool, active: Option<MemberId>) {
-        let mut seats = self.seats(active);
+        let seats = self.seats(active);
         if seats.is_empty() {
             self.table.clear();
             return;
         }
-        let rate = |bucket: usize| self.rates.get(bucket).copied().unwrap_or(0);
-        let mut loaded: Vec<usize> = (0..MAX_BUCKETS).filter(|&bucket| rate(bucket) > 0).collect();
-        loaded.sort_by_key(|&bucket| std::cmp::Reverse(rate(bucket)));
-        let idle: Vec<usize> = (0..MAX_BUCKETS).filter(|&bucket| rate(bucket) == 0).collect();
-        let mut dealt: Vec<Option<usize>> = vec![None; MAX_BUCKETS];
-        let seat_of = |bucket: usize, seats: &[Seat]| {
+        let own = |bucket: usize| {
             let id = self.table.get(bucket)?;
             seats.iter().position(|seat| seat.id == *id)
         };
-        for &bucket in loaded.iter().filter(|_| !anew) {
-            dealt[bucket] = seat_of(bucket, &seats).inspect(|&seat| seats[seat].load(rate(bucket)));
-        }
-        for bucket in loaded {
-            if dealt[bucket].is_none() {
-                let seat = roomiest(&seats, seat_of(bucket, &seats), rate(bucket));
-                seats[seat].load(rate(bucket));
-                dealt[bucket] = Some(seat);
+        let owns: Vec<Option<usize>> = (0..MAX_BUCKETS).map(own).collect();
+        let rates: Vec<u64> = (0..MAX_BUCKETS).map(|bucket| self.rates.get(bucket).copied().unwrap_or(0)).collect();
+        let mut deal = Deal::mended(&seats, &owns, &rates);
+        if anew {
+            let slack = i128::from(rates.iter().sum::<u64>()) * 8 / (seats.len() as i128 * SLACK);
+            deal.even_out(&rates, slack);
+            let fresh = Deal::fresh(&seats, &owns, &rates);
+            if fresh.gap() + slack < deal.gap() {
+                deal = fresh;
             }
         }
-        let homes = homes(&mut seats);
-        for bucket in idle {
-            let stays = seat_of(bucket, &seats).filter(|_| !anew);
-            dealt[bucket] = Some(stays.unwrap_or(homes[bucket]));
-        }
-        self.table = dealt.into_iter().flatten().map(|seat| seats[seat].id).collect();
+        let homes = homes(&seats);
+        let place = |bucket: usize| {
+            let stays = owns[bucket].filter(|_| !anew);
+            deal.places[bucket].or(stays).unwrap_or(homes[bucket])
+        };
+        self.table = (0..MAX_BUCKETS).map(|bucket| seats[place(bucket)].id).collect();
     }
 
     fn seats(&self, active: Option<MemberId>) -> Vec<Seat> {
-        let slowest = self.channels.iter().filter_map(|channel| channel.speed_mbps).min().unwrap_or(1000);
-        let seat = |channel: &Channel| {
-            let speed_mbps = u64::from(channel.speed_mbps.unwrap_or(slowest).max(1));
-            let other = if active == Some(channel.id) { self.other_rate } else { 0 };
-            Seat { id: channel.id, speed_mbps, room: i128::from(speed_mbps << 20) - i128::from(other) * 8, homes: 0 }
+        let seat = |(id, speed_mbps): (MemberId, u64)| {
+            let other = if active == Some(id) { self.other_rate } else { 0 };
+            Seat { id, speed_mbps, room: i128::from(speed_mbps) * 1_000_000 - i128::from(other) * 8, carried: 0 }
         };
-        self.channels.iter().map(seat).collect()
+        known_speeds(&self.channels).map(seat).collect()
+    }
+}
+
+/// The members' speeds, at least 1 Mbit/s; one of which none is known counts as
+/// the slowest of the others.
+pub(super) fn known_speeds(channels: &[Channel]) -> impl Iterator<Item = (MemberId, u64)> + '_ {
+    let slowest = channels.iter().filter_map(|channel| channel.speed_mbps).min().unwrap_or(1000);
+    channels.iter().map(move |channel| (channel.id, u64::from(channel.speed_mbps.unwrap_or(slowest).max(1))))
+}
+
+impl Deal {
+    /// Every bucket stays; those of nobody go where there is room, the heaviest first.
+    fn mended(seats: &[Seat], owns: &[Option<usize>], rates: &[u64]) -> Deal {
+        let mut deal = Deal { seats: seats.to_vec(), places: vec![None; rates.len()] };
+        let (standing, lost): (Vec<usize>, Vec<usize>) =
+            heaviest_first(rates).into_iter().partition(|&bucket| owns[bucket].is_some());
+        for bucket in standing.into_iter().chain(lost) {
+            let seat = owns[bucket].unwrap_or_else(|| deal.roomiest());
+            deal.put(bucket, seat, rates[bucket]);
+        }
+        deal
+    }
+
+    /// Every bucket goes where there is room, the heaviest first, and stays where it
+    /// is if that costs nearly nothing.
+    fn fresh(seats: &[Seat], owns: &[Option<usize>], rates: &[u64]) -> Deal {
+        let mut deal = Deal { seats: seats.to_vec(), places: vec![None; rates.len()] };
+        for bucket in heaviest_first(rates) {
+            let (roomiest, rate) = (deal.roomiest(), rates[bucket]);
+            let costs = |own: &usize| deal.seats[roomiest].room - deal.seats[*own].room;
+            let seat = owns[bucket].filter(|own| costs(own) < i128::from(rate)).unwrap_or(roomiest);
+            deal.put(bucket, seat, rate);
+        }
+        deal
+    }
+
+    /// Moves buckets from who has the least room to who has the most, those that
+    /// bring the two closest together, until all have as much but for the slack.
+    fn even_out(&mut self, rates: &[u64], slack: i128) {
+        for _ in 0..rates.len() {
+            let (to, Some(from)) = (self.roomiest(), self.fullest()) else { return };
+            let gap = self.seats[to].room - self.seats[from].room;
+            let left = |bucket: &usize| (gap - 16 * i128::from(rates[*bucket])).abs();
+            let on_it = (0..rates.len()).filter(|&bucket| self.places[bucket] == Some(from));
+            let best = on_it.min_by_key(left).filter(|bucket| gap > slack && left(bucket) < gap);
+            let Some(bucket) = best else { return };
+            self.seats[from].load(-i128::from(rates[bucket]));
+            self.put(bucket, to, rates[bucket]);
+        }
+    }
+
+    fn put(&mut self, bucket: usize, seat: usize, rate: u64) {
+        self.seats[seat].load(i128::from(rate));
+        self.places[bucket] = Some(seat);
+    }
+
+    /// How much more room the roomiest seat has than the fullest.
+    fn gap(&self) -> i128 {
+        self.fullest().map_or(0, |fullest| self.seats[self.roomiest()].room - self.seats[fullest].room)
+    }
+
+    /// The seat with the most room, of equal ones the first.
+    fn roomiest(&self) -> usize {
+        (1..self.seats.len())
+            .fold(0, |best, seat| if self.seats[seat].room > self.seats[best].room { seat } else { best })
+    }
+
+    /// Of the seats that carry a bucket the one with the least room.
+    fn fullest(&self) -> Option<usize> {
+        (0..self.seats.len()).filter(|&seat| self.seats[seat].carried > 0).min_by_key(|&seat| self.seats[seat].room)
     }
 }
 
 impl Seat {
-    fn load(&mut self, rate: u64) {
-        self.room -= i128::from(rate) * 8;
+    fn load(&mut self, rate: i128) {
+        self.room -= rate * 8;
+        self.carried += rate;
     }
 }
 
-/// The seat with the most room, of equal ones the first; the bucket's own if it
-/// has nearly as much.
-fn roomiest(seats: &[Seat], own: Option<usize>, rate: u64) -> usize {
-    let most = seats.iter().map(|seat| seat.room).max().unwrap_or(0);
-    let nearly = |&own: &usize| most - seats[own].room < i128::from(rate);
-    let first = || seats.iter().position(|seat| seat.room == most).unwrap_or(0);
-    own.filter(nearly).unwrap_or_else(first)
+fn heaviest_first(rates: &[u64]) -> Vec<usize> {
+    let mut loaded: Vec<usize> = (0..rates.len()).filter(|&bucket| rates[bucket] > 0).collect();
+    loaded.sort_by_key(|&bucket| std::cmp::Reverse(rates[bucket]));
+    loaded
 }
 
 /// The seat of each bucket that carries nothing: in turn, by speed. So
 /// neighbours, whose buckets lie beside each other, begin at different members.
-fn homes(seats: &mut [Seat]) -> Vec<usize> {
-    let less = |a: &Seat, b: &Seat| (a.homes + 1) * b.speed_mbps < (b.homes + 1) * a.speed_mbps;
-    let next = |_| {
-        let best = (1..seats.len()).fold(0, |best, seat| if less(&seats[seat], &seats[best]) { seat } else { best });
-        seats[best].homes += 1;
+fn homes(seats: &[Seat]) -> Vec<usize> {
+    let mut homes = vec![0; seats.len()];
+    let mut next = |_| {
+        let less = |a: usize, b: usize| (homes[a] + 1) * seats[b].speed_mbps < (homes[b] + 1) * seats[a].speed_mbps;
+        let best = (1..seats.len()).fold(0, |best, seat| if less(seat, best) { seat } else { best });
+        homes[best] += 1;
         best
     };
-    (0..MAX_BUCKETS).map(next).collect()
+    (0..MAX_BUCKETS).map(&mut next).collect()
 }
 
 #[cfg(test)]
