@@ -6,15 +6,13 @@
 set -eu
 
 build="gcc make clang libelf-dev zlib1g-dev pkg-config"
-test="iproute2 iputils-ping iperf3 openvswitch-switch"
+test="iproute2 iputils-ping iperf3 openvswitch-switch qemu-system-x86"
 accept="mininet bridge-utils ethtool"
-bench="qemu-system-x86"
 
 case "${1:-}" in
 build) wanted=$build ;;
 test) wanted="$build $test" ;;
-accept) wanted="$build $test $accept" ;;
-bench) wanted="$build $test $accept $bench" ;;
+accept | bench) wanted="$build $test $accept" ;;
 *)
     echo "usage: $0 build|test|accept|bench" >&2
     exit 2

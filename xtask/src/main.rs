@@ -16,6 +16,7 @@ mod held;
 mod noise;
 mod product;
 mod scratch;
+mod side;
 mod stats;
 mod tools;
 

@@ -14,12 +14,12 @@ use crate::image::{Missing, file_error, run};
 use crate::initrd::Archive;
 
 /// What such a guest has of modules, by name.
-pub(crate) const MODULES: [&str; 5] = ["bonding max_bonds=0", "veth", "pktgen", "cls_bpf", "sch_ingress"];
+pub(crate) const MODULES: [&str; 6] = ["bonding max_bonds=0", "veth", "tun", "pktgen", "cls_bpf", "sch_ingress"];
 /// Where they lie in the guest.
 pub(crate) const MODULES_FOLDER: &str = "/modules";
 /// Where the kernel's package has them and those they depend on.
-const MODULES_FROM: [&str; 5] =
-    ["drivers/net/bonding/bonding.ko", "drivers/net/veth.ko", "net/core", "net/sched", "net/tls"];
+const MODULES_FROM: [&str; 6] =
+    ["drivers/net/bonding/bonding.ko", "drivers/net/veth.ko", "drivers/net/tun.ko", "net/core", "net/sched", "net/tls"];
 /// Folders that programs expect.
 const FOLDERS: [&str; 6] = ["/proc", "/sys", "/dev", "/run", "/tmp", "/etc"];
 
@@ -56,9 +56,17 @@ impl Files {
     }
 }
 
+/// The emulator.
+const QEMU: &str = "qemu-system-x86_64";
+
+/// True if there is a QEMU.
+pub(crate) fn is_there() -> bool {
+    Command::new(QEMU).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
 /// QEMU, to be started.
 pub(crate) fn command(image: &CountedImage, files: &Files) -> Command {
-    let mut command = Command::new("qemu-system-x86_64");
+    let mut command = Command::new(QEMU);
     command
         .args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"])
         .args(["-M", "pc", "-cpu", "max", "-m", "512"])

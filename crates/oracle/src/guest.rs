@@ -13,6 +13,7 @@ use nicteam_sys::process;
 
 use crate::counted;
 use crate::protocol::{self, Answer, Departures, Hello, MORE, Refusal, Reply, Request, Sample, Step};
+use crate::shares::{Experiment, Second};
 use crate::{CountedImage, Image, Missing};
 
 /// A running guest. It ends when this is dropped.
@@ -205,6 +206,18 @@ impl Guest {
         match self.must(Request::Trace { steps, watch }) {
             Answer::Traced(samples) => samples,
             other => self.lost(&format!("not a trace: {other:?}")),
+        }
+    }
+
+    /// Drives a team or bond through an experiment.
+    ///
+    /// In user-mode Linux it takes its time; where instructions are counted
+    /// ([`Guest::boot_counted`]) nobody waits for an idle processor.
+    #[track_caller]
+    pub fn share(&mut self, experiment: &Experiment, members: &[String]) -> Result<Vec<Second>, Refusal> {
+        match self.ask(&Request::Share { experiment: experiment.clone(), members: members.to_vec() })? {
+            Answer::Shared(seconds) => Ok(seconds),
+            other => self.lost(&format!("not what was seen: {other:?}")),
         }
     }
 

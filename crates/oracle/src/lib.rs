@@ -13,7 +13,8 @@
 //!   the host and nothing is left behind.
 //! - To count instructions there is a second kind ([`Guest::boot_counted`]): QEMU
 //!   emulates a processor whose clock advances by a nanosecond an instruction, with
-//!   Debian's kernel for virtual machines and a root in memory.
+//!   Debian's kernel for virtual machines and a root in memory. An idle processor does
+//!   not wait, so minutes of its time pass in seconds ([`shares`]).
 //! - A guest dies with its handle, and with the thread that booted it.
 //! - What fails here fails the test: a guest that does not answer is a panic with
 //!   the last lines of its console. What the guest's kernel *refuses* is an
@@ -30,11 +31,16 @@ pub mod frames;
 mod guest;
 mod image;
 mod initrd;
+mod pktgen;
 pub mod protocol;
+pub mod shares;
+
+use std::path::Path;
 
 pub use bench::{Bench, Way};
 pub use guest::{BootError, Guest};
 pub use image::{CountedImage, Image, Missing};
+pub use pktgen::Generated;
 pub use protocol::{Departures, Refusal, Sample, Step};
 
 /// True for the whole of a test, where otherwise a sample does (`NICTEAM_SOAK=1`).
@@ -57,6 +63,30 @@ pub fn seed() -> u64 {
 pub fn guest(agent: &str) -> Option<Guest> {
     match Image::obtain() {
         Ok(image) => Some(Guest::boot(&image, agent.as_ref()).unwrap_or_else(|error| panic!("{error}"))),
+        Err(missing) => {
+            eprintln!("SKIPPED: no guest kernel: {missing}");
+            None
+        }
+    }
+}
+
+/// The same with a guest whose instructions are counted ([`Guest::boot_counted`]),
+/// with these programs in `/bin`.
+///
+/// # Panics
+/// If there is all that a guest needs and it does not boot.
+#[track_caller]
+pub fn counted_guest(agent: &str, programs: &[&Path]) -> Option<Guest> {
+    if !counted::is_there() {
+        eprintln!(
+            "SKIPPED: no QEMU for a guest that counts; hint: apt-get install --no-install-recommends qemu-system-x86"
+        );
+        return None;
+    }
+    match CountedImage::obtain() {
+        Ok(image) => {
+            Some(Guest::boot_counted(&image, agent.as_ref(), programs).unwrap_or_else(|error| panic!("{error}")))
+        }
         Err(missing) => {
             eprintln!("SKIPPED: no guest kernel: {missing}");
             None

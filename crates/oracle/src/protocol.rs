@@ -7,9 +7,12 @@
 //! begins with [`MORE`] and waits for a line that is [`MORE`] alone.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::shares::{Experiment, Second};
 
 /// The mark of a piece that is not the last, and the line that asks for the next.
 pub const MORE: char = '+';
@@ -73,6 +76,22 @@ pub enum Request {
         /// The other.
         peer: String,
     },
+    /// A TAP device, down, that the agent holds as long as it runs; [`Answer::Done`].
+    AddTap {
+        /// Its name.
+        name: String,
+        /// The speed that it says, Mbit/s.
+        speed_mbps: u32,
+    },
+    /// Give a device an IP address; [`Answer::Done`].
+    AddAddress {
+        /// Its name.
+        name: String,
+        /// The address.
+        address: IpAddr,
+        /// Bits of its network.
+        prefix: u8,
+    },
     /// A learning bridge without spanning tree; [`Answer::Done`].
     AddBridge {
         /// Its name.
@@ -116,6 +135,14 @@ pub enum Request {
         /// The files.
         watch: Vec<String>,
     },
+    /// Drive a team or bond, whose address is [`crate::shares::ADDRESS`], through an
+    /// experiment; [`Answer::Shared`].
+    Share {
+        /// The experiment.
+        experiment: Experiment,
+        /// Its members, TAP devices, in their order.
+        members: Vec<String>,
+    },
 }
 
 /// One step of a trace.
@@ -152,6 +179,8 @@ pub enum Answer {
     Departed(Departures),
     /// What was seen: every change, and the first sample of every step.
     Traced(Vec<Sample>),
+    /// What was seen in each second of an experiment.
+    Shared(Vec<Second>),
 }
 
 /// What the guest's kernel refused.

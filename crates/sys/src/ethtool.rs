@@ -52,6 +52,21 @@ impl Ethtool {
         }
     }
 
+    /// Sets speed, Mbit/s, and full or half duplex (`ETHTOOL_SLINKSETTINGS`).
+    ///
+    /// # Errors
+    /// `ENODEV` if there is no such device, `EOPNOTSUPP` if its driver does not
+    /// let itself be set, `EINVAL` if it does not take these.
+    pub fn set_settings(&self, device: &str, speed_mbps: u32, full_duplex: bool) -> Result<()> {
+        let set = |settings: Settings| {
+            let duplex = if full_duplex { DUPLEX_FULL } else { DUPLEX_HALF };
+            let mut settings = Settings { command: ETHTOOL_SLINKSETTINGS, speed: speed_mbps, duplex, ..settings };
+            self.ask(device, &mut settings)
+        };
+        let settings = self.raw_settings(device).and_then(set);
+        settings.context(|| format!("set the speed of {device} to {speed_mbps} Mbit/s"))
+    }
+
     /// First the kernel answers how long its sets of link modes are, as a
     /// negative number; asked with that number, it answers in full (Linux 6.1
     /// net/ethtool/ioctl.c, ethtool_get_link_ksettings).
@@ -90,6 +105,7 @@ impl Ethtool {
 // Linux 6.1 include/uapi/linux/ethtool.h.
 const ETHTOOL_GLINK: u32 = 0x0a;
 const ETHTOOL_GLINKSETTINGS: u32 = 0x4c;
+const ETHTOOL_SLINKSETTINGS: u32 = 0x4d;
 const SPEED_UNKNOWN: u32 = u32::MAX;
 const DUPLEX_HALF: u8 = 0;
 const DUPLEX_FULL: u8 = 1;

@@ -1,8 +1,9 @@
 //! TAP devices: Ethernet devices whose other end is a file descriptor.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, IoSlice, Read, Write};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 
 use crate::{Context, Result};
 
@@ -10,11 +11,14 @@ use crate::{Context, Result};
 /// and has carrier as long as it is up.
 ///
 /// It takes super-frames and frames without checksums from the stack, as a
-/// veth end does.
+/// veth end does. Nothing here waits.
 #[derive(Debug)]
 pub struct Tap {
     file: File,
 }
+
+/// Bytes of the offload header (`struct virtio_net_hdr`) in front of each frame.
+const OFFLOAD: usize = 10;
 
 impl Tap {
     /// Makes a device of this name, in the caller's network namespace.
@@ -25,13 +29,42 @@ impl Tap {
     /// name (1 to 15 bytes).
     pub fn open(name: &str) -> Result<Tap> {
         let open = || {
-            let file = OpenOptions::new().read(true).write(true).open("/dev/net/tun")?;
+            let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
             let tap = Tap { file };
             tap.set_name(name)?;
             tap.set_offloads()?;
             Ok::<_, io::Error>(tap)
         };
         open().context(|| format!("make the TAP device {name}"))
+    }
+
+    /// The next frame that the host sends by the device, if there is one, in
+    /// place of what the buffer holds; what it leaves undone (checksums,
+    /// segments) stays undone. A frame is cut to the buffer's capacity, at most 64 KiB.
+    pub fn receive(&self, frame: &mut Vec<u8>) -> Result<bool> {
+        frame.resize(frame.capacity().clamp(OFFLOAD, 1 << 16), 0);
+        match (&self.file).read(frame) {
+            Ok(len) => {
+                frame.truncate(len);
+                frame.drain(..OFFLOAD.min(len));
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                frame.clear();
+                Ok(false)
+            }
+            Err(error) => Err(error).context(|| "receive from a TAP device".to_owned()),
+        }
+    }
+
+    /// Hands the host a frame as if the device had received it; false if the
+    /// device is down.
+    pub fn send(&self, frame: &[u8]) -> Result<bool> {
+        match (&self.file).write_vectored(&[IoSlice::new(&[0; OFFLOAD]), IoSlice::new(frame)]) {
+            Ok(_) => Ok(true),
+            Err(error) if error.raw_os_error() == Some(libc::EIO) => Ok(false),
+            Err(error) => Err(error).context(|| format!("send {} bytes into a TAP device", frame.len())),
+        }
     }
 
     /// `TUNSETIFF`: makes the device.

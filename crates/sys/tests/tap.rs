@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netns::NetNs;
+use nicteam_sys::packet::{Batch, PacketSocket};
 use nicteam_sys::tap::Tap;
 use nicteam_testnet::may_make_networks;
 
@@ -24,10 +25,31 @@ fn a_tap_has_carrier_while_it_is_held_and_goes_with_its_handle() {
         let link = netlink.link("tap0").unwrap().unwrap();
         assert!(link.up && link.carrier, "{link:?}");
         assert_eq!(Tap::open("tap0").unwrap_err().errno(), Some(libc::EBUSY));
+        carries_frames(&tap, index);
         drop(tap);
         assert_eq!(netlink.link("tap0").unwrap(), None);
     };
     NetNs::new().unwrap().run(check).unwrap();
+}
+
+fn carries_frames(tap: &Tap, index: u32) {
+    let socket = PacketSocket::open(index).unwrap();
+    let frame = |last: u8| [&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xb5][..], &[last; 50]].concat();
+    assert!(tap.send(&frame(7)).unwrap());
+    let mut batch = Batch::new();
+    socket.receive(&mut batch).unwrap();
+    let received: Vec<_> = batch.frames().map(|received| received.bytes.to_vec()).collect();
+    assert_eq!(received, [frame(7)]);
+
+    assert!(socket.send_frame(&frame(9)));
+    let mut buffer = Vec::with_capacity(2048);
+    let mut sent = Vec::new();
+    while tap.receive(&mut buffer).unwrap() {
+        sent.push(buffer.clone());
+    }
+    // The stack may speak of itself (IPv6) in between.
+    assert!(sent.contains(&frame(9)), "{sent:?}");
+    assert!(buffer.is_empty());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod iperf3;
 mod live;
+mod shares;
 mod stall;
 mod t3;
 
@@ -11,6 +12,7 @@ use crate::failure::Failure;
 use crate::figure::{Figure, Section};
 use crate::product::Product;
 use crate::scratch::Scratch;
+use crate::side;
 use crate::tools::{self, Tool};
 
 /// What to measure, and how thoroughly.
@@ -47,19 +49,25 @@ pub(crate) enum Part {
     Iperf3,
     /// 802.3ad while its process is stopped, killed, replaced.
     Stall,
+    /// Shares in balance-tlb and balance-alb beside the kernel's.
+    Shares,
     /// The live tests that kill and clean up.
     Live,
 }
 
 const TOOLS: [Tool; 2] = [("iperf3", "iperf3"), ("setpriv", "util-linux")];
 
-const PARTS: [Part; 6] = [Part::T3Bpf, Part::T3Packet, Part::T3User, Part::Iperf3, Part::Stall, Part::Live];
+const PARTS: [Part; 7] =
+    [Part::T3Bpf, Part::T3Packet, Part::T3User, Part::Iperf3, Part::Stall, Part::Shares, Part::Live];
 
 /// Measures, and prints each part as soon as it is there.
 pub(crate) fn run(arguments: &Arguments) -> Result<Vec<Section>, Failure> {
-    tools::require(&TOOLS)?;
-    let product = Product::find()?;
     let wanted = |part: &Part| arguments.only.is_empty() || arguments.only.contains(part);
+    tools::require(&TOOLS)?;
+    if wanted(&Part::Shares) {
+        tools::require(&side::TOOLS)?;
+    }
+    let product = Product::find()?;
     if wanted(&Part::Live) {
         // Nothing may be compiled while something is measured.
         live::build()?;
@@ -85,6 +93,7 @@ fn measure(part: Part, arguments: &Arguments, product: &Product, scratch: &Scrat
         Part::T3User => t3(t3::Setting::User),
         Part::Iperf3 => iperf3::measure(product, arguments.rounds, arguments.seconds, scratch),
         Part::Stall => stall::measure(product, scratch),
+        Part::Shares => shares::measure(product),
         Part::Live => live::measure(),
     }
 }
@@ -97,6 +106,7 @@ impl Part {
             Part::T3User => "T3, ordinary user",
             Part::Iperf3 => "tcp workload beside iperf3 on the same link",
             Part::Stall => "802.3ad while its process is stopped, killed, replaced (bpf dataplane)",
+            Part::Shares => "shares where loads decide, in a guest: ours (bpf) beside the kernel's driver, 48 hosts",
             Part::Live => "killed teams and interrupted labs",
         }
     }

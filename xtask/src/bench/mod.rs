@@ -16,6 +16,7 @@ use crate::bench::stream::Times;
 use crate::failure::Failure;
 use crate::figure::{Figure, Section};
 use crate::product::Product;
+use crate::side;
 use crate::tools::{self, Tool};
 
 /// What to measure, and how thoroughly.
@@ -108,7 +109,7 @@ impl Part {
     fn tools(self) -> &'static [Tool] {
         match self {
             Part::Topology => &topology::TOOLS,
-            Part::Instructions => &instructions::TOOLS,
+            Part::Instructions => &side::TOOLS,
             Part::Throughput | Part::Device | Part::Choice => &[],
         }
     }

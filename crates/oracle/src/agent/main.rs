@@ -6,15 +6,19 @@
 
 mod inject;
 mod modules;
+mod share;
 mod trace;
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use nicteam_oracle::protocol::{Answer, Hello, MORE, Refusal, Reply, Request};
+use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Netlink, VethEnd};
+use nicteam_sys::tap::Tap;
 use nix::mount::{MsFlags, mount};
 use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr};
@@ -36,6 +40,8 @@ fn main() {
 pub(crate) struct Agent {
     pub(crate) netlink: Netlink,
     pub(crate) frames: Vec<Vec<u8>>,
+    /// By name.
+    pub(crate) taps: BTreeMap<String, Tap>,
 }
 
 /// A request's outcome.
@@ -53,7 +59,7 @@ fn serve() -> io::Result<()> {
     let kernel = uname().map(|name| name.release().to_string_lossy().into_owned()).unwrap_or_default();
     say(&mut port, &Hello { kernel })?;
     let netlink = Netlink::open().map_err(|error| error.source)?;
-    let mut agent = Agent { netlink, frames: Vec::new() };
+    let mut agent = Agent { netlink, frames: Vec::new(), taps: BTreeMap::new() };
     let mut text = String::new();
     while let Some(line) = lines.next().transpose()? {
         if let Some(piece) = line.strip_prefix(MORE) {
@@ -106,6 +112,16 @@ impl Agent {
                 let end = |name| VethEnd { name, index: None, mac: None, netns: None, gso_max_segs: None };
                 self.done(|netlink| netlink.add_veth(&end(&name), &end(&peer), 1500))
             }
+            Request::AddTap { name, speed_mbps } => {
+                let tap = Tap::open(&name).map_err(system)?;
+                Ethtool::open().and_then(|ethtool| ethtool.set_settings(&name, speed_mbps, true)).map_err(system)?;
+                self.taps.insert(name, tap);
+                Ok(Answer::Done)
+            }
+            Request::AddAddress { name, address, prefix } => {
+                let index = self.index(&name)?;
+                self.done(|netlink| netlink.add_address(index, address, prefix, true))
+            }
             Request::AddBridge { name } => self.done(|netlink| netlink.add_bridge(&name)),
             Request::Delete { name } => {
                 let index = self.index(&name)?;
@@ -125,6 +141,7 @@ impl Agent {
                 Ok(Answer::Done)
             }
             Request::Inject { into, out } => inject::inject(self, &into, &out).map(Answer::Departed),
+            Request::Share { experiment, members } => share::share(self, &experiment, &members).map(Answer::Shared),
             Request::Trace { steps, watch } => trace::trace(self, steps, &watch).map(Answer::Traced),
         }
     }
@@ -143,7 +160,7 @@ impl Agent {
 }
 
 /// One `write`: sysfs takes each as a whole value, an empty one, too.
-fn write(path: &str, text: &str) -> Result<(), Refusal> {
+pub(crate) fn write(path: &str, text: &str) -> Result<(), Refusal> {
     let refused = |error: io::Error| refused(format!("write `{}` to {path}", text.escape_debug()), &error);
     let mut file = OpenOptions::new().write(true).open(path).map_err(refused)?;
     file.write(text.as_bytes()).map(drop).map_err(refused)

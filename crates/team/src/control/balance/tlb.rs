@@ -2,8 +2,8 @@
 //!
 //! As Linux 6.1 drivers/net/bonding/bond_alb.c: the next bucket goes to the
 //! member with the most room, its speed less its load (`compute_gap`,
-//! `tlb_get_least_loaded_slave`); every ten seconds all buckets are dealt anew by
-//! the bytes they carried (`bond_alb_monitor`), and what the active member sent
+//! `tlb_get_least_loaded_slave`); every ten seconds buckets are dealt by the bytes
+//! they carried (`bond_alb_monitor`), and what the active member sent
 //! unbalanced is a load from the start. Three differences:
 //! - The kernel deals a bucket when its first frame comes, in that order; here
 //!   all are dealt at once, the heaviest first. So buckets without load have a
@@ -301,6 +301,39 @@ mod tests {
         measure(&mut tlb, 10, &loads);
         // 320 Mbyte/s: 2.56 Gbit/s fit the second, whose room stays larger.
         assert_eq!(megabytes(&tlb, &loads, 2), [0, 320]);
+    }
+
+    #[test]
+    fn loads_that_change_a_little_move_nothing_and_one_that_grows_moves_few() {
+        let mut tlb = tlb(&[1000; 4]);
+        let mut total = Loads::default();
+        let mut ten_seconds = |tlb: &mut Tlb, seconds, megabytes: &dyn Fn(usize) -> u64| {
+            let before = tlb.table.clone();
+            total.buckets[..64].iter_mut().enumerate().for_each(|(bucket, sum)| *sum += megabytes(bucket) * 1_000_000);
+            measure(tlb, seconds, &total);
+            (0..64).filter(|&bucket| tlb.table[bucket] != before[bucket]).count()
+        };
+        let rate = |bucket: usize| 20 + (bucket as u64 * 7) % 13;
+        ten_seconds(&mut tlb, 10, &rate);
+        assert_eq!(ten_seconds(&mut tlb, 20, &|bucket| rate(bucket) + (bucket as u64 / 4) % 2), 0);
+        // One has ten times as much: some of its member's others have to go.
+        let moved = ten_seconds(&mut tlb, 30, &|bucket| rate(bucket) * if bucket == 5 { 10 } else { 1 });
+        assert!((1..=10).contains(&moved), "{moved} moved");
+        assert_eq!(ten_seconds(&mut tlb, 40, &|bucket| rate(bucket) * if bucket == 5 { 10 } else { 1 }), 0);
+    }
+
+    #[test]
+    fn single_moves_that_do_not_help_make_a_fresh_deal() {
+        let mut tlb = tlb(&[1000; 2]);
+        let mut loads = Loads::default();
+        // The first has 50 and 50, the second 45 and 35: no single move helps, an exchange does.
+        for (bucket, megabytes) in [(0, 500), (2, 500), (1, 450), (3, 350)] {
+            assert_eq!(tlb.table[bucket].index(), bucket % 2);
+            loads.buckets[bucket] = megabytes * 1_000_000;
+        }
+        measure(&mut tlb, 10, &loads);
+        let carried = megabytes(&tlb, &loads, 2);
+        assert!(carried.iter().all(|&megabytes| (85..=95).contains(&megabytes)), "{carried:?}");
     }
 
     #[test]

@@ -1,0 +1,103 @@
+//! A team in a guest: the kernel's or ours.
+
+use std::thread;
+
+use nicteam_oracle::protocol::Request;
+use nicteam_oracle::{CountedImage, Guest, Missing, Refusal};
+
+use crate::failure::Failure;
+use crate::product::Product;
+use crate::tools::Tool;
+
+/// Whose it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// The kernel's bonding driver.
+    Kernel,
+    /// Ours, on eBPF.
+    Ours,
+}
+
+/// What a guest needs.
+pub(crate) const TOOLS: [Tool; 1] = [("qemu-system-x86_64", "qemu-system-x86")];
+
+/// The product, in the guest.
+const NICTEAM: &str = "/bin/nicteam";
+
+/// Measures in a guest that counts instructions and has the product.
+pub(crate) fn in_guest<T: Send + 'static>(
+    product: &Product,
+    measure: impl FnOnce(&mut Guest) -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Failure> {
+    let product = product.clone();
+    let boot_and_measure = move || {
+        let mut guest = boot(&product)?;
+        let measured = measure(&mut guest);
+        measured.map_err(|refusal| Failure::failed(format!("the guest ({}): {refusal}", guest.kernel())))
+    };
+    // A guest that is lost is a panic, which has said why.
+    thread::spawn(boot_and_measure).join().unwrap_or_else(|_| Err(Failure::failed("the guest is lost")))
+}
+
+fn boot(product: &Product) -> Result<Guest, Failure> {
+    let agent = product.binary.with_file_name("nicteam-oracle-agent");
+    if !agent.is_file() {
+        let hint = "hint: cargo build --release -p nicteam-oracle";
+        return Err(Failure::Missing(format!("no agent at {}; {hint}", agent.display())));
+    }
+    let image = CountedImage::obtain().map_err(|missing: Missing| Failure::Missing(missing.to_string()))?;
+    Guest::boot_counted(&image, &agent, &[&product.binary]).map_err(Failure::failed)
+}
+
+impl Side {
+    /// Its device.
+    pub(crate) fn device(self) -> &'static str {
+        match self {
+            Side::Kernel => "bond0",
+            Side::Ours => "team0",
+        }
+    }
+
+    /// Makes it of these members, and sets it up.
+    pub(crate) fn add(self, guest: &mut Guest, options: &[(&str, &str)], members: &[String]) -> Result<(), Refusal> {
+        match self {
+            Side::Kernel => add_bond(guest, options, members)?,
+            Side::Ours => add_team(guest, options, members)?,
+        }
+        set_up(guest, self.device(), true)
+    }
+
+    /// Takes it away; its members stay.
+    pub(crate) fn remove(self, guest: &mut Guest) -> Result<(), Refusal> {
+        match self {
+            Side::Kernel => guest.ask(&Request::Delete { name: self.device().to_owned() }).map(drop),
+            Side::Ours => guest.run(NICTEAM, &["team", "del", self.device()]).map(drop),
+        }
+    }
+}
+
+/// Sets a device up or down.
+pub(crate) fn set_up(guest: &mut Guest, name: &str, up: bool) -> Result<(), Refusal> {
+    guest.ask(&Request::SetUp { name: name.to_owned(), up }).map(drop)
+}
+
+fn add_bond(guest: &mut Guest, options: &[(&str, &str)], members: &[String]) -> Result<(), Refusal> {
+    let bond = Side::Kernel.device();
+    guest.write("/sys/class/net/bonding_masters", &format!("+{bond}"))?;
+    for (name, value) in options {
+        guest.set_option(bond, name, value)?;
+    }
+    for name in members {
+        set_up(guest, name, false)?;
+        guest.ask(&Request::SetMaster { name: name.clone(), master: Some(bond.to_owned()) })?;
+    }
+    Ok(())
+}
+
+fn add_team(guest: &mut Guest, options: &[(&str, &str)], members: &[String]) -> Result<(), Refusal> {
+    let members = members.join(",");
+    let options: Vec<String> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let mut arguments = vec!["team", "add", Side::Ours.device(), "--dataplane", "bpf", "--members", &members];
+    arguments.extend(options.iter().flat_map(|option| ["-o", option]));
+    guest.run(NICTEAM, &arguments).map(drop)
+}
