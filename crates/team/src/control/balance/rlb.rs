@@ -137,15 +137,9 @@ impl Rlb {
 
     /// A member is lost: its clients get others, and are told (`rlb_clear_slave`).
     pub(super) fn lose(&mut self, member: MemberId, channels: &[Channel], now: Time) {
-        for place in 0..self.clients.len() {
-            if self.clients[place].as_ref().is_some_and(|client| client.member == Some(member)) {
-                let next = self.next(channels);
-                if let Some(client) = &mut self.clients[place] {
-                    client.member = next;
-                    client.stale |= client.mac.is_some();
-                }
-                self.hurry(now);
-            }
+        while let Some(place) = self.client_of(Some(member)) {
+            self.reassign(place, channels);
+            self.hurry(now);
         }
     }
 
@@ -159,20 +153,11 @@ impl Rlb {
     /// A member came, or its speed changed: it gets its part of the clients from
     /// those that have more than theirs, and these clients are told.
     pub(super) fn rebalance(&mut self, channels: &[Channel], now: Time) {
-        for place in 0..self.clients.len() {
-            let Some(client) = &self.clients[place] else { continue };
-            let loads = self.loads(channels);
-            let own = loads.iter().find(|load| Some(load.id) == client.member);
-            if own.is_some_and(|own| loads.iter().all(|other| own.is_as_light_as_after_a_move_to(other))) {
-                continue;
-            }
-            let next = self.next(channels);
-            if let Some(client) = &mut self.clients[place]
-                && client.member != next
-            {
-                client.member = next;
-                client.stale |= client.mac.is_some();
-            }
+        if channels.is_empty() {
+            return;
+        }
+        while let Some(place) = self.client_of(None).or_else(|| self.client_of(Some(self.overloaded(channels)?))) {
+            self.reassign(place, channels);
         }
         self.mark(now, |client| client.stale);
     }
@@ -187,6 +172,27 @@ impl Rlb {
             }
         }
         told
+    }
+
+    /// Gives a client another member.
+    fn reassign(&mut self, place: usize, channels: &[Channel]) {
+        let next = self.next(channels);
+        if let Some(client) = &mut self.clients[place] {
+            client.member = next;
+            client.stale |= client.mac.is_some();
+        }
+    }
+
+    /// The first client of this member, or of none.
+    fn client_of(&self, member: Option<MemberId>) -> Option<usize> {
+        self.clients.iter().position(|client| client.as_ref().is_some_and(|client| client.member == member))
+    }
+
+    /// The member with the most clients for its speed, if one of them is better off elsewhere.
+    fn overloaded(&self, channels: &[Channel]) -> Option<MemberId> {
+        let loads = self.loads(channels);
+        let lightest = loads.iter().map(|load| load.after(1)).min()?;
+        loads.iter().max_by_key(|load| load.after(0)).filter(|load| load.after(0) > lightest).map(|load| load.id)
     }
 
     /// When updates are to be sent.
@@ -276,11 +282,6 @@ impl Load {
     /// Clients for its speed, once it has so many more.
     fn after(&self, more: u64) -> u64 {
         ((self.clients + more) << 32) / self.speed_mbps
-    }
-
-    /// False if a client is better off there.
-    fn is_as_light_as_after_a_move_to(&self, other: &Load) -> bool {
-        self.after(0) <= other.after(1)
     }
 }
 

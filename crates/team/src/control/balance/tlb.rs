@@ -10,7 +10,7 @@
 //!   member, too: as many as its share of the speed (in the kernel all go to the
 //!   fastest member, of equal ones to the first, until the next deal).
 //! - Buckets stay where they are while the members' rooms differ by less than a
-//!   sixteenth of a member's mean load; beyond it the few that help most move. The
+//!   thirty-second of a member's mean load; beyond it the few that help most move. The
 //!   kernel deals all anew, and so moves flows and reorders frames without need.
 //! - Speeds are not cut to 12 bits (the kernel takes 10 Gbit/s for 1808 Mbit/s), and
 //!   1 Mbit/s are 1,000,000 bit/s (in the kernel 1,048,576).
@@ -59,7 +59,7 @@ struct Deal {
 }
 
 /// Rooms that differ by less than this part of a member's mean load are alike.
-const SLACK: i128 = 16;
+const SLACK: i128 = 32;
 
 impl Tlb {
     /// The members by bucket.
