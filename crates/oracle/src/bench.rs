@@ -44,11 +44,11 @@ impl Bench {
         }
         let lacp = options.iter().any(|(name, value)| *name == "mode" && matches!(*value, "802.3ad" | "4"));
         if lacp {
-            add_bond(guest, "bond1", options, &far_ends(members));
+            guest.add_bond("bond1", options, &far_ends(members));
         } else {
             far_ends(members).iter().for_each(|name| set_up(guest, name));
         }
-        add_bond(guest, "bond0", options, &near_ends(members));
+        guest.add_bond(Bench::BOND, options, &near_ends(members));
         bench.add_bridge(guest);
         let devices = [near_ends(members), ["bond0", "in0", "in1", "br0"].map(str::to_owned).into()].concat();
         devices.iter().for_each(|name| wait_up(guest, name));
@@ -112,16 +112,10 @@ impl Bench {
         ["in0", "in1", "br0"].into_iter().for_each(|name| set_up(guest, name));
     }
 
-    /// Port state 0x3f: active, fast or slow, aggregatable, in sync, collecting, distributing.
     fn wait_distributing(self, guest: &mut Guest) {
-        const DISTRIBUTING: u32 = 0x3d;
-        let ports = [self.members(), self.far_ends()].concat();
-        for port in ports {
-            let path = format!("/sys/class/net/{port}/bonding_slave/ad_actor_oper_port_state");
-            let state = |guest: &mut Guest| guest.read(&path).ok().and_then(|text| text.parse::<u32>().ok());
-            let distributes =
-                |guest: &mut Guest| state(guest).is_some_and(|state| state & DISTRIBUTING == DISTRIBUTING);
-            assert!((0..LOOKS).any(|_| distributes(guest) || pause()), "{port} of the guest does not distribute");
+        for port in [self.members(), self.far_ends()].concat() {
+            let distributes = (0..LOOKS).any(|_| guest.distributes(&port) || pause());
+            assert!(distributes, "{port} of the guest does not distribute");
         }
     }
 }
@@ -132,19 +126,6 @@ fn near_ends(members: usize) -> Vec<String> {
 
 fn far_ends(members: usize) -> Vec<String> {
     (0..members).map(|member| format!("b{member}")).collect()
-}
-
-#[track_caller]
-fn add_bond(guest: &mut Guest, bond: &str, options: &[(&str, &str)], members: &[String]) {
-    let made = guest.write("/sys/class/net/bonding_masters", &format!("+{bond}"));
-    made.unwrap_or_else(|refusal| panic!("{refusal}"));
-    for (name, value) in options {
-        guest.set_option(bond, name, value).unwrap_or_else(|refusal| panic!("{refusal}"));
-    }
-    for name in members {
-        guest.must(Request::SetMaster { name: name.clone(), master: Some(bond.to_owned()) });
-    }
-    set_up(guest, bond);
 }
 
 #[track_caller]

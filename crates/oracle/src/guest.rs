@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -9,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use nicteam_sys::process;
+use nicteam_sys::{packet, process};
 
 use crate::counted;
 use crate::protocol::{self, Answer, Departures, Hello, MORE, Refusal, Reply, Request, Sample, Step};
@@ -23,6 +24,24 @@ pub struct Guest {
     replies: Receiver<String>,
     console: Arc<Mutex<Vec<u8>>>,
     kernel: String,
+}
+
+/// A cable from a guest's port to a device of the host: what the device receives
+/// the port receives, what the port sends the device sends. Carrier does not pass.
+///
+/// Frames pass as they are, so the device's other end must neither leave
+/// checksums to it nor make super-frames, as far as that matters.
+#[derive(Debug)]
+pub struct Cable(OwnedFd);
+
+impl Cable {
+    /// Ends in the device with this index of the caller's network namespace.
+    ///
+    /// # Errors
+    /// `EPERM` without `CAP_NET_RAW`, `ENODEV` without such a device.
+    pub fn open(ifindex: u32) -> nicteam_sys::Result<Cable> {
+        packet::open_plain(ifindex).map(Cable)
+    }
 }
 
 /// Why a guest did not come up.
@@ -54,18 +73,32 @@ pub enum BootError {
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Bytes of the console that are kept.
 const CONSOLE: usize = 8 << 10;
-/// What bonds, their cables and the bridge in front of them need.
-const MODULES: [&str; 3] = ["bonding max_bonds=0", "veth", "bridge"];
+/// What bonds, their cables, their ports and the bridge in front of them need.
+const MODULES: [&str; 4] = ["bonding max_bonds=0", "veth", "bridge", "tun"];
 
 impl Guest {
     /// Boots one with the modules that bonds need, IPv6 switched off, so that no
     /// device speaks by itself. It ends with the thread that calls this.
     pub fn boot(image: &Image, agent: &Path) -> Result<Guest, BootError> {
+        Guest::boot_cabled(image, agent, Vec::new())
+    }
+
+    /// The same with a port `a0`, `a1`, ... at each of these cables, down. A port's
+    /// speed can be set, and its carrier ([`Guest::plug`]).
+    pub fn boot_cabled(image: &Image, agent: &Path, cables: Vec<Cable>) -> Result<Guest, BootError> {
         if agent.to_string_lossy().contains(char::is_whitespace) {
             return Err(BootError::Path(agent.to_owned()));
         }
-        let mut guest = Guest::start(command(image, agent))?;
+        let (mut command, count) = (command(image, agent), cables.len());
+        for (number, cable) in cables.into_iter().enumerate() {
+            let fd = process::inherit(&mut command, cable.0);
+            command.arg(format!("vec{number}:transport=fd,fd={fd}"));
+        }
+        let mut guest = Guest::start(command)?;
         guest.prepare(&image.modules, &MODULES);
+        for number in 0..count {
+            guest.must(Request::AddPort { name: format!("a{number}"), cable: format!("vec{number}") });
+        }
         Ok(guest)
     }
 
@@ -179,6 +212,13 @@ impl Guest {
     #[track_caller]
     pub fn proc_bonding(&mut self, bond: &str) -> Result<String, Refusal> {
         self.read(&format!("/proc/net/bonding/{bond}"))
+    }
+
+    /// Gives a port of [`Guest::boot_cabled`], which must be up, carrier or takes it away.
+    #[track_caller]
+    pub fn plug(&mut self, port: &str, carrier: bool) {
+        let carrier = if carrier { "1" } else { "0" };
+        self.write(&format!("/sys/class/net/{port}/carrier"), carrier).unwrap_or_else(|refusal| panic!("{refusal}"));
     }
 
     /// Sends the frames kept by `into`, and says by which of `out` each came out.

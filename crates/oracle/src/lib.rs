@@ -26,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod bond;
 mod counted;
 pub mod frames;
 mod guest;
@@ -38,7 +39,7 @@ pub mod shares;
 use std::path::Path;
 
 pub use bench::{Bench, Way};
-pub use guest::{BootError, Guest};
+pub use guest::{BootError, Cable, Guest};
 pub use image::{CountedImage, Image, Missing};
 pub use pktgen::Generated;
 pub use protocol::{Departures, Refusal, Sample, Step};
@@ -61,8 +62,17 @@ pub fn seed() -> u64 {
 /// If there is all that a guest needs and it does not boot.
 #[track_caller]
 pub fn guest(agent: &str) -> Option<Guest> {
+    guest_at(agent, Vec::new())
+}
+
+/// The same, with a port at each of these cables.
+#[track_caller]
+pub fn guest_at(agent: &str, cables: Vec<Cable>) -> Option<Guest> {
     match Image::obtain() {
-        Ok(image) => Some(Guest::boot(&image, agent.as_ref()).unwrap_or_else(|error| panic!("{error}"))),
+        Ok(image) => {
+            let guest = Guest::boot_cabled(&image, agent.as_ref(), cables);
+            Some(guest.unwrap_or_else(|error| panic!("{error}")))
+        }
         Err(missing) => {
             eprintln!("SKIPPED: no guest kernel: {missing}");
             None

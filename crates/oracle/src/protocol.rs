@@ -83,6 +83,29 @@ pub enum Request {
         /// The speed that it says, Mbit/s.
         speed_mbps: u32,
     },
+    /// A network card, down, whose cable is another device: what is sent by the
+    /// one is sent by the other, what the other receives it receives. Its carrier
+    /// is what is written to `/sys/class/net/NAME/carrier` while it is up. [`Answer::Done`].
+    AddPort {
+        /// Its name.
+        name: String,
+        /// The other device, which is set up.
+        cable: String,
+    },
+    /// Set the speed of a device made by [`Request::AddPort`]; full duplex. [`Answer::Done`].
+    SetSpeed {
+        /// Its name.
+        name: String,
+        /// Mbit/s.
+        speed_mbps: u32,
+    },
+    /// Set the address of a device; [`Answer::Done`].
+    SetMac {
+        /// Its name.
+        name: String,
+        /// Six bytes.
+        mac: Bytes,
+    },
     /// Give a device an IP address; [`Answer::Done`].
     AddAddress {
         /// Its name.

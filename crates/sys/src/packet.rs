@@ -25,6 +25,22 @@ pub struct PacketSocket {
     fd: OwnedFd,
 }
 
+/// A packet socket for a program that reads and writes plain frames: of every
+/// frame that the device with this index receives, and none that this host
+/// sends, without offload header and without the tag beside it; super-frames
+/// and frames without checksums come as they are. It never waits.
+///
+/// # Errors
+/// As [`PacketSocket::open`].
+pub fn open_plain(ifindex: u32) -> Result<OwnedFd> {
+    let what = || format!("open a plain packet socket on device {ifindex}");
+    let fd = unbound().context(what)?;
+    set(&fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1).context(what)?;
+    bind(&fd, ifindex).context(what)?;
+    set_promiscuous(&fd, ifindex).context(what)?;
+    Ok(fd)
+}
+
 /// Up to [`BATCH`] frames, in memory that is allocated once.
 #[derive(Debug)]
 pub struct Batch {
@@ -129,18 +145,14 @@ impl PacketSocket {
     /// `EPERM` without `CAP_NET_RAW`, `ENODEV` without such a device.
     pub fn open(ifindex: u32) -> Result<PacketSocket> {
         let what = || format!("open a packet socket on device {ifindex}");
-        let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-        // SAFETY: no pointers. Protocol 0 receives nothing before the bind.
-        let fd = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) }).context(what)?;
-        // SAFETY: the descriptor is new and nobody else's.
-        let socket = PacketSocket { fd: unsafe { OwnedFd::from_raw_fd(fd) } };
+        let socket = PacketSocket { fd: unbound().context(what)? };
         for option in [libc::PACKET_VNET_HDR, libc::PACKET_AUXDATA, libc::PACKET_IGNORE_OUTGOING] {
             set(&socket.fd, libc::SOL_PACKET, option, &1).context(what)?;
         }
         socket.enlarge(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF).context(what)?;
         socket.enlarge(libc::SO_SNDBUFFORCE, libc::SO_SNDBUF).context(what)?;
         bind(&socket.fd, ifindex).context(what)?;
-        socket.set_promiscuous(ifindex).context(what)?;
+        set_promiscuous(&socket.fd, ifindex).context(what)?;
         Ok(socket)
     }
 
@@ -260,16 +272,6 @@ impl PacketSocket {
             sent.drops += u64::from(end < count);
             next = end + 1;
         }
-    }
-
-    fn set_promiscuous(&self, ifindex: u32) -> io::Result<()> {
-        let membership = libc::packet_mreq {
-            mr_ifindex: ifindex as i32,
-            mr_type: libc::PACKET_MR_PROMISC as u16,
-            mr_alen: 0,
-            mr_address: [0; 8],
-        };
-        set(&self.fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &membership)
     }
 
     /// Past the system's limit where that is allowed (not in a user namespace), else up to it.
@@ -404,6 +406,25 @@ impl Outgoing {
         head[OFFLOAD + MACS + 2..].copy_from_slice(&tag.tci.to_be_bytes());
         head
     }
+}
+
+/// A packet socket that receives nothing before it is bound.
+fn unbound() -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: no pointers.
+    let fd = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
+    // SAFETY: the descriptor is new and nobody else's.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+fn set_promiscuous(fd: &OwnedFd, ifindex: u32) -> io::Result<()> {
+    let membership = libc::packet_mreq {
+        mr_ifindex: ifindex as i32,
+        mr_type: libc::PACKET_MR_PROMISC as u16,
+        mr_alen: 0,
+        mr_address: [0; 8],
+    };
+    set(fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &membership)
 }
 
 /// Binds a packet socket to every frame type of one device.

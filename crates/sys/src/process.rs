@@ -1,7 +1,7 @@
 //! Processes: children that end with their parent, signals.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::OnceLock;
@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::poll::{PollFd, PollFlags};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -54,6 +55,16 @@ pub fn in_netns(command: &mut Command, netns: &NetNs) {
     };
     // SAFETY: as above; an error made of a number does not allocate.
     unsafe { command.pre_exec(enter) };
+}
+
+/// Gives the child of `command` this descriptor, under the number that is returned;
+/// no other child of this process gets it.
+pub fn inherit(command: &mut Command, fd: OwnedFd) -> RawFd {
+    let number = fd.as_raw_fd();
+    let keep = move || Ok(fcntl(&fd, FcntlArg::F_SETFD(FdFlag::empty())).map(drop)?);
+    // SAFETY: as above.
+    unsafe { command.pre_exec(keep) };
+    number
 }
 
 /// From now on SIGINT, SIGTERM and SIGHUP only set a flag. Call once, early.

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, IoSlice, Read, Write};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
 use crate::{Context, Result};
@@ -11,7 +11,9 @@ use crate::{Context, Result};
 /// and has carrier as long as it is up.
 ///
 /// It takes super-frames and frames without checksums from the stack, as a
-/// veth end does. Nothing here waits.
+/// veth end does. Nothing here waits. What is read from and written to its
+/// descriptor is a frame behind its offload header (`virtio_net_hdr`, 10 bytes), as
+/// with a [`PacketSocket`](crate::packet::PacketSocket).
 #[derive(Debug)]
 pub struct Tap {
     file: File,
@@ -90,6 +92,12 @@ impl Tap {
         let offloads = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6;
         // SAFETY: the descriptor is open; the argument is a number.
         check(unsafe { libc::ioctl(self.file.as_raw_fd(), libc::TUNSETOFFLOAD as _, libc::c_ulong::from(offloads)) })
+    }
+}
+
+impl AsFd for Tap {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
     }
 }
 

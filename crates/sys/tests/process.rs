@@ -1,10 +1,11 @@
 //! Children live where they are told to, and no longer than the thread that started them.
 
+use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
 use nicteam_sys::netns::NetNs;
-use nicteam_sys::process::{die_with_parent, in_netns, in_new_netns};
+use nicteam_sys::process::{die_with_parent, in_netns, in_new_netns, inherit};
 use nicteam_testnet::may_make_networks;
 
 /// A command that tells its network namespace and its loopback device's state.
@@ -39,6 +40,17 @@ fn a_child_whose_parent_lives_goes_on() {
     let mut command = Command::new("true");
     die_with_parent(&mut command);
     assert!(command.status().unwrap().success());
+}
+
+#[test]
+fn a_child_has_the_descriptor_it_is_given_and_its_sibling_has_not() {
+    let (mut heir, mut sibling) = (Command::new("cat"), Command::new("cat"));
+    let number = inherit(&mut heir, File::open("/proc/sys/kernel/ostype").unwrap().into());
+    for command in [&mut heir, &mut sibling] {
+        command.arg(format!("/proc/self/fd/{number}"));
+    }
+    assert!(!sibling.output().unwrap().status.success());
+    assert_eq!(heir.output().unwrap().stdout, b"Linux\n");
 }
 
 #[test]

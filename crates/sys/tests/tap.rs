@@ -2,6 +2,7 @@
 
 use std::fs::OpenOptions;
 
+use nicteam_sys::ethtool::{Ethtool, LinkSettings};
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netns::NetNs;
 use nicteam_sys::packet::{Batch, PacketSocket};
@@ -10,11 +11,7 @@ use nicteam_testnet::may_make_networks;
 
 #[test]
 fn a_tap_has_carrier_while_it_is_held_and_goes_with_its_handle() {
-    if !may_make_networks() {
-        return;
-    }
-    if let Err(error) = OpenOptions::new().read(true).write(true).open("/dev/net/tun") {
-        eprintln!("SKIPPED: /dev/net/tun: {error}");
+    if !may_make_taps() {
         return;
     }
     let check = || {
@@ -50,6 +47,30 @@ fn carries_frames(tap: &Tap, index: u32) {
     // The stack may speak of itself (IPv6) in between.
     assert!(sent.contains(&frame(9)), "{sent:?}");
     assert!(buffer.is_empty());
+}
+
+/// True if there are TAP devices for a test.
+fn may_make_taps() -> bool {
+    let open = || OpenOptions::new().read(true).write(true).open("/dev/net/tun");
+    may_make_networks() && open().map_err(|error| eprintln!("SKIPPED: /dev/net/tun: {error}")).is_ok()
+}
+
+#[test]
+fn the_speed_of_a_tap_can_be_set() {
+    if !may_make_taps() {
+        return;
+    }
+    let check = || {
+        let _tap = Tap::open("tap0").unwrap();
+        let ethtool = Ethtool::open().unwrap();
+        for (speed_mbps, full_duplex) in [(1000, true), (100, false)] {
+            ethtool.set_settings("tap0", speed_mbps, full_duplex).unwrap();
+            let expected = LinkSettings { speed_mbps: Some(speed_mbps), full_duplex: Some(full_duplex) };
+            assert_eq!(ethtool.settings("tap0").unwrap(), expected);
+        }
+        assert_eq!(ethtool.set_settings("lo", 1000, true).unwrap_err().errno(), Some(libc::EOPNOTSUPP));
+    };
+    NetNs::new().unwrap().run(check).unwrap();
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 mod inject;
 mod modules;
+mod port;
 mod share;
 mod trace;
 
@@ -117,6 +118,21 @@ impl Agent {
                 Ethtool::open().and_then(|ethtool| ethtool.set_settings(&name, speed_mbps, true)).map_err(system)?;
                 self.taps.insert(name, tap);
                 Ok(Answer::Done)
+            }
+            Request::AddPort { name, cable } => {
+                let index = self.index(&cable)?;
+                self.done(|netlink| netlink.set_up(index, true))?;
+                port::add(&name, index).map(|()| Answer::Done)
+            }
+            Request::SetSpeed { name, speed_mbps } => {
+                let set = |ethtool: Ethtool| ethtool.set_settings(&name, speed_mbps, true);
+                Ethtool::open().and_then(set).map(|()| Answer::Done).map_err(system)
+            }
+            Request::SetMac { name, mac } => {
+                let index = self.index(&name)?;
+                let wrong = |mac: Vec<u8>| Refusal { errno: None, what: format!("no address: {mac:02x?}") };
+                let mac = mac.0.try_into().map_err(wrong)?;
+                self.done(|netlink| netlink.set_mac(index, mac))
             }
             Request::AddAddress { name, address, prefix } => {
                 let index = self.index(&name)?;
