@@ -23,6 +23,7 @@ mod answer;
 mod churn;
 mod config;
 mod event;
+mod insist;
 mod marker;
 mod mux;
 mod periodic;
@@ -355,6 +356,7 @@ impl Lacp {
             }
             PortTimer::Periodic => periodic::timeout(port, now),
             PortTimer::WaitWhile => port.ready = true,
+            PortTimer::Insist => insist::timeout(port),
             PortTimer::ActorChurn | PortTimer::PartnerChurn => {
                 let end = if timer == PortTimer::ActorChurn { End::Actor } else { End::Partner };
                 churn::timeout(port, end);
@@ -393,6 +395,7 @@ impl Lacp {
         for (&member, port) in &mut self.ports {
             periodic::step(port, &self.config, now);
             churn::step(port, now);
+            insist::step(port, now);
             if let Some(frame) = transmit::step(port, now) {
                 self.effects.push_back(LacpEffect::Transmit { member, frame });
             }

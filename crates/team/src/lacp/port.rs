@@ -65,6 +65,8 @@ pub(super) struct Port {
     pub(super) selected: Selected,
     /// The aggregator it is, or has to be, attached to, and what it selected it by.
     pub(super) aggregator: Option<(u16, LagId)>,
+    /// The partner did not follow to the aggregator of this port, which we preferred.
+    pub(super) refused: bool,
     /// `Ready_N`: it waits no longer for others.
     pub(super) ready: bool,
     /// `NTT`: the partner has to be told something.
@@ -93,6 +95,7 @@ impl Port {
             churn: Churn::default(),
             selected: Selected::Unselected,
             aggregator: None,
+            refused: false,
             ready: false,
             ntt: false,
             sent: RateLimit::default(),

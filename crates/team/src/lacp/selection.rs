@@ -8,7 +8,8 @@
 //! has carrier. And one addition, without which two systems with links of
 //! unlike speed can each wait for ever on an aggregator that the other keeps on
 //! standby: the system with the lower identifier decides (6.4.14.1 of the
-//! standard leaves standby to it), the other follows to where it is in sync.
+//! standard leaves standby to it), the other follows to where it is in sync;
+//! if it does not, who decides follows it (`insist`).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -140,7 +141,7 @@ fn offers(ports: &Ports, config: &LacpConfig) -> Vec<Offer> {
             offers.len() - 1
         });
         let offer = &mut offers[place];
-        offer.welcome |= decides(port) || port.partner.state.has(LacpState::SYNCHRONIZATION);
+        offer.welcome |= decides(port) && !port.refused || port.partner.state.has(LacpState::SYNCHRONIZATION);
         offer.ports += 1;
         offer.bandwidth_mbps += u64::from(port.params.link.speed_mbps.unwrap_or(0));
         offer.priority += u32::from(port.params.priority);

@@ -42,12 +42,14 @@ pub enum PortTimer {
     Restore,
     /// A marker was not answered in time.
     Marker,
+    /// The partner has not followed to the aggregator that this end prefers.
+    Insist,
     /// Our own PDUs have not come back for as long as the long timeout.
     Loop,
 }
 
 /// Every reason, in the order of the table.
-const ALL: [PortTimer; 9] = [
+const ALL: [PortTimer; 10] = [
     PortTimer::CurrentWhile,
     PortTimer::Periodic,
     PortTimer::WaitWhile,
@@ -56,6 +58,7 @@ const ALL: [PortTimer; 9] = [
     PortTimer::Transmit,
     PortTimer::Restore,
     PortTimer::Marker,
+    PortTimer::Insist,
     PortTimer::Loop,
 ];
 

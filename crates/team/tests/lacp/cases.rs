@@ -1,6 +1,8 @@
 //! One rule a test: what each fault does, and what a user is told.
 
-use nicteam_team::lacp::{AdSelect, LacpConfig, LacpEvent, LacpRate, MuxState, PortTimer, Reason, ReceiveState};
+use nicteam_team::lacp::{
+    AdSelect, Lacp, LacpConfig, LacpEvent, LacpRate, MuxState, PortParams, PortTimer, Reason, ReceiveState,
+};
 use nicteam_team::{Duplex, MemberLink, Time};
 use nicteam_wire::{LacpState, Lacpdu, Mac, PortInfo, SlowPdu};
 
@@ -229,6 +231,41 @@ fn systems_that_prefer_different_aggregators_agree() {
         let expected = if decides == 0 { 0b011 } else { 0b100 };
         assert_eq!((distributing(&world, 0), distributing(&world, 1)), (expected, expected), "{decides} decides");
     }
+}
+
+/// As the kernel's bonding, which does not follow: see crates/oracle/tests/lacp/select.rs.
+#[test]
+fn a_partner_that_keeps_to_its_own_aggregator_is_followed() {
+    let config = LacpConfig { ad_actor_sys_prio: 1, ..fast(0) };
+    let mut lacp = Lacp::new(config, Time::ZERO);
+    for port in 0..2_u16 {
+        let mac = Mac([2, 0, 0, 0, 1, port as u8]);
+        let params = PortParams { mac, port_number: port + 1, priority: 255, link: link(true, 10_000) };
+        lacp.add_port(id(port.into()), params, Time::ZERO);
+        while lacp.poll_effect().is_some() {}
+    }
+    let mut used = Vec::new();
+    for now in (0..30).map(|seconds| Time::from_millis(1000 * seconds)) {
+        lacp.handle_timeout(now);
+        while lacp.poll_effect().is_some() {}
+        for (port, (key, in_sync)) in [(9, false), (15, true)].into_iter().enumerate() {
+            let base = LacpState::ACTIVITY | LacpState::TIMEOUT | LacpState::AGGREGATION;
+            let actor = PortInfo {
+                system_priority: 100,
+                system: system_mac(1),
+                key,
+                port_priority: 255,
+                port: port as u16 + 1,
+                state: base.with(LacpState::SYNCHRONIZATION, in_sync),
+            };
+            let frame = Lacpdu::new(actor, lacp.ports()[port].actor).frame(Mac([2, 0, 0, 0, 2, port as u8]));
+            lacp.handle_frame(id(port), &frame, now);
+            while lacp.poll_effect().is_some() {}
+        }
+        used.push(lacp.distributing().bits());
+    }
+    // It insists for three seconds, then follows for good.
+    assert_eq!((used[..3].to_vec(), used[4..].to_vec()), (vec![0; 3], vec![0b10; 26]));
 }
 
 #[test]
