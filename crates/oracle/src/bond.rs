@@ -42,8 +42,10 @@ impl Guest {
     }
 
     /// True if a member of a bond in mode 802.3ad carries traffic with a partner.
+    /// The driver leaves the state of one that lost its carrier as it was.
     #[track_caller]
     pub fn distributes(&mut self, port: &str) -> bool {
         self.port_state(port).is_some_and(|state| state & (CARRIES | ALONE) == CARRIES)
+            && self.read(&format!("/sys/class/net/{port}/bonding_slave/mii_status")).is_ok_and(|status| status == "up")
     }
 }

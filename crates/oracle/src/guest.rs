@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -10,8 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use nicteam_sys::{packet, process};
+use nicteam_sys::process;
 
+use crate::cable::Cable;
 use crate::counted;
 use crate::protocol::{self, Answer, Departures, Hello, MORE, Refusal, Reply, Request, Sample, Step};
 use crate::shares::{Experiment, Second};
@@ -24,24 +24,6 @@ pub struct Guest {
     replies: Receiver<String>,
     console: Arc<Mutex<Vec<u8>>>,
     kernel: String,
-}
-
-/// A cable from a guest's port to a device of the host: what the device receives
-/// the port receives, what the port sends the device sends. Carrier does not pass.
-///
-/// Frames pass as they are, so the device's other end must neither leave
-/// checksums to it nor make super-frames, as far as that matters.
-#[derive(Debug)]
-pub struct Cable(OwnedFd);
-
-impl Cable {
-    /// Ends in the device with this index of the caller's network namespace.
-    ///
-    /// # Errors
-    /// `EPERM` without `CAP_NET_RAW`, `ENODEV` without such a device.
-    pub fn open(ifindex: u32) -> nicteam_sys::Result<Cable> {
-        packet::open_plain(ifindex).map(Cable)
-    }
 }
 
 /// Why a guest did not come up.
@@ -91,7 +73,7 @@ impl Guest {
         }
         let (mut command, count) = (command(image, agent), cables.len());
         for (number, cable) in cables.into_iter().enumerate() {
-            let fd = process::inherit(&mut command, cable.0);
+            let fd = process::inherit(&mut command, cable.into_guests_end());
             command.arg(format!("vec{number}:transport=fd,fd={fd}"));
         }
         let mut guest = Guest::start(command)?;

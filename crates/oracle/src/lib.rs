@@ -27,6 +27,7 @@
 
 mod bench;
 mod bond;
+mod cable;
 mod counted;
 pub mod frames;
 mod guest;
@@ -39,7 +40,8 @@ pub mod shares;
 use std::path::Path;
 
 pub use bench::{Bench, Way};
-pub use guest::{BootError, Cable, Guest};
+pub use cable::Cable;
+pub use guest::{BootError, Guest};
 pub use image::{CountedImage, Image, Missing};
 pub use pktgen::Generated;
 pub use protocol::{Departures, Refusal, Sample, Step};

@@ -83,7 +83,7 @@ pub enum Request {
         /// The speed that it says, Mbit/s.
         speed_mbps: u32,
     },
-    /// A network card, down, whose cable is another device: what is sent by the
+    /// A network card, down, 10 Gbit/s, whose cable is another device: what is sent by the
     /// one is sent by the other, what the other receives it receives. Its carrier
     /// is what is written to `/sys/class/net/NAME/carrier` while it is up. [`Answer::Done`].
     AddPort {

@@ -22,6 +22,7 @@ fn frames_pass_a_guests_port_both_ways() {
     cable(&mut host, "eth0", &mut wall, "p0", 1000);
     let end = wall.netns.run(|| Cable::open(1001)).unwrap().unwrap();
     let Some(mut guest) = nicteam_oracle::guest_at(AGENT, vec![end]) else { return };
+    assert_eq!(guest.read("/sys/class/net/a0/operstate").unwrap(), "down");
     guest.must(Request::SetSpeed { name: "a0".to_owned(), speed_mbps: 1000 });
     guest.must(Request::SetUp { name: "a0".to_owned(), up: true });
     assert_eq!(guest.read("/sys/class/net/a0/speed").unwrap(), "1000");

@@ -25,22 +25,6 @@ pub struct PacketSocket {
     fd: OwnedFd,
 }
 
-/// A packet socket for a program that reads and writes plain frames: of every
-/// frame that the device with this index receives, and none that this host
-/// sends, without offload header and without the tag beside it; super-frames
-/// and frames without checksums come as they are. It never waits.
-///
-/// # Errors
-/// As [`PacketSocket::open`].
-pub fn open_plain(ifindex: u32) -> Result<OwnedFd> {
-    let what = || format!("open a plain packet socket on device {ifindex}");
-    let fd = unbound().context(what)?;
-    set(&fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1).context(what)?;
-    bind(&fd, ifindex).context(what)?;
-    set_promiscuous(&fd, ifindex).context(what)?;
-    Ok(fd)
-}
-
 /// Up to [`BATCH`] frames, in memory that is allocated once.
 #[derive(Debug)]
 pub struct Batch {

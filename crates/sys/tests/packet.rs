@@ -1,12 +1,10 @@
 //! Packet sockets and nf_tables, live, in namespaces made here.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
 use std::time::{Duration, SystemTime};
 
 use nicteam_sys::netlink::{Netlink, VethEnd};
 use nicteam_sys::nft;
-use nicteam_sys::packet::{BATCH, Batch, Outgoing, PacketSocket, open_plain};
+use nicteam_sys::packet::{BATCH, Batch, Outgoing, PacketSocket};
 use nicteam_testnet::{Host, eventually, may_make_networks, settle};
 
 const FRAME: [u8; 60] = {
@@ -41,20 +39,6 @@ fn receive(socket: &PacketSocket, count: usize) -> Vec<Vec<u8>> {
         frames.extend(batch.frames().filter(|frame| frame.bytes[12..14] == FRAME[12..14]).map(|f| f.bytes.to_vec()));
     }
     frames
-}
-
-#[test]
-fn a_plain_socket_reads_and_writes_frames_alone_and_not_its_own() {
-    with_pair(|| {
-        let (mut plain, b) = (File::from(open_plain(10).unwrap()), PacketSocket::open(11).unwrap());
-        plain.write_all(&FRAME).unwrap();
-        assert_eq!(receive(&b, 1), [FRAME]);
-        assert!(b.send_frame(&FRAME));
-        let mut frame = [0; 100];
-        assert_eq!(plain.read(&mut frame).unwrap(), FRAME.len());
-        assert_eq!(frame[..FRAME.len()], FRAME);
-        assert_eq!(plain.read(&mut frame).unwrap_err().kind(), ErrorKind::WouldBlock);
-    });
 }
 
 #[test]

@@ -37,6 +37,11 @@ fn main() {
     let _ = reboot(RebootMode::RB_POWER_OFF);
 }
 
+/// The master of what ports have for cables.
+const SINK: &str = "sink";
+/// Speed of a port, as of a veth end.
+const SPEED_MBPS: u32 = 10_000;
+
 /// What the agent keeps between requests.
 pub(crate) struct Agent {
     pub(crate) netlink: Netlink,
@@ -120,14 +125,12 @@ impl Agent {
                 Ok(Answer::Done)
             }
             Request::AddPort { name, cable } => {
-                let index = self.index(&cable)?;
+                let (index, sink) = (self.index(&cable)?, self.sink()?);
+                self.done(|netlink| netlink.set_master(index, Some(sink)))?;
                 self.done(|netlink| netlink.set_up(index, true))?;
-                port::add(&name, index).map(|()| Answer::Done)
+                port::add(&name, index).and_then(|()| set_speed(&name, SPEED_MBPS)).map(|()| Answer::Done)
             }
-            Request::SetSpeed { name, speed_mbps } => {
-                let set = |ethtool: Ethtool| ethtool.set_settings(&name, speed_mbps, true);
-                Ethtool::open().and_then(set).map(|()| Answer::Done).map_err(system)
-            }
+            Request::SetSpeed { name, speed_mbps } => set_speed(&name, speed_mbps).map(|()| Answer::Done),
             Request::SetMac { name, mac } => {
                 let index = self.index(&name)?;
                 let wrong = |mac: Vec<u8>| Refusal { errno: None, what: format!("no address: {mac:02x?}") };
@@ -170,9 +173,22 @@ impl Agent {
         }
     }
 
+    /// A bridge that is down: its ports hand nothing to the guest's own stack,
+    /// which would answer for addresses of other devices.
+    fn sink(&mut self) -> Result<u32, Refusal> {
+        if self.netlink.link(SINK).map_err(system)?.is_none() {
+            self.done(|netlink| netlink.add_bridge(SINK))?;
+        }
+        self.index(SINK)
+    }
+
     fn done(&mut self, act: impl FnOnce(&mut Netlink) -> nicteam_sys::Result<()>) -> Outcome {
         act(&mut self.netlink).map(|()| Answer::Done).map_err(system)
     }
+}
+
+fn set_speed(device: &str, speed_mbps: u32) -> Result<(), Refusal> {
+    Ethtool::open().and_then(|ethtool| ethtool.set_settings(device, speed_mbps, true)).map_err(system)
 }
 
 /// One `write`: sysfs takes each as a whole value, an empty one, too.
