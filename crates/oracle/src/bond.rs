@@ -1,7 +1,7 @@
 //! Bonds of a guest, and what can be read of them.
 
 use crate::Guest;
-use crate::protocol::Request;
+use crate::protocol::{Request, Step};
 
 /// Bits of a port's state (IEEE 802.1AX-2014, figure 6-8) that say that it carries traffic:
 /// aggregatable, in sync, collecting, distributing.
@@ -33,19 +33,17 @@ impl Guest {
         self.must(Request::Delete { name: bond.to_owned() });
     }
 
-    /// What a member of a bond in mode 802.3ad says of itself (`Actor_Oper_Port_State`);
-    /// nothing if it is no such member.
+    /// Which of these members of bonds in mode 802.3ad carry traffic with a partner,
+    /// at one moment. The driver leaves the state of one that lost its carrier as it was.
     #[track_caller]
-    pub fn port_state(&mut self, port: &str) -> Option<u8> {
-        let text = self.read(&format!("/sys/class/net/{port}/bonding_slave/ad_actor_oper_port_state")).ok()?;
-        text.parse().ok()
-    }
-
-    /// True if a member of a bond in mode 802.3ad carries traffic with a partner.
-    /// The driver leaves the state of one that lost its carrier as it was.
-    #[track_caller]
-    pub fn distributes(&mut self, port: &str) -> bool {
-        self.port_state(port).is_some_and(|state| state & (CARRIES | ALONE) == CARRIES)
-            && self.read(&format!("/sys/class/net/{port}/bonding_slave/mii_status")).is_ok_and(|status| status == "up")
+    pub fn distributing(&mut self, ports: &[String]) -> Vec<bool> {
+        let files = |port: &String| {
+            ["ad_actor_oper_port_state", "mii_status"].map(|file| format!("/sys/class/net/{port}/bonding_slave/{file}"))
+        };
+        let look = Step { requests: Vec::new(), until: Vec::new(), patience_ms: 0 };
+        let samples = self.trace(vec![look], ports.iter().flat_map(files).collect());
+        let values = samples.first().map_or(&[][..], |sample| &sample.values);
+        let carries = |state: &str| state.parse::<u8>().is_ok_and(|state| state & (CARRIES | ALONE) == CARRIES);
+        values.chunks(2).map(|port| carries(&port[0]) && port[1] == "up").collect()
     }
 }

@@ -27,6 +27,32 @@ fn a_member_of_another_speed_stands_by_at_both_ends() {
     }
 }
 
+/// Both ends say after a minute that the port that we leave out is churned. In a soak alone.
+#[test]
+fn a_port_that_stays_out_of_sync_is_churned_at_both_ends() {
+    if !nicteam_oracle::is_soak() {
+        return;
+    }
+    let Some(mut meeting) = Meeting::new() else { return };
+    let common = [&[("mode", "802.3ad"), ("miimon", "20")], KERNELS].concat();
+    meeting.guest.add_bond("bond1", &common, &["a0".to_owned()]);
+    meeting.guest.add_bond("bond0", &common, &["a1".to_owned()]);
+    meeting.start_team(FAST);
+    let churn = |proc: &str, member: usize, end: &str| {
+        let member = proc.split("\nSlave Interface: ").nth(member + 1).unwrap_or_default();
+        let line = member.lines().find_map(|line| line.strip_prefix(&format!("{end} Churn State: ")));
+        line.unwrap_or_default().to_owned()
+    };
+    let mut seen = Vec::new();
+    let churned = (0..20_000).any(|_| {
+        let [ours, kernels] = meeting.procs();
+        seen = ["Actor", "Partner"].map(|end| churn(&ours, 1, end)).to_vec();
+        seen.extend(["Partner", "Actor"].map(|end| churn(&kernels, 0, end)));
+        seen == ["churned", "none", "churned", "none"] || pause()
+    });
+    assert!(churned, "ours of us and of the kernel, the kernel's of us and of itself: {seen:?}");
+}
+
 #[test]
 fn of_two_bonds_one_is_chosen() {
     let Some(mut meeting) = Meeting::new() else { return };
