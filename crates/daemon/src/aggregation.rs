@@ -1,7 +1,7 @@
 //! 802.3ad at one moment, for those who look at it.
 
 use nicteam_team::Team;
-use nicteam_team::lacp::{Lacp, PortStatus, Reason};
+use nicteam_team::lacp::{Lacp, PortStatus, Reason, ReceiveState};
 use nicteam_wire::{Mac, PortInfo};
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ pub struct Aggregation {
 pub struct Aggregator {
     /// Its number.
     pub id: u16,
-    /// How many ports it has.
+    /// How many ports with carrier it has.
     pub ports: usize,
     /// The key of its ports.
     pub actor_key: u16,
@@ -93,7 +93,7 @@ impl Aggregation {
     pub(crate) fn of_lacp(lacp: &Lacp, answered: u64) -> Aggregation {
         let active = lacp.active_aggregator().map(|aggregator| Aggregator {
             id: aggregator.id,
-            ports: aggregator.ports.iter().count(),
+            ports: lacp.ports().iter().filter(|port| counts(port, aggregator.id)).count(),
             actor_key: aggregator.actor_key,
             partner_key: aggregator.partner_key,
             partner_system: aggregator.partner_system.to_string(),
@@ -111,6 +111,11 @@ impl Aggregation {
     pub fn has_partner(&self) -> bool {
         self.active.as_ref().is_some_and(|active| active.partner_system != Mac::default().to_string())
     }
+}
+
+/// True for a port of this aggregator that has carrier (Linux bond_3ad.c, `__agg_active_ports`).
+fn counts(port: &PortStatus, aggregator: u16) -> bool {
+    port.aggregator == Some(aggregator) && port.receive != ReceiveState::PortDisabled
 }
 
 impl PortState {

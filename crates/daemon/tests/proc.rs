@@ -5,7 +5,7 @@
 mod common;
 
 use common::{spec, start};
-use nicteam_daemon::{RunningTeam, show};
+use nicteam_daemon::{RunningTeam, TeamSpec, show};
 use nicteam_dataplane::Kind;
 use nicteam_sys::netlink::VethEnd;
 use nicteam_team::HashPolicy;
@@ -53,6 +53,18 @@ fn golden(name: &str) -> String {
     let path = format!("{}/tests/data/proc-6.1/{name}.txt", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     text.replace("v6.1.176", &format!("v{}", env!("CARGO_PKG_VERSION")))
+}
+
+/// The same where ours differs on purpose: the name of a member, what a line there is in the kernel, and here.
+fn golden_but(name: &str, changes: &[(&str, &str, &str)]) -> String {
+    let mut sections: Vec<String> = golden(name).split("\nSlave Interface: ").map(str::to_owned).collect();
+    for (member, kernels, ours) in changes {
+        let section = sections.iter_mut().find(|section| section.starts_with(member));
+        let section = section.unwrap_or_else(|| panic!("{name} has no {member}"));
+        assert!(section.contains(kernels), "{name}: no {kernels} at {member}");
+        *section = section.replacen(kernels, ours, 1);
+    }
+    sections.join("\nSlave Interface: ")
 }
 
 /// Waits until the team reads like this; what differs, if it never does.
@@ -166,6 +178,111 @@ fn broadcast_and_a_team_without_miimon_read_as_the_kernels() {
         assert_golden(&team, name);
         team.remove().unwrap();
     }
+}
+
+/// The driver looks at its churn machines when their 60 s are over; here an end
+/// that is in sync is so at once (IEEE 802.1AX-2014, 6.4.17).
+const ACTOR: (&str, &str) = ("Actor Churn State: monitoring", "Actor Churn State: none");
+const PARTNER: (&str, &str) = ("Partner Churn State: monitoring", "Partner Churn State: none");
+
+/// A difference at a member.
+fn at<'a>(member: &'a str, (kernels, ours): (&'a str, &'a str)) -> (&'a str, &'a str, &'a str) {
+    (member, kernels, ours)
+}
+
+/// A team of the far host, always the same system.
+fn far_team(bench: &Bench, name: &str, key: &str, members: &[&str]) -> RunningTeam {
+    let options = [("mode", "802.3ad"), ("ad_actor_system", "02:00:00:00:00:99"), ("ad_user_port_key", key)];
+    let members = members.iter().map(|&member| member.to_owned()).collect();
+    start(&bench.far, TeamSpec { name: name.to_owned(), members, ..spec(&options, Kind::Packet) }).unwrap()
+}
+
+#[test]
+fn lacp_with_a_partner_reads_as_the_kernels() {
+    if !may_make_networks() {
+        return;
+    }
+    let mut bench = Bench::new();
+    let _far = far_team(&bench, "far0", "0", &["p0", "p1"]);
+    let team = bench.team(&[("mode", "802.3ad")]);
+    let in_sync = [at("eth0", ACTOR), at("eth0", PARTNER), at("eth1", ACTOR), at("eth1", PARTNER)];
+    assert_reads(&team, &golden_but("802.3ad", &in_sync), "802.3ad");
+    bench.plug("p1", false);
+    let one_down = [
+        at("eth0", ACTOR),
+        at("eth0", PARTNER),
+        ("eth1", "port key: 0", "port key: 15"),
+        ("eth1", "port state: 61", "port state: 13"),
+        ("eth1", "port state: 61", "port state: 53"),
+    ];
+    assert_reads(&team, &golden_but("802.3ad-one-down", &one_down), "one down");
+    bench.plug("p0", false);
+    let all_down = ["eth0", "eth1"].into_iter().flat_map(|member| {
+        [
+            (member, "port key: 0", "port key: 15"),
+            (member, "port state: 61", "port state: 13"),
+            (member, "port state: 61", "port state: 53"),
+        ]
+    });
+    assert_reads(&team, &golden_but("802.3ad-all-down", &all_down.collect::<Vec<_>>()), "all down");
+    team.remove().unwrap();
+}
+
+#[test]
+fn lacp_with_other_options_reads_as_the_kernels() {
+    if !may_make_networks() {
+        return;
+    }
+    let mut bench = Bench::new();
+    let _far = far_team(&bench, "far0", "9", &["p0", "p1"]);
+    let team = bench.team(&[
+        ("mode", "802.3ad"),
+        ("lacp_rate", "fast"),
+        ("lacp_active", "off"),
+        ("ad_actor_sys_prio", "5"),
+        ("ad_user_port_key", "7"),
+        ("xmit_hash_policy", "layer3+4"),
+        ("ad_select", "count"),
+        ("min_links", "2"),
+    ]);
+    let in_sync = [at("eth0", ACTOR), at("eth0", PARTNER), at("eth1", ACTOR), at("eth1", PARTNER)];
+    assert_reads(&team, &golden_but("802.3ad-options", &in_sync), "options");
+    bench.plug("p1", false);
+    let unmet = [
+        at("eth0", ACTOR),
+        at("eth0", PARTNER),
+        ("eth1", "port key: 448", "port key: 463"),
+        ("eth1", "port state: 62", "port state: 14"),
+        ("eth1", "port state: 61", "port state: 53"),
+    ];
+    assert_reads(&team, &golden_but("802.3ad-min-links", &unmet), "min_links");
+    team.remove().unwrap();
+}
+
+#[test]
+fn lacp_without_a_partner_and_with_two_reads_as_the_kernels() {
+    if !may_make_networks() {
+        return;
+    }
+    let mut bench = Bench::new();
+    let team = bench.team(&[("mode", "802.3ad")]);
+    let alone = [
+        at("eth0", ACTOR),
+        at("eth0", PARTNER),
+        ("eth0", "port state: 77", "port state: 125"),
+        ("eth0", "port state: 0", "port state: 56"),
+        at("eth1", PARTNER),
+        ("eth1", "port state: 0", "port state: 56"),
+    ];
+    assert_reads(&team, &golden_but("802.3ad-no-partner", &alone), "no partner");
+    team.remove().unwrap();
+
+    let mut bench = Bench::new();
+    let _far = [far_team(&bench, "far0", "1", &["p0"]), far_team(&bench, "far1", "2", &["p1"])];
+    let team = bench.team(&[("mode", "802.3ad")]);
+    let apart = [at("eth0", ACTOR), at("eth0", PARTNER), at("eth1", PARTNER)];
+    assert_reads(&team, &golden_but("802.3ad-keys-differ", &apart), "keys differ");
+    team.remove().unwrap();
 }
 
 /// As `bond_info_show_master` has it; not recorded from a kernel.

@@ -80,7 +80,8 @@ fn lacp_info(out: &mut String, status: &TeamStatus, lacp: &Aggregation) -> fmt::
     writeln!(out, "Aggregator selection policy (ad_select): {}", status.option("ad_select"))?;
     writeln!(out, "System priority: {}", lacp.system_priority)?;
     writeln!(out, "System MAC address: {}", lacp.system)?;
-    let Some(active) = &lacp.active else {
+    // An aggregator whose ports are all down is none to the kernel.
+    let Some(active) = lacp.active.as_ref().filter(|active| active.ports > 0) else {
         return writeln!(out, "bond {} has no active aggregator", status.team);
     };
     writeln!(out, "Active Aggregator Info:")?;
