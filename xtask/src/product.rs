@@ -31,6 +31,17 @@ impl Product {
         }
     }
 
+    /// The program that runs in guests, built beside it.
+    pub(crate) fn agent(&self) -> Result<PathBuf, Failure> {
+        let agent = self.binary.with_file_name("nicteam-oracle-agent");
+        if agent.is_file() {
+            Ok(agent)
+        } else {
+            let hint = "hint: cargo build --release -p nicteam-oracle";
+            Err(Failure::Missing(format!("no agent at {}; {hint}", agent.display())))
+        }
+    }
+
     /// `nicteam lab run EXPERIMENT --json`, to be completed.
     pub(crate) fn lab_run(&self, experiment: &str) -> Command {
         let mut command = self.command();

@@ -40,11 +40,7 @@ pub(crate) fn in_guest<T: Send + 'static>(
 }
 
 fn boot(product: &Product) -> Result<Guest, Failure> {
-    let agent = product.binary.with_file_name("nicteam-oracle-agent");
-    if !agent.is_file() {
-        let hint = "hint: cargo build --release -p nicteam-oracle";
-        return Err(Failure::Missing(format!("no agent at {}; {hint}", agent.display())));
-    }
+    let agent = product.agent()?;
     let image = CountedImage::obtain().map_err(|missing: Missing| Failure::Missing(missing.to_string()))?;
     Guest::boot_counted(&image, &agent, &[&product.binary]).map_err(Failure::failed)
 }

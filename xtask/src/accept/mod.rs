@@ -1,5 +1,6 @@
 //! `xtask accept`: the figures of "what must be seen".
 
+mod convergence;
 mod iperf3;
 mod live;
 mod shares;
@@ -51,14 +52,24 @@ pub(crate) enum Part {
     Stall,
     /// Shares in balance-tlb and balance-alb beside the kernel's.
     Shares,
+    /// How fast aggregates form.
+    Convergence,
     /// The live tests that kill and clean up.
     Live,
 }
 
 const TOOLS: [Tool; 2] = [("iperf3", "iperf3"), ("setpriv", "util-linux")];
 
-const PARTS: [Part; 7] =
-    [Part::T3Bpf, Part::T3Packet, Part::T3User, Part::Iperf3, Part::Stall, Part::Shares, Part::Live];
+const PARTS: [Part; 8] = [
+    Part::T3Bpf,
+    Part::T3Packet,
+    Part::T3User,
+    Part::Iperf3,
+    Part::Stall,
+    Part::Shares,
+    Part::Convergence,
+    Part::Live,
+];
 
 /// Measures, and prints each part as soon as it is there.
 pub(crate) fn run(arguments: &Arguments) -> Result<Vec<Section>, Failure> {
@@ -94,6 +105,7 @@ fn measure(part: Part, arguments: &Arguments, product: &Product, scratch: &Scrat
         Part::Iperf3 => iperf3::measure(product, arguments.rounds, arguments.seconds, scratch),
         Part::Stall => stall::measure(product, scratch),
         Part::Shares => shares::measure(product),
+        Part::Convergence => convergence::measure(product),
         Part::Live => live::measure(),
     }
 }
@@ -107,6 +119,7 @@ impl Part {
             Part::Iperf3 => "tcp workload beside iperf3 on the same link",
             Part::Stall => "802.3ad while its process is stopped, killed, replaced (bpf dataplane)",
             Part::Shares => "shares where loads decide, in a guest: ours (bpf) beside the kernel's driver, 48 hosts",
+            Part::Convergence => "LACP: from the last port's carrier to all ports distributing at both ends",
             Part::Live => "killed teams and interrupted labs",
         }
     }
