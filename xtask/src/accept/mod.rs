@@ -60,16 +60,8 @@ pub(crate) enum Part {
 
 const TOOLS: [Tool; 2] = [("iperf3", "iperf3"), ("setpriv", "util-linux")];
 
-const PARTS: [Part; 8] = [
-    Part::T3Bpf,
-    Part::T3Packet,
-    Part::T3User,
-    Part::Iperf3,
-    Part::Stall,
-    Part::Shares,
-    Part::Convergence,
-    Part::Live,
-];
+const PARTS: [Part; 8] =
+    [Part::T3Bpf, Part::T3Packet, Part::T3User, Part::Iperf3, Part::Stall, Part::Shares, Part::Convergence, Part::Live];
 
 /// Measures, and prints each part as soon as it is there.
 pub(crate) fn run(arguments: &Arguments) -> Result<Vec<Section>, Failure> {
