@@ -210,7 +210,11 @@ static __always_inline __u32 queue_place(struct __sk_buff *skb, const struct pla
 {
 	__u32 queue = skb->queue_mapping;
 
-	return queue < QUEUES ? plan->queues[queue] : 0;
+	if (queue >= QUEUES)
+		return 0;
+	/* As in bounded_place(): Linux 6.1 does not see that the comparison was about this register. */
+	asm volatile("" : "+r"(queue));
+	return plan->queues[queue & (QUEUES - 1)];
 }
 
 /* On the team device: what the stack sends. */
