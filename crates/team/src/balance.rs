@@ -86,11 +86,7 @@ impl Default for Loads {
 
 /// What to do with a frame from the stack.
 pub(crate) fn choose(balance: &Balance, frame: &Frame<'_>, loads: &mut Loads) -> Action {
-    let is_punted = |punt: Punt| {
-        let wanted = punt.neighbours || frame.ethertype() == ethertype::ARP;
-        frame.src() == punt.from && wanted && is_resolution(frame)
-    };
-    if balance.punt.is_some_and(is_punted) {
+    if punts(balance, frame) {
         return Action::Punt;
     }
     let number = if is_eligible(balance.eligible, frame) { Some(number(balance.number, frame)) } else { None };
@@ -105,6 +101,15 @@ pub(crate) fn choose(balance: &Balance, frame: &Frame<'_>, loads: &mut Loads) ->
         *load += (HEADER + frame.payload().len()) as u64;
     }
     member.map_or(Action::Drop, |member| Action::Send(MemberSet::one(*member)))
+}
+
+/// True if the frame goes to the control side.
+pub(crate) fn punts(balance: &Balance, frame: &Frame<'_>) -> bool {
+    let is_punted = |punt: Punt| {
+        let wanted = punt.neighbours || frame.ethertype() == ethertype::ARP;
+        frame.src() == punt.from && wanted && is_resolution(frame)
+    };
+    balance.punt.is_some_and(is_punted)
 }
 
 /// All bytes XORed: the kernel's `_simple_hash`.

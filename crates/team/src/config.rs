@@ -11,6 +11,7 @@ mod failover;
 mod lacp;
 mod names;
 mod options;
+mod stripe;
 
 pub use arp::{ArpAllTargets, ArpMonitoring, ArpValidate, MAX_ARP_TARGETS};
 pub use failover::{ActiveSlave, FailOverMac, MAX_QUEUE_ID};
@@ -39,6 +40,9 @@ pub enum Mode {
     BalanceTlb,
     /// 6: the same, and all receive: each neighbour is told one member's address.
     BalanceAlb,
+    /// Not the kernel's: each frame to a peer that stripes, too, by the path on
+    /// which it is through first; to all others as in balance-alb.
+    Stripe,
 }
 
 /// What a hash is made of.
@@ -170,6 +174,9 @@ pub struct Config {
     /// balance-alb: receiving is balanced for IPv6 clients, too; else as in the
     /// kernel for those of IPv4 alone.
     pub rlb_ipv6: bool,
+    /// stripe: what members carry by their device names, Mbit/s, where it is
+    /// not what their drivers say.
+    pub stripe_rate_mbps: BTreeMap<String, u32>,
     /// The options of 802.3ad.
     pub lacp: LacpOptions,
 }
@@ -198,6 +205,7 @@ impl Default for Config {
             tlb_dynamic_lb: true,
             lp_interval_s: 1,
             rlb_ipv6: true,
+            stripe_rate_mbps: BTreeMap::new(),
             lacp: LacpOptions::default(),
         }
     }
@@ -261,7 +269,7 @@ impl Config {
         }
         match &self.primary {
             Some(primary) if !mode.uses_primary() => Err(ConfigError::Conflict(format!(
-                "`primary {primary}` works in modes active-backup, balance-tlb and balance-alb alone; the mode is {mode}"
+                "`primary {primary}` works in modes active-backup, balance-tlb, balance-alb and stripe alone; the mode is {mode}"
             ))),
             _ => {
                 self.check_active_slave()?;
@@ -269,6 +277,7 @@ impl Config {
                 self.check_queue_id()?;
                 self.arp.check(self)?;
                 balance::check(self)?;
+                stripe::check(self)?;
                 self.lacp.check(self)
             }
         }

@@ -17,6 +17,7 @@ pub mod hash;
 pub mod lacp;
 mod member;
 mod plan;
+pub mod stripe;
 mod time;
 mod timers;
 
@@ -29,4 +30,5 @@ pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Te
 pub use control::{Group, Listen, Subnet, Traffic};
 pub use member::{MAX_MEMBERS, MemberId, MemberSet};
 pub use plan::{Action, Choose, MAX_BUCKETS, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict};
+pub use stripe::Stripe;
 pub use time::Time;

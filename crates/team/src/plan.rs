@@ -6,7 +6,8 @@ use nicteam_wire::{Frame, Mac};
 
 use crate::balance::{self, Balance, Loads};
 use crate::hash;
-use crate::{HashPolicy, MemberId, MemberSet};
+use crate::stripe::{self, Stripe, StripeState};
+use crate::{HashPolicy, MemberId, MemberSet, Time};
 
 /// The longest table a hash can choose from.
 pub const MAX_BUCKETS: usize = 256;
@@ -68,6 +69,8 @@ pub enum Choose {
     /// By buckets where a frame may be balanced, else by the active member
     /// (balance-tlb, balance-alb).
     Balance(Balance),
+    /// By the path on which it is through first, towards peers that stripe, too (stripe).
+    Stripe(Stripe),
 }
 
 /// One member in a plan.
@@ -123,6 +126,15 @@ pub struct Rewrite {
 pub enum Action {
     /// Send it by each of these members, with each member's [`Rewrite`]; at least one.
     Send(MemberSet),
+    /// Send it by this member, with these addresses.
+    Stripe {
+        /// The member.
+        member: MemberId,
+        /// The new source: its own address.
+        src: Mac,
+        /// The new destination: a member's of the peer.
+        dst: Mac,
+    },
     /// Hand it to the control side instead, which answers it or sends it itself.
     Punt,
     /// Drop and count it.
@@ -134,8 +146,13 @@ pub enum Action {
 pub enum Verdict {
     /// It is the team's: the team's stack gets it, and only the team's.
     ToTeam,
-    /// The same, with this destination address in place of its own.
-    ToTeamAs(Mac),
+    /// The same, with these addresses in place of its own.
+    ToTeamAs {
+        /// The source.
+        src: Mac,
+        /// The destination.
+        dst: Mac,
+    },
     /// It is the member's own: reserved link-local addresses (LACP, LLDP, STP),
     /// for the control side and for programs that listen on the member.
     ToMember,
@@ -148,6 +165,10 @@ pub enum Verdict {
 pub struct PlanState {
     /// Frames that took part in the round robin so far.
     pub round_robin: u32,
+    /// When the next frame is chosen for; a dataplane keeps it up to date.
+    pub now: Time,
+    /// Whose wires are taken how long, of stripe.
+    pub stripe: StripeState,
     /// Bytes by bucket, of the plans that count them ([`Balance::counted`]).
     pub loads: Loads,
     /// State of the generator behind `packets_per_slave=0`.
@@ -157,7 +178,13 @@ pub struct PlanState {
 impl PlanState {
     /// A fresh state; the seed decides the random choices alone.
     pub fn new(seed: u64) -> PlanState {
-        PlanState { round_robin: 0, loads: Loads::default(), random: seed }
+        PlanState {
+            round_robin: 0,
+            now: Time::ZERO,
+            stripe: StripeState::default(),
+            loads: Loads::default(),
+            random: seed,
+        }
     }
 
     /// SplitMix64 (Steele, Lea, Flood 2014): one addition, two multiplications.
@@ -205,6 +232,7 @@ impl Plan {
                 send_by(table, hash::hash(*policy, frame))
             }
             Choose::Balance(balance) => balance::choose(balance, frame, &mut state.loads),
+            Choose::Stripe(stripe) => stripe::choose(stripe, frame, state),
             Choose::RoundRobin { igmp, .. } if hash::is_igmp(frame) => Action::Send(MemberSet::one(*igmp)),
             Choose::RoundRobin { members, packets_per_member, .. } => {
                 let turn = match packets_per_member {
@@ -224,12 +252,16 @@ impl Plan {
         if frame.dst().is_link_local() {
             return Verdict::ToMember;
         }
+        let source = match &self.choose {
+            Choose::Stripe(stripe) => stripe.source(frame.src()),
+            _ => frame.src(),
+        };
         match self.member(member).map(|line| line.receive) {
-            Some(Receive::Deliver) => Verdict::ToTeam,
             Some(Receive::Own { own, team } | Receive::DeliverAnd { own, team }) if frame.dst() == own => {
-                Verdict::ToTeamAs(team)
+                Verdict::ToTeamAs { src: source, dst: team }
             }
-            Some(Receive::DeliverAnd { .. }) => Verdict::ToTeam,
+            Some(Receive::Deliver | Receive::DeliverAnd { .. }) if source == frame.src() => Verdict::ToTeam,
+            Some(Receive::Deliver | Receive::DeliverAnd { .. }) => Verdict::ToTeamAs { src: source, dst: frame.dst() },
             Some(Receive::Own { .. } | Receive::Drop) | None => Verdict::Drop,
         }
     }

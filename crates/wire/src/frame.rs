@@ -26,6 +26,8 @@ pub mod ethertype {
     pub const RARP: u16 = 0x8035;
     /// PPP, in GRE (RFC 2637).
     pub const PPP: u16 = 0x880b;
+    /// Local experimental EtherType 1 (IEEE 802, 9.2.4): the hellos of teams that stripe.
+    pub const HELLO: u16 = 0x88b5;
     /// MPLS (RFC 5332).
     pub const MPLS: u16 = 0x8847;
     /// MPLS with an upstream-assigned label (RFC 5332).
@@ -88,6 +90,7 @@ pub struct Frame<'a> {
     macs: &'a [u8; 12],
     rest: &'a [u8],
     vlan: Option<Vlan>,
+    wire_bytes: Option<u32>,
 }
 
 /// Bytes of the two addresses.
@@ -96,6 +99,10 @@ const MACS: usize = 12;
 const HEADER: usize = 14;
 /// Bytes of a VLAN tag.
 const TAG: usize = 4;
+/// Bytes of the shortest frame without its check sequence.
+const SHORTEST: usize = 60;
+/// Bytes of check sequence, preamble, start of frame and gap (IEEE 802.3, clause 4.2).
+const WIRE_OVERHEAD: usize = 24;
 
 impl<'a> Frame<'a> {
     /// Takes the bytes as they are: a tag among them stays there.
@@ -105,7 +112,7 @@ impl<'a> Frame<'a> {
             return Err(short);
         }
         let (macs, rest) = bytes.split_first_chunk::<MACS>().ok_or(short)?;
-        Ok(Frame { macs, rest, vlan: None })
+        Ok(Frame { macs, rest, vlan: None, wire_bytes: None })
     }
 
     /// Takes the outermost VLAN tag, if there is one, off the bytes and puts it
@@ -143,6 +150,11 @@ impl<'a> Frame<'a> {
         Frame { vlan: Some(vlan), ..self }
     }
 
+    /// The same frame, taking so many bytes on the wire ([`Frame::wire_bytes`]).
+    pub fn with_wire_bytes(self, bytes: u32) -> Frame<'a> {
+        Frame { wire_bytes: Some(bytes), ..self }
+    }
+
     /// Destination address.
     pub fn dst(&self) -> Mac {
         let [a, b, c, d, e, f, ..] = *self.macs;
@@ -168,6 +180,14 @@ impl<'a> Frame<'a> {
     /// The tag beside the frame.
     pub fn vlan(&self) -> Option<Vlan> {
         self.vlan
+    }
+
+    /// What it takes on the wire: with check sequence, preamble and gap, filled
+    /// up to the shortest frame; of a super-frame as the caller said, who knows
+    /// into how many it is cut.
+    pub fn wire_bytes(&self) -> u32 {
+        let bytes = || (MACS + self.rest.len()).max(SHORTEST) + WIRE_OVERHEAD;
+        self.wire_bytes.unwrap_or_else(|| u32::try_from(bytes()).unwrap_or(u32::MAX))
     }
 }
 

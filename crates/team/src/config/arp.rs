@@ -117,7 +117,7 @@ impl Mode {
     pub const fn uses_arp(self) -> bool {
         match self {
             Mode::BalanceRr | Mode::ActiveBackup | Mode::BalanceXor | Mode::Broadcast => true,
-            Mode::Ad | Mode::BalanceTlb | Mode::BalanceAlb => false,
+            Mode::Ad | Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe => false,
         }
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
         return Ok(());
     }
     Err(ConfigError::Conflict(format!(
-        "`tlb_dynamic_lb 0` works in modes balance-tlb and balance-alb alone; the mode is {}",
+        "`tlb_dynamic_lb 0` works in modes balance-tlb, balance-alb and stripe alone; the mode is {}",
         config.mode
     )))
 }

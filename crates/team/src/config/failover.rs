@@ -64,9 +64,13 @@ impl Config {
     pub fn mac_policy(&self) -> FailOverMac {
         match self.mode {
             Mode::ActiveBackup => self.fail_over_mac,
-            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::Ad | Mode::BalanceTlb | Mode::BalanceAlb => {
-                FailOverMac::None
-            }
+            Mode::BalanceRr
+            | Mode::BalanceXor
+            | Mode::Broadcast
+            | Mode::Ad
+            | Mode::BalanceTlb
+            | Mode::BalanceAlb
+            | Mode::Stripe => FailOverMac::None,
         }
     }
 
@@ -108,7 +112,7 @@ impl Config {
     pub(super) fn check_prio(&self) -> Result<(), ConfigError> {
         match self.prio.first_key_value() {
             Some((member, prio)) if !self.mode.uses_primary() => Err(ConfigError::Conflict(format!(
-                "`prio {member}:{prio}` works in modes active-backup, balance-tlb and balance-alb alone; the mode is {}",
+                "`prio {member}:{prio}` works in modes active-backup, balance-tlb, balance-alb and stripe alone; the mode is {}",
                 self.mode
             ))),
             _ => Ok(()),

@@ -47,8 +47,8 @@ pub(super) use choice;
 choice!(PrimaryReselect, "primary_reselect");
 
 impl Mode {
-    /// Every mode, by the kernel's number.
-    pub const ALL: [Mode; 7] = [
+    /// Every mode, by the kernel's number; stripe last.
+    pub const ALL: [Mode; 8] = [
         Mode::BalanceRr,
         Mode::ActiveBackup,
         Mode::BalanceXor,
@@ -56,6 +56,7 @@ impl Mode {
         Mode::Ad,
         Mode::BalanceTlb,
         Mode::BalanceAlb,
+        Mode::Stripe,
     ];
 
     /// The kernel's name.
@@ -68,19 +69,21 @@ impl Mode {
             Mode::Ad => "802.3ad",
             Mode::BalanceTlb => "balance-tlb",
             Mode::BalanceAlb => "balance-alb",
+            Mode::Stripe => "stripe",
         }
     }
 
-    /// The kernel's number.
-    pub const fn number(self) -> u32 {
+    /// The kernel's number; stripe has none.
+    pub const fn number(self) -> Option<u32> {
         match self {
-            Mode::BalanceRr => 0,
-            Mode::ActiveBackup => 1,
-            Mode::BalanceXor => 2,
-            Mode::Broadcast => 3,
-            Mode::Ad => 4,
-            Mode::BalanceTlb => 5,
-            Mode::BalanceAlb => 6,
+            Mode::BalanceRr => Some(0),
+            Mode::ActiveBackup => Some(1),
+            Mode::BalanceXor => Some(2),
+            Mode::Broadcast => Some(3),
+            Mode::Ad => Some(4),
+            Mode::BalanceTlb => Some(5),
+            Mode::BalanceAlb => Some(6),
+            Mode::Stripe => None,
         }
     }
 
@@ -93,13 +96,19 @@ impl Mode {
     /// Whether one member is the active one, which `primary` may name (the
     /// kernel's `bond_mode_uses_primary`).
     pub const fn uses_primary(self) -> bool {
-        matches!(self, Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb)
+        matches!(self, Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe)
     }
 
     /// Whether members send with addresses of their own: balance-tlb and
-    /// balance-alb (the kernel's `bond_is_lb`).
+    /// balance-alb (the kernel's `bond_is_lb`), and stripe.
     pub const fn balances_load(self) -> bool {
-        matches!(self, Mode::BalanceTlb | Mode::BalanceAlb)
+        matches!(self, Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe)
+    }
+
+    /// Whether members also receive by addresses of their own, one of which
+    /// each neighbour is told: balance-alb and stripe.
+    pub const fn balances_receiving(self) -> bool {
+        matches!(self, Mode::BalanceAlb | Mode::Stripe)
     }
 }
 
@@ -241,7 +250,7 @@ impl FromStr for Mode {
         if let Some((_, mode)) = INTEL.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(text.trim())) {
             return Ok(mode);
         }
-        let known = Mode::ALL.map(|mode| (mode, mode.name(), Some(mode.number())));
+        let known = Mode::ALL.map(|mode| (mode, mode.name(), mode.number()));
         named("mode", text, &known)
     }
 }

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use super::names::names;
-use super::{ArpValidate, Config, ConfigError, HashPolicy, Mode, PrimaryReselect, arp, balance, failover, lacp};
+use super::{
+    ArpValidate, Config, ConfigError, HashPolicy, Mode, PrimaryReselect, arp, balance, failover, lacp, stripe,
+};
 
 /// What can be said about one option: for help, hints and schemas.
 #[derive(Debug)]
@@ -103,7 +105,7 @@ const PACKETS_PER_SLAVE: Values =
     Values::Number { max: 65_535, words: &[("default", DEFAULT_PACKETS_PER_SLAVE), ("maxval", 65_535)] };
 
 /// Every option; `mode` first, because others depend on it.
-pub(super) static OPTIONS: [ConfigOption; 41] = [
+pub(super) static OPTIONS: [ConfigOption; 42] = [
     ConfigOption {
         name: "mode",
         doc: "how frames are spread over the members",
@@ -233,6 +235,7 @@ pub(super) static OPTIONS: [ConfigOption; 41] = [
     lacp::AGGREGATE_WAIT,
     lacp::WAIT_TO_RESTORE,
     lacp::LACP_LEASE,
+    stripe::STRIPE_RATE,
 ];
 
 /// Names in a sentence. A name with a comma in it stands in backticks.

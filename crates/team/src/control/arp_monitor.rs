@@ -37,6 +37,7 @@ impl Team {
         self.assert_drained();
         match Frame::parse_untagged(frame) {
             Ok(parsed) if parsed.ethertype() == ethertype::SLOW => self.frame_to_lacp(member, frame, now),
+            Ok(parsed) if parsed.ethertype() == ethertype::HELLO => self.hello(member, &parsed, now),
             Ok(parsed) if self.config.arp.is_on() => self.hear(member, &parsed, now),
             _ => {}
         }
@@ -66,7 +67,7 @@ impl Team {
                 self.ask_by_all(now);
             }
             // These have no ARP monitor ([`Mode::uses_arp`]).
-            Mode::BalanceTlb | Mode::BalanceAlb => {}
+            Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe => {}
         }
     }
 
@@ -239,9 +240,13 @@ impl Team {
     fn is_active(&self, id: MemberId) -> bool {
         match self.config.mode {
             Mode::ActiveBackup => self.active == Some(id) || self.candidate == Some(id),
-            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::Ad | Mode::BalanceTlb | Mode::BalanceAlb => {
-                true
-            }
+            Mode::BalanceRr
+            | Mode::BalanceXor
+            | Mode::Broadcast
+            | Mode::Ad
+            | Mode::BalanceTlb
+            | Mode::BalanceAlb
+            | Mode::Stripe => true,
         }
     }
 

@@ -48,6 +48,9 @@ impl Team {
         if primary_changed {
             self.force_primary = self.primary().is_some();
         }
+        if from != to {
+            self.discovery = Team::discovery_for(to, self.announcer.mac, now);
+        }
         if from == Mode::ActiveBackup && to != Mode::ActiveBackup {
             self.leave_active_backup();
         }

@@ -43,6 +43,7 @@ impl Team {
         match &self.plan.choose {
             Choose::One(member) => Some(*member),
             Choose::Balance(balance) => Some(balance.active),
+            Choose::Stripe(stripe) => Some(stripe.other.active),
             Choose::RoundRobin { igmp, .. } => Some(*igmp),
             Choose::Nobody | Choose::Hash { .. } | Choose::HashOrAll { .. } | Choose::All(_) => None,
         }

@@ -56,7 +56,7 @@ impl Team {
     pub(super) fn lease(&self) -> Option<Duration> {
         match self.config.mode {
             Mode::Ad => Some(self.config.lacp.lease()),
-            Mode::BalanceAlb => Some(balance::PUNT_LEASE),
+            Mode::BalanceAlb | Mode::Stripe => Some(balance::PUNT_LEASE),
             _ => None,
         }
     }

@@ -22,6 +22,7 @@ mod monitor;
 mod notify;
 mod planning;
 mod probe;
+mod stripe;
 mod terms;
 mod timers;
 mod words;
@@ -43,6 +44,7 @@ use self::monitor::{Member, millis};
 use self::notify::Announcer;
 use self::timers::Timers;
 use crate::lacp::Lacp;
+use crate::stripe::Discovery;
 use crate::{Config, MemberId, MemberSet, Mode, Plan, Time};
 
 /// A team's control side.
@@ -74,6 +76,8 @@ pub struct Team {
     beginning: Option<Remembered>,
     /// 802.3ad: the members that distributed when LACP last said so.
     aggregate: MemberSet,
+    /// stripe: who else does.
+    discovery: Option<Discovery>,
     timers: Timers,
     effects: VecDeque<Effect>,
 }
@@ -87,9 +91,8 @@ impl Team {
     /// is none yet: [`Team::set_config`] grants it once members have joined.
     pub fn new(config: Config, mac: Mac, now: Time) -> Result<Team, TeamError> {
         config.check()?;
+        let discovery = Team::discovery_for(config.mode, mac, now);
         let config = Config { active_slave: None, ..config };
-        // Nothing is awaited before the first member joins.
-        let _ = now;
         Ok(Team {
             config,
             members: Members::new(),
@@ -107,6 +110,7 @@ impl Team {
             lacp: None,
             beginning: None,
             aggregate: MemberSet::EMPTY,
+            discovery,
             timers: Timers::new(),
             effects: VecDeque::new(),
         })
@@ -222,9 +226,10 @@ impl Team {
     /// Which frames of members the shell is to hand to [`Team::handle_frame`], now.
     pub fn listens(&self) -> Listen {
         let arp = &self.config.arp;
-        let hears_clients = self.config.mode == Mode::BalanceAlb;
+        let hears_clients = self.config.mode.balances_receiving();
         Listen {
             slow: self.config.mode == Mode::Ad,
+            hellos: self.config.mode == Mode::Stripe,
             arp: hears_clients || arp.is_on() && (arp.validate.filters() || !arp.ip_targets.is_empty()),
             neighbours: hears_clients && self.config.rlb_ipv6
                 || arp.is_on() && (arp.validate.filters() || !arp.ip6_targets.is_empty()),
@@ -270,6 +275,9 @@ impl Team {
         if due.contains(&TimerReason::Lacp) {
             self.time_out_lacp(now);
         }
+        if due.contains(&TimerReason::Discovery) {
+            self.discover(now);
+        }
     }
 
     /// When to call [`Team::handle_timeout`] next, and why.
@@ -312,7 +320,7 @@ impl Team {
             link: member.link,
             active: match self.config.mode {
                 Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb => self.active == Some(id),
-                Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => member.is_live(),
+                Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::Stripe => member.is_live(),
                 Mode::Ad => self.lacp.as_ref().is_some_and(|lacp| lacp.distributing().contains(id)),
             },
             link_failures: member.link_failures,
@@ -328,7 +336,7 @@ impl Team {
     /// True if frames can be sent: then `updelay` counts.
     fn is_usable(&self) -> bool {
         match self.config.mode {
-            Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb => self.active.is_some(),
+            Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe => self.active.is_some(),
             Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => self.members.values().any(Member::is_live),
             Mode::Ad => self.lacp.as_ref().is_some_and(|lacp| !lacp.distributing().is_empty()),
         }
@@ -383,9 +391,11 @@ impl Team {
         }
         self.move_addresses();
         self.balance_members(now);
+        self.stripe_members(now);
         self.update_plan();
         self.update_carrier();
         self.send_waiting();
+        self.send_hellos();
         if !self.timers.is_set(TimerReason::PeerNotify) {
             self.announce(now);
         }
@@ -423,9 +433,10 @@ impl Team {
     }
 
     fn planned(&self) -> planning::Facts<'_> {
-        let Team { config, members, balancer, lacp, .. } = self;
+        let Team { config, members, balancer, lacp, discovery, .. } = self;
         let team = self.announcer.mac;
-        planning::Facts { config, team, members, active: self.active, balancer, lacp: lacp.as_ref() }
+        let (lacp, discovery) = (lacp.as_ref(), discovery.as_ref());
+        planning::Facts { config, team, members, active: self.active, balancer, lacp, discovery }
     }
 
     fn update_plan(&mut self) {

@@ -12,7 +12,8 @@ use super::balance::Balancer;
 use super::monitor::Member;
 use super::{LinkState, Members};
 use crate::lacp::Lacp;
-use crate::{Choose, Config, MemberId, Mode, PlanMember, Receive, Rewrite};
+use crate::stripe::{Discovery, Stripe};
+use crate::{Choose, Config, MemberId, MemberSet, Mode, PlanMember, Receive, Rewrite};
 
 /// What a plan follows from.
 pub(super) struct Facts<'a> {
@@ -23,11 +24,12 @@ pub(super) struct Facts<'a> {
     pub(super) active: Option<MemberId>,
     pub(super) balancer: &'a Balancer,
     pub(super) lacp: Option<&'a Lacp>,
+    pub(super) discovery: Option<&'a Discovery>,
 }
 
 /// How a frame finds its member, and each member's line.
 pub(super) fn lines(facts: &Facts<'_>) -> (Choose, Vec<PlanMember>) {
-    let Facts { config, team, members, active, balancer, lacp } = *facts;
+    let Facts { config, team, members, active, balancer, lacp, .. } = *facts;
     let receive = |id: MemberId, state: LinkState| {
         let deliver = match config.mode {
             Mode::ActiveBackup if config.all_slaves_active => state != LinkState::Down,
@@ -35,7 +37,9 @@ pub(super) fn lines(facts: &Facts<'_>) -> (Choose, Vec<PlanMember>) {
             Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => state != LinkState::Down,
             Mode::Ad if config.all_slaves_active => state != LinkState::Down,
             Mode::Ad => lacp.is_some_and(|lacp| lacp.collecting().contains(id)),
-            Mode::BalanceTlb | Mode::BalanceAlb => return balancer.receive(config, team, id, active == Some(id)),
+            Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe => {
+                return balancer.receive(config, team, id, active == Some(id));
+            }
         };
         if deliver { Receive::Deliver } else { Receive::Drop }
     };
@@ -70,7 +74,7 @@ fn senders(members: &Members, lacp: Option<&Lacp>) -> Vec<MemberId> {
 }
 
 fn choose(facts: &Facts<'_>) -> Choose {
-    let Facts { config, team, members, active, balancer, lacp } = *facts;
+    let Facts { config, team, members, active, balancer, lacp, discovery } = *facts;
     let live = senders(members, lacp);
     let Some(&first) = live.first() else {
         return Choose::Nobody;
@@ -86,7 +90,12 @@ fn choose(facts: &Facts<'_>) -> Choose {
             Choose::RoundRobin { members: live, packets_per_member: config.packets_per_slave, igmp: first }
         }
         Mode::BalanceTlb | Mode::BalanceAlb => {
-            active.map_or(Choose::Nobody, |active| balancer.choose(config, team, active))
+            active.map_or(Choose::Nobody, |active| Choose::Balance(balancer.choose(config, team, active)))
         }
+        Mode::Stripe => active.map_or(Choose::Nobody, |active| {
+            let (senders, peers) = discovery.map(|of| (of.senders(), of.peers())).unwrap_or_default();
+            let other = balancer.choose(config, team, active);
+            Choose::Stripe(Stripe { team, senders, peers, group: MemberSet::one(active), other })
+        }),
     }
 }

@@ -64,6 +64,8 @@ pub struct MemberStatus {
 pub struct Listen {
     /// Slow protocols (EtherType 0x8809): LACP and markers.
     pub slow: bool,
+    /// Hellos of teams that stripe.
+    pub hellos: bool,
     /// ARP.
     pub arp: bool,
     /// IPv6 neighbour solicitations and advertisements.
@@ -95,6 +97,8 @@ pub enum TimerReason {
     Inheritance,
     /// LACP: see [`crate::lacp::Lacp::poll_timeout`] of [`crate::Team::lacp`] for what.
     Lacp,
+    /// stripe: the next announcement or probe.
+    Discovery,
 }
 
 /// What the shell is to do.

@@ -7,7 +7,7 @@ use crate::{MAX_MEMBERS, MemberId, TimerReason};
 pub(super) type Timers = crate::timers::Timers<TimerReason, LINES>;
 
 /// Lines before those of the members.
-const FIXED: usize = 9;
+const FIXED: usize = 10;
 /// One line for each reason that can be.
 const LINES: usize = FIXED + 2 * MAX_MEMBERS;
 
@@ -23,6 +23,7 @@ impl Reason<LINES> for TimerReason {
             TimerReason::ClientUpdate => 6,
             TimerReason::Lacp => 7,
             TimerReason::Inheritance => 8,
+            TimerReason::Discovery => 9,
             TimerReason::UpDelay(member) => FIXED + member.index(),
             TimerReason::DownDelay(member) => FIXED + MAX_MEMBERS + member.index(),
         }
@@ -39,6 +40,7 @@ impl Reason<LINES> for TimerReason {
             6 => Some(TimerReason::ClientUpdate),
             7 => Some(TimerReason::Lacp),
             8 => Some(TimerReason::Inheritance),
+            9 => Some(TimerReason::Discovery),
             _ if line < FIXED + MAX_MEMBERS => MemberId::new(line - FIXED).map(TimerReason::UpDelay),
             _ => MemberId::new(line - FIXED - MAX_MEMBERS).map(TimerReason::DownDelay),
         }

@@ -6,7 +6,7 @@ use super::super::monitor::millis;
 use super::{Balancer, REBALANCE, Situation};
 use crate::balance::Loads;
 use crate::control::{Effect, Team};
-use crate::{MemberId, Mode, Time, TimerReason};
+use crate::{MemberId, Time, TimerReason};
 
 impl Team {
     /// The address that a member's device is to carry now; [`Effect::SetMac`]
@@ -47,7 +47,7 @@ impl Team {
 
     /// A member heard this: ARP and neighbour discovery tell balance-alb of its clients.
     pub(in super::super) fn balance_hear(&mut self, frame: &[u8], now: Time) {
-        if self.config.mode == Mode::BalanceAlb {
+        if self.config.mode.balances_receiving() {
             self.balance(now, |balancer, at| {
                 balancer.hear(frame, at);
                 Vec::new()

@@ -21,7 +21,7 @@ use self::rlb::Rlb;
 use self::tlb::{Channel, Tlb};
 use super::{Effect, Members};
 use crate::balance::{Eligible, Loads, Number, Punt};
-use crate::{Balance, Choose, Config, MemberId, Mode, Receive, Rewrite, Time};
+use crate::{Balance, Config, MemberId, Mode, Receive, Rewrite, Time};
 
 /// Between two deals (`BOND_TLB_REBALANCE_INTERVAL`).
 pub(super) const REBALANCE: Duration = Duration::from_secs(10);
@@ -62,9 +62,9 @@ impl Balancer {
     /// the team's, and their own stand in frames alone, as in the kernel
     /// (`alb_set_slave_mac_addr`).
     pub(super) fn device_mac(&self, mode: Mode, id: MemberId, team: Mac) -> Mac {
-        match mode {
-            Mode::BalanceAlb => self.addresses.of(id).unwrap_or(team),
-            _ => team,
+        match mode.balances_receiving() {
+            true => self.addresses.of(id).unwrap_or(team),
+            false => team,
         }
     }
 
@@ -155,19 +155,24 @@ impl Balancer {
         self.outbox.drain(..).map(|(member, frame)| Effect::Transmit { member, frame })
     }
 
+    /// The address by which a member is known on the wire.
+    pub(super) fn own_mac(&self, id: MemberId) -> Option<Mac> {
+        self.addresses.of(id)
+    }
+
     /// How a frame finds its member.
-    pub(super) fn choose(&self, config: &Config, team: Mac, active: MemberId) -> Choose {
+    pub(super) fn choose(&self, config: &Config, team: Mac, active: MemberId) -> Balance {
         let hashed = Number::Hash(config.xmit_hash_policy);
         let live = self.channels.iter().map(|channel| channel.id);
-        let is_alb = config.mode == Mode::BalanceAlb;
-        Choose::Balance(Balance {
+        let is_alb = config.mode.balances_receiving();
+        Balance {
             eligible: if is_alb { Eligible::Alb } else { Eligible::Tlb },
             number: if is_alb && config.tlb_dynamic_lb { Number::Destination } else { hashed },
             table: if config.tlb_dynamic_lb { self.tlb.table().to_vec() } else { live.collect() },
             active,
             counted: config.tlb_dynamic_lb,
             punt: is_alb.then_some(Punt { from: team, neighbours: config.rlb_ipv6 }),
-        })
+        }
     }
 
     /// What a member receives: the active one everything, the others nothing or,
@@ -177,7 +182,7 @@ impl Balancer {
     pub(super) fn receive(&self, config: &Config, team: Mac, id: MemberId, active: bool) -> Receive {
         match self.addresses.of(id) {
             _ if active => self.receive_as_active(team),
-            Some(own) if config.mode == Mode::BalanceAlb && self.is_live(id) => Receive::Own { own, team },
+            Some(own) if config.mode.balances_receiving() && self.is_live(id) => Receive::Own { own, team },
             _ => Receive::Drop,
         }
     }
@@ -196,7 +201,7 @@ impl Balancer {
     fn announce_addresses(&mut self, changed: &[Option<MemberId>], at: &Situation<'_>) -> Vec<Effect> {
         let mut effects = Vec::new();
         for id in changed.iter().copied().flatten() {
-            if at.config.mode == Mode::BalanceAlb
+            if at.config.mode.balances_receiving()
                 && let Some(mac) = self.addresses.of(id)
             {
                 effects.push(Effect::SetMac { member: Some(id), mac });

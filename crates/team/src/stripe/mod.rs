@@ -1,0 +1,165 @@
+//! How stripe chooses: the path on which a frame is through first.
+//!
+//! Towards a peer that stripes, too, a *path* leads from a member of ours to a
+//! member of the peer's. Each end of a path is busy until it has sent, or
+//! received, what was given to it; a frame takes the path on which it would be
+//! through first, and of equal ones the next in turn. Ends of unlike rate so get
+//! their share by rate, and a frame never waits behind a longer queue than
+//! it must: frames of one flow arrive in order, or nearly so.
+//!
+//! Our members are one another's rivals for all peers, so their times are
+//! common to all; those of the receiving members belong to their peer.
+//! Mirrored in `bpf/stripe.h`; a change here is a change there.
+
+mod discovery;
+mod paths;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use nicteam_wire::{Frame, Mac};
+
+pub use discovery::{Discovery, Neighbour, Own, PathStatus};
+
+use crate::balance::{self, Balance};
+use crate::plan::{Action, PlanState};
+use crate::{MAX_MEMBERS, MemberId, MemberSet, Time};
+
+/// The most paths to one peer.
+pub const MAX_PATHS: usize = 64;
+/// The most peers that frames are striped to.
+pub const MAX_PEERS: usize = 64;
+
+/// How a frame finds its member in mode stripe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stripe {
+    /// The team's address: what its stack sends from there is striped.
+    pub team: Mac,
+    /// The members that can send, by place.
+    pub senders: Vec<Sender>,
+    /// Those that frames are striped to, by address; at most [`MAX_PEERS`].
+    pub peers: Vec<Peer>,
+    /// Group-addressed frames: one member of each segment; at least one.
+    pub group: MemberSet,
+    /// What becomes of all other frames.
+    pub other: Balance,
+}
+
+/// A member of ours that can send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sender {
+    /// Which.
+    pub id: MemberId,
+    /// Its own address.
+    pub mac: Mac,
+    /// Its rate, Mbit/s; at least 1.
+    pub rate_mbps: u32,
+}
+
+/// A team that stripes, too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Its team's address.
+    pub team: Mac,
+    /// Its members that can receive; at most [`MAX_MEMBERS`].
+    pub receivers: Vec<Receiver>,
+    /// The ways to it; 1 to [`MAX_PATHS`], or none: then it is like any other.
+    pub paths: Vec<Path>,
+}
+
+/// A peer's member that can receive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receiver {
+    /// Its own address.
+    pub mac: Mac,
+    /// Its rate, Mbit/s; at least 1.
+    pub rate_mbps: u32,
+}
+
+/// A way from a member of ours to one of a peer's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// Index into [`Stripe::senders`].
+    pub sender: usize,
+    /// Index into [`Peer::receivers`].
+    pub receiver: usize,
+}
+
+/// Until when whose wires are taken.
+#[derive(Clone, Debug, Default)]
+pub struct StripeState {
+    /// Nanoseconds, by place of our members.
+    senders: [u64; MAX_MEMBERS],
+    /// The same of a peer's members, by their addresses.
+    receivers: BTreeMap<Mac, u64>,
+    /// The path that is looked at first.
+    turn: u32,
+}
+
+/// A wire counts as taken for this long at most: so one that was thought slower
+/// than it is, or was down, does not stay unused.
+const LEAD: Duration = Duration::from_millis(100);
+
+impl Stripe {
+    /// The peer with this address: its team's or a member's.
+    pub fn peer(&self, mac: Mac) -> Option<&Peer> {
+        let is = |peer: &&Peer| peer.team == mac || peer.receivers.iter().any(|receiver| receiver.mac == mac);
+        self.peers.iter().find(is)
+    }
+
+    /// The team behind a source address: frames that peers stripe come from their members' own.
+    pub fn source(&self, src: Mac) -> Mac {
+        self.peer(src).map_or(src, |peer| peer.team)
+    }
+}
+
+/// What to do with a frame from the stack.
+pub(crate) fn choose(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) -> Action {
+    if balance::punts(&stripe.other, frame) {
+        return Action::Punt;
+    }
+    if frame.dst().is_multicast() {
+        return Action::Send(stripe.group);
+    }
+    let peer = if frame.src() == stripe.team { stripe.peer(frame.dst()) } else { None };
+    match peer.and_then(|peer| state.stripe.take_path(stripe, peer, frame.wire_bytes(), state.now)) {
+        Some((sender, receiver)) => Action::Stripe { member: sender.id, src: sender.mac, dst: receiver.mac },
+        None => balance::choose(&stripe.other, frame, &mut state.loads),
+    }
+}
+
+impl StripeState {
+    /// The path on which so many bytes are through first; its ends are taken for as long.
+    fn take_path(&mut self, stripe: &Stripe, peer: &Peer, bytes: u32, now: Time) -> Option<(Sender, Receiver)> {
+        let now = now.as_nanos();
+        self.turn = self.turn.wrapping_add(1);
+        let first = (self.turn as usize).checked_rem(peer.paths.len())?;
+        let (behind, ahead) = peer.paths.split_at(first);
+        let mut best: Option<(u64, Sender, Receiver)> = None;
+        for path in ahead.iter().chain(behind) {
+            let (sender, receiver) = (stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?);
+            let start = now.max(self.senders[sender.id.index()]).max(self.taken(receiver.mac));
+            let through = start + wire_ns(bytes, sender.rate_mbps.min(receiver.rate_mbps));
+            if best.is_none_or(|(earliest, ..)| through < earliest) {
+                best = Some((through, *sender, *receiver));
+            }
+        }
+        let (_, sender, receiver) = best?;
+        let longer =
+            |taken: u64, rate_mbps: u32| (taken.max(now) + wire_ns(bytes, rate_mbps)).min(now + LEAD.as_nanos() as u64);
+        let taken = &mut self.senders[sender.id.index()];
+        *taken = longer(*taken, sender.rate_mbps);
+        let taken = self.receivers.entry(receiver.mac).or_default();
+        *taken = longer(*taken, receiver.rate_mbps);
+        Some((sender, receiver))
+    }
+
+    fn taken(&self, receiver: Mac) -> u64 {
+        self.receivers.get(&receiver).copied().unwrap_or_default()
+    }
+}
+
+/// How long so many bytes take at this rate, nanoseconds.
+fn wire_ns(bytes: u32, rate_mbps: u32) -> u64 {
+    u64::from(bytes) * 8000 / u64::from(rate_mbps.max(1))
+}

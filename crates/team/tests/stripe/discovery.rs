@@ -1,0 +1,126 @@
+//! Who finds whom, over which paths, and for how long.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::lan::Lan;
+
+const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+fn paths(of: &[(usize, u8)]) -> BTreeSet<(usize, u8)> {
+    of.iter().copied().collect()
+}
+
+/// Two hosts with four gigabit members each on one segment.
+fn pair() -> (Lan, usize, usize) {
+    let mut lan = Lan::new();
+    let (a, b) = (lan.add(&[0; 4], &[1000; 4]), lan.add(&[0; 4], &[1000; 4]));
+    (lan, a, b)
+}
+
+#[test]
+fn two_teams_on_a_segment_find_each_other_and_all_their_links() {
+    let (mut lan, a, b) = pair();
+    lan.run(ms(100));
+    let all = paths(&[(0, 0), (1, 1), (2, 2), (3, 3)]);
+    assert_eq!(lan.hosts[a].paths_to(lan.hosts[b].mac), all);
+    assert_eq!(lan.hosts[b].paths_to(lan.hosts[a].mac), all);
+}
+
+#[test]
+fn separate_cables_are_used_crossed_as_they_are() {
+    let mut lan = Lan::new();
+    let (a, b) = (lan.add(&[0, 1, 2], &[1000; 3]), lan.add(&[1, 0, 2], &[1000; 3]));
+    lan.run(ms(200));
+    assert_eq!(lan.hosts[a].paths_to(lan.hosts[b].mac), paths(&[(0, 1), (1, 0), (2, 2)]));
+}
+
+#[test]
+fn a_host_with_one_link_is_served_by_all() {
+    let mut lan = Lan::new();
+    let (a, b) = (lan.add(&[0; 4], &[1000; 4]), lan.add(&[0], &[1000]));
+    lan.run(ms(200));
+    assert_eq!(lan.hosts[a].paths_to(lan.hosts[b].mac), paths(&[(0, 0), (1, 0), (2, 0), (3, 0)]));
+    assert_eq!(lan.hosts[b].paths_to(lan.hosts[a].mac), paths(&[(0, 0), (0, 1), (0, 2), (0, 3)]));
+}
+
+#[test]
+fn a_lost_link_is_left_by_both_ends_and_used_again() {
+    let (mut lan, a, b) = pair();
+    lan.run(ms(500));
+    lan.plug(a, 1, false);
+    assert!(!lan.hosts[a].paths_to(lan.hosts[b].mac).contains(&(1, 1)), "its own end sees it at once");
+    lan.run(ms(1));
+    // The other end is told; its second member is free and looks for a way.
+    assert!(lan.hosts[b].paths_to(lan.hosts[a].mac).iter().all(|&(_, place)| place != 1));
+    lan.run(ms(100));
+    assert_eq!(lan.hosts[b].paths_to(lan.hosts[a].mac).len(), 4, "all of its members still send");
+    lan.plug(a, 1, true);
+    lan.run(ms(200));
+    assert_eq!(lan.hosts[a].paths_to(lan.hosts[b].mac), paths(&[(0, 0), (1, 1), (2, 2), (3, 3)]));
+}
+
+#[test]
+fn a_link_that_is_up_and_passes_nothing_is_found() {
+    let (mut lan, a, b) = pair();
+    lan.run(ms(500));
+    lan.silence(b, 2, true);
+    lan.run(ms(500));
+    for (host, peer) in [(a, b), (b, a)] {
+        let paths = lan.hosts[host].paths_to(lan.hosts[peer].mac);
+        let silent = |&(from, to): &(usize, u8)| if host == b { from == 2 } else { to == 2 };
+        assert!(!paths.is_empty() && !paths.iter().any(silent), "{paths:?}");
+    }
+    lan.silence(b, 2, false);
+    lan.run(ms(5000));
+    assert_eq!(lan.hosts[a].paths_to(lan.hosts[b].mac).len(), 4);
+}
+
+#[test]
+fn one_that_ends_is_forgotten_and_one_that_starts_anew_is_known_at_once() {
+    let (mut lan, a, b) = pair();
+    lan.run(ms(500));
+    (0..4).for_each(|member| lan.silence(b, member, true));
+    lan.run(ms(500));
+    assert!(lan.hosts[a].paths_to(lan.hosts[b].mac).is_empty());
+    lan.run(ms(4000));
+    assert_eq!(lan.hosts[a].team.discovery().unwrap().neighbours().count(), 0);
+    (0..4).for_each(|member| lan.silence(b, member, false));
+    lan.restart(b);
+    lan.run(ms(200));
+    assert_eq!(lan.hosts[a].paths_to(lan.hosts[b].mac).len(), 4);
+    lan.restart(b);
+    lan.run(ms(200));
+    assert_eq!(lan.hosts[a].team.discovery().unwrap().neighbours().count(), 1, "not two of one address");
+    assert_eq!(lan.hosts[a].paths_to(lan.hosts[b].mac).len(), 4);
+}
+
+#[test]
+fn nothing_changes_while_nothing_happens() {
+    let (mut lan, a, b) = pair();
+    lan.run(ms(1000));
+    let before = lan.hosts.iter().map(|host| host.plan.generation).collect::<Vec<_>>();
+    lan.run(Duration::from_secs(60));
+    assert_eq!(lan.hosts.iter().map(|host| host.plan.generation).collect::<Vec<_>>(), before);
+    let _ = (a, b);
+}
+
+#[test]
+fn many_teams_say_little() {
+    let mut lan = Lan::new();
+    let hosts = 40;
+    for _ in 0..hosts {
+        lan.add(&[0; 2], &[1000; 2]);
+    }
+    lan.run(ms(3000));
+    lan.hosts.iter_mut().for_each(|host| host.hellos.clear());
+    lan.run(Duration::from_secs(5));
+    for host in &lan.hosts {
+        let each_second = host.hellos.values().sum::<u64>() / 5;
+        // Its announcements, its probes, and its echoes to all others.
+        assert!(each_second <= 2 + 2 * 1000, "{each_second} hellos a second");
+        assert_eq!(host.stripe().peers.len(), hosts - 1);
+    }
+}

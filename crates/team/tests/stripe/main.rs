@@ -1,0 +1,5 @@
+//! stripe under virtual time: who finds whom, and where frames go.
+
+mod discovery;
+mod lan;
+mod schedule;

@@ -1,0 +1,237 @@
+//! The hello: how teams that stripe find each other and know which paths work.
+//!
+//! `docs/hello.md` describes it byte by byte. All numbers are big-endian. A
+//! receiver looks at no reserved byte and at nothing behind the members, so that
+//! a later version, which only appends, is understood.
+
+use crate::ethernet::header;
+use crate::frame::{Frame, Malformed, ethertype};
+use crate::mac::Mac;
+
+/// What one member of a team says, of itself and of its team.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// What is said with it.
+    pub kind: HelloKind,
+    /// Who speaks: the same number in every hello of a team, and no other's.
+    pub system: u64,
+    /// Counts the hellos of a system, wrapping.
+    pub sequence: u32,
+    /// The team's address: what its stack sends from.
+    pub team: Mac,
+    /// Place of the member that sent it.
+    pub place: u8,
+    /// Probe: anything; its echo brings it back.
+    pub stamp: u64,
+    /// Announcement: all members; otherwise none. At most [`Hello::MAX_MEMBERS`].
+    pub members: Vec<HelloMember>,
+}
+
+/// What a hello is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HelloKind {
+    /// To all that listen: this is my team.
+    Announce,
+    /// To one member of one peer: does this path work?
+    Probe,
+    /// It does.
+    Echo,
+}
+
+/// One member, as its team announces it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HelloMember {
+    /// Its place in its team.
+    pub place: u8,
+    /// True if frames may be sent to it.
+    pub usable: bool,
+    /// What it can carry, Mbit/s; 0: unknown.
+    pub rate_mbps: u32,
+    /// Its own address.
+    pub mac: Mac,
+}
+
+impl Hello {
+    /// Where announcements are sent to: a locally administered group address,
+    /// which bridges flood.
+    pub const GROUP: Mac = Mac([0x03, 0x6e, 0x69, 0x63, 0x00, 0x01]);
+    /// The most members that an announcement may name.
+    pub const MAX_MEMBERS: usize = 32;
+
+    /// The hello as the payload of a frame of EtherType [`ethertype::HELLO`].
+    /// Members beyond [`Hello::MAX_MEMBERS`] are left out.
+    pub fn encode(&self) -> Vec<u8> {
+        let members = &self.members[..self.members.len().min(Hello::MAX_MEMBERS)];
+        let mut bytes = vec![VERSION, self.kind.number(), members.len() as u8, self.place];
+        bytes.extend_from_slice(&self.sequence.to_be_bytes());
+        bytes.extend_from_slice(&self.system.to_be_bytes());
+        bytes.extend_from_slice(&self.stamp.to_be_bytes());
+        bytes.extend_from_slice(&self.team.0);
+        bytes.extend_from_slice(&[0; 2]);
+        for member in members {
+            bytes.extend_from_slice(&[member.place, u8::from(member.usable)]);
+            bytes.extend_from_slice(&member.mac.0);
+            bytes.extend_from_slice(&member.rate_mbps.to_be_bytes());
+        }
+        bytes
+    }
+
+    /// The hello in a frame, without check sequence, as long as the shortest.
+    pub fn frame(&self, dst: Mac, src: Mac) -> Vec<u8> {
+        let payload = self.encode();
+        let mut frame = header(dst, src, None, ethertype::HELLO, payload.len());
+        frame.extend_from_slice(&payload);
+        frame.resize(frame.len().max(SHORTEST), 0);
+        frame
+    }
+
+    /// Reads the payload of a frame of EtherType [`ethertype::HELLO`]. Refuses
+    /// version 0, an unknown kind, more members than a team can have, a place
+    /// that no team has, and less than it says it is.
+    pub fn decode(bytes: &[u8]) -> Result<Hello, Malformed> {
+        let short = |need| Malformed::Short { what: "hello", need, have: bytes.len() };
+        let (head, rest) = bytes.split_first_chunk::<HEAD>().ok_or(short(HEAD))?;
+        let &[version, kind, count, place, q0, q1, q2, q3, ..] = head;
+        if version < VERSION {
+            return Err(Malformed::Field { what: "hello version", value: version.into() });
+        }
+        let kind = HelloKind::of(kind).ok_or(Malformed::Field { what: "hello kind", value: kind.into() })?;
+        let count = usize::from(count);
+        if count > Hello::MAX_MEMBERS {
+            return Err(Malformed::Field { what: "members in a hello", value: count as u32 });
+        }
+        let members = rest.get(..count * MEMBER).ok_or(short(HEAD + count * MEMBER))?;
+        let members = members.as_chunks::<MEMBER>().0.iter().map(HelloMember::decode).collect::<Result<_, _>>()?;
+        Ok(Hello {
+            kind,
+            system: number(head, 8),
+            sequence: u32::from_be_bytes([q0, q1, q2, q3]),
+            team: mac(head, 24),
+            place: checked_place(place)?,
+            stamp: number(head, 16),
+            members,
+        })
+    }
+
+    /// The hello in a frame, if that is what the frame carries.
+    pub fn of_frame(frame: &Frame<'_>) -> Option<Result<Hello, Malformed>> {
+        (frame.ethertype() == ethertype::HELLO).then(|| Hello::decode(frame.payload()))
+    }
+}
+
+impl HelloMember {
+    fn decode(bytes: &[u8; MEMBER]) -> Result<HelloMember, Malformed> {
+        let &[place, flags, .., r0, r1, r2, r3] = bytes;
+        Ok(HelloMember {
+            place: checked_place(place)?,
+            usable: flags & 1 != 0,
+            rate_mbps: u32::from_be_bytes([r0, r1, r2, r3]),
+            mac: mac(bytes, 2),
+        })
+    }
+}
+
+impl HelloKind {
+    const ALL: [HelloKind; 3] = [HelloKind::Announce, HelloKind::Probe, HelloKind::Echo];
+
+    fn number(self) -> u8 {
+        self as u8 + 1
+    }
+
+    fn of(number: u8) -> Option<HelloKind> {
+        HelloKind::ALL.into_iter().find(|kind| kind.number() == number)
+    }
+}
+
+const VERSION: u8 = 1;
+/// Bytes ahead of the members.
+const HEAD: usize = 32;
+/// Bytes of a member.
+const MEMBER: usize = 12;
+/// Bytes of the shortest Ethernet frame without its check sequence.
+const SHORTEST: usize = 60;
+
+/// Eight bytes from this place on; zeros where there are none.
+fn number(bytes: &[u8; HEAD], at: usize) -> u64 {
+    bytes[at..].first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
+}
+
+/// The address at this place.
+fn mac(bytes: &[u8], at: usize) -> Mac {
+    bytes.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(Mac::default(), |bytes| Mac(*bytes))
+}
+
+fn checked_place(place: u8) -> Result<u8, Malformed> {
+    match usize::from(place) < Hello::MAX_MEMBERS {
+        true => Ok(place),
+        false => Err(Malformed::Field { what: "place in a hello", value: place.into() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hello() -> Hello {
+        let member = |place| HelloMember {
+            place,
+            usable: place != 1,
+            rate_mbps: 1000 * u32::from(place),
+            mac: Mac([2, 0, 0, 0, 0, place]),
+        };
+        Hello {
+            kind: HelloKind::Announce,
+            system: 0x0102_0304_0506_0708,
+            sequence: 0x0a0b_0c0d,
+            team: Mac([2, 0, 0, 0, 0, 0xff]),
+            place: 3,
+            stamp: 0x1112_1314_1516_1718,
+            members: (0..3).map(member).collect(),
+        }
+    }
+
+    #[test]
+    fn it_stands_on_the_wire_as_documented() {
+        let frame = hello().frame(Hello::GROUP, Mac([2, 0, 0, 0, 0, 3]));
+        let head = [
+            3, 0x6e, 0x69, 0x63, 0, 1, 2, 0, 0, 0, 0, 3, 0x88, 0xb5, // to the group, from member 3
+            1, 1, 3, 3, 0x0a, 0x0b, 0x0c, 0x0d, // version, kind, members, place, sequence
+            1, 2, 3, 4, 5, 6, 7, 8, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, // system, stamp
+            2, 0, 0, 0, 0, 0xff, 0, 0, // team, reserved
+        ];
+        assert_eq!(frame[..46], head);
+        assert_eq!(frame[46..58], [0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(frame[58..70], [1, 0, 2, 0, 0, 0, 0, 1, 0, 0, 3, 0xe8]);
+        assert_eq!(frame.len(), 46 + 3 * 12);
+        assert_eq!(Hello::of_frame(&Frame::parse(&frame).unwrap()), Some(Ok(hello())));
+    }
+
+    #[test]
+    fn a_short_one_fills_a_frame() {
+        let probe = Hello { kind: HelloKind::Probe, members: Vec::new(), ..hello() };
+        let frame = probe.frame(Mac([2, 0, 0, 0, 1, 0]), Mac([2, 0, 0, 0, 0, 0]));
+        assert_eq!(frame.len(), 60);
+        assert_eq!(Hello::of_frame(&Frame::parse(&frame).unwrap()), Some(Ok(probe)));
+    }
+
+    #[test]
+    fn what_is_none_is_refused() {
+        let whole = hello().encode();
+        for end in 0..whole.len() {
+            assert!(matches!(Hello::decode(&whole[..end]), Err(Malformed::Short { .. })), "{end} bytes");
+        }
+        for (place, value) in [(0, 0), (1, 0), (1, 4), (2, 33), (3, 32), (32, 32)] {
+            let mut bytes = whole.clone();
+            bytes[place] = value;
+            assert!(matches!(Hello::decode(&bytes), Err(Malformed::Field { .. })), "byte {place}");
+        }
+    }
+
+    #[test]
+    fn what_a_later_version_appends_is_not_looked_at() {
+        let mut bytes = hello().encode();
+        bytes[0] = 2;
+        bytes.extend_from_slice(&[0xff; 32]);
+        assert_eq!(Hello::decode(&bytes), Ok(hello()));
+    }
+}
