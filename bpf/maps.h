@@ -55,6 +55,44 @@ struct {
 	__type(value, struct answer);
 } answers SEC(".maps");
 
+/* By slot * MAX_PEERS + number. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PLAN_SLOTS * MAX_PEERS);
+	__type(key, __u32);
+	__type(value, struct stripe_peer);
+} stripe_peers SEC(".maps");
+
+/* All addresses of all peers, of all slots. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PLAN_SLOTS * MAX_PEERS * (MAX_MEMBERS + 1));
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct stripe_key);
+	__type(value, struct stripe_entry);
+} stripe_index SEC(".maps");
+
+/* Until when whose wires are taken, by bpf_ktime_get_ns(). */
+struct stripe_state {
+	struct bpf_spin_lock lock;
+	__u32 turn;
+	/*
+	 * The best path so far. Here and not in registers: what the verifier learns of a
+	 * register in one turn of a loop makes the next turn another one, of a map nothing.
+	 */
+	__u64 best_ns;
+	__u32 chosen;
+	__u64 senders[MAX_MEMBERS];		 /* by place */
+	__u64 receivers[MAX_PEERS][MAX_MEMBERS]; /* by number and place among the peer's receivers */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct stripe_state);
+} stripe_state SEC(".maps");
+
 static __always_inline struct tally *team_tally(void)
 {
 	__u32 only = 0;

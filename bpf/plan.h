@@ -14,6 +14,8 @@
 
 #define MAX_MEMBERS 32
 #define MAX_BUCKETS 256
+#define MAX_PEERS 64
+#define MAX_PATHS 64
 /* A power of two; how they take turns stands at active_slot() in maps.h. */
 #define PLAN_SLOTS 16
 
@@ -29,6 +31,7 @@ enum choose {
 	CHOOSE_ALL = 4,		/* every bit of `all` */
 	CHOOSE_BALANCE = 5,	/* as CHOOSE_HASH, or `other`; balance.h says which */
 	CHOOSE_HASH_OR_ALL = 6, /* as CHOOSE_HASH; ARP and neighbour discovery to every bit of `all` */
+	CHOOSE_STRIPE = 7,	/* by the paths of a peer, `all` for groups, or as CHOOSE_BALANCE; stripe.h */
 };
 
 /* Beside enum choose: as long as the lease runs; see lease.h. */
@@ -78,6 +81,7 @@ struct plan_member {
 	struct macs keep; /* bits of the stack's addresses that stay */
 	struct macs put;  /* bits written in their place */
 	__u8 own[8];	  /* its address, and two zeros */
+	__u32 rate_mbps;  /* CHOOSE_STRIPE */
 };
 
 /* A plan (nicteam_team::Plan). */
@@ -128,6 +132,38 @@ struct answer {
 	__u16 last_words; /* how often the partner was told that the lease is over */
 };
 
+/* CHOOSE_STRIPE: a way from a member of ours to one of a peer's, by their places. */
+struct stripe_path {
+	__u8 sender;
+	__u8 receiver;
+	__u8 zero[2];
+	__u32 rate_mbps; /* the lower one of both */
+};
+
+/* A member of a peer's. */
+struct stripe_receiver {
+	__u8 mac[8]; /* and two zeros */
+	__u32 rate_mbps;
+};
+
+/* A peer in a plan; by slot and number. */
+struct stripe_peer {
+	__u32 paths_len; /* 0 to MAX_PATHS; 0: as any other host */
+	struct stripe_path paths[MAX_PATHS];
+	struct stripe_receiver receivers[MAX_MEMBERS];
+};
+
+/* An address of a peer, in the plan of a slot. */
+struct stripe_key {
+	__u8 mac[6];
+	__u16 slot;
+};
+
+struct stripe_entry {
+	__u32 number; /* below MAX_PEERS */
+	__u8 team[8]; /* the peer's team, and two zeros */
+};
+
 /* Where a device is in its team. */
 struct place {
 	__u32 place;
@@ -156,11 +192,14 @@ struct loads {
 	__u64 bytes[MAX_BUCKETS + 1];
 };
 
-_Static_assert(sizeof(struct plan_member) == 40, "as in layout.rs");
+_Static_assert(sizeof(struct plan_member) == 44, "as in layout.rs");
 _Static_assert(__builtin_offsetof(struct plan, table) == 48, "as in layout.rs");
 _Static_assert(__builtin_offsetof(struct plan, members) == 304, "as in layout.rs");
-_Static_assert(sizeof(struct plan) == 1624, "as in layout.rs");
-_Static_assert(__builtin_offsetof(struct plan, queues) == 1592, "as in layout.rs");
+_Static_assert(sizeof(struct plan) == 1752, "as in layout.rs");
+_Static_assert(__builtin_offsetof(struct plan, queues) == 1720, "as in layout.rs");
+_Static_assert(sizeof(struct stripe_peer) == 900, "as in layout.rs");
+_Static_assert(sizeof(struct stripe_key) == 8, "as in layout.rs");
+_Static_assert(sizeof(struct stripe_entry) == 12, "as in layout.rs");
 _Static_assert(sizeof(struct control) == 16, "as in layout.rs");
 _Static_assert(sizeof(struct place) == 8, "as in layout.rs");
 _Static_assert(sizeof(struct counters) == 48, "as in layout.rs");

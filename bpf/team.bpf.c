@@ -13,6 +13,7 @@
 #include "lease.h"
 #include "maps.h"
 #include "plan.h"
+#include "stripe.h"
 
 /* Beside a place: the frame itself goes there. */
 #define LAST_COPY MAX_MEMBERS
@@ -78,45 +79,6 @@ static __always_inline int send(struct __sk_buff *skb, const struct plan *plan, 
 	return bpf_redirect(member->ifindex, 0);
 }
 
-/*
- * Sends by table[hash % table_len]. In balance-tlb and balance-alb so goes what
- * may be balanced, perhaps by another number, and all of it is counted; what is
- * left to the control side goes on to the end behind the team device.
- *
- * One function for both, so that the hash is in the program once: the verifier's
- * walk through it takes most of the time in which a team is set up.
- */
-static __always_inline int send_by_hash(struct __sk_buff *skb, const struct plan *plan, __u32 slot)
-{
-	__u32 number = 0, bucket = MAX_BUCKETS, place = plan->other;
-	int own = 0, hashed = 1, balanced = 1;
-
-	if (plan->choose == CHOOSE_BALANCE) {
-		enum kind kind = frame_kind(skb, plan, &number, &own);
-
-		/* Without a process that answers, it leaves as it is, and says the team's address. */
-		if (own && ((kind == KIND_ARP && plan->balance & BALANCE_PUNT) ||
-			    (kind == KIND_NDISC && plan->balance & BALANCE_PUNT_ND)) &&
-		    !(plan->lease_ns && lease_is_over(slot)))
-			return TC_ACT_OK;
-		balanced = kind == KIND_BALANCED;
-		hashed = balanced && !(plan->balance & BALANCE_DESTINATION);
-	} else if (!plan->table_len) {
-		return drop_unsent();
-	}
-	if (hashed)
-		number = frame_hash(skb, plan->policy);
-	if (balanced && plan->table_len) {
-		bucket = number % plan->table_len;
-		asm volatile("" : "+r"(bucket)); /* as in bounded_place() */
-		bucket &= MAX_BUCKETS - 1;
-		place = plan->table[bucket];
-	}
-	if (plan->balance & BALANCE_COUNT)
-		count_load(skb, bucket);
-	return send(skb, plan, place);
-}
-
 /* Sends by table[number % table_len]. */
 static __always_inline int send_by(struct __sk_buff *skb, const struct plan *plan, __u32 number)
 {
@@ -177,8 +139,8 @@ __attribute__((noinline)) __u32 send_copy(struct __sk_buff *skb, __u32 slot, __u
 	return member->ifindex;
 }
 
-/* A copy to every member but the last, to which the frame itself goes. */
-static __always_inline int send_to_all(struct __sk_buff *skb, __u32 slot, __u32 all)
+/* A copy to every member but the last, to which the frame itself goes. A function of its own, as send_copy(). */
+__attribute__((noinline)) int send_to_all(struct __sk_buff *skb, __u32 slot, __u32 all)
 {
 	struct macs macs;
 	__u32 sent = 0;
@@ -203,6 +165,77 @@ static __always_inline int send_to_all(struct __sk_buff *skb, __u32 slot, __u32 
 	}
 	/* The last one is not attached: the copies were all there was to send. */
 	return sent ? TC_ACT_SHOT : drop_unsent();
+}
+
+/* What send_striped() says of a frame that is like any other. */
+#define NOT_STRIPED -1
+
+/* Sends by the path to a peer on which the frame is through first, to groups by one member a segment. */
+static __always_inline int send_striped(struct __sk_buff *skb, const struct plan *plan, __u32 slot, int own)
+{
+	__u8 copy[2 * ETH_ALEN];
+	const __u8 *macs = header(skb, 0, copy, sizeof(copy));
+
+	if (!macs)
+		return NOT_STRIPED;
+	if (is_multicast(macs))
+		return send_to_all(skb, slot, plan->all);
+	const struct stripe_entry *peer = own ? peer_of(slot, macs) : 0;
+	__u32 path = peer ? take_path(skb, slot, peer->number) : NO_PATH;
+
+	if (path == NO_PATH)
+		return NOT_STRIPED;
+	const struct plan_member *sender = &plan->members[bounded_place(path)];
+
+	if (!sender->ifindex || !address_path(skb, slot, peer->number, path))
+		return drop_unsent();
+	count_sent(bounded_place(path), skb->len);
+	return bpf_redirect(sender->ifindex, 0);
+}
+
+/*
+ * Sends by table[hash % table_len]. In balance-tlb and balance-alb so goes what
+ * may be balanced, in stripe what is not striped, perhaps by another number, and all of it is counted; what is
+ * left to the control side goes on to the end behind the team device.
+ *
+ * One function for both, so that the hash is in the program once: the verifier's
+ * walk through it takes most of the time in which a team is set up.
+ */
+static __always_inline int send_by_hash(struct __sk_buff *skb, const struct plan *plan, __u32 slot)
+{
+	__u32 number = 0, bucket = MAX_BUCKETS, place = plan->other;
+	int own = 0, hashed = 1, balanced = 1;
+
+	if (plan->choose == CHOOSE_BALANCE || plan->choose == CHOOSE_STRIPE) {
+		enum kind kind = frame_kind(skb, plan, &number, &own);
+
+		/* Without a process that answers, it leaves as it is, and says the team's address. */
+		if (own && ((kind == KIND_ARP && plan->balance & BALANCE_PUNT) ||
+			    (kind == KIND_NDISC && plan->balance & BALANCE_PUNT_ND)) &&
+		    !(plan->lease_ns && lease_is_over(slot)))
+			return TC_ACT_OK;
+		if (plan->choose == CHOOSE_STRIPE) {
+			int action = send_striped(skb, plan, slot, own);
+
+			if (action != NOT_STRIPED)
+				return action;
+		}
+		balanced = kind == KIND_BALANCED;
+		hashed = balanced && !(plan->balance & BALANCE_DESTINATION);
+	} else if (!plan->table_len) {
+		return drop_unsent();
+	}
+	if (hashed)
+		number = frame_hash(skb, plan->policy);
+	if (balanced && plan->table_len) {
+		bucket = number % plan->table_len;
+		asm volatile("" : "+r"(bucket)); /* as in bounded_place() */
+		bucket &= MAX_BUCKETS - 1;
+		place = plan->table[bucket];
+	}
+	if (plan->balance & BALANCE_COUNT)
+		count_load(skb, bucket);
+	return send(skb, plan, place);
 }
 
 /* One more than the place by which the frame's queue leaves, 0 if by none (bond_slave_override). */
@@ -241,6 +274,7 @@ choose:
 		/* fall through */
 	case CHOOSE_HASH:
 	case CHOOSE_BALANCE:
+	case CHOOSE_STRIPE:
 		return send_by_hash(skb, plan, slot);
 	case CHOOSE_ROUND_ROBIN:
 		return send_in_turn(skb, plan);
@@ -285,8 +319,12 @@ int member_ingress(struct __sk_buff *skb)
 {
 	__u32 ifindex = skb->ifindex;
 	const struct place *member = bpf_map_lookup_elem(&places, &ifindex);
-	const struct plan *plan = plan_in(active_slot());
+	__u32 slot = active_slot();
+	const struct plan *plan = plan_in(slot);
+	int stripes = plan->choose == CHOOSE_STRIPE;
 
+	if (stripes && skb->protocol == bpf_htons(TYPE_HELLO))
+		return TC_ACT_OK; /* for the control side, which listens */
 	if (is_link_local(skb)) {
 		if (member && plan->lease_ns && answer_partner(skb, member->place, plan->lease_ns))
 			return bpf_redirect(ifindex, 0);
@@ -308,6 +346,8 @@ int member_ingress(struct __sk_buff *skb)
 	}
 	sums->rx_frames++;
 	sums->rx_bytes += skb->len;
+	if (stripes)
+		restore_source(skb, slot);
 	return bpf_redirect(control.team_ifindex, BPF_F_INGRESS);
 }
 

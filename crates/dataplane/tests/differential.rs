@@ -319,7 +319,8 @@ impl BpfRig {
         match (run.action, frames, now.rx_drops - before.rx_drops) {
             (TC_ACT_REDIRECT, 1, 0) if run.frame[..6] != bytes[..6] => {
                 assert_eq!(run.frame[6..], bytes[6..]);
-                Verdict::ToTeamAs(Frame::parse(&run.frame).unwrap().dst())
+                let frame = Frame::parse(&run.frame).unwrap();
+                Verdict::ToTeamAs { src: frame.src(), dst: frame.dst() }
             }
             (TC_ACT_REDIRECT, 1, 0) => Verdict::ToTeam,
             (TC_ACT_SHOT, 0, 1) => Verdict::Drop,

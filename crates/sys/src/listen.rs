@@ -16,6 +16,8 @@ use crate::{Context, Error, Result};
 pub struct Protocols {
     /// Slow protocols, EtherType 0x8809: LACP and markers.
     pub slow: bool,
+    /// EtherType 0x88b5: hellos of teams that stripe.
+    pub hellos: bool,
     /// ARP.
     pub arp: bool,
     /// IPv6 neighbour solicitations and advertisements.
@@ -37,6 +39,10 @@ const MACS: usize = 12;
 const TAG: usize = 4;
 /// `01:80:c2:00:00:02`, where slow protocols are sent.
 const SLOW_GROUP: [u8; 8] = [0x01, 0x80, 0xc2, 0, 0, 0x02, 0, 0];
+/// Local experimental EtherType 1.
+const ETH_P_HELLO: libc::c_int = 0x88b5;
+/// `03:6e:69:63:00:01`, where hellos are announced.
+const HELLO_GROUP: [u8; 8] = [0x03, 0x6e, 0x69, 0x63, 0x00, 0x01, 0, 0];
 
 impl Listener {
     /// Opens one on the device with this index, in the caller's network
@@ -59,6 +65,9 @@ impl Listener {
         packet::bind(&listener.fd, ifindex).context(what)?;
         if protocols.slow {
             listener.join(ifindex, libc::PACKET_MR_MULTICAST, SLOW_GROUP).context(what)?;
+        }
+        if protocols.hellos {
+            listener.join(ifindex, libc::PACKET_MR_MULTICAST, HELLO_GROUP).context(what)?;
         }
         if protocols.neighbours {
             // A solicitation goes to a group of its target's own.
@@ -162,7 +171,8 @@ fn filter(protocols: Protocols) -> Vec<libc::sock_filter> {
 /// wanted goes on behind them, the EtherType still loaded if it is not IPv6.
 fn wanted(protocols: Protocols, ethertype: u32) -> Vec<libc::sock_filter> {
     let mut program = Vec::new();
-    let types = [(protocols.slow, libc::ETH_P_SLOW), (protocols.arp, libc::ETH_P_ARP)];
+    let types =
+        [(protocols.slow, libc::ETH_P_SLOW), (protocols.hellos, ETH_P_HELLO), (protocols.arp, libc::ETH_P_ARP)];
     for (_, ethertype) in types.into_iter().filter(|&(wanted, _)| wanted) {
         program.extend([jump_if(ethertype as u32, 0, 1), verdict(LONGEST as u32)]);
     }
@@ -216,13 +226,14 @@ mod tests {
 
     #[test]
     fn every_jump_stays_inside_the_program() {
-        for bits in 0..8 {
+        for bits in 0..16 {
             let wanted = |bit: u8| bits & 1 << bit != 0;
-            let program = filter(Protocols { slow: wanted(0), arp: wanted(1), neighbours: wanted(2) });
+            let protocols = Protocols { slow: wanted(0), arp: wanted(1), neighbours: wanted(2), hellos: wanted(3) };
+            let program = filter(protocols);
             for (place, step) in program.iter().enumerate() {
                 let furthest = place + 1 + usize::from(step.jt.max(step.jf));
                 let ends = u32::from(step.code) & 7 == libc::BPF_RET;
-                assert!(ends || furthest < program.len(), "{bits:03b}: instruction {place}");
+                assert!(ends || furthest < program.len(), "{bits:04b}: instruction {place}");
             }
         }
     }

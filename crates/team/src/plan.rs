@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nicteam_wire::{Frame, Mac};
+use nicteam_wire::{Frame, Mac, ethertype};
 
 use crate::balance::{self, Balance, Loads};
 use crate::hash;
@@ -153,7 +153,8 @@ pub enum Verdict {
         /// The destination.
         dst: Mac,
     },
-    /// It is the member's own: reserved link-local addresses (LACP, LLDP, STP),
+    /// It is the member's own: reserved link-local addresses (LACP, LLDP, STP)
+    /// and, in stripe, hellos,
     /// for the control side and for programs that listen on the member.
     ToMember,
     /// Drop and count it.
@@ -218,6 +219,15 @@ impl Plan {
         }
     }
 
+    /// True if some frames from the stack are the control side's ([`Action::Punt`]).
+    pub fn punts(&self) -> bool {
+        match &self.choose {
+            Choose::Balance(balance) => balance.punt.is_some(),
+            Choose::Stripe(stripe) => stripe.other.punt.is_some(),
+            _ => false,
+        }
+    }
+
     /// What to do with a frame that the stack sends.
     pub fn choose(&self, frame: &Frame<'_>, state: &mut PlanState) -> Action {
         match &self.choose {
@@ -249,7 +259,8 @@ impl Plan {
 
     /// What to do with a frame that `member` received.
     pub fn receive(&self, member: MemberId, frame: &Frame<'_>) -> Verdict {
-        if frame.dst().is_link_local() {
+        let is_hello = matches!(self.choose, Choose::Stripe(_)) && frame.ethertype() == ethertype::HELLO;
+        if frame.dst().is_link_local() || is_hello {
             return Verdict::ToMember;
         }
         let source = match &self.choose {

@@ -44,13 +44,13 @@ impl Shell {
         if wanted == Listen::default() {
             return;
         }
-        let Listen { slow, arp, neighbours } = wanted;
+        let Listen { slow, hellos, arp, neighbours } = wanted;
         let mut first = FirstError::default();
         for port in self.members.iter().map(|member| &member.port) {
             if self.ears.open.iter().any(|&(id, _, _)| id == port.id) {
                 continue;
             }
-            let listener = Listener::open(port.index, Protocols { slow, arp, neighbours });
+            let listener = Listener::open(port.index, Protocols { slow, hellos, arp, neighbours });
             let listener = listener.map_err(|error| first.note(Err(error))).ok();
             self.ears.open.push((port.id, port.index, listener));
         }

@@ -49,6 +49,8 @@ pub(super) struct PlanMember {
     pub put: [u8; 12],
     /// Its address, and two zeros.
     pub own: [u8; 8],
+    /// `CHOOSE_STRIPE`.
+    pub rate_mbps: u32,
 }
 
 /// `MEMBER_DELIVER`.
@@ -153,11 +155,11 @@ impl Default for Loads {
 const _: () = {
     assert!(MAX_MEMBERS == 32 && MAX_BUCKETS == 256);
     assert!(PLAN_SLOTS.is_power_of_two() && PLAN_SLOTS <= 32);
-    assert!(size_of::<PlanMember>() == 40);
+    assert!(size_of::<PlanMember>() == 44);
     assert!(offset_of!(Plan, table) == 48);
     assert!(offset_of!(Plan, members) == 304);
-    assert!(size_of::<Plan>() == 1624);
-    assert!(offset_of!(Plan, queues) == 1592);
+    assert!(size_of::<Plan>() == 1752);
+    assert!(offset_of!(Plan, queues) == 1720);
     assert!(QUEUES > MAX_QUEUE_ID as usize);
     assert!(size_of::<Control>() == 16);
     assert!(size_of::<Place>() == 8);
@@ -238,6 +240,7 @@ const CHOOSE_ROUND_ROBIN: u32 = 3;
 const CHOOSE_ALL: u32 = 4;
 const CHOOSE_BALANCE: u32 = 5;
 const CHOOSE_HASH_OR_ALL: u32 = 6;
+const CHOOSE_STRIPE: u32 = 7;
 /// Beside one of these.
 const CHOOSE_LEASED: u32 = 8;
 
@@ -281,10 +284,16 @@ impl Plan {
                 own.all = members.bits();
             }
             Choose::Balance(balance) => own.set_balance(balance)?,
+            Choose::Stripe(stripe) => {
+                own.set_balance(&stripe.other)?;
+                own.choose = CHOOSE_STRIPE;
+                own.all = stripe.group.bits();
+                own.team = padded(stripe.team);
+            }
         }
         if let Some(lease) = plan.lease {
             // balance.h looks at it where it punts.
-            own.choose |= if own.choose == CHOOSE_BALANCE { 0 } else { CHOOSE_LEASED };
+            own.choose |= if matches!(own.choose, CHOOSE_BALANCE | CHOOSE_STRIPE) { 0 } else { CHOOSE_LEASED };
             // Zero would stand for none.
             own.lease_ns = saturating_ns(lease).max(1);
         }
@@ -293,6 +302,12 @@ impl Plan {
             own.set_queue(line);
             if let Receive::Own { team, .. } | Receive::DeliverAnd { team, .. } = line.receive {
                 own.team = padded(team);
+            }
+        }
+        if let Choose::Stripe(stripe) = &plan.choose {
+            for sender in &stripe.senders {
+                let line = &mut own.members[sender.id.index()];
+                (line.own, line.rate_mbps) = (padded(sender.mac), sender.rate_mbps);
             }
         }
         for port in ports {
@@ -371,7 +386,7 @@ fn saturating_ns(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn padded(mac: Mac) -> [u8; 8] {
+pub(super) fn padded(mac: Mac) -> [u8; 8] {
     let [a, b, c, d, e, f] = mac.0;
     [a, b, c, d, e, f, 0, 0]
 }

@@ -9,6 +9,7 @@ mod inject;
 mod layout;
 mod lease;
 mod object;
+mod peers;
 mod punted;
 mod run;
 mod slots;
@@ -28,6 +29,7 @@ use inject::Injector;
 use layout::{Control, LAYOUT_VERSION, Place};
 use lease::Lease;
 use object::{Object, Predecessor};
+use peers::Peers;
 use punted::Punted;
 use slots::Slots;
 use tc::Point;
@@ -225,12 +227,16 @@ impl Dataplane for BpfDataplane {
     }
 
     fn apply(&mut self, plan: &Plan) -> Result<(), Error> {
-        if matches!(&plan.choose, Choose::Balance(balance) if balance.punt.is_some()) && self.punted.is_none() {
+        if plan.punts() && self.punted.is_none() {
             self.punted = Some(Punted::open(self.device.peer_index, self.object.punted.as_fd())?);
         }
+        let peers = match &plan.choose {
+            Choose::Stripe(stripe) => Peers::new(stripe),
+            _ => Peers::default(),
+        };
         let plan = layout::Plan::new(plan, self.ports.values())?;
         self.was_silent |= self.lease.renew();
-        self.slots.install(&self.object.maps, plan)?;
+        self.slots.install_with(&self.object.maps, plan, peers)?;
         if self.deferred {
             self.attach_team()?;
             self.ports.values().try_for_each(|port| self.attach_port(port.index))?;

@@ -1,13 +1,16 @@
 //! A team's programs and maps: loading them, finding those of a predecessor.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd};
 
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, ObjectBuilder, OpenObject, ProgramHandle};
+use nicteam_team::stripe::MAX_PEERS;
 
 use super::layout::{Answer, Control, Counters, LAYOUT_VERSION, Loads, Place, Plain, Plan, Tally};
 use super::lease::Lease;
+use super::peers::{Entry, Key, PeerLine};
 use super::speech::attempt;
 use super::tc::{self, Point};
 use crate::Error;
@@ -38,6 +41,9 @@ pub(super) struct Maps {
     loads: MapHandle,
     lease: MapHandle,
     answers: MapHandle,
+    stripe_peers: MapHandle,
+    stripe_index: MapHandle,
+    stripe_state: MapHandle,
 }
 
 impl Object {
@@ -149,12 +155,16 @@ impl Maps {
             loads: map("loads")?,
             lease: map(".data.lease")?,
             answers: map("answers")?,
+            stripe_peers: map("stripe_peers")?,
+            stripe_index: map("stripe_index")?,
+            stripe_state: map("stripe_state")?,
         })
     }
 
-    fn all(&self) -> [&MapHandle; 8] {
-        let Maps { control, plans, places, counters, tally, loads, lease, answers } = self;
-        [control, plans, places, counters, tally, loads, lease, answers]
+    fn all(&self) -> [&MapHandle; 11] {
+        let Maps { control, plans, places, counters, tally, loads, lease, answers, .. } = self;
+        let Maps { stripe_peers, stripe_index, stripe_state, .. } = self;
+        [control, plans, places, counters, tally, loads, lease, answers, stripe_peers, stripe_index, stripe_state]
     }
 
     /// Where the process says that it lives.
@@ -224,6 +234,34 @@ impl Maps {
         let mut slots = read_bytes(&self.plans, 0)?;
         slots.get_mut(slot_range(slot)).ok_or_else(|| unexpected(&self.plans))?.copy_from_slice(plan.bytes());
         write_bytes(&self.plans, 0, &slots)
+    }
+
+    /// Writes the peer of this number in a slot.
+    pub(super) fn set_peer(&self, slot: u32, number: u32, peer: &PeerLine) -> Result<(), Error> {
+        write(&self.stripe_peers, slot * MAX_PEERS as u32 + number, peer)
+    }
+
+    /// Says in a slot whose address this is.
+    pub(super) fn set_address(&self, key: &Key, entry: &Entry) -> Result<(), Error> {
+        attempt(
+            || "note an address of a peer".to_owned(),
+            || self.stripe_index.update(key.bytes(), entry.bytes(), MapFlags::ANY),
+        )
+    }
+
+    /// Forgets an address in a slot.
+    pub(super) fn remove_address(&self, key: &Key) -> Result<(), Error> {
+        attempt(|| "forget an address of a peer".to_owned(), || self.stripe_index.delete(key.bytes()))
+    }
+
+    /// All addresses of peers, by slot.
+    pub(super) fn indexed(&self) -> Result<BTreeMap<u32, Vec<Key>>, Error> {
+        let mut slots = BTreeMap::<u32, Vec<Key>>::new();
+        for key in self.stripe_index.keys() {
+            let key = Key::from_bytes(&key).ok_or_else(|| unexpected(&self.stripe_index))?;
+            slots.entry(key.slot()).or_default().push(key);
+        }
+        Ok(slots)
     }
 
     /// Interface indexes and their places.

@@ -8,16 +8,21 @@
 //! measured, Linux 6.18), too long for a failover: it is waited for only when
 //! no slot is free, once in 15 plans, and then frees all but the one in force.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{Ordering, fence};
 
 use super::layout::{PLAN_SLOTS, Plan};
 use super::object::Maps;
+use super::peers::{Key, Peers};
 use crate::Error;
 
 /// The slots of one team.
 pub(super) struct Slots {
-    /// The plan in force.
+    /// The plan in force, and its peers.
     current: Plan,
+    peers: Peers,
+    /// What the index says of the peers of each slot.
+    indexed: BTreeMap<u32, Vec<Key>>,
     active: u32,
     /// A bit for each slot that no program can be reading.
     free: u32,
@@ -26,13 +31,20 @@ pub(super) struct Slots {
 impl Slots {
     /// Of new maps: all slots hold the plan that drops everything.
     pub(super) fn new() -> Slots {
-        Slots { current: Plan::default(), active: 0, free: all_but(0) }
+        Slots {
+            current: Plan::default(),
+            peers: Peers::default(),
+            indexed: BTreeMap::new(),
+            active: 0,
+            free: all_but(0),
+        }
     }
 
     /// Of maps in use: which slots are still read is not known.
     pub(super) fn taken_over(maps: &Maps) -> Result<Slots, Error> {
         let active = maps.control()?.active % PLAN_SLOTS;
-        Ok(Slots { current: maps.plan(active)?, active, free: 0 })
+        let (peers, indexed) = (Peers::default(), maps.indexed()?);
+        Ok(Slots { current: maps.plan(active)?, peers, indexed, active, free: 0 })
     }
 
     /// The plan in force.
@@ -40,13 +52,19 @@ impl Slots {
         &self.current
     }
 
-    /// Puts a plan in force.
+    /// Puts a plan in force, with the peers of the last one.
     pub(super) fn install(&mut self, maps: &Maps, plan: Plan) -> Result<(), Error> {
+        self.install_with(maps, plan, self.peers.clone())
+    }
+
+    /// Puts a plan in force.
+    pub(super) fn install_with(&mut self, maps: &Maps, plan: Plan, peers: Peers) -> Result<(), Error> {
         if self.free == 0 {
             wait_for_readers();
             self.free = all_but(self.active);
         }
         let slot = self.free.trailing_zeros();
+        self.set_peers(maps, slot, &peers)?;
         maps.set_plan(slot, &plan)?;
         // The plan must be there before its number is.
         fence(Ordering::SeqCst);
@@ -56,6 +74,19 @@ impl Slots {
         self.free &= !(1 << slot);
         self.active = slot;
         self.current = plan;
+        self.peers = peers;
+        Ok(())
+    }
+
+    /// Writes the peers of a slot that nobody reads.
+    fn set_peers(&mut self, maps: &Maps, slot: u32, peers: &Peers) -> Result<(), Error> {
+        self.indexed.remove(&slot).unwrap_or_default().iter().try_for_each(|key| maps.remove_address(key))?;
+        for (number, line) in peers.lines.iter().enumerate() {
+            maps.set_peer(slot, number as u32, line)?;
+        }
+        let index = peers.index(slot);
+        index.iter().try_for_each(|(key, entry)| maps.set_address(key, entry))?;
+        self.indexed.insert(slot, index.into_iter().map(|(key, _)| key).collect());
         Ok(())
     }
 }

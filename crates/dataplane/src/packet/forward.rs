@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nicteam_sys::packet::{BATCH, Batch, Outgoing, Received, Sent};
-use nicteam_team::{Action, MAX_MEMBERS, MemberId, MemberSet, Plan, Verdict};
-use nicteam_wire::{Frame, Vlan};
+use nicteam_team::{Action, MAX_MEMBERS, MemberId, MemberSet, Plan, Time, Verdict};
+use nicteam_wire::{Frame, Mac, Vlan};
 
 use super::table::{Shared, Source, Table};
 use crate::with_tag;
@@ -30,6 +30,7 @@ pub(super) struct Forwarder {
 pub(super) struct Mover {
     batch: Batch,
     queues: Queues,
+    started: Instant,
 }
 
 /// How long frames gather; a frame waits as long at most.
@@ -74,7 +75,7 @@ impl Forwarder {
 
 impl Mover {
     pub fn new() -> Mover {
-        Mover { batch: Batch::new(), queues: Queues::new() }
+        Mover { batch: Batch::new(), queues: Queues::new(), started: Instant::now() }
     }
 
     /// Treats what these members have received by the table as it is. Before it
@@ -97,10 +98,12 @@ impl Mover {
         let _ = shared.stack.receive(&mut self.batch);
         let mut unsent = self.batch.unusable();
         let mut state = shared.state();
+        state.now = Time::ZERO + self.started.elapsed();
         for (place, received) in self.batch.frames().enumerate() {
             let action = view(&received).map_or(Action::Drop, |frame| table.plan.choose(&frame, &mut state));
             let queued = match action {
                 Action::Send(members) => self.queues.push(place, members, table),
+                Action::Stripe { member, src, dst } => self.queues.push_as(place, member, (src, dst), table),
                 Action::Punt => shared.punt(&with_tag(&received)),
                 Action::Drop => false,
             };
@@ -123,8 +126,8 @@ impl Mover {
         let mut drops = self.batch.unusable();
         for (place, received) in self.batch.frames().enumerate() {
             match view(&received).map_or(Verdict::Drop, |frame| table.plan.receive(id, &frame)) {
-                Verdict::ToTeamAs(mac) => {
-                    self.queues.to_stack.push(Outgoing { place, dst: Some(mac.0), ..Outgoing::default() });
+                Verdict::ToTeamAs { src, dst } => {
+                    self.queues.to_stack.push(Outgoing { place, src: Some(src.0), dst: Some(dst.0) });
                 }
                 Verdict::ToTeam => self.queues.to_stack.push(Outgoing { place, ..Outgoing::default() }),
                 // Whoever listens on the member has seen it by a tap of his own.
@@ -159,6 +162,16 @@ impl Queues {
         queued
     }
 
+    /// Queues a frame for this member, with these addresses; false if it is not attached.
+    fn push_as(&mut self, place: usize, id: MemberId, (src, dst): (Mac, Mac), table: &Table) -> bool {
+        if table.member(id).is_none() {
+            return false;
+        }
+        self.by_member[id.index()].push(Outgoing { place, src: Some(src.0), dst: Some(dst.0) });
+        self.waiting.insert(id);
+        true
+    }
+
     /// Sends what is queued, member by member.
     fn flush(&mut self, batch: &Batch, table: &Table) {
         for id in self.waiting.iter() {
@@ -186,8 +199,20 @@ fn is_large(batch: &Batch) -> bool {
 /// The frame as the plan sees it: a tag beside it is beside it here, too.
 fn view<'a>(received: &Received<'a>) -> Option<Frame<'a>> {
     let frame = Frame::parse(received.bytes).ok()?;
+    let frame = frame.with_wire_bytes(wire_bytes(received));
     Some(match received.tag {
         Some(tag) => frame.with_vlan(Vlan { protocol: tag.protocol, tci: tag.tci }),
         None => frame,
     })
+}
+
+/// What a frame takes on the wire; a super-frame, all that it is cut into, each with its own headers.
+fn wire_bytes(received: &Received<'_>) -> u32 {
+    /// Check sequence, preamble, start of frame and gap.
+    const OVERHEAD: u32 = 24;
+    const SHORTEST: u32 = 60;
+    let bytes = received.bytes.len() as u32;
+    let (headers, size) = (u32::from(received.offload.hdr_len), u32::from(received.offload.gso_size));
+    let frames = if size == 0 { 1 } else { bytes.saturating_sub(headers).div_ceil(size).max(1) };
+    (bytes + (frames - 1) * headers).max(SHORTEST) + frames * OVERHEAD
 }

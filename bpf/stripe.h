@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * How stripe chooses, as crates/team/src/stripe/mod.rs, whose module text is
+ * the specification; a change there is a change here.
+ */
+#ifndef NICTEAM_STRIPE_H
+#define NICTEAM_STRIPE_H
+
+#include "frame.h"
+#include "maps.h"
+#include "plan.h"
+
+/* The hellos of teams that stripe (nicteam_wire::Hello). */
+#define TYPE_HELLO 0x88b5
+
+/* A wire counts as taken for this long at most. */
+#define LEAD_NS 100000000ULL
+/* Check sequence, preamble, start of frame and gap. */
+#define WIRE_OVERHEAD 24
+/* The shortest frame without its check sequence. */
+#define SHORTEST 60
+
+/* What take_path() answers: the receiver's place in the upper bits, or nothing. */
+#define NO_PATH 0xffffffff
+#define PATH_RECEIVER_SHIFT 8
+
+/* What a frame takes on the wire; a super-frame, all that it is cut into. */
+static __always_inline __u32 wire_bytes(struct __sk_buff *skb)
+{
+	__u32 frames = skb->gso_segs > 1 ? skb->gso_segs : 1;
+	__u32 bytes = skb->wire_len > skb->len ? skb->wire_len : skb->len;
+
+	if (bytes < SHORTEST)
+		bytes = SHORTEST;
+	return bytes + frames * WIRE_OVERHEAD;
+}
+
+/* The peer with an address in the plan of a slot: its team's or a member's. */
+static __always_inline const struct stripe_entry *peer_of(__u32 slot, const __u8 *mac)
+{
+	struct stripe_key key = {{mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]}, slot & (PLAN_SLOTS - 1)};
+
+	return bpf_map_lookup_elem(&stripe_index, &key);
+}
+
+static __always_inline __u64 later(__u64 a, __u64 b)
+{
+	return a > b ? a : b;
+}
+
+/* When a wire is free again after a frame of so many bits, times 1000. */
+static __always_inline __u64 taken_until(__u64 taken, __u64 now, __u64 kilobits, __u32 rate_mbps)
+{
+	__u64 until = later(taken, now) + kilobits / (rate_mbps ? rate_mbps : 1);
+
+	return until < now + LEAD_NS ? until : now + LEAD_NS;
+}
+
+/*
+ * The path to a peer on which the frame is through first: place of our member,
+ * and of the peer's; its ends are taken for as long. NO_PATH: there is none.
+ *
+ * A function of its own for the reason given at send_copy().
+ */
+__attribute__((noinline)) __u32 take_path(struct __sk_buff *skb, __u32 slot, __u32 number)
+{
+	const struct plan *plan = plan_in(slot);
+	__u32 key = (slot & (PLAN_SLOTS - 1)) * MAX_PEERS + (number & (MAX_PEERS - 1)), only = 0;
+	const struct stripe_peer *peer = bpf_map_lookup_elem(&stripe_peers, &key);
+	struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
+	__u64 kilobits = (__u64)wire_bytes(skb) * 8000, now = bpf_ktime_get_ns();
+
+	if (!peer || !state || !peer->paths_len)
+		return NO_PATH;
+	__u64 *senders = state->senders, *receivers = state->receivers[number & (MAX_PEERS - 1)];
+	__u32 len = peer->paths_len, first, chosen;
+
+	bpf_spin_lock(&state->lock);
+	first = ++state->turn % len;
+	state->best_ns = ~0ULL;
+	state->chosen = NO_PATH;
+#pragma clang loop unroll(disable)
+	for (__u32 tried = 0; tried < MAX_PATHS; tried++) {
+		if (tried >= len)
+			break;
+		__u32 at = first + tried;
+
+		if (at >= len)
+			at -= len;
+		const struct stripe_path *path = &peer->paths[at & (MAX_PATHS - 1)];
+		__u32 sender = path->sender & (MAX_MEMBERS - 1), receiver = path->receiver & (MAX_MEMBERS - 1);
+		__u64 start = later(now, later(senders[sender], receivers[receiver]));
+		__u64 through = start + kilobits / (path->rate_mbps ? path->rate_mbps : 1);
+
+		if (through < state->best_ns) {
+			state->best_ns = through;
+			state->chosen = receiver << PATH_RECEIVER_SHIFT | sender;
+		}
+	}
+	chosen = state->chosen;
+	if (chosen != NO_PATH) {
+		__u32 sender = chosen & (MAX_MEMBERS - 1);
+		__u32 receiver = chosen >> PATH_RECEIVER_SHIFT & (MAX_MEMBERS - 1);
+
+		senders[sender] = taken_until(senders[sender], now, kilobits, plan->members[sender].rate_mbps);
+		receivers[receiver] = taken_until(receivers[receiver], now, kilobits, peer->receivers[receiver].rate_mbps);
+	}
+	bpf_spin_unlock(&state->lock);
+	return chosen;
+}
+
+/* Writes a path's addresses over those of the frame; 0: it cannot. */
+static __always_inline int address_path(struct __sk_buff *skb, __u32 slot, __u32 number, __u32 path)
+{
+	__u32 key = (slot & (PLAN_SLOTS - 1)) * MAX_PEERS + (number & (MAX_PEERS - 1));
+	const struct stripe_peer *peer = bpf_map_lookup_elem(&stripe_peers, &key);
+	const __u8 *src = plan_in(slot)->members[bounded_place(path)].own;
+	__u8 macs[2 * ETH_ALEN];
+
+	if (!peer)
+		return 0;
+	const __u8 *dst = peer->receivers[bounded_place(path >> PATH_RECEIVER_SHIFT)].mac;
+
+	__builtin_memcpy(macs, dst, ETH_ALEN);
+	__builtin_memcpy(macs + ETH_ALEN, src, ETH_ALEN);
+	return !bpf_skb_store_bytes(skb, 0, macs, sizeof(macs), 0);
+}
+
+/* Puts the team's address in the place of a peer's member's. */
+static __always_inline void restore_source(struct __sk_buff *skb, __u32 slot)
+{
+	__u8 copy[2 * ETH_ALEN];
+	const __u8 *macs = header(skb, 0, copy, sizeof(copy));
+	const struct stripe_entry *peer = macs ? peer_of(slot, macs + ETH_ALEN) : 0;
+
+	if (peer)
+		bpf_skb_store_bytes(skb, ETH_ALEN, peer->team, ETH_ALEN, 0);
+}
+
+#endif

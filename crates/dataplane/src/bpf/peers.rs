@@ -1,0 +1,131 @@
+//! The peers of a plan that stripes, in the form of `bpf/plan.h`.
+
+use nicteam_team::stripe::{MAX_PATHS, MAX_PEERS, Peer};
+use nicteam_team::{MAX_MEMBERS, Stripe};
+use nicteam_wire::Mac;
+
+use super::layout::{Plain, padded};
+
+/// `struct stripe_path`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Path {
+    sender: u8,
+    receiver: u8,
+    zero: [u8; 2],
+    rate_mbps: u32,
+}
+
+/// `struct stripe_receiver`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Receiver {
+    mac: [u8; 8],
+    rate_mbps: u32,
+}
+
+/// `struct stripe_peer`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PeerLine {
+    paths_len: u32,
+    paths: [Path; MAX_PATHS],
+    receivers: [Receiver; MAX_MEMBERS],
+}
+
+/// `struct stripe_key`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Key {
+    mac: [u8; 6],
+    slot: u16,
+}
+
+/// `struct stripe_entry`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Entry {
+    number: u32,
+    team: [u8; 8],
+}
+
+const _: () = {
+    assert!(MAX_PEERS == 64 && MAX_PATHS == 64);
+    assert!(size_of::<PeerLine>() == 900);
+    assert!(size_of::<Key>() == 8);
+    assert!(size_of::<Entry>() == 12);
+};
+
+// SAFETY: `repr(C)`; the sizes asserted above are the sums of the fields', so
+// there is no padding; all fields are integers or arrays and structures of them.
+unsafe impl Plain for PeerLine {}
+// SAFETY: as above.
+unsafe impl Plain for Key {}
+// SAFETY: as above.
+unsafe impl Plain for Entry {}
+
+impl Key {
+    /// The slot that it belongs to.
+    pub(super) fn slot(&self) -> u32 {
+        self.slot.into()
+    }
+}
+
+impl Default for PeerLine {
+    fn default() -> PeerLine {
+        PeerLine { paths_len: 0, paths: [Path::default(); MAX_PATHS], receivers: [Receiver::default(); MAX_MEMBERS] }
+    }
+}
+
+/// The peers of one plan; none of a plan that does not stripe.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Peers {
+    /// By number.
+    pub lines: Vec<PeerLine>,
+    /// Each with all its addresses, by number.
+    addresses: Vec<(Mac, Vec<Mac>)>,
+}
+
+impl Peers {
+    /// Of this plan.
+    pub(super) fn new(stripe: &Stripe) -> Peers {
+        let peers = stripe.peers.iter().take(MAX_PEERS);
+        let (lines, addresses) = peers.map(|peer| (line(stripe, peer), (peer.team, addresses(peer)))).unzip();
+        Peers { lines, addresses }
+    }
+
+    /// What the index says of them in a slot. An address that two have is the first one's.
+    pub(super) fn index(&self, slot: u32) -> Vec<(Key, Entry)> {
+        let mut index: Vec<(Key, Entry)> = Vec::new();
+        for (number, (team, macs)) in self.addresses.iter().enumerate() {
+            for mac in macs {
+                let key = Key { mac: mac.0, slot: slot as u16 };
+                if !index.iter().any(|(other, _)| *other == key) {
+                    index.push((key, Entry { number: number as u32, team: padded(*team) }));
+                }
+            }
+        }
+        index
+    }
+}
+
+fn addresses(peer: &Peer) -> Vec<Mac> {
+    std::iter::once(peer.team).chain(peer.receivers.iter().map(|receiver| receiver.mac)).collect()
+}
+
+fn line(stripe: &Stripe, peer: &Peer) -> PeerLine {
+    let mut line = PeerLine::default();
+    for (own, receiver) in line.receivers.iter_mut().zip(&peer.receivers) {
+        *own = Receiver { mac: padded(receiver.mac), rate_mbps: receiver.rate_mbps };
+    }
+    let paths = peer.paths.iter().filter_map(|path| {
+        let (sender, receiver) = (stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?);
+        let rate_mbps = sender.rate_mbps.min(receiver.rate_mbps);
+        Some(Path { sender: sender.id.index() as u8, receiver: path.receiver as u8, zero: [0; 2], rate_mbps })
+    });
+    for (own, path) in line.paths.iter_mut().zip(paths) {
+        *own = path;
+        line.paths_len += 1;
+    }
+    line
+}

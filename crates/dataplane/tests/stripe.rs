@@ -1,0 +1,233 @@
+//! A plan that stripes, executed by both dataplanes: by which path frames go,
+//! with which addresses, and what becomes of them at the other end.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::bench::Bench;
+use common::hosts::{self, bpf, packet};
+use common::{id, ids, may_run_bpf, plan, stay_on_one_cpu};
+use nicteam_dataplane::{Dataplane, TeamDevice};
+use nicteam_sys::packet::Batch;
+use nicteam_team::balance::{Eligible, Number, Punt};
+use nicteam_team::stripe::{Path, Peer, Receiver, Sender};
+use nicteam_team::{Action, Balance, Choose, MemberSet, Plan, PlanState, Receive, Rewrite, Stripe, Verdict};
+use nicteam_testnet::{eventually, may_make_networks};
+use nicteam_wire::{Frame, Mac};
+
+const MEMBERS: usize = 4;
+const OWN: Mac = Mac([2, 0, 0, 0, 1, 1]);
+const PEER: Mac = Mac([2, 0, 0, 0, 9, 0]);
+
+fn own(place: usize) -> Mac {
+    if place == 0 { OWN } else { Mac([2, 0, 0, 0, 2, place as u8]) }
+}
+
+fn theirs(place: usize) -> Mac {
+    if place == 0 { PEER } else { Mac([2, 0, 0, 0, 8, place as u8]) }
+}
+
+/// Four members of these rates at both ends, a path from each to its like.
+fn striping(rates_mbps: [u32; MEMBERS]) -> Plan {
+    let places = 0..MEMBERS;
+    let sender = |place| Sender { id: id(place), mac: own(place), rate_mbps: rates_mbps[place] };
+    let receiver = |place| Receiver { mac: theirs(place), rate_mbps: rates_mbps[place] };
+    let path = |place| Path { sender: place, receiver: place };
+    let peer = Peer {
+        team: PEER,
+        receivers: places.clone().map(receiver).collect(),
+        paths: places.clone().map(path).collect(),
+    };
+    let other = Balance {
+        eligible: Eligible::Alb,
+        number: Number::Destination,
+        table: ids(MEMBERS),
+        active: id(0),
+        counted: false,
+        punt: Some(Punt { from: OWN, neighbours: true }),
+    };
+    let stripe = Stripe {
+        team: OWN,
+        senders: places.clone().map(sender).collect(),
+        peers: vec![peer],
+        group: MemberSet::one(id(0)),
+        other,
+    };
+    let mut plan = plan(1, Choose::Stripe(stripe), MEMBERS);
+    for place in 1..MEMBERS {
+        plan.members[place].receive = Receive::Own { own: own(place), team: OWN };
+        plan.members[place].rewrite = Rewrite { src: Some(own(place)), dst: None };
+    }
+    plan
+}
+
+/// An IPv4 frame, with a number in it.
+fn ipv4(dst: Mac, src: Mac, number: u16) -> Vec<u8> {
+    let mut frame = [dst.0, src.0].concat();
+    frame.extend_from_slice(&[8, 0, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, number as u8]);
+    frame.extend_from_slice(&number.to_be_bytes());
+    frame.resize(1000, 0);
+    frame
+}
+
+#[test]
+fn ebpf_stripes() {
+    if may_run_bpf("ebpf_stripes") {
+        stripe(bpf);
+    }
+}
+
+#[test]
+fn packet_sockets_stripe() {
+    if may_make_networks() {
+        stripe(packet);
+    }
+}
+
+fn stripe<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
+    let bench = Bench::new(MEMBERS);
+    let mut dataplane = bench.team.start(open, &striping([1000; MEMBERS]));
+    let mut batch = Batch::new();
+    let mut arrived = |frames: &[Vec<u8>]| {
+        let mut arrived: Vec<(usize, Vec<u8>)> = Vec::new();
+        frames.iter().for_each(|frame| assert!(bench.stack.send_frame(frame)));
+        eventually("every frame arrives", || {
+            for (place, socket) in bench.far_sockets.iter().enumerate() {
+                socket.receive(&mut batch).unwrap();
+                arrived.extend(batch.frames().map(|frame| (place, frame.bytes.to_vec())));
+            }
+            arrived.len() >= frames.len()
+        });
+        assert_eq!(arrived.len(), frames.len());
+        arrived
+    };
+    let macs = |bytes: &[u8]| {
+        let frame = Frame::parse(bytes).unwrap();
+        (frame.dst(), frame.src())
+    };
+
+    // Evenly, each with the addresses of its path and nothing else changed.
+    let frames: Vec<_> = (0..200).map(|number| ipv4(PEER, OWN, number)).collect();
+    let mut by_member = BTreeMap::<usize, usize>::new();
+    let mut contents: Vec<Vec<u8>> = Vec::new();
+    for (place, bytes) in arrived(&frames) {
+        assert_eq!(macs(&bytes), (theirs(place), own(place)));
+        *by_member.entry(place).or_default() += 1;
+        contents.push(bytes[12..].to_vec());
+    }
+    contents.sort();
+    let mut expected: Vec<_> = frames.iter().map(|frame| frame[12..].to_vec()).collect();
+    expected.sort();
+    assert_eq!(contents, expected);
+    assert!(by_member.len() == MEMBERS && by_member.values().all(|frames| (45..=55).contains(frames)), "{by_member:?}");
+
+    // Also to an address of the peer's member, as an ARP answer may have said.
+    let frames: Vec<_> = (0..8).map(|number| ipv4(theirs(2), OWN, number)).collect();
+    assert!(arrived(&frames).iter().all(|(place, bytes)| macs(bytes) == (theirs(*place), own(*place))));
+
+    // Strangers, groups and what is not the team's own go as the plan says.
+    let mut state = PlanState::new(0);
+    let plan = striping([1000; MEMBERS]);
+    for frame in [
+        ipv4(Mac([2, 7, 7, 7, 7, 7]), OWN, 1),
+        ipv4(Mac([2, 7, 7, 7, 7, 7]), OWN, 2),
+        ipv4(Mac::BROADCAST, OWN, 3),
+        ipv4(PEER, Mac([2, 6, 6, 6, 6, 6]), 4),
+    ] {
+        let Action::Send(members) = plan.choose(&Frame::parse(&frame).unwrap(), &mut state) else { panic!() };
+        let member = members.iter().next().unwrap();
+        let src = plan.member(member).unwrap().rewrite.src.unwrap_or(Frame::parse(&frame).unwrap().src());
+        let expected = (member.index(), (Frame::parse(&frame).unwrap().dst(), src));
+        let arrived = arrived(std::slice::from_ref(&frame));
+        assert_eq!((arrived[0].0, macs(&arrived[0].1)), expected);
+    }
+
+    // By rate: the slow ones get what they can carry.
+    let rates = [100, 100, 10, 1000];
+    bench.team.run(|| dataplane.apply(&Plan { generation: 2, ..striping(rates) }).unwrap());
+    // Under the lead of 100 ms, and as slow as the test is, most of it in a few milliseconds.
+    let frames: Vec<_> = (0..2000).map(|number| ipv4(PEER, OWN, number)).collect();
+    let mut bytes = [0usize; MEMBERS];
+    for chunk in frames.chunks(100) {
+        arrived(chunk).iter().for_each(|(place, frame)| bytes[*place] += frame.len());
+    }
+    assert!(bytes[3] > 4 * bytes[0] && bytes[0] > 3 * bytes[2], "{bytes:?} at {rates:?} Mbit/s");
+    bench.team.stop(dataplane);
+}
+
+#[test]
+fn ebpf_puts_together() {
+    if may_run_bpf("ebpf_puts_together") {
+        put_together(bpf);
+    }
+}
+
+#[test]
+fn packet_sockets_put_together() {
+    if may_make_networks() {
+        put_together(packet);
+    }
+}
+
+fn put_together<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
+    let bench = Bench::new(MEMBERS);
+    let plan = striping([1000; MEMBERS]);
+    let dataplane = bench.team.start(open, &plan);
+    let mut batch = Batch::new();
+    let stranger = Mac([2, 7, 7, 7, 7, 7]);
+    for place in 0..MEMBERS {
+        for (number, (dst, src)) in [
+            (own(place), theirs(place)),
+            (own(place), theirs((place + 1) % MEMBERS)),
+            (own(place), stranger),
+            (Mac([2, 0, 0, 0, 2, 77]), theirs(place)),
+            (Mac::BROADCAST, PEER),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let frame = ipv4(dst, src, (16 * place + number) as u16);
+            let expected = match plan.receive(id(place), &Frame::parse(&frame).unwrap()) {
+                Verdict::ToTeam => Some((dst, src)),
+                Verdict::ToTeamAs { src, dst } => Some((dst, src)),
+                Verdict::Drop | Verdict::ToMember => None,
+            };
+            assert!(bench.far_sockets[place].send_frame(&frame));
+            let Some((dst, src)) = expected else { continue };
+            let mut whole = frame.clone();
+            whole[..6].copy_from_slice(&dst.0);
+            whole[6..12].copy_from_slice(&src.0);
+            let mut arrived = Vec::new();
+            eventually("the frame reaches the stack", || {
+                bench.stack.receive(&mut batch).unwrap();
+                arrived.extend(batch.frames().map(|frame| frame.bytes.to_vec()));
+                !arrived.is_empty()
+            });
+            assert_eq!(arrived, [whole], "member {place}, frame {number}");
+        }
+    }
+    bench.team.stop(dataplane);
+}
+
+#[test]
+fn the_program_takes_turns_as_the_plan_does() {
+    if !may_run_bpf("the_program_takes_turns_as_the_plan_does") {
+        return;
+    }
+    stay_on_one_cpu();
+    let bench = Bench::new(MEMBERS);
+    // So slow that no wire is free again before the test ends.
+    let plan = striping([1; MEMBERS]);
+    let dataplane = bench.team.start(hosts::bpf, &plan);
+    let mut state = PlanState::new(0);
+    for number in 0..40 {
+        let frame = ipv4(PEER, OWN, number)[..60].to_vec();
+        let planned = plan.choose(&Frame::parse(&frame).unwrap(), &mut state);
+        let run = bench.team.run(|| dataplane.dry_run_egress(&frame, 1).unwrap());
+        let done = Frame::parse(&run.frame).unwrap();
+        let place = (0..MEMBERS).find(|&place| done.src() == own(place)).unwrap();
+        assert_eq!(Action::Stripe { member: id(place), src: done.src(), dst: done.dst() }, planned, "frame {number}");
+    }
+    bench.team.stop(dataplane);
+}
