@@ -6,7 +6,7 @@ use nicteam_dataplane::{Port, TeamDevice};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Monitor, Netlink};
 use nicteam_sys::nft;
-use nicteam_team::{ActiveSlave, Config, FailOverMac, MAX_MEMBERS, MemberId, Mode, Team, TeamError};
+use nicteam_team::{ActiveSlave, Config, FailOverMac, MAX_MEMBERS, MemberId, Team, TeamError};
 use nicteam_wire::Mac;
 use nix::errno::Errno;
 
@@ -198,8 +198,8 @@ impl Shell {
     /// The address with which a device joins.
     pub(super) fn mac_for(&self, candidate: &Candidate) -> Mac {
         match self.team.config().mac_policy() {
-            // In balance-alb its own, which it keeps if no other member has it.
-            FailOverMac::None if self.team.config().mode == Mode::BalanceAlb => candidate.original.mac,
+            // In balance-alb and stripe its own, which it keeps if no other member has it.
+            FailOverMac::None if self.team.config().mode.balances_receiving() => candidate.original.mac,
             FailOverMac::None => self.mac,
             FailOverMac::Active | FailOverMac::Follow => candidate.original.mac,
         }

@@ -148,6 +148,8 @@ fn title(mode: Option<Mode>) -> Option<&'static str> {
         Some(Mode::Ad) => Some("IEEE 802.3ad Dynamic link aggregation"),
         Some(Mode::BalanceTlb) => Some("transmit load balancing"),
         Some(Mode::BalanceAlb) => Some("adaptive load balancing"),
+        // The kernel has no such mode, and so no words for it.
+        Some(Mode::Stripe) => Some("striping (nicteam)"),
         None => None,
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn overlaid(base: &Options, other: &Options) -> Options {
 pub(super) fn wants_group(mode: Mode) -> bool {
     match mode {
         Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::Ad => true,
-        Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb => false,
+        Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe => false,
     }
 }
 

@@ -140,7 +140,7 @@ impl Deployment {
     fn add_teams(&mut self, topology: &Topology, setting: &Setting) -> Result<(), Error> {
         for team in &topology.teams {
             let mac = topology.hosts.iter().find(|host| host.name == team.node).map(|host| host.mac);
-            let request = Request::AddTeam(add_team(team, mac, setting));
+            let request = Request::AddTeam(add_team(team, topology, mac, setting));
             self.agent(&team.node)?.begin(&request)?;
         }
         for team in &topology.teams {
@@ -244,8 +244,13 @@ fn prepare(ipv6: bool) -> Result<Netlink, nicteam_sys::Error> {
 }
 
 /// The request for a team of the topology.
-fn add_team(team: &Team, mac: Option<Mac>, setting: &Setting) -> AddTeam {
-    let options = team.config.options_and_wish().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+fn add_team(team: &Team, topology: &Topology, mac: Option<Mac>, setting: &Setting) -> AddTeam {
+    let mut config = team.config.clone();
+    if config.mode == Mode::Stripe && config.stripe_rate_mbps.is_empty() {
+        // Drivers of cables that are shaped say nothing of the rate.
+        config.stripe_rate_mbps = rates_mbps(team, topology);
+    }
+    let options = config.options_and_wish().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     AddTeam {
         device: team.device.clone(),
         options,
@@ -254,6 +259,14 @@ fn add_team(team: &Team, mac: Option<Mac>, setting: &Setting) -> AddTeam {
         mtu: team.mtu,
         dataplane: setting.dataplane.map(|kind| kind.to_string()),
     }
+}
+
+/// What a team's members carry, Mbit/s, by their devices.
+fn rates_mbps(team: &Team, topology: &Topology) -> BTreeMap<String, u32> {
+    let ends = topology.cables.iter().flat_map(|cable| [(&cable.a, cable), (&cable.b, cable)]);
+    let own = ends.filter(|(end, _)| end.node == team.node && team.members.contains(&end.device));
+    let mbps = |rate_bps: u64| u32::try_from(rate_bps / 1_000_000).unwrap_or(u32::MAX).max(1);
+    own.map(|(end, cable)| (end.device.clone(), mbps(cable.rate_bps))).collect()
 }
 
 /// The ends of cables at a node that belong to no team.
