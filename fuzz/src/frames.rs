@@ -5,14 +5,21 @@ use std::str::FromStr;
 
 use nicteam_team::lacp::{Lacp, LacpConfig, PortParams};
 use nicteam_team::{AggrLayers, Config, Duplex, HashPolicy, MemberId, MemberLink, Mode, Plan, PlanState, Time, hash};
-use nicteam_wire::{Arp, Frame, Mac, Ndisc, SlowPdu, Vlan, ethertype};
+use nicteam_wire::{Arp, Frame, Hello, Mac, Ndisc, SlowPdu, Vlan, ethertype};
 
 /// Panics if something does not hold for these bytes; says whether they were taken.
 pub type Property = fn(&[u8]) -> bool;
 
 /// Every property by the name of its target and of its corpus folder.
-pub const ALL: &[(&str, Property)] =
-    &[("frame", frame), ("arp", arp), ("ndisc", ndisc), ("lacp", lacp), ("config", config), ("names", names)];
+pub const ALL: &[(&str, Property)] = &[
+    ("frame", frame),
+    ("arp", arp),
+    ("ndisc", ndisc),
+    ("lacp", lacp),
+    ("hello", hello),
+    ("config", config),
+    ("names", names),
+];
 
 /// A frame is refused or hashes by every policy; a tag beside it takes part in
 /// no hash of a policy that does not look for tags, except over MPLS; both ways
@@ -55,6 +62,15 @@ pub fn arp(bytes: &[u8]) -> bool {
     let Ok(arp) = Arp::decode(bytes) else { return false };
     assert_eq!(Arp::decode(&arp.encode()), Ok(arp));
     true
+}
+
+/// The same for the hellos of teams that stripe; what a later version appends is not kept.
+pub fn hello(bytes: &[u8]) -> bool {
+    let decoded = Hello::decode(bytes);
+    if let Ok(hello) = &decoded {
+        assert_eq!(Hello::decode(&hello.encode()).as_ref(), Ok(hello));
+    }
+    decoded.is_ok()
 }
 
 /// The same for neighbour discovery.

@@ -30,6 +30,7 @@ mod service;
 mod shell;
 pub mod show;
 mod status;
+mod striping;
 
 use nicteam_dataplane::Choice;
 use nicteam_team::{ActiveSlave, Config, Event};
@@ -41,6 +42,7 @@ pub use kept::{Kept, Shelf};
 pub use running::{MemberReport, RunningTeam, TeamHandle, TeamReport};
 pub use service::Service;
 pub use status::{MemberState, Problem, STATUS_SCHEMA, TeamStatus};
+pub use striping::{PathState, PeerState};
 
 /// A team to be.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use nicteam_dataplane::Counters;
 use nicteam_team::{Config, Duplex, LinkState, MemberLink, MemberStatus, Mode};
 use serde::{Deserialize, Serialize};
 
-use crate::{Aggregation, PortState};
+use crate::{Aggregation, PeerState, PortState};
 
 /// Number of the format. It changes when a field goes or means something else.
 pub const STATUS_SCHEMA: u32 = 1;
@@ -42,6 +42,9 @@ pub struct TeamStatus {
     /// 802.3ad: the actor system and its active aggregator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lacp: Option<Aggregation>,
+    /// stripe: the teams that stripe, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub peers: Vec<PeerState>,
     /// What executes its plan: `bpf` or `packet`.
     pub dataplane: String,
     /// Number of the plan in force.

@@ -33,7 +33,7 @@ fn active_slave_is_granted_and_refused_as_in_the_kernel() {
     let Some(mut guest) = nicteam_oracle::guest(AGENT) else { return };
     let mut random = Random(seed());
     let (mut tried, mut differences, mut harmless) = (0, Vec::new(), 0);
-    for mode in Mode::ALL {
+    for mode in Mode::ALL.into_iter().filter(|mode| mode.number().is_some()) {
         let options = [("mode", mode.name()), ("miimon", "20")];
         let (bench, mut team) = (pulled(&mut guest, &options), team(&options));
         for value in (0..TRIALS).map(|_| random.pick(&NAMES)) {

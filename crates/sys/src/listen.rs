@@ -171,8 +171,7 @@ fn filter(protocols: Protocols) -> Vec<libc::sock_filter> {
 /// wanted goes on behind them, the EtherType still loaded if it is not IPv6.
 fn wanted(protocols: Protocols, ethertype: u32) -> Vec<libc::sock_filter> {
     let mut program = Vec::new();
-    let types =
-        [(protocols.slow, libc::ETH_P_SLOW), (protocols.hellos, ETH_P_HELLO), (protocols.arp, libc::ETH_P_ARP)];
+    let types = [(protocols.slow, libc::ETH_P_SLOW), (protocols.hellos, ETH_P_HELLO), (protocols.arp, libc::ETH_P_ARP)];
     for (_, ethertype) in types.into_iter().filter(|&(wanted, _)| wanted) {
         program.extend([jump_if(ethertype as u32, 0, 1), verdict(LONGEST as u32)]);
     }

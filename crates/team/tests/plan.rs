@@ -181,6 +181,7 @@ fn named(choose: &Choose) -> MemberSet {
         Choose::RoundRobin { members, igmp, .. } => members.iter().chain([igmp]).copied().collect(),
         Choose::All(members) => *members,
         Choose::Balance(Balance { table, active, .. }) => table.iter().chain([active]).copied().collect(),
+        Choose::Stripe(stripe) => stripe.senders.iter().map(|sender| sender.id).collect(),
     }
 }
 

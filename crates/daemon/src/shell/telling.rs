@@ -8,7 +8,7 @@ use super::Shell;
 use crate::ports::Member;
 use crate::running::{MemberReport, TeamReport};
 use crate::status::{self, DeviceFacts, MemberState, STATUS_SCHEMA, TeamStatus};
-use crate::{Aggregation, Error, Happened, Kept, Notice, TeamSpec};
+use crate::{Aggregation, Error, Happened, Kept, Notice, PeerState, TeamSpec};
 
 impl Shell {
     /// Tells what happened to the team.
@@ -121,6 +121,7 @@ impl Shell {
             options: self.shown_options().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
             active,
             lacp: Aggregation::of(&self.team, self.dataplane.answered()?),
+            peers: PeerState::all(&self.team),
             dataplane: report.dataplane.to_string(),
             generation: plan.generation,
             uptime_ms: self.clock.now().as_nanos() / 1_000_000,

@@ -42,6 +42,9 @@ fn write(out: &mut String, status: &TeamStatus) -> fmt::Result {
         status.chosen_options().into_iter().map(|(name, value)| format!("{name}={value}")).collect();
     let options = if options.is_empty() { "all at their defaults".to_owned() } else { options.join(" ") };
     writeln!(out, "  options    {options}")?;
+    if status.mode.parse() == Ok(Mode::Stripe) {
+        peers(out, status)?;
+    }
     if status.unsent_frames > 0 {
         writeln!(out, "  unsent     {} frames that no member could send", status.unsent_frames)?;
     }
@@ -53,6 +56,20 @@ fn write(out: &mut String, status: &TeamStatus) -> fmt::Result {
         table(out, status)?;
     }
     Ok(())
+}
+
+/// stripe: who else does, and over how many paths.
+fn peers(out: &mut String, status: &TeamStatus) -> fmt::Result {
+    if status.peers.is_empty() {
+        return writeln!(out, "  peers      none: nobody else here stripes, so frames go as in balance-alb");
+    }
+    for peer in &status.peers {
+        writeln!(out, "  peer       {}: {} of {} paths work", peer.team, peer.working(), peer.paths.len())?;
+        for path in peer.paths.iter().filter(|path| !path.works) {
+            writeln!(out, "             {} to {}: probes do not come back", path.member, path.to)?;
+        }
+    }
+    writeln!(out, "             hellos are not authenticated: whoever is on the segment may announce a team")
 }
 
 /// The members: names to the left, numbers to the right.

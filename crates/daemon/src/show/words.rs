@@ -114,6 +114,7 @@ impl Bench {
             options: Default::default(),
             active: None,
             lacp: Some(Aggregation::of_lacp(&self.lacp, 0)),
+            peers: Vec::new(),
             dataplane: "packet".to_owned(),
             generation: 1,
             uptime_ms: 0,

@@ -175,7 +175,7 @@ impl Subject for Ours {
         }
         match self.plan.receive(id, &frame) {
             Verdict::ToTeam => self.deliver(&frame),
-            Verdict::ToTeamAs(team) => {
+            Verdict::ToTeamAs { dst: team, .. } => {
                 let bytes = [&team.0[..], &bytes[6..]].concat();
                 self.deliver(&Frame::parse(&bytes).unwrap());
             }

@@ -218,5 +218,6 @@ fn chosen(plan: &Plan) -> Vec<MemberId> {
             let all: MemberSet = table.iter().chain([active]).copied().collect();
             all.iter().collect()
         }
+        Choose::Stripe(stripe) => stripe.senders.iter().map(|sender| sender.id).collect(),
     }
 }
