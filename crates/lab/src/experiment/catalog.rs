@@ -108,7 +108,7 @@ pub fn builtin() -> &'static [Builtin] {
             }),*]
         };
     }
-    ship!("impaired-link", "switch-teams", "t3-four-links", "two-hosts")
+    ship!("impaired-link", "stripe", "switch-teams", "t3-four-links", "two-hosts")
 }
 
 /// The experiment of this name: a built-in one, the only built-in one that
