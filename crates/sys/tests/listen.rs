@@ -5,7 +5,7 @@ use nicteam_sys::nft;
 use nicteam_sys::packet::PacketSocket;
 use nicteam_testnet::{Host, loose_cable, may_make_networks, settle};
 
-const NOTHING: Protocols = Protocols { slow: false, arp: false, neighbours: false };
+const NOTHING: Protocols = Protocols { slow: false, hellos: false, arp: false, neighbours: false };
 const BROADCAST: [u8; 6] = [0xff; 6];
 const STRANGER: [u8; 6] = [2, 0, 0, 0, 0, 0x99];
 
@@ -48,17 +48,19 @@ fn each_protocol_is_heard_when_it_is_wanted() {
     }
     let slow = frame([1, 0x80, 0xc2, 0, 0, 2], 0x8809, 0, 0);
     let arp = frame(BROADCAST, 0x0806, 0, 0);
+    let hello = frame([3, 0x6e, 0x69, 0x63, 0, 1], 0x88b5, 1, 0);
     let (solicitation, advertisement) = (frame(BROADCAST, 0x86dd, 58, 135), frame(BROADCAST, 0x86dd, 58, 136));
     let others =
         [frame(BROADCAST, 0x86dd, 58, 134), frame(BROADCAST, 0x86dd, 17, 135), frame(BROADCAST, 0x0800, 58, 135)];
-    let mut all = vec![slow.clone(), arp.clone(), solicitation.clone(), advertisement.clone()];
+    let mut all = vec![slow.clone(), hello.clone(), arp.clone(), solicitation.clone(), advertisement.clone()];
     all.extend(others);
     assert!(heard(NOTHING, &all).is_empty());
     assert_eq!(heard(Protocols { slow: true, ..NOTHING }, &all), std::slice::from_ref(&slow));
+    assert_eq!(heard(Protocols { hellos: true, ..NOTHING }, &all), std::slice::from_ref(&hello));
     assert_eq!(heard(Protocols { arp: true, ..NOTHING }, &all), std::slice::from_ref(&arp));
     assert_eq!(heard(Protocols { neighbours: true, ..NOTHING }, &all), [solicitation.clone(), advertisement.clone()]);
-    let everything = Protocols { slow: true, arp: true, neighbours: true };
-    assert_eq!(heard(everything, &all), [slow, arp, solicitation, advertisement]);
+    let everything = Protocols { slow: true, hellos: true, arp: true, neighbours: true };
+    assert_eq!(heard(everything, &all), [slow, hello, arp, solicitation, advertisement]);
 }
 
 #[test]
@@ -88,7 +90,7 @@ fn what_is_behind_several_tags_is_heard() {
                 .map(|frame| behind(tags, frame))
         })
         .collect();
-    let everything = Protocols { slow: true, arp: true, neighbours: true };
+    let everything = Protocols { slow: true, hellos: true, arp: true, neighbours: true };
     // One tag is beside the frame, and two more are read.
     let expected =
         (0..=3).flat_map(|tags| [behind(tags, frame(BROADCAST, 0x0806, 0, 0)), behind(tags, solicitation())]);

@@ -434,11 +434,11 @@ fn any_config() -> impl Strategy<Value = Config> {
             resend_igmp: failover.2,
             prio: failover.3,
             active_slave: None,
+            stripe_rate_mbps: queue_rates(&failover.4),
             queue_id: failover.4,
             lp_interval_s: counts.3,
             tlb_dynamic_lb: counts.4,
             rlb_ipv6: counts.5,
-            stripe_rate_mbps: queue_rates(&failover.4),
             lacp,
         },
     )

@@ -91,7 +91,8 @@ impl Ours {
                 self.team.handle_punted(bytes, self.now);
                 self.drain();
             }
-            Action::Drop => {}
+            // Stripe is not among the modes compared.
+            Action::Stripe { .. } | Action::Drop => {}
         }
     }
 
