@@ -88,7 +88,7 @@ impl Config {
     pub(super) fn check_active_slave(&self) -> Result<(), ConfigError> {
         match &self.active_slave {
             Some(ActiveSlave::Member(member)) if !self.mode.uses_primary() => Err(ConfigError::Conflict(format!(
-                "`active_slave {member}` works in modes active-backup, balance-tlb and balance-alb alone; the mode is {}",
+                "`active_slave {member}` works in modes active-backup, balance-tlb, balance-alb and stripe alone; the mode is {}",
                 self.mode
             ))),
             _ => Ok(()),
