@@ -36,6 +36,10 @@ enum choose {
 
 /* Beside enum choose: as long as the lease runs; see lease.h. */
 #define CHOOSE_LEASED 8
+/* And: some queues leave by members of their own. */
+#define CHOOSE_QUEUED 16
+/* Set in those of enum choose that look at what a frame is. */
+#define CHOOSE_BY_KIND 1
 
 #define BALANCE_ALB 1	      /* frames are balanced as balance-alb does, else as balance-tlb */
 #define BALANCE_DESTINATION 2 /* by the IP destination, else by `policy` */
@@ -67,6 +71,7 @@ enum policy {
 
 #define MEMBER_DELIVER 1 /* what it receives goes to the team's stack */
 #define MEMBER_REWRITE 2 /* it sends with other addresses */
+#define MEMBER_STRIPES 8 /* CHOOSE_STRIPE: hellos are the control side's, peers' frames get their team's address */
 #define MEMBER_OWN 4	 /* what is sent to `own` goes to the team's stack with the team's address */
 
 /* Both addresses of a frame, the destination first, as on the wire. */

@@ -206,7 +206,7 @@ static __always_inline int send_by_hash(struct __sk_buff *skb, const struct plan
 	__u32 number = 0, bucket = MAX_BUCKETS, place = plan->other;
 	int own = 0, hashed = 1, balanced = 1;
 
-	if (plan->choose == CHOOSE_BALANCE || plan->choose == CHOOSE_STRIPE) {
+	if (plan->choose & CHOOSE_BY_KIND) {
 		enum kind kind = frame_kind(skb, plan, &number, &own);
 
 		/* Without a process that answers, it leaves as it is, and says the team's address. */
@@ -258,12 +258,6 @@ int team_egress(struct __sk_buff *skb)
 	const struct plan *plan = plan_in(slot);
 	__u32 choose = plan->choose;
 
-	if (skb->queue_mapping) {
-		__u32 place = queue_place(skb, plan);
-
-		if (place)
-			return send(skb, plan, place - 1);
-	}
 choose:
 	switch (choose) {
 	case CHOOSE_ONE:
@@ -282,12 +276,20 @@ choose:
 all:
 		return send_to_all(skb, slot, plan->all);
 	default:
-		/* Here, where plans without a lease never come. */
-		if (!(choose & CHOOSE_LEASED) || lease_is_over(slot))
+		/* Here, where plans without a lease and without queues never come. */
+		if (choose & CHOOSE_LEASED && lease_is_over(slot))
+			return drop_unsent();
+		if (choose & CHOOSE_QUEUED) {
+			__u32 place = queue_place(skb, plan);
+
+			if (place)
+				return send(skb, plan, place - 1);
+		}
+		if (!(choose & (CHOOSE_LEASED | CHOOSE_QUEUED)))
 			return drop_unsent();
 		/* Nor does clang compute the next line before the switch. */
 		asm volatile("" : "+r"(choose));
-		choose &= ~CHOOSE_LEASED;
+		choose &= ~(CHOOSE_LEASED | CHOOSE_QUEUED);
 		goto choose;
 	}
 }
@@ -321,10 +323,7 @@ int member_ingress(struct __sk_buff *skb)
 	const struct place *member = bpf_map_lookup_elem(&places, &ifindex);
 	__u32 slot = active_slot();
 	const struct plan *plan = plan_in(slot);
-	int stripes = plan->choose == CHOOSE_STRIPE;
 
-	if (stripes && skb->protocol == bpf_htons(TYPE_HELLO))
-		return TC_ACT_OK; /* for the control side, which listens */
 	if (is_link_local(skb)) {
 		if (member && plan->lease_ns && answer_partner(skb, member->place, plan->lease_ns))
 			return bpf_redirect(ifindex, 0);
@@ -338,6 +337,12 @@ int member_ingress(struct __sk_buff *skb)
 	if (!sums)
 		return TC_ACT_SHOT;
 	__u32 flags = plan->members[place].flags;
+
+	if (flags & MEMBER_STRIPES) {
+		if (skb->protocol == bpf_htons(TYPE_HELLO))
+			return TC_ACT_OK; /* for the control side, which listens */
+		restore_source(skb, slot);
+	}
 	int taken = flags & MEMBER_OWN && take_own(skb, plan, place);
 
 	if (!taken && !(flags & MEMBER_DELIVER)) {
@@ -346,8 +351,6 @@ int member_ingress(struct __sk_buff *skb)
 	}
 	sums->rx_frames++;
 	sums->rx_bytes += skb->len;
-	if (stripes)
-		restore_source(skb, slot);
 	return bpf_redirect(control.team_ifindex, BPF_F_INGRESS);
 }
 

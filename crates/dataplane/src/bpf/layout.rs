@@ -59,6 +59,8 @@ const MEMBER_DELIVER: u32 = 1;
 const MEMBER_REWRITE: u32 = 2;
 /// `MEMBER_OWN`.
 const MEMBER_OWN: u32 = 4;
+/// `MEMBER_STRIPES`.
+const MEMBER_STRIPES: u32 = 8;
 
 /// `struct plan`.
 #[repr(C)]
@@ -243,6 +245,7 @@ const CHOOSE_HASH_OR_ALL: u32 = 6;
 const CHOOSE_STRIPE: u32 = 7;
 /// Beside one of these.
 const CHOOSE_LEASED: u32 = 8;
+const CHOOSE_QUEUED: u32 = 16;
 
 /// `BALANCE_...`.
 const BALANCE_ALB: u32 = 1;
@@ -305,6 +308,7 @@ impl Plan {
             }
         }
         if let Choose::Stripe(stripe) = &plan.choose {
+            own.members.iter_mut().for_each(|line| line.flags |= MEMBER_STRIPES);
             for sender in &stripe.senders {
                 let line = &mut own.members[sender.id.index()];
                 (line.own, line.rate_mbps) = (padded(sender.mac), sender.rate_mbps);
@@ -339,6 +343,7 @@ impl Plan {
     fn set_queue(&mut self, line: &nicteam_team::PlanMember) {
         if let Some(queue) = self.queues.get_mut(usize::from(line.queue_id)).filter(|_| line.queue_id != 0) {
             *queue = line.id.index() as u8 + 1;
+            self.choose |= CHOOSE_QUEUED;
         }
     }
 

@@ -68,6 +68,8 @@ fn standby_members_are_deaf(world: &World, now: &Seen) {
         let hears = match mode {
             Mode::ActiveBackup if !world.team.config().all_slaves_active => now.plan.choose == Choose::One(line.id),
             Mode::BalanceTlb | Mode::BalanceAlb => now.active(mode) == Some(line.id),
+            // All carry traffic; one has the team's address.
+            Mode::Stripe => matches!(&now.plan.choose, Choose::Stripe(stripe) if stripe.other.active == line.id),
             _ => now.state(line.id) != Some(LinkState::Down),
         };
         let delivers = matches!(line.receive, Receive::Deliver | Receive::DeliverAnd { .. });
@@ -78,7 +80,7 @@ fn standby_members_are_deaf(world: &World, now: &Seen) {
             assert!(mode == Mode::BalanceAlb && owners.iter().all(|id| !live(now).contains(id)), "{own}: {now:?}");
         }
         // Of one that has just joined no address is known yet.
-        let own = mode == Mode::BalanceAlb && line.rewrite.src.is_some() && live(now).contains(&line.id);
+        let own = mode.balances_receiving() && line.rewrite.src.is_some() && live(now).contains(&line.id);
         assert_eq!(matches!(line.receive, Receive::Own { .. }), own, "{}: {now:?}", line.id);
     }
 }
