@@ -278,8 +278,13 @@ fn lacp_without_a_partner_and_with_two_reads_as_the_kernels() {
     team.remove().unwrap();
 
     let mut bench = Bench::new();
-    let _far = [far_team(&bench, "far0", "1", &["p0"]), far_team(&bench, "far1", "2", &["p1"])];
+    let _first = far_team(&bench, "far0", "1", &["p0"]);
     let team = bench.team(&[("mode", "802.3ad")]);
+    // With `ad_select` stable the partner heard first is the one that stays.
+    nicteam_testnet::eventually("the first partner", || {
+        show::proc(&team.handle().status().unwrap()).contains("Partner Mac Address: 02:00:00:00:00:99\n")
+    });
+    let _second = far_team(&bench, "far1", "2", &["p1"]);
     let apart = [at("eth0", ACTOR), at("eth0", PARTNER), at("eth1", PARTNER)];
     assert_reads(&team, &golden_but("802.3ad-keys-differ", &apart), "keys differ");
     team.remove().unwrap();
