@@ -5,9 +5,8 @@ mod common;
 
 use std::time::Duration;
 
-use common::teams::{Probes, TeamHost};
-use nicteam_dataplane::Kind;
-use nicteam_testnet::{Host, cable, eventually, may_make_networks};
+use common::teams::{Probes, TeamHost, may_test_bpf};
+use nicteam_testnet::{Host, cable, eventually};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -18,19 +17,6 @@ const STALL: Duration = Duration::from_secs(5);
 struct Pair {
     near: TeamHost,
     far: TeamHost,
-}
-
-fn may_test() -> bool {
-    if !may_make_networks() {
-        return false;
-    }
-    match nicteam_dataplane::probe() {
-        (Kind::Bpf, _) => true,
-        (Kind::Packet, reason) => {
-            eprintln!("SKIPPED: no eBPF dataplane: {}", reason.unwrap_or_default());
-            false
-        }
-    }
 }
 
 impl Pair {
@@ -70,7 +56,7 @@ impl Pair {
 
 #[test]
 fn a_stopped_process_costs_its_partner_no_port_and_no_frame() {
-    if !may_test() {
+    if !may_test_bpf() {
         return;
     }
     let pair = Pair::new(&[], "bpf");
@@ -93,7 +79,7 @@ fn a_stopped_process_costs_its_partner_no_port_and_no_frame() {
 
 #[test]
 fn a_killed_process_is_replaced_unnoticed() {
-    if !may_test() {
+    if !may_test_bpf() {
         return;
     }
     let pair = Pair::new(&[], "packet");
@@ -115,7 +101,7 @@ fn a_killed_process_is_replaced_unnoticed() {
 
 #[test]
 fn a_dead_process_distributes_as_long_as_its_lease_runs() {
-    if !may_test() {
+    if !may_test_bpf() {
         return;
     }
     let pair = Pair::new(&["-o", "lacp_lease=2000"], "bpf");

@@ -7,8 +7,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-use common::teams::{Killed, Probes, TeamHost, own_folder};
-use nicteam_dataplane::Kind;
+use common::teams::{Killed, Probes, TeamHost, may_test_bpf, own_folder};
 use nicteam_testnet::{Host, cable, eventually, may_make_networks};
 use serde_json::Value;
 
@@ -44,20 +43,6 @@ fn identities(host: &mut TeamHost) -> Vec<impl PartialEq + std::fmt::Debug + use
 
 fn names(status: &Value) -> Vec<&str> {
     status["members"].as_array().unwrap().iter().map(|member| member["name"].as_str().unwrap()).collect()
-}
-
-/// True if the eBPF dataplane is there; else says that the test is skipped.
-fn may_test_bpf() -> bool {
-    if !may_make_networks() {
-        return false;
-    }
-    match nicteam_dataplane::probe() {
-        (Kind::Bpf, _) => true,
-        (Kind::Packet, reason) => {
-            eprintln!("SKIPPED: no eBPF dataplane: {}", reason.unwrap_or_default());
-            false
-        }
-    }
 }
 
 #[test]

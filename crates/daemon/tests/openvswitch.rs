@@ -4,11 +4,11 @@ mod common;
 
 use std::process::{Command, Stdio};
 
-use common::openvswitch::OpenVSwitch;
+use common::openvswitch;
 use common::{on_each_dataplane, spec, start};
 use nicteam_daemon::RunningTeam;
 use nicteam_dataplane::Kind;
-use nicteam_testnet::{Host, cable, eventually};
+use nicteam_testnet::{Host, OpenVSwitch, cable, eventually};
 
 /// `a` with a team of two members at a bond of the switch; `c` at a plain port.
 struct Bench {
@@ -21,7 +21,7 @@ struct Bench {
 impl Bench {
     /// The team has these options, the bond this `lacp` and `lacp-time`.
     fn new(options: &[(&str, &str)], lacp: &str, time: &str, kind: Kind) -> Option<Bench> {
-        let mut ovs = OpenVSwitch::start()?;
+        let mut ovs = openvswitch::start()?;
         let (mut a, mut c) = (Host::quiet(), Host::quiet());
         cable(&mut a, "eth0", &mut ovs.host, "p0", 1000);
         cable(&mut a, "eth1", &mut ovs.host, "p1", 1002);
@@ -49,10 +49,10 @@ impl Bench {
     /// Both ends use both links, and frames pass.
     #[track_caller]
     fn settled(&self, what: &str) {
-        eventually(what, || self.aggregating() == [true, true] && self.ovs.uses(2));
+        eventually(what, || self.aggregating() == [true, true] && self.ovs.enabled() == 2);
         assert!(
-            self.ovs.lacp().contains("status: active negotiated")
-                || self.ovs.lacp().contains("status: passive negotiated")
+            self.ovs.appctl("lacp/show").contains("status: active negotiated")
+                || self.ovs.appctl("lacp/show").contains("status: passive negotiated")
         );
         assert_eq!(self.problems(), "", "{what}");
         self.reaches(what);
@@ -89,7 +89,7 @@ fn a_cut_link_is_left_and_taken_back() {
         let Some(mut bench) = Bench::new(&options, "active", "fast", kind) else { return };
         bench.settled("at first");
         bench.ovs.host.set_up("p1", false);
-        eventually("one member", || bench.aggregating() == [true, false] && bench.ovs.uses(1));
+        eventually("one member", || bench.aggregating() == [true, false] && bench.ovs.enabled() == 1);
         bench.reaches("by one member");
         assert!(bench.problems().contains("member eth1 has no carrier"), "{}", bench.problems());
         bench.ovs.host.set_up("p1", true);

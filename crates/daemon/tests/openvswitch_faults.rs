@@ -4,10 +4,10 @@
 mod common;
 
 use common::aggregate::{aggregating, fast, problems, says};
-use common::openvswitch::OpenVSwitch;
+use common::openvswitch;
 use common::{on_each_dataplane, start};
 use nicteam_dataplane::Kind;
-use nicteam_testnet::{Host, Patch, cable, eventually, looped_cable};
+use nicteam_testnet::{Host, OpenVSwitch, Patch, cable, eventually, looped_cable};
 
 const FOUR: [&str; 4] = ["eth0", "eth1", "eth2", "eth3"];
 /// A bond that speaks LACP, of a bridge of its own with this many.
@@ -22,7 +22,7 @@ fn add_bond(ovs: &OpenVSwitch, number: u32, ports: &str) {
 #[test]
 fn cables_to_two_bridges_leave_one_of_them_out() {
     on_each_dataplane(|kind| {
-        let Some(mut ovs) = OpenVSwitch::start() else { return };
+        let Some(mut ovs) = openvswitch::start() else { return };
         let mut a = Host::quiet();
         for n in 0..4 {
             cable(&mut a, &format!("eth{n}"), &mut ovs.host, &format!("p{n}"), 1000 + 2 * n);
@@ -39,7 +39,7 @@ fn cables_to_two_bridges_leave_one_of_them_out() {
 
 #[test]
 fn a_looped_cable_beside_the_switch_is_named() {
-    let Some(mut ovs) = OpenVSwitch::start() else { return };
+    let Some(mut ovs) = openvswitch::start() else { return };
     let mut a = Host::quiet();
     cable(&mut a, "eth0", &mut ovs.host, "p0", 1000);
     cable(&mut a, "eth1", &mut ovs.host, "p1", 1002);
@@ -53,14 +53,14 @@ fn a_looped_cable_beside_the_switch_is_named() {
 #[test]
 fn a_switch_that_restarts_is_taken_back() {
     on_each_dataplane(|kind| {
-        let Some(mut ovs) = OpenVSwitch::start() else { return };
+        let Some(mut ovs) = openvswitch::start() else { return };
         let mut a = Host::quiet();
         cable(&mut a, "eth0", &mut ovs.host, "p0", 1000);
         cable(&mut a, "eth1", &mut ovs.host, "p1", 1002);
         add_bond(&ovs, 0, "p0 p1");
         let members = ["eth0", "eth1"];
         let team = start(&a, fast(&members, &[("lacp_strict", "on")], kind)).unwrap();
-        let settled = |ovs: &OpenVSwitch| aggregating(&team) == [true, true] && ovs.uses(2);
+        let settled = |ovs: &OpenVSwitch| aggregating(&team) == [true, true] && ovs.enabled() == 2;
         eventually("both members", || settled(&ovs));
         ovs.crash();
         eventually("the silence", || says(&team, &members, "partner silent: no LACPDU comes"));
@@ -73,18 +73,18 @@ fn a_switch_that_restarts_is_taken_back() {
 
 #[test]
 fn lacpdus_that_are_lost_one_way_are_told_which_way() {
-    let Some(mut ovs) = OpenVSwitch::start() else { return };
+    let Some(mut ovs) = openvswitch::start() else { return };
     let mut a = Host::quiet();
     let patch = Patch::new(&mut a, &mut ovs.host, "p", 3, 1000);
     add_bond(&ovs, 0, "p0 p1 p2");
     let team = start(&a, fast(&FOUR[..3], &[], Kind::Packet)).unwrap();
-    eventually("three members", || aggregating(&team) == [true; 3] && ovs.uses(3));
+    eventually("three members", || aggregating(&team) == [true; 3] && ovs.enabled() == 3);
     patch.set(1, true, false);
     patch.set(2, false, true);
     eventually("ours are lost", || says(&team, &["eth2"], "partner does not hear us"));
     eventually("theirs are lost", || says(&team, &["eth1"], "partner silent: no LACPDU comes"));
-    eventually("one member at both ends", || aggregating(&team) == [true, false, false] && ovs.uses(1));
+    eventually("one member at both ends", || aggregating(&team) == [true, false, false] && ovs.enabled() == 1);
     patch.set_all(true, true);
-    eventually("three members again", || aggregating(&team) == [true; 3] && ovs.uses(3));
+    eventually("three members again", || aggregating(&team) == [true; 3] && ovs.enabled() == 3);
     assert_eq!(problems(&team), "");
 }

@@ -34,18 +34,52 @@ impl OpenVSwitch {
         let dir = std::env::temp_dir().join(format!("nicteam-switch-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
         let mut switch = OpenVSwitch { host: Host::quiet(), dir, daemons: Vec::new() };
-        let [database, socket, database_control, control, log] =
-            ["conf.db", "db.sock", "db.ctl", "ovs.ctl", LOG].map(|name| switch.path(name));
+        let [database, socket, control] = ["conf.db", "db.sock", "db.ctl"].map(|name| switch.path(name));
         switch.call("ovsdb-tool", &["create", &database, SCHEMA]);
         let remote = format!("--remote=punix:{socket}");
-        switch.spawn("ovsdb-server", &[&database, &remote, &format!("--unixctl={database_control}")]);
+        switch.spawn("ovsdb-server", &[&database, &remote, &format!("--unixctl={control}")]);
         eventually("the database", || UnixStream::connect(&socket).is_ok());
         switch.vsctl("--no-wait init");
-        let unixctl = format!("--unixctl={control}");
-        let log = format!("--log-file={log}");
-        switch.spawn("ovs-vswitchd", &[&format!("unix:{socket}"), &unixctl, "--disable-system", &log]);
-        eventually("the switch", || UnixStream::connect(&control).is_ok());
+        switch.start_switch();
         switch
+    }
+
+    #[track_caller]
+    fn start_switch(&mut self) {
+        let control = self.path("ovs.ctl");
+        let [database, unixctl, log] = [
+            format!("unix:{}", self.path("db.sock")),
+            format!("--unixctl={control}"),
+            format!("--log-file={}", self.path(LOG)),
+        ];
+        self.spawn("ovs-vswitchd", &[&database, &unixctl, "--disable-system", &log]);
+        eventually("the switch", || UnixStream::connect(&control).is_ok());
+    }
+
+    /// Kills the switch as a crash would; its ports keep their links.
+    pub fn crash(&mut self) {
+        let mut switch = self.daemons.pop().unwrap();
+        switch.kill().unwrap();
+        switch.wait().unwrap();
+    }
+
+    /// Starts it again after [`OpenVSwitch::crash`].
+    #[track_caller]
+    pub fn restart(&mut self) {
+        assert_eq!(self.daemons.len(), 1, "the switch runs");
+        self.start_switch();
+    }
+
+    /// Sends the switch a signal, `-STOP` for one.
+    pub fn signal(&self, signal: &str) {
+        let pid = self.daemons[1].id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+    }
+
+    /// Members by which its bonds forward.
+    #[track_caller]
+    pub fn enabled(&self) -> usize {
+        self.appctl("bond/show").matches(": enabled").count()
     }
 
     /// `ovs-vsctl` with these words.

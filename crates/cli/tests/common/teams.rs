@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use std::{env, fs};
 
+use nicteam_dataplane::Kind;
 use nicteam_sys::process;
-use nicteam_testnet::Host;
+use nicteam_testnet::{Host, may_make_networks};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -19,6 +20,20 @@ use serde_json::Value;
 pub struct TeamHost {
     pub host: Host,
     pub state: PathBuf,
+}
+
+/// Whether teams on the eBPF dataplane can be tested here; says why not.
+pub fn may_test_bpf() -> bool {
+    if !may_make_networks() {
+        return false;
+    }
+    match nicteam_dataplane::probe() {
+        (Kind::Bpf, _) => true,
+        (Kind::Packet, reason) => {
+            eprintln!("SKIPPED: no eBPF dataplane: {}", reason.unwrap_or_default());
+            false
+        }
+    }
 }
 
 /// A folder that no other test has.

@@ -149,6 +149,10 @@ impl StripeState {
             |taken: u64, rate_mbps: u32| (taken.max(now) + wire_ns(bytes, rate_mbps)).min(now + LEAD.as_nanos() as u64);
         let taken = &mut self.senders[sender.id.index()];
         *taken = longer(*taken, sender.rate_mbps);
+        if self.receivers.len() > MAX_PEERS * MAX_MEMBERS {
+            // A wire that is free needs no note: so those of peers that are gone go, too.
+            self.receivers.retain(|_, taken| *taken > now);
+        }
         let taken = self.receivers.entry(receiver.mac).or_default();
         *taken = longer(*taken, receiver.rate_mbps);
         Some((sender, receiver))

@@ -74,7 +74,7 @@ impl Partner {
                     |port: nicteam_team::lacp::PortStatus| !port.defaulted && port.mux == MuxState::Distributing;
                 members.iter().filter(|member| member.status.lacp.is_some_and(speaks)).count()
             }
-            Partner::OpenVSwitch(switch) => switch.appctl("bond/show").matches(": enabled").count(),
+            Partner::OpenVSwitch(switch) => switch.enabled(),
         }
     }
 

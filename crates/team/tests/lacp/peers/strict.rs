@@ -43,6 +43,16 @@ fn links_go_and_come(world: &mut World) {
     assert_state(world, [true, true], true, "eth0 and eth1 up again");
 }
 
+/// LACP comes through again, on one link after the other.
+fn both_recover(world: &mut World) {
+    unblock(world, 0);
+    world.run(ms(RECOVERS));
+    assert_state(world, [true, false], true, "eth0 recovers");
+    unblock(world, 1);
+    world.run(ms(RECOVERS));
+    assert_state(world, [true, true], true, "eth1 recovers");
+}
+
 #[test]
 fn off_through_the_selftest() {
     let mut world = bench(false);
@@ -62,12 +72,7 @@ fn off_through_the_selftest() {
     assert_state(&world, [false, false], false, "switched on: no carrier");
     world.configure(0, |config| config.lacp_strict = false);
     assert_eq!(serves(&world), (1, true), "switched off again");
-    unblock(&mut world, 0);
-    world.run(ms(RECOVERS));
-    assert_state(&world, [true, false], true, "eth0 recovers");
-    unblock(&mut world, 1);
-    world.run(ms(RECOVERS));
-    assert_state(&world, [true, true], true, "eth1 recovers");
+    both_recover(&mut world);
     world.configure(0, |config| config.lacp_strict = true);
     assert_state(&world, [true, true], true, "switched on while both are up: nothing happens");
 }
@@ -84,12 +89,7 @@ fn on_through_the_selftest() {
     assert_state(&world, [false, false], false, "nobody speaks LACP");
     world.run(ms(60_000));
     assert_state(&world, [false, false], false, "nor later");
-    unblock(&mut world, 0);
-    world.run(ms(RECOVERS));
-    assert_state(&world, [true, false], true, "eth0 recovers");
-    unblock(&mut world, 1);
-    world.run(ms(RECOVERS));
-    assert_state(&world, [true, true], true, "eth1 recovers");
+    both_recover(&mut world);
 }
 
 /// Two links to somebody who never spoke LACP.
