@@ -14,6 +14,11 @@
  */
 volatile struct control control SEC(".data.control");
 struct plan plans[PLAN_SLOTS] SEC(".data.plans");
+/*
+ * Set before the programs are loaded. Where it is 0, the verifier takes what
+ * stripe does for dead and leaves it out: most teams are set up without it.
+ */
+const volatile __u32 with_stripe SEC(".rodata.programs");
 /* The loader maps it into its memory: it is renewed by a store. */
 volatile struct lease lease SEC(".data.lease");
 

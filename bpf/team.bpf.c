@@ -214,7 +214,7 @@ static __always_inline int send_by_hash(struct __sk_buff *skb, const struct plan
 			    (kind == KIND_NDISC && plan->balance & BALANCE_PUNT_ND)) &&
 		    !(plan->lease_ns && lease_is_over(slot)))
 			return TC_ACT_OK;
-		if (plan->choose == CHOOSE_STRIPE) {
+		if (with_stripe && plan->choose == CHOOSE_STRIPE) {
 			int action = send_striped(skb, plan, slot, own);
 
 			if (action != NOT_STRIPED)
@@ -338,7 +338,7 @@ int member_ingress(struct __sk_buff *skb)
 		return TC_ACT_SHOT;
 	__u32 flags = plan->members[place].flags;
 
-	if (flags & MEMBER_STRIPES) {
+	if (with_stripe && flags & MEMBER_STRIPES) {
 		if (skb->protocol == bpf_htons(TYPE_HELLO))
 			return TC_ACT_OK; /* for the control side, which listens */
 		restore_source(skb, slot);

@@ -8,6 +8,7 @@ use nicteam_team::balance::{Eligible, Number, Punt};
 use nicteam_team::{Balance, Choose, HashPolicy, MAX_BUCKETS, MAX_MEMBERS, MAX_QUEUE_ID, MemberId, MemberSet, Receive};
 use nicteam_wire::{Mac, PortInfo};
 
+use super::object::Programs;
 use crate::{Error, Port};
 
 /// Raised by any change of this file.
@@ -255,6 +256,11 @@ const BALANCE_PUNT: u32 = 8;
 const BALANCE_PUNT_ND: u32 = 16;
 
 impl Plan {
+    /// What can execute it.
+    pub(super) fn programs(&self) -> Programs {
+        if self.choose == CHOOSE_STRIPE { Programs::WithStripe } else { Programs::WithoutStripe }
+    }
+
     /// The plan in the kernel's form, for the members that are attached.
     pub(super) fn new<'a>(plan: &nicteam_team::Plan, ports: impl IntoIterator<Item = &'a Port>) -> Result<Plan, Error> {
         let silent = PlanMember { keep: [0xff; 12], ..PlanMember::default() };

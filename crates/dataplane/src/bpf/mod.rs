@@ -18,7 +18,7 @@ mod tc;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use nicteam_team::lacp::Answer;
@@ -28,7 +28,7 @@ use crate::{Counters, Dataplane, Error, Kind, Port, Remembered, TeamDevice};
 use inject::Injector;
 use layout::{Control, LAYOUT_VERSION, Place};
 use lease::Lease;
-use object::{Object, Predecessor};
+use object::{Object, Predecessor, Programs};
 use peers::Peers;
 use punted::Punted;
 use slots::Slots;
@@ -57,11 +57,17 @@ pub struct BpfDataplane {
     deferred: bool,
 }
 
+/// What a trial loaded, for the first team that needs it.
+static SPARE: Mutex<Option<Object>> = Mutex::new(None);
+
 /// Whether the programs can be loaded here: nothing, or why not.
 pub(crate) fn available() -> Result<(), String> {
     static TRIED: OnceLock<Result<(), String>> = OnceLock::new();
-    let attempt = || match Object::load(None) {
-        Ok(_) => Ok(()),
+    let attempt = || match Object::load(Programs::WithoutStripe, None) {
+        Ok(object) => {
+            *SPARE.lock().unwrap_or_else(PoisonError::into_inner) = Some(object);
+            Ok(())
+        }
         Err(error) if !nicteam_sys::netns::is_network_root() => {
             Err(format!("{error}; hint: run as root, or use the packet dataplane"))
         }
@@ -89,10 +95,11 @@ impl BpfDataplane {
         match object::predecessor(&device.name, device.index)? {
             Predecessor::None => BpfDataplane::fresh(device, injector, false),
             Predecessor::Same(maps) => {
-                let object = Object::load(Some(*maps))?;
+                let slots = Slots::taken_over(&maps)?;
+                let object = Object::load(slots.current().programs(), Some(&maps))?;
                 let ports = ports_of(&object.maps)?;
                 let mut own = BpfDataplane {
-                    slots: Slots::taken_over(&object.maps)?,
+                    slots,
                     lease: object.maps.lease()?,
                     answers: answers_of(&object.maps)?,
                     was_silent: true,
@@ -119,7 +126,8 @@ impl BpfDataplane {
     }
 
     fn fresh(device: &TeamDevice, injector: Injector, deferred: bool) -> Result<BpfDataplane, Error> {
-        let object = Object::load(None)?;
+        let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let object = spare.map_or_else(|| Object::load(Programs::WithoutStripe, None), Ok)?;
         let control = Control { layout: LAYOUT_VERSION, active: 0, team_ifindex: device.index, own_clsact: 0 };
         object.maps.set_control(&control)?;
         let mut own = BpfDataplane {
@@ -150,6 +158,19 @@ impl BpfDataplane {
 
     fn attach_port(&self, index: u32) -> Result<(), Error> {
         tc::set_filter(index, Point::Ingress, self.object.ingress.as_fd())
+    }
+
+    /// Exchanges the programs for ones that can do what a plan asks for.
+    fn extend(&mut self, programs: Programs) -> Result<(), Error> {
+        if programs <= self.object.programs {
+            return Ok(());
+        }
+        self.object = Object::load(programs, Some(&self.object.maps))?;
+        if self.deferred {
+            return Ok(());
+        }
+        self.ports.values().try_for_each(|port| self.attach_port(port.index))?;
+        tc::set_filter(self.device.index, Point::Egress, self.object.egress.as_fd())
     }
 
     /// Says in the plan in force which device has a place; `None`: nobody.
@@ -235,6 +256,7 @@ impl Dataplane for BpfDataplane {
             _ => Peers::default(),
         };
         let plan = layout::Plan::new(plan, self.ports.values())?;
+        self.extend(plan.programs())?;
         self.was_silent |= self.lease.renew();
         self.slots.install_with(&self.object.maps, plan, peers)?;
         if self.deferred {
@@ -408,7 +430,7 @@ mod tests {
             eprintln!("SKIPPED: plans_beyond_the_slots_follow_each_other: no root");
             return;
         }
-        let object = Object::load(None).unwrap();
+        let object = Object::load(Programs::WithoutStripe, None).unwrap();
         let mut slots = Slots::new();
         for generation in 1..=u64::from(layout::PLAN_SLOTS) * 2 {
             let before = object.maps.control().unwrap().active;

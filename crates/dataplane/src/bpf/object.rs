@@ -22,9 +22,22 @@ static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/team.bpf.o"));
 const EGRESS: &str = "team_egress";
 const INGRESS: &str = "member_ingress";
 const PUNTED: &str = "punted_ingress";
+/// Where they are told what they are made for.
+const PROGRAMS: &str = ".rodata.programs";
+
+/// What the programs are made for: the verifier's walk through what a team does
+/// not do would take most of the time in which the team is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Programs {
+    /// Every mode but stripe.
+    WithoutStripe,
+    /// Every mode.
+    WithStripe,
+}
 
 /// The programs and maps of one team. The kernel keeps them as long as a filter uses them.
 pub(super) struct Object {
+    pub programs: Programs,
     pub egress: ProgramHandle,
     pub ingress: ProgramHandle,
     pub punted: ProgramHandle,
@@ -48,28 +61,31 @@ pub(super) struct Maps {
 
 impl Object {
     /// Loads the programs; with these maps, if there are any, else with new ones.
-    pub(super) fn load(maps: Option<Maps>) -> Result<Object, Error> {
-        attempt(|| "load the eBPF programs".to_owned(), || Object::try_load(maps))
+    pub(super) fn load(programs: Programs, maps: Option<&Maps>) -> Result<Object, Error> {
+        attempt(|| "load the eBPF programs".to_owned(), || Object::try_load(programs, maps))
     }
 
-    fn try_load(maps: Option<Maps>) -> libbpf_rs::Result<Object> {
+    fn try_load(programs: Programs, maps: Option<&Maps>) -> libbpf_rs::Result<Object> {
         let mut open = ObjectBuilder::default().open_memory(OBJECT)?;
-        if let Some(maps) = &maps {
+        if let Some(maps) = maps {
             maps.lend_to(&mut open)?;
         }
+        let mut constants =
+            open.maps_mut().find(|map| map.name() == PROGRAMS).ok_or_else(|| missing("map", PROGRAMS))?;
+        constants.set_initial_value(&u32::from(programs == Programs::WithStripe).to_ne_bytes())?;
         let loaded = open.load()?;
-        let program = |name: &str| match loaded.progs_mut().find(|program| program.name() == name) {
+        let find = |name: &str| match loaded.progs_mut().find(|program| program.name() == name) {
             Some(program) => ProgramHandle::try_from(&program),
             None => Err(missing("program", name)),
         };
-        let (egress, ingress, punted) = (program(EGRESS)?, program(INGRESS)?, program(PUNTED)?);
+        let (egress, ingress, punted) = (find(EGRESS)?, find(INGRESS)?, find(PUNTED)?);
         let maps = Maps::find(|name| match loaded.maps().find(|map| map.name() == name) {
             Some(map) => MapHandle::try_from(&map),
             None => Err(missing("map", name)),
         })?;
         bind(&egress, &maps.places)?;
         bind(&egress, &maps.answers)?;
-        Ok(Object { egress, ingress, punted, maps })
+        Ok(Object { programs, egress, ingress, punted, maps })
     }
 }
 
