@@ -1,0 +1,41 @@
+//! The eBPF programs on the oldest kernel that they are for: its verifier knows
+//! less than today's.
+
+use std::path::Path;
+
+use nicteam_oracle::protocol::Request;
+use serde_json::Value;
+
+const MEMBERS: [&str; 2] = ["a0", "a1"];
+const MODES: [&str; 8] =
+    ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb", "stripe"];
+
+#[test]
+fn every_mode_runs_on_ebpf() {
+    let nicteam = Path::new(env!("CARGO_BIN_EXE_nicteam"));
+    let agent = nicteam.with_file_name("nicteam-oracle-agent");
+    assert!(agent.exists(), "no {}; hint: cargo build -p nicteam-oracle", agent.display());
+    let Some(mut guest) = nicteam_oracle::counted_guest(agent.to_str().unwrap(), &[nicteam]) else { return };
+    for (name, peer) in MEMBERS.into_iter().zip(["b0", "b1"]) {
+        guest.must(Request::AddVeth { name: name.to_owned(), peer: peer.to_owned() });
+        guest.must(Request::SetUp { name: peer.to_owned(), up: true });
+    }
+    let members = MEMBERS.join(",");
+    for mode in MODES {
+        let mut run = |arguments: &[&str]| {
+            let said = guest.run("/bin/nicteam", &[&["team"], arguments].concat());
+            said.unwrap_or_else(|refusal| panic!("{mode} on Linux {}: {refusal}", guest.kernel()))
+        };
+        run(&["add", "team0", "--mode", mode, "--members", &members, "--dataplane", "bpf"]);
+        // The members' carrier is seen a moment later, and the plan with them comes after it.
+        let mut show = || serde_json::from_str(&run(&["show", "team0", "--format", "json"])).unwrap();
+        let mut status: Value = show();
+        nicteam_testnet::eventually("members that are up", || {
+            status = show();
+            status["members"].as_array().unwrap().iter().all(|member| member["state"] == "up")
+        });
+        assert_eq!((&status["mode"], &status["dataplane"]), (&Value::from(mode), &Value::from("bpf")), "{status}");
+        assert_eq!(status["members"].as_array().map(Vec::len), Some(MEMBERS.len()), "{status}");
+        run(&["del", "team0"]);
+    }
+}
