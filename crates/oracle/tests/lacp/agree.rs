@@ -23,6 +23,26 @@ fn active_and_passive_fast_and_slow_agree_with_the_kernel() {
     }
 }
 
+/// What the other end is told of priorities stands in what it says of its partner. The
+/// priorities of its own ports cannot be set in Linux 6.1.
+#[test]
+fn priorities_are_told_to_the_kernel() {
+    let ours: Options<'_> = &[("actor_port_prio", "eth0:10,eth1:20"), ("ad_actor_sys_prio", "7")];
+    let Some(mut meeting) = Meeting::of(ours, &[("ad_actor_sys_prio", "9")]) else { return };
+    meeting.settles([true, true], "priorities");
+    let [ours, kernels] = meeting.procs();
+    let partner = |proc: &str, member: usize| -> Vec<String> {
+        let member = proc.split("\nSlave Interface: ").nth(member + 1).unwrap_or_default();
+        let (_, partner) = member.split_once("details partner lacp pdu:\n").unwrap_or_default();
+        let priorities = partner.lines().filter(|line| line.contains("priority"));
+        priorities.map(|line| line.trim().to_owned()).collect()
+    };
+    for (member, priority) in [(0, 10), (1, 20)] {
+        assert_eq!(partner(&kernels, member), ["system priority: 7".to_owned(), format!("port priority: {priority}")]);
+        assert_eq!(partner(&ours, member), ["system priority: 9", "port priority: 255"]);
+    }
+}
+
 /// The kernel says a few words when it starts, passive or not, then nothing; we say nothing to a passive end.
 #[test]
 fn two_passive_ends_do_not_aggregate() {
