@@ -10,15 +10,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nicteam_oracle::frames::Random;
 use nicteam_oracle::protocol::Request;
-use nicteam_oracle::{Guest, seed};
+use nicteam_oracle::{Guest, is_soak, seed};
 use nicteam_team::{Config, ConfigError, ConfigOption, HashPolicy, Mode, Values};
 
 const AGENT: &str = env!("CARGO_BIN_EXE_nicteam-oracle-agent");
 const DOCUMENT: &str = include_str!("../../../docs/kernel-differences.md");
 const BOND: &str = "bond0";
 const MEMBERS: [&str; 2] = ["a0", "a1"];
-/// How often every value is tried, each time after others.
-const ROUNDS: usize = 2;
+/// How often every value is tried, each time after others; and in a soak.
+const ROUNDS: usize = 1;
+const SOAK_ROUNDS: usize = 10;
 
 const EPERM: i32 = 1;
 const EACCES: i32 = 13;
@@ -34,7 +35,7 @@ fn options_are_taken_and_refused_as_in_the_kernel() {
     for mode in Mode::ALL.into_iter().filter(|mode| mode.number().is_some()) {
         let mut random = Random(seed());
         let mut bout = Bout::new(&mut guest, mode);
-        for _ in 0..ROUNDS {
+        for _ in 0..if is_soak() { SOAK_ROUNDS } else { ROUNDS } {
             for (option, value) in shuffled(&mut random, trials()) {
                 let difference = bout.compare(&mut guest, option, &value);
                 if difference.as_ref().is_some_and(Difference::parts) {
