@@ -96,7 +96,8 @@ fn fault(world: &mut World, slow: bool, ports: usize, random: &mut Random) {
         8 => world.net.weather.duplicate_percent = random.below(50),
         9 => drop(world.net.deaf.insert(one)),
         10 => world.set_speed(one, [1000, 10_000][random.below(2) as usize]),
-        11 => world.set_priority(one, [1, 255, 1000][random.below(3) as usize]),
+        // Nobody configures a process that does not run.
+        11 if !world.net.systems[one.0].frozen => world.set_priority(one, [1, 255, 1000][random.below(3) as usize]),
         12 => {
             let new = config(one.0, slow, random);
             if !world.net.systems[one.0].frozen {
