@@ -21,6 +21,8 @@ struct plan plans[PLAN_SLOTS] SEC(".data.plans");
 const volatile __u32 with_stripe SEC(".rodata.programs");
 /* The loader maps it into its memory: it is renewed by a store. */
 volatile struct lease lease SEC(".data.lease");
+/* By slot * MAX_PEERS + number. It maps this one, too. */
+volatile struct stripe_note stripe_notes[PLAN_SLOTS * MAX_PEERS] SEC(".data.notes");
 
 /* By interface index. */
 struct {

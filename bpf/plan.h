@@ -10,7 +10,7 @@
 
 #include <linux/types.h>
 
-#define LAYOUT_VERSION 6
+#define LAYOUT_VERSION 7
 
 #define MAX_MEMBERS 32
 #define MAX_BUCKETS 256
@@ -165,8 +165,18 @@ struct stripe_key {
 };
 
 struct stripe_entry {
-	__u32 number; /* below MAX_PEERS */
-	__u8 team[8]; /* the peer's team, and two zeros */
+	__u32 number;  /* below MAX_PEERS */
+	__u8 team[6];  /* the peer's team */
+	__u8 receiver; /* place among the peer's receivers; NO_RECEIVER: the team's address, and no member's */
+	__u8 zero;
+};
+
+#define NO_RECEIVER 0xff
+
+/* What happened to a peer's frames since the process looked last; by slot and number. */
+struct stripe_note {
+	__u32 sent;		  /* 1: some were striped to it */
+	__u32 heard[MAX_MEMBERS]; /* by its receivers' places: a bit for each place of ours that received their frames */
 };
 
 /* Where a device is in its team. */
@@ -205,6 +215,7 @@ _Static_assert(__builtin_offsetof(struct plan, queues) == 1720, "as in layout.rs
 _Static_assert(sizeof(struct stripe_peer) == 900, "as in layout.rs");
 _Static_assert(sizeof(struct stripe_key) == 8, "as in layout.rs");
 _Static_assert(sizeof(struct stripe_entry) == 12, "as in layout.rs");
+_Static_assert(sizeof(struct stripe_note) == 132, "as in notes.rs");
 _Static_assert(sizeof(struct control) == 16, "as in layout.rs");
 _Static_assert(sizeof(struct place) == 8, "as in layout.rs");
 _Static_assert(sizeof(struct counters) == 48, "as in layout.rs");

@@ -12,6 +12,10 @@
 
 /* The hellos of teams that stripe (nicteam_wire::Hello). */
 #define TYPE_HELLO 0x88b5
+#define HELLO_VERSION 14
+#define HELLO_KIND 15
+#define HELLO_PROBE 2
+#define HELLO_ECHO 3
 
 /* A wire counts as taken for this long at most. */
 #define LEAD_NS 100000000ULL
@@ -126,15 +130,67 @@ static __always_inline int address_path(struct __sk_buff *skb, __u32 slot, __u32
 	return !bpf_skb_store_bytes(skb, 0, macs, sizeof(macs), 0);
 }
 
+static __always_inline volatile struct stripe_note *note_of(__u32 slot, __u32 number)
+{
+	asm volatile("" : "+r"(slot)); /* as in bounded_place() */
+	asm volatile("" : "+r"(number));
+	return &stripe_notes[(slot & (PLAN_SLOTS - 1)) * MAX_PEERS + (number & (MAX_PEERS - 1))];
+}
+
+/* A frame was striped to a peer. Written once between two looks: CPUs do not fight for the line. */
+static __always_inline void note_sent(__u32 slot, __u32 number)
+{
+	volatile struct stripe_note *note = note_of(slot, number);
+
+	if (!note->sent)
+		note->sent = 1;
+}
+
+/* A member received a frame of a peer's. */
+static __always_inline void note_heard(__u32 slot, const struct stripe_entry *peer, __u32 place)
+{
+	volatile struct stripe_note *note = note_of(slot, peer->number);
+	__u32 bit = 1U << bounded_place(place);
+
+	if (peer->receiver == NO_RECEIVER)
+		return;
+	volatile __u32 *heard = &note->heard[bounded_place(peer->receiver)];
+
+	if (!(*heard & bit))
+		__sync_fetch_and_or(heard, bit);
+}
+
 /* Puts the team's address in the place of a peer's member's. */
-static __always_inline void restore_source(struct __sk_buff *skb, __u32 slot)
+static __always_inline void restore_source(struct __sk_buff *skb, __u32 slot, __u32 place)
 {
 	__u8 copy[2 * ETH_ALEN];
 	const __u8 *macs = header(skb, 0, copy, sizeof(copy));
 	const struct stripe_entry *peer = macs ? peer_of(slot, macs + ETH_ALEN) : 0;
 
-	if (peer)
-		bpf_skb_store_bytes(skb, ETH_ALEN, peer->team, ETH_ALEN, 0);
+	if (!peer)
+		return;
+	note_heard(slot, peer, place);
+	bpf_skb_store_bytes(skb, ETH_ALEN, peer->team, ETH_ALEN, 0);
+}
+
+/*
+ * Makes a peer's probe its own echo, for the member that received it to send back;
+ * 0: it is none (crates/team/src/stripe/mod.rs, receive_hello()). Here and not in
+ * the process: one that is slow, or gone, makes no path a dead one.
+ */
+static __always_inline int reflect(struct __sk_buff *skb, const __u8 *own, __u32 slot)
+{
+	__u8 copy[HELLO_KIND + 1], macs[2 * ETH_ALEN], kind = HELLO_ECHO;
+	const __u8 *head = header(skb, 0, copy, sizeof(copy));
+
+	if (!head || skb->vlan_present || !head[HELLO_VERSION] || head[HELLO_KIND] != HELLO_PROBE)
+		return 0;
+	if (!same_mac(head, own) || !peer_of(slot, head + ETH_ALEN))
+		return 0;
+	__builtin_memcpy(macs, head + ETH_ALEN, ETH_ALEN);
+	__builtin_memcpy(macs + ETH_ALEN, head, ETH_ALEN);
+	return !bpf_skb_store_bytes(skb, 0, macs, sizeof(macs), 0) &&
+	       !bpf_skb_store_bytes(skb, HELLO_KIND, &kind, sizeof(kind), 0);
 }
 
 #endif

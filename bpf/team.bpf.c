@@ -189,6 +189,7 @@ static __always_inline int send_striped(struct __sk_buff *skb, const struct plan
 
 	if (!sender->ifindex || !address_path(skb, slot, peer->number, path))
 		return drop_unsent();
+	note_sent(slot, peer->number);
 	count_sent(bounded_place(path), skb->len);
 	return bpf_redirect(sender->ifindex, 0);
 }
@@ -339,9 +340,12 @@ int member_ingress(struct __sk_buff *skb)
 	__u32 flags = plan->members[place].flags;
 
 	if (with_stripe && flags & MEMBER_STRIPES) {
-		if (skb->protocol == bpf_htons(TYPE_HELLO))
+		if (skb->protocol == bpf_htons(TYPE_HELLO)) {
+			if (reflect(skb, plan->members[place].own, slot))
+				return bpf_redirect(ifindex, 0);
 			return TC_ACT_OK; /* for the control side, which listens */
-		restore_source(skb, slot);
+		}
+		restore_source(skb, slot, place);
 	}
 	int taken = flags & MEMBER_OWN && take_own(skb, plan, place);
 

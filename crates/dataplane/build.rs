@@ -19,7 +19,10 @@ fn main() {
         println!("cargo:warning=no clang: building without the eBPF dataplane; install clang and build again");
         return;
     }
-    compile(Path::new(&clang), &sources.join("team.bpf.c"), &out_dir().join("team.bpf.o"));
+    for object in ["team", "carrier"] {
+        let (source, object) = (format!("{object}.bpf.c"), format!("{object}.bpf.o"));
+        compile(Path::new(&clang), &sources.join(source), &out_dir().join(object));
+    }
     println!("cargo:rustc-cfg=nicteam_bpf");
 }
 

@@ -112,7 +112,7 @@ fn who_does_not_stripe_is_reached_and_a_team_that_ends_is_forgotten() {
         sockets.1.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
         assert_reach(&sockets, "a datagram to a plain host");
         eventually("two paths", || know_each_other(&net, 2));
-        drop(net.teams.pop());
+        net.teams.pop().unwrap().remove().unwrap();
         eventually("no paths", || peers(&net.teams[0]).iter().all(|peer| peer.working() == 0));
         eventually("no peers", || peers(&net.teams[0]).is_empty());
         let shown = show::text(&net.teams[0].handle().status().unwrap());

@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use nicteam_sys::packet::Received;
 use nicteam_team::lacp::Answer;
+use nicteam_team::stripe::Note;
 use nicteam_team::{Loads, MemberId, Plan};
 
 pub use bpf::{BpfDataplane, DryRun};
@@ -133,6 +134,10 @@ pub trait Dataplane: Send {
 
     /// Sends one frame of the control side by a member, past the plan.
     fn transmit(&mut self, id: MemberId, frame: &[u8]) -> Result<(), Error>;
+
+    /// What happened to the frames of peers that stripe since the last call, in no
+    /// order; an address may be in it more than once.
+    fn take_notes(&mut self) -> Result<Vec<Note>, Error>;
 
     /// The process of the team lives, and this is what it says to partners that
     /// say on what they last said. Where the dataplane goes on without its

@@ -11,10 +11,10 @@ use common::{id, ids, may_run_bpf, plan, stay_on_one_cpu};
 use nicteam_dataplane::{Dataplane, TeamDevice};
 use nicteam_sys::packet::Batch;
 use nicteam_team::balance::{Eligible, Number, Punt};
-use nicteam_team::stripe::{Path, Peer, Receiver, Sender};
+use nicteam_team::stripe::{Note, Path, Peer, Receiver, Sender};
 use nicteam_team::{Action, Balance, Choose, MemberSet, Plan, PlanState, Receive, Rewrite, Stripe, Verdict};
 use nicteam_testnet::{eventually, may_make_networks};
-use nicteam_wire::{Frame, Mac};
+use nicteam_wire::{Frame, Hello, HelloKind, Mac};
 
 const MEMBERS: usize = 4;
 const OWN: Mac = Mac([2, 0, 0, 0, 1, 1]);
@@ -191,7 +191,7 @@ fn put_together<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
             let expected = match plan.receive(id(place), &Frame::parse(&frame).unwrap()) {
                 Verdict::ToTeam => Some((dst, src)),
                 Verdict::ToTeamAs { src, dst } => Some((dst, src)),
-                Verdict::Drop | Verdict::ToMember => None,
+                Verdict::Drop | Verdict::ToMember | Verdict::Echo => None,
             };
             assert!(bench.far_sockets[place].send_frame(&frame));
             let Some((dst, src)) = expected else { continue };
@@ -207,6 +207,98 @@ fn put_together<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
             assert_eq!(arrived, [whole], "member {place}, frame {number}");
         }
     }
+    bench.team.stop(dataplane);
+}
+
+#[test]
+fn ebpf_sends_probes_back_and_notes_what_passed() {
+    if may_run_bpf("ebpf_sends_probes_back_and_notes_what_passed") {
+        send_back(bpf);
+    }
+}
+
+#[test]
+fn packet_sockets_send_probes_back_and_note_what_passed() {
+    if may_make_networks() {
+        send_back(packet);
+    }
+}
+
+/// Hellos of all kinds to all addresses, of known members and of strangers.
+fn hellos(place: usize) -> Vec<Vec<u8>> {
+    let mut frames = Vec::new();
+    for (dst, src) in [
+        (own(place), theirs(place)),
+        (own(place), theirs((place + 1) % MEMBERS)),
+        (own((place + 1) % MEMBERS), theirs(place)),
+        (own(place), Mac([2, 7, 7, 7, 7, 7])),
+        (Hello::GROUP, theirs(place)),
+    ] {
+        for kind in [HelloKind::Announce, HelloKind::Probe, HelloKind::Echo] {
+            let (system, sequence, stamp) = (7, frames.len() as u32, 0x0102_0304_0506_0708);
+            let place = place as u8;
+            let hello = Hello { kind, system, sequence, team: PEER, place, stamp, next_ms: 0, members: Vec::new() };
+            frames.push(hello.frame(dst, src));
+        }
+    }
+    let mut later = frames[1].clone();
+    later[14] = 9;
+    let mut none = frames[1].clone();
+    none[14] = 0;
+    frames.extend([later, none]);
+    frames
+}
+
+fn send_back<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
+    let bench = Bench::new(MEMBERS);
+    let plan = striping([1000; MEMBERS]);
+    let mut dataplane = bench.team.start(open, &plan);
+    let mut batch = Batch::new();
+    for place in 0..MEMBERS {
+        let frames = hellos(place);
+        let mut expected = Vec::new();
+        for frame in &frames {
+            let verdict = plan.receive(id(place), &Frame::parse(frame).unwrap());
+            assert!(matches!(verdict, Verdict::Echo | Verdict::ToMember), "{verdict:?}");
+            let mut echo = frame.clone();
+            if verdict == Verdict::Echo && Hello::reflect(&mut echo) {
+                expected.push(echo);
+            }
+            assert!(bench.far_sockets[place].send_frame(frame));
+        }
+        assert_eq!(expected.len(), 3, "of two known members, and one of a later version");
+        let mut arrived = Vec::new();
+        eventually("all echoes", || {
+            bench.far_sockets[place].receive(&mut batch).unwrap();
+            arrived.extend(batch.frames().map(|frame| frame.bytes.to_vec()));
+            arrived.len() >= expected.len()
+        });
+        assert_eq!(arrived, expected, "member {place}");
+    }
+    assert_eq!(bench.team.run(|| dataplane.take_notes().unwrap()), [], "hellos are not noted");
+
+    // What the stack sends to a peer, and what members receive of it.
+    let mut notes = Vec::new();
+    bench.stack.send_frame(&ipv4(PEER, OWN, 1));
+    eventually("a note of what was sent", || {
+        notes = bench.team.run(|| dataplane.take_notes().unwrap());
+        !notes.is_empty()
+    });
+    assert!(matches!(notes[..], [Note { sent: true, heard: MemberSet::EMPTY, .. }]), "{notes:?}");
+    let mut heard = BTreeMap::<Mac, u32>::new();
+    for (place, from) in [(0, 1), (2, 1), (3, 0)] {
+        assert!(bench.far_sockets[place].send_frame(&ipv4(own(place), theirs(from), 2)));
+    }
+    assert!(bench.far_sockets[1].send_frame(&ipv4(own(1), Mac([2, 7, 7, 7, 7, 7]), 3)));
+    eventually("notes of what was heard", || {
+        // Of a plan that was left since, too.
+        bench.team.run(|| dataplane.apply(&Plan { generation: 2, ..plan.clone() }).unwrap());
+        for note in bench.team.run(|| dataplane.take_notes().unwrap()) {
+            assert!(!note.sent, "{note:?}");
+            *heard.entry(note.mac).or_default() |= note.heard.bits();
+        }
+        heard == BTreeMap::from([(theirs(1), 0b101), (theirs(0), 0b1000)])
+    });
     bench.team.stop(dataplane);
 }
 

@@ -16,7 +16,8 @@ use crate::{Context, Error, Result};
 pub struct Protocols {
     /// Slow protocols, EtherType 0x8809: LACP and markers.
     pub slow: bool,
-    /// EtherType 0x88b5: hellos of teams that stripe.
+    /// EtherType 0x88b5: hellos of teams that stripe, but for probes, which a
+    /// dataplane answers.
     pub hellos: bool,
     /// ARP.
     pub arp: bool,
@@ -140,6 +141,9 @@ const ETHERTYPE: u32 = 12;
 const NEXT_HEADER: u32 = 2 + 6;
 /// From there to where an ICMPv6 message without extension headers says what it is.
 const ICMP_TYPE: u32 = 2 + 40;
+/// From there to where a hello says of what kind it is, and the kind that is a probe.
+const HELLO_KIND: u32 = 2 + 1;
+const HELLO_PROBE: u32 = 2;
 /// `SKF_AD_OFF + SKF_AD_PKTTYPE`: for whom the device took the frame.
 const PACKET_TYPE: u32 = (libc::SKF_AD_OFF + libc::SKF_AD_PKTTYPE) as u32;
 /// `PACKET_OTHERHOST`.
@@ -171,7 +175,16 @@ fn filter(protocols: Protocols) -> Vec<libc::sock_filter> {
 /// wanted goes on behind them, the EtherType still loaded if it is not IPv6.
 fn wanted(protocols: Protocols, ethertype: u32) -> Vec<libc::sock_filter> {
     let mut program = Vec::new();
-    let types = [(protocols.slow, libc::ETH_P_SLOW), (protocols.hellos, ETH_P_HELLO), (protocols.arp, libc::ETH_P_ARP)];
+    if protocols.hellos {
+        program.extend([
+            jump_if(ETH_P_HELLO as u32, 0, 4),
+            load(libc::BPF_B, ethertype + HELLO_KIND),
+            jump_if(HELLO_PROBE, 0, 1),
+            verdict(0),
+            verdict(LONGEST as u32),
+        ]);
+    }
+    let types = [(protocols.slow, libc::ETH_P_SLOW), (protocols.arp, libc::ETH_P_ARP)];
     for (_, ethertype) in types.into_iter().filter(|&(wanted, _)| wanted) {
         program.extend([jump_if(ethertype as u32, 0, 1), verdict(LONGEST as u32)]);
     }

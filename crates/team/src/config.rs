@@ -177,6 +177,8 @@ pub struct Config {
     /// stripe: what members carry by their device names, Mbit/s, where it is
     /// not what their drivers say.
     pub stripe_rate_mbps: BTreeMap<String, u32>,
+    /// stripe: between two probes of a path to a peer with traffic, milliseconds, 1 to 1000.
+    pub stripe_interval_ms: u32,
     /// The options of 802.3ad.
     pub lacp: LacpOptions,
 }
@@ -206,6 +208,7 @@ impl Default for Config {
             lp_interval_s: 1,
             rlb_ipv6: true,
             stripe_rate_mbps: BTreeMap::new(),
+            stripe_interval_ms: stripe::DEFAULT_INTERVAL_MS,
             lacp: LacpOptions::default(),
         }
     }

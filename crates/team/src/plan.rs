@@ -157,6 +157,10 @@ pub enum Verdict {
     /// and, in stripe, hellos,
     /// for the control side and for programs that listen on the member.
     ToMember,
+    /// It goes back by the member, as its own echo (stripe: a peer's probe,
+    /// [`nicteam_wire::Hello::reflect`]). So a peer whose process is slow, or
+    /// gone, is no dead path.
+    Echo,
     /// Drop and count it.
     Drop,
 }
@@ -259,9 +263,13 @@ impl Plan {
 
     /// What to do with a frame that `member` received.
     pub fn receive(&self, member: MemberId, frame: &Frame<'_>) -> Verdict {
-        let is_hello = matches!(self.choose, Choose::Stripe(_)) && frame.ethertype() == ethertype::HELLO;
-        if frame.dst().is_link_local() || is_hello {
+        if frame.dst().is_link_local() {
             return Verdict::ToMember;
+        }
+        if let Choose::Stripe(stripe) = &self.choose
+            && frame.ethertype() == ethertype::HELLO
+        {
+            return stripe::receive_hello(stripe, member, frame);
         }
         let source = match &self.choose {
             Choose::Stripe(stripe) => stripe.source(frame.src()),

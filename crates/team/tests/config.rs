@@ -436,6 +436,7 @@ fn any_config() -> impl Strategy<Value = Config> {
             active_slave: None,
             stripe_rate_mbps: queue_rates(&failover.4),
             queue_id: failover.4,
+            stripe_interval_ms: 1 + times.1 % 1000,
             lp_interval_s: counts.3,
             tlb_dynamic_lb: counts.4,
             rlb_ipv6: counts.5,

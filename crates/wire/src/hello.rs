@@ -23,6 +23,9 @@ pub struct Hello {
     pub place: u8,
     /// Probe: anything; its echo brings it back.
     pub stamp: u64,
+    /// Announcement: the next one follows within this time, milliseconds; a
+    /// multiple of 100, at most 25,500. Otherwise 0.
+    pub next_ms: u32,
     /// Announcement: all members; otherwise none. At most [`Hello::MAX_MEMBERS`].
     pub members: Vec<HelloMember>,
 }
@@ -67,7 +70,8 @@ impl Hello {
         bytes.extend_from_slice(&self.system.to_be_bytes());
         bytes.extend_from_slice(&self.stamp.to_be_bytes());
         bytes.extend_from_slice(&self.team.0);
-        bytes.extend_from_slice(&[0; 2]);
+        let next = (self.next_ms / NEXT_UNIT_MS).min(u8::MAX.into());
+        bytes.extend_from_slice(&[0, next as u8]);
         for member in members {
             bytes.extend_from_slice(&[member.place, u8::from(member.usable)]);
             bytes.extend_from_slice(&member.mac.0);
@@ -109,8 +113,27 @@ impl Hello {
             team: mac(head, 24),
             place: checked_place(place)?,
             stamp: number(head, 16),
+            next_ms: u32::from(head[NEXT]) * NEXT_UNIT_MS,
             members,
         })
+    }
+
+    /// Makes the frame of a probe that of its echo, in place: the addresses
+    /// change sides, and the kind says what it is. False of any other frame, which
+    /// stays as it is.
+    pub fn reflect(frame: &mut [u8]) -> bool {
+        let is_probe = Frame::parse(frame).is_ok_and(|frame| Hello::is_probe(&frame));
+        if is_probe {
+            let (dst, rest) = frame.split_at_mut(6);
+            dst.swap_with_slice(&mut rest[..6]);
+            frame[KIND] = HelloKind::Echo.number();
+        }
+        is_probe
+    }
+
+    /// True of a frame that [`Hello::reflect`] would make an echo of, if it has no tag.
+    pub fn is_probe(frame: &Frame<'_>) -> bool {
+        frame.ethertype() == ethertype::HELLO && frame.vlan().is_none() && says_probe(frame.payload())
     }
 
     /// The hello in a frame, if that is what the frame carries.
@@ -134,7 +157,7 @@ impl HelloMember {
 impl HelloKind {
     const ALL: [HelloKind; 3] = [HelloKind::Announce, HelloKind::Probe, HelloKind::Echo];
 
-    fn number(self) -> u8 {
+    const fn number(self) -> u8 {
         self as u8 + 1
     }
 
@@ -144,12 +167,22 @@ impl HelloKind {
 }
 
 const VERSION: u8 = 1;
+/// Where an untagged frame says what it is for.
+const KIND: usize = 15;
+/// Byte of the head that says when the next announcement follows, in this unit.
+const NEXT: usize = 31;
+const NEXT_UNIT_MS: u32 = 100;
 /// Bytes ahead of the members.
 const HEAD: usize = 32;
 /// Bytes of a member.
 const MEMBER: usize = 12;
 /// Bytes of the shortest Ethernet frame without its check sequence.
 const SHORTEST: usize = 60;
+
+/// True of the payload of a probe of a version that is understood.
+fn says_probe(payload: &[u8]) -> bool {
+    matches!(payload, &[version, kind, ..] if version >= VERSION && kind == HelloKind::Probe.number())
+}
 
 /// Eight bytes from this place on; zeros where there are none.
 fn number(bytes: &[u8; HEAD], at: usize) -> u64 {
@@ -186,6 +219,7 @@ mod tests {
             team: Mac([2, 0, 0, 0, 0, 0xff]),
             place: 3,
             stamp: 0x1112_1314_1516_1718,
+            next_ms: 1200,
             members: (0..3).map(member).collect(),
         }
     }
@@ -197,7 +231,7 @@ mod tests {
             3, 0x6e, 0x69, 0x63, 0, 1, 2, 0, 0, 0, 0, 3, 0x88, 0xb5, // to the group, from member 3
             1, 1, 3, 3, 0x0a, 0x0b, 0x0c, 0x0d, // version, kind, members, place, sequence
             1, 2, 3, 4, 5, 6, 7, 8, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, // system, stamp
-            2, 0, 0, 0, 0, 0xff, 0, 0, // team, reserved
+            2, 0, 0, 0, 0, 0xff, 0, 12, // team, reserved, the next within 1.2 s
         ];
         assert_eq!(frame[..46], head);
         assert_eq!(frame[46..58], [0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
@@ -212,6 +246,24 @@ mod tests {
         let frame = probe.frame(Mac([2, 0, 0, 0, 1, 0]), Mac([2, 0, 0, 0, 0, 0]));
         assert_eq!(frame.len(), 60);
         assert_eq!(Hello::of_frame(&Frame::parse(&frame).unwrap()), Some(Ok(probe)));
+    }
+
+    #[test]
+    fn an_echo_is_the_probe_sent_back() {
+        let (a, b) = (Mac([2, 0, 0, 0, 1, 0]), Mac([2, 0, 0, 0, 0, 0]));
+        let probe = Hello { kind: HelloKind::Probe, ..hello() };
+        let mut frame = probe.frame(a, b);
+        assert!(Hello::reflect(&mut frame));
+        assert_eq!(frame, Hello { kind: HelloKind::Echo, ..probe.clone() }.frame(b, a));
+        assert!(!Hello::reflect(&mut frame), "an echo is not sent back");
+        for other in [hello().frame(a, b), probe.frame(a, b)[..KIND].to_vec(), Vec::new()] {
+            let mut same = other.clone();
+            assert!(!Hello::reflect(&mut same));
+            assert_eq!(same, other);
+        }
+        let mut other = probe.frame(a, b);
+        other[13] ^= 1;
+        assert!(!Hello::reflect(&mut other));
     }
 
     #[test]

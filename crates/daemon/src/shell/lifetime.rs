@@ -1,5 +1,6 @@
 //! How a team begins, takes over what another process left, and ends.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use nicteam_dataplane::{Port, TeamDevice};
@@ -20,6 +21,12 @@ use crate::original::Original;
 use crate::ports::{self, Candidate, Member};
 use crate::running::Keeping;
 use crate::{Error, Happened, Journal, Notify, TeamSpec};
+
+/// A random number: each of the standard library's hashers has keys of its own,
+/// which the system drew.
+fn random() -> u64 {
+    RandomState::new().hash_one(std::process::id())
+}
 
 impl Shell {
     /// Makes the device, takes the members in, puts the first plan in force.
@@ -43,7 +50,8 @@ impl Shell {
         let clock = Clock::start();
         // A team has no members to make active yet.
         let wish = spec.config.active_slave.clone();
-        let team = Team::new(spec.config, mac, clock.now())?;
+        let mut team = Team::new(spec.config, mac, clock.now())?;
+        team.set_identity(random(), clock.now());
         let (device, adopted) = TeamDevice::create_or_adopt(&mut netlink, &spec.name, mac, mtu)?;
         let dataplane = nicteam_dataplane::open(&device, spec.dataplane).inspect_err(|_| {
             if !adopted {

@@ -18,7 +18,8 @@ use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Monitor, Netlink};
 use nicteam_team::{Effect, MemberId, MemberLink, Team, Time};
 use nicteam_wire::Mac;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
 
 use crate::above::Above;
 use crate::clock::Clock;
@@ -137,16 +138,14 @@ impl Shell {
     fn wait(&self, woken: &UnixStream) -> Result<(), Error> {
         let of_team = self.team.poll_timeout().map(|(deadline, _)| deadline);
         let timeout = match of_team.into_iter().chain(self.linger.deadline()).min() {
-            // Rounded up, or the loop would spin through the last part of a millisecond.
-            Some(deadline) => self.clock.until(deadline) + Duration::from_micros(999),
+            Some(deadline) => self.clock.until(deadline),
             None => Duration::from_secs(3600),
         };
         let timeout = if self.is_leased() { timeout.min(RENEWAL) } else { timeout };
-        let timeout = PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX);
         let ends = [self.monitor.as_fd(), woken.as_fd()].into_iter();
         let fds = ends.chain(self.dataplane.punts()).chain(self.ears.fds());
         let mut fds: Vec<PollFd<'_>> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
-        match poll(&mut fds, timeout) {
+        match ppoll(&mut fds, Some(TimeSpec::from_duration(timeout)), None) {
             Ok(_) | Err(nix::errno::Errno::EINTR) => {}
             Err(errno) => return Err(nicteam_sys::Error::new("wait for link events", errno).into()),
         }
@@ -210,7 +209,8 @@ impl Shell {
 
     /// Does everything the team asks for.
     fn drain(&mut self) {
-        let (mut read_links, mut read_traffic, mut read_groups, mut read_loads) = (false, false, false, false);
+        let (mut read_links, mut read_traffic, mut read_groups) = (false, false, false);
+        let (mut read_loads, mut read_notes) = (false, false);
         while let Some(effect) = self.team.poll_effect() {
             let done = match effect {
                 Effect::Apply(_) | Effect::SetCarrier(_) | Effect::ReadGroups if self.held => Ok(()),
@@ -235,6 +235,10 @@ impl Shell {
                     read_loads = true;
                     Ok(())
                 }
+                Effect::ReadNotes => {
+                    read_notes = true;
+                    Ok(())
+                }
                 Effect::ReadGroups => {
                     read_groups = true;
                     Ok(())
@@ -257,6 +261,9 @@ impl Shell {
                 self.tell(done);
             }
         }
+        if read_notes {
+            self.read_notes();
+        }
         if read_loads {
             self.read_loads();
         }
@@ -268,6 +275,17 @@ impl Shell {
         }
         if read_groups {
             self.read_groups();
+        }
+    }
+
+    /// Tells the team what the dataplane noted of peers' frames.
+    fn read_notes(&mut self) {
+        match self.dataplane.take_notes() {
+            Ok(notes) => {
+                self.team.handle_notes(&notes, self.clock.now());
+                self.drain();
+            }
+            Err(error) => self.tell(Err(error)),
         }
     }
 

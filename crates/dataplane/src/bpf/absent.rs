@@ -1,6 +1,7 @@
 //! In place of the eBPF dataplane, in a build that found no clang.
 
 use nicteam_team::lacp::Answer;
+use nicteam_team::stripe::Note;
 use nicteam_team::{Loads, MemberId, Plan};
 
 use crate::{Counters, Dataplane, Error, Kind, Port, Remembered, TeamDevice};
@@ -64,6 +65,10 @@ impl Dataplane for BpfDataplane {
     }
 
     fn transmit(&mut self, _: MemberId, _: &[u8]) -> Result<(), Error> {
+        match *self {}
+    }
+
+    fn take_notes(&mut self) -> Result<Vec<Note>, Error> {
         match *self {}
     }
 

@@ -5,9 +5,12 @@
 //! `bpf/maps.h`, one set a team. Filters and maps outlive the process; the next
 //! one finds the maps behind the team device's filter and goes on with them.
 
+mod carrier;
 mod inject;
 mod layout;
 mod lease;
+mod memory;
+mod notes;
 mod object;
 mod peers;
 mod punted;
@@ -22,12 +25,15 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use nicteam_team::lacp::Answer;
+use nicteam_team::stripe::Note;
 use nicteam_team::{Choose, Loads, MemberId, Plan};
 
 use crate::{Counters, Dataplane, Error, Kind, Port, Remembered, TeamDevice};
+use carrier::Carrier;
 use inject::Injector;
 use layout::{Control, LAYOUT_VERSION, Place};
 use lease::Lease;
+use notes::Notes;
 use object::{Object, Predecessor, Programs};
 use peers::Peers;
 use punted::Punted;
@@ -44,6 +50,8 @@ pub struct BpfDataplane {
     object: Object,
     slots: Slots,
     lease: Lease,
+    notes: Notes,
+    carrier: Carrier,
     /// What the programs answer, as it was written last.
     answers: BTreeMap<MemberId, Answer>,
     /// The programs may have noted something of a silence beside the answers.
@@ -101,6 +109,8 @@ impl BpfDataplane {
                 let mut own = BpfDataplane {
                     slots,
                     lease: object.maps.lease()?,
+                    notes: object.maps.notes()?,
+                    carrier: Carrier::default(),
                     answers: answers_of(&object.maps)?,
                     was_silent: true,
                     ports,
@@ -133,6 +143,8 @@ impl BpfDataplane {
         let mut own = BpfDataplane {
             device: device.clone(),
             lease: object.maps.lease()?,
+            notes: object.maps.notes()?,
+            carrier: Carrier::default(),
             object,
             slots: Slots::new(),
             answers: BTreeMap::new(),
@@ -241,6 +253,7 @@ impl Dataplane for BpfDataplane {
             self.object.maps.remove_place(port.index)?;
         }
         tc::remove_filter(port.index, Point::Ingress)?;
+        self.carrier.leave(&port)?;
         match place {
             Some(place) if place.own_clsact != 0 => tc::remove_clsact(port.index),
             _ => Ok(()),
@@ -251,6 +264,7 @@ impl Dataplane for BpfDataplane {
         if plan.punts() && self.punted.is_none() {
             self.punted = Some(Punted::open(self.device.peer_index, self.object.punted.as_fd())?);
         }
+        let stripes = matches!(plan.choose, Choose::Stripe(_));
         let peers = match &plan.choose {
             Choose::Stripe(stripe) => Peers::new(stripe),
             _ => Peers::default(),
@@ -258,13 +272,14 @@ impl Dataplane for BpfDataplane {
         let plan = layout::Plan::new(plan, self.ports.values())?;
         self.extend(plan.programs())?;
         self.was_silent |= self.lease.renew();
+        self.notes.leave(self.slots.active(), self.slots.peers());
         self.slots.install_with(&self.object.maps, plan, peers)?;
         if self.deferred {
             self.attach_team()?;
             self.ports.values().try_for_each(|port| self.attach_port(port.index))?;
             self.deferred = false;
         }
-        Ok(())
+        self.carrier.watch(stripes, self.ports.values(), &self.object.maps)
     }
 
     fn transmit(&mut self, id: MemberId, frame: &[u8]) -> Result<(), Error> {
@@ -275,6 +290,10 @@ impl Dataplane for BpfDataplane {
                 message: "nobody has this place".to_owned(),
             }),
         }
+    }
+
+    fn take_notes(&mut self) -> Result<Vec<Note>, Error> {
+        Ok(self.notes.take(self.slots.active(), self.slots.peers()))
     }
 
     fn renew(&mut self, answers: &[Answer]) -> Result<(), Error> {

@@ -10,6 +10,7 @@ use nicteam_team::stripe::MAX_PEERS;
 
 use super::layout::{Answer, Control, Counters, LAYOUT_VERSION, Loads, Place, Plain, Plan, Tally};
 use super::lease::Lease;
+use super::notes::Notes;
 use super::peers::{Entry, Key, PeerLine};
 use super::speech::attempt;
 use super::tc::{self, Point};
@@ -18,10 +19,14 @@ use crate::Error;
 /// The compiled `bpf/team.bpf.c`.
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/team.bpf.o"));
 
+/// The compiled `bpf/carrier.bpf.c`.
+static CARRIER_OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/carrier.bpf.o"));
+
 /// Program names, as the kernel shows them.
 const EGRESS: &str = "team_egress";
 const INGRESS: &str = "member_ingress";
 const PUNTED: &str = "punted_ingress";
+const CARRIER: &str = "member_egress";
 /// Where they are told what they are made for.
 const PROGRAMS: &str = ".rodata.programs";
 
@@ -57,6 +62,7 @@ pub(super) struct Maps {
     stripe_peers: MapHandle,
     stripe_index: MapHandle,
     stripe_state: MapHandle,
+    stripe_notes: MapHandle,
 }
 
 impl Object {
@@ -87,6 +93,30 @@ impl Object {
         bind(&egress, &maps.answers)?;
         Ok(Object { programs, egress, ingress, punted, maps })
     }
+}
+
+/// Loads the program that looks at the members' carrier, with the maps of a team.
+///
+/// # Errors
+/// The kernel is older than 6.2, or has no types of its own to show.
+pub(super) fn load_carrier(maps: &Maps) -> Result<ProgramHandle, Error> {
+    attempt(
+        || "load the eBPF program that looks at carriers".to_owned(),
+        || {
+            let mut open = ObjectBuilder::default().open_memory(CARRIER_OBJECT)?;
+            maps.lend_to(&mut open)?;
+            let loaded = open.load()?;
+            match loaded.progs_mut().find(|program| program.name() == CARRIER) {
+                Some(program) => ProgramHandle::try_from(&program),
+                None => Err(missing("program", CARRIER)),
+            }
+        },
+    )
+}
+
+/// True if such a program is on this member.
+pub(super) fn has_carrier_program(device: &str, index: u32) -> Result<bool, Error> {
+    ours_at(device, index, Point::Egress, CARRIER).map(|id| id.is_some())
 }
 
 /// Makes a program hold a map that it does not use, so that a successor finds
@@ -174,18 +204,37 @@ impl Maps {
             stripe_peers: map("stripe_peers")?,
             stripe_index: map("stripe_index")?,
             stripe_state: map("stripe_state")?,
+            stripe_notes: map(".data.notes")?,
         })
     }
 
-    fn all(&self) -> [&MapHandle; 11] {
+    fn all(&self) -> [&MapHandle; 12] {
         let Maps { control, plans, places, counters, tally, loads, lease, answers, .. } = self;
-        let Maps { stripe_peers, stripe_index, stripe_state, .. } = self;
-        [control, plans, places, counters, tally, loads, lease, answers, stripe_peers, stripe_index, stripe_state]
+        let Maps { stripe_peers, stripe_index, stripe_state, stripe_notes, .. } = self;
+        [
+            control,
+            plans,
+            places,
+            counters,
+            tally,
+            loads,
+            lease,
+            answers,
+            stripe_peers,
+            stripe_index,
+            stripe_state,
+            stripe_notes,
+        ]
     }
 
     /// Where the process says that it lives.
     pub(super) fn lease(&self) -> Result<Lease, Error> {
         Lease::new(&self.lease)
+    }
+
+    /// What the programs note of peers' frames.
+    pub(super) fn notes(&self) -> Result<Notes, Error> {
+        Notes::new(&self.stripe_notes)
     }
 
     /// What is said to the partner of a place while the process is silent.

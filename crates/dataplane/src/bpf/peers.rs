@@ -46,8 +46,14 @@ pub(super) struct Key {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry {
     number: u32,
-    team: [u8; 8],
+    team: [u8; 6],
+    /// Place among the peer's receivers, or `NO_RECEIVER`.
+    receiver: u8,
+    zero: u8,
 }
+
+/// The address of a peer's team that no member of it has.
+const NO_RECEIVER: u8 = 0xff;
 
 const _: () = {
     assert!(MAX_PEERS == 64 && MAX_PATHS == 64);
@@ -82,7 +88,7 @@ impl Default for PeerLine {
 pub(super) struct Peers {
     /// By number.
     pub lines: Vec<PeerLine>,
-    /// Each with all its addresses, by number.
+    /// The team's address and the receivers', by number.
     addresses: Vec<(Mac, Vec<Mac>)>,
 }
 
@@ -97,20 +103,25 @@ impl Peers {
     /// What the index says of them in a slot. An address that two have is the first one's.
     pub(super) fn index(&self, slot: u32) -> Vec<(Key, Entry)> {
         let mut index: Vec<(Key, Entry)> = Vec::new();
-        for (number, (team, macs)) in self.addresses.iter().enumerate() {
-            for mac in macs {
+        for (number, (team, receivers)) in self.addresses.iter().enumerate() {
+            for (mac, receiver) in receivers.iter().zip(0..).chain([(team, NO_RECEIVER)]) {
                 let key = Key { mac: mac.0, slot: slot as u16 };
                 if !index.iter().any(|(other, _)| *other == key) {
-                    index.push((key, Entry { number: number as u32, team: padded(*team) }));
+                    index.push((key, Entry { number: number as u32, team: team.0, receiver, zero: 0 }));
                 }
             }
         }
         index
     }
+
+    /// By number: the team's address, and the receivers'.
+    pub(super) fn addresses(&self) -> &[(Mac, Vec<Mac>)] {
+        &self.addresses
+    }
 }
 
 fn addresses(peer: &Peer) -> Vec<Mac> {
-    std::iter::once(peer.team).chain(peer.receivers.iter().map(|receiver| receiver.mac)).collect()
+    peer.receivers.iter().map(|receiver| receiver.mac).collect()
 }
 
 fn line(stripe: &Stripe, peer: &Peer) -> PeerLine {

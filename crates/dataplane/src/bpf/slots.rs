@@ -52,6 +52,16 @@ impl Slots {
         &self.current
     }
 
+    /// Where it is.
+    pub(super) fn active(&self) -> u32 {
+        self.active
+    }
+
+    /// Its peers.
+    pub(super) fn peers(&self) -> &Peers {
+        &self.peers
+    }
+
     /// Puts a plan in force, with the peers of the last one.
     pub(super) fn install(&mut self, maps: &Maps, plan: Plan) -> Result<(), Error> {
         self.install_with(maps, plan, self.peers.clone())

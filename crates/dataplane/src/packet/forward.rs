@@ -6,8 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nicteam_sys::packet::{BATCH, Batch, Outgoing, Received, Sent};
-use nicteam_team::{Action, MAX_MEMBERS, MemberId, MemberSet, Plan, Time, Verdict};
-use nicteam_wire::{Frame, Mac, Vlan};
+use nicteam_team::{Action, Choose, MAX_MEMBERS, MemberId, MemberSet, Plan, Time, Verdict};
+use nicteam_wire::{Frame, Hello, Mac, Vlan};
 
 use super::table::{Shared, Source, Table};
 use crate::with_tag;
@@ -103,7 +103,10 @@ impl Mover {
             let action = view(&received).map_or(Action::Drop, |frame| table.plan.choose(&frame, &mut state));
             let queued = match action {
                 Action::Send(members) => self.queues.push(place, members, table),
-                Action::Stripe { member, src, dst } => self.queues.push_as(place, member, (src, dst), table),
+                Action::Stripe { member, src, dst } => {
+                    shared.notes().sent(dst);
+                    self.queues.push_as(place, member, (src, dst), table)
+                }
                 Action::Punt => shared.punt(&with_tag(&received)),
                 Action::Drop => false,
             };
@@ -125,11 +128,21 @@ impl Mover {
         let _ = member.socket.receive(&mut self.batch);
         let mut drops = self.batch.unusable();
         for (place, received) in self.batch.frames().enumerate() {
-            match view(&received).map_or(Verdict::Drop, |frame| table.plan.receive(id, &frame)) {
+            let frame = view(&received);
+            match frame.map_or(Verdict::Drop, |frame| table.plan.receive(id, &frame)) {
                 Verdict::ToTeamAs { src, dst } => {
+                    note(shared, table, id, frame);
                     self.queues.to_stack.push(Outgoing { place, src: Some(src.0), dst: Some(dst.0) });
                 }
-                Verdict::ToTeam => self.queues.to_stack.push(Outgoing { place, ..Outgoing::default() }),
+                Verdict::ToTeam => {
+                    note(shared, table, id, frame);
+                    self.queues.to_stack.push(Outgoing { place, ..Outgoing::default() });
+                }
+                Verdict::Echo => {
+                    let mut echo = received.bytes.to_vec();
+                    // An echo that the system does not take is one that is lost.
+                    let _ = Hello::reflect(&mut echo) && member.socket.send_frame(&echo);
+                }
                 // Whoever listens on the member has seen it by a tap of his own.
                 Verdict::ToMember => {}
                 Verdict::Drop => drops += 1,
@@ -182,6 +195,16 @@ impl Queues {
             queue.clear();
         }
         self.waiting = MemberSet::EMPTY;
+    }
+}
+
+/// Notes that a member received a frame, if that is a peer's.
+fn note(shared: &Shared, table: &Table, id: MemberId, frame: Option<Frame<'_>>) {
+    if let (Choose::Stripe(stripe), Some(frame)) = (&table.plan.choose, frame)
+        && let Some(peer) = stripe.peer(frame.src())
+        && peer.receivers.iter().any(|receiver| receiver.mac == frame.src())
+    {
+        shared.notes().heard(id, frame.src());
     }
 }
 

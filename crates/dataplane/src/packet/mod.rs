@@ -25,6 +25,7 @@ use std::thread::{self, JoinHandle};
 use nicteam_sys::packet::PacketSocket;
 use nicteam_sys::{Context, nft};
 use nicteam_team::lacp::Answer;
+use nicteam_team::stripe::Note;
 use nicteam_team::{Loads, MemberId, Plan};
 use nix::errno::Errno;
 
@@ -126,6 +127,10 @@ impl Dataplane for PacketDataplane {
             table.member(id).ok_or(Errno::ENXIO).context(|| format!("send by member {id}: it is not attached"))?;
         member.transmit(frame);
         Ok(())
+    }
+
+    fn take_notes(&mut self) -> Result<Vec<Note>, Error> {
+        Ok(self.shared.notes().take())
     }
 
     /// Nothing to renew: what stops with the process is not sent without it.

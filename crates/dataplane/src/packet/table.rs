@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockW
 
 use nicteam_sys::packet::{PacketSocket, Sent};
 use nicteam_sys::{Context, Error, Result};
+use nicteam_team::stripe::Notes;
 use nicteam_team::{MAX_MEMBERS, MemberId, Plan, PlanState};
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
@@ -26,6 +27,8 @@ pub(super) struct Shared {
     pub unsent: AtomicU64,
     /// What the plan remembers from frame to frame; the thread has it while it chooses.
     state: Mutex<PlanState>,
+    /// What happened to peers' frames.
+    notes: Mutex<Notes>,
     /// Takes punted frames, each a datagram; never waits.
     punt: UnixDatagram,
     /// Where they come out.
@@ -83,6 +86,7 @@ impl Shared {
             stack,
             unsent: AtomicU64::new(0),
             state: Mutex::new(PlanState::new(seed)),
+            notes: Mutex::default(),
             punt,
             punted,
             table: RwLock::new(Table { plan: Plan::nobody(), members: [const { None }; MAX_MEMBERS] }),
@@ -107,6 +111,11 @@ impl Shared {
     /// What the plan remembers; nobody else has it as long as the guard lives.
     pub fn state(&self) -> MutexGuard<'_, PlanState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is noted of peers' frames; nobody else has it as long as the guard lives.
+    pub fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Hands a frame to the control side; false if it does not keep up.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::options::{device, digits};
+use super::options::{device, digits, number};
 use super::{Config, ConfigError, ConfigOption, Mode, Values};
 
 impl Config {
@@ -29,6 +29,19 @@ pub(super) const STRIPE_RATE: ConfigOption = ConfigOption {
         all.collect::<Vec<_>>().join(",")
     },
     set: |config, text| rates(text).map(|rates| config.stripe_rate_mbps = rates),
+};
+
+/// So a silent failure is found within 30 ms: three probes have to be missing, and a fourth to come back by another path.
+pub(super) const DEFAULT_INTERVAL_MS: u32 = 5;
+const INTERVAL: Values = Values::Positive { max: 1000, words: &[("default", DEFAULT_INTERVAL_MS)] };
+
+/// `stripe_interval`.
+pub(super) const STRIPE_INTERVAL: ConfigOption = ConfigOption {
+    name: "stripe_interval",
+    doc: "stripe: between two probes of a path to a peer with traffic, milliseconds",
+    values: INTERVAL,
+    get: |config| config.stripe_interval_ms.to_string(),
+    set: |config, text| number("stripe_interval", INTERVAL, text).map(|n| config.stripe_interval_ms = n),
 };
 
 /// Refuses what would have no effect.

@@ -49,7 +49,10 @@ impl Team {
             self.force_primary = self.primary().is_some();
         }
         if from != to {
-            self.discovery = Team::discovery_for(to, self.announcer.mac, now);
+            self.discovery = Team::discovery_for(&self.config, self.announcer.mac, self.identity, now);
+        }
+        if let Some(discovery) = &mut self.discovery {
+            discovery.set_interval(millis(self.config.stripe_interval_ms));
         }
         if from == Mode::ActiveBackup && to != Mode::ActiveBackup {
             self.leave_active_backup();

@@ -76,6 +76,8 @@ pub struct Team {
     beginning: Option<Remembered>,
     /// 802.3ad: the members that distributed when LACP last said so.
     aggregate: MemberSet,
+    /// stripe: what makes its number one that no other team has.
+    identity: u64,
     /// stripe: who else does.
     discovery: Option<Discovery>,
     timers: Timers,
@@ -91,7 +93,7 @@ impl Team {
     /// is none yet: [`Team::set_config`] grants it once members have joined.
     pub fn new(config: Config, mac: Mac, now: Time) -> Result<Team, TeamError> {
         config.check()?;
-        let discovery = Team::discovery_for(config.mode, mac, now);
+        let discovery = Team::discovery_for(&config, mac, 0, now);
         let config = Config { active_slave: None, ..config };
         Ok(Team {
             config,
@@ -110,6 +112,7 @@ impl Team {
             lacp: None,
             beginning: None,
             aggregate: MemberSet::EMPTY,
+            identity: 0,
             discovery,
             timers: Timers::new(),
             effects: VecDeque::new(),

@@ -5,9 +5,10 @@
 
 use nicteam_wire::{Frame, Hello, Mac};
 
+use super::monitor::millis;
 use super::{Effect, Team};
-use crate::stripe::{Discovery, Own};
-use crate::{MemberId, Mode, Time, TimerReason};
+use crate::stripe::{Discovery, Note, Own};
+use crate::{Config, MemberId, Mode, Time, TimerReason};
 
 /// What a member is taken to carry where nobody knows, Mbit/s.
 const UNKNOWN_RATE_MBPS: u32 = 1000;
@@ -18,13 +19,31 @@ impl Team {
         self.discovery.as_ref()
     }
 
-    /// Discovery of a team in this mode, with a number of its own: its address,
-    /// which no other team on the segment has, and when it began.
-    pub(super) fn discovery_for(mode: Mode, mac: Mac, now: Time) -> Option<Discovery> {
+    /// A random number, from which stripe takes the one that no other team has and
+    /// no earlier run of this one ([`nicteam_wire::Hello::system`]). To be told
+    /// before there are members.
+    pub fn set_identity(&mut self, random: u64, now: Time) {
+        self.identity = random;
+        self.discovery = Team::discovery_for(&self.config, self.announcer.mac, random, now);
+    }
+
+    /// Discovery of a team with this configuration, if that stripes. A team that
+    /// was told no identity has one of its address and the time.
+    pub(super) fn discovery_for(config: &Config, mac: Mac, identity: u64, now: Time) -> Option<Discovery> {
         let Mac([a, b, c, d, e, f]) = mac;
-        let began_ms = (now.as_nanos() / 1_000_000) as u16;
-        let [high, low] = began_ms.to_be_bytes();
-        (mode == Mode::Stripe).then(|| Discovery::new(u64::from_be_bytes([a, b, c, d, e, f, high, low])))
+        let [high, low] = ((now.as_nanos() / 1_000_000) as u16).to_be_bytes();
+        let system = u64::from_be_bytes([a, b, c, d, e, f, high, low]) ^ identity;
+        let interval = millis(config.stripe_interval_ms);
+        (config.mode == Mode::Stripe).then(|| Discovery::new(system, interval))
+    }
+
+    /// What the dataplane noted of peers' frames, the answer to [`Effect::ReadNotes`].
+    pub fn handle_notes(&mut self, notes: &[Note], now: Time) {
+        self.assert_drained();
+        if let Some(discovery) = &mut self.discovery {
+            discovery.handle_notes(notes, now);
+            self.after_discovery();
+        }
     }
 
     /// A member received a hello.
@@ -77,5 +96,8 @@ impl Team {
             self.update_plan();
         }
         self.send_hellos();
+        if self.discovery.as_mut().is_some_and(Discovery::take_look) {
+            self.effects.push_back(Effect::ReadNotes);
+        }
     }
 }

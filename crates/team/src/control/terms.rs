@@ -137,6 +137,8 @@ pub enum Effect {
     ReadTraffic,
     /// Read what the dataplane counted and call [`crate::Team::handle_loads`].
     ReadLoads,
+    /// Read what the dataplane noted of peers' frames and call [`crate::Team::handle_notes`].
+    ReadNotes,
     /// Something a user may want to know.
     Event(Event),
 }

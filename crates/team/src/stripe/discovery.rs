@@ -1,16 +1,20 @@
 //! Who else stripes, and which paths to them work.
 //!
 //! Every member announces its team to a group address. A path is used once a
-//! probe that went along it came back as an echo, and until three in a row did
-//! not. Time is an argument; what is to be sent is collected by
-//! [`Discovery::take_frames`].
+//! probe that went along it came back, and until it is found dead
+//! (`probing.rs` says when). Peers with traffic are probed often, others seldom:
+//! what the dataplane notes of peers' frames decides. Time is an argument; what
+//! is to be sent is collected by [`Discovery::take_frames`].
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nicteam_wire::{Hello, HelloKind, HelloMember, Mac};
 
-use super::{MAX_PEERS, Path, Peer, Receiver, Sender, paths};
+use super::announcing::Announcing;
+use super::neighbour::Neighbour;
+use super::pace::{Paces, RETRY, next_random};
+use super::{MAX_PEERS, Note, Peer, Sender};
 use crate::{MemberId, Time};
 
 /// A member of ours.
@@ -31,97 +35,58 @@ pub struct Own {
 pub struct Discovery {
     system: u64,
     sequence: u32,
+    /// State of the generator of stamps.
+    random: u64,
     team: Mac,
     own: Vec<Own>,
     neighbours: BTreeMap<u64, Neighbour>,
     /// Systems that were heard when there was no more room.
     overlooked: u64,
-    announced: Option<Time>,
-    announce_at: Option<Time>,
-    /// Announcements that follow one another quickly.
-    quick: u32,
-    probe_at: Option<Time>,
+    announcing: Announcing,
+    /// Between two probes of a path to a peer with traffic.
+    interval: Duration,
+    /// As they were when probes left last.
+    paces: Paces,
+    /// When probes are due, or notes are to be read.
+    look_at: Option<Time>,
+    /// Notes are to be read.
+    looks: bool,
     /// [`Discovery::senders`] or [`Discovery::peers`] may say something else than before.
     changed: bool,
     outbox: Vec<(MemberId, Vec<u8>)>,
 }
 
-/// A team that announced itself.
-#[derive(Clone, Debug)]
-pub struct Neighbour {
-    /// Its number ([`Hello::system`]).
-    pub system: u64,
-    /// Its team's address.
-    pub team: Mac,
-    /// What it says of its members.
-    pub members: Vec<HelloMember>,
-    sequence: u32,
-    /// When which of our members heard which of its last.
-    heard: BTreeMap<(MemberId, u8), Time>,
-    paths: BTreeMap<(MemberId, u8), Probing>,
-}
-
-/// One path to a neighbour, for those who look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PathStatus {
-    /// Our member.
-    pub member: MemberId,
-    /// Place of the neighbour's.
-    pub place: u8,
-    /// True if probes come back.
-    pub works: bool,
-    /// How long the last took.
-    pub round_trip: Option<Duration>,
-}
-
-/// What is known of a path.
-#[derive(Clone, Copy, Debug, Default)]
-struct Probing {
-    works: bool,
-    /// Probes since the last echo.
-    unanswered: u32,
-    round_trip: Option<Duration>,
-    /// It did not work then, and others are tried.
-    failed: Option<Time>,
-}
-
-/// Between two announcements of a member.
-const ANNOUNCE: Duration = Duration::from_secs(1);
-/// The same after something changed, and the least there ever is.
-const QUICK: Duration = Duration::from_millis(20);
-/// How many follow one another that quickly.
-const QUICK_ANNOUNCEMENTS: u32 = 3;
-/// What was not heard for so long is gone.
-const SILENCE: Duration = Duration::from_millis(3500);
-/// Between two probes of a path; longer if there are very many paths.
-const PROBE: Duration = Duration::from_millis(100);
-/// Probes a second of all paths together.
-const PROBES_PER_S: u32 = 1000;
-/// Unanswered probes after which a path does not work.
-const LOST_PROBES: u32 = 3;
-/// How long a path that failed is left alone.
-const AVOID: Duration = Duration::from_secs(1);
+/// Between two looks at what the dataplane noted, while no peer has traffic.
+const LOOK: Duration = Duration::from_millis(50);
 /// Neighbours that are known at once.
 const MAX_NEIGHBOURS: usize = 256;
 
 impl Discovery {
     /// Nobody is known. `system` is a number that no other team has, and no
-    /// earlier run of this one.
-    pub fn new(system: u64) -> Discovery {
+    /// earlier run of this one. Paths to peers with traffic are probed each
+    /// `interval`.
+    pub fn new(system: u64, interval: Duration) -> Discovery {
         Discovery {
             system,
             sequence: 0,
+            random: system,
             team: Mac::default(),
             own: Vec::new(),
             neighbours: BTreeMap::new(),
             overlooked: 0,
-            announced: None,
-            announce_at: None,
-            quick: 0,
-            probe_at: None,
+            announcing: Announcing::default(),
+            interval,
+            paces: Paces { busy: interval, ..Paces::default() },
+            look_at: None,
+            looks: false,
             changed: true,
             outbox: Vec::new(),
         }
+    }
+
+    /// Between two probes of a path to a peer with traffic, from now on.
+    pub fn set_interval(&mut self, interval: Duration) {
+        self.interval = interval;
     }
 
     /// The team's address and its members, all of them.
@@ -131,45 +96,73 @@ impl Discovery {
         }
         (self.team, self.own) = (team, own);
         self.changed = true;
-        for neighbour in self.neighbours.values_mut() {
-            let is_usable = |id: MemberId| self.own.iter().any(|own| own.id == id && own.usable);
-            neighbour.heard.retain(|(id, _), _| is_usable(*id));
+        self.neighbours.values_mut().for_each(|neighbour| neighbour.retain_members(&self.own));
+        self.announcing.at_once(self.neighbours.len(), now);
+        if self.announcing.next().is_some_and(|next| next <= now) {
+            self.announce(now);
         }
-        self.announce_soon(now);
-        self.follow(now);
+        self.follow_all(now);
     }
 
     /// A hello that a member received from this address.
     pub fn handle_hello(&mut self, member: MemberId, src: Mac, hello: Hello, now: Time) {
-        if hello.system == self.system || !self.own.iter().any(|own| own.id == member && own.usable) {
+        let is_ours = hello.system == self.system;
+        if !self.own.iter().any(|own| own.id == member && own.usable) {
             return;
         }
         match hello.kind {
-            HelloKind::Announce => self.hear(member, hello, now),
-            HelloKind::Probe => self.echo(member, src, &hello),
-            HelloKind::Echo => self.take_echo(member, &hello, now),
+            HelloKind::Announce if !is_ours => self.hear(member, hello, now),
+            HelloKind::Echo if is_ours => self.take_echo(member, src, hello.stamp, now),
+            // The dataplane sends probes back.
+            HelloKind::Announce | HelloKind::Probe | HelloKind::Echo => {}
         }
     }
 
-    /// Time has come to [`Discovery::poll_timeout`]; harmless earlier.
+    /// What the dataplane noted, the answer to [`Discovery::take_look`]. A peer
+    /// whose first frame this is is probed at once.
+    pub fn handle_notes(&mut self, notes: &[Note], now: Time) {
+        let mut is_new = false;
+        for note in notes {
+            let is = |neighbour: &&mut Neighbour| neighbour.team == note.mac || neighbour.place_of(note.mac).is_some();
+            let Some(neighbour) = self.neighbours.values_mut().find(is) else { continue };
+            if let Some(place) = neighbour.place_of(note.mac) {
+                for member in note.heard.iter() {
+                    neighbour.hear(member, place, now);
+                }
+            }
+            if (note.sent || !note.heard.is_empty()) && neighbour.has_traffic(now) {
+                neighbour.probe_at = now;
+                is_new = true;
+            }
+        }
+        if is_new {
+            self.probe(now);
+        }
+    }
+
+    /// Time has come to [`Discovery::poll_timeout`]; harmless earlier. What was
+    /// received until now must have been handed over before.
     pub fn handle_timeout(&mut self, now: Time) {
-        if self.announce_at.is_some_and(|at| at <= now) {
+        if self.announcing.next().is_some_and(|at| at <= now) {
             self.announce(now);
         }
-        for neighbour in self.neighbours.values_mut() {
-            neighbour.heard.retain(|_, heard| now.since(*heard) < SILENCE);
-        }
         let known = self.neighbours.len();
-        self.neighbours.retain(|_, neighbour| !neighbour.heard.is_empty());
+        self.neighbours.retain(|_, neighbour| neighbour.is_heard(now));
         self.changed |= self.neighbours.len() < known;
-        if self.probe_at.is_some_and(|at| at <= now) {
+        if self.look_at.is_some_and(|at| at <= now) {
             self.probe(now);
+            self.looks = true;
         }
     }
 
     /// When to call [`Discovery::handle_timeout`] next.
     pub fn poll_timeout(&self) -> Option<Time> {
-        [self.announce_at, self.probe_at].into_iter().flatten().min()
+        [self.announcing.next(), self.look_at].into_iter().flatten().min()
+    }
+
+    /// True, once, if [`Discovery::handle_notes`] is to be called.
+    pub fn take_look(&mut self) -> bool {
+        std::mem::take(&mut self.looks)
     }
 
     /// What is to be sent now, and by whom.
@@ -220,56 +213,47 @@ impl Discovery {
                 return;
             }
         }
-        let neighbour = self.neighbours.entry(hello.system).or_insert_with(|| Neighbour::new(&hello));
-        neighbour.heard.insert((member, hello.place), now);
-        let mut says_more = is_new;
-        if hello.sequence.wrapping_sub(neighbour.sequence) as i32 > 0 {
-            neighbour.sequence = hello.sequence;
-            says_more |= (neighbour.team, &neighbour.members) != (hello.team, &hello.members);
-            neighbour.team = hello.team;
-            neighbour.members = hello.members;
-        }
-        if says_more {
+        let neighbour = self.neighbours.entry(hello.system).or_insert_with(|| Neighbour::new(&hello, now));
+        let by_new = neighbour.hear(member, hello.place, now);
+        let says_new = neighbour.read(&hello);
+        if is_new || says_new {
             self.changed = true;
             // So that it hears us as soon as we hear it, by members that are new, too.
-            self.announce_soon(now);
+            self.announcing.soon(self.neighbours.len(), now);
         }
-        self.follow(now);
-    }
-
-    /// Answers a probe of somebody known.
-    fn echo(&mut self, member: MemberId, src: Mac, probe: &Hello) {
-        if self.neighbours.contains_key(&probe.system) {
-            let echo = self.hello(HelloKind::Echo, member, probe.stamp);
-            self.say(member, src, echo);
+        if by_new || says_new {
+            self.follow(hello.system, now);
         }
     }
 
-    fn take_echo(&mut self, member: MemberId, echo: &Hello, now: Time) {
-        let Some(neighbour) = self.neighbours.get_mut(&echo.system) else { return };
-        let Some(path) = neighbour.paths.get_mut(&(member, echo.place)) else { return };
-        let round_trip = now.since(Time::from_nanos(echo.stamp));
-        self.changed |= !path.works;
-        *path = Probing { works: true, unanswered: 0, round_trip: Some(round_trip), failed: None };
-    }
-
-    /// Makes the paths follow from who hears whom.
-    fn follow(&mut self, now: Time) {
-        let mut has_new = false;
-        for neighbour in self.neighbours.values_mut() {
-            let before = neighbour.paths.len();
-            has_new |= neighbour.choose_paths(&self.own, now);
-            self.changed |= has_new || neighbour.paths.len() < before;
-        }
-        if has_new {
-            self.probe_at = Some(now);
+    /// A probe of ours came back from this address.
+    fn take_echo(&mut self, member: MemberId, src: Mac, stamp: u64, now: Time) {
+        let found = self.neighbours.values_mut().find_map(|neighbour| Some((neighbour.place_of(src)?, neighbour)));
+        let Some((place, neighbour)) = found else { return };
+        let starts = neighbour.take_echo(member, place, stamp, now);
+        // What came back by this path may say that another one is dead.
+        if starts | neighbour.judge(self.paces.busy, now + RETRY) {
+            let system = neighbour.system;
+            self.changed = true;
+            self.follow(system, now);
         }
     }
 
-    fn announce_soon(&mut self, now: Time) {
-        self.quick = QUICK_ANNOUNCEMENTS;
-        let earliest = self.announced.map_or(now, |last| now.max(last + QUICK));
-        self.announce_at = Some(earliest);
+    /// Makes the paths to a neighbour follow from who hears whom.
+    fn follow(&mut self, system: u64, now: Time) {
+        let Some(neighbour) = self.neighbours.get_mut(&system) else { return };
+        let chosen = neighbour.choose_paths(&self.own, now);
+        self.changed |= chosen.new || chosen.fewer;
+        if chosen.new {
+            neighbour.probe_at = now;
+            self.look_at = Some(now);
+        }
+    }
+
+    /// The same of all neighbours.
+    fn follow_all(&mut self, now: Time) {
+        let systems: Vec<u64> = self.neighbours.keys().copied().collect();
+        systems.into_iter().for_each(|system| self.follow(system, now));
     }
 
     fn announce(&mut self, now: Time) {
@@ -280,51 +264,50 @@ impl Discovery {
             mac: own.mac,
         });
         let members: Vec<HelloMember> = members.collect();
+        let next = self.announcing.announced(self.neighbours.len(), now);
+        let next_ms = u32::try_from(next.as_millis()).unwrap_or(u32::MAX);
         for own in self.senders() {
             let hello = self.hello(HelloKind::Announce, own.id, 0);
-            self.say(own.id, Hello::GROUP, Hello { members: members.clone(), ..hello });
+            self.say(own.id, Hello::GROUP, Hello { next_ms, members: members.clone(), ..hello });
         }
-        self.announced = Some(now);
-        self.announce_at = Some(now + if self.quick > 0 { QUICK } else { ANNOUNCE });
-        self.quick = self.quick.saturating_sub(1);
     }
 
-    /// Probes every path that is chosen, and gives up those that stay silent.
+    /// Gives up the paths that are dead, and sends the probes that are due.
     fn probe(&mut self, now: Time) {
-        let mut failed = false;
-        let mut probes = Vec::new();
+        let interval = self.paces.busy;
+        let dead = self.neighbours.values_mut().filter_map(|of| of.judge(interval, now + RETRY).then_some(of.system));
+        let dead: Vec<u64> = dead.collect();
+        self.changed |= !dead.is_empty();
+        dead.into_iter().for_each(|system| self.follow(system, now));
+        let paces = Paces::of(self.neighbours.values(), self.interval, now);
+        self.paces = paces;
+        let (random, mut probes) = (&mut self.random, Vec::new());
+        let mut is_busy = false;
         for neighbour in self.neighbours.values_mut() {
-            for (&(member, place), path) in &mut neighbour.paths {
-                if path.unanswered >= LOST_PROBES && path.failed.is_none() {
-                    *path = Probing { failed: Some(now), ..Probing::default() };
-                    (failed, self.changed) = (true, true);
-                }
-                if path.failed.is_none() {
-                    path.unanswered += 1;
-                    let addressee = neighbour.members.iter().find(|member| member.place == place);
-                    probes.extend(addressee.map(|addressee| (member, addressee.mac)));
-                }
+            let busy = neighbour.is_busy(now);
+            let regular = neighbour.probe_at <= now;
+            probes.extend(neighbour.probe((paces.busy, paces.retry), || next_random(random), now));
+            if regular {
+                let idle = paces.idle_at(next_random(random));
+                neighbour.probe_at = now + if busy { paces.busy } else { idle };
+            } else if busy {
+                neighbour.probe_at = neighbour.probe_at.min(now + paces.busy);
             }
+            is_busy |= busy;
         }
-        let unproven = self.neighbours.values().flat_map(|neighbour| neighbour.paths.values());
-        let unproven = unproven.filter(|path| !path.works && path.failed.is_none()).count();
-        let spread = Duration::from_secs(1) * probes.len() as u32 / PROBES_PER_S;
-        let next = if unproven > 0 { QUICK } else { PROBE };
-        for (member, addressee) in probes {
-            let probe = self.hello(HelloKind::Probe, member, now.as_nanos());
-            self.say(member, addressee, probe);
+        for probe in probes {
+            let hello = self.hello(HelloKind::Probe, probe.member, probe.stamp);
+            self.say(probe.member, probe.to, hello);
         }
-        self.probe_at = (!self.neighbours.is_empty()).then(|| now + next.max(spread));
-        let retry = |path: &Probing| path.failed.is_some_and(|failed| now.since(failed) >= AVOID);
-        if failed || self.neighbours.values().any(|neighbour| neighbour.paths.values().any(retry)) {
-            self.follow(now);
-        }
+        let next = if is_busy { paces.busy } else { LOOK };
+        self.look_at = (!self.neighbours.is_empty()).then(|| now + next);
     }
 
     fn hello(&mut self, kind: HelloKind, member: MemberId, stamp: u64) -> Hello {
         self.sequence = self.sequence.wrapping_add(1);
         let (system, sequence, team) = (self.system, self.sequence, self.team);
-        Hello { kind, system, sequence, team, place: member.index() as u8, stamp, members: Vec::new() }
+        let place = member.index() as u8;
+        Hello { kind, system, sequence, team, place, stamp, next_ms: 0, members: Vec::new() }
     }
 
     fn say(&mut self, member: MemberId, dst: Mac, hello: Hello) {
@@ -332,73 +315,4 @@ impl Discovery {
             self.outbox.push((member, hello.frame(dst, own.mac)));
         }
     }
-}
-
-impl Neighbour {
-    fn new(hello: &Hello) -> Neighbour {
-        Neighbour {
-            system: hello.system,
-            team: hello.team,
-            members: hello.members.clone(),
-            sequence: hello.sequence,
-            heard: BTreeMap::new(),
-            paths: BTreeMap::new(),
-        }
-    }
-
-    /// The paths that are in use or tried.
-    pub fn paths(&self) -> impl Iterator<Item = PathStatus> + '_ {
-        self.paths.iter().map(|(&(member, place), path)| PathStatus {
-            member,
-            place,
-            works: path.works,
-            round_trip: path.round_trip,
-        })
-    }
-
-    fn usable(&self) -> Vec<&HelloMember> {
-        self.members.iter().filter(|member| member.usable).collect()
-    }
-
-    /// True if there are paths that nothing is known of yet.
-    fn choose_paths(&mut self, own: &[Own], now: Time) -> bool {
-        self.paths.retain(|_, path| path.failed.is_none_or(|failed| now.since(failed) < AVOID));
-        let senders: Vec<&Own> = own.iter().filter(|own| own.usable).collect();
-        let receivers = self.usable();
-        let key = |s: usize, r: usize| (senders[s].id, receivers[r].place);
-        let may = |s: usize, r: usize| {
-            self.heard.contains_key(&key(s, r)) && self.paths.get(&key(s, r)).is_none_or(|path| path.failed.is_none())
-        };
-        let sends: Vec<u32> = senders.iter().map(|own| own.rate_mbps.max(1)).collect();
-        let receives: Vec<u32> = receivers.iter().map(|member| rate(member)).collect();
-        let chosen: Vec<(MemberId, u8)> =
-            paths::choose(&sends, &receives, may).into_iter().map(|(s, r)| key(s, r)).collect();
-        let has_new = chosen.iter().any(|key| !self.paths.contains_key(key));
-        self.paths.retain(|key, path| path.failed.is_some() || chosen.contains(key));
-        for key in chosen {
-            self.paths.entry(key).or_default();
-        }
-        has_new
-    }
-
-    /// As the plan sees it.
-    fn peer(&self, senders: &[Sender]) -> Peer {
-        let usable = self.usable();
-        let index = |&(member, place): &(MemberId, u8)| {
-            let sender = senders.iter().position(|sender| sender.id == member)?;
-            let receiver = usable.iter().position(|receiver| receiver.place == place)?;
-            Some(Path { sender, receiver })
-        };
-        let working = self.paths.iter().filter(|(_, path)| path.works);
-        Peer {
-            team: self.team,
-            receivers: usable.iter().map(|member| Receiver { mac: member.mac, rate_mbps: rate(member) }).collect(),
-            paths: working.filter_map(|(key, _)| index(key)).collect(),
-        }
-    }
-}
-
-/// A neighbour's rate, Mbit/s; what it does not know is taken for a gigabit.
-fn rate(member: &HelloMember) -> u32 {
-    if member.rate_mbps == 0 { 1000 } else { member.rate_mbps }
 }

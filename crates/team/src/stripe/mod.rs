@@ -11,18 +11,25 @@
 //! common to all; those of the receiving members belong to their peer.
 //! Mirrored in `bpf/stripe.h`; a change here is a change there.
 
+mod announcing;
 mod discovery;
+mod neighbour;
+mod notes;
+mod pace;
 mod paths;
+mod probing;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nicteam_wire::{Frame, Mac};
+use nicteam_wire::{Frame, Hello, Mac};
 
-pub use discovery::{Discovery, Neighbour, Own, PathStatus};
+pub use discovery::{Discovery, Own};
+pub use neighbour::{Neighbour, PathStatus};
+pub use notes::{Note, Notes};
 
 use crate::balance::{self, Balance};
-use crate::plan::{Action, PlanState};
+use crate::plan::{Action, PlanState, Verdict};
 use crate::{MAX_MEMBERS, MemberId, MemberSet, Time};
 
 /// The most paths to one peer.
@@ -125,6 +132,17 @@ pub(crate) fn choose(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) 
     match peer.and_then(|peer| state.stripe.take_path(stripe, peer, frame.wire_bytes(), state.now)) {
         Some((sender, receiver)) => Action::Stripe { member: sender.id, src: sender.mac, dst: receiver.mac },
         None => balance::choose(&stripe.other, frame, &mut state.loads),
+    }
+}
+
+/// What to do with a hello that a member received: the probe of a peer goes back.
+/// Its source must be known, for a peer may use a path that its probes prove, and
+/// only where its members are known do its frames get their team's address.
+pub(crate) fn receive_hello(stripe: &Stripe, member: MemberId, frame: &Frame<'_>) -> Verdict {
+    let is_for_it = stripe.senders.iter().any(|own| own.id == member && own.mac == frame.dst());
+    match is_for_it && Hello::is_probe(frame) && stripe.peer(frame.src()).is_some() {
+        true => Verdict::Echo,
+        false => Verdict::ToMember,
     }
 }
 

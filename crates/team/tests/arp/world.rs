@@ -140,7 +140,8 @@ impl World {
                     | Effect::SetMac { .. }
                     | Effect::TakeAll { .. }
                     | Effect::ReadGroups
-                    | Effect::ReadLoads => {}
+                    | Effect::ReadLoads
+                    | Effect::ReadNotes => {}
                 }
             }
             if reads_links {

@@ -290,7 +290,7 @@ impl World {
             Effect::Event(Event::Active { .. }) => self.transmitted = 0,
             Effect::SetMac { member: Some(member), mac } => drop(self.macs.insert(*member, *mac)),
             Effect::SetMac { member: None, .. } | Effect::TakeAll { .. } | Effect::ReadGroups | Effect::ReadLinks => {}
-            Effect::ReadTraffic | Effect::ReadLoads | Effect::Event(_) => {}
+            Effect::ReadTraffic | Effect::ReadLoads | Effect::ReadNotes | Effect::Event(_) => {}
         }
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use nicteam_team::stripe::Notes;
 use nicteam_team::{Action, Choose, Config, Duplex, Effect, MemberId, MemberLink, Mode, Plan, PlanState, Stripe};
-use nicteam_team::{Team, Time};
-use nicteam_wire::{Frame, Mac};
+use nicteam_team::{Team, Time, Verdict};
+use nicteam_wire::{Frame, Hello, Mac};
 
 /// How long a frame is under way.
 pub const LATENCY: Duration = Duration::from_micros(50);
@@ -17,6 +18,8 @@ pub struct Lan {
     /// In order of arrival.
     flying: BTreeMap<(Time, u64), Flight>,
     sent: u64,
+    /// When which host wants to be called back.
+    timers: BTreeSet<(Time, usize)>,
 }
 
 /// One host with its team.
@@ -26,6 +29,14 @@ pub struct Host {
     pub state: PlanState,
     pub mac: Mac,
     members: Vec<Cable>,
+    /// What its dataplane noted.
+    notes: Notes,
+    /// Its process does not run; its dataplane does.
+    stalled: bool,
+    /// What stands of it among the timers.
+    due: Option<Time>,
+    /// What its members heard meanwhile.
+    waiting: Vec<(usize, Vec<u8>)>,
     /// Frames it sent, by member.
     pub hellos: BTreeMap<usize, u64>,
 }
@@ -35,8 +46,11 @@ struct Cable {
     mac: Mac,
     segment: usize,
     up: bool,
-    /// Nothing passes, and nobody says so.
-    silent: bool,
+    /// Nothing passes out, or in, and nobody says so.
+    mute: bool,
+    deaf: bool,
+    /// What this cable adds to a frame's way out.
+    delay: Duration,
 }
 
 struct Flight {
@@ -59,22 +73,30 @@ pub fn frame(dst: Mac, src: Mac, length: usize) -> Vec<u8> {
 
 impl Lan {
     pub fn new() -> Lan {
-        Lan { now: Time::from_millis(1), hosts: Vec::new(), flying: BTreeMap::new(), sent: 0 }
+        Lan { now: Time::from_millis(1), hosts: Vec::new(), flying: BTreeMap::new(), sent: 0, timers: BTreeSet::new() }
     }
 
     /// A host whose members are plugged into these segments, with these rates (Mbit/s).
     pub fn add(&mut self, segments: &[usize], rates_mbps: &[u32]) -> usize {
-        let number = self.hosts.len() as u8 + 1;
-        let mac = Mac([2, 0, 0, number, 0, 0]);
+        let [high, low] = (self.hosts.len() as u16 + 1).to_be_bytes();
+        let mac = Mac([2, 0, high, low, 0, 0]);
         let config = Config { mode: Mode::Stripe, ..Config::default() };
         let team = Team::new(config, mac, self.now).unwrap();
         let plan = team.plan().clone();
-        let (state, hellos) = (PlanState::new(0), BTreeMap::new());
-        self.hosts.push(Host { team, plan, state, mac, members: Vec::new(), hellos });
+        let (state, hellos, notes) = (PlanState::new(0), BTreeMap::new(), Notes::default());
+        let (stalled, due, waiting) = (false, None, Vec::new());
+        self.hosts.push(Host { team, plan, state, mac, members: Vec::new(), notes, stalled, due, waiting, hellos });
         let host = self.hosts.len() - 1;
         for (place, (&segment, &rate)) in segments.iter().zip(rates_mbps).enumerate() {
-            let own = Mac([2, 0, 0, number, 0, place as u8]);
-            self.hosts[host].members.push(Cable { mac: own, segment, up: true, silent: false });
+            let own = Mac([2, 0, high, low, 0, place as u8]);
+            self.hosts[host].members.push(Cable {
+                mac: own,
+                segment,
+                up: true,
+                mute: false,
+                deaf: false,
+                delay: Duration::ZERO,
+            });
             let link = MemberLink { carrier: true, speed_mbps: Some(rate), duplex: Some(Duplex::Full) };
             self.hosts[host].team.add_member(&format!("eth{place}"), link, self.now).unwrap();
             self.drain(host);
@@ -88,8 +110,7 @@ impl Lan {
     pub fn run(&mut self, duration: Duration) {
         let end = self.now + duration;
         loop {
-            let timer = (0..self.hosts.len()).filter_map(|host| Some((self.hosts[host].team.poll_timeout()?.0, host)));
-            let timer = timer.min().filter(|(at, _)| *at <= end);
+            let timer = self.timers.first().copied().filter(|(at, _)| *at <= end);
             let arrival = self.flying.first_key_value().map(|(key, _)| *key).filter(|(at, _)| *at <= end);
             match (timer, arrival) {
                 (Some((at, host)), arrival) if arrival.is_none_or(|(arrives, _)| at < arrives) => {
@@ -118,7 +139,32 @@ impl Lan {
 
     /// Lets nothing pass by a member, and nobody sees it.
     pub fn silence(&mut self, host: usize, member: usize, silent: bool) {
-        self.hosts[host].members[member].silent = silent;
+        let cable = &mut self.hosts[host].members[member];
+        (cable.mute, cable.deaf) = (silent, silent);
+    }
+
+    /// Lets nothing that a member sends arrive, and nobody sees it.
+    pub fn mute(&mut self, host: usize, member: usize, mute: bool) {
+        self.hosts[host].members[member].mute = mute;
+    }
+
+    /// Lets a member's frames be so much longer under way.
+    pub fn delay(&mut self, host: usize, member: usize, delay: Duration) {
+        self.hosts[host].members[member].delay = delay;
+    }
+
+    /// Stops a host's process, or lets it run on: what its members heard waits, its dataplane goes on.
+    pub fn stall(&mut self, host: usize, stalled: bool) {
+        self.hosts[host].stalled = stalled;
+        self.note_timer(host);
+        if !stalled {
+            for (member, frame) in std::mem::take(&mut self.hosts[host].waiting) {
+                self.hosts[host].team.handle_frame(id(member), &frame, self.now);
+                self.drain(host);
+            }
+            self.hosts[host].team.handle_timeout(self.now);
+            self.drain(host);
+        }
     }
 
     /// A team that starts anew on the same host.
@@ -136,6 +182,19 @@ impl Lan {
         }
     }
 
+    /// The same, one host sending to another a frame each millisecond, until `done`
+    /// or for so long; how long it took.
+    pub fn run_busy(&mut self, (from, to): (usize, usize), most: Duration, done: impl Fn(&Lan) -> bool) -> Duration {
+        let start = self.now;
+        while self.now.since(start) < most && !done(self) {
+            self.run(Duration::from_millis(1));
+            if !self.hosts[from].paths_to(self.hosts[to].mac).is_empty() {
+                self.traffic(from, to, 1);
+            }
+        }
+        self.now.since(start)
+    }
+
     /// Frames from one host's stack to another's, by sending and receiving member.
     pub fn traffic(&mut self, from: usize, to: usize, frames: usize) -> BTreeMap<(usize, usize), usize> {
         let bytes = frame(self.hosts[to].mac, self.hosts[from].mac, 1514);
@@ -147,23 +206,36 @@ impl Lan {
             let Action::Stripe { member, dst, .. } = action else { panic!("{action:?}") };
             let place = self.hosts[to].members.iter().position(|cable| cable.mac == dst).unwrap();
             *counted.entry((member.index(), place)).or_default() += 1;
+            self.hosts[from].notes.sent(dst);
+            let cable = &self.hosts[from].members[member.index()];
+            if !cable.mute && !self.hosts[to].members[place].deaf {
+                let src = cable.mac;
+                self.hosts[to].notes.heard(id(place), src);
+            }
         }
         counted
     }
 
-    fn arrive(&mut self, Flight { host, member, frame }: Flight) {
-        let cable = &self.hosts[host].members[member];
-        if !cable.up || cable.silent {
+    fn arrive(&mut self, Flight { host, member, mut frame }: Flight) {
+        let Host { members, plan, stalled, waiting, team, .. } = &mut self.hosts[host];
+        let cable = &members[member];
+        let view = Frame::parse(&frame).unwrap();
+        if !cable.up || cable.deaf || !(view.dst().is_multicast() || view.dst() == cable.mac) {
             return;
         }
-        let dst = Frame::parse(&frame).unwrap().dst();
-        if dst.is_multicast() || dst == cable.mac {
-            self.hosts[host].team.handle_frame(id(member), &frame, self.now);
+        if plan.receive(id(member), &view) == Verdict::Echo {
+            assert!(Hello::reflect(&mut frame));
+            self.fly(host, member, frame);
+        } else if *stalled {
+            waiting.push((member, frame));
+        } else {
+            team.handle_frame(id(member), &frame, self.now);
             self.drain(host);
         }
     }
 
     fn drain(&mut self, host: usize) {
+        let mut read_notes = false;
         while let Some(effect) = self.hosts[host].team.poll_effect() {
             match effect {
                 Effect::Apply(plan) => self.hosts[host].plan = plan,
@@ -171,18 +243,39 @@ impl Lan {
                     self.hosts[host].members[member.index()].mac = mac;
                 }
                 Effect::Transmit { member, frame } => self.send(host, member.index(), frame),
+                Effect::ReadNotes => read_notes = true,
                 _ => {}
             }
         }
+        if read_notes {
+            let notes = self.hosts[host].notes.take();
+            self.hosts[host].team.handle_notes(&notes, self.now);
+            self.drain(host);
+        }
+        self.note_timer(host);
+    }
+
+    fn note_timer(&mut self, host: usize) {
+        let Host { team, stalled, due, .. } = &mut self.hosts[host];
+        let next = team.poll_timeout().map(|(at, _)| at).filter(|_| !*stalled);
+        if let Some(before) = due.take() {
+            self.timers.remove(&(before, host));
+        }
+        *due = next;
+        self.timers.extend(next.map(|at| (at, host)));
     }
 
     fn send(&mut self, host: usize, member: usize, frame: Vec<u8>) {
         *self.hosts[host].hellos.entry(member).or_default() += 1;
+        self.fly(host, member, frame);
+    }
+
+    fn fly(&mut self, host: usize, member: usize, frame: Vec<u8>) {
         let from = &self.hosts[host].members[member];
-        if !from.up || from.silent {
+        if !from.up || from.mute {
             return;
         }
-        let segment = from.segment;
+        let (segment, delay) = (from.segment, from.delay);
         let dst = Frame::parse(&frame).unwrap().dst();
         for (to, other) in self.hosts.iter().enumerate() {
             for (place, cable) in other.members.iter().enumerate() {
@@ -190,7 +283,7 @@ impl Lan {
                 if is_for && cable.segment == segment && (to, place) != (host, member) {
                     self.sent += 1;
                     let flight = Flight { host: to, member: place, frame: frame.clone() };
-                    self.flying.insert((self.now + LATENCY, self.sent), flight);
+                    self.flying.insert((self.now + LATENCY + delay, self.sent), flight);
                 }
             }
         }

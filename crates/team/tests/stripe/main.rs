@@ -2,4 +2,5 @@
 
 mod discovery;
 mod lan;
+mod liveness;
 mod schedule;

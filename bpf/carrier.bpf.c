@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: (MIT OR GPL-2.0-only)
+/*
+ * On each member of a team that stripes: what it is to send while it has no
+ * carrier leaves by another member. The process hears of a lost carrier some
+ * time after; until its next plan, and without a process, this keeps frames.
+ *
+ * An object of its own: it reads the kernel's own view of a frame, for which
+ * bpf_cast_to_kern_ctx() is needed (Linux 6.2) and the kernel's types. Where they
+ * are not, a team works without it.
+ */
+#include <linux/bpf.h>
+#include <linux/pkt_cls.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "frame.h"
+#include "maps.h"
+#include "plan.h"
+#include "stripe.h"
+
+/* Linux include/linux/netdevice.h, enum netdev_state_t. */
+#define LINK_STATE_NOCARRIER 2
+
+struct net_device {
+	unsigned long state;
+} __attribute__((preserve_access_index));
+
+struct sk_buff {
+	struct net_device *dev;
+} __attribute__((preserve_access_index));
+
+extern void *bpf_cast_to_kern_ctx(void *) __ksym;
+
+/* A bit for each place whose device had no carrier when a frame was to leave by it last. */
+volatile __u32 without_carrier SEC(".data.carrier");
+
+static __always_inline int has_carrier(struct __sk_buff *skb)
+{
+	struct sk_buff *own = bpf_cast_to_kern_ctx(skb);
+
+	return !(own->dev->state & 1UL << LINK_STATE_NOCARRIER);
+}
+
+/* A path to a peer by a member that had carrier; NO_PATH: there is none. */
+static __always_inline __u32 other_path(__u32 slot, __u32 number)
+{
+	__u32 key = (slot & (PLAN_SLOTS - 1)) * MAX_PEERS + (number & (MAX_PEERS - 1));
+	const struct stripe_peer *peer = bpf_map_lookup_elem(&stripe_peers, &key);
+
+	if (!peer)
+		return NO_PATH;
+#pragma clang loop unroll(disable)
+	for (__u32 at = 0; at < MAX_PATHS; at++) {
+		if (at >= peer->paths_len)
+			break;
+		__u32 sender = peer->paths[at].sender & (MAX_MEMBERS - 1);
+
+		if (!(without_carrier >> sender & 1))
+			return (peer->paths[at].receiver & (MAX_MEMBERS - 1)) << PATH_RECEIVER_SHIFT | sender;
+	}
+	return NO_PATH;
+}
+
+/* A member that sends and had carrier; MAX_MEMBERS: there is none. */
+static __always_inline __u32 other_member(const struct plan *plan)
+{
+#pragma clang loop unroll(disable)
+	for (__u32 place = 0; place < MAX_MEMBERS; place++)
+		if (plan->members[bounded_place(place)].rate_mbps && !(without_carrier >> place & 1))
+			return place;
+	return MAX_MEMBERS;
+}
+
+/* Sends a frame that is no peer's by another member, from that one's address where it was from this one's. */
+static __always_inline int send_by_other(struct __sk_buff *skb, const struct plan *plan, __u32 place, const __u8 *src)
+{
+	__u32 other = other_member(plan);
+
+	if (other == MAX_MEMBERS || !plan->members[bounded_place(other)].ifindex)
+		return TC_ACT_UNSPEC;
+	const struct plan_member *heir = &plan->members[bounded_place(other)];
+
+	if (same_mac(src, plan->members[bounded_place(place)].own) &&
+	    bpf_skb_store_bytes(skb, ETH_ALEN, heir->own, ETH_ALEN, 0))
+		return TC_ACT_UNSPEC;
+	return bpf_redirect(heir->ifindex, 0);
+}
+
+SEC("tc")
+int member_egress(struct __sk_buff *skb)
+{
+	int carrier = has_carrier(skb);
+
+	if (carrier && !without_carrier) /* nearly always */
+		return TC_ACT_UNSPEC;
+	__u32 ifindex = skb->ifindex, slot = active_slot();
+	const struct place *member = bpf_map_lookup_elem(&places, &ifindex);
+
+	if (!member)
+		return TC_ACT_UNSPEC;
+	__u32 bit = 1U << bounded_place(member->place);
+
+	if (carrier) {
+		if (without_carrier & bit)
+			__sync_fetch_and_and(&without_carrier, ~bit);
+		return TC_ACT_UNSPEC;
+	}
+	__sync_fetch_and_or(&without_carrier, bit);
+	const struct plan *plan = plan_in(slot);
+	__u8 copy[2 * ETH_ALEN];
+	const __u8 *macs = header(skb, 0, copy, sizeof(copy));
+
+	/* What the control side says of a member is that member's alone. */
+	if ((plan->choose & 7) != CHOOSE_STRIPE || !macs || skb->protocol == bpf_htons(TYPE_HELLO))
+		return TC_ACT_UNSPEC;
+	const struct stripe_entry *peer = peer_of(slot, macs);
+
+	if (peer) {
+		__u32 path = other_path(slot, peer->number);
+
+		if (path == NO_PATH || !address_path(skb, slot, peer->number, path))
+			return TC_ACT_UNSPEC;
+		return bpf_redirect(plan->members[bounded_place(path)].ifindex, 0);
+	}
+	if (skb->protocol != bpf_htons(ETH_P_IP) && skb->protocol != bpf_htons(ETH_P_IPV6))
+		return TC_ACT_UNSPEC;
+	return send_by_other(skb, plan, member->place, macs + ETH_ALEN);
+}
+
+char _license[] SEC("license") = "Dual MIT/GPL";

@@ -1,0 +1,174 @@
+//! Mode stripe, live: what a probe of one datagram a millisecond loses when
+//! links fail, silently or not, come back, and when the process is gone.
+//!
+//! The figures are printed (`--nocapture`); on a busy machine no absolute time
+//! decides, but for the bound that tells a silent failure from one that nobody finds.
+
+mod common;
+
+use std::fmt;
+use std::net::{SocketAddr, UdpSocket};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::{on_each_dataplane, spec, start};
+use nicteam_daemon::{PeerState, RunningTeam};
+use nicteam_dataplane::Kind;
+use nicteam_testnet::{Host, cable, eventually};
+
+/// Two hosts with three links each into one switch.
+struct Net {
+    a: Host,
+    b: Host,
+    switch: Host,
+    teams: Vec<RunningTeam>,
+}
+
+/// What became of the datagrams of a probe.
+struct Outcome {
+    lost: usize,
+    /// The longest time between two that arrived.
+    silence: Duration,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} lost, {:.1} ms of silence", self.lost, self.silence.as_secs_f64() * 1e3)
+    }
+}
+
+const MEMBERS: u32 = 3;
+/// Datagrams of a probe, one a millisecond; after the first third something happens.
+const DATAGRAMS: u32 = 600;
+
+impl Net {
+    fn new(kind: Kind) -> Net {
+        let (mut a, mut b, mut switch) = (Host::new(), Host::new(), Host::new());
+        switch.netlink.add_bridge("br").unwrap();
+        let bridge = switch.index("br");
+        for (host, name, first) in [(&mut a, "a", 1000), (&mut b, "b", 1100)] {
+            for n in 0..MEMBERS {
+                cable(host, &format!("eth{n}"), &mut switch, &format!("{name}{n}"), first + 2 * n);
+                switch.netlink.set_master(first + 2 * n + 1, Some(bridge)).unwrap();
+            }
+        }
+        switch.set_up("br", true);
+        let mut spec = spec(&[("mode", "stripe"), ("miimon", "100")], kind);
+        spec.members = (0..MEMBERS).map(|n| format!("eth{n}")).collect();
+        let teams = vec![start(&a, spec.clone()).unwrap(), start(&b, spec).unwrap()];
+        a.address("team0", &[("10.2.0.1", 24)]);
+        b.address("team0", &[("10.2.0.2", 24)]);
+        let net = Net { a, b, switch, teams };
+        eventually("all paths", || net.works(0, MEMBERS as usize) && net.works(1, MEMBERS as usize));
+        // Both ends know each other's addresses.
+        net.probe(20, || {});
+        net
+    }
+
+    /// True if one of them has so many working paths to the other.
+    fn works(&self, of: usize, paths: usize) -> bool {
+        matches!(&self.peers(of)[..], [peer] if peer.working() == paths)
+    }
+
+    fn peers(&self, of: usize) -> Vec<PeerState> {
+        self.teams[of].handle().status().unwrap().peers
+    }
+
+    /// Sends datagrams from the first to the second, one a millisecond; `event` happens after the first third.
+    fn probe(&self, datagrams: u32, event: impl FnOnce()) -> Outcome {
+        let (from, to) = (SocketAddr::from(([10, 2, 0, 1], 7000)), SocketAddr::from(([10, 2, 0, 2], 7000)));
+        let (sender, receiver) = (self.a.udp(from), self.b.udp(to));
+        sender.connect(to).unwrap();
+        receiver.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+        let listening = thread::spawn(move || arrivals(&receiver));
+        let sending = thread::spawn(move || send(&sender, datagrams));
+        thread::sleep(Duration::from_millis(u64::from(datagrams / 3)));
+        event();
+        sending.join().unwrap();
+        let arrivals = listening.join().unwrap();
+        let gaps = arrivals.windows(2).map(|pair| pair[1].1.duration_since(pair[0].1));
+        let mut numbers: Vec<u32> = arrivals.iter().map(|(number, _)| *number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), arrivals.len(), "a datagram came twice");
+        Outcome { lost: datagrams as usize - numbers.len(), silence: gaps.max().unwrap_or_default() }
+    }
+}
+
+fn send(socket: &UdpSocket, datagrams: u32) {
+    let start = Instant::now();
+    for number in 0..datagrams {
+        let due = start + Duration::from_millis(u64::from(number));
+        thread::sleep(due.saturating_duration_since(Instant::now()));
+        // A neighbour's address that is being asked for anew is the stack's affair.
+        let _ = socket.send(&number.to_be_bytes());
+    }
+}
+
+/// The numbers that arrive until nothing comes for a while, and when.
+fn arrivals(socket: &UdpSocket) -> Vec<(u32, Instant)> {
+    let (mut arrived, mut buffer) = (Vec::new(), [0; 4]);
+    while socket.recv(&mut buffer).is_ok_and(|bytes| bytes == buffer.len()) {
+        arrived.push((u32::from_be_bytes(buffer), Instant::now()));
+    }
+    arrived
+}
+
+#[test]
+fn a_link_that_is_up_and_passes_nothing_is_found_and_used_again() {
+    on_each_dataplane(|kind| {
+        let mut net = Net::new(kind);
+        let (mut switch, port) = (std::mem::replace(&mut net.switch, Host::new()), 1000 + 2 * 2 + 1);
+        let bridge = switch.index("br");
+        // Out of the bridge: up, with carrier, and nothing passes.
+        let outcome = net.probe(DATAGRAMS, || switch.netlink.set_master(port, None).unwrap());
+        eprintln!("{kind}, silent failure: {outcome}");
+        // One in three leaves by it; nobody found it: 133 of 400 are lost.
+        assert!(outcome.lost < 80, "{kind}: {outcome}");
+        let leaves = |net: &Net, device: &str| {
+            net.peers(0).iter().all(|peer| peer.paths.iter().all(|path| path.member != device || !path.works))
+        };
+        assert!(leaves(&net, "eth2"), "{kind}: {:?}", net.peers(0));
+        let outcome = net.probe(DATAGRAMS, || switch.netlink.set_master(port, Some(bridge)).unwrap());
+        eprintln!("{kind}, passes again: {outcome}");
+        assert_eq!(outcome.lost, 0, "{kind}");
+        eventually("all paths again", || net.works(0, 3) && !leaves(&net, "eth2"));
+    });
+}
+
+#[test]
+fn a_cable_that_is_pulled_at_either_end_and_put_back() {
+    on_each_dataplane(|kind| {
+        let mut net = Net::new(kind);
+        let mut switch = std::mem::replace(&mut net.switch, Host::new());
+        for port in ["a1", "b1", "a0", "b0"] {
+            let pulled = net.probe(DATAGRAMS, || switch.set_up(port, false));
+            eprintln!("{kind}, {port} pulled: {pulled}");
+            let back = net.probe(DATAGRAMS, || switch.set_up(port, true));
+            eprintln!("{kind}, {port} back: {back}");
+            assert!(pulled.lost < 60, "{kind}: {port} pulled: {pulled}");
+            assert!(back.lost < 10, "{kind}: {port} back: {back}");
+            eventually("all paths again", || net.works(0, 3) && net.works(1, 3));
+        }
+    });
+}
+
+#[test]
+fn a_process_that_is_gone_costs_no_frame_and_its_links_are_used_on() {
+    on_each_dataplane(|kind| {
+        if kind == Kind::Packet {
+            return;
+        }
+        for gone in [1, 0] {
+            let mut net = Net::new(kind);
+            let mut teams = std::mem::take(&mut net.teams);
+            // A team's thread that ends leaves the kernel as it is, as one that is killed does.
+            let outcome = net.probe(DATAGRAMS, || drop(teams.remove(gone)));
+            eprintln!("{kind}, process {gone} gone: {outcome}");
+            assert_eq!(outcome.lost, 0, "{kind}");
+            net.teams = teams;
+            thread::sleep(Duration::from_secs(4));
+            assert!(net.works(0, 3), "{kind}: its kernel answers for it: {:?}", net.peers(0));
+        }
+    });
+}

@@ -1,0 +1,251 @@
+//! A team that announced itself, and the paths to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use nicteam_wire::{Hello, HelloMember, Mac};
+
+use super::probing::{Probing, REMEMBERED};
+use super::{Own, Path, Peer, Receiver, Sender, paths};
+use crate::{MemberId, Time};
+
+/// A team that announced itself.
+#[derive(Clone, Debug)]
+pub struct Neighbour {
+    /// Its number ([`Hello::system`]).
+    pub system: u64,
+    /// Its team's address.
+    pub team: Mac,
+    /// What it says of its members.
+    pub members: Vec<HelloMember>,
+    sequence: u32,
+    /// For how long it is known without a word.
+    patience: Duration,
+    /// When which of our members heard which of its last.
+    heard: BTreeMap<(MemberId, u8), Time>,
+    paths: BTreeMap<(MemberId, u8), Probing>,
+    /// When the last probes left that came back, by whatever path.
+    answered: BTreeSet<Time>,
+    /// When its paths are probed next, but for those that failed.
+    pub(super) probe_at: Time,
+    /// Frames went to it or came from it; until then it counts as one with traffic.
+    busy_until: Time,
+}
+
+/// One path to a neighbour, for those who look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathStatus {
+    /// Our member.
+    pub member: MemberId,
+    /// Place of the neighbour's.
+    pub place: u8,
+    /// True if probes come back.
+    pub works: bool,
+    /// How long probes took lately.
+    pub round_trip: Option<Duration>,
+}
+
+/// A probe that is to leave.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outgoing {
+    pub(super) member: MemberId,
+    pub(super) to: Mac,
+    pub(super) stamp: u64,
+}
+
+/// A neighbour is known as long as three announcements in a row are missing, and a half.
+const MISSED_ANNOUNCEMENTS_HALVES: u32 = 7;
+/// Between two announcements of one that does not say it.
+const UNSAID_MS: u32 = 1000;
+/// After the last frame to or from a peer its paths are probed for so long as before.
+const BUSY: Duration = Duration::from_secs(3);
+
+impl Neighbour {
+    pub(super) fn new(hello: &Hello, now: Time) -> Neighbour {
+        let mut new = Neighbour {
+            system: hello.system,
+            team: hello.team,
+            members: Vec::new(),
+            sequence: hello.sequence.wrapping_sub(1),
+            patience: Duration::ZERO,
+            heard: BTreeMap::new(),
+            paths: BTreeMap::new(),
+            answered: BTreeSet::new(),
+            probe_at: now,
+            busy_until: now,
+        };
+        new.read(hello);
+        new
+    }
+
+    /// The paths that are in use or tried.
+    pub fn paths(&self) -> impl Iterator<Item = PathStatus> + '_ {
+        self.paths.iter().map(|(&(member, place), path)| PathStatus {
+            member,
+            place,
+            works: path.works(),
+            round_trip: path.round_trip(),
+        })
+    }
+
+    /// Takes in what it announces; true if that is new. Of two announcements the one with the higher sequence counts.
+    pub(super) fn read(&mut self, hello: &Hello) -> bool {
+        if hello.sequence.wrapping_sub(self.sequence) as i32 <= 0 {
+            return false;
+        }
+        let next_ms = if hello.next_ms == 0 { UNSAID_MS } else { hello.next_ms };
+        self.patience = Duration::from_millis(next_ms.into()) * MISSED_ANNOUNCEMENTS_HALVES / 2;
+        self.sequence = hello.sequence;
+        let is_new = (self.team, &self.members) != (hello.team, &hello.members);
+        self.team = hello.team;
+        self.members.clone_from(&hello.members);
+        is_new
+    }
+
+    /// A member of ours heard one of its; true if it did not hear it before.
+    pub(super) fn hear(&mut self, member: MemberId, place: u8, now: Time) -> bool {
+        self.heard.insert((member, place), now).is_none()
+    }
+
+    /// Forgets what was not heard for long; false if nothing is left.
+    pub(super) fn is_heard(&mut self, now: Time) -> bool {
+        self.heard.retain(|_, heard| now.since(*heard) < self.patience);
+        !self.heard.is_empty()
+    }
+
+    /// Only these members of ours can hear.
+    pub(super) fn retain_members(&mut self, own: &[Own]) {
+        self.heard.retain(|(id, _), _| own.iter().any(|own| own.id == *id && own.usable));
+    }
+
+    /// Frames went to it or came from it; true if that is new.
+    pub(super) fn has_traffic(&mut self, now: Time) -> bool {
+        let is_new = self.busy_until <= now;
+        self.busy_until = now + BUSY;
+        is_new
+    }
+
+    /// The place of its member with this address.
+    pub(super) fn place_of(&self, mac: Mac) -> Option<u8> {
+        self.members.iter().find(|member| member.mac == mac).map(|member| member.place)
+    }
+
+    /// An echo of a path; true if the path works now and did not before.
+    pub(super) fn take_echo(&mut self, member: MemberId, place: u8, stamp: u64, now: Time) -> bool {
+        let Some(path) = self.paths.get_mut(&(member, place)) else { return false };
+        let worked = path.works();
+        let Some(left) = path.take_echo(stamp, now) else { return false };
+        // One that failed and is back is asked again at once.
+        path.retry_at = now;
+        let starts = path.works() && !worked;
+        self.answered.insert(left);
+        if self.answered.len() > REMEMBERED {
+            self.answered.pop_first();
+        }
+        // It answers, and so it is there, whatever became of its process.
+        self.heard.insert((member, place), now);
+        starts
+    }
+
+    /// Finds the paths that are dead; true if there are any. They are tried again at `retry_at`.
+    pub(super) fn judge(&mut self, interval: Duration, retry_at: Time) -> bool {
+        let mut dead = false;
+        for path in self.paths.values_mut().filter(|path| !path.has_failed()) {
+            if path.misses(&self.answered, interval) || path.is_alone_and_silent(interval) {
+                path.fail(retry_at);
+                dead = true;
+            }
+        }
+        dead
+    }
+
+    /// True if its paths are to be probed often.
+    pub(super) fn is_busy(&self, now: Time) -> bool {
+        now < self.busy_until || self.paths.values().any(Probing::is_urgent)
+    }
+
+    /// How many of its paths are probed at their pace, and how many failed.
+    pub(super) fn probed(&self) -> (usize, usize) {
+        let failed = self.paths.values().filter(|path| path.has_failed()).count();
+        (self.paths.len() - failed, failed)
+    }
+
+    /// The probes that are due; of failed paths, every `retry`, or at `interval` once one came back.
+    pub(super) fn probe(
+        &mut self,
+        (interval, retry): (Duration, Duration),
+        mut stamp: impl FnMut() -> u64,
+        now: Time,
+    ) -> Vec<Outgoing> {
+        let regular = self.probe_at <= now;
+        let mut probes = Vec::new();
+        for (&(member, place), path) in &mut self.paths {
+            let due = if path.has_failed() { path.retry_at <= now } else { regular };
+            let addressee = self.members.iter().find(|member| member.place == place);
+            if let Some(addressee) = addressee.filter(|_| due) {
+                path.retry_at = now + if path.is_urgent() { interval } else { retry };
+                let stamp = stamp();
+                path.send(stamp, now);
+                probes.push(Outgoing { member, to: addressee.mac, stamp });
+            }
+        }
+        probes
+    }
+
+    /// Chooses the paths anew.
+    pub(super) fn choose_paths(&mut self, own: &[Own], now: Time) -> Chosen {
+        let senders: Vec<&Own> = own.iter().filter(|own| own.usable).collect();
+        let receivers: Vec<&HelloMember> = self.members.iter().filter(|member| member.usable).collect();
+        let key = |s: usize, r: usize| (senders[s].id, receivers[r].place);
+        let may = |s: usize, r: usize| {
+            self.heard.contains_key(&key(s, r)) && self.paths.get(&key(s, r)).is_none_or(|path| !path.has_failed())
+        };
+        let sends: Vec<u32> = senders.iter().map(|own| own.rate_mbps.max(1)).collect();
+        let receives: Vec<u32> = receivers.iter().map(|member| rate(member)).collect();
+        let chosen: Vec<(MemberId, u8)> =
+            paths::choose(&sends, &receives, may).into_iter().map(|(s, r)| key(s, r)).collect();
+        let possible = |(member, place): (MemberId, u8)| {
+            senders.iter().any(|own| own.id == member) && receivers.iter().any(|other| other.place == place)
+        };
+        let (before, heard) = (self.paths.len(), &self.heard);
+        self.paths.retain(|key, path| match path.has_failed() {
+            true => possible(*key) && heard.contains_key(key),
+            false => chosen.contains(key),
+        });
+        let (kept, fewer) = (self.paths.len(), self.paths.len() < before);
+        for key in chosen {
+            self.paths.entry(key).or_insert_with(|| Probing::new(now));
+        }
+        Chosen { new: self.paths.len() > kept, fewer }
+    }
+
+    /// As the plan sees it.
+    pub(super) fn peer(&self, senders: &[Sender]) -> Peer {
+        let usable: Vec<&HelloMember> = self.members.iter().filter(|member| member.usable).collect();
+        let index = |&(member, place): &(MemberId, u8)| {
+            let sender = senders.iter().position(|sender| sender.id == member)?;
+            let receiver = usable.iter().position(|receiver| receiver.place == place)?;
+            Some(Path { sender, receiver })
+        };
+        let working = self.paths.iter().filter(|(_, path)| path.works());
+        Peer {
+            team: self.team,
+            receivers: usable.iter().map(|member| Receiver { mac: member.mac, rate_mbps: rate(member) }).collect(),
+            paths: working.filter_map(|(key, _)| index(key)).collect(),
+        }
+    }
+}
+
+/// What [`Neighbour::choose_paths`] changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Chosen {
+    /// There are paths that nothing is known of yet.
+    pub(super) new: bool,
+    /// Some are gone.
+    pub(super) fewer: bool,
+}
+
+/// A neighbour's rate, Mbit/s; what it does not know is taken for a gigabit.
+fn rate(member: &HelloMember) -> u32 {
+    if member.rate_mbps == 0 { 1000 } else { member.rate_mbps }
+}
