@@ -87,12 +87,18 @@ impl Lacp {
     }
 }
 
-/// What this port would say to its partner now; nothing if it has none to speak to.
+/// What this port would say to its partner now; nothing if it has none to speak to,
+/// or if the partner sends to a port that does not collect: then they are about to
+/// agree anew, and a process that stopped in the middle is better not spoken for.
 fn of(member: MemberId, port: &Port) -> Option<Answer> {
     if port.receive != ReceiveState::Current || port.periodic == PeriodicState::None {
         return None;
     }
-    let frame = Lacpdu::new(port.actor(), port.partner).frame(port.params.mac);
+    let actor = port.actor();
+    if port.heard.state.has(LacpState::DISTRIBUTING) && !actor.state.has(LacpState::COLLECTING) {
+        return None;
+    }
+    let frame = Lacpdu::new(actor, port.partner).frame(port.params.mac);
     Some(Answer { member, frame, partner: port.heard })
 }
 
