@@ -180,7 +180,7 @@ impl Subject for Ours {
                 let bytes = [&team.0[..], &bytes[6..]].concat();
                 self.deliver(&Frame::parse(&bytes).unwrap());
             }
-            Verdict::ToMember | Verdict::Drop => {}
+            Verdict::ToMember | Verdict::Echo | Verdict::Drop => {}
         }
         Ok(())
     }
