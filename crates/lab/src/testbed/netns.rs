@@ -235,6 +235,13 @@ fn start_nodes(
 fn prepare(ipv6: bool) -> Result<Netlink, nicteam_sys::Error> {
     // What one connection learned must not help or hinder the next.
     netns::sysctl("ipv4/tcp_no_metrics_save", "1")?;
+    for packets in ["iptables", "ip6tables", "arptables"] {
+        let calls = format!("bridge/bridge-nf-call-{packets}");
+        // A switch has no such tables. Where the file is missing, neither has its bridge.
+        if netns::read_sysctl(&calls).is_ok() {
+            netns::sysctl(&calls, "0")?;
+        }
+    }
     if !ipv6 {
         // No router solicitations and address checks in between the measured traffic.
         netns::sysctl("ipv6/conf/default/disable_ipv6", "1")?;

@@ -4,6 +4,7 @@
 //! the receiving end takes what arrived off the socket without copying it, so
 //! that the generator is not the limit.
 
+use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
@@ -107,13 +108,15 @@ impl Traffic {
     /// Listens for these connections and takes each in when it comes.
     pub(crate) fn serve(self: &Arc<Self>, connections: Vec<ConnectionSpec>) -> Result<(), Failure> {
         self.expected.fetch_add(connections.len(), Ordering::Relaxed);
-        let mut addresses: Vec<SocketAddr> = connections.iter().map(|spec| spec.server).collect();
-        addresses.sort_unstable();
-        addresses.dedup();
-        for address in addresses {
-            let listener = listener(address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
-            let expected: Vec<ConnectionSpec> =
-                connections.iter().filter(|spec| spec.server == address).cloned().collect();
+        let mut by_address: BTreeMap<SocketAddr, Vec<ConnectionSpec>> = BTreeMap::new();
+        for spec in connections {
+            by_address.entry(spec.server).or_default().push(spec);
+        }
+        for (address, expected) in by_address {
+            // A workload has one congestion control, and a port of its own.
+            let congestion = &expected[0].congestion;
+            let listener =
+                listener(address, congestion).map_err(|error| format!("cannot listen on {address}: {error}"))?;
             let traffic = Arc::clone(self);
             std::thread::Builder::new().name(format!("accept {address}")).spawn(move || {
                 for _ in 0..expected.len() {
@@ -184,9 +187,6 @@ impl Traffic {
 
     /// Starts the thread of one end.
     fn take_in(&self, spec: &ConnectionSpec, stream: TcpStream, sends: bool) -> Result<(), Failure> {
-        tcp::set_congestion(stream.as_fd(), &spec.congestion).map_err(|error| {
-            format!("{error}; hint: `sysctl net.ipv4.tcp_available_congestion_control` lists what this kernel has")
-        })?;
         let end = Arc::new(End { index: spec.index, stream, sends, received_bytes: AtomicU64::new(0) });
         lock(&self.ends).push(Arc::clone(&end));
         let gate = Arc::clone(&self.gate);
@@ -256,17 +256,17 @@ impl Gate {
     }
 }
 
-/// A listening socket on this very address and port.
-fn listener(address: SocketAddr) -> Result<TcpListener, std::io::Error> {
-    let socket = tcp_socket(address)?;
+/// A listening socket on this very address and port, whose connections have this congestion control.
+fn listener(address: SocketAddr, congestion: &str) -> Result<TcpListener, Failure> {
+    let socket = tcp_socket(address, congestion)?;
     bind(std::os::fd::AsRawFd::as_raw_fd(&socket), &SockaddrStorage::from(address))?;
     listen(&socket, nix::sys::socket::Backlog::MAXCONN)?;
     Ok(TcpListener::from(socket))
 }
 
 /// Opens a connection from its own port.
-fn open(spec: &ConnectionSpec) -> Result<TcpStream, std::io::Error> {
-    let socket = tcp_socket(spec.client)?;
+fn open(spec: &ConnectionSpec) -> Result<TcpStream, Failure> {
+    let socket = tcp_socket(spec.client, &spec.congestion)?;
     let raw = std::os::fd::AsRawFd::as_raw_fd(&socket);
     bind(raw, &SockaddrStorage::from(spec.client))?;
     // Bounds the handshake alone: a path that passes nothing must not hang the lab.
@@ -277,9 +277,15 @@ fn open(spec: &ConnectionSpec) -> Result<TcpStream, std::io::Error> {
 }
 
 /// A TCP socket of the address's family, whose port may still be in TIME-WAIT.
-fn tcp_socket(address: SocketAddr) -> Result<OwnedFd, std::io::Error> {
+///
+/// It gets its congestion control before it has a connection: one that began
+/// with the kernel's default keeps what that set up. After `bbr` it is paced for ever.
+fn tcp_socket(address: SocketAddr, congestion: &str) -> Result<OwnedFd, Failure> {
     let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
     let socket = socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
     setsockopt(&socket, sockopt::ReuseAddr, &true)?;
+    tcp::set_congestion(socket.as_fd(), congestion).map_err(|error| {
+        format!("{error}; hint: `sysctl net.ipv4.tcp_available_congestion_control` lists what this kernel has")
+    })?;
     Ok(socket)
 }
