@@ -141,7 +141,7 @@ struct answer {
 struct stripe_path {
 	__u8 sender;
 	__u8 receiver;
-	__u8 zero[2];
+	__u16 delay_us;	 /* beyond the quickest path's */
 	__u32 rate_mbps; /* the lower one of both */
 };
 

@@ -61,8 +61,8 @@ static __always_inline __u64 taken_until(__u64 taken, __u64 now, __u64 kilobits,
 }
 
 /*
- * The path to a peer on which the frame is through first: place of our member,
- * and of the peer's; its ends are taken for as long. NO_PATH: there is none.
+ * The path to a peer by which the frame arrives first: place of our member, and of
+ * the peer's; its ends are taken for as long as it takes on the wire. NO_PATH: there is none.
  *
  * A function of its own for the reason given at send_copy().
  */
@@ -95,9 +95,10 @@ __attribute__((noinline)) __u32 take_path(struct __sk_buff *skb, __u32 slot, __u
 		__u32 sender = path->sender & (MAX_MEMBERS - 1), receiver = path->receiver & (MAX_MEMBERS - 1);
 		__u64 start = later(now, later(senders[sender], receivers[receiver]));
 		__u64 through = start + kilobits / (path->rate_mbps ? path->rate_mbps : 1);
+		__u64 arrives = through + (__u64)path->delay_us * 1000;
 
-		if (through < state->best_ns) {
-			state->best_ns = through;
+		if (arrives < state->best_ns) {
+			state->best_ns = arrives;
 			state->chosen = receiver << PATH_RECEIVER_SHIFT | sender;
 		}
 	}

@@ -170,7 +170,7 @@ __attribute__((noinline)) int send_to_all(struct __sk_buff *skb, __u32 slot, __u
 /* What send_striped() says of a frame that is like any other. */
 #define NOT_STRIPED -1
 
-/* Sends by the path to a peer on which the frame is through first, to groups by one member a segment. */
+/* Sends by the path to a peer by which the frame arrives first, to groups by one member a segment. */
 static __always_inline int send_striped(struct __sk_buff *skb, const struct plan *plan, __u32 slot, int own)
 {
 	__u8 copy[2 * ETH_ALEN];

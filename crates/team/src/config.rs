@@ -40,8 +40,8 @@ pub enum Mode {
     BalanceTlb,
     /// 6: the same, and all receive: each neighbour is told one member's address.
     BalanceAlb,
-    /// Not the kernel's: each frame to a peer that stripes, too, by the path on
-    /// which it is through first; to all others as in balance-alb.
+    /// Not the kernel's: each frame to a peer that stripes, too, by the path by
+    /// which it arrives first; to all others as in balance-alb.
     Stripe,
 }
 

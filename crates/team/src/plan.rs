@@ -69,7 +69,7 @@ pub enum Choose {
     /// By buckets where a frame may be balanced, else by the active member
     /// (balance-tlb, balance-alb).
     Balance(Balance),
-    /// By the path on which it is through first, towards peers that stripe, too (stripe).
+    /// By the path by which it arrives first, towards peers that stripe, too (stripe).
     Stripe(Stripe),
 }
 

@@ -12,7 +12,7 @@ use super::layout::{Plain, padded};
 struct Path {
     sender: u8,
     receiver: u8,
-    zero: [u8; 2],
+    delay_us: u16,
     rate_mbps: u32,
 }
 
@@ -132,7 +132,8 @@ fn line(stripe: &Stripe, peer: &Peer) -> PeerLine {
     let paths = peer.paths.iter().filter_map(|path| {
         let (sender, receiver) = (stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?);
         let rate_mbps = sender.rate_mbps.min(receiver.rate_mbps);
-        Some(Path { sender: sender.id.index() as u8, receiver: path.receiver as u8, zero: [0; 2], rate_mbps })
+        let (sender, receiver) = (sender.id.index() as u8, path.receiver as u8);
+        Some(Path { sender, receiver, delay_us: path.delay_us, rate_mbps })
     });
     for (own, path) in line.paths.iter_mut().zip(paths) {
         *own = path;

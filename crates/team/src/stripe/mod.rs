@@ -1,17 +1,20 @@
-//! How stripe chooses: the path on which a frame is through first.
+//! How stripe chooses: the path by which a frame arrives first.
 //!
 //! Towards a peer that stripes, too, a *path* leads from a member of ours to a
 //! member of the peer's. Each end of a path is busy until it has sent, or
-//! received, what was given to it; a frame takes the path on which it would be
-//! through first, and of equal ones the next in turn. Ends of unlike rate so get
-//! their share by rate, and a frame never waits behind a longer queue than
-//! it must: frames of one flow arrive in order, or nearly so.
+//! received, what was given to it. When it is through, a frame is under way for as long
+//! as the path's delay. It takes the path by which it would arrive first, and of
+//! equal ones the next in turn. Ends of unlike rate so get their share by rate, a
+//! longer way serves when the shorter ones have longer queues, and a frame never
+//! waits for longer than it must: frames of one flow arrive in order, or nearly so.
+//! What was tried, and what it is worth: `docs/ordering.md`.
 //!
 //! Our members are one another's rivals for all peers, so their times are
 //! common to all; those of the receiving members belong to their peer.
 //! Mirrored in `bpf/stripe.h`; a change here is a change there.
 
 mod announcing;
+mod delay;
 mod discovery;
 mod neighbour;
 mod notes;
@@ -90,6 +93,9 @@ pub struct Path {
     pub sender: usize,
     /// Index into [`Peer::receivers`].
     pub receiver: usize,
+    /// How much longer a frame is under way by it than by the quickest path to
+    /// this peer, microseconds; 65535 stands for all that is longer, too.
+    pub delay_us: u16,
 }
 
 /// Until when whose wires are taken.
@@ -147,7 +153,7 @@ pub(crate) fn receive_hello(stripe: &Stripe, member: MemberId, frame: &Frame<'_>
 }
 
 impl StripeState {
-    /// The path on which so many bytes are through first; its ends are taken for as long.
+    /// The path by which so many bytes arrive first; its ends are taken for as long as they take on the wire.
     fn take_path(&mut self, stripe: &Stripe, peer: &Peer, bytes: u32, now: Time) -> Option<(Sender, Receiver)> {
         let now = now.as_nanos();
         self.turn = self.turn.wrapping_add(1);
@@ -158,8 +164,9 @@ impl StripeState {
             let (sender, receiver) = (stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?);
             let start = now.max(self.senders[sender.id.index()]).max(self.taken(receiver.mac));
             let through = start + wire_ns(bytes, sender.rate_mbps.min(receiver.rate_mbps));
-            if best.is_none_or(|(earliest, ..)| through < earliest) {
-                best = Some((through, *sender, *receiver));
+            let arrives = through + u64::from(path.delay_us) * 1000;
+            if best.is_none_or(|(earliest, ..)| arrives < earliest) {
+                best = Some((arrives, *sender, *receiver));
             }
         }
         let (_, sender, receiver) = best?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use nicteam_wire::{Hello, HelloMember, Mac};
 
+use super::delay;
 use super::probing::{Probing, REMEMBERED};
 use super::{Own, Path, Peer, Receiver, Sender, paths};
 use crate::{MemberId, Time};
@@ -130,7 +131,7 @@ impl Neighbour {
         self.members.iter().find(|member| member.mac == mac).map(|member| member.place)
     }
 
-    /// An echo of a path; true if the path works now and did not before.
+    /// An echo of a path; true if the path works now and did not before, or paths' delays changed.
     pub(super) fn take_echo(&mut self, member: MemberId, place: u8, stamp: u64, now: Time) -> bool {
         let Some(path) = self.paths.get_mut(&(member, place)) else { return false };
         let worked = path.works();
@@ -144,7 +145,8 @@ impl Neighbour {
         }
         // It answers, and so it is there, whatever became of its process.
         self.heard.insert((member, place), now);
-        starts
+        let working = self.paths.values_mut().filter(|path| path.works());
+        starts | delay::settle(working.map(|path| &mut path.delay))
     }
 
     /// Finds the paths that are dead; true if there are any. They are tried again at `retry_at`.
@@ -222,16 +224,16 @@ impl Neighbour {
     /// As the plan sees it.
     pub(super) fn peer(&self, senders: &[Sender]) -> Peer {
         let usable: Vec<&HelloMember> = self.members.iter().filter(|member| member.usable).collect();
-        let index = |&(member, place): &(MemberId, u8)| {
+        let path = |(&(member, place), path): (&(MemberId, u8), &Probing)| {
             let sender = senders.iter().position(|sender| sender.id == member)?;
             let receiver = usable.iter().position(|receiver| receiver.place == place)?;
-            Some(Path { sender, receiver })
+            Some(Path { sender, receiver, delay_us: path.delay.excess_us() })
         };
         let working = self.paths.iter().filter(|(_, path)| path.works());
         Peer {
             team: self.team,
             receivers: usable.iter().map(|member| Receiver { mac: member.mac, rate_mbps: rate(member) }).collect(),
-            paths: working.filter_map(|(key, _)| index(key)).collect(),
+            paths: working.filter_map(path).collect(),
         }
     }
 }

@@ -9,6 +9,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
+use super::delay::Delay;
 use crate::Time;
 
 /// What is known of a path.
@@ -22,6 +23,7 @@ pub(super) struct Probing {
     /// How many they are, those that are not remembered included.
     missing: u32,
     round_trip: Option<RoundTrip>,
+    pub(super) delay: Delay,
     /// Echoes that came without a gap.
     in_a_row: u32,
     /// So many are needed before the path is used.
@@ -72,6 +74,7 @@ impl Probing {
             under_way: VecDeque::new(),
             missing: 0,
             round_trip: None,
+            delay: Delay::default(),
             in_a_row: 0,
             needed: 1,
             since: now,
@@ -121,6 +124,7 @@ impl Probing {
         self.missing = self.under_way.len() as u32;
         self.in_a_row = if place == 0 { self.in_a_row + 1 } else { 1 };
         RoundTrip::take(&mut self.round_trip, now.since(left));
+        self.delay.take(now.since(left), now);
         if self.works && now.since(self.since) >= FORGIVEN {
             self.strikes = 0;
         }

@@ -3,4 +3,5 @@
 mod discovery;
 mod lan;
 mod liveness;
+mod order;
 mod schedule;

@@ -1,0 +1,161 @@
+//! Frames of one flow over wires of unlike rate and delay, and the order in which they arrive.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use nicteam_impair::{Impairments, OneWay, Room};
+use nicteam_team::{Action, Choose, Plan, PlanState, Time};
+use nicteam_wire::Frame;
+
+use crate::lan::{Lan, frame};
+
+const FRAME: usize = 1514;
+/// Check sequence, preamble and gap.
+const WIRE_BYTES: u64 = FRAME as u64 + 24;
+
+/// A member's wire, and the way behind it.
+struct Wire {
+    rate_mbps: u64,
+    free: Duration,
+    way: OneWay<u64>,
+}
+
+impl Wire {
+    fn new(rate_mbps: u32, delay_us: u64) -> Wire {
+        let impairments = Impairments { delay: Duration::from_micros(delay_us), ..Impairments::default() };
+        let way = OneWay::new(impairments, 1, Room::default()).unwrap();
+        Wire { rate_mbps: rate_mbps.into(), free: Duration::ZERO, way }
+    }
+
+    /// Puts a frame on the wire behind those that wait for it.
+    fn send(&mut self, number: u64, now: Duration) {
+        self.free = self.free.max(now) + Duration::from_nanos(WIRE_BYTES * 8000 / self.rate_mbps);
+        self.way.handle_frame(self.free, number, FRAME);
+    }
+}
+
+/// The plan of a host towards another with the same members, and a frame for it.
+fn plan(rates_mbps: &[u32], delays_us: &[u16]) -> (Plan, Vec<u8>) {
+    let mut lan = Lan::new();
+    let segments: Vec<usize> = (0..rates_mbps.len()).collect();
+    let (a, b) = (lan.add(&segments, rates_mbps), lan.add(&segments, rates_mbps));
+    lan.run(Duration::from_millis(200));
+    let mut plan = lan.hosts[a].plan.clone();
+    let Choose::Stripe(stripe) = &mut plan.choose else { panic!() };
+    for (path, &delay_us) in stripe.peers[0].paths.iter_mut().zip(delays_us) {
+        assert_eq!(path.sender, path.receiver);
+        path.delay_us = delay_us;
+    }
+    (plan, frame(lan.hosts[b].mac, lan.hosts[a].mac, FRAME))
+}
+
+/// Sends `frames` so far apart; what arrives, in order, and how many by each wire.
+fn arrivals(
+    (plan, bytes): &(Plan, Vec<u8>),
+    wires: &mut [Wire],
+    frames: u64,
+    apart: Duration,
+) -> (Vec<u64>, BTreeMap<usize, u64>) {
+    let (mut state, mut by_wire) = (PlanState::new(0), BTreeMap::new());
+    let start = Duration::from_secs(1);
+    for number in 0..frames {
+        let now = start + apart * number as u32;
+        state.now = Time::from_nanos(now.as_nanos() as u64);
+        let action = plan.choose(&Frame::parse(bytes).unwrap(), &mut state);
+        let Action::Stripe { member, .. } = action else { panic!("{action:?}") };
+        *by_wire.entry(member.index()).or_default() += 1;
+        wires[member.index()].send(number, now);
+    }
+    let mut arrived: Vec<(Duration, u64)> = Vec::new();
+    for wire in wires {
+        while let Some(output) = wire.way.poll_timeout().and_then(|due| wire.way.poll_output(due)) {
+            arrived.push((output.due, output.frame));
+        }
+    }
+    arrived.sort_unstable();
+    (arrived.into_iter().map(|(_, number)| number).collect(), by_wire)
+}
+
+/// Frames that arrive after one that was sent later.
+fn late(arrived: &[u64]) -> usize {
+    let mut highest = 0;
+    let mut late = 0;
+    for &number in arrived {
+        late += usize::from(number < highest);
+        highest = highest.max(number);
+    }
+    late
+}
+
+const RATES_MBPS: [u32; 4] = [100, 100, 10, 1000];
+const DELAYS_US: [u16; 4] = [0, 200, 1000, 5000];
+
+fn wires(rates_mbps: [u32; 4], delays_us: [u16; 4]) -> Vec<Wire> {
+    rates_mbps.iter().zip(delays_us).map(|(&rate, delay)| Wire::new(rate, delay.into())).collect()
+}
+
+#[test]
+fn a_full_queue_arrives_in_order_whatever_rates_and_delays() {
+    for (rates, delays) in [
+        ([100; 4], [0; 4]),
+        (RATES_MBPS, [0; 4]),
+        ([100; 4], DELAYS_US),
+        (RATES_MBPS, DELAYS_US),
+        ([1000, 500, 250, 40], [3000, 0, 700, 60_000]),
+    ] {
+        let plan = plan(&rates, &delays);
+        let (arrived, by_wire) = arrivals(&plan, &mut wires(rates, delays), 600, Duration::ZERO);
+        assert_eq!(arrived, (0..600).collect::<Vec<_>>(), "{rates:?} Mbit/s, {delays:?} us");
+        let slow = delays.iter().filter(|delay| **delay > 50_000).count();
+        assert!(by_wire.len() >= rates.len() - slow, "{by_wire:?}");
+    }
+}
+
+#[test]
+fn a_steady_flow_arrives_in_order() {
+    // Under what the quick wires carry, and over it.
+    for apart_us in [200, 60, 30] {
+        let plan = plan(&[100; 4], &DELAYS_US);
+        let mut wires = wires([100; 4], DELAYS_US);
+        let (arrived, _) = arrivals(&plan, &mut wires, 600, Duration::from_micros(apart_us));
+        assert_eq!(late(&arrived), 0, "a frame each {apart_us} us");
+    }
+}
+
+#[test]
+fn a_team_finds_its_delays() {
+    let mut lan = Lan::new();
+    let (a, b) = (lan.add(&[0, 1, 2, 3], &[100; 4]), lan.add(&[0, 1, 2, 3], &[100; 4]));
+    let delay = |lan: &mut Lan, member: usize, delay_us: u16| {
+        [a, b].map(|host| lan.delay(host, member, Duration::from_micros(delay_us.into())));
+    };
+    (0..4).zip(DELAYS_US).for_each(|(member, delay_us)| delay(&mut lan, member, delay_us));
+    let delays = |lan: &Lan| lan.hosts[a].stripe().peers[0].paths.iter().map(|path| path.delay_us).collect::<Vec<_>>();
+    lan.run(Duration::from_millis(500));
+    assert_eq!(delays(&lan), DELAYS_US);
+    // A way that becomes longer is believed when it stays so; what differs by less than a fourth stays.
+    delay(&mut lan, 0, 2000);
+    lan.run(Duration::from_millis(500));
+    assert_eq!(delays(&lan), DELAYS_US);
+    for _ in 0..12 {
+        lan.traffic(a, b, 1);
+        lan.run(Duration::from_millis(500));
+    }
+    assert_eq!(delays(&lan), [1800, 0, 1000, 5000]);
+}
+
+#[test]
+fn a_longer_way_serves_when_the_shorter_ones_have_queues() {
+    let plan = plan(&[100; 4], &DELAYS_US);
+    let (_, few) = arrivals(&plan, &mut wires([100; 4], DELAYS_US), 20, Duration::ZERO);
+    assert!(!few.contains_key(&3) && few[&0] > few[&2], "{few:?}");
+    let (_, many) = arrivals(&plan, &mut wires([100; 4], DELAYS_US), 600, Duration::ZERO);
+    assert!(many[&3] > 100, "{many:?}");
+}
+
+#[test]
+fn without_delays_in_the_plan_they_do_not() {
+    let blind = plan(&[100; 4], &[0; 4]);
+    let (arrived, _) = arrivals(&blind, &mut wires([100; 4], DELAYS_US), 600, Duration::ZERO);
+    assert!(late(&arrived) > 300);
+}
