@@ -80,8 +80,8 @@ static __always_inline int send_by_other(struct __sk_buff *skb, const struct pla
 		return TC_ACT_UNSPEC;
 	const struct plan_member *heir = &plan->members[bounded_place(other)];
 
-	if (same_mac(src, plan->members[bounded_place(place)].own) &&
-	    bpf_skb_store_bytes(skb, ETH_ALEN, heir->own, ETH_ALEN, 0))
+	if (same_mac(src, plan->members[bounded_place(place)].path) &&
+	    bpf_skb_store_bytes(skb, ETH_ALEN, heir->path, ETH_ALEN, 0))
 		return TC_ACT_UNSPEC;
 	return bpf_redirect(heir->ifindex, 0);
 }

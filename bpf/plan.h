@@ -86,7 +86,8 @@ struct plan_member {
 	struct macs keep; /* bits of the stack's addresses that stay */
 	struct macs put;  /* bits written in their place */
 	__u8 own[8];	  /* its address, and two zeros */
-	__u32 rate_mbps;  /* CHOOSE_STRIPE */
+	__u32 rate_mbps;  /* CHOOSE_STRIPE; 0: it does not send */
+	__u8 path[8];	  /* CHOOSE_STRIPE: its address towards peers, and two zeros */
 };
 
 /* A plan (nicteam_team::Plan). */
@@ -207,11 +208,11 @@ struct loads {
 	__u64 bytes[MAX_BUCKETS + 1];
 };
 
-_Static_assert(sizeof(struct plan_member) == 44, "as in layout.rs");
+_Static_assert(sizeof(struct plan_member) == 52, "as in layout.rs");
 _Static_assert(__builtin_offsetof(struct plan, table) == 48, "as in layout.rs");
 _Static_assert(__builtin_offsetof(struct plan, members) == 304, "as in layout.rs");
-_Static_assert(sizeof(struct plan) == 1752, "as in layout.rs");
-_Static_assert(__builtin_offsetof(struct plan, queues) == 1720, "as in layout.rs");
+_Static_assert(sizeof(struct plan) == 2008, "as in layout.rs");
+_Static_assert(__builtin_offsetof(struct plan, queues) == 1976, "as in layout.rs");
 _Static_assert(sizeof(struct stripe_peer) == 900, "as in layout.rs");
 _Static_assert(sizeof(struct stripe_key) == 8, "as in layout.rs");
 _Static_assert(sizeof(struct stripe_entry) == 12, "as in layout.rs");

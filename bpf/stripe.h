@@ -119,7 +119,7 @@ static __always_inline int address_path(struct __sk_buff *skb, __u32 slot, __u32
 {
 	__u32 key = (slot & (PLAN_SLOTS - 1)) * MAX_PEERS + (number & (MAX_PEERS - 1));
 	const struct stripe_peer *peer = bpf_map_lookup_elem(&stripe_peers, &key);
-	const __u8 *src = plan_in(slot)->members[bounded_place(path)].own;
+	const __u8 *src = plan_in(slot)->members[bounded_place(path)].path;
 	__u8 macs[2 * ETH_ALEN];
 
 	if (!peer)

@@ -341,7 +341,7 @@ int member_ingress(struct __sk_buff *skb)
 
 	if (with_stripe && flags & MEMBER_STRIPES) {
 		if (skb->protocol == bpf_htons(TYPE_HELLO)) {
-			if (reflect(skb, plan->members[place].own, slot))
+			if (reflect(skb, plan->members[place].path, slot))
 				return bpf_redirect(ifindex, 0);
 			return TC_ACT_OK; /* for the control side, which listens */
 		}

@@ -52,6 +52,8 @@ pub(super) struct PlanMember {
     pub own: [u8; 8],
     /// `CHOOSE_STRIPE`.
     pub rate_mbps: u32,
+    /// `CHOOSE_STRIPE`: its address towards peers, and two zeros.
+    pub path: [u8; 8],
 }
 
 /// `MEMBER_DELIVER`.
@@ -158,11 +160,11 @@ impl Default for Loads {
 const _: () = {
     assert!(MAX_MEMBERS == 32 && MAX_BUCKETS == 256);
     assert!(PLAN_SLOTS.is_power_of_two() && PLAN_SLOTS <= 32);
-    assert!(size_of::<PlanMember>() == 44);
+    assert!(size_of::<PlanMember>() == 52);
     assert!(offset_of!(Plan, table) == 48);
     assert!(offset_of!(Plan, members) == 304);
-    assert!(size_of::<Plan>() == 1752);
-    assert!(offset_of!(Plan, queues) == 1720);
+    assert!(size_of::<Plan>() == 2008);
+    assert!(offset_of!(Plan, queues) == 1976);
     assert!(QUEUES > MAX_QUEUE_ID as usize);
     assert!(size_of::<Control>() == 16);
     assert!(size_of::<Place>() == 8);
@@ -317,7 +319,7 @@ impl Plan {
             own.members.iter_mut().for_each(|line| line.flags |= MEMBER_STRIPES);
             for sender in &stripe.senders {
                 let line = &mut own.members[sender.id.index()];
-                (line.own, line.rate_mbps) = (padded(sender.mac), sender.rate_mbps);
+                (line.path, line.rate_mbps) = (padded(sender.mac), sender.rate_mbps);
             }
         }
         for port in ports {

@@ -3,7 +3,8 @@
 //! Linux 6.1 drivers/net/bonding/bond_alb.c, `rlb_teach_disabled_mac_on_primary`:
 //! for ten seconds the active member listens to the lost one's address, and
 //! teaches it to its switch. The kernel's device takes such frames, but its stack
-//! then takes them for another host's; here they reach it.
+//! then takes them for another host's; here they reach it. In stripe this spans the
+//! time until the peers have heard that a member has another address.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use nicteam_wire::Mac;
 
 use super::{Balancer, Situation};
 use crate::control::Effect;
-use crate::{MemberId, Mode, Receive, Time};
+use crate::{MemberId, Receive, Time};
 
 /// `RLB_PROMISC_TIMEOUT`.
 const LASTS: Duration = Duration::from_secs(10);
@@ -27,7 +28,7 @@ pub(super) struct Inherited {
 impl Balancer {
     /// Members are lost, or back, or the active one is another, or time has passed.
     pub(super) fn inherit(&mut self, lost: Option<MemberId>, at: &Situation<'_>) -> Vec<Effect> {
-        let heir = self.active.filter(|&active| self.is_live(active) && at.config.mode == Mode::BalanceAlb);
+        let heir = self.active.filter(|&active| self.is_live(active) && at.config.mode.balances_receiving());
         let before = self.inherited;
         self.inherited = before.filter(|inherited| {
             let same = self.addresses.of(inherited.lost) == Some(inherited.mac);
