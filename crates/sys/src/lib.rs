@@ -7,7 +7,9 @@
 pub mod cpu;
 mod error;
 pub mod ethtool;
+mod generic;
 pub mod listen;
+pub mod mptcp;
 pub mod multicast;
 pub mod netlink;
 pub mod netns;

@@ -3,11 +3,8 @@
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::{io, ptr};
 
-use netlink_packet_core::{DecodeError, NetlinkDeserializable, NetlinkHeader, NetlinkSerializable, NlasIterator};
-use netlink_sys::protocols::NETLINK_GENERIC;
-
-use crate::netlink::connection::Connection;
-use crate::{Context, Error, Result};
+use crate::generic::Family;
+use crate::{Context, Result};
 
 /// Chosen fields of `struct tcp_info`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,22 +72,12 @@ pub fn discard(socket: BorrowedFd<'_>, limit: usize) -> Result<usize> {
 /// (`ip tcp_metrics flush`): round-trip times, thresholds, reordering.
 pub fn flush_metrics() -> Result<()> {
     let operation = || "flush the TCP metrics".to_owned();
-    let mut connection = Connection::open(NETLINK_GENERIC).context(operation)?;
-    let ask = GenericMessage {
-        family: GENL_ID_CTRL,
-        body: generic_body(CTRL_CMD_GETFAMILY, &attribute(CTRL_ATTR_FAMILY_NAME, b"tcp_metrics\0")),
-    };
-    let answers = connection.request(ask, 0, operation)?;
-    let family = answers.iter().find_map(family_id).ok_or_else(|| {
-        Error::new(operation(), io::Error::new(io::ErrorKind::NotFound, "the kernel's answer names no family"))
-    })?;
-    let flush = GenericMessage { family, body: generic_body(TCP_METRICS_CMD_DEL, &[]) };
-    connection.request(flush, 0, operation).map(drop)
+    Family::open("tcp_metrics", operation)?.request(TCP_METRICS_CMD_DEL, &[], operation)
 }
 
 /// Reads the fields at their places in `struct tcp_info` (Linux 6.1
 /// include/uapi/linux/tcp.h), which only ever grows at its end.
-fn decode_info(bytes: &[u8]) -> TcpInfo {
+pub(crate) fn decode_info(bytes: &[u8]) -> TcpInfo {
     fn u32_at(bytes: &[u8], offset: usize) -> u32 {
         bytes.get(offset..).and_then(|rest| rest.first_chunk()).map_or(0, |field| u32::from_ne_bytes(*field))
     }
@@ -124,64 +111,8 @@ fn check(result: isize) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
 }
 
-// Generic netlink: Linux 6.1 include/uapi/linux/genetlink.h and tcp_metrics.h.
-const GENL_ID_CTRL: u16 = 0x10;
-const CTRL_CMD_GETFAMILY: u8 = 3;
-const CTRL_ATTR_FAMILY_ID: u16 = 1;
-const CTRL_ATTR_FAMILY_NAME: u16 = 2;
+/// Linux 6.1 include/uapi/linux/tcp_metrics.h.
 const TCP_METRICS_CMD_DEL: u8 = 2;
-/// Command, version, two bytes reserved.
-const GENERIC_HEADER_BYTES: usize = 4;
-
-/// A generic netlink message: to or from a family, command and attributes as bytes.
-#[derive(Debug)]
-struct GenericMessage {
-    family: u16,
-    body: Vec<u8>,
-}
-
-impl NetlinkSerializable for GenericMessage {
-    fn message_type(&self) -> u16 {
-        self.family
-    }
-
-    fn buffer_len(&self) -> usize {
-        self.body.len()
-    }
-
-    fn serialize(&self, buffer: &mut [u8]) {
-        buffer.copy_from_slice(&self.body);
-    }
-}
-
-impl NetlinkDeserializable for GenericMessage {
-    type Error = DecodeError;
-
-    fn deserialize(header: &NetlinkHeader, payload: &[u8]) -> std::result::Result<Self, DecodeError> {
-        Ok(GenericMessage { family: header.message_type, body: payload.to_vec() })
-    }
-}
-
-fn generic_body(command: u8, attributes: &[u8]) -> Vec<u8> {
-    const VERSION: u8 = 1;
-    [&[command, VERSION, 0, 0], attributes].concat()
-}
-
-fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
-    let length = 4 + value.len();
-    let mut bytes = [&(length as u16).to_ne_bytes(), &kind.to_ne_bytes(), value].concat();
-    bytes.resize(length.next_multiple_of(4), 0);
-    bytes
-}
-
-/// The number of the family that the control family describes.
-fn family_id(answer: &GenericMessage) -> Option<u16> {
-    let attributes = answer.body.get(GENERIC_HEADER_BYTES..)?;
-    let id = NlasIterator::new(attributes)
-        .map_while(|attribute| attribute.ok())
-        .find(|attribute| attribute.kind() == CTRL_ATTR_FAMILY_ID)?;
-    Some(u16::from_ne_bytes(*id.value().first_chunk()?))
-}
 
 #[cfg(test)]
 mod tests {
@@ -198,14 +129,5 @@ mod tests {
         let old = decode_info(&bytes[..104]);
         assert_eq!((old.rtt_us, old.bytes_acked, old.reordering_seen), (200, 0, 0));
         assert_eq!(decode_info(&[]), TcpInfo::default());
-    }
-
-    #[test]
-    fn a_family_answer_that_is_cut_names_no_family() {
-        let body = generic_body(1, &[attribute(2, b"x\0"), attribute(1, &[33, 0])].concat());
-        assert_eq!(family_id(&GenericMessage { family: 16, body: body.clone() }), Some(33));
-        for length in 0..13 {
-            assert_eq!(family_id(&GenericMessage { family: 16, body: body[..length].to_vec() }), None);
-        }
     }
 }

@@ -6,8 +6,8 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 
 use common::{A, B, cabled};
-use nicteam_sys::netlink::{Change, Link, Monitor, VethEnd};
-use nicteam_testnet::{Host, may_make_networks};
+use nicteam_sys::netlink::{Change, Learned, Link, Monitor, VethEnd};
+use nicteam_testnet::{Host, cable, may_make_networks, settle};
 
 #[test]
 fn a_veth_pair_has_what_was_asked_for_at_both_ends() {
@@ -194,4 +194,32 @@ fn in_own_sysfs<R>(f: impl FnOnce() -> std::io::Result<R>) -> std::io::Result<R>
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
     mount(Some("sysfs"), "/sys", Some("sysfs"), MsFlags::empty(), None::<&str>)?;
     f()
+}
+
+#[test]
+fn an_address_that_changes_its_port_is_a_move() {
+    if !may_make_networks() {
+        return;
+    }
+    let (mut a, mut b, mut switch) = (Host::quiet(), Host::quiet(), Host::quiet());
+    switch.netlink.add_bridge("br0").unwrap();
+    let bridge = switch.index("br0");
+    for (host, index) in [(&mut a, 100), (&mut b, 200)] {
+        cable(host, "eth0", &mut switch, &format!("port{index}"), index);
+        switch.netlink.set_master(index + 1, Some(bridge)).unwrap();
+    }
+    switch.set_up("br0", true);
+    let sockets = [a.packet_socket("eth0"), b.packet_socket("eth0")];
+    settle(&sockets[0], &sockets[1]);
+    let mut learned = switch.netns.run(Learned::open).unwrap().unwrap();
+    let from_one = |number: u8| [&[0xff; 6][..], &[2, 0, 0, 0, 0, number], &[0x88, 0xb5], &[0; 46]].concat();
+    let mut moved_after = |sends: &[(usize, u8)]| {
+        sends.iter().for_each(|(socket, number)| assert!(sockets[*socket].send_frame(&from_one(*number))));
+        // The bridge tells before it forwards; a frame that arrives was told of.
+        settle(&sockets[0], &sockets[1]);
+        learned.moves().unwrap()
+    };
+    moved_after(&[(0, 1), (1, 2)]);
+    assert_eq!(moved_after(&[(0, 1), (1, 2), (0, 1)]), 0, "each stays where it is");
+    assert_eq!(moved_after(&[(1, 1), (0, 1)]), 2, "there and back");
 }

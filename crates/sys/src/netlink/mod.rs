@@ -17,10 +17,12 @@ use crate::{Context, Result};
 
 mod addr_gen_mode;
 pub(crate) mod connection;
+mod learned;
 mod monitor;
 
 pub use addr_gen_mode::AddrGenMode;
 use connection::Connection;
+pub use learned::Learned;
 pub use monitor::{Change, Monitor};
 
 /// Bytes of the longest alias that [`Netlink::set_alias`] can set (`IFALIASZ`, less its end and the message's).
