@@ -30,7 +30,7 @@ mod workload;
 use std::io;
 use std::path::PathBuf;
 
-pub use congestion::check_congestion;
+pub use congestion::check_tcp;
 pub use fit::fit;
 pub use hold::{Held, hold};
 pub use limit::{Limit, limit};

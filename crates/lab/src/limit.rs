@@ -10,7 +10,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-use crate::experiment::resolved::{Cable, Direction, Run, Topology, WorkloadKind};
+use crate::experiment::resolved::{Cable, Direction, Run, Topology, Workload, WorkloadKind};
+use crate::workload::payload_share;
 
 /// Bytes of a full frame on the wire beyond its IP packet: Ethernet header and
 /// check sequence (18), preamble (8), gap (12).
@@ -33,9 +34,12 @@ pub struct Limit {
 pub fn limit(run: &Run) -> Limit {
     let flows = payload_flows(run);
     let two_way = flows.iter().any(|(from, to)| flows.contains(&(*to, *from)));
-    let share = if two_way { payload_share(&run.topology) } else { 1.0 };
+    let share = if two_way { share_beside_acks(&run.topology) } else { 1.0 };
     let by_hosts = flow_of_pairs(&run.topology, &flows) * share;
     let by_cables = flow_of_cables(&run.topology, &flows) * share;
+    if let Some(asked_bps) = asked(run).filter(|asked_bps| *asked_bps < by_hosts.min(by_cables)) {
+        return Limit { bps: asked_bps, reason: "the rate at which datagrams are sent".to_owned() };
+    }
     // Equal but for rounding where no link between switches is narrow.
     if by_cables < by_hosts * 0.999 {
         return Limit { bps: by_cables, reason: "the links between the switches".to_owned() };
@@ -43,14 +47,26 @@ pub fn limit(run: &Run) -> Limit {
     Limit { bps: by_hosts, reason: reason(&run.topology, &flows, two_way) }
 }
 
+/// Payload of all datagrams that are to be sent, if there is nothing else, bit/s.
+fn asked(run: &Run) -> Option<f64> {
+    let ipv6 = run.topology.hosts.iter().any(|host| host.address.is_ipv6());
+    let of = |workload: &Workload| match &workload.kind {
+        WorkloadKind::Tcp(_) => None,
+        WorkloadKind::Udp(udp) => {
+            let ways = if workload.direction == Direction::Both { 2.0 } else { 1.0 };
+            Some(udp.rate_bps as f64 * ways * payload_share(udp, ipv6))
+        }
+    };
+    run.workloads.iter().map(of).sum()
+}
+
 /// Who sends payload to whom, each pair once.
 fn payload_flows(run: &Run) -> Vec<(&str, &str)> {
     let mut flows = Vec::new();
     for workload in &run.workloads {
-        let WorkloadKind::Tcp(tcp) = &workload.kind;
-        for (from, to) in tcp.pairs.iter().take(tcp.connections as usize) {
+        for (from, to) in workload.pairs.iter().take(workload.connections as usize) {
             let (there, back) = ((from.as_str(), to.as_str()), (to.as_str(), from.as_str()));
-            match tcp.direction {
+            match workload.direction {
                 Direction::Send => flows.push(there),
                 Direction::Receive => flows.push(back),
                 Direction::Both => flows.extend([there, back]),
@@ -64,7 +80,7 @@ fn payload_flows(run: &Run) -> Vec<(&str, &str)> {
 
 /// What is left of a link that carries full segments one way when it also
 /// carries the acknowledgements of as many segments of the other way.
-fn payload_share(topology: &Topology) -> f64 {
+fn share_beside_acks(topology: &Topology) -> f64 {
     let packet = mean_packet(topology);
     let segment = packet.bytes + WIRE_OVERHEAD;
     let ack = packet.headers + WIRE_OVERHEAD;
@@ -249,7 +265,7 @@ mod tests {
     use nicteam_wire::Mac;
 
     use super::*;
-    use crate::experiment::resolved::{End, Host, Switch, Tcp, Workload};
+    use crate::experiment::resolved::{End, Host, Switch, Tcp, Udp};
 
     const LINK_BPS: u64 = 100_000_000;
     /// Payload of one link: 1448 of 1538 bytes.
@@ -263,6 +279,8 @@ mod tests {
             prefix: 24,
             mac: Mac::default(),
             device: "team0".to_owned(),
+            further: Vec::new(),
+            announces: false,
         };
         fn end(node: &str, device: String) -> End {
             End { node: node.to_owned(), device }
@@ -286,14 +304,15 @@ mod tests {
 
     fn run(links: &[(&str, usize)], pairs: &[(&str, &str)], direction: Direction) -> Run {
         let pairs: Vec<_> = pairs.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect();
-        let tcp = Tcp { connections: pairs.len() as u32, pairs, direction, congestion: "cubic".to_owned() };
+        let kind = WorkloadKind::Tcp(Tcp { congestion: "cubic".to_owned(), mptcp: false });
+        let workload = Workload { name: "w".to_owned(), connections: pairs.len() as u32, pairs, direction, kind };
         Run {
             name: "run".to_owned(),
             description: None,
             published: None,
             published_of_limit: None,
             topology: topology(links),
-            workloads: vec![Workload { name: "w".to_owned(), kind: WorkloadKind::Tcp(tcp) }],
+            workloads: vec![workload],
             duration: Duration::from_secs(1),
             warmup: Duration::ZERO,
         }
@@ -358,6 +377,15 @@ mod tests {
     fn the_reason_names_the_narrow_side() {
         assert_eq!(limit(&run(&[("a", 4), ("b", 1)], &[("a", "b")], Direction::Send)).reason, "the link of b");
         assert_eq!(limit(&run(&[("a", 4), ("b", 4)], &[("a", "b")], Direction::Send)).reason, "all 4 links of a");
+    }
+
+    #[test]
+    fn datagrams_are_not_asked_for_more_than_is_sent() {
+        let mut slow = run(&[("a", 4), ("b", 4)], &[("a", "b")], Direction::Send);
+        slow.workloads[0].kind = WorkloadKind::Udp(Udp { rate_bps: 360_000_000, size_bytes: 1472 });
+        assert_close(limit(&slow).bps / 360e6, 1472.0 / 1538.0);
+        slow.workloads[0].kind = WorkloadKind::Udp(Udp { rate_bps: 500_000_000, size_bytes: 1472 });
+        assert_close(links_worth(&slow), 4.0);
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use nicteam_record::{Connection, ConnectionSample, HostCpu, Member, MemberSample, Relayed, Sample};
+use nicteam_record::{Connection, ConnectionSample, Datagrams, HostCpu, Member, MemberSample, Relayed, Sample};
 
-use crate::workload::tcp::Planned;
+use crate::protocol::Transport;
+use crate::workload::Planned;
 
 /// A counter's or gauge's course: (milliseconds, value), in order of time.
 type Course = Vec<(f64, f64)>;
@@ -135,8 +136,27 @@ impl<'a> Window<'a> {
             retransmits: growth(from.0, |c| c.retransmits).round() as u64,
             segments: growth(from.0, |c| c.segments).round() as u64,
             rtt_us: self.mean(&course(from.0, |c| u64::from(c.rtt_us))),
-            congestion: spec.congestion.clone(),
+            congestion: match &spec.transport {
+                Transport::Tcp { congestion, .. } => congestion.clone(),
+                Transport::Udp { .. } => String::new(),
+            },
+            transport: spec.transport.name().to_owned(),
+            subflows: self.last(from.0, spec.index, |c| c.subflows),
+            datagrams: matches!(spec.transport, Transport::Udp { .. }).then(|| Datagrams {
+                sent: growth(from.0, |c| c.datagrams.map_or(0, |d| d.sent)).round() as u64,
+                received: growth(to.0, |c| c.datagrams.map_or(0, |d| d.received)).round() as u64,
+                lost: growth(to.0, |c| c.datagrams.map_or(0, |d| d.lost)).round().max(0.0) as u64,
+                reordered: growth(to.0, |c| c.datagrams.map_or(0, |d| d.reordered)).round() as u64,
+                duplicated: growth(to.0, |c| c.datagrams.map_or(0, |d| d.duplicated)).round() as u64,
+            }),
         }
+    }
+
+    /// The last reading in the window of what a connection's end tells now and then.
+    fn last<T>(&self, host: &str, index: u32, field: impl Fn(&ConnectionSample) -> Option<T>) -> Option<T> {
+        let inside = |sample: &&Sample| sample.host == host && sample.t_ms <= self.length_ms;
+        let samples = self.samples.iter().filter(inside).flat_map(|sample| &sample.connections);
+        samples.filter(|connection| connection.index == index).filter_map(field).last()
     }
 
     /// Bytes in the window as bits a second.

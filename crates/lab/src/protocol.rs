@@ -15,7 +15,7 @@ use nicteam_record::{ConnectionSample, MemberSample, Port, Relayed};
 use serde::{Deserialize, Serialize};
 
 /// Number of this protocol; both sides must have the same.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// What the lab asks of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,7 +100,7 @@ pub struct Way {
     pub seed: u64,
 }
 
-/// A TCP connection to be.
+/// A connection to be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConnectionSpec {
@@ -112,8 +112,39 @@ pub struct ConnectionSpec {
     pub server: SocketAddr,
     /// True if the client sends the payload.
     pub client_sends: bool,
-    /// Congestion control of the sending end.
-    pub congestion: String,
+    /// What carries it.
+    pub transport: Transport,
+}
+
+/// What carries a connection.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Transport {
+    /// As much as it can.
+    Tcp {
+        /// Congestion control of the sending end.
+        congestion: String,
+        /// Multipath TCP.
+        mptcp: bool,
+    },
+    /// Numbered datagrams.
+    Udp {
+        /// Nanoseconds from one to the next.
+        interval_ns: u64,
+        /// Payload, bytes.
+        size_bytes: u32,
+    },
+}
+
+impl Transport {
+    /// `tcp`, `mptcp` or `udp`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Transport::Tcp { mptcp: false, .. } => "tcp",
+            Transport::Tcp { mptcp: true, .. } => "mptcp",
+            Transport::Udp { .. } => "udp",
+        }
+    }
 }
 
 /// What an agent says.

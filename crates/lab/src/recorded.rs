@@ -3,7 +3,7 @@
 use nicteam_impair::{Distribution, Gemodel, Impairments, Loss};
 use nicteam_record as record;
 
-use crate::experiment::{End, Impaired, Team, Topology, Way};
+use crate::experiment::{End, Further, Host, Impaired, Team, Topology, Way};
 
 /// What a record says of a topology.
 pub(crate) fn topology(topology: &Topology) -> record::Topology {
@@ -17,6 +17,7 @@ pub(crate) fn topology(topology: &Topology) -> record::Topology {
                 address: format!("{}/{}", host.address, host.prefix),
                 mac: host.mac.to_string(),
                 device: host.device.clone(),
+                further: further(host),
             })
             .collect(),
         switches: topology.switches.iter().map(|switch| record::Switch { name: switch.name.clone() }).collect(),
@@ -31,8 +32,36 @@ pub(crate) fn topology(topology: &Topology) -> record::Topology {
                 impaired: cable.impaired.as_ref().map(impaired),
             })
             .collect(),
-        teams: topology.teams.iter().map(team).collect(),
+        teams: topology.teams.iter().map(team).chain(multipath(topology)).collect(),
     }
+}
+
+fn further(host: &Host) -> Vec<record::Further> {
+    let one = |further: &Further| record::Further {
+        device: further.device.clone(),
+        address: format!("{}/{}", further.address, host.prefix),
+    };
+    host.further.iter().map(one).collect()
+}
+
+/// The links of hosts that speak multipath TCP, as if each host had a team: they
+/// share what they carry, and so are shown alike.
+fn multipath(topology: &Topology) -> impl Iterator<Item = record::Team> {
+    let hosts = topology.hosts.iter().filter(|host| !host.further.is_empty());
+    hosts.map(|host| {
+        let further = host.further.iter().map(|further| further.device.clone());
+        let ends = topology.cables.iter().flat_map(|cable| [(&cable.a, &cable.b), (&cable.b, &cable.a)]);
+        let peer = ends.filter(|(near, _)| near.node == host.name).map(|(_, far)| far.node.clone()).next();
+        record::Team {
+            node: host.name.clone(),
+            device: String::new(),
+            peer: peer.unwrap_or_default(),
+            mode: "mptcp".to_owned(),
+            xmit_hash_policy: String::new(),
+            options: std::collections::BTreeMap::new(),
+            members: std::iter::once(host.device.clone()).chain(further).collect(),
+        }
+    })
 }
 
 /// What a record says of an impaired link.

@@ -11,14 +11,14 @@ use nicteam_sys::{cpu, process};
 use sha2::{Digest, Sha256};
 
 use crate::environment::{busy_now, environment, share};
-use crate::experiment::{Experiment, Run, WorkloadKind};
+use crate::experiment::{Experiment, Run};
 use crate::fit::{dataplane, granularity};
 use crate::limit::limit;
 use crate::measure::Window;
 use crate::output::{Output, failed, free_name};
 use crate::protocol::{AgentSample, ConnectionSpec, Request};
 use crate::testbed::{Deployment, Report, Setting};
-use crate::workload::tcp::{self, Planned};
+use crate::workload::{self, Planned};
 use crate::{Error, clock, recorded};
 
 /// How an experiment is run.
@@ -199,8 +199,7 @@ fn plan(run: &Run) -> Vec<(String, Planned)> {
     };
     let mut planned = Vec::new();
     for (number, workload) in (0..).zip(&run.workloads) {
-        let WorkloadKind::Tcp(tcp) = &workload.kind;
-        let dealt = tcp::plan(tcp, number, planned.len() as u32, address);
+        let dealt = workload::plan(workload, number, planned.len() as u32, address);
         planned.extend(dealt.into_iter().map(|connection| (workload.name.clone(), connection)));
     }
     planned
@@ -345,7 +344,7 @@ impl Watch<'_> {
             cpu: record::Cpu { busy, stolen, seconds: window.cpu() },
             measured_ms,
             warmup_ms: self.run.warmup.as_secs_f64() * 1e3,
-            delivered_counted_at: "TCP payload, by the receiving program".to_owned(),
+            delivered_counted_at: "payload of TCP and UDP, by the receiving program".to_owned(),
             members_counted_at: if self.run.topology.teams.is_empty() {
                 "Ethernet frames without check sequence, by the device".to_owned()
             } else {

@@ -17,7 +17,8 @@ use std::fmt::Write as _;
 use nicteam_team::Config;
 
 use crate::experiment::{
-    Direction, Experiment, GranularityChoice, Host, Run, Tcp, Team, Topology, WorkloadKind, show_duration, show_rate,
+    Direction, Experiment, GranularityChoice, Host, Run, Team, Topology, Workload, WorkloadKind, show_duration,
+    show_rate,
 };
 
 /// No line is longer, in characters, but for words of the file that have no spaces.
@@ -182,7 +183,11 @@ fn host_text(name: &str, topology: &Topology) -> String {
     let addresses = topology.hosts.iter().map(|host| address(host).len()).max().unwrap_or(0);
     let Some(host) = topology.hosts.iter().find(|host| host.name == name) else { return name.to_owned() };
     let team = topology.teams.iter().find(|team| team.node == name);
-    let device = team.map_or(host.device.clone(), |team| format!("{} {}", team.device, team.config.mode));
+    let device = match (team, host.further.as_slice()) {
+        (Some(team), _) => format!("{} {}", team.device, team.config.mode),
+        (None, [.., last]) => format!("{} to {} multipath TCP", host.device, last.device),
+        (None, []) => host.device.clone(),
+    };
     format!("{name:<names$}  {:<addresses$}  {device}", address(host))
 }
 
@@ -259,8 +264,7 @@ fn show_run(run: &Run, base: &Topology, out: &mut String) {
         paragraph(description, "      ", out);
     }
     for workload in &run.workloads {
-        let WorkloadKind::Tcp(tcp) = &workload.kind;
-        paragraph_after("      traffic    ", &tcp_text(tcp), out);
+        paragraph_after("      traffic    ", &traffic_text(workload), out);
     }
     for change in changes(&run.topology, base) {
         paragraph_after("      changed    ", &change, out);
@@ -277,20 +281,26 @@ fn show_run(run: &Run, base: &Topology, out: &mut String) {
     }
 }
 
-fn tcp_text(tcp: &Tcp) -> String {
+fn traffic_text(workload: &Workload) -> String {
     let unique = |ends: Vec<&str>| {
         let mut seen = BTreeSet::new();
         ends.into_iter().filter(|end| seen.insert(end.to_string())).collect::<Vec<_>>().join(", ")
     };
-    let from = unique(tcp.pairs.iter().map(|(from, _)| from.as_str()).collect());
-    let to = unique(tcp.pairs.iter().map(|(_, to)| to.as_str()).collect());
-    let (arrow, note) = match tcp.direction {
+    let from = unique(workload.pairs.iter().map(|(from, _)| from.as_str()).collect());
+    let to = unique(workload.pairs.iter().map(|(_, to)| to.as_str()).collect());
+    let (arrow, note) = match workload.direction {
         Direction::Send => ("->", ""),
         Direction::Receive => ("<-", ""),
         Direction::Both => ("<->", " each way"),
     };
-    let connections = if tcp.connections == 1 { "connection" } else { "connections" };
-    format!("{} TCP {connections}{note}, {}: {from} {arrow} {to}", tcp.connections, tcp.congestion)
+    let connections = if workload.connections == 1 { "connection" } else { "connections" };
+    let (kind, how) = match &workload.kind {
+        WorkloadKind::Tcp(tcp) => (if tcp.mptcp { "MPTCP" } else { "TCP" }, tcp.congestion.clone()),
+        WorkloadKind::Udp(udp) => {
+            ("UDP", format!("{} in datagrams of {} bytes", show_rate(udp.rate_bps), udp.size_bytes))
+        }
+    };
+    format!("{} {kind} {connections}{note}, {how}: {from} {arrow} {to}", workload.connections)
 }
 
 /// What a run builds otherwise than the first.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use nicteam_lab::experiment::{self, Direction, Experiment, FindError, Overrides, Run, Way, WorkloadKind};
+use nicteam_lab::experiment::{self, Direction, Experiment, FindError, Overrides, Run, Tcp, Way, WorkloadKind};
 use nicteam_lab::show::show;
 use nicteam_team::lacp::LacpRate;
 use nicteam_team::{HashPolicy, Mode, hash};
@@ -42,14 +42,13 @@ fn run<'e>(experiment: &'e Experiment, name: &str) -> &'e Run {
 fn links_towards_server(run: &Run) -> BTreeSet<usize> {
     let mac = |name: &str| run.topology.hosts.iter().find(|host| host.name == name).unwrap().mac.0;
     let group = run.topology.teams.iter().find(|team| team.node == "sw" && team.device == "server").unwrap();
-    let WorkloadKind::Tcp(tcp) = &run.workloads[0].kind;
     let place = |(from, to): &(String, String)| {
         let ethertype_ipv4 = [0x08, 0x00];
         let bytes = [&mac(to)[..], &mac(from)[..], &ethertype_ipv4, &[0x45; 64]].concat();
         let hash = hash::hash(group.config.xmit_hash_policy, &Frame::parse(&bytes).unwrap());
         hash as usize % group.members.len()
     };
-    tcp.pairs.iter().map(place).collect()
+    run.workloads[0].pairs.iter().map(place).collect()
 }
 
 #[test]
@@ -138,9 +137,37 @@ fn the_smallest_experiment_is_two_bare_hosts() {
         (left.mac.to_string().as_str(), right.mac.to_string().as_str()),
         ("02:00:00:00:00:01", "02:00:00:00:00:02")
     );
-    let WorkloadKind::Tcp(tcp) = &run.workloads[0].kind;
-    assert_eq!((tcp.connections, tcp.direction, tcp.congestion.as_str()), (1, Direction::Send, "cubic"));
-    assert_eq!(tcp.pairs, [("left".to_owned(), "right".to_owned())]);
+    let workload = &run.workloads[0];
+    assert_eq!((workload.connections, workload.direction), (1, Direction::Send));
+    assert_eq!(workload.kind, WorkloadKind::Tcp(Tcp { congestion: "cubic".to_owned(), mptcp: false }));
+    assert_eq!(workload.pairs, [("left".to_owned(), "right".to_owned())]);
+}
+
+#[test]
+fn hosts_of_multipath_tcp_have_a_subnet_a_link() {
+    let compared = builtin("stripe-compared");
+    let topology = &run(&compared, "one-mptcp").topology;
+    let host = |name: &str| topology.hosts.iter().find(|host| host.name == name).unwrap();
+    let further: Vec<String> =
+        host("mp-right").further.iter().map(|further| format!("{} {}", further.device, further.address)).collect();
+    assert_eq!(host("mp-right").address.to_string(), "10.0.0.4");
+    assert_eq!(further, ["eth1 10.0.1.4", "eth2 10.0.2.4", "eth3 10.0.3.4"]);
+    assert!(host("left").further.is_empty());
+}
+
+#[test]
+fn multipath_tcp_that_the_machine_lacks_is_refused_where_it_is_asked_for() {
+    let text = "title = 'x'\n[hosts]\na = {}\nb = {}\n[[links]]\nbetween = ['a', 'b']\ncount = 2\n\
+                [workloads.w]\nkind = 'tcp'\nfrom = 'a'\nto = 'b'\nmptcp = true\n\
+                [[runs]]\nname = 'r'\nworkloads = 'w'\n";
+    let experiment = parse_with(text, &Overrides::default());
+    assert!(experiment::check_mptcp(&experiment, || true).is_ok());
+    let [entry] = experiment::check_mptcp(&experiment, || false).unwrap_err().entries().try_into().unwrap();
+    assert_eq!((entry.line, entry.column), (Some(12), Some(9)));
+    assert_eq!(entry.message, "no multipath TCP on this machine");
+    let plain = text.replace("mptcp = true\n", "").replace("count = 2", "");
+    let plain = parse_with(&plain, &Overrides::default());
+    assert!(experiment::check_mptcp(&plain, || false).is_ok());
 }
 
 #[test]

@@ -12,8 +12,8 @@ mod topology;
 use serde::{Deserialize, Serialize};
 
 pub use bundle::{Bundle, BundleError, RECORD};
-pub use sample::{ConnectionSample, MemberSample, Relayed, Sample};
-pub use topology::{Gemodel, Host, Impaired, Impairments, Link, LinkEnd, Switch, Team, Topology};
+pub use sample::{ConnectionSample, Datagrams, MemberSample, Relayed, Sample};
+pub use topology::{Further, Gemodel, Host, Impaired, Impairments, Link, LinkEnd, Switch, Team, Topology};
 
 /// Number of the format that this version writes.
 pub const SCHEMA: u32 = 1;
@@ -228,7 +228,7 @@ pub struct Port {
     pub why_not: Option<String>,
 }
 
-/// One TCP connection in the measured window.
+/// One connection in the measured window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Connection {
     /// Its workload.
@@ -251,8 +251,23 @@ pub struct Connection {
     pub segments: u64,
     /// Mean of the smoothed round-trip times sampled in it, microseconds (`tcpi_rtt`).
     pub rtt_us: f64,
-    /// Congestion control of the sending end.
+    /// Congestion control of the sending end; empty for datagrams.
     pub congestion: String,
+    /// `tcp`, `mptcp` or `udp`; older records know `tcp` alone.
+    #[serde(default = "tcp")]
+    pub transport: String,
+    /// Multipath TCP: subflows at the end of it; their segments are added up above,
+    /// and their round-trip times averaged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subflows: Option<u32>,
+    /// What became of its datagrams, if it is of these; then nothing is known of
+    /// segments and round-trip times, which are 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub datagrams: Option<Datagrams>,
+}
+
+fn tcp() -> String {
+    "tcp".to_owned()
 }
 
 /// Processor time in the measured window.

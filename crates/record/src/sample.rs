@@ -86,4 +86,25 @@ pub struct ConnectionSample {
     /// Smoothed round-trip time, microseconds (sending end).
     #[serde(default)]
     pub rtt_us: u32,
+    /// Subflows (sending end of multipath TCP).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subflows: Option<u32>,
+    /// Datagrams so far; `sent` at the sending end, the others at the receiving end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub datagrams: Option<Datagrams>,
+}
+
+/// What became of a connection's datagrams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Datagrams {
+    /// Sent.
+    pub sent: u64,
+    /// Arrived, each once.
+    pub received: u64,
+    /// Not arrived, though a later one has.
+    pub lost: u64,
+    /// Arrived after a later one.
+    pub reordered: u64,
+    /// Arrived once more.
+    pub duplicated: u64,
 }

@@ -13,7 +13,8 @@ pub struct Topology {
     pub switches: Vec<Switch>,
     /// One entry a cable.
     pub links: Vec<Link>,
-    /// Hosts' teams and switches' link aggregation groups.
+    /// Hosts' teams and switches' link aggregation groups. The links of a host that
+    /// speaks multipath TCP are here, too: mode `mptcp`, without a device.
     pub teams: Vec<Team>,
 }
 
@@ -26,8 +27,20 @@ pub struct Host {
     pub address: String,
     /// The MAC address it sends from.
     pub mac: String,
-    /// The device that carries the address: its team's, or its only link's.
+    /// The device that carries the address: its team's, or its first link's.
     pub device: String,
+    /// For multipath TCP: its other links, each with its address.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<Further>,
+}
+
+/// One more link of a host that speaks multipath TCP.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Further {
+    /// Its device.
+    pub device: String,
+    /// Its address with prefix length.
+    pub address: String,
 }
 
 /// A switch: a learning bridge.

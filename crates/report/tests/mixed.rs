@@ -88,6 +88,9 @@ fn connection(hosts: &[HostSpec], index: usize, from: &str, to: &str, delivered_
         segments: 10_000,
         rtt_us: 1000.0,
         congestion: "cubic".into(),
+        transport: "tcp".into(),
+        subflows: None,
+        datagrams: None,
     }
 }
 

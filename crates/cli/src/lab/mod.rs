@@ -159,7 +159,7 @@ fn draw(Show { pick, dataplane }: &Show) -> Result<(), Failure> {
     if privileges::obtain().is_err() {
         return say::data(show::show(&experiment));
     }
-    let warnings = match nicteam_lab::check_congestion(&experiment) {
+    let warnings = match nicteam_lab::check_tcp(&experiment) {
         Ok(()) => String::new(),
         Err(nicteam_lab::Error::Experiment(problems)) => format!("\n{}\n", problems.warnings().trim_end()),
         Err(error) => return Err(error.into()),
@@ -247,7 +247,7 @@ fn load_to_run(pick: &Pick, dataplane: Option<Kind>) -> Result<(Experiment, &'st
     let experiment = load(pick)?;
     let privileges = privileges::obtain()?;
     process::catch_termination()?;
-    nicteam_lab::check_congestion(&experiment)?;
+    nicteam_lab::check_tcp(&experiment)?;
     Ok((fitted(experiment, pick, dataplane)?, privileges))
 }
 

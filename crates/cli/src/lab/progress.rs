@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use nicteam_lab::Progress;
-use nicteam_lab::experiment::{Run, WorkloadKind};
+use nicteam_lab::experiment::Run;
 use nicteam_record::{self as record, Member};
 
 use crate::say;
@@ -95,10 +95,7 @@ impl Progress for Live {
 
 /// The hosts between which payload flows.
 fn taking_part(run: &Run) -> BTreeSet<&str> {
-    let pairs = run.workloads.iter().flat_map(|workload| {
-        let WorkloadKind::Tcp(tcp) = &workload.kind;
-        &tcp.pairs
-    });
+    let pairs = run.workloads.iter().flat_map(|workload| &workload.pairs);
     pairs.flat_map(|(from, to)| [from.as_str(), to.as_str()]).collect()
 }
 

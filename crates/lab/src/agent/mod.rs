@@ -12,7 +12,7 @@ use crate::Failure;
 use crate::lock::lock;
 use crate::protocol::{Done, Message, PROTOCOL, Request};
 use crate::relay::Relay;
-use crate::workload::tcp;
+use crate::workload::Traffic;
 
 use sampler::{Counted, Sampler};
 use teams::Teams;
@@ -60,7 +60,7 @@ impl Output {
 struct Agent {
     output: Output,
     teams: Arc<Teams>,
-    traffic: Arc<tcp::Traffic>,
+    traffic: Arc<Traffic>,
     relay: Arc<Mutex<Option<Relay>>>,
     sampler: Option<Sampler>,
 }

@@ -13,7 +13,7 @@ use crate::agent::teams::Teams;
 use crate::lock::lock;
 use crate::protocol::{AgentSample, Message};
 use crate::relay::Relay;
-use crate::workload::tcp::Traffic;
+use crate::workload::Traffic;
 use crate::{Failure, clock};
 
 /// What has counters.

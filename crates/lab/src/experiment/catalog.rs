@@ -108,7 +108,20 @@ pub fn builtin() -> &'static [Builtin] {
             }),*]
         };
     }
-    ship!("impaired-link", "stripe", "switch-teams", "t3-four-links", "two-hosts")
+    ship!(
+        "impaired-link",
+        "stripe",
+        "stripe-compared",
+        "stripe-cost",
+        "stripe-gigabit",
+        "stripe-many",
+        "stripe-udp",
+        "stripe-widths",
+        "switch-teams",
+        "t2-three-clients",
+        "t3-four-links",
+        "two-hosts"
+    )
 }
 
 /// The experiment of this name: a built-in one, the only built-in one that

@@ -21,9 +21,9 @@ pub fn check_congestion(
 ) -> Result<(), Diagnostics> {
     let workloads = experiment.runs.iter().flat_map(|run| &run.workloads);
     let named: BTreeSet<&str> = workloads
-        .map(|workload| {
-            let WorkloadKind::Tcp(tcp) = &workload.kind;
-            tcp.congestion.as_str()
+        .filter_map(|workload| match &workload.kind {
+            WorkloadKind::Tcp(tcp) => Some(tcp.congestion.as_str()),
+            WorkloadKind::Udp(_) => None,
         })
         .collect();
     let lacking: BTreeSet<&str> = named.into_iter().filter(|name| !takes(name)).collect();
@@ -32,6 +32,30 @@ pub fn check_congestion(
     }
     let problems = lacking.iter().flat_map(|name| problems(experiment, name, available)).collect();
     Err(Diagnostics::new(&experiment.path, &experiment.text, problems))
+}
+
+/// Refuses multipath TCP, where the picked runs want it, on a machine without it.
+///
+/// # Errors
+/// Every place of the file that asks for it.
+pub fn check_mptcp(experiment: &Experiment, is_supported: impl Fn() -> bool) -> Result<(), Diagnostics> {
+    let workloads = experiment.runs.iter().flat_map(|run| &run.workloads);
+    let wanted: BTreeSet<&str> = workloads
+        .filter(|workload| matches!(&workload.kind, WorkloadKind::Tcp(tcp) if tcp.mptcp))
+        .map(|workload| workload.name.as_str())
+        .collect();
+    if wanted.is_empty() || is_supported() {
+        return Ok(());
+    }
+    let (table, _) = DeTable::parse_recoverable(&experiment.text);
+    let file = raw::read(table.get_ref(), 0..0, &keys::FILE, &mut Vec::new());
+    let workloads = file.get::<&[(At<String>, Record)]>("workloads").map_or(&[][..], |at| at.value);
+    let places = workloads.iter().filter(|(name, _)| wanted.contains(name.value.as_str()));
+    let problems = places.filter_map(|(_, record)| record.get::<bool>("mptcp")).map(|at| {
+        Problem::at(&at.span, "no multipath TCP on this machine")
+            .hint("it needs a kernel with CONFIG_MPTCP, and `sysctl net.mptcp.enabled=1`")
+    });
+    Err(Diagnostics::new(&experiment.path, &experiment.text, problems.collect()))
 }
 
 /// One a place that names it; if none does, it is the default and the file is to name another.

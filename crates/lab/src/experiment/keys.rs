@@ -51,6 +51,8 @@ pub(super) enum Kind {
     Time(RangeInclusive<Duration>),
     Mac,
     Address,
+    /// `true` or `false`.
+    Flag,
     /// One of these words.
     Choice(&'static [&'static str]),
     /// The name of one thing.
@@ -430,9 +432,9 @@ pub(super) const WORKLOAD: Section = Section {
     keys: &[
         Key {
             name: "kind",
-            kind: Kind::Choice(&["tcp"]),
+            kind: Kind::Choice(&["tcp", "udp"]),
             need: Need::Required,
-            doc: "`tcp`: connections that carry as much as they can.",
+            doc: "`tcp`: connections that carry as much as they can. `udp`: numbered datagrams at a given rate.",
         },
         Key { name: "from", kind: Kind::Many(Thing::Host), need: Need::Required, doc: "Host or hosts that connect." },
         Key {
@@ -458,7 +460,26 @@ pub(super) const WORKLOAD: Section = Section {
             name: "congestion",
             kind: Kind::Word,
             need: Need::Otherwise("`congestion` of `[defaults]`"),
-            doc: "TCP congestion control of every sending end.",
+            doc: "`tcp`: congestion control of every sending end.",
+        },
+        Key {
+            name: "mptcp",
+            kind: Kind::Flag,
+            need: Need::Default("false"),
+            doc: "`tcp`: multipath TCP. The hosts have no team; each of their links has an address in a subnet of its \
+                own, and a connection opens a subflow by each.",
+        },
+        Key {
+            name: "rate",
+            kind: Kind::Rate,
+            need: Need::Otherwise("required by `udp`"),
+            doc: "`udp`: what all connections of one direction send together, as a rate of the wire.",
+        },
+        Key {
+            name: "size",
+            kind: Kind::Integer(16..=9188),
+            need: Need::Default("1472"),
+            doc: "`udp`: payload of a datagram, bytes; with its headers it has to fit into the MTU.",
         },
     ],
 };

@@ -36,7 +36,7 @@ use std::time::Duration;
 use toml::de::DeTable;
 
 pub use catalog::{Builtin, FindError, MAX_FILE_BYTES, Source, builtin, find};
-pub use congestion::check_congestion;
+pub use congestion::{check_congestion, check_mptcp};
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use reference::{key_reference, schema};
 pub use resolved::*;

@@ -41,6 +41,7 @@ pub(super) type Options = Vec<(At<String>, At<String>)>;
 pub(super) enum Value {
     Text(String),
     Number(u64),
+    Flag(bool),
     Fraction(f64),
     Probability(Probability),
     Time(Duration),
@@ -101,6 +102,7 @@ macro_rules! field {
 
 field!(&'a str, value => Value::Text(text) => text);
 field!(u64, value => Value::Number(number) => *number);
+field!(bool, value => Value::Flag(flag) => *flag);
 field!(f64, value => Value::Fraction(fraction) => *fraction);
 field!(Probability, value => Value::Probability(probability) => *probability);
 field!(Duration, value => Value::Time(time) => *time);
@@ -227,6 +229,7 @@ fn read_value(
                 None
             }
         },
+        (Kind::Flag, DeValue::Boolean(flag)) => at(Value::Flag(*flag)),
         (Kind::Integer(_) | Kind::Fraction, DeValue::Integer(_) | DeValue::Float(_)) => {
             match read_number(&key.kind, value.get_ref()) {
                 Ok(value) => at(value),

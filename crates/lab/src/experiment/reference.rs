@@ -46,7 +46,11 @@ fn section_schema(section: &Section) -> Value {
 fn described(mut schema: Value, doc: &str, need: Need) -> Value {
     schema["description"] = json!(doc);
     if let Need::Default(value) = need {
-        schema["default"] = value.parse::<u64>().map_or_else(|_| json!(value), |number| json!(number));
+        schema["default"] = match (value.parse::<u64>(), value.parse::<bool>()) {
+            (Ok(number), _) => json!(number),
+            (_, Ok(flag)) => json!(flag),
+            _ => json!(value),
+        };
     }
     schema
 }
@@ -58,6 +62,7 @@ fn key_schema(kind: &Kind) -> Value {
         Kind::Name => json!({ "type": "string", "pattern": name_pattern(Thing::Run) }),
         Kind::Word => json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,15}$" }),
         Kind::Integer(range) => json!({ "type": "integer", "minimum": range.start(), "maximum": range.end() }),
+        Kind::Flag => json!({ "type": "boolean" }),
         Kind::Fraction => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
         Kind::Percent => {
             json!({ "type": "string", "pattern": format!("{NUMBER_AND}%$"), "examples": ["1%"] })

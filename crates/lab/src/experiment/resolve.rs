@@ -10,7 +10,8 @@ use super::suggest::{list, nearest};
 use super::topology::{self, Broken, Built, Plan, duplicate};
 use super::units::{show_duration, show_rate, subnet};
 use super::{
-    Direction, Experiment, GranularityChoice, Overrides, Run, Tcp, Topology, Workload, WorkloadKind, impairments, teams,
+    Direction, Experiment, GranularityChoice, Overrides, Run, Tcp, Topology, Udp, Workload, WorkloadKind, impairments,
+    teams,
 };
 use crate::limit;
 
@@ -193,10 +194,7 @@ impl<'a> Resolver<'a, '_> {
     fn check_connections(&mut self, run: &Record, workloads: &[Workload]) {
         let count: u32 = workloads
             .iter()
-            .map(|workload| {
-                let WorkloadKind::Tcp(tcp) = &workload.kind;
-                tcp.connections * if tcp.direction == Direction::Both { 2 } else { 1 }
-            })
+            .map(|workload| workload.connections * if workload.direction == Direction::Both { 2 } else { 1 })
             .sum();
         if count > MAX_CONNECTIONS {
             let message = format!("{count} connections in one run; {MAX_CONNECTIONS} are the most");
@@ -239,6 +237,7 @@ impl<'a> Resolver<'a, '_> {
             hosts,
             switches,
             teams,
+            multipath: self.multipath(),
             links: self.file.get("links").map_or(&[], |at| at.value),
             rate_bps: self.default_rate(),
             mtu: self.defaults.get::<u64>("mtu").map_or(1500, |at| at.value as u32),
@@ -250,6 +249,21 @@ impl<'a> Resolver<'a, '_> {
             },
         };
         topology::build(&plan, self.problems)
+    }
+
+    /// The hosts that workloads with `mptcp` name; true for those in a `to`.
+    fn multipath(&self) -> BTreeMap<&'a str, bool> {
+        let mut hosts = BTreeMap::new();
+        let workloads = self.named("workloads").iter();
+        for (_, record) in workloads.filter(|(_, record)| record.get::<bool>("mptcp").is_some_and(|at| at.value)) {
+            for (key, is_target) in [("from", false), ("to", true)] {
+                let names: Option<At<&'a [At<String>]>> = record.get(key);
+                for name in names.iter().flat_map(|at| at.value) {
+                    *hosts.entry(name.value.as_str()).or_default() |= is_target;
+                }
+            }
+        }
+        hosts
     }
 
     /// The file's hosts or switches with a run's changes laid over them.
@@ -329,18 +343,64 @@ impl<'a> Resolver<'a, '_> {
         if built.all_links {
             self.check_reachable(from.value, to.value, &built.topology);
         }
-        let congestion = record.get::<&str>("congestion").or_else(|| self.defaults.get("congestion"));
-        let tcp = Tcp {
+        let direction = match record.get::<&str>("direction").map_or("send", |at| at.value) {
+            "receive" => Direction::Receive,
+            "both" => Direction::Both,
+            _ => Direction::Send,
+        };
+        Some(Workload {
+            name: name.value.clone(),
             connections: connections.map_or(pair_count as u32, |at| at.value as u32),
             pairs,
-            direction: match record.get::<&str>("direction").map_or("send", |at| at.value) {
-                "receive" => Direction::Receive,
-                "both" => Direction::Both,
-                _ => Direction::Send,
-            },
-            congestion: congestion.map_or("cubic", |at| at.value).to_owned(),
+            direction,
+            kind: self.kind(name, record, &built.topology)?,
+        })
+    }
+
+    /// What a workload is; keys that another kind has are a mistake.
+    fn kind(&mut self, name: &At<String>, record: &Record, topology: &Topology) -> Option<WorkloadKind> {
+        let kind = record.get::<&str>("kind")?;
+        let foreign = match kind.value {
+            "udp" => &["congestion", "mptcp"][..],
+            _ => &["rate", "size"],
         };
-        Some(Workload { name: name.value.clone(), kind: WorkloadKind::Tcp(tcp) })
+        for key in foreign.iter().filter(|key| record.has(key)) {
+            let message = format!("workload `{}` has `{key}`, which is nothing for kind `{}`", name.value, kind.value);
+            self.problems.push(Problem::at(&kind.span, message).hint(format!("remove `{key}`, or change `kind`")));
+        }
+        if kind.value == "udp" {
+            return self.udp(name, record, topology).map(WorkloadKind::Udp);
+        }
+        let congestion = record.get::<&str>("congestion").or_else(|| self.defaults.get("congestion"));
+        Some(WorkloadKind::Tcp(Tcp {
+            congestion: congestion.map_or("cubic", |at| at.value).to_owned(),
+            mptcp: record.get::<bool>("mptcp").is_some_and(|at| at.value),
+        }))
+    }
+
+    fn udp(&mut self, name: &At<String>, record: &Record, topology: &Topology) -> Option<Udp> {
+        /// Bytes of an IP and a UDP header.
+        const HEADERS_BYTES: [u64; 2] = [28, 48];
+        let Some(rate) = record.get::<u64>("rate") else {
+            if !record.has("rate") {
+                let message = format!("workload `{}` does not say at which `rate` it sends", name.value);
+                self.problems.push(Problem::at(&name.span, message).hint("add, for example, `rate = \"100mbit\"`"));
+            }
+            return None;
+        };
+        let size = record.get::<u64>("size");
+        let headers = HEADERS_BYTES[usize::from(topology.hosts.iter().any(|host| host.address.is_ipv6()))];
+        let least_mtu = topology.cables.iter().map(|cable| u64::from(cable.mtu)).min().unwrap_or(u64::MAX);
+        let size_bytes = size.as_ref().map_or(1472, |at| at.value);
+        if size_bytes + headers > least_mtu {
+            let span = size.as_ref().map_or(&name.span, |at| &at.span);
+            let message = format!(
+                "datagrams of {size_bytes} bytes and headers of {headers} do not fit into an MTU of {least_mtu}"
+            );
+            let hint = format!("`size` can be {} here", least_mtu.saturating_sub(headers));
+            self.problems.push(Problem::at(span, message).hint(hint));
+        }
+        Some(Udp { rate_bps: rate.value, size_bytes: size_bytes as u32 })
     }
 
     /// Every name a host's, none twice.

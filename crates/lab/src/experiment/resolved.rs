@@ -99,6 +99,19 @@ pub struct Host {
     pub mac: Mac,
     /// The device that carries the address: `team0`, or `eth0` without a team.
     pub device: String,
+    /// For multipath TCP: its links beside that one, each with an address in a subnet of its own.
+    pub further: Vec<Further>,
+    /// For multipath TCP: true if others connect to it, so that it has to tell them of those links.
+    pub announces: bool,
+}
+
+/// One more link of a host that speaks multipath TCP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Further {
+    /// Its device: `eth1`, `eth2`, ...
+    pub device: String,
+    /// Its address; the prefix is as long as the host's.
+    pub address: IpAddr,
 }
 
 /// A switch: a learning bridge (`br0`).
@@ -174,6 +187,12 @@ pub struct Team {
 pub struct Workload {
     /// Its name.
     pub name: String,
+    /// Who connects to whom: (from, to).
+    pub pairs: Vec<(String, String)>,
+    /// Connections in all, dealt to the pairs in turn.
+    pub connections: u32,
+    /// Which way the payload goes, seen from `from`.
+    pub direction: Direction,
     /// What it is.
     pub kind: WorkloadKind,
 }
@@ -183,19 +202,26 @@ pub struct Workload {
 pub enum WorkloadKind {
     /// TCP connections that carry as much as they can.
     Tcp(Tcp),
+    /// Numbered datagrams at a given rate.
+    Udp(Udp),
 }
 
 /// TCP connections that carry as much as they can.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tcp {
-    /// Who connects to whom: (from, to).
-    pub pairs: Vec<(String, String)>,
-    /// Connections in all, dealt to the pairs in turn.
-    pub connections: u32,
-    /// Which way the payload goes, seen from `from`.
-    pub direction: Direction,
     /// Congestion control of every sending end.
     pub congestion: String,
+    /// True for multipath TCP, a subflow a link.
+    pub mptcp: bool,
+}
+
+/// Numbered datagrams at a given rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Udp {
+    /// What all connections of one direction send together, bit/s of the wire.
+    pub rate_bps: u64,
+    /// Payload of a datagram, 16 to 9188 bytes.
+    pub size_bytes: u32,
 }
 
 /// Which way the payload goes, seen from the end that connects.

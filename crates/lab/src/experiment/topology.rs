@@ -11,7 +11,8 @@ use super::diagnostics::Problem;
 use super::keys::Thing;
 use super::raw::{At, Options, Record, Span};
 use super::suggest::{list, nearest};
-use super::{Cable, End, Host, Impaired, Switch, Team, Topology, Way};
+use super::units::in_nth_subnet;
+use super::{Cable, End, Further, Host, Impaired, Switch, Team, Topology, Way};
 use super::{impairments, teams};
 
 /// More cables than any machine would carry: two devices each.
@@ -23,6 +24,8 @@ pub(super) struct Plan<'a> {
     pub switches: Vec<(&'a At<String>, Record)>,
     pub teams: BTreeMap<&'a str, (&'a At<String>, Options)>,
     pub impairments: BTreeMap<&'a str, Way>,
+    /// Hosts between which multipath TCP goes; true for those that are connected to.
+    pub multipath: BTreeMap<&'a str, bool>,
     pub links: &'a [Record],
     /// Of links that name none.
     pub rate_bps: u64,
@@ -311,7 +314,8 @@ impl<'a> Builder<'a, '_> {
             let mtus: BTreeSet<_> = ends.iter().map(|end| end.2).collect();
             let config = configs.get(&name.value);
             let sound_mtus = if self.has_sound_mtus() { &mtus } else { &BTreeSet::new() };
-            let problem = check_host(name, record, ends.len(), config.is_some(), sound_mtus);
+            let multipath = self.plan.multipath.contains_key(name.value.as_str());
+            let problem = check_host(name, record, (ends.len(), multipath), config.is_some(), sound_mtus);
             let problem = problem.filter(|_| !ends.is_empty() || self.all_links);
             self.problems.extend(problem.or_else(|| check_ipv6(name, address, sound_mtus)));
             let device = if config.is_some() { "team0" } else { "eth0" }.to_owned();
@@ -325,9 +329,33 @@ impl<'a> Builder<'a, '_> {
                     mtu: mtus.first().copied().unwrap_or(self.plan.mtu),
                 });
             }
-            hosts.push(Host { name: name.value.clone(), address, prefix, mac, device });
+            let further =
+                if multipath && config.is_none() { self.further(name, &ends, (address, prefix)) } else { Vec::new() };
+            let announces = self.plan.multipath.get(name.value.as_str()) == Some(&true);
+            hosts.push(Host { name: name.value.clone(), address, prefix, mac, device, further, announces });
         }
         (hosts, teams)
+    }
+
+    /// The links beside the first of a host that speaks multipath TCP: the n-th has
+    /// the host's place in the n-th subnet after the host's own.
+    fn further(
+        &mut self,
+        name: &At<String>,
+        ends: &[(String, String, u32)],
+        (address, prefix): (IpAddr, u8),
+    ) -> Vec<Further> {
+        let links = (1..).zip(ends.iter().skip(1));
+        let found: Option<Vec<Further>> = links
+            .map(|(n, (device, ..))| {
+                Some(Further { device: device.clone(), address: in_nth_subnet(address, prefix, n)? })
+            })
+            .collect();
+        found.unwrap_or_else(|| {
+            let message = format!("no {} subnets for the links of host `{}`", ends.len(), name.value);
+            self.problems.push(Problem::at(&name.span, message).hint("give it another `address`"));
+            Vec::new()
+        })
     }
 
     /// Link aggregation groups of switches that spread.
@@ -396,7 +424,13 @@ impl<'a> Builder<'a, '_> {
 }
 
 /// What is wrong with a host's links.
-fn check_host(name: &At<String>, record: &Record, links: usize, teamed: bool, mtus: &BTreeSet<u32>) -> Option<Problem> {
+fn check_host(
+    name: &At<String>,
+    record: &Record,
+    (links, multipath): (usize, bool),
+    teamed: bool,
+    mtus: &BTreeSet<u32>,
+) -> Option<Problem> {
     let host = &name.value;
     let team_span = record.get::<&[At<String>]>("team").map(|at| at.span);
     let problem = match (links, teamed || record.has("team")) {
@@ -407,6 +441,12 @@ fn check_host(name: &At<String>, record: &Record, links: usize, teamed: bool, mt
         }
         (0, false) => Problem::at(&name.span, format!("host `{host}` has no link"))
             .hint(format!("add `[[links]]` with `between = [\"{host}\", ...]`, or remove the host")),
+        (_, true) if multipath => {
+            let span = team_span.unwrap_or(name.span.clone());
+            Problem::at(&span, format!("host `{host}` has a team, and a workload from or to it has `mptcp`"))
+                .hint("multipath TCP goes over bare links: leave `team` out, or take hosts of its own for it")
+        }
+        (2.., false) if multipath => return None,
         (2.., false) => Problem::at(&name.span, format!("host `{host}` has {links} links but no team"))
             .hint("give it `team = \"...\"` to bundle them, or leave it one link"),
         (_, true) if links > MAX_MEMBERS => too_many_members(name, links),

@@ -177,6 +177,17 @@ pub(super) fn nth_host(address: IpAddr, prefix: u8, number: u128) -> Option<IpAd
     })
 }
 
+/// The address at the same place in the n-th subnet of this size after its own, if there are so many.
+pub(super) fn in_nth_subnet(address: IpAddr, prefix: u8, n: u32) -> Option<IpAddr> {
+    let bits = if address.is_ipv4() { 32 } else { 128 };
+    let step = host_mask(bits, prefix).checked_add(1)?;
+    let moved = to_bits(address).checked_add(step.checked_mul(u128::from(n))?)?;
+    match address {
+        IpAddr::V4(_) => Some(IpAddr::from(u32::try_from(moved).ok()?.to_be_bytes())),
+        IpAddr::V6(_) => Some(IpAddr::from(moved.to_be_bytes())),
+    }
+}
+
 fn to_bits(address: IpAddr) -> u128 {
     match address {
         IpAddr::V4(address) => u128::from(address.to_bits()),
@@ -265,6 +276,9 @@ mod tests {
         assert_eq!(nth_host(home, 24, 2), Some([10, 3, 0, 2].into()));
         assert_eq!(nth_host(home, 24, 254), Some([10, 3, 0, 254].into()));
         assert_eq!(nth_host(home, 24, 255), None);
+        assert_eq!(in_nth_subnet(home, 24, 3), Some([10, 3, 3, 1].into()));
+        assert_eq!(in_nth_subnet([255, 255, 255, 1].into(), 24, 1), None);
+        assert_eq!(in_nth_subnet("fd00::9".parse().unwrap(), 64, 1), "fd00:0:0:1::9".parse().ok());
         assert_eq!(nth_host("fd00::9".parse().unwrap(), 64, 2), Some("fd00::2".parse().unwrap()));
     }
 }

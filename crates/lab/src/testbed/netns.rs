@@ -9,6 +9,7 @@ use std::sync::mpsc;
 
 use nicteam_dataplane::Kind;
 use nicteam_record::Port;
+use nicteam_sys::mptcp::PathManager;
 use nicteam_sys::netlink::{Netlink, VethEnd};
 use nicteam_sys::netns::{self, NetNs};
 use nicteam_sys::shape::{self, Granularity};
@@ -16,7 +17,7 @@ use nicteam_team::Mode;
 use nicteam_wire::Mac;
 
 use crate::Error;
-use crate::experiment::{Cable, Team, Topology};
+use crate::experiment::{Cable, Further, Host, Team, Topology};
 use crate::protocol::{AddTeam, Request};
 use crate::testbed::{Agent, Report, Setting, relay};
 
@@ -192,6 +193,33 @@ impl Deployment {
             }
             netlink.add_address(device, host.address, host.prefix, true)?;
             netlink.set_up(device, true)?;
+            self.add_paths(host)?;
+        }
+        Ok(())
+    }
+
+    /// For multipath TCP: gives every link of a host its address. A host that is
+    /// connected to announces those beside the first, so that a subflow comes by each;
+    /// if the other end did so, too, it would be sent subflows that nobody takes.
+    fn add_paths(&mut self, host: &Host) -> Result<(), Error> {
+        if host.further.is_empty() {
+            return Ok(());
+        }
+        let Node { netns, netlink, .. } = self.node(&host.name)?;
+        let mut paths = netns.run(|| {
+            // All links may lead into one switch: each answers for its own address alone.
+            netns::sysctl("ipv4/conf/all/arp_ignore", "1")?;
+            netns::sysctl("ipv4/conf/all/arp_announce", "2")?;
+            PathManager::open()
+        })??;
+        paths.set_limits(host.further.len().min(8) as u32)?;
+        for Further { device, address } in &host.further {
+            let device = index(netlink, device)?;
+            netlink.add_address(device, *address, host.prefix, true)?;
+            netlink.set_up(device, true)?;
+            if host.announces {
+                paths.announce(*address, device)?;
+            }
         }
         Ok(())
     }

@@ -6,79 +6,35 @@
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use nicteam_record::ConnectionSample;
-use nicteam_sys::tcp;
+use nicteam_sys::mptcp;
+use nicteam_sys::tcp::{self, TcpInfo};
+use nix::errno::Errno;
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrStorage, bind, connect, listen, setsockopt, socket, sockopt,
 };
+use nix::sys::time::{TimeVal, TimeValLike};
 
+use super::gate::Gate;
 use crate::Failure;
-use crate::experiment::{Direction, Tcp};
 use crate::lock::lock;
-use crate::protocol::ConnectionSpec;
+use crate::protocol::{ConnectionSpec, Transport};
 
 /// Bytes a sender hands to the kernel at once.
 const CHUNK: usize = 256 * 1024;
-/// First port that workloads listen on; each workload has its own.
-const SERVER_PORT: u16 = 5001;
-/// First port that connections come from; each connection has its own, so that hashes do not depend on luck.
-const CLIENT_PORT: u16 = 40_000;
-
 /// How long a connection may take to come about. Generous: it guards against a
 /// path that passes nothing.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// One planned connection: who carries what to whom.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Planned {
-    /// Host of the connecting end.
-    pub(crate) client: String,
-    /// Host of the other end.
-    pub(crate) server: String,
-    /// The connection.
-    pub(crate) spec: ConnectionSpec,
-}
-
-/// Deals a workload's connections to its pairs. `workload` and `first_index`
-/// number it among the run's; `address` knows where a host lives.
-pub(crate) fn plan(
-    tcp: &Tcp,
-    workload: u16,
-    first_index: u32,
-    address: impl Fn(&str) -> std::net::IpAddr,
-) -> Vec<Planned> {
-    let ways: &[bool] = match tcp.direction {
-        Direction::Send => &[true],
-        Direction::Receive => &[false],
-        Direction::Both => &[true, false],
-    };
-    let pairs = tcp.pairs.iter().cycle().take(tcp.connections as usize);
-    let dealt = ways.iter().flat_map(|way| pairs.clone().map(move |pair| (pair, *way)));
-    dealt
-        .zip(first_index..)
-        .map(|(((client, server), client_sends), index)| Planned {
-            client: client.clone(),
-            server: server.clone(),
-            spec: ConnectionSpec {
-                index,
-                client: SocketAddr::new(address(client), CLIENT_PORT + index as u16),
-                server: SocketAddr::new(address(server), SERVER_PORT + workload),
-                client_sends,
-                congestion: tcp.congestion.clone(),
-            },
-        })
-        .collect()
-}
-
 /// The connections that end at an agent.
 #[derive(Debug, Default)]
-pub(crate) struct Traffic {
+pub(super) struct Ends {
     ends: Mutex<Vec<Arc<End>>>,
     /// How many ends this agent is to have before the start.
     expected: AtomicUsize,
@@ -91,32 +47,24 @@ pub(crate) struct Traffic {
 #[derive(Debug)]
 struct End {
     index: u32,
+    mptcp: bool,
     stream: TcpStream,
     sends: bool,
     received_bytes: AtomicU64,
 }
 
-/// Holds the senders until the start.
-#[derive(Debug, Default)]
-struct Gate {
-    open: Mutex<bool>,
-    opened: Condvar,
-    stopped: AtomicBool,
-}
-
-impl Traffic {
+impl Ends {
     /// Listens for these connections and takes each in when it comes.
-    pub(crate) fn serve(self: &Arc<Self>, connections: Vec<ConnectionSpec>) -> Result<(), Failure> {
+    pub(super) fn serve(self: &Arc<Self>, connections: Vec<ConnectionSpec>) -> Result<(), Failure> {
         self.expected.fetch_add(connections.len(), Ordering::Relaxed);
         let mut by_address: BTreeMap<SocketAddr, Vec<ConnectionSpec>> = BTreeMap::new();
         for spec in connections {
             by_address.entry(spec.server).or_default().push(spec);
         }
         for (address, expected) in by_address {
-            // A workload has one congestion control, and a port of its own.
-            let congestion = &expected[0].congestion;
-            let listener =
-                listener(address, congestion).map_err(|error| format!("cannot listen on {address}: {error}"))?;
+            // A workload has one transport, and a port of its own.
+            let listener = listener(address, &expected[0].transport)
+                .map_err(|error| format!("cannot listen on {address}: {error}"))?;
             let traffic = Arc::clone(self);
             std::thread::Builder::new().name(format!("accept {address}")).spawn(move || {
                 for _ in 0..expected.len() {
@@ -130,7 +78,7 @@ impl Traffic {
     }
 
     /// Opens these connections.
-    pub(crate) fn connect(&self, connections: Vec<ConnectionSpec>) -> Result<(), Failure> {
+    pub(super) fn connect(&self, connections: Vec<ConnectionSpec>) -> Result<(), Failure> {
         self.expected.fetch_add(connections.len(), Ordering::Relaxed);
         for spec in connections {
             let stream =
@@ -141,7 +89,7 @@ impl Traffic {
     }
 
     /// Lets the senders send, once every expected end is there.
-    pub(crate) fn go(&self) -> Result<(), Failure> {
+    pub(super) fn go(&self) -> Result<(), Failure> {
         let start = Instant::now();
         let expected = self.expected.load(Ordering::Relaxed);
         loop {
@@ -162,9 +110,8 @@ impl Traffic {
     }
 
     /// Ends every connection.
-    pub(crate) fn stop(&self) {
-        self.gate.stopped.store(true, Ordering::Relaxed);
-        self.gate.let_through();
+    pub(super) fn stop(&self) {
+        self.gate.stop();
         for end in lock(&self.ends).iter() {
             // An end that the peer closed first refuses, and is as ended as it should be.
             let _ = end.stream.shutdown(std::net::Shutdown::Both);
@@ -172,7 +119,7 @@ impl Traffic {
     }
 
     /// What each end counted.
-    pub(crate) fn sample(&self) -> Vec<ConnectionSample> {
+    pub(super) fn sample(&self) -> Vec<ConnectionSample> {
         lock(&self.ends).iter().map(|end| end.sample()).collect()
     }
 
@@ -187,7 +134,13 @@ impl Traffic {
 
     /// Starts the thread of one end.
     fn take_in(&self, spec: &ConnectionSpec, stream: TcpStream, sends: bool) -> Result<(), Failure> {
-        let end = Arc::new(End { index: spec.index, stream, sends, received_bytes: AtomicU64::new(0) });
+        let end = Arc::new(End {
+            index: spec.index,
+            mptcp: is_mptcp(&spec.transport),
+            stream,
+            sends,
+            received_bytes: AtomicU64::new(0),
+        });
         lock(&self.ends).push(Arc::clone(&end));
         let gate = Arc::clone(&self.gate);
         let name = format!("connection {}", end.index);
@@ -203,7 +156,7 @@ impl End {
     fn send(&self, gate: &Gate) {
         gate.wait();
         let chunk = vec![0x5a; CHUNK];
-        while !gate.stopped.load(Ordering::Relaxed) {
+        while !gate.is_stopped() {
             match (&self.stream).write(&chunk) {
                 Ok(0) => return,
                 Ok(_) => {}
@@ -229,63 +182,70 @@ impl End {
     fn sample(&self) -> ConnectionSample {
         let received_bytes = self.received_bytes.load(Ordering::Relaxed);
         let mut sample = ConnectionSample { index: self.index, received_bytes, ..ConnectionSample::default() };
-        if self.sends
-            && let Ok(info) = tcp::info(self.stream.as_fd())
-        {
-            sample.segments = info.data_segments_out;
-            sample.retransmits = info.retransmits;
-            sample.rtt_us = info.rtt_us;
-        }
+        let subflows = if self.sends { self.subflows() } else { Vec::new() };
+        let sum = |field: fn(&TcpInfo) -> u64| subflows.iter().map(field).sum();
+        sample.segments = sum(|info| info.data_segments_out);
+        sample.retransmits = sum(|info| info.retransmits);
+        sample.rtt_us = (sum(|info| info.rtt_us.into()) / subflows.len().max(1) as u64) as u32;
+        sample.subflows = self.mptcp.then_some(subflows.len() as u32).filter(|_| self.sends);
         sample
     }
-}
 
-impl Gate {
-    /// Opens it.
-    fn let_through(&self) {
-        *lock(&self.open) = true;
-        self.opened.notify_all();
-    }
-
-    /// Waits until it is open.
-    fn wait(&self) {
-        let mut open = lock(&self.open);
-        while !*open {
-            open = self.opened.wait(open).unwrap_or_else(PoisonError::into_inner);
-        }
+    /// What the kernel knows of the connection, or of each of its subflows.
+    fn subflows(&self) -> Vec<TcpInfo> {
+        let socket = self.stream.as_fd();
+        let found = if self.mptcp { mptcp::subflows(socket) } else { tcp::info(socket).map(|info| vec![info]) };
+        found.unwrap_or_default()
     }
 }
 
-/// A listening socket on this very address and port, whose connections have this congestion control.
-fn listener(address: SocketAddr, congestion: &str) -> Result<TcpListener, Failure> {
-    let socket = tcp_socket(address, congestion)?;
-    bind(std::os::fd::AsRawFd::as_raw_fd(&socket), &SockaddrStorage::from(address))?;
+fn is_mptcp(transport: &Transport) -> bool {
+    matches!(transport, Transport::Tcp { mptcp: true, .. })
+}
+
+/// A listening socket on this very address and port, whose connections have the transport's
+/// congestion control; for multipath TCP on the port of all addresses, since further
+/// subflows come to others.
+fn listener(mut address: SocketAddr, transport: &Transport) -> Result<TcpListener, Failure> {
+    if is_mptcp(transport) {
+        address.set_ip(if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() });
+    }
+    let socket = stream_socket(address, transport)?;
+    bind(socket.as_raw_fd(), &SockaddrStorage::from(address))?;
     listen(&socket, nix::sys::socket::Backlog::MAXCONN)?;
     Ok(TcpListener::from(socket))
 }
 
 /// Opens a connection from its own port.
 fn open(spec: &ConnectionSpec) -> Result<TcpStream, Failure> {
-    let socket = tcp_socket(spec.client, &spec.congestion)?;
-    let raw = std::os::fd::AsRawFd::as_raw_fd(&socket);
-    bind(raw, &SockaddrStorage::from(spec.client))?;
+    let socket = stream_socket(spec.client, &spec.transport)?;
+    bind(socket.as_raw_fd(), &SockaddrStorage::from(spec.client))?;
     // Bounds the handshake alone: a path that passes nothing must not hang the lab.
-    setsockopt(&socket, sockopt::TcpUserTimeout, &(CONNECT_TIMEOUT.as_millis() as u32))?;
-    connect(raw, &SockaddrStorage::from(spec.server))?;
-    setsockopt(&socket, sockopt::TcpUserTimeout, &0)?;
+    setsockopt(&socket, sockopt::SendTimeout, &TimeVal::seconds(CONNECT_TIMEOUT.as_secs() as i64))?;
+    connect(socket.as_raw_fd(), &SockaddrStorage::from(spec.server)).map_err(|error| match error {
+        Errno::EINPROGRESS => Errno::ETIMEDOUT,
+        error => error,
+    })?;
+    setsockopt(&socket, sockopt::SendTimeout, &TimeVal::seconds(0))?;
     Ok(TcpStream::from(socket))
 }
 
-/// A TCP socket of the address's family, whose port may still be in TIME-WAIT.
+/// A socket of the address's family, whose port may still be in TIME-WAIT.
 ///
 /// It gets its congestion control before it has a connection: one that began
 /// with the kernel's default keeps what that set up. After `bbr` it is paced for ever.
-fn tcp_socket(address: SocketAddr, congestion: &str) -> Result<OwnedFd, Failure> {
-    let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
-    let socket = socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
+fn stream_socket(address: SocketAddr, transport: &Transport) -> Result<OwnedFd, Failure> {
+    let socket = if is_mptcp(transport) {
+        mptcp::socket(address.is_ipv6())?
+    } else {
+        let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
+        socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?
+    };
     setsockopt(&socket, sockopt::ReuseAddr, &true)?;
-    tcp::set_congestion(socket.as_fd(), congestion).map_err(|error| {
-        format!("{error}; hint: `sysctl net.ipv4.tcp_available_congestion_control` lists what this kernel has")
-    })?;
+    if let Transport::Tcp { congestion, .. } = transport {
+        tcp::set_congestion(socket.as_fd(), congestion).map_err(|error| {
+            format!("{error}; hint: `sysctl net.ipv4.tcp_available_congestion_control` lists what this kernel has")
+        })?;
+    }
     Ok(socket)
 }

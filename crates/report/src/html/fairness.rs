@@ -1,6 +1,6 @@
 //! How the connections shared, and the connections themselves.
 
-use nicteam_record::{Connection, Run};
+use nicteam_record::{Connection, Datagrams, Run};
 
 use crate::fairness::jain_index;
 use crate::svg::{esc, px};
@@ -21,7 +21,37 @@ pub(super) fn section(run: &Run) -> String {
     format!(
         "<h3>{count}{jain}</h3>\n<ul class=\"fair\">\n{bars}</ul>\n{table}",
         count = plural(run.connections.len(), "connection"),
-        table = table(&run.connections),
+        table = table(&run.connections) + &datagrams(&run.connections),
+    )
+}
+
+/// What became of datagrams, where there are any.
+fn datagrams(connections: &[Connection]) -> String {
+    let row = |(connection, datagrams): (&Connection, &Datagrams)| {
+        let part =
+            |count: u64| format!("{} ({})", thousands(count), percent(share(count as f64, datagrams.sent as f64)));
+        format!(
+            "<tr><td>{}</td><td>{} → {}</td><td class=\"num\">{}</td><td class=\"num\">{}</td>\
+             <td class=\"num\">{}</td><td class=\"num\">{}</td></tr>\n",
+            connection.index,
+            esc(&connection.from),
+            esc(&connection.to),
+            thousands(datagrams.sent),
+            part(datagrams.lost),
+            part(datagrams.reordered),
+            part(datagrams.duplicated),
+        )
+    };
+    let with = connections.iter().filter_map(|connection| Some((connection, connection.datagrams.as_ref()?)));
+    let rows: String = with.map(row).collect();
+    if rows.is_empty() {
+        return rows;
+    }
+    format!(
+        "<h3>Datagrams</h3>\n<div class=\"scroll\"><table class=\"plain\">\n<thead><tr><th scope=\"col\">no.</th>\
+         <th scope=\"col\">way</th><th scope=\"col\" class=\"num\">sent</th><th scope=\"col\" class=\"num\">lost</th>\
+         <th scope=\"col\" class=\"num\">out of order</th><th scope=\"col\" class=\"num\">twice</th></tr></thead>\n\
+         <tbody>\n{rows}</tbody>\n</table></div>\n"
     )
 }
 
@@ -50,9 +80,23 @@ fn table(connections: &[Connection]) -> String {
 
 fn row(connection: &Connection) -> String {
     let again = share(connection.retransmits as f64, connection.segments as f64);
+    // The kernel tells nothing of the kind about datagrams.
+    let [segments, again, rtt] = match connection.datagrams {
+        Some(_) => ["–", "–", "–"].map(str::to_owned),
+        None => [
+            thousands(connection.segments),
+            format!("{} ({})", thousands(connection.retransmits), percent(again)),
+            round_trip(connection.rtt_us),
+        ],
+    };
+    let how = match connection.subflows {
+        Some(subflows) => format!("{}, {}", connection.congestion, plural(subflows as usize, "subflow")),
+        None if connection.congestion.is_empty() => connection.transport.clone(),
+        None => connection.congestion.clone(),
+    };
     format!(
         "<tr><td>{}</td><td>{}</td><td>{} <code>{}</code></td><td>{} <code>{}</code></td><td class=\"num\">{}</td>\
-         <td class=\"num\">{}</td><td class=\"num\">{} ({})</td><td class=\"num\">{}</td><td>{}</td></tr>\n",
+         <td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td><td>{}</td></tr>\n",
         connection.index,
         esc(&connection.workload),
         esc(&connection.from),
@@ -60,11 +104,10 @@ fn row(connection: &Connection) -> String {
         esc(&connection.to),
         esc(&connection.dst),
         rate(connection.delivered_bps),
-        thousands(connection.segments),
-        thousands(connection.retransmits),
-        percent(again),
-        round_trip(connection.rtt_us),
-        esc(&connection.congestion),
+        segments,
+        again,
+        rtt,
+        esc(&how),
     )
 }
 

@@ -1,9 +1,9 @@
 //! The topology, drawn: switches above, hosts below, a line a cable.
 
-use nicteam_record::{Record, Team, Topology};
+use nicteam_record::{Impairments, Link, Record, Team, Topology};
 
 use crate::svg::{esc, hue, px};
-use crate::units::link_rate;
+use crate::units::{link_rate, percent};
 use crate::view::link_at;
 
 /// A drawing for each topology that differs in more than addresses.
@@ -53,6 +53,8 @@ struct Bundle<'a> {
     a: &'a str,
     b: &'a str,
     rates_bps: Vec<u64>,
+    /// What each is declared to do to frames, in words; empty for a plain cable.
+    impaired: Vec<String>,
     /// Colour places: of the host's end, where there is one.
     hues: Vec<usize>,
 }
@@ -137,8 +139,15 @@ fn bundles(topology: &Topology) -> Vec<Bundle<'_>> {
             Some(bundle) => {
                 bundle.hues.push(hue.unwrap_or(bundle.hues.len()));
                 bundle.rates_bps.push(link.rate_bps);
+                bundle.impaired.push(impaired(link));
             }
-            None => bundles.push(Bundle { a, b, rates_bps: vec![link.rate_bps], hues: vec![hue.unwrap_or(0)] }),
+            None => bundles.push(Bundle {
+                a,
+                b,
+                rates_bps: vec![link.rate_bps],
+                impaired: vec![impaired(link)],
+                hues: vec![hue.unwrap_or(0)],
+            }),
         }
     }
     bundles
@@ -159,7 +168,8 @@ fn cables(topology: &Topology, places: &[Place<'_>], bundles: &[Bundle<'_>], bun
     let end = x.clamp(upper.x + 24.0, (upper.x + upper.width - 24.0).max(upper.x + 24.0));
     let lines = bundle.lines(&|offset| format!("M{} {}L{} {}", px(x + offset), px(from), px(end + offset), px(to)));
     let spread = tag(end, to + 26.0, &spread_label(topology, upper, lower));
-    format!("{lines}{spread}{}", tag((x + end) / 2.0, (from + to) / 2.0 + 4.0, &label))
+    let middle = ((x + end) / 2.0, (from + to) / 2.0 + 4.0);
+    format!("{lines}{spread}{}{}", tag(middle.0, middle.1, &label), bundle.faults(middle.0, middle.1))
 }
 
 /// Cables between two nodes of a row; below the row if others stand between them.
@@ -171,13 +181,15 @@ fn level(places: &[Place<'_>], left: &Place<'_>, right: &Place<'_>, bundle: &Bun
             let y = px(bottom + BOW + offset);
             format!("M{} {bottom}V{y}H{}V{bottom}", px(from - offset), px(to + offset), bottom = px(bottom))
         });
-        return format!("{lines}{}", tag((from + to) / 2.0, bottom + BOW + 4.0, label));
+        let (x, y) = ((from + to) / 2.0, bottom + BOW + 4.0);
+        return format!("{lines}{}{}", tag(x, y, label), bundle.faults(x, y));
     }
     let (from, to) = (left.x + left.width, right.x);
     let middle = left.y + left.height / 2.0;
     let lines = bundle.lines(&|offset| format!("M{} {}H{}", px(from), px(middle + offset), px(to)));
-    let above = middle - bundle.hues.len() as f64 * CABLE / 2.0 - 8.0;
-    format!("{lines}{}", tag((from + to) / 2.0, above, label))
+    let half = bundle.hues.len() as f64 * CABLE / 2.0;
+    let x = (from + to) / 2.0;
+    format!("{lines}{}{}", tag(x, middle - half - 8.0, label), bundle.faults(x, middle + half))
 }
 
 /// Whether nothing stands between two nodes of a row.
@@ -190,10 +202,58 @@ impl Bundle<'_> {
     fn lines(&self, line: &dyn Fn(f64) -> String) -> String {
         let middle = (self.hues.len() as f64 - 1.0) / 2.0;
         let lines = self.hues.iter().enumerate().map(|(index, place)| {
-            format!("<path class=\"wire {}\" d=\"{}\"/>", hue(*place), line((index as f64 - middle) * CABLE))
+            let faulty = self.impaired.get(index).is_some_and(|words| !words.is_empty());
+            let dashed = if faulty { " stroke-dasharray=\"7 4\"" } else { "" };
+            format!("<path class=\"wire {}\"{dashed} d=\"{}\"/>", hue(*place), line((index as f64 - middle) * CABLE))
         });
         lines.collect()
     }
+
+    /// What the cables are declared to do to frames, a line each kind, below a point.
+    fn faults(&self, x: f64, y: f64) -> String {
+        let mut kinds: Vec<(&str, usize)> = Vec::new();
+        for words in self.impaired.iter().filter(|words| !words.is_empty()) {
+            match kinds.iter_mut().find(|(known, _)| known == words) {
+                Some((_, count)) => *count += 1,
+                None => kinds.push((words, 1)),
+            }
+        }
+        let all = self.impaired.len();
+        let line = |(number, (words, count)): (usize, &(&str, usize))| {
+            let which = if *count == all { String::new() } else { format!("{count} of {all}: ") };
+            tag(x, y + 16.0 * (number as f64 + 1.0), &format!("{which}{words}"))
+        };
+        kinds.iter().enumerate().map(line).collect()
+    }
+}
+
+/// What a link is declared to do to frames; empty for a plain cable.
+fn impaired(link: &Link) -> String {
+    let Some(impaired) = &link.impaired else { return String::new() };
+    let (there, back) = (words(&impaired.a_to_b), words(&impaired.b_to_a));
+    match (there == back, &link.a.node, &link.b.node) {
+        (true, ..) => there,
+        (false, a, b) => format!("{a} → {b}: {there}; {b} → {a}: {back}"),
+    }
+}
+
+/// What is done to the frames of one direction: `5 ms ± 0.5 ms, 0.1 % lost`.
+fn words(impairments: &Impairments) -> String {
+    let delay = match (impairments.delay_ms, impairments.jitter_ms) {
+        (0.0, 0.0) => String::new(),
+        (delay, 0.0) => format!("{delay} ms"),
+        (delay, jitter) => format!("{delay} ms ± {jitter} ms"),
+    };
+    let part = |share: f64, what: &str| if share > 0.0 { format!("{} {what}", percent(share)) } else { String::new() };
+    let lost = if impairments.gemodel.is_some() { "lost, in bursts" } else { "lost" };
+    let all = [
+        delay,
+        part(impairments.loss, lost),
+        part(impairments.duplicate, "doubled"),
+        part(impairments.reorder, "not delayed"),
+    ];
+    let said: Vec<String> = all.into_iter().filter(|words| !words.is_empty()).collect();
+    if said.is_empty() { "nothing done to frames".to_owned() } else { said.join(", ") }
 }
 
 /// A text on the cables.
@@ -262,6 +322,7 @@ fn node(topology: &Topology, place: &Place<'_>) -> String {
         let how = team.map_or_else(
             || "one link, no team".to_owned(),
             |team| match team.xmit_hash_policy.as_str() {
+                "" if team.mode == "mptcp" => format!("{} links, multipath TCP", team.members.len()),
                 "" => team.mode.clone(),
                 policy => format!("{}, {policy}", team.mode),
             },

@@ -146,6 +146,7 @@ fn topology(hosts: &[(&str, u8)]) -> Topology {
             address: format!("10.0.0.{}/24", number + 1),
             mac: format!("02:00:00:00:00:{last:02x}"),
             device: "team0".into(),
+            further: Vec::new(),
         });
         let ends = |prefix: &str| (0..4).map(|place| format!("{prefix}{place}")).collect::<Vec<_>>();
         let (own, ports) = (ends("eth"), ends(&format!("{name}-")));
@@ -191,6 +192,9 @@ fn connections(spec: &Spec<'_>) -> Vec<Connection> {
         segments: (spec.each_bps * MEASURED_MS / 8000.0 / PAYLOAD) as u64,
         rtt_us: 8250.0,
         congestion: "cubic".into(),
+        transport: "tcp".into(),
+        subflows: None,
+        datagrams: None,
     });
     each.collect()
 }
