@@ -5,6 +5,7 @@ mod iperf3;
 mod live;
 mod shares;
 mod stall;
+mod stripe;
 mod t3;
 
 use nicteam_sys::process;
@@ -54,14 +55,34 @@ pub(crate) enum Part {
     Shares,
     /// How fast aggregates form.
     Convergence,
+    /// Mode stripe over four links through a plain switch.
+    Stripe,
+    /// Mode stripe with other links and hosts, and published test T2.
+    StripeHosts,
+    /// Mode stripe while links fail and its process dies.
+    StripeFaults,
+    /// Mode stripe beside other modes and multipath TCP.
+    StripePeers,
     /// The live tests that kill and clean up.
     Live,
 }
 
 const TOOLS: [Tool; 2] = [("iperf3", "iperf3"), ("setpriv", "util-linux")];
 
-const PARTS: [Part; 8] =
-    [Part::T3Bpf, Part::T3Packet, Part::T3User, Part::Iperf3, Part::Stall, Part::Shares, Part::Convergence, Part::Live];
+const PARTS: [Part; 12] = [
+    Part::T3Bpf,
+    Part::T3Packet,
+    Part::T3User,
+    Part::Iperf3,
+    Part::Stall,
+    Part::Shares,
+    Part::Convergence,
+    Part::Stripe,
+    Part::StripeHosts,
+    Part::StripeFaults,
+    Part::StripePeers,
+    Part::Live,
+];
 
 /// Measures, and prints each part as soon as it is there.
 pub(crate) fn run(arguments: &Arguments) -> Result<Vec<Section>, Failure> {
@@ -98,6 +119,10 @@ fn measure(part: Part, arguments: &Arguments, product: &Product, scratch: &Scrat
         Part::Stall => stall::measure(product, scratch),
         Part::Shares => shares::measure(product),
         Part::Convergence => convergence::measure(product),
+        Part::Stripe => stripe::throughput::measure(product, scratch),
+        Part::StripeHosts => stripe::hosts::measure(product, scratch),
+        Part::StripeFaults => stripe::faults::measure(product, scratch),
+        Part::StripePeers => stripe::peers::measure(product, scratch),
         Part::Live => live::measure(),
     }
 }
@@ -112,6 +137,12 @@ impl Part {
             Part::Stall => "802.3ad while its process is stopped, killed, replaced (bpf dataplane)",
             Part::Shares => "shares where loads decide, in a guest: ours (bpf) beside the kernel's driver, 48 hosts",
             Part::Convergence => "LACP: from the last port's carrier to all ports distributing at both ends",
+            Part::Stripe => "stripe: four links through a plain switch (bpf dataplane)",
+            Part::StripeHosts => "stripe: other links and hosts (bpf dataplane)",
+            Part::StripeFaults => {
+                "stripe: links that fail, 4 x 100 Mbit/s of true packets (bpf dataplane); rounds apart"
+            }
+            Part::StripePeers => "stripe beside its peers, interleaved (bpf dataplane)",
             Part::Live => "killed teams and interrupted labs",
         }
     }

@@ -1,0 +1,110 @@
+//! A TCP connection at full rate whose every byte is looked at.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nicteam_sys::tcp;
+use nicteam_testnet::Host;
+
+use crate::failure::Failure;
+
+/// What a receiver had when.
+pub(super) struct Received {
+    /// When it had read how many bytes so far, in order.
+    course: Vec<(Instant, u64)>,
+}
+
+const CHUNK_WORDS: usize = 8192;
+const WORD_BYTES: usize = 8;
+/// Nothing for so long is an end.
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Sends from the one host to the other while `during` goes on; then everything
+/// that was sent must have arrived, and as it was sent.
+pub(super) fn watch<T>(
+    (from, to, address): (&Host, &Host, SocketAddr),
+    during: impl FnOnce() -> Result<T, Failure>,
+) -> Result<(Received, T), Failure> {
+    let listener = to.netns.run(|| TcpListener::bind(address))?.map_err(Failure::failed)?;
+    let sender = from.netns.run(|| TcpStream::connect(address))?.map_err(Failure::failed)?;
+    let (receiver, _) = listener.accept().map_err(Failure::failed)?;
+    tcp::set_congestion(sender.as_fd(), "cubic")?;
+    receiver.set_read_timeout(Some(READ_TIMEOUT)).map_err(Failure::failed)?;
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let sending = scope.spawn(|| send(&sender, &stop));
+        let receiving = scope.spawn(|| receive(&receiver));
+        let done = during();
+        stop.store(true, Ordering::SeqCst);
+        let sent = joined(sending.join())?;
+        let received = joined(receiving.join())?;
+        match received.course.last() {
+            Some((_, bytes)) if *bytes == sent => Ok((received, done?)),
+            last => {
+                let bytes = last.map_or(0, |(_, bytes)| *bytes);
+                Err(Failure::failed(format!("TCP lost bytes: {sent} were sent, {bytes} arrived")))
+            }
+        }
+    })
+}
+
+impl Received {
+    /// Bytes from the one moment on, for so long, as bit/s.
+    pub(super) fn bps(&self, from: Instant, length: Duration) -> f64 {
+        (self.bytes_at(from + length) - self.bytes_at(from)) as f64 * 8.0 / length.as_secs_f64()
+    }
+
+    fn bytes_at(&self, at: Instant) -> u64 {
+        let next = self.course.partition_point(|(read, _)| *read <= at);
+        next.checked_sub(1).map_or(0, |last| self.course[last].1)
+    }
+}
+
+/// What a thread came to.
+pub(super) fn joined<T>(outcome: thread::Result<Result<T, Failure>>) -> Result<T, Failure> {
+    outcome.unwrap_or_else(|_| Err(Failure::failed("a thread panicked; see above")))
+}
+
+fn send(mut to: &TcpStream, stop: &AtomicBool) -> Result<u64, Failure> {
+    let (mut word, mut chunk) = (0_u64, vec![0; CHUNK_WORDS * WORD_BYTES]);
+    while !stop.load(Ordering::SeqCst) {
+        for place in chunk.chunks_exact_mut(WORD_BYTES) {
+            place.copy_from_slice(&word.to_be_bytes());
+            word += 1;
+        }
+        to.write_all(&chunk).map_err(|error| Failure::failed(format!("cannot send by TCP: {error}")))?;
+    }
+    to.shutdown(Shutdown::Write).map_err(Failure::failed)?;
+    Ok(word * WORD_BYTES as u64)
+}
+
+fn receive(mut from: &TcpStream) -> Result<Received, Failure> {
+    let (mut buffer, mut filled) = (vec![0; CHUNK_WORDS * WORD_BYTES], 0);
+    let (mut word, mut total, mut course) = (0_u64, 0_u64, Vec::new());
+    loop {
+        let read = match from.read(&mut buffer[filled..]) {
+            Ok(read) => read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(Failure::failed(format!("cannot receive by TCP: {error}"))),
+        };
+        if read == 0 {
+            return Ok(Received { course });
+        }
+        total += read as u64;
+        course.push((Instant::now(), total));
+        filled += read;
+        let whole = filled - filled % WORD_BYTES;
+        for found in buffer[..whole].chunks_exact(WORD_BYTES) {
+            if found != word.to_be_bytes() {
+                return Err(Failure::failed(format!("TCP delivered other bytes at {}", word * WORD_BYTES as u64)));
+            }
+            word += 1;
+        }
+        buffer.copy_within(whole..filled, 0);
+        filled -= whole;
+    }
+}

@@ -1,0 +1,80 @@
+//! Other numbers of links, unlike links, many hosts, plain hosts, and published test T2.
+
+use nicteam_sys::cpu;
+
+use super::bundles::Bundles;
+use crate::failure::Failure;
+use crate::figure::{Bound, Figure};
+use crate::product::Product;
+use crate::scratch::Scratch;
+
+const REPEATS: u32 = 2;
+/// Seconds of a run.
+const SECONDS: u32 = 5;
+/// Least part of the limit.
+const LEAST: f64 = 0.95;
+/// Least of Jain's index over T2's clients.
+const FAIR: f64 = 0.99;
+
+/// Measures all of it.
+pub(crate) fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
+    let run = |name| Bundles::run(product, scratch, name, REPEATS, SECONDS);
+    let mut figures = widths(&run("stripe-widths")?)?;
+    figures.extend(many(&run("stripe-many")?)?);
+    figures.extend(t2(&run("t2-three-clients")?)?);
+    figures.extend(datagrams(&run("stripe-udp")?)?);
+    figures.extend(cost(&run("stripe-cost")?)?);
+    Ok(figures)
+}
+
+fn widths(bundles: &Bundles) -> Result<Vec<Figure>, Failure> {
+    let mut figures = vec![bundles.about()?];
+    for run in ["two-links", "three-links", "eight-links", "back-to-back", "unlike-rates"] {
+        figures.push(bundles.figure(run, "of limit", Bound::AtLeast(LEAST), |run| run.of_limit())?);
+    }
+    let slower = |run: &super::bundles::Measured| Some(run.each_way()?[0]);
+    figures.push(bundles.figure("back-to-back-both-ways", "slower way, of limit", Bound::AtLeast(LEAST), slower)?);
+    Ok(figures)
+}
+
+fn many(bundles: &Bundles) -> Result<Vec<Figure>, Failure> {
+    let mut figures = vec![bundles.about()?];
+    let runs = ["four-to-one", "one-to-four", "to-a-plain-host", "from-a-plain-host", "plain-host-both-ways"];
+    for run in runs {
+        figures.push(bundles.figure(run, "of limit", Bound::AtLeast(LEAST), |run| run.of_limit())?);
+    }
+    Ok(figures)
+}
+
+fn t2(bundles: &Bundles) -> Result<Vec<Figure>, Failure> {
+    let fair =
+        |run, bound| bundles.figure(run, "Jain's index of the clients", bound, |run| run.fairness_around("server"));
+    Ok(vec![
+        bundles.about()?,
+        bundles.figure("three-at-once", "of limit", Bound::AtLeast(LEAST), |run| run.of_limit())?,
+        fair("three-at-once", Bound::AtLeast(FAIR))?,
+        bundles.figure("one-alone", "of limit", Bound::None, |run| run.of_limit())?,
+        bundles.figure("three-plain-clients", "of limit", Bound::None, |run| run.of_limit())?,
+        fair("three-plain-clients", Bound::None)?,
+    ])
+}
+
+fn datagrams(bundles: &Bundles) -> Result<Vec<Figure>, Failure> {
+    let mut figures = vec![bundles.about()?];
+    for run in ["ninety-percent", "ten-percent", "eight-flows"] {
+        figures.push(bundles.figure(run, "of the rate asked for", Bound::None, |run| run.of_limit())?);
+        figures.push(bundles.figure(run, "% lost", Bound::None, |run| run.datagrams_percent(|d| d.lost))?);
+        figures.push(bundles.figure(run, "% out of order", Bound::None, |run| run.datagrams_percent(|d| d.reordered))?);
+        figures.push(bundles.figure(run, "% twice", Bound::None, |run| run.datagrams_percent(|d| d.duplicated))?);
+    }
+    Ok(figures)
+}
+
+fn cost(bundles: &Bundles) -> Result<Vec<Figure>, Failure> {
+    let processors = f64::from(cpu::count());
+    let figure =
+        bundles.compared(("four-links", "one-fast-link"), "processor seconds a gigabit", Bound::None, |run| {
+            run.cpu_per_gbit(processors)
+        })?;
+    Ok(vec![bundles.about()?, figure])
+}
