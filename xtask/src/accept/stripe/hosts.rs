@@ -10,7 +10,7 @@ use crate::scratch::Scratch;
 
 const REPEATS: u32 = 2;
 /// Seconds of a run.
-const SECONDS: u32 = 5;
+const SECONDS: u32 = 4;
 /// Least part of the limit.
 const LEAST: f64 = 0.95;
 /// Least of Jain's index over T2's clients.

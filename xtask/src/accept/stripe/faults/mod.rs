@@ -37,8 +37,8 @@ const RECOVERED_MS: f64 = 100.0;
 /// How full the survivors must be, over so long.
 const FULL: f64 = 0.9;
 const FULL_FOR: Duration = Duration::from_millis(100);
-/// How often each fault is tried; the worst is what counts.
-const ROUNDS: usize = 5;
+/// How often each fault is tried, each time on another member; the worst is what counts.
+const ROUNDS: usize = LINKS;
 const STREAM_ROUNDS: usize = 3;
 /// Payload of a full packet, and that packet with everything it takes on a wire, bytes.
 const PAYLOAD_SHARE: f64 = 1448.0 / 1538.0;
