@@ -156,7 +156,7 @@ impl<'a> Window<'a> {
     fn last<T>(&self, host: &str, index: u32, field: impl Fn(&ConnectionSample) -> Option<T>) -> Option<T> {
         let inside = |sample: &&Sample| sample.host == host && sample.t_ms <= self.length_ms;
         let samples = self.samples.iter().filter(inside).flat_map(|sample| &sample.connections);
-        samples.filter(|connection| connection.index == index).filter_map(field).last()
+        samples.filter(|connection| connection.index == index).filter_map(field).next_back()
     }
 
     /// Bytes in the window as bits a second.
