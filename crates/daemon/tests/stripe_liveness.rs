@@ -76,8 +76,14 @@ impl Net {
 
     /// Sends datagrams from the first to the second, one a millisecond; `event` happens after the first third.
     fn probe(&self, datagrams: u32, event: impl FnOnce()) -> Outcome {
-        let (from, to) = (SocketAddr::from(([10, 2, 0, 1], 7000)), SocketAddr::from(([10, 2, 0, 2], 7000)));
-        let (sender, receiver) = (self.a.udp(from), self.b.udp(to));
+        Net::probe_between((&self.a, 1), (&self.b, 2), datagrams, event)
+    }
+
+    /// The same between two hosts with these last bytes of their addresses.
+    fn probe_between(from: (&Host, u8), to: (&Host, u8), datagrams: u32, event: impl FnOnce()) -> Outcome {
+        let address = |(_, last): (&Host, u8)| SocketAddr::from(([10, 2, 0, last], 7000));
+        let (sender, receiver) = (from.0.udp(address(from)), to.0.udp(address(to)));
+        let to = address(to);
         sender.connect(to).unwrap();
         receiver.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
         let listening = thread::spawn(move || arrivals(&receiver));
@@ -169,6 +175,28 @@ fn a_process_that_is_gone_costs_no_frame_and_its_links_are_used_on() {
             net.teams = teams;
             thread::sleep(Duration::from_secs(4));
             assert!(net.works(0, 3), "{kind}: its kernel answers for it: {:?}", net.peers(0));
+        }
+    });
+}
+
+#[test]
+fn a_plain_host_goes_on_when_the_first_member_of_a_team_dies() {
+    on_each_dataplane(|kind| {
+        let mut net = Net::new(kind);
+        let (mut switch, mut plain) = (std::mem::replace(&mut net.switch, Host::new()), Host::new());
+        cable(&mut plain, "eth0", &mut switch, "plain", 1200);
+        let bridge = switch.index("br");
+        switch.netlink.set_master(1201, Some(bridge)).unwrap();
+        plain.address("eth0", &[("10.2.0.3", 24)]);
+        eventually("the plain host reaches the team", || {
+            Net::probe_between((&plain, 3), (&net.a, 1), 5, || {}).lost == 0
+        });
+        for up in [false, true] {
+            let to = Net::probe_between((&plain, 3), (&net.a, 1), DATAGRAMS, || switch.set_up("a0", up));
+            let from = Net::probe_between((&net.a, 1), (&plain, 3), 100, || {});
+            eprintln!("{kind}, plain host, a0 {}: {to}; back {from}", if up { "up" } else { "down" });
+            // The host knows the team by an address whose member is dead; nobody told it: 400 are lost.
+            assert!(to.lost < 100 && from.lost < 10, "{kind}: {to}; back {from}");
         }
     });
 }
