@@ -127,7 +127,7 @@ fn a_team_finds_its_delays() {
     let mut lan = Lan::new();
     let (a, b) = (lan.add(&[0, 1, 2, 3], &[100; 4]), lan.add(&[0, 1, 2, 3], &[100; 4]));
     let delay = |lan: &mut Lan, member: usize, delay_us: u16| {
-        [a, b].map(|host| lan.delay(host, member, Duration::from_micros(delay_us.into())));
+        [a, b].into_iter().for_each(|host| lan.delay(host, member, Duration::from_micros(delay_us.into())));
     };
     (0..4).zip(DELAYS_US).for_each(|(member, delay_us)| delay(&mut lan, member, delay_us));
     let delays = |lan: &Lan| lan.hosts[a].stripe().peers[0].paths.iter().map(|path| path.delay_us).collect::<Vec<_>>();
