@@ -204,10 +204,14 @@ fn killed(network: &mut Network<'_>, name: &str) -> Result<Figure, Failure> {
 fn moves(network: &Network<'_>, name: &str) -> Result<Figure, Failure> {
     let mut learned = network.learned()?;
     let ends = network.plain_ends();
-    let for_a_while = |ends| stream::watch(ends, || Ok(thread::sleep(Duration::from_secs(3)))).map(drop);
+    let rest = |time: Duration| {
+        thread::sleep(time);
+        Ok(())
+    };
+    let for_a_while = |ends| stream::watch(ends, || rest(Duration::from_secs(3))).map(drop);
     // What was learned before is not known here: the first second teaches it.
     for ends in ends {
-        stream::watch(ends, || Ok(thread::sleep(Duration::from_millis(500))))?;
+        stream::watch(ends, || rest(Duration::from_millis(500)))?;
     }
     learned.moves()?;
     thread::scope(|scope| {
