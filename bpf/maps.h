@@ -88,6 +88,7 @@ struct stripe_state {
 	 * register in one turn of a loop makes the next turn another one, of a map nothing.
 	 */
 	__u64 best_ns;
+	__u32 best_shared;
 	__u32 chosen;
 	__u64 senders[MAX_MEMBERS];		 /* by place */
 	__u64 receivers[MAX_PEERS][MAX_MEMBERS]; /* by number and place among the peer's receivers */
@@ -99,6 +100,23 @@ struct {
 	__type(key, __u32);
 	__type(value, struct stripe_state);
 } stripe_state SEC(".maps");
+
+/* By slot. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PLAN_SLOTS);
+	__type(key, __u32);
+	__type(value, struct redundant_class);
+} redundant_classes SEC(".maps");
+
+/* By the address of a peer's team, and two zeros. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_STREAMS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u8[8]);
+	__type(value, struct redundant_stream);
+} redundant_streams SEC(".maps");
 
 static __always_inline struct tally *team_tally(void)
 {

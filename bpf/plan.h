@@ -8,9 +8,10 @@
 #ifndef NICTEAM_PLAN_H
 #define NICTEAM_PLAN_H
 
+#include <linux/bpf.h>
 #include <linux/types.h>
 
-#define LAYOUT_VERSION 7
+#define LAYOUT_VERSION 8
 
 #define MAX_MEMBERS 32
 #define MAX_BUCKETS 256
@@ -46,6 +47,7 @@ enum choose {
 #define BALANCE_COUNT 4	      /* bytes are counted by bucket */
 #define BALANCE_PUNT 8	      /* the stack's ARP goes to the control side */
 #define BALANCE_PUNT_ND 16    /* and its neighbour discovery */
+#define STRIPE_REDUNDANT 32   /* some frames to peers go twice; redundant.h */
 
 /* What the hash is made of; hash.h says how. */
 enum policy {
@@ -154,6 +156,9 @@ struct stripe_receiver {
 
 /* A peer in a plan; by slot and number. */
 struct stripe_peer {
+	__u64 system;	   /* which run of it (nicteam_wire::Hello::system) */
+	__u8 team[8];	   /* its team's address, and two zeros */
+	__u32 takes_rtags; /* frames may go to it twice */
 	__u32 paths_len; /* 0 to MAX_PATHS; 0: as any other host */
 	struct stripe_path paths[MAX_PATHS];
 	struct stripe_receiver receivers[MAX_MEMBERS];
@@ -178,6 +183,41 @@ struct stripe_entry {
 struct stripe_note {
 	__u32 sent;		  /* 1: some were striped to it */
 	__u32 heard[MAX_MEMBERS]; /* by its receivers' places: a bit for each place of ours that received their frames */
+};
+
+#define REDUNDANT_PORTS 16
+/* Peers that are remembered, of this plan and earlier ones. */
+#define MAX_STREAMS 256
+/* A power of two; numbers of a word, words of a stream. */
+#define REDUNDANT_BLOCK 64
+#define REDUNDANT_WORDS 64
+
+/* Which frames go twice, in the plan of a slot (STRIPE_REDUNDANT). */
+struct redundant_class {
+	__u64 dscp; /* a bit for each code point */
+	__u32 all;  /* whatever they are */
+	__u32 zero;
+	__u32 ports[REDUNDANT_PORTS]; /* protocol in the upper half, port; 0: none */
+};
+
+/* Which numbers of one block were received. */
+struct redundant_word {
+	__u64 block;
+	__u64 bits;
+};
+
+/* The tagged frames to and from a peer; by its team's address and two zeros. Outlives plans and processes. */
+struct redundant_stream {
+	struct bpf_spin_lock lock;
+	__u32 zero;
+	__u64 sent;	 /* frames that were numbered */
+	__u64 system;	 /* by which run of the peer the rest is */
+	__u64 passed_ns; /* when a frame was handed on last, by bpf_ktime_get_ns() */
+	__u64 newest;	 /* the highest number, extended; 0: none */
+	__u64 passed;
+	__u64 duplicates;
+	__u64 outside;
+	struct redundant_word words[REDUNDANT_WORDS];
 };
 
 /* Where a device is in its team. */
@@ -213,7 +253,9 @@ _Static_assert(__builtin_offsetof(struct plan, table) == 48, "as in layout.rs");
 _Static_assert(__builtin_offsetof(struct plan, members) == 304, "as in layout.rs");
 _Static_assert(sizeof(struct plan) == 2008, "as in layout.rs");
 _Static_assert(__builtin_offsetof(struct plan, queues) == 1976, "as in layout.rs");
-_Static_assert(sizeof(struct stripe_peer) == 900, "as in layout.rs");
+_Static_assert(sizeof(struct redundant_class) == 80, "as in streams.rs");
+_Static_assert(sizeof(struct redundant_stream) == 1088, "as in streams.rs");
+_Static_assert(sizeof(struct stripe_peer) == 920, "as in layout.rs");
 _Static_assert(sizeof(struct stripe_key) == 8, "as in layout.rs");
 _Static_assert(sizeof(struct stripe_entry) == 12, "as in layout.rs");
 _Static_assert(sizeof(struct stripe_note) == 132, "as in notes.rs");

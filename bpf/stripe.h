@@ -27,6 +27,8 @@
 /* What take_path() answers: the receiver's place in the upper bits, or nothing. */
 #define NO_PATH 0xffffffff
 #define PATH_RECEIVER_SHIFT 8
+/* All ends of a path. */
+#define BOTH_ENDS 2
 
 /* What a frame takes on the wire; a super-frame, all that it is cut into. */
 static __always_inline __u32 wire_bytes(struct __sk_buff *skb)
@@ -61,18 +63,20 @@ static __always_inline __u64 taken_until(__u64 taken, __u64 now, __u64 kilobits,
 }
 
 /*
- * The path to a peer by which the frame arrives first: place of our member, and of
- * the peer's; its ends are taken for as long as it takes on the wire. NO_PATH: there is none.
+ * The path to a peer by which the frame, and `more` bytes, arrives first: place of
+ * our member, and of the peer's; its ends are taken for as long as it takes on the wire. Beside a path
+ * that the frame takes already it is one that shares no end with it, else one of
+ * them. NO_PATH: there is none.
  *
  * A function of its own for the reason given at send_copy().
  */
-__attribute__((noinline)) __u32 take_path(struct __sk_buff *skb, __u32 slot, __u32 number)
+__attribute__((noinline)) __u32 take_path(struct __sk_buff *skb, __u32 slot, __u32 number, __u32 beside, __u32 more)
 {
 	const struct plan *plan = plan_in(slot);
 	__u32 key = (slot & (PLAN_SLOTS - 1)) * MAX_PEERS + (number & (MAX_PEERS - 1)), only = 0;
 	const struct stripe_peer *peer = bpf_map_lookup_elem(&stripe_peers, &key);
 	struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
-	__u64 kilobits = (__u64)wire_bytes(skb) * 8000, now = bpf_ktime_get_ns();
+	__u64 kilobits = (__u64)(wire_bytes(skb) + more) * 8000, now = bpf_ktime_get_ns();
 
 	if (!peer || !state || !peer->paths_len)
 		return NO_PATH;
@@ -81,7 +85,8 @@ __attribute__((noinline)) __u32 take_path(struct __sk_buff *skb, __u32 slot, __u
 
 	bpf_spin_lock(&state->lock);
 	first = ++state->turn % len;
-	state->best_ns = ~0ULL;
+	state->best_ns = 0;
+	state->best_shared = BOTH_ENDS;
 	state->chosen = NO_PATH;
 #pragma clang loop unroll(disable)
 	for (__u32 tried = 0; tried < MAX_PATHS; tried++) {
@@ -96,8 +101,12 @@ __attribute__((noinline)) __u32 take_path(struct __sk_buff *skb, __u32 slot, __u
 		__u64 start = later(now, later(senders[sender], receivers[receiver]));
 		__u64 through = start + kilobits / (path->rate_mbps ? path->rate_mbps : 1);
 		__u64 arrives = through + (__u64)path->delay_us * 1000;
+		__u32 shared = 0;
 
-		if (arrives < state->best_ns) {
+		if (beside != NO_PATH)
+			shared = (sender == (beside & 0xff)) + (receiver == beside >> PATH_RECEIVER_SHIFT);
+		if (shared < state->best_shared || (shared == state->best_shared && arrives < state->best_ns)) {
+			state->best_shared = shared;
 			state->best_ns = arrives;
 			state->chosen = receiver << PATH_RECEIVER_SHIFT | sender;
 		}

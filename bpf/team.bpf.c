@@ -13,6 +13,7 @@
 #include "lease.h"
 #include "maps.h"
 #include "plan.h"
+#include "redundant.h"
 #include "stripe.h"
 
 /* Beside a place: the frame itself goes there. */
@@ -170,6 +171,77 @@ __attribute__((noinline)) int send_to_all(struct __sk_buff *skb, __u32 slot, __u
 /* What send_striped() says of a frame that is like any other. */
 #define NOT_STRIPED -1
 
+/* Puts a tag and a path's addresses into a frame that has room for the tag; the member's interface index, or 0. */
+static __always_inline __u32 address_tagged(struct __sk_buff *skb, __u32 slot, const struct stripe_peer *peer,
+					    __u32 path, __u16 number)
+{
+	const struct plan_member *sender = &plan_in(slot)->members[bounded_place(path)];
+	struct tagged_head head = {.tag = bpf_htons(TYPE_RTAG), .sequence = bpf_htons(number)};
+
+	__builtin_memcpy(head.dst, peer->receivers[bounded_place(path >> PATH_RECEIVER_SHIFT)].mac, ETH_ALEN);
+	__builtin_memcpy(head.src, sender->path, ETH_ALEN);
+	return bpf_skb_store_bytes(skb, 0, &head, sizeof(head), 0) ? 0 : sender->ifindex;
+}
+
+/*
+ * Sends a frame by two paths to a peer, or by the only one, with a tag.
+ * NOT_STRIPED: it goes as others do. TC_ACT_OK: it is a super-frame, which goes on to the
+ * end behind the team device; on the way the kernel cuts it (punted_ingress).
+ *
+ * A function of its own, as send_copy().
+ */
+__attribute__((noinline)) int send_twice(struct __sk_buff *skb, __u32 slot, __u32 number)
+{
+	const struct stripe_peer *peer = peer_line(slot, number);
+
+	if (!peer || !peer->takes_rtags || !is_redundant(skb, slot))
+		return NOT_STRIPED;
+	if (skb->gso_size)
+		return TC_ACT_OK;
+	struct redundant_stream *stream = bpf_map_lookup_elem(&redundant_streams, peer->team);
+	__u32 last = take_path(skb, slot, number, NO_PATH, RTAG_LEN);
+
+	if (!stream || last == NO_PATH)
+		return NOT_STRIPED;
+	__u32 second = take_path(skb, slot, number, last, RTAG_LEN), ifindex, sent = 0;
+	__u16 sequence = next_number(stream);
+
+	note_sent(slot, number);
+	if (bpf_skb_change_head(skb, RTAG_LEN, 0))
+		return drop_unsent();
+	if (second != NO_PATH) {
+		ifindex = address_tagged(skb, slot, peer, last, sequence);
+		if (ifindex && !bpf_clone_redirect(skb, ifindex, 0)) {
+			count_sent(bounded_place(last), skb->len);
+			sent = 1;
+		} else if (ifindex) {
+			count_not_sent(bounded_place(last));
+		}
+		last = second;
+	}
+	ifindex = address_tagged(skb, slot, peer, last, sequence);
+	if (!ifindex)
+		return sent ? TC_ACT_SHOT : drop_unsent();
+	count_sent(bounded_place(last), skb->len);
+	return bpf_redirect(ifindex, 0);
+}
+
+/* Sends by the path to a peer by which the frame arrives first. */
+static __always_inline int send_once(struct __sk_buff *skb, const struct plan *plan, __u32 slot, __u32 number)
+{
+	__u32 path = take_path(skb, slot, number, NO_PATH, 0);
+
+	if (path == NO_PATH)
+		return NOT_STRIPED;
+	const struct plan_member *sender = &plan->members[bounded_place(path)];
+
+	if (!sender->ifindex || !address_path(skb, slot, number, path))
+		return drop_unsent();
+	note_sent(slot, number);
+	count_sent(bounded_place(path), skb->len);
+	return bpf_redirect(sender->ifindex, 0);
+}
+
 /* Sends by the path to a peer by which the frame arrives first, to groups by one member a segment. */
 static __always_inline int send_striped(struct __sk_buff *skb, const struct plan *plan, __u32 slot, int own)
 {
@@ -181,17 +253,18 @@ static __always_inline int send_striped(struct __sk_buff *skb, const struct plan
 	if (is_multicast(macs))
 		return send_to_all(skb, slot, plan->all);
 	const struct stripe_entry *peer = own ? peer_of(slot, macs) : 0;
-	__u32 path = peer ? take_path(skb, slot, peer->number) : NO_PATH;
 
-	if (path == NO_PATH)
+	if (!peer)
 		return NOT_STRIPED;
-	const struct plan_member *sender = &plan->members[bounded_place(path)];
+	__u32 number = peer->number;
 
-	if (!sender->ifindex || !address_path(skb, slot, peer->number, path))
-		return drop_unsent();
-	note_sent(slot, peer->number);
-	count_sent(bounded_place(path), skb->len);
-	return bpf_redirect(sender->ifindex, 0);
+	if (plan->balance & STRIPE_REDUNDANT) {
+		int action = send_twice(skb, slot, number);
+
+		if (action != NOT_STRIPED)
+			return action;
+	}
+	return send_once(skb, plan, slot, number);
 }
 
 /*
@@ -316,6 +389,21 @@ static __always_inline int take_own(struct __sk_buff *skb, const struct plan *pl
 	return !bpf_skb_store_bytes(skb, 0, plan->team, ETH_ALEN, 0);
 }
 
+/* Gives a frame with a redundancy tag to the team, if it is the first of two. */
+static __always_inline int deliver_once(struct __sk_buff *skb, __u32 slot, struct counters *sums)
+{
+	__u32 bytes = skb->len;
+	int found = take_once(skb, slot);
+
+	if (found == RECOVERED_OUTSIDE) {
+		sums->rx_drops++;
+		return TC_ACT_SHOT;
+	}
+	sums->rx_frames++;
+	sums->rx_bytes += bytes;
+	return found == RECOVERED_DUPLICATE ? TC_ACT_SHOT : bpf_redirect(control.team_ifindex, BPF_F_INGRESS);
+}
+
 /* On each member: what it receives. */
 SEC("tc")
 int member_ingress(struct __sk_buff *skb)
@@ -353,16 +441,37 @@ int member_ingress(struct __sk_buff *skb)
 		sums->rx_drops++;
 		return TC_ACT_SHOT;
 	}
+	if (with_stripe && flags & MEMBER_STRIPES && skb->protocol == bpf_htons(TYPE_RTAG))
+		return deliver_once(skb, slot, sums);
 	sums->rx_frames++;
 	sums->rx_bytes += skb->len;
 	return bpf_redirect(control.team_ifindex, BPF_F_INGRESS);
 }
 
-/* On the end behind the team device: what is punted has been seen by the control side. */
+/*
+ * On the end behind the team device: what is punted has been seen by the control
+ * side. Everything else was a super-frame that is to go twice, and was cut.
+ */
 SEC("tc")
 int punted_ingress(struct __sk_buff *skb)
 {
-	return TC_ACT_SHOT;
+	__u32 slot = active_slot();
+	const struct plan *plan = plan_in(slot);
+	__u8 copy[2 * ETH_ALEN];
+
+	if (!with_stripe || !(plan->balance & STRIPE_REDUNDANT) || is_resolution(skb))
+		return TC_ACT_SHOT;
+	const __u8 *macs = header(skb, 0, copy, sizeof(copy));
+	const struct stripe_entry *peer = macs ? peer_of(slot, macs) : 0;
+
+	if (!peer)
+		return drop_unsent();
+	__u32 number = peer->number;
+	int action = send_twice(skb, slot, number);
+
+	if (action == NOT_STRIPED || action == TC_ACT_OK) /* uncut: then it goes once */
+		action = send_once(skb, plan, slot, number);
+	return action == NOT_STRIPED ? drop_unsent() : action;
 }
 
 char _license[] SEC("license") = "Dual MIT/GPL";

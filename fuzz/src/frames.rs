@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use nicteam_team::lacp::{Lacp, LacpConfig, PortParams};
 use nicteam_team::{AggrLayers, Config, Duplex, HashPolicy, MemberId, MemberLink, Mode, Plan, PlanState, Time, hash};
-use nicteam_wire::{Arp, Frame, Hello, Mac, Ndisc, SlowPdu, Vlan, ethertype};
+use nicteam_wire::{Arp, Frame, Hello, Mac, Ndisc, Rtag, SlowPdu, Vlan, ethertype};
 
 /// Panics if something does not hold for these bytes; says whether they were taken.
 pub type Property = fn(&[u8]) -> bool;
@@ -17,6 +17,7 @@ pub const ALL: &[(&str, Property)] = &[
     ("ndisc", ndisc),
     ("lacp", lacp),
     ("hello", hello),
+    ("rtag", rtag),
     ("config", config),
     ("names", names),
 ];
@@ -61,6 +62,19 @@ fn reads_tags(policy: HashPolicy) -> bool {
 pub fn arp(bytes: &[u8]) -> bool {
     let Ok(arp) = Arp::decode(bytes) else { return false };
     assert_eq!(Arp::decode(&arp.encode()), Ok(arp));
+    true
+}
+
+/// A redundancy tag is refused or is the same after it was put in again, its
+/// reserved bytes aside, and the frame behind it is what it was.
+pub fn rtag(bytes: &[u8]) -> bool {
+    let Ok(frame) = Frame::parse(bytes) else { return false };
+    let Some(Ok((tag, inner))) = Rtag::take(&frame) else { return false };
+    let plain = [&bytes[..12], &bytes[12 + Rtag::LEN..]].concat();
+    let again = tag.put(&plain);
+    assert_eq!((&again[..14], &again[16..]), (&bytes[..14], &bytes[16..]));
+    let plain = Frame::parse(&plain).ok();
+    assert_eq!(plain.map(|plain| (plain.ethertype(), plain.payload())), Some((inner.ethertype(), inner.payload())));
     true
 }
 

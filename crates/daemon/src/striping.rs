@@ -1,8 +1,12 @@
 //! stripe at one moment, for those who look at it.
 
+use nicteam_dataplane::Dataplane;
 use nicteam_team::Team;
+use nicteam_team::stripe::redundant::StreamCounters;
 use nicteam_team::stripe::{Discovery, Neighbour, PathStatus};
 use serde::{Deserialize, Serialize};
+
+use crate::Error;
 
 /// A team that stripes, too, and the paths to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,6 +15,22 @@ pub struct PeerState {
     pub team: String,
     /// The paths that are used or tried, by our members' places.
     pub paths: Vec<PathState>,
+    /// Frames that went twice, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redundant: Option<RedundantState>,
+}
+
+/// Numbered frames to and from a peer (`redundant`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RedundantState {
+    /// Sent, each by two paths, or by the only one.
+    pub sent: u64,
+    /// Received and handed on.
+    pub received: u64,
+    /// Second copies that were dropped.
+    pub duplicates: u64,
+    /// Dropped because they came too late to tell whether they were second copies.
+    pub late: u64,
 }
 
 /// A way from a member of ours to one of a peer's.
@@ -28,9 +48,13 @@ pub struct PathState {
 
 impl PeerState {
     /// Those of a team; none if its mode is another one.
-    pub(crate) fn all(team: &Team) -> Vec<PeerState> {
+    pub(crate) fn all(team: &Team, dataplane: &dyn Dataplane) -> Result<Vec<PeerState>, Error> {
         let neighbours = team.discovery().map(Discovery::neighbours).into_iter().flatten();
-        neighbours.map(|neighbour| PeerState::of(neighbour, team)).collect()
+        let state = |neighbour: &Neighbour| {
+            let redundant = RedundantState::of(dataplane.stream(neighbour.team)?);
+            Ok(PeerState { redundant, ..PeerState::of(neighbour, team) })
+        };
+        neighbours.map(state).collect()
     }
 
     /// How many of the paths carry frames.
@@ -46,6 +70,16 @@ impl PeerState {
             let round_trip_us = path.round_trip.and_then(|time| u64::try_from(time.as_micros()).ok());
             Some(PathState { member: member.name.clone(), to: to.mac.to_string(), works: path.works, round_trip_us })
         };
-        PeerState { team: neighbour.team.to_string(), paths: neighbour.paths().filter_map(state).collect() }
+        let paths = neighbour.paths().filter_map(state).collect();
+        PeerState { team: neighbour.team.to_string(), paths, redundant: None }
+    }
+}
+
+impl RedundantState {
+    /// Nothing of a peer with whom there were none.
+    fn of(counters: StreamCounters) -> Option<RedundantState> {
+        let StreamCounters { sent, passed: received, duplicates, outside: late } = counters;
+        let any = counters != StreamCounters::default();
+        any.then_some(RedundantState { sent, received, duplicates, late })
     }
 }

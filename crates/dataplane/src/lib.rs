@@ -21,7 +21,9 @@ use std::time::Duration;
 use nicteam_sys::packet::Received;
 use nicteam_team::lacp::Answer;
 use nicteam_team::stripe::Note;
+use nicteam_team::stripe::redundant::StreamCounters;
 use nicteam_team::{Loads, MemberId, Plan};
+use nicteam_wire::Mac;
 
 pub use bpf::{BpfDataplane, DryRun};
 pub use device::TeamDevice;
@@ -162,6 +164,10 @@ pub trait Dataplane: Send {
 
     /// What the stack sent, by bucket, since the team began; of the plans that count.
     fn loads(&self) -> Result<Loads, Error>;
+
+    /// What was sent to a peer and received from it as numbered frames
+    /// (`redundant`), by the address of its team.
+    fn stream(&self, peer: Mac) -> Result<StreamCounters, Error>;
 
     /// What becomes readable when a frame was punted; none before the first
     /// plan that punts.

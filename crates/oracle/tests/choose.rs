@@ -300,7 +300,7 @@ fn seen_departures(departures: &Departures, place: usize, bytes: &[u8]) -> Sent 
 fn planned(plan: &Plan, frame: &Frame<'_>, state: &mut PlanState) -> u32 {
     match plan.choose(frame, state) {
         Action::Send(members) => members.bits(),
-        Action::Stripe { .. } | Action::Punt | Action::Drop => 0,
+        Action::Stripe { .. } | Action::Redundant { .. } | Action::Punt | Action::Drop => 0,
     }
 }
 

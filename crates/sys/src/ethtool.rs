@@ -67,6 +67,37 @@ impl Ethtool {
         settings.context(|| format!("set the speed of {device} to {speed_mbps} Mbit/s"))
     }
 
+    /// Lets a device take super-frames whole, or has the kernel cut them before
+    /// (`ETHTOOL_SFEATURES`, all its `tx-...-segmentation`). The stack makes them as before.
+    ///
+    /// # Errors
+    /// `ENODEV` if there is no such device, `EOPNOTSUPP` if the kernel has more
+    /// features than fit here.
+    pub fn set_segmentation(&self, device: &str, on: bool) -> Result<()> {
+        let what = || format!("have {device} {} super-frames", if on { "take" } else { "cut" });
+        let mut info = Count { command: ETHTOOL_GSSET_INFO, zero: 0, sets: 1 << ETH_SS_FEATURES, count: 0, end: 0 };
+        self.ask(device, &mut info).context(what)?;
+        if info.count as usize > MAX_FEATURES {
+            return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)).context(what);
+        }
+        let mut names = Box::new(Names {
+            command: ETHTOOL_GSTRINGS,
+            set: ETH_SS_FEATURES,
+            count: info.count,
+            names: [[0; FEATURE_NAME]; MAX_FEATURES],
+        });
+        self.ask(device, &mut *names).context(what)?;
+        let mut wish =
+            Wish { command: ETHTOOL_SFEATURES, words: info.count.div_ceil(32), wished: [[0; 2]; MAX_FEATURES / 32] };
+        for (number, _) in names.names.iter().enumerate().filter(|(_, name)| is_segmentation(name)) {
+            let [valid, requested] = &mut wish.wished[number / 32];
+            let bit = 1 << (number % 32);
+            *valid |= bit;
+            *requested |= if on { bit } else { 0 };
+        }
+        self.ask(device, &mut wish).context(what)
+    }
+
     /// First the kernel answers how long its sets of link modes are, as a
     /// negative number; asked with that number, it answers in full (Linux 6.1
     /// net/ethtool/ioctl.c, ethtool_get_link_ksettings).
@@ -102,7 +133,22 @@ impl Ethtool {
     }
 }
 
+/// True of a feature by which a device cuts super-frames; names end with zeros.
+fn is_segmentation(name: &[u8; FEATURE_NAME]) -> bool {
+    let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
+    name.starts_with(b"tx-")
+        && (name.ends_with(b"-segmentation") || name == b"tx-gso-list" || name == b"tx-gso-partial")
+}
+
 // Linux 6.1 include/uapi/linux/ethtool.h.
+const ETHTOOL_GSTRINGS: u32 = 0x1b;
+const ETHTOOL_GSSET_INFO: u32 = 0x37;
+const ETHTOOL_SFEATURES: u32 = 0x3b;
+const ETH_SS_FEATURES: u32 = 4;
+/// `ETH_GSTRING_LEN`.
+const FEATURE_NAME: usize = 32;
+/// Features that there is room for; Linux 6.18 has less than 70.
+const MAX_FEATURES: usize = 256;
 const ETHTOOL_GLINK: u32 = 0x0a;
 const ETHTOOL_GLINKSETTINGS: u32 = 0x4c;
 const ETHTOOL_SLINKSETTINGS: u32 = 0x4d;
@@ -127,6 +173,42 @@ struct Value {
 
 // SAFETY: two integers, as the kernel has them.
 unsafe impl Request for Value {}
+
+/// `struct ethtool_sset_info`, of one set.
+#[repr(C)]
+struct Count {
+    command: u32,
+    zero: u32,
+    sets: u64,
+    count: u32,
+    end: u32,
+}
+
+// SAFETY: integers, as the kernel has them; one set was asked for, so one count is written.
+unsafe impl Request for Count {}
+
+/// `struct ethtool_gstrings`.
+#[repr(C)]
+struct Names {
+    command: u32,
+    set: u32,
+    count: u32,
+    names: [[u8; FEATURE_NAME]; MAX_FEATURES],
+}
+
+// SAFETY: integers, as the kernel has them; that it knows no more was asked before.
+unsafe impl Request for Names {}
+
+/// `struct ethtool_sfeatures`: words of valid and of requested bits.
+#[repr(C)]
+struct Wish {
+    command: u32,
+    words: u32,
+    wished: [[u32; 2]; MAX_FEATURES / 32],
+}
+
+// SAFETY: integers, as the kernel has them; it reads `words` pairs and writes none.
+unsafe impl Request for Wish {}
 
 /// `struct ethtool_link_settings`, with the link modes behind it.
 #[repr(C)]

@@ -62,7 +62,7 @@ impl Listener {
         for option in [libc::PACKET_AUXDATA, libc::PACKET_IGNORE_OUTGOING] {
             packet::set(&listener.fd, libc::SOL_PACKET, option, &1).context(what)?;
         }
-        listener.attach(&filter(protocols)).context(what)?;
+        attach(&listener.fd, &filter(protocols, false)).context(what)?;
         packet::bind(&listener.fd, ifindex).context(what)?;
         if protocols.slow {
             listener.join(ifindex, libc::PACKET_MR_MULTICAST, SLOW_GROUP).context(what)?;
@@ -106,12 +106,6 @@ impl Listener {
         Ok(true)
     }
 
-    fn attach(&self, program: &[libc::sock_filter]) -> io::Result<()> {
-        // The kernel only reads the program, of at most 65,535 instructions.
-        let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_ptr().cast_mut() };
-        packet::set(&self.fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
-    }
-
     fn join(&self, ifindex: u32, kind: libc::c_int, group: [u8; 8]) -> io::Result<()> {
         let membership =
             libc::packet_mreq { mr_ifindex: ifindex as i32, mr_type: kind as u16, mr_alen: 6, mr_address: group };
@@ -123,6 +117,17 @@ impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
+}
+
+/// Lets a packet socket hear these protocols alone, of other hosts' frames, too.
+pub(crate) fn hear_only(fd: &OwnedFd, protocols: Protocols) -> io::Result<()> {
+    attach(fd, &filter(protocols, true))
+}
+
+fn attach(fd: &OwnedFd, program: &[libc::sock_filter]) -> io::Result<()> {
+    // The kernel only reads the program, of at most 65,535 instructions.
+    let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_ptr().cast_mut() };
+    packet::set(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
 }
 
 /// Puts a tag behind the addresses.
@@ -152,8 +157,12 @@ const OTHER_HOST: u32 = 3;
 const INNER_TAGS: u32 = 2;
 
 /// Tests, one after the other; a jump goes forward only, as the kernel demands.
-fn filter(protocols: Protocols) -> Vec<libc::sock_filter> {
-    let mut program = vec![load(libc::BPF_B, PACKET_TYPE), jump_if(OTHER_HOST, 0, 1), verdict(0)];
+/// `others`: frames for other hosts are heard, too.
+fn filter(protocols: Protocols, others: bool) -> Vec<libc::sock_filter> {
+    let mut program = Vec::new();
+    if !others {
+        program.extend([load(libc::BPF_B, PACKET_TYPE), jump_if(OTHER_HOST, 0, 1), verdict(0)]);
+    }
     for tags in 0..=INNER_TAGS {
         let ethertype = ETHERTYPE + tags * TAG as u32;
         program.push(load(libc::BPF_H, ethertype));

@@ -85,7 +85,24 @@ pub struct Outgoing {
     pub src: Option<[u8; 6]>,
     /// A destination address to write into it.
     pub dst: Option<[u8; 6]>,
+    /// What to put behind its addresses and the tag beside it, or to take away there.
+    pub shim: Shim,
 }
+
+/// Bytes between the addresses of a frame, with the tag beside it, and its EtherType.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shim {
+    /// As they are.
+    #[default]
+    Keep,
+    /// These are put in.
+    Put([u8; SHIM]),
+    /// The first [`SHIM`] of what is there are left out.
+    Take,
+}
+
+/// Bytes of a [`Shim`].
+pub const SHIM: usize = 6;
 
 /// What became of frames that were to be sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -118,8 +135,8 @@ const MACS: usize = 12;
 const HEADER: usize = 14;
 /// Bytes of a VLAN tag.
 const TAG: usize = 4;
-/// Bytes in front of the payload of an outgoing frame: offload header, addresses, tag.
-const HEAD: usize = OFFLOAD + MACS + TAG;
+/// Bytes in front of the payload of an outgoing frame: offload header, addresses, tag, shim.
+const HEAD: usize = OFFLOAD + MACS + TAG + SHIM;
 /// Bytes for one frame: the longest super-frame without BIG TCP
 /// (`GSO_LEGACY_MAX_SIZE` 65,536, Ethernet header, an inner tag) and its offload header.
 const SLOT: usize = 66 * 1024;
@@ -143,6 +160,12 @@ impl PacketSocket {
         bind(&socket.fd, ifindex).context(what)?;
         set_promiscuous(&socket.fd, ifindex).context(what)?;
         Ok(socket)
+    }
+
+    /// From now on it receives frames of these protocols alone, whosever they are,
+    /// of each at most the first [`crate::listen::LONGEST`] bytes.
+    pub fn hear_only(&self, protocols: crate::listen::Protocols) -> Result<()> {
+        crate::listen::hear_only(&self.fd, protocols).context(|| "filter what a packet socket hears".to_owned())
     }
 
     /// From now on the kernel notes when each frame arrived ([`Batch::arrived`]).
@@ -241,10 +264,12 @@ impl PacketSocket {
         let mut count = 0;
         for (outgoing, received) in chunk.iter().filter_map(|out| Some((out, batch.get(out.place)?))) {
             let head = outgoing.head(&received, &mut heads[count]);
-            iovecs[count] = [iovec(head), iovec(&received.bytes[MACS..])];
+            let rest = outgoing.rest(&received);
+            iovecs[count] = [iovec(head), iovec(rest)];
             headers[count].msg_hdr.msg_iov = iovecs[count].as_mut_ptr();
             headers[count].msg_hdr.msg_iovlen = 2;
-            lens[count] = received.bytes.len() as u64;
+            let tag = if received.tag.is_some() { TAG } else { 0 };
+            lens[count] = (head.len() - OFFLOAD - tag + rest.len()) as u64;
             count += 1;
         }
         let mut next = 0;
@@ -350,9 +375,9 @@ impl Offload {
     /// In `flags`: the checksum is still to be computed.
     pub const NEEDS_CHECKSUM: u8 = 1;
 
-    /// The same for a frame into whose Ethernet header a tag is put.
-    fn behind_tag(self) -> Offload {
-        let shift = |offset: u16, applies: bool| if applies { offset.saturating_add(TAG as u16) } else { offset };
+    /// The same for a frame whose Ethernet header is so many bytes longer.
+    fn moved(self, bytes: i16) -> Offload {
+        let shift = |offset: u16, applies: bool| if applies { offset.saturating_add_signed(bytes) } else { offset };
         Offload {
             hdr_len: shift(self.hdr_len, self.gso_type != 0),
             csum_start: shift(self.csum_start, self.flags & Offload::NEEDS_CHECKSUM != 0),
@@ -385,15 +410,28 @@ impl Offload {
 impl Outgoing {
     /// Writes what stands in front of the payload and returns the part in use.
     fn head<'a>(&self, received: &Received<'_>, head: &'a mut [u8; HEAD]) -> &'a [u8] {
-        let offload = if received.tag.is_some() { received.offload.behind_tag() } else { received.offload };
         let (dst, src) = received.bytes[..MACS].split_at(MACS / 2);
-        head[..OFFLOAD].copy_from_slice(&offload.to_bytes());
-        head[OFFLOAD..][..6].copy_from_slice(self.dst.as_ref().map_or(dst, |mac| mac));
-        head[OFFLOAD + 6..][..6].copy_from_slice(self.src.as_ref().map_or(src, |mac| mac));
-        let Some(tag) = received.tag else { return &head[..OFFLOAD + MACS] };
-        head[OFFLOAD + MACS..][..2].copy_from_slice(&tag.protocol.to_be_bytes());
-        head[OFFLOAD + MACS + 2..].copy_from_slice(&tag.tci.to_be_bytes());
-        head
+        let (dst, src) = (self.dst.as_ref().map_or(dst, |mac| mac), self.src.as_ref().map_or(src, |mac| mac));
+        let tag = received.tag.map(|tag| [tag.protocol.to_be_bytes(), tag.tci.to_be_bytes()]);
+        let tag = tag.as_ref().map_or(&[][..], |tag| tag.as_flattened());
+        let (shim, moved) = match &self.shim {
+            Shim::Keep => (&[][..], 0),
+            Shim::Put(bytes) => (&bytes[..], SHIM as i16),
+            Shim::Take => (&[][..], -(SHIM as i16)),
+        };
+        let offload = received.offload.moved(tag.len() as i16 + moved).to_bytes();
+        let mut len = 0;
+        for part in [&offload[..], dst, src, tag, shim] {
+            head[len..][..part.len()].copy_from_slice(part);
+            len += part.len();
+        }
+        &head[..len]
+    }
+
+    /// What follows it; nothing of a frame that ends within what is to be taken away.
+    fn rest<'a>(&self, received: &Received<'a>) -> &'a [u8] {
+        let taken = if self.shim == Shim::Take { SHIM } else { 0 };
+        received.bytes.get(MACS + taken..).unwrap_or_default()
     }
 }
 
@@ -486,7 +524,24 @@ mod tests {
 
     #[test]
     fn offsets_that_say_nothing_stay() {
-        assert_eq!(Offload::default().behind_tag(), Offload::default());
+        assert_eq!(Offload::default().moved(4), Offload::default());
+    }
+
+    #[test]
+    fn a_shim_is_put_behind_the_tag_and_taken_away_again() {
+        let (mut head, shim) = ([0; HEAD], [0xf1, 0xc1, 0, 0, 1, 2]);
+        let tagged = received(Some(Tag { protocol: 0x8100, tci: 5 }));
+        let put = Outgoing { shim: Shim::Put(shim), ..Outgoing::default() };
+        let bytes = [put.head(&tagged, &mut head), put.rest(&tagged)].concat();
+        let (offload, bytes) = bytes.split_first_chunk::<OFFLOAD>().unwrap();
+        assert_eq!(Offload::from_bytes(*offload), Offload { hdr_len: 64, csum_start: 44, ..OFFLOADED });
+        assert_eq!(bytes[12..], [0x81, 0, 0, 5, 0xf1, 0xc1, 0, 0, 1, 2, 0x08, 0, 0xaa, 0xbb]);
+
+        let received = Received { bytes: &bytes[4..], tag: None, offload: OFFLOADED.moved(6) };
+        let taken = Outgoing { shim: Shim::Take, ..Outgoing::default() };
+        let whole = [taken.head(&received, &mut head), taken.rest(&received)].concat();
+        assert_eq!(Offload::from_bytes(*whole.first_chunk().unwrap()), OFFLOADED);
+        assert_eq!(whole[OFFLOAD + MACS..], FRAME[MACS..]);
     }
 
     #[test]

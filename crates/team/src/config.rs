@@ -20,6 +20,7 @@ pub use options::{ConfigOption, Values, nearest};
 
 use std::collections::BTreeMap;
 
+use crate::stripe::redundant::Classes;
 use options::{DEFAULT_PACKETS_PER_SLAVE, OPTIONS};
 
 /// How a team spreads its frames (Linux `Documentation/networking/bonding.rst`, `mode`).
@@ -179,6 +180,8 @@ pub struct Config {
     pub stripe_rate_mbps: BTreeMap<String, u32>,
     /// stripe: between two probes of a path to a peer with traffic, milliseconds, 1 to 1000.
     pub stripe_interval_ms: u32,
+    /// stripe: what goes by two paths.
+    pub redundant: Classes,
     /// The options of 802.3ad.
     pub lacp: LacpOptions,
 }
@@ -209,6 +212,7 @@ impl Default for Config {
             rlb_ipv6: true,
             stripe_rate_mbps: BTreeMap::new(),
             stripe_interval_ms: stripe::DEFAULT_INTERVAL_MS,
+            redundant: Classes::default(),
             lacp: LacpOptions::default(),
         }
     }

@@ -29,6 +29,6 @@ pub use config::{
 pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};
 pub use control::{Group, Listen, Subnet, Traffic};
 pub use member::{MAX_MEMBERS, MemberId, MemberSet};
-pub use plan::{Action, Choose, MAX_BUCKETS, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict};
+pub use plan::{Action, Choose, Leg, MAX_BUCKETS, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict};
 pub use stripe::Stripe;
 pub use time::Time;

@@ -6,6 +6,7 @@ use nicteam_wire::{Frame, Mac, ethertype};
 
 use crate::balance::{self, Balance, Loads};
 use crate::hash;
+use crate::stripe::redundant::Streams;
 use crate::stripe::{self, Stripe, StripeState};
 use crate::{HashPolicy, MemberId, MemberSet, Time};
 
@@ -135,10 +136,30 @@ pub enum Action {
         /// The new destination: a member's of the peer.
         dst: Mac,
     },
+    /// Put a redundancy tag with this number into it, and send it twice.
+    Redundant {
+        /// The number.
+        sequence: u16,
+        /// By whom first.
+        first: Leg,
+        /// And then; nobody if there is one path.
+        second: Option<Leg>,
+    },
     /// Hand it to the control side instead, which answers it or sends it itself.
     Punt,
     /// Drop and count it.
     Drop,
+}
+
+/// A path that a frame takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leg {
+    /// The member.
+    pub member: MemberId,
+    /// The new source: its own address.
+    pub src: Mac,
+    /// The new destination: a member's of the peer.
+    pub dst: Mac,
 }
 
 /// What to do with a frame from a member.
@@ -153,6 +174,15 @@ pub enum Verdict {
         /// The destination.
         dst: Mac,
     },
+    /// The same, and without its redundancy tag.
+    Untagged {
+        /// The source.
+        src: Mac,
+        /// The destination.
+        dst: Mac,
+    },
+    /// The team has had it by another path: drop it.
+    Duplicate,
     /// It is the member's own: reserved link-local addresses (LACP, LLDP, STP)
     /// and, in stripe, hellos,
     /// for the control side and for programs that listen on the member.
@@ -174,6 +204,8 @@ pub struct PlanState {
     pub now: Time,
     /// Whose wires are taken how long, of stripe.
     pub stripe: StripeState,
+    /// Redundancy tags sent and received, of stripe.
+    pub streams: Streams,
     /// Bytes by bucket, of the plans that count them ([`Balance::counted`]).
     pub loads: Loads,
     /// State of the generator behind `packets_per_slave=0`.
@@ -187,6 +219,7 @@ impl PlanState {
             round_robin: 0,
             now: Time::ZERO,
             stripe: StripeState::default(),
+            streams: Streams::default(),
             loads: Loads::default(),
             random: seed,
         }
@@ -261,7 +294,20 @@ impl Plan {
         }
     }
 
-    /// What to do with a frame that `member` received.
+    /// What to do with a frame that `member` received. Of two with the same
+    /// redundancy tag the first is the team's ([`Verdict::Untagged`]).
+    pub fn receive_once(&self, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) -> Verdict {
+        let verdict = self.receive(member, frame);
+        let (Choose::Stripe(stripe), ethertype::RTAG) = (&self.choose, frame.ethertype()) else { return verdict };
+        let macs = match verdict {
+            Verdict::ToTeamAs { src, dst } => (src, dst),
+            Verdict::ToTeam => (frame.src(), frame.dst()),
+            _ => return verdict,
+        };
+        stripe::recover(stripe, frame, macs, state).unwrap_or(verdict)
+    }
+
+    /// The same, whatever redundancy tags say.
     pub fn receive(&self, member: MemberId, frame: &Frame<'_>) -> Verdict {
         if frame.dst().is_link_local() {
             return Verdict::ToMember;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use nicteam_team::lacp::{AdSelect, LacpRate};
+use nicteam_team::stripe::redundant::{Classes, Transport};
 use nicteam_team::{
     ActiveSlave, AggrLayers, ArpAllTargets, ArpMonitoring, ArpValidate, Config, ConfigError, ConfigOption, FailOverMac,
     HashPolicy, LacpOptions, MAX_QUEUE_ID, Mode, PrimaryReselect, Values,
@@ -403,6 +404,17 @@ fn queue_rates(queues: &BTreeMap<String, u16>) -> BTreeMap<String, u32> {
     queues.iter().map(|(device, queue)| (device.clone(), u32::from(*queue))).collect()
 }
 
+/// Classes of these numbers.
+fn any_classes(number: u32, ports: impl Iterator<Item = u16>) -> Classes {
+    let all = number.is_multiple_of(7);
+    let dscp = (0..number % 5).map(|n| ((number + 11 * n) % 64) as u8);
+    let transport = |port: u16| if port.is_multiple_of(2) { Transport::Tcp } else { Transport::Udp };
+    match all {
+        true => Classes { all, ..Classes::default() },
+        false => Classes { all, dscp: dscp.collect(), ports: ports.map(|port| (transport(port), port)).collect() },
+    }
+}
+
 fn any_config() -> impl Strategy<Value = Config> {
     let choices = (
         prop::sample::select(&Mode::ALL[..]),
@@ -435,6 +447,7 @@ fn any_config() -> impl Strategy<Value = Config> {
             prio: failover.3,
             active_slave: None,
             stripe_rate_mbps: queue_rates(&failover.4),
+            redundant: any_classes(counts.0, failover.4.values().copied()),
             queue_id: failover.4,
             stripe_interval_ms: 1 + times.1 % 1000,
             lp_interval_s: counts.3,

@@ -42,6 +42,8 @@ pub mod ethertype {
     pub const PRP: u16 = 0x88fb;
     /// Fibre Channel over Ethernet.
     pub const FCOE: u16 = 0x8906;
+    /// A redundancy tag (IEEE 802.1CB, 7.8).
+    pub const RTAG: u16 = 0xf1c1;
     /// A seamless-redundancy tag (IEC 62439-3).
     pub const HSR: u16 = 0x892f;
 }
@@ -143,6 +145,12 @@ impl<'a> Frame<'a> {
             frame.rest = &frame.rest[TAG..];
         }
         (frame, ids)
+    }
+
+    /// The frame without so many bytes behind its addresses; nothing if no EtherType is left.
+    pub(crate) fn without(self, bytes: usize) -> Option<Frame<'a>> {
+        let rest = self.rest.get(bytes..).filter(|rest| rest.len() >= HEADER - MACS)?;
+        Some(Frame { rest, wire_bytes: None, ..self })
     }
 
     /// The same frame with this tag beside it.

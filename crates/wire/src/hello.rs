@@ -26,6 +26,8 @@ pub struct Hello {
     /// Announcement: the next one follows within this time, milliseconds; a
     /// multiple of 100, at most 25,500. Otherwise 0.
     pub next_ms: u32,
+    /// True if it takes frames with a redundancy tag ([`crate::Rtag`]).
+    pub takes_rtags: bool,
     /// Announcement: all members; otherwise none. At most [`Hello::MAX_MEMBERS`].
     pub members: Vec<HelloMember>,
 }
@@ -71,7 +73,7 @@ impl Hello {
         bytes.extend_from_slice(&self.stamp.to_be_bytes());
         bytes.extend_from_slice(&self.team.0);
         let next = (self.next_ms / NEXT_UNIT_MS).min(u8::MAX.into());
-        bytes.extend_from_slice(&[0, next as u8]);
+        bytes.extend_from_slice(&[if self.takes_rtags { TAKES_RTAGS } else { 0 }, next as u8]);
         for member in members {
             bytes.extend_from_slice(&[member.place, u8::from(member.usable)]);
             bytes.extend_from_slice(&member.mac.0);
@@ -114,6 +116,7 @@ impl Hello {
             place: checked_place(place)?,
             stamp: number(head, 16),
             next_ms: u32::from(head[NEXT]) * NEXT_UNIT_MS,
+            takes_rtags: head[CAPABILITIES] & TAKES_RTAGS != 0,
             members,
         })
     }
@@ -174,6 +177,10 @@ const NEXT: usize = 31;
 const NEXT_UNIT_MS: u32 = 100;
 /// Bytes ahead of the members.
 const HEAD: usize = 32;
+/// Place of the capabilities.
+const CAPABILITIES: usize = 30;
+/// Among them.
+const TAKES_RTAGS: u8 = 1;
 /// Bytes of a member.
 const MEMBER: usize = 12;
 /// Bytes of the shortest Ethernet frame without its check sequence.
@@ -220,6 +227,7 @@ mod tests {
             place: 3,
             stamp: 0x1112_1314_1516_1718,
             next_ms: 1200,
+            takes_rtags: true,
             members: (0..3).map(member).collect(),
         }
     }
@@ -231,7 +239,7 @@ mod tests {
             3, 0x6e, 0x69, 0x63, 0, 1, 2, 0, 0, 0, 0, 3, 0x88, 0xb5, // to the group, from member 3
             1, 1, 3, 3, 0x0a, 0x0b, 0x0c, 0x0d, // version, kind, members, place, sequence
             1, 2, 3, 4, 5, 6, 7, 8, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, // system, stamp
-            2, 0, 0, 0, 0, 0xff, 0, 12, // team, reserved, the next within 1.2 s
+            2, 0, 0, 0, 0, 0xff, 1, 12, // team, capabilities, the next within 1.2 s
         ];
         assert_eq!(frame[..46], head);
         assert_eq!(frame[46..58], [0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]);

@@ -15,6 +15,7 @@ mod learning;
 mod mac;
 pub mod membership;
 mod ndisc;
+mod rtag;
 
 pub use arp::Arp;
 pub use ethernet::tagged;
@@ -24,3 +25,4 @@ pub use lacp::{LacpState, Lacpdu, Marker, MarkerKind, PortInfo, SLOW_PROTOCOLS, 
 pub use learning::learning_packet;
 pub use mac::{Mac, ParseMacError};
 pub use ndisc::{Ndisc, NdiscKind};
+pub use rtag::Rtag;

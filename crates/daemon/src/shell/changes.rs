@@ -75,8 +75,9 @@ impl Shell {
         if link.mtu != self.mtu {
             self.mtu = link.mtu;
             first.note(self.netlink.set_mtu(self.device.peer_index, link.mtu));
+            let mtu = self.member_mtu();
             for member in &self.members {
-                first.note(member.set_mtu(&mut self.netlink, link.mtu));
+                first.note(member.set_mtu(&mut self.netlink, mtu));
             }
         }
         if link.mac != self.mac.0 {

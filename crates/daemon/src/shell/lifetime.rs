@@ -46,7 +46,11 @@ impl Shell {
         let (Some(first), Some(smallest)) = (found.first(), smallest) else {
             return Err(Error::NoMembers(spec.name));
         };
-        let (mac, mtu) = (spec.mac.unwrap_or(first.original.mac), spec.mtu.unwrap_or(smallest));
+        let tag_bytes = spec.config.tag_bytes();
+        let mac = spec.mac.unwrap_or(first.original.mac);
+        let mtu = spec.mtu.unwrap_or(smallest.saturating_sub(tag_bytes));
+        // What an earlier process left to its members stays, too, if it is enough.
+        let room = found.iter().map(|candidate| candidate.link.mtu.saturating_sub(tag_bytes)).min();
         let clock = Clock::start();
         // A team has no members to make active yet.
         let wish = spec.config.active_slave.clone();
@@ -85,7 +89,7 @@ impl Shell {
             keeping,
             _lock,
         };
-        let resumed = if adopted { shell.resume(spec.mac, spec.mtu) } else { Ok(()) };
+        let resumed = if adopted { shell.resume(spec.mac, spec.mtu, room.filter(|_| tag_bytes > 0)) } else { Ok(()) };
         match resumed.and_then(|()| shell.populate(found, wish)) {
             Ok(()) => {
                 shell.note(Happened::Started { taken_over: adopted });
@@ -128,11 +132,11 @@ impl Shell {
 
     /// Goes on with the device of an earlier process: what the specification
     /// leaves open stays as it is.
-    fn resume(&mut self, mac: Option<Mac>, mtu: Option<u32>) -> Result<(), Error> {
+    fn resume(&mut self, mac: Option<Mac>, mtu: Option<u32>, room: Option<u32>) -> Result<(), Error> {
         let link = self.netlink.link_at(self.device.index)?;
         let link = link.ok_or_else(|| Error::DeviceGone(self.device.name.clone()))?;
         self.mac = mac.unwrap_or(Mac(link.mac));
-        self.mtu = mtu.unwrap_or(link.mtu);
+        self.mtu = mtu.unwrap_or(link.mtu.min(room.unwrap_or(u32::MAX)));
         if link.mac != self.mac.0 {
             self.netlink.set_mac(self.device.index, self.mac.0)?;
         }
@@ -153,6 +157,7 @@ impl Shell {
             .reduce(|a, b| (a.0.min(b.0), a.1.min(b.1)))
             .unwrap_or((65_536, 65_535));
         self.netlink.set_gso_max(self.device.index, size, segs)?;
+        self.cut_super_frames()?;
         let remembered = self.dataplane.remembered()?;
         self.team.begin_members();
         for candidate in found {
@@ -163,8 +168,8 @@ impl Shell {
             // Where it was, or frames would be lost while it moves in the plan in force.
             let before = self.keeping.as_ref().and_then(|keeping| keeping.place_of(&name));
             let id = before.or_else(|| self.team.next_place()).ok_or(TeamError::Full)?;
-            let (mac, own) = (self.mac_for(&candidate), candidate.original.mac);
-            let member = Member::enter(&mut self.netlink, candidate, id, &self.device.name, mac, self.mtu)?;
+            let (mac, own, mtu) = (self.mac_for(&candidate), candidate.original.mac, self.member_mtu());
+            let member = Member::enter(&mut self.netlink, candidate, id, &self.device.name, mac, mtu)?;
             let port = member.port.clone();
             self.members.push(member);
             self.dataplane.attach(&port)?;

@@ -19,7 +19,10 @@ impl Shell {
         }
         let wishes = config.active_slave.is_some();
         let before = self.shown_options();
+        let tag_bytes = self.team.config().tag_bytes();
         self.reconfigure(config)?;
+        let fitted = self.make_room(tag_bytes);
+        self.tell(fitted);
         let changed: Vec<OptionChange> = before
             .into_iter()
             .zip(self.shown_options())
@@ -105,8 +108,8 @@ impl Shell {
 
     /// Prepares a device and attaches it at a place; all or nothing.
     fn take_in(&mut self, candidate: Candidate, id: MemberId) -> Result<Port, Error> {
-        let mac = self.mac_for(&candidate);
-        let member = Member::enter(&mut self.netlink, candidate, id, &self.device.name, mac, self.mtu)?;
+        let (mac, mtu) = (self.mac_for(&candidate), self.member_mtu());
+        let member = Member::enter(&mut self.netlink, candidate, id, &self.device.name, mac, mtu)?;
         let port = member.port.clone();
         let filtered = if self.takes_all { member.take_all(&mut self.netlink, true) } else { Ok(()) };
         match filtered.and_then(|()| Ok(self.dataplane.attach(&port)?)) {

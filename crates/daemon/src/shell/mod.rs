@@ -5,6 +5,7 @@ mod ears;
 mod lifetime;
 mod linger;
 mod live;
+mod room;
 mod telling;
 
 use std::io::Read;

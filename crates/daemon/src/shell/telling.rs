@@ -121,7 +121,7 @@ impl Shell {
             options: self.shown_options().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
             active,
             lacp: Aggregation::of(&self.team, self.dataplane.answered()?),
-            peers: PeerState::all(&self.team),
+            peers: PeerState::all(&self.team, &*self.dataplane)?,
             dataplane: report.dataplane.to_string(),
             generation: plan.generation,
             uptime_ms: self.clock.now().as_nanos() / 1_000_000,

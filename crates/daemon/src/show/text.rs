@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use nicteam_team::Mode;
 
-use crate::{MemberState, TeamStatus};
+use crate::{MemberState, RedundantState, TeamStatus};
 
 /// Several lines that say how the team is, and what is wrong if something is.
 pub fn text(status: &TeamStatus) -> String {
@@ -67,6 +67,12 @@ fn peers(out: &mut String, status: &TeamStatus) -> fmt::Result {
         writeln!(out, "  peer       {}: {} of {} paths work", peer.team, peer.working(), peer.paths.len())?;
         for path in peer.paths.iter().filter(|path| !path.works) {
             writeln!(out, "             {} to {}: probes do not come back", path.member, path.to)?;
+        }
+        if let Some(RedundantState { sent, received, duplicates, late }) = &peer.redundant {
+            writeln!(
+                out,
+                "             redundant: {sent} frames sent, {received} received, {duplicates} duplicates eliminated, {late} too late"
+            )?;
         }
     }
     writeln!(out, "             hellos are not authenticated: whoever is on the segment may announce a team")

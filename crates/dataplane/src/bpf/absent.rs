@@ -2,7 +2,9 @@
 
 use nicteam_team::lacp::Answer;
 use nicteam_team::stripe::Note;
+use nicteam_team::stripe::redundant::StreamCounters;
 use nicteam_team::{Loads, MemberId, Plan};
+use nicteam_wire::Mac;
 
 use crate::{Counters, Dataplane, Error, Kind, Port, Remembered, TeamDevice};
 
@@ -93,6 +95,10 @@ impl Dataplane for BpfDataplane {
     }
 
     fn loads(&self) -> Result<Loads, Error> {
+        match *self {}
+    }
+
+    fn stream(&self, _: Mac) -> Result<StreamCounters, Error> {
         match *self {}
     }
 

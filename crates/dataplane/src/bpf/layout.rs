@@ -12,7 +12,7 @@ use super::object::Programs;
 use crate::{Error, Port};
 
 /// Raised by any change of this file.
-pub(super) const LAYOUT_VERSION: u32 = 7;
+pub(super) const LAYOUT_VERSION: u32 = 8;
 /// Bytes of a frame with a LACPDU, without check sequence.
 pub(super) const LACPDU_FRAME_LEN: usize = 124;
 /// Slots for plans; see [`super::slots`].
@@ -256,6 +256,8 @@ const BALANCE_DESTINATION: u32 = 2;
 const BALANCE_COUNT: u32 = 4;
 const BALANCE_PUNT: u32 = 8;
 const BALANCE_PUNT_ND: u32 = 16;
+/// `STRIPE_REDUNDANT`.
+const STRIPE_REDUNDANT: u32 = 32;
 
 impl Plan {
     /// What can execute it.
@@ -298,6 +300,7 @@ impl Plan {
             Choose::Stripe(stripe) => {
                 own.set_balance(&stripe.other)?;
                 own.choose = CHOOSE_STRIPE;
+                own.balance |= if stripe.redundant.is_off() { 0 } else { STRIPE_REDUNDANT };
                 own.all = stripe.group.bits();
                 own.team = padded(stripe.team);
             }

@@ -17,6 +17,7 @@ mod punted;
 mod run;
 mod slots;
 mod speech;
+mod streams;
 mod tc;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +27,9 @@ use std::time::Duration;
 
 use nicteam_team::lacp::Answer;
 use nicteam_team::stripe::Note;
+use nicteam_team::stripe::redundant::StreamCounters;
 use nicteam_team::{Choose, Loads, MemberId, Plan};
+use nicteam_wire::Mac;
 
 use crate::{Counters, Dataplane, Error, Kind, Port, Remembered, TeamDevice};
 use carrier::Carrier;
@@ -178,6 +181,9 @@ impl BpfDataplane {
             return Ok(());
         }
         self.object = Object::load(programs, Some(&self.object.maps))?;
+        if self.punted.is_some() {
+            tc::set_filter(self.device.peer_index, Point::Ingress, self.object.punted.as_fd())?;
+        }
         if self.deferred {
             return Ok(());
         }
@@ -261,16 +267,17 @@ impl Dataplane for BpfDataplane {
     }
 
     fn apply(&mut self, plan: &Plan) -> Result<(), Error> {
-        if plan.punts() && self.punted.is_none() {
-            self.punted = Some(Punted::open(self.device.peer_index, self.object.punted.as_fd())?);
-        }
         let stripes = matches!(plan.choose, Choose::Stripe(_));
+        let punts = plan.punts();
         let peers = match &plan.choose {
             Choose::Stripe(stripe) => Peers::new(stripe),
             _ => Peers::default(),
         };
         let plan = layout::Plan::new(plan, self.ports.values())?;
         self.extend(plan.programs())?;
+        if punts && self.punted.is_none() {
+            self.punted = Some(Punted::open(self.device.peer_index, self.object.punted.as_fd())?);
+        }
         self.was_silent |= self.lease.renew();
         self.notes.leave(self.slots.active(), self.slots.peers());
         self.slots.install_with(&self.object.maps, plan, peers)?;
@@ -338,6 +345,10 @@ impl Dataplane for BpfDataplane {
 
     fn loads(&self) -> Result<Loads, Error> {
         self.object.maps.loads()
+    }
+
+    fn stream(&self, peer: Mac) -> Result<StreamCounters, Error> {
+        self.object.maps.stream(peer)
     }
 
     fn punts(&self) -> Option<BorrowedFd<'_>> {

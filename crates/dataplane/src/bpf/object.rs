@@ -1,18 +1,21 @@
 //! A team's programs and maps: loading them, finding those of a predecessor.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd};
 
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, ObjectBuilder, OpenObject, ProgramHandle};
 use nicteam_team::stripe::MAX_PEERS;
+use nicteam_team::stripe::redundant::StreamCounters;
+use nicteam_wire::Mac;
 
-use super::layout::{Answer, Control, Counters, LAYOUT_VERSION, Loads, Place, Plain, Plan, Tally};
+use super::layout::{Answer, Control, Counters, LAYOUT_VERSION, Loads, Place, Plain, Plan, Tally, padded};
 use super::lease::Lease;
 use super::notes::Notes;
 use super::peers::{Entry, Key, PeerLine};
 use super::speech::attempt;
+use super::streams::{Class, MAX_STREAMS, Stream};
 use super::tc::{self, Point};
 use crate::Error;
 
@@ -63,6 +66,8 @@ pub(super) struct Maps {
     stripe_index: MapHandle,
     stripe_state: MapHandle,
     stripe_notes: MapHandle,
+    redundant_classes: MapHandle,
+    redundant_streams: MapHandle,
 }
 
 impl Object {
@@ -205,25 +210,27 @@ impl Maps {
             stripe_index: map("stripe_index")?,
             stripe_state: map("stripe_state")?,
             stripe_notes: map(".data.notes")?,
+            redundant_classes: map("redundant_classes")?,
+            redundant_streams: map("redundant_streams")?,
         })
     }
 
-    fn all(&self) -> [&MapHandle; 12] {
-        let Maps { control, plans, places, counters, tally, loads, lease, answers, .. } = self;
-        let Maps { stripe_peers, stripe_index, stripe_state, stripe_notes, .. } = self;
+    fn all(&self) -> [&MapHandle; 14] {
         [
-            control,
-            plans,
-            places,
-            counters,
-            tally,
-            loads,
-            lease,
-            answers,
-            stripe_peers,
-            stripe_index,
-            stripe_state,
-            stripe_notes,
+            &self.control,
+            &self.plans,
+            &self.places,
+            &self.counters,
+            &self.tally,
+            &self.loads,
+            &self.lease,
+            &self.answers,
+            &self.stripe_peers,
+            &self.stripe_index,
+            &self.stripe_state,
+            &self.stripe_notes,
+            &self.redundant_classes,
+            &self.redundant_streams,
         ]
     }
 
@@ -317,6 +324,36 @@ impl Maps {
     /// Forgets an address in a slot.
     pub(super) fn remove_address(&self, key: &Key) -> Result<(), Error> {
         attempt(|| "forget an address of a peer".to_owned(), || self.stripe_index.delete(key.bytes()))
+    }
+
+    /// Says in a slot what goes twice.
+    pub(super) fn set_class(&self, slot: u32, class: &Class) -> Result<(), Error> {
+        write(&self.redundant_classes, slot, class)
+    }
+
+    /// Remembers these peers' streams, old and new ones. Others are forgotten only when there is no room.
+    pub(super) fn keep_streams(&self, peers: impl Iterator<Item = Mac>) -> Result<(), Error> {
+        let wanted: BTreeSet<[u8; 8]> = peers.map(padded).collect();
+        let known: BTreeSet<Vec<u8>> = self.redundant_streams.keys().collect();
+        let new: Vec<&[u8; 8]> = wanted.iter().filter(|peer| !known.contains(&peer[..])).collect();
+        let room = MAX_STREAMS.saturating_sub(known.len());
+        let unwanted = known.iter().filter(|peer| !wanted.iter().any(|wanted| wanted[..] == peer[..]));
+        for peer in unwanted.take(new.len().saturating_sub(room)) {
+            attempt(|| "forget a stream".to_owned(), || self.redundant_streams.delete(peer))?;
+        }
+        new.into_iter().try_for_each(|peer| {
+            let stream = Stream::default();
+            let add = || self.redundant_streams.update(peer, stream.bytes(), MapFlags::NO_EXIST);
+            attempt(|| "remember a stream".to_owned(), add)
+        })
+    }
+
+    /// What was sent to a peer and received from it, as numbered frames.
+    pub(super) fn stream(&self, peer: Mac) -> Result<StreamCounters, Error> {
+        let map = &self.redundant_streams;
+        let bytes = attempt(|| reading(map), || map.lookup(&padded(peer), MapFlags::ANY))?;
+        let Some(bytes) = bytes else { return Ok(StreamCounters::default()) };
+        Ok(Stream::from_bytes(&bytes).ok_or_else(|| unexpected(map))?.counters())
     }
 
     /// All addresses of peers, by slot.

@@ -5,6 +5,7 @@ use nicteam_team::{MAX_MEMBERS, Stripe};
 use nicteam_wire::Mac;
 
 use super::layout::{Plain, padded};
+use super::streams::Class;
 
 /// `struct stripe_path`.
 #[repr(C)]
@@ -28,6 +29,9 @@ struct Receiver {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PeerLine {
+    system: u64,
+    team: [u8; 8],
+    takes_rtags: u32,
     paths_len: u32,
     paths: [Path; MAX_PATHS],
     receivers: [Receiver; MAX_MEMBERS],
@@ -57,7 +61,7 @@ const NO_RECEIVER: u8 = 0xff;
 
 const _: () = {
     assert!(MAX_PEERS == 64 && MAX_PATHS == 64);
-    assert!(size_of::<PeerLine>() == 900);
+    assert!(size_of::<PeerLine>() == 920);
     assert!(size_of::<Key>() == 8);
     assert!(size_of::<Entry>() == 12);
 };
@@ -79,7 +83,14 @@ impl Key {
 
 impl Default for PeerLine {
     fn default() -> PeerLine {
-        PeerLine { paths_len: 0, paths: [Path::default(); MAX_PATHS], receivers: [Receiver::default(); MAX_MEMBERS] }
+        PeerLine {
+            system: 0,
+            team: [0; 8],
+            takes_rtags: 0,
+            paths_len: 0,
+            paths: [Path::default(); MAX_PATHS],
+            receivers: [Receiver::default(); MAX_MEMBERS],
+        }
     }
 }
 
@@ -88,23 +99,38 @@ impl Default for PeerLine {
 pub(super) struct Peers {
     /// By number.
     pub lines: Vec<PeerLine>,
+    /// What goes to them twice.
+    pub class: Class,
     /// The team's address and the receivers', by number.
     addresses: Vec<(Mac, Vec<Mac>)>,
+    /// Those of members that receive nothing now, by number.
+    lost: Vec<Vec<Mac>>,
 }
 
 impl Peers {
     /// Of this plan.
     pub(super) fn new(stripe: &Stripe) -> Peers {
-        let peers = stripe.peers.iter().take(MAX_PEERS);
-        let (lines, addresses) = peers.map(|peer| (line(stripe, peer), (peer.team, addresses(peer)))).unzip();
-        Peers { lines, addresses }
+        let peers = || stripe.peers.iter().take(MAX_PEERS);
+        let receivers = |peer: &Peer| peer.receivers.iter().map(|receiver| receiver.mac).collect();
+        Peers {
+            lines: peers().map(|peer| line(stripe, peer)).collect(),
+            class: Class::new(&stripe.redundant),
+            addresses: peers().map(|peer| (peer.team, receivers(peer))).collect(),
+            lost: peers().map(|peer| peer.lost.clone()).collect(),
+        }
+    }
+
+    /// The addresses of their teams.
+    pub(super) fn teams(&self) -> impl Iterator<Item = Mac> + '_ {
+        self.addresses.iter().map(|(team, _)| *team)
     }
 
     /// What the index says of them in a slot. An address that two have is the first one's.
     pub(super) fn index(&self, slot: u32) -> Vec<(Key, Entry)> {
         let mut index: Vec<(Key, Entry)> = Vec::new();
-        for (number, (team, receivers)) in self.addresses.iter().enumerate() {
-            for (mac, receiver) in receivers.iter().zip(0..).chain([(team, NO_RECEIVER)]) {
+        for (number, ((team, receivers), lost)) in self.addresses.iter().zip(&self.lost).enumerate() {
+            let none = std::iter::once(team).chain(lost).map(|mac| (mac, NO_RECEIVER));
+            for (mac, receiver) in receivers.iter().zip(0..).chain(none) {
                 let key = Key { mac: mac.0, slot: slot as u16 };
                 if !index.iter().any(|(other, _)| *other == key) {
                     index.push((key, Entry { number: number as u32, team: team.0, receiver, zero: 0 }));
@@ -120,12 +146,9 @@ impl Peers {
     }
 }
 
-fn addresses(peer: &Peer) -> Vec<Mac> {
-    peer.receivers.iter().map(|receiver| receiver.mac).collect()
-}
-
 fn line(stripe: &Stripe, peer: &Peer) -> PeerLine {
-    let mut line = PeerLine::default();
+    let (system, team, takes_rtags) = (peer.system, padded(peer.team), peer.takes_rtags.into());
+    let mut line = PeerLine { system, team, takes_rtags, ..PeerLine::default() };
     for (own, receiver) in line.receivers.iter_mut().zip(&peer.receivers) {
         *own = Receiver { mac: padded(receiver.mac), rate_mbps: receiver.rate_mbps };
     }

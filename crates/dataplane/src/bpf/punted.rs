@@ -3,6 +3,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd};
 
+use nicteam_sys::listen::Protocols;
 use nicteam_sys::packet::{Batch, PacketSocket};
 
 use super::tc::{self, Point};
@@ -20,7 +21,10 @@ impl Punted {
         // A packet socket sees a frame before the filter drops it.
         tc::add_clsact(index)?;
         tc::set_filter(index, Point::Ingress, program)?;
-        Ok(Punted { socket: PacketSocket::open(index)?, batch: Batch::new() })
+        let socket = PacketSocket::open(index)?;
+        // Super-frames that are to go twice come here, too, cut.
+        socket.hear_only(Protocols { arp: true, neighbours: true, ..Protocols::default() })?;
+        Ok(Punted { socket, batch: Batch::new() })
     }
 
     /// The frames that have arrived.

@@ -91,6 +91,8 @@ impl Slots {
     /// Writes the peers of a slot that nobody reads.
     fn set_peers(&mut self, maps: &Maps, slot: u32, peers: &Peers) -> Result<(), Error> {
         self.indexed.remove(&slot).unwrap_or_default().iter().try_for_each(|key| maps.remove_address(key))?;
+        maps.keep_streams(peers.teams())?;
+        maps.set_class(slot, &peers.class)?;
         for (number, line) in peers.lines.iter().enumerate() {
             maps.set_peer(slot, number as u32, line)?;
         }

@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nicteam_sys::packet::{BATCH, Batch, Outgoing, Received, Sent};
-use nicteam_team::{Action, Choose, MAX_MEMBERS, MemberId, MemberSet, Plan, Time, Verdict};
-use nicteam_wire::{Frame, Hello, Mac, Vlan};
+use nicteam_sys::packet::{BATCH, Batch, Outgoing, Received, Sent, Shim};
+use nicteam_team::{Action, Choose, Leg, MAX_MEMBERS, MemberId, MemberSet, Plan, Time, Verdict};
+use nicteam_wire::{Frame, Hello, Rtag, Vlan};
 
 use super::table::{Shared, Source, Table};
 use crate::with_tag;
@@ -105,7 +105,16 @@ impl Mover {
                 Action::Send(members) => self.queues.push(place, members, table),
                 Action::Stripe { member, src, dst } => {
                     shared.notes().sent(dst);
-                    self.queues.push_as(place, member, (src, dst), table)
+                    self.queues.push_leg(place, Leg { member, src, dst }, Shim::Keep, table)
+                }
+                Action::Redundant { sequence, first, second } => {
+                    shared.notes().sent(first.dst);
+                    // Both would carry the same tag in every packet that a super-frame is cut into.
+                    let tagged = self.batch.get(place).is_some_and(|received| received.offload.gso_type == 0);
+                    let shim = if tagged { Shim::Put(Rtag { sequence }.encode()) } else { Shim::Keep };
+                    let legs = [Some(first), second.filter(|_| tagged)];
+                    let mut queue = |leg: Leg| self.queues.push_leg(place, leg, shim, table);
+                    legs.into_iter().flatten().fold(false, |queued, leg| queue(leg) | queued)
                 }
                 Action::Punt => shared.punt(&with_tag(&received)),
                 Action::Drop => false,
@@ -127,12 +136,26 @@ impl Mover {
         // A batch that the system refuses is empty; the next event tries again.
         let _ = member.socket.receive(&mut self.batch);
         let mut drops = self.batch.unusable();
+        let (mut duplicates, mut duplicate_bytes) = (0, 0);
+        let mut state = shared.state();
+        state.now = Time::ZERO + self.started.elapsed();
         for (place, received) in self.batch.frames().enumerate() {
             let frame = view(&received);
-            match frame.map_or(Verdict::Drop, |frame| table.plan.receive(id, &frame)) {
+            match frame.map_or(Verdict::Drop, |frame| table.plan.receive_once(id, &frame, &mut state)) {
                 Verdict::ToTeamAs { src, dst } => {
                     note(shared, table, id, frame);
-                    self.queues.to_stack.push(Outgoing { place, src: Some(src.0), dst: Some(dst.0) });
+                    let (src, dst) = (Some(src.0), Some(dst.0));
+                    self.queues.to_stack.push(Outgoing { place, src, dst, shim: Shim::Keep });
+                }
+                Verdict::Untagged { src, dst } => {
+                    note(shared, table, id, frame);
+                    let (src, dst) = (Some(src.0), Some(dst.0));
+                    self.queues.to_stack.push(Outgoing { place, src, dst, shim: Shim::Take });
+                }
+                Verdict::Duplicate => {
+                    note(shared, table, id, frame);
+                    duplicates += 1;
+                    duplicate_bytes += received.bytes.len() as u64;
                 }
                 Verdict::ToTeam => {
                     note(shared, table, id, frame);
@@ -148,8 +171,10 @@ impl Mover {
                 Verdict::Drop => drops += 1,
             }
         }
+        drop(state);
         let sent = shared.stack.send(&self.batch, &self.queues.to_stack);
-        member.count_received(Sent { drops: sent.drops + drops, ..sent });
+        let (frames, bytes) = (sent.frames + duplicates, sent.bytes + duplicate_bytes);
+        member.count_received(Sent { frames, bytes, drops: sent.drops + drops });
         self.queues.to_stack.clear();
         is_large(&self.batch)
     }
@@ -175,12 +200,13 @@ impl Queues {
         queued
     }
 
-    /// Queues a frame for this member, with these addresses; false if it is not attached.
-    fn push_as(&mut self, place: usize, id: MemberId, (src, dst): (Mac, Mac), table: &Table) -> bool {
+    /// Queues a frame for a path's member, with its addresses; false if the member is not attached.
+    fn push_leg(&mut self, place: usize, leg: Leg, shim: Shim, table: &Table) -> bool {
+        let Leg { member: id, src, dst } = leg;
         if table.member(id).is_none() {
             return false;
         }
-        self.by_member[id.index()].push(Outgoing { place, src: Some(src.0), dst: Some(dst.0) });
+        self.by_member[id.index()].push(Outgoing { place, src: Some(src.0), dst: Some(dst.0), shim });
         self.waiting.insert(id);
         true
     }
@@ -211,7 +237,7 @@ fn note(shared: &Shared, table: &Table, id: MemberId, frame: Option<Frame<'_>>) 
 /// A frame with what the plan writes into those that this member sends.
 fn outgoing(place: usize, plan: &Plan, id: MemberId) -> Outgoing {
     let rewrite = plan.member(id).map(|line| line.rewrite).unwrap_or_default();
-    Outgoing { place, src: rewrite.src.map(|mac| mac.0), dst: rewrite.dst.map(|mac| mac.0) }
+    Outgoing { place, src: rewrite.src.map(|mac| mac.0), dst: rewrite.dst.map(|mac| mac.0), shim: Shim::Keep }
 }
 
 fn is_large(batch: &Batch) -> bool {

@@ -26,7 +26,9 @@ use nicteam_sys::packet::PacketSocket;
 use nicteam_sys::{Context, nft};
 use nicteam_team::lacp::Answer;
 use nicteam_team::stripe::Note;
+use nicteam_team::stripe::redundant::StreamCounters;
 use nicteam_team::{Loads, MemberId, Plan};
+use nicteam_wire::Mac;
 use nix::errno::Errno;
 
 use crate::{Counters, Dataplane, Error, Kind, Port, Remembered, TeamDevice};
@@ -161,6 +163,10 @@ impl Dataplane for PacketDataplane {
 
     fn loads(&self) -> Result<Loads, Error> {
         Ok(self.shared.state().loads.clone())
+    }
+
+    fn stream(&self, peer: Mac) -> Result<StreamCounters, Error> {
+        Ok(self.shared.state().streams.counters(peer))
     }
 
     fn punts(&self) -> Option<BorrowedFd<'_>> {

@@ -10,6 +10,7 @@ use nicteam_wire::Mac;
 pub mod bench;
 pub mod frames;
 pub mod hosts;
+pub mod striping;
 pub mod tunnels;
 
 /// True if the test may make networks, and eBPF is allowed and was built; else

@@ -29,12 +29,14 @@ impl Teams {
         for (name, value) in &team.options {
             config.set(name, value)?;
         }
+        // What the cables carry, less room for a tag.
+        let mtu = team.mtu.saturating_sub(config.tag_bytes());
         let spec = TeamSpec {
             name: team.device.clone(),
             config,
             members: team.members.clone(),
             mac: team.mac.as_deref().map(str::parse).transpose()?,
-            mtu: Some(team.mtu),
+            mtu: Some(mtu),
             dataplane: match team.dataplane.as_deref() {
                 None => Choice::Auto,
                 Some("bpf") => Choice::Force(Kind::Bpf),

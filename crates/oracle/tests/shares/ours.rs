@@ -92,7 +92,7 @@ impl Ours {
                 self.drain();
             }
             // Stripe is not among the modes compared.
-            Action::Stripe { .. } | Action::Drop => {}
+            Action::Stripe { .. } | Action::Redundant { .. } | Action::Drop => {}
         }
     }
 
@@ -180,7 +180,7 @@ impl Subject for Ours {
                 let bytes = [&team.0[..], &bytes[6..]].concat();
                 self.deliver(&Frame::parse(&bytes).unwrap());
             }
-            Verdict::ToMember | Verdict::Echo | Verdict::Drop => {}
+            Verdict::Untagged { .. } | Verdict::Duplicate | Verdict::ToMember | Verdict::Echo | Verdict::Drop => {}
         }
         Ok(())
     }

@@ -105,7 +105,7 @@ const PACKETS_PER_SLAVE: Values =
     Values::Number { max: 65_535, words: &[("default", DEFAULT_PACKETS_PER_SLAVE), ("maxval", 65_535)] };
 
 /// Every option; `mode` first, because others depend on it.
-pub(super) static OPTIONS: [ConfigOption; 43] = [
+pub(super) static OPTIONS: [ConfigOption; 44] = [
     ConfigOption {
         name: "mode",
         doc: "how frames are spread over the members",
@@ -237,6 +237,7 @@ pub(super) static OPTIONS: [ConfigOption; 43] = [
     lacp::LACP_LEASE,
     stripe::STRIPE_RATE,
     stripe::STRIPE_INTERVAL,
+    stripe::REDUNDANT,
 ];
 
 /// Names in a sentence. A name with a comma in it stands in backticks.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use nicteam_wire::Rtag;
+
 use super::options::{device, digits, number};
 use super::{Config, ConfigError, ConfigOption, Mode, Values};
 
@@ -9,6 +11,12 @@ impl Config {
     /// What this member carries, Mbit/s, if it was said.
     pub fn stripe_rate_of(&self, device: &str) -> Option<u32> {
         self.stripe_rate_mbps.get(device).copied()
+    }
+
+    /// Bytes by which the frames of a member may be longer than the team's MTU
+    /// says: what a redundancy tag takes, where there may be one.
+    pub fn tag_bytes(&self) -> u32 {
+        if self.redundant.is_off() { 0 } else { Rtag::LEN as u32 }
     }
 }
 
@@ -44,8 +52,32 @@ pub(super) const STRIPE_INTERVAL: ConfigOption = ConfigOption {
     set: |config, text| number("stripe_interval", INTERVAL, text).map(|n| config.stripe_interval_ms = n),
 };
 
+/// `redundant`.
+pub(super) const REDUNDANT: ConfigOption = ConfigOption {
+    name: "redundant",
+    doc: "stripe: what goes by two paths, each frame numbered; the team's MTU is 6 bytes less with it",
+    values: CLASSES,
+    get: |config| config.redundant.to_string(),
+    set: |config, text| {
+        let refused =
+            |_| ConfigError::BadValue { option: "redundant", value: text.to_owned(), expected: CLASSES.to_string() };
+        text.parse().map(|classes| config.redundant = classes).map_err(refused)
+    },
+};
+
+const CLASSES: Values = Values::Text {
+    takes: "off, all, or code points (0 to 63) and at most 16 ports (1 to 65535) as in `dscp:46,udp:4789,tcp:22`",
+    example: "dscp:46,udp:4789",
+};
+
 /// Refuses what would have no effect.
 pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
+    if config.mode != Mode::Stripe && !config.redundant.is_off() {
+        return Err(ConfigError::Conflict(format!(
+            "`redundant {}` works in mode stripe alone; the mode is {}",
+            config.redundant, config.mode
+        )));
+    }
     match config.stripe_rate_mbps.first_key_value() {
         Some((device, rate)) if config.mode != Mode::Stripe => Err(ConfigError::Conflict(format!(
             "`stripe_rate {device}:{rate}` works in mode stripe alone; the mode is {}",

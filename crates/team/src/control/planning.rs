@@ -95,7 +95,8 @@ fn choose(facts: &Facts<'_>) -> Choose {
         Mode::Stripe => active.map_or(Choose::Nobody, |active| {
             let (senders, peers) = discovery.map(|of| (of.senders(), of.peers())).unwrap_or_default();
             let other = balancer.choose(config, team, active);
-            Choose::Stripe(Stripe { team, senders, peers, group: MemberSet::one(active), other })
+            let redundant = config.redundant.clone();
+            Choose::Stripe(Stripe { team, senders, peers, group: MemberSet::one(active), redundant, other })
         }),
     }
 }

@@ -307,7 +307,8 @@ impl Discovery {
         self.sequence = self.sequence.wrapping_add(1);
         let (system, sequence, team) = (self.system, self.sequence, self.team);
         let place = member.index() as u8;
-        Hello { kind, system, sequence, team, place, stamp, next_ms: 0, members: Vec::new() }
+        let (takes_rtags, members) = (true, Vec::new());
+        Hello { kind, system, sequence, team, place, stamp, next_ms: 0, takes_rtags, members }
     }
 
     fn say(&mut self, member: MemberId, dst: Mac, hello: Hello) {

@@ -21,19 +21,21 @@ mod notes;
 mod pace;
 mod paths;
 mod probing;
+pub mod redundant;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nicteam_wire::{Frame, Hello, Mac};
+use nicteam_wire::{Frame, Hello, Mac, Rtag};
 
 pub use discovery::{Discovery, Own};
 pub use neighbour::{Neighbour, PathStatus};
 pub use notes::{Note, Notes};
 
 use crate::balance::{self, Balance};
-use crate::plan::{Action, PlanState, Verdict};
+use crate::plan::{Action, Leg, PlanState, Verdict};
 use crate::{MAX_MEMBERS, MemberId, MemberSet, Time};
+use redundant::{Classes, Recovered};
 
 /// The most paths to one peer.
 pub const MAX_PATHS: usize = 64;
@@ -51,6 +53,8 @@ pub struct Stripe {
     pub peers: Vec<Peer>,
     /// Group-addressed frames: one member of each segment; at least one.
     pub group: MemberSet,
+    /// What goes by two paths, towards peers that take it.
+    pub redundant: Classes,
     /// What becomes of all other frames.
     pub other: Balance,
 }
@@ -71,8 +75,14 @@ pub struct Sender {
 pub struct Peer {
     /// Its team's address.
     pub team: Mac,
+    /// Its number ([`nicteam_wire::Hello::system`]).
+    pub system: u64,
+    /// True if it takes frames with a redundancy tag.
+    pub takes_rtags: bool,
     /// Its members that can receive; at most [`MAX_MEMBERS`].
     pub receivers: Vec<Receiver>,
+    /// Addresses of members that cannot receive now: its neighbours may have been told one of them.
+    pub lost: Vec<Mac>,
     /// The ways to it; 1 to [`MAX_PATHS`], or none: then it is like any other.
     pub paths: Vec<Path>,
 }
@@ -98,6 +108,24 @@ pub struct Path {
     pub delay_us: u16,
 }
 
+impl Peer {
+    /// All of its addresses, the team's first.
+    pub fn addresses(&self) -> impl Iterator<Item = Mac> + '_ {
+        let receivers = self.receivers.iter().map(|receiver| receiver.mac);
+        std::iter::once(self.team).chain(receivers).chain(self.lost.iter().copied())
+    }
+}
+
+impl Path {
+    /// How many ends it has in common with another.
+    fn shares(self, other: &Path) -> u32 {
+        u32::from(self.sender == other.sender) + u32::from(self.receiver == other.receiver)
+    }
+}
+
+/// All ends of a path.
+const BOTH_ENDS: u32 = 2;
+
 /// Until when whose wires are taken.
 #[derive(Clone, Debug, Default)]
 pub struct StripeState {
@@ -116,13 +144,18 @@ const LEAD: Duration = Duration::from_millis(100);
 impl Stripe {
     /// The peer with this address: its team's or a member's.
     pub fn peer(&self, mac: Mac) -> Option<&Peer> {
-        let is = |peer: &&Peer| peer.team == mac || peer.receivers.iter().any(|receiver| receiver.mac == mac);
-        self.peers.iter().find(is)
+        self.peers.iter().find(|peer| peer.addresses().any(|own| own == mac))
     }
 
     /// The team behind a source address: frames that peers stripe come from their members' own.
     pub fn source(&self, src: Mac) -> Mac {
         self.peer(src).map_or(src, |peer| peer.team)
+    }
+
+    /// By whom a frame goes on a path of [`StripeState::take_path`], and with which addresses.
+    fn leg(&self, peer: &Peer, path: Path) -> Leg {
+        let (sender, receiver) = (self.senders[path.sender], peer.receivers[path.receiver]);
+        Leg { member: sender.id, src: sender.mac, dst: receiver.mac }
     }
 }
 
@@ -135,10 +168,52 @@ pub(crate) fn choose(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) 
         return Action::Send(stripe.group);
     }
     let peer = if frame.src() == stripe.team { stripe.peer(frame.dst()) } else { None };
-    match peer.and_then(|peer| state.stripe.take_path(stripe, peer, frame.wire_bytes(), state.now)) {
-        Some((sender, receiver)) => Action::Stripe { member: sender.id, src: sender.mac, dst: receiver.mac },
-        None => balance::choose(&stripe.other, frame, &mut state.loads),
+    let is_redundant = |peer: &Peer| peer.takes_rtags && stripe.redundant.holds(frame);
+    let action = match peer {
+        Some(peer) if is_redundant(peer) => send_twice(stripe, peer, frame, state),
+        Some(peer) => state.stripe.take_path(stripe, peer, frame.wire_bytes(), None, state.now).map(|path| {
+            let Leg { member, src, dst } = stripe.leg(peer, path);
+            Action::Stripe { member, src, dst }
+        }),
+        None => None,
+    };
+    action.unwrap_or_else(|| balance::choose(&stripe.other, frame, &mut state.loads))
+}
+
+/// The same of a frame that goes by two paths, or by the only one.
+fn send_twice(stripe: &Stripe, peer: &Peer, frame: &Frame<'_>, state: &mut PlanState) -> Option<Action> {
+    let bytes = frame.wire_bytes() + Rtag::LEN as u32;
+    let first = state.stripe.take_path(stripe, peer, bytes, None, state.now)?;
+    let second = state.stripe.take_path(stripe, peer, bytes, Some(first), state.now);
+    Some(Action::Redundant {
+        sequence: state.streams.number(peer.team),
+        first: stripe.leg(peer, first),
+        second: second.map(|path| stripe.leg(peer, path)),
+    })
+}
+
+/// What becomes of a frame with a redundancy tag that goes to the team's stack
+/// with these addresses; nothing of one that has none.
+pub(crate) fn recover(
+    stripe: &Stripe,
+    frame: &Frame<'_>,
+    (src, dst): (Mac, Mac),
+    state: &mut PlanState,
+) -> Option<Verdict> {
+    let (tag, inner) = Rtag::take(frame)?.ok()?;
+    if dst != stripe.team || inner.payload().len() < redundant::MIN_PAYLOAD {
+        return None;
     }
+    let recovered = stripe.peer(frame.src()).map(|peer| {
+        let Peer { team, system, .. } = *peer;
+        state.streams.recover(team, system, tag.sequence, state.now)
+    });
+    Some(match recovered {
+        // Nobody known: what is there twice is better than not at all.
+        None | Some(Recovered::First) => Verdict::Untagged { src, dst },
+        Some(Recovered::Duplicate) => Verdict::Duplicate,
+        Some(Recovered::Outside) => Verdict::Drop,
+    })
 }
 
 /// What to do with a hello that a member received: the probe of a peer goes back.
@@ -153,23 +228,27 @@ pub(crate) fn receive_hello(stripe: &Stripe, member: MemberId, frame: &Frame<'_>
 }
 
 impl StripeState {
-    /// The path by which so many bytes arrive first; its ends are taken for as long as they take on the wire.
-    fn take_path(&mut self, stripe: &Stripe, peer: &Peer, bytes: u32, now: Time) -> Option<(Sender, Receiver)> {
+    /// The path by which so many bytes arrive first; its ends are taken for as long
+    /// as they take on the wire. Beside one that the frame takes already, it is one that
+    /// shares neither end with it, or if there is none, one of them.
+    fn take_path(&mut self, stripe: &Stripe, peer: &Peer, bytes: u32, beside: Option<Path>, now: Time) -> Option<Path> {
         let now = now.as_nanos();
         self.turn = self.turn.wrapping_add(1);
         let first = (self.turn as usize).checked_rem(peer.paths.len())?;
         let (behind, ahead) = peer.paths.split_at(first);
-        let mut best: Option<(u64, Sender, Receiver)> = None;
+        let mut best: Option<((u32, u64), Path)> = None;
         for path in ahead.iter().chain(behind) {
             let (sender, receiver) = (stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?);
             let start = now.max(self.senders[sender.id.index()]).max(self.taken(receiver.mac));
             let through = start + wire_ns(bytes, sender.rate_mbps.min(receiver.rate_mbps));
             let arrives = through + u64::from(path.delay_us) * 1000;
-            if best.is_none_or(|(earliest, ..)| arrives < earliest) {
-                best = Some((arrives, *sender, *receiver));
+            let shared = beside.map_or(0, |beside| beside.shares(path));
+            if shared < BOTH_ENDS && best.is_none_or(|(earliest, _)| (shared, arrives) < earliest) {
+                best = Some(((shared, arrives), *path));
             }
         }
-        let (_, sender, receiver) = best?;
+        let (_, path) = best?;
+        let (sender, receiver) = (stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?);
         let longer =
             |taken: u64, rate_mbps: u32| (taken.max(now) + wire_ns(bytes, rate_mbps)).min(now + LEAD.as_nanos() as u64);
         let taken = &mut self.senders[sender.id.index()];
@@ -180,7 +259,7 @@ impl StripeState {
         }
         let taken = self.receivers.entry(receiver.mac).or_default();
         *taken = longer(*taken, receiver.rate_mbps);
-        Some((sender, receiver))
+        Some(path)
     }
 
     fn taken(&self, receiver: Mac) -> u64 {

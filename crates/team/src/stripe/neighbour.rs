@@ -17,6 +17,8 @@ pub struct Neighbour {
     pub system: u64,
     /// Its team's address.
     pub team: Mac,
+    /// True if it takes frames with a redundancy tag.
+    pub takes_rtags: bool,
     /// What it says of its members.
     pub members: Vec<HelloMember>,
     sequence: u32,
@@ -66,6 +68,7 @@ impl Neighbour {
         let mut new = Neighbour {
             system: hello.system,
             team: hello.team,
+            takes_rtags: hello.takes_rtags,
             members: Vec::new(),
             sequence: hello.sequence.wrapping_sub(1),
             patience: Duration::ZERO,
@@ -97,8 +100,8 @@ impl Neighbour {
         let next_ms = if hello.next_ms == 0 { UNSAID_MS } else { hello.next_ms };
         self.patience = Duration::from_millis(next_ms.into()) * MISSED_ANNOUNCEMENTS_HALVES / 2;
         self.sequence = hello.sequence;
-        let is_new = (self.team, &self.members) != (hello.team, &hello.members);
-        self.team = hello.team;
+        let is_new = (self.team, self.takes_rtags, &self.members) != (hello.team, hello.takes_rtags, &hello.members);
+        (self.team, self.takes_rtags) = (hello.team, hello.takes_rtags);
         self.members.clone_from(&hello.members);
         is_new
     }
@@ -232,6 +235,9 @@ impl Neighbour {
         let working = self.paths.iter().filter(|(_, path)| path.works());
         Peer {
             team: self.team,
+            system: self.system,
+            takes_rtags: self.takes_rtags,
+            lost: self.members.iter().filter(|member| !member.usable).map(|member| member.mac).collect(),
             receivers: usable.iter().map(|member| Receiver { mac: member.mac, rate_mbps: rate(member) }).collect(),
             paths: working.filter_map(path).collect(),
         }

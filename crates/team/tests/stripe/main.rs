@@ -4,4 +4,5 @@ mod discovery;
 mod lan;
 mod liveness;
 mod order;
+mod redundant;
 mod schedule;

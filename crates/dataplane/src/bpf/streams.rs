@@ -1,0 +1,95 @@
+//! Frames that go twice, in the form of `bpf/plan.h`: which they are, and what
+//! was counted of them.
+
+use nicteam_team::stripe::redundant::{Classes, HISTORY, MAX_PORTS, StreamCounters, Transport};
+
+use super::layout::Plain;
+
+/// `MAX_STREAMS`.
+pub(super) const MAX_STREAMS: usize = 256;
+/// `REDUNDANT_WORDS`.
+const WORDS: usize = 64;
+
+/// `struct redundant_class`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Class {
+    dscp: u64,
+    all: u32,
+    zero: u32,
+    ports: [u32; MAX_PORTS],
+}
+
+/// `struct redundant_stream`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stream {
+    /// The lock, and a zero.
+    lock: [u32; 2],
+    sent: u64,
+    system: u64,
+    passed_ns: u64,
+    newest: u64,
+    passed: u64,
+    duplicates: u64,
+    outside: u64,
+    /// Block and bits.
+    words: [[u64; 2]; WORDS],
+}
+
+const _: () = {
+    assert!(size_of::<Class>() == 80);
+    assert!(size_of::<Stream>() == 1088);
+    assert!(HISTORY == (WORDS as u64 - 1) * 64);
+};
+
+// SAFETY: `repr(C)`; the sizes asserted above are the sums of the fields', so
+// there is no padding; all fields are integers or arrays of them.
+unsafe impl Plain for Class {}
+// SAFETY: as above.
+unsafe impl Plain for Stream {}
+
+impl Default for Stream {
+    /// Nothing was sent or received.
+    fn default() -> Stream {
+        Stream {
+            lock: [0; 2],
+            sent: 0,
+            system: 0,
+            passed_ns: 0,
+            newest: 0,
+            passed: 0,
+            duplicates: 0,
+            outside: 0,
+            words: [[0; 2]; WORDS],
+        }
+    }
+}
+
+impl Class {
+    /// In the kernel's form.
+    pub(super) fn new(classes: &Classes) -> Class {
+        let mut class = Class { all: classes.all.into(), ..Class::default() };
+        class.dscp = classes.dscp.iter().fold(0, |bits, dscp| bits | 1 << (dscp & 63));
+        for (place, (transport, port)) in class.ports.iter_mut().zip(&classes.ports) {
+            *place = protocol(*transport) << 16 | u32::from(*port);
+        }
+        class
+    }
+}
+
+impl Stream {
+    /// What was counted.
+    pub(super) fn counters(&self) -> StreamCounters {
+        let Stream { sent, passed, duplicates, outside, .. } = *self;
+        StreamCounters { sent, passed, duplicates, outside }
+    }
+}
+
+/// `IPPROTO_...`.
+fn protocol(transport: Transport) -> u32 {
+    match transport {
+        Transport::Tcp => 6,
+        Transport::Udp => 17,
+    }
+}

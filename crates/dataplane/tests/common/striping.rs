@@ -1,0 +1,73 @@
+//! A plan that stripes, and frames for it.
+
+use nicteam_team::balance::{Eligible, Number, Punt};
+use nicteam_team::stripe::redundant::Classes;
+use nicteam_team::stripe::{Path, Peer, Receiver, Sender};
+use nicteam_team::{Balance, Choose, MemberSet, Plan, Receive, Rewrite, Stripe};
+use nicteam_wire::Mac;
+
+use super::{id, ids, plan};
+
+/// Members at both ends.
+pub const MEMBERS: usize = 4;
+/// Our team.
+pub const OWN: Mac = Mac([2, 0, 0, 0, 1, 1]);
+/// The peer's.
+pub const PEER: Mac = Mac([2, 0, 0, 0, 9, 0]);
+
+/// The address of our member.
+pub fn own(place: usize) -> Mac {
+    if place == 0 { OWN } else { Mac([2, 0, 0, 0, 2, place as u8]) }
+}
+
+/// The address of the peer's.
+pub fn theirs(place: usize) -> Mac {
+    if place == 0 { PEER } else { Mac([2, 0, 0, 0, 8, place as u8]) }
+}
+
+/// Four members of these rates at both ends, a path from each to its like.
+pub fn striping(rates_mbps: [u32; MEMBERS]) -> Plan {
+    let places = 0..MEMBERS;
+    let sender = |place| Sender { id: id(place), mac: own(place), rate_mbps: rates_mbps[place] };
+    let receiver = |place| Receiver { mac: theirs(place), rate_mbps: rates_mbps[place] };
+    let path = |place| Path { sender: place, receiver: place, delay_us: 0 };
+    let peer = Peer {
+        team: PEER,
+        system: 1,
+        takes_rtags: true,
+        receivers: places.clone().map(receiver).collect(),
+        lost: Vec::new(),
+        paths: places.clone().map(path).collect(),
+    };
+    let other = Balance {
+        eligible: Eligible::Alb,
+        number: Number::Destination,
+        table: ids(MEMBERS),
+        active: id(0),
+        counted: false,
+        punt: Some(Punt { from: OWN, neighbours: true }),
+    };
+    let stripe = Stripe {
+        team: OWN,
+        senders: places.clone().map(sender).collect(),
+        peers: vec![peer],
+        group: MemberSet::one(id(0)),
+        redundant: Classes::default(),
+        other,
+    };
+    let mut plan = plan(1, Choose::Stripe(stripe), MEMBERS);
+    for place in 1..MEMBERS {
+        plan.members[place].receive = Receive::Own { own: own(place), team: OWN };
+        plan.members[place].rewrite = Rewrite { src: Some(own(place)), dst: None };
+    }
+    plan
+}
+
+/// An IPv4 frame, with a number in it.
+pub fn ipv4(dst: Mac, src: Mac, number: u16) -> Vec<u8> {
+    let mut frame = [dst.0, src.0].concat();
+    frame.extend_from_slice(&[8, 0, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, number as u8]);
+    frame.extend_from_slice(&number.to_be_bytes());
+    frame.resize(1000, 0);
+    frame
+}

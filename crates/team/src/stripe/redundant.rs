@@ -1,0 +1,302 @@
+//! `redundant`: each frame of a class on two paths, and one of the two at the other end.
+//!
+//! Both copies carry the same redundancy tag ([`nicteam_wire::Rtag`]): the number
+//! of the frame among those that were tagged for this peer. The receiver hands
+//! on who comes first and drops the other, by the vector recovery algorithm of IEEE
+//! 802.1CB-2017, 7.4.3.4, with three changes:
+//!
+//! - Numbers that are ahead are taken however far they are. There, a sender that
+//!   lost more frames than the history is long is not heard until the reset.
+//! - The history is long, [`HISTORY`] numbers at least, for one path may have a
+//!   longer queue than the other by as many frames. It is a ring of words, each
+//!   with the number of its block, so that nothing has to be shifted or cleared.
+//! - A peer that starts anew begins anew at once, not after the reset.
+//!
+//! Mirrored in `bpf/redundant.h`; a change here is a change there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use nicteam_wire::{Frame, Mac, ethertype};
+
+use crate::Time;
+
+/// So many numbers before the newest one are known, at least.
+pub const HISTORY: u64 = (WORDS as u64 - 1) * BLOCK;
+/// A peer of whom no frame was handed on for so long begins anew
+/// (`frerSeqRcvyResetMSec`, by default as here).
+pub const RESET: Duration = Duration::from_secs(2);
+/// The most ports in [`Classes`].
+pub const MAX_PORTS: usize = 16;
+/// The shortest payload of a frame in a class: an IPv4 header.
+pub const MIN_PAYLOAD: usize = 20;
+
+/// Which frames go twice.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Classes {
+    /// All that are striped.
+    pub all: bool,
+    /// IP packets with these differentiated services code points, each below 64.
+    pub dscp: BTreeSet<u8>,
+    /// Those from or to these ports; at most [`MAX_PORTS`].
+    pub ports: BTreeSet<(Transport, u16)>,
+}
+
+/// Whose port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Transport {
+    /// TCP.
+    Tcp,
+    /// UDP.
+    Udp,
+}
+
+/// What was sent to peers, and received from them.
+#[derive(Clone, Debug, Default)]
+pub struct Streams {
+    by_peer: BTreeMap<Mac, Stream>,
+}
+
+/// The tagged frames to and from one peer.
+#[derive(Clone, Debug, Default)]
+struct Stream {
+    /// Frames that were numbered.
+    sent: u64,
+    recovery: Recovery,
+}
+
+/// What was counted of one peer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StreamCounters {
+    /// Frames that were numbered and sent, by two paths or by the only one.
+    pub sent: u64,
+    /// Frames that were handed on.
+    pub passed: u64,
+    /// Second copies, dropped.
+    pub duplicates: u64,
+    /// Frames further behind than the history, dropped.
+    pub outside: u64,
+}
+
+/// What is known of the numbers that a peer sent.
+#[derive(Clone, Debug)]
+pub struct Recovery {
+    /// Of which run of the peer.
+    system: u64,
+    /// When a frame was handed on last.
+    passed_at: Time,
+    /// The highest number, extended to 64 bits; 0: none yet.
+    newest: u64,
+    words: [Word; WORDS],
+    counters: StreamCounters,
+}
+
+/// Which numbers of one block were received.
+#[derive(Clone, Copy, Debug, Default)]
+struct Word {
+    block: u64,
+    bits: u64,
+}
+
+/// What a received number is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovered {
+    /// The first of its frame.
+    First,
+    /// The frame was there before.
+    Duplicate,
+    /// Too far behind to tell.
+    Outside,
+}
+
+const WORDS: usize = 64;
+/// Numbers of a word.
+const BLOCK: u64 = 64;
+/// The most peers that are remembered.
+const MAX_STREAMS: usize = 256;
+const DSCPS: u8 = 64;
+
+impl Classes {
+    /// True if no frame is in it.
+    pub fn is_off(&self) -> bool {
+        *self == Classes::default()
+    }
+
+    /// True if a frame is in it. Of IPv6 the header behind the first is looked
+    /// at, of a fragment only the first has ports.
+    pub fn holds(&self, frame: &Frame<'_>) -> bool {
+        if self.is_off() || frame.payload().len() < MIN_PAYLOAD {
+            return false;
+        }
+        self.all || Packet::of(frame).is_some_and(|packet| self.holds_packet(packet))
+    }
+
+    fn holds_packet(&self, packet: Packet) -> bool {
+        let has = |port: u16| packet.transport.is_some_and(|of| self.ports.contains(&(of, port)));
+        self.dscp.contains(&packet.dscp) || packet.ports.is_some_and(|(src, dst)| has(src) || has(dst))
+    }
+}
+
+/// An IP packet, as far as a class looks.
+struct Packet {
+    dscp: u8,
+    transport: Option<Transport>,
+    ports: Option<(u16, u16)>,
+}
+
+impl Packet {
+    fn of(frame: &Frame<'_>) -> Option<Packet> {
+        let bytes = frame.payload();
+        let (class, protocol, ports_at) = match frame.ethertype() {
+            ethertype::IPV4 => {
+                let &[first, class, _, _, _, _, high, low, _, protocol, ..] = bytes else { return None };
+                let is_first = u16::from_be_bytes([high, low]) & 0x1fff == 0;
+                (class, protocol, is_first.then_some(usize::from(first & 0xf) * 4))
+            }
+            ethertype::IPV6 => {
+                let &[high, low, _, _, _, _, protocol, ..] = bytes else { return None };
+                (high << 4 | low >> 4, protocol, Some(40))
+            }
+            _ => return None,
+        };
+        let transport = match protocol {
+            6 => Some(Transport::Tcp),
+            17 => Some(Transport::Udp),
+            _ => None,
+        };
+        let ports = ports_at.and_then(|at| bytes.get(at..)?.first_chunk::<4>());
+        let ports = ports.map(|&[a, b, c, d]| (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])));
+        Some(Packet { dscp: class >> 2, transport, ports })
+    }
+}
+
+impl fmt::Display for Classes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.all {
+            return f.write_str("all");
+        }
+        let dscp = self.dscp.iter().map(|dscp| format!("dscp:{dscp}"));
+        let ports = self.ports.iter().map(|(transport, port)| format!("{transport}:{port}"));
+        let classes: Vec<String> = dscp.chain(ports).collect();
+        f.write_str(if classes.is_empty() { "off" } else { "" })?;
+        f.write_str(&classes.join(","))
+    }
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Transport::Tcp => "tcp",
+            Transport::Udp => "udp",
+        })
+    }
+}
+
+/// The text is not one of classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoClasses;
+
+impl FromStr for Classes {
+    type Err = NoClasses;
+
+    /// `off`, `all`, or as in `dscp:46,udp:4789,tcp:22`.
+    fn from_str(text: &str) -> Result<Classes, NoClasses> {
+        let mut classes = Classes::default();
+        match text.trim() {
+            "off" | "" => return Ok(classes),
+            "all" => return Ok(Classes { all: true, ..classes }),
+            _ => {}
+        }
+        for entry in text.split(',') {
+            let (kind, number) = entry.split_once(':').ok_or(NoClasses)?;
+            let number = number.trim();
+            let number = number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse::<u16>().ok());
+            let number = number.flatten().ok_or(NoClasses)?;
+            let transport = match kind.trim() {
+                "dscp" if number < DSCPS.into() => {
+                    classes.dscp.insert(number as u8);
+                    continue;
+                }
+                "tcp" => Transport::Tcp,
+                "udp" => Transport::Udp,
+                _ => return Err(NoClasses),
+            };
+            if number == 0 {
+                return Err(NoClasses);
+            }
+            classes.ports.insert((transport, number));
+        }
+        if classes.ports.len() > MAX_PORTS { Err(NoClasses) } else { Ok(classes) }
+    }
+}
+
+impl Streams {
+    /// The number of the next frame to a peer.
+    pub fn number(&mut self, peer: Mac) -> u16 {
+        let stream = self.stream(peer);
+        stream.sent += 1;
+        (stream.sent - 1) as u16
+    }
+
+    /// What a number is that this run of a peer sent.
+    pub fn recover(&mut self, peer: Mac, system: u64, sequence: u16, now: Time) -> Recovered {
+        self.stream(peer).recovery.recover(system, sequence, now)
+    }
+
+    /// What was counted of a peer.
+    pub fn counters(&self, peer: Mac) -> StreamCounters {
+        let counters = |stream: &Stream| StreamCounters { sent: stream.sent, ..stream.recovery.counters };
+        self.by_peer.get(&peer).map(counters).unwrap_or_default()
+    }
+
+    fn stream(&mut self, peer: Mac) -> &mut Stream {
+        if self.by_peer.len() >= MAX_STREAMS && !self.by_peer.contains_key(&peer) {
+            self.by_peer.pop_first();
+        }
+        self.by_peer.entry(peer).or_default()
+    }
+}
+
+impl Default for Recovery {
+    fn default() -> Recovery {
+        let counters = StreamCounters::default();
+        Recovery { system: 0, passed_at: Time::ZERO, newest: 0, words: [Word::default(); WORDS], counters }
+    }
+}
+
+impl Recovery {
+    /// What a number is that this run of the peer sent.
+    pub fn recover(&mut self, system: u64, sequence: u16, now: Time) -> Recovered {
+        let begins = self.newest == 0 || self.system != system || now.since(self.passed_at) >= RESET;
+        let number = if begins {
+            // Beyond all words that are in use, and what is behind it, too.
+            (((self.newest >> 16) + 2) << 16) | u64::from(sequence)
+        } else {
+            let ahead = sequence.wrapping_sub(self.newest as u16) as i16;
+            self.newest.wrapping_add_signed(ahead.into())
+        };
+        let block = number / BLOCK;
+        if !begins && self.newest / BLOCK >= block + WORDS as u64 {
+            self.counters.outside += 1;
+            return Recovered::Outside;
+        }
+        let word = &mut self.words[(block % WORDS as u64) as usize];
+        if word.block != block {
+            *word = Word { block, bits: 0 };
+        }
+        let bit = 1 << (number % BLOCK);
+        if word.bits & bit != 0 {
+            self.counters.duplicates += 1;
+            return Recovered::Duplicate;
+        }
+        word.bits |= bit;
+        self.counters.passed += 1;
+        (self.system, self.passed_at) = (system, now);
+        if begins || number > self.newest {
+            self.newest = number;
+        }
+        Recovered::First
+    }
+}
