@@ -76,7 +76,7 @@ fn send_twice<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
         let inner = tag.map_or(frame, |(_, inner)| inner);
         let number = u16::from_be_bytes([inner.payload()[20], inner.payload()[21]]);
         assert_eq!(inner.payload(), &frames[usize::from(number)][14..]);
-        assert_eq!(tag.map(|(tag, _)| tag.sequence), (number % 2 == 0).then_some(number / 2), "frame {number}");
+        assert_eq!(tag.map(|(tag, _)| tag.sequence), number.is_multiple_of(2).then_some(number / 2), "frame {number}");
         copies.entry(number).or_default().push(place);
     }
     for (number, places) in copies {
