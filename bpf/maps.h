@@ -107,7 +107,7 @@ struct {
 	__uint(max_entries, PLAN_SLOTS);
 	__type(key, __u32);
 	__type(value, struct redundant_class);
-} redundant_classes SEC(".maps");
+} stripe_classes SEC(".maps");
 
 /* By the address of a peer's team, and two zeros. */
 struct {
@@ -116,7 +116,7 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u8[8]);
 	__type(value, struct redundant_stream);
-} redundant_streams SEC(".maps");
+} stripe_streams SEC(".maps");
 
 static __always_inline struct tally *team_tally(void)
 {

@@ -66,7 +66,7 @@ __attribute__((noinline)) int is_redundant(struct __sk_buff *skb, __u32 slot)
 	struct ethhdr eth_copy;
 	struct iphdr ip_copy;
 	__u32 key = slot & (PLAN_SLOTS - 1), ports_at = 0, copy;
-	const struct redundant_class *class = bpf_map_lookup_elem(&redundant_classes, &key);
+	const struct redundant_class *class = bpf_map_lookup_elem(&stripe_classes, &key);
 	const struct ethhdr *eth = header(skb, 0, &eth_copy, sizeof(eth_copy));
 	__u8 traffic_class, protocol;
 
@@ -200,7 +200,7 @@ __attribute__((noinline)) int take_once(struct __sk_buff *skb, __u32 slot)
 		return RECOVERED_FIRST;
 	const struct stripe_entry *entry = peer_of(slot, head.src);
 	const struct stripe_peer *peer = entry ? peer_line(slot, entry->number) : 0;
-	struct redundant_stream *stream = peer ? bpf_map_lookup_elem(&redundant_streams, peer->team) : 0;
+	struct redundant_stream *stream = peer ? bpf_map_lookup_elem(&stripe_streams, peer->team) : 0;
 
 	/* Nobody known: what is there twice is better than not at all. */
 	if (stream)

@@ -198,7 +198,7 @@ __attribute__((noinline)) int send_twice(struct __sk_buff *skb, __u32 slot, __u3
 		return NOT_STRIPED;
 	if (skb->gso_size)
 		return TC_ACT_OK;
-	struct redundant_stream *stream = bpf_map_lookup_elem(&redundant_streams, peer->team);
+	struct redundant_stream *stream = bpf_map_lookup_elem(&stripe_streams, peer->team);
 	__u32 last = take_path(skb, slot, number, NO_PATH, RTAG_LEN);
 
 	if (!stream || last == NO_PATH)

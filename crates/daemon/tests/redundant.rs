@@ -88,11 +88,12 @@ fn working(team: &RunningTeam) -> BTreeSet<String> {
     paths.map(|path| format!("{} to {}", path.member, path.to)).collect()
 }
 
-/// Paths by all members, to all members.
+/// Paths by all members, to all members, and no others, which come and go after a fault: with them
+/// the first copy may take a path that no second one is without a common end to.
 fn has_all_paths(team: &RunningTeam) -> bool {
     let paths = working(team);
     let ends: BTreeSet<&str> = paths.iter().flat_map(|path| path.split(" to ")).collect();
-    ends.len() == 2 * MEMBERS as usize
+    ends.len() == 2 * MEMBERS as usize && paths.len() == MEMBERS as usize
 }
 
 fn striping(kind: Kind, redundant: &str) -> TeamSpec {

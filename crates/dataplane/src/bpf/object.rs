@@ -66,8 +66,8 @@ pub(super) struct Maps {
     stripe_index: MapHandle,
     stripe_state: MapHandle,
     stripe_notes: MapHandle,
-    redundant_classes: MapHandle,
-    redundant_streams: MapHandle,
+    stripe_classes: MapHandle,
+    stripe_streams: MapHandle,
 }
 
 impl Object {
@@ -210,8 +210,8 @@ impl Maps {
             stripe_index: map("stripe_index")?,
             stripe_state: map("stripe_state")?,
             stripe_notes: map(".data.notes")?,
-            redundant_classes: map("redundant_classes")?,
-            redundant_streams: map("redundant_streams")?,
+            stripe_classes: map("stripe_classes")?,
+            stripe_streams: map("stripe_streams")?,
         })
     }
 
@@ -229,8 +229,8 @@ impl Maps {
             &self.stripe_index,
             &self.stripe_state,
             &self.stripe_notes,
-            &self.redundant_classes,
-            &self.redundant_streams,
+            &self.stripe_classes,
+            &self.stripe_streams,
         ]
     }
 
@@ -328,29 +328,29 @@ impl Maps {
 
     /// Says in a slot what goes twice.
     pub(super) fn set_class(&self, slot: u32, class: &Class) -> Result<(), Error> {
-        write(&self.redundant_classes, slot, class)
+        write(&self.stripe_classes, slot, class)
     }
 
     /// Remembers these peers' streams, old and new ones. Others are forgotten only when there is no room.
     pub(super) fn keep_streams(&self, peers: impl Iterator<Item = Mac>) -> Result<(), Error> {
         let wanted: BTreeSet<[u8; 8]> = peers.map(padded).collect();
-        let known: BTreeSet<Vec<u8>> = self.redundant_streams.keys().collect();
+        let known: BTreeSet<Vec<u8>> = self.stripe_streams.keys().collect();
         let new: Vec<&[u8; 8]> = wanted.iter().filter(|peer| !known.contains(&peer[..])).collect();
         let room = MAX_STREAMS.saturating_sub(known.len());
         let unwanted = known.iter().filter(|peer| !wanted.iter().any(|wanted| wanted[..] == peer[..]));
         for peer in unwanted.take(new.len().saturating_sub(room)) {
-            attempt(|| "forget a stream".to_owned(), || self.redundant_streams.delete(peer))?;
+            attempt(|| "forget a stream".to_owned(), || self.stripe_streams.delete(peer))?;
         }
         new.into_iter().try_for_each(|peer| {
             let stream = Stream::default();
-            let add = || self.redundant_streams.update(peer, stream.bytes(), MapFlags::NO_EXIST);
+            let add = || self.stripe_streams.update(peer, stream.bytes(), MapFlags::NO_EXIST);
             attempt(|| "remember a stream".to_owned(), add)
         })
     }
 
     /// What was sent to a peer and received from it, as numbered frames.
     pub(super) fn stream(&self, peer: Mac) -> Result<StreamCounters, Error> {
-        let map = &self.redundant_streams;
+        let map = &self.stripe_streams;
         let bytes = attempt(|| reading(map), || map.lookup(&padded(peer), MapFlags::ANY))?;
         let Some(bytes) = bytes else { return Ok(StreamCounters::default()) };
         Ok(Stream::from_bytes(&bytes).ok_or_else(|| unexpected(map))?.counters())
