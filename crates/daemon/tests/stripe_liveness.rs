@@ -8,6 +8,8 @@ mod common;
 
 use std::fmt;
 use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -176,6 +178,23 @@ fn a_process_that_is_gone_costs_no_frame_and_its_links_are_used_on() {
             thread::sleep(Duration::from_secs(4));
             assert!(net.works(0, 3), "{kind}: its kernel answers for it: {:?}", net.peers(0));
         }
+    });
+}
+
+#[test]
+fn a_busy_machine_costs_no_frame() {
+    on_each_dataplane(|kind| {
+        let net = Net::new(kind);
+        let plans = |net: &Net| net.teams[0].handle().status().unwrap().generation;
+        let (before, busy) = (plans(&net), Arc::new(AtomicBool::new(true)));
+        let spin = |busy: Arc<AtomicBool>| move || while busy.load(Relaxed) {};
+        let spinning: Vec<_> = (0..4).map(|_| thread::spawn(spin(busy.clone()))).collect();
+        let outcome = net.probe(2000, || {});
+        busy.store(false, Relaxed);
+        spinning.into_iter().for_each(|thread| thread.join().unwrap());
+        eprintln!("{kind}, four busy threads: {outcome}, {} plans more", plans(&net) - before);
+        assert_eq!(outcome.lost, 0, "{kind}");
+        eventually("all paths", || net.works(0, 3) && net.works(1, 3));
     });
 }
 
