@@ -254,8 +254,8 @@ impl<'a> Resolver<'a, '_> {
     /// The hosts that workloads with `mptcp` name; true for those in a `to`.
     fn multipath(&self) -> BTreeMap<&'a str, bool> {
         let mut hosts = BTreeMap::new();
-        let workloads = self.named("workloads").iter();
-        for (_, record) in workloads.filter(|(_, record)| record.get::<bool>("mptcp").is_some_and(|at| at.value)) {
+        let wants = |record: &Record| record.get("mptcp").map_or(record.is_broken("mptcp"), |at: At<bool>| at.value);
+        for (_, record) in self.named("workloads").iter().filter(|(_, record)| wants(record)) {
             for (key, is_target) in [("from", false), ("to", true)] {
                 let names: Option<At<&'a [At<String>]>> = record.get(key);
                 for name in names.iter().flat_map(|at| at.value) {

@@ -352,7 +352,7 @@ impl<'a> Builder<'a, '_> {
             })
             .collect();
         found.unwrap_or_else(|| {
-            let message = format!("no {} subnets for the links of host `{}`", ends.len(), name.value);
+            let message = format!("no subnets left after that of host `{}` for its {} links", name.value, ends.len());
             self.problems.push(Problem::at(&name.span, message).hint("give it another `address`"));
             Vec::new()
         })

@@ -64,7 +64,6 @@ impl Course {
 
     /// What those that were sent from the one moment to the other met.
     pub(super) fn cost(&self, from: Instant, to: Instant) -> Cost {
-        let inside = |(sent, _): &&(Instant, Option<Instant>)| (from..to).contains(sent);
         let mut cost = Cost::default();
         // From the last to the first: the earliest arrival of that one or a later one.
         let mut next: Option<Instant> = None;
@@ -72,7 +71,7 @@ impl Course {
         let first = self.datagrams.partition_point(|(sent, _)| *sent < from);
         for (sent, arrived) in self.datagrams[first..].iter().rev() {
             next = [*arrived, next].into_iter().flatten().min();
-            if inside(&&(*sent, *arrived)) {
+            if (from..to).contains(sent) {
                 if arrived.is_none() {
                     cost.lost += 1;
                     let last = *last_lost.get_or_insert(*sent);
