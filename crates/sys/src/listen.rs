@@ -247,14 +247,14 @@ mod tests {
 
     #[test]
     fn every_jump_stays_inside_the_program() {
-        for bits in 0..16 {
+        for bits in 0..32 {
             let wanted = |bit: u8| bits & 1 << bit != 0;
             let protocols = Protocols { slow: wanted(0), arp: wanted(1), neighbours: wanted(2), hellos: wanted(3) };
-            let program = filter(protocols);
+            let program = filter(protocols, wanted(4));
             for (place, step) in program.iter().enumerate() {
                 let furthest = place + 1 + usize::from(step.jt.max(step.jf));
                 let ends = u32::from(step.code) & 7 == libc::BPF_RET;
-                assert!(ends || furthest < program.len(), "{bits:04b}: instruction {place}");
+                assert!(ends || furthest < program.len(), "{bits:05b}: instruction {place}");
             }
         }
     }
