@@ -120,7 +120,8 @@ pub fn builtin() -> &'static [Builtin] {
         "switch-teams",
         "t2-three-clients",
         "t3-four-links",
-        "two-hosts"
+        "two-hosts",
+        "unequal-delays"
     )
 }
 
