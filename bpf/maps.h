@@ -70,10 +70,10 @@ struct {
 	__type(value, struct stripe_peer);
 } stripe_peers SEC(".maps");
 
-/* All addresses of all peers, of all slots. */
+/* All addresses of all peers and of our own, of all slots. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, PLAN_SLOTS * MAX_PEERS * (MAX_MEMBERS + 1));
+	__uint(max_entries, PLAN_SLOTS *(MAX_PEERS + 1) * (MAX_MEMBERS + 1));
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct stripe_key);
 	__type(value, struct stripe_entry);

@@ -19,6 +19,8 @@
 #define MAX_PATHS 64
 /* A power of two; how they take turns stands at active_slot() in maps.h. */
 #define PLAN_SLOTS 16
+/* In struct stripe_entry: the address is one of the team's own. */
+#define OWN_ADDRESS MAX_PEERS
 
 /* A power of two above the highest queue_id (nicteam_team::MAX_QUEUE_ID). */
 #define QUEUES 32
@@ -164,17 +166,17 @@ struct stripe_peer {
 	struct stripe_receiver receivers[MAX_MEMBERS];
 };
 
-/* An address of a peer, in the plan of a slot. */
+/* An address of a peer, or of our own, in the plan of a slot. */
 struct stripe_key {
 	__u8 mac[6];
 	__u16 slot;
 };
 
 struct stripe_entry {
-	__u32 number;  /* below MAX_PEERS */
-	__u8 team[6];  /* the peer's team */
-	__u8 receiver; /* place among the peer's receivers; NO_RECEIVER: the team's address, and no member's */
-	__u8 zero;
+	__u32 number;	 /* below MAX_PEERS, or OWN_ADDRESS */
+	__u8 team[6];	 /* the peer's team */
+	__u8 receiver;	 /* place among the peer's receivers; NO_RECEIVER: none of theirs */
+	__u8 group_from; /* one more than the place that takes its group-addressed frames; 0: any */
 };
 
 #define NO_RECEIVER 0xff

@@ -6,6 +6,7 @@
 #ifndef NICTEAM_STRIPE_H
 #define NICTEAM_STRIPE_H
 
+#include "balance.h"
 #include "frame.h"
 #include "maps.h"
 #include "plan.h"
@@ -41,8 +42,8 @@ static __always_inline __u32 wire_bytes(struct __sk_buff *skb)
 	return bytes + frames * WIRE_OVERHEAD;
 }
 
-/* The peer with an address in the plan of a slot: its team's or a member's. */
-static __always_inline const struct stripe_entry *peer_of(__u32 slot, const __u8 *mac)
+/* What the plan of a slot says of an address: a peer's team's or its member's, or of our own. */
+static __always_inline const struct stripe_entry *entry_of(__u32 slot, const __u8 *mac)
 {
 	struct stripe_key key = {{mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]}, slot & (PLAN_SLOTS - 1)};
 
@@ -170,17 +171,47 @@ static __always_inline void note_heard(__u32 slot, const struct stripe_entry *pe
 		__sync_fetch_and_or(heard, bit);
 }
 
-/* Puts the team's address in the place of a peer's member's. */
-static __always_inline void restore_source(struct __sk_buff *skb, __u32 slot, __u32 place)
+/* The peer behind an address. */
+static __always_inline const struct stripe_entry *peer_of(__u32 slot, const __u8 *mac)
+{
+	const struct stripe_entry *entry = entry_of(slot, mac);
+
+	return entry && entry->number != OWN_ADDRESS ? entry : 0;
+}
+
+/* What becomes of a frame that a member received. */
+enum received {
+	RECEIVED_UNICAST = 0, /* as in other modes */
+	RECEIVED_GROUP = 1,   /* the stack gets it */
+	RECEIVED_COPY = 2,    /* dropped: it came back, or comes by another member, too */
+};
+
+/*
+ * Judges the frame by its source, and puts the team's address in the place of a
+ * peer's member's.
+ */
+static __always_inline enum received judge_source(struct __sk_buff *skb, const struct plan *plan, __u32 slot,
+						  __u32 place)
 {
 	__u8 copy[2 * ETH_ALEN];
 	const __u8 *macs = header(skb, 0, copy, sizeof(copy));
-	const struct stripe_entry *peer = macs ? peer_of(slot, macs + ETH_ALEN) : 0;
 
-	if (!peer)
-		return;
-	note_heard(slot, peer, place);
-	bpf_skb_store_bytes(skb, ETH_ALEN, peer->team, ETH_ALEN, 0);
+	if (!macs)
+		return RECEIVED_UNICAST;
+	const struct stripe_entry *entry = entry_of(slot, macs + ETH_ALEN);
+	int group = is_multicast(macs);
+
+	if (entry && entry->number == OWN_ADDRESS)
+		return RECEIVED_COPY;
+	if (entry)
+		note_heard(slot, entry, place);
+	if (group && !(plan->all >> place & 1))
+		return RECEIVED_COPY;
+	if (group && entry && entry->group_from && entry->group_from != place + 1)
+		return RECEIVED_COPY;
+	if (entry)
+		bpf_skb_store_bytes(skb, ETH_ALEN, entry->team, ETH_ALEN, 0);
+	return group ? RECEIVED_GROUP : RECEIVED_UNICAST;
 }
 
 /*

@@ -426,6 +426,7 @@ int member_ingress(struct __sk_buff *skb)
 	if (!sums)
 		return TC_ACT_SHOT;
 	__u32 flags = plan->members[place].flags;
+	enum received received = RECEIVED_UNICAST;
 
 	if (with_stripe && flags & MEMBER_STRIPES) {
 		if (skb->protocol == bpf_htons(TYPE_HELLO)) {
@@ -433,11 +434,12 @@ int member_ingress(struct __sk_buff *skb)
 				return bpf_redirect(ifindex, 0);
 			return TC_ACT_OK; /* for the control side, which listens */
 		}
-		restore_source(skb, slot, place);
+		received = judge_source(skb, plan, slot, place);
 	}
-	int taken = flags & MEMBER_OWN && take_own(skb, plan, place);
+	int taken = received == RECEIVED_GROUP ||
+		    (received != RECEIVED_COPY && flags & MEMBER_OWN && take_own(skb, plan, place));
 
-	if (!taken && !(flags & MEMBER_DELIVER)) {
+	if (received == RECEIVED_COPY || (!taken && !(flags & MEMBER_DELIVER))) {
 		sums->rx_drops++;
 		return TC_ACT_SHOT;
 	}

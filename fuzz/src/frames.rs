@@ -3,9 +3,10 @@
 
 use std::str::FromStr;
 
+use nicteam_team::hash;
 use nicteam_team::lacp::{Lacp, LacpConfig, PortParams};
-use nicteam_team::{AggrLayers, Config, Duplex, HashPolicy, MemberId, MemberLink, Mode, Plan, PlanState, Time, hash};
-use nicteam_wire::{Arp, Frame, Hello, Mac, Ndisc, Rtag, SlowPdu, Vlan, ethertype};
+use nicteam_team::{AggrLayers, Config, Duplex, HashPolicy, MemberId, MemberLink, Mode, Plan, PlanState, Team, Time};
+use nicteam_wire::{Arp, Frame, Hello, Mac, Ndisc, Rtag, SlowPdu, Tagged, Vlan, ethertype};
 
 /// Panics if something does not hold for these bytes; says whether they were taken.
 pub type Property = fn(&[u8]) -> bool;
@@ -78,13 +79,37 @@ pub fn rtag(bytes: &[u8]) -> bool {
     true
 }
 
-/// The same for the hellos of teams that stripe; what a later version appends is not kept.
+/// The same for the hellos of teams that stripe; what a later version appends is
+/// not kept. One with a tag covers itself, and a team with a key believes nobody
+/// who does not have it.
 pub fn hello(bytes: &[u8]) -> bool {
     let decoded = Hello::decode(bytes);
     if let Ok(hello) = &decoded {
         assert_eq!(Hello::decode(&hello.encode()).as_ref(), Ok(hello));
+        let tagged = hello.encode_tagged(|_| [7; Hello::TAG]);
+        assert_eq!(Hello::decode(&tagged).as_ref(), Ok(hello));
+        assert!(Hello::tagged(&tagged).is_some_and(|tagged| tagged.tag == [7; Hello::TAG]));
     }
+    if let Some(Tagged { covered, tag }) = Hello::tagged(bytes) {
+        assert_eq!(bytes[covered.len()..][..Hello::TAG], tag);
+    }
+    believed_by_nobody(bytes);
     decoded.is_ok()
+}
+
+/// Lets a team with a key hear a hello from somebody who cannot have the key.
+fn believed_by_nobody(hello: &[u8]) {
+    let mut config = Config { mode: Mode::Stripe, ..Config::default() };
+    let (mac, now) = (Mac([2, 0, 0, 0, 0, 0x22]), Time::from_millis(1));
+    let link = MemberLink { carrier: true, speed_mbps: Some(1000), duplex: Some(Duplex::Full) };
+    assert_eq!(config.set("stripe_key", "nobody-guesses-it"), Ok(()));
+    let Ok(mut team) = Team::new(config, mac, Time::ZERO) else { return };
+    let Ok(member) = team.add_member("eth0", link, now) else { return };
+    while team.poll_effect().is_some() {}
+    team.handle_member_mac(member, mac);
+    while team.poll_effect().is_some() {}
+    team.handle_frame(member, &Hello::frame_of(hello, Hello::GROUP, Mac([2, 0, 0, 0, 0, 0x33])), now);
+    assert!(team.discovery().is_some_and(|discovery| discovery.neighbours().count() == 0));
 }
 
 /// The same for neighbour discovery.

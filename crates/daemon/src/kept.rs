@@ -2,11 +2,13 @@
 //!
 //! One file a team, `/run/nicteam/netns-COOKIE/NAME.json`, written whole or not at
 //! all. The folder belongs to a network namespace, as the team does; `/run` does
-//! not survive a reboot, and neither does a team.
+//! not survive a reboot, and neither does a team. Only its owner may read a file:
+//! it may hold a key.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use nicteam_dataplane::{Choice, Kind};
@@ -152,7 +154,7 @@ impl Shelf {
         let aside = self.folder.join(format!("{}.json.new", kept.name));
         let text = serde_json::to_string_pretty(kept).map_err(std::io::Error::other);
         let written = fs::create_dir_all(&self.folder)
-            .and_then(|()| fs::write(&aside, text? + "\n"))
+            .and_then(|()| write_private(&aside, &(text? + "\n")))
             .and_then(|()| fs::rename(&aside, &path));
         Ok(written.context(|| {
             format!("keep team {} in {} (${FOLDER_VARIABLE} names another folder)", kept.name, self.folder.display())
@@ -195,6 +197,15 @@ impl Shelf {
     }
 }
 
+/// Writes a file that only its owner may read.
+fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+    const OWNER_ALONE: u32 = 0o600;
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(OWNER_ALONE).open(path)?;
+    // One that an earlier attempt left has the mode that it has.
+    file.set_permissions(Permissions::from_mode(OWNER_ALONE))?;
+    file.write_all(text.as_bytes())
+}
+
 fn team_of(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     name.strip_suffix(".json").map(str::to_owned)
@@ -217,6 +228,30 @@ mod tests {
             mtu: Some(9000),
             dataplane: Choice::Force(Kind::Packet),
         }
+    }
+
+    #[test]
+    fn only_the_owner_may_read_it() {
+        let path = std::env::temp_dir().join(format!("nicteam-kept-{}", std::process::id()));
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        // One that is left over from elsewhere, too.
+        fs::write(&path, "longer than what comes").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        write_private(&path, "{}").unwrap();
+        let found = (mode(&path), fs::read_to_string(&path).unwrap());
+        fs::remove_file(&path).unwrap();
+        assert_eq!(found, (0o600, "{}".to_owned()));
+    }
+
+    #[test]
+    fn a_key_is_kept() {
+        let mut spec = spec();
+        spec.config = Config::default();
+        for (name, value) in [("mode", "stripe"), ("stripe_key", "0123456789abcdef")] {
+            spec.config.set(name, value).unwrap();
+        }
+        assert_eq!(Kept::of(&spec, None).spec().unwrap().config, spec.config);
+        assert!(!format!("{spec:?}").contains("0123456789abcdef"));
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub use kept::{Kept, Shelf};
 pub use running::{MemberReport, RunningTeam, TeamHandle, TeamReport};
 pub use service::Service;
 pub use status::{MemberState, Problem, STATUS_SCHEMA, TeamStatus};
-pub use striping::{PathState, PeerState, RedundantState};
+pub use striping::{HelloState, PathState, PeerState, RedundantState};
 
 /// A team to be.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use nicteam_dataplane::Counters;
 use nicteam_team::{Config, Duplex, LinkState, MemberLink, MemberStatus, Mode};
 use serde::{Deserialize, Serialize};
 
-use crate::{Aggregation, PeerState, PortState};
+use crate::{Aggregation, HelloState, PeerState, PortState};
 
 /// Number of the format. It changes when a field goes or means something else.
 pub const STATUS_SCHEMA: u32 = 1;
@@ -45,6 +45,13 @@ pub struct TeamStatus {
     /// stripe: the teams that stripe, too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub peers: Vec<PeerState>,
+    /// stripe: the members that hear each other; first of each segment the one by which
+    /// group-addressed frames leave and are taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub segments: Vec<Vec<String>>,
+    /// stripe: the hellos by which they are found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hellos: Option<HelloState>,
     /// What executes its plan: `bpf` or `packet`.
     pub dataplane: String,
     /// Number of the plan in force.

@@ -1,12 +1,14 @@
 //! stripe at one moment, for those who look at it.
 
+use std::time::Duration;
+
 use nicteam_dataplane::Dataplane;
-use nicteam_team::Team;
 use nicteam_team::stripe::redundant::StreamCounters;
-use nicteam_team::stripe::{Discovery, Neighbour, PathStatus};
+use nicteam_team::stripe::{Discovery, MAX_PEERS, Neighbour, PathStatus, Refused};
+use nicteam_team::{MemberId, MemberSet, Team, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::{Error, Problem};
 
 /// A team that stripes, too, and the paths to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +48,39 @@ pub struct PathState {
     pub round_trip_us: Option<u64>,
 }
 
+/// The hellos by which teams that stripe find each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HelloState {
+    /// True if there is a `stripe_key`: nobody without it is believed.
+    pub authenticated: bool,
+    /// Refused, for they were not authenticated.
+    pub untagged: u64,
+    /// Refused, for they were authenticated by another key.
+    pub wrong_key: u64,
+    /// Refused, for they had come before.
+    pub replayed: u64,
+    /// Refused, for they were authenticated, and there is no key.
+    pub unexpected_key: u64,
+    /// Of teams for which there was no room.
+    pub overlooked: u64,
+}
+
+impl HelloState {
+    /// Those of a team; none if its mode is another one.
+    pub(crate) fn of(team: &Team) -> Option<HelloState> {
+        let discovery = team.discovery()?;
+        let Refused { untagged, wrong, replayed, keyed, .. } = discovery.refused();
+        Some(HelloState {
+            authenticated: discovery.has_key(),
+            untagged,
+            wrong_key: wrong,
+            replayed,
+            unexpected_key: keyed,
+            overlooked: discovery.overlooked(),
+        })
+    }
+}
+
 impl PeerState {
     /// Those of a team; none if its mode is another one.
     pub(crate) fn all(team: &Team, dataplane: &dyn Dataplane) -> Result<Vec<PeerState>, Error> {
@@ -82,4 +117,110 @@ impl RedundantState {
         let any = counters != StreamCounters::default();
         any.then_some(RedundantState { sent, received, duplicates, late })
     }
+}
+
+/// The members that hear each other, by device, as [`crate::TeamStatus::segments`] has them.
+pub(crate) fn segments(team: &Team) -> Vec<Vec<String>> {
+    let found = team.discovery().map(Discovery::segments).unwrap_or_default();
+    let names = |&(listener, members): &(MemberId, MemberSet)| {
+        let others = members.iter().filter(|member| *member != listener);
+        std::iter::once(listener).chain(others).map(|id| device(team, id)).collect()
+    };
+    found.iter().map(names).collect()
+}
+
+/// A hello that was refused counts as a problem for this long; its team says another each second.
+const RECENTLY: Duration = Duration::from_secs(5);
+
+/// What keeps teams that stripe from using each other.
+pub(crate) fn problems(team: &Team, now: Time) -> Vec<Problem> {
+    let Some(discovery) = team.discovery() else { return Vec::new() };
+    let peers = discovery.neighbours().filter_map(|neighbour| unreached(team, neighbour));
+    let deaf = discovery.deaf().iter().map(|id| deaf(&device(team, id)));
+    let looped = discovery.looped().iter().map(|id| looped(&device(team, id)));
+    other_key(team, discovery, now)
+        .into_iter()
+        .chain(crowded(discovery))
+        .chain(peers)
+        .chain(deaf)
+        .chain(looped)
+        .collect()
+}
+
+/// More teams than there is room for.
+fn crowded(discovery: &Discovery) -> Option<Problem> {
+    let (known, overlooked) = (discovery.neighbours().count(), discovery.overlooked());
+    (known > MAX_PEERS || overlooked > 0).then(|| Problem {
+        text: format!(
+            "{known} other teams stripe here, and {overlooked} hellos were of more; frames are striped to {MAX_PEERS}, by address, and go to the others as in balance-alb"
+        ),
+        hint: "give the teams several segments or VLANs of their own".to_owned(),
+    })
+}
+
+/// A team is heard, and not all that is tried reaches it.
+fn unreached(team: &Team, neighbour: &Neighbour) -> Option<Problem> {
+    let paths: Vec<PathStatus> = neighbour.paths().collect();
+    let dead: Vec<&PathStatus> = paths.iter().filter(|path| !path.works).collect();
+    let (first, of) = (dead.first()?, neighbour.team);
+    if dead.len() == paths.len() {
+        return Some(Problem {
+            text: format!("{of} is heard, and no path to it works: no probe comes back"),
+            hint: "hellos pass and frames to members' own addresses do not: look for port security, dynamic ARP inspection, 802.1X, or a hypervisor that lets its guests send from one address only".to_owned(),
+        });
+    }
+    let member = device(team, first.member);
+    let to = neighbour.members.iter().find(|member| member.place == first.place).map(|member| member.mac)?;
+    Some(Problem {
+        text: format!("{} of {} paths to {of} do not work, {member} to {to} among them", dead.len(), paths.len()),
+        hint: format!(
+            "both ends have a carrier: look at what lies between {member} and {to}, and for filters of addresses there"
+        ),
+    })
+}
+
+/// A member hears nobody, though others do.
+fn deaf(member: &str) -> Problem {
+    Problem {
+        text: format!("{member} hears no team, though other members do"),
+        hint: format!(
+            "look where the cable of {member} ends; a router between, 802.1X, or a switch that does not flood group addresses keeps hellos away"
+        ),
+    }
+}
+
+/// A member hears itself.
+fn looped(member: &str) -> Problem {
+    Problem {
+        text: format!("{member} hears what it sends itself: there is a loop"),
+        hint: format!("look where the cable of {member} ends, and whether the switch runs a spanning tree"),
+    }
+}
+
+/// Somebody is heard who has another key, or none, or the only one.
+fn other_key(team: &Team, discovery: &Discovery, now: Time) -> Option<Problem> {
+    let Refused { untagged, wrong, keyed, last, .. } = discovery.refused();
+    let last = last.filter(|last| now.since(last.at) < RECENTLY)?;
+    let (from, member) = (last.from, device(team, last.member));
+    let (text, hint) = match discovery.has_key() {
+        false => (
+            format!(
+                "{from}, heard on {member}, authenticates its hellos, and this team has no stripe_key ({keyed} refused)"
+            ),
+            "give both teams the same key",
+        ),
+        true => (
+            format!(
+                "{from}, heard on {member}, has another stripe_key than this team, or none ({wrong} hellos refused for their key, {untagged} for having none)"
+            ),
+            "give both teams the same key; if that team is no one of yours, find out who it is",
+        ),
+    };
+    Some(Problem { text, hint: format!("{hint}: `nicteam team set NAME stripe_key=file:PATH`") })
+}
+
+/// A member's device.
+fn device(team: &Team, id: MemberId) -> String {
+    let name = team.members().into_iter().find(|member| member.id == id).map(|member| member.name);
+    name.unwrap_or_else(|| format!("the member at place {id}"))
 }

@@ -88,7 +88,7 @@ fn two_teams_use_all_links_and_leave_a_lost_one() {
         let shown = show::text(&net.teams[0].handle().status().unwrap());
         let mac = &net.teams[1].handle().status().unwrap().mac;
         assert!(shown.contains(&format!("peer       {mac}: 2 of 2 paths work")), "{kind}: {shown}");
-        assert!(shown.contains("hellos are not authenticated"), "{kind}: {shown}");
+        assert!(shown.contains("hellos     not authenticated"), "{kind}: {shown}");
 
         // The far end's cable: nobody at the near end sees its carrier go.
         net.switch.set_up("b1", false);
@@ -121,5 +121,140 @@ fn who_does_not_stripe_is_reached_and_a_team_that_ends_is_forgotten() {
         let shown = show::text(&net.teams[0].handle().status().unwrap());
         assert!(shown.contains("peers      none: nobody else here stripes"), "{kind}: {shown}");
         assert_reach(&sockets, "a datagram to a plain host, as before");
+    });
+}
+
+/// Two hosts whose members meet in these switches, one a segment, and a plain host at each.
+struct Segments {
+    hosts: [Host; 2],
+    plain: Vec<Host>,
+    _switches: Vec<Host>,
+    teams: Vec<RunningTeam>,
+}
+
+impl Segments {
+    /// `places`: by host, the segment of each member.
+    fn new(kind: Kind, places: [[usize; 3]; 2], with_plain: bool) -> Segments {
+        let mut switches = [(); 3].map(|()| Host::new());
+        let mut hosts = [Host::new(), Host::new()];
+        let mut plain = Vec::new();
+        for switch in &mut switches {
+            switch.netlink.add_bridge("br").unwrap();
+            switch.set_up("br", true);
+        }
+        for (number, (host, places)) in hosts.iter_mut().zip(places).enumerate() {
+            for (n, segment) in places.into_iter().enumerate() {
+                let (switch, index) = (&mut switches[segment], (1000 + 100 * number + 2 * n) as u32);
+                cable(host, &format!("eth{n}"), switch, &format!("h{number}n{n}"), index);
+                let bridge = switch.index("br");
+                switch.netlink.set_master(index + 1, Some(bridge)).unwrap();
+            }
+        }
+        for (n, switch) in switches.iter_mut().enumerate().filter(|(n, _)| with_plain && places[0].contains(n)) {
+            let (mut host, index) = (Host::new(), 1300 + 2 * n as u32);
+            cable(&mut host, "eth0", switch, "plain", index);
+            let bridge = switch.index("br");
+            switch.netlink.set_master(index + 1, Some(bridge)).unwrap();
+            host.address("eth0", &[(&format!("10.2.0.{}", 10 + n), 24)]);
+            plain.push(host);
+        }
+        let members = ["eth0", "eth1", "eth2"].map(str::to_owned).to_vec();
+        let spec = TeamSpec { members, ..striping(kind) };
+        let teams: Vec<RunningTeam> = hosts.iter().map(|host| start(host, spec.clone()).unwrap()).collect();
+        for (n, host) in hosts.iter_mut().enumerate() {
+            host.address("team0", &[(&format!("10.2.0.{}", 1 + n), 24)]);
+        }
+        Segments { hosts, plain, _switches: switches.into(), teams }
+    }
+}
+
+/// Takes so many numbers, and whatever comes on top of them soon; in order.
+fn numbers(socket: &UdpSocket, least: usize) -> Vec<u32> {
+    let (mut numbers, mut buffer) = (Vec::new(), [0; 4]);
+    let mut take = |numbers: &mut Vec<u32>| match socket.recv(&mut buffer) {
+        Ok(4) => numbers.push(u32::from_be_bytes(buffer)),
+        other => assert!(other.is_err(), "{other:?}"),
+    };
+    eventually("all numbers", || {
+        take(&mut numbers);
+        numbers.len() >= least
+    });
+    (0..3).for_each(|_| take(&mut numbers));
+    numbers.sort_unstable();
+    numbers
+}
+
+#[test]
+fn broadcasts_come_once_and_addresses_are_resolved_on_any_segments() {
+    on_each_dataplane(|kind| {
+        // Three cables, crossed; two switches, with somebody else on each; one switch.
+        for (places, plain) in [([[0, 1, 2], [2, 0, 1]], false), ([[0, 0, 1], [0, 1, 1]], true), ([[0; 3]; 2], true)] {
+            let net = Segments::new(kind, places, plain);
+            let knows = |team: &RunningTeam| matches!(&peers(team)[..], [peer] if peer.working() >= 3);
+            eventually("three paths", || net.teams.iter().all(knows));
+            let segments = |of: [usize; 3]| of.into_iter().collect::<std::collections::BTreeSet<_>>().len();
+            let found = |team: &RunningTeam| team.handle().status().unwrap().segments.len();
+            eventually("all segments", || (0..2).all(|n| found(&net.teams[n]) == segments(places[n])));
+            // Nobody knows anybody's address yet, and each asks.
+            for (from, to) in [(0, 1), (1, 0)] {
+                let address = |n: usize| SocketAddr::from(([10, 2, 0, 1 + n as u8], 7200));
+                let sockets = (net.hosts[from].udp(address(from)), net.hosts[to].udp(address(to)));
+                sockets.0.connect(address(to)).unwrap();
+                sockets.1.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+                assert_reach(&sockets, &format!("{kind}: a datagram, {places:?}"));
+            }
+            let any = SocketAddr::from(([0, 0, 0, 0], 7300));
+            let listeners: Vec<UdpSocket> = net.hosts.iter().chain(&net.plain).map(|host| host.udp(any)).collect();
+            for listener in &listeners {
+                listener.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+            }
+            for (from, sender) in listeners.iter().take(2).enumerate() {
+                sender.set_broadcast(true).unwrap();
+                for number in 0..20_u32 {
+                    let all = SocketAddr::from(([10, 2, 0, 255], 7300));
+                    sender.send_to(&number.to_be_bytes(), all).unwrap();
+                }
+                let all: Vec<u32> = (0..20).collect();
+                for (to, listener) in listeners.iter().enumerate() {
+                    // The stack itself gives a broadcast back to who sent it, once.
+                    assert_eq!(numbers(listener, all.len()), all, "{kind}, {places:?}: from {from} to {to}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_key_is_shared_or_there_is_no_peer_and_nobody_sees_it() {
+    const KEY: &str = "a-key-of-this-test-alone";
+    on_each_dataplane(|kind| {
+        let net = Net::new(kind);
+        let set = |team: usize, key: &str| {
+            let changed = net.teams[team].handle().set(vec![("stripe_key".to_owned(), key.to_owned())]).unwrap();
+            assert!(!format!("{changed:?}").contains(KEY) && changed.len() == 1, "{changed:?}");
+        };
+        eventually("two paths", || know_each_other(&net, 2));
+        set(0, KEY);
+        let parted = || net.teams.iter().all(|team| peers(team).iter().all(|peer| peer.working() == 0));
+        eventually("they part", parted);
+        let says = |team: usize, words: &str| {
+            let problems = net.teams[team].handle().status().unwrap().problems;
+            problems.iter().any(|problem| problem.text.contains(words))
+        };
+        eventually("both say why", || {
+            says(0, "has another stripe_key than this team, or none") && says(1, "and this team has no stripe_key")
+        });
+        set(1, KEY);
+        eventually("two paths again", || know_each_other(&net, 2));
+        assert_reach(&net.sockets(), "a datagram");
+        for team in &net.teams {
+            let status = team.handle().status().unwrap();
+            let shown = show::text(&status) + &show::json(&status);
+            assert!(shown.contains("authenticated by the stripe_key"), "{kind}: {shown}");
+            assert!(!shown.contains(KEY) && shown.contains("(hidden)"), "{kind}: {shown}");
+            assert!(status.hellos.is_some_and(|hellos| hellos.authenticated));
+            let events = format!("{:?}", team.handle().journal());
+            assert!(!events.contains(KEY), "{kind}: {events}");
+        }
     });
 }

@@ -34,7 +34,7 @@ fn stripe<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
     let bench = Bench::new(MEMBERS);
     let mut dataplane = bench.team.start(open, &striping([1000; MEMBERS]));
     let mut batch = Batch::new();
-    let mut arrived = |frames: &[Vec<u8>]| {
+    let mut arrived_as = |frames: &[Vec<u8>], copies: usize| {
         let mut arrived: Vec<(usize, Vec<u8>)> = Vec::new();
         frames.iter().for_each(|frame| assert!(bench.stack.send_frame(frame)));
         eventually("every frame arrives", || {
@@ -42,9 +42,9 @@ fn stripe<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
                 socket.receive(&mut batch).unwrap();
                 arrived.extend(batch.frames().map(|frame| (place, frame.bytes.to_vec())));
             }
-            arrived.len() >= frames.len()
+            arrived.len() >= copies * frames.len()
         });
-        assert_eq!(arrived.len(), frames.len());
+        assert_eq!(arrived.len(), copies * frames.len());
         arrived
     };
     let macs = |bytes: &[u8]| {
@@ -56,7 +56,7 @@ fn stripe<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
     let frames: Vec<_> = (0..200).map(|number| ipv4(PEER, OWN, number)).collect();
     let mut by_member = BTreeMap::<usize, usize>::new();
     let mut contents: Vec<Vec<u8>> = Vec::new();
-    for (place, bytes) in arrived(&frames) {
+    for (place, bytes) in arrived_as(&frames, 1) {
         assert_eq!(macs(&bytes), (theirs(place), own(place)));
         *by_member.entry(place).or_default() += 1;
         contents.push(bytes[12..].to_vec());
@@ -68,8 +68,10 @@ fn stripe<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
     assert!(by_member.len() == MEMBERS && by_member.values().all(|frames| (45..=55).contains(frames)), "{by_member:?}");
 
     // Also to an address of the peer's member, as an ARP answer may have said.
-    let frames: Vec<_> = (0..8).map(|number| ipv4(theirs(2), OWN, number)).collect();
-    assert!(arrived(&frames).iter().all(|(place, bytes)| macs(bytes) == (theirs(*place), own(*place))));
+    let lost = Mac([2, 0, 0, 0, 8, 99]);
+    let to = |number| if number % 2 == 0 { theirs(2) } else { lost };
+    let frames: Vec<_> = (0..8).map(|number| ipv4(to(number), OWN, number)).collect();
+    assert!(arrived_as(&frames, 1).iter().all(|(place, bytes)| macs(bytes) == (theirs(*place), own(*place))));
 
     // Strangers, groups and what is not the team's own go as the plan says.
     let mut state = PlanState::new(0);
@@ -84,18 +86,31 @@ fn stripe<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
         let member = members.iter().next().unwrap();
         let src = plan.member(member).unwrap().rewrite.src.unwrap_or(Frame::parse(&frame).unwrap().src());
         let expected = (member.index(), (Frame::parse(&frame).unwrap().dst(), src));
-        let arrived = arrived(std::slice::from_ref(&frame));
+        let arrived = arrived_as(std::slice::from_ref(&frame), 1);
         assert_eq!((arrived[0].0, macs(&arrived[0].1)), expected);
+    }
+
+    // Groups hear it once on each segment, from the member there.
+    let mut several = Plan { generation: 2, ..striping([1000; MEMBERS]) };
+    if let Choose::Stripe(stripe) = &mut several.choose {
+        stripe.group = [id(0), id(2), id(3)].into_iter().collect();
+    }
+    bench.team.run(|| dataplane.apply(&several).unwrap());
+    for dst in [Mac::BROADCAST, Mac([0x33, 0x33, 0, 0, 0, 9])] {
+        let mut copies = arrived_as(&[ipv4(dst, OWN, 5)], 3);
+        copies.sort();
+        let copies: Vec<_> = copies.iter().map(|(place, bytes)| (*place, macs(bytes))).collect();
+        assert_eq!(copies, [0, 2, 3].map(|place| (place, (dst, own(place)))));
     }
 
     // By rate: the slow ones get what they can carry.
     let rates = [100, 100, 10, 1000];
-    bench.team.run(|| dataplane.apply(&Plan { generation: 2, ..striping(rates) }).unwrap());
+    bench.team.run(|| dataplane.apply(&Plan { generation: 3, ..striping(rates) }).unwrap());
     // Under the lead of 100 ms, and as slow as the test is, most of it in a few milliseconds.
     let frames: Vec<_> = (0..2000).map(|number| ipv4(PEER, OWN, number)).collect();
     let mut bytes = [0usize; MEMBERS];
     for chunk in frames.chunks(100) {
-        arrived(chunk).iter().for_each(|(place, frame)| bytes[*place] += frame.len());
+        arrived_as(chunk, 1).iter().for_each(|(place, frame)| bytes[*place] += frame.len());
     }
     assert!(bytes[3] > 4 * bytes[0] && bytes[0] > 3 * bytes[2], "{bytes:?} at {rates:?} Mbit/s");
     bench.team.stop(dataplane);
@@ -117,42 +132,58 @@ fn packet_sockets_put_together() {
 
 fn put_together<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
     let bench = Bench::new(MEMBERS);
-    let plan = striping([1000; MEMBERS]);
-    let dataplane = bench.team.start(open, &plan);
-    let mut batch = Batch::new();
-    let stranger = Mac([2, 7, 7, 7, 7, 7]);
-    for place in 0..MEMBERS {
-        for (number, (dst, src)) in [
-            (own(place), theirs(place)),
-            (own(place), theirs((place + 1) % MEMBERS)),
-            (own(place), stranger),
-            (Mac([2, 0, 0, 0, 2, 77]), theirs(place)),
-            (Mac::BROADCAST, PEER),
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            let frame = ipv4(dst, src, (16 * place + number) as u16);
-            let expected = match plan.receive(id(place), &Frame::parse(&frame).unwrap()) {
-                Verdict::ToTeam => Some((dst, src)),
-                Verdict::ToTeamAs { src, dst } => Some((dst, src)),
-                _ => None,
-            };
-            assert!(bench.far_sockets[place].send_frame(&frame));
-            let Some((dst, src)) = expected else { continue };
-            let mut whole = frame.clone();
-            whole[..6].copy_from_slice(&dst.0);
-            whole[6..12].copy_from_slice(&src.0);
-            let mut arrived = Vec::new();
-            eventually("the frame reaches the stack", || {
-                bench.stack.receive(&mut batch).unwrap();
-                arrived.extend(batch.frames().map(|frame| frame.bytes.to_vec()));
-                !arrived.is_empty()
-            });
-            assert_eq!(arrived, [whole], "member {place}, frame {number}");
+    // Two segments, and a peer that lies on both; then one that may come by either.
+    for (group, group_from) in [(vec![0, 2], Some(2)), (vec![0, 2], None), (vec![1], None)] {
+        let mut plan = striping([1000; MEMBERS]);
+        if let Choose::Stripe(stripe) = &mut plan.choose {
+            stripe.group = group.into_iter().map(id).collect();
+            stripe.peers[0].group_from = group_from.map(id);
         }
+        let dataplane = bench.team.start(open, &plan);
+        for place in 0..MEMBERS {
+            receive_as_planned(&bench, &plan, place);
+        }
+        bench.team.stop(dataplane);
     }
-    bench.team.stop(dataplane);
+}
+
+/// What a member receives reaches the stack as the plan says, or does not.
+fn receive_as_planned(bench: &Bench, plan: &Plan, place: usize) {
+    let (stranger, group) = (Mac([2, 7, 7, 7, 7, 7]), Mac([1, 0, 0x5e, 0, 0, 7]));
+    let unicast = [
+        (own(place), theirs(place)),
+        (own(place), theirs((place + 1) % MEMBERS)),
+        (own(place), stranger),
+        (Mac([2, 0, 0, 0, 2, 77]), theirs(place)),
+    ];
+    let groups = [PEER, theirs(1), theirs(2), stranger].map(|src| (Mac::BROADCAST, src));
+    // The last ones came back: they are ours.
+    let back = [(group, OWN), (Mac::BROADCAST, own(1)), (own(place), own(1)), (group, theirs(3))];
+    let mut expected = Vec::new();
+    for (number, (dst, src)) in unicast.into_iter().chain(groups).chain(back).enumerate() {
+        let frame = ipv4(dst, src, (16 * place + number) as u16);
+        match plan.receive(id(place), &Frame::parse(&frame).unwrap()) {
+            Verdict::ToTeam => expected.push(with_macs(&frame, dst, src)),
+            Verdict::ToTeamAs { src, dst } => expected.push(with_macs(&frame, dst, src)),
+            Verdict::Untagged { .. } | Verdict::Duplicate | Verdict::Drop | Verdict::ToMember | Verdict::Echo => {}
+        }
+        assert!(bench.far_sockets[place].send_frame(&frame));
+    }
+    // Behind those, so that what is dropped would have been seen.
+    let last = ipv4(own(place), stranger, 0xffff);
+    assert!(bench.far_sockets[place].send_frame(&last));
+    expected.push(with_macs(&last, OWN, stranger));
+    let (mut batch, mut arrived) = (Batch::new(), Vec::new());
+    eventually("the last frame reaches the stack", || {
+        bench.stack.receive(&mut batch).unwrap();
+        arrived.extend(batch.frames().map(|frame| frame.bytes.to_vec()));
+        arrived.last() == expected.last()
+    });
+    assert_eq!(arrived, expected, "member {place}, {:?}", plan.choose);
+}
+
+fn with_macs(frame: &[u8], dst: Mac, src: Mac) -> Vec<u8> {
+    [&dst.0, &src.0, &frame[12..]].concat()
 }
 
 #[test]

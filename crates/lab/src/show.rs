@@ -14,7 +14,7 @@ mod impairments;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use nicteam_team::Config;
+use nicteam_team::{Config, ConfigOption};
 
 use crate::experiment::{
     Direction, Experiment, GranularityChoice, Host, Run, Team, Topology, Workload, WorkloadKind, show_duration,
@@ -251,6 +251,9 @@ fn config_text(config: &Config) -> String {
     let mut said = Vec::new();
     for (name, value) in config.options_and_wish() {
         let hashes = config.mode.hashes() && name == "xmit_hash_policy";
+        if ConfigOption::named(name).is_some_and(ConfigOption::is_secret) {
+            continue;
+        }
         if name == "mode" || name == "miimon" || hashes || !defaults.contains(&(name, value.clone())) {
             said.push(format!("{name} {value}"));
         }

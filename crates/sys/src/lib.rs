@@ -16,6 +16,7 @@ pub mod netns;
 pub mod nft;
 pub mod packet;
 pub mod process;
+pub mod random;
 pub mod shape;
 pub mod tap;
 pub mod tcp;

@@ -17,11 +17,12 @@ pub use arp::{ArpAllTargets, ArpMonitoring, ArpValidate, MAX_ARP_TARGETS};
 pub use failover::{ActiveSlave, FailOverMac, MAX_QUEUE_ID};
 pub use lacp::LacpOptions;
 pub use options::{ConfigOption, Values, nearest};
+pub use stripe::StripeKey;
 
 use std::collections::BTreeMap;
 
 use crate::stripe::redundant::Classes;
-use options::{DEFAULT_PACKETS_PER_SLAVE, OPTIONS};
+use options::{DEFAULT_PACKETS_PER_SLAVE, HIDDEN, OPTIONS};
 
 /// How a team spreads its frames (Linux `Documentation/networking/bonding.rst`, `mode`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -182,6 +183,8 @@ pub struct Config {
     pub stripe_interval_ms: u32,
     /// stripe: what goes by two paths.
     pub redundant: Classes,
+    /// stripe: by which teams know each other's hellos; none: everybody's are believed.
+    pub stripe_key: Option<StripeKey>,
     /// The options of 802.3ad.
     pub lacp: LacpOptions,
 }
@@ -213,6 +216,7 @@ impl Default for Config {
             stripe_rate_mbps: BTreeMap::new(),
             stripe_interval_ms: stripe::DEFAULT_INTERVAL_MS,
             redundant: Classes::default(),
+            stripe_key: None,
             lacp: LacpOptions::default(),
         }
     }
@@ -231,13 +235,22 @@ impl Config {
         (option.set)(self, value)
     }
 
-    /// Every option that lasts with its value, in the kernel's words.
-    /// [`Config::set`] takes all of them back.
+    /// Every option that lasts with its value, in the kernel's words, secrets
+    /// included. [`Config::set`] takes all of them back.
     pub fn options(&self) -> Vec<(&'static str, String)> {
         OPTIONS.iter().filter(|option| option.lasts()).map(|option| (option.name, (option.get)(self))).collect()
     }
 
-    /// The same, and the wish for an `active_slave`, if there is one: all that a
+    /// The same for people to see: a secret that is set is not shown.
+    pub fn shown_options(&self) -> Vec<(&'static str, String)> {
+        let shown = |option: &ConfigOption| match (option.get)(self) {
+            value if option.is_secret() && !value.is_empty() => HIDDEN.to_owned(),
+            value => value,
+        };
+        OPTIONS.iter().filter(|option| option.lasts()).map(|option| (option.name, shown(option))).collect()
+    }
+
+    /// The same as [`Config::options`], and the wish for an `active_slave`, if there is one: all that a
     /// team that is yet to run has to be told.
     pub fn options_and_wish(&self) -> Vec<(&'static str, String)> {
         let granted = OPTIONS.iter().filter(|option| !option.lasts() && self.active_slave.is_some());

@@ -24,7 +24,8 @@ mod timers;
 pub use balance::{Balance, Loads};
 pub use config::{ActiveSlave, ArpAllTargets, ArpMonitoring, ArpValidate, FailOverMac, MAX_ARP_TARGETS, MAX_QUEUE_ID};
 pub use config::{
-    AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, LacpOptions, Mode, PrimaryReselect, Values, nearest,
+    AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, LacpOptions, Mode, PrimaryReselect, StripeKey, Values,
+    nearest,
 };
 pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};
 pub use control::{Group, Listen, Subnet, Traffic};

@@ -317,9 +317,17 @@ impl Plan {
         {
             return stripe::receive_hello(stripe, member, frame);
         }
+        let (src, dst) = (frame.src(), frame.dst());
         let source = match &self.choose {
-            Choose::Stripe(stripe) => stripe.source(frame.src()),
-            _ => frame.src(),
+            Choose::Stripe(stripe) if stripe.is_own(src) => return Verdict::Drop,
+            Choose::Stripe(stripe) if dst.is_multicast() => {
+                return match stripe.takes_group(member, src) {
+                    true => Verdict::ToTeamAs { src: stripe.source(src), dst },
+                    false => Verdict::Drop,
+                };
+            }
+            Choose::Stripe(stripe) => stripe.source(src),
+            _ => src,
         };
         match self.member(member).map(|line| line.receive) {
             Some(Receive::Own { own, team } | Receive::DeliverAnd { own, team }) if frame.dst() == own => {

@@ -350,6 +350,28 @@ fn an_active_slave_needs_a_mode_that_has_one() {
 }
 
 #[test]
+fn a_stripe_key_is_kept_and_not_shown() {
+    let key = "0123456789abcdef";
+    let config = with(&[("mode", "stripe"), ("stripe_key", key)]);
+    assert_eq!(config.check(), Ok(()));
+    assert!(config.options().contains(&("stripe_key", key.to_owned())), "as it is kept");
+    assert!(config.shown_options().contains(&("stripe_key", "(hidden)".to_owned())));
+    assert!(!format!("{config:?} {:?}", config.shown_options()).contains(key));
+    assert!(Config::default().shown_options().contains(&("stripe_key", String::new())), "nor is one invented");
+    let rest = |options: Vec<(&'static str, String)>| options.into_iter().filter(|(name, _)| *name != "stripe_key");
+    assert!(rest(config.options()).eq(rest(config.shown_options())));
+    for bad in
+        ["0123456789abcde", "0123456789 abcdef", "0123456789abcd\u{e9}f", "file:/etc/nicteam.key", &"x".repeat(65)]
+    {
+        let refused = Config::default().set("stripe_key", bad).unwrap_err();
+        assert!(!refused.to_string().contains(bad) && refused.to_string().contains("16 to 64"), "{refused}");
+    }
+    assert_eq!(with(&[("stripe_key", key), ("stripe_key", "")]).stripe_key, None);
+    let elsewhere = with(&[("stripe_key", key)]).check().unwrap_err().to_string();
+    assert_eq!(elsewhere, "`stripe_key` works in mode stripe alone; the mode is balance-rr");
+}
+
+#[test]
 fn the_table_names_each_option_once_and_knows_its_values() {
     let names: Vec<_> = Config::OPTIONS.iter().map(|option| option.name).collect();
     let lasting: Vec<_> = Config::OPTIONS.iter().filter(|option| option.lasts()).map(|option| option.name).collect();
@@ -426,7 +448,8 @@ fn any_config() -> impl Strategy<Value = Config> {
     let counts = (0..=65_535_u32, 0..=i32::MAX as u32, 0..=255_u32, 1..=i32::MAX as u32, any::<bool>(), any::<bool>());
     let prio = prop::collection::btree_map("[a-z][a-z0-9.-]{0,14}", prop_oneof![..=-1_i32, 1_i32..], 0..4);
     let queue = prop::collection::btree_map("[a-z][a-z0-9.-]{0,14}", 1..=MAX_QUEUE_ID, 0..4);
-    let failover = (prop::sample::select(&FailOverMac::ALL[..]), any::<bool>(), 0..=255_u32, prio, queue);
+    let key = prop::option::of("[!-eg-~][!-~]{15,63}");
+    let failover = (prop::sample::select(&FailOverMac::ALL[..]), any::<bool>(), 0..=255_u32, prio, queue, key);
     (choices, times, counts, any_arp(), failover, any_lacp()).prop_map(
         |(choices, times, counts, arp, failover, lacp)| Config {
             mode: choices.0,
@@ -448,6 +471,7 @@ fn any_config() -> impl Strategy<Value = Config> {
             active_slave: None,
             stripe_rate_mbps: queue_rates(&failover.4),
             redundant: any_classes(counts.0, failover.4.values().copied()),
+            stripe_key: with(&[("stripe_key", failover.5.as_deref().unwrap_or_default())]).stripe_key,
             queue_id: failover.4,
             stripe_interval_ms: 1 + times.1 % 1000,
             lp_interval_s: counts.3,

@@ -1,8 +1,11 @@
 //! The hello: how teams that stripe find each other and know which paths work.
 //!
 //! `docs/hello.md` describes it byte by byte. All numbers are big-endian. A
-//! receiver looks at no reserved byte and at nothing behind the members, so that
-//! a later version, which only appends, is understood.
+//! receiver looks at no reserved byte and at nothing behind the members and the
+//! tag, so that a later version, which only appends, is understood.
+//!
+//! What a tag is computed by is not this file's business: it says where the tag
+//! stands and what it covers.
 
 use crate::ethernet::header;
 use crate::frame::{Frame, Malformed, ethertype};
@@ -21,7 +24,7 @@ pub struct Hello {
     pub team: Mac,
     /// Place of the member that sent it.
     pub place: u8,
-    /// Probe: anything; its echo brings it back.
+    /// Probe: anything; its echo brings it back. Challenge: the same, and its answer.
     pub stamp: u64,
     /// Announcement: the next one follows within this time, milliseconds; a
     /// multiple of 100, at most 25,500. Otherwise 0.
@@ -41,6 +44,19 @@ pub enum HelloKind {
     Probe,
     /// It does.
     Echo,
+    /// To a team that is new: do you run now, and have the key?
+    Challenge,
+    /// It does, and has.
+    Answer,
+}
+
+/// A hello that carries a tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tagged {
+    /// What the tag is computed over.
+    pub covered: Vec<u8>,
+    /// The tag.
+    pub tag: [u8; Hello::TAG],
 }
 
 /// One member, as its team announces it.
@@ -62,6 +78,8 @@ impl Hello {
     pub const GROUP: Mac = Mac([0x03, 0x6e, 0x69, 0x63, 0x00, 0x01]);
     /// The most members that an announcement may name.
     pub const MAX_MEMBERS: usize = 32;
+    /// Bytes of a tag.
+    pub const TAG: usize = 16;
 
     /// The hello as the payload of a frame of EtherType [`ethertype::HELLO`].
     /// Members beyond [`Hello::MAX_MEMBERS`] are left out.
@@ -82,11 +100,35 @@ impl Hello {
         bytes
     }
 
+    /// The same with a tag behind the members: what `tag` makes of the bytes that
+    /// it covers.
+    pub fn encode_tagged(&self, tag: impl FnOnce(&[u8]) -> [u8; Hello::TAG]) -> Vec<u8> {
+        let mut bytes = self.encode();
+        bytes[FLAGS] |= HAS_TAG;
+        let tag = tag(&covered(&bytes));
+        bytes.extend_from_slice(&tag);
+        bytes
+    }
+
+    /// The tag in the payload of a frame of EtherType [`ethertype::HELLO`], and what
+    /// it covers: everything ahead of it, and an echo as the probe that it was. None
+    /// if the hello has no tag, or less of one than there should be.
+    pub fn tagged(bytes: &[u8]) -> Option<Tagged> {
+        let flags = bytes.get(FLAGS)?;
+        let end = HEAD + usize::from(*bytes.get(COUNT)?) * MEMBER;
+        let tag = bytes.get(end..)?.first_chunk()?;
+        (flags & HAS_TAG != 0).then(|| Tagged { covered: covered(&bytes[..end]), tag: *tag })
+    }
+
     /// The hello in a frame, without check sequence, as long as the shortest.
     pub fn frame(&self, dst: Mac, src: Mac) -> Vec<u8> {
-        let payload = self.encode();
+        Hello::frame_of(&self.encode(), dst, src)
+    }
+
+    /// An encoded hello in a frame.
+    pub fn frame_of(payload: &[u8], dst: Mac, src: Mac) -> Vec<u8> {
         let mut frame = header(dst, src, None, ethertype::HELLO, payload.len());
-        frame.extend_from_slice(&payload);
+        frame.extend_from_slice(payload);
         frame.resize(frame.len().max(SHORTEST), 0);
         frame
     }
@@ -116,7 +158,7 @@ impl Hello {
             place: checked_place(place)?,
             stamp: number(head, 16),
             next_ms: u32::from(head[NEXT]) * NEXT_UNIT_MS,
-            takes_rtags: head[CAPABILITIES] & TAKES_RTAGS != 0,
+            takes_rtags: head[FLAGS] & TAKES_RTAGS != 0,
             members,
         })
     }
@@ -158,7 +200,8 @@ impl HelloMember {
 }
 
 impl HelloKind {
-    const ALL: [HelloKind; 3] = [HelloKind::Announce, HelloKind::Probe, HelloKind::Echo];
+    const ALL: [HelloKind; 5] =
+        [HelloKind::Announce, HelloKind::Probe, HelloKind::Echo, HelloKind::Challenge, HelloKind::Answer];
 
     const fn number(self) -> u8 {
         self as u8 + 1
@@ -171,16 +214,22 @@ impl HelloKind {
 
 const VERSION: u8 = 1;
 /// Where an untagged frame says what it is for.
-const KIND: usize = 15;
+const KIND: usize = HEADER + PAYLOAD_KIND;
+/// Bytes of an Ethernet header.
+const HEADER: usize = 14;
+/// Places of single bytes in the payload.
+const PAYLOAD_KIND: usize = 1;
+const COUNT: usize = 2;
+const FLAGS: usize = 30;
+/// In the flags: a tag follows the members.
+const HAS_TAG: u8 = 1;
+/// And: frames with a redundancy tag are taken.
+const TAKES_RTAGS: u8 = 2;
 /// Byte of the head that says when the next announcement follows, in this unit.
 const NEXT: usize = 31;
 const NEXT_UNIT_MS: u32 = 100;
 /// Bytes ahead of the members.
 const HEAD: usize = 32;
-/// Place of the capabilities.
-const CAPABILITIES: usize = 30;
-/// Among them.
-const TAKES_RTAGS: u8 = 1;
 /// Bytes of a member.
 const MEMBER: usize = 12;
 /// Bytes of the shortest Ethernet frame without its check sequence.
@@ -189,6 +238,16 @@ const SHORTEST: usize = 60;
 /// True of the payload of a probe of a version that is understood.
 fn says_probe(payload: &[u8]) -> bool {
     matches!(payload, &[version, kind, ..] if version >= VERSION && kind == HelloKind::Probe.number())
+}
+
+/// What a tag covers of these bytes, which end where it begins. Who sends an echo
+/// changes the kind of the probe and has no key, or not at hand.
+fn covered(bytes: &[u8]) -> Vec<u8> {
+    let mut covered = bytes.to_vec();
+    if let Some(kind) = covered.get_mut(PAYLOAD_KIND).filter(|kind| **kind == HelloKind::Echo.number()) {
+        *kind = HelloKind::Probe.number();
+    }
+    covered
 }
 
 /// Eight bytes from this place on; zeros where there are none.
@@ -280,7 +339,7 @@ mod tests {
         for end in 0..whole.len() {
             assert!(matches!(Hello::decode(&whole[..end]), Err(Malformed::Short { .. })), "{end} bytes");
         }
-        for (place, value) in [(0, 0), (1, 0), (1, 4), (2, 33), (3, 32), (32, 32)] {
+        for (place, value) in [(0, 0), (1, 0), (1, 6), (2, 33), (3, 32), (32, 32)] {
             let mut bytes = whole.clone();
             bytes[place] = value;
             assert!(matches!(Hello::decode(&bytes), Err(Malformed::Field { .. })), "byte {place}");
@@ -293,5 +352,37 @@ mod tests {
         bytes[0] = 2;
         bytes.extend_from_slice(&[0xff; 32]);
         assert_eq!(Hello::decode(&bytes), Ok(hello()));
+    }
+
+    #[test]
+    fn a_tag_stands_behind_the_members_and_covers_all_ahead_of_it() {
+        let tag = [0xee; Hello::TAG];
+        let mut seen = Vec::new();
+        let mut bytes = hello().encode_tagged(|covered| {
+            seen = covered.to_vec();
+            tag
+        });
+        assert_eq!(seen[..FLAGS], hello().encode()[..FLAGS]);
+        assert_eq!(seen[FLAGS], hello().encode()[FLAGS] | HAS_TAG);
+        assert_eq!(seen[FLAGS + 1..], hello().encode()[FLAGS + 1..]);
+        assert_eq!(bytes.len(), seen.len() + Hello::TAG);
+        assert_eq!(Hello::decode(&bytes), Ok(hello()));
+        bytes.extend_from_slice(&[7; 3]);
+        assert_eq!(Hello::tagged(&bytes), Some(Tagged { covered: seen.clone(), tag }));
+        for end in 0..seen.len() + Hello::TAG {
+            assert_eq!(Hello::tagged(&bytes[..end]), None, "{end} bytes");
+        }
+        bytes[FLAGS] = 0xfe;
+        assert_eq!(Hello::tagged(&bytes), None, "it says that there is none");
+    }
+
+    #[test]
+    fn the_tag_of_a_probe_is_that_of_its_echo_and_of_nothing_else() {
+        let covered = |kind| Hello { kind, ..hello() }.encode_tagged(|covered| covered[..16].try_into().unwrap());
+        let of = |kind| covered(kind)[hello().encode().len()..].to_vec();
+        assert_eq!(of(HelloKind::Echo), of(HelloKind::Probe));
+        let kinds = [HelloKind::Announce, HelloKind::Probe, HelloKind::Challenge, HelloKind::Answer];
+        let tags: std::collections::BTreeSet<_> = kinds.into_iter().map(of).collect();
+        assert_eq!(tags.len(), kinds.len());
     }
 }

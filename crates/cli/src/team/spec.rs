@@ -2,7 +2,7 @@
 
 use nicteam_daemon::TeamSpec;
 use nicteam_dataplane::{Choice, Kind};
-use nicteam_team::Config;
+use nicteam_team::{Config, ConfigOption};
 use nicteam_wire::Mac;
 
 use super::failures::{not_started, refused};
@@ -73,7 +73,31 @@ pub(super) fn assignments<'a>(texts: impl IntoIterator<Item = &'a String>) -> Re
             .ok_or_else(|| Failure::wrong_input(format!("`{text}` is not NAME=VALUE; hint: miimon=100")))?;
         Ok((name.trim().to_owned(), value.to_owned()))
     };
-    once(texts.into_iter().map(split).collect::<Result<Vec<_>, Failure>>()?)
+    let given = once(texts.into_iter().map(split).collect::<Result<Vec<_>, Failure>>()?)?;
+    given.into_iter().map(|(name, value)| secret_of(&name, value).map(|value| (name, value))).collect()
+}
+
+/// A secret may stand in a file, so that it is not among the arguments of a
+/// process, which everybody can read: `stripe_key=file:/etc/nicteam/key`.
+fn secret_of(name: &str, value: String) -> Result<String, Failure> {
+    let is_secret = ConfigOption::named(name).is_some_and(ConfigOption::is_secret);
+    let Some(path) = value.trim().strip_prefix("file:").filter(|_| is_secret) else { return Ok(value) };
+    match std::fs::read_to_string(path) {
+        Ok(text) if text.trim().is_empty() => {
+            let failure = Failure::wrong_input(format!("the file `{path}` for `{name}` is empty"));
+            Err(failure.hint(Some("`openssl rand -hex 16` makes a key")))
+        }
+        Ok(text) => Ok(text.trim().to_owned()),
+        Err(error) => Err(Failure::wrong_input(format!("cannot read `{path}` for `{name}`: {error}"))),
+    }
+}
+
+/// What is wrong with a name that comes twice; a secret is not shown.
+fn twice(name: &str, before: &str, value: &str) -> String {
+    match ConfigOption::named(name).is_some_and(ConfigOption::is_secret) {
+        true => format!("the option `{name}` is given twice"),
+        false => format!("the option `{name}` is given twice: `{before}` and `{value}`"),
+    }
 }
 
 /// Refuses a name that comes twice.
@@ -81,7 +105,7 @@ fn once(given: impl IntoIterator<Item = (String, String)>) -> Result<Vec<(String
     let mut known: Vec<(String, String)> = Vec::new();
     for (name, value) in given {
         if let Some((_, before)) = known.iter().find(|(known, _)| *known == name) {
-            return Err(Failure::wrong_input(format!("the option `{name}` is given twice: `{before}` and `{value}`")));
+            return Err(Failure::wrong_input(twice(&name, before, &value)));
         }
         known.push((name, value));
     }

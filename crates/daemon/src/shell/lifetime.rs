@@ -1,12 +1,11 @@
 //! How a team begins, takes over what another process left, and ends.
 
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use nicteam_dataplane::{Port, TeamDevice};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Monitor, Netlink};
-use nicteam_sys::nft;
+use nicteam_sys::{nft, random};
 use nicteam_team::{ActiveSlave, Config, FailOverMac, MAX_MEMBERS, MemberId, Team, TeamError};
 use nicteam_wire::Mac;
 use nix::errno::Errno;
@@ -21,12 +20,6 @@ use crate::original::Original;
 use crate::ports::{self, Candidate, Member};
 use crate::running::Keeping;
 use crate::{Error, Happened, Journal, Notify, TeamSpec};
-
-/// A random number: each of the standard library's hashers has keys of its own,
-/// which the system drew.
-fn random() -> u64 {
-    RandomState::new().hash_one(std::process::id())
-}
 
 impl Shell {
     /// Makes the device, takes the members in, puts the first plan in force.
@@ -55,7 +48,7 @@ impl Shell {
         // A team has no members to make active yet.
         let wish = spec.config.active_slave.clone();
         let mut team = Team::new(spec.config, mac, clock.now())?;
-        team.set_identity(random(), clock.now());
+        team.set_identity(random::number()?, clock.now());
         let (device, adopted) = TeamDevice::create_or_adopt(&mut netlink, &spec.name, mac, mtu)?;
         let dataplane = nicteam_dataplane::open(&device, spec.dataplane).inspect_err(|_| {
             if !adopted {

@@ -18,15 +18,18 @@ impl Shell {
             config.set(name, value).map_err(TeamError::from)?;
         }
         let wishes = config.active_slave.is_some();
-        let before = self.shown_options();
+        let (before, shown) = (self.all_options(), self.shown_options());
         let tag_bytes = self.team.config().tag_bytes();
         self.reconfigure(config)?;
         let fitted = self.make_room(tag_bytes);
         self.tell(fitted);
-        let changed: Vec<OptionChange> = before
+        // A secret that becomes another one changes, too, though it looks the same.
+        let changes = before.into_iter().zip(self.all_options()).map(|(before, after)| before != after);
+        let changed: Vec<OptionChange> = shown
             .into_iter()
             .zip(self.shown_options())
-            .filter(|(before, after)| before != after)
+            .zip(changes)
+            .filter_map(|(shown, changes)| changes.then_some(shown))
             // Who is active may follow from another option; that is an event, no option that was set.
             .filter(|((option, _), _)| wishes || *option != ACTIVE_SLAVE)
             .map(|((option, from), (_, to))| OptionChange { option: option.to_owned(), from, to })
@@ -38,10 +41,20 @@ impl Shell {
         Ok(changed)
     }
 
-    /// Every option with its value; `active_slave` shows who is active.
+    /// Every option with its value, secrets left out; `active_slave` shows who is active.
     pub(super) fn shown_options(&self) -> Vec<(&'static str, String)> {
+        self.with_active(self.team.config().shown_options())
+    }
+
+    /// The same with secrets.
+    fn all_options(&self) -> Vec<(&'static str, String)> {
+        self.with_active(self.team.config().options())
+    }
+
+    fn with_active(&self, mut options: Vec<(&'static str, String)>) -> Vec<(&'static str, String)> {
         let active = self.team.active().map(|id| self.name_of(id)).unwrap_or_default();
-        self.team.config().options().into_iter().chain([(ACTIVE_SLAVE, active)]).collect()
+        options.push((ACTIVE_SLAVE, active));
+        options
     }
 
     /// Gives the team another configuration, as far as its dataplane can do what it says.

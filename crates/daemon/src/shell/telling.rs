@@ -8,7 +8,7 @@ use super::Shell;
 use crate::ports::Member;
 use crate::running::{MemberReport, TeamReport};
 use crate::status::{self, DeviceFacts, MemberState, STATUS_SCHEMA, TeamStatus};
-use crate::{Aggregation, Error, Happened, Kept, Notice, PeerState, TeamSpec};
+use crate::{Aggregation, Error, Happened, HelloState, Kept, Notice, PeerState, TeamSpec, striping};
 
 impl Shell {
     /// Tells what happened to the team.
@@ -122,6 +122,8 @@ impl Shell {
             active,
             lacp: Aggregation::of(&self.team, self.dataplane.answered()?),
             peers: PeerState::all(&self.team, &*self.dataplane)?,
+            segments: striping::segments(&self.team),
+            hellos: HelloState::of(&self.team),
             dataplane: report.dataplane.to_string(),
             generation: plan.generation,
             uptime_ms: self.clock.now().as_nanos() / 1_000_000,
@@ -131,6 +133,7 @@ impl Shell {
             problems: Vec::new(),
         };
         status.problems = status::problems(&status, config);
+        status.problems.extend(striping::problems(&self.team, self.clock.now()));
         Ok(status)
     }
 

@@ -61,7 +61,7 @@ fn write(out: &mut String, status: &TeamStatus) -> fmt::Result {
 /// stripe: who else does, and over how many paths.
 fn peers(out: &mut String, status: &TeamStatus) -> fmt::Result {
     if status.peers.is_empty() {
-        return writeln!(out, "  peers      none: nobody else here stripes, so frames go as in balance-alb");
+        writeln!(out, "  peers      none: nobody else here stripes, so frames go as in balance-alb")?;
     }
     for peer in &status.peers {
         writeln!(out, "  peer       {}: {} of {} paths work", peer.team, peer.working(), peer.paths.len())?;
@@ -75,7 +75,24 @@ fn peers(out: &mut String, status: &TeamStatus) -> fmt::Result {
             )?;
         }
     }
-    writeln!(out, "             hellos are not authenticated: whoever is on the segment may announce a team")
+    if status.segments.len() > 1 {
+        let segments: Vec<String> = status.segments.iter().map(|members| members.join(" ")).collect();
+        writeln!(
+            out,
+            "  segments   {}: {}; broadcasts leave by the first of each",
+            segments.len(),
+            segments.join(" | ")
+        )?;
+    }
+    match status.hellos {
+        Some(hellos) if hellos.authenticated => {
+            writeln!(out, "  hellos     authenticated by the stripe_key: teams that do not have it are no peers")
+        }
+        _ => writeln!(
+            out,
+            "  hellos     not authenticated: whoever is on the segment may announce a team (`stripe_key` changes that)"
+        ),
+    }
 }
 
 /// The members: names to the left, numbers to the right.

@@ -115,6 +115,8 @@ impl Bench {
             active: None,
             lacp: Some(Aggregation::of_lacp(&self.lacp, 0)),
             peers: Vec::new(),
+            segments: Vec::new(),
+            hellos: None,
             dataplane: "packet".to_owned(),
             generation: 1,
             uptime_ms: 0,

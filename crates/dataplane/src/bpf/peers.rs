@@ -1,5 +1,7 @@
 //! The peers of a plan that stripes, in the form of `bpf/plan.h`.
 
+use std::collections::BTreeMap;
+
 use nicteam_team::stripe::{MAX_PATHS, MAX_PEERS, Peer};
 use nicteam_team::{MAX_MEMBERS, Stripe};
 use nicteam_wire::Mac;
@@ -53,11 +55,14 @@ pub(super) struct Entry {
     team: [u8; 6],
     /// Place among the peer's receivers, or `NO_RECEIVER`.
     receiver: u8,
-    zero: u8,
+    /// One more than the place that takes its group-addressed frames; 0: any.
+    group_from: u8,
 }
 
-/// The address of a peer's team that no member of it has.
+/// An address of a peer that no receiver of it has.
 const NO_RECEIVER: u8 = 0xff;
+/// `OWN_ADDRESS`.
+const OWN_ADDRESS: u32 = MAX_PEERS as u32;
 
 const _: () = {
     assert!(MAX_PEERS == 64 && MAX_PATHS == 64);
@@ -103,20 +108,30 @@ pub(super) struct Peers {
     pub class: Class,
     /// The team's address and the receivers', by number.
     addresses: Vec<(Mac, Vec<Mac>)>,
-    /// Those of members that receive nothing now, by number.
-    lost: Vec<Vec<Mac>>,
+    /// What is said of each address; of one that two have, the first holds.
+    entries: Vec<(Mac, Entry)>,
 }
 
 impl Peers {
     /// Of this plan.
     pub(super) fn new(stripe: &Stripe) -> Peers {
         let peers = || stripe.peers.iter().take(MAX_PEERS);
+        let own = Entry { number: OWN_ADDRESS, team: stripe.team.0, receiver: NO_RECEIVER, group_from: 0 };
+        let mut entries = vec![(stripe.team, own)];
+        entries.extend(stripe.senders.iter().map(|sender| (sender.mac, own)));
+        for (number, peer) in peers().enumerate() {
+            let group_from = peer.group_from.map_or(0, |member| member.index() as u8 + 1);
+            let team = Entry { number: number as u32, team: peer.team.0, receiver: NO_RECEIVER, group_from };
+            let receivers = peer.receivers.iter().zip(0..);
+            entries.extend(receivers.map(|(of, receiver)| (of.mac, Entry { receiver, ..team })));
+            entries.extend(peer.addresses().map(|mac| (mac, team)));
+        }
         let receivers = |peer: &Peer| peer.receivers.iter().map(|receiver| receiver.mac).collect();
         Peers {
             lines: peers().map(|peer| line(stripe, peer)).collect(),
             class: Class::new(&stripe.redundant),
             addresses: peers().map(|peer| (peer.team, receivers(peer))).collect(),
-            lost: peers().map(|peer| peer.lost.clone()).collect(),
+            entries,
         }
     }
 
@@ -125,19 +140,13 @@ impl Peers {
         self.addresses.iter().map(|(team, _)| *team)
     }
 
-    /// What the index says of them in a slot. An address that two have is the first one's.
+    /// What the index says of them in a slot.
     pub(super) fn index(&self, slot: u32) -> Vec<(Key, Entry)> {
-        let mut index: Vec<(Key, Entry)> = Vec::new();
-        for (number, ((team, receivers), lost)) in self.addresses.iter().zip(&self.lost).enumerate() {
-            let none = std::iter::once(team).chain(lost).map(|mac| (mac, NO_RECEIVER));
-            for (mac, receiver) in receivers.iter().zip(0..).chain(none) {
-                let key = Key { mac: mac.0, slot: slot as u16 };
-                if !index.iter().any(|(other, _)| *other == key) {
-                    index.push((key, Entry { number: number as u32, team: team.0, receiver, zero: 0 }));
-                }
-            }
+        let mut index: BTreeMap<[u8; 6], Entry> = BTreeMap::new();
+        for (mac, entry) in &self.entries {
+            index.entry(mac.0).or_insert(*entry);
         }
-        index
+        index.into_iter().map(|(mac, entry)| (Key { mac, slot: slot as u16 }, entry)).collect()
     }
 
     /// By number: the team's address, and the receivers'.

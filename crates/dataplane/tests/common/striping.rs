@@ -36,7 +36,8 @@ pub fn striping(rates_mbps: [u32; MEMBERS]) -> Plan {
         system: 1,
         takes_rtags: true,
         receivers: places.clone().map(receiver).collect(),
-        lost: Vec::new(),
+        group_from: None,
+        others: vec![Mac([2, 0, 0, 0, 8, 99])],
         paths: places.clone().map(path).collect(),
     };
     let other = Balance {

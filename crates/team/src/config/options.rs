@@ -62,6 +62,11 @@ impl ConfigOption {
         self.name != failover::ACTIVE_SLAVE.name
     }
 
+    /// True of `stripe_key`, whose value is for nobody's eyes.
+    pub fn is_secret(&self) -> bool {
+        self.name == stripe::STRIPE_KEY.name
+    }
+
     /// The option whose name looks most like this one, for "did you mean".
     pub fn nearest(name: &str) -> Option<&'static ConfigOption> {
         let name = nearest(name, OPTIONS.iter().map(|option| option.name))?;
@@ -88,6 +93,8 @@ fn write_range(f: &mut fmt::Formatter<'_>, min: u32, max: u32, words: &[(&str, u
     words.iter().try_for_each(|(word, number)| write!(f, ", {word} ({number})"))
 }
 
+/// What stands for a secret that is shown.
+pub(super) const HIDDEN: &str = "(hidden)";
 /// The kernel's `INT_MAX`.
 pub(super) const INT_MAX: u32 = i32::MAX as u32;
 /// `BOND_DEFAULT_MIIMON`.
@@ -105,7 +112,7 @@ const PACKETS_PER_SLAVE: Values =
     Values::Number { max: 65_535, words: &[("default", DEFAULT_PACKETS_PER_SLAVE), ("maxval", 65_535)] };
 
 /// Every option; `mode` first, because others depend on it.
-pub(super) static OPTIONS: [ConfigOption; 44] = [
+pub(super) static OPTIONS: [ConfigOption; 45] = [
     ConfigOption {
         name: "mode",
         doc: "how frames are spread over the members",
@@ -238,6 +245,7 @@ pub(super) static OPTIONS: [ConfigOption; 44] = [
     stripe::STRIPE_RATE,
     stripe::STRIPE_INTERVAL,
     stripe::REDUNDANT,
+    stripe::STRIPE_KEY,
 ];
 
 /// Names in a sentence. A name with a comma in it stands in backticks.

@@ -1,11 +1,35 @@
 //! Options of stripe; the kernel has no such mode.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use nicteam_wire::Rtag;
 
-use super::options::{device, digits, number};
+use super::options::{HIDDEN, device, digits, number};
 use super::{Config, ConfigError, ConfigOption, Mode, Values};
+
+/// What teams that stripe share, so that each knows the other's hellos. Its
+/// `Debug` does not show it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StripeKey(String);
+
+impl StripeKey {
+    /// Its bytes: [`StripeKey::SHORTEST`] to [`StripeKey::LONGEST`].
+    pub fn bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+
+    /// The fewest characters of a key.
+    pub const SHORTEST: usize = 16;
+    /// The most: a block of the hash.
+    pub const LONGEST: usize = 64;
+}
+
+impl fmt::Debug for StripeKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StripeKey")
+    }
+}
 
 impl Config {
     /// What this member carries, Mbit/s, if it was said.
@@ -70,6 +94,20 @@ const CLASSES: Values = Values::Text {
     example: "dscp:46,udp:4789",
 };
 
+const KEYS: Values = Values::Text {
+    takes: "16 to 64 letters, digits and signs of ASCII without spaces, not `file:...` (which the command line reads), or nothing",
+    example: "8Zk2vWmTq0uYxN5c",
+};
+
+/// `stripe_key`. Its value is shown to nobody.
+pub(super) const STRIPE_KEY: ConfigOption = ConfigOption {
+    name: "stripe_key",
+    doc: "stripe: a secret of all teams that stripe here, by which they know each other's hellos",
+    values: KEYS,
+    get: |config| config.stripe_key.as_ref().map(|key| key.0.clone()).unwrap_or_default(),
+    set: |config, text| key(text).map(|key| config.stripe_key = key),
+};
+
 /// Refuses what would have no effect.
 pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     if config.mode != Mode::Stripe && !config.redundant.is_off() {
@@ -83,7 +121,23 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
             "`stripe_rate {device}:{rate}` works in mode stripe alone; the mode is {}",
             config.mode
         ))),
+        None if config.stripe_key.is_some() && config.mode != Mode::Stripe => {
+            Err(ConfigError::Conflict(format!("`stripe_key` works in mode stripe alone; the mode is {}", config.mode)))
+        }
         _ => Ok(()),
+    }
+}
+
+fn key(text: &str) -> Result<Option<StripeKey>, ConfigError> {
+    let key = text.trim();
+    let is_long_enough = (StripeKey::SHORTEST..=StripeKey::LONGEST).contains(&key.len());
+    if key.is_empty() {
+        Ok(None)
+    } else if is_long_enough && key.bytes().all(|byte| byte.is_ascii_graphic()) && !key.starts_with("file:") {
+        Ok(Some(StripeKey(key.to_owned())))
+    } else {
+        // Whoever reads the error need not read the key.
+        Err(ConfigError::BadValue { option: "stripe_key", value: HIDDEN.to_owned(), expected: KEYS.to_string() })
     }
 }
 

@@ -49,7 +49,9 @@ impl Team {
             self.force_primary = self.primary().is_some();
         }
         if from != to {
-            self.discovery = Team::discovery_for(&self.config, self.announcer.mac, self.identity, now);
+            self.discover_anew(now);
+        } else if before.stripe_key != self.config.stripe_key {
+            self.take_key(now);
         }
         if let Some(discovery) = &mut self.discovery {
             discovery.set_interval(millis(self.config.stripe_interval_ms));

@@ -93,9 +93,8 @@ impl Team {
     /// is none yet: [`Team::set_config`] grants it once members have joined.
     pub fn new(config: Config, mac: Mac, now: Time) -> Result<Team, TeamError> {
         config.check()?;
-        let discovery = Team::discovery_for(&config, mac, 0, now);
         let config = Config { active_slave: None, ..config };
-        Ok(Team {
+        let mut team = Team {
             config,
             members: Members::new(),
             active: None,
@@ -113,10 +112,12 @@ impl Team {
             beginning: None,
             aggregate: MemberSet::EMPTY,
             identity: 0,
-            discovery,
+            discovery: None,
             timers: Timers::new(),
             effects: VecDeque::new(),
-        })
+        };
+        team.discover_anew(now);
+        Ok(team)
     }
 
     /// Takes a device in. Its place is the lowest free one.

@@ -94,9 +94,10 @@ fn choose(facts: &Facts<'_>) -> Choose {
         }
         Mode::Stripe => active.map_or(Choose::Nobody, |active| {
             let (senders, peers) = discovery.map(|of| (of.senders(), of.peers())).unwrap_or_default();
-            let other = balancer.choose(config, team, active);
+            let group = discovery.map(Discovery::group).filter(|group| !group.is_empty());
+            let (group, other) = (group.unwrap_or(MemberSet::one(active)), balancer.choose(config, team, active));
             let redundant = config.redundant.clone();
-            Choose::Stripe(Stripe { team, senders, peers, group: MemberSet::one(active), redundant, other })
+            Choose::Stripe(Stripe { team, senders, peers, group, redundant, other })
         }),
     }
 }

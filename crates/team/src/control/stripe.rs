@@ -3,12 +3,12 @@
 //! Towards everybody who does not stripe the mode is balance-alb: the files
 //! under `balance` do that part.
 
-use nicteam_wire::{Frame, Hello, Mac};
+use nicteam_wire::{Arp, Frame, Mac, Ndisc, ethertype};
 
 use super::monitor::millis;
 use super::{Effect, Team};
 use crate::stripe::{Discovery, Note, Own};
-use crate::{Config, MemberId, Mode, Time, TimerReason};
+use crate::{Choose, MemberId, Mode, Time, TimerReason};
 
 /// What a member is taken to carry where nobody knows, Mbit/s.
 const UNKNOWN_RATE_MBPS: u32 = 1000;
@@ -24,17 +24,25 @@ impl Team {
     /// before there are members.
     pub fn set_identity(&mut self, random: u64, now: Time) {
         self.identity = random;
-        self.discovery = Team::discovery_for(&self.config, self.announcer.mac, random, now);
+        self.discover_anew(now);
     }
 
-    /// Discovery of a team with this configuration, if that stripes. A team that
-    /// was told no identity has one of its address and the time.
-    pub(super) fn discovery_for(config: &Config, mac: Mac, identity: u64, now: Time) -> Option<Discovery> {
-        let Mac([a, b, c, d, e, f]) = mac;
+    /// Discovery begins, or ends, as the mode wants it. A team that was told no
+    /// identity has one of its address and the time.
+    pub(super) fn discover_anew(&mut self, now: Time) {
+        let Mac([a, b, c, d, e, f]) = self.announcer.mac;
         let [high, low] = ((now.as_nanos() / 1_000_000) as u16).to_be_bytes();
-        let system = u64::from_be_bytes([a, b, c, d, e, f, high, low]) ^ identity;
-        let interval = millis(config.stripe_interval_ms);
-        (config.mode == Mode::Stripe).then(|| Discovery::new(system, interval))
+        let system = u64::from_be_bytes([a, b, c, d, e, f, high, low]) ^ self.identity;
+        let interval = millis(self.config.stripe_interval_ms);
+        self.discovery = (self.config.mode == Mode::Stripe).then(|| Discovery::new(system, interval));
+        self.take_key(now);
+    }
+
+    /// Hellos go by the configuration's key.
+    pub(super) fn take_key(&mut self, now: Time) {
+        if let Some(discovery) = &mut self.discovery {
+            discovery.set_key(self.config.stripe_key.as_ref(), now);
+        }
     }
 
     /// What the dataplane noted of peers' frames, the answer to [`Effect::ReadNotes`].
@@ -48,8 +56,8 @@ impl Team {
 
     /// A member received a hello.
     pub(super) fn hello(&mut self, member: MemberId, frame: &Frame<'_>, now: Time) {
-        if let (Some(discovery), Some(Ok(hello))) = (&mut self.discovery, Hello::of_frame(frame)) {
-            discovery.handle_hello(member, frame.src(), hello, now);
+        if let Some(discovery) = &mut self.discovery {
+            discovery.handle_frame(member, frame, now);
             self.after_discovery();
         }
     }
@@ -88,6 +96,46 @@ impl Team {
         match discovery.poll_timeout() {
             Some(at) => self.timers.set(TimerReason::Discovery, at),
             None => self.timers.stop(TimerReason::Discovery),
+        }
+    }
+
+    /// What the stack says to a peer that stripes: by a path, as its other frames,
+    /// and of the team's address, for any path leads there.
+    pub(super) fn say_to_peer(&self, bytes: &[u8]) -> Option<(MemberId, Vec<u8>)> {
+        let Choose::Stripe(stripe) = &self.plan.choose else { return None };
+        let peer = stripe.peer(Frame::parse_untagged(bytes).ok()?.dst())?;
+        let path = peer.paths.first()?;
+        let (sender, receiver) = (stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?);
+        Some((sender.id, [&receiver.mac.0, &sender.mac.0, bytes.get(12..)?].concat()))
+    }
+
+    /// What the stack says to a group, and this member says already, on the other
+    /// segments: by the listener of each, with the address under which the team is
+    /// to be found there.
+    pub(super) fn say_elsewhere(&self, member: MemberId, bytes: &[u8]) -> Vec<(MemberId, Vec<u8>)> {
+        let (Some(discovery), Ok(frame)) = (&self.discovery, Frame::parse_untagged(bytes)) else { return Vec::new() };
+        if !frame.dst().is_multicast() {
+            return Vec::new();
+        }
+        let others = discovery.segments().iter().filter(|(_, members)| !members.contains(member));
+        others.filter_map(|(listener, _)| Some((*listener, self.say_as(&frame, *listener)?))).collect()
+    }
+
+    /// A frame of ARP or neighbour discovery with a member's address in the place of the team's.
+    fn say_as(&self, frame: &Frame<'_>, member: MemberId) -> Option<Vec<u8>> {
+        let (own, team) = (self.balancer.own_mac(member)?, self.announcer.mac);
+        let (dst, vlan) = (frame.dst(), frame.vlan());
+        let instead = |mac: Mac| if mac == team { own } else { mac };
+        match frame.ethertype() {
+            ethertype::ARP => {
+                let arp = Arp::decode(frame.payload()).ok()?;
+                Some(Arp { sender_mac: instead(arp.sender_mac), ..arp }.frame(dst, own, vlan))
+            }
+            ethertype::IPV6 => {
+                let ndisc = Ndisc::decode(frame.payload()).ok()?;
+                Some(Ndisc { link_layer: ndisc.link_layer.map(instead), ..ndisc }.frame(dst, own, vlan))
+            }
+            _ => None,
         }
     }
 

@@ -9,13 +9,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nicteam_wire::{Hello, HelloKind, HelloMember, Mac};
+use nicteam_wire::{Frame, Hello, HelloKind, HelloMember, Mac};
 
 use super::announcing::Announcing;
-use super::neighbour::Neighbour;
+use super::auth::{Auth, Judgement, Refused};
+use super::neighbour::{Neighbour, patience};
 use super::pace::{Paces, RETRY, next_random};
+use super::segments::{Heard, Segments};
 use super::{MAX_PEERS, Note, Peer, Sender};
-use crate::{MemberId, Time};
+use crate::config::StripeKey;
+use crate::{MemberId, MemberSet, Time};
 
 /// A member of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +37,8 @@ pub struct Own {
 #[derive(Clone, Debug)]
 pub struct Discovery {
     system: u64,
+    auth: Auth,
+    segments: Segments,
     sequence: u32,
     /// State of the generator of stamps.
     random: u64,
@@ -68,6 +73,8 @@ impl Discovery {
     pub fn new(system: u64, interval: Duration) -> Discovery {
         Discovery {
             system,
+            auth: Auth::new(system),
+            segments: Segments::default(),
             sequence: 0,
             random: system,
             team: Mac::default(),
@@ -89,6 +96,17 @@ impl Discovery {
         self.interval = interval;
     }
 
+    /// The key that hellos are tagged with from now on, if any. Everybody is
+    /// forgotten, and known again when he has it, too.
+    pub fn set_key(&mut self, key: Option<&StripeKey>, now: Time) {
+        self.auth.set_key(key);
+        self.changed |= !self.neighbours.is_empty();
+        self.neighbours.clear();
+        if !self.own.is_empty() {
+            self.announcing.soon(0, now);
+        }
+    }
+
     /// The team's address and its members, all of them.
     pub fn set_own(&mut self, team: Mac, own: Vec<Own>, now: Time) {
         if (self.team, &self.own) == (team, &own) {
@@ -101,21 +119,37 @@ impl Discovery {
         if self.announcing.next().is_some_and(|next| next <= now) {
             self.announce(now);
         }
+        self.segments.set_own(&self.own, now);
         self.follow_all(now);
+        self.find_segments();
     }
 
-    /// A hello that a member received from this address.
-    pub fn handle_hello(&mut self, member: MemberId, src: Mac, hello: Hello, now: Time) {
-        let is_ours = hello.system == self.system;
+    /// A frame that a member received; what is no hello is left alone.
+    pub fn handle_frame(&mut self, member: MemberId, frame: &Frame<'_>, now: Time) {
+        let Some(Ok(hello)) = Hello::of_frame(frame) else { return };
         if !self.own.iter().any(|own| own.id == member && own.usable) {
             return;
         }
-        match hello.kind {
-            HelloKind::Announce if !is_ours => self.hear(member, hello, now),
-            HelloKind::Echo if is_ours => self.take_echo(member, src, hello.stamp, now),
-            // The dataplane sends probes back.
-            HelloKind::Announce | HelloKind::Probe | HelloKind::Echo => {}
+        let src = frame.src();
+        match self.auth.judge((member, src), frame.payload(), &hello, self.sequence, now) {
+            Judgement::Believe => self.handle_hello(member, src, hello, now),
+            Judgement::Refuse => {}
+            Judgement::Challenge(stamp) => {
+                let challenge = self.hello(HelloKind::Challenge, member, stamp);
+                self.say(member, src, challenge);
+            }
+            Judgement::Answer => {
+                let answer = self.hello(HelloKind::Answer, member, hello.stamp);
+                self.say(member, src, answer);
+            }
+            Judgement::BelieveHeld(held) => {
+                for held in held {
+                    self.handle_hello(held.member, held.src, held.hello, now);
+                }
+                self.auth.retain(|system| self.neighbours.contains_key(&system));
+            }
         }
+        self.find_segments();
     }
 
     /// What the dataplane noted, the answer to [`Discovery::take_look`]. A peer
@@ -127,7 +161,9 @@ impl Discovery {
             let Some(neighbour) = self.neighbours.values_mut().find(is) else { continue };
             if let Some(place) = neighbour.place_of(note.mac) {
                 for member in note.heard.iter() {
-                    neighbour.hear(member, place, now);
+                    if neighbour.hear(member, place, now) {
+                        self.segments.note_change();
+                    }
                 }
             }
             if (note.sent || !note.heard.is_empty()) && neighbour.has_traffic(now) {
@@ -138,6 +174,7 @@ impl Discovery {
         if is_new {
             self.probe(now);
         }
+        self.find_segments();
     }
 
     /// Time has come to [`Discovery::poll_timeout`]; harmless earlier. What was
@@ -147,17 +184,25 @@ impl Discovery {
             self.announce(now);
         }
         let known = self.neighbours.len();
+        let heard = |of: &BTreeMap<u64, Neighbour>| of.values().map(Neighbour::hearings).sum::<usize>();
+        let before = heard(&self.neighbours);
         self.neighbours.retain(|_, neighbour| neighbour.is_heard(now));
+        if heard(&self.neighbours) < before {
+            self.segments.note_change();
+        }
+        self.auth.retain(|system| self.neighbours.contains_key(&system));
         self.changed |= self.neighbours.len() < known;
         if self.look_at.is_some_and(|at| at <= now) {
             self.probe(now);
             self.looks = true;
         }
+        self.segments.handle_timeout(now);
+        self.find_segments();
     }
 
     /// When to call [`Discovery::handle_timeout`] next.
     pub fn poll_timeout(&self) -> Option<Time> {
-        [self.announcing.next(), self.look_at].into_iter().flatten().min()
+        [self.announcing.next(), self.look_at, self.segments.settles_at()].into_iter().flatten().min()
     }
 
     /// True, once, if [`Discovery::handle_notes`] is to be called.
@@ -184,12 +229,51 @@ impl Discovery {
     /// Those that frames can be striped to, by address.
     pub fn peers(&self) -> Vec<Peer> {
         let senders = self.senders();
-        let mut peers: Vec<Peer> = self.neighbours.values().map(|neighbour| neighbour.peer(&senders)).collect();
+        let from = &self.segments.found().from;
+        let peer = |neighbour: &Neighbour| Peer {
+            group_from: from.get(&neighbour.system).copied(),
+            ..neighbour.peer(&senders)
+        };
+        let mut peers: Vec<Peer> = self.neighbours.values().map(peer).collect();
         peers.retain(|peer| !peer.receivers.is_empty());
         peers.sort_by_key(|peer| peer.team);
         peers.dedup_by_key(|peer| peer.team);
         peers.truncate(MAX_PEERS);
         peers
+    }
+
+    /// By which members group-addressed frames leave, and are taken: one of each segment.
+    pub fn group(&self) -> MemberSet {
+        self.segments.found().segments.iter().map(|(listener, _)| *listener).collect()
+    }
+
+    /// The segments that our members lie on, each with the one of [`Discovery::group`].
+    pub fn segments(&self) -> &[(MemberId, MemberSet)] {
+        &self.segments.found().segments
+    }
+
+    /// Members that hear what they say themselves: their cables end where they begin.
+    pub fn looped(&self) -> MemberSet {
+        self.segments.looped()
+    }
+
+    /// Members that hear no team and none of our own members, though others do hear teams.
+    pub fn deaf(&self) -> MemberSet {
+        let hears: MemberSet = self.neighbours.values().flat_map(Neighbour::heard_by).collect();
+        let is_alone = |id: MemberId| self.segments().iter().any(|(_, members)| *members == MemberSet::one(id));
+        let usable = self.own.iter().filter(|own| own.usable).map(|own| own.id);
+        let deaf = |id: &MemberId| !hears.contains(*id) && is_alone(*id) && self.segments.is_settled(*id);
+        if hears.is_empty() { MemberSet::EMPTY } else { usable.filter(deaf).collect() }
+    }
+
+    /// True if hellos are authenticated.
+    pub fn has_key(&self) -> bool {
+        self.auth.has_key()
+    }
+
+    /// Hellos that were not believed.
+    pub fn refused(&self) -> Refused {
+        self.auth.refused()
     }
 
     /// All that are known.
@@ -200,6 +284,22 @@ impl Discovery {
     /// Hellos of systems for which there was no room.
     pub fn overlooked(&self) -> u64 {
         self.overlooked
+    }
+
+    /// A hello that is to be believed.
+    fn handle_hello(&mut self, member: MemberId, src: Mac, hello: Hello, now: Time) {
+        let is_ours = hello.system == self.system;
+        match hello.kind {
+            HelloKind::Announce if is_ours => {
+                if let Some(speaker) = MemberId::new(hello.place.into()) {
+                    self.segments.hear(member, speaker, now + patience(&hello));
+                }
+            }
+            HelloKind::Announce => self.hear(member, hello, now),
+            HelloKind::Echo if is_ours => self.take_echo(member, src, hello.stamp, now),
+            // The dataplane sends probes back; the rest is judged before.
+            HelloKind::Probe | HelloKind::Echo | HelloKind::Challenge | HelloKind::Answer => {}
+        }
     }
 
     /// A neighbour announces itself.
@@ -220,6 +320,9 @@ impl Discovery {
             self.changed = true;
             // So that it hears us as soon as we hear it, by members that are new, too.
             self.announcing.soon(self.neighbours.len(), now);
+        }
+        if by_new {
+            self.segments.note_change();
         }
         if by_new || says_new {
             self.follow(hello.system, now);
@@ -254,6 +357,15 @@ impl Discovery {
     fn follow_all(&mut self, now: Time) {
         let systems: Vec<u64> = self.neighbours.keys().copied().collect();
         systems.into_iter().for_each(|system| self.follow(system, now));
+    }
+
+    /// Finds our segments anew after somebody was heard, or reached, otherwise than before.
+    fn find_segments(&mut self) {
+        if self.segments.take_changed() | self.changed {
+            let active = self.own.iter().find(|own| own.usable && own.mac == self.team).map(|own| own.id);
+            let heard: Vec<Heard> = self.neighbours.values().map(Neighbour::heard).collect();
+            self.changed |= self.segments.find(active, &heard);
+        }
     }
 
     fn announce(&mut self, now: Time) {
@@ -313,7 +425,7 @@ impl Discovery {
 
     fn say(&mut self, member: MemberId, dst: Mac, hello: Hello) {
         if let Some(own) = self.own.iter().find(|own| own.id == member) {
-            self.outbox.push((member, hello.frame(dst, own.mac)));
+            self.outbox.push((member, Hello::frame_of(&self.auth.seal(&hello), dst, own.mac)));
         }
     }
 }

@@ -14,6 +14,7 @@
 //! Mirrored in `bpf/stripe.h`; a change here is a change there.
 
 mod announcing;
+mod auth;
 mod delay;
 mod discovery;
 mod neighbour;
@@ -22,12 +23,14 @@ mod pace;
 mod paths;
 mod probing;
 pub mod redundant;
+mod segments;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nicteam_wire::{Frame, Hello, Mac, Rtag};
 
+pub use auth::{Refused, RefusedLast};
 pub use discovery::{Discovery, Own};
 pub use neighbour::{Neighbour, PathStatus};
 pub use notes::{Note, Notes};
@@ -51,7 +54,8 @@ pub struct Stripe {
     pub senders: Vec<Sender>,
     /// Those that frames are striped to, by address; at most [`MAX_PEERS`].
     pub peers: Vec<Peer>,
-    /// Group-addressed frames: one member of each segment; at least one.
+    /// Group-addressed frames leave by these, and are taken from these: one member
+    /// of each segment; at least one.
     pub group: MemberSet,
     /// What goes by two paths, towards peers that take it.
     pub redundant: Classes,
@@ -79,10 +83,13 @@ pub struct Peer {
     pub system: u64,
     /// True if it takes frames with a redundancy tag.
     pub takes_rtags: bool,
+    /// The member of ours that takes its group-addressed frames, of which other
+    /// segments bring copies; none: whichever brings them.
+    pub group_from: Option<MemberId>,
     /// Its members that can receive; at most [`MAX_MEMBERS`].
     pub receivers: Vec<Receiver>,
-    /// Addresses of members that cannot receive now: its neighbours may have been told one of them.
-    pub lost: Vec<Mac>,
+    /// Addresses of its other members: what is meant for them is the peer's, too.
+    pub others: Vec<Mac>,
     /// The ways to it; 1 to [`MAX_PATHS`], or none: then it is like any other.
     pub paths: Vec<Path>,
 }
@@ -106,14 +113,6 @@ pub struct Path {
     /// How much longer a frame is under way by it than by the quickest path to
     /// this peer, microseconds; 65535 stands for all that is longer, too.
     pub delay_us: u16,
-}
-
-impl Peer {
-    /// All of its addresses, the team's first.
-    pub fn addresses(&self) -> impl Iterator<Item = Mac> + '_ {
-        let receivers = self.receivers.iter().map(|receiver| receiver.mac);
-        std::iter::once(self.team).chain(receivers).chain(self.lost.iter().copied())
-    }
 }
 
 impl Path {
@@ -144,7 +143,23 @@ const LEAD: Duration = Duration::from_millis(100);
 impl Stripe {
     /// The peer with this address: its team's or a member's.
     pub fn peer(&self, mac: Mac) -> Option<&Peer> {
-        self.peers.iter().find(|peer| peer.addresses().any(|own| own == mac))
+        if self.is_own(mac) {
+            return None;
+        }
+        self.peers.iter().find(|peer| peer.addresses().any(|address| address == mac))
+    }
+
+    /// True of the team's address and of those of its members that can send: a
+    /// frame from there is one that came back.
+    pub fn is_own(&self, mac: Mac) -> bool {
+        self.team == mac || self.senders.iter().any(|sender| sender.mac == mac)
+    }
+
+    /// True if a member takes a group-addressed frame from there: one of each
+    /// segment does, and of those that bring the frames of a peer one.
+    pub fn takes_group(&self, member: MemberId, src: Mac) -> bool {
+        let from = self.peer(src).and_then(|peer| peer.group_from);
+        self.group.contains(member) && from.is_none_or(|from| from == member)
     }
 
     /// The team behind a source address: frames that peers stripe come from their members' own.
@@ -156,6 +171,14 @@ impl Stripe {
     fn leg(&self, peer: &Peer, path: Path) -> Leg {
         let (sender, receiver) = (self.senders[path.sender], peer.receivers[path.receiver]);
         Leg { member: sender.id, src: sender.mac, dst: receiver.mac }
+    }
+}
+
+impl Peer {
+    /// All its addresses, its team's first.
+    pub fn addresses(&self) -> impl Iterator<Item = Mac> + '_ {
+        let members = self.receivers.iter().map(|receiver| receiver.mac);
+        std::iter::once(self.team).chain(members).chain(self.others.iter().copied())
     }
 }
 

@@ -7,6 +7,7 @@ use nicteam_wire::{Hello, HelloMember, Mac};
 
 use super::delay;
 use super::probing::{Probing, REMEMBERED};
+use super::segments::Heard;
 use super::{Own, Path, Peer, Receiver, Sender, paths};
 use crate::{MemberId, Time};
 
@@ -63,6 +64,12 @@ const UNSAID_MS: u32 = 1000;
 /// After the last frame to or from a peer its paths are probed for so long as before.
 const BUSY: Duration = Duration::from_secs(3);
 
+/// How long to wait after an announcement for another one.
+pub(super) fn patience(hello: &Hello) -> Duration {
+    let next_ms = if hello.next_ms == 0 { UNSAID_MS } else { hello.next_ms };
+    Duration::from_millis(next_ms.into()) * MISSED_ANNOUNCEMENTS_HALVES / 2
+}
+
 impl Neighbour {
     pub(super) fn new(hello: &Hello, now: Time) -> Neighbour {
         let mut new = Neighbour {
@@ -97,8 +104,7 @@ impl Neighbour {
         if hello.sequence.wrapping_sub(self.sequence) as i32 <= 0 {
             return false;
         }
-        let next_ms = if hello.next_ms == 0 { UNSAID_MS } else { hello.next_ms };
-        self.patience = Duration::from_millis(next_ms.into()) * MISSED_ANNOUNCEMENTS_HALVES / 2;
+        self.patience = patience(hello);
         self.sequence = hello.sequence;
         let is_new = (self.team, self.takes_rtags, &self.members) != (hello.team, hello.takes_rtags, &hello.members);
         (self.team, self.takes_rtags) = (hello.team, hello.takes_rtags);
@@ -109,6 +115,28 @@ impl Neighbour {
     /// A member of ours heard one of its; true if it did not hear it before.
     pub(super) fn hear(&mut self, member: MemberId, place: u8, now: Time) -> bool {
         self.heard.insert((member, place), now).is_none()
+    }
+
+    /// How many of our members hear how many of its.
+    pub(super) fn hearings(&self) -> usize {
+        self.heard.len()
+    }
+
+    /// Our members that hear it.
+    pub(super) fn heard_by(&self) -> impl Iterator<Item = MemberId> + '_ {
+        self.heard.keys().map(|(member, _)| *member)
+    }
+
+    /// As our segments follow from it.
+    pub(super) fn heard(&self) -> Heard {
+        let usable = |place: u8| self.members.iter().any(|member| member.usable && member.place == place);
+        let active = self.members.iter().find(|member| member.usable && member.mac == self.team);
+        Heard {
+            system: self.system,
+            by: self.heard.keys().filter(|(_, place)| usable(*place)).copied().collect(),
+            reached_by: self.paths.iter().filter(|(_, path)| path.works()).map(|((member, _), _)| *member).collect(),
+            active: active.map(|member| member.place),
+        }
     }
 
     /// Forgets what was not heard for long; false if nothing is left.
@@ -237,7 +265,8 @@ impl Neighbour {
             team: self.team,
             system: self.system,
             takes_rtags: self.takes_rtags,
-            lost: self.members.iter().filter(|member| !member.usable).map(|member| member.mac).collect(),
+            group_from: None,
+            others: self.members.iter().filter(|member| !member.usable).map(|member| member.mac).collect(),
             receivers: usable.iter().map(|member| Receiver { mac: member.mac, rate_mbps: rate(member) }).collect(),
             paths: working.filter_map(path).collect(),
         }

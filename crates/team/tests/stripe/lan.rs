@@ -20,6 +20,10 @@ pub struct Lan {
     sent: u64,
     /// When which host wants to be called back.
     timers: BTreeSet<(Time, usize)>,
+    /// What was sent on which segment, if it is recorded.
+    pub tape: Option<Vec<(usize, Vec<u8>)>>,
+    /// Numbers of systems so far.
+    systems: u64,
 }
 
 /// One host with its team.
@@ -73,15 +77,27 @@ pub fn frame(dst: Mac, src: Mac, length: usize) -> Vec<u8> {
 
 impl Lan {
     pub fn new() -> Lan {
-        Lan { now: Time::from_millis(1), hosts: Vec::new(), flying: BTreeMap::new(), sent: 0, timers: BTreeSet::new() }
+        Lan {
+            now: Time::from_millis(1),
+            hosts: Vec::new(),
+            flying: BTreeMap::new(),
+            sent: 0,
+            timers: BTreeSet::new(),
+            tape: None,
+            systems: 0,
+        }
     }
 
     /// A host whose members are plugged into these segments, with these rates (Mbit/s).
     pub fn add(&mut self, segments: &[usize], rates_mbps: &[u32]) -> usize {
+        self.add_with_key(segments, rates_mbps, "")
+    }
+
+    /// The same with a key.
+    pub fn add_with_key(&mut self, segments: &[usize], rates_mbps: &[u32], key: &str) -> usize {
         let [high, low] = (self.hosts.len() as u16 + 1).to_be_bytes();
         let mac = Mac([2, 0, high, low, 0, 0]);
-        let config = Config { mode: Mode::Stripe, ..Config::default() };
-        let team = Team::new(config, mac, self.now).unwrap();
+        let team = self.team(mac, key);
         let plan = team.plan().clone();
         let (state, hellos, notes) = (PlanState::new(0), BTreeMap::new(), Notes::default());
         let (stalled, due, waiting) = (false, None, Vec::new());
@@ -167,12 +183,18 @@ impl Lan {
         }
     }
 
+    /// Lets a host's team change something.
+    pub fn change(&mut self, host: usize, change: impl FnOnce(&mut Team)) {
+        change(&mut self.hosts[host].team);
+        self.drain(host);
+    }
+
     /// A team that starts anew on the same host.
     pub fn restart(&mut self, host: usize) {
         let cables: Vec<(usize, Mac)> =
             self.hosts[host].members.iter().map(|cable| (cable.segment, cable.mac)).collect();
-        let config = Config { mode: Mode::Stripe, ..Config::default() };
-        self.hosts[host].team = Team::new(config, self.hosts[host].mac, self.now).unwrap();
+        let key = self.hosts[host].team.config().options().into_iter().find(|(name, _)| *name == "stripe_key").unwrap();
+        self.hosts[host].team = self.team(self.hosts[host].mac, &key.1);
         let link = MemberLink { carrier: true, speed_mbps: Some(1000), duplex: Some(Duplex::Full) };
         for (place, (_, mac)) in cables.into_iter().enumerate() {
             self.hosts[host].team.add_member(&format!("eth{place}"), link, self.now).unwrap();
@@ -214,6 +236,69 @@ impl Lan {
             }
         }
         counted
+    }
+
+    /// Puts a frame on a segment: all members there receive it, if it is for them.
+    pub fn inject(&mut self, segment: usize, frame: &[u8]) {
+        self.flood(segment, frame, None, Duration::ZERO);
+    }
+
+    fn team(&mut self, mac: Mac, key: &str) -> Team {
+        let mut config = Config { mode: Mode::Stripe, ..Config::default() };
+        config.set("stripe_key", key).unwrap();
+        let mut team = Team::new(config, mac, self.now).unwrap();
+        self.systems += 1;
+        team.set_identity(0x5157_0000 + self.systems, self.now);
+        team
+    }
+
+    /// A group-addressed frame from a host's stack: how often which other host's
+    /// stack gets it, and how many copies which segment.
+    pub fn broadcast(&self, from: usize) -> (BTreeMap<usize, usize>, BTreeMap<usize, usize>) {
+        let host = &self.hosts[from];
+        let bytes = frame(Mac::BROADCAST, host.mac, 100);
+        let action = host.plan.choose(&Frame::parse(&bytes).unwrap(), &mut PlanState::new(0));
+        let Action::Send(members) = action else { panic!("{action:?}") };
+        let (mut hosts, mut segments) = (BTreeMap::new(), BTreeMap::new());
+        for member in members.iter() {
+            let cable = &host.members[member.index()];
+            if !cable.up || cable.mute {
+                continue;
+            }
+            let mut bytes = bytes.clone();
+            let rewrite = host.plan.member(member).unwrap().rewrite;
+            bytes[6..12].copy_from_slice(&rewrite.src.unwrap_or(host.mac).0);
+            *segments.entry(cable.segment).or_default() += 1;
+            for (to, got) in self.hear(cable.segment, Some((from, member.index())), &bytes) {
+                *hosts.entry(to).or_default() += got;
+            }
+        }
+        (hosts, segments)
+    }
+
+    /// How often which host's stack gets a frame that is on a segment.
+    pub fn hear(&self, segment: usize, from: Option<(usize, usize)>, bytes: &[u8]) -> BTreeMap<usize, usize> {
+        let mut got = BTreeMap::new();
+        for (to, host) in self.hosts.iter().enumerate() {
+            for (place, cable) in host.members.iter().enumerate() {
+                let reaches = cable.segment == segment && cable.up && !cable.deaf && from != Some((to, place));
+                let verdict = host.plan.receive(id(place), &Frame::parse(bytes).unwrap());
+                if reaches && matches!(verdict, Verdict::ToTeam | Verdict::ToTeamAs { .. }) {
+                    *got.entry(to).or_default() += 1;
+                }
+            }
+        }
+        got
+    }
+
+    /// The member of a host that lies on this segment.
+    pub fn place_on(&self, host: usize, segment: usize) -> usize {
+        self.hosts[host].members.iter().position(|cable| cable.segment == segment).unwrap()
+    }
+
+    /// Plugs this member of every host into another segment, silently.
+    pub fn bridge(&mut self, member: usize, segment: usize) {
+        self.hosts.iter_mut().for_each(|host| host.members[member].segment = segment);
     }
 
     fn arrive(&mut self, Flight { host, member, mut frame }: Flight) {
@@ -276,13 +361,21 @@ impl Lan {
             return;
         }
         let (segment, delay) = (from.segment, from.delay);
-        let dst = Frame::parse(&frame).unwrap().dst();
+        self.flood(segment, &frame, Some((host, member)), delay);
+    }
+
+    /// To all members on a segment but the one that sent it.
+    fn flood(&mut self, segment: usize, frame: &[u8], from: Option<(usize, usize)>, delay: Duration) {
+        if let Some(tape) = &mut self.tape {
+            tape.push((segment, frame.to_vec()));
+        }
+        let dst = Frame::parse(frame).unwrap().dst();
         for (to, other) in self.hosts.iter().enumerate() {
             for (place, cable) in other.members.iter().enumerate() {
                 let is_for = dst.is_multicast() || dst == cable.mac;
-                if is_for && cable.segment == segment && (to, place) != (host, member) {
+                if is_for && cable.segment == segment && Some((to, place)) != from {
                     self.sent += 1;
-                    let flight = Flight { host: to, member: place, frame: frame.clone() };
+                    let flight = Flight { host: to, member: place, frame: frame.to_vec() };
                     self.flying.insert((self.now + LATENCY + delay, self.sent), flight);
                 }
             }

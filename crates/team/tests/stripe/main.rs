@@ -1,8 +1,10 @@
 //! stripe under virtual time: who finds whom, and where frames go.
 
+mod auth;
 mod discovery;
 mod lan;
 mod liveness;
 mod order;
 mod redundant;
 mod schedule;
+mod segments;

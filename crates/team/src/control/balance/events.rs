@@ -29,12 +29,18 @@ impl Team {
     /// tag among its bytes.
     pub fn handle_punted(&mut self, frame: &[u8], now: Time) {
         self.assert_drained();
+        if let Some((member, frame)) = self.say_to_peer(frame) {
+            self.effects.push_back(Effect::Transmit { member, frame });
+            return;
+        }
         let mut said = None;
         self.balance(now, |balancer, at| {
             said = balancer.say(frame, at);
             Vec::new()
         });
-        self.effects.extend(said.map(|(member, frame)| Effect::Transmit { member, frame }));
+        let elsewhere = said.as_ref().map(|(member, _)| self.say_elsewhere(*member, frame)).unwrap_or_default();
+        let all = said.into_iter().chain(elsewhere);
+        self.effects.extend(all.map(|(member, frame)| Effect::Transmit { member, frame }));
         self.send_waiting();
     }
 

@@ -1,0 +1,387 @@
+//! Whose hellos to believe: those of teams that have the same key and run now.
+//!
+//! Every hello of a team with a key carries a tag: HMAC-SHA-256 by that key over
+//! what [`Hello::tagged`] says, its first 16 bytes. A tag proves that somebody who
+//! has the key once sent the hello, not that he sends it now. So a system that is
+//! new is *challenged*: it has to send an answer with a stamp that nobody can know
+//! ahead; until then it is a candidate and what it announces waits. From then on
+//! its sequence must advance, as far as frames do not overtake one another.
+//!
+//! Without a key everybody is believed, but hellos with a tag are not: their
+//! senders would not believe ours.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use hmac::Hmac;
+use hmac::digest::{FixedOutput, KeyInit, Mac as _};
+use nicteam_wire::{Hello, HelloKind, Mac, Tagged};
+use sha2::Sha256;
+
+use crate::config::StripeKey;
+use crate::{MemberId, Time};
+
+/// Hellos that were not believed, since the team began or had another key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refused {
+    /// We have a key, and they carried no tag.
+    pub untagged: u64,
+    /// We have a key, and their tag was made with another one.
+    pub wrong: u64,
+    /// Their tag was right, and they had come before.
+    pub replayed: u64,
+    /// We have no key, and they carried a tag.
+    pub keyed: u64,
+    /// The last that did not fit our key, or our having none.
+    pub last: Option<RefusedLast>,
+}
+
+/// The last hello that did not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RefusedLast {
+    /// When it came.
+    pub at: Time,
+    /// Our member that heard it.
+    pub member: MemberId,
+    /// Who sent it, as the frame says.
+    pub from: Mac,
+}
+
+/// Judges hellos, and makes tags.
+#[derive(Clone, Debug)]
+pub(super) struct Auth {
+    /// Our own number.
+    system: u64,
+    key: Option<Tagger>,
+    /// Stamps of challenges so far.
+    challenges: u64,
+    /// Systems that answered.
+    known: BTreeMap<u64, Sequences>,
+    /// Systems that did not yet.
+    candidates: BTreeMap<u64, Candidate>,
+    answers: Answers,
+    refused: Refused,
+}
+
+/// What becomes of a hello.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Judgement {
+    /// It is to be believed.
+    Believe,
+    /// Nobody is to hear of it.
+    Refuse,
+    /// Its sender is to be challenged with this stamp.
+    Challenge(u64),
+    /// It is a challenge, to be answered.
+    Answer,
+    /// Its sender answered: what it announced before is to be believed now.
+    BelieveHeld(Vec<Held>),
+}
+
+/// An announcement of a system that has not answered yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    pub(super) member: MemberId,
+    pub(super) src: Mac,
+    pub(super) hello: Hello,
+}
+
+#[derive(Clone, Debug)]
+struct Candidate {
+    stamp: u64,
+    heard: Time,
+    /// When it was challenged last, by our members.
+    challenged: BTreeMap<MemberId, Time>,
+    /// By our member and its.
+    held: BTreeMap<(MemberId, u8), Held>,
+}
+
+/// Computes tags. Printed as nothing.
+#[derive(Clone)]
+struct Tagger(Hmac<Sha256>);
+
+/// Candidates at once; who was heard least lately gives way.
+const MAX_CANDIDATES: usize = 64;
+/// Between two challenges of a candidate by the same member.
+const CHALLENGE: Duration = Duration::from_millis(15);
+/// A candidate that was not heard for so long is none any more.
+const SILENCE: Duration = Duration::from_millis(3500);
+/// Answers a second, to all together.
+const ANSWERS_PER_S: u32 = 256;
+
+impl Auth {
+    /// Without a key.
+    pub(super) fn new(system: u64) -> Auth {
+        Auth {
+            system,
+            key: None,
+            challenges: 0,
+            known: BTreeMap::new(),
+            candidates: BTreeMap::new(),
+            answers: Answers::default(),
+            refused: Refused::default(),
+        }
+    }
+
+    /// Goes on with this key, and knows nobody.
+    pub(super) fn set_key(&mut self, key: Option<&StripeKey>) {
+        *self = Auth { key: key.map(Tagger::new), challenges: self.challenges, ..Auth::new(self.system) };
+    }
+
+    /// True if hellos carry tags.
+    pub(super) fn has_key(&self) -> bool {
+        self.key.is_some()
+    }
+
+    /// Hellos that were not believed.
+    pub(super) fn refused(&self) -> Refused {
+        self.refused
+    }
+
+    /// A hello as it goes to the wire.
+    pub(super) fn seal(&self, hello: &Hello) -> Vec<u8> {
+        match &self.key {
+            Some(key) => hello.encode_tagged(|covered| key.tag(covered)),
+            None => hello.encode(),
+        }
+    }
+
+    /// Judges a hello that `member` received from `src`; `payload` is what it was
+    /// decoded from, `sequence` the last that we used ourselves.
+    pub(super) fn judge(
+        &mut self,
+        (member, src): (MemberId, Mac),
+        payload: &[u8],
+        hello: &Hello,
+        sequence: u32,
+        now: Time,
+    ) -> Judgement {
+        let misfit = match (&self.key, Hello::tagged(payload)) {
+            (None, None) => return without_key(hello),
+            (Some(key), Some(Tagged { covered, tag })) if key.verifies(&covered, &tag) => {
+                return self.judge_genuine((member, src), hello, sequence, now);
+            }
+            (None, Some(_)) => &mut self.refused.keyed,
+            (Some(_), None) => &mut self.refused.untagged,
+            (Some(_), Some(_)) => &mut self.refused.wrong,
+        };
+        *misfit += 1;
+        self.refused.last = Some(RefusedLast { at: now, member, from: src });
+        Judgement::Refuse
+    }
+
+    /// Forgets what is known of systems that are none of these.
+    pub(super) fn retain(&mut self, mut is_neighbour: impl FnMut(u64) -> bool) {
+        self.known.retain(|system, _| is_neighbour(*system));
+    }
+
+    /// Judges a hello that somebody with our key made, whoever sent it now.
+    fn judge_genuine(&mut self, (member, src): (MemberId, Mac), hello: &Hello, sequence: u32, now: Time) -> Judgement {
+        if hello.system == self.system {
+            // Ours come back: echoes, and what our other members announce. Nobody needs old ones.
+            let age = sequence.wrapping_sub(hello.sequence);
+            return self.unless_replayed(age < RECENT);
+        }
+        match hello.kind {
+            HelloKind::Challenge if self.answers.may(now) => Judgement::Answer,
+            HelloKind::Challenge => Judgement::Refuse,
+            HelloKind::Answer => self.take_answer(hello),
+            HelloKind::Announce | HelloKind::Probe | HelloKind::Echo => match self.known.get_mut(&hello.system) {
+                Some(sequences) => {
+                    let is_new = sequences.advance(member, hello.sequence);
+                    self.unless_replayed(is_new)
+                }
+                None if hello.kind == HelloKind::Announce => self.hold(Held { member, src, hello: hello.clone() }, now),
+                None => Judgement::Refuse,
+            },
+        }
+    }
+
+    fn unless_replayed(&mut self, is_new: bool) -> Judgement {
+        self.refused.replayed += u64::from(!is_new);
+        if is_new { Judgement::Believe } else { Judgement::Refuse }
+    }
+
+    /// A system that has not answered announces itself.
+    fn hold(&mut self, held: Held, now: Time) -> Judgement {
+        self.candidates.retain(|_, candidate| now.since(candidate.heard) < SILENCE);
+        let system = held.hello.system;
+        if !self.candidates.contains_key(&system) {
+            self.challenges += 1;
+            while self.candidates.len() >= MAX_CANDIDATES {
+                let eldest = self.candidates.iter().min_by_key(|(_, candidate)| candidate.heard);
+                let Some(eldest) = eldest.map(|(system, _)| *system) else { break };
+                self.candidates.remove(&eldest);
+            }
+        }
+        let stamp = self.key.as_ref().map_or(0, |key| key.stamp(self.system, self.challenges));
+        let new = || Candidate { stamp, heard: now, challenged: BTreeMap::new(), held: BTreeMap::new() };
+        let candidate = self.candidates.entry(system).or_insert_with(new);
+        candidate.heard = now;
+        let member = held.member;
+        let place = (member, held.hello.place);
+        let is_newer = |before: &Held| held.hello.sequence.wrapping_sub(before.hello.sequence) as i32 > 0;
+        if candidate.held.get(&place).is_none_or(is_newer) {
+            candidate.held.insert(place, held);
+        }
+        if candidate.challenged.get(&member).is_some_and(|last| now.since(*last) < CHALLENGE) {
+            return Judgement::Refuse;
+        }
+        candidate.challenged.insert(member, now);
+        Judgement::Challenge(candidate.stamp)
+    }
+
+    fn take_answer(&mut self, answer: &Hello) -> Judgement {
+        let is_asked = |candidate: &Candidate| candidate.stamp == answer.stamp;
+        if !self.candidates.get(&answer.system).is_some_and(is_asked) {
+            // A second answer, to another of our members.
+            return Judgement::Refuse;
+        }
+        let held = self.candidates.remove(&answer.system).map(|candidate| candidate.held).unwrap_or_default();
+        let sequences = self.known.entry(answer.system).or_default();
+        // Old ones, which somebody mixed in while we waited, are left out.
+        sequences.highest = Some(answer.sequence);
+        let mut held: Vec<Held> = held.into_values().collect();
+        held.retain(|held| sequences.advance(held.member, held.hello.sequence));
+        held.sort_by_key(|held| held.hello.sequence.wrapping_sub(answer.sequence) as i32);
+        Judgement::BelieveHeld(held)
+    }
+}
+
+/// What becomes of a hello without tag where there is no key.
+fn without_key(hello: &Hello) -> Judgement {
+    match hello.kind {
+        HelloKind::Challenge | HelloKind::Answer => Judgement::Refuse,
+        HelloKind::Announce | HelloKind::Probe | HelloKind::Echo => Judgement::Believe,
+    }
+}
+
+impl Tagger {
+    fn new(key: &StripeKey) -> Tagger {
+        // Zeros behind a key that is shorter than a block are what HMAC itself puts there.
+        let mut block = [0; 64];
+        for (byte, given) in block.iter_mut().zip(key.bytes()) {
+            *byte = *given;
+        }
+        Tagger(<Hmac<Sha256> as KeyInit>::new(&block.into()))
+    }
+
+    fn tag(&self, covered: &[u8]) -> [u8; Hello::TAG] {
+        let whole: [u8; 32] = self.0.clone().chain_update(covered).finalize_fixed().into();
+        whole.first_chunk().copied().unwrap_or_default()
+    }
+
+    /// In the same time for every tag.
+    fn verifies(&self, covered: &[u8], tag: &[u8; Hello::TAG]) -> bool {
+        self.0.clone().chain_update(covered).verify_truncated_left(tag).is_ok()
+    }
+
+    /// The stamp of a challenge. No hello starts with a zero, so it is part of no tag.
+    fn stamp(&self, system: u64, number: u64) -> u64 {
+        let [a, b, c, d, e, f, g, h, ..] = self.tag(&[[0; 8], system.to_be_bytes(), number.to_be_bytes()].concat());
+        u64::from_be_bytes([a, b, c, d, e, f, g, h])
+    }
+}
+
+impl std::fmt::Debug for Tagger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tagger")
+    }
+}
+
+/// Which sequences of a system were heard.
+#[derive(Clone, Debug, Default)]
+struct Sequences {
+    highest: Option<u32>,
+    /// By our members: the highest, and a bit for each of those behind it, itself the lowest.
+    heard: BTreeMap<MemberId, (u32, u128)>,
+}
+
+/// So far behind the newest a hello may be, on whatever member.
+const RECENT: u32 = 1024;
+
+impl Sequences {
+    /// True if this member may have heard it for the first time, which it now has.
+    fn advance(&mut self, member: MemberId, sequence: u32) -> bool {
+        let highest = *self.highest.get_or_insert(sequence);
+        let ahead = sequence.wrapping_sub(highest) as i32;
+        if ahead <= -(RECENT as i32) {
+            return false;
+        }
+        if ahead > 0 {
+            self.highest = Some(sequence);
+        }
+        let (last, bits) = self.heard.entry(member).or_insert((sequence, 0));
+        let ahead = sequence.wrapping_sub(*last) as i32;
+        if ahead > 0 {
+            (*last, *bits) = (sequence, bits.checked_shl(ahead.unsigned_abs()).unwrap_or(0));
+        }
+        let bit = 1_u128.checked_shl(if ahead > 0 { 0 } else { ahead.unsigned_abs() }).unwrap_or(0);
+        let is_new = bit != 0 && *bits & bit == 0;
+        *bits |= bit;
+        is_new
+    }
+}
+
+/// Counts answers, so that nobody makes us send as many as he likes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Answers {
+    since: Time,
+    count: u32,
+}
+
+impl Answers {
+    fn may(&mut self, now: Time) -> bool {
+        if now.since(self.since) >= Duration::from_secs(1) {
+            *self = Answers { since: now, count: 0 };
+        }
+        self.count += 1;
+        self.count <= ANSWERS_PER_S
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+
+    fn tagger() -> Tagger {
+        let mut config = Config::default();
+        config.set("stripe_key", "nicteam-test-key").unwrap();
+        Tagger::new(config.stripe_key.as_ref().unwrap())
+    }
+
+    #[test]
+    fn the_tag_is_the_one_that_is_documented() {
+        let probe = Hello {
+            takes_rtags: false,
+            kind: HelloKind::Probe,
+            system: 0x0102_0304_0506_0708,
+            sequence: 0x0a0b_0c0d,
+            team: Mac([2, 0, 0, 0, 0, 0xff]),
+            place: 3,
+            stamp: 0x1112_1314_1516_1718,
+            next_ms: 0,
+            members: Vec::new(),
+        };
+        let bytes = probe.encode_tagged(|covered| tagger().tag(covered));
+        // Computed by Python's hmac module.
+        let tag = [0xf0, 0xd7, 0x78, 0x80, 0xa0, 0x40, 0x8a, 0x32, 0xff, 0x09, 0x36, 0x59, 0x8e, 0x8e, 0x4c, 0xb5];
+        assert_eq!(bytes[32..], tag);
+    }
+
+    #[test]
+    fn each_sequence_counts_once_on_a_member_and_not_when_it_is_old() {
+        let (zero, one) = (MemberId::new(0).unwrap(), MemberId::new(1).unwrap());
+        let mut sequences = Sequences::default();
+        // The highest, wrapping, then frames that others overtook.
+        for sequence in [u32::MAX - 1, 3, u32::MAX, 0, 2, 1, 130] {
+            assert!(sequences.advance(zero, sequence), "{sequence}");
+            assert!(!sequences.advance(zero, sequence), "{sequence} again");
+        }
+        assert!(!sequences.advance(zero, 2), "128 behind, it may have come before");
+        assert!(sequences.advance(zero, 4));
+        assert!(sequences.advance(one, 2) && !sequences.advance(one, 2), "the other member hears it, too");
+        assert!(!sequences.advance(one, 130_u32.wrapping_sub(RECENT)) && sequences.advance(one, 131));
+    }
+}
