@@ -298,7 +298,7 @@ mod tests {
             3, 0x6e, 0x69, 0x63, 0, 1, 2, 0, 0, 0, 0, 3, 0x88, 0xb5, // to the group, from member 3
             1, 1, 3, 3, 0x0a, 0x0b, 0x0c, 0x0d, // version, kind, members, place, sequence
             1, 2, 3, 4, 5, 6, 7, 8, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, // system, stamp
-            2, 0, 0, 0, 0, 0xff, 1, 12, // team, capabilities, the next within 1.2 s
+            2, 0, 0, 0, 0, 0xff, 2, 12, // team, flags, the next within 1.2 s
         ];
         assert_eq!(frame[..46], head);
         assert_eq!(frame[46..58], [0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]);

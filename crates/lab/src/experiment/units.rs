@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(nth_host(home, 24, 2), Some([10, 3, 0, 2].into()));
         assert_eq!(nth_host(home, 24, 254), Some([10, 3, 0, 254].into()));
         assert_eq!(nth_host(home, 24, 255), None);
-        assert_eq!(in_nth_subnet(home, 24, 3), Some([10, 3, 3, 1].into()));
+        assert_eq!(in_nth_subnet(home, 24, 3), Some([10, 3, 3, 77].into()));
         assert_eq!(in_nth_subnet([255, 255, 255, 1].into(), 24, 1), None);
         assert_eq!(in_nth_subnet("fd00::9".parse().unwrap(), 64, 1), "fd00:0:0:1::9".parse().ok());
         assert_eq!(nth_host("fd00::9".parse().unwrap(), 64, 2), Some("fd00::2".parse().unwrap()));
