@@ -16,6 +16,8 @@ const CARRIES: u8 = 0x38;
 /// As in `bpf/lease.h`: from when on a system is spoken for, and how often.
 const SILENCE: Duration = Duration::from_millis(400);
 const ANSWER_INTERVAL: Duration = Duration::from_millis(300);
+/// By what the long timer is longer than the short one.
+const LONGER: Duration = Duration::from_secs(90 - 3);
 /// More effects than any one change may have.
 const ENDLESS: usize = 200;
 
@@ -163,9 +165,10 @@ impl World {
         let before = config.lacp_rate;
         change(&mut config);
         if (before, config.lacp_rate) == (LacpRate::Slow, LacpRate::Fast) {
-            // The short timer starts when it is set.
+            // The short timer starts when it is set; what is left of the long one may be less.
             let now = self.net.now;
-            self.net.heard.range_mut((system, 0)..(system + 1, 0)).for_each(|(_, (at, _))| *at = now);
+            let heard = self.net.heard.range_mut((system, 0)..(system + 1, 0));
+            heard.for_each(|(_, (at, _))| *at = now.min(*at + LONGER));
         }
         self.checkers.see(&self.net, &Observation::Configured { system });
         self.change(system, |lacp, now| lacp.set_config(config, now));
