@@ -143,9 +143,10 @@ static __always_inline int address_path(struct __sk_buff *skb, __u32 slot, __u32
 
 static __always_inline volatile struct stripe_note *note_of(__u32 slot, __u32 number)
 {
-	asm volatile("" : "+r"(slot)); /* as in bounded_place() */
-	asm volatile("" : "+r"(number));
-	return &stripe_notes[(slot & (PLAN_SLOTS - 1)) * MAX_PEERS + (number & (MAX_PEERS - 1))];
+	__u32 at = (slot & (PLAN_SLOTS - 1)) * MAX_PEERS + (number & (MAX_PEERS - 1));
+
+	asm volatile("" : "+r"(at)); /* as in bounded_place() */
+	return &stripe_notes[at & (PLAN_SLOTS * MAX_PEERS - 1)];
 }
 
 /* A frame was striped to a peer. Written once between two looks: CPUs do not fight for the line. */

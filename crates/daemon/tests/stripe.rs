@@ -65,6 +65,19 @@ fn know_each_other(net: &Net, paths: usize) -> bool {
     net.teams.iter().all(knows)
 }
 
+/// Sends datagrams, the next when the last has arrived.
+#[track_caller]
+fn send_each((from, to): &(UdpSocket, UdpSocket), count: u32) {
+    let mut buffer = [0; 8];
+    // On a busy machine one that is late is not lost.
+    to.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+    for number in 0..count {
+        from.send(&number.to_be_bytes()).unwrap();
+        assert!(to.recv(&mut buffer).is_ok(), "datagram {number} is lost");
+    }
+    to.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+}
+
 #[test]
 fn two_teams_use_all_links_and_leave_a_lost_one() {
     on_each_dataplane(|kind| {
@@ -72,18 +85,13 @@ fn two_teams_use_all_links_and_leave_a_lost_one() {
         eventually("two paths", || know_each_other(&net, 2));
         let sockets = net.sockets();
         assert_reach(&sockets, "a datagram");
-        let before = net.sent();
-        let mut buffer = [0; 8];
-        // On a busy machine one that is late is not lost.
-        sockets.1.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
-        for number in 0..200_u32 {
-            sockets.0.send(&number.to_be_bytes()).unwrap();
-            assert!(sockets.1.recv(&mut buffer).is_ok(), "{kind}: datagram {number} is lost");
-        }
-        sockets.1.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
-        // One flow, and all members carry it; their probes are counted with it.
-        let carried: Vec<u64> = net.sent().iter().zip(&before).map(|(after, before)| after - before).collect();
-        assert!(carried.iter().all(|frames| *frames >= 80), "{kind}: {carried:?}");
+        // One flow, and all members carry it; their probes are counted with it. A path that seemed
+        // longer, since a processor was late, is taken as soon as a probe was quicker.
+        eventually("a flow on both members", || {
+            let before = net.sent();
+            send_each(&sockets, 200);
+            net.sent().iter().zip(&before).all(|(after, before)| after - before >= 80)
+        });
 
         let shown = show::text(&net.teams[0].handle().status().unwrap());
         let mac = &net.teams[1].handle().status().unwrap().mac;

@@ -137,7 +137,7 @@ fn a_team_finds_its_delays() {
     delay(&mut lan, 0, 2000);
     lan.run(Duration::from_millis(500));
     assert_eq!(delays(&lan), DELAYS_US);
-    for _ in 0..12 {
+    for _ in 0..44 {
         lan.traffic(a, b, 1);
         lan.run(Duration::from_millis(500));
     }
