@@ -22,10 +22,8 @@ grep -E '^(     Running|test .*(FAILED|ignored)|test result|error|warning: unuse
 # tried once more, alone; what passes then is named below, not hidden.
 again=$(sed -nE 's/^test (.*) \.\.\. FAILED$/\1/p' "$log" | sort -u)
 second=0
-programs=$(grep -cE '^ +(Running|Doc-tests) ' "$log" || true)
-finished=$(grep -c '^test result' "$log" || true)
-# Only where every program ran to its end: one that crashed is no failed test.
-if [ -n "$again" ] && [ "$programs" -gt 0 ] && [ "$programs" -eq "$finished" ]; then
+# Only failed tests: a program that crashed, or was not built, says so otherwise.
+if [ -n "$again" ] && ! grep -qE "didn't exit successfully|could not compile" "$log"; then
     echo "== failed tests once more"
     mapfile -t names <<<"$again"
     cargo test --workspace --locked --no-fail-fast --tests -- --exact --show-output --test-threads=1 "${names[@]}" \

@@ -214,9 +214,11 @@ fn an_address_that_changes_its_port_is_a_move() {
     let mut learned = switch.netns.run(Learned::open).unwrap().unwrap();
     let from_one = |number: u8| [&[0xff; 6][..], &[2, 0, 0, 0, 0, number], &[0x88, 0xb5], &[0; 46]].concat();
     let mut moved_after = |sends: &[(usize, u8)]| {
-        sends.iter().for_each(|(socket, number)| assert!(sockets[*socket].send_frame(&from_one(*number))));
-        // The bridge tells before it forwards; a frame that arrives was told of.
-        settle(&sockets[0], &sockets[1]);
+        for &(socket, number) in sends {
+            assert!(sockets[socket].send_frame(&from_one(number)));
+            // The bridge tells before it forwards; a frame that arrives was told of.
+            settle(&sockets[socket], &sockets[1 - socket]);
+        }
         learned.moves().unwrap()
     };
     moved_after(&[(0, 1), (1, 2)]);
