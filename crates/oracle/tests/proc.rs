@@ -58,6 +58,15 @@ impl Bench {
         self.guest.must(Request::SetUp { name: port.to_owned(), up });
     }
 
+    /// A member and its partner both distribute.
+    fn carries(&mut self) {
+        let start = Instant::now();
+        while self.guest.proc_bonding("team0").unwrap().matches("port state: 61").count() < 2 {
+            assert!(start.elapsed() < PATIENCE, "no member carries");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// The driver prints what the file has; or the file gets what it prints for long.
     #[track_caller]
     fn prints(&mut self, name: &str) {
@@ -112,8 +121,9 @@ fn the_driver_prints_what_the_files_have() {
     bench.build(&[], &[]);
     bench.prints("802.3ad-no-partner");
 
-    let apart: [(&'static str, Options<'_>, &[&str]); 2] =
-        [("far0", &[("ad_user_port_key", "1")], &["p0"]), ("far1", &[("ad_user_port_key", "2")], &["p1"])];
-    bench.build(&[], &apart);
+    // Of two aggregators the one that has a partner first stays chosen.
+    bench.build(&[], &[("far0", &[("ad_user_port_key", "1")], &["p0"])]);
+    bench.carries();
+    bench.bond("far1", &[FAR, ("ad_user_port_key", "2")], &["p1".to_owned()]);
     bench.prints("802.3ad-keys-differ");
 }
