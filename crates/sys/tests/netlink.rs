@@ -7,7 +7,8 @@ use std::os::fd::AsFd;
 
 use common::{A, B, cabled};
 use nicteam_sys::netlink::{Change, Learned, Link, Monitor, VethEnd};
-use nicteam_testnet::{Host, cable, may_make_networks, settle};
+use nicteam_sys::packet::Batch;
+use nicteam_testnet::{Host, cable, eventually, may_make_networks, settle};
 
 #[test]
 fn a_veth_pair_has_what_was_asked_for_at_both_ends() {
@@ -212,12 +213,17 @@ fn an_address_that_changes_its_port_is_a_move() {
     let sockets = [a.packet_socket("eth0"), b.packet_socket("eth0")];
     settle(&sockets[0], &sockets[1]);
     let mut learned = switch.netns.run(Learned::open).unwrap().unwrap();
-    let from_one = |number: u8| [&[0xff; 6][..], &[2, 0, 0, 0, 0, number], &[0x88, 0xb5], &[0; 46]].concat();
+    let (to_all, protocol) = ([0xff; 6], [0x88, 0xb5]);
+    let from_one = |number: u8| [&to_all[..], &[2, 0, 0, 0, 1, number], &protocol, &[0; 46]].concat();
     let mut moved_after = |sends: &[(usize, u8)]| {
         for &(socket, number) in sends {
             assert!(sockets[socket].send_frame(&from_one(number)));
             // The bridge tells before it forwards; a frame that arrives was told of.
-            settle(&sockets[socket], &sockets[1 - socket]);
+            eventually("the frame at the other port", || {
+                let mut batch = Batch::new();
+                sockets[1 - socket].receive(&mut batch).unwrap();
+                batch.frames().any(|received| received.bytes == from_one(number))
+            });
         }
         learned.moves().unwrap()
     };
