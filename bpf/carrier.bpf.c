@@ -124,6 +124,9 @@ int member_egress(struct __sk_buff *skb)
 	}
 	if (skb->protocol != bpf_htons(ETH_P_IP) && skb->protocol != bpf_htons(ETH_P_IPV6))
 		return TC_ACT_UNSPEC;
+	/* It left on every segment; another member would say it twice on its own. */
+	if (is_multicast(macs) && plan->all & (plan->all - 1))
+		return TC_ACT_UNSPEC;
 	return send_by_other(skb, plan, member->place, macs + ETH_ALEN);
 }
 

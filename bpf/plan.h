@@ -11,7 +11,7 @@
 #include <linux/bpf.h>
 #include <linux/types.h>
 
-#define LAYOUT_VERSION 8
+#define LAYOUT_VERSION 10
 
 #define MAX_MEMBERS 32
 #define MAX_BUCKETS 256
@@ -153,7 +153,7 @@ struct stripe_path {
 /* A member of a peer's. */
 struct stripe_receiver {
 	__u8 mac[8]; /* and two zeros */
-	__u32 rate_mbps;
+	__u32 share_mbps; /* of its rate what is ours while others send there, too */
 };
 
 /* A peer in a plan; by slot and number. */
@@ -257,9 +257,9 @@ _Static_assert(sizeof(struct plan) == 2008, "as in layout.rs");
 _Static_assert(__builtin_offsetof(struct plan, queues) == 1976, "as in layout.rs");
 _Static_assert(sizeof(struct redundant_class) == 80, "as in streams.rs");
 _Static_assert(sizeof(struct redundant_stream) == 1088, "as in streams.rs");
-_Static_assert(sizeof(struct stripe_peer) == 920, "as in layout.rs");
-_Static_assert(sizeof(struct stripe_key) == 8, "as in layout.rs");
-_Static_assert(sizeof(struct stripe_entry) == 12, "as in layout.rs");
+_Static_assert(sizeof(struct stripe_peer) == 920, "as in peers.rs");
+_Static_assert(sizeof(struct stripe_key) == 8, "as in peers.rs");
+_Static_assert(sizeof(struct stripe_entry) == 12, "as in peers.rs");
 _Static_assert(sizeof(struct stripe_note) == 132, "as in notes.rs");
 _Static_assert(sizeof(struct control) == 16, "as in layout.rs");
 _Static_assert(sizeof(struct place) == 8, "as in layout.rs");

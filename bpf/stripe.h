@@ -58,9 +58,18 @@ static __always_inline __u64 later(__u64 a, __u64 b)
 /* When a wire is free again after a frame of so many bits, times 1000. */
 static __always_inline __u64 taken_until(__u64 taken, __u64 now, __u64 kilobits, __u32 rate_mbps)
 {
-	__u64 until = later(taken, now) + kilobits / (rate_mbps ? rate_mbps : 1);
+	return later(taken, now) + kilobits / (rate_mbps ? rate_mbps : 1);
+}
 
-	return until < now + LEAD_NS ? until : now + LEAD_NS;
+/* What a peer's receivers have over one another stays. */
+static __always_inline void take_back(__u64 *receivers)
+{
+#pragma clang loop unroll(disable)
+	for (__u32 place = 0; place < MAX_MEMBERS; place++) {
+		__u64 taken = receivers[place];
+
+		receivers[place] = taken > LEAD_NS / 2 ? taken - LEAD_NS / 2 : 0;
+	}
 }
 
 /*
@@ -117,8 +126,12 @@ __attribute__((noinline)) __u32 take_path(struct __sk_buff *skb, __u32 slot, __u
 		__u32 sender = chosen & (MAX_MEMBERS - 1);
 		__u32 receiver = chosen >> PATH_RECEIVER_SHIFT & (MAX_MEMBERS - 1);
 
-		senders[sender] = taken_until(senders[sender], now, kilobits, plan->members[sender].rate_mbps);
-		receivers[receiver] = taken_until(receivers[receiver], now, kilobits, peer->receivers[receiver].rate_mbps);
+		__u64 sent = taken_until(senders[sender], now, kilobits, plan->members[sender].rate_mbps);
+
+		senders[sender] = sent < now + LEAD_NS ? sent : now + LEAD_NS;
+		receivers[receiver] = taken_until(receivers[receiver], now, kilobits, peer->receivers[receiver].share_mbps);
+		if (receivers[receiver] > now + LEAD_NS)
+			take_back(receivers);
 	}
 	bpf_spin_unlock(&state->lock);
 	return chosen;

@@ -199,9 +199,12 @@ __attribute__((noinline)) int send_twice(struct __sk_buff *skb, __u32 slot, __u3
 	if (skb->gso_size)
 		return TC_ACT_OK;
 	struct redundant_stream *stream = bpf_map_lookup_elem(&stripe_streams, peer->team);
+
+	if (!stream)
+		return NOT_STRIPED;
 	__u32 last = take_path(skb, slot, number, NO_PATH, RTAG_LEN);
 
-	if (!stream || last == NO_PATH)
+	if (last == NO_PATH)
 		return NOT_STRIPED;
 	__u32 second = take_path(skb, slot, number, last, RTAG_LEN), ifindex, sent = 0;
 	__u16 sequence = next_number(stream);

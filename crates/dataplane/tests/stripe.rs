@@ -222,6 +222,7 @@ fn hellos(place: usize) -> Vec<Vec<u8>> {
                 stamp,
                 next_ms: 0,
                 takes_rtags: true,
+                rivals: 0,
                 members: Vec::new(),
             };
             frames.push(hello.frame(dst, src));
@@ -363,6 +364,34 @@ fn what_a_member_without_carrier_was_to_send_leaves_by_another() {
 }
 
 #[test]
+fn a_group_frame_goes_once_on_a_segment_whose_neighbour_lost_its_carrier() {
+    if !may_run_bpf("a_group_frame_goes_once_on_a_segment_whose_neighbour_lost_its_carrier") {
+        return;
+    }
+    let mut bench = Bench::new(MEMBERS);
+    let mut plan = striping([1000; MEMBERS]);
+    let Choose::Stripe(stripe) = &mut plan.choose else { unreachable!() };
+    stripe.group = [id(0), id(2)].into_iter().collect();
+    let dataplane = bench.team.start(hosts::bpf, &plan);
+    let group = Mac([1, 0, 0x5e, 0, 0, 9]);
+    let mut batch = Batch::new();
+    for (down, places) in [(None, &[0, 2][..]), (Some("f0"), &[2])] {
+        down.into_iter().for_each(|name| bench.far.set_up(name, false));
+        (0..40).for_each(|number| assert!(bench.stack.send_frame(&ipv4(group, OWN, number))));
+        let mut arrived = BTreeMap::<usize, u32>::new();
+        for (place, socket) in bench.far_sockets.iter().enumerate() {
+            while socket.receive(&mut batch).is_ok() && batch.frames().next().is_some() {
+                let to_group = batch.frames().filter(|frame| Frame::parse(frame.bytes).unwrap().dst() == group);
+                *arrived.entry(place).or_default() += to_group.count() as u32;
+            }
+        }
+        arrived.retain(|_, frames| *frames > 0);
+        assert_eq!(arrived, places.iter().map(|place| (*place, 40)).collect(), "without carrier: {down:?}");
+    }
+    bench.team.stop(dataplane);
+}
+
+#[test]
 fn the_program_takes_turns_as_the_plan_does() {
     if !may_run_bpf("the_program_takes_turns_as_the_plan_does") {
         return;
@@ -380,6 +409,37 @@ fn the_program_takes_turns_as_the_plan_does() {
         let done = Frame::parse(&run.frame).unwrap();
         let place = (0..MEMBERS).find(|&place| done.src() == own(place)).unwrap();
         assert_eq!(Action::Stripe { member: id(place), src: done.src(), dst: done.dst() }, planned, "frame {number}");
+    }
+    bench.team.stop(dataplane);
+}
+
+#[test]
+fn a_receiver_of_which_others_have_half_gets_half_as_much() {
+    if !may_run_bpf("a_receiver_of_which_others_have_half_gets_half_as_much") {
+        return;
+    }
+    stay_on_one_cpu();
+    let bench = Bench::new(MEMBERS);
+    let mut plan = striping([2; MEMBERS]);
+    let Choose::Stripe(stripe) = &mut plan.choose else { unreachable!() };
+    stripe.senders.iter_mut().for_each(|sender| sender.rate_mbps = 100);
+    stripe.peers[0].receivers.iter_mut().step_by(2).for_each(|receiver| receiver.share_mbps = 1);
+    let dataplane = bench.team.start(hosts::bpf, &plan);
+    let mut state = PlanState::new(0);
+    let (mut planned, mut done) = ([0_i32; MEMBERS], [0_i32; MEMBERS]);
+    // More than fits into the time that a wire may be ahead: 0.13 s on a slow one.
+    for number in 0..96 {
+        let frame = ipv4(PEER, OWN, number);
+        let action = plan.choose(&Frame::parse(&frame).unwrap(), &mut state);
+        let Action::Stripe { member, .. } = action else { panic!("{action:?}") };
+        planned[member.index()] += 1;
+        let run = bench.team.run(|| dataplane.dry_run_egress(&frame, 1).unwrap());
+        let src = Frame::parse(&run.frame).unwrap().src();
+        done[(0..MEMBERS).find(|&place| src == own(place)).unwrap()] += 1;
+    }
+    for (who, frames) in [("the plan", planned), ("the program", done)] {
+        let near = frames.iter().zip([16, 32, 16, 32]).all(|(frames, share): (&i32, i32)| frames.abs_diff(share) <= 2);
+        assert!(near, "{who}: {frames:?}");
     }
     bench.team.stop(dataplane);
 }

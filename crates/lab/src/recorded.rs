@@ -1,5 +1,7 @@
 //! A resolved topology as the record keeps it.
 
+use std::collections::BTreeMap;
+
 use nicteam_impair::{Distribution, Gemodel, Impairments, Loss};
 use nicteam_record as record;
 
@@ -101,8 +103,9 @@ fn way(way: &Way) -> record::Impairments {
 
 /// What a record says of a team.
 fn team(team: &Team) -> record::Team {
-    let options: std::collections::BTreeMap<String, String> =
-        team.config.options_and_wish().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let mut options: BTreeMap<&str, String> = team.config.options_and_wish().into_iter().collect();
+    // A secret is in force, and not shown.
+    options.extend(team.config.shown_options());
     // Where flows move with their load, no hash says which member they take.
     let moves = team.config.mode.balances_load() && team.config.tlb_dynamic_lb;
     let hashes = team.config.mode.hashes() && !moves;
@@ -112,7 +115,25 @@ fn team(team: &Team) -> record::Team {
         peer: team.peer.clone(),
         mode: team.config.mode.to_string(),
         xmit_hash_policy: if hashes { team.config.xmit_hash_policy.to_string() } else { String::new() },
-        options,
+        options: options.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         members: team.members.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nicteam_team::Config;
+
+    use super::*;
+
+    #[test]
+    fn a_key_is_not_recorded() {
+        let mut config = Config::default();
+        config.set("mode", "stripe").unwrap();
+        config.set("stripe_key", "0123456789abcdef").unwrap();
+        let (node, device, peer) = ("left".to_owned(), "team0".to_owned(), "sw".to_owned());
+        let recorded = team(&Team { node, device, peer, config, members: Vec::new(), mtu: 1500 });
+        assert_eq!(recorded.options["mode"], "stripe");
+        assert!(!format!("{recorded:?}").contains("0123456789abcdef"), "{recorded:?}");
     }
 }

@@ -142,7 +142,7 @@ pub struct Config {
     pub updelay_ms: u32,
     /// How long carrier must be gone before the member counts as down, milliseconds.
     pub downdelay_ms: u32,
-    /// active-backup, balance-tlb, balance-alb: the preferred member's device name.
+    /// active-backup, balance-tlb, balance-alb, stripe: the preferred member's device name.
     pub primary: Option<String>,
     /// The same modes: when the preferred member takes over.
     pub primary_reselect: PrimaryReselect,
@@ -168,10 +168,10 @@ pub struct Config {
     /// active-backup, balance-rr: by the member's device name, the queue whose
     /// frames leave by it while it is up, 1 to [`MAX_QUEUE_ID`].
     pub queue_id: BTreeMap<String, u16>,
-    /// balance-tlb, balance-alb: flows go where their load fits, and move with
+    /// balance-tlb, balance-alb, stripe: flows go where their load fits, and move with
     /// it; else the hash alone decides.
     pub tlb_dynamic_lb: bool,
-    /// balance-tlb, balance-alb: between two learning packets of a member, seconds, 1 or more.
+    /// balance-tlb, balance-alb, stripe: between two learning packets of a member, seconds, 1 or more.
     pub lp_interval_s: u32,
     /// balance-alb: receiving is balanced for IPv6 clients, too; else as in the
     /// kernel for those of IPv4 alone.
@@ -260,7 +260,7 @@ impl Config {
     /// Refuses what the kernel refuses: `updelay`, `downdelay` and
     /// `peer_notif_delay` without `miimon`, a `queue_id` that two members have
     /// (EPERM); `packets_per_slave` outside balance-rr, `primary`, `active_slave`
-    /// and `prio` outside active-backup, balance-tlb and balance-alb,
+    /// and `prio` outside active-backup, balance-tlb, balance-alb and stripe,
     /// `tlb_dynamic_lb off` outside the latter two, most LACP options outside
     /// 802.3ad (EACCES); 802.3ad without `miimon` (which the kernel
     /// switches on); `arp_interval` beside `miimon` (EINVAL over netlink; in sysfs,

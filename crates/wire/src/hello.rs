@@ -31,6 +31,9 @@ pub struct Hello {
     pub next_ms: u32,
     /// True if it takes frames with a redundancy tag ([`crate::Rtag`]).
     pub takes_rtags: bool,
+    /// Announcement: how many teams it has traffic with, at most
+    /// [`Hello::MAX_RIVALS`]. Otherwise 0.
+    pub rivals: u8,
     /// Announcement: all members; otherwise none. At most [`Hello::MAX_MEMBERS`].
     pub members: Vec<HelloMember>,
 }
@@ -78,6 +81,8 @@ impl Hello {
     pub const GROUP: Mac = Mac([0x03, 0x6e, 0x69, 0x63, 0x00, 0x01]);
     /// The most members that an announcement may name.
     pub const MAX_MEMBERS: usize = 32;
+    /// The most teams that an announcement counts.
+    pub const MAX_RIVALS: u8 = 63;
     /// Bytes of a tag.
     pub const TAG: usize = 16;
 
@@ -91,7 +96,8 @@ impl Hello {
         bytes.extend_from_slice(&self.stamp.to_be_bytes());
         bytes.extend_from_slice(&self.team.0);
         let next = (self.next_ms / NEXT_UNIT_MS).min(u8::MAX.into());
-        bytes.extend_from_slice(&[if self.takes_rtags { TAKES_RTAGS } else { 0 }, next as u8]);
+        let rivals = self.rivals.min(Hello::MAX_RIVALS) << RIVALS_SHIFT;
+        bytes.extend_from_slice(&[if self.takes_rtags { TAKES_RTAGS } else { 0 } | rivals, next as u8]);
         for member in members {
             bytes.extend_from_slice(&[member.place, u8::from(member.usable)]);
             bytes.extend_from_slice(&member.mac.0);
@@ -159,6 +165,7 @@ impl Hello {
             stamp: number(head, 16),
             next_ms: u32::from(head[NEXT]) * NEXT_UNIT_MS,
             takes_rtags: head[FLAGS] & TAKES_RTAGS != 0,
+            rivals: head[FLAGS] >> RIVALS_SHIFT,
             members,
         })
     }
@@ -225,6 +232,8 @@ const FLAGS: usize = 30;
 const HAS_TAG: u8 = 1;
 /// And: frames with a redundancy tag are taken.
 const TAKES_RTAGS: u8 = 2;
+/// The bits above count the teams with traffic.
+const RIVALS_SHIFT: u32 = 2;
 /// Byte of the head that says when the next announcement follows, in this unit.
 const NEXT: usize = 31;
 const NEXT_UNIT_MS: u32 = 100;
@@ -287,6 +296,7 @@ mod tests {
             stamp: 0x1112_1314_1516_1718,
             next_ms: 1200,
             takes_rtags: true,
+            rivals: 5,
             members: (0..3).map(member).collect(),
         }
     }
@@ -295,10 +305,52 @@ mod tests {
     fn it_stands_on_the_wire_as_documented() {
         let frame = hello().frame(Hello::GROUP, Mac([2, 0, 0, 0, 0, 3]));
         let head = [
-            3, 0x6e, 0x69, 0x63, 0, 1, 2, 0, 0, 0, 0, 3, 0x88, 0xb5, // to the group, from member 3
-            1, 1, 3, 3, 0x0a, 0x0b, 0x0c, 0x0d, // version, kind, members, place, sequence
-            1, 2, 3, 4, 5, 6, 7, 8, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, // system, stamp
-            2, 0, 0, 0, 0, 0xff, 2, 12, // team, flags, the next within 1.2 s
+            3,
+            0x6e,
+            0x69,
+            0x63,
+            0,
+            1,
+            2,
+            0,
+            0,
+            0,
+            0,
+            3,
+            0x88,
+            0xb5, // to the group, from member 3
+            1,
+            1,
+            3,
+            3,
+            0x0a,
+            0x0b,
+            0x0c,
+            0x0d, // version, kind, members, place, sequence
+            1,
+            2,
+            3,
+            4,
+            5,
+            6,
+            7,
+            8,
+            0x11,
+            0x12,
+            0x13,
+            0x14,
+            0x15,
+            0x16,
+            0x17,
+            0x18, // system, stamp
+            2,
+            0,
+            0,
+            0,
+            0,
+            0xff,
+            2 | 5 << 2,
+            12, // team, flags, the next within 1.2 s
         ];
         assert_eq!(frame[..46], head);
         assert_eq!(frame[46..58], [0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]);

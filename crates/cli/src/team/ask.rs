@@ -77,7 +77,7 @@ pub(crate) enum Format {
     TeamdctlView,
 }
 
-/// Make a member the active one (modes active-backup, balance-tlb, balance-alb).
+/// Make a member the active one (modes active-backup, balance-tlb, balance-alb, stripe).
 ///
 /// It stays until the rules choose another: when it fails, or when the primary comes up.
 #[derive(Debug, clap::Args)]

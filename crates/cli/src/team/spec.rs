@@ -17,7 +17,7 @@ pub(super) struct Spec {
     /// Member devices, in their order.
     #[arg(long, required = true, value_delimiter = ',', value_parser = value::device)]
     members: Vec<String>,
-    /// balance-rr, active-backup, balance-xor, broadcast, 802.3ad, balance-tlb or balance-alb; balance-rr by default.
+    /// balance-rr, active-backup, balance-xor, broadcast, 802.3ad, balance-tlb, balance-alb or stripe; balance-rr by default.
     #[arg(long)]
     mode: Option<String>,
     /// Another option, by the kernel's name: `-o xmit_hash_policy=layer3+4`; several by several `-o`.

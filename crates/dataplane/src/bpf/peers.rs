@@ -24,7 +24,7 @@ struct Path {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Receiver {
     mac: [u8; 8],
-    rate_mbps: u32,
+    share_mbps: u32,
 }
 
 /// `struct stripe_peer`.
@@ -159,7 +159,7 @@ fn line(stripe: &Stripe, peer: &Peer) -> PeerLine {
     let (system, team, takes_rtags) = (peer.system, padded(peer.team), peer.takes_rtags.into());
     let mut line = PeerLine { system, team, takes_rtags, ..PeerLine::default() };
     for (own, receiver) in line.receivers.iter_mut().zip(&peer.receivers) {
-        *own = Receiver { mac: padded(receiver.mac), rate_mbps: receiver.rate_mbps };
+        *own = Receiver { mac: padded(receiver.mac), share_mbps: receiver.share_mbps };
     }
     let paths = peer.paths.iter().filter_map(|path| {
         let (sender, receiver) = (stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?);

@@ -11,7 +11,7 @@ const SECONDS: Values = Values::Positive { max: INT_MAX, words: &[("default", 1)
 /// `tlb_dynamic_lb`.
 pub(super) const TLB_DYNAMIC_LB: ConfigOption = ConfigOption {
     name: "tlb_dynamic_lb",
-    doc: "balance-tlb, balance-alb: whether flows move to the members with room, or stay where the hash puts them",
+    doc: "balance-tlb, balance-alb, stripe: whether flows move to the members with room, or stay where the hash puts them",
     values: SWITCH,
     get: |config| u32::from(config.tlb_dynamic_lb).to_string(),
     set: |config, text| number("tlb_dynamic_lb", SWITCH, text).map(|n| config.tlb_dynamic_lb = n == 1),
@@ -20,7 +20,7 @@ pub(super) const TLB_DYNAMIC_LB: ConfigOption = ConfigOption {
 /// `lp_interval`.
 pub(super) const LP_INTERVAL: ConfigOption = ConfigOption {
     name: "lp_interval",
-    doc: "balance-tlb, balance-alb: between two learning packets of a member, seconds",
+    doc: "balance-tlb, balance-alb, stripe: between two learning packets of a member, seconds",
     values: SECONDS,
     get: |config| config.lp_interval_s.to_string(),
     set: |config, text| number("lp_interval", SECONDS, text).map(|n| config.lp_interval_s = n),

@@ -173,14 +173,14 @@ pub(super) static OPTIONS: [ConfigOption; 45] = [
     },
     ConfigOption {
         name: "primary",
-        doc: "active-backup, balance-tlb, balance-alb: the preferred member",
+        doc: "active-backup, balance-tlb, balance-alb, stripe: the preferred member",
         values: Values::Device,
         get: |config| config.primary.clone().unwrap_or_default(),
         set: |config, text| device("primary", text).map(|device| config.primary = device),
     },
     ConfigOption {
         name: "primary_reselect",
-        doc: "active-backup, balance-tlb, balance-alb: when the preferred member takes over from a working one",
+        doc: "active-backup, balance-tlb, balance-alb, stripe: when the preferred member takes over from a working one",
         values: names!(PrimaryReselect),
         get: |config| config.primary_reselect.to_string(),
         set: |config, text| text.parse().map(|choice| config.primary_reselect = choice),

@@ -116,6 +116,12 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
             config.redundant, config.mode
         )));
     }
+    if config.mode != Mode::Stripe && config.stripe_interval_ms != Config::default().stripe_interval_ms {
+        return Err(ConfigError::Conflict(format!(
+            "`stripe_interval {}` works in mode stripe alone; the mode is {}",
+            config.stripe_interval_ms, config.mode
+        )));
+    }
     match config.stripe_rate_mbps.first_key_value() {
         Some((device, rate)) if config.mode != Mode::Stripe => Err(ConfigError::Conflict(format!(
             "`stripe_rate {device}:{rate}` works in mode stripe alone; the mode is {}",

@@ -138,6 +138,12 @@ impl Team {
         if let Some(queue) = self.config.queue_id.remove(&before) {
             self.config.queue_id.insert(name.to_owned(), queue);
         }
+        if let Some(rate) = self.config.stripe_rate_mbps.remove(&before) {
+            self.config.stripe_rate_mbps.insert(name.to_owned(), rate);
+        }
+        if let Some(prio) = self.config.lacp.actor_port_prio.remove(&before) {
+            self.config.lacp.actor_port_prio.insert(name.to_owned(), prio);
+        }
         Ok(())
     }
 

@@ -87,7 +87,7 @@ pub enum TimerReason {
     ArpMon,
     /// The next report of multicast groups.
     ResendIgmp,
-    /// balance-tlb, balance-alb: the next learning packets.
+    /// balance-tlb, balance-alb, stripe: the next learning packets.
     Learning,
     /// The same with `tlb_dynamic_lb`: the buckets are dealt anew.
     Rebalance,
@@ -157,7 +157,7 @@ pub enum Event {
         /// Now.
         to: LinkState,
     },
-    /// active-backup, balance-tlb, balance-alb: another member, or none, is active now.
+    /// active-backup, balance-tlb, balance-alb, stripe: another member, or none, is active now.
     Active {
         /// Before.
         from: Option<MemberId>,

@@ -355,6 +355,7 @@ mod tests {
     fn the_tag_is_the_one_that_is_documented() {
         let probe = Hello {
             takes_rtags: false,
+            rivals: 0,
             kind: HelloKind::Probe,
             system: 0x0102_0304_0506_0708,
             sequence: 0x0a0b_0c0d,

@@ -13,7 +13,7 @@ use nicteam_wire::{Frame, Hello, HelloKind, HelloMember, Mac};
 
 use super::announcing::Announcing;
 use super::auth::{Auth, Judgement, Refused};
-use super::neighbour::{Neighbour, patience};
+use super::neighbour::{Neighbour, News, patience};
 use super::pace::{Paces, RETRY, next_random};
 use super::segments::{Heard, Segments};
 use super::{MAX_PEERS, Note, Peer, Sender};
@@ -173,6 +173,10 @@ impl Discovery {
         }
         if is_new {
             self.probe(now);
+            // Who shares our members with it wants to know.
+            if self.rivals(now) > 1 {
+                self.announcing.soon(self.neighbours.len(), now);
+            }
         }
         self.find_segments();
     }
@@ -315,7 +319,8 @@ impl Discovery {
         }
         let neighbour = self.neighbours.entry(hello.system).or_insert_with(|| Neighbour::new(&hello, now));
         let by_new = neighbour.hear(member, hello.place, now);
-        let says_new = neighbour.read(&hello);
+        let News { of_team: says_new, of_rivals } = neighbour.read(&hello);
+        self.changed |= of_rivals;
         if is_new || says_new {
             self.changed = true;
             // So that it hears us as soon as we hear it, by members that are new, too.
@@ -378,10 +383,17 @@ impl Discovery {
         let members: Vec<HelloMember> = members.collect();
         let next = self.announcing.announced(self.neighbours.len(), now);
         let next_ms = u32::try_from(next.as_millis()).unwrap_or(u32::MAX);
+        let rivals = self.rivals(now);
         for own in self.senders() {
             let hello = self.hello(HelloKind::Announce, own.id, 0);
-            self.say(own.id, Hello::GROUP, Hello { next_ms, members: members.clone(), ..hello });
+            self.say(own.id, Hello::GROUP, Hello { next_ms, rivals, members: members.clone(), ..hello });
         }
+    }
+
+    /// How many teams we have traffic with.
+    fn rivals(&self, now: Time) -> u8 {
+        let count = self.neighbours.values().filter(|neighbour| neighbour.is_in_use(now)).count();
+        u8::try_from(count).unwrap_or(u8::MAX).min(Hello::MAX_RIVALS)
     }
 
     /// Gives up the paths that are dead, and sends the probes that are due.
@@ -420,7 +432,7 @@ impl Discovery {
         let (system, sequence, team) = (self.system, self.sequence, self.team);
         let place = member.index() as u8;
         let (takes_rtags, members) = (true, Vec::new());
-        Hello { kind, system, sequence, team, place, stamp, next_ms: 0, takes_rtags, members }
+        Hello { kind, system, sequence, team, place, stamp, next_ms: 0, takes_rtags, rivals: 0, members }
     }
 
     fn say(&mut self, member: MemberId, dst: Mac, hello: Hello) {

@@ -10,7 +10,10 @@
 //! What was tried, and what it is worth: `docs/ordering.md`.
 //!
 //! Our members are one another's rivals for all peers, so their times are
-//! common to all; those of the receiving members belong to their peer.
+//! common to all; those of the receiving members belong to their peer. What other
+//! teams send there nobody knows; how many they are the peer says, and its members
+//! are taken for as long as if each had an equal share. Else all who alone cannot fill its
+//! fastest member would use that one only.
 //! Mirrored in `bpf/stripe.h`; a change here is a change there.
 
 mod announcing;
@@ -101,6 +104,8 @@ pub struct Receiver {
     pub mac: Mac,
     /// Its rate, Mbit/s; at least 1.
     pub rate_mbps: u32,
+    /// What of it is ours while others send there, too, Mbit/s; at least 1.
+    pub share_mbps: u32,
 }
 
 /// A way from a member of ours to one of a peer's.
@@ -137,7 +142,10 @@ pub struct StripeState {
 }
 
 /// A wire counts as taken for this long at most: so one that was thought slower
-/// than it is, or was down, does not stay unused.
+/// than it is, or was down, does not stay unused. Where a receiving one would be for
+/// longer, all of its peer count as taken for half as long less: what they
+/// have over one another stays, and who sends more than they are thought to
+/// carry still sends by their rates.
 const LEAD: Duration = Duration::from_millis(100);
 
 impl Stripe {
@@ -272,16 +280,21 @@ impl StripeState {
         }
         let (_, path) = best?;
         let (sender, receiver) = (stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?);
-        let longer =
-            |taken: u64, rate_mbps: u32| (taken.max(now) + wire_ns(bytes, rate_mbps)).min(now + LEAD.as_nanos() as u64);
+        let lead = LEAD.as_nanos() as u64;
+        let longer = |taken: u64, rate_mbps: u32| taken.max(now) + wire_ns(bytes, rate_mbps);
         let taken = &mut self.senders[sender.id.index()];
-        *taken = longer(*taken, sender.rate_mbps);
+        *taken = longer(*taken, sender.rate_mbps).min(now + lead);
         if self.receivers.len() > MAX_PEERS * MAX_MEMBERS {
             // A wire that is free needs no note: so those of peers that are gone go, too.
             self.receivers.retain(|_, taken| *taken > now);
         }
         let taken = self.receivers.entry(receiver.mac).or_default();
-        *taken = longer(*taken, receiver.rate_mbps);
+        *taken = longer(*taken, receiver.share_mbps);
+        if *taken > now + lead {
+            for receiver in &peer.receivers {
+                self.receivers.entry(receiver.mac).and_modify(|taken| *taken = taken.saturating_sub(lead / 2));
+            }
+        }
         Some(path)
     }
 

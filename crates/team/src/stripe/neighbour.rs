@@ -20,6 +20,8 @@ pub struct Neighbour {
     pub team: Mac,
     /// True if it takes frames with a redundancy tag.
     pub takes_rtags: bool,
+    /// How many teams it has traffic with, as far as it knows.
+    pub rivals: u8,
     /// What it says of its members.
     pub members: Vec<HelloMember>,
     sequence: u32,
@@ -76,6 +78,7 @@ impl Neighbour {
             system: hello.system,
             team: hello.team,
             takes_rtags: hello.takes_rtags,
+            rivals: hello.rivals,
             members: Vec::new(),
             sequence: hello.sequence.wrapping_sub(1),
             patience: Duration::ZERO,
@@ -99,17 +102,17 @@ impl Neighbour {
         })
     }
 
-    /// Takes in what it announces; true if that is new. Of two announcements the one with the higher sequence counts.
-    pub(super) fn read(&mut self, hello: &Hello) -> bool {
+    /// Takes in what it announces. Of two announcements the one with the higher sequence counts.
+    pub(super) fn read(&mut self, hello: &Hello) -> News {
         if hello.sequence.wrapping_sub(self.sequence) as i32 <= 0 {
-            return false;
+            return News::default();
         }
         self.patience = patience(hello);
         self.sequence = hello.sequence;
-        let is_new = (self.team, self.takes_rtags, &self.members) != (hello.team, hello.takes_rtags, &hello.members);
+        let of_team = (self.team, self.takes_rtags, &self.members) != (hello.team, hello.takes_rtags, &hello.members);
         (self.team, self.takes_rtags) = (hello.team, hello.takes_rtags);
         self.members.clone_from(&hello.members);
-        is_new
+        News { of_team, of_rivals: std::mem::replace(&mut self.rivals, hello.rivals) != hello.rivals }
     }
 
     /// A member of ours heard one of its; true if it did not hear it before.
@@ -192,9 +195,14 @@ impl Neighbour {
         dead
     }
 
+    /// True if frames went to it or came from it lately.
+    pub(super) fn is_in_use(&self, now: Time) -> bool {
+        now < self.busy_until
+    }
+
     /// True if its paths are to be probed often.
     pub(super) fn is_busy(&self, now: Time) -> bool {
-        now < self.busy_until || self.paths.values().any(Probing::is_urgent)
+        self.is_in_use(now) || self.paths.values().any(Probing::is_urgent)
     }
 
     /// How many of its paths are probed at their pace, and how many failed.
@@ -267,10 +275,25 @@ impl Neighbour {
             takes_rtags: self.takes_rtags,
             group_from: None,
             others: self.members.iter().filter(|member| !member.usable).map(|member| member.mac).collect(),
-            receivers: usable.iter().map(|member| Receiver { mac: member.mac, rate_mbps: rate(member) }).collect(),
+            receivers: usable.iter().map(|member| self.receiver(member)).collect(),
             paths: working.filter_map(path).collect(),
         }
     }
+
+    fn receiver(&self, member: &HelloMember) -> Receiver {
+        let rate_mbps = rate(member);
+        let share_mbps = (rate_mbps / u32::from(self.rivals.max(1))).max(1);
+        Receiver { mac: member.mac, rate_mbps, share_mbps }
+    }
+}
+
+/// What is new in an announcement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct News {
+    /// The team or its members.
+    pub(super) of_team: bool,
+    /// How many it has traffic with.
+    pub(super) of_rivals: bool,
 }
 
 /// What [`Neighbour::choose_paths`] changed.

@@ -7,6 +7,9 @@ use nicteam_wire::{Frame, Mac};
 
 use crate::lan::{Lan, frame, id};
 
+/// What a full frame takes at 100 Mbit/s.
+const WIRE_NS: u64 = (1514 + 24) * 80;
+
 #[test]
 fn like_links_carry_alike() {
     let mut lan = Lan::new();
@@ -38,6 +41,32 @@ fn a_busy_receiver_is_left_for_a_free_one() {
     let counted = lan.traffic(a, b, 1100);
     let to_fast: usize = counted.iter().filter(|((_, to), _)| *to == 0).map(|(_, frames)| frames).sum();
     assert!((990..=1010).contains(&to_fast), "{counted:?}");
+}
+
+#[test]
+fn who_alone_cannot_fill_the_fastest_receiver_uses_all_once_others_send_there() {
+    let mut lan = Lan::new();
+    let server = lan.add(&[0; 2], &[100, 60]);
+    let clients: Vec<usize> = (0..3).map(|_| lan.add(&[0], &[100])).collect();
+    lan.run(Duration::from_millis(200));
+    // Each as fast as its link; of the last half, the part that the slow member gets.
+    let slow_part = |lan: &mut Lan, clients: &[usize]| {
+        let mut to = [0; 2];
+        for number in 0..2000 {
+            for &client in clients {
+                let sent = lan.traffic(client, server, 1);
+                sent.into_keys().filter(|_| number >= 1000).for_each(|(_, place)| to[place] += 1);
+            }
+            lan.run(Duration::from_nanos(WIRE_NS));
+        }
+        f64::from(to[1]) / f64::from(to[0] + to[1])
+    };
+    let (alone, together) = (slow_part(&mut lan, &clients[..1]), slow_part(&mut lan, &clients));
+    assert!(alone == 0.0, "{alone}");
+    assert!((together / (60.0 / 160.0) - 1.0).abs() < 0.05, "{together}");
+    // And as before once the others are silent.
+    lan.run(Duration::from_secs(5));
+    assert_eq!(slow_part(&mut lan, &clients[..1]), 0.0);
 }
 
 #[test]

@@ -61,7 +61,7 @@ const PAYLOAD_SHARE: f64 = 1448.0 / 1538.0;
 pub(crate) fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
     let mut figures = Vec::new();
     for setting in &SETTINGS {
-        eprintln!("stripe, faults{}", setting.name);
+        eprintln!("stripe, faults: {}", setting.name);
         let mut network = Network::new(product, scratch, setting.options)?;
         let (found, noise) = Noise::around(|| setting.measure(&mut network))?;
         figures.extend(found.into_iter().map(|figure| figure.noise(noise)));
