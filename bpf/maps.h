@@ -79,6 +79,15 @@ struct {
 	__type(value, struct stripe_entry);
 } stripe_index SEC(".maps");
 
+/* A flow, or those of one bucket (crates/team/src/stripe/flows.rs). */
+struct stripe_flow {
+	__u64 since_ns; /* since when frames are added up */
+	__u64 last_ns;
+	__u64 taken_ns;
+	__u32 path; /* as take_path() answers, and the peer's number above */
+	__u32 wide;
+};
+
 /* Until when whose wires are taken, by bpf_ktime_get_ns(). */
 struct stripe_state {
 	struct bpf_spin_lock lock;
@@ -88,10 +97,15 @@ struct stripe_state {
 	 * register in one turn of a loop makes the next turn another one, of a map nothing.
 	 */
 	__u64 best_ns;
+	__u64 best_start_ns;
+	__u64 best_wire_ns;
+	__u64 kept_start_ns;
+	__u64 kept_wire_ns;
 	__u32 best_shared;
 	__u32 chosen;
 	__u64 senders[MAX_MEMBERS];		 /* by place */
 	__u64 receivers[MAX_PEERS][MAX_MEMBERS]; /* by number and place among the peer's receivers */
+	struct stripe_flow flows[STRIPE_FLOWS];	 /* by hash */
 };
 
 struct {

@@ -11,12 +11,13 @@
 #include <linux/bpf.h>
 #include <linux/types.h>
 
-#define LAYOUT_VERSION 10
+#define LAYOUT_VERSION 11
 
 #define MAX_MEMBERS 32
 #define MAX_BUCKETS 256
 #define MAX_PEERS 64
 #define MAX_PATHS 64
+#define STRIPE_FLOWS 1024 /* a power of two */
 /* A power of two; how they take turns stands at active_slot() in maps.h. */
 #define PLAN_SLOTS 16
 /* In struct stripe_entry: the address is one of the team's own. */
@@ -160,7 +161,8 @@ struct stripe_receiver {
 struct stripe_peer {
 	__u64 system;	   /* which run of it (nicteam_wire::Hello::system) */
 	__u8 team[8];	   /* its team's address, and two zeros */
-	__u32 takes_rtags; /* frames may go to it twice */
+	__u16 takes_rtags;
+	__u16 keeps_flows; /* crates/team/src/stripe/flows.rs */ /* frames may go to it twice */
 	__u32 paths_len; /* 0 to MAX_PATHS; 0: as any other host */
 	struct stripe_path paths[MAX_PATHS];
 	struct stripe_receiver receivers[MAX_MEMBERS];

@@ -8,6 +8,7 @@
 
 #include "balance.h"
 #include "frame.h"
+#include "hash.h"
 #include "maps.h"
 #include "plan.h"
 
@@ -28,6 +29,16 @@
 /* What take_path() answers: the receiver's place in the upper bits, or nothing. */
 #define NO_PATH 0xffffffff
 #define PATH_RECEIVER_SHIFT 8
+/* Above it in a flow's: the peer's number. */
+#define PATH_NUMBER_SHIFT 16
+/* To take_path(), for a path: the bucket of a flow. */
+#define WITH_FLOW 0x40000000
+/* After such a pause, or for such an advantage, a flow may take another path. */
+#define SLACK_NS 4000000ULL
+/* How long a flow's frames are added up; more of it on the wire make it wide, less no longer. */
+#define FLOW_WINDOW_NS 20000000ULL
+#define FLOW_WIDE_NS (FLOW_WINDOW_NS * 3 / 4)
+#define FLOW_NARROW_EIGHTHS 3
 /* All ends of a path. */
 #define BOTH_ENDS 2
 
@@ -72,15 +83,50 @@ static __always_inline void take_back(__u64 *receivers)
 	}
 }
 
+/* The flow that a frame belongs to, for take_path(). A function of its own for the reason given at send_copy(). */
+__attribute__((noinline)) __u32 flow_of(struct __sk_buff *skb)
+{
+	/* The stack's own sockets have one that tells flows apart as well, and is there already. */
+	__u32 hash = skb->hash ? skb->hash : frame_hash(skb, POLICY_LAYER34);
+
+	return WITH_FLOW | (hash & (STRIPE_FLOWS - 1));
+}
+
+/* The path that a frame of the flow is to keep, if it still is one; NO_PATH: any. */
+static __always_inline __u32 kept_path(struct stripe_flow *flow, __u32 number, __u64 now)
+{
+	__u64 elapsed = now > flow->since_ns ? now - flow->since_ns : 0;
+
+	if (elapsed >= FLOW_WINDOW_NS) {
+		if (flow->taken_ns * 8 < elapsed * FLOW_NARROW_EIGHTHS)
+			flow->wide = 0;
+		flow->since_ns = now;
+		flow->taken_ns = 0;
+	}
+	if (flow->wide || now >= flow->last_ns + SLACK_NS || flow->path >> PATH_NUMBER_SHIFT != number)
+		return NO_PATH;
+	return flow->path & 0xffff;
+}
+
+/* A frame of the flow goes by this path, and takes so long on its wire. */
+static __always_inline void note_path(struct stripe_flow *flow, __u32 number, __u32 path, __u64 wire_ns, __u64 now)
+{
+	flow->taken_ns += wire_ns;
+	if (flow->taken_ns > FLOW_WIDE_NS)
+		flow->wide = 1;
+	flow->last_ns = now;
+	flow->path = number << PATH_NUMBER_SHIFT | path;
+}
+
 /*
  * The path to a peer by which the frame, and `more` bytes, arrives first: place of
- * our member, and of the peer's; its ends are taken for as long as it takes on the wire. Beside a path
- * that the frame takes already it is one that shares no end with it, else one of
- * them. NO_PATH: there is none.
+ * our member, and of the peer's; its ends are taken for as long as it takes on the wire. With
+ * a flow it is the one that the flow keeps, if it does. With a path, which the frame takes already,
+ * it is one that shares no end with it, else one of them. NO_PATH: there is none.
  *
  * A function of its own for the reason given at send_copy().
  */
-__attribute__((noinline)) __u32 take_path(struct __sk_buff *skb, __u32 slot, __u32 number, __u32 beside, __u32 more)
+__attribute__((noinline)) __u32 take_path(struct __sk_buff *skb, __u32 slot, __u32 number, __u32 with, __u32 more)
 {
 	const struct plan *plan = plan_in(slot);
 	__u32 key = (slot & (PLAN_SLOTS - 1)) * MAX_PEERS + (number & (MAX_PEERS - 1)), only = 0;
@@ -91,10 +137,17 @@ __attribute__((noinline)) __u32 take_path(struct __sk_buff *skb, __u32 slot, __u
 	if (!peer || !state || !peer->paths_len)
 		return NO_PATH;
 	__u64 *senders = state->senders, *receivers = state->receivers[number & (MAX_PEERS - 1)];
-	__u32 len = peer->paths_len, first, chosen;
+	struct stripe_flow *flow = &state->flows[with & (STRIPE_FLOWS - 1)];
+	__u32 len = peer->paths_len, first, chosen, kept = NO_PATH, beside = with;
+	int of_flow = with != NO_PATH && with & WITH_FLOW;
 
 	bpf_spin_lock(&state->lock);
+	if (of_flow) {
+		beside = NO_PATH;
+		kept = kept_path(flow, number & (MAX_PEERS - 1), now);
+	}
 	first = ++state->turn % len;
+	state->kept_start_ns = ~0ULL;
 	state->best_ns = 0;
 	state->best_shared = BOTH_ENDS;
 	state->chosen = NO_PATH;
@@ -109,20 +162,33 @@ __attribute__((noinline)) __u32 take_path(struct __sk_buff *skb, __u32 slot, __u
 		const struct stripe_path *path = &peer->paths[at & (MAX_PATHS - 1)];
 		__u32 sender = path->sender & (MAX_MEMBERS - 1), receiver = path->receiver & (MAX_MEMBERS - 1);
 		__u64 start = later(now, later(senders[sender], receivers[receiver]));
-		__u64 through = start + kilobits / (path->rate_mbps ? path->rate_mbps : 1);
-		__u64 arrives = through + (__u64)path->delay_us * 1000;
+		__u64 wire_ns = kilobits / (path->rate_mbps ? path->rate_mbps : 1);
+		__u64 arrives = start + wire_ns + (__u64)path->delay_us * 1000;
 		__u32 shared = 0;
+
+		if ((receiver << PATH_RECEIVER_SHIFT | sender) == kept) {
+			state->kept_start_ns = start;
+			state->kept_wire_ns = wire_ns;
+		}
 
 		if (beside != NO_PATH)
 			shared = (sender == (beside & 0xff)) + (receiver == beside >> PATH_RECEIVER_SHIFT);
 		if (shared < state->best_shared || (shared == state->best_shared && arrives < state->best_ns)) {
 			state->best_shared = shared;
 			state->best_ns = arrives;
+			state->best_start_ns = start;
+			state->best_wire_ns = wire_ns;
 			state->chosen = receiver << PATH_RECEIVER_SHIFT | sender;
 		}
 	}
 	chosen = state->chosen;
+	if (chosen != NO_PATH && kept != NO_PATH && state->kept_start_ns <= state->best_start_ns + SLACK_NS) {
+		chosen = kept;
+		state->best_wire_ns = state->kept_wire_ns;
+	}
 	if (chosen != NO_PATH) {
+		if (of_flow)
+			note_path(flow, number & (MAX_PEERS - 1), chosen, state->best_wire_ns, now);
 		__u32 sender = chosen & (MAX_MEMBERS - 1);
 		__u32 receiver = chosen >> PATH_RECEIVER_SHIFT & (MAX_MEMBERS - 1);
 

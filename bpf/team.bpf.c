@@ -232,7 +232,8 @@ __attribute__((noinline)) int send_twice(struct __sk_buff *skb, __u32 slot, __u3
 /* Sends by the path to a peer by which the frame arrives first. */
 static __always_inline int send_once(struct __sk_buff *skb, const struct plan *plan, __u32 slot, __u32 number)
 {
-	__u32 path = take_path(skb, slot, number, NO_PATH, 0);
+	const struct stripe_peer *peer = peer_line(slot, number);
+	__u32 path = take_path(skb, slot, number, peer && peer->keeps_flows ? flow_of(skb) : NO_PATH, 0);
 
 	if (path == NO_PATH)
 		return NOT_STRIPED;

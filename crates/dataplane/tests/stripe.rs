@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use common::bench::Bench;
 use common::hosts::{self, bpf, packet};
@@ -440,6 +440,43 @@ fn a_receiver_of_which_others_have_half_gets_half_as_much() {
     for (who, frames) in [("the plan", planned), ("the program", done)] {
         let near = frames.iter().zip([16, 32, 16, 32]).all(|(frames, share): (&i32, i32)| frames.abs_diff(share) <= 2);
         assert!(near, "{who}: {frames:?}");
+    }
+    bench.team.stop(dataplane);
+}
+
+#[test]
+fn flows_keep_their_path_to_a_peer_where_they_are_to() {
+    if !may_run_bpf("flows_keep_their_path_to_a_peer_where_they_are_to") {
+        return;
+    }
+    stay_on_one_cpu();
+    let bench = Bench::new(MEMBERS);
+    // So fast that no flow is wide, and that no wire is taken for long.
+    let mut plan = striping([100_000; MEMBERS]);
+    let Choose::Stripe(stripe) = &mut plan.choose else { unreachable!() };
+    stripe.peers[0].keeps_flows = true;
+    let dataplane = bench.team.start(hosts::bpf, &plan);
+    let mut state = PlanState::new(0);
+    let mut paths = [(); 2].map(|()| BTreeMap::<u16, Vec<usize>>::new());
+    for _ in 0..20 {
+        for flow in 0..8 {
+            let mut frame = ipv4(PEER, OWN, 0);
+            frame[36] = flow as u8; // in its port
+            let action = plan.choose(&Frame::parse(&frame).unwrap(), &mut state);
+            let Action::Stripe { member, .. } = action else { panic!("{action:?}") };
+            paths[0].entry(flow).or_default().push(member.index());
+            let run = bench.team.run(|| dataplane.dry_run_egress(&frame, 1).unwrap());
+            let src = Frame::parse(&run.frame).unwrap().src();
+            paths[1].entry(flow).or_default().push((0..MEMBERS).find(|&place| src == own(place)).unwrap());
+        }
+    }
+    for (who, paths) in [("the plan", &paths[0]), ("the program", &paths[1])] {
+        // A pause of the test is one of the flow.
+        let changes = |of: &Vec<usize>| of.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        let changed: usize = paths.values().map(changes).sum();
+        assert!(changed < 152 / 4, "{who} changes {changed} times: {paths:?}");
+        let used: BTreeSet<usize> = paths.values().flatten().copied().collect();
+        assert_eq!(used.len(), MEMBERS, "{who}: {paths:?}");
     }
     bench.team.stop(dataplane);
 }

@@ -33,7 +33,8 @@ struct Receiver {
 pub(super) struct PeerLine {
     system: u64,
     team: [u8; 8],
-    takes_rtags: u32,
+    takes_rtags: u16,
+    keeps_flows: u16,
     paths_len: u32,
     paths: [Path; MAX_PATHS],
     receivers: [Receiver; MAX_MEMBERS],
@@ -92,6 +93,7 @@ impl Default for PeerLine {
             system: 0,
             team: [0; 8],
             takes_rtags: 0,
+            keeps_flows: 0,
             paths_len: 0,
             paths: [Path::default(); MAX_PATHS],
             receivers: [Receiver::default(); MAX_MEMBERS],
@@ -157,7 +159,8 @@ impl Peers {
 
 fn line(stripe: &Stripe, peer: &Peer) -> PeerLine {
     let (system, team, takes_rtags) = (peer.system, padded(peer.team), peer.takes_rtags.into());
-    let mut line = PeerLine { system, team, takes_rtags, ..PeerLine::default() };
+    let keeps_flows = peer.keeps_flows.into();
+    let mut line = PeerLine { system, team, takes_rtags, keeps_flows, ..PeerLine::default() };
     for (own, receiver) in line.receivers.iter_mut().zip(&peer.receivers) {
         *own = Receiver { mac: padded(receiver.mac), share_mbps: receiver.share_mbps };
     }

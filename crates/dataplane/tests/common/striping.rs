@@ -35,6 +35,7 @@ pub fn striping(rates_mbps: [u32; MEMBERS]) -> Plan {
         team: PEER,
         system: 1,
         takes_rtags: true,
+        keeps_flows: false,
         receivers: places.clone().map(receiver).collect(),
         group_from: None,
         others: vec![Mac([2, 0, 0, 0, 8, 99])],

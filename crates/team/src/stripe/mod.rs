@@ -7,7 +7,8 @@
 //! equal ones the next in turn. Ends of unlike rate so get their share by rate, a
 //! longer way serves when the shorter ones have longer queues, and a frame never
 //! waits for longer than it must: frames of one flow arrive in order, or nearly so.
-//! What was tried, and what it is worth: `docs/ordering.md`.
+//! What was tried, and what it is worth: `docs/ordering.md`. Where queues grow that the
+//! sender does not see, flows that need no second path keep the one they have (`flows.rs`).
 //!
 //! Our members are one another's rivals for all peers, so their times are
 //! common to all; those of the receiving members belong to their peer. What other
@@ -20,6 +21,7 @@ mod announcing;
 mod auth;
 mod delay;
 mod discovery;
+mod flows;
 mod neighbour;
 mod notes;
 mod pace;
@@ -39,8 +41,10 @@ pub use neighbour::{Neighbour, PathStatus};
 pub use notes::{Note, Notes};
 
 use crate::balance::{self, Balance};
+use crate::hash::hash;
 use crate::plan::{Action, Leg, PlanState, Verdict};
-use crate::{MAX_MEMBERS, MemberId, MemberSet, Time};
+use crate::{HashPolicy, MAX_MEMBERS, MemberId, MemberSet, Time};
+use flows::{Flows, SLACK};
 use redundant::{Classes, Recovered};
 
 /// The most paths to one peer.
@@ -86,6 +90,9 @@ pub struct Peer {
     pub system: u64,
     /// True if it takes frames with a redundancy tag.
     pub takes_rtags: bool,
+    /// True if flows keep their path to it, but for those that need more than one: others
+    /// send to it, too, and its members are unlike.
+    pub keeps_flows: bool,
     /// The member of ours that takes its group-addressed frames, of which other
     /// segments bring copies; none: whichever brings them.
     pub group_from: Option<MemberId>,
@@ -139,6 +146,31 @@ pub struct StripeState {
     receivers: BTreeMap<Mac, u64>,
     /// The path that is looked at first.
     turn: u32,
+    flows: Flows,
+}
+
+/// How a frame goes with others.
+#[derive(Clone, Copy, Debug)]
+enum With {
+    /// Behind those of its flow, by this hash.
+    Flow(u32),
+    /// With nobody.
+    None,
+    /// Its own copy goes by this path.
+    Copy(Path),
+}
+
+/// A path as it looks to a frame.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    path: Path,
+    /// Ends that it has in common with the one of the frame's copy.
+    shared: u32,
+    /// When its wires are free, nanoseconds.
+    start: u64,
+    /// For how long they then are taken.
+    wire_ns: u64,
+    arrives: u64,
 }
 
 /// A wire counts as taken for this long at most: so one that was thought slower
@@ -202,10 +234,13 @@ pub(crate) fn choose(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) 
     let is_redundant = |peer: &Peer| peer.takes_rtags && stripe.redundant.holds(frame);
     let action = match peer {
         Some(peer) if is_redundant(peer) => send_twice(stripe, peer, frame, state),
-        Some(peer) => state.stripe.take_path(stripe, peer, frame.wire_bytes(), None, state.now).map(|path| {
-            let Leg { member, src, dst } = stripe.leg(peer, path);
-            Action::Stripe { member, src, dst }
-        }),
+        Some(peer) => {
+            let with = if peer.keeps_flows { With::Flow(hash(HashPolicy::Layer34, frame)) } else { With::None };
+            state.stripe.take_path(stripe, peer, frame.wire_bytes(), with, state.now).map(|path| {
+                let Leg { member, src, dst } = stripe.leg(peer, path);
+                Action::Stripe { member, src, dst }
+            })
+        }
         None => None,
     };
     action.unwrap_or_else(|| balance::choose(&stripe.other, frame, &mut state.loads))
@@ -214,8 +249,8 @@ pub(crate) fn choose(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) 
 /// The same of a frame that goes by two paths, or by the only one.
 fn send_twice(stripe: &Stripe, peer: &Peer, frame: &Frame<'_>, state: &mut PlanState) -> Option<Action> {
     let bytes = frame.wire_bytes() + Rtag::LEN as u32;
-    let first = state.stripe.take_path(stripe, peer, bytes, None, state.now)?;
-    let second = state.stripe.take_path(stripe, peer, bytes, Some(first), state.now);
+    let first = state.stripe.take_path(stripe, peer, bytes, With::None, state.now)?;
+    let second = state.stripe.take_path(stripe, peer, bytes, With::Copy(first), state.now);
     Some(Action::Redundant {
         sequence: state.streams.number(peer.team),
         first: stripe.leg(peer, first),
@@ -259,26 +294,33 @@ pub(crate) fn receive_hello(stripe: &Stripe, member: MemberId, frame: &Frame<'_>
 }
 
 impl StripeState {
-    /// The path by which so many bytes arrive first; its ends are taken for as long
-    /// as they take on the wire. Beside one that the frame takes already, it is one that
+    /// The path by which so many bytes arrive first, or that their flow keeps; its ends are
+    /// taken for as long as they take on the wire. Beside a copy's it is one that
     /// shares neither end with it, or if there is none, one of them.
-    fn take_path(&mut self, stripe: &Stripe, peer: &Peer, bytes: u32, beside: Option<Path>, now: Time) -> Option<Path> {
+    fn take_path(&mut self, stripe: &Stripe, peer: &Peer, bytes: u32, with: With, now: Time) -> Option<Path> {
         let now = now.as_nanos();
         self.turn = self.turn.wrapping_add(1);
         let first = (self.turn as usize).checked_rem(peer.paths.len())?;
         let (behind, ahead) = peer.paths.split_at(first);
-        let mut best: Option<((u32, u64), Path)> = None;
+        let ends = |path: &Path| (stripe.senders[path.sender].id, peer.receivers[path.receiver].mac);
+        let kept = if let With::Flow(hash) = with { self.flows.kept(hash, now) } else { None };
+        let (mut best, mut keeps): (Option<Look>, Option<Look>) = (None, None);
         for path in ahead.iter().chain(behind) {
-            let (sender, receiver) = (stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?);
-            let start = now.max(self.senders[sender.id.index()]).max(self.taken(receiver.mac));
-            let through = start + wire_ns(bytes, sender.rate_mbps.min(receiver.rate_mbps));
-            let arrives = through + u64::from(path.delay_us) * 1000;
-            let shared = beside.map_or(0, |beside| beside.shares(path));
-            if shared < BOTH_ENDS && best.is_none_or(|(earliest, _)| (shared, arrives) < earliest) {
-                best = Some(((shared, arrives), *path));
+            let look = self.look(stripe, peer, *path, bytes, with, now)?;
+            if kept == Some(ends(path)) {
+                keeps = Some(look);
+            }
+            let is_better = |best: Look| (look.shared, look.arrives) < (best.shared, best.arrives);
+            if look.shared < BOTH_ENDS && best.is_none_or(is_better) {
+                best = Some(look);
             }
         }
-        let (_, path) = best?;
+        let best = best?;
+        let slack = SLACK.as_nanos() as u64;
+        let Look { path, wire_ns: on_wire, .. } = keeps.filter(|kept| kept.start <= best.start + slack).unwrap_or(best);
+        if let With::Flow(hash) = with {
+            self.flows.take(hash, ends(&path), on_wire, now);
+        }
         let (sender, receiver) = (stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?);
         let lead = LEAD.as_nanos() as u64;
         let longer = |taken: u64, rate_mbps: u32| taken.max(now) + wire_ns(bytes, rate_mbps);
@@ -296,6 +338,16 @@ impl StripeState {
             }
         }
         Some(path)
+    }
+
+    /// How a path looks to a frame of so many bytes.
+    fn look(&self, stripe: &Stripe, peer: &Peer, path: Path, bytes: u32, with: With, now: u64) -> Option<Look> {
+        let (sender, receiver) = (stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?);
+        let start = now.max(self.senders[sender.id.index()]).max(self.taken(receiver.mac));
+        let wire_ns = wire_ns(bytes, sender.rate_mbps.min(receiver.rate_mbps));
+        let arrives = start + wire_ns + u64::from(path.delay_us) * 1000;
+        let shared = if let With::Copy(copy) = with { copy.shares(&path) } else { 0 };
+        Some(Look { path, shared, start, wire_ns, arrives })
     }
 
     fn taken(&self, receiver: Mac) -> u64 {

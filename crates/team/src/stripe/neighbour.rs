@@ -273,6 +273,7 @@ impl Neighbour {
             team: self.team,
             system: self.system,
             takes_rtags: self.takes_rtags,
+            keeps_flows: self.rivals > 1 && usable.windows(2).any(|pair| rate(pair[0]) != rate(pair[1])),
             group_from: None,
             others: self.members.iter().filter(|member| !member.usable).map(|member| member.mac).collect(),
             receivers: usable.iter().map(|member| self.receiver(member)).collect(),

@@ -64,6 +64,8 @@ fn who_alone_cannot_fill_the_fastest_receiver_uses_all_once_others_send_there() 
     let (alone, together) = (slow_part(&mut lan, &clients[..1]), slow_part(&mut lan, &clients));
     assert!(alone == 0.0, "{alone}");
     assert!((together / (60.0 / 160.0) - 1.0).abs() < 0.05, "{together}");
+    let stripe = lan.hosts[clients[0]].stripe();
+    assert!(stripe.peers.iter().any(|peer| peer.team == lan.hosts[server].mac && peer.keeps_flows));
     // And as before once the others are silent.
     lan.run(Duration::from_secs(5));
     assert_eq!(slow_part(&mut lan, &clients[..1]), 0.0);
