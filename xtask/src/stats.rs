@@ -58,6 +58,11 @@ fn samples_to_cut(count: usize) -> usize {
     }
 }
 
+/// The median alone; not a number if there are no samples.
+pub(crate) fn median(samples: &[f64]) -> f64 {
+    Estimate::of(samples).map_or(f64::NAN, |estimate| estimate.median)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

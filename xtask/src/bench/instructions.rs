@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::product::Product;
 use crate::side::{self, Side};
-use crate::stats::Estimate;
+use crate::stats::{Estimate, median};
 
 /// Packets of one measurement.
 const PACKETS: u64 = 50_000;
@@ -142,11 +142,6 @@ impl Counts {
 /// What each repeat has more than the raw veth of the same repeat.
 fn added(samples: &[f64], raw: &[f64]) -> Vec<f64> {
     samples.iter().zip(raw).map(|(sample, raw)| sample - raw).collect()
-}
-
-/// Not a number if there are no samples.
-fn median(samples: &[f64]) -> f64 {
-    Estimate::of(samples).map_or(f64::NAN, |estimate| estimate.median)
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::noise::Noise;
 use crate::product::Product;
-use crate::stats::Estimate;
+use crate::stats::{self, Estimate};
 use crate::tools::{self, Tool};
 
 const TOOLS: [Tool; 2] = [("tc", "iproute2"), ("ovs-vswitchd", "openvswitch-switch")];
@@ -223,21 +223,16 @@ impl Pair {
 
     fn figure(&self, kernels: &Times) -> Figure {
         let took = Estimate::of(&self.times.took_ms);
-        let (median, kernels) = (median(&self.times.took_ms), median(&kernels.took_ms));
+        let (median, kernels) = (stats::median(&self.times.took_ms), stats::median(&kernels.took_ms));
         let (bound, holds) = self.claim.judge(median, kernels);
         let measured = took.map_or_else(
             || "no samples".to_owned(),
             |Estimate { median, low, high, .. }| format!("{median:.1} [{low:.1}, {high:.1}] ms"),
         );
         let waits = self.ends.each_ref().map(|end| end.waits()).join("; ");
-        let peer = format!("read to {:.1} ms; {waits}", self::median(&self.times.grain_ms));
+        let peer = format!("read to {:.1} ms; {waits}", stats::median(&self.times.grain_ms));
         Figure::text(self.name, measured, &bound, holds).peer(peer)
     }
-}
-
-/// Not a number if there are no samples.
-fn median(samples: &[f64]) -> f64 {
-    Estimate::of(samples).map_or(f64::NAN, |estimate| estimate.median)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::figure::{Bound, Figure};
 use crate::noise::Noise;
 use crate::product::{self, Product};
 use crate::scratch::Scratch;
-use crate::stats::Estimate;
+use crate::stats::{Estimate, median};
 
 /// What one experiment left, a bundle a repeat. Its runs follow each other, so
 /// repeats interleave them.
@@ -192,10 +192,6 @@ fn value_at(course: &[(f64, f64)], t_ms: f64) -> f64 {
         (_, Some((_, value))) | (Some((_, value)), None) => *value,
         (None, None) => 0.0,
     }
-}
-
-fn median(values: &[f64]) -> f64 {
-    Estimate::of(values).map_or(f64::NAN, |estimate| estimate.median)
 }
 
 #[cfg(test)]
