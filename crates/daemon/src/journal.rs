@@ -88,6 +88,13 @@ pub enum Happened {
         /// Its number.
         generation: u64,
     },
+    /// stripe: the namespace's `net.ipv4.tcp_min_rtt_wlen` was changed.
+    TcpMinRttWlen {
+        /// Before, seconds.
+        from: String,
+        /// Now.
+        to: String,
+    },
     /// 802.3ad on eBPF: the process did not run for a while.
     Stalled {
         /// How long, milliseconds.
@@ -200,6 +207,9 @@ impl fmt::Display for Happened {
             Happened::Joined { member } => write!(f, "member {member} joined"),
             Happened::Left { member } => write!(f, "member {member} left"),
             Happened::Renamed { from, to } => write!(f, "member {from} is called {to} now"),
+            Happened::TcpMinRttWlen { from, to } => {
+                write!(f, "net.ipv4.tcp_min_rtt_wlen of this namespace: {from} -> {to}")
+            }
             Happened::Options { changed } => {
                 f.write_str("options:")?;
                 changed.iter().try_for_each(|change| write!(f, " {change}"))

@@ -45,6 +45,9 @@ pub struct Kept {
     /// `bpf` or `packet`, if the user named one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     dataplane: Option<String>,
+    /// What `net.ipv4.tcp_min_rtt_wlen` was before the team changed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tcp_before: Option<String>,
     /// Where its process writes what happens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,
@@ -87,6 +90,7 @@ impl Kept {
                 Choice::Auto => None,
                 Choice::Force(kind) => Some(kind.to_string()),
             },
+            tcp_before: None,
             log,
         }
     }

@@ -31,6 +31,7 @@ mod shell;
 pub mod show;
 mod status;
 mod striping;
+mod tcp;
 
 use nicteam_dataplane::Choice;
 use nicteam_team::{ActiveSlave, Config, Event};

@@ -49,6 +49,8 @@ pub struct Keeping {
     pub(crate) spec: TeamSpec,
     /// The places that the members had.
     pub(crate) places: Vec<(String, MemberId)>,
+    /// What the host's TCP was told before the team told it otherwise.
+    pub(crate) tcp_before: Option<String>,
     /// Where the process writes what happens; noted for the next one.
     pub(crate) log: Option<PathBuf>,
     /// Hears every entry of the journal.

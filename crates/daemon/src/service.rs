@@ -29,7 +29,8 @@ impl Service {
         let spec = kept.spec()?;
         let shelf = Shelf::here()?;
         let (spec_kept, places, log) = (spec.clone(), kept.places(), kept.log.clone());
-        let keeping = Keeping { shelf, spec: spec_kept, places, log, listener, kept: None };
+        let tcp_before = kept.tcp_before.clone();
+        let keeping = Keeping { shelf, spec: spec_kept, places, tcp_before, log, listener, kept: None };
         // The listener hears what the notices say.
         let team = RunningTeam::begin(spec, Box::new(drop), Some(keeping))?;
         match Server::start(team.handle().clone()) {

@@ -181,6 +181,9 @@ pub struct Config {
     pub stripe_rate_mbps: BTreeMap<String, u32>,
     /// stripe: between two probes of a path to a peer with traffic, milliseconds, 1 to 1000.
     pub stripe_interval_ms: u32,
+    /// stripe: what the host's TCP is told for `net.ipv4.tcp_min_rtt_wlen`, seconds, at most
+    /// 86400; none: nothing.
+    pub tcp_min_rtt_wlen_s: Option<u32>,
     /// stripe: what goes by two paths.
     pub redundant: Classes,
     /// stripe: by which teams know each other's hellos; none: everybody's are believed.
@@ -215,6 +218,7 @@ impl Default for Config {
             rlb_ipv6: true,
             stripe_rate_mbps: BTreeMap::new(),
             stripe_interval_ms: stripe::DEFAULT_INTERVAL_MS,
+            tcp_min_rtt_wlen_s: stripe::DEFAULT_TCP_MIN_RTT_WLEN_S,
             redundant: Classes::default(),
             stripe_key: None,
             lacp: LacpOptions::default(),

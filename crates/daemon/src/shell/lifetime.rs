@@ -19,6 +19,7 @@ use crate::lock::Lock;
 use crate::original::Original;
 use crate::ports::{self, Candidate, Member};
 use crate::running::Keeping;
+use crate::tcp::Tcp;
 use crate::{Error, Happened, Journal, Notify, TeamSpec};
 
 impl Shell {
@@ -57,6 +58,7 @@ impl Shell {
             }
         })?;
         let members = Vec::with_capacity(found.len());
+        let tcp = Tcp::left(keeping.as_ref().and_then(|keeping| keeping.tcp_before.clone()));
         let (held, gone, _lock) = (true, false, lock);
         let mut shell = Shell {
             team,
@@ -75,6 +77,7 @@ impl Shell {
             ethtool,
             linger: Linger::default(),
             ears: Ears::default(),
+            tcp,
             renewed: clock.now(),
             above: Vec::new(),
             notify,
@@ -100,6 +103,8 @@ impl Shell {
     pub(super) fn take_down(mut self) -> Result<(), Error> {
         let mut first = FirstError::default();
         first.note(self.forget());
+        // A team that runs no more asks for nothing.
+        first.note(self.tcp.want(None).map(drop));
         for member in std::mem::take(&mut self.members) {
             first.note(self.let_go(&member));
         }

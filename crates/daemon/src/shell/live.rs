@@ -1,10 +1,11 @@
 //! What the owner changes while frames flow.
 
 use nicteam_dataplane::{Kind, Port};
-use nicteam_team::{ActiveSlave, Config, MemberId, TeamError};
+use nicteam_team::{ActiveSlave, Config, MemberId, Mode, TeamError};
 
 use super::Shell;
 use crate::ports::{self, Candidate, Member};
+use crate::tcp::Changed;
 use crate::{Error, Happened, OptionChange};
 
 /// The option that shows, and names, the active member.
@@ -65,7 +66,20 @@ impl Shell {
         if let Some(ActiveSlave::Member(device)) = &config.active_slave {
             self.member_named(device)?;
         }
-        Ok(self.team.set_config(config, self.clock.now())?)
+        self.team.set_config(config, self.clock.now())?;
+        self.adjust_tcp();
+        Ok(())
+    }
+
+    /// The host's TCP is told what the mode wants it to know; one that cannot be told carries on.
+    fn adjust_tcp(&mut self) {
+        let config = self.team.config();
+        let wanted = config.tcp_min_rtt_wlen_s.filter(|_| config.mode == Mode::Stripe);
+        let changed = self.tcp.want(wanted);
+        if let Ok(Some(Changed { from, to })) = &changed {
+            self.note(Happened::TcpMinRttWlen { from: from.clone(), to: to.clone() });
+        }
+        self.tell(changed.map(drop).map_err(Error::from));
     }
 
     /// Makes a member the active one.

@@ -27,6 +27,7 @@ use crate::clock::Clock;
 use crate::lock::Lock;
 use crate::ports::Member;
 use crate::running::{Keeping, Request};
+use crate::tcp::Tcp;
 use crate::{Error, Happened, Journal, Notify};
 use ears::Ears;
 use linger::Linger;
@@ -57,6 +58,7 @@ pub(crate) struct Shell {
     ethtool: Ethtool,
     linger: Linger,
     ears: Ears,
+    tcp: Tcp,
     /// When the lease of the plan was renewed last.
     renewed: Time,
     /// What is above the team, as far as it was read.

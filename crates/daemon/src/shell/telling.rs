@@ -57,7 +57,8 @@ impl Shell {
             ..keeping.spec.clone()
         };
         let place = |member: &Member| (member.port.id.index(), member.port.name.clone());
-        let kept = Kept::with_places(&spec, self.members.iter().map(place).collect(), keeping.log.clone());
+        let mut kept = Kept::with_places(&spec, self.members.iter().map(place).collect(), keeping.log.clone());
+        kept.tcp_before = self.tcp.before().map(str::to_owned);
         if keeping.kept.as_ref() == Some(&kept) {
             return;
         }

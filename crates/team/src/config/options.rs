@@ -112,7 +112,7 @@ const PACKETS_PER_SLAVE: Values =
     Values::Number { max: 65_535, words: &[("default", DEFAULT_PACKETS_PER_SLAVE), ("maxval", 65_535)] };
 
 /// Every option; `mode` first, because others depend on it.
-pub(super) static OPTIONS: [ConfigOption; 45] = [
+pub(super) static OPTIONS: [ConfigOption; 46] = [
     ConfigOption {
         name: "mode",
         doc: "how frames are spread over the members",
@@ -244,6 +244,7 @@ pub(super) static OPTIONS: [ConfigOption; 45] = [
     lacp::LACP_LEASE,
     stripe::STRIPE_RATE,
     stripe::STRIPE_INTERVAL,
+    stripe::TCP_MIN_RTT_WLEN,
     stripe::REDUNDANT,
     stripe::STRIPE_KEY,
 ];

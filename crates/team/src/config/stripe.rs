@@ -76,6 +76,28 @@ pub(super) const STRIPE_INTERVAL: ConfigOption = ConfigOption {
     set: |config, text| number("stripe_interval", INTERVAL, text).map(|n| config.stripe_interval_ms = n),
 };
 
+/// So TCP bears the wait in a queue that one segment has and the next has not.
+pub(super) const DEFAULT_TCP_MIN_RTT_WLEN_S: Option<u32> = Some(0);
+const LONGEST_WLEN_S: u32 = 86_400;
+const WLEN: Values = Values::Text { takes: "0 to 86400, or `keep`", example: "keep" };
+
+/// `tcp_min_rtt_wlen`.
+pub(super) const TCP_MIN_RTT_WLEN: ConfigOption = ConfigOption {
+    name: "tcp_min_rtt_wlen",
+    doc: "stripe: what `net.ipv4.tcp_min_rtt_wlen` of the host is while the team runs, seconds; `keep` leaves it as it is",
+    values: WLEN,
+    get: |config| config.tcp_min_rtt_wlen_s.map_or_else(|| KEEP.to_owned(), |seconds| seconds.to_string()),
+    set: |config, text| {
+        let refused =
+            || ConfigError::BadValue { option: "tcp_min_rtt_wlen", value: text.to_owned(), expected: WLEN.to_string() };
+        let text_s = text.trim();
+        let seconds = digits(text_s).filter(|seconds| *seconds <= LONGEST_WLEN_S);
+        config.tcp_min_rtt_wlen_s = if text_s == KEEP { None } else { Some(seconds.ok_or_else(refused)?) };
+        Ok(())
+    },
+};
+const KEEP: &str = "keep";
+
 /// `redundant`.
 pub(super) const REDUNDANT: ConfigOption = ConfigOption {
     name: "redundant",
@@ -120,6 +142,13 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
         return Err(ConfigError::Conflict(format!(
             "`stripe_interval {}` works in mode stripe alone; the mode is {}",
             config.stripe_interval_ms, config.mode
+        )));
+    }
+    if config.mode != Mode::Stripe && config.tcp_min_rtt_wlen_s != DEFAULT_TCP_MIN_RTT_WLEN_S {
+        let value = (TCP_MIN_RTT_WLEN.get)(config);
+        return Err(ConfigError::Conflict(format!(
+            "`tcp_min_rtt_wlen {value}` works in mode stripe alone; the mode is {}",
+            config.mode
         )));
     }
     match config.stripe_rate_mbps.first_key_value() {
