@@ -2,9 +2,10 @@
 
 mod common;
 
-use common::{assert_reach, on_each_dataplane, spec, start};
+use common::{assert_reach, cabled, on_each_dataplane, spec, start};
 use nicteam_daemon::{PeerState, RunningTeam, TeamSpec, show};
 use nicteam_dataplane::Kind;
+use nicteam_sys::netns;
 use nicteam_testnet::{Host, cable, eventually};
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
@@ -264,5 +265,27 @@ fn a_key_is_shared_or_there_is_no_peer_and_nobody_sees_it() {
             let events = format!("{:?}", team.handle().journal());
             assert!(!events.contains(KEY), "{kind}: {events}");
         }
+    });
+}
+
+#[test]
+fn while_a_team_stripes_tcp_counts_the_last_round_trip() {
+    on_each_dataplane(|kind| {
+        let (a, _b) = cabled();
+        let wlen = || a.netns.run(|| netns::read_sysctl("ipv4/tcp_min_rtt_wlen").unwrap()).unwrap();
+        let team = start(&a, striping(kind)).unwrap();
+        assert_eq!(wlen(), "0", "{kind}");
+        let set = |options: &[(&str, &str)]| {
+            let owned = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            team.handle().set(owned).unwrap();
+        };
+        set(&[("tcp_min_rtt_wlen", "7")]);
+        assert_eq!(wlen(), "7", "{kind}");
+        set(&[("tcp_min_rtt_wlen", "keep")]);
+        assert_eq!(wlen(), "300", "{kind}");
+        set(&[("tcp_min_rtt_wlen", "0")]);
+        assert_eq!(wlen(), "0", "{kind}");
+        team.remove().unwrap();
+        assert_eq!(wlen(), "300", "{kind}: the team is gone");
     });
 }
