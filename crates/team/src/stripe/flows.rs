@@ -2,7 +2,7 @@
 //!
 //! Where others send to the same peer, too, frames wait in queues of the switch that nobody
 //! sees who sends. Before members of unlike rate these are of unlike length in time, and what is
-//! striped frame by frame arrives in disorder. Towards such a peer ([`super::Peer::keeps_flows`])
+//! striped frame by frame arrives in disorder; so it does where ways are of unlike length. Towards such a peer ([`super::Peer::keeps_flows`])
 //! a flow that takes less than most of a path stays on the one that it has. It is free to take
 //! another one when it paused for [`SLACK`], or its path's wires are taken for longer by
 //! that than the best one's. A *wide* flow, which takes more, is striped frame by frame.

@@ -91,7 +91,7 @@ pub struct Peer {
     /// True if it takes frames with a redundancy tag.
     pub takes_rtags: bool,
     /// True if flows keep their path to it, but for those that need more than one: others
-    /// send to it, too, and its members are unlike.
+    /// send to it, too, and its members are unlike, or a way there is long.
     pub keeps_flows: bool,
     /// The member of ours that takes its group-addressed frames, of which other
     /// segments bring copies; none: whichever brings them.

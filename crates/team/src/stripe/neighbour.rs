@@ -66,6 +66,9 @@ const UNSAID_MS: u32 = 1000;
 /// After the last frame to or from a peer its paths are probed for so long as before.
 const BUSY: Duration = Duration::from_secs(3);
 
+/// A path that takes so much longer than the quickest is a far one, microseconds.
+const FAR_US: u16 = 500;
+
 /// How long to wait after an announcement for another one.
 pub(super) fn patience(hello: &Hello) -> Duration {
     let next_ms = if hello.next_ms == 0 { UNSAID_MS } else { hello.next_ms };
@@ -268,16 +271,17 @@ impl Neighbour {
             let receiver = usable.iter().position(|receiver| receiver.place == place)?;
             Some(Path { sender, receiver, delay_us: path.delay.excess_us() })
         };
-        let working = self.paths.iter().filter(|(_, path)| path.works());
+        let paths: Vec<Path> = self.paths.iter().filter(|(_, path)| path.works()).filter_map(path).collect();
         Peer {
             team: self.team,
             system: self.system,
             takes_rtags: self.takes_rtags,
-            keeps_flows: self.rivals > 1 && usable.windows(2).any(|pair| rate(pair[0]) != rate(pair[1])),
+            keeps_flows: (self.rivals > 1 && usable.windows(2).any(|pair| rate(pair[0]) != rate(pair[1])))
+                || paths.iter().any(|path| path.delay_us >= FAR_US),
             group_from: None,
             others: self.members.iter().filter(|member| !member.usable).map(|member| member.mac).collect(),
             receivers: usable.iter().map(|member| self.receiver(member)).collect(),
-            paths: working.filter_map(path).collect(),
+            paths,
         }
     }
 
