@@ -32,11 +32,6 @@ const CHUNK: usize = 256 * 1024;
 /// path that passes nothing.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// No further subflow comes after so long; addresses are announced again each second.
-const SUBFLOWS_SETTLED: Duration = Duration::from_millis(1500);
-/// And whatever comes, nobody waits for longer.
-const SUBFLOWS_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// The connections that end at an agent.
 #[derive(Debug, Default)]
 pub(super) struct Ends {
@@ -90,27 +85,7 @@ impl Ends {
                 open(&spec).map_err(|error| format!("cannot connect {} to {}: {error}", spec.client, spec.server))?;
             self.take_in(&spec, stream, spec.client_sends)?;
         }
-        self.open_subflows();
         Ok(())
-    }
-
-    /// Lets connections of multipath TCP have their subflows before the traffic, among which
-    /// the announcements of addresses get lost. The first byte shows that both ends speak it.
-    fn open_subflows(&self) {
-        let ends: Vec<Arc<End>> = lock(&self.ends).iter().filter(|end| end.mptcp).cloned().collect();
-        for end in &ends {
-            // An end that cannot send says so when it is to.
-            let _ = (&end.stream).write(&[0]);
-        }
-        let start = Instant::now();
-        let (mut count, mut since) = (0, start);
-        while !ends.is_empty() && since.elapsed() < SUBFLOWS_SETTLED && start.elapsed() < SUBFLOWS_TIMEOUT {
-            std::thread::sleep(Duration::from_millis(20));
-            let now = ends.iter().map(|end| end.subflows().len()).sum();
-            if now != count {
-                (count, since) = (now, Instant::now());
-            }
-        }
     }
 
     /// Lets the senders send, once every expected end is there.
