@@ -6,4 +6,5 @@ pub mod captures;
 pub mod control;
 pub mod experiments;
 pub mod frames;
+pub mod kernel;
 pub mod records;

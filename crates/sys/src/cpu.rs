@@ -118,6 +118,12 @@ fn decode_memory(text: &str) -> Option<u64> {
     kibibytes.checked_mul(1024)
 }
 
+/// Reads a text as each of the files; true if it is one that tells times or memory.
+pub(crate) fn reads(text: &str) -> bool {
+    let _ = decode_model(text);
+    decode_times(text, 100).is_some() | decode_process_time(text, 100).is_some() | decode_memory(text).is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,8 @@
 //! the system said.
 
 pub mod cpu;
+#[doc(hidden)]
+pub mod decoders;
 mod error;
 pub mod ethtool;
 mod generic;

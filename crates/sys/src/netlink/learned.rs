@@ -62,7 +62,7 @@ impl Learned {
 }
 
 /// An address that a bridge learned, and its port.
-fn decode(bytes: &[u8]) -> Option<(Vec<u8>, u32)> {
+pub(super) fn decode(bytes: &[u8]) -> Option<(Vec<u8>, u32)> {
     let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes).ok()?;
     match message.payload {
         NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewNeighbour(m)) => learned(m),

@@ -437,6 +437,14 @@ fn family(address: IpAddr) -> AddressFamily {
     }
 }
 
+/// Reads a datagram as those who listen do; true if it says something to one of them.
+pub(crate) fn reads(datagram: &[u8]) -> bool {
+    connection::messages(datagram).fold(false, |understood, message| {
+        let change = monitor::decode(message).filter(|change| *change != Change::Lost);
+        understood | learned::decode(message).is_some() | change.is_some()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -75,7 +75,7 @@ impl AsFd for Monitor {
 }
 
 /// A message that cannot be read counts as lost.
-fn decode(bytes: &[u8]) -> Option<Change> {
+pub(super) fn decode(bytes: &[u8]) -> Option<Change> {
     let Ok(message) = NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes) else {
         return Some(Change::Lost);
     };
