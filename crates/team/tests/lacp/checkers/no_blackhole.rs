@@ -16,6 +16,12 @@ pub struct Checker(BTreeMap<End, Time>);
 
 impl Checker {
     pub fn see(&mut self, net: &Net, seen: &Observation) {
+        if let Observation::Configured { system } = seen {
+            // Another rate is another bound, and its timers start when it is set.
+            let faces = |end: &End| net.cables.get(end).is_some_and(|far| far.0 == *system);
+            let concerned = self.0.iter_mut().filter(|(end, _)| end.0 == *system || faces(end));
+            concerned.for_each(|(_, since)| *since = net.now);
+        }
         if !matches!(seen, Observation::Rested { .. } | Observation::Passed) {
             return;
         }

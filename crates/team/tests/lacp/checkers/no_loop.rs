@@ -19,6 +19,11 @@ pub struct Checker {
 
 impl Checker {
     pub fn see(&mut self, net: &Net, seen: &Observation) {
+        if let Observation::Configured { system } = seen {
+            // Another rate is another bound, and its timers start when it is set.
+            self.looped.iter_mut().filter(|(end, _)| end.0 == *system).for_each(|(_, since)| *since = net.now);
+            self.split.entry(*system).and_modify(|since| *since = net.now);
+        }
         if !matches!(seen, Observation::Rested { .. } | Observation::Passed) {
             return;
         }
