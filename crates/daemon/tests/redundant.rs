@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{assert_reach, on_each_dataplane, spec, start};
+use common::{assert_reach, on_each_dataplane, spec, start, switched};
 use nicteam_daemon::{RedundantState, RunningTeam, TeamSpec, show};
 use nicteam_dataplane::Kind;
-use nicteam_testnet::{Host, cable, eventually};
+use nicteam_testnet::{Host, eventually};
 
 /// Two hosts with two links each into one switch.
 struct Net {
@@ -31,16 +31,7 @@ const TAG: u32 = 6;
 
 impl Net {
     fn new(kind: Kind, redundant: &str) -> Net {
-        let (mut a, mut b, mut switch) = (Host::new(), Host::new(), Host::new());
-        switch.netlink.add_bridge("br").unwrap();
-        let bridge = switch.index("br");
-        for (host, name, first) in [(&mut a, "a", 1000), (&mut b, "b", 1100)] {
-            for n in 0..MEMBERS {
-                cable(host, &format!("eth{n}"), &mut switch, &format!("{name}{n}"), first + 2 * n);
-                switch.netlink.set_master(first + 2 * n + 1, Some(bridge)).unwrap();
-            }
-        }
-        switch.set_up("br", true);
+        let (mut a, mut b, switch) = switched(MEMBERS);
         let team = |host: &Host| start(host, striping(kind, redundant)).unwrap();
         let teams = vec![team(&a), team(&b)];
         a.address("team0", &[("10.2.0.1", 24)]);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{assert_reach, cabled, on_each_dataplane, spec, start};
+use common::{assert_reach, cabled, on_each_dataplane, spec, start, switched};
 use nicteam_daemon::{PeerState, RunningTeam, TeamSpec, show};
 use nicteam_dataplane::Kind;
 use nicteam_sys::netns;
@@ -22,16 +22,7 @@ const MEMBERS: u32 = 2;
 
 impl Net {
     fn new(kind: Kind) -> Net {
-        let (mut a, mut b, mut switch) = (Host::new(), Host::new(), Host::new());
-        switch.netlink.add_bridge("br").unwrap();
-        let bridge = switch.index("br");
-        for (host, name, first) in [(&mut a, "a", 1000), (&mut b, "b", 1100)] {
-            for n in 0..MEMBERS {
-                cable(host, &format!("eth{n}"), &mut switch, &format!("{name}{n}"), first + 2 * n);
-                switch.netlink.set_master(first + 2 * n + 1, Some(bridge)).unwrap();
-            }
-        }
-        switch.set_up("br", true);
+        let (mut a, mut b, switch) = switched(MEMBERS);
         let teams = vec![start(&a, striping(kind)).unwrap(), start(&b, striping(kind)).unwrap()];
         a.address("team0", &[("10.2.0.1", 24)]);
         b.address("team0", &[("10.2.0.2", 24)]);

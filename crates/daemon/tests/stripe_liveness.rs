@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{on_each_dataplane, spec, start};
+use common::{on_each_dataplane, spec, start, switched};
 use nicteam_daemon::{PeerState, RunningTeam};
 use nicteam_dataplane::Kind;
 use nicteam_testnet::{Host, cable, eventually};
@@ -45,16 +45,7 @@ const DATAGRAMS: u32 = 600;
 
 impl Net {
     fn new(kind: Kind) -> Net {
-        let (mut a, mut b, mut switch) = (Host::new(), Host::new(), Host::new());
-        switch.netlink.add_bridge("br").unwrap();
-        let bridge = switch.index("br");
-        for (host, name, first) in [(&mut a, "a", 1000), (&mut b, "b", 1100)] {
-            for n in 0..MEMBERS {
-                cable(host, &format!("eth{n}"), &mut switch, &format!("{name}{n}"), first + 2 * n);
-                switch.netlink.set_master(first + 2 * n + 1, Some(bridge)).unwrap();
-            }
-        }
-        switch.set_up("br", true);
+        let (mut a, mut b, switch) = switched(MEMBERS);
         let mut spec = spec(&[("mode", "stripe"), ("miimon", "100")], kind);
         spec.members = (0..MEMBERS).map(|n| format!("eth{n}")).collect();
         let teams = vec![start(&a, spec.clone()).unwrap(), start(&b, spec).unwrap()];

@@ -22,6 +22,22 @@ pub struct Pair {
     pub notices: mpsc::Receiver<Notice>,
 }
 
+/// Two hosts and a plain learning bridge, into which each has so many links: its
+/// eth0 and on, whose other ends are the bridge's a0 and on, or b0 and on.
+pub fn switched(links: u32) -> (Host, Host, Host) {
+    let (mut a, mut b, mut switch) = (Host::new(), Host::new(), Host::new());
+    switch.netlink.add_bridge("br").unwrap();
+    let bridge = switch.index("br");
+    for (host, name, first) in [(&mut a, "a", 1000), (&mut b, "b", 1100)] {
+        for n in 0..links {
+            cable(host, &format!("eth{n}"), &mut switch, &format!("{name}{n}"), first + 2 * n);
+            switch.netlink.set_master(first + 2 * n + 1, Some(bridge)).unwrap();
+        }
+    }
+    switch.set_up("br", true);
+    (a, b, switch)
+}
+
 /// A team of eth0 and eth1 with these options.
 pub fn spec(options: &[(&str, &str)], kind: Kind) -> TeamSpec {
     let mut config = Config::default();

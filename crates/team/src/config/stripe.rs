@@ -132,35 +132,25 @@ pub(super) const STRIPE_KEY: ConfigOption = ConfigOption {
 
 /// Refuses what would have no effect.
 pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
-    if config.mode != Mode::Stripe && !config.redundant.is_off() {
-        return Err(ConfigError::Conflict(format!(
-            "`redundant {}` works in mode stripe alone; the mode is {}",
-            config.redundant, config.mode
-        )));
+    if config.mode == Mode::Stripe {
+        return Ok(());
     }
-    if config.mode != Mode::Stripe && config.stripe_interval_ms != Config::default().stripe_interval_ms {
-        return Err(ConfigError::Conflict(format!(
-            "`stripe_interval {}` works in mode stripe alone; the mode is {}",
-            config.stripe_interval_ms, config.mode
-        )));
-    }
-    if config.mode != Mode::Stripe && config.tcp_min_rtt_wlen_s != DEFAULT_TCP_MIN_RTT_WLEN_S {
-        let value = (TCP_MIN_RTT_WLEN.get)(config);
-        return Err(ConfigError::Conflict(format!(
-            "`tcp_min_rtt_wlen {value}` works in mode stripe alone; the mode is {}",
-            config.mode
-        )));
-    }
-    match config.stripe_rate_mbps.first_key_value() {
-        Some((device, rate)) if config.mode != Mode::Stripe => Err(ConfigError::Conflict(format!(
-            "`stripe_rate {device}:{rate}` works in mode stripe alone; the mode is {}",
-            config.mode
-        ))),
-        None if config.stripe_key.is_some() && config.mode != Mode::Stripe => {
-            Err(ConfigError::Conflict(format!("`stripe_key` works in mode stripe alone; the mode is {}", config.mode)))
+    let refused = |option: String| {
+        let mode = config.mode;
+        Err(ConfigError::Conflict(format!("`{option}` works in mode stripe alone; the mode is {mode}")))
+    };
+    let defaults = Config::default();
+    for option in [&REDUNDANT, &STRIPE_INTERVAL, &TCP_MIN_RTT_WLEN] {
+        let value = (option.get)(config);
+        if value != (option.get)(&defaults) {
+            return refused(format!("{} {value}", option.name));
         }
-        _ => Ok(()),
     }
+    if let Some((device, rate)) = config.stripe_rate_mbps.first_key_value() {
+        return refused(format!("stripe_rate {device}:{rate}"));
+    }
+    // Its value is shown to nobody.
+    if config.stripe_key.is_some() { refused("stripe_key".to_owned()) } else { Ok(()) }
 }
 
 fn key(text: &str) -> Result<Option<StripeKey>, ConfigError> {
