@@ -23,6 +23,12 @@ const SOAK_FRAMES: usize = 10_000;
 /// Differences that are printed.
 const SHOWN: usize = 40;
 
+/// An IPv6 packet's next header, and the type of an ICMPv6 message without extension headers.
+const ICMPV6: (usize, u8) = (6, 58);
+const ICMPV6_TYPE: usize = 40;
+/// A type that nobody knows.
+const UNASSIGNED: u8 = 200;
+
 /// What the guest's devices say.
 const LINK: MemberLink = MemberLink { carrier: true, speed_mbps: Some(10_000), duplex: Some(Duplex::Full) };
 
@@ -146,6 +152,23 @@ fn at_random_every_member_has_its_share() {
     }
 }
 
+/// docs/kernel-differences.md, "By which member a frame leaves": the only difference there.
+#[test]
+fn the_kernel_alone_hashes_forwarded_discovery_behind_a_tag() {
+    let Some(mut guest) = nicteam_oracle::guest(AGENT) else { return };
+    let mut judge = Judge::new("discovery behind a tag");
+    judge.portions = vec![(0..64).map(tagged_advertisement).collect()];
+    let (members, options) = (2, [("mode", "balance-alb"), ("tlb_dynamic_lb", "0")]);
+    let bench = Bench::new(&mut guest, &[&options[..], &[("miimon", "100")]].concat(), members);
+    let policy = HashPolicy::default();
+    guest.set_option(Bench::BOND, "xmit_hash_policy", policy.name()).unwrap();
+    let plan = addressed_plan(&mut guest, &options, policy, members);
+    judge.compare(&mut guest, bench, &plan, "balance-alb");
+    bench.remove(&mut guest);
+    assert_eq!(judge.differences, 0, "{}", judge.shown.join("\n"));
+    assert!((1..64).contains(&judge.unseen_discovery), "{} of 64", judge.unseen_discovery);
+}
+
 #[test]
 fn a_wrong_plan_is_seen() {
     let Some(mut guest) = nicteam_oracle::guest(AGENT) else { return };
@@ -162,6 +185,8 @@ struct Judge {
     /// Frames compared, by combination.
     compared: BTreeMap<String, usize>,
     differences: usize,
+    /// Differences that are documented ([`is_unseen_discovery`]).
+    unseen_discovery: usize,
     shown: Vec<String>,
 }
 
@@ -173,6 +198,7 @@ impl Judge {
             portions: (0..portions as u64).map(sample).collect(),
             compared: BTreeMap::new(),
             differences: 0,
+            unseen_discovery: 0,
             shown: Vec::new(),
         }
     }
@@ -199,7 +225,12 @@ impl Judge {
                 for (place, frame) in frames.iter().enumerate() {
                     let ours = planned_departures(plan, &view(&frame.bytes, way), &mut state);
                     let kernels = seen_departures(&departures, place, &frame.bytes);
-                    if ours != kernels {
+                    if ours == kernels {
+                        continue;
+                    }
+                    if is_unseen_discovery(plan, &frame.bytes, way, &kernels) {
+                        self.unseen_discovery += 1;
+                    } else {
                         self.differs(format!(
                             "{what}: {} kernel {kernels:?}, ours {ours:?}: {}",
                             frame.kind,
@@ -227,10 +258,12 @@ impl Judge {
         let (compared, combinations) = (self.compared.values().sum::<usize>(), self.compared.len());
         let fewest = self.compared.values().min().copied().unwrap_or(0);
         eprintln!(
-            "{} against Linux {}: {compared} frames in {combinations} combinations, at least {fewest} each: {} differences",
+            "{} against Linux {}: {compared} frames in {combinations} combinations, at least {fewest} each: {} differences, and {} of \
+             forwarded neighbour discovery behind a tag",
             self.what,
             guest.kernel(),
-            self.differences
+            self.differences,
+            self.unseen_discovery
         );
         assert!(fewest >= if is_soak() { SOAK_FRAMES } else { FRAMES });
         assert!(self.differences == 0, "seed {}:\n{}", seed(), self.shown.join("\n"));
@@ -294,6 +327,38 @@ fn seen_departures(departures: &Departures, place: usize, bytes: &[u8]) -> Sent 
     sent.extend(readdressed.map(|one| (one.out, mac(&one.source.0))));
     sent.sort_unstable();
     sent
+}
+
+/// True if a difference is the documented one: of forwarded neighbour discovery
+/// behind a tag, which the kernel treats as any other message, ours as discovery.
+fn is_unseen_discovery(plan: &Plan, bytes: &[u8], way: Way, kernels: &Sent) -> bool {
+    let is_balanced = matches!(plan.choose, Choose::Balance(_));
+    let untagged = view(bytes, way);
+    if way != Way::Forwarded || !is_balanced || untagged.payload().len() == Frame::parse(bytes).unwrap().payload().len()
+    {
+        return false;
+    }
+    let start = bytes.len() - untagged.payload().len();
+    let packet = untagged.payload();
+    let is_discovery = untagged.ethertype() == ethertype::IPV6
+        && packet.get(ICMPV6.0) == Some(&ICMPV6.1)
+        && matches!(packet.get(ICMPV6_TYPE), Some(135 | 136));
+    is_discovery && {
+        let mut unseen = bytes.to_vec();
+        unseen[start + ICMPV6_TYPE] = UNASSIGNED;
+        planned_departures(plan, &view(&unseen, way), &mut PlanState::new(0)) == *kernels
+    }
+}
+
+/// A neighbour advertisement to host `number` with a VLAN tag.
+fn tagged_advertisement(number: u8) -> TestFrame {
+    let ethernet = [[2, 0, 0, 0, 1, number], [2, 0, 0, 0, 2, 0]].concat();
+    let tag = [0x81, 0, 0, 5, 0x86, 0xdd];
+    let header = [0x60, 0, 0, 0, 0, 24, ICMPV6.1, 255];
+    let address = |last| [[0xfe, 0x80].as_slice(), &[0; 13], &[last]].concat();
+    let message = [[136, 0, 0, 0, 0x60, 0, 0, 0].as_slice(), &address(1)].concat();
+    let bytes = [ethernet, tag.to_vec(), header.to_vec(), address(1), address(number), message].concat();
+    TestFrame { kind: "tagged-advertisement", bytes }
 }
 
 /// A bit for each member by which the plan sends.
