@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (MIT OR GPL-2.0-only)
 /*
- * On each member of a team that stripes: what it is to send while it has no
+ * On each member of a team that stripes: probes say when they are due, and what it is to send while it has no
  * carrier leaves by another member. The process hears of a lost carrier some
  * time after; until its next plan, and without a process, this keeps frames.
  *
@@ -44,8 +44,7 @@ static __always_inline int has_carrier(struct __sk_buff *skb)
 /* A path to a peer by a member that had carrier; NO_PATH: there is none. */
 static __always_inline __u32 other_path(__u32 slot, __u32 number)
 {
-	__u32 key = (slot & (PLAN_SLOTS - 1)) * MAX_PEERS + (number & (MAX_PEERS - 1));
-	const struct stripe_peer *peer = bpf_map_lookup_elem(&stripe_peers, &key);
+	const struct stripe_peer *peer = peer_line(slot, number);
 
 	if (!peer)
 		return NO_PATH;
@@ -91,7 +90,7 @@ int member_egress(struct __sk_buff *skb)
 {
 	int carrier = has_carrier(skb);
 
-	if (carrier && !without_carrier) /* nearly always */
+	if (carrier && !without_carrier && skb->protocol != bpf_htons(TYPE_HELLO)) /* nearly always */
 		return TC_ACT_UNSPEC;
 	__u32 ifindex = skb->ifindex, slot = active_slot();
 	const struct place *member = bpf_map_lookup_elem(&places, &ifindex);
@@ -100,6 +99,8 @@ int member_egress(struct __sk_buff *skb)
 		return TC_ACT_UNSPEC;
 	__u32 bit = 1U << bounded_place(member->place);
 
+	if (skb->protocol == bpf_htons(TYPE_HELLO))
+		say_when_due(skb, slot, member->place);
 	if (carrier) {
 		if (without_carrier & bit)
 			__sync_fetch_and_and(&without_carrier, ~bit);

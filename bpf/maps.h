@@ -88,6 +88,15 @@ struct stripe_flow {
 	__u32 wide;
 };
 
+/* How late a path's probes came (crates/team/src/stripe/lateness.rs). */
+struct stripe_late {
+	__u32 path;   /* one more than take_path() answers; 0: none yet */
+	__u32 probes; /* since the last finding, and the least late of them */
+	__s64 least_ns;
+	__s64 found_ns;	   /* the last finding, */
+	__u64 found_at_ns; /* and when it was made; 0: never */
+};
+
 /* Until when whose wires are taken, by bpf_ktime_get_ns(). */
 struct stripe_state {
 	struct bpf_spin_lock lock;
@@ -105,6 +114,7 @@ struct stripe_state {
 	__u32 chosen;
 	__u64 senders[MAX_MEMBERS];		 /* by place */
 	__u64 receivers[MAX_PEERS][MAX_MEMBERS]; /* by number and place among the peer's receivers */
+	struct stripe_late late[MAX_PEERS][MAX_PATHS]; /* by number and place among the peer's paths */
 	struct stripe_flow flows[STRIPE_FLOWS];	 /* by hash */
 };
 

@@ -11,7 +11,7 @@
 #include <linux/bpf.h>
 #include <linux/types.h>
 
-#define LAYOUT_VERSION 11
+#define LAYOUT_VERSION 12
 
 #define MAX_MEMBERS 32
 #define MAX_BUCKETS 256
@@ -161,9 +161,11 @@ struct stripe_receiver {
 struct stripe_peer {
 	__u64 system;	   /* which run of it (nicteam_wire::Hello::system) */
 	__u8 team[8];	   /* its team's address, and two zeros */
-	__u16 takes_rtags;
-	__u16 keeps_flows; /* crates/team/src/stripe/flows.rs */ /* frames may go to it twice */
-	__u32 paths_len; /* 0 to MAX_PATHS; 0: as any other host */
+	__u16 takes_rtags; /* frames may go to it twice */
+	__u16 keeps_flows; /* crates/team/src/stripe/flows.rs */
+	__u32 paths_len;   /* 0 to MAX_PATHS; 0: as any other host */
+	__u32 sharers;	   /* who may act upon the same queue, at least 1 (crates/team/src/stripe/lateness.rs) */
+	__u32 zero;
 	struct stripe_path paths[MAX_PATHS];
 	struct stripe_receiver receivers[MAX_MEMBERS];
 };
@@ -179,6 +181,9 @@ struct stripe_entry {
 	__u8 team[6];	 /* the peer's team */
 	__u8 receiver;	 /* place among the peer's receivers; NO_RECEIVER: none of theirs */
 	__u8 group_from; /* one more than the place that takes its group-addressed frames; 0: any */
+	__u8 shared;	 /* more than one path leads to this receiver */
+	__u8 zero[3];
+	__u8 path[MAX_MEMBERS]; /* by our place: one more than that of the path among the peer's; 0: there is none */
 };
 
 #define NO_RECEIVER 0xff
@@ -259,9 +264,9 @@ _Static_assert(sizeof(struct plan) == 2008, "as in layout.rs");
 _Static_assert(__builtin_offsetof(struct plan, queues) == 1976, "as in layout.rs");
 _Static_assert(sizeof(struct redundant_class) == 80, "as in streams.rs");
 _Static_assert(sizeof(struct redundant_stream) == 1088, "as in streams.rs");
-_Static_assert(sizeof(struct stripe_peer) == 920, "as in peers.rs");
+_Static_assert(sizeof(struct stripe_peer) == 928, "as in peers.rs");
 _Static_assert(sizeof(struct stripe_key) == 8, "as in peers.rs");
-_Static_assert(sizeof(struct stripe_entry) == 12, "as in peers.rs");
+_Static_assert(sizeof(struct stripe_entry) == 48, "as in peers.rs");
 _Static_assert(sizeof(struct stripe_note) == 132, "as in notes.rs");
 _Static_assert(sizeof(struct control) == 16, "as in layout.rs");
 _Static_assert(sizeof(struct place) == 8, "as in layout.rs");

@@ -41,14 +41,6 @@ enum recovered {
 	RECOVERED_OUTSIDE = 2,
 };
 
-/* The peer of this number in a slot. */
-static __always_inline const struct stripe_peer *peer_line(__u32 slot, __u32 number)
-{
-	__u32 key = (slot & (PLAN_SLOTS - 1)) * MAX_PEERS + (number & (MAX_PEERS - 1));
-
-	return bpf_map_lookup_elem(&stripe_peers, &key);
-}
-
 /* True if the port is of the class. */
 static __always_inline int holds_port(const struct redundant_class *class, __u32 port)
 {

@@ -436,6 +436,7 @@ int member_ingress(struct __sk_buff *skb)
 		if (skb->protocol == bpf_htons(TYPE_HELLO)) {
 			if (reflect(skb, plan->members[place].path, slot))
 				return bpf_redirect(ifindex, 0);
+			take_echo(skb, slot, place);
 			return TC_ACT_OK; /* for the control side, which listens */
 		}
 		received = judge_source(skb, plan, slot, place);

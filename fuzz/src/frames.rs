@@ -6,7 +6,7 @@ use std::str::FromStr;
 use nicteam_team::hash;
 use nicteam_team::lacp::{Lacp, LacpConfig, PortParams};
 use nicteam_team::{AggrLayers, Config, Duplex, HashPolicy, MemberId, MemberLink, Mode, Plan, PlanState, Team, Time};
-use nicteam_wire::{Arp, Frame, Hello, Mac, Ndisc, Rtag, SlowPdu, Tagged, Vlan, ethertype};
+use nicteam_wire::{Arp, Frame, Hello, Mac, Ndisc, Rtag, SlowPdu, Tagged, Times, Vlan, ethertype};
 
 /// Panics if something does not hold for these bytes; says whether they were taken.
 pub type Property = fn(&[u8]) -> bool;
@@ -92,6 +92,13 @@ pub fn hello(bytes: &[u8]) -> bool {
     }
     if let Some(Tagged { covered, tag }) = Hello::tagged(bytes) {
         assert_eq!(bytes[covered.len()..][..Hello::TAG], tag);
+    }
+    let mut frame = Hello::frame_of(bytes, Mac::BROADCAST, Mac::default());
+    if Hello::reflect(&mut frame) {
+        Times::set_due(&mut frame, 1);
+        Times::set_arrived(&mut frame, 2);
+        let echo = Frame::parse(&frame);
+        assert_eq!(echo.ok().and_then(|echo| Times::of_echo(&echo)), Some(Times { due: 1, arrived: 2 }));
     }
     believed_by_nobody(bytes);
     decoded.is_ok()

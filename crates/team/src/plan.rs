@@ -295,10 +295,17 @@ impl Plan {
     }
 
     /// What to do with a frame that `member` received. Of two with the same
-    /// redundancy tag the first is the team's ([`Verdict::Untagged`]).
+    /// redundancy tag the first is the team's ([`Verdict::Untagged`]). What echoes
+    /// say of queues on the way is taken into account.
     pub fn receive_once(&self, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) -> Verdict {
         let verdict = self.receive(member, frame);
-        let (Choose::Stripe(stripe), ethertype::RTAG) = (&self.choose, frame.ethertype()) else { return verdict };
+        let Choose::Stripe(stripe) = &self.choose else { return verdict };
+        if frame.ethertype() == ethertype::HELLO {
+            stripe::take_echo(stripe, member, frame, state);
+        }
+        if frame.ethertype() != ethertype::RTAG {
+            return verdict;
+        }
         let macs = match verdict {
             Verdict::ToTeamAs { src, dst } => (src, dst),
             Verdict::ToTeam => (frame.src(), frame.dst()),
@@ -307,7 +314,7 @@ impl Plan {
         stripe::recover(stripe, frame, macs, state).unwrap_or(verdict)
     }
 
-    /// The same, whatever redundancy tags say.
+    /// The same, whatever redundancy tags and echoes say.
     pub fn receive(&self, member: MemberId, frame: &Frame<'_>) -> Verdict {
         if frame.dst().is_link_local() {
             return Verdict::ToMember;

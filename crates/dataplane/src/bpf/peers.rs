@@ -36,6 +36,8 @@ pub(super) struct PeerLine {
     takes_rtags: u16,
     keeps_flows: u16,
     paths_len: u32,
+    sharers: u32,
+    zero: u32,
     paths: [Path; MAX_PATHS],
     receivers: [Receiver; MAX_MEMBERS],
 }
@@ -58,6 +60,11 @@ pub(super) struct Entry {
     receiver: u8,
     /// One more than the place that takes its group-addressed frames; 0: any.
     group_from: u8,
+    /// 1: more than one path leads to this receiver.
+    shared: u8,
+    zero: [u8; 3],
+    /// By our place: one more than that of the path among the peer's; 0: there is none.
+    path: [u8; MAX_MEMBERS],
 }
 
 /// An address of a peer that no receiver of it has.
@@ -67,9 +74,9 @@ const OWN_ADDRESS: u32 = MAX_PEERS as u32;
 
 const _: () = {
     assert!(MAX_PEERS == 64 && MAX_PATHS == 64);
-    assert!(size_of::<PeerLine>() == 920);
+    assert!(size_of::<PeerLine>() == 928);
     assert!(size_of::<Key>() == 8);
-    assert!(size_of::<Entry>() == 12);
+    assert!(size_of::<Entry>() == 48);
 };
 
 // SAFETY: `repr(C)`; the sizes asserted above are the sums of the fields', so
@@ -95,9 +102,27 @@ impl Default for PeerLine {
             takes_rtags: 0,
             keeps_flows: 0,
             paths_len: 0,
+            sharers: 1,
+            zero: 0,
             paths: [Path::default(); MAX_PATHS],
             receivers: [Receiver::default(); MAX_MEMBERS],
         }
+    }
+}
+
+impl PeerLine {
+    /// What is said of a receiver's address.
+    fn entry(&self, team: Entry, receiver: u8) -> Entry {
+        let mut entry = Entry { receiver, ..team };
+        let mut paths = 0;
+        for (path, number) in self.paths.iter().zip(1..=self.paths_len as u8) {
+            if path.receiver == receiver {
+                entry.path[usize::from(path.sender)] = number;
+                paths += 1;
+            }
+        }
+        entry.shared = (paths > 1).into();
+        entry
     }
 }
 
@@ -118,19 +143,26 @@ impl Peers {
     /// Of this plan.
     pub(super) fn new(stripe: &Stripe) -> Peers {
         let peers = || stripe.peers.iter().take(MAX_PEERS);
-        let own = Entry { number: OWN_ADDRESS, team: stripe.team.0, receiver: NO_RECEIVER, group_from: 0 };
+        let lines: Vec<PeerLine> = peers().map(|peer| line(stripe, peer)).collect();
+        let own = Entry { number: OWN_ADDRESS, team: stripe.team.0, receiver: NO_RECEIVER, ..Entry::default() };
         let mut entries = vec![(stripe.team, own)];
         entries.extend(stripe.senders.iter().map(|sender| (sender.mac, own)));
-        for (number, peer) in peers().enumerate() {
+        for (number, (peer, line)) in peers().zip(&lines).enumerate() {
             let group_from = peer.group_from.map_or(0, |member| member.index() as u8 + 1);
-            let team = Entry { number: number as u32, team: peer.team.0, receiver: NO_RECEIVER, group_from };
+            let team = Entry {
+                number: number as u32,
+                team: peer.team.0,
+                receiver: NO_RECEIVER,
+                group_from,
+                ..Entry::default()
+            };
             let receivers = peer.receivers.iter().zip(0..);
-            entries.extend(receivers.map(|(of, receiver)| (of.mac, Entry { receiver, ..team })));
+            entries.extend(receivers.map(|(of, receiver)| (of.mac, line.entry(team, receiver))));
             entries.extend(peer.addresses().map(|mac| (mac, team)));
         }
         let receivers = |peer: &Peer| peer.receivers.iter().map(|receiver| receiver.mac).collect();
         Peers {
-            lines: peers().map(|peer| line(stripe, peer)).collect(),
+            lines,
             class: Class::new(&stripe.redundant),
             addresses: peers().map(|peer| (peer.team, receivers(peer))).collect(),
             entries,
@@ -160,7 +192,8 @@ impl Peers {
 fn line(stripe: &Stripe, peer: &Peer) -> PeerLine {
     let (system, team, takes_rtags) = (peer.system, padded(peer.team), peer.takes_rtags.into());
     let keeps_flows = peer.keeps_flows.into();
-    let mut line = PeerLine { system, team, takes_rtags, keeps_flows, ..PeerLine::default() };
+    let sharers = peer.sharers.max(1);
+    let mut line = PeerLine { system, team, takes_rtags, keeps_flows, sharers, ..PeerLine::default() };
     for (own, receiver) in line.receivers.iter_mut().zip(&peer.receivers) {
         *own = Receiver { mac: padded(receiver.mac), share_mbps: receiver.share_mbps };
     }

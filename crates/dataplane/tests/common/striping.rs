@@ -36,6 +36,7 @@ pub fn striping(rates_mbps: [u32; MEMBERS]) -> Plan {
         system: 1,
         takes_rtags: true,
         keeps_flows: false,
+        sharers: 1,
         receivers: places.clone().map(receiver).collect(),
         group_from: None,
         others: vec![Mac([2, 0, 0, 0, 8, 99])],

@@ -48,6 +48,8 @@ pub struct Discovery {
     /// Systems that were heard when there was no more room.
     overlooked: u64,
     announcing: Announcing,
+    /// Teams with traffic, as [`Discovery::peers`] has it.
+    in_use: u8,
     /// Between two probes of a path to a peer with traffic.
     interval: Duration,
     /// As they were when probes left last.
@@ -82,6 +84,7 @@ impl Discovery {
             neighbours: BTreeMap::new(),
             overlooked: 0,
             announcing: Announcing::default(),
+            in_use: 0,
             interval,
             paces: Paces { busy: interval, ..Paces::default() },
             look_at: None,
@@ -236,7 +239,7 @@ impl Discovery {
         let from = &self.segments.found().from;
         let peer = |neighbour: &Neighbour| Peer {
             group_from: from.get(&neighbour.system).copied(),
-            ..neighbour.peer(&senders)
+            ..neighbour.peer(&senders, self.in_use)
         };
         let mut peers: Vec<Peer> = self.neighbours.values().map(peer).collect();
         peers.retain(|peer| !peer.receivers.is_empty());
@@ -403,6 +406,8 @@ impl Discovery {
         let dead: Vec<u64> = dead.collect();
         self.changed |= !dead.is_empty();
         dead.into_iter().for_each(|system| self.follow(system, now));
+        let in_use = self.rivals(now);
+        self.changed |= std::mem::replace(&mut self.in_use, in_use).max(1) != in_use.max(1);
         let paces = Paces::of(self.neighbours.values(), self.interval, now);
         self.paces = paces;
         let (random, mut probes) = (&mut self.random, Vec::new());

@@ -14,7 +14,7 @@
 //! common to all; those of the receiving members belong to their peer. What other
 //! teams send there nobody knows; how many they are the peer says, and its members
 //! are taken for as long as if each had an equal share. Else all who alone cannot fill its
-//! fastest member would use that one only.
+//! fastest member would use that one only. What we reckon wrongly, probes show (`lateness.rs`).
 //! Mirrored in `bpf/stripe.h`; a change here is a change there.
 
 mod announcing;
@@ -22,6 +22,7 @@ mod auth;
 mod delay;
 mod discovery;
 mod flows;
+mod lateness;
 mod neighbour;
 mod notes;
 mod pace;
@@ -33,7 +34,7 @@ mod segments;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nicteam_wire::{Frame, Hello, Mac, Rtag};
+use nicteam_wire::{Frame, Hello, Mac, Rtag, Times};
 
 pub use auth::{Refused, RefusedLast};
 pub use discovery::{Discovery, Own};
@@ -45,6 +46,7 @@ use crate::hash::hash;
 use crate::plan::{Action, Leg, PlanState, Verdict};
 use crate::{HashPolicy, MAX_MEMBERS, MemberId, MemberSet, Time};
 use flows::{Flows, SLACK};
+use lateness::Lateness;
 use redundant::{Classes, Recovered};
 
 /// The most paths to one peer.
@@ -93,6 +95,9 @@ pub struct Peer {
     /// True if flows keep their path to it, but for those that need more than one: others
     /// send to it, too, and its members are unlike, or a way there is long.
     pub keeps_flows: bool,
+    /// How many, with us, may act upon the same queue on the way to it: teams that it has traffic with,
+    /// times those that we have; at least 1.
+    pub sharers: u32,
     /// The member of ours that takes its group-addressed frames, of which other
     /// segments bring copies; none: whichever brings them.
     pub group_from: Option<MemberId>,
@@ -147,6 +152,7 @@ pub struct StripeState {
     /// The path that is looked at first.
     turn: u32,
     flows: Flows,
+    lateness: Lateness,
 }
 
 /// How a frame goes with others.
@@ -293,7 +299,56 @@ pub(crate) fn receive_hello(stripe: &Stripe, member: MemberId, frame: &Frame<'_>
     }
 }
 
+/// An echo that a member received: what it says of its path's queues counts from now on.
+pub(crate) fn take_echo(stripe: &Stripe, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) {
+    let is_for_it = stripe.senders.iter().any(|own| own.id == member && own.mac == frame.dst());
+    if let Some(times) = Times::of_echo(frame).filter(|_| is_for_it)
+        && let Some(peer) = stripe.peer(frame.src())
+    {
+        state.stripe.take_times(stripe, peer, (member, frame.src()), times, frame.wire_bytes(), state.now);
+    }
+}
+
 impl StripeState {
+    /// When we reckon the wires of a path to be free for a probe, nanoseconds: what the
+    /// probe is to say ([`Times::due`]). Nothing of a member that is no peer's.
+    pub fn due(&self, stripe: &Stripe, member: MemberId, dst: Mac, now: Time) -> Option<u64> {
+        let peer = stripe.peer(dst)?;
+        peer.receivers.iter().find(|receiver| receiver.mac == dst)?;
+        Some(now.as_nanos().max(self.senders[member.index()]).max(self.taken(dst)))
+    }
+
+    /// A probe of so many bytes went along this path and was due, and arrived, then.
+    fn take_times(
+        &mut self,
+        stripe: &Stripe,
+        peer: &Peer,
+        ends: (MemberId, Mac),
+        times: Times,
+        bytes: u32,
+        now: Time,
+    ) -> Option<()> {
+        let now = now.as_nanos();
+        let of = |path: &Path| Some((stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?));
+        let ends_of = |path: &Path| of(path).map(|(sender, receiver)| (sender.id, receiver.mac));
+        let path = peer.paths.iter().find(|path| ends_of(path) == Some(ends))?;
+        let (sender, receiver) = of(path)?;
+        let reckoned = wire_ns(bytes, sender.rate_mbps.min(receiver.rate_mbps)) + u64::from(path.delay_us) * 1000;
+        let late = times.arrived.wrapping_sub(times.due).wrapping_sub(reckoned) as i64;
+        let all: Vec<_> = peer.paths.iter().filter_map(ends_of).collect();
+        self.lateness.tidy(MAX_PEERS * MAX_PATHS, now);
+        let excess = self.lateness.take(ends, &all, peer.sharers, late, now)?;
+        let is_alone = peer.paths.iter().filter(|other| other.receiver == path.receiver).count() == 1;
+        let taken = match is_alone {
+            true => self.receivers.entry(receiver.mac).or_default(),
+            false => &mut self.senders[sender.id.index()],
+        };
+        if excess > 0 {
+            *taken = ((*taken).max(now) + excess).min(now + LEAD.as_nanos() as u64);
+        }
+        Some(())
+    }
+
     /// The path by which so many bytes arrive first, or that their flow keeps; its ends are
     /// taken for as long as they take on the wire. Beside a copy's it is one that
     /// shares neither end with it, or if there is none, one of them.

@@ -263,8 +263,8 @@ impl Neighbour {
         Chosen { new: self.paths.len() > kept, fewer }
     }
 
-    /// As the plan sees it.
-    pub(super) fn peer(&self, senders: &[Sender]) -> Peer {
+    /// As the plan sees it; it is one of so many that we have traffic with.
+    pub(super) fn peer(&self, senders: &[Sender], in_use: u8) -> Peer {
         let usable: Vec<&HelloMember> = self.members.iter().filter(|member| member.usable).collect();
         let path = |(&(member, place), path): (&(MemberId, u8), &Probing)| {
             let sender = senders.iter().position(|sender| sender.id == member)?;
@@ -278,6 +278,7 @@ impl Neighbour {
             takes_rtags: self.takes_rtags,
             keeps_flows: (self.rivals > 1 && usable.windows(2).any(|pair| rate(pair[0]) != rate(pair[1])))
                 || paths.iter().any(|path| path.delay_us >= FAR_US),
+            sharers: u32::from(self.rivals.max(1)) * u32::from(in_use.max(1)),
             group_from: None,
             others: self.members.iter().filter(|member| !member.usable).map(|member| member.mac).collect(),
             receivers: usable.iter().map(|member| self.receiver(member)).collect(),

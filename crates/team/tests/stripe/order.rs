@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use nicteam_impair::{Impairments, OneWay, Room};
 use nicteam_team::{Action, Choose, Plan, PlanState, Time};
-use nicteam_wire::Frame;
+use nicteam_wire::{Frame, Hello, HelloKind, Mac, Times};
 
-use crate::lan::{Lan, frame};
+use crate::lan::{Lan, frame, id};
 
 const FRAME: usize = 1514;
 /// Check sequence, preamble and gap.
@@ -158,4 +158,114 @@ fn without_delays_in_the_plan_they_do_not() {
     let blind = plan(&[100; 4], &[0; 4]);
     let (arrived, _) = arrivals(&blind, &mut wires([100; 4], DELAYS_US), 600, Duration::ZERO);
     assert!(late(&arrived) > 300);
+}
+
+/// Hosts whose wires are a little slower than they say, and have queues that nobody knows of.
+struct Hidden {
+    plan: Plan,
+    state: PlanState,
+    wires: Vec<Wire>,
+    /// A frame to each peer.
+    frames: Vec<Vec<u8>>,
+    arrived: Vec<(Duration, u64)>,
+}
+
+impl Hidden {
+    /// One host with four members, `peers` with one or four each, on one segment.
+    fn new(peers: usize) -> Hidden {
+        let mut lan = Lan::new();
+        let rates = [100; 4];
+        let own = lan.add(&[0; 4], &rates);
+        let members = if peers == 1 { 4 } else { 1 };
+        let others: Vec<usize> = (0..peers).map(|_| lan.add(&[0; 4][..members], &rates[..members])).collect();
+        lan.run(Duration::from_millis(200));
+        others.iter().for_each(|&other| drop(lan.traffic(own, other, 1)));
+        lan.run(Duration::from_millis(200));
+        let queues_us = [0, 300, 900, 150];
+        let wire = |queue_us| {
+            let free = Duration::from_secs(1) + Duration::from_micros(queue_us);
+            Wire { free, ..Wire::new(99, 0) }
+        };
+        Hidden {
+            plan: lan.hosts[own].plan.clone(),
+            state: PlanState::new(0),
+            wires: queues_us.into_iter().map(wire).collect(),
+            frames: others.iter().map(|&other| frame(lan.hosts[other].mac, lan.hosts[own].mac, FRAME)).collect(),
+            arrived: Vec::new(),
+        }
+    }
+
+    /// Sends frames to all in turn as fast as the wires carry them, with or
+    /// without probes; the part of the last half that arrived late, and by how much queues differ in the end.
+    fn run(mut self, probes: bool) -> (f64, Duration) {
+        const FRAMES: u64 = 20_000;
+        let mut probe_at = Duration::ZERO;
+        for number in 0..FRAMES {
+            let now = Duration::from_secs(1) + Duration::from_nanos(31_072) * number as u32;
+            self.state.now = Time::from_nanos(now.as_nanos() as u64);
+            if probes && probe_at <= now {
+                self.probe(now);
+                probe_at = now + Duration::from_millis(5);
+            }
+            let bytes = &self.frames[number as usize % self.frames.len()];
+            let action = self.plan.choose(&Frame::parse(bytes).unwrap(), &mut self.state);
+            let Action::Stripe { member, .. } = action else { panic!("{action:?}") };
+            let wire = &mut self.wires[member.index()];
+            wire.send(number, now);
+            self.arrived.push((wire.free, number));
+        }
+        self.arrived.sort_unstable();
+        let last: Vec<u64> = self.arrived.iter().map(|(_, number)| *number).filter(|n| *n > FRAMES / 2).collect();
+        let free = self.wires.iter().map(|wire| wire.free);
+        let apart = free.clone().max().unwrap() - free.min().unwrap();
+        (late(&last) as f64 / last.len() as f64, apart)
+    }
+
+    /// A probe by each path, and its echo at once: it says what became of it.
+    fn probe(&mut self, now: Duration) {
+        let Choose::Stripe(stripe) = &self.plan.choose else { panic!() };
+        let paths: Vec<(usize, Mac)> = stripe
+            .peers
+            .iter()
+            .flat_map(|peer| peer.paths.iter().map(|path| (path.sender, peer.receivers[path.receiver].mac)))
+            .collect();
+        for (place, dst) in paths {
+            let due = self.state.stripe.due(stripe, id(place), dst, self.state.now).unwrap();
+            // By a clock of its own.
+            let arrived = self.wires[place].free.max(now) + Duration::from_secs(3600);
+            let mut echo = probe().frame(dst, stripe.senders[place].mac);
+            Times::set_due(&mut echo, due);
+            assert!(Hello::reflect(&mut echo));
+            Times::set_arrived(&mut echo, arrived.as_nanos() as u64);
+            self.plan.receive_once(id(place), &Frame::parse(&echo).unwrap(), &mut self.state);
+        }
+    }
+}
+
+fn probe() -> Hello {
+    Hello {
+        kind: HelloKind::Probe,
+        system: 7,
+        sequence: 0,
+        team: Mac([2, 0, 0, 0, 9, 9]),
+        place: 0,
+        stamp: 0,
+        next_ms: 0,
+        takes_rtags: true,
+        rivals: 0,
+        members: Vec::new(),
+    }
+}
+
+#[test]
+fn probes_show_the_queues_that_the_sender_does_not_see() {
+    let (blind, _) = Hidden::new(1).run(false);
+    let (late, _) = Hidden::new(1).run(true);
+    assert!(blind > 0.2 && late < 0.02, "{blind} without probes, {late} with");
+    // A frame takes 124 us. Several peers' probes see the same queues, and do not act as if each were alone.
+    for peers in [1, 4] {
+        let [(_, blind), (_, apart)] = [false, true].map(|probes| Hidden::new(peers).run(probes));
+        assert!(blind > Duration::from_micros(700), "{peers} peers: {blind:?}");
+        assert!(apart < Duration::from_micros(250), "{peers} peers: {apart:?}");
+    }
 }
