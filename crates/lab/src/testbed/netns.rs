@@ -210,8 +210,6 @@ impl Deployment {
             // All links may lead into one switch: each answers for its own address alone.
             netns::sysctl("ipv4/conf/all/arp_ignore", "1")?;
             netns::sysctl("ipv4/conf/all/arp_announce", "2")?;
-            // An announcement that gets lost among the first segments would come again after two minutes.
-            netns::sysctl("mptcp/add_addr_timeout", "1")?;
             PathManager::open()
         })??;
         paths.set_limits(host.further.len().min(8) as u32)?;

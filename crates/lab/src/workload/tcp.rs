@@ -40,6 +40,8 @@ pub(super) struct Ends {
     expected: AtomicUsize,
     /// What went wrong with an end that came in.
     failures: Mutex<Vec<String>>,
+    /// Through which all came; open until the end.
+    listeners: Mutex<Vec<TcpListener>>,
     gate: Arc<Gate>,
 }
 
@@ -72,6 +74,8 @@ impl Ends {
                         return lock(&traffic.failures).push(error.to_string());
                     }
                 }
+                // Further subflows of multipath TCP come to it as well, and are reset where it is gone.
+                lock(&traffic.listeners).push(listener);
             })?;
         }
         Ok(())
@@ -112,6 +116,7 @@ impl Ends {
     /// Ends every connection.
     pub(super) fn stop(&self) {
         self.gate.stop();
+        lock(&self.listeners).clear();
         for end in lock(&self.ends).iter() {
             // An end that the peer closed first refuses, and is as ended as it should be.
             let _ = end.stream.shutdown(std::net::Shutdown::Both);
