@@ -254,3 +254,32 @@ fn stream_socket(address: SocketAddr, transport: &Transport) -> Result<OwnedFd, 
     }
     Ok(socket)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_behind_the_connections_is_not_reset_until_the_end() {
+        // Ports that nobody has, as the system says.
+        let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let spec = ConnectionSpec {
+            index: 0,
+            client: free(),
+            server: free(),
+            client_sends: true,
+            transport: Transport::Tcp { congestion: "reno".to_owned(), mptcp: false },
+        };
+        let (server, client) = (Arc::new(Ends::default()), Arc::new(Ends::default()));
+        server.serve(vec![spec.clone()]).unwrap();
+        client.connect(vec![spec.clone()]).unwrap();
+        server.go().unwrap();
+        // As a further subflow of multipath TCP does, long after.
+        std::thread::sleep(Duration::from_millis(50));
+        TcpStream::connect(spec.server).unwrap();
+        client.go().unwrap();
+        client.stop();
+        server.stop();
+        assert_eq!(TcpStream::connect(spec.server).unwrap_err().kind(), ErrorKind::ConnectionRefused);
+    }
+}
