@@ -25,6 +25,9 @@ pub(crate) struct Arguments {
     /// Only this; may be repeated.
     #[arg(long, value_enum)]
     only: Vec<Part>,
+    /// Of the throughputs only those with this in their name; may be repeated.
+    #[arg(long, value_name = "TEXT")]
+    row: Vec<String>,
     /// How often the hosts of each throughput are built anew.
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     pairs: u32,
@@ -83,7 +86,7 @@ fn measure(part: Part, arguments: &Arguments, product: &Product) -> Result<Vec<F
     let Arguments { pairs: builds, rounds, window_ms, .. } = *arguments;
     let times = Times { builds, rounds, window: Duration::from_millis(window_ms) };
     match part {
-        Part::Throughput => throughput::measure(times),
+        Part::Throughput => throughput::measure(times, &arguments.row),
         Part::Device => device::measure(times),
         Part::Choice => choice::measure(),
         Part::Instructions => instructions::measure(product),

@@ -57,13 +57,16 @@ const TEAMS: [Contestant; 6] = [
     },
 ];
 
-/// Measures every team, with every number of streams.
-pub(crate) fn measure(times: Times) -> Result<Vec<Figure>, Failure> {
+/// Measures every team, with every number of streams; of `rows` those whose names have one of these texts.
+pub(crate) fn measure(times: Times, rows: &[String]) -> Result<Vec<Figure>, Failure> {
     let mut figures = Vec::new();
     for Contestant { name, options, kind, granularity, bound } in TEAMS {
         let build = || Ok(vec![Pair::raw(granularity)?, Pair::team(options, kind, granularity)?]);
         for streams in STREAMS {
             let name = format!("{name}, {}", words(streams));
+            if !rows.is_empty() && !rows.iter().any(|row| name.contains(row)) {
+                continue;
+            }
             eprintln!("{name}");
             let (rates, noise) = Noise::around(|| built_anew(build, streams, times))?;
             let ratio = Estimate::of_ratios(&rates[1], &rates[0]);

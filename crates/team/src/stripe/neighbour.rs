@@ -66,8 +66,10 @@ const UNSAID_MS: u32 = 1000;
 /// After the last frame to or from a peer its paths are probed for so long as before.
 const BUSY: Duration = Duration::from_secs(3);
 
-/// A path that takes so much longer than the quickest is a far one, microseconds.
-const FAR_US: u16 = 500;
+/// A path that takes so much longer than the quickest is a far one, microseconds. Far more than a
+/// queue that stands or a processor that is late: taken for a far one, a path would be left out by
+/// few narrow flows, which keep the quickest.
+const FAR_US: u16 = 3000;
 
 /// How long to wait after an announcement for another one.
 pub(super) fn patience(hello: &Hello) -> Duration {
