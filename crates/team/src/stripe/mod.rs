@@ -201,6 +201,11 @@ impl Stripe {
         self.team == mac || self.senders.iter().any(|sender| sender.mac == mac)
     }
 
+    /// True if this is the address of a member of ours that can send, and it is this one's.
+    fn is_senders(&self, member: MemberId, mac: Mac) -> bool {
+        self.senders.iter().any(|sender| sender.id == member && sender.mac == mac)
+    }
+
     /// True if a member takes a group-addressed frame from there: one of each
     /// segment does, and of those that bring the frames of a peer one.
     pub fn takes_group(&self, member: MemberId, src: Mac) -> bool {
@@ -292,8 +297,7 @@ pub(crate) fn recover(
 /// Its source must be known, for a peer may use a path that its probes prove, and
 /// only where its members are known do its frames get their team's address.
 pub(crate) fn receive_hello(stripe: &Stripe, member: MemberId, frame: &Frame<'_>) -> Verdict {
-    let is_for_it = stripe.senders.iter().any(|own| own.id == member && own.mac == frame.dst());
-    match is_for_it && Hello::is_probe(frame) && stripe.peer(frame.src()).is_some() {
+    match stripe.is_senders(member, frame.dst()) && Hello::is_probe(frame) && stripe.peer(frame.src()).is_some() {
         true => Verdict::Echo,
         false => Verdict::ToMember,
     }
@@ -301,8 +305,7 @@ pub(crate) fn receive_hello(stripe: &Stripe, member: MemberId, frame: &Frame<'_>
 
 /// An echo that a member received: what it says of its path's queues counts from now on.
 pub(crate) fn take_echo(stripe: &Stripe, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) {
-    let is_for_it = stripe.senders.iter().any(|own| own.id == member && own.mac == frame.dst());
-    if let Some(times) = Times::of_echo(frame).filter(|_| is_for_it)
+    if let Some(times) = Times::of_echo(frame).filter(|_| stripe.is_senders(member, frame.dst()))
         && let Some(peer) = stripe.peer(frame.src())
     {
         state.stripe.take_times(stripe, peer, (member, frame.src()), times, frame.wire_bytes(), state.now);
