@@ -3,7 +3,7 @@
 .PHONY: demo test accept soak bench build setup clean
 .DEFAULT_GOAL := build
 
-NICTEAM := target/release/nicteam
+NICTEAM := $(or $(CARGO_TARGET_DIR),target)/release/nicteam
 
 setup:
 	@scripts/setup.sh build
