@@ -42,7 +42,7 @@ const fn case(partner: Kind, rate: LacpRate, fate: Fate) -> Case {
     Case { partner, rate, fate }
 }
 
-const CASES: [Case; 8] = [
+const CASES: [Case; 10] = [
     case(Kind::Own, LacpRate::Fast, Fate::Stopped(Duration::from_secs(10))),
     case(Kind::OpenVSwitch, LacpRate::Fast, Fate::Stopped(Duration::from_secs(10))),
     case(Kind::Own, LacpRate::Slow, Fate::Stopped(Duration::from_secs(120))),
@@ -51,10 +51,12 @@ const CASES: [Case; 8] = [
     case(Kind::OpenVSwitch, LacpRate::Fast, Fate::Replaced(Duration::from_secs(5))),
     case(Kind::Own, LacpRate::Fast, Fate::Killed),
     case(Kind::OpenVSwitch, LacpRate::Fast, Fate::Killed),
+    case(Kind::Own, LacpRate::Slow, Fate::Killed),
+    case(Kind::OpenVSwitch, LacpRate::Slow, Fate::Killed),
 ];
 
-/// A partner hears of the end of a lease when it speaks, each second; the rest is for a busy machine.
-const SLACK: Duration = Duration::from_secs(4);
+/// For a busy machine.
+const SLACK: Duration = Duration::from_secs(3);
 /// The lease counts from its last renewal, so long before the end at most.
 const RENEWAL: Duration = Duration::from_millis(200);
 /// How long nothing may be sent once the partner has left.
@@ -62,7 +64,7 @@ const AFTERWARDS: Duration = Duration::from_secs(5);
 
 /// Runs all cases at once; as long as the longest stall.
 pub(crate) fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
-    eprintln!("stall: {} cases at once, about 130 s", CASES.len());
+    eprintln!("stall: {} cases at once, about 220 s", CASES.len());
     let run = || {
         thread::scope(|scope| {
             let runs = CASES.map(|case| scope.spawn(move || case.run(product, scratch)));
@@ -75,6 +77,14 @@ pub(crate) fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure
     };
     let (figures, noise) = Noise::around(run)?;
     Ok(figures.into_iter().map(|figure| figure.noise(noise)).collect())
+}
+
+/// How often a partner speaks, and so when it hears of the end of a lease at the latest.
+fn period(rate: LacpRate) -> Duration {
+    Duration::from_secs(match rate {
+        LacpRate::Fast => 1,
+        LacpRate::Slow => 30,
+    })
 }
 
 impl Case {
@@ -99,7 +109,7 @@ impl Case {
         let start = Instant::now();
         bench.kill()?;
         while bench.partner.aggregating() > 0 {
-            if start.elapsed() > lease + 2 * SLACK {
+            if start.elapsed() > lease + period(self.rate) + 2 * SLACK {
                 return Err(Failure::failed(format!("{} keeps its ports", self.partner)));
             }
             thread::sleep(Duration::from_millis(20));
@@ -110,7 +120,7 @@ impl Case {
         }
         let after = bench.sent_by_the_dead(AFTERWARDS)?;
         let what = format!("{}, {}, killed", self.partner, self.rate);
-        let (least, most) = (lease.saturating_sub(RENEWAL), lease + SLACK);
+        let (least, most) = (lease.saturating_sub(RENEWAL), lease + period(self.rate) + SLACK);
         let bound = format!("{:.1} to {:.1}", least.as_secs_f64(), most.as_secs_f64());
         let in_time = took >= least && took <= most;
         let seconds = format!("{:.1}", took.as_secs_f64());
