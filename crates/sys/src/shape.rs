@@ -117,6 +117,9 @@ const QUANTUM_BYTES: u32 = 60_000;
 /// nothing grows. Below, the burst shrinks with the rate down to two full
 /// frames, so that the link stays smooth, and the queue stays, as the buffer
 /// of a real port does.
+///
+/// A burst also makes up for a timer that comes late, as it does on a busy machine: what
+/// it does not make up for, the wire loses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sizes {
     burst_bytes: u32,
@@ -126,7 +129,7 @@ struct Sizes {
 impl Sizes {
     fn of_rate(rate_bps: u64) -> Sizes {
         const MEASURED: [(u64, Sizes); 3] = [
-            (100_000_000, Sizes { burst_bytes: 16 << 10, queue_bytes: 200_000 }),
+            (100_000_000, Sizes { burst_bytes: 32 << 10, queue_bytes: 200_000 }),
             (1_000_000_000, Sizes { burst_bytes: 64 << 10, queue_bytes: 1_000_000 }),
             (2_500_000_000, Sizes { burst_bytes: 256 << 10, queue_bytes: 4_000_000 }),
         ];
@@ -271,9 +274,9 @@ mod tests {
             (sizes.burst_bytes, sizes.queue_bytes)
         };
         assert_eq!(of(1), (3200, 200_000));
-        assert_eq!(of(50_000_000), (8 << 10, 200_000));
-        assert_eq!(of(100_000_000), (16 << 10, 200_000));
-        assert_eq!(of(550_000_000), (40 << 10, 600_000));
+        assert_eq!(of(50_000_000), (16 << 10, 200_000));
+        assert_eq!(of(100_000_000), (32 << 10, 200_000));
+        assert_eq!(of(550_000_000), (48 << 10, 600_000));
         assert_eq!(of(1_000_000_000), (64 << 10, 1_000_000));
         assert_eq!(of(2_500_000_000), (256 << 10, 4_000_000));
         assert_eq!(of(u64::MAX), (256 << 10, 4_000_000));
