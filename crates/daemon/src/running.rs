@@ -133,6 +133,11 @@ impl RunningTeam {
                         return Ok(());
                     }
                 };
+                // The programs forward, and the thread has little to do, but that at once: on a busy host
+                // others would make it find out late what failed. It does without where it may not.
+                if shell.kind() == Kind::Bpf {
+                    let _ = nicteam_sys::sched::run_first();
+                }
                 let _ = ready.send(Ok(shell.kind()));
                 shell.serve(&woken, &inbox)
             })

@@ -19,6 +19,7 @@ pub mod nft;
 pub mod packet;
 pub mod process;
 pub mod random;
+pub mod sched;
 pub mod shape;
 pub mod tap;
 pub mod tcp;
