@@ -10,7 +10,7 @@
 //!   member, too: as many as its share of the speed (in the kernel all go to the
 //!   fastest member, of equal ones to the first, until the next deal).
 //! - Buckets stay where they are while the members' rooms differ by less than a
-//!   thirty-second of a member's mean load; beyond it the few that help most move. The
+//!   thirty-second of a member's mean load; beyond it the few that help most move, or change places. The
 //!   kernel deals all anew, and so moves flows and reorders frames without need.
 //! - Speeds are not cut to 12 bits (the kernel takes 10 Gbit/s for 1808 Mbit/s), and
 //!   1 Mbit/s are 1,000,000 bit/s (in the kernel 1,048,576).
@@ -60,6 +60,8 @@ struct Deal {
 
 /// Rooms that differ by less than this part of a member's mean load are alike.
 const SLACK: i128 = 32;
+/// A fresh deal moves many: it has to bring rooms together by so many times that.
+const WORTH: i128 = 4;
 
 impl Tlb {
     /// The members by bucket.
@@ -113,7 +115,7 @@ impl Tlb {
             let slack = i128::from(rates.iter().sum::<u64>()) * 8 / (seats.len() as i128 * SLACK);
             deal.even_out(&rates, slack);
             let fresh = Deal::fresh(&seats, &owns, &rates);
-            if fresh.gap() + slack < deal.gap() {
+            if fresh.gap() + WORTH * slack < deal.gap() {
                 deal = fresh;
             }
         }
@@ -168,17 +170,32 @@ impl Deal {
     }
 
     /// Moves buckets from who has the least room to who has the most, those that
-    /// bring the two closest together, until all have as much but for the slack.
+    /// bring the two closest together, until all have as much but for the slack. Where no
+    /// one bucket brings them that close, two change places if that brings them closer.
     fn even_out(&mut self, rates: &[u64], slack: i128) {
         for _ in 0..rates.len() {
             let (to, Some(from)) = (self.roomiest(), self.fullest()) else { return };
             let gap = self.seats[to].room - self.seats[from].room;
-            let left = |bucket: &usize| (gap - 16 * i128::from(rates[*bucket])).abs();
-            let on_it = (0..rates.len()).filter(|&bucket| self.places[bucket] == Some(from));
-            let best = on_it.min_by_key(left).filter(|bucket| gap > slack && left(bucket) < gap);
-            let Some(bucket) = best else { return };
-            self.seats[from].load(-i128::from(rates[bucket]));
-            self.put(bucket, to, rates[bucket]);
+            let left = |(gone, come): &(usize, Option<usize>)| {
+                let come = come.map_or(0, |bucket| i128::from(rates[bucket]));
+                (gap - 16 * (i128::from(rates[*gone]) - come)).abs()
+            };
+            let of =
+                |seat| -> Vec<usize> { (0..rates.len()).filter(|&bucket| self.places[bucket] == Some(seat)).collect() };
+            let (emptied, filled) = (of(from), of(to));
+            let moves = emptied.iter().map(|&gone| (gone, None));
+            let swaps = || emptied.iter().flat_map(|&gone| filled.iter().map(move |&come| (gone, Some(come))));
+            let best = match moves.min_by_key(left) {
+                Some(one) if left(&one) <= slack => Some(one),
+                one => one.into_iter().chain(swaps()).min_by_key(left),
+            };
+            let Some((gone, come)) = best.filter(|best| gap > slack && left(best) < gap) else { return };
+            self.seats[from].load(-i128::from(rates[gone]));
+            self.put(gone, to, rates[gone]);
+            if let Some(come) = come {
+                self.seats[to].load(-i128::from(rates[come]));
+                self.put(come, from, rates[come]);
+            }
         }
     }
 
