@@ -31,9 +31,6 @@ struct sk_buff {
 
 extern void *bpf_cast_to_kern_ctx(void *) __ksym;
 
-/* A bit for each place whose device had no carrier when a frame was to leave by it last. */
-volatile __u32 without_carrier SEC(".data.carrier");
-
 static __always_inline int has_carrier(struct __sk_buff *skb)
 {
 	struct sk_buff *own = bpf_cast_to_kern_ctx(skb);
@@ -60,20 +57,11 @@ static __always_inline __u32 other_path(__u32 slot, __u32 number)
 	return NO_PATH;
 }
 
-/* A member that sends and had carrier; MAX_MEMBERS: there is none. */
-static __always_inline __u32 other_member(const struct plan *plan)
-{
-#pragma clang loop unroll(disable)
-	for (__u32 place = 0; place < MAX_MEMBERS; place++)
-		if (plan->members[bounded_place(place)].rate_mbps && !(without_carrier >> place & 1))
-			return place;
-	return MAX_MEMBERS;
-}
-
 /* Sends a frame that is no peer's by another member, from that one's address where it was from this one's. */
-static __always_inline int send_by_other(struct __sk_buff *skb, const struct plan *plan, __u32 place, const __u8 *src)
+static __always_inline int send_by_other(struct __sk_buff *skb, __u32 slot, __u32 place, const __u8 *src)
 {
-	__u32 other = other_member(plan);
+	const struct plan *plan = plan_in(slot);
+	__u32 other = other_member(slot);
 
 	if (other == MAX_MEMBERS || !plan->members[bounded_place(other)].ifindex)
 		return TC_ACT_UNSPEC;
@@ -128,7 +116,7 @@ int member_egress(struct __sk_buff *skb)
 	/* It left on every segment; another member would say it twice on its own. */
 	if (is_multicast(macs) && plan->all & (plan->all - 1))
 		return TC_ACT_UNSPEC;
-	return send_by_other(skb, plan, member->place, macs + ETH_ALEN);
+	return send_by_other(skb, slot, member->place, macs + ETH_ALEN);
 }
 
 char _license[] SEC("license") = "Dual MIT/GPL";

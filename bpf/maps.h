@@ -24,6 +24,9 @@ volatile struct lease lease SEC(".data.lease");
 /* By slot * MAX_PEERS + number. It maps this one, too. */
 volatile struct stripe_note stripe_notes[PLAN_SLOTS * MAX_PEERS] SEC(".data.notes");
 
+/* A bit for each place whose device had no carrier when a frame was to leave by it last. */
+volatile __u32 without_carrier SEC(".data.carrier");
+
 /* By interface index. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

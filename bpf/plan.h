@@ -11,7 +11,7 @@
 #include <linux/bpf.h>
 #include <linux/types.h>
 
-#define LAYOUT_VERSION 12
+#define LAYOUT_VERSION 13
 
 #define MAX_MEMBERS 32
 #define MAX_BUCKETS 256
@@ -51,6 +51,7 @@ enum choose {
 #define BALANCE_PUNT 8	      /* the stack's ARP goes to the control side */
 #define BALANCE_PUNT_ND 16    /* and its neighbour discovery */
 #define STRIPE_REDUNDANT 32   /* some frames to peers go twice; redundant.h */
+#define STRIPE_ORPHANS 64     /* some members cannot send */
 
 /* What the hash is made of; hash.h says how. */
 enum policy {
@@ -179,10 +180,11 @@ struct stripe_key {
 struct stripe_entry {
 	__u32 number;	 /* below MAX_PEERS, or OWN_ADDRESS */
 	__u8 team[6];	 /* the peer's team */
-	__u8 receiver;	 /* place among the peer's receivers; NO_RECEIVER: none of theirs */
+	__u8 receiver;	 /* place among the peer's receivers, or of our member; NO_RECEIVER: of none */
 	__u8 group_from; /* one more than the place that takes its group-addressed frames; 0: any */
 	__u8 shared;	 /* more than one path leads to this receiver */
-	__u8 zero[3];
+	__u8 orphan;	 /* our member that has it cannot send */
+	__u8 zero[2];
 	__u8 path[MAX_MEMBERS]; /* by our place: one more than that of the path among the peer's; 0: there is none */
 };
 

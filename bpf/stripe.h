@@ -312,6 +312,42 @@ static __always_inline enum received judge_source(struct __sk_buff *skb, const s
 	return group ? RECEIVED_GROUP : RECEIVED_UNICAST;
 }
 
+/* The first member that sends and had carrier; MAX_MEMBERS: there is none. A function of its own as least_late(). */
+__attribute__((noinline)) __u32 other_member(__u32 slot)
+{
+	const struct plan *plan = plan_in(slot);
+
+#pragma clang loop unroll(disable)
+	for (__u32 place = 0; place < MAX_MEMBERS; place++)
+		if (plan->members[bounded_place(place)].rate_mbps && !(without_carrier >> place & 1))
+			return place;
+	return MAX_MEMBERS;
+}
+
+/*
+ * Gives a frame for a member of ours that cannot have it to the team, if the one in this place
+ * is to take it; 0: it is none. It was flooded (crates/team/src/stripe/mod.rs, is_heir()). That a member has no
+ * carrier is known here as soon as a frame was to leave by it, before there is a plan that says so.
+ */
+static __always_inline int inherit(struct __sk_buff *skb, __u32 slot, __u32 place)
+{
+	const struct plan *plan = plan_in(slot);
+	__u8 copy[ETH_ALEN];
+	const __u8 *dst = header(skb, 0, copy, sizeof(copy));
+	const struct stripe_entry *entry = dst ? entry_of(slot, dst) : 0;
+
+	if (!entry || entry->number != OWN_ADDRESS || entry->receiver == NO_RECEIVER)
+		return 0;
+	__u32 other = bounded_place(entry->receiver);
+
+	if (!entry->orphan && !(without_carrier >> other & 1))
+		return 0;
+	/* Another one takes what is sent to the team's address. */
+	if (same_mac(dst, plan->team) && !(plan->members[other].flags & MEMBER_DELIVER))
+		return 0;
+	return other_member(slot) == place && !bpf_skb_store_bytes(skb, 0, plan->team, ETH_ALEN, 0);
+}
+
 /*
  * Makes a peer's probe its own echo, which says when it arrived, for the member that received it to send back;
  * 0: it is none (crates/team/src/stripe/mod.rs, receive_hello()). Here and not in

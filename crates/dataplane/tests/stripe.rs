@@ -132,20 +132,33 @@ fn packet_sockets_put_together() {
 
 fn put_together<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
     let bench = Bench::new(MEMBERS);
-    // Two segments, and a peer that lies on both; then one that may come by either.
-    for (group, group_from) in [(vec![0, 2], Some(2)), (vec![0, 2], None), (vec![1], None)] {
+    // Two segments, and a peer that lies on both; then one that may come by either; then a
+    // member that cannot send, and two, of which one is the first.
+    for (group, group_from, orphans) in [
+        (vec![0, 2], Some(2), vec![]),
+        (vec![0, 2], None, vec![]),
+        (vec![1], None, vec![]),
+        (vec![0], None, vec![ORPHAN]),
+        (vec![2], None, vec![0, ORPHAN]),
+    ] {
         let mut plan = striping([1000; MEMBERS]);
         if let Choose::Stripe(stripe) = &mut plan.choose {
             stripe.group = group.into_iter().map(id).collect();
             stripe.peers[0].group_from = group_from.map(id);
+            stripe.senders.retain(|sender| !orphans.iter().any(|&place| sender.id == id(place)));
+            stripe.orphans = orphans.iter().map(|&place| own(place)).filter(|mac| *mac != OWN).collect();
+            stripe.peers[0].paths.truncate(stripe.senders.len());
         }
         let dataplane = bench.team.start(open, &plan);
-        for place in 0..MEMBERS {
+        for place in (0..MEMBERS).filter(|place| !orphans.contains(place)) {
             receive_as_planned(&bench, &plan, place);
         }
         bench.team.stop(dataplane);
     }
 }
+
+/// A member of ours that cannot send in some plans.
+const ORPHAN: usize = 1;
 
 /// What a member receives reaches the stack as the plan says, or does not.
 fn receive_as_planned(bench: &Bench, plan: &Plan, place: usize) {
@@ -155,6 +168,8 @@ fn receive_as_planned(bench: &Bench, plan: &Plan, place: usize) {
         (own(place), theirs((place + 1) % MEMBERS)),
         (own(place), stranger),
         (Mac([2, 0, 0, 0, 2, 77]), theirs(place)),
+        (own(ORPHAN), theirs(place)),
+        (own(ORPHAN), stranger),
     ];
     let groups = [PEER, theirs(1), theirs(2), stranger].map(|src| (Mac::BROADCAST, src));
     // The last ones came back: they are ours.
@@ -463,6 +478,7 @@ fn what_a_member_without_carrier_was_to_send_leaves_by_another() {
         let places = arrived(&bench, &mut batch);
         assert_eq!(places.values().sum::<u32>(), 80, "{down:?} without carrier: {places:?}");
         assert!(places.keys().all(|place| !down.contains(place)), "{down:?} without carrier: {places:?}");
+        assert_eq!(inherited(&bench, down), down.len() * MEMBERS, "{down:?} without carrier");
     }
     [0, 1, 3].iter().for_each(|place| bench.far.set_up(&format!("f{place}"), true));
     eventually("all are used again", || {
@@ -470,6 +486,37 @@ fn what_a_member_without_carrier_was_to_send_leaves_by_another() {
         arrived(&bench, &mut batch).len() == MEMBERS
     });
     bench.team.stop(dataplane);
+}
+
+/// Floods frames for members that are down to all others, as a switch does that lost their links,
+/// a different one for each of the peer's members. So many reach the stack, all of them as the team's.
+fn inherited(bench: &Bench, down: &[usize]) -> usize {
+    let up: Vec<usize> = (0..MEMBERS).filter(|place| !down.contains(place)).collect();
+    let mut batch = Batch::new();
+    while bench.stack.receive(&mut batch).is_ok() && batch.frames().next().is_some() {}
+    for (number, (&place, theirs)) in
+        (1..).zip(down.iter().flat_map(|place| (0..MEMBERS).map(move |of| (place, theirs(of)))))
+    {
+        let frame = ipv4(own(place), theirs, number);
+        up.iter().for_each(|&up| assert!(bench.far_sockets[up].send_frame(&frame)));
+    }
+    // Behind them by every member.
+    let last = |up: usize| ipv4(own(up), theirs(up), 0x8000 | up as u16);
+    up.iter().for_each(|&up| assert!(bench.far_sockets[up].send_frame(&last(up))));
+    let mut arrived = Vec::new();
+    eventually("the last frames reach the stack", || {
+        bench.stack.receive(&mut batch).unwrap();
+        arrived.extend(batch.frames().map(|frame| frame.bytes.to_vec()));
+        up.iter().all(|&up| arrived.contains(&with_macs(&last(up), OWN, PEER)))
+    });
+    let lasts: Vec<_> = up.iter().map(|&up| with_macs(&last(up), OWN, PEER)).collect();
+    arrived.retain(|frame| !lasts.contains(frame));
+    assert!(arrived.iter().all(|bytes| Frame::parse(bytes).unwrap().dst() == OWN), "{arrived:?}");
+    let count = arrived.len();
+    arrived.sort();
+    arrived.dedup();
+    assert_eq!(arrived.len(), count, "no frame twice");
+    count
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::object::Programs;
 use crate::{Error, Port};
 
 /// Raised by any change of this file.
-pub(super) const LAYOUT_VERSION: u32 = 12;
+pub(super) const LAYOUT_VERSION: u32 = 13;
 /// Bytes of a frame with a LACPDU, without check sequence.
 pub(super) const LACPDU_FRAME_LEN: usize = 124;
 /// Slots for plans; see [`super::slots`].
@@ -258,6 +258,8 @@ const BALANCE_PUNT: u32 = 8;
 const BALANCE_PUNT_ND: u32 = 16;
 /// `STRIPE_REDUNDANT`.
 const STRIPE_REDUNDANT: u32 = 32;
+/// `STRIPE_ORPHANS`.
+const STRIPE_ORPHANS: u32 = 64;
 
 impl Plan {
     /// What can execute it.
@@ -301,6 +303,7 @@ impl Plan {
                 own.set_balance(&stripe.other)?;
                 own.choose = CHOOSE_STRIPE;
                 own.balance |= if stripe.redundant.is_off() { 0 } else { STRIPE_REDUNDANT };
+                own.balance |= if stripe.orphans.is_empty() { 0 } else { STRIPE_ORPHANS };
                 own.all = stripe.group.bits();
                 own.team = padded(stripe.team);
             }

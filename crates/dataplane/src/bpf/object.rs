@@ -68,6 +68,7 @@ pub(super) struct Maps {
     stripe_notes: MapHandle,
     stripe_classes: MapHandle,
     stripe_streams: MapHandle,
+    carrier: MapHandle,
 }
 
 impl Object {
@@ -96,6 +97,7 @@ impl Object {
         })?;
         bind(&egress, &maps.places)?;
         bind(&egress, &maps.answers)?;
+        bind(&egress, &maps.carrier)?;
         Ok(Object { programs, egress, ingress, punted, maps })
     }
 }
@@ -212,10 +214,11 @@ impl Maps {
             stripe_notes: map(".data.notes")?,
             stripe_classes: map("stripe_classes")?,
             stripe_streams: map("stripe_streams")?,
+            carrier: map(".data.carrier")?,
         })
     }
 
-    fn all(&self) -> [&MapHandle; 14] {
+    fn all(&self) -> [&MapHandle; 15] {
         [
             &self.control,
             &self.plans,
@@ -231,6 +234,7 @@ impl Maps {
             &self.stripe_notes,
             &self.stripe_classes,
             &self.stripe_streams,
+            &self.carrier,
         ]
     }
 

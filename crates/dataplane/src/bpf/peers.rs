@@ -56,13 +56,15 @@ pub(super) struct Key {
 pub(super) struct Entry {
     number: u32,
     team: [u8; 6],
-    /// Place among the peer's receivers, or `NO_RECEIVER`.
+    /// Place among the peer's receivers, or of our member; `NO_RECEIVER`: of none.
     receiver: u8,
     /// One more than the place that takes its group-addressed frames; 0: any.
     group_from: u8,
     /// 1: more than one path leads to this receiver.
     shared: u8,
-    zero: [u8; 3],
+    /// 1: our member that has it cannot send.
+    orphan: u8,
+    zero: [u8; 2],
     /// By our place: one more than that of the path among the peer's; 0: there is none.
     path: [u8; MAX_MEMBERS],
 }
@@ -91,6 +93,13 @@ impl Key {
     /// The slot that it belongs to.
     pub(super) fn slot(&self) -> u32 {
         self.slot.into()
+    }
+}
+
+impl Entry {
+    /// An address of our own.
+    fn of_own(team: Mac, receiver: u8, orphan: bool) -> Entry {
+        Entry { number: OWN_ADDRESS, team: team.0, receiver, orphan: orphan.into(), ..Entry::default() }
     }
 }
 
@@ -144,9 +153,12 @@ impl Peers {
     pub(super) fn new(stripe: &Stripe) -> Peers {
         let peers = || stripe.peers.iter().take(MAX_PEERS);
         let lines: Vec<PeerLine> = peers().map(|peer| line(stripe, peer)).collect();
-        let own = Entry { number: OWN_ADDRESS, team: stripe.team.0, receiver: NO_RECEIVER, ..Entry::default() };
-        let mut entries = vec![(stripe.team, own)];
-        entries.extend(stripe.senders.iter().map(|sender| (sender.mac, own)));
+        let own = |receiver, orphan| Entry::of_own(stripe.team, receiver, orphan);
+        let senders = stripe.senders.iter().map(|sender| (sender.mac, own(sender.id.index() as u8, false)));
+        // Which of its members an orphan is does not matter.
+        let orphans = stripe.orphans.iter().map(|mac| (*mac, own(0, true)));
+        let mut entries: Vec<(Mac, Entry)> =
+            senders.chain([(stripe.team, own(NO_RECEIVER, false))]).chain(orphans).collect();
         for (number, (peer, line)) in peers().zip(&lines).enumerate() {
             let group_from = peer.group_from.map_or(0, |member| member.index() as u8 + 1);
             let team = Entry {
