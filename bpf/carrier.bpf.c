@@ -14,6 +14,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "frame.h"
+#include "lateness.h"
 #include "maps.h"
 #include "plan.h"
 #include "stripe.h"

@@ -10,6 +10,7 @@
 #include "balance.h"
 #include "frame.h"
 #include "hash.h"
+#include "lateness.h"
 #include "lease.h"
 #include "maps.h"
 #include "plan.h"

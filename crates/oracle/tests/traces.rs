@@ -5,7 +5,8 @@
 //! shows at that point, so times do not matter; the sequence of values of every
 //! member and of the active member must be the same, step by step. Of a step in which
 //! two cables change at once only the end is compared: see "Link states" in
-//! `docs/kernel-differences.md`.
+//! `docs/kernel-differences.md`. A reading of the kernel's may still fall between two cables, or
+//! behind the end of a brief step: what differs counts if it does so each time that the trace is run.
 
 use nicteam_oracle::frames::Random;
 use nicteam_oracle::protocol::Request;
@@ -20,6 +21,8 @@ const STEPS: usize = 12;
 const TRACES: usize = 1;
 /// The same in a soak.
 const SOAK_TRACES: usize = 20;
+/// How often a trace is run until it does not differ.
+const TRIES: usize = 3;
 /// How long the kernel may take to show what it is to show, milliseconds.
 const PATIENCE_MS: u64 = 10_000;
 
@@ -58,7 +61,8 @@ fn compare(choices: &[Options<'_>]) {
             for _ in 0..if is_soak() { SOAK_TRACES } else { TRACES } {
                 let ours = Run::random(&options, &mut random);
                 steps += ours.steps.len();
-                differences.extend(ours.difference(&mut guest, &options));
+                let tries: Option<Vec<_>> = (0..TRIES).map(|_| ours.difference(&mut guest, &options)).collect();
+                differences.extend(tries.and_then(|mut found| found.pop()));
             }
         }
     }

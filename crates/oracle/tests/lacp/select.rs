@@ -35,9 +35,11 @@ fn a_port_that_stays_out_of_sync_is_churned_at_both_ends() {
     }
     let Some(mut meeting) = Meeting::new() else { return };
     let common = [&[("mode", "802.3ad"), ("miimon", "20")], KERNELS].concat();
+    // The first that is there is chosen.
     meeting.guest.add_bond("bond1", &common, &["a0".to_owned()]);
-    meeting.guest.add_bond("bond0", &common, &["a1".to_owned()]);
     meeting.start_team(FAST);
+    eventually("the first bond is chosen", || meeting.ours() == [true, false]);
+    meeting.guest.add_bond("bond0", &common, &["a1".to_owned()]);
     let churn = |proc: &str, member: usize, end: &str| {
         let member = proc.split("\nSlave Interface: ").nth(member + 1).unwrap_or_default();
         let line = member.lines().find_map(|line| line.strip_prefix(&format!("{end} Churn State: ")));

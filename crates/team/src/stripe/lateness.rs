@@ -11,7 +11,7 @@
 //! Of [`PROBES`] probes the least late counts, for a processor that is late makes no queue. Half
 //! of what a path then has over the quickest one is put on the wire that it has for
 //! itself: its receiver's, or where that has several paths, its sender's. Where others may do
-//! the same about the same queue ([`super::Peer::sharers`]), each takes its part. Mirrored in `bpf/stripe.h`.
+//! the same about the same queue ([`super::Peer::sharers`]), each takes its part. Mirrored in `bpf/lateness.h`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

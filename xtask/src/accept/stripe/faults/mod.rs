@@ -54,7 +54,7 @@ const FULL: f64 = 0.9;
 const FULL_FOR: Duration = Duration::from_millis(100);
 /// How often each fault is tried, each time on another member; the worst is what counts.
 const ROUNDS: usize = LINKS;
-const STREAM_ROUNDS: usize = 3;
+const STREAM_ROUNDS: usize = 8;
 /// Payload of a full packet, and that packet with everything it takes on a wire, bytes.
 const PAYLOAD_SHARE: f64 = 1448.0 / 1538.0;
 

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Probes of peers go back, and say how late they were, as crates/team/src/stripe/lateness.rs,
+ * whose module text is the specification; a change there is a change here.
+ */
+#ifndef NICTEAM_LATENESS_H
+#define NICTEAM_LATENESS_H
+
+#include "frame.h"
+#include "maps.h"
+#include "plan.h"
+#include "stripe.h"
+
+/* Places in a hello (nicteam_wire::Hello), and its kinds. */
+#define HELLO_VERSION 14
+#define HELLO_KIND 15
+#define HELLO_PROBE 2
+#define HELLO_ECHO 3
+#define HELLO_DUE 62
+#define HELLO_ARRIVED 70
+#define HELLO_TIMES_END 78
+
+/* Probes of which the least late counts, and for how long; the most that is put on a wire, and which part. */
+#define LATE_PROBES 4
+#define LATE_LASTS_NS 200000000ULL
+#define LATE_MOST_NS 4000000ULL
+#define LATE_PART 2
+/* Later than any. */
+#define LATE_NEVER_NS (1LL << 61)
+
+/*
+ * Makes a peer's probe its own echo, which says when it arrived, for the member that received it to send back;
+ * 0: it is none (crates/team/src/stripe/mod.rs, receive_hello()). Here and not in
+ * the process: one that is slow, or gone, makes no path a dead one.
+ */
+static __always_inline int reflect(struct __sk_buff *skb, const __u8 *own, __u32 slot)
+{
+	__u8 copy[HELLO_KIND + 1], macs[2 * ETH_ALEN], kind = HELLO_ECHO;
+	const __u8 *head = header(skb, 0, copy, sizeof(copy));
+
+	if (!head || skb->vlan_present || !head[HELLO_VERSION] || head[HELLO_KIND] != HELLO_PROBE)
+		return 0;
+	if (!same_mac(head, own) || !peer_of(slot, head + ETH_ALEN))
+		return 0;
+	__builtin_memcpy(macs, head + ETH_ALEN, ETH_ALEN);
+	__builtin_memcpy(macs + ETH_ALEN, head, ETH_ALEN);
+	if (skb->len >= HELLO_TIMES_END) {
+		__be64 arrived = bpf_cpu_to_be64(bpf_ktime_get_ns());
+
+		bpf_skb_store_bytes(skb, HELLO_ARRIVED, &arrived, sizeof(arrived), 0);
+	}
+	return !bpf_skb_store_bytes(skb, 0, macs, sizeof(macs), 0) &&
+	       !bpf_skb_store_bytes(skb, HELLO_KIND, &kind, sizeof(kind), 0);
+}
+
+/*
+ * A probe leaves by the member in this place: says when the wires of its path are
+ * reckoned to be free (crates/team/src/stripe/mod.rs, due()).
+ */
+static __always_inline void say_when_due(struct __sk_buff *skb, __u32 slot, __u32 place)
+{
+	__u8 copy[HELLO_KIND + 1];
+	__u32 only = 0;
+	const __u8 *head = header(skb, 0, copy, sizeof(copy));
+	const struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
+
+	if (!head || !state || head[HELLO_KIND] != HELLO_PROBE || skb->len < HELLO_TIMES_END)
+		return;
+	const struct stripe_entry *peer = peer_of(slot, head);
+
+	if (!peer || peer->receiver == NO_RECEIVER)
+		return;
+	__u64 receiver = state->receivers[peer->number & (MAX_PEERS - 1)][peer->receiver & (MAX_MEMBERS - 1)];
+	__u64 sender = state->senders[place & (MAX_MEMBERS - 1)];
+	__be64 due = bpf_cpu_to_be64(later(bpf_ktime_get_ns(), later(sender, receiver)));
+
+	bpf_skb_store_bytes(skb, HELLO_DUE, &due, sizeof(due), 0);
+}
+
+/* How late a probe of so many bits, times 1000, was by this path, beside what its way takes anyhow. */
+static __always_inline __s64 late_by(const struct stripe_path *path, __s64 late_ns, __u64 kilobits)
+{
+	__u64 wire_ns = kilobits / (path->rate_mbps ? path->rate_mbps : 1);
+
+	return late_ns - wire_ns - (__u64)path->delay_us * 1000;
+}
+
+/* Of a path a probe was so late; 1: that makes a finding. */
+static __always_inline __u32 find_late(struct stripe_late *late, __u32 path, __s64 late_ns, __u64 now)
+{
+	if (late->path != path + 1) {
+		late->path = path + 1;
+		late->probes = 0;
+		late->found_at_ns = 0;
+	}
+	if (!late->probes || late_ns < late->least_ns)
+		late->least_ns = late_ns;
+	if (++late->probes < LATE_PROBES)
+		return 0;
+	late->probes = 0;
+	late->found_ns = late->least_ns;
+	late->found_at_ns = now;
+	return 1;
+}
+
+/*
+ * The least of what was lately found of paths to a peer. Without branches, and a function of its
+ * own: the verifier follows each branch in each turn of a loop, and a loop from wherever it is come to.
+ */
+__attribute__((noinline)) __u64 least_late(__u32 number, __u64 now)
+{
+	__u32 only = 0;
+	const struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
+	__s64 least = LATE_NEVER_NS;
+
+	if (!state)
+		return least;
+#pragma clang loop unroll(disable)
+	for (__u32 at = 0; at < MAX_PATHS; at++) {
+		const struct stripe_late *late = &state->late[number & (MAX_PEERS - 1)][at];
+		__s64 is_old = (__s64)(late->found_at_ns + LATE_LASTS_NS - now) >> 63;
+		__s64 less = ((late->found_ns & ~is_old) | (LATE_NEVER_NS & is_old)) - least;
+
+		least += less & less >> 63;
+	}
+	return least;
+}
+
+/*
+ * A hello that the member in this place received: if it is the echo of a probe of ours that says how
+ * late it was, beside what the clocks differ by, what that says of its path's queue is put
+ * on a wire of the path. A function of its own for the reason given at send_copy().
+ */
+__attribute__((noinline)) int take_echo(struct __sk_buff *skb, __u32 slot, __u32 place)
+{
+	__u8 copy[HELLO_TIMES_END];
+	const __u8 *head = header(skb, 0, copy, sizeof(copy));
+	__be64 due, arrived;
+	__u32 only = 0, sender = bounded_place(place);
+
+	if (!head || skb->vlan_present || head[HELLO_KIND] != HELLO_ECHO ||
+	    !same_mac(head, plan_in(slot)->members[sender].path))
+		return 0;
+	const struct stripe_entry *entry = peer_of(slot, head + ETH_ALEN);
+	struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
+
+	__builtin_memcpy(&due, head + HELLO_DUE, sizeof(due));
+	__builtin_memcpy(&arrived, head + HELLO_ARRIVED, sizeof(arrived));
+	if (!entry || !state || entry->receiver == NO_RECEIVER || !entry->path[sender] || !due || !arrived)
+		return 0;
+	const struct stripe_peer *peer = peer_line(slot, entry->number);
+	__u32 number = entry->number & (MAX_PEERS - 1), receiver = entry->receiver & (MAX_MEMBERS - 1);
+	__u32 at = (entry->path[sender] - 1) & (MAX_PATHS - 1);
+	__u64 now = bpf_ktime_get_ns(), kilobits = (__u64)wire_bytes(skb) * 8000;
+
+	if (!peer)
+		return 0;
+	struct stripe_late *late = &state->late[number][at];
+	__s64 late_ns = late_by(&peer->paths[at], bpf_be64_to_cpu(arrived) - bpf_be64_to_cpu(due), kilobits);
+
+	if (!find_late(late, receiver << PATH_RECEIVER_SHIFT | sender, late_ns, now))
+		return 0;
+	__u64 excess = (late->found_ns - least_late(number, now)) / LATE_PART / (peer->sharers ? peer->sharers : 1);
+	__u64 *taken = entry->shared ? &state->senders[sender] : &state->receivers[number][receiver];
+
+	if (!excess)
+		return 0;
+	if (excess > LATE_MOST_NS)
+		excess = LATE_MOST_NS;
+	bpf_spin_lock(&state->lock);
+	excess += later(*taken, now);
+	*taken = excess < now + LEAD_NS ? excess : now + LEAD_NS;
+	bpf_spin_unlock(&state->lock);
+	return 0;
+}
+
+#endif
