@@ -51,7 +51,6 @@ enum choose {
 #define BALANCE_PUNT 8	      /* the stack's ARP goes to the control side */
 #define BALANCE_PUNT_ND 16    /* and its neighbour discovery */
 #define STRIPE_REDUNDANT 32   /* some frames to peers go twice; redundant.h */
-#define STRIPE_ORPHANS 64     /* some members cannot send */
 
 /* What the hash is made of; hash.h says how. */
 enum policy {
@@ -183,8 +182,7 @@ struct stripe_entry {
 	__u8 receiver;	 /* place among the peer's receivers, or of our member; NO_RECEIVER: of none */
 	__u8 group_from; /* one more than the place that takes its group-addressed frames; 0: any */
 	__u8 shared;	 /* more than one path leads to this receiver */
-	__u8 orphan;	 /* our member that has it cannot send */
-	__u8 zero[2];
+	__u8 zero[3];
 	__u8 path[MAX_MEMBERS]; /* by our place: one more than that of the path among the peer's; 0: there is none */
 };
 

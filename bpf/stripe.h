@@ -311,27 +311,28 @@ __attribute__((noinline)) __u32 other_member(__u32 slot)
 }
 
 /*
- * Gives a frame for a member of ours that cannot have it to the team, if the one in this place
- * is to take it; 0: it is none. It was flooded (crates/team/src/stripe/mod.rs, is_heir()). That a member has no
- * carrier is known here as soon as a frame was to leave by it, before there is a plan that says so.
+ * Gives a frame for a member of ours that had no carrier to the team, if the one in this place
+ * is to take it; 0: it is none. A switch that lost the link floods what it has for it. The active member
+ * takes it, as it does by the next plan (Receive::DeliverAnd); if it is the lost one, the first that has carrier.
  */
 static __always_inline int inherit(struct __sk_buff *skb, __u32 slot, __u32 place)
 {
 	const struct plan *plan = plan_in(slot);
+	__u32 lost, active = bounded_place(plan->other);
 	__u8 copy[ETH_ALEN];
 	const __u8 *dst = header(skb, 0, copy, sizeof(copy));
 	const struct stripe_entry *entry = dst ? entry_of(slot, dst) : 0;
 
 	if (!entry || entry->number != OWN_ADDRESS || entry->receiver == NO_RECEIVER)
 		return 0;
-	__u32 other = bounded_place(entry->receiver);
-
-	if (!entry->orphan && !(without_carrier >> other & 1))
+	lost = bounded_place(entry->receiver);
+	if (!(without_carrier >> lost & 1))
 		return 0;
-	/* Another one takes what is sent to the team's address. */
-	if (same_mac(dst, plan->team) && !(plan->members[other].flags & MEMBER_DELIVER))
+	/* The active one takes what is sent to the team's address anyhow. */
+	if (same_mac(dst, plan->team) && lost != active)
 		return 0;
-	return other_member(slot) == place && !bpf_skb_store_bytes(skb, 0, plan->team, ETH_ALEN, 0);
+	return (without_carrier >> active & 1 ? other_member(slot) : active) == place &&
+	       !bpf_skb_store_bytes(skb, 0, plan->team, ETH_ALEN, 0);
 }
 
 #endif

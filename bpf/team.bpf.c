@@ -445,8 +445,7 @@ int member_ingress(struct __sk_buff *skb)
 	int taken = received == RECEIVED_GROUP ||
 		    (received != RECEIVED_COPY && flags & MEMBER_OWN && take_own(skb, plan, place));
 
-	if (with_stripe && !taken && received == RECEIVED_UNICAST && flags & MEMBER_STRIPES &&
-	    (without_carrier || plan->balance & STRIPE_ORPHANS))
+	if (with_stripe && without_carrier && !taken && received == RECEIVED_UNICAST && flags & MEMBER_STRIPES)
 		taken = inherit(skb, slot, place);
 	if (received == RECEIVED_COPY || (!taken && !(flags & MEMBER_DELIVER))) {
 		sums->rx_drops++;

@@ -336,11 +336,6 @@ impl Plan {
             Choose::Stripe(stripe) => stripe.source(src),
             _ => src,
         };
-        if let Choose::Stripe(stripe) = &self.choose
-            && stripe.is_heir(member, dst)
-        {
-            return Verdict::ToTeamAs { src: source, dst: stripe.team };
-        }
         match self.member(member).map(|line| line.receive) {
             Some(Receive::Own { own, team } | Receive::DeliverAnd { own, team }) if frame.dst() == own => {
                 Verdict::ToTeamAs { src: source, dst: team }

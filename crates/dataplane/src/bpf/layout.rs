@@ -258,8 +258,6 @@ const BALANCE_PUNT: u32 = 8;
 const BALANCE_PUNT_ND: u32 = 16;
 /// `STRIPE_REDUNDANT`.
 const STRIPE_REDUNDANT: u32 = 32;
-/// `STRIPE_ORPHANS`.
-const STRIPE_ORPHANS: u32 = 64;
 
 impl Plan {
     /// What can execute it.
@@ -303,7 +301,6 @@ impl Plan {
                 own.set_balance(&stripe.other)?;
                 own.choose = CHOOSE_STRIPE;
                 own.balance |= if stripe.redundant.is_off() { 0 } else { STRIPE_REDUNDANT };
-                own.balance |= if stripe.orphans.is_empty() { 0 } else { STRIPE_ORPHANS };
                 own.all = stripe.group.bits();
                 own.team = padded(stripe.team);
             }

@@ -62,9 +62,7 @@ pub(super) struct Entry {
     group_from: u8,
     /// 1: more than one path leads to this receiver.
     shared: u8,
-    /// 1: our member that has it cannot send.
-    orphan: u8,
-    zero: [u8; 2],
+    zero: [u8; 3],
     /// By our place: one more than that of the path among the peer's; 0: there is none.
     path: [u8; MAX_MEMBERS],
 }
@@ -98,8 +96,8 @@ impl Key {
 
 impl Entry {
     /// An address of our own.
-    fn of_own(team: Mac, receiver: u8, orphan: bool) -> Entry {
-        Entry { number: OWN_ADDRESS, team: team.0, receiver, orphan: orphan.into(), ..Entry::default() }
+    fn of_own(team: Mac, receiver: u8) -> Entry {
+        Entry { number: OWN_ADDRESS, team: team.0, receiver, ..Entry::default() }
     }
 }
 
@@ -153,12 +151,9 @@ impl Peers {
     pub(super) fn new(stripe: &Stripe) -> Peers {
         let peers = || stripe.peers.iter().take(MAX_PEERS);
         let lines: Vec<PeerLine> = peers().map(|peer| line(stripe, peer)).collect();
-        let own = |receiver, orphan| Entry::of_own(stripe.team, receiver, orphan);
-        let senders = stripe.senders.iter().map(|sender| (sender.mac, own(sender.id.index() as u8, false)));
-        // Which of its members an orphan is does not matter.
-        let orphans = stripe.orphans.iter().map(|mac| (*mac, own(0, true)));
-        let mut entries: Vec<(Mac, Entry)> =
-            senders.chain([(stripe.team, own(NO_RECEIVER, false))]).chain(orphans).collect();
+        let own = |receiver| Entry::of_own(stripe.team, receiver);
+        let senders = stripe.senders.iter().map(|sender| (sender.mac, own(sender.id.index() as u8)));
+        let mut entries: Vec<(Mac, Entry)> = senders.chain([(stripe.team, own(NO_RECEIVER))]).collect();
         for (number, (peer, line)) in peers().zip(&lines).enumerate() {
             let group_from = peer.group_from.map_or(0, |member| member.index() as u8 + 1);
             let team = Entry {

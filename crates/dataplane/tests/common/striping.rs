@@ -53,7 +53,6 @@ pub fn striping(rates_mbps: [u32; MEMBERS]) -> Plan {
     let stripe = Stripe {
         team: OWN,
         senders: places.clone().map(sender).collect(),
-        orphans: Vec::new(),
         peers: vec![peer],
         group: MemberSet::one(id(0)),
         redundant: Classes::default(),

@@ -97,8 +97,7 @@ fn choose(facts: &Facts<'_>) -> Choose {
             let group = discovery.map(Discovery::group).filter(|group| !group.is_empty());
             let (group, other) = (group.unwrap_or(MemberSet::one(active)), balancer.choose(config, team, active));
             let redundant = config.redundant.clone();
-            let orphans = discovery.map(|of| of.orphans(team)).unwrap_or_default();
-            Choose::Stripe(Stripe { team, senders, orphans, peers, group, redundant, other })
+            Choose::Stripe(Stripe { team, senders, peers, group, redundant, other })
         }),
     }
 }

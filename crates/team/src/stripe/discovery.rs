@@ -233,11 +233,6 @@ impl Discovery {
         usable.map(|own| Sender { id: own.id, mac: own.mac, rate_mbps: own.rate_mbps.max(1) }).collect()
     }
 
-    /// The addresses of the other members but this one.
-    pub fn orphans(&self, team: Mac) -> Vec<Mac> {
-        self.own.iter().filter(|own| !own.usable && own.mac != team).map(|own| own.mac).collect()
-    }
-
     /// Those that frames can be striped to, by address.
     pub fn peers(&self) -> Vec<Peer> {
         let senders = self.senders();

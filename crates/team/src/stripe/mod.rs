@@ -61,9 +61,6 @@ pub struct Stripe {
     pub team: Mac,
     /// The members that can send, by place.
     pub senders: Vec<Sender>,
-    /// The addresses of the other members but the team's own. A switch floods what is still
-    /// sent there once it has lost the link: the first of the senders takes it.
-    pub orphans: Vec<Mac>,
     /// Those that frames are striped to, by address; at most [`MAX_PEERS`].
     pub peers: Vec<Peer>,
     /// Group-addressed frames leave by these, and are taken from these: one member
@@ -198,16 +195,10 @@ impl Stripe {
         self.peers.iter().find(|peer| peer.addresses().any(|address| address == mac))
     }
 
-    /// True of the team's address and of those of its members: a frame from there is one
-    /// that came back.
+    /// True of the team's address and of those of its members that can send: a
+    /// frame from there is one that came back.
     pub fn is_own(&self, mac: Mac) -> bool {
-        self.team == mac || self.senders.iter().any(|sender| sender.mac == mac) || self.orphans.contains(&mac)
-    }
-
-    /// True if a member takes what is sent to this address in the place of the one that has it
-    /// and cannot: such a frame was flooded, and comes once to each member of its segment.
-    pub fn is_heir(&self, member: MemberId, mac: Mac) -> bool {
-        self.senders.first().is_some_and(|first| first.id == member) && self.orphans.contains(&mac)
+        self.team == mac || self.senders.iter().any(|sender| sender.mac == mac)
     }
 
     /// True if this is the address of a member of ours that can send, and it is this one's.

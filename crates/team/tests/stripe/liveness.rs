@@ -3,10 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use nicteam_team::Verdict;
-use nicteam_wire::{Frame, Mac};
-
-use crate::lan::{Host, Lan, frame, id};
+use crate::lan::Lan;
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -161,35 +158,5 @@ fn a_lost_carrier_is_told_to_the_peer_at_once_however_often() {
         lan.plug(1, 1, true);
         lan.run_busy((0, 1), ms(400), |_| false);
         assert!(paths(&lan, 0).contains(&(1, 1)));
-    }
-}
-
-#[test]
-fn what_is_flooded_for_a_member_without_carrier_is_taken_once() {
-    for pulled in [&[1][..], &[0], &[0, 1], &[2, 1]] {
-        let mut lan = busy();
-        let to: Vec<Mac> = lan.hosts[1].stripe().senders.iter().map(|sender| sender.mac).collect();
-        // How many of the members that are plugged in give the team what is meant for one of them.
-        let taken = |lan: &Lan, down: &[usize], place: usize| {
-            let Host { plan, mac, .. } = &lan.hosts[1];
-            let bytes = frame(to[place], lan.hosts[0].mac, 100);
-            let takes = |member: &usize| {
-                let verdict = plan.receive(id(*member), &Frame::parse(&bytes).unwrap());
-                match verdict {
-                    Verdict::ToTeam => to[place] == *mac,
-                    Verdict::ToTeamAs { dst, .. } => dst == *mac,
-                    _ => false,
-                }
-            };
-            (0..3).filter(|member| !down.contains(member)).filter(takes).count()
-        };
-        assert!((0..3).all(|place| taken(&lan, &[], place) == 1), "each its own");
-        pulled.iter().for_each(|&place| lan.plug(1, place, false));
-        for &place in pulled {
-            assert_eq!(taken(&lan, pulled, place), 1, "{pulled:?} pulled, to {place}");
-        }
-        pulled.iter().for_each(|&place| lan.plug(1, place, true));
-        lan.run_busy((0, 1), ms(400), |_| false);
-        assert!((0..3).all(|place| taken(&lan, &[], place) == 1), "{pulled:?} back: each its own");
     }
 }

@@ -189,7 +189,10 @@ impl Deal {
                 Some(one) if left(&one) <= slack => Some(one),
                 one => one.into_iter().chain(swaps()).min_by_key(left),
             };
-            let Some((gone, come)) = best.filter(|best| gap > slack && left(best) < gap) else { return };
+            // Two that move have to be worth it.
+            let least = |best: &(usize, Option<usize>)| if best.1.is_some() { slack } else { 0 };
+            let helps = |best: &(usize, Option<usize>)| gap > slack && left(best) + least(best) < gap;
+            let Some((gone, come)) = best.filter(helps) else { return };
             self.seats[from].load(-i128::from(rates[gone]));
             self.put(gone, to, rates[gone]);
             if let Some(come) = come {
