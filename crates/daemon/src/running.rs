@@ -133,8 +133,8 @@ impl RunningTeam {
                         return Ok(());
                     }
                 };
-                // The programs forward, and the thread has little to do, but that at once: on a busy host
-                // others would make it find out late what failed. It does without where it may not.
+                // The programs forward. What is left to the thread is seldom much, but has to be soon: on a busy
+                // host others would make it find out late what failed. It does without where it may not.
                 if shell.kind() == Kind::Bpf {
                     let _ = nicteam_sys::sched::run_first();
                 }

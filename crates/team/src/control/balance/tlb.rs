@@ -171,7 +171,7 @@ impl Deal {
 
     /// Moves buckets from who has the least room to who has the most, those that
     /// bring the two closest together, until all have as much but for the slack. Where no
-    /// one bucket brings them that close, two change places if that brings them closer.
+    /// one bucket brings them that close, two change places if that brings them closer by more than the slack.
     fn even_out(&mut self, rates: &[u64], slack: i128) {
         for _ in 0..rates.len() {
             let (to, Some(from)) = (self.roomiest(), self.fullest()) else { return };
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn single_moves_that_do_not_help_make_a_fresh_deal() {
+    fn where_no_single_move_helps_two_change_places() {
         let mut tlb = tlb(&[1000; 2]);
         let mut loads = Loads::default();
         // The first has 50 and 50, the second 45 and 35: no single move helps, an exchange does.
