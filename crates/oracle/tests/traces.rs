@@ -11,7 +11,7 @@
 use nicteam_oracle::frames::Random;
 use nicteam_oracle::protocol::Request;
 use nicteam_oracle::{Bench, Guest, Sample, Step, is_soak, seed};
-use nicteam_team::{Config, Duplex, Effect, MemberLink, Mode, Team, Time};
+use nicteam_team::{Config, Duplex, Effect, MemberLink, MemberStatus, Mode, Team, Time};
 use nicteam_wire::Mac;
 
 const AGENT: &str = env!("CARGO_BIN_EXE_nicteam-oracle-agent");
@@ -24,7 +24,7 @@ const SOAK_TRACES: usize = 20;
 /// How often a trace is run until it does not differ.
 const TRIES: usize = 3;
 /// How long the kernel may take to show what it is to show, milliseconds.
-const PATIENCE_MS: u64 = 10_000;
+const PATIENCE_MS: u64 = 5_000;
 
 type Options<'a> = &'a [(&'a str, &'a str)];
 
@@ -38,7 +38,7 @@ const DELAYS: [Options<'static>; 4] = [
 
 #[test]
 fn members_take_the_kernels_states_in_the_kernels_order() {
-    compare(&[&[("mode", "active-backup")], &[("mode", "balance-xor")]]);
+    compare(&[&[("mode", "active-backup")], &[("mode", "balance-xor")], &[("mode", "balance-tlb")]]);
 }
 
 #[test]
@@ -151,7 +151,7 @@ impl Run {
     /// Each member's state, and the active member: as the files that are watched.
     fn shown(&self) -> Vec<String> {
         let members = self.team.members();
-        let active = members.iter().find(|member| member.active && self.team.config().mode == Mode::ActiveBackup);
+        let active = members.iter().find(|member| member.active && self.team.config().mode != Mode::BalanceXor);
         let states = members.iter().map(|member| member.state.to_string());
         states.chain([active.map_or_else(String::new, |member| member.name.clone())]).collect()
     }
@@ -164,11 +164,10 @@ impl Run {
         }
         seen.push(self.shown());
         if reads {
-            for member in self.team.members() {
-                let carrier = self.carriers[member.id.index()];
-                self.team.handle_link(member.id, link(carrier), self.now).unwrap();
-                self.drain(seen);
-            }
+            let read = |member: MemberStatus| (member.id, link(self.carriers[member.id.index()]));
+            let links: Vec<_> = self.team.members().into_iter().map(read).collect();
+            self.team.handle_links(&links, self.now).unwrap();
+            self.drain(seen);
         }
     }
 

@@ -53,7 +53,7 @@ impl Shell {
             let id = member.port.id;
             let before = std::mem::replace(&mut member.port.name, link.name.clone());
             self.rename(id, before);
-            self.read_link(id, Member::read);
+            self.read_links_of(&[id], Member::read);
         }
         Ok(())
     }

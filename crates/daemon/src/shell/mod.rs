@@ -193,19 +193,21 @@ impl Shell {
     /// Looks at the carrier of every member.
     fn read_links(&mut self) {
         let ids: Vec<MemberId> = self.members.iter().map(|member| member.port.id).collect();
-        for id in ids {
-            self.read_link(id, Member::poll);
-        }
+        self.read_links_of(&ids, Member::poll);
     }
 
-    /// Reads the link of one member; one that cannot be read is down.
-    fn read_link(&mut self, id: MemberId, read: ReadLink) {
-        let Some(member) = self.members.iter_mut().find(|member| member.port.id == id) else { return };
-        let before = member.port.name.clone();
-        let (link, trouble) = read(member, &mut self.netlink, &self.ethtool);
-        self.rename(id, before);
-        self.tell(trouble.map_or(Ok(()), Err));
-        let handled = self.team.handle_link(id, link, self.clock.now());
+    /// Reads the links of members, and then acts on them; one that cannot be read is down.
+    fn read_links_of(&mut self, ids: &[MemberId], read: ReadLink) {
+        let mut links = Vec::new();
+        for &id in ids {
+            let Some(member) = self.members.iter_mut().find(|member| member.port.id == id) else { continue };
+            let before = member.port.name.clone();
+            let (link, trouble) = read(member, &mut self.netlink, &self.ethtool);
+            links.push((id, link));
+            self.rename(id, before);
+            self.tell(trouble.map_or(Ok(()), Err));
+        }
+        let handled = self.team.handle_links(&links, self.clock.now());
         self.tell(handled);
         self.drain();
     }

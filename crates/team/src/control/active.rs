@@ -28,9 +28,17 @@ pub(super) fn choose(members: &Members, current: Option<MemberId>, wishes: Wishe
 /// The member in state `Back` whose `updelay` ends first. (One that the ARP
 /// monitor tries has yet to answer.)
 pub(super) fn first_back(members: &Members, config: &Config) -> Option<MemberId> {
-    let waits = |member: &Member| member.state == LinkState::Back && !config.arp.is_on();
-    let back = members.iter().filter(|(_, member)| waits(member));
-    back.min_by_key(|(_, member)| member.since).map(|(id, _)| *id)
+    waiting(members, config).min_by_key(|(_, member)| member.since).map(|(id, _)| *id)
+}
+
+/// The first member in state `Back`: in modes that keep no active member it is up while nobody is usable.
+pub(super) fn first_by_place(members: &Members, config: &Config) -> Option<MemberId> {
+    waiting(members, config).map(|(id, _)| *id).next()
+}
+
+fn waiting<'a>(members: &'a Members, config: &Config) -> impl Iterator<Item = (&'a MemberId, &'a Member)> {
+    let monitors = !config.arp.is_on();
+    members.iter().filter(move |(_, member)| monitors && member.state == LinkState::Back)
 }
 
 /// True if this member is up; a failing one is not.

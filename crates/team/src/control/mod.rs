@@ -187,28 +187,53 @@ impl Team {
     /// Takes in what the operating system says of a member's link, from a
     /// reading or from a netlink message alike.
     pub fn handle_link(&mut self, id: MemberId, link: MemberLink, now: Time) -> Result<(), TeamError> {
+        self.handle_links(&[(id, link)], now)
+    }
+
+    /// The same of several that were read together: as in the kernel what follows is decided
+    /// when all are known. Of one that is no member, nothing is taken in.
+    pub fn handle_links(&mut self, links: &[(MemberId, MemberLink)], now: Time) -> Result<(), TeamError> {
         self.assert_drained();
-        let usable = self.is_usable();
-        let member = self.members.get_mut(&id).ok_or(TeamError::NoMember(id))?;
-        let same = std::mem::replace(&mut member.link, link) == link;
-        let to = member.next_state(&self.config, usable, now);
-        if to == member.state {
-            if !same {
-                self.link_to_lacp(id, now);
-                // Another speed makes another deal.
-                self.balance_members(now);
-                self.update_plan();
-                self.send_waiting();
-            }
-            return Ok(());
+        if let Some((stranger, _)) = links.iter().find(|(id, _)| !self.members.contains_key(id)) {
+            return Err(TeamError::NoMember(*stranger));
         }
-        self.enter(id, to, now);
-        let choose_again = match to {
-            LinkState::Up => self.active.is_none() || self.is_preferred(id),
-            LinkState::Down => self.active == Some(id),
-            LinkState::Fail | LinkState::Back => false,
-        };
-        self.settle(choose_again, now);
+        let mut told = Vec::new();
+        for (id, link) in links {
+            if let Some(member) = self.members.get_mut(id) {
+                told.push((*id, std::mem::replace(&mut member.link, *link) != *link));
+            }
+        }
+        let mut usable = self.is_usable();
+        let (mut choose_again, mut moved, mut changed) = (false, false, false);
+        // By place: of those that are back while nobody is usable the first one is up (`bond_miimon_inspect`).
+        told.sort_unstable();
+        for (id, other) in told {
+            let Some(member) = self.members.get(&id) else { continue };
+            let to = member.next_state(&self.config, usable, now);
+            if to == member.state {
+                if other {
+                    changed = true;
+                    self.link_to_lacp(id, now);
+                }
+                continue;
+            }
+            moved = true;
+            usable |= to == LinkState::Up;
+            self.enter(id, to, now);
+            choose_again |= match to {
+                LinkState::Up => self.active.is_none() || self.is_preferred(id),
+                LinkState::Down => self.active == Some(id),
+                LinkState::Fail | LinkState::Back => false,
+            };
+        }
+        if moved {
+            self.settle(choose_again, now);
+        } else if changed {
+            // Another speed makes another deal.
+            self.balance_members(now);
+            self.update_plan();
+            self.send_waiting();
+        }
         Ok(())
     }
 
@@ -340,8 +365,10 @@ impl Team {
     /// True if frames can be sent: then `updelay` counts.
     fn is_usable(&self) -> bool {
         match self.config.mode {
-            Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe => self.active.is_some(),
-            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => self.members.values().any(Member::is_live),
+            Mode::ActiveBackup | Mode::Stripe => self.active.is_some(),
+            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::BalanceTlb | Mode::BalanceAlb => {
+                self.members.values().any(Member::is_usable)
+            }
             Mode::Ad => self.lacp.as_ref().is_some_and(|lacp| !lacp.distributing().is_empty()),
         }
     }
@@ -384,12 +411,11 @@ impl Team {
     /// members' states. `choose_again`: the change is one of those after which
     /// a mode with an active member looks for its best one.
     fn settle(&mut self, choose_again: bool, now: Time) {
-        if self.config.mode.uses_primary() {
-            if choose_again {
-                self.choose_active(now);
-            }
-        } else if !self.is_usable()
-            && let Some(back) = active::first_back(&self.members, &self.config)
+        if choose_again && self.config.mode.uses_primary() {
+            self.choose_active(now);
+        }
+        if !self.is_usable()
+            && let Some(back) = active::first_by_place(&self.members, &self.config)
         {
             self.enter(back, LinkState::Up, now);
         }

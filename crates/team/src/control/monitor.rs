@@ -32,6 +32,12 @@ impl Member {
         is_live(self.state)
     }
 
+    /// True if it is one that the kernel's hash modes send by (`bond_slave_can_tx`): one without carrier is not,
+    /// although its `downdelay` runs.
+    pub(super) fn is_usable(&self) -> bool {
+        self.state == LinkState::Up && self.link.carrier
+    }
+
     /// The state that follows from the link. `usable` says whether the team has
     /// a member to send by; without one `updelay` does not count.
     pub(super) fn next_state(&self, config: &Config, usable: bool, now: Time) -> LinkState {

@@ -3,8 +3,8 @@
 //! In every mode but active-backup the plan spreads evenly over the living. The
 //! kernel's balance-rr keeps counting its dead members and gives their share to
 //! the next one (`bond_get_slave_by_id`): with one of three gone it sends 2 : 1,
-//! this 1 : 1. The kernel also stops sending by a failing member in balance-rr
-//! and broadcast before its `downdelay` has passed; this one counts on it.
+//! this 1 : 1. The kernel also stops sending by a failing member in balance-rr,
+//! broadcast and the modes that hash before its `downdelay` has passed; this one counts on it.
 
 use nicteam_wire::Mac;
 

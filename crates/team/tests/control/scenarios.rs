@@ -191,8 +191,13 @@ fn updelay_does_not_count_while_nobody_is_usable() {
 }
 
 #[test]
-fn the_returning_member_that_is_nearest_is_taken_early() {
-    for mode in [Mode::ActiveBackup, Mode::BalanceRr] {
+fn a_returning_member_is_taken_early() {
+    for (mode, states) in [
+        // The nearest, where one is the active one; else the first.
+        (Mode::ActiveBackup, [Down, Back, Up]),
+        (Mode::BalanceTlb, [Down, Back, Up]),
+        (Mode::BalanceXor, [Down, Up, Back]),
+    ] {
         let config = Config { downdelay_ms: 0, ..with_delays(mode) };
         let mut world = World::with_members(config, &[true, false, false]);
         world.hint(id(2), true);
@@ -200,10 +205,45 @@ fn the_returning_member_that_is_nearest_is_taken_early() {
         world.hint(id(1), true);
         world.run(ms(10));
         world.hint(id(0), false);
-        assert_eq!([world.state(0), world.state(1), world.state(2)], [Down, Back, Up], "{mode:?}");
-        world.leave(id(2));
-        assert_eq!(world.state(1), Up, "also when the last one left");
+        assert_eq!([0, 1, 2].map(|place| world.state(place)), states, "{mode:?}");
+        let up = states.iter().position(|state| *state == Up).unwrap();
+        world.leave(id(up));
+        assert_eq!(world.state(3 - up), Up, "{mode:?}: also when the last one left");
     }
+}
+
+#[test]
+fn one_that_fails_is_not_usable_but_may_still_be_the_active_one() {
+    for (mode, state) in [(Mode::ActiveBackup, Back), (Mode::BalanceTlb, Up), (Mode::BalanceXor, Up)] {
+        let mut world = World::with_members(with_delays(mode), &[true, false]);
+        world.hint(id(0), false);
+        world.hint(id(1), true);
+        assert_eq!((world.state(0), world.state(1)), (Fail, state), "{mode:?}");
+    }
+}
+
+#[test]
+fn of_several_that_return_together_one_is_taken_early() {
+    for mode in [Mode::ActiveBackup, Mode::BalanceTlb, Mode::BalanceXor] {
+        let mut world = World::with_members(with_delays(mode), &[false, false]);
+        world.wire(id(0), true);
+        world.wire(id(1), true);
+        world.run(ms(100));
+        assert_eq!((world.state(0), world.state(1)), (Up, Back), "{mode:?}");
+    }
+}
+
+#[test]
+fn what_links_say_that_are_read_together_counts_together() {
+    let config = Config { updelay_ms: 0, downdelay_ms: 0, ..with_delays(Mode::ActiveBackup) };
+    let mut world = World::with_members(config, &[true, false, true]);
+    world.wire(id(0), false);
+    world.wire(id(1), true);
+    world.log.clear();
+    world.run(ms(100));
+    assert_eq!(world.active(), Some(1), "the first that is up");
+    let plans = world.log.iter().filter(|(_, effect)| matches!(effect, Effect::Apply(_)));
+    assert_eq!(plans.count(), 1, "and nobody before it");
 }
 
 #[test]

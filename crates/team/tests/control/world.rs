@@ -163,13 +163,13 @@ impl World {
     /// The same, and the team is told at once.
     pub fn hint(&mut self, id: MemberId, carrier: bool) {
         self.wire(id, carrier);
-        self.tell(id);
+        self.tell(&[id]);
     }
 
     /// A link says something else, and the team is told at once.
     pub fn link(&mut self, id: MemberId, link: MemberLink) {
         self.wires.insert(id, link);
-        self.tell(id);
+        self.tell(&[id]);
     }
 
     /// Lets time pass and serves every deadline on it.
@@ -240,11 +240,13 @@ impl World {
         std::mem::take(&mut self.log).into_iter().filter_map(frame).collect()
     }
 
-    fn tell(&mut self, id: MemberId) {
+    fn tell(&mut self, ids: &[MemberId]) {
         let before = Seen::of(&self.team);
-        let link = self.wires[&id];
-        self.told.get_mut(&id).unwrap().push((self.now, link.carrier));
-        self.team.handle_link(id, link, self.now).unwrap();
+        let links: Vec<_> = ids.iter().map(|id| (*id, self.wires[id])).collect();
+        for (id, link) in &links {
+            self.told.get_mut(id).unwrap().push((self.now, link.carrier));
+        }
+        self.team.handle_links(&links, self.now).unwrap();
         self.drain(Cause::Link, &before);
     }
 
@@ -269,7 +271,7 @@ impl World {
         }
         if reads {
             let members: Vec<MemberId> = self.wires.keys().copied().collect();
-            members.into_iter().for_each(|id| self.tell(id));
+            self.tell(&members);
         }
     }
 
