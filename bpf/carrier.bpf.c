@@ -2,7 +2,8 @@
 /*
  * On each member of a team that stripes: probes say when they are due, and what it is to send while it has no
  * carrier leaves by another member. The process hears of a lost carrier some
- * time after; until its next plan, and without a process, this keeps frames.
+ * time after, the peer's process later still; until their next plans, and without a process, this keeps
+ * frames, sees to it that the peer's next ones leave by others, and tells the peer.
  *
  * An object of its own: it reads the kernel's own view of a frame, for which
  * bpf_cast_to_kern_ctx() is needed (Linux 6.2) and the kernel's types. Where they
@@ -14,7 +15,9 @@
 #include <bpf/bpf_helpers.h>
 
 #include "frame.h"
+#include "hello.h"
 #include "lateness.h"
+#include "lost.h"
 #include "maps.h"
 #include "plan.h"
 #include "stripe.h"
@@ -58,6 +61,21 @@ static __always_inline __u32 other_path(__u32 slot, __u32 number)
 	return NO_PATH;
 }
 
+/* Sends a frame for a peer by another member, and a word about the one in this place behind it. */
+static __always_inline int send_to_peer(struct __sk_buff *skb, __u32 slot, __u32 place, __u32 number)
+{
+	__u32 path = other_path(slot, number);
+
+	if (path == NO_PATH || !address_path(skb, slot, number, path))
+		return TC_ACT_UNSPEC;
+	__u32 ifindex = plan_in(slot)->members[bounded_place(path)].ifindex;
+
+	add_lost(slot, number, 1U << bounded_place(place), 0);
+	if (!ifindex || bpf_clone_redirect(skb, ifindex, 0) || !say_lost(skb, slot, place))
+		return TC_ACT_SHOT;
+	return bpf_redirect(ifindex, 0);
+}
+
 /* Sends a frame that is no peer's by another member, from that one's address where it was from this one's. */
 static __always_inline int send_by_other(struct __sk_buff *skb, __u32 slot, __u32 place, const __u8 *src)
 {
@@ -88,11 +106,11 @@ int member_egress(struct __sk_buff *skb)
 		return TC_ACT_UNSPEC;
 	__u32 bit = 1U << bounded_place(member->place);
 
-	if (skb->protocol == bpf_htons(TYPE_HELLO))
-		say_when_due(skb, slot, member->place);
 	if (carrier) {
 		if (without_carrier & bit)
 			__sync_fetch_and_and(&without_carrier, ~bit);
+		if (skb->protocol == bpf_htons(TYPE_HELLO))
+			say_when_due(skb, slot, member->place);
 		return TC_ACT_UNSPEC;
 	}
 	__sync_fetch_and_or(&without_carrier, bit);
@@ -105,13 +123,8 @@ int member_egress(struct __sk_buff *skb)
 		return TC_ACT_UNSPEC;
 	const struct stripe_entry *peer = peer_of(slot, macs);
 
-	if (peer) {
-		__u32 path = other_path(slot, peer->number);
-
-		if (path == NO_PATH || !address_path(skb, slot, peer->number, path))
-			return TC_ACT_UNSPEC;
-		return bpf_redirect(plan->members[bounded_place(path)].ifindex, 0);
-	}
+	if (peer)
+		return send_to_peer(skb, slot, member->place, peer->number);
 	if (skb->protocol != bpf_htons(ETH_P_IP) && skb->protocol != bpf_htons(ETH_P_IPV6))
 		return TC_ACT_UNSPEC;
 	/* It left on every segment; another member would say it twice on its own. */

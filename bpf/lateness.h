@@ -7,18 +7,10 @@
 #define NICTEAM_LATENESS_H
 
 #include "frame.h"
+#include "hello.h"
 #include "maps.h"
 #include "plan.h"
 #include "stripe.h"
-
-/* Places in a hello (nicteam_wire::Hello), and its kinds. */
-#define HELLO_VERSION 14
-#define HELLO_KIND 15
-#define HELLO_PROBE 2
-#define HELLO_ECHO 3
-#define HELLO_DUE 62
-#define HELLO_ARRIVED 70
-#define HELLO_TIMES_END 78
 
 /* Probes of which the least late counts, and for how long; the most that is put on a wire, and which part. */
 #define LATE_PROBES 4

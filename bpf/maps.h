@@ -16,9 +16,15 @@ volatile struct control control SEC(".data.control");
 struct plan plans[PLAN_SLOTS] SEC(".data.plans");
 /*
  * Set before the programs are loaded. Where it is 0, the verifier takes what
- * stripe does for dead and leaves it out: most teams are set up without it.
+ * it is for as dead and leaves it out: most teams are set up without stripe, and
+ * of a lost carrier only who knows the kernel's own view of a frame can say something (Linux 6.2): before, the verifier
+ * takes minutes for a choice that heeds it.
  */
-const volatile __u32 with_stripe SEC(".rodata.programs");
+struct made_for {
+	__u32 stripe;
+	__u32 lost;
+};
+const volatile struct made_for made_for SEC(".rodata.programs");
 /* The loader maps it into its memory: it is renewed by a store. */
 volatile struct lease lease SEC(".data.lease");
 /* By slot * MAX_PEERS + number. It maps this one, too. */
@@ -100,6 +106,15 @@ struct stripe_late {
 	__u64 found_at_ns; /* and when it was made; 0: never */
 };
 
+/* Which members have no carrier, as a peer was told, and told (crates/team/src/stripe/lost.rs). */
+struct stripe_lost {
+	__u64 until_ns; /* so long, */
+	__u32 slot;	/* and in the plan of this slot alone */
+	__u32 zero;
+	__u32 senders;	 /* a bit for each place of ours */
+	__u32 receivers; /* and for each among the peer's receivers */
+};
+
 /* Until when whose wires are taken, by bpf_ktime_get_ns(). */
 struct stripe_state {
 	struct bpf_spin_lock lock;
@@ -117,6 +132,7 @@ struct stripe_state {
 	__u32 chosen;
 	__u64 senders[MAX_MEMBERS];		 /* by place */
 	__u64 receivers[MAX_PEERS][MAX_MEMBERS]; /* by number and place among the peer's receivers */
+	struct stripe_lost lost[MAX_PEERS];	 /* by number */
 	struct stripe_late late[MAX_PEERS][MAX_PATHS]; /* by number and place among the peer's paths */
 	struct stripe_flow flows[STRIPE_FLOWS];	 /* by hash */
 };

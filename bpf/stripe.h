@@ -12,9 +12,6 @@
 #include "maps.h"
 #include "plan.h"
 
-/* The hellos of teams that stripe (nicteam_wire::Hello). */
-#define TYPE_HELLO 0x88b5
-
 /* A wire counts as taken for this long at most. */
 #define LEAD_NS 100000000ULL
 /* Check sequence, preamble, start of frame and gap. */
@@ -156,6 +153,16 @@ __attribute__((noinline)) __u32 take_path(struct __sk_buff *skb, __u32 slot, __u
 	state->best_ns = 0;
 	state->best_shared = BOTH_ENDS;
 	state->chosen = NO_PATH;
+	__u32 lost_senders = 0, lost_receivers = 0;
+
+	if (made_for.lost) {
+		const struct stripe_lost *lost = &state->lost[number & (MAX_PEERS - 1)];
+		/* Of this slot, and not over; without branches, as the verifier would take each through the whole loop. */
+		__u32 counts = (__s64)(now - lost->until_ns) >> 63 & ((__s64)(lost->slot ^ slot) - 1) >> 63;
+
+		lost_senders = lost->senders & counts;
+		lost_receivers = lost->receivers & counts;
+	}
 #pragma clang loop unroll(disable)
 	for (__u32 tried = 0; tried < MAX_PATHS; tried++) {
 		if (tried >= len)
@@ -168,6 +175,9 @@ __attribute__((noinline)) __u32 take_path(struct __sk_buff *skb, __u32 slot, __u
 		__u32 sender = path->sender & (MAX_MEMBERS - 1), receiver = path->receiver & (MAX_MEMBERS - 1);
 		__u64 start = later(now, later(senders[sender], receivers[receiver]));
 		__u64 wire_ns = kilobits / (path->rate_mbps ? path->rate_mbps : 1);
+
+		if (made_for.lost)
+			start += ((lost_senders >> sender | lost_receivers >> receiver) & 1) * LEAD_NS;
 		__u64 arrives = start + wire_ns + (__u64)path->delay_us * 1000;
 		__u32 shared = 0;
 

@@ -10,8 +10,10 @@
 #include "balance.h"
 #include "frame.h"
 #include "hash.h"
+#include "hello.h"
 #include "lateness.h"
 #include "lease.h"
+#include "lost.h"
 #include "maps.h"
 #include "plan.h"
 #include "redundant.h"
@@ -293,7 +295,7 @@ static __always_inline int send_by_hash(struct __sk_buff *skb, const struct plan
 			    (kind == KIND_NDISC && plan->balance & BALANCE_PUNT_ND)) &&
 		    !(plan->lease_ns && lease_is_over(slot)))
 			return TC_ACT_OK;
-		if (with_stripe && plan->choose == CHOOSE_STRIPE) {
+		if (made_for.stripe && plan->choose == CHOOSE_STRIPE) {
 			int action = send_striped(skb, plan, slot, own);
 
 			if (action != NOT_STRIPED)
@@ -433,10 +435,12 @@ int member_ingress(struct __sk_buff *skb)
 	__u32 flags = plan->members[place].flags;
 	enum received received = RECEIVED_UNICAST;
 
-	if (with_stripe && flags & MEMBER_STRIPES) {
+	if (made_for.stripe && flags & MEMBER_STRIPES) {
 		if (skb->protocol == bpf_htons(TYPE_HELLO)) {
 			if (reflect(skb, plan->members[place].path, slot))
 				return bpf_redirect(ifindex, 0);
+			if (made_for.lost && take_lost(skb, slot, place))
+				return TC_ACT_SHOT;
 			take_echo(skb, slot, place);
 			return TC_ACT_OK; /* for the control side, which listens */
 		}
@@ -445,13 +449,13 @@ int member_ingress(struct __sk_buff *skb)
 	int taken = received == RECEIVED_GROUP ||
 		    (received != RECEIVED_COPY && flags & MEMBER_OWN && take_own(skb, plan, place));
 
-	if (with_stripe && without_carrier && !taken && received == RECEIVED_UNICAST && flags & MEMBER_STRIPES)
+	if (made_for.stripe && without_carrier && !taken && received == RECEIVED_UNICAST && flags & MEMBER_STRIPES)
 		taken = inherit(skb, slot, place);
 	if (received == RECEIVED_COPY || (!taken && !(flags & MEMBER_DELIVER))) {
 		sums->rx_drops++;
 		return TC_ACT_SHOT;
 	}
-	if (with_stripe && flags & MEMBER_STRIPES && skb->protocol == bpf_htons(TYPE_RTAG))
+	if (made_for.stripe && flags & MEMBER_STRIPES && skb->protocol == bpf_htons(TYPE_RTAG))
 		return deliver_once(skb, slot, sums);
 	sums->rx_frames++;
 	sums->rx_bytes += skb->len;
@@ -469,7 +473,7 @@ int punted_ingress(struct __sk_buff *skb)
 	const struct plan *plan = plan_in(slot);
 	__u8 copy[2 * ETH_ALEN];
 
-	if (!with_stripe || !(plan->balance & STRIPE_REDUNDANT) || is_resolution(skb))
+	if (!made_for.stripe || !(plan->balance & STRIPE_REDUNDANT) || is_resolution(skb))
 		return TC_ACT_SHOT;
 	const __u8 *macs = header(skb, 0, copy, sizeof(copy));
 	const struct stripe_entry *peer = macs ? peer_of(slot, macs) : 0;

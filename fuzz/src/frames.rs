@@ -6,7 +6,7 @@ use std::str::FromStr;
 use nicteam_team::hash;
 use nicteam_team::lacp::{Lacp, LacpConfig, PortParams};
 use nicteam_team::{AggrLayers, Config, Duplex, HashPolicy, MemberId, MemberLink, Mode, Plan, PlanState, Team, Time};
-use nicteam_wire::{Arp, Frame, Hello, Mac, Ndisc, Rtag, SlowPdu, Tagged, Times, Vlan, ethertype};
+use nicteam_wire::{Arp, Frame, Hello, Lost, Mac, Ndisc, Rtag, SlowPdu, Tagged, Times, Vlan, ethertype};
 
 /// Panics if something does not hold for these bytes; says whether they were taken.
 pub type Property = fn(&[u8]) -> bool;
@@ -100,8 +100,14 @@ pub fn hello(bytes: &[u8]) -> bool {
         let echo = Frame::parse(&frame);
         assert_eq!(echo.ok().and_then(|echo| Times::of_echo(&echo)), Some(Times { due: 1, arrived: 2 }));
     }
+    let lost = Frame::parse(&frame).ok().and_then(|frame| Lost::of_frame(&frame));
+    if let Some(lost) = lost {
+        let again = lost.frame(Mac::BROADCAST, Mac::default());
+        assert_eq!(Frame::parse(&again).ok().and_then(|frame| Lost::of_frame(&frame)), Some(lost));
+        assert!(decoded.is_err(), "the control side knows of none");
+    }
     believed_by_nobody(bytes);
-    decoded.is_ok()
+    decoded.is_ok() || lost.is_some()
 }
 
 /// Lets a team with a key hear a hello from somebody who cannot have the key.

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use common::bench::Bench;
 use common::hosts::{self, bpf, packet};
-use common::striping::{MEMBERS, OWN, PEER, ipv4, own, striping, theirs};
-use common::{id, may_run_bpf, stay_on_one_cpu};
-use nicteam_dataplane::{BpfDataplane, Dataplane, TeamDevice};
+use common::striping::{MEMBERS, OWN, PEER, choices, ipv4, own, striping, theirs, with_macs};
+use common::{id, may_run_bpf, shows_programs_carrier, stay_on_one_cpu};
+use nicteam_dataplane::{Dataplane, TeamDevice};
 use nicteam_sys::packet::{Batch, PacketSocket};
 use nicteam_team::stripe::Note;
 use nicteam_team::{Action, Choose, MemberSet, Plan, PlanState, Verdict};
@@ -182,10 +182,6 @@ fn receive_as_planned(bench: &Bench, plan: &Plan, place: usize) {
         arrived.last() == expected.last()
     });
     assert_eq!(arrived, expected, "member {place}, {:?}", plan.choose);
-}
-
-fn with_macs(frame: &[u8], dst: Mac, src: Mac) -> Vec<u8> {
-    [&dst.0, &src.0, &frame[12..]].concat()
 }
 
 #[test]
@@ -372,38 +368,6 @@ fn the_program_puts_what_probes_show_on_its_wires_as_the_plan_does() {
     bench.team.stop(dataplane);
 }
 
-/// By which members the plan, and the program, send so many frames of so many bytes.
-fn choices(
-    bench: &Bench,
-    dataplane: &BpfDataplane,
-    plan: &Plan,
-    state: &mut PlanState,
-    frames: u16,
-    bytes: usize,
-) -> [[i32; MEMBERS]; 2] {
-    let [mut planned, mut done] = [[0; MEMBERS]; 2];
-    for number in 0..frames {
-        let frame = ipv4(PEER, OWN, number)[..bytes].to_vec();
-        let action = plan.choose(&Frame::parse(&frame).unwrap(), state);
-        let Action::Stripe { member, .. } = action else { panic!("{action:?}") };
-        planned[member.index()] += 1;
-        let run = bench.team.run(|| dataplane.dry_run_egress(&frame, 1).unwrap());
-        let src = Frame::parse(&run.frame).unwrap().src();
-        done[(0..MEMBERS).find(|&place| src == own(place)).unwrap()] += 1;
-    }
-    [planned, done]
-}
-
-/// False, and says so, where no program can be on a member's way out.
-fn shows_programs_carrier(test: &str) -> bool {
-    let shows =
-        std::fs::read_to_string("/proc/kallsyms").is_ok_and(|symbols| symbols.contains(" bpf_cast_to_kern_ctx\n"));
-    if !shows {
-        eprintln!("SKIPPED: {test}: this kernel shows programs no carrier (Linux 6.2 does)");
-    }
-    shows
-}
-
 #[test]
 fn the_program_counts_delays_as_the_plan_does() {
     if !may_run_bpf("the_program_counts_delays_as_the_plan_does") {
@@ -427,109 +391,6 @@ fn the_program_counts_delays_as_the_plan_does() {
         for (who, src) in [("the plan", planned), ("the program", done)] {
             assert!([own(0), own(3)].contains(&src), "{who} sends frame {number} from {src}");
         }
-    }
-    bench.team.stop(dataplane);
-}
-
-#[test]
-fn what_a_member_without_carrier_was_to_send_leaves_by_another() {
-    let test = "what_a_member_without_carrier_was_to_send_leaves_by_another";
-    if !may_run_bpf(test) || !shows_programs_carrier(test) {
-        return;
-    }
-    let mut bench = Bench::new(MEMBERS);
-    let dataplane = bench.team.start(hosts::bpf, &striping([1000; MEMBERS]));
-    let mut batch = Batch::new();
-    let arrived = |bench: &Bench, batch: &mut Batch| {
-        let mut places = BTreeMap::<usize, u32>::new();
-        for (place, socket) in bench.far_sockets.iter().enumerate() {
-            while socket.receive(batch).is_ok() && batch.frames().next().is_some() {
-                for frame in batch.frames() {
-                    let frame = Frame::parse(frame.bytes).unwrap();
-                    // From the member that sent it, to its like or to whom it was meant for.
-                    let dst = if frame.dst() == Mac([2, 7, 7, 7, 7, 7]) { frame.dst() } else { theirs(place) };
-                    assert_eq!((frame.src(), frame.dst()), (own(place), dst));
-                    *places.entry(place).or_default() += 1;
-                }
-            }
-        }
-        places
-    };
-    // Nobody tells the plan, and nobody waits.
-    for down in [&[1][..], &[1, 0], &[3, 0, 1]] {
-        down.iter().for_each(|place| bench.far.set_up(&format!("f{place}"), false));
-        for number in 0..40 {
-            assert!(bench.stack.send_frame(&ipv4(PEER, OWN, number)));
-            assert!(bench.stack.send_frame(&ipv4(Mac([2, 7, 7, 7, 7, 7]), OWN, number)));
-        }
-        let places = arrived(&bench, &mut batch);
-        assert_eq!(places.values().sum::<u32>(), 80, "{down:?} without carrier: {places:?}");
-        assert!(places.keys().all(|place| !down.contains(place)), "{down:?} without carrier: {places:?}");
-        assert_eq!(inherited(&bench, down), down.len() * MEMBERS, "{down:?} without carrier");
-    }
-    [0, 1, 3].iter().for_each(|place| bench.far.set_up(&format!("f{place}"), true));
-    eventually("all are used again", || {
-        (0..40).for_each(|number| assert!(bench.stack.send_frame(&ipv4(PEER, OWN, number))));
-        arrived(&bench, &mut batch).len() == MEMBERS
-    });
-    bench.team.stop(dataplane);
-}
-
-/// Floods frames for members that are down to all others, as a switch does that lost their links,
-/// a different one for each of the peer's members. So many reach the stack, all of them as the team's.
-fn inherited(bench: &Bench, down: &[usize]) -> usize {
-    let up: Vec<usize> = (0..MEMBERS).filter(|place| !down.contains(place)).collect();
-    let mut batch = Batch::new();
-    while bench.stack.receive(&mut batch).is_ok() && batch.frames().next().is_some() {}
-    for (number, (&place, theirs)) in
-        (1..).zip(down.iter().flat_map(|place| (0..MEMBERS).map(move |of| (place, theirs(of)))))
-    {
-        let frame = ipv4(own(place), theirs, number);
-        up.iter().for_each(|&up| assert!(bench.far_sockets[up].send_frame(&frame)));
-    }
-    // Behind them by every member.
-    let last = |up: usize| ipv4(own(up), theirs(up), 0x8000 | up as u16);
-    up.iter().for_each(|&up| assert!(bench.far_sockets[up].send_frame(&last(up))));
-    let mut arrived = Vec::new();
-    eventually("the last frames reach the stack", || {
-        bench.stack.receive(&mut batch).unwrap();
-        arrived.extend(batch.frames().map(|frame| frame.bytes.to_vec()));
-        up.iter().all(|&up| arrived.contains(&with_macs(&last(up), OWN, PEER)))
-    });
-    let lasts: Vec<_> = up.iter().map(|&up| with_macs(&last(up), OWN, PEER)).collect();
-    arrived.retain(|frame| !lasts.contains(frame));
-    assert!(arrived.iter().all(|bytes| Frame::parse(bytes).unwrap().dst() == OWN), "{arrived:?}");
-    let count = arrived.len();
-    arrived.sort();
-    arrived.dedup();
-    assert_eq!(arrived.len(), count, "no frame twice");
-    count
-}
-
-#[test]
-fn a_group_frame_goes_once_on_a_segment_whose_neighbour_lost_its_carrier() {
-    if !may_run_bpf("a_group_frame_goes_once_on_a_segment_whose_neighbour_lost_its_carrier") {
-        return;
-    }
-    let mut bench = Bench::new(MEMBERS);
-    let mut plan = striping([1000; MEMBERS]);
-    let Choose::Stripe(stripe) = &mut plan.choose else { unreachable!() };
-    stripe.group = [id(0), id(2)].into_iter().collect();
-    let dataplane = bench.team.start(hosts::bpf, &plan);
-    let group = Mac([1, 0, 0x5e, 0, 0, 9]);
-    let mut batch = Batch::new();
-    for (down, places) in [(None, &[0, 2][..]), (Some("f0"), &[2])] {
-        down.into_iter().for_each(|name| bench.far.set_up(name, false));
-        (0..40).for_each(|number| assert!(bench.stack.send_frame(&ipv4(group, OWN, number))));
-        let mut arrived = BTreeMap::<usize, u32>::new();
-        for (place, socket) in bench.far_sockets.iter().enumerate() {
-            while socket.receive(&mut batch).is_ok() && batch.frames().next().is_some() {
-                let to_group = batch.frames().filter(|frame| Frame::parse(frame.bytes).unwrap().dst() == group);
-                *arrived.entry(place).or_default() += to_group.count() as u32;
-            }
-        }
-        arrived.retain(|_, frames| *frames > 0);
-        assert_eq!(arrived, places.iter().map(|place| (*place, 40)).collect(), "without carrier: {down:?}");
     }
     bench.team.stop(dataplane);
 }

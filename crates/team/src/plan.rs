@@ -279,7 +279,10 @@ impl Plan {
                 send_by(table, hash::hash(*policy, frame))
             }
             Choose::Balance(balance) => balance::choose(balance, frame, &mut state.loads),
-            Choose::Stripe(stripe) => stripe::choose(stripe, frame, state),
+            Choose::Stripe(stripe) => {
+                state.stripe.follow(self.generation);
+                stripe::choose(stripe, frame, state)
+            }
             Choose::RoundRobin { igmp, .. } if hash::is_igmp(frame) => Action::Send(MemberSet::one(*igmp)),
             Choose::RoundRobin { members, packets_per_member, .. } => {
                 let turn = match packets_per_member {
@@ -295,13 +298,14 @@ impl Plan {
     }
 
     /// What to do with a frame that `member` received. Of two with the same
-    /// redundancy tag the first is the team's ([`Verdict::Untagged`]). What echoes
-    /// say of queues on the way is taken into account.
+    /// redundancy tag the first is the team's ([`Verdict::Untagged`]). What hellos
+    /// say of queues on the way, and of lost members, is taken into account.
     pub fn receive_once(&self, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) -> Verdict {
         let verdict = self.receive(member, frame);
         let Choose::Stripe(stripe) = &self.choose else { return verdict };
         if frame.ethertype() == ethertype::HELLO {
-            stripe::take_echo(stripe, member, frame, state);
+            state.stripe.follow(self.generation);
+            stripe::take_hello(stripe, member, frame, state);
         }
         if frame.ethertype() != ethertype::RTAG {
             return verdict;

@@ -7,6 +7,12 @@
 //! What a tag is computed by is not this file's business: it says where the tag
 //! stands and what it covers.
 
+mod lost;
+mod times;
+
+pub use lost::Lost;
+pub use times::Times;
+
 use crate::ethernet::header;
 use crate::frame::{Frame, Malformed, ethertype};
 use crate::mac::Mac;
@@ -60,16 +66,6 @@ pub struct Tagged {
     pub covered: Vec<u8>,
     /// The tag.
     pub tag: [u8; Hello::TAG],
-}
-
-/// When a probe was to arrive, and when it did; written by whoever forwards frames
-/// behind all that is authenticated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Times {
-    /// When who sent it reckons the wires of its path to be free, by his clock, nanoseconds; not 0.
-    pub due: u64,
-    /// When who sends it back received it, by his; not 0.
-    pub arrived: u64,
 }
 
 /// One member, as its team announces it.
@@ -203,43 +199,6 @@ impl Hello {
     /// The hello in a frame, if that is what the frame carries.
     pub fn of_frame(frame: &Frame<'_>) -> Option<Result<Hello, Malformed>> {
         (frame.ethertype() == ethertype::HELLO).then(|| Hello::decode(frame.payload()))
-    }
-}
-
-impl Times {
-    /// Where they stand in an untagged frame, and end.
-    const DUE: usize = 62;
-    const ARRIVED: usize = 70;
-    const END: usize = 78;
-
-    /// What the frame of an echo says, if it is one that has both.
-    pub fn of_echo(frame: &Frame<'_>) -> Option<Times> {
-        let payload = frame.payload();
-        let is_echo = frame.ethertype() == ethertype::HELLO
-            && frame.vlan().is_none()
-            && payload.get(PAYLOAD_KIND) == Some(&HelloKind::Echo.number());
-        let time = |at: usize| {
-            let bytes = payload.get(at - HEADER..)?.first_chunk()?;
-            Some(u64::from_be_bytes(*bytes)).filter(|time| *time != 0)
-        };
-        let (due, arrived) = time(Times::DUE).zip(time(Times::ARRIVED)).filter(|_| is_echo)?;
-        Some(Times { due, arrived })
-    }
-
-    /// Writes when a probe is due into its frame. A frame that is too short stays as it is.
-    pub fn set_due(frame: &mut [u8], due: u64) {
-        Times::set(frame, Times::DUE, due);
-    }
-
-    /// The same of when it arrived.
-    pub fn set_arrived(frame: &mut [u8], arrived: u64) {
-        Times::set(frame, Times::ARRIVED, arrived);
-    }
-
-    fn set(frame: &mut [u8], at: usize, time: u64) {
-        if let Some(bytes) = frame.get_mut(at..at + size_of::<u64>()) {
-            bytes.copy_from_slice(&time.to_be_bytes());
-        }
     }
 }
 
@@ -416,31 +375,6 @@ mod tests {
             assert_eq!(frame.len(), len);
             assert_eq!(Hello::of_frame(&Frame::parse(&frame).unwrap()), Some(Ok(short)));
         }
-    }
-
-    #[test]
-    fn times_stand_behind_what_is_authenticated() {
-        let (a, b) = (Mac([2, 0, 0, 0, 1, 0]), Mac([2, 0, 0, 0, 0, 0]));
-        let probe = Hello { kind: HelloKind::Probe, members: Vec::new(), ..hello() };
-        let times = |frame: &[u8]| Times::of_echo(&Frame::parse(frame).unwrap());
-        for mut frame in [probe.frame(a, b), Hello::frame_of(&probe.encode_tagged(|_| [9; Hello::TAG]), a, b)] {
-            let before = frame.clone();
-            Times::set_due(&mut frame, 0x0102);
-            Times::set_arrived(&mut frame, 0x0304);
-            assert_eq!(
-                (&frame[..62], &frame[62..]),
-                (&before[..62], &[0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 3, 4][..])
-            );
-            assert_eq!(times(&frame), None, "a probe is still to arrive");
-            assert!(Hello::reflect(&mut frame));
-            assert_eq!(times(&frame), Some(Times { due: 0x0102, arrived: 0x0304 }));
-            assert_eq!(times(&frame[..77]), None);
-            Times::set_due(&mut frame, 0);
-            assert_eq!(times(&frame), None);
-        }
-        let mut short = vec![0; 60];
-        Times::set_arrived(&mut short, 1);
-        assert_eq!(short, [0; 60]);
     }
 
     #[test]

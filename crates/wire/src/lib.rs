@@ -20,7 +20,7 @@ mod rtag;
 pub use arp::Arp;
 pub use ethernet::tagged;
 pub use frame::{Frame, Malformed, Vlan, ethertype};
-pub use hello::{Hello, HelloKind, HelloMember, Tagged, Times};
+pub use hello::{Hello, HelloKind, HelloMember, Lost, Tagged, Times};
 pub use lacp::{LacpState, Lacpdu, Marker, MarkerKind, PortInfo, SLOW_PROTOCOLS, SlowPdu};
 pub use learning::learning_packet;
 pub use mac::{Mac, ParseMacError};

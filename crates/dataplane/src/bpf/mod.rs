@@ -270,7 +270,7 @@ impl Dataplane for BpfDataplane {
         let stripes = matches!(plan.choose, Choose::Stripe(_));
         let punts = plan.punts();
         let peers = match &plan.choose {
-            Choose::Stripe(stripe) => Peers::new(stripe),
+            Choose::Stripe(stripe) => Peers::after(self.slots.peers(), stripe),
             _ => Peers::default(),
         };
         let plan = layout::Plan::new(plan, self.ports.values())?;

@@ -84,7 +84,8 @@ impl Object {
         }
         let mut constants =
             open.maps_mut().find(|map| map.name() == PROGRAMS).ok_or_else(|| missing("map", PROGRAMS))?;
-        constants.set_initial_value(&u32::from(programs == Programs::WithStripe).to_ne_bytes())?;
+        let made_for = [programs == Programs::WithStripe, heeds_lost(&release())];
+        constants.set_initial_value(&made_for.map(|part| u32::from(part).to_ne_bytes()).concat())?;
         let loaded = open.load()?;
         let find = |name: &str| match loaded.progs_mut().find(|program| program.name() == name) {
             Some(program) => ProgramHandle::try_from(&program),
@@ -119,6 +120,21 @@ pub(super) fn load_carrier(maps: &Maps) -> Result<ProgramHandle, Error> {
             }
         },
     )
+}
+
+/// What the kernel says it is.
+fn release() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default()
+}
+
+/// True of kernels from 6.2 on: their verifiers follow a choice that heeds lost carriers, and nobody
+/// else shows programs one.
+fn heeds_lost(release: &str) -> bool {
+    let mut numbers = release.split(|digit: char| !digit.is_ascii_digit()).map(str::parse::<u32>);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= (6, 2),
+        _ => false,
+    }
 }
 
 /// True if such a program is on this member.
@@ -472,4 +488,23 @@ fn reading(map: &MapHandle) -> String {
 
 fn unexpected(map: &MapHandle) -> Error {
     Error::Bpf { operation: reading(map), message: "it does not hold what it should".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_carriers_are_heeded_from_6_2_on() {
+        for (release, heeds) in [
+            ("6.18.44-fc-v657\n", true),
+            ("6.2.0", true),
+            ("10.0", true),
+            ("6.1.0-56-cloud-amd64", false),
+            ("5.15.0", false),
+            ("", false),
+        ] {
+            assert_eq!(heeds_lost(release), heeds, "{release}");
+        }
+    }
 }

@@ -1,6 +1,9 @@
 //! The peers of a plan that stripes, in the form of `bpf/plan.h`.
+//!
+//! A peer keeps its number, and each of its receivers its place, from plan to plan: by these the programs
+//! remember how long wires are taken, and which flow has which path.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nicteam_team::stripe::{MAX_PATHS, MAX_PEERS, Peer};
 use nicteam_team::{MAX_MEMBERS, Stripe};
@@ -69,6 +72,8 @@ pub(super) struct Entry {
 
 /// An address of a peer that no receiver of it has.
 const NO_RECEIVER: u8 = 0xff;
+/// The address of a number, or place, that nobody has.
+const NOBODY: Mac = Mac([0; 6]);
 /// `OWN_ADDRESS`.
 const OWN_ADDRESS: u32 = MAX_PEERS as u32;
 
@@ -136,49 +141,64 @@ impl PeerLine {
 /// The peers of one plan; none of a plan that does not stripe.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Peers {
-    /// By number.
+    /// By number; nobody has some.
     pub lines: Vec<PeerLine>,
     /// What goes to them twice.
     pub class: Class,
-    /// The team's address and the receivers', by number.
+    /// The team's address and the receivers', by number and place; [`NOBODY`] has those that are free.
     addresses: Vec<(Mac, Vec<Mac>)>,
     /// What is said of each address; of one that two have, the first holds.
     entries: Vec<(Mac, Entry)>,
 }
 
 impl Peers {
-    /// Of this plan.
-    pub(super) fn new(stripe: &Stripe) -> Peers {
-        let peers = || stripe.peers.iter().take(MAX_PEERS);
-        let lines: Vec<PeerLine> = peers().map(|peer| line(stripe, peer)).collect();
+    /// Of this plan, with the numbers of the one before where there are any.
+    pub(super) fn after(before: &Peers, stripe: &Stripe) -> Peers {
+        let peers = &stripe.peers[..stripe.peers.len().min(MAX_PEERS)];
         let own = |receiver| Entry::of_own(stripe.team, receiver);
         let senders = stripe.senders.iter().map(|sender| (sender.mac, own(sender.id.index() as u8)));
-        let mut entries: Vec<(Mac, Entry)> = senders.chain([(stripe.team, own(NO_RECEIVER))]).collect();
-        for (number, (peer, line)) in peers().zip(&lines).enumerate() {
-            let group_from = peer.group_from.map_or(0, |member| member.index() as u8 + 1);
-            let team = Entry {
-                number: number as u32,
-                team: peer.team.0,
-                receiver: NO_RECEIVER,
-                group_from,
-                ..Entry::default()
-            };
-            let receivers = peer.receivers.iter().zip(0..);
-            entries.extend(receivers.map(|(of, receiver)| (of.mac, line.entry(team, receiver))));
-            entries.extend(peer.addresses().map(|mac| (mac, team)));
-        }
-        let receivers = |peer: &Peer| peer.receivers.iter().map(|receiver| receiver.mac).collect();
-        Peers {
-            lines,
+        let mut after = Peers {
             class: Class::new(&stripe.redundant),
-            addresses: peers().map(|peer| (peer.team, receivers(peer))).collect(),
-            entries,
+            entries: senders.chain([(stripe.team, own(NO_RECEIVER))]).collect(),
+            ..Peers::default()
+        };
+        let teams: Vec<Mac> = peers.iter().map(|peer| peer.team).collect();
+        let known: Vec<Mac> = before.addresses.iter().map(|(team, _)| *team).collect();
+        let numbers = places(&teams, &known);
+        let len = numbers.iter().max().map_or(0, |highest| highest + 1);
+        after.lines.resize(len, PeerLine::default());
+        after.addresses.resize(len, (NOBODY, Vec::new()));
+        for (peer, number) in peers.iter().zip(numbers) {
+            let macs: Vec<Mac> = peer.receivers.iter().take(MAX_MEMBERS).map(|receiver| receiver.mac).collect();
+            let known = before.addresses.get(number).filter(|(team, _)| *team == peer.team);
+            let places = places(&macs, known.map_or(&[], |(_, receivers)| receivers));
+            after.add(stripe, peer, number, &places);
         }
+        after
+    }
+
+    /// A peer, its number, and the places of its receivers.
+    fn add(&mut self, stripe: &Stripe, peer: &Peer, number: usize, places: &[usize]) {
+        let line = line(stripe, peer, places);
+        let group_from = peer.group_from.map_or(0, |member| member.index() as u8 + 1);
+        let team =
+            Entry { number: number as u32, team: peer.team.0, receiver: NO_RECEIVER, group_from, ..Entry::default() };
+        let mut receivers = Vec::new();
+        for (receiver, &place) in peer.receivers.iter().zip(places) {
+            if receivers.len() <= place {
+                receivers.resize(place + 1, NOBODY);
+            }
+            receivers[place] = receiver.mac;
+            self.entries.push((receiver.mac, line.entry(team, place as u8)));
+        }
+        self.entries.extend(peer.addresses().map(|mac| (mac, team)));
+        self.lines[number] = line;
+        self.addresses[number] = (peer.team, receivers);
     }
 
     /// The addresses of their teams.
     pub(super) fn teams(&self) -> impl Iterator<Item = Mac> + '_ {
-        self.addresses.iter().map(|(team, _)| *team)
+        self.addresses.iter().map(|(team, _)| *team).filter(|team| *team != NOBODY)
     }
 
     /// What the index says of them in a slot.
@@ -190,24 +210,35 @@ impl Peers {
         index.into_iter().map(|(mac, entry)| (Key { mac, slot: slot as u16 }, entry)).collect()
     }
 
-    /// By number: the team's address, and the receivers'.
+    /// By number: the team's address, and the receivers' by place; some belong to [`NOBODY`].
     pub(super) fn addresses(&self) -> &[(Mac, Vec<Mac>)] {
         &self.addresses
     }
 }
 
-fn line(stripe: &Stripe, peer: &Peer) -> PeerLine {
+/// A place for each address: the one that it had, else the lowest that nobody has now.
+fn places(wanted: &[Mac], before: &[Mac]) -> Vec<usize> {
+    let mut taken = BTreeSet::new();
+    let kept: Vec<Option<usize>> = wanted
+        .iter()
+        .map(|mac| before.iter().position(|known| known == mac).filter(|place| taken.insert(*place)))
+        .collect();
+    let mut free = (0..).filter(|place| !taken.contains(place));
+    kept.into_iter().filter_map(|place| place.or_else(|| free.next())).collect()
+}
+
+fn line(stripe: &Stripe, peer: &Peer, places: &[usize]) -> PeerLine {
     let (system, team, takes_rtags) = (peer.system, padded(peer.team), peer.takes_rtags.into());
     let keeps_flows = peer.keeps_flows.into();
     let sharers = peer.sharers.max(1);
     let mut line = PeerLine { system, team, takes_rtags, keeps_flows, sharers, ..PeerLine::default() };
-    for (own, receiver) in line.receivers.iter_mut().zip(&peer.receivers) {
-        *own = Receiver { mac: padded(receiver.mac), share_mbps: receiver.share_mbps };
+    for (&place, receiver) in places.iter().zip(&peer.receivers) {
+        line.receivers[place] = Receiver { mac: padded(receiver.mac), share_mbps: receiver.share_mbps };
     }
     let paths = peer.paths.iter().filter_map(|path| {
         let (sender, receiver) = (stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?);
         let rate_mbps = sender.rate_mbps.min(receiver.rate_mbps);
-        let (sender, receiver) = (sender.id.index() as u8, path.receiver as u8);
+        let (sender, receiver) = (sender.id.index() as u8, *places.get(path.receiver)? as u8);
         Some(Path { sender, receiver, delay_us: path.delay_us, rate_mbps })
     });
     for (own, path) in line.paths.iter_mut().zip(paths) {
@@ -215,4 +246,22 @@ fn line(stripe: &Stripe, peer: &Peer) -> PeerLine {
         line.paths_len += 1;
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_stays_keeps_his_place_and_who_comes_takes_the_lowest() {
+        let mac = |number| Mac([2, 0, 0, 0, 0, number]);
+        let of = |wanted: &[u8], before: &[u8]| {
+            let macs = |numbers: &[u8]| numbers.iter().map(|&number| mac(number)).collect::<Vec<_>>();
+            places(&macs(wanted), &macs(before))
+        };
+        assert_eq!(of(&[1, 2, 3], &[]), [0, 1, 2]);
+        assert_eq!(of(&[1, 3, 4], &[1, 2, 3, 4]), [0, 2, 3], "the second left");
+        assert_eq!(of(&[5, 3, 1, 6], &[1, 2, 3]), [1, 2, 0, 3]);
+        assert_eq!(of(&[1, 1], &[1]), [0, 1], "two with one address");
+    }
 }

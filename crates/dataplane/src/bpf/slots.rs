@@ -5,11 +5,12 @@
 //! the slot's number is stored; a program that starts after that executes the
 //! new plan. One that started before may still read the old slot, so a slot is
 //! free again only after an RCU grace period. That takes milliseconds (8 to 20
-//! measured, Linux 6.18), too long for a failover: it is waited for only when
-//! no slot is free, once in 15 plans, and then frees all but the one in force.
+//! measured, Linux 6.18), too long for a failover: a thread waits for it when half of the slots
+//! are used up, and a plan only if plans follow each other faster than that.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{Ordering, fence};
+use std::thread::{self, JoinHandle};
 
 use super::layout::{PLAN_SLOTS, Plan};
 use super::object::Maps;
@@ -26,6 +27,8 @@ pub(super) struct Slots {
     active: u32,
     /// A bit for each slot that no program can be reading.
     free: u32,
+    /// Who waits for readers, and which slots are free when he is done.
+    waits: Option<(JoinHandle<()>, u32)>,
 }
 
 impl Slots {
@@ -37,6 +40,7 @@ impl Slots {
             indexed: BTreeMap::new(),
             active: 0,
             free: all_but(0),
+            waits: None,
         }
     }
 
@@ -44,7 +48,7 @@ impl Slots {
     pub(super) fn taken_over(maps: &Maps) -> Result<Slots, Error> {
         let active = maps.control()?.active % PLAN_SLOTS;
         let (peers, indexed) = (Peers::default(), maps.indexed()?);
-        Ok(Slots { current: maps.plan(active)?, peers, indexed, active, free: 0 })
+        Ok(Slots { current: maps.plan(active)?, peers, indexed, active, free: 0, waits: None })
     }
 
     /// The plan in force.
@@ -69,10 +73,7 @@ impl Slots {
 
     /// Puts a plan in force.
     pub(super) fn install_with(&mut self, maps: &Maps, plan: Plan, peers: Peers) -> Result<(), Error> {
-        if self.free == 0 {
-            wait_for_readers();
-            self.free = all_but(self.active);
-        }
+        self.take_free();
         let slot = self.free.trailing_zeros();
         self.set_peers(maps, slot, &peers)?;
         maps.set_plan(slot, &plan)?;
@@ -85,7 +86,26 @@ impl Slots {
         self.active = slot;
         self.current = plan;
         self.peers = peers;
+        if self.waits.is_none() && self.free.count_ones() < PLAN_SLOTS / 2 {
+            // Those that were left before it began.
+            let left = all_but(slot) & !self.free;
+            self.waits = thread::Builder::new().spawn(wait_for_readers).ok().map(|thread| (thread, left));
+        }
         Ok(())
+    }
+
+    /// Sees to it that a slot is free.
+    fn take_free(&mut self) {
+        let must = self.free == 0;
+        if let Some((thread, left)) = self.waits.take_if(|(thread, _)| must || thread.is_finished())
+            && thread.join().is_ok()
+        {
+            self.free |= left & all_but(self.active);
+        }
+        if self.free == 0 {
+            wait_for_readers();
+            self.free = all_but(self.active);
+        }
     }
 
     /// Writes the peers of a slot that nobody reads.

@@ -105,3 +105,13 @@ pub fn counters(dataplane: &dyn Dataplane, place: usize) -> Counters {
     let all = dataplane.counters().unwrap();
     all.into_iter().find(|(member, _)| *member == id(place)).unwrap().1
 }
+
+/// False, and says so, where no program can be on a member's way out.
+pub fn shows_programs_carrier(test: &str) -> bool {
+    let shows =
+        std::fs::read_to_string("/proc/kallsyms").is_ok_and(|symbols| symbols.contains(" bpf_cast_to_kern_ctx\n"));
+    if !shows {
+        eprintln!("SKIPPED: {test}: this kernel shows programs no carrier (Linux 6.2 does)");
+    }
+    shows
+}

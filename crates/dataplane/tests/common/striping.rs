@@ -1,11 +1,13 @@
 //! A plan that stripes, and frames for it.
 
+use nicteam_dataplane::BpfDataplane;
 use nicteam_team::balance::{Eligible, Number, Punt};
 use nicteam_team::stripe::redundant::Classes;
 use nicteam_team::stripe::{Path, Peer, Receiver, Sender};
-use nicteam_team::{Balance, Choose, MemberSet, Plan, Receive, Rewrite, Stripe};
-use nicteam_wire::Mac;
+use nicteam_team::{Action, Balance, Choose, MemberSet, Plan, PlanState, Receive, Rewrite, Stripe};
+use nicteam_wire::{Frame, Mac};
 
+use super::bench::Bench;
 use super::{id, ids, plan};
 
 /// Members at both ends.
@@ -73,4 +75,31 @@ pub fn ipv4(dst: Mac, src: Mac, number: u16) -> Vec<u8> {
     frame.extend_from_slice(&number.to_be_bytes());
     frame.resize(1000, 0);
     frame
+}
+
+/// A frame with other addresses.
+pub fn with_macs(frame: &[u8], dst: Mac, src: Mac) -> Vec<u8> {
+    [&dst.0, &src.0, &frame[12..]].concat()
+}
+
+/// By which members the plan, and the program, send so many frames of so many bytes.
+pub fn choices(
+    bench: &Bench,
+    dataplane: &BpfDataplane,
+    plan: &Plan,
+    state: &mut PlanState,
+    frames: u16,
+    bytes: usize,
+) -> [[i32; MEMBERS]; 2] {
+    let [mut planned, mut done] = [[0; MEMBERS]; 2];
+    for number in 0..frames {
+        let frame = ipv4(PEER, OWN, number)[..bytes].to_vec();
+        let action = plan.choose(&Frame::parse(&frame).unwrap(), state);
+        let Action::Stripe { member, .. } = action else { panic!("{action:?}") };
+        planned[member.index()] += 1;
+        let run = bench.team.run(|| dataplane.dry_run_egress(&frame, 1).unwrap());
+        let src = Frame::parse(&run.frame).unwrap().src();
+        done[(0..MEMBERS).find(|&place| src == own(place)).unwrap()] += 1;
+    }
+    [planned, done]
 }

@@ -23,6 +23,7 @@ mod delay;
 mod discovery;
 mod flows;
 mod lateness;
+mod lost;
 mod neighbour;
 mod notes;
 mod pace;
@@ -34,7 +35,7 @@ mod segments;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nicteam_wire::{Frame, Hello, Mac, Rtag, Times};
+use nicteam_wire::{Frame, Hello, Lost, Mac, Rtag, Times};
 
 pub use auth::{Refused, RefusedLast};
 pub use discovery::{Discovery, Own};
@@ -47,6 +48,7 @@ use crate::plan::{Action, Leg, PlanState, Verdict};
 use crate::{HashPolicy, MAX_MEMBERS, MemberId, MemberSet, Time};
 use flows::{Flows, SLACK};
 use lateness::Lateness;
+use lost::LostReceivers;
 use redundant::{Classes, Recovered};
 
 /// The most paths to one peer.
@@ -153,6 +155,7 @@ pub struct StripeState {
     turn: u32,
     flows: Flows,
     lateness: Lateness,
+    lost: LostReceivers,
 }
 
 /// How a frame goes with others.
@@ -297,14 +300,25 @@ pub(crate) fn recover(
 /// Its source must be known, for a peer may use a path that its probes prove, and
 /// only where its members are known do its frames get their team's address.
 pub(crate) fn receive_hello(stripe: &Stripe, member: MemberId, frame: &Frame<'_>) -> Verdict {
+    if Lost::of_frame(frame).is_some() {
+        return Verdict::Drop;
+    }
     match stripe.is_senders(member, frame.dst()) && Hello::is_probe(frame) && stripe.peer(frame.src()).is_some() {
         true => Verdict::Echo,
         false => Verdict::ToMember,
     }
 }
 
-/// An echo that a member received: what it says of its path's queues counts from now on.
-pub(crate) fn take_echo(stripe: &Stripe, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) {
+/// A hello that a member received: what the forwarding ends say in it counts from now on.
+pub(crate) fn take_hello(stripe: &Stripe, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) {
+    take_echo(stripe, member, frame, state);
+    if let Some(mac) = lost::of_hello(stripe, member, frame) {
+        state.stripe.lost.add(mac, state.now.as_nanos());
+    }
+}
+
+/// An echo: what it says of its path's queues.
+fn take_echo(stripe: &Stripe, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) {
     if let Some(times) = Times::of_echo(frame).filter(|_| stripe.is_senders(member, frame.dst()))
         && let Some(peer) = stripe.peer(frame.src())
     {
@@ -313,6 +327,11 @@ pub(crate) fn take_echo(stripe: &Stripe, member: MemberId, frame: &Frame<'_>, st
 }
 
 impl StripeState {
+    /// The plan of this generation is executed from now on, if it was not before.
+    pub(crate) fn follow(&mut self, generation: u64) {
+        self.lost.follow(generation);
+    }
+
     /// When we reckon the wires of a path to be free for a probe, nanoseconds: what the
     /// probe is to say ([`Times::due`]). Nothing of a member that is no peer's.
     pub fn due(&self, stripe: &Stripe, member: MemberId, dst: Mac, now: Time) -> Option<u64> {
@@ -401,7 +420,8 @@ impl StripeState {
     /// How a path looks to a frame of so many bytes.
     fn look(&self, stripe: &Stripe, peer: &Peer, path: Path, bytes: u32, with: With, now: u64) -> Option<Look> {
         let (sender, receiver) = (stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?);
-        let start = now.max(self.senders[sender.id.index()]).max(self.taken(receiver.mac));
+        let free = now.max(self.senders[sender.id.index()]).max(self.taken(receiver.mac));
+        let start = free + self.lost.penalty(receiver.mac, now);
         let wire_ns = wire_ns(bytes, sender.rate_mbps.min(receiver.rate_mbps));
         let arrives = start + wire_ns + u64::from(path.delay_us) * 1000;
         let shared = if let With::Copy(copy) = with { copy.shares(&path) } else { 0 };

@@ -1,11 +1,11 @@
 //! Frames of one flow over wires of unlike rate and delay, and the order in which they arrive.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use nicteam_impair::{Impairments, OneWay, Room};
 use nicteam_team::{Action, Choose, Plan, PlanState, Time};
-use nicteam_wire::{Frame, Hello, HelloKind, Mac, Times};
+use nicteam_wire::{Frame, Hello, HelloKind, Lost, Mac, Times};
 
 use crate::lan::{Lan, frame, id};
 
@@ -268,4 +268,40 @@ fn probes_show_the_queues_that_the_sender_does_not_see() {
         assert!(blind > Duration::from_micros(700), "{peers} peers: {blind:?}");
         assert!(apart < Duration::from_micros(250), "{peers} peers: {apart:?}");
     }
+}
+
+#[test]
+fn a_member_that_is_said_to_be_lost_is_left_for_a_tenth_of_a_second() {
+    let (plan, bytes) = plan(&[1000; 4], &[]);
+    let Choose::Stripe(stripe) = &plan.choose else { panic!() };
+    let (receivers, own) = (&stripe.peers[0].receivers, stripe.senders[0].mac);
+    let word = Lost { mac: receivers[2].mac }.frame(own, receivers[0].mac);
+    let mut state = PlanState::new(0);
+    // Frames that find the wires free.
+    let used = |from_ms: u64, ms: u64, state: &mut PlanState| {
+        let mut used = BTreeMap::<Mac, u32>::new();
+        for at in from_ms..from_ms + ms {
+            state.now = Time::from_nanos(at * 1_000_000);
+            let action = plan.choose(&Frame::parse(&bytes).unwrap(), state);
+            let Action::Stripe { dst, .. } = action else { panic!("{action:?}") };
+            *used.entry(dst).or_default() += 1;
+        }
+        used
+    };
+    assert_eq!(used(1000, 40, &mut state).len(), 4);
+    plan.receive_once(stripe.senders[0].id, &Frame::parse(&word).unwrap(), &mut state);
+    let meanwhile = used(1040, 99, &mut state);
+    assert!(meanwhile.len() == 3 && !meanwhile.contains_key(&receivers[2].mac), "{meanwhile:?}");
+    assert_eq!(used(1140, 40, &mut state).len(), 4, "if nobody says more");
+
+    // And in no other plan.
+    state.now = Time::from_nanos(1_180_000_000);
+    plan.receive_once(stripe.senders[0].id, &Frame::parse(&word).unwrap(), &mut state);
+    let next = Plan { generation: plan.generation + 1, ..plan.clone() };
+    let mut by_member = BTreeSet::new();
+    for _ in 0..4 {
+        let Action::Stripe { dst, .. } = next.choose(&Frame::parse(&bytes).unwrap(), &mut state) else { panic!() };
+        by_member.insert(dst);
+    }
+    assert_eq!(by_member.len(), 4);
 }

@@ -1,0 +1,71 @@
+//! A member that lost its carrier, as whoever forwards frames says it.
+
+use super::{HEADER, PAYLOAD_KIND, Times, VERSION};
+use crate::ethernet::header;
+use crate::frame::{Frame, ethertype};
+use crate::mac::Mac;
+
+/// A word to one member of one peer, by a member that has carrier: another one has none. Whoever
+/// forwards frames writes it, at once, without a key and without knowing his team's
+/// number: a hint for the frames of the next moments, until its announcement is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// The address of the member that has none.
+    pub mac: Mac,
+}
+
+impl Lost {
+    /// Beside [`super::HelloKind`]'s, which processes write.
+    const KIND: u8 = 6;
+    /// Where the address stands in an untagged frame.
+    const MAC: usize = 30;
+
+    /// In a frame, without check sequence.
+    pub fn frame(self, dst: Mac, src: Mac) -> Vec<u8> {
+        let mut frame = header(dst, src, None, ethertype::HELLO, Times::END - HEADER);
+        frame.extend_from_slice(&[VERSION, Lost::KIND]);
+        frame.resize(Times::END, 0);
+        frame[Lost::MAC..Lost::MAC + 6].copy_from_slice(&self.mac.0);
+        frame
+    }
+
+    /// What a frame says, if it is one. What stands behind the address is not looked at: a
+    /// device may have computed a checksum there.
+    pub fn of_frame(frame: &Frame<'_>) -> Option<Lost> {
+        let payload = frame.payload();
+        let is_lost = frame.ethertype() == ethertype::HELLO
+            && frame.vlan().is_none()
+            && matches!(payload, &[version, kind, ..] if version >= VERSION && kind == Lost::KIND);
+        let mac = payload.get(Lost::MAC - HEADER..)?.first_chunk()?;
+        is_lost.then_some(Lost { mac: Mac(*mac) })
+    }
+}
+
+const _: () = assert!(PAYLOAD_KIND == 1, "the kind follows the version");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Hello;
+
+    #[test]
+    fn it_is_understood_by_those_who_look_for_it_and_by_nobody_else() {
+        let (lost, dst, src) =
+            (Lost { mac: Mac([2, 0, 0, 0, 7, 7]) }, Mac([2, 0, 0, 0, 1, 0]), Mac([2, 0, 0, 0, 0, 0]));
+        let mut frame = lost.frame(dst, src);
+        assert_eq!(frame[12..38], [&[0x88, 0xb5, 1, 6][..], &[0; 14], &[2, 0, 0, 0, 7, 7], &[0; 2]].concat());
+        let of = |frame: &[u8]| Lost::of_frame(&Frame::parse(frame).unwrap());
+        assert_eq!(of(&frame), Some(lost));
+        assert!(Hello::of_frame(&Frame::parse(&frame).unwrap()).is_some_and(|hello| hello.is_err()));
+        frame[36..].fill(0xff);
+        assert_eq!((of(&frame), of(&frame[..36])), (Some(lost), Some(lost)));
+        for end in 14..36 {
+            assert_eq!(of(&frame[..end]), None, "{end} bytes");
+        }
+        for (place, value) in [(13, 0xb6), (14, 0), (15, 2), (15, 7)] {
+            let mut other = frame.clone();
+            other[place] = value;
+            assert_eq!(of(&other), None, "byte {place}");
+        }
+    }
+}
