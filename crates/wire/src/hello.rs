@@ -254,7 +254,12 @@ const SHORTEST: usize = 60;
 
 /// True of the payload of a probe of a version that is understood.
 fn says_probe(payload: &[u8]) -> bool {
-    matches!(payload, &[version, kind, ..] if version >= VERSION && kind == HelloKind::Probe.number())
+    says(payload, HelloKind::Probe.number())
+}
+
+/// True of the payload of a hello of this kind, of a version that is understood.
+fn says(payload: &[u8], kind: u8) -> bool {
+    matches!(payload, &[version, own, ..] if version >= VERSION && own == kind)
 }
 
 /// What a tag covers of these bytes, which end where it begins. Who sends an echo
