@@ -3,6 +3,7 @@
 mod convergence;
 mod iperf3;
 mod live;
+mod probe;
 mod shares;
 mod stall;
 mod stripe;

@@ -14,7 +14,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::partner::{Kind, Partner};
-use super::probes::{self, Count};
+use crate::accept::probe::{self, Course};
 use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::product::Product;
@@ -37,14 +37,13 @@ pub(super) struct Bench<'a> {
     near: Host,
     pub(super) partner: Partner,
     /// A socket of each end; of a switch there is none.
-    sockets: Option<(UdpSocket, UdpSocket)>,
+    sockets: Option<[UdpSocket; 2]>,
 }
 
 /// What something cost the partner.
-#[derive(Clone, Copy, Debug)]
 pub(super) struct Lost {
     ports: usize,
-    frames: Option<Count>,
+    frames: Option<Course>,
 }
 
 /// The options of both ends.
@@ -72,10 +71,7 @@ impl<'a> Bench<'a> {
             bench.near.address(TEAM, &[("10.4.0.1", 24)]);
             far.address(TEAM, &[("10.4.0.2", 24)]);
             let address = |host: u8| SocketAddr::from(([10, 4, 0, host], 7000));
-            let sockets = (bench.near.udp(address(1)), far.udp(address(2)));
-            sockets.0.connect(address(2)).map_err(Failure::failed)?;
-            sockets.1.connect(address(1)).map_err(Failure::failed)?;
-            bench.sockets = Some(sockets);
+            bench.sockets = Some(probe::sockets([(&bench.near, address(1)), (far, address(2))])?);
             // The first frames wait for addresses to be resolved.
             bench.frames(|bench| {
                 thread::sleep(Duration::from_millis(300));
@@ -128,7 +124,7 @@ impl<'a> Bench<'a> {
             thread::sleep(time);
             Ok(bench)
         })? {
-            Some(count) => count.sent,
+            Some(course) => course.sent() as u64,
             None => 0,
         };
         Ok((self.sent()? - before, asked))
@@ -146,14 +142,14 @@ impl<'a> Bench<'a> {
     fn frames(
         &mut self,
         during: impl FnOnce(&mut Self) -> Result<&mut Self, Failure>,
-    ) -> Result<Option<Count>, Failure> {
+    ) -> Result<Option<Course>, Failure> {
         let Some(sockets) = self.sockets.take() else {
             during(self)?;
             return Ok(None);
         };
-        let counted = probes::count((&sockets.0, &sockets.1), || during(self).map(drop));
+        let watched = probe::watch(&sockets, || during(self).map(drop));
         self.sockets = Some(sockets);
-        counted.map(|(count, ())| Some(count))
+        watched.map(|(course, ())| Some(course))
     }
 
     fn wait_for(&mut self, what: &str, holds: impl Fn(&Self) -> bool) -> Result<(), Failure> {
@@ -183,9 +179,10 @@ impl Lost {
             "0",
             Some(self.ports == 0),
         );
-        let frames = self.frames.map(|Count { sent, arrived }| {
-            let measured = format!("{} of {sent}", sent - arrived);
-            Figure::text(format!("{what}: frames lost"), measured, "0", Some(sent == arrived))
+        let frames = self.frames.map(|course| {
+            let lost = course.lost();
+            let measured = format!("{lost} of {}", course.sent());
+            Figure::text(format!("{what}: frames lost"), measured, "0", Some(lost == 0))
         });
         [Some(ports), frames].into_iter().flatten().collect()
     }

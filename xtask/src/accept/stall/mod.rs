@@ -3,7 +3,6 @@
 
 mod bench;
 mod partner;
-mod probes;
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -1,6 +1,7 @@
 //! Runs of one experiment, repeated, and what they say.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use nicteam_record::{Bundle, Datagrams, Run, Sample};
 
@@ -11,54 +12,67 @@ use crate::product::{self, Product};
 use crate::scratch::Scratch;
 use crate::stats::{Estimate, median};
 
-/// What one experiment left, a bundle a repeat. Its runs follow each other, so
-/// repeats interleave them.
+/// Seconds of a run.
+const SECONDS: u32 = 10;
+/// How often an experiment is run: the fewest that have a median of their own.
+const REPEATS: u32 = 3;
+
+/// A machine whose hypervisor takes more of its processors than this is not idle.
+const STOLEN: f64 = 0.02;
+/// How often the runs of which more was taken are run again.
+const AGAIN: u32 = 2;
+
+/// What one experiment left. Its runs follow each other, so repeats interleave them.
 pub(super) struct Bundles {
     name: &'static str,
-    all: Vec<Bundle>,
+    repeats: Vec<Repeat>,
 }
+
+/// The bundle of the whole experiment, and then those of the runs that were run again.
+struct Repeat(Vec<Bundle>);
 
 /// One run of one bundle.
 pub(super) struct Measured {
     pub(super) run: Run,
     samples: Vec<Sample>,
+    noise: Noise,
 }
 
 impl Bundles {
-    /// Runs an experiment with eBPF so often, so many seconds a run.
-    pub(super) fn run(
-        product: &Product,
-        scratch: &Scratch,
-        name: &'static str,
-        repeats: u32,
-        seconds: u32,
-    ) -> Result<Bundles, Failure> {
-        let mut all = Vec::new();
-        for repeat in 1..=repeats {
-            eprintln!("{name}: {repeat} of {repeats}");
-            let output = scratch.path().join(format!("{name}-{repeat}"));
-            let mut command = product.lab_run(name);
-            command.args(["--dataplane", "bpf", "--duration", &format!("{seconds}s")]);
-            let record = product::record(command.arg("--output").arg(&output).current_dir(scratch.path()))?;
-            if let Some(partial) = record.partial() {
-                return Err(Failure::failed(partial));
+    /// Runs an experiment with eBPF.
+    pub(super) fn run(product: &Product, scratch: &Scratch, name: &'static str) -> Result<Bundles, Failure> {
+        let mut repeats = Vec::new();
+        for number in 1..=REPEATS {
+            eprintln!("{name}: {number} of {REPEATS}");
+            let dir = |tries: usize| scratch.path().join(format!("{name}-{number}-{tries}"));
+            let mut repeat = Repeat(vec![lab_run(product, name, &[], dir(0))?]);
+            for tries in 1..=AGAIN {
+                let disturbed = repeat.disturbed();
+                if disturbed.is_empty() {
+                    break;
+                }
+                eprintln!("{name}: {number} of {REPEATS}, again for stolen time: {}", disturbed.join(", "));
+                repeat.0.push(lab_run(product, name, &disturbed, dir(tries as usize))?);
             }
-            all.push(Bundle { dir: output, record });
+            repeats.push(repeat);
         }
-        Ok(Bundles { name, all })
+        Ok(Bundles { name, repeats })
     }
 
     /// What the links were, in a line.
     pub(super) fn about(&self) -> Result<Figure, Failure> {
-        let record = &self.all.first().ok_or_else(|| Failure::failed("no run"))?.record;
+        let first = self.repeats.first().and_then(|repeat| repeat.0.first());
+        let record = &first.ok_or_else(|| Failure::failed("no run"))?.record;
         let seconds = record.runs.first().map_or(0.0, |run| run.measured_ms / 1e3);
-        let frames = format!("{}, {seconds:.0} s a run, {} times", record.environment.frames(), self.all.len());
+        let again: usize = self.repeats.iter().map(Repeat::again).sum();
+        let frames = record.environment.frames();
+        let frames = format!("{frames}, {seconds:.0} s a run, {} times, {again} runs again", self.repeats.len());
         Ok(Figure::text(format!("{}: frames", self.name), frames, "-", None))
     }
 
     /// A run of every repeat.
     pub(super) fn measured(&self, name: &str) -> Result<Vec<Measured>, Failure> {
-        self.all.iter().map(|bundle| Measured::of(bundle, name)).collect()
+        self.repeats.iter().map(|repeat| repeat.measured(name)).collect()
     }
 
     /// One figure of one run, over all repeats.
@@ -72,7 +86,7 @@ impl Bundles {
         let measured = self.measured(run)?;
         let values: Option<Vec<f64>> = measured.iter().map(value).collect();
         let estimate = values.and_then(|values| Estimate::of(&values));
-        Ok(Figure::ratio(format!("{run}: {what}"), estimate, bound).noise(self.noise(&measured)))
+        Ok(Figure::ratio(format!("{run}: {what}"), estimate, bound).noise(noise(&measured)))
     }
 
     /// The ratio of a figure of two runs, repeat by repeat.
@@ -87,7 +101,7 @@ impl Bundles {
         let values = |measured: &[Measured]| measured.iter().map(&value).collect::<Option<Vec<f64>>>();
         let ratios = values(&ours).zip(values(&theirs));
         let estimate = ratios.as_ref().and_then(|(ours, theirs)| Estimate::of_ratios(ours, theirs));
-        let noise = self.noise(&ours).worse(self.noise(&theirs));
+        let noise = noise(&ours).worse(noise(&theirs));
         let [ours, theirs] = match &ratios {
             Some((ours, theirs)) => [ours, theirs].map(|values| median(values)),
             None => [f64::NAN; 2],
@@ -95,22 +109,59 @@ impl Bundles {
         let figure = Figure::ratio(format!("{} / {}: {what}", runs.0, runs.1), estimate, bound);
         Ok(figure.noise(noise).peer(format!("{ours:.3} and {theirs:.3}")))
     }
+}
 
-    fn noise(&self, measured: &[Measured]) -> Noise {
-        let busy_before = self.all.iter().map(|bundle| bundle.record.environment.busy_before).fold(0.0, f64::max);
-        let stolen = measured.iter().map(|measured| measured.run.cpu.stolen).fold(0.0, f64::max);
-        Noise { busy_before, stolen }
+impl Repeat {
+    /// The names of the runs of which too much was stolen each time.
+    fn disturbed(&self) -> Vec<&str> {
+        disturbed(self.0.iter().flat_map(|bundle| &bundle.record.runs).map(|run| (run.name.as_str(), run.cpu.stolen)))
+    }
+
+    /// How many runs were run again.
+    fn again(&self) -> usize {
+        self.0.iter().skip(1).map(|bundle| bundle.record.runs.len()).sum()
+    }
+
+    /// The run of this name of which the least was stolen: chosen by that alone, whatever it measured.
+    fn measured(&self, name: &str) -> Result<Measured, Failure> {
+        let runs = self.0.iter().flat_map(|bundle| bundle.record.runs.iter().map(move |run| (bundle, run)));
+        let of_name = runs.filter(|(_, run)| run.name == name);
+        let (bundle, run) = of_name
+            .min_by(|(_, one), (_, other)| one.cpu.stolen.total_cmp(&other.cpu.stolen))
+            .ok_or_else(|| Failure::failed(format!("the record has no run {name}")))?;
+        let noise = Noise { busy_before: bundle.record.environment.busy_before, stolen: run.cpu.stolen };
+        let samples = bundle.samples(run).map_err(Failure::failed)?;
+        Ok(Measured { run: run.clone(), samples, noise })
+    }
+}
+
+/// The names of which too much was stolen each time.
+fn disturbed<'a>(runs: impl Iterator<Item = (&'a str, f64)>) -> Vec<&'a str> {
+    let mut least: BTreeMap<&str, f64> = BTreeMap::new();
+    for (name, stolen) in runs {
+        least.entry(name).and_modify(|least| *least = least.min(stolen)).or_insert(stolen);
+    }
+    least.into_iter().filter(|(_, stolen)| *stolen > STOLEN).map(|(name, _)| name).collect()
+}
+
+/// What disturbed the worst of them.
+fn noise(measured: &[Measured]) -> Noise {
+    measured.iter().fold(Noise::default(), |worst, measured| worst.worse(measured.noise))
+}
+
+/// Runs an experiment, or some runs of it.
+fn lab_run(product: &Product, name: &str, only: &[&str], output: PathBuf) -> Result<Bundle, Failure> {
+    let mut command = product.lab_run(name);
+    command.args(["--dataplane", "bpf", "--duration", &format!("{SECONDS}s")]);
+    command.args(only.iter().flat_map(|run| ["--only", run])).arg("--output").arg(&output);
+    let record = product::record(command.current_dir(output.parent().unwrap_or(&output)))?;
+    match record.partial() {
+        Some(partial) => Err(Failure::failed(partial)),
+        None => Ok(Bundle { dir: output, record }),
     }
 }
 
 impl Measured {
-    fn of(bundle: &Bundle, name: &str) -> Result<Measured, Failure> {
-        let run = bundle.record.runs.iter().find(|run| run.name == name);
-        let run = run.ok_or_else(|| Failure::failed(format!("the record has no run {name}")))?.clone();
-        let samples = bundle.samples(&run).map_err(Failure::failed)?;
-        Ok(Measured { run, samples })
-    }
-
     /// What was delivered, of the limit.
     pub(super) fn of_limit(&self) -> Option<f64> {
         Some(self.run.of_limit)
@@ -197,6 +248,13 @@ fn value_at(course: &[(f64, f64)], t_ms: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_was_disturbed_each_time_is_run_again() {
+        let runs = [("quiet", 0.0), ("mended", 0.3), ("loud", 0.2), ("mended", STOLEN), ("loud", 0.03)];
+        assert_eq!(disturbed(runs.into_iter()), ["loud"]);
+        assert!(disturbed(std::iter::empty()).is_empty());
+    }
 
     #[test]
     fn a_counter_is_read_between_its_readings() {

@@ -8,9 +8,6 @@ use crate::figure::{Bound, Figure};
 use crate::product::Product;
 use crate::scratch::Scratch;
 
-const REPEATS: u32 = 2;
-/// Seconds of a run.
-const SECONDS: u32 = 4;
 /// Least part of the limit.
 const LEAST: f64 = 0.95;
 /// Least of Jain's index over T2's clients.
@@ -18,7 +15,7 @@ const FAIR: f64 = 0.99;
 
 /// Measures all of it.
 pub(crate) fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
-    let run = |name| Bundles::run(product, scratch, name, REPEATS, SECONDS);
+    let run = |name| Bundles::run(product, scratch, name);
     let mut figures = widths(&run("stripe-widths")?)?;
     figures.extend(many(&run("stripe-many")?)?);
     figures.extend(t2(&run("t2-three-clients")?)?);

@@ -7,16 +7,13 @@ use crate::figure::{Bound, Figure};
 use crate::product::Product;
 use crate::scratch::Scratch;
 
-const REPEATS: u32 = 2;
-/// Seconds of a run.
-const SECONDS: u32 = 4;
 /// Ends of the names of runs.
 const PEERS: [&str; 4] = ["rr", "ad", "alb", "mptcp"];
 const LINKS: u32 = 4;
 
 /// Compares them line by line.
 pub(crate) fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
-    let bundles = Bundles::run(product, scratch, "stripe-compared", REPEATS, SECONDS)?;
+    let bundles = Bundles::run(product, scratch, "stripe-compared")?;
     check_subflows(&bundles)?;
     let mut figures = vec![bundles.about()?];
     for load in ["one", "four", "sixteen"] {

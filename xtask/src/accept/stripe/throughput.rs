@@ -21,9 +21,6 @@ const SETTINGS: [Setting; 2] = [
     Setting { experiment: "stripe", one_way: 0.98, both_ways: 0.98, retransmitted_percent: Some(0.1) },
 ];
 
-/// Seconds of a run.
-const SECONDS: u32 = 10;
-const REPEATS: u32 = 2;
 /// How far the directions' means may differ, and the least of any second.
 const IMBALANCE: f64 = 0.03;
 const WORST_SECOND: f64 = 0.9;
@@ -32,7 +29,7 @@ const WORST_SECOND: f64 = 0.9;
 pub(crate) fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
     let mut figures = Vec::new();
     for setting in SETTINGS {
-        let bundles = Bundles::run(product, scratch, setting.experiment, REPEATS, SECONDS)?;
+        let bundles = Bundles::run(product, scratch, setting.experiment)?;
         figures.push(bundles.about()?);
         figures.extend(setting.figures(&bundles)?);
     }

@@ -4,12 +4,12 @@
 //! the switch, so one end loses its carrier and the other end's stays.
 
 mod network;
-mod probe;
 mod stream;
 
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::accept::probe::{self, Cost};
 use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::noise::Noise;
@@ -18,7 +18,6 @@ use crate::scratch::Scratch;
 use crate::stats::median;
 
 use network::{LINKS, Network, RATE_BPS, Side};
-use probe::Cost;
 
 /// Teams with some options, and what a cable that is pulled may cost them.
 struct Setting {

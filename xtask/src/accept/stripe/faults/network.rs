@@ -13,6 +13,7 @@ use nicteam_sys::process;
 use nicteam_sys::shape::{self, Granularity};
 use nicteam_testnet::{Host, loose_cable};
 
+use crate::accept::probe;
 use crate::failure::Failure;
 use crate::product::Product;
 use crate::scratch::Scratch;
@@ -166,10 +167,7 @@ impl<'a> Network<'a> {
     /// A socket at each end, connected to the other's.
     pub(super) fn datagrams(&self) -> Result<[UdpSocket; 2], Failure> {
         let [near, far] = self.hosts.each_ref();
-        let sockets = [near.udp(address(1, 7000)), far.udp(address(2, 7000))];
-        sockets[0].connect(address(2, 7000)).map_err(Failure::failed)?;
-        sockets[1].connect(address(1, 7000)).map_err(Failure::failed)?;
-        Ok(sockets)
+        probe::sockets([(near, address(1, 7000)), (far, address(2, 7000))])
     }
 
     /// The hosts between which a stream goes, and where it goes to.

@@ -1,9 +1,11 @@
 //! Numbered datagrams, a thousand a second, and when each of them arrived.
 
-use std::net::UdpSocket;
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use nicteam_testnet::Host;
 
 use crate::failure::Failure;
 
@@ -26,8 +28,16 @@ pub(super) struct Cost {
 
 const INTERVAL: Duration = Duration::from_millis(1);
 /// What has not arrived by then is lost.
-const LATE: Duration = Duration::from_millis(300);
+const LATE: Duration = Duration::from_millis(500);
 const READ_TIMEOUT: Duration = Duration::from_millis(50);
+
+/// A socket at each address, connected to the other one.
+pub(super) fn sockets([near, far]: [(&Host, SocketAddr); 2]) -> Result<[UdpSocket; 2], Failure> {
+    let sockets = [near.0.udp(near.1), far.0.udp(far.1)];
+    sockets[0].connect(far.1).map_err(Failure::failed)?;
+    sockets[1].connect(near.1).map_err(Failure::failed)?;
+    Ok(sockets)
+}
 
 /// Sends from the one to the other while `during` goes on.
 pub(super) fn watch<T>(
@@ -60,6 +70,16 @@ impl Course {
             }
         }
         Course { datagrams }
+    }
+
+    /// How many were sent.
+    pub(super) fn sent(&self) -> usize {
+        self.datagrams.len()
+    }
+
+    /// How many of them did not arrive.
+    pub(super) fn lost(&self) -> usize {
+        self.datagrams.iter().filter(|(_, arrived)| arrived.is_none()).count()
     }
 
     /// What those that were sent from the one moment to the other met.
@@ -119,6 +139,7 @@ mod tests {
         // 3 and 4 are lost; 6 overtakes 5.
         let heard = [(0, ms(0)), (1, ms(1)), (2, ms(2)), (6, ms(6)), (5, ms(8)), (7, ms(8)), (8, ms(8)), (9, ms(9))];
         let course = Course::of(&sent, &heard);
+        assert_eq!((course.sent(), course.lost()), (10, 2));
         assert_eq!(course.cost(ms(0), ms(10)), Cost { lost: 2, silence_ms: 3.0, losing_ms: 1.0 });
         assert_eq!(course.cost(ms(5), ms(10)), Cost { lost: 0, silence_ms: 1.0, losing_ms: 0.0 });
         let nothing = Course::of(&sent, &[]);
