@@ -7,8 +7,10 @@ use nicteam_oracle::protocol::Request;
 use serde_json::Value;
 
 const MEMBERS: [&str; 2] = ["a0", "a1"];
+/// Into the first of these a running team changes; into the others it cannot while it has members.
 const MODES: [&str; 8] =
     ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb", "stripe"];
+const STATIC_MODES: usize = 4;
 
 #[test]
 fn every_mode_runs_on_ebpf() {
@@ -21,12 +23,17 @@ fn every_mode_runs_on_ebpf() {
         guest.must(Request::SetUp { name: peer.to_owned(), up: true });
     }
     let members = MEMBERS.join(",");
-    for mode in MODES {
+    for (place, mode) in MODES.into_iter().enumerate() {
         let mut run = |arguments: &[&str]| {
             let said = guest.run("/bin/nicteam", &[&["team"], arguments].concat());
             said.unwrap_or_else(|refusal| panic!("{mode} on Linux {}: {refusal}", guest.kernel()))
         };
-        run(&["add", "team0", "--mode", mode, "--members", &members, "--dataplane", "bpf"]);
+        // Each team of its own is a walk of the verifier, which takes most of a minute in this guest.
+        if (1..STATIC_MODES).contains(&place) {
+            run(&["set", "team0", &format!("mode={mode}")]);
+        } else {
+            run(&["add", "team0", "--mode", mode, "--members", &members, "--dataplane", "bpf"]);
+        }
         // The members' carrier is seen a moment later, and the plan with them comes after it.
         let mut show = || serde_json::from_str(&run(&["show", "team0", "--format", "json"])).unwrap();
         let mut status: Value = show();
@@ -36,6 +43,8 @@ fn every_mode_runs_on_ebpf() {
         });
         assert_eq!((&status["mode"], &status["dataplane"]), (&Value::from(mode), &Value::from("bpf")), "{status}");
         assert_eq!(status["members"].as_array().map(Vec::len), Some(MEMBERS.len()), "{status}");
-        run(&["del", "team0"]);
+        if place + 1 >= STATIC_MODES {
+            run(&["del", "team0"]);
+        }
     }
 }
