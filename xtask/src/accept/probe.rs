@@ -28,7 +28,7 @@ pub(super) struct Cost {
 
 const INTERVAL: Duration = Duration::from_millis(1);
 /// What has not arrived by then is lost.
-const LATE: Duration = Duration::from_millis(500);
+const LATE: Duration = Duration::from_millis(300);
 const READ_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// A socket at each address, connected to the other one.

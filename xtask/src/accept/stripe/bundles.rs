@@ -22,7 +22,8 @@ const STOLEN: f64 = 0.02;
 /// How often the runs of which more was taken are run again.
 const AGAIN: u32 = 2;
 
-/// What one experiment left. Its runs follow each other, so repeats interleave them.
+/// What one experiment left. Its runs follow each other, so repeats interleave them, but for those
+/// that are run again.
 pub(super) struct Bundles {
     name: &'static str,
     repeats: Vec<Repeat>,
