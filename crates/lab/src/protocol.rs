@@ -114,6 +114,8 @@ pub struct ConnectionSpec {
     pub client_sends: bool,
     /// What carries it.
     pub transport: Transport,
+    /// To which of the processors its sender keeps, counted from 0; `None`: it runs on any.
+    pub processor: Option<usize>,
 }
 
 /// What carries a connection.

@@ -1,6 +1,7 @@
 //! Runs an experiment: builds, drives traffic, gathers samples, records.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -202,6 +203,8 @@ fn plan(run: &Run) -> Vec<(String, Planned)> {
         let dealt = workload::plan(workload, number, planned.len() as u32, address);
         planned.extend(dealt.into_iter().map(|connection| (workload.name.clone(), connection)));
     }
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    workload::spread(planned.iter_mut().map(|(_, connection)| &mut connection.spec), processors);
     planned
 }
 

@@ -1,6 +1,9 @@
-//! Which thread gets a processor first.
+//! Which thread gets a processor first, and which one.
 
 use std::io;
+
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
 
 use crate::{Context, Result};
 
@@ -22,8 +25,26 @@ pub fn run_first() -> Result<()> {
     result.context(|| "run before other threads".to_owned())
 }
 
+/// Lets the calling thread, and what it starts, run on one processor alone: the one of this number
+/// among those that it may run on, which are counted from 0 and over again.
+///
+/// # Errors
+/// `EINVAL` if it was taken from the thread meanwhile.
+pub fn keep_to(number: usize) -> Result<()> {
+    let own = Pid::from_raw(0);
+    let keep = || {
+        let set = sched_getaffinity(own)?;
+        let allowed: Vec<usize> = (0..CpuSet::count()).filter(|&cpu| set.is_set(cpu) == Ok(true)).collect();
+        let mut one = CpuSet::new();
+        one.set(allowed[number % allowed.len()])?;
+        sched_setaffinity(own, &one)
+    };
+    keep().map_err(io::Error::from).context(|| "keep to one processor".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::thread;
 
     use super::*;
@@ -47,5 +68,26 @@ mod tests {
         if let Some(seen) = seen {
             assert_eq!(seen, (libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, libc::SCHED_OTHER));
         }
+    }
+
+    #[test]
+    fn threads_keep_to_processors_of_their_own() {
+        let allowed = || {
+            let set = sched_getaffinity(Pid::from_raw(0)).unwrap();
+            (0..CpuSet::count()).filter(|&cpu| set.is_set(cpu).unwrap()).collect::<Vec<usize>>()
+        };
+        let all = allowed();
+        let kept = |number| {
+            thread::spawn(move || {
+                keep_to(number).unwrap();
+                allowed()
+            })
+            .join()
+            .unwrap()
+        };
+        let each: BTreeSet<Vec<usize>> = (0..all.len()).map(kept).collect();
+        assert_eq!(each, all.iter().map(|&cpu| vec![cpu]).collect());
+        assert_eq!(kept(all.len()), vec![all[0]], "counted over again");
+        assert_eq!(allowed(), all, "of the thread that asks for it alone");
     }
 }

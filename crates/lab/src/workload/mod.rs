@@ -55,9 +55,22 @@ pub(crate) fn plan(
                 server: SocketAddr::new(address(server), SERVER_PORT + number),
                 client_sends,
                 transport: transport(workload, address(server).is_ipv6()),
+                processor: None,
             },
         })
         .collect()
+}
+
+/// Gives each sender of a stream a processor of its own, if there are enough. The hosts of a lab share the
+/// machine's, and the scheduler often leaves two senders on one for many milliseconds while the other is idle for
+/// a tenth of one at a time. Of more senders than processors there is always one for it to take.
+pub(crate) fn spread<'a>(connections: impl Iterator<Item = &'a mut ConnectionSpec>, processors: usize) {
+    let mut streams: Vec<_> = connections.filter(|spec| matches!(spec.transport, Transport::Tcp { .. })).collect();
+    if (2..=processors).contains(&streams.len()) {
+        for (number, spec) in streams.iter_mut().enumerate() {
+            spec.processor = Some(number);
+        }
+    }
 }
 
 fn transport(workload: &Workload, ipv6: bool) -> Transport {
@@ -122,4 +135,35 @@ impl Traffic {
 /// Streams, and datagrams.
 fn by_transport(connections: Vec<ConnectionSpec>) -> (Vec<ConnectionSpec>, Vec<ConnectionSpec>) {
     connections.into_iter().partition(|spec| matches!(spec.transport, Transport::Tcp { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn processors_of(streams: u32, datagrams: u32, processors: usize) -> Vec<Option<usize>> {
+        let stream = Transport::Tcp { congestion: "cubic".to_owned(), mptcp: false };
+        let datagram = Transport::Udp { interval_ns: 1000, size_bytes: 100 };
+        let transports = (0..datagrams).map(|_| datagram.clone()).chain((0..streams).map(|_| stream.clone()));
+        let nowhere = SocketAddr::from(([10, 0, 0, 1], 1));
+        let spec = |(index, transport)| ConnectionSpec {
+            index,
+            client: nowhere,
+            server: nowhere,
+            client_sends: true,
+            transport,
+            processor: None,
+        };
+        let mut specs: Vec<_> = (0..).zip(transports).map(spec).collect();
+        spread(specs.iter_mut(), processors);
+        specs.iter().map(|spec| spec.processor).collect()
+    }
+
+    #[test]
+    fn a_sender_has_a_processor_of_its_own_where_there_are_enough() {
+        assert_eq!(processors_of(2, 0, 2), [Some(0), Some(1)]);
+        assert_eq!(processors_of(2, 1, 4), [None, Some(0), Some(1)], "datagrams are sent on schedule, on any");
+        assert_eq!(processors_of(3, 0, 2), [None; 3], "the scheduler has one for each processor");
+        assert_eq!(processors_of(1, 0, 2), [None], "one is in nobody's way");
+    }
 }

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use nicteam_record::ConnectionSample;
-use nicteam_sys::mptcp;
 use nicteam_sys::tcp::{self, TcpInfo};
+use nicteam_sys::{mptcp, sched};
 use nix::errno::Errno;
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrStorage, bind, connect, listen, setsockopt, socket, sockopt,
@@ -52,6 +52,7 @@ struct End {
     mptcp: bool,
     stream: TcpStream,
     sends: bool,
+    processor: Option<usize>,
     received_bytes: AtomicU64,
 }
 
@@ -144,6 +145,7 @@ impl Ends {
             mptcp: is_mptcp(&spec.transport),
             stream,
             sends,
+            processor: spec.processor,
             received_bytes: AtomicU64::new(0),
         });
         lock(&self.ends).push(Arc::clone(&end));
@@ -159,6 +161,10 @@ impl Ends {
 impl End {
     /// Writes until the connection ends.
     fn send(&self, gate: &Gate) {
+        if let Some(processor) = self.processor {
+            // Where it may not, it runs on any, as without a wish.
+            let _ = sched::keep_to(processor);
+        }
         gate.wait();
         let chunk = vec![0x5a; CHUNK];
         while !gate.is_stopped() {
@@ -269,6 +275,7 @@ mod tests {
             server: free(),
             client_sends: true,
             transport: Transport::Tcp { congestion: "reno".to_owned(), mptcp: false },
+            processor: None,
         };
         let (server, client) = (Arc::new(Ends::default()), Arc::new(Ends::default()));
         server.serve(vec![spec.clone()]).unwrap();
