@@ -6,7 +6,7 @@
 
 use std::error::Error;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -35,8 +35,8 @@ fn measure(gso_max_segs: Option<u32>, duration: Duration) -> Outcome<f64> {
     let team_a = a.run(|| team(10, 1, gso_max_segs))??;
     let team_b = b.run(|| team(11, 2, gso_max_segs))??;
     let listener = b.run(|| TcpListener::bind("10.9.0.2:5001"))??;
-    let mut sender = a.run(|| TcpStream::connect("10.9.0.2:5001"))??;
-    tcp::set_congestion(sender.as_fd(), "cubic")?;
+    let to = listener.local_addr()?;
+    let mut sender = a.run(|| tcp::connect_with(to, "cubic"))??;
     let mut receiver = listener.accept()?.0;
     let writer = std::thread::spawn(move || {
         let data = vec![0; 256 << 10];

@@ -1,7 +1,11 @@
 //! What the kernel knows of a TCP connection.
 
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::{io, ptr};
+
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrStorage, connect, setsockopt, socket, sockopt};
+use nix::sys::time::{TimeVal, TimeValLike};
 
 use crate::generic::Family;
 use crate::{Context, Result};
@@ -30,6 +34,25 @@ pub fn info(socket: BorrowedFd<'_>) -> Result<TcpInfo> {
     let mut buffer = [0u8; 512];
     let length = get_option(socket, libc::TCP_INFO, &mut buffer).context(|| "ask for TCP_INFO".to_owned())?;
     Ok(decode_info(&buffer[..length]))
+}
+
+/// A connection to there that has this congestion control from its start. One that began with the kernel's
+/// default and is told later keeps what that set up: after `bbr` it is paced for ever.
+///
+/// # Errors
+/// `ENOENT` for a congestion control that the kernel has not, `EPERM` for one that the caller may not use, and
+/// what `connect` answers; `EINPROGRESS` if there was no answer for ten seconds.
+pub fn connect_with(to: SocketAddr, congestion: &str) -> Result<TcpStream> {
+    const SECONDS: i64 = 10;
+    let operation = || format!("connect to {to}");
+    let family = if to.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
+    let stream = socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, None).context(operation)?;
+    set_congestion(stream.as_fd(), congestion)?;
+    // Bounds the handshake alone.
+    setsockopt(&stream, sockopt::SendTimeout, &TimeVal::seconds(SECONDS)).context(operation)?;
+    connect(stream.as_raw_fd(), &SockaddrStorage::from(to)).context(operation)?;
+    setsockopt(&stream, sockopt::SendTimeout, &TimeVal::seconds(0)).context(operation)?;
+    Ok(TcpStream::from(stream))
 }
 
 /// Names the congestion control (`TCP_CONGESTION`).

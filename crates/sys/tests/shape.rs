@@ -3,7 +3,7 @@
 mod common;
 
 use std::io::Write;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::os::fd::AsFd;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -127,12 +127,7 @@ fn tcp_bps(a: &Host, b: &Host) -> f64 {
     let address = listener.local_addr().unwrap();
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            let connect = || {
-                let stream = TcpStream::connect(address)?;
-                tcp::set_congestion(stream.as_fd(), "cubic").unwrap();
-                Ok::<_, std::io::Error>(stream)
-            };
-            let mut stream = a.netns.run(connect).unwrap().unwrap();
+            let mut stream = a.netns.run(|| tcp::connect_with(address, "cubic")).unwrap().unwrap();
             // Ends when the receiver hangs up.
             while stream.write_all(&[0; 1 << 16]).is_ok() {}
         });

@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -55,6 +55,22 @@ fn congestion_control_is_named_and_an_unknown_one_refused() {
     assert_eq!(tcp::congestion(sender.as_fd()).unwrap(), "reno");
     let error = tcp::set_congestion(sender.as_fd(), "no_such_thing").unwrap_err();
     assert!(error.to_string().starts_with("cannot set the congestion control to no_such_thing: "), "{error}");
+}
+
+#[test]
+fn a_connection_has_its_congestion_control_from_the_start() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let to = listener.local_addr().unwrap();
+    let mut sender = tcp::connect_with(to, "reno").unwrap();
+    assert_eq!(tcp::congestion(sender.as_fd()).unwrap(), "reno");
+    sender.write_all(b"there").unwrap();
+    drop(sender);
+    let mut arrived = String::new();
+    listener.accept().unwrap().0.read_to_string(&mut arrived).unwrap();
+    assert_eq!(arrived, "there");
+    drop(listener);
+    assert_eq!(tcp::connect_with(to, "reno").unwrap_err().errno(), Some(libc::ECONNREFUSED));
+    assert_eq!(tcp::connect_with(to, "no_such_thing").unwrap_err().errno(), Some(libc::ENOENT));
 }
 
 #[test]

@@ -8,9 +8,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nicteam_sys::{process, tcp};
-use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
-use nix::unistd::Pid;
+use nicteam_sys::{process, sched, tcp};
 
 use crate::bench::network::{FAR, Pair};
 use crate::failure::Failure;
@@ -140,7 +138,8 @@ impl Lane {
 
     /// Sends in its turns until the end.
     fn send(&self, mut socket: &TcpStream) {
-        pin(SENDERS);
+        // Not pinned it measures all the same, less steadily.
+        let _ = sched::keep_to(SENDERS);
         let chunk = vec![0; CHUNK];
         while self.next_turn() == Phase::Send && socket.write_all(&chunk).is_ok() {}
     }
@@ -154,7 +153,7 @@ impl Lane {
 
     /// Counts what arrives until the connection is shut down.
     fn receive(&self, socket: &TcpStream) {
-        pin(RECEIVERS);
+        let _ = sched::keep_to(RECEIVERS);
         while let Ok(bytes @ 1..) = tcp::discard(socket.as_fd(), CHUNK) {
             self.received.fetch_add(bytes as u64, Ordering::Relaxed);
         }
@@ -178,24 +177,9 @@ fn connect(pair: &Pair, streams: usize) -> Result<Vec<(TcpStream, TcpStream)>, F
     let listener = listening.map_err(|error| Failure::failed(format!("cannot listen on {FAR}: {error}")))?;
     let address = listener.local_addr().map_err(Failure::failed)?;
     let connect_one = |_| {
-        let connecting = pair.near.netns.run(|| TcpStream::connect_timeout(&address, Duration::from_secs(5)))?;
-        let sender = connecting.map_err(|error| Failure::failed(format!("cannot connect to {address}: {error}")))?;
-        tcp::set_congestion(sender.as_fd(), CONGESTION)?;
+        let sender = pair.near.netns.run(|| tcp::connect_with(address, CONGESTION))??;
         let (receiver, _) = listener.accept().map_err(Failure::failed)?;
         Ok((sender, receiver))
     };
     (0..streams).map(connect_one).collect()
-}
-
-/// Keeps the calling thread to the processor at this place among those that
-/// the process may use, if it may use several.
-fn pin(place: usize) {
-    let itself = Pid::from_raw(0);
-    let Ok(allowed) = sched_getaffinity(itself) else { return };
-    let mut usable = (0..CpuSet::count()).filter(|&cpu| allowed.is_set(cpu) == Ok(true));
-    let mut one = CpuSet::new();
-    if usable.clone().count() > 1 && usable.nth(place).is_some_and(|cpu| one.set(cpu).is_ok()) {
-        // Not pinned it measures all the same, less steadily.
-        let _ = sched_setaffinity(itself, &one);
-    }
 }

@@ -2,7 +2,6 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -30,9 +29,8 @@ pub(super) fn watch<T>(
     during: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<(Received, T), Failure> {
     let listener = to.netns.run(|| TcpListener::bind(address))?.map_err(Failure::failed)?;
-    let sender = from.netns.run(|| TcpStream::connect(address))?.map_err(Failure::failed)?;
+    let sender = from.netns.run(|| tcp::connect_with(address, "cubic"))??;
     let (receiver, _) = listener.accept().map_err(Failure::failed)?;
-    tcp::set_congestion(sender.as_fd(), "cubic")?;
     receiver.set_read_timeout(Some(READ_TIMEOUT)).map_err(Failure::failed)?;
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
