@@ -17,6 +17,9 @@
 #define LATE_LASTS_NS 200000000ULL
 #define LATE_MOST_NS 4000000ULL
 #define LATE_PART 2
+/* In the ends of a path, its receiver or its sender. */
+#define ENDS_RECEIVER (0xffU << PATH_RECEIVER_SHIFT)
+#define ENDS_SENDER 0xffU
 /* Later than any. */
 #define LATE_NEVER_NS (1LL << 61)
 
@@ -96,10 +99,11 @@ static __always_inline __u32 find_late(struct stripe_late *late, __u32 path, __s
 }
 
 /*
- * The least of what was lately found of paths to a peer. Without branches, and a function of its
- * own: the verifier follows each branch in each turn of a loop, and a loop from wherever it is come to.
+ * The least of what was lately found of paths to a peer, of those whose ends are these where the mask says so.
+ * Without branches, and a function of its own: the verifier follows each branch in each turn of a loop, and a loop
+ * from wherever it is come to.
  */
-__attribute__((noinline)) __u64 least_late(__u32 number, __u64 now)
+__attribute__((noinline)) __u64 least_late(__u32 number, __u64 now, __u32 ends, __u32 mask)
 {
 	__u32 only = 0;
 	const struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
@@ -111,17 +115,38 @@ __attribute__((noinline)) __u64 least_late(__u32 number, __u64 now)
 	for (__u32 at = 0; at < MAX_PATHS; at++) {
 		const struct stripe_late *late = &state->late[number & (MAX_PEERS - 1)][at];
 		__s64 is_old = (__s64)(late->found_at_ns + LATE_LASTS_NS - now) >> 63;
-		__s64 less = ((late->found_ns & ~is_old) | (LATE_NEVER_NS & is_old)) - least;
+		__s64 is_other = -(__s64)(((late->path - 1) ^ ends) & mask) >> 63;
+		__s64 leave_out = is_old | is_other;
+		__s64 less = ((late->found_ns & ~leave_out) | (LATE_NEVER_NS & leave_out)) - least;
 
 		least += less & less >> 63;
 	}
 	return least;
 }
 
+/* A part of what a path has over the quickest one. Less than nothing is what another CPU finds meanwhile. */
+static __always_inline __u64 excess_of(__s64 late_ns, __u32 sharers)
+{
+	if (late_ns <= 0)
+		return 0;
+	__u64 excess = (__u64)late_ns / LATE_PART / (sharers ? sharers : 1);
+
+	return excess < LATE_MOST_NS ? excess : LATE_MOST_NS;
+}
+
+/* A wire is taken for so much longer. */
+static __always_inline void put_on(__u64 *taken, __u64 excess, __u64 now)
+{
+	if (!excess)
+		return;
+	excess += later(*taken, now);
+	*taken = excess < now + LEAD_NS ? excess : now + LEAD_NS;
+}
+
 /*
  * A hello that the member in this place received: if it is the echo of a probe of ours that says how
- * late it was, beside what the clocks differ by, what that says of its path's queue is put
- * on a wire of the path. A function of its own for the reason given at send_copy().
+ * late it was, beside what the clocks differ by, what that says of its path's queues is put
+ * on the path's wires. A function of its own for the reason given at send_copy().
  */
 __attribute__((noinline)) int take_echo(struct __sk_buff *skb, __u32 slot, __u32 place)
 {
@@ -149,19 +174,22 @@ __attribute__((noinline)) int take_echo(struct __sk_buff *skb, __u32 slot, __u32
 		return 0;
 	struct stripe_late *late = &state->late[number][at];
 	__s64 late_ns = late_by(&peer->paths[at], bpf_be64_to_cpu(arrived) - bpf_be64_to_cpu(due), kilobits);
+	__u32 ends = receiver << PATH_RECEIVER_SHIFT | sender, at_receiver = entry->shared;
 
-	if (!find_late(late, receiver << PATH_RECEIVER_SHIFT | sender, late_ns, now))
+	if (!find_late(late, ends, late_ns, now))
 		return 0;
-	__u64 excess = (late->found_ns - least_late(number, now)) / LATE_PART / (peer->sharers ? peer->sharers : 1);
-	__u64 *taken = entry->shared ? &state->senders[sender] : &state->receivers[number][receiver];
+	__u64 least = least_late(number, now, 0, 0), common = 0;
 
-	if (!excess)
-		return 0;
-	if (excess > LATE_MOST_NS)
-		excess = LATE_MOST_NS;
+	if (at_receiver)
+		common = least_late(number, now, ends, ENDS_RECEIVER) - least;
+	else if (peer->spreading >> sender & 1)
+		common = least_late(number, now, ends, ENDS_SENDER) - least;
+	__u64 own = excess_of(late->found_ns - least - common, peer->sharers);
+	__u64 shared = excess_of(common, peer->sharers);
+
 	bpf_spin_lock(&state->lock);
-	excess += later(*taken, now);
-	*taken = excess < now + LEAD_NS ? excess : now + LEAD_NS;
+	put_on(&state->senders[sender], at_receiver ? own : shared, now);
+	put_on(&state->receivers[number][receiver], at_receiver ? shared : own, now);
 	bpf_spin_unlock(&state->lock);
 	return 0;
 }

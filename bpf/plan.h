@@ -165,7 +165,7 @@ struct stripe_peer {
 	__u16 keeps_flows; /* crates/team/src/stripe/flows.rs */
 	__u32 paths_len;   /* 0 to MAX_PATHS; 0: as any other host */
 	__u32 sharers;	   /* who may act upon the same queue, at least 1 (crates/team/src/stripe/lateness.rs) */
-	__u32 zero;
+	__u32 spreading;   /* a bit for each place of ours from which more than one path leads to it */
 	struct stripe_path paths[MAX_PATHS];
 	struct stripe_receiver receivers[MAX_MEMBERS];
 };

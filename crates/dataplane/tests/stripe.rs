@@ -11,7 +11,7 @@ use common::striping::{MEMBERS, OWN, PEER, choices, ipv4, own, striping, theirs,
 use common::{id, may_run_bpf, shows_programs_carrier, stay_on_one_cpu};
 use nicteam_dataplane::{Dataplane, TeamDevice};
 use nicteam_sys::packet::{Batch, PacketSocket};
-use nicteam_team::stripe::Note;
+use nicteam_team::stripe::{Note, Path};
 use nicteam_team::{Action, Choose, MemberSet, Plan, PlanState, Verdict};
 use nicteam_testnet::{eventually, may_make_networks};
 use nicteam_wire::{Frame, Hello, HelloKind, Mac, Times};
@@ -330,42 +330,75 @@ fn a_probe_says_when_it_is_due_and_its_echo_when_it_arrived() {
     bench.team.stop(dataplane);
 }
 
-#[test]
-fn the_program_puts_what_probes_show_on_its_wires_as_the_plan_does() {
-    if !may_run_bpf("the_program_puts_what_probes_show_on_its_wires_as_the_plan_does") {
-        return;
-    }
+/// Short frames by each of our members, as the plan and as the program choose, after 32 probes of each of these
+/// paths, places of ours and of theirs, which were late by so many milliseconds, by path and probe.
+fn frames_after_probes(
+    paths: &[(usize, usize)],
+    sharers: u32,
+    late_ms: impl Fn(usize, usize) -> u64,
+) -> [[i32; MEMBERS]; 2] {
     stay_on_one_cpu();
     let bench = Bench::new(MEMBERS);
     // A short frame takes 0.7 ms.
     let mut plan = striping([1; MEMBERS]);
     let Choose::Stripe(stripe) = &mut plan.choose else { unreachable!() };
-    stripe.peers[0].sharers = 2;
+    stripe.peers[0].sharers = sharers;
+    stripe.peers[0].paths = paths.iter().map(|&(sender, receiver)| Path { sender, receiver, delay_us: 0 }).collect();
     let dataplane = bench.team.start(hosts::bpf, &plan);
     let mut state = PlanState::new(0);
-    // All wires are taken for 41 ms, or nothing that is put on one would stay.
-    choices(&bench, &dataplane, &plan, &mut state, 20, 1000);
-    // Eight findings: the second is later by 8 ms, of which two get a fourth each time, the third by so much that
-    // each time it is 4 ms, the most. The fourth is not late each time: that is a processor's doing.
-    let late_ms = |place: usize, probe: usize| [0, 8, 90, if probe.is_multiple_of(4) { 90 } else { 0 }][place];
+    // All of three or four wires are taken for 49 ms or more, or nothing that is put on one would stay.
+    choices(&bench, &dataplane, &plan, &mut state, 24, 1000);
     for probe in 0..32 {
-        for place in 0..MEMBERS {
-            let mut echo = hellos(place)[1].clone();
+        for (number, &(sender, receiver)) in paths.iter().enumerate() {
+            let mut echo = hellos(sender)[1].clone();
             assert!(Hello::reflect(&mut echo));
-            let mut echo = [&own(place).0[..], &theirs(place).0, &echo[12..]].concat();
+            let mut echo = [&own(sender).0[..], &theirs(receiver).0, &echo[12..]].concat();
             Times::set_due(&mut echo, 1_000_000);
-            Times::set_arrived(&mut echo, 5_000_000_000 + late_ms(place, probe) * 1_000_000);
-            plan.receive_once(id(place), &Frame::parse(&echo).unwrap(), &mut state);
-            bench.team.run(|| dataplane.dry_run_ingress(&bench.team.ports[place], &echo, 1).unwrap());
+            Times::set_arrived(&mut echo, 5_000_000_000 + late_ms(number, probe) * 1_000_000);
+            plan.receive_once(id(sender), &Frame::parse(&echo).unwrap(), &mut state);
+            bench.team.run(|| dataplane.dry_run_ingress(&bench.team.ports[sender], &echo, 1).unwrap());
         }
     }
-    // 16 ms are 24 frames, 32 ms are 48.
     let chosen = choices(&bench, &dataplane, &plan, &mut state, 120, 60);
-    for (who, frames) in ["the plan", "the program"].into_iter().zip(chosen) {
-        let near = frames.iter().zip([48, 24, 0, 48]).all(|(frames, share): (&i32, i32)| frames.abs_diff(share) <= 6);
-        assert!(near, "{who}: {frames:?}");
-    }
     bench.team.stop(dataplane);
+    chosen
+}
+
+fn assert_shares(chosen: [[i32; MEMBERS]; 2], shares: [i32; MEMBERS], what: &str) {
+    for (who, frames) in ["the plan", "the program"].into_iter().zip(chosen) {
+        let near = frames.iter().zip(shares).all(|(frames, share)| frames.abs_diff(share) <= 6);
+        assert!(near, "{what}, {who}: {frames:?} instead of {shares:?}");
+    }
+}
+
+#[test]
+fn the_program_puts_what_probes_show_on_its_wires_as_the_plan_does() {
+    if !may_run_bpf("the_program_puts_what_probes_show_on_its_wires_as_the_plan_does") {
+        return;
+    }
+    // Eight findings: the second is later by 8 ms, of which two get a fourth each time, the third by so much that
+    // each time it is 4 ms, the most. The fourth is not late each time: that is a processor's doing.
+    let late_ms = |path: usize, probe: usize| [0, 8, 90, if probe.is_multiple_of(4) { 90 } else { 0 }][path];
+    let chosen = frames_after_probes(&[(0, 0), (1, 1), (2, 2), (3, 3)], 2, late_ms);
+    // 16 ms are 24 frames, 32 ms are 48.
+    assert_shares(chosen, [48, 24, 0, 48], "a member of theirs for each of ours");
+}
+
+#[test]
+fn the_program_puts_on_an_end_what_all_its_paths_have_as_the_plan_does() {
+    if !may_run_bpf("the_program_puts_on_an_end_what_all_its_paths_have_as_the_plan_does") {
+        return;
+    }
+    // Twice eight findings of 2 ms, half of it each time: 16 ms, which are 24 frames.
+    let chosen = frames_after_probes(&[(0, 0), (1, 1), (2, 2), (0, 3)], 1, |path, _| [2, 0, 0, 2][path]);
+    assert_shares(chosen, [24, 48, 48, 0], "our first has two of theirs");
+    let chosen = frames_after_probes(&[(0, 0), (1, 1), (2, 2), (3, 0)], 1, |path, _| [2, 0, 0, 2][path]);
+    // Which of the two that is, their turn decides.
+    let by_receiver = chosen.map(|[first, second, third, fourth]| [first + fourth, second, third, 0]);
+    assert_shares(by_receiver, [24, 48, 48, 0], "their first has two of ours");
+    // Ours sends as much by the other.
+    let chosen = frames_after_probes(&[(0, 0), (1, 1), (2, 2), (0, 3)], 1, |path, _| [2, 0, 0, 0][path]);
+    assert_shares(chosen, [40, 40, 40, 0], "only one of the two is late");
 }
 
 #[test]

@@ -40,7 +40,8 @@ pub(super) struct PeerLine {
     keeps_flows: u16,
     paths_len: u32,
     sharers: u32,
-    zero: u32,
+    /// A bit for each place of ours from which more than one path leads to it.
+    spreading: u32,
     paths: [Path; MAX_PATHS],
     receivers: [Receiver; MAX_MEMBERS],
 }
@@ -115,7 +116,7 @@ impl Default for PeerLine {
             keeps_flows: 0,
             paths_len: 0,
             sharers: 1,
-            zero: 0,
+            spreading: 0,
             paths: [Path::default(); MAX_PATHS],
             receivers: [Receiver::default(); MAX_MEMBERS],
         }
@@ -241,9 +242,13 @@ fn line(stripe: &Stripe, peer: &Peer, places: &[usize]) -> PeerLine {
         let (sender, receiver) = (sender.id.index() as u8, *places.get(path.receiver)? as u8);
         Some(Path { sender, receiver, delay_us: path.delay_us, rate_mbps })
     });
+    let mut seen = 0_u32;
     for (own, path) in line.paths.iter_mut().zip(paths) {
         *own = path;
         line.paths_len += 1;
+        let bit = 1 << path.sender;
+        line.spreading |= seen & bit;
+        seen |= bit;
     }
     line
 }

@@ -10,7 +10,9 @@
 //!
 //! Of [`PROBES`] probes the least late counts, for a processor that is late makes no queue. Half
 //! of what a path then has over the quickest one is put on the wire that it has for
-//! itself: its receiver's, or where that has several paths, its sender's. Where others may do
+//! itself: its receiver's, or where that has several paths, its sender's. But what all paths of an end
+//! have over the quickest, as where one of three members reaches two of four, is that end's own
+//! queue, and is put on its wire: the others' would only send the frames by each other. Where others may do
 //! the same about the same queue ([`super::Peer::sharers`]), each takes its part. Mirrored in `bpf/lateness.h`.
 
 use std::collections::BTreeMap;
@@ -26,7 +28,7 @@ const PROBES: u32 = 4;
 const LASTS: Duration = Duration::from_millis(200);
 /// The most that is put on a wire at once.
 const MOST: Duration = Duration::from_millis(4);
-/// Of what a path has over the quickest, one part in so many is put on its wire; times the sharers.
+/// Of what a path has over the quickest, one part in so many is put on a wire; times the sharers.
 const PART: u64 = 2;
 
 /// Ends of a path.
@@ -47,10 +49,27 @@ struct Found {
     found: Option<(i64, u64)>,
 }
 
+/// What a path has over the quickest one, nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Late {
+    /// By itself: of the end that it has alone.
+    pub(super) own: u64,
+    /// As all paths of the end that it shares.
+    pub(super) shared: u64,
+}
+
+impl Late {
+    /// How much longer than we reckon wires are taken: that of the end it has alone, and that of the shared one.
+    pub(super) fn excess(self, sharers: u32) -> (u64, u64) {
+        let part = |late: u64| (late / PART / u64::from(sharers.max(1))).min(MOST.as_nanos() as u64);
+        (part(self.own), part(self.shared))
+    }
+}
+
 impl Lateness {
-    /// A probe of a path came back: so late it was, beside its clocks' difference. When
-    /// that is a finding: how much longer than we reckon the path's wire is taken, nanoseconds.
-    pub(super) fn take(&mut self, path: Ends, rivals: &[Ends], sharers: u32, late: i64, now: u64) -> Option<u64> {
+    /// A probe of a path came back: so late it was, beside its clocks' difference. `rivals` are all paths to the
+    /// peer, `siblings` those among them that share an end with this one and it itself, if there are any.
+    pub(super) fn take(&mut self, path: Ends, rivals: &[Ends], siblings: &[Ends], late: i64, now: u64) -> Option<Late> {
         let own = self.paths.entry(path).or_default();
         own.least = if own.probes == 0 { late } else { own.least.min(late) };
         own.probes += 1;
@@ -59,11 +78,17 @@ impl Lateness {
         }
         let own_late = own.least;
         (own.probes, own.found) = (0, Some((own_late, now)));
+        let quickest = self.least(rivals, now)?;
+        let excess = own_late.wrapping_sub(quickest).max(0) as u64;
+        let common = self.least(siblings, now).map_or(0, |least| least.wrapping_sub(quickest).max(0) as u64);
+        Some(Late { own: excess.saturating_sub(common), shared: common })
+    }
+
+    /// The least of what was lately found of these paths.
+    fn least(&self, paths: &[Ends], now: u64) -> Option<i64> {
         let lasts = LASTS.as_nanos() as u64;
-        let found = rivals.iter().filter_map(|rival| self.paths.get(rival)?.found);
-        let quickest = found.filter(|(_, at)| now < at + lasts).map(|(late, _)| late).min()?;
-        let excess = own_late.wrapping_sub(quickest).max(0) as u64 / PART / u64::from(sharers.max(1));
-        Some(excess.min(MOST.as_nanos() as u64))
+        let found = paths.iter().filter_map(|path| self.paths.get(path)?.found);
+        found.filter(|(_, at)| now < at + lasts).map(|(late, _)| late).min()
     }
 
     /// Forgets what does not count any more, if it became much.
@@ -85,17 +110,27 @@ mod tests {
         (MemberId::new(place.into()).unwrap(), Mac([2, 0, 0, 0, 0, place]))
     }
 
-    /// What each of four rounds of probes is answered, of paths that are late by so many microseconds.
-    fn round(lateness: &mut Lateness, late_us: &[[i64; 4]], sharers: u32, now: u64) -> Vec<Option<u64>> {
+    /// What each of four rounds of probes is answered, of paths that are late by so many
+    /// microseconds; with a place, that path and the next share an end. Microseconds.
+    fn round(
+        lateness: &mut Lateness,
+        late_us: &[[i64; 4]],
+        together: Option<usize>,
+        sharers: u32,
+        now: u64,
+    ) -> Vec<Option<(u64, u64)>> {
         let all: Vec<Ends> = (0..late_us.len() as u8).map(path).collect();
         let mut last = vec![None; all.len()];
         for probe in 0..4 {
             for ((place, own), late_us) in all.iter().enumerate().zip(late_us) {
                 // Two clocks, an hour apart.
                 let late = late_us[probe] * 1000 - 3_600_000_000_000;
-                let put = lateness.take(*own, &all, sharers, late, now);
-                assert_eq!(put.is_some(), probe == 3);
-                last[place] = put.map(|ns| ns / 1000);
+                let pair = together.map(|first| first..first + 2).filter(|pair| pair.contains(&place));
+                let siblings = pair.map_or(&[][..], |pair| &all[pair]);
+                let found = lateness.take(*own, &all, siblings, late, now);
+                assert_eq!(found.is_some(), probe == 3);
+                let found = found.map(|late| late.excess(sharers));
+                last[place] = found.map(|(own, shared)| (own / 1000, shared / 1000));
             }
         }
         last
@@ -105,16 +140,32 @@ mod tests {
     fn half_of_what_the_least_late_probe_has_over_the_quickest_path() {
         let mut lateness = Lateness::default();
         let late = [[30, 10, 50, 90], [900, 410, 500, 800], [10, 10, 3000, 10]];
-        assert_eq!(round(&mut lateness, &late, 1, MS), [Some(0), Some(200), Some(0)]);
-        assert_eq!(round(&mut lateness, &late, 4, 2 * MS), [Some(0), Some(50), Some(0)], "four share what is there");
-        assert_eq!(round(&mut lateness, &[[50_000; 4], [0; 4]], 1, 3 * MS)[0], Some(4000), "at most");
+        let found = |each: [u64; 3]| each.map(|own| Some((own, 0))).to_vec();
+        assert_eq!(round(&mut lateness, &late, None, 1, MS), found([0, 200, 0]));
+        assert_eq!(round(&mut lateness, &late, None, 4, 2 * MS), found([0, 50, 0]), "four share what is there");
+        let much = round(&mut lateness, &[[50_000; 4], [0; 4]], None, 1, 3 * MS);
+        assert_eq!(much, [Some((4000, 0)), Some((0, 0))], "at most");
+    }
+
+    #[test]
+    fn what_all_paths_of_an_end_have_is_that_ends() {
+        let mut lateness = Lateness::default();
+        let late = [[0; 4], [600; 4], [800; 4]];
+        round(&mut lateness, &late, Some(1), 1, MS);
+        assert_eq!(
+            round(&mut lateness, &late, Some(1), 1, 2 * MS),
+            [Some((0, 0)), Some((0, 300)), Some((100, 300))],
+            "and what one has beyond is its own"
+        );
+        let late = [[0; 4], [0; 4], [800; 4]];
+        assert_eq!(round(&mut lateness, &late, Some(1), 1, 3 * MS)[2], Some((400, 0)), "only one of two is late");
     }
 
     #[test]
     fn what_was_found_long_ago_is_not_compared_with() {
         let mut lateness = Lateness::default();
-        round(&mut lateness, &[[0; 4], [500; 4]], 1, MS);
-        assert_eq!(round(&mut lateness, &[[800; 4]], 1, 250 * MS), [Some(0)]);
+        round(&mut lateness, &[[0; 4], [500; 4]], None, 1, MS);
+        assert_eq!(round(&mut lateness, &[[800; 4]], None, 1, 250 * MS), [Some((0, 0))]);
         lateness.tidy(1, 250 * MS);
         assert_eq!(lateness.paths.len(), 1);
     }

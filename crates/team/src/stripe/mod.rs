@@ -359,14 +359,22 @@ impl StripeState {
         let late = times.arrived.wrapping_sub(times.due).wrapping_sub(reckoned) as i64;
         let all: Vec<_> = peer.paths.iter().filter_map(ends_of).collect();
         self.lateness.tidy(MAX_PEERS * MAX_PATHS, now);
-        let excess = self.lateness.take(ends, &all, peer.sharers, late, now)?;
-        let is_alone = peer.paths.iter().filter(|other| other.receiver == path.receiver).count() == 1;
-        let taken = match is_alone {
-            true => self.receivers.entry(receiver.mac).or_default(),
-            false => &mut self.senders[sender.id.index()],
+        let sharing = |shares: &dyn Fn(&Path) -> bool| {
+            let found: Vec<_> = peer.paths.iter().filter(|other| shares(other)).filter_map(ends_of).collect();
+            (found.len() > 1).then_some(found)
         };
-        if excess > 0 {
-            *taken = ((*taken).max(now) + excess).min(now + LEAD.as_nanos() as u64);
+        let at_receiver = sharing(&|other| other.receiver == path.receiver);
+        let is_senders = at_receiver.is_some();
+        let siblings = at_receiver.or_else(|| sharing(&|other| other.sender == path.sender)).unwrap_or_default();
+        let (own, shared) = self.lateness.take(ends, &all, &siblings, late, now)?.excess(peer.sharers);
+        let (of_sender, of_receiver) = if is_senders { (own, shared) } else { (shared, own) };
+        let lead = LEAD.as_nanos() as u64;
+        let put = |taken: &mut u64, excess: u64| *taken = ((*taken).max(now) + excess).min(now + lead);
+        if of_sender > 0 {
+            put(&mut self.senders[sender.id.index()], of_sender);
+        }
+        if of_receiver > 0 {
+            put(self.receivers.entry(receiver.mac).or_default(), of_receiver);
         }
         Some(())
     }

@@ -13,6 +13,9 @@ const LEAST: f64 = 0.95;
 /// Least of Jain's index over T2's clients.
 const FAIR: f64 = 0.99;
 
+/// Runs of two hosts with unlike numbers of links.
+const UNEVEN: [&str; 2] = ["three-to-four", "four-to-three"];
+
 /// Measures all of it.
 pub(crate) fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
     let run = |name| Bundles::run(product, scratch, name);
@@ -26,8 +29,11 @@ pub(crate) fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure
 
 fn widths(bundles: &Bundles) -> Result<Vec<Figure>, Failure> {
     let mut figures = vec![bundles.about()?];
-    for run in ["two-links", "three-links", "eight-links", "back-to-back", "unlike-rates"] {
+    for run in ["two-links", "three-links", "eight-links", "back-to-back", "unlike-rates"].iter().chain(&UNEVEN) {
         figures.push(bundles.figure(run, "of limit", Bound::AtLeast(LEAST), |run| run.of_limit())?);
+    }
+    for run in UNEVEN {
+        figures.push(bundles.figure(run, "% sent again", Bound::None, |run| Some(run.retransmitted()? * 1e2))?);
     }
     let slower = |run: &super::bundles::Measured| Some(run.each_way()?[0]);
     figures.push(bundles.figure("back-to-back-both-ways", "slower way, of limit", Bound::AtLeast(LEAST), slower)?);
