@@ -3,7 +3,7 @@
 use std::thread;
 
 use nicteam_oracle::protocol::Request;
-use nicteam_oracle::{CountedImage, Guest, Missing, Refusal};
+use nicteam_oracle::{Clock, EmulatedImage, Guest, Missing, Refusal};
 
 use crate::failure::Failure;
 use crate::product::Product;
@@ -41,8 +41,8 @@ pub(crate) fn in_guest<T: Send + 'static>(
 
 fn boot(product: &Product) -> Result<Guest, Failure> {
     let agent = product.agent()?;
-    let image = CountedImage::obtain().map_err(|missing: Missing| Failure::Missing(missing.to_string()))?;
-    Guest::boot_counted(&image, &agent, &[&product.binary]).map_err(Failure::failed)
+    let image = EmulatedImage::obtain().map_err(|missing: Missing| Failure::Missing(missing.to_string()))?;
+    Guest::boot_emulated(&image, &agent, &[&product.binary], Clock::Instructions).map_err(Failure::failed)
 }
 
 impl Side {

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use nicteam_oracle::Clock;
 use nicteam_oracle::protocol::Request;
 use serde_json::Value;
 
@@ -17,7 +18,8 @@ fn every_mode_runs_on_ebpf() {
     let nicteam = Path::new(env!("CARGO_BIN_EXE_nicteam"));
     let agent = nicteam.with_file_name("nicteam-oracle-agent");
     assert!(agent.exists(), "no {}; hint: cargo build -p nicteam-oracle", agent.display());
-    let Some(mut guest) = nicteam_oracle::counted_guest(agent.to_str().unwrap(), &[nicteam]) else { return };
+    let guest = nicteam_oracle::emulated_guest(agent.to_str().unwrap(), &[nicteam], Clock::Host);
+    let Some(mut guest) = guest else { return };
     for (name, peer) in MEMBERS.into_iter().zip(["b0", "b1"]) {
         guest.must(Request::AddVeth { name: name.to_owned(), peer: peer.to_owned() });
         guest.must(Request::SetUp { name: peer.to_owned(), up: true });

@@ -12,10 +12,10 @@ use std::time::Duration;
 use nicteam_sys::process;
 
 use crate::cable::Cable;
-use crate::counted;
+use crate::emulated::{self, Clock};
 use crate::protocol::{self, Answer, Departures, Hello, MORE, Refusal, Reply, Request, Sample, Step};
 use crate::shares::{Experiment, Second};
-use crate::{CountedImage, Image, Missing};
+use crate::{EmulatedImage, Image, Missing};
 
 /// A running guest. It ends when this is dropped.
 pub struct Guest {
@@ -84,13 +84,17 @@ impl Guest {
         Ok(guest)
     }
 
-    /// Boots one in QEMU whose clock counts instructions: a nanosecond of its time
-    /// is one instruction of its only processor. It has these programs in `/bin`,
+    /// Boots one in QEMU, with one processor that is emulated. It has these programs in `/bin`,
     /// with their libraries, and modules for bonds, teams and packet generation.
-    pub fn boot_counted(image: &CountedImage, agent: &Path, programs: &[&Path]) -> Result<Guest, BootError> {
-        let files = counted::Files::new(image, agent, programs)?;
-        let mut guest = Guest::start(counted::command(image, &files))?;
-        guest.prepare(Path::new(counted::MODULES_FOLDER), &counted::MODULES);
+    pub fn boot_emulated(
+        image: &EmulatedImage,
+        agent: &Path,
+        programs: &[&Path],
+        clock: Clock,
+    ) -> Result<Guest, BootError> {
+        let files = emulated::Files::new(image, agent, programs)?;
+        let mut guest = Guest::start(emulated::command(image, &files, clock))?;
+        guest.prepare(Path::new(emulated::MODULES_FOLDER), &emulated::MODULES);
         Ok(guest)
     }
 
@@ -233,8 +237,8 @@ impl Guest {
 
     /// Drives a team or bond through an experiment.
     ///
-    /// In user-mode Linux it takes its time; where instructions are counted
-    /// ([`Guest::boot_counted`]) nobody waits for an idle processor.
+    /// In user-mode Linux it takes its time; where instructions are its clock
+    /// ([`Clock::Instructions`]) nobody waits for an idle processor.
     #[track_caller]
     pub fn share(&mut self, experiment: &Experiment, members: &[String]) -> Result<Vec<Second>, Refusal> {
         match self.ask(&Request::Share { experiment: experiment.clone(), members: members.to_vec() })? {

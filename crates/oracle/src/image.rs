@@ -45,9 +45,9 @@ pub enum Missing {
     },
 }
 
-/// What it takes to boot a guest whose instructions are counted.
+/// What it takes to boot a guest on an emulated processor.
 #[derive(Clone, Debug)]
-pub struct CountedImage {
+pub struct EmulatedImage {
     /// Debian's kernel for virtual machines, which QEMU loads.
     pub kernel: PathBuf,
     /// Where its modules lie.
@@ -78,15 +78,15 @@ impl Image {
     }
 }
 
-impl CountedImage {
+impl EmulatedImage {
     /// The image from the same cache as [`Image::obtain`]'s. QEMU is not part of it.
-    pub fn obtain() -> Result<CountedImage, Missing> {
+    pub fn obtain() -> Result<EmulatedImage, Missing> {
         if !cfg!(target_arch = "x86_64") {
             return Err(Missing::Architecture);
         }
         let root = Cache::lock()?.unpacked(CLOUD_PACKAGE, || dependency(CLOUD_PACKAGE))?;
         let kernel = the_file(&root.join("boot"), |name| name.starts_with("vmlinuz"))?;
-        Ok(CountedImage { kernel, modules: the_file(&root.join("lib/modules"), |_| true)? })
+        Ok(EmulatedImage { kernel, modules: the_file(&root.join("lib/modules"), |_| true)? })
     }
 }
 

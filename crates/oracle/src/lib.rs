@@ -11,10 +11,9 @@
 //!   has to be made. Requests and answers are JSON lines over the guest's first
 //!   serial port ([`protocol`]), frames included; so nothing is ever written to
 //!   the host and nothing is left behind.
-//! - To count instructions there is a second kind ([`Guest::boot_counted`]): QEMU
-//!   emulates a processor whose clock advances by a nanosecond an instruction, with
-//!   Debian's kernel for virtual machines and a root in memory. An idle processor does
-//!   not wait, so minutes of its time pass in seconds ([`shares`]).
+//! - There is a second kind ([`Guest::boot_emulated`]): QEMU emulates a processor, with Debian's kernel for
+//!   virtual machines and a root in memory. To count instructions its clock advances by a nanosecond with each
+//!   ([`Clock`]). An idle processor then does not wait, so minutes of its time pass in seconds ([`shares`]).
 //! - A guest dies with its handle, and with the thread that booted it.
 //! - What fails here fails the test: a guest that does not answer is a panic with
 //!   the last lines of its console. What the guest's kernel *refuses* is an
@@ -28,7 +27,7 @@
 mod bench;
 mod bond;
 mod cable;
-mod counted;
+mod emulated;
 pub mod frames;
 mod guest;
 mod image;
@@ -41,8 +40,9 @@ use std::path::Path;
 
 pub use bench::{Bench, Way};
 pub use cable::Cable;
+pub use emulated::Clock;
 pub use guest::{BootError, Guest};
-pub use image::{CountedImage, Image, Missing};
+pub use image::{EmulatedImage, Image, Missing};
 pub use pktgen::Generated;
 pub use protocol::{Departures, Refusal, Sample, Step};
 
@@ -82,22 +82,21 @@ pub fn guest_at(agent: &str, cables: Vec<Cable>) -> Option<Guest> {
     }
 }
 
-/// The same with a guest whose instructions are counted ([`Guest::boot_counted`]),
+/// The same with a guest on a processor that is emulated ([`Guest::boot_emulated`]),
 /// with these programs in `/bin`.
 ///
 /// # Panics
 /// If there is all that a guest needs and it does not boot.
 #[track_caller]
-pub fn counted_guest(agent: &str, programs: &[&Path]) -> Option<Guest> {
-    if !counted::is_there() {
-        eprintln!(
-            "SKIPPED: no QEMU for a guest that counts; hint: apt-get install --no-install-recommends qemu-system-x86"
-        );
+pub fn emulated_guest(agent: &str, programs: &[&Path], clock: Clock) -> Option<Guest> {
+    if !emulated::is_there() {
+        eprintln!("SKIPPED: no QEMU for a guest; hint: apt-get install --no-install-recommends qemu-system-x86");
         return None;
     }
-    match CountedImage::obtain() {
+    match EmulatedImage::obtain() {
         Ok(image) => {
-            Some(Guest::boot_counted(&image, agent.as_ref(), programs).unwrap_or_else(|error| panic!("{error}")))
+            let guest = Guest::boot_emulated(&image, agent.as_ref(), programs, clock);
+            Some(guest.unwrap_or_else(|error| panic!("{error}")))
         }
         Err(missing) => {
             eprintln!("SKIPPED: no guest kernel: {missing}");

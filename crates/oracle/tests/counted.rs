@@ -2,7 +2,7 @@
 //! what it is asked to: a hash of layer 4 sends by every member.
 
 use nicteam_oracle::protocol::Request;
-use nicteam_oracle::{Generated, Guest};
+use nicteam_oracle::{Clock, Generated, Guest};
 
 const AGENT: &str = env!("CARGO_BIN_EXE_nicteam-oracle-agent");
 const BOND: &str = "bond0";
@@ -13,7 +13,7 @@ const SCATTER: f64 = 0.01;
 
 #[test]
 fn counts_repeat_and_packets_leave_as_they_are_hashed() {
-    let Some(mut guest) = nicteam_oracle::counted_guest(AGENT, &[]) else { return };
+    let Some(mut guest) = nicteam_oracle::emulated_guest(AGENT, &[], Clock::Instructions) else { return };
     let near: Vec<String> = (0..MEMBERS).map(|member| format!("a{member}")).collect();
     let far: Vec<String> = (0..MEMBERS).map(|member| format!("b{member}")).collect();
     for (name, peer) in near.iter().zip(&far) {

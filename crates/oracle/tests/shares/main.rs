@@ -10,7 +10,7 @@ mod ours;
 use nicteam_oracle::frames::Random;
 use nicteam_oracle::protocol::Request;
 use nicteam_oracle::shares::{ADDRESS, Experiment, Fault, PREFIX, Summary, busiest, roomiest_busiest};
-use nicteam_oracle::{Guest, is_soak, seed};
+use nicteam_oracle::{Clock, Guest, is_soak, seed};
 
 use ours::Ours;
 
@@ -28,7 +28,7 @@ type Options<'a> = &'a [(&'a str, &'a str)];
 /// Beside the kernel's: no share less even, no flow moved more often, no datagram lost more.
 #[test]
 fn shares_are_as_even_as_the_kernels_or_more() {
-    let Some(mut guest) = nicteam_oracle::counted_guest(AGENT, &[]) else { return };
+    let Some(mut guest) = nicteam_oracle::emulated_guest(AGENT, &[], Clock::Instructions) else { return };
     for round in 0..if is_soak() { 10 } else { 1 } {
         for (mode, experiment) in experiments(seed() + round) {
             let options = [("mode", mode), ("miimon", "100")];

@@ -1,4 +1,4 @@
-//! A guest whose clock counts instructions: what QEMU is told, and what lies in its memory.
+//! A guest on a processor that QEMU emulates: what it is told, and what lies in the guest's memory.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -9,9 +9,18 @@ use std::process::Command;
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-use crate::CountedImage;
+use crate::EmulatedImage;
 use crate::image::{Missing, file_error, run};
 use crate::initrd::Archive;
+
+/// From what a guest on an emulated processor has its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// A nanosecond is one instruction; an idle processor does not wait.
+    Instructions,
+    /// The machine's own. Faster for who computes much.
+    Host,
+}
 
 /// What such a guest has of modules, by name.
 pub(crate) const MODULES: [&str; 6] = ["bonding max_bonds=0", "veth", "tun", "pktgen", "cls_bpf", "sch_ingress"];
@@ -30,7 +39,7 @@ pub(crate) struct Files(File);
 impl Files {
     /// The agent as first process, programs in `/bin` with their libraries where
     /// they look for them, and modules.
-    pub(crate) fn new(image: &CountedImage, agent: &Path, programs: &[&Path]) -> Result<Files, Missing> {
+    pub(crate) fn new(image: &EmulatedImage, agent: &Path, programs: &[&Path]) -> Result<Files, Missing> {
         let mut archive = Archive::default();
         FOLDERS.iter().for_each(|folder| archive.add_folder(Path::new(folder)));
         archive.add_file(Path::new("/init"), &read(agent)?);
@@ -65,13 +74,12 @@ pub(crate) fn is_there() -> bool {
 }
 
 /// QEMU, to be started.
-pub(crate) fn command(image: &CountedImage, files: &Files) -> Command {
+pub(crate) fn command(image: &EmulatedImage, files: &Files, clock: Clock) -> Command {
     let mut command = Command::new(QEMU);
     command
         .args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"])
         .args(["-M", "pc", "-cpu", "max", "-m", "512"])
-        // A nanosecond an instruction; an idle processor does not wait for the host.
-        .args(["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"])
+        .args(["-accel", "tcg,thread=single"])
         // The first serial port speaks by standard input and output, the console by standard error.
         .args(["-serial", "stdio", "-serial", "file:/dev/stderr"])
         .arg("-kernel")
@@ -80,6 +88,9 @@ pub(crate) fn command(image: &CountedImage, files: &Files) -> Command {
         .arg(format!("/proc/{}/fd/{}", std::process::id(), files.0.as_raw_fd()))
         // Without mitigations: what they cost differs from processor to processor.
         .args(["-append", "console=ttyS1 quiet panic=-1 nokaslr mitigations=off"]);
+    if clock == Clock::Instructions {
+        command.args(["-icount", "shift=0,sleep=off"]);
+    }
     command
 }
 
