@@ -1,15 +1,20 @@
 //! Numbered datagrams, a thousand a second, and when each of them arrived.
 
+use std::io::IoSliceMut;
 use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use nicteam_testnet::Host;
+use nix::cmsg_space;
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt, sockopt};
+use nix::sys::time::TimeSpec;
 
 use crate::failure::Failure;
 
-/// When each datagram was sent, and when it arrived, if it did.
+/// When each datagram was sent, and when the kernel had it from its device, if it arrived: who listens may be woken late.
 pub(super) struct Course {
     datagrams: Vec<(Instant, Option<Instant>)>,
 }
@@ -45,6 +50,7 @@ pub(super) fn watch<T>(
     during: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<(Course, T), Failure> {
     to.set_read_timeout(Some(READ_TIMEOUT)).map_err(Failure::failed)?;
+    setsockopt(to, sockopt::ReceiveTimestampns, &true).map_err(Failure::failed)?;
     // What is left of an earlier course.
     while to.recv(&mut [0; 8]).is_ok() {}
     let (sent_all, heard_all) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -118,13 +124,27 @@ fn send(from: &UdpSocket, stop: &AtomicBool) -> Vec<Instant> {
 }
 
 fn hear(to: &UdpSocket, stop: &AtomicBool) -> Vec<(u64, Instant)> {
-    let (mut buffer, mut heard) = ([0; 8], Vec::new());
+    let mut heard = Vec::new();
+    // The kernel's stamps are of the clock that is set, and so is what they are compared with.
+    let start = (Instant::now(), SystemTime::now());
     while !stop.load(Ordering::SeqCst) {
-        if to.recv(&mut buffer).is_ok() {
-            heard.push((u64::from_be_bytes(buffer), Instant::now()));
-        }
+        heard.extend(hear_one(to, start));
     }
     heard
+}
+
+/// The next datagram, and when it arrived; nothing if none came in time.
+fn hear_one(to: &UdpSocket, (start, start_by_date): (Instant, SystemTime)) -> Option<(u64, Instant)> {
+    let mut number = [0; 8];
+    let mut control = cmsg_space!(TimeSpec);
+    let mut parts = [IoSliceMut::new(&mut number)];
+    let message = recvmsg::<()>(to.as_raw_fd(), &mut parts, Some(&mut control), MsgFlags::empty()).ok()?;
+    let stamp = message.cmsgs().ok()?.find_map(|control| match control {
+        ControlMessageOwned::ScmTimestampns(stamp) => Some(Duration::from(stamp)),
+        _ => None,
+    })?;
+    let at = (SystemTime::UNIX_EPOCH + stamp).duration_since(start_by_date).unwrap_or_default();
+    Some((u64::from_be_bytes(number), start + at))
 }
 
 #[cfg(test)]
