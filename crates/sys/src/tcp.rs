@@ -2,8 +2,10 @@
 
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::time::Duration;
 use std::{io, ptr};
 
+use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrStorage, connect, setsockopt, socket, sockopt};
 use nix::sys::time::{TimeVal, TimeValLike};
 
@@ -41,18 +43,28 @@ pub fn info(socket: BorrowedFd<'_>) -> Result<TcpInfo> {
 ///
 /// # Errors
 /// `ENOENT` for a congestion control that the kernel has not, `EPERM` for one that the caller may not use, and
-/// what `connect` answers; `EINPROGRESS` if there was no answer for ten seconds.
+/// what `connect` answers; `ETIMEDOUT` if there was no answer for ten seconds.
 pub fn connect_with(to: SocketAddr, congestion: &str) -> Result<TcpStream> {
-    const SECONDS: i64 = 10;
+    const LIMIT: Duration = Duration::from_secs(10);
     let operation = || format!("connect to {to}");
     let family = if to.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
     let stream = socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, None).context(operation)?;
     set_congestion(stream.as_fd(), congestion)?;
-    // Bounds the handshake alone.
-    setsockopt(&stream, sockopt::SendTimeout, &TimeVal::seconds(SECONDS)).context(operation)?;
-    connect(stream.as_raw_fd(), &SockaddrStorage::from(to)).context(operation)?;
-    setsockopt(&stream, sockopt::SendTimeout, &TimeVal::seconds(0)).context(operation)?;
+    connect_within(stream.as_fd(), to, LIMIT).context(operation)?;
     Ok(TcpStream::from(stream))
+}
+
+/// Connects the socket. Bounds the handshake alone, to whole seconds: a path that passes nothing must not hang the caller.
+///
+/// # Errors
+/// What `connect` answers, `ETIMEDOUT` if there was no answer in time.
+pub fn connect_within(socket: BorrowedFd<'_>, to: SocketAddr, limit: Duration) -> nix::Result<()> {
+    setsockopt(&socket, sockopt::SendTimeout, &TimeVal::seconds(limit.as_secs() as i64))?;
+    connect(socket.as_raw_fd(), &SockaddrStorage::from(to)).map_err(|error| match error {
+        Errno::EINPROGRESS => Errno::ETIMEDOUT,
+        error => error,
+    })?;
+    setsockopt(&socket, sockopt::SendTimeout, &TimeVal::seconds(0))
 }
 
 /// Names the congestion control (`TCP_CONGESTION`).

@@ -15,11 +15,7 @@ use std::time::{Duration, Instant};
 use nicteam_record::ConnectionSample;
 use nicteam_sys::tcp::{self, TcpInfo};
 use nicteam_sys::{mptcp, sched};
-use nix::errno::Errno;
-use nix::sys::socket::{
-    AddressFamily, SockFlag, SockType, SockaddrStorage, bind, connect, listen, setsockopt, socket, sockopt,
-};
-use nix::sys::time::{TimeVal, TimeValLike};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrStorage, bind, listen, setsockopt, socket, sockopt};
 
 use super::gate::Gate;
 use crate::Failure;
@@ -231,13 +227,7 @@ fn listener(mut address: SocketAddr, transport: &Transport) -> Result<TcpListene
 fn open(spec: &ConnectionSpec) -> Result<TcpStream, Failure> {
     let socket = stream_socket(spec.client, &spec.transport)?;
     bind(socket.as_raw_fd(), &SockaddrStorage::from(spec.client))?;
-    // Bounds the handshake alone: a path that passes nothing must not hang the lab.
-    setsockopt(&socket, sockopt::SendTimeout, &TimeVal::seconds(CONNECT_TIMEOUT.as_secs() as i64))?;
-    connect(socket.as_raw_fd(), &SockaddrStorage::from(spec.server)).map_err(|error| match error {
-        Errno::EINPROGRESS => Errno::ETIMEDOUT,
-        error => error,
-    })?;
-    setsockopt(&socket, sockopt::SendTimeout, &TimeVal::seconds(0))?;
+    tcp::connect_within(socket.as_fd(), spec.server, CONNECT_TIMEOUT)?;
     Ok(TcpStream::from(socket))
 }
 

@@ -364,10 +364,10 @@ impl StripeState {
             (found.len() > 1).then_some(found)
         };
         let at_receiver = sharing(&|other| other.receiver == path.receiver);
-        let is_senders = at_receiver.is_some();
+        let own_is_sender = at_receiver.is_some();
         let siblings = at_receiver.or_else(|| sharing(&|other| other.sender == path.sender)).unwrap_or_default();
         let (own, shared) = self.lateness.take(ends, &all, &siblings, late, now)?.excess(peer.sharers);
-        let (of_sender, of_receiver) = if is_senders { (own, shared) } else { (shared, own) };
+        let (of_sender, of_receiver) = if own_is_sender { (own, shared) } else { (shared, own) };
         let lead = LEAD.as_nanos() as u64;
         let put = |taken: &mut u64, excess: u64| *taken = ((*taken).max(now) + excess).min(now + lead);
         if of_sender > 0 {

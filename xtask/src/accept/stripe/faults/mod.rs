@@ -147,7 +147,7 @@ impl Costs {
                 format!("{what}: longest silence"),
                 silences(&self.fault),
                 &format!("<= {silence_ms:.0} ms"),
-                // Who listens may be woken late, whatever the links do; what was lost counts in every round.
+                // A processor may be late, or stolen, whatever the links do; what was lost counts in every round.
                 Some(median(&self.fault.iter().map(|cost| cost.silence_ms).collect::<Vec<_>>()) <= silence_ms),
             )
             .peer(before),
