@@ -97,6 +97,15 @@ struct stripe_flow {
 	__u32 wide;
 };
 
+/* A gap in what a TCP connection received (crates/team/src/stripe/gaps.rs). */
+struct stripe_gap {
+	__u64 since_ns; /* 0: there is none */
+	__u32 flow;
+	__u32 ack;
+	__u32 window;
+	__u32 zero;
+};
+
 /* How late a path's probes came (crates/team/src/stripe/lateness.rs). */
 struct stripe_late {
 	__u32 path;   /* one more than take_path() answers; 0: none yet */
@@ -135,6 +144,7 @@ struct stripe_state {
 	struct stripe_lost lost[MAX_PEERS];	 /* by number */
 	struct stripe_late late[MAX_PEERS][MAX_PATHS]; /* by number and place among the peer's paths */
 	struct stripe_flow flows[STRIPE_FLOWS];	 /* by hash */
+	struct stripe_gap gaps[STRIPE_GAPS];	 /* by hash, outside the lock */
 };
 
 struct {

@@ -11,13 +11,15 @@
 #include <linux/bpf.h>
 #include <linux/types.h>
 
-#define LAYOUT_VERSION 14
+#define LAYOUT_VERSION 15
 
 #define MAX_MEMBERS 32
 #define MAX_BUCKETS 256
 #define MAX_PEERS 64
 #define MAX_PATHS 64
 #define STRIPE_FLOWS 1024 /* a power of two */
+#define STRIPE_GAP_BITS 10
+#define STRIPE_GAPS (1 << STRIPE_GAP_BITS)
 /* A power of two; how they take turns stands at active_slot() in maps.h. */
 #define PLAN_SLOTS 16
 /* In struct stripe_entry: the address is one of the team's own. */
@@ -111,6 +113,7 @@ struct plan {
 	struct plan_member members[MAX_MEMBERS];
 	__u64 lease_ns; /* how long it is executed (CHOOSE_LEASED), or punts, without its process; 0: for ever */
 	__u8 queues[QUEUES]; /* by queue: one more than the place it leaves by; 0: as `choose` says */
+	__u64 sack_delay_ns; /* CHOOSE_STRIPE: how old a gap is that is told; 0: however old */
 };
 
 /* What the loader tells the programs, and its successor. */
@@ -250,6 +253,7 @@ struct tally {
 	__u64 unsent;	   /* frames from the stack that no member could send */
 	__u64 round_robin; /* frames that took part; the lower 32 bits count turns */
 	__u64 answered;	   /* LACPDUs of partners that were answered for the process */
+	__u64 withheld;	   /* acknowledgements that spoke of a gap alone; gaps.h */
 };
 
 /* What the stack sent, on one CPU: bytes by bucket, and at last those not balanced. */
@@ -260,7 +264,7 @@ struct loads {
 _Static_assert(sizeof(struct plan_member) == 52, "as in layout.rs");
 _Static_assert(__builtin_offsetof(struct plan, table) == 48, "as in layout.rs");
 _Static_assert(__builtin_offsetof(struct plan, members) == 304, "as in layout.rs");
-_Static_assert(sizeof(struct plan) == 2008, "as in layout.rs");
+_Static_assert(sizeof(struct plan) == 2016, "as in layout.rs");
 _Static_assert(__builtin_offsetof(struct plan, queues) == 1976, "as in layout.rs");
 _Static_assert(sizeof(struct redundant_class) == 80, "as in streams.rs");
 _Static_assert(sizeof(struct redundant_stream) == 1088, "as in streams.rs");
@@ -271,7 +275,7 @@ _Static_assert(sizeof(struct stripe_note) == 132, "as in notes.rs");
 _Static_assert(sizeof(struct control) == 16, "as in layout.rs");
 _Static_assert(sizeof(struct place) == 8, "as in layout.rs");
 _Static_assert(sizeof(struct counters) == 48, "as in layout.rs");
-_Static_assert(sizeof(struct tally) == 24, "as in layout.rs");
+_Static_assert(sizeof(struct tally) == 32, "as in layout.rs");
 _Static_assert(sizeof(struct lease) == 8, "as in layout.rs");
 _Static_assert(sizeof(struct answer) == 160, "as in layout.rs");
 _Static_assert(__builtin_offsetof(struct answer, frame) == 32, "as in layout.rs");

@@ -9,6 +9,7 @@
 
 #include "balance.h"
 #include "frame.h"
+#include "gaps.h"
 #include "hash.h"
 #include "hello.h"
 #include "lateness.h"
@@ -29,6 +30,16 @@ static __always_inline int drop_unsent(void)
 	if (sums)
 		sums->unsent++;
 	return TC_ACT_SHOT;
+}
+
+/* As if it had been sent: who sends knows nothing of it. */
+static __always_inline int count_withheld(void)
+{
+	struct tally *sums = team_tally();
+
+	if (sums)
+		sums->withheld++;
+	return TC_ACT_STOLEN;
 }
 
 static __always_inline void count_sent(__u32 place, __u32 bytes)
@@ -236,7 +247,12 @@ __attribute__((noinline)) int send_twice(struct __sk_buff *skb, __u32 slot, __u3
 static __always_inline int send_once(struct __sk_buff *skb, const struct plan *plan, __u32 slot, __u32 number)
 {
 	const struct stripe_peer *peer = peer_line(slot, number);
-	__u32 path = take_path(skb, slot, number, peer && peer->keeps_flows ? flow_of(skb) : NO_PATH, 0);
+
+	if (!peer)
+		return NOT_STRIPED;
+	if (plan->sack_delay_ns && peer->paths_len > 1 && withhold_gap(skb, plan->sack_delay_ns))
+		return count_withheld();
+	__u32 path = take_path(skb, slot, number, peer->keeps_flows ? flow_of(skb) : NO_PATH, 0);
 
 	if (path == NO_PATH)
 		return NOT_STRIPED;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use nicteam_team::hash;
 use nicteam_team::lacp::{Lacp, LacpConfig, PortParams};
 use nicteam_team::{AggrLayers, Config, Duplex, HashPolicy, MemberId, MemberLink, Mode, Plan, PlanState, Team, Time};
-use nicteam_wire::{Arp, Frame, Hello, Lost, Mac, Ndisc, Rtag, SlowPdu, Tagged, Times, Vlan, ethertype};
+use nicteam_wire::{Arp, Frame, GapReport, Hello, Lost, Mac, Ndisc, Rtag, SlowPdu, Tagged, Times, Vlan, ethertype};
 
 /// Panics if something does not hold for these bytes; says whether they were taken.
 pub type Property = fn(&[u8]) -> bool;
@@ -19,6 +19,7 @@ pub const ALL: &[(&str, Property)] = &[
     ("lacp", lacp),
     ("hello", hello),
     ("rtag", rtag),
+    ("gap", gap),
     ("config", config),
     ("names", names),
 ];
@@ -76,6 +77,18 @@ pub fn rtag(bytes: &[u8]) -> bool {
     assert_eq!((&again[..14], &again[16..]), (&bytes[..14], &bytes[16..]));
     let plain = Frame::parse(&plain).ok();
     assert_eq!(plain.map(|plain| (plain.ethertype(), plain.payload())), Some((inner.ethertype(), inner.payload())));
+    true
+}
+
+/// A frame says nothing of a gap, or says nothing of it any more once its words are
+/// put in the place that it names.
+pub fn gap(bytes: &[u8]) -> bool {
+    let Ok(frame) = Frame::parse(bytes) else { return false };
+    let Some(report) = GapReport::of(&frame) else { return false };
+    let mut without = bytes.to_vec();
+    let at = bytes.len() - frame.payload().len() + report.at;
+    without[at..at + 4].copy_from_slice(&report.without());
+    assert_eq!(Frame::parse(&without).ok().and_then(|frame| GapReport::of(&frame)), None);
     true
 }
 

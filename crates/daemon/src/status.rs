@@ -62,6 +62,9 @@ pub struct TeamStatus {
     pub pid: u32,
     /// Frames from the stack that no member could send.
     pub unsent_frames: u64,
+    /// In stripe: acknowledgements that were not sent, for all they told was a gap younger than `sack_delay`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld_acks: Option<u64>,
     /// Its members, by place.
     pub members: Vec<MemberState>,
     /// What is wrong, and what to do.

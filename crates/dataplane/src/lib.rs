@@ -156,6 +156,10 @@ pub trait Dataplane: Send {
     /// LACPDUs that were answered for a process that did not.
     fn answered(&self) -> Result<u64, Error>;
 
+    /// Acknowledgements that were withheld: they spoke of nothing but a gap that was not old enough
+    /// to be told ([`nicteam_team::Stripe::sack_delay`]).
+    fn withheld(&self) -> Result<u64, Error>;
+
     /// What each member carried, by place.
     fn counters(&self) -> Result<Vec<(MemberId, Counters)>, Error>;
 

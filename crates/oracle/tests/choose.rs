@@ -374,7 +374,7 @@ fn tagged_message(icmp_type: u8, number: u8, fifth: u8) -> TestFrame {
 fn planned(plan: &Plan, frame: &Frame<'_>, state: &mut PlanState) -> u32 {
     match plan.choose(frame, state) {
         Action::Send(members) => members.bits(),
-        Action::Stripe { .. } | Action::Redundant { .. } | Action::Punt | Action::Drop => 0,
+        Action::Stripe { .. } | Action::Redundant { .. } | Action::Withhold | Action::Punt | Action::Drop => 0,
     }
 }
 

@@ -338,6 +338,15 @@ impl Batch {
         self.unusable
     }
 
+    /// Puts bytes in the place of a frame's own; none where the frame has no such place.
+    pub fn overwrite(&mut self, place: usize, offset: usize, bytes: &[u8]) {
+        let Some(&Entry { slot, len, .. }) = self.entries.get(place) else { return };
+        let frame = &mut self.memory[slot * SLOT + OFFLOAD..][..len];
+        if let Some(own) = frame.get_mut(offset..).and_then(|rest| rest.get_mut(..bytes.len())) {
+            own.copy_from_slice(bytes);
+        }
+    }
+
     /// Forgets the frames.
     pub fn clear(&mut self) {
         self.entries.clear();

@@ -184,6 +184,8 @@ pub struct Config {
     /// stripe: what the host's TCP is told for `net.ipv4.tcp_min_rtt_wlen`, seconds, at most
     /// 86400; none: nothing.
     pub tcp_min_rtt_wlen_s: Option<u32>,
+    /// stripe: how old a gap in what a TCP connection received is before its sender is told, milliseconds, at most 100.
+    pub sack_delay_ms: u32,
     /// stripe: what goes by two paths.
     pub redundant: Classes,
     /// stripe: by which teams know each other's hellos; none: everybody's are believed.
@@ -219,6 +221,7 @@ impl Default for Config {
             stripe_rate_mbps: BTreeMap::new(),
             stripe_interval_ms: stripe::DEFAULT_INTERVAL_MS,
             tcp_min_rtt_wlen_s: stripe::DEFAULT_TCP_MIN_RTT_WLEN_S,
+            sack_delay_ms: stripe::DEFAULT_SACK_DELAY_MS,
             redundant: Classes::default(),
             stripe_key: None,
             lacp: LacpOptions::default(),

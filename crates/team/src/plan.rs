@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nicteam_wire::{Frame, Mac, ethertype};
+use nicteam_wire::{Frame, GapReport, Mac, ethertype};
 
 use crate::balance::{self, Balance, Loads};
 use crate::hash;
@@ -135,7 +135,11 @@ pub enum Action {
         src: Mac,
         /// The new destination: a member's of the peer.
         dst: Mac,
+        /// What it says of a gap, and is to go without.
+        without: Option<GapReport>,
     },
+    /// It is not sent, nor dropped: all it says is a gap that may close yet.
+    Withhold,
     /// Put a redundancy tag with this number into it, and send it twice.
     Redundant {
         /// The number.

@@ -474,6 +474,7 @@ fn any_config() -> impl Strategy<Value = Config> {
             stripe_key: with(&[("stripe_key", failover.5.as_deref().unwrap_or_default())]).stripe_key,
             queue_id: failover.4,
             stripe_interval_ms: 1 + times.1 % 1000,
+            sack_delay_ms: times.2 % 101,
             tcp_min_rtt_wlen_s: (times.1 % 3 > 0).then_some(times.1 % 86_401),
             lp_interval_s: counts.3,
             tlb_dynamic_lb: counts.4,

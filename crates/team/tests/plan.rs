@@ -203,7 +203,7 @@ proptest! {
                 prop_assert_eq!(chosen.bits() & !members.bits(), 0);
             }
             Action::Drop => {}
-            Action::Punt | Action::Stripe { .. } | Action::Redundant { .. } => prop_assert!(false, "none of these modes does so"),
+            Action::Punt | Action::Withhold | Action::Stripe { .. } | Action::Redundant { .. } => prop_assert!(false, "none of these modes does so"),
         }
     }
 }

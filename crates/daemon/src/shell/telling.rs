@@ -1,7 +1,7 @@
 //! What the team's thread says of the team: events, reports, what is kept.
 
 use nicteam_dataplane::Counters;
-use nicteam_team::{Event, MemberId};
+use nicteam_team::{Event, MemberId, Mode};
 use nicteam_wire::Mac;
 
 use super::Shell;
@@ -130,6 +130,7 @@ impl Shell {
             uptime_ms: self.clock.now().as_nanos() / 1_000_000,
             pid: std::process::id(),
             unsent_frames: self.dataplane.unsent()?,
+            withheld_acks: if config.mode == Mode::Stripe { Some(self.dataplane.withheld()?) } else { None },
             members,
             problems: Vec::new(),
         };

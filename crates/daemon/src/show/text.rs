@@ -45,6 +45,12 @@ fn write(out: &mut String, status: &TeamStatus) -> fmt::Result {
     if status.mode.parse() == Ok(Mode::Stripe) {
         peers(out, status)?;
     }
+    if let Some(withheld @ 1..) = status.withheld_acks {
+        writeln!(
+            out,
+            "  gaps       {withheld} acknowledgements withheld: all they told were gaps younger than `sack_delay`"
+        )?;
+    }
     if status.unsent_frames > 0 {
         writeln!(out, "  unsent     {} frames that no member could send", status.unsent_frames)?;
     }

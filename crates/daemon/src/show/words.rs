@@ -122,6 +122,7 @@ impl Bench {
             uptime_ms: 0,
             pid: 1,
             unsent_frames: 0,
+            withheld_acks: None,
             members: members.collect(),
             problems: Vec::new(),
         };

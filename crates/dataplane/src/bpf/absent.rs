@@ -86,6 +86,10 @@ impl Dataplane for BpfDataplane {
         match *self {}
     }
 
+    fn withheld(&self) -> Result<u64, Error> {
+        match *self {}
+    }
+
     fn counters(&self) -> Result<Vec<(MemberId, Counters)>, Error> {
         match *self {}
     }

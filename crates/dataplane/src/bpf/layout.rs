@@ -12,7 +12,7 @@ use super::object::Programs;
 use crate::{Error, Port};
 
 /// Raised by any change of this file.
-pub(super) const LAYOUT_VERSION: u32 = 14;
+pub(super) const LAYOUT_VERSION: u32 = 15;
 /// Bytes of a frame with a LACPDU, without check sequence.
 pub(super) const LACPDU_FRAME_LEN: usize = 124;
 /// Slots for plans; see [`super::slots`].
@@ -86,6 +86,8 @@ pub(super) struct Plan {
     pub lease_ns: u64,
     /// By queue: one more than the place that it leaves by; 0: as `choose` says.
     pub queues: [u8; QUEUES],
+    /// How old a gap in a TCP connection is that is told; 0: however old.
+    pub sack_delay_ns: u64,
 }
 
 /// `struct control`.
@@ -141,6 +143,7 @@ pub(super) struct Tally {
     pub unsent: u64,
     pub round_robin: u64,
     pub answered: u64,
+    pub withheld: u64,
 }
 
 /// `struct loads`.
@@ -163,13 +166,13 @@ const _: () = {
     assert!(size_of::<PlanMember>() == 52);
     assert!(offset_of!(Plan, table) == 48);
     assert!(offset_of!(Plan, members) == 304);
-    assert!(size_of::<Plan>() == 2008);
+    assert!(size_of::<Plan>() == 2016);
     assert!(offset_of!(Plan, queues) == 1976);
     assert!(QUEUES > MAX_QUEUE_ID as usize);
     assert!(size_of::<Control>() == 16);
     assert!(size_of::<Place>() == 8);
     assert!(size_of::<Counters>() == 48);
-    assert!(size_of::<Tally>() == 24);
+    assert!(size_of::<Tally>() == 32);
     assert!(size_of::<Answer>() == 160);
     assert!(offset_of!(Answer, frame) == 32);
     assert!(size_of::<Loads>() == 2056);
@@ -233,6 +236,7 @@ impl Default for Plan {
             members: [PlanMember::default(); MAX_MEMBERS],
             lease_ns: 0,
             queues: [0; QUEUES],
+            sack_delay_ns: 0,
         }
     }
 }
@@ -302,6 +306,7 @@ impl Plan {
                 own.choose = CHOOSE_STRIPE;
                 own.balance |= if stripe.redundant.is_off() { 0 } else { STRIPE_REDUNDANT };
                 own.all = stripe.group.bits();
+                own.sack_delay_ns = saturating_ns(stripe.sack_delay);
                 own.team = padded(stripe.team);
             }
         }

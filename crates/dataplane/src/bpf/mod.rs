@@ -334,6 +334,10 @@ impl Dataplane for BpfDataplane {
         self.object.maps.answered()
     }
 
+    fn withheld(&self) -> Result<u64, Error> {
+        self.object.maps.withheld()
+    }
+
     fn counters(&self) -> Result<Vec<(MemberId, Counters)>, Error> {
         let counters = |&id: &MemberId| Ok((id, Counters::from(self.object.maps.counters(id.index() as u32)?)));
         self.ports.keys().map(counters).collect()

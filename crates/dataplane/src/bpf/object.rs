@@ -279,6 +279,12 @@ impl Maps {
         Ok(tallies.iter().map(|tally| tally.answered).sum())
     }
 
+    /// Acknowledgements that were withheld.
+    pub(super) fn withheld(&self) -> Result<u64, Error> {
+        let tallies: Vec<Tally> = read_percpu(&self.tally, 0)?;
+        Ok(tallies.iter().map(|tally| tally.withheld).sum())
+    }
+
     /// True if they are what these programs expect, for this team device.
     fn fit(&self, team_index: u32) -> Result<bool, Error> {
         let expected = attempt(|| "read the eBPF object".to_owned(), || ObjectBuilder::default().open_memory(OBJECT))?;

@@ -30,7 +30,16 @@ pub(super) struct Forwarder {
 pub(super) struct Mover {
     batch: Batch,
     queues: Queues,
+    /// To frames of the batch, before they are sent.
+    edits: Vec<Edit>,
     started: Instant,
+}
+
+/// Other bytes for a frame.
+struct Edit {
+    place: usize,
+    offset: usize,
+    bytes: [u8; 4],
 }
 
 /// How long frames gather; a frame waits as long at most.
@@ -75,7 +84,7 @@ impl Forwarder {
 
 impl Mover {
     pub fn new() -> Mover {
-        Mover { batch: Batch::new(), queues: Queues::new(), started: Instant::now() }
+        Mover { batch: Batch::new(), queues: Queues::new(), edits: Vec::new(), started: Instant::now() }
     }
 
     /// Treats what these members have received by the table as it is. Before it
@@ -96,15 +105,20 @@ impl Mover {
     fn forward_from_stack(&mut self, shared: &Shared, table: &Table) -> bool {
         // A batch that the system refuses is empty; the next event tries again.
         let _ = shared.stack.receive(&mut self.batch);
-        let mut unsent = self.batch.unusable();
+        let (mut unsent, mut withheld) = (self.batch.unusable(), 0);
         let mut state = shared.state();
         state.now = Time::ZERO + self.started.elapsed();
         for (place, received) in self.batch.frames().enumerate() {
-            let action = view(&received).map_or(Action::Drop, |frame| table.plan.choose(&frame, &mut state));
+            let frame = view(&received);
+            let action = frame.map_or(Action::Drop, |frame| table.plan.choose(&frame, &mut state));
             let queued = match action {
                 Action::Send(members) => self.queues.push(place, members, table),
-                Action::Stripe { member, src, dst } => {
+                Action::Stripe { member, src, dst, without } => {
                     shared.notes().sent(dst);
+                    if let (Some(report), Some(frame)) = (without, frame) {
+                        let header = received.bytes.len() - frame.payload().len();
+                        self.edits.push(Edit { place, offset: header + report.at, bytes: report.without() });
+                    }
                     self.queues.push_leg(place, Leg { member, src, dst }, Shim::Keep, table)
                 }
                 Action::Redundant { sequence, first, second } => {
@@ -116,6 +130,10 @@ impl Mover {
                     let mut queue = |leg: Leg| self.queues.push_leg(place, leg, shim, table);
                     legs.into_iter().flatten().fold(false, |queued, leg| queue(leg) | queued)
                 }
+                Action::Withhold => {
+                    withheld += 1;
+                    true
+                }
                 Action::Punt => shared.punt(&with_tag(&received)),
                 Action::Drop => false,
             };
@@ -123,6 +141,10 @@ impl Mover {
         }
         drop(state);
         shared.unsent.fetch_add(unsent, Relaxed);
+        shared.withheld.fetch_add(withheld, Relaxed);
+        for Edit { place, offset, bytes } in self.edits.drain(..) {
+            self.batch.overwrite(place, offset, &bytes);
+        }
         self.queues.flush(&self.batch, table);
         is_large(&self.batch)
     }

@@ -148,6 +148,10 @@ impl Dataplane for PacketDataplane {
         Ok(0)
     }
 
+    fn withheld(&self) -> Result<u64, Error> {
+        Ok(self.shared.withheld.load(Relaxed))
+    }
+
     fn counters(&self) -> Result<Vec<(MemberId, Counters)>, Error> {
         let table = self.shared.read();
         table.members().map(|(id, member)| Ok((id, member.counters()?))).collect()

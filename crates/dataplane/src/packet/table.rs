@@ -25,6 +25,8 @@ pub(super) struct Shared {
     pub stack: PacketSocket,
     /// Frames from the stack that no member was asked to send.
     pub unsent: AtomicU64,
+    /// Acknowledgements that were withheld.
+    pub withheld: AtomicU64,
     /// What the plan remembers from frame to frame; the thread has it while it chooses.
     state: Mutex<PlanState>,
     /// What happened to peers' frames.
@@ -85,6 +87,7 @@ impl Shared {
         let shared = Shared {
             stack,
             unsent: AtomicU64::new(0),
+            withheld: AtomicU64::new(0),
             state: Mutex::new(PlanState::new(seed)),
             notes: Mutex::default(),
             punt,

@@ -1,5 +1,7 @@
 //! A plan that stripes, and frames for it.
 
+use std::time::Duration;
+
 use nicteam_dataplane::BpfDataplane;
 use nicteam_team::balance::{Eligible, Number, Punt};
 use nicteam_team::stripe::redundant::Classes;
@@ -58,6 +60,7 @@ pub fn striping(rates_mbps: [u32; MEMBERS]) -> Plan {
         peers: vec![peer],
         group: MemberSet::one(id(0)),
         redundant: Classes::default(),
+        sack_delay: Duration::ZERO,
         other,
     };
     let mut plan = plan(1, Choose::Stripe(stripe), MEMBERS);

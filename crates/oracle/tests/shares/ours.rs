@@ -92,7 +92,7 @@ impl Ours {
                 self.drain();
             }
             // Stripe is not among the modes compared.
-            Action::Stripe { .. } | Action::Redundant { .. } | Action::Drop => {}
+            Action::Stripe { .. } | Action::Redundant { .. } | Action::Withhold | Action::Drop => {}
         }
     }
 

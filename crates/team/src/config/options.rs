@@ -112,7 +112,7 @@ const PACKETS_PER_SLAVE: Values =
     Values::Number { max: 65_535, words: &[("default", DEFAULT_PACKETS_PER_SLAVE), ("maxval", 65_535)] };
 
 /// Every option; `mode` first, because others depend on it.
-pub(super) static OPTIONS: [ConfigOption; 46] = [
+pub(super) static OPTIONS: [ConfigOption; 47] = [
     ConfigOption {
         name: "mode",
         doc: "how frames are spread over the members",
@@ -245,6 +245,7 @@ pub(super) static OPTIONS: [ConfigOption; 46] = [
     stripe::STRIPE_RATE,
     stripe::STRIPE_INTERVAL,
     stripe::TCP_MIN_RTT_WLEN,
+    stripe::SACK_DELAY,
     stripe::REDUNDANT,
     stripe::STRIPE_KEY,
 ];

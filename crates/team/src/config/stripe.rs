@@ -7,6 +7,7 @@ use nicteam_wire::Rtag;
 
 use super::options::{HIDDEN, device, digits, number};
 use super::{Config, ConfigError, ConfigOption, Mode, Values};
+use crate::stripe::MAX_SACK_DELAY;
 
 /// What teams that stripe share, so that each knows the other's hellos. Its
 /// `Debug` does not show it.
@@ -98,6 +99,20 @@ pub(super) const TCP_MIN_RTT_WLEN: ConfigOption = ConfigOption {
 };
 const KEEP: &str = "keep";
 
+/// So what a queue or a late processor does to the order of frames is over, mostly.
+pub(super) const DEFAULT_SACK_DELAY_MS: u32 = 3;
+const SACK_DELAY_VALUES: Values =
+    Values::Number { max: MAX_SACK_DELAY.as_millis() as u32, words: &[("off", 0), ("default", DEFAULT_SACK_DELAY_MS)] };
+
+/// `sack_delay`.
+pub(super) const SACK_DELAY: ConfigOption = ConfigOption {
+    name: "sack_delay",
+    doc: "stripe: how old a gap in what a TCP connection received from a peer is before the peer is told of it, milliseconds; 0: at once",
+    values: SACK_DELAY_VALUES,
+    get: |config| config.sack_delay_ms.to_string(),
+    set: |config, text| number("sack_delay", SACK_DELAY_VALUES, text).map(|n| config.sack_delay_ms = n),
+};
+
 /// `redundant`.
 pub(super) const REDUNDANT: ConfigOption = ConfigOption {
     name: "redundant",
@@ -140,7 +155,7 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
         Err(ConfigError::Conflict(format!("`{option}` works in mode stripe alone; the mode is {mode}")))
     };
     let defaults = Config::default();
-    for option in [&REDUNDANT, &STRIPE_INTERVAL, &TCP_MIN_RTT_WLEN] {
+    for option in [&REDUNDANT, &SACK_DELAY, &STRIPE_INTERVAL, &TCP_MIN_RTT_WLEN] {
         let value = (option.get)(config);
         if value != (option.get)(&defaults) {
             return refused(format!("{} {value}", option.name));

@@ -6,6 +6,8 @@
 //! this 1 : 1. The kernel also stops sending by a failing member in balance-rr,
 //! broadcast and the modes that hash before its `downdelay` has passed; this one counts on it.
 
+use std::time::Duration;
+
 use nicteam_wire::Mac;
 
 use super::balance::Balancer;
@@ -97,7 +99,8 @@ fn choose(facts: &Facts<'_>) -> Choose {
             let group = discovery.map(Discovery::group).filter(|group| !group.is_empty());
             let (group, other) = (group.unwrap_or(MemberSet::one(active)), balancer.choose(config, team, active));
             let redundant = config.redundant.clone();
-            Choose::Stripe(Stripe { team, senders, peers, group, redundant, other })
+            let sack_delay = Duration::from_millis(config.sack_delay_ms.into());
+            Choose::Stripe(Stripe { team, senders, peers, group, redundant, sack_delay, other })
         }),
     }
 }

@@ -22,6 +22,7 @@ mod auth;
 mod delay;
 mod discovery;
 mod flows;
+mod gaps;
 mod lateness;
 mod lost;
 mod neighbour;
@@ -35,7 +36,7 @@ mod segments;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nicteam_wire::{Frame, Hello, Lost, Mac, Rtag, Times};
+use nicteam_wire::{Frame, GapReport, Hello, Lost, Mac, Rtag, Times};
 
 pub use auth::{Refused, RefusedLast};
 pub use discovery::{Discovery, Own};
@@ -47,6 +48,7 @@ use crate::hash::hash;
 use crate::plan::{Action, Leg, PlanState, Verdict};
 use crate::{HashPolicy, MAX_MEMBERS, MemberId, MemberSet, Time};
 use flows::{Flows, SLACK};
+use gaps::{Gaps, Told};
 use lateness::Lateness;
 use lost::LostReceivers;
 use redundant::{Classes, Recovered};
@@ -55,6 +57,8 @@ use redundant::{Classes, Recovered};
 pub const MAX_PATHS: usize = 64;
 /// The most peers that frames are striped to.
 pub const MAX_PEERS: usize = 64;
+/// The longest that a gap may be kept from who sends.
+pub const MAX_SACK_DELAY: Duration = Duration::from_millis(100);
 
 /// How a frame finds its member in mode stripe.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +74,8 @@ pub struct Stripe {
     pub group: MemberSet,
     /// What goes by two paths, towards peers that take it.
     pub redundant: Classes,
+    /// How old a gap in what a TCP connection received from a peer is before the peer is told of it; 0: however old.
+    pub sack_delay: Duration,
     /// What becomes of all other frames.
     pub other: Balance,
 }
@@ -154,6 +160,7 @@ pub struct StripeState {
     /// The path that is looked at first.
     turn: u32,
     flows: Flows,
+    gaps: Gaps,
     lateness: Lateness,
     lost: LostReceivers,
 }
@@ -249,10 +256,15 @@ pub(crate) fn choose(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) 
     let action = match peer {
         Some(peer) if is_redundant(peer) => send_twice(stripe, peer, frame, state),
         Some(peer) => {
+            let gap = match state.stripe.tell_gap(stripe, peer, frame, state.now) {
+                Some((_, Told::Nothing)) => return Action::Withhold,
+                Some((report, Told::WithoutGap)) => Some(report),
+                Some((_, Told::All)) | None => None,
+            };
             let with = if peer.keeps_flows { With::Flow(hash(HashPolicy::Layer34, frame)) } else { With::None };
             state.stripe.take_path(stripe, peer, frame.wire_bytes(), with, state.now).map(|path| {
                 let Leg { member, src, dst } = stripe.leg(peer, path);
-                Action::Stripe { member, src, dst }
+                Action::Stripe { member, src, dst, without: gap }
             })
         }
         None => None,
@@ -338,6 +350,17 @@ impl StripeState {
         let peer = stripe.peer(dst)?;
         peer.receivers.iter().find(|receiver| receiver.mac == dst)?;
         Some(now.as_nanos().max(self.senders[member.index()]).max(self.taken(dst)))
+    }
+
+    /// What becomes of a report to a peer; nothing of another frame, or where there is one path alone: what is
+    /// missing there is lost.
+    fn tell_gap(&mut self, stripe: &Stripe, peer: &Peer, frame: &Frame<'_>, now: Time) -> Option<(GapReport, Told)> {
+        if stripe.sack_delay.is_zero() || peer.paths.len() < 2 {
+            return None;
+        }
+        let report = GapReport::of(frame)?;
+        let delay = stripe.sack_delay.as_nanos() as u64;
+        Some((report, self.gaps.tell(&report, delay, now.as_nanos())))
     }
 
     /// A probe of so many bytes went along this path and was due, and arrived, then.

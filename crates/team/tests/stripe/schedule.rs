@@ -96,7 +96,7 @@ fn what_is_striped_is_put_together_again() {
     for _ in 0..8 {
         let host = &mut lan.hosts[a];
         let action = host.plan.choose(&Frame::parse(&bytes).unwrap(), &mut host.state);
-        let Action::Stripe { member, src, dst } = action else { panic!("{action:?}") };
+        let Action::Stripe { member, src, dst, .. } = action else { panic!("{action:?}") };
         bytes[..6].copy_from_slice(&dst.0);
         bytes[6..12].copy_from_slice(&src.0);
         let verdict = lan.hosts[b].plan.receive(id(usize::from(dst.0[5])), &Frame::parse(&bytes).unwrap());

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Gaps that TCP is not told of yet, as crates/team/src/stripe/gaps.rs, and how a
+ * segment speaks of one, as crates/wire/src/gap.rs; a change there is a change here.
+ */
+#ifndef NICTEAM_GAPS_H
+#define NICTEAM_GAPS_H
+
+#include <linux/in.h>
+
+#include "frame.h"
+#include "hash_ip.h"
+#include "maps.h"
+#include "plan.h"
+
+#define TCP_LEN 20
+#define TCP_FIN_SYN_RST 0x07
+#define TCP_PSH 0x08
+#define TCP_ACK 0x10
+/* With the two options before them that do nothing. */
+#define TCP_TIMESTAMPS_LEN 12
+#define TCP_NOP 1
+#define TCP_SACK 5
+#define TCP_TIMESTAMPS 8
+/* So long after a gap was to be told its bucket is another flow's. */
+#define GAP_FORGOTTEN_NS 100000000ULL
+
+struct tcp_view {
+	__u32 ports;
+	__be32 sequence;
+	__be32 ack;
+	__u8 offset; /* in words, in the upper half */
+	__u8 flags;
+	__be16 window;
+	__be16 checksum;
+	__be16 urgent;
+	__u8 options[TCP_TIMESTAMPS_LEN]; /* the shortest that speak of a gap */
+};
+
+struct sack_view {
+	__u8 options[4];
+	__be32 left;
+};
+
+/* GapReport */
+struct gap_report {
+	__u32 flow;
+	__u32 ack;
+	__u32 window;
+	__u32 at; /* from the destination address */
+	__u8 len;
+	__u8 is_bare;
+};
+
+static __always_inline int read_gap(struct __sk_buff *skb, struct gap_report *report)
+{
+	struct ethhdr eth_copy;
+	struct tcp_view copy;
+	struct sack_view sack;
+	struct ip_view ip = {0};
+	const struct ethhdr *eth = header(skb, 0, &eth_copy, sizeof(eth_copy));
+
+	if (!eth || !read_ip(skb, eth->h_proto, ETH_HLEN, &ip) || ip.protocol != IPPROTO_TCP)
+		return 0;
+	const struct tcp_view *tcp = header(skb, ip.transport, &copy, sizeof(copy));
+
+	if (!tcp || (tcp->flags & (TCP_FIN_SYN_RST | TCP_ACK)) != TCP_ACK)
+		return 0;
+	__u32 end = ip.transport + (tcp->offset >> 4) * 4, at = ip.transport + TCP_LEN;
+
+	if (tcp->options[0] == TCP_NOP && tcp->options[1] == TCP_NOP && tcp->options[2] == TCP_TIMESTAMPS)
+		at += TCP_TIMESTAMPS_LEN;
+	/* Most segments have no more than the timestamps. */
+	if (at >= end || skb->len < end)
+		return 0;
+	report->flow = le32(ip.addresses) ^ le32(tcp->ports);
+	report->ack = bpf_ntohl(tcp->ack);
+	report->window = bpf_ntohs(tcp->window);
+	report->at = at;
+	report->is_bare = skb->len == end && (tcp->flags & ~TCP_PSH) == TCP_ACK && !(tcp->offset & 0xf);
+	if (bpf_skb_load_bytes(skb, at, &sack, sizeof(sack)))
+		return 0;
+	report->len = sack.options[3];
+	return sack.options[0] == TCP_NOP && sack.options[1] == TCP_NOP && sack.options[2] == TCP_SACK &&
+	       at + 2 + report->len == end && (__s32)(bpf_ntohl(sack.left) - report->ack) > 0;
+}
+
+/* What becomes of a report. */
+enum told {
+	TOLD_ALL = 0,
+	TOLD_WITHOUT_GAP = 1,
+	TOLD_NOTHING = 2,
+};
+
+static __always_inline enum told judge_gap(const struct gap_report *report, __u64 delay_ns)
+{
+	__u32 only = 0, bucket = (report->flow * 0x9e3779b1) >> (32 - STRIPE_GAP_BITS);
+	struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
+	__u64 now = bpf_ktime_get_ns();
+
+	if (!state)
+		return TOLD_ALL;
+	/* Without the lock: who mixes two reports up tells one at once, or later. */
+	struct stripe_gap *gap = &state->gaps[bucket & (STRIPE_GAPS - 1)];
+	__u64 since = gap->since_ns, age = now > since ? now - since : 0;
+	int is_same = gap->flow == report->flow;
+
+	if (is_same && gap->ack == report->ack && since) {
+		if (age >= delay_ns)
+			return TOLD_ALL;
+		if (report->is_bare && gap->window == report->window)
+			return TOLD_NOTHING;
+		gap->window = report->window;
+		return TOLD_WITHOUT_GAP;
+	}
+	int is_free = !since || age >= delay_ns + GAP_FORGOTTEN_NS;
+	int is_newer = is_same && (__s32)(report->ack - gap->ack) > 0;
+
+	if (!is_free && !is_newer)
+		return TOLD_ALL;
+	gap->since_ns = now;
+	gap->flow = report->flow;
+	gap->ack = report->ack;
+	gap->window = report->window;
+	return TOLD_WITHOUT_GAP;
+}
+
+/*
+ * Takes out of a segment what it says of a gap that is not to be told yet; 1: it says
+ * nothing else, and does not go. A function of its own for the reason given at send_copy().
+ */
+__attribute__((noinline)) int withhold_gap(struct __sk_buff *skb, __u64 delay_ns)
+{
+	struct gap_report report;
+
+	if (!read_gap(skb, &report))
+		return 0;
+	enum told told = judge_gap(&report, delay_ns);
+
+	if (told == TOLD_WITHOUT_GAP) {
+		/* The options end before it, and the words' sum is as it was. */
+		__u16 rest = TCP_NOP << 8 | TCP_NOP;
+		__be16 words[2] = {0, bpf_htons(rest + (TCP_SACK << 8 | report.len))};
+
+		bpf_skb_store_bytes(skb, report.at, words, sizeof(words), 0);
+	}
+	return told == TOLD_NOTHING;
+}
+
+#endif

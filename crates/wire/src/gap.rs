@@ -1,0 +1,205 @@
+//! What a TCP segment says of a gap: the selective acknowledgement option (RFC 2018).
+//!
+//! It is looked for where stacks put it, as the last option, behind two that do nothing:
+//! either alone (`01 01 05 len`) or behind the timestamps (`01 01 08 0a ...`, RFC 7323, appendix
+//! A). One that stands elsewhere is not found.
+//! Mirrored in `bpf/gaps.h`.
+
+use crate::frame::{Frame, ethertype};
+
+/// A TCP segment that acknowledges something, and something else behind a gap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GapReport {
+    /// The addresses and ports in one word: of two flows it is seldom the same.
+    pub flow: u32,
+    /// All before this number was received, and the byte with this number was not.
+    pub ack: u32,
+    /// What its sender has room for, not scaled.
+    pub window: u16,
+    /// It says nothing else: it has no payload, and no flag but ACK and PSH.
+    pub is_bare: bool,
+    /// Where in the payload of the frame the option begins, with the two before it that do nothing.
+    pub at: usize,
+    len: u8,
+}
+
+/// Bytes of a TCP header without options.
+const TCP: usize = 20;
+/// Bytes of the timestamps, with the two options before them that do nothing.
+const TIMESTAMPS: usize = 12;
+/// FIN, SYN, RST, PSH and ACK.
+const FIN_SYN_RST: u8 = 0x07;
+const PSH: u8 = 0x08;
+const ACK: u8 = 0x10;
+const TCP_PROTOCOL: u8 = 6;
+
+impl GapReport {
+    /// Of a frame that says so; not of one that says that something came twice (RFC 2883), which
+    /// the sender has to know.
+    pub fn of(frame: &Frame<'_>) -> Option<GapReport> {
+        let packet = frame.payload();
+        let (addresses, transport) = transport_of(frame.ethertype(), packet)?;
+        let tcp = packet.get(transport..)?;
+        let (head, options) = tcp.split_first_chunk::<TCP>()?;
+        let &[p0, p1, p2, p3, _, _, _, _, a0, a1, a2, a3, offset, flags, w0, w1, ..] = head;
+        let header = usize::from(offset >> 4) * 4;
+        if flags & (FIN_SYN_RST | ACK) != ACK {
+            return None;
+        }
+        let has_timestamps = options.starts_with(&[1, 1, 8]);
+        let at = if has_timestamps { TIMESTAMPS } else { 0 };
+        let &[1, 1, 5, len, l0, l1, l2, l3, ..] = options.get(at..)? else { return None };
+        let ack = u32::from_be_bytes([a0, a1, a2, a3]);
+        let ahead = u32::from_be_bytes([l0, l1, l2, l3]).wrapping_sub(ack) as i32;
+        // Behind the two that do nothing the option ends the header.
+        if TCP + at + 2 + usize::from(len) != header || tcp.len() < header || ahead <= 0 {
+            return None;
+        }
+        let is_empty = tcp.len() == header;
+        let is_plain = flags & !PSH == ACK && offset & 0xf == 0;
+        Some(GapReport {
+            flow: addresses ^ u32::from_le_bytes([p0, p1, p2, p3]),
+            ack,
+            window: u16::from_be_bytes([w0, w1]),
+            is_bare: is_empty && is_plain,
+            at: transport + TCP + at,
+            len,
+        })
+    }
+
+    /// What stands at [`GapReport::at`] in a segment that does not speak of the gap: the end of the options. The
+    /// checksum stays right, for these words have the sum of those before.
+    pub fn without(&self) -> [u8; 4] {
+        let [high, low] = (u16::from_be_bytes([1, 1]) + u16::from_be_bytes([5, self.len])).to_be_bytes();
+        [0, 0, high, low]
+    }
+}
+
+/// Both addresses in one word, and where the transport header begins, if that is TCP's.
+fn transport_of(kind: u16, packet: &[u8]) -> Option<(u32, usize)> {
+    const FRAGMENT: u16 = 0x3fff;
+    let words = |bytes: &[u8]| {
+        let of = |word: &[u8]| u32::from_le_bytes(word.try_into().unwrap_or_default());
+        bytes.chunks_exact(4).map(of).fold(0, |sum, word| sum ^ word)
+    };
+    match kind {
+        ethertype::IPV4 => {
+            let (head, _) = packet.split_first_chunk::<20>()?;
+            let whole = u16::from_be_bytes([head[6], head[7]]) & FRAGMENT == 0;
+            (whole && head[9] == TCP_PROTOCOL).then(|| (words(&head[12..]), usize::from(head[0] & 0xf) * 4))
+        }
+        ethertype::IPV6 => {
+            let (head, _) = packet.split_first_chunk::<40>()?;
+            (head[6] == TCP_PROTOCOL).then(|| (words(&head[8..]), head.len()))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checksum::ones_complement as sum;
+    use proptest::prelude::*;
+
+    /// With these flags, options and payload; the acknowledgement is number 1000.
+    fn segment(ipv6: bool, flags: u8, options: &[u8], payload: &[u8]) -> Vec<u8> {
+        let mut frame = vec![2; 12];
+        if ipv6 {
+            frame.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, 0, 6, 64]);
+            frame.extend(1..=32);
+        } else {
+            frame.extend([8, 0, 0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        }
+        let words = (TCP + options.len()) as u8 / 4;
+        frame.extend([0x9c, 0x40, 0x13, 0x89, 0, 0, 0, 7, 0, 0, 0x03, 0xe8, words << 4, flags, 1, 2, 0xab, 0xcd, 0, 0]);
+        frame.extend(options);
+        frame.extend(payload);
+        frame
+    }
+
+    /// So many blocks, the first from this number on.
+    fn option(timestamps: bool, blocks: u8, left: u32) -> Vec<u8> {
+        let mut option = if timestamps { vec![1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8] } else { vec![] };
+        option.extend([1, 1, 5, 2 + 8 * blocks]);
+        for block in 0..u32::from(blocks) {
+            option.extend((left + 2000 * block).to_be_bytes());
+            option.extend((left + 2000 * block + 1000).to_be_bytes());
+        }
+        option
+    }
+
+    fn report(frame: &[u8]) -> Option<GapReport> {
+        GapReport::of(&Frame::parse(frame).unwrap())
+    }
+
+    #[test]
+    fn a_gap_is_found_behind_timestamps_and_without() {
+        for (ipv6, timestamps, blocks) in
+            [(false, false, 1), (false, true, 1), (true, false, 4), (true, true, 3), (false, true, 2)]
+        {
+            let frame = segment(ipv6, ACK, &option(timestamps, blocks, 2000), &[]);
+            let found = report(&frame).unwrap();
+            let (ip, before) = (if ipv6 { 40 } else { 20 }, if timestamps { 12 } else { 0 });
+            assert_eq!((found.ack, found.window, found.is_bare, found.at), (1000, 0x0102, true, ip + 20 + before));
+        }
+    }
+
+    #[test]
+    fn what_else_it_says_makes_it_none_to_leave_out() {
+        let options = option(true, 1, 2000);
+        let is_bare = |frame: Vec<u8>| report(&frame).unwrap().is_bare;
+        assert!(is_bare(segment(false, ACK | PSH, &options, &[])));
+        assert!(!is_bare(segment(false, ACK, &options, &[7])));
+        assert!(!is_bare(segment(false, ACK | 0x40, &options, &[])), "congestion experienced");
+        assert!(!is_bare(segment(false, ACK | 0x20, &options, &[])), "urgent");
+        let mut accurate = segment(false, ACK, &options, &[]);
+        accurate[14 + 20 + 12] |= 1;
+        assert!(!is_bare(accurate), "more of congestion (RFC 9768)");
+    }
+
+    #[test]
+    fn others_say_nothing_of_a_gap() {
+        let options = option(true, 1, 2000);
+        for flags in [ACK | 1, ACK | 2, ACK | 4, 0] {
+            assert_eq!(report(&segment(false, flags, &options, &[])), None);
+        }
+        assert_eq!(report(&segment(false, ACK, &option(true, 1, 900), &[])), None, "it came twice");
+        assert_eq!(report(&segment(false, ACK, &option(true, 1, 1000), &[])), None);
+        assert_eq!(report(&segment(false, ACK, &[1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8], &[])), None);
+        let behind = [&options[..], &[1, 1, 1, 0]].concat();
+        assert_eq!(report(&segment(false, ACK, &behind, &[])), None, "an option follows");
+        let mut fragment = segment(false, ACK, &options, &[]);
+        fragment[14 + 7] = 1;
+        assert_eq!(report(&fragment), None);
+        let mut datagram = segment(false, ACK, &options, &[]);
+        datagram[14 + 9] = 17;
+        assert_eq!(report(&datagram), None);
+        let whole = segment(true, ACK, &options, &[]);
+        for end in 14..whole.len() {
+            assert_eq!(report(&whole[..end]), None, "{end}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn without_it_the_sum_is_the_same(timestamps: bool, blocks in 1..4_u8, left in 1001..u32::MAX / 2) {
+            let mut frame = segment(false, ACK, &option(timestamps, blocks, left), &[]);
+            let found = report(&frame).unwrap();
+            let before = sum(&frame[34..]);
+            frame[14 + found.at..][..4].copy_from_slice(&found.without());
+            prop_assert_eq!(sum(&frame[34..]), before);
+            prop_assert_eq!(report(&frame), None);
+            prop_assert_eq!(frame[14 + found.at], 0, "the end of the options");
+        }
+
+        #[test]
+        fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 14..100), kind in prop::sample::select(vec![[8, 0], [0x86, 0xdd]])) {
+            let mut frame = bytes;
+            frame[12..14].copy_from_slice(&kind);
+            if let Some(found) = report(&frame) {
+                prop_assert!(14 + found.at + 8 <= frame.len());
+            }
+        }
+    }
+}
