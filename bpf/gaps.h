@@ -12,6 +12,7 @@
 #include "hash_ip.h"
 #include "maps.h"
 #include "plan.h"
+#include "stripe.h"
 
 #define TCP_LEN 20
 #define TCP_FIN_SYN_RST 0x07
@@ -22,6 +23,12 @@
 #define TCP_NOP 1
 #define TCP_SACK 5
 #define TCP_TIMESTAMPS 8
+/* A path that brought nothing for one to two of these is none of the connection's. */
+#define GAP_TURN_NS 20000000ULL
+/* A gap that was overtaken is told at this part of its age: no way keeps all of the order. */
+#define GAP_SETTLED 2
+/* Shorter frames are acknowledgements, mostly, and are not noted. */
+#define SEGMENT_SHORTEST (ETH_HLEN + 114)
 /* So long after a gap was to be told its bucket is another flow's. */
 #define GAP_FORGOTTEN_NS 100000000ULL
 
@@ -92,21 +99,36 @@ enum told {
 	TOLD_NOTHING = 2,
 };
 
+/* Where a flow has its gap. */
+static __always_inline struct stripe_gap *gap_of(__u32 flow)
+{
+	__u32 only = 0, bucket = (flow * 0x9e3779b1) >> (32 - STRIPE_GAP_BITS);
+	struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
+
+	return state ? &state->gaps[bucket & (STRIPE_GAPS - 1)] : 0;
+}
+
+/* True if each path has brought two frames from behind it (Gap::is_overtaken). */
+static __always_inline int is_overtaken(const struct stripe_gap *gap)
+{
+	__u64 passed = gap->passed_twice;
+
+	return passed && !((gap->used | gap->used_before) & ~passed);
+}
+
 static __always_inline enum told judge_gap(const struct gap_report *report, __u64 delay_ns)
 {
-	__u32 only = 0, bucket = (report->flow * 0x9e3779b1) >> (32 - STRIPE_GAP_BITS);
-	struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
+	/* Without the lock: who mixes two reports up tells one at once, or later. */
+	struct stripe_gap *gap = gap_of(report->flow);
 	__u64 now = bpf_ktime_get_ns();
 
-	if (!state)
+	if (!gap)
 		return TOLD_ALL;
-	/* Without the lock: who mixes two reports up tells one at once, or later. */
-	struct stripe_gap *gap = &state->gaps[bucket & (STRIPE_GAPS - 1)];
 	__u64 since = gap->since_ns, age = now > since ? now - since : 0;
 	int is_same = gap->flow == report->flow;
 
 	if (is_same && gap->ack == report->ack && since) {
-		if (age >= delay_ns)
+		if (age >= delay_ns || (age >= delay_ns / GAP_SETTLED && is_overtaken(gap)))
 			return TOLD_ALL;
 		if (report->is_bare && gap->window == report->window)
 			return TOLD_NOTHING;
@@ -119,6 +141,8 @@ static __always_inline enum told judge_gap(const struct gap_report *report, __u6
 	if (!is_free && !is_newer)
 		return TOLD_ALL;
 	gap->since_ns = now;
+	gap->passed = 0;
+	gap->passed_twice = 0;
 	gap->flow = report->flow;
 	gap->ack = report->ack;
 	gap->window = report->window;
@@ -145,6 +169,54 @@ __attribute__((noinline)) int withhold_gap(struct __sk_buff *skb, __u64 delay_ns
 		bpf_skb_store_bytes(skb, report.at, words, sizeof(words), 0);
 	}
 	return told == TOLD_NOTHING;
+}
+
+/* The head of a TCP segment. */
+struct segment_view {
+	__u32 ports;
+	__be32 sequence;
+	__u8 rest[TCP_LEN - 8];
+};
+
+/*
+ * The team gets a frame that came by a path: take_path()'s, with a place of ours for the
+ * sender's (Gaps::note). A function of its own for the reason given at send_copy().
+ */
+__attribute__((noinline)) int note_arrival(struct __sk_buff *skb, __u32 path)
+{
+	struct ethhdr eth_copy;
+	struct segment_view copy;
+	struct ip_view ip = {0};
+	const struct ethhdr *eth = header(skb, 0, &eth_copy, sizeof(eth_copy));
+
+	if (!eth || !read_ip(skb, eth->h_proto, ETH_HLEN, &ip) || ip.protocol != IPPROTO_TCP)
+		return 0;
+	const struct segment_view *tcp = header(skb, ip.transport, &copy, sizeof(copy));
+
+	if (!tcp)
+		return 0;
+	__u32 ports = le32(tcp->ports), flow = le32(ip.addresses) ^ (ports >> 16 | ports << 16);
+	__u32 sequence = bpf_ntohl(tcp->sequence);
+	__u64 bit = 1ULL << (((path >> PATH_RECEIVER_SHIFT) * 8 + (path & (MAX_MEMBERS - 1))) & 63);
+	__u64 now = bpf_ktime_get_ns(), turned;
+	struct stripe_gap *gap = gap_of(flow);
+
+	if (!gap)
+		return 0;
+	turned = gap->turned_ns;
+	if (now > turned && now - turned >= GAP_TURN_NS) {
+		gap->used_before = now - turned < 2 * GAP_TURN_NS ? gap->used : 0;
+		gap->used = 0;
+		gap->turned_ns = now;
+	}
+	/* Written where it changes something: CPUs do not fight for the line. */
+	if (!(gap->used & bit))
+		gap->used |= bit;
+	if (gap->flow == flow && (__s32)(sequence - gap->ack) > 0 && !(gap->passed_twice & bit)) {
+		gap->passed_twice |= gap->passed & bit;
+		gap->passed |= bit;
+	}
+	return 0;
 }
 
 #endif

@@ -104,6 +104,11 @@ struct stripe_gap {
 	__u32 ack;
 	__u32 window;
 	__u32 zero;
+	__u64 passed;	   /* a bit for each path that has brought something from behind it, */
+	__u64 passed_twice; /* and two */
+	__u64 used;	   /* and for each that brought something at all since `turned_ns`, */
+	__u64 used_before; /* and in the turn before, of all flows here */
+	__u64 turned_ns;
 };
 
 /* How late a path's probes came (crates/team/src/stripe/lateness.rs). */

@@ -282,10 +282,10 @@ enum received {
 
 /*
  * Judges the frame by its source, and puts the team's address in the place of a
- * peer's member's.
+ * peer's member's. `path` becomes the one by which it came, if that is known.
  */
 static __always_inline enum received judge_source(struct __sk_buff *skb, const struct plan *plan, __u32 slot,
-						  __u32 place)
+						  __u32 place, __u32 *path)
 {
 	__u8 copy[2 * ETH_ALEN];
 	const __u8 *macs = header(skb, 0, copy, sizeof(copy));
@@ -299,6 +299,8 @@ static __always_inline enum received judge_source(struct __sk_buff *skb, const s
 		return RECEIVED_COPY;
 	if (entry)
 		note_heard(slot, entry, place);
+	if (entry && !group && entry->receiver != NO_RECEIVER)
+		*path = entry->receiver << PATH_RECEIVER_SHIFT | place;
 	if (group && !(plan->all >> place & 1))
 		return RECEIVED_COPY;
 	if (group && entry && entry->group_from && entry->group_from != place + 1)

@@ -450,6 +450,7 @@ int member_ingress(struct __sk_buff *skb)
 		return TC_ACT_SHOT;
 	__u32 flags = plan->members[place].flags;
 	enum received received = RECEIVED_UNICAST;
+	__u32 path = NO_PATH;
 
 	if (made_for.stripe && flags & MEMBER_STRIPES) {
 		if (skb->protocol == bpf_htons(TYPE_HELLO)) {
@@ -460,7 +461,7 @@ int member_ingress(struct __sk_buff *skb)
 			take_echo(skb, slot, place);
 			return TC_ACT_OK; /* for the control side, which listens */
 		}
-		received = judge_source(skb, plan, slot, place);
+		received = judge_source(skb, plan, slot, place, &path);
 	}
 	int taken = received == RECEIVED_GROUP ||
 		    (received != RECEIVED_COPY && flags & MEMBER_OWN && take_own(skb, plan, place));
@@ -473,6 +474,8 @@ int member_ingress(struct __sk_buff *skb)
 	}
 	if (made_for.stripe && flags & MEMBER_STRIPES && skb->protocol == bpf_htons(TYPE_RTAG))
 		return deliver_once(skb, slot, sums);
+	if (made_for.stripe && path != NO_PATH && plan->sack_delay_ns && skb->len >= SEGMENT_SHORTEST)
+		note_arrival(skb, path);
 	sums->rx_frames++;
 	sums->rx_bytes += skb->len;
 	return bpf_redirect(control.team_ifindex, BPF_F_INGRESS);

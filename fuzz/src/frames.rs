@@ -6,7 +6,9 @@ use std::str::FromStr;
 use nicteam_team::hash;
 use nicteam_team::lacp::{Lacp, LacpConfig, PortParams};
 use nicteam_team::{AggrLayers, Config, Duplex, HashPolicy, MemberId, MemberLink, Mode, Plan, PlanState, Team, Time};
-use nicteam_wire::{Arp, Frame, GapReport, Hello, Lost, Mac, Ndisc, Rtag, SlowPdu, Tagged, Times, Vlan, ethertype};
+use nicteam_wire::{
+    Arp, Frame, GapReport, Hello, Lost, Mac, Ndisc, Rtag, Segment, SlowPdu, Tagged, Times, Vlan, ethertype,
+};
 
 /// Panics if something does not hold for these bytes; says whether they were taken.
 pub type Property = fn(&[u8]) -> bool;
@@ -84,7 +86,7 @@ pub fn rtag(bytes: &[u8]) -> bool {
 /// put in the place that it names.
 pub fn gap(bytes: &[u8]) -> bool {
     let Ok(frame) = Frame::parse(bytes) else { return false };
-    let Some(report) = GapReport::of(&frame) else { return false };
+    let Some(report) = GapReport::of(&frame) else { return Segment::of(&frame).is_some() };
     let mut without = bytes.to_vec();
     let at = bytes.len() - frame.payload().len() + report.at;
     without[at..at + 4].copy_from_slice(&report.without());

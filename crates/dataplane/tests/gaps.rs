@@ -3,12 +3,12 @@
 mod common;
 
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::bench::Bench;
 use common::frames::Random;
 use common::hosts::{self, bpf, packet};
-use common::striping::{MEMBERS, OWN, PEER, ipv4, striping};
+use common::striping::{MEMBERS, OWN, PEER, ipv4, own, striping, theirs};
 use common::{may_run_bpf, stay_on_one_cpu};
 use nicteam_dataplane::{Dataplane, TeamDevice};
 use nicteam_sys::packet::Batch;
@@ -215,4 +215,88 @@ fn tell<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
     thread::sleep(Duration::from_millis(5));
     assert_eq!(arrived_as(std::slice::from_ref(&other)), [&other[12..]]);
     bench.team.stop(dataplane);
+}
+
+#[test]
+fn ebpf_tells_sooner_of_a_gap_that_was_overtaken() {
+    if may_run_bpf("ebpf_tells_sooner_of_a_gap_that_was_overtaken") {
+        tell_sooner(bpf);
+    }
+}
+
+#[test]
+fn packet_sockets_tell_sooner_of_a_gap_that_was_overtaken() {
+    if may_make_networks() {
+        tell_sooner(packet);
+    }
+}
+
+fn tell_sooner<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
+    /// It is told sooner at half of this.
+    const DELAY: Duration = Duration::from_secs(1);
+    /// For so long a path is one of the connection's, at least.
+    const TURN: Duration = Duration::from_millis(20);
+    let bench = Bench::new(MEMBERS);
+    let dataplane = bench.team.start(open, &with_delay(1, DELAY));
+    let mut batch = Batch::new();
+    let mut ports = 40_000..;
+    for (last, is_told) in [(2000, true), (500, false)] {
+        // A machine that is late tries again: what it does not see in time proves nothing.
+        let told = (0..20).find_map(|_| {
+            let port = ports.next()?;
+            let report = segment(&gap(port, 1000));
+            let begun = Instant::now();
+            assert!(bench.stack.send_frame(&report));
+            eventually("the report arrives", || {
+                bench.far_sockets.iter().any(|socket| {
+                    socket.receive(&mut batch).unwrap();
+                    batch.frames().any(|frame| frame.bytes.len() == report.len())
+                })
+            });
+            let came = Instant::now();
+            for number in 0..2 * MEMBERS as u32 {
+                let place = number as usize % MEMBERS;
+                let sequence = if place == MEMBERS - 1 { last } else { 2000 + number };
+                assert!(bench.far_sockets[place].send_frame(&data(place, port, sequence)));
+            }
+            let mut arrived = 0;
+            eventually("the segments arrive", || {
+                bench.stack.receive(&mut batch).unwrap();
+                arrived += batch.frames().count();
+                arrived == 2 * MEMBERS
+            });
+            let in_time = came.elapsed() < TURN;
+            thread::sleep(DELAY / 2 + Duration::from_millis(50));
+            let last = ipv4(PEER, OWN, port);
+            assert!(bench.stack.send_frame(&report) && bench.stack.send_frame(&last));
+            let (mut told, mut is_over) = (None, false);
+            eventually("the last frame arrives", || {
+                for socket in &bench.far_sockets {
+                    socket.receive(&mut batch).unwrap();
+                    for frame in batch.frames() {
+                        is_over |= frame.bytes[12..] == last[12..];
+                        if frame.bytes.len() == report.len() {
+                            told = Some(frame.bytes[12..].to_vec());
+                        }
+                    }
+                }
+                is_over
+            });
+            let in_time = in_time && begun.elapsed() < DELAY;
+            in_time.then(|| told.is_some_and(|told| told == report[12..]))
+        });
+        assert_eq!(told, Some(is_told), "the last path brought number {last}");
+    }
+    bench.team.stop(dataplane);
+}
+
+/// A segment of the peer's to this port, as it comes by a path.
+fn data(place: usize, port: u16, sequence: u32) -> Vec<u8> {
+    let mut frame = [own(place).0, theirs(place).0].concat();
+    frame.extend([8, 0, 0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 2, 10, 0, 0, 1, 0x13, 0x89]);
+    frame.extend(port.to_be_bytes());
+    frame.extend(sequence.to_be_bytes());
+    frame.extend([0, 0, 0, 0, 0x50, 0x10, 0, 0, 0, 0, 0, 0]);
+    frame.resize(500, 7);
+    frame
 }

@@ -303,13 +303,16 @@ impl Plan {
 
     /// What to do with a frame that `member` received. Of two with the same
     /// redundancy tag the first is the team's ([`Verdict::Untagged`]). What hellos
-    /// say of queues on the way, and of lost members, is taken into account.
+    /// say of queues on the way, and of lost members, is taken into account, and by which path a segment of TCP came.
     pub fn receive_once(&self, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) -> Verdict {
         let verdict = self.receive(member, frame);
         let Choose::Stripe(stripe) = &self.choose else { return verdict };
         if frame.ethertype() == ethertype::HELLO {
             state.stripe.follow(self.generation);
             stripe::take_hello(stripe, member, frame, state);
+        }
+        if matches!(verdict, Verdict::ToTeam | Verdict::ToTeamAs { .. }) {
+            stripe::note_arrival(stripe, member, frame, state);
         }
         if frame.ethertype() != ethertype::RTAG {
             return verdict;

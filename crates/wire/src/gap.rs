@@ -23,6 +23,27 @@ pub struct GapReport {
     len: u8,
 }
 
+/// Where a TCP segment stands in its connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// As [`GapReport::flow`] of a report that answers it.
+    pub flow: u32,
+    /// The number of its first byte.
+    pub sequence: u32,
+}
+
+impl Segment {
+    /// Of a frame that is one.
+    pub fn of(frame: &Frame<'_>) -> Option<Segment> {
+        let packet = frame.payload();
+        let (addresses, transport) = transport_of(frame.ethertype(), packet)?;
+        let (head, _) = packet.get(transport..)?.split_first_chunk::<TCP>()?;
+        let &[p0, p1, p2, p3, s0, s1, s2, s3, ..] = head;
+        let flow = addresses ^ u32::from_le_bytes([p2, p3, p0, p1]);
+        Some(Segment { flow, sequence: u32::from_be_bytes([s0, s1, s2, s3]) })
+    }
+}
+
 /// Bytes of a TCP header without options.
 const TCP: usize = 20;
 /// Bytes of the timestamps, with the two options before them that do nothing.
@@ -142,6 +163,19 @@ mod tests {
             let found = report(&frame).unwrap();
             let (ip, before) = (if ipv6 { 40 } else { 20 }, if timestamps { 12 } else { 0 });
             assert_eq!((found.ack, found.window, found.is_bare, found.at), (1000, 0x0102, true, ip + 20 + before));
+        }
+    }
+
+    #[test]
+    fn a_segment_and_the_answer_to_it_are_of_one_flow() {
+        for ipv6 in [false, true] {
+            let answer = segment(ipv6, ACK, &option(true, 1, 2000), &[]);
+            let mut frame = answer.clone();
+            let ports = if ipv6 { 54 } else { 34 };
+            frame[ports..ports + 4].rotate_left(2);
+            let found = Segment::of(&Frame::parse(&frame).unwrap()).unwrap();
+            assert_eq!(found, Segment { flow: report(&answer).unwrap().flow, sequence: 7 });
+            assert_eq!(Segment::of(&Frame::parse(&frame[..ports + TCP - 1]).unwrap()), None);
         }
     }
 

@@ -21,7 +21,7 @@ mod rtag;
 pub use arp::Arp;
 pub use ethernet::tagged;
 pub use frame::{Frame, Malformed, Vlan, ethertype};
-pub use gap::GapReport;
+pub use gap::{GapReport, Segment};
 pub use hello::{Hello, HelloKind, HelloMember, Lost, Tagged, Times};
 pub use lacp::{LacpState, Lacpdu, Marker, MarkerKind, PortInfo, SLOW_PROTOCOLS, SlowPdu};
 pub use learning::learning_packet;

@@ -8,6 +8,10 @@
 //! `sack_delay`: an acknowledgement that says nothing else stays here, another one goes without
 //! it. Most gaps are closed by then. What is lost indeed is told after that time.
 //!
+//! What was lost is told sooner: frames on one path seldom overtake each other. So once each path by which the
+//! connection's frames come has brought two from behind the gap, hardly anything closes it any more, and it is told at half that
+//! age. What that takes is noted of each frame that is long enough to carry data.
+//!
 //! A gap is as old as the first report with its number. Who sends nothing more after a loss is told nothing
 //! more either: its next segment (a tail loss probe, RFC 8985) brings the answer.
 //!
@@ -17,12 +21,18 @@
 
 use std::time::Duration;
 
-use nicteam_wire::GapReport;
+use nicteam_wire::{Frame, GapReport, Segment};
 
 /// So long after a gap was to be told its bucket is another flow's.
 const FORGOTTEN: Duration = Duration::from_millis(100);
+/// A path that brought nothing for one to two of these is none of the connection's.
+const TURN: Duration = Duration::from_millis(20);
+/// A gap that was overtaken is told at this part of its age: no way keeps all of the order.
+const SETTLED: u64 = 2;
 /// Of the hash so many bits say which bucket.
 const BUCKET_BITS: u32 = 10;
+/// Bytes behind the Ethernet header: shorter frames are acknowledgements, mostly, and are not noted.
+const SHORTEST: usize = 114;
 
 /// The gaps of all flows.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +41,7 @@ pub(super) struct Gaps {
     buckets: Vec<Gap>,
 }
 
-/// A gap that was reported.
+/// A gap that was reported, and the paths by which frames come.
 #[derive(Clone, Copy, Debug, Default)]
 struct Gap {
     /// Since when, nanoseconds; 0: there is none.
@@ -39,6 +49,14 @@ struct Gap {
     flow: u32,
     ack: u32,
     window: u16,
+    /// The paths that have brought something from behind it, and two.
+    passed: u64,
+    passed_twice: u64,
+    /// Those that brought something at all since `turned`, and in the turn before, of all flows here.
+    used: u64,
+    used_before: u64,
+    /// Nanoseconds.
+    turned: u64,
 }
 
 /// What becomes of a report.
@@ -55,17 +73,12 @@ pub(super) enum Told {
 impl Gaps {
     /// What becomes of a report, where gaps are told when they are so old, nanoseconds.
     pub(super) fn tell(&mut self, report: &GapReport, delay: u64, now: u64) -> Told {
-        if self.buckets.is_empty() {
-            self.buckets = vec![Gap::default(); 1 << BUCKET_BITS];
-        }
         let GapReport { flow, ack, window, is_bare, .. } = *report;
-        // Ports differ in a few bits, wherever those stand in the word.
-        let bucket = flow.wrapping_mul(0x9e37_79b1) >> (u32::BITS - BUCKET_BITS);
-        let gap = &mut self.buckets[bucket as usize];
+        let gap = self.bucket(flow);
         let (age, is_same) = (now.saturating_sub(gap.since), gap.flow == flow);
         let is_free = gap.since == 0 || age >= delay.saturating_add(FORGOTTEN.as_nanos() as u64);
         if is_same && gap.ack == ack && gap.since != 0 {
-            if age >= delay {
+            if age >= delay || age >= delay / SETTLED && gap.is_overtaken() {
                 return Told::All;
             }
             if is_bare && gap.window == window {
@@ -78,14 +91,54 @@ impl Gaps {
         if !is_free && !is_newer {
             return Told::All;
         }
-        *gap = Gap { since: now, flow, ack, window };
+        *gap = Gap { since: now, flow, ack, window, passed: 0, passed_twice: 0, ..*gap };
         Told::WithoutGap
     }
+
+    /// A frame came by a path: from this place among the peer's receivers, to this one of ours. Of more than
+    /// eight members some paths count as one: what is lost is told too early then, at times.
+    pub(super) fn note(&mut self, frame: &Frame<'_>, from: usize, to: usize, now: u64) {
+        if frame.payload().len() < SHORTEST {
+            return;
+        }
+        let Some(Segment { flow, sequence }) = Segment::of(frame) else { return };
+        let path = 1 << ((from * 8 + to) % 64);
+        let gap = self.bucket(flow);
+        let turn = TURN.as_nanos() as u64;
+        let elapsed = now.saturating_sub(gap.turned);
+        if elapsed >= turn {
+            gap.used_before = if elapsed < 2 * turn { gap.used } else { 0 };
+            (gap.used, gap.turned) = (0, now);
+        }
+        gap.used |= path;
+        if gap.flow == flow && sequence.wrapping_sub(gap.ack) as i32 > 0 {
+            gap.passed_twice |= gap.passed & path;
+            gap.passed |= path;
+        }
+    }
+
+    fn bucket(&mut self, flow: u32) -> &mut Gap {
+        if self.buckets.is_empty() {
+            self.buckets = vec![Gap::default(); 1 << BUCKET_BITS];
+        }
+        &mut self.buckets[bucket(flow)]
+    }
+}
+
+impl Gap {
+    /// True if each path has brought two frames from behind it.
+    fn is_overtaken(&self) -> bool {
+        self.passed_twice != 0 && (self.used | self.used_before) & !self.passed_twice == 0
+    }
+}
+
+/// Ports differ in a few bits, wherever those stand in the word.
+fn bucket(flow: u32) -> usize {
+    (flow.wrapping_mul(0x9e37_79b1) >> (u32::BITS - BUCKET_BITS)) as usize
 }
 
 #[cfg(test)]
 mod tests {
-    use nicteam_wire::Frame;
     use proptest::prelude::*;
 
     use super::*;
@@ -151,7 +204,7 @@ mod tests {
     #[test]
     fn of_two_flows_in_a_bucket_one_is_told_at_once() {
         let mut gaps = Gaps::default();
-        let bucket = |ports: [u8; 4]| report(ports, 1, 1, &[]).flow.wrapping_mul(0x9e37_79b1) >> 22;
+        let bucket = |ports: [u8; 4]| bucket(report(ports, 1, 1, &[]).flow);
         let mut others = (1..=u16::MAX).map(|port| [port.to_be_bytes(), [0x13, 0x89]].concat());
         let other = others.find(|ports| bucket(ports[..].try_into().unwrap()) == bucket(PORTS)).unwrap();
         let other = |ack| report(other[..].try_into().unwrap(), ack, 500, &[]);
@@ -163,13 +216,68 @@ mod tests {
         assert_eq!(gaps.tell(&at(1000), DELAY, 104 * MS), Told::All);
     }
 
+    /// A frame of the peer's with this number.
+    fn data(ports: [u8; 4], sequence: u32) -> Vec<u8> {
+        let mut frame = vec![2; 12];
+        frame.extend([8, 0, 0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 2, 10, 0, 0, 1]);
+        frame.extend([&ports[2..], &ports[..2]].concat());
+        frame.extend(sequence.to_be_bytes());
+        frame.extend([0, 0, 0, 0, 0x50, 0x10, 0, 0, 0, 0, 0, 0]);
+        frame.resize(14 + SHORTEST, 7);
+        frame
+    }
+
+    /// Frames with these numbers come by these paths.
+    fn come(gaps: &mut Gaps, now: u64, frames: &[(u32, usize)]) {
+        for &(sequence, path) in frames {
+            gaps.note(&Frame::parse(&data(PORTS, sequence)).unwrap(), path, path, now);
+        }
+    }
+
+    #[test]
+    fn a_gap_that_all_paths_have_overtaken_twice_is_told_sooner() {
+        const SETTLED_AT: u64 = MS + DELAY / SETTLED;
+        let mut gaps = Gaps::default();
+        come(&mut gaps, MS, &[(0, 0), (100, 1), (200, 2), (300, 3), (500, 1)]);
+        assert_eq!(gaps.tell(&at(400), DELAY, MS), Told::WithoutGap);
+        come(&mut gaps, MS, &[(600, 2), (700, 1), (800, 3), (900, 1), (1000, 2), (1100, 3), (1200, 0)]);
+        assert_eq!(gaps.tell(&at(400), DELAY, SETTLED_AT), Told::Nothing, "it may come by the first");
+        come(&mut gaps, MS, &[(300, 0)]);
+        assert_eq!(gaps.tell(&at(400), DELAY, SETTLED_AT), Told::Nothing, "that was behind");
+        come(&mut gaps, MS, &[(1300, 0)]);
+        assert_eq!(gaps.tell(&at(400), DELAY, SETTLED_AT - 1), Told::Nothing);
+        assert_eq!(gaps.tell(&at(400), DELAY, SETTLED_AT), Told::All);
+        assert_eq!(gaps.tell(&at(1400), DELAY, MS), Told::WithoutGap, "each gap anew");
+        come(&mut gaps, MS, &[(1500, 0), (1600, 1), (1700, 2), (1800, 3)]);
+        assert_eq!(gaps.tell(&at(1400), DELAY, SETTLED_AT), Told::Nothing);
+        come(&mut gaps, MS, &[(1900, 0), (2000, 1), (2100, 2), (2200, 3)]);
+        assert_eq!(gaps.tell(&at(1400), DELAY, SETTLED_AT), Told::All);
+    }
+
+    #[test]
+    fn a_path_that_brings_nothing_any_more_is_not_waited_for() {
+        const LONG: u64 = 100 * MS * SETTLED;
+        let mut gaps = Gaps::default();
+        come(&mut gaps, MS, &[(0, 0), (100, 1)]);
+        come(&mut gaps, 22 * MS, &[(200, 1)]);
+        gaps.tell(&at(300), LONG, 22 * MS);
+        come(&mut gaps, 122 * MS, &[(400, 1), (500, 1)]);
+        assert_eq!(gaps.tell(&at(300), LONG, 122 * MS), Told::All);
+        gaps.tell(&at(600), LONG, 122 * MS);
+        come(&mut gaps, 222 * MS, &[(600, 0)]);
+        come(&mut gaps, 242 * MS, &[(700, 1), (800, 1)]);
+        assert_eq!(gaps.tell(&at(600), LONG, 242 * MS), Told::Nothing, "the other did a turn ago");
+        come(&mut gaps, 262 * MS, &[(900, 1)]);
+        assert_eq!(gaps.tell(&at(600), LONG, 262 * MS), Told::All);
+    }
+
     #[test]
     fn connections_with_ports_in_a_row_have_buckets_of_their_own() {
         let bucket = |port: u16| {
             let [high, low] = port.to_be_bytes();
-            report([high, low, 0x13, 0x89], 1, 1, &[]).flow.wrapping_mul(0x9e37_79b1) >> 22
+            bucket(report([high, low, 0x13, 0x89], 1, 1, &[]).flow)
         };
-        let buckets: std::collections::BTreeSet<u32> = (40_000..40_064).map(bucket).collect();
+        let buckets: std::collections::BTreeSet<usize> = (40_000..40_064).map(bucket).collect();
         assert!(buckets.len() > 56, "{} of 64", buckets.len());
     }
 

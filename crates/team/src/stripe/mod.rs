@@ -321,6 +321,17 @@ pub(crate) fn receive_hello(stripe: &Stripe, member: MemberId, frame: &Frame<'_>
     }
 }
 
+/// The team gets a frame that a member received: by which path it came tells what is missing for good.
+pub(crate) fn note_arrival(stripe: &Stripe, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) {
+    if stripe.sack_delay.is_zero() || frame.dst().is_multicast() {
+        return;
+    }
+    let place = |peer: &Peer| peer.receivers.iter().position(|receiver| receiver.mac == frame.src());
+    if let Some(from) = stripe.peer(frame.src()).and_then(place) {
+        state.stripe.gaps.note(frame, from, member.index(), state.now.as_nanos());
+    }
+}
+
 /// A hello that a member received: what the forwarding ends say in it counts from now on.
 pub(crate) fn take_hello(stripe: &Stripe, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) {
     take_echo(stripe, member, frame, state);
