@@ -25,7 +25,7 @@
 #define TCP_TIMESTAMPS 8
 /* A path that brought nothing for one to two of these is none of the connection's. */
 #define GAP_TURN_NS 20000000ULL
-/* A gap that was overtaken is told at this part of its age: no way keeps all of the order. */
+/* A gap that was overtaken, or of which nothing was heard for as long, is told at this part of its age. */
 #define GAP_SETTLED 2
 /* Shorter frames are acknowledgements, mostly, and are not noted. */
 #define SEGMENT_SHORTEST (ETH_HLEN + 114)
@@ -44,20 +44,30 @@ struct tcp_view {
 	__u8 options[TCP_TIMESTAMPS_LEN]; /* the shortest that speak of a gap */
 };
 
+/* With one block of what was received. */
 struct sack_view {
 	__u8 options[4];
 	__be32 left;
+	__be32 end;
 };
+#define TCP_BLOCK_LEN 8
 
 /* GapReport */
 struct gap_report {
 	__u32 flow;
 	__u32 ack;
+	__u32 sequence;
+	__u32 end;
 	__u32 window;
 	__u32 at; /* from the destination address */
 	__u8 len;
 	__u8 is_bare;
 };
+
+static __always_inline int is_ahead(__u32 number, __u32 of)
+{
+	return (__s32)(number - of) > 0;
+}
 
 static __always_inline int read_gap(struct __sk_buff *skb, struct gap_report *report)
 {
@@ -85,11 +95,22 @@ static __always_inline int read_gap(struct __sk_buff *skb, struct gap_report *re
 	report->window = bpf_ntohs(tcp->window);
 	report->at = at;
 	report->is_bare = skb->len == end && (tcp->flags & ~TCP_PSH) == TCP_ACK && !(tcp->offset & 0xf);
+	report->sequence = bpf_ntohl(tcp->sequence);
 	if (bpf_skb_load_bytes(skb, at, &sack, sizeof(sack)))
 		return 0;
+	__u32 left = bpf_ntohl(sack.left);
+
+	report->end = bpf_ntohl(sack.end);
 	report->len = sack.options[3];
-	return sack.options[0] == TCP_NOP && sack.options[1] == TCP_NOP && sack.options[2] == TCP_SACK &&
-	       at + 2 + report->len == end && (__s32)(bpf_ntohl(sack.left) - report->ack) > 0;
+	if (sack.options[0] != TCP_NOP || sack.options[1] != TCP_NOP || sack.options[2] != TCP_SACK ||
+	    report->len <= 2 || (report->len & 7) != 2 || at + 2 + report->len != end || !is_ahead(left, report->ack))
+		return 0;
+	if (report->len == 2 + TCP_BLOCK_LEN)
+		return 1;
+	/* Does the first block lie in the second? */
+	if (bpf_skb_load_bytes(skb, at + TCP_BLOCK_LEN, &sack, sizeof(sack)))
+		return 0;
+	return is_ahead(bpf_ntohl(sack.left), left) || is_ahead(report->end, bpf_ntohl(sack.end));
 }
 
 /* What becomes of a report. */
@@ -124,28 +145,37 @@ static __always_inline enum told judge_gap(const struct gap_report *report, __u6
 
 	if (!gap)
 		return TOLD_ALL;
-	__u64 since = gap->since_ns, age = now > since ? now - since : 0;
-	int is_same = gap->flow == report->flow;
+	__u64 since = gap->since_ns, heard = gap->heard_ns;
+	__u64 age = now > since ? now - since : 0, silence = now > heard ? now - heard : 0;
+	int is_free = !since || age >= delay_ns + GAP_FORGOTTEN_NS, is_mine = since && gap->flow == report->flow;
+	int is_told = is_ahead(gap->told_to, report->ack);
+	__u64 settled = delay_ns / GAP_SETTLED;
 
-	if (is_same && gap->ack == report->ack && since) {
-		if (age >= delay_ns || (age >= delay_ns / GAP_SETTLED && is_overtaken(gap)))
-			return TOLD_ALL;
-		if (report->is_bare && gap->window == report->window)
-			return TOLD_NOTHING;
+	if (is_mine && (gap->ack == report->ack || (!is_free && is_told))) {
+		int says_more = !report->is_bare || gap->window != report->window || gap->sequence != report->sequence;
+
 		gap->window = report->window;
-		return TOLD_WITHOUT_GAP;
+		gap->sequence = report->sequence;
+		gap->heard_ns = now;
+		if (is_told)
+			return TOLD_ALL;
+		if (age >= delay_ns || (age >= settled && is_overtaken(gap)) || silence >= settled) {
+			gap->told_to = report->end;
+			return TOLD_ALL;
+		}
+		return says_more ? TOLD_WITHOUT_GAP : TOLD_NOTHING;
 	}
-	int is_free = !since || age >= delay_ns + GAP_FORGOTTEN_NS;
-	int is_newer = is_same && (__s32)(report->ack - gap->ack) > 0;
-
-	if (!is_free && !is_newer)
+	if (!is_free && !(is_mine && is_ahead(report->ack, gap->ack)))
 		return TOLD_ALL;
 	gap->since_ns = now;
+	gap->heard_ns = now;
 	gap->passed = 0;
 	gap->passed_twice = 0;
 	gap->flow = report->flow;
 	gap->ack = report->ack;
+	gap->sequence = report->sequence;
 	gap->window = report->window;
+	gap->told_to = report->ack;
 	return TOLD_WITHOUT_GAP;
 }
 
@@ -212,7 +242,7 @@ __attribute__((noinline)) int note_arrival(struct __sk_buff *skb, __u32 path)
 	/* Written where it changes something: CPUs do not fight for the line. */
 	if (!(gap->used & bit))
 		gap->used |= bit;
-	if (gap->flow == flow && (__s32)(sequence - gap->ack) > 0 && !(gap->passed_twice & bit)) {
+	if (gap->flow == flow && is_ahead(sequence, gap->ack) && !(gap->passed_twice & bit)) {
 		gap->passed_twice |= gap->passed & bit;
 		gap->passed |= bit;
 	}

@@ -100,9 +100,12 @@ struct stripe_flow {
 /* A gap in what a TCP connection received (crates/team/src/stripe/gaps.rs). */
 struct stripe_gap {
 	__u64 since_ns; /* 0: there is none */
+	__u64 heard_ns;
 	__u32 flow;
 	__u32 ack;
+	__u32 sequence; /* of the last report, and its window */
 	__u32 window;
+	__u32 told_to; /* gaps before this number were told */
 	__u32 zero;
 	__u64 passed;	   /* a bit for each path that has brought something from behind it, */
 	__u64 passed_twice; /* and two */

@@ -34,6 +34,7 @@ fn with_delay(generation: u64, sack_delay: Duration) -> Plan {
 struct Segment {
     ipv6: bool,
     port: u16,
+    sequence: u32,
     ack: u32,
     flags: u8,
     window: u16,
@@ -46,7 +47,7 @@ fn gap(port: u16, ack: u32) -> Segment {
     let mut options = vec![1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 5, 10];
     options.extend((ack + 1000).to_be_bytes());
     options.extend((ack + 2000).to_be_bytes());
-    Segment { ipv6: false, port, ack, flags: 0x10, window: 500, options, payload: 0 }
+    Segment { ipv6: false, port, sequence: 7, ack, flags: 0x10, window: 500, options, payload: 0 }
 }
 
 fn segment(of: &Segment) -> Vec<u8> {
@@ -59,7 +60,8 @@ fn segment(of: &Segment) -> Vec<u8> {
     }
     let words = (20 + of.options.len()) as u8 / 4;
     frame.extend(of.port.to_be_bytes());
-    frame.extend([0x13, 0x89, 0, 0, 0, 7]);
+    frame.extend([0x13, 0x89]);
+    frame.extend(of.sequence.to_be_bytes());
     frame.extend(of.ack.to_be_bytes());
     frame.extend([words << 4, of.flags]);
     frame.extend(of.window.to_be_bytes());
@@ -72,26 +74,29 @@ fn segment(of: &Segment) -> Vec<u8> {
 /// Those of a few connections whose numbers grow, and now and then anything else.
 fn any_segment(random: &mut Random, newest: &mut [u32]) -> Vec<u8> {
     let connection = random.below(newest.len());
-    newest[connection] = newest[connection].wrapping_add(random.pick(&[0, 0, 0, 0, 0, 0, 1000, 1_000_000]));
+    newest[connection] = newest[connection].wrapping_add(random.pick(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 1000, 1_000_000]));
     let ack = match random.below(8) {
         0 => newest[connection].wrapping_sub(500),
         _ => newest[connection],
     };
     let mut options = if random.below(3) > 0 { vec![1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8] } else { vec![] };
-    let blocks = random.pick(&[0, 1, 1, 2, 3]);
+    let blocks = random.pick(&[0, 1, 1, 1, 2, 3]);
     if blocks > 0 {
         options.extend([1, 1, 5, 2 + 8 * blocks]);
     }
+    let first = ack.wrapping_add(random.pick(&[500, 500, 500, 500, 500, 0, u32::MAX - 700]));
     for block in 0..u32::from(blocks) {
-        let left = ack.wrapping_add(random.pick(&[500, 500, 500, 0, u32::MAX - 700]));
-        options.extend(left.wrapping_add(2000 * block).to_be_bytes());
-        options.extend(left.wrapping_add(2000 * block + 1000).to_be_bytes());
+        // Now and then the next one begins before it.
+        let left = first.wrapping_add(2000 * block).wrapping_sub(random.pick(&[0, 0, 0, 0, 2000, 2001]));
+        options.extend(left.to_be_bytes());
+        options.extend(left.wrapping_add(random.pick(&[1000, 1000, 3000])).to_be_bytes());
     }
     let of = Segment {
         ipv6: connection % 2 == 1,
         port: 40_000 + connection as u16,
+        sequence: u32::from(random.one_in(10)),
         ack,
-        flags: random.pick(&[0x10, 0x10, 0x10, 0x10, 0x18, 0x11, 0x12, 0x50]),
+        flags: random.pick(&[0x10, 0x10, 0x10, 0x10, 0x10, 0x10, 0x18, 0x11, 0x12, 0x50]),
         window: 500 + u16::from(random.one_in(6)),
         options,
         payload: random.pick(&[0, 0, 0, 10]),
@@ -144,7 +149,7 @@ fn the_program_tells_what_the_plan_does() {
         assert_eq!(run.action, TC_ACT_REDIRECT, "frame {number}: {frame:02x?}");
         assert_eq!(run.frame[12..], expected[12..], "frame {number}: {frame:02x?}");
     }
-    assert!(withheld > 300 && changed > 300 && as_they_were > 50, "{withheld}, {changed}, {as_they_were}");
+    assert!(withheld > 200 && changed > 300 && as_they_were > 50, "{withheld}, {changed}, {as_they_were}");
     assert_eq!(dataplane.withheld().unwrap(), withheld);
     bench.team.stop(dataplane);
 }
@@ -266,7 +271,10 @@ fn tell_sooner<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
                 arrived == 2 * MEMBERS
             });
             let in_time = came.elapsed() < TURN;
-            thread::sleep(DELAY / 2 + Duration::from_millis(50));
+            // Nothing is to be told because nothing was heard.
+            thread::sleep(DELAY / 4);
+            assert!(bench.stack.send_frame(&report));
+            thread::sleep(DELAY / 4 + Duration::from_millis(50));
             let last = ipv4(PEER, OWN, port);
             assert!(bench.stack.send_frame(&report) && bench.stack.send_frame(&last));
             let (mut told, mut is_over) = (None, false);

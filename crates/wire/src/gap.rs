@@ -14,6 +14,10 @@ pub struct GapReport {
     pub flow: u32,
     /// All before this number was received, and the byte with this number was not.
     pub ack: u32,
+    /// The number of its own first byte.
+    pub sequence: u32,
+    /// What was received behind the gap, or a part of it, ends before this number.
+    pub end: u32,
     /// What its sender has room for, not scaled.
     pub window: u16,
     /// It says nothing else: it has no payload, and no flag but ACK and PSH.
@@ -55,25 +59,31 @@ const ACK: u8 = 0x10;
 const TCP_PROTOCOL: u8 = 6;
 
 impl GapReport {
-    /// Of a frame that says so; not of one that says that something came twice (RFC 2883), which
-    /// the sender has to know.
+    /// Of a frame that says so; not of one that says that something came twice (RFC 2883: its first block is
+    /// acknowledged already, or lies in the second), which the sender has to know.
     pub fn of(frame: &Frame<'_>) -> Option<GapReport> {
         let packet = frame.payload();
         let (addresses, transport) = transport_of(frame.ethertype(), packet)?;
         let tcp = packet.get(transport..)?;
         let (head, options) = tcp.split_first_chunk::<TCP>()?;
-        let &[p0, p1, p2, p3, _, _, _, _, a0, a1, a2, a3, offset, flags, w0, w1, ..] = head;
+        let &[p0, p1, p2, p3, s0, s1, s2, s3, a0, a1, a2, a3, offset, flags, w0, w1, ..] = head;
         let header = usize::from(offset >> 4) * 4;
         if flags & (FIN_SYN_RST | ACK) != ACK {
             return None;
         }
         let has_timestamps = options.starts_with(&[1, 1, 8]);
         let at = if has_timestamps { TIMESTAMPS } else { 0 };
-        let &[1, 1, 5, len, l0, l1, l2, l3, ..] = options.get(at..)? else { return None };
-        let ack = u32::from_be_bytes([a0, a1, a2, a3]);
-        let ahead = u32::from_be_bytes([l0, l1, l2, l3]).wrapping_sub(ack) as i32;
+        let (&[1, 1, 5, len], blocks) = options.get(at..)?.split_first_chunk::<4>()? else { return None };
+        let is_whole = len > 2 && len % 8 == 2;
         // Behind the two that do nothing the option ends the header.
-        if TCP + at + 2 + usize::from(len) != header || tcp.len() < header || ahead <= 0 {
+        if !is_whole || TCP + at + 2 + usize::from(len) != header || tcp.len() < header {
+            return None;
+        }
+        let ack = u32::from_be_bytes([a0, a1, a2, a3]);
+        let is_ahead = |number: u32, of: u32| (number.wrapping_sub(of) as i32) > 0;
+        let (left, end) = block(blocks)?;
+        let came_twice = |(outer_left, outer_end)| !is_ahead(outer_left, left) && !is_ahead(end, outer_end);
+        if !is_ahead(left, ack) || len > 10 && blocks.get(8..).and_then(block).is_some_and(came_twice) {
             return None;
         }
         let is_empty = tcp.len() == header;
@@ -81,6 +91,8 @@ impl GapReport {
         Some(GapReport {
             flow: addresses ^ u32::from_le_bytes([p0, p1, p2, p3]),
             ack,
+            sequence: u32::from_be_bytes([s0, s1, s2, s3]),
+            end,
             window: u16::from_be_bytes([w0, w1]),
             is_bare: is_empty && is_plain,
             at: transport + TCP + at,
@@ -94,6 +106,12 @@ impl GapReport {
         let [high, low] = (u16::from_be_bytes([1, 1]) + u16::from_be_bytes([5, self.len])).to_be_bytes();
         [0, 0, high, low]
     }
+}
+
+/// The first and last number, and one, of a block of what was received.
+fn block(bytes: &[u8]) -> Option<(u32, u32)> {
+    let &[l0, l1, l2, l3, e0, e1, e2, e3] = bytes.first_chunk()?;
+    Some((u32::from_be_bytes([l0, l1, l2, l3]), u32::from_be_bytes([e0, e1, e2, e3])))
 }
 
 /// Both addresses in one word, and where the transport header begins, if that is TCP's.
@@ -163,6 +181,7 @@ mod tests {
             let found = report(&frame).unwrap();
             let (ip, before) = (if ipv6 { 40 } else { 20 }, if timestamps { 12 } else { 0 });
             assert_eq!((found.ack, found.window, found.is_bare, found.at), (1000, 0x0102, true, ip + 20 + before));
+            assert_eq!((found.sequence, found.end), (7, 3000));
         }
     }
 
@@ -200,6 +219,15 @@ mod tests {
         }
         assert_eq!(report(&segment(false, ACK, &option(true, 1, 900), &[])), None, "it came twice");
         assert_eq!(report(&segment(false, ACK, &option(true, 1, 1000), &[])), None);
+        let mut twice = option(true, 2, 2000);
+        twice.splice(24..32, [2000_u32, 3000].map(u32::to_be_bytes).concat());
+        assert_eq!(report(&segment(false, ACK, &twice, &[])), None, "the first block lies in the second");
+        twice[31] += 1;
+        assert_eq!(report(&segment(false, ACK, &twice, &[])), None);
+        twice[27] += 1;
+        assert!(report(&segment(false, ACK, &twice, &[])).is_some());
+        let cut = [1, 1, 5, 6, 0, 0, 7, 0];
+        assert_eq!(report(&segment(false, ACK, &cut, &[])), None, "half a block");
         assert_eq!(report(&segment(false, ACK, &[1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8], &[])), None);
         let behind = [&options[..], &[1, 1, 1, 0]].concat();
         assert_eq!(report(&segment(false, ACK, &behind, &[])), None, "an option follows");

@@ -13,7 +13,9 @@
 //! age. What that takes is noted of each frame that is long enough to carry data.
 //!
 //! A gap is as old as the first report with its number. Who sends nothing more after a loss is told nothing
-//! more either: its next segment (a tail loss probe, RFC 8985) brings the answer.
+//! more either, and asks: by a tail loss probe (RFC 8985), one alone, two milliseconds later or more. So a report after
+//! a silence of half the delay is told. With a longer delay than four milliseconds that may be too late, and who sends waits for his
+//! retransmission timer. What was told once stays told: when the first of two gaps closes the other is not kept back again.
 //!
 //! Flows have a bucket each by their hash. One that finds another's in its own is told everything at once,
 //! until that one has told nothing for a while.
@@ -27,7 +29,8 @@ use nicteam_wire::{Frame, GapReport, Segment};
 const FORGOTTEN: Duration = Duration::from_millis(100);
 /// A path that brought nothing for one to two of these is none of the connection's.
 const TURN: Duration = Duration::from_millis(20);
-/// A gap that was overtaken is told at this part of its age: no way keeps all of the order.
+/// A gap that was overtaken is told at this part of its age, for no way keeps all of the order; and one of which nothing was
+/// heard for as long: who sends has nothing more to send, and asks.
 const SETTLED: u64 = 2;
 /// Of the hash so many bits say which bucket.
 const BUCKET_BITS: u32 = 10;
@@ -48,7 +51,12 @@ struct Gap {
     since: u64,
     flow: u32,
     ack: u32,
+    /// What the last report said besides, and when it came.
     window: u16,
+    sequence: u32,
+    heard: u64,
+    /// Gaps before this number were told.
+    told_to: u32,
     /// The paths that have brought something from behind it, and two.
     passed: u64,
     passed_twice: u64,
@@ -73,25 +81,30 @@ pub(super) enum Told {
 impl Gaps {
     /// What becomes of a report, where gaps are told when they are so old, nanoseconds.
     pub(super) fn tell(&mut self, report: &GapReport, delay: u64, now: u64) -> Told {
-        let GapReport { flow, ack, window, is_bare, .. } = *report;
+        let GapReport { flow, ack, sequence, end, window, is_bare, .. } = *report;
         let gap = self.bucket(flow);
-        let (age, is_same) = (now.saturating_sub(gap.since), gap.flow == flow);
+        let (age, silence) = (now.saturating_sub(gap.since), now.saturating_sub(gap.heard));
+        let is_ahead = |number: u32, of: u32| (number.wrapping_sub(of) as i32) > 0;
         let is_free = gap.since == 0 || age >= delay.saturating_add(FORGOTTEN.as_nanos() as u64);
-        if is_same && gap.ack == ack && gap.since != 0 {
-            if age >= delay || age >= delay / SETTLED && gap.is_overtaken() {
+        let is_mine = gap.since != 0 && gap.flow == flow;
+        if is_mine && gap.ack == ack || is_mine && !is_free && is_ahead(gap.told_to, ack) {
+            let says_more = !is_bare || (gap.window, gap.sequence) != (window, sequence);
+            (gap.window, gap.sequence, gap.heard) = (window, sequence, now);
+            if is_ahead(gap.told_to, ack) {
                 return Told::All;
             }
-            if is_bare && gap.window == window {
-                return Told::Nothing;
+            let is_settled = age >= delay / SETTLED && gap.is_overtaken();
+            if age >= delay || is_settled || silence >= delay / SETTLED {
+                gap.told_to = end;
+                return Told::All;
             }
-            gap.window = window;
-            return Told::WithoutGap;
+            return if says_more { Told::WithoutGap } else { Told::Nothing };
         }
-        let is_newer = is_same && (ack.wrapping_sub(gap.ack) as i32) > 0;
-        if !is_free && !is_newer {
+        if !is_free && !(is_mine && is_ahead(ack, gap.ack)) {
             return Told::All;
         }
-        *gap = Gap { since: now, flow, ack, window, passed: 0, passed_twice: 0, ..*gap };
+        let fresh = Gap { since: now, flow, ack, window, sequence, heard: now, told_to: ack, ..Gap::default() };
+        *gap = Gap { used: gap.used, used_before: gap.used_before, turned: gap.turned, ..fresh };
         Told::WithoutGap
     }
 
@@ -168,16 +181,44 @@ mod tests {
         report(PORTS, ack, 500, &[])
     }
 
+    /// It is reported each millisecond of these, and told to nobody.
+    fn keep(gaps: &mut Gaps, ack: u32, delay: u64, ms: std::ops::Range<u64>) {
+        for ms in ms {
+            assert_eq!(gaps.tell(&at(ack), delay, ms * MS), Told::Nothing, "{ms} ms");
+        }
+    }
+
     #[test]
     fn a_gap_is_told_when_it_is_old_enough() {
         let mut gaps = Gaps::default();
         assert_eq!(gaps.tell(&at(1000), DELAY, MS), Told::WithoutGap, "its number may be new to the sender");
-        assert_eq!(gaps.tell(&at(1000), DELAY, MS), Told::Nothing);
+        keep(&mut gaps, 1000, DELAY, 1..4);
         assert_eq!(gaps.tell(&at(1000), DELAY, 4 * MS - 1), Told::Nothing);
         assert_eq!(gaps.tell(&at(1000), DELAY, 4 * MS), Told::All);
         assert_eq!(gaps.tell(&at(1000), DELAY, 40 * MS), Told::All);
         assert_eq!(gaps.tell(&at(1000), DELAY, 400 * MS), Told::All, "however long it lasts");
-        assert_eq!(gaps.tell(&at(2000), DELAY, 401 * MS), Told::WithoutGap, "the next one");
+        assert_eq!(gaps.tell(&at(3000), DELAY, 401 * MS), Told::WithoutGap, "the next one");
+    }
+
+    #[test]
+    fn who_asks_after_a_silence_is_told() {
+        let mut gaps = Gaps::default();
+        gaps.tell(&at(1000), 10 * MS, MS);
+        keep(&mut gaps, 1000, 10 * MS, 2..4);
+        assert_eq!(gaps.tell(&at(1000), 10 * MS, 8 * MS - 1), Told::Nothing);
+        gaps.tell(&at(3000), 10 * MS, 9 * MS);
+        assert_eq!(gaps.tell(&at(3000), 10 * MS, 14 * MS), Told::All);
+        assert_eq!(gaps.tell(&at(3000), 10 * MS, 14 * MS + 1), Told::All, "and from then on");
+    }
+
+    #[test]
+    fn what_was_told_is_not_kept_back_again() {
+        let mut gaps = Gaps::default();
+        gaps.tell(&at(1000), DELAY, MS);
+        assert_eq!(gaps.tell(&at(1000), DELAY, 4 * MS), Told::All, "received: 2000 to 3000");
+        assert_eq!(gaps.tell(&at(1500), DELAY, 4 * MS), Told::All, "a part of it closed");
+        assert_eq!(gaps.tell(&at(2999), DELAY, 4 * MS), Told::All);
+        assert_eq!(gaps.tell(&at(3000), DELAY, 4 * MS), Told::WithoutGap, "another gap, of which nobody has heard");
     }
 
     #[test]
@@ -187,6 +228,9 @@ mod tests {
         assert_eq!(gaps.tell(&report(PORTS, 1000, 500, &[1, 2]), DELAY, MS), Told::WithoutGap);
         assert_eq!(gaps.tell(&report(PORTS, 1000, 900, &[]), DELAY, MS), Told::WithoutGap, "there is more room");
         assert_eq!(gaps.tell(&report(PORTS, 1000, 900, &[]), DELAY, MS), Told::Nothing);
+        let mut probe = report(PORTS, 1000, 900, &[]);
+        probe.sequence = u32::MAX;
+        assert_eq!(gaps.tell(&probe, DELAY, MS), Told::WithoutGap, "it asks for something");
     }
 
     #[test]
@@ -240,6 +284,7 @@ mod tests {
         let mut gaps = Gaps::default();
         come(&mut gaps, MS, &[(0, 0), (100, 1), (200, 2), (300, 3), (500, 1)]);
         assert_eq!(gaps.tell(&at(400), DELAY, MS), Told::WithoutGap);
+        keep(&mut gaps, 400, DELAY, 2..3);
         come(&mut gaps, MS, &[(600, 2), (700, 1), (800, 3), (900, 1), (1000, 2), (1100, 3), (1200, 0)]);
         assert_eq!(gaps.tell(&at(400), DELAY, SETTLED_AT), Told::Nothing, "it may come by the first");
         come(&mut gaps, MS, &[(300, 0)]);
@@ -247,11 +292,12 @@ mod tests {
         come(&mut gaps, MS, &[(1300, 0)]);
         assert_eq!(gaps.tell(&at(400), DELAY, SETTLED_AT - 1), Told::Nothing);
         assert_eq!(gaps.tell(&at(400), DELAY, SETTLED_AT), Told::All);
-        assert_eq!(gaps.tell(&at(1400), DELAY, MS), Told::WithoutGap, "each gap anew");
-        come(&mut gaps, MS, &[(1500, 0), (1600, 1), (1700, 2), (1800, 3)]);
-        assert_eq!(gaps.tell(&at(1400), DELAY, SETTLED_AT), Told::Nothing);
-        come(&mut gaps, MS, &[(1900, 0), (2000, 1), (2100, 2), (2200, 3)]);
-        assert_eq!(gaps.tell(&at(1400), DELAY, SETTLED_AT), Told::All);
+        assert_eq!(gaps.tell(&at(2400), DELAY, MS), Told::WithoutGap, "each gap anew");
+        keep(&mut gaps, 2400, DELAY, 2..3);
+        come(&mut gaps, MS, &[(2500, 0), (2600, 1), (2700, 2), (2800, 3)]);
+        assert_eq!(gaps.tell(&at(2400), DELAY, SETTLED_AT), Told::Nothing);
+        come(&mut gaps, MS, &[(2900, 0), (3000, 1), (3100, 2), (3200, 3)]);
+        assert_eq!(gaps.tell(&at(2400), DELAY, SETTLED_AT), Told::All);
     }
 
     #[test]
@@ -259,16 +305,13 @@ mod tests {
         const LONG: u64 = 100 * MS * SETTLED;
         let mut gaps = Gaps::default();
         come(&mut gaps, MS, &[(0, 0), (100, 1)]);
-        come(&mut gaps, 22 * MS, &[(200, 1)]);
-        gaps.tell(&at(300), LONG, 22 * MS);
+        gaps.tell(&at(300), LONG, MS);
+        keep(&mut gaps, 300, LONG, 2..102);
+        come(&mut gaps, 102 * MS, &[(200, 0)]);
         come(&mut gaps, 122 * MS, &[(400, 1), (500, 1)]);
-        assert_eq!(gaps.tell(&at(300), LONG, 122 * MS), Told::All);
-        gaps.tell(&at(600), LONG, 122 * MS);
-        come(&mut gaps, 222 * MS, &[(600, 0)]);
-        come(&mut gaps, 242 * MS, &[(700, 1), (800, 1)]);
-        assert_eq!(gaps.tell(&at(600), LONG, 242 * MS), Told::Nothing, "the other did a turn ago");
-        come(&mut gaps, 262 * MS, &[(900, 1)]);
-        assert_eq!(gaps.tell(&at(600), LONG, 262 * MS), Told::All);
+        keep(&mut gaps, 300, LONG, 102..123);
+        come(&mut gaps, 142 * MS, &[(600, 1)]);
+        assert_eq!(gaps.tell(&at(300), LONG, 123 * MS), Told::All, "the other brought nothing for a turn");
     }
 
     #[test]
