@@ -165,7 +165,9 @@ static __always_inline enum told judge_gap(const struct gap_report *report, __u6
 		}
 		return says_more ? TOLD_WITHOUT_GAP : TOLD_NOTHING;
 	}
-	if (!is_free && !(is_mine && is_ahead(report->ack, gap->ack)))
+	int begins = is_free || (is_mine && is_ahead(report->ack, gap->ack));
+
+	if (!begins)
 		return TOLD_ALL;
 	gap->since_ns = now;
 	gap->heard_ns = now;

@@ -100,7 +100,8 @@ impl Gaps {
             }
             return if says_more { Told::WithoutGap } else { Told::Nothing };
         }
-        if !is_free && !(is_mine && is_ahead(ack, gap.ack)) {
+        let begins = is_free || is_mine && is_ahead(ack, gap.ack);
+        if !begins {
             return Told::All;
         }
         let fresh = Gap { since: now, flow, ack, window, sequence, heard: now, told_to: ack, ..Gap::default() };
