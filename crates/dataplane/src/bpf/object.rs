@@ -275,14 +275,18 @@ impl Maps {
 
     /// LACPDUs that were answered for the process.
     pub(super) fn answered(&self) -> Result<u64, Error> {
-        let tallies: Vec<Tally> = read_percpu(&self.tally, 0)?;
-        Ok(tallies.iter().map(|tally| tally.answered).sum())
+        self.tallied(|tally| tally.answered)
     }
 
     /// Acknowledgements that were withheld.
     pub(super) fn withheld(&self) -> Result<u64, Error> {
+        self.tallied(|tally| tally.withheld)
+    }
+
+    /// One sum of the tally, of all CPUs.
+    fn tallied(&self, sum: fn(&Tally) -> u64) -> Result<u64, Error> {
         let tallies: Vec<Tally> = read_percpu(&self.tally, 0)?;
-        Ok(tallies.iter().map(|tally| tally.withheld).sum())
+        Ok(tallies.iter().map(sum).sum())
     }
 
     /// True if they are what these programs expect, for this team device.
@@ -427,8 +431,7 @@ impl Maps {
 
     /// Frames that no member could send.
     pub(super) fn unsent(&self) -> Result<u64, Error> {
-        let tallies: Vec<Tally> = read_percpu(&self.tally, 0)?;
-        Ok(tallies.iter().map(|tally| tally.unsent).sum())
+        self.tallied(|tally| tally.unsent)
     }
 
     /// What the stack sent, by bucket.

@@ -84,7 +84,6 @@ impl Gaps {
         let GapReport { flow, ack, sequence, end, window, is_bare, .. } = *report;
         let gap = self.bucket(flow);
         let (age, silence) = (now.saturating_sub(gap.since), now.saturating_sub(gap.heard));
-        let is_ahead = |number: u32, of: u32| (number.wrapping_sub(of) as i32) > 0;
         let is_free = gap.since == 0 || age >= delay.saturating_add(FORGOTTEN.as_nanos() as u64);
         let is_mine = gap.since != 0 && gap.flow == flow;
         if is_mine && gap.ack == ack || is_mine && !is_free && is_ahead(gap.told_to, ack) {
@@ -125,7 +124,7 @@ impl Gaps {
             (gap.used, gap.turned) = (0, now);
         }
         gap.used |= path;
-        if gap.flow == flow && sequence.wrapping_sub(gap.ack) as i32 > 0 {
+        if gap.flow == flow && is_ahead(sequence, gap.ack) {
             gap.passed_twice |= gap.passed & path;
             gap.passed |= path;
         }
@@ -144,6 +143,11 @@ impl Gap {
     fn is_overtaken(&self) -> bool {
         self.passed_twice != 0 && (self.used | self.used_before) & !self.passed_twice == 0
     }
+}
+
+/// Numbers of TCP wrap.
+fn is_ahead(number: u32, of: u32) -> bool {
+    number.wrapping_sub(of) as i32 > 0
 }
 
 /// Ports differ in a few bits, wherever those stand in the word.
