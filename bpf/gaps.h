@@ -69,15 +69,22 @@ static __always_inline int is_ahead(__u32 number, __u32 of)
 	return (__s32)(number - of) > 0;
 }
 
+/* 0: the frame is no TCP segment. */
+static __always_inline int read_tcp(struct __sk_buff *skb, struct ip_view *ip)
+{
+	struct ethhdr copy;
+	const struct ethhdr *eth = header(skb, 0, &copy, sizeof(copy));
+
+	return eth && read_ip(skb, eth->h_proto, ETH_HLEN, ip) && ip->protocol == IPPROTO_TCP;
+}
+
 static __always_inline int read_gap(struct __sk_buff *skb, struct gap_report *report)
 {
-	struct ethhdr eth_copy;
 	struct tcp_view copy;
 	struct sack_view sack;
 	struct ip_view ip = {0};
-	const struct ethhdr *eth = header(skb, 0, &eth_copy, sizeof(eth_copy));
 
-	if (!eth || !read_ip(skb, eth->h_proto, ETH_HLEN, &ip) || ip.protocol != IPPROTO_TCP)
+	if (!read_tcp(skb, &ip))
 		return 0;
 	const struct tcp_view *tcp = header(skb, ip.transport, &copy, sizeof(copy));
 
@@ -216,12 +223,10 @@ struct segment_view {
  */
 __attribute__((noinline)) int note_arrival(struct __sk_buff *skb, __u32 path)
 {
-	struct ethhdr eth_copy;
 	struct segment_view copy;
 	struct ip_view ip = {0};
-	const struct ethhdr *eth = header(skb, 0, &eth_copy, sizeof(eth_copy));
 
-	if (!eth || !read_ip(skb, eth->h_proto, ETH_HLEN, &ip) || ip.protocol != IPPROTO_TCP)
+	if (!read_tcp(skb, &ip))
 		return 0;
 	const struct segment_view *tcp = header(skb, ip.transport, &copy, sizeof(copy));
 
