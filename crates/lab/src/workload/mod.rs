@@ -124,7 +124,12 @@ impl Traffic {
         self.udp.stop();
     }
 
-    /// What each end counted.
+    /// Asks the kernel what it knows of each end, for the samples to come; takes as long as that takes.
+    pub(crate) fn ask(&self) {
+        self.tcp.ask();
+    }
+
+    /// What each end counted, and what the kernel was asked last.
     pub(crate) fn sample(&self) -> Vec<ConnectionSample> {
         let mut samples = self.tcp.sample();
         samples.extend(self.udp.sample());
