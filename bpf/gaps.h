@@ -78,6 +78,12 @@ static __always_inline int read_tcp(struct __sk_buff *skb, struct ip_view *ip)
 	return eth && read_ip(skb, eth->h_proto, ETH_HLEN, ip) && ip->protocol == IPPROTO_TCP;
 }
 
+/* A flow's number but for its ports, in which most of its bits are (ADDRESSES). */
+static __always_inline __u32 of_addresses(const struct ip_view *ip)
+{
+	return bpf_ntohl(ip->addresses) * 0x85ebca6b;
+}
+
 static __always_inline int read_gap(struct __sk_buff *skb, struct gap_report *report)
 {
 	struct tcp_view copy;
@@ -97,7 +103,7 @@ static __always_inline int read_gap(struct __sk_buff *skb, struct gap_report *re
 	/* Most segments have no more than the timestamps. */
 	if (at >= end || skb->len < end)
 		return 0;
-	report->flow = le32(ip.addresses) ^ le32(tcp->ports);
+	report->flow = of_addresses(&ip) ^ le32(tcp->ports);
 	report->ack = bpf_ntohl(tcp->ack);
 	report->window = bpf_ntohs(tcp->window);
 	report->at = at;
@@ -232,7 +238,7 @@ __attribute__((noinline)) int note_arrival(struct __sk_buff *skb, __u32 path)
 
 	if (!tcp)
 		return 0;
-	__u32 ports = le32(tcp->ports), flow = le32(ip.addresses) ^ (ports >> 16 | ports << 16);
+	__u32 ports = le32(tcp->ports), flow = of_addresses(&ip) ^ (ports >> 16 | ports << 16);
 	__u32 sequence = bpf_ntohl(tcp->sequence);
 	__u64 bit = 1ULL << (((path >> PATH_RECEIVER_SHIFT) * 8 + (path & (MAX_MEMBERS - 1))) & 63);
 	__u64 now = bpf_ktime_get_ns(), turned;

@@ -57,6 +57,8 @@ const FIN_SYN_RST: u8 = 0x07;
 const PSH: u8 = 0x08;
 const ACK: u8 = 0x10;
 const TCP_PROTOCOL: u8 = 6;
+/// Spreads what few bits of addresses differ in over the word (MurmurHash3's).
+const ADDRESSES: u32 = 0x85eb_ca6b;
 
 impl GapReport {
     /// Of a frame that says so; not of one that says that something came twice (RFC 2883: its first block is
@@ -118,8 +120,10 @@ fn block(bytes: &[u8]) -> Option<(u32, u32)> {
 fn transport_of(kind: u16, packet: &[u8]) -> Option<(u32, usize)> {
     const FRAGMENT: u16 = 0x3fff;
     let words = |bytes: &[u8]| {
-        let of = |word: &[u8]| u32::from_le_bytes(word.try_into().unwrap_or_default());
-        bytes.chunks_exact(4).map(of).fold(0, |sum, word| sum ^ word)
+        let of = |word: &[u8]| u32::from_be_bytes(word.try_into().unwrap_or_default());
+        // Hosts and ports are numbered alike, mostly: two clients, each one more than the other in its address and in
+        // its port, would be one flow if both numbers stood in the same bits.
+        bytes.chunks_exact(4).map(of).fold(0, |sum, word| sum ^ word).wrapping_mul(ADDRESSES)
     };
     match kind {
         ethertype::IPV4 => {
@@ -195,6 +199,23 @@ mod tests {
             let found = Segment::of(&Frame::parse(&frame).unwrap()).unwrap();
             assert_eq!(found, Segment { flow: report(&answer).unwrap().flow, sequence: 7 });
             assert_eq!(Segment::of(&Frame::parse(&frame[..ports + TCP - 1]).unwrap()), None);
+        }
+    }
+
+    #[test]
+    fn hosts_and_ports_that_are_numbered_alike_make_flows_of_their_own() {
+        for ipv6 in [false, true] {
+            let flows: std::collections::BTreeSet<u32> = (0..64)
+                .flat_map(|host| [0, 1].map(|port| (host, host * 2 + port)))
+                .map(|(host, port)| {
+                    let mut frame = segment(ipv6, ACK, &option(true, 1, 2000), &[]);
+                    let ports = if ipv6 { 54 } else { 34 };
+                    frame[ports - 1] = 2 + host;
+                    frame[ports + 3] = port;
+                    report(&frame).unwrap().flow
+                })
+                .collect();
+            assert_eq!(flows.len(), 128);
         }
     }
 
