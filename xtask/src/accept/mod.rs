@@ -64,13 +64,17 @@ pub(crate) enum Part {
     StripeFaults,
     /// Mode stripe beside other modes and multipath TCP.
     StripePeers,
+    /// The same with links of other numbers and rates.
+    StripePeersLinks,
+    /// The same with a server and its clients.
+    StripePeersHosts,
     /// The live tests that kill and clean up.
     Live,
 }
 
 const TOOLS: [Tool; 2] = [("iperf3", "iperf3"), ("setpriv", "util-linux")];
 
-const PARTS: [Part; 12] = [
+const PARTS: [Part; 14] = [
     Part::T3Bpf,
     Part::T3Packet,
     Part::T3User,
@@ -82,6 +86,8 @@ const PARTS: [Part; 12] = [
     Part::StripeHosts,
     Part::StripeFaults,
     Part::StripePeers,
+    Part::StripePeersLinks,
+    Part::StripePeersHosts,
     Part::Live,
 ];
 
@@ -123,7 +129,9 @@ fn measure(part: Part, arguments: &Arguments, product: &Product, scratch: &Scrat
         Part::Stripe => stripe::throughput::measure(product, scratch),
         Part::StripeHosts => stripe::hosts::measure(product, scratch),
         Part::StripeFaults => stripe::faults::measure(product, scratch),
-        Part::StripePeers => stripe::peers::measure(product, scratch),
+        Part::StripePeers => stripe::peers::FOUR_LINKS.measure(product, scratch),
+        Part::StripePeersLinks => stripe::peers::OTHER_LINKS.measure(product, scratch),
+        Part::StripePeersHosts => stripe::peers::HOSTS.measure(product, scratch),
         Part::Live => live::measure(),
     }
 }
@@ -144,6 +152,8 @@ impl Part {
                 "stripe: links that fail, 4 x 100 Mbit/s of true packets (bpf dataplane); rounds apart"
             }
             Part::StripePeers => "stripe beside its peers, interleaved (bpf dataplane)",
+            Part::StripePeersLinks => "stripe beside its peers, other links, interleaved (bpf dataplane)",
+            Part::StripePeersHosts => "stripe beside its peers, a server and its clients, interleaved (bpf dataplane)",
             Part::Live => "killed teams and interrupted labs",
         }
     }

@@ -112,6 +112,8 @@ pub fn builtin() -> &'static [Builtin] {
         "impaired-link",
         "stripe",
         "stripe-compared",
+        "stripe-compared-hosts",
+        "stripe-compared-links",
         "stripe-cost",
         "stripe-gigabit",
         "stripe-many",

@@ -8,23 +8,55 @@ use crate::product::Product;
 use crate::scratch::Scratch;
 
 /// Ends of the names of runs.
-const PEERS: [&str; 4] = ["rr", "ad", "alb", "mptcp"];
-const LINKS: u32 = 4;
+const ALL: &[&str] = &["rr", "ad", "alb", "mptcp"];
+/// Those that give one connection more than one link.
+const OF_ONE_CONNECTION: &[&str] = &["rr", "mptcp"];
 
-/// Compares them line by line.
-pub(crate) fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
-    let bundles = Bundles::run(product, scratch, "stripe-compared")?;
-    check_subflows(&bundles)?;
-    let mut figures = vec![bundles.about()?];
-    for load in ["one", "four", "sixteen"] {
-        for peer in PEERS {
-            figures.push(ahead(&bundles, load, peer, "of limit", |run| run.of_limit())?);
+/// An experiment whose runs are a load and how it goes over the links.
+pub(crate) struct Comparison {
+    experiment: &'static str,
+    /// Beginnings of the names of runs, and how many links multipath TCP has to use.
+    loads: &'static [(&'static str, u32)],
+    peers: &'static [&'static str],
+}
+
+/// Two hosts, four links each.
+pub(crate) const FOUR_LINKS: Comparison = Comparison {
+    experiment: "stripe-compared",
+    loads: &[("one", 4), ("four", 4), ("sixteen", 4), (BOTH_WAYS, 4)],
+    peers: ALL,
+};
+
+/// Links of other numbers and rates.
+pub(crate) const OTHER_LINKS: Comparison = Comparison {
+    experiment: "stripe-compared-links",
+    loads: &[("two", 2), ("eight", 8), ("back", 4), ("unlike", 4)],
+    peers: OF_ONE_CONNECTION,
+};
+
+/// A server and its clients.
+pub(crate) const HOSTS: Comparison =
+    Comparison { experiment: "stripe-compared-hosts", loads: &[("four-to-one", 4), ("one-to-four", 4)], peers: ALL };
+
+/// The load of which the slower way counts.
+const BOTH_WAYS: &str = "both";
+
+impl Comparison {
+    /// Compares them line by line.
+    pub(crate) fn measure(&self, product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
+        let bundles = Bundles::run(product, scratch, self.experiment)?;
+        let mut figures = vec![bundles.about()?];
+        for (load, links) in self.loads {
+            check_subflows(&bundles, load, *links)?;
+            for peer in self.peers {
+                figures.push(match *load {
+                    BOTH_WAYS => ahead(&bundles, load, peer, "slower way, of limit", |run| Some(run.each_way()?[0])),
+                    _ => ahead(&bundles, load, peer, "of limit", |run| run.of_limit()),
+                }?);
+            }
         }
+        Ok(figures)
     }
-    for peer in PEERS {
-        figures.push(ahead(&bundles, "both", peer, "slower way, of limit", |run| Some(run.each_way()?[0]))?);
-    }
-    Ok(figures)
 }
 
 /// The ratio to a peer, above one.
@@ -40,12 +72,14 @@ fn ahead(
 }
 
 /// A peer that does not use all links would be no comparison.
-fn check_subflows(bundles: &Bundles) -> Result<(), Failure> {
-    for measured in bundles.measured("one-mptcp")? {
-        let subflows = measured.run.connections.first().and_then(|connection| connection.subflows);
-        if subflows != Some(LINKS) {
-            let found = subflows.map_or_else(|| "no".to_owned(), |subflows| subflows.to_string());
-            return Err(Failure::failed(format!("multipath TCP has {found} subflows, not one for each link")));
+fn check_subflows(bundles: &Bundles, load: &str, links: u32) -> Result<(), Failure> {
+    for measured in bundles.measured(&format!("{load}-mptcp"))? {
+        for found in measured.run.connections.iter().map(|connection| connection.subflows) {
+            if found != Some(links) {
+                let found = found.map_or_else(|| "no".to_owned(), |subflows| subflows.to_string());
+                let what = format!("{load}: multipath TCP has {found} subflows, not one for each link");
+                return Err(Failure::failed(what));
+            }
         }
     }
     Ok(())
