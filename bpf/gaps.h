@@ -160,7 +160,7 @@ static __always_inline enum told judge_gap(const struct gap_report *report, __u6
 		return TOLD_ALL;
 	__u64 since = gap->since_ns, heard = gap->heard_ns;
 	__u64 age = now > since ? now - since : 0, silence = now > heard ? now - heard : 0;
-	int is_free = !since || age >= delay_ns + GAP_FORGOTTEN_NS, is_mine = since && gap->flow == report->flow;
+	int is_free = !since || silence >= delay_ns + GAP_FORGOTTEN_NS, is_mine = since && gap->flow == report->flow;
 	int is_told = is_ahead(gap->told_to, report->ack);
 	__u64 settled = delay_ns / GAP_SETTLED;
 
@@ -170,18 +170,23 @@ static __always_inline enum told judge_gap(const struct gap_report *report, __u6
 		gap->window = report->window;
 		gap->sequence = report->sequence;
 		gap->heard_ns = now;
-		if (is_told)
-			return TOLD_ALL;
-		if (age >= delay_ns || (age >= settled && is_overtaken(gap)) || silence >= settled) {
+		int is_due = age >= delay_ns || (age >= settled && is_overtaken(gap)) || silence >= settled;
+
+		if (is_due)
+			gap->frank_until_ns = now + (age < GAP_FORGOTTEN_NS ? age : GAP_FORGOTTEN_NS);
+		if (!is_due && !is_told && now >= gap->frank_until_ns)
+			return says_more ? TOLD_WITHOUT_GAP : TOLD_NOTHING;
+		/* A report that is late itself has less. */
+		if (is_ahead(report->end, gap->told_to) && !is_ahead(gap->ack, report->ack))
 			gap->told_to = report->end;
-			return TOLD_ALL;
-		}
-		return says_more ? TOLD_WITHOUT_GAP : TOLD_NOTHING;
+		return TOLD_ALL;
 	}
 	int begins = is_free || (is_mine && is_ahead(report->ack, gap->ack));
 
 	if (!begins)
 		return TOLD_ALL;
+	int is_frank = is_mine && now < gap->frank_until_ns;
+
 	gap->since_ns = now;
 	gap->heard_ns = now;
 	gap->passed = 0;
@@ -190,8 +195,10 @@ static __always_inline enum told judge_gap(const struct gap_report *report, __u6
 	gap->ack = report->ack;
 	gap->sequence = report->sequence;
 	gap->window = report->window;
-	gap->told_to = report->ack;
-	return TOLD_WITHOUT_GAP;
+	gap->told_to = is_frank ? report->end : report->ack;
+	if (!is_mine)
+		gap->frank_until_ns = 0;
+	return is_frank ? TOLD_ALL : TOLD_WITHOUT_GAP;
 }
 
 /*

@@ -107,6 +107,7 @@ struct stripe_gap {
 	__u32 window;
 	__u32 told_to; /* gaps before this number were told */
 	__u32 zero;
+	__u64 frank_until_ns; /* until then nothing is kept back */
 	__u64 passed;	   /* a bit for each path that has brought something from behind it, */
 	__u64 passed_twice; /* and two */
 	__u64 used;	   /* and for each that brought something at all since `turned_ns`, */

@@ -17,6 +17,10 @@
 //! a silence of half the delay is told. With a longer delay than four milliseconds that may be too late, and who sends waits for his
 //! retransmission timer. What was told once stays told: when the first of two gaps closes the other is not kept back again.
 //!
+//! Who mends a loss does not ask: while he does, what he is not told of is what he waits for, until his retransmission timer
+//! expires. So once a gap was told for its age or for what overtook it, nothing is kept back for as long again as it lasted,
+//! and be it a gap of another number.
+//!
 //! Flows have a bucket each by their hash. One that finds another's in its own is told everything at once,
 //! until that one has told nothing for a while.
 //! Mirrored in `bpf/gaps.h`; a change here is a change there.
@@ -25,7 +29,7 @@ use std::time::Duration;
 
 use nicteam_wire::{Frame, GapReport, Segment};
 
-/// So long after a gap was to be told its bucket is another flow's.
+/// What nothing was heard of for so long after it was to be told leaves its bucket to another flow.
 const FORGOTTEN: Duration = Duration::from_millis(100);
 /// A path that brought nothing for one to two of these is none of the connection's.
 const TURN: Duration = Duration::from_millis(20);
@@ -57,6 +61,8 @@ struct Gap {
     heard: u64,
     /// Gaps before this number were told.
     told_to: u32,
+    /// Until then nothing is kept back, nanoseconds.
+    frank_until: u64,
     /// The paths that have brought something from behind it, and two.
     passed: u64,
     passed_twice: u64,
@@ -84,28 +90,44 @@ impl Gaps {
         let GapReport { flow, ack, sequence, end, window, is_bare, .. } = *report;
         let gap = self.bucket(flow);
         let (age, silence) = (now.saturating_sub(gap.since), now.saturating_sub(gap.heard));
-        let is_free = gap.since == 0 || age >= delay.saturating_add(FORGOTTEN.as_nanos() as u64);
+        let is_free = gap.since == 0 || silence >= delay.saturating_add(FORGOTTEN.as_nanos() as u64);
         let is_mine = gap.since != 0 && gap.flow == flow;
         if is_mine && gap.ack == ack || is_mine && !is_free && is_ahead(gap.told_to, ack) {
             let says_more = !is_bare || (gap.window, gap.sequence) != (window, sequence);
             (gap.window, gap.sequence, gap.heard) = (window, sequence, now);
-            if is_ahead(gap.told_to, ack) {
-                return Told::All;
-            }
             let is_settled = age >= delay / SETTLED && gap.is_overtaken();
-            if age >= delay || is_settled || silence >= delay / SETTLED {
-                gap.told_to = end;
-                return Told::All;
+            let is_due = age >= delay || is_settled || silence >= delay / SETTLED;
+            if is_due {
+                gap.frank_until = now + age.min(FORGOTTEN.as_nanos() as u64);
             }
-            return if says_more { Told::WithoutGap } else { Told::Nothing };
+            // A report that is late itself has less.
+            let is_newest = !is_ahead(gap.ack, ack);
+            if !is_due && !is_ahead(gap.told_to, ack) && now >= gap.frank_until {
+                return if says_more { Told::WithoutGap } else { Told::Nothing };
+            }
+            if is_newest && is_ahead(end, gap.told_to) {
+                gap.told_to = end;
+            }
+            return Told::All;
         }
         let begins = is_free || is_mine && is_ahead(ack, gap.ack);
         if !begins {
             return Told::All;
         }
-        let fresh = Gap { since: now, flow, ack, window, sequence, heard: now, told_to: ack, ..Gap::default() };
+        let is_frank = is_mine && now < gap.frank_until;
+        let fresh = Gap {
+            since: now,
+            flow,
+            ack,
+            window,
+            sequence,
+            heard: now,
+            told_to: if is_frank { end } else { ack },
+            frank_until: if is_mine { gap.frank_until } else { 0 },
+            ..Gap::default()
+        };
         *gap = Gap { used: gap.used, used_before: gap.used_before, turned: gap.turned, ..fresh };
-        Told::WithoutGap
+        if is_frank { Told::All } else { Told::WithoutGap }
     }
 
     /// A frame came by a path: from this place among the peer's receivers, to this one of ours. Of more than
@@ -202,7 +224,7 @@ mod tests {
         assert_eq!(gaps.tell(&at(1000), DELAY, 4 * MS), Told::All);
         assert_eq!(gaps.tell(&at(1000), DELAY, 40 * MS), Told::All);
         assert_eq!(gaps.tell(&at(1000), DELAY, 400 * MS), Told::All, "however long it lasts");
-        assert_eq!(gaps.tell(&at(3000), DELAY, 401 * MS), Told::WithoutGap, "the next one");
+        assert_eq!(gaps.tell(&at(3000), DELAY, 500 * MS), Told::WithoutGap, "the next one");
     }
 
     #[test]
@@ -222,8 +244,24 @@ mod tests {
         gaps.tell(&at(1000), DELAY, MS);
         assert_eq!(gaps.tell(&at(1000), DELAY, 4 * MS), Told::All, "received: 2000 to 3000");
         assert_eq!(gaps.tell(&at(1500), DELAY, 4 * MS), Told::All, "a part of it closed");
-        assert_eq!(gaps.tell(&at(2999), DELAY, 4 * MS), Told::All);
-        assert_eq!(gaps.tell(&at(3000), DELAY, 4 * MS), Told::WithoutGap, "another gap, of which nobody has heard");
+        assert_eq!(gaps.tell(&at(2000), DELAY, 4 * MS), Told::All, "received: 3000 to 4000, too");
+        for ms in [5, 100, 200] {
+            assert_eq!(gaps.tell(&at(2999), DELAY, ms * MS), Told::All, "however long what was lost takes");
+        }
+        assert_eq!(gaps.tell(&at(3998), DELAY, 300 * MS), Told::All, "the gaps behind were told with it");
+        assert_eq!(gaps.tell(&at(5998), DELAY, 400 * MS), Told::WithoutGap, "another gap, of which nobody has heard");
+    }
+
+    #[test]
+    fn who_mends_a_loss_is_told_everything() {
+        let mut gaps = Gaps::default();
+        gaps.tell(&at(1000), DELAY, MS);
+        assert_eq!(gaps.tell(&at(1000), DELAY, 4 * MS), Told::All, "3 ms old");
+        assert_eq!(gaps.tell(&at(3000), DELAY, 5 * MS), Told::All, "what was sent before he heard of that");
+        assert_eq!(gaps.tell(&at(3000), DELAY, 5 * MS), Told::All);
+        assert_eq!(gaps.tell(&at(6000), DELAY, 7 * MS), Told::WithoutGap, "as long again as it lasted");
+        assert_eq!(gaps.tell(&at(6000), DELAY, 8 * MS), Told::Nothing);
+        assert_eq!(gaps.tell(&at(9000), DELAY, 8 * MS), Told::WithoutGap, "one that was told early does not count");
     }
 
     #[test]
@@ -247,7 +285,7 @@ mod tests {
         assert_eq!(gaps.tell(&at(5), DELAY, 2 * MS), Told::Nothing);
         let other = at(u32::MAX / 2 + 100);
         assert_eq!(gaps.tell(&other, DELAY, 3 * MS), Told::All, "another connection with the same ports");
-        assert_eq!(gaps.tell(&other, DELAY, 105 * MS), Told::WithoutGap, "that has the bucket then");
+        assert_eq!(gaps.tell(&other, DELAY, 106 * MS), Told::WithoutGap, "that has the bucket then");
     }
 
     #[test]
@@ -260,9 +298,9 @@ mod tests {
         gaps.tell(&at(1000), DELAY, MS);
         assert_eq!(gaps.tell(&other(7), DELAY, MS), Told::All);
         assert_eq!(gaps.tell(&at(1000), DELAY, 2 * MS), Told::Nothing, "the first has what it had");
-        assert_eq!(gaps.tell(&other(7), DELAY, 103 * MS), Told::All);
-        assert_eq!(gaps.tell(&other(7), DELAY, 104 * MS), Told::WithoutGap);
-        assert_eq!(gaps.tell(&at(1000), DELAY, 104 * MS), Told::All);
+        assert_eq!(gaps.tell(&other(7), DELAY, 104 * MS), Told::All);
+        assert_eq!(gaps.tell(&other(7), DELAY, 105 * MS), Told::WithoutGap);
+        assert_eq!(gaps.tell(&at(1000), DELAY, 105 * MS), Told::All);
     }
 
     /// A frame of the peer's with this number.
@@ -297,12 +335,14 @@ mod tests {
         come(&mut gaps, MS, &[(1300, 0)]);
         assert_eq!(gaps.tell(&at(400), DELAY, SETTLED_AT - 1), Told::Nothing);
         assert_eq!(gaps.tell(&at(400), DELAY, SETTLED_AT), Told::All);
-        assert_eq!(gaps.tell(&at(2400), DELAY, MS), Told::WithoutGap, "each gap anew");
-        keep(&mut gaps, 2400, DELAY, 2..3);
-        come(&mut gaps, MS, &[(2500, 0), (2600, 1), (2700, 2), (2800, 3)]);
-        assert_eq!(gaps.tell(&at(2400), DELAY, SETTLED_AT), Told::Nothing);
-        come(&mut gaps, MS, &[(2900, 0), (3000, 1), (3100, 2), (3200, 3)]);
-        assert_eq!(gaps.tell(&at(2400), DELAY, SETTLED_AT), Told::All);
+        const NEXT: u64 = 10 * MS;
+        const NEXT_SETTLED_AT: u64 = NEXT + DELAY / SETTLED;
+        assert_eq!(gaps.tell(&at(2400), DELAY, NEXT), Told::WithoutGap, "each gap anew");
+        keep(&mut gaps, 2400, DELAY, 10..12);
+        come(&mut gaps, NEXT, &[(2500, 0), (2600, 1), (2700, 2), (2800, 3)]);
+        assert_eq!(gaps.tell(&at(2400), DELAY, NEXT_SETTLED_AT), Told::Nothing);
+        come(&mut gaps, NEXT, &[(2900, 0), (3000, 1), (3100, 2), (3200, 3)]);
+        assert_eq!(gaps.tell(&at(2400), DELAY, NEXT_SETTLED_AT), Told::All);
     }
 
     #[test]
