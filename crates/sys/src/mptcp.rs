@@ -1,7 +1,7 @@
 //! Multipath TCP: sockets, and the addresses by which a host is to be reached.
 
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use crate::generic::{Family, attribute};
@@ -22,6 +22,14 @@ pub fn socket(ipv6: bool) -> Result<OwnedFd> {
     }
     // SAFETY: the descriptor is new and nobody else's.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// A connection as [`tcp::connect_with`] makes it, of multipath TCP.
+///
+/// # Errors
+/// Those of [`socket`] and of [`tcp::connect_with`].
+pub fn connect_with(to: SocketAddr, congestion: &str) -> Result<TcpStream> {
+    tcp::connect_new(socket(to.is_ipv6())?, to, congestion)
 }
 
 /// True if the caller's namespace has multipath TCP.

@@ -1,7 +1,7 @@
 //! What the kernel knows of a TCP connection.
 
 use std::net::{SocketAddr, TcpStream};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 use std::{io, ptr};
 
@@ -45,13 +45,17 @@ pub fn info(socket: BorrowedFd<'_>) -> Result<TcpInfo> {
 /// `ENOENT` for a congestion control that the kernel has not, `EPERM` for one that the caller may not use, and
 /// what `connect` answers; `ETIMEDOUT` if there was no answer for ten seconds.
 pub fn connect_with(to: SocketAddr, congestion: &str) -> Result<TcpStream> {
-    const LIMIT: Duration = Duration::from_secs(10);
-    let operation = || format!("connect to {to}");
     let family = if to.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
-    let stream = socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, None).context(operation)?;
-    set_congestion(stream.as_fd(), congestion)?;
-    connect_within(stream.as_fd(), to, LIMIT).context(operation)?;
-    Ok(TcpStream::from(stream))
+    let socket = socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, None);
+    connect_new(socket.context(|| format!("connect to {to}"))?, to, congestion)
+}
+
+/// Connects a socket that has done nothing so far.
+pub(crate) fn connect_new(socket: OwnedFd, to: SocketAddr, congestion: &str) -> Result<TcpStream> {
+    const LIMIT: Duration = Duration::from_secs(10);
+    set_congestion(socket.as_fd(), congestion)?;
+    connect_within(socket.as_fd(), to, LIMIT).context(|| format!("connect to {to}"))?;
+    Ok(TcpStream::from(socket))
 }
 
 /// Connects the socket. Bounds the handshake alone, to whole seconds: a path that passes nothing must not hang the caller.

@@ -68,13 +68,15 @@ pub(crate) enum Part {
     StripePeersLinks,
     /// The same with a server and its clients.
     StripePeersHosts,
+    /// The same while links fail.
+    StripePeersFaults,
     /// The live tests that kill and clean up.
     Live,
 }
 
 const TOOLS: [Tool; 2] = [("iperf3", "iperf3"), ("setpriv", "util-linux")];
 
-const PARTS: [Part; 14] = [
+const PARTS: [Part; 15] = [
     Part::T3Bpf,
     Part::T3Packet,
     Part::T3User,
@@ -88,6 +90,7 @@ const PARTS: [Part; 14] = [
     Part::StripePeers,
     Part::StripePeersLinks,
     Part::StripePeersHosts,
+    Part::StripePeersFaults,
     Part::Live,
 ];
 
@@ -132,6 +135,7 @@ fn measure(part: Part, arguments: &Arguments, product: &Product, scratch: &Scrat
         Part::StripePeers => stripe::peers::FOUR_LINKS.measure(product, scratch),
         Part::StripePeersLinks => stripe::peers::OTHER_LINKS.measure(product, scratch),
         Part::StripePeersHosts => stripe::peers::HOSTS.measure(product, scratch),
+        Part::StripePeersFaults => stripe::faults::peers::measure(product, scratch),
         Part::Live => live::measure(),
     }
 }
@@ -154,6 +158,7 @@ impl Part {
             Part::StripePeers => "stripe beside its peers, interleaved (bpf dataplane)",
             Part::StripePeersLinks => "stripe beside its peers, other links, interleaved (bpf dataplane)",
             Part::StripePeersHosts => "stripe beside its peers, a server and its clients, interleaved (bpf dataplane)",
+            Part::StripePeersFaults => "stripe beside its peers while links fail, interleaved (bpf dataplane)",
             Part::Live => "killed teams and interrupted labs",
         }
     }

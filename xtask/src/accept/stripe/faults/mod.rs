@@ -4,6 +4,7 @@
 //! the switch, so one end loses its carrier and the other end's stays.
 
 mod network;
+pub(crate) mod peers;
 mod stream;
 
 use std::thread;
@@ -17,9 +18,9 @@ use crate::product::Product;
 use crate::scratch::Scratch;
 use crate::stats::median;
 
-use network::{LINKS, Network, RATE_BPS, Side};
+use network::{Fault, LINKS, Network, RATE_BPS, Side, Way};
 
-/// Teams with some options, and what a cable that is pulled may cost them.
+/// Teams that stripe, with some options, and what a cable that is pulled may cost them.
 struct Setting {
     name: &'static str,
     options: &'static [(&'static str, &'static str)],
@@ -56,13 +57,15 @@ const ROUNDS: usize = LINKS;
 const STREAM_ROUNDS: usize = 8;
 /// Payload of a full packet, and that packet with everything it takes on a wire, bytes.
 const PAYLOAD_SHARE: f64 = 1448.0 / 1538.0;
+/// What all links but one carry of it, bit/s.
+const SURVIVORS_BPS: f64 = (LINKS - 1) as f64 * RATE_BPS as f64 * PAYLOAD_SHARE;
 
 /// Tries every fault in every setting.
 pub(crate) fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
     let mut figures = Vec::new();
     for setting in &SETTINGS {
         eprintln!("stripe, faults: {}", setting.name);
-        let mut network = Network::new(product, scratch, setting.options)?;
+        let mut network = Network::new(product, scratch, Way::Team("stripe", setting.options))?;
         let (found, noise) = Noise::around(|| setting.measure(&mut network))?;
         figures.extend(found.into_iter().map(|figure| figure.noise(noise)));
     }
@@ -82,10 +85,7 @@ impl Setting {
         let mut figures = Vec::new();
         for side in [Side::Near, Side::Far] {
             let what = format!("{}cable pulled at the {} end", self.name, side.name());
-            let costs = rounds(network, |network, member, fails| {
-                network.plug(side, member, !fails);
-                Ok(())
-            })?;
+            let costs = rounds(network, Fault::Pulled, side)?;
             figures.extend(costs.figures(&what, self.pulled.0, self.pulled.1));
             if self.whole {
                 figures.push(recovery(network, side, &what)?);
@@ -93,7 +93,7 @@ impl Setting {
         }
         for side in [Side::Near, Side::Far] {
             let what = format!("{}{} port passes nothing, link up", self.name, side.name());
-            let costs = rounds(network, |network, member, fails| network.pass(side, member, !fails))?;
+            let costs = rounds(network, Fault::Silent, side)?;
             figures.extend(costs.figures(&what, self.silent.0, self.silent.1));
             if self.whole {
                 figures.push(costs.found(&what));
@@ -109,22 +109,19 @@ impl Setting {
 }
 
 /// A link fails and comes back under a thousand datagrams a second, each time another member's.
-fn rounds(
-    network: &mut Network<'_>,
-    fail: impl Fn(&mut Network<'_>, usize, bool) -> Result<(), Failure>,
-) -> Result<Costs, Failure> {
+fn rounds(network: &mut Network<'_>, fault: Fault, side: Side) -> Result<Costs, Failure> {
     let sockets = network.datagrams()?;
     let mut costs = Costs::default();
     for round in 0..ROUNDS {
-        let member = round % LINKS;
+        let mut set = network.breaker(fault, side, round % LINKS)?;
         let (course, [start, failed, back, end]) = probe::watch(&sockets, || {
             let mut moments = [Instant::now(); 4];
             thread::sleep(Duration::from_millis(300));
             moments[1] = Instant::now();
-            fail(network, member, true)?;
+            set(false)?;
             thread::sleep(Duration::from_millis(700));
             moments[2] = Instant::now();
-            fail(network, member, false)?;
+            set(true)?;
             network.wait_for_paths(LINKS)?;
             thread::sleep(Duration::from_millis(200));
             moments[3] = Instant::now();
@@ -166,12 +163,10 @@ impl Costs {
 
 /// One connection at full rate while a cable is pulled: how long until the others are full.
 fn recovery(network: &mut Network<'_>, side: Side, what: &str) -> Result<Figure, Failure> {
-    let survivors_bps = (LINKS - 1) as f64 * RATE_BPS as f64 * PAYLOAD_SHARE;
     let mut found_ms = Vec::new();
     for round in 0..STREAM_ROUNDS {
-        let pulled = pull_under_a_stream(network, side, round % LINKS)?;
-        let (received, at) = pulled;
-        let full = |ms: &u64| received.bps(at + Duration::from_millis(*ms), FULL_FOR) >= FULL * survivors_bps;
+        let (received, at) = fail_under_a_stream(network, Fault::Pulled, side, round % LINKS)?;
+        let full = |ms: &u64| received.bps(at + Duration::from_millis(*ms), FULL_FOR) >= FULL * SURVIVORS_BPS;
         let found = (0..1400).step_by(5).find(full);
         found_ms.push(found.map_or(f64::INFINITY, |ms| ms as f64));
     }
@@ -181,21 +176,23 @@ fn recovery(network: &mut Network<'_>, side: Side, what: &str) -> Result<Figure,
     Ok(Figure::text(name, measured, &format!("<= {RECOVERED_MS:.0} ms"), Some(holds)))
 }
 
-fn pull_under_a_stream(
+/// What a connection at full rate received, and when a link of it failed; that works again afterwards.
+fn fail_under_a_stream(
     network: &mut Network<'_>,
+    fault: Fault,
     side: Side,
     member: usize,
 ) -> Result<(stream::Received, Instant), Failure> {
-    // The ends are the network's own handles, and the cable is pulled at the switch.
-    let mut cut = network.cutter(side, member)?;
+    let mut set = network.breaker(fault, side, member)?;
     let watched = stream::watch(network.stream_ends(), || {
         thread::sleep(Duration::from_millis(1500));
         let at = Instant::now();
-        cut(false)?;
+        set(false)?;
         thread::sleep(Duration::from_millis(1500));
+        // What was sent has to arrive now: some ways of using links never find out that one of them passes nothing.
+        set(true)?;
         Ok(at)
     });
-    cut(true)?;
     network.wait_for_paths(LINKS)?;
     watched
 }

@@ -1,16 +1,18 @@
 //! Two striping hosts and a plain one at a bridge whose cables can be pulled.
 
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nicteam_daemon::TeamStatus;
 use nicteam_daemon::control::Client;
+use nicteam_sys::mptcp::PathManager;
 use nicteam_sys::netlink::{Learned, Netlink};
-use nicteam_sys::process;
 use nicteam_sys::shape::{self, Granularity};
+use nicteam_sys::{netns, process};
 use nicteam_testnet::{Host, loose_cable};
 
 use crate::accept::probe;
@@ -18,12 +20,15 @@ use crate::failure::Failure;
 use crate::product::Product;
 use crate::scratch::Scratch;
 
+use super::stream::Ends;
+
 /// Links of each team.
 pub(super) const LINKS: usize = 4;
 /// Rate of every link, bit/s.
 pub(super) const RATE_BPS: u64 = 100_000_000;
 
 const TEAM: &str = "team0";
+const STRIPE: &str = "stripe";
 const BRIDGE: &str = "br0";
 /// Until all paths are there. Generous: it guards against paths that never come.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -37,11 +42,31 @@ pub(super) enum Side {
     Far,
 }
 
+/// What a link can suffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// Its cable is pulled, at the switch.
+    Pulled,
+    /// It is up, and nothing passes the switch's port.
+    Silent,
+}
+
+/// How the two hosts use the links between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// By teams of this mode with these options.
+    Team(&'static str, &'static [(&'static str, &'static str)]),
+    /// By multipath TCP over bare links, each with a subnet of its own.
+    Multipath,
+}
+
 /// The hosts, the switch and the teams; all of it goes with this value.
 pub(super) struct Network<'a> {
     product: &'a Product,
     state: PathBuf,
-    options: Vec<(String, String)>,
+    way: Way,
+    /// Index of the first device of a cable; on one machine every end needs one of its own.
+    first_index: u32,
     hosts: [Host; 2],
     plain: Host,
     switch: Host,
@@ -49,22 +74,15 @@ pub(super) struct Network<'a> {
 }
 
 impl<'a> Network<'a> {
-    /// Teams with these options beside `mode=stripe`, that know all paths between them.
-    pub(super) fn new(
-        product: &'a Product,
-        scratch: &Scratch,
-        options: &[(&str, &str)],
-    ) -> Result<Network<'a>, Failure> {
+    /// Hosts that know all paths between them.
+    pub(super) fn new(product: &'a Product, scratch: &Scratch, way: Way) -> Result<Network<'a>, Failure> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let state = scratch.path().join(format!("stripe-{number}"));
-        let rates: Vec<String> = (0..LINKS).map(|n| format!("eth{n}:{}", RATE_BPS / 1_000_000)).collect();
-        let own = [("mode", "stripe"), ("miimon", "10"), ("stripe_rate", &rates.join(","))];
-        let options = own.iter().chain(options).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let mut network = Network {
             product,
-            state,
-            options: options.collect(),
+            state: scratch.path().join(format!("stripe-{number}")),
+            way,
+            first_index: 1000 * (number + 1),
             hosts: [Host::quiet(), Host::quiet()],
             plain: Host::quiet(),
             switch: Host::quiet(),
@@ -75,11 +93,34 @@ impl<'a> Network<'a> {
             network.start(side)?;
         }
         network.wait_for_paths(LINKS)?;
-        for (n, host) in (1..).zip(&mut network.hosts) {
-            host.address(TEAM, &[(&format!("10.5.0.{n}"), 24)]);
-        }
-        network.plain.address("eth0", &[("10.5.0.3", 24)]);
+        network.address()?;
         Ok(network)
+    }
+
+    fn address(&mut self) -> Result<(), Failure> {
+        self.plain.address("eth0", &[("10.5.0.3", 24)]);
+        for (n, host) in (1..).zip(&mut self.hosts) {
+            if let Way::Team(..) = self.way {
+                host.address(TEAM, &[(&format!("10.5.0.{n}"), 24)]);
+                continue;
+            }
+            let mut paths = host.netns.run(|| {
+                // All links lead into one switch: each answers for its own address alone.
+                netns::sysctl("ipv4/conf/all/arp_ignore", "1")?;
+                netns::sysctl("ipv4/conf/all/arp_announce", "2")?;
+                PathManager::open()
+            })??;
+            paths.set_limits(LINKS as u32 - 1)?;
+            for link in 0..LINKS {
+                let device = format!("eth{link}");
+                let address = Ipv4Addr::new(10, 5, link as u8, n);
+                host.address(&device, &[(&address.to_string(), 24)]);
+                if n == 2 && link > 0 {
+                    paths.announce(address.into(), host.index(&device))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn cable(&mut self) -> Result<(), Failure> {
@@ -87,7 +128,7 @@ impl<'a> Network<'a> {
         let bridge = self.switch.index(BRIDGE);
         let [near, far] = &mut self.hosts;
         let ends = [(near, LINKS), (far, LINKS), (&mut self.plain, 1)];
-        let mut index = 1000;
+        let mut index = self.first_index;
         for (prefix, (host, links)) in ["near", "far", "plain"].into_iter().zip(ends) {
             for n in 0..links {
                 let (device, port) = (format!("eth{n}"), format!("{prefix}{n}"));
@@ -104,26 +145,19 @@ impl<'a> Network<'a> {
         Ok(())
     }
 
-    /// Pulls or plugs in the cable of a member, at the switch.
-    pub(super) fn plug(&mut self, side: Side, member: usize, in_place: bool) {
-        self.switch.set_up(&side.port(member), in_place);
-    }
-
-    /// Sets the cable of a member in place or pulls it, while the network is in use.
-    pub(super) fn cutter(
+    /// Lets a member's link suffer this, told false, and mends it, told true, while the network is in use.
+    pub(super) fn breaker(
         &mut self,
+        fault: Fault,
         side: Side,
         member: usize,
     ) -> Result<impl FnMut(bool) -> Result<(), Failure> + use<>, Failure> {
-        let port = self.switch.index(&side.port(member));
-        let mut netlink = self.switch.netns.run(Netlink::open)??;
-        Ok(move |in_place| Ok(netlink.set_up(port, in_place)?))
-    }
-
-    /// Lets nothing pass by a member's port any more, or again, while its link stays up.
-    pub(super) fn pass(&mut self, side: Side, member: usize, passes: bool) -> Result<(), Failure> {
         let (port, bridge) = (self.switch.index(&side.port(member)), self.switch.index(BRIDGE));
-        Ok(self.switch.netlink.set_master(port, passes.then_some(bridge))?)
+        let mut netlink = self.switch.netns.run(Netlink::open)??;
+        Ok(move |works: bool| match fault {
+            Fault::Pulled => Ok(netlink.set_up(port, works)?),
+            Fault::Silent => Ok(netlink.set_master(port, works.then_some(bridge))?),
+        })
     }
 
     /// The process of a team ends as by a crash.
@@ -134,15 +168,15 @@ impl<'a> Network<'a> {
 
     /// A process runs a team, or takes it over.
     pub(super) fn start(&mut self, side: Side) -> Result<(), Failure> {
+        let Way::Team(mode, options) = self.way else { return Ok(()) };
         let mut command = self.product.team_run(TEAM);
         let members: Vec<String> = (0..LINKS).map(|n| format!("eth{n}")).collect();
-        command.args(["--members", &members.join(","), "--dataplane", "bpf"]);
-        for (name, value) in &self.options {
-            match name.as_str() {
-                "mode" => command.args(["--mode", value]),
-                _ => command.arg("-o").arg(format!("{name}={value}")),
-            };
+        command.args(["--mode", mode, "--members", &members.join(","), "--dataplane", "bpf", "-o", "miimon=10"]);
+        if mode == STRIPE {
+            let rates: Vec<String> = members.iter().map(|name| format!("{name}:{}", RATE_BPS / 1_000_000)).collect();
+            command.args(["-o", &format!("stripe_rate={}", rates.join(","))]);
         }
+        command.args(options.iter().flat_map(|(name, value)| ["-o".to_owned(), format!("{name}={value}")]));
         command.env("NICTEAM_STATE_DIR", &self.state);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         process::in_netns(&mut command, &self.hosts[side as usize].netns);
@@ -152,10 +186,12 @@ impl<'a> Network<'a> {
         Ok(())
     }
 
-    /// Waits until both ends have so many paths to the other that work.
+    /// Waits until both teams have so many paths to the other that work, or members where they know no paths.
     pub(super) fn wait_for_paths(&self, count: usize) -> Result<(), Failure> {
+        let Way::Team(mode, _) = self.way else { return Ok(()) };
+        let working = if mode == STRIPE { working_paths } else { working_members };
         let start = Instant::now();
-        while !self.hosts.iter().all(|host| working_paths(host) == Some(count)) {
+        while !self.hosts.iter().all(|host| status(host).and_then(working) == Some(count)) {
             if start.elapsed() > PATIENCE {
                 return Err(Failure::failed(format!("waited in vain for {count} paths between the teams")));
             }
@@ -170,15 +206,19 @@ impl<'a> Network<'a> {
         probe::sockets([(near, address(1, 7000)), (far, address(2, 7000))])
     }
 
-    /// The hosts between which a stream goes, and where it goes to.
-    pub(super) fn stream_ends(&self) -> (&Host, &Host, SocketAddr) {
-        (&self.hosts[0], &self.hosts[1], address(2, 7001))
+    /// Where a stream goes from and to.
+    pub(super) fn stream_ends(&self) -> Ends<'_> {
+        let multipath = (self.way == Way::Multipath).then_some(LINKS);
+        Ends { from: &self.hosts[0], to: &self.hosts[1], address: address(2, 7001), multipath }
     }
 
     /// The same from and to the plain host.
-    pub(super) fn plain_ends(&self) -> [(&Host, &Host, SocketAddr); 2] {
-        let server = &self.hosts[0];
-        [(server, &self.plain, address(3, 7002)), (&self.plain, server, address(1, 7003))]
+    pub(super) fn plain_ends(&self) -> [Ends<'_>; 2] {
+        let (server, plain) = (&self.hosts[0], &self.plain);
+        [
+            Ends { from: server, to: plain, address: address(3, 7002), multipath: None },
+            Ends { from: plain, to: server, address: address(1, 7003), multipath: None },
+        ]
     }
 
     /// Watches what the switch learns from now on.
@@ -216,8 +256,16 @@ fn address(host: u8, port: u16) -> SocketAddr {
     SocketAddr::from(([10, 5, 0, host], port))
 }
 
-/// Paths that work to the one peer of a host's team; none while there is no team or no peer.
-fn working_paths(host: &Host) -> Option<usize> {
-    let status = host.netns.run(|| Client::connect(TEAM).ok()?.status().ok()).ok()??;
-    status.peers.first().map(nicteam_daemon::PeerState::working)
+/// What the team of a host says; nothing while there is none.
+fn status(host: &Host) -> Option<TeamStatus> {
+    host.netns.run(|| Client::connect(TEAM).ok()?.status().ok()).ok()?
+}
+
+/// Paths that work to the one peer; none while there is none.
+fn working_paths(team: TeamStatus) -> Option<usize> {
+    team.peers.first().map(nicteam_daemon::PeerState::working)
+}
+
+fn working_members(team: TeamStatus) -> Option<usize> {
+    Some(team.members.iter().filter(|member| member.state == "up").count())
 }

@@ -1,13 +1,15 @@
 //! A TCP connection at full rate whose every byte is looked at.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nicteam_sys::tcp;
+use nicteam_sys::{mptcp, tcp};
 use nicteam_testnet::Host;
+use nix::sys::socket::{Backlog, SockaddrStorage, bind, listen, setsockopt, sockopt};
 
 use crate::failure::Failure;
 
@@ -17,29 +19,46 @@ pub(super) struct Received {
     course: Vec<(Instant, u64)>,
 }
 
+/// Where a stream goes from and to.
+#[derive(Clone, Copy)]
+pub(super) struct Ends<'a> {
+    pub(super) from: &'a Host,
+    pub(super) to: &'a Host,
+    /// Where it is taken.
+    pub(super) address: SocketAddr,
+    /// By multipath TCP, with so many subflows.
+    pub(super) multipath: Option<usize>,
+}
+
+const CONGESTION: &str = "cubic";
 const CHUNK_WORDS: usize = 8192;
 const WORD_BYTES: usize = 8;
+/// Until a connection has all its subflows.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// Nothing for so long is an end.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Sends from the one host to the other while `during` goes on; then everything
 /// that was sent must have arrived, and as it was sent.
-pub(super) fn watch<T>(
-    (from, to, address): (&Host, &Host, SocketAddr),
-    during: impl FnOnce() -> Result<T, Failure>,
-) -> Result<(Received, T), Failure> {
-    let listener = to.netns.run(|| TcpListener::bind(address))?.map_err(Failure::failed)?;
-    let sender = from.netns.run(|| tcp::connect_with(address, "cubic"))??;
+pub(super) fn watch<T>(ends: Ends<'_>, during: impl FnOnce() -> Result<T, Failure>) -> Result<(Received, T), Failure> {
+    // Further subflows come to it, so it stays open.
+    let listener = ends.to.netns.run(|| ends.listen())??;
+    let sender = ends.from.netns.run(|| ends.connect())??;
     let (receiver, _) = listener.accept().map_err(Failure::failed)?;
     receiver.set_read_timeout(Some(READ_TIMEOUT)).map_err(Failure::failed)?;
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         let sending = scope.spawn(|| send(&sender, &stop));
-        let receiving = scope.spawn(|| receive(&receiver));
-        let done = during();
+        let receiving = scope.spawn(|| {
+            // The sender would wait for ever for somebody who takes no more.
+            receive(&receiver).inspect_err(|_| drop(receiver.shutdown(Shutdown::Both)))
+        });
+        let done = ends.wait_for_subflows(&sender).and_then(|()| during());
         stop.store(true, Ordering::SeqCst);
-        let sent = joined(sending.join())?;
+        let sent = joined(sending.join());
+        // If it failed, so did sending, and why is known here alone.
         let received = joined(receiving.join())?;
+        let sent = sent?;
         match received.course.last() {
             Some((_, bytes)) if *bytes == sent => Ok((received, done?)),
             last => {
@@ -48,6 +67,44 @@ pub(super) fn watch<T>(
             }
         }
     })
+}
+
+impl Ends<'_> {
+    fn listen(&self) -> Result<TcpListener, Failure> {
+        if self.multipath.is_none() {
+            return TcpListener::bind(self.address).map_err(Failure::failed);
+        }
+        let socket = mptcp::socket(false)?;
+        let anywhere = SockaddrStorage::from(SocketAddr::from((Ipv4Addr::UNSPECIFIED, self.address.port())));
+        setsockopt(&socket, sockopt::ReuseAddr, &true)
+            .and_then(|()| bind(socket.as_raw_fd(), &anywhere))
+            .and_then(|()| listen(&socket, Backlog::MAXCONN))
+            .map_err(Failure::failed)?;
+        Ok(TcpListener::from(socket))
+    }
+
+    fn connect(&self) -> Result<TcpStream, Failure> {
+        Ok(match self.multipath {
+            None => tcp::connect_with(self.address, CONGESTION)?,
+            Some(_) => mptcp::connect_with(self.address, CONGESTION)?,
+        })
+    }
+
+    /// One that does not use all links would be no comparison.
+    fn wait_for_subflows(&self, sender: &TcpStream) -> Result<(), Failure> {
+        let Some(wanted) = self.multipath else { return Ok(()) };
+        let start = Instant::now();
+        loop {
+            let found = mptcp::subflows(sender.as_fd())?.len();
+            if found == wanted {
+                return Ok(());
+            }
+            if start.elapsed() > PATIENCE {
+                return Err(Failure::failed(format!("multipath TCP has {found} subflows, not one for each link")));
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
 }
 
 impl Received {
