@@ -21,6 +21,8 @@ const WAYS: [(&str, Way); 4] = [
     ("balance-alb", Way::Team("balance-alb", &[])),
     ("multipath TCP", Way::Multipath),
 ];
+/// How often each fault is tried, each time on another member: whether a retransmission timer has to expire is a matter of luck.
+const ROUNDS: usize = 2 * LINKS;
 /// How long after a fault is looked at.
 const AFTER: Duration = Duration::from_secs(1);
 
@@ -45,12 +47,12 @@ pub(crate) fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure
     Ok(figures)
 }
 
-/// What each way delivered after the fault, of what the other links carry, for each member.
+/// What each way delivered after the fault, of what the other links carry, in each round.
 fn shares(networks: &mut [Network<'_>], fault: Fault, side: Side) -> Result<Vec<Vec<f64>>, Failure> {
     let mut shares = vec![Vec::new(); networks.len()];
-    for member in 0..LINKS {
+    for round in 0..ROUNDS {
         for (network, shares) in networks.iter_mut().zip(&mut shares) {
-            let (received, at) = fail_under_a_stream(network, fault, side, member)?;
+            let (received, at) = fail_under_a_stream(network, fault, side, round % LINKS)?;
             shares.push(received.bps(at, AFTER) / super::SURVIVORS_BPS);
         }
     }
