@@ -128,18 +128,25 @@ static __always_inline int read_gap(struct __sk_buff *skb, struct gap_report *re
 
 /* What becomes of a report. */
 enum told {
-	TOLD_ALL = 0,
-	TOLD_WITHOUT_GAP = 1,
-	TOLD_NOTHING = 2,
+	NO_REPORT = 0, /* the segment is none */
+	TOLD_ALL = 1,
+	TOLD_WITHOUT_GAP = 2,
+	TOLD_NOTHING = 3,
 };
+
+/* Where a flow has what is known of it. */
+static __always_inline __u32 flow_bucket(__u32 flow)
+{
+	return (flow * 0x9e3779b1) >> (32 - STRIPE_GAP_BITS) & (STRIPE_GAPS - 1);
+}
 
 /* Where a flow has its gap. */
 static __always_inline struct stripe_gap *gap_of(__u32 flow)
 {
-	__u32 only = 0, bucket = (flow * 0x9e3779b1) >> (32 - STRIPE_GAP_BITS);
+	__u32 only = 0;
 	struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
 
-	return state ? &state->gaps[bucket & (STRIPE_GAPS - 1)] : 0;
+	return state ? &state->gaps[flow_bucket(flow)] : 0;
 }
 
 /* True if each path has brought two frames from behind it (Gap::is_overtaken). */
@@ -202,15 +209,15 @@ static __always_inline enum told judge_gap(const struct gap_report *report, __u6
 }
 
 /*
- * Takes out of a segment what it says of a gap that is not to be told yet; 1: it says
+ * Takes out of a segment what it says of a gap that is not to be told yet; TOLD_NOTHING: it says
  * nothing else, and does not go. A function of its own for the reason given at send_copy().
  */
-__attribute__((noinline)) int withhold_gap(struct __sk_buff *skb, __u64 delay_ns)
+__attribute__((noinline)) enum told tell_gap(struct __sk_buff *skb, __u64 delay_ns)
 {
 	struct gap_report report;
 
 	if (!read_gap(skb, &report))
-		return 0;
+		return NO_REPORT;
 	enum told told = judge_gap(&report, delay_ns);
 
 	if (told == TOLD_WITHOUT_GAP) {
@@ -220,21 +227,26 @@ __attribute__((noinline)) int withhold_gap(struct __sk_buff *skb, __u64 delay_ns
 
 		bpf_skb_store_bytes(skb, report.at, words, sizeof(words), 0);
 	}
-	return told == TOLD_NOTHING;
+	return told;
 }
 
 /* The head of a TCP segment. */
 struct segment_view {
 	__u32 ports;
 	__be32 sequence;
-	__u8 rest[TCP_LEN - 8];
+	__be32 ack;
+	__u8 offset; /* in words, in the upper half */
+	__u8 rest[TCP_LEN - 13];
 };
 
-/*
- * The team gets a frame that came by a path: take_path()'s, with a place of ours for the
- * sender's (Gaps::note). A function of its own for the reason given at send_copy().
- */
-__attribute__((noinline)) int note_arrival(struct __sk_buff *skb, __u32 path)
+/* Segment */
+struct segment {
+	__u32 flow;
+	__u32 sequence;
+	__u32 end;
+};
+
+static __always_inline int read_segment(struct __sk_buff *skb, struct segment *segment)
 {
 	struct segment_view copy;
 	struct ip_view ip = {0};
@@ -245,11 +257,27 @@ __attribute__((noinline)) int note_arrival(struct __sk_buff *skb, __u32 path)
 
 	if (!tcp)
 		return 0;
-	__u32 ports = le32(tcp->ports), flow = of_addresses(&ip) ^ (ports >> 16 | ports << 16);
-	__u32 sequence = bpf_ntohl(tcp->sequence);
+	__u32 ports = le32(tcp->ports);
+
+	segment->flow = of_addresses(&ip) ^ (ports >> 16 | ports << 16);
+	segment->sequence = bpf_ntohl(tcp->sequence);
+	segment->end = segment->sequence + skb->len - ip.transport - (tcp->offset >> 4) * 4;
+	return 1;
+}
+
+/*
+ * The team gets a frame that came by a path: take_path()'s, with a place of ours for the
+ * sender's (Gaps::note). A function of its own for the reason given at send_copy().
+ */
+__attribute__((noinline)) int note_arrival(struct __sk_buff *skb, __u32 path)
+{
+	struct segment segment;
+
+	if (!read_segment(skb, &segment))
+		return 0;
 	__u64 bit = 1ULL << (((path >> PATH_RECEIVER_SHIFT) * 8 + (path & (MAX_MEMBERS - 1))) & 63);
 	__u64 now = bpf_ktime_get_ns(), turned;
-	struct stripe_gap *gap = gap_of(flow);
+	struct stripe_gap *gap = gap_of(segment.flow);
 
 	if (!gap)
 		return 0;
@@ -262,7 +290,7 @@ __attribute__((noinline)) int note_arrival(struct __sk_buff *skb, __u32 path)
 	/* Written where it changes something: CPUs do not fight for the line. */
 	if (!(gap->used & bit))
 		gap->used |= bit;
-	if (gap->flow == flow && is_ahead(sequence, gap->ack) && !(gap->passed_twice & bit)) {
+	if (gap->flow == segment.flow && is_ahead(segment.sequence, gap->ack) && !(gap->passed_twice & bit)) {
 		gap->passed_twice |= gap->passed & bit;
 		gap->passed |= bit;
 	}

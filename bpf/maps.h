@@ -115,6 +115,13 @@ struct stripe_gap {
 	__u64 turned_ns;
 };
 
+/* How far a TCP connection has sent (crates/team/src/stripe/mending.rs). */
+struct stripe_sent {
+	__u32 flow;
+	__u32 end;
+	__u64 at_ns; /* when it did last */
+};
+
 /* How late a path's probes came (crates/team/src/stripe/lateness.rs). */
 struct stripe_late {
 	__u32 path;   /* one more than take_path() answers; 0: none yet */
@@ -154,6 +161,10 @@ struct stripe_state {
 	struct stripe_late late[MAX_PEERS][MAX_PATHS]; /* by number and place among the peer's paths */
 	struct stripe_flow flows[STRIPE_FLOWS];	 /* by hash */
 	struct stripe_gap gaps[STRIPE_GAPS];	 /* by hash, outside the lock */
+	struct stripe_sent sent[STRIPE_GAPS];	 /* the same */
+	/* By number, outside the lock: the path by which a frame of the peer's came last, and until when it mends a gap. */
+	__u32 heard[MAX_PEERS];
+	__u64 mending_until_ns[MAX_PEERS];
 };
 
 struct {

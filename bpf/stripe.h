@@ -22,10 +22,15 @@
 /* What take_path() answers: the receiver's place in the upper bits, or nothing. */
 #define NO_PATH 0xffffffff
 #define PATH_RECEIVER_SHIFT 8
-/* Above it in a flow's: the peer's number. */
+/* Above it in a flow's, and in that by which a frame came: the peer's number. */
 #define PATH_NUMBER_SHIFT 16
 /* To take_path(), for a path: the bucket of a flow. */
 #define WITH_FLOW 0x40000000
+/* The same, for the path that brought something last (mending.h). */
+#define WITH_HEARD 0x20000000
+/* In stripe_state.heard: there is one, in the plan of the slot above it. */
+#define HEARD 0x80000000
+#define HEARD_SLOT_SHIFT 16
 /* After such a pause, or for such an advantage, a flow may take another path. */
 #define SLACK_NS 4000000ULL
 /* How long a flow's frames are added up; more of it on the wire make it wide, less no longer. */
@@ -122,7 +127,7 @@ static __always_inline void note_path(struct stripe_flow *flow, __u32 number, __
 /*
  * The path to a peer by which the frame, and `more` bytes, arrives first: place of
  * our member, and of the peer's; its ends are taken for as long as it takes on the wire. With
- * a flow it is the one that the flow keeps, if it does. With a path, which the frame takes already,
+ * a flow it is the one that the flow keeps, if it does, or the one that brought something last. With a path, which the frame takes already,
  * it is one that shares no end with it, else one of them. NO_PATH: there is none.
  *
  * A function of its own for the reason given at send_copy().
@@ -141,12 +146,18 @@ __attribute__((noinline)) __u32 take_path(struct __sk_buff *skb, __u32 slot, __u
 	__u64 *senders = state->senders, *receivers = state->receivers[number & (MAX_PEERS - 1)];
 	struct stripe_flow *flow = &state->flows[with & (STRIPE_FLOWS - 1)];
 	__u32 len = peer->paths_len, first, chosen, kept = NO_PATH, beside = with;
-	int of_flow = with != NO_PATH && with & WITH_FLOW;
+	__u32 heard = state->heard[number & (MAX_PEERS - 1)];
+	int of_flow = with != NO_PATH && with & WITH_FLOW, by_heard = with != NO_PATH && with & WITH_HEARD;
 
 	bpf_spin_lock(&state->lock);
 	if (of_flow) {
 		beside = NO_PATH;
 		kept = kept_path(flow, number & (MAX_PEERS - 1), now);
+	}
+	if (by_heard) {
+		beside = NO_PATH;
+		if (heard >> HEARD_SLOT_SHIFT == (HEARD >> HEARD_SLOT_SHIFT | slot))
+			kept = heard & 0xffff;
 	}
 	first = ++state->turn % len;
 	state->kept_start_ns = ~0ULL;
@@ -273,6 +284,18 @@ static __always_inline const struct stripe_entry *peer_of(__u32 slot, const __u8
 	return entry && entry->number != OWN_ADDRESS ? entry : 0;
 }
 
+/* The team gets a frame that came by this path of a peer's. */
+static __always_inline void note_path_heard(__u32 slot, __u32 path)
+{
+	__u32 only = 0, heard = HEARD | (slot & (PLAN_SLOTS - 1)) << HEARD_SLOT_SHIFT | (path & 0xffff);
+	struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
+	__u32 number = path >> PATH_NUMBER_SHIFT & (MAX_PEERS - 1);
+
+	/* Written where it changes something: CPUs do not fight for the line. */
+	if (state && state->heard[number] != heard)
+		state->heard[number] = heard;
+}
+
 /* What becomes of a frame that a member received. */
 enum received {
 	RECEIVED_UNICAST = 0, /* as in other modes */
@@ -300,7 +323,7 @@ static __always_inline enum received judge_source(struct __sk_buff *skb, const s
 	if (entry)
 		note_heard(slot, entry, place);
 	if (entry && !group && entry->receiver != NO_RECEIVER)
-		*path = entry->receiver << PATH_RECEIVER_SHIFT | place;
+		*path = entry->number << PATH_NUMBER_SHIFT | entry->receiver << PATH_RECEIVER_SHIFT | place;
 	if (group && !(plan->all >> place & 1))
 		return RECEIVED_COPY;
 	if (group && entry && entry->group_from && entry->group_from != place + 1)

@@ -16,6 +16,7 @@
 #include "lease.h"
 #include "lost.h"
 #include "maps.h"
+#include "mending.h"
 #include "plan.h"
 #include "redundant.h"
 #include "stripe.h"
@@ -250,9 +251,16 @@ static __always_inline int send_once(struct __sk_buff *skb, const struct plan *p
 
 	if (!peer)
 		return NOT_STRIPED;
-	if (plan->sack_delay_ns && peer->paths_len > 1 && withhold_gap(skb, plan->sack_delay_ns))
+	int has_paths = peer->paths_len > 1;
+	enum told told = plan->sack_delay_ns && has_paths ? tell_gap(skb, plan->sack_delay_ns) : NO_REPORT;
+
+	if (told == TOLD_NOTHING)
 		return count_withheld();
-	__u32 path = take_path(skb, slot, number, peer->keeps_flows ? flow_of(skb) : NO_PATH, 0);
+	__u32 with = peer->keeps_flows ? flow_of(skb) : 0;
+
+	if (has_paths && mends(skb, number, told == TOLD_ALL))
+		with |= WITH_HEARD;
+	__u32 path = take_path(skb, slot, number, with ? with : NO_PATH, 0);
 
 	if (path == NO_PATH)
 		return NOT_STRIPED;
@@ -472,6 +480,8 @@ int member_ingress(struct __sk_buff *skb)
 		sums->rx_drops++;
 		return TC_ACT_SHOT;
 	}
+	if (made_for.stripe && path != NO_PATH)
+		note_path_heard(slot, path);
 	if (made_for.stripe && flags & MEMBER_STRIPES && skb->protocol == bpf_htons(TYPE_RTAG))
 		return deliver_once(skb, slot, sums);
 	if (made_for.stripe && path != NO_PATH && plan->sack_delay_ns && skb->len >= SEGMENT_SHORTEST)

@@ -34,6 +34,8 @@ pub struct Segment {
     pub flow: u32,
     /// The number of its first byte.
     pub sequence: u32,
+    /// And of the one behind its last; what fills up a short frame counts, too.
+    pub end: u32,
 }
 
 impl Segment {
@@ -42,9 +44,12 @@ impl Segment {
         let packet = frame.payload();
         let (addresses, transport) = transport_of(frame.ethertype(), packet)?;
         let (head, _) = packet.get(transport..)?.split_first_chunk::<TCP>()?;
-        let &[p0, p1, p2, p3, s0, s1, s2, s3, ..] = head;
+        let &[p0, p1, p2, p3, s0, s1, s2, s3, _, _, _, _, offset, ..] = head;
         let flow = addresses ^ u32::from_le_bytes([p2, p3, p0, p1]);
-        Some(Segment { flow, sequence: u32::from_be_bytes([s0, s1, s2, s3]) })
+        let sequence = u32::from_be_bytes([s0, s1, s2, s3]);
+        let headers = transport + usize::from(offset >> 4) * 4;
+        let end = sequence.wrapping_add(packet.len() as u32).wrapping_sub(headers as u32);
+        Some(Segment { flow, sequence, end })
     }
 }
 
@@ -193,11 +198,11 @@ mod tests {
     fn a_segment_and_the_answer_to_it_are_of_one_flow() {
         for ipv6 in [false, true] {
             let answer = segment(ipv6, ACK, &option(true, 1, 2000), &[]);
-            let mut frame = answer.clone();
+            let mut frame = segment(ipv6, ACK, &option(true, 1, 2000), &[1; 100]);
             let ports = if ipv6 { 54 } else { 34 };
             frame[ports..ports + 4].rotate_left(2);
             let found = Segment::of(&Frame::parse(&frame).unwrap()).unwrap();
-            assert_eq!(found, Segment { flow: report(&answer).unwrap().flow, sequence: 7 });
+            assert_eq!(found, Segment { flow: report(&answer).unwrap().flow, sequence: 7, end: 107 });
             assert_eq!(Segment::of(&Frame::parse(&frame[..ports + TCP - 1]).unwrap()), None);
         }
     }

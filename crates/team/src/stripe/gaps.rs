@@ -38,8 +38,9 @@ const TURN: Duration = Duration::from_millis(20);
 const SETTLED: u64 = 2;
 /// Of the hash so many bits say which bucket.
 const BUCKET_BITS: u32 = 10;
+pub(super) const BUCKETS: usize = 1 << BUCKET_BITS;
 /// Bytes behind the Ethernet header: shorter frames are acknowledgements, mostly, and are not noted.
-const SHORTEST: usize = 114;
+pub(super) const SHORTEST: usize = 114;
 
 /// The gaps of all flows.
 #[derive(Clone, Debug, Default)]
@@ -136,7 +137,7 @@ impl Gaps {
         if frame.payload().len() < SHORTEST {
             return;
         }
-        let Some(Segment { flow, sequence }) = Segment::of(frame) else { return };
+        let Some(Segment { flow, sequence, .. }) = Segment::of(frame) else { return };
         let path = 1 << ((from * 8 + to) % 64);
         let gap = self.bucket(flow);
         let turn = TURN.as_nanos() as u64;
@@ -154,7 +155,7 @@ impl Gaps {
 
     fn bucket(&mut self, flow: u32) -> &mut Gap {
         if self.buckets.is_empty() {
-            self.buckets = vec![Gap::default(); 1 << BUCKET_BITS];
+            self.buckets = vec![Gap::default(); BUCKETS];
         }
         &mut self.buckets[bucket(flow)]
     }
@@ -168,12 +169,12 @@ impl Gap {
 }
 
 /// Numbers of TCP wrap.
-fn is_ahead(number: u32, of: u32) -> bool {
+pub(super) fn is_ahead(number: u32, of: u32) -> bool {
     number.wrapping_sub(of) as i32 > 0
 }
 
 /// Ports differ in a few bits, wherever those stand in the word.
-fn bucket(flow: u32) -> usize {
+pub(super) fn bucket(flow: u32) -> usize {
     (flow.wrapping_mul(0x9e37_79b1) >> (u32::BITS - BUCKET_BITS)) as usize
 }
 

@@ -25,6 +25,7 @@ mod flows;
 mod gaps;
 mod lateness;
 mod lost;
+mod mending;
 mod neighbour;
 mod notes;
 mod pace;
@@ -47,10 +48,11 @@ use crate::balance::{self, Balance};
 use crate::hash::hash;
 use crate::plan::{Action, Leg, PlanState, Verdict};
 use crate::{HashPolicy, MAX_MEMBERS, MemberId, MemberSet, Time};
-use flows::{Flows, SLACK};
+use flows::{Ends, Flows, SLACK};
 use gaps::{Gaps, Told};
 use lateness::Lateness;
 use lost::LostReceivers;
+use mending::Mending;
 use redundant::{Classes, Recovered};
 
 /// The most paths to one peer.
@@ -163,15 +165,16 @@ pub struct StripeState {
     gaps: Gaps,
     lateness: Lateness,
     lost: LostReceivers,
+    mending: Mending,
 }
 
 /// How a frame goes with others.
 #[derive(Clone, Copy, Debug)]
 enum With {
-    /// Behind those of its flow, by this hash.
-    Flow(u32),
     /// With nobody.
     None,
+    /// Behind those of its flow, by this hash, if that keeps its path; or by this path, if it mends something.
+    Flow { hash: Option<u32>, mends: Option<Ends> },
     /// Its own copy goes by this path.
     Copy(Path),
 }
@@ -261,7 +264,10 @@ pub(crate) fn choose(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) 
                 Some((report, Told::WithoutGap)) => Some(report),
                 Some((_, Told::All)) | None => None,
             };
-            let with = if peer.keeps_flows { With::Flow(hash(HashPolicy::Layer34, frame)) } else { With::None };
+            let with = With::Flow {
+                hash: peer.keeps_flows.then(|| hash(HashPolicy::Layer34, frame)),
+                mends: state.stripe.mended_by(peer, frame, state.now),
+            };
             state.stripe.take_path(stripe, peer, frame.wire_bytes(), with, state.now).map(|path| {
                 let Leg { member, src, dst } = stripe.leg(peer, path);
                 Action::Stripe { member, src, dst, without: gap }
@@ -321,13 +327,16 @@ pub(crate) fn receive_hello(stripe: &Stripe, member: MemberId, frame: &Frame<'_>
     }
 }
 
-/// The team gets a frame that a member received: by which path it came tells what is missing for good.
+/// The team gets a frame that a member received: by which path it came tells what is missing for good, and which
+/// path lives.
 pub(crate) fn note_arrival(stripe: &Stripe, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) {
-    if stripe.sack_delay.is_zero() || frame.dst().is_multicast() {
+    if frame.dst().is_multicast() {
         return;
     }
-    let place = |peer: &Peer| peer.receivers.iter().position(|receiver| receiver.mac == frame.src());
-    if let Some(from) = stripe.peer(frame.src()).and_then(place) {
+    let Some(peer) = stripe.peer(frame.src()) else { return };
+    let Some(from) = peer.receivers.iter().position(|receiver| receiver.mac == frame.src()) else { return };
+    state.stripe.mending.hear(stripe, peer, (member, frame.src()));
+    if !stripe.sack_delay.is_zero() {
         state.stripe.gaps.note(frame, from, member.index(), state.now.as_nanos());
     }
 }
@@ -371,7 +380,19 @@ impl StripeState {
         }
         let report = GapReport::of(frame)?;
         let delay = stripe.sack_delay.as_nanos() as u64;
-        Some((report, self.gaps.tell(&report, delay, now.as_nanos())))
+        let told = self.gaps.tell(&report, delay, now.as_nanos());
+        if told == Told::All {
+            self.mending.tell(stripe, peer, now.as_nanos());
+        }
+        Some((report, told))
+    }
+
+    /// The path by which a frame to a peer is to go because it mends something, where there are several.
+    fn mended_by(&mut self, peer: &Peer, frame: &Frame<'_>, now: Time) -> Option<Ends> {
+        match peer.paths.len() {
+            0 | 1 => None,
+            _ => self.mending.path_of(peer, frame, now.as_nanos()),
+        }
     }
 
     /// A probe of so many bytes went along this path and was due, and arrived, then.
@@ -413,7 +434,7 @@ impl StripeState {
         Some(())
     }
 
-    /// The path by which so many bytes arrive first, or that their flow keeps; its ends are
+    /// The path by which so many bytes arrive first, or that their flow keeps, or that mends; its ends are
     /// taken for as long as they take on the wire. Beside a copy's it is one that
     /// shares neither end with it, or if there is none, one of them.
     fn take_path(&mut self, stripe: &Stripe, peer: &Peer, bytes: u32, with: With, now: Time) -> Option<Path> {
@@ -422,7 +443,13 @@ impl StripeState {
         let first = (self.turn as usize).checked_rem(peer.paths.len())?;
         let (behind, ahead) = peer.paths.split_at(first);
         let ends = |path: &Path| (stripe.senders[path.sender].id, peer.receivers[path.receiver].mac);
-        let kept = if let With::Flow(hash) = with { self.flows.kept(hash, now) } else { None };
+        let kept = match with {
+            With::Flow { hash, mends } => {
+                let kept = hash.and_then(|hash| self.flows.kept(hash, now));
+                mends.or(kept)
+            }
+            With::None | With::Copy(_) => None,
+        };
         let (mut best, mut keeps): (Option<Look>, Option<Look>) = (None, None);
         for path in ahead.iter().chain(behind) {
             let look = self.look(stripe, peer, *path, bytes, with, now)?;
@@ -437,7 +464,7 @@ impl StripeState {
         let best = best?;
         let slack = SLACK.as_nanos() as u64;
         let Look { path, wire_ns: on_wire, .. } = keeps.filter(|kept| kept.start <= best.start + slack).unwrap_or(best);
-        if let With::Flow(hash) = with {
+        if let With::Flow { hash: Some(hash), .. } = with {
             self.flows.take(hash, ends(&path), on_wire, now);
         }
         let (sender, receiver) = (stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?);

@@ -4,6 +4,7 @@ mod auth;
 mod discovery;
 mod lan;
 mod liveness;
+mod mending;
 mod order;
 mod redundant;
 mod schedule;

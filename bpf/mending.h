@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/* What mends a loss, as crates/team/src/stripe/mending.rs; a change there is a change here. */
+#ifndef NICTEAM_MENDING_H
+#define NICTEAM_MENDING_H
+
+#include "gaps.h"
+#include "maps.h"
+#include "plan.h"
+#include "stripe.h"
+
+/* So long after it was told of a gap a peer mends it. */
+#define MENDING_NS 20000000ULL
+/* So long after its last segment a connection's numbers may be another's. */
+#define SENT_FORGOTTEN_NS 60000000000ULL
+
+/* True if the segment begins before the end of what its connection sent already. */
+static __always_inline int is_sent_again(struct stripe_state *state, const struct segment *segment, __u64 now)
+{
+	/* Without the lock: who mixes two frames up takes one for what it is not. */
+	struct stripe_sent *sent = &state->sent[flow_bucket(segment->flow)];
+	int is_mine = sent->flow == segment->flow && now < sent->at_ns + SENT_FORGOTTEN_NS;
+	int is_again = is_mine && is_ahead(sent->end, segment->sequence);
+
+	if (!is_again || is_ahead(segment->end, sent->end))
+		sent->end = segment->end;
+	sent->flow = segment->flow;
+	sent->at_ns = now;
+	return is_again;
+}
+
+/*
+ * True if the frame to a peer is to go by the path that brought something last (Mending::path_of);
+ * `tells`: it tells the peer of a gap. A function of its own for the reason given at send_copy().
+ */
+__attribute__((noinline)) int mends(struct __sk_buff *skb, __u32 number, int tells)
+{
+	__u32 only = 0;
+	struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
+	__u64 now = bpf_ktime_get_ns();
+	struct segment segment;
+
+	if (!state)
+		return 0;
+	__u64 *until = &state->mending_until_ns[number & (MAX_PEERS - 1)];
+
+	if (tells)
+		*until = now + MENDING_NS;
+	if (skb->len < SEGMENT_SHORTEST)
+		return now < *until;
+	return read_segment(skb, &segment) && is_sent_again(state, &segment, now);
+}
+
+#endif

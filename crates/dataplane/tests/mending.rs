@@ -1,0 +1,176 @@
+//! What mends a loss: by which path both dataplanes send it.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use common::bench::Bench;
+use common::frames::Random;
+use common::hosts::{self, bpf, packet};
+use common::striping::{MEMBERS, OWN, PEER, own, striping, theirs, with_macs};
+use common::{may_run_bpf, stay_on_one_cpu};
+use nicteam_dataplane::{Dataplane, TeamDevice};
+use nicteam_sys::packet::Batch;
+use nicteam_team::{Action, Choose, Plan, PlanState, Stripe, Time};
+use nicteam_testnet::{eventually, may_make_networks};
+use nicteam_wire::Frame;
+
+const PORT: u16 = 40_000;
+/// All before this number was acknowledged.
+const ACKNOWLEDGED: u32 = 5000;
+
+fn plan(change: impl Fn(&mut Stripe)) -> Plan {
+    let mut plan = striping([1000; MEMBERS]);
+    let Choose::Stripe(stripe) = &mut plan.choose else { unreachable!() };
+    change(stripe);
+    plan
+}
+
+/// A segment to the peer.
+fn segment(ipv6: bool, port: u16, sequence: u32, options: &[u8], payload: usize) -> Vec<u8> {
+    let mut frame = [PEER.0, OWN.0].concat();
+    if ipv6 {
+        frame.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, 0, 6, 64]);
+        frame.extend(1..=32);
+    } else {
+        frame.extend([8, 0, 0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    }
+    frame.extend(port.to_be_bytes());
+    frame.extend([0x13, 0x89]);
+    frame.extend(sequence.to_be_bytes());
+    frame.extend(ACKNOWLEDGED.to_be_bytes());
+    frame.extend([(20 + options.len() as u8) << 2, 0x10, 1, 0, 0, 0, 0, 0]);
+    frame.extend(options);
+    frame.resize(frame.len() + payload, 7);
+    frame
+}
+
+fn data(ipv6: bool, port: u16, sequence: u32) -> Vec<u8> {
+    segment(ipv6, port, sequence, &[], 1000)
+}
+
+fn acknowledgement() -> Vec<u8> {
+    segment(false, PORT, 7, &[], 0)
+}
+
+/// An acknowledgement that tells of a gap.
+fn report() -> Vec<u8> {
+    let mut option = vec![1, 1, 5, 10];
+    option.extend((ACKNOWLEDGED + 1000).to_be_bytes());
+    option.extend((ACKNOWLEDGED + 2000).to_be_bytes());
+    segment(false, PORT, 7, &option, 0)
+}
+
+#[test]
+fn ebpf_mends_by_the_path_that_brought_something_last() {
+    if may_run_bpf("ebpf_mends_by_the_path_that_brought_something_last") {
+        mend(bpf);
+    }
+}
+
+#[test]
+fn packet_sockets_mend_by_the_path_that_brought_something_last() {
+    if may_make_networks() {
+        mend(packet);
+    }
+}
+
+fn mend<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
+    let bench = Bench::new(MEMBERS);
+    let mut dataplane = bench.team.start(open, &plan(|_| ()));
+    let mut batch = Batch::new();
+    // A frame of the peer's comes by this path.
+    let mut hear = |place: usize| {
+        let frame = with_macs(&acknowledgement(), own(place), theirs(place));
+        assert!(bench.far_sockets[place].send_frame(&frame));
+        eventually("the team gets it", || {
+            bench.stack.receive(&mut batch).unwrap();
+            batch.frames().count() > 0
+        });
+    };
+    let mut arrived = Batch::new();
+    let mut sent_by = |frame: &[u8]| {
+        let mut by = None;
+        assert!(bench.stack.send_frame(frame));
+        eventually("the frame arrives", || {
+            by = (0..MEMBERS).find(|&place| {
+                bench.far_sockets[place].receive(&mut arrived).unwrap();
+                arrived.frames().any(|found| found.bytes[12..] == frame[12..])
+            });
+            by.is_some()
+        });
+        by.unwrap()
+    };
+    let all: BTreeSet<usize> = (0..MEMBERS).collect();
+    for ipv6 in [false, true] {
+        let new: BTreeSet<usize> = (0..8).map(|at| sent_by(&data(ipv6, PORT, 1000 + 1000 * at))).collect();
+        assert_eq!(new, all, "it is new");
+        for place in [2, 0, 3, 1] {
+            hear(place);
+            let again: Vec<usize> = (0..8).map(|at| sent_by(&data(ipv6, PORT, 1000 + 1000 * at))).collect();
+            assert_eq!(again, [place; 8]);
+        }
+    }
+
+    // Whoever was told of a gap hears what else is short by that path as well.
+    let told = plan(|stripe| stripe.sack_delay = Duration::from_nanos(1));
+    bench.team.run(|| dataplane.apply(&Plan { generation: 2, ..told }).unwrap());
+    hear(3);
+    let by: BTreeSet<usize> = (0..8).map(|_| sent_by(&acknowledgement())).collect();
+    assert_eq!(by, all);
+    assert!(bench.stack.send_frame(&report())); // without the gap
+    for place in [0, 2] {
+        hear(place);
+        let by: Vec<usize> = (0..8).flat_map(|_| [sent_by(&report()), sent_by(&acknowledgement())]).collect();
+        assert_eq!(by, [place; 16]);
+    }
+    bench.team.stop(dataplane);
+}
+
+#[test]
+fn the_program_sees_what_is_sent_again_as_the_plan_does() {
+    /// What is new does not take the path that is heard: it is a longer one.
+    const LONG: usize = 2;
+    if !may_run_bpf("the_program_sees_what_is_sent_again_as_the_plan_does") {
+        return;
+    }
+    stay_on_one_cpu();
+    let bench = Bench::new(MEMBERS);
+    let plan = plan(|stripe| stripe.peers[0].paths[LONG].delay_us = 3000);
+    let dataplane = bench.team.start(hosts::bpf, &plan);
+    let mut state = PlanState::new(0);
+    state.now = Time::ZERO + Duration::from_secs(1);
+    let heard = with_macs(&acknowledgement(), own(LONG), theirs(LONG));
+    plan.receive_once(common::id(LONG), &Frame::parse(&heard).unwrap(), &mut state);
+    let mut batch = Batch::new();
+    assert!(bench.far_sockets[LONG].send_frame(&heard));
+    eventually("the team gets it", || {
+        bench.stack.receive(&mut batch).unwrap();
+        batch.frames().count() > 0
+    });
+    let (mut random, mut newest) = (Random(11), [0_u32.wrapping_sub(200_000); 8]);
+    let mut seen = [0; 2];
+    for number in 0..5_000 {
+        let connection = random.below(newest.len());
+        let sequence = newest[connection].wrapping_sub(random.pick(&[0, 0, 0, 0, 1, 500, 1448, 5000]));
+        let payload = random.pick(&[0, 73, 74, 500, 1448]);
+        let options: &[u8] = random.pick(&[&[], &[1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8]]);
+        let mut frame = segment(connection % 2 == 1, PORT + connection as u16, sequence, options, payload);
+        if random.one_in(20) {
+            let place = 14 + random.below(frame.len().min(80) - 14);
+            frame[place] = random.below(256) as u8;
+        } else if random.one_in(2) {
+            newest[connection] = newest[connection].wrapping_add(payload as u32);
+        }
+        state.now = state.now + Duration::from_millis(1);
+        let action = plan.choose(&Frame::parse(&frame).unwrap(), &mut state);
+        let Action::Stripe { member, .. } = action else { panic!("{action:?}") };
+        let run = bench.team.run(|| dataplane.dry_run_egress(&frame, 1).unwrap());
+        let src = Frame::parse(&run.frame).unwrap().src();
+        assert_eq!(src == own(LONG), member == common::id(LONG), "frame {number}: {frame:02x?}");
+        seen[usize::from(src == own(LONG))] += 1;
+    }
+    assert!(seen.iter().all(|&seen| seen > 500), "{seen:?}");
+    bench.team.stop(dataplane);
+}
