@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use common::bench::Bench;
 use common::frames::Random;
 use common::hosts::{self, bpf, packet};
+use common::segments::{Segment, gap, segment};
 use common::striping::{MEMBERS, OWN, PEER, ipv4, own, striping, theirs};
 use common::{may_run_bpf, stay_on_one_cpu};
 use nicteam_dataplane::{Dataplane, TeamDevice};
@@ -27,48 +28,6 @@ fn with_delay(generation: u64, sack_delay: Duration) -> Plan {
     let Choose::Stripe(stripe) = &mut plan.choose else { unreachable!() };
     stripe.sack_delay = sack_delay;
     plan
-}
-
-/// A segment of TCP, as [`segment`] makes it.
-#[derive(Clone)]
-struct Segment {
-    ipv6: bool,
-    port: u16,
-    sequence: u32,
-    ack: u32,
-    flags: u8,
-    window: u16,
-    options: Vec<u8>,
-    payload: usize,
-}
-
-/// An acknowledgement of all before this number, and of something behind a gap.
-fn gap(port: u16, ack: u32) -> Segment {
-    let mut options = vec![1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 5, 10];
-    options.extend((ack + 1000).to_be_bytes());
-    options.extend((ack + 2000).to_be_bytes());
-    Segment { ipv6: false, port, sequence: 7, ack, flags: 0x10, window: 500, options, payload: 0 }
-}
-
-fn segment(of: &Segment) -> Vec<u8> {
-    let mut frame = [PEER.0, OWN.0].concat();
-    if of.ipv6 {
-        frame.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, 0, 6, 64]);
-        frame.extend(1..=32);
-    } else {
-        frame.extend([8, 0, 0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
-    }
-    let words = (20 + of.options.len()) as u8 / 4;
-    frame.extend(of.port.to_be_bytes());
-    frame.extend([0x13, 0x89]);
-    frame.extend(of.sequence.to_be_bytes());
-    frame.extend(of.ack.to_be_bytes());
-    frame.extend([words << 4, of.flags]);
-    frame.extend(of.window.to_be_bytes());
-    frame.extend([0xab, 0xcd, 0, 0]);
-    frame.extend(&of.options);
-    frame.resize(frame.len() + of.payload, 7);
-    frame
 }
 
 /// Those of a few connections whose numbers grow, and now and then anything else.

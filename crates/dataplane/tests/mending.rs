@@ -8,7 +8,8 @@ use std::time::Duration;
 use common::bench::Bench;
 use common::frames::Random;
 use common::hosts::{self, bpf, packet};
-use common::striping::{MEMBERS, OWN, PEER, own, striping, theirs, with_macs};
+use common::segments::{Segment, gap, segment};
+use common::striping::{MEMBERS, own, striping, theirs, with_macs};
 use common::{may_run_bpf, stay_on_one_cpu};
 use nicteam_dataplane::{Dataplane, TeamDevice};
 use nicteam_sys::packet::Batch;
@@ -17,7 +18,6 @@ use nicteam_testnet::{eventually, may_make_networks};
 use nicteam_wire::Frame;
 
 const PORT: u16 = 40_000;
-/// All before this number was acknowledged.
 const ACKNOWLEDGED: u32 = 5000;
 
 fn plan(change: impl Fn(&mut Stripe)) -> Plan {
@@ -27,39 +27,13 @@ fn plan(change: impl Fn(&mut Stripe)) -> Plan {
     plan
 }
 
-/// A segment to the peer.
-fn segment(ipv6: bool, port: u16, sequence: u32, options: &[u8], payload: usize) -> Vec<u8> {
-    let mut frame = [PEER.0, OWN.0].concat();
-    if ipv6 {
-        frame.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, 0, 6, 64]);
-        frame.extend(1..=32);
-    } else {
-        frame.extend([8, 0, 0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
-    }
-    frame.extend(port.to_be_bytes());
-    frame.extend([0x13, 0x89]);
-    frame.extend(sequence.to_be_bytes());
-    frame.extend(ACKNOWLEDGED.to_be_bytes());
-    frame.extend([(20 + options.len() as u8) << 2, 0x10, 1, 0, 0, 0, 0, 0]);
-    frame.extend(options);
-    frame.resize(frame.len() + payload, 7);
-    frame
-}
-
 fn data(ipv6: bool, port: u16, sequence: u32) -> Vec<u8> {
-    segment(ipv6, port, sequence, &[], 1000)
+    segment(&Segment { ipv6, port, sequence, payload: 1000, ..acknowledgement() })
 }
 
-fn acknowledgement() -> Vec<u8> {
-    segment(false, PORT, 7, &[], 0)
-}
-
-/// An acknowledgement that tells of a gap.
-fn report() -> Vec<u8> {
-    let mut option = vec![1, 1, 5, 10];
-    option.extend((ACKNOWLEDGED + 1000).to_be_bytes());
-    option.extend((ACKNOWLEDGED + 2000).to_be_bytes());
-    segment(false, PORT, 7, &option, 0)
+/// Of all before this number, and of nothing else.
+fn acknowledgement() -> Segment {
+    Segment { options: Vec::new(), ..gap(PORT, ACKNOWLEDGED) }
 }
 
 #[test]
@@ -82,7 +56,7 @@ fn mend<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
     let mut batch = Batch::new();
     // A frame of the peer's comes by this path.
     let mut hear = |place: usize| {
-        let frame = with_macs(&acknowledgement(), own(place), theirs(place));
+        let frame = with_macs(&segment(&acknowledgement()), own(place), theirs(place));
         assert!(bench.far_sockets[place].send_frame(&frame));
         eventually("the team gets it", || {
             bench.stack.receive(&mut batch).unwrap();
@@ -117,12 +91,13 @@ fn mend<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
     let told = plan(|stripe| stripe.sack_delay = Duration::from_nanos(1));
     bench.team.run(|| dataplane.apply(&Plan { generation: 2, ..told }).unwrap());
     hear(3);
-    let by: BTreeSet<usize> = (0..8).map(|_| sent_by(&acknowledgement())).collect();
+    let by: BTreeSet<usize> = (0..8).map(|_| sent_by(&segment(&acknowledgement()))).collect();
     assert_eq!(by, all);
-    assert!(bench.stack.send_frame(&report())); // without the gap
+    let report = segment(&gap(PORT, ACKNOWLEDGED));
+    assert!(bench.stack.send_frame(&report)); // without the gap
     for place in [0, 2] {
         hear(place);
-        let by: Vec<usize> = (0..8).flat_map(|_| [sent_by(&report()), sent_by(&acknowledgement())]).collect();
+        let by: Vec<usize> = (0..8).flat_map(|_| [sent_by(&report), sent_by(&segment(&acknowledgement()))]).collect();
         assert_eq!(by, [place; 16]);
     }
     bench.team.stop(dataplane);
@@ -141,7 +116,7 @@ fn the_program_sees_what_is_sent_again_as_the_plan_does() {
     let dataplane = bench.team.start(hosts::bpf, &plan);
     let mut state = PlanState::new(0);
     state.now = Time::ZERO + Duration::from_secs(1);
-    let heard = with_macs(&acknowledgement(), own(LONG), theirs(LONG));
+    let heard = with_macs(&segment(&acknowledgement()), own(LONG), theirs(LONG));
     plan.receive_once(common::id(LONG), &Frame::parse(&heard).unwrap(), &mut state);
     let mut batch = Batch::new();
     assert!(bench.far_sockets[LONG].send_frame(&heard));
@@ -155,8 +130,9 @@ fn the_program_sees_what_is_sent_again_as_the_plan_does() {
         let connection = random.below(newest.len());
         let sequence = newest[connection].wrapping_sub(random.pick(&[0, 0, 0, 0, 1, 500, 1448, 5000]));
         let payload = random.pick(&[0, 73, 74, 500, 1448]);
-        let options: &[u8] = random.pick(&[&[], &[1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8]]);
-        let mut frame = segment(connection % 2 == 1, PORT + connection as u16, sequence, options, payload);
+        let options = if random.one_in(2) { vec![1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8] } else { Vec::new() };
+        let (ipv6, port) = (connection % 2 == 1, PORT + connection as u16);
+        let mut frame = segment(&Segment { ipv6, port, sequence, options, payload, ..acknowledgement() });
         if random.one_in(20) {
             let place = 14 + random.below(frame.len().min(80) - 14);
             frame[place] = random.below(256) as u8;
