@@ -127,8 +127,8 @@ static __always_inline void note_path(struct stripe_flow *flow, __u32 number, __
 /*
  * The path to a peer by which the frame, and `more` bytes, arrives first: place of
  * our member, and of the peer's; its ends are taken for as long as it takes on the wire. With
- * a flow it is the one that the flow keeps, if it does, or the one that brought something last. With a path, which the frame takes already,
- * it is one that shares no end with it, else one of them. NO_PATH: there is none.
+ * a flow it is the one that the flow keeps, if it does, or the one that brought something last. With a
+ * path, which the frame takes already, it is one that shares no end with it, else one of them. NO_PATH: there is none.
  *
  * A function of its own for the reason given at send_copy().
  */

@@ -36,6 +36,18 @@ fn acknowledgement() -> Segment {
     Segment { options: Vec::new(), ..gap(PORT, ACKNOWLEDGED) }
 }
 
+/// A frame of the peer's comes by this path.
+fn hear(bench: &Bench, place: usize) -> Vec<u8> {
+    let frame = with_macs(&segment(&acknowledgement()), own(place), theirs(place));
+    let mut batch = Batch::new();
+    assert!(bench.far_sockets[place].send_frame(&frame));
+    eventually("the team gets it", || {
+        bench.stack.receive(&mut batch).unwrap();
+        batch.frames().count() > 0
+    });
+    frame
+}
+
 #[test]
 fn ebpf_mends_by_the_path_that_brought_something_last() {
     if may_run_bpf("ebpf_mends_by_the_path_that_brought_something_last") {
@@ -53,16 +65,6 @@ fn packet_sockets_mend_by_the_path_that_brought_something_last() {
 fn mend<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
     let bench = Bench::new(MEMBERS);
     let mut dataplane = bench.team.start(open, &plan(|_| ()));
-    let mut batch = Batch::new();
-    // A frame of the peer's comes by this path.
-    let mut hear = |place: usize| {
-        let frame = with_macs(&segment(&acknowledgement()), own(place), theirs(place));
-        assert!(bench.far_sockets[place].send_frame(&frame));
-        eventually("the team gets it", || {
-            bench.stack.receive(&mut batch).unwrap();
-            batch.frames().count() > 0
-        });
-    };
     let mut arrived = Batch::new();
     let mut sent_by = |frame: &[u8]| {
         let mut by = None;
@@ -81,7 +83,7 @@ fn mend<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
         let new: BTreeSet<usize> = (0..8).map(|at| sent_by(&data(ipv6, PORT, 1000 + 1000 * at))).collect();
         assert_eq!(new, all, "it is new");
         for place in [2, 0, 3, 1] {
-            hear(place);
+            hear(&bench, place);
             let again: Vec<usize> = (0..8).map(|at| sent_by(&data(ipv6, PORT, 1000 + 1000 * at))).collect();
             assert_eq!(again, [place; 8]);
         }
@@ -90,13 +92,13 @@ fn mend<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
     // Whoever was told of a gap hears what else is short by that path as well.
     let told = plan(|stripe| stripe.sack_delay = Duration::from_nanos(1));
     bench.team.run(|| dataplane.apply(&Plan { generation: 2, ..told }).unwrap());
-    hear(3);
+    hear(&bench, 3);
     let by: BTreeSet<usize> = (0..8).map(|_| sent_by(&segment(&acknowledgement()))).collect();
     assert_eq!(by, all);
     let report = segment(&gap(PORT, ACKNOWLEDGED));
     assert!(bench.stack.send_frame(&report)); // without the gap
     for place in [0, 2] {
-        hear(place);
+        hear(&bench, place);
         let by: Vec<usize> = (0..8).flat_map(|_| [sent_by(&report), sent_by(&segment(&acknowledgement()))]).collect();
         assert_eq!(by, [place; 16]);
     }
@@ -116,14 +118,8 @@ fn the_program_sees_what_is_sent_again_as_the_plan_does() {
     let dataplane = bench.team.start(hosts::bpf, &plan);
     let mut state = PlanState::new(0);
     state.now = Time::ZERO + Duration::from_secs(1);
-    let heard = with_macs(&segment(&acknowledgement()), own(LONG), theirs(LONG));
+    let heard = hear(&bench, LONG);
     plan.receive_once(common::id(LONG), &Frame::parse(&heard).unwrap(), &mut state);
-    let mut batch = Batch::new();
-    assert!(bench.far_sockets[LONG].send_frame(&heard));
-    eventually("the team gets it", || {
-        bench.stack.receive(&mut batch).unwrap();
-        batch.frames().count() > 0
-    });
     let (mut random, mut newest) = (Random(11), [0_u32.wrapping_sub(200_000); 8]);
     let mut seen = [0; 2];
     for number in 0..5_000 {

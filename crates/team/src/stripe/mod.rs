@@ -171,8 +171,6 @@ pub struct StripeState {
 /// How a frame goes with others.
 #[derive(Clone, Copy, Debug)]
 enum With {
-    /// With nobody.
-    None,
     /// Behind those of its flow, by this hash, if that keeps its path; or by this path, if it mends something.
     Flow { hash: Option<u32>, mends: Option<Ends> },
     /// Its own copy goes by this path.
@@ -281,7 +279,7 @@ pub(crate) fn choose(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) 
 /// The same of a frame that goes by two paths, or by the only one.
 fn send_twice(stripe: &Stripe, peer: &Peer, frame: &Frame<'_>, state: &mut PlanState) -> Option<Action> {
     let bytes = frame.wire_bytes() + Rtag::LEN as u32;
-    let first = state.stripe.take_path(stripe, peer, bytes, With::None, state.now)?;
+    let first = state.stripe.take_path(stripe, peer, bytes, With::Flow { hash: None, mends: None }, state.now)?;
     let second = state.stripe.take_path(stripe, peer, bytes, With::Copy(first), state.now);
     Some(Action::Redundant {
         sequence: state.streams.number(peer.team),
@@ -448,7 +446,7 @@ impl StripeState {
                 let kept = hash.and_then(|hash| self.flows.kept(hash, now));
                 mends.or(kept)
             }
-            With::None | With::Copy(_) => None,
+            With::Copy(_) => None,
         };
         let (mut best, mut keeps): (Option<Look>, Option<Look>) = (None, None);
         for path in ahead.iter().chain(behind) {

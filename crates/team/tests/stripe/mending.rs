@@ -36,11 +36,16 @@ impl Sender {
         Sender { plan, state: PlanState::new(0), own, peer, now: 1000 * MS }
     }
 
-    /// By which member it goes, a millisecond after what was before: the wires are free again.
-    fn send(&mut self, bytes: &[u8]) -> usize {
+    /// A millisecond after what was before: the wires are free again.
+    fn choose(&mut self, bytes: &[u8]) -> Action {
         self.now += MS;
         self.state.now = Time::from_nanos(self.now);
-        let action = self.plan.choose(&Frame::parse(bytes).unwrap(), &mut self.state);
+        self.plan.choose(&Frame::parse(bytes).unwrap(), &mut self.state)
+    }
+
+    /// By which member it goes.
+    fn send(&mut self, bytes: &[u8]) -> usize {
+        let action = self.choose(bytes);
         let Action::Stripe { member, .. } = action else { panic!("{action:?}") };
         member.index()
     }
@@ -60,10 +65,8 @@ impl Sender {
         let mut option = vec![1, 1, 5, 10];
         option.extend((ACKNOWLEDGED + 1000).to_be_bytes());
         option.extend((ACKNOWLEDGED + 2000).to_be_bytes());
-        self.now += MS;
-        self.state.now = Time::from_nanos(self.now);
         let bytes = segment((self.peer, self.own), PORT, 7, &option, 0);
-        self.plan.choose(&Frame::parse(&bytes).unwrap(), &mut self.state)
+        self.choose(&bytes)
     }
 
     /// A frame of the peer's comes by this path.
