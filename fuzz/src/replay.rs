@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::properties::Property;
+use super::properties::Property;
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus");
 /// Places at which a long input is cut and changed.

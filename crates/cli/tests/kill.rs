@@ -3,12 +3,10 @@
 //! ports, IPv4 and IPv6, in every mode. On the packet dataplane the team stops
 //! with its process; the next one takes it over and gives its members back.
 
-mod common;
-
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use common::TeamProcess;
+use crate::common::TeamProcess;
 use nicteam_dataplane::Kind;
 use nicteam_testnet::{Host, cable, eventually, may_make_networks};
 

@@ -2,9 +2,7 @@
 //! a debugger or a hypervisor, is a partner that falls silent. (With packet
 //! sockets; eBPF may answer in the place of its process.)
 
-mod common;
-
-use common::teams::TeamHost;
+use crate::common::teams::TeamHost;
 use nicteam_dataplane::Kind;
 use nicteam_testnet::{Host, cable, eventually, may_make_networks};
 use nix::sys::signal::{Signal, kill};

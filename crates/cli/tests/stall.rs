@@ -1,11 +1,9 @@
 //! 802.3ad while the process of a team is stopped, killed, replaced: on the eBPF
 //! dataplane the partner loses nothing meanwhile, and does not wait for ever.
 
-mod common;
-
 use std::time::Duration;
 
-use common::teams::{Probes, TeamHost, may_test_bpf};
+use crate::common::teams::{Probes, TeamHost, may_test_bpf};
 use nicteam_testnet::{Host, cable, eventually};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;

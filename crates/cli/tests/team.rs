@@ -1,13 +1,11 @@
 //! Teams run on a host: `nicteam team add`, `del`, `set`, `member`, `show`,
 //! `activate`, `events`, `list`, `restart`.
 
-mod common;
-
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-use common::teams::{Killed, Probes, TeamHost, may_test_bpf, own_folder};
+use crate::common::teams::{Killed, Probes, TeamHost, may_test_bpf, own_folder};
 use nicteam_testnet::{Host, cable, eventually, may_make_networks};
 use serde_json::Value;
 

@@ -1,8 +1,6 @@
 //! What members take from the wire, and what the team asks, follows what is above the team.
 
-mod common;
-
-use common::{cabled, identities, on_each_dataplane, spec, start};
+use crate::common::{cabled, identities, on_each_dataplane, spec, start};
 use nicteam_sys::packet::Batch;
 use nicteam_testnet::{Host, eventually};
 use nicteam_wire::{Arp, Frame, ethertype};

@@ -1,8 +1,6 @@
 //! 802.3ad on live links: two teams agree, and say why where they do not.
 
-mod common;
-
-use common::{Pair, assert_reach, cabled, on_each_dataplane, spec, start};
+use crate::common::{Pair, assert_reach, cabled, on_each_dataplane, spec, start};
 use nicteam_daemon::{RunningTeam, TeamSpec, show};
 use nicteam_dataplane::Kind;
 use nicteam_sys::packet::Batch;

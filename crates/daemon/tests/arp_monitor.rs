@@ -1,8 +1,6 @@
 //! The ARP monitor, live: a member that loses every frame without losing its carrier.
 
-mod common;
-
-use common::{on_each_dataplane, spec, start};
+use crate::common::{on_each_dataplane, spec, start};
 use nicteam_daemon::RunningTeam;
 use nicteam_team::LinkState;
 use nicteam_testnet::{Host, cable, eventually};

@@ -1,13 +1,11 @@
 //! balance-tlb and balance-alb on a host: a server with four members and four
 //! clients on one plain bridge.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use common::{on_each_dataplane, spec, start};
+use crate::common::{on_each_dataplane, spec, start};
 use nicteam_daemon::{RunningTeam, TeamSpec};
 use nicteam_dataplane::Kind;
 use nicteam_testnet::{Host, cable, eventually};

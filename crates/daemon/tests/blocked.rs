@@ -3,10 +3,8 @@
 //! bond_lacp_strict, a bridge in each cable keeps them back. The near end runs on
 //! eBPF, the far one on packet sockets.
 
-mod common;
-
-use common::aggregate::{aggregating, fast, problems, says};
-use common::start;
+use crate::common::aggregate::{aggregating, fast, problems, says};
+use crate::common::start;
 use nicteam_daemon::RunningTeam;
 use nicteam_dataplane::Kind;
 use nicteam_testnet::{Host, Patch, eventually, may_make_networks};

@@ -1,9 +1,7 @@
 //! What a user changes on a running team: options, members, MTU, MAC address, names, the device itself.
 
-mod common;
-
-use common::stream::{Bridged, Copies};
-use common::{Pair, assert_reach, cabled, identities, on_each_dataplane, spec, start};
+use crate::common::stream::{Bridged, Copies};
+use crate::common::{Pair, assert_reach, cabled, identities, on_each_dataplane, spec, start};
 use nicteam_daemon::Error;
 use nicteam_testnet::eventually;
 
@@ -96,7 +94,7 @@ fn a_renamed_member_goes_on() {
         let before = identities(&mut a, &["eth0", "eth1"]);
         let (sender, notices) = std::sync::mpsc::channel();
         let options = [("mode", "active-backup"), ("primary", "eth1"), ("miimon", "5")];
-        let team = common::start_telling(&a, spec(&options, kind), sender).unwrap();
+        let team = crate::common::start_telling(&a, spec(&options, kind), sender).unwrap();
         let rename = |a: &mut nicteam_testnet::Host, from: &str, to: &str| {
             let index = a.index(from);
             // Down, or older kernels refuse; up again, it has to be found.
@@ -123,7 +121,7 @@ fn a_team_whose_device_is_deleted_ends_and_gives_its_members_back() {
         let before = identities(&mut a, &["eth0", "eth1"]);
         let (sender, notices) = std::sync::mpsc::channel();
         let with_mtu = nicteam_daemon::TeamSpec { mtu: Some(1400), ..spec(&[("miimon", "5")], kind) };
-        let team = common::start_telling(&a, with_mtu, sender).unwrap();
+        let team = crate::common::start_telling(&a, with_mtu, sender).unwrap();
         assert_ne!(identities(&mut a, &["eth0", "eth1"]), before);
         let index = a.index("team0");
         a.netlink.delete(index).unwrap();

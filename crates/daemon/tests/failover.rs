@@ -1,10 +1,8 @@
 //! What a failover entails on a host: addresses and multicast groups.
 
-mod common;
-
 use std::net::Ipv4Addr;
 
-use common::{Pair, assert_reach, cabled, identities, on_each_dataplane, spec, start};
+use crate::common::{Pair, assert_reach, cabled, identities, on_each_dataplane, spec, start};
 use nicteam_sys::packet::Batch;
 use nicteam_testnet::eventually;
 use nicteam_wire::{Frame, ethertype};

@@ -1,11 +1,9 @@
 //! balance-alb: what is still sent to a lost member's address comes to the team.
 
-mod common;
-
 use std::net::UdpSocket;
 use std::time::Duration;
 
-use common::{on_each_dataplane, spec, start};
+use crate::common::{on_each_dataplane, spec, start};
 use nicteam_testnet::{Host, cable, eventually};
 
 const SERVER: [u8; 4] = [10, 2, 0, 1];

@@ -1,8 +1,6 @@
 //! A team on a host over time: failover, carrier, members that vanish.
 
-mod common;
-
-use common::{Pair, assert_reach, on_each_dataplane};
+use crate::common::{Pair, assert_reach, on_each_dataplane};
 use nicteam_sys::packet::Batch;
 use nicteam_team::Event;
 use nicteam_testnet::eventually;

@@ -1,8 +1,6 @@
 //! What members give, and get back, however the team ends.
 
-mod common;
-
-use common::{Pair, cabled, identities, on_each_dataplane, spec, start};
+use crate::common::{Pair, cabled, identities, on_each_dataplane, spec, start};
 use nicteam_daemon::TeamSpec;
 use nicteam_sys::netlink::AddrGenMode;
 use nicteam_testnet::{Host, eventually};
@@ -186,5 +184,5 @@ fn assert_receives(a: &mut Host, mut b: Host, device: &str) {
     let (near, far) = (a.udp(address(1)), b.udp(address(2)));
     far.connect(address(1)).unwrap();
     near.set_read_timeout(Some(std::time::Duration::from_millis(20))).unwrap();
-    common::assert_reach(&(far, near), "a datagram for the device itself");
+    crate::common::assert_reach(&(far, near), "a datagram for the device itself");
 }

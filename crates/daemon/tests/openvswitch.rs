@@ -1,11 +1,9 @@
 //! 802.3ad with Open vSwitch as the partner.
 
-mod common;
-
 use std::process::{Command, Stdio};
 
-use common::openvswitch;
-use common::{on_each_dataplane, spec, start};
+use crate::common::openvswitch;
+use crate::common::{on_each_dataplane, spec, start};
 use nicteam_daemon::RunningTeam;
 use nicteam_dataplane::Kind;
 use nicteam_testnet::{Host, OpenVSwitch, cable, eventually};

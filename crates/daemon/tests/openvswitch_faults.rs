@@ -1,11 +1,9 @@
 //! 802.3ad with Open vSwitch as the partner, and what goes wrong between them.
 //! A switch that is frozen, cut or has two groups: `openvswitch.rs`.
 
-mod common;
-
-use common::aggregate::{aggregating, fast, problems, says};
-use common::openvswitch;
-use common::{on_each_dataplane, start};
+use crate::common::aggregate::{aggregating, fast, problems, says};
+use crate::common::openvswitch;
+use crate::common::{on_each_dataplane, start};
 use nicteam_dataplane::Kind;
 use nicteam_testnet::{Host, OpenVSwitch, Patch, cable, eventually, looped_cable};
 

@@ -1,8 +1,6 @@
 //! Options that speak of members, live: who is active, which queue leaves by whom.
 
-mod common;
-
-use common::{Pair, assert_reach, cabled, identities, on_each_dataplane, spec, start};
+use crate::common::{Pair, assert_reach, cabled, identities, on_each_dataplane, spec, start};
 use nicteam_daemon::control::{Refusal, RefusalKind};
 use nicteam_daemon::{Error, OptionChange, RunningTeam, TeamStatus};
 use nicteam_dataplane::Kind;

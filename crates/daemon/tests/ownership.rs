@@ -1,8 +1,6 @@
 //! Whose a team is, whose a device is, and what cannot be a team.
 
-mod common;
-
-use common::{cabled, identities, on_each_dataplane, spec, start};
+use crate::common::{cabled, identities, on_each_dataplane, spec, start};
 use nicteam_daemon::{Error, TeamSpec};
 
 #[test]

@@ -1,10 +1,8 @@
 //! 802.3ad on live links with partners that are cabled wrongly, or come and go:
 //! each end says what is the matter.
 
-mod common;
-
-use common::aggregate::{FAST, aggregating, fast, problems, says};
-use common::{Pair, assert_reach, on_each_dataplane, spec, start};
+use crate::common::aggregate::{FAST, aggregating, fast, problems, says};
+use crate::common::{Pair, assert_reach, on_each_dataplane, spec, start};
 use nicteam_daemon::{TeamSpec, show};
 use nicteam_sys::packet::Batch;
 use nicteam_testnet::{Host, cable, eventually, looped_cable};

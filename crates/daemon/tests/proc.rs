@@ -2,9 +2,7 @@
 //! what `/proc/net/bonding/team0` printed under Linux 6.1.176 in the situations
 //! that their names tell; the same situations here must read the same.
 
-mod common;
-
-use common::{spec, start};
+use crate::common::{spec, start};
 use nicteam_daemon::{RunningTeam, TeamSpec, show};
 use nicteam_dataplane::Kind;
 use nicteam_sys::netlink::VethEnd;

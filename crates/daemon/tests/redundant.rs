@@ -1,8 +1,6 @@
 //! `redundant`, live: two teams and one plain learning bridge between them, and
 //! what its users are promised: nothing lost, nothing twice.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, UdpSocket};
@@ -10,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{assert_reach, on_each_dataplane, spec, start, switched};
+use crate::common::{assert_reach, on_each_dataplane, spec, start, switched};
 use nicteam_daemon::{RedundantState, RunningTeam, TeamSpec, show};
 use nicteam_dataplane::Kind;
 use nicteam_testnet::{Host, eventually};

@@ -1,8 +1,6 @@
 //! Mode stripe, live: two teams and one plain learning bridge between them.
 
-mod common;
-
-use common::{assert_reach, cabled, on_each_dataplane, spec, start, switched};
+use crate::common::{assert_reach, cabled, on_each_dataplane, spec, start, switched};
 use nicteam_daemon::{PeerState, RunningTeam, TeamSpec, show};
 use nicteam_dataplane::Kind;
 use nicteam_sys::netns;

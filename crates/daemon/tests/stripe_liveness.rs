@@ -4,8 +4,6 @@
 //! The figures are printed (`--nocapture`); on a busy machine no absolute time
 //! decides, but for the bound that tells a silent failure from one that nobody finds.
 
-mod common;
-
 use std::fmt;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -13,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{on_each_dataplane, spec, start, switched};
+use crate::common::{on_each_dataplane, spec, start, switched};
 use nicteam_daemon::{PeerState, RunningTeam};
 use nicteam_dataplane::Kind;
 use nicteam_testnet::{Host, cable, eventually};

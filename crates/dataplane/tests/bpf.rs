@@ -1,12 +1,10 @@
 //! The eBPF dataplane between hosts.
 
-mod common;
-
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::frames::Random;
-use common::hosts::{CABLES, TeamHost, bpf, pair, pair_plan, talk};
-use common::{everybody, id, ids, may_run_bpf};
+use crate::common::frames::Random;
+use crate::common::hosts::{CABLES, TeamHost, bpf, pair, pair_plan, talk};
+use crate::common::{everybody, id, ids, may_run_bpf};
 use nicteam_dataplane::{BpfDataplane, Choice, Counters, Dataplane, Kind, Port, TeamDevice};
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::packet::PacketSocket;

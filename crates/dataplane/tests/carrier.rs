@@ -1,14 +1,12 @@
 //! Members that lost their carrier, in a plan that stripes and does not know: what they were to
 //! send, what was meant for them, and what the peer hears of it.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::bench::Bench;
-use common::hosts;
-use common::striping::{MEMBERS, OWN, PEER, choices, ipv4, own, striping, theirs, with_macs};
-use common::{id, may_run_bpf, shows_programs_carrier, stay_on_one_cpu};
+use crate::common::bench::Bench;
+use crate::common::hosts;
+use crate::common::striping::{MEMBERS, OWN, PEER, choices, ipv4, own, striping, theirs, with_macs};
+use crate::common::{id, may_run_bpf, shows_programs_carrier, stay_on_one_cpu};
 use nicteam_dataplane::{BpfDataplane, Dataplane};
 use nicteam_sys::packet::Batch;
 use nicteam_team::{Choose, Plan, PlanState, Verdict};

@@ -4,14 +4,12 @@
 //! `NICTEAM_SOAK=1` gives the packet dataplane every hash policy and table,
 //! where otherwise it gets a sample.
 
-mod common;
-
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use common::bench::Bench;
-use common::frames::{Random, frames};
-use common::{choices, everybody, hosts, id, ids, may_run_bpf, plan, stay_on_one_cpu};
+use crate::common::bench::Bench;
+use crate::common::frames::{Random, frames};
+use crate::common::{choices, everybody, hosts, id, ids, may_run_bpf, plan, stay_on_one_cpu};
 use nicteam_dataplane::{BpfDataplane, Counters, Dataplane};
 use nicteam_sys::packet::{Batch, PacketSocket};
 use nicteam_team::{Action, Balance, Choose, Loads, MemberId, MemberSet, Plan, PlanState, Receive, Rewrite, Verdict};

@@ -1,16 +1,14 @@
 //! Gaps in what a TCP connection received: what both dataplanes tell a peer of them.
 
-mod common;
-
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::bench::Bench;
-use common::frames::Random;
-use common::hosts::{self, bpf, packet};
-use common::segments::{Segment, gap, segment};
-use common::striping::{MEMBERS, OWN, PEER, ipv4, own, striping, theirs};
-use common::{may_run_bpf, stay_on_one_cpu};
+use crate::common::bench::Bench;
+use crate::common::frames::Random;
+use crate::common::hosts::{self, bpf, packet};
+use crate::common::segments::{Segment, gap, segment};
+use crate::common::striping::{MEMBERS, OWN, PEER, ipv4, own, striping, theirs};
+use crate::common::{may_run_bpf, stay_on_one_cpu};
 use nicteam_dataplane::{Dataplane, TeamDevice};
 use nicteam_sys::packet::Batch;
 use nicteam_team::{Action, Choose, Plan, PlanState, Time};

@@ -1,11 +1,9 @@
 //! A plan with a lease, and what partners are told while its process is silent.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::hosts::{TeamHost, bpf, pair, pair_plan};
-use common::{counters, id, ids, may_run_bpf};
+use crate::common::hosts::{TeamHost, bpf, pair, pair_plan};
+use crate::common::{counters, id, ids, may_run_bpf};
 use nicteam_dataplane::{BpfDataplane, Dataplane};
 use nicteam_sys::packet::{Batch, PacketSocket};
 use nicteam_team::balance::{Eligible, Number, Punt};

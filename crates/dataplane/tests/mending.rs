@@ -1,16 +1,14 @@
 //! What mends a loss: by which path both dataplanes send it.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use common::bench::Bench;
-use common::frames::Random;
-use common::hosts::{self, bpf, packet};
-use common::segments::{Segment, gap, segment};
-use common::striping::{MEMBERS, own, striping, theirs, with_macs};
-use common::{may_run_bpf, stay_on_one_cpu};
+use crate::common::bench::Bench;
+use crate::common::frames::Random;
+use crate::common::hosts::{self, bpf, packet};
+use crate::common::segments::{Segment, gap, segment};
+use crate::common::striping::{MEMBERS, own, striping, theirs, with_macs};
+use crate::common::{may_run_bpf, stay_on_one_cpu};
 use nicteam_dataplane::{Dataplane, TeamDevice};
 use nicteam_sys::packet::Batch;
 use nicteam_team::{Action, Choose, Plan, PlanState, Stripe, Time};
@@ -119,7 +117,7 @@ fn the_program_sees_what_is_sent_again_as_the_plan_does() {
     let mut state = PlanState::new(0);
     state.now = Time::ZERO + Duration::from_secs(1);
     let heard = hear(&bench, LONG);
-    plan.receive_once(common::id(LONG), &Frame::parse(&heard).unwrap(), &mut state);
+    plan.receive_once(crate::common::id(LONG), &Frame::parse(&heard).unwrap(), &mut state);
     let (mut random, mut newest) = (Random(11), [0_u32.wrapping_sub(200_000); 8]);
     let mut seen = [0; 2];
     for number in 0..5_000 {
@@ -140,7 +138,7 @@ fn the_program_sees_what_is_sent_again_as_the_plan_does() {
         let Action::Stripe { member, .. } = action else { panic!("{action:?}") };
         let run = bench.team.run(|| dataplane.dry_run_egress(&frame, 1).unwrap());
         let src = Frame::parse(&run.frame).unwrap().src();
-        assert_eq!(src == own(LONG), member == common::id(LONG), "frame {number}: {frame:02x?}");
+        assert_eq!(src == own(LONG), member == crate::common::id(LONG), "frame {number}: {frame:02x?}");
         seen[usize::from(src == own(LONG))] += 1;
     }
     assert!(seen.iter().all(|&seen| seen > 500), "{seen:?}");

@@ -4,15 +4,13 @@
 //! The mark is made as a user makes it, by a filter before the team's own; here
 //! by a program of five instructions, where a user has `tc ... skbedit queue_mapping`.
 
-mod common;
-
 use std::ffi::c_char;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use common::bench::Bench;
-use common::frames::frames;
-use common::{hosts, id, ids, may_run_bpf, plan, stay_on_one_cpu};
+use crate::common::bench::Bench;
+use crate::common::frames::frames;
+use crate::common::{hosts, id, ids, may_run_bpf, plan, stay_on_one_cpu};
 use libbpf_sys::{bpf_insn, bpf_tc_hook, bpf_tc_opts};
 use nicteam_dataplane::{BpfDataplane, Counters, Dataplane};
 use nicteam_team::{Action, Choose, MAX_QUEUE_ID, MemberId, MemberSet, PlanState};

@@ -1,16 +1,14 @@
 //! Frames that go twice, executed by both dataplanes: which do, by which paths,
 //! with which tags, and which of two reaches the stack.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use common::bench::Bench;
-use common::frames::Random;
-use common::hosts::{self, bpf, packet};
-use common::striping::{MEMBERS, OWN, PEER, ipv4, own, striping, theirs};
-use common::{id, may_run_bpf, stay_on_one_cpu};
+use crate::common::bench::Bench;
+use crate::common::frames::Random;
+use crate::common::hosts::{self, bpf, packet};
+use crate::common::striping::{MEMBERS, OWN, PEER, ipv4, own, striping, theirs};
+use crate::common::{id, may_run_bpf, stay_on_one_cpu};
 use nicteam_dataplane::{Dataplane, TeamDevice};
 use nicteam_sys::packet::Batch;
 use nicteam_team::{Action, Choose, Leg, Plan, PlanState, Time, Verdict};

@@ -1,14 +1,12 @@
 //! A plan that stripes, executed by both dataplanes: by which path frames go,
 //! with which addresses, and what becomes of them at the other end.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::bench::Bench;
-use common::hosts::{self, bpf, packet};
-use common::striping::{MEMBERS, OWN, PEER, choices, ipv4, own, striping, theirs, with_macs};
-use common::{id, may_run_bpf, shows_programs_carrier, stay_on_one_cpu};
+use crate::common::bench::Bench;
+use crate::common::hosts::{self, bpf, packet};
+use crate::common::striping::{MEMBERS, OWN, PEER, choices, ipv4, own, striping, theirs, with_macs};
+use crate::common::{id, may_run_bpf, shows_programs_carrier, stay_on_one_cpu};
 use nicteam_dataplane::{Dataplane, TeamDevice};
 use nicteam_sys::packet::{Batch, PacketSocket};
 use nicteam_team::stripe::{Note, Path};

@@ -1,9 +1,7 @@
 //! A VLAN tag crosses two teams, whoever put it there, on both dataplanes.
 
-mod common;
-
-use common::hosts::{CABLES, TeamHost, bpf, packet, pair, pair_plan};
-use common::{ids, may_run_bpf};
+use crate::common::hosts::{CABLES, TeamHost, bpf, packet, pair, pair_plan};
+use crate::common::{ids, may_run_bpf};
 use nicteam_dataplane::{Dataplane, TeamDevice};
 use nicteam_sys::packet::{Batch, PacketSocket, Tag};
 use nicteam_team::Choose;

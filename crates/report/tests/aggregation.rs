@@ -1,8 +1,6 @@
 //! 802.3ad with members that do not aggregate: who is left out, and why.
 
-mod common;
-
-use common::{LINK_PAYLOAD_BPS, Spec, receive_what_was_sent, run};
+use crate::common::{LINK_PAYLOAD_BPS, Spec, receive_what_was_sent, run};
 use nicteam_record::{Link, LinkEnd, Port, Run};
 use nicteam_report::{Side, explain};
 

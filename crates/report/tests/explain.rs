@@ -1,8 +1,6 @@
 //! Each rule on a record that shows its case, and the five runs of T3.
 
-mod common;
-
-use common::{LINK_PAYLOAD_BPS, Spec, receive_what_was_sent, run, t3, team};
+use crate::common::{LINK_PAYLOAD_BPS, Spec, receive_what_was_sent, run, t3, team};
 use nicteam_record::{Impaired, Impairments, Link, LinkEnd, Relayed, Run, Topology};
 use nicteam_report::{Side, explain};
 

@@ -1,10 +1,8 @@
 //! The page: well formed, self-contained, escaped, whole.
 
-mod common;
-
 use std::fs;
 
-use common::{TestBundle, t3};
+use crate::common::{TestBundle, t3};
 use nicteam_record::{BundleError, Link, LinkEnd, Record, Topology};
 use nicteam_report::html;
 

@@ -1,9 +1,7 @@
 //! Runs in which several teams, directions or pairs of hosts meet: the sentence
 //! must name the link that was the narrowest, and whoever chose it.
 
-mod common;
-
-use common::{LINK_PAYLOAD_BPS, RATE_BPS, Spec, team};
+use crate::common::{LINK_PAYLOAD_BPS, RATE_BPS, Spec, team};
 use nicteam_record::{Connection, Host, Link, LinkEnd, Member, Run, Switch, Topology};
 use nicteam_report::{Side, explain};
 use nicteam_team::{HashPolicy, hash};
@@ -20,7 +18,7 @@ const FULL: f64 = 0.98;
 /// Hosts around one switch, and counters as their teams, and the switch's
 /// groups with its policy, would leave them. Without a policy its ports are plain.
 fn net(hosts: &[HostSpec], spread: &str, traffic: &[Traffic]) -> Run {
-    let mut run = common::run(&Spec {
+    let mut run = crate::common::run(&Spec {
         name: "mixed",
         published: None,
         hosts: &[],

@@ -1,8 +1,6 @@
 //! The terminal table, whole.
 
-mod common;
-
-use common::t3;
+use crate::common::t3;
 use nicteam_report::{Style, table};
 
 const PLAIN: &str = include_str!("golden/t3.txt");

@@ -1,8 +1,6 @@
 //! Carrier and speed as the driver tells them.
 
-mod common;
-
-use common::{A, B, cabled};
+use crate::common::{A, B, cabled};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_testnet::may_make_networks;
 

@@ -1,11 +1,9 @@
 //! Devices and addresses, made and read in namespaces of the tests' own.
 
-mod common;
-
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 
-use common::{A, B, cabled};
+use crate::common::{A, B, cabled};
 use nicteam_sys::netlink::{Change, Learned, Link, Monitor, VethEnd};
 use nicteam_sys::packet::Batch;
 use nicteam_testnet::{Host, cable, eventually, may_make_networks, settle};

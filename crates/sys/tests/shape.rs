@@ -1,14 +1,12 @@
 //! A shaped link carries its rate, and the kernel holds the numbers that were meant.
 
-mod common;
-
 use std::io::Write;
 use std::net::TcpListener;
 use std::os::fd::AsFd;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::{A, B, address, cabled};
+use crate::common::{A, B, address, cabled};
 use nicteam_sys::netns::NetNs;
 use nicteam_sys::process::in_netns;
 use nicteam_sys::shape::{Granularity, drops, shape};

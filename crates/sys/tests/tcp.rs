@@ -1,13 +1,11 @@
 //! What the kernel tells of connections on this machine's loopback, and of those it remembers.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use common::{address, cabled};
+use crate::common::{address, cabled};
 use nicteam_sys::tcp;
 use nicteam_testnet::may_make_networks;
 

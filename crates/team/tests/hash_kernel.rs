@@ -1,8 +1,6 @@
 //! The kernel's hash policies against answers of the kernel's own bonding driver.
 
-mod common;
-
-use common::{ANSWERS, ENCAP_ANSWERS, ENCAP_FRAMES, FRAMES, pcap_frames};
+use crate::common::{ANSWERS, ENCAP_ANSWERS, ENCAP_FRAMES, FRAMES, pcap_frames};
 use nicteam_team::{HashPolicy, hash};
 use nicteam_wire::Frame;
 

@@ -4,7 +4,7 @@ use nicteam_team::{ArpAllTargets, ArpMonitoring, ArpValidate, Config, Event, Lin
 use nicteam_wire::{Mac, Vlan, ethertype, tagged};
 use proptest::prelude::*;
 
-use crate::world::{INTERVAL, MAC, World, arp_reply, id, monitor};
+use crate::arp::world::{INTERVAL, MAC, World, arp_reply, id, monitor};
 
 use LinkState::{Back, Down, Up};
 

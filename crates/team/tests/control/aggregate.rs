@@ -9,7 +9,7 @@ use nicteam_team::{
 };
 use nicteam_wire::{Frame, Mac, SlowPdu, ethertype};
 
-use crate::world::{id, link, ms};
+use crate::control::world::{id, link, ms};
 
 /// Two teams; member `i` of the one is cabled to member `i` of the other.
 struct Pair {

@@ -7,7 +7,7 @@ use nicteam_team::balance::{Eligible, Number};
 use nicteam_team::{Balance, Choose, Config, Effect, HashPolicy, MemberId, MemberLink, Mode, Receive};
 use nicteam_wire::{Arp, Frame, Mac, Ndisc, NdiscKind, ethertype, learning_packet};
 
-use crate::world::{MAC, World, id, link, member_mac, ms};
+use crate::control::world::{MAC, World, id, link, member_mac, ms};
 
 const OURS: [u8; 4] = [10, 0, 0, 1];
 

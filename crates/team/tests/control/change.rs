@@ -5,7 +5,7 @@ use nicteam_team::{
     TimerReason,
 };
 
-use crate::world::{World, id, link, ms};
+use crate::control::world::{World, id, link, ms};
 
 use LinkState::{Back, Down, Fail, Up};
 

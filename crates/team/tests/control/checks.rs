@@ -2,7 +2,7 @@
 
 use nicteam_team::{Balance, Choose, Effect, Event, LinkState, MemberId, MemberSet, Mode, Plan, Receive};
 
-use crate::world::{Cause, MAC, Seen, World, ms};
+use crate::control::world::{Cause, MAC, Seen, World, ms};
 
 /// Everything that can be checked after a drain.
 pub fn all(world: &World, cause: Cause, before: &Seen, effects: &[Effect]) {

@@ -2,7 +2,7 @@
 
 use nicteam_team::{Config, Mode, PrimaryReselect};
 
-use crate::world::{World, id, link, ms};
+use crate::control::world::{World, id, link, ms};
 
 /// Events in a row.
 const DEPTH: usize = 6;

@@ -3,7 +3,7 @@
 use nicteam_team::{Choose, Config, Effect, FailOverMac, Group, Mode, PrimaryReselect, Receive};
 use nicteam_wire::{Frame, Mac};
 
-use crate::world::{MAC, World, id, link, ms};
+use crate::control::world::{MAC, World, id, link, ms};
 
 const OWN: [Mac; 3] = [Mac([2, 0, 0, 0, 1, 0]), Mac([2, 0, 0, 0, 1, 1]), Mac([2, 0, 0, 0, 1, 2])];
 

@@ -8,8 +8,8 @@ use nicteam_team::{Config, Duplex, HashPolicy, LinkState, MemberId, MemberLink, 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
-use crate::checks::ADDRESSES;
-use crate::world::{World, id, ms};
+use crate::control::checks::ADDRESSES;
+use crate::control::world::{World, id, ms};
 
 /// What can happen next; places without a member are left alone.
 #[derive(Clone, Debug)]
@@ -142,7 +142,7 @@ proptest! {
         let config = Config { mode: Mode::BalanceXor, miimon_ms: 70, updelay_ms, downdelay_ms, ..Config::default() };
         let mut world = World::new(config);
         // With a member that never fails updelay always counts.
-        let anchor = world.join("anchor", crate::world::link(true));
+        let anchor = world.join("anchor", crate::control::world::link(true));
         for step in &steps {
             let spares_the_anchor = !matches!(*step, Step::Leave(0) | Step::Wire(0, _) | Step::Hint(0, _));
             if spares_the_anchor {

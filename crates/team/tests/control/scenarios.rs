@@ -8,7 +8,7 @@ use nicteam_team::{
 };
 use nicteam_wire::{Arp, Frame, Mac, Ndisc, Vlan};
 
-use crate::world::{MAC, World, id, link, ms};
+use crate::control::world::{MAC, World, id, link, ms};
 
 use LinkState::{Back, Down, Fail, Up};
 

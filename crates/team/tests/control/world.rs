@@ -9,7 +9,7 @@ use nicteam_team::{
 };
 use nicteam_wire::Mac;
 
-use crate::checks;
+use crate::control::checks;
 
 /// What the team's stack sends from.
 pub const MAC: Mac = Mac([2, 0, 0, 0, 0, 0xaa]);

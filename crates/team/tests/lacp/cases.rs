@@ -6,8 +6,8 @@ use nicteam_team::lacp::{
 use nicteam_team::{Duplex, MemberLink, Time};
 use nicteam_wire::{LacpState, Lacpdu, Mac, PortInfo, SlowPdu};
 
-use crate::net::{id, link, ms, system_mac};
-use crate::world::{World, fast};
+use crate::lacp::net::{id, link, ms, system_mac};
+use crate::lacp::world::{World, fast};
 
 fn distributing(world: &World, system: usize) -> u32 {
     world.net.lacp(system).distributing().bits()
@@ -121,7 +121,7 @@ fn a_partner_that_restarts_is_back_at_once() {
     let mut world = World::pair(fast(0), fast(1), 2);
     world.run(ms(5500));
     world.restart(1);
-    let both = |net: &crate::net::Net| (0..2).all(|system| net.lacp(system).distributing().bits() == 3);
+    let both = |net: &crate::lacp::net::Net| (0..2).all(|system| net.lacp(system).distributing().bits() == 3);
     assert!(world.until(ms(1100), both) <= ms(1100), "within the limit of three PDUs a second");
 }
 

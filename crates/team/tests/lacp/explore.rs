@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use nicteam_team::lacp::{AdSelect, LacpConfig};
 
-use crate::net::{End, Net, ms};
-use crate::random::everything_aggregates;
-use crate::world::{World, fast};
+use crate::lacp::net::{End, Net, ms};
+use crate::lacp::random::everything_aggregates;
+use crate::lacp::world::{World, fast};
 
 /// Faults in a row, of one and two ports; one less of three.
 const DEPTH: usize = 4;

@@ -3,8 +3,8 @@
 use nicteam_team::lacp::{LacpEvent, MarkerId, Reason};
 use nicteam_wire::{Mac, Marker, MarkerKind, SlowPdu};
 
-use crate::net::{id, ms, system_mac};
-use crate::world::{World, fast};
+use crate::lacp::net::{id, ms, system_mac};
+use crate::lacp::world::{World, fast};
 
 fn pair() -> World {
     let mut world = World::pair(fast(0), fast(1), 2);

@@ -5,8 +5,8 @@ use std::time::Duration;
 use nicteam_team::lacp::{LacpConfig, LacpRate, MuxState};
 use nicteam_wire::LacpState;
 
-use crate::net::{Net, id, ms, system_mac};
-use crate::world::{World, fast};
+use crate::lacp::net::{Net, id, ms, system_mac};
+use crate::lacp::world::{World, fast};
 
 /// All of the first `ports` distribute at both ends.
 fn all(ports: usize) -> impl Fn(&Net) -> bool {

@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use nicteam_team::lacp::{AdSelect, LacpConfig, LacpRate};
 
-use crate::net::{End, Net, Weather, ms, system_mac};
-use crate::world::{Random, World};
+use crate::lacp::net::{End, Net, Weather, ms, system_mac};
+use crate::lacp::world::{Random, World};
 
 const SCHEDULES: u64 = 10_000;
 const SOAK: u64 = 1_000_000;

@@ -4,8 +4,8 @@
 use nicteam_team::lacp::{Lacp, LacpConfig, LacpEvent, LacpRate, MuxState, lease};
 use nicteam_wire::{LacpState, SlowPdu};
 
-use crate::net::{id, link, ms, system_mac};
-use crate::world::{World, fast};
+use crate::lacp::net::{id, link, ms, system_mac};
+use crate::lacp::world::{World, fast};
 
 fn slow(system: usize) -> LacpConfig {
     LacpConfig { aggregate_wait_ms: 0, ..LacpConfig::new(system_mac(system)) }

@@ -7,8 +7,8 @@ use nicteam_team::lacp::{Lacp, LacpConfig, LacpEffect, LacpEvent, LacpRate};
 use nicteam_team::{MemberLink, Time};
 use nicteam_wire::SlowPdu;
 
-use crate::checkers::{Checkers, Observation};
-use crate::net::{End, Net, Rest, id, link, ms, system_mac};
+use crate::lacp::checkers::{Checkers, Observation};
+use crate::lacp::net::{End, Net, Rest, id, link, ms, system_mac};
 
 /// Where a frame has the actor's state, and its bits Synchronization, Collecting, Distributing.
 const STATE: usize = 32;

@@ -6,7 +6,7 @@ use nicteam_team::stripe::Refused;
 use nicteam_wire::{Hello, Mac};
 use proptest::prelude::*;
 
-use crate::lan::Lan;
+use crate::stripe::lan::Lan;
 
 const KEY: &str = "0123456789abcdef";
 const OTHER: &str = "0123456789abcdeF";

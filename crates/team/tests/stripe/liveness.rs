@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::lan::Lan;
+use crate::stripe::lan::Lan;
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)

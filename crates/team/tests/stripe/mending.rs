@@ -6,7 +6,7 @@ use std::time::Duration;
 use nicteam_team::{Action, Choose, Plan, PlanState, Stripe, Time};
 use nicteam_wire::{Frame, Mac};
 
-use crate::lan::{Lan, id};
+use crate::stripe::lan::{Lan, id};
 
 const MEMBERS: usize = 4;
 const PORT: u16 = 40_000;

@@ -7,7 +7,7 @@ use nicteam_impair::{Impairments, OneWay, Room};
 use nicteam_team::{Action, Choose, Plan, PlanState, Time};
 use nicteam_wire::{Frame, Hello, HelloKind, Lost, Mac, Times};
 
-use crate::lan::{Lan, frame, id};
+use crate::stripe::lan::{Lan, frame, id};
 
 const FRAME: usize = 1514;
 /// Check sequence, preamble and gap.

@@ -9,7 +9,7 @@ use nicteam_team::{Action, Choose, Leg, Plan, PlanState, Stripe, Time, Verdict};
 use nicteam_wire::{Frame, Mac, Rtag};
 use proptest::prelude::*;
 
-use crate::lan::{Lan, frame, id};
+use crate::stripe::lan::{Lan, frame, id};
 
 const SYSTEM: u64 = 7;
 

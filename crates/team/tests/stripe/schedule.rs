@@ -5,7 +5,7 @@ use std::time::Duration;
 use nicteam_team::{Action, Verdict};
 use nicteam_wire::{Frame, Mac};
 
-use crate::lan::{Lan, frame, id};
+use crate::stripe::lan::{Lan, frame, id};
 
 /// What a full frame takes at 100 Mbit/s.
 const WIRE_NS: u64 = (1514 + 24) * 80;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use nicteam_team::{MemberSet, Verdict};
 use nicteam_wire::{Arp, Frame, Hello, Mac, ethertype};
 
-use crate::lan::{Lan, frame, id};
+use crate::stripe::lan::{Lan, frame, id};
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)

@@ -4,7 +4,7 @@
 use nicteam_wire::LacpState;
 
 use super::Observation;
-use crate::net::{Net, timeout};
+use crate::lacp::net::{Net, timeout};
 
 pub fn see(net: &Net, seen: &Observation) {
     let Observation::Rested { system, .. } = seen else { return };

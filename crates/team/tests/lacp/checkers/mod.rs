@@ -8,7 +8,7 @@ mod one_aggregator;
 mod pdu_rate;
 mod says_changes;
 
-use crate::net::{End, Net, Rest};
+use crate::lacp::net::{End, Net, Rest};
 
 /// Something that happened in a net, seen just after it did.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use nicteam_team::Time;
 
 use super::Observation;
-use crate::net::{End, Net, ms, timeout};
+use crate::lacp::net::{End, Net, ms, timeout};
 
 #[derive(Clone, Debug, Default)]
 pub struct Checker(BTreeMap<End, Time>);
@@ -29,7 +29,7 @@ impl Checker {
             let distributing = net.lacp(system).distributing();
             for port in 0..net.systems[system].ports.len() {
                 let end = (system, port);
-                let sends = distributing.contains(crate::net::id(port)) && !net.systems[system].frozen;
+                let sends = distributing.contains(crate::lacp::net::id(port)) && !net.systems[system].frozen;
                 // Who serves anyone cannot know whether anyone is there.
                 let arrives =
                     !sends || net.cables.get(&end).is_none_or(|far| net.collects(*far)) || net.serves_anyone(end);

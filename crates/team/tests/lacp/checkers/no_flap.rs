@@ -9,7 +9,7 @@ use nicteam_team::MemberSet;
 use nicteam_wire::{LacpState, PortInfo};
 
 use super::Observation;
-use crate::net::{End, Net, timeout};
+use crate::lacp::net::{End, Net, timeout};
 
 #[derive(Clone, Debug, Default)]
 pub struct Checker {

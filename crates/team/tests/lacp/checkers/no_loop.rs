@@ -7,7 +7,7 @@ use std::time::Duration;
 use nicteam_team::Time;
 
 use super::Observation;
-use crate::net::{End, Net, ms, timeout};
+use crate::lacp::net::{End, Net, ms, timeout};
 
 #[derive(Clone, Debug, Default)]
 pub struct Checker {

@@ -2,7 +2,7 @@
 //! partner, and without a partner they are one.
 
 use super::Observation;
-use crate::net::Net;
+use crate::lacp::net::Net;
 
 pub fn see(net: &Net, seen: &Observation) {
     let Observation::Rested { system, .. } = seen else { return };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use nicteam_team::Time;
 
 use super::Observation;
-use crate::net::{End, Net, ms};
+use crate::lacp::net::{End, Net, ms};
 
 #[derive(Clone, Debug, Default)]
 pub struct Checker(BTreeMap<End, Vec<Time>>);

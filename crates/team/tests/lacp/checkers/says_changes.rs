@@ -1,7 +1,7 @@
 //! `Changed` is said when, and only when, something that a team builds on changed.
 
 use super::Observation;
-use crate::net::Net;
+use crate::lacp::net::Net;
 
 pub fn see(net: &Net, seen: &Observation) {
     let Observation::Rested { system, before, changed } = seen else { return };

@@ -5,8 +5,8 @@
 use nicteam_team::lacp::{AdSelect, ChurnState};
 
 use super::distributing;
-use crate::net::ms;
-use crate::world::{World, fast};
+use crate::lacp::net::ms;
+use crate::lacp::world::{World, fast};
 
 /// Two links to one switch, two to another.
 fn two_switches(ad_select: AdSelect) -> World {

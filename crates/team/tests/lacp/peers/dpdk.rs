@@ -8,7 +8,7 @@ use nicteam_team::lacp::{AdSelect, Lacp, LacpConfig, LacpEffect, PortParams, Rec
 use nicteam_team::{MemberId, Time};
 use nicteam_wire::{LacpState, Lacpdu, Mac, Marker, MarkerKind, PortInfo, SlowPdu};
 
-use crate::net::{id, link, ms, system_mac};
+use crate::lacp::net::{id, link, ms, system_mac};
 
 const PORTS: usize = 4;
 const PARTNER: Mac = Mac([0x33, 0xff, 0xbb, 0xff, 0, 0]);

@@ -10,8 +10,8 @@ mod strict;
 
 use nicteam_wire::LacpState;
 
-use crate::net::{End, Net};
-use crate::world::World;
+use crate::lacp::net::{End, Net};
+use crate::lacp::world::World;
 
 /// Collecting and Distributing, as `/proc/net/bonding` shows them: 48.
 const CARRIES: LacpState = LacpState(LacpState::COLLECTING.0 | LacpState::DISTRIBUTING.0);

@@ -5,8 +5,8 @@ use nicteam_team::lacp::{LacpConfig, LacpEvent, LacpRate, MuxState, ReceiveState
 use nicteam_wire::Mac;
 
 use super::{all, block, carries, distributing, states, unblock};
-use crate::net::{id, link, ms, system_mac};
-use crate::world::{World, fast};
+use crate::lacp::net::{id, link, ms, system_mac};
+use crate::lacp::world::{World, fast};
 
 /// 0.3 s after a port came up; nobody has answered.
 fn fresh(config: LacpConfig, ports: usize) -> World {

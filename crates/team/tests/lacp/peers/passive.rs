@@ -5,8 +5,8 @@ use nicteam_team::lacp::{LacpConfig, ReceiveState};
 use nicteam_wire::LacpState;
 
 use super::all;
-use crate::net::{End, id, link, ms};
-use crate::world::{World, fast};
+use crate::lacp::net::{End, id, link, ms};
+use crate::lacp::world::{World, fast};
 
 fn passive(system: usize) -> LacpConfig {
     LacpConfig { lacp_active: false, ..fast(system) }

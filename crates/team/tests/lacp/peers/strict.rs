@@ -5,8 +5,8 @@
 use nicteam_team::lacp::{LacpConfig, ReceiveState};
 
 use super::{all, block, carries, distributing, unblock};
-use crate::net::{link, ms};
-use crate::world::{World, fast};
+use crate::lacp::net::{link, ms};
+use crate::lacp::world::{World, fast};
 
 /// What the selftest waits for a port to fail, and what this one may take to
 /// recover: a partner that speaks again is heard within a second.

@@ -2,8 +2,6 @@
 //!
 //! Needs the right to make network namespaces (root, or `unshare -Urn`).
 
-#[path = "../common/mod.rs"]
-mod common;
 mod once;
 mod receive;
 mod send;

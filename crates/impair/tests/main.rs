@@ -1,0 +1,4 @@
+//! What a link does to frames, by numbers.
+
+mod properties;
+mod statistics;

@@ -1,0 +1,12 @@
+//! Teams under virtual time.
+
+mod arp;
+mod common;
+mod config;
+mod control;
+mod corpus;
+mod hash;
+mod hash_kernel;
+mod lacp;
+mod plan;
+mod stripe;
