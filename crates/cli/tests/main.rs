@@ -1,16 +1,28 @@
 //! The command, run as a user would run it.
 
-mod cleanup;
 mod common;
 mod corpus;
-mod impaired;
-mod kill;
-mod lab_lacp;
-mod lacp;
 mod licences;
-mod linux_6_1;
-mod options;
-mod stall;
-mod t3;
-mod team;
 mod which;
+
+/// Measures a ratio or a time: nothing beside it.
+mod alone {
+    mod impaired;
+    mod lab_lacp;
+    mod t3;
+}
+
+/// Emulates a processor: one at a time, beside what waits.
+mod guest {
+    mod linux_6_1;
+}
+
+/// Mostly waits: many at once.
+mod live {
+    mod cleanup;
+    mod kill;
+    mod lacp;
+    mod options;
+    mod stall;
+    mod team;
+}

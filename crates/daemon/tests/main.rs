@@ -1,24 +1,32 @@
 //! Teams on hosts: in namespaces of the tests' own, over time.
 
-mod above;
-mod aggregation;
-mod arp_monitor;
-mod balance;
-mod blocked;
-mod changes;
 mod common;
 mod corpus;
-mod failover;
-mod inherit;
-mod live;
-mod members;
-mod openvswitch;
-mod openvswitch_faults;
-mod options;
-mod ownership;
-mod partners;
-mod proc;
-mod redundant;
-mod stripe;
-mod stripe_liveness;
 mod teamdctl;
+
+/// Measures a ratio or a time: nothing beside it.
+mod alone {
+    mod redundant;
+    mod stripe_liveness;
+}
+
+/// Mostly waits: many at once.
+mod live {
+    mod above;
+    mod aggregation;
+    mod arp_monitor;
+    mod balance;
+    mod blocked;
+    mod changes;
+    mod failover;
+    mod inherit;
+    mod links;
+    mod members;
+    mod openvswitch;
+    mod openvswitch_faults;
+    mod options;
+    mod ownership;
+    mod partners;
+    mod proc;
+    mod stripe;
+}

@@ -3,12 +3,20 @@
 mod common;
 mod corpus;
 mod cpu;
-mod ethtool;
-mod listen;
-mod netlink;
-mod netns;
-mod packet;
-mod process;
-mod shape;
-mod tap;
-mod tcp;
+
+/// Measures a ratio or a time: nothing beside it.
+mod alone {
+    mod shape;
+}
+
+/// Mostly waits: many at once.
+mod live {
+    mod ethtool;
+    mod listen;
+    mod netlink;
+    mod netns;
+    mod packet;
+    mod process;
+    mod tap;
+    mod tcp;
+}

@@ -14,7 +14,7 @@ use nicteam_oracle::{Guest, is_soak, seed};
 use nicteam_team::{Config, ConfigError, ConfigOption, HashPolicy, Mode, Values};
 
 const AGENT: &str = env!("CARGO_BIN_EXE_nicteam-oracle-agent");
-const DOCUMENT: &str = include_str!("../../../docs/kernel-differences.md");
+const DOCUMENT: &str = include_str!("../../../../docs/kernel-differences.md");
 const BOND: &str = "bond0";
 const MEMBERS: [&str; 2] = ["a0", "a1"];
 /// How often every value is tried, each time after others; and in a soak.
