@@ -1,4 +1,4 @@
-//! The figures of the project: `xtask accept` and `xtask bench`.
+//! The tests of the project, `xtask test`, and its figures, `xtask accept` and `xtask bench`.
 //!
 //! Every figure is printed with its bound, the noise of the machine while it
 //! was measured, and a peer. No absolute time decides: what is fast is a ratio
@@ -18,6 +18,7 @@ mod product;
 mod scratch;
 mod side;
 mod stats;
+mod test;
 mod tools;
 
 use std::process::ExitCode;
@@ -28,7 +29,7 @@ use nicteam_sys::process;
 use failure::Failure;
 use figure::Section;
 
-/// Measures nicteam.
+/// Tests and measures nicteam.
 #[derive(Debug, Parser)]
 #[command(name = "xtask")]
 enum Command {
@@ -36,18 +37,18 @@ enum Command {
     Accept(accept::Arguments),
     /// The micro-benchmarks.
     Bench(bench::Arguments),
+    /// Every test, in lanes.
+    Test(test::Arguments),
 }
 
 fn main() -> ExitCode {
     let command = Command::parse();
-    let measured = process::catch_termination().map_err(Failure::from).and_then(|()| match command {
-        Command::Accept(arguments) => accept::run(&arguments),
-        Command::Bench(arguments) => bench::run(&arguments),
+    let done = process::catch_termination().map_err(Failure::from).and_then(|()| match command {
+        Command::Accept(arguments) => accept::run(&arguments).map(|sections| verdict(&sections)),
+        Command::Bench(arguments) => bench::run(&arguments).map(|sections| verdict(&sections)),
+        Command::Test(arguments) => test::run(&arguments),
     });
-    match measured {
-        Ok(sections) => verdict(&sections),
-        Err(failure) => failure.report(),
-    }
+    done.unwrap_or_else(|failure| failure.report())
 }
 
 /// Says how it went, last, where it is looked for.

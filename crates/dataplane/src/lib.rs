@@ -216,6 +216,12 @@ pub fn probe() -> (Kind, Option<String>) {
     }
 }
 
+/// Programs of this project that the kernel holds now, on whatever device and in
+/// whatever namespace: number and name. Empty without the right to ask.
+pub fn loaded_programs() -> Vec<String> {
+    bpf::loaded_programs()
+}
+
 /// A received frame with the tag beside it put back among its bytes.
 fn with_tag(received: &Received<'_>) -> Vec<u8> {
     const MACS: usize = 12;

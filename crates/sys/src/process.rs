@@ -2,8 +2,8 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::thread;
@@ -30,6 +30,17 @@ pub fn die_with_parent(command: &mut Command) {
         if nix::unistd::getppid() != parent { Err(Errno::ESRCH.into()) } else { Ok(()) }
     };
     // SAFETY: `ask` only makes system calls: it neither allocates nor takes locks.
+    unsafe { command.pre_exec(ask) };
+}
+
+/// Lets the child of `command` give way to others by so much (`nice`, 0 to 19).
+pub fn give_way(command: &mut Command, niceness: i32) {
+    // SAFETY: a system call: it neither allocates nor takes locks.
+    let ask = move || match unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, niceness) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    };
+    // SAFETY: as above.
     unsafe { command.pre_exec(ask) };
 }
 
@@ -65,6 +76,57 @@ pub fn inherit(command: &mut Command, fd: OwnedFd) -> RawFd {
     // SAFETY: as above.
     unsafe { command.pre_exec(keep) };
     number
+}
+
+/// How a child ended, and the processor time that it and the descendants it waited for took.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// Its exit status.
+    pub status: ExitStatus,
+    /// User and system time.
+    pub processor: Duration,
+}
+
+/// Looks whether a child has ended (`wait4`); once it has, nobody may wait for it again.
+pub fn try_wait(child: &Child) -> Result<Option<Ended>> {
+    let pid = child.id() as libc::pid_t;
+    let mut status = 0;
+    // SAFETY: all-zero bytes are valid for this C structure.
+    let mut usage = unsafe { std::mem::zeroed::<libc::rusage>() };
+    // SAFETY: both pointers are to memory that outlives the call.
+    let ended = unsafe { libc::wait4(pid, &raw mut status, libc::WNOHANG, &raw mut usage) };
+    if ended < 0 {
+        return Err(io::Error::last_os_error()).context(|| format!("wait for process {pid}"));
+    }
+    let time = |of: libc::timeval| Duration::new(of.tv_sec as u64, of.tv_usec as u32 * 1000);
+    let processor = time(usage.ru_utime) + time(usage.ru_stime);
+    Ok((ended == pid).then(|| Ended { status: ExitStatus::from_raw(status), processor }))
+}
+
+/// Makes this process the parent of descendants whose own parent ended (`PR_SET_CHILD_SUBREAPER`).
+pub fn adopt_orphans() -> Result<()> {
+    nix::sys::prctl::set_child_subreaper(true).context(|| "adopt orphans".to_owned())
+}
+
+/// Number and name of each child of this process that runs, whoever of its threads started it.
+pub fn children() -> Result<Vec<String>> {
+    let read = || -> io::Result<Vec<String>> {
+        let mut children = Vec::new();
+        for thread in std::fs::read_dir("/proc/self/task")? {
+            let of_thread = std::fs::read_to_string(thread?.path().join("children"))?;
+            children.extend(of_thread.split_whitespace().filter_map(running));
+        }
+        Ok(children)
+    };
+    read().context(|| "read the children of this process".to_owned())
+}
+
+/// Number and name of a process; none if it has ended.
+fn running(pid: &str) -> Option<String> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let has_ended = field("State:").is_none_or(|state| state.starts_with(['Z', 'X']));
+    (!has_ended).then(|| format!("{pid} {}", field("Name:").unwrap_or_default()))
 }
 
 /// From now on SIGINT, SIGTERM and SIGHUP only set a flag. Call once, early.

@@ -28,6 +28,10 @@ pub(crate) fn available() -> Result<(), String> {
     Err(REASON.to_owned())
 }
 
+pub(crate) fn loaded_programs() -> Vec<String> {
+    Vec::new()
+}
+
 pub(crate) fn clear(_: &TeamDevice) -> Result<(), Error> {
     Ok(())
 }

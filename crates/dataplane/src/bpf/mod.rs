@@ -25,6 +25,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use libbpf_rs::query::ProgInfoIter;
 use nicteam_team::lacp::Answer;
 use nicteam_team::stripe::Note;
 use nicteam_team::stripe::redundant::StreamCounters;
@@ -70,6 +71,17 @@ pub struct BpfDataplane {
 
 /// What a trial loaded, for the first team that needs it.
 static SPARE: Mutex<Option<Object>> = Mutex::new(None);
+
+/// See [`crate::loaded_programs`].
+pub(crate) fn loaded_programs() -> Vec<String> {
+    const NAMES: [&str; 4] = ["team_egress", "member_ingress", "member_egress", "punted_ingress"];
+    let loaded = ProgInfoIter::default().map(|program| (program.id, program.name.to_string_lossy().into_owned()));
+    // The kernel keeps the first fifteen characters of a name.
+    loaded
+        .filter(|(_, name)| NAMES.iter().any(|ours| ours.starts_with(name.as_str()) && !name.is_empty()))
+        .map(|(id, name)| format!("{id} {name}"))
+        .collect()
+}
 
 /// Whether the programs can be loaded here: nothing, or why not.
 pub(crate) fn available() -> Result<(), String> {

@@ -1,0 +1,66 @@
+//! The test programs that cargo built, and the tests in them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::test::case::Case;
+use crate::test::lane::Lane;
+use crate::tools;
+
+/// A test program.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    /// Where it is.
+    pub(crate) path: PathBuf,
+    /// What it is of: `nicteam-team/tests`.
+    pub(crate) name: String,
+    /// Where it is to run: the crate's folder, as with cargo.
+    pub(crate) folder: PathBuf,
+}
+
+impl Program {
+    /// It, to be completed.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(&self.path);
+        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
+        command
+    }
+}
+
+/// Every test of the programs that a build's messages name.
+pub(crate) fn tests(messages: &Path) -> Result<Vec<Case>, Failure> {
+    let text = fs::read_to_string(messages)
+        .map_err(|error| Failure::failed(format!("cannot read {}: {error}", messages.display())))?;
+    let mut cases = Vec::new();
+    for program in text.lines().filter_map(program) {
+        let listed = tools::output(program.command().args(["--list", "--format", "terse"]))?;
+        let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+        cases.extend(listed.lines().filter_map(|line| line.strip_suffix(": test")).map(|test| Case {
+            name: format!("{} {test}", program.name),
+            test: test.to_owned(),
+            lane: Lane::of(test),
+            program: program.clone(),
+        }));
+    }
+    Ok(cases)
+}
+
+/// The test program that a message names, if it does.
+fn program(message: &str) -> Option<Program> {
+    let message: Value = serde_json::from_str(message).ok()?;
+    if message["reason"] != "compiler-artifact" || message["profile"]["test"] != true {
+        return None;
+    }
+    let manifest = Path::new(message["manifest_path"].as_str()?);
+    let folder = manifest.parent()?.to_owned();
+    let of = folder.file_name()?.to_string_lossy().into_owned();
+    Some(Program {
+        path: message["executable"].as_str()?.into(),
+        name: format!("{of}/{}", message["target"]["name"].as_str()?.trim_start_matches("nicteam_")),
+        folder,
+    })
+}

@@ -1,0 +1,111 @@
+//! How the tests went, in one screen.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::test::case::{Outcome, Ran};
+use crate::test::lane::Lane;
+
+/// Tests named as the slowest.
+const SLOWEST: usize = 10;
+
+/// How long a lane took.
+#[derive(Debug)]
+pub(crate) struct LaneTime {
+    lane: Lane,
+    tests: usize,
+    wall: Duration,
+    processor: Duration,
+}
+
+impl LaneTime {
+    /// Of the tests that ran in it.
+    pub(crate) fn of(lane: Lane, wall: Duration, ran: &[Ran]) -> LaneTime {
+        LaneTime { lane, tests: ran.len(), wall, processor: ran.iter().map(|one| one.processor).sum() }
+    }
+}
+
+/// How the tests went.
+#[derive(Debug)]
+pub(crate) struct Summary {
+    /// Every test.
+    pub(crate) ran: Vec<Ran>,
+    /// Those that failed, tried once more.
+    pub(crate) again: Vec<Ran>,
+    /// The lanes.
+    pub(crate) times: Vec<LaneTime>,
+    /// What tests left on the machine.
+    pub(crate) left: Vec<String>,
+}
+
+impl Summary {
+    /// 0: all is well.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        let may_skip = std::env::var("CI").as_deref() != Ok("true") || !nicteam_sys::netns::is_network_root();
+        let well = self.failed() == 0 && self.left.is_empty() && (self.skipped() == 0 || may_skip);
+        if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+
+    /// Those that failed twice.
+    fn failed(&self) -> usize {
+        self.again.iter().filter(|one| matches!(one.outcome, Outcome::Failed(_))).count()
+    }
+
+    fn skipped(&self) -> usize {
+        self.ran.iter().filter(|one| matches!(one.outcome, Outcome::Skipped(_))).count()
+    }
+
+    fn slowest(&self) -> Vec<&Ran> {
+        let mut all: Vec<&Ran> = self.ran.iter().collect();
+        all.sort_by_key(|one| std::cmp::Reverse(one.wall));
+        all.truncate(SLOWEST);
+        all
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for one in &self.again {
+            if let Outcome::Failed(printed) = &one.outcome {
+                writeln!(f, "\n== {} failed\n{printed}", one.case.name)?;
+            }
+        }
+        self.ran.iter().flat_map(|one| &one.remarks).try_for_each(|remark| writeln!(f, "{remark}"))?;
+        writeln!(f, "\nlane    tests   wall s   processor s")?;
+        for LaneTime { lane, tests, wall, processor } in &self.times {
+            let (wall, processor) = (wall.as_secs_f64(), processor.as_secs_f64());
+            writeln!(f, "{lane:<6} {tests:>6} {wall:>8.1} {processor:>13.1}")?;
+        }
+        writeln!(f, "\nthe slowest    wall s   processor s")?;
+        for one in self.slowest() {
+            let (wall, processor) = (one.wall.as_secs_f64(), one.processor.as_secs_f64());
+            writeln!(f, "{:<12} {wall:>8.1} {processor:>13.1}  {}", one.case.lane, one.case.name)?;
+        }
+        self.write_exceptions(f)?;
+        let (failed, skipped) = (self.failed(), self.skipped());
+        writeln!(f, "{} passed, {failed} failed, {skipped} skipped", self.ran.len() - failed - skipped)
+    }
+}
+
+impl Summary {
+    /// What was skipped, what passed only when it was tried again, what was left behind.
+    fn write_exceptions(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut skipped: BTreeMap<&str, usize> = BTreeMap::new();
+        for one in &self.ran {
+            if let Outcome::Skipped(why) = &one.outcome {
+                *skipped.entry(why).or_default() += 1;
+            }
+        }
+        writeln!(f)?;
+        match skipped.is_empty() {
+            true => writeln!(f, "nothing was skipped")?,
+            false => skipped.iter().try_for_each(|(why, n)| writeln!(f, "skipped, {n} tests: {why}"))?,
+        }
+        for one in self.again.iter().filter(|one| matches!(one.outcome, Outcome::Passed)) {
+            writeln!(f, "failed at first and passed when tried once more, alone: {}", one.case.name)?;
+        }
+        self.left.iter().try_for_each(|what| writeln!(f, "left on the machine: {what}"))
+    }
+}
