@@ -25,7 +25,7 @@ fi
 
 echo "== tests"
 status=0
-"$target/debug/xtask" test --programs "$target/test-programs.json" "$@" || status=$?
+"$target/debug/xtask" test --programs "$target/test-programs.json" --times "$target/test-times.txt" "$@" || status=$?
 if [ -n "$lints" ] && ! wait "$lints"; then
     cat "$target/clippy.txt"
     checks=1

@@ -29,6 +29,9 @@ pub(crate) struct Arguments {
     /// What `cargo build --tests --message-format=json` printed.
     #[arg(long, value_name = "FILE")]
     programs: PathBuf,
+    /// Where to write each test's lane, wall and processor seconds, the slowest first.
+    #[arg(long, value_name = "FILE")]
+    times: Option<PathBuf>,
     /// Only tests with one of these in their name.
     filter: Vec<String>,
 }
@@ -67,6 +70,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let left = Left::wait_for(&before)?;
     let summary = Summary { ran, again, times, left };
+    if let Some(path) = &arguments.times {
+        std::fs::write(path, summary.table())
+            .map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))?;
+    }
     print!("{summary}");
     Ok(summary.exit_code())
 }

@@ -57,12 +57,21 @@ impl Summary {
         self.ran.iter().filter(|one| matches!(one.outcome, Outcome::Skipped(_))).count()
     }
 
+    /// A line a test, the slowest first: lane, wall and processor seconds, name.
+    pub(crate) fn table(&self) -> String {
+        self.slowest().into_iter().map(line).collect()
+    }
+
     fn slowest(&self) -> Vec<&Ran> {
         let mut all: Vec<&Ran> = self.ran.iter().collect();
         all.sort_by_key(|one| std::cmp::Reverse(one.wall));
-        all.truncate(SLOWEST);
         all
     }
+}
+
+fn line(one: &Ran) -> String {
+    let (wall, processor) = (one.wall.as_secs_f64(), one.processor.as_secs_f64());
+    format!("{:<12} {wall:>8.1} {processor:>13.1}  {}\n", one.case.lane, one.case.name)
 }
 
 impl fmt::Display for Summary {
@@ -79,10 +88,7 @@ impl fmt::Display for Summary {
             writeln!(f, "{lane:<6} {tests:>6} {wall:>8.1} {processor:>13.1}")?;
         }
         writeln!(f, "\nthe slowest    wall s   processor s")?;
-        for one in self.slowest() {
-            let (wall, processor) = (one.wall.as_secs_f64(), one.processor.as_secs_f64());
-            writeln!(f, "{:<12} {wall:>8.1} {processor:>13.1}  {}", one.case.lane, one.case.name)?;
-        }
+        self.slowest().into_iter().take(SLOWEST).try_for_each(|one| f.write_str(&line(one)))?;
         self.write_exceptions(f)?;
         let (failed, skipped) = (self.failed(), self.skipped());
         writeln!(f, "{} passed, {failed} failed, {skipped} skipped", self.ran.len() - failed - skipped)

@@ -17,7 +17,9 @@ use nicteam_testnet::{Host, eventually, may_make_networks};
 use nicteam_wire::{Frame, Mac, ethertype};
 
 const MEMBERS: usize = 5;
-const FRAMES: usize = 10_000;
+/// A sample; a soak takes five times as many.
+const FRAMES: usize = 2_000;
+const SOAK_FRAMES: usize = 10_000;
 /// Frames where a few do.
 const FEW_FRAMES: usize = 1_000;
 /// Frames in flight at once: no buffer on the way is that small.
@@ -40,7 +42,7 @@ fn all_three_choose_alike() {
     // Before this thread is bound, so that the forwarding thread is not.
     let mut packet = PacketRig::new();
     stay_on_one_cpu();
-    let frames = forwardable_frames(1);
+    let frames = forwardable_frames(1, if is_soak() { SOAK_FRAMES } else { FRAMES });
     let tagged = frames.iter().filter(|bytes| view(bytes).vlan().is_some()).count();
     assert!(tagged > FRAMES / 10, "only {tagged} frames have a tag");
     let mut bpf = may_run_bpf("all_three_choose_alike, eBPF's part").then(BpfRig::new);
@@ -170,14 +172,18 @@ fn receiving_is_the_plans() {
 
 /// Frames that a bridge forwards. Of a tagged one the kernel wants two bytes
 /// behind the EtherType (`skb_vlan_untag`), and six if there is a second tag.
-fn forwardable_frames(seed: u64) -> Vec<Vec<u8>> {
+fn forwardable_frames(seed: u64, count: usize) -> Vec<Vec<u8>> {
     let passes = |bytes: &Vec<u8>| {
         Frame::parse_untagged(bytes)
             .is_ok_and(|frame| frame.vlan().is_none() || frame.payload().len() >= 6 && !frame.dst().is_link_local())
     };
-    let frames: Vec<_> = frames(seed, 2 * FRAMES).into_iter().filter(passes).take(FRAMES).collect();
-    assert_eq!(frames.len(), FRAMES);
+    let frames: Vec<_> = frames(seed, 2 * count).into_iter().filter(passes).take(count).collect();
+    assert_eq!(frames.len(), count);
     frames
+}
+
+fn is_soak() -> bool {
+    std::env::var_os("NICTEAM_SOAK").is_some_and(|soak| soak == "1")
 }
 
 /// A frame as it is where a team device sends it on behalf of a bridge: its tag beside it.
@@ -189,7 +195,7 @@ fn view(bytes: &[u8]) -> Frame<'_> {
 fn sample() -> Vec<(Choose, bool)> {
     let choices: Vec<Choose> =
         choices(MEMBERS).into_iter().chain([Choose::All(everybody(MEMBERS)), Choose::All(everybody(2))]).collect();
-    let whole = std::env::var_os("NICTEAM_SOAK").is_some_and(|soak| soak == "1");
+    let whole = is_soak();
     let hashes = choices.iter().filter(|choose| matches!(choose, Choose::Hash { .. })).count();
     let (mut random, mut chosen) = (Random(3), Vec::new());
     while chosen.len() < SAMPLE {

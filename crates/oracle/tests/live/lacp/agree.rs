@@ -2,7 +2,7 @@
 
 use nicteam_testnet::eventually;
 
-use crate::guest::lacp::meeting::{Meeting, Options};
+use crate::live::lacp::meeting::{Meeting, Options};
 
 #[test]
 fn active_and_passive_fast_and_slow_agree_with_the_kernel() {

@@ -3,7 +3,7 @@
 use nicteam_oracle::protocol::Request;
 use nicteam_testnet::eventually;
 
-use crate::guest::lacp::meeting::{Meeting, Options, pause};
+use crate::live::lacp::meeting::{Meeting, Options, pause};
 
 const FAST: Options<'static> = &[("lacp_rate", "fast"), ("aggregate_wait", "0")];
 const KERNELS: Options<'static> = &[("lacp_rate", "fast"), ("ad_select", "bandwidth")];

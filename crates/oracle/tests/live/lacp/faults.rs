@@ -4,7 +4,7 @@ use std::process::Command;
 
 use nicteam_testnet::eventually;
 
-use crate::guest::lacp::meeting::{Meeting, Options, pause};
+use crate::live::lacp::meeting::{Meeting, Options, pause};
 
 const FAST: Options<'static> = &[("lacp_rate", "fast"), ("aggregate_wait", "0")];
 const KERNELS: Options<'static> = &[("lacp_rate", "fast")];
