@@ -8,7 +8,6 @@ mod which;
 /// Measures a ratio or a time: nothing beside it.
 mod alone {
     mod impaired;
-    mod lab_lacp;
     mod t3;
 }
 
@@ -21,6 +20,7 @@ mod guest {
 mod live {
     mod cleanup;
     mod kill;
+    mod lab_lacp;
     mod lacp;
     mod options;
     mod stall;
