@@ -1,6 +1,11 @@
 #!/bin/sh
 # The figures of "what must be seen". Needs root. Arguments go to xtask (--help).
+# What was measured is saved in docs/results, and docs/figures.md, the picture and the
+# figures of the README are made of it anew.
 set -eu
 cd "$(dirname "$0")/.."
 cargo build --release --locked --quiet -p nicteam -p nicteam-oracle
-exec cargo run --release --locked --quiet -p xtask -- accept "$@"
+status=0
+cargo run --release --locked --quiet -p xtask -- accept --results docs/results "$@" || status=$?
+cargo run --release --locked --quiet -p xtask -- figures
+exit "$status"

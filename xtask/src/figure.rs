@@ -31,24 +31,29 @@ pub(crate) enum Bound {
 /// A measured figure.
 #[derive(Clone, Debug)]
 pub(crate) struct Figure {
-    name: String,
-    measured: String,
-    bound: String,
+    pub(crate) name: String,
+    /// The measured value in words, as the table shows it.
+    pub(crate) measured: String,
+    /// The measured value as numbers, if it is a median of repeats.
+    pub(crate) estimate: Option<Estimate>,
+    /// What the numbers count: `of the limit`, `ms`; empty if the name says it.
+    pub(crate) unit: &'static str,
+    pub(crate) bound: String,
     /// `None`: it has no bound.
-    holds: Option<bool>,
+    pub(crate) holds: Option<bool>,
     /// False if the interval reaches over the bound.
-    clear: bool,
-    noise: Option<Noise>,
-    peer: String,
+    pub(crate) clear: bool,
+    pub(crate) noise: Option<Noise>,
+    pub(crate) peer: String,
 }
 
 /// Figures measured together.
 #[derive(Clone, Debug)]
 pub(crate) struct Section {
-    title: String,
-    figures: Vec<Figure>,
+    pub(crate) title: String,
+    pub(crate) figures: Vec<Figure>,
     /// Why the figures are not all there.
-    failure: Option<Failure>,
+    pub(crate) failure: Option<Failure>,
 }
 
 impl Bound {
@@ -89,13 +94,19 @@ impl Figure {
         let clear =
             estimate.is_none_or(|Estimate { low, high, .. }| [low, high].map(|end| bound.holds(end)) == [judged; 2]);
         let holds = (bound != Bound::None).then_some(judged);
-        Figure { clear, ..Figure::text(name, measured, &bound.to_string(), holds) }
+        Figure { clear, estimate, ..Figure::text(name, measured, &bound.to_string(), holds) }
     }
 
     /// Something else than a ratio. `holds`: `None` if there is no bound.
     pub(crate) fn text(name: impl Into<String>, measured: String, bound: &str, holds: Option<bool>) -> Figure {
         let (name, bound) = (name.into(), bound.to_owned());
-        Figure { name, measured, bound, holds, clear: true, noise: None, peer: String::new() }
+        let estimate = None;
+        Figure { name, measured, estimate, unit: "", bound, holds, clear: true, noise: None, peer: String::new() }
+    }
+
+    /// What its numbers count.
+    pub(crate) fn unit(self, unit: &'static str) -> Figure {
+        Figure { unit, ..self }
     }
 
     /// The machine's noise while it was measured.

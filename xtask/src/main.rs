@@ -1,4 +1,5 @@
-//! The tests of the project, `xtask test`, and its figures, `xtask accept` and `xtask bench`.
+//! The tests of the project, `xtask test`, and its figures: `xtask accept` and
+//! `xtask bench` measure them, `xtask figures` makes pages of what they saved.
 //!
 //! Every figure is printed with its bound, the noise of the machine while it
 //! was measured, and a peer. No absolute time decides: what is fast is a ratio
@@ -15,6 +16,7 @@ mod figure;
 mod held;
 mod noise;
 mod product;
+mod results;
 mod scratch;
 mod side;
 mod stats;
@@ -39,6 +41,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Every test, in lanes.
     Test(test::Arguments),
+    /// Makes docs/figures.md, the picture and the README's figures of the result files in docs/results.
+    Figures(results::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -47,6 +51,7 @@ fn main() -> ExitCode {
         Command::Accept(arguments) => accept::run(&arguments).map(|sections| verdict(&sections)),
         Command::Bench(arguments) => bench::run(&arguments).map(|sections| verdict(&sections)),
         Command::Test(arguments) => test::run(&arguments),
+        Command::Figures(arguments) => results::run(&arguments).map(|()| ExitCode::SUCCESS),
     });
     done.unwrap_or_else(|failure| failure.report())
 }

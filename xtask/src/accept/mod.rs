@@ -14,6 +14,7 @@ use nicteam_sys::process;
 use crate::failure::Failure;
 use crate::figure::{Figure, Section};
 use crate::product::Product;
+use crate::results::Save;
 use crate::scratch::Scratch;
 use crate::side;
 use crate::tools::{self, Tool};
@@ -21,6 +22,8 @@ use crate::tools::{self, Tool};
 /// What to measure, and how thoroughly.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    save: Save,
     /// Only this; may be repeated.
     #[arg(long, value_enum)]
     only: Vec<Part>,
@@ -111,6 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Vec<Section>, Failure> {
     for part in PARTS.into_iter().filter(wanted) {
         let section = Section::new(part.title(), measure(part, arguments, &product, &scratch));
         print!("{section}");
+        arguments.save.part("accept", &part, std::slice::from_ref(&section))?;
         sections.push(section);
         if process::termination().is_some() {
             return Err(Failure::Interrupted);

@@ -16,12 +16,15 @@ use crate::bench::stream::Times;
 use crate::failure::Failure;
 use crate::figure::{Figure, Section};
 use crate::product::Product;
+use crate::results::Save;
 use crate::side;
 use crate::tools::{self, Tool};
 
 /// What to measure, and how thoroughly.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    save: Save,
     /// Only this; may be repeated.
     #[arg(long, value_enum)]
     only: Vec<Part>,
@@ -74,6 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Vec<Section>, Failure> {
     for part in wanted {
         let section = Section::new(part.title(), measure(part, arguments, &product));
         print!("{section}");
+        arguments.save.part("bench", &part, std::slice::from_ref(&section))?;
         sections.push(section);
         if process::termination().is_some() {
             return Err(Failure::Interrupted);

@@ -71,7 +71,7 @@ pub(crate) fn measure(times: Times, rows: &[String]) -> Result<Vec<Figure>, Fail
             let (rates, noise) = Noise::around(|| built_anew(build, streams, times))?;
             let ratio = Estimate::of_ratios(&rates[1], &rates[0]);
             let peer = format!("{}, {}", spread("raw veth", &rates[0]), spread("ours", &rates[1]));
-            figures.push(Figure::ratio(name, ratio, bound).noise(noise).peer(peer));
+            figures.push(Figure::ratio(name, ratio, bound).unit("of the raw veth").noise(noise).peer(peer));
         }
     }
     Ok(figures)

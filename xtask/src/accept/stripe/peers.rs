@@ -7,7 +7,8 @@ use crate::figure::{Bound, Figure};
 use crate::product::Product;
 use crate::scratch::Scratch;
 
-/// Ends of the names of runs.
+/// Ends of the names of runs: ours, and its peers.
+const OURS: &str = "stripe";
 const ALL: &[&str] = &["rr", "ad", "alb", "mptcp"];
 /// Those that give one connection more than one link.
 const OF_ONE_CONNECTION: &[&str] = &["rr", "mptcp"];
@@ -18,6 +19,8 @@ pub(crate) struct Comparison {
     /// Beginnings of the names of runs, and how many links multipath TCP has to use.
     loads: &'static [(&'static str, u32)],
     peers: &'static [&'static str],
+    /// Loads that one link of the sum of the rates carries, too.
+    one_big_link: &'static [&'static str],
 }
 
 /// Two hosts, four links each.
@@ -25,6 +28,7 @@ pub(crate) const FOUR_LINKS: Comparison = Comparison {
     experiment: "stripe-compared",
     loads: &[("one", 4), ("four", 4), ("sixteen", 4), (BOTH_WAYS, 4)],
     peers: ALL,
+    one_big_link: &["one"],
 };
 
 /// Links of other numbers and rates.
@@ -32,11 +36,16 @@ pub(crate) const OTHER_LINKS: Comparison = Comparison {
     experiment: "stripe-compared-links",
     loads: &[("two", 2), ("eight", 8), ("back", 4), ("unlike", 4)],
     peers: OF_ONE_CONNECTION,
+    one_big_link: &[],
 };
 
 /// A server and its clients.
-pub(crate) const HOSTS: Comparison =
-    Comparison { experiment: "stripe-compared-hosts", loads: &[("four-to-one", 4), ("one-to-four", 4)], peers: ALL };
+pub(crate) const HOSTS: Comparison = Comparison {
+    experiment: "stripe-compared-hosts",
+    loads: &[("four-to-one", 4), ("one-to-four", 4)],
+    peers: ALL,
+    one_big_link: &[],
+};
 
 /// The load of which the slower way counts.
 const BOTH_WAYS: &str = "both";
@@ -48,14 +57,23 @@ impl Comparison {
         let mut figures = vec![bundles.about()?];
         for (load, links) in self.loads {
             check_subflows(&bundles, load, *links)?;
+            let (what, value): (_, fn(&Measured) -> Option<f64>) = match *load {
+                BOTH_WAYS => ("slower way, of limit", |run| Some(run.each_way()?[0])),
+                _ => ("of limit", |run| run.of_limit()),
+            };
+            for way in [OURS].iter().chain(self.peers).chain(self.yardstick(load)) {
+                figures.push(bundles.figure(&format!("{load}-{way}"), what, Bound::None, value)?);
+            }
             for peer in self.peers {
-                figures.push(match *load {
-                    BOTH_WAYS => ahead(&bundles, load, peer, "slower way, of limit", |run| Some(run.each_way()?[0])),
-                    _ => ahead(&bundles, load, peer, "of limit", |run| run.of_limit()),
-                }?);
+                figures.push(ahead(&bundles, load, peer, what, value)?);
             }
         }
         Ok(figures)
+    }
+
+    /// The way without a team that a load is measured by, too.
+    fn yardstick(&self, load: &str) -> &'static [&'static str] {
+        if self.one_big_link.contains(&load) { &["big"] } else { &[] }
     }
 }
 
@@ -67,7 +85,7 @@ fn ahead(
     what: &str,
     value: impl Fn(&Measured) -> Option<f64>,
 ) -> Result<Figure, Failure> {
-    let (ours, theirs) = (format!("{load}-stripe"), format!("{load}-{peer}"));
+    let (ours, theirs) = (format!("{load}-{OURS}"), format!("{load}-{peer}"));
     bundles.compared((&ours, &theirs), what, Bound::Above(1.0), value)
 }
 

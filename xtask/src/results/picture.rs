@@ -1,0 +1,168 @@
+//! The README's picture: what one TCP connection gets of four links, by the
+//! ways there are to use them, beside one big link.
+
+use std::fmt::Write;
+
+use super::{FigureResult, PartResult, find};
+
+/// The part that measures all bars in the same minutes.
+const PART: &str = "stripe-peers";
+
+/// A bar: its figure, what it is called, and whether it is ours alone.
+struct Bar {
+    figure: &'static str,
+    label: &'static str,
+    ours: bool,
+}
+
+const BARS: [Bar; 6] = [
+    Bar { figure: "one-big: of limit", label: "one link of 400 Mbit/s", ours: false },
+    Bar { figure: "one-stripe: of limit", label: "nicteam, mode stripe", ours: true },
+    Bar { figure: "one-mptcp: of limit", label: "multipath TCP", ours: false },
+    Bar { figure: "one-rr: of limit", label: "balance-rr", ours: false },
+    Bar { figure: "one-ad: of limit", label: "802.3ad, layer3+4", ours: false },
+    Bar { figure: "one-alb: of limit", label: "balance-alb", ours: false },
+];
+
+const WIDTH: f64 = 760.0;
+const LEFT: f64 = 190.0;
+const RIGHT: f64 = 76.0;
+const TOP: f64 = 84.0;
+const STEP: f64 = 34.0;
+const THICK: f64 = 20.0;
+const PLOT: f64 = WIDTH - LEFT - RIGHT;
+
+const STYLE: &str = "
+text { font: 14px ui-sans-serif, system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', Arial, sans-serif; fill: #1e2226; }
+.ground { fill: #fbfaf7; }
+.title { font-size: 18px; font-weight: 600; }
+.quiet { font-size: 12px; fill: #646b72; }
+.value { font-weight: 600; }
+.grid { stroke: #d9dad5; }
+.bar { fill: #9aa2a9; }
+.ours { fill: #2d6cb0; }
+.interval { stroke: #1e2226; stroke-width: 1.5; }
+";
+
+/// The picture, if every bar was measured; else the names of those that were not.
+pub(super) fn picture(parts: &[PartResult]) -> Result<String, Vec<&'static str>> {
+    let found: Vec<_> = BARS.iter().map(|bar| (bar, find(parts, PART, bar.figure))).collect();
+    let missing: Vec<&str> = found.iter().filter(|(_, found)| found.is_none()).map(|(bar, _)| bar.figure).collect();
+    let part = parts.iter().find(|part| part.part == PART);
+    let Some(part) = part.filter(|_| missing.is_empty()) else { return Err(missing) };
+
+    let bottom = TOP + STEP * BARS.len() as f64;
+    let height = bottom + 66.0;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \
+         height=\"{height}\" role=\"img\" aria-labelledby=\"title\">\n\
+         <title id=\"title\">One TCP connection over four links of 100 Mbit/s, by the way they are used</title>\n\
+         <style>{STYLE}</style>\n<rect class=\"ground\" width=\"{WIDTH}\" height=\"{height}\" rx=\"8\"/>\n"
+    );
+    text(&mut svg, (20.0, 32.0), "title", "One TCP connection over four links of 100 Mbit/s");
+    text(
+        &mut svg,
+        (20.0, 52.0),
+        "quiet",
+        "payload that arrives, as a share of what four links can carry; 1 = all four full",
+    );
+    for links in 0..=4 {
+        let x = at(f64::from(links) / 4.0);
+        let _ = writeln!(svg, "<path class=\"grid\" d=\"M{x:.1} {:.1}V{bottom:.1}\"/>", TOP - 8.0);
+        let label = if links == 1 { "1 link".to_owned() } else { format!("{links} links") };
+        centred(&mut svg, (x, bottom + 16.0), &label);
+    }
+    for (row, (bar, found)) in found.iter().enumerate() {
+        if let Some((_, figure)) = found {
+            draw(&mut svg, TOP + STEP * row as f64, bar, figure);
+        }
+    }
+    let n = found.iter().filter_map(|(_, found)| found.and_then(|(_, figure)| figure.n)).min().unwrap_or(0);
+    let how = format!(
+        "medians of {n} interleaved runs, line: the interval; one plain switch, MTU-sized packets; {}; commit {}, {}",
+        part.command, part.commit, part.date
+    );
+    text(&mut svg, (20.0, bottom + 40.0), "quiet", &how);
+    text(&mut svg, (20.0, bottom + 56.0), "quiet", &part.machine);
+    svg.push_str("</svg>\n");
+    Ok(svg)
+}
+
+/// A bar with its label, interval and value; `top` is the row's upper edge.
+fn draw(svg: &mut String, top: f64, bar: &Bar, figure: &FigureResult) {
+    let Some(median) = figure.median.filter(|median| median.is_finite()) else { return };
+    let middle = top + THICK / 2.0;
+    let class = if bar.ours { "bar ours" } else { "bar" };
+    let _ = writeln!(
+        svg,
+        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+        LEFT - 12.0,
+        middle + 5.0,
+        escaped(bar.label)
+    );
+    let width = at(median) - LEFT;
+    let _ = writeln!(
+        svg,
+        "<rect class=\"{class}\" x=\"{LEFT:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{THICK:.1}\" rx=\"2\"/>"
+    );
+    let mut end = at(median);
+    if let (Some(low), Some(high)) = (figure.low, figure.high) {
+        let _ = writeln!(svg, "<path class=\"interval\" d=\"M{:.1} {middle:.1}H{:.1}\"/>", at(low), at(high));
+        end = end.max(at(high));
+    }
+    let (x, y) = (end + 8.0, middle + 5.0);
+    let _ = writeln!(svg, "<text class=\"value\" x=\"{x:.1}\" y=\"{y:.1}\">{median:.2}</text>");
+}
+
+/// Where a share of the limit lies from left to right.
+fn at(share: f64) -> f64 {
+    LEFT + PLOT * share.clamp(0.0, 1.1)
+}
+
+fn text(svg: &mut String, (x, y): (f64, f64), class: &str, text: &str) {
+    let _ = writeln!(svg, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(text));
+}
+
+fn centred(svg: &mut String, (x, y): (f64, f64), text: &str) {
+    let text = escaped(text);
+    let _ = writeln!(svg, "<text class=\"quiet\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{text}</text>");
+}
+
+/// Markup characters as entities.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::sample;
+    use super::*;
+
+    #[test]
+    fn each_way_is_a_bar_as_long_as_its_median() {
+        let svg = picture(&sample()).unwrap();
+        assert_eq!(svg.matches("<rect class=\"bar").count(), BARS.len());
+        assert_eq!(svg.matches("class=\"bar ours\"").count(), 1);
+        let quarter = format!("width=\"{:.1}\"", PLOT * 0.25);
+        assert_eq!(svg.matches(&quarter).count(), 2, "802.3ad and balance-alb: {svg}");
+        for text in ["scripts/accept.sh --only stripe-peers", "commit abc1234", "2 x a processor, Linux 6.18", ">0.99<"]
+        {
+            assert!(svg.contains(text), "{text}: {svg}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_drawn() {
+        let mut parts = sample();
+        parts[0].sections[0].figures.retain(|figure| figure.name != "one-big: of limit");
+        assert_eq!(picture(&parts), Err(vec!["one-big: of limit"]));
+        assert_eq!(picture(&[]).map_err(|missing| missing.len()), Err(BARS.len()));
+    }
+
+    #[test]
+    fn markup_in_a_result_file_is_text() {
+        let mut parts = sample();
+        parts[0].machine = "<script>".to_owned();
+        assert!(picture(&parts).unwrap().contains("&lt;script&gt;"));
+    }
+}
