@@ -33,3 +33,8 @@ pub(crate) fn talk(text: impl Display) {
 pub(crate) fn line(text: impl Display) {
     talk(format_args!("{text}\n"));
 }
+
+/// Text of a stranger as a terminal may have it: without control characters.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}

@@ -3,6 +3,7 @@
 mod common;
 mod corpus;
 mod licences;
+mod report;
 mod which;
 
 /// Measures a ratio or a time: nothing beside it.

@@ -1,13 +1,19 @@
 //! A bundle: the folder that holds a record and its samples.
 
-use std::fs;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::{Record, Run, SCHEMA, Sample};
+use crate::{Folder, Record, Run, SCHEMA, Sample};
 
 /// Name of the record in its bundle.
 pub const RECORD: &str = "record.json";
+/// Name of the page in its bundle.
+pub const PAGE: &str = "report.html";
+/// Largest record that is read, bytes: some hundred runs of some hundred connections.
+pub const MAX_RECORD_BYTES: u64 = 64 << 20;
+/// Largest file of samples that is read, bytes: half an hour of ten hosts with four links each, ten samples a second.
+pub const MAX_SAMPLES_BYTES: u64 = 256 << 20;
 
 /// A folder with a record and its samples.
 #[derive(Clone, Debug)]
@@ -30,6 +36,46 @@ pub enum BundleError {
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+    },
+    /// The record names a file that cannot be one of its bundle.
+    #[error(
+        "the record names the file {name:?}, which is {why}; \
+         hint: a bundle names its own files alone (samples/RUN.jsonl); if it comes from a stranger, beware of it"
+    )]
+    Name {
+        /// As the record has it.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A symbolic link, a FIFO, a device, ...
+    #[error(
+        "{path:?} is a {found}, not a {wanted}; \
+         hint: a bundle holds regular files alone; remove it, and if the bundle comes from a stranger, beware of it"
+    )]
+    NotRegular {
+        /// The file.
+        path: PathBuf,
+        /// What it has to be.
+        wanted: &'static str,
+        /// What it is.
+        found: &'static str,
+    },
+    /// No bundle has so large a file.
+    #[error("{path:?} is larger than a file of a bundle may be ({max_bytes} bytes)")]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The bound.
+        max_bytes: u64,
+    },
+    /// Two runs have the same samples.
+    #[error("{path:?}: two runs name the samples {samples:?}; hint: each run has a file of its own")]
+    Shared {
+        /// The record.
+        path: PathBuf,
+        /// The name of the samples.
+        samples: String,
     },
     /// The text is no record, or no sample.
     #[error("{path}:{line}:{column}: {message}")]
@@ -61,13 +107,18 @@ impl Bundle {
             schema: u32,
         }
         let path = dir.join(RECORD);
-        let text = read(&path)?;
+        let text = Folder::open(dir)?.read(RECORD, MAX_RECORD_BYTES)?;
         let format = |error: serde_json::Error| format_error(&path, 0, &error);
         let Head { schema } = serde_json::from_str(&text).map_err(format)?;
         if schema != SCHEMA {
             return Err(BundleError::Schema { path, found: schema });
         }
-        let record = serde_json::from_str(&text).map_err(format)?;
+        let record: Record = serde_json::from_str(&text).map_err(format)?;
+        // Else a short record could have a large file read any number of times.
+        let mut names = BTreeSet::new();
+        if let Some(twice) = record.runs.iter().find(|run| !names.insert(&run.samples)) {
+            return Err(BundleError::Shared { path, samples: twice.samples.clone() });
+        }
         Ok(Bundle { dir: dir.to_owned(), record })
     }
 
@@ -75,28 +126,21 @@ impl Bundle {
     pub fn write_record(&self) -> Result<(), BundleError> {
         let mut text = serde_json::to_string_pretty(&self.record).expect("a record has string keys only");
         text.push('\n');
-        write(&self.dir.join(RECORD), &text)
+        Folder::open(&self.dir)?.write(RECORD, &text)
+    }
+
+    /// Writes the page into the bundle's folder.
+    pub fn write_page(&self, page: &str) -> Result<(), BundleError> {
+        Folder::open(&self.dir)?.write(PAGE, page)
     }
 
     /// Reads a run's raw samples.
     pub fn samples(&self, run: &Run) -> Result<Vec<Sample>, BundleError> {
         let path = self.dir.join(&run.samples);
-        let text = read(&path)?;
-        text.lines()
-            .enumerate()
-            .map(|(number, line)| serde_json::from_str(line).map_err(|error| format_error(&path, number, &error)))
-            .collect()
+        Folder::open(&self.dir)?.read_lines(&run.samples, MAX_SAMPLES_BYTES, |number, line| {
+            serde_json::from_str(line).map_err(|error| format_error(&path, number, &error))
+        })
     }
-}
-
-/// Reads a text file of a bundle.
-fn read(path: &Path) -> Result<String, BundleError> {
-    fs::read_to_string(path).map_err(|source| BundleError::Io { operation: "read", path: path.to_owned(), source })
-}
-
-/// Writes a text file of a bundle.
-fn write(path: &Path, text: &str) -> Result<(), BundleError> {
-    fs::write(path, text).map_err(|source| BundleError::Io { operation: "write", path: path.to_owned(), source })
 }
 
 /// Places a JSON error in a file whose earlier lines were read apart.

@@ -6,12 +6,14 @@
 #![forbid(unsafe_code)]
 
 mod bundle;
+mod folder;
 mod sample;
 mod topology;
 
 use serde::{Deserialize, Serialize};
 
-pub use bundle::{Bundle, BundleError, RECORD};
+pub use bundle::{Bundle, BundleError, MAX_RECORD_BYTES, MAX_SAMPLES_BYTES, PAGE, RECORD};
+pub use folder::Folder;
 pub use sample::{ConnectionSample, Datagrams, MemberSample, Relayed, Sample};
 pub use topology::{Further, Gemodel, Host, Impaired, Impairments, Link, LinkEnd, Switch, Team, Topology};
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use nicteam_dataplane::Kind;
 use nicteam_lab::experiment::{self, Experiment, Overrides};
 use nicteam_lab::{Outcome, clean, show};
-use nicteam_record::{Bundle, RECORD};
+use nicteam_record::{Bundle, PAGE, RECORD};
 use nicteam_report::Style;
 use nicteam_sys::process;
 
@@ -17,9 +17,6 @@ use crate::failure::Failure;
 use crate::{privileges, say, value};
 
 use progress::Live;
-
-/// Name of the page in a bundle.
-const PAGE: &str = "report.html";
 
 /// Experiments.
 #[derive(Debug, clap::Subcommand)]
@@ -117,7 +114,9 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
             let bundle = Bundle::open(folder(&bundle)?)?;
             write_page(&bundle)?;
             tell(&bundle, json)?;
-            bundle.record.partial().into_iter().for_each(|partial| say::line(format_args!("partial: {partial}")));
+            if let Some(partial) = bundle.record.partial() {
+                say::line(format_args!("partial: {}", say::printable(&partial)));
+            }
             Ok(())
         }
         Command::Clean { results } => clean_up(&results),
@@ -278,9 +277,8 @@ fn folder(path: &Path) -> Result<&Path, Failure> {
 
 /// Writes the page into the bundle.
 fn write_page(bundle: &Bundle) -> Result<(), nicteam_lab::Error> {
-    let path = bundle.dir.join(PAGE);
     let page = nicteam_report::html(bundle)?;
-    std::fs::write(&path, page).map_err(|source| nicteam_lab::Error::File { operation: "write", path, source })
+    Ok(bundle.write_page(&page)?)
 }
 
 /// Prints the table or the record, and says where the page is.

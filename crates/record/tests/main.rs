@@ -1,0 +1,3 @@
+//! What a bundle may hold.
+
+mod bundle;
