@@ -8,8 +8,9 @@ NICTEAM := $(or $(CARGO_TARGET_DIR),target)/release/nicteam
 setup:
 	@scripts/setup.sh build
 
+# The program alone; `accept` and `bench` build what they need beside it.
 build: setup
-	cargo build --release --locked
+	cargo build --release --locked -p nicteam
 
 # The main job: four links between hosts, five runs, and the reason for each figure.
 demo: build

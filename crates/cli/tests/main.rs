@@ -3,6 +3,7 @@
 mod common;
 mod corpus;
 mod licences;
+mod list;
 mod report;
 mod which;
 

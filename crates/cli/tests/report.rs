@@ -20,9 +20,10 @@ impl Bundle {
         let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("report-{name}-{}", std::process::id()));
         let (record, lines) = RECORDED.split_once("\n\n").unwrap();
         let mut record: serde_json::Value = serde_json::from_str(record).unwrap();
-        let own = record["runs"][0]["samples"].as_str().unwrap().to_owned();
         fs::create_dir_all(dir.join("samples")).unwrap();
-        fs::write(dir.join(own), lines).unwrap();
+        for run in record["runs"].as_array().unwrap() {
+            fs::write(dir.join(run["samples"].as_str().unwrap()), lines).unwrap();
+        }
         if let Some(samples) = samples {
             record["runs"][0]["samples"] = samples.into();
         }

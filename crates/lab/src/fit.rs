@@ -1,7 +1,7 @@
 //! Fits an experiment to the machine: dataplane, granularity, and the rate
 //! that links get when nobody chose one.
 //!
-//! True packets show what a wire shows; super-frames of unlike size spread
+//! MTU-sized packets show what a wire shows; GSO frames of unlike size spread
 //! unevenly in round robin. Ratios do not depend on the rate, so where the rate
 //! is nobody's choice it is the one to give way. Where somebody chose it, frames
 //! join as few packets as the machine can carry: most frames of a busy
@@ -15,7 +15,7 @@ use crate::Error;
 use crate::experiment::{Experiment, GranularityChoice};
 
 /// Payload that a processor carries through hosts, switch and hosts again in
-/// true packets of 1500 bytes, bit/s. T3 on two processors of 2026: with eBPF
+/// MTU-sized packets of 1500 bytes, bit/s. T3 on two processors of 2026: with eBPF
 /// four links of 100 Mbit/s kept them three quarters busy and four of 200
 /// saturated them; with packet sockets, where every team passes each frame
 /// through user space, four of 50 and four of 75.
@@ -46,7 +46,7 @@ pub(crate) fn dataplane(wanted: Option<Kind>) -> Result<Kind, Error> {
     }
 }
 
-/// True packets wherever the machine can carry them, else the smallest super-frames it can.
+/// MTU-sized packets wherever the machine can carry them, else the smallest GSO frames it can.
 pub(crate) fn granularity(experiment: &Experiment, kind: Kind) -> Granularity {
     match experiment.granularity {
         GranularityChoice::Packets => Granularity::Packets,
@@ -59,7 +59,7 @@ pub(crate) fn granularity(experiment: &Experiment, kind: Kind) -> Granularity {
     }
 }
 
-/// The experiment at the rate that lets this machine carry true packets, and
+/// The experiment at the rate that lets this machine carry MTU-sized packets, and
 /// that rate, if it is lower than the default and nobody chose the rate.
 /// `at_rate` is the same experiment with another rate.
 pub fn fit<E: From<Error>>(

@@ -43,7 +43,7 @@ impl Held {
         self.built_in
     }
 
-    /// True packets or super-frames.
+    /// MTU-sized packets or GSO frames.
     pub fn granularity(&self) -> Granularity {
         self.granularity
     }

@@ -339,9 +339,9 @@ fn changes(topology: &Topology, base: &Topology) -> Vec<String> {
 
 fn show_conditions(experiment: &Experiment, out: &mut String) {
     let granularity = match experiment.granularity {
-        GranularityChoice::Auto => "true packets if this machine can carry them, else the smallest super-frames",
-        GranularityChoice::Packets => "true packets",
-        GranularityChoice::SuperFrames => "super-frames",
+        GranularityChoice::Auto => "MTU-sized packets if this machine can carry them, else the smallest GSO frames",
+        GranularityChoice::Packets => "MTU-sized packets",
+        GranularityChoice::SuperFrames => "GSO frames",
     };
     let mut times: Vec<(String, String)> = Vec::new();
     for run in &experiment.runs {

@@ -78,7 +78,7 @@ pub struct Environment {
     pub privileges: String,
     /// The kernel's default congestion control; connections name their own.
     pub congestion_default: String,
-    /// `packets`: every frame was a true MTU packet; `super-frames`: the stack's
+    /// `packets`: every frame was an MTU-sized packet; `super-frames`: the stack's
     /// offloads joined several, because the machine cannot carry packets at this rate.
     pub granularity: String,
     /// The most packets that one frame joined, 1 to 65,534; none: 64 KB was the bound.
@@ -89,12 +89,13 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// What the frames were, in words: `true packets`, `super-frames of up to 4 packets`.
+    /// What the frames were, in words: `MTU-sized packets`, `GSO frames of up to 4 packets`.
     pub fn frames(&self) -> String {
         match (self.granularity.as_str(), self.max_packets_per_frame) {
-            ("packets", _) => "true packets".to_owned(),
-            (other, Some(most)) => format!("{other} of up to {most} packets"),
-            (other, None) => format!("{other} of up to 64 KB"),
+            ("packets", _) => "MTU-sized packets".to_owned(),
+            ("super-frames", Some(most)) => format!("GSO frames of up to {most} packets"),
+            ("super-frames", None) => "GSO frames of up to 64 KB".to_owned(),
+            (other, _) => other.to_owned(),
         }
     }
 }

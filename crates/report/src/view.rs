@@ -77,7 +77,7 @@ pub(crate) fn view<'a>(run: &'a Run, team: &'a Team) -> TeamView<'a> {
 pub(crate) fn lowered_rate(record: &Record) -> Option<String> {
     let rate = link_rate(record.experiment.rate_lowered_bps?);
     Some(format!(
-        "The lab lowered the links to {rate}, the most at which this machine carries true packets; --rate chooses another."
+        "The lab lowered the links to {rate}, the most at which this machine carries MTU-sized packets; --rate chooses another."
     ))
 }
 

@@ -62,6 +62,6 @@ fn a_rate_that_the_lab_lowered_is_told() {
     assert!(!table(&record, &Style::default()).contains("lowered"));
     record.experiment.rate_lowered_bps = Some(20_000_000);
     let text = table(&record, &Style { width: 140, ..Style::default() });
-    let line = "\nThe lab lowered the links to 20 Mbit/s, the most at which this machine carries true packets; --rate chooses another.\n";
+    let line = "\nThe lab lowered the links to 20 Mbit/s, the most at which this machine carries MTU-sized packets; --rate chooses another.\n";
     assert!(text.contains(line), "{text}");
 }

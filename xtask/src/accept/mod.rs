@@ -61,7 +61,7 @@ pub(crate) enum Part {
     Convergence,
     /// Mode stripe over four links through a plain switch.
     Stripe,
-    /// Mode stripe with other links and hosts, and published test T2.
+    /// Mode stripe with other links and hosts, a server with unlike cards among them.
     StripeHosts,
     /// Mode stripe while links fail and its process dies.
     StripeFaults,

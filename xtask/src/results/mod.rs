@@ -2,9 +2,9 @@
 //! in `docs/results/`, and what is made from them: `docs/figures.md`, the
 //! picture and the headline figures of the README. Nothing there is typed by hand.
 
-mod headline;
 mod page;
 mod picture;
+mod readme;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -102,14 +102,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let root = tools::repository();
     let parts = PartResult::read_all(&root.join(FOLDER))?;
     let readme = fs::read_to_string(root.join(README)).map_err(cannot("read", Path::new(README)))?;
-    let readme = headline::into_readme(&readme, &parts)
+    let readme = readme::generate(&readme, &parts)
         .ok_or_else(|| Failure::failed(format!("{README} lacks the marks between which its figures stand")))?;
     let mut files = vec![(PAGE, page::page(&parts)), (README, readme)];
     match picture::picture(&parts) {
         Ok(svg) => files.push((PICTURE, svg)),
         Err(missing) => {
-            let hint = "hint: scripts/accept.sh --only stripe-peers";
-            eprintln!("xtask: no picture: nobody measured {}; {hint}", missing.join(", "));
+            eprintln!("xtask: no picture: nobody measured {}; hint: {}", missing.join(", "), picture::COMMAND);
         }
     }
     for (name, text) in files {

@@ -7,6 +7,8 @@ use super::{FigureResult, PartResult, find};
 
 /// The part that measures all bars in the same minutes.
 const PART: &str = "stripe-peers";
+/// The command that measures it.
+pub(super) const COMMAND: &str = "scripts/accept.sh --only stripe-peers";
 
 /// A bar: its figure, what it is called, and whether it is ours alone.
 struct Bar {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nicteam_dataplane::Kind;
-use nicteam_lab::experiment::{self, Experiment, Overrides};
+use nicteam_lab::experiment::{self, Experiment, Group, Overrides};
 use nicteam_lab::{Outcome, clean, show};
 use nicteam_record::{Bundle, PAGE, RECORD};
 use nicteam_report::Style;
@@ -105,10 +105,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Run(run) => run_experiment(&run),
         Command::Up(up) => hold(&up),
-        Command::List => {
-            let line = |builtin: &experiment::Builtin| format!("{:<20} {}\n", builtin.name, builtin.title());
-            say::data(experiment::builtin().iter().map(line).collect::<String>())
-        }
+        Command::List => say::data(list()),
         Command::Show(show) => draw(&show),
         Command::Report { bundle, json } => {
             let bundle = Bundle::open(folder(&bundle)?)?;
@@ -121,6 +118,19 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         }
         Command::Clean { results } => clean_up(&results),
     }
+}
+
+/// The experiments that come with nicteam, by group, published tests first.
+fn list() -> String {
+    let width = experiment::builtin().iter().map(|builtin| builtin.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for group in Group::ALL {
+        text += &format!("{}{}:\n", if text.is_empty() { "" } else { "\n" }, group.title());
+        for builtin in experiment::builtin().iter().filter(|builtin| builtin.group == group) {
+            text += &format!("  {:<width$}  {}\n", builtin.name, builtin.title());
+        }
+    }
+    text
 }
 
 fn run_experiment(run: &Run) -> Result<(), Failure> {
@@ -256,7 +266,7 @@ fn fitted(experiment: Experiment, pick: &Pick, dataplane: Option<Kind>) -> Resul
     let Some((slower, rate_bps)) = slower else { return Ok(experiment) };
     let rate = experiment::show_rate(rate_bps);
     say::line(format_args!(
-        "links of {rate}: the most at which this machine carries true packets in every run; --rate chooses another"
+        "links of {rate}: the most at which this machine carries MTU-sized packets in every run; --rate chooses another"
     ));
     Ok(slower)
 }

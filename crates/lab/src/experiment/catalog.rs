@@ -15,6 +15,33 @@ pub struct Builtin {
     pub name: &'static str,
     /// The file, whole.
     pub text: &'static str,
+    /// What it belongs to.
+    pub group: Group,
+}
+
+/// What built-in experiments belong to, in the order of lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// A test that somebody published, built as it was.
+    Published,
+    /// The lab itself and the modes that the kernel has, too.
+    Basic,
+    /// Mode stripe.
+    Stripe,
+}
+
+impl Group {
+    /// All of them, in order.
+    pub const ALL: [Group; 3] = [Group::Published, Group::Basic, Group::Stripe];
+
+    /// Its heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Group::Published => "Published tests, rebuilt",
+            Group::Basic => "First steps, and one question each",
+            Group::Stripe => "Mode stripe",
+        }
+    }
 }
 
 impl Builtin {
@@ -101,29 +128,30 @@ impl FindError {
 /// The experiments that ship with the program, in the order of their names.
 pub fn builtin() -> &'static [Builtin] {
     macro_rules! ship {
-        ($($name:literal),*) => {
+        ($($name:literal $group:ident),*) => {
             &[$(Builtin {
                 name: $name,
                 text: include_str!(concat!("../../../../experiments/", $name, ".toml")),
+                group: Group::$group,
             }),*]
         };
     }
     ship!(
-        "impaired-link",
-        "stripe",
-        "stripe-compared",
-        "stripe-compared-hosts",
-        "stripe-compared-links",
-        "stripe-cost",
-        "stripe-gigabit",
-        "stripe-many",
-        "stripe-udp",
-        "stripe-widths",
-        "switch-teams",
-        "t2-three-clients",
-        "t3-four-links",
-        "two-hosts",
-        "unequal-delays"
+        "impaired-link" Basic,
+        "stripe" Stripe,
+        "stripe-compared" Stripe,
+        "stripe-compared-hosts" Stripe,
+        "stripe-compared-links" Stripe,
+        "stripe-cost" Stripe,
+        "stripe-gigabit" Stripe,
+        "stripe-many" Stripe,
+        "stripe-udp" Stripe,
+        "stripe-unlike-cards" Stripe,
+        "stripe-widths" Stripe,
+        "switch-teams" Basic,
+        "t3-four-links" Published,
+        "two-hosts" Basic,
+        "unequal-delays" Stripe
     )
 }
 

@@ -230,8 +230,8 @@ pub(super) const DEFAULTS: Section = Section {
             name: "granularity",
             kind: Kind::Choice(&["auto", "packets", "super-frames"]),
             need: Need::Default("auto"),
-            doc: "`packets`: every frame is a true packet of at most the MTU. `super-frames`: the stack's 64 KB frames. \
-                `auto`: packets wherever the machine can carry them at these rates, else super-frames of as few packets as it can.",
+            doc: "`packets`: every frame is a packet of at most the MTU. `super-frames`: GSO frames of up to 64 KB. \
+                `auto`: packets wherever the machine can carry them at these rates, else GSO frames of as few packets as it can.",
         },
     ],
 };

@@ -35,7 +35,7 @@ use std::time::Duration;
 
 use toml::de::DeTable;
 
-pub use catalog::{Builtin, FindError, MAX_FILE_BYTES, Source, builtin, find};
+pub use catalog::{Builtin, FindError, Group, MAX_FILE_BYTES, Source, builtin, find};
 pub use congestion::{check_congestion, check_mptcp};
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use reference::{key_reference, schema};
@@ -59,12 +59,16 @@ pub struct Overrides {
 ///
 /// # Errors
 /// Everything that is wrong with it. After a fault of the TOML itself, only what
-/// can still be told apart from that fault's echo.
+/// can still be told apart from that fault's echo. A text that is not TOML at all
+/// is one error.
 pub fn parse(name: &str, path_shown: &str, text: &str, overrides: &Overrides) -> Result<Experiment, Diagnostics> {
     let mut problems = Vec::new();
     let (table, errors) = DeTable::parse_recoverable(text);
     // Where a key of the whole file is missing, there is nothing to point at but the beginning.
     let file = raw::read(table.get_ref(), 0..0, &keys::FILE, &mut problems);
+    if let Some(problem) = syntax::not_toml(&errors, text) {
+        return Err(Diagnostics::new(path_shown, text, vec![problem]));
+    }
     if !errors.is_empty() {
         let (faults, end) = syntax::problems(&errors, text);
         problems.retain(|problem| {

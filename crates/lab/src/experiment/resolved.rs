@@ -22,13 +22,13 @@ pub struct Experiment {
     pub text: String,
     /// What the command line changed: `rate=1gbit`.
     pub overrides: Vec<String>,
-    /// Rate of `overrides` that nobody asked for: the machine carries no more in true packets, bit/s.
+    /// Rate of `overrides` that nobody asked for: the machine carries no more in MTU-sized packets, bit/s.
     pub rate_lowered_bps: Option<u64>,
     /// Seed of everything random.
     pub seed: u64,
     /// Time between two samples.
     pub interval: Duration,
-    /// Whether frames are true packets.
+    /// Whether frames are MTU-sized packets.
     pub granularity: GranularityChoice,
     /// True if links have a rate that nobody chose, neither the file nor the command line.
     pub rate_is_free: bool,
@@ -40,15 +40,15 @@ pub struct Experiment {
     pub runs: Vec<Run>,
 }
 
-/// Whether frames are true packets.
+/// Whether frames are MTU-sized packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GranularityChoice {
-    /// True packets if the machine can carry them at these rates.
+    /// MTU-sized packets if the machine can carry them at these rates.
     #[default]
     Auto,
-    /// True packets.
+    /// MTU-sized packets.
     Packets,
-    /// The stack's super-frames.
+    /// The stack's GSO frames.
     SuperFrames,
 }
 

@@ -11,7 +11,7 @@ use super::suggest::nearest;
 /// not: what the parser says of the lines after it is an echo, and is dropped.
 pub(super) fn problems(errors: &[toml::de::Error], text: &str) -> (Vec<Problem>, Option<usize>) {
     let start = |error: &toml::de::Error| error.span().map_or(text.len(), |span| span.start);
-    let runaway = errors.iter().filter(|error| open_bracket(error.message()).is_some()).map(start).min();
+    let runaway = runaway(errors, text);
     let first_structural =
         errors.iter().filter(|error| !is_local(error.message())).map(|error| content_end(text, start(error))).min();
     let heard = errors.iter().filter(|error| runaway.is_none_or(|end| start(error) <= end));
@@ -24,6 +24,43 @@ pub(super) fn problems(errors: &[toml::de::Error], text: &str) -> (Vec<Problem>,
     }
     (problems, first_structural)
 }
+
+/// The one problem of a text that is not TOML at all: at least half of its lines cannot be read,
+/// and these are three or more. Blank lines and comments do not count, nor does what follows a
+/// list or `{ }` that was not closed.
+pub(super) fn not_toml(errors: &[toml::de::Error], text: &str) -> Option<Problem> {
+    let sound = runaway(errors, text).unwrap_or(text.len());
+    let mut spans: Vec<Range<usize>> = errors.iter().filter_map(|error| error.span()).collect();
+    spans.sort_by_key(|span| span.start);
+    let first = spans.first()?;
+    let mut starts = spans.iter().map(|span| span.start).take_while(|start| *start < sound).peekable();
+    let (mut end, mut lines, mut faulty) = (0, 0, 0);
+    for line in text.get(..sound).unwrap_or(text).split_inclusive('\n') {
+        end += line.len();
+        let mut is_faulty = false;
+        while starts.next_if(|start| *start < end).is_some() {
+            is_faulty = true;
+        }
+        if !line.trim().is_empty() && !line.trim_start().starts_with('#') {
+            lines += 1;
+            faulty += usize::from(is_faulty);
+        }
+    }
+    (faulty >= LEAST_FAULTY && faulty * 2 >= lines).then(|| {
+        Problem::at(first, "this file is not TOML: most of its lines cannot be read")
+            .label("the first place that is not TOML")
+            .hint("docs/experiment.md describes the file; `nicteam lab list` names the experiments that are built in")
+    })
+}
+
+/// Where the first list or `{ }` stands that was not closed, as far as the parser saw.
+fn runaway(errors: &[toml::de::Error], text: &str) -> Option<usize> {
+    let open = errors.iter().filter(|error| open_bracket(error.message()).is_some());
+    open.map(|error| error.span().map_or(text.len(), |span| span.start)).min()
+}
+
+/// Lines that cannot be read before a text is taken for something else than TOML.
+const LEAST_FAULTY: usize = 3;
 
 /// True if two spans touch the same line.
 pub(super) fn same_line(text: &str, a: &Range<usize>, b: &Range<usize>) -> bool {

@@ -19,6 +19,6 @@ pub(crate) struct Setting {
     pub(crate) binary: PathBuf,
     /// Dataplane of every team; none: what the machine can.
     pub(crate) dataplane: Option<Kind>,
-    /// True packets or super-frames.
+    /// MTU-sized packets or GSO frames.
     pub(crate) granularity: Granularity,
 }

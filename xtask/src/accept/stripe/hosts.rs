@@ -1,4 +1,4 @@
-//! Other numbers of links, unlike links, many hosts, plain hosts, and published test T2.
+//! Other numbers of links, unlike links, many hosts, plain hosts, and a server with unlike cards.
 
 use nicteam_sys::cpu;
 
@@ -10,7 +10,7 @@ use crate::scratch::Scratch;
 
 /// Least part of the limit.
 const LEAST: f64 = 0.95;
-/// Least of Jain's index over T2's clients.
+/// Least of Jain's index over the clients of a server with unlike cards.
 const FAIR: f64 = 0.99;
 
 /// Runs of two hosts with unlike numbers of links.
@@ -21,7 +21,7 @@ pub(crate) fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure
     let run = |name| Bundles::run(product, scratch, name);
     let mut figures = widths(&run("stripe-widths")?)?;
     figures.extend(many(&run("stripe-many")?)?);
-    figures.extend(t2(&run("t2-three-clients")?)?);
+    figures.extend(unlike_cards(&run("stripe-unlike-cards")?)?);
     figures.extend(datagrams(&run("stripe-udp")?)?);
     figures.extend(cost(&run("stripe-cost")?)?);
     Ok(figures)
@@ -49,7 +49,7 @@ fn many(bundles: &Bundles) -> Result<Vec<Figure>, Failure> {
     Ok(figures)
 }
 
-fn t2(bundles: &Bundles) -> Result<Vec<Figure>, Failure> {
+fn unlike_cards(bundles: &Bundles) -> Result<Vec<Figure>, Failure> {
     let fair =
         |run, bound| bundles.figure(run, "Jain's index of the clients", bound, |run| run.fairness_around("server"));
     Ok(vec![
