@@ -54,7 +54,7 @@ pub(super) fn picture(parts: &[PartResult]) -> Result<String, Vec<&'static str>>
     let Some(part) = part.filter(|_| missing.is_empty()) else { return Err(missing) };
 
     let bottom = TOP + STEP * BARS.len() as f64;
-    let height = bottom + 66.0;
+    let height = bottom + 74.0;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \
          height=\"{height}\" role=\"img\" aria-labelledby=\"title\">\n\
@@ -80,12 +80,10 @@ pub(super) fn picture(parts: &[PartResult]) -> Result<String, Vec<&'static str>>
         }
     }
     let n = found.iter().filter_map(|(_, found)| found.and_then(|(_, figure)| figure.n)).min().unwrap_or(0);
-    let how = format!(
-        "medians of {n} interleaved runs, line: the interval; one plain switch, MTU-sized packets; {}; commit {}, {}",
-        part.command, part.commit, part.date
-    );
-    text(&mut svg, (20.0, bottom + 40.0), "quiet", &how);
-    text(&mut svg, (20.0, bottom + 56.0), "quiet", &part.machine);
+    let how = format!("one switch, MTU-sized packets; medians of {n} interleaved runs, thin lines: intervals");
+    text(&mut svg, (20.0, bottom + 42.0), "quiet", &how);
+    let origin = format!("{}; commit {}, {}; {}", part.command, part.commit, part.date, part.machine);
+    text(&mut svg, (20.0, bottom + 60.0), "quiet", &origin);
     svg.push_str("</svg>\n");
     Ok(svg)
 }
@@ -107,18 +105,16 @@ fn draw(svg: &mut String, top: f64, bar: &Bar, figure: &FigureResult) {
         svg,
         "<rect class=\"{class}\" x=\"{LEFT:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{THICK:.1}\" rx=\"2\"/>"
     );
-    let mut end = at(median);
     if let (Some(low), Some(high)) = (figure.low, figure.high) {
         let _ = writeln!(svg, "<path class=\"interval\" d=\"M{:.1} {middle:.1}H{:.1}\"/>", at(low), at(high));
-        end = end.max(at(high));
     }
-    let (x, y) = (end + 8.0, middle + 5.0);
-    let _ = writeln!(svg, "<text class=\"value\" x=\"{x:.1}\" y=\"{y:.1}\">{median:.2}</text>");
+    let (x, y) = (WIDTH - 20.0, middle + 5.0);
+    let _ = writeln!(svg, "<text class=\"value\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{median:.2}</text>");
 }
 
 /// Where a share of the limit lies from left to right.
 fn at(share: f64) -> f64 {
-    LEFT + PLOT * share.clamp(0.0, 1.1)
+    LEFT + PLOT * share.clamp(0.0, 1.03)
 }
 
 fn text(svg: &mut String, (x, y): (f64, f64), class: &str, text: &str) {

@@ -447,7 +447,7 @@ pub(super) const WORKLOAD: Section = Section {
             name: "connections",
             kind: Kind::Integer(1..=4096),
             need: Need::Otherwise("one a pair of hosts"),
-            doc: "Connections in all, dealt to the pairs in turn.",
+            doc: "Connections in all, assigned to the pairs in turn.",
         },
         Key {
             name: "direction",
