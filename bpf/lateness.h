@@ -6,6 +6,7 @@
 #ifndef NICTEAM_LATENESS_H
 #define NICTEAM_LATENESS_H
 
+#include "echoes.h"
 #include "frame.h"
 #include "hello.h"
 #include "maps.h"
@@ -23,29 +24,41 @@
 /* Later than any. */
 #define LATE_NEVER_NS (1LL << 61)
 
+enum reflected {
+	REFLECTED_NOT,	/* it is no such probe */
+	REFLECTED,
+	REFLECTED_TOO_MANY, /* one too many: nobody gets it */
+};
+
 /*
- * Makes a peer's probe its own echo, which says when it arrived, for the member that received it to send back;
- * 0: it is none (crates/team/src/stripe/mod.rs, receive_hello()). Here and not in
+ * Makes a peer's probe its own echo, which says when it arrived, for the member that received it to send
+ * back (crates/team/src/stripe/mod.rs, receive_hello() and bound_echo()). Here and not in
  * the process: one that is slow, or gone, makes no path a dead one.
  */
-static __always_inline int reflect(struct __sk_buff *skb, const __u8 *own, __u32 slot)
+static __always_inline enum reflected reflect(struct __sk_buff *skb, const __u8 *own, __u32 slot)
 {
 	__u8 copy[HELLO_KIND + 1], macs[2 * ETH_ALEN], kind = HELLO_ECHO;
 	const __u8 *head = header(skb, 0, copy, sizeof(copy));
 
 	if (!head || skb->vlan_present || !head[HELLO_VERSION] || head[HELLO_KIND] != HELLO_PROBE)
-		return 0;
-	if (!same_mac(head, own) || !peer_of(slot, head + ETH_ALEN))
-		return 0;
+		return REFLECTED_NOT;
+	if (skb->len != HELLO_TIMES_END || !same_mac(head, own))
+		return REFLECTED_NOT;
+	const struct stripe_entry *from = peer_of(slot, head + ETH_ALEN);
+	__u64 now = bpf_ktime_get_ns();
+	__be64 arrived = bpf_cpu_to_be64(now);
+
+	if (!from)
+		return REFLECTED_NOT;
+	if (!may_echo(from, now))
+		return REFLECTED_TOO_MANY;
 	__builtin_memcpy(macs, head + ETH_ALEN, ETH_ALEN);
 	__builtin_memcpy(macs + ETH_ALEN, head, ETH_ALEN);
-	if (skb->len >= HELLO_TIMES_END) {
-		__be64 arrived = bpf_cpu_to_be64(bpf_ktime_get_ns());
-
-		bpf_skb_store_bytes(skb, HELLO_ARRIVED, &arrived, sizeof(arrived), 0);
-	}
-	return !bpf_skb_store_bytes(skb, 0, macs, sizeof(macs), 0) &&
-	       !bpf_skb_store_bytes(skb, HELLO_KIND, &kind, sizeof(kind), 0);
+	bpf_skb_store_bytes(skb, HELLO_ARRIVED, &arrived, sizeof(arrived), 0);
+	if (bpf_skb_store_bytes(skb, 0, macs, sizeof(macs), 0) ||
+	    bpf_skb_store_bytes(skb, HELLO_KIND, &kind, sizeof(kind), 0))
+		return REFLECTED_NOT;
+	return REFLECTED;
 }
 
 /*

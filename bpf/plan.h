@@ -11,7 +11,7 @@
 #include <linux/bpf.h>
 #include <linux/types.h>
 
-#define LAYOUT_VERSION 16
+#define LAYOUT_VERSION 17
 
 #define MAX_MEMBERS 32
 #define MAX_BUCKETS 256

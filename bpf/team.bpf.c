@@ -462,8 +462,14 @@ int member_ingress(struct __sk_buff *skb)
 
 	if (made_for.stripe && flags & MEMBER_STRIPES) {
 		if (skb->protocol == bpf_htons(TYPE_HELLO)) {
-			if (reflect(skb, plan->members[place].path, slot))
+			enum reflected reflected = reflect(skb, plan->members[place].path, slot);
+
+			if (reflected == REFLECTED)
 				return bpf_redirect(ifindex, 0);
+			if (reflected == REFLECTED_TOO_MANY) {
+				sums->rx_drops++;
+				return TC_ACT_SHOT;
+			}
 			if (made_for.lost && take_lost(skb, slot, place))
 				return TC_ACT_SHOT;
 			take_echo(skb, slot, place);

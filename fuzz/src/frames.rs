@@ -103,9 +103,11 @@ pub fn hello(bytes: &[u8]) -> bool {
         assert_eq!(Hello::decode(&hello.encode()).as_ref(), Ok(hello));
         let tagged = hello.encode_tagged(|_| [7; Hello::TAG]);
         assert_eq!(Hello::decode(&tagged).as_ref(), Ok(hello));
+        let twice = hello.encode_tagged_twice(|_| [7; Hello::TAG], |_| [8; Hello::TAG]);
+        assert_eq!(Hello::decode(&twice).as_ref(), Ok(hello));
         assert!(Hello::tagged(&tagged).is_some_and(|tagged| tagged.tag == [7; Hello::TAG]));
     }
-    if let Some(Tagged { covered, tag }) = Hello::tagged(bytes) {
+    if let Some(Tagged { covered, tag, .. }) = Hello::tagged(bytes) {
         assert_eq!(bytes[covered.len()..][..Hello::TAG], tag);
     }
     let mut frame = Hello::frame_of(bytes, Mac::BROADCAST, Mac::default());

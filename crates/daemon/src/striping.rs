@@ -61,6 +61,12 @@ pub struct HelloState {
     pub replayed: u64,
     /// Refused, for they were authenticated, and there is no key.
     pub unexpected_key: u64,
+    /// Refused, for they came from, or announced, addresses that are this team's, another's or nobody's.
+    #[serde(default)]
+    pub impossible: u64,
+    /// While keys are changed (`stripe_key_old`): how many of the teams that are known have the new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub have_new_key: Option<usize>,
     /// Of teams for which there was no room.
     pub overlooked: u64,
 }
@@ -69,13 +75,15 @@ impl HelloState {
     /// Those of a team; none if its mode is another one.
     pub(crate) fn of(team: &Team) -> Option<HelloState> {
         let discovery = team.discovery()?;
-        let Refused { untagged, wrong, replayed, keyed, .. } = discovery.refused();
+        let Refused { untagged, wrong, replayed, keyed, impossible, .. } = discovery.refused();
         Some(HelloState {
             authenticated: discovery.has_key(),
             untagged,
             wrong_key: wrong,
             replayed,
             unexpected_key: keyed,
+            impossible,
+            have_new_key: discovery.have_new_key(),
             overlooked: discovery.overlooked(),
         })
     }
@@ -140,6 +148,7 @@ pub(crate) fn problems(team: &Team, now: Time) -> Vec<Problem> {
     let looped = discovery.looped().iter().map(|id| looped(&device(team, id)));
     other_key(team, discovery, now)
         .into_iter()
+        .chain(impossible(team, discovery, now))
         .chain(crowded(discovery))
         .chain(peers)
         .chain(deaf)
@@ -217,6 +226,20 @@ fn other_key(team: &Team, discovery: &Discovery, now: Time) -> Option<Problem> {
         ),
     };
     Some(Problem { text, hint: format!("{hint}: `nicteam team set NAME stripe_key=file:PATH`") })
+}
+
+/// Somebody announces addresses that are not his.
+fn impossible(team: &Team, discovery: &Discovery, now: Time) -> Option<Problem> {
+    let Refused { impossible, last_impossible, .. } = discovery.refused();
+    let last = last_impossible.filter(|last| now.since(last.at) < RECENTLY)?;
+    Some(Problem {
+        text: format!(
+            "{}, heard on {}, announces addresses of this team or of another one as its own, or in another's name ({impossible} hellos refused)",
+            last.from,
+            device(team, last.member)
+        ),
+        hint: "two teams have one address (a host that was copied?), or somebody forges hellos: `stripe_key` keeps out who does not have it".to_owned(),
+    })
 }
 
 /// A member's device.

@@ -9,13 +9,22 @@ use crate::{Error, Result};
 /// # Errors
 /// The kernel has no randomness to give.
 pub fn number() -> Result<u64> {
-    let mut bytes = [0_u8; 8];
+    bytes().map(u64::from_ne_bytes)
+}
+
+/// So many bytes that nobody can guess, 256 at most.
+///
+/// # Errors
+/// The kernel has no randomness to give.
+pub fn bytes<const N: usize>() -> Result<[u8; N]> {
+    // More may be cut short.
+    const { assert!(N <= 256) };
+    let mut bytes = [0_u8; N];
     // SAFETY: the buffer is as long as is said, and may hold any bytes.
     let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
     match usize::try_from(got) {
-        Ok(len) if len == bytes.len() => Ok(u64::from_ne_bytes(bytes)),
-        // So few bytes are never cut short.
-        _ => Err(Error::new("read a random number", Errno::last())),
+        Ok(len) if len == bytes.len() => Ok(bytes),
+        _ => Err(Error::new("read random bytes", Errno::last())),
     }
 }
 

@@ -190,6 +190,8 @@ pub struct Config {
     pub redundant: Classes,
     /// stripe: by which teams know each other's hellos; none: everybody's are believed.
     pub stripe_key: Option<StripeKey>,
+    /// stripe: the key before, while keys are changed: hellos by either are believed.
+    pub stripe_key_old: Option<StripeKey>,
     /// The options of 802.3ad.
     pub lacp: LacpOptions,
 }
@@ -224,6 +226,7 @@ impl Default for Config {
             sack_delay_ms: stripe::DEFAULT_SACK_DELAY_MS,
             redundant: Classes::default(),
             stripe_key: None,
+            stripe_key_old: None,
             lacp: LacpOptions::default(),
         }
     }

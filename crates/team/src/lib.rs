@@ -28,7 +28,7 @@ pub use config::{
     nearest,
 };
 pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};
-pub use control::{Group, Listen, Subnet, Traffic};
+pub use control::{Group, Identity, Listen, Subnet, Traffic};
 pub use member::{MAX_MEMBERS, MemberId, MemberSet};
 pub use plan::{Action, Choose, Leg, MAX_BUCKETS, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict};
 pub use stripe::Stripe;

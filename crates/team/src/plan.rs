@@ -193,7 +193,7 @@ pub enum Verdict {
     ToMember,
     /// It goes back by the member, as its own echo (stripe: a peer's probe,
     /// [`nicteam_wire::Hello::reflect`]). So a peer whose process is slow, or
-    /// gone, is no dead path.
+    /// gone, is no dead path. Faster than a team sends probes they do not go back.
     Echo,
     /// Drop and count it.
     Drop,
@@ -302,7 +302,7 @@ impl Plan {
     }
 
     /// What to do with a frame that `member` received. Of two with the same
-    /// redundancy tag the first is the team's ([`Verdict::Untagged`]). What hellos
+    /// redundancy tag the first is the team's ([`Verdict::Untagged`]). Of probes only so many go back. What hellos
     /// say of queues on the way, and of lost members, is taken into account, and by which path a segment of TCP came.
     pub fn receive_once(&self, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) -> Verdict {
         let verdict = self.receive(member, frame);
@@ -310,6 +310,9 @@ impl Plan {
         if frame.ethertype() == ethertype::HELLO {
             state.stripe.follow(self.generation);
             stripe::take_hello(stripe, member, frame, state);
+        }
+        if verdict == Verdict::Echo {
+            return stripe::bound_echo(stripe, frame, state);
         }
         if matches!(verdict, Verdict::ToTeam | Verdict::ToTeamAs { .. }) {
             stripe::note_arrival(stripe, member, frame, state);

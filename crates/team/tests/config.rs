@@ -350,6 +350,22 @@ fn an_active_slave_needs_a_mode_that_has_one() {
 }
 
 #[test]
+fn the_old_stripe_key_goes_with_a_new_one_and_is_not_shown() {
+    let (new, old) = ("a-new-key-of-16-characters", "an-old-key-of-16-characters");
+    let both = with(&[("mode", "stripe"), ("stripe_key", new), ("stripe_key_old", old)]);
+    assert_eq!(both.check(), Ok(()));
+    assert!(both.options().contains(&("stripe_key_old", old.to_owned())), "as it is kept");
+    assert!(both.shown_options().contains(&("stripe_key_old", "(hidden)".to_owned())));
+    assert!(!format!("{both:?}").contains(old));
+    let alone = with(&[("mode", "stripe"), ("stripe_key_old", old)]).check().unwrap_err();
+    assert!(alone.to_string().contains("there is no `stripe_key`") && !alone.to_string().contains(old));
+    let elsewhere = with(&[("stripe_key_old", old)]).check().unwrap_err().to_string();
+    assert_eq!(elsewhere, "`stripe_key_old` works in mode stripe alone; the mode is balance-rr");
+    let refused = Config::default().set("stripe_key_old", "short").unwrap_err().to_string();
+    assert!(refused.contains("stripe_key_old") && !refused.contains("short"), "{refused}");
+}
+
+#[test]
 fn a_stripe_key_is_kept_and_not_shown() {
     let key = "0123456789abcdef";
     let config = with(&[("mode", "stripe"), ("stripe_key", key)]);
@@ -472,6 +488,7 @@ fn any_config() -> impl Strategy<Value = Config> {
             stripe_rate_mbps: queue_rates(&failover.4),
             redundant: any_classes(counts.0, failover.4.values().copied()),
             stripe_key: with(&[("stripe_key", failover.5.as_deref().unwrap_or_default())]).stripe_key,
+            stripe_key_old: with(&[("stripe_key_old", failover.5.as_deref().unwrap_or_default())]).stripe_key_old,
             queue_id: failover.4,
             stripe_interval_ms: 1 + times.1 % 1000,
             sack_delay_ms: times.2 % 101,

@@ -66,6 +66,8 @@ pub struct Tagged {
     pub covered: Vec<u8>,
     /// The tag.
     pub tag: [u8; Hello::TAG],
+    /// What would be a second one, behind it, by another key; of a probe and its echo never.
+    pub second: Option<[u8; Hello::TAG]>,
 }
 
 /// One member, as its team announces it.
@@ -122,14 +124,31 @@ impl Hello {
         bytes
     }
 
+    /// The same with a second tag behind the first, over the same bytes, for who knows its key alone. A probe has
+    /// room for one, and goes back to who sent it: it has the first.
+    pub fn encode_tagged_twice(
+        &self,
+        first: impl FnOnce(&[u8]) -> [u8; Hello::TAG],
+        second: impl FnOnce(&[u8]) -> [u8; Hello::TAG],
+    ) -> Vec<u8> {
+        let mut bytes = self.encode_tagged(first);
+        if !self.kind.is_of_probe() {
+            let second = second(&covered(&bytes[..bytes.len() - Hello::TAG]));
+            bytes.extend_from_slice(&second);
+        }
+        bytes
+    }
+
     /// The tag in the payload of a frame of EtherType [`ethertype::HELLO`], and what
     /// it covers: everything ahead of it, and an echo as the probe that it was. None
     /// if the hello has no tag, or less of one than there should be.
     pub fn tagged(bytes: &[u8]) -> Option<Tagged> {
         let flags = bytes.get(FLAGS)?;
         let end = HEAD + usize::from(*bytes.get(COUNT)?) * MEMBER;
-        let tag = bytes.get(end..)?.first_chunk()?;
-        (flags & HAS_TAG != 0).then(|| Tagged { covered: covered(&bytes[..end]), tag: *tag })
+        let (tag, behind) = bytes.get(end..)?.split_first_chunk()?;
+        let is_of_probe = HelloKind::of(*bytes.get(PAYLOAD_KIND)?).is_some_and(HelloKind::is_of_probe);
+        let second = behind.first_chunk().filter(|_| !is_of_probe).copied();
+        (flags & HAS_TAG != 0).then(|| Tagged { covered: covered(&bytes[..end]), tag: *tag, second })
     }
 
     /// The hello in a frame, without check sequence, as long as the shortest; a probe with
@@ -149,7 +168,7 @@ impl Hello {
 
     /// Reads the payload of a frame of EtherType [`ethertype::HELLO`]. Refuses
     /// version 0, an unknown kind, more members than a team can have, a place
-    /// that no team has, and less than it says it is.
+    /// that no team has, an address that no device has (a group's, or zero), and less than it says it is.
     pub fn decode(bytes: &[u8]) -> Result<Hello, Malformed> {
         let short = |need| Malformed::Short { what: "hello", need, have: bytes.len() };
         let (head, rest) = bytes.split_first_chunk::<HEAD>().ok_or(short(HEAD))?;
@@ -168,7 +187,7 @@ impl Hello {
             kind,
             system: number(head, 8),
             sequence: u32::from_be_bytes([q0, q1, q2, q3]),
-            team: mac(head, 24),
+            team: checked_mac(mac(head, 24), "team's address in a hello")?,
             place: checked_place(place)?,
             stamp: number(head, 16),
             next_ms: u32::from(head[NEXT]) * NEXT_UNIT_MS,
@@ -191,9 +210,11 @@ impl Hello {
         is_probe
     }
 
-    /// True of a frame that [`Hello::reflect`] would make an echo of, if it has no tag.
+    /// True of a frame that [`Hello::reflect`] would make an echo of, if it has no VLAN tag. Every probe, of
+    /// whatever version, is as long as [`Times`] end: what is longer or shorter goes back to nobody.
     pub fn is_probe(frame: &Frame<'_>) -> bool {
-        frame.ethertype() == ethertype::HELLO && frame.vlan().is_none() && says_probe(frame.payload())
+        let is_as_long = frame.payload().len() == Times::END - HEADER;
+        frame.ethertype() == ethertype::HELLO && frame.vlan().is_none() && is_as_long && says_probe(frame.payload())
     }
 
     /// The hello in a frame, if that is what the frame carries.
@@ -209,7 +230,7 @@ impl HelloMember {
             place: checked_place(place)?,
             usable: flags & 1 != 0,
             rate_mbps: u32::from_be_bytes([r0, r1, r2, r3]),
-            mac: mac(bytes, 2),
+            mac: checked_mac(mac(bytes, 2), "member's address in a hello")?,
         })
     }
 }
@@ -220,6 +241,11 @@ impl HelloKind {
 
     const fn number(self) -> u8 {
         self as u8 + 1
+    }
+
+    /// True of a probe, and of the echo that it becomes.
+    fn is_of_probe(self) -> bool {
+        matches!(self, HelloKind::Probe | HelloKind::Echo)
     }
 
     fn of(number: u8) -> Option<HelloKind> {
@@ -286,6 +312,16 @@ fn checked_place(place: u8) -> Result<u8, Malformed> {
     match usize::from(place) < Hello::MAX_MEMBERS {
         true => Ok(place),
         false => Err(Malformed::Field { what: "place in a hello", value: place.into() }),
+    }
+}
+
+/// An address that a device can have.
+fn checked_mac(mac: Mac, what: &'static str) -> Result<Mac, Malformed> {
+    match mac.is_multicast() || mac == Mac::default() {
+        true => {
+            Err(Malformed::Field { what, value: mac.0[..4].iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte)) })
+        }
+        false => Ok(mac),
     }
 }
 
@@ -385,12 +421,19 @@ mod tests {
     #[test]
     fn an_echo_is_the_probe_sent_back() {
         let (a, b) = (Mac([2, 0, 0, 0, 1, 0]), Mac([2, 0, 0, 0, 0, 0]));
-        let probe = Hello { kind: HelloKind::Probe, ..hello() };
+        let probe = Hello { kind: HelloKind::Probe, members: Vec::new(), ..hello() };
         let mut frame = probe.frame(a, b);
         assert!(Hello::reflect(&mut frame));
-        assert_eq!(frame, Hello { kind: HelloKind::Echo, ..probe.clone() }.frame(b, a));
+        let mut echo = Hello { kind: HelloKind::Echo, ..probe.clone() }.frame(b, a);
+        echo.resize(Times::END, 0);
+        assert_eq!(frame, echo);
         assert!(!Hello::reflect(&mut frame), "an echo is not sent back");
-        for other in [hello().frame(a, b), probe.frame(a, b)[..KIND].to_vec(), Vec::new()] {
+        let longer = [probe.frame(a, b), vec![0]].concat();
+        let with_members = Hello { members: hello().members, ..probe.clone() }.frame(a, b);
+        let shorter = probe.frame(a, b)[..Times::END - 1].to_vec();
+        for other in
+            [hello().frame(a, b), longer, with_members, shorter, probe.frame(a, b)[..KIND].to_vec(), Vec::new()]
+        {
             let mut same = other.clone();
             assert!(!Hello::reflect(&mut same));
             assert_eq!(same, other);
@@ -406,10 +449,16 @@ mod tests {
         for end in 0..whole.len() {
             assert!(matches!(Hello::decode(&whole[..end]), Err(Malformed::Short { .. })), "{end} bytes");
         }
-        for (place, value) in [(0, 0), (1, 0), (1, 6), (2, 33), (3, 32), (32, 32)] {
+        // Of a member's address and the team's, a group's bit, too.
+        for (place, value) in [(0, 0), (1, 0), (1, 6), (2, 33), (3, 32), (32, 32), (24, 3), (34, 1), (34, 0xff)] {
             let mut bytes = whole.clone();
             bytes[place] = value;
             assert!(matches!(Hello::decode(&bytes), Err(Malformed::Field { .. })), "byte {place}");
+        }
+        for address in [24..30, 34..40, 46..52] {
+            let mut bytes = whole.clone();
+            bytes[address.clone()].fill(0);
+            assert!(matches!(Hello::decode(&bytes), Err(Malformed::Field { .. })), "zeros at {address:?}");
         }
     }
 
@@ -435,12 +484,31 @@ mod tests {
         assert_eq!(bytes.len(), seen.len() + Hello::TAG);
         assert_eq!(Hello::decode(&bytes), Ok(hello()));
         bytes.extend_from_slice(&[7; 3]);
-        assert_eq!(Hello::tagged(&bytes), Some(Tagged { covered: seen.clone(), tag }));
+        assert_eq!(Hello::tagged(&bytes), Some(Tagged { covered: seen.clone(), tag, second: None }));
         for end in 0..seen.len() + Hello::TAG {
             assert_eq!(Hello::tagged(&bytes[..end]), None, "{end} bytes");
         }
         bytes[FLAGS] = 0xfe;
         assert_eq!(Hello::tagged(&bytes), None, "it says that there is none");
+    }
+
+    #[test]
+    fn a_second_tag_covers_what_the_first_does_and_stands_behind_it() {
+        let covered = |bytes: &[u8]| bytes[..Hello::TAG].try_into().unwrap();
+        let one = hello().encode_tagged(covered);
+        let two = hello().encode_tagged_twice(covered, |bytes| {
+            assert_eq!(bytes, &one[..one.len() - Hello::TAG]);
+            [9; Hello::TAG]
+        });
+        assert_eq!((&two[..one.len()], &two[one.len()..]), (&one[..], &[9; Hello::TAG][..]));
+        let (first, second) = (Hello::tagged(&one).unwrap(), Hello::tagged(&two).unwrap());
+        assert_eq!((first.second, second.second), (None, Some([9; Hello::TAG])));
+        assert_eq!((first.covered, first.tag), (second.covered, second.tag));
+        let probe = Hello { kind: HelloKind::Probe, members: Vec::new(), ..hello() };
+        let bytes = probe.encode_tagged_twice(covered, |_| [9; Hello::TAG]);
+        assert_eq!(bytes, probe.encode_tagged(covered));
+        let frame = Hello::frame_of(&bytes, Mac([2, 0, 0, 0, 1, 0]), Mac([2, 0, 0, 0, 0, 0]));
+        assert_eq!(Hello::tagged(&frame[HEADER..]).unwrap().second, None, "its times stand there");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use nicteam_dataplane::{Port, TeamDevice};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Monitor, Netlink};
 use nicteam_sys::{nft, random};
-use nicteam_team::{ActiveSlave, Config, FailOverMac, MAX_MEMBERS, MemberId, Team, TeamError};
+use nicteam_team::{ActiveSlave, Config, FailOverMac, Identity, MAX_MEMBERS, MemberId, Team, TeamError};
 use nicteam_wire::Mac;
 use nix::errno::Errno;
 
@@ -49,7 +49,8 @@ impl Shell {
         // A team has no members to make active yet.
         let wish = spec.config.active_slave.clone();
         let mut team = Team::new(spec.config, mac, clock.now())?;
-        team.set_identity(random::number()?, clock.now());
+        let identity = Identity { number: random::number()?, secret: random::bytes()? };
+        team.set_identity(identity, clock.now());
         let (device, adopted) = TeamDevice::create_or_adopt(&mut netlink, &spec.name, mac, mtu)?;
         let dataplane = nicteam_dataplane::open(&device, spec.dataplane).inspect_err(|_| {
             if !adopted {

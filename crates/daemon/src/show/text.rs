@@ -92,7 +92,12 @@ fn peers(out: &mut String, status: &TeamStatus) -> fmt::Result {
     }
     match status.hellos {
         Some(hellos) if hellos.authenticated => {
-            writeln!(out, "  hellos     authenticated by the stripe_key: teams that do not have it are no peers")
+            writeln!(out, "  hellos     authenticated by the stripe_key: teams that do not have it are no peers")?;
+            let (known, Some(have)) = (status.peers.len(), hellos.have_new_key) else { return Ok(()) };
+            writeln!(
+                out,
+                "             keys are changed: stripe_key_old is believed, too; {have} of {known} teams have the new one"
+            )
         }
         _ => writeln!(
             out,

@@ -12,7 +12,7 @@ use super::object::Programs;
 use crate::{Error, Port};
 
 /// Raised by any change of this file.
-pub(super) const LAYOUT_VERSION: u32 = 16;
+pub(super) const LAYOUT_VERSION: u32 = 17;
 /// Bytes of a frame with a LACPDU, without check sequence.
 pub(super) const LACPDU_FRAME_LEN: usize = 124;
 /// Slots for plans; see [`super::slots`].

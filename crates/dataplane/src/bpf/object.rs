@@ -65,6 +65,7 @@ pub(super) struct Maps {
     stripe_peers: MapHandle,
     stripe_index: MapHandle,
     stripe_state: MapHandle,
+    stripe_echoes: MapHandle,
     stripe_notes: MapHandle,
     stripe_classes: MapHandle,
     stripe_streams: MapHandle,
@@ -227,6 +228,7 @@ impl Maps {
             stripe_peers: map("stripe_peers")?,
             stripe_index: map("stripe_index")?,
             stripe_state: map("stripe_state")?,
+            stripe_echoes: map("stripe_echoes")?,
             stripe_notes: map(".data.notes")?,
             stripe_classes: map("stripe_classes")?,
             stripe_streams: map("stripe_streams")?,
@@ -234,7 +236,7 @@ impl Maps {
         })
     }
 
-    fn all(&self) -> [&MapHandle; 15] {
+    fn all(&self) -> [&MapHandle; 16] {
         [
             &self.control,
             &self.plans,
@@ -247,6 +249,7 @@ impl Maps {
             &self.stripe_peers,
             &self.stripe_index,
             &self.stripe_state,
+            &self.stripe_echoes,
             &self.stripe_notes,
             &self.stripe_classes,
             &self.stripe_streams,

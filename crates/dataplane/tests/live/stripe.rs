@@ -2,6 +2,7 @@
 //! with which addresses, and what becomes of them at the other end.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use crate::common::bench::Bench;
 use crate::common::hosts::{self, bpf, packet};
@@ -228,6 +229,11 @@ fn hellos(place: usize) -> Vec<Vec<u8>> {
     later[14] = 9;
     let mut none = frames[1].clone();
     none[14] = 0;
+    let (mut shorter, mut longer) = (frames[1].clone(), frames[1].clone());
+    shorter.pop();
+    longer.push(0);
+    // Ahead of others that come back, so that it would be seen if these did.
+    frames.splice(3..3, [shorter, longer]);
     frames.extend([later, none]);
     frames
 }
@@ -249,7 +255,7 @@ fn send_back<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
             }
             assert!(bench.far_sockets[place].send_frame(frame));
         }
-        assert_eq!(expected.len(), 3, "of two known members, and one of a later version");
+        assert_eq!(expected.len(), 3, "of two known members, and one of a later version, all as long as probes are");
         let mut arrived = Vec::new();
         eventually("all echoes", || {
             bench.far_sockets[place].receive(&mut batch).unwrap();
@@ -284,6 +290,54 @@ fn send_back<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
         }
         heard == BTreeMap::from([(theirs(1), 0b101), (theirs(0), 0b1000)])
     });
+    bench.team.stop(dataplane);
+}
+
+#[test]
+fn ebpf_sends_so_many_probes_back_and_no_more() {
+    if may_run_bpf("ebpf_sends_so_many_probes_back_and_no_more") {
+        send_so_many_back(bpf);
+    }
+}
+
+#[test]
+fn packet_sockets_send_so_many_probes_back_and_no_more() {
+    if may_make_networks() {
+        send_so_many_back(packet);
+    }
+}
+
+/// Somebody sends probes of one address of a peer's as fast as he can.
+fn send_so_many_back<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
+    const SENT: usize = 20_000;
+    let bench = Bench::new(MEMBERS);
+    let plan = striping([1000; MEMBERS]);
+    let dataplane = bench.team.start(open, &plan);
+    let probe_of = |from: usize| hellos(0).into_iter().filter(move |frame| frame[6..12] == theirs(from).0);
+    let probe = |from: usize| probe_of(from).find(|frame| Hello::is_probe(&Frame::parse(frame).unwrap())).unwrap();
+    let (forged, other) = (probe(0), probe(1));
+    let (mut batch, mut echoes, mut others) = (Batch::new(), 0, 0);
+    let start = Instant::now();
+    let mut count = |echoes: &mut usize, others: &mut usize| {
+        bench.far_sockets[0].receive(&mut batch).unwrap();
+        for frame in batch.frames() {
+            *(if frame.bytes[..6] == theirs(0).0 { &mut *echoes } else { &mut *others }) += 1;
+        }
+    };
+    for sent in 0..SENT {
+        bench.far_sockets[0].send_frame(&forged);
+        if sent % 16 == 0 {
+            count(&mut echoes, &mut others);
+        }
+    }
+    // Whoever is somebody else is answered.
+    eventually("the echo of another member", || {
+        assert!(bench.far_sockets[0].send_frame(&other));
+        count(&mut echoes, &mut others);
+        others > 0
+    });
+    let most = 2500 + (2500.0 * start.elapsed().as_secs_f64()) as usize + 1;
+    assert!((1..=most).contains(&echoes), "{echoes} of {SENT} came back; {most} are the most");
     bench.team.stop(dataplane);
 }
 

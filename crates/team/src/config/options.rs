@@ -62,9 +62,9 @@ impl ConfigOption {
         self.name != failover::ACTIVE_SLAVE.name
     }
 
-    /// True of `stripe_key`, whose value is for nobody's eyes.
+    /// True of `stripe_key` and `stripe_key_old`, whose values are for nobody's eyes.
     pub fn is_secret(&self) -> bool {
-        self.name == stripe::STRIPE_KEY.name
+        [stripe::STRIPE_KEY.name, stripe::STRIPE_KEY_OLD.name].contains(&self.name)
     }
 
     /// The option whose name looks most like this one, for "did you mean".
@@ -112,7 +112,7 @@ const PACKETS_PER_SLAVE: Values =
     Values::Number { max: 65_535, words: &[("default", DEFAULT_PACKETS_PER_SLAVE), ("maxval", 65_535)] };
 
 /// Every option; `mode` first, because others depend on it.
-pub(super) static OPTIONS: [ConfigOption; 47] = [
+pub(super) static OPTIONS: [ConfigOption; 48] = [
     ConfigOption {
         name: "mode",
         doc: "how frames are spread over the members",
@@ -248,6 +248,7 @@ pub(super) static OPTIONS: [ConfigOption; 47] = [
     stripe::SACK_DELAY,
     stripe::REDUNDANT,
     stripe::STRIPE_KEY,
+    stripe::STRIPE_KEY_OLD,
 ];
 
 /// Names in a sentence. A name with a comma in it stands in backticks.

@@ -142,13 +142,28 @@ pub(super) const STRIPE_KEY: ConfigOption = ConfigOption {
     doc: "stripe: a secret of all teams that stripe here, by which they know each other's hellos",
     values: KEYS,
     get: |config| config.stripe_key.as_ref().map(|key| key.0.clone()).unwrap_or_default(),
-    set: |config, text| key(text).map(|key| config.stripe_key = key),
+    set: |config, text| key(STRIPE_KEY.name, text).map(|key| config.stripe_key = key),
+};
+
+/// `stripe_key_old`. Its value is shown to nobody, either.
+pub(super) const STRIPE_KEY_OLD: ConfigOption = ConfigOption {
+    name: "stripe_key_old",
+    doc: "stripe: while keys are changed, the key before `stripe_key`: hellos by either are believed, and those of this team carry both",
+    values: KEYS,
+    get: |config| config.stripe_key_old.as_ref().map(|key| key.0.clone()).unwrap_or_default(),
+    set: |config, text| key(STRIPE_KEY_OLD.name, text).map(|key| config.stripe_key_old = key),
 };
 
 /// Refuses what would have no effect.
 pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     if config.mode == Mode::Stripe {
-        return Ok(());
+        return match (&config.stripe_key, &config.stripe_key_old) {
+            (None, Some(_)) => Err(ConfigError::Conflict(
+                "`stripe_key_old` is the key before `stripe_key`, and there is no `stripe_key`; hint: set both at once"
+                    .to_owned(),
+            )),
+            _ => Ok(()),
+        };
     }
     let refused = |option: String| {
         let mode = config.mode;
@@ -164,11 +179,16 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     if let Some((device, rate)) = config.stripe_rate_mbps.first_key_value() {
         return refused(format!("stripe_rate {device}:{rate}"));
     }
-    // Its value is shown to nobody.
-    if config.stripe_key.is_some() { refused("stripe_key".to_owned()) } else { Ok(()) }
+    // Their values are shown to nobody.
+    for (key, option) in [(&config.stripe_key, &STRIPE_KEY), (&config.stripe_key_old, &STRIPE_KEY_OLD)] {
+        if key.is_some() {
+            return refused(option.name.to_owned());
+        }
+    }
+    Ok(())
 }
 
-fn key(text: &str) -> Result<Option<StripeKey>, ConfigError> {
+fn key(option: &'static str, text: &str) -> Result<Option<StripeKey>, ConfigError> {
     let key = text.trim();
     let is_long_enough = (StripeKey::SHORTEST..=StripeKey::LONGEST).contains(&key.len());
     if key.is_empty() {
@@ -177,7 +197,7 @@ fn key(text: &str) -> Result<Option<StripeKey>, ConfigError> {
         Ok(Some(StripeKey(key.to_owned())))
     } else {
         // Whoever reads the error need not read the key.
-        Err(ConfigError::BadValue { option: "stripe_key", value: HIDDEN.to_owned(), expected: KEYS.to_string() })
+        Err(ConfigError::BadValue { option, value: HIDDEN.to_owned(), expected: KEYS.to_string() })
     }
 }
 

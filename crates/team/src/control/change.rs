@@ -50,7 +50,8 @@ impl Team {
         }
         if from != to {
             self.discover_anew(now);
-        } else if before.stripe_key != self.config.stripe_key {
+        } else if (&before.stripe_key, &before.stripe_key_old) != (&self.config.stripe_key, &self.config.stripe_key_old)
+        {
             self.take_key(now);
         }
         if let Some(discovery) = &mut self.discovery {

@@ -35,6 +35,7 @@ use nicteam_wire::Mac;
 pub use self::groups::Group;
 pub use self::hearing::Traffic;
 pub use self::probe::Subnet;
+pub use self::stripe::Identity;
 pub use self::terms::{Duplex, Effect, Event, LinkState, Listen, MemberLink, MemberStatus, TeamError, TimerReason};
 
 use self::balance::Balancer;
@@ -76,8 +77,8 @@ pub struct Team {
     beginning: Option<Remembered>,
     /// 802.3ad: the members that distributed when LACP last said so.
     aggregate: MemberSet,
-    /// stripe: what makes its number one that no other team has.
-    identity: u64,
+    /// stripe: what makes its number one that no other team has, and its stamps such as nobody knows ahead.
+    identity: Identity,
     /// stripe: who else does.
     discovery: Option<Discovery>,
     timers: Timers,
@@ -111,7 +112,7 @@ impl Team {
             lacp: None,
             beginning: None,
             aggregate: MemberSet::EMPTY,
-            identity: 0,
+            identity: Identity::default(),
             discovery: None,
             timers: Timers::new(),
             effects: VecDeque::new(),

@@ -3,6 +3,8 @@
 //! Towards everybody who does not stripe the mode is balance-alb: the files
 //! under `balance` do that part.
 
+use std::fmt;
+
 use nicteam_wire::{Arp, Frame, Mac, Ndisc, ethertype};
 
 use super::monitor::millis;
@@ -13,35 +15,50 @@ use crate::{Choose, MemberId, Mode, Time, TimerReason};
 /// What a member is taken to carry where nobody knows, Mbit/s.
 const UNKNOWN_RATE_MBPS: u32 = 1000;
 
+/// What is random of a process that runs a team. Its `Debug` does not show the secret.
+#[derive(Clone, Copy, Default)]
+pub struct Identity {
+    /// From this stripe takes the number that no other team has and
+    /// no earlier run of this one ([`nicteam_wire::Hello::system`]), which everybody may see.
+    pub number: u64,
+    /// From this come the stamps of probes; nobody sees it.
+    pub secret: [u8; 32],
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Identity({:#x})", self.number)
+    }
+}
+
 impl Team {
     /// Who else stripes, and the paths to them; in stripe alone.
     pub fn discovery(&self) -> Option<&Discovery> {
         self.discovery.as_ref()
     }
 
-    /// A random number, from which stripe takes the one that no other team has and
-    /// no earlier run of this one ([`nicteam_wire::Hello::system`]). To be told
-    /// before there are members.
-    pub fn set_identity(&mut self, random: u64, now: Time) {
-        self.identity = random;
+    /// What is random of this process, all that stripe needs. To be told before there are members.
+    pub fn set_identity(&mut self, identity: Identity, now: Time) {
+        self.identity = identity;
         self.discover_anew(now);
     }
 
     /// Discovery begins, or ends, as the mode wants it. A team that was told no
-    /// identity has one of its address and the time.
+    /// identity has one of its address and the time, and stamps that anybody can compute.
     pub(super) fn discover_anew(&mut self, now: Time) {
         let Mac([a, b, c, d, e, f]) = self.announcer.mac;
         let [high, low] = ((now.as_nanos() / 1_000_000) as u16).to_be_bytes();
-        let system = u64::from_be_bytes([a, b, c, d, e, f, high, low]) ^ self.identity;
+        let system = u64::from_be_bytes([a, b, c, d, e, f, high, low]) ^ self.identity.number;
         let interval = millis(self.config.stripe_interval_ms);
-        self.discovery = (self.config.mode == Mode::Stripe).then(|| Discovery::new(system, interval));
+        self.discovery =
+            (self.config.mode == Mode::Stripe).then(|| Discovery::new(system, self.identity.secret, interval));
         self.take_key(now);
     }
 
     /// Hellos go by the configuration's key.
     pub(super) fn take_key(&mut self, now: Time) {
         if let Some(discovery) = &mut self.discovery {
-            discovery.set_key(self.config.stripe_key.as_ref(), now);
+            discovery.set_keys(self.config.stripe_key.as_ref(), self.config.stripe_key_old.as_ref(), now);
         }
     }
 

@@ -7,6 +7,11 @@
 //! ahead; until then it is a candidate and what it announces waits. From then on
 //! its sequence must advance, as far as frames do not overtake one another.
 //!
+//! While keys are changed a team has two. It believes hellos by either, and its own but for
+//! probes, which come back to it, carry a tag by each: so teams that have the old one alone, both, and the new one alone
+//! know each other as far as they have one in common. By which a system's last announcement was is noted: it stays known
+//! when the other one goes.
+//!
 //! Without a key everybody is believed, but hellos with a tag are not: their
 //! senders would not believe ours.
 
@@ -32,6 +37,10 @@ pub struct Refused {
     pub replayed: u64,
     /// We have no key, and they carried a tag.
     pub keyed: u64,
+    /// They came from, or announced, addresses that are ours, another team's or nobody's.
+    pub impossible: u64,
+    /// The last of those.
+    pub last_impossible: Option<RefusedLast>,
     /// The last that did not fit our key, or our having none.
     pub last: Option<RefusedLast>,
 }
@@ -52,11 +61,12 @@ pub struct RefusedLast {
 pub(super) struct Auth {
     /// Our own number.
     system: u64,
-    key: Option<Tagger>,
+    /// At most [`MOST_KEYS`], the new one first.
+    keys: Vec<Tagger>,
     /// Stamps of challenges so far.
     challenges: u64,
     /// Systems that answered.
-    known: BTreeMap<u64, Sequences>,
+    known: BTreeMap<u64, Known>,
     /// Systems that did not yet.
     candidates: BTreeMap<u64, Candidate>,
     answers: Answers,
@@ -86,6 +96,15 @@ pub(super) struct Held {
     pub(super) hello: Hello,
 }
 
+/// A system that answered.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    sequences: Sequences,
+    /// By which of our keys its last announcement was, or its answer.
+    keys: Fitting,
+    answers: Budget,
+}
+
 #[derive(Clone, Debug)]
 struct Candidate {
     stamp: u64,
@@ -96,9 +115,18 @@ struct Candidate {
     held: BTreeMap<(MemberId, u8), Held>,
 }
 
-/// Computes tags. Printed as nothing.
+/// Computes tags by a key. Printed as nothing.
 #[derive(Clone)]
-struct Tagger(Hmac<Sha256>);
+struct Tagger {
+    key: StripeKey,
+    keyed: Hmac<Sha256>,
+}
+
+/// For each of our keys: true if a tag is by it.
+type Fitting = [bool; MOST_KEYS];
+
+/// Keys at once: the new one and the old one.
+const MOST_KEYS: usize = 2;
 
 /// Candidates at once; who was heard least lately gives way.
 const MAX_CANDIDATES: usize = 64;
@@ -106,15 +134,19 @@ const MAX_CANDIDATES: usize = 64;
 const CHALLENGE: Duration = Duration::from_millis(15);
 /// A candidate that was not heard for so long is none any more.
 const SILENCE: Duration = Duration::from_millis(3500);
-/// Answers a second, to all together.
-const ANSWERS_PER_S: u32 = 256;
+/// Answers a second to one system.
+const ANSWERS_PER_S: u32 = 64;
+/// The same to all together that are not known; those that are have only their own bound.
+const ANSWERS_TO_STRANGERS_PER_S: u32 = 1024;
+/// Systems whose challenges are remembered; who was heard least lately gives way.
+const MAX_STRANGERS: usize = 256;
 
 impl Auth {
     /// Without a key.
     pub(super) fn new(system: u64) -> Auth {
         Auth {
             system,
-            key: None,
+            keys: Vec::new(),
             challenges: 0,
             known: BTreeMap::new(),
             candidates: BTreeMap::new(),
@@ -123,14 +155,42 @@ impl Auth {
         }
     }
 
-    /// Goes on with this key, and knows nobody.
-    pub(super) fn set_key(&mut self, key: Option<&StripeKey>) {
-        *self = Auth { key: key.map(Tagger::new), challenges: self.challenges, ..Auth::new(self.system) };
+    /// Goes on with these keys, of which `old` is worth something beside another one alone. Knows who announced
+    /// himself last by one of them.
+    pub(super) fn set_keys(&mut self, key: Option<&StripeKey>, old: Option<&StripeKey>) {
+        let old = old.filter(|old| key.is_some_and(|key| key != *old));
+        let keys: Vec<Tagger> = key.into_iter().chain(old).map(Tagger::new).collect();
+        let before = std::mem::take(&mut self.keys);
+        let had = |fitting: &Fitting, key: &Tagger| {
+            before.iter().zip(fitting).any(|(before, fits)| *fits && before.key == key.key)
+        };
+        let mut known = std::mem::take(&mut self.known);
+        for of in known.values_mut() {
+            let fitting = of.keys;
+            of.keys = fitting_of(&keys, |key| had(&fitting, key));
+        }
+        known.retain(|_, of| of.keys.contains(&true));
+        *self = Auth { keys, known, challenges: self.challenges, ..Auth::new(self.system) };
     }
 
     /// True if hellos carry tags.
     pub(super) fn has_key(&self) -> bool {
-        self.key.is_some()
+        !self.keys.is_empty()
+    }
+
+    /// True if there are two keys.
+    pub(super) fn changes_keys(&self) -> bool {
+        self.keys.len() > 1
+    }
+
+    /// True of a system that answered.
+    pub(super) fn knows(&self, system: u64) -> bool {
+        self.known.contains_key(&system)
+    }
+
+    /// True of a system that has the key of ours that is not the old one.
+    pub(super) fn has_new_key(&self, system: u64) -> bool {
+        self.known.get(&system).is_some_and(|known| known.keys[0])
     }
 
     /// Hellos that were not believed.
@@ -140,9 +200,13 @@ impl Auth {
 
     /// A hello as it goes to the wire.
     pub(super) fn seal(&self, hello: &Hello) -> Vec<u8> {
-        match &self.key {
-            Some(key) => hello.encode_tagged(|covered| key.tag(covered)),
-            None => hello.encode(),
+        match &self.keys[..] {
+            [] => hello.encode(),
+            // The old one first, for who reads one tag alone.
+            [new, old] if hello.kind != HelloKind::Probe => {
+                hello.encode_tagged_twice(|covered| old.tag(covered), |covered| new.tag(covered))
+            }
+            [new, ..] => hello.encode_tagged(|covered| new.tag(covered)),
         }
     }
 
@@ -156,18 +220,27 @@ impl Auth {
         sequence: u32,
         now: Time,
     ) -> Judgement {
-        let misfit = match (&self.key, Hello::tagged(payload)) {
-            (None, None) => return without_key(hello),
-            (Some(key), Some(Tagged { covered, tag })) if key.verifies(&covered, &tag) => {
-                return self.judge_genuine((member, src), hello, sequence, now);
+        let misfit = match (self.has_key(), Hello::tagged(payload)) {
+            (false, None) => return without_key(hello),
+            (true, Some(tagged)) => {
+                let fitting = fitting_of(&self.keys, |key| key.verifies(&tagged));
+                if fitting.contains(&true) {
+                    return self.judge_genuine((member, src), hello, fitting, sequence, now);
+                }
+                &mut self.refused.wrong
             }
-            (None, Some(_)) => &mut self.refused.keyed,
-            (Some(_), None) => &mut self.refused.untagged,
-            (Some(_), Some(_)) => &mut self.refused.wrong,
+            (false, Some(_)) => &mut self.refused.keyed,
+            (true, None) => &mut self.refused.untagged,
         };
         *misfit += 1;
         self.refused.last = Some(RefusedLast { at: now, member, from: src });
         Judgement::Refuse
+    }
+
+    /// A hello of addresses that are not its sender's was left alone.
+    pub(super) fn refuse_impossible(&mut self, member: MemberId, from: Mac, now: Time) {
+        self.refused.impossible += 1;
+        self.refused.last_impossible = Some(RefusedLast { at: now, member, from });
     }
 
     /// Forgets what is known of systems that are none of these.
@@ -176,19 +249,28 @@ impl Auth {
     }
 
     /// Judges a hello that somebody with our key made, whoever sent it now.
-    fn judge_genuine(&mut self, (member, src): (MemberId, Mac), hello: &Hello, sequence: u32, now: Time) -> Judgement {
+    fn judge_genuine(
+        &mut self,
+        (member, src): (MemberId, Mac),
+        hello: &Hello,
+        fitting: Fitting,
+        sequence: u32,
+        now: Time,
+    ) -> Judgement {
         if hello.system == self.system {
             // Ours come back: echoes, and what our other members announce. Nobody needs old ones.
             let age = sequence.wrapping_sub(hello.sequence);
             return self.unless_replayed(age < RECENT);
         }
         match hello.kind {
-            HelloKind::Challenge if self.answers.may(now) => Judgement::Answer,
-            HelloKind::Challenge => Judgement::Refuse,
-            HelloKind::Answer => self.take_answer(hello),
+            HelloKind::Challenge => self.take_challenge(member, hello, now),
+            HelloKind::Answer => self.take_answer(hello, fitting),
             HelloKind::Announce | HelloKind::Probe | HelloKind::Echo => match self.known.get_mut(&hello.system) {
-                Some(sequences) => {
-                    let is_new = sequences.advance(member, hello.sequence);
+                Some(known) => {
+                    let is_new = known.sequences.advance(member, hello.sequence);
+                    if is_new && hello.kind == HelloKind::Announce {
+                        known.keys = fitting;
+                    }
                     self.unless_replayed(is_new)
                 }
                 None if hello.kind == HelloKind::Announce => self.hold(Held { member, src, hello: hello.clone() }, now),
@@ -200,6 +282,19 @@ impl Auth {
     fn unless_replayed(&mut self, is_new: bool) -> Judgement {
         self.refused.replayed += u64::from(!is_new);
         if is_new { Judgement::Believe } else { Judgement::Refuse }
+    }
+
+    /// Somebody wants to know whether we run now. Each challenge is answered once, and each system so often.
+    fn take_challenge(&mut self, member: MemberId, challenge: &Hello, now: Time) -> Judgement {
+        let (is_new, may) = match self.known.get_mut(&challenge.system) {
+            Some(known) => {
+                let is_new = known.sequences.advance(member, challenge.sequence);
+                (is_new, is_new && known.answers.may(ANSWERS_PER_S, now))
+            }
+            None => self.answers.take(member, challenge, now),
+        };
+        self.refused.replayed += u64::from(!is_new);
+        if may { Judgement::Answer } else { Judgement::Refuse }
     }
 
     /// A system that has not answered announces itself.
@@ -214,7 +309,7 @@ impl Auth {
                 self.candidates.remove(&eldest);
             }
         }
-        let stamp = self.key.as_ref().map_or(0, |key| key.stamp(self.system, self.challenges));
+        let stamp = self.keys.first().map_or(0, |key| key.stamp(self.system, self.challenges));
         let new = || Candidate { stamp, heard: now, challenged: BTreeMap::new(), held: BTreeMap::new() };
         let candidate = self.candidates.entry(system).or_insert_with(new);
         candidate.heard = now;
@@ -231,14 +326,16 @@ impl Auth {
         Judgement::Challenge(candidate.stamp)
     }
 
-    fn take_answer(&mut self, answer: &Hello) -> Judgement {
+    fn take_answer(&mut self, answer: &Hello, fitting: Fitting) -> Judgement {
         let is_asked = |candidate: &Candidate| candidate.stamp == answer.stamp;
         if !self.candidates.get(&answer.system).is_some_and(is_asked) {
             // A second answer, to another of our members.
             return Judgement::Refuse;
         }
         let held = self.candidates.remove(&answer.system).map(|candidate| candidate.held).unwrap_or_default();
-        let sequences = self.known.entry(answer.system).or_default();
+        let known = self.known.entry(answer.system).or_default();
+        known.keys = fitting;
+        let sequences = &mut known.sequences;
         // Old ones, which somebody mixed in while we waited, are left out.
         sequences.highest = Some(answer.sequence);
         let mut held: Vec<Held> = held.into_values().collect();
@@ -263,17 +360,19 @@ impl Tagger {
         for (byte, given) in block.iter_mut().zip(key.bytes()) {
             *byte = *given;
         }
-        Tagger(<Hmac<Sha256> as KeyInit>::new(&block.into()))
+        Tagger { key: key.clone(), keyed: <Hmac<Sha256> as KeyInit>::new(&block.into()) }
     }
 
     fn tag(&self, covered: &[u8]) -> [u8; Hello::TAG] {
-        let whole: [u8; 32] = self.0.clone().chain_update(covered).finalize_fixed().into();
+        let whole: [u8; 32] = self.keyed.clone().chain_update(covered).finalize_fixed().into();
         whole.first_chunk().copied().unwrap_or_default()
     }
 
-    /// In the same time for every tag.
-    fn verifies(&self, covered: &[u8], tag: &[u8; Hello::TAG]) -> bool {
-        self.0.clone().chain_update(covered).verify_truncated_left(tag).is_ok()
+    /// True if one of its tags is by this key; in the same time for every tag.
+    fn verifies(&self, tagged: &Tagged) -> bool {
+        let keyed = self.keyed.clone().chain_update(&tagged.covered);
+        let fits = |tag: &[u8; Hello::TAG]| keyed.clone().verify_truncated_left(tag).is_ok();
+        fits(&tagged.tag) | tagged.second.as_ref().is_some_and(fits)
     }
 
     /// The stamp of a challenge. No hello starts with a zero, so it is part of no tag.
@@ -323,20 +422,59 @@ impl Sequences {
     }
 }
 
+/// Which of our keys it is true of.
+fn fitting_of(keys: &[Tagger], fits: impl Fn(&Tagger) -> bool) -> Fitting {
+    let mut fitting = Fitting::default();
+    fitting.iter_mut().zip(keys).for_each(|(is, key)| *is = fits(key));
+    fitting
+}
+
+/// Challenges of systems that are not known. Who repeats what one of them said, or has said a great deal, keeps
+/// no other from his answer.
+#[derive(Clone, Debug, Default)]
+struct Answers {
+    strangers: BTreeMap<u64, Stranger>,
+    all: Budget,
+}
+
+/// One of them.
+#[derive(Clone, Debug, Default)]
+struct Stranger {
+    sequences: Sequences,
+    answers: Budget,
+    heard: Time,
+}
+
+impl Answers {
+    /// A challenge: whether a member may have heard it for the first time, and if it is to be answered.
+    fn take(&mut self, member: MemberId, challenge: &Hello, now: Time) -> (bool, bool) {
+        if !self.strangers.contains_key(&challenge.system) && self.strangers.len() >= MAX_STRANGERS {
+            let eldest = self.strangers.iter().min_by_key(|(_, stranger)| stranger.heard).map(|(system, _)| *system);
+            eldest.map(|eldest| self.strangers.remove(&eldest));
+        }
+        let stranger = self.strangers.entry(challenge.system).or_default();
+        stranger.heard = now;
+        let is_new = stranger.sequences.advance(member, challenge.sequence);
+        let may = is_new && stranger.answers.may(ANSWERS_PER_S, now) && self.all.may(ANSWERS_TO_STRANGERS_PER_S, now);
+        (is_new, may)
+    }
+}
+
 /// Counts answers, so that nobody makes us send as many as he likes.
 #[derive(Clone, Copy, Debug, Default)]
-struct Answers {
+struct Budget {
     since: Time,
     count: u32,
 }
 
-impl Answers {
-    fn may(&mut self, now: Time) -> bool {
+impl Budget {
+    /// True if there are not yet so many within a second.
+    fn may(&mut self, most: u32, now: Time) -> bool {
         if now.since(self.since) >= Duration::from_secs(1) {
-            *self = Answers { since: now, count: 0 };
+            *self = Budget { since: now, count: 0 };
         }
         self.count += 1;
-        self.count <= ANSWERS_PER_S
+        self.count <= most
     }
 }
 

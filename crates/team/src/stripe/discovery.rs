@@ -16,6 +16,7 @@ use super::auth::{Auth, Judgement, Refused};
 use super::neighbour::{Neighbour, News, patience};
 use super::pace::{Paces, RETRY, next_random};
 use super::segments::{Heard, Segments};
+use super::stamps::Stamps;
 use super::{MAX_PEERS, Note, Peer, Sender};
 use crate::config::StripeKey;
 use crate::{MemberId, MemberSet, Time};
@@ -40,8 +41,9 @@ pub struct Discovery {
     auth: Auth,
     segments: Segments,
     sequence: u32,
-    /// State of the generator of stamps.
+    /// State of the generator that spreads probes over time.
     random: u64,
+    stamps: Stamps,
     team: Mac,
     own: Vec<Own>,
     neighbours: BTreeMap<u64, Neighbour>,
@@ -70,15 +72,16 @@ const MAX_NEIGHBOURS: usize = 256;
 
 impl Discovery {
     /// Nobody is known. `system` is a number that no other team has, and no
-    /// earlier run of this one. Paths to peers with traffic are probed each
+    /// earlier run of this one, and what it says is signed by stamps from the `secret`. Paths to peers with traffic are probed each
     /// `interval`.
-    pub fn new(system: u64, interval: Duration) -> Discovery {
+    pub fn new(system: u64, secret: [u8; 32], interval: Duration) -> Discovery {
         Discovery {
             system,
             auth: Auth::new(system),
             segments: Segments::default(),
             sequence: 0,
             random: system,
+            stamps: Stamps::new(secret, system),
             team: Mac::default(),
             own: Vec::new(),
             neighbours: BTreeMap::new(),
@@ -99,14 +102,19 @@ impl Discovery {
         self.interval = interval;
     }
 
-    /// The key that hellos are tagged with from now on, if any. Everybody is
-    /// forgotten, and known again when he has it, too.
-    pub fn set_key(&mut self, key: Option<&StripeKey>, now: Time) {
-        self.auth.set_key(key);
-        self.changed |= !self.neighbours.is_empty();
-        self.neighbours.clear();
+    /// The key that hellos are tagged with from now on, if any, and the one before it, if
+    /// hellos by that are still to be believed. Who announced himself last by neither is
+    /// forgotten, and known again when he has one of them.
+    pub fn set_keys(&mut self, key: Option<&StripeKey>, old: Option<&StripeKey>, now: Time) {
+        self.auth.set_keys(key, old);
+        let known = self.neighbours.len();
+        self.neighbours.retain(|system, _| self.auth.knows(*system));
+        if self.neighbours.len() < known {
+            self.changed = true;
+            self.segments.note_change();
+        }
         if !self.own.is_empty() {
-            self.announcing.soon(0, now);
+            self.announcing.soon(self.neighbours.len(), now);
         }
     }
 
@@ -134,9 +142,14 @@ impl Discovery {
             return;
         }
         let src = frame.src();
+        if src.is_multicast() || (hello.system != self.system && self.is_ours(src)) {
+            return self.auth.refuse_impossible(member, src, now);
+        }
         match self.auth.judge((member, src), frame.payload(), &hello, self.sequence, now) {
             Judgement::Believe => self.handle_hello(member, src, hello, now),
             Judgement::Refuse => {}
+            // Who sends another's on is not sent to.
+            Judgement::Challenge(_) if speaker(&hello) != Some(src) => self.auth.refuse_impossible(member, src, now),
             Judgement::Challenge(stamp) => {
                 let challenge = self.hello(HelloKind::Challenge, member, stamp);
                 self.say(member, src, challenge);
@@ -163,11 +176,7 @@ impl Discovery {
             let is = |neighbour: &&mut Neighbour| neighbour.team == note.mac || neighbour.place_of(note.mac).is_some();
             let Some(neighbour) = self.neighbours.values_mut().find(is) else { continue };
             if let Some(place) = neighbour.place_of(note.mac) {
-                for member in note.heard.iter() {
-                    if neighbour.hear(member, place, now) {
-                        self.segments.note_change();
-                    }
-                }
+                note.heard.iter().for_each(|member| neighbour.refresh(member, place, now));
             }
             if (note.sent || !note.heard.is_empty()) && neighbour.has_traffic(now) {
                 neighbour.probe_at = now;
@@ -278,6 +287,12 @@ impl Discovery {
         self.auth.has_key()
     }
 
+    /// How many of those that are known have the key that is new, where hellos by the one before are believed, too.
+    pub fn have_new_key(&self) -> Option<usize> {
+        let known = self.neighbours.keys();
+        self.auth.changes_keys().then(|| known.filter(|system| self.auth.has_new_key(**system)).count())
+    }
+
     /// Hellos that were not believed.
     pub fn refused(&self) -> Refused {
         self.auth.refused()
@@ -302,6 +317,9 @@ impl Discovery {
                     self.segments.hear(member, speaker, now + patience(&hello));
                 }
             }
+            HelloKind::Announce if self.is_impossible(src, &hello, now) => {
+                self.auth.refuse_impossible(member, src, now);
+            }
             HelloKind::Announce => self.hear(member, hello, now),
             HelloKind::Echo if is_ours => self.take_echo(member, src, hello.stamp, now),
             // The dataplane sends probes back; the rest is judged before.
@@ -309,20 +327,40 @@ impl Discovery {
         }
     }
 
+    /// True of an announcement whose addresses cannot be its team's: they are ours, or another's that announced them
+    /// not long ago, or none of them is its source. A team that was started anew has the addresses that it had.
+    fn is_impossible(&self, src: Mac, hello: &Hello, now: Time) -> bool {
+        let mut named = hello.members.iter().map(|member| member.mac).chain([hello.team]);
+        let is_other = |of: &&Neighbour| of.system != hello.system && of.team != hello.team;
+        let others = || self.neighbours.values().filter(is_other).filter(|of| !of.is_overdue(now));
+        let is_taken = |mac: Mac| self.is_ours(mac) || others().any(|of| of.has_address(mac));
+        speaker(hello) != Some(src) || named.any(is_taken)
+    }
+
+    /// True of the team's address and of its members'.
+    fn is_ours(&self, mac: Mac) -> bool {
+        mac == self.team || self.own.iter().any(|own| own.mac == mac)
+    }
+
     /// A neighbour announces itself.
     fn hear(&mut self, member: MemberId, hello: Hello, now: Time) {
         let is_new = !self.neighbours.contains_key(&hello.system);
         if is_new {
-            // One that was started anew is not the one that it was.
-            self.neighbours.retain(|_, neighbour| neighbour.team != hello.team);
+            // One that was started anew is not the one that it was; nor is one whose addresses another one has now.
+            let is_told =
+                |of: &Neighbour| of.team == hello.team || hello.members.iter().any(|own| of.has_address(own.mac));
+            self.neighbours.retain(|_, neighbour| !is_told(neighbour));
             if self.neighbours.len() >= MAX_NEIGHBOURS {
                 self.overlooked += 1;
                 return;
             }
         }
         let neighbour = self.neighbours.entry(hello.system).or_insert_with(|| Neighbour::new(&hello, now));
+        if !neighbour.is_in_reach(hello.sequence, now) {
+            return;
+        }
         let by_new = neighbour.hear(member, hello.place, now);
-        let News { of_team: says_new, of_rivals } = neighbour.read(&hello);
+        let News { of_team: says_new, of_rivals } = neighbour.read(&hello, now);
         self.changed |= of_rivals;
         if is_new || says_new {
             self.changed = true;
@@ -410,12 +448,12 @@ impl Discovery {
         self.changed |= std::mem::replace(&mut self.in_use, in_use).max(1) != in_use.max(1);
         let paces = Paces::of(self.neighbours.values(), self.interval, now);
         self.paces = paces;
-        let (random, mut probes) = (&mut self.random, Vec::new());
+        let (random, stamps, mut probes) = (&mut self.random, &mut self.stamps, Vec::new());
         let mut is_busy = false;
         for neighbour in self.neighbours.values_mut() {
             let busy = neighbour.is_busy(now);
             let regular = neighbour.probe_at <= now;
-            probes.extend(neighbour.probe((paces.busy, paces.retry), || next_random(random), now));
+            probes.extend(neighbour.probe((paces.busy, paces.retry), || stamps.next(), now));
             if regular {
                 let idle = paces.idle_at(next_random(random));
                 neighbour.probe_at = now + if busy { paces.busy } else { idle };
@@ -445,4 +483,9 @@ impl Discovery {
             self.outbox.push((member, Hello::frame_of(&self.auth.seal(&hello), dst, own.mac)));
         }
     }
+}
+
+/// The address of the member that sent an announcement, as it says.
+fn speaker(hello: &Hello) -> Option<Mac> {
+    hello.members.iter().find(|member| member.place == hello.place).map(|member| member.mac)
 }

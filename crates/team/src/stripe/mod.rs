@@ -21,6 +21,7 @@ mod announcing;
 mod auth;
 mod delay;
 mod discovery;
+mod echoes;
 mod flows;
 mod gaps;
 mod lateness;
@@ -33,6 +34,7 @@ mod paths;
 mod probing;
 pub mod redundant;
 mod segments;
+mod stamps;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -48,6 +50,7 @@ use crate::balance::{self, Balance};
 use crate::hash::hash;
 use crate::plan::{Action, Leg, PlanState, Verdict};
 use crate::{HashPolicy, MAX_MEMBERS, MemberId, MemberSet, Time};
+use echoes::Echoes;
 use flows::{Ends, Flows, SLACK};
 use gaps::{Gaps, Told};
 use lateness::Lateness;
@@ -161,6 +164,7 @@ pub struct StripeState {
     receivers: BTreeMap<Mac, u64>,
     /// The path that is looked at first.
     turn: u32,
+    echoes: Echoes,
     flows: Flows,
     gaps: Gaps,
     lateness: Lateness,
@@ -322,6 +326,16 @@ pub(crate) fn receive_hello(stripe: &Stripe, member: MemberId, frame: &Frame<'_>
     match stripe.is_senders(member, frame.dst()) && Hello::is_probe(frame) && stripe.peer(frame.src()).is_some() {
         true => Verdict::Echo,
         false => Verdict::ToMember,
+    }
+}
+
+/// The same once more for a probe that would go back: there are too many.
+pub(crate) fn bound_echo(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) -> Verdict {
+    let Some(peer) = stripe.peer(frame.src()) else { return Verdict::Drop };
+    let is_receiver = peer.receivers.iter().any(|receiver| receiver.mac == frame.src());
+    match state.stripe.echoes.may((peer.team, is_receiver.then_some(frame.src())), state.now.as_nanos()) {
+        true => Verdict::Echo,
+        false => Verdict::Drop,
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Neighbour {
     /// What it says of its members.
     pub members: Vec<HelloMember>,
     sequence: u32,
+    /// When it announced itself last, as far as that counted.
+    announced: Time,
     /// For how long it is known without a word.
     patience: Duration,
     /// When which of our members heard which of its last.
@@ -66,6 +68,12 @@ const UNSAID_MS: u32 = 1000;
 /// After the last frame to or from a peer its paths are probed for so long as before.
 const BUSY: Duration = Duration::from_secs(3);
 
+/// Without an announcement that counted for so long, the next one counts whatever its number, and its addresses may be
+/// another team's.
+const OVERDUE: Duration = Duration::from_millis(3500);
+/// More hellos than a team sends in that time: 2400 probes a second (`pace.rs`), and announcements.
+const REACH: u32 = 1 << 16;
+
 /// A path that takes so much longer than the quickest is a far one, microseconds. Far more than a
 /// queue that stands or a processor that is late: taken for a far one, a path would be left out by
 /// few narrow flows, which keep the quickest.
@@ -86,6 +94,7 @@ impl Neighbour {
             rivals: hello.rivals,
             members: Vec::new(),
             sequence: hello.sequence.wrapping_sub(1),
+            announced: now,
             patience: Duration::ZERO,
             heard: BTreeMap::new(),
             paths: BTreeMap::new(),
@@ -93,7 +102,7 @@ impl Neighbour {
             probe_at: now,
             busy_until: now,
         };
-        new.read(hello);
+        new.read(hello, now);
         new
     }
 
@@ -108,10 +117,11 @@ impl Neighbour {
     }
 
     /// Takes in what it announces. Of two announcements the one with the higher sequence counts.
-    pub(super) fn read(&mut self, hello: &Hello) -> News {
-        if hello.sequence.wrapping_sub(self.sequence) as i32 <= 0 {
+    pub(super) fn read(&mut self, hello: &Hello, now: Time) -> News {
+        if hello.sequence.wrapping_sub(self.sequence) as i32 <= 0 && !self.is_overdue(now) {
             return News::default();
         }
+        self.announced = now;
         self.patience = patience(hello);
         self.sequence = hello.sequence;
         let of_team = (self.team, self.takes_rtags, &self.members) != (hello.team, hello.takes_rtags, &hello.members);
@@ -123,6 +133,27 @@ impl Neighbour {
     /// A member of ours heard one of its; true if it did not hear it before.
     pub(super) fn hear(&mut self, member: MemberId, place: u8, now: Time) -> bool {
         self.heard.insert((member, place), now).is_none()
+    }
+
+    /// A frame of its data came to a member of ours. Anybody can write its address into a frame, so that
+    /// keeps what an announcement said, and says nothing new.
+    pub(super) fn refresh(&mut self, member: MemberId, place: u8, now: Time) {
+        if let Some(heard) = self.heard.get_mut(&(member, place)) {
+            *heard = now;
+        }
+    }
+
+    /// True if this may be the number of an announcement of its, an earlier or a later one: not so far from the
+    /// last that counted, or any at all if that is long ago. So nobody who forges one without
+    /// a key can make all that follow look old for longer than that.
+    pub(super) fn is_in_reach(&self, sequence: u32, now: Time) -> bool {
+        let distance = (sequence.wrapping_sub(self.sequence) as i32).unsigned_abs();
+        distance <= REACH || self.is_overdue(now)
+    }
+
+    /// True if no announcement of its counted for so long that any number may be its next.
+    pub(super) fn is_overdue(&self, now: Time) -> bool {
+        now.since(self.announced) >= OVERDUE
     }
 
     /// How many of our members hear how many of its.
@@ -168,6 +199,11 @@ impl Neighbour {
     /// The place of its member with this address.
     pub(super) fn place_of(&self, mac: Mac) -> Option<u8> {
         self.members.iter().find(|member| member.mac == mac).map(|member| member.place)
+    }
+
+    /// True of its team's address and of its members'.
+    pub(super) fn has_address(&self, mac: Mac) -> bool {
+        self.team == mac || self.place_of(mac).is_some()
     }
 
     /// An echo of a path; true if the path works now and did not before, or paths' delays changed.

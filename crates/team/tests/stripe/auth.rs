@@ -68,7 +68,7 @@ fn who_has_another_key_or_none_is_not() {
         lan.run(Duration::from_secs(5));
         for (host, which) in [(0, first), (1, second)] {
             assert_eq!((paths(&lan, host), neighbours(&lan, host)), (0, 0), "{keys:?}");
-            let Refused { untagged, wrong, replayed, keyed, last } = refused(&lan, host);
+            let Refused { untagged, wrong, replayed, keyed, last, .. } = refused(&lan, host);
             let counted = [("untagged", untagged), ("wrong", wrong), ("replayed", replayed), ("keyed", keyed)];
             assert!(counted.iter().all(|(name, count)| (*count > 8) == (*name == which)), "{keys:?}: {counted:?}");
             assert_eq!(last.unwrap().from.0[..4], lan.hosts[1 - host].mac.0[..4]);
@@ -88,6 +88,100 @@ fn another_key_parts_teams_and_the_same_brings_them_together() {
         let expected = if together { 2 } else { 0 };
         assert_eq!((paths(&lan, 0), paths(&lan, 1)), (expected, expected), "{host} has `{key}`");
     }
+}
+
+/// Three teams on a segment, and each pair of them.
+fn three() -> (Lan, [(usize, usize); 6]) {
+    let mut lan = Lan::new();
+    for _ in 0..3 {
+        lan.add_with_key(&[0; 2], &[1000; 2], KEY);
+    }
+    lan.run(ms(500));
+    (lan, [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)])
+}
+
+fn set_keys(lan: &mut Lan, host: usize, key: &str, old: &str) {
+    let mut config = lan.hosts[host].team.config().clone();
+    config.set("stripe_key", key).unwrap();
+    config.set("stripe_key_old", old).unwrap();
+    let now = lan.now;
+    lan.change(host, |team| team.set_config(config, now).unwrap());
+}
+
+/// Lets time pass, in which no pair loses a path.
+fn hold_together(lan: &mut Lan, pairs: &[(usize, usize)], turns: u32, what: &str) {
+    for _ in 0..turns {
+        for &(from, to) in pairs {
+            assert_eq!(lan.hosts[from].paths_to(lan.hosts[to].mac).len(), 2, "{from} to {to}, {what}");
+        }
+        lan.run(ms(5));
+    }
+}
+
+#[test]
+fn a_key_is_changed_without_losing_a_path() {
+    // In the second step some are quick and some slow; in the third round the old key is a third one.
+    for (first, second) in [([0, 1, 2], [0, 1, 2]), ([2, 0, 1], [1, 2, 0]), ([1, 2, 0], [2, 1, 0])] {
+        let (mut lan, pairs) = three();
+        for (key, old) in [(OTHER, KEY), ("another-key-again", OTHER)] {
+            for (host, new) in first.into_iter().zip(1..) {
+                set_keys(&mut lan, host, key, old);
+                hold_together(&mut lan, &pairs, 2, &format!("{host} has both"));
+                // Each second at the latest everybody has said which key he has.
+                hold_together(&mut lan, &pairs, 400, &format!("{host} has had both for long"));
+                assert_eq!(lan.hosts[host].team.discovery().unwrap().have_new_key(), Some(new - 1));
+            }
+            for host in second {
+                set_keys(&mut lan, host, key, "");
+                hold_together(&mut lan, &pairs, 400, &format!("{host} has the new one alone"));
+                assert_eq!(lan.hosts[host].team.discovery().unwrap().have_new_key(), None);
+            }
+            hold_together(&mut lan, &pairs, 2000, "nobody has the old one");
+        }
+        for host in 0..3 {
+            assert_eq!(refused(&lan, host), Refused::default());
+        }
+    }
+}
+
+#[test]
+fn who_starts_while_keys_are_changed_is_known_by_either() {
+    // By which keys the third team begins anew, and whom it then knows of the first two.
+    for (keys, known) in [([KEY, ""], [true, false]), ([OTHER, KEY], [true, true]), ([OTHER, ""], [true, true])] {
+        let (mut lan, _) = three();
+        set_keys(&mut lan, 0, OTHER, KEY);
+        set_keys(&mut lan, 1, OTHER, KEY);
+        lan.run(ms(100));
+        set_keys(&mut lan, 1, OTHER, "");
+        lan.run(ms(100));
+        set_keys(&mut lan, 2, keys[0], keys[1]);
+        lan.restart(2);
+        lan.run(ms(300));
+        for (host, knows) in [0, 1].into_iter().zip(known) {
+            let expected = if knows { 2 } else { 0 };
+            let of = |from: usize, to: usize| lan.hosts[from].paths_to(lan.hosts[to].mac).len();
+            assert_eq!((of(2, host), of(host, 2)), (expected, expected), "{keys:?}, {host}");
+            assert_eq!((of(0, 1), of(1, 0)), (2, 2));
+        }
+    }
+}
+
+#[test]
+fn the_old_key_is_worth_nothing_once_it_is_gone() {
+    let (mut lan, _) = three();
+    for host in 0..2 {
+        set_keys(&mut lan, host, OTHER, KEY);
+        lan.run(ms(500));
+    }
+    let peers = |lan: &Lan, host: usize| lan.hosts[host].team.discovery().unwrap().neighbours().count();
+    assert_eq!((peers(&lan, 0), peers(&lan, 2)), (2, 2));
+    assert_eq!(lan.hosts[0].team.discovery().unwrap().have_new_key(), Some(1), "the third does not have it");
+    set_keys(&mut lan, 0, OTHER, "");
+    assert_eq!(peers(&lan, 0), 1, "the third is left at once");
+    lan.run(Duration::from_secs(5));
+    assert_eq!((peers(&lan, 0), peers(&lan, 1)), (1, 2));
+    assert_eq!(lan.hosts[0].paths_to(lan.hosts[1].mac).len(), 2);
+    assert!(refused(&lan, 0).wrong > 3);
 }
 
 #[test]

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use nicteam_team::stripe::Notes;
-use nicteam_team::{Action, Choose, Config, Duplex, Effect, MemberId, MemberLink, Mode, Plan, PlanState, Stripe};
+use nicteam_team::{
+    Action, Choose, Config, Duplex, Effect, Identity, MemberId, MemberLink, Mode, Plan, PlanState, Stripe,
+};
 use nicteam_team::{Team, Time, Verdict};
 use nicteam_wire::{Frame, Hello, Mac};
 
@@ -97,7 +99,7 @@ impl Lan {
     pub fn add_with_key(&mut self, segments: &[usize], rates_mbps: &[u32], key: &str) -> usize {
         let [high, low] = (self.hosts.len() as u16 + 1).to_be_bytes();
         let mac = Mac([2, 0, high, low, 0, 0]);
-        let team = self.team(mac, key);
+        let team = self.team(mac, key, "");
         let plan = team.plan().clone();
         let (state, hellos, notes) = (PlanState::new(0), BTreeMap::new(), Notes::default());
         let (stalled, due, waiting) = (false, None, Vec::new());
@@ -193,8 +195,11 @@ impl Lan {
     pub fn restart(&mut self, host: usize) {
         let cables: Vec<(usize, Mac)> =
             self.hosts[host].members.iter().map(|cable| (cable.segment, cable.mac)).collect();
-        let key = self.hosts[host].team.config().options().into_iter().find(|(name, _)| *name == "stripe_key").unwrap();
-        self.hosts[host].team = self.team(self.hosts[host].mac, &key.1);
+        let keys = ["stripe_key", "stripe_key_old"].map(|name| {
+            let options = self.hosts[host].team.config().options();
+            options.into_iter().find(|(option, _)| *option == name).unwrap().1
+        });
+        self.hosts[host].team = self.team(self.hosts[host].mac, &keys[0], &keys[1]);
         let link = MemberLink { carrier: true, speed_mbps: Some(1000), duplex: Some(Duplex::Full) };
         for (place, (_, mac)) in cables.into_iter().enumerate() {
             self.hosts[host].team.add_member(&format!("eth{place}"), link, self.now).unwrap();
@@ -238,17 +243,24 @@ impl Lan {
         counted
     }
 
+    /// A data frame that a member received from this address, a peer's member's, as its dataplane notes it.
+    pub fn note_data(&mut self, host: usize, member: usize, src: Mac) {
+        self.hosts[host].notes.heard(id(member), src);
+    }
+
     /// Puts a frame on a segment: all members there receive it, if it is for them.
     pub fn inject(&mut self, segment: usize, frame: &[u8]) {
         self.flood(segment, frame, None, Duration::ZERO);
     }
 
-    fn team(&mut self, mac: Mac, key: &str) -> Team {
+    fn team(&mut self, mac: Mac, key: &str, old: &str) -> Team {
         let mut config = Config { mode: Mode::Stripe, ..Config::default() };
         config.set("stripe_key", key).unwrap();
+        config.set("stripe_key_old", old).unwrap();
         let mut team = Team::new(config, mac, self.now).unwrap();
         self.systems += 1;
-        team.set_identity(0x5157_0000 + self.systems, self.now);
+        let (number, secret) = (0x5157_0000 + self.systems, [self.systems as u8; 32]);
+        team.set_identity(Identity { number, secret }, self.now);
         team
     }
 

@@ -2,6 +2,7 @@
 
 mod auth;
 mod discovery;
+mod hostile;
 mod lan;
 mod liveness;
 mod mending;
