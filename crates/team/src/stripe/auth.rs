@@ -262,6 +262,11 @@ impl Auth {
             let age = sequence.wrapping_sub(hello.sequence);
             return self.unless_replayed(age < RECENT);
         }
+        if hello.kind == HelloKind::Announce && speaker(hello) != Some(src) {
+            // Sent on from another address: it uses up no number, and nobody is challenged there.
+            self.refuse_impossible(member, src, now);
+            return Judgement::Refuse;
+        }
         match hello.kind {
             HelloKind::Challenge => self.take_challenge(member, hello, now),
             HelloKind::Answer => self.take_answer(hello, fitting),
@@ -343,6 +348,11 @@ impl Auth {
         held.sort_by_key(|held| held.hello.sequence.wrapping_sub(answer.sequence) as i32);
         Judgement::BelieveHeld(held)
     }
+}
+
+/// The address of the member that sent an announcement, as it says.
+pub(super) fn speaker(hello: &Hello) -> Option<Mac> {
+    hello.members.iter().find(|member| member.place == hello.place).map(|member| member.mac)
 }
 
 /// What becomes of a hello without tag where there is no key.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use nicteam_wire::{Frame, Hello, HelloKind, HelloMember, Mac};
 
 use super::announcing::Announcing;
-use super::auth::{Auth, Judgement, Refused};
+use super::auth::{Auth, Judgement, Refused, speaker};
 use super::neighbour::{Neighbour, News, patience};
 use super::pace::{Paces, RETRY, next_random};
 use super::segments::{Heard, Segments};
@@ -148,8 +148,6 @@ impl Discovery {
         match self.auth.judge((member, src), frame.payload(), &hello, self.sequence, now) {
             Judgement::Believe => self.handle_hello(member, src, hello, now),
             Judgement::Refuse => {}
-            // Who sends another's on is not sent to.
-            Judgement::Challenge(_) if speaker(&hello) != Some(src) => self.auth.refuse_impossible(member, src, now),
             Judgement::Challenge(stamp) => {
                 let challenge = self.hello(HelloKind::Challenge, member, stamp);
                 self.say(member, src, challenge);
@@ -483,9 +481,4 @@ impl Discovery {
             self.outbox.push((member, Hello::frame_of(&self.auth.seal(&hello), dst, own.mac)));
         }
     }
-}
-
-/// The address of the member that sent an announcement, as it says.
-fn speaker(hello: &Hello) -> Option<Mac> {
-    hello.members.iter().find(|member| member.place == hello.place).map(|member| member.mac)
 }

@@ -341,6 +341,29 @@ fn what_was_said_without_a_key_counts_no_more_while_its_team_speaks() {
 }
 
 #[test]
+fn an_announcement_sent_on_from_another_address_is_worth_nothing_and_takes_nothing() {
+    let mut lan = pair(&[0, 0], KEY);
+    // The first team hears nothing while the second one begins anew.
+    (0..2).for_each(|member| lan.silence(0, member, true));
+    lan.run(ms(6000));
+    assert_eq!(neighbours(&lan, 0), 0);
+    let old = said_by(&lan, 1, HelloKind::Announce).len();
+    lan.restart(1);
+    lan.run(ms(100));
+    (0..2).for_each(|member| lan.silence(0, member, false));
+    let (said, challenges) = (said_by(&lan, 1, HelloKind::Announce), said_by(&lan, 0, HelloKind::Challenge).len());
+    assert!(said.len() > old);
+    for (_, mut frame) in said.into_iter().skip(old) {
+        frame[6..12].copy_from_slice(&[2, 7, 7, 7, 7, 7]);
+        lan.inject(0, &frame);
+        lan.run(ms(20));
+    }
+    assert_eq!(said_by(&lan, 0, HelloKind::Challenge).len(), challenges, "nobody is challenged at the stranger's");
+    lan.run(ms(1500));
+    assert_eq!((paths(&lan, 0), paths(&lan, 1)), (2, 2));
+}
+
+#[test]
 fn replayed_challenges_keep_nobody_from_proving_himself() {
     let mut lan = pair(&[0, 0], KEY);
     // Challenges of several runs of the second team.
