@@ -202,7 +202,9 @@ struct stripe_note {
 #define MAX_STREAMS 256
 /* A power of two; numbers of a word, words of a stream. */
 #define REDUNDANT_BLOCK 64
-#define REDUNDANT_WORDS 64
+#define REDUNDANT_WORDS 512
+/* So many numbers before the newest one are behind it; all others are ahead. */
+#define REDUNDANT_HISTORY ((REDUNDANT_WORDS - 1) * REDUNDANT_BLOCK)
 
 /* Which frames go twice, in the plan of a slot (STRIPE_REDUNDANT). */
 struct redundant_class {
@@ -210,12 +212,6 @@ struct redundant_class {
 	__u32 all;  /* whatever they are */
 	__u32 zero;
 	__u32 ports[REDUNDANT_PORTS]; /* protocol in the upper half, port; 0: none */
-};
-
-/* Which numbers of one block were received. */
-struct redundant_word {
-	__u64 block;
-	__u64 bits;
 };
 
 /* The tagged frames to and from a peer; by its team's address and two zeros. Outlives plans and processes. */
@@ -228,8 +224,9 @@ struct redundant_stream {
 	__u64 newest;	 /* the highest number, extended; 0: none */
 	__u64 passed;
 	__u64 duplicates;
-	__u64 outside;
-	struct redundant_word words[REDUNDANT_WORDS];
+	/* Which numbers of one block were received, and of which block: apart, so that a stream fits into 8 KB with what the map adds. */
+	__u64 bits[REDUNDANT_WORDS];
+	__u32 blocks[REDUNDANT_WORDS];
 };
 
 /* Where a device is in its team. */
@@ -267,7 +264,7 @@ _Static_assert(__builtin_offsetof(struct plan, members) == 304, "as in layout.rs
 _Static_assert(sizeof(struct plan) == 2016, "as in layout.rs");
 _Static_assert(__builtin_offsetof(struct plan, queues) == 1976, "as in layout.rs");
 _Static_assert(sizeof(struct redundant_class) == 80, "as in streams.rs");
-_Static_assert(sizeof(struct redundant_stream) == 1088, "as in streams.rs");
+_Static_assert(sizeof(struct redundant_stream) == 6200, "as in streams.rs");
 _Static_assert(sizeof(struct stripe_peer) == 928, "as in peers.rs");
 _Static_assert(sizeof(struct stripe_key) == 8, "as in peers.rs");
 _Static_assert(sizeof(struct stripe_entry) == 48, "as in peers.rs");

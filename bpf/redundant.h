@@ -38,7 +38,7 @@ struct tagged_head {
 enum recovered {
 	RECOVERED_FIRST = 0,
 	RECOVERED_DUPLICATE = 1,
-	RECOVERED_OUTSIDE = 2,
+	RECOVERED_UNUSABLE = 2, /* its tag cannot be taken off */
 };
 
 /* True if the port is of the class. */
@@ -110,7 +110,7 @@ static __always_inline __u16 next_number(struct redundant_stream *stream)
 /* What a number is that this run of the peer sent (Recovery::recover). */
 static __always_inline enum recovered recover(struct redundant_stream *stream, __u64 system, __u16 sequence)
 {
-	__u64 now = bpf_ktime_get_ns(), number, block, bit;
+	__u64 now = bpf_ktime_get_ns(), number, bit;
 	enum recovered found = RECOVERED_FIRST;
 
 	bpf_spin_lock(&stream->lock);
@@ -122,30 +122,24 @@ static __always_inline enum recovered recover(struct redundant_stream *stream, _
 	if (begins)
 		number = ((newest >> 16) + 2) << 16 | sequence;
 	else
-		number = newest + (__s64)(__s16)(sequence - (__u16)newest);
-	block = number / REDUNDANT_BLOCK;
+		number = newest - REDUNDANT_HISTORY + (__u16)(sequence - (__u16)(newest - REDUNDANT_HISTORY));
 	bit = 1ULL << (number & (REDUNDANT_BLOCK - 1));
-	struct redundant_word *word = &stream->words[block & (REDUNDANT_WORDS - 1)];
+	__u32 block = number / REDUNDANT_BLOCK, word = block & (REDUNDANT_WORDS - 1);
 
-	if (!begins && newest / REDUNDANT_BLOCK >= block + REDUNDANT_WORDS) {
-		stream->outside++;
-		found = RECOVERED_OUTSIDE;
+	if (stream->blocks[word] != block) {
+		stream->blocks[word] = block;
+		stream->bits[word] = 0;
+	}
+	if (stream->bits[word] & bit) {
+		stream->duplicates++;
+		found = RECOVERED_DUPLICATE;
 	} else {
-		if (word->block != block) {
-			word->block = block;
-			word->bits = 0;
-		}
-		if (word->bits & bit) {
-			stream->duplicates++;
-			found = RECOVERED_DUPLICATE;
-		} else {
-			word->bits |= bit;
-			stream->passed++;
-			stream->system = system;
-			stream->passed_ns = now;
-			if (begins || number > newest)
-				stream->newest = number;
-		}
+		stream->bits[word] |= bit;
+		stream->passed++;
+		stream->system = system;
+		stream->passed_ns = now;
+		if (begins || number > newest)
+			stream->newest = number;
 	}
 	bpf_spin_unlock(&stream->lock);
 	return found;
@@ -198,7 +192,7 @@ __attribute__((noinline)) int take_once(struct __sk_buff *skb, __u32 slot)
 	if (stream)
 		found = recover(stream, peer->system, bpf_ntohs(head.sequence));
 	if (found == RECOVERED_FIRST && !take_rtag_off(skb, inner))
-		return RECOVERED_OUTSIDE;
+		return RECOVERED_UNUSABLE;
 	return found;
 }
 

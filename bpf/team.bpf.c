@@ -426,7 +426,7 @@ static __always_inline int deliver_once(struct __sk_buff *skb, __u32 slot, struc
 	__u32 bytes = skb->len;
 	int found = take_once(skb, slot);
 
-	if (found == RECOVERED_OUTSIDE) {
+	if (found == RECOVERED_UNUSABLE) {
 		sums->rx_drops++;
 		return TC_ACT_SHOT;
 	}

@@ -31,8 +31,6 @@ pub struct RedundantState {
     pub received: u64,
     /// Second copies that were dropped.
     pub duplicates: u64,
-    /// Dropped because they came too late to tell whether they were second copies.
-    pub late: u64,
 }
 
 /// A way from a member of ours to one of a peer's.
@@ -121,9 +119,9 @@ impl PeerState {
 impl RedundantState {
     /// Nothing of a peer with whom there were none.
     fn of(counters: StreamCounters) -> Option<RedundantState> {
-        let StreamCounters { sent, passed: received, duplicates, outside: late } = counters;
+        let StreamCounters { sent, passed: received, duplicates } = counters;
         let any = counters != StreamCounters::default();
-        any.then_some(RedundantState { sent, received, duplicates, late })
+        any.then_some(RedundantState { sent, received, duplicates })
     }
 }
 

@@ -74,10 +74,10 @@ fn peers(out: &mut String, status: &TeamStatus) -> fmt::Result {
         for path in peer.paths.iter().filter(|path| !path.works) {
             writeln!(out, "             {} to {}: probes do not come back", path.member, path.to)?;
         }
-        if let Some(RedundantState { sent, received, duplicates, late }) = &peer.redundant {
+        if let Some(RedundantState { sent, received, duplicates }) = &peer.redundant {
             writeln!(
                 out,
-                "             redundant: {sent} frames sent, {received} received, {duplicates} duplicates eliminated, {late} too late"
+                "             redundant: {sent} frames sent, {received} received, {duplicates} duplicates eliminated"
             )?;
         }
     }

@@ -65,7 +65,7 @@ impl Net {
     /// What a team says of its only peer.
     fn counted(&self, team: usize) -> RedundantState {
         let peers = self.teams[team].handle().status().unwrap().peers;
-        let none = RedundantState { sent: 0, received: 0, duplicates: 0, late: 0 };
+        let none = RedundantState { sent: 0, received: 0, duplicates: 0 };
         peers.first().and_then(|peer| peer.redundant.clone()).unwrap_or(none)
     }
 }
@@ -164,7 +164,7 @@ fn nothing_is_lost_or_doubled_when_cables_are_pulled_and_links_fall_silent() {
         eprintln!("{kind}: of {sent} datagrams none lost, none twice; at most {longest:?} between two; {faults:?}");
 
         let (near, far) = (net.counted(0), net.counted(1));
-        assert!(near.sent >= u64::from(sent) && far.received == near.sent && far.late == 0, "{kind}: {near:?} {far:?}");
+        assert!(near.sent >= u64::from(sent) && far.received == near.sent, "{kind}: {near:?} {far:?}");
         assert!(far.duplicates > far.received / 10 && far.duplicates < far.received, "{kind}: {far:?}");
         let shown = show::text(&net.teams[1].handle().status().unwrap());
         let line = format!("redundant: {} frames sent, {} received", far.sent, far.received);

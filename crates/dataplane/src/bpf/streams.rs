@@ -8,7 +8,7 @@ use super::layout::Plain;
 /// `MAX_STREAMS`.
 pub(super) const MAX_STREAMS: usize = 256;
 /// `REDUNDANT_WORDS`.
-const WORDS: usize = 64;
+const WORDS: usize = 512;
 
 /// `struct redundant_class`.
 #[repr(C)]
@@ -32,14 +32,13 @@ pub(super) struct Stream {
     newest: u64,
     passed: u64,
     duplicates: u64,
-    outside: u64,
-    /// Block and bits.
-    words: [[u64; 2]; WORDS],
+    bits: [u64; WORDS],
+    blocks: [u32; WORDS],
 }
 
 const _: () = {
     assert!(size_of::<Class>() == 80);
-    assert!(size_of::<Stream>() == 1088);
+    assert!(size_of::<Stream>() == 6200);
     assert!(HISTORY == (WORDS as u64 - 1) * 64);
 };
 
@@ -60,8 +59,8 @@ impl Default for Stream {
             newest: 0,
             passed: 0,
             duplicates: 0,
-            outside: 0,
-            words: [[0; 2]; WORDS],
+            bits: [0; WORDS],
+            blocks: [0; WORDS],
         }
     }
 }
@@ -81,8 +80,8 @@ impl Class {
 impl Stream {
     /// What was counted.
     pub(super) fn counters(&self) -> StreamCounters {
-        let Stream { sent, passed, duplicates, outside, .. } = *self;
-        StreamCounters { sent, passed, duplicates, outside }
+        let Stream { sent, passed, duplicates, .. } = *self;
+        StreamCounters { sent, passed, duplicates }
     }
 }
 

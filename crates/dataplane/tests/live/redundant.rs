@@ -155,6 +155,51 @@ fn tagged_frames(count: usize) -> Vec<(usize, Vec<u8>)> {
     (0..count).map(&mut next).collect()
 }
 
+/// Frames of which each comes by two members, and every tenth time a forged one, far ahead: as many as a peer's
+/// history once had, and more.
+fn attacked_frames(count: u16) -> Vec<(usize, Vec<u8>)> {
+    let mut forged = 4000_u16;
+    let mut frames = Vec::new();
+    for sequence in 0..count {
+        if sequence % 10 == 0 {
+            frames.push((0, Rtag { sequence: forged }.put(&ipv4(own(0), theirs(3), FORGED))));
+            forged = forged.wrapping_add(4001);
+        }
+        for place in [usize::from(sequence) % MEMBERS, (usize::from(sequence) + 1) % MEMBERS] {
+            frames.push((place, Rtag { sequence }.put(&ipv4(own(place), theirs(place), sequence))));
+        }
+    }
+    frames
+}
+
+/// The number in forged frames.
+const FORGED: u16 = 0xffff;
+
+#[test]
+fn forged_numbers_cost_one_frame_each_in_the_plan_and_the_program() {
+    if !may_run_bpf("forged_numbers_cost_one_frame_each_in_the_plan_and_the_program") {
+        return;
+    }
+    const FRAMES: u16 = 2000;
+    stay_on_one_cpu();
+    let bench = Bench::new(MEMBERS);
+    let plan = redundant("off");
+    let dataplane = bench.team.start(hosts::bpf, &plan);
+    let (mut state, began, mut passed) = (PlanState::new(0), Instant::now(), [0_u16; 2]);
+    for (place, bytes) in attacked_frames(FRAMES) {
+        state.now = Time::from_millis(1) + began.elapsed();
+        let verdict = plan.receive_once(id(place), &Frame::parse(&bytes).unwrap(), &mut state);
+        let run = bench.team.run(|| dataplane.dry_run_ingress(&bench.team.ports[place], &bytes, 1).unwrap());
+        let is_forged = bytes[12 + Rtag::LEN..] == ipv4(own(0), theirs(3), FORGED)[12..];
+        passed[0] += u16::from(!is_forged && delivered(verdict, &bytes).is_some());
+        passed[1] += u16::from(!is_forged && run.action == TC_ACT_REDIRECT);
+    }
+    for passed in passed {
+        assert!((FRAMES - FRAMES / 10..=FRAMES).contains(&passed), "{passed} of {FRAMES} frames arrived");
+    }
+    bench.team.stop(dataplane);
+}
+
 /// The frame as the stack gets it; nothing if it does not.
 fn delivered(verdict: Verdict, bytes: &[u8]) -> Option<Vec<u8>> {
     let (src, dst, rest) = match verdict {

@@ -312,7 +312,6 @@ pub(crate) fn recover(
         // Nobody known: what is there twice is better than not at all.
         None | Some(Recovered::First) => Verdict::Untagged { src, dst },
         Some(Recovered::Duplicate) => Verdict::Duplicate,
-        Some(Recovered::Outside) => Verdict::Drop,
     })
 }
 

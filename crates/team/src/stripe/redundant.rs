@@ -5,12 +5,17 @@
 //! on who comes first and drops the other, by the vector recovery algorithm of IEEE
 //! 802.1CB-2017, 7.4.3.4, with three changes:
 //!
-//! - Numbers that are ahead are taken however far they are. There, a sender that
-//!   lost more frames than the history is long is not heard until the reset.
-//! - The history is long, [`HISTORY`] numbers at least, for one path may have a
-//!   longer queue than the other by as many frames. It is a ring of words, each
-//!   with the number of its block, so that nothing has to be shifted or cleared.
+//! - Every number is taken, wherever it is. The history is as long as the numbers need, half of them: a number that
+//!   is no more than [`HISTORY`] behind the newest is behind it, any other is ahead. So there is no number that is too
+//!   far behind to tell, and whoever forges frames cannot make the peer's own numbers such: a jump ahead costs nothing.
+//!   There, a number outside the window is dropped, and a sender that lost more frames than that is not heard until the reset.
+//! - The history is a ring of words, each with the number of its block, so that nothing has to be shifted or cleared.
 //! - A peer that starts anew begins anew at once, not after the reset.
+//!
+//! What a forged frame can do: its number counts as received, so the peer's own frame of this number is dropped. It
+//! costs that one frame at most. Numbers are extended to 64 bits by the newest, which only grows, so the peer's numbers, too,
+//! only grow, and none of them is taken for one of an earlier turn. When forged numbers have pushed the newest once round,
+//! second copies that are under way at this moment are taken for first ones.
 //!
 //! Mirrored in `bpf/redundant.h`; a change here is a change there.
 
@@ -23,7 +28,7 @@ use nicteam_wire::{Frame, Mac, ethertype};
 
 use crate::Time;
 
-/// So many numbers before the newest one are known, at least.
+/// So many numbers before the newest one are behind it; all others are ahead.
 pub const HISTORY: u64 = (WORDS as u64 - 1) * BLOCK;
 /// A peer of whom no frame was handed on for so long begins anew
 /// (`frerSeqRcvyResetMSec`, by default as here).
@@ -76,8 +81,6 @@ pub struct StreamCounters {
     pub passed: u64,
     /// Second copies, dropped.
     pub duplicates: u64,
-    /// Frames further behind than the history, dropped.
-    pub outside: u64,
 }
 
 /// What is known of the numbers that a peer sent.
@@ -107,11 +110,10 @@ pub enum Recovered {
     First,
     /// The frame was there before.
     Duplicate,
-    /// Too far behind to tell.
-    Outside,
 }
 
-const WORDS: usize = 64;
+/// With a word more than half of the numbers fill, all numbers behind the newest have one of their own.
+const WORDS: usize = 512;
 /// Numbers of a word.
 const BLOCK: u64 = 64;
 /// The most peers that are remembered.
@@ -274,14 +276,11 @@ impl Recovery {
             // Beyond all words that are in use, and what is behind it, too.
             (((self.newest >> 16) + 2) << 16) | u64::from(sequence)
         } else {
-            let ahead = sequence.wrapping_sub(self.newest as u16) as i16;
-            self.newest.wrapping_add_signed(ahead.into())
+            // What began is beyond the first turn, so that this is no less than nothing.
+            let oldest = self.newest - HISTORY;
+            oldest + u64::from(sequence.wrapping_sub(oldest as u16))
         };
         let block = number / BLOCK;
-        if !begins && self.newest / BLOCK >= block + WORDS as u64 {
-            self.counters.outside += 1;
-            return Recovered::Outside;
-        }
         let word = &mut self.words[(block % WORDS as u64) as usize];
         if word.block != block {
             *word = Word { block, bits: 0 };

@@ -156,52 +156,102 @@ fn of_two_the_first_is_taken_and_strangers_are_not_judged() {
     assert_eq!(receive(1, ours[1], stranger, 7), Verdict::Untagged { src: stranger, dst: own });
 }
 
-/// Numbers as they were sent, not wrapped; the plainest way to judge them.
+/// Numbers as they were sent, not wrapped; the plainest way to tell what they are.
 #[derive(Default)]
 struct Model {
-    newest: Option<u64>,
     seen: BTreeSet<u64>,
 }
 
 impl Model {
-    fn judge(&mut self, number: u64) -> Option<Recovered> {
-        let newest = *self.newest.get_or_insert(number);
-        self.newest = Some(newest.max(number));
-        if !self.seen.insert(number) {
-            // Too far behind or not: it is no first one.
-            return (newest.saturating_sub(number) < HISTORY).then_some(Recovered::Duplicate);
-        }
-        (newest.saturating_sub(number) < HISTORY).then_some(Recovered::First)
+    fn recover(&mut self, number: u64) -> Recovered {
+        if self.seen.insert(number) { Recovered::First } else { Recovered::Duplicate }
     }
 }
 
 proptest! {
     #[test]
-    fn numbers_are_judged_as_the_model_does(
+    fn numbers_are_what_the_model_says(
         start in 0..200_000_u64,
-        steps in prop::collection::vec(prop_oneof![4 => -3..4_i64, 1 => -4100..4100_i64, 1 => -9000..30_000_i64], 1..400),
+        steps in prop::collection::vec(
+            prop_oneof![4 => -3..4_i64, 1 => -4100..4100_i64, 1 => -40_000..30_000_i64],
+            1..400,
+        ),
     ) {
         let (mut recovery, mut model) = (Recovery::default(), Model::default());
         let mut at = (start + (1 << 20)) as i64;
+        let mut newest = at;
         for step in steps {
-            at += step;
-            let newest = model.newest.unwrap_or(at as u64);
+            // Whatever the history reaches.
+            at = (at + step).max(newest - HISTORY as i64);
+            newest = newest.max(at);
             let found = recovery.recover(SYSTEM, at as u16, Time::from_millis(5));
-            match model.judge(at as u64) {
-                Some(expected) => prop_assert_eq!(found, expected),
-                // Between the shortest history and the longest either may be said.
-                None => {
-                    prop_assert!(found != Recovered::First || newest - (at as u64) < HISTORY + 64);
-                }
-            }
-            // What the model calls seen and the history has lost does not come again here.
-            at = at.max(newest as i64 - 8192);
+            prop_assert_eq!(found, model.recover(at as u64), "{} of {}", at, newest);
         }
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// Frames that go twice by two ways, one longer by some frames, and forged ones anywhere between them.
+    #[test]
+    fn a_forged_frame_costs_the_one_frame_of_its_number_at_most(
+        start in 0..65_536_u64,
+        skew in 0..3000_usize,
+        forged in prop::collection::btree_map(0..80_000_usize, prop_oneof![
+            3 => prop::collection::vec(any::<u16>(), 1..6),
+            // Just ahead of the peer's own, or as far as can be.
+            2 => (0..6000_u16, 1..6_usize).prop_map(|(ahead, count)| vec![ahead; count]),
+            2 => (1..6_usize).prop_map(|count| (1..=count as u16).map(|step| step.wrapping_mul(32_700)).collect()),
+        ], 0..60),
+    ) {
+        const FRAMES: usize = 80_000;
+        let mut recovery = Recovery::default();
+        let now = Time::from_millis(5);
+        let (mut passed, mut twice) = (vec![0_u32; FRAMES], 0);
+        let mut forgeries = BTreeMap::<u16, u32>::new();
+        for at in 0..FRAMES + skew {
+            for frame in [Some(at), at.checked_sub(skew)].into_iter().flatten().filter(|frame| *frame < FRAMES) {
+                if recovery.recover(SYSTEM, (start + frame as u64) as u16, now) == Recovered::First {
+                    twice += u32::from(passed[frame] > 0);
+                    passed[frame] += 1;
+                }
+            }
+            for ahead in forged.get(&at).into_iter().flatten() {
+                let number = (start + at as u64) as u16;
+                recovery.recover(SYSTEM, number.wrapping_add(*ahead), now);
+                *forgeries.entry(number.wrapping_add(*ahead)).or_default() += 1;
+            }
+        }
+        for (frame, _) in passed.iter().enumerate().filter(|(_, passed)| **passed == 0) {
+            let left = forgeries.get_mut(&((start + frame as u64) as u16)).filter(|left| **left > 0);
+            prop_assert!(left.is_some(), "frame {} was lost, and nobody forged its number", frame);
+            *left.unwrap() -= 1;
+        }
+        let count: usize = forged.values().map(Vec::len).sum();
+        prop_assert!(twice as usize <= count * (skew + 64), "{} came twice for {} forged ones", twice, count);
+    }
+}
+
 #[test]
-fn all_short_orders_are_judged_as_the_model_does() {
+fn numbers_that_count_up_ahead_of_a_peers_own_cost_one_frame_each() {
+    // One forged frame a second, as many times the numbers a history once had ahead: that cost all frames.
+    let mut recovery = Recovery::default();
+    let (mut forged, mut lost) = (4000_u16, 0);
+    for number in 0..100_000_u64 {
+        let now = Time::from_millis(5 + number);
+        if number.is_multiple_of(1000) {
+            recovery.recover(SYSTEM, forged, now);
+            forged = forged.wrapping_add(4000);
+        }
+        let copies = [0, 1].map(|_| recovery.recover(SYSTEM, number as u16, now));
+        lost += u32::from(copies == [Recovered::Duplicate; 2]);
+    }
+    assert!(lost <= 100, "{lost} frames for 100 forged ones");
+}
+
+#[test]
+fn all_short_orders_are_what_the_model_says() {
     const ALPHABET: [u64; 7] = [0, 1, 2, 63, 64, 65, HISTORY - 1];
     for start in [65_536 * 3, 65_536 * 3 - 64, 65_536 * 3 - 1] {
         for order in 0..ALPHABET.len().pow(5) {
@@ -211,7 +261,7 @@ fn all_short_orders_are_judged_as_the_model_does() {
                 let number = start + ALPHABET[rest % ALPHABET.len()];
                 rest /= ALPHABET.len();
                 let found = recovery.recover(SYSTEM, number as u16, Time::from_millis(1));
-                assert_eq!(Some(found), model.judge(number), "order {order} from {start}");
+                assert_eq!(found, model.recover(number), "order {order} from {start}");
             }
         }
     }
@@ -224,9 +274,10 @@ fn silence_and_a_new_run_begin_anew() {
     for (now, system, number, expected) in [
         (1, 1, 100, Recovered::First),
         (1, 1, 100, Recovered::Duplicate),
-        (2, 1, 40_000 - 8_000, Recovered::First),
-        // Behind by more than the history.
-        (2, 1, 100, Recovered::Outside),
+        (2, 1, 100 + HISTORY as u16, Recovered::First),
+        // Behind by the whole history.
+        (2, 1, 100, Recovered::Duplicate),
+        (2, 1, 101, Recovered::First),
         (3, 2, 100, Recovered::First),
         (3, 2, 100, Recovered::Duplicate),
         (3, 2, 99, Recovered::First),
