@@ -61,7 +61,7 @@ static __always_inline __u32 other_path(__u32 slot, __u32 number)
 	return NO_PATH;
 }
 
-/* Sends a frame for a peer by another member, and a word about the one in this place behind it. */
+/* Sends a frame for a peer by another member, and a report of the one in this place behind it. */
 static __always_inline int send_to_peer(struct __sk_buff *skb, __u32 slot, __u32 place, __u32 number)
 {
 	__u32 path = other_path(slot, number);
@@ -70,7 +70,7 @@ static __always_inline int send_to_peer(struct __sk_buff *skb, __u32 slot, __u32
 		return TC_ACT_UNSPEC;
 	__u32 ifindex = plan_in(slot)->members[bounded_place(path)].ifindex;
 
-	add_lost(slot, number, 1U << bounded_place(place), 0);
+	lose_sender(slot, number, 1U << bounded_place(place));
 	if (!ifindex || bpf_clone_redirect(skb, ifindex, 0) || !say_lost(skb, slot, place))
 		return TC_ACT_SHOT;
 	return bpf_redirect(ifindex, 0);

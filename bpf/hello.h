@@ -18,7 +18,11 @@
 #define HELLO_ARRIVED 70
 #define HELLO_TIMES_END 78
 
-/* Which member lost its carrier. */
+/* Of a probe and its echo: what brings it back. */
+#define HELLO_STAMP 30
+
+/* With what a lost carrier is reported, and which member lost it. */
+#define HELLO_LOST_TOKEN 22
 #define HELLO_LOST_MAC 30
 
 #endif

@@ -9,6 +9,7 @@
 #include "echoes.h"
 #include "frame.h"
 #include "hello.h"
+#include "lost.h"
 #include "maps.h"
 #include "plan.h"
 #include "stripe.h"
@@ -21,6 +22,9 @@
 /* In the ends of a path, its receiver or its sender. */
 #define ENDS_RECEIVER (0xffU << PATH_RECEIVER_SHIFT)
 #define ENDS_SENDER 0xffU
+/* An echo whose probe was due longer ago is none of ours; and what differs by so much from the quickest path is no queue. */
+#define LATE_PROBE_NS 1000000000ULL
+#define LATE_PLAUSIBLE_NS 1000000000LL
 /* Later than any. */
 #define LATE_NEVER_NS (1LL << 61)
 
@@ -67,8 +71,9 @@ static __always_inline enum reflected reflect(struct __sk_buff *skb, const __u8 
  */
 static __always_inline void say_when_due(struct __sk_buff *skb, __u32 slot, __u32 place)
 {
-	__u8 copy[HELLO_KIND + 1];
+	__u8 copy[HELLO_STAMP + sizeof(__u64)];
 	__u32 only = 0;
+	__u64 stamp;
 	const __u8 *head = header(skb, 0, copy, sizeof(copy));
 	const struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
 
@@ -76,12 +81,15 @@ static __always_inline void say_when_due(struct __sk_buff *skb, __u32 slot, __u3
 		return;
 	const struct stripe_entry *peer = peer_of(slot, head);
 
+	__builtin_memcpy(&stamp, head + HELLO_STAMP, sizeof(stamp));
+
 	if (!peer || peer->receiver == NO_RECEIVER)
 		return;
 	__u64 receiver = state->receivers[peer->number & (MAX_PEERS - 1)][peer->receiver & (MAX_MEMBERS - 1)];
 	__u64 sender = state->senders[place & (MAX_MEMBERS - 1)];
 	__be64 due = bpf_cpu_to_be64(later(bpf_ktime_get_ns(), later(sender, receiver)));
 
+	note_probe(slot, peer->number, peer->receiver, stamp, 0);
 	bpf_skb_store_bytes(skb, HELLO_DUE, &due, sizeof(due), 0);
 }
 
@@ -137,6 +145,19 @@ __attribute__((noinline)) __u64 least_late(__u32 number, __u64 now, __u32 ends, 
 	return least;
 }
 
+/*
+ * True if an echo that says so can be one of ours: when its probe was due is by our own clock, and what it
+ * says of the queues of its path is near what the quickest one has, if there is one. No tag covers either.
+ */
+static __always_inline int is_plausible(__u64 due, __s64 late_ns, __u32 number, __u64 now)
+{
+	__s64 least = least_late(number, now, 0, 0), beyond = late_ns - least;
+
+	if (due > now + LEAD_NS || due + LATE_PROBE_NS <= now)
+		return 0;
+	return least == LATE_NEVER_NS || (beyond <= LATE_PLAUSIBLE_NS && beyond >= -LATE_PLAUSIBLE_NS);
+}
+
 /* A part of what a path has over the quickest one. Less than nothing is what another CPU finds meanwhile. */
 static __always_inline __u64 excess_of(__s64 late_ns, __u32 sharers)
 {
@@ -166,6 +187,7 @@ __attribute__((noinline)) int take_echo(struct __sk_buff *skb, __u32 slot, __u32
 	__u8 copy[HELLO_TIMES_END];
 	const __u8 *head = header(skb, 0, copy, sizeof(copy));
 	__be64 due, arrived;
+	__u64 stamp;
 	__u32 only = 0, sender = bounded_place(place);
 
 	if (!head || skb->vlan_present || head[HELLO_KIND] != HELLO_ECHO ||
@@ -176,7 +198,12 @@ __attribute__((noinline)) int take_echo(struct __sk_buff *skb, __u32 slot, __u32
 
 	__builtin_memcpy(&due, head + HELLO_DUE, sizeof(due));
 	__builtin_memcpy(&arrived, head + HELLO_ARRIVED, sizeof(arrived));
-	if (!entry || !state || entry->receiver == NO_RECEIVER || !entry->path[sender] || !due || !arrived)
+	__builtin_memcpy(&stamp, head + HELLO_STAMP, sizeof(stamp));
+	if (!entry || !state || entry->receiver == NO_RECEIVER)
+		return 0;
+	if (made_for.lost)
+		note_probe(slot, entry->number, entry->receiver, stamp, 1);
+	if (!entry->path[sender] || !due || !arrived)
 		return 0;
 	const struct stripe_peer *peer = peer_line(slot, entry->number);
 	__u32 number = entry->number & (MAX_PEERS - 1), receiver = entry->receiver & (MAX_MEMBERS - 1);
@@ -189,7 +216,7 @@ __attribute__((noinline)) int take_echo(struct __sk_buff *skb, __u32 slot, __u32
 	__s64 late_ns = late_by(&peer->paths[at], bpf_be64_to_cpu(arrived) - bpf_be64_to_cpu(due), kilobits);
 	__u32 ends = receiver << PATH_RECEIVER_SHIFT | sender, at_receiver = entry->shared;
 
-	if (!find_late(late, ends, late_ns, now))
+	if (!is_plausible(bpf_be64_to_cpu(due), late_ns, number, now) || !find_late(late, ends, late_ns, now))
 		return 0;
 	__u64 least = least_late(number, now, 0, 0), common = 0;
 

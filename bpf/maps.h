@@ -140,6 +140,13 @@ struct stripe_lost {
 	__u32 receivers; /* and for each among the peer's receivers */
 };
 
+/* What is known of reports that a peer's member has no carrier (the same). */
+struct stripe_report {
+	__u64 stamp;	      /* of the first probe that left for it since the report; 0: none did */
+	__u64 distrust_until_ns; /* until then none is obeyed */
+	__u8 used[8];	      /* the token that came last */
+};
+
 /* Until when whose wires are taken, by bpf_ktime_get_ns(). */
 struct stripe_state {
 	struct bpf_spin_lock lock;
@@ -158,6 +165,7 @@ struct stripe_state {
 	__u64 senders[MAX_MEMBERS];		 /* by place */
 	__u64 receivers[MAX_PEERS][MAX_MEMBERS]; /* by number and place among the peer's receivers */
 	struct stripe_lost lost[MAX_PEERS];	 /* by number */
+	struct stripe_report reports[MAX_PEERS][MAX_MEMBERS]; /* by number and place among the peer's receivers */
 	struct stripe_late late[MAX_PEERS][MAX_PATHS]; /* by number and place among the peer's paths */
 	struct stripe_flow flows[STRIPE_FLOWS];	 /* by hash */
 	struct stripe_gap gaps[STRIPE_GAPS];	 /* by hash, outside the lock */

@@ -95,6 +95,7 @@ struct plan_member {
 	__u8 own[8];	  /* its address, and two zeros */
 	__u32 rate_mbps;  /* CHOOSE_STRIPE; 0: it does not send */
 	__u8 path[8];	  /* CHOOSE_STRIPE: its address towards peers, and two zeros */
+	__u8 token[8];	  /* CHOOSE_STRIPE: with what its lost carrier is reported; lost.h */
 };
 
 /* A plan (nicteam_team::Plan). */
@@ -158,6 +159,7 @@ struct stripe_path {
 struct stripe_receiver {
 	__u8 mac[8]; /* and two zeros */
 	__u32 share_mbps; /* of its rate what is ours while others send there, too */
+	__u8 token[8];	  /* with what its lost carrier is reported; zeros: without; lost.h */
 };
 
 /* A peer in a plan; by slot and number. */
@@ -258,14 +260,14 @@ struct loads {
 	__u64 bytes[MAX_BUCKETS + 1];
 };
 
-_Static_assert(sizeof(struct plan_member) == 52, "as in layout.rs");
+_Static_assert(sizeof(struct plan_member) == 60, "as in layout.rs");
 _Static_assert(__builtin_offsetof(struct plan, table) == 48, "as in layout.rs");
 _Static_assert(__builtin_offsetof(struct plan, members) == 304, "as in layout.rs");
-_Static_assert(sizeof(struct plan) == 2016, "as in layout.rs");
-_Static_assert(__builtin_offsetof(struct plan, queues) == 1976, "as in layout.rs");
+_Static_assert(sizeof(struct plan) == 2272, "as in layout.rs");
+_Static_assert(__builtin_offsetof(struct plan, queues) == 2232, "as in layout.rs");
 _Static_assert(sizeof(struct redundant_class) == 80, "as in streams.rs");
 _Static_assert(sizeof(struct redundant_stream) == 6200, "as in streams.rs");
-_Static_assert(sizeof(struct stripe_peer) == 928, "as in peers.rs");
+_Static_assert(sizeof(struct stripe_peer) == 1184, "as in peers.rs");
 _Static_assert(sizeof(struct stripe_key) == 8, "as in peers.rs");
 _Static_assert(sizeof(struct stripe_entry) == 48, "as in peers.rs");
 _Static_assert(sizeof(struct stripe_note) == 132, "as in notes.rs");

@@ -328,6 +328,14 @@ impl Plan {
         stripe::recover(stripe, frame, macs, state).unwrap_or(verdict)
     }
 
+    /// A frame of the control side leaves past the plan: a probe counts as sent from now on.
+    pub fn note_transmitted(&self, frame: &Frame<'_>, state: &mut PlanState) {
+        if let Choose::Stripe(stripe) = &self.choose {
+            state.stripe.follow(self.generation);
+            stripe::note_hello(stripe, frame, state);
+        }
+    }
+
     /// The same, whatever redundancy tags and echoes say.
     pub fn receive(&self, member: MemberId, frame: &Frame<'_>) -> Verdict {
         if frame.dst().is_link_local() {

@@ -30,7 +30,8 @@ pub struct Hello {
     pub team: Mac,
     /// Place of the member that sent it.
     pub place: u8,
-    /// Probe: anything; its echo brings it back. Challenge: the same, and its answer.
+    /// Probe: anything; its echo brings it back. Challenge: the same, and its answer. Announcement with a
+    /// tag: the number from which follows with which tokens a lost member is reported ([`Lost::token`]).
     pub stamp: u64,
     /// Announcement: the next one follows within this time, milliseconds; a
     /// multiple of 100, at most 25,500. Otherwise 0.
@@ -217,6 +218,14 @@ impl Hello {
         frame.ethertype() == ethertype::HELLO && frame.vlan().is_none() && is_as_long && says_probe(frame.payload())
     }
 
+    /// The stamp of a probe, or of its echo, if that is what a frame carries; it is not looked at further.
+    pub fn stamp_of_probe(frame: &Frame<'_>) -> Option<u64> {
+        let is_echo = says(frame.payload(), HelloKind::Echo.number());
+        let is_either = frame.ethertype() == ethertype::HELLO && frame.vlan().is_none();
+        let stamp = frame.payload().get(STAMP..)?.first_chunk()?;
+        (is_either && (is_echo || says_probe(frame.payload()))).then(|| u64::from_be_bytes(*stamp))
+    }
+
     /// The hello in a frame, if that is what the frame carries.
     pub fn of_frame(frame: &Frame<'_>) -> Option<Result<Hello, Malformed>> {
         (frame.ethertype() == ethertype::HELLO).then(|| Hello::decode(frame.payload()))
@@ -261,6 +270,7 @@ const HEADER: usize = 14;
 /// Places of single bytes in the payload.
 const PAYLOAD_KIND: usize = 1;
 const COUNT: usize = 2;
+const STAMP: usize = 16;
 const FLAGS: usize = 30;
 /// In the flags: a tag follows the members.
 const HAS_TAG: u8 = 1;

@@ -54,6 +54,8 @@ pub(super) struct PlanMember {
     pub rate_mbps: u32,
     /// `CHOOSE_STRIPE`: its address towards peers, and two zeros.
     pub path: [u8; 8],
+    /// `CHOOSE_STRIPE`: with what its lost carrier is reported, as on the wire.
+    pub token: [u8; 8],
 }
 
 /// `MEMBER_DELIVER`.
@@ -163,11 +165,11 @@ impl Default for Loads {
 const _: () = {
     assert!(MAX_MEMBERS == 32 && MAX_BUCKETS == 256);
     assert!(PLAN_SLOTS.is_power_of_two() && PLAN_SLOTS <= 32);
-    assert!(size_of::<PlanMember>() == 52);
+    assert!(size_of::<PlanMember>() == 60);
     assert!(offset_of!(Plan, table) == 48);
     assert!(offset_of!(Plan, members) == 304);
-    assert!(size_of::<Plan>() == 2016);
-    assert!(offset_of!(Plan, queues) == 1976);
+    assert!(size_of::<Plan>() == 2272);
+    assert!(offset_of!(Plan, queues) == 2232);
     assert!(QUEUES > MAX_QUEUE_ID as usize);
     assert!(size_of::<Control>() == 16);
     assert!(size_of::<Place>() == 8);
@@ -328,6 +330,7 @@ impl Plan {
             for sender in &stripe.senders {
                 let line = &mut own.members[sender.id.index()];
                 (line.path, line.rate_mbps) = (padded(sender.mac), sender.rate_mbps);
+                line.token = sender.lost_token.to_be_bytes();
             }
         }
         for port in ports {

@@ -28,6 +28,8 @@ struct Path {
 struct Receiver {
     mac: [u8; 8],
     share_mbps: u32,
+    /// As on the wire.
+    token: [u8; 8],
 }
 
 /// `struct stripe_peer`.
@@ -80,7 +82,7 @@ const OWN_ADDRESS: u32 = MAX_PEERS as u32;
 
 const _: () = {
     assert!(MAX_PEERS == 64 && MAX_PATHS == 64);
-    assert!(size_of::<PeerLine>() == 928);
+    assert!(size_of::<PeerLine>() == 1184);
     assert!(size_of::<Key>() == 8);
     assert!(size_of::<Entry>() == 48);
 };
@@ -234,7 +236,8 @@ fn line(stripe: &Stripe, peer: &Peer, places: &[usize]) -> PeerLine {
     let sharers = peer.sharers.max(1);
     let mut line = PeerLine { system, team, takes_rtags, keeps_flows, sharers, ..PeerLine::default() };
     for (&place, receiver) in places.iter().zip(&peer.receivers) {
-        line.receivers[place] = Receiver { mac: padded(receiver.mac), share_mbps: receiver.share_mbps };
+        let token = receiver.lost_token.to_be_bytes();
+        line.receivers[place] = Receiver { mac: padded(receiver.mac), share_mbps: receiver.share_mbps, token };
     }
     let paths = peer.paths.iter().filter_map(|path| {
         let (sender, receiver) = (stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?);

@@ -28,7 +28,7 @@ use nicteam_team::lacp::Answer;
 use nicteam_team::stripe::Note;
 use nicteam_team::stripe::redundant::StreamCounters;
 use nicteam_team::{Loads, MemberId, Plan};
-use nicteam_wire::Mac;
+use nicteam_wire::{Frame, Mac};
 use nix::errno::Errno;
 
 use crate::{Counters, Dataplane, Error, Kind, Port, Remembered, TeamDevice};
@@ -127,6 +127,9 @@ impl Dataplane for PacketDataplane {
         let table = self.shared.read();
         let member =
             table.member(id).ok_or(Errno::ENXIO).context(|| format!("send by member {id}: it is not attached"))?;
+        if let Ok(frame) = Frame::parse(frame) {
+            table.plan.note_transmitted(&frame, &mut self.shared.state());
+        }
         member.transmit(frame);
         Ok(())
     }

@@ -32,8 +32,13 @@ pub fn theirs(place: usize) -> Mac {
 /// Four members of these rates at both ends, a path from each to its like.
 pub fn striping(rates_mbps: [u32; MEMBERS]) -> Plan {
     let places = 0..MEMBERS;
-    let sender = |place| Sender { id: id(place), mac: own(place), rate_mbps: rates_mbps[place] };
-    let receiver = |place| Receiver { mac: theirs(place), rate_mbps: rates_mbps[place], share_mbps: rates_mbps[place] };
+    let sender = |place| Sender { id: id(place), mac: own(place), rate_mbps: rates_mbps[place], lost_token: 0 };
+    let receiver = |place| Receiver {
+        mac: theirs(place),
+        rate_mbps: rates_mbps[place],
+        share_mbps: rates_mbps[place],
+        lost_token: 0,
+    };
     let path = |place| Path { sender: place, receiver: place, delay_us: 0 };
     let peer = Peer {
         team: PEER,

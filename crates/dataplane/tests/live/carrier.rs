@@ -11,7 +11,7 @@ use nicteam_dataplane::{BpfDataplane, Dataplane};
 use nicteam_sys::packet::Batch;
 use nicteam_team::{Choose, Plan, PlanState, Verdict};
 use nicteam_testnet::eventually;
-use nicteam_wire::{Frame, Lost, Mac};
+use nicteam_wire::{Frame, Hello, HelloKind, Lost, Mac};
 
 #[test]
 fn what_a_member_without_carrier_was_to_send_leaves_by_another() {
@@ -20,7 +20,11 @@ fn what_a_member_without_carrier_was_to_send_leaves_by_another() {
         return;
     }
     let mut bench = Bench::new(MEMBERS);
-    let dataplane = bench.team.start(hosts::bpf, &striping([1000; MEMBERS]));
+    let mut plan = striping([1000; MEMBERS]);
+    let Choose::Stripe(stripe) = &mut plan.choose else { unreachable!() };
+    let token = |mac: Mac| u64::from(mac.0[5]) << 56 | 0x0102;
+    stripe.senders.iter_mut().for_each(|sender| sender.lost_token = token(sender.mac));
+    let dataplane = bench.team.start(hosts::bpf, &plan);
     let mut batch = Batch::new();
     let arrived = |bench: &Bench, batch: &mut Batch| {
         let (mut places, mut lost) = (BTreeMap::<usize, u32>::new(), BTreeSet::new());
@@ -30,6 +34,7 @@ fn what_a_member_without_carrier_was_to_send_leaves_by_another() {
                     let frame = Frame::parse(frame.bytes).unwrap();
                     if let Some(word) = Lost::of_frame(&frame) {
                         assert_eq!((frame.src(), frame.dst()), (own(place), theirs(place)));
+                        assert_eq!(word.token, token(word.mac));
                         lost.insert(word.mac);
                         continue;
                     }
@@ -135,7 +140,7 @@ fn what_is_said_of_a_peers_lost_member_holds_for_the_plan_and_the_program() {
     let mut state = PlanState::new(0);
     let stranger = Mac([2, 7, 7, 7, 7, 7]);
     let hear = |(dst, src, mac), dataplane: &BpfDataplane, state: &mut PlanState| {
-        let word = Lost { mac }.frame(dst, src);
+        let word = Lost { mac, token: 0 }.frame(dst, src);
         assert_eq!(plan.receive_once(id(0), &Frame::parse(&word).unwrap(), state), Verdict::Drop);
         let run = bench.team.run(|| dataplane.dry_run_ingress(&bench.team.ports[0], &word, 1).unwrap());
         assert_eq!(run.action, 2, "TC_ACT_SHOT");
@@ -168,5 +173,112 @@ fn what_is_said_of_a_peers_lost_member_holds_for_the_plan_and_the_program() {
     for (who, frames) in ["the plan", "the program"].into_iter().zip(chosen) {
         assert!(frames[2] > 0 && frames.iter().sum::<i32>() == 12, "{who}: {frames:?}");
     }
+    bench.team.stop(dataplane);
+}
+
+/// A probe of ours to the peer's member in this place, by our like one.
+fn probe(place: usize, stamp: u64) -> Vec<u8> {
+    let hello = Hello {
+        kind: HelloKind::Probe,
+        system: 7,
+        sequence: 0,
+        team: OWN,
+        place: place as u8,
+        stamp,
+        next_ms: 0,
+        takes_rtags: true,
+        rivals: 0,
+        members: Vec::new(),
+    };
+    hello.frame(theirs(place), own(place))
+}
+
+#[test]
+fn a_report_ends_with_the_first_probe_that_left_after_it_for_the_plan_and_the_program() {
+    let test = "a_report_ends_with_the_first_probe_that_left_after_it_for_the_plan_and_the_program";
+    if !may_run_bpf(test) || !shows_programs_carrier(test) {
+        return;
+    }
+    stay_on_one_cpu();
+    let mut bench = Bench::new(MEMBERS);
+    let plan = striping([1000; MEMBERS]);
+    let dataplane = bench.team.start(hosts::bpf, &plan);
+    let (mut state, mut batch) = (PlanState::new(0), Batch::new());
+    let member = bench.team.host.packet_socket(&hosts::member(2));
+    let receive = |place: usize, frame: &[u8], state: &mut PlanState| {
+        plan.receive_once(id(place), &Frame::parse(frame).unwrap(), state);
+        bench.team.run(|| dataplane.dry_run_ingress(&bench.team.ports[place], frame, 1).unwrap());
+    };
+    let mut leave = |stamp: u64, state: &mut PlanState| {
+        let mut frame = probe(2, stamp);
+        plan.note_transmitted(&Frame::parse(&frame).unwrap(), state);
+        assert!(member.send_frame(&frame));
+        eventually("the probe leaves", || {
+            bench.far_sockets[2].receive(&mut batch).unwrap();
+            batch.frames().any(|arrived| arrived.bytes[30..38] == stamp.to_be_bytes())
+        });
+        assert!(Hello::reflect(&mut frame));
+        frame
+    };
+    let leaves_lost = |state: &mut PlanState| {
+        let chosen = choices(&bench, &dataplane, &plan, state, 12, 60).map(|frames| frames[2] == 0);
+        assert_eq!(chosen[0], chosen[1], "the plan, and the program");
+        chosen[0]
+    };
+    let report = Lost { mac: theirs(2), token: 0 }.frame(own(0), theirs(0));
+    // What takes longer than a report counts, on a busy machine, says nothing.
+    eventually("a round within 50 ms", || {
+        state = PlanState::new(0);
+        std::thread::sleep(std::time::Duration::from_millis(1100));
+        let began = std::time::Instant::now();
+        let early = leave(1, &mut state);
+        receive(0, &report, &mut state);
+        receive(2, &early, &mut state);
+        let before = leaves_lost(&mut state);
+        let echo = leave(2, &mut state);
+        receive(2, &echo, &mut state);
+        let after = leaves_lost(&mut state);
+        receive(0, &report, &mut state);
+        let distrusted = leaves_lost(&mut state);
+        let timely = began.elapsed() < std::time::Duration::from_millis(50);
+        assert!(!timely || (before && !after && !distrusted), "{before} {after} {distrusted}");
+        timely
+    });
+    bench.team.stop(dataplane);
+}
+
+#[test]
+fn a_token_is_asked_for_and_counts_once_for_the_plan_and_the_program() {
+    if !may_run_bpf("a_token_is_asked_for_and_counts_once_for_the_plan_and_the_program") {
+        return;
+    }
+    stay_on_one_cpu();
+    const TOKEN: u64 = 0x0102_0304_0506_0708;
+    let bench = Bench::new(MEMBERS);
+    let mut plan = striping([1000; MEMBERS]);
+    let Choose::Stripe(stripe) = &mut plan.choose else { unreachable!() };
+    stripe.peers[0].receivers[2].lost_token = TOKEN;
+    let mut dataplane = bench.team.start(hosts::bpf, &plan);
+    let mut state = PlanState::new(0);
+    let report = |token, plan: &Plan, dataplane: &BpfDataplane, state: &mut PlanState| {
+        let word = Lost { mac: theirs(2), token }.frame(own(0), theirs(0));
+        plan.receive_once(id(0), &Frame::parse(&word).unwrap(), state);
+        bench.team.run(|| dataplane.dry_run_ingress(&bench.team.ports[0], &word, 1).unwrap());
+        let chosen = choices(&bench, dataplane, plan, state, 12, 60).map(|frames| frames[2] == 0);
+        assert_eq!(chosen[0], chosen[1], "the plan, and the program");
+        chosen[0]
+    };
+    for (token, counts) in [(0, false), (TOKEN + 1, false), (TOKEN, true)] {
+        assert_eq!(report(token, &plan, &dataplane, &mut state), counts, "{token:#x}");
+    }
+    // Whoever heard it sends it again, when a plan was made anew.
+    plan.generation += 1;
+    bench.team.run(|| dataplane.apply(&plan).unwrap());
+    assert!(!report(TOKEN, &plan, &dataplane, &mut state));
+    plan.generation += 1;
+    let Choose::Stripe(stripe) = &mut plan.choose else { unreachable!() };
+    stripe.peers[0].receivers[2].lost_token = TOKEN + 1;
+    bench.team.run(|| dataplane.apply(&plan).unwrap());
+    assert!(report(TOKEN + 1, &plan, &dataplane, &mut state));
     bench.team.stop(dataplane);
 }

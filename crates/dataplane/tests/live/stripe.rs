@@ -382,6 +382,12 @@ fn a_probe_says_when_it_is_due_and_its_echo_when_it_arrived() {
     bench.team.stop(dataplane);
 }
 
+/// The programs' clock.
+fn monotonic_ns() -> u64 {
+    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).unwrap();
+    now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
+}
+
 /// Short frames by each of our members, as the plan and as the program choose, after 32 probes of each of these
 /// paths, places of ours and of theirs, which were late by so many milliseconds, by path and probe.
 fn frames_after_probes(
@@ -405,9 +411,13 @@ fn frames_after_probes(
             let mut echo = hellos(sender)[1].clone();
             assert!(Hello::reflect(&mut echo));
             let mut echo = [&own(sender).0[..], &theirs(receiver).0, &echo[12..]].concat();
-            Times::set_due(&mut echo, 1_000_000);
-            Times::set_arrived(&mut echo, 5_000_000_000 + late_ms(number, probe) * 1_000_000);
-            plan.receive_once(id(sender), &Frame::parse(&echo).unwrap(), &mut state);
+            let mut say = |due: u64| {
+                Times::set_due(&mut echo, due);
+                Times::set_arrived(&mut echo, due + 5_000_000_000 + late_ms(number, probe) * 1_000_000);
+                echo.clone()
+            };
+            plan.receive_once(id(sender), &Frame::parse(&say(1_000_000)).unwrap(), &mut state);
+            let echo = say(monotonic_ns());
             bench.team.run(|| dataplane.dry_run_ingress(&bench.team.ports[sender], &echo, 1).unwrap());
         }
     }

@@ -210,6 +210,11 @@ impl Auth {
         }
     }
 
+    /// With what a lost carrier of a member of this system's is reported, which announced this number; 0 without a key.
+    pub(super) fn lost_token(&self, system: u64, announced: u64, mac: Mac) -> u64 {
+        self.key.as_ref().map_or(0, |key| key.lost_token(system, announced, mac))
+    }
+
     /// Judges a hello that `member` received from `src`; `payload` is what it was
     /// decoded from, `sequence` the last that we used ourselves.
     pub(super) fn judge(
@@ -389,6 +394,13 @@ impl Tagger {
     fn stamp(&self, system: u64, number: u64) -> u64 {
         let [a, b, c, d, e, f, g, h, ..] = self.tag(&[[0; 8], system.to_be_bytes(), number.to_be_bytes()].concat());
         u64::from_be_bytes([a, b, c, d, e, f, g, h])
+    }
+
+    /// A token, which is not 0. Longer than what stamps are made of, so it is no stamp.
+    fn lost_token(&self, system: u64, announced: u64, mac: Mac) -> u64 {
+        let numbers = [[0; 8], system.to_be_bytes(), announced.to_be_bytes()].concat();
+        let [a, b, c, d, e, f, g, h, ..] = self.tag(&[&numbers, &mac.0[..]].concat());
+        u64::from_be_bytes([a, b, c, d, e, f, g, h]).max(1)
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Discovery {
     stamps: Stamps,
     team: Mac,
     own: Vec<Own>,
+    /// From which follow the tokens of our members.
+    lost_tokens: u64,
     neighbours: BTreeMap<u64, Neighbour>,
     /// Systems that were heard when there was no more room.
     overlooked: u64,
@@ -84,6 +86,7 @@ impl Discovery {
             stamps: Stamps::new(secret, system),
             team: Mac::default(),
             own: Vec::new(),
+            lost_tokens: 0,
             neighbours: BTreeMap::new(),
             overlooked: 0,
             announcing: Announcing::default(),
@@ -124,6 +127,8 @@ impl Discovery {
             return;
         }
         (self.team, self.own) = (team, own);
+        // Those that were valid may have been used, and seen.
+        self.lost_tokens += 1;
         self.changed = true;
         self.neighbours.values_mut().for_each(|neighbour| neighbour.retain_members(&self.own));
         self.announcing.at_once(self.neighbours.len(), now);
@@ -237,7 +242,14 @@ impl Discovery {
     /// The members that can send.
     pub fn senders(&self) -> Vec<Sender> {
         let usable = self.own.iter().filter(|own| own.usable);
-        usable.map(|own| Sender { id: own.id, mac: own.mac, rate_mbps: own.rate_mbps.max(1) }).collect()
+        let token = |mac| self.auth.lost_token(self.system, self.lost_tokens, mac);
+        let sender = |own: &Own| Sender {
+            id: own.id,
+            mac: own.mac,
+            rate_mbps: own.rate_mbps.max(1),
+            lost_token: token(own.mac),
+        };
+        usable.map(sender).collect()
     }
 
     /// Those that frames can be striped to, by address.
@@ -246,7 +258,8 @@ impl Discovery {
         let from = &self.segments.found().from;
         let peer = |neighbour: &Neighbour| Peer {
             group_from: from.get(&neighbour.system).copied(),
-            ..neighbour.peer(&senders, self.in_use)
+            ..neighbour
+                .peer(&senders, self.in_use, |mac| self.auth.lost_token(neighbour.system, neighbour.lost_tokens, mac))
         };
         let mut peers: Vec<Peer> = self.neighbours.values().map(peer).collect();
         peers.retain(|peer| !peer.receivers.is_empty());
@@ -424,7 +437,7 @@ impl Discovery {
         let next_ms = u32::try_from(next.as_millis()).unwrap_or(u32::MAX);
         let rivals = self.rivals(now);
         for own in self.senders() {
-            let hello = self.hello(HelloKind::Announce, own.id, 0);
+            let hello = self.hello(HelloKind::Announce, own.id, if self.has_key() { self.lost_tokens } else { 0 });
             self.say(own.id, Hello::GROUP, Hello { next_ms, rivals, members: members.clone(), ..hello });
         }
     }

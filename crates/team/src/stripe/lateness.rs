@@ -13,7 +13,9 @@
 //! itself: its receiver's, or where that has several paths, its sender's. But what all paths of an end
 //! have over the quickest, as where one of three members reaches two of four, is that end's own
 //! queue, and is put on its wire: the others' would only send the frames by each other. Where others may do
-//! the same about the same queue ([`super::Peer::sharers`]), each takes its part. Mirrored in `bpf/lateness.h`.
+//! the same about the same queue ([`super::Peer::sharers`]), each takes its part. No tag covers the times, so those that cannot be are left
+//! out: a probe that was due more than a second ago, or is due later than any wire is taken for, and one that is earlier or later than
+//! the quickest by more than a second. What a forged echo can do within these bounds is what a queue can: [`MOST`] on a wire at once. Mirrored in `bpf/lateness.h`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -30,6 +32,8 @@ const LASTS: Duration = Duration::from_millis(200);
 const MOST: Duration = Duration::from_millis(4);
 /// Of what a path has over the quickest, one part in so many is put on a wire; times the sharers.
 const PART: u64 = 2;
+/// What is earlier or later than the quickest path by more is no queue: whoever says so is not believed.
+const PLAUSIBLE: Duration = Duration::from_secs(1);
 
 /// Ends of a path.
 type Ends = (MemberId, Mac);
@@ -70,6 +74,9 @@ impl Lateness {
     /// A probe of a path came back: so late it was, beside its clocks' difference. `rivals` are all paths to the
     /// peer, `siblings` those among them that share an end with this one and it itself, if there are any.
     pub(super) fn take(&mut self, path: Ends, rivals: &[Ends], siblings: &[Ends], late: i64, now: u64) -> Option<Late> {
+        if self.least(rivals, now).is_some_and(|least| late.abs_diff(least) > PLAUSIBLE.as_nanos() as u64) {
+            return None;
+        }
         let own = self.paths.entry(path).or_default();
         own.least = if own.probes == 0 { late } else { own.least.min(late) };
         own.probes += 1;

@@ -94,6 +94,8 @@ pub struct Sender {
     pub mac: Mac,
     /// Its rate, Mbit/s; at least 1.
     pub rate_mbps: u32,
+    /// What a report that it lost its carrier carries as a proof; 0 without a key.
+    pub lost_token: u64,
 }
 
 /// A team that stripes, too.
@@ -131,6 +133,8 @@ pub struct Receiver {
     pub rate_mbps: u32,
     /// What of it is ours while others send there, too, Mbit/s; at least 1.
     pub share_mbps: u32,
+    /// The token without which no report that it lost its carrier is obeyed, and with which one is; 0: none is needed.
+    pub lost_token: u64,
 }
 
 /// A way from a member of ours to one of a peer's.
@@ -200,6 +204,8 @@ struct Look {
 /// have over one another stays, and who sends more than they are thought to
 /// carry still sends by their rates.
 const LEAD: Duration = Duration::from_millis(100);
+/// An echo whose probe was due longer ago, or is due later than a wire can be taken, is none of ours.
+const LATE_PROBE: Duration = Duration::from_secs(1);
 
 impl Stripe {
     /// The peer with this address: its team's or a member's.
@@ -355,13 +361,29 @@ pub(crate) fn note_arrival(stripe: &Stripe, member: MemberId, frame: &Frame<'_>,
 /// A hello that a member received: what the forwarding ends say in it counts from now on.
 pub(crate) fn take_hello(stripe: &Stripe, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) {
     take_echo(stripe, member, frame, state);
-    if let Some(mac) = lost::of_hello(stripe, member, frame) {
-        state.stripe.lost.add(mac, state.now.as_nanos());
+    if let Some((receiver, token)) = lost::of_hello(stripe, member, frame) {
+        state.stripe.lost.tidy(MAX_PEERS * MAX_MEMBERS, stripe);
+        state.stripe.lost.add(receiver, token, state.now.as_nanos());
     }
 }
 
-/// An echo: what it says of its path's queues.
+/// A hello of our own leaves: a probe that comes back contradicts what was reported before it left.
+pub(crate) fn note_hello(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) {
+    if Hello::is_probe(frame)
+        && let Some((mac, stamp)) = lost::of_probe(stripe, frame)
+    {
+        state.stripe.lost.probe(mac, stamp);
+    }
+}
+
+/// An echo: its member has carrier, and what it says of its path's queues.
 fn take_echo(stripe: &Stripe, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) {
+    if stripe.is_senders(member, frame.dst())
+        && !Hello::is_probe(frame)
+        && let Some(stamp) = Hello::stamp_of_probe(frame)
+    {
+        state.stripe.lost.contradict(frame.src(), stamp, state.now.as_nanos());
+    }
     if let Some(times) = Times::of_echo(frame).filter(|_| stripe.is_senders(member, frame.dst()))
         && let Some(peer) = stripe.peer(frame.src())
     {
@@ -417,6 +439,9 @@ impl StripeState {
         now: Time,
     ) -> Option<()> {
         let now = now.as_nanos();
+        if times.due > now.saturating_add(LEAD.as_nanos() as u64) || times.due + LATE_PROBE.as_nanos() as u64 <= now {
+            return None;
+        }
         let of = |path: &Path| Some((stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?));
         let ends_of = |path: &Path| of(path).map(|(sender, receiver)| (sender.id, receiver.mac));
         let path = peer.paths.iter().find(|path| ends_of(path) == Some(ends))?;

@@ -24,6 +24,8 @@ pub struct Neighbour {
     pub rivals: u8,
     /// What it says of its members.
     pub members: Vec<HelloMember>,
+    /// From which follow the tokens of its members.
+    pub(super) lost_tokens: u64,
     sequence: u32,
     /// When it announced itself last, as far as that counted.
     announced: Time,
@@ -93,6 +95,7 @@ impl Neighbour {
             takes_rtags: hello.takes_rtags,
             rivals: hello.rivals,
             members: Vec::new(),
+            lost_tokens: hello.stamp,
             sequence: hello.sequence.wrapping_sub(1),
             announced: now,
             patience: Duration::ZERO,
@@ -124,8 +127,9 @@ impl Neighbour {
         self.announced = now;
         self.patience = patience(hello);
         self.sequence = hello.sequence;
-        let of_team = (self.team, self.takes_rtags, &self.members) != (hello.team, hello.takes_rtags, &hello.members);
-        (self.team, self.takes_rtags) = (hello.team, hello.takes_rtags);
+        let of_team = (self.team, self.takes_rtags, &self.members, self.lost_tokens)
+            != (hello.team, hello.takes_rtags, &hello.members, hello.stamp);
+        (self.team, self.takes_rtags, self.lost_tokens) = (hello.team, hello.takes_rtags, hello.stamp);
         self.members.clone_from(&hello.members);
         News { of_team, of_rivals: std::mem::replace(&mut self.rivals, hello.rivals) != hello.rivals }
     }
@@ -301,8 +305,8 @@ impl Neighbour {
         Chosen { new: self.paths.len() > kept, fewer }
     }
 
-    /// As the plan sees it; it is one of so many that we have traffic with.
-    pub(super) fn peer(&self, senders: &[Sender], in_use: u8) -> Peer {
+    /// As the plan sees it; it is one of so many that we have traffic with. `lost_token`: of its member with this address.
+    pub(super) fn peer(&self, senders: &[Sender], in_use: u8, lost_token: impl Fn(Mac) -> u64) -> Peer {
         let usable: Vec<&HelloMember> = self.members.iter().filter(|member| member.usable).collect();
         let path = |(&(member, place), path): (&(MemberId, u8), &Probing)| {
             let sender = senders.iter().position(|sender| sender.id == member)?;
@@ -319,15 +323,15 @@ impl Neighbour {
             sharers: u32::from(self.rivals.max(1)) * u32::from(in_use.max(1)),
             group_from: None,
             others: self.members.iter().filter(|member| !member.usable).map(|member| member.mac).collect(),
-            receivers: usable.iter().map(|member| self.receiver(member)).collect(),
+            receivers: usable.iter().map(|member| self.receiver(member, lost_token(member.mac))).collect(),
             paths,
         }
     }
 
-    fn receiver(&self, member: &HelloMember) -> Receiver {
+    fn receiver(&self, member: &HelloMember, lost_token: u64) -> Receiver {
         let rate_mbps = rate(member);
         let share_mbps = (rate_mbps / u32::from(self.rivals.max(1))).max(1);
-        Receiver { mac: member.mac, rate_mbps, share_mbps }
+        Receiver { mac: member.mac, rate_mbps, share_mbps, lost_token }
     }
 }
 

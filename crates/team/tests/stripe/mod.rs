@@ -5,6 +5,7 @@ mod discovery;
 mod hostile;
 mod lan;
 mod liveness;
+mod lost;
 mod mending;
 mod order;
 mod redundant;

@@ -275,7 +275,7 @@ fn a_member_that_is_said_to_be_lost_is_left_for_a_tenth_of_a_second() {
     let (plan, bytes) = plan(&[1000; 4], &[]);
     let Choose::Stripe(stripe) = &plan.choose else { panic!() };
     let (receivers, own) = (&stripe.peers[0].receivers, stripe.senders[0].mac);
-    let word = Lost { mac: receivers[2].mac }.frame(own, receivers[0].mac);
+    let word = Lost { mac: receivers[2].mac, token: 0 }.frame(own, receivers[0].mac);
     let mut state = PlanState::new(0);
     // Frames that find the wires free.
     let used = |from_ms: u64, ms: u64, state: &mut PlanState| {

@@ -12,12 +12,15 @@ use crate::mac::Mac;
 pub struct Lost {
     /// The address of the member that has none.
     pub mac: Mac,
+    /// A number that nobody without the key knows, and that counts once; 0 without a key.
+    pub token: u64,
 }
 
 impl Lost {
     /// Beside [`super::HelloKind`]'s, which processes write.
     const KIND: u8 = 6;
-    /// Where the address stands in an untagged frame.
+    /// Where the token, and the address, stand in an untagged frame.
+    const TOKEN: usize = 22;
     const MAC: usize = 30;
 
     /// In a frame, without check sequence.
@@ -25,6 +28,7 @@ impl Lost {
         let mut frame = header(dst, src, None, ethertype::HELLO, Times::END - HEADER);
         frame.extend_from_slice(&[VERSION, Lost::KIND]);
         frame.resize(Times::END, 0);
+        frame[Lost::TOKEN..Lost::TOKEN + 8].copy_from_slice(&self.token.to_be_bytes());
         frame[Lost::MAC..Lost::MAC + 6].copy_from_slice(&self.mac.0);
         frame
     }
@@ -34,8 +38,9 @@ impl Lost {
     pub fn of_frame(frame: &Frame<'_>) -> Option<Lost> {
         let payload = frame.payload();
         let is_lost = frame.ethertype() == ethertype::HELLO && frame.vlan().is_none() && says(payload, Lost::KIND);
+        let token = payload.get(Lost::TOKEN - HEADER..)?.first_chunk()?;
         let mac = payload.get(Lost::MAC - HEADER..)?.first_chunk()?;
-        is_lost.then_some(Lost { mac: Mac(*mac) })
+        is_lost.then_some(Lost { mac: Mac(*mac), token: u64::from_be_bytes(*token) })
     }
 }
 
@@ -47,9 +52,9 @@ mod tests {
     #[test]
     fn it_is_understood_by_those_who_look_for_it_and_by_nobody_else() {
         let (lost, dst, src) =
-            (Lost { mac: Mac([2, 0, 0, 0, 7, 7]) }, Mac([2, 0, 0, 0, 1, 0]), Mac([2, 0, 0, 0, 0, 0]));
+            (Lost { mac: Mac([2, 0, 0, 0, 7, 7]), token: 0x0102 }, Mac([2, 0, 0, 0, 1, 0]), Mac([2, 0, 0, 0, 0, 0]));
         let mut frame = lost.frame(dst, src);
-        assert_eq!(frame[12..38], [&[0x88, 0xb5, 1, 6][..], &[0; 14], &[2, 0, 0, 0, 7, 7], &[0; 2]].concat());
+        assert_eq!(frame[12..38], [&[0x88, 0xb5, 1, 6][..], &[0; 12], &[1, 2], &[2, 0, 0, 0, 7, 7], &[0; 2]].concat());
         let of = |frame: &[u8]| Lost::of_frame(&Frame::parse(frame).unwrap());
         assert_eq!(of(&frame), Some(lost));
         assert!(Hello::of_frame(&Frame::parse(&frame).unwrap()).is_some_and(|hello| hello.is_err()));
