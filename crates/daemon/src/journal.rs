@@ -100,6 +100,15 @@ pub enum Happened {
         /// How long, milliseconds.
         ms: u64,
     },
+    /// More frames of a kind for the control side come to a member than are handled, or no more do so.
+    Flood {
+        /// The member.
+        member: String,
+        /// What comes, in words.
+        kind: String,
+        /// True at the beginning.
+        begins: bool,
+    },
     /// Something could not be done; the team goes on unless it says otherwise.
     Trouble {
         /// In words.
@@ -217,6 +226,10 @@ impl fmt::Display for Happened {
             Happened::Plan { generation } => write!(f, "plan {generation}"),
             Happened::Stalled { ms } => {
                 write!(f, "the process did not run for {}.{} s", ms / 1000, ms % 1000 / 100)
+            }
+            Happened::Flood { member, kind, begins: true } => write!(f, "member {member}: a flood of {kind}"),
+            Happened::Flood { member, kind, begins: false } => {
+                write!(f, "member {member}: no flood of {kind} any more")
             }
             Happened::Trouble { text } => write!(f, "warning: {text}"),
         }

@@ -20,6 +20,7 @@ mod aggregation;
 mod clock;
 pub mod control;
 mod first;
+mod flood;
 mod journal;
 mod kept;
 mod lock;
@@ -42,7 +43,7 @@ pub use journal::{Entry, Happened, Journal, OptionChange};
 pub use kept::{Kept, Shelf};
 pub use running::{MemberReport, RunningTeam, TeamHandle, TeamReport};
 pub use service::Service;
-pub use status::{MemberState, Problem, STATUS_SCHEMA, TeamStatus};
+pub use status::{ControlFrames, MemberState, Problem, STATUS_SCHEMA, TeamStatus};
 pub use striping::{HelloState, PathState, PeerState, RedundantState};
 
 /// A team to be.

@@ -125,7 +125,7 @@ impl RunningTeam {
         let thread = std::thread::Builder::new()
             .name(format!("team {name}"))
             .spawn(move || {
-                let shell = match Shell::set_up(spec, notify, events, keeping) {
+                let mut shell = match Shell::set_up(spec, notify, events, keeping) {
                     Ok(shell) => shell,
                     Err(error) => {
                         // The receiver waits for this.
@@ -136,7 +136,7 @@ impl RunningTeam {
                 // The programs forward. What is left to the thread is seldom much, but has to be soon: on a busy
                 // host others would make it find out late what failed. It does without where it may not.
                 if shell.kind() == Kind::Bpf {
-                    let _ = nicteam_sys::sched::run_first();
+                    shell.run_first();
                 }
                 let _ = ready.send(Ok(shell.kind()));
                 shell.serve(&woken, &inbox)

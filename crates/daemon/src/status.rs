@@ -52,6 +52,9 @@ pub struct TeamStatus {
     /// stripe: the hellos by which they are found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hellos: Option<HelloState>,
+    /// Frames for the control side, by kind, if it listens to any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub control_frames: Vec<ControlFrames>,
     /// What executes its plan: `bpf` or `packet`.
     pub dataplane: String,
     /// Number of the plan in force.
@@ -113,6 +116,20 @@ pub struct MemberState {
     /// 802.3ad: the member as a port.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lacp: Option<PortState>,
+}
+
+/// Frames of a kind that members received for the control side, since the team began to listen to them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ControlFrames {
+    /// The kind: `hellos`, `echoes`, `LACPDUs`, `markers`, `ARP` or `neighbour discovery`.
+    pub kind: String,
+    /// Frames that were handled.
+    pub handled: u64,
+    /// Frames of a legal form that were not, for there were too many: an estimate, for the kernel drops most unseen.
+    pub dropped: u64,
+    /// The members to which more come than are handled, now or some seconds ago.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flooded: Vec<String>,
 }
 
 /// Something that is wrong, in words.
@@ -210,6 +227,13 @@ pub(crate) fn problems(status: &TeamStatus, config: &Config) -> Vec<Problem> {
         say(
             format!("{live} of {} members are up and min_links is {needed}, so {team} has no carrier", members.len()),
             format!("bring members up, or `nicteam team set {team} min_links={live}`"),
+        );
+    }
+    for flood in status.control_frames.iter().filter(|frames| !frames.flooded.is_empty()) {
+        let ControlFrames { kind, dropped, flooded, .. } = flood;
+        say(
+            format!("a flood of {kind} comes to {}: about {dropped} were dropped", flooded.join(", ")),
+            format!("find out who sends them: `tcpdump -e -c 20 -i {}`", flooded[0]),
         );
     }
     if !status.admin_up {

@@ -6,6 +6,7 @@ mod teamdctl;
 
 /// Measures a ratio or a time: nothing beside it.
 mod alone {
+    mod flood;
     mod redundant;
     mod stripe_liveness;
 }

@@ -237,20 +237,7 @@ impl PacketSocket {
 
     /// Frames that found the receive buffer full since the last call (`PACKET_STATISTICS`).
     pub fn take_lost(&self) -> Result<u64> {
-        let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
-        let mut len = mem::size_of_val(&stats) as libc::socklen_t;
-        // SAFETY: pointer and length belong to one structure.
-        let result = unsafe {
-            libc::getsockopt(
-                self.fd.as_raw_fd(),
-                libc::SOL_PACKET,
-                libc::PACKET_STATISTICS,
-                (&raw mut stats).cast(),
-                &mut len,
-            )
-        };
-        check(result).context(|| "read the statistics of a packet socket".to_owned())?;
-        Ok(u64::from(stats.tp_drops))
+        take_lost(&self.fd)
     }
 
     /// Each message gathers a head of its own (so that the same frame can leave
@@ -463,12 +450,29 @@ fn set_promiscuous(fd: &OwnedFd, ifindex: u32) -> io::Result<()> {
     set(fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &membership)
 }
 
+/// Frames that found the receive buffer of a packet socket full since the last call.
+pub(crate) fn take_lost(fd: &OwnedFd) -> Result<u64> {
+    let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
+    let mut len = mem::size_of_val(&stats) as libc::socklen_t;
+    // SAFETY: pointer and length belong to one structure.
+    let result = unsafe {
+        libc::getsockopt(fd.as_raw_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS, (&raw mut stats).cast(), &mut len)
+    };
+    check(result).context(|| "read the statistics of a packet socket".to_owned())?;
+    Ok(u64::from(stats.tp_drops))
+}
+
 /// Binds a packet socket to every frame type of one device.
 pub(crate) fn bind(fd: &OwnedFd, ifindex: u32) -> io::Result<()> {
+    bind_to(fd, ifindex, libc::ETH_P_ALL as u16)
+}
+
+/// Binds a packet socket to one frame type of one device.
+pub(crate) fn bind_to(fd: &OwnedFd, ifindex: u32, ethertype: u16) -> io::Result<()> {
     // SAFETY: all-zero bytes are valid for this C structure.
     let mut address = unsafe { mem::zeroed::<libc::sockaddr_ll>() };
     address.sll_family = libc::AF_PACKET as u16;
-    address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+    address.sll_protocol = ethertype.to_be();
     address.sll_ifindex = ifindex as i32;
     let len = mem::size_of_val(&address) as libc::socklen_t;
     // SAFETY: pointer and length belong to one structure.

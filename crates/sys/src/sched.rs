@@ -16,13 +16,15 @@ const LOWEST: libc::c_int = 1;
 /// # Errors
 /// `EPERM` without CAP_SYS_NICE.
 pub fn run_first() -> Result<()> {
-    // SAFETY: all-zero bytes are a valid sched_param.
-    let mut wish: libc::sched_param = unsafe { std::mem::zeroed() };
-    wish.sched_priority = LOWEST;
-    // SAFETY: 0 is the calling thread; the call only reads `wish`, which outlives it.
-    let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &raw const wish) };
-    let result = if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) };
-    result.context(|| "run before other threads".to_owned())
+    run_as(libc::SCHED_RR, LOWEST).context(|| "run before other threads".to_owned())
+}
+
+/// Lets the calling thread run as others do (`SCHED_OTHER`), after [`run_first`].
+///
+/// # Errors
+/// What the kernel says; it has no reason to refuse.
+pub fn run_as_others() -> Result<()> {
+    run_as(libc::SCHED_OTHER, 0).context(|| "run as other threads do".to_owned())
 }
 
 /// Lets the calling thread, and what it starts, run on one processor alone: the one of this number
@@ -42,6 +44,15 @@ pub fn keep_to(number: usize) -> Result<()> {
     keep().map_err(io::Error::from).context(|| "keep to one processor".to_owned())
 }
 
+fn run_as(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
+    // SAFETY: all-zero bytes are a valid sched_param.
+    let mut wish: libc::sched_param = unsafe { std::mem::zeroed() };
+    wish.sched_priority = priority;
+    // SAFETY: 0 is the calling thread; the call only reads `wish`, which outlives it.
+    let result = unsafe { libc::sched_setscheduler(0, policy | libc::SCHED_RESET_ON_FORK, &raw const wish) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -58,7 +69,11 @@ mod tests {
     fn a_thread_runs_first_and_what_it_starts_does_not() {
         let of_child = || thread::spawn(policy).join().unwrap();
         let of_thread = move || match run_first() {
-            Ok(()) => Some((policy(), of_child())),
+            Ok(()) => {
+                let (first, child) = (policy(), of_child());
+                run_as_others().unwrap();
+                Some((first, child, policy()))
+            }
             Err(error) => {
                 assert_eq!(error.source.raw_os_error(), Some(libc::EPERM), "{error}");
                 None
@@ -66,7 +81,8 @@ mod tests {
         };
         let seen = thread::spawn(of_thread).join().unwrap();
         if let Some(seen) = seen {
-            assert_eq!(seen, (libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, libc::SCHED_OTHER));
+            let like_others = libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK;
+            assert_eq!(seen, (libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, libc::SCHED_OTHER, like_others));
         }
     }
 

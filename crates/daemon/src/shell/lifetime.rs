@@ -11,8 +11,8 @@ use nicteam_wire::Mac;
 use nix::errno::Errno;
 
 use super::Shell;
-use super::ears::Ears;
 use super::linger::Linger;
+use super::listeners::Listeners;
 use crate::clock::Clock;
 use crate::first::FirstError;
 use crate::lock::Lock;
@@ -77,7 +77,7 @@ impl Shell {
             monitor,
             ethtool,
             linger: Linger::default(),
-            ears: Ears::default(),
+            listeners: Listeners::default(),
             tcp,
             renewed: clock.now(),
             above: Vec::new(),
@@ -173,7 +173,7 @@ impl Shell {
             self.members.push(member);
             self.dataplane.attach(&port)?;
             // It can hear and speak before the team wants it to.
-            self.adjust_ears();
+            self.adjust_listeners();
             let state = ports::read(&self.ethtool, &name)?;
             if let Some(left) = remembered.iter().find(|left| (left.index, left.answer.member) == (port.index, id)) {
                 self.team.remember(left.answer.clone(), left.silence);

@@ -1,9 +1,9 @@
 //! The thread of a team: waits, tells the team what happened, does what it asks for.
 
 mod changes;
-mod ears;
 mod lifetime;
 mod linger;
+mod listeners;
 mod live;
 mod room;
 mod telling;
@@ -29,8 +29,8 @@ use crate::ports::Member;
 use crate::running::{Keeping, Request};
 use crate::tcp::Tcp;
 use crate::{Error, Happened, Journal, Notify};
-use ears::Ears;
 use linger::Linger;
+use listeners::Listeners;
 
 /// How a member's link is read: [`Member::read`] or [`Member::poll`].
 type ReadLink = fn(&mut Member, &mut Netlink, &Ethtool) -> (MemberLink, Option<Error>);
@@ -57,7 +57,7 @@ pub(crate) struct Shell {
     monitor: Monitor,
     ethtool: Ethtool,
     linger: Linger,
-    ears: Ears,
+    listeners: Listeners,
     tcp: Tcp,
     /// When the lease of the plan was renewed last.
     renewed: Time,
@@ -81,13 +81,18 @@ impl Shell {
         self.dataplane.kind()
     }
 
+    /// Lets the calling thread, which is to serve, run before others where it may, and where there is no flood.
+    pub(crate) fn run_first(&mut self) {
+        self.listeners.run_first();
+    }
+
     /// Serves until told to end.
     ///
     /// # Errors
     /// The team ended by itself: its device is gone.
     pub(crate) fn serve(mut self, woken: &UnixStream, inbox: &mpsc::Receiver<Request>) -> Result<(), Error> {
         loop {
-            self.adjust_ears();
+            self.adjust_listeners();
             let waited = self.wait(woken);
             self.tell(waited);
             // What was heard until now is taken in before what is due now: a process
@@ -140,13 +145,13 @@ impl Shell {
     /// Waits for a link event, a request, a frame for the control side or the team's deadline.
     fn wait(&self, woken: &UnixStream) -> Result<(), Error> {
         let of_team = self.team.poll_timeout().map(|(deadline, _)| deadline);
-        let timeout = match of_team.into_iter().chain(self.linger.deadline()).min() {
+        let timeout = match of_team.into_iter().chain(self.linger.deadline()).chain(self.listeners.deadline()).min() {
             Some(deadline) => self.clock.until(deadline),
             None => Duration::from_secs(3600),
         };
         let timeout = if self.is_leased() { timeout.min(RENEWAL) } else { timeout };
         let ends = [self.monitor.as_fd(), woken.as_fd()].into_iter();
-        let fds = ends.chain(self.dataplane.punts()).chain(self.ears.fds());
+        let fds = ends.chain(self.dataplane.punts()).chain(self.listeners.fds());
         let mut fds: Vec<PollFd<'_>> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
         match ppoll(&mut fds, Some(TimeSpec::from_duration(timeout)), None) {
             Ok(_) | Err(nix::errno::Errno::EINTR) => {}

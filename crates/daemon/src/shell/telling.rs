@@ -125,6 +125,7 @@ impl Shell {
             peers: PeerState::all(&self.team, &*self.dataplane)?,
             segments: striping::segments(&self.team),
             hellos: HelloState::of(&self.team),
+            control_frames: self.listeners.counts(|id| self.name_of(id)),
             dataplane: report.dataplane.to_string(),
             generation: plan.generation,
             uptime_ms: self.clock.now().as_nanos() / 1_000_000,

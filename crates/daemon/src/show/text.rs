@@ -54,6 +54,12 @@ fn write(out: &mut String, status: &TeamStatus) -> fmt::Result {
     if status.unsent_frames > 0 {
         writeln!(out, "  unsent     {} frames that no member could send", status.unsent_frames)?;
     }
+    let dropped = status.control_frames.iter().filter(|frames| frames.dropped > 0);
+    let dropped: Vec<String> =
+        dropped.map(|of| format!("{} {} ({} handled)", of.dropped, of.kind, of.handled)).collect();
+    if !dropped.is_empty() {
+        writeln!(out, "  too many   about {} were dropped", dropped.join(", "))?;
+    }
     for problem in &status.problems {
         writeln!(out, "  problem    {}\n             hint: {}", problem.text, problem.hint)?;
     }

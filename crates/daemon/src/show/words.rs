@@ -117,6 +117,7 @@ impl Bench {
             peers: Vec::new(),
             segments: Vec::new(),
             hellos: None,
+            control_frames: Vec::new(),
             dataplane: "packet".to_owned(),
             generation: 1,
             uptime_ms: 0,

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use crate::common::hosts::{TeamHost, bpf, pair, pair_plan};
 use crate::common::{counters, id, ids, may_run_bpf};
 use nicteam_dataplane::{BpfDataplane, Dataplane};
+use nicteam_sys::listen::{Kind, Listener, Rules, Tap};
 use nicteam_sys::packet::{Batch, PacketSocket};
 use nicteam_team::balance::{Eligible, Number, Punt};
 use nicteam_team::lacp::Answer;
@@ -151,9 +152,9 @@ fn a_listening_socket_hears_what_is_answered() {
         return;
     }
     let bench = Bench::new(LONG);
-    let protocols = nicteam_sys::listen::Protocols { slow: true, ..Default::default() };
+    let lacp = Rules::of([Kind::Lacp]);
     let port = bench.a.ports[1].index;
-    let ears = bench.a.run(|| nicteam_sys::listen::Listener::open(port, protocols).unwrap());
+    let ears = bench.a.run(|| Listener::open(port, Tap::Ahead, &lacp).unwrap());
     bench.answered("an answer");
     let (mut frame, mut heard) = (Vec::new(), 0);
     while ears.receive(&mut frame).unwrap() {

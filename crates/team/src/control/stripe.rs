@@ -62,6 +62,14 @@ impl Team {
         }
     }
 
+    /// The probes that leave from now on carry this mark: the first four bytes of their stamps, by which the
+    /// shell's listening sockets tell echoes of them from other frames. It should be random.
+    pub fn mark_probes(&mut self, mark: u32) {
+        if let Some(discovery) = &mut self.discovery {
+            discovery.mark_probes(mark);
+        }
+    }
+
     /// What the dataplane noted of peers' frames, the answer to [`Effect::ReadNotes`].
     pub fn handle_notes(&mut self, notes: &[Note], now: Time) {
         self.assert_drained();

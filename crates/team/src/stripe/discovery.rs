@@ -44,6 +44,8 @@ pub struct Discovery {
     /// State of the generator that spreads probes over time.
     random: u64,
     stamps: Stamps,
+    /// What stamps of probes begin with; none: anything.
+    mark: Option<u32>,
     team: Mac,
     own: Vec<Own>,
     /// From which follow the tokens of our members.
@@ -84,6 +86,7 @@ impl Discovery {
             sequence: 0,
             random: system,
             stamps: Stamps::new(secret, system),
+            mark: None,
             team: Mac::default(),
             own: Vec::new(),
             lost_tokens: 0,
@@ -103,6 +106,11 @@ impl Discovery {
     /// Between two probes of a path to a peer with traffic, from now on.
     pub fn set_interval(&mut self, interval: Duration) {
         self.interval = interval;
+    }
+
+    /// The stamps of probes begin with this from now on.
+    pub fn mark_probes(&mut self, mark: u32) {
+        self.mark = Some(mark);
     }
 
     /// The key that hellos are tagged with from now on, if any, and the one before it, if
@@ -459,12 +467,12 @@ impl Discovery {
         self.changed |= std::mem::replace(&mut self.in_use, in_use).max(1) != in_use.max(1);
         let paces = Paces::of(self.neighbours.values(), self.interval, now);
         self.paces = paces;
-        let (random, stamps, mut probes) = (&mut self.random, &mut self.stamps, Vec::new());
+        let (random, stamps, mark, mut probes) = (&mut self.random, &mut self.stamps, self.mark, Vec::new());
         let mut is_busy = false;
         for neighbour in self.neighbours.values_mut() {
             let busy = neighbour.is_busy(now);
             let regular = neighbour.probe_at <= now;
-            probes.extend(neighbour.probe((paces.busy, paces.retry), || stamps.next(), now));
+            probes.extend(neighbour.probe((paces.busy, paces.retry), || marked(stamps.next(), mark), now));
             if regular {
                 let idle = paces.idle_at(next_random(random));
                 neighbour.probe_at = now + if busy { paces.busy } else { idle };
@@ -494,4 +502,9 @@ impl Discovery {
             self.outbox.push((member, Hello::frame_of(&self.auth.seal(&hello), dst, own.mac)));
         }
     }
+}
+
+/// A stamp that begins with the mark.
+fn marked(stamp: u64, mark: Option<u32>) -> u64 {
+    mark.map_or(stamp, |mark| u64::from(mark) << 32 | stamp & u64::from(u32::MAX))
 }

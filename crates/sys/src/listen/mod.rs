@@ -1,0 +1,302 @@
+//! Packet sockets that hear a few protocols of one device, for the control side.
+//!
+//! A classic BPF filter decides in the kernel what they hear ([`Rules`]): frames of the kinds that are wanted,
+//! of a legal form, and of each kind no more than a share, so that a flood costs the process little. They hear
+//! every frame type (`ETH_P_ALL`): taps for one type run after tc ingress, where a team's frames have gone already.
+
+mod filter;
+
+use std::io;
+use std::mem;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+use crate::packet::{self, Tag};
+use crate::{Context, Error, Result};
+
+/// Protocols of the control side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Protocols {
+    /// Slow protocols, EtherType 0x8809: LACP and markers.
+    pub slow: bool,
+    /// EtherType 0x88b5: hellos of teams that stripe, but for probes, which a
+    /// dataplane answers.
+    pub hellos: bool,
+    /// ARP.
+    pub arp: bool,
+    /// IPv6 neighbour solicitations and advertisements.
+    pub neighbours: bool,
+}
+
+/// Kinds of frames that are told apart, so that a flood of one costs no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Announcements, challenges and answers of teams that stripe.
+    Hello,
+    /// Probes of a striping team that came back.
+    Echo,
+    /// LACPDUs.
+    Lacp,
+    /// Markers of link aggregation, and the answers to them.
+    Marker,
+    /// ARP.
+    Arp,
+    /// IPv6 neighbour solicitations and advertisements.
+    Neighbour,
+}
+
+/// What a [`Listener`] hears.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// Which forms of frames.
+    pub form: Form,
+    /// The kinds, one rule each.
+    pub rules: Vec<Rule>,
+    /// The first halves of the stamps that an echo may have; empty: any.
+    pub marks: Vec<u32>,
+}
+
+/// What is heard of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The kind.
+    pub kind: Kind,
+    /// Source addresses that have a share of their own, [`MOST_KNOWN`] at most. The last four bytes decide.
+    pub known: Vec<[u8; 6]>,
+    /// How many are let through.
+    pub share: Share,
+}
+
+/// Of the frames of a kind one in 2^n is let through, taken by chance: n, 31 at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    /// From addresses that are known.
+    pub known: u8,
+    /// From all others.
+    pub others: u8,
+}
+
+/// Which forms of frames are heard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Those that the kind's standard, or docs/hello.md, allows: destination, tag, version, fields and lengths.
+    /// Frames for other hosts are left out.
+    #[default]
+    Legal,
+    /// Any of the kind's EtherType, whosever they are.
+    Any,
+}
+
+/// Hears some protocols of one device. It never waits.
+#[derive(Debug)]
+pub struct Listener {
+    fd: OwnedFd,
+}
+
+/// Where in the way of a frame through the kernel a [`Listener`] stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tap {
+    /// Ahead of tc ingress: it sees every frame of the device.
+    Ahead,
+    /// Behind tc ingress: it sees hellos that were let pass there, and no other frame costs anything.
+    Hellos,
+}
+
+/// Bytes of the longest frame that is heard whole; of a longer one, the front.
+pub const LONGEST: usize = 2048;
+/// The most known addresses of a [`Rule`].
+pub const MOST_KNOWN: usize = 64;
+
+/// Bytes of the two addresses.
+const MACS: usize = 12;
+/// Bytes of a VLAN tag.
+const TAG: usize = 4;
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 6] = [Kind::Hello, Kind::Echo, Kind::Lacp, Kind::Marker, Kind::Arp, Kind::Neighbour];
+
+    /// What a frame is that a [`Listener`] received, by the little that tells the kinds apart.
+    pub fn of(frame: &[u8]) -> Option<Kind> {
+        let half = |at: usize| Some(u16::from_be_bytes(*frame.get(at..)?.first_chunk()?));
+        let mut at = MACS;
+        while [libc::ETH_P_8021Q, libc::ETH_P_8021AD].contains(&half(at)?.into()) {
+            at += TAG;
+        }
+        let payload = frame.get(at + 2..)?;
+        match half(at)?.into() {
+            libc::ETH_P_ARP => Some(Kind::Arp),
+            libc::ETH_P_IPV6 => Some(Kind::Neighbour),
+            libc::ETH_P_SLOW if payload.first() == Some(&2) => Some(Kind::Marker),
+            libc::ETH_P_SLOW => Some(Kind::Lacp),
+            other if other as u32 != filter::HELLO => None,
+            _ if payload.get(1).is_some_and(|&kind| u32::from(kind) == filter::ECHO) => Some(Kind::Echo),
+            _ => Some(Kind::Hello),
+        }
+    }
+}
+
+impl Protocols {
+    /// The kinds of frames that they have.
+    pub fn kinds(self) -> Vec<Kind> {
+        let wanted = |kind: &Kind| match kind {
+            Kind::Hello | Kind::Echo => self.hellos,
+            Kind::Lacp | Kind::Marker => self.slow,
+            Kind::Arp => self.arp,
+            Kind::Neighbour => self.neighbours,
+        };
+        Kind::ALL.into_iter().filter(wanted).collect()
+    }
+}
+
+impl Rules {
+    /// All legal frames of these kinds.
+    pub fn of(kinds: impl IntoIterator<Item = Kind>) -> Rules {
+        let rule = |kind| Rule { kind, known: Vec::new(), share: Share::default() };
+        Rules { rules: kinds.into_iter().map(rule).collect(), ..Rules::default() }
+    }
+
+    fn hear(&self, kind: Kind) -> bool {
+        self.rules.iter().any(|rule| rule.kind == kind)
+    }
+}
+
+impl Listener {
+    /// Opens one on the device with this index, in the caller's network
+    /// namespace. While it is open, the device lets the groups pass to which
+    /// these kinds are sent.
+    ///
+    /// # Errors
+    /// `EPERM` without `CAP_NET_RAW`, `ENODEV` without such a device.
+    pub fn open(ifindex: u32, tap: Tap, rules: &Rules) -> Result<Listener> {
+        let what = || format!("listen on device {ifindex}");
+        let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+        // SAFETY: no pointers. Protocol 0 receives nothing before the bind.
+        let fd = packet::check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) }).context(what)?;
+        // SAFETY: the descriptor is new and nobody else's.
+        let listener = Listener { fd: unsafe { OwnedFd::from_raw_fd(fd) } };
+        for option in [libc::PACKET_AUXDATA, libc::PACKET_IGNORE_OUTGOING] {
+            packet::set(&listener.fd, libc::SOL_PACKET, option, &1).context(what)?;
+        }
+        attach(&listener.fd, &filter::program(rules)).context(what)?;
+        match tap {
+            Tap::Ahead => packet::bind(&listener.fd, ifindex).context(what)?,
+            Tap::Hellos => packet::bind_to(&listener.fd, ifindex, filter::HELLO as u16).context(what)?,
+        }
+        let group = |[a, b, c, d, e, f]: [u8; 6]| [a, b, c, d, e, f, 0, 0];
+        if rules.hear(Kind::Lacp) || rules.hear(Kind::Marker) {
+            listener.join(ifindex, libc::PACKET_MR_MULTICAST, group(filter::SLOW_GROUP)).context(what)?;
+        }
+        if rules.hear(Kind::Hello) {
+            listener.join(ifindex, libc::PACKET_MR_MULTICAST, group(filter::HELLO_GROUP)).context(what)?;
+        }
+        if rules.hear(Kind::Neighbour) {
+            // A solicitation goes to a group of its target's own.
+            listener.join(ifindex, libc::PACKET_MR_ALLMULTI, [0; 8]).context(what)?;
+        }
+        Ok(listener)
+    }
+
+    /// Hears by other rules from now on, of the same kinds. What was heard already stays.
+    pub fn set_rules(&self, rules: &Rules) -> Result<()> {
+        attach(&self.fd, &filter::program(rules)).context(|| "filter what a listening socket hears".to_owned())
+    }
+
+    /// Puts the next frame that was heard into `frame`, from the destination
+    /// address on, its outermost VLAN tag among its bytes as on the wire; false
+    /// if there is none. A device that went down is no error.
+    pub fn receive(&self, frame: &mut Vec<u8>) -> Result<bool> {
+        frame.resize(LONGEST, 0);
+        let mut control = packet::Control::default();
+        let mut iovec = libc::iovec { iov_base: frame.as_mut_ptr().cast(), iov_len: frame.len() };
+        // SAFETY: all-zero bytes are valid for this C structure.
+        let mut header = unsafe { mem::zeroed::<libc::msghdr>() };
+        header.msg_iov = &raw mut iovec;
+        header.msg_iovlen = 1;
+        control.put_into(&mut header);
+        // SAFETY: the header points to memory that outlives the call.
+        let received = unsafe { libc::recvmsg(self.fd.as_raw_fd(), &mut header, libc::MSG_DONTWAIT) };
+        let Ok(len) = usize::try_from(received) else {
+            frame.clear();
+            let error = io::Error::last_os_error();
+            return match error.raw_os_error() {
+                Some(libc::EAGAIN | libc::EINTR | libc::ENETDOWN) => Ok(false),
+                _ => Err(Error::new("receive from a listening socket", error)),
+            };
+        };
+        frame.truncate(len);
+        if let Some(tag) = packet::tag(&header) {
+            put_back(frame, tag);
+        }
+        Ok(true)
+    }
+
+    /// Frames that passed the filter and found the receive buffer full, since the last call.
+    pub fn take_lost(&self) -> Result<u64> {
+        packet::take_lost(&self.fd)
+    }
+
+    fn join(&self, ifindex: u32, kind: libc::c_int, group: [u8; 8]) -> io::Result<()> {
+        let membership =
+            libc::packet_mreq { mr_ifindex: ifindex as i32, mr_type: kind as u16, mr_alen: 6, mr_address: group };
+        packet::set(&self.fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &membership)
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// Lets a packet socket hear these protocols alone, of any form, of other hosts' frames, too.
+pub(crate) fn hear_only(fd: &OwnedFd, protocols: Protocols) -> io::Result<()> {
+    attach(fd, &filter::program(&Rules { form: Form::Any, ..Rules::of(protocols.kinds()) }))
+}
+
+fn attach(fd: &OwnedFd, program: &[libc::sock_filter]) -> io::Result<()> {
+    // The kernel only reads the program, of at most 65,535 instructions.
+    let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_ptr().cast_mut() };
+    packet::set(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
+}
+
+/// Puts a tag behind the addresses.
+fn put_back(frame: &mut Vec<u8>, tag: Tag) {
+    if frame.len() >= MACS {
+        let [a, b] = tag.protocol.to_be_bytes();
+        let [c, d] = tag.tci.to_be_bytes();
+        let bytes: [u8; TAG] = [a, b, c, d];
+        frame.splice(MACS..MACS, bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_goes_behind_the_addresses() {
+        let mut frame = vec![1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 8, 6, 0xaa];
+        put_back(&mut frame, Tag { protocol: 0x8100, tci: 0x6005 });
+        assert_eq!(frame, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0x81, 0, 0x60, 5, 8, 6, 0xaa]);
+    }
+
+    #[test]
+    fn frames_are_told_apart_and_none_is_too_short_to_be_looked_at() {
+        let frame = |ethertype: &[u8], payload: &[u8]| [&[2; MACS][..], ethertype, payload].concat();
+        let cases = [
+            (frame(&[0x88, 0xb5], &[1, 1]), Some(Kind::Hello)),
+            (frame(&[0x88, 0xb5], &[1, 3]), Some(Kind::Echo)),
+            (frame(&[0x88, 0x09], &[1]), Some(Kind::Lacp)),
+            (frame(&[0x88, 0x09], &[2]), Some(Kind::Marker)),
+            (frame(&[0x08, 0x06], &[]), Some(Kind::Arp)),
+            (frame(&[0x81, 0, 0, 5, 0x88, 0xa8, 0, 6, 0x08, 0x06], &[]), Some(Kind::Arp)),
+            (frame(&[0x86, 0xdd], &[]), Some(Kind::Neighbour)),
+            (frame(&[0x08, 0x00], &[]), None),
+        ];
+        for (frame, kind) in cases {
+            assert_eq!(Kind::of(&frame), kind, "{frame:02x?}");
+            let cut: Vec<_> = (0..frame.len()).map(|end| Kind::of(&frame[..end])).collect();
+            assert!(cut.iter().all(|of| of.is_none() || kind.is_some()), "{frame:02x?}: {cut:?}");
+        }
+    }
+}
