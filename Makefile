@@ -25,10 +25,11 @@ accept: build
 	@scripts/setup.sh accept
 	@scripts/accept.sh
 
-# The large differential and random tests, whole.
+# The large differential and random tests, whole; and an hour on a hostile wire.
 soak:
 	@scripts/setup.sh test
-	NICTEAM_SOAK=1 PROPTEST_CASES=100000 cargo test --release --workspace --locked
+	NICTEAM_SOAK=1 PROPTEST_CASES=100000 NICTEAM_SOAK_SECONDS=$(or $(NICTEAM_SOAK_SECONDS),3600) \
+		cargo test --release --workspace --locked
 
 # The micro-benchmarks.
 bench: build

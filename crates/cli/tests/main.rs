@@ -9,6 +9,7 @@ mod which;
 
 /// Measures a ratio or a time: nothing beside it.
 mod alone {
+    mod hostile;
     mod impaired;
     mod t3;
 }

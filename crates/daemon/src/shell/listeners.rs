@@ -30,6 +30,8 @@ const SHARING: usize = 4;
 pub(super) struct Listeners {
     wanted: Listen,
     open: Vec<Open>,
+    /// Of the sockets that are open, in their order, whether there is anything to read.
+    readable: Vec<bool>,
     heard: BTreeMap<(MemberId, Kind), Heard>,
     /// By which echoes are told from what others make up: the last mark, and the one in use.
     marks: Vec<u32>,
@@ -67,6 +69,16 @@ impl Listeners {
     /// What becomes readable when a member has heard something.
     pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.open.iter().filter_map(|open| open.listener.as_ref().map(AsFd::as_fd))
+    }
+
+    /// Which of [`Listeners::fds`] are readable.
+    pub(super) fn set_readable(&mut self, readable: Vec<bool>) {
+        self.readable = readable;
+    }
+
+    /// Any of them may be readable.
+    pub(super) fn read_all(&mut self) {
+        self.readable = vec![true; self.open.len()];
     }
 
     /// When to call [`Shell::hear`] though nothing is readable; none if there is no flood.
@@ -232,13 +244,14 @@ impl Shell {
     pub(super) fn hear(&mut self) {
         let mut listeners = std::mem::take(&mut self.listeners);
         let mut any = false;
-        for at in 0..listeners.open.len() {
+        let readable = std::mem::take(&mut listeners.readable);
+        let open = listeners.open.iter().filter_map(|open| Some((open.member, open.listener.as_ref()?)));
+        for (member, listener) in open.zip(readable).filter_map(|(open, readable)| readable.then_some(open)) {
             for _ in 0..AT_ONCE {
-                let Open { member, listener: Some(listener), .. } = &listeners.open[at] else { break };
                 match listener.receive(&mut listeners.frame) {
                     Ok(true) => {
                         any = true;
-                        let (member, now) = (*member, self.clock.now());
+                        let now = self.clock.now();
                         let heard =
                             Kind::of(&listeners.frame).and_then(|kind| listeners.heard.get_mut(&(member, kind)));
                         if heard.is_some_and(|heard| heard.admit(&listeners.frame, now)) {

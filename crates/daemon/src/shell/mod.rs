@@ -72,6 +72,8 @@ pub(crate) struct Shell {
 /// How often the lease of a plan is renewed at least; the eBPF dataplane speaks
 /// for a process that has not done so for 400 ms.
 const RENEWAL: Duration = Duration::from_millis(150);
+/// So late after a deadline something may have come that nobody was told of.
+const LATE: Duration = Duration::from_millis(10);
 /// A silence of this process that is worth telling.
 const STALL: Duration = Duration::from_secs(1);
 
@@ -98,6 +100,10 @@ impl Shell {
             // What was heard until now is taken in before what is due now: a process
             // that was stopped must not take a partner for silent whose PDUs wait.
             let now = self.clock.now();
+            // It may have been stopped since it asked which sockets are readable.
+            if self.team.poll_timeout().is_some_and(|(deadline, _)| now.since(deadline) >= LATE) {
+                self.listeners.read_all();
+            }
             self.notice_stall(now);
             self.take_changes();
             self.hear();
@@ -143,7 +149,7 @@ impl Shell {
     }
 
     /// Waits for a link event, a request, a frame for the control side or the team's deadline.
-    fn wait(&self, woken: &UnixStream) -> Result<(), Error> {
+    fn wait(&mut self, woken: &UnixStream) -> Result<(), Error> {
         let of_team = self.team.poll_timeout().map(|(deadline, _)| deadline);
         let timeout = match of_team.into_iter().chain(self.linger.deadline()).chain(self.listeners.deadline()).min() {
             Some(deadline) => self.clock.until(deadline),
@@ -151,9 +157,14 @@ impl Shell {
         };
         let timeout = if self.is_leased() { timeout.min(RENEWAL) } else { timeout };
         let ends = [self.monitor.as_fd(), woken.as_fd()].into_iter();
-        let fds = ends.chain(self.dataplane.punts()).chain(self.listeners.fds());
+        let fds = ends.chain(self.dataplane.punts());
         let mut fds: Vec<PollFd<'_>> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
-        match ppoll(&mut fds, Some(TimeSpec::from_duration(timeout)), None) {
+        let others = fds.len();
+        fds.extend(self.listeners.fds().map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
+        let waited = ppoll(&mut fds, Some(TimeSpec::from_duration(timeout)), None);
+        let readable = fds[others..].iter().map(|fd| waited.is_err() || fd.any().unwrap_or(true)).collect();
+        self.listeners.set_readable(readable);
+        match waited {
             Ok(_) | Err(nix::errno::Errno::EINTR) => {}
             Err(errno) => return Err(nicteam_sys::Error::new("wait for link events", errno).into()),
         }
