@@ -5,9 +5,10 @@
 //! marks it as being written; the lock goes with the process that writes.
 
 use std::fs::{self, File};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use nix::fcntl::{Flock, FlockArg};
+use nix::fcntl::{Flock, FlockArg, OFlag};
 
 use crate::Error;
 
@@ -88,7 +89,10 @@ impl Drop for Output {
 /// True for a bundle in the making whose lab has ended.
 pub(crate) fn is_abandoned(folder: &Path) -> bool {
     let locked = |file| Flock::lock(file, FlockArg::LockExclusiveNonblock).is_err();
-    folder.is_dir() && File::open(folder.join(MARK)).is_ok_and(|file| !locked(file))
+    // Whatever a stranger's folder holds by this name: a FIFO is not waited for, a link not followed.
+    let flags = (OFlag::O_NONBLOCK | OFlag::O_NOFOLLOW).bits();
+    let mark = File::options().read(true).custom_flags(flags).open(folder.join(MARK));
+    folder.is_dir() && mark.is_ok_and(|file| file.metadata().is_ok_and(|found| found.is_file()) && !locked(file))
 }
 
 /// A free name for a new bundle: `stem`, or `stem-2` and so on.
@@ -128,6 +132,15 @@ mod tests {
         assert!(Output::begin(&folder).is_err(), "two at once");
         assert_eq!(output.finish().unwrap(), folder);
         assert_eq!(free_name(&folder), with_ending(&folder, "-2"));
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_mark_that_is_no_file_marks_nothing() {
+        let folder = std::env::temp_dir().join(format!("nicteam-output-mark-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        nix::unistd::mkfifo(&folder.join(MARK), nix::sys::stat::Mode::from_bits_truncate(0o600)).unwrap();
+        assert!(!is_abandoned(&folder), "and nobody waits for somebody to write into it");
         fs::remove_dir_all(&folder).unwrap();
     }
 

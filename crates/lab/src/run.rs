@@ -226,7 +226,7 @@ fn with_reasons(error: Error, deployment: &mut Deployment) -> Error {
     let ports = deployment.ports().unwrap_or_default();
     let idle = ports.iter().filter(|port| !port.aggregates);
     let idle = idle.map(|port| {
-        format!("{} of {}: {}", port.member, port.host, port.why_not.as_deref().unwrap_or("it is not told why"))
+        format!("{} of {}: {}", port.member, port.host, port.why_not.as_deref().unwrap_or("no reason was given"))
     });
     let idle: Vec<String> = idle.collect();
     let message = match idle.as_slice() {

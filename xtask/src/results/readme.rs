@@ -127,6 +127,14 @@ mod tests {
     }
 
     #[test]
+    fn the_readme_is_read_in_a_minute() {
+        let readme = std::fs::read_to_string(crate::tools::repository().join("README.md")).unwrap();
+        assert!(readme.lines().count() <= 120, "{} lines", readme.lines().count());
+        let long: Vec<&str> = readme.lines().filter(|line| line.chars().count() > 300).collect();
+        assert!(long.is_empty(), "{long:?}");
+    }
+
+    #[test]
     fn there_are_at_most_eight() {
         const { assert!(HEADLINES.len() <= 8) };
     }

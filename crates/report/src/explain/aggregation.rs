@@ -22,7 +22,7 @@ pub(super) fn words(ports: &[&Port]) -> Option<String> {
     let (used, idle): (Vec<&Port>, Vec<&Port>) = ports.iter().copied().partition(|port| port.aggregates);
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for port in &idle {
-        let reason = port.why_not.as_deref().unwrap_or("it is not told why");
+        let reason = port.why_not.as_deref().unwrap_or("the record gives no reason");
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, members)) => members.push(&port.member),
             None => reasons.push((reason, vec![&port.member])),
