@@ -50,8 +50,22 @@ impl Granularity {
 /// # Errors
 /// Besides what the kernel refuses, `EINVAL` for a rate below one byte a second.
 pub fn shape(netlink: &mut Netlink, ifindex: u32, rate_bps: u64, granularity: Granularity) -> Result<()> {
+    shape_with(netlink, ifindex, rate_bps, granularity, Sizes::of_rate(rate_bps))
+}
+
+/// The same with a burst and a queue of other sizes than the rate's own.
+///
+/// # Errors
+/// As [`shape`].
+pub fn shape_with(
+    netlink: &mut Netlink,
+    ifindex: u32,
+    rate_bps: u64,
+    granularity: Granularity,
+    sizes: Sizes,
+) -> Result<()> {
     let operation = || format!("limit device {ifindex} to {rate_bps} bit/s");
-    let class = HtbClass::new(rate_bps, granularity)
+    let class = HtbClass::new(rate_bps, granularity, sizes)
         .ok_or_else(|| Error::new(operation(), io::Error::from_raw_os_error(libc::EINVAL)))?;
     remove_root(netlink, ifindex)?;
     let create = NLM_F_CREATE | NLM_F_EXCL;
@@ -121,13 +135,16 @@ const QUANTUM_BYTES: u32 = 60_000;
 /// A burst also makes up for a timer that comes late, as it does on a busy machine: what
 /// it does not make up for, the wire loses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Sizes {
-    burst_bytes: u32,
-    queue_bytes: u32,
+pub struct Sizes {
+    /// Bytes that may go at once; of one full frame at least, or the rate is not reached.
+    pub burst_bytes: u32,
+    /// Bytes that may wait.
+    pub queue_bytes: u32,
 }
 
 impl Sizes {
-    fn of_rate(rate_bps: u64) -> Sizes {
+    /// Those of a link of this rate.
+    pub fn of_rate(rate_bps: u64) -> Sizes {
         const MEASURED: [(u64, Sizes); 3] = [
             (100_000_000, Sizes { burst_bytes: 32 << 10, queue_bytes: 200_000 }),
             (1_000_000_000, Sizes { burst_bytes: 64 << 10, queue_bytes: 1_000_000 }),
@@ -169,13 +186,13 @@ struct HtbClass {
 
 impl HtbClass {
     /// `None` for a rate below one byte a second.
-    fn new(rate_bps: u64, granularity: Granularity) -> Option<HtbClass> {
+    fn new(rate_bps: u64, granularity: Granularity, sizes: Sizes) -> Option<HtbClass> {
         let (charged_bps, overhead_bytes, shortest_bytes) = match granularity {
             Granularity::Packets => (rate_bps, OVERHEAD_BYTES, SHORTEST_FRAME_BYTES),
             Granularity::SuperFrames { .. } => ((u128::from(rate_bps) * 1514 / 1538) as u64, 0, 0),
         };
         let rate_bytes_per_s = charged_bps / 8;
-        let class = HtbClass { rate_bytes_per_s, overhead_bytes, shortest_bytes, sizes: Sizes::of_rate(rate_bps) };
+        let class = HtbClass { rate_bytes_per_s, overhead_bytes, shortest_bytes, sizes };
         (rate_bytes_per_s > 0).then_some(class)
     }
 
@@ -284,18 +301,20 @@ mod tests {
 
     #[test]
     fn a_gigabit_is_charged_by_frame_or_lowered_to_the_share_of_full_frames() {
-        let packets = HtbClass::new(1_000_000_000, Granularity::Packets).unwrap();
+        let class = |rate_bps, granularity| HtbClass::new(rate_bps, granularity, Sizes::of_rate(rate_bps));
+        let packets = class(1_000_000_000, Granularity::Packets).unwrap();
         assert_eq!((packets.rate_bytes_per_s, packets.overhead_bytes, packets.shortest_bytes), (125_000_000, 24, 84));
-        let super_frames = HtbClass::new(1_000_000_000, Granularity::WHOLE).unwrap();
+        let super_frames = class(1_000_000_000, Granularity::WHOLE).unwrap();
         assert_eq!(super_frames.rate_bytes_per_s, 123_049_414);
         assert_eq!((super_frames.overhead_bytes, super_frames.shortest_bytes), (0, 0));
         assert_eq!(super_frames.sizes, packets.sizes, "both follow the rate of the wire");
-        assert!(HtbClass::new(7, Granularity::Packets).is_none());
+        assert!(class(7, Granularity::Packets).is_none());
     }
 
     #[test]
     fn rates_beyond_32_bits_are_told_in_64() {
-        let options = |rate_bps| HtbClass::new(rate_bps, Granularity::Packets).unwrap().options().len();
+        let sizes = Sizes::of_rate(u64::MAX);
+        let options = |rate_bps| HtbClass::new(rate_bps, Granularity::Packets, sizes).unwrap().options().len();
         assert_eq!(options(34_000_000_000), 1);
         assert_eq!(options(35_000_000_000), 3);
     }
