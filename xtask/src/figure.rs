@@ -24,6 +24,8 @@ pub(crate) enum Bound {
     Above(f64),
     /// From the one to the other.
     Within(f64, f64),
+    /// The lower end of the interval is this or more.
+    LowerEnd(f64),
     /// Anything: it is told, not judged.
     None,
 }
@@ -36,6 +38,8 @@ pub(crate) struct Figure {
     pub(crate) measured: String,
     /// The measured value as numbers, if it is a median of repeats.
     pub(crate) estimate: Option<Estimate>,
+    /// The measured value as a number of losses, if it is one.
+    losses: Option<u64>,
     /// What the numbers count: `of the limit`, `ms`; empty if the name says it.
     pub(crate) unit: &'static str,
     pub(crate) bound: String,
@@ -60,7 +64,7 @@ impl Bound {
     /// True if the value keeps to it.
     pub(crate) fn holds(self, value: f64) -> bool {
         match self {
-            Bound::AtLeast(bound) => value >= bound,
+            Bound::AtLeast(bound) | Bound::LowerEnd(bound) => value >= bound,
             Bound::AtMost(bound) => value <= bound,
             Bound::Below(bound) => value < bound,
             Bound::Above(bound) => value > bound,
@@ -74,6 +78,7 @@ impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Bound::AtLeast(bound) => write!(f, ">= {bound:.2}"),
+            Bound::LowerEnd(bound) => write!(f, "lower end >= {bound:.2}"),
             Bound::AtMost(bound) => write!(f, "<= {bound:.2}"),
             Bound::Below(bound) => write!(f, "< {bound:.2}"),
             Bound::Above(bound) => write!(f, "> {bound:.2}"),
@@ -84,15 +89,17 @@ impl fmt::Display for Bound {
 }
 
 impl Figure {
-    /// A ratio, judged by its median; without samples it is missed.
+    /// A ratio, judged by its median or as the bound says; without samples it is missed.
     pub(crate) fn ratio(name: impl Into<String>, estimate: Option<Estimate>, bound: Bound) -> Figure {
         let measured = match estimate {
             Some(Estimate { median, low, high, .. }) => format!("{median:.3} [{low:.3}, {high:.3}]"),
             None => "no samples".to_owned(),
         };
-        let judged = estimate.is_some_and(|estimate| bound.holds(estimate.median));
-        let clear =
-            estimate.is_none_or(|Estimate { low, high, .. }| [low, high].map(|end| bound.holds(end)) == [judged; 2]);
+        let lower_end = matches!(bound, Bound::LowerEnd(_));
+        let judged =
+            estimate.is_some_and(|Estimate { median, low, .. }| bound.holds(if lower_end { low } else { median }));
+        let ends_agree = |Estimate { low, high, .. }: Estimate| [low, high].map(|end| bound.holds(end)) == [judged; 2];
+        let clear = lower_end || estimate.is_none_or(ends_agree);
         let holds = (bound != Bound::None).then_some(judged);
         Figure { clear, estimate, ..Figure::text(name, measured, &bound.to_string(), holds) }
     }
@@ -100,8 +107,35 @@ impl Figure {
     /// Something else than a ratio. `holds`: `None` if there is no bound.
     pub(crate) fn text(name: impl Into<String>, measured: String, bound: &str, holds: Option<bool>) -> Figure {
         let (name, bound) = (name.into(), bound.to_owned());
-        let estimate = None;
-        Figure { name, measured, estimate, unit: "", bound, holds, clear: true, noise: None, peer: String::new() }
+        let (estimate, losses) = (None, None);
+        Figure {
+            name,
+            measured,
+            estimate,
+            losses,
+            unit: "",
+            bound,
+            holds,
+            clear: true,
+            noise: None,
+            peer: String::new(),
+        }
+    }
+
+    /// Losses, of which there may be none. `measured`: the same in words.
+    pub(crate) fn count(name: impl Into<String>, losses: u64, measured: String) -> Figure {
+        Figure { losses: Some(losses), ..Figure::text(name, measured, "0", Some(losses == 0)) }
+    }
+
+    /// The same losses beside another program's: no more than those.
+    pub(crate) fn no_more_than(self, other: &Figure) -> Figure {
+        let peer = format!("old: {}", other.measured);
+        match (self.losses, other.losses) {
+            (Some(ours), Some(theirs)) => {
+                Figure { bound: format!("<= {theirs}, the old one's"), holds: Some(ours <= theirs), peer, ..self }
+            }
+            _ => Figure { peer, ..self },
+        }
     }
 
     /// What its numbers count.
@@ -186,6 +220,27 @@ mod tests {
         assert!(!Bound::Above(0.99).holds(0.99) && !Bound::Below(1.0).holds(1.0));
         assert!(Bound::Within(0.24, 0.26).holds(0.25) && !Bound::Within(0.24, 0.26).holds(0.261));
         assert!(!Bound::AtLeast(0.9).holds(f64::NAN));
+    }
+
+    #[test]
+    fn losses_are_compared_with_the_other_programs() {
+        let lost = |losses: u64| Figure::count("x", losses, format!("{losses} of 10"));
+        assert_eq!((lost(0).holds, lost(1).holds), (Some(true), Some(false)));
+        assert_eq!(
+            (lost(1).no_more_than(&lost(1)).holds, lost(2).no_more_than(&lost(1)).holds),
+            (Some(true), Some(false))
+        );
+        assert_eq!(lost(2).no_more_than(&lost(1)).peer, "old: 1 of 10");
+        let seconds = Figure::text("y", "30.1".to_owned(), "30 to 31", Some(true));
+        assert_eq!(seconds.clone().no_more_than(&seconds).holds, Some(true));
+    }
+
+    #[test]
+    fn no_worse_is_what_the_lower_end_says() {
+        let held = |samples: &[f64]| Figure::ratio("x", Estimate::of(samples), Bound::LowerEnd(0.97)).holds;
+        assert_eq!(held(&[0.98, 1.0, 1.02]), Some(true));
+        assert_eq!(held(&[0.96, 1.0, 1.02]), Some(false));
+        assert_eq!(held(&[]), Some(false));
     }
 
     #[test]

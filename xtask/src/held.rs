@@ -1,9 +1,12 @@
 //! Programs that build a network, hold it, and take it down when interrupted.
 
 use std::io::{BufRead, BufReader, Read};
+use std::net::IpAddr;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use nicteam_sys::netlink::Netlink;
+use nicteam_sys::netns::NetNs;
 use nicteam_sys::process;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -21,6 +24,17 @@ pub(crate) struct Held {
     pub(crate) ready: Value,
     /// From its start until then.
     pub(crate) stood_after: Duration,
+}
+
+/// Two hosts of it.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    /// Who connects.
+    pub(crate) from: NetNs,
+    /// Who is connected to.
+    pub(crate) to: NetNs,
+    /// The address of that.
+    pub(crate) address: IpAddr,
 }
 
 /// How a network was taken down.
@@ -51,6 +65,24 @@ impl Held {
             Err(_) => return Err(Failure::failed(format!("{name} built no network: {}", held.last_words()?))),
         }
         Ok(held)
+    }
+
+    /// The namespace of a host or switch.
+    pub(crate) fn netns(&self, node: &str) -> Result<NetNs, Failure> {
+        Ok(NetNs::of_process(self.pid(node)?)?)
+    }
+
+    /// The process of a host or switch, which runs its team.
+    pub(crate) fn pid(&self, node: &str) -> Result<u32, Failure> {
+        let pid = self.ready["pids"][node].as_u64().and_then(|pid| u32::try_from(pid).ok());
+        pid.ok_or_else(|| Failure::failed(format!("no process of {node} in {}", self.ready)))
+    }
+
+    /// Two of its hosts.
+    pub(crate) fn ends(&self, from: &str, to: &str) -> Result<Ends, Failure> {
+        let (from, to) = (self.netns(from)?, self.netns(to)?);
+        let address = to.run(address_here)??;
+        Ok(Ends { from, to, address })
     }
 
     /// How long it took to build, by its own account, milliseconds.
@@ -85,6 +117,18 @@ impl Drop for Held {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The address of the caller's namespace that is not the loopback device's.
+fn address_here() -> Result<IpAddr, Failure> {
+    let mut netlink = Netlink::open()?;
+    for link in netlink.links()? {
+        let addresses = netlink.addresses(link.index)?;
+        if let Some((address, _)) = addresses.into_iter().find(|(address, _)| !address.is_loopback()) {
+            return Ok(address);
+        }
+    }
+    Err(Failure::failed("a host of the network has no address"))
 }
 
 /// The number in `taken down in N ms`.

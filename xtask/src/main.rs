@@ -15,6 +15,7 @@ mod failure;
 mod figure;
 mod held;
 mod noise;
+mod part;
 mod product;
 mod results;
 mod scratch;

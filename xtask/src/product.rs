@@ -1,9 +1,14 @@
 //! The program that is measured.
 
-use std::path::PathBuf;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
+use nicteam_dataplane::Kind;
 use nicteam_record::Record;
+use nicteam_sys::netns::NetNs;
+use nicteam_sys::process;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::failure::Failure;
 use crate::held::Held;
@@ -21,24 +26,15 @@ pub(crate) struct Product {
 impl Product {
     /// The one that was built beside this program.
     pub(crate) fn find() -> Result<Product, Failure> {
-        let own = std::env::current_exe().map_err(|error| Failure::failed(format!("cannot find myself: {error}")))?;
-        let binary = own.with_file_name("nicteam");
-        if binary.is_file() {
-            Ok(Product { binary, as_user: None })
-        } else {
-            let hint = "hint: cargo build --release -p nicteam";
-            Err(Failure::Missing(format!("no nicteam at {}; {hint}", binary.display())))
-        }
+        Ok(Product { binary: tools::built_beside("nicteam", "nicteam")?, as_user: None })
     }
 
-    /// The program that runs in guests, built beside it.
-    pub(crate) fn agent(&self) -> Result<PathBuf, Failure> {
-        let agent = self.binary.with_file_name("nicteam-oracle-agent");
-        if agent.is_file() {
-            Ok(agent)
-        } else {
-            let hint = "hint: cargo build --release -p nicteam-oracle";
-            Err(Failure::Missing(format!("no agent at {}; {hint}", agent.display())))
+    /// Another one.
+    pub(crate) fn at(binary: &Path) -> Result<Product, Failure> {
+        match binary.canonicalize() {
+            Ok(binary) if binary.is_file() => Ok(Product { binary, as_user: None }),
+            Ok(other) => Err(Failure::Missing(format!("{} is no program", other.display()))),
+            Err(error) => Err(Failure::Missing(format!("no program at {}: {error}", binary.display()))),
         }
     }
 
@@ -49,11 +45,30 @@ impl Product {
         command
     }
 
-    /// `nicteam team run NAME`, to be completed.
-    pub(crate) fn team_run(&self, name: &str) -> Command {
+    /// Starts a team of these members in a namespace, in a process of its own. `mode` is one of the options.
+    pub(crate) fn start_team(
+        &self,
+        netns: &NetNs,
+        state: &Path,
+        name: &str,
+        members: &[String],
+        options: &[(&str, &str)],
+        kind: Kind,
+    ) -> Result<TeamProcess, Failure> {
         let mut command = self.command();
-        command.args(["team", "run", name]);
-        command
+        command.args(["team", "run", name, "--members", &members.join(","), "--dataplane", &kind.to_string()]);
+        for (name, value) in options {
+            match *name {
+                "mode" => command.args(["--mode", value]),
+                _ => command.arg("-o").arg(format!("{name}={value}")),
+            };
+        }
+        command.env("NICTEAM_STATE_DIR", state);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        process::in_netns(&mut command, netns);
+        process::die_with_parent(&mut command);
+        let child = command.spawn().map_err(|error| Failure::failed(format!("cannot run nicteam: {error}")))?;
+        Ok(TeamProcess(child))
     }
 
     /// Builds an experiment's topology and holds it.
@@ -71,9 +86,32 @@ impl Product {
     }
 }
 
+/// A process that runs a team; killed with this value.
+#[derive(Debug)]
+pub(crate) struct TeamProcess(Child);
+
+impl TeamProcess {
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) -> Result<(), Failure> {
+        kill(Pid::from_raw(self.0.id() as i32), signal).map_err(Failure::failed)
+    }
+
+    /// Ends it as by a crash, and waits until it has ended.
+    pub(crate) fn kill(&mut self) -> Result<(), Failure> {
+        self.0.kill().and_then(|()| self.0.wait()).map(drop).map_err(Failure::failed)
+    }
+}
+
+impl Drop for TeamProcess {
+    fn drop(&mut self) {
+        // Fails only if it has ended, which is what is wanted.
+        let _ = self.kill();
+    }
+}
+
 /// Runs `nicteam lab run ... --json` to its end and reads what it printed.
 pub(crate) fn record(command: &mut Command) -> Result<Record, Failure> {
-    nicteam_sys::process::die_with_parent(command);
+    process::die_with_parent(command);
     let output = tools::output(command)?;
     serde_json::from_slice(&output.stdout).map_err(|error| Failure::failed(format!("the record is not one: {error}")))
 }

@@ -1,5 +1,6 @@
 //! A team in a guest: the kernel's or ours.
 
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use nicteam_oracle::protocol::Request;
@@ -7,7 +8,7 @@ use nicteam_oracle::{Clock, EmulatedImage, Guest, Missing, Refusal};
 
 use crate::failure::Failure;
 use crate::product::Product;
-use crate::tools::Tool;
+use crate::tools::{self, Tool};
 
 /// Whose it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub(crate) enum Side {
     Kernel,
     /// Ours, on eBPF.
     Ours,
+    /// Another binary of ours, on eBPF.
+    Before,
 }
 
 /// What a guest needs.
@@ -23,15 +26,18 @@ pub(crate) const TOOLS: [Tool; 1] = [("qemu-system-x86_64", "qemu-system-x86")];
 
 /// The product, in the guest.
 const NICTEAM: &str = "/bin/nicteam";
+/// Name of the file of the other binary, here and in the guest.
+pub(crate) const BEFORE: &str = "nicteam-before";
 
-/// Measures in a guest that counts instructions and has the product.
+/// Measures in a guest that counts instructions and has the product, and a file named [`BEFORE`] if there is one.
 pub(crate) fn in_guest<T: Send + 'static>(
     product: &Product,
+    before: Option<PathBuf>,
     measure: impl FnOnce(&mut Guest) -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, Failure> {
     let product = product.clone();
     let boot_and_measure = move || {
-        let mut guest = boot(&product)?;
+        let mut guest = boot(&product, before.as_deref())?;
         let measured = measure(&mut guest);
         measured.map_err(|refusal| Failure::failed(format!("the guest ({}): {refusal}", guest.kernel())))
     };
@@ -39,10 +45,11 @@ pub(crate) fn in_guest<T: Send + 'static>(
     thread::spawn(boot_and_measure).join().unwrap_or_else(|_| Err(Failure::failed("the guest is lost")))
 }
 
-fn boot(product: &Product) -> Result<Guest, Failure> {
-    let agent = product.agent()?;
+fn boot(product: &Product, before: Option<&Path>) -> Result<Guest, Failure> {
+    let agent = tools::agent()?;
+    let programs: Vec<&Path> = std::iter::once(product.binary.as_path()).chain(before).collect();
     let image = EmulatedImage::obtain().map_err(|missing: Missing| Failure::Missing(missing.to_string()))?;
-    Guest::boot_emulated(&image, &agent, &[&product.binary], Clock::Instructions).map_err(Failure::failed)
+    Guest::boot_emulated(&image, &agent, &programs, Clock::Instructions).map_err(Failure::failed)
 }
 
 impl Side {
@@ -50,7 +57,7 @@ impl Side {
     pub(crate) fn device(self) -> &'static str {
         match self {
             Side::Kernel => "bond0",
-            Side::Ours => "team0",
+            Side::Ours | Side::Before => "team0",
         }
     }
 
@@ -58,7 +65,7 @@ impl Side {
     pub(crate) fn add(self, guest: &mut Guest, options: &[(&str, &str)], members: &[String]) -> Result<(), Refusal> {
         match self {
             Side::Kernel => add_bond(guest, options, members)?,
-            Side::Ours => add_team(guest, options, members)?,
+            Side::Ours | Side::Before => add_team(guest, &self.program(), options, members)?,
         }
         set_up(guest, self.device(), true)
     }
@@ -67,8 +74,12 @@ impl Side {
     pub(crate) fn remove(self, guest: &mut Guest) -> Result<(), Refusal> {
         match self {
             Side::Kernel => guest.ask(&Request::Delete { name: self.device().to_owned() }).map(drop),
-            Side::Ours => guest.run(NICTEAM, &["team", "del", self.device()]).map(drop),
+            Side::Ours | Side::Before => guest.run(&self.program(), &["team", "del", self.device()]).map(drop),
         }
+    }
+
+    fn program(self) -> String {
+        if self == Side::Before { format!("/bin/{BEFORE}") } else { NICTEAM.to_owned() }
     }
 }
 
@@ -90,10 +101,10 @@ fn add_bond(guest: &mut Guest, options: &[(&str, &str)], members: &[String]) -> 
     Ok(())
 }
 
-fn add_team(guest: &mut Guest, options: &[(&str, &str)], members: &[String]) -> Result<(), Refusal> {
+fn add_team(guest: &mut Guest, program: &str, options: &[(&str, &str)], members: &[String]) -> Result<(), Refusal> {
     let members = members.join(",");
     let options: Vec<String> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let mut arguments = vec!["team", "add", Side::Ours.device(), "--dataplane", "bpf", "--members", &members];
     arguments.extend(options.iter().flat_map(|option| ["-o", option]));
-    guest.run(NICTEAM, &arguments).map(drop)
+    guest.run(program, &arguments).map(drop)
 }

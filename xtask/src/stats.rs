@@ -38,6 +38,12 @@ impl Estimate {
         let ratios: Vec<f64> = ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
         Estimate::of(&ratios)
     }
+
+    /// Of what the one of paired samples has more than the other.
+    pub(crate) fn of_differences(ours: &[f64], theirs: &[f64]) -> Option<Estimate> {
+        let differences: Vec<f64> = ours.iter().zip(theirs).map(|(ours, theirs)| ours - theirs).collect();
+        Estimate::of(&differences)
+    }
 }
 
 /// How many samples may be left out at each end: the most for which the true

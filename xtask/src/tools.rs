@@ -34,6 +34,22 @@ pub(crate) fn output(command: &mut Command) -> Result<Output, Failure> {
     Err(Failure::failed(format!("{program} failed ({}): {}", output.status, said.trim())))
 }
 
+/// The program that runs in guests.
+pub(crate) fn agent() -> Result<PathBuf, Failure> {
+    built_beside("nicteam-oracle-agent", "nicteam-oracle")
+}
+
+/// A program of the project that was built beside this one.
+pub(crate) fn built_beside(program: &str, package: &str) -> Result<PathBuf, Failure> {
+    let own = std::env::current_exe().map_err(|error| Failure::failed(format!("cannot find myself: {error}")))?;
+    let path = own.with_file_name(program);
+    if path.is_file() {
+        return Ok(path);
+    }
+    let hint = format!("hint: cargo build --release -p {package}");
+    Err(Failure::Missing(format!("no {program} at {}; {hint}", path.display())))
+}
+
 /// The repository's root.
 pub(crate) fn repository() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))

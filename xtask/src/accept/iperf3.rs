@@ -1,31 +1,37 @@
 //! Our tcp workload beside iperf3.
 
 use std::io::{BufRead, BufReader};
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netns::NetNs;
 use nicteam_sys::process;
 use serde_json::Value;
 
+use super::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
-use crate::held::Held;
+use crate::held::Ends;
 use crate::noise::Noise;
+use crate::part::{Context, Part};
 use crate::product::{self, Product};
-use crate::scratch::Scratch;
 use crate::stats::Estimate;
 use crate::tools;
 
 /// The experiment whose link both use.
 const EXPERIMENT: &str = "two-hosts";
 
+/// The tcp workload beside iperf3.
+pub(super) const PART: Part<Arguments> = Part {
+    tools: &[("iperf3", "iperf3")],
+    ..Part::new("iperf3", "tcp workload beside iperf3 on the same link", measure)
+};
+
 /// Measures a link in turn with the tcp workload and with iperf3.
-pub(crate) fn measure(product: &Product, rounds: u32, seconds: u32, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
+fn measure(run: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
+    let Context { product, scratch, arguments: &Arguments { rounds, seconds, .. } } = *run;
     let held = product.hold(EXPERIMENT)?;
-    let link = Link::of(&held)?;
+    let link = held.ends("left", "right")?;
     let ours = |round| our_bps(product, seconds, scratch.path().join(format!("iperf3-{round}")));
     let (rates, noise) = Noise::around(|| {
         let mut rates = (Vec::new(), Vec::new());
@@ -34,9 +40,9 @@ pub(crate) fn measure(product: &Product, rounds: u32, seconds: u32, scratch: &Sc
             // Who goes first alternates, so that a slow change of the machine hits both alike.
             if round % 2 == 0 {
                 rates.0.push(ours(round)?);
-                rates.1.push(link.iperf3_bps(seconds)?);
+                rates.1.push(iperf3_bps(&link, seconds)?);
             } else {
-                rates.1.push(link.iperf3_bps(seconds)?);
+                rates.1.push(iperf3_bps(&link, seconds)?);
                 rates.0.push(ours(round)?);
             }
         }
@@ -58,40 +64,19 @@ fn our_bps(product: &Product, seconds: u32, output: PathBuf) -> Result<f64, Fail
     Ok(run.delivered_bps)
 }
 
-/// The link of the held experiment: a namespace at each end.
-#[derive(Debug)]
-struct Link {
-    left: NetNs,
-    right: NetNs,
-    /// Address of the right end.
-    address: IpAddr,
-}
-
-impl Link {
-    fn of(held: &Held) -> Result<Link, Failure> {
-        let netns = |host: &str| match held.ready["pids"][host].as_u64().and_then(|pid| u32::try_from(pid).ok()) {
-            Some(pid) => Ok(NetNs::of_process(pid)?),
-            None => Err(Failure::failed(format!("no process of {host} in {}", held.ready))),
-        };
-        let (left, right) = (netns("left")?, netns("right")?);
-        let address = right.run(address_here)??;
-        Ok(Link { left, right, address })
-    }
-
-    /// What iperf3 gets through the link, bit/s: payload at the receiver
-    /// after a first second that is left out, as in our workload.
-    fn iperf3_bps(&self, seconds: u32) -> Result<f64, Failure> {
-        let _server = Server::start(&self.right)?;
-        let mut client = Command::new("iperf3");
-        client.args(["--json", "--congestion", "cubic", "--omit", "1", "--time"]);
-        client.arg(seconds.to_string()).arg("--client").arg(self.address.to_string());
-        process::in_netns(&mut client, &self.left);
-        process::die_with_parent(&mut client);
-        let output = tools::output(&mut client)?;
-        let report: Value = serde_json::from_slice(&output.stdout).map_err(Failure::failed)?;
-        let received_bps = report["end"]["sum_received"]["bits_per_second"].as_f64();
-        received_bps.ok_or_else(|| Failure::failed(format!("iperf3 did not measure: {}", report["error"])))
-    }
+/// What iperf3 gets through the link, bit/s: payload at the receiver
+/// after a first second that is left out, as in our workload.
+fn iperf3_bps(link: &Ends, seconds: u32) -> Result<f64, Failure> {
+    let _server = Server::start(&link.to)?;
+    let mut client = Command::new("iperf3");
+    client.args(["--json", "--congestion", "cubic", "--omit", "1", "--time"]);
+    client.arg(seconds.to_string()).arg("--client").arg(link.address.to_string());
+    process::in_netns(&mut client, &link.from);
+    process::die_with_parent(&mut client);
+    let output = tools::output(&mut client)?;
+    let report: Value = serde_json::from_slice(&output.stdout).map_err(Failure::failed)?;
+    let received_bps = report["end"]["sum_received"]["bits_per_second"].as_f64();
+    received_bps.ok_or_else(|| Failure::failed(format!("iperf3 did not measure: {}", report["error"])))
 }
 
 /// A server for one client; killed with this value.
@@ -129,16 +114,4 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// The address of the caller's namespace that is not the loopback device's.
-fn address_here() -> Result<IpAddr, Failure> {
-    let mut netlink = Netlink::open()?;
-    for link in netlink.links()? {
-        let addresses = netlink.addresses(link.index)?;
-        if let Some((address, _)) = addresses.into_iter().find(|(address, _)| !address.is_loopback()) {
-            return Ok(address);
-        }
-    }
-    Err(Failure::failed(format!("the right host of {EXPERIMENT} has no address")))
 }

@@ -2,39 +2,45 @@
 
 use std::process::Command;
 
+use super::Arguments;
 use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::noise::Noise;
+use crate::part::Part;
 use crate::tools;
 
-/// Test programs of the package `nicteam`, each with what it shows.
-const PROGRAMS: [(&str, &str); 2] = [
-    ("kill", "kill -9 of every team loses no frame, a new process takes over"),
-    ("cleanup", "Ctrl-C, kill -9, full disk, no privileges: a message, a clean machine"),
+/// The live tests that kill and clean up.
+pub(super) const PART: Part<Arguments> =
+    Part { prepare: build, ..Part::new("live", "killed teams and interrupted labs", |_| measure()) };
+
+/// Tests of the package `nicteam` by the beginning of their names, each with what it shows.
+const TESTS: [(&str, &str); 2] = [
+    ("live::kill::", "kill -9 of every team loses no frame, a new process takes over"),
+    ("live::cleanup::", "Ctrl-C, kill -9, full disk, no privileges: a message, a clean machine"),
 ];
 
-/// Compiles the test programs.
-pub(crate) fn build() -> Result<(), Failure> {
-    let mut command = tools::cargo();
-    command.args(["test", "--quiet", "--release", "--locked", "--package", "nicteam", "--no-run"]);
-    for (program, _) in PROGRAMS {
-        command.args(["--test", program]);
-    }
-    tools::output(&mut command).map(drop)
+/// Compiles the test program.
+fn build() -> Result<(), Failure> {
+    tools::output(test_program().arg("--no-run")).map(drop)
 }
 
 /// Runs them and counts.
-pub(crate) fn measure() -> Result<Vec<Figure>, Failure> {
-    PROGRAMS.iter().map(|(program, shows)| run(program, shows)).collect()
+fn measure() -> Result<Vec<Figure>, Failure> {
+    TESTS.iter().map(|(tests, shows)| run(tests, shows)).collect()
 }
 
-fn run(program: &str, shows: &str) -> Result<Figure, Failure> {
-    eprintln!("tests: {program}");
+fn test_program() -> Command {
     let mut command = tools::cargo();
-    command.args(["test", "--quiet", "--release", "--locked", "--package", "nicteam", "--test", program]);
-    command.args(["--", "--show-output", "--test-threads=1"]);
+    command.args(["test", "--quiet", "--release", "--locked", "--package", "nicteam", "--test", "tests"]);
+    command
+}
+
+fn run(tests: &str, shows: &str) -> Result<Figure, Failure> {
+    eprintln!("tests: {tests}");
+    let mut command = test_program();
+    command.args(["--", "--show-output", "--test-threads=1", tests]);
     let (said, noise) = Noise::around(|| run_to_end(&mut command))?;
-    let count = Count::of(&said).ok_or_else(|| Failure::failed(format!("{program} did not run:\n{said}")))?;
+    let count = Count::of(&said).ok_or_else(|| Failure::failed(format!("{tests} did not run:\n{said}")))?;
     if count.failed > 0 {
         eprintln!("{said}");
     }

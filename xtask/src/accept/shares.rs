@@ -8,10 +8,11 @@ use nicteam_oracle::protocol::Request;
 use nicteam_oracle::shares::{ADDRESS, Experiment, Fault, PREFIX, Second, Summary, busiest, roomiest_busiest};
 use nicteam_oracle::{Guest, Refusal};
 
+use super::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::noise::Noise;
-use crate::product::Product;
+use crate::part::{Context, Part};
 use crate::side::{self, Side};
 use crate::stats::Estimate;
 
@@ -41,10 +42,20 @@ struct Shown {
     kernels: Summary,
 }
 
+/// Shares in balance-tlb and balance-alb beside the kernel's.
+pub(super) const PART: Part<Arguments> = Part {
+    tools: &side::TOOLS,
+    ..Part::new(
+        "shares",
+        "shares where loads decide, in a guest: ours (bpf) beside the kernel's driver, 48 hosts",
+        measure,
+    )
+};
+
 /// Measures all in one guest.
-pub(crate) fn measure(product: &Product) -> Result<Vec<Figure>, Failure> {
+fn measure(run: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
     let measured = || {
-        side::in_guest(product, |guest| {
+        side::in_guest(run.product, None, |guest| {
             let kernel = guest.kernel().to_owned();
             let shown = cases().into_iter().map(|case| case.show(guest).map(|shown| case.figures(&shown, &kernel)));
             Ok(shown.collect::<Result<Vec<_>, _>>()?.concat())

@@ -11,13 +11,14 @@ use crate::accept::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::noise::Noise;
+use crate::part::{Context, Part};
 use crate::product::{self, Product};
 use crate::scratch::Scratch;
 use crate::stats::Estimate;
 
 /// Who runs it, with which dataplane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Setting {
+enum Setting {
     /// Root, eBPF.
     Bpf,
     /// Root, packet sockets.
@@ -26,16 +27,24 @@ pub(crate) enum Setting {
     User,
 }
 
+/// With the eBPF dataplane.
+pub(super) const BPF: Part<Arguments> =
+    Part::new("t3-bpf", "T3, bpf dataplane, root", |run| measure(run, Setting::Bpf));
+/// With the packet dataplane.
+pub(super) const PACKET: Part<Arguments> =
+    Part::new("t3-packet", "T3, packet dataplane, root", |run| measure(run, Setting::Packet));
+/// As an ordinary user.
+pub(super) const USER: Part<Arguments> = Part {
+    tools: &[("setpriv", "util-linux")],
+    ..Part::new("t3-user", "T3, ordinary user", |run| measure(run, Setting::User))
+};
+
 /// User and group id of the ordinary user.
 const NOBODY: u32 = 65_534;
 
 /// Runs T3 several times and judges every figure.
-pub(crate) fn measure(
-    product: &Product,
-    setting: Setting,
-    arguments: &Arguments,
-    scratch: &Scratch,
-) -> Result<Vec<Figure>, Failure> {
+fn measure(run: &Context<'_, Arguments>, setting: Setting) -> Result<Vec<Figure>, Failure> {
+    let Context { arguments, product, scratch } = *run;
     let mut records = Vec::new();
     for repeat in 1..=arguments.repeats {
         eprintln!("T3, {setting:?}: {repeat} of {}", arguments.repeats);

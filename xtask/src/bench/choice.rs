@@ -3,11 +3,17 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use crate::bench::Arguments;
 use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::noise::Noise;
+use crate::part::Part;
 use crate::stats::Estimate;
 use crate::tools;
+
+/// Nanoseconds per choice of the plan.
+pub(super) const PART: Part<Arguments> =
+    Part { prepare: build, ..Part::new("choice", "choice of the plan", |_| measure()) };
 
 /// How often the example is run; each time it takes the least of several rounds.
 const REPEATS: u32 = 5;
@@ -16,12 +22,12 @@ const REPEATS: u32 = 5;
 const EMPTY: &str = "nobody";
 
 /// Compiles the example.
-pub(crate) fn build() -> Result<(), Failure> {
+fn build() -> Result<(), Failure> {
     tools::output(&mut example("build")).map(drop)
 }
 
 /// Runs it.
-pub(crate) fn measure() -> Result<Vec<Figure>, Failure> {
+fn measure() -> Result<Vec<Figure>, Failure> {
     let (rows, noise) = Noise::around(|| {
         let mut rows = Rows::default();
         for repeat in 1..=REPEATS {

@@ -4,11 +4,15 @@
 //! The kernel's packet generator sends ([`Generated`]). A count is refused where
 //! packets leave by other members than the setting's: by layer3+4 over all, else by one.
 
+use std::path::PathBuf;
+
 use nicteam_oracle::protocol::Request;
 use nicteam_oracle::{Generated, Guest, Refusal};
 
+use crate::bench::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
+use crate::part::{Context, Part};
 use crate::product::Product;
 use crate::side::{self, Side};
 use crate::stats::{Estimate, median};
@@ -45,33 +49,59 @@ const SETTINGS: [(&str, Spread, Options); 3] = [
 #[derive(Debug, Default)]
 struct Counts {
     raw: Vec<f64>,
-    /// Of each setting.
-    kernel: [Vec<f64>; SETTINGS.len()],
-    ours: [Vec<f64>; SETTINGS.len()],
+    /// Of each setting, of the one side and of the other.
+    sides: [[Vec<f64>; 2]; SETTINGS.len()],
 }
 
+/// Instructions per packet beside the kernel's bonding driver.
+pub(super) const PART: Part<Arguments> = Part {
+    tools: &side::TOOLS,
+    ..Part::new(
+        "instructions",
+        "instructions per packet, in a guest that counts them: 4 members, all packets made anew",
+        measure,
+    )
+};
+
 /// Measures all in one guest.
-pub(crate) fn measure(product: &Product) -> Result<Vec<Figure>, Failure> {
-    side::in_guest(product, |guest| {
-        let counts = count(guest)?;
+fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
+    side::in_guest(context.product, None, |guest| {
+        let counts = count(guest, [Side::Kernel, Side::Ours], REPEATS)?;
         Ok(counts.figures(guest.kernel()))
     })
 }
 
+/// What two programs take in one setting, instructions a packet, one figure a repeat.
+pub(crate) struct Compared {
+    pub(crate) setting: &'static str,
+    pub(crate) new: Vec<f64>,
+    pub(crate) old: Vec<f64>,
+}
+
+/// Measures our program and another one ([`side::BEFORE`]) in turn, so many times; counts scatter so little that a few are enough.
+pub(crate) fn compared(product: &Product, before: PathBuf, repeats: u32) -> Result<Vec<Compared>, Failure> {
+    side::in_guest(product, Some(before), move |guest| {
+        let counts = count(guest, [Side::Ours, Side::Before], repeats.min(REPEATS))?;
+        let settings = SETTINGS.iter().zip(counts.sides);
+        Ok(settings.map(|((setting, ..), [new, old])| Compared { setting, new, old }).collect())
+    })
+}
+
 /// The raw veth is the first cable, as long as it belongs to nobody.
-fn count(guest: &mut Guest) -> Result<Counts, Refusal> {
+fn count(guest: &mut Guest, sides: [Side; 2], repeats: u32) -> Result<Counts, Refusal> {
     for member in 0..MEMBERS {
         guest.ask(&Request::AddVeth { name: near(member), peer: far(member) })?;
         side::set_up(guest, &far(member), true)?;
     }
     let mut counts = Counts::default();
-    for repeat in 1..=REPEATS {
-        eprintln!("instructions per packet: {repeat} of {REPEATS}");
+    for repeat in 1..=repeats {
+        eprintln!("instructions per packet: {repeat} of {repeats}");
         side::set_up(guest, &near(0), true)?;
         counts.raw.push(per_packet(guest, &near(0), Spread::One)?);
         for setting in 0..SETTINGS.len() {
-            counts.kernel[setting].push(count_side(guest, Side::Kernel, setting)?);
-            counts.ours[setting].push(count_side(guest, Side::Ours, setting)?);
+            for (side, counts) in sides.into_iter().zip(&mut counts.sides[setting]) {
+                counts.push(count_side(guest, side, setting)?);
+            }
         }
     }
     Ok(counts)
@@ -122,7 +152,7 @@ impl Counts {
             Estimate::of(samples).map_or_else(String::new, words)
         };
         let raw = Figure::text("raw veth", words(&self.raw), "-", None).peer(format!("Linux {kernel}"));
-        let added = SETTINGS.iter().zip(&self.kernel).zip(&self.ours).map(|(((name, ..), kernel), ours)| {
+        let added = SETTINGS.iter().zip(&self.sides).map(|((name, ..), [kernel, ours])| {
             let [kernel_added, ours_added] = [kernel, ours].map(|samples| added(samples, &self.raw));
             let bound = median(&kernel_added);
             let holds = Bound::Below(bound).holds(median(&ours_added));
@@ -161,8 +191,7 @@ mod tests {
     fn a_team_that_adds_less_than_the_kernel_holds_the_bound() {
         let counts = |ours: f64| Counts {
             raw: vec![4000.0, 4002.0],
-            kernel: std::array::from_fn(|_| vec![4500.0, 4502.0]),
-            ours: std::array::from_fn(|_| vec![ours, ours]),
+            sides: std::array::from_fn(|_| [vec![4500.0, 4502.0], vec![ours, ours]]),
         };
         let count = |ours| crate::figure::Section::new("", Ok(counts(ours).figures("6.1"))).count();
         assert_eq!(count(4490.0), (3, 0));

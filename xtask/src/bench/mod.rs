@@ -2,23 +2,19 @@
 
 mod choice;
 mod device;
-mod instructions;
+pub(crate) mod instructions;
 mod network;
-mod stream;
-mod throughput;
+pub(crate) mod stream;
+pub(crate) mod throughput;
 mod topology;
 
 use std::time::Duration;
 
-use nicteam_sys::process;
-
 use crate::bench::stream::Times;
 use crate::failure::Failure;
-use crate::figure::{Figure, Section};
-use crate::product::Product;
-use crate::results::Save;
-use crate::side;
-use crate::tools::{self, Tool};
+use crate::figure::Section;
+use crate::part::{self, Part};
+use crate::results::{Measured, Save};
 
 /// What to measure, and how thoroughly.
 #[derive(Debug, clap::Args)]
@@ -26,8 +22,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     save: Save,
     /// Only this; may be repeated.
-    #[arg(long, value_enum)]
-    only: Vec<Part>,
+    #[arg(long, value_name = "PART", value_parser = part::names(&PARTS))]
+    only: Vec<String>,
     /// Of the throughputs only those with this in their name; may be repeated.
     #[arg(long, value_name = "TEXT")]
     row: Vec<String>,
@@ -45,79 +41,20 @@ pub(crate) struct Arguments {
     builds: u32,
 }
 
-/// A part of the benchmarks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Part {
-    /// Teams beside the raw veth.
-    Throughput,
-    /// A veth end beside a TAP as the team's device.
-    Device,
-    /// Nanoseconds per choice of the plan.
-    Choice,
-    /// Instructions per packet beside the kernel's bonding driver.
-    Instructions,
-    /// Time to build and to take down T3, beside mininet.
-    Topology,
-}
-
-const PARTS: [Part; 5] = [Part::Throughput, Part::Device, Part::Choice, Part::Instructions, Part::Topology];
+/// The parts, in the order in which they are measured.
+const PARTS: [&Part<Arguments>; 5] =
+    [&throughput::PART, &device::PART, &choice::PART, &instructions::PART, &topology::PART];
 
 /// Measures, and prints each part as soon as it is there.
 pub(crate) fn run(arguments: &Arguments) -> Result<Vec<Section>, Failure> {
-    let wanted: Vec<Part> =
-        PARTS.into_iter().filter(|part| arguments.only.is_empty() || arguments.only.contains(part)).collect();
-    let tools: Vec<Tool> = wanted.iter().flat_map(|part| part.tools()).copied().collect();
-    tools::require(&tools)?;
-    let product = Product::find()?;
-    if wanted.contains(&Part::Choice) {
-        // Nothing may be compiled while something is measured.
-        choice::build()?;
-    }
-    let mut sections = Vec::new();
-    for part in wanted {
-        let section = Section::new(part.title(), measure(part, arguments, &product));
-        print!("{section}");
-        arguments.save.part("bench", &part, std::slice::from_ref(&section))?;
-        sections.push(section);
-        if process::termination().is_some() {
-            return Err(Failure::Interrupted);
-        }
-    }
-    Ok(sections)
+    let measured = Measured { prefix: "", script: "scripts/bench.sh" };
+    part::run(&PARTS, &arguments.only, arguments, &arguments.save.of(measured))
 }
 
-fn measure(part: Part, arguments: &Arguments, product: &Product) -> Result<Vec<Figure>, Failure> {
-    let Arguments { pairs: builds, rounds, window_ms, .. } = *arguments;
-    let times = Times { builds, rounds, window: Duration::from_millis(window_ms) };
-    match part {
-        Part::Throughput => throughput::measure(times, &arguments.row),
-        Part::Device => device::measure(times),
-        Part::Choice => choice::measure(),
-        Part::Instructions => instructions::measure(product),
-        Part::Topology => topology::measure(product, arguments.builds),
-    }
-}
-
-impl Part {
-    fn title(self) -> &'static str {
-        match self {
-            Part::Throughput => "throughput beside a raw veth: 4 members, teams at both ends, unlimited, cubic",
-            Part::Device => "the team's device: a veth end beside a TAP, balance-rr, bpf",
-            Part::Choice => "choice of the plan",
-            Part::Instructions => {
-                "instructions per packet, in a guest that counts them: 4 members, all packets made anew"
-            }
-            Part::Topology => {
-                "T3's topology: five hosts, four links each (ours with nine teams and rates, mininet's with rates)"
-            }
-        }
-    }
-
-    fn tools(self) -> &'static [Tool] {
-        match self {
-            Part::Topology => &topology::TOOLS,
-            Part::Instructions => &side::TOOLS,
-            Part::Throughput | Part::Device | Part::Choice => &[],
-        }
+impl Arguments {
+    /// How often throughputs are measured, and how long.
+    fn times(&self) -> Times {
+        let Arguments { pairs: builds, rounds, window_ms, .. } = *self;
+        Times { builds, rounds, window: Duration::from_millis(window_ms) }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use nicteam_daemon::{RunningTeam, TeamSpec};
 use nicteam_dataplane::{Choice, Dataplane, Kind, Port, TeamDevice};
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netns;
@@ -14,6 +15,8 @@ use nicteam_testnet::{self as testnet, Host};
 use nicteam_wire::Mac;
 
 use crate::failure::Failure;
+use crate::product::{Product, TeamProcess};
+use crate::scratch::Scratch;
 
 /// A team's options: the kernel's names and values.
 pub(crate) type Options = [(&'static str, &'static str)];
@@ -31,16 +34,27 @@ pub(crate) struct Pair {
     pub(crate) far: Host,
 }
 
+/// What makes teams.
+#[derive(Clone, Copy)]
+pub(crate) struct Maker<'a> {
+    /// The program that runs them.
+    pub(crate) product: &'a Product,
+    /// A folder for their state.
+    pub(crate) scratch: &'a Scratch,
+}
+
 /// Something that runs a team.
 enum Running {
-    /// The product's own, on a veth end.
-    Daemon { _team: RunningTeam },
+    /// The product, on a veth end.
+    Process { _process: TeamProcess },
     /// The product's eBPF dataplane on a TAP.
     Tap { _tap: Tap, _dataplane: Box<dyn Dataplane> },
 }
 
 /// Members of each team.
 const MEMBERS: usize = 4;
+/// Generous: it guards against a program that does not start.
+const PATIENCE: Duration = Duration::from_secs(20);
 const TEAM: &str = "team0";
 
 impl Pair {
@@ -51,21 +65,20 @@ impl Pair {
     }
 
     /// A team at both ends with these options, run by the product.
-    pub(crate) fn team(options: &Options, kind: Kind, granularity: Granularity) -> Result<Pair, Failure> {
-        let (near, far) = cabled(&members(), granularity)?;
-        let start = |host: &Host| {
-            let spec = TeamSpec {
-                name: TEAM.to_owned(),
-                config: config(options)?,
-                members: members(),
-                mac: None,
-                mtu: None,
-                dataplane: Choice::Force(kind),
-            };
-            let team = host.netns.run(|| RunningTeam::start(spec, Box::new(drop)))??;
-            Ok(Running::Daemon { _team: team })
+    pub(crate) fn team(
+        maker: Maker<'_>,
+        options: &Options,
+        kind: Kind,
+        granularity: Granularity,
+    ) -> Result<Pair, Failure> {
+        let (mut near, mut far) = cabled(&members(), granularity)?;
+        let state = maker.scratch.path().join("state");
+        let start = |host: &mut Host| {
+            let process = maker.product.start_team(&host.netns, &state, TEAM, &members(), options, kind)?;
+            wait_for_team(host)?;
+            Ok(Running::Process { _process: process })
         };
-        let teams = [&near, &far].into_iter().map(start).collect::<Result<_, Failure>>()?;
+        let teams = [&mut near, &mut far].into_iter().map(start).collect::<Result<_, Failure>>()?;
         Ok(Pair::address(near, far, TEAM, teams))
     }
 
@@ -84,6 +97,24 @@ impl Pair {
         far.address(device, &[(&FAR.to_string(), 24)]);
         Pair { _teams: teams, near, far }
     }
+}
+
+/// Waits until the team of a host has all its members, and so runs.
+fn wait_for_team(host: &mut Host) -> Result<(), Failure> {
+    let start = Instant::now();
+    // The members have its address then.
+    let runs = |host: &mut Host| -> Result<bool, Failure> {
+        let Some(team) = host.netlink.link(TEAM)?.filter(|team| team.carrier) else { return Ok(false) };
+        let members = host.netlink.links()?.into_iter().filter(|link| link.mac == team.mac && link.index != team.index);
+        Ok(members.count() >= MEMBERS)
+    };
+    while !runs(host)? {
+        if start.elapsed() > PATIENCE {
+            return Err(Failure::failed("waited in vain for a team; hint: try `nicteam team run` by hand"));
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
 }
 
 /// Two hosts joined by these cables; no two cable ends of this process have the same index.

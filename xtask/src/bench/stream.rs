@@ -25,6 +25,11 @@ pub(crate) struct Times {
     pub(crate) window: Duration,
 }
 
+impl Times {
+    /// What `xtask bench` does if it is told nothing else.
+    pub(crate) const DEFAULT: Times = Times { builds: 30, rounds: 3, window: Duration::from_millis(100) };
+}
+
 /// Measures some pairs of hosts, built anew several times: what their streams
 /// delivered, payload at the receiver, bit/s, by pair and build; each the median
 /// of its rounds.

@@ -3,12 +3,20 @@
 use nicteam_dataplane::Kind;
 use nicteam_sys::shape::Granularity;
 
-use crate::bench::network::{Options, Pair};
+use crate::bench::Arguments;
+use crate::bench::network::{Maker, Options, Pair};
 use crate::bench::stream::{Times, built_anew};
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::noise::Noise;
+use crate::part::{Context, Part};
+use crate::product::Product;
+use crate::scratch::Scratch;
 use crate::stats::Estimate;
+
+/// Teams beside the raw veth.
+pub(super) const PART: Part<Arguments> =
+    Part::new("throughput", "throughput beside a raw veth: 4 members, teams at both ends, unlimited, cubic", measure);
 
 /// Numbers of streams that are measured.
 pub(crate) const STREAMS: [usize; 2] = [1, 16];
@@ -17,10 +25,10 @@ pub(crate) const STREAMS: [usize; 2] = [1, 16];
 const BOUND: Bound = Bound::AtLeast(0.90);
 
 /// A team that is measured.
-struct Contestant {
-    name: &'static str,
+pub(crate) struct Contestant {
+    pub(crate) name: &'static str,
     options: &'static Options,
-    kind: Kind,
+    pub(crate) kind: Kind,
     granularity: Granularity,
     bound: Bound,
 }
@@ -33,7 +41,8 @@ const ROUND_ROBIN: Contestant = Contestant {
     bound: BOUND,
 };
 
-const TEAMS: [Contestant; 6] = [
+/// The teams.
+pub(crate) const TEAMS: [Contestant; 6] = [
     Contestant { name: "active-backup, bpf", options: &[("mode", "active-backup")], ..ROUND_ROBIN },
     ROUND_ROBIN,
     Contestant {
@@ -58,10 +67,12 @@ const TEAMS: [Contestant; 6] = [
 ];
 
 /// Measures every team, with every number of streams; of `rows` those whose names have one of these texts.
-pub(crate) fn measure(times: Times, rows: &[String]) -> Result<Vec<Figure>, Failure> {
+fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
+    let (times, rows) = (context.arguments.times(), &context.arguments.row);
+    let maker = Maker { product: context.product, scratch: context.scratch };
     let mut figures = Vec::new();
     for Contestant { name, options, kind, granularity, bound } in TEAMS {
-        let build = || Ok(vec![Pair::raw(granularity)?, Pair::team(options, kind, granularity)?]);
+        let build = || Ok(vec![Pair::raw(granularity)?, Pair::team(maker, options, kind, granularity)?]);
         for streams in STREAMS {
             let name = format!("{name}, {}", words(streams));
             if !rows.is_empty() && !rows.iter().any(|row| name.contains(row)) {
@@ -75,6 +86,18 @@ pub(crate) fn measure(times: Times, rows: &[String]) -> Result<Vec<Figure>, Fail
         }
     }
     Ok(figures)
+}
+
+/// A team run by each of these programs, in turn: bit/s by program and build.
+pub(crate) fn built_in_turn(
+    products: [&Product; 2],
+    scratch: &Scratch,
+    team: &Contestant,
+    streams: usize,
+    times: Times,
+) -> Result<Vec<Vec<f64>>, Failure> {
+    let pair = |product| Pair::team(Maker { product, scratch }, team.options, team.kind, team.granularity);
+    built_anew(|| products.into_iter().map(pair).collect(), streams, times)
 }
 
 /// `1 stream`, `16 streams`.

@@ -5,17 +5,25 @@ use std::time::Duration;
 
 use nicteam_sys::process;
 
+use crate::bench::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::held::Held;
 use crate::noise::Noise;
-use crate::product::Product;
+use crate::part::{Context, Part};
 use crate::stats::Estimate;
-use crate::tools::{self, Tool};
+use crate::tools;
 
-/// What mininet needs: it does without what it does not find, silently.
-pub(crate) const TOOLS: [Tool; 4] =
-    [(PYTHON, "python3"), ("mnexec", "mininet"), ("brctl", "bridge-utils"), ("ethtool", "ethtool")];
+/// Time to build and to take down T3, beside mininet.
+pub(super) const PART: Part<Arguments> = Part {
+    // What mininet needs: it does without what it does not find, silently.
+    tools: &[(PYTHON, "python3"), ("mnexec", "mininet"), ("brctl", "bridge-utils"), ("ethtool", "ethtool")],
+    ..Part::new(
+        "topology",
+        "T3's topology: five hosts, four links each (ours with nine teams and rates, mininet's with rates)",
+        measure,
+    )
+};
 
 /// Debian's own: other installations do not find Debian's mininet.
 const PYTHON: &str = "/usr/bin/python3";
@@ -24,7 +32,8 @@ const PYTHON: &str = "/usr/bin/python3";
 const HOLD: Duration = Duration::from_millis(300);
 
 /// Builds and takes down, in turn with mininet.
-pub(crate) fn measure(product: &Product, rounds: u32) -> Result<Vec<Figure>, Failure> {
+fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
+    let (product, rounds) = (context.product, context.arguments.builds);
     let (times, noise) = Noise::around(|| {
         let (mut ours, mut theirs) = (Times::default(), Times::default());
         for round in 1..=rounds {

@@ -132,19 +132,33 @@ pub(crate) struct Save {
     /// Save the figures of each part as PART.json in this folder; `make accept` and `make bench` give docs/results.
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
+    #[arg(skip)]
+    measured: Measured,
+}
+
+/// What measures, so that it can be done again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Measured {
+    /// What stands before the names of its parts' files.
+    pub(crate) prefix: &'static str,
+    /// The command, without the part.
+    pub(crate) script: &'static str,
 }
 
 impl Save {
-    /// Saves one part, if that was asked for. `script` is `accept` or `bench`.
-    /// A part that could not be measured leaves the file of the last time.
-    pub(crate) fn part(&self, script: &str, part: &impl clap::ValueEnum, sections: &[Section]) -> Result<(), Failure> {
+    /// The same for what this measures.
+    pub(crate) fn of(&self, measured: Measured) -> Save {
+        Save { measured, ..self.clone() }
+    }
+
+    /// Saves one part, if that was asked for. A part that could not be measured leaves the file of the last time.
+    pub(crate) fn part(&self, name: &str, sections: &[Section]) -> Result<(), Failure> {
         let Some(folder) = &self.results else { return Ok(()) };
         if sections.iter().any(|section| section.failure.is_some()) {
             return Ok(());
         }
-        let name = part.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-        let command = format!("scripts/{script}.sh --only {name}");
-        PartResult::of(&name, command, sections)?.write(folder)
+        let (prefix, script) = (self.measured.prefix, self.measured.script);
+        PartResult::of(&format!("{prefix}{name}"), format!("{script} --only {name}"), sections)?.write(folder)
     }
 }
 
@@ -292,11 +306,11 @@ mod tests {
     #[test]
     fn a_part_that_failed_leaves_the_file_of_the_last_time() {
         let scratch = crate::scratch::Scratch::new("failed").unwrap();
-        let save = Save { results: Some(scratch.path().join("results")) };
-        let part = crate::accept::Part::Stripe;
-        save.part("accept", &part, &[Section::new("a", Err(Failure::failed("no")))]).unwrap();
+        let measured = Measured { prefix: "", script: "scripts/accept.sh" };
+        let save = Save { results: Some(scratch.path().join("results")), measured };
+        save.part("stripe", &[Section::new("a", Err(Failure::failed("no")))]).unwrap();
         assert!(!scratch.path().join("results").exists());
-        save.part("accept", &part, &[Section::new("a", Ok(Vec::new()))]).unwrap();
+        save.part("stripe", &[Section::new("a", Ok(Vec::new()))]).unwrap();
         let parts = PartResult::read_all(&scratch.path().join("results")).unwrap();
         assert_eq!((parts[0].part.as_str(), parts[0].command.as_str()), ("stripe", "scripts/accept.sh --only stripe"));
     }

@@ -25,14 +25,19 @@ use self::end::{End, PORTS};
 use self::ours::TeamEnd;
 use self::ovs::OvsEnd;
 use self::panel::Panel;
+use super::Arguments;
 use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::noise::Noise;
-use crate::product::Product;
+use crate::part::{Context, Part};
 use crate::stats::{self, Estimate};
-use crate::tools::{self, Tool};
+use crate::tools;
 
-const TOOLS: [Tool; 2] = [("tc", "iproute2"), ("ovs-vswitchd", "openvswitch-switch")];
+/// How fast aggregates form.
+pub(super) const PART: Part<Arguments> = Part {
+    tools: &[("tc", "iproute2"), ("ovs-vswitchd", "openvswitch-switch")],
+    ..Part::new("convergence", "LACP: from the last port's carrier to all ports distributing at both ends", measure)
+};
 
 /// How often each pair is measured.
 const ROUNDS: usize = 20;
@@ -91,16 +96,14 @@ struct Times {
 const KERNELS: usize = 4;
 
 /// Measures all pairs in turn.
-pub(crate) fn measure(product: &Product) -> Result<Vec<Figure>, Failure> {
-    let product = product.clone();
+fn measure(_: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
     // A guest or a network that is lost is a panic, which has said why.
-    let measured = thread::spawn(move || measure_pairs(&product)).join();
+    let measured = thread::spawn(measure_pairs).join();
     measured.unwrap_or_else(|_| Err(Failure::failed("a guest or a network is lost")))
 }
 
-fn measure_pairs(product: &Product) -> Result<Vec<Figure>, Failure> {
-    tools::require(&TOOLS)?;
-    let mut pairs = pairs(product)?;
+fn measure_pairs() -> Result<Vec<Figure>, Failure> {
+    let mut pairs = pairs()?;
     let ((), noise) = Noise::around(|| {
         for round in 1..=ROUNDS {
             eprintln!("convergence: {round} of {ROUNDS}");
@@ -117,9 +120,9 @@ fn measure_pairs(product: &Product) -> Result<Vec<Figure>, Failure> {
     Ok(std::iter::once(about).chain(figures).collect())
 }
 
-fn pairs(product: &Product) -> Result<Vec<Pair>, Failure> {
+fn pairs() -> Result<Vec<Pair>, Failure> {
     let image = Image::obtain().map_err(|missing| Failure::Missing(missing.to_string()))?;
-    let agent = product.agent()?;
+    let agent = tools::agent()?;
     let boot = |cables| Guest::boot_cabled(&image, &agent, cables).map_err(Failure::failed);
     let team = |host, wait_ms| TeamEnd::new(host, wait_ms).map(boxed);
     let switch = |host| OvsEnd::new(host).map(boxed);

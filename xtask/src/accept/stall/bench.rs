@@ -1,23 +1,22 @@
 //! A team whose process can be stopped and killed, cabled to a partner.
 
 use std::net::{SocketAddr, UdpSocket};
-use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nicteam_dataplane::Kind as Dataplane;
 use nicteam_sys::process;
 use nicteam_team::lacp::LacpRate;
 use nicteam_testnet::{Host, OpenVSwitch, cable};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 
 use super::partner::{Kind, Partner};
 use crate::accept::probe::{self, Course};
 use crate::failure::Failure;
 use crate::figure::Figure;
-use crate::product::Product;
+use crate::product::{Product, TeamProcess};
 use crate::scratch::Scratch;
 
 pub(super) const TEAM: &str = "team0";
@@ -33,7 +32,7 @@ pub(super) struct Bench<'a> {
     product: &'a Product,
     state: PathBuf,
     rate: LacpRate,
-    process: Child,
+    process: TeamProcess,
     near: Host,
     pub(super) partner: Partner,
     /// A socket of each end; of a switch there is none.
@@ -96,15 +95,14 @@ impl<'a> Bench<'a> {
 
     /// The process stands still for so long.
     pub(super) fn stop(&mut self, time: Duration) -> Result<(), Failure> {
-        let pid = Pid::from_raw(self.process.id() as i32);
-        kill(pid, Signal::SIGSTOP).map_err(Failure::failed)?;
+        self.process.signal(Signal::SIGSTOP)?;
         process::sleep_or_termination(time);
-        kill(pid, Signal::SIGCONT).map_err(Failure::failed)
+        self.process.signal(Signal::SIGCONT)
     }
 
     /// The process ends as by a crash.
     pub(super) fn kill(&mut self) -> Result<(), Failure> {
-        self.process.kill().and_then(|()| self.process.wait()).map(drop).map_err(Failure::failed)
+        self.process.kill()
     }
 
     /// It ends, and another one takes over after so long.
@@ -164,25 +162,14 @@ impl<'a> Bench<'a> {
     }
 }
 
-impl Drop for Bench<'_> {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
 impl Lost {
     pub(super) fn figures(self, what: &str) -> Vec<Figure> {
-        let ports = Figure::text(
-            format!("{what}: ports lost by the partner"),
-            self.ports.to_string(),
-            "0",
-            Some(self.ports == 0),
-        );
+        let ports =
+            Figure::count(format!("{what}: ports lost by the partner"), self.ports as u64, self.ports.to_string());
         let frames = self.frames.map(|course| {
             let lost = course.lost();
             let measured = format!("{lost} of {}", course.sent());
-            Figure::text(format!("{what}: frames lost"), measured, "0", Some(lost == 0))
+            Figure::count(format!("{what}: frames lost"), lost as u64, measured)
         });
         [Some(ports), frames].into_iter().flatten().collect()
     }
@@ -221,19 +208,8 @@ fn partner(near: &mut Host, kind: Kind, rate: LacpRate) -> Result<Partner, Failu
 }
 
 /// A process that runs the team.
-fn start(product: &Product, state: &PathBuf, host: &Host, rate: LacpRate) -> Result<Child, Failure> {
-    let mut command = product.team_run(TEAM);
-    command.args(["--members", &MEMBERS.join(","), "--dataplane", "bpf"]);
-    for (name, value) in options(rate) {
-        match name {
-            "mode" => command.args(["--mode", value]),
-            _ => command.arg("-o").arg(format!("{name}={value}")),
-        };
-    }
-    command.env("NICTEAM_STATE_DIR", state).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    process::in_netns(&mut command, &host.netns);
-    process::die_with_parent(&mut command);
-    command.spawn().map_err(|error| Failure::failed(format!("cannot run nicteam: {error}")))
+fn start(product: &Product, state: &Path, host: &Host, rate: LacpRate) -> Result<TeamProcess, Failure> {
+    product.start_team(&host.netns, state, TEAM, &MEMBERS.map(str::to_owned), &options(rate), Dataplane::Bpf)
 }
 
 #[cfg(test)]

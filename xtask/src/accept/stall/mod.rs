@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 
 use nicteam_team::lacp::{LacpRate, lease};
 
+use super::Arguments;
 use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::noise::Noise;
+use crate::part::{Context, Part};
 use crate::product::Product;
 use crate::scratch::Scratch;
 
@@ -61,21 +63,31 @@ const RENEWAL: Duration = Duration::from_millis(200);
 /// How long nothing may be sent once the partner has left.
 const AFTERWARDS: Duration = Duration::from_secs(5);
 
-/// Runs all cases at once; as long as the longest stall.
-pub(crate) fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
-    eprintln!("stall: {} cases at once, about 220 s", CASES.len());
-    let run = || {
-        thread::scope(|scope| {
-            let runs = CASES.map(|case| scope.spawn(move || case.run(product, scratch)));
-            let figures: Result<Vec<Vec<Figure>>, Failure> = runs
-                .into_iter()
-                .map(|run| run.join().unwrap_or_else(|_| Err(Failure::failed("a case panicked; see above"))))
-                .collect();
-            figures.map(|figures| figures.concat())
-        })
-    };
-    let (figures, noise) = Noise::around(run)?;
+/// 802.3ad while its process is stopped, killed, replaced.
+pub(super) const PART: Part<Arguments> = Part::new(
+    "stall",
+    "802.3ad while its process is stopped, killed, replaced (bpf dataplane)",
+    |&Context { product, scratch, .. }| measure(product, scratch),
+);
+
+fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
+    let ([figures], noise) = Noise::around(|| at_once([product], scratch))?;
     Ok(figures.into_iter().map(|figure| figure.noise(noise)).collect())
+}
+
+/// Runs all cases of these programs at once; as long as the longest stall. The figures of each.
+pub(super) fn at_once<const N: usize>(products: [&Product; N], scratch: &Scratch) -> Result<[Vec<Figure>; N], Failure> {
+    eprintln!("stall: {} cases at once, about 220 s", N * CASES.len());
+    let mut all = products.map(|_| Vec::new());
+    thread::scope(|scope| {
+        let runs = products.map(|product| CASES.map(|case| scope.spawn(move || case.run(product, scratch))));
+        for (figures, runs) in all.iter_mut().zip(runs) {
+            for run in runs {
+                figures.extend(run.join().unwrap_or_else(|_| Err(Failure::failed("a case panicked; see above")))?);
+            }
+        }
+        Ok(all)
+    })
 }
 
 /// How often a partner speaks, and so when it hears of the end of a lease at the latest.
@@ -129,7 +141,7 @@ impl Case {
         };
         Ok(vec![
             Figure::text(format!("{what}: seconds until the partner's ports are gone"), seconds, &bound, Some(in_time)),
-            Figure::text(format!("{what}: frames sent after that"), asked, "0", Some(after.0 == 0)),
+            Figure::count(format!("{what}: frames sent after that"), after.0, asked),
         ])
     }
 }

@@ -1,21 +1,29 @@
 //! Runs of one experiment, repeated, and what they say.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use nicteam_record::{Bundle, Datagrams, Run, Sample};
 
+use crate::accept::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::noise::Noise;
+use crate::part::Context;
 use crate::product::{self, Product};
 use crate::scratch::Scratch;
 use crate::stats::{Estimate, median};
+use crate::tools;
 
-/// Seconds of a run.
-const SECONDS: u32 = 10;
-/// How often an experiment is run: the fewest that have a median of their own.
-const REPEATS: u32 = 3;
+/// How often an experiment is run, and how long each of its runs is measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    pub(crate) repeats: u32,
+    pub(crate) seconds: u32,
+}
+
+/// The fewest repeats that have a median of their own.
+const TIMES: Times = Times { repeats: 3, seconds: 10 };
 
 /// A machine whose hypervisor takes more of its processors than this is not idle.
 const STOLEN: f64 = 0.02;
@@ -24,7 +32,7 @@ const AGAIN: u32 = 2;
 
 /// What one experiment left. Its runs follow each other, so repeats interleave them, but for those
 /// that are run again.
-pub(super) struct Bundles {
+pub(crate) struct Bundles {
     name: &'static str,
     repeats: Vec<Repeat>,
 }
@@ -33,35 +41,41 @@ pub(super) struct Bundles {
 struct Repeat(Vec<Bundle>);
 
 /// One run of one bundle.
-pub(super) struct Measured {
-    pub(super) run: Run,
+pub(crate) struct Measured {
+    pub(crate) run: Run,
     samples: Vec<Sample>,
     noise: Noise,
 }
 
 impl Bundles {
     /// Runs an experiment with eBPF.
-    pub(super) fn run(product: &Product, scratch: &Scratch, name: &'static str) -> Result<Bundles, Failure> {
-        let mut repeats = Vec::new();
-        for number in 1..=REPEATS {
-            eprintln!("{name}: {number} of {REPEATS}");
-            let dir = |tries: usize| scratch.path().join(format!("{name}-{number}-{tries}"));
-            let mut repeat = Repeat(vec![lab_run(product, name, &[], dir(0))?]);
-            for tries in 1..=AGAIN {
-                let disturbed = repeat.disturbed();
-                if disturbed.is_empty() {
-                    break;
-                }
-                eprintln!("{name}: {number} of {REPEATS}, again for stolen time: {}", disturbed.join(", "));
-                repeat.0.push(lab_run(product, name, &disturbed, dir(tries as usize))?);
+    pub(super) fn run(context: &Context<'_, Arguments>, name: &'static str) -> Result<Bundles, Failure> {
+        let [bundles] = Bundles::in_turn([context.product], context.scratch, name, TIMES)?;
+        Ok(bundles)
+    }
+
+    /// Runs an experiment with each of these programs in turn; who goes first alternates.
+    pub(crate) fn in_turn<const N: usize>(
+        products: [&Product; N],
+        scratch: &Scratch,
+        name: &'static str,
+        times: Times,
+    ) -> Result<[Bundles; N], Failure> {
+        let mut all = products.map(|_| Bundles { name, repeats: Vec::new() });
+        for number in 1..=times.repeats {
+            let turn = (number as usize - 1) % N.max(1);
+            for which in (0..N).map(|place| (place + turn) % N) {
+                eprintln!("{name}: {number} of {}, program {} of {N}", times.repeats, which + 1);
+                let runs = Runs { product: products[which], name, seconds: times.seconds };
+                let dir = scratch.path().join(format!("{name}-{number}-{which}"));
+                all[which].repeats.push(runs.repeat(&dir)?);
             }
-            repeats.push(repeat);
         }
-        Ok(Bundles { name, repeats })
+        Ok(all)
     }
 
     /// What the links were, in a line.
-    pub(super) fn about(&self) -> Result<Figure, Failure> {
+    pub(crate) fn about(&self) -> Result<Figure, Failure> {
         let first = self.repeats.first().and_then(|repeat| repeat.0.first());
         let record = &first.ok_or_else(|| Failure::failed("no run"))?.record;
         let seconds = record.runs.first().map_or(0.0, |run| run.measured_ms / 1e3);
@@ -72,12 +86,12 @@ impl Bundles {
     }
 
     /// A run of every repeat.
-    pub(super) fn measured(&self, name: &str) -> Result<Vec<Measured>, Failure> {
+    pub(crate) fn measured(&self, name: &str) -> Result<Vec<Measured>, Failure> {
         self.repeats.iter().map(|repeat| repeat.measured(name)).collect()
     }
 
     /// One figure of one run, over all repeats.
-    pub(super) fn figure(
+    pub(crate) fn figure(
         &self,
         run: &str,
         what: &str,
@@ -91,24 +105,53 @@ impl Bundles {
     }
 
     /// The ratio of a figure of two runs, repeat by repeat.
-    pub(super) fn compared(
+    pub(crate) fn compared(
         &self,
         runs: (&str, &str),
         what: &str,
         bound: Bound,
         value: impl Fn(&Measured) -> Option<f64>,
     ) -> Result<Figure, Failure> {
-        let (ours, theirs) = (self.measured(runs.0)?, self.measured(runs.1)?);
+        let name = format!("{} / {}: {what}", runs.0, runs.1);
+        Ok(self.pairs(runs.0, (self, runs.1), value)?.ratio(name, bound))
+    }
+
+    /// A figure of a run and of another one, repeat by repeat.
+    pub(crate) fn pairs(
+        &self,
+        run: &str,
+        (others, other): (&Bundles, &str),
+        value: impl Fn(&Measured) -> Option<f64>,
+    ) -> Result<Pairs, Failure> {
+        let (ours, theirs) = (self.measured(run)?, others.measured(other)?);
         let values = |measured: &[Measured]| measured.iter().map(&value).collect::<Option<Vec<f64>>>();
-        let ratios = values(&ours).zip(values(&theirs));
-        let estimate = ratios.as_ref().and_then(|(ours, theirs)| Estimate::of_ratios(ours, theirs));
-        let noise = noise(&ours).worse(noise(&theirs));
-        let [ours, theirs] = match &ratios {
-            Some((ours, theirs)) => [ours, theirs].map(|values| median(values)),
-            None => [f64::NAN; 2],
-        };
-        let figure = Figure::ratio(format!("{} / {}: {what}", runs.0, runs.1), estimate, bound);
-        Ok(figure.noise(noise).peer(format!("{ours:.3} and {theirs:.3}")))
+        let both = values(&ours).zip(values(&theirs)).map(|(ours, theirs)| [ours, theirs]);
+        Ok(Pairs { values: both, noise: noise(&ours).worse(noise(&theirs)) })
+    }
+}
+
+/// A figure of paired runs.
+pub(crate) struct Pairs {
+    /// Of the one and of the other; none if a run has no such figure.
+    values: Option<[Vec<f64>; 2]>,
+    noise: Noise,
+}
+
+impl Pairs {
+    /// The one divided by the other.
+    pub(crate) fn ratio(&self, name: String, bound: Bound) -> Figure {
+        self.figure(name, bound, Estimate::of_ratios)
+    }
+
+    /// What the one has more than the other.
+    pub(crate) fn difference(&self, name: String, bound: Bound) -> Figure {
+        self.figure(name, bound, Estimate::of_differences)
+    }
+
+    fn figure(&self, name: String, bound: Bound, of: fn(&[f64], &[f64]) -> Option<Estimate>) -> Figure {
+        let estimate = self.values.as_ref().and_then(|[ours, theirs]| of(ours, theirs));
+        let medians = self.values.as_ref().map_or([f64::NAN; 2], |values| values.each_ref().map(|of| median(of)));
+        Figure::ratio(name, estimate, bound).noise(self.noise).peer(format!("{:.3} and {:.3}", medians[0], medians[1]))
     }
 }
 
@@ -150,27 +193,53 @@ fn noise(measured: &[Measured]) -> Noise {
     measured.iter().fold(Noise::default(), |worst, measured| worst.worse(measured.noise))
 }
 
-/// Runs an experiment, or some runs of it.
-fn lab_run(product: &Product, name: &str, only: &[&str], output: PathBuf) -> Result<Bundle, Failure> {
-    let mut command = product.lab_run(name);
-    command.args(["--dataplane", "bpf", "--duration", &format!("{SECONDS}s")]);
-    command.args(only.iter().flat_map(|run| ["--only", run])).arg("--output").arg(&output);
-    let record = product::record(command.current_dir(output.parent().unwrap_or(&output)))?;
-    match record.partial() {
-        Some(partial) => Err(Failure::failed(partial)),
-        None => Ok(Bundle { dir: output, record }),
+/// How an experiment is run.
+struct Runs<'a> {
+    product: &'a Product,
+    name: &'static str,
+    seconds: u32,
+}
+
+impl Runs<'_> {
+    /// Runs the experiment, and those of its runs again of which too much was stolen. `dir` is the beginning of
+    /// the bundles' names.
+    fn repeat(&self, dir: &Path) -> Result<Repeat, Failure> {
+        let dir = |tries: u32| dir.with_extension(tries.to_string());
+        let mut repeat = Repeat(vec![self.lab_run(&[], dir(0))?]);
+        for tries in 1..=AGAIN {
+            let disturbed = repeat.disturbed();
+            if disturbed.is_empty() {
+                break;
+            }
+            eprintln!("{}: again for stolen time: {}", self.name, disturbed.join(", "));
+            repeat.0.push(self.lab_run(&disturbed, dir(tries))?);
+        }
+        Ok(repeat)
+    }
+
+    /// Runs the experiment, or some runs of it. Programs of other versions are given the same file.
+    fn lab_run(&self, only: &[&str], output: PathBuf) -> Result<Bundle, Failure> {
+        let file = tools::repository().join(format!("experiments/{}.toml", self.name));
+        let mut command = self.product.lab_run(&file.to_string_lossy());
+        command.args(["--dataplane", "bpf", "--duration", &format!("{}s", self.seconds)]);
+        command.args(only.iter().flat_map(|run| ["--only", run])).arg("--output").arg(&output);
+        let record = product::record(command.current_dir(output.parent().unwrap_or(&output)))?;
+        match record.partial() {
+            Some(partial) => Err(Failure::failed(partial)),
+            None => Ok(Bundle { dir: output, record }),
+        }
     }
 }
 
 impl Measured {
     /// What was delivered, of the limit.
-    pub(super) fn of_limit(&self) -> Option<f64> {
+    pub(crate) fn of_limit(&self) -> Option<f64> {
         Some(self.run.of_limit)
     }
 
     /// What was delivered each way, of that way's limit: half of the run's, both
     /// ways being alike. The slower way first.
-    pub(super) fn each_way(&self) -> Option<[f64; 2]> {
+    pub(crate) fn each_way(&self) -> Option<[f64; 2]> {
         let ways: Vec<f64> = self.by(|connection| &connection.from).into_values().collect();
         let [one, other] = ways.try_into().ok()?;
         let limit_bps = self.run.limit_bps / 2.0;
@@ -191,7 +260,7 @@ impl Measured {
     }
 
     /// Segments sent again, of all.
-    pub(super) fn retransmitted(&self) -> Option<f64> {
+    pub(crate) fn retransmitted(&self) -> Option<f64> {
         let sum = |field: fn(&nicteam_record::Connection) -> u64| self.run.connections.iter().map(field).sum::<u64>();
         let segments = sum(|connection| connection.segments);
         (segments > 0).then(|| sum(|connection| connection.retransmits) as f64 / segments as f64)

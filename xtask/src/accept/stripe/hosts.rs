@@ -3,10 +3,10 @@
 use nicteam_sys::cpu;
 
 use super::bundles::Bundles;
+use crate::accept::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
-use crate::product::Product;
-use crate::scratch::Scratch;
+use crate::part::{Context, Part};
 
 /// Least part of the limit.
 const LEAST: f64 = 0.95;
@@ -16,9 +16,13 @@ const FAIR: f64 = 0.99;
 /// Runs of two hosts with unlike numbers of links.
 const UNEVEN: [&str; 2] = ["three-to-four", "four-to-three"];
 
+/// Mode stripe with other links and hosts.
+pub(crate) const PART: Part<Arguments> =
+    Part::new("stripe-hosts", "stripe: other links and hosts (bpf dataplane)", measure);
+
 /// Measures all of it.
-pub(crate) fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
-    let run = |name| Bundles::run(product, scratch, name);
+fn measure(run: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
+    let run = |name| Bundles::run(run, name);
     let mut figures = widths(&run("stripe-widths")?)?;
     figures.extend(many(&run("stripe-many")?)?);
     figures.extend(unlike_cards(&run("stripe-unlike-cards")?)?);

@@ -2,10 +2,10 @@
 //! ours, and multipath TCP. Kernels' and switches' own bonds have their place here, too.
 
 use super::bundles::{Bundles, Measured};
+use crate::accept::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
-use crate::product::Product;
-use crate::scratch::Scratch;
+use crate::part::{Context, Part};
 
 /// Ends of the names of runs: ours, and its peers.
 const OURS: &str = "stripe";
@@ -14,7 +14,7 @@ const ALL: &[&str] = &["rr", "ad", "alb", "mptcp"];
 const OF_ONE_CONNECTION: &[&str] = &["rr", "mptcp"];
 
 /// An experiment whose runs are a load and how it goes over the links.
-pub(crate) struct Comparison {
+struct Comparison {
     experiment: &'static str,
     /// Beginnings of the names of runs, and how many links multipath TCP has to use.
     loads: &'static [(&'static str, u32)],
@@ -24,36 +24,37 @@ pub(crate) struct Comparison {
 }
 
 /// Two hosts, four links each.
-pub(crate) const FOUR_LINKS: Comparison = Comparison {
-    experiment: "stripe-compared",
-    loads: &[("one", 4), ("four", 4), ("sixteen", 4), (BOTH_WAYS, 4)],
-    peers: ALL,
-    one_big_link: &["one"],
-};
+pub(crate) const FOUR_LINKS: Part<Arguments> =
+    Part::new("stripe-peers", "stripe beside its peers, interleaved (bpf dataplane)", |context| {
+        let loads = &[("one", 4), ("four", 4), ("sixteen", 4), (BOTH_WAYS, 4)];
+        Comparison { experiment: "stripe-compared", loads, peers: ALL, one_big_link: &["one"] }.measure(context)
+    });
 
 /// Links of other numbers and rates.
-pub(crate) const OTHER_LINKS: Comparison = Comparison {
-    experiment: "stripe-compared-links",
-    loads: &[("two", 2), ("eight", 8), ("back", 4), ("unlike", 4)],
-    peers: OF_ONE_CONNECTION,
-    one_big_link: &[],
-};
+pub(crate) const OTHER_LINKS: Part<Arguments> =
+    Part::new("stripe-peers-links", "stripe beside its peers, other links, interleaved (bpf dataplane)", |context| {
+        let loads = &[("two", 2), ("eight", 8), ("back", 4), ("unlike", 4)];
+        let peers = OF_ONE_CONNECTION;
+        Comparison { experiment: "stripe-compared-links", loads, peers, one_big_link: &[] }.measure(context)
+    });
 
 /// A server and its clients.
-pub(crate) const HOSTS: Comparison = Comparison {
-    experiment: "stripe-compared-hosts",
-    loads: &[("four-to-one", 4), ("one-to-four", 4)],
-    peers: ALL,
-    one_big_link: &[],
-};
+pub(crate) const HOSTS: Part<Arguments> = Part::new(
+    "stripe-peers-hosts",
+    "stripe beside its peers, a server and its clients, interleaved (bpf dataplane)",
+    |context| {
+        let loads = &[("four-to-one", 4), ("one-to-four", 4)];
+        Comparison { experiment: "stripe-compared-hosts", loads, peers: ALL, one_big_link: &[] }.measure(context)
+    },
+);
 
 /// The load of which the slower way counts.
 const BOTH_WAYS: &str = "both";
 
 impl Comparison {
     /// Compares them line by line.
-    pub(crate) fn measure(&self, product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
-        let bundles = Bundles::run(product, scratch, self.experiment)?;
+    fn measure(&self, context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
+        let bundles = Bundles::run(context, self.experiment)?;
         let mut figures = vec![bundles.about()?];
         for (load, links) in self.loads {
             check_subflows(&bundles, load, *links)?;

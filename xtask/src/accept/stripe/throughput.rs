@@ -1,10 +1,10 @@
 //! One connection and more, one way and both, over four links through a plain switch.
 
 use super::bundles::Bundles;
+use crate::accept::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
-use crate::product::Product;
-use crate::scratch::Scratch;
+use crate::part::{Context, Part};
 
 /// What frames are, and what is asked of them.
 #[derive(Clone, Copy, Debug)]
@@ -25,11 +25,15 @@ const SETTINGS: [Setting; 2] = [
 const IMBALANCE: f64 = 0.03;
 const WORST_SECOND: f64 = 0.9;
 
+/// Mode stripe over four links through a plain switch.
+pub(crate) const PART: Part<Arguments> =
+    Part::new("stripe", "stripe: four links through a plain switch (bpf dataplane)", measure);
+
 /// Measures both kinds of frames.
-pub(crate) fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
+fn measure(run: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
     let mut figures = Vec::new();
     for setting in SETTINGS {
-        let bundles = Bundles::run(product, scratch, setting.experiment)?;
+        let bundles = Bundles::run(run, setting.experiment)?;
         figures.push(bundles.about()?);
         figures.extend(setting.figures(&bundles)?);
     }

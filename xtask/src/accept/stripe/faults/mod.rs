@@ -10,12 +10,12 @@ mod stream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::accept::Arguments;
 use crate::accept::probe::{self, Cost};
 use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::noise::Noise;
-use crate::product::Product;
-use crate::scratch::Scratch;
+use crate::part::{Context, Part};
 use crate::stats::median;
 
 use network::{Fault, LINKS, Network, RATE_BPS, Side, Way};
@@ -60,12 +60,19 @@ const PAYLOAD_SHARE: f64 = 1448.0 / 1538.0;
 /// What all links but one carry of it, bit/s.
 const SURVIVORS_BPS: f64 = (LINKS - 1) as f64 * RATE_BPS as f64 * PAYLOAD_SHARE;
 
+/// Mode stripe while links fail and its process dies.
+pub(crate) const PART: Part<Arguments> = Part::new(
+    "stripe-faults",
+    "stripe: links that fail, 4 x 100 Mbit/s of MTU-sized packets (bpf dataplane); rounds apart",
+    measure,
+);
+
 /// Tries every fault in every setting.
-pub(crate) fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
+fn measure(run: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
     let mut figures = Vec::new();
     for setting in &SETTINGS {
         eprintln!("stripe, faults: {}", setting.name);
-        let mut network = Network::new(product, scratch, Way::Team("stripe", setting.options))?;
+        let mut network = Network::new(run.product, run.scratch, Way::Team("stripe", setting.options))?;
         let (found, noise) = Noise::around(|| setting.measure(&mut network))?;
         figures.extend(found.into_iter().map(|figure| figure.noise(noise)));
     }

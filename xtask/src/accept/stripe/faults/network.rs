@@ -2,22 +2,22 @@
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use nicteam_daemon::TeamStatus;
 use nicteam_daemon::control::Client;
+use nicteam_dataplane::Kind;
 use nicteam_sys::mptcp::PathManager;
 use nicteam_sys::netlink::{Learned, Netlink};
+use nicteam_sys::netns;
 use nicteam_sys::shape::{self, Granularity};
-use nicteam_sys::{netns, process};
 use nicteam_testnet::{Host, loose_cable};
 
 use crate::accept::probe;
 use crate::failure::Failure;
-use crate::product::Product;
+use crate::product::{Product, TeamProcess};
 use crate::scratch::Scratch;
 
 use super::stream::Ends;
@@ -70,7 +70,7 @@ pub(super) struct Network<'a> {
     hosts: [Host; 2],
     plain: Host,
     switch: Host,
-    processes: [Option<Child>; 2],
+    processes: [Option<TeamProcess>; 2],
 }
 
 impl<'a> Network<'a> {
@@ -162,26 +162,20 @@ impl<'a> Network<'a> {
 
     /// The process of a team ends as by a crash.
     pub(super) fn kill(&mut self, side: Side) -> Result<(), Failure> {
-        let Some(mut process) = self.processes[side as usize].take() else { return Ok(()) };
-        process.kill().and_then(|()| process.wait()).map(drop).map_err(Failure::failed)
+        self.processes[side as usize].take().map_or(Ok(()), |mut process| process.kill())
     }
 
     /// A process runs a team, or takes it over.
     pub(super) fn start(&mut self, side: Side) -> Result<(), Failure> {
         let Way::Team(mode, options) = self.way else { return Ok(()) };
-        let mut command = self.product.team_run(TEAM);
         let members: Vec<String> = (0..LINKS).map(|n| format!("eth{n}")).collect();
-        command.args(["--mode", mode, "--members", &members.join(","), "--dataplane", "bpf", "-o", "miimon=10"]);
-        if mode == STRIPE {
-            let rates: Vec<String> = members.iter().map(|name| format!("{name}:{}", RATE_BPS / 1_000_000)).collect();
-            command.args(["-o", &format!("stripe_rate={}", rates.join(","))]);
-        }
-        command.args(options.iter().flat_map(|(name, value)| ["-o".to_owned(), format!("{name}={value}")]));
-        command.env("NICTEAM_STATE_DIR", &self.state);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        process::in_netns(&mut command, &self.hosts[side as usize].netns);
-        process::die_with_parent(&mut command);
-        let process = command.spawn().map_err(|error| Failure::failed(format!("cannot run nicteam: {error}")))?;
+        let rates: Vec<String> = members.iter().map(|name| format!("{name}:{}", RATE_BPS / 1_000_000)).collect();
+        let rates = rates.join(",");
+        let mut all = vec![("mode", mode), ("miimon", "10")];
+        all.extend((mode == STRIPE).then_some(("stripe_rate", rates.as_str())));
+        all.extend(options);
+        let netns = &self.hosts[side as usize].netns;
+        let process = self.product.start_team(netns, &self.state, TEAM, &members, &all, Kind::Bpf)?;
         self.processes[side as usize] = Some(process);
         Ok(())
     }
@@ -239,15 +233,6 @@ impl Side {
         match self {
             Side::Near => "sender's",
             Side::Far => "receiver's",
-        }
-    }
-}
-
-impl Drop for Network<'_> {
-    fn drop(&mut self) {
-        for process in self.processes.iter_mut().flatten() {
-            let _ = process.kill();
-            let _ = process.wait();
         }
     }
 }

@@ -4,11 +4,11 @@
 
 use std::time::Duration;
 
+use crate::accept::Arguments;
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::noise::Noise;
-use crate::product::Product;
-use crate::scratch::Scratch;
+use crate::part::{Context, Part};
 use crate::stats::{Estimate, median};
 
 use super::fail_under_a_stream;
@@ -26,11 +26,15 @@ const ROUNDS: usize = 2 * LINKS;
 /// How long after a fault is looked at.
 const AFTER: Duration = Duration::from_secs(1);
 
+/// Mode stripe beside its peers while links fail.
+pub(crate) const PART: Part<Arguments> =
+    Part::new("stripe-peers-faults", "stripe beside its peers while links fail, interleaved (bpf dataplane)", measure);
+
 /// Tries every fault on every member, all ways in turns.
-pub(crate) fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
+fn measure(run: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
     let mut networks = Vec::new();
     for (_, way) in WAYS {
-        networks.push(Network::new(product, scratch, way)?);
+        networks.push(Network::new(run.product, run.scratch, way)?);
     }
     let mut figures = Vec::new();
     for fault in [Fault::Pulled, Fault::Silent] {
