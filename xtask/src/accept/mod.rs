@@ -1,6 +1,7 @@
 //! `xtask accept`: the figures of "what must be seen".
 
 mod against;
+mod big_link;
 mod convergence;
 mod iperf3;
 mod live;
@@ -33,7 +34,7 @@ pub(crate) struct Arguments {
     /// How often T3 is run in each setting.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: u32,
-    /// How many pairs of runs are compared: with iperf3, with the old program. The interval
+    /// How many pairs of runs are compared: with iperf3, with the big link, with the old program. The interval
     /// of twelve leaves two out at each end.
     #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
@@ -47,7 +48,7 @@ pub(crate) struct Arguments {
 }
 
 /// The parts, in the order in which they are measured.
-const PARTS: [&Part<Arguments>; 15] = [
+const PARTS: [&Part<Arguments>; 16] = [
     &t3::BPF,
     &t3::PACKET,
     &t3::USER,
@@ -55,6 +56,7 @@ const PARTS: [&Part<Arguments>; 15] = [
     &stall::PART,
     &shares::PART,
     &convergence::PART,
+    &big_link::PART,
     &stripe::throughput::PART,
     &stripe::hosts::PART,
     &stripe::faults::PART,

@@ -137,6 +137,8 @@ pub fn builtin() -> &'static [Builtin] {
         };
     }
     ship!(
+        "big-link" Stripe,
+        "big-link-latency" Stripe,
         "impaired-link" Basic,
         "stripe" Stripe,
         "stripe-compared" Stripe,
