@@ -320,7 +320,8 @@ static __always_inline enum received judge_source(struct __sk_buff *skb, const s
 
 	if (entry && entry->number == OWN_ADDRESS)
 		return RECEIVED_COPY;
-	if (entry)
+	/* A frame for a group says that nobody sends to anybody: it is no traffic. */
+	if (entry && !group)
 		note_heard(slot, entry, place);
 	if (entry && !group && entry->receiver != NO_RECEIVER)
 		*path = entry->number << PATH_NUMBER_SHIFT | entry->receiver << PATH_RECEIVER_SHIFT | place;

@@ -159,7 +159,7 @@ fn crowded(discovery: &Discovery) -> Option<Problem> {
     let (known, overlooked) = (discovery.neighbours().count(), discovery.overlooked());
     (known > MAX_PEERS || overlooked > 0).then(|| Problem {
         text: format!(
-            "{known} other teams stripe here, and {overlooked} hellos were of more; frames are striped to {MAX_PEERS}, by address, and go to the others as in balance-alb"
+            "{known} other teams stripe here, and {overlooked} hellos were of more; frames are striped to {MAX_PEERS}, those that answer probes and have traffic first, and go to the others as in balance-alb"
         ),
         hint: "give the teams several segments or VLANs of their own".to_owned(),
     })

@@ -246,9 +246,10 @@ impl Queues {
     }
 }
 
-/// Notes that a member received a frame, if that is a peer's.
+/// Notes that a member received a frame, if that is a peer's; one for a group is no traffic.
 fn note(shared: &Shared, table: &Table, id: MemberId, frame: Option<Frame<'_>>) {
     if let (Choose::Stripe(stripe), Some(frame)) = (&table.plan.choose, frame)
+        && !frame.dst().is_multicast()
         && let Some(peer) = stripe.peer(frame.src())
         && peer.receivers.iter().any(|receiver| receiver.mac == frame.src())
     {

@@ -277,6 +277,8 @@ fn send_back<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
     });
     assert!(matches!(notes[..], [Note { sent: true, heard: MemberSet::EMPTY, .. }]), "{notes:?}");
     let mut heard = BTreeMap::<Mac, u32>::new();
+    // What is for a group says of no traffic.
+    assert!(bench.far_sockets[1].send_frame(&ipv4(Mac::BROADCAST, theirs(1), 2)));
     for (place, from) in [(0, 1), (2, 1), (3, 0)] {
         assert!(bench.far_sockets[place].send_frame(&ipv4(own(place), theirs(from), 2)));
     }

@@ -75,7 +75,7 @@ impl Team {
         self.assert_drained();
         if let Some(discovery) = &mut self.discovery {
             discovery.handle_notes(notes, now);
-            self.after_discovery();
+            self.after_discovery(now);
         }
     }
 
@@ -83,7 +83,7 @@ impl Team {
     pub(super) fn hello(&mut self, member: MemberId, frame: &Frame<'_>, now: Time) {
         if let Some(discovery) = &mut self.discovery {
             discovery.handle_frame(member, frame, now);
-            self.after_discovery();
+            self.after_discovery(now);
         }
     }
 
@@ -93,7 +93,7 @@ impl Team {
         self.stripe_members(now);
         if let Some(discovery) = &mut self.discovery {
             discovery.handle_timeout(now);
-            self.after_discovery();
+            self.after_discovery(now);
         }
     }
 
@@ -164,8 +164,8 @@ impl Team {
         }
     }
 
-    fn after_discovery(&mut self) {
-        if self.discovery.as_mut().is_some_and(Discovery::take_changed) {
+    fn after_discovery(&mut self, now: Time) {
+        if self.discovery.as_mut().is_some_and(|discovery| discovery.take_changed(now)) {
             self.update_plan();
         }
         self.send_hellos();

@@ -211,8 +211,10 @@ impl Auth {
     }
 
     /// With what a lost carrier of a member of this system's is reported, which announced this number; 0 without a key.
+    /// While keys are changed it is by the old one; between a team that has dropped it already and one that
+    /// has not, no report counts, and probes find the loss.
     pub(super) fn lost_token(&self, system: u64, announced: u64, mac: Mac) -> u64 {
-        self.key.as_ref().map_or(0, |key| key.lost_token(system, announced, mac))
+        self.keys.last().map_or(0, |key| key.lost_token(system, announced, mac))
     }
 
     /// Judges a hello that `member` received from `src`; `payload` is what it was

@@ -6,15 +6,16 @@
 //! what the dataplane notes of peers' frames decides. Time is an argument; what
 //! is to be sent is collected by [`Discovery::take_frames`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use nicteam_wire::{Frame, Hello, HelloKind, HelloMember, Mac};
 
 use super::announcing::Announcing;
 use super::auth::{Auth, Judgement, Refused, speaker};
-use super::neighbour::{Neighbour, News, patience};
-use super::pace::{Paces, RETRY, next_random};
+use super::neighbour::{Echoed, Neighbour, News, Rank, patience};
+use super::pace::{Paces, RETRY, Wanted, next_random};
+use super::plan_pace::{Bucket, PlanPace};
 use super::segments::{Heard, Segments};
 use super::stamps::Stamps;
 use super::{MAX_PEERS, Note, Peer, Sender};
@@ -50,9 +51,13 @@ pub struct Discovery {
     own: Vec<Own>,
     /// From which follow the tokens of our members.
     lost_tokens: u64,
+    /// When something happened last.
+    now: Time,
     neighbours: BTreeMap<u64, Neighbour>,
-    /// Systems that were heard when there was no more room.
+    /// Hellos of systems that were heard when there was no more room.
     overlooked: u64,
+    /// New neighbours that may be taken in.
+    newcomers: Bucket,
     announcing: Announcing,
     /// Teams with traffic, as [`Discovery::peers`] has it.
     in_use: u8,
@@ -64,8 +69,10 @@ pub struct Discovery {
     look_at: Option<Time>,
     /// Notes are to be read.
     looks: bool,
-    /// [`Discovery::senders`] or [`Discovery::peers`] may say something else than before.
-    changed: bool,
+    /// When what [`Discovery::senders`] and [`Discovery::peers`] say is to be planned.
+    plans: PlanPace,
+    /// Segments are to be found anew.
+    regroups: bool,
     outbox: Vec<(MemberId, Vec<u8>)>,
 }
 
@@ -73,6 +80,14 @@ pub struct Discovery {
 const LOOK: Duration = Duration::from_millis(50);
 /// Neighbours that are known at once.
 const MAX_NEIGHBOURS: usize = 256;
+/// One of which nothing has proven for so long that it is there gives way to a new one.
+const TRIED: Duration = Duration::from_secs(2);
+/// And ends after so long where there are more of its kind than [`UNPROVEN`].
+const GIVEN_UP: Duration = Duration::from_secs(10);
+const UNPROVEN: usize = 16;
+/// New neighbours: so many at once, and one more each.
+const NEWCOMERS: u32 = 256;
+const NEWCOMER_EACH: Duration = Duration::from_millis(10);
 
 impl Discovery {
     /// Nobody is known. `system` is a number that no other team has, and no
@@ -90,15 +105,18 @@ impl Discovery {
             team: Mac::default(),
             own: Vec::new(),
             lost_tokens: 0,
+            now: Time::ZERO,
             neighbours: BTreeMap::new(),
             overlooked: 0,
+            newcomers: Bucket::new(NEWCOMERS, NEWCOMER_EACH),
             announcing: Announcing::default(),
             in_use: 0,
             interval,
-            paces: Paces { busy: interval, ..Paces::default() },
+            paces: Paces { busy: interval, trial: interval, ..Paces::default() },
             look_at: None,
             looks: false,
-            changed: true,
+            plans: PlanPace::default(),
+            regroups: true,
             outbox: Vec::new(),
         }
     }
@@ -121,8 +139,7 @@ impl Discovery {
         let known = self.neighbours.len();
         self.neighbours.retain(|system, _| self.auth.knows(*system));
         if self.neighbours.len() < known {
-            self.changed = true;
-            self.segments.note_change();
+            self.change_at_once(now);
         }
         if !self.own.is_empty() {
             self.announcing.soon(self.neighbours.len(), now);
@@ -134,10 +151,10 @@ impl Discovery {
         if (self.team, &self.own) == (team, &own) {
             return;
         }
-        (self.team, self.own) = (team, own);
+        (self.team, self.own, self.now) = (team, own, now);
         // Those that were valid may have been used, and seen.
         self.lost_tokens += 1;
-        self.changed = true;
+        self.change_at_once(now);
         self.neighbours.values_mut().for_each(|neighbour| neighbour.retain_members(&self.own));
         self.announcing.at_once(self.neighbours.len(), now);
         if self.announcing.next().is_some_and(|next| next <= now) {
@@ -158,6 +175,7 @@ impl Discovery {
         if src.is_multicast() || (hello.system != self.system && self.is_ours(src)) {
             return self.auth.refuse_impossible(member, src, now);
         }
+        self.now = now;
         match self.auth.judge((member, src), frame.payload(), &hello, self.sequence, now) {
             Judgement::Believe => self.handle_hello(member, src, hello, now),
             Judgement::Refuse => {}
@@ -176,20 +194,22 @@ impl Discovery {
                 self.auth.retain(|system| self.neighbours.contains_key(&system));
             }
         }
-        self.find_segments();
     }
 
     /// What the dataplane noted, the answer to [`Discovery::take_look`]. A peer
     /// whose first frame this is is probed at once.
     pub fn handle_notes(&mut self, notes: &[Note], now: Time) {
+        self.now = now;
         let mut is_new = false;
         for note in notes {
             let is = |neighbour: &&mut Neighbour| neighbour.team == note.mac || neighbour.place_of(note.mac).is_some();
-            let Some(neighbour) = self.neighbours.values_mut().find(is) else { continue };
+            let found = self.neighbours.values_mut().filter(is).min_by_key(|neighbour| neighbour.rank(now));
+            let Some(neighbour) = found else { continue };
             if let Some(place) = neighbour.place_of(note.mac) {
                 note.heard.iter().for_each(|member| neighbour.refresh(member, place, now));
             }
-            if (note.sent || !note.heard.is_empty()) && neighbour.has_traffic(now) {
+            let has_traffic = note.sent || !note.heard.is_empty();
+            if has_traffic && neighbour.has_traffic(now) && neighbour.is_proven(now) {
                 neighbour.probe_at = now;
                 is_new = true;
             }
@@ -201,35 +221,40 @@ impl Discovery {
                 self.announcing.soon(self.neighbours.len(), now);
             }
         }
-        self.find_segments();
     }
 
     /// Time has come to [`Discovery::poll_timeout`]; harmless earlier. What was
     /// received until now must have been handed over before.
     pub fn handle_timeout(&mut self, now: Time) {
+        self.now = now;
         if self.announcing.next().is_some_and(|at| at <= now) {
             self.announce(now);
         }
         let known = self.neighbours.len();
         let heard = |of: &BTreeMap<u64, Neighbour>| of.values().map(Neighbour::hearings).sum::<usize>();
         let before = heard(&self.neighbours);
-        self.neighbours.retain(|_, neighbour| neighbour.is_heard(now));
+        let unproven = self.neighbours.values().filter(|of| of.unproven_for(now).is_some()).count();
+        let is_given_up =
+            |of: &Neighbour| unproven > UNPROVEN && of.unproven_for(now).is_some_and(|unproven| unproven >= GIVEN_UP);
+        self.neighbours.retain(|_, neighbour| neighbour.is_heard(now) && !is_given_up(neighbour));
         if heard(&self.neighbours) < before {
             self.segments.note_change();
         }
         self.auth.retain(|system| self.neighbours.contains_key(&system));
-        self.changed |= self.neighbours.len() < known;
+        if self.neighbours.len() < known {
+            self.change(now);
+        }
         if self.look_at.is_some_and(|at| at <= now) {
             self.probe(now);
             self.looks = true;
         }
         self.segments.handle_timeout(now);
-        self.find_segments();
     }
 
     /// When to call [`Discovery::handle_timeout`] next.
     pub fn poll_timeout(&self) -> Option<Time> {
-        [self.announcing.next(), self.look_at, self.segments.settles_at()].into_iter().flatten().min()
+        let planned = self.plans.due();
+        [self.announcing.next(), self.look_at, self.segments.settles_at(), planned].into_iter().flatten().min()
     }
 
     /// True, once, if [`Discovery::handle_notes`] is to be called.
@@ -242,9 +267,17 @@ impl Discovery {
         std::mem::take(&mut self.outbox)
     }
 
-    /// True if senders or peers may have changed since the last call.
-    pub fn take_changed(&mut self) -> bool {
-        std::mem::take(&mut self.changed)
+    /// True if senders or peers may have changed since the last call, and a plan
+    /// is due that says so.
+    pub fn take_changed(&mut self, now: Time) -> bool {
+        if self.segments.take_changed() {
+            self.change(now);
+        }
+        let is_due = self.plans.take(now);
+        if is_due && self.regroups {
+            self.find_segments();
+        }
+        is_due
     }
 
     /// The members that can send.
@@ -260,20 +293,27 @@ impl Discovery {
         usable.map(sender).collect()
     }
 
-    /// Those that frames can be striped to, by address.
+    /// Those that frames can be striped to, by address. Where there is not room
+    /// for all, those are left out of which nothing proves that they are there,
+    /// then those without traffic, then the newest. Of two that name the same address one counts, by the same order.
     pub fn peers(&self) -> Vec<Peer> {
-        let senders = self.senders();
+        let (senders, now) = (self.senders(), self.now);
         let from = &self.segments.found().from;
-        let peer = |neighbour: &Neighbour| Peer {
-            group_from: from.get(&neighbour.system).copied(),
-            ..neighbour
-                .peer(&senders, self.in_use, |mac| self.auth.lost_token(neighbour.system, neighbour.lost_tokens, mac))
-        };
-        let mut peers: Vec<Peer> = self.neighbours.values().map(peer).collect();
-        peers.retain(|peer| !peer.receivers.is_empty());
+        let mut ranked: Vec<(Rank, &Neighbour)> = self.neighbours.values().map(|of| (of.rank(now), of)).collect();
+        ranked.sort_by_key(|(rank, of)| (*rank, of.system));
+        let mut taken = BTreeSet::new();
+        let peers = ranked.into_iter().filter_map(|(_, neighbour)| {
+            let token = |mac| self.auth.lost_token(neighbour.system, neighbour.lost_tokens, mac);
+            let group_from = from.get(&neighbour.system).copied();
+            let peer = Peer { group_from, ..neighbour.peer(&senders, token) };
+            if peer.receivers.is_empty() || peer.addresses().any(|mac| taken.contains(&mac)) {
+                return None;
+            }
+            taken.extend(peer.addresses());
+            Some(peer)
+        });
+        let mut peers: Vec<Peer> = peers.take(MAX_PEERS).collect();
         peers.sort_by_key(|peer| peer.team);
-        peers.dedup_by_key(|peer| peer.team);
-        peers.truncate(MAX_PEERS);
         peers
     }
 
@@ -364,15 +404,9 @@ impl Discovery {
     /// A neighbour announces itself.
     fn hear(&mut self, member: MemberId, hello: Hello, now: Time) {
         let is_new = !self.neighbours.contains_key(&hello.system);
-        if is_new {
-            // One that was started anew is not the one that it was; nor is one whose addresses another one has now.
-            let is_told =
-                |of: &Neighbour| of.team == hello.team || hello.members.iter().any(|own| of.has_address(own.mac));
-            self.neighbours.retain(|_, neighbour| !is_told(neighbour));
-            if self.neighbours.len() >= MAX_NEIGHBOURS {
-                self.overlooked += 1;
-                return;
-            }
+        if is_new && !self.make_room(&hello, now) {
+            self.overlooked += 1;
+            return;
         }
         let neighbour = self.neighbours.entry(hello.system).or_insert_with(|| Neighbour::new(&hello, now));
         if !neighbour.is_in_reach(hello.sequence, now) {
@@ -380,11 +414,18 @@ impl Discovery {
         }
         let by_new = neighbour.hear(member, hello.place, now);
         let News { of_team: says_new, of_rivals } = neighbour.read(&hello, now);
-        self.changed |= of_rivals;
+        let (has_traffic, shares) =
+            (neighbour.wanted(now) == Wanted::Busy, of_rivals && neighbour.share(self.in_use, now));
         if is_new || says_new {
-            self.changed = true;
+            self.regroups = true;
+            match has_traffic {
+                true => self.plans.announced(now),
+                false => self.plans.soon(now),
+            }
             // So that it hears us as soon as we hear it, by members that are new, too.
             self.announcing.soon(self.neighbours.len(), now);
+        } else if shares {
+            self.plans.soon(now);
         }
         if by_new {
             self.segments.note_change();
@@ -394,24 +435,71 @@ impl Discovery {
         }
     }
 
+    /// Makes room for a neighbour that is heard for the first time; false if there is none.
+    fn make_room(&mut self, hello: &Hello, now: Time) -> bool {
+        if !self.newcomers.take(now) {
+            return false;
+        }
+        // One that was started anew is not the one that it was, nor is one whose addresses another one has now. Of one
+        // that answers, probes are to say so first.
+        let is_told = |of: &Neighbour| of.team == hello.team || hello.members.iter().any(|own| of.has_address(own.mac));
+        self.neighbours.retain(|_, of| !is_told(of) || of.is_proven(now));
+        if self.neighbours.len() < MAX_NEIGHBOURS {
+            return true;
+        }
+        let unproven = |of: &Neighbour| Some((of.unproven_for(now).filter(|unproven| *unproven >= TRIED)?, of.system));
+        let gives_way = self.neighbours.values().filter_map(unproven).max();
+        gives_way.is_some_and(|(_, system)| self.neighbours.remove(&system).is_some())
+    }
+
     /// A probe of ours came back from this address.
     fn take_echo(&mut self, member: MemberId, src: Mac, stamp: u64, now: Time) {
-        let found = self.neighbours.values_mut().find_map(|neighbour| Some((neighbour.place_of(src)?, neighbour)));
-        let Some((place, neighbour)) = found else { return };
-        let starts = neighbour.take_echo(member, place, stamp, now);
+        let echoed = self.neighbours.values_mut().find_map(|neighbour| {
+            let (place, is_first) = (neighbour.place_of(src)?, !neighbour.was_proven());
+            let echoed = neighbour.take_echo(member, place, stamp, now)?;
+            Some((neighbour, echoed, is_first))
+        });
+        let Some((neighbour, Echoed { starts, delays }, is_first)) = echoed else { return };
+        let (system, is_in_use) = (neighbour.system, neighbour.is_in_use(now));
         // What came back by this path may say that another one is dead.
-        if starts | neighbour.judge(self.paces.busy, now + RETRY) {
-            let system = neighbour.system;
-            self.changed = true;
-            self.follow(system, now);
+        let interval = self.paces.quick(neighbour.wanted(now));
+        let dies = neighbour.judge(interval, now + RETRY);
+        if is_first {
+            // It has the place of whoever had its addresses.
+            let addresses: Vec<Mac> = neighbour.addresses().collect();
+            self.neighbours.retain(|_, of| of.system == system || !addresses.iter().any(|mac| of.has_address(*mac)));
         }
+        if starts || dies {
+            match is_in_use {
+                true => self.change_at_once(now),
+                false => self.change(now),
+            }
+            self.follow(system, now);
+        } else if delays {
+            self.plans.soon(now);
+        }
+    }
+
+    /// Somebody is there, or reached, otherwise than before: a plan is to say so soon.
+    fn change(&mut self, now: Time) {
+        self.regroups = true;
+        self.plans.soon(now);
+    }
+
+    /// The same without delay.
+    fn change_at_once(&mut self, now: Time) {
+        self.regroups = true;
+        self.plans.at_once(now);
     }
 
     /// Makes the paths to a neighbour follow from who hears whom.
     fn follow(&mut self, system: u64, now: Time) {
         let Some(neighbour) = self.neighbours.get_mut(&system) else { return };
         let chosen = neighbour.choose_paths(&self.own, now);
-        self.changed |= chosen.new || chosen.fewer;
+        if chosen.new || chosen.fewer {
+            self.regroups = true;
+            self.plans.soon(now);
+        }
         if chosen.new {
             neighbour.probe_at = now;
             self.look_at = Some(now);
@@ -424,13 +512,13 @@ impl Discovery {
         systems.into_iter().for_each(|system| self.follow(system, now));
     }
 
-    /// Finds our segments anew after somebody was heard, or reached, otherwise than before.
+    /// Finds our segments anew. That goes over all that is heard: once for each plan.
     fn find_segments(&mut self) {
-        if self.segments.take_changed() | self.changed {
-            let active = self.own.iter().find(|own| own.usable && own.mac == self.team).map(|own| own.id);
-            let heard: Vec<Heard> = self.neighbours.values().map(Neighbour::heard).collect();
-            self.changed |= self.segments.find(active, &heard);
-        }
+        let active = self.own.iter().find(|own| own.usable && own.mac == self.team).map(|own| own.id);
+        let heard: Vec<Heard> = self.neighbours.values().map(Neighbour::heard).collect();
+        self.segments.find(active, &heard);
+        self.segments.take_changed();
+        self.regroups = false;
     }
 
     fn announce(&mut self, now: Time) {
@@ -452,40 +540,51 @@ impl Discovery {
 
     /// How many teams we have traffic with.
     fn rivals(&self, now: Time) -> u8 {
-        let count = self.neighbours.values().filter(|neighbour| neighbour.is_in_use(now)).count();
+        let count = self.neighbours.values().filter(|neighbour| neighbour.wanted(now) == Wanted::Busy).count();
         u8::try_from(count).unwrap_or(u8::MAX).min(Hello::MAX_RIVALS)
     }
 
     /// Gives up the paths that are dead, and sends the probes that are due.
     fn probe(&mut self, now: Time) {
-        let interval = self.paces.busy;
-        let dead = self.neighbours.values_mut().filter_map(|of| of.judge(interval, now + RETRY).then_some(of.system));
-        let dead: Vec<u64> = dead.collect();
-        self.changed |= !dead.is_empty();
-        dead.into_iter().for_each(|system| self.follow(system, now));
-        let in_use = self.rivals(now);
-        self.changed |= std::mem::replace(&mut self.in_use, in_use).max(1) != in_use.max(1);
+        let paces = self.paces;
+        let dead = self.neighbours.values_mut().filter_map(|of| {
+            let interval = paces.quick(of.wanted(now));
+            of.judge(interval, now + RETRY).then_some((of.system, of.is_in_use(now)))
+        });
+        for (system, is_in_use) in dead.collect::<Vec<_>>() {
+            match is_in_use {
+                true => self.change_at_once(now),
+                false => self.change(now),
+            }
+            self.follow(system, now);
+        }
+        self.in_use = self.rivals(now);
+        let in_use = self.in_use;
+        if self.neighbours.values_mut().fold(false, |any, of| of.share(in_use, now) | any) {
+            self.plans.soon(now);
+        }
         let paces = Paces::of(self.neighbours.values(), self.interval, now);
         self.paces = paces;
         let (random, stamps, mark, mut probes) = (&mut self.random, &mut self.stamps, self.mark, Vec::new());
-        let mut is_busy = false;
+        let mut next = LOOK;
         for neighbour in self.neighbours.values_mut() {
-            let busy = neighbour.is_busy(now);
+            let wanted = neighbour.wanted(now);
             let regular = neighbour.probe_at <= now;
-            probes.extend(neighbour.probe((paces.busy, paces.retry), || marked(stamps.next(), mark), now));
+            probes.extend(neighbour.probe(paces, || marked(stamps.next(), mark), now));
             if regular {
                 let idle = paces.idle_at(next_random(random));
-                neighbour.probe_at = now + if busy { paces.busy } else { idle };
-            } else if busy {
-                neighbour.probe_at = neighbour.probe_at.min(now + paces.busy);
+                neighbour.probe_at = now + if wanted == Wanted::Idle { idle } else { paces.quick(wanted) };
+            } else if wanted != Wanted::Idle {
+                neighbour.probe_at = neighbour.probe_at.min(now + paces.quick(wanted));
             }
-            is_busy |= busy;
+            if wanted != Wanted::Idle {
+                next = next.min(paces.quick(wanted));
+            }
         }
         for probe in probes {
             let hello = self.hello(HelloKind::Probe, probe.member, probe.stamp);
             self.say(probe.member, probe.to, hello);
         }
-        let next = if is_busy { paces.busy } else { LOOK };
         self.look_at = (!self.neighbours.is_empty()).then(|| now + next);
     }
 

@@ -31,6 +31,7 @@ mod neighbour;
 mod notes;
 mod pace;
 mod paths;
+mod plan_pace;
 mod probing;
 pub mod redundant;
 mod segments;

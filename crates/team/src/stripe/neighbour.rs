@@ -6,6 +6,7 @@ use std::time::Duration;
 use nicteam_wire::{Hello, HelloMember, Mac};
 
 use super::delay;
+use super::pace::{Paces, Wanted};
 use super::probing::{Probing, REMEMBERED};
 use super::segments::Heard;
 use super::{Own, Path, Peer, Receiver, Sender, paths};
@@ -40,6 +41,32 @@ pub struct Neighbour {
     pub(super) probe_at: Time,
     /// Frames went to it or came from it; until then it counts as one with traffic.
     busy_until: Time,
+    /// When it was heard first.
+    since: Time,
+    /// When a probe came back last.
+    proven: Option<Time>,
+    /// How many share its links, and ours: as it was when it had traffic last, or alone.
+    sharing: Sharing,
+}
+
+/// Who else sends where we do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sharing {
+    /// Teams that the neighbour has traffic with, at least 1.
+    rivals: u8,
+    /// Teams that we have traffic with, at least 1.
+    in_use: u8,
+}
+
+/// A neighbour's rank where there is not room for all: who is first stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    /// Probes come back from it, and frames go to it or come from it; known since then.
+    Busy(Time),
+    /// Probes come back.
+    Proven(Time),
+    /// Nothing proves that it is there; the newest first, so that each has its turn.
+    Unproven(std::cmp::Reverse<Time>),
 }
 
 /// One path to a neighbour, for those who look.
@@ -67,6 +94,10 @@ pub(super) struct Outgoing {
 const MISSED_ANNOUNCEMENTS_HALVES: u32 = 7;
 /// Between two announcements of one that does not say it.
 const UNSAID_MS: u32 = 1000;
+/// One of which no probe came back is known for so long without a word, whatever it says of its next.
+const UNPROVEN_PATIENCE: Duration = Duration::from_secs(10);
+/// For so long a probe that came back proves that the neighbour is there, if none of its paths works now.
+const PROOF: Duration = Duration::from_secs(10);
 /// After the last frame to or from a peer its paths are probed for so long as before.
 const BUSY: Duration = Duration::from_secs(3);
 
@@ -104,6 +135,9 @@ impl Neighbour {
             answered: BTreeSet::new(),
             probe_at: now,
             busy_until: now,
+            since: now,
+            proven: None,
+            sharing: Sharing { rivals: 1, in_use: 1 },
         };
         new.read(hello, now);
         new
@@ -184,8 +218,43 @@ impl Neighbour {
 
     /// Forgets what was not heard for long; false if nothing is left.
     pub(super) fn is_heard(&mut self, now: Time) -> bool {
-        self.heard.retain(|_, heard| now.since(*heard) < self.patience);
+        let patience = if self.is_proven(now) { self.patience } else { self.patience.min(UNPROVEN_PATIENCE) };
+        self.heard.retain(|_, heard| now.since(*heard) < patience);
         !self.heard.is_empty()
+    }
+
+    /// True if a path to it works, or did lately.
+    pub(super) fn is_proven(&self, now: Time) -> bool {
+        self.proven.is_some_and(|proven| now.since(proven) < PROOF) || self.paths.values().any(Probing::works)
+    }
+
+    /// For how long nothing has proven that it is there; nothing if something does.
+    pub(super) fn unproven_for(&self, now: Time) -> Option<Duration> {
+        (!self.is_proven(now))
+            .then(|| now.since(self.proven.map_or(self.since, |proven| self.since.max(proven + PROOF))))
+    }
+
+    /// Whether it stays where there is not room for all.
+    pub(super) fn rank(&self, now: Time) -> Rank {
+        match self.is_proven(now) {
+            true if self.is_in_use(now) => Rank::Busy(self.since),
+            true => Rank::Proven(self.since),
+            false => Rank::Unproven(std::cmp::Reverse(self.proven.map_or(self.since, |proven| self.since.max(proven)))),
+        }
+    }
+
+    /// True if a probe of it came back since it was heard first.
+    pub(super) fn was_proven(&self) -> bool {
+        self.proven.is_some()
+    }
+
+    /// While it has traffic, who shares its links and ours counts; true if that is new. We have traffic with `in_use`.
+    pub(super) fn share(&mut self, in_use: u8, now: Time) -> bool {
+        if !self.is_in_use(now) {
+            return false;
+        }
+        let sharing = Sharing { rivals: self.rivals.max(1), in_use: in_use.max(1) };
+        std::mem::replace(&mut self.sharing, sharing) != sharing
     }
 
     /// Only these members of ours can hear.
@@ -210,11 +279,17 @@ impl Neighbour {
         self.team == mac || self.place_of(mac).is_some()
     }
 
-    /// An echo of a path; true if the path works now and did not before, or paths' delays changed.
-    pub(super) fn take_echo(&mut self, member: MemberId, place: u8, stamp: u64, now: Time) -> bool {
-        let Some(path) = self.paths.get_mut(&(member, place)) else { return false };
+    /// Its team's address and its members'.
+    pub(super) fn addresses(&self) -> impl Iterator<Item = Mac> + '_ {
+        std::iter::once(self.team).chain(self.members.iter().map(|member| member.mac))
+    }
+
+    /// An echo of a path; nothing if it is none of this neighbour's probes.
+    pub(super) fn take_echo(&mut self, member: MemberId, place: u8, stamp: u64, now: Time) -> Option<Echoed> {
+        let is_in_use = self.is_in_use(now);
+        let path = self.paths.get_mut(&(member, place))?;
         let worked = path.works();
-        let Some(left) = path.take_echo(stamp, now) else { return false };
+        let left = path.take_echo(stamp, now)?;
         // One that failed and is back is asked again at once.
         path.retry_at = now;
         let starts = path.works() && !worked;
@@ -224,8 +299,11 @@ impl Neighbour {
         }
         // It answers, and so it is there, whatever became of its process.
         self.heard.insert((member, place), now);
+        self.proven = Some(now);
+        // Few probes say little of a delay, and without traffic it is nobody's concern.
         let working = self.paths.values_mut().filter(|path| path.works());
-        starts | delay::settle(working.map(|path| &mut path.delay))
+        let delays = (starts || is_in_use) && delay::settle(working.map(|path| &mut path.delay));
+        Some(Echoed { starts, delays })
     }
 
     /// Finds the paths that are dead; true if there are any. They are tried again at `retry_at`.
@@ -245,9 +323,13 @@ impl Neighbour {
         now < self.busy_until
     }
 
-    /// True if its paths are to be probed often.
-    pub(super) fn is_busy(&self, now: Time) -> bool {
-        self.is_in_use(now) || self.paths.values().any(Probing::is_urgent)
+    /// How often its paths are to be probed.
+    pub(super) fn wanted(&self, now: Time) -> Wanted {
+        match self.is_in_use(now) && self.is_proven(now) {
+            true => Wanted::Busy,
+            false if self.paths.values().any(Probing::is_urgent) => Wanted::Trial,
+            false => Wanted::Idle,
+        }
     }
 
     /// How many of its paths are probed at their pace, and how many failed.
@@ -256,13 +338,10 @@ impl Neighbour {
         (self.paths.len() - failed, failed)
     }
 
-    /// The probes that are due; of failed paths, every `retry`, or at `interval` once one came back.
-    pub(super) fn probe(
-        &mut self,
-        (interval, retry): (Duration, Duration),
-        mut stamp: impl FnMut() -> u64,
-        now: Time,
-    ) -> Vec<Outgoing> {
+    /// The probes that are due; of failed paths, every `retry`, or sooner once one came back.
+    pub(super) fn probe(&mut self, paces: Paces, mut stamp: impl FnMut() -> u64, now: Time) -> Vec<Outgoing> {
+        let interval = paces.quick(self.wanted(now));
+        let retry = if self.is_proven(now) { paces.retry } else { paces.unproven_retry };
         let regular = self.probe_at <= now;
         let mut probes = Vec::new();
         for (&(member, place), path) in &mut self.paths {
@@ -305,8 +384,8 @@ impl Neighbour {
         Chosen { new: self.paths.len() > kept, fewer }
     }
 
-    /// As the plan sees it; it is one of so many that we have traffic with. `lost_token`: of its member with this address.
-    pub(super) fn peer(&self, senders: &[Sender], in_use: u8, lost_token: impl Fn(Mac) -> u64) -> Peer {
+    /// As the plan sees it. `lost_token`: of its member with this address.
+    pub(super) fn peer(&self, senders: &[Sender], lost_token: impl Fn(Mac) -> u64) -> Peer {
         let usable: Vec<&HelloMember> = self.members.iter().filter(|member| member.usable).collect();
         let path = |(&(member, place), path): (&(MemberId, u8), &Probing)| {
             let sender = senders.iter().position(|sender| sender.id == member)?;
@@ -318,9 +397,9 @@ impl Neighbour {
             team: self.team,
             system: self.system,
             takes_rtags: self.takes_rtags,
-            keeps_flows: (self.rivals > 1 && usable.windows(2).any(|pair| rate(pair[0]) != rate(pair[1])))
+            keeps_flows: (self.sharing.rivals > 1 && usable.windows(2).any(|pair| rate(pair[0]) != rate(pair[1])))
                 || paths.iter().any(|path| path.delay_us >= FAR_US),
-            sharers: u32::from(self.rivals.max(1)) * u32::from(in_use.max(1)),
+            sharers: u32::from(self.sharing.rivals) * u32::from(self.sharing.in_use),
             group_from: None,
             others: self.members.iter().filter(|member| !member.usable).map(|member| member.mac).collect(),
             receivers: usable.iter().map(|member| self.receiver(member, lost_token(member.mac))).collect(),
@@ -330,7 +409,7 @@ impl Neighbour {
 
     fn receiver(&self, member: &HelloMember, lost_token: u64) -> Receiver {
         let rate_mbps = rate(member);
-        let share_mbps = (rate_mbps / u32::from(self.rivals.max(1))).max(1);
+        let share_mbps = (rate_mbps / u32::from(self.sharing.rivals)).max(1);
         Receiver { mac: member.mac, rate_mbps, share_mbps, lost_token }
     }
 }
@@ -342,6 +421,15 @@ pub(super) struct News {
     pub(super) of_team: bool,
     /// How many it has traffic with.
     pub(super) of_rivals: bool,
+}
+
+/// What an echo changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Echoed {
+    /// Its path works now, and did not before.
+    pub(super) starts: bool,
+    /// Delays of paths.
+    pub(super) delays: bool,
 }
 
 /// What [`Neighbour::choose_paths`] changed.

@@ -13,7 +13,7 @@ pub struct Note {
     pub mac: Mac,
     /// True if a frame was striped to this peer.
     pub sent: bool,
-    /// The members of ours that received its frames, hellos left out.
+    /// The members of ours that received its frames, hellos and what is for groups left out.
     pub heard: MemberSet,
 }
 
@@ -27,7 +27,7 @@ impl Notes {
         self.0.entry(dst).or_default().0 = true;
     }
 
-    /// `member` received a frame of this address, a member's of a peer.
+    /// `member` received a frame of this address, a member's of a peer; none for a group.
     pub fn heard(&mut self, member: MemberId, src: Mac) {
         self.0.entry(src).or_default().1.insert(member);
     }

@@ -9,12 +9,27 @@ use crate::Time;
 /// Between two probes of a path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Paces {
-    /// To a peer with traffic, or with a path of which something is to be known soon.
+    /// To a peer with traffic whose paths are proven.
     pub(super) busy: Duration,
+    /// To any other of which something is to be known soon: whether it works, or still does.
+    pub(super) trial: Duration,
     /// To another.
     pub(super) idle: Duration,
-    /// That failed.
+    /// That failed, to a peer that is proven.
     pub(super) retry: Duration,
+    /// That failed, to one that is not.
+    pub(super) unproven_retry: Duration,
+}
+
+/// How often a neighbour's paths are to be probed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// As [`Paces::busy`].
+    Busy,
+    /// As [`Paces::trial`].
+    Trial,
+    /// As [`Paces::idle`].
+    Idle,
 }
 
 /// To a peer without traffic.
@@ -23,24 +38,39 @@ const IDLE: Duration = Duration::from_secs(1);
 pub(super) const RETRY: Duration = Duration::from_millis(500);
 /// Probes a second of all paths to peers with traffic, at most.
 const BUSY_PER_S: u32 = 2000;
-/// Of all others, and of all that failed.
-const IDLE_PER_S: u32 = 200;
+/// Of all others of which something is to be known soon.
+const TRIAL_PER_S: u32 = 500;
+/// Of all others; of all that failed, to peers that are proven; of those to peers that are not.
+const IDLE_PER_S: u32 = 50;
+const RETRY_PER_S: u32 = 100;
 
 impl Paces {
     /// Of so many paths; `interval` is what the user wants for peers with traffic.
     pub(super) fn of<'a>(neighbours: impl Iterator<Item = &'a Neighbour>, interval: Duration, now: Time) -> Paces {
-        let (mut busy, mut idle, mut failed) = (0, 0, 0);
+        let (mut busy, mut trial, mut idle, mut failed, mut unproven) = (0, 0, 0, 0, 0);
         for neighbour in neighbours {
             let (regular, retried) = neighbour.probed();
-            *(if neighbour.is_busy(now) { &mut busy } else { &mut idle }) += regular as u32;
-            failed += retried as u32;
+            let of = match neighbour.wanted(now) {
+                Wanted::Busy => &mut busy,
+                Wanted::Trial => &mut trial,
+                Wanted::Idle => &mut idle,
+            };
+            *of += regular as u32;
+            *(if neighbour.is_proven(now) { &mut failed } else { &mut unproven }) += retried as u32;
         }
         let second = Duration::from_secs(1);
         Paces {
             busy: interval.max(second * busy / BUSY_PER_S),
+            trial: interval.max(second * trial / TRIAL_PER_S),
             idle: IDLE.max(second * idle / IDLE_PER_S),
-            retry: RETRY.max(second * failed / IDLE_PER_S),
+            retry: RETRY.max(second * failed / RETRY_PER_S),
+            unproven_retry: RETRY.max(second * unproven / RETRY_PER_S),
         }
+    }
+
+    /// Between two probes of a path of which something is to be known soon.
+    pub(super) fn quick(self, wanted: Wanted) -> Duration {
+        if wanted == Wanted::Busy { self.busy } else { self.trial }
     }
 
     /// The pace of a peer without traffic, longer or shorter by a half as `random`

@@ -248,7 +248,7 @@ fn old_echoes_keep_no_dead_path_alive() {
     (0..2).for_each(|member| lan.silence(1, member, true));
     for frame in &old {
         lan.inject(0, frame);
-        lan.run(ms(2000) / old.len() as u32);
+        lan.run(ms(3500) / old.len() as u32);
     }
     assert_eq!(paths(&lan, 0), 0);
 }

@@ -26,6 +26,9 @@ pub struct Lan {
     pub tape: Option<Vec<(usize, Vec<u8>)>>,
     /// Numbers of systems so far.
     systems: u64,
+    /// Up to so much longer than [`LATENCY`] a frame is under way, by chance: processors are late.
+    pub jitter: Duration,
+    random: u64,
 }
 
 /// One host with its team.
@@ -87,6 +90,8 @@ impl Lan {
             timers: BTreeSet::new(),
             tape: None,
             systems: 0,
+            jitter: Duration::ZERO,
+            random: 1,
         }
     }
 
@@ -387,8 +392,10 @@ impl Lan {
                 let is_for = dst.is_multicast() || dst == cable.mac;
                 if is_for && cable.segment == segment && Some((to, place)) != from {
                     self.sent += 1;
+                    self.random = self.random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                    let late = self.jitter * (self.random >> 40) as u32 / (1 << 24);
                     let flight = Flight { host: to, member: place, frame: frame.to_vec() };
-                    self.flying.insert((self.now + LATENCY + delay, self.sent), flight);
+                    self.flying.insert((self.now + LATENCY + delay + late, self.sent), flight);
                 }
             }
         }

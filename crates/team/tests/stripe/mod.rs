@@ -1,6 +1,7 @@
 //! stripe under virtual time: who finds whom, and where frames go.
 
 mod auth;
+mod crowd;
 mod discovery;
 mod hostile;
 mod lan;
