@@ -210,11 +210,14 @@ impl Auth {
         }
     }
 
-    /// With what a lost carrier of a member of this system's is reported, which announced this number; 0 without a key.
-    /// While keys are changed it is by the old one; between a team that has dropped it already and one that
-    /// has not, no report counts, and probes find the loss.
+    /// With what a lost carrier of a member of this system's is reported, which announced this number; 0 without a key. While
+    /// keys are changed, by the last of ours that its last announcement was by: who has two speaks by the old one.
     pub(super) fn lost_token(&self, system: u64, announced: u64, mac: Mac) -> u64 {
-        self.keys.last().map_or(0, |key| key.lost_token(system, announced, mac))
+        let fitting = self.known.get(&system).map(|known| known.keys);
+        let fits = |place: usize| fitting.is_none_or(|fitting| fitting[place]);
+        let mut keys = self.keys.iter().enumerate().rev();
+        let key = keys.find(|(place, _)| fits(*place)).map(|(_, key)| key).or(self.keys.last());
+        key.map_or(0, |key| key.lost_token(system, announced, mac))
     }
 
     /// Judges a hello that `member` received from `src`; `payload` is what it was

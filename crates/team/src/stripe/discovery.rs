@@ -136,6 +136,9 @@ impl Discovery {
     /// forgotten, and known again when he has one of them.
     pub fn set_keys(&mut self, key: Option<&StripeKey>, old: Option<&StripeKey>, now: Time) {
         self.auth.set_keys(key, old);
+        // Tokens follow from the key, too.
+        self.lost_tokens += 1;
+        self.changed = true;
         let known = self.neighbours.len();
         self.neighbours.retain(|system, _| self.auth.knows(*system));
         if self.neighbours.len() < known {
