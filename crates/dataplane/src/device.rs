@@ -45,6 +45,13 @@ impl TeamDevice {
         Ok((device, false))
     }
 
+    /// True if the name can be a team's: as the kernel's `dev_valid_name`, short enough for the end behind, and of
+    /// printable ASCII alone.
+    pub fn is_name(name: &str) -> bool {
+        let fits = (1..=MAX_NAME).contains(&name.len()) && name != "." && name != "..";
+        fits && name.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'/' | b':' | b'%'))
+    }
+
     /// Shows the stack a carrier, or none.
     pub fn set_carrier(&self, netlink: &mut Netlink, carrier: bool) -> Result<(), Error> {
         Ok(netlink.set_up(self.peer_index, carrier)?)
@@ -83,14 +90,8 @@ fn peer_of(name: &str) -> String {
     format!("{name}{PEER_SUFFIX}")
 }
 
-/// As the kernel's `dev_valid_name`, and short enough for the end behind.
 fn check_name(name: &str) -> Result<(), Error> {
-    let fits = (1..=MAX_NAME).contains(&name.len()) && name != "." && name != "..";
-    if fits && name.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'/' | b':' | b'%')) {
-        Ok(())
-    } else {
-        Err(Error::Name(name.to_owned()))
-    }
+    if TeamDevice::is_name(name) { Ok(()) } else { Err(Error::Name(name.to_owned())) }
 }
 
 #[cfg(test)]

@@ -207,6 +207,11 @@ pub fn open(device: &TeamDevice, choice: Choice) -> Result<Box<dyn Dataplane>, E
     }
 }
 
+/// True if a team's eBPF program is on this device of the caller's network namespace.
+pub fn is_member(device: &str, index: u32) -> bool {
+    bpf::is_member(device, index)
+}
+
 /// The dataplane that [`Choice::Auto`] takes here, and why not eBPF if it does
 /// not. Found out once a process, by loading the programs.
 pub fn probe() -> (Kind, Option<String>) {

@@ -26,6 +26,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use libbpf_rs::query::ProgInfoIter;
+use nicteam_sys::netns;
 use nicteam_team::lacp::Answer;
 use nicteam_team::stripe::Note;
 use nicteam_team::stripe::redundant::StreamCounters;
@@ -50,6 +51,8 @@ pub use run::DryRun;
 ///
 /// Its methods must be called in the network namespace it was opened in.
 pub struct BpfDataplane {
+    /// The network namespace that it was opened in.
+    home: String,
     device: TeamDevice,
     object: Object,
     slots: Slots,
@@ -122,6 +125,7 @@ impl BpfDataplane {
                 let object = Object::load(slots.current().programs(), Some(&maps))?;
                 let ports = ports_of(&object.maps)?;
                 let mut own = BpfDataplane {
+                    home: netns::id()?,
                     slots,
                     lease: object.maps.lease()?,
                     notes: object.maps.notes()?,
@@ -156,6 +160,7 @@ impl BpfDataplane {
         let control = Control { layout: LAYOUT_VERSION, active: 0, team_ifindex: device.index, own_clsact: 0 };
         object.maps.set_control(&control)?;
         let mut own = BpfDataplane {
+            home: netns::id()?,
             device: device.clone(),
             lease: object.maps.lease()?,
             notes: object.maps.notes()?,
@@ -173,6 +178,15 @@ impl BpfDataplane {
             own.attach_team()?;
         }
         Ok(own)
+    }
+
+    /// Refuses to work in another network namespace: an index is another device's there, a stranger's.
+    fn stay_at_home(&self) -> Result<(), Error> {
+        if netns::id()? == self.home {
+            return Ok(());
+        }
+        let message = "the calling thread is in another network namespace".to_owned();
+        Err(Error::Bpf { operation: format!("run team `{}`", self.device.name), message })
     }
 
     fn attach_team(&mut self) -> Result<(), Error> {
@@ -237,6 +251,7 @@ impl Dataplane for BpfDataplane {
     }
 
     fn attach(&mut self, port: &Port) -> Result<(), Error> {
+        self.stay_at_home()?;
         let ours = object::member_is_ours(&port.name, port.index)?;
         let before = self.place_of(port.index)?;
         let place = port.id.index() as u32;
@@ -264,6 +279,7 @@ impl Dataplane for BpfDataplane {
     }
 
     fn detach(&mut self, id: MemberId) -> Result<(), Error> {
+        self.stay_at_home()?;
         let Some(port) = self.ports.remove(&id) else { return Ok(()) };
         self.set_index(id, None)?;
         let place = self.place_of(port.index)?;
@@ -279,6 +295,7 @@ impl Dataplane for BpfDataplane {
     }
 
     fn apply(&mut self, plan: &Plan) -> Result<(), Error> {
+        self.stay_at_home()?;
         let stripes = matches!(plan.choose, Choose::Stripe(_));
         let punts = plan.punts();
         let peers = match &plan.choose {
@@ -376,6 +393,7 @@ impl Dataplane for BpfDataplane {
     }
 
     fn remove(mut self: Box<Self>) -> Result<(), Error> {
+        self.stay_at_home()?;
         let ids: Vec<MemberId> = self.ports.keys().copied().collect();
         ids.into_iter().try_for_each(|id| self.detach(id))?;
         tc::remove_filter(self.device.index, Point::Egress)?;
@@ -385,6 +403,11 @@ impl Dataplane for BpfDataplane {
         }
         Ok(())
     }
+}
+
+/// True if a team's program is on this device; false where that cannot be seen.
+pub(crate) fn is_member(device: &str, index: u32) -> bool {
+    object::member_is_ours(device, index).unwrap_or(false)
 }
 
 /// The members that a predecessor attached, as far as their devices are still there.
@@ -438,6 +461,33 @@ mod tests {
             return;
         }
         NetNs::new().unwrap().run(upgrade).unwrap();
+    }
+
+    #[test]
+    fn a_plan_that_is_applied_elsewhere_touches_no_device_there() {
+        if !is_network_root() || available().is_err_and(|reason| reason.contains("not permitted")) {
+            eprintln!("SKIPPED: a_plan_that_is_applied_elsewhere_touches_no_device_there: no root");
+            return;
+        }
+        let pair = || {
+            let mut netlink = Netlink::open().unwrap();
+            TeamDevice::create_or_adopt(&mut netlink, "team", Mac([2, 0, 0, 0, 0, 1]), 1500).unwrap().0
+        };
+        let (home, elsewhere) = (NetNs::new().unwrap(), NetNs::new().unwrap());
+        let (device, other) = (home.run(pair).unwrap(), elsewhere.run(pair).unwrap());
+        assert_eq!(device, other, "both have the same indexes");
+        let mut dataplane = home.run(|| BpfDataplane::open(&device).unwrap()).unwrap();
+        let id = MemberId::new(0).unwrap();
+        let punt = Some(nicteam_team::balance::Punt { from: Mac([2, 0, 0, 0, 0, 1]), neighbours: true });
+        let (eligible, number) = (nicteam_team::balance::Eligible::Alb, nicteam_team::balance::Number::Destination);
+        let balance = nicteam_team::Balance { eligible, number, table: vec![id], active: id, counted: true, punt };
+        let plan = Plan { generation: 1, choose: Choose::Balance(balance), members: Vec::new(), lease: None };
+        let error = elsewhere.run(|| dataplane.apply(&plan).unwrap_err().to_string()).unwrap();
+        assert!(error.contains("another network namespace"), "{error}");
+        assert_eq!(elsewhere.run(|| tc::program_at(other.peer_index, Point::Ingress)).unwrap(), None);
+        home.run(|| dataplane.apply(&plan).unwrap()).unwrap();
+        assert!(home.run(|| tc::program_at(device.peer_index, Point::Ingress)).unwrap().is_some());
+        home.run(|| Box::new(dataplane).remove().unwrap()).unwrap();
     }
 
     fn upgrade() {

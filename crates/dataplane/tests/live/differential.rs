@@ -84,7 +84,7 @@ fn a_tag_among_the_bytes_hides_the_rest_from_the_program() {
     let frames: Vec<_> = frames(5, FRAMES).into_iter().filter(is_tagged).take(FEW_FRAMES).collect();
     for choose in choices(MEMBERS) {
         let plan = plan(1, choose, MEMBERS);
-        rig.dataplane.apply(&plan).unwrap();
+        rig.apply(&plan);
         for bytes in &frames {
             let expected = plan.choose(&Frame::parse(bytes).unwrap(), &mut rig.state);
             let (action, frame) = rig.send(bytes, Way::Stack);
@@ -108,7 +108,7 @@ fn every_member_gets_its_rewritten_copy() {
     plan.members[4].rewrite = Rewrite { src: own(4), dst: own(4) };
     for choose in [Choose::All(everybody(MEMBERS)), Choose::All(everybody(3)), Choose::One(id(1)), Choose::One(id(3))] {
         plan.choose = choose;
-        rig.dataplane.apply(&plan).unwrap();
+        rig.apply(&plan);
         for bytes in frames(2, FEW_FRAMES) {
             let expected = plan.choose(&Frame::parse(&bytes).unwrap(), &mut rig.state);
             let (action, frame) = rig.send(&bytes, Way::Stack);
@@ -128,7 +128,7 @@ fn at_random_takes_everybody_and_igmp_its_own() {
     stay_on_one_cpu();
     let mut rig = BpfRig::new();
     let choose = Choose::RoundRobin { members: ids(MEMBERS - 1), packets_per_member: 0, igmp: id(MEMBERS - 1) };
-    rig.dataplane.apply(&plan(1, choose, MEMBERS)).unwrap();
+    rig.apply(&plan(1, choose, MEMBERS));
     let mut seen = MemberSet::EMPTY;
     for bytes in frames(3, FEW_FRAMES) {
         let (action, _) = rig.send(&bytes, Way::Stack);
@@ -153,7 +153,7 @@ fn receiving_is_the_plans() {
     plan.members[2].receive = Receive::Own { own, team };
     plan.members[4].receive = Receive::DeliverAnd { own, team };
     plan.members.remove(3);
-    rig.dataplane.apply(&plan).unwrap();
+    rig.apply(&plan);
     let mut frames = frames(4, 2 * FRAMES);
     for (number, frame) in frames.iter_mut().enumerate() {
         match number % 5 {
@@ -258,9 +258,14 @@ impl BpfRig {
         BpfRig { dataplane, bench, bridge, _outside: outside, state: PlanState::new(0), counted, unsent }
     }
 
+    /// In the namespace: elsewhere the indexes are other devices'.
+    fn apply(&mut self, plan: &Plan) {
+        self.bench.team.run(|| self.dataplane.apply(plan).unwrap());
+    }
+
     /// What becomes of frames that a bridge forwards.
     fn actions(&mut self, plan: &Plan, frames: &[Vec<u8>]) -> Vec<Action> {
-        self.dataplane.apply(plan).unwrap();
+        self.apply(plan);
         let way = |bytes| if view(bytes).vlan().is_some() { Way::Bridge } else { Way::Stack };
         frames.iter().map(|bytes| self.send(bytes, way(bytes)).0).collect()
     }

@@ -190,16 +190,16 @@ fn after_the_lease_nothing_is_sent_and_the_partner_is_told() {
     };
     assert_eq!(sends(&bench), 2, "TC_ACT_SHOT");
     assert!(bench.dataplane.unsent().unwrap() > unsent);
-    bench.dataplane.apply(&leased(LONG)).unwrap();
+    bench.a.run(|| bench.dataplane.apply(&leased(LONG)).unwrap());
     assert_eq!(sends(&bench), 7, "TC_ACT_REDIRECT");
     // A process that lives again is spoken for as before.
     bench.dataplane.renew(&[answer()]).unwrap();
     assert_eq!(bench.answered("another answer").actor, end(HERE, 2));
-    bench.dataplane.apply(&leased(Duration::from_millis(1))).unwrap();
+    bench.a.run(|| bench.dataplane.apply(&leased(Duration::from_millis(1))).unwrap());
     bench.dataplane.renew(&[answer()]).unwrap();
     std::thread::sleep(STALLED);
     assert_eq!(bench.answered("last words once more").actor, pdu.actor);
-    bench.dataplane.apply(&Plan { lease: None, ..leased(LONG) }).unwrap();
+    bench.a.run(|| bench.dataplane.apply(&Plan { lease: None, ..leased(LONG) }).unwrap());
     std::thread::sleep(STALLED);
     assert_eq!(sends(&bench), 7, "without a lease it sends for ever");
     assert_eq!(bench.say(end(THERE, 7), 0), [], "and answers nobody");

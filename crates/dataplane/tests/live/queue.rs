@@ -39,7 +39,7 @@ fn a_marked_frame_leaves_by_the_member_of_its_queue() {
         let mut plan = plan(generation as u64 + 2, choose, MEMBERS);
         plan.members[1].queue_id = 1;
         plan.members[3].queue_id = MAX_QUEUE_ID;
-        dataplane.apply(&plan).unwrap();
+        bench.team.run(|| dataplane.apply(&plan).unwrap());
         for mut bytes in frames(11, FRAMES) {
             bytes[MARKED_BY] = MARKS[usize::from(bytes[MARKED_BY]) % MARKS.len()];
             let queue = bytes[MARKED_BY].into();
