@@ -29,6 +29,16 @@ pub(crate) fn talk(text: impl Display) {
     let _ = write!(io::stderr().lock(), "{text}");
 }
 
+/// What a terminal prints of a text: characters that would steer it, as in a device's name, are written out.
+pub(crate) fn visible(text: impl Display) -> String {
+    let steers = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
+    let written = |character: char| match steers(character) {
+        true => character.escape_default().to_string(),
+        false => character.to_string(),
+    };
+    text.to_string().chars().map(written).collect()
+}
+
 /// Says a line.
 pub(crate) fn line(text: impl Display) {
     talk(format_args!("{text}\n"));
@@ -37,4 +47,15 @@ pub(crate) fn line(text: impl Display) {
 /// Text of a stranger as a terminal may have it: without control characters.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_a_terminal_is_written_out() {
+        assert_eq!(visible("a\u{1b}[31m\u{9b}b\tc\n"), "a\\u{1b}[31m\\u{9b}b\tc\n");
+        assert_eq!(visible("t\u{e9}am"), "t\u{e9}am");
+    }
 }

@@ -6,23 +6,18 @@
 //! it may hold a key.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions, Permissions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use nicteam_dataplane::{Choice, Kind};
-use nicteam_sys::{Context, netns};
+use nicteam_sys::Context;
 use nicteam_team::{Config, ConfigError, MemberId, TeamError};
 use serde::{Deserialize, Serialize};
 
+use crate::folder::Folder;
 use crate::{Error, TeamSpec};
 
 /// Number of this format.
 const SCHEMA: u32 = 1;
-/// Where the files are; the environment may name another folder.
-const FOLDER: &str = "/run/nicteam";
-const FOLDER_VARIABLE: &str = "NICTEAM_STATE_DIR";
 
 /// A team as the user set it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +46,9 @@ pub struct Kept {
     /// Where its process writes what happens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,
+    /// It was read back, so its members may have gone meanwhile; never in a file.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) recalled: bool,
 }
 
 impl Kept {
@@ -92,6 +90,7 @@ impl Kept {
             },
             tcp_before: None,
             log,
+            recalled: false,
         }
     }
 
@@ -134,19 +133,21 @@ impl Kept {
 /// The files of the teams of one network namespace.
 #[derive(Clone, Debug)]
 pub struct Shelf {
-    folder: PathBuf,
+    folder: Folder,
 }
 
 impl Shelf {
     /// Of the calling thread's network namespace.
+    ///
+    /// # Errors
+    /// The kernel does not say which that is.
     pub fn here() -> Result<Shelf, Error> {
-        let root = std::env::var_os(FOLDER_VARIABLE).map_or_else(|| PathBuf::from(FOLDER), PathBuf::from);
-        Ok(Shelf { folder: root.join(netns::id()?) })
+        Ok(Shelf { folder: Folder::here()? })
     }
 
     /// The file of a team.
     pub fn path(&self, team: &str) -> PathBuf {
-        self.folder.join(format!("{team}.json"))
+        self.folder.path().join(file_of(team))
     }
 
     /// Keeps a team, in place of what was kept of it before.
@@ -154,29 +155,19 @@ impl Shelf {
     /// # Errors
     /// The folder cannot be made or written to; what was kept before is kept on.
     pub fn keep(&self, kept: &Kept) -> Result<(), Error> {
-        let path = self.path(&kept.name);
-        let aside = self.folder.join(format!("{}.json.new", kept.name));
         let text = serde_json::to_string_pretty(kept).map_err(std::io::Error::other);
-        let written = fs::create_dir_all(&self.folder)
-            .and_then(|()| write_private(&aside, &(text? + "\n")))
-            .and_then(|()| fs::rename(&aside, &path));
-        Ok(written.context(|| {
-            format!("keep team {} in {} (${FOLDER_VARIABLE} names another folder)", kept.name, self.folder.display())
-        })?)
+        let operation = || format!("keep team {} in {}", kept.name, self.folder.path().display());
+        let opened = self.folder.make()?;
+        Ok(text.and_then(|text| opened.write(&file_of(&kept.name), &(text + "\n"))).context(operation)?)
     }
 
     /// Forgets a team; no error if it was not kept.
+    ///
+    /// # Errors
+    /// Its file cannot be removed.
     pub fn forget(&self, team: &str) -> Result<(), Error> {
-        match fs::remove_file(self.path(team)) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(nicteam_sys::Error::new(format!("remove {}", self.path(team).display()), error).into())
-            }
-            _ => {
-                // The last one takes the folder along.
-                let _ = fs::remove_dir(&self.folder);
-                Ok(())
-            }
-        }
+        let Some(opened) = self.folder.open()? else { return Ok(()) };
+        Ok(opened.remove(&file_of(team)).context(|| format!("remove {}", self.path(team).display()))?)
     }
 
     /// What is kept of a team, if anything is.
@@ -184,35 +175,18 @@ impl Shelf {
     /// # Errors
     /// The file cannot be read, or its text is not a team.
     pub fn recall(&self, team: &str) -> Result<Option<Kept>, Error> {
-        let path = self.path(team);
-        let text = match fs::read_to_string(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            text => text.context(|| format!("read {}", path.display()))?,
-        };
-        Kept::parse(team, &text).map(Some)
-    }
-
-    /// The names of the teams that are kept, sorted.
-    pub fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let mut names: Vec<String> = entries.filter_map(|entry| team_of(&entry.path())).collect();
-        names.sort();
-        names
+        let Some(opened) = self.folder.open()? else { return Ok(None) };
+        let text = opened.read(&file_of(team)).context(|| format!("read {}", self.path(team).display()))?;
+        text.map(|text| Ok(Kept { recalled: true, ..Kept::parse(team, &text)? })).transpose()
     }
 }
 
-/// Writes a file that only its owner may read.
-fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
-    const OWNER_ALONE: u32 = 0o600;
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(OWNER_ALONE).open(path)?;
-    // One that an earlier attempt left has the mode that it has.
-    file.set_permissions(Permissions::from_mode(OWNER_ALONE))?;
-    file.write_all(text.as_bytes())
+fn file_of(team: &str) -> String {
+    format!("{team}.json")
 }
 
-fn team_of(path: &Path) -> Option<String> {
-    let name = path.file_name()?.to_str()?;
-    name.strip_suffix(".json").map(str::to_owned)
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 #[cfg(test)]
@@ -232,19 +206,6 @@ mod tests {
             mtu: Some(9000),
             dataplane: Choice::Force(Kind::Packet),
         }
-    }
-
-    #[test]
-    fn only_the_owner_may_read_it() {
-        let path = std::env::temp_dir().join(format!("nicteam-kept-{}", std::process::id()));
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        // One that is left over from elsewhere, too.
-        fs::write(&path, "longer than what comes").unwrap();
-        fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
-        write_private(&path, "{}").unwrap();
-        let found = (mode(&path), fs::read_to_string(&path).unwrap());
-        fs::remove_file(&path).unwrap();
-        assert_eq!(found, (0o600, "{}".to_owned()));
     }
 
     #[test]

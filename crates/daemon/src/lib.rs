@@ -12,17 +12,20 @@
 //!
 //! What a member was before it joined stands in its alias (`ip link` shows it),
 //! so that any later process of the team can give it back; what runs a team
-//! holds the abstract Unix socket `@nicteam-team-NAME`, so that there is one.
+//! has the lock of a file in the folder of its network namespace, so that there is one.
 #![forbid(unsafe_code)]
 
 mod above;
 mod aggregation;
+mod claim;
 mod clock;
 pub mod control;
 mod first;
 mod flood;
+mod folder;
 mod journal;
 mod kept;
+mod left;
 mod lock;
 mod original;
 mod ports;
@@ -34,13 +37,17 @@ mod status;
 mod striping;
 mod tcp;
 
+use std::path::PathBuf;
+
 use nicteam_dataplane::Choice;
 use nicteam_team::{ActiveSlave, Config, Event};
 use nicteam_wire::Mac;
 
 pub use aggregation::{Aggregation, Aggregator, PortEnd, PortState};
+pub use folder::keep_privately;
 pub use journal::{Entry, Happened, Journal, OptionChange};
 pub use kept::{Kept, Shelf};
+pub use left::take_down;
 pub use running::{MemberReport, RunningTeam, TeamHandle, TeamReport};
 pub use service::Service;
 pub use status::{ControlFrames, MemberState, Problem, STATUS_SCHEMA, TeamStatus};
@@ -206,9 +213,14 @@ pub enum Error {
     },
     /// Somebody runs a team of this name in this network namespace.
     #[error(
-        "team {0} is run by another process, which holds the socket `@nicteam-team-{0}`; hint: `nicteam team set {0}` changes it and `nicteam team del {0}` takes it down; a process that neither reaches is in `ss -xap`"
+        "team {team} is run by another process, which has the lock {}; hint: `nicteam team set {team}` changes it and `nicteam team del {team}` takes it down; `lslocks` shows a process that neither reaches", lock.display()
     )]
-    Running(String),
+    Running {
+        /// The team.
+        team: String,
+        /// The file that is locked.
+        lock: PathBuf,
+    },
     /// Somebody deleted the team device.
     #[error(
         "the device of team {0} was deleted, so the team has ended and given its members back; hint: start it again"

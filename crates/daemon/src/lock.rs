@@ -1,49 +1,75 @@
 //! One process a team.
 
-use std::io::{self, ErrorKind};
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::fs::File;
+use std::sync::Arc;
 
+use nicteam_dataplane::TeamDevice;
 use nicteam_sys::Context;
+use nix::fcntl::Flock;
 
 use crate::Error;
+use crate::folder::{Folder, Opened};
 
-/// What begins the name of the socket; the team's name follows.
-pub(crate) const PREFIX: &str = "nicteam-team-";
+/// What ends the name of the file; the team's name begins it.
+pub(crate) const SUFFIX: &str = ".lock";
 
-/// The right to run the team of this name in this network namespace.
+/// The right to run the team of this name in this network namespace; clones share it.
 ///
-/// An abstract Unix socket, `@nicteam-team-NAME`: such names belong to a
-/// network namespace, as the team does, and go with their process, however it
-/// ends.
+/// A lock (flock(2)) on the file `NAME.lock` in the namespace's folder, where nobody but its owner can take it. The
+/// kernel gives it up with the last process that has it open, however that ends.
+#[derive(Clone, Debug)]
+pub(crate) struct Lock(Arc<Held>);
+
 #[derive(Debug)]
-pub(crate) struct Lock {
-    _socket: UnixDatagram,
+struct Held {
+    folder: Folder,
+    opened: Opened,
+    name: String,
+    _file: Flock<File>,
 }
 
 impl Lock {
-    /// Takes the right, or says that somebody has it.
+    /// Takes the right, or says that somebody has it. What namespaces left that are gone is removed.
     pub(crate) fn take(team: &str) -> Result<Lock, Error> {
-        // What does not fit into an address does not fit into a device's name by far.
-        let address = address(team).map_err(|_| nicteam_dataplane::Error::Name(team.to_owned()))?;
-        match UnixDatagram::bind_addr(&address) {
-            Ok(socket) => Ok(Lock { _socket: socket }),
-            Err(error) if error.kind() == ErrorKind::AddrInUse => Err(Error::Running(team.to_owned())),
-            Err(error) => Err(nicteam_sys::Error::new(format!("take the lock of team {team}"), error).into()),
+        if !TeamDevice::is_name(team) {
+            return Err(nicteam_dataplane::Error::Name(team.to_owned()).into());
         }
+        let (folder, name) = (Folder::here()?, format!("{team}{SUFFIX}"));
+        let mut opened = folder.make()?;
+        let mut file = opened.lock(&name);
+        if file.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+            // The last team that ended here has just taken the folder along.
+            opened = folder.make()?;
+            file = opened.lock(&name);
+        }
+        let path = opened.named(&name);
+        let file = file.context(|| format!("take the lock {}", path.display()))?;
+        let file = file.ok_or_else(|| Error::Running { team: team.to_owned(), lock: path })?;
+        folder.remove_gone();
+        Ok(Lock(Arc::new(Held { folder, opened, name, _file: file })))
     }
 
     /// True if somebody has the right.
     pub(crate) fn is_held(team: &str) -> Result<bool, Error> {
-        let connect = || UnixDatagram::unbound()?.connect_addr(&address(team)?);
-        match connect() {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == ErrorKind::ConnectionRefused => Ok(false),
-            other => Ok(other.context(|| format!("see whether team {team} is running")).map(|()| true)?),
+        let name = format!("{team}{SUFFIX}");
+        match Folder::here()?.open()? {
+            Some(opened) if TeamDevice::is_name(team) => {
+                Ok(opened.is_locked(&name).context(|| format!("see whether team {team} is running"))?)
+            }
+            _ => Ok(false),
         }
+    }
+
+    /// The folder that the lock is in.
+    pub(crate) fn folder(&self) -> &Opened {
+        &self.0.opened
     }
 }
 
-fn address(team: &str) -> io::Result<SocketAddr> {
-    SocketAddr::from_abstract_name(format!("{PREFIX}{team}"))
+impl Drop for Held {
+    fn drop(&mut self) {
+        // While nobody else can have it: the next one makes a new file.
+        let _ = self.opened.remove(&self.name);
+        self.folder.remove_if_empty();
+    }
 }

@@ -1,7 +1,7 @@
 //! What a device was before it joined a team.
 //!
-//! It is kept in the device's alias, which outlives the process, goes with the
-//! device, and tells whoever looks at `ip link`:
+//! It is noted in the persisted state ([`crate::claim`]), and in the device's alias, which anybody may change: it
+//! goes with the device into another namespace, and tells whoever looks at `ip link`:
 //!
 //! ```text
 //! alias nicteam team0: was mac 02:00:00:00:00:01 mtu 1500 up addrgenmode eui64 ipv6
@@ -54,6 +54,11 @@ impl Original {
 
     /// The alias that keeps it for this team; `None` if it is longer than an alias can be.
     pub(crate) fn to_alias(&self, team: &str) -> Option<String> {
+        Some(self.to_text(team)).filter(|text| text.len() <= MAX_ALIAS)
+    }
+
+    /// The same words, however many.
+    pub(crate) fn to_text(&self, team: &str) -> String {
         let Original { mac, mtu, up, addr_gen_mode, ipv6, all_multicast, promiscuous, alias } = self;
         let mut text = format!("nicteam {team}: was mac {mac} mtu {mtu} {}", if *up { "up" } else { "down" });
         // Writing to a string cannot fail.
@@ -66,12 +71,17 @@ impl Original {
         if !alias.is_empty() {
             let _ = write!(text, " alias {alias}");
         }
-        (text.len() <= MAX_ALIAS).then_some(text)
+        text
     }
 
     /// The team that an alias names, and what it keeps for it. `None` for every
     /// text that [`Original::to_alias`] would not have written.
     pub(crate) fn from_alias(text: &str) -> Option<(&str, Original)> {
+        Original::from_text(text).filter(|_| text.len() <= MAX_ALIAS)
+    }
+
+    /// The same for [`Original::to_text`].
+    pub(crate) fn from_text(text: &str) -> Option<(&str, Original)> {
         let (team, rest) = text.strip_prefix("nicteam ")?.split_once(": was mac ")?;
         let (rest, alias) = rest.split_once(" alias ").unwrap_or((rest, ""));
         let (rest, promiscuous) = without(rest, PROMISCUOUS);
@@ -93,7 +103,7 @@ impl Original {
             promiscuous,
             alias: alias.to_owned(),
         };
-        (original.to_alias(team).as_deref() == Some(text)).then_some((team, original))
+        (original.to_text(team) == text).then_some((team, original))
     }
 }
 

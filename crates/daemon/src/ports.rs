@@ -8,13 +8,18 @@ use nicteam_team::{Duplex, MemberId, MemberLink};
 use nicteam_wire::Mac;
 
 use crate::Error;
+use crate::claim::{self, Claim, Record};
 use crate::first::FirstError;
 use crate::lock::Lock;
 use crate::original::Original;
 
 /// A device that may join.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Candidate {
+    /// The right to have it.
+    claim: Claim,
+    /// The name by which the team knew it, if that was another.
+    pub(crate) formerly: Option<String>,
     /// As it is now.
     pub(crate) link: Link,
     /// As it was before any team had it.
@@ -31,14 +36,15 @@ pub(crate) struct Member {
     /// True if an ended process of the same team left it.
     pub(crate) taken_over: bool,
     original: Original,
+    claim: Claim,
     /// What its link was found to be last time.
     link: Option<MemberLink>,
     /// Why its link could not be read last time.
     trouble: Option<String>,
 }
 
-/// Finds a device that may join. One whose alias names a team that nobody runs
-/// any more was left by it.
+/// Finds a device that may join, and takes it. One that was noted, or whose alias says so, to be of a team that nobody
+/// runs any more was left by it.
 pub(crate) fn find(netlink: &mut Netlink, team: &str, device: &str) -> Result<Candidate, Error> {
     let absent = || Error::NoDevice { team: team.to_owned(), device: device.to_owned() };
     let link = netlink.link(device)?.ok_or_else(absent)?;
@@ -48,13 +54,58 @@ pub(crate) fn find(netlink: &mut Netlink, team: &str, device: &str) -> Result<Ca
     if link.mac == [0; 6] {
         return Err(Error::NotEthernet { device: device.to_owned() });
     }
-    match Original::from_alias(&link.alias) {
-        Some((owner, _)) if owner != team && Lock::is_held(owner)? => {
-            Err(Error::Member { device: device.to_owned(), team: owner.to_owned() })
+    let claim = Claim::take(&link)?;
+    let formerly = None;
+    match owner_of(&claim, &link) {
+        Some((owner, _)) if owner != team && Lock::is_held(&owner)? => {
+            Err(Error::Member { device: device.to_owned(), team: owner })
         }
-        Some((owner, original)) => Ok(Candidate { taken_over: owner == team, original, link }),
-        None => Ok(Candidate { taken_over: false, original: Original::of(&link, has_ipv6(device)), link }),
+        Some((owner, original)) => Ok(Candidate { claim, formerly, taken_over: owner == team, original, link }),
+        None => {
+            let original = Original::of(&link, has_ipv6(device));
+            Ok(Candidate { claim, formerly, taken_over: false, original, link })
+        }
     }
+}
+
+/// Finds a member of a team whose process has ended, by the name that it had when it joined.
+pub(crate) fn find_renamed(netlink: &mut Netlink, team: &str, device: &str) -> Result<Option<Candidate>, Error> {
+    for link in netlink.links()? {
+        let record = Claim::left(link.index)?.and_then(|claim| claim.record(&link));
+        if record.is_some_and(|record| record.team == team && record.device == device) {
+            let formerly = Some(device.to_owned());
+            return Ok(Some(Candidate { formerly, ..find(netlink, team, &link.name)? }));
+        }
+    }
+    Ok(None)
+}
+
+/// The devices that ended processes of a team left, what each was, and what is noted of it. What is noted of devices
+/// that are gone is forgotten.
+pub(crate) fn left_by(netlink: &mut Netlink, team: &str) -> Result<Vec<(Link, Original, Claim)>, Error> {
+    let (links, mut left) = (netlink.links()?, Vec::new());
+    claim::forget_gone(&links)?;
+    for link in links {
+        let claim = match Claim::left(link.index)? {
+            Some(claim) => claim,
+            // Nothing is noted, and the alias may say something.
+            None if Original::from_alias(&link.alias).is_some() && !Claim::is_held(link.index)? => Claim::take(&link)?,
+            None => continue,
+        };
+        if let Some((owner, original)) = owner_of(&claim, &link)
+            && owner == team
+        {
+            left.push((link, original, claim));
+        }
+    }
+    Ok(left)
+}
+
+/// The team that has or had a device, and what it was before: as it is noted, else as its alias says.
+fn owner_of(claim: &Claim, link: &Link) -> Option<(String, Original)> {
+    let noted = || claim.record(link).and_then(|record| Some((record.original()?, record.team)));
+    let by_alias = || Original::from_alias(&link.alias).map(|(team, original)| (original, team.to_owned()));
+    noted().or_else(by_alias).map(|(original, team)| (team, original))
 }
 
 /// What a device says of its link.
@@ -106,7 +157,7 @@ impl Member {
     /// All, not those of the groups that the team's stack joins: the kernel tells
     /// nobody of these (before 6.14), and the next may be joined when no process
     /// runs the team. The stack drops what is of no group.
-    /// What it was goes into its alias first. If something fails, it is given back.
+    /// What it was is noted first, and then in its alias. If something fails, it is given back.
     pub(crate) fn enter(
         netlink: &mut Netlink,
         candidate: Candidate,
@@ -115,11 +166,12 @@ impl Member {
         mac: Mac,
         mtu: u32,
     ) -> Result<Member, Error> {
-        let Candidate { link, original, taken_over } = candidate;
+        let Candidate { claim, formerly: _, link, original, taken_over } = candidate;
         let too_long = || Error::LongAlias { device: link.name.clone() };
         let alias = original.to_alias(team).ok_or_else(too_long)?;
         let port = Port { id, name: link.name.clone(), index: link.index };
-        let member = Member { port, taken_over, original, link: None, trouble: None };
+        claim.write(&Record::new(team, &link.name, &original))?;
+        let member = Member { port, taken_over, original, claim, link: None, trouble: None };
         match member.prepare(netlink, &link, &alias, mac, mtu) {
             Ok(()) => Ok(member),
             Err(error) => {
@@ -154,8 +206,16 @@ impl Member {
     }
 
     /// Gives the device back as it was.
-    pub(crate) fn leave(&self, netlink: &mut Netlink) -> Result<(), Error> {
-        restore(netlink, self.port.index, &self.original)
+    pub(crate) fn leave(self, netlink: &mut Netlink) -> Result<(), Error> {
+        // If this fails, what it should be stays noted.
+        restore(netlink, self.port.index, &self.original)?;
+        self.claim.release();
+        Ok(())
+    }
+
+    /// Its device is gone.
+    pub(crate) fn forget(self) {
+        self.claim.release();
     }
 
     /// The address it had before it joined.

@@ -14,8 +14,9 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::kept::Shelf;
+use crate::lock::Lock;
 use crate::shell::Shell;
-use crate::{Entry, Error, Journal, Kept, Notify, OptionChange, TeamSpec, TeamStatus};
+use crate::{Entry, Error, Happened, Journal, Kept, Notify, OptionChange, TeamSpec, TeamStatus};
 
 /// A team that runs on a thread of its own.
 ///
@@ -57,6 +58,23 @@ pub struct Keeping {
     pub(crate) listener: Box<dyn Fn(&Entry) + Send>,
     /// What was written last.
     pub(crate) kept: Option<Kept>,
+    /// It was read back: members may have gone since.
+    pub(crate) recalled: bool,
+    /// Members whose devices were not there to be taken over.
+    pub(crate) missing: Vec<Missing>,
+}
+
+/// A member whose device was not there, or could not join, when its team was taken over. It joins when it appears.
+#[derive(Clone, Debug)]
+pub(crate) struct Missing {
+    /// The place that waits for it.
+    pub(crate) id: MemberId,
+    /// The device.
+    pub(crate) device: String,
+    /// Why it is not there.
+    pub(crate) why: String,
+    /// Index and master of the device when it was tried last: it is tried again when these have changed.
+    pub(crate) tried: Option<(u32, Option<u32>)>,
 }
 
 /// A team at one moment.
@@ -111,11 +129,17 @@ impl RunningTeam {
     /// returns when its first plan is in force.
     pub fn start(spec: TeamSpec, notify: Notify) -> Result<RunningTeam, Error> {
         spec.check()?;
-        RunningTeam::begin(spec, notify, None)
+        let lock = Lock::take(&spec.name)?;
+        RunningTeam::begin(spec, notify, lock, None)
     }
 
     /// The same; what the user sets is kept.
-    pub(crate) fn begin(spec: TeamSpec, notify: Notify, keeping: Option<Keeping>) -> Result<RunningTeam, Error> {
+    pub(crate) fn begin(
+        spec: TeamSpec,
+        notify: Notify,
+        lock: Lock,
+        keeping: Option<Keeping>,
+    ) -> Result<RunningTeam, Error> {
         let name = spec.name.clone();
         let (wake, woken) = socket_pair()?;
         let (requests, inbox) = mpsc::channel();
@@ -125,7 +149,7 @@ impl RunningTeam {
         let thread = std::thread::Builder::new()
             .name(format!("team {name}"))
             .spawn(move || {
-                let mut shell = match Shell::set_up(spec, notify, events, keeping) {
+                let mut shell = match Shell::set_up(spec, notify, events, lock, keeping) {
                     Ok(shell) => shell,
                     Err(error) => {
                         // The receiver waits for this.
@@ -168,6 +192,12 @@ impl RunningTeam {
     /// What executes its plan.
     pub fn dataplane(&self) -> Kind {
         self.kind
+    }
+
+    /// True if an ended process had left it.
+    pub(crate) fn is_taken_over(&self) -> bool {
+        let taken_over = |entry: Entry| entry.happened == Happened::Started { taken_over: true };
+        self.handle.journal.after(0).into_iter().any(taken_over)
     }
 
     /// How it is now.

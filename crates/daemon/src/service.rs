@@ -4,8 +4,9 @@ use std::os::fd::BorrowedFd;
 
 use nicteam_dataplane::Kind;
 
-use crate::control::Server;
+use crate::control::{Server, Sockets};
 use crate::kept::{Kept, Shelf};
+use crate::lock::Lock;
 use crate::running::Keeping;
 use crate::{Entry, Error, RunningTeam};
 
@@ -23,18 +24,24 @@ impl Service {
     /// happens, from the start on.
     ///
     /// # Errors
-    /// It cannot be run, or its socket cannot be had; then nothing is left. That
-    /// it cannot be kept is no error: the listener hears of it.
+    /// It cannot be run, or its sockets cannot be had; then nothing is left, and a team that an ended process
+    /// left stays as it was. That it cannot be kept is no error: the listener hears of it.
     pub fn start(kept: &Kept, listener: Box<dyn Fn(&Entry) + Send>) -> Result<Service, Error> {
         let spec = kept.spec()?;
+        let lock = Lock::take(&spec.name)?;
+        // Before anything of the team is touched: what cannot be talked to is not started.
+        let sockets = Sockets::bind(&spec.name, &lock)?;
         let shelf = Shelf::here()?;
         let (spec_kept, places, log) = (spec.clone(), kept.places(), kept.log.clone());
-        let tcp_before = kept.tcp_before.clone();
-        let keeping = Keeping { shelf, spec: spec_kept, places, tcp_before, log, listener, kept: None };
+        let (tcp_before, recalled) = (kept.tcp_before.clone(), kept.recalled);
+        let (kept, missing) = (None, Vec::new());
+        let keeping = Keeping { shelf, spec: spec_kept, places, tcp_before, log, listener, kept, recalled, missing };
         // The listener hears what the notices say.
-        let team = RunningTeam::begin(spec, Box::new(drop), Some(keeping))?;
-        match Server::start(team.handle().clone()) {
+        let team = RunningTeam::begin(spec, Box::new(drop), lock, Some(keeping))?;
+        match Server::start(sockets, team.handle().clone()) {
             Ok(server) => Ok(Service { server, team }),
+            // One that was taken over goes on as its predecessor left it.
+            Err(error) if team.is_taken_over() => Err(error),
             Err(error) => {
                 // The first error is the one to report.
                 let _ = team.remove();

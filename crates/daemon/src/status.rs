@@ -70,6 +70,9 @@ pub struct TeamStatus {
     pub withheld_acks: Option<u64>,
     /// Its members, by place.
     pub members: Vec<MemberState>,
+    /// Members whose devices were not there when the team was taken over; they join when they appear.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
     /// What is wrong, and what to do.
     pub problems: Vec<Problem>,
 }

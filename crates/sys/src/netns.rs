@@ -107,7 +107,6 @@ pub fn id() -> Result<String> {
 /// True if the caller may administer its network namespace (`CAP_NET_ADMIN`)
 /// and make new ones (`CAP_SYS_ADMIN`).
 pub fn is_network_root() -> bool {
-    const CAP_NET_ADMIN: u32 = 12;
     const CAP_SYS_ADMIN: u32 = 21;
     let needed = 1u64 << CAP_NET_ADMIN | 1 << CAP_SYS_ADMIN;
     let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
@@ -176,8 +175,11 @@ fn write_proc(path: &str, value: &str) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.write_all(value.as_bytes())
 }
 
+/// include/uapi/linux/capability.h
+pub(crate) const CAP_NET_ADMIN: u32 = 12;
+
 /// The line `CapEff` of `/proc/PID/status`, a hexadecimal set of bits.
-fn effective_capabilities(status: &str) -> Option<u64> {
+pub(crate) fn effective_capabilities(status: &str) -> Option<u64> {
     let digits = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
     u64::from_str_radix(digits.trim(), 16).ok()
 }

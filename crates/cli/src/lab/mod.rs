@@ -220,11 +220,11 @@ fn held_text(
         let is_switch = run.topology.switches.iter().any(|switch| switch.name == *node);
         let address =
             host.map_or(if is_switch { "switch" } else { "relay" }.to_owned(), |host| host.address.to_string());
-        text += &format!("  {node:<14}  {address:<15}  {enter} -t {pid} -n\n");
+        text += &format!("  {node:<14}  {address:<15}  {enter} -t {pid} -n -m\n");
     }
     let (example, end) = (nodes.first().map_or(0, |(_, pid)| *pid), std::process::id());
     text + &format!(
-        "\nEach line opens a shell there; with a command behind it, it runs that: `{enter} -t {example} -n ip address`.\n\
+        "\nEach line opens a shell there; with a command behind it, it runs that: `{enter} -t {example} -n -m ip address`.\n\
          Ctrl-C, or `kill {end}` elsewhere, takes everything down.\n"
     )
 }

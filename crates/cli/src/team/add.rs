@@ -1,8 +1,11 @@
 //! `nicteam team add` and `restart`: teams in processes of their own.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use nicteam_daemon::control::{Client, Refusal, RefusalKind, TeamState, teams, wait_until_free};
 use nicteam_daemon::{Kept, Shelf};
@@ -32,6 +35,7 @@ pub(crate) struct Add {
 ///
 /// A process that is running ends without taking the team down, and the new one
 /// takes it over with the members and options it had. With eBPF no frame is lost.
+/// A member that is gone is missing until it appears; `nicteam team show` says so.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Restart {
     /// The team.
@@ -41,6 +45,9 @@ pub(crate) struct Restart {
     #[arg(long, conflicts_with = "name")]
     all: bool,
 }
+
+/// How long a team may take to begin, on a slow machine with many members.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Adds a team.
 pub(super) fn add(add: &Add) -> Result<(), Failure> {
@@ -70,18 +77,31 @@ fn restart_all() -> Result<(), Failure> {
 }
 
 fn restart_one(name: &str) -> Result<(), Failure> {
+    let kept = || Shelf::here().and_then(|shelf| shelf.recall(name)).map_err(|error| not_started(&error));
+    // A process ends for the next one only if there is something to start that with.
+    if kept()?.is_none() {
+        return match Client::watch(name) {
+            Ok(_) => Err(nothing_kept(name)),
+            Err(Refusal { kind: RefusalKind::NotRunning, .. }) => Err(nothing_kept(name)),
+            Err(refusal) => Err(refusal.into()),
+        };
+    }
     match Client::connect(name) {
         Ok(client) => client.replace()?,
         // What is to be mended.
         Err(Refusal { kind: RefusalKind::NotRunning, .. }) => wait_until_free(name)?,
         Err(refusal) => return Err(refusal.into()),
     }
-    let kept = Shelf::here().and_then(|shelf| shelf.recall(name)).map_err(|error| not_started(&error))?;
-    match kept {
+    // It may have changed until the process ended.
+    match kept()? {
         Some(kept) => start(&kept),
-        None => Err(Failure::failed(format!("nothing is kept of team {name}"))
-            .hint(Some("add it again with its members and options, which takes it over"))),
+        None => Err(nothing_kept(name)),
     }
+}
+
+fn nothing_kept(name: &str) -> Failure {
+    Failure::failed(format!("nothing is kept of team {name}"))
+        .hint(Some("add it again with its members and options, which takes it over"))
 }
 
 /// Starts the process of a team and waits until it says how the team began.
@@ -96,14 +116,15 @@ fn start(kept: &Kept) -> Result<(), Failure> {
         // A child that has ended says why, or its silence does.
         let _ = stdin.write_all(text.as_bytes());
     }
-    let mut line = String::new();
-    if let Some(stdout) = child.stdout.take() {
-        let read = BufReader::new(stdout).read_line(&mut line);
-        read.context(|| format!("hear from the process of team {team}"))?;
-    }
+    let Some(line) = first_line(&mut child).context(|| format!("hear from the process of team {team}"))? else {
+        // A team that it has taken over forwards on.
+        let _ = child.kill().and_then(|()| child.wait());
+        let said = format!("process {} of team {team} did not begin within {} s", child.id(), PATIENCE.as_secs());
+        return Err(Failure::failed(said).hint(Some(format!("`nicteam team restart {team}` tries again"))));
+    };
     match serde_json::from_str(&line) {
         Ok(Begun::Running { dataplane, troubles }) => {
-            troubles.iter().for_each(|trouble| say::line(format_args!("warning: {trouble}")));
+            troubles.iter().for_each(|trouble| say::line(format_args!("warning: {}", say::visible(trouble))));
             say::line(format_args!("team {team} runs on the {dataplane} dataplane, process {}", child.id()));
             Ok(())
         }
@@ -116,5 +137,22 @@ fn start(kept: &Kept) -> Result<(), Failure> {
             let ended = child.wait().context(|| format!("wait for the process of team {team}"))?;
             Err(Failure::failed(format!("the process of team {team} ended before the team began: {ended}")))
         }
+    }
+}
+
+/// The first line that a child says; `None`: it says nothing for too long.
+fn first_line(child: &mut Child) -> io::Result<Option<String>> {
+    let Some(stdout) = child.stdout.take() else { return Ok(Some(String::new())) };
+    let (heard, line) = mpsc::channel();
+    thread::Builder::new().spawn(move || {
+        let mut line = String::new();
+        let read = BufReader::new(stdout).read_line(&mut line).map(|_| line);
+        // Nobody listens any more after a while.
+        let _ = heard.send(read);
+    })?;
+    match line.recv_timeout(PATIENCE) {
+        Ok(line) => line.map(Some),
+        Err(RecvTimeoutError::Timeout) => Ok(None),
+        Err(RecvTimeoutError::Disconnected) => Ok(Some(String::new())),
     }
 }

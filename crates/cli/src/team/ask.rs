@@ -1,15 +1,15 @@
 //! Commands that ask the process of a team.
 
 use clap::ValueEnum;
-use nicteam_daemon::control::{Client, Done, Listed, Request, TeamState, teams};
-use nicteam_daemon::{Entry, TeamStatus, show};
+use nicteam_daemon::control::{Client, Done, Listed, Refusal, RefusalKind, Request, TeamState, teams, wait_until_free};
+use nicteam_daemon::{Entry, TeamStatus, show, take_down};
 
-use super::failures::not_started;
+use super::failures::{not_started, require_root};
 use super::spec::assignments;
 use crate::failure::Failure;
 use crate::{say, value};
 
-/// Take a team down and give its members back as they were.
+/// Take a team down and give its members back as they were, also one whose process has ended.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Del {
     /// The team.
@@ -111,7 +111,15 @@ pub(crate) struct List {
 
 /// Takes a team down.
 pub(super) fn del(del: &Del) -> Result<(), Failure> {
-    Ok(Client::connect(&del.name)?.remove()?)
+    match Client::connect(&del.name) {
+        Ok(client) => Ok(client.remove()?),
+        Err(Refusal { kind: RefusalKind::NotRunning, .. }) => {
+            require_root()?;
+            wait_until_free(&del.name)?;
+            take_down(&del.name).map_err(|error| not_started(&error))
+        }
+        Err(refusal) => Err(refusal.into()),
+    }
 }
 
 /// Changes options.
@@ -132,15 +140,23 @@ pub(super) fn member(command: &MemberCommand) -> Result<(), Failure> {
 /// Shows a team or all.
 pub(super) fn show(wanted: &Show) -> Result<(), Failure> {
     if let Some(name) = &wanted.name {
-        return say::data(formatted(&Client::connect(name)?.status()?, wanted.format));
+        return say::data(formatted(&Client::watch(name)?.status()?, wanted.format));
     }
+    let mut outcome = Ok(());
     for listed in here()? {
         match listed.state {
-            TeamState::Running => say::data(formatted(&Client::connect(&listed.team)?.status()?, wanted.format))?,
+            // One that does not answer keeps nobody from the others.
+            TeamState::Running => match Client::watch(&listed.team).and_then(|mut client| client.status()) {
+                Ok(status) => say::data(formatted(&status, wanted.format))?,
+                Err(refusal) => {
+                    say::line(Failure::from(refusal));
+                    outcome = Err(Failure::failed("not every team could be shown"));
+                }
+            },
             TeamState::Held | TeamState::Stopped => say::line(format_args!("{}: {}", listed.team, words(&listed))),
         }
     }
-    Ok(())
+    outcome
 }
 
 /// Makes a member the active one.
@@ -150,10 +166,10 @@ pub(super) fn activate(activate: &Activate) -> Result<(), Failure> {
 
 /// Prints events.
 pub(super) fn events(events: &Events) -> Result<(), Failure> {
-    let mut client = Client::connect(&events.name)?;
+    let mut client = Client::watch(&events.name)?;
     let print = |entry: &Entry| match events.json {
         true => say::data_to_reader(serde_json::to_string(entry).map_err(Failure::failed)? + "\n"),
-        false => say::data_to_reader(format_args!("{entry}\n")),
+        false => say::data_to_reader(say::visible(entry) + "\n"),
     };
     if !events.follow {
         return client.events()?.iter().try_for_each(|entry| print(entry).map(drop));
@@ -184,17 +200,17 @@ fn here() -> Result<Vec<Listed>, Failure> {
 /// Lets a team do something, and says what the user should know of it.
 fn order(team: &str, request: &Request) -> Result<Done, Failure> {
     let done = Client::connect(team)?.order(request)?;
-    done.notes.iter().for_each(|note| say::line(format_args!("note: {note}")));
+    done.notes.iter().for_each(|note| say::line(format_args!("note: {}", say::visible(note))));
     Ok(done)
 }
 
 fn formatted(status: &TeamStatus, format: Format) -> String {
     match format {
-        Format::Text => show::text(status),
-        Format::Proc => show::proc(status),
+        Format::Text => say::visible(show::text(status)),
+        Format::Proc => say::visible(show::proc(status)),
         Format::Json => show::json(status),
         Format::Teamdctl => show::teamdctl(status),
-        Format::TeamdctlView => show::teamdctl_view(status),
+        Format::TeamdctlView => say::visible(show::teamdctl_view(status)),
     }
 }
 

@@ -6,20 +6,22 @@ use nicteam_sys::netns;
 use nicteam_team::ConfigError;
 
 use crate::failure::Failure;
+use crate::say;
 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Failure {
+        let said = say::visible(&refusal);
         let failure = match refusal.kind {
-            RefusalKind::NoTeam | RefusalKind::NoDevice | RefusalKind::BadOption => Failure::wrong_input(&refusal),
-            RefusalKind::NotPermitted | RefusalKind::Missing => Failure::missing(&refusal),
+            RefusalKind::NoTeam | RefusalKind::NoDevice | RefusalKind::BadOption => Failure::wrong_input(said),
+            RefusalKind::NotPermitted | RefusalKind::Missing => Failure::missing(said),
             RefusalKind::NotRunning
             | RefusalKind::Exists
             | RefusalKind::Busy
             | RefusalKind::NotNow
             | RefusalKind::Version
-            | RefusalKind::Failed => Failure::failed(&refusal),
+            | RefusalKind::Failed => Failure::failed(said),
         };
-        failure.hint(refusal.hint)
+        failure.hint(refusal.hint.map(say::visible))
     }
 }
 
@@ -29,7 +31,8 @@ pub(super) fn not_started(error: &Error) -> Failure {
     match error {
         // What cannot be a member is wrong on the command line.
         Error::NotEthernet { .. } | Error::Team(_) => {
-            Failure::wrong_input(Refusal::from(error)).hint(Refusal::from(error).hint)
+            let Refusal { hint, .. } = Refusal::from(error);
+            Failure::wrong_input(say::visible(Refusal::from(error))).hint(hint.map(say::visible))
         }
         _ => failure,
     }

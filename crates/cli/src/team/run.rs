@@ -2,11 +2,13 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::mpsc;
 
 use nicteam_daemon::control::Refusal;
 use nicteam_daemon::{Entry, Happened, Kept, Service};
 use nicteam_sys::{Context, process};
+use nix::fcntl::OFlag;
 use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout, setsid};
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +25,7 @@ use crate::say;
 /// members of a packet team drop every frame until it is started again and ended.
 /// Run the same command again, or `nicteam team restart`, to take either over.
 ///
-/// What a member was before it joined stands in its alias (`ip link`).
+/// What a member was before it joined is noted in /run/nicteam, and for people in its alias (`ip link`).
 #[derive(Debug, clap::Args)]
 pub(crate) struct Run {
     #[command(flatten)]
@@ -101,7 +103,9 @@ pub(super) fn serve() -> Result<(), Failure> {
 /// The file that what happens is appended to, if there is to be one.
 fn open_log(kept: &Kept) -> Result<Option<File>, Failure> {
     let Some(path) = &kept.log else { return Ok(None) };
-    let opened = OpenOptions::new().append(true).create(true).open(path);
+    // A log may hold what other users are not to read, and a link in its place may lead anywhere.
+    let no_link = OFlag::O_NOFOLLOW.bits();
+    let opened = OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(no_link).open(path);
     opened.map(Some).or_else(|error| {
         let error = nicteam_sys::Error::new(format!("write to {}", path.display()), error);
         begun(&Begun::Failed { refusal: Refusal::from(&nicteam_daemon::Error::from(error)), code: 1 })?;
@@ -131,6 +135,6 @@ fn tell(entry: &Entry) {
     match &entry.happened {
         // For those who follow its events.
         Happened::Plan { .. } | Happened::Started { .. } => {}
-        happened => say::line(happened),
+        happened => say::line(say::visible(happened)),
     }
 }

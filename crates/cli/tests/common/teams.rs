@@ -101,12 +101,13 @@ impl TeamHost {
         fs::read_dir("/proc").unwrap().flatten().filter_map(pid).filter(here).collect()
     }
 
-    /// The files of what is kept.
+    /// The files of what is persisted of teams.
     pub fn kept(&self) -> Vec<PathBuf> {
         let folders = fs::read_dir(&self.state).into_iter().flatten().flatten();
         folders
             .flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten())
             .map(|f| f.path())
+            .filter(|path| path.extension().is_some_and(|end| end == "json"))
             .collect()
     }
 }

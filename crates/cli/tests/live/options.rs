@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use nicteam_testnet::may_make_networks;
@@ -194,15 +194,19 @@ fn what_is_held_can_be_entered_as_it_says() {
     let said: Vec<String> = lines.by_ref().take_while(|line| !line.contains("takes everything down")).collect();
     let enter = |node: &str| {
         let line = said.iter().find(|line| line.trim_start().starts_with(node))?;
-        Some(format!("{} cat /proc/net/dev", &line[line.find("nsenter")?..]))
+        Some(line[line.find("nsenter")?..].to_owned())
     };
-    let devices = |node| {
-        let command = enter(node).unwrap_or_else(|| panic!("no line of {node}: {said:?}"));
+    let run = |node, words: &str| {
+        let command = enter(node).unwrap_or_else(|| panic!("no line of {node}: {said:?}")) + " " + words;
         stdout(&Command::new("sh").args(["-c", &command]).output().unwrap())
     };
-    let (client, switch) = (devices("client"), devices("sw"));
+    let (client, switch) = (run("client", "cat /proc/net/dev"), run("sw", "cat /proc/net/dev"));
+    let folder = run("client", "ls /run/nicteam");
+    let (own, elsewhere) = (folder.trim_end(), Path::new("/run/nicteam"));
+    let is_private = own.starts_with("netns-") && !elsewhere.join(own).exists();
     kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).unwrap();
     assert!(lab.wait().unwrap().success());
+    assert!(is_private, "what is noted of the lab's teams is the lab's: {own}");
     assert!(client.contains("team0:") && switch.contains("br0:"), "{client}{switch}");
     assert!(said[0].contains("run `active-backup`") && said[0].contains("--only RUN"), "{said:?}");
     assert!(said[0].contains("balance-xor-macs, balance-xor-ports"), "{said:?}");

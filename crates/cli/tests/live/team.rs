@@ -2,6 +2,7 @@
 //! `activate`, `events`, `list`, `restart`.
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
@@ -242,9 +243,9 @@ fn another_user_is_refused() {
     let program = std::env::temp_dir().join(format!("nicteam-test-{}", std::process::id()));
     std::fs::copy(env!("CARGO_BIN_EXE_nicteam"), &program).unwrap();
     let as_nobody = |arguments: &[&str]| {
-        let output =
-            near.host.netns.run(|| Command::new(&program).arg("team").args(arguments).uid(65_534).gid(65_534).output());
-        output.unwrap().unwrap()
+        let mut command = Command::new(&program);
+        command.arg("team").args(arguments).env("NICTEAM_STATE_DIR", &near.state).uid(65_534).gid(65_534);
+        near.host.netns.run(|| command.output()).unwrap().unwrap()
     };
     let outputs = [&["show", "team0"][..], &["del", "team0"], &["set", "team0", "miimon=1"]].map(as_nobody);
     std::fs::remove_file(&program).unwrap();
@@ -256,18 +257,20 @@ fn another_user_is_refused() {
     assert_eq!(near.status("team0")["options"]["miimon"], "100");
 }
 
+/// Abstract names are anybody's: with them a restart destroyed the team it was to replace.
 #[test]
-fn a_socket_of_another_user_is_not_trusted() {
-    if !may_make_networks() {
+fn a_user_who_takes_names_hinders_nobody() {
+    if !may_test_bpf() {
         return;
     }
-    let (near, _far) = cabled();
+    let (mut near, far) = teamed(&["--mode", "balance-xor", "--members", "eth0,eth1"]);
     let Ok(python) = Command::new("python3").arg("--version").output() else {
         eprintln!("SKIPPED: no python3 to listen as another user");
         return;
     };
     assert!(python.status.success());
-    let listen = "import socket,sys\ns=socket.socket(socket.AF_UNIX)\ns.bind('\\0nicteam-control-team0')\ns.listen()\nprint('ready',flush=True)\nsys.stdin.read()";
+    near.crash("team0");
+    let listen = "import socket,sys\nfor name,kind in (('control',1),('team',2)):\n s=socket.socket(socket.AF_UNIX,kind)\n s.bind('\\0nicteam-%s-team0'%name)\n globals()[name]=s\ncontrol.listen()\nprint('ready',flush=True)\nsys.stdin.read()";
     let spawn = || {
         let mut command = Command::new("python3");
         command.args(["-c", listen]).uid(65_534).gid(65_534).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -276,11 +279,236 @@ fn a_socket_of_another_user_is_not_trusted() {
     let mut other = Killed(near.host.netns.run(spawn).unwrap().unwrap());
     let mut ready = *b"ready\n";
     other.0.stdout.take().unwrap().read_exact(&mut ready).unwrap();
-    let said = near.refuse(3, &["del", "team0"]);
-    assert!(said.contains("held by user 65534"), "{said}");
-    let said = near.refuse(1, &["add", "team0", "--members", "eth0"]);
-    assert!(said.contains("@nicteam-control-team0"), "{said}");
-    assert!(near.kept().is_empty());
+    let (index, probes) = (near.host.index("team0"), probes(&near, &far));
+    let (lost, _) = probes.lost_during(|| {
+        near.run(&["restart", "team0"]);
+        near.run(&["restart", "team0"]);
+    });
+    assert_eq!((lost, near.host.index("team0")), (vec![], index));
+    near.run(&["del", "team0"]);
+}
+
+#[test]
+fn a_failed_start_leaves_the_team_that_it_found() {
+    if !may_test_bpf() {
+        return;
+    }
+    let (mut near, far) = teamed(&["--mode", "balance-xor", "--members", "eth0,eth1"]);
+    let (index, probes) = (near.host.index("team0"), probes(&near, &far));
+    near.crash("team0");
+    // Nothing can listen where a folder is.
+    let control = near.kept()[0].with_extension("control");
+    std::fs::remove_file(&control).unwrap();
+    std::fs::create_dir(&control).unwrap();
+    let (lost, _) = probes.lost_during(|| {
+        let said = near.refuse(1, &["restart", "team0"]);
+        assert!(said.contains("team0.control"), "{said}");
+        let said = near.refuse(1, &["add", "team0", "--members", "eth0,eth1"]);
+        assert!(said.contains("team0.control"), "{said}");
+    });
+    assert_eq!((lost, near.host.index("team0")), (vec![], index), "the dataplane goes on");
+    std::fs::remove_dir(&control).unwrap();
+    near.run(&["restart", "team0"]);
+    assert_eq!(near.host.index("team0"), index);
+}
+
+#[test]
+fn only_who_has_the_capability_changes_a_team() {
+    if !may_make_networks() {
+        return;
+    }
+    let (near, _far) = cabled();
+    near.run(&["add", "team0", "--members", "eth0,eth1"]);
+    let without = |arguments: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command.args(["--bounding-set=-all", "--inh-caps=-all", "--", env!("CARGO_BIN_EXE_nicteam"), "team"]);
+        command.args(arguments).env("NICTEAM_STATE_DIR", &near.state);
+        near.host.netns.run(|| command.output()).unwrap()
+    };
+    let Ok(shown) = without(&["show", "team0"]) else {
+        eprintln!("SKIPPED: no setpriv to give capabilities up");
+        return;
+    };
+    assert!(String::from_utf8_lossy(&shown.stdout).starts_with("team0: "), "{shown:?}");
+    for arguments in [&["set", "team0", "miimon=1"][..], &["member", "del", "team0", "eth0"], &["del", "team0"]] {
+        let output = without(arguments).unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains("takes CAP_NET_ADMIN") && said.contains("(EPERM)"), "{said}");
+    }
+    assert_eq!(near.status("team0")["options"]["miimon"], "100");
+    assert_eq!(names(&near.status("team0")), ["eth0", "eth1"]);
+}
+
+#[test]
+fn sockets_and_files_are_their_owners() {
+    if !may_make_networks() {
+        return;
+    }
+    let (near, _far) = cabled();
+    near.run(&["add", "team0", "--members", "eth0,eth1"]);
+    let file = near.kept().remove(0);
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().mode() & 0o777;
+    let modes = ["json", "lock", "control", "status"].map(|end| mode(&file.with_extension(end)));
+    assert_eq!(modes, [0o600, 0o600, 0o600, 0o660]);
+    assert_eq!([file.parent().unwrap(), &near.state].map(mode), [0o750, 0o750]);
+    // What no team can be called is no team's, and steers no terminal.
+    for name in ["\u{1b}[31m.json", "a b.lock", "..lock", "team1.json.new"] {
+        std::fs::write(file.with_file_name(name), "x").unwrap();
+    }
+    assert_eq!(near.run(&["list"]), "team0  running\n");
+    std::fs::set_permissions(file.parent().unwrap(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    let said = near.refuse(1, &["list"]);
+    assert!(said.contains("mode 777"), "{said}");
+}
+
+#[test]
+fn a_team_goes_on_without_a_member_that_is_gone_and_takes_it_in_again() {
+    if !may_test_bpf() {
+        return;
+    }
+    let (mut near, mut far) = teamed(&["--mode", "active-backup", "--members", "eth0,eth1", "-o", "miimon=10"]);
+    let probes = probes(&near, &far);
+    near.crash("team0");
+    let gone = near.host.index("eth1");
+    near.host.netlink.delete(gone).unwrap();
+    let (lost, _) = probes.lost_during(|| drop(near.run(&["restart", "team0"])));
+    assert_eq!(lost, [] as [u32; 0]);
+    let status = near.status("team0");
+    assert_eq!((names(&status), &status["missing"][0]), (vec!["eth0"], &Value::from("eth1")));
+    let text = near.run(&["show", "team0"]);
+    assert!(text.contains("problem    member eth1 is missing: no device `eth1`"), "{text}");
+    // Nothing is forgotten by another restart.
+    near.run(&["restart", "team0"]);
+    cable(&mut near.host, "eth1", &mut far.host, "again", 2000);
+    eventually("the member's return", || names(&near.status("team0")) == ["eth0", "eth1"]);
+    let status = near.status("team0");
+    assert_eq!((status["members"][1]["place"].as_u64(), status.get("missing")), (Some(1), None));
+    let events = near.run(&["events", "team0"]);
+    assert!(events.contains("member eth1 is missing") && events.contains("member eth1 joined"), "{events}");
+    // One that is called otherwise is the same device.
+    near.run(&["set", "team0", "primary=eth1"]);
+    near.crash("team0");
+    near.host.set_up("eth1", false);
+    near.host.netlink.set_name(2000, "uplink").unwrap();
+    near.run(&["restart", "team0"]);
+    let status = near.status("team0");
+    assert_eq!((names(&status), &status["options"]["primary"]), (vec!["eth0", "uplink"], &Value::from("uplink")));
+    // And one that nobody waits for is given up.
+    near.crash("team0");
+    near.host.netlink.delete(2000).unwrap();
+    near.run(&["restart", "team0"]);
+    near.run(&["member", "del", "team0", "uplink"]);
+    assert_eq!(near.status("team0").get("missing"), None);
+}
+
+#[test]
+fn a_team_is_deleted_whatever_has_become_of_it() {
+    if !may_make_networks() {
+        return;
+    }
+    let (mut near, _far) = cabled();
+    let before = identities(&mut near);
+    for dataplane in ["bpf", "packet"] {
+        if dataplane == "bpf" && !may_test_bpf() {
+            continue;
+        }
+        let add = ["add", "team0", "--members", "eth0,eth1", "--mtu", "1400", "--dataplane", dataplane];
+        near.run(&add);
+        near.crash("team0");
+        near.run(&["del", "team0"]);
+        assert_eq!(identities(&mut near), before, "{dataplane}");
+        assert_eq!((near.run(&["list"]), near.kept().len()), (String::new(), 0), "{dataplane}");
+        // Its device is gone, and so is what was kept of it.
+        near.run(&add);
+        near.crash("team0");
+        let device = near.host.index("team0");
+        near.host.netlink.delete(device).unwrap();
+        std::fs::write(&near.kept()[0], "no team").unwrap();
+        near.run(&["del", "team0"]);
+        assert_eq!(identities(&mut near), before, "{dataplane}");
+        assert!(near.kept().is_empty(), "{dataplane}");
+    }
+    near.run(&["add", "team0", "--members", "eth0,eth2"]);
+    near.crash("team0");
+    let gone = near.host.index("eth2");
+    near.host.netlink.delete(gone).unwrap();
+    near.run(&["del", "team0"]);
+    let rest = identities(&mut near);
+    assert!(before.iter().filter(|device| rest.contains(device)).count() == before.len() - 1, "{rest:?}");
+    eventually("the end of the processes", || near.processes().is_empty());
+}
+
+#[test]
+fn a_device_is_its_teams_whatever_its_alias_says() {
+    if !may_make_networks() {
+        return;
+    }
+    let (mut near, _far) = cabled();
+    let before = near.host.link("eth1");
+    near.run(&["add", "team0", "--members", "eth0,eth1", "--mtu", "1400"]);
+    let index = near.host.index("eth1");
+    near.host.netlink.set_alias(index, "x").unwrap();
+    let said = near.refuse(1, &["add", "team1", "--members", "eth1"]);
+    assert!(said.contains("member of team team0") && said.contains("(EBUSY)"), "{said}");
+    assert_eq!(names(&near.status("team0")), ["eth0", "eth1"]);
+    near.crash("team0");
+    near.run(&["del", "team0"]);
+    let after = near.host.link("eth1");
+    assert_eq!((after.mac, after.mtu, after.all_multicast), (before.mac, before.mtu, before.all_multicast));
+    assert_eq!(after.alias, "x", "the user's");
+}
+
+#[test]
+fn of_two_teams_that_want_one_device_one_gets_it() {
+    if !may_make_networks() {
+        return;
+    }
+    let (mut near, _far) = cabled();
+    let before = near.host.link("eth0").mac;
+    for _ in 0..4 {
+        let add = |team: &str| {
+            let mut command = near.command(&["add", team, "--members", "eth0", "--dataplane", "packet"]);
+            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let children = ["one", "two"].map(add);
+        let outputs = children.map(|child| child.wait_with_output().unwrap());
+        let winners: Vec<bool> = outputs.iter().map(|output| output.status.success()).collect();
+        assert_eq!(winners.iter().filter(|won| **won).count(), 1, "{outputs:?}");
+        let (winner, loser) = if winners[0] { ("one", &outputs[1]) } else { ("two", &outputs[0]) };
+        let said = String::from_utf8_lossy(&loser.stderr);
+        assert!(said.contains("`eth0` is a member of team") && said.contains("(EBUSY)"), "{said}");
+        near.run(&["del", winner]);
+        assert_eq!(near.host.link("eth0").mac, before);
+    }
+}
+
+#[test]
+fn what_a_namespace_left_that_is_gone_is_removed_by_the_next_team() {
+    if !may_make_networks() {
+        return;
+    }
+    let ((mut near, mut far), (mut third, mut fourth)) = (cabled(), cabled());
+    (near.state, third.state) = (far.state.clone(), far.state.clone());
+    let add = ["add", "team0", "--members", "eth0", "--dataplane", "packet"];
+    for host in [&near, &third] {
+        host.run(&add);
+        host.crash("team0");
+    }
+    assert_eq!(far.kept().len(), 2);
+    // With its handle goes the namespace, and not what is kept.
+    near.state = own_folder("none");
+    drop(near);
+    // Its cables went, too.
+    cable(&mut far.host, "own", &mut fourth.host, "own", 3000);
+    far.run(&["add", "team1", "--members", "own", "--dataplane", "packet"]);
+    let folders = std::fs::read_dir(&far.state).unwrap().count();
+    assert_eq!((far.kept().len(), folders), (2, 2), "that of the living namespace stays");
+    third.run(&["restart", "team0"]);
+    third.run(&["del", "team0"]);
+    far.run(&["del", "team1"]);
+    assert_eq!(std::fs::read_dir(&far.state).unwrap().count(), 0);
+    third.state = own_folder("none");
 }
 
 #[test]

@@ -4,12 +4,19 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use super::{Answer, Done, PROTOCOL, Peer, Refusal, RefusalKind, Request, address, directory};
+use nicteam_dataplane::TeamDevice;
+use nix::errno::Errno;
+
+use super::sockets::{CONTROL, STATUS, bound, reach};
+use super::{Answer, Done, PROTOCOL, Peer, Refusal, RefusalKind, Request, directory};
+use crate::folder::Folder;
 use crate::lock::Lock;
-use crate::{Entry, TeamStatus};
+use crate::{Entry, Error, TeamStatus};
 
 /// The longest answer, bytes.
 const LONGEST: u64 = 4 * 1024 * 1024;
+/// How long a process may take to say who it is.
+const GREETING: Duration = Duration::from_secs(10);
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -26,17 +33,36 @@ pub struct Client {
 pub struct Events(Client);
 
 impl Client {
-    /// Connects to the team of this name in the calling thread's network namespace.
+    /// Connects to the team of this name in the calling thread's network namespace, to change it.
     ///
     /// # Errors
-    /// There is no such team, it belongs to another user, or its process is of
+    /// There is no such team, it belongs to another user, or its process does not answer or is of
     /// another version.
     pub fn connect(team: &str) -> Result<Client, Refusal> {
-        let stream = match address(team).and_then(|address| UnixStream::connect_addr(&address)) {
+        Client::open(team, CONTROL)
+    }
+
+    /// The same, to look at it: what changes it is refused.
+    ///
+    /// # Errors
+    /// As above; it is open to members of the group `nicteam`, too.
+    pub fn watch(team: &str) -> Result<Client, Refusal> {
+        Client::open(team, STATUS)
+    }
+
+    fn open(team: &str, suffix: &str) -> Result<Client, Refusal> {
+        let folder = match Folder::here().and_then(|folder| folder.open()) {
+            Ok(Some(folder)) if TeamDevice::is_name(team) => folder,
+            Ok(_) => return Err(directory::no_team(team)),
+            Err(Error::System(error)) if is_forbidden(&error.source) => return Err(directory::forbidden(team)),
+            Err(error) => return Err(Refusal::from(&error)),
+        };
+        let stream = match reach(&folder, team, suffix) {
             Ok(stream) => stream,
-            Err(error) if matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::InvalidInput) => {
+            Err(error) if matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotFound) => {
                 return Err(directory::no_team(team));
             }
+            Err(error) if is_forbidden(&error) => return Err(directory::forbidden(team)),
             Err(error) => return Err(Refusal::system(&format!("reach team {team}"), &error)),
         };
         let failed = |error| Refusal::system(&format!("talk to team {team}"), &error);
@@ -45,9 +71,14 @@ impl Client {
             let message = format!("the socket of team {team} is held by user {}, not by root or yourself", peer.uid);
             return Err(Refusal::new(RefusalKind::NotPermitted, message, format!("process {} holds it", peer.pid)));
         }
-        stream.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
+        stream.set_read_timeout(Some(GREETING)).and_then(|()| bound(&stream, PATIENCE)).map_err(failed)?;
         let mut client = Client { team: team.to_owned(), pid: 0, stream: BufReader::new(stream) };
-        match client.hear()? {
+        let greeting = client.hear().map_err(|refusal| match refusal.errno {
+            Some(errno) if errno == Errno::EAGAIN as i32 => no_answer(team, peer.pid),
+            _ => refusal,
+        })?;
+        client.stream.get_ref().set_read_timeout(Some(PATIENCE)).map_err(failed)?;
+        match greeting {
             Some(Answer::Hello { protocol: PROTOCOL, pid, .. }) => {
                 client.pid = pid;
                 Ok(client)
@@ -172,18 +203,34 @@ impl Client {
     }
 }
 
+/// True if the caller may not.
+fn is_forbidden(error: &io::Error) -> bool {
+    error.raw_os_error().is_some() && error.kind() == ErrorKind::PermissionDenied
+}
+
+/// A process that is stopped, or hangs.
+fn no_answer(team: &str, pid: i32) -> Refusal {
+    Refusal::new(
+        RefusalKind::Failed,
+        format!("process {pid} of team {team} does not answer within {} s", GREETING.as_secs()),
+        format!("`kill -9 {pid}`, then `nicteam team restart {team}`: an eBPF team forwards on meanwhile"),
+    )
+}
+
 /// Waits until nobody runs the team any more: a process that was killed, or told
-/// to end, holds its two names for a moment.
+/// to end, has its lock for a moment.
+///
+/// # Errors
+/// It does not end within a minute.
 pub fn wait_until_free(team: &str) -> Result<(), Refusal> {
     let start = Instant::now();
-    let listens = || address(team).and_then(|address| UnixStream::connect_addr(&address)).is_ok();
-    while listens() || Lock::is_held(team).map_err(|error| Refusal::from(&error))? {
+    while Lock::is_held(team).map_err(|error| Refusal::from(&error))? {
         if start.elapsed() > PATIENCE {
             let message = format!("the process of team {team} does not end");
             return Err(Refusal::new(
                 RefusalKind::Failed,
                 message,
-                "`ss -xap` says which it is; end it with `kill -9`",
+                "`ss -xlp` says which it is; end it with `kill -9`",
             ));
         }
         std::thread::sleep(Duration::from_millis(2));

@@ -1,12 +1,13 @@
 //! The teams of a network namespace.
 
 use std::collections::BTreeMap;
-use std::fs;
 
-use nicteam_sys::Context;
+use nicteam_dataplane::TeamDevice;
 use serde::{Deserialize, Serialize};
 
-use super::{PREFIX, Refusal, RefusalKind};
+use super::sockets::{STATUS, reach};
+use super::{Refusal, RefusalKind};
+use crate::folder::{Folder, GROUP, Opened};
 use crate::{Error, Shelf, lock};
 
 /// A team of this network namespace.
@@ -31,17 +32,44 @@ pub enum TeamState {
 }
 
 /// Every team of the calling thread's network namespace, by name.
+///
+/// # Errors
+/// The caller may not look, or others could have put teams there.
 pub fn teams() -> Result<Vec<Listed>, Error> {
-    const SOCKETS: &str = "/proc/thread-self/net/unix";
-    let sockets = fs::read_to_string(SOCKETS).context(|| format!("read {SOCKETS}"))?;
+    let Some(folder) = Folder::here()?.open()? else { return Ok(Vec::new()) };
     let mut found: BTreeMap<String, TeamState> = BTreeMap::new();
-    for name in Shelf::here()?.names() {
-        found.insert(name, TeamState::Stopped);
-    }
-    for (prefix, state) in [(lock::PREFIX, TeamState::Held), (PREFIX, TeamState::Running)] {
-        found.extend(named(&sockets, prefix).map(|name| (name, state)));
+    for name in folder.names() {
+        // A name that no team can have is no team's, whoever put it there.
+        let Some((team, end)) = name.rsplit_once('.').filter(|(team, _)| TeamDevice::is_name(team)) else { continue };
+        if matches!(end, "json" | "lock") && !found.contains_key(team) {
+            found.extend(state(&folder, team, end == "json").map(|state| (team.to_owned(), state)));
+        }
     }
     Ok(found.into_iter().map(|(team, state)| Listed { team, state }).collect())
+}
+
+/// What runs a team of which there is a file; none if that is a lock of nobody.
+fn state(folder: &Opened, team: &str, is_persisted: bool) -> Option<TeamState> {
+    if reach(folder, team, STATUS).is_ok() {
+        return Some(TeamState::Running);
+    }
+    // Who may not see whether it is locked sees that nobody answers.
+    let held = folder.is_locked(&format!("{team}{}", lock::SUFFIX)).unwrap_or(false);
+    match (held, is_persisted || folder.at(&format!("{team}.json")).exists()) {
+        (true, _) => Some(TeamState::Held),
+        (false, true) => Some(TeamState::Stopped),
+        (false, false) => None,
+    }
+}
+
+/// Somebody who may neither look at teams nor change them.
+pub(super) fn forbidden(team: &str) -> Refusal {
+    let message = format!("team {team} belongs to another user");
+    Refusal::new(
+        RefusalKind::NotPermitted,
+        message,
+        format!("run this as root (sudo); members of the group `{GROUP}` may look, where there is one"),
+    )
 }
 
 /// Why a team cannot be reached, and what may have been meant.
@@ -62,7 +90,7 @@ pub(super) fn no_team(team: &str) -> Refusal {
         Some(TeamState::Held) => Refusal::new(
             RefusalKind::Busy,
             format!("team {team} is controlled by the program that runs it alone"),
-            format!("`ss -xlp` shows who holds `@nicteam-team-{team}`"),
+            format!("`lslocks` shows which process has `{team}{}`", lock::SUFFIX),
         ),
         // It came up this moment.
         Some(TeamState::Running) => {
@@ -85,30 +113,9 @@ fn suggestion(team: &str, teams: &[Listed]) -> String {
     }
 }
 
-/// The rest of every abstract socket's name that begins like this (proc(5), `/proc/net/unix`).
-fn named<'a>(sockets: &'a str, prefix: &str) -> impl Iterator<Item = String> + use<'a> {
-    let begin = format!("@{prefix}");
-    sockets.lines().filter_map(move |line| line.split_whitespace().nth(7)?.strip_prefix(&begin).map(str::to_owned))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const SOCKETS: &str = "\
-Num       RefCount Protocol Flags    Type St Inode Path
-0000000000000000: 00000002 00000000 00010000 0001 01 44811 @nicteam-control-team0
-0000000000000000: 00000002 00000000 00000000 0002 01 44810 @nicteam-team-team0
-0000000000000000: 00000002 00000000 00000000 0002 01 44899 @nicteam-team-lab1
-0000000000000000: 00000003 00000000 00000000 0001 03 44900
-0000000000000000: 00000002 00000000 00010000 0001 01 20000 /run/nicteam-control-no
-";
-
-    #[test]
-    fn names_are_read_from_the_table_of_sockets() {
-        assert!(named(SOCKETS, PREFIX).eq(["team0"]));
-        assert!(named(SOCKETS, lock::PREFIX).eq(["team0", "lab1"]));
-    }
 
     #[test]
     fn a_slip_is_recognised() {

@@ -1,10 +1,13 @@
 //! How a running team is talked to.
 //!
-//! The process of a team listens on the abstract Unix socket
-//! `@nicteam-control-NAME`. Such a name belongs to a network namespace, as the
-//! team does, needs no folder, and goes with the process. Only root and the
-//! process's own user are answered, and a client speaks only to a process of
-//! root or of its own user (`SO_PEERCRED`, both ways).
+//! The process of a team listens on two Unix stream sockets in the folder of its network namespace
+//! (`/run/nicteam/netns-COOKIE`, 0750, root's):
+//!
+//! - `NAME.control` (0600): for its own user and root. What changes the team is done only for a process with
+//!   `CAP_NET_ADMIN` in effect: on the host's network a process of user 0 may have been stripped of its capabilities.
+//! - `NAME.status` (0660, of the group `nicteam` if there is one): how it is and what happens, and nothing else.
+//!
+//! A client speaks only to a process of root or of its own user (`SO_PEERCRED`).
 //!
 //! A JSON value a line: the process speaks first ([`Answer::Hello`]), then
 //! answers each [`Request`] by one [`Answer`], in order.
@@ -14,11 +17,10 @@ mod directory;
 mod protocol;
 mod refusal;
 mod server;
+mod sockets;
 
 use std::io;
 use std::os::fd::AsFd;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::SocketAddr;
 
 use nix::sys::socket::{getsockopt, sockopt};
 use nix::unistd::geteuid;
@@ -27,15 +29,8 @@ pub use client::{Client, Events, wait_until_free};
 pub use directory::{Listed, TeamState, teams};
 pub use protocol::{Answer, Done, PROTOCOL, Request};
 pub use refusal::{Refusal, RefusalKind};
-pub use server::Server;
-
-/// What begins the name of the socket; the team's name follows.
-const PREFIX: &str = "nicteam-control-";
-
-/// The address of a team's process.
-fn address(team: &str) -> io::Result<SocketAddr> {
-    SocketAddr::from_abstract_name(format!("{PREFIX}{team}"))
-}
+pub(crate) use server::Server;
+pub(crate) use sockets::Sockets;
 
 /// The process at the other end.
 #[derive(Clone, Copy, Debug)]

@@ -46,6 +46,13 @@ pub enum Request {
     Leave,
 }
 
+impl Request {
+    /// True for what changes the team or ends its process.
+    pub(super) fn changes(&self) -> bool {
+        !matches!(self, Request::Status | Request::Events | Request::Follow)
+    }
+}
+
 /// What a team's process says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

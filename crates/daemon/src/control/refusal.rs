@@ -97,7 +97,7 @@ impl From<&Error> for Refusal {
         let (kind, errno) = match error {
             Error::NoDevice { .. } | Error::NoMember { .. } => (RefusalKind::NoDevice, None),
             Error::Enslaved { .. } | Error::Member { .. } => (RefusalKind::Busy, None),
-            Error::Running(_) => (RefusalKind::Exists, None),
+            Error::Running { .. } => (RefusalKind::Exists, None),
             Error::Team(TeamError::Duplicate(_)) => (RefusalKind::Exists, None),
             Error::Team(TeamError::Config(_)) => (RefusalKind::BadOption, None),
             // The kernel's BOND_OPTFLAG_NOSLAVES.

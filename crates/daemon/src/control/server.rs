@@ -3,53 +3,69 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::AsFd;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use nicteam_sys::Context;
+use nicteam_sys::peer::may_administer_network;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::{Answer, Done, PROTOCOL, Peer, Refusal, RefusalKind, Request, address};
+use super::sockets::{CONTROL, bound};
+use super::{Answer, Done, PROTOCOL, Peer, Refusal, RefusalKind, Request, Sockets};
 use crate::{Error, TeamHandle};
 
 /// The longest request, bytes.
 const LONGEST: u64 = 64 * 1024;
-/// Connections served at a time.
+/// Connections served at a time, by each of the two sockets: who may only look keeps nobody from changing the team.
 const MOST: usize = 32;
+/// How long a client may think about its next request.
+const IDLE: Duration = Duration::from_secs(600);
 /// How long a client may keep an answer waiting.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How often a follower of a quiet team is looked after.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Serves a team's socket until it is dropped; then every answer that is due
+/// Serves a team's sockets until it is dropped; then every answer that is due
 /// has been given.
 #[derive(Debug)]
-pub struct Server {
+pub(crate) struct Server {
     /// Closed to end the thread.
     stop: Option<UnixStream>,
     thread: Option<JoinHandle<()>>,
 }
 
+/// What a client may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Right {
+    /// To look, for it came by the socket for that.
+    Look,
+    /// To look, for it has no capability.
+    LookWithoutCapability,
+    /// Everything.
+    Change,
+}
+
 /// A client that is being served.
 struct Connection {
+    /// It came by the socket for those who may change the team.
+    by_control: bool,
     stream: UnixStream,
     thread: JoinHandle<()>,
 }
 
 impl Server {
-    /// Listens in the network namespace of the calling thread.
+    /// Serves a team by its sockets.
     ///
     /// # Errors
-    /// Somebody has the socket's name, or no thread can be started.
-    pub fn start(team: TeamHandle) -> Result<Server, Error> {
-        let operation = || format!("listen on `@nicteam-control-{}`", team.name());
-        let listener = address(team.name()).and_then(|address| UnixListener::bind_addr(&address));
-        let listener = listener.context(operation)?;
-        listener.set_nonblocking(true).context(operation)?;
+    /// No thread can be started.
+    pub(crate) fn start(sockets: Sockets, team: TeamHandle) -> Result<Server, Error> {
+        let operation = || format!("serve the sockets of team {}", team.name());
+        sockets.control.set_nonblocking(true).context(operation)?;
+        sockets.status.set_nonblocking(true).context(operation)?;
         let (stop, stopped) = UnixStream::pair().context(operation)?;
         let name = format!("ctl {}", team.name());
-        let thread = thread::Builder::new().name(name).spawn(move || accept(&listener, &stopped, &team));
+        let thread = thread::Builder::new().name(name).spawn(move || accept(&sockets, &stopped, &team));
         Ok(Server { stop: Some(stop), thread: Some(thread.context(|| "start the control thread".to_owned())?) })
     }
 }
@@ -64,17 +80,21 @@ impl Drop for Server {
 }
 
 /// Accepts until `stopped` closes, then lets every connection end.
-fn accept(listener: &UnixListener, stopped: &UnixStream, team: &TeamHandle) {
+fn accept(sockets: &Sockets, stopped: &UnixStream, team: &TeamHandle) {
     let mut connections: Vec<Connection> = Vec::new();
     loop {
-        let mut fds = [listener.as_fd(), stopped.as_fd()].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+        let ends = [sockets.control.as_fd(), sockets.status.as_fd(), stopped.as_fd()];
+        let mut fds = ends.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
         let polled = poll(&mut fds, PollTimeout::NONE);
-        if polled.is_err_and(|errno| errno != nix::errno::Errno::EINTR) || fds[1].any() == Some(true) {
+        if polled.is_err_and(|errno| errno != nix::errno::Errno::EINTR) || fds[2].any() == Some(true) {
             break;
         }
         connections.retain(|connection| !connection.thread.is_finished());
-        if let Ok((stream, _)) = listener.accept() {
-            connections.extend(admit(stream, team, connections.len()));
+        for (listener, by_control) in [(&sockets.control, true), (&sockets.status, false)] {
+            if let Ok((stream, _)) = listener.accept() {
+                let served = connections.iter().filter(|other| other.by_control == by_control).count();
+                connections.extend(admit(stream, team, by_control, served));
+            }
         }
     }
     team.journal().close();
@@ -86,10 +106,12 @@ fn accept(listener: &UnixListener, stopped: &UnixStream, team: &TeamHandle) {
 }
 
 /// Serves a client on a thread of its own, unless it must not be or cannot be.
-fn admit(stream: UnixStream, team: &TeamHandle, served: usize) -> Option<Connection> {
-    stream.set_nonblocking(false).and_then(|()| stream.set_write_timeout(Some(PATIENCE))).ok()?;
+fn admit(stream: UnixStream, team: &TeamHandle, by_control: bool, served: usize) -> Option<Connection> {
+    stream.set_nonblocking(false).and_then(|()| bound(&stream, PATIENCE)).ok()?;
+    stream.set_read_timeout(Some(IDLE)).ok()?;
     let peer = Peer::of(&stream).ok()?;
-    if !peer.is_trusted() {
+    // Who may look is said by the mode of the socket for that.
+    if by_control && !peer.is_trusted() {
         // It may have gone already.
         let _ = say(&stream, &Answer::Refused(not_permitted(team.name())));
         return None;
@@ -99,13 +121,33 @@ fn admit(stream: UnixStream, team: &TeamHandle, served: usize) -> Option<Connect
         let _ = say(&stream, &Answer::Refused(Refusal::new(RefusalKind::Busy, busy, "end some of them")));
         return None;
     }
+    let right = match by_control {
+        false => Right::Look,
+        true if may_administer_network(&stream) => Right::Change,
+        true => Right::LookWithoutCapability,
+    };
     let (own, team) = (stream.try_clone().ok()?, team.clone());
     let thread = thread::Builder::new().name(format!("ctl {}", peer.pid)).spawn(move || {
         // A client that goes away half way is nobody's trouble.
-        let _ = serve(&own, &team);
+        let _ = serve(&own, &team, right);
         let _ = own.shutdown(Shutdown::Both);
     });
-    Some(Connection { stream, thread: thread.ok()? })
+    Some(Connection { by_control, stream, thread: thread.ok()? })
+}
+
+/// Why a client may not change a team.
+fn no_right(team: &str, right: Right) -> Option<Refusal> {
+    let (message, hint) = match right {
+        Right::Change => return None,
+        Right::Look => {
+            (format!("this socket of team {team} is for looking"), format!("use `{team}{CONTROL}` beside it"))
+        }
+        Right::LookWithoutCapability => (
+            format!("to change team {team} takes CAP_NET_ADMIN in the user namespace of its process"),
+            "`grep CapEff /proc/self/status` shows what a process may; run this as root (sudo)".to_owned(),
+        ),
+    };
+    Some(Refusal::new(RefusalKind::NotPermitted, message, hint))
 }
 
 fn not_permitted(team: &str) -> Refusal {
@@ -113,7 +155,7 @@ fn not_permitted(team: &str) -> Refusal {
 }
 
 /// Answers one client until it has no more to ask.
-fn serve(stream: &UnixStream, team: &TeamHandle) -> io::Result<()> {
+fn serve(stream: &UnixStream, team: &TeamHandle, right: Right) -> io::Result<()> {
     let nicteam = env!("CARGO_PKG_VERSION").to_owned();
     say(stream, &Answer::Hello { protocol: PROTOCOL, nicteam, team: team.name().to_owned(), pid: std::process::id() })?;
     let mut reader = BufReader::new(stream);
@@ -123,7 +165,14 @@ fn serve(stream: &UnixStream, team: &TeamHandle) -> io::Result<()> {
         if read == 0 {
             return Ok(());
         }
-        match serde_json::from_slice(&line) {
+        let request = serde_json::from_slice::<Request>(&line);
+        if let Some(refusal) =
+            request.as_ref().ok().filter(|request| request.changes()).and(no_right(team.name(), right))
+        {
+            say(stream, &Answer::Refused(refusal))?;
+            continue;
+        }
+        match request {
             Ok(Request::Follow) => return follow(stream, team),
             Ok(Request::Leave) => {
                 say(stream, &Answer::Done(Done::default()))?;

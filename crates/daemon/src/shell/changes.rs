@@ -49,6 +49,7 @@ impl Shell {
         if link.index == self.device.index {
             return self.follow_device(link);
         }
+        self.welcome(link)?;
         if let Some(member) = self.members.iter_mut().find(|member| member.port.index == link.index) {
             let id = member.port.id;
             let before = std::mem::replace(&mut member.port.name, link.name.clone());
@@ -183,7 +184,7 @@ impl Shell {
         let removed = self.team.remove_member(id, self.clock.now());
         self.note(Happened::Left { member: name });
         self.drain();
-        self.members.remove(place);
+        self.members.remove(place).forget();
         // The kernel has taken the filters with the device.
         let _ = self.dataplane.detach(id);
         Ok(removed?)

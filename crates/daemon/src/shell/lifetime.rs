@@ -10,13 +10,12 @@ use nicteam_team::{ActiveSlave, Config, FailOverMac, Identity, MAX_MEMBERS, Memb
 use nicteam_wire::Mac;
 use nix::errno::Errno;
 
-use super::Shell;
 use super::linger::Linger;
 use super::listeners::Listeners;
+use super::{Shell, missing};
 use crate::clock::Clock;
 use crate::first::FirstError;
 use crate::lock::Lock;
-use crate::original::Original;
 use crate::ports::{self, Candidate, Member};
 use crate::running::Keeping;
 use crate::tcp::Tcp;
@@ -29,20 +28,20 @@ impl Shell {
         spec: TeamSpec,
         notify: Notify,
         journal: Arc<Journal>,
-        keeping: Option<Keeping>,
+        lock: Lock,
+        mut keeping: Option<Keeping>,
     ) -> Result<Shell, Error> {
-        let lock = Lock::take(&spec.name)?;
         let (mut netlink, monitor, ethtool) = (Netlink::open()?, Monitor::open()?, Ethtool::open()?);
-        let found: Result<Vec<Candidate>, Error> =
-            spec.members.iter().map(|device| ports::find(&mut netlink, &spec.name, device)).collect();
-        let found = found?;
-        let smallest = found.iter().map(|candidate| candidate.original.mtu).min();
-        let (Some(first), Some(smallest)) = (found.first(), smallest) else {
+        let found = missing::find(&mut netlink, &spec, keeping.as_mut())?;
+        let tag_bytes = spec.config.tag_bytes();
+        let smallest = found.iter().map(|candidate| candidate.original.mtu.saturating_sub(tag_bytes)).min();
+        // One that has lost all its members is its device alone.
+        let left = if found.is_empty() { netlink.link(&spec.name)? } else { None };
+        let own = found.first().map(|first| first.original.mac).zip(smallest);
+        let Some((mac, mtu)) = own.or(left.map(|device| (Mac(device.mac), device.mtu))) else {
             return Err(Error::NoMembers(spec.name));
         };
-        let tag_bytes = spec.config.tag_bytes();
-        let mac = spec.mac.unwrap_or(first.original.mac);
-        let mtu = spec.mtu.unwrap_or(smallest.saturating_sub(tag_bytes));
+        let (mac, mtu) = (spec.mac.unwrap_or(mac), spec.mtu.unwrap_or(mtu));
         // What an earlier process left to its members stays, too, if it is enough.
         let room = found.iter().map(|candidate| candidate.link.mtu.saturating_sub(tag_bytes)).min();
         let clock = Clock::start();
@@ -90,6 +89,7 @@ impl Shell {
         match resumed.and_then(|()| shell.populate(found, wish)) {
             Ok(()) => {
                 shell.note(Happened::Started { taken_over: adopted });
+                shell.say_missing();
                 shell.keep();
                 Ok(shell)
             }
@@ -107,7 +107,7 @@ impl Shell {
         // A team that runs no more asks for nothing.
         first.note(self.tcp.want(None).map(drop));
         for member in std::mem::take(&mut self.members) {
-            first.note(self.let_go(&member));
+            first.note(self.let_go(member));
         }
         first.note(self.dataplane.remove());
         // One end takes the other along, unless it lives in another namespace by now.
@@ -165,8 +165,9 @@ impl Shell {
                 return Err(TeamError::Duplicate(name).into());
             }
             // Where it was, or frames would be lost while it moves in the plan in force.
-            let before = self.keeping.as_ref().and_then(|keeping| keeping.place_of(&name));
-            let id = before.or_else(|| self.team.next_place()).ok_or(TeamError::Full)?;
+            let known_as = candidate.formerly.clone().unwrap_or_else(|| name.clone());
+            let before = self.keeping.as_ref().and_then(|keeping| keeping.place_of(&known_as));
+            let id = before.or_else(|| self.free_place()).ok_or(TeamError::Full)?;
             let (mac, own, mtu) = (self.mac_for(&candidate), candidate.original.mac, self.member_mtu());
             let member = Member::enter(&mut self.netlink, candidate, id, &self.device.name, mac, mtu)?;
             let port = member.port.clone();
@@ -178,7 +179,9 @@ impl Shell {
             if let Some(left) = remembered.iter().find(|left| (left.index, left.answer.member) == (port.index, id)) {
                 self.team.remember(left.answer.clone(), left.silence);
             }
-            self.team.add_member_at(id, &name, state, self.clock.now())?;
+            self.team.add_member_at(id, &known_as, state, self.clock.now())?;
+            self.drain();
+            self.rename(id, known_as);
             self.drain();
             self.team.handle_member_mac(id, own);
             self.drain();
@@ -221,15 +224,12 @@ impl Shell {
     /// this one was not given.
     fn free_former_members(&mut self) -> Result<(), Error> {
         let mut first = FirstError::default();
-        for link in self.netlink.links()? {
-            if self.members.iter().any(|member| member.port.index == link.index) {
-                continue;
-            }
-            if let Some((team, original)) = Original::from_alias(&link.alias)
-                && team == self.device.name
-            {
-                first.note(self.free(&link.name, link.index));
-                first.note(ports::restore(&mut self.netlink, link.index, &original));
+        let team = self.device.name.clone();
+        for (link, original, claim) in ports::left_by(&mut self.netlink, &team)? {
+            first.note(self.free(&link.name, link.index));
+            match ports::restore(&mut self.netlink, link.index, &original) {
+                Ok(()) => claim.release(),
+                Err(error) => first.note(Err(error)),
             }
         }
         first.result()
@@ -253,18 +253,20 @@ impl Shell {
     fn abandon(mut self, adopted: bool) {
         // The first error is the one to report.
         if !adopted {
+            // What was persisted before is the next one's to try.
+            self.keeping = self.keeping.filter(|keeping| !keeping.recalled);
             let _ = self.take_down();
             return;
         }
         for member in std::mem::take(&mut self.members) {
             if !member.taken_over {
-                let _ = self.let_go(&member);
+                let _ = self.let_go(member);
             }
         }
     }
 
     /// Gives a member back.
-    pub(super) fn let_go(&mut self, member: &Member) -> Result<(), Error> {
+    pub(super) fn let_go(&mut self, member: Member) -> Result<(), Error> {
         let mut first = FirstError::default();
         first.note(self.detach(member.port.id, &member.port.name));
         first.note(member.leave(&mut self.netlink));

@@ -99,17 +99,18 @@ impl Shell {
         if [&self.device.name, &self.device.peer_name].into_iter().any(|own| own == device) {
             return Err(Error::Itself { device: device.to_owned() });
         }
-        let id = self.team.next_place().ok_or(TeamError::Full)?;
+        let id = self.place_kept_for(device).or_else(|| self.free_place()).ok_or(TeamError::Full)?;
         let candidate = ports::find(&mut self.netlink, &self.device.name, device)?;
         let own = candidate.original.mac;
         let port = self.take_in(candidate, id)?;
         let joined = ports::read(&self.ethtool, &port.name)
-            .and_then(|state| Ok(self.team.add_member(&port.name, state, self.clock.now())?));
+            .and_then(|state| Ok(self.team.add_member_at(id, &port.name, state, self.clock.now())?));
         if let Err(error) = joined {
             // The first error is the one to report.
             let _ = self.hand_out(id);
             return Err(error);
         }
+        self.give_up(&port.name);
         self.note(Happened::Joined { member: port.name });
         self.drain();
         self.team.handle_member_mac(id, own);
@@ -120,6 +121,10 @@ impl Shell {
     /// Lets a member go; what its user should know. The others carry its frames
     /// before it leaves.
     pub(super) fn remove_member(&mut self, device: &str) -> Result<Vec<String>, Error> {
+        if self.give_up(device) {
+            self.note(Happened::Left { member: device.to_owned() });
+            return Ok(Vec::new());
+        }
         let id = self.member_named(device)?;
         if self.members.len() == 1 {
             return Err(Error::LastMember { team: self.device.name.clone(), device: device.to_owned() });
@@ -147,7 +152,7 @@ impl Shell {
             }
             Err(error) => {
                 // The first error is the one to report.
-                let _ = self.let_go(&member);
+                let _ = self.let_go(member);
                 Err(error)
             }
         }
@@ -157,10 +162,11 @@ impl Shell {
     fn hand_out(&mut self, id: MemberId) -> Result<Option<String>, Error> {
         let Some(place) = self.members.iter().position(|member| member.port.id == id) else { return Ok(None) };
         let member = self.members.remove(place);
-        self.let_go(&member)?;
+        let (device, shared) = (member.port.name.clone(), member.gets_back(self.mac));
+        self.let_go(member)?;
         // Linux bond_main.c, __bond_release_one, warns of the same.
-        let (team, device) = (&self.device.name, &member.port.name);
-        Ok(member.gets_back(self.mac).then(|| {
+        let team = &self.device.name;
+        Ok(shared.then(|| {
             format!("`{device}` has the address of {team} again, {}; hint: give one of them another before both are used in one network", self.mac)
         }))
     }

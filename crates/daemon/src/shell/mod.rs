@@ -5,6 +5,7 @@ mod lifetime;
 mod linger;
 mod listeners;
 mod live;
+mod missing;
 mod room;
 mod telling;
 

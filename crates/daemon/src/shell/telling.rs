@@ -57,7 +57,9 @@ impl Shell {
             ..keeping.spec.clone()
         };
         let place = |member: &Member| (member.port.id.index(), member.port.name.clone());
-        let mut kept = Kept::with_places(&spec, self.members.iter().map(place).collect(), keeping.log.clone());
+        let missing = keeping.missing.iter().map(|missing| (missing.id.index(), missing.device.clone()));
+        let places = self.members.iter().map(place).chain(missing).collect();
+        let mut kept = Kept::with_places(&spec, places, keeping.log.clone());
         kept.tcp_before = self.tcp.before().map(str::to_owned);
         if keeping.kept.as_ref() == Some(&kept) {
             return;
@@ -133,9 +135,11 @@ impl Shell {
             unsent_frames: self.dataplane.unsent()?,
             withheld_acks: if config.mode == Mode::Stripe { Some(self.dataplane.withheld()?) } else { None },
             members,
+            missing: self.missing().iter().map(|missing| missing.device.clone()).collect(),
             problems: Vec::new(),
         };
         status.problems = status::problems(&status, config);
+        status.problems.extend(self.missing_problems());
         status.problems.extend(striping::problems(&self.team, self.clock.now()));
         Ok(status)
     }

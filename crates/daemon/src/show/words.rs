@@ -125,6 +125,7 @@ impl Bench {
             unsent_frames: 0,
             withheld_acks: None,
             members: members.collect(),
+            missing: Vec::new(),
             problems: Vec::new(),
         };
         status.problems = problems(&status, &config);

@@ -23,6 +23,9 @@ pub fn serve() -> std::io::Result<()> {
     if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
+    // The lab's teams are its own, and what is noted of them goes with the agent. Where nothing may be mounted,
+    // it goes with each team.
+    let _ = nicteam_daemon::keep_privately();
     let output = Output::default();
     output.say(&Message::Hello { protocol: PROTOCOL, nicteam: env!("CARGO_PKG_VERSION").to_owned() })?;
     let mut agent = Agent { output: output.clone(), ..Agent::default() };

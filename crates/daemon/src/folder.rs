@@ -1,0 +1,392 @@
+//! Where the files and sockets of a network namespace's teams are.
+//!
+//! `/run/nicteam/netns-COOKIE`, both 0750 and root's, of the group `nicteam` if there is one. In a user namespace
+//! that does not own `/run` it is `$XDG_RUNTIME_DIR/nicteam` instead, or `/tmp/nicteam-UID` where there is no such folder.
+//! A folder that somebody else owns or may write to is refused, and so is a link in its place: whoever can put
+//! a file there could run teams.
+
+mod gone;
+
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nicteam_sys::{Context, mounts, netns};
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg, OFlag};
+use nix::unistd::geteuid;
+
+use crate::Error;
+
+/// Names another root folder.
+pub(crate) const VARIABLE: &str = "NICTEAM_STATE_DIR";
+/// Whose members may look at teams.
+pub(crate) const GROUP: &str = "nicteam";
+
+/// Of the folders: nobody else may write, the group may enter.
+const FOLDER_MODE: u32 = 0o750;
+/// Of the files.
+const OWNER_ALONE: u32 = 0o600;
+/// The longest file that is read, bytes.
+const LONGEST: u64 = 1024 * 1024;
+/// How often a file is tried for that its last owner is just removing.
+const TRIES: u32 = 20;
+/// How long between two tries.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// The folder of one network namespace, whether it is there or not.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder {
+    root: PathBuf,
+    path: PathBuf,
+}
+
+/// A folder that is there and can be trusted.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    path: PathBuf,
+    handle: File,
+}
+
+impl Folder {
+    /// Of the calling thread's network namespace.
+    pub(crate) fn here() -> Result<Folder, Error> {
+        let root = root();
+        Ok(Folder { path: root.join(netns::id()?), root })
+    }
+
+    /// Its path.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder, made if it is not there.
+    ///
+    /// # Errors
+    /// It cannot be made, or somebody else may write to it.
+    pub(crate) fn make(&self) -> Result<Opened, Error> {
+        let operation = || format!("make the folder {} (${VARIABLE} names another)", self.path.display());
+        make_folder(&self.root).and_then(|()| make_folder(&self.path)).context(operation)?;
+        let opened = self.open()?.ok_or_else(|| nicteam_sys::Error::new(operation(), Errno::ENOENT))?;
+        gone::mark(&opened);
+        Ok(opened)
+    }
+
+    /// The folder, if it is there.
+    ///
+    /// # Errors
+    /// The caller may not enter it (`EACCES`), or somebody else may write to it (`EPERM`).
+    pub(crate) fn open(&self) -> Result<Option<Opened>, Error> {
+        match open_folder(&self.root).and_then(|_| open_folder(&self.path)) {
+            Ok(handle) => Ok(Some(Opened { path: self.path.clone(), handle })),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(nicteam_sys::Error::new(format!("use the folder {}", self.path.display()), error).into()),
+        }
+    }
+
+    /// Removes the folders of namespaces that are gone.
+    pub(crate) fn remove_gone(&self) {
+        gone::remove(&self.root, &self.path);
+    }
+
+    /// Removes the folder if nothing is in it but its mark.
+    pub(crate) fn remove_if_empty(&self) {
+        gone::remove_if_unused(&self.path);
+    }
+}
+
+impl Opened {
+    /// A file or socket in it, reached through the handle: no longer than an address of a socket may be, and the
+    /// folder itself, whatever its name is by now.
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}/{name}", self.handle.as_raw_fd()))
+    }
+
+    /// The same by its name, for people, and for sockets if it fits.
+    pub(crate) fn named(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// What is in it, sorted; names that are no text are left out.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.sort();
+        names
+    }
+
+    /// Reads a file; `None` if there is none.
+    ///
+    /// # Errors
+    /// It is no file of a trusted owner, is longer than 1 MB, or is no text.
+    pub(crate) fn read(&self, name: &str) -> io::Result<Option<String>> {
+        let opened = OpenOptions::new().read(true).custom_flags(flags()).open(self.at(name));
+        let file = match opened {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            opened => opened?,
+        };
+        let metadata = file.metadata()?;
+        check_file(&metadata)?;
+        if metadata.len() > LONGEST {
+            return Err(io::Error::from(Errno::EFBIG));
+        }
+        let mut text = String::new();
+        file.take(LONGEST).read_to_string(&mut text)?;
+        Ok(Some(text))
+    }
+
+    /// Writes a file that its owner alone may read, whole or not at all.
+    pub(crate) fn write(&self, name: &str, text: &str) -> io::Result<()> {
+        let aside = self.at(&format!("{name}.new"));
+        let _ = fs::remove_file(&aside);
+        let mut options = OpenOptions::new();
+        let mut file = options.write(true).create_new(true).mode(OWNER_ALONE).custom_flags(flags()).open(&aside)?;
+        io::Write::write_all(&mut file, text.as_bytes())?;
+        fs::rename(&aside, self.at(name))
+    }
+
+    /// Removes a file or socket; no error if there is none.
+    pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+        match fs::remove_file(self.at(name)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the lock of a file, which is made if it is not there; `None`: somebody else has it.
+    /// Whoever asks only whether it is taken has it for a moment, which is waited for.
+    pub(crate) fn lock(&self, name: &str) -> io::Result<Option<Flock<File>>> {
+        let path = self.at(name);
+        for tried in 0..TRIES {
+            if tried > 0 {
+                std::thread::sleep(PAUSE);
+            }
+            let mut options = OpenOptions::new();
+            let options = options.read(true).write(true).create(true).truncate(false).mode(OWNER_ALONE);
+            let file = options.custom_flags(flags()).open(&path)?;
+            check_file(&file.metadata()?)?;
+            match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+                // Its last owner may have removed it meanwhile.
+                Ok(lock) if is_at(&lock, &path) => return Ok(Some(lock)),
+                Ok(_) | Err((_, Errno::EWOULDBLOCK)) => {}
+                Err((_, errno)) => return Err(errno.into()),
+            }
+        }
+        Ok(None)
+    }
+
+    /// True if somebody has the lock of a file.
+    pub(crate) fn is_locked(&self, name: &str) -> io::Result<bool> {
+        is_locked(&self.at(name))
+    }
+}
+
+/// From now on the calling thread, and the threads and processes that it starts, have a folder of their own, which
+/// goes with them: for teams that nobody else is to find. Call it early: other threads keep theirs.
+///
+/// # Errors
+/// The machine allows no mounts; then they have the folder that all have.
+pub fn keep_privately() -> Result<(), Error> {
+    let root = root();
+    make_folder(&root).and_then(|()| open_folder(&root)).context(|| format!("make the folder {}", root.display()))?;
+    Ok(mounts::private_tmpfs(&root)?)
+}
+
+/// The group whose members may look at teams, if there is one.
+pub(crate) fn group() -> Option<u32> {
+    let groups = fs::read_to_string("/etc/group").ok()?;
+    group_in(&groups, GROUP)
+}
+
+/// True if somebody has the lock of the file at this path.
+fn is_locked(path: &Path) -> io::Result<bool> {
+    let file = match OpenOptions::new().read(true).custom_flags(flags()).open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        opened => opened?,
+    };
+    match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+        Ok(_) => Ok(false),
+        Err((_, Errno::EWOULDBLOCK)) => Ok(true),
+        Err((_, errno)) => Err(errno.into()),
+    }
+}
+
+/// The folder of all namespaces' folders.
+fn root() -> PathBuf {
+    let own = geteuid().as_raw();
+    if let Some(named) = std::env::var_os(VARIABLE) {
+        return PathBuf::from(named);
+    }
+    // In a user namespace that is not the machine's (or container's) own, /run belongs to nobody.
+    if fs::metadata("/run").is_ok_and(|run| run.uid() == 0) {
+        return PathBuf::from("/run").join(GROUP);
+    }
+    let is_private = |path: &PathBuf| {
+        let found = fs::symlink_metadata(path);
+        path.is_absolute() && found.is_ok_and(|found| found.is_dir() && found.uid() == own && found.mode() & 0o022 == 0)
+    };
+    match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(is_private) {
+        Some(runtime) => runtime.join(GROUP),
+        // Somebody may have taken the name, which is found out when the folder is opened.
+        None => PathBuf::from(format!("/tmp/{GROUP}-{}", outer_user(own))),
+    }
+}
+
+/// The user as the parent user namespace knows him: all are 0 in their own.
+fn outer_user(own: u32) -> u32 {
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    outer_in(&map, own).unwrap_or(own)
+}
+
+/// In lines of `inside outside count` (user_namespaces(7)).
+fn outer_in(map: &str, own: u32) -> Option<u32> {
+    map.lines().find_map(|line| {
+        let mut numbers = line.split_whitespace().map(|word| word.parse::<u32>().ok());
+        let (inside, outside, count) = (numbers.next()??, numbers.next()??, numbers.next()??);
+        let offset = own.checked_sub(inside).filter(|offset| *offset < count)?;
+        outside.checked_add(offset)
+    })
+}
+
+fn group_in(groups: &str, wanted: &str) -> Option<u32> {
+    groups.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        (fields.next() == Some(wanted)).then(|| fields.nth(1)?.parse().ok()).flatten()
+    })
+}
+
+/// Makes a folder, with what is above it; one that is there stays as it is.
+fn make_folder(path: &Path) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    match DirBuilder::new().mode(FOLDER_MODE).create(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => {
+            // Whatever the umask says.
+            fs::set_permissions(path, fs::Permissions::from_mode(FOLDER_MODE))?;
+            if let Some(group) = group().filter(|_| geteuid().is_root()) {
+                // A user namespace may not have the group; then there are no others to look.
+                let _ = std::os::unix::fs::lchown(path, None, Some(group));
+            }
+            Ok(())
+        }
+    }
+}
+
+/// A folder of a trusted owner that nobody else may write to.
+fn open_folder(path: &Path) -> io::Result<File> {
+    let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    let handle = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
+    check_owner(&handle.metadata()?)?;
+    Ok(handle)
+}
+
+/// Never through a link, and never waiting for what is no file.
+fn flags() -> i32 {
+    (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC).bits()
+}
+
+fn check_file(metadata: &Metadata) -> io::Result<()> {
+    let kind = metadata.file_type();
+    if !metadata.is_file() || kind.is_fifo() || kind.is_socket() {
+        return Err(io::Error::from(Errno::EINVAL));
+    }
+    check_owner(metadata)
+}
+
+/// Refuses what another user than root or this one owns, and what others may write to.
+fn check_owner(metadata: &Metadata) -> io::Result<()> {
+    let own = geteuid().as_raw();
+    let trusted = metadata.uid() == 0 || metadata.uid() == own;
+    if trusted && metadata.mode() & 0o022 == 0 {
+        return Ok(());
+    }
+    let (uid, mode) = (metadata.uid(), metadata.mode() & 0o7777);
+    let message = format!(
+        "it belongs to user {uid} and has mode {mode:o}; hint: it has to be root's or your own, and nobody else's to write to"
+    );
+    Err(io::Error::new(ErrorKind::PermissionDenied, message))
+}
+
+/// True if a file is still the one of this name.
+fn is_at(file: &File, path: &Path) -> bool {
+    let same = |(a, b): (Metadata, Metadata)| (a.dev(), a.ino()) == (b.dev(), b.ino());
+    file.metadata().and_then(|own| Ok((own, fs::symlink_metadata(path)?))).is_ok_and(same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_folder(test: impl FnOnce(&Folder)) {
+        static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let root = std::env::temp_dir().join(format!("nicteam-folder-{}-{number}", std::process::id()));
+        let folder = Folder { path: root.join("netns-1"), root };
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(&folder)));
+        let _ = fs::remove_dir_all(&folder.root);
+        outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    }
+
+    #[test]
+    fn only_the_owner_may_read_what_is_written() {
+        with_folder(|folder| {
+            let opened = folder.make().unwrap();
+            // One that is left over from elsewhere, too.
+            fs::write(opened.at("x.json.new"), "longer than what comes").unwrap();
+            opened.write("x.json", "{}").unwrap();
+            let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+            assert_eq!((mode(&opened.at("x.json")), opened.read("x.json").unwrap()), (0o600, Some("{}".to_owned())));
+            assert_eq!((mode(&folder.path), mode(&folder.root)), (0o750, 0o750));
+        });
+    }
+
+    #[test]
+    fn links_fifos_and_what_others_may_write_are_refused() {
+        with_folder(|folder| {
+            let opened = folder.make().unwrap();
+            std::os::unix::fs::symlink("/etc/passwd", opened.at("link.json")).unwrap();
+            nix::unistd::mkfifo(&opened.named("fifo.json"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+            fs::write(opened.at("open.json"), "{}").unwrap();
+            fs::set_permissions(opened.at("open.json"), fs::Permissions::from_mode(0o666)).unwrap();
+            for name in ["link.json", "fifo.json", "open.json"] {
+                assert!(opened.read(name).is_err(), "{name}");
+                assert!(opened.lock(name).is_err(), "{name}");
+            }
+            fs::set_permissions(&folder.path, fs::Permissions::from_mode(0o777)).unwrap();
+            let said = folder.open().unwrap_err().to_string();
+            assert!(said.contains("mode 777"), "{said}");
+        });
+        with_folder(|folder| {
+            make_folder(&folder.root).unwrap();
+            std::os::unix::fs::symlink("/tmp", &folder.path).unwrap();
+            assert!(folder.make().is_err(), "a link in the place of the folder");
+        });
+    }
+
+    #[test]
+    fn a_lock_has_one_owner() {
+        with_folder(|folder| {
+            let opened = folder.make().unwrap();
+            let lock = opened.lock("a.lock").unwrap().expect("nobody has it");
+            assert!(opened.is_locked("a.lock").unwrap() && opened.lock("a.lock").unwrap().is_none());
+            drop(lock);
+            assert!(!opened.is_locked("a.lock").unwrap() && opened.lock("a.lock").unwrap().is_some());
+            assert!(!opened.is_locked("b.lock").unwrap(), "there is no such file");
+        });
+    }
+
+    #[test]
+    fn users_and_groups_are_found_in_their_tables() {
+        assert_eq!(outer_in("         0       1000          1\n", 0), Some(1000));
+        assert_eq!(outer_in("0 100000 65536\n70000 5 1\n", 70_000), Some(5));
+        assert_eq!(outer_in("0 1000 1\nx\n", 7), None);
+        let groups = "root:x:0:\nnicteam2:x:5:\nnicteam:x:998:alice\n";
+        assert_eq!((group_in(groups, "nicteam"), group_in(groups, "nic")), (Some(998), None));
+    }
+}
