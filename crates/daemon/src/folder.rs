@@ -195,6 +195,15 @@ pub fn keep_privately() -> Result<(), Error> {
     Ok(mounts::private_tmpfs(&root)?)
 }
 
+/// Removes what was persisted for network namespaces that are gone; so does whoever starts a team.
+///
+/// # Errors
+/// The kernel does not say which namespace this is.
+pub fn remove_gone() -> Result<(), Error> {
+    Folder::here()?.remove_gone();
+    Ok(())
+}
+
 /// The group whose members may look at teams, if there is one.
 pub(crate) fn group() -> Option<u32> {
     let groups = fs::read_to_string("/etc/group").ok()?;
