@@ -78,16 +78,19 @@ fn measure(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure>
 /// Runs all cases of these programs at once; as long as the longest stall. The figures of each.
 pub(super) fn at_once<const N: usize>(products: [&Product; N], scratch: &Scratch) -> Result<[Vec<Figure>; N], Failure> {
     eprintln!("stall: {} cases at once, about 220 s", N * CASES.len());
-    let mut all = products.map(|_| Vec::new());
-    thread::scope(|scope| {
+    let joined = thread::scope(|scope| {
         let runs = products.map(|product| CASES.map(|case| scope.spawn(move || case.run(product, scratch))));
-        for (figures, runs) in all.iter_mut().zip(runs) {
-            for run in runs {
-                figures.extend(run.join().unwrap_or_else(|_| Err(Failure::failed("a case panicked; see above")))?);
-            }
+        let panicked = |_| Err(Failure::failed("a case panicked; see above"));
+        // All are joined before the first failure is returned: the scope would panic for one that panicked and was not.
+        runs.map(|runs| runs.map(|run| run.join().unwrap_or_else(panicked)))
+    });
+    let mut all = products.map(|_| Vec::new());
+    for (figures, cases) in all.iter_mut().zip(joined) {
+        for case in cases {
+            figures.extend(case?);
         }
-        Ok(all)
-    })
+    }
+    Ok(all)
 }
 
 /// How often a partner speaks, and so when it hears of the end of a lease at the latest.
