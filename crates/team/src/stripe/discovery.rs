@@ -138,12 +138,8 @@ impl Discovery {
         self.auth.set_keys(key, old);
         // Tokens follow from the key, too.
         self.lost_tokens += 1;
-        self.changed = true;
-        let known = self.neighbours.len();
+        self.change_at_once(now);
         self.neighbours.retain(|system, _| self.auth.knows(*system));
-        if self.neighbours.len() < known {
-            self.change_at_once(now);
-        }
         if !self.own.is_empty() {
             self.announcing.soon(self.neighbours.len(), now);
         }
