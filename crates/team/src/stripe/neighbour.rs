@@ -249,11 +249,12 @@ impl Neighbour {
     }
 
     /// While it has traffic, who shares its links and ours counts; true if that is new. We have traffic with `in_use`.
+    /// Afterwards nobody does, so that it begins as one who is alone: others coming and going make no plan for it.
     pub(super) fn share(&mut self, in_use: u8, now: Time) -> bool {
-        if !self.is_in_use(now) {
-            return false;
-        }
-        let sharing = Sharing { rivals: self.rivals.max(1), in_use: in_use.max(1) };
+        let sharing = match self.is_in_use(now) {
+            true => Sharing { rivals: self.rivals.max(1), in_use: in_use.max(1) },
+            false => Sharing { rivals: 1, in_use: 1 },
+        };
         std::mem::replace(&mut self.sharing, sharing) != sharing
     }
 
