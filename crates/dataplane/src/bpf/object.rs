@@ -97,9 +97,7 @@ impl Object {
             Some(map) => MapHandle::try_from(&map),
             None => Err(missing("map", name)),
         })?;
-        bind(&egress, &maps.places)?;
-        bind(&egress, &maps.answers)?;
-        bind(&egress, &maps.carrier)?;
+        maps.all().into_iter().try_for_each(|map| bind(&egress, map))?;
         Ok(Object { programs, egress, ingress, punted, maps })
     }
 }
@@ -143,7 +141,7 @@ pub(super) fn has_carrier_program(device: &str, index: u32) -> Result<bool, Erro
     ours_at(device, index, Point::Egress, CARRIER).map(|id| id.is_some())
 }
 
-/// Makes a program hold a map that it does not use, so that a successor finds
+/// Makes a program hold a map, whether it uses it or not, so that a successor finds
 /// all maps behind the team device's filter.
 fn bind(program: &ProgramHandle, map: &MapHandle) -> libbpf_rs::Result<()> {
     let (program, map) = (program.as_fd().as_raw_fd(), map.as_fd().as_raw_fd());
