@@ -33,6 +33,9 @@ volatile struct stripe_note stripe_notes[PLAN_SLOTS * MAX_PEERS] SEC(".data.note
 /* A bit for each place whose device had no carrier when a frame was to leave by it last. */
 volatile __u32 without_carrier SEC(".data.carrier");
 
+/* The loader maps it into its memory: it clears what belongs to a slot before the slot's plan comes into force. */
+volatile struct failover failover SEC(".data.failover");
+
 /* By interface index. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -11,7 +11,7 @@
 #include <linux/bpf.h>
 #include <linux/types.h>
 
-#define LAYOUT_VERSION 17
+#define LAYOUT_VERSION 18
 
 #define MAX_MEMBERS 32
 #define MAX_BUCKETS 256
@@ -53,6 +53,10 @@ enum choose {
 #define BALANCE_PUNT 8	      /* the stack's ARP goes to the control side */
 #define BALANCE_PUNT_ND 16    /* and its neighbour discovery */
 #define STRIPE_REDUNDANT 32   /* some frames to peers go twice; redundant.h */
+
+#define FAILOVER_ON 1	  /* a member without carrier is left; failover.h */
+#define FAILOVER_ACTIVE 2 /* one member, `other`, receives for the team */
+#define FAILOVER_OWN 4	  /* and others have addresses of their own */
 
 /* What the hash is made of; hash.h says how. */
 enum policy {
@@ -108,13 +112,35 @@ struct plan {
 	__u32 igmp;		  /* place that IPv4 IGMP takes in round robin */
 	__u32 all;		  /* a bit for each place, place 0 the lowest */
 	__u32 balance;		  /* BALANCE_... */
-	__u32 other;		  /* place of the frames that are not balanced */
+	__u32 other;		  /* CHOOSE_ONE: the place; else that of the frames that are not balanced */
 	__u8 team[8];		  /* the team's address, and two zeros */
 	__u8 table[MAX_BUCKETS];  /* places */
 	struct plan_member members[MAX_MEMBERS];
 	__u64 lease_ns; /* how long it is executed (CHOOSE_LEASED), or punts, without its process; 0: for ever */
 	__u8 queues[QUEUES]; /* by queue: one more than the place it leaves by; 0: as `choose` says */
 	__u64 sack_delay_ns; /* CHOOSE_STRIPE: how old a gap is that is told; 0: however old */
+	__u64 downdelay_ns;  /* how long a member has no carrier before it is left */
+	__u64 updelay_ns;    /* and how long it has carrier before it is used again */
+	__u32 failover;	     /* FAILOVER_... */
+	__u32 fallback_len;  /* 0 to MAX_MEMBERS */
+	__u8 fallback[MAX_MEMBERS]; /* places that take over, the best first */
+	__u8 ranks[MAX_MEMBERS];    /* by place: where in `fallback`; NO_RANK: nowhere */
+};
+
+#define NO_RANK 0xff
+
+/* What frames have met at a member in the plan of a slot. */
+struct failover_seen {
+	__u64 since_ns;
+	__u32 state; /* enum seen (failover.h) */
+	__u32 zero;
+};
+
+/* The members' devices, and what became of them. */
+struct failover {
+	__u64 armed[PLAN_SLOTS][MAX_MEMBERS]; /* as `devices`; 0: it is to be looked at closely */
+	__u64 devices[MAX_MEMBERS];	      /* by place: where the kernel keeps it; 0: not known */
+	struct failover_seen seen[PLAN_SLOTS][MAX_MEMBERS];
 };
 
 /* What the loader tells the programs, and its successor. */
@@ -263,7 +289,9 @@ struct loads {
 _Static_assert(sizeof(struct plan_member) == 60, "as in layout.rs");
 _Static_assert(__builtin_offsetof(struct plan, table) == 48, "as in layout.rs");
 _Static_assert(__builtin_offsetof(struct plan, members) == 304, "as in layout.rs");
-_Static_assert(sizeof(struct plan) == 2272, "as in layout.rs");
+_Static_assert(sizeof(struct plan) == 2360, "as in layout.rs");
+_Static_assert(__builtin_offsetof(struct plan, fallback) == 2296, "as in layout.rs");
+_Static_assert(sizeof(struct failover) == 12544, "as in failover.rs");
 _Static_assert(__builtin_offsetof(struct plan, queues) == 2232, "as in layout.rs");
 _Static_assert(sizeof(struct redundant_class) == 80, "as in streams.rs");
 _Static_assert(sizeof(struct redundant_stream) == 6200, "as in streams.rs");

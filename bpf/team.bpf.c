@@ -8,6 +8,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "balance.h"
+#include "failover.h"
 #include "frame.h"
 #include "gaps.h"
 #include "hash.h"
@@ -76,17 +77,23 @@ static __always_inline void rewrite(struct __sk_buff *skb, const struct plan_mem
 	bpf_skb_store_bytes(skb, 0, &out, sizeof(out), 0);
 }
 
-/* Sends the frame by one member. */
-static __always_inline int send(struct __sk_buff *skb, const struct plan *plan, __u32 place)
+/* Sends the frame by one member, which was chosen by this number, or if that has no carrier by another one. */
+static __always_inline int send(struct __sk_buff *skb, const struct plan *plan, __u32 slot, __u32 place, __u32 number)
 {
 	struct macs macs;
+	__u32 as_active = 0;
 
+	/* Of members of a plan that stripes carrier.bpf.c takes care, and none of them is found healthy here. */
+	if (!is_healthy(slot, place) && !(made_for.stripe && plan->choose == CHOOSE_STRIPE)) {
+		place = failover_way(slot, place, number);
+		as_active = place & AS_ACTIVE;
+	}
 	place = bounded_place(place);
 	const struct plan_member *member = &plan->members[place];
 
 	if (!member->ifindex)
 		return drop_unsent();
-	if (member->flags & MEMBER_REWRITE) {
+	if (member->flags & MEMBER_REWRITE && !as_active) {
 		if (bpf_skb_load_bytes(skb, 0, &macs, sizeof(macs)))
 			return drop_unsent();
 		rewrite(skb, member, &macs);
@@ -96,14 +103,14 @@ static __always_inline int send(struct __sk_buff *skb, const struct plan *plan, 
 }
 
 /* Sends by table[number % table_len]. */
-static __always_inline int send_by(struct __sk_buff *skb, const struct plan *plan, __u32 number)
+static __always_inline int send_by(struct __sk_buff *skb, const struct plan *plan, __u32 slot, __u32 number)
 {
 	if (!plan->table_len)
 		return drop_unsent();
 	__u32 bucket = number % plan->table_len;
 
 	asm volatile("" : "+r"(bucket)); /* as in bounded_place() */
-	return send(skb, plan, plan->table[bucket & (MAX_BUCKETS - 1)]);
+	return send(skb, plan, slot, plan->table[bucket & (MAX_BUCKETS - 1)], number);
 }
 
 /*
@@ -111,19 +118,19 @@ static __always_inline int send_by(struct __sk_buff *skb, const struct plan *pla
  * bond_main.c, bond_rr_gen_slave_id): CPUs do not wait for each other, and each
  * spreads its own frames evenly.
  */
-static __always_inline int send_in_turn(struct __sk_buff *skb, const struct plan *plan)
+static __always_inline int send_in_turn(struct __sk_buff *skb, const struct plan *plan, __u32 slot)
 {
 	struct tally *sums;
 
 	if (frame_is_igmp(skb))
-		return send(skb, plan, plan->igmp);
+		return send(skb, plan, slot, plan->igmp, 0);
 	if (!plan->packets_per_member)
-		return send_by(skb, plan, bpf_get_prandom_u32());
+		return send_by(skb, plan, slot, bpf_get_prandom_u32());
 	sums = team_tally();
 	if (!sums)
 		return TC_ACT_SHOT;
 	sums->round_robin++;
-	return send_by(skb, plan, (__u32)sums->round_robin / plan->packets_per_member);
+	return send_by(skb, plan, slot, (__u32)sums->round_robin / plan->packets_per_member);
 }
 
 /*
@@ -340,7 +347,7 @@ static __always_inline int send_by_hash(struct __sk_buff *skb, const struct plan
 	}
 	if (plan->balance & BALANCE_COUNT)
 		count_load(skb, bucket);
-	return send(skb, plan, place);
+	return send(skb, plan, slot, place, bucket < MAX_BUCKETS ? number : 0);
 }
 
 /* One more than the place by which the frame's queue leaves, 0 if by none (bond_slave_override). */
@@ -366,7 +373,7 @@ int team_egress(struct __sk_buff *skb)
 choose:
 	switch (choose) {
 	case CHOOSE_ONE:
-		return send(skb, plan, plan->table[0]);
+		return send(skb, plan, slot, plan->table[0], 0);
 	case CHOOSE_HASH_OR_ALL:
 		if (is_resolution(skb))
 			goto all;
@@ -376,7 +383,7 @@ choose:
 	case CHOOSE_STRIPE:
 		return send_by_hash(skb, plan, slot);
 	case CHOOSE_ROUND_ROBIN:
-		return send_in_turn(skb, plan);
+		return send_in_turn(skb, plan, slot);
 	case CHOOSE_ALL:
 all:
 		return send_to_all(skb, slot, plan->all);
@@ -388,7 +395,7 @@ all:
 			__u32 place = queue_place(skb, plan);
 
 			if (place)
-				return send(skb, plan, place - 1);
+				return send(skb, plan, slot, place - 1, 0);
 		}
 		if (!(choose & (CHOOSE_LEASED | CHOOSE_QUEUED)))
 			return drop_unsent();
@@ -418,6 +425,26 @@ static __always_inline int take_own(struct __sk_buff *skb, const struct plan *pl
 	if (!dst || !same_mac(dst, member->own))
 		return 0;
 	return !bpf_skb_store_bytes(skb, 0, plan->team, ETH_ALEN, 0);
+}
+
+/* True if it is sent to the team's address, or to a group. */
+static __always_inline int for_team(struct __sk_buff *skb, const struct plan *plan)
+{
+	__u8 copy[ETH_ALEN];
+	const __u8 *dst = header(skb, 0, copy, sizeof(copy));
+
+	return !dst || is_multicast(dst) || same_mac(dst, plan->team);
+}
+
+/*
+ * True if the team gets a frame for which the member in this place stands in: all of the active member, if
+ * that was left, and those for the own address of another one, to which the team's is given.
+ */
+static __always_inline int stands_in(struct __sk_buff *skb, const struct plan *plan, __u32 slot, __u32 place)
+{
+	if (plan->failover & FAILOVER_OWN && !for_team(skb, plan) && take_for_lost(skb, slot, place))
+		return 1;
+	return !(plan->members[place].flags & MEMBER_DELIVER) && receives_now(slot, plan, place);
 }
 
 /* Gives a frame with a redundancy tag to the team, if it is the first of two. */
@@ -482,6 +509,8 @@ int member_ingress(struct __sk_buff *skb)
 
 	if (made_for.stripe && without_carrier && !taken && received == RECEIVED_UNICAST && flags & MEMBER_STRIPES)
 		taken = inherit(skb, slot, place);
+	if (LOOKS_AT_CARRIERS && plan->failover & FAILOVER_ACTIVE && !taken && stands_in(skb, plan, slot, place))
+		taken = 1;
 	if (received == RECEIVED_COPY || (!taken && !(flags & MEMBER_DELIVER))) {
 		sums->rx_drops++;
 		return TC_ACT_SHOT;

@@ -19,9 +19,12 @@ fn main() {
         println!("cargo:warning=no clang: building without the eBPF dataplane; install clang and build again");
         return;
     }
-    for object in ["team", "carrier"] {
-        let (source, object) = (format!("{object}.bpf.c"), format!("{object}.bpf.o"));
-        compile(Path::new(&clang), &sources.join(source), &out_dir().join(object));
+    let define = "-DNICTEAM_FAILOVER";
+    for (source, object, define) in
+        [("team", "team", None), ("team", "team-failover", Some(define)), ("carrier", "carrier", None)]
+    {
+        let (source, object) = (format!("{source}.bpf.c"), format!("{object}.bpf.o"));
+        compile(Path::new(&clang), &sources.join(source), &out_dir().join(object), define);
     }
     println!("cargo:rustc-cfg=nicteam_bpf");
 }
@@ -31,9 +34,9 @@ fn out_dir() -> PathBuf {
 }
 
 /// Ends the build with clang's words if the source does not compile.
-fn compile(clang: &Path, source: &Path, object: &Path) {
+fn compile(clang: &Path, source: &Path, object: &Path, define: Option<&str>) {
     let mut command = Command::new(clang);
-    command.args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror"]);
+    command.args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror"]).args(define);
     for folder in include_folders() {
         command.arg("-isystem").arg(folder);
     }

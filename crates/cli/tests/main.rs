@@ -27,5 +27,6 @@ mod live {
     mod lacp;
     mod options;
     mod stall;
+    mod stopped;
     mod team;
 }

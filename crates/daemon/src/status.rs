@@ -68,6 +68,10 @@ pub struct TeamStatus {
     /// In stripe: acknowledgements that were not sent, for all they told was a gap younger than `sack_delay`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld_acks: Option<u64>,
+    /// True if its dataplane leaves a member without carrier by itself (`carrier_failover`), also while this process
+    /// does not run.
+    #[serde(default)]
+    pub failover_in_kernel: bool,
     /// Its members, by place.
     pub members: Vec<MemberState>,
     /// Members whose devices were not there when the team was taken over; they join when they appear.

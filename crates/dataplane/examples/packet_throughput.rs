@@ -75,6 +75,12 @@ fn team(member_index: u32, number: u8, gso_max_segs: Option<u32>) -> Outcome<Box
     let id = MemberId::new(0).ok_or("place 0")?;
     dataplane.attach(&Port { id, name: "m0".into(), index: member_index })?;
     let line = PlanMember { id, receive: Receive::Deliver, rewrite: Rewrite::default(), queue_id: 0 };
-    dataplane.apply(&Plan { generation: 1, choose: Choose::One(id), members: vec![line], lease: None })?;
+    dataplane.apply(&Plan {
+        generation: 1,
+        choose: Choose::One(id),
+        members: vec![line],
+        lease: None,
+        failover: None,
+    })?;
     Ok(dataplane)
 }

@@ -124,6 +124,10 @@ pub trait Dataplane: Send {
     /// Which one it is.
     fn kind(&self) -> Kind;
 
+    /// True if it leaves a member without carrier by itself ([`Plan::failover`]), also while its
+    /// process does not run. Else members are left by the next plan alone.
+    fn sees_carriers(&self) -> bool;
+
     /// Takes a member in: from now on its frames are the team's. Until a plan
     /// names it, they are dropped.
     fn attach(&mut self, port: &Port) -> Result<(), Error>;

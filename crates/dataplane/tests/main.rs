@@ -7,6 +7,7 @@ mod live {
     mod bpf;
     mod carrier;
     mod differential;
+    mod failover;
     mod gaps;
     mod lease;
     mod mending;

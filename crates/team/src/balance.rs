@@ -17,7 +17,7 @@
 
 use nicteam_wire::{Frame, Mac, ethertype};
 
-use crate::plan::{Action, MAX_BUCKETS};
+use crate::plan::{Action, Found, MAX_BUCKETS};
 use crate::{HashPolicy, MemberId, MemberSet, hash};
 
 /// How a frame finds its member in balance-tlb and balance-alb.
@@ -86,8 +86,16 @@ impl Default for Loads {
 
 /// What to do with a frame from the stack.
 pub(crate) fn choose(balance: &Balance, frame: &Frame<'_>, loads: &mut Loads) -> Action {
+    match find(balance, frame, loads) {
+        Found::Member(member, _) => Action::Send(MemberSet::one(member)),
+        Found::Action(action) => action,
+    }
+}
+
+/// The same, and by which number the member was found.
+pub(crate) fn find(balance: &Balance, frame: &Frame<'_>, loads: &mut Loads) -> Found {
     if punts(balance, frame) {
-        return Action::Punt;
+        return Found::Action(Action::Punt);
     }
     let number = if is_eligible(balance.eligible, frame) { Some(number(balance.number, frame)) } else { None };
     let bucket = number.and_then(|number| (number as usize).checked_rem(balance.table.len()));
@@ -100,7 +108,8 @@ pub(crate) fn choose(balance: &Balance, frame: &Frame<'_>, loads: &mut Loads) ->
     {
         *load += (HEADER + frame.payload().len()) as u64;
     }
-    member.map_or(Action::Drop, |member| Action::Send(MemberSet::one(*member)))
+    let number = number.filter(|_| bucket.is_some()).unwrap_or(0);
+    member.map_or(Found::Action(Action::Drop), |member| Found::Member(*member, number))
 }
 
 /// True if the frame goes to the control side.

@@ -159,6 +159,9 @@ pub struct Config {
     pub arp: ArpMonitoring,
     /// active-backup: which addresses members and team have.
     pub fail_over_mac: FailOverMac,
+    /// With eBPF: the programs leave a member without carrier themselves, as far as
+    /// `downdelay_ms` and `updelay_ms` allow; of no effect without `miimon_ms`, except in stripe.
+    pub carrier_failover: bool,
     /// active-backup, 802.3ad: frames that standby members receive are taken.
     pub all_slaves_active: bool,
     /// active-backup: reports of multicast groups after a failover, 0 to 255.
@@ -213,6 +216,7 @@ impl Default for Config {
             peer_notif_delay_ms: 0,
             arp: ArpMonitoring::default(),
             fail_over_mac: FailOverMac::default(),
+            carrier_failover: true,
             all_slaves_active: false,
             resend_igmp: 1,
             prio: BTreeMap::new(),

@@ -13,6 +13,7 @@
 pub mod balance;
 mod config;
 mod control;
+mod failover;
 pub mod hash;
 pub mod lacp;
 mod member;
@@ -29,6 +30,7 @@ pub use config::{
 };
 pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};
 pub use control::{Group, Identity, Listen, Subnet, Traffic};
+pub use failover::{Failover, FailoverState};
 pub use member::{MAX_MEMBERS, MemberId, MemberSet};
 pub use plan::{Action, Choose, Leg, MAX_BUCKETS, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict};
 pub use stripe::Stripe;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use nicteam_wire::{Frame, GapReport, Mac, ethertype};
 
 use crate::balance::{self, Balance, Loads};
+use crate::failover::{Failover, FailoverState};
 use crate::hash;
 use crate::stripe::redundant::Streams;
 use crate::stripe::{self, Stripe, StripeState};
@@ -30,6 +31,9 @@ pub struct Plan {
     /// frames are punted (balance-alb) it goes on, and what would be punted leaves by
     /// the active member as it is.
     pub lease: Option<Duration>,
+    /// What a dataplane that goes on without its process does about a member without carrier; none: it sends as
+    /// if every member had one.
+    pub failover: Option<Failover>,
 }
 
 /// How a frame from the stack finds its member.
@@ -210,6 +214,8 @@ pub struct PlanState {
     pub stripe: StripeState,
     /// Redundancy tags sent and received, of stripe.
     pub streams: Streams,
+    /// The members' carrier, of plans with a [`Plan::failover`].
+    pub failover: FailoverState,
     /// Bytes by bucket, of the plans that count them ([`Balance::counted`]).
     pub loads: Loads,
     /// State of the generator behind `packets_per_slave=0`.
@@ -224,6 +230,7 @@ impl PlanState {
             now: Time::ZERO,
             stripe: StripeState::default(),
             streams: Streams::default(),
+            failover: FailoverState::default(),
             loads: Loads::default(),
             random: seed,
         }
@@ -242,7 +249,7 @@ impl PlanState {
 impl Plan {
     /// A plan that drops everything: what a team starts with.
     pub fn nobody() -> Plan {
-        Plan { generation: 0, choose: Choose::Nobody, members: Vec::new(), lease: None }
+        Plan { generation: 0, choose: Choose::Nobody, members: Vec::new(), lease: None, failover: None }
     }
 
     /// This member's line, if it has one.
@@ -255,7 +262,7 @@ impl Plan {
     /// a member's `queue_id` leaves by that member (`bond_slave_override`).
     pub fn choose_queued(&self, queue: u16, frame: &Frame<'_>, state: &mut PlanState) -> Action {
         match self.members.iter().find(|line| queue != 0 && line.queue_id == queue) {
-            Some(line) => Action::Send(MemberSet::one(line.id)),
+            Some(line) => Action::Send(MemberSet::one(self.member_for(line.id, 0, state))),
             None => self.choose(frame, state),
         }
     }
@@ -271,23 +278,31 @@ impl Plan {
 
     /// What to do with a frame that the stack sends.
     pub fn choose(&self, frame: &Frame<'_>, state: &mut PlanState) -> Action {
+        match self.find(frame, state) {
+            Found::Member(member, number) => Action::Send(MemberSet::one(self.member_for(member, number, state))),
+            Found::Action(action) => action,
+        }
+    }
+
+    /// The same, whatever the members' carrier is.
+    fn find(&self, frame: &Frame<'_>, state: &mut PlanState) -> Found {
         match &self.choose {
-            Choose::Nobody => Action::Drop,
-            Choose::One(member) => Action::Send(MemberSet::one(*member)),
-            Choose::All(members) if members.is_empty() => Action::Drop,
-            Choose::All(members) => Action::Send(*members),
+            Choose::Nobody => Found::Action(Action::Drop),
+            Choose::One(member) => Found::Member(*member, 0),
+            Choose::All(members) if members.is_empty() => Found::Action(Action::Drop),
+            Choose::All(members) => Found::Action(Action::Send(*members)),
             Choose::HashOrAll { table, .. } if !table.is_empty() && balance::is_resolution(frame) => {
-                Action::Send(table.iter().copied().collect())
+                Found::Action(Action::Send(table.iter().copied().collect()))
             }
             Choose::Hash { policy, table } | Choose::HashOrAll { policy, table } => {
                 send_by(table, hash::hash(*policy, frame))
             }
-            Choose::Balance(balance) => balance::choose(balance, frame, &mut state.loads),
+            Choose::Balance(balance) => balance::find(balance, frame, &mut state.loads),
             Choose::Stripe(stripe) => {
                 state.stripe.follow(self.generation);
-                stripe::choose(stripe, frame, state)
+                Found::Action(stripe::choose(stripe, frame, state))
             }
-            Choose::RoundRobin { igmp, .. } if hash::is_igmp(frame) => Action::Send(MemberSet::one(*igmp)),
+            Choose::RoundRobin { igmp, .. } if hash::is_igmp(frame) => Found::Member(*igmp, 0),
             Choose::RoundRobin { members, packets_per_member, .. } => {
                 let turn = match packets_per_member {
                     0 => state.next_random(),
@@ -306,7 +321,7 @@ impl Plan {
     /// say of queues on the way, and of lost members, is taken into account, and by which path a segment of TCP came.
     pub fn receive_once(&self, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) -> Verdict {
         let verdict = self.receive(member, frame);
-        let Choose::Stripe(stripe) = &self.choose else { return verdict };
+        let Choose::Stripe(stripe) = &self.choose else { return self.receive_for_lost(verdict, member, frame, state) };
         if frame.ethertype() == ethertype::HELLO {
             state.stripe.follow(self.generation);
             stripe::take_hello(stripe, member, frame, state);
@@ -336,7 +351,24 @@ impl Plan {
         }
     }
 
-    /// The same, whatever redundancy tags and echoes say.
+    /// What becomes of a frame that may be for a member that was left.
+    fn receive_for_lost(
+        &self,
+        verdict: Verdict,
+        member: MemberId,
+        frame: &Frame<'_>,
+        state: &mut PlanState,
+    ) -> Verdict {
+        if !matches!(verdict, Verdict::Drop | Verdict::ToTeam) || !self.receives_now(member, state) {
+            return verdict;
+        }
+        match self.team_of_lost(frame.dst(), state) {
+            Some(team) => Verdict::ToTeamAs { src: frame.src(), dst: team },
+            None => Verdict::ToTeam,
+        }
+    }
+
+    /// The same, whatever redundancy tags, echoes and carriers say.
     pub fn receive(&self, member: MemberId, frame: &Frame<'_>) -> Verdict {
         if frame.dst().is_link_local() {
             return Verdict::ToMember;
@@ -369,11 +401,19 @@ impl Plan {
     }
 }
 
+/// What [`Plan::choose`] says of a frame as long as all members have carrier.
+pub(crate) enum Found {
+    /// By this member; the number by which it was chosen among the members, 0 if by none.
+    Member(MemberId, u32),
+    /// This.
+    Action(Action),
+}
+
 /// `table[number % table.len()]`, or a drop if the table is empty.
-fn send_by(table: &[MemberId], number: u32) -> Action {
+fn send_by(table: &[MemberId], number: u32) -> Found {
     let place = (number as usize).checked_rem(table.len());
     match place.and_then(|place| table.get(place)) {
-        Some(&member) => Action::Send(MemberSet::one(member)),
-        None => Action::Drop,
+        Some(&member) => Found::Member(member, number),
+        None => Found::Action(Action::Drop),
     }
 }

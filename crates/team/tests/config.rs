@@ -482,6 +482,7 @@ fn any_config() -> impl Strategy<Value = Config> {
             arp,
             fail_over_mac: failover.0,
             all_slaves_active: failover.1,
+            carrier_failover: counts.4,
             resend_igmp: failover.2,
             prio: failover.3,
             active_slave: None,

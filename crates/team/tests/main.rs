@@ -5,6 +5,7 @@ mod common;
 mod config;
 mod control;
 mod corpus;
+mod failover;
 mod hash;
 mod hash_kernel;
 mod lacp;

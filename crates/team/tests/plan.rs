@@ -18,7 +18,7 @@ fn ids(count: usize) -> Vec<MemberId> {
 
 fn plan(choose: Choose) -> Plan {
     let line = |id| PlanMember { id, receive: Receive::Deliver, rewrite: Rewrite::default(), queue_id: 0 };
-    Plan { generation: 1, choose, members: ids(4).into_iter().map(line).collect(), lease: None }
+    Plan { generation: 1, choose, members: ids(4).into_iter().map(line).collect(), lease: None, failover: None }
 }
 
 /// 14 bytes of Ethernet and an IPv4 header of this protocol.
@@ -193,7 +193,7 @@ proptest! {
         counter in any::<u32>(),
     ) {
         let members = named(&choose);
-        let plan = Plan { generation: 1, choose, members: Vec::new(), lease: None };
+        let plan = Plan { generation: 1, choose, members: Vec::new(), lease: None, failover: None };
         let mut state = PlanState::new(1);
         state.round_robin = counter;
         let frame = Frame::parse(&bytes).unwrap();

@@ -51,6 +51,10 @@ fn every_mode_runs_on_ebpf() {
         });
         assert_eq!((&status["mode"], &status["dataplane"]), (&Value::from(mode), &Value::from("bpf")), "{status}");
         assert_eq!(status["members"].as_array().map(Vec::len), Some(MEMBERS.len()), "{status}");
+        // Programs see no carrier there, and `show` says what that means, where it means something.
+        assert_eq!(status["failover_in_kernel"], false, "{status}");
+        let said = run(&["show", "team0"]);
+        assert_eq!(said.contains("  failover   by the process alone"), mode != "broadcast", "{said}");
         if place + 1 >= STATIC_MODES {
             run(&["del", "team0"]);
         }

@@ -134,6 +134,7 @@ impl Shell {
             pid: std::process::id(),
             unsent_frames: self.dataplane.unsent()?,
             withheld_acks: if config.mode == Mode::Stripe { Some(self.dataplane.withheld()?) } else { None },
+            failover_in_kernel: self.dataplane.sees_carriers(),
             members,
             missing: self.missing().iter().map(|missing| missing.device.clone()).collect(),
             problems: Vec::new(),

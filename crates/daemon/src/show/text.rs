@@ -42,6 +42,7 @@ fn write(out: &mut String, status: &TeamStatus) -> fmt::Result {
         status.chosen_options().into_iter().map(|(name, value)| format!("{name}={value}")).collect();
     let options = if options.is_empty() { "all at their defaults".to_owned() } else { options.join(" ") };
     writeln!(out, "  options    {options}")?;
+    failover(out, status)?;
     if status.mode.parse() == Ok(Mode::Stripe) {
         peers(out, status)?;
     }
@@ -68,6 +69,19 @@ fn write(out: &mut String, status: &TeamStatus) -> fmt::Result {
         table(out, status)?;
     }
     Ok(())
+}
+
+/// What it means that the programs cannot see a lost carrier, where they were to act on it.
+fn failover(out: &mut String, status: &TeamStatus) -> fmt::Result {
+    let wanted = status.option("carrier_failover") == "1" && status.mode.parse() != Ok(Mode::Broadcast);
+    if status.dataplane != "bpf" || !wanted || status.failover_in_kernel {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "  failover   by the process alone: this kernel shows eBPF programs no carrier (Linux 6.2 and newer do), so \
+         while the process does not run, frames for a member without carrier are lost"
+    )
 }
 
 /// stripe: who else does, and over how many paths.
@@ -177,6 +191,29 @@ fn duration(ms: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
+    fn shown(mode: &str, dataplane: &str, in_kernel: bool, option: &str) -> String {
+        let status = json!({
+            "schema": 1, "nicteam": "", "team": "team0", "index": 1, "mac": "", "mtu": 1500, "admin_up": true,
+            "carrier": true, "mode": mode, "options": {"carrier_failover": option}, "active": null,
+            "dataplane": dataplane, "generation": 1, "uptime_ms": 0, "pid": 1, "unsent_frames": 0,
+            "failover_in_kernel": in_kernel, "members": [], "problems": [],
+        });
+        text(&serde_json::from_value(status).unwrap())
+    }
+
+    #[test]
+    fn what_a_kernel_cannot_do_is_said_where_it_matters() {
+        let said = |mode, dataplane, in_kernel, option| {
+            shown(mode, dataplane, in_kernel, option).contains("  failover   by the process alone: this kernel")
+        };
+        assert!(said("active-backup", "bpf", false, "1"));
+        assert!(!said("active-backup", "bpf", true, "1"));
+        assert!(!said("active-backup", "bpf", false, "0"), "nobody asked for it");
+        assert!(!said("active-backup", "packet", false, "1"), "nothing is forwarded without the process");
+        assert!(!said("broadcast", "bpf", false, "1"), "nothing is lost");
+    }
 
     #[test]
     fn durations_have_two_units() {

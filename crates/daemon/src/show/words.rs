@@ -124,6 +124,7 @@ impl Bench {
             pid: 1,
             unsent_frames: 0,
             withheld_acks: None,
+            failover_in_kernel: false,
             members: members.collect(),
             missing: Vec::new(),
             problems: Vec::new(),

@@ -62,6 +62,10 @@ impl Dataplane for BpfDataplane {
         match *self {}
     }
 
+    fn sees_carriers(&self) -> bool {
+        match *self {}
+    }
+
     fn attach(&mut self, _: &Port) -> Result<(), Error> {
         match *self {}
     }

@@ -5,14 +5,16 @@ use std::mem::{offset_of, size_of};
 use std::time::Duration;
 
 use nicteam_team::balance::{Eligible, Number, Punt};
-use nicteam_team::{Balance, Choose, HashPolicy, MAX_BUCKETS, MAX_MEMBERS, MAX_QUEUE_ID, MemberId, MemberSet, Receive};
+use nicteam_team::{
+    Balance, Choose, Failover, HashPolicy, MAX_BUCKETS, MAX_MEMBERS, MAX_QUEUE_ID, MemberId, MemberSet, Receive,
+};
 use nicteam_wire::{Mac, PortInfo};
 
 use super::object::Programs;
 use crate::{Error, Port};
 
 /// Raised by any change of this file.
-pub(super) const LAYOUT_VERSION: u32 = 17;
+pub(super) const LAYOUT_VERSION: u32 = 18;
 /// Bytes of a frame with a LACPDU, without check sequence.
 pub(super) const LACPDU_FRAME_LEN: usize = 124;
 /// Slots for plans; see [`super::slots`].
@@ -90,6 +92,15 @@ pub(super) struct Plan {
     pub queues: [u8; QUEUES],
     /// How old a gap in a TCP connection is that is told; 0: however old.
     pub sack_delay_ns: u64,
+    pub downdelay_ns: u64,
+    pub updelay_ns: u64,
+    /// `FAILOVER_...`.
+    pub failover: u32,
+    pub fallback_len: u32,
+    /// Places that take over, the best first.
+    pub fallback: [u8; MAX_MEMBERS],
+    /// By place: where it is among those; `NO_RANK`: nowhere.
+    pub ranks: [u8; MAX_MEMBERS],
 }
 
 /// `struct control`.
@@ -168,8 +179,9 @@ const _: () = {
     assert!(size_of::<PlanMember>() == 60);
     assert!(offset_of!(Plan, table) == 48);
     assert!(offset_of!(Plan, members) == 304);
-    assert!(size_of::<Plan>() == 2272);
+    assert!(size_of::<Plan>() == 2360);
     assert!(offset_of!(Plan, queues) == 2232);
+    assert!(offset_of!(Plan, fallback) == 2296);
     assert!(QUEUES > MAX_QUEUE_ID as usize);
     assert!(size_of::<Control>() == 16);
     assert!(size_of::<Place>() == 8);
@@ -239,6 +251,12 @@ impl Default for Plan {
             lease_ns: 0,
             queues: [0; QUEUES],
             sack_delay_ns: 0,
+            downdelay_ns: 0,
+            updelay_ns: 0,
+            failover: 0,
+            fallback_len: 0,
+            fallback: [0; MAX_MEMBERS],
+            ranks: [0; MAX_MEMBERS],
         }
     }
 }
@@ -265,6 +283,13 @@ const BALANCE_PUNT_ND: u32 = 16;
 /// `STRIPE_REDUNDANT`.
 const STRIPE_REDUNDANT: u32 = 32;
 
+/// `FAILOVER_...`.
+const FAILOVER_ON: u32 = 1;
+const FAILOVER_ACTIVE: u32 = 2;
+const FAILOVER_OWN: u32 = 4;
+/// `NO_RANK`.
+const NO_RANK: u8 = 0xff;
+
 impl Plan {
     /// What can execute it.
     pub(super) fn programs(&self) -> Programs {
@@ -279,6 +304,7 @@ impl Plan {
             Choose::Nobody => {}
             Choose::One(member) => {
                 own.choose = CHOOSE_ONE;
+                own.other = member.index() as u32;
                 own.set_table(&[*member])?;
             }
             Choose::Hash { policy, table } => {
@@ -333,6 +359,9 @@ impl Plan {
                 line.token = sender.lost_token.to_be_bytes();
             }
         }
+        if let Some(failover) = &plan.failover {
+            own.set_failover(plan, failover);
+        }
         for port in ports {
             own.members[port.id.index()].ifindex = port.index;
         }
@@ -357,6 +386,25 @@ impl Plan {
             self.team = padded(from);
         }
         self.set_table(&balance.table)
+    }
+
+    /// A plan that stripes has a program of its own for this ([`super::carrier`]).
+    fn set_failover(&mut self, plan: &nicteam_team::Plan, failover: &Failover) {
+        if matches!(plan.choose, Choose::Stripe(_)) {
+            return;
+        }
+        let has_own = |line: &nicteam_team::PlanMember| matches!(line.receive, Receive::Own { .. });
+        let has_active = matches!(plan.choose, Choose::One(_) | Choose::Balance(_));
+        self.failover = FAILOVER_ON;
+        self.failover |= if has_active { FAILOVER_ACTIVE } else { 0 };
+        self.failover |= if has_active && plan.members.iter().any(has_own) { FAILOVER_OWN } else { 0 };
+        (self.downdelay_ns, self.updelay_ns) = (saturating_ns(failover.downdelay), saturating_ns(failover.updelay));
+        self.ranks = [NO_RANK; MAX_MEMBERS];
+        for ((rank, entry), member) in (0..).zip(&mut self.fallback).zip(&failover.order) {
+            *entry = member.index() as u8;
+            self.ranks[member.index()] = rank;
+            self.fallback_len = u32::from(rank) + 1;
+        }
     }
 
     fn set_queue(&mut self, line: &nicteam_team::PlanMember) {
@@ -452,7 +500,7 @@ mod tests {
     fn a_table_too_long_is_refused() {
         let table = vec![MemberId::new(0).unwrap(); MAX_BUCKETS + 1];
         let choose = Choose::Hash { policy: HashPolicy::Layer2, table };
-        let plan = nicteam_team::Plan { generation: 1, choose, members: Vec::new(), lease: None };
+        let plan = nicteam_team::Plan { generation: 1, choose, members: Vec::new(), lease: None, failover: None };
         let refused = Plan::new(&plan, []).unwrap_err().to_string();
         assert!(refused.contains("257 entries"), "{refused}");
     }

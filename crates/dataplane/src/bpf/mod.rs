@@ -6,6 +6,7 @@
 //! one finds the maps behind the team device's filter and goes on with them.
 
 mod carrier;
+mod failover;
 mod inject;
 mod layout;
 mod lease;
@@ -35,6 +36,7 @@ use nicteam_wire::Mac;
 
 use crate::{Counters, Dataplane, Error, Kind, Port, Remembered, TeamDevice};
 use carrier::Carrier;
+use failover::Failover;
 use inject::Injector;
 use layout::{Control, LAYOUT_VERSION, Place};
 use lease::Lease;
@@ -59,6 +61,7 @@ pub struct BpfDataplane {
     lease: Lease,
     notes: Notes,
     carrier: Carrier,
+    failover: Failover,
     /// What the programs answer, as it was written last.
     answers: BTreeMap<MemberId, Answer>,
     /// The programs may have noted something of a silence beside the answers.
@@ -130,6 +133,7 @@ impl BpfDataplane {
                     lease: object.maps.lease()?,
                     notes: object.maps.notes()?,
                     carrier: Carrier::default(),
+                    failover: object.maps.failover()?,
                     answers: answers_of(&object.maps)?,
                     was_silent: true,
                     ports,
@@ -165,6 +169,7 @@ impl BpfDataplane {
             lease: object.maps.lease()?,
             notes: object.maps.notes()?,
             carrier: Carrier::default(),
+            failover: object.maps.failover()?,
             object,
             slots: Slots::new(),
             answers: BTreeMap::new(),
@@ -224,7 +229,7 @@ impl BpfDataplane {
         if plan == *self.slots.current() {
             return Ok(());
         }
-        self.slots.install(&self.object.maps, plan)
+        self.slots.install(&self.object.maps, &self.failover, plan)
     }
 
     /// Says what is answered at a place. When the partner said what is
@@ -250,6 +255,10 @@ impl Dataplane for BpfDataplane {
         Kind::Bpf
     }
 
+    fn sees_carriers(&self) -> bool {
+        self.object.note_device.is_some()
+    }
+
     fn attach(&mut self, port: &Port) -> Result<(), Error> {
         self.stay_at_home()?;
         let ours = object::member_is_ours(&port.name, port.index)?;
@@ -262,6 +271,7 @@ impl Dataplane for BpfDataplane {
         {
             self.ports.remove(&old);
             self.set_index(old, None)?;
+            self.failover.forget(old);
         }
         if before.is_none_or(|before| before.place != place) && !self.deferred {
             self.object.maps.set_counters(place, &layout::Counters::default())?;
@@ -271,6 +281,9 @@ impl Dataplane for BpfDataplane {
         let made = tc::add_clsact(port.index)?;
         let own_clsact = u32::from(made || before.is_some_and(|before| before.own_clsact != 0));
         self.object.maps.set_place(port.index, &Place { place, own_clsact })?;
+        if let Some(program) = &self.object.note_device {
+            self.failover.note(program, port)?;
+        }
         if !(self.deferred && ours) {
             self.attach_port(port.index)?;
         }
@@ -282,6 +295,7 @@ impl Dataplane for BpfDataplane {
         self.stay_at_home()?;
         let Some(port) = self.ports.remove(&id) else { return Ok(()) };
         self.set_index(id, None)?;
+        self.failover.forget(id);
         let place = self.place_of(port.index)?;
         if place.is_some() {
             self.object.maps.remove_place(port.index)?;
@@ -296,7 +310,7 @@ impl Dataplane for BpfDataplane {
 
     fn apply(&mut self, plan: &Plan) -> Result<(), Error> {
         self.stay_at_home()?;
-        let stripes = matches!(plan.choose, Choose::Stripe(_));
+        let watches = matches!(plan.choose, Choose::Stripe(_)) && plan.failover.is_some();
         let punts = plan.punts();
         let peers = match &plan.choose {
             Choose::Stripe(stripe) => Peers::after(self.slots.peers(), stripe),
@@ -309,13 +323,13 @@ impl Dataplane for BpfDataplane {
         }
         self.was_silent |= self.lease.renew();
         self.notes.leave(self.slots.active(), self.slots.peers());
-        self.slots.install_with(&self.object.maps, plan, peers)?;
+        self.slots.install_with(&self.object.maps, &self.failover, plan, peers)?;
         if self.deferred {
             self.attach_team()?;
             self.ports.values().try_for_each(|port| self.attach_port(port.index))?;
             self.deferred = false;
         }
-        self.carrier.watch(stripes, self.ports.values(), &self.object.maps)
+        self.carrier.watch(watches, self.ports.values(), &self.object.maps)
     }
 
     fn transmit(&mut self, id: MemberId, frame: &[u8]) -> Result<(), Error> {
@@ -481,7 +495,8 @@ mod tests {
         let punt = Some(nicteam_team::balance::Punt { from: Mac([2, 0, 0, 0, 0, 1]), neighbours: true });
         let (eligible, number) = (nicteam_team::balance::Eligible::Alb, nicteam_team::balance::Number::Destination);
         let balance = nicteam_team::Balance { eligible, number, table: vec![id], active: id, counted: true, punt };
-        let plan = Plan { generation: 1, choose: Choose::Balance(balance), members: Vec::new(), lease: None };
+        let plan =
+            Plan { generation: 1, choose: Choose::Balance(balance), members: Vec::new(), lease: None, failover: None };
         let error = elsewhere.run(|| dataplane.apply(&plan).unwrap_err().to_string()).unwrap();
         assert!(error.contains("another network namespace"), "{error}");
         assert_eq!(elsewhere.run(|| tc::program_at(other.peer_index, Point::Ingress)).unwrap(), None);
@@ -497,7 +512,7 @@ mod tests {
         let id = MemberId::new(3).unwrap();
         let port = Port { id, name: cable.name, index: cable.index };
         let line = PlanMember { id, receive: Receive::Deliver, rewrite: Rewrite::default(), queue_id: 0 };
-        let plan = Plan { generation: 1, choose: Choose::One(id), members: vec![line], lease: None };
+        let plan = Plan { generation: 1, choose: Choose::One(id), members: vec![line], lease: None, failover: None };
 
         let mut old = BpfDataplane::open(&device).unwrap();
         old.attach(&port).unwrap();
@@ -527,10 +542,10 @@ mod tests {
             return;
         }
         let object = Object::load(Programs::WithoutStripe, None).unwrap();
-        let mut slots = Slots::new();
+        let (mut slots, failover) = (Slots::new(), object.maps.failover().unwrap());
         for generation in 1..=u64::from(layout::PLAN_SLOTS) * 2 {
             let before = object.maps.control().unwrap().active;
-            slots.install(&object.maps, layout::Plan { generation, ..layout::Plan::default() }).unwrap();
+            slots.install(&object.maps, &failover, layout::Plan { generation, ..layout::Plan::default() }).unwrap();
             let active = object.maps.control().unwrap().active;
             assert_ne!(active, before);
             assert_eq!(object.maps.plan(active).unwrap().generation, generation);

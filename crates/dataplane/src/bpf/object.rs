@@ -10,6 +10,7 @@ use nicteam_team::stripe::MAX_PEERS;
 use nicteam_team::stripe::redundant::StreamCounters;
 use nicteam_wire::Mac;
 
+use super::failover::Failover;
 use super::layout::{Answer, Control, Counters, LAYOUT_VERSION, Loads, Place, Plain, Plan, Tally, padded};
 use super::lease::Lease;
 use super::notes::Notes;
@@ -22,6 +23,9 @@ use crate::Error;
 /// The compiled `bpf/team.bpf.c`.
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/team.bpf.o"));
 
+/// The same, with programs that look at the members' carrier (`bpf/failover.h`).
+static FAILOVER_OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/team-failover.bpf.o"));
+
 /// The compiled `bpf/carrier.bpf.c`.
 static CARRIER_OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/carrier.bpf.o"));
 
@@ -30,6 +34,7 @@ const EGRESS: &str = "team_egress";
 const INGRESS: &str = "member_ingress";
 const PUNTED: &str = "punted_ingress";
 const CARRIER: &str = "member_egress";
+const NOTE_DEVICE: &str = "note_device";
 /// Where they are told what they are made for.
 const PROGRAMS: &str = ".rodata.programs";
 
@@ -49,6 +54,8 @@ pub(super) struct Object {
     pub egress: ProgramHandle,
     pub ingress: ProgramHandle,
     pub punted: ProgramHandle,
+    /// Notes where the kernel keeps a member's device; none where the programs do not look at carriers.
+    pub note_device: Option<ProgramHandle>,
     pub maps: Maps,
 }
 
@@ -70,22 +77,29 @@ pub(super) struct Maps {
     stripe_classes: MapHandle,
     stripe_streams: MapHandle,
     carrier: MapHandle,
+    failover: MapHandle,
 }
 
 impl Object {
-    /// Loads the programs; with these maps, if there are any, else with new ones.
+    /// Loads the programs; with these maps, if there are any, else with new ones. Where the kernel lets them,
+    /// they look at the members' carrier.
     pub(super) fn load(programs: Programs, maps: Option<&Maps>) -> Result<Object, Error> {
-        attempt(|| "load the eBPF programs".to_owned(), || Object::try_load(programs, maps))
+        let load = |object| Object::try_load(object, programs, maps);
+        let loaded = |object| attempt(|| "load the eBPF programs".to_owned(), || load(object));
+        match shows_devices(&release()) {
+            true => loaded(FAILOVER_OBJECT).or_else(|_| loaded(OBJECT)),
+            false => loaded(OBJECT),
+        }
     }
 
-    fn try_load(programs: Programs, maps: Option<&Maps>) -> libbpf_rs::Result<Object> {
-        let mut open = ObjectBuilder::default().open_memory(OBJECT)?;
+    fn try_load(object: &[u8], programs: Programs, maps: Option<&Maps>) -> libbpf_rs::Result<Object> {
+        let mut open = ObjectBuilder::default().open_memory(object)?;
         if let Some(maps) = maps {
             maps.lend_to(&mut open)?;
         }
         let mut constants =
             open.maps_mut().find(|map| map.name() == PROGRAMS).ok_or_else(|| missing("map", PROGRAMS))?;
-        let made_for = [programs == Programs::WithStripe, heeds_lost(&release())];
+        let made_for = [programs == Programs::WithStripe, shows_devices(&release())];
         constants.set_initial_value(&made_for.map(|part| u32::from(part).to_ne_bytes()).concat())?;
         let loaded = open.load()?;
         let find = |name: &str| match loaded.progs_mut().find(|program| program.name() == name) {
@@ -93,12 +107,13 @@ impl Object {
             None => Err(missing("program", name)),
         };
         let (egress, ingress, punted) = (find(EGRESS)?, find(INGRESS)?, find(PUNTED)?);
+        let note_device = find(NOTE_DEVICE).ok();
         let maps = Maps::find(|name| match loaded.maps().find(|map| map.name() == name) {
             Some(map) => MapHandle::try_from(&map),
             None => Err(missing("map", name)),
         })?;
         maps.all().into_iter().try_for_each(|map| bind(&egress, map))?;
-        Ok(Object { programs, egress, ingress, punted, maps })
+        Ok(Object { programs, egress, ingress, punted, note_device, maps })
     }
 }
 
@@ -128,7 +143,7 @@ fn release() -> String {
 
 /// True of kernels from 6.2 on: their verifiers follow a choice that heeds lost carriers, and nobody
 /// else shows programs one.
-fn heeds_lost(release: &str) -> bool {
+fn shows_devices(release: &str) -> bool {
     let mut numbers = release.split(|digit: char| !digit.is_ascii_digit()).map(str::parse::<u32>);
     match (numbers.next(), numbers.next()) {
         (Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= (6, 2),
@@ -231,10 +246,11 @@ impl Maps {
             stripe_classes: map("stripe_classes")?,
             stripe_streams: map("stripe_streams")?,
             carrier: map(".data.carrier")?,
+            failover: map(".data.failover")?,
         })
     }
 
-    fn all(&self) -> [&MapHandle; 16] {
+    fn all(&self) -> [&MapHandle; 17] {
         [
             &self.control,
             &self.plans,
@@ -252,12 +268,18 @@ impl Maps {
             &self.stripe_classes,
             &self.stripe_streams,
             &self.carrier,
+            &self.failover,
         ]
     }
 
     /// Where the process says that it lives.
     pub(super) fn lease(&self) -> Result<Lease, Error> {
         Lease::new(&self.lease)
+    }
+
+    /// What the programs know of the members' carrier.
+    pub(super) fn failover(&self) -> Result<Failover, Error> {
+        Failover::new(&self.failover)
     }
 
     /// What the programs note of peers' frames.
@@ -505,8 +527,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lost_carriers_are_heeded_from_6_2_on() {
-        for (release, heeds) in [
+    fn carriers_are_looked_at_from_6_2_on() {
+        for (release, shows) in [
             ("6.18.44-fc-v657\n", true),
             ("6.2.0", true),
             ("10.0", true),
@@ -514,7 +536,7 @@ mod tests {
             ("5.15.0", false),
             ("", false),
         ] {
-            assert_eq!(heeds_lost(release), heeds, "{release}");
+            assert_eq!(shows_devices(release), shows, "{release}");
         }
     }
 }

@@ -45,7 +45,8 @@ impl BpfDataplane {
     }
 }
 
-fn dry_run(program: BorrowedFd<'_>, frame: &[u8], index: u32, repeat: u32) -> Result<DryRun, Error> {
+/// Runs a program on a frame that came by the device of this index.
+pub(super) fn dry_run(program: BorrowedFd<'_>, frame: &[u8], index: u32, repeat: u32) -> Result<DryRun, Error> {
     let mut context = [0u32; IFINDEX + 1];
     context[IFINDEX] = index;
     let mut out = vec![0; frame.len() + 64];

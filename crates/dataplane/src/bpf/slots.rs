@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{Ordering, fence};
 use std::thread::{self, JoinHandle};
 
+use super::failover::Failover;
 use super::layout::{PLAN_SLOTS, Plan};
 use super::object::Maps;
 use super::peers::{Key, Peers};
@@ -67,15 +68,22 @@ impl Slots {
     }
 
     /// Puts a plan in force, with the peers of the last one.
-    pub(super) fn install(&mut self, maps: &Maps, plan: Plan) -> Result<(), Error> {
-        self.install_with(maps, plan, self.peers.clone())
+    pub(super) fn install(&mut self, maps: &Maps, failover: &Failover, plan: Plan) -> Result<(), Error> {
+        self.install_with(maps, failover, plan, self.peers.clone())
     }
 
     /// Puts a plan in force.
-    pub(super) fn install_with(&mut self, maps: &Maps, plan: Plan, peers: Peers) -> Result<(), Error> {
+    pub(super) fn install_with(
+        &mut self,
+        maps: &Maps,
+        failover: &Failover,
+        plan: Plan,
+        peers: Peers,
+    ) -> Result<(), Error> {
         self.take_free();
         let slot = self.free.trailing_zeros();
         self.set_peers(maps, slot, &peers)?;
+        failover.clear(slot);
         maps.set_plan(slot, &plan)?;
         // The plan must be there before its number is.
         fence(Ordering::SeqCst);

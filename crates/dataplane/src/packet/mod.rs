@@ -96,6 +96,10 @@ impl Dataplane for PacketDataplane {
         Kind::Packet
     }
 
+    fn sees_carriers(&self) -> bool {
+        false
+    }
+
     fn attach(&mut self, port: &Port) -> Result<(), Error> {
         let socket = PacketSocket::open(port.index)?;
         nft::drop_ingress(&port.name)?;

@@ -6,7 +6,7 @@ use nicteam_dataplane::BpfDataplane;
 use nicteam_team::balance::{Eligible, Number, Punt};
 use nicteam_team::stripe::redundant::Classes;
 use nicteam_team::stripe::{Path, Peer, Receiver, Sender};
-use nicteam_team::{Action, Balance, Choose, MemberSet, Plan, PlanState, Receive, Rewrite, Stripe};
+use nicteam_team::{Action, Balance, Choose, Failover, MemberSet, Plan, PlanState, Receive, Rewrite, Stripe};
 use nicteam_wire::{Frame, Mac};
 
 use super::bench::Bench;
@@ -68,7 +68,7 @@ pub fn striping(rates_mbps: [u32; MEMBERS]) -> Plan {
         sack_delay: Duration::ZERO,
         other,
     };
-    let mut plan = plan(1, Choose::Stripe(stripe), MEMBERS);
+    let mut plan = Plan { failover: Some(Failover::default()), ..plan(1, Choose::Stripe(stripe), MEMBERS) };
     for place in 1..MEMBERS {
         plan.members[place].receive = Receive::Own { own: own(place), team: OWN };
         plan.members[place].rewrite = Rewrite { src: Some(own(place)), dst: None };

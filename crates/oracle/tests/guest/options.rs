@@ -167,8 +167,10 @@ const KNOWN: &[Known] = &[
             "mode" => difference.value.trim() == "stripe",
             "ad_select" => matches!(difference.value.trim(), "3" | "actor_port_prio"),
             "actor_port_prio" | "coupled_control" | "lacp_strict" | "broadcast_neighbor" | "aggregate_wait"
-            | "wait_to_restore" | "lacp_lease" | "rlb_ipv6" | "stripe_rate" | "stripe_interval" | "redundant"
-            | "stripe_key" | "stripe_key_old" | "tcp_min_rtt_wlen" | "sack_delay" => true,
+            | "wait_to_restore" | "lacp_lease" | "carrier_failover" | "rlb_ipv6" | "stripe_rate"
+            | "stripe_interval" | "redundant" | "stripe_key" | "stripe_key_old" | "tcp_min_rtt_wlen" | "sack_delay" => {
+                true
+            }
             _ => false,
         },
     },

@@ -124,6 +124,8 @@ impl Config {
 const RESEND: Values = Values::Number { max: 255, words: &[("off", 0), ("default", 1), ("maxval", 255)] };
 /// `bond_all_slaves_active_tbl`.
 const SWITCH: Values = Values::Number { max: 1, words: &[("off", 0), ("on", 1), ("default", 0)] };
+/// The same, on unless it is switched off.
+const SWITCHED_ON: Values = Values::Number { max: 1, words: &[("off", 0), ("on", 1), ("default", 1)] };
 /// `bond_use_carrier_tbl`, without what asks drivers in ways that they have given up.
 const CARRIER: Values = Values::Positive { max: 1, words: &[("on", 1), ("default", 1)] };
 const PRIO: Values = Values::Text {
@@ -150,6 +152,16 @@ pub(super) const ALL_SLAVES_ACTIVE: ConfigOption = ConfigOption {
     values: SWITCH,
     get: |config| u32::from(config.all_slaves_active).to_string(),
     set: |config, text| number("all_slaves_active", SWITCH, text).map(|n| config.all_slaves_active = n == 1),
+};
+
+/// `carrier_failover`: nicteam's own.
+pub(super) const CARRIER_FAILOVER: ConfigOption = ConfigOption {
+    name: "carrier_failover",
+    doc: "1: with eBPF (Linux 6.2 or newer) a member without carrier is left at once, also while the team's process \
+          does not run; 0: by the process alone",
+    values: SWITCHED_ON,
+    get: |config| u32::from(config.carrier_failover).to_string(),
+    set: |config, text| number("carrier_failover", SWITCHED_ON, text).map(|n| config.carrier_failover = n == 1),
 };
 
 pub(super) const RESEND_IGMP: ConfigOption = ConfigOption {

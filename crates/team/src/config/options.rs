@@ -112,7 +112,7 @@ const PACKETS_PER_SLAVE: Values =
     Values::Number { max: 65_535, words: &[("default", DEFAULT_PACKETS_PER_SLAVE), ("maxval", 65_535)] };
 
 /// Every option; `mode` first, because others depend on it.
-pub(super) static OPTIONS: [ConfigOption; 48] = [
+pub(super) static OPTIONS: [ConfigOption; 49] = [
     ConfigOption {
         name: "mode",
         doc: "how frames are spread over the members",
@@ -220,6 +220,7 @@ pub(super) static OPTIONS: [ConfigOption; 48] = [
     arp::ARP_ALL_TARGETS,
     arp::ARP_MISSED_MAX,
     failover::FAIL_OVER_MAC,
+    failover::CARRIER_FAILOVER,
     failover::ALL_SLAVES_ACTIVE,
     failover::RESEND_IGMP,
     failover::USE_CARRIER,

@@ -472,13 +472,14 @@ impl Team {
 
     fn update_plan(&mut self) {
         let (choose, members) = planning::lines(&self.planned());
-        let lease = self.lease();
-        if (&choose, &members, lease) == (&self.plan.choose, &self.plan.members, self.plan.lease) {
+        let (lease, failover) = (self.lease(), planning::failover(&self.planned(), &choose));
+        let plan = Plan { generation: self.plan.generation, choose, members, lease, failover };
+        if plan == self.plan {
             return;
         }
         let before = self.group_member();
-        self.plan = Plan { generation: self.plan.generation + 1, choose, members, lease };
-        self.effects.push_back(Effect::Apply(self.plan.clone()));
+        self.plan = Plan { generation: plan.generation + 1, ..plan };
+        self.effects.push_back(Effect::Apply(Box::new(self.plan.clone())));
         self.report_groups_anew(before);
     }
 

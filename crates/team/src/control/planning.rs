@@ -11,11 +11,11 @@ use std::time::Duration;
 use nicteam_wire::Mac;
 
 use super::balance::Balancer;
-use super::monitor::Member;
-use super::{LinkState, Members};
+use super::monitor::{Member, millis};
+use super::{LinkState, Members, active};
 use crate::lacp::Lacp;
 use crate::stripe::{Discovery, Stripe};
-use crate::{Choose, Config, MemberId, MemberSet, Mode, PlanMember, Receive, Rewrite};
+use crate::{Choose, Config, Failover, MemberId, MemberSet, Mode, PlanMember, Receive, Rewrite};
 
 /// What a plan follows from.
 pub(super) struct Facts<'a> {
@@ -103,4 +103,46 @@ fn choose(facts: &Facts<'_>) -> Choose {
             Choose::Stripe(Stripe { team, senders, peers, group, redundant, sack_delay, other })
         }),
     }
+}
+
+/// What a dataplane does about a member without carrier until the next plan. Nothing where nobody asked for carrier, or
+/// where each frame leaves by every member anyhow. In stripe the dataplane knows by itself who can take over.
+pub(super) fn failover(facts: &Facts<'_>, choose: &Choose) -> Option<Failover> {
+    let Facts { config, members, lacp, .. } = *facts;
+    let monitors = config.miimon_ms > 0 || config.mode == Mode::Stripe;
+    if !config.carrier_failover || !monitors || *choose == Choose::Nobody {
+        return None;
+    }
+    let order = match config.mode {
+        Mode::Broadcast => return None,
+        Mode::Stripe => Vec::new(),
+        Mode::ActiveBackup => {
+            let mut order = preferred(facts);
+            // One that is down may have carrier again when all others have lost theirs.
+            let down = members.keys().filter(|id| !order.contains(id)).copied().collect::<Vec<_>>();
+            order.extend(down);
+            order
+        }
+        Mode::BalanceTlb | Mode::BalanceAlb => {
+            preferred(facts).into_iter().filter(|id| members.get(id).is_some_and(Member::is_live)).collect()
+        }
+        Mode::BalanceRr | Mode::BalanceXor | Mode::Ad => senders(members, lacp),
+    };
+    Some(Failover { order, downdelay: millis(config.downdelay_ms), updelay: millis(config.updelay_ms) })
+}
+
+/// The active member, who would be the active one without it, and so on.
+fn preferred(facts: &Facts<'_>) -> Vec<MemberId> {
+    let config = facts.config;
+    let mut rest = facts.members.clone();
+    let mut order: Vec<MemberId> = Vec::new();
+    let mut next = facts.active;
+    while let Some(id) = next {
+        rest.remove(&id);
+        order.push(id);
+        let is_primary = |member: &Member| config.primary.as_deref() == Some(&*member.name);
+        let primary = rest.iter().find(|(_, member)| is_primary(member)).map(|(id, _)| *id);
+        next = active::choose(&rest, None, active::Wishes { primary, force: false, config });
+    }
+    order
 }

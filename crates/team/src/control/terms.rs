@@ -105,7 +105,7 @@ pub enum TimerReason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Execute this plan from now on.
-    Apply(Plan),
+    Apply(Box<Plan>),
     /// Show the team's stack a carrier, or none.
     SetCarrier(bool),
     /// Send this frame by this member.

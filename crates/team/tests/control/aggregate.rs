@@ -64,7 +64,7 @@ impl Pair {
     fn drain(&mut self, team: usize) {
         while let Some(effect) = self.teams[team].poll_effect() {
             match effect {
-                Effect::Apply(plan) => self.plans[team] = plan,
+                Effect::Apply(plan) => self.plans[team] = *plan,
                 Effect::SetCarrier(carrier) => self.carriers[team] = carrier,
                 Effect::Transmit { member, frame } => self.flights.push((team, member, frame)),
                 Effect::Event(event) => self.events.push((team, event)),

@@ -279,7 +279,7 @@ impl World {
         match effect {
             Effect::Apply(plan) => {
                 checks::plan_follows(&self.plan, plan);
-                self.plan = plan.clone();
+                self.plan = (**plan).clone();
             }
             Effect::SetCarrier(carrier) => {
                 assert_ne!(*carrier, self.carrier, "a carrier that was shown already");

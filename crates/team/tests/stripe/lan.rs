@@ -340,7 +340,7 @@ impl Lan {
         let mut read_notes = false;
         while let Some(effect) = self.hosts[host].team.poll_effect() {
             match effect {
-                Effect::Apply(plan) => self.hosts[host].plan = plan,
+                Effect::Apply(plan) => self.hosts[host].plan = *plan,
                 Effect::SetMac { member: Some(member), mac } => {
                     self.hosts[host].members[member.index()].mac = mac;
                 }

@@ -65,7 +65,7 @@ impl Ours {
         let (mut links, mut loads) = (false, false);
         while let Some(effect) = self.team.poll_effect() {
             match effect {
-                Effect::Apply(plan) => self.plan = plan,
+                Effect::Apply(plan) => self.plan = *plan,
                 Effect::Transmit { member, frame } => self.departed.push((member.index(), frame)),
                 Effect::ReadLinks => links = true,
                 Effect::ReadLoads => loads = true,
