@@ -11,6 +11,7 @@ mod which;
 mod alone {
     mod hostile;
     mod impaired;
+    mod stopped;
     mod t3;
 }
 
@@ -27,6 +28,5 @@ mod live {
     mod lacp;
     mod options;
     mod stall;
-    mod stopped;
     mod team;
 }

@@ -21,7 +21,7 @@ pub(crate) const TOGETHER: [Lane; 3] = [Lane::Live, Lane::Guest, Lane::Plain];
 pub(crate) const APART: [Lane; 1] = [Lane::Alone];
 
 impl Lane {
-    /// The lane of a test, by the modules it stands in.
+    /// The lane of a test, by the innermost of the modules it stands in that names one.
     pub(crate) fn of(name: &str) -> Lane {
         let named = |lane: &str| match lane {
             "alone" => Some(Lane::Alone),
@@ -29,7 +29,7 @@ impl Lane {
             "live" => Some(Lane::Live),
             _ => None,
         };
-        name.split("::").find_map(named).unwrap_or(Lane::Plain)
+        name.rsplit("::").find_map(named).unwrap_or(Lane::Plain)
     }
 
     /// Tests of this lane at once.
@@ -70,6 +70,7 @@ mod tests {
     fn the_modules_of_a_test_name_its_lane() {
         assert_eq!(Lane::of("live::stripe::both_ways"), Lane::Live);
         assert_eq!(Lane::of("a::alone::b"), Lane::Alone);
+        assert_eq!(Lane::of("live::stall::alone::b"), Lane::Alone);
         assert_eq!(Lane::of("hash::tests::alone_in_its_name"), Lane::Plain);
     }
 }

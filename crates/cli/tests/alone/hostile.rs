@@ -166,17 +166,20 @@ fn a_hostile_wire_costs_no_path_no_frame_and_little_time() {
     let each = number("NICTEAM_SOAK_SECONDS").map_or(SAMPLE, |seconds| Duration::from_secs(seconds.div_ceil(2)));
     let mut net = Net::new();
     let quiet = net.flooded(What::Everything, seed, 0, SAMPLE.min(each));
-    let [slow, fast] =
-        [1_000, 100_000].map(|frames_per_s| net.flooded(What::Everything, seed ^ frames_per_s, frames_per_s, each));
-    let hellos = net.flooded(What::Hellos, seed, 200_000, SAMPLE);
+    let slow = net.flooded(What::Everything, seed ^ 1_000, 1_000, each);
+    // A program that was not optimized, on two busy processors, says nothing of what more costs: in a soak alone.
+    let more = number("NICTEAM_SOAK_SECONDS").map(|_| {
+        let fast = net.flooded(What::Everything, seed ^ 100_000, 100_000, each);
+        [fast, net.flooded(What::Hellos, seed, 200_000, SAMPLE)]
+    });
     println!("{}", net.a.run(&["show", "team0"]));
-    for seen in [&slow, &fast, &hellos] {
+    for seen in more.iter().flatten().chain([&slow]) {
         assert_eq!((&seen.lost[..], seen.broken), (&[][..], 0), "seed {seed}: {seen:?}");
     }
     // Beside what probing takes while there is traffic, and in a team that was optimized.
     assert!(cfg!(debug_assertions) || slow.team < quiet.team + 0.05, "seed {seed}: {quiet:?}; {slow:?}");
     // Half of what it has without a flood: the machine may be busy otherwise.
-    for seen in [&fast, &hellos] {
+    for seen in more.iter().flatten() {
         assert!(seen.ordinary > quiet.ordinary * 0.5, "seed {seed}: {quiet:?}; {seen:?}");
     }
 }
