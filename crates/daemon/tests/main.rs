@@ -8,7 +8,6 @@ mod teamdctl;
 mod alone {
     mod flood;
     mod redundant;
-    mod stripe_liveness;
 }
 
 /// Mostly waits: many at once.
@@ -30,4 +29,9 @@ mod live {
     mod partners;
     mod proc;
     mod stripe;
+}
+
+/// Counts lost frames at moments that a busy machine would move: a few at once, and nothing that computes beside them.
+mod quiet {
+    mod stripe_liveness;
 }

@@ -4,14 +4,14 @@
 mod guest {
     mod boot;
     mod cables;
-    mod choose;
     mod counted;
     mod options;
     mod shares;
 }
 
-/// The guest mostly waits, for the timers of its driver: several at once.
+/// The guest mostly waits, for the timers of its driver and for frames: several at once.
 mod live {
+    mod choose;
     mod lacp;
     mod members;
     mod proc;

@@ -11,20 +11,21 @@ pub(crate) enum Lane {
     Live,
     /// Emulates a processor: one at a time.
     Guest,
+    /// Counts lost frames at moments that a busy machine would move: a few at once, and nothing that computes beside them.
+    Quiet,
     /// Measures a ratio or a time: nothing beside it.
     Alone,
 }
 
-/// Lanes that run side by side.
-pub(crate) const TOGETHER: [Lane; 3] = [Lane::Live, Lane::Guest, Lane::Plain];
-/// Lanes that run after them.
-pub(crate) const APART: [Lane; 1] = [Lane::Alone];
+/// Lanes that run side by side, one group after another.
+pub(crate) const GROUPS: [&[Lane]; 3] = [&[Lane::Live, Lane::Guest, Lane::Plain], &[Lane::Quiet], &[Lane::Alone]];
 
 impl Lane {
     /// The lane of a test, by the innermost of the modules it stands in that names one.
     pub(crate) fn of(name: &str) -> Lane {
         let named = |lane: &str| match lane {
             "alone" => Some(Lane::Alone),
+            "quiet" => Some(Lane::Quiet),
             "guest" => Some(Lane::Guest),
             "live" => Some(Lane::Live),
             _ => None,
@@ -36,7 +37,8 @@ impl Lane {
     pub(crate) fn workers(self) -> usize {
         match self {
             Lane::Plain => 2,
-            Lane::Live => 6,
+            Lane::Live => 8,
+            Lane::Quiet => 4,
             Lane::Guest | Lane::Alone => 1,
         }
     }
@@ -46,7 +48,7 @@ impl Lane {
         match self {
             Lane::Plain => 10,
             Lane::Guest => 5,
-            Lane::Live | Lane::Alone => 0,
+            Lane::Live | Lane::Quiet | Lane::Alone => 0,
         }
     }
 }
@@ -57,6 +59,7 @@ impl fmt::Display for Lane {
             Lane::Plain => "plain",
             Lane::Live => "live",
             Lane::Guest => "guest",
+            Lane::Quiet => "quiet",
             Lane::Alone => "alone",
         })
     }
@@ -70,7 +73,7 @@ mod tests {
     fn the_modules_of_a_test_name_its_lane() {
         assert_eq!(Lane::of("live::stripe::both_ways"), Lane::Live);
         assert_eq!(Lane::of("a::alone::b"), Lane::Alone);
-        assert_eq!(Lane::of("live::stall::alone::b"), Lane::Alone);
+        assert_eq!(Lane::of("quiet::stripe::alone::b"), Lane::Alone);
         assert_eq!(Lane::of("hash::tests::alone_in_its_name"), Lane::Plain);
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut ran = Vec::new();
     let mut times = Vec::new();
     let total = cases.len();
-    for together in [&lane::TOGETHER[..], &lane::APART[..]] {
+    for together in lane::GROUPS {
         let (now, later) = cases.into_iter().partition(|case| together.contains(&case.lane));
         cases = later;
         let progress = Progress { total, done: AtomicUsize::new(ran.len()), last: Mutex::new(Instant::now()) };

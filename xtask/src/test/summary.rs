@@ -11,6 +11,9 @@ use crate::test::lane::Lane;
 /// Tests named as the slowest.
 const SLOWEST: usize = 10;
 
+/// Lines of the reason why a test failed at first.
+const REASON_LINES: usize = 4;
+
 /// How long a lane took.
 #[derive(Debug)]
 pub(crate) struct LaneTime {
@@ -69,6 +72,15 @@ impl Summary {
     }
 }
 
+/// The lines that say why a test failed: from its panic on, but for the advice about backtraces; without one the last lines.
+fn reason(printed: &str) -> Vec<&str> {
+    let useful = |line: &&str| !line.starts_with("note: ") && !line.trim().is_empty();
+    let lines: Vec<&str> = printed.lines().filter(useful).collect();
+    let panic = lines.iter().position(|line| line.contains("panicked at"));
+    let from = panic.unwrap_or(lines.len().saturating_sub(REASON_LINES));
+    lines[from..].iter().copied().take(REASON_LINES).collect()
+}
+
 fn line(one: &Ran) -> String {
     let (wall, processor) = (one.wall.as_secs_f64(), one.processor.as_secs_f64());
     format!("{:<12} {wall:>8.1} {processor:>13.1}  {}\n", one.case.lane, one.case.name)
@@ -111,7 +123,24 @@ impl Summary {
         }
         for one in self.again.iter().filter(|one| matches!(one.outcome, Outcome::Passed)) {
             writeln!(f, "failed at first and passed when tried once more, alone: {}", one.case.name)?;
+            let first = self.ran.iter().find(|ran| ran.case.name == one.case.name);
+            if let Some(Ran { outcome: Outcome::Failed(printed), .. }) = first {
+                reason(printed).iter().try_for_each(|line| writeln!(f, "    {line}"))?;
+            }
         }
         self.left.iter().try_for_each(|what| writeln!(f, "left on the machine: {what}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_of_a_failure_is_its_panic() {
+        let printed = "running 1 test\nthread 'a' (7) panicked at crates/a.rs:1:2:\nassertion failed\n\nnote: run with\ntest a ... FAILED\nb\nc";
+        let panic = "thread 'a' (7) panicked at crates/a.rs:1:2:";
+        assert_eq!(reason(printed), [panic, "assertion failed", "test a ... FAILED", "b"]);
+        assert_eq!(reason("a\nb\n\nc\nd\nkilled after 600 s\n"), ["b", "c", "d", "killed after 600 s"]);
     }
 }

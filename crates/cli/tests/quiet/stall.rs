@@ -75,31 +75,26 @@ fn a_stopped_process_costs_its_partner_no_port_and_no_frame() {
     assert!(said.contains("the process did not run for "), "{said}");
 }
 
-/// Asks for an aggregate at the moment of the change.
-mod alone {
-    use super::*;
-
-    #[test]
-    fn a_killed_process_is_replaced_unnoticed() {
-        if !may_test_bpf() {
-            return;
-        }
-        let pair = Pair::new(&[], "packet");
-        let probes = pair.probes();
-        let far = pair.lacp_events(&pair.far);
-        let (lost, sent) = probes.lost_during(|| {
-            pair.near.crash("team0");
-            // Longer than the partner waits: it is answered meanwhile.
-            std::thread::sleep(STALL);
-            pair.near.run(&["restart", "team0"]);
-            pair.near.run(&["restart", "team0"]);
-            assert_eq!(pair.aggregating(&pair.near), 2, "it did not go on where its predecessor was");
-            std::thread::sleep(Duration::from_secs(2));
-        });
-        assert_eq!(lost, [0; 0], "of {sent}");
-        assert_eq!(pair.lacp_events(&pair.far), far, "the partner saw something");
-        assert!(!pair.lacp_events(&pair.near).iter().any(|event| event.contains("detached")));
+#[test]
+fn a_killed_process_is_replaced_unnoticed() {
+    if !may_test_bpf() {
+        return;
     }
+    let pair = Pair::new(&[], "packet");
+    let probes = pair.probes();
+    let far = pair.lacp_events(&pair.far);
+    let (lost, sent) = probes.lost_during(|| {
+        pair.near.crash("team0");
+        // Longer than the partner waits: it is answered meanwhile.
+        std::thread::sleep(STALL);
+        pair.near.run(&["restart", "team0"]);
+        pair.near.run(&["restart", "team0"]);
+        assert_eq!(pair.aggregating(&pair.near), 2, "it did not go on where its predecessor was");
+        std::thread::sleep(Duration::from_secs(2));
+    });
+    assert_eq!(lost, [0; 0], "of {sent}");
+    assert_eq!(pair.lacp_events(&pair.far), far, "the partner saw something");
+    assert!(!pair.lacp_events(&pair.near).iter().any(|event| event.contains("detached")));
 }
 
 #[test]

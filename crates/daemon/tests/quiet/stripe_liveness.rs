@@ -171,23 +171,6 @@ fn a_process_that_is_gone_costs_no_frame_and_its_links_are_used_on() {
 }
 
 #[test]
-fn a_busy_machine_costs_no_frame() {
-    on_each_dataplane(|kind| {
-        let net = Net::new(kind);
-        let plans = |net: &Net| net.teams[0].handle().status().unwrap().generation;
-        let (before, busy) = (plans(&net), Arc::new(AtomicBool::new(true)));
-        let spin = |busy: Arc<AtomicBool>| move || while busy.load(Relaxed) {};
-        let spinning: Vec<_> = (0..4).map(|_| thread::spawn(spin(busy.clone()))).collect();
-        let outcome = net.probe(2000, || {});
-        busy.store(false, Relaxed);
-        spinning.into_iter().for_each(|thread| thread.join().unwrap());
-        eprintln!("{kind}, four busy threads: {outcome}, {} plans more", plans(&net) - before);
-        assert_eq!(outcome.lost, 0, "{kind}");
-        eventually("all paths", || net.works(0, 3) && net.works(1, 3));
-    });
-}
-
-#[test]
 fn a_plain_host_goes_on_when_the_first_member_of_a_team_dies() {
     on_each_dataplane(|kind| {
         let mut net = Net::new(kind);
@@ -207,4 +190,26 @@ fn a_plain_host_goes_on_when_the_first_member_of_a_team_dies() {
             assert!(to.lost < 100 && from.lost < 10, "{kind}: {to}; back {from}");
         }
     });
+}
+
+/// Takes all processors.
+mod alone {
+    use super::*;
+
+    #[test]
+    fn a_busy_machine_costs_no_frame() {
+        on_each_dataplane(|kind| {
+            let net = Net::new(kind);
+            let plans = |net: &Net| net.teams[0].handle().status().unwrap().generation;
+            let (before, busy) = (plans(&net), Arc::new(AtomicBool::new(true)));
+            let spin = |busy: Arc<AtomicBool>| move || while busy.load(Relaxed) {};
+            let spinning: Vec<_> = (0..4).map(|_| thread::spawn(spin(busy.clone()))).collect();
+            let outcome = net.probe(2000, || {});
+            busy.store(false, Relaxed);
+            spinning.into_iter().for_each(|thread| thread.join().unwrap());
+            eprintln!("{kind}, four busy threads: {outcome}, {} plans more", plans(&net) - before);
+            assert_eq!(outcome.lost, 0, "{kind}");
+            eventually("all paths", || net.works(0, 3) && net.works(1, 3));
+        });
+    }
 }
