@@ -9,6 +9,7 @@ use nicteam_sys::netns::NetNs;
 use nicteam_sys::process;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::held::Held;
@@ -69,6 +70,15 @@ impl Product {
         process::die_with_parent(&mut command);
         let child = command.spawn().map_err(|error| Failure::failed(format!("cannot run nicteam: {error}")))?;
         Ok(TeamProcess(child))
+    }
+
+    /// What a team in a namespace says of itself (`nicteam team show NAME --format json`).
+    pub(crate) fn status(&self, netns: &NetNs, state: &Path, name: &str) -> Result<Value, Failure> {
+        let mut command = self.command();
+        command.args(["team", "show", name, "--format", "json"]).env("NICTEAM_STATE_DIR", state);
+        process::in_netns(&mut command, netns);
+        let output = tools::output(&mut command)?;
+        serde_json::from_slice(&output.stdout).map_err(|error| Failure::failed(format!("no status: {error}")))
     }
 
     /// Builds an experiment's topology and holds it.

@@ -15,7 +15,7 @@ pub(super) const PART: Part<Arguments> =
 
 /// Tests of the package `nicteam` by the beginning of their names, each with what it shows.
 const TESTS: [(&str, &str); 2] = [
-    ("live::kill::", "kill -9 of every team loses no frame, a new process takes over"),
+    ("quiet::kill::", "kill -9 of every team loses no frame, a new process takes over"),
     ("live::cleanup::", "Ctrl-C, kill -9, full disk, no privileges: a message, a clean machine"),
 ];
 

@@ -3,6 +3,7 @@
 mod against;
 mod big_link;
 mod convergence;
+mod idle;
 mod iperf3;
 mod live;
 mod probe;
@@ -48,7 +49,7 @@ pub(crate) struct Arguments {
 }
 
 /// The parts, in the order in which they are measured.
-const PARTS: [&Part<Arguments>; 16] = [
+const PARTS: [&Part<Arguments>; 17] = [
     &t3::BPF,
     &t3::PACKET,
     &t3::USER,
@@ -57,6 +58,7 @@ const PARTS: [&Part<Arguments>; 16] = [
     &shares::PART,
     &convergence::PART,
     &big_link::PART,
+    &idle::PART,
     &stripe::throughput::PART,
     &stripe::hosts::PART,
     &stripe::faults::PART,
