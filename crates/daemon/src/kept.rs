@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use nicteam_dataplane::{Choice, Kind};
 use nicteam_sys::Context;
 use nicteam_team::{Config, ConfigError, MemberId, TeamError};
+use nicteam_wire::Mac;
 use serde::{Deserialize, Serialize};
 
 use crate::folder::Folder;
@@ -130,6 +131,46 @@ impl Kept {
     }
 }
 
+/// The state of a team from which follows what is kept of it.
+#[derive(Debug)]
+pub(crate) struct KeptOf {
+    config: Config,
+    mac: Mac,
+    mtu: u32,
+    places: Vec<(usize, String)>,
+    tcp_before: Option<String>,
+}
+
+impl KeptOf {
+    /// `places`: the members' and those that are missing, each with its device.
+    pub(crate) fn new<'a>(
+        config: &Config,
+        mac: Mac,
+        mtu: u32,
+        places: impl Iterator<Item = (usize, &'a str)>,
+        tcp_before: Option<&str>,
+    ) -> KeptOf {
+        let places = places.map(|(place, name)| (place, name.to_owned())).collect();
+        KeptOf { config: config.clone(), mac, mtu, places, tcp_before: tcp_before.map(str::to_owned) }
+    }
+
+    /// True of this state.
+    pub(crate) fn is<'a>(
+        &self,
+        config: &Config,
+        mac: Mac,
+        mtu: u32,
+        mut places: impl Iterator<Item = (usize, &'a str)>,
+        tcp_before: Option<&str>,
+    ) -> bool {
+        let mut own = self.places.iter();
+        let mut has = |place, name| own.next().is_some_and(|own| own.0 == place && own.1 == name);
+        let same_places = places.all(|(place, name)| has(place, name)) && own.next().is_none();
+        let same = self.mac == mac && self.mtu == mtu && self.tcp_before.as_deref() == tcp_before;
+        same_places && same && self.config == *config
+    }
+}
+
 /// The files of the teams of one network namespace.
 #[derive(Clone, Debug)]
 pub struct Shelf {
@@ -205,6 +246,27 @@ mod tests {
             mac: Some("02:00:00:00:00:aa".parse().unwrap()),
             mtu: Some(9000),
             dataplane: Choice::Force(Kind::Packet),
+        }
+    }
+
+    #[test]
+    fn another_state_is_noticed() {
+        let (config, mac) = (spec().config, Mac([2, 0, 0, 0, 0, 1]));
+        let places = [(0, "eth0"), (3, "eth1")];
+        let of = KeptOf::new(&config, mac, 1500, places.into_iter(), None);
+        assert!(of.is(&config, mac, 1500, places.into_iter(), None));
+        let other = Config { updelay_ms: 300, ..config.clone() };
+        assert!(!of.is(&other, mac, 1500, places.into_iter(), None));
+        assert!(!of.is(&config, Mac([2, 0, 0, 0, 0, 2]), 1500, places.into_iter(), None));
+        assert!(!of.is(&config, mac, 9000, places.into_iter(), None));
+        assert!(!of.is(&config, mac, 1500, places.into_iter(), Some("300")));
+        for places in [
+            &places[..1],
+            &[(0, "eth0"), (3, "eth2")],
+            &[(0, "eth0"), (2, "eth1")],
+            &[places[0], places[1], (4, "eth2")],
+        ] {
+            assert!(!of.is(&config, mac, 1500, places.iter().copied(), None), "{places:?}");
         }
     }
 

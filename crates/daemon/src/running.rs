@@ -13,7 +13,7 @@ use nicteam_team::{Config, MemberId, MemberStatus};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use crate::kept::Shelf;
+use crate::kept::{KeptOf, Shelf};
 use crate::lock::Lock;
 use crate::shell::Shell;
 use crate::{Entry, Error, Happened, Journal, Kept, Notify, OptionChange, TeamSpec, TeamStatus};
@@ -56,8 +56,9 @@ pub struct Keeping {
     pub(crate) log: Option<PathBuf>,
     /// Hears every entry of the journal.
     pub(crate) listener: Box<dyn Fn(&Entry) + Send>,
-    /// What was written last.
+    /// What was written last, and of which state of the team.
     pub(crate) kept: Option<Kept>,
+    pub(crate) kept_of: Option<KeptOf>,
     /// It was read back: members may have gone since.
     pub(crate) recalled: bool,
     /// Members whose devices were not there to be taken over.

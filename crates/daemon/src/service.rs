@@ -35,7 +35,18 @@ impl Service {
         let (spec_kept, places, log) = (spec.clone(), kept.places(), kept.log.clone());
         let (tcp_before, recalled) = (kept.tcp_before.clone(), kept.recalled);
         let (kept, missing) = (None, Vec::new());
-        let keeping = Keeping { shelf, spec: spec_kept, places, tcp_before, log, listener, kept, recalled, missing };
+        let keeping = Keeping {
+            shelf,
+            spec: spec_kept,
+            places,
+            tcp_before,
+            log,
+            listener,
+            kept,
+            kept_of: None,
+            recalled,
+            missing,
+        };
         // The listener hears what the notices say.
         let team = RunningTeam::begin(spec, Box::new(drop), lock, Some(keeping))?;
         match Server::start(sockets, team.handle().clone()) {

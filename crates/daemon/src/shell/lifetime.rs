@@ -12,7 +12,7 @@ use nix::errno::Errno;
 
 use super::linger::Linger;
 use super::listeners::Listeners;
-use super::{Shell, missing};
+use super::{Readable, Shell, missing};
 use crate::clock::Clock;
 use crate::first::FirstError;
 use crate::lock::Lock;
@@ -77,6 +77,7 @@ impl Shell {
             ethtool,
             linger: Linger::default(),
             listeners: Listeners::default(),
+            readable: Readable::default(),
             tcp,
             renewed: clock.now(),
             above: Vec::new(),

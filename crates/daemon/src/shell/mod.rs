@@ -59,6 +59,7 @@ pub(crate) struct Shell {
     ethtool: Ethtool,
     linger: Linger,
     listeners: Listeners,
+    readable: Readable,
     tcp: Tcp,
     /// When the lease of the plan was renewed last.
     renewed: Time,
@@ -68,6 +69,18 @@ pub(crate) struct Shell {
     journal: Arc<Journal>,
     keeping: Option<Keeping>,
     _lock: Lock,
+}
+
+/// What has something to be read, beside the listeners: each step takes what is there, and asks nothing else.
+#[derive(Clone, Copy, Debug, Default)]
+struct Readable {
+    changes: bool,
+    punted: bool,
+}
+
+impl Readable {
+    /// Nobody knows.
+    const ALL: Readable = Readable { changes: true, punted: true };
 }
 
 /// How often the lease of a plan is renewed at least; the eBPF dataplane speaks
@@ -104,9 +117,12 @@ impl Shell {
             // It may have been stopped since it asked which sockets are readable.
             if self.team.poll_timeout().is_some_and(|(deadline, _)| now.since(deadline) >= LATE) {
                 self.listeners.read_all();
+                self.readable = Readable::ALL;
             }
             self.notice_stall(now);
-            self.take_changes();
+            if self.readable.changes {
+                self.take_changes();
+            }
             self.hear();
             while let Ok(request) = inbox.try_recv() {
                 match request {
@@ -122,7 +138,9 @@ impl Shell {
             if self.gone {
                 return Err(self.end());
             }
-            self.take_punted();
+            if self.readable.punted {
+                self.take_punted();
+            }
             if self.team.poll_timeout().is_some_and(|(deadline, _)| deadline <= now) {
                 self.team.handle_timeout(now);
                 self.drain();
@@ -163,14 +181,15 @@ impl Shell {
         let others = fds.len();
         fds.extend(self.listeners.fds().map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
         let waited = ppoll(&mut fds, Some(TimeSpec::from_duration(timeout)), None);
-        let readable = fds[others..].iter().map(|fd| waited.is_err() || fd.any().unwrap_or(true)).collect();
-        self.listeners.set_readable(readable);
+        let readable: Vec<bool> = fds.iter().map(|fd| waited.is_err() || fd.any().unwrap_or(true)).collect();
+        self.listeners.set_readable(readable[others..].to_vec());
+        self.readable = Readable { changes: readable[0], punted: readable[2..others].contains(&true) };
         match waited {
             Ok(_) | Err(nix::errno::Errno::EINTR) => {}
             Err(errno) => return Err(nicteam_sys::Error::new("wait for link events", errno).into()),
         }
         let mut wakes = [0; 64];
-        while matches!((&*woken).read(&mut wakes), Ok(read) if read == wakes.len()) {}
+        while readable[1] && matches!((&*woken).read(&mut wakes), Ok(read) if read == wakes.len()) {}
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use nicteam_team::{Event, MemberId, Mode};
 use nicteam_wire::Mac;
 
 use super::Shell;
-use crate::ports::Member;
+use crate::kept::KeptOf;
 use crate::running::{MemberReport, TeamReport};
 use crate::status::{self, DeviceFacts, MemberState, STATUS_SCHEMA, TeamStatus};
 use crate::{Aggregation, Error, Happened, HelloState, Kept, Notice, PeerState, TeamSpec, striping};
@@ -49,18 +49,26 @@ impl Shell {
     /// Keeps the team as it is to be now, if that has changed.
     pub(super) fn keep(&mut self) {
         let Some(keeping) = &mut self.keeping else { return };
+        let places = || {
+            let places = self.members.iter().map(|member| (member.port.id.index(), member.port.name.as_str()));
+            places.chain(keeping.missing.iter().map(|missing| (missing.id.index(), missing.device.as_str())))
+        };
+        let (config, tcp_before) = (self.team.config(), self.tcp.before());
+        // After each step, and nearly always the same: nothing is copied to find that out.
+        if keeping.kept_of.as_ref().is_some_and(|of| of.is(config, self.mac, self.mtu, places(), tcp_before)) {
+            return;
+        }
+        keeping.kept_of = Some(KeptOf::new(config, self.mac, self.mtu, places(), tcp_before));
         let named = |mac: Mac| keeping.spec.mac.map(|_| mac);
         let spec = TeamSpec {
-            config: self.team.config().clone(),
+            config: config.clone(),
             mac: named(self.mac),
             mtu: keeping.spec.mtu.map(|_| self.mtu),
             ..keeping.spec.clone()
         };
-        let place = |member: &Member| (member.port.id.index(), member.port.name.clone());
-        let missing = keeping.missing.iter().map(|missing| (missing.id.index(), missing.device.clone()));
-        let places = self.members.iter().map(place).chain(missing).collect();
+        let places = places().map(|(place, name)| (place, name.to_owned())).collect();
         let mut kept = Kept::with_places(&spec, places, keeping.log.clone());
-        kept.tcp_before = self.tcp.before().map(str::to_owned);
+        kept.tcp_before = tcp_before.map(str::to_owned);
         if keeping.kept.as_ref() == Some(&kept) {
             return;
         }
