@@ -29,7 +29,8 @@ pub(crate) fn talk(text: impl Display) {
     let _ = write!(io::stderr().lock(), "{text}");
 }
 
-/// What a terminal prints of a text: characters that would steer it, as in a device's name, are written out.
+/// Escapes control characters, which would steer a terminal (from a device's name, or a record of another machine).
+/// Line ends and tabs stay.
 pub(crate) fn visible(text: impl Display) -> String {
     let steers = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
     let written = |character: char| match steers(character) {
@@ -42,11 +43,6 @@ pub(crate) fn visible(text: impl Display) -> String {
 /// Says a line.
 pub(crate) fn line(text: impl Display) {
     talk(format_args!("{text}\n"));
-}
-
-/// Text of a stranger as a terminal may have it: without control characters.
-pub(crate) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 #[cfg(test)]

@@ -112,7 +112,8 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
             write_page(&bundle)?;
             tell(&bundle, json)?;
             if let Some(partial) = bundle.record.partial() {
-                say::line(format_args!("partial: {}", say::printable(&partial)));
+                // What follows stands on one line, whatever the record says.
+                say::line(format_args!("partial: {}", say::visible(partial.replace('\n', " "))));
             }
             Ok(())
         }
