@@ -11,7 +11,6 @@
  */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
-#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
 #include "frame.h"
@@ -19,27 +18,15 @@
 #include "lateness.h"
 #include "lost.h"
 #include "maps.h"
+#include "netdev.h"
 #include "plan.h"
 #include "stripe.h"
-
-/* Linux include/linux/netdevice.h, enum netdev_state_t. */
-#define LINK_STATE_NOCARRIER 2
-
-struct net_device {
-	unsigned long state;
-} __attribute__((preserve_access_index));
-
-struct sk_buff {
-	struct net_device *dev;
-} __attribute__((preserve_access_index));
-
-extern void *bpf_cast_to_kern_ctx(void *) __ksym;
 
 static __always_inline int has_carrier(struct __sk_buff *skb)
 {
 	struct sk_buff *own = bpf_cast_to_kern_ctx(skb);
 
-	return !(own->dev->state & 1UL << LINK_STATE_NOCARRIER);
+	return !(own->dev->state & LINK_STATE_NOCARRIER);
 }
 
 /* A path to a peer by a member that had carrier; NO_PATH: there is none. */

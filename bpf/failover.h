@@ -23,24 +23,9 @@
 #ifdef NICTEAM_FAILOVER
 #define LOOKS_AT_CARRIERS 1
 
-#include <bpf/bpf_core_read.h>
+#include "netdev.h"
 
-/* Linux include/linux/netdevice.h, enum netdev_state_t: set up, there, and with carrier. */
-#define LINK_STATE_START 1
-#define LINK_STATE_PRESENT 2
-#define LINK_STATE_NOCARRIER 4
 #define LINK_STATE_ALL (LINK_STATE_START | LINK_STATE_PRESENT | LINK_STATE_NOCARRIER)
-
-struct net_device {
-	unsigned long state;
-} __attribute__((preserve_access_index));
-
-struct sk_buff {
-	struct net_device *dev;
-} __attribute__((preserve_access_index));
-
-extern void *bpf_cast_to_kern_ctx(void *) __ksym;
-extern void *bpf_rdonly_cast(const void *, __u32) __ksym;
 
 /* True if the device at this address can send; of nothing at 0 the kernel reads 0. */
 static __always_inline int can_send(__u64 address)
