@@ -43,13 +43,9 @@ pub use cable::Cable;
 pub use emulated::Clock;
 pub use guest::{BootError, Guest};
 pub use image::{EmulatedImage, Image, Missing};
+pub use nicteam_testnet::is_soak;
 pub use pktgen::Generated;
 pub use protocol::{Departures, Refusal, Sample, Step};
-
-/// True for the whole of a test, where otherwise a sample does (`NICTEAM_SOAK=1`).
-pub fn is_soak() -> bool {
-    std::env::var_os("NICTEAM_SOAK").is_some_and(|soak| soak == "1")
-}
 
 /// The seed of everything random in a test: `NICTEAM_SEED`, else always the same.
 pub fn seed() -> u64 {

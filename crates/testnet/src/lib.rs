@@ -28,6 +28,11 @@ pub fn may_make_networks() -> bool {
     may
 }
 
+/// True for the whole of a test, where otherwise a sample does (`NICTEAM_SOAK=1`).
+pub fn is_soak() -> bool {
+    std::env::var_os("NICTEAM_SOAK").is_some_and(|soak| soak == "1")
+}
+
 /// Waits until a condition holds. Bounded generously: it guards against a hang
 /// and says nothing of speed.
 #[track_caller]

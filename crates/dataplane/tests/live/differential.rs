@@ -13,7 +13,7 @@ use crate::common::{choices, everybody, hosts, id, ids, may_run_bpf, plan, stay_
 use nicteam_dataplane::{BpfDataplane, Counters, Dataplane};
 use nicteam_sys::packet::{Batch, PacketSocket};
 use nicteam_team::{Action, Balance, Choose, Loads, MemberId, MemberSet, Plan, PlanState, Receive, Rewrite, Verdict};
-use nicteam_testnet::{Host, eventually, may_make_networks};
+use nicteam_testnet::{Host, eventually, is_soak, may_make_networks};
 use nicteam_wire::{Frame, Mac, ethertype};
 
 const MEMBERS: usize = 5;
@@ -180,10 +180,6 @@ fn forwardable_frames(seed: u64, count: usize) -> Vec<Vec<u8>> {
     let frames: Vec<_> = frames(seed, 2 * count).into_iter().filter(passes).take(count).collect();
     assert_eq!(frames.len(), count);
     frames
-}
-
-fn is_soak() -> bool {
-    std::env::var_os("NICTEAM_SOAK").is_some_and(|soak| soak == "1")
 }
 
 /// A frame as it is where a team device sends it on behalf of a bridge: its tag beside it.

@@ -21,7 +21,7 @@ fn every_check_holds_in_every_schedule() {
         let seed = seed.to_str().and_then(|seed| seed.parse().ok());
         return schedule(seed.expect("a number in NICTEAM_LACP_SEED"));
     }
-    let schedules = if std::env::var_os("NICTEAM_SOAK").is_some_and(|soak| soak == "1") { SOAK } else { SCHEDULES };
+    let schedules = if nicteam_testnet::is_soak() { SOAK } else { SCHEDULES };
     std::thread::scope(|scope| {
         // Two halves, for the two processors that every machine has.
         for half in 0..2 {
