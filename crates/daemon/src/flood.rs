@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nicteam_sys::listen::MOST_KNOWN;
-use nicteam_team::Time;
+use nicteam_team::{Time, TokenBucket};
 
 /// How many frames are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,19 +15,11 @@ pub(crate) struct Limit {
     pub(crate) burst: u32,
 }
 
-/// A token bucket.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bucket {
-    limit: Limit,
-    /// What is in it, as the time that it took to come, at most [`Bucket::whole`].
-    saved: Duration,
-    since: Time,
-}
-
 /// Bounds the frames of a kind, and says what share of them the kernel is to let through.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
-    bucket: Bucket,
+    limit: Limit,
+    bucket: TokenBucket,
     /// One frame in 2^n is let through to here.
     halvings: u8,
     /// What it was before, which frames that still wait in the socket have passed, and until when they are read.
@@ -66,28 +58,9 @@ const MOST_HALVINGS: u8 = 21;
 /// And so many are taken back at once.
 const STEP: u8 = 2;
 
-impl Bucket {
-    /// A full one.
-    pub(crate) fn new(limit: Limit, now: Time) -> Bucket {
-        Bucket { limit, saved: Bucket::whole(limit), since: now }
-    }
-
-    /// Takes a token; false if there is none.
-    pub(crate) fn take(&mut self, now: Time) -> bool {
-        self.saved = (self.saved + now.since(self.since)).min(Bucket::whole(self.limit));
-        self.since = self.since.max(now);
-        let left = self.saved.checked_sub(Bucket::token(self.limit));
-        self.saved = left.unwrap_or(self.saved);
-        left.is_some()
-    }
-
-    /// The time in which a token comes.
-    fn token(limit: Limit) -> Duration {
-        Duration::from_secs(1) / limit.per_s.max(1)
-    }
-
-    fn whole(limit: Limit) -> Duration {
-        Bucket::token(limit) * limit.burst.max(1)
+impl Limit {
+    fn bucket(self) -> TokenBucket {
+        TokenBucket::per_second(self.burst, self.per_s)
     }
 }
 
@@ -95,7 +68,8 @@ impl Gate {
     /// One that lets all through.
     pub(crate) fn new(limit: Limit, now: Time) -> Gate {
         Gate {
-            bucket: Bucket::new(limit, now),
+            limit,
+            bucket: limit.bucket(),
             halvings: 0,
             halvings_before: 0,
             settles: now,
@@ -109,7 +83,8 @@ impl Gate {
 
     /// Another limit, from now on.
     pub(crate) fn set_limit(&mut self, limit: Limit) {
-        self.bucket.limit = limit;
+        self.limit = limit;
+        self.bucket.set_rate(limit.bucket());
     }
 
     /// A frame came; true if it is to be handled.
@@ -138,7 +113,7 @@ impl Gate {
         let counted = now.since(self.counted_from);
         let rate = (self.arrived << self.halvings) as f64 / counted.max(SHORTEST_WINDOW).as_secs_f64();
         let is_refusing = self.refused.is_some_and(|at| at >= self.counted_from) && self.arrived > 0;
-        let enough = f64::from(self.bucket.limit.per_s);
+        let enough = f64::from(self.limit.per_s);
         let wanted = (0..MOST_HALVINGS).find(|&n| rate / f64::from(1 << n) <= enough).unwrap_or(MOST_HALVINGS);
         let before = self.halvings;
         if is_refusing && wanted > before {
@@ -239,16 +214,6 @@ mod tests {
             gate.adapt(*now);
         }
         (came, handled)
-    }
-
-    #[test]
-    fn a_bucket_gives_its_burst_and_then_its_rate() {
-        let mut bucket = Bucket::new(LIMIT, Time::ZERO);
-        let taken = |bucket: &mut Bucket, at| (0..500).filter(|_| bucket.take(at)).count();
-        assert_eq!(taken(&mut bucket, Time::ZERO), 100);
-        assert_eq!(taken(&mut bucket, Time::from_millis(7)), 7);
-        assert_eq!(taken(&mut bucket, Time::from_millis(3)), 0, "time does not go back");
-        assert_eq!(taken(&mut bucket, Time::from_millis(60_000)), 100);
     }
 
     #[test]

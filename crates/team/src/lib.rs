@@ -21,6 +21,7 @@ mod plan;
 pub mod stripe;
 mod time;
 mod timers;
+mod token_bucket;
 
 pub use balance::{Balance, Loads};
 pub use config::{ActiveSlave, ArpAllTargets, ArpMonitoring, ArpValidate, FailOverMac, MAX_ARP_TARGETS, MAX_QUEUE_ID};
@@ -35,3 +36,4 @@ pub use member::{MAX_MEMBERS, MemberId, MemberSet};
 pub use plan::{Action, Choose, Leg, MAX_BUCKETS, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict};
 pub use stripe::Stripe;
 pub use time::Time;
+pub use token_bucket::TokenBucket;

@@ -24,7 +24,7 @@ use nicteam_wire::{Hello, HelloKind, Mac, Tagged};
 use sha2::Sha256;
 
 use crate::config::StripeKey;
-use crate::{MemberId, Time};
+use crate::{MemberId, Time, TokenBucket};
 
 /// Hellos that were not believed, since the team began or had another key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,12 +97,12 @@ pub(super) struct Held {
 }
 
 /// A system that answered.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Known {
     sequences: Sequences,
     /// By which of our keys its last announcement was, or its answer.
     keys: Fitting,
-    answers: Budget,
+    answers: TokenBucket,
 }
 
 #[derive(Clone, Debug)]
@@ -141,6 +141,17 @@ const ANSWERS_TO_STRANGERS_PER_S: u32 = 1024;
 /// Systems whose challenges are remembered; who was heard least lately gives way.
 const MAX_STRANGERS: usize = 256;
 
+/// Bounds answers, so that nobody can cause more of them: those of a second at once.
+fn answers(per_s: u32) -> TokenBucket {
+    TokenBucket::per_second(per_s, per_s)
+}
+
+impl Known {
+    fn new() -> Known {
+        Known { sequences: Sequences::default(), keys: Fitting::default(), answers: answers(ANSWERS_PER_S) }
+    }
+}
+
 impl Auth {
     /// Without a key.
     pub(super) fn new(system: u64) -> Auth {
@@ -150,7 +161,7 @@ impl Auth {
             challenges: 0,
             known: BTreeMap::new(),
             candidates: BTreeMap::new(),
-            answers: Answers::default(),
+            answers: Answers::new(),
             refused: Refused::default(),
         }
     }
@@ -304,7 +315,7 @@ impl Auth {
         let (is_new, may) = match self.known.get_mut(&challenge.system) {
             Some(known) => {
                 let is_new = known.sequences.advance(member, challenge.sequence);
-                (is_new, is_new && known.answers.may(ANSWERS_PER_S, now))
+                (is_new, is_new && known.answers.take(now))
             }
             None => self.answers.take(member, challenge, now),
         };
@@ -348,7 +359,7 @@ impl Auth {
             return Judgement::Refuse;
         }
         let held = self.candidates.remove(&answer.system).map(|candidate| candidate.held).unwrap_or_default();
-        let known = self.known.entry(answer.system).or_default();
+        let known = self.known.entry(answer.system).or_insert_with(Known::new);
         known.keys = fitting;
         let sequences = &mut known.sequences;
         // Old ones, which somebody mixed in while we waited, are left out.
@@ -458,50 +469,42 @@ fn fitting_of(keys: &[Tagger], fits: impl Fn(&Tagger) -> bool) -> Fitting {
 
 /// Challenges of systems that are not known. Who repeats what one of them said, or has said a great deal, keeps
 /// no other from his answer.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Answers {
     strangers: BTreeMap<u64, Stranger>,
-    all: Budget,
+    all: TokenBucket,
 }
 
 /// One of them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Stranger {
     sequences: Sequences,
-    answers: Budget,
+    answers: TokenBucket,
     heard: Time,
 }
 
+impl Stranger {
+    fn new(now: Time) -> Stranger {
+        Stranger { sequences: Sequences::default(), answers: answers(ANSWERS_PER_S), heard: now }
+    }
+}
+
 impl Answers {
+    fn new() -> Answers {
+        Answers { strangers: BTreeMap::new(), all: answers(ANSWERS_TO_STRANGERS_PER_S) }
+    }
+
     /// A challenge: whether a member may have heard it for the first time, and if it is to be answered.
     fn take(&mut self, member: MemberId, challenge: &Hello, now: Time) -> (bool, bool) {
         if !self.strangers.contains_key(&challenge.system) && self.strangers.len() >= MAX_STRANGERS {
             let eldest = self.strangers.iter().min_by_key(|(_, stranger)| stranger.heard).map(|(system, _)| *system);
             eldest.map(|eldest| self.strangers.remove(&eldest));
         }
-        let stranger = self.strangers.entry(challenge.system).or_default();
+        let stranger = self.strangers.entry(challenge.system).or_insert_with(|| Stranger::new(now));
         stranger.heard = now;
         let is_new = stranger.sequences.advance(member, challenge.sequence);
-        let may = is_new && stranger.answers.may(ANSWERS_PER_S, now) && self.all.may(ANSWERS_TO_STRANGERS_PER_S, now);
+        let may = is_new && stranger.answers.take(now) && self.all.take(now);
         (is_new, may)
-    }
-}
-
-/// Counts answers, so that nobody makes us send as many as he likes.
-#[derive(Clone, Copy, Debug, Default)]
-struct Budget {
-    since: Time,
-    count: u32,
-}
-
-impl Budget {
-    /// True if there are not yet so many within a second.
-    fn may(&mut self, most: u32, now: Time) -> bool {
-        if now.since(self.since) >= Duration::from_secs(1) {
-            *self = Budget { since: now, count: 0 };
-        }
-        self.count += 1;
-        self.count <= most
     }
 }
 

@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use crate::Time;
+pub(super) use crate::TokenBucket as Bucket;
 
 /// Says when the next plan is due.
 #[derive(Clone, Copy, Debug)]
@@ -68,48 +69,6 @@ impl PlanPace {
             self.usual.take(now);
         }
         is_due
-    }
-}
-
-/// A token bucket: so many at once, and one more each `every`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bucket {
-    tokens: u32,
-    most: u32,
-    every: Duration,
-    /// When the last token was added that counts.
-    since: Time,
-}
-
-impl Bucket {
-    /// A full one.
-    pub(super) fn new(most: u32, every: Duration) -> Bucket {
-        Bucket { tokens: most, most, every, since: Time::ZERO }
-    }
-
-    /// Takes a token; false if there is none.
-    pub(super) fn take(&mut self, now: Time) -> bool {
-        self.fill(now);
-        let has = self.tokens > 0;
-        self.tokens = self.tokens.saturating_sub(1);
-        has
-    }
-
-    /// When there is a token: now, or later.
-    fn next(&mut self, now: Time) -> Time {
-        self.fill(now);
-        if self.tokens > 0 { now } else { self.since + self.every }
-    }
-
-    fn fill(&mut self, now: Time) {
-        let added = now.since(self.since).as_nanos() / self.every.as_nanos().max(1);
-        let added = u32::try_from(added).unwrap_or(u32::MAX).min(self.most);
-        if added >= self.most - self.tokens {
-            (self.tokens, self.since) = (self.most, now);
-        } else {
-            self.tokens += added;
-            self.since = self.since + self.every * added;
-        }
     }
 }
 
