@@ -240,7 +240,7 @@ pub(crate) fn problems(status: &TeamStatus, config: &Config) -> Vec<Problem> {
         let ControlFrames { kind, dropped, flooded, .. } = flood;
         say(
             format!("a flood of {kind} comes to {}: about {dropped} were dropped", flooded.join(", ")),
-            format!("find out who sends them: `tcpdump -e -c 20 -i {}`", flooded[0]),
+            format!("find their sender: `tcpdump -e -c 20 -i {}`", flooded[0]),
         );
     }
     if !status.admin_up {
@@ -275,7 +275,7 @@ pub(crate) fn problems(status: &TeamStatus, config: &Config) -> Vec<Problem> {
     }
     if config.miimon_ms == 0 && !config.arp.is_on() && members.len() > 1 {
         problems.push(Problem {
-            text: "miimon is 0: nobody looks at the links, and a dead member keeps its share of the frames".to_owned(),
+            text: "miimon is 0: links are not monitored, so a failed member keeps its share of the frames".to_owned(),
             hint: format!("nicteam team set {team} miimon=100"),
         });
     }

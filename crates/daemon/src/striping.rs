@@ -172,8 +172,8 @@ fn unreached(team: &Team, neighbour: &Neighbour) -> Option<Problem> {
     let (first, of) = (dead.first()?, neighbour.team);
     if dead.len() == paths.len() {
         return Some(Problem {
-            text: format!("{of} is heard, and no path to it works: no probe comes back"),
-            hint: "hellos pass and frames to members' own addresses do not: look for port security, dynamic ARP inspection, 802.1X, or a hypervisor that lets its guests send from one address only".to_owned(),
+            text: format!("hellos of {of} arrive, but no path to it works: no probe is answered"),
+            hint: "multicast hellos pass, but unicast frames to the members' addresses do not: look for port security, dynamic ARP inspection, 802.1X, or a hypervisor that lets its guests send from one address only".to_owned(),
         });
     }
     let member = device(team, first.member);
@@ -189,9 +189,9 @@ fn unreached(team: &Team, neighbour: &Neighbour) -> Option<Problem> {
 /// A member hears nobody, though others do.
 fn deaf(member: &str) -> Problem {
     Problem {
-        text: format!("{member} hears no team, though other members do"),
+        text: format!("{member} receives no hellos of other teams, but other members do"),
         hint: format!(
-            "look where the cable of {member} ends; a router between, 802.1X, or a switch that does not flood group addresses keeps hellos away"
+            "look where the cable of {member} ends; a router on the way, 802.1X, or a switch that does not flood multicast frames stops hellos"
         ),
     }
 }
@@ -199,7 +199,7 @@ fn deaf(member: &str) -> Problem {
 /// A member hears itself.
 fn looped(member: &str) -> Problem {
     Problem {
-        text: format!("{member} hears what it sends itself: there is a loop"),
+        text: format!("{member} receives the frames that it sends: the network has a loop"),
         hint: format!("look where the cable of {member} ends, and whether the switch runs a spanning tree"),
     }
 }
@@ -212,15 +212,15 @@ fn other_key(team: &Team, discovery: &Discovery, now: Time) -> Option<Problem> {
     let (text, hint) = match discovery.has_key() {
         false => (
             format!(
-                "{from}, heard on {member}, authenticates its hellos, and this team has no stripe_key ({keyed} refused)"
+                "{from}, received on {member}, authenticates its hellos, but this team has no stripe_key ({keyed} hellos refused)"
             ),
             "give both teams the same key",
         ),
         true => (
             format!(
-                "{from}, heard on {member}, has another stripe_key than this team, or none ({wrong} hellos refused for their key, {untagged} for having none)"
+                "{from}, received on {member}, has another stripe_key than this team, or none ({wrong} hellos refused with a wrong key, {untagged} without a key)"
             ),
-            "give both teams the same key; if that team is no one of yours, find out who it is",
+            "give both teams the same key; if that team is not yours, identify its host by its address",
         ),
     };
     Some(Problem { text, hint: format!("{hint}: `nicteam team set NAME stripe_key=file:PATH`") })
@@ -232,11 +232,11 @@ fn impossible(team: &Team, discovery: &Discovery, now: Time) -> Option<Problem> 
     let last = last_impossible.filter(|last| now.since(last.at) < RECENTLY)?;
     Some(Problem {
         text: format!(
-            "{}, heard on {}, announces addresses of this team or of another one as its own, or in another's name ({impossible} hellos refused)",
+            "{}, received on {}, announces addresses that belong to this team or to another one ({impossible} hellos refused)",
             last.from,
             device(team, last.member)
         ),
-        hint: "two teams have one address (a host that was copied?), or somebody forges hellos: `stripe_key` keeps out who does not have it".to_owned(),
+        hint: "two teams have the same address (a cloned host?), or a host forges hellos: with `stripe_key` only hosts that have the key are accepted".to_owned(),
     })
 }
 

@@ -194,7 +194,7 @@ impl Client {
     }
 
     fn unexpected(&self) -> Refusal {
-        let message = format!("the process of team {} says something that this version does not know", self.team);
+        let message = format!("the process of team {} sent a reply that this version does not know", self.team);
         Refusal::new(
             RefusalKind::Version,
             message,

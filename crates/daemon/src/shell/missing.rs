@@ -59,7 +59,7 @@ impl Shell {
         let team = &self.device.name;
         self.missing().iter().map(move |Missing { device, why, .. }| Problem {
             text: format!("member {device} is missing: {why}"),
-            hint: format!("it is taken in when it appears; `nicteam team member del {team} {device}` waits no more"),
+            hint: format!("it joins when the device appears; `nicteam team member del {team} {device}` removes it"),
         })
     }
 

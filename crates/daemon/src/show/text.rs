@@ -47,10 +47,7 @@ fn write(out: &mut String, status: &TeamStatus) -> fmt::Result {
         peers(out, status)?;
     }
     if let Some(withheld @ 1..) = status.withheld_acks {
-        writeln!(
-            out,
-            "  gaps       {withheld} acknowledgements withheld: all they told were gaps younger than `sack_delay`"
-        )?;
+        writeln!(out, "  gaps       {withheld} ACKs suppressed: they reported only gaps younger than `sack_delay`")?;
     }
     if status.unsent_frames > 0 {
         writeln!(out, "  unsent     {} frames that no member could send", status.unsent_frames)?;
@@ -79,7 +76,7 @@ fn failover(out: &mut String, status: &TeamStatus) -> fmt::Result {
     }
     writeln!(
         out,
-        "  failover   by the process alone: this kernel shows eBPF programs no carrier (Linux 6.2 and newer do), so \
+        "  failover   by the process alone: eBPF programs cannot read the carrier on this kernel (Linux 6.2 and newer can), so \
          while the process does not run, frames for a member without carrier are lost"
     )
 }
@@ -87,7 +84,10 @@ fn failover(out: &mut String, status: &TeamStatus) -> fmt::Result {
 /// stripe: who else does, and over how many paths.
 fn peers(out: &mut String, status: &TeamStatus) -> fmt::Result {
     if status.peers.is_empty() {
-        writeln!(out, "  peers      none: nobody else here stripes, so frames go as in balance-alb")?;
+        writeln!(
+            out,
+            "  peers      none: no other team on this segment uses stripe, so frames are sent as in balance-alb"
+        )?;
     }
     for peer in &status.peers {
         writeln!(out, "  peer       {}: {} of {} paths work", peer.team, peer.working(), peer.paths.len())?;
@@ -112,16 +112,16 @@ fn peers(out: &mut String, status: &TeamStatus) -> fmt::Result {
     }
     match status.hellos {
         Some(hellos) if hellos.authenticated => {
-            writeln!(out, "  hellos     authenticated by the stripe_key: teams that do not have it are no peers")?;
+            writeln!(out, "  hellos     authenticated by stripe_key: teams without this key are not peers")?;
             let (known, Some(have)) = (status.peers.len(), hellos.have_new_key) else { return Ok(()) };
             writeln!(
                 out,
-                "             keys are changed: stripe_key_old is believed, too; {have} of {known} teams have the new one"
+                "             key change in progress: stripe_key_old is accepted, too; {have} of {known} teams have the new key"
             )
         }
         _ => writeln!(
             out,
-            "  hellos     not authenticated: whoever is on the segment may announce a team (`stripe_key` changes that)"
+            "  hellos     not authenticated: any host on the segment can announce a team (set `stripe_key` to prevent this)"
         ),
     }
 }
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn what_a_kernel_cannot_do_is_said_where_it_matters() {
         let said = |mode, dataplane, in_kernel, option| {
-            shown(mode, dataplane, in_kernel, option).contains("  failover   by the process alone: this kernel")
+            shown(mode, dataplane, in_kernel, option).contains("  failover   by the process alone: eBPF programs")
         };
         assert!(said("active-backup", "bpf", false, "1"));
         assert!(!said("active-backup", "bpf", true, "1"));

@@ -193,7 +193,7 @@ fn suspended() {
     let mut bench = Bench::gigabit();
     bench.hears(&[(0, PARTNER, 7, HEALTHY), (1, PARTNER, 7, OUT_OF_SYNC)], 3);
     bench.says(
-        "member eth1 does not aggregate: suspended: the partner hears us and does not attach its port",
+        "member eth1 does not aggregate: suspended: the partner receives our LACPDUs but does not attach its port",
         "ask the partner why: its group may be full, down, or of other ports",
     );
 }

@@ -27,7 +27,9 @@ fn cables_to_two_partners_leave_one_of_them_out() {
         let reason = format!("partner in another system: {c_mac} here, {b_mac} in the active aggregator");
         eventually(&reason, || says(&team, &["eth2", "eth3"], &reason));
         // The partner that is left out knows that it is.
-        eventually("its words", || says(&second, &two, "suspended: the partner hears us and does not attach its port"));
+        eventually("its words", || {
+            says(&second, &two, "suspended: the partner receives our LACPDUs but does not attach its port")
+        });
         assert_eq!(aggregating(&team), [true, true, false, false], "{kind}");
         assert_eq!((aggregating(&first), aggregating(&second)), (vec![true; 2], vec![false; 2]), "{kind}");
         assert_eq!(problems(&first), "", "{kind}");

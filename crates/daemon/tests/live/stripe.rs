@@ -117,7 +117,7 @@ fn who_does_not_stripe_is_reached_and_a_team_that_ends_is_forgotten() {
         eventually("no paths", || peers(&net.teams[0]).iter().all(|peer| peer.working() == 0));
         eventually("no peers", || peers(&net.teams[0]).is_empty());
         let shown = show::text(&net.teams[0].handle().status().unwrap());
-        assert!(shown.contains("peers      none: nobody else here stripes"), "{kind}: {shown}");
+        assert!(shown.contains("peers      none: no other team on this segment uses stripe"), "{kind}: {shown}");
         assert_reach(&sockets, "a datagram to a plain host, as before");
     });
 }
@@ -240,7 +240,7 @@ fn a_key_is_shared_or_there_is_no_peer_and_nobody_sees_it() {
             problems.iter().any(|problem| problem.text.contains(words))
         };
         eventually("both say why", || {
-            says(0, "has another stripe_key than this team, or none") && says(1, "and this team has no stripe_key")
+            says(0, "has another stripe_key than this team, or none") && says(1, "but this team has no stripe_key")
         });
         set(1, KEY);
         eventually("two paths again", || know_each_other(&net, 2));
@@ -248,7 +248,7 @@ fn a_key_is_shared_or_there_is_no_peer_and_nobody_sees_it() {
         for team in &net.teams {
             let status = team.handle().status().unwrap();
             let shown = show::text(&status) + &show::json(&status);
-            assert!(shown.contains("authenticated by the stripe_key"), "{kind}: {shown}");
+            assert!(shown.contains("authenticated by stripe_key"), "{kind}: {shown}");
             assert!(!shown.contains(KEY) && shown.contains("(hidden)"), "{kind}: {shown}");
             assert!(status.hellos.is_some_and(|hellos| hellos.authenticated));
             let events = format!("{:?}", team.handle().journal());

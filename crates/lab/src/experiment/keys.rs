@@ -280,8 +280,8 @@ pub(super) const SWITCH: Section = Section {
             name: "lacp",
             kind: Kind::Choice(&["off", "active", "passive"]),
             need: Need::Otherwise("`active` towards teams of mode 802.3ad, `off` towards others"),
-            doc: "Whether groups are agreed on by LACP. `active`: the switch speaks first. `passive`: it speaks to who \
-                speaks. `off`: groups are static. It needs `spread`.",
+            doc: "Whether groups are agreed on by LACP. `active`: the switch sends LACPDUs first. `passive`: only to \
+                a partner that sends them. `off`: groups are static. It needs `spread`.",
         },
         Key {
             name: "lacp_rate",

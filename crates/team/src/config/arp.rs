@@ -221,7 +221,7 @@ pub(super) const ARP_INTERVAL: ConfigOption = ConfigOption {
 
 pub(super) const ARP_IP_TARGET: ConfigOption = ConfigOption {
     name: "arp_ip_target",
-    doc: "arp_interval: whom to ask by ARP",
+    doc: "arp_interval: IPv4 addresses to probe by ARP",
     values: IP_TARGETS,
     get: |config| list(&config.arp.ip_targets),
     set: |config, text| {
@@ -234,7 +234,7 @@ pub(super) const ARP_IP_TARGET: ConfigOption = ConfigOption {
 
 pub(super) const NS_IP6_TARGET: ConfigOption = ConfigOption {
     name: "ns_ip6_target",
-    doc: "arp_interval: whom to ask by IPv6 neighbour solicitation",
+    doc: "arp_interval: IPv6 addresses to probe by neighbour solicitation",
     values: IP6_TARGETS,
     get: |config| list(&config.arp.ip6_targets),
     set: |config, text| {

@@ -155,7 +155,7 @@ const SWITCH: Values = Values::Names(&["off", "on"]);
 
 pub(super) const LACP_ACTIVE: ConfigOption = ConfigOption {
     name: "lacp_active",
-    doc: "802.3ad: speak first (on), or only to a partner that speaks (off, what others call passive)",
+    doc: "802.3ad: send LACPDUs first (on, active), or only to a partner that sends them (off, passive)",
     values: SWITCH,
     get: |config| on_off(config.lacp.active),
     set: |config, text| {
@@ -233,7 +233,7 @@ pub(super) const COUPLED_CONTROL: ConfigOption = ConfigOption {
 
 pub(super) const LACP_STRICT: ConfigOption = ConfigOption {
     name: "lacp_strict",
-    doc: "802.3ad: without a partner that speaks LACP no member carries traffic (on), or one does (off)",
+    doc: "802.3ad: without a partner that sends LACPDUs no member carries traffic (on), or one does (off)",
     values: SWITCH,
     get: |config| on_off(config.lacp.strict),
     set: |config, text| switch("lacp_strict", text, false).map(|on| config.lacp.strict = on),

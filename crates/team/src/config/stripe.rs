@@ -107,7 +107,7 @@ const SACK_DELAY_VALUES: Values =
 /// `sack_delay`.
 pub(super) const SACK_DELAY: ConfigOption = ConfigOption {
     name: "sack_delay",
-    doc: "stripe: how old a gap in what a TCP connection received from a peer is before the peer is told of it, milliseconds; 0: at once",
+    doc: "stripe: age of a gap in the data that a TCP connection received from a peer at which it is reported by SACK, milliseconds; 0: at once",
     values: SACK_DELAY_VALUES,
     get: |config| config.sack_delay_ms.to_string(),
     set: |config, text| number("sack_delay", SACK_DELAY_VALUES, text).map(|n| config.sack_delay_ms = n),
@@ -148,7 +148,7 @@ pub(super) const STRIPE_KEY: ConfigOption = ConfigOption {
 /// `stripe_key_old`. Its value is shown to nobody, either.
 pub(super) const STRIPE_KEY_OLD: ConfigOption = ConfigOption {
     name: "stripe_key_old",
-    doc: "stripe: while keys are changed, the key before `stripe_key`: hellos by either are believed, and those of this team carry both",
+    doc: "stripe: during a key change, the previous `stripe_key`: hellos with either key are accepted, and those of this team carry both",
     values: KEYS,
     get: |config| config.stripe_key_old.as_ref().map(|key| key.0.clone()).unwrap_or_default(),
     set: |config, text| key(STRIPE_KEY_OLD.name, text).map(|key| config.stripe_key_old = key),

@@ -184,7 +184,9 @@ impl fmt::Display for Reason {
             Reason::AggregateWait { .. } => f.write_str("waiting for other members (aggregate_wait_ms)"),
             Reason::PartnerDeaf => f.write_str("partner does not hear us: its LACPDUs do not name this port"),
             Reason::Churned => f.write_str("churned: out of sync for more than 60 s"),
-            Reason::Suspended => f.write_str("suspended: the partner hears us and does not attach its port"),
+            Reason::Suspended => {
+                f.write_str("suspended: the partner receives our LACPDUs but does not attach its port")
+            }
             Reason::PartnerNotCollecting => f.write_str("the partner does not collect yet"),
             Reason::MarkerUnanswered => f.write_str("aggregates; its last marker was not answered"),
         }

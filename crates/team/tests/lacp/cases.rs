@@ -49,7 +49,7 @@ fn cables_crossed_between_two_partners_leave_one_of_them_out() {
     assert_eq!(world.net.lacp(0).why_not(id(1)), Some(reason));
     // The partner that is left out knows that it is, and does not send into nothing.
     assert_eq!(distributing(&world, 2), 0);
-    assert_eq!(said(&world, 2, 0), "suspended: the partner hears us and does not attach its port");
+    assert_eq!(said(&world, 2, 0), "suspended: the partner receives our LACPDUs but does not attach its port");
     world.run(ms(60_000));
     assert!(said(&world, 2, 0).starts_with("churned"), "{}", said(&world, 2, 0));
     assert_eq!(world.net.status((2, 0)).partner_churned, 1);
