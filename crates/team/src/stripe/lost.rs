@@ -18,6 +18,9 @@
 //!   report without the right one is not obeyed, and each counts once: the announcement that follows a real loss
 //!   brings new ones. Since the peer cannot say it twice, such a report counts for [`HELD`] unless it is contradicted, or a plan follows.
 //!
+//! On eBPF the program that sees carriers notes the probe: where it is missing, nothing contradicts a report, which then
+//! counts for its whole time ([`LEAD`] or [`HELD`]), or until the next plan.
+//!
 //! Mirrored in `bpf/lost.h` and in the choice. Only there a carrier is seen (`bpf/carrier.bpf.c`): packet sockets take such
 //! reports, but send none.
 
