@@ -68,9 +68,9 @@ impl Arp {
         check(bytes, "ARP address lengths", 4..6)?;
         Ok(Arp {
             operation: u16::from_be_bytes([bytes[6], bytes[7]]),
-            sender_mac: mac(bytes, 8),
+            sender_mac: Mac::at(bytes, 8),
             sender_ip: ip(bytes, 14),
-            target_mac: mac(bytes, 18),
+            target_mac: Mac::at(bytes, 18),
             target_ip: ip(bytes, 24),
         })
     }
@@ -80,10 +80,6 @@ impl Arp {
 fn check(bytes: &[u8; Arp::LEN], what: &'static str, field: std::ops::Range<usize>) -> Result<(), Malformed> {
     let value = bytes[field.clone()].iter().fold(0, |value, &byte| value << 8 | u32::from(byte));
     if bytes[field.clone()] == FIXED[field] { Ok(()) } else { Err(Malformed::Field { what, value }) }
-}
-
-fn mac(bytes: &[u8; Arp::LEN], at: usize) -> Mac {
-    Mac(std::array::from_fn(|byte| bytes[at + byte]))
 }
 
 fn ip(bytes: &[u8; Arp::LEN], at: usize) -> Ipv4Addr {

@@ -71,6 +71,13 @@ pub enum Malformed {
     },
 }
 
+impl Malformed {
+    /// A byte that has no such value.
+    pub(crate) fn field(what: &'static str, value: u8) -> Malformed {
+        Malformed::Field { what, value: value.into() }
+    }
+}
+
 /// A VLAN tag kept beside the frame, as the kernel keeps it
 /// (`skb->vlan_proto`, `skb->vlan_tci`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

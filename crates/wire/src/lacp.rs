@@ -213,13 +213,13 @@ impl SlowPdu {
                 kind: match bytes[2] {
                     1 => MarkerKind::Information,
                     2 => MarkerKind::Response,
-                    other => return Err(field("marker TLV type", other)),
+                    other => return Err(Malformed::field("marker TLV type", other)),
                 },
                 port: word(bytes, 4),
-                system: mac(bytes, 6),
+                system: Mac::at(bytes, 6),
                 transaction: u32::from_be_bytes(std::array::from_fn(|byte| bytes[12 + byte])),
             })),
-            other => Err(field("slow protocols subtype", other)),
+            other => Err(Malformed::field("slow protocols subtype", other)),
         }
     }
 
@@ -276,7 +276,7 @@ impl PortInfo {
 
     fn read(what: &'static str, bytes: &[u8; LEN], at: usize) -> Result<PortInfo, Malformed> {
         if bytes[at + 1] != INFO_LEN {
-            return Err(field(what, bytes[at + 1]));
+            return Err(Malformed::field(what, bytes[at + 1]));
         }
         Ok(PortInfo::from_bytes(&std::array::from_fn(|byte| bytes[at + 2 + byte])))
     }
@@ -290,14 +290,6 @@ fn frame(src: Mac, payload: &[u8; LEN]) -> Vec<u8> {
 
 fn word(bytes: &[u8; LEN], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
-}
-
-fn mac(bytes: &[u8; LEN], at: usize) -> Mac {
-    Mac(std::array::from_fn(|byte| bytes[at + byte]))
-}
-
-fn field(what: &'static str, value: u8) -> Malformed {
-    Malformed::Field { what, value: value.into() }
 }
 
 #[cfg(test)]

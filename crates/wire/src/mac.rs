@@ -21,6 +21,11 @@ impl Mac {
     pub const fn is_link_local(self) -> bool {
         matches!(self.0, [0x01, 0x80, 0xc2, 0, 0, 0..=0x0f])
     }
+
+    /// The address at this offset, which is at most `LEN - 6`.
+    pub(crate) fn at<const LEN: usize>(bytes: &[u8; LEN], at: usize) -> Mac {
+        Mac(std::array::from_fn(|byte| bytes[at + byte]))
+    }
 }
 
 impl fmt::Display for Mac {

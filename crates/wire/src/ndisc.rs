@@ -118,10 +118,10 @@ impl Ndisc {
         let (kind, option) = match message[0] {
             SOLICITATION => (NdiscKind::Solicitation, SOURCE_LINK_LAYER),
             ADVERTISEMENT => (advertisement(message[4]), TARGET_LINK_LAYER),
-            other => return Err(field("ICMPv6 type", other)),
+            other => return Err(Malformed::field("ICMPv6 type", other)),
         };
         if message[1] != 0 {
-            return Err(field("ICMPv6 code", message[1]));
+            return Err(Malformed::field("ICMPv6 code", message[1]));
         }
         if checksum(src, dst, message) != 0 {
             let value = u32::from(u16::from_be_bytes([message[2], message[3]]));
@@ -129,15 +129,15 @@ impl Ndisc {
         }
         let target = address(message, 8);
         if target.is_multicast() {
-            return Err(field("neighbour discovery target", message[8]));
+            return Err(Malformed::field("neighbour discovery target", message[8]));
         }
         let solicited = matches!(kind, NdiscKind::Advertisement { solicited: true, .. });
         if solicited && dst.is_multicast() {
-            return Err(field("solicited flag to a multicast group", message[4]));
+            return Err(Malformed::field("solicited flag to a multicast group", message[4]));
         }
         let link_layer = link_layer(&message[MESSAGE..], option)?;
         if kind == NdiscKind::Solicitation && src.is_unspecified() && link_layer.is_some() {
-            return Err(field("source link-layer option without a source", SOURCE_LINK_LAYER));
+            return Err(Malformed::field("source link-layer option without a source", SOURCE_LINK_LAYER));
         }
         Ok(Ndisc { src, dst, target, link_layer, kind })
     }
@@ -149,13 +149,13 @@ fn icmpv6(payload: &[u8]) -> Result<(Ipv6Addr, Ipv6Addr, &[u8]), Malformed> {
         return Err(short("IPv6 header", IPV6, payload.len()));
     }
     if payload[0] >> 4 != 6 {
-        return Err(field("IP version", payload[0] >> 4));
+        return Err(Malformed::field("IP version", payload[0] >> 4));
     }
     if payload[6] != ICMPV6 {
-        return Err(field("IPv6 next header", payload[6]));
+        return Err(Malformed::field("IPv6 next header", payload[6]));
     }
     if payload[7] != HOP_LIMIT {
-        return Err(field("IPv6 hop limit", payload[7]));
+        return Err(Malformed::field("IPv6 hop limit", payload[7]));
     }
     let length = usize::from(u16::from_be_bytes([payload[4], payload[5]]));
     let rest = &payload[IPV6..];
@@ -174,7 +174,7 @@ fn link_layer(mut options: &[u8], wanted: u8) -> Result<Option<Mac>, Malformed> 
     while let [kind, units, ..] = *options {
         let length = usize::from(units) * 8;
         if length == 0 {
-            return Err(field("neighbour discovery option length", 0));
+            return Err(Malformed::field("neighbour discovery option length", 0));
         }
         let (option, rest) = options.split_at_checked(length).ok_or_else(|| short("option", length, options.len()))?;
         if kind == wanted
@@ -207,10 +207,6 @@ fn address(bytes: &[u8], at: usize) -> Ipv6Addr {
 
 fn short(what: &'static str, need: usize, have: usize) -> Malformed {
     Malformed::Short { what, need, have }
-}
-
-fn field(what: &'static str, value: u8) -> Malformed {
-    Malformed::Field { what, value: value.into() }
 }
 
 #[cfg(test)]
