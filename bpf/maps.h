@@ -16,12 +16,10 @@ volatile struct control control SEC(".data.control");
 struct plan plans[PLAN_SLOTS] SEC(".data.plans");
 /*
  * Set before the programs are loaded. Where it is 0, the verifier takes what
- * it is for as dead and leaves it out: most teams are set up without stripe, and
- * of a lost carrier only who knows the kernel's own view of a frame can say something (Linux 6.2): before, the verifier
- * takes minutes for a choice that heeds it.
+ * it is for as dead and leaves it out: of a lost carrier only who knows the kernel's own view of a frame can say
+ * something (Linux 6.2): before, the verifier takes minutes for a choice that heeds it.
  */
 struct made_for {
-	__u32 stripe;
 	__u32 lost;
 };
 const volatile struct made_for made_for SEC(".rodata.programs");
@@ -82,10 +80,10 @@ struct {
 	__type(value, struct stripe_peer);
 } stripe_peers SEC(".maps");
 
-/* All addresses of all peers and of our own, of all slots. */
+/* All addresses of all peers and of our own, of all slots. The loader sees to it that there is room. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, PLAN_SLOTS *(MAX_PEERS + 1) * (MAX_MEMBERS + 1));
+	__uint(max_entries, PLAN_SLOTS *MAX_ADDRESSES);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct stripe_key);
 	__type(value, struct stripe_entry);

@@ -11,14 +11,28 @@
 #include <linux/bpf.h>
 #include <linux/types.h>
 
-#define LAYOUT_VERSION 18
+#define LAYOUT_VERSION 19
 
 #define MAX_MEMBERS 32
 #define MAX_BUCKETS 256
-#define MAX_PEERS 64
 #define MAX_PATHS 64
+/*
+ * The team's programs are compiled with stripe and without. Without it nothing reads the maps of stripe; a
+ * successor looks for them all the same, so they are there, and as small as the code lets them be.
+ */
+#ifdef NICTEAM_STRIPE
+#define STRIPE 1
+#define MAX_PEERS 1024	  /* a power of two */
 #define STRIPE_FLOWS 1024 /* a power of two */
 #define STRIPE_GAP_BITS 10
+#else
+#define STRIPE 0
+#define MAX_PEERS 1
+#define STRIPE_FLOWS 1
+#define STRIPE_GAP_BITS 1
+#endif
+/* Of peers, and a few for our own: nicteam_team::stripe::MAX_ADDRESSES, and MAX_MEMBERS + 1. */
+#define MAX_ADDRESSES (MAX_PEERS * 8 + MAX_MEMBERS + 1)
 #define STRIPE_GAPS (1 << STRIPE_GAP_BITS)
 /* A power of two; how they take turns stands at active_slot() in maps.h. */
 #define PLAN_SLOTS 16

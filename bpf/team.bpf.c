@@ -84,7 +84,7 @@ static __always_inline int send(struct __sk_buff *skb, const struct plan *plan, 
 	__u32 as_active = 0;
 
 	/* Of members of a plan that stripes carrier.bpf.c takes care, and none of them is found healthy here. */
-	if (!is_healthy(slot, place) && !(made_for.stripe && plan->choose == CHOOSE_STRIPE)) {
+	if (!is_healthy(slot, place) && !(STRIPE && plan->choose == CHOOSE_STRIPE)) {
 		place = failover_way(slot, place, number);
 		as_active = place & AS_ACTIVE;
 	}
@@ -326,7 +326,7 @@ static __always_inline int send_by_hash(struct __sk_buff *skb, const struct plan
 			    (kind == KIND_NDISC && plan->balance & BALANCE_PUNT_ND)) &&
 		    !(plan->lease_ns && lease_is_over(slot)))
 			return TC_ACT_OK;
-		if (made_for.stripe && plan->choose == CHOOSE_STRIPE) {
+		if (STRIPE && plan->choose == CHOOSE_STRIPE) {
 			int action = send_striped(skb, plan, slot, own);
 
 			if (action != NOT_STRIPED)
@@ -487,7 +487,7 @@ int member_ingress(struct __sk_buff *skb)
 	enum received received = RECEIVED_UNICAST;
 	__u32 path = NO_PATH;
 
-	if (made_for.stripe && flags & MEMBER_STRIPES) {
+	if (STRIPE && flags & MEMBER_STRIPES) {
 		if (skb->protocol == bpf_htons(TYPE_HELLO)) {
 			enum reflected reflected = reflect(skb, plan->members[place].path, slot);
 
@@ -507,7 +507,7 @@ int member_ingress(struct __sk_buff *skb)
 	int taken = received == RECEIVED_GROUP ||
 		    (received != RECEIVED_COPY && flags & MEMBER_OWN && take_own(skb, plan, place));
 
-	if (made_for.stripe && without_carrier && !taken && received == RECEIVED_UNICAST && flags & MEMBER_STRIPES)
+	if (STRIPE && without_carrier && !taken && received == RECEIVED_UNICAST && flags & MEMBER_STRIPES)
 		taken = inherit(skb, slot, place);
 	if (LOOKS_AT_CARRIERS && plan->failover & FAILOVER_ACTIVE && !taken && stands_in(skb, plan, slot, place))
 		taken = 1;
@@ -515,11 +515,11 @@ int member_ingress(struct __sk_buff *skb)
 		sums->rx_drops++;
 		return TC_ACT_SHOT;
 	}
-	if (made_for.stripe && path != NO_PATH)
+	if (STRIPE && path != NO_PATH)
 		note_path_heard(slot, path);
-	if (made_for.stripe && flags & MEMBER_STRIPES && skb->protocol == bpf_htons(TYPE_RTAG))
+	if (STRIPE && flags & MEMBER_STRIPES && skb->protocol == bpf_htons(TYPE_RTAG))
 		return deliver_once(skb, slot, sums);
-	if (made_for.stripe && path != NO_PATH && plan->sack_delay_ns && skb->len >= SEGMENT_SHORTEST)
+	if (STRIPE && path != NO_PATH && plan->sack_delay_ns && skb->len >= SEGMENT_SHORTEST)
 		note_arrival(skb, path);
 	sums->rx_frames++;
 	sums->rx_bytes += skb->len;
@@ -537,7 +537,7 @@ int punted_ingress(struct __sk_buff *skb)
 	const struct plan *plan = plan_in(slot);
 	__u8 copy[2 * ETH_ALEN];
 
-	if (!made_for.stripe || !(plan->balance & STRIPE_REDUNDANT) || is_resolution(skb))
+	if (!STRIPE || !(plan->balance & STRIPE_REDUNDANT) || is_resolution(skb))
 		return TC_ACT_SHOT;
 	const __u8 *macs = header(skb, 0, copy, sizeof(copy));
 	const struct stripe_entry *peer = macs ? peer_of(slot, macs) : 0;

@@ -19,12 +19,18 @@ fn main() {
         println!("cargo:warning=no clang: building without the eBPF dataplane; install clang and build again");
         return;
     }
-    let define = "-DNICTEAM_FAILOVER";
-    for (source, object, define) in
-        [("team", "team", None), ("team", "team-failover", Some(define)), ("carrier", "carrier", None)]
-    {
+    const STRIPE: &str = "-DNICTEAM_STRIPE";
+    const FAILOVER: &str = "-DNICTEAM_FAILOVER";
+    let objects: [(&str, &str, &[&str]); 5] = [
+        ("team", "team", &[]),
+        ("team", "team-failover", &[FAILOVER]),
+        ("team", "team-stripe", &[STRIPE]),
+        ("team", "team-stripe-failover", &[STRIPE, FAILOVER]),
+        ("carrier", "carrier", &[STRIPE]),
+    ];
+    for (source, object, defines) in objects {
         let (source, object) = (format!("{source}.bpf.c"), format!("{object}.bpf.o"));
-        compile(Path::new(&clang), &sources.join(source), &out_dir().join(object), define);
+        compile(Path::new(&clang), &sources.join(source), &out_dir().join(object), defines);
     }
     println!("cargo:rustc-cfg=nicteam_bpf");
 }
@@ -34,9 +40,9 @@ fn out_dir() -> PathBuf {
 }
 
 /// Ends the build with clang's words if the source does not compile.
-fn compile(clang: &Path, source: &Path, object: &Path, define: Option<&str>) {
+fn compile(clang: &Path, source: &Path, object: &Path, defines: &[&str]) {
     let mut command = Command::new(clang);
-    command.args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror"]).args(define);
+    command.args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror"]).args(defines);
     for folder in include_folders() {
         command.arg("-isystem").arg(folder);
     }

@@ -12,6 +12,7 @@ mod live {
     mod lease;
     mod mending;
     mod packet;
+    mod peers;
     mod queue;
     mod redundant;
     mod stripe;

@@ -23,7 +23,7 @@ mod tc;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use libbpf_rs::query::ProgInfoIter;
@@ -59,7 +59,8 @@ pub struct BpfDataplane {
     object: Object,
     slots: Slots,
     lease: Lease,
-    notes: Notes,
+    /// None without stripe.
+    notes: Option<Notes>,
     carrier: Carrier,
     failover: Failover,
     /// What the programs answer, as it was written last.
@@ -70,6 +71,8 @@ pub struct BpfDataplane {
     injector: Injector,
     /// Behind the team device, once a plan punts.
     punted: Option<Punted>,
+    /// Peers and addresses of peers that the last plan wrote or removed.
+    written: usize,
     /// The filters are a predecessor's of another layout: they stay until there
     /// is a plan to execute, so that no frame is lost.
     deferred: bool,
@@ -123,15 +126,15 @@ impl BpfDataplane {
         let injector = Injector::open()?;
         match object::predecessor(&device.name, device.index)? {
             Predecessor::None => BpfDataplane::fresh(device, injector, false),
-            Predecessor::Same(maps) => {
+            Predecessor::Same(maps, programs) => {
                 let slots = Slots::taken_over(&maps)?;
-                let object = Object::load(slots.current().programs(), Some(&maps))?;
+                let object = Object::load(programs, Some(&maps))?;
                 let ports = ports_of(&object.maps)?;
                 let mut own = BpfDataplane {
                     home: netns::id()?,
                     slots,
                     lease: object.maps.lease()?,
-                    notes: object.maps.notes()?,
+                    notes: object.maps.notes(object.programs)?,
                     carrier: Carrier::default(),
                     failover: object.maps.failover()?,
                     answers: answers_of(&object.maps)?,
@@ -141,6 +144,7 @@ impl BpfDataplane {
                     object,
                     injector,
                     punted: None,
+                    written: 0,
                     deferred: false,
                 };
                 own.attach_team()?;
@@ -167,7 +171,7 @@ impl BpfDataplane {
             home: netns::id()?,
             device: device.clone(),
             lease: object.maps.lease()?,
-            notes: object.maps.notes()?,
+            notes: object.maps.notes(object.programs)?,
             carrier: Carrier::default(),
             failover: object.maps.failover()?,
             object,
@@ -177,12 +181,27 @@ impl BpfDataplane {
             ports: BTreeMap::new(),
             injector,
             punted: None,
+            written: 0,
             deferred,
         };
         if !deferred {
             own.attach_team()?;
         }
         Ok(own)
+    }
+
+    /// What the kernel sets aside for the team's maps, bytes.
+    ///
+    /// # Errors
+    /// `/proc` is not there.
+    pub fn map_bytes(&self) -> Result<u64, Error> {
+        self.object.maps.bytes()
+    }
+
+    /// How many peers, and addresses of peers, the last plan wrote into the maps or removed from them: those that differ
+    /// from what the maps held.
+    pub fn written(&self) -> usize {
+        self.written
     }
 
     /// Refuses to work in another network namespace: an index is another device's there, a stranger's.
@@ -211,7 +230,10 @@ impl BpfDataplane {
         if programs <= self.object.programs {
             return Ok(());
         }
+        // What belongs to stripe is new, and no program has it yet.
         self.object = Object::load(programs, Some(&self.object.maps))?;
+        self.notes = self.object.maps.notes(programs)?;
+        self.slots.forget_peers();
         if self.punted.is_some() {
             tc::set_filter(self.device.peer_index, Point::Ingress, self.object.punted.as_fd())?;
         }
@@ -316,14 +338,17 @@ impl Dataplane for BpfDataplane {
             Choose::Stripe(stripe) => Peers::after(self.slots.peers(), stripe),
             _ => Peers::default(),
         };
+        let peers = Arc::new(peers);
         let plan = layout::Plan::new(plan, self.ports.values())?;
         self.extend(plan.programs())?;
         if punts && self.punted.is_none() {
             self.punted = Some(Punted::open(self.device.peer_index, self.object.punted.as_fd())?);
         }
         self.was_silent |= self.lease.renew();
-        self.notes.leave(self.slots.active(), self.slots.peers());
-        self.slots.install_with(&self.object.maps, &self.failover, plan, peers)?;
+        if let Some(notes) = &mut self.notes {
+            notes.leave(self.slots.active(), self.slots.peers());
+        }
+        self.written = self.slots.install_with(&self.object.maps, &self.failover, plan, peers)?;
         if self.deferred {
             self.attach_team()?;
             self.ports.values().try_for_each(|port| self.attach_port(port.index))?;
@@ -343,7 +368,8 @@ impl Dataplane for BpfDataplane {
     }
 
     fn take_notes(&mut self) -> Result<Vec<Note>, Error> {
-        Ok(self.notes.take(self.slots.active(), self.slots.peers()))
+        let (slot, peers) = (self.slots.active(), self.slots.peers());
+        Ok(self.notes.as_mut().map(|notes| notes.take(slot, peers)).unwrap_or_default())
     }
 
     fn renew(&mut self, answers: &[Answer]) -> Result<(), Error> {

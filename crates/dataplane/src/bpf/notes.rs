@@ -36,7 +36,7 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// Of this map.
+    /// Of this map, of programs with stripe.
     pub(super) fn new(map: &MapHandle) -> Result<Notes, Error> {
         Ok(Notes { memory: Memory::new(map)?, earlier: Vec::new() })
     }

@@ -1,11 +1,11 @@
 //! A team's programs and maps: loading them, finding those of a predecessor.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd};
 
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
-use libbpf_rs::{MapCore, MapFlags, MapHandle, ObjectBuilder, OpenObject, ProgramHandle};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, ObjectBuilder, OpenMap, OpenObject, ProgramHandle};
 use nicteam_team::stripe::MAX_PEERS;
 use nicteam_team::stripe::redundant::StreamCounters;
 use nicteam_wire::Mac;
@@ -20,11 +20,17 @@ use super::streams::{Class, MAX_STREAMS, Stream};
 use super::tc::{self, Point};
 use crate::Error;
 
-/// The compiled `bpf/team.bpf.c`.
-static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/team.bpf.o"));
+/// The compiled `bpf/team.bpf.c`: each without stripe and with it.
+static OBJECTS: [&[u8]; 2] = [
+    include_bytes!(concat!(env!("OUT_DIR"), "/team.bpf.o")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/team-stripe.bpf.o")),
+];
 
 /// The same, with programs that look at the members' carrier (`bpf/failover.h`).
-static FAILOVER_OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/team-failover.bpf.o"));
+static FAILOVER_OBJECTS: [&[u8]; 2] = [
+    include_bytes!(concat!(env!("OUT_DIR"), "/team-failover.bpf.o")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/team-stripe-failover.bpf.o")),
+];
 
 /// The compiled `bpf/carrier.bpf.c`.
 static CARRIER_OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/carrier.bpf.o"));
@@ -39,7 +45,7 @@ const NOTE_DEVICE: &str = "note_device";
 const PROGRAMS: &str = ".rodata.programs";
 
 /// What the programs are made for: the verifier's walk through what a team does
-/// not do would take most of the time in which the team is set up.
+/// not do would take most of the time in which the team is set up, and the maps of stripe most of its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Programs {
     /// Every mode but stripe.
@@ -84,11 +90,11 @@ impl Object {
     /// Loads the programs; with these maps, if there are any, else with new ones. Where the kernel lets them,
     /// they look at the members' carrier.
     pub(super) fn load(programs: Programs, maps: Option<&Maps>) -> Result<Object, Error> {
-        let load = |object| Object::try_load(object, programs, maps);
-        let loaded = |object| attempt(|| "load the eBPF programs".to_owned(), || load(object));
+        let load = |objects: [&[u8]; 2]| Object::try_load(objects[programs as usize], programs, maps);
+        let loaded = |objects| attempt(|| "load the eBPF programs".to_owned(), || load(objects));
         match shows_devices(&release()) {
-            true => loaded(FAILOVER_OBJECT).or_else(|_| loaded(OBJECT)),
-            false => loaded(OBJECT),
+            true => loaded(FAILOVER_OBJECTS).or_else(|_| loaded(OBJECTS)),
+            false => loaded(OBJECTS),
         }
     }
 
@@ -99,8 +105,7 @@ impl Object {
         }
         let mut constants =
             open.maps_mut().find(|map| map.name() == PROGRAMS).ok_or_else(|| missing("map", PROGRAMS))?;
-        let made_for = [programs == Programs::WithStripe, shows_devices(&release())];
-        constants.set_initial_value(&made_for.map(|part| u32::from(part).to_ne_bytes()).concat())?;
+        constants.set_initial_value(&u32::from(shows_devices(&release())).to_ne_bytes())?;
         let loaded = open.load()?;
         let find = |name: &str| match loaded.progs_mut().find(|program| program.name() == name) {
             Some(program) => ProgramHandle::try_from(&program),
@@ -175,8 +180,8 @@ fn missing(what: &str, name: &str) -> libbpf_rs::Error {
 pub(super) enum Predecessor {
     /// Nothing.
     None,
-    /// Maps that these programs can use.
-    Same(Box<Maps>),
+    /// Maps that programs of ours can use: these.
+    Same(Box<Maps>, Programs),
     /// Maps of another version, readable or not.
     Other(Option<MapHandle>),
 }
@@ -190,9 +195,10 @@ pub(super) fn predecessor(device: &str, index: u32) -> Result<Predecessor, Error
         Some(map) => MapHandle::try_from(map),
         None => Err(missing("map", name)),
     });
-    match same {
-        Ok(same) if same.fit(index)? => Ok(Predecessor::Same(Box::new(same))),
-        _ => {
+    let fits = |same: &Maps| same.fit(index).transpose();
+    match same.ok().and_then(|same| Some((fits(&same)?, same))) {
+        Some((programs, same)) => Ok(Predecessor::Same(Box::new(same), programs?)),
+        None => {
             let counters = find("counters").filter(|map| map.value_size() as usize == size_of::<Counters>());
             Ok(Predecessor::Other(counters.and_then(|map| MapHandle::try_from(map).ok())))
         }
@@ -283,8 +289,8 @@ impl Maps {
     }
 
     /// What the programs note of peers' frames.
-    pub(super) fn notes(&self) -> Result<Notes, Error> {
-        Notes::new(&self.stripe_notes)
+    pub(super) fn notes(&self, programs: Programs) -> Result<Option<Notes>, Error> {
+        (programs == Programs::WithStripe).then(|| Notes::new(&self.stripe_notes)).transpose()
     }
 
     /// What is said to the partner of a place while the process is silent.
@@ -312,33 +318,39 @@ impl Maps {
         Ok(tallies.iter().map(sum).sum())
     }
 
-    /// True if they are what these programs expect, for this team device.
-    fn fit(&self, team_index: u32) -> Result<bool, Error> {
-        let expected = attempt(|| "read the eBPF object".to_owned(), || ObjectBuilder::default().open_memory(OBJECT))?;
-        let alike = self.all().into_iter().all(|map| {
-            expected.maps().any(|other| {
-                other.name() == map.name()
-                    && other.map_type() == map.map_type()
-                    && other.key_size() == map.key_size()
-                    && other.value_size() == map.value_size()
-                    && other.max_entries() == map.max_entries()
-            })
-        });
-        if !alike {
-            return Ok(false);
+    /// Of which programs of ours they are, for this team device.
+    fn fit(&self, team_index: u32) -> Result<Option<Programs>, Error> {
+        for programs in [Programs::WithoutStripe, Programs::WithStripe] {
+            let open = || ObjectBuilder::default().open_memory(OBJECTS[programs as usize]);
+            let expected = attempt(|| "read the eBPF object".to_owned(), open)?;
+            if self.all().into_iter().all(|map| expected.maps().any(|other| is_like(&other, map))) {
+                let control = self.control()?;
+                let is_ours = control.layout == LAYOUT_VERSION && control.team_ifindex == team_index;
+                return Ok(is_ours.then_some(programs));
+            }
         }
-        let control = self.control()?;
-        Ok(control.layout == LAYOUT_VERSION && control.team_ifindex == team_index)
+        Ok(None)
     }
 
-    /// Makes an object use these maps instead of new ones.
+    /// Makes an object use these maps instead of new ones, but for those of stripe where only one of both has it.
     fn lend_to(&self, object: &mut OpenObject) -> libbpf_rs::Result<()> {
         for mut map in object.maps_mut() {
-            if let Some(own) = self.all().into_iter().find(|own| own.name() == map.name()) {
+            if let Some(own) = self.all().into_iter().find(|own| is_like(&map, own)) {
                 map.reuse_fd(own.as_fd())?;
             }
         }
         Ok(())
+    }
+
+    /// What the kernel sets aside for them, bytes: what the maps' own counts say (`memlock` in `/proc/PID/fdinfo`).
+    pub(super) fn bytes(&self) -> Result<u64, Error> {
+        let sizes = self.all().into_iter().map(|map| {
+            let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", map.as_fd().as_raw_fd()));
+            let info = info.map_err(|error| Error::Bpf { operation: reading(map), message: error.to_string() })?;
+            let line = info.lines().find_map(|line| line.strip_prefix("memlock:"));
+            line.and_then(|bytes| bytes.trim().parse::<u64>().ok()).ok_or_else(|| unexpected(map))
+        });
+        sizes.sum()
     }
 
     pub(super) fn control(&self) -> Result<Control, Error> {
@@ -374,9 +386,15 @@ impl Maps {
         )
     }
 
-    /// Forgets an address in a slot.
+    /// Forgets an address in a slot, if it is there.
     pub(super) fn remove_address(&self, key: &Key) -> Result<(), Error> {
-        attempt(|| "forget an address of a peer".to_owned(), || self.stripe_index.delete(key.bytes()))
+        attempt(
+            || "forget an address of a peer".to_owned(),
+            || match self.stripe_index.delete(key.bytes()) {
+                Err(error) if error.kind() == libbpf_rs::ErrorKind::NotFound => Ok(()),
+                done => done,
+            },
+        )
     }
 
     /// Says in a slot what goes twice.
@@ -384,14 +402,15 @@ impl Maps {
         write(&self.stripe_classes, slot, class)
     }
 
-    /// Remembers these peers' streams, old and new ones. Others are forgotten only when there is no room.
+    /// Remembers these peers' streams, old and new ones. Others are forgotten only when there is no room; where there
+    /// is not enough for these, old ones stay.
     pub(super) fn keep_streams(&self, peers: impl Iterator<Item = Mac>) -> Result<(), Error> {
         let wanted: BTreeSet<[u8; 8]> = peers.map(padded).collect();
-        let known: BTreeSet<Vec<u8>> = self.stripe_streams.keys().collect();
-        let new: Vec<&[u8; 8]> = wanted.iter().filter(|peer| !known.contains(&peer[..])).collect();
+        let known: BTreeSet<[u8; 8]> = self.stripe_streams.keys().filter_map(|key| key.try_into().ok()).collect();
+        let kept = wanted.intersection(&known).count();
+        let new: Vec<&[u8; 8]> = wanted.difference(&known).take(MAX_STREAMS.saturating_sub(kept)).collect();
         let room = MAX_STREAMS.saturating_sub(known.len());
-        let unwanted = known.iter().filter(|peer| !wanted.iter().any(|wanted| wanted[..] == peer[..]));
-        for peer in unwanted.take(new.len().saturating_sub(room)) {
+        for peer in known.difference(&wanted).take(new.len().saturating_sub(room)) {
             attempt(|| "forget a stream".to_owned(), || self.stripe_streams.delete(peer))?;
         }
         new.into_iter().try_for_each(|peer| {
@@ -409,14 +428,10 @@ impl Maps {
         Ok(Stream::from_bytes(&bytes).ok_or_else(|| unexpected(map))?.counters())
     }
 
-    /// All addresses of peers, by slot.
-    pub(super) fn indexed(&self) -> Result<BTreeMap<u32, Vec<Key>>, Error> {
-        let mut slots = BTreeMap::<u32, Vec<Key>>::new();
-        for key in self.stripe_index.keys() {
-            let key = Key::from_bytes(&key).ok_or_else(|| unexpected(&self.stripe_index))?;
-            slots.entry(key.slot()).or_default().push(key);
-        }
-        Ok(slots)
+    /// All addresses of peers, in all slots.
+    pub(super) fn indexed(&self) -> Result<Vec<Key>, Error> {
+        let key = |key: Vec<u8>| Key::from_bytes(&key).ok_or_else(|| unexpected(&self.stripe_index));
+        self.stripe_index.keys().map(key).collect()
     }
 
     /// Interface indexes and their places.
@@ -466,6 +481,12 @@ impl Maps {
         }
         Ok(sum)
     }
+}
+
+/// True of maps by the same name that hold as much of the same.
+fn is_like(a: &OpenMap<'_>, b: &MapHandle) -> bool {
+    (a.name(), a.map_type(), a.key_size(), a.value_size(), a.max_entries())
+        == (b.name(), b.map_type(), b.key_size(), b.value_size(), b.max_entries())
 }
 
 /// What a place carried, by a counter map of this or a predecessor's.

@@ -8,23 +8,29 @@
 //! measured, Linux 6.18), too long for a failover: a thread waits for it when half of the slots
 //! are used up, and a plan only if plans follow each other faster than that.
 
-use std::collections::BTreeMap;
+use std::array;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 use std::thread::{self, JoinHandle};
+
+use nicteam_wire::Mac;
 
 use super::failover::Failover;
 use super::layout::{PLAN_SLOTS, Plan};
 use super::object::Maps;
-use super::peers::{Key, Peers};
+use super::peers::{Changes, Key, Peers};
 use crate::Error;
 
 /// The slots of one team.
 pub(super) struct Slots {
     /// The plan in force, and its peers.
     current: Plan,
-    peers: Peers,
-    /// What the index says of the peers of each slot.
-    indexed: BTreeMap<u32, Vec<Key>>,
+    peers: Arc<Peers>,
+    /// The peers that each slot holds; if that is not known, the addresses that it may have in the index.
+    held: [Result<Arc<Peers>, BTreeSet<Mac>>; PLAN_SLOTS as usize],
+    /// Whose streams there are as far as there is room.
+    streams: Option<Arc<Peers>>,
     active: u32,
     /// A bit for each slot that no program can be reading.
     free: u32,
@@ -37,8 +43,9 @@ impl Slots {
     pub(super) fn new() -> Slots {
         Slots {
             current: Plan::default(),
-            peers: Peers::default(),
-            indexed: BTreeMap::new(),
+            peers: Arc::default(),
+            held: array::from_fn(|_| Ok(Arc::default())),
+            streams: None,
             active: 0,
             free: all_but(0),
             waits: None,
@@ -48,8 +55,14 @@ impl Slots {
     /// Of maps in use: which slots are still read is not known.
     pub(super) fn taken_over(maps: &Maps) -> Result<Slots, Error> {
         let active = maps.control()?.active % PLAN_SLOTS;
-        let (peers, indexed) = (Peers::default(), maps.indexed()?);
-        Ok(Slots { current: maps.plan(active)?, peers, indexed, active, free: 0, waits: None })
+        let mut held = array::from_fn(|_| Err(BTreeSet::new()));
+        for key in maps.indexed()? {
+            if let Some(Err(known)) = held.get_mut(key.slot() as usize) {
+                known.insert(key.mac());
+            }
+        }
+        let (current, peers) = (maps.plan(active)?, Arc::default());
+        Ok(Slots { current, peers, held, streams: None, active, free: 0, waits: None })
     }
 
     /// The plan in force.
@@ -67,22 +80,29 @@ impl Slots {
         &self.peers
     }
 
-    /// Puts a plan in force, with the peers of the last one.
-    pub(super) fn install(&mut self, maps: &Maps, failover: &Failover, plan: Plan) -> Result<(), Error> {
-        self.install_with(maps, failover, plan, self.peers.clone())
+    /// The maps that hold peers are new ones.
+    pub(super) fn forget_peers(&mut self) {
+        self.peers = Arc::default();
+        self.held = array::from_fn(|_| Ok(Arc::default()));
+        self.streams = None;
     }
 
-    /// Puts a plan in force.
+    /// Puts a plan in force, with the peers of the last one.
+    pub(super) fn install(&mut self, maps: &Maps, failover: &Failover, plan: Plan) -> Result<(), Error> {
+        self.install_with(maps, failover, plan, Arc::clone(&self.peers)).map(|_| ())
+    }
+
+    /// Puts a plan in force; how many peers and addresses of peers had to be written or removed.
     pub(super) fn install_with(
         &mut self,
         maps: &Maps,
         failover: &Failover,
         plan: Plan,
-        peers: Peers,
-    ) -> Result<(), Error> {
+        peers: Arc<Peers>,
+    ) -> Result<usize, Error> {
         self.take_free();
         let slot = self.free.trailing_zeros();
-        self.set_peers(maps, slot, &peers)?;
+        let written = self.set_peers(maps, slot, &peers)?;
         failover.clear(slot);
         maps.set_plan(slot, &plan)?;
         // The plan must be there before its number is.
@@ -99,7 +119,7 @@ impl Slots {
             let left = all_but(slot) & !self.free;
             self.waits = thread::Builder::new().spawn(wait_for_readers).ok().map(|thread| (thread, left));
         }
-        Ok(())
+        Ok(written)
     }
 
     /// Sees to it that a slot is free.
@@ -116,19 +136,36 @@ impl Slots {
         }
     }
 
-    /// Writes the peers of a slot that nobody reads.
-    fn set_peers(&mut self, maps: &Maps, slot: u32, peers: &Peers) -> Result<(), Error> {
-        self.indexed.remove(&slot).unwrap_or_default().iter().try_for_each(|key| maps.remove_address(key))?;
-        maps.keep_streams(peers.teams())?;
-        maps.set_class(slot, &peers.class)?;
-        for (number, line) in peers.lines.iter().enumerate() {
-            maps.set_peer(slot, number as u32, line)?;
+    /// Makes a slot that nobody reads hold these peers: writes what differs from those that it holds.
+    fn set_peers(&mut self, maps: &Maps, slot: u32, peers: &Arc<Peers>) -> Result<usize, Error> {
+        if !self.streams.as_ref().is_some_and(|known| known.teams().eq(peers.teams())) {
+            maps.keep_streams(peers.teams())?;
+            self.streams = Some(Arc::clone(peers));
         }
-        let index = peers.index(slot);
-        index.iter().try_for_each(|(key, entry)| maps.set_address(key, entry))?;
-        self.indexed.insert(slot, index.into_iter().map(|(key, _)| key).collect());
-        Ok(())
+        let held = &mut self.held[(slot % PLAN_SLOTS) as usize];
+        let before = std::mem::replace(held, Err(BTreeSet::new()));
+        let changes = peers.changes(before.as_deref());
+        let written = write(maps, slot, &changes);
+        *held = match &written {
+            Ok(_) => Ok(Arc::clone(peers)),
+            Err(_) => {
+                let known = before.map_or_else(|known| known, |before| before.indexed().collect());
+                Err(known.into_iter().chain(peers.indexed()).collect())
+            }
+        };
+        written
     }
+}
+
+/// Writes what changes in a slot; how many peers and addresses that were.
+fn write(maps: &Maps, slot: u32, changes: &Changes<'_>) -> Result<usize, Error> {
+    changes.gone.iter().try_for_each(|mac| maps.remove_address(&Key::new(slot, *mac)))?;
+    if let Some(class) = changes.class {
+        maps.set_class(slot, class)?;
+    }
+    changes.lines.iter().try_for_each(|(number, line)| maps.set_peer(slot, *number, line))?;
+    changes.index.iter().try_for_each(|(mac, entry)| maps.set_address(&Key::new(slot, *mac), entry))?;
+    Ok(changes.lines.len() + changes.gone.len() + changes.index.len())
 }
 
 fn all_but(slot: u32) -> u32 {

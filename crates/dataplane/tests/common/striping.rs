@@ -62,7 +62,7 @@ pub fn striping(rates_mbps: [u32; MEMBERS]) -> Plan {
     let stripe = Stripe {
         team: OWN,
         senders: places.clone().map(sender).collect(),
-        peers: vec![peer],
+        peers: vec![peer].into(),
         group: MemberSet::one(id(0)),
         redundant: Classes::default(),
         sack_delay: Duration::ZERO,
@@ -110,4 +110,24 @@ pub fn choices(
         done[(0..MEMBERS).find(|&place| src == own(place)).unwrap()] += 1;
     }
     [planned, done]
+}
+
+/// The address of another peer's member; of the first, its team's, too.
+pub fn theirs_of(number: u16, place: usize) -> Mac {
+    let [high, low] = number.to_be_bytes();
+    Mac([2, 1, high, low, 0, place as u8])
+}
+
+/// The plan with so many other peers, alike but for their addresses.
+pub fn with_peers(mut plan: Plan, peers: u16) -> Plan {
+    let Choose::Stripe(stripe) = &mut plan.choose else { unreachable!() };
+    let peer = |number: u16| {
+        let mut peer = Peer { team: theirs_of(number, 0), others: Vec::new(), ..stripe.peers[0].clone() };
+        for (place, receiver) in peer.receivers.iter_mut().enumerate() {
+            receiver.mac = theirs_of(number, place);
+        }
+        peer
+    };
+    stripe.peers = (0..peers).map(peer).collect::<Vec<_>>().into();
+    plan
 }

@@ -95,7 +95,7 @@ fn choose(facts: &Facts<'_>) -> Choose {
             active.map_or(Choose::Nobody, |active| Choose::Balance(balancer.choose(config, team, active)))
         }
         Mode::Stripe => active.map_or(Choose::Nobody, |active| {
-            let (senders, peers) = discovery.map(|of| (of.senders(), of.peers())).unwrap_or_default();
+            let (senders, peers) = discovery.map(|of| (of.senders(), of.peers().into())).unwrap_or_default();
             let group = discovery.map(Discovery::group).filter(|group| !group.is_empty());
             let (group, other) = (group.unwrap_or(MemberSet::one(active)), balancer.choose(config, team, active));
             let redundant = config.redundant.clone();

@@ -264,9 +264,9 @@ impl Auth {
         self.refused.last_impossible = Some(RefusedLast { at: now, member, from });
     }
 
-    /// Forgets what is known of systems that are none of these.
-    pub(super) fn retain(&mut self, mut is_neighbour: impl FnMut(u64) -> bool) {
-        self.known.retain(|system, _| is_neighbour(*system));
+    /// Forgets what is known of a system.
+    pub(super) fn forget(&mut self, system: u64) {
+        self.known.remove(&system);
     }
 
     /// Judges a hello that somebody with our key made, whoever sent it now.

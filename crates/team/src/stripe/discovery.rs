@@ -6,7 +6,7 @@
 //! what the dataplane notes of peers' frames decides. Time is an argument; what
 //! is to be sent is collected by [`Discovery::take_frames`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use nicteam_wire::{Frame, Hello, HelloKind, HelloMember, Mac};
@@ -14,11 +14,12 @@ use nicteam_wire::{Frame, Hello, HelloKind, HelloMember, Mac};
 use super::announcing::Announcing;
 use super::auth::{Auth, Judgement, Refused, speaker};
 use super::neighbour::{Echoed, Neighbour, News, Rank, patience};
+use super::neighbours::Neighbours;
 use super::pace::{Paces, RETRY, Wanted, next_random};
 use super::plan_pace::{Bucket, PlanPace};
 use super::segments::{Heard, Segments};
 use super::stamps::Stamps;
-use super::{MAX_PEERS, Note, Peer, Sender};
+use super::{MAX_ADDRESSES, MAX_PEERS, Note, Peer, Sender};
 use crate::config::StripeKey;
 use crate::{MemberId, MemberSet, Time};
 
@@ -53,7 +54,7 @@ pub struct Discovery {
     lost_tokens: u64,
     /// When something happened last.
     now: Time,
-    neighbours: BTreeMap<u64, Neighbour>,
+    neighbours: Neighbours,
     /// Hellos of systems that were heard when there was no more room.
     overlooked: u64,
     /// New neighbours that may be taken in.
@@ -78,15 +79,15 @@ pub struct Discovery {
 
 /// Between two looks at what the dataplane noted, while no peer has traffic.
 const LOOK: Duration = Duration::from_millis(50);
-/// Neighbours that are known at once.
-const MAX_NEIGHBOURS: usize = 256;
+/// The most neighbours that are known at once.
+pub const MAX_NEIGHBOURS: usize = 1280;
 /// One of which nothing has proven for so long that it is there gives way to a new one.
 const TRIED: Duration = Duration::from_secs(2);
 /// And ends after so long where there are more of its kind than [`UNPROVEN`].
 const GIVEN_UP: Duration = Duration::from_secs(10);
 const UNPROVEN: usize = 16;
 /// New neighbours: so many at once, and one more each.
-const NEWCOMERS: u32 = 256;
+const NEWCOMERS: u32 = MAX_NEIGHBOURS as u32;
 const NEWCOMER_EACH: Duration = Duration::from_millis(10);
 
 impl Discovery {
@@ -106,7 +107,7 @@ impl Discovery {
             own: Vec::new(),
             lost_tokens: 0,
             now: Time::ZERO,
-            neighbours: BTreeMap::new(),
+            neighbours: Neighbours::default(),
             overlooked: 0,
             newcomers: Bucket::new(NEWCOMERS, NEWCOMER_EACH),
             announcing: Announcing::default(),
@@ -139,7 +140,11 @@ impl Discovery {
         // Tokens follow from the key, too.
         self.lost_tokens += 1;
         self.change_at_once(now);
-        self.neighbours.retain(|system, _| self.auth.knows(*system));
+        for system in self.neighbours.systems() {
+            if !self.auth.knows(system) {
+                self.neighbours.remove(system);
+            }
+        }
         if !self.own.is_empty() {
             self.announcing.soon(self.neighbours.len(), now);
         }
@@ -154,7 +159,9 @@ impl Discovery {
         // Those that were valid may have been used, and seen.
         self.lost_tokens += 1;
         self.change_at_once(now);
-        self.neighbours.values_mut().for_each(|neighbour| neighbour.retain_members(&self.own));
+        for system in self.neighbours.systems() {
+            self.neighbours.with(system, now, |of| of.retain_members(&self.own));
+        }
         self.announcing.at_once(self.neighbours.len(), now);
         if self.announcing.next().is_some_and(|next| next <= now) {
             self.announce(now);
@@ -175,6 +182,7 @@ impl Discovery {
             return self.auth.refuse_impossible(member, src, now);
         }
         self.now = now;
+        let system = hello.system;
         match self.auth.judge((member, src), frame.payload(), &hello, self.sequence, now) {
             Judgement::Believe => self.handle_hello(member, src, hello, now),
             Judgement::Refuse => {}
@@ -190,7 +198,9 @@ impl Discovery {
                 for held in held {
                     self.handle_hello(held.member, held.src, held.hello, now);
                 }
-                self.auth.retain(|system| self.neighbours.contains_key(&system));
+                if !self.neighbours.contains(system) {
+                    self.auth.forget(system);
+                }
             }
         }
     }
@@ -201,22 +211,25 @@ impl Discovery {
         self.now = now;
         let mut is_new = false;
         for note in notes {
-            let is = |neighbour: &&mut Neighbour| neighbour.team == note.mac || neighbour.place_of(note.mac).is_some();
-            let found = self.neighbours.values_mut().filter(is).min_by_key(|neighbour| neighbour.rank(now));
-            let Some(neighbour) = found else { continue };
-            if let Some(place) = neighbour.place_of(note.mac) {
-                note.heard.iter().for_each(|member| neighbour.refresh(member, place, now));
-            }
-            let has_traffic = note.sent || !note.heard.is_empty();
-            if has_traffic && neighbour.has_traffic(now) && neighbour.is_proven(now) {
-                neighbour.probe_at = now;
-                is_new = true;
-            }
+            let found = self.neighbours.with_address(note.mac).min_by_key(|neighbour| neighbour.rank(now));
+            let Some(system) = found.map(|neighbour| neighbour.system) else { continue };
+            let begins = self.neighbours.with(system, now, |neighbour| {
+                if let Some(place) = neighbour.place_of(note.mac) {
+                    note.heard.iter().for_each(|member| neighbour.refresh(member, place, now));
+                }
+                let has_traffic = note.sent || !note.heard.is_empty();
+                let begins = has_traffic && neighbour.has_traffic(now) && neighbour.is_proven(now);
+                if begins {
+                    neighbour.probe_at = now;
+                }
+                begins
+            });
+            is_new |= begins == Some(true);
         }
         if is_new {
             self.probe(now);
             // Who shares our members with it wants to know.
-            if self.rivals(now) > 1 {
+            if self.rivals() > 1 {
                 self.announcing.soon(self.neighbours.len(), now);
             }
         }
@@ -229,20 +242,7 @@ impl Discovery {
         if self.announcing.next().is_some_and(|at| at <= now) {
             self.announce(now);
         }
-        let known = self.neighbours.len();
-        let heard = |of: &BTreeMap<u64, Neighbour>| of.values().map(Neighbour::hearings).sum::<usize>();
-        let before = heard(&self.neighbours);
-        let unproven = self.neighbours.values().filter(|of| of.unproven_for(now).is_some()).count();
-        let is_given_up =
-            |of: &Neighbour| unproven > UNPROVEN && of.unproven_for(now).is_some_and(|unproven| unproven >= GIVEN_UP);
-        self.neighbours.retain(|_, neighbour| neighbour.is_heard(now) && !is_given_up(neighbour));
-        if heard(&self.neighbours) < before {
-            self.segments.note_change();
-        }
-        self.auth.retain(|system| self.neighbours.contains_key(&system));
-        if self.neighbours.len() < known {
-            self.change(now);
-        }
+        self.forget_silent(now);
         if self.look_at.is_some_and(|at| at <= now) {
             self.probe(now);
             self.looks = true;
@@ -296,24 +296,43 @@ impl Discovery {
     /// for all, those are left out of which nothing proves that they are there,
     /// then those without traffic, then the newest. Of two that name the same address one counts, by the same order.
     pub fn peers(&self) -> Vec<Peer> {
+        let mut peers = self.table().0;
+        peers.sort_by_key(|peer| peer.team);
+        peers
+    }
+
+    /// How many there is no room for among [`Discovery::peers`].
+    pub fn left_out(&self) -> usize {
+        let addresses = || self.neighbours.all().map(|of| 1 + of.members.len()).sum::<usize>();
+        let is_room = self.neighbours.len() <= MAX_PEERS && addresses() <= MAX_ADDRESSES;
+        if is_room { 0 } else { self.table().1 }
+    }
+
+    /// Peers by rank, and for how many others there is no room.
+    fn table(&self) -> (Vec<Peer>, usize) {
         let (senders, now) = (self.senders(), self.now);
         let from = &self.segments.found().from;
-        let mut ranked: Vec<(Rank, &Neighbour)> = self.neighbours.values().map(|of| (of.rank(now), of)).collect();
+        let mut ranked: Vec<(Rank, &Neighbour)> = self.neighbours.all().map(|of| (of.rank(now), of)).collect();
         ranked.sort_by_key(|(rank, of)| (*rank, of.system));
-        let mut taken = BTreeSet::new();
-        let peers = ranked.into_iter().filter_map(|(_, neighbour)| {
+        let (mut taken, mut room, mut left_out) = (BTreeSet::new(), MAX_ADDRESSES, 0);
+        let mut peers: Vec<Peer> = Vec::new();
+        for (_, neighbour) in ranked {
             let token = |mac| self.auth.lost_token(neighbour.system, neighbour.lost_tokens, mac);
             let group_from = from.get(&neighbour.system).copied();
             let peer = Peer { group_from, ..neighbour.peer(&senders, token) };
+            let addresses = peer.addresses().count();
             if peer.receivers.is_empty() || peer.addresses().any(|mac| taken.contains(&mac)) {
-                return None;
+                continue;
             }
+            if peers.len() == MAX_PEERS || addresses > room {
+                left_out += 1;
+                continue;
+            }
+            room -= addresses;
             taken.extend(peer.addresses());
-            Some(peer)
-        });
-        let mut peers: Vec<Peer> = peers.take(MAX_PEERS).collect();
-        peers.sort_by_key(|peer| peer.team);
-        peers
+            peers.push(peer);
+        }
+        (peers, left_out)
     }
 
     /// By which members group-addressed frames leave, and are taken: one of each segment.
@@ -333,7 +352,7 @@ impl Discovery {
 
     /// Members that hear no team and none of our own members, though others do hear teams.
     pub fn deaf(&self) -> MemberSet {
-        let hears: MemberSet = self.neighbours.values().flat_map(Neighbour::heard_by).collect();
+        let hears: MemberSet = self.neighbours.all().flat_map(Neighbour::heard_by).collect();
         let is_alone = |id: MemberId| self.segments().iter().any(|(_, members)| *members == MemberSet::one(id));
         let usable = self.own.iter().filter(|own| own.usable).map(|own| own.id);
         let deaf = |id: &MemberId| !hears.contains(*id) && is_alone(*id) && self.segments.is_settled(*id);
@@ -347,8 +366,8 @@ impl Discovery {
 
     /// How many of those that are known have the key that is new, where hellos by the one before are believed, too.
     pub fn have_new_key(&self) -> Option<usize> {
-        let known = self.neighbours.keys();
-        self.auth.changes_keys().then(|| known.filter(|system| self.auth.has_new_key(**system)).count())
+        let known = self.neighbours.all();
+        self.auth.changes_keys().then(|| known.filter(|of| self.auth.has_new_key(of.system)).count())
     }
 
     /// Hellos that were not believed.
@@ -358,7 +377,7 @@ impl Discovery {
 
     /// All that are known.
     pub fn neighbours(&self) -> impl Iterator<Item = &Neighbour> {
-        self.neighbours.values()
+        self.neighbours.all()
     }
 
     /// Hellos of systems for which there was no room.
@@ -389,9 +408,8 @@ impl Discovery {
     /// not long ago, or none of them is its source. A team that was started anew has the addresses that it had.
     fn is_impossible(&self, src: Mac, hello: &Hello, now: Time) -> bool {
         let mut named = hello.members.iter().map(|member| member.mac).chain([hello.team]);
-        let is_other = |of: &&Neighbour| of.system != hello.system && of.team != hello.team;
-        let others = || self.neighbours.values().filter(is_other).filter(|of| !of.is_overdue(now));
-        let is_taken = |mac: Mac| self.is_ours(mac) || others().any(|of| of.has_address(mac));
+        let is_others = |of: &Neighbour| of.system != hello.system && of.team != hello.team && !of.is_overdue(now);
+        let is_taken = |mac: Mac| self.is_ours(mac) || self.neighbours.with_address(mac).any(is_others);
         speaker(hello) != Some(src) || named.any(is_taken)
     }
 
@@ -402,19 +420,25 @@ impl Discovery {
 
     /// A neighbour announces itself.
     fn hear(&mut self, member: MemberId, hello: Hello, now: Time) {
-        let is_new = !self.neighbours.contains_key(&hello.system);
+        let is_new = !self.neighbours.contains(hello.system);
         if is_new && !self.make_room(&hello, now) {
             self.overlooked += 1;
             return;
         }
-        let neighbour = self.neighbours.entry(hello.system).or_insert_with(|| Neighbour::new(&hello, now));
-        if !neighbour.is_in_reach(hello.sequence, now) {
-            return;
+        if is_new {
+            self.neighbours.insert(Neighbour::new(&hello, now), now);
         }
-        let by_new = neighbour.hear(member, hello.place, now);
-        let News { of_team: says_new, of_rivals } = neighbour.read(&hello, now);
-        let (has_traffic, shares) =
-            (neighbour.wanted(now) == Wanted::Busy, of_rivals && neighbour.share(self.in_use, now));
+        let in_use = self.in_use;
+        let read = self.neighbours.with(hello.system, now, |neighbour| {
+            if !neighbour.is_in_reach(hello.sequence, now) {
+                return None;
+            }
+            let by_new = neighbour.hear(member, hello.place, now);
+            let News { of_team, of_rivals } = neighbour.read(&hello, now);
+            let has_traffic = neighbour.wanted(now) == Wanted::Busy;
+            Some((by_new, of_team, has_traffic, of_rivals && neighbour.share(in_use, now)))
+        });
+        let Some((by_new, says_new, has_traffic, shares)) = read.flatten() else { return };
         if is_new || says_new {
             self.regroups = true;
             match has_traffic {
@@ -441,32 +465,35 @@ impl Discovery {
         }
         // One that was started anew is not the one that it was, nor is one whose addresses another one has now. Of one
         // that answers, probes are to say so first.
-        let is_told = |of: &Neighbour| of.team == hello.team || hello.members.iter().any(|own| of.has_address(own.mac));
-        self.neighbours.retain(|_, of| !is_told(of) || of.is_proven(now));
+        let as_team = self.neighbours.with_address(hello.team).filter(|of| of.team == hello.team);
+        let as_member = hello.members.iter().flat_map(|member| self.neighbours.with_address(member.mac));
+        let told: Vec<u64> = as_team.chain(as_member).filter(|of| !of.is_proven(now)).map(|of| of.system).collect();
+        told.into_iter().for_each(|system| self.neighbours.remove(system));
         if self.neighbours.len() < MAX_NEIGHBOURS {
             return true;
         }
-        let unproven = |of: &Neighbour| Some((of.unproven_for(now).filter(|unproven| *unproven >= TRIED)?, of.system));
-        let gives_way = self.neighbours.values().filter_map(unproven).max();
-        gives_way.is_some_and(|(_, system)| self.neighbours.remove(&system).is_some())
+        let longest = self.neighbours.longest_unproven().filter(|(since, _)| now.since(*since) >= TRIED);
+        longest.map(|(_, system)| self.neighbours.remove(system)).is_some()
     }
 
     /// A probe of ours came back from this address.
     fn take_echo(&mut self, member: MemberId, src: Mac, stamp: u64, now: Time) {
-        let echoed = self.neighbours.values_mut().find_map(|neighbour| {
-            let (place, is_first) = (neighbour.place_of(src)?, !neighbour.was_proven());
-            let echoed = neighbour.take_echo(member, place, stamp, now)?;
-            Some((neighbour, echoed, is_first))
+        let (asked, paces): (Vec<u64>, Paces) =
+            (self.neighbours.with_address(src).map(|of| of.system).collect(), self.paces);
+        let echoed = asked.into_iter().find_map(|system| {
+            let echoed = self.neighbours.with(system, now, |neighbour| {
+                let (place, is_first) = (neighbour.place_of(src)?, !neighbour.was_proven());
+                let echoed = neighbour.take_echo(member, place, stamp, now)?;
+                // What came back by this path may say that another one is dead.
+                let interval = paces.quick(neighbour.wanted(now));
+                let dies = neighbour.judge(interval, now + RETRY);
+                Some((system, echoed, dies, is_first, neighbour.is_in_use(now)))
+            });
+            echoed.flatten()
         });
-        let Some((neighbour, Echoed { starts, delays }, is_first)) = echoed else { return };
-        let (system, is_in_use) = (neighbour.system, neighbour.is_in_use(now));
-        // What came back by this path may say that another one is dead.
-        let interval = self.paces.quick(neighbour.wanted(now));
-        let dies = neighbour.judge(interval, now + RETRY);
+        let Some((system, Echoed { starts, delays }, dies, is_first, is_in_use)) = echoed else { return };
         if is_first {
-            // It has the place of whoever had its addresses.
-            let addresses: Vec<Mac> = neighbour.addresses().collect();
-            self.neighbours.retain(|_, of| of.system == system || !addresses.iter().any(|mac| of.has_address(*mac)));
+            self.replace_others(system);
         }
         if starts || dies {
             match is_in_use {
@@ -476,6 +503,44 @@ impl Discovery {
             self.follow(system, now);
         } else if delays {
             self.plans.soon(now);
+        }
+    }
+
+    /// A neighbour has the place of whoever had its addresses.
+    fn replace_others(&mut self, system: u64) {
+        let Some(neighbour) = self.neighbours.get(system) else { return };
+        let alike = neighbour.addresses().flat_map(|mac| self.neighbours.with_address(mac)).map(|of| of.system);
+        let others: BTreeSet<u64> = alike.filter(|other| *other != system).collect();
+        others.into_iter().for_each(|other| self.neighbours.remove(other));
+    }
+
+    /// Forgets who was not heard for long, or is long unproven among many of that kind.
+    fn forget_silent(&mut self, now: Time) {
+        let known = self.neighbours.len();
+        for system in self.neighbours.due(now) {
+            let heard = self.neighbours.with(system, now, |of| {
+                let before = of.hearings();
+                (of.is_heard(now), of.hearings() < before)
+            });
+            let Some((is_heard, is_less)) = heard else { continue };
+            if is_less {
+                self.segments.note_change();
+            }
+            if !is_heard {
+                self.neighbours.remove(system);
+            }
+        }
+        if self.neighbours.unproven() > UNPROVEN {
+            while let Some((since, system)) = self.neighbours.longest_unproven()
+                && now.since(since) >= GIVEN_UP
+            {
+                self.neighbours.remove(system);
+                self.segments.note_change();
+            }
+        }
+        self.neighbours.take_removed().into_iter().for_each(|system| self.auth.forget(system));
+        if self.neighbours.len() < known {
+            self.change(now);
         }
     }
 
@@ -493,28 +558,32 @@ impl Discovery {
 
     /// Makes the paths to a neighbour follow from who hears whom.
     fn follow(&mut self, system: u64, now: Time) {
-        let Some(neighbour) = self.neighbours.get_mut(&system) else { return };
-        let chosen = neighbour.choose_paths(&self.own, now);
+        let chosen = self.neighbours.with(system, now, |neighbour| {
+            let chosen = neighbour.choose_paths(&self.own, now);
+            if chosen.new {
+                neighbour.probe_at = now;
+            }
+            chosen
+        });
+        let Some(chosen) = chosen else { return };
         if chosen.new || chosen.fewer {
             self.regroups = true;
             self.plans.soon(now);
         }
         if chosen.new {
-            neighbour.probe_at = now;
             self.look_at = Some(now);
         }
     }
 
     /// The same of all neighbours.
     fn follow_all(&mut self, now: Time) {
-        let systems: Vec<u64> = self.neighbours.keys().copied().collect();
-        systems.into_iter().for_each(|system| self.follow(system, now));
+        self.neighbours.systems().into_iter().for_each(|system| self.follow(system, now));
     }
 
     /// Finds our segments anew. That goes over all that is heard: once for each plan.
     fn find_segments(&mut self) {
         let active = self.own.iter().find(|own| own.usable && own.mac == self.team).map(|own| own.id);
-        let heard: Vec<Heard> = self.neighbours.values().map(Neighbour::heard).collect();
+        let heard: Vec<Heard> = self.neighbours.all().map(Neighbour::heard).collect();
         self.segments.find(active, &heard);
         self.segments.take_changed();
         self.regroups = false;
@@ -530,7 +599,7 @@ impl Discovery {
         let members: Vec<HelloMember> = members.collect();
         let next = self.announcing.announced(self.neighbours.len(), now);
         let next_ms = u32::try_from(next.as_millis()).unwrap_or(u32::MAX);
-        let rivals = self.rivals(now);
+        let rivals = self.rivals();
         for own in self.senders() {
             let hello = self.hello(HelloKind::Announce, own.id, if self.has_key() { self.lost_tokens } else { 0 });
             self.say(own.id, Hello::GROUP, Hello { next_ms, rivals, members: members.clone(), ..hello });
@@ -538,53 +607,85 @@ impl Discovery {
     }
 
     /// How many teams we have traffic with.
-    fn rivals(&self, now: Time) -> u8 {
-        let count = self.neighbours.values().filter(|neighbour| neighbour.wanted(now) == Wanted::Busy).count();
-        u8::try_from(count).unwrap_or(u8::MAX).min(Hello::MAX_RIVALS)
+    fn rivals(&self) -> u8 {
+        u8::try_from(self.neighbours.rivals()).unwrap_or(u8::MAX).min(Hello::MAX_RIVALS)
     }
 
     /// Gives up the paths that are dead, and sends the probes that are due.
     fn probe(&mut self, now: Time) {
-        let paces = self.paces;
-        let dead = self.neighbours.values_mut().filter_map(|of| {
-            let interval = paces.quick(of.wanted(now));
-            of.judge(interval, now + RETRY).then_some((of.system, of.is_in_use(now)))
-        });
-        for (system, is_in_use) in dead.collect::<Vec<_>>() {
+        let before = self.paces;
+        for system in self.neighbours.due(now) {
+            let dead = self.neighbours.with(system, now, |of| {
+                let interval = before.quick(of.wanted(now));
+                of.judge(interval, now + RETRY).then_some(of.is_in_use(now))
+            });
+            let Some(is_in_use) = dead.flatten() else { continue };
             match is_in_use {
                 true => self.change_at_once(now),
                 false => self.change(now),
             }
             self.follow(system, now);
         }
-        self.in_use = self.rivals(now);
-        let in_use = self.in_use;
-        if self.neighbours.values_mut().fold(false, |any, of| of.share(in_use, now) | any) {
-            self.plans.soon(now);
+        self.share(now);
+        self.paces = Paces::of(self.neighbours.load(), self.interval);
+        let mut pressing = self.neighbours.take_pressing();
+        if self.paces.trial < before.trial / 2 {
+            // There were many, and those that are left need not wait as long.
+            pressing = self.neighbours.trials();
         }
-        let paces = Paces::of(self.neighbours.values(), self.interval, now);
-        self.paces = paces;
-        let (random, stamps, mark, mut probes) = (&mut self.random, &mut self.stamps, self.mark, Vec::new());
-        let mut next = LOOK;
-        for neighbour in self.neighbours.values_mut() {
-            let wanted = neighbour.wanted(now);
-            let regular = neighbour.probe_at <= now;
-            probes.extend(neighbour.probe(paces, || marked(stamps.next(), mark), now));
-            if regular {
-                let idle = paces.idle_at(next_random(random));
-                neighbour.probe_at = now + if wanted == Wanted::Idle { idle } else { paces.quick(wanted) };
-            } else if wanted != Wanted::Idle {
-                neighbour.probe_at = neighbour.probe_at.min(now + paces.quick(wanted));
+        self.send_probes(now);
+        self.hasten(self.neighbours.busy(), now);
+        self.hasten(pressing, now);
+        let busy = (self.neighbours.rivals() > 0).then_some(self.paces.busy);
+        let trial = self.neighbours.tries_any().then_some(self.paces.trial);
+        let next = [busy, trial].into_iter().flatten().fold(LOOK, Duration::min);
+        self.look_at = (!self.neighbours.is_empty()).then(|| now + next);
+    }
+
+    /// Says of those with traffic who shares their links and ours.
+    fn share(&mut self, now: Time) {
+        self.in_use = self.rivals();
+        let in_use = self.in_use;
+        for system in self.neighbours.sharing() {
+            if self.neighbours.with(system, now, |of| of.share(in_use, now)) == Some(true) {
+                self.plans.soon(now);
             }
-            if wanted != Wanted::Idle {
-                next = next.min(paces.quick(wanted));
-            }
+        }
+    }
+
+    /// Sends the probes that are due.
+    fn send_probes(&mut self, now: Time) {
+        let (paces, mark, mut probes) = (self.paces, self.mark, Vec::new());
+        let mut due = self.neighbours.due(now);
+        due.sort_unstable();
+        for system in due {
+            let (random, stamps) = (&mut self.random, &mut self.stamps);
+            self.neighbours.with(system, now, |neighbour| {
+                let (wanted, regular) = (neighbour.wanted(now), neighbour.probe_at <= now);
+                probes.extend(neighbour.probe(paces, || marked(stamps.next(), mark), now));
+                if regular {
+                    let idle = paces.idle_at(next_random(random));
+                    neighbour.probe_at = now + if wanted == Wanted::Idle { idle } else { paces.quick(wanted) };
+                }
+            });
         }
         for probe in probes {
             let hello = self.hello(HelloKind::Probe, probe.member, probe.stamp);
             self.say(probe.member, probe.to, hello);
         }
-        self.look_at = (!self.neighbours.is_empty()).then(|| now + next);
+    }
+
+    /// Probes these no later than their pace says.
+    fn hasten(&mut self, systems: Vec<u64>, now: Time) {
+        let paces = self.paces;
+        for system in systems {
+            self.neighbours.with(system, now, |of| {
+                let wanted = of.wanted(now);
+                if wanted != Wanted::Idle {
+                    of.probe_at = of.probe_at.min(now + paces.quick(wanted));
+                }
+            });
+        }
     }
 
     fn hello(&mut self, kind: HelloKind, member: MemberId, stamp: u64) -> Hello {

@@ -92,7 +92,7 @@ impl Mending {
 
     fn peer(&mut self, stripe: &Stripe, peer: &Peer) -> &mut Heard {
         if self.peers.len() >= MAX_PEERS && !self.peers.contains_key(&peer.team) {
-            self.peers.retain(|team, _| stripe.peers.iter().any(|peer| peer.team == *team));
+            self.peers.retain(|team, _| stripe.peers.with_address(*team).is_some());
         }
         self.peers.entry(peer.team).or_default()
     }

@@ -28,9 +28,11 @@ mod lateness;
 mod lost;
 mod mending;
 mod neighbour;
+mod neighbours;
 mod notes;
 mod pace;
 mod paths;
+mod peers;
 mod plan_pace;
 mod probing;
 pub mod redundant;
@@ -43,9 +45,10 @@ use std::time::Duration;
 use nicteam_wire::{Frame, GapReport, Hello, Lost, Mac, Rtag, Times};
 
 pub use auth::{Refused, RefusedLast};
-pub use discovery::{Discovery, Own};
+pub use discovery::{Discovery, MAX_NEIGHBOURS, Own};
 pub use neighbour::{Neighbour, PathStatus};
 pub use notes::{Note, Notes};
+pub use peers::Peers;
 
 use crate::balance::{self, Balance};
 use crate::hash::hash;
@@ -62,7 +65,9 @@ use redundant::{Classes, Recovered};
 /// The most paths to one peer.
 pub const MAX_PATHS: usize = 64;
 /// The most peers that frames are striped to.
-pub const MAX_PEERS: usize = 64;
+pub const MAX_PEERS: usize = 1024;
+/// The most addresses that those of one plan have together, each its team's and its members'.
+pub const MAX_ADDRESSES: usize = 8 * MAX_PEERS;
 /// The longest that a gap may be kept from who sends.
 pub const MAX_SACK_DELAY: Duration = Duration::from_millis(100);
 
@@ -73,8 +78,8 @@ pub struct Stripe {
     pub team: Mac,
     /// The members that can send, by place.
     pub senders: Vec<Sender>,
-    /// Those that frames are striped to, by address; at most [`MAX_PEERS`].
-    pub peers: Vec<Peer>,
+    /// Those that frames are striped to, by address; at most [`MAX_PEERS`], with at most [`MAX_ADDRESSES`].
+    pub peers: Peers,
     /// Group-addressed frames leave by these, and are taken from these: one member
     /// of each segment; at least one.
     pub group: MemberSet,
@@ -214,7 +219,7 @@ impl Stripe {
         if self.is_own(mac) {
             return None;
         }
-        self.peers.iter().find(|peer| peer.addresses().any(|address| address == mac))
+        self.peers.with_address(mac)
     }
 
     /// True of the team's address and of those of its members that can send: a

@@ -6,7 +6,7 @@ use std::time::Duration;
 use nicteam_wire::{Hello, HelloMember, Mac};
 
 use super::delay;
-use super::pace::{Paces, Wanted};
+use super::pace::{Load, Paces, Wanted};
 use super::probing::{Probing, REMEMBERED};
 use super::segments::Heard;
 use super::{Own, Path, Peer, Receiver, Sender, paths};
@@ -56,6 +56,11 @@ struct Sharing {
     rivals: u8,
     /// Teams that we have traffic with, at least 1.
     in_use: u8,
+}
+
+impl Sharing {
+    /// Nobody else.
+    const ALONE: Sharing = Sharing { rivals: 1, in_use: 1 };
 }
 
 /// A neighbour's rank where there is not room for all: who is first stays.
@@ -137,7 +142,7 @@ impl Neighbour {
             busy_until: now,
             since: now,
             proven: None,
-            sharing: Sharing { rivals: 1, in_use: 1 },
+            sharing: Sharing::ALONE,
         };
         new.read(hello, now);
         new
@@ -218,9 +223,24 @@ impl Neighbour {
 
     /// Forgets what was not heard for long; false if nothing is left.
     pub(super) fn is_heard(&mut self, now: Time) -> bool {
-        let patience = if self.is_proven(now) { self.patience } else { self.patience.min(UNPROVEN_PATIENCE) };
+        let patience = self.patience(now);
         self.heard.retain(|_, heard| now.since(*heard) < patience);
         !self.heard.is_empty()
+    }
+
+    /// When something is to be done about it, of what time alone brings: a probe, or what is not heard any more, or
+    /// counts as something else from then on.
+    pub(super) fn due(&self, now: Time) -> Option<Time> {
+        let paths = self.paths.values().map(|path| if path.has_failed() { path.retry_at } else { self.probe_at });
+        let patience = self.patience(now);
+        let unheard = self.heard.values().map(|heard| *heard + patience);
+        let ends = [self.busy_until].into_iter().chain(self.proven.map(|proven| proven + PROOF));
+        paths.chain(unheard).chain(ends.filter(|end| *end > now)).min()
+    }
+
+    /// For how long it is known without a word.
+    fn patience(&self, now: Time) -> Duration {
+        if self.is_proven(now) { self.patience } else { self.patience.min(UNPROVEN_PATIENCE) }
     }
 
     /// True if a path to it works, or did lately.
@@ -228,10 +248,9 @@ impl Neighbour {
         self.proven.is_some_and(|proven| now.since(proven) < PROOF) || self.paths.values().any(Probing::works)
     }
 
-    /// For how long nothing has proven that it is there; nothing if something does.
-    pub(super) fn unproven_for(&self, now: Time) -> Option<Duration> {
-        (!self.is_proven(now))
-            .then(|| now.since(self.proven.map_or(self.since, |proven| self.since.max(proven + PROOF))))
+    /// Since when nothing has proven that it is there; nothing if something does.
+    pub(super) fn unproven_since(&self, now: Time) -> Option<Time> {
+        (!self.is_proven(now)).then(|| self.proven.map_or(self.since, |proven| self.since.max(proven + PROOF)))
     }
 
     /// Whether it stays where there is not room for all.
@@ -253,9 +272,14 @@ impl Neighbour {
     pub(super) fn share(&mut self, in_use: u8, now: Time) -> bool {
         let sharing = match self.is_in_use(now) {
             true => Sharing { rivals: self.rivals.max(1), in_use: in_use.max(1) },
-            false => Sharing { rivals: 1, in_use: 1 },
+            false => Sharing::ALONE,
         };
         std::mem::replace(&mut self.sharing, sharing) != sharing
+    }
+
+    /// True if it is taken to share links with others, or we do.
+    pub(super) fn shares(&self) -> bool {
+        self.sharing != Sharing::ALONE
     }
 
     /// Only these members of ours can hear.
@@ -273,11 +297,6 @@ impl Neighbour {
     /// The place of its member with this address.
     pub(super) fn place_of(&self, mac: Mac) -> Option<u8> {
         self.members.iter().find(|member| member.mac == mac).map(|member| member.place)
-    }
-
-    /// True of its team's address and of its members'.
-    pub(super) fn has_address(&self, mac: Mac) -> bool {
-        self.team == mac || self.place_of(mac).is_some()
     }
 
     /// Its team's address and its members'.
@@ -333,10 +352,10 @@ impl Neighbour {
         }
     }
 
-    /// How many of its paths are probed at their pace, and how many failed.
-    pub(super) fn probed(&self) -> (usize, usize) {
+    /// Its paths, by how they are probed.
+    pub(super) fn load(&self, now: Time) -> Load {
         let failed = self.paths.values().filter(|path| path.has_failed()).count();
-        (self.paths.len() - failed, failed)
+        Load::new(self.wanted(now), self.is_proven(now), (self.paths.len() - failed, failed))
     }
 
     /// The probes that are due; of failed paths, every `retry`, or sooner once one came back.

@@ -3,9 +3,6 @@
 
 use std::time::Duration;
 
-use super::neighbour::Neighbour;
-use crate::Time;
-
 /// Between two probes of a path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Paces {
@@ -19,6 +16,51 @@ pub(super) struct Paces {
     pub(super) retry: Duration,
     /// That failed, to one that is not.
     pub(super) unproven_retry: Duration,
+}
+
+/// Paths by how they are to be probed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Load {
+    /// To neighbours with traffic, of which something is to be known soon, and to others.
+    pub(super) busy: u32,
+    pub(super) trial: u32,
+    pub(super) idle: u32,
+    /// That failed, to neighbours that are proven, and to others.
+    pub(super) failed: u32,
+    pub(super) unproven: u32,
+}
+
+impl Load {
+    /// Of one neighbour, by whether it is proven: paths that are probed at its pace, and that failed.
+    pub(super) fn new(wanted: Wanted, is_proven: bool, (regular, retried): (usize, usize)) -> Load {
+        let mut load = Load::default();
+        let of = match wanted {
+            Wanted::Busy => &mut load.busy,
+            Wanted::Trial => &mut load.trial,
+            Wanted::Idle => &mut load.idle,
+        };
+        *of = regular as u32;
+        *(if is_proven { &mut load.failed } else { &mut load.unproven }) = retried as u32;
+        load
+    }
+
+    pub(super) fn plus(self, other: Load) -> Load {
+        self.each(other, |own, other| own + other)
+    }
+
+    pub(super) fn minus(self, other: Load) -> Load {
+        self.each(other, |own, other| own - other)
+    }
+
+    fn each(self, other: Load, of: fn(u32, u32) -> u32) -> Load {
+        Load {
+            busy: of(self.busy, other.busy),
+            trial: of(self.trial, other.trial),
+            idle: of(self.idle, other.idle),
+            failed: of(self.failed, other.failed),
+            unproven: of(self.unproven, other.unproven),
+        }
+    }
 }
 
 /// How often a neighbour's paths are to be probed.
@@ -46,18 +88,8 @@ const RETRY_PER_S: u32 = 100;
 
 impl Paces {
     /// Of so many paths; `interval` is what the user wants for peers with traffic.
-    pub(super) fn of<'a>(neighbours: impl Iterator<Item = &'a Neighbour>, interval: Duration, now: Time) -> Paces {
-        let (mut busy, mut trial, mut idle, mut failed, mut unproven) = (0, 0, 0, 0, 0);
-        for neighbour in neighbours {
-            let (regular, retried) = neighbour.probed();
-            let of = match neighbour.wanted(now) {
-                Wanted::Busy => &mut busy,
-                Wanted::Trial => &mut trial,
-                Wanted::Idle => &mut idle,
-            };
-            *of += regular as u32;
-            *(if neighbour.is_proven(now) { &mut failed } else { &mut unproven }) += retried as u32;
-        }
+    pub(super) fn of(load: Load, interval: Duration) -> Paces {
+        let Load { busy, trial, idle, failed, unproven } = load;
         let second = Duration::from_secs(1);
         Paces {
             busy: interval.max(second * busy / BUSY_PER_S),

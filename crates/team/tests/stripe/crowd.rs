@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use nicteam_team::stripe::{MAX_NEIGHBOURS, MAX_PEERS};
 use nicteam_wire::{Frame, Hello, HelloKind, HelloMember, Mac};
 
 use crate::stripe::lan::Lan;
@@ -78,24 +79,34 @@ fn a_new_peer_costs_each_other_team_the_same_however_many_they_are() {
     }
 }
 
-/// What an invented team announces, of a lower address than any that is there, and with two members.
-fn invented(number: u32, sequence: u32, next_ms: u32) -> Vec<u8> {
+/// The address of an invented team's member, lower than any that is there.
+fn invented_mac(number: u32, place: u8) -> Mac {
     let [_, _, high, low] = number.to_be_bytes();
-    let mac = |place: u8| Mac([2, place, 0, 0, high, low]);
+    Mac([2, place, 0, 0, high, low])
+}
+
+/// What an invented team with two members announces by its first.
+fn invented(number: u32, sequence: u32, next_ms: u32) -> Vec<u8> {
+    invented_by(0, number, sequence, next_ms)
+}
+
+/// The same by this one.
+fn invented_by(place: u8, number: u32, sequence: u32, next_ms: u32) -> Vec<u8> {
+    let mac = |place: u8| invented_mac(number, place);
     let members = (0..2).map(|place| HelloMember { place, usable: true, mac: mac(place), rate_mbps: 1000 });
     let hello = Hello {
         kind: HelloKind::Announce,
         system: u64::from(number) + 1,
         sequence,
         team: mac(0),
-        place: 0,
+        place,
         stamp: 0,
         next_ms,
         takes_rtags: true,
         rivals: 0,
         members: members.collect(),
     };
-    Hello::frame_of(&hello.encode(), Hello::GROUP, mac(0))
+    Hello::frame_of(&hello.encode(), Hello::GROUP, mac(place))
 }
 
 /// Invented teams with these numbers announce themselves on segment 0, one after the other within `within`.
@@ -138,7 +149,7 @@ fn invented_teams_push_nobody_out_who_answers() {
             lan.traffic(0, 1, 1);
         });
     }
-    assert!(lan.hosts.iter().all(|host| host.stripe().peers.len() <= nicteam_team::stripe::MAX_PEERS));
+    assert!(lan.hosts.iter().all(|host| host.stripe().peers.len() <= MAX_PEERS));
 }
 
 #[test]
@@ -190,7 +201,7 @@ fn invented_teams_cause_few_plans_and_few_frames() {
         let said = lan.hosts.iter().map(|host| host.hellos.values().sum::<u64>() / 10).max().unwrap();
         // Probes as above, the first of each of three paths to 100 new teams a second, and announcements.
         assert!(said <= 500 + 50 + 2 * 100 + 300 + 50, "{said} hellos a second");
-        assert!(lan.hosts.iter().all(|host| host.team.discovery().unwrap().neighbours().count() <= 256));
+        assert!(lan.hosts.iter().all(|host| host.team.discovery().unwrap().neighbours().count() <= MAX_NEIGHBOURS));
     }
 }
 
@@ -218,4 +229,120 @@ fn who_announces_the_address_of_a_team_that_answers_does_not_become_it() {
         assert!(lan.hosts[0].stripe().peer(team).unwrap().receivers.iter().all(|receiver| receiver.mac.0[3] == 2));
     }
     assert!(plans(&lan)[0] - before[0] <= 3, "{:?}", plans(&lan));
+}
+
+/// One host with two members, and so many teams that answer its probes and announce themselves each 20 s. They were
+/// heard once.
+struct Thousand {
+    lan: Lan,
+    teams: u32,
+    sequence: u32,
+}
+
+/// Between two announcements of teams that are so many.
+const ANNOUNCES: Duration = Duration::from_secs(20);
+
+impl Thousand {
+    fn new(teams: u32) -> Thousand {
+        let mut lan = Lan::new();
+        lan.add(&[0; 2], &[1000; 2]);
+        let mut thousand = Thousand { lan, teams: 0, sequence: 0 };
+        thousand.grow(teams);
+        thousand.announce(ANNOUNCES);
+        thousand
+    }
+
+    fn grow(&mut self, more: u32) {
+        let new = self.teams..self.teams + more;
+        self.teams = new.end;
+        self.lan.phantoms.extend(new.flat_map(|number| [invented_mac(number, 0), invented_mac(number, 1)]));
+    }
+
+    /// All announce themselves, one after the other.
+    fn announce(&mut self, within: Duration) {
+        self.sequence += 2;
+        for number in 0..self.teams {
+            for place in 0..2 {
+                let next_ms = ANNOUNCES.as_millis() as u32;
+                self.lan.inject(0, &invented_by(place, number, self.sequence + u32::from(place), next_ms));
+            }
+            self.lan.run(within / self.teams);
+        }
+    }
+
+    fn plans(&self) -> u64 {
+        self.lan.hosts[0].plan.generation
+    }
+
+    fn hellos(&mut self) -> u64 {
+        std::mem::take(&mut self.lan.hosts[0].hellos).values().sum()
+    }
+}
+
+#[test]
+fn a_thousand_teams_are_peers_and_quiet_and_one_more_costs_what_it_costs_among_few() {
+    let mut cost = Vec::new();
+    for teams in [20, 1000] {
+        let mut crowd = Thousand::new(teams);
+        crowd.announce(ANNOUNCES);
+        let striped = |crowd: &Thousand| {
+            let stripe = crowd.lan.hosts[0].stripe();
+            assert!(stripe.peers.iter().all(|peer| peer.paths.len() == 2));
+            stripe.peers.len()
+        };
+        assert_eq!(striped(&crowd), teams as usize);
+        let plans = crowd.plans();
+        crowd.hellos();
+        crowd.announce(ANNOUNCES);
+        assert_eq!(crowd.plans() - plans, 0, "{teams} teams that are idle");
+        // As many probes of idle paths as the pace allows, in all, and announcements by two members.
+        let idle = crowd.hellos();
+        assert!(idle <= 20 * 50 + 2 * 20 + 60, "{idle} hellos in 20 s to {teams} that are idle");
+        crowd.grow(1);
+        let all = std::mem::replace(&mut crowd.teams, teams + 1);
+        for place in 0..2 {
+            crowd.lan.inject(0, &invented_by(place, all - 1, 1, 20_000));
+        }
+        crowd.lan.run(Duration::from_secs(2));
+        assert_eq!(striped(&crowd), teams as usize + 1);
+        cost.push((crowd.plans() - plans, crowd.hellos()));
+    }
+    let [(few_plans, few), (plans, hellos)] = cost[..] else { panic!("{cost:?}") };
+    assert!(plans <= few_plans + 1 && plans <= 5, "plans of one more peer, and hellos in 2 s: {cost:?}");
+    assert!(hellos <= few + 2 * 50, "{cost:?}");
+}
+
+#[test]
+fn where_there_is_not_room_for_all_those_with_traffic_stay() {
+    for has_traffic in [true, false] {
+        // One team is heard and does not answer, and the last that is known is a host.
+        let mut crowd = Thousand::new(MAX_PEERS as u32 - 1);
+        let silent = crowd.teams;
+        (0..2).for_each(|place| crowd.lan.inject(0, &invented_by(place, silent, 1 + u32::from(place), 20_000)));
+        let new = crowd.lan.add(&[0; 2], &[1000; 2]);
+        let mac = crowd.lan.hosts[new].mac;
+        crowd.lan.run(Duration::from_secs(5));
+        let paths = |crowd: &Thousand| crowd.lan.hosts[0].stripe().peer(mac).map(|peer| peer.paths.len());
+        assert_eq!(paths(&crowd), Some(2), "it has the place of the one that is silent");
+        // Which is known for longer.
+        crowd.grow(1);
+        for _ in 0..50 {
+            if has_traffic {
+                crowd.lan.traffic(0, new, 1);
+            }
+            crowd.lan.run(ms(100));
+        }
+        let stripe = crowd.lan.hosts[0].stripe();
+        assert_eq!((stripe.peers.len(), crowd.lan.hosts[0].team.discovery().unwrap().left_out()), (MAX_PEERS, 1));
+        assert_eq!(paths(&crowd), has_traffic.then_some(2));
+    }
+}
+
+#[test]
+fn there_is_room_for_so_many_neighbours_and_no_more() {
+    let crowd = Thousand::new(MAX_NEIGHBOURS as u32 + 20);
+    let discovery = crowd.lan.hosts[0].team.discovery().unwrap();
+    assert_eq!(discovery.neighbours().count(), MAX_NEIGHBOURS);
+    assert!(discovery.overlooked() > 0);
+    assert_eq!(crowd.lan.hosts[0].stripe().peers.len(), MAX_PEERS);
 }

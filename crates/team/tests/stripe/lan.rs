@@ -1,6 +1,7 @@
 //! Hosts with teams on virtual segments, and a virtual clock.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::time::Duration;
 
 use nicteam_team::stripe::Notes;
@@ -24,6 +25,10 @@ pub struct Lan {
     timers: BTreeSet<(Time, usize)>,
     /// What was sent on which segment, if it is recorded.
     pub tape: Option<Vec<(usize, Vec<u8>)>>,
+    /// Members that have or had an address.
+    ports: BTreeMap<Mac, BTreeSet<(usize, usize)>>,
+    /// Addresses that are no host's, from which probes come back all the same.
+    pub phantoms: BTreeSet<Mac>,
     /// Numbers of systems so far.
     systems: u64,
     /// Up to so much longer than [`LATENCY`] a frame is under way, by chance: processors are late.
@@ -65,7 +70,7 @@ struct Cable {
 struct Flight {
     host: usize,
     member: usize,
-    frame: Vec<u8>,
+    frame: Rc<[u8]>,
 }
 
 pub fn id(place: usize) -> MemberId {
@@ -89,6 +94,8 @@ impl Lan {
             sent: 0,
             timers: BTreeSet::new(),
             tape: None,
+            ports: BTreeMap::new(),
+            phantoms: BTreeSet::new(),
             systems: 0,
             jitter: Duration::ZERO,
             random: 1,
@@ -112,6 +119,7 @@ impl Lan {
         let host = self.hosts.len() - 1;
         for (place, (&segment, &rate)) in segments.iter().zip(rates_mbps).enumerate() {
             let own = Mac([2, 0, high, low, 0, place as u8]);
+            self.ports.entry(own).or_default().insert((host, place));
             self.hosts[host].members.push(Cable {
                 mac: own,
                 segment,
@@ -318,7 +326,7 @@ impl Lan {
         self.hosts.iter_mut().for_each(|host| host.members[member].segment = segment);
     }
 
-    fn arrive(&mut self, Flight { host, member, mut frame }: Flight) {
+    fn arrive(&mut self, Flight { host, member, frame }: Flight) {
         let Host { members, plan, stalled, waiting, team, .. } = &mut self.hosts[host];
         let cable = &members[member];
         let view = Frame::parse(&frame).unwrap();
@@ -326,10 +334,11 @@ impl Lan {
             return;
         }
         if plan.receive(id(member), &view) == Verdict::Echo {
-            assert!(Hello::reflect(&mut frame));
-            self.fly(host, member, frame);
+            let mut echo = frame.to_vec();
+            assert!(Hello::reflect(&mut echo));
+            self.fly(host, member, echo);
         } else if *stalled {
-            waiting.push((member, frame));
+            waiting.push((member, frame.to_vec()));
         } else {
             team.handle_frame(id(member), &frame, self.now);
             self.drain(host);
@@ -343,6 +352,7 @@ impl Lan {
                 Effect::Apply(plan) => self.hosts[host].plan = *plan,
                 Effect::SetMac { member: Some(member), mac } => {
                     self.hosts[host].members[member.index()].mac = mac;
+                    self.ports.entry(mac).or_default().insert((host, member.index()));
                 }
                 Effect::Transmit { member, frame } => self.send(host, member.index(), frame),
                 Effect::ReadNotes => read_notes = true,
@@ -386,19 +396,36 @@ impl Lan {
         if let Some(tape) = &mut self.tape {
             tape.push((segment, frame.to_vec()));
         }
-        let dst = Frame::parse(frame).unwrap().dst();
-        for (to, other) in self.hosts.iter().enumerate() {
-            for (place, cable) in other.members.iter().enumerate() {
-                let is_for = dst.is_multicast() || dst == cable.mac;
-                if is_for && cable.segment == segment && Some((to, place)) != from {
-                    self.sent += 1;
-                    self.random = self.random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                    let late = self.jitter * (self.random >> 40) as u32 / (1 << 24);
-                    let flight = Flight { host: to, member: place, frame: frame.to_vec() };
-                    self.flying.insert((self.now + LATENCY + delay + late, self.sent), flight);
+        let (dst, frame): (Mac, Rc<[u8]>) = (Frame::parse(frame).unwrap().dst(), Rc::from(frame));
+        if let Some((host, member)) = from.filter(|_| self.phantoms.contains(&dst)) {
+            let mut echo = frame.to_vec();
+            if Hello::reflect(&mut echo) {
+                self.take_off(host, member, &Rc::from(echo), delay + LATENCY);
+            }
+        } else if !dst.is_multicast() {
+            for (to, place) in self.ports.get(&dst).cloned().unwrap_or_default() {
+                let cable = &self.hosts[to].members[place];
+                if cable.mac == dst && cable.segment == segment && Some((to, place)) != from {
+                    self.take_off(to, place, &frame, delay);
+                }
+            }
+            return;
+        }
+        for to in 0..self.hosts.len() {
+            for place in 0..self.hosts[to].members.len() {
+                if self.hosts[to].members[place].segment == segment && Some((to, place)) != from {
+                    self.take_off(to, place, &frame, delay);
                 }
             }
         }
+    }
+
+    fn take_off(&mut self, host: usize, member: usize, frame: &Rc<[u8]>, delay: Duration) {
+        self.sent += 1;
+        self.random = self.random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let late = self.jitter * (self.random >> 40) as u32 / (1 << 24);
+        let flight = Flight { host, member, frame: Rc::clone(frame) };
+        self.flying.insert((self.now + LATENCY + delay + late, self.sent), flight);
     }
 }
 
