@@ -25,8 +25,8 @@ struct made_for {
 const volatile struct made_for made_for SEC(".rodata.programs");
 /* The loader maps it into its memory: it is renewed by a store. */
 volatile struct lease lease SEC(".data.lease");
-/* By slot * MAX_PEERS + number. It maps this one, too. */
-volatile struct stripe_note stripe_notes[PLAN_SLOTS * MAX_PEERS] SEC(".data.notes");
+/* By slot * MAX_PEERS + number. It maps this one, too. Not in the object: it would be megabytes of zeros. */
+volatile struct stripe_note stripe_notes[PLAN_SLOTS * MAX_PEERS] SEC(".bss.notes");
 
 /* A bit for each place whose device had no carrier when a frame was to leave by it last. */
 volatile __u32 without_carrier SEC(".data.carrier");
@@ -164,16 +164,16 @@ struct stripe_state {
 	__u32 best_shared;
 	__u32 chosen;
 	__u64 senders[MAX_MEMBERS];		 /* by place */
+	/* What each frame reads comes first: up to 32 KB from the start it takes no instruction to get there. */
+	struct stripe_lost lost[MAX_PEERS]; /* by number */
+	__u32 heard[MAX_PEERS]; /* by number, outside the lock: the path by which a frame of the peer's came last */
 	__u64 receivers[MAX_PEERS][MAX_MEMBERS]; /* by number and place among the peer's receivers */
-	struct stripe_lost lost[MAX_PEERS];	 /* by number */
 	struct stripe_report reports[MAX_PEERS][MAX_MEMBERS]; /* by number and place among the peer's receivers */
 	struct stripe_late late[MAX_PEERS][MAX_PATHS]; /* by number and place among the peer's paths */
 	struct stripe_flow flows[STRIPE_FLOWS];	 /* by hash */
 	struct stripe_gap gaps[STRIPE_GAPS];	 /* by hash, outside the lock */
 	struct stripe_sent sent[STRIPE_GAPS];	 /* the same */
-	/* By number, outside the lock: the path by which a frame of the peer's came last, and until when it mends a gap. */
-	__u32 heard[MAX_PEERS];
-	__u64 mending_until_ns[MAX_PEERS];
+	__u64 mending_until_ns[MAX_PEERS]; /* by number, outside the lock: until when the peer mends a gap */
 };
 
 struct {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use nicteam_dataplane::Dataplane;
 use nicteam_team::stripe::redundant::StreamCounters;
-use nicteam_team::stripe::{Discovery, MAX_PEERS, Neighbour, PathStatus, Refused};
+use nicteam_team::stripe::{Discovery, MAX_ADDRESSES, MAX_PEERS, Neighbour, PathStatus, Refused};
 use nicteam_team::{MemberId, MemberSet, Team, Time};
 use serde::{Deserialize, Serialize};
 
@@ -157,9 +157,10 @@ pub(crate) fn problems(team: &Team, now: Time) -> Vec<Problem> {
 /// More teams than there is room for.
 fn crowded(discovery: &Discovery) -> Option<Problem> {
     let (known, overlooked) = (discovery.neighbours().count(), discovery.overlooked());
-    (known > MAX_PEERS || overlooked > 0).then(|| Problem {
+    let left_out = discovery.left_out();
+    (left_out > 0 || overlooked > 0).then(|| Problem {
         text: format!(
-            "{known} other teams stripe here, and {overlooked} hellos were of more; frames are striped to {MAX_PEERS}, those that answer probes and have traffic first, and go to the others as in balance-alb"
+            "{known} other teams stripe here, and {overlooked} hellos were of more; there is room for {MAX_PEERS} that have {MAX_ADDRESSES} addresses together, those that answer probes and have traffic first; frames go to {left_out} as in balance-alb"
         ),
         hint: "give the teams several segments or VLANs of their own".to_owned(),
     })

@@ -19,7 +19,7 @@ struct Line {
     heard: [AtomicU32; MAX_MEMBERS],
 }
 
-/// The map `.data.notes`.
+/// The map `.bss.notes`.
 #[repr(C)]
 struct Lines([[Line; MAX_PEERS]; PLAN_SLOTS as usize]);
 

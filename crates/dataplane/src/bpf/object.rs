@@ -248,7 +248,7 @@ impl Maps {
             stripe_index: map("stripe_index")?,
             stripe_state: map("stripe_state")?,
             stripe_echoes: map("stripe_echoes")?,
-            stripe_notes: map(".data.notes")?,
+            stripe_notes: map(".bss.notes")?,
             stripe_classes: map("stripe_classes")?,
             stripe_streams: map("stripe_streams")?,
             carrier: map(".data.carrier")?,

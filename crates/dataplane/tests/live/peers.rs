@@ -88,12 +88,12 @@ fn a_plan_costs_by_what_it_changes_once_each_slot_held_one() {
         bench.team.run(|| dataplane.apply(&Plan { generation, ..plan }).unwrap());
         dataplane.written()
     };
-    let written: Vec<usize> = (0..32).map(|_| apply(thousand())).collect();
-    // 15 slots are left.
-    assert!(written[15..].iter().all(|written| *written == 0), "{written:?}");
-    // A peer, and its four addresses: those of the receivers say by which path.
-    let changed: Vec<usize> = (0..32).map(|turn| apply(by_one_path(thousand(), 0, turn / 16))).collect();
-    assert!(changed.iter().all(|written| *written <= 1 + MEMBERS), "{changed:?}");
+    let mut written: Vec<usize> = (0..32).map(|_| apply(thousand())).collect();
+    // Now and then a peer has another path: it, and its four addresses, which say by which path they are reached.
+    written.extend((0..32).map(|turn| apply(by_one_path(thousand(), 0, turn / 16))));
+    let whole = written.iter().filter(|written| **written > 1 + MEMBERS).count();
+    assert!(whole <= 15, "each other slot once: {written:?}");
+    assert!(written.iter().any(|written| (1..=1 + MEMBERS).contains(written)), "{written:?}");
     bench.team.stop(dataplane);
 }
 
@@ -108,8 +108,15 @@ fn a_team_without_stripe_has_small_maps() {
     bench.team.run(|| dataplane.apply(&Plan { generation: 2, ..striping([1000; MEMBERS]) }).unwrap());
     let one = dataplane.map_bytes().unwrap();
     bench.team.run(|| dataplane.apply(&Plan { generation: 3, ..thousand() }).unwrap());
+    let first = dataplane.map_bytes().unwrap();
+    // Then in all slots that come into use.
+    for generation in 4..36 {
+        bench.team.run(|| dataplane.apply(&Plan { generation, ..thousand() }).unwrap());
+    }
     let thousand = dataplane.map_bytes().unwrap();
-    eprintln!("bytes of maps: {without} without stripe, {one} with one peer, {thousand} with {MAX_PEERS}");
+    eprintln!(
+        "bytes of maps: {without} without stripe, {one} with one peer, {first} with {MAX_PEERS}, {thousand} in the long run"
+    );
     assert!(without < 1 << 20, "{without}");
     assert!(one < 32 << 20, "{one}");
     assert!(thousand < 48 << 20, "{thousand}");
