@@ -216,3 +216,105 @@ impl Neighbours {
         self.load = self.load.minus(noted.load);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemberId;
+    use crate::stripe::Own;
+    use nicteam_wire::{Hello, HelloKind, HelloMember};
+    use std::time::Duration;
+
+    const MEMBERS: u8 = 3;
+
+    fn mac(team: u64, place: u8) -> Mac {
+        Mac([2, 0, 0, 0, team as u8, place])
+    }
+
+    fn hello(system: u64, team: u64, sequence: u32) -> Hello {
+        let member = |place| HelloMember { place, usable: true, mac: mac(team, place), rate_mbps: 1000 };
+        Hello {
+            kind: HelloKind::Announce,
+            system,
+            sequence,
+            team: mac(team, 0),
+            place: 0,
+            stamp: 0,
+            next_ms: 1000,
+            takes_rtags: true,
+            rivals: 0,
+            members: (0..MEMBERS).map(member).collect(),
+        }
+    }
+
+    /// What the indexes and sums should be, gone over anew.
+    fn assert_consistent(of: &Neighbours, now: Time) {
+        let loads = of.all().map(|neighbour| neighbour.load(now)).fold(Load::default(), Load::plus);
+        assert_eq!(of.load(), loads);
+        let named: BTreeSet<(Mac, u64)> =
+            of.all().flat_map(|own| own.addresses().map(move |mac| (mac, own.system))).collect();
+        assert_eq!(of.addresses, named);
+        let is_wanted = |wanted| move |own: &&Neighbour| own.wanted(now) == wanted;
+        assert_eq!(of.rivals(), of.all().filter(is_wanted(Wanted::Busy)).count());
+        assert_eq!(of.trials().len(), of.all().filter(is_wanted(Wanted::Trial)).count());
+        assert_eq!(of.unproven(), of.all().filter(|own| own.unproven_since(now).is_some()).count());
+        assert_eq!(of.due.len(), of.all().filter(|own| own.due(now).is_some()).count());
+        assert_eq!(
+            of.sharing(),
+            of.all().filter(|own| own.is_in_use(now) || own.shares()).map(|own| own.system).collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn indexes_and_sums_follow_what_becomes_of_a_neighbour() {
+        let (mut of, mut now) = (Neighbours::default(), Time::from_millis(1000));
+        let own: Vec<Own> = (0..MEMBERS)
+            .map(|place| Own {
+                id: MemberId::new(place.into()).unwrap(),
+                mac: mac(99, place),
+                rate_mbps: 1000,
+                usable: true,
+            })
+            .collect();
+        let (mut random, mut seen) = (1, [false; 3]);
+        for step in 0..4000 {
+            now = now + Duration::from_millis(20);
+            let random = crate::stripe::pace::next_random(&mut random);
+            let (system, place) = (random % 12, (random >> 8) as u8 % MEMBERS);
+            let member = own[place as usize].id;
+            match random >> 16 & 15 {
+                0 => of.insert(Neighbour::new(&hello(system, system, step), now), now),
+                1 => of.remove(system),
+                2 => drop(of.with(system, now, |own| own.read(&hello(system, system + 1, step), now))),
+                3..=5 => drop(of.with(system, now, |own| own.hear(member, place, now))),
+                6..=7 => drop(of.with(system, now, |neighbour| neighbour.choose_paths(&own, now))),
+                8 => drop(of.with(system, now, |own| own.has_traffic(now))),
+                9 => drop(of.with(system, now, |own| own.share(3, now))),
+                10 => drop(of.with(system, now, |own| own.judge(Duration::from_millis(5), now))),
+                11 => drop(of.with(system, now, |own| own.take_echo(member, place, u64::from(place), now))),
+                _ => drop(of.with(system, now, |own| {
+                    let mut stamp = 0;
+                    let next = || {
+                        stamp += 1;
+                        stamp - 1
+                    };
+                    own.probe(crate::stripe::pace::Paces::default(), next, now).len()
+                })),
+            }
+            // What time alone brings.
+            for system in of.due(now) {
+                if of.with(system, now, |own| own.is_heard(now)) == Some(false) {
+                    of.remove(system);
+                }
+            }
+            assert_consistent(&of, now);
+            let proven = of.unproven() < of.len();
+            seen = [seen[0] | (of.rivals() > 0), seen[1] | of.tries_any(), seen[2] | proven];
+        }
+        assert_eq!(seen, [true; 3], "some had traffic, some were tried, some answered");
+        of.systems().into_iter().for_each(|system| of.remove(system));
+        assert!(of.is_empty() && of.addresses.is_empty() && of.due.is_empty() && of.unproven.is_empty());
+        assert_eq!(of.load(), Load::default());
+        assert!(!of.take_removed().is_empty());
+    }
+}
