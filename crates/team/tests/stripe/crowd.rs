@@ -28,7 +28,7 @@ fn plans(lan: &Lan) -> Vec<u64> {
 
 #[test]
 fn idle_teams_make_no_plans_however_many_they_are() {
-    for hosts in [5, 13, 41] {
+    for hosts in [5, 25] {
         let mut lan = crowd(hosts);
         lan.run(Duration::from_secs(10));
         let before = plans(&lan);
@@ -59,7 +59,7 @@ fn who_else_has_traffic_is_no_concern_of_those_who_have_none() {
 
 #[test]
 fn a_new_peer_costs_each_other_team_the_same_however_many_they_are() {
-    for hosts in [4, 12, 40] {
+    for hosts in [4, 24] {
         let mut lan = crowd(hosts);
         lan.run(Duration::from_secs(20));
         lan.hosts.iter_mut().for_each(|host| host.hellos.clear());
