@@ -19,8 +19,9 @@ pub(super) struct Announcing {
 
 /// Between two announcements where few teams are.
 const USUAL: Duration = Duration::from_secs(1);
-/// The same for each team that is known, if that is more: 300 teams with four members send 240 frames a second together.
-const USUAL_PER_TEAM: Duration = Duration::from_millis(20);
+/// The same for each team that is known, if that is more: 300 teams with four members send 100 frames a second together. Each hears
+/// them all, by every member, so this is the larger part of what idle teams cost.
+const USUAL_PER_TEAM: Duration = Duration::from_millis(40);
 /// After something changed; as much again for each eight teams that are known.
 const QUICK: Duration = Duration::from_millis(20);
 /// How many follow one another that quickly.

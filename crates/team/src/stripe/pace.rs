@@ -83,7 +83,7 @@ const BUSY_PER_S: u32 = 2000;
 /// Of all others of which something is to be known soon.
 const TRIAL_PER_S: u32 = 500;
 /// Of all others; of all that failed, to peers that are proven; of those to peers that are not.
-const IDLE_PER_S: u32 = 50;
+const IDLE_PER_S: u32 = 30;
 const RETRY_PER_S: u32 = 100;
 
 impl Paces {
