@@ -98,6 +98,40 @@ fn a_plan_costs_by_what_it_changes_once_each_slot_held_one() {
 }
 
 #[test]
+fn a_process_that_takes_over_writes_its_first_plan_whole() {
+    if !may_run_bpf("a_process_that_takes_over_writes_its_first_plan_whole") {
+        return;
+    }
+    let bench = Bench::new(MEMBERS);
+    let mut before = bench.team.start(bpf, &thousand());
+    let all = before.written();
+    // Some slots hold more than the successor's plan has.
+    (2..8).for_each(|generation| {
+        bench.team.run(|| before.apply(&Plan { generation, ..thousand() }).unwrap());
+    });
+    let bytes = before.map_bytes().unwrap();
+    drop(before);
+    let few = || with_peers(striping([1000; MEMBERS]), LAST);
+    let mut after = bench.team.start(bpf, &Plan { generation: 9, ..few() });
+    assert_eq!(after.map_bytes().unwrap() / 1_000_000, bytes / 1_000_000, "the maps are the predecessor's");
+    assert!(after.written() >= all - 1 - MEMBERS, "{} of {all}", after.written());
+    let goes_to = |after: &nicteam_dataplane::BpfDataplane, number: u16| {
+        let run = bench.team.run(|| after.dry_run_egress(&ipv4(theirs_of(number, 0), OWN, 1), 1).unwrap());
+        Frame::parse(&run.frame).unwrap().dst()
+    };
+    let dst = goes_to(&after, LAST - 1);
+    assert!((0..MEMBERS).any(|place| dst == theirs_of(LAST - 1, place)), "{dst}");
+    for generation in 10..42 {
+        // Paths take turns: a frame that is striped would go to another member of its sooner or later.
+        let same = (0..MEMBERS).all(|_| goes_to(&after, LAST) == theirs_of(LAST, 0));
+        assert!(same, "it is no peer any more, whatever the slots held");
+        bench.team.run(|| after.apply(&Plan { generation, ..few() }).unwrap());
+    }
+    assert_eq!(after.written(), 0);
+    bench.team.stop(after);
+}
+
+#[test]
 fn a_team_without_stripe_has_small_maps() {
     if !may_run_bpf("a_team_without_stripe_has_small_maps") {
         return;
