@@ -47,8 +47,7 @@ impl Lane {
     pub(crate) fn niceness(self) -> i32 {
         match self {
             Lane::Plain => 10,
-            Lane::Guest => 5,
-            Lane::Live | Lane::Quiet | Lane::Alone => 0,
+            Lane::Guest | Lane::Live | Lane::Quiet | Lane::Alone => 0,
         }
     }
 }

@@ -5,6 +5,7 @@
 mod case;
 mod lane;
 mod left;
+mod lints;
 mod programs;
 mod summary;
 
@@ -21,6 +22,7 @@ use crate::failure::Failure;
 use case::{Case, Outcome, Ran};
 use lane::Lane;
 use left::Left;
+use lints::Lints;
 use summary::{LaneTime, Summary};
 
 /// Which tests.
@@ -53,6 +55,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut ran = Vec::new();
     let mut times = Vec::new();
     let total = cases.len();
+    // A choice of tests is all that was asked for.
+    let mut lints = if arguments.filter.is_empty() { Some(Lints::start()?) } else { None };
+    let mut linted = None;
     for together in lane::GROUPS {
         let (now, later) = cases.into_iter().partition(|case| together.contains(&case.lane));
         cases = later;
@@ -63,13 +68,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         if process::termination().is_some() {
             return Err(Failure::Interrupted);
         }
+        if let Some(lints) = lints.take() {
+            linted = Some(lints.wait()?);
+        }
     }
     let again = once_more(&ran);
     if process::termination().is_some() {
         return Err(Failure::Interrupted);
     }
     let left = Left::wait_for(&before)?;
-    let summary = Summary { ran, again, times, left };
+    let summary = Summary { ran, again, times, left, linted };
     if let Some(path) = &arguments.times {
         std::fs::write(path, summary.table())
             .map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))?;

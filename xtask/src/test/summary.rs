@@ -7,10 +7,13 @@ use std::time::Duration;
 
 use crate::test::case::{Outcome, Ran};
 use crate::test::lane::Lane;
+use crate::test::lints::Linted;
 
 /// Tests named as the slowest.
 const SLOWEST: usize = 10;
 
+/// Characters of each line of a reason: an assertion may print thousands of numbers.
+const REASON_WIDTH: usize = 200;
 /// Lines of the reason why a test failed at first.
 const REASON_LINES: usize = 4;
 
@@ -41,13 +44,16 @@ pub(crate) struct Summary {
     pub(crate) times: Vec<LaneTime>,
     /// What tests left on the machine.
     pub(crate) left: Vec<String>,
+    /// How the lints ended, if they ran.
+    pub(crate) linted: Option<Linted>,
 }
 
 impl Summary {
     /// 0: all is well.
     pub(crate) fn exit_code(&self) -> ExitCode {
         let may_skip = std::env::var("CI").as_deref() != Ok("true") || !nicteam_sys::netns::is_network_root();
-        let well = self.failed() == 0 && self.left.is_empty() && (self.skipped() == 0 || may_skip);
+        let clean = self.linted.as_ref().is_none_or(|linted| linted.found.is_none());
+        let well = clean && self.failed() == 0 && self.left.is_empty() && (self.skipped() == 0 || may_skip);
         if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 
@@ -74,7 +80,7 @@ impl Summary {
 
 /// The lines that say why a test failed: from its panic on, but for the advice about backtraces; without one the last lines.
 fn reason(printed: &str) -> Vec<&str> {
-    let useful = |line: &&str| !line.starts_with("note: ") && !line.trim().is_empty();
+    let useful = |line: &&str| !line.starts_with("note: ") && *line != "stack backtrace:" && !line.trim().is_empty();
     let lines: Vec<&str> = printed.lines().filter(useful).collect();
     let panic = lines.iter().position(|line| line.contains("panicked at"));
     let from = panic.unwrap_or(lines.len().saturating_sub(REASON_LINES));
@@ -93,11 +99,17 @@ impl fmt::Display for Summary {
                 writeln!(f, "\n== {} failed\n{printed}", one.case.name)?;
             }
         }
+        if let Some(found) = self.linted.as_ref().and_then(|linted| linted.found.as_ref()) {
+            writeln!(f, "\n== lints\n{found}")?;
+        }
         self.ran.iter().flat_map(|one| &one.remarks).try_for_each(|remark| writeln!(f, "{remark}"))?;
         writeln!(f, "\nlane    tests   wall s   processor s")?;
         for LaneTime { lane, tests, wall, processor } in &self.times {
             let (wall, processor) = (wall.as_secs_f64(), processor.as_secs_f64());
             writeln!(f, "{lane:<6} {tests:>6} {wall:>8.1} {processor:>13.1}")?;
+        }
+        if let Some(linted) = &self.linted {
+            writeln!(f, "lints         {:>8.1}", linted.wall_s)?;
         }
         writeln!(f, "\nthe slowest    wall s   processor s")?;
         self.slowest().into_iter().take(SLOWEST).try_for_each(|one| f.write_str(&line(one)))?;
@@ -125,7 +137,7 @@ impl Summary {
             writeln!(f, "failed at first and passed when tried once more, alone: {}", one.case.name)?;
             let first = self.ran.iter().find(|ran| ran.case.name == one.case.name);
             if let Some(Ran { outcome: Outcome::Failed(printed), .. }) = first {
-                reason(printed).iter().try_for_each(|line| writeln!(f, "    {line}"))?;
+                reason(printed).iter().try_for_each(|line| writeln!(f, "    {line:.REASON_WIDTH$}"))?;
             }
         }
         self.left.iter().try_for_each(|what| writeln!(f, "left on the machine: {what}"))

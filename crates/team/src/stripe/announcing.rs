@@ -113,6 +113,6 @@ mod tests {
     fn many_teams_take_more_time() {
         let mut announcing = Announcing::default();
         assert_eq!(announcing.announced(3, Time::from_millis(1)), USUAL);
-        assert_eq!(announcing.announced(256, Time::from_millis(1)), Duration::from_millis(5120));
+        assert_eq!(announcing.announced(256, Time::from_millis(1)), Duration::from_millis(10_240));
     }
 }
