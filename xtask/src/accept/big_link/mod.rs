@@ -43,6 +43,10 @@ fn throughput(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> 
         }
         let again = bundles.pairs(both.0, (&bundles, both.1), |run| Some(run.retransmitted()? * 1e2))?;
         figures.push(again.difference(format!("{} - {}: % sent again", both.0, both.1), SENT_AGAIN));
+        // Of one device TCP hears at once that its queue was full (NET_XMIT_DROP) and does not count it as sent.
+        let dropped = bundles.pairs(both.0, (&bundles, both.1), |run| Some(run.dropped_when_sent() * 1e2))?;
+        figures
+            .push(dropped.difference(format!("{} - {}: % dropped by the sender's queue", both.0, both.1), Bound::None));
     }
     Ok(figures)
 }

@@ -266,6 +266,16 @@ impl Measured {
         (segments > 0).then(|| sum(|connection| connection.retransmits) as f64 / segments as f64)
     }
 
+    /// Frames that the queues of the hosts' devices had no room for, of all that were handed to them.
+    pub(crate) fn dropped_when_sent(&self) -> f64 {
+        let members = || {
+            self.run.members.iter().filter(|member| self.run.topology.hosts.iter().any(|host| host.name == member.host))
+        };
+        let sum = |field: fn(&nicteam_record::Member) -> u64| members().map(field).sum::<u64>() as f64;
+        let (sent, dropped) = (sum(|member| member.tx_frames), sum(|member| member.tx_drops));
+        if sent + dropped > 0.0 { dropped / (sent + dropped) } else { 0.0 }
+    }
+
     /// Jain's index over what the hosts but this one had, sent and received together.
     pub(super) fn fairness_around(&self, server: &str) -> Option<f64> {
         let clients = self.by(|connection| if connection.from == server { &connection.to } else { &connection.from });
