@@ -7,7 +7,7 @@ use nicteam_sys::{mptcp, tcp};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 
 use crate::Error;
-use crate::experiment::{self, Experiment};
+use nicteam_experiment::{self as experiment, Experiment};
 use crate::output::failed;
 
 /// Refuses an experiment whose congestion controls, or whose multipath TCP, this

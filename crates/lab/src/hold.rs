@@ -7,7 +7,7 @@ use nicteam_dataplane::Kind;
 use nicteam_sys::shape::Granularity;
 
 use crate::Error;
-use crate::experiment::{Experiment, Run};
+use nicteam_experiment::{Experiment, Run};
 use crate::fit::{dataplane, granularity};
 use crate::run::{Options, unless_stopped};
 use crate::testbed::{Deployment, Report, Setting};

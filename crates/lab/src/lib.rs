@@ -1,8 +1,7 @@
-//! The lab: an experiment file becomes hosts, switches, links, teams and
+//! The lab: an experiment becomes hosts, switches, links, teams and
 //! traffic, and what they did becomes a record.
 //!
-//! raw (text with places) -> resolved ([`experiment::Experiment`]: every name
-//! bound, every default filled) -> deployed (a testbed's handles) -> a bundle
+//! resolved ([`nicteam_experiment::Experiment`]) -> deployed (a testbed's handles) -> a bundle
 //! ([`nicteam_record::Bundle`]).
 #![forbid(unsafe_code)]
 
@@ -11,11 +10,9 @@ pub mod clean;
 mod clock;
 mod congestion;
 mod environment;
-pub mod experiment;
 mod fit;
 mod hold;
 mod lab_id;
-mod limit;
 mod lock;
 mod measure;
 mod output;
@@ -23,7 +20,6 @@ pub mod protocol;
 mod recorded;
 mod relay;
 mod run;
-pub mod show;
 mod testbed;
 mod workload;
 
@@ -33,7 +29,6 @@ use std::path::PathBuf;
 pub use congestion::check_tcp;
 pub use fit::fit;
 pub use hold::{Held, hold};
-pub use limit::{Limit, limit};
 pub use run::{Options, Outcome, Progress, default_output, run};
 
 /// What an agent's part of a request can fail with, in words for the lab's user.
@@ -58,7 +53,7 @@ pub enum Error {
     },
     /// The machine cannot run what the file asks for.
     #[error("{0}")]
-    Experiment(experiment::Diagnostics),
+    Experiment(nicteam_experiment::Diagnostics),
     /// A file of the bundle cannot be written.
     #[error("cannot {operation} {path}: {source}")]
     File {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use nicteam_impair::{Distribution, Gemodel, Impairments, Loss};
 use nicteam_record as record;
 
-use crate::experiment::{End, Further, Host, Impaired, Team, Topology, Way};
+use nicteam_experiment::{End, Further, Host, Impaired, Team, Topology, Way};
 
 /// What a record says of a topology.
 pub(crate) fn topology(topology: &Topology) -> record::Topology {

@@ -12,9 +12,9 @@ use nicteam_sys::{cpu, process};
 use sha2::{Digest, Sha256};
 
 use crate::environment::{busy_now, environment, share};
-use crate::experiment::{Experiment, Run};
+use nicteam_experiment::{Experiment, Run};
 use crate::fit::{dataplane, granularity};
-use crate::limit::limit;
+use nicteam_experiment::limit;
 use crate::measure::Window;
 use crate::output::{Output, failed, free_name};
 use crate::protocol::{AgentSample, ConnectionSpec, Request};

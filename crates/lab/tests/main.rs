@@ -1,6 +1,3 @@
-//! Experiment files: what they say, and what is wrong with them.
+//! What the lab and its agents say to each other.
 
 mod corpus;
-mod experiment;
-mod experiment_bad;
-mod experiment_docs;

@@ -36,12 +36,9 @@ use crate::protocol::{Message, RelaySpec};
 /// A frame that leaves so much later than declared counts as late.
 pub(crate) const LATE: Duration = Duration::from_millis(1);
 
-/// What may be on its way in one direction of a link. [`MOST_ON_THE_WAY`] of
+/// What may be on its way in one direction of a link. [`nicteam_impair::MOST_ON_THE_WAY`] of
 /// full frames leave half of it to what comes in bursts.
-const ROOM: Room = Room { frames: 1 << 18, bytes: 256 << 20 };
-
-/// The most that a link may be declared to hold in one direction, bytes.
-pub(crate) const MOST_ON_THE_WAY: u64 = 128 << 20;
+const ROOM: Room = Room { frames: 1 << 18, bytes: 2 * nicteam_impair::MOST_ON_THE_WAY };
 
 /// The impaired links of a lab; they go with this value.
 #[derive(Debug)]

@@ -17,7 +17,7 @@ use nicteam_team::Mode;
 use nicteam_wire::Mac;
 
 use crate::Error;
-use crate::experiment::{Cable, Further, Host, Team, Topology};
+use nicteam_experiment::{Cable, Further, Host, Team, Topology};
 use crate::protocol::{AddTeam, Request};
 use crate::testbed::{Agent, Report, Setting, relay};
 

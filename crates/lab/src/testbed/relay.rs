@@ -8,7 +8,7 @@ use nicteam_sys::shape::{self, Granularity};
 
 use super::Deployment;
 use crate::Error;
-use crate::experiment::{self, Cable, Topology};
+use nicteam_experiment::{self as experiment, Cable, Topology};
 use crate::protocol::{RelayEnd, RelaySpec, Request, Way};
 
 /// What the agent in the middle of impaired links is called; no host or switch

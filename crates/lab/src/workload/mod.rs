@@ -10,7 +10,7 @@ use std::sync::Arc;
 use nicteam_record::ConnectionSample;
 
 use crate::Failure;
-use crate::experiment::{Direction, Udp, Workload, WorkloadKind};
+use nicteam_experiment::{Direction, Udp, Workload, WorkloadKind};
 use crate::protocol::{ConnectionSpec, Transport};
 
 /// First port that workloads listen on; each workload has its own.

@@ -16,7 +16,7 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrStorage, bind,
 
 use super::gate::Gate;
 use crate::Failure;
-use crate::experiment::Udp;
+use nicteam_experiment::Udp;
 use crate::lock::lock;
 use crate::protocol::{ConnectionSpec, Transport};
 

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::suggest::nearest;
+use crate::suggest::nearest;
 
 /// Largest experiment file, bytes.
 pub const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -131,7 +131,7 @@ pub fn builtin() -> &'static [Builtin] {
         ($($name:literal $group:ident),*) => {
             &[$(Builtin {
                 name: $name,
-                text: include_str!(concat!("../../../../experiments/", $name, ".toml")),
+                text: include_str!(concat!("../../../experiments/", $name, ".toml")),
                 group: Group::$group,
             }),*]
         };

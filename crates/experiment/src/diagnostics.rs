@@ -32,7 +32,7 @@ pub struct Diagnostic {
 
 impl Diagnostics {
     /// Sorts the problems and drops repetitions (each run checks the topology anew).
-    pub(super) fn new(path: &str, text: &str, mut problems: Vec<Problem>) -> Diagnostics {
+    pub(crate) fn new(path: &str, text: &str, mut problems: Vec<Problem>) -> Diagnostics {
         problems.sort_by(|a, b| (a.start(), &a.message).cmp(&(b.start(), &b.message)));
         problems.dedup_by(|a, b| (a.start(), &a.message) == (b.start(), &b.message));
         Diagnostics { path: path.to_owned(), text: text.to_owned(), problems }
@@ -112,7 +112,7 @@ impl std::error::Error for Diagnostics {}
 
 /// A problem while it is being collected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Problem {
+pub(crate) struct Problem {
     /// Bytes of the text.
     pub span: Option<Range<usize>>,
     pub message: String,

@@ -3,17 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::diagnostics::Problem;
-use super::keys::Thing;
-use super::raw::{At, Options, Record};
-use super::suggest::{list, nearest};
-use super::topology::{self, Broken, Built, Plan, duplicate};
-use super::units::{show_duration, show_rate, subnet};
-use super::{
-    Direction, Experiment, GranularityChoice, Overrides, Run, Tcp, Topology, Udp, Workload, WorkloadKind, impairments,
-    teams,
+use crate::diagnostics::Problem;
+use crate::keys::Thing;
+use crate::limit::limit;
+use crate::overrides::Overrides;
+use crate::record::{At, Options, Record};
+use crate::resolved::{
+    Direction, Experiment, GranularityChoice, Run, Tcp, Topology, Udp, Workload, WorkloadKind,
 };
-use crate::limit;
+use crate::suggest::{list, nearest};
+use crate::topology::{self, Broken, Built, Plan, duplicate};
+use crate::units::subnet;
+use crate::{impairments, teams};
 
 /// The most connections in one run: each has a port of its own from 40000 up.
 const MAX_CONNECTIONS: u32 = 8192;
@@ -24,7 +25,7 @@ type Named<'a> = &'a [(At<String>, Record)];
 type Teams<'a> = &'a [(At<String>, Options)];
 
 /// Resolves a file; the experiment is whole only if `problems` stays empty.
-pub(super) fn resolve(
+pub(crate) fn resolve(
     name: &str,
     path_shown: &str,
     text: &str,
@@ -63,17 +64,6 @@ pub(super) fn resolve(
             _ => GranularityChoice::Auto,
         },
         runs,
-    }
-}
-
-impl Overrides {
-    /// As the record tells them: `rate=1gbit`.
-    fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        notes.extend(self.rate_bps.map(|rate_bps| format!("rate={}", show_rate(rate_bps))));
-        notes.extend(self.duration.map(|duration| format!("duration={}", show_duration(duration))));
-        notes.extend(self.only.as_ref().map(|only| format!("only={}", only.join(","))));
-        notes
     }
 }
 

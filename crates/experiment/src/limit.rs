@@ -10,14 +10,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-use crate::experiment::resolved::{Cable, Direction, Run, Topology, Workload, WorkloadKind};
-use crate::workload::payload_share;
+use crate::resolved::{Cable, Direction, Run, Topology, Workload, WorkloadKind};
+use crate::on_wire::{Packet, is_ipv6};
 
-/// Bytes of a full frame on the wire beyond its IP packet: Ethernet header and
-/// check sequence (18), preamble (8), gap (12).
-const WIRE_OVERHEAD: f64 = 38.0;
-/// Bytes of TCP header with timestamps.
-const TCP_HEADER: f64 = 32.0;
 /// Segments that one acknowledgement answers.
 const SEGMENTS_PER_ACK: f64 = 2.0;
 
@@ -49,12 +44,12 @@ pub fn limit(run: &Run) -> Limit {
 
 /// Payload of all datagrams that are to be sent, if there is nothing else, bit/s.
 fn asked(run: &Run) -> Option<f64> {
-    let ipv6 = run.topology.hosts.iter().any(|host| host.address.is_ipv6());
+    let ipv6 = is_ipv6(&run.topology);
     let of = |workload: &Workload| match &workload.kind {
         WorkloadKind::Tcp(_) => None,
         WorkloadKind::Udp(udp) => {
             let ways = if workload.direction == Direction::Both { 2.0 } else { 1.0 };
-            Some(udp.rate_bps as f64 * ways * payload_share(udp, ipv6))
+            Some(udp.rate_bps as f64 * ways * udp.payload_share(ipv6))
         }
     };
     run.workloads.iter().map(of).sum()
@@ -81,10 +76,8 @@ fn payload_flows(run: &Run) -> Vec<(&str, &str)> {
 /// What is left of a link that carries full segments one way when it also
 /// carries the acknowledgements of as many segments of the other way.
 fn share_beside_acks(topology: &Topology) -> f64 {
-    let packet = mean_packet(topology);
-    let segment = packet.bytes + WIRE_OVERHEAD;
-    let ack = packet.headers + WIRE_OVERHEAD;
-    segment / (segment + ack / SEGMENTS_PER_ACK)
+    let packet = Packet::mean(topology);
+    packet.on_wire() / (packet.on_wire() + packet.ack_on_wire() / SEGMENTS_PER_ACK)
 }
 
 /// The greatest flow from senders to receivers where a host's links bound what
@@ -198,27 +191,7 @@ fn capacities(topology: &Topology) -> BTreeMap<&str, f64> {
 
 /// What a cable carries in one direction, bit/s of TCP payload.
 fn payload_bps(topology: &Topology, cable: &Cable) -> f64 {
-    let packet = Packet::of(topology, f64::from(cable.mtu));
-    cable.rate_bps as f64 * (packet.bytes - packet.headers) / (packet.bytes + WIRE_OVERHEAD)
-}
-
-/// A full IP packet.
-struct Packet {
-    bytes: f64,
-    headers: f64,
-}
-
-impl Packet {
-    fn of(topology: &Topology, bytes: f64) -> Packet {
-        let ipv6 = topology.hosts.iter().any(|host| host.address.is_ipv6());
-        Packet { bytes, headers: TCP_HEADER + if ipv6 { 40.0 } else { 20.0 } }
-    }
-}
-
-/// A full packet of the topology's mean MTU.
-fn mean_packet(topology: &Topology) -> Packet {
-    let sum: f64 = topology.cables.iter().map(|cable| f64::from(cable.mtu)).sum();
-    Packet::of(topology, sum / topology.cables.len().max(1) as f64)
+    cable.rate_bps as f64 * Packet::of(topology, f64::from(cable.mtu)).payload_share()
 }
 
 /// Which side is the narrowest, in words.
@@ -265,7 +238,7 @@ mod tests {
     use nicteam_wire::Mac;
 
     use super::*;
-    use crate::experiment::resolved::{End, Host, Switch, Tcp, Udp};
+    use crate::resolved::{End, Host, Switch, Tcp, Udp};
 
     const LINK_BPS: u64 = 100_000_000;
     /// Payload of one link: 1448 of 1538 bytes.

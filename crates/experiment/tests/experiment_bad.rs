@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use nicteam_lab::experiment::{self, Overrides};
+use nicteam_experiment::{self as experiment, Overrides};
 
 const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bad");
 
@@ -100,7 +100,7 @@ impl Random {
 fn digest(text: &str) {
     match experiment::parse("soup", "soup.toml", text, &Overrides::default()) {
         Ok(experiment) => {
-            nicteam_lab::show::show(&experiment);
+            experiment::show(&experiment);
         }
         Err(errors) => {
             assert!(!errors.entries().is_empty());

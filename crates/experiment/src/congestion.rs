@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use toml::de::DeTable;
 
-use super::diagnostics::{Diagnostics, Problem};
-use super::raw::{self, At, Record};
-use super::suggest::{list, nearest};
-use super::{Experiment, WorkloadKind, keys};
+use crate::diagnostics::{Diagnostics, Problem};
+use crate::keys;
+use crate::read;
+use crate::record::{At, Record};
+use crate::resolved::{Experiment, WorkloadKind};
+use crate::suggest::{list, nearest};
 
 /// Refuses what the picked runs name and the machine does not take; the
 /// message lists the `available`.
@@ -48,7 +50,7 @@ pub fn check_mptcp(experiment: &Experiment, is_supported: impl Fn() -> bool) -> 
         return Ok(());
     }
     let (table, _) = DeTable::parse_recoverable(&experiment.text);
-    let file = raw::read(table.get_ref(), 0..0, &keys::FILE, &mut Vec::new());
+    let file = read::read(table.get_ref(), 0..0, &keys::FILE, &mut Vec::new());
     let workloads = file.get::<&[(At<String>, Record)]>("workloads").map_or(&[][..], |at| at.value);
     let places = workloads.iter().filter(|(name, _)| wanted.contains(name.value.as_str()));
     let problems = places.filter_map(|(_, record)| record.get::<bool>("mptcp")).map(|at| {
@@ -67,7 +69,7 @@ fn problems(experiment: &Experiment, name: &str, available: &[&str]) -> Vec<Prob
     };
     let message = format!("no congestion control `{name}` on this machine");
     let (table, _) = DeTable::parse_recoverable(&experiment.text);
-    let file = raw::read(table.get_ref(), 0..0, &keys::FILE, &mut Vec::new());
+    let file = read::read(table.get_ref(), 0..0, &keys::FILE, &mut Vec::new());
     let places: Vec<_> = records(&file)
         .into_iter()
         .filter_map(|record| record.get::<&str>("congestion"))

@@ -3,13 +3,13 @@
 use nicteam_wire::Mac;
 use toml::de::DeValue;
 
-use super::keys::{Kind, Thing};
-use super::raw::Value;
-use super::suggest::{list, nearest};
-use super::units::{parse_address, parse_duration, parse_percent, parse_rate, show_duration};
+use crate::keys::{Kind, Thing};
+use crate::record::Value;
+use crate::suggest::{list, nearest};
+use crate::units::{parse_address, parse_duration, parse_percent, parse_rate, show_duration};
 
 /// A value written as a string; `None` where the key does not take one.
-pub(super) fn read_text(kind: &Kind, text: &str) -> Option<Result<Value, (String, String)>> {
+pub(crate) fn read_text(kind: &Kind, text: &str) -> Option<Result<Value, (String, String)>> {
     let owned = |(message, hint): (String, &str)| (message, hint.to_owned());
     Some(match kind {
         Kind::Text if text.chars().any(|c| c.is_control() && c != '\n') => {
@@ -70,7 +70,7 @@ pub(super) fn read_text(kind: &Kind, text: &str) -> Option<Result<Value, (String
 }
 
 /// A value written as a number.
-pub(super) fn read_number(kind: &Kind, value: &DeValue<'_>) -> Result<Value, (String, String)> {
+pub(crate) fn read_number(kind: &Kind, value: &DeValue<'_>) -> Result<Value, (String, String)> {
     match (kind, value) {
         (Kind::Integer(range), DeValue::Integer(integer)) => {
             let number = i128::from_str_radix(integer.as_str(), integer.radix()).unwrap_or(i128::MAX);
@@ -104,7 +104,7 @@ pub(super) fn read_number(kind: &Kind, value: &DeValue<'_>) -> Result<Value, (St
 }
 
 /// Whether a new thing may have this name.
-pub(super) fn check_name(name: &str, thing: Thing) -> Result<(), (String, String)> {
+pub(crate) fn check_name(name: &str, thing: Thing) -> Result<(), (String, String)> {
     let longest = thing.longest_name();
     let right = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let letter_first = name.starts_with(|c: char| c.is_ascii_lowercase());
@@ -122,7 +122,7 @@ pub(super) fn check_name(name: &str, thing: Thing) -> Result<(), (String, String
 }
 
 /// What a kind takes, in words.
-pub(super) fn wanted(kind: &Kind) -> String {
+pub(crate) fn wanted(kind: &Kind) -> String {
     match kind {
         Kind::Text => "a text".to_owned(),
         Kind::Name => "a name".to_owned(),
@@ -147,7 +147,7 @@ pub(super) fn wanted(kind: &Kind) -> String {
 }
 
 /// A right value, as it stands in a file.
-pub(super) fn example(kind: &Kind) -> String {
+pub(crate) fn example(kind: &Kind) -> String {
     match kind {
         Kind::Text => "\"...\"".to_owned(),
         Kind::Name => "\"first\"".to_owned(),
@@ -170,7 +170,7 @@ pub(super) fn example(kind: &Kind) -> String {
 }
 
 /// What a value is, for messages.
-pub(super) fn type_name(value: &DeValue<'_>) -> &'static str {
+pub(crate) fn type_name(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a text",
         DeValue::Integer(_) => "a whole number",

@@ -3,10 +3,11 @@
 use nicteam_team::{Config, ConfigOption, Values};
 use serde_json::{Map, Value, json};
 
-use super::keys::{
+use crate::keys::{
     DEFAULTS, FILE, GEMODEL, HOST, IMPAIRMENT, Kind, LINK, Need, RUN, SWITCH, Section, TEAM_DOC, Thing, WORKLOAD,
 };
-use super::value::wanted;
+use crate::units::show_duration;
+use crate::value::wanted;
 
 /// The JSON schema (draft 7, which editors' TOML plugins know) of an experiment file, pretty, with a final newline.
 pub fn schema() -> String {
@@ -153,8 +154,8 @@ fn takes(kind: &Kind) -> String {
         Kind::Rate => "a rate from `1mbit` to `100gbit`".to_owned(),
         Kind::Time(range) => format!(
             "a duration from `{}` to `{}`",
-            super::show_duration(*range.start()),
-            super::show_duration(*range.end())
+            show_duration(*range.start()),
+            show_duration(*range.end())
         ),
         other => wanted(other),
     }

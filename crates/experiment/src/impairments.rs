@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nicteam_impair::{
-    Distribution, Gemodel, Impairments, ImpairmentsError, Jitter, LONGEST_DELAY, Loss, Probability, Reorder,
+    Distribution, Gemodel, Impairments, ImpairmentsError, Jitter, LONGEST_DELAY, Loss, MOST_ON_THE_WAY, Probability,
+    Reorder,
 };
 
-use super::Way;
-use super::diagnostics::Problem;
-use super::raw::{At, Record};
-use super::suggest::{list, nearest};
-use super::units::{show_duration, show_rate};
-use crate::relay::MOST_ON_THE_WAY;
+use crate::resolved::Way;
+use crate::diagnostics::Problem;
+use crate::record::{At, Record};
+use crate::suggest::{list, nearest};
+use crate::units::{show_duration, show_rate};
 
 /// What the sections declare, by their names; what is wrong goes to `problems`.
-pub(super) fn resolve<'a>(
+pub(crate) fn resolve<'a>(
     sections: &[(&'a At<String>, Record)],
     default_seed: u64,
     problems: &mut Vec<Problem>,
@@ -33,7 +33,7 @@ pub(super) fn resolve<'a>(
 }
 
 /// A link whose frames on their way would take too much memory.
-pub(super) fn check_room(name: &At<String>, way: &Way, rate_bps: u64) -> Option<Problem> {
+pub(crate) fn check_room(name: &At<String>, way: &Way, rate_bps: u64) -> Option<Problem> {
     let longest = way.impairments.longest_delay();
     let bytes = u128::from(rate_bps) * longest.as_millis() / 8000;
     if bytes <= u128::from(MOST_ON_THE_WAY) {
@@ -48,7 +48,7 @@ pub(super) fn check_room(name: &At<String>, way: &Way, rate_bps: u64) -> Option<
 }
 
 /// A name that no section has.
-pub(super) fn unknown<'a>(name: &At<String>, known: impl Iterator<Item = &'a str> + Clone) -> Problem {
+pub(crate) fn unknown<'a>(name: &At<String>, known: impl Iterator<Item = &'a str> + Clone) -> Problem {
     let hint = match nearest(&name.value, known.clone()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if known.clone().next().is_none() => format!("add a section `[impairments.{}]`", name.value),

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// A table of the file and the keys it may have.
-pub(super) struct Section {
+pub(crate) struct Section {
     /// Its header, for messages and for the reference: `[hosts.NAME]`.
     pub header: &'static str,
     /// What it describes.
@@ -18,7 +18,7 @@ pub(super) struct Section {
 }
 
 /// A key.
-pub(super) struct Key {
+pub(crate) struct Key {
     pub name: &'static str,
     pub kind: Kind,
     pub need: Need,
@@ -27,7 +27,7 @@ pub(super) struct Key {
 
 /// Whether a key may be left out.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Need {
+pub(crate) enum Need {
     Required,
     /// It may; what then holds, in words.
     Otherwise(&'static str),
@@ -36,7 +36,7 @@ pub(super) enum Need {
 }
 
 /// What a key's value is.
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Any text.
     Text,
     /// The name of what the table describes.
@@ -73,7 +73,7 @@ pub(super) enum Kind {
 
 /// What a name is the name of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Thing {
+pub(crate) enum Thing {
     Host,
     Switch,
     Team,
@@ -126,7 +126,7 @@ const fn time(shortest_ms: u64, longest_ms: u64) -> Kind {
 }
 
 /// Switch policies first: they are what most files want.
-pub(super) const SPREADS: &[&str] =
+pub(crate) const SPREADS: &[&str] =
     &["src-mac", "dst-mac", "src-dst-mac", "src-dst-ip", "src-dst-port", "layer2", "layer2+3", "layer3+4"];
 
 /// Bytes of an IP packet: from the least every IPv4 host takes to the largest jumbo frames of real switches.
@@ -134,7 +134,7 @@ const MTU: Kind = Kind::Integer(576..=9216);
 const DAY_MS: u64 = 86_400_000;
 const LONGEST_DELAY_MS: u64 = nicteam_impair::LONGEST_DELAY.as_millis() as u64;
 
-pub(super) const FILE: Section = Section {
+pub(crate) const FILE: Section = Section {
     header: "top of the file",
     doc: "What the experiment is.",
     keys: &[
@@ -177,10 +177,10 @@ pub(super) const FILE: Section = Section {
 };
 
 /// `[teams.NAME]`: its keys are the team's options, which `nicteam-team` knows.
-pub(super) const TEAM_DOC: &str = "A named set of team options, in the kernel's words (`mode`, `miimon`, \
+pub(crate) const TEAM_DOC: &str = "A named set of team options, in the kernel's words (`mode`, `miimon`, \
     `xmit_hash_policy`, ...). Hosts refer to it by `team`.";
 
-pub(super) const DEFAULTS: Section = Section {
+pub(crate) const DEFAULTS: Section = Section {
     header: "[defaults]",
     doc: "What holds where nothing else is said.",
     keys: &[
@@ -198,7 +198,7 @@ pub(super) const DEFAULTS: Section = Section {
         },
         Key {
             name: "duration",
-            kind: Kind::Time(super::RUN_DURATION),
+            kind: Kind::Time(crate::units::RUN_DURATION),
             need: Need::Default("8s"),
             doc: "How long each run is measured.",
         },
@@ -236,7 +236,7 @@ pub(super) const DEFAULTS: Section = Section {
     ],
 };
 
-pub(super) const HOST: Section = Section {
+pub(crate) const HOST: Section = Section {
     header: "[hosts.NAME]",
     doc: "A host. With a team its links are the members `eth0`, `eth1`, ... of `team0`; without one it has a single \
         link, `eth0`.",
@@ -264,7 +264,7 @@ pub(super) const HOST: Section = Section {
     ],
 };
 
-pub(super) const SWITCH: Section = Section {
+pub(crate) const SWITCH: Section = Section {
     header: "[switches.NAME]",
     doc: "A switch: a learning bridge.",
     keys: &[
@@ -292,7 +292,7 @@ pub(super) const SWITCH: Section = Section {
     ],
 };
 
-pub(super) const LINK: Section = Section {
+pub(crate) const LINK: Section = Section {
     header: "[[links]]",
     doc: "Cables between two nodes, or between every node of one list and every node of another.",
     keys: &[
@@ -335,7 +335,7 @@ pub(super) const LINK: Section = Section {
     ],
 };
 
-pub(super) const IMPAIRMENT: Section = Section {
+pub(crate) const IMPAIRMENT: Section = Section {
     header: "[impairments.NAME]",
     doc: "What a link does to frames, in the terms of Linux's netem. Links refer to it by `impair`. Without a key it \
         does nothing, but its links are built as impaired ones all the same, so that runs compare.",
@@ -404,7 +404,7 @@ pub(super) const IMPAIRMENT: Section = Section {
     ],
 };
 
-pub(super) const GEMODEL: Section = Section {
+pub(crate) const GEMODEL: Section = Section {
     header: "[impairments.NAME.gemodel]",
     doc: "The Gilbert-Elliott model as netem's `loss gemodel p r 1-h 1-k` has it: a good and a bad state, each with a \
         loss of its own. A frame meets the state as it is; then the state may change.",
@@ -426,7 +426,7 @@ pub(super) const GEMODEL: Section = Section {
     ],
 };
 
-pub(super) const WORKLOAD: Section = Section {
+pub(crate) const WORKLOAD: Section = Section {
     header: "[workloads.NAME]",
     doc: "Traffic, for runs to refer to.",
     keys: &[
@@ -484,7 +484,7 @@ pub(super) const WORKLOAD: Section = Section {
     ],
 };
 
-pub(super) const RUN: Section = Section {
+pub(crate) const RUN: Section = Section {
     header: "[[runs]]",
     doc: "One measurement. Runs go one after another, in the order of the file.",
     keys: &[
@@ -510,7 +510,7 @@ pub(super) const RUN: Section = Section {
         },
         Key {
             name: "duration",
-            kind: Kind::Time(super::RUN_DURATION),
+            kind: Kind::Time(crate::units::RUN_DURATION),
             need: Need::Otherwise("`duration` of `[defaults]`"),
             doc: "How long it is measured.",
         },

@@ -5,16 +5,18 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use nicteam_wire::Mac;
 
-use super::diagnostics::Problem;
-use super::raw::{At, Record};
-use super::topology::Addresses;
-use super::units::nth_host;
+use crate::diagnostics::Problem;
+use crate::record::{At, Record};
+use crate::units::nth_host;
+
+/// A host's address, prefix length and MAC address.
+pub(crate) type Addresses = (IpAddr, u8, Mac);
 
 /// The addresses of every host, in order; two hosts with the same go to `problems`.
 ///
 /// A default counts on from the host's place in the file (1, 2, ...) to the next
 /// that nobody was given, so that it does not change when other hosts get theirs.
-pub(super) fn assign(hosts: &[(&At<String>, Record)], problems: &mut Vec<Problem>) -> Vec<Addresses> {
+pub(crate) fn assign(hosts: &[(&At<String>, Record)], problems: &mut Vec<Problem>) -> Vec<Addresses> {
     let given_ips: Vec<Option<At<(IpAddr, u8)>>> = hosts.iter().map(|(_, host)| host.get("address")).collect();
     let given_macs: Vec<Option<At<Mac>>> = hosts.iter().map(|(_, host)| host.get("mac")).collect();
     let mut ips = unique("address", hosts, &given_ips, |(ip, _)| *ip, problems);

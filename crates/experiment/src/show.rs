@@ -16,10 +16,9 @@ use std::fmt::Write as _;
 
 use nicteam_team::{Config, ConfigOption};
 
-use crate::experiment::{
-    Direction, Experiment, GranularityChoice, Host, Run, Team, Topology, Workload, WorkloadKind, show_duration,
-    show_rate,
-};
+use crate::limit::limit;
+use crate::resolved::{Direction, Experiment, GranularityChoice, Host, Run, Team, Topology, Workload, WorkloadKind};
+use crate::units::{show_duration, show_rate};
 
 /// No line is longer, in characters, but for words of the file that have no spaces.
 const WIDTH: usize = 100;
@@ -272,7 +271,7 @@ fn show_run(run: &Run, base: &Topology, out: &mut String) {
     for change in changes(&run.topology, base) {
         paragraph_after("      changed    ", &change, out);
     }
-    let limit = crate::limit(run);
+    let limit = limit(run);
     let limit_bps = limit.bps.round().max(0.0) as u64;
     // More digits than a measurement has are of no use here.
     let step = if limit_bps >= 1_000_000_000 { 10_000_000 } else { 100_000 };

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use nicteam_lab::experiment::{key_reference, schema};
+use nicteam_experiment::{key_reference, schema};
 
 const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
-const BEGIN: &str = "<!-- keys: written by `UPDATE_GOLDEN=1 cargo test -p nicteam-lab --test experiment_docs` -->\n";
+const BEGIN: &str = "<!-- keys: written by `UPDATE_GOLDEN=1 cargo test -p nicteam-experiment docs` -->\n";
 const END: &str = "<!-- end of keys -->";
 
 fn compare(file: &str, wanted: &str) {
@@ -16,7 +16,7 @@ fn compare(file: &str, wanted: &str) {
     let found = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         found == wanted,
-        "docs/{file} is stale; rewrite it: UPDATE_GOLDEN=1 cargo test -p nicteam-lab --test experiment_docs"
+        "docs/{file} is stale; rewrite it: UPDATE_GOLDEN=1 cargo test -p nicteam-experiment docs"
     );
 }
 

@@ -2,11 +2,11 @@
 
 use nicteam_team::{Config, ConfigError, Mode};
 
-use super::diagnostics::Problem;
-use super::raw::{At, Options};
+use crate::diagnostics::Problem;
+use crate::record::{At, Options};
 
 /// The configuration a set of options makes; what is wrong goes to `problems`.
-pub(super) fn configure(name: &At<String>, options: &Options, problems: &mut Vec<Problem>) -> Config {
+pub(crate) fn configure(name: &At<String>, options: &Options, problems: &mut Vec<Problem>) -> Config {
     let mut config = Config::default();
     let mut sound = true;
     for (option, value) in options {
@@ -26,7 +26,7 @@ pub(super) fn configure(name: &At<String>, options: &Options, problems: &mut Vec
 }
 
 /// The options of a team with a run's in place of its own.
-pub(super) fn overlaid(base: &Options, other: &Options) -> Options {
+pub(crate) fn overlaid(base: &Options, other: &Options) -> Options {
     let mut both: Options =
         base.iter().filter(|(option, _)| other.iter().all(|(o, _)| o.value != option.value)).cloned().collect();
     both.extend(other.iter().cloned());
@@ -38,7 +38,7 @@ pub(super) fn overlaid(base: &Options, other: &Options) -> Options {
 /// An active-backup team hears on one member alone: a group would send it frames
 /// on the others; balance-tlb and balance-alb need every member's address learned
 /// where it is (Linux `Documentation/networking/bonding.rst`, "Switch Configuration").
-pub(super) fn wants_group(mode: Mode) -> bool {
+pub(crate) fn wants_group(mode: Mode) -> bool {
     match mode {
         Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::Ad => true,
         Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe => false,
@@ -47,17 +47,17 @@ pub(super) fn wants_group(mode: Mode) -> bool {
 
 /// How a switch bundles links.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Grouping<'a> {
+pub(crate) struct Grouping<'a> {
     /// Its hash policy.
-    pub(super) spread: &'a str,
+    pub(crate) spread: &'a str,
     /// `active`, `passive` or `off`; none: as the other end has it.
-    pub(super) lacp: Option<&'a str>,
+    pub(crate) lacp: Option<&'a str>,
     /// `slow` or `fast`.
-    pub(super) lacp_rate: &'a str,
+    pub(crate) lacp_rate: &'a str,
 }
 
 /// A switch's link aggregation group towards a team of this mode, or another switch.
-pub(super) fn group(how: Grouping<'_>, towards: Option<Mode>) -> Result<Config, ConfigError> {
+pub(crate) fn group(how: Grouping<'_>, towards: Option<Mode>) -> Result<Config, ConfigError> {
     let lacp = how.lacp.unwrap_or(if towards == Some(Mode::Ad) { "active" } else { "off" });
     let mut config = Config::default();
     let mut set = |option, value| config.set(option, value);

@@ -4,7 +4,7 @@
 //! names every key once.
 //!
 //! ```
-//! use nicteam_lab::experiment::{self, Overrides};
+//! use nicteam_experiment::{self as experiment, Overrides};
 //!
 //! let t3 = experiment::find("t3").unwrap();
 //! let t3 = experiment::parse(&t3.name, &t3.path, &t3.text, &Overrides::default()).unwrap();
@@ -13,6 +13,10 @@
 //! let errors = experiment::parse("bad", "bad.toml", "titel = 'x'", &Overrides::default()).unwrap_err();
 //! assert!(errors.to_string().contains("hint: did you mean `title`?"));
 //! ```
+//!
+//! Pure: it reads no clock and no device, and a file only to find an experiment by its path. What an experiment
+//! could deliver at most ([`limit()`]) and how it looks ([`show()`]) follow from the file alone; `nicteam-lab` executes it.
+#![forbid(unsafe_code)]
 
 mod addresses;
 mod catalog;
@@ -20,10 +24,15 @@ mod congestion;
 mod diagnostics;
 mod impairments;
 mod keys;
-mod raw;
+mod limit;
+mod on_wire;
+mod overrides;
+mod read;
+mod record;
 mod reference;
 mod resolve;
-pub(crate) mod resolved;
+mod resolved;
+mod show;
 mod suggest;
 mod syntax;
 mod teams;
@@ -31,27 +40,17 @@ mod topology;
 mod units;
 mod value;
 
-use std::time::Duration;
-
 use toml::de::DeTable;
 
 pub use catalog::{Builtin, FindError, Group, MAX_FILE_BYTES, Source, builtin, find};
 pub use congestion::{check_congestion, check_mptcp};
 pub use diagnostics::{Diagnostic, Diagnostics};
+pub use limit::{Limit, limit};
+pub use overrides::Overrides;
 pub use reference::{key_reference, schema};
 pub use resolved::*;
+pub use show::show;
 pub use units::{RUN_DURATION, parse_duration, parse_rate, show_duration, show_percent, show_rate};
-
-/// What the command line changes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Overrides {
-    /// Rate of every link that names none, bit/s.
-    pub rate_bps: Option<u64>,
-    /// How long every run is measured.
-    pub duration: Option<Duration>,
-    /// Only these runs.
-    pub only: Option<Vec<String>>,
-}
 
 /// Parses and checks an experiment file.
 ///
@@ -65,7 +64,7 @@ pub fn parse(name: &str, path_shown: &str, text: &str, overrides: &Overrides) ->
     let mut problems = Vec::new();
     let (table, errors) = DeTable::parse_recoverable(text);
     // Where a key of the whole file is missing, there is nothing to point at but the beginning.
-    let file = raw::read(table.get_ref(), 0..0, &keys::FILE, &mut problems);
+    let file = read::read(table.get_ref(), 0..0, &keys::FILE, &mut problems);
     if let Some(problem) = syntax::not_toml(&errors, text) {
         return Err(Diagnostics::new(path_shown, text, vec![problem]));
     }

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use nicteam_lab::experiment::{self, Direction, Experiment, FindError, Overrides, Run, Tcp, Way, WorkloadKind};
-use nicteam_lab::show::show;
+use nicteam_experiment::{self as experiment, Direction, Experiment, FindError, Overrides, Run, Tcp, Way, WorkloadKind, show};
 use nicteam_team::lacp::LacpRate;
 use nicteam_team::{HashPolicy, Mode, hash};
 use nicteam_wire::Frame;
@@ -279,7 +278,7 @@ fn a_run_alone_is_fitted_as_among_the_others() {
     );
     let all = parse_with(&text, &Overrides::default());
     let one = parse_with(&text, &Overrides { only: Some(vec!["r".to_owned()]), ..Overrides::default() });
-    let limit = |number: usize| nicteam_lab::limit(&all.runs[number]).bps;
+    let limit = |number: usize| experiment::limit(&all.runs[number]).bps;
     assert!(limit(0) < limit(1));
     assert_eq!((all.highest_limit_bps, one.highest_limit_bps), (limit(1), limit(1)));
 }

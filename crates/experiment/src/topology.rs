@@ -6,20 +6,20 @@ use std::net::IpAddr;
 use nicteam_team::{ActiveSlave, Config, MAX_MEMBERS};
 use nicteam_wire::Mac;
 
-use super::addresses;
-use super::diagnostics::Problem;
-use super::keys::Thing;
-use super::raw::{At, Options, Record, Span};
-use super::suggest::{list, nearest};
-use super::units::in_nth_subnet;
-use super::{Cable, End, Further, Host, Impaired, Switch, Team, Topology, Way};
-use super::{impairments, teams};
+use crate::addresses;
+use crate::diagnostics::Problem;
+use crate::keys::Thing;
+use crate::record::{At, Options, Record, Span};
+use crate::suggest::{list, nearest};
+use crate::units::in_nth_subnet;
+use crate::resolved::{Cable, End, Further, Host, Impaired, Switch, Team, Topology, Way};
+use crate::{impairments, teams};
 
 /// More cables than any machine would carry: two devices each.
 const MAX_CABLES: usize = 1024;
 
 /// What a run is built from, its own changes laid over the file.
-pub(super) struct Plan<'a> {
+pub(crate) struct Plan<'a> {
     pub hosts: Vec<(&'a At<String>, Record)>,
     pub switches: Vec<(&'a At<String>, Record)>,
     pub teams: BTreeMap<&'a str, (&'a At<String>, Options)>,
@@ -36,7 +36,7 @@ pub(super) struct Plan<'a> {
 }
 
 /// Parts of a file that were meant, but cannot be read.
-pub(super) struct Broken {
+pub(crate) struct Broken {
     pub nodes: bool,
     pub teams: bool,
     pub impairments: bool,
@@ -44,14 +44,14 @@ pub(super) struct Broken {
 }
 
 /// What was built.
-pub(super) struct Built {
+pub(crate) struct Built {
     pub topology: Topology,
     /// False if some of the links could not be laid: then what is missing is no second fault.
     pub all_links: bool,
 }
 
 /// Builds the topology; what is wrong goes to `problems`.
-pub(super) fn build(plan: &Plan<'_>, problems: &mut Vec<Problem>) -> Built {
+pub(crate) fn build(plan: &Plan<'_>, problems: &mut Vec<Problem>) -> Built {
     let (cables, spans, next_device) = (Vec::new(), Vec::new(), BTreeMap::new());
     let mut builder = Builder { plan, problems, cables, spans, next_device, all_links: !plan.links.is_empty() };
     builder.lay_cables();
@@ -472,11 +472,8 @@ fn too_many_members(node: &At<String>, members: usize) -> Problem {
 }
 
 /// Two things with one name.
-pub(super) fn duplicate(thing: Thing, name: &At<String>, first: &At<String>) -> Problem {
+pub(crate) fn duplicate(thing: Thing, name: &At<String>, first: &At<String>) -> Problem {
     Problem::at(&name.span, format!("the name `{}` is used twice", name.value))
         .also(&first.span, "first used here")
         .hint(format!("give the {} another name", thing.word()))
 }
-
-/// A host's address, prefix length and MAC address.
-pub(super) type Addresses = (IpAddr, u8, Mac);

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 
 use nicteam_impair::{Distribution, Impairments, Loss, Probability};
 
-use crate::experiment::{Impaired, Topology, Way, show_duration, show_percent};
+use crate::resolved::{Impaired, Topology, Way};
+use crate::units::{show_duration, show_percent};
 
 /// What stands with a link: the name of its impairment; both where its directions differ, `-` where nothing is done.
-pub(super) fn label(impaired: &Impaired) -> String {
+pub(crate) fn label(impaired: &Impaired) -> String {
     let name = |way: &Way| way.name.clone().unwrap_or_else(|| "-".to_owned());
     let (there, back) = (name(&impaired.a_to_b), name(&impaired.b_to_a));
     if there == back { there } else { format!("{there}/{back}") }
 }
 
 /// Every impairment that a link has, by its name.
-pub(super) fn texts(topology: &Topology) -> BTreeMap<&str, String> {
+pub(crate) fn texts(topology: &Topology) -> BTreeMap<&str, String> {
     let impaired = topology.cables.iter().filter_map(|cable| cable.impaired.as_ref());
     let ways = impaired.flat_map(|impaired| [&impaired.a_to_b, &impaired.b_to_a]);
     ways.filter_map(|way| Some((way.name.as_deref()?, text(way)))).collect()
