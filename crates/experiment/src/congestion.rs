@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use toml::de::DeTable;
 
 use crate::diagnostics::{Diagnostics, Problem};
-use crate::keys;
 use crate::read;
 use crate::record::{At, Record};
-use crate::resolved::{Experiment, WorkloadKind};
+use crate::resolved::Experiment;
+use crate::sections::FILE;
 use crate::suggest::{list, nearest};
 
 /// Refuses what the picked runs name and the machine does not take; the
@@ -23,10 +23,7 @@ pub fn check_congestion(
 ) -> Result<(), Diagnostics> {
     let workloads = experiment.runs.iter().flat_map(|run| &run.workloads);
     let named: BTreeSet<&str> = workloads
-        .filter_map(|workload| match &workload.kind {
-            WorkloadKind::Tcp(tcp) => Some(tcp.congestion.as_str()),
-            WorkloadKind::Udp(_) => None,
-        })
+        .filter_map(|workload| workload.task.congestion())
         .collect();
     let lacking: BTreeSet<&str> = named.into_iter().filter(|name| !takes(name)).collect();
     if lacking.is_empty() {
@@ -43,14 +40,14 @@ pub fn check_congestion(
 pub fn check_mptcp(experiment: &Experiment, is_supported: impl Fn() -> bool) -> Result<(), Diagnostics> {
     let workloads = experiment.runs.iter().flat_map(|run| &run.workloads);
     let wanted: BTreeSet<&str> = workloads
-        .filter(|workload| matches!(&workload.kind, WorkloadKind::Tcp(tcp) if tcp.mptcp))
+        .filter(|workload| workload.task.takes_every_path())
         .map(|workload| workload.name.as_str())
         .collect();
     if wanted.is_empty() || is_supported() {
         return Ok(());
     }
     let (table, _) = DeTable::parse_recoverable(&experiment.text);
-    let file = read::read(table.get_ref(), 0..0, &keys::FILE, &mut Vec::new());
+    let file = read::read(table.get_ref(), 0..0, &FILE, &mut Vec::new());
     let workloads = file.get::<&[(At<String>, Record)]>("workloads").map_or(&[][..], |at| at.value);
     let places = workloads.iter().filter(|(name, _)| wanted.contains(name.value.as_str()));
     let problems = places.filter_map(|(_, record)| record.get::<bool>("mptcp")).map(|at| {
@@ -69,7 +66,7 @@ fn problems(experiment: &Experiment, name: &str, available: &[&str]) -> Vec<Prob
     };
     let message = format!("no congestion control `{name}` on this machine");
     let (table, _) = DeTable::parse_recoverable(&experiment.text);
-    let file = read::read(table.get_ref(), 0..0, &keys::FILE, &mut Vec::new());
+    let file = read::read(table.get_ref(), 0..0, &FILE, &mut Vec::new());
     let places: Vec<_> = records(&file)
         .into_iter()
         .filter_map(|record| record.get::<&str>("congestion"))

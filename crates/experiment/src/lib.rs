@@ -32,11 +32,14 @@ mod record;
 mod reference;
 mod resolve;
 mod resolved;
+mod sections;
 mod show;
 mod suggest;
 mod syntax;
+mod task;
 mod teams;
 mod topology;
+mod traffic;
 mod units;
 mod value;
 
@@ -50,6 +53,8 @@ pub use overrides::Overrides;
 pub use reference::{key_reference, schema};
 pub use resolved::*;
 pub use show::show;
+pub use task::{Tcp, Udp};
+pub use traffic::Task;
 pub use units::{RUN_DURATION, parse_duration, parse_rate, show_duration, show_percent, show_rate};
 
 /// Parses and checks an experiment file.
@@ -64,7 +69,7 @@ pub fn parse(name: &str, path_shown: &str, text: &str, overrides: &Overrides) ->
     let mut problems = Vec::new();
     let (table, errors) = DeTable::parse_recoverable(text);
     // Where a key of the whole file is missing, there is nothing to point at but the beginning.
-    let file = read::read(table.get_ref(), 0..0, &keys::FILE, &mut problems);
+    let file = read::read(table.get_ref(), 0..0, &sections::FILE, &mut problems);
     if let Some(problem) = syntax::not_toml(&errors, text) {
         return Err(Diagnostics::new(path_shown, text, vec![problem]));
     }

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-use crate::resolved::{Cable, Direction, Run, Topology, Workload, WorkloadKind};
+use crate::resolved::{Cable, Direction, Run, Topology, Workload};
 use crate::on_wire::{Packet, is_ipv6};
 
 /// Segments that one acknowledgement answers.
@@ -45,12 +45,9 @@ pub fn limit(run: &Run) -> Limit {
 /// Payload of all datagrams that are to be sent, if there is nothing else, bit/s.
 fn asked(run: &Run) -> Option<f64> {
     let ipv6 = is_ipv6(&run.topology);
-    let of = |workload: &Workload| match &workload.kind {
-        WorkloadKind::Tcp(_) => None,
-        WorkloadKind::Udp(udp) => {
-            let ways = if workload.direction == Direction::Both { 2.0 } else { 1.0 };
-            Some(udp.rate_bps as f64 * ways * udp.payload_share(ipv6))
-        }
+    let of = |workload: &Workload| {
+        let ways = if workload.direction == Direction::Both { 2.0 } else { 1.0 };
+        Some(workload.task.asked_bps(ipv6)? * ways)
     };
     run.workloads.iter().map(of).sum()
 }
@@ -233,12 +230,14 @@ impl fmt::Display for Side<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::time::Duration;
 
     use nicteam_wire::Mac;
 
     use super::*;
-    use crate::resolved::{End, Host, Switch, Tcp, Udp};
+    use crate::resolved::{End, Host, Switch};
+    use crate::task::{Tcp, Udp};
 
     const LINK_BPS: u64 = 100_000_000;
     /// Payload of one link: 1448 of 1538 bytes.
@@ -277,8 +276,8 @@ mod tests {
 
     fn run(links: &[(&str, usize)], pairs: &[(&str, &str)], direction: Direction) -> Run {
         let pairs: Vec<_> = pairs.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect();
-        let kind = WorkloadKind::Tcp(Tcp { congestion: "cubic".to_owned(), mptcp: false });
-        let workload = Workload { name: "w".to_owned(), connections: pairs.len() as u32, pairs, direction, kind };
+        let task = Arc::new(Tcp { congestion: "cubic".to_owned(), mptcp: false });
+        let workload = Workload { name: "w".to_owned(), connections: pairs.len() as u32, pairs, direction, task };
         Run {
             name: "run".to_owned(),
             description: None,
@@ -355,9 +354,9 @@ mod tests {
     #[test]
     fn datagrams_are_not_asked_for_more_than_is_sent() {
         let mut slow = run(&[("a", 4), ("b", 4)], &[("a", "b")], Direction::Send);
-        slow.workloads[0].kind = WorkloadKind::Udp(Udp { rate_bps: 360_000_000, size_bytes: 1472 });
+        slow.workloads[0].task = Arc::new(Udp { rate_bps: 360_000_000, size_bytes: 1472 });
         assert_close(limit(&slow).bps / 360e6, 1472.0 / 1538.0);
-        slow.workloads[0].kind = WorkloadKind::Udp(Udp { rate_bps: 500_000_000, size_bytes: 1472 });
+        slow.workloads[0].task = Arc::new(Udp { rate_bps: 500_000_000, size_bytes: 1472 });
         assert_close(links_worth(&slow), 4.0);
     }
 

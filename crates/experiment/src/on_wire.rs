@@ -1,6 +1,6 @@
 //! What payload takes on an Ethernet wire.
 
-use crate::resolved::{Topology, Udp};
+use crate::resolved::Topology;
 
 /// Bytes of a frame on the wire beyond its IP packet: Ethernet header and check sequence (18), preamble (8),
 /// gap (12).
@@ -44,16 +44,14 @@ impl Packet {
     }
 }
 
-impl Udp {
-    /// What one datagram takes, bytes.
-    pub fn on_wire_bytes(&self, ipv6: bool) -> u32 {
-        self.size_bytes + UDP_HEADER_BYTES + ip_header_bytes(ipv6) + OVERHEAD_BYTES
-    }
+/// What a datagram of UDP with so much payload takes, bytes.
+pub(crate) fn datagram_bytes(size_bytes: u32, ipv6: bool) -> u32 {
+    size_bytes + udp_headers_bytes(ipv6) + OVERHEAD_BYTES
+}
 
-    /// Of the bytes on the wire, the part that is payload.
-    pub(crate) fn payload_share(&self, ipv6: bool) -> f64 {
-        f64::from(self.size_bytes) / f64::from(self.on_wire_bytes(ipv6))
-    }
+/// Its headers in its IP packet, bytes.
+pub(crate) fn udp_headers_bytes(ipv6: bool) -> u32 {
+    UDP_HEADER_BYTES + ip_header_bytes(ipv6)
 }
 
 /// True if hosts have IPv6 addresses; all of an experiment are of one family.

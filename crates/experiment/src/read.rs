@@ -16,7 +16,7 @@ pub(crate) fn read(table: &DeTable<'_>, span: Span, section: &Section, problems:
     for (name, value) in in_file_order(table) {
         let Some(key) = section.key(name.get_ref()) else {
             problems.push(unknown_key(name.get_ref(), &name.span(), section));
-            if let Some(meant) = nearest(name.get_ref(), section.keys.iter().map(|key| key.name)) {
+            if let Some(meant) = nearest(name.get_ref(), section.all().map(|key| key.name)) {
                 record.mark_broken(meant);
             }
             continue;
@@ -27,7 +27,7 @@ pub(crate) fn read(table: &DeTable<'_>, span: Span, section: &Section, problems:
             None => record.mark_broken(key.name),
         }
     }
-    for key in section.keys.iter().filter(|key| key.need == Need::Required && !given.contains(&key.name)) {
+    for key in section.all().filter(|key| key.need == Need::Required && !given.contains(&key.name)) {
         if !record.is_broken(key.name) {
             problems.push(missing_key(key, &span, section));
         }
@@ -45,7 +45,7 @@ fn in_file_order<'t, 'i>(
 }
 
 fn unknown_key(name: &str, span: &Span, section: &Section) -> Problem {
-    let names = || section.keys.iter().map(|key| key.name);
+    let names = || section.all().map(|key| key.name);
     let problem = Problem::at(span, format!("unknown key `{name}` {}", section.place()));
     match nearest(name, names()) {
         Some(near) => problem.label("unknown key").hint(format!("did you mean `{near}`?")),

@@ -3,9 +3,8 @@
 use nicteam_team::{Config, ConfigOption, Values};
 use serde_json::{Map, Value, json};
 
-use crate::keys::{
-    DEFAULTS, FILE, GEMODEL, HOST, IMPAIRMENT, Kind, LINK, Need, RUN, SWITCH, Section, TEAM_DOC, Thing, WORKLOAD,
-};
+use crate::keys::{Kind, Need, Section, Thing};
+use crate::sections::{DEFAULTS, FILE, GEMODEL, HOST, IMPAIRMENT, LINK, RUN, SWITCH, TEAM_DOC, WORKLOAD};
 use crate::units::show_duration;
 use crate::value::wanted;
 
@@ -32,12 +31,11 @@ pub fn key_reference() -> String {
 
 fn section_schema(section: &Section) -> Value {
     let properties: Map<String, Value> = section
-        .keys
-        .iter()
+        .all()
         .map(|key| (key.name.to_owned(), described(key_schema(&key.kind), key.doc, key.need)))
         .collect();
     let mut schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
-    let required: Vec<_> = section.keys.iter().filter(|key| key.need == Need::Required).map(|key| key.name).collect();
+    let required: Vec<_> = section.all().filter(|key| key.need == Need::Required).map(|key| key.name).collect();
     if !required.is_empty() {
         schema["required"] = json!(required);
     }
@@ -116,7 +114,7 @@ fn options_schema() -> Value {
 
 fn section_reference(section: &Section, out: &mut String) {
     heading(section.header, section.doc, out);
-    for key in section.keys {
+    for key in section.all() {
         let otherwise = match key.need {
             Need::Required => "**required**".to_owned(),
             Need::Otherwise(words) => words.to_owned(),

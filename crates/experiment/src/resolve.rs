@@ -8,12 +8,11 @@ use crate::keys::Thing;
 use crate::limit::limit;
 use crate::overrides::Overrides;
 use crate::record::{At, Options, Record};
-use crate::resolved::{
-    Direction, Experiment, GranularityChoice, Run, Tcp, Topology, Udp, Workload, WorkloadKind,
-};
+use crate::resolved::{Direction, Experiment, GranularityChoice, Run, Topology, Workload};
 use crate::suggest::{list, nearest};
 use crate::topology::{self, Broken, Built, Plan, duplicate};
 use crate::units::subnet;
+use crate::task::{self, Said};
 use crate::{impairments, teams};
 
 /// The most connections in one run: each has a port of its own from 40000 up.
@@ -241,11 +240,10 @@ impl<'a> Resolver<'a, '_> {
         topology::build(&plan, self.problems)
     }
 
-    /// The hosts that workloads with `mptcp` name; true for those in a `to`.
+    /// The hosts of workloads that take every link; true for those in a `to`.
     fn multipath(&self) -> BTreeMap<&'a str, bool> {
         let mut hosts = BTreeMap::new();
-        let wants = |record: &Record| record.get("mptcp").map_or(record.is_broken("mptcp"), |at: At<bool>| at.value);
-        for (_, record) in self.named("workloads").iter().filter(|(_, record)| wants(record)) {
+        for (_, record) in self.named("workloads").iter().filter(|(_, record)| task::takes_every_path(record)) {
             for (key, is_target) in [("from", false), ("to", true)] {
                 let names: Option<At<&'a [At<String>]>> = record.get(key);
                 for name in names.iter().flat_map(|at| at.value) {
@@ -338,59 +336,15 @@ impl<'a> Resolver<'a, '_> {
             "both" => Direction::Both,
             _ => Direction::Send,
         };
+        let (defaults, problems) = (self.defaults, &mut *self.problems);
+        let task = task::resolve(&mut Said { name, record, defaults, topology: &built.topology, problems })?;
         Some(Workload {
             name: name.value.clone(),
             connections: connections.map_or(pair_count as u32, |at| at.value as u32),
             pairs,
             direction,
-            kind: self.kind(name, record, &built.topology)?,
+            task,
         })
-    }
-
-    /// What a workload is; keys that another kind has are a mistake.
-    fn kind(&mut self, name: &At<String>, record: &Record, topology: &Topology) -> Option<WorkloadKind> {
-        let kind = record.get::<&str>("kind")?;
-        let foreign = match kind.value {
-            "udp" => &["congestion", "mptcp"][..],
-            _ => &["rate", "size"],
-        };
-        for key in foreign.iter().filter(|key| record.has(key)) {
-            let message = format!("workload `{}` has `{key}`, which is nothing for kind `{}`", name.value, kind.value);
-            self.problems.push(Problem::at(&kind.span, message).hint(format!("remove `{key}`, or change `kind`")));
-        }
-        if kind.value == "udp" {
-            return self.udp(name, record, topology).map(WorkloadKind::Udp);
-        }
-        let congestion = record.get::<&str>("congestion").or_else(|| self.defaults.get("congestion"));
-        Some(WorkloadKind::Tcp(Tcp {
-            congestion: congestion.map_or("cubic", |at| at.value).to_owned(),
-            mptcp: record.get::<bool>("mptcp").is_some_and(|at| at.value),
-        }))
-    }
-
-    fn udp(&mut self, name: &At<String>, record: &Record, topology: &Topology) -> Option<Udp> {
-        /// Bytes of an IP and a UDP header.
-        const HEADERS_BYTES: [u64; 2] = [28, 48];
-        let Some(rate) = record.get::<u64>("rate") else {
-            if !record.has("rate") {
-                let message = format!("workload `{}` does not say at which `rate` it sends", name.value);
-                self.problems.push(Problem::at(&name.span, message).hint("add, for example, `rate = \"100mbit\"`"));
-            }
-            return None;
-        };
-        let size = record.get::<u64>("size");
-        let headers = HEADERS_BYTES[usize::from(topology.hosts.iter().any(|host| host.address.is_ipv6()))];
-        let least_mtu = topology.cables.iter().map(|cable| u64::from(cable.mtu)).min().unwrap_or(u64::MAX);
-        let size_bytes = size.as_ref().map_or(1472, |at| at.value);
-        if size_bytes + headers > least_mtu {
-            let span = size.as_ref().map_or(&name.span, |at| &at.span);
-            let message = format!(
-                "datagrams of {size_bytes} bytes and headers of {headers} do not fit into an MTU of {least_mtu}"
-            );
-            let hint = format!("`size` can be {} here", least_mtu.saturating_sub(headers));
-            self.problems.push(Problem::at(span, message).hint(hint));
-        }
-        Some(Udp { rate_bps: rate.value, size_bytes: size_bytes as u32 })
     }
 
     /// Every name a host's, none twice.

@@ -1,11 +1,14 @@
 //! An experiment with every name bound and every default filled.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use nicteam_impair::Impairments;
 use nicteam_team::Config;
 use nicteam_wire::Mac;
+
+use crate::traffic::Task;
 
 /// An experiment, ready to be deployed.
 #[derive(Clone, Debug, PartialEq)]
@@ -194,34 +197,7 @@ pub struct Workload {
     /// Which way the payload goes, seen from `from`.
     pub direction: Direction,
     /// What it is.
-    pub kind: WorkloadKind,
-}
-
-/// Kinds of traffic.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WorkloadKind {
-    /// TCP connections that carry as much as they can.
-    Tcp(Tcp),
-    /// Numbered datagrams at a given rate.
-    Udp(Udp),
-}
-
-/// TCP connections that carry as much as they can.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tcp {
-    /// Congestion control of every sending end.
-    pub congestion: String,
-    /// True for multipath TCP, a subflow a link.
-    pub mptcp: bool,
-}
-
-/// Numbered datagrams at a given rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Udp {
-    /// What all connections of one direction send together, bit/s of the wire.
-    pub rate_bps: u64,
-    /// Payload of a datagram, 16 to 9188 bytes.
-    pub size_bytes: u32,
+    pub task: Arc<dyn Task>,
 }
 
 /// Which way the payload goes, seen from the end that connects.

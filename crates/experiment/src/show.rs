@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use nicteam_team::{Config, ConfigOption};
 
 use crate::limit::limit;
-use crate::resolved::{Direction, Experiment, GranularityChoice, Host, Run, Team, Topology, Workload, WorkloadKind};
+use crate::resolved::{Direction, Experiment, GranularityChoice, Host, Run, Team, Topology, Workload};
 use crate::units::{show_duration, show_rate};
 
 /// No line is longer, in characters, but for words of the file that have no spaces.
@@ -296,12 +296,7 @@ fn traffic_text(workload: &Workload) -> String {
         Direction::Both => ("<->", " each way"),
     };
     let connections = if workload.connections == 1 { "connection" } else { "connections" };
-    let (kind, how) = match &workload.kind {
-        WorkloadKind::Tcp(tcp) => (if tcp.mptcp { "MPTCP" } else { "TCP" }, tcp.congestion.clone()),
-        WorkloadKind::Udp(udp) => {
-            ("UDP", format!("{} in datagrams of {} bytes", show_rate(udp.rate_bps), udp.size_bytes))
-        }
-    };
+    let (kind, how) = workload.task.words();
     format!("{} {kind} {connections}{note}, {how}: {from} {arrow} {to}", workload.connections)
 }
 

@@ -1,9 +1,10 @@
 //! Experiment files that are right: what ships, and what the rules make of small files.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
-use nicteam_experiment::{self as experiment, Direction, Experiment, FindError, Overrides, Run, Tcp, Way, WorkloadKind, show};
+use nicteam_experiment::{self as experiment, Direction, Experiment, FindError, Overrides, Run, Task, Tcp, Way, show};
 use nicteam_team::lacp::LacpRate;
 use nicteam_team::{HashPolicy, Mode, hash};
 use nicteam_wire::Frame;
@@ -138,7 +139,8 @@ fn the_smallest_experiment_is_two_bare_hosts() {
     );
     let workload = &run.workloads[0];
     assert_eq!((workload.connections, workload.direction), (1, Direction::Send));
-    assert_eq!(workload.kind, WorkloadKind::Tcp(Tcp { congestion: "cubic".to_owned(), mptcp: false }));
+    let cubic: Arc<dyn Task> = Arc::new(Tcp { congestion: "cubic".to_owned(), mptcp: false });
+    assert_eq!(workload.task, cubic);
     assert_eq!(workload.pairs, [("left".to_owned(), "right".to_owned())]);
 }
 
