@@ -5,6 +5,8 @@ use serde_json::{Map, Value, json};
 
 use crate::keys::{Kind, Need, Section, Thing};
 use crate::sections::{DEFAULTS, FILE, GEMODEL, HOST, IMPAIRMENT, LINK, RUN, SWITCH, TEAM_DOC, WORKLOAD};
+use crate::engine;
+use crate::teams::ENGINE;
 use crate::units::show_duration;
 use crate::value::wanted;
 
@@ -108,7 +110,9 @@ fn options_schema() -> Value {
         };
         (option.name.to_owned(), described(schema, option.doc, Need::Otherwise("")))
     };
-    let properties: Map<String, Value> = Config::OPTIONS.iter().map(property).collect();
+    let engine = described(json!({ "enum": engine::NAMES }), engine::DOC, Need::Default(engine::NAMES[0]));
+    let engine = (ENGINE.to_owned(), engine);
+    let properties: Map<String, Value> = std::iter::once(engine).chain(Config::OPTIONS.iter().map(property)).collect();
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
@@ -126,6 +130,8 @@ fn section_reference(section: &Section, out: &mut String) {
 
 fn team_reference(out: &mut String) {
     heading("[teams.NAME]", TEAM_DOC, out);
+    let names = engine::NAMES.map(|name| format!("`{name}`")).join(", ");
+    row(ENGINE, &names, &format!("`{}`", engine::NAMES[0]), engine::DOC, out);
     let defaults = Config::default().options();
     for option in Config::OPTIONS {
         let default = defaults.iter().find(|(name, _)| *name == option.name).map_or("", |(_, value)| value);

@@ -177,6 +177,8 @@ pub struct Team {
     pub device: String,
     /// Node at the other end of its links; several on a host whose links lead to several: the first.
     pub peer: String,
+    /// Who runs it: the name of an engine.
+    pub engine: String,
     /// Configuration.
     pub config: Config,
     /// Members' devices, by place.

@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use crate::keys::{Key, Kind, Need, Section, Thing};
-use crate::task;
 use crate::units::RUN_DURATION;
+use crate::{engine, task};
 
 const fn time(shortest_ms: u64, longest_ms: u64) -> Kind {
     Kind::Time(Duration::from_millis(shortest_ms)..=Duration::from_millis(longest_ms))
@@ -180,6 +180,12 @@ pub(crate) const SWITCH: Section = Section {
             kind: Kind::Choice(&["slow", "fast"]),
             need: Need::Default("slow"),
             doc: "How often groups with LACP ask the other end to speak: `slow` each 30 s, `fast` each second.",
+        },
+        Key {
+            name: "engine",
+            kind: Kind::Choice(&engine::NAMES),
+            need: Need::Default(engine::NAMES[0]),
+            doc: "Who runs its groups; `[teams.NAME]` has the engines.",
         },
     ],
     of_kinds: &[],

@@ -3,13 +3,18 @@
 use nicteam_team::{Config, ConfigError, Mode};
 
 use crate::diagnostics::Problem;
+use crate::engine::{self, Engine};
 use crate::record::{At, Options};
+use crate::suggest::{list, nearest};
+
+/// Who runs the team stands among its options, and is none of them.
+pub(crate) const ENGINE: &str = "engine";
 
 /// The configuration a set of options makes; what is wrong goes to `problems`.
 pub(crate) fn configure(name: &At<String>, options: &Options, problems: &mut Vec<Problem>) -> Config {
     let mut config = Config::default();
     let mut sound = true;
-    for (option, value) in options {
+    for (option, value) in options.iter().filter(|(option, _)| option.value != ENGINE) {
         if let Err(error) = config.set(&option.value, &value.value) {
             sound = false;
             problems.push(refused(&error, option, value));
@@ -21,8 +26,33 @@ pub(crate) fn configure(name: &At<String>, options: &Options, problems: &mut Vec
         let blamed = options.iter().rfind(|(option, _)| message.starts_with(&format!("`{} ", option.value)));
         let problem = Problem::at(blamed.map_or(&name.span, |(option, _)| &option.span), message);
         problems.push(problem.hint(format!("change or remove it in team `{}`", name.value)));
+    } else if sound {
+        let engine = engine(options, problems);
+        problems.extend(unsupported(engine, &config, name, options));
     }
     config
+}
+
+/// Who runs a team of these options.
+pub(crate) fn engine(options: &Options, problems: &mut Vec<Problem>) -> &'static dyn Engine {
+    let Some((_, value)) = options.iter().find(|(option, _)| option.value == ENGINE) else { return engine::default() };
+    engine::find(&value.value).unwrap_or_else(|| {
+        let hint = match nearest(&value.value, engine::NAMES) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("it takes {}", list(engine::NAMES.into_iter())),
+        };
+        problems.push(Problem::at(&value.span, format!("no engine `{}`", value.value)).hint(hint));
+        engine::default()
+    })
+}
+
+/// What an engine cannot do of a team, at the option that asks for it.
+fn unsupported(engine: &dyn Engine, config: &Config, name: &At<String>, options: &Options) -> Option<Problem> {
+    let error = engine.supports(config).err()?;
+    let blamed = options.iter().find(|(option, _)| option.value == error.option);
+    let span = blamed.map_or(&name.span, |(_, value)| &value.span);
+    let message = format!("engine `{}` {}", engine.name(), error.reason);
+    Some(Problem::at(span, message).hint(format!("change `{}`, or name another `{ENGINE}`", error.option)))
 }
 
 /// The options of a team with a run's in place of its own.
@@ -88,5 +118,42 @@ fn refused(error: &ConfigError, option: &At<String>, value: &At<String>) -> Prob
     match error.hint().or(takes) {
         Some(hint) => problem.hint(hint),
         None => problem,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Unsupported;
+
+    /// An engine that can do little.
+    struct Toy;
+
+    impl Engine for Toy {
+        fn name(&self) -> &'static str {
+            "toy"
+        }
+
+        fn supports(&self, config: &Config) -> Result<(), Unsupported> {
+            match config.mode {
+                Mode::ActiveBackup => Ok(()),
+                mode => Err(Unsupported { option: "mode", reason: format!("has no mode {mode}") }),
+            }
+        }
+    }
+
+    #[test]
+    fn what_an_engine_cannot_do_is_an_error_at_its_line() {
+        let at = |value: &str, start| At { value: value.to_owned(), span: start..start + value.len() };
+        let team = |mode| {
+            let options: Options = vec![(at("mode", 10), at(mode, 20))];
+            let mut config = Config::default();
+            config.set("mode", mode).unwrap();
+            unsupported(&Toy, &config, &at("t", 0), &options)
+        };
+        assert_eq!(team("active-backup"), None);
+        let problem = team("broadcast").unwrap();
+        assert_eq!(problem.span, Some(20..29));
+        assert_eq!(problem.message, "engine `toy` has no mode broadcast");
     }
 }

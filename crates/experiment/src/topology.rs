@@ -13,7 +13,7 @@ use crate::record::{At, Options, Record, Span};
 use crate::suggest::{list, nearest};
 use crate::units::in_nth_subnet;
 use crate::resolved::{Cable, End, Further, Host, Impaired, Switch, Team, Topology, Way};
-use crate::{impairments, teams};
+use crate::{engine, impairments, teams};
 
 /// More cables than any machine would carry: two devices each.
 const MAX_CABLES: usize = 1024;
@@ -324,6 +324,7 @@ impl<'a> Builder<'a, '_> {
                     node: name.value.clone(),
                     device: device.clone(),
                     peer: peer.clone(),
+                    engine: self.engine_of(record),
                     config: config.clone(),
                     members: ends.iter().map(|end| end.0.clone()).collect(),
                     mtu: mtus.first().copied().unwrap_or(self.plan.mtu),
@@ -335,6 +336,16 @@ impl<'a> Builder<'a, '_> {
             hosts.push(Host { name: name.value.clone(), address, prefix, mac, device, further, announces });
         }
         (hosts, teams)
+    }
+
+    /// Who runs the team of a host.
+    fn engine_of(&self, host: &Record) -> String {
+        let names = host.get::<&[At<String>]>("team");
+        let name = names.and_then(|at| at.value.first());
+        let options = name.and_then(|name| self.plan.teams.get(name.value.as_str()));
+        // What is wrong with it has been said of the team.
+        let engine = options.map_or_else(engine::default, |(_, options)| teams::engine(options, &mut Vec::new()));
+        engine.name().to_owned()
     }
 
     /// The links beside the first of a host that speaks multipath TCP: the n-th has
@@ -388,7 +399,10 @@ impl<'a> Builder<'a, '_> {
                     match teams::group(grouping, towards) {
                         Ok(config) => {
                             let node = switch.value.clone();
-                            groups.push(Team { node, device: peer.clone(), peer, config, members: vec![device], mtu });
+                            let engine: Option<At<&str>> = record.get("engine");
+                            let engine = engine.map_or(engine::default().name(), |at| at.value).to_owned();
+                            let (device, members) = (peer.clone(), vec![device]);
+                            groups.push(Team { node, device, peer, engine, config, members, mtu });
                         }
                         Err(error) => problems.push(Problem::at(&span, error.to_string())),
                     }

@@ -144,6 +144,8 @@ fn run_experiment(run: &Run) -> Result<(), Failure> {
         },
         dataplane: run.dataplane,
         privileges,
+        testbed: None,
+        kinds: None,
     };
     let mut live = Live::new(std::io::stderr().is_terminal());
     let outcome = nicteam_lab::run(&experiment, &options, &mut live, write_page);
@@ -183,8 +185,15 @@ fn hold(up: &Up) -> Result<(), Failure> {
     let (experiment, privileges) = load_to_run(&up.pick, up.dataplane)?;
     let run = experiment.runs.first().ok_or_else(|| Failure::wrong_input("the experiment has no runs"))?;
     let options =
-        nicteam_lab::Options { binary: myself()?, output: PathBuf::new(), dataplane: up.dataplane, privileges };
-    let mut held = nicteam_lab::hold(&experiment, run, &options)?;
+        nicteam_lab::Options {
+        binary: myself()?,
+        output: PathBuf::new(),
+        dataplane: up.dataplane,
+        privileges,
+        testbed: None,
+        kinds: None,
+    };
+    let held = nicteam_lab::hold(&experiment, run, &options)?;
     let built_ms = held.built_in().as_secs_f64() * 1e3;
     let nodes = held.nodes();
     if up.json {

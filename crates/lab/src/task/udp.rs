@@ -1,4 +1,4 @@
-//! The `udp` workload: numbered datagrams at a given rate.
+//! `udp`: numbered datagrams at a given rate.
 //!
 //! The sender keeps to a schedule. Where it wakes up late it sends what is due at
 //! once, some datagrams in a row; what is more than [`CATCH_UP`] late it leaves
@@ -11,14 +11,17 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use nicteam_record::{ConnectionSample, Datagrams};
+use nicteam_record::{Connection, ConnectionSample, Datagrams};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrStorage, bind, setsockopt, socket, sockopt};
 
+use serde::Deserialize;
+
 use super::gate::Gate;
-use crate::Failure;
-use nicteam_experiment::Udp;
+use super::kind::{self, Kind};
+use crate::error::Failure;
 use crate::lock::lock;
-use crate::protocol::{ConnectionSpec, Transport};
+use crate::measure::Counted;
+use crate::protocol::{ConnectionSpec, Role};
 
 /// How far behind its schedule a sender sends on without leaving datagrams out.
 const CATCH_UP: Duration = Duration::from_millis(20);
@@ -29,15 +32,49 @@ const RECEIVE_BUFFER_BYTES: usize = 4 << 20;
 /// Bytes of a number at the beginning of each datagram.
 const NUMBER_BYTES: usize = 8;
 
-/// What a datagram takes on the wire, bytes: with UDP, IP and Ethernet header,
-/// check sequence, preamble and gap.
-pub(super) fn wire_bytes(udp: &Udp, ipv6: bool) -> u32 {
-    udp.size_bytes + 8 + if ipv6 { 40 } else { 20 } + 38
+/// The kind.
+#[derive(Debug)]
+pub(super) struct Udp;
+
+/// What both ends have to know ([`nicteam_experiment::Task::each`]).
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Each {
+    /// From one datagram to the next.
+    interval_ns: u64,
+    /// Payload.
+    size_bytes: u32,
+}
+
+impl Kind for Udp {
+    fn name(&self) -> &'static str {
+        "udp"
+    }
+
+    fn at_agent(&self) -> Box<dyn kind::Ends> {
+        Box::new(Ends::default())
+    }
+
+    fn figures(&self, _spec: &ConnectionSpec, counted: &Counted<'_>, connection: &mut Connection) {
+        let sent = counted.sent(|sample| sample.datagrams.map_or(0, |datagrams| datagrams.sent));
+        let received = |field: fn(&Datagrams) -> u64| {
+            let of = |sample: &ConnectionSample| sample.datagrams.as_ref().map_or(0, field);
+            counted.received(of).round().max(0.0) as u64
+        };
+        connection.transport = "udp".to_owned();
+        connection.datagrams = Some(Datagrams {
+            sent: sent.round() as u64,
+            received: received(|datagrams| datagrams.received),
+            lost: received(|datagrams| datagrams.lost),
+            reordered: received(|datagrams| datagrams.reordered),
+            duplicated: received(|datagrams| datagrams.duplicated),
+        });
+    }
 }
 
 /// The ends at an agent.
 #[derive(Debug, Default)]
-pub(super) struct Ends {
+struct Ends {
     ends: Mutex<Vec<Arc<End>>>,
     gate: Arc<Gate>,
 }
@@ -47,53 +84,57 @@ pub(super) struct Ends {
 struct End {
     index: u32,
     socket: UdpSocket,
-    counted: Mutex<Counted>,
+    counted: Mutex<Counts>,
 }
 
 /// What one end counted.
 #[derive(Debug, Default)]
-struct Counted {
+struct Counts {
     sent: u64,
     received_bytes: u64,
     order: Option<Order>,
 }
 
-impl Ends {
-    /// Opens one end of each connection, the client's or the server's.
-    pub(super) fn open(&self, connections: &[ConnectionSpec], is_client: bool) -> Result<(), Failure> {
-        for spec in connections {
-            let Transport::Udp { interval_ns, size_bytes } = spec.transport else { continue };
-            let (own, other) = if is_client { (spec.client, spec.server) } else { (spec.server, spec.client) };
-            let socket =
-                connected(own, other).map_err(|error| format!("cannot open datagrams {own} to {other}: {error}"))?;
-            let sends = spec.client_sends == is_client;
-            let order = (!sends).then(Order::default);
-            let counted = Mutex::new(Counted { order, ..Counted::default() });
-            let end = Arc::new(End { index: spec.index, socket, counted });
-            lock(&self.ends).push(Arc::clone(&end));
-            let gate = Arc::clone(&self.gate);
-            let interval = Duration::from_nanos(interval_ns);
-            std::thread::Builder::new().name(format!("datagrams {}", spec.index)).spawn(move || match sends {
-                true => end.send(&gate, interval, size_bytes as usize),
-                false => end.receive(&gate),
-            })?;
-        }
+impl kind::Ends for Ends {
+    fn prepare(&self, role: Role, connections: Vec<ConnectionSpec>) -> Result<(), Failure> {
+        connections.iter().try_for_each(|spec| self.open(role, spec))
+    }
+
+    fn start(&self) -> Result<(), Failure> {
+        self.gate.let_through();
         Ok(())
     }
 
-    /// Lets the senders send.
-    pub(super) fn go(&self) {
-        self.gate.let_through();
-    }
-
-    /// Ends them all.
-    pub(super) fn stop(&self) {
+    fn stop(&self) {
         self.gate.stop();
     }
 
-    /// What each end counted so far.
-    pub(super) fn sample(&self) -> Vec<ConnectionSample> {
+    fn sample(&self) -> Vec<ConnectionSample> {
         lock(&self.ends).iter().map(|end| end.sample()).collect()
+    }
+}
+
+impl Ends {
+    /// Opens one end of a connection.
+    fn open(&self, role: Role, spec: &ConnectionSpec) -> Result<(), Failure> {
+        let Each { interval_ns, size_bytes } = Each::deserialize(&spec.each)
+            .map_err(|error| format!("a connection that is none of kind udp: {error}"))?;
+        let is_client = role == Role::Client;
+        let (own, other) = if is_client { (spec.client, spec.server) } else { (spec.server, spec.client) };
+        let socket =
+            connected(own, other).map_err(|error| format!("cannot open datagrams {own} to {other}: {error}"))?;
+        let sends = spec.client_sends == is_client;
+        let order = (!sends).then(Order::default);
+        let counted = Mutex::new(Counts { order, ..Counts::default() });
+        let end = Arc::new(End { index: spec.index, socket, counted });
+        lock(&self.ends).push(Arc::clone(&end));
+        let gate = Arc::clone(&self.gate);
+        let interval = Duration::from_nanos(interval_ns);
+        std::thread::Builder::new().name(format!("datagrams {}", spec.index)).spawn(move || match sends {
+            true => end.send(&gate, interval, size_bytes as usize),
+            false => end.receive(&gate),
+        })?;
+        Ok(())
     }
 }
 
@@ -247,11 +288,5 @@ mod tests {
         assert_eq!(order(&[0, far + 1, far]), (3, far - 1, 1, 0));
         // An arbitrary jump is taken in a bounded time.
         assert_eq!(order(&[0, u64::MAX - 1]), (2, u64::MAX - 2, 0, 0));
-    }
-
-    #[test]
-    fn a_full_datagram_is_a_full_frame() {
-        assert_eq!(wire_bytes(&Udp { rate_bps: 1, size_bytes: 1472 }, false), 1538);
-        assert_eq!(wire_bytes(&Udp { rate_bps: 1, size_bytes: 1452 }, true), 1538);
     }
 }

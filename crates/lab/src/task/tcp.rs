@@ -1,4 +1,4 @@
-//! The `tcp` workload: connections that carry as much as they can.
+//! `tcp`: connections that carry as much as they can.
 //!
 //! The kernel's own TCP does the work. The sending end writes from one buffer;
 //! the receiving end takes what arrived off the socket without copying it, so
@@ -12,15 +12,19 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use nicteam_record::ConnectionSample;
+use nicteam_record::{Connection, ConnectionSample};
 use nicteam_sys::tcp::{self, TcpInfo};
 use nicteam_sys::{mptcp, sched};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrStorage, bind, listen, setsockopt, socket, sockopt};
 
+use serde::{Deserialize, Serialize};
+
 use super::gate::Gate;
-use crate::Failure;
+use super::kind::{self, Kind};
+use crate::error::Failure;
 use crate::lock::lock;
-use crate::protocol::{ConnectionSpec, Transport};
+use crate::measure::Counted;
+use crate::protocol::{ConnectionSpec, Role};
 
 /// Bytes a sender hands to the kernel at once.
 const CHUNK: usize = 256 * 1024;
@@ -28,9 +32,48 @@ const CHUNK: usize = 256 * 1024;
 /// path that passes nothing.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The kind.
+#[derive(Debug)]
+pub(super) struct Tcp;
+
+/// What both ends have to know ([`nicteam_experiment::Task::each`]).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Each {
+    /// Congestion control of the sending end.
+    congestion: String,
+    /// Multipath TCP.
+    mptcp: bool,
+}
+
+impl Kind for Tcp {
+    fn name(&self) -> &'static str {
+        "tcp"
+    }
+
+    fn at_agent(&self) -> Box<dyn kind::Ends> {
+        Box::new(Arc::<Ends>::default())
+    }
+
+    fn takes_a_processor(&self) -> bool {
+        true
+    }
+
+    fn figures(&self, spec: &ConnectionSpec, counted: &Counted<'_>, connection: &mut Connection) {
+        let each = Each::deserialize(&spec.each).unwrap_or_default();
+        let whole = |field: fn(&ConnectionSample) -> u64| counted.sent(field).round() as u64;
+        connection.retransmits = whole(|sample| sample.retransmits);
+        connection.segments = whole(|sample| sample.segments);
+        connection.rtt_us = counted.sender_mean(|sample| u64::from(sample.rtt_us));
+        connection.subflows = counted.sender_last(|sample| sample.subflows);
+        connection.congestion = each.congestion;
+        connection.transport = if each.mptcp { "mptcp" } else { "tcp" }.to_owned();
+    }
+}
+
 /// The connections that end at an agent.
 #[derive(Debug, Default)]
-pub(super) struct Ends {
+struct Ends {
     ends: Mutex<Vec<Arc<End>>>,
     /// How many ends this agent is to have before the start.
     expected: AtomicUsize,
@@ -62,45 +105,16 @@ struct Asked {
     subflows: Option<u32>,
 }
 
-impl Ends {
-    /// Listens for these connections and takes each in when it comes.
-    pub(super) fn serve(self: &Arc<Self>, connections: Vec<ConnectionSpec>) -> Result<(), Failure> {
+impl kind::Ends for Arc<Ends> {
+    fn prepare(&self, role: Role, connections: Vec<ConnectionSpec>) -> Result<(), Failure> {
         self.expected.fetch_add(connections.len(), Ordering::Relaxed);
-        let mut by_address: BTreeMap<SocketAddr, Vec<ConnectionSpec>> = BTreeMap::new();
-        for spec in connections {
-            by_address.entry(spec.server).or_default().push(spec);
+        match role {
+            Role::Server => self.serve(connections),
+            Role::Client => self.connect(connections),
         }
-        for (address, expected) in by_address {
-            // A workload has one transport, and a port of its own.
-            let listener = listener(address, &expected[0].transport)
-                .map_err(|error| format!("cannot listen on {address}: {error}"))?;
-            let traffic = Arc::clone(self);
-            std::thread::Builder::new().name(format!("accept {address}")).spawn(move || {
-                for _ in 0..expected.len() {
-                    if let Err(error) = traffic.accept(&listener, &expected) {
-                        return lock(&traffic.failures).push(error.to_string());
-                    }
-                }
-                // Further subflows of multipath TCP come to it as well, and are reset where it is gone.
-                lock(&traffic.listeners).push(listener);
-            })?;
-        }
-        Ok(())
     }
 
-    /// Opens these connections.
-    pub(super) fn connect(&self, connections: Vec<ConnectionSpec>) -> Result<(), Failure> {
-        self.expected.fetch_add(connections.len(), Ordering::Relaxed);
-        for spec in connections {
-            let stream =
-                open(&spec).map_err(|error| format!("cannot connect {} to {}: {error}", spec.client, spec.server))?;
-            self.take_in(&spec, stream, spec.client_sends)?;
-        }
-        Ok(())
-    }
-
-    /// Lets the senders send, once every expected end is there.
-    pub(super) fn go(&self) -> Result<(), Failure> {
+    fn start(&self) -> Result<(), Failure> {
         let start = Instant::now();
         let expected = self.expected.load(Ordering::Relaxed);
         loop {
@@ -120,8 +134,7 @@ impl Ends {
         Ok(())
     }
 
-    /// Ends every connection.
-    pub(super) fn stop(&self) {
+    fn stop(&self) {
         self.gate.stop();
         lock(&self.listeners).clear();
         for end in lock(&self.ends).iter() {
@@ -130,16 +143,52 @@ impl Ends {
         }
     }
 
-    /// Asks the kernel about each sending end. It answers when it has the connection for itself, which under
+    /// Asks about each sending end. The kernel answers when it has the connection for itself, which under
     /// load takes it up to half a second: no work for who reads counters at a moment.
-    pub(super) fn ask(&self) {
+    fn ask(&self) {
         let ends = lock(&self.ends).clone();
         ends.iter().filter(|end| end.sends).for_each(|end| end.ask());
     }
 
-    /// What each end counted, and what the kernel was asked last.
-    pub(super) fn sample(&self) -> Vec<ConnectionSample> {
+    fn sample(&self) -> Vec<ConnectionSample> {
         lock(&self.ends).iter().map(|end| end.sample()).collect()
+    }
+}
+
+impl Ends {
+    /// Listens for these connections and takes each in when it comes.
+    fn serve(self: &Arc<Ends>, connections: Vec<ConnectionSpec>) -> Result<(), Failure> {
+        let mut by_address: BTreeMap<SocketAddr, Vec<ConnectionSpec>> = BTreeMap::new();
+        for spec in connections {
+            by_address.entry(spec.server).or_default().push(spec);
+        }
+        for (address, expected) in by_address {
+            // A workload is of one kind, and has a port of its own.
+            let listener = Each::of(&expected[0])
+                .and_then(|each| listener(address, &each))
+                .map_err(|error| format!("cannot listen on {address}: {error}"))?;
+            let traffic = Arc::clone(self);
+            std::thread::Builder::new().name(format!("accept {address}")).spawn(move || {
+                for _ in 0..expected.len() {
+                    if let Err(error) = traffic.accept(&listener, &expected) {
+                        return lock(&traffic.failures).push(error.to_string());
+                    }
+                }
+                // Further subflows of multipath TCP come to it as well, and are reset where it is gone.
+                lock(&traffic.listeners).push(listener);
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Opens these connections.
+    fn connect(&self, connections: Vec<ConnectionSpec>) -> Result<(), Failure> {
+        for spec in connections {
+            let stream =
+                open(&spec).map_err(|error| format!("cannot connect {} to {}: {error}", spec.client, spec.server))?;
+            self.take_in(&spec, stream, spec.client_sends)?;
+        }
+        Ok(())
     }
 
     /// Takes in the next connection that comes.
@@ -155,7 +204,7 @@ impl Ends {
     fn take_in(&self, spec: &ConnectionSpec, stream: TcpStream, sends: bool) -> Result<(), Failure> {
         let end = Arc::new(End {
             index: spec.index,
-            mptcp: is_mptcp(&spec.transport),
+            mptcp: Each::of(spec)?.mptcp,
             stream,
             sends,
             processor: spec.processor,
@@ -228,18 +277,20 @@ impl End {
     }
 }
 
-fn is_mptcp(transport: &Transport) -> bool {
-    matches!(transport, Transport::Tcp { mptcp: true, .. })
+impl Each {
+    fn of(spec: &ConnectionSpec) -> Result<Each, Failure> {
+        Ok(Each::deserialize(&spec.each).map_err(|error| format!("a connection that is none of kind tcp: {error}"))?)
+    }
 }
 
-/// A listening socket on this very address and port, whose connections have the transport's
-/// congestion control; for multipath TCP on the port of all addresses, since further
+/// A listening socket on this very address and port, whose connections have the
+/// wanted congestion control; for multipath TCP on the port of all addresses, since further
 /// subflows come to others.
-fn listener(mut address: SocketAddr, transport: &Transport) -> Result<TcpListener, Failure> {
-    if is_mptcp(transport) {
+fn listener(mut address: SocketAddr, each: &Each) -> Result<TcpListener, Failure> {
+    if each.mptcp {
         address.set_ip(if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() });
     }
-    let socket = stream_socket(address, transport)?;
+    let socket = stream_socket(address, each)?;
     bind(socket.as_raw_fd(), &SockaddrStorage::from(address))?;
     listen(&socket, nix::sys::socket::Backlog::MAXCONN)?;
     Ok(TcpListener::from(socket))
@@ -247,7 +298,7 @@ fn listener(mut address: SocketAddr, transport: &Transport) -> Result<TcpListene
 
 /// Opens a connection from its own port.
 fn open(spec: &ConnectionSpec) -> Result<TcpStream, Failure> {
-    let socket = stream_socket(spec.client, &spec.transport)?;
+    let socket = stream_socket(spec.client, &Each::of(spec)?)?;
     bind(socket.as_raw_fd(), &SockaddrStorage::from(spec.client))?;
     tcp::connect_within(socket.as_fd(), spec.server, CONNECT_TIMEOUT)?;
     Ok(TcpStream::from(socket))
@@ -257,19 +308,17 @@ fn open(spec: &ConnectionSpec) -> Result<TcpStream, Failure> {
 ///
 /// It gets its congestion control before it has a connection: one that began
 /// with the kernel's default keeps what that set up. After `bbr` it is paced for ever.
-fn stream_socket(address: SocketAddr, transport: &Transport) -> Result<OwnedFd, Failure> {
-    let socket = if is_mptcp(transport) {
+fn stream_socket(address: SocketAddr, each: &Each) -> Result<OwnedFd, Failure> {
+    let socket = if each.mptcp {
         mptcp::socket(address.is_ipv6())?
     } else {
         let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
         socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?
     };
     setsockopt(&socket, sockopt::ReuseAddr, &true)?;
-    if let Transport::Tcp { congestion, .. } = transport {
-        tcp::set_congestion(socket.as_fd(), congestion).map_err(|error| {
-            format!("{error}; hint: `sysctl net.ipv4.tcp_available_congestion_control` lists what this kernel has")
-        })?;
-    }
+    tcp::set_congestion(socket.as_fd(), &each.congestion).map_err(|error| {
+        format!("{error}; hint: `sysctl net.ipv4.tcp_available_congestion_control` lists what this kernel has")
+    })?;
     Ok(socket)
 }
 
@@ -285,7 +334,8 @@ mod tests {
             client: free(),
             server: free(),
             client_sends: true,
-            transport: Transport::Tcp { congestion: "reno".to_owned(), mptcp: false },
+            kind: "tcp".to_owned(),
+            each: serde_json::to_value(Each { congestion: "reno".to_owned(), mptcp: false }).unwrap(),
             processor: None,
         }
     }
@@ -293,11 +343,11 @@ mod tests {
     #[test]
     fn a_sample_has_the_kernels_last_answer_and_asks_for_none() {
         let spec = spec();
-        let (server, client) = (Arc::new(Ends::default()), Arc::new(Ends::default()));
-        server.serve(vec![spec.clone()]).unwrap();
-        client.connect(vec![spec]).unwrap();
-        server.go().unwrap();
-        client.go().unwrap();
+        let (server, client) = (Tcp.at_agent(), Tcp.at_agent());
+        server.prepare(Role::Server, vec![spec.clone()]).unwrap();
+        client.prepare(Role::Client, vec![spec]).unwrap();
+        server.start().unwrap();
+        client.start().unwrap();
         while server.sample()[0].received_bytes == 0 {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -314,14 +364,14 @@ mod tests {
     #[test]
     fn what_comes_behind_the_connections_is_not_reset_until_the_end() {
         let spec = spec();
-        let (server, client) = (Arc::new(Ends::default()), Arc::new(Ends::default()));
-        server.serve(vec![spec.clone()]).unwrap();
-        client.connect(vec![spec.clone()]).unwrap();
-        server.go().unwrap();
+        let (server, client) = (Tcp.at_agent(), Tcp.at_agent());
+        server.prepare(Role::Server, vec![spec.clone()]).unwrap();
+        client.prepare(Role::Client, vec![spec.clone()]).unwrap();
+        server.start().unwrap();
         // As a further subflow of multipath TCP does, long after.
         std::thread::sleep(Duration::from_millis(50));
         TcpStream::connect(spec.server).unwrap();
-        client.go().unwrap();
+        client.start().unwrap();
         client.stop();
         server.stop();
         assert_eq!(TcpStream::connect(spec.server).unwrap_err().kind(), ErrorKind::ConnectionRefused);
