@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use nicteam_dataplane::Kind;
 use nicteam_experiment::{Experiment, Run, limit};
 use nicteam_record::{self as record, Bundle, Connection, Record, Sample, Unfinished};
 use nicteam_sys::{cpu, process};
 use sha2::{Digest, Sha256};
 
 use crate::environment::{busy_now, environment, share};
+use crate::error::Error;
 use crate::fit::{dataplane, granularity};
 use crate::measure::{Counted, Window};
 use crate::options::Options;
@@ -22,7 +22,6 @@ use crate::protocol::{AgentSample, ConnectionSpec, Request, Role};
 use crate::task::{self, Kind, Planned};
 use crate::testbed::{Deployment, Report, Setting};
 use crate::timeline::Timeline;
-use crate::error::Error;
 use crate::{clock, recorded};
 
 /// What running an experiment left.

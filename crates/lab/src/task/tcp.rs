@@ -16,7 +16,6 @@ use nicteam_record::{Connection, ConnectionSample};
 use nicteam_sys::tcp::{self, TcpInfo};
 use nicteam_sys::{mptcp, sched};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrStorage, bind, listen, setsockopt, socket, sockopt};
-
 use serde::{Deserialize, Serialize};
 
 use super::gate::Gate;

@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 use nicteam_record::{Connection, ConnectionSample, Datagrams};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrStorage, bind, setsockopt, socket, sockopt};
-
 use serde::Deserialize;
 
 use super::gate::Gate;
