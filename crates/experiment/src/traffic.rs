@@ -32,7 +32,7 @@ pub trait Task: fmt::Debug + Send + Sync {
 }
 
 impl PartialEq for dyn Task {
-    fn eq(&self, other: &dyn Task) -> bool {
+    fn eq(&self, other: &Self) -> bool {
         (self.kind(), self.each(1, false)) == (other.kind(), other.each(1, false))
     }
 }

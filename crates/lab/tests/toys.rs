@@ -1,15 +1,19 @@
-//! A testbed and a kind of traffic that are none of nicteam's, through public traits alone.
+//! A testbed, a kind of traffic and an engine that are none of nicteam's, through public traits alone.
 
+use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::PathBuf;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use nicteam_experiment::{Experiment, Overrides, Task, Topology, parse};
-use nicteam_lab::protocol::{AgentSample, ConnectionSpec, Done, Notice, Request, Role};
+use nicteam_lab::agent::{Registry, serve_with};
+use nicteam_lab::protocol::{AddTeam, AgentSample, ConnectionSpec, Done, Message, Notice, PROTOCOL, Request, Role};
 use nicteam_lab::task::{Ends, Kind};
 use nicteam_lab::testbed::{Action, Deployment, Report, Setting, TeamRuns, Testbed};
-use nicteam_lab::{Counted, Error, Failure, Options, Progress, run};
-use nicteam_record::{Connection, ConnectionSample, EventKind, Member, Run};
+use nicteam_lab::{Counted, Engine, Error, Failure, Options, Output, Progress, Running, run};
+use nicteam_record::{Connection, ConnectionSample, EventKind, Member, MemberSample, Port, Run};
+use nicteam_sys::netlink::Netlink;
 use serde_json::{Value, json};
 
 const FILE: &str = r#"
@@ -216,6 +220,102 @@ fn a_run_names_its_testbed_its_kind_of_traffic_and_what_happened() {
     let [event] = &run.events[..] else { panic!("{:?}", run.events) };
     assert_eq!((event.kind, event.node.as_str(), event.text.as_str()), (EventKind::Trouble, "b", "a toy broke"));
     assert!((0.0..=40.0).contains(&event.t_ms), "{}", event.t_ms);
+}
+
+/// Runs teams that carry nothing.
+struct ToyEngine;
+
+impl Engine for ToyEngine {
+    fn name(&self) -> &'static str {
+        "toy"
+    }
+
+    fn add(&self, team: &AddTeam, output: &Output) -> Result<Box<dyn Running>, Failure> {
+        if team.members.is_empty() {
+            return Err("a toy needs members".into());
+        }
+        output.notice(EventKind::Team, Some(&team.device), None, format!("{} plays", team.device));
+        Ok(Box::new(ToyTeam(team.clone())))
+    }
+}
+
+struct ToyTeam(AddTeam);
+
+impl Running for ToyTeam {
+    fn device(&self) -> &str {
+        &self.0.device
+    }
+
+    fn dataplane(&self) -> String {
+        "fantasy".to_owned()
+    }
+
+    fn sample(&self, _netlink: &mut Netlink) -> Result<Vec<MemberSample>, Failure> {
+        let sample = |member: &String| MemberSample {
+            team: self.0.device.clone(),
+            member: member.clone(),
+            tx_frames: 7,
+            ..MemberSample::default()
+        };
+        Ok(self.0.members.iter().map(sample).collect())
+    }
+
+    fn ports(&self) -> Result<Vec<Port>, Failure> {
+        Ok(Vec::new())
+    }
+
+    fn settle(&self, _output: &Output) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// What was written, for all who have it.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn an_agent_runs_the_teams_of_an_engine_that_it_is_given() {
+    let team = |engine: &str| {
+        Request::AddTeam(AddTeam {
+            engine: engine.to_owned(),
+            device: "team0".to_owned(),
+            options: BTreeMap::new(),
+            members: vec!["eth0".to_owned()],
+            mac: None,
+            mtu: 1500,
+            dataplane: None,
+        })
+    };
+    let requests = [team("toy"), team("none"), Request::Sample { interval_ms: 1000 }, Request::Stop];
+    let lines: String = requests.iter().map(|request| serde_json::to_string(request).unwrap() + "\n").collect();
+    let heard = Shared::default();
+    let registry = Registry { kinds: &[], engines: &[&ToyEngine] };
+    serve_with(&registry, lines.as_bytes(), &Output::new(heard.clone())).unwrap();
+    let heard = String::from_utf8(heard.0.lock().unwrap().clone()).unwrap();
+    let messages: Vec<Message> = heard.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [Message::Hello(hello), Message::Notice(notice), Message::Done(done), Message::Failed { error }, ..] =
+        &messages[..]
+    else {
+        panic!("{messages:?}");
+    };
+    assert_eq!((hello.protocol, notice.text.as_str()), (PROTOCOL, "team0 plays"));
+    assert_eq!(done.dataplane.as_deref(), Some("fantasy"));
+    assert_eq!(error, "no engine `none` for team0");
+    let sampled = messages.iter().filter_map(|message| match message {
+        Message::Sample(sample) => Some(sample.members[0].tx_frames),
+        _ => None,
+    });
+    assert!(sampled.eq([7, 7]), "one at once, and one at the end: {messages:?}");
 }
 
 /// The lab's clock.

@@ -9,36 +9,31 @@ use std::sync::{Arc, Mutex};
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use crate::engine::Engine;
+use crate::engine::{ENGINES, Engine};
 use crate::lock::lock;
 use crate::say::Output;
 use crate::protocol::{Done, Hello, Message, PROTOCOL, Request};
 use crate::relay::Relay;
-use crate::task::{self, Traffic};
+use crate::task::{KINDS, Kind, Traffic};
 use crate::error::Failure;
-use crate::{clock, engine};
+use crate::clock;
 
 use node::Node;
 
 use sampler::{Counted, Sampler};
 use teams::Teams;
 
-/// Serves the lab over standard input and output until the input closes.
-pub fn serve() -> std::io::Result<()> {
-    serve_with(&Registry { kinds: &task::KINDS, engines: &engine::ENGINES })
-}
-
 /// What an agent can run.
 #[derive(Clone, Copy)]
 pub struct Registry<'a> {
     /// Kinds of traffic.
-    pub kinds: &'a [&'static dyn task::Kind],
+    pub kinds: &'a [&'static dyn Kind],
     /// Who runs teams.
     pub engines: &'a [&'static dyn Engine],
 }
 
-/// The same with other kinds of traffic and other engines than those that come with nicteam.
-pub fn serve_with(registry: &Registry<'_>) -> std::io::Result<()> {
+/// Serves the lab over standard input and output until the input closes.
+pub fn serve() -> std::io::Result<()> {
     // A socket a connection; the soft limit is often 1024. If it stays, connecting says so.
     if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
@@ -46,7 +41,12 @@ pub fn serve_with(registry: &Registry<'_>) -> std::io::Result<()> {
     // The lab's teams are its own, and what is noted of them goes with the agent. Where nothing may be mounted,
     // it goes with each team.
     let _ = nicteam_daemon::keep_privately();
-    let output = Output::default();
+    let registry = Registry { kinds: &KINDS, engines: &ENGINES };
+    serve_with(&registry, std::io::stdin().lock(), &Output::new(std::io::stdout()))
+}
+
+/// Serves the lab with these kinds of traffic and engines, in the caller's network namespace, until the input ends.
+pub fn serve_with(registry: &Registry<'_>, input: impl BufRead, output: &Output) -> std::io::Result<()> {
     let (nicteam, boot_id) = (env!("CARGO_PKG_VERSION").to_owned(), clock::boot_id());
     output.say(&Message::Hello(Hello { protocol: PROTOCOL, nicteam, boot_id }))?;
     let mut agent = Agent {
@@ -57,7 +57,7 @@ pub fn serve_with(registry: &Registry<'_>) -> std::io::Result<()> {
         relay: Arc::default(),
         sampler: None,
     };
-    for line in std::io::stdin().lock().lines() {
+    for line in input.lines() {
         let answer = match serde_json::from_str::<Request>(&line?) {
             Ok(request) => agent.carry_out(request),
             Err(error) => Err(format!("not understood: {error}").into()),
