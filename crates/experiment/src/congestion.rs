@@ -22,9 +22,7 @@ pub fn check_congestion(
     takes: impl Fn(&str) -> bool,
 ) -> Result<(), Diagnostics> {
     let workloads = experiment.runs.iter().flat_map(|run| &run.workloads);
-    let named: BTreeSet<&str> = workloads
-        .filter_map(|workload| workload.task.congestion())
-        .collect();
+    let named: BTreeSet<&str> = workloads.filter_map(|workload| workload.task.congestion()).collect();
     let lacking: BTreeSet<&str> = named.into_iter().filter(|name| !takes(name)).collect();
     if lacking.is_empty() {
         return Ok(());
@@ -39,10 +37,8 @@ pub fn check_congestion(
 /// Every place of the file that asks for it.
 pub fn check_mptcp(experiment: &Experiment, is_supported: impl Fn() -> bool) -> Result<(), Diagnostics> {
     let workloads = experiment.runs.iter().flat_map(|run| &run.workloads);
-    let wanted: BTreeSet<&str> = workloads
-        .filter(|workload| workload.task.takes_every_path())
-        .map(|workload| workload.name.as_str())
-        .collect();
+    let wanted: BTreeSet<&str> =
+        workloads.filter(|workload| workload.task.takes_every_path()).map(|workload| workload.name.as_str()).collect();
     if wanted.is_empty() || is_supported() {
         return Ok(());
     }

@@ -8,9 +8,9 @@ use nicteam_impair::{
     Reorder,
 };
 
-use crate::resolved::Way;
 use crate::diagnostics::Problem;
 use crate::record::{At, Record};
+use crate::resolved::Way;
 use crate::suggest::{list, nearest};
 use crate::units::{show_duration, show_rate};
 

@@ -122,5 +122,3 @@ impl Section {
         self.all().find(|key| key.name == name)
     }
 }
-
-/// A longest and a shortest time.

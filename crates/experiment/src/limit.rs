@@ -10,8 +10,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-use crate::resolved::{Cable, Direction, Run, Topology, Workload};
 use crate::on_wire::{Packet, is_ipv6};
+use crate::resolved::{Cable, Direction, Run, Topology, Workload};
 
 /// Segments that one acknowledgement answers.
 const SEGMENTS_PER_ACK: f64 = 2.0;

@@ -3,9 +3,9 @@
 use nicteam_team::{Config, ConfigOption, Values};
 use serde_json::{Map, Value, json};
 
+use crate::engine;
 use crate::keys::{Kind, Need, Section, Thing};
 use crate::sections::{DEFAULTS, FILE, GEMODEL, HOST, IMPAIRMENT, LINK, RUN, SWITCH, TEAM_DOC, WORKLOAD};
-use crate::engine;
 use crate::teams::ENGINE;
 use crate::units::show_duration;
 use crate::value::wanted;
@@ -32,10 +32,8 @@ pub fn key_reference() -> String {
 }
 
 fn section_schema(section: &Section) -> Value {
-    let properties: Map<String, Value> = section
-        .all()
-        .map(|key| (key.name.to_owned(), described(key_schema(&key.kind), key.doc, key.need)))
-        .collect();
+    let properties: Map<String, Value> =
+        section.all().map(|key| (key.name.to_owned(), described(key_schema(&key.kind), key.doc, key.need))).collect();
     let mut schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
     let required: Vec<_> = section.all().filter(|key| key.need == Need::Required).map(|key| key.name).collect();
     if !required.is_empty() {
@@ -156,11 +154,9 @@ fn takes(kind: &Kind) -> String {
         }
         Kind::Teams => "sections `[teams.NAME]`".to_owned(),
         Kind::Rate => "a rate from `1mbit` to `100gbit`".to_owned(),
-        Kind::Time(range) => format!(
-            "a duration from `{}` to `{}`",
-            show_duration(*range.start()),
-            show_duration(*range.end())
-        ),
+        Kind::Time(range) => {
+            format!("a duration from `{}` to `{}`", show_duration(*range.start()), show_duration(*range.end()))
+        }
         other => wanted(other),
     }
 }

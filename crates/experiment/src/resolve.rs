@@ -10,9 +10,9 @@ use crate::overrides::Overrides;
 use crate::record::{At, Options, Record};
 use crate::resolved::{Direction, Experiment, GranularityChoice, Run, Topology, Workload};
 use crate::suggest::{list, nearest};
-use crate::topology::{self, Broken, Built, Plan, duplicate};
-use crate::units::subnet;
 use crate::task::{self, Said};
+use crate::topology::{self, Broken, Built, Plan, duplicate};
+use crate::units::{show_duration, subnet};
 use crate::{impairments, teams};
 
 /// The most connections in one run: each has a port of its own from 40000 up.

@@ -188,7 +188,7 @@ pub struct Team {
 }
 
 /// Traffic.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Workload {
     /// Its name.
     pub name: String,
@@ -201,6 +201,17 @@ pub struct Workload {
     /// What it is.
     pub task: Arc<dyn Task>,
 }
+
+// Derived, it would move the task.
+impl PartialEq for Workload {
+    fn eq(&self, other: &Workload) -> bool {
+        (&self.name, &self.pairs, self.connections, self.direction)
+            == (&other.name, &other.pairs, other.connections, other.direction)
+            && *self.task == *other.task
+    }
+}
+
+impl Eq for Workload {}
 
 /// Which way the payload goes, seen from the end that connects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use crate::keys::{Key, Kind, Need, Section, Thing};
 use crate::units::RUN_DURATION;
 use crate::{engine, task};
 
+/// A longest and a shortest time.
 const fn time(shortest_ms: u64, longest_ms: u64) -> Kind {
     Kind::Time(Duration::from_millis(shortest_ms)..=Duration::from_millis(longest_ms))
 }
@@ -332,12 +333,7 @@ pub(crate) const WORKLOAD: Section = Section {
     header: "[workloads.NAME]",
     doc: "Traffic, for runs to refer to.",
     keys: &[
-        Key {
-            name: "kind",
-            kind: Kind::Choice(&task::NAMES),
-            need: Need::Required,
-            doc: task::DOC,
-        },
+        Key { name: "kind", kind: Kind::Choice(&task::NAMES), need: Need::Required, doc: task::DOC },
         Key { name: "from", kind: Kind::Many(Thing::Host), need: Need::Required, doc: "Host or hosts that connect." },
         Key {
             name: "to",

@@ -4,15 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use nicteam_team::{ActiveSlave, Config, MAX_MEMBERS};
-use nicteam_wire::Mac;
 
 use crate::addresses;
 use crate::diagnostics::Problem;
 use crate::keys::Thing;
 use crate::record::{At, Options, Record, Span};
+use crate::resolved::{Cable, End, Further, Host, Impaired, Switch, Team, Topology, Way};
 use crate::suggest::{list, nearest};
 use crate::units::in_nth_subnet;
-use crate::resolved::{Cable, End, Further, Host, Impaired, Switch, Team, Topology, Way};
 use crate::{engine, impairments, teams};
 
 /// More cables than any machine would carry: two devices each.

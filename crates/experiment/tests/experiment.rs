@@ -140,7 +140,7 @@ fn the_smallest_experiment_is_two_bare_hosts() {
     let workload = &run.workloads[0];
     assert_eq!((workload.connections, workload.direction), (1, Direction::Send));
     let cubic: Arc<dyn Task> = Arc::new(Tcp { congestion: "cubic".to_owned(), mptcp: false });
-    assert_eq!(workload.task, cubic);
+    assert_eq!(&*workload.task, &*cubic);
     assert_eq!(workload.pairs, [("left".to_owned(), "right".to_owned())]);
 }
 

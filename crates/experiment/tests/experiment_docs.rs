@@ -14,10 +14,7 @@ fn compare(file: &str, wanted: &str) {
         fs::write(&path, wanted).unwrap();
     }
     let found = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        found == wanted,
-        "docs/{file} is stale; rewrite it: UPDATE_GOLDEN=1 cargo test -p nicteam-experiment docs"
-    );
+    assert!(found == wanted, "docs/{file} is stale; rewrite it: UPDATE_GOLDEN=1 cargo test -p nicteam-experiment docs");
 }
 
 #[test]

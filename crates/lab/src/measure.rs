@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nicteam_record::{Connection, ConnectionSample, HostCpu, Member, MemberSample, Relayed, Sample};
+use nicteam_record::{ConnectionSample, HostCpu, Member, MemberSample, Relayed, Sample};
 
 /// A counter's or gauge's course: (milliseconds, value), in order of time.
 type Course = Vec<(f64, f64)>;

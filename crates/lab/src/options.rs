@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use nicteam_dataplane::Kind;
 
-use crate::task::{KINDS, Kind};
+use crate::task::{self, KINDS};
 use crate::testbed::{TESTBEDS, Testbed};
 
 /// How an experiment is run.
@@ -21,7 +21,7 @@ pub struct Options {
     /// Where topologies are built; none: in network namespaces of this machine.
     pub testbed: Option<&'static dyn Testbed>,
     /// Kinds of traffic; none: those that come with nicteam.
-    pub kinds: Option<&'static [&'static dyn Kind]>,
+    pub kinds: Option<&'static [&'static dyn task::Kind]>,
 }
 
 impl Options {
@@ -31,7 +31,7 @@ impl Options {
     }
 
     /// Kinds of traffic.
-    pub(crate) fn kinds(&self) -> &'static [&'static dyn Kind] {
+    pub(crate) fn kinds(&self) -> &'static [&'static dyn task::Kind] {
         self.kinds.unwrap_or(&KINDS)
     }
 }

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use nicteam_impair::{Distribution, Gemodel, Impairments, Loss};
 use nicteam_experiment::{End, Further, Host, Impaired, Team, Topology, Way};
+use nicteam_impair::{Distribution, Gemodel, Impairments, Loss};
 use nicteam_record as record;
 
 use crate::testbed::TeamRuns;
-
 
 /// What a record says of a topology.
 pub(crate) fn topology(topology: &Topology) -> record::Topology {
@@ -149,7 +148,8 @@ mod tests {
         config.set("mode", "stripe").unwrap();
         config.set("stripe_key", "0123456789abcdef").unwrap();
         let (node, device, peer) = ("left".to_owned(), "team0".to_owned(), "sw".to_owned());
-        let recorded = team(&Team { node, device, peer, engine: "nicteam".to_owned(), config, members: Vec::new(), mtu: 1500 });
+        let recorded =
+            team(&Team { node, device, peer, engine: "nicteam".to_owned(), config, members: Vec::new(), mtu: 1500 });
         assert_eq!(recorded.options["mode"], "stripe");
         assert!(!format!("{recorded:?}").contains("0123456789abcdef"), "{recorded:?}");
     }

@@ -135,15 +135,16 @@ fn run_one(
     let mut deployment = options.testbed().build(&run.topology, setting, &reports)?;
     let mut timeline = Timeline::default();
     // Before the traffic, which may fail for what is told here.
-    timeline.hear_of_the_build(&inbox, progress);
+    let mut early = timeline.hear_of_the_build(&inbox, progress);
     let planned = plan(run, options.kinds());
     set_up_traffic(&mut *deployment, &planned).map_err(|error| with_reasons(error, &mut *deployment))?;
     deployment.call_all(&Request::Sample { interval_ms: interval.as_millis() as u64 })?;
     deployment.call_all(&Request::Start)?;
-    timeline.hear_of_the_build(&inbox, progress);
+    early.extend(timeline.hear_of_the_build(&inbox, progress));
     let start_ns = clock::monotonic_ns() + run.warmup.as_nanos() as u64;
     let kinds = options.kinds();
     let mut watch = Watch { run, kinds, start_ns, samples: Vec::new(), timeline, ended: None };
+    early.into_iter().for_each(|report| watch.take_in(report, progress));
     watch.until(Duration::ZERO, &inbox, progress)?;
     let cpu_before = cpu::times()?;
     watch.until(run.duration, &inbox, progress)?;
@@ -304,7 +305,8 @@ impl Watch<'_> {
         output.write(&samples, text.as_bytes())?;
         let measured_ms = self.run.duration.as_secs_f64() * 1e3;
         let window = Window::new(&self.samples, measured_ms);
-        let connections: Vec<Connection> = planned.iter().map(|planned| connection(planned, &window, self.kinds)).collect();
+        let connections: Vec<Connection> =
+            planned.iter().map(|planned| connection(planned, &window, self.kinds)).collect();
         let delivered_bps: f64 = connections.iter().map(|connection| connection.delivered_bps).sum();
         let limit = limit(self.run);
         Ok(record::Run {

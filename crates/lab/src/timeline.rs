@@ -14,16 +14,25 @@ pub(crate) struct Timeline(Vec<(String, Notice)>);
 
 impl Timeline {
     /// Takes in what was reported while the topology was built, and tells what went wrong. That every
-    /// member came up then is nothing to tell.
-    pub(crate) fn hear_of_the_build(&mut self, inbox: &mpsc::Receiver<Report>, progress: &mut dyn Progress) {
+    /// member came up then is nothing to tell. What is left are samples.
+    pub(crate) fn hear_of_the_build(
+        &mut self,
+        inbox: &mpsc::Receiver<Report>,
+        progress: &mut dyn Progress,
+    ) -> Vec<Report> {
+        let mut left = Vec::new();
         for report in inbox.try_iter() {
-            if let Report::Notice(node, notice) = report {
-                if notice.kind == EventKind::Trouble {
-                    progress.notice(&node, &notice.text);
+            match report {
+                Report::Notice(node, notice) => {
+                    if notice.kind == EventKind::Trouble {
+                        progress.notice(&node, &notice.text);
+                    }
+                    self.add(node, notice);
                 }
-                self.add(node, notice);
+                other => left.push(other),
             }
         }
+        left
     }
 
     /// Takes a report in.

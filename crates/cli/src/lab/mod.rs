@@ -184,8 +184,7 @@ fn draw(Show { pick, dataplane }: &Show) -> Result<(), Failure> {
 fn hold(up: &Up) -> Result<(), Failure> {
     let (experiment, privileges) = load_to_run(&up.pick, up.dataplane)?;
     let run = experiment.runs.first().ok_or_else(|| Failure::wrong_input("the experiment has no runs"))?;
-    let options =
-        nicteam_lab::Options {
+    let options = nicteam_lab::Options {
         binary: myself()?,
         output: PathBuf::new(),
         dataplane: up.dataplane,

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use nicteam_lab::Progress;
 use nicteam_experiment::Run;
+use nicteam_lab::Progress;
 use nicteam_record::{self as record, Member};
 
 use crate::say;

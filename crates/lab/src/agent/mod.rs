@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex};
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
+use crate::clock;
 use crate::engine::{ENGINES, Engine};
+use crate::error::Failure;
 use crate::lock::lock;
-use crate::say::Output;
 use crate::protocol::{Done, Hello, Message, PROTOCOL, Request};
 use crate::relay::Relay;
+use crate::say::Output;
 use crate::task::{KINDS, Kind, Traffic};
-use crate::error::Failure;
-use crate::clock;
 
 use node::Node;
 

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use nicteam_sys::cpu;
 use nicteam_sys::netlink::Netlink;
 
+use crate::clock;
+use crate::error::Failure;
 use crate::lock::lock;
 use crate::protocol::{AgentSample, Message};
 use crate::relay::Relay;
 use crate::say::Output;
 use crate::task::Traffic;
-use crate::error::Failure;
-use crate::clock;
 
 use super::teams::Teams;
 

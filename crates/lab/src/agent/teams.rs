@@ -7,8 +7,8 @@ use nicteam_record::{MemberSample, Port};
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::shape;
 
-use crate::error::Failure;
 use crate::engine::{Engine, Running};
+use crate::error::Failure;
 use crate::lock::lock;
 use crate::protocol::AddTeam;
 use crate::say::Output;

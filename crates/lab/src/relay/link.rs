@@ -15,7 +15,7 @@ pub(super) const LATE: Duration = Duration::from_millis(1);
 
 /// What may be on its way in one direction of a link. [`nicteam_impair::MOST_ON_THE_WAY`] of
 /// full frames leave half of it to what comes in bursts.
-pub(super) const ROOM: Room = Room { frames: 1 << 18, bytes: 2 * nicteam_impair::MOST_ON_THE_WAY };
+pub(super) const ROOM: Room = Room { frames: 1 << 18, bytes: 2 * nicteam_impair::MOST_ON_THE_WAY as usize };
 
 /// What the threads share of one impaired link.
 #[derive(Debug)]

@@ -19,7 +19,7 @@ mod carrier;
 mod carry;
 mod link;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use nicteam_record::Relayed;

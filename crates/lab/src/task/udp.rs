@@ -116,8 +116,8 @@ impl kind::Ends for Ends {
 impl Ends {
     /// Opens one end of a connection.
     fn open(&self, role: Role, spec: &ConnectionSpec) -> Result<(), Failure> {
-        let Each { interval_ns, size_bytes } = Each::deserialize(&spec.each)
-            .map_err(|error| format!("a connection that is none of kind udp: {error}"))?;
+        let Each { interval_ns, size_bytes } =
+            Each::deserialize(&spec.each).map_err(|error| format!("a connection that is none of kind udp: {error}"))?;
         let is_client = role == Role::Client;
         let (own, other) = if is_client { (spec.client, spec.server) } else { (spec.server, spec.client) };
         let socket =

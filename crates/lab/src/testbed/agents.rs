@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 use nicteam_sys::process;
 
 use super::terms::Report;
+use crate::clock;
+use crate::error::Error;
 use crate::lab_id::LabId;
 use crate::protocol::{AgentSample, Done, Hello, Message, Notice, PROTOCOL, Request};
-use crate::error::Error;
-use crate::clock;
 
 /// How long an agent may take for one answer. Generous: it guards against a
 /// dead agent, not against a slow machine.

@@ -16,7 +16,8 @@ use crate::protocol::{AddTeam, Addresses, LinkSetup, NodeSetup, Request};
 /// What each node is to be before it has links.
 pub(super) fn set_ups(topology: &Topology) -> Vec<(String, Request)> {
     let host = |host: &Host| (host.name.clone(), NodeSetup { ipv6: host.address.is_ipv6(), bridge: false });
-    let switches = topology.switches.iter().map(|switch| (switch.name.clone(), NodeSetup { ipv6: false, bridge: true }));
+    let switches =
+        topology.switches.iter().map(|switch| (switch.name.clone(), NodeSetup { ipv6: false, bridge: true }));
     let all = topology.hosts.iter().map(host).chain(switches);
     all.map(|(node, setup)| (node, Request::SetUp(setup))).collect()
 }

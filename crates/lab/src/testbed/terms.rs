@@ -60,9 +60,8 @@ pub trait Deployment {
     /// A node does not say.
     fn ports(&mut self) -> Result<Vec<Port>, Error> {
         let answers = self.call_all(&Request::Ports)?;
-        let named = |(node, done): (String, Done)| {
-            done.ports.into_iter().map(move |port| Port { host: node.clone(), ..port })
-        };
+        let named =
+            |(node, done): (String, Done)| done.ports.into_iter().map(move |port| Port { host: node.clone(), ..port });
         Ok(answers.into_iter().flat_map(named).collect())
     }
 }
