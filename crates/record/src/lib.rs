@@ -6,15 +6,21 @@
 #![forbid(unsafe_code)]
 
 mod bundle;
+mod event;
+mod finding;
 mod folder;
 mod sample;
+mod task;
 mod topology;
 
 use serde::{Deserialize, Serialize};
 
 pub use bundle::{Bundle, BundleError, MAX_RECORD_BYTES, MAX_SAMPLES_BYTES, PAGE, RECORD};
+pub use event::{Event, EventKind};
+pub use finding::{Finding, LinkLoad, LinkLoads, Side};
 pub use folder::Folder;
 pub use sample::{ConnectionSample, Datagrams, MemberSample, Relayed, Sample};
+pub use task::{Bucket, Histogram, Operations, Probes, Transfer};
 pub use topology::{Further, Gemodel, Host, Impaired, Impairments, Link, LinkEnd, Switch, Team, Topology};
 
 /// Number of the format that this version writes.
@@ -153,9 +159,24 @@ pub struct Run {
     pub ports: Vec<Port>,
     /// Every connection.
     pub connections: Vec<Connection>,
+    /// Tasks that ask and are answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<Operations>,
+    /// Tasks that carry a file, or something like it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transfers: Vec<Transfer>,
+    /// Tasks that probe the way to another host.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub probes: Vec<Probes>,
     /// What became of the frames on each direction of each impaired link.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relayed: Vec<Relayed>,
+    /// What happened while it ran, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<Event>,
+    /// Why it delivered what it delivered, the costliest first; empty in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
     /// Processor time.
     pub cpu: Cpu,
     /// The measured window, without the warm-up, milliseconds.

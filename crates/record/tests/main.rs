@@ -1,3 +1,4 @@
 //! What a bundle may hold.
 
 mod bundle;
+mod parts;

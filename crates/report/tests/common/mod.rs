@@ -122,7 +122,12 @@ pub fn run(spec: &Spec<'_>) -> Run {
         members,
         ports: Vec::new(),
         connections,
+        operations: Vec::new(),
+        transfers: Vec::new(),
+        probes: Vec::new(),
         relayed: Vec::new(),
+        events: Vec::new(),
+        findings: Vec::new(),
         cpu: Cpu {
             busy: 0.41,
             stolen: 0.0,

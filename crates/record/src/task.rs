@@ -1,0 +1,204 @@
+//! What tasks leave that are no flow of bytes. Flows of bytes are [`crate::Connection`]s.
+
+use serde::{Deserialize, Serialize};
+
+/// Operations in the measured window: requests that are answered one by one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Operations {
+    /// Their workload.
+    pub workload: String,
+    /// Number of the task in the run, from 0.
+    pub index: u32,
+    /// Host that asks.
+    pub from: String,
+    /// Host that answers.
+    pub to: String,
+    /// Operations that were answered.
+    pub completed: u64,
+    /// The same, a second.
+    pub rate_per_s: f64,
+    /// Operations that failed.
+    pub errors: u64,
+    /// Times from question to answer.
+    pub latency: Histogram,
+}
+
+/// A file, or something like it, that was carried from one host to another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Transfer {
+    /// Its workload.
+    pub workload: String,
+    /// Number of the task in the run, from 0.
+    pub index: u32,
+    /// Host that has it.
+    pub from: String,
+    /// Host that gets it.
+    pub to: String,
+    /// Bytes that arrived.
+    pub bytes: u64,
+    /// From the first request to the last byte, milliseconds; none: it did not end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_ms: Option<f64>,
+    /// SHA-256 of what was sent, hexadecimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent_sha256: Option<String>,
+    /// SHA-256 of what arrived, hexadecimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub received_sha256: Option<String>,
+}
+
+/// Probes in the measured window: small packets at regular moments, each of which is to come back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Probes {
+    /// Their workload.
+    pub workload: String,
+    /// Number of the task in the run, from 0.
+    pub index: u32,
+    /// Host that sends them.
+    pub from: String,
+    /// Host that sends them back.
+    pub to: String,
+    /// Probes sent.
+    pub sent: u64,
+    /// Probes that never came back.
+    pub lost: u64,
+    /// The longest time in which none came back, milliseconds.
+    pub longest_silence_ms: f64,
+    /// When that time began, milliseconds since the window began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silent_from_ms: Option<f64>,
+    /// Round-trip times.
+    #[serde(default)]
+    pub round_trip: Histogram,
+}
+
+impl Transfer {
+    /// Whether what arrived is what was sent; none if either sum is missing.
+    pub fn is_intact(&self) -> Option<bool> {
+        Some(self.sent_sha256.as_ref()?.eq_ignore_ascii_case(self.received_sha256.as_ref()?))
+    }
+}
+
+/// How often which time was taken. Bounds of buckets are at most a sixteenth apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Histogram {
+    /// Times counted.
+    pub count: u64,
+    /// Their sum, microseconds.
+    pub sum_us: u64,
+    /// The longest, microseconds.
+    pub max_us: u64,
+    /// Buckets that are not empty, the shortest times first.
+    pub buckets: Vec<Bucket>,
+}
+
+/// Times between the bound of the bucket before and this one's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bucket {
+    /// The longest time that belongs here, microseconds.
+    pub up_to_us: u64,
+    /// Times counted.
+    pub count: u64,
+}
+
+impl Histogram {
+    /// Counts one time.
+    pub fn add(&mut self, us: u64) {
+        self.count = self.count.saturating_add(1);
+        self.sum_us = self.sum_us.saturating_add(us);
+        self.max_us = self.max_us.max(us);
+        self.count_in(bound_us(us), 1);
+    }
+
+    /// Counts all of another histogram.
+    pub fn merge(&mut self, other: &Histogram) {
+        self.count = self.count.saturating_add(other.count);
+        self.sum_us = self.sum_us.saturating_add(other.sum_us);
+        self.max_us = self.max_us.max(other.max_us);
+        other.buckets.iter().for_each(|bucket| self.count_in(bucket.up_to_us, bucket.count));
+    }
+
+    /// Mean of the times, microseconds; none without any.
+    pub fn mean_us(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_us as f64 / self.count as f64)
+    }
+
+    /// The time that this part of all does not exceed (0.5: the median), up to a
+    /// sixteenth too long, microseconds; none without any.
+    pub fn quantile_us(&self, part: f64) -> Option<u64> {
+        let all: u64 = self.buckets.iter().fold(0, |sum, bucket| sum.saturating_add(bucket.count));
+        let wanted = ((all as f64 * part.clamp(0.0, 1.0)).ceil() as u64).max(1);
+        let mut sum: u64 = 0;
+        let found = self.buckets.iter().find(|bucket| {
+            sum = sum.saturating_add(bucket.count);
+            sum >= wanted
+        });
+        found.map(|bucket| bucket.up_to_us.min(self.max_us))
+    }
+
+    fn count_in(&mut self, up_to_us: u64, count: u64) {
+        match self.buckets.binary_search_by_key(&up_to_us, |bucket| bucket.up_to_us) {
+            Ok(place) => self.buckets[place].count = self.buckets[place].count.saturating_add(count),
+            Err(place) => self.buckets.insert(place, Bucket { up_to_us, count }),
+        }
+    }
+}
+
+/// The longest time in the same bucket: sixteen buckets for each power of two.
+fn bound_us(us: u64) -> u64 {
+    let shift = us.checked_ilog2().unwrap_or(0).saturating_sub(4);
+    us | ((1 << shift) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_at_most_a_sixteenth_too_long() {
+        let mut histogram = Histogram::default();
+        (1..=10_000).for_each(|us| histogram.add(us));
+        assert_eq!((histogram.count, histogram.max_us, histogram.mean_us()), (10_000, 10_000, Some(5000.5)));
+        for (part, exact) in [(0.0, 1), (0.001, 10), (0.5, 5000), (0.99, 9900), (1.0, 10_000)] {
+            let found = histogram.quantile_us(part).unwrap();
+            assert!((exact..=exact + exact / 16 + 1).contains(&found), "{part}: {found}");
+        }
+        assert!(histogram.buckets.len() < 180, "{}", histogram.buckets.len());
+    }
+
+    #[test]
+    fn two_histograms_are_one() {
+        let (mut one, mut other, mut both) = (Histogram::default(), Histogram::default(), Histogram::default());
+        for us in [0, 15, 16, 17, 1000, u64::MAX] {
+            one.add(us);
+            both.add(us);
+            other.add(us / 3);
+            both.add(us / 3);
+        }
+        one.merge(&other);
+        assert_eq!(one, both);
+        assert_eq!(one.quantile_us(1.0), Some(u64::MAX));
+    }
+
+    #[test]
+    fn nothing_counted_has_no_quantile() {
+        assert_eq!((Histogram::default().quantile_us(0.5), Histogram::default().mean_us()), (None, None));
+    }
+
+    #[test]
+    fn a_transfer_is_intact_if_both_sums_are_there_and_alike() {
+        let transfer = Transfer {
+            workload: "copy".into(),
+            index: 0,
+            from: "a".into(),
+            to: "b".into(),
+            bytes: 1,
+            took_ms: None,
+            sent_sha256: Some("AB".into()),
+            received_sha256: Some("ab".into()),
+        };
+        assert_eq!(transfer.is_intact(), Some(true));
+        assert_eq!(Transfer { received_sha256: Some("cd".into()), ..transfer.clone() }.is_intact(), Some(false));
+        assert_eq!(Transfer { received_sha256: None, ..transfer }.is_intact(), None);
+    }
+}
