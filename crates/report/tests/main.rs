@@ -6,4 +6,5 @@ mod corpus;
 mod explain;
 mod html;
 mod mixed;
+mod shipped;
 mod table;
