@@ -33,6 +33,8 @@ pub struct Options {
     pub dataplane: Option<Kind>,
     /// `root` or `user namespace`.
     pub privileges: &'static str,
+    /// Finds why a run delivered what it delivered; the record keeps what it says.
+    pub explain: fn(&record::Run) -> Vec<record::Finding>,
 }
 
 /// Told what happens while an experiment runs.
@@ -108,6 +110,7 @@ fn record(
         progress.run_begins(run, number, experiment.runs.len());
         match unless_stopped(|| run_one(run, experiment.interval, &setting, output, progress)) {
             Ok(done) => {
+                let done = record::Run { findings: (options.explain)(&done), ..done };
                 if let Some(trouble) = done.relay_trouble() {
                     progress.notice("impaired links", &trouble);
                 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use nicteam_record::{Bundle, Record};
-use nicteam_report::{Style, explain, html, table};
+use nicteam_report::{Style, add_findings, explain, html, table};
 
 const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
 
@@ -47,6 +47,22 @@ fn every_shipped_experiment_is_reported_as_reviewed() {
         }
     }
     assert!(different.is_empty(), "{different}\nUPDATE_GOLDEN=1 cargo test rewrites them");
+}
+
+#[test]
+fn findings_that_a_record_carries_read_as_those_found_now() {
+    for dir in bundles() {
+        let older = Bundle::open(&dir).unwrap().record;
+        let mut newer = older.clone();
+        add_findings(&mut newer);
+        let newer: Record = serde_json::from_str(&serde_json::to_string(&newer).unwrap()).unwrap();
+        assert!(newer.runs.iter().all(|run| !run.findings.is_empty()));
+        assert_eq!(report(&newer), report(&older), "{}", dir.display());
+        for run in &newer.runs {
+            let lost: f64 = run.findings.iter().map(|finding| finding.lost).sum();
+            assert!(lost <= (1.0 - run.of_limit).max(0.0) + 1e-9, "{}: {lost}", run.name);
+        }
+    }
 }
 
 #[test]

@@ -108,7 +108,8 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::List => say::data(list()),
         Command::Show(show) => draw(&show),
         Command::Report { bundle, json } => {
-            let bundle = Bundle::open(folder(&bundle)?)?;
+            let mut bundle = Bundle::open(folder(&bundle)?)?;
+            nicteam_report::add_findings(&mut bundle.record);
             write_page(&bundle)?;
             tell(&bundle, json)?;
             if let Some(partial) = bundle.record.partial() {
@@ -144,6 +145,7 @@ fn run_experiment(run: &Run) -> Result<(), Failure> {
         },
         dataplane: run.dataplane,
         privileges,
+        explain: nicteam_report::findings,
     };
     let mut live = Live::new(std::io::stderr().is_terminal());
     let outcome = nicteam_lab::run(&experiment, &options, &mut live, write_page);
@@ -182,8 +184,13 @@ fn draw(Show { pick, dataplane }: &Show) -> Result<(), Failure> {
 fn hold(up: &Up) -> Result<(), Failure> {
     let (experiment, privileges) = load_to_run(&up.pick, up.dataplane)?;
     let run = experiment.runs.first().ok_or_else(|| Failure::wrong_input("the experiment has no runs"))?;
-    let options =
-        nicteam_lab::Options { binary: myself()?, output: PathBuf::new(), dataplane: up.dataplane, privileges };
+    let options = nicteam_lab::Options {
+        binary: myself()?,
+        output: PathBuf::new(),
+        dataplane: up.dataplane,
+        privileges,
+        explain: nicteam_report::findings,
+    };
     let mut held = nicteam_lab::hold(&experiment, run, &options)?;
     let built_ms = held.built_in().as_secs_f64() * 1e3;
     let nodes = held.nodes();

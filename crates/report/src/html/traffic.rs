@@ -31,18 +31,18 @@ fn row(run: &Run, team: &TeamView<'_>, samples: &[Sample]) -> String {
     let series: Vec<Vec<Interval>> = team
         .members
         .iter()
-        .map(|member| member_series(samples, &team.team.node, &team.team.device, member.device))
+        .map(|member| member_series(samples, team.team.node, team.team.device, member.device))
         .collect();
     let panel =
         |way: &Way| format!("<div><div class=\"narrow\">{}</div>{}</div>\n", way.name, panel(run, team, &series, way));
-    let policy = match team.team.xmit_hash_policy.as_str() {
+    let policy = match team.team.policy_name {
         "" => String::new(),
         policy => format!(", {policy}"),
     };
     format!(
         "<div class=\"who\"><b>{}</b><span>{}{}</span></div>\n{}{}",
-        esc(&team.team.node),
-        esc(&team.team.mode),
+        esc(team.team.node),
+        esc(team.team.mode_name),
         esc(&policy),
         panel(&SENT),
         panel(&RECEIVED),
@@ -96,7 +96,7 @@ fn panel(run: &Run, team: &TeamView<'_>, series: &[Vec<Interval>], way: &Way) ->
         "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{node}, {way}, each member over time\">\
          <rect class=\"warm\" x=\"{LEFT}\" y=\"0\" width=\"{warm}\" height=\"{bottom}\"/>{lanes}{axis}</svg>",
         height = px(bottom + AXIS),
-        node = esc(&team.team.node),
+        node = esc(team.team.node),
         way = way.name,
         warm = px(warm),
         bottom = px(bottom),
