@@ -19,8 +19,8 @@ mod units;
 mod view;
 
 pub use explain::{
-    Choice, Chooser, Explanation, FilledBy, Hop, HopLink, Limit, Picture, Prediction, RULES, Rule, add_findings,
-    explain, explain_by, findings, findings_by, is_full, is_idle,
+    Choice, Chooser, Explanation, FilledBy, Hop, HopLink, Limit, Picture, Prediction, RULES, Rule, Spreading,
+    add_findings, explain, explain_by, findings, findings_by, is_full, is_idle,
 };
 pub use fairness::jain_index;
 pub use html::{html, page};

@@ -34,7 +34,7 @@ pub enum TeamMode {
 }
 
 /// How the record calls the links of a host that speaks multipath TCP.
-const MULTIPATH_TCP: &str = "mptcp";
+pub(crate) const MULTIPATH_TCP: &str = "mptcp";
 
 impl<'a> Team<'a> {
     /// Reads a team of a record.

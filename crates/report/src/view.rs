@@ -1,6 +1,6 @@
 //! A run's teams with their links and counters side by side.
 
-use nicteam_record::{Link, LinkEnd, Member, Port, Record, Run, Topology};
+use nicteam_record::{Impairments, Link, LinkEnd, Member, Port, Record, Run, Topology};
 
 use crate::team::Team;
 use crate::units::{link_rate, share};
@@ -97,6 +97,12 @@ pub(crate) fn link_at<'a>(topology: &'a Topology, node: &str, device: &str) -> O
         _ if is(&link.b) => Some((link, &link.a)),
         _ => None,
     })
+}
+
+/// What a link is declared to do to the frames that an end of it sends; nothing if it is a plain cable.
+pub(crate) fn declared<'a>(link: &'a Link, end: &LinkEnd) -> Option<&'a Impairments> {
+    let impaired = link.impaired.as_ref()?;
+    if *end == link.a { Some(&impaired.a_to_b) } else { Some(&impaired.b_to_a) }
 }
 
 /// A member as a port; none where its team's mode is not 802.3ad.

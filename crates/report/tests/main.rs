@@ -6,6 +6,7 @@ mod corpus;
 mod explain;
 mod findings;
 mod html;
+mod joint;
 mod mixed;
 mod shipped;
 mod table;

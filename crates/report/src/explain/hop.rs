@@ -4,7 +4,7 @@ use nicteam_record::{Connection, LinkLoad, LinkLoads, Port, Side};
 use nicteam_team::{HashPolicy, Mode};
 
 use crate::bars::{FULL, IDLE};
-use crate::team::{Team, TeamMode};
+use crate::team::{MULTIPATH_TCP, Team, TeamMode};
 use crate::units::share;
 
 /// From this mean load on links are full together.
@@ -29,6 +29,8 @@ pub struct Hop<'a> {
     pub connections: Vec<&'a Connection>,
     /// Their places in the run.
     pub passing: Vec<usize>,
+    /// How each of them uses the links of its ends.
+    pub spreading: Vec<Spreading>,
     /// How often each of their frames arrives here: more than once behind a broadcast.
     pub copies: Vec<f64>,
     /// How many of each frame leave: more than one where the team broadcasts.
@@ -50,12 +52,29 @@ pub struct HopLink<'a> {
     pub tx_bps: f64,
     /// What its counters can show at most, bit/s.
     pub capacity_bps: f64,
+    /// Rate of its wire, bit/s.
+    pub rate_bps: u64,
     /// Whether not a frame passed.
     pub silent: bool,
+    /// Part of the frames that were lost between its ends; known of impaired links alone.
+    pub lost: f64,
+    /// How long it was declared to delay frames, milliseconds.
+    pub delay_ms: f64,
     /// Largest IP packet, bytes.
     pub mtu: u32,
     /// Its ends as ports, the sending one first, where teams of mode 802.3ad are.
     pub ports: [Option<&'a Port>; 2],
+}
+
+/// How a connection uses the links of its two ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spreading {
+    /// As whoever sends by them chooses, at each hop.
+    ByHop,
+    /// Both ends stripe: each frame by the way on which it arrives first.
+    Striped,
+    /// Multipath TCP: its subflows share the segments.
+    Subflows,
 }
 
 /// What the hash says of a hop.
@@ -72,7 +91,7 @@ pub struct Prediction {
 /// Who chooses among the links of a hop, and by what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chooser<'a> {
-    /// Host or switch.
+    /// Host or switch; where both ends do together, the host whose links these are.
     pub node: &'a str,
     /// By what.
     pub by: Choice<'a>,
@@ -86,6 +105,12 @@ pub enum Choice<'a> {
     /// A team's mode that does not hash: the sending team's, or the receiving one's where
     /// that says which of its members hears.
     Mode(Mode),
+    /// Both ends stripe: the sender, frame by frame, for its own links and the receiver's.
+    Striped,
+    /// Multipath TCP: the sender, segment by segment, by its subflows.
+    Subflows,
+    /// Where a host has several addresses: the one that a connection connects to.
+    Address,
     /// A switch sends to the port on which it learned an address.
     Learned,
     /// Words of the record that this version does not know.
@@ -93,12 +118,19 @@ pub enum Choice<'a> {
 }
 
 impl<'a> Choice<'a> {
+    /// Whether both ends of a connection use their links together, at each all of them.
+    pub fn is_joint(self) -> bool {
+        matches!(self, Choice::Striped | Choice::Subflows)
+    }
+
     /// The policy, or the mode; nothing for learned addresses.
     pub fn words(self) -> &'a str {
         match self {
             Choice::Hash(words) | Choice::Other(words) => words,
             Choice::Mode(mode) => mode.name(),
-            Choice::Learned => "",
+            Choice::Striped => Mode::Stripe.name(),
+            Choice::Subflows => MULTIPATH_TCP,
+            Choice::Address | Choice::Learned => "",
         }
     }
 }
@@ -185,19 +217,33 @@ impl<'a> Hop<'a> {
         self.team.is_some_and(|team| team.is(mode))
     }
 
-    /// Who chooses among the links, and by what.
-    pub fn chooser(&self) -> Chooser<'a> {
+    /// Who chooses among the links for one of the run's connections, and by what.
+    pub fn chooser(&self, connection: usize) -> Chooser<'a> {
+        let at = self.place_of(connection).unwrap_or(0);
+        let either = |mode| [self.team, self.receiver].iter().flatten().any(|team| team.mode == mode);
+        let together = |by| Chooser { node: self.host(), by };
+        match self.spreading.get(at) {
+            Some(Spreading::Striped) if either(TeamMode::Of(Mode::Stripe)) => together(Choice::Striped),
+            Some(Spreading::Subflows) if either(TeamMode::MultipathTcp) => together(Choice::Subflows),
+            _ => self.own_chooser(),
+        }
+    }
+
+    /// Who chooses among the links for connections that are not spread by their ends.
+    fn own_chooser(&self) -> Chooser<'a> {
         let by_mode = |team: Team<'a>| match team.mode {
             TeamMode::Of(mode) => Choice::Mode(mode),
-            TeamMode::MultipathTcp | TeamMode::Unknown => Choice::Other(team.mode_name),
+            TeamMode::MultipathTcp => Choice::Address,
+            TeamMode::Unknown => Choice::Other(team.mode_name),
         };
         match (self.team, self.receiver.map(|receiver| receiver.mode)) {
             (Some(team), _) if team.hashes() => Chooser { node: self.node, by: Choice::Hash(team.policy_name) },
             (Some(team), _) => Chooser { node: self.node, by: by_mode(team) },
             // Which member of these hears a frame is the receiver's choice.
-            (None, Some(TeamMode::Of(mode @ (Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb)))) => {
+            (None, Some(TeamMode::Of(mode))) if says_who_hears(mode) => {
                 Chooser { node: self.peer, by: Choice::Mode(mode) }
             }
+            (None, Some(TeamMode::MultipathTcp)) => Chooser { node: self.host(), by: Choice::Address },
             (None, _) => Chooser { node: self.node, by: Choice::Learned },
         }
     }
@@ -220,6 +266,11 @@ impl<'a> Hop<'a> {
             links: self.links.iter().map(HopLink::as_found).collect(),
         }
     }
+}
+
+/// Whether a team behind plain links says by which of its members it hears a neighbour.
+fn says_who_hears(mode: Mode) -> bool {
+    matches!(mode, Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe)
 }
 
 /// What counters show for a payload in full frames (IPv4 and TCP with timestamps: 52 bytes).

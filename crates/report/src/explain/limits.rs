@@ -10,11 +10,10 @@ use nicteam_record::{Connection, Finding, Side};
 use nicteam_team::Mode;
 
 use super::facts::retransmit_share;
-use super::hop::{Chooser, Hop};
+use super::hop::{Choice, Chooser, Hop};
 use super::path::Picture;
 use super::policy::{Key, key};
 use crate::bars::FULL;
-use crate::team::TeamMode;
 use crate::units::share;
 
 /// Beside a full link, links from this load on are held by the same choice.
@@ -115,6 +114,16 @@ fn share_out(limits: &mut [Limit<'_, '_>], of_limit: f64) {
     }
 }
 
+impl<'a> FilledBy<'a> {
+    /// By what the links were chosen, where a choice filled them.
+    pub fn chosen_by(&self) -> Option<Choice<'a>> {
+        match self {
+            FilledBy::Choice { chooser, .. } => Some(chooser.by),
+            _ => None,
+        }
+    }
+}
+
 impl<'p, 'a> Limit<'p, 'a> {
     /// A finding about these connections, for a rule to go on with.
     pub fn finding(&self, cause: &str) -> Finding {
@@ -140,6 +149,12 @@ impl<'p, 'a> Limit<'p, 'a> {
     /// Part of its connections' segments that was sent again.
     pub fn resent(&self) -> f64 {
         retransmit_share(&self.connections().collect::<Vec<_>>())
+    }
+
+    /// Who chooses among a hop's links for its connections, and by what.
+    pub fn chooser<'h>(&self, hop: &Hop<'h>) -> Chooser<'h> {
+        let passing = self.connections.iter().find(|place| hop.place_of(**place).is_some());
+        hop.chooser(passing.copied().unwrap_or_default())
     }
 
     /// The hops that its connections pass.
@@ -170,7 +185,13 @@ impl<'p, 'a> Limit<'p, 'a> {
             FilledBy::Choice { .. } | FilledBy::Waste { .. } => {
                 // That a connection never uses two links need not be said of every hash it meets.
                 let said = self.connections.len() == 1 && self.hops.iter().any(|hop| chooses_by_connection(hop));
-                self.as_narrow.retain(|hop| !(hop.all_full() || said && chooses_by_connection(hop)));
+                // What both ends use together, or an address chooses at both, is one choice.
+                let joint = self.filled_by.chosen_by().filter(|by| by.is_joint() || *by == Choice::Address);
+                let first = self.connections.first().copied().unwrap_or_default();
+                self.as_narrow.retain(|hop| {
+                    let same = joint == Some(hop.chooser(first).by);
+                    !(hop.all_full() || same || said && chooses_by_connection(hop))
+                });
             }
         }
     }
@@ -209,7 +230,7 @@ fn holds<'p, 'a>(picture: &'p Picture<'a>, connection: usize) -> Vec<Hold<'p, 'a
     holds.retain(|hold| hold.grip >= grip * GRIP);
     holds.sort_by_key(|hold| match hold.filled_by {
         FilledBy::Payload | FilledBy::Waste { .. } => 0,
-        _ => 1 + freedom(hold.hop),
+        _ => 1 + freedom(hold.hop, connection),
     });
     holds
 }
@@ -241,7 +262,7 @@ fn filled_by<'a>(picture: &Picture<'a>, hop: &Hop<'a>, connection: usize) -> Fil
     match () {
         () if hop.all_full() && is_useful(hop) => FilledBy::Payload,
         () if hop.all_full() => FilledBy::Waste { node: hop.node },
-        () => FilledBy::Choice { chooser: hop.chooser(), side: hop.side },
+        () => FilledBy::Choice { chooser: hop.chooser(connection), side: hop.side },
     }
 }
 
@@ -267,14 +288,19 @@ fn is_useful(hop: &Hop<'_>) -> bool {
 
 /// How much a choice may use, the least first: one link whatever the traffic,
 /// one for each pair of hosts, one for each connection, all.
-fn freedom(hop: &Hop<'_>) -> u8 {
-    match hop.team.map(|team| team.mode) {
+fn freedom(hop: &Hop<'_>, connection: usize) -> u8 {
+    match hop.chooser(connection).by {
         _ if chooses_by_connection(hop) => 2,
         _ if hop.hashes() => 1,
-        Some(TeamMode::Of(Mode::BalanceRr)) => 3,
-        Some(TeamMode::Of(Mode::BalanceTlb | Mode::BalanceAlb)) => 1,
+        Choice::Mode(Mode::BalanceRr) | Choice::Striped | Choice::Subflows => 3,
+        Choice::Mode(mode) if hop.runs(mode) && gives_each_peer_one(mode) => 1,
         _ => 0,
     }
+}
+
+/// Whether a team of this mode sends to each neighbour, or each flow, by one member.
+fn gives_each_peer_one(mode: Mode) -> bool {
+    matches!(mode, Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe)
 }
 
 /// Whether a hash chooses that looks at each connection.

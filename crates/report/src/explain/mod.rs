@@ -19,7 +19,7 @@ mod words;
 
 use nicteam_record::{Finding, Record, Run, Side};
 
-pub use hop::{Choice, Chooser, Hop, HopLink, Prediction, is_full, is_idle};
+pub use hop::{Choice, Chooser, Hop, HopLink, Prediction, Spreading, is_full, is_idle};
 pub use limits::{FilledBy, Limit};
 pub use path::Picture;
 pub use rules::{RULES, Rule};

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use nicteam_record::{Connection, Link, LinkEnd, Run, Side, Topology};
+use nicteam_record::{Connection, Link, LinkEnd, Relayed, Run, Side, Topology};
 use nicteam_team::Mode;
 
-use super::hop::{Hop, HopLink, as_counted};
+use super::hop::{Hop, HopLink, Spreading, as_counted};
 use super::predict::predict;
-use crate::team::Team;
+use crate::team::{MULTIPATH_TCP, Team};
+use crate::units::share;
 use crate::view;
 
 /// Everything payload meets in a run: the hops, each once, and every connection's way over them.
@@ -66,6 +67,7 @@ where
     for (index, connection) in run.connections.iter().enumerate() {
         let path = path(connection);
         let last = path.len().saturating_sub(2);
+        let spreading = spreading(run, teams, path, connection);
         for (depth, pair) in path.windows(2).enumerate() {
             let known = hops.iter().position(|(_, hop)| [hop.node, hop.peer] == *pair);
             let known = known.unwrap_or_else(|| {
@@ -80,6 +82,7 @@ where
             let hop = &mut hops[known].1;
             hop.connections.push(connection);
             hop.passing.push(index);
+            hop.spreading.push(spreading);
         }
     }
     hops.sort_by_key(|(depth, _)| *depth);
@@ -95,8 +98,23 @@ fn hop<'a>(run: &'a Run, teams: &[Team<'a>], [node, peer]: [&'a str; 2], side: S
         Some(team) => team.members.iter().filter(speaks).count().max(1) as f64,
         None => 1.0,
     };
-    let (links, connections, passing, copies) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    Hop { node, peer, side, team, receiver, links, connections, passing, copies, copies_made, prediction: None }
+    let (links, connections, passing) = (Vec::new(), Vec::new(), Vec::new());
+    let (spreading, copies, prediction) = (Vec::new(), Vec::new(), None);
+    Hop { node, peer, side, team, receiver, links, connections, passing, spreading, copies, copies_made, prediction }
+}
+
+/// How a connection uses the links of its two ends.
+fn spreading(run: &Run, teams: &[Team<'_>], path: &[&str], connection: &Connection) -> Spreading {
+    let stripes = |node: &str, peer: &str| {
+        team_towards(&run.topology, teams, node, peer).is_some_and(|team| team.is(Mode::Stripe))
+    };
+    match path {
+        _ if connection.transport == MULTIPATH_TCP => Spreading::Subflows,
+        [from, second, ..] if stripes(from, second) && stripes(path[path.len() - 1], path[path.len() - 2]) => {
+            Spreading::Striped
+        }
+        _ => Spreading::ByHop,
+    }
 }
 
 /// The nodes from one to the other, by the fewest cables that LACP does not
@@ -168,13 +186,20 @@ fn links<'a>(run: &'a Run, hop: &Hop<'a>) -> Vec<HopLink<'a>> {
             (None, None) => (copies_as_counted(hop, link.mtu), false),
         };
         let capacity_bps = view::capacity_bps(link);
+        let of_way = |relayed: &&Relayed| relayed.node == near.node && relayed.device == near.device;
+        let lost = run.relayed.iter().find(of_way).map_or(0.0, |relayed| {
+            share(relayed.lost as f64 + relayed.cut as f64 + relayed.dropped as f64, relayed.frames as f64)
+        });
         links.push(HopLink {
             device: &near.device,
             far_device: &far.device,
             place,
             tx_bps,
             capacity_bps,
+            rate_bps: link.rate_bps,
             silent,
+            lost,
+            delay_ms: view::declared(link, near).map_or(0.0, |impairments| impairments.delay_ms),
             mtu: link.mtu,
             ports: [view::port(run, hop.node, &near.device), view::port(run, hop.peer, &far.device)],
         });

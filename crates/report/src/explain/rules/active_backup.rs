@@ -19,11 +19,12 @@ impl Rule for ActiveBackup {
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
         let one_at_a_time = Choice::Mode(Mode::ActiveBackup);
-        let standby = |hop: &&&Hop<'_>| hop.chooser().by == one_at_a_time && hop.links.len() > 1 && hop.some_full();
+        let standby =
+            |hop: &&&Hop<'_>| limit.chooser(hop).by == one_at_a_time && hop.links.len() > 1 && hop.some_full();
         let hop = limit.hops.iter().find(standby)?;
         Some(Finding {
             side: hop.side,
-            node: Some(hop.chooser().node.to_owned()),
+            node: Some(limit.chooser(hop).node.to_owned()),
             policy: Some(one_at_a_time.words().to_owned()),
             hops: vec![hop.as_found()],
             ..limit.finding(self.cause())

@@ -16,7 +16,8 @@ impl Rule for Learning {
     }
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
-        let plain = |hop: &&&Hop<'_>| hop.chooser().by == Choice::Learned && hop.links.len() > 1 && !hop.all_full();
+        let plain =
+            |hop: &&&Hop<'_>| limit.chooser(hop).by == Choice::Learned && hop.links.len() > 1 && !hop.all_full();
         let hop = limit.hops.iter().find(plain)?;
         Some(Finding {
             side: hop.side,

@@ -18,10 +18,10 @@ impl Rule for LoadBalancing {
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
         let balances = |hop: &Hop<'_>| {
-            matches!(hop.chooser().by, Choice::Mode(Mode::BalanceTlb | Mode::BalanceAlb)) && hop.links.len() > 1
+            matches!(limit.chooser(hop).by, Choice::Mode(Mode::BalanceTlb | Mode::BalanceAlb)) && hop.links.len() > 1
         };
         let hop = limit.hops.iter().find(|hop| balances(hop) && hop.some_full() && !hop.all_full())?;
-        let chooser = hop.chooser();
+        let chooser = limit.chooser(hop);
         Some(Finding {
             side: hop.side,
             node: Some(chooser.node.to_owned()),

@@ -1,11 +1,12 @@
 //! Links that lose frames because they were declared to, and TCP that slows down at each loss.
 
-use nicteam_record::{Connection, Finding, Impairments, Link, LinkEnd, Side};
+use nicteam_record::{Connection, Finding, Impairments, Run, Side};
 use serde::{Deserialize, Serialize};
 
 use super::Rule;
 use crate::explain::limits::{FilledBy, Limit};
 use crate::units::{percent, rate, share};
+use crate::view;
 
 /// Declared losses on the way of connections that filled no link and sent segments again.
 pub(super) struct Lossy;
@@ -37,7 +38,7 @@ impl Rule for Lossy {
         let run = limit.picture.run;
         let declared: Vec<&Impairments> = limit
             .passed()
-            .flat_map(|hop| hop.links.iter().filter_map(|link| declared(&run.topology.links, hop.node, link.device)))
+            .flat_map(|hop| hop.links.iter().filter_map(move |link| declared(run, hop.node, link.device)))
             .filter(|impairments| impairments.loss > 0.0)
             .collect();
         let loss = declared.iter().map(|impairments| impairments.loss).fold(0.0, f64::max);
@@ -70,16 +71,9 @@ impl Rule for Lossy {
 }
 
 /// What is declared of the frames that a node sends by a device.
-fn declared<'a>(links: &'a [Link], node: &str, device: &str) -> Option<&'a Impairments> {
-    let is = |end: &LinkEnd| end.node == node && end.device == device;
-    links.iter().find_map(|link| {
-        let impaired = link.impaired.as_ref()?;
-        match () {
-            () if is(&link.a) => Some(&impaired.a_to_b),
-            () if is(&link.b) => Some(&impaired.b_to_a),
-            () => None,
-        }
-    })
+fn declared<'a>(run: &'a Run, node: &str, device: &str) -> Option<&'a Impairments> {
+    let (link, far) = view::link_at(&run.topology, node, device)?;
+    view::declared(link, if *far == link.b { &link.a } else { &link.b })
 }
 
 /// What a connection can be expected to get at this loss and its own round trip:

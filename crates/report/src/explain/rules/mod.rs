@@ -7,6 +7,7 @@
 mod active_backup;
 mod broadcast;
 mod down;
+mod few_subflows;
 mod full;
 mod hashed;
 mod learning;
@@ -14,8 +15,11 @@ mod load_balancing;
 mod lossy;
 mod machine;
 mod not_aggregating;
+mod peer_does_not_stripe;
 mod reordering;
+mod silent;
 mod unequal_turns;
+mod uneven;
 mod unexplained;
 mod waste;
 
@@ -52,10 +56,14 @@ pub const RULES: &[&dyn Rule] = &[
     &hashed::Hashed,
     &active_backup::ActiveBackup,
     &load_balancing::LoadBalancing,
+    &peer_does_not_stripe::PeerDoesNotStripe,
+    &few_subflows::FewSubflows,
     &learning::Learning,
     &down::Down,
     &unequal_turns::UnequalTurns,
+    &silent::Silent,
     &machine::Machine,
+    &uneven::Uneven,
     &lossy::Lossy,
     &reordering::Reordering,
     &unexplained::Unexplained,
@@ -69,7 +77,7 @@ pub(super) fn findings(rules: &[&dyn Rule], picture: &Picture<'_>) -> Vec<Findin
 /// A limit's finding, with what would be as narrow without it.
 fn of_limit(rules: &[&dyn Rule], limit: &Limit<'_, '_>) -> Finding {
     let as_narrow = limit.as_narrow.iter().map(|hop| {
-        let filled_by = FilledBy::Choice { chooser: hop.chooser(), side: hop.side };
+        let filled_by = FilledBy::Choice { chooser: limit.chooser(hop), side: hop.side };
         first(rules, &Limit { filled_by, hops: vec![hop], as_narrow: Vec::new(), ..limit.clone() })
     });
     Finding { as_narrow: as_narrow.collect(), ..first(rules, limit) }

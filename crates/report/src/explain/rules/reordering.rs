@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Rule;
 use crate::explain::facts::RETRANSMITS_NOTABLE;
+use crate::explain::hop::Choice;
 use crate::explain::limits::{FilledBy, Limit};
 use crate::explain::words;
 use crate::units::percent;
@@ -26,14 +27,15 @@ impl Rule for Reordering {
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
         let resent = limit.resent();
-        let hop = limit.passed().find(|hop| hop.runs(Mode::BalanceRr) && hop.links.len() > 1)?;
+        let by_frame = |by: Choice<'_>| matches!(by, Choice::Mode(Mode::BalanceRr) | Choice::Striped);
+        let hop = limit.passed().find(|hop| by_frame(limit.chooser(hop).by) && hop.links.len() > 1)?;
         if limit.filled_by != FilledBy::Nothing || resent < RETRANSMITS_NOTABLE {
             return None;
         }
         let finding = Finding {
             side: hop.side,
             node: Some(hop.node.to_owned()),
-            policy: Some(Mode::BalanceRr.name().to_owned()),
+            policy: Some(limit.chooser(hop).by.words().to_owned()),
             hops: vec![hop.as_found()],
             ..limit.finding(self.cause())
         };
@@ -42,13 +44,15 @@ impl Rule for Reordering {
 
     fn sentence(&self, finding: &Finding) -> Option<String> {
         let Details { resent } = finding.details()?;
-        Some(format!(
-            "{}: {} sends frames in turn over {} links (mode balance-rr), they arrive out of order, \
-             and TCP sent {} of its segments again and slowed down.",
-            words::side(finding),
-            words::node(finding),
-            finding.hops.first()?.links.len(),
-            percent(resent),
-        ))
+        let (side, node, links) = (words::side(finding), words::node(finding), finding.hops.first()?.links.len());
+        let out_of_order = if finding.policy.as_deref() == Some(Mode::Stripe.name()) {
+            format!(
+                "sends each frame over that of {links} links on which it arrives first (mode stripe), some were overtaken or lost"
+            )
+        } else {
+            format!("sends frames in turn over {links} links (mode balance-rr), they arrive out of order")
+        };
+        let again = percent(resent);
+        Some(format!("{side}: {node} {out_of_order}, and TCP sent {again} of its segments again and slowed down."))
     }
 }
