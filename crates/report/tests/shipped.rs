@@ -5,8 +5,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use nicteam_record::{Bundle, Record};
-use nicteam_report::{Style, add_findings, explain, html, table};
+use nicteam_record::{Bundle, Finding, Record};
+use nicteam_report::{Style, add_findings, explain, findings, html, table};
 
 const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
 
@@ -18,14 +18,35 @@ fn bundles() -> Vec<PathBuf> {
     bundles
 }
 
-/// What `nicteam lab report` prints, and below it what each run's page adds.
+/// What `nicteam lab report` prints, below it what each run's page adds, and the findings behind both.
 fn report(record: &Record) -> String {
     let mut text = table(record, &Style::default());
     for run in &record.runs {
         write!(text, "\nfacts of {}\n", run.name).unwrap();
         explain(run).facts.iter().for_each(|fact| writeln!(text, "  {fact}").unwrap());
     }
+    for run in &record.runs {
+        write!(text, "\nfindings of {}\n", run.name).unwrap();
+        let found = if run.findings.is_empty() { findings(run) } else { run.findings.clone() };
+        found.iter().for_each(|finding| list(&mut text, finding, "  "));
+    }
     text
+}
+
+/// A finding in a line, and one for each that is as narrow; details beside what words are made of are left out.
+fn list(text: &mut String, finding: &Finding, indent: &str) {
+    let Finding { cause, side, node, policy, connections, lost, hops, as_narrow, .. } = finding;
+    let chose = [node, policy].map(|name| name.as_deref().unwrap_or("-"));
+    let hops: Vec<String> = hops.iter().map(|hop| format!("{}>{}", hop.node, hop.peer)).collect();
+    writeln!(
+        text,
+        "{indent}{cause}, {side:?}, {}, connections {}, lost {lost:.3}, at {}",
+        chose.join(" by "),
+        connections.len(),
+        hops.join(" "),
+    )
+    .unwrap();
+    as_narrow.iter().for_each(|other| list(text, other, &format!("{indent}  as narrow: ")));
 }
 
 /// `tests/bundles/NAME` -> `golden/NAME.txt`; `UPDATE_GOLDEN=1` rewrites them, for review.
