@@ -1,7 +1,7 @@
 //! What an experiment leaves behind, as it is reported again (crates `record` and `report`).
 
 use nicteam_record::{Record, Run, Sample};
-use nicteam_report::{Style, explain, page, table};
+use nicteam_report::{Style, explain, findings, page, table};
 
 /// Panics if something does not hold for these bytes; says whether they were taken.
 pub type Property = fn(&[u8]) -> bool;
@@ -18,6 +18,9 @@ pub fn record(bytes: &[u8]) -> bool {
     let samples: Vec<Sample> = samples.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     for run in &record.runs {
         assert!(!explain(run).sentence.is_empty());
+        let found = Run { findings: findings(run), ..run.clone() };
+        let read: Run = serde_json::from_str(&serde_json::to_string(&found).unwrap()).unwrap();
+        assert!(!explain(&read).sentence.is_empty());
     }
     for (ascii, width) in [(false, 100), (true, 60)] {
         let text = table(&record, &Style { color: !ascii, ascii, width });

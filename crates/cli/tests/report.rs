@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use nicteam_record::Record;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 
@@ -58,6 +59,22 @@ fn an_honest_bundle_is_reported() {
     let output = bundle.report();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(fs::read_to_string(bundle.0.join("report.html")).unwrap().starts_with("<!DOCTYPE html>"));
+}
+
+#[test]
+fn findings_are_printed_for_programs_though_an_older_record_has_none() {
+    let bundle = Bundle::new("json", None);
+    let before = fs::read_to_string(bundle.0.join("record.json")).unwrap();
+    assert!(!before.contains("findings"));
+    let arguments = ["lab", "report", "--json"];
+    let output = Command::new(env!("CARGO_BIN_EXE_nicteam")).args(arguments).arg(&bundle.0).output().unwrap();
+    let record: Record = serde_json::from_slice(&output.stdout).unwrap();
+    for run in &record.runs {
+        assert!(!run.findings.is_empty(), "{}", run.name);
+        let connections: usize = run.findings.iter().map(|finding| finding.connections.len()).sum();
+        assert_eq!(connections, run.connections.len(), "each connection is in one finding: {}", run.name);
+    }
+    assert_eq!(fs::read_to_string(bundle.0.join("record.json")).unwrap(), before, "it is read alone");
 }
 
 #[test]

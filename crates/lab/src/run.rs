@@ -85,6 +85,7 @@ fn record(
         progress.run_begins(run, number, experiment.runs.len());
         match unless_stopped(|| run_one(run, experiment.interval, options, &setting, output, progress)) {
             Ok(done) => {
+                let done = record::Run { findings: (options.explain)(&done), ..done };
                 if let Some(trouble) = done.relay_trouble() {
                     progress.notice("impaired links", &trouble);
                 }

@@ -189,3 +189,16 @@ fn one_file_of_samples_is_not_read_for_many_runs() {
     bundle.write_record().unwrap();
     assert!(matches!(Bundle::open(&fixture.dir), Err(BundleError::Shared { .. })));
 }
+
+/// Bundles that a lab wrote before records carried findings and events.
+#[test]
+fn older_bundles_are_read_whole() {
+    for name in ["two-hosts", "switch-teams"] {
+        let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../report/tests/bundles").join(name);
+        let bundle = Bundle::open(&dir).unwrap();
+        for run in &bundle.record.runs {
+            assert!(bundle.samples(run).unwrap().len() > 40, "{name}: {}", run.name);
+            assert!(run.events.is_empty() && run.findings.is_empty());
+        }
+    }
+}

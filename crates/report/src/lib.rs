@@ -2,8 +2,9 @@
 //!
 //! Three views of one outcome: [`table()`] for the terminal, [`html()`] for a
 //! browser, and [`explain()`], which both use: one plain sentence a run about
-//! what set the limit, computed from the counters and the hash alone. Nothing
-//! here measures anything, and no name of an experiment or run is looked at.
+//! what set the limit. It is made of [`findings()`], which rules ([`Rule`])
+//! compute from the counters and the hash alone. Nothing here measures
+//! anything, and no name of an experiment or run is looked at.
 #![forbid(unsafe_code)]
 
 mod bars;
@@ -13,10 +14,16 @@ mod html;
 mod series;
 mod svg;
 mod table;
+mod team;
 mod units;
 mod view;
 
-pub use explain::{Explanation, Side, explain};
+pub use explain::{
+    Choice, Chooser, Explanation, FilledBy, Hop, HopLink, Limit, Picture, Prediction, RULES, Rule, Spreading,
+    add_findings, explain, explain_by, findings, findings_by, is_full, is_idle,
+};
 pub use fairness::jain_index;
 pub use html::{html, page};
+pub use nicteam_record::Side;
 pub use table::{Style, table};
+pub use team::{Team, TeamMode};

@@ -142,7 +142,7 @@ fn member_lines(run: &Run, style: &Style) -> Vec<String> {
     let cells: Vec<[String; 2]> = teams
         .iter()
         .map(|team| {
-            let name = shown(&team.team.node, style);
+            let name = shown(team.team.node, style);
             let cell = |load: fn(&MemberView<'_>) -> f64| {
                 format!("{name} {}", bars(team.members.iter().map(load), style.ascii))
             };

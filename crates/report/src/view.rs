@@ -1,7 +1,8 @@
 //! A run's teams with their links and counters side by side.
 
-use nicteam_record::{Link, LinkEnd, Member, Port, Record, Run, Team, Topology};
+use nicteam_record::{Impairments, Link, LinkEnd, Member, Port, Record, Run, Topology};
 
+use crate::team::Team;
 use crate::units::{link_rate, share};
 
 /// Bytes of a full frame that the counters see, beside its IP packet: the Ethernet header.
@@ -13,7 +14,7 @@ const WIRE_BYTES: f64 = 38.0;
 /// A team and what its members carried.
 #[derive(Clone, Debug)]
 pub(crate) struct TeamView<'a> {
-    pub(crate) team: &'a Team,
+    pub(crate) team: Team<'a>,
     pub(crate) members: Vec<MemberView<'a>>,
 }
 
@@ -53,15 +54,15 @@ pub(crate) fn busy_host_teams(run: &Run) -> Vec<TeamView<'_>> {
     let hosts = run.topology.hosts.iter().filter(|host| busy(&host.name));
     hosts
         .flat_map(|host| run.topology.teams.iter().filter(|team| team.node == host.name))
-        .map(|team| view(run, team))
+        .map(|team| view(run, Team::read(team)))
         .collect()
 }
 
 /// One team's members.
-pub(crate) fn view<'a>(run: &'a Run, team: &'a Team) -> TeamView<'a> {
+pub(crate) fn view<'a>(run: &'a Run, team: Team<'a>) -> TeamView<'a> {
     let members = team.members.iter().map(|device| {
-        let link = link_at(&run.topology, &team.node, device).map(|(link, _)| link);
-        let counters = counters(run, &team.node, device);
+        let link = link_at(&run.topology, team.node, device).map(|(link, _)| link);
+        let counters = counters(run, team.node, device);
         MemberView {
             device,
             rate_bps: link.map_or(0.0, |link| link.rate_bps as f64),
@@ -96,6 +97,12 @@ pub(crate) fn link_at<'a>(topology: &'a Topology, node: &str, device: &str) -> O
         _ if is(&link.b) => Some((link, &link.a)),
         _ => None,
     })
+}
+
+/// What a link is declared to do to the frames that an end of it sends; nothing if it is a plain cable.
+pub(crate) fn declared<'a>(link: &'a Link, end: &LinkEnd) -> Option<&'a Impairments> {
+    let impaired = link.impaired.as_ref()?;
+    if *end == link.a { Some(&impaired.a_to_b) } else { Some(&impaired.b_to_a) }
 }
 
 /// A member as a port; none where its team's mode is not 802.3ad.

@@ -3,7 +3,9 @@
 use std::fs;
 
 use crate::common::{TestBundle, t3};
-use nicteam_record::{BundleError, Link, LinkEnd, Record, Topology};
+use nicteam_record::{
+    BundleError, Event, EventKind, Histogram, Link, LinkEnd, Operations, Probes, Record, Topology, Transfer,
+};
 use nicteam_report::html;
 
 fn page(name: &str, record: Record) -> String {
@@ -86,6 +88,92 @@ fn a_rate_that_the_lab_lowered_is_told() {
     record.experiment.rate_lowered_bps = Some(20_000_000);
     assert!(page("lowered", record).contains("<p>The lab lowered the links to 20 Mbit/s, the most at which"));
 }
+
+#[test]
+fn what_happened_is_marked_in_its_lanes_and_listed() {
+    let event = |t_ms: f64, member: Option<&str>, kind, text: &str| Event {
+        t_ms,
+        node: "a".into(),
+        kind,
+        team: Some("team0".into()),
+        member: member.map(str::to_owned),
+        text: text.into(),
+    };
+    assert!(!page("uneventful", t3()).contains("What happened"));
+    let mut record = t3();
+    record.runs[2].events = vec![
+        event(-1e9, None, EventKind::Team, "long before"),
+        event(4000.0, Some("eth1"), EventKind::Fault, "eth1 was <cut>"),
+        event(4250.0, None, EventKind::Trouble, "two of four"),
+    ];
+    let page = page("eventful", record);
+    check_balance(&page).unwrap();
+    // What lies outside the run is listed alone; the others are in the panels of both directions.
+    assert_eq!(page.matches("<g class=\"event ").count(), 4);
+    let (one, all) = (LANE, 3.0 * PITCH + LANE);
+    for (kind, title, height) in
+        [("fault", "4.00 s: eth1 was &lt;cut&gt;", one), ("trouble", "4.25 s: two of four", all)]
+    {
+        let from = page.split_once(&format!("<g class=\"event {kind}\"><title>{title}</title>")).unwrap().1;
+        let coordinate = |name: &str| -> f64 {
+            from.split_once(&format!(" {name}=\"")).unwrap().1.split_once('"').unwrap().0.parse().unwrap()
+        };
+        assert_eq!(coordinate("y2") - coordinate("y1"), height, "{kind}");
+    }
+    assert!(page.contains("<td class=\"num\">4.25 s</td><td>a</td><td>trouble</td><td>two of four</td>"));
+    assert!(page.contains("long before"));
+}
+
+#[test]
+fn tasks_that_are_no_flow_of_bytes_have_tables() {
+    assert!(!page("flows", t3()).contains("<h3>Operations</h3>"));
+    let mut record = t3();
+    let (workload, from, to) = ("<ask>".to_owned(), "a".to_owned(), "b".to_owned());
+    let mut latency = Histogram::default();
+    (1..=100).for_each(|number| latency.add(number * 100));
+    record.runs[0].operations = vec![Operations {
+        workload: workload.clone(),
+        index: 0,
+        from: from.clone(),
+        to: to.clone(),
+        completed: 100,
+        rate_per_s: 12.5,
+        errors: 2,
+        latency,
+    }];
+    record.runs[0].transfers = vec![Transfer {
+        workload: workload.clone(),
+        index: 1,
+        from: from.clone(),
+        to: to.clone(),
+        bytes: 1_000_000,
+        took_ms: None,
+        sent_sha256: Some("aa".into()),
+        received_sha256: Some("bb".into()),
+    }];
+    record.runs[0].probes = vec![Probes {
+        workload,
+        index: 2,
+        from,
+        to,
+        sent: 1000,
+        lost: 20,
+        longest_silence_ms: 41.5,
+        silent_from_ms: None,
+        round_trip: Histogram::default(),
+    }];
+    let page = page("tasks", record);
+    check_balance(&page).unwrap();
+    for text in
+        ["&lt;ask&gt;", "<td class=\"num\">10.00 ms</td>", "changed on the way", "did not end", "20 (2.0 %)", "41.5 ms"]
+    {
+        assert!(page.contains(text), "{text}");
+    }
+}
+
+/// Height of a member's lane, and from one to the next.
+const LANE: f64 = 22.0;
+const PITCH: f64 = 29.0;
 
 #[test]
 fn text_from_files_is_shown_not_run() {

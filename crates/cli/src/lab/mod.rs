@@ -108,7 +108,8 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::List => say::data(list()),
         Command::Show(show) => draw(&show),
         Command::Report { bundle, json } => {
-            let bundle = Bundle::open(folder(&bundle)?)?;
+            let mut bundle = Bundle::open(folder(&bundle)?)?;
+            nicteam_report::add_findings(&mut bundle.record);
             write_page(&bundle)?;
             tell(&bundle, json)?;
             if let Some(partial) = bundle.record.partial() {
@@ -146,6 +147,7 @@ fn run_experiment(run: &Run) -> Result<(), Failure> {
         privileges,
         testbed: None,
         kinds: None,
+        explain: nicteam_report::findings,
     };
     let mut live = Live::new(std::io::stderr().is_terminal());
     let outcome = nicteam_lab::run(&experiment, &options, &mut live, write_page);
@@ -191,6 +193,7 @@ fn hold(up: &Up) -> Result<(), Failure> {
         privileges,
         testbed: None,
         kinds: None,
+        explain: nicteam_report::findings,
     };
     let held = nicteam_lab::hold(&experiment, run, &options)?;
     let built_ms = held.built_in().as_secs_f64() * 1e3;

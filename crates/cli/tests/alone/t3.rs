@@ -52,6 +52,7 @@ fn the_published_findings_show() {
         assert_eq!(record.environment.dataplane, dataplane);
         assert_eq!(record.environment.granularity, "packets");
         let run = |name: &str| record.runs.iter().find(|run| run.name == name).unwrap();
+        assert!(record.runs.iter().all(|run| !run.findings.is_empty()), "{dataplane}: the lab found none");
         for name in ["one-connection", "four-connections"] {
             let run = run(name);
             // One of four links, not two; how much of it is left to a busy machine, and a segment

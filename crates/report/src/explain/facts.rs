@@ -1,9 +1,11 @@
 //! What else a reader should know about a run.
 
-use nicteam_record::{Connection, Member, Relayed, Run, Team};
+use nicteam_record::{Connection, Member, Relayed, Run};
+use nicteam_team::Mode;
 
 use super::hop::Hop;
 use super::path::Picture;
+use crate::team::Team;
 use crate::units::{list, percent, ratio, share, thousands};
 use crate::view;
 
@@ -32,25 +34,26 @@ pub(super) fn of_hops(picture: &Picture<'_>) -> Vec<String> {
 
 /// `towards sw (balance-rr): links 0.25, ... full.`
 fn loads(hop: &Hop<'_>) -> String {
-    let how = hop.team.map_or(String::new(), |team| match team.xmit_hash_policy.as_str() {
-        "" => format!(" ({})", team.mode),
-        policy => format!(" ({} {policy})", team.mode),
+    let how = hop.team.map_or(String::new(), |team| match team.policy_name {
+        "" => format!(" ({})", team.mode_name),
+        policy => format!(" ({} {policy})", team.mode_name),
     });
     let loads: Vec<String> = hop.links.iter().map(|link| ratio(link.load())).collect();
     format!("towards {}{how}: links {} full.", hop.peer, loads.join(", "))
 }
 
 /// What concerns a run as a whole: segments sent again, drops, busy processors.
-pub(super) fn of_run(run: &Run) -> Vec<String> {
+pub(super) fn of_run(picture: &Picture<'_>) -> Vec<String> {
+    let run = picture.run;
     let connections: Vec<&Connection> = run.connections.iter().collect();
     let retransmits: u64 = connections.iter().map(|connection| connection.retransmits).sum();
     let again = retransmit_share(&connections);
     let mut facts = Vec::new();
     if again >= RETRANSMITS_NOTABLE {
-        let cause = if reorders(run) { "; balance-rr over several links delivers out of order" } else { "" };
+        let cause = if reorders(picture) { "; balance-rr over several links delivers out of order" } else { "" };
         facts.push(format!("{} segments ({}) were sent again{cause}.", thousands(retransmits), percent(again)));
     }
-    for team in &run.topology.teams {
+    for team in &picture.teams {
         facts.extend(drops(run, team, "out", |member| member.tx_drops));
         facts.extend(drops(run, team, "in", |member| member.rx_drops));
     }
@@ -73,8 +76,8 @@ fn losses(run: &Run) -> Option<String> {
 }
 
 /// What a team's members dropped in one direction, if anything.
-fn drops(run: &Run, team: &Team, way: &str, of: fn(&Member) -> u64) -> Option<String> {
-    let counters = |device: &String| view::counters(run, &team.node, device).map_or(0, of);
+fn drops(run: &Run, team: &Team<'_>, way: &str, of: fn(&Member) -> u64) -> Option<String> {
+    let counters = |device: &String| view::counters(run, team.node, device).map_or(0, of);
     let counts: Vec<u64> = team.members.iter().map(counters).collect();
     let sum: u64 = counts.iter().sum();
     let each: Vec<String> = counts.iter().map(|count| thousands(*count)).collect();
@@ -90,10 +93,10 @@ fn drops(run: &Run, team: &Team, way: &str, of: fn(&Member) -> u64) -> Option<St
 }
 
 /// Whether a host's team sends in turn over several links.
-fn reorders(run: &Run) -> bool {
-    run.topology.teams.iter().any(|team| {
-        team.mode == "balance-rr"
+fn reorders(picture: &Picture<'_>) -> bool {
+    picture.teams.iter().any(|team| {
+        team.is(Mode::BalanceRr)
             && team.members.len() > 1
-            && run.connections.iter().any(|connection| connection.from == team.node)
+            && picture.run.connections.iter().any(|connection| connection.from == team.node)
     })
 }

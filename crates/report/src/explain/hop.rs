@@ -1,178 +1,276 @@
 //! The links from one node to the next, and what passed over them.
 
-use nicteam_record::{Connection, Port, Team};
-use nicteam_team::HashPolicy;
+use nicteam_record::{Connection, LinkLoad, LinkLoads, Port, Side};
+use nicteam_team::{HashPolicy, Mode};
 
-use super::Side;
 use crate::bars::{FULL, IDLE};
-use crate::units::{list, share};
+use crate::team::{MULTIPATH_TCP, Team, TeamMode};
+use crate::units::share;
 
 /// From this mean load on links are full together.
 const NEARLY_ALL: f64 = 0.95;
 
 /// The links from one node to the next, in the direction of the payload.
 #[derive(Clone, Debug)]
-pub(super) struct Hop<'a> {
-    /// Node that chooses the link.
-    pub(super) node: &'a str,
+pub struct Hop<'a> {
+    /// Node that sends by them.
+    pub node: &'a str,
     /// Node at the other end.
-    pub(super) peer: &'a str,
+    pub peer: &'a str,
     /// Whose end of the path this is.
-    pub(super) side: Side,
-    /// The team that chooses; none where links are plain.
-    pub(super) team: Option<&'a Team>,
+    pub side: Side,
+    /// The team that sends by them; none where they are plain.
+    pub team: Option<Team<'a>>,
     /// The team at the other end of plain links.
-    pub(super) receiver: Option<&'a Team>,
+    pub receiver: Option<Team<'a>>,
     /// Its links to the peer, by place.
-    pub(super) links: Vec<HopLink<'a>>,
+    pub links: Vec<HopLink<'a>>,
     /// The connections that pass.
-    pub(super) connections: Vec<&'a Connection>,
+    pub connections: Vec<&'a Connection>,
     /// Their places in the run.
-    pub(super) passing: Vec<usize>,
+    pub passing: Vec<usize>,
+    /// How each of them uses the links of its ends.
+    pub spreading: Vec<Spreading>,
     /// How often each of their frames arrives here: more than once behind a broadcast.
-    pub(super) copies: Vec<f64>,
+    pub copies: Vec<f64>,
     /// How many of each frame leave: more than one where the team broadcasts.
-    pub(super) copies_made: f64,
+    pub copies_made: f64,
     /// What the hash says, where one chooses.
-    pub(super) prediction: Option<Prediction>,
+    pub prediction: Option<Prediction>,
 }
 
 /// One link of a hop.
 #[derive(Clone, Debug)]
-pub(super) struct HopLink<'a> {
-    /// Device at the choosing end.
-    pub(super) device: &'a str,
+pub struct HopLink<'a> {
+    /// Device at the sending end.
+    pub device: &'a str,
     /// Device at the other end.
-    pub(super) far_device: &'a str,
+    pub far_device: &'a str,
     /// Place among the team's members, from 0.
-    pub(super) place: usize,
+    pub place: usize,
     /// What went over it in the direction of the payload, as the end that counted more says, bit/s.
-    pub(super) tx_bps: f64,
+    pub tx_bps: f64,
     /// What its counters can show at most, bit/s.
-    pub(super) capacity_bps: f64,
+    pub capacity_bps: f64,
+    /// Rate of its wire, bit/s.
+    pub rate_bps: u64,
     /// Whether not a frame passed.
-    pub(super) silent: bool,
+    pub silent: bool,
+    /// Part of the frames that were lost between its ends; known of impaired links alone.
+    pub lost: f64,
+    /// How long it was declared to delay frames, milliseconds.
+    pub delay_ms: f64,
     /// Largest IP packet, bytes.
-    pub(super) mtu: u32,
-    /// Its ends as ports, the choosing one first, where teams of mode 802.3ad are.
-    pub(super) ports: [Option<&'a Port>; 2],
+    pub mtu: u32,
+    /// Its ends as ports, the sending one first, where teams of mode 802.3ad are.
+    pub ports: [Option<&'a Port>; 2],
+}
+
+/// How a connection uses the links of its two ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spreading {
+    /// As whoever sends by them chooses, at each hop.
+    ByHop,
+    /// Both ends stripe: each frame by the way on which it arrives first.
+    Striped,
+    /// Multipath TCP: its subflows share the segments.
+    Subflows,
 }
 
 /// What the hash says of a hop.
 #[derive(Clone, Debug)]
-pub(super) struct Prediction {
-    pub(super) policy: HashPolicy,
+pub struct Prediction {
+    /// What is hashed.
+    pub policy: HashPolicy,
     /// Each connection's place, in the order of [`Hop::connections`].
-    pub(super) places: Vec<usize>,
+    pub places: Vec<usize>,
     /// Whether the links counted what the hash says.
-    pub(super) agrees: bool,
+    pub agrees: bool,
+}
+
+/// Who chooses among the links of a hop, and by what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chooser<'a> {
+    /// Host or switch; where both ends do together, the host whose links these are.
+    pub node: &'a str,
+    /// By what.
+    pub by: Choice<'a>,
+}
+
+/// By what a link is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice<'a> {
+    /// A hash of each frame, by the policy of this name.
+    Hash(&'a str),
+    /// A team's mode that does not hash: the sending team's, or the receiving one's where
+    /// that says which of its members hears.
+    Mode(Mode),
+    /// Both ends stripe: the sender, frame by frame, for its own links and the receiver's.
+    Striped,
+    /// Multipath TCP: the sender, segment by segment, by its subflows.
+    Subflows,
+    /// Where a host has several addresses: the one that a connection connects to.
+    Address,
+    /// A switch sends to the port on which it learned an address.
+    Learned,
+    /// Words of the record that this version does not know.
+    Other(&'a str),
+}
+
+impl<'a> Choice<'a> {
+    /// Whether both ends of a connection use their links together, at each all of them.
+    pub fn is_joint(self) -> bool {
+        matches!(self, Choice::Striped | Choice::Subflows)
+    }
+
+    /// The policy, or the mode; nothing for learned addresses.
+    pub fn words(self) -> &'a str {
+        match self {
+            Choice::Hash(words) | Choice::Other(words) => words,
+            Choice::Mode(mode) => mode.name(),
+            Choice::Striped => Mode::Stripe.name(),
+            Choice::Subflows => MULTIPATH_TCP,
+            Choice::Address | Choice::Learned => "",
+        }
+    }
+}
+
+/// Whether a link that carried this part of what it can counts as full.
+pub fn is_full(load: f64) -> bool {
+    load >= FULL
+}
+
+/// Whether a link that carried this part of what it can counts as idle.
+pub fn is_idle(load: f64) -> bool {
+    load < IDLE
 }
 
 impl HopLink<'_> {
     /// Whether LACP keeps frames from it at either end.
-    pub(super) fn stands_by(&self) -> bool {
+    pub fn stands_by(&self) -> bool {
         self.ports.iter().flatten().any(|port| !port.aggregates)
     }
 
     /// How full it was, 0 to 1.
-    pub(super) fn load(&self) -> f64 {
+    pub fn load(&self) -> f64 {
         share(self.tx_bps, self.capacity_bps)
     }
 
-    pub(super) fn is_full(&self) -> bool {
-        self.load() >= FULL
+    /// Whether it was full.
+    pub fn is_full(&self) -> bool {
+        is_full(self.load())
     }
 
-    pub(super) fn is_idle(&self) -> bool {
-        self.load() < IDLE
+    /// The link as a finding shows it.
+    pub fn as_found(&self) -> LinkLoad {
+        LinkLoad {
+            device: self.device.to_owned(),
+            far_device: self.far_device.to_owned(),
+            place: self.place as u32,
+            load: self.load(),
+            silent: self.silent,
+        }
     }
 }
 
 impl<'a> Hop<'a> {
     /// Every link full, or so much carried in all that a lame one makes no difference.
-    pub(super) fn all_full(&self) -> bool {
+    pub fn all_full(&self) -> bool {
         !self.links.is_empty() && (self.links.iter().all(HopLink::is_full) || self.load() >= NEARLY_ALL)
     }
 
-    pub(super) fn some_full(&self) -> bool {
+    /// Whether one link at least was full.
+    pub fn some_full(&self) -> bool {
         self.links.iter().any(HopLink::is_full)
     }
 
     /// How full its links were together, 0 to 1.
-    pub(super) fn load(&self) -> f64 {
+    pub fn load(&self) -> f64 {
         let sum = |of: fn(&HopLink<'_>) -> f64| self.links.iter().map(of).sum::<f64>();
         share(sum(|link| link.tx_bps), sum(|link| link.capacity_bps))
     }
 
     /// What its links can carry, as counters show it, bit/s.
-    pub(super) fn capacity_bps(&self) -> f64 {
+    pub fn capacity_bps(&self) -> f64 {
         self.links.iter().map(|link| link.capacity_bps).sum()
     }
 
     /// What passed, without what the links' own queues dropped, bit/s.
-    pub(super) fn carried_bps(&self) -> f64 {
+    pub fn carried_bps(&self) -> f64 {
         self.links.iter().map(|link| link.tx_bps.min(link.capacity_bps)).sum()
     }
 
     /// The payload that passed and arrived, as counters show payload, each frame once, bit/s.
-    pub(super) fn payload_bps(&self) -> f64 {
+    pub fn payload_bps(&self) -> f64 {
         self.links.first().map_or(0.0, |link| {
             self.connections.iter().map(|connection| as_counted(connection.delivered_bps, link.mtu)).sum()
         })
     }
 
     /// The place of one of the run's connections among those that pass.
-    pub(super) fn place_of(&self, connection: usize) -> Option<usize> {
+    pub fn place_of(&self, connection: usize) -> Option<usize> {
         self.passing.binary_search(&connection).ok()
     }
 
-    /// The team's mode in the kernel's words; empty without a team.
-    pub(super) fn mode(&self) -> &'a str {
-        self.team.map_or("", |team| &team.mode)
+    /// Whether a team of this mode sends by these links.
+    pub fn runs(&self, mode: Mode) -> bool {
+        self.team.is_some_and(|team| team.is(mode))
     }
 
-    /// Who chose among the links, and by what: the policy, the mode where it does not hash, or
-    /// nothing where a switch just sends to the port on which it learned an address.
-    pub(super) fn chooser(&self) -> (&'a str, &'a str) {
-        match (self.team, self.receiver) {
-            (Some(team), _) if self.hashes() => (self.node, &team.xmit_hash_policy),
-            (Some(team), _) => (self.node, &team.mode),
+    /// Who chooses among the links for one of the run's connections, and by what.
+    pub fn chooser(&self, connection: usize) -> Chooser<'a> {
+        let at = self.place_of(connection).unwrap_or(0);
+        let either = |mode| [self.team, self.receiver].iter().flatten().any(|team| team.mode == mode);
+        let together = |by| Chooser { node: self.host(), by };
+        match self.spreading.get(at) {
+            Some(Spreading::Striped) if either(TeamMode::Of(Mode::Stripe)) => together(Choice::Striped),
+            Some(Spreading::Subflows) if either(TeamMode::MultipathTcp) => together(Choice::Subflows),
+            _ => self.own_chooser(),
+        }
+    }
+
+    /// Who chooses among the links for connections that are not spread by their ends.
+    fn own_chooser(&self) -> Chooser<'a> {
+        let by_mode = |team: Team<'a>| match team.mode {
+            TeamMode::Of(mode) => Choice::Mode(mode),
+            TeamMode::MultipathTcp => Choice::Address,
+            TeamMode::Unknown => Choice::Other(team.mode_name),
+        };
+        match (self.team, self.receiver.map(|receiver| receiver.mode)) {
+            (Some(team), _) if team.hashes() => Chooser { node: self.node, by: Choice::Hash(team.policy_name) },
+            (Some(team), _) => Chooser { node: self.node, by: by_mode(team) },
             // Which member of these hears a frame is the receiver's choice.
-            (None, Some(receiver)) if matches!(&*receiver.mode, "active-backup" | "balance-tlb" | "balance-alb") => {
-                (self.peer, &receiver.mode)
+            (None, Some(TeamMode::Of(mode))) if says_who_hears(mode) => {
+                Chooser { node: self.peer, by: Choice::Mode(mode) }
             }
-            (None, _) => (self.node, ""),
+            (None, Some(TeamMode::MultipathTcp)) => Chooser { node: self.host(), by: Choice::Address },
+            (None, _) => Chooser { node: self.node, by: Choice::Learned },
         }
     }
 
     /// Whether a hash chooses.
-    pub(super) fn hashes(&self) -> bool {
-        self.team.is_some_and(|team| !team.xmit_hash_policy.is_empty())
+    pub fn hashes(&self) -> bool {
+        self.team.is_some_and(|team| team.hashes())
     }
 
     /// The host whose links these are: the end that is no switch; the sending one of two.
-    pub(super) fn host(&self) -> &'a str {
+    pub fn host(&self) -> &'a str {
         if self.side == Side::Receiving { self.peer } else { self.node }
     }
 
-    /// `Receiving side`, or what fits.
-    pub(super) fn side_words(&self) -> String {
-        match self.side {
-            Side::Receiving => "Receiving side".to_owned(),
-            Side::Between => format!("Between {} and {}", self.node, self.peer),
-            _ => "Sending side".to_owned(),
+    /// The links as a finding shows them.
+    pub fn as_found(&self) -> LinkLoads {
+        LinkLoads {
+            node: self.node.to_owned(),
+            peer: self.peer.to_owned(),
+            links: self.links.iter().map(HopLink::as_found).collect(),
         }
     }
+}
 
-    /// Links' numbers as people count: `link 3`, `links 2 and 4`.
-    pub(super) fn numbers<'l>(links: impl Iterator<Item = &'l HopLink<'a>>) -> String
-    where
-        'a: 'l,
-    {
-        let numbers: Vec<String> = links.map(|link| (link.place + 1).to_string()).collect();
-        let noun = if numbers.len() == 1 { "link" } else { "links" };
-        format!("{noun} {}", list(&numbers))
-    }
+/// Whether a team behind plain links says by which of its members it hears a neighbour.
+fn says_who_hears(mode: Mode) -> bool {
+    matches!(mode, Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe)
 }
 
 /// What counters show for a payload in full frames (IPv4 and TCP with timestamps: 52 bytes).

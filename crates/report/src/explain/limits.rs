@@ -6,8 +6,11 @@
 //! the copies that fill it, is the cause; a team none of whose links was full
 //! is never one.
 
-use super::Side;
-use super::hop::Hop;
+use nicteam_record::{Connection, Finding, Side};
+use nicteam_team::Mode;
+
+use super::facts::retransmit_share;
+use super::hop::{Choice, Chooser, Hop};
 use super::path::Picture;
 use super::policy::{Key, key};
 use crate::bars::FULL;
@@ -23,32 +26,47 @@ const GRIP: f64 = 0.5;
 /// Full links on which less than this part is payload that arrived carry something else.
 const USEFUL: f64 = 0.85;
 
-/// Connections of a run that one cause held back.
+/// Connections of a run that were held back alike.
 #[derive(Clone, Debug)]
-pub(super) struct Limit<'p, 'a> {
-    pub(super) picture: &'p Picture<'a>,
-    pub(super) cause: Cause<'a>,
+pub struct Limit<'p, 'a> {
+    /// The run.
+    pub picture: &'p Picture<'a>,
+    /// What filled the links.
+    pub filled_by: FilledBy<'a>,
     /// The hops that were full; none if none was.
-    pub(super) hops: Vec<&'p Hop<'a>>,
+    pub hops: Vec<&'p Hop<'a>>,
     /// Places of the connections in the run.
-    pub(super) connections: Vec<usize>,
-    /// Hops that would hold all of them back as much if the cause went away.
-    pub(super) as_narrow: Vec<&'p Hop<'a>>,
+    pub connections: Vec<usize>,
+    /// Hops that would hold all of them back as much if these went away.
+    pub as_narrow: Vec<&'p Hop<'a>>,
+    /// Part of the run's limit that was lost here, 0 to 1.
+    pub lost: f64,
 }
 
-/// Why links were full, or that none was.
+/// What filled links, if anything did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cause<'a> {
+pub enum FilledBy<'a> {
     /// No link on the way was full.
     Nothing,
-    /// Every link of the hop was full of payload.
-    Links,
-    /// A node's choice put too much on some links and too little on others.
-    Choice { node: &'a str, policy: &'a str, side: Side },
-    /// A node's broadcast: copies fill the links.
-    Copies { node: &'a str },
-    /// Links were full of something that did not arrive as payload.
-    Waste { node: &'a str },
+    /// Payload, every link of the hop.
+    Payload,
+    /// A choice that put too much on some links and too little on others.
+    Choice {
+        /// Whose choice, and by what.
+        chooser: Chooser<'a>,
+        /// At which end of the path.
+        side: Side,
+    },
+    /// Copies that a node's broadcast makes.
+    Copies {
+        /// The node.
+        node: &'a str,
+    },
+    /// Something that did not arrive as payload.
+    Waste {
+        /// The node that sent it.
+        node: &'a str,
+    },
 }
 
 /// What held the connections of a run back: every connection is in one limit,
@@ -56,15 +74,17 @@ pub(super) enum Cause<'a> {
 pub(super) fn limits<'p, 'a>(picture: &'p Picture<'a>) -> Vec<Limit<'p, 'a>> {
     if let Some(hops) = all_links_full(picture) {
         let connections = (0..picture.ways.len()).collect();
-        return vec![Limit { picture, cause: Cause::Links, hops, connections, as_narrow: Vec::new() }];
+        let filled_by = FilledBy::Payload;
+        return vec![Limit { picture, filled_by, hops, connections, as_narrow: Vec::new(), lost: 0.0 }];
     }
     let mut limits: Vec<Limit<'p, 'a>> = Vec::new();
     for connection in 0..picture.ways.len() {
         let holds = holds(picture, connection);
-        let cause = holds.first().map_or(Cause::Nothing, |hold| hold.cause);
-        let rest: Vec<&Hop<'_>> = holds.iter().filter(|hold| hold.cause != cause).map(|hold| hold.hop).collect();
-        let same = |hop: &Hop<'a>| holds.iter().any(|hold| hold.cause == cause && is_same(hold.hop, hop));
-        match limits.iter_mut().find(|limit| limit.cause == cause) {
+        let filled_by = holds.first().map_or(FilledBy::Nothing, |hold| hold.filled_by);
+        let is_other = |hold: &&Hold<'p, 'a>| hold.filled_by != filled_by;
+        let rest: Vec<&Hop<'_>> = holds.iter().filter(is_other).map(|hold| hold.hop).collect();
+        let same = |hop: &Hop<'a>| holds.iter().any(|hold| !is_other(&hold) && is_same(hold.hop, hop));
+        match limits.iter_mut().find(|limit| limit.filled_by == filled_by) {
             Some(limit) => {
                 limit.connections.push(connection);
                 limit.as_narrow.retain(|hop| rest.iter().any(|other| is_same(other, hop)));
@@ -74,52 +94,111 @@ pub(super) fn limits<'p, 'a>(picture: &'p Picture<'a>) -> Vec<Limit<'p, 'a>> {
             }
             None => {
                 let hops = holds.first().map(|hold| hold.hop).into_iter().collect();
-                limits.push(Limit { picture, cause, hops, connections: vec![connection], as_narrow: rest });
+                let connections = vec![connection];
+                limits.push(Limit { picture, filled_by, hops, connections, as_narrow: rest, lost: 0.0 });
             }
         }
     }
     limits.iter_mut().for_each(Limit::settle);
     limits.sort_by(|one, other| other.unused_bps().total_cmp(&one.unused_bps()));
+    share_out(&mut limits, picture.run.of_limit);
     limits
 }
 
+/// Divides what a run lacks among its limits by what each left unused.
+fn share_out(limits: &mut [Limit<'_, '_>], of_limit: f64) {
+    let lacks = if of_limit.is_finite() { (1.0 - of_limit).clamp(0.0, 1.0) } else { 0.0 };
+    let all: f64 = limits.iter().map(|limit| limit.unused_bps()).sum();
+    for limit in limits {
+        limit.lost = lacks * share(limit.unused_bps(), all);
+    }
+}
+
+impl<'a> FilledBy<'a> {
+    /// By what the links were chosen, where a choice filled them.
+    pub fn chosen_by(&self) -> Option<Choice<'a>> {
+        match self {
+            FilledBy::Choice { chooser, .. } => Some(chooser.by),
+            _ => None,
+        }
+    }
+}
+
 impl<'p, 'a> Limit<'p, 'a> {
+    /// A finding about these connections, for a rule to go on with.
+    pub fn finding(&self, cause: &str) -> Finding {
+        Finding {
+            cause: cause.to_owned(),
+            side: Side::Unknown,
+            node: None,
+            policy: None,
+            connections: self.connections.iter().map(|place| *place as u32).collect(),
+            lost: self.lost,
+            hops: Vec::new(),
+            as_narrow: Vec::new(),
+            details: serde_json::Map::new(),
+        }
+    }
+
+    /// Its connections.
+    pub fn connections(&self) -> impl Iterator<Item = &'a Connection> {
+        let run = self.picture.run;
+        self.connections.iter().map(move |place| &run.connections[*place])
+    }
+
+    /// Part of its connections' segments that was sent again.
+    pub fn resent(&self) -> f64 {
+        retransmit_share(&self.connections().collect::<Vec<_>>())
+    }
+
+    /// Who chooses among a hop's links for its connections, and by what.
+    pub fn chooser<'h>(&self, hop: &Hop<'h>) -> Chooser<'h> {
+        let passing = self.connections.iter().find(|place| hop.place_of(**place).is_some());
+        hop.chooser(passing.copied().unwrap_or_default())
+    }
+
     /// The hops that its connections pass.
-    pub(super) fn passed(&self) -> impl Iterator<Item = &'p Hop<'a>> {
+    pub fn passed(&self) -> impl Iterator<Item = &'p Hop<'a>> {
         let passes = |hop: &&Hop<'_>| self.connections.iter().any(|index| hop.place_of(*index).is_some());
         self.picture.hops.iter().filter(passes)
     }
 
     /// The hops to look at: those that were full, or all if none was.
-    pub(super) fn suspects(&self) -> Vec<&'p Hop<'a>> {
+    pub fn suspects(&self) -> Vec<&'p Hop<'a>> {
         if self.hops.is_empty() { self.passed().collect() } else { self.hops.clone() }
     }
 
     /// Whether these are all connections of the run.
-    pub(super) fn is_whole(&self) -> bool {
+    pub fn is_whole(&self) -> bool {
         self.connections.len() == self.picture.ways.len()
     }
 
     /// Where copies fill one link of several, whoever chose that link is as narrow.
     fn settle(&mut self) {
-        match self.cause {
-            Cause::Copies { .. } => {
+        match self.filled_by {
+            FilledBy::Copies { .. } => {
                 let chosen = |hop: &&&Hop<'_>| hop.copies_made <= 1.0 && !hop.all_full();
                 self.as_narrow = self.hops.iter().filter(chosen).copied().collect();
             }
-            Cause::Links | Cause::Nothing => self.as_narrow.clear(),
+            FilledBy::Payload | FilledBy::Nothing => self.as_narrow.clear(),
             // Links that were all full of payload are no choice.
-            Cause::Choice { .. } | Cause::Waste { .. } => {
+            FilledBy::Choice { .. } | FilledBy::Waste { .. } => {
                 // That a connection never uses two links need not be said of every hash it meets.
                 let said = self.connections.len() == 1 && self.hops.iter().any(|hop| chooses_by_connection(hop));
-                self.as_narrow.retain(|hop| !(hop.all_full() || said && chooses_by_connection(hop)));
+                // What both ends use together, or an address chooses at both, is one choice.
+                let joint = self.filled_by.chosen_by().filter(|by| by.is_joint() || *by == Choice::Address);
+                let first = self.connections.first().copied().unwrap_or_default();
+                self.as_narrow.retain(|hop| {
+                    let same = joint == Some(hop.chooser(first).by);
+                    !(hop.all_full() || same || said && chooses_by_connection(hop))
+                });
             }
         }
     }
 
     /// What the full hops left unused, as far as the senders' and the receivers' links could have used it, bit/s.
     fn unused_bps(&self) -> f64 {
-        if self.cause == Cause::Links {
+        if self.filled_by == FilledBy::Payload {
             return 0.0;
         }
         let unused = |hop: &&Hop<'_>| (hop.capacity_bps() - hop.payload_bps()).max(0.0);
@@ -132,7 +211,7 @@ impl<'p, 'a> Limit<'p, 'a> {
 /// A hop that holds a connection.
 struct Hold<'p, 'a> {
     hop: &'p Hop<'a>,
-    cause: Cause<'a>,
+    filled_by: FilledBy<'a>,
     /// How full the connection's link was, 0 to 1.
     load: f64,
     /// The connection's rate beside that of the fastest on the same link, 0 to 1.
@@ -149,9 +228,9 @@ fn holds<'p, 'a>(picture: &'p Picture<'a>, connection: usize) -> Vec<Hold<'p, 'a
     holds.retain(|hold| hold.load >= load - NARROWEST);
     let grip = greatest(|hold| hold.grip, &holds);
     holds.retain(|hold| hold.grip >= grip * GRIP);
-    holds.sort_by_key(|hold| match hold.cause {
-        Cause::Links | Cause::Waste { .. } => 0,
-        _ => 1 + freedom(hold.hop),
+    holds.sort_by_key(|hold| match hold.filled_by {
+        FilledBy::Payload | FilledBy::Waste { .. } => 0,
+        _ => 1 + freedom(hold.hop, connection),
     });
     holds
 }
@@ -170,20 +249,20 @@ fn hold<'p, 'a>(picture: &'p Picture<'a>, hop: &'p Hop<'a>, connection: usize) -
     let rivals = rivals.filter(|(rival, _)| places.is_none_or(|places| places[*rival] == places[at]));
     let fastest = rivals.map(|(_, rival)| rival.delivered_bps).fold(0.0, f64::max);
     let grip = share(hop.connections[at].delivered_bps, fastest);
-    Some(Hold { hop, cause: cause(picture, hop, connection), load: load.min(1.0), grip })
+    Some(Hold { hop, filled_by: filled_by(picture, hop, connection), load: load.min(1.0), grip })
 }
 
-/// Why a hop that holds a connection is full.
-fn cause<'a>(picture: &Picture<'a>, hop: &Hop<'a>, connection: usize) -> Cause<'a> {
+/// What fills a hop that holds a connection.
+fn filled_by<'a>(picture: &Picture<'a>, hop: &Hop<'a>, connection: usize) -> FilledBy<'a> {
     let way = picture.ways[connection].iter().map(|place| &picture.hops[*place]);
     let mut upto = way.take_while(|before| !is_same(before, hop)).chain([hop]);
     if let Some(broadcast) = upto.find(|hop| hop.copies_made > 1.0) {
-        return Cause::Copies { node: broadcast.node };
+        return FilledBy::Copies { node: broadcast.node };
     }
-    match hop.chooser() {
-        _ if hop.all_full() && is_useful(hop) => Cause::Links,
-        _ if hop.all_full() => Cause::Waste { node: hop.node },
-        (node, policy) => Cause::Choice { node, policy, side: hop.side },
+    match () {
+        () if hop.all_full() && is_useful(hop) => FilledBy::Payload,
+        () if hop.all_full() => FilledBy::Waste { node: hop.node },
+        () => FilledBy::Choice { chooser: hop.chooser(connection), side: hop.side },
     }
 }
 
@@ -209,14 +288,19 @@ fn is_useful(hop: &Hop<'_>) -> bool {
 
 /// How much a choice may use, the least first: one link whatever the traffic,
 /// one for each pair of hosts, one for each connection, all.
-fn freedom(hop: &Hop<'_>) -> u8 {
-    match hop.mode() {
+fn freedom(hop: &Hop<'_>, connection: usize) -> u8 {
+    match hop.chooser(connection).by {
         _ if chooses_by_connection(hop) => 2,
         _ if hop.hashes() => 1,
-        "balance-rr" => 3,
-        "balance-tlb" | "balance-alb" => 1,
+        Choice::Mode(Mode::BalanceRr) | Choice::Striped | Choice::Subflows => 3,
+        Choice::Mode(mode) if hop.runs(mode) && gives_each_peer_one(mode) => 1,
         _ => 0,
     }
+}
+
+/// Whether a team of this mode sends to each neighbour, or each flow, by one member.
+fn gives_each_peer_one(mode: Mode) -> bool {
+    matches!(mode, Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe)
 }
 
 /// Whether a hash chooses that looks at each connection.

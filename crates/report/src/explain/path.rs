@@ -2,23 +2,28 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use nicteam_record::{Connection, Link, LinkEnd, Run, Team, Topology};
+use nicteam_record::{Connection, Link, LinkEnd, Relayed, Run, Side, Topology};
+use nicteam_team::Mode;
 
-use super::Side;
-use super::hop::{Hop, HopLink, as_counted};
+use super::hop::{Hop, HopLink, Spreading, as_counted};
 use super::predict::predict;
+use crate::team::{MULTIPATH_TCP, Team};
+use crate::units::share;
 use crate::view;
 
 /// Everything payload meets in a run: the hops, each once, and every connection's way over them.
 #[derive(Clone, Debug)]
-pub(super) struct Picture<'a> {
-    pub(super) run: &'a Run,
+pub struct Picture<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// Its teams, in the order of the topology.
+    pub teams: Vec<Team<'a>>,
     /// Those that sending hosts choose first, then in the order in which payload meets them.
-    pub(super) hops: Vec<Hop<'a>>,
+    pub hops: Vec<Hop<'a>>,
     /// The way of each connection of the run: places in `hops`.
-    pub(super) ways: Vec<Vec<usize>>,
+    pub ways: Vec<Vec<usize>>,
     /// Whether some host both sends and receives payload; then `of_limit` is no single direction's.
-    pub(super) two_way: bool,
+    pub two_way: bool,
 }
 
 /// The nodes on the way from one host to another.
@@ -26,14 +31,15 @@ type Paths<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a str>>;
 
 impl<'a> Picture<'a> {
     /// The hops of a run's connections with what their links carried.
-    pub(super) fn of(run: &'a Run) -> Picture<'a> {
+    pub fn of(run: &'a Run) -> Picture<'a> {
+        let teams: Vec<Team<'a>> = run.topology.teams.iter().map(Team::read).collect();
         let mut paths = Paths::new();
         for connection in &run.connections {
             let ends = (connection.from.as_str(), connection.to.as_str());
             paths.entry(ends).or_insert_with(|| path(run, ends.0, ends.1));
         }
         let path = |connection: &'a Connection| paths[&(connection.from.as_str(), connection.to.as_str())].as_slice();
-        let mut hops = hops(run, path);
+        let mut hops = hops(run, &teams, path);
         let at = |pair: &[&str]| hops.iter().position(|hop| [hop.node, hop.peer] == *pair);
         let way = |connection: &'a Connection| path(connection).windows(2).filter_map(at).collect();
         let ways: Vec<Vec<usize>> = run.connections.iter().map(way).collect();
@@ -48,12 +54,12 @@ impl<'a> Picture<'a> {
         }
         let sends = |name: &str| run.connections.iter().any(|connection| connection.from == name);
         let two_way = run.connections.iter().any(|connection| sends(&connection.to));
-        Picture { run, hops, ways, two_way }
+        Picture { run, teams, hops, ways, two_way }
     }
 }
 
 /// The hops of a run's connections, sending ends first, still without their links.
-fn hops<'a, 'p>(run: &'a Run, path: impl Fn(&'a Connection) -> &'p [&'a str]) -> Vec<Hop<'a>>
+fn hops<'a, 'p>(run: &'a Run, teams: &[Team<'a>], path: impl Fn(&'a Connection) -> &'p [&'a str]) -> Vec<Hop<'a>>
 where
     'a: 'p,
 {
@@ -61,6 +67,7 @@ where
     for (index, connection) in run.connections.iter().enumerate() {
         let path = path(connection);
         let last = path.len().saturating_sub(2);
+        let spreading = spreading(run, teams, path, connection);
         for (depth, pair) in path.windows(2).enumerate() {
             let known = hops.iter().position(|(_, hop)| [hop.node, hop.peer] == *pair);
             let known = known.unwrap_or_else(|| {
@@ -69,12 +76,13 @@ where
                     _ if depth == last => Side::Receiving,
                     _ => Side::Between,
                 };
-                hops.push((depth, hop(run, pair[0], pair[1], side)));
+                hops.push((depth, hop(run, teams, [pair[0], pair[1]], side)));
                 hops.len() - 1
             });
             let hop = &mut hops[known].1;
             hop.connections.push(connection);
             hop.passing.push(index);
+            hop.spreading.push(spreading);
         }
     }
     hops.sort_by_key(|(depth, _)| *depth);
@@ -82,16 +90,31 @@ where
 }
 
 /// A hop that nothing passes yet.
-fn hop<'a>(run: &'a Run, node: &'a str, peer: &'a str, side: Side) -> Hop<'a> {
-    let team = team_towards(&run.topology, node, peer);
-    let receiver = if team.is_none() { team_towards(&run.topology, peer, node) } else { None };
+fn hop<'a>(run: &'a Run, teams: &[Team<'a>], [node, peer]: [&'a str; 2], side: Side) -> Hop<'a> {
+    let team = team_towards(&run.topology, teams, node, peer);
+    let receiver = if team.is_none() { team_towards(&run.topology, teams, peer, node) } else { None };
     let speaks = |device: &&String| view::counters(run, node, device).is_none_or(|member| member.tx_frames > 0);
-    let copies_made = match team.filter(|team| team.mode == "broadcast") {
+    let copies_made = match team.filter(|team| team.is(Mode::Broadcast)) {
         Some(team) => team.members.iter().filter(speaks).count().max(1) as f64,
         None => 1.0,
     };
-    let (links, connections, passing, copies) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    Hop { node, peer, side, team, receiver, links, connections, passing, copies, copies_made, prediction: None }
+    let (links, connections, passing) = (Vec::new(), Vec::new(), Vec::new());
+    let (spreading, copies, prediction) = (Vec::new(), Vec::new(), None);
+    Hop { node, peer, side, team, receiver, links, connections, passing, spreading, copies, copies_made, prediction }
+}
+
+/// How a connection uses the links of its two ends.
+fn spreading(run: &Run, teams: &[Team<'_>], path: &[&str], connection: &Connection) -> Spreading {
+    let stripes = |node: &str, peer: &str| {
+        team_towards(&run.topology, teams, node, peer).is_some_and(|team| team.is(Mode::Stripe))
+    };
+    match path {
+        _ if connection.transport == MULTIPATH_TCP => Spreading::Subflows,
+        [from, second, ..] if stripes(from, second) && stripes(path[path.len() - 1], path[path.len() - 2]) => {
+            Spreading::Striped
+        }
+        _ => Spreading::ByHop,
+    }
 }
 
 /// The nodes from one to the other, by the fewest cables that LACP does not
@@ -130,12 +153,12 @@ fn path_by<'a>(links: impl Iterator<Item = &'a Link>, from: &'a str, to: &str) -
 }
 
 /// The team whose links lead from a node to another.
-fn team_towards<'a>(topology: &'a Topology, node: &str, peer: &str) -> Option<&'a Team> {
-    let leads = |team: &Team| {
+fn team_towards<'a>(topology: &Topology, teams: &[Team<'a>], node: &str, peer: &str) -> Option<Team<'a>> {
+    let leads = |team: &Team<'a>| {
         let far = |device| view::link_at(topology, node, device).map(|(_, far)| far.node.as_str());
         team.members.iter().any(|device| far(device) == Some(peer))
     };
-    topology.teams.iter().find(|team| team.node == node && leads(team))
+    teams.iter().find(|team| team.node == node && leads(team)).copied()
 }
 
 /// The links of a hop with what they carried.
@@ -163,13 +186,20 @@ fn links<'a>(run: &'a Run, hop: &Hop<'a>) -> Vec<HopLink<'a>> {
             (None, None) => (copies_as_counted(hop, link.mtu), false),
         };
         let capacity_bps = view::capacity_bps(link);
+        let of_way = |relayed: &&Relayed| relayed.node == near.node && relayed.device == near.device;
+        let lost = run.relayed.iter().find(of_way).map_or(0.0, |relayed| {
+            share(relayed.lost as f64 + relayed.cut as f64 + relayed.dropped as f64, relayed.frames as f64)
+        });
         links.push(HopLink {
             device: &near.device,
             far_device: &far.device,
             place,
             tx_bps,
             capacity_bps,
+            rate_bps: link.rate_bps,
             silent,
+            lost,
+            delay_ms: view::declared(link, near).map_or(0.0, |impairments| impairments.delay_ms),
             mtu: link.mtu,
             ports: [view::port(run, hop.node, &near.device), view::port(run, hop.peer, &far.device)],
         });

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use nicteam_record::{Connection, Run, Topology};
-use nicteam_team::{HashPolicy, hash};
+use nicteam_team::hash;
 use nicteam_wire::{Frame, Mac, ethertype};
 
 use super::hop::{Hop, Prediction};
@@ -18,10 +18,10 @@ const TOLERANCE: f64 = 0.1;
 /// record lacks what it looks at.
 pub(super) fn predict(run: &Run, hop: &Hop<'_>) -> Option<Prediction> {
     let team = hop.team?;
-    let policy: HashPolicy = team.xmit_hash_policy.parse().ok()?;
+    let policy = team.policy?;
     // Where the record says which members aggregate, the hash is over these.
     let aggregates =
-        |place: &usize| view::port(run, &team.node, &team.members[*place]).is_none_or(|port| port.aggregates);
+        |place: &usize| view::port(run, team.node, &team.members[*place]).is_none_or(|port| port.aggregates);
     let usable: Vec<usize> = (0..team.members.len()).filter(aggregates).collect();
     let place = |connection: &&Connection| {
         let bytes = first_bytes(&run.topology, connection)?;

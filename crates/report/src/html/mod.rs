@@ -5,6 +5,8 @@ mod fairness;
 mod run;
 mod style;
 mod summary;
+mod tasks;
+mod timeline;
 mod topology;
 mod traffic;
 

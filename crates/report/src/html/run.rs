@@ -3,7 +3,7 @@
 use nicteam_record::{Run, Sample};
 
 use super::summary::of_limit;
-use super::{fairness, traffic};
+use super::{fairness, tasks, timeline, traffic};
 use crate::explain;
 use crate::svg::esc;
 use crate::units::{percent, rate, ratio};
@@ -21,12 +21,14 @@ pub(super) fn section(index: usize, run: &Run, samples: &[Sample]) -> String {
     };
     format!(
         "<section class=\"run\" id=\"run-{index}\" aria-labelledby=\"run-{index}-name\">\n<h2 id=\"run-{index}-name\">{name}</h2>\n\
-         {description}<p class=\"verdict\">{sentence}</p>\n{score}{facts}{traffic}{fairness}{measured}</section>\n",
+         {description}<p class=\"verdict\">{sentence}</p>\n{score}{facts}{traffic}{timeline}{fairness}{tasks}{measured}</section>\n",
         name = esc(&run.name),
         sentence = esc(&explanation.sentence),
         score = score(run),
         traffic = traffic::section(run, samples),
+        timeline = timeline::section(run),
         fairness = fairness::section(run),
+        tasks = tasks::section(run),
         measured = measured(run),
     )
 }

@@ -77,11 +77,11 @@ fn meter(run: &Run) -> String {
 fn duo(team: &TeamView<'_>) -> String {
     let group = |label: &str, load: fn(&MemberView<'_>) -> f64| {
         let loads: Vec<f64> = team.members.iter().map(load).collect();
-        format!("{label} {}", mini_bars(&loads, label, &team.team.node))
+        format!("{label} {}", mini_bars(&loads, label, team.team.node))
     };
     format!(
         "<span class=\"duo\"><b>{}</b> {} {}</span>\n",
-        esc(&team.team.node),
+        esc(team.team.node),
         group("tx", |member| member.tx_load()),
         group("rx", |member| member.rx_load()),
     )

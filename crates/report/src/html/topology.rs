@@ -1,8 +1,9 @@
 //! The topology, drawn: switches above, hosts below, a line a cable.
 
-use nicteam_record::{Impairments, Link, Record, Team, Topology};
+use nicteam_record::{Impairments, Link, Record, Topology};
 
 use crate::svg::{esc, hue, px};
+use crate::team::{Team, TeamMode};
 use crate::units::{link_rate, percent};
 use crate::view::link_at;
 
@@ -285,27 +286,29 @@ fn spread_label(topology: &Topology, switch: &Place<'_>, host: &Place<'_>) -> St
     if common_spread(topology, switch.name).is_some() {
         return String::new();
     }
-    groups(topology, switch.name).find(|team| leads_to(topology, team, host.name)).map_or_else(String::new, how)
+    groups(topology, switch.name)
+        .find(|team| leads_to(topology, team, host.name))
+        .map_or_else(String::new, |team| how(&team))
 }
 
 /// How all groups of a switch spread, if they are alike.
 fn common_spread(topology: &Topology, switch: &str) -> Option<String> {
-    let mut all = groups(topology, switch).map(how);
+    let mut all = groups(topology, switch).map(|team| how(&team));
     let first = all.next()?;
     all.all(|other| other == first).then_some(first)
 }
 
-fn groups<'a>(topology: &'a Topology, node: &'a str) -> impl Iterator<Item = &'a Team> {
-    topology.teams.iter().filter(move |team| team.node == node)
+fn groups<'a>(topology: &'a Topology, node: &'a str) -> impl Iterator<Item = Team<'a>> {
+    topology.teams.iter().map(Team::read).filter(move |team| team.node == node)
 }
 
-fn leads_to(topology: &Topology, team: &Team, peer: &str) -> bool {
-    team.members.iter().any(|device| link_at(topology, &team.node, device).is_some_and(|(_, far)| far.node == peer))
+fn leads_to(topology: &Topology, team: &Team<'_>, peer: &str) -> bool {
+    team.members.iter().any(|device| link_at(topology, team.node, device).is_some_and(|(_, far)| far.node == peer))
 }
 
 /// The hash policy, or the mode where none is.
-fn how(team: &Team) -> String {
-    if team.xmit_hash_policy.is_empty() { team.mode.clone() } else { team.xmit_hash_policy.clone() }
+fn how(team: &Team<'_>) -> String {
+    if team.hashes() { team.policy_name } else { team.mode_name }.to_owned()
 }
 
 /// A node's box and what stands in it.
@@ -321,10 +324,10 @@ fn node(topology: &Topology, place: &Place<'_>) -> String {
         let team = groups(topology, place.name).next();
         let how = team.map_or_else(
             || "one link, no team".to_owned(),
-            |team| match team.xmit_hash_policy.as_str() {
-                "" if team.mode == "mptcp" => format!("{} links, multipath TCP", team.members.len()),
-                "" => team.mode.clone(),
-                policy => format!("{}, {policy}", team.mode),
+            |team| match team.policy_name {
+                "" if team.mode == TeamMode::MultipathTcp => format!("{} links, multipath TCP", team.members.len()),
+                "" => team.mode_name.to_owned(),
+                policy => format!("{}, {policy}", team.mode_name),
             },
         );
         let address = topology.hosts.iter().find(|host| host.name == place.name).map_or("", |host| &host.address);

@@ -2,6 +2,7 @@
 
 use nicteam_record::{Run, Sample};
 
+use super::timeline;
 use crate::series::{Interval, member_series};
 use crate::svg::{esc, hue, px, steps};
 use crate::units::{link_rate, rate, ratio, share};
@@ -31,18 +32,18 @@ fn row(run: &Run, team: &TeamView<'_>, samples: &[Sample]) -> String {
     let series: Vec<Vec<Interval>> = team
         .members
         .iter()
-        .map(|member| member_series(samples, &team.team.node, &team.team.device, member.device))
+        .map(|member| member_series(samples, team.team.node, team.team.device, member.device))
         .collect();
     let panel =
         |way: &Way| format!("<div><div class=\"narrow\">{}</div>{}</div>\n", way.name, panel(run, team, &series, way));
-    let policy = match team.team.xmit_hash_policy.as_str() {
+    let policy = match team.team.policy_name {
         "" => String::new(),
         policy => format!(", {policy}"),
     };
     format!(
         "<div class=\"who\"><b>{}</b><span>{}{}</span></div>\n{}{}",
-        esc(&team.team.node),
-        esc(&team.team.mode),
+        esc(team.team.node),
+        esc(team.team.mode_name),
         esc(&policy),
         panel(&SENT),
         panel(&RECEIVED),
@@ -91,12 +92,16 @@ fn panel(run: &Run, team: &TeamView<'_>, series: &[Vec<Interval>], way: &Way) ->
         .enumerate()
         .map(|(place, (member, series))| lane(place, member, series, way, &time))
         .collect();
+    let marks = timeline::marks(run, &team.team, &time, |place| match place {
+        Some(place) => Span { top: TOP + PITCH * place as f64, bottom: TOP + PITCH * place as f64 + LANE },
+        None => Span { top: TOP, bottom },
+    });
     let warm = time.x(0.0) - LEFT;
     format!(
         "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{node}, {way}, each member over time\">\
-         <rect class=\"warm\" x=\"{LEFT}\" y=\"0\" width=\"{warm}\" height=\"{bottom}\"/>{lanes}{axis}</svg>",
+         <rect class=\"warm\" x=\"{LEFT}\" y=\"0\" width=\"{warm}\" height=\"{bottom}\"/>{lanes}{marks}{axis}</svg>",
         height = px(bottom + AXIS),
-        node = esc(&team.team.node),
+        node = esc(team.team.node),
         way = way.name,
         warm = px(warm),
         bottom = px(bottom),
@@ -151,8 +156,14 @@ fn axis(time: &Time, bottom: f64) -> String {
     ticks.collect()
 }
 
+/// What a mark spans on the y axis.
+pub(super) struct Span {
+    pub(super) top: f64,
+    pub(super) bottom: f64,
+}
+
 /// The run's time on the x axis.
-struct Time {
+pub(super) struct Time {
     from_ms: f64,
     to_ms: f64,
 }
@@ -163,7 +174,12 @@ impl Time {
         Time { from_ms: -usable(run.warmup_ms), to_ms: usable(run.measured_ms).max(1.0) }
     }
 
-    fn x(&self, ms: f64) -> f64 {
+    /// Whether a moment is on it.
+    pub(super) fn has(&self, ms: f64) -> bool {
+        (self.from_ms..=self.to_ms).contains(&ms)
+    }
+
+    pub(super) fn x(&self, ms: f64) -> f64 {
         let part = (ms - self.from_ms) / (self.to_ms - self.from_ms);
         LEFT + part.clamp(0.0, 1.0) * (WIDTH - LEFT - RIGHT)
     }

@@ -1,24 +1,46 @@
 //! active-backup: one member works, the others wait.
 
-use super::because;
-use crate::explain::Explanation;
-use crate::explain::hop::{Hop, HopLink};
+use nicteam_record::Finding;
+use nicteam_team::Mode;
+
+use super::Rule;
+use crate::explain::hop::{Choice, Hop};
 use crate::explain::limits::Limit;
+use crate::explain::words;
 use crate::units::list;
 
 /// One full link of a team that uses one at a time: to send, or to receive by plain ports of a switch.
-pub(super) fn rule(limit: &Limit<'_, '_>) -> Option<Explanation> {
-    let standby = |hop: &&&Hop<'_>| hop.chooser().1 == "active-backup" && hop.links.len() > 1 && hop.some_full();
-    let hop = limit.hops.iter().find(standby)?;
-    let host = hop.chooser().0;
-    let name = |link: &HopLink<'_>| (if host == hop.node { link.device } else { link.far_device }).to_owned();
-    let active = hop.links.iter().find(|link| link.is_full())?;
-    let others: Vec<String> = hop.links.iter().filter(|link| link.place != active.place).map(name).collect();
-    let sentence = format!(
-        "{}: {host} uses one member at a time (mode active-backup): {} carried all, {} stood by.",
-        hop.side_words(),
-        name(active),
-        if others.len() > 2 { "the others".to_owned() } else { list(&others) },
-    );
-    because(hop.side, Some("active-backup"), sentence)
+pub(super) struct ActiveBackup;
+
+impl Rule for ActiveBackup {
+    fn cause(&self) -> &'static str {
+        "active-backup"
+    }
+
+    fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
+        let one_at_a_time = Choice::Mode(Mode::ActiveBackup);
+        let standby =
+            |hop: &&&Hop<'_>| limit.chooser(hop).by == one_at_a_time && hop.links.len() > 1 && hop.some_full();
+        let hop = limit.hops.iter().find(standby)?;
+        Some(Finding {
+            side: hop.side,
+            node: Some(limit.chooser(hop).node.to_owned()),
+            policy: Some(one_at_a_time.words().to_owned()),
+            hops: vec![hop.as_found()],
+            ..limit.finding(self.cause())
+        })
+    }
+
+    fn sentence(&self, finding: &Finding) -> Option<String> {
+        let (hop, host) = (finding.hops.first()?, words::node(finding));
+        let active = words::full(hop).next()?;
+        let others = hop.links.iter().filter(|link| link.place != active.place);
+        let others: Vec<&str> = others.map(|link| words::device(hop, link, host)).collect();
+        Some(format!(
+            "{}: {host} uses one member at a time (mode active-backup): {} carried all, {} stood by.",
+            words::side(finding),
+            words::device(hop, active, host),
+            if others.len() > 2 { "the others".to_owned() } else { list(&others) },
+        ))
+    }
 }

@@ -1,28 +1,47 @@
 //! A member that should have carried its turn and carried nothing.
 
-use super::because;
-use crate::explain::Explanation;
-use crate::explain::hop::{Hop, HopLink};
+use nicteam_record::Finding;
+use nicteam_team::Mode;
+
+use super::Rule;
+use crate::explain::hop::{Hop, is_idle};
 use crate::explain::limits::Limit;
+use crate::explain::words;
 use crate::units::list;
 
 /// A silent member in a mode that uses every member that is up.
-pub(super) fn rule(limit: &Limit<'_, '_>) -> Option<Explanation> {
-    let down = |hop: &&Hop<'_>| {
-        hop.mode() == "balance-rr"
-            && hop.links.iter().any(|link| link.silent)
-            && hop.links.iter().any(|link| !link.is_idle())
-    };
-    let hop = limit.suspects().into_iter().find(down)?;
-    let silent: Vec<&HopLink<'_>> = hop.links.iter().filter(|link| link.silent).collect();
-    let names: Vec<&str> = silent.iter().map(|link| link.device).collect();
-    let sentence = format!(
-        "{}: {} uses every member that is up (mode balance-rr), and {} of {} sent not a frame, so {} down.",
-        hop.side_words(),
-        hop.node,
-        list(&names),
-        hop.node,
-        if names.len() == 1 { "it was" } else { "they were" },
-    );
-    because(hop.side, Some("balance-rr"), sentence)
+pub(super) struct Down;
+
+impl Rule for Down {
+    fn cause(&self) -> &'static str {
+        "down"
+    }
+
+    fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
+        let down = |hop: &&Hop<'_>| {
+            hop.runs(Mode::BalanceRr)
+                && hop.links.iter().any(|link| link.silent)
+                && hop.links.iter().any(|link| !is_idle(link.load()))
+        };
+        let hop = limit.suspects().into_iter().find(down)?;
+        Some(Finding {
+            side: hop.side,
+            node: Some(hop.node.to_owned()),
+            policy: Some(Mode::BalanceRr.name().to_owned()),
+            hops: vec![hop.as_found()],
+            ..limit.finding(self.cause())
+        })
+    }
+
+    fn sentence(&self, finding: &Finding) -> Option<String> {
+        let silent = finding.hops.first()?.links.iter().filter(|link| link.silent);
+        let names: Vec<&str> = silent.map(|link| link.device.as_str()).collect();
+        let (side, node) = (words::side(finding), words::node(finding));
+        let were = if names.len() == 1 { "it was" } else { "they were" };
+        Some(format!(
+            "{side}: {node} uses every member that is up (mode balance-rr), \
+             and {} of {node} sent not a frame, so {were} down.",
+            list(&names)
+        ))
+    }
 }

@@ -2,28 +2,94 @@
 
 use std::collections::BTreeMap;
 
-use super::because;
-use crate::explain::Explanation;
-use crate::explain::hop::Hop;
-use crate::explain::hop::Prediction;
+use nicteam_record::{Finding, LinkLoads};
+use nicteam_team::HashPolicy;
+use serde::{Deserialize, Serialize};
+
+use super::Rule;
+use crate::explain::hop::{Hop, is_idle};
 use crate::explain::limits::Limit;
 use crate::explain::policy::{Key, key};
+use crate::explain::words;
 use crate::units::{list, plural};
 
 /// Full links beside others that had room, where a hash chooses.
-pub(super) fn rule(limit: &Limit<'_, '_>) -> Option<Explanation> {
-    let limited = |hop: &&Hop<'_>| hop.hashes() && hop.some_full() && !hop.all_full();
-    let hops: Vec<&Hop<'_>> = limit.hops.iter().copied().filter(limited).collect();
-    let first = hops.first()?;
-    let clauses: Vec<String> = hops.iter().map(|hop| clause(hop)).collect();
-    let words = match &first.prediction {
-        Some(prediction) => format!("{} ({})", key(prediction.policy).1, policy_name(first)),
-        None => policy_name(first).to_owned(),
-    };
-    let sentence = format!("{}: {} spreads by {words} {}.", first.side_words(), first.node, joined(&clauses));
-    let mut explanation = because(first.side, Some(policy_name(first)), sentence)?;
-    explanation.facts.extend(hops.iter().map(|hop| evidence(hop)));
-    Some(explanation)
+pub(super) struct Hashed;
+
+#[derive(Serialize, Deserialize)]
+struct Details {
+    /// What the hash says of each hop that the finding shows.
+    predictions: Vec<Predicted>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Predicted {
+    /// Where it puts the connections that pass; none if the record lacks what it looks at.
+    placed: Option<Vec<Placed>>,
+    /// Whether the links counted that.
+    agrees: bool,
+}
+
+/// Connections between the same hosts on the same link.
+#[derive(Serialize, Deserialize)]
+struct Placed {
+    place: u32,
+    from: String,
+    to: String,
+    connections: usize,
+}
+
+impl Rule for Hashed {
+    fn cause(&self) -> &'static str {
+        "hash"
+    }
+
+    fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
+        let limited = |hop: &&Hop<'_>| hop.hashes() && hop.some_full() && !hop.all_full();
+        let hops: Vec<&Hop<'_>> = limit.hops.iter().copied().filter(limited).collect();
+        let first = hops.first()?;
+        let finding = Finding {
+            side: first.side,
+            node: Some(first.node.to_owned()),
+            policy: first.team.map(|team| team.policy_name.to_owned()),
+            hops: hops.iter().map(|hop| hop.as_found()).collect(),
+            ..limit.finding(self.cause())
+        };
+        Some(finding.with_details(&Details { predictions: hops.iter().map(|hop| Predicted::of(hop)).collect() }))
+    }
+
+    fn sentence(&self, finding: &Finding) -> Option<String> {
+        let (details, policy): (Details, &str) = (finding.details()?, finding.policy.as_deref()?);
+        let hops = || finding.hops.iter().zip(&details.predictions);
+        let known: Option<HashPolicy> = policy.parse().ok();
+        let plain = match (known, &hops().next()?.1.placed) {
+            (Some(known), Some(_)) => format!("{} ({policy})", key(known).1),
+            _ => policy.to_owned(),
+        };
+        let clauses: Vec<String> = hops().map(|(hop, predicted)| clause(hop, predicted, known)).collect();
+        Some(format!("{}: {} spreads by {plain} {}.", words::side(finding), words::node(finding), joined(&clauses)))
+    }
+
+    fn facts(&self, finding: &Finding) -> Vec<String> {
+        let predictions = finding.details().map_or_else(Vec::new, |details: Details| details.predictions);
+        let policy = finding.policy.as_deref().unwrap_or_default();
+        finding.hops.iter().zip(&predictions).map(|(hop, predicted)| evidence(hop, predicted, policy)).collect()
+    }
+}
+
+impl Predicted {
+    fn of(hop: &Hop<'_>) -> Predicted {
+        let Some(prediction) = &hop.prediction else { return Predicted { placed: None, agrees: false } };
+        let mut placed: Vec<Placed> = Vec::new();
+        for (connection, place) in hop.connections.iter().zip(&prediction.places) {
+            let (place, from, to) = (*place as u32, &connection.from, &connection.to);
+            match placed.iter_mut().find(|known| (known.place, &known.from, &known.to) == (place, from, to)) {
+                Some(known) => known.connections += 1,
+                None => placed.push(Placed { place, from: from.clone(), to: to.clone(), connections: 1 }),
+            }
+        }
+        Predicted { placed: Some(placed), agrees: prediction.agrees }
+    }
 }
 
 /// Clauses behind each other; what all of them say first is said once.
@@ -38,99 +104,103 @@ fn joined(clauses: &[String]) -> String {
     first.clone() + &rest.collect::<String>()
 }
 
-fn policy_name<'a>(hop: &Hop<'a>) -> &'a str {
-    hop.team.map_or("", |team| &team.xmit_hash_policy)
-}
-
 /// What the hash did on one hop: `and ...`.
-fn clause(hop: &Hop<'_>) -> String {
-    match &hop.prediction {
-        Some(prediction) if prediction.agrees => predicted(hop, prediction),
-        Some(prediction) => {
-            let links = hop.links.iter().filter(|link| prediction.places.contains(&link.place));
-            format!("{} (counted, not predicted: by the hash it would be {})", counted(hop), Hop::numbers(links))
+fn clause(hop: &LinkLoads, predicted: &Predicted, policy: Option<HashPolicy>) -> String {
+    match (&predicted.placed, policy) {
+        (Some(placed), Some(policy)) if predicted.agrees => as_predicted(hop, placed, key(policy).0),
+        (Some(placed), _) => {
+            format!("{} (counted, not predicted: by the hash it would be {})", counted(hop), used(hop, placed))
         }
-        None => format!("{} (counted, not predicted)", counted(hop)),
+        (None, _) => format!("{} (counted, not predicted)", counted(hop)),
     }
 }
 
 /// The links in use, where the hash says something else or nothing.
-fn counted(hop: &Hop<'_>) -> String {
-    let used = Hop::numbers(hop.links.iter().filter(|link| !link.is_idle()));
+fn counted(hop: &LinkLoads) -> String {
+    let used = words::numbers(hop.links.iter().filter(|link| !is_idle(link.load)));
     format!("and used {used} of {} towards {}{}", hop.links.len(), hop.peer, idle(hop))
 }
 
 /// Which connections the hash put where, and why where that is short.
-fn predicted(hop: &Hop<'_>, prediction: &Prediction) -> String {
-    let (key, _) = key(prediction.policy);
-    let one = |end: fn(&nicteam_record::Connection) -> &String| {
-        hop.connections.windows(2).all(|pair| end(pair[0]) == end(pair[1]))
-    };
-    let (one_from, one_to) = (one(|connection| &connection.from), one(|connection| &connection.to));
-    let reason = match (key, hop.connections.first()) {
+fn as_predicted(hop: &LinkLoads, placed: &[Placed], key: Key) -> String {
+    let one = |end: fn(&Placed) -> &String| placed.windows(2).all(|pair| end(&pair[0]) == end(&pair[1]));
+    let (one_from, one_to) = (one(|placed| &placed.from), one(|placed| &placed.to));
+    let reason = match (key, placed.first()) {
         (Key::Ends, Some(_)) if one_from && one_to => Some("both ends have one".to_owned()),
-        (Key::Source, Some(connection)) if one_from => Some(format!("{} has one", connection.from)),
-        (Key::Destination, Some(connection)) if one_to => Some(format!("{} has one", connection.to)),
+        (Key::Source, Some(placed)) if one_from => Some(format!("{} has one", placed.from)),
+        (Key::Destination, Some(placed)) if one_to => Some(format!("{} has one", placed.to)),
         _ => None,
     };
-    match (reason, prediction.places.first()) {
-        (Some(reason), Some(place)) => {
-            let who = match hop.connections.len() {
+    match (reason, placed.first()) {
+        (Some(reason), Some(first)) => {
+            let who = match count(placed) {
                 1 => "the connection uses".to_owned(),
                 2 => "both connections use".to_owned(),
                 count => format!("all {count} connections use"),
             };
-            format!("and {reason}, so {who} link {} of {} towards {}", place + 1, hop.links.len(), hop.peer)
+            let place = u64::from(first.place) + 1;
+            format!("and {reason}, so {who} link {place} of {} towards {}", hop.links.len(), hop.peer)
         }
         _ => {
-            let few = if key == Key::Connection { too_few(hop) } else { "" };
-            format!("and puts {}{}{few}", placed(hop, prediction, key, one_to, one_from), idle(hop))
+            let few = if key == Key::Connection { too_few(hop, placed) } else { "" };
+            format!("and puts {}{}{few}", groups(hop, placed, key, [one_to, one_from]), idle(hop))
         }
     }
 }
 
 /// `b and c on link 1 of 4 towards a, d and e on link 3`.
-fn placed(hop: &Hop<'_>, prediction: &Prediction, key: Key, one_to: bool, one_from: bool) -> String {
-    let mut by_place: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-    for (connection, place) in hop.connections.iter().zip(&prediction.places) {
-        let name = match key {
-            Key::Connection => String::new(),
-            _ if one_to => connection.from.clone(),
-            _ if one_from => connection.to.clone(),
-            _ => format!("{} to {}", connection.from, connection.to),
+fn groups(hop: &LinkLoads, placed: &[Placed], key: Key, [one_to, one_from]: [bool; 2]) -> String {
+    let mut by_place: BTreeMap<u32, (usize, Vec<String>)> = BTreeMap::new();
+    for Placed { place, from, to, connections } in placed {
+        let name = match () {
+            () if one_to => from.clone(),
+            () if one_from => to.clone(),
+            () => format!("{from} to {to}"),
         };
-        let names = by_place.entry(*place).or_default();
-        if key == Key::Connection || !names.contains(&name) {
+        let (count, names) = by_place.entry(*place).or_default();
+        *count = count.saturating_add(*connections);
+        if !names.contains(&name) {
             names.push(name);
         }
     }
     let all_on_one = by_place.len() == 1;
-    let groups = by_place.iter().enumerate().map(|(index, (place, names))| {
-        let who = match key {
-            Key::Connection if all_on_one && names.len() == 1 => "the connection".to_owned(),
-            Key::Connection if all_on_one && names.len() == 2 => "both connections".to_owned(),
-            Key::Connection if all_on_one => format!("all {}", plural(names.len(), "connection")),
-            Key::Connection => plural(names.len(), "connection"),
+    let groups = by_place.iter().enumerate().map(|(index, (place, (count, names)))| {
+        let who = match (key, count) {
+            (Key::Connection, 1) if all_on_one => "the connection".to_owned(),
+            (Key::Connection, 2) if all_on_one => "both connections".to_owned(),
+            (Key::Connection, _) if all_on_one => format!("all {}", plural(*count, "connection")),
+            (Key::Connection, _) => plural(*count, "connection"),
             _ if all_on_one => format!("all of {}", list(names)),
             _ => list(names),
         };
         let of = if index == 0 { format!(" of {} towards {}", hop.links.len(), hop.peer) } else { String::new() };
-        format!("{who} on link {}{of}", place + 1)
+        format!("{who} on link {}{of}", u64::from(*place) + 1)
     });
     groups.collect::<Vec<_>>().join(", ")
 }
 
+/// The links on which a hash put connections.
+fn used(hop: &LinkLoads, placed: &[Placed]) -> String {
+    words::numbers(hop.links.iter().filter(|link| placed.iter().any(|placed| placed.place == link.place)))
+}
+
+/// Connections that a hash placed.
+fn count(placed: &[Placed]) -> usize {
+    placed.iter().fold(0, |sum, placed| sum.saturating_add(placed.connections))
+}
+
 /// `; links 2 and 4 stayed idle`.
-fn idle(hop: &Hop<'_>) -> String {
-    if hop.links.iter().all(|link| !link.is_idle()) {
+fn idle(hop: &LinkLoads) -> String {
+    let mut idle = hop.links.iter().filter(|link| is_idle(link.load)).peekable();
+    if idle.peek().is_none() {
         return String::new();
     }
-    format!("; {} stayed idle", Hop::numbers(hop.links.iter().filter(|link| link.is_idle())))
+    format!("; {} stayed idle", words::numbers(idle))
 }
 
 /// Why more links would not help.
-fn too_few(hop: &Hop<'_>) -> &'static str {
-    match hop.connections.len() {
+fn too_few(hop: &LinkLoads, placed: &[Placed]) -> &'static str {
+    match count(placed) {
         1 => " (a connection never uses two)",
         count if count < hop.links.len() => " (fewer connections than links)",
         _ => "",
@@ -138,24 +208,16 @@ fn too_few(hop: &Hop<'_>) -> &'static str {
 }
 
 /// How prediction and counters compare.
-fn evidence(hop: &Hop<'_>) -> String {
-    let (node, peer) = (hop.node, hop.peer);
-    let Some(prediction) = &hop.prediction else {
+fn evidence(hop: &LinkLoads, predicted: &Predicted, policy: &str) -> String {
+    let (node, peer) = (&hop.node, &hop.peer);
+    let Some(placed) = &predicted.placed else {
         return format!("The record lacks what the hash of {node} towards {peer} looks at.");
     };
-    let mut places = prediction.places.clone();
-    places.sort_unstable();
-    places.dedup();
-    let on = |place: usize| hop.links.iter().filter(move |link| link.place == place);
-    let links = Hop::numbers(places.iter().flat_map(|place| on(*place)));
-    let verdict = if prediction.agrees { "the counters agree" } else { "the counters do not agree" };
-    format!(
-        "Towards {peer} the hash of {node} ({}) puts {} on {links}; {verdict}.",
-        policy_name(hop),
-        if hop.connections.len() == 1 {
-            "the connection".to_owned()
-        } else {
-            format!("the {} connections", hop.connections.len())
-        },
-    )
+    let verdict = if predicted.agrees { "the counters agree" } else { "the counters do not agree" };
+    let who = match count(placed) {
+        1 => "the connection".to_owned(),
+        count => format!("the {count} connections"),
+    };
+    let links = used(hop, placed);
+    format!("Towards {peer} the hash of {node} ({policy}) puts {who} on {links}; {verdict}.")
 }

@@ -1,33 +1,45 @@
 //! balance-tlb and balance-alb: one member for a flow, or for a neighbour.
 
-use super::because;
-use crate::explain::Explanation;
-use crate::explain::Side;
-use crate::explain::hop::Hop;
+use nicteam_record::{Finding, Side};
+use nicteam_team::Mode;
+
+use super::Rule;
+use crate::explain::hop::{Choice, Hop};
 use crate::explain::limits::Limit;
-use crate::units::ratio;
+use crate::explain::words;
 
 /// Full and not full links of a team that gives each flow, or each neighbour, one of them.
-pub(super) fn rule(limit: &Limit<'_, '_>) -> Option<Explanation> {
-    let uneven = |hop: &&&Hop<'_>| {
-        matches!(hop.chooser().1, "balance-tlb" | "balance-alb")
-            && hop.links.len() > 1
-            && hop.some_full()
-            && !hop.all_full()
-    };
-    let hop = limit.hops.iter().find(uneven)?;
-    let (host, mode) = hop.chooser();
-    let does = match (mode, hop.side) {
-        ("balance-tlb", Side::Receiving) => "receives by its active member alone",
-        (_, Side::Receiving) => "tells each neighbour the address of one member",
-        ("balance-tlb", _) => "sends each flow by one member",
-        _ => "sends to each neighbour by one member",
-    };
-    let lowest = hop.links.iter().map(|link| link.load()).fold(f64::INFINITY, f64::min);
-    let sentence = format!(
-        "{}: {host} {does} (mode {mode}): the busiest was full, the least used at {}.",
-        hop.side_words(),
-        ratio(lowest)
-    );
-    because(hop.side, Some(mode), sentence)
+pub(super) struct LoadBalancing;
+
+impl Rule for LoadBalancing {
+    fn cause(&self) -> &'static str {
+        "load-balancing"
+    }
+
+    fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
+        let balances = |hop: &Hop<'_>| {
+            matches!(limit.chooser(hop).by, Choice::Mode(Mode::BalanceTlb | Mode::BalanceAlb)) && hop.links.len() > 1
+        };
+        let hop = limit.hops.iter().find(|hop| balances(hop) && hop.some_full() && !hop.all_full())?;
+        let chooser = limit.chooser(hop);
+        Some(Finding {
+            side: hop.side,
+            node: Some(chooser.node.to_owned()),
+            policy: Some(chooser.by.words().to_owned()),
+            hops: vec![hop.as_found()],
+            ..limit.finding(self.cause())
+        })
+    }
+
+    fn sentence(&self, finding: &Finding) -> Option<String> {
+        let mode = finding.policy.as_deref()?;
+        let does = match (mode.parse::<Mode>().ok()?, finding.side) {
+            (Mode::BalanceTlb, Side::Receiving) => "receives by its active member alone",
+            (_, Side::Receiving) => "tells each neighbour the address of one member",
+            (Mode::BalanceTlb, _) => "sends each flow by one member",
+            _ => "sends to each neighbour by one member",
+        };
+        let (side, host, least) = (words::side(finding), words::node(finding), words::least(finding.hops.first()?));
+        Some(format!("{side}: {host} {does} (mode {mode}): the busiest was full, the least used at {least}."))
+    }
 }

@@ -1,11 +1,13 @@
 //! The rules, each in a file of its own.
 //!
-//! A rule looks at a limit of a run and either recognises it or passes. The
-//! first that recognises it has the word.
+//! A rule looks at a limit of a run and either recognises it, which makes a
+//! finding, or passes. The first that recognises it has the word. A new rule is
+//! a file and a line in [`RULES`].
 
 mod active_backup;
 mod broadcast;
 mod down;
+mod few_subflows;
 mod full;
 mod hashed;
 mod learning;
@@ -13,42 +15,75 @@ mod load_balancing;
 mod lossy;
 mod machine;
 mod not_aggregating;
+mod peer_does_not_stripe;
 mod reordering;
+mod silent;
 mod unequal_turns;
+mod uneven;
 mod unexplained;
 mod waste;
 
-use super::Explanation;
-use super::Side;
-use super::limits::Limit;
+use nicteam_record::Finding;
 
-/// A rule: an explanation, or nothing if it does not apply.
-type Rule = fn(&Limit<'_, '_>) -> Option<Explanation>;
+use super::limits::{FilledBy, Limit, limits};
+use super::path::Picture;
+
+/// A rule: recognises one cause, and puts it into words.
+pub trait Rule: Sync {
+    /// Name of the cause, as findings have it: `hash`, `broadcast`.
+    fn cause(&self) -> &'static str;
+
+    /// What it recognises in a limit of a run: [`Limit::finding`], gone on with. Nothing if it does not apply.
+    fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding>;
+
+    /// A finding of its own in one sentence, from what stands in it alone; nothing
+    /// if that is not what this rule writes there.
+    fn sentence(&self, finding: &Finding) -> Option<String>;
+
+    /// What the sentence rests on, a sentence each.
+    fn facts(&self, _finding: &Finding) -> Vec<String> {
+        Vec::new()
+    }
+}
 
 /// The rules in the order in which they are asked: what explains full links
 /// first, what explains idle ones next, what needs no link at all last.
-const RULES: &[Rule] = &[
-    broadcast::rule,
-    not_aggregating::rule,
-    full::rule,
-    waste::rule,
-    hashed::rule,
-    active_backup::rule,
-    load_balancing::rule,
-    learning::rule,
-    down::rule,
-    unequal_turns::rule,
-    machine::rule,
-    lossy::rule,
-    reordering::rule,
+pub const RULES: &[&dyn Rule] = &[
+    &broadcast::Broadcast,
+    &not_aggregating::NotAggregating,
+    &full::Full,
+    &waste::Waste,
+    &hashed::Hashed,
+    &active_backup::ActiveBackup,
+    &load_balancing::LoadBalancing,
+    &peer_does_not_stripe::PeerDoesNotStripe,
+    &few_subflows::FewSubflows,
+    &learning::Learning,
+    &down::Down,
+    &unequal_turns::UnequalTurns,
+    &silent::Silent,
+    &machine::Machine,
+    &uneven::Uneven,
+    &lossy::Lossy,
+    &reordering::Reordering,
+    &unexplained::Unexplained,
 ];
 
-/// The first rule's explanation.
-pub(super) fn first(limit: &Limit<'_, '_>) -> Explanation {
-    RULES.iter().find_map(|rule| rule(limit)).unwrap_or_else(|| unexplained::explain(limit))
+/// What the rules find in a run, the costliest first.
+pub(super) fn findings(rules: &[&dyn Rule], picture: &Picture<'_>) -> Vec<Finding> {
+    limits(picture).iter().map(|limit| of_limit(rules, limit)).collect()
 }
 
-/// An explanation without facts of its own.
-fn because(side: Side, policy: Option<&str>, sentence: String) -> Option<Explanation> {
-    Some(Explanation { sentence, side, policy: policy.map(str::to_owned), facts: Vec::new() })
+/// A limit's finding, with what would be as narrow without it.
+fn of_limit(rules: &[&dyn Rule], limit: &Limit<'_, '_>) -> Finding {
+    let as_narrow = limit.as_narrow.iter().map(|hop| {
+        let filled_by = FilledBy::Choice { chooser: limit.chooser(hop), side: hop.side };
+        first(rules, &Limit { filled_by, hops: vec![hop], as_narrow: Vec::new(), ..limit.clone() })
+    });
+    Finding { as_narrow: as_narrow.collect(), ..first(rules, limit) }
+}
+
+/// What the first rule that applies finds.
+fn first(rules: &[&dyn Rule], limit: &Limit<'_, '_>) -> Finding {
+    rules.iter().find_map(|rule| rule.find(limit)).unwrap_or_else(|| limit.finding("unknown"))
 }

@@ -1,25 +1,44 @@
 //! 802.3ad: members that do not aggregate, so that the others carry all.
 
-use nicteam_record::{Port, Run};
+use nicteam_record::{Finding, Port, Run};
+use nicteam_team::Mode;
 
-use super::because;
+use super::Rule;
 use super::full::WHOLE;
-use crate::explain::Explanation;
-use crate::explain::aggregation;
+use crate::explain::aggregation::LeftOut;
 use crate::explain::hop::{Hop, HopLink};
-use crate::explain::limits::{Cause, Limit};
+use crate::explain::limits::{FilledBy, Limit};
+use crate::explain::words;
 
 /// Full links of a team that LACP leaves with fewer members than it has.
-pub(super) fn rule(limit: &Limit<'_, '_>) -> Option<Explanation> {
-    // Where full links are as much as any could be, more members would be no use.
-    let enough = limit.picture.two_way || limit.picture.run.of_limit >= WHOLE;
-    if limit.cause == Cause::Links && enough {
-        return None;
+pub(super) struct NotAggregating;
+
+impl Rule for NotAggregating {
+    fn cause(&self) -> &'static str {
+        "not-aggregating"
     }
-    let hops = limit.hops.iter().copied().filter(|hop| is_full(hop));
-    let (hop, words) =
-        hops.map(|hop| (hop, words(limit.picture.run, hop))).find_map(|(hop, words)| Some((hop, words?)))?;
-    because(hop.side, Some("802.3ad"), format!("{}: {words}", hop.side_words()))
+
+    fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
+        // Where full links are as much as any could be, more members would be no use.
+        let enough = limit.picture.two_way || limit.picture.run.of_limit >= WHOLE;
+        if limit.filled_by == FilledBy::Payload && enough {
+            return None;
+        }
+        let mut hops = limit.hops.iter().copied().filter(|hop| is_full(hop));
+        let (hop, left_out) = hops.find_map(|hop| Some((hop, left_out(limit.picture.run, hop)?)))?;
+        let finding = Finding {
+            side: hop.side,
+            node: Some(left_out.node.clone()),
+            policy: Some(Mode::Ad.name().to_owned()),
+            hops: vec![hop.as_found()],
+            ..limit.finding(self.cause())
+        };
+        Some(finding.with_details(&left_out))
+    }
+
+    fn sentence(&self, finding: &Finding) -> Option<String> {
+        Some(format!("{}: {}", words::side(finding), finding.details::<LeftOut>()?.words()))
+    }
 }
 
 /// Whether every link that LACP leaves the hop is full.
@@ -30,10 +49,10 @@ fn is_full(hop: &Hop<'_>) -> bool {
 
 /// Who of the team at either end does not aggregate, and why. The choosing end
 /// has the first word; the other has it where that one speaks no LACP.
-fn words(run: &Run, hop: &Hop<'_>) -> Option<String> {
+fn left_out(run: &Run, hop: &Hop<'_>) -> Option<LeftOut> {
     [0, 1].into_iter().find_map(|end| {
         let known = hop.links.iter().find_map(|link| link.ports[end])?;
         let of_team = |port: &&Port| (&port.host, &port.team) == (&known.host, &known.team);
-        aggregation::words(&run.ports.iter().filter(of_team).collect::<Vec<_>>())
+        LeftOut::of(&run.ports.iter().filter(of_team).collect::<Vec<_>>())
     })
 }

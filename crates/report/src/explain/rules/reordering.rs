@@ -1,26 +1,58 @@
 //! Frames that took turns over several links arrive out of order, and TCP slows down.
 
-use super::because;
-use crate::explain::Explanation;
-use crate::explain::facts::{RETRANSMITS_NOTABLE, retransmit_share};
-use crate::explain::limits::{Cause, Limit};
+use nicteam_record::Finding;
+use nicteam_team::Mode;
+use serde::{Deserialize, Serialize};
+
+use super::Rule;
+use crate::explain::facts::RETRANSMITS_NOTABLE;
+use crate::explain::hop::Choice;
+use crate::explain::limits::{FilledBy, Limit};
+use crate::explain::words;
 use crate::units::percent;
 
 /// Many segments sent again behind a round robin, and connections that stayed below their limit.
-pub(super) fn rule(limit: &Limit<'_, '_>) -> Option<Explanation> {
-    let connections = limit.connections.iter().map(|index| &limit.picture.run.connections[*index]);
-    let again = retransmit_share(&connections.collect::<Vec<_>>());
-    let hop = limit.passed().find(|hop| hop.mode() == "balance-rr" && hop.links.len() > 1)?;
-    if limit.cause != Cause::Nothing || again < RETRANSMITS_NOTABLE {
-        return None;
+pub(super) struct Reordering;
+
+#[derive(Serialize, Deserialize)]
+struct Details {
+    /// Part of the segments that was sent again.
+    resent: f64,
+}
+
+impl Rule for Reordering {
+    fn cause(&self) -> &'static str {
+        "reordering"
     }
-    let sentence = format!(
-        "{}: {} sends frames in turn over {} links (mode balance-rr), they arrive out of order, \
-         and TCP sent {} of its segments again and slowed down.",
-        hop.side_words(),
-        hop.node,
-        hop.links.len(),
-        percent(again),
-    );
-    because(hop.side, Some("balance-rr"), sentence)
+
+    fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
+        let resent = limit.resent();
+        let by_frame = |by: Choice<'_>| matches!(by, Choice::Mode(Mode::BalanceRr) | Choice::Striped);
+        let hop = limit.passed().find(|hop| by_frame(limit.chooser(hop).by) && hop.links.len() > 1)?;
+        if limit.filled_by != FilledBy::Nothing || resent < RETRANSMITS_NOTABLE {
+            return None;
+        }
+        let finding = Finding {
+            side: hop.side,
+            node: Some(hop.node.to_owned()),
+            policy: Some(limit.chooser(hop).by.words().to_owned()),
+            hops: vec![hop.as_found()],
+            ..limit.finding(self.cause())
+        };
+        Some(finding.with_details(&Details { resent }))
+    }
+
+    fn sentence(&self, finding: &Finding) -> Option<String> {
+        let Details { resent } = finding.details()?;
+        let (side, node, links) = (words::side(finding), words::node(finding), finding.hops.first()?.links.len());
+        let out_of_order = if finding.policy.as_deref() == Some(Mode::Stripe.name()) {
+            format!(
+                "sends each frame over that of {links} links on which it arrives first (mode stripe), some were overtaken or lost"
+            )
+        } else {
+            format!("sends frames in turn over {links} links (mode balance-rr), they arrive out of order")
+        };
+        let again = percent(resent);
+        Some(format!("{side}: {node} {out_of_order}, and TCP sent {again} of its segments again and slowed down."))
+    }
 }

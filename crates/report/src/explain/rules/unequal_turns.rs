@@ -1,21 +1,39 @@
 //! balance-rr: equal numbers of frames, unequal bytes.
 
-use super::because;
-use crate::explain::Explanation;
+use nicteam_record::Finding;
+use nicteam_team::Mode;
+
+use super::Rule;
 use crate::explain::hop::Hop;
 use crate::explain::limits::Limit;
-use crate::units::ratio;
+use crate::explain::words;
 
 /// Full and not full links that took turns.
-pub(super) fn rule(limit: &Limit<'_, '_>) -> Option<Explanation> {
-    let uneven = |hop: &&&Hop<'_>| hop.mode() == "balance-rr" && hop.some_full() && !hop.all_full();
-    let hop = limit.hops.iter().find(uneven)?;
-    let lowest = hop.links.iter().map(|link| link.load()).fold(f64::INFINITY, f64::min);
-    let sentence = format!(
-        "{}: {} gives its links turns, not bytes (mode balance-rr): the busiest was full, the least used at {}.",
-        hop.side_words(),
-        hop.node,
-        ratio(lowest),
-    );
-    because(hop.side, Some("balance-rr"), sentence)
+pub(super) struct UnequalTurns;
+
+impl Rule for UnequalTurns {
+    fn cause(&self) -> &'static str {
+        "unequal-turns"
+    }
+
+    fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
+        let uneven = |hop: &&&Hop<'_>| hop.runs(Mode::BalanceRr) && hop.some_full() && !hop.all_full();
+        let hop = limit.hops.iter().find(uneven)?;
+        Some(Finding {
+            side: hop.side,
+            node: Some(hop.node.to_owned()),
+            policy: Some(Mode::BalanceRr.name().to_owned()),
+            hops: vec![hop.as_found()],
+            ..limit.finding(self.cause())
+        })
+    }
+
+    fn sentence(&self, finding: &Finding) -> Option<String> {
+        Some(format!(
+            "{}: {} gives its links turns, not bytes (mode balance-rr): the busiest was full, the least used at {}.",
+            words::side(finding),
+            words::node(finding),
+            words::least(finding.hops.first()?),
+        ))
+    }
 }

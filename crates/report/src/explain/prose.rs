@@ -1,0 +1,113 @@
+//! A run's findings in sentences.
+
+use nicteam_record::{Connection, Finding, Run, Side};
+
+use super::words::lower_first;
+use super::{Explanation, Rule};
+use crate::units::list;
+
+/// The findings in the words of their rules; nothing if a finding is none of these rules'.
+pub(super) fn explanation(rules: &[&dyn Rule], run: &Run, findings: &[Finding]) -> Option<Explanation> {
+    let parts: Vec<Explanation> = findings.iter().map(|finding| one(rules, finding)).collect::<Option<_>>()?;
+    match parts.as_slice() {
+        [] => Some(nothing_sent()),
+        [part] => Some(part.clone()),
+        parts => Some(several(run, findings, parts)),
+    }
+}
+
+/// A run without connections.
+fn nothing_sent() -> Explanation {
+    unknown("Nothing to explain: no connection is recorded.")
+}
+
+/// Where rules have no words for what they find themselves.
+pub(super) fn nothing_known() -> Explanation {
+    unknown("The counters do not say what held it back.")
+}
+
+fn unknown(sentence: &str) -> Explanation {
+    Explanation { sentence: sentence.to_owned(), side: Side::Unknown, policy: None, facts: Vec::new() }
+}
+
+/// A finding's sentence, and what would be as narrow without it.
+fn one(rules: &[&dyn Rule], finding: &Finding) -> Option<Explanation> {
+    let rule = |finding: &Finding| rules.iter().find(|rule| rule.cause() == finding.cause);
+    let mut sentence = rule(finding)?.sentence(finding)?;
+    let mut facts = rule(finding)?.facts(finding);
+    for other in &finding.as_narrow {
+        sentence += &format!(" As narrow, {}", lower_first(&rule(other)?.sentence(other)?));
+        facts.extend(rule(other)?.facts(other));
+    }
+    Some(Explanation { sentence, side: finding.side, policy: finding.policy.clone(), facts })
+}
+
+/// Each finding's sentence after the other.
+fn several(run: &Run, findings: &[Finding], parts: &[Explanation]) -> Explanation {
+    let sentences = findings.iter().zip(parts);
+    let sentences =
+        sentences.map(|(finding, part)| format!("{}: {}", whose(run, finding, findings), lower_first(&part.sentence)));
+    let sentence = sentences.collect::<Vec<_>>().join(" ");
+    // Where nothing held connections back no limit was set.
+    let set: Vec<&Explanation> = parts.iter().filter(|part| part.side != Side::Nowhere).collect();
+    let first = set.first().copied().unwrap_or(&parts[0]);
+    Explanation {
+        sentence,
+        side: if set.iter().all(|part| part.side == first.side) { first.side } else { Side::Both },
+        policy: if set.iter().all(|part| part.policy == first.policy) { first.policy.clone() } else { None },
+        facts: parts.iter().flat_map(|part| part.facts.clone()).collect(),
+    }
+}
+
+/// Whose finding of several it is: `Towards b`, `From a`, `From a to b`, `2 of 4 connections`.
+fn whose(run: &Run, finding: &Finding, findings: &[Finding]) -> String {
+    let others = || findings.iter().filter(|other| other.connections != finding.connections);
+    let own_alone = |end: End| {
+        let own = ends(run, finding, end);
+        others().flat_map(|other| ends(run, other, end)).all(|name| !own.contains(&name))
+    };
+    let pair_alone = || {
+        let own = pairs(run, finding);
+        others().flat_map(|other| pairs(run, other)).all(|pair| !own.contains(&pair))
+    };
+    match () {
+        () if own_alone(TO) => format!("Towards {}", list(&ends(run, finding, TO))),
+        () if own_alone(FROM) => format!("From {}", list(&ends(run, finding, FROM))),
+        () if pair_alone() => {
+            let pairs: Vec<String> = pairs(run, finding).iter().map(|(from, to)| format!("{from} to {to}")).collect();
+            format!("From {}", list(&pairs))
+        }
+        () => format!("{} of {} connections", finding.connections.len(), run.connections.len()),
+    }
+}
+
+/// One of a connection's hosts.
+type End = fn(&Connection) -> &str;
+const FROM: End = |connection| &connection.from;
+const TO: End = |connection| &connection.to;
+
+/// A finding's connections; a stranger's record may name some that there are not.
+fn connections<'a>(run: &'a Run, finding: &Finding) -> impl Iterator<Item = &'a Connection> {
+    finding.connections.iter().filter_map(|place| run.connections.get(*place as usize))
+}
+
+/// The hosts at one end of a finding's connections, each once.
+fn ends<'a>(run: &'a Run, finding: &Finding, end: End) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for connection in connections(run, finding) {
+        let name = end(connection);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The pairs of hosts of a finding's connections, each once.
+fn pairs<'a>(run: &'a Run, finding: &Finding) -> Vec<(&'a str, &'a str)> {
+    let ends = |connection: &'a Connection| (connection.from.as_str(), connection.to.as_str());
+    let mut pairs: Vec<_> = connections(run, finding).map(ends).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}

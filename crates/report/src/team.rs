@@ -1,0 +1,66 @@
+//! A team of a record as the report sees it: the one place that reads the names of modes.
+
+use nicteam_record as record;
+use nicteam_team::{HashPolicy, Mode};
+
+/// A team, or the links of a host that speaks multipath TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Team<'a> {
+    /// Host or switch it is on.
+    pub node: &'a str,
+    /// Its device; empty for multipath TCP.
+    pub device: &'a str,
+    /// Its members' devices, by place.
+    pub members: &'a [String],
+    /// How it uses them.
+    pub mode: TeamMode,
+    /// The same in the record's words.
+    pub mode_name: &'a str,
+    /// The hash policy; none where the mode does not hash, or by words that this version does not know.
+    pub policy: Option<HashPolicy>,
+    /// The same in the record's words; empty where the mode does not hash.
+    pub policy_name: &'a str,
+}
+
+/// How a team uses its members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TeamMode {
+    /// A mode of teams.
+    Of(Mode),
+    /// No team: links of a host that speaks multipath TCP, each with an address.
+    MultipathTcp,
+    /// By words that this version does not know.
+    Unknown,
+}
+
+/// How the record calls the links of a host that speaks multipath TCP.
+pub(crate) const MULTIPATH_TCP: &str = "mptcp";
+
+impl<'a> Team<'a> {
+    /// Reads a team of a record.
+    pub fn read(team: &'a record::Team) -> Team<'a> {
+        let mode = match team.mode.as_str() {
+            MULTIPATH_TCP => TeamMode::MultipathTcp,
+            name => name.parse().map_or(TeamMode::Unknown, TeamMode::Of),
+        };
+        Team {
+            node: &team.node,
+            device: &team.device,
+            members: &team.members,
+            mode,
+            mode_name: &team.mode,
+            policy: team.xmit_hash_policy.parse().ok(),
+            policy_name: &team.xmit_hash_policy,
+        }
+    }
+
+    /// Whether a hash chooses its members.
+    pub fn hashes(&self) -> bool {
+        !self.policy_name.is_empty()
+    }
+
+    /// Whether its mode is this one.
+    pub fn is(&self, mode: Mode) -> bool {
+        self.mode == TeamMode::Of(mode)
+    }
+}
