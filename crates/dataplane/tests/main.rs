@@ -1,6 +1,7 @@
 //! Both dataplanes beside the plan, and each other.
 
 mod common;
+mod imports;
 
 /// Mostly waits: many at once.
 mod live {

@@ -1,5 +1,7 @@
 //! In place of the eBPF dataplane, in a build that found no clang.
 
+use std::os::fd::BorrowedFd;
+
 use nicteam_team::lacp::Answer;
 use nicteam_team::stripe::Note;
 use nicteam_team::stripe::redundant::StreamCounters;

@@ -10,7 +10,7 @@ use nicteam_team::{
 };
 use nicteam_wire::{Mac, PortInfo};
 
-use super::object::Programs;
+use super::programs::Programs;
 use crate::{Error, Port};
 
 /// Raised by any change of this file.
