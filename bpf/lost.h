@@ -13,10 +13,6 @@
 #include "plan.h"
 #include "stripe.h"
 
-/* After a contradiction no report about the member is obeyed for so long; and so long one with a token counts. */
-#define LOST_DISTRUST_NS 1000000000ULL
-#define LOST_HELD_NS 10000000000ULL
-
 /* What follows the addresses of a hello of this kind, up to where it ends. */
 struct lost_hello {
 	__be16 type;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use libbpf_rs::{MapHandle, ProgramHandle};
 use nicteam_team::{MAX_MEMBERS, MemberId};
 
-use super::layout::PLAN_SLOTS;
+use super::constants::PLAN_SLOTS;
 use super::memory::{Memory, Shared};
 use super::run;
 use crate::{Error, Port};

@@ -4,11 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use libbpf_rs::MapHandle;
 
+use super::constants::STALLED_NS;
 use super::memory::{Memory, Shared};
 use crate::Error;
-
-/// `STALLED_NS` of `bpf/lease.h`.
-const STALLED_NS: u64 = 400_000_000;
 
 /// The map `.data.lease`. To renew is to store eight bytes at once, so a program
 /// never reads half a time; it cannot fail.

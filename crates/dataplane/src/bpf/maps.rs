@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd};
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle, OpenMap, OpenObject};
+use nicteam_team::constants::MAX_STREAMS;
 use nicteam_team::stripe::MAX_PEERS;
 use nicteam_team::stripe::redundant::StreamCounters;
 use nicteam_wire::Mac;
@@ -16,7 +17,7 @@ use super::notes::Notes;
 use super::peers::{Entry, Key, PeerLine};
 use super::programs::Programs;
 use super::speech::attempt;
-use super::streams::{Class, MAX_STREAMS, Stream};
+use super::streams::{Class, Stream};
 use crate::Error;
 
 /// The maps of `bpf/maps.h`.

@@ -6,6 +6,7 @@
 //! one finds the maps behind the team device's filter and goes on with them.
 
 mod carrier;
+mod constants;
 mod dataplane;
 mod failover;
 mod inject;

@@ -6,7 +6,7 @@ use libbpf_rs::MapHandle;
 use nicteam_team::stripe::{MAX_PEERS, Note};
 use nicteam_team::{MAX_MEMBERS, MemberSet};
 
-use super::layout::PLAN_SLOTS;
+use super::constants::PLAN_SLOTS;
 use super::memory::{Memory, Shared};
 use super::peers::Peers;
 use crate::Error;

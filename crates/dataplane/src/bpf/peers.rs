@@ -13,6 +13,7 @@ use nicteam_team::stripe::{MAX_ADDRESSES, MAX_PATHS, MAX_PEERS, Peer};
 use nicteam_team::{MAX_MEMBERS, Stripe};
 use nicteam_wire::Mac;
 
+use super::constants::NO_RECEIVER;
 use super::layout::{Plain, padded};
 use super::streams::Class;
 
@@ -77,15 +78,12 @@ pub(super) struct Entry {
     path: [u8; MAX_MEMBERS],
 }
 
-/// An address of a peer that no receiver of it has.
-const NO_RECEIVER: u8 = 0xff;
 /// The address of a number, or place, that nobody has.
 const NOBODY: Mac = Mac([0; 6]);
 /// `OWN_ADDRESS`.
 const OWN_ADDRESS: u32 = MAX_PEERS as u32;
 
 const _: () = {
-    assert!(MAX_PEERS == 1024 && MAX_PATHS == 64 && MAX_ADDRESSES == MAX_PEERS * 8);
     assert!(size_of::<PeerLine>() == 1184);
     assert!(size_of::<Key>() == 8);
     assert!(size_of::<Entry>() == 48);

@@ -16,8 +16,9 @@ use std::thread::{self, JoinHandle};
 
 use nicteam_wire::Mac;
 
+use super::constants::PLAN_SLOTS;
 use super::failover::Failover;
-use super::layout::{PLAN_SLOTS, Plan};
+use super::layout::Plan;
 use super::maps::Maps;
 use super::peers::{Changes, Key, Peers};
 use crate::Error;

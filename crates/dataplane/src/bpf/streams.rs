@@ -1,14 +1,10 @@
 //! Frames that go twice, in the form of `bpf/plan.h`: which they are, and what
 //! was counted of them.
 
-use nicteam_team::stripe::redundant::{Classes, HISTORY, MAX_PORTS, StreamCounters, Transport};
+use nicteam_team::constants::REDUNDANT_WORDS;
+use nicteam_team::stripe::redundant::{Classes, MAX_PORTS, StreamCounters, Transport};
 
 use super::layout::Plain;
-
-/// `MAX_STREAMS`.
-pub(super) const MAX_STREAMS: usize = 256;
-/// `REDUNDANT_WORDS`.
-const WORDS: usize = 512;
 
 /// `struct redundant_class`.
 #[repr(C)]
@@ -32,14 +28,13 @@ pub(super) struct Stream {
     newest: u64,
     passed: u64,
     duplicates: u64,
-    bits: [u64; WORDS],
-    blocks: [u32; WORDS],
+    bits: [u64; REDUNDANT_WORDS],
+    blocks: [u32; REDUNDANT_WORDS],
 }
 
 const _: () = {
     assert!(size_of::<Class>() == 80);
     assert!(size_of::<Stream>() == 6200);
-    assert!(HISTORY == (WORDS as u64 - 1) * 64);
 };
 
 // SAFETY: `repr(C)`; the sizes asserted above are the sums of the fields', so
@@ -59,8 +54,8 @@ impl Default for Stream {
             newest: 0,
             passed: 0,
             duplicates: 0,
-            bits: [0; WORDS],
-            blocks: [0; WORDS],
+            bits: [0; REDUNDANT_WORDS],
+            blocks: [0; REDUNDANT_WORDS],
         }
     }
 }

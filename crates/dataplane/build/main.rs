@@ -3,9 +3,17 @@
 //! Sets `cfg(nicteam_bpf)` if the object was made; without it the crate builds
 //! and says at run time why it has no eBPF dataplane.
 
-use std::env;
+mod header;
+/// This crate's numbers.
+#[path = "../src/bpf/constants.rs"]
+mod own;
+/// Those of `nicteam-team`.
+#[path = "../../team/src/constants.rs"]
+mod team;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
 fn main() {
     println!("cargo:rustc-check-cfg=cfg(nicteam_bpf)");
@@ -19,6 +27,8 @@ fn main() {
         println!("cargo:warning=no clang: building without the eBPF dataplane; install clang and build again");
         return;
     }
+    let header = header::header(&[team::ALL, own::IN_MAPS, own::BESIDE]);
+    fs::write(out_dir().join("constants.h"), header).expect("cargo's folder for what is built can be written");
     const STRIPE: &str = "-DNICTEAM_STRIPE";
     const FAILOVER: &str = "-DNICTEAM_FAILOVER";
     let objects: [(&str, &str, &[&str]); 5] = [
@@ -43,6 +53,7 @@ fn out_dir() -> PathBuf {
 fn compile(clang: &Path, source: &Path, object: &Path, defines: &[&str]) {
     let mut command = Command::new(clang);
     command.args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror"]).args(defines);
+    command.arg("-I").arg(out_dir());
     for folder in include_folders() {
         command.arg("-isystem").arg(folder);
     }
