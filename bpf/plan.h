@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * What the loader and the programs share. The numbers come from constants.h, which the build writes from
- * crates/team/src/constants.rs and crates/dataplane/src/bpf/constants.rs; they say what they mean. Of the structures
- * crates/dataplane/src/bpf has its own in Rust.
+ * crates/team/src/constants.rs and crates/dataplane/src/bpf/constants.rs; they say what they mean. Of most structures
+ * crates/dataplane/src/bpf has a twin in Rust, which the build holds to the same fields (crates/dataplane/src/bpf/abi.rs).
+ * Any change here makes the layout another one: a process that takes a team over then loads programs of its own.
  */
 #ifndef NICTEAM_PLAN_H
 #define NICTEAM_PLAN_H
@@ -94,7 +95,7 @@ struct failover {
 
 /* What the loader tells the programs, and its successor. */
 struct control {
-	__u32 layout;	    /* LAYOUT_VERSION */
+	__u32 layout;	    /* the number of all that is in the maps (crates/dataplane/build/layout.rs) */
 	__u32 active;	    /* the slot of the plan in force */
 	__u32 team_ifindex; /* where members' frames go */
 	__u32 own_clsact;   /* the loader made the team device's clsact */
@@ -221,27 +222,5 @@ struct tally {
 struct loads {
 	__u64 bytes[MAX_BUCKETS + 1];
 };
-
-_Static_assert(sizeof(struct plan_member) == 60, "as in layout.rs");
-_Static_assert(__builtin_offsetof(struct plan, table) == 48, "as in layout.rs");
-_Static_assert(__builtin_offsetof(struct plan, members) == 304, "as in layout.rs");
-_Static_assert(sizeof(struct plan) == 2360, "as in layout.rs");
-_Static_assert(__builtin_offsetof(struct plan, fallback) == 2296, "as in layout.rs");
-_Static_assert(sizeof(struct failover) == 12544, "as in failover.rs");
-_Static_assert(__builtin_offsetof(struct plan, queues) == 2232, "as in layout.rs");
-_Static_assert(sizeof(struct redundant_class) == 80, "as in streams.rs");
-_Static_assert(sizeof(struct redundant_stream) == 6200, "as in streams.rs");
-_Static_assert(sizeof(struct stripe_peer) == 1184, "as in peers.rs");
-_Static_assert(sizeof(struct stripe_key) == 8, "as in peers.rs");
-_Static_assert(sizeof(struct stripe_entry) == 48, "as in peers.rs");
-_Static_assert(sizeof(struct stripe_note) == 132, "as in notes.rs");
-_Static_assert(sizeof(struct control) == 16, "as in layout.rs");
-_Static_assert(sizeof(struct place) == 8, "as in layout.rs");
-_Static_assert(sizeof(struct counters) == 48, "as in layout.rs");
-_Static_assert(sizeof(struct tally) == 32, "as in layout.rs");
-_Static_assert(sizeof(struct lease) == 8, "as in layout.rs");
-_Static_assert(sizeof(struct answer) == 160, "as in layout.rs");
-_Static_assert(__builtin_offsetof(struct answer, frame) == 32, "as in layout.rs");
-_Static_assert(sizeof(struct loads) == 2056, "as in layout.rs");
 
 #endif

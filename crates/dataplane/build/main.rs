@@ -3,7 +3,10 @@
 //! Sets `cfg(nicteam_bpf)` if the object was made; without it the crate builds
 //! and says at run time why it has no eBPF dataplane.
 
+mod abi;
+mod btf;
 mod header;
+mod layout;
 /// This crate's numbers.
 #[path = "../src/bpf/constants.rs"]
 mod own;
@@ -31,17 +34,20 @@ fn main() {
     fs::write(out_dir().join("constants.h"), header).expect("cargo's folder for what is built can be written");
     const STRIPE: &str = "-DNICTEAM_STRIPE";
     const FAILOVER: &str = "-DNICTEAM_FAILOVER";
-    let objects: [(&str, &str, &[&str]); 5] = [
-        ("team", "team", &[]),
-        ("team", "team-failover", &[FAILOVER]),
-        ("team", "team-stripe", &[STRIPE]),
-        ("team", "team-stripe-failover", &[STRIPE, FAILOVER]),
-        ("carrier", "carrier", &[STRIPE]),
-    ];
-    for (source, object, defines) in objects {
-        let (source, object) = (format!("{source}.bpf.c"), format!("{object}.bpf.o"));
-        compile(Path::new(&clang), &sources.join(source), &out_dir().join(object), defines);
-    }
+    let built = |source: &str, object: &str, defines: &[&str]| {
+        let (source, object) = (format!("{source}.bpf.c"), out_dir().join(format!("{object}.bpf.o")));
+        compile(Path::new(&clang), &sources.join(source), &object, defines);
+        btf::maps(&fs::read(object).expect("clang has just written it"))
+    };
+    let small = built("team", "team", &[]);
+    let whole = built("team", "team-stripe", &[STRIPE]);
+    // Whichever of a kind the kernel takes, the next process may take another one.
+    assert_eq!(built("team", "team-failover", &[FAILOVER]), small);
+    assert_eq!(built("team", "team-stripe-failover", &[STRIPE, FAILOVER]), whole);
+    let carrier = built("carrier", "carrier", &[STRIPE]);
+    assert!(carrier.iter().all(|map| whole.contains(map)), "the programs on a member's way out have other maps");
+    let layout = layout::number([&small, &whole], own::IN_MAPS, own::LAYOUT_EPOCH);
+    fs::write(out_dir().join("abi.rs"), abi::abi(layout, &whole)).expect("as above");
     println!("cargo:rustc-cfg=nicteam_bpf");
 }
 

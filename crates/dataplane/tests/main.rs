@@ -2,6 +2,7 @@
 
 mod common;
 mod imports;
+mod layout;
 
 /// Mostly waits: many at once.
 mod live {

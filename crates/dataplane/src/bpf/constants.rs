@@ -110,6 +110,9 @@ constants! {
 constants! {
     BESIDE:
 
+    /// Part of the layout's number (`build/layout.rs`). Raised when what is in the maps comes to mean something else, and
+    /// neither a map, nor a structure, nor a number above shows it.
+    LAYOUT_EPOCH: u32 = 1;
     /// A process that has not been heard of for so long is spoken for. It renews its lease each 150 ms
     /// (`crates/daemon/src/shell/mod.rs`), and a partner with the short timeout has to be spoken to within 3 s and
     /// speaks each second.

@@ -1,7 +1,5 @@
-//! What the loader and the programs share; `bpf/plan.h` says the same in C,
-//! and both sides assert the sizes and offsets.
+//! What the loader and the programs share, in the form of `bpf/plan.h`; [`laid_out_as`] holds both to the same bytes.
 
-use std::mem::{offset_of, size_of};
 use std::time::Duration;
 
 use nicteam_team::balance::{Eligible, Number, Punt};
@@ -10,12 +8,11 @@ use nicteam_team::{
 };
 use nicteam_wire::{Mac, PortInfo};
 
+use super::abi::laid_out_as;
 use super::constants::*;
 use super::programs::Programs;
 use crate::{Error, Port};
 
-/// Raised by any change of this file.
-pub(super) const LAYOUT_VERSION: u32 = 18;
 /// A value that crosses the border to the kernel byte by byte.
 ///
 /// # Safety
@@ -160,24 +157,19 @@ impl Default for Loads {
 
 const _: () = {
     assert!(PLAN_SLOTS.is_power_of_two() && PLAN_SLOTS <= 32);
-    assert!(size_of::<PlanMember>() == 60);
-    assert!(offset_of!(Plan, table) == 48);
-    assert!(offset_of!(Plan, members) == 304);
-    assert!(size_of::<Plan>() == 2360);
-    assert!(offset_of!(Plan, queues) == 2232);
-    assert!(offset_of!(Plan, fallback) == 2296);
-    assert!(QUEUES > MAX_QUEUE_ID as usize);
-    assert!(size_of::<Control>() == 16);
-    assert!(size_of::<Place>() == 8);
-    assert!(size_of::<Counters>() == 48);
-    assert!(size_of::<Tally>() == 32);
-    assert!(size_of::<Answer>() == 160);
-    assert!(offset_of!(Answer, frame) == 32);
-    assert!(size_of::<Loads>() == 2056);
+    assert!(QUEUES.is_power_of_two() && QUEUES > MAX_QUEUE_ID as usize);
 };
 
-// SAFETY: `repr(C)`; the sizes asserted above are the sums of the fields', so
-// there is no padding; all fields are integers or arrays of them.
+laid_out_as!(plan_member, PlanMember);
+laid_out_as!(plan, Plan);
+laid_out_as!(control, Control);
+laid_out_as!(answer, Answer);
+laid_out_as!(place, Place);
+laid_out_as!(counters, Counters);
+laid_out_as!(tally, Tally);
+laid_out_as!(loads, Loads);
+
+// SAFETY: `repr(C)`, without padding as `laid_out_as!` asserts; all fields are integers or arrays and structures of them.
 unsafe impl Plain for Plan {}
 // SAFETY: as above.
 unsafe impl Plain for Control {}

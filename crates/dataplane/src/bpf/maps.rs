@@ -10,6 +10,7 @@ use nicteam_team::stripe::MAX_PEERS;
 use nicteam_team::stripe::redundant::StreamCounters;
 use nicteam_wire::Mac;
 
+use super::abi::{MAPS, names};
 use super::failover::Failover;
 use super::layout::{Answer, Control, Counters, Loads, Place, Plain, Plan, Tally, padded};
 use super::lease::Lease;
@@ -45,28 +46,28 @@ impl Maps {
     /// Takes each by its name.
     pub(super) fn find<E>(mut map: impl FnMut(&str) -> Result<MapHandle, E>) -> Result<Maps, E> {
         Ok(Maps {
-            control: map(".data.control")?,
-            plans: map(".data.plans")?,
-            places: map("places")?,
-            counters: map("counters")?,
-            tally: map("tally")?,
-            loads: map("loads")?,
-            lease: map(".data.lease")?,
-            answers: map("answers")?,
-            stripe_peers: map("stripe_peers")?,
-            stripe_index: map("stripe_index")?,
-            stripe_state: map("stripe_state")?,
-            stripe_echoes: map("stripe_echoes")?,
-            stripe_notes: map(".bss.notes")?,
-            stripe_classes: map("stripe_classes")?,
-            stripe_streams: map("stripe_streams")?,
-            carrier: map(".data.carrier")?,
-            failover: map(".data.failover")?,
+            control: map(names::DATA_CONTROL)?,
+            plans: map(names::DATA_PLANS)?,
+            places: map(names::PLACES)?,
+            counters: map(names::COUNTERS)?,
+            tally: map(names::TALLY)?,
+            loads: map(names::LOADS)?,
+            lease: map(names::DATA_LEASE)?,
+            answers: map(names::ANSWERS)?,
+            stripe_peers: map(names::STRIPE_PEERS)?,
+            stripe_index: map(names::STRIPE_INDEX)?,
+            stripe_state: map(names::STRIPE_STATE)?,
+            stripe_echoes: map(names::STRIPE_ECHOES)?,
+            stripe_notes: map(names::BSS_NOTES)?,
+            stripe_classes: map(names::STRIPE_CLASSES)?,
+            stripe_streams: map(names::STRIPE_STREAMS)?,
+            carrier: map(names::DATA_CARRIER)?,
+            failover: map(names::DATA_FAILOVER)?,
         })
     }
 
     /// Every one of them.
-    pub(super) fn all(&self) -> [&MapHandle; 17] {
+    pub(super) fn all(&self) -> [&MapHandle; MAPS] {
         [
             &self.control,
             &self.plans,

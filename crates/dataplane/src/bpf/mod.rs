@@ -5,6 +5,7 @@
 //! `bpf/maps.h`, one set a team. Filters and maps outlive the process; the next
 //! one finds the maps behind the team device's filter and goes on with them.
 
+mod abi;
 mod carrier;
 mod constants;
 mod dataplane;

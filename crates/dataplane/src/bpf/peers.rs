@@ -13,6 +13,7 @@ use nicteam_team::stripe::{MAX_ADDRESSES, MAX_PATHS, MAX_PEERS, Peer};
 use nicteam_team::{MAX_MEMBERS, Stripe};
 use nicteam_wire::Mac;
 
+use super::abi::laid_out_as;
 use super::constants::NO_RECEIVER;
 use super::layout::{Plain, padded};
 use super::streams::Class;
@@ -83,14 +84,13 @@ const NOBODY: Mac = Mac([0; 6]);
 /// `OWN_ADDRESS`.
 const OWN_ADDRESS: u32 = MAX_PEERS as u32;
 
-const _: () = {
-    assert!(size_of::<PeerLine>() == 1184);
-    assert!(size_of::<Key>() == 8);
-    assert!(size_of::<Entry>() == 48);
-};
+laid_out_as!(stripe_path, Path);
+laid_out_as!(stripe_receiver, Receiver);
+laid_out_as!(stripe_peer, PeerLine);
+laid_out_as!(stripe_key, Key);
+laid_out_as!(stripe_entry, Entry);
 
-// SAFETY: `repr(C)`; the sizes asserted above are the sums of the fields', so
-// there is no padding; all fields are integers or arrays and structures of them.
+// SAFETY: `repr(C)`, without padding as `laid_out_as!` asserts; all fields are integers or arrays and structures of them.
 unsafe impl Plain for PeerLine {}
 // SAFETY: as above.
 unsafe impl Plain for Key {}

@@ -3,7 +3,8 @@
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{MapCore, MapHandle, ObjectBuilder, ProgramHandle};
 
-use super::layout::{Counters, LAYOUT_VERSION};
+use super::abi::{LAYOUT, names};
+use super::layout::Counters;
 use super::maps::{Maps, is_like};
 use super::object::{CARRIER, EGRESS, INGRESS, OBJECTS, missing};
 use super::programs::Programs;
@@ -34,7 +35,7 @@ pub(super) fn find(device: &str, index: u32) -> Result<Predecessor, Error> {
     match same.ok().and_then(|same| Some((fits(&same)?, same))) {
         Some((programs, same)) => Ok(Predecessor::Same(Box::new(same), programs?)),
         None => {
-            let counters = named("counters").filter(|map| map.value_size() as usize == size_of::<Counters>());
+            let counters = named(names::COUNTERS).filter(|map| map.value_size() as usize == size_of::<Counters>());
             Ok(Predecessor::Other(counters.and_then(|map| MapHandle::try_from(map).ok())))
         }
     }
@@ -47,7 +48,7 @@ fn fit(maps: &Maps, team_index: u32) -> Result<Option<Programs>, Error> {
         let expected = attempt(|| "read the eBPF object".to_owned(), open)?;
         if maps.all().into_iter().all(|map| expected.maps().any(|other| is_like(&other, map))) {
             let control = maps.control()?;
-            let is_ours = control.layout == LAYOUT_VERSION && control.team_ifindex == team_index;
+            let is_ours = control.layout == LAYOUT && control.team_ifindex == team_index;
             return Ok(is_ours.then_some(programs));
         }
     }

@@ -4,6 +4,7 @@
 use nicteam_team::constants::REDUNDANT_WORDS;
 use nicteam_team::stripe::redundant::{Classes, MAX_PORTS, StreamCounters, Transport};
 
+use super::abi::laid_out_as;
 use super::layout::Plain;
 
 /// `struct redundant_class`.
@@ -20,8 +21,8 @@ pub(super) struct Class {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stream {
-    /// The lock, and a zero.
-    lock: [u32; 2],
+    lock: u32,
+    zero: u32,
     sent: u64,
     system: u64,
     passed_ns: u64,
@@ -32,13 +33,10 @@ pub(super) struct Stream {
     blocks: [u32; REDUNDANT_WORDS],
 }
 
-const _: () = {
-    assert!(size_of::<Class>() == 80);
-    assert!(size_of::<Stream>() == 6200);
-};
+laid_out_as!(redundant_class, Class);
+laid_out_as!(redundant_stream, Stream);
 
-// SAFETY: `repr(C)`; the sizes asserted above are the sums of the fields', so
-// there is no padding; all fields are integers or arrays of them.
+// SAFETY: `repr(C)`, without padding as `laid_out_as!` asserts; all fields are integers or arrays of them.
 unsafe impl Plain for Class {}
 // SAFETY: as above.
 unsafe impl Plain for Stream {}
@@ -47,7 +45,8 @@ impl Default for Stream {
     /// Nothing was sent or received.
     fn default() -> Stream {
         Stream {
-            lock: [0; 2],
+            lock: 0,
+            zero: 0,
             sent: 0,
             system: 0,
             passed_ns: 0,
