@@ -16,6 +16,7 @@ mod device;
 mod error;
 mod kind;
 mod packet;
+mod programs;
 mod tag;
 
 pub use bpf::{BpfDataplane, DryRun};
@@ -23,27 +24,34 @@ pub use dataplane::{Counters, Dataplane, Port, Remembered};
 pub use device::TeamDevice;
 pub use error::Error;
 pub use kind::{Choice, Kind};
+pub use programs::Programs;
 
 /// Opens the wanted dataplane for a team device, in the caller's network
-/// namespace. What the other kind left on the device is removed.
-pub fn open(device: &TeamDevice, choice: Choice) -> Result<Box<dyn Dataplane>, Error> {
-    let kind = match choice {
-        Choice::Auto => probe().0,
-        Choice::Force(kind) => kind,
-    };
-    let unavailable = |reason| Error::Unavailable { kind, reason };
-    match kind {
-        // Loading the programs takes long: whether that can be done at all is asked if it could not.
-        Kind::Bpf => match BpfDataplane::open(device) {
-            Ok(dataplane) => Ok(Box::new(dataplane)),
-            Err(error) => Err(bpf::available().err().map_or(error, unavailable)),
-        },
-        Kind::Packet => {
-            packet::available().map_err(unavailable)?;
-            bpf::clear(device)?;
-            packet::open(device)
-        }
+/// namespace. What the other kind left on the device is removed. `programs`: what the first plan
+/// will need; a plan that needs more gets it, after a while.
+///
+/// # Errors
+/// The wanted one is not to be had here, or another program sits where the team's belong.
+pub fn open(device: &TeamDevice, choice: Choice, programs: Programs) -> Result<Box<dyn Dataplane>, Error> {
+    if choice == Choice::Force(Kind::Packet) {
+        return open_packet(device);
     }
+    // Loading the programs takes long: whether that can be done at all is asked if it could not.
+    let refused = match BpfDataplane::open(device, programs) {
+        Ok(dataplane) => return Ok(Box::new(dataplane)),
+        Err(error) => error,
+    };
+    match (bpf::available(), choice) {
+        (Ok(()), _) => Err(refused),
+        (Err(_), Choice::Auto) => open_packet(device),
+        (Err(reason), Choice::Force(kind)) => Err(Error::Unavailable { kind, reason }),
+    }
+}
+
+fn open_packet(device: &TeamDevice) -> Result<Box<dyn Dataplane>, Error> {
+    packet::available().map_err(|reason| Error::Unavailable { kind: Kind::Packet, reason })?;
+    bpf::clear(device)?;
+    packet::open(device)
 }
 
 /// True if a team's eBPF program is on this device of the caller's network namespace.

@@ -8,7 +8,7 @@ use nicteam_team::stripe::redundant::StreamCounters;
 use nicteam_team::{Loads, MemberId, Plan};
 use nicteam_wire::Mac;
 
-use crate::{Counters, Dataplane, Error, Kind, Port, Remembered, TeamDevice};
+use crate::{Counters, Dataplane, Error, Kind, Port, Programs, Remembered, TeamDevice};
 
 const REASON: &str = "this build has no eBPF programs; hint: install clang and build again";
 
@@ -44,7 +44,7 @@ pub(crate) fn is_member(_: &str, _: u32) -> bool {
 
 impl BpfDataplane {
     /// Always an error.
-    pub fn open(_: &TeamDevice) -> Result<BpfDataplane, Error> {
+    pub fn open(_: &TeamDevice, _: Programs) -> Result<BpfDataplane, Error> {
         Err(Error::Unavailable { kind: Kind::Bpf, reason: REASON.to_owned() })
     }
 

@@ -21,12 +21,11 @@ use super::notes::Notes;
 use super::object::Object;
 use super::peers::Peers;
 use super::predecessor;
-use super::programs::Programs;
 use super::punted::{self, Punted};
 use super::run::{self, DryRun};
 use super::slots::Slots;
 use super::tc::{self, Point};
-use crate::{Counters, Dataplane, Error, Kind, Port, Remembered, TeamDevice};
+use crate::{Counters, Dataplane, Error, Kind, Port, Programs, Remembered, TeamDevice};
 
 /// The eBPF dataplane of one team.
 ///
@@ -365,7 +364,7 @@ mod tests {
         let (home, elsewhere) = (NetNs::new().unwrap(), NetNs::new().unwrap());
         let (device, other) = (home.run(pair).unwrap(), elsewhere.run(pair).unwrap());
         assert_eq!(device, other, "both have the same indexes");
-        let mut dataplane = home.run(|| BpfDataplane::open(&device).unwrap()).unwrap();
+        let mut dataplane = home.run(|| BpfDataplane::open(&device, Programs::WithoutStripe).unwrap()).unwrap();
         let id = MemberId::new(0).unwrap();
         let punt = Some(nicteam_team::balance::Punt { from: Mac([2, 0, 0, 0, 0, 1]), neighbours: true });
         let (eligible, number) = (nicteam_team::balance::Eligible::Alb, nicteam_team::balance::Number::Destination);

@@ -10,8 +10,7 @@ use nicteam_wire::{Mac, PortInfo};
 
 use super::abi::laid_out_as;
 use super::constants::*;
-use super::programs::Programs;
-use crate::{Error, Port};
+use crate::{Error, Port, Programs};
 
 /// A value that crosses the border to the kernel byte by byte.
 ///

@@ -16,10 +16,9 @@ use super::layout::{Answer, Control, Counters, Loads, Place, Plain, Plan, Tally,
 use super::lease::Lease;
 use super::notes::Notes;
 use super::peers::{Entry, Key, PeerLine};
-use super::programs::Programs;
 use super::speech::attempt;
 use super::streams::{Class, Stream};
-use crate::Error;
+use crate::{Error, Programs};
 
 /// The maps of `bpf/maps.h`.
 pub(super) struct Maps {

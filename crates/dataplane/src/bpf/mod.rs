@@ -20,7 +20,6 @@ mod object;
 mod opening;
 mod peers;
 mod predecessor;
-mod programs;
 mod punted;
 mod run;
 mod slots;
@@ -30,7 +29,7 @@ mod tc;
 
 use libbpf_rs::query::ProgInfoIter;
 
-use crate::{Dataplane, Error, TeamDevice};
+use crate::{Dataplane, Error, Programs, TeamDevice};
 use tc::Point;
 
 pub use dataplane::BpfDataplane;
@@ -51,7 +50,7 @@ pub(crate) fn loaded_programs() -> Vec<String> {
 /// Removes what an eBPF dataplane left on this device, so that another kind can have it.
 pub(crate) fn clear(device: &TeamDevice) -> Result<(), Error> {
     match tc::program_at(device.index, Point::Egress) {
-        Some(_) => Box::new(BpfDataplane::open(device)?).remove(),
+        Some(_) => Box::new(BpfDataplane::open(device, Programs::WithoutStripe)?).remove(),
         None => Ok(()),
     }
 }

@@ -5,9 +5,8 @@ use std::os::fd::{AsFd, AsRawFd};
 use libbpf_rs::{MapCore, MapHandle, ObjectBuilder, ProgramHandle};
 
 use super::maps::Maps;
-use super::programs::Programs;
 use super::speech::attempt;
-use crate::Error;
+use crate::{Error, Programs};
 
 /// The compiled `bpf/team.bpf.c`: each without stripe and with it.
 pub(super) static OBJECTS: [&[u8]; 2] = [
@@ -76,8 +75,16 @@ impl Object {
             None => Err(missing("map", name)),
         })?;
         maps.all().into_iter().try_for_each(|map| bind(&egress, map))?;
+        #[cfg(test)]
+        LOADS.set(LOADS.get() + 1);
         Ok(Object { programs, egress, ingress, punted, note_device, maps })
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How often this thread loaded programs for a team.
+    pub(super) static LOADS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
 }
 
 /// Loads the program that looks at the members' carrier, with the maps of a team.

@@ -15,9 +15,8 @@ use super::layout::Control;
 use super::maps::{self, Maps};
 use super::object::Object;
 use super::predecessor::{self, Predecessor};
-use super::programs::Programs;
 use super::slots::Slots;
-use crate::{Error, Port, TeamDevice};
+use crate::{Error, Port, Programs, TeamDevice};
 
 /// What a trial loaded, for the first team that needs it.
 static SPARE: Mutex<Option<Object>> = Mutex::new(None);
@@ -40,14 +39,15 @@ pub(crate) fn available() -> Result<(), String> {
 
 impl BpfDataplane {
     /// Loads the programs for a team device, or takes over from the process
-    /// that did so before: plan, members and counters go on.
+    /// that did so before: plan, members and counters go on. `programs`: what the first plan
+    /// of a team that is new will need.
     ///
     /// # Errors
     /// The kernel refuses the programs, or another program sits where they belong.
-    pub fn open(device: &TeamDevice) -> Result<BpfDataplane, Error> {
+    pub fn open(device: &TeamDevice, programs: Programs) -> Result<BpfDataplane, Error> {
         match predecessor::find(&device.name, device.index)? {
             Predecessor::None => {
-                let mut own = BpfDataplane::fresh(device)?;
+                let mut own = BpfDataplane::fresh(device, programs)?;
                 own.attach_team()?;
                 Ok(own)
             }
@@ -61,7 +61,7 @@ impl BpfDataplane {
                 Ok(own)
             }
             Predecessor::Other(counters) => {
-                let own = BpfDataplane { deferred: true, ..BpfDataplane::fresh(device)? };
+                let own = BpfDataplane { deferred: true, ..BpfDataplane::fresh(device, programs)? };
                 if let Some(counters) = counters {
                     for place in 0..nicteam_team::MAX_MEMBERS as u32 {
                         own.object.maps.set_counters(place, &maps::counters_of(&counters, place)?)?;
@@ -73,9 +73,10 @@ impl BpfDataplane {
     }
 
     /// With new maps, and on no device yet.
-    fn fresh(device: &TeamDevice) -> Result<BpfDataplane, Error> {
-        let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let object = spare.map_or_else(|| Object::load(Programs::WithoutStripe, None), Ok)?;
+    fn fresh(device: &TeamDevice, programs: Programs) -> Result<BpfDataplane, Error> {
+        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        let spare = spare.take_if(|spare| spare.programs == programs);
+        let object = spare.map_or_else(|| Object::load(programs, None), Ok)?;
         let control = Control { layout: LAYOUT, active: 0, team_ifindex: device.index, own_clsact: 0 };
         object.maps.set_control(&control)?;
         BpfDataplane::new(device, object, Slots::new())
@@ -130,10 +131,13 @@ fn answers_of(maps: &Maps) -> Result<BTreeMap<MemberId, Answer>, Error> {
 mod tests {
     use super::*;
     use crate::Dataplane;
+    use crate::bpf::object::LOADS;
     use crate::bpf::tc::{self, Point};
     use nicteam_sys::netlink::Netlink;
     use nicteam_sys::netns::{NetNs, is_network_root};
-    use nicteam_team::{Choose, Plan, PlanMember, Receive, Rewrite};
+    use nicteam_team::balance::{Eligible, Number};
+    use nicteam_team::stripe::redundant::Classes;
+    use nicteam_team::{Balance, Choose, MemberSet, Mode, Plan, PlanMember, Receive, Rewrite, Stripe};
     use nicteam_wire::Mac;
 
     #[test]
@@ -161,13 +165,50 @@ mod tests {
         let mut netlink = Netlink::open().unwrap();
         let (device, _) = TeamDevice::create_or_adopt(&mut netlink, "team", Mac([2, 0, 0, 0, 0, 1]), 1500).unwrap();
         let plan = Plan { generation: 7, ..Plan::nobody() };
-        let mut old = BpfDataplane::open(&device).unwrap();
+        let mut old = BpfDataplane::open(&device, Programs::WithoutStripe).unwrap();
         old.apply(&plan).unwrap();
         old.dry_run_egress(&[0; 64], 5).unwrap();
-        let new = BpfDataplane::open(&device).unwrap();
+        let new = BpfDataplane::open(&device, Programs::WithoutStripe).unwrap();
         assert_eq!(tc::program_at(device.index, Point::Egress), Some(new.object.egress.id()));
         assert_eq!((new.slots.current().generation, new.unsent().unwrap()), (7, 5));
         Box::new(new).remove().unwrap();
+    }
+
+    #[test]
+    fn a_team_that_stripes_loads_its_programs_once() {
+        if !is_network_root() || available().is_err_and(|reason| reason.contains("not permitted")) {
+            eprintln!("SKIPPED: a_team_that_stripes_loads_its_programs_once: no root");
+            return;
+        }
+        let loads = |first: Programs, then: &[Choose]| {
+            let mut netlink = Netlink::open().unwrap();
+            let (device, _) = TeamDevice::create_or_adopt(&mut netlink, "team", TEAM, 1500).unwrap();
+            let before = LOADS.get();
+            let mut dataplane = BpfDataplane::open(&device, first).unwrap();
+            for choose in then {
+                dataplane.apply(&Plan { choose: choose.clone(), ..Plan::nobody() }).unwrap();
+            }
+            Box::new(dataplane).remove().unwrap();
+            LOADS.get() - before
+        };
+        let loads = |first, then: &[Choose]| NetNs::new().unwrap().run(|| loads(first, then)).unwrap();
+        let plans = [Choose::Nobody, stripes()];
+        assert_eq!(loads(Programs::of(Mode::Stripe), &plans[1..]), 1);
+        assert_eq!(loads(Programs::of(Mode::Stripe), &plans), 1, "without stripe it needs no others");
+        // A trial on another thread may have loaded those that it begins with.
+        let later = loads(Programs::of(Mode::ActiveBackup), &plans);
+        assert!((1..=2).contains(&later), "a plan that needs others gets them: {later}");
+    }
+
+    const TEAM: Mac = Mac([2, 0, 0, 0, 0, 1]);
+
+    /// By the paths to no peer.
+    fn stripes() -> Choose {
+        let (id, sack_delay) = (MemberId::new(0).unwrap(), std::time::Duration::ZERO);
+        let (eligible, number) = (Eligible::Alb, Number::Destination);
+        let other = Balance { eligible, number, table: vec![id], active: id, counted: false, punt: None };
+        let (senders, peers, group) = (Vec::new(), Vec::new().into(), MemberSet::EMPTY);
+        Choose::Stripe(Stripe { team: TEAM, senders, peers, group, redundant: Classes::default(), sack_delay, other })
     }
 
     fn upgrade(layout: u32) {
@@ -179,14 +220,14 @@ mod tests {
         let line = PlanMember { id, receive: Receive::Deliver, rewrite: Rewrite::default(), queue_id: 0 };
         let plan = Plan { generation: 1, choose: Choose::One(id), members: vec![line], lease: None, failover: None };
 
-        let mut old = BpfDataplane::open(&device).unwrap();
+        let mut old = BpfDataplane::open(&device, Programs::WithoutStripe).unwrap();
         old.attach(&port).unwrap();
         old.apply(&plan).unwrap();
         old.dry_run_egress(&[0; 64], 5).unwrap();
         let control = Control { layout, ..old.object.maps.control().unwrap() };
         old.object.maps.set_control(&control).unwrap();
 
-        let mut new = BpfDataplane::open(&device).unwrap();
+        let mut new = BpfDataplane::open(&device, Programs::WithoutStripe).unwrap();
         new.attach(&port).unwrap();
         let filters = || {
             let team = tc::program_at(device.index, Point::Egress);

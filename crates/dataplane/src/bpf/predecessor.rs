@@ -7,10 +7,9 @@ use super::abi::{LAYOUT, names};
 use super::layout::Counters;
 use super::maps::{Maps, is_like};
 use super::object::{CARRIER, EGRESS, INGRESS, OBJECTS, missing};
-use super::programs::Programs;
 use super::speech::attempt;
 use super::tc::{self, Point};
-use crate::Error;
+use crate::{Error, Programs};
 
 /// What an earlier process left on a team device.
 pub(super) enum Predecessor {

@@ -185,9 +185,9 @@ fn wait_for_readers() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Programs;
     use crate::bpf::available;
     use crate::bpf::object::Object;
-    use crate::bpf::programs::Programs;
     use nicteam_sys::netns::is_network_root;
 
     #[test]
