@@ -6,9 +6,9 @@
 #ifndef NICTEAM_LATENESS_H
 #define NICTEAM_LATENESS_H
 
+#include "constants.h"
 #include "echoes.h"
 #include "frame.h"
-#include "hello.h"
 #include "lost.h"
 #include "maps.h"
 #include "plan.h"

@@ -22,7 +22,6 @@
 /* How often a partner is told that the lease is over; then it hears nothing more. */
 #define LAST_WORDS 3
 
-#define TYPE_SLOW 0x8809
 #define SUBTYPE_LACP 1
 #define INFO_LEN 20
 #define STATE_OFFSET 32 /* of the actor's state in a frame */

@@ -7,8 +7,8 @@
 #ifndef NICTEAM_LOST_H
 #define NICTEAM_LOST_H
 
+#include "constants.h"
 #include "frame.h"
-#include "hello.h"
 #include "maps.h"
 #include "plan.h"
 #include "stripe.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * What the loader and the programs share. The numbers come from constants.h, which the build writes from
- * crates/team/src/constants.rs and crates/dataplane/src/bpf/constants.rs; they say what they mean. Of most structures
+ * What the loader and the programs share. The numbers come from constants.h, which the build writes from src/constants.rs of
+ * crates/wire and crates/team and from crates/dataplane/src/bpf/constants.rs; they say what they mean. Of most structures
  * crates/dataplane/src/bpf has a twin in Rust, which the build holds to the same fields (crates/dataplane/src/bpf/abi.rs).
  * Any change here makes the layout another one: a process that takes a team over then loads programs of its own.
  */

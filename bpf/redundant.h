@@ -16,9 +16,6 @@
 #include "plan.h"
 #include "stripe.h"
 
-/* The redundancy tag of IEEE 802.1CB (nicteam_wire::Rtag). */
-#define TYPE_RTAG 0xf1c1
-#define RTAG_LEN 6
 #define FRAGMENT_OFFSET 0x1fff
 
 /* The front of a frame with a tag. */

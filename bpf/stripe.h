@@ -12,11 +12,6 @@
 #include "maps.h"
 #include "plan.h"
 
-/* Check sequence, preamble, start of frame and gap. */
-#define WIRE_OVERHEAD 24
-/* The shortest frame without its check sequence. */
-#define SHORTEST 60
-
 /* What take_path() answers: the receiver's place in the upper bits, or nothing. */
 #define NO_PATH 0xffffffff
 #define PATH_RECEIVER_SHIFT 8
