@@ -49,6 +49,16 @@ impl BpfDataplane {
     }
 
     /// Cannot be called.
+    pub fn map_bytes(&self) -> Result<u64, Error> {
+        match *self {}
+    }
+
+    /// Cannot be called.
+    pub fn written(&self) -> usize {
+        match *self {}
+    }
+
+    /// Cannot be called.
     pub fn dry_run_egress(&self, _: &[u8], _: u32) -> Result<DryRun, Error> {
         match *self {}
     }

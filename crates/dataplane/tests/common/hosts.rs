@@ -50,7 +50,7 @@ pub fn pair_plan(choose: Choose) -> Plan {
 
 /// Opens the eBPF dataplane.
 pub fn bpf(team: &TeamDevice) -> Box<BpfDataplane> {
-    Box::new(BpfDataplane::open(team, Programs::WithoutStripe).unwrap())
+    BpfDataplane::open(team, Programs::WithoutStripe).map(Box::new).unwrap()
 }
 
 /// Opens the packet dataplane.
