@@ -10,8 +10,7 @@
 #include "plan.h"
 #include "stripe.h"
 
-#define ECHO_INTERVAL_NS 400000ULL
-#define ECHOES_AT_ONCE_NS 1000000000ULL
+#define ECHOES_AT_ONCE_NS (ECHO_BURST * ECHO_INTERVAL_NS)
 /* For each peer one of each receiver, and one of its other addresses. */
 #define ECHO_BUCKETS (MAX_MEMBERS + 1)
 

@@ -12,8 +12,6 @@
 #include "hash_ip.h"
 #include "plan.h"
 
-#define MOST_EXTENSIONS 8
-#define MOST_AUTHENTICATIONS 4
 #define AGGR_FRAGMENT_OFFSET 0x1fff
 #define AH_HEADER_LEN 12
 

@@ -16,8 +16,6 @@
 #include "hash_ip.h"
 #include "plan.h"
 
-#define MOST_STEPS 16
-#define MOST_TAGS 7
 #define VLAN_HEADER_LEN 4
 
 /* EtherTypes that linux/if_ether.h of some systems lacks. */

@@ -6,25 +6,17 @@
 #ifndef NICTEAM_LATENESS_H
 #define NICTEAM_LATENESS_H
 
+#include "constants.h"
 #include "echoes.h"
 #include "frame.h"
-#include "hello.h"
 #include "lost.h"
 #include "maps.h"
 #include "plan.h"
 #include "stripe.h"
 
-/* Probes of which the least late counts, and for how long; the most that is put on a wire, and which part. */
-#define LATE_PROBES 4
-#define LATE_LASTS_NS 200000000ULL
-#define LATE_MOST_NS 4000000ULL
-#define LATE_PART 2
 /* In the ends of a path, its receiver or its sender. */
 #define ENDS_RECEIVER (0xffU << PATH_RECEIVER_SHIFT)
 #define ENDS_SENDER 0xffU
-/* An echo whose probe was due longer ago is none of ours; and what differs by so much from the quickest path is no queue. */
-#define LATE_PROBE_NS 1000000000ULL
-#define LATE_PLAUSIBLE_NS 1000000000LL
 /* Later than any. */
 #define LATE_NEVER_NS (1LL << 61)
 

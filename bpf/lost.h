@@ -7,15 +7,11 @@
 #ifndef NICTEAM_LOST_H
 #define NICTEAM_LOST_H
 
+#include "constants.h"
 #include "frame.h"
-#include "hello.h"
 #include "maps.h"
 #include "plan.h"
 #include "stripe.h"
-
-/* After a contradiction no report about the member is obeyed for so long; and so long one with a token counts. */
-#define LOST_DISTRUST_NS 1000000000ULL
-#define LOST_HELD_NS 10000000000ULL
 
 /* What follows the addresses of a hello of this kind, up to where it ends. */
 struct lost_hello {

@@ -12,6 +12,7 @@
 
 pub mod balance;
 mod config;
+pub mod constants;
 mod control;
 mod failover;
 pub mod hash;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use nicteam_wire::{Frame, GapReport, Mac, ethertype};
 
 use crate::balance::{self, Balance, Loads};
+use crate::constants;
 use crate::failover::{Failover, FailoverState};
 use crate::hash;
 use crate::stripe::redundant::Streams;
@@ -12,7 +13,7 @@ use crate::stripe::{self, Stripe, StripeState};
 use crate::{HashPolicy, MemberId, MemberSet, Time};
 
 /// The longest table a hash can choose from.
-pub const MAX_BUCKETS: usize = 256;
+pub const MAX_BUCKETS: usize = constants::MAX_BUCKETS;
 
 /// What a dataplane does with each frame, until the next plan.
 ///

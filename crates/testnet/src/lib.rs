@@ -5,6 +5,7 @@
 //! everything panics with what the system said.
 #![forbid(unsafe_code)]
 
+pub mod imports;
 mod openvswitch;
 mod patch;
 

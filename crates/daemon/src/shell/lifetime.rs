@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nicteam_dataplane::{Port, TeamDevice};
+use nicteam_dataplane::{Port, Programs, TeamDevice};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Monitor, Netlink};
 use nicteam_sys::{nft, random};
@@ -51,7 +51,8 @@ impl Shell {
         let identity = Identity { number: random::number()?, secret: random::bytes()? };
         team.set_identity(identity, clock.now());
         let (device, adopted) = TeamDevice::create_or_adopt(&mut netlink, &spec.name, mac, mtu)?;
-        let dataplane = nicteam_dataplane::open(&device, spec.dataplane).inspect_err(|_| {
+        let programs = Programs::of(team.config().mode);
+        let dataplane = nicteam_dataplane::open(&device, spec.dataplane, programs).inspect_err(|_| {
             if !adopted {
                 // The first error is the one to report.
                 let _ = device.delete(&mut netlink);

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use nicteam_dataplane::{BpfDataplane, Choice, Dataplane, Kind, Port, TeamDevice};
+use nicteam_dataplane::{BpfDataplane, Choice, Dataplane, Kind, Port, Programs, TeamDevice};
 use nicteam_sys::packet::PacketSocket;
 use nicteam_team::{Choose, Plan};
 use nicteam_testnet::{Host, cable, settle};
@@ -50,12 +50,12 @@ pub fn pair_plan(choose: Choose) -> Plan {
 
 /// Opens the eBPF dataplane.
 pub fn bpf(team: &TeamDevice) -> Box<BpfDataplane> {
-    Box::new(BpfDataplane::open(team).unwrap())
+    BpfDataplane::open(team, Programs::WithoutStripe).map(Box::new).unwrap()
 }
 
 /// Opens the packet dataplane.
 pub fn packet(team: &TeamDevice) -> Box<dyn Dataplane> {
-    nicteam_dataplane::open(team, Choice::Force(Kind::Packet)).unwrap()
+    nicteam_dataplane::open(team, Choice::Force(Kind::Packet), Programs::WithoutStripe).unwrap()
 }
 
 /// The team's address in host 1, 2, ...

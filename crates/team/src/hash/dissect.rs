@@ -71,9 +71,9 @@ pub(super) fn flow(frame: &Frame<'_>) -> Option<Flow> {
 }
 
 /// `MAX_FLOW_DISSECT_HDRS`, and the step before it counts.
-const MOST_STEPS: usize = 15 + 1;
+const MOST_STEPS: usize = crate::constants::MOST_STEPS;
 /// Tags that a packet socket looks behind (`VLAN_MAX_DEPTH`, less one).
-const MOST_TAGS: usize = 7;
+const MOST_TAGS: usize = crate::constants::MOST_TAGS;
 
 /// What stands at the place where the walk is.
 #[derive(Clone, Copy)]

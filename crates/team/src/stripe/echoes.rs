@@ -23,9 +23,9 @@ pub(super) type Asker = (Mac, Option<Mac>);
 pub(super) struct Echoes(BTreeMap<Asker, TokenBucket>);
 
 /// Between two echoes to one address, if they are as many as may be.
-const INTERVAL: Duration = Duration::from_micros(400);
+const INTERVAL: Duration = Duration::from_nanos(crate::constants::ECHO_INTERVAL_NS);
 /// Those of a second at once.
-const BURST: u32 = 2500;
+const BURST: u32 = crate::constants::ECHO_BURST;
 
 impl Echoes {
     /// True if a probe from there may go back now, in nanoseconds.

@@ -16,15 +16,15 @@ use nicteam_wire::Mac;
 use crate::MemberId;
 
 /// Buckets; a power of two.
-const FLOWS: usize = 1024;
+const FLOWS: usize = crate::constants::FLOW_BUCKETS;
 /// After such a pause, or for such an advantage, a flow may take another path.
-pub(super) const SLACK: Duration = Duration::from_millis(4);
+pub(super) const SLACK: Duration = Duration::from_nanos(crate::constants::SLACK_NS);
 /// How long a flow's frames are added up.
-const WINDOW: Duration = Duration::from_millis(20);
+const WINDOW: Duration = Duration::from_nanos(crate::constants::FLOW_WINDOW_NS);
 /// Of a window: with more on the wire a flow is wide from then on.
-const WIDE_NS: u64 = WINDOW.as_nanos() as u64 * 3 / 4;
+const WIDE_NS: u64 = crate::constants::FLOW_WIDE_NS;
 /// Eighths of a window: a wide flow with less is none any more.
-const NARROW_EIGHTHS: u64 = 3;
+const NARROW_EIGHTHS: u64 = crate::constants::FLOW_NARROW_EIGHTHS;
 
 /// What is known of all flows.
 #[derive(Clone, Debug, Default)]

@@ -25,15 +25,15 @@ use nicteam_wire::Mac;
 use crate::MemberId;
 
 /// Probes of which the least late counts.
-const PROBES: u32 = 4;
+const PROBES: u32 = crate::constants::LATE_PROBES;
 /// For so long what was found of a path is compared with.
-const LASTS: Duration = Duration::from_millis(200);
+const LASTS: Duration = Duration::from_nanos(crate::constants::LATE_LASTS_NS);
 /// The most that is put on a wire at once.
-const MOST: Duration = Duration::from_millis(4);
+const MOST: Duration = Duration::from_nanos(crate::constants::LATE_MOST_NS);
 /// Of what a path has over the quickest, one part in so many is put on a wire; times the sharers.
-const PART: u64 = 2;
+const PART: u64 = crate::constants::LATE_PART;
 /// What is earlier or later than the quickest path by more is no queue: whoever says so is not believed.
-const PLAUSIBLE: Duration = Duration::from_secs(1);
+const PLAUSIBLE: Duration = Duration::from_nanos(crate::constants::LATE_PLAUSIBLE_NS.unsigned_abs());
 
 /// Ends of a path.
 type Ends = (MemberId, Mac);

@@ -33,9 +33,9 @@ use super::{LEAD, Receiver, Stripe};
 use crate::MemberId;
 
 /// After a contradiction no report about the member is obeyed for so long.
-const DISTRUST: Duration = Duration::from_secs(1);
+const DISTRUST: Duration = Duration::from_nanos(crate::constants::LOST_DISTRUST_NS);
 /// So long a report with a token counts.
-const HELD: Duration = Duration::from_secs(10);
+const HELD: Duration = Duration::from_nanos(crate::constants::LOST_HELD_NS);
 
 /// Members of peers' that are reported to have no carrier.
 #[derive(Clone, Debug, Default)]

@@ -23,10 +23,10 @@ use super::gaps::{self, BUCKETS, SHORTEST};
 use super::{MAX_PEERS, Peer, Stripe};
 
 /// So long after it was told of a gap a peer mends it: longer than it takes until a path that passes nothing is found out.
-const MENDING: Duration = Duration::from_millis(20);
+const MENDING: Duration = Duration::from_nanos(crate::constants::MENDING_NS);
 /// So long after its last segment a connection's numbers may be another's (Linux, include/net/tcp.h:
 /// `TCP_TIMEWAIT_LEN`).
-const FORGOTTEN: Duration = Duration::from_secs(60);
+const FORGOTTEN: Duration = Duration::from_nanos(crate::constants::SENT_FORGOTTEN_NS);
 
 /// What connections sent, and what peers hear and are told.
 #[derive(Clone, Debug, Default)]

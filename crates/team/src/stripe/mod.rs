@@ -51,6 +51,7 @@ pub use notes::{Note, Notes};
 pub use peers::Peers;
 
 use crate::balance::{self, Balance};
+use crate::constants;
 use crate::hash::hash;
 use crate::plan::{Action, Leg, PlanState, Verdict};
 use crate::{HashPolicy, MAX_MEMBERS, MemberId, MemberSet, Time};
@@ -63,11 +64,11 @@ use mending::Mending;
 use redundant::{Classes, Recovered};
 
 /// The most paths to one peer.
-pub const MAX_PATHS: usize = 64;
+pub const MAX_PATHS: usize = constants::MAX_PATHS;
 /// The most peers that frames are striped to.
-pub const MAX_PEERS: usize = 1024;
+pub const MAX_PEERS: usize = constants::MOST_PEERS;
 /// The most addresses that those of one plan have together, each its team's and its members'.
-pub const MAX_ADDRESSES: usize = 8 * MAX_PEERS;
+pub const MAX_ADDRESSES: usize = constants::ADDRESSES_PER_PEER * MAX_PEERS;
 /// The longest that a gap may be kept from who sends.
 pub const MAX_SACK_DELAY: Duration = Duration::from_millis(100);
 
@@ -163,7 +164,7 @@ impl Path {
 }
 
 /// All ends of a path.
-const BOTH_ENDS: u32 = 2;
+const BOTH_ENDS: u32 = constants::BOTH_ENDS;
 
 /// Until when whose wires are taken.
 #[derive(Clone, Debug, Default)]
@@ -209,9 +210,9 @@ struct Look {
 /// longer, all of its peer count as taken for half as long less: what they
 /// have over one another stays, and who sends more than they are thought to
 /// carry still sends by their rates.
-const LEAD: Duration = Duration::from_millis(100);
+const LEAD: Duration = Duration::from_nanos(constants::LEAD_NS);
 /// An echo whose probe was due longer ago, or is due later than a wire can be taken, is none of ours.
-const LATE_PROBE: Duration = Duration::from_secs(1);
+const LATE_PROBE: Duration = Duration::from_nanos(constants::LATE_PROBE_NS);
 
 impl Stripe {
     /// The peer with this address: its team's or a member's.

@@ -29,14 +29,14 @@ use nicteam_wire::{Frame, Mac, ethertype};
 use crate::Time;
 
 /// So many numbers before the newest one are behind it; all others are ahead.
-pub const HISTORY: u64 = (WORDS as u64 - 1) * BLOCK;
+pub const HISTORY: u64 = crate::constants::REDUNDANT_HISTORY as u64;
 /// A peer of whom no frame was handed on for so long begins anew
 /// (`frerSeqRcvyResetMSec`, by default as here).
-pub const RESET: Duration = Duration::from_secs(2);
+pub const RESET: Duration = Duration::from_nanos(crate::constants::RECOVERY_RESET_NS);
 /// The most ports in [`Classes`].
-pub const MAX_PORTS: usize = 16;
+pub const MAX_PORTS: usize = crate::constants::REDUNDANT_PORTS;
 /// The shortest payload of a frame in a class: an IPv4 header.
-pub const MIN_PAYLOAD: usize = 20;
+pub const MIN_PAYLOAD: usize = crate::constants::REDUNDANT_PAYLOAD;
 
 /// Which frames go twice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -113,11 +113,11 @@ pub enum Recovered {
 }
 
 /// With a word more than half of the numbers fill, all numbers behind the newest have one of their own.
-const WORDS: usize = 512;
+const WORDS: usize = crate::constants::REDUNDANT_WORDS;
 /// Numbers of a word.
-const BLOCK: u64 = 64;
+const BLOCK: u64 = crate::constants::REDUNDANT_BLOCK as u64;
 /// The most peers that are remembered.
-const MAX_STREAMS: usize = 256;
+const MAX_STREAMS: usize = crate::constants::MAX_STREAMS;
 const DSCPS: u8 = 64;
 
 impl Classes {

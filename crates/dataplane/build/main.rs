@@ -3,9 +3,23 @@
 //! Sets `cfg(nicteam_bpf)` if the object was made; without it the crate builds
 //! and says at run time why it has no eBPF dataplane.
 
-use std::env;
+mod abi;
+mod btf;
+mod header;
+mod layout;
+/// This crate's numbers.
+#[path = "../src/bpf/constants.rs"]
+mod own;
+/// Those of `nicteam-team`.
+#[path = "../../team/src/constants.rs"]
+mod team;
+/// Those of `nicteam-wire`.
+#[path = "../../wire/src/constants.rs"]
+mod wire;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
 fn main() {
     println!("cargo:rustc-check-cfg=cfg(nicteam_bpf)");
@@ -19,19 +33,24 @@ fn main() {
         println!("cargo:warning=no clang: building without the eBPF dataplane; install clang and build again");
         return;
     }
+    let header = header::header(&[wire::ALL, team::ALL, own::IN_MAPS, own::BESIDE]);
+    fs::write(out_dir().join("constants.h"), header).expect("cargo's folder for what is built can be written");
     const STRIPE: &str = "-DNICTEAM_STRIPE";
     const FAILOVER: &str = "-DNICTEAM_FAILOVER";
-    let objects: [(&str, &str, &[&str]); 5] = [
-        ("team", "team", &[]),
-        ("team", "team-failover", &[FAILOVER]),
-        ("team", "team-stripe", &[STRIPE]),
-        ("team", "team-stripe-failover", &[STRIPE, FAILOVER]),
-        ("carrier", "carrier", &[STRIPE]),
-    ];
-    for (source, object, defines) in objects {
-        let (source, object) = (format!("{source}.bpf.c"), format!("{object}.bpf.o"));
-        compile(Path::new(&clang), &sources.join(source), &out_dir().join(object), defines);
-    }
+    let built = |source: &str, object: &str, defines: &[&str]| {
+        let (source, object) = (format!("{source}.bpf.c"), out_dir().join(format!("{object}.bpf.o")));
+        compile(Path::new(&clang), &sources.join(source), &object, defines);
+        btf::maps(&fs::read(object).expect("clang has just written it"))
+    };
+    let small = built("team", "team", &[]);
+    let whole = built("team", "team-stripe", &[STRIPE]);
+    // Whichever of a kind the kernel takes, the next process may take another one.
+    assert_eq!(built("team", "team-failover", &[FAILOVER]), small);
+    assert_eq!(built("team", "team-stripe-failover", &[STRIPE, FAILOVER]), whole);
+    let carrier = built("carrier", "carrier", &[STRIPE]);
+    assert!(carrier.iter().all(|map| whole.contains(map)), "the programs on a member's way out have other maps");
+    let layout = layout::number([&small, &whole], own::IN_MAPS, own::LAYOUT_EPOCH);
+    fs::write(out_dir().join("abi.rs"), abi::abi(layout, &whole)).expect("as above");
     println!("cargo:rustc-cfg=nicteam_bpf");
 }
 
@@ -43,6 +62,7 @@ fn out_dir() -> PathBuf {
 fn compile(clang: &Path, source: &Path, object: &Path, defines: &[&str]) {
     let mut command = Command::new(clang);
     command.args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror"]).args(defines);
+    command.arg("-I").arg(out_dir());
     for folder in include_folders() {
         command.arg("-isystem").arg(folder);
     }
