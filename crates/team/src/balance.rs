@@ -17,6 +17,8 @@
 
 use nicteam_wire::{Frame, Mac, ethertype};
 
+pub use crate::mode::Eligible;
+
 use crate::plan::{Action, Found, MAX_BUCKETS};
 use crate::{HashPolicy, MemberId, MemberSet, hash};
 
@@ -48,15 +50,6 @@ pub struct Punt {
     pub from: Mac,
     /// Solicitations and advertisements, too.
     pub neighbours: bool,
-}
-
-/// Which frames may be balanced: the [module](self)'s table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Eligible {
-    /// As balance-tlb has it.
-    Tlb,
-    /// As balance-alb has it.
-    Alb,
 }
 
 /// What a balanced frame's number is.

@@ -17,6 +17,7 @@ mod failover;
 pub mod hash;
 pub mod lacp;
 mod member;
+pub mod mode;
 mod plan;
 pub mod stripe;
 mod time;
@@ -26,13 +27,13 @@ mod token_bucket;
 pub use balance::{Balance, Loads};
 pub use config::{ActiveSlave, ArpAllTargets, ArpMonitoring, ArpValidate, FailOverMac, MAX_ARP_TARGETS, MAX_QUEUE_ID};
 pub use config::{
-    AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, LacpOptions, Mode, PrimaryReselect, StripeKey, Values,
-    nearest,
+    AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, LacpOptions, PrimaryReselect, StripeKey, Values, nearest,
 };
 pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};
 pub use control::{Group, Identity, Listen, Subnet, Traffic};
 pub use failover::{Failover, FailoverState};
 pub use member::{MAX_MEMBERS, MemberId, MemberSet};
+pub use mode::{Mode, Traits};
 pub use plan::{Action, Choose, Leg, MAX_BUCKETS, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict};
 pub use stripe::Stripe;
 pub use time::Time;

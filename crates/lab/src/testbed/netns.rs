@@ -13,7 +13,6 @@ use nicteam_sys::mptcp::PathManager;
 use nicteam_sys::netlink::{Netlink, VethEnd};
 use nicteam_sys::netns::{self, NetNs};
 use nicteam_sys::shape::{self, Granularity};
-use nicteam_team::Mode;
 use nicteam_wire::Mac;
 
 use crate::Error;
@@ -66,7 +65,7 @@ impl Deployment {
         deployment.watch_bare_links(topology)?;
         deployment.address_hosts(topology)?;
         deployment.follow_carrier(topology)?;
-        if topology.teams.iter().any(|team| team.config.mode == Mode::Ad) {
+        if topology.teams.iter().any(|team| team.config.mode.aggregates()) {
             deployment.call_all(&Request::Settle)?;
         }
         Ok(deployment)
@@ -281,7 +280,7 @@ fn prepare(ipv6: bool) -> Result<Netlink, nicteam_sys::Error> {
 /// The request for a team of the topology.
 fn add_team(team: &Team, topology: &Topology, mac: Option<Mac>, setting: &Setting) -> AddTeam {
     let mut config = team.config.clone();
-    if config.mode == Mode::Stripe && config.stripe_rate_mbps.is_empty() {
+    if config.mode.stripes() && config.stripe_rate_mbps.is_empty() {
         // Drivers of cables that are shaped say nothing of the rate.
         config.stripe_rate_mbps = rates_mbps(team, topology);
     }

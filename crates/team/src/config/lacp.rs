@@ -17,9 +17,9 @@ use std::time::Duration;
 
 use nicteam_wire::Mac;
 
-use super::names::{choice, named, names};
+use super::names::{choice, modes, named, names};
 use super::options::{INT_MAX, device, digits, number};
-use super::{Config, ConfigError, ConfigOption, Mode, Values};
+use super::{Config, ConfigError, ConfigOption, Values};
 use crate::lacp::{AdSelect, LacpRate, lease};
 
 /// What 802.3ad can be told; fields are the kernel's options of the same name
@@ -76,11 +76,12 @@ impl LacpOptions {
     /// (`ad_select` it keeps without effect, and so does this.) It also forces
     /// `miimon` to 100 for the mode: LACP needs speed, duplex and carrier.
     pub(super) fn check(&self, config: &Config) -> Result<(), ConfigError> {
-        if config.mode == Mode::Ad {
-            return match config.miimon_ms {
-                0 => Err(ConfigError::Conflict("`miimon 0` (off) does not go with mode 802.3ad".to_owned())),
-                _ => Ok(()),
-            };
+        let mode = config.mode;
+        if mode.traits().needs_miimon && config.miimon_ms == 0 {
+            return Err(ConfigError::Conflict(format!("`miimon 0` (off) does not go with mode {mode}")));
+        }
+        if mode.aggregates() {
+            return Ok(());
         }
         let by_default =
             Config { lacp: LacpOptions { select: self.select, ..LacpOptions::default() }, ..config.clone() };
@@ -100,10 +101,10 @@ impl LacpOptions {
         ];
         match options.into_iter().find(|option| (option.get)(config) != (option.get)(&by_default)) {
             Some(option) => Err(ConfigError::Conflict(format!(
-                "`{} {}` works in mode 802.3ad alone; the mode is {}",
+                "`{} {}` works in {} alone; the mode is {mode}",
                 option.name,
                 (option.get)(config),
-                config.mode
+                modes(|of| of.aggregates)
             ))),
             None => Ok(()),
         }

@@ -27,7 +27,7 @@ use nicteam_wire::{Frame, ethertype};
 use super::hearing::{Hearing, Message, Role, Traffic};
 use super::monitor::millis;
 use super::{Effect, LinkState, Team, probe};
-use crate::{ArpAllTargets, ArpMonitoring, MemberId, Mode, Time, TimerReason};
+use crate::{ArpAllTargets, ArpMonitoring, MemberId, Time, TimerReason};
 
 impl Team {
     /// Takes in a frame that a member received, from the destination address on,
@@ -57,17 +57,12 @@ impl Team {
                 hearing.count(counted, counts, now);
             }
         }
-        match self.config.mode {
-            Mode::ActiveBackup => {
-                self.judge_active_and_backups(now);
-                self.ask_by_the_active(now);
-            }
-            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::Ad => {
-                self.judge_all(now);
-                self.ask_by_all(now);
-            }
-            // These have no ARP monitor ([`Mode::uses_arp`]).
-            Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe => {}
+        if self.traits.has_active {
+            self.judge_active_and_backups(now);
+            self.ask_by_the_active(now);
+        } else {
+            self.judge_all(now);
+            self.ask_by_all(now);
         }
     }
 
@@ -238,16 +233,7 @@ impl Team {
 
     /// True if it carries the traffic, or is tried: it gets the answers.
     fn is_active(&self, id: MemberId) -> bool {
-        match self.config.mode {
-            Mode::ActiveBackup => self.active == Some(id) || self.candidate == Some(id),
-            Mode::BalanceRr
-            | Mode::BalanceXor
-            | Mode::Broadcast
-            | Mode::Ad
-            | Mode::BalanceTlb
-            | Mode::BalanceAlb
-            | Mode::Stripe => true,
-        }
+        !self.traits.has_active || self.active == Some(id) || self.candidate == Some(id)
     }
 
     fn is_validated(&self, id: MemberId) -> bool {

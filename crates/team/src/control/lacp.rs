@@ -12,7 +12,7 @@ use nicteam_wire::Mac;
 
 use super::{Effect, Event, LinkState, MemberLink, Team, balance};
 use crate::lacp::{Answer, Lacp, LacpConfig, LacpEffect, PortParams};
-use crate::{Config, LacpOptions, MemberId, MemberSet, Mode, Time, TimerReason};
+use crate::{Config, LacpOptions, MemberId, MemberSet, Time, TimerReason};
 
 /// What ended processes said last, and how long ago their partners were heard.
 pub(super) type Remembered = BTreeMap<MemberId, (Answer, Duration)>;
@@ -54,10 +54,9 @@ impl Team {
 
     /// For how long the plan is good without this process.
     pub(super) fn lease(&self) -> Option<Duration> {
-        match self.config.mode {
-            Mode::Ad => Some(self.config.lacp.lease()),
-            Mode::BalanceAlb | Mode::Stripe => Some(balance::PUNT_LEASE),
-            _ => None,
+        match self.traits.aggregates {
+            true => Some(self.config.lacp.lease()),
+            false => self.traits.balances_receiving().then_some(balance::PUNT_LEASE),
         }
     }
 
@@ -84,7 +83,7 @@ impl Team {
     /// A member has joined. With the first the system gets its address: as in
     /// the kernel it keeps it when the team's own changes later.
     pub(super) fn join_lacp(&mut self, id: MemberId, now: Time) {
-        if self.config.mode != Mode::Ad {
+        if !self.traits.aggregates {
             return;
         }
         if self.members.len() == 1 {

@@ -45,13 +45,16 @@ use self::monitor::{Member, millis};
 use self::notify::Announcer;
 use self::timers::Timers;
 use crate::lacp::Lacp;
+use crate::mode::Sends;
 use crate::stripe::Discovery;
-use crate::{Config, MemberId, MemberSet, Mode, Plan, Time};
+use crate::{Config, MemberId, MemberSet, Plan, Time, Traits};
 
 /// A team's control side.
 #[derive(Clone, Debug)]
 pub struct Team {
     config: Config,
+    /// Of the configuration's mode.
+    traits: &'static Traits,
     members: Members,
     /// active-backup: who carries the traffic; balance-tlb, balance-alb: who has the team's address.
     active: Option<MemberId>,
@@ -96,6 +99,7 @@ impl Team {
         config.check()?;
         let config = Config { active_slave: None, ..config };
         let mut team = Team {
+            traits: config.mode.traits(),
             config,
             members: Members::new(),
             active: None,
@@ -256,10 +260,10 @@ impl Team {
     /// Which frames of members the shell is to hand to [`Team::handle_frame`], now.
     pub fn listens(&self) -> Listen {
         let arp = &self.config.arp;
-        let hears_clients = self.config.mode.balances_receiving();
+        let hears_clients = self.traits.balances_receiving();
         Listen {
-            slow: self.config.mode == Mode::Ad,
-            hellos: self.config.mode == Mode::Stripe,
+            slow: self.traits.aggregates,
+            hellos: self.traits.stripes(),
             arp: hears_clients || arp.is_on() && (arp.validate.filters() || !arp.ip_targets.is_empty()),
             neighbours: hears_clients && self.config.rlb_ipv6
                 || arp.is_on() && (arp.validate.filters() || !arp.ip6_targets.is_empty()),
@@ -348,11 +352,7 @@ impl Team {
             name: member.name.clone(),
             state: member.state,
             link: member.link,
-            active: match self.config.mode {
-                Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb => self.active == Some(id),
-                Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::Stripe => member.is_live(),
-                Mode::Ad => self.lacp.as_ref().is_some_and(|lacp| lacp.distributing().contains(id)),
-            },
+            active: self.is_shown_active(id, member),
             link_failures: member.link_failures,
             lacp: ports.iter().find(|port| port.member == id).copied(),
         };
@@ -365,12 +365,22 @@ impl Team {
 
     /// True if frames can be sent: then `updelay` counts.
     fn is_usable(&self) -> bool {
-        match self.config.mode {
-            Mode::ActiveBackup | Mode::Stripe => self.active.is_some(),
-            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::BalanceTlb | Mode::BalanceAlb => {
+        match self.traits.sends {
+            _ if self.traits.aggregates => self.lacp.as_ref().is_some_and(|lacp| !lacp.distributing().is_empty()),
+            Sends::ByActive | Sends::Striped => self.active.is_some(),
+            Sends::InTurn | Sends::ByHash | Sends::ByAll | Sends::ByBuckets(_) => {
                 self.members.values().any(Member::is_usable)
             }
-            Mode::Ad => self.lacp.as_ref().is_some_and(|lacp| !lacp.distributing().is_empty()),
+        }
+    }
+
+    /// What [`MemberStatus::active`] says of a member. A team that stripes has an active member, too, and sends by all.
+    fn is_shown_active(&self, id: MemberId, member: &Member) -> bool {
+        match self.traits.sends {
+            _ if self.traits.aggregates => self.lacp.as_ref().is_some_and(|lacp| lacp.distributing().contains(id)),
+            Sends::Striped => member.is_live(),
+            _ if self.traits.has_active => self.active == Some(id),
+            _ => member.is_live(),
         }
     }
 
@@ -412,7 +422,7 @@ impl Team {
     /// members' states. `choose_again`: the change is one of those after which
     /// a mode with an active member looks for its best one.
     fn settle(&mut self, choose_again: bool, now: Time) {
-        if choose_again && self.config.mode.uses_primary() {
+        if choose_again && self.traits.has_active {
             self.choose_active(now);
         }
         if !self.is_usable()
@@ -457,17 +467,17 @@ impl Team {
         }
         let from = std::mem::replace(&mut self.active, to);
         self.effects.push_back(Effect::Event(Event::Active { from, to }));
-        // In balance-tlb and balance-alb learning packets do, as in the kernel.
-        let announced = to.is_some() && self.config.mode == Mode::ActiveBackup;
+        // Where members have addresses of their own learning packets do, as in the kernel.
+        let announced = to.is_some() && !self.traits.has_own_addresses();
         self.announcer.rounds = if announced { self.config.num_grat_arp } else { 0 };
         self.timers.stop(TimerReason::PeerNotify);
     }
 
     fn planned(&self) -> planning::Facts<'_> {
-        let Team { config, members, balancer, lacp, discovery, .. } = self;
+        let Team { config, traits, members, balancer, lacp, discovery, .. } = self;
         let team = self.announcer.mac;
         let (lacp, discovery) = (lacp.as_ref(), discovery.as_ref());
-        planning::Facts { config, team, members, active: self.active, balancer, lacp, discovery }
+        planning::Facts { config, traits, team, members, active: self.active, balancer, lacp, discovery }
     }
 
     fn update_plan(&mut self) {

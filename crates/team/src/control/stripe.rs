@@ -10,7 +10,7 @@ use nicteam_wire::{Arp, Frame, Mac, Ndisc, ethertype};
 use super::monitor::millis;
 use super::{Effect, Team};
 use crate::stripe::{Discovery, Note, Own};
-use crate::{Choose, MemberId, Mode, Time, TimerReason};
+use crate::{Choose, MemberId, Time, TimerReason};
 
 /// What a member is taken to carry where nobody knows, Mbit/s.
 const UNKNOWN_RATE_MBPS: u32 = 1000;
@@ -50,8 +50,7 @@ impl Team {
         let [high, low] = ((now.as_nanos() / 1_000_000) as u16).to_be_bytes();
         let system = u64::from_be_bytes([a, b, c, d, e, f, high, low]) ^ self.identity.number;
         let interval = millis(self.config.stripe_interval_ms);
-        self.discovery =
-            (self.config.mode == Mode::Stripe).then(|| Discovery::new(system, self.identity.secret, interval));
+        self.discovery = self.traits.stripes().then(|| Discovery::new(system, self.identity.secret, interval));
         self.take_key(now);
     }
 

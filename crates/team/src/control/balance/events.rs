@@ -12,7 +12,7 @@ impl Team {
     /// The address that a member's device is to carry now; [`Effect::SetMac`]
     /// tells of changes.
     pub fn device_mac(&self, id: MemberId) -> Mac {
-        self.balancer.device_mac(self.config.mode, id, self.announcer.mac)
+        self.balancer.device_mac(self.traits, id, self.announcer.mac)
     }
 
     /// What the dataplane counted, the answer to [`Effect::ReadLoads`].
@@ -53,7 +53,7 @@ impl Team {
 
     /// A member heard this: ARP and neighbour discovery tell balance-alb of its clients.
     pub(in super::super) fn balance_hear(&mut self, frame: &[u8], now: Time) {
-        if self.config.mode.balances_receiving() {
+        if self.traits.balances_receiving() {
             self.balance(now, |balancer, at| {
                 balancer.hear(frame, at);
                 Vec::new()
@@ -64,7 +64,7 @@ impl Team {
 
     /// Everything of the two modes follows the members' states; plan and carrier follow after it.
     pub(in super::super) fn balance_members(&mut self, now: Time) {
-        if !self.config.mode.balances_load() {
+        if self.traits.buckets().is_none() {
             return;
         }
         self.balance(now, Balancer::follow);
@@ -120,7 +120,7 @@ impl Team {
 
     /// The team's address has changed. Clients are told at the next call.
     pub(in super::super) fn balance_mac(&mut self) {
-        if self.config.mode.balances_load() {
+        if self.traits.buckets().is_some() {
             self.balance(Time::ZERO, Balancer::set_team);
             self.update_plan();
             self.send_waiting();
@@ -128,8 +128,8 @@ impl Team {
     }
 
     fn balance(&mut self, now: Time, act: impl FnOnce(&mut Balancer, &Situation<'_>) -> Vec<Effect>) {
-        let (config, members) = (&self.config, &self.members);
-        let at = Situation { config, team: self.announcer.mac, members, active: self.active, now };
+        let (config, traits, members) = (&self.config, self.traits, &self.members);
+        let at = Situation { config, traits, team: self.announcer.mac, members, active: self.active, now };
         let effects = act(&mut self.balancer, &at);
         self.effects.extend(effects);
     }

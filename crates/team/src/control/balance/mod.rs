@@ -21,7 +21,8 @@ use self::rlb::Rlb;
 use self::tlb::{Channel, Tlb};
 use super::{Effect, Members};
 use crate::balance::{Eligible, Loads, Number, Punt};
-use crate::{Balance, Config, MemberId, Mode, Receive, Rewrite, Time};
+use crate::mode::{Addresses as Have, Traits};
+use crate::{Balance, Config, MemberId, Receive, Rewrite, Time};
 
 /// Between two deals (`BOND_TLB_REBALANCE_INTERVAL`).
 pub(super) const REBALANCE: Duration = Duration::from_secs(10);
@@ -51,6 +52,7 @@ pub(super) struct Balancer {
 /// What follows depends on.
 pub(super) struct Situation<'a> {
     pub(super) config: &'a Config,
+    pub(super) traits: &'a Traits,
     pub(super) team: Mac,
     pub(super) members: &'a Members,
     pub(super) active: Option<MemberId>,
@@ -61,10 +63,10 @@ impl Balancer {
     /// The address that a member's device is to carry. In balance-tlb all carry
     /// the team's, and their own stand in frames alone, as in the kernel
     /// (`alb_set_slave_mac_addr`).
-    pub(super) fn device_mac(&self, mode: Mode, id: MemberId, team: Mac) -> Mac {
-        match mode.balances_receiving() {
-            true => self.addresses.of(id).unwrap_or(team),
-            false => team,
+    pub(super) fn device_mac(&self, traits: &Traits, id: MemberId, team: Mac) -> Mac {
+        match traits.addresses {
+            Have::Own => self.addresses.of(id).unwrap_or(team),
+            Have::Team | Have::FailOverMac | Have::OwnInFrames => team,
         }
     }
 
@@ -161,28 +163,34 @@ impl Balancer {
     }
 
     /// How a frame finds its member.
-    pub(super) fn choose(&self, config: &Config, team: Mac, active: MemberId) -> Balance {
-        let hashed = Number::Hash(config.xmit_hash_policy);
+    pub(super) fn choose(
+        &self,
+        eligible: Eligible,
+        (config, traits): (&Config, &Traits),
+        team: Mac,
+        active: MemberId,
+    ) -> Balance {
         let live = self.channels.iter().map(|channel| channel.id);
-        let is_alb = config.mode.balances_receiving();
         Balance {
-            eligible: if is_alb { Eligible::Alb } else { Eligible::Tlb },
-            number: if is_alb && config.tlb_dynamic_lb { Number::Destination } else { hashed },
+            eligible,
+            number: match eligible {
+                Eligible::Alb if config.tlb_dynamic_lb => Number::Destination,
+                Eligible::Alb | Eligible::Tlb => Number::Hash(config.xmit_hash_policy),
+            },
             table: if config.tlb_dynamic_lb { self.tlb.table().to_vec() } else { live.collect() },
             active,
             counted: config.tlb_dynamic_lb,
-            punt: is_alb.then_some(Punt { from: team, neighbours: config.rlb_ipv6 }),
+            punt: traits.balances_receiving().then_some(Punt { from: team, neighbours: config.rlb_ipv6 }),
         }
     }
 
-    /// What a member receives: the active one everything, the others nothing or,
-    /// in balance-alb, what is sent to their own addresses. (The kernel's also
+    /// What a member receives: the active one everything, the others what is sent to their own addresses. (The kernel's also
     /// hear what is sent to strangers, which their stack or bridge then gets
     /// from every member.)
-    pub(super) fn receive(&self, config: &Config, team: Mac, id: MemberId, active: bool) -> Receive {
+    pub(super) fn receive(&self, team: Mac, id: MemberId, active: bool) -> Receive {
         match self.addresses.of(id) {
             _ if active => self.receive_as_active(team),
-            Some(own) if config.mode.balances_receiving() && self.is_live(id) => Receive::Own { own, team },
+            Some(own) if self.is_live(id) => Receive::Own { own, team },
             _ => Receive::Drop,
         }
     }
@@ -201,7 +209,7 @@ impl Balancer {
     fn announce_addresses(&mut self, changed: &[Option<MemberId>], at: &Situation<'_>) -> Vec<Effect> {
         let mut effects = Vec::new();
         for id in changed.iter().copied().flatten() {
-            if at.config.mode.balances_receiving()
+            if at.traits.addresses == Have::Own
                 && let Some(mac) = self.addresses.of(id)
             {
                 effects.push(Effect::SetMac { member: Some(id), mac });
