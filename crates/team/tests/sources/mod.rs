@@ -1,0 +1,4 @@
+//! What the sources themselves have to look like.
+
+mod places;
+mod tree;
