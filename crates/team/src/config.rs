@@ -7,6 +7,7 @@
 
 mod arp;
 mod balance;
+mod classes;
 mod failover;
 mod lacp;
 mod names;
@@ -14,16 +15,16 @@ mod options;
 mod stripe;
 
 pub use arp::{ArpAllTargets, ArpMonitoring, ArpValidate, MAX_ARP_TARGETS};
+pub use classes::{Classes, MAX_PORTS, NoClasses, Transport};
 pub use failover::{ActiveSlave, FailOverMac, MAX_QUEUE_ID};
-pub use lacp::LacpOptions;
+pub use lacp::{AdSelect, LacpOptions, LacpRate};
 pub use options::{ConfigOption, Values, nearest};
-pub use stripe::StripeKey;
+pub use stripe::{MAX_SACK_DELAY, StripeKey};
 
 use std::collections::BTreeMap;
 
 use crate::Mode;
 use crate::mode::Sends;
-use crate::stripe::redundant::Classes;
 use names::modes;
 use options::{DEFAULT_PACKETS_PER_SLAVE, HIDDEN, OPTIONS};
 

@@ -13,14 +13,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
 
 use nicteam_wire::Mac;
 
 use super::names::{choice, modes, named, names};
 use super::options::{INT_MAX, device, digits, number};
 use super::{Config, ConfigError, ConfigOption, Values};
-use crate::lacp::{AdSelect, LacpRate, lease};
 
 /// What 802.3ad can be told; fields are the kernel's options of the same name
 /// but for a prefix `lacp_` or `ad_`.
@@ -51,8 +49,32 @@ pub struct LacpOptions {
     /// How long a member that was lost stands by once it is back, milliseconds.
     pub wait_to_restore_ms: u32,
     /// How long the aggregate is kept without the process of the team,
-    /// milliseconds; 0: what [`lease`] says of the rate.
+    /// milliseconds; 0: what [`crate::lacp::lease`] says of the rate.
     pub lease_ms: u32,
+}
+
+/// How often the partner shall speak.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LacpRate {
+    /// Each 30 s; its silence is noticed after 90 s.
+    #[default]
+    Slow,
+    /// Each second; its silence is noticed after 3 s.
+    Fast,
+}
+
+/// Which aggregator is active.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AdSelect {
+    /// The one that is, as long as one of its members works; the next one by bandwidth.
+    #[default]
+    Stable,
+    /// The one with the most bandwidth.
+    Bandwidth,
+    /// The one with the most members, of these the one with the most bandwidth.
+    Count,
+    /// The one with the highest sum of port priorities, then by members and bandwidth.
+    ActorPortPrio,
 }
 
 impl LacpOptions {
@@ -62,14 +84,6 @@ impl LacpOptions {
     /// The priority of a member by its device.
     pub fn port_prio(&self, device: &str) -> u16 {
         self.actor_port_prio.get(device).copied().unwrap_or(LacpOptions::DEFAULT_PORT_PRIO)
-    }
-
-    /// How long the aggregate is kept without the process of the team.
-    pub fn lease(&self) -> Duration {
-        match self.lease_ms {
-            0 => lease(self.rate),
-            ms => Duration::from_millis(ms.into()),
-        }
     }
 
     /// The kernel gives EACCES for most of these options outside 802.3ad.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use nicteam_wire::Rtag;
 
@@ -9,7 +10,9 @@ use super::names::modes;
 use super::options::{HIDDEN, device, digits, number};
 use super::{Config, ConfigError, ConfigOption, Values};
 use crate::Traits;
-use crate::stripe::MAX_SACK_DELAY;
+
+/// The longest that a gap may be kept from who sends.
+pub const MAX_SACK_DELAY: Duration = Duration::from_millis(100);
 
 /// What teams that stripe share, so that each knows the other's hellos. Its
 /// `Debug` does not show it.

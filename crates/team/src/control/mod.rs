@@ -12,12 +12,15 @@
 
 mod active;
 mod addresses;
+mod aggregate;
 mod arp_monitor;
 mod balance;
 mod change;
+mod deadlines;
+pub mod discovery;
 mod groups;
 mod hearing;
-mod lacp;
+pub mod lacp;
 mod monitor;
 mod notify;
 mod planning;
@@ -38,9 +41,9 @@ pub use self::probe::Subnet;
 pub use self::stripe::Identity;
 pub use self::terms::{Duplex, Effect, Event, LinkState, Listen, MemberLink, MemberStatus, TeamError, TimerReason};
 
+use self::aggregate::Remembered;
 use self::balance::Balancer;
 use self::hearing::Hearing;
-use self::lacp::Remembered;
 use self::monitor::{Member, millis};
 use self::notify::Announcer;
 use self::timers::Timers;
