@@ -10,6 +10,7 @@
 use std::mem;
 
 use super::monitor::millis;
+use super::parts::Parts;
 use super::{Effect, Event, LinkState, Team, TimerReason, active};
 use crate::{ActiveSlave, Config, ConfigError, MAX_MEMBERS, MemberId, TeamError, Time};
 
@@ -50,12 +51,14 @@ impl Team {
             self.force_primary = self.primary().is_some();
         }
         if from != to {
+            self.parts = Parts::of(self.traits);
+            self.balance_vlans();
             self.discover_anew(now);
         } else if (&before.stripe_key, &before.stripe_key_old) != (&self.config.stripe_key, &self.config.stripe_key_old)
         {
             self.take_key(now);
         }
-        if let Some(discovery) = &mut self.discovery {
+        if let Some(discovery) = &mut self.parts.discovery {
             discovery.set_interval(millis(self.config.stripe_interval_ms));
         }
         if from.uses_primary() && !to.uses_primary() {
@@ -170,7 +173,7 @@ impl Team {
             .members
             .iter()
             .filter(|(id, member)| {
-                self.candidate != Some(**id) && matches!(member.state, LinkState::Back | LinkState::Fail)
+                self.arp.candidate != Some(**id) && matches!(member.state, LinkState::Back | LinkState::Fail)
             })
             .map(|(&id, member)| (id, member.state))
             .collect();

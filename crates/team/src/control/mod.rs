@@ -23,6 +23,7 @@ mod hearing;
 pub mod lacp;
 mod monitor;
 mod notify;
+mod parts;
 mod planning;
 mod probe;
 mod stripe;
@@ -41,15 +42,14 @@ pub use self::probe::Subnet;
 pub use self::stripe::Identity;
 pub use self::terms::{Duplex, Effect, Event, LinkState, Listen, MemberLink, MemberStatus, TeamError, TimerReason};
 
-use self::aggregate::Remembered;
-use self::balance::Balancer;
+use self::arp_monitor::ArpMonitor;
 use self::hearing::Hearing;
+use self::lacp::Lacp;
 use self::monitor::{Member, millis};
 use self::notify::Announcer;
+use self::parts::Parts;
 use self::timers::Timers;
-use crate::lacp::Lacp;
 use crate::mode::Sends;
-use crate::stripe::Discovery;
 use crate::{Config, MemberId, MemberSet, Plan, Time, Traits};
 
 /// A team's control side.
@@ -70,23 +70,11 @@ pub struct Team {
     macs: BTreeMap<MemberId, Mac>,
     /// Reports of multicast groups that are still to be sent.
     group_rounds: u32,
-    /// The ARP monitor: the subnets in which it asks.
-    subnets: Vec<Subnet>,
-    /// The ARP monitor: what was heard of each member.
-    hearing: BTreeMap<MemberId, Hearing>,
-    /// The ARP monitor: the member that is tried while none is active.
-    candidate: Option<MemberId>,
-    balancer: Balancer,
-    /// 802.3ad: who agrees with the partners.
-    lacp: Option<Lacp>,
-    /// 802.3ad: what is known of ended processes' ports while members are taken in.
-    beginning: Option<Remembered>,
-    /// 802.3ad: the members that distributed when LACP last said so.
-    aggregate: MemberSet,
+    arp: ArpMonitor,
     /// stripe: what makes its number one that no other team has, and its stamps such as nobody knows ahead.
     identity: Identity,
-    /// stripe: who else does.
-    discovery: Option<Discovery>,
+    /// What the mode needs beside.
+    parts: Parts,
     timers: Timers,
     effects: VecDeque<Effect>,
 }
@@ -100,10 +88,15 @@ impl Team {
     /// is none yet: [`Team::set_config`] grants it once members have joined.
     pub fn new(config: Config, mac: Mac, now: Time) -> Result<Team, TeamError> {
         config.check()?;
-        let config = Config { active_slave: None, ..config };
+        let traits = config.mode.traits();
+        Ok(Team::with_traits(config, traits, mac, now))
+    }
+
+    /// The same, where the mode has these traits.
+    fn with_traits(config: Config, traits: &'static Traits, mac: Mac, now: Time) -> Team {
         let mut team = Team {
-            traits: config.mode.traits(),
-            config,
+            config: Config { active_slave: None, ..config },
+            traits,
             members: Members::new(),
             active: None,
             force_primary: false,
@@ -112,20 +105,14 @@ impl Team {
             announcer: Announcer { mac, addresses: Vec::new(), rounds: 0 },
             macs: BTreeMap::new(),
             group_rounds: 0,
-            subnets: Vec::new(),
-            hearing: BTreeMap::new(),
-            candidate: None,
-            balancer: Balancer::default(),
-            lacp: None,
-            beginning: None,
-            aggregate: MemberSet::EMPTY,
+            arp: ArpMonitor::default(),
             identity: Identity::default(),
-            discovery: None,
+            parts: Parts::of(traits),
             timers: Timers::new(),
             effects: VecDeque::new(),
         };
         team.discover_anew(now);
-        Ok(team)
+        team
     }
 
     /// Takes a device in. Its place is the lowest free one.
@@ -160,7 +147,7 @@ impl Team {
             self.timers.set(reason, at);
         }
         self.members.insert(id, member);
-        self.hearing.insert(id, Hearing::new(now));
+        self.arp.hearing.insert(id, Hearing::new(now));
         if self.config.arp.is_on() && !self.timers.is_set(TimerReason::ArpMon) {
             self.timers.set(TimerReason::ArpMon, now);
         }
@@ -179,9 +166,8 @@ impl Team {
         self.members.remove(&id).ok_or(TeamError::NoMember(id))?;
         self.timers.stop(TimerReason::UpDelay(id));
         self.timers.stop(TimerReason::DownDelay(id));
-        self.hearing.remove(&id);
+        self.arp.forget(id);
         self.macs.remove(&id);
-        self.candidate = self.candidate.filter(|&candidate| candidate != id);
         if self.members.is_empty() {
             self.timers.stop(TimerReason::MiiMon);
             self.timers.stop(TimerReason::ArpMon);
@@ -249,15 +235,15 @@ impl Team {
     /// lives in (0: none); they are announced after a failover.
     pub fn handle_addresses(&mut self, addresses: Vec<(u16, IpAddr)>) {
         self.assert_drained();
-        self.balancer.set_vlans(addresses.iter().map(|(vlan, _)| *vlan));
         self.announcer.addresses = addresses;
+        self.balance_vlans();
     }
 
     /// The subnets that the team's stack has addresses in: from these the ARP
     /// monitor asks.
     pub fn handle_subnets(&mut self, subnets: Vec<Subnet>) {
         self.assert_drained();
-        self.subnets = subnets;
+        self.arp.subnets = subnets;
     }
 
     /// Which frames of members the shell is to hand to [`Team::handle_frame`], now.
@@ -349,7 +335,7 @@ impl Team {
 
     /// The members, by place.
     pub fn members(&self) -> Vec<MemberStatus> {
-        let ports = self.lacp.as_ref().map(Lacp::ports).unwrap_or_default();
+        let ports = self.lacp().map(Lacp::ports).unwrap_or_default();
         let status = |(&id, member): (&MemberId, &Member)| MemberStatus {
             id,
             name: member.name.clone(),
@@ -369,7 +355,7 @@ impl Team {
     /// True if frames can be sent: then `updelay` counts.
     fn is_usable(&self) -> bool {
         match self.traits.sends {
-            _ if self.traits.aggregates => self.lacp.as_ref().is_some_and(|lacp| !lacp.distributing().is_empty()),
+            _ if self.traits.aggregates => self.lacp().is_some_and(|lacp| !lacp.distributing().is_empty()),
             Sends::ByActive | Sends::Striped => self.active.is_some(),
             Sends::InTurn | Sends::ByHash | Sends::ByAll | Sends::ByBuckets(_) => {
                 self.members.values().any(Member::is_usable)
@@ -380,7 +366,7 @@ impl Team {
     /// What [`MemberStatus::active`] says of a member. A team that stripes has an active member, too, and sends by all.
     fn is_shown_active(&self, id: MemberId, member: &Member) -> bool {
         match self.traits.sends {
-            _ if self.traits.aggregates => self.lacp.as_ref().is_some_and(|lacp| lacp.distributing().contains(id)),
+            _ if self.traits.aggregates => self.lacp().is_some_and(|lacp| lacp.distributing().contains(id)),
             Sends::Striped => member.is_live(),
             _ if self.traits.has_active => self.active == Some(id),
             _ => member.is_live(),
@@ -405,7 +391,7 @@ impl Team {
         let from = std::mem::replace(&mut member.state, to);
         member.since = now;
         // The ARP monitor tries a member that is down and stays so until it answers.
-        let tries = self.candidate == Some(id) && to != LinkState::Up;
+        let tries = self.arp.candidate == Some(id) && to != LinkState::Up;
         if to == LinkState::Down && !tries {
             member.link_failures = member.link_failures.saturating_add(1);
         }
@@ -465,7 +451,7 @@ impl Team {
         {
             self.enter(id, LinkState::Up, now);
         }
-        if let Some(hearing) = to.and_then(|id| self.hearing.get_mut(&id)) {
+        if let Some(hearing) = to.and_then(|id| self.arp.hearing.get_mut(&id)) {
             hearing.tried = now;
         }
         let from = std::mem::replace(&mut self.active, to);
@@ -477,10 +463,8 @@ impl Team {
     }
 
     fn planned(&self) -> planning::Facts<'_> {
-        let Team { config, traits, members, balancer, lacp, discovery, .. } = self;
-        let team = self.announcer.mac;
-        let (lacp, discovery) = (lacp.as_ref(), discovery.as_ref());
-        planning::Facts { config, traits, team, members, active: self.active, balancer, lacp, discovery }
+        let Team { config, traits, members, parts, .. } = self;
+        planning::Facts { config, traits, team: self.announcer.mac, members, active: self.active, parts }
     }
 
     fn update_plan(&mut self) {
@@ -498,7 +482,7 @@ impl Team {
 
     fn update_carrier(&mut self) {
         let live = self.members.values().filter(|member| member.is_live()).count();
-        let carrier = match &self.lacp {
+        let carrier = match self.lacp() {
             Some(lacp) => lacp.carrier(),
             None => live >= self.config.min_links.max(1) as usize,
         };
@@ -512,7 +496,7 @@ impl Team {
 
     /// By whom it is announced where the team is.
     fn announcing(&self) -> MemberSet {
-        match &self.lacp {
+        match self.lacp() {
             Some(lacp) if self.config.lacp.broadcast_neighbor => lacp.distributing(),
             _ => self.active.into_iter().collect(),
         }

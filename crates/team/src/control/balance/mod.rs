@@ -1,28 +1,33 @@
-//! balance-tlb and balance-alb: addresses, buckets, clients, learning packets.
+//! What balance-tlb and balance-alb brought: two parts that other modes can have, too, each without the other.
+//!
+//! - [`Buckets`] share load: which member each bucket of frames leaves by.
+//! - The [`Balancer`] keeps members that have addresses of their own: who has which, the learning packets that switches need,
+//!   and, where neighbours are told one member's address each, the clients.
 //!
 //! The rules are those of Linux 6.1 drivers/net/bonding/bond_alb.c; the files
 //! beside this one name the functions and the differences. What concerns all:
 //! the kernel looks every 100 ms what is to be done, this does it at once.
 
 mod addresses;
+mod buckets;
 mod events;
 mod inherit;
 mod resolution;
 mod rlb;
-mod tlb;
 
 use std::time::Duration;
 
 use nicteam_wire::{Mac, Vlan, learning_packet};
 
+pub(super) use self::buckets::Buckets;
+
 use self::addresses::Addresses;
+use self::buckets::Channel;
 use self::inherit::Inherited;
 use self::rlb::Rlb;
-use self::tlb::{Channel, Tlb};
 use super::{Effect, Members};
-use crate::balance::{Eligible, Loads, Number, Punt};
 use crate::mode::{Addresses as Have, Traits};
-use crate::{Balance, Config, MemberId, Receive, Rewrite, Time};
+use crate::{Config, MemberId, Receive, Rewrite, Time};
 
 /// Between two deals (`BOND_TLB_REBALANCE_INTERVAL`).
 pub(super) const REBALANCE: Duration = Duration::from_secs(10);
@@ -31,11 +36,10 @@ pub(super) const REBALANCE: Duration = Duration::from_secs(10);
 /// question is asked again after a second.
 pub(super) const PUNT_LEASE: Duration = Duration::from_millis(900);
 
-/// What the two modes keep beside what every team keeps.
+/// What a team keeps whose members have addresses of their own.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Balancer {
     addresses: Addresses,
-    tlb: Tlb,
     rlb: Rlb,
     channels: Vec<Channel>,
     /// Who was active when addresses were given last.
@@ -125,14 +129,8 @@ impl Balancer {
             let told = self.rlb.give_up_ipv6(at.active, &self.addresses);
             self.outbox.extend(told);
         }
-        self.tlb.follow(&self.channels, at.active);
         self.update_clients(at.now);
         effects
-    }
-
-    /// Takes in what the dataplane counted.
-    pub(super) fn take_loads(&mut self, loads: &Loads, at: &Situation<'_>) {
-        self.tlb.take_loads(loads, at.now, at.active);
     }
 
     /// Every living member teaches its switch its address.
@@ -160,28 +158,6 @@ impl Balancer {
     /// The address by which a member is known on the wire.
     pub(super) fn own_mac(&self, id: MemberId) -> Option<Mac> {
         self.addresses.of(id)
-    }
-
-    /// How a frame finds its member.
-    pub(super) fn choose(
-        &self,
-        eligible: Eligible,
-        (config, traits): (&Config, &Traits),
-        team: Mac,
-        active: MemberId,
-    ) -> Balance {
-        let live = self.channels.iter().map(|channel| channel.id);
-        Balance {
-            eligible,
-            number: match eligible {
-                Eligible::Alb if config.tlb_dynamic_lb => Number::Destination,
-                Eligible::Alb | Eligible::Tlb => Number::Hash(config.xmit_hash_policy),
-            },
-            table: if config.tlb_dynamic_lb { self.tlb.table().to_vec() } else { live.collect() },
-            active,
-            counted: config.tlb_dynamic_lb,
-            punt: traits.balances_receiving().then_some(Punt { from: team, neighbours: config.rlb_ipv6 }),
-        }
     }
 
     /// What a member receives: the active one everything, the others what is sent to their own addresses. (The kernel's also

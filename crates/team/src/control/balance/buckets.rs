@@ -27,7 +27,7 @@ pub(super) struct Channel {
 
 /// The buckets.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tlb {
+pub(in crate::control) struct Buckets {
     /// A member for each bucket; empty without a member.
     table: Vec<MemberId>,
     /// Bytes a second of each bucket, as last measured; empty before.
@@ -63,9 +63,9 @@ const SLACK: i128 = 32;
 /// A fresh deal moves many: it has to bring rooms together by so many times that.
 const WORTH: i128 = 4;
 
-impl Tlb {
+impl Buckets {
     /// The members by bucket.
-    pub(super) fn table(&self) -> &[MemberId] {
+    pub(in crate::control) fn table(&self) -> &[MemberId] {
         &self.table
     }
 
@@ -262,123 +262,123 @@ mod tests {
         speeds.iter().enumerate().map(|(place, &speed)| channel(place, speed)).collect()
     }
 
-    fn tlb(speeds: &[u32]) -> Tlb {
-        let mut tlb = Tlb::default();
-        tlb.follow(&channels(speeds), MemberId::new(0));
-        tlb.take_loads(&Loads::default(), Time::ZERO, MemberId::new(0));
-        tlb
+    fn buckets(speeds: &[u32]) -> Buckets {
+        let mut shared = Buckets::default();
+        shared.follow(&channels(speeds), MemberId::new(0));
+        shared.take_loads(&Loads::default(), Time::ZERO, MemberId::new(0));
+        shared
     }
 
-    fn counts(tlb: &Tlb, members: usize) -> Vec<usize> {
-        (0..members).map(|place| tlb.table.iter().filter(|id| id.index() == place).count()).collect()
+    fn counts(shared: &Buckets, members: usize) -> Vec<usize> {
+        (0..members).map(|place| shared.table.iter().filter(|id| id.index() == place).count()).collect()
     }
 
     /// Megabytes a second by member.
-    fn megabytes(tlb: &Tlb, loads: &Loads, members: usize) -> Vec<u64> {
+    fn megabytes(shared: &Buckets, loads: &Loads, members: usize) -> Vec<u64> {
         let of = |place| {
-            let buckets = tlb.table.iter().zip(&loads.buckets).filter(move |(id, _)| id.index() == place);
+            let buckets = shared.table.iter().zip(&loads.buckets).filter(move |(id, _)| id.index() == place);
             buckets.map(|(_, bytes)| bytes).sum::<u64>() / 10_000_000
         };
         (0..members).map(of).collect()
     }
 
-    fn measure(tlb: &mut Tlb, seconds: u64, loads: &Loads) {
-        tlb.take_loads(loads, Time::from_millis(seconds * 1000), MemberId::new(0));
+    fn measure(shared: &mut Buckets, seconds: u64, loads: &Loads) {
+        shared.take_loads(loads, Time::from_millis(seconds * 1000), MemberId::new(0));
     }
 
     #[test]
     fn buckets_without_load_are_dealt_by_speed() {
-        assert_eq!(counts(&tlb(&[1000; 4]), 4), [64; 4]);
-        let places: Vec<usize> = tlb(&[1000; 4]).table[..6].iter().map(|id| id.index()).collect();
+        assert_eq!(counts(&buckets(&[1000; 4]), 4), [64; 4]);
+        let places: Vec<usize> = buckets(&[1000; 4]).table[..6].iter().map(|id| id.index()).collect();
         assert_eq!(places, [0, 1, 2, 3, 0, 1]);
-        assert_eq!(counts(&tlb(&[1000, 2000, 1000]), 3), [64, 128, 64]);
-        assert_eq!(counts(&tlb(&[10_000, 100]), 2).iter().sum::<usize>(), 256);
-        assert_eq!(tlb(&[]).table(), []);
+        assert_eq!(counts(&buckets(&[1000, 2000, 1000]), 3), [64, 128, 64]);
+        assert_eq!(counts(&buckets(&[10_000, 100]), 2).iter().sum::<usize>(), 256);
+        assert_eq!(buckets(&[]).table(), []);
     }
 
     #[test]
     fn heavy_buckets_go_where_there_is_room() {
-        let mut tlb = tlb(&[1000; 4]);
+        let mut shared = buckets(&[1000; 4]);
         let mut loads = Loads::default();
         // Four buckets that all belong to the first member, 50 Mbyte/s each.
         for bucket in [0, 4, 8, 12] {
-            assert_eq!(tlb.table[bucket].index(), 0);
+            assert_eq!(shared.table[bucket].index(), 0);
             loads.buckets[bucket] = 500_000_000;
         }
-        measure(&mut tlb, 10, &loads);
-        assert_eq!(megabytes(&tlb, &loads, 4), [50; 4]);
-        let settled = tlb.table.clone();
+        measure(&mut shared, 10, &loads);
+        assert_eq!(megabytes(&shared, &loads, 4), [50; 4]);
+        let settled = shared.table.clone();
         let twice = Loads { buckets: loads.buckets.map(|bytes| bytes * 2), other: 0 };
-        measure(&mut tlb, 20, &twice);
-        assert_eq!(tlb.table, settled, "what fits stays");
+        measure(&mut shared, 20, &twice);
+        assert_eq!(shared.table, settled, "what fits stays");
     }
 
     #[test]
     fn the_fast_member_takes_more_and_the_active_one_less() {
-        let mut tlb = tlb(&[1000, 4000]);
+        let mut shared = buckets(&[1000, 4000]);
         let mut loads = Loads { other: 900_000_000, ..Loads::default() };
         loads.buckets[..8].fill(400_000_000);
-        measure(&mut tlb, 10, &loads);
+        measure(&mut shared, 10, &loads);
         // 320 Mbyte/s: 2.56 Gbit/s fit the second, whose room stays larger.
-        assert_eq!(megabytes(&tlb, &loads, 2), [0, 320]);
+        assert_eq!(megabytes(&shared, &loads, 2), [0, 320]);
     }
 
     #[test]
     fn loads_that_change_a_little_move_nothing_and_one_that_grows_moves_few() {
-        let mut tlb = tlb(&[1000; 4]);
+        let mut shared = buckets(&[1000; 4]);
         let mut total = Loads::default();
-        let mut ten_seconds = |tlb: &mut Tlb, seconds, megabytes: &dyn Fn(usize) -> u64| {
-            let before = tlb.table.clone();
+        let mut ten_seconds = |shared: &mut Buckets, seconds, megabytes: &dyn Fn(usize) -> u64| {
+            let before = shared.table.clone();
             total.buckets[..64].iter_mut().enumerate().for_each(|(bucket, sum)| *sum += megabytes(bucket) * 1_000_000);
-            measure(tlb, seconds, &total);
-            (0..64).filter(|&bucket| tlb.table[bucket] != before[bucket]).count()
+            measure(shared, seconds, &total);
+            (0..64).filter(|&bucket| shared.table[bucket] != before[bucket]).count()
         };
         let rate = |bucket: usize| 20 + (bucket as u64 * 7) % 13;
-        ten_seconds(&mut tlb, 10, &rate);
-        assert_eq!(ten_seconds(&mut tlb, 20, &|bucket| rate(bucket) + (bucket as u64 / 4) % 2), 0);
+        ten_seconds(&mut shared, 10, &rate);
+        assert_eq!(ten_seconds(&mut shared, 20, &|bucket| rate(bucket) + (bucket as u64 / 4) % 2), 0);
         // One has ten times as much: some of its member's others have to go.
-        let moved = ten_seconds(&mut tlb, 30, &|bucket| rate(bucket) * if bucket == 5 { 10 } else { 1 });
+        let moved = ten_seconds(&mut shared, 30, &|bucket| rate(bucket) * if bucket == 5 { 10 } else { 1 });
         assert!((1..=10).contains(&moved), "{moved} moved");
-        assert_eq!(ten_seconds(&mut tlb, 40, &|bucket| rate(bucket) * if bucket == 5 { 10 } else { 1 }), 0);
+        assert_eq!(ten_seconds(&mut shared, 40, &|bucket| rate(bucket) * if bucket == 5 { 10 } else { 1 }), 0);
     }
 
     #[test]
     fn where_no_single_move_helps_two_change_places() {
-        let mut tlb = tlb(&[1000; 2]);
+        let mut shared = buckets(&[1000; 2]);
         let mut loads = Loads::default();
         // The first has 50 and 50, the second 45 and 35: no single move helps, an exchange does.
         for (bucket, megabytes) in [(0, 500), (2, 500), (1, 450), (3, 350)] {
-            assert_eq!(tlb.table[bucket].index(), bucket % 2);
+            assert_eq!(shared.table[bucket].index(), bucket % 2);
             loads.buckets[bucket] = megabytes * 1_000_000;
         }
-        measure(&mut tlb, 10, &loads);
-        let carried = megabytes(&tlb, &loads, 2);
+        measure(&mut shared, 10, &loads);
+        let carried = megabytes(&shared, &loads, 2);
         assert!(carried.iter().all(|&megabytes| (85..=95).contains(&megabytes)), "{carried:?}");
     }
 
     #[test]
     fn who_goes_leaves_its_buckets_alone_to_the_others() {
-        let mut tlb = tlb(&[1000; 4]);
-        let before = tlb.table.clone();
+        let mut shared = buckets(&[1000; 4]);
+        let before = shared.table.clone();
         let mut rest = channels(&[1000; 4]);
         rest.remove(1);
-        tlb.follow(&rest, MemberId::new(0));
-        for (old, new) in before.iter().zip(&tlb.table) {
+        shared.follow(&rest, MemberId::new(0));
+        for (old, new) in before.iter().zip(&shared.table) {
             assert!(old == new || old.index() == 1);
         }
-        assert_eq!(counts(&tlb, 4)[1], 0);
-        tlb.follow(&channels(&[1000; 4]), MemberId::new(0));
-        assert_eq!(tlb.table, before);
+        assert_eq!(counts(&shared, 4)[1], 0);
+        shared.follow(&channels(&[1000; 4]), MemberId::new(0));
+        assert_eq!(shared.table, before);
     }
 
     #[test]
     fn a_counter_that_began_anew_is_no_load_of_ages() {
-        let mut tlb = tlb(&[1000; 2]);
+        let mut shared = buckets(&[1000; 2]);
         let mut loads = Loads::default();
         loads.buckets[3] = 1_000_000;
-        measure(&mut tlb, 10, &loads);
+        measure(&mut shared, 10, &loads);
         loads.buckets[3] = 500;
-        measure(&mut tlb, 20, &loads);
-        assert_eq!(tlb.rates[3], 50);
+        measure(&mut shared, 20, &loads);
+        assert_eq!(shared.rates[3], 50);
     }
 }
