@@ -141,9 +141,9 @@ struct stripe_peer {
 	__u64 system;	   /* which run of it (nicteam_wire::Hello::system) */
 	__u8 team[8];	   /* its team's address, and two zeros */
 	__u16 takes_rtags; /* frames may go to it twice */
-	__u16 keeps_flows; /* crates/team/src/stripe/flows.rs */
+	__u16 keeps_flows; /* crates/team/src/frame/stripe/flows.rs */
 	__u32 paths_len;   /* 0 to MAX_PATHS; 0: as any other host */
-	__u32 sharers;	   /* who may act upon the same queue, at least 1 (crates/team/src/stripe/lateness.rs) */
+	__u32 sharers;	   /* who may act upon the same queue, at least 1 (crates/team/src/frame/stripe/lateness.rs) */
 	__u32 spreading;   /* a bit for each place of ours from which more than one path leads to it */
 	struct stripe_path paths[MAX_PATHS];
 	struct stripe_receiver receivers[MAX_MEMBERS];

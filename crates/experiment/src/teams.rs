@@ -64,15 +64,8 @@ pub(crate) fn overlaid(base: &Options, other: &Options) -> Options {
 }
 
 /// Whether a switch must treat the links to such a team as one group.
-///
-/// An active-backup team hears on one member alone: a group would send it frames
-/// on the others; balance-tlb and balance-alb need every member's address learned
-/// where it is (Linux `Documentation/networking/bonding.rst`, "Switch Configuration").
 pub(crate) fn wants_group(mode: Mode) -> bool {
-    match mode {
-        Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::Ad => true,
-        Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe => false,
-    }
+    mode.traits().needs_group
 }
 
 /// How a switch bundles links.
@@ -88,7 +81,7 @@ pub(crate) struct Grouping<'a> {
 
 /// A switch's link aggregation group towards a team of this mode, or another switch.
 pub(crate) fn group(how: Grouping<'_>, towards: Option<Mode>) -> Result<Config, ConfigError> {
-    let lacp = how.lacp.unwrap_or(if towards == Some(Mode::Ad) { "active" } else { "off" });
+    let lacp = how.lacp.unwrap_or(if towards.is_some_and(Mode::aggregates) { "active" } else { "off" });
     let mut config = Config::default();
     let mut set = |option, value| config.set(option, value);
     set("mode", if lacp == "off" { "balance-xor" } else { "802.3ad" })?;

@@ -6,6 +6,7 @@ use nicteam_dataplane::{Port, Programs, TeamDevice};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Monitor, Netlink};
 use nicteam_sys::{nft, random};
+use nicteam_team::mode::Addresses;
 use nicteam_team::{ActiveSlave, Config, FailOverMac, Identity, MAX_MEMBERS, MemberId, Team, TeamError};
 use nicteam_wire::Mac;
 use nix::errno::Errno;
@@ -216,7 +217,7 @@ impl Shell {
     pub(super) fn mac_for(&self, candidate: &Candidate) -> Mac {
         match self.team.config().mac_policy() {
             // In balance-alb and stripe its own, which it keeps if no other member has it.
-            FailOverMac::None if self.team.config().mode.balances_receiving() => candidate.original.mac,
+            FailOverMac::None if self.team.config().mode.traits().addresses == Addresses::Own => candidate.original.mac,
             FailOverMac::None => self.mac,
             FailOverMac::Active | FailOverMac::Follow => candidate.original.mac,
         }

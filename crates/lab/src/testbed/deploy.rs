@@ -5,7 +5,6 @@
 use std::collections::BTreeMap;
 
 use nicteam_experiment::{Cable, End, Host, Team, Topology};
-use nicteam_team::Mode;
 use nicteam_wire::Mac;
 
 use super::agents::Agents;
@@ -68,7 +67,7 @@ pub(super) fn join(agents: &mut Agents, topology: &Topology) -> Result<(), Error
 
 /// Waits until what agrees by LACP has agreed.
 pub(super) fn settle(agents: &mut Agents, topology: &Topology) -> Result<(), Error> {
-    if topology.teams.iter().any(|team| team.config.mode == Mode::Ad) {
+    if topology.teams.iter().any(|team| team.config.mode.aggregates()) {
         agents.call_all(&Request::Settle)?;
     }
     Ok(())
@@ -88,7 +87,7 @@ fn addresses(host: &Host, topology: &Topology) -> Addresses {
 
 fn add_team(team: &Team, topology: &Topology, setting: &Setting) -> AddTeam {
     let mut config = team.config.clone();
-    if config.mode == Mode::Stripe && config.stripe_rate_mbps.is_empty() {
+    if config.mode.stripes() && config.stripe_rate_mbps.is_empty() {
         // Drivers of cables that are shaped say nothing of the rate.
         config.stripe_rate_mbps = rates_mbps(team, topology);
     }
