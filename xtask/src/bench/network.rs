@@ -1,7 +1,6 @@
 //! Two hosts joined by unlimited cables: raw, or with a team at both ends.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,7 +10,7 @@ use nicteam_sys::netns;
 use nicteam_sys::shape::Granularity;
 use nicteam_sys::tap::Tap;
 use nicteam_team::{Config, MemberLink, Team, Time};
-use nicteam_testnet::{self as testnet, Host};
+use nicteam_testnet::{Host, cable};
 use nicteam_wire::Mac;
 
 use crate::failure::Failure;
@@ -117,20 +116,18 @@ fn wait_for_team(host: &mut Host) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Two hosts joined by these cables; no two cable ends of this process have the same index.
+/// Two hosts joined by these cables.
 fn cabled(names: &[String], granularity: Granularity) -> Result<(Host, Host), Failure> {
-    static NEXT_INDEX: AtomicU32 = AtomicU32::new(1000);
     let (mut near, mut far) = (Host::new(), Host::new());
     for host in [&near, &far] {
         host.netns.run(prepare)??;
     }
     for name in names {
-        let index = NEXT_INDEX.fetch_add(2, Ordering::Relaxed);
-        testnet::cable(&mut near, name, &mut far, name, index);
+        cable(&mut near, name, &mut far, name);
         if granularity == Granularity::Packets {
-            for (host, index) in [(&mut near, index), (&mut far, index + 1)] {
-                let size = host.link(name).gso_max_size;
-                host.netlink.set_gso_max(index, size, 1)?;
+            for host in [&mut near, &mut far] {
+                let link = host.link(name);
+                host.netlink.set_gso_max(link.index, link.gso_max_size, 1)?;
             }
         }
     }
