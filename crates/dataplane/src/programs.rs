@@ -15,6 +15,6 @@ pub enum Programs {
 impl Programs {
     /// Those that the plans of a mode need.
     pub fn of(mode: Mode) -> Programs {
-        if mode == Mode::Stripe { Programs::WithStripe } else { Programs::WithoutStripe }
+        if mode.stripes() { Programs::WithStripe } else { Programs::WithoutStripe }
     }
 }

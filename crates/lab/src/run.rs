@@ -183,7 +183,7 @@ fn plan(run: &Run, kinds: &[&'static dyn Kind]) -> Vec<Planned> {
 
 /// Prepares every connection, the ends that are connected to first.
 fn set_up_traffic(deployment: &mut dyn Deployment, planned: &[Planned]) -> Result<(), Error> {
-    let ends: [(Role, fn(&Planned) -> &String); 2] =
+    let ends: [(Role, Node); 2] =
         [(Role::Server, |planned| &planned.server), (Role::Client, |planned| &planned.client)];
     for (role, node) in ends {
         for (node, connections) in by_node(planned, node) {
@@ -210,8 +210,11 @@ fn with_reasons(error: Error, deployment: &mut dyn Deployment) -> Error {
     Error::Agent { node, message }
 }
 
+/// The node of one end of a connection.
+type Node = fn(&Planned) -> &String;
+
 /// The connections of each node that has one of their ends.
-fn by_node(planned: &[Planned], node: fn(&Planned) -> &String) -> BTreeMap<&str, Vec<ConnectionSpec>> {
+fn by_node(planned: &[Planned], node: Node) -> BTreeMap<&str, Vec<ConnectionSpec>> {
     let mut nodes: BTreeMap<&str, Vec<ConnectionSpec>> = BTreeMap::new();
     for planned in planned {
         nodes.entry(node(planned)).or_default().push(planned.spec.clone());

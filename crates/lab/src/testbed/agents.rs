@@ -190,7 +190,7 @@ impl Listener {
 
     /// A moment of the agent's clock by ours.
     fn ours_ns(&self, theirs_ns: u64) -> u64 {
-        theirs_ns.saturating_sub_signed(self.ahead_ns.load(Ordering::Relaxed))
+        theirs_ns.saturating_add_signed(self.ahead_ns.load(Ordering::Relaxed).saturating_neg())
     }
 }
 
