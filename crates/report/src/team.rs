@@ -1,4 +1,5 @@
-//! A team of a record as the report sees it: the one place that reads the names of modes.
+//! A team of a record as the report sees it: the one place that reads the names of modes,
+//! and that says of them what several rules ask.
 
 use nicteam_record as record;
 use nicteam_team::{HashPolicy, Mode};
@@ -58,9 +59,31 @@ impl<'a> Team<'a> {
     pub fn hashes(&self) -> bool {
         !self.policy_name.is_empty()
     }
+}
 
-    /// Whether its mode is this one.
-    pub fn is(&self, mode: Mode) -> bool {
-        self.mode == TeamMode::Of(mode)
+impl TeamMode {
+    /// Whether it sends frames in turn.
+    pub fn takes_turns(self) -> bool {
+        self == TeamMode::Of(Mode::BalanceRr)
+    }
+
+    /// Whether it sends a copy of each frame by each member.
+    pub fn sends_copies(self) -> bool {
+        self == TeamMode::Of(Mode::Broadcast)
+    }
+
+    /// Whether it stripes towards those who do, too.
+    pub fn stripes(self) -> bool {
+        self == TeamMode::Of(Mode::Stripe)
+    }
+
+    /// Whether it sends to each neighbour, or each flow, by one member.
+    pub fn gives_each_peer_one(self) -> bool {
+        matches!(self, TeamMode::Of(Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe))
+    }
+
+    /// Whether it says by which of its members it hears a neighbour.
+    pub fn says_who_hears(self) -> bool {
+        matches!(self, TeamMode::Of(Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe))
     }
 }

@@ -1,7 +1,6 @@
 //! What else a reader should know about a run.
 
 use nicteam_record::{Connection, Member, Relayed, Run};
-use nicteam_team::Mode;
 
 use super::hop::Hop;
 use super::path::Picture;
@@ -95,7 +94,7 @@ fn drops(run: &Run, team: &Team<'_>, way: &str, of: fn(&Member) -> u64) -> Optio
 /// Whether a host's team sends in turn over several links.
 fn reorders(picture: &Picture<'_>) -> bool {
     picture.teams.iter().any(|team| {
-        team.is(Mode::BalanceRr)
+        team.mode.takes_turns()
             && team.members.len() > 1
             && picture.run.connections.iter().any(|connection| connection.from == team.node)
     })

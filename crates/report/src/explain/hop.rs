@@ -212,19 +212,20 @@ impl<'a> Hop<'a> {
         self.passing.binary_search(&connection).ok()
     }
 
-    /// Whether a team of this mode sends by these links.
-    pub fn runs(&self, mode: Mode) -> bool {
-        self.team.is_some_and(|team| team.is(mode))
+    /// Whether a team sends by these links, and its mode is such a one.
+    pub fn has_mode(&self, such: fn(TeamMode) -> bool) -> bool {
+        self.team.is_some_and(|team| such(team.mode))
     }
 
     /// Who chooses among the links for one of the run's connections, and by what.
     pub fn chooser(&self, connection: usize) -> Chooser<'a> {
         let at = self.place_of(connection).unwrap_or(0);
-        let either = |mode| [self.team, self.receiver].iter().flatten().any(|team| team.mode == mode);
+        let either =
+            |such: fn(TeamMode) -> bool| [self.team, self.receiver].iter().flatten().any(|team| such(team.mode));
         let together = |by| Chooser { node: self.host(), by };
         match self.spreading.get(at) {
-            Some(Spreading::Striped) if either(TeamMode::Of(Mode::Stripe)) => together(Choice::Striped),
-            Some(Spreading::Subflows) if either(TeamMode::MultipathTcp) => together(Choice::Subflows),
+            Some(Spreading::Striped) if either(TeamMode::stripes) => together(Choice::Striped),
+            Some(Spreading::Subflows) if either(|mode| mode == TeamMode::MultipathTcp) => together(Choice::Subflows),
             _ => self.own_chooser(),
         }
     }
@@ -240,8 +241,8 @@ impl<'a> Hop<'a> {
             (Some(team), _) if team.hashes() => Chooser { node: self.node, by: Choice::Hash(team.policy_name) },
             (Some(team), _) => Chooser { node: self.node, by: by_mode(team) },
             // Which member of these hears a frame is the receiver's choice.
-            (None, Some(TeamMode::Of(mode))) if says_who_hears(mode) => {
-                Chooser { node: self.peer, by: Choice::Mode(mode) }
+            (None, Some(mode @ TeamMode::Of(known))) if mode.says_who_hears() => {
+                Chooser { node: self.peer, by: Choice::Mode(known) }
             }
             (None, Some(TeamMode::MultipathTcp)) => Chooser { node: self.host(), by: Choice::Address },
             (None, _) => Chooser { node: self.node, by: Choice::Learned },
@@ -266,11 +267,6 @@ impl<'a> Hop<'a> {
             links: self.links.iter().map(HopLink::as_found).collect(),
         }
     }
-}
-
-/// Whether a team behind plain links says by which of its members it hears a neighbour.
-fn says_who_hears(mode: Mode) -> bool {
-    matches!(mode, Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe)
 }
 
 /// What counters show for a payload in full frames (IPv4 and TCP with timestamps: 52 bytes).

@@ -7,13 +7,13 @@
 //! is never one.
 
 use nicteam_record::{Connection, Finding, Side};
-use nicteam_team::Mode;
 
 use super::facts::retransmit_share;
 use super::hop::{Choice, Chooser, Hop};
 use super::path::Picture;
 use super::policy::{Key, key};
 use crate::bars::FULL;
+use crate::team::TeamMode;
 use crate::units::share;
 
 /// Beside a full link, links from this load on are held by the same choice.
@@ -292,15 +292,10 @@ fn freedom(hop: &Hop<'_>, connection: usize) -> u8 {
     match hop.chooser(connection).by {
         _ if chooses_by_connection(hop) => 2,
         _ if hop.hashes() => 1,
-        Choice::Mode(Mode::BalanceRr) | Choice::Striped | Choice::Subflows => 3,
-        Choice::Mode(mode) if hop.runs(mode) && gives_each_peer_one(mode) => 1,
+        by if by.is_joint() || hop.has_mode(TeamMode::takes_turns) => 3,
+        _ if hop.has_mode(TeamMode::gives_each_peer_one) => 1,
         _ => 0,
     }
-}
-
-/// Whether a team of this mode sends to each neighbour, or each flow, by one member.
-fn gives_each_peer_one(mode: Mode) -> bool {
-    matches!(mode, Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe)
 }
 
 /// Whether a hash chooses that looks at each connection.

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use nicteam_record::{Connection, Link, LinkEnd, Relayed, Run, Side, Topology};
-use nicteam_team::Mode;
 
 use super::hop::{Hop, HopLink, Spreading, as_counted};
 use super::predict::predict;
@@ -94,7 +93,7 @@ fn hop<'a>(run: &'a Run, teams: &[Team<'a>], [node, peer]: [&'a str; 2], side: S
     let team = team_towards(&run.topology, teams, node, peer);
     let receiver = if team.is_none() { team_towards(&run.topology, teams, peer, node) } else { None };
     let speaks = |device: &&String| view::counters(run, node, device).is_none_or(|member| member.tx_frames > 0);
-    let copies_made = match team.filter(|team| team.is(Mode::Broadcast)) {
+    let copies_made = match team.filter(|team| team.mode.sends_copies()) {
         Some(team) => team.members.iter().filter(speaks).count().max(1) as f64,
         None => 1.0,
     };
@@ -105,9 +104,8 @@ fn hop<'a>(run: &'a Run, teams: &[Team<'a>], [node, peer]: [&'a str; 2], side: S
 
 /// How a connection uses the links of its two ends.
 fn spreading(run: &Run, teams: &[Team<'_>], path: &[&str], connection: &Connection) -> Spreading {
-    let stripes = |node: &str, peer: &str| {
-        team_towards(&run.topology, teams, node, peer).is_some_and(|team| team.is(Mode::Stripe))
-    };
+    let stripes =
+        |node: &str, peer: &str| team_towards(&run.topology, teams, node, peer).is_some_and(|team| team.mode.stripes());
     match path {
         _ if connection.transport == MULTIPATH_TCP => Spreading::Subflows,
         [from, second, ..] if stripes(from, second) && stripes(path[path.len() - 1], path[path.len() - 2]) => {

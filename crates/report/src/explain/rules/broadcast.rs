@@ -1,7 +1,6 @@
 //! broadcast: every link carries the same frames.
 
 use nicteam_record::{Finding, LinkLoads};
-use nicteam_team::Mode;
 use serde::{Deserialize, Serialize};
 
 use super::Rule;
@@ -37,7 +36,7 @@ impl Rule for Broadcast {
         let finding = Finding {
             side: sender.side,
             node: Some(node.to_owned()),
-            policy: Some(Mode::Broadcast.name().to_owned()),
+            policy: sender.team.map(|team| team.mode_name.to_owned()),
             hops: [sender].iter().chain(meet).map(|hop| hop.as_found()).collect(),
             ..limit.finding(self.cause())
         };

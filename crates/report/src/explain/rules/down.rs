@@ -1,12 +1,12 @@
 //! A member that should have carried its turn and carried nothing.
 
 use nicteam_record::Finding;
-use nicteam_team::Mode;
 
 use super::Rule;
 use crate::explain::hop::{Hop, is_idle};
 use crate::explain::limits::Limit;
 use crate::explain::words;
+use crate::team::TeamMode;
 use crate::units::list;
 
 /// A silent member in a mode that uses every member that is up.
@@ -19,7 +19,7 @@ impl Rule for Down {
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
         let down = |hop: &&Hop<'_>| {
-            hop.runs(Mode::BalanceRr)
+            hop.has_mode(TeamMode::takes_turns)
                 && hop.links.iter().any(|link| link.silent)
                 && hop.links.iter().any(|link| !is_idle(link.load()))
         };
@@ -27,7 +27,7 @@ impl Rule for Down {
         Some(Finding {
             side: hop.side,
             node: Some(hop.node.to_owned()),
-            policy: Some(Mode::BalanceRr.name().to_owned()),
+            policy: Some(limit.chooser(hop).by.words().to_owned()),
             hops: vec![hop.as_found()],
             ..limit.finding(self.cause())
         })

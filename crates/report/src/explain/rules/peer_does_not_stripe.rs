@@ -39,7 +39,7 @@ impl Rule for PeerDoesNotStripe {
         let finding = Finding {
             side: hop.side,
             node: Some(node.to_owned()),
-            policy: Some(Mode::Stripe.name().to_owned()),
+            policy: Some(limit.chooser(hop).by.words().to_owned()),
             hops: vec![hop.as_found()],
             ..limit.finding(self.cause())
         };

@@ -1,14 +1,14 @@
 //! Frames that took turns over several links arrive out of order, and TCP slows down.
 
 use nicteam_record::Finding;
-use nicteam_team::Mode;
 use serde::{Deserialize, Serialize};
 
 use super::Rule;
 use crate::explain::facts::RETRANSMITS_NOTABLE;
-use crate::explain::hop::Choice;
+use crate::explain::hop::{Choice, Hop};
 use crate::explain::limits::{FilledBy, Limit};
 use crate::explain::words;
+use crate::team::TeamMode;
 use crate::units::percent;
 
 /// Many segments sent again behind a round robin, and connections that stayed below their limit.
@@ -27,8 +27,8 @@ impl Rule for Reordering {
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
         let resent = limit.resent();
-        let by_frame = |by: Choice<'_>| matches!(by, Choice::Mode(Mode::BalanceRr) | Choice::Striped);
-        let hop = limit.passed().find(|hop| by_frame(limit.chooser(hop).by) && hop.links.len() > 1)?;
+        let by_frame = |hop: &Hop<'_>| hop.has_mode(TeamMode::takes_turns) || limit.chooser(hop).by == Choice::Striped;
+        let hop = limit.passed().find(|hop| by_frame(hop) && hop.links.len() > 1)?;
         if limit.filled_by != FilledBy::Nothing || resent < RETRANSMITS_NOTABLE {
             return None;
         }
@@ -45,7 +45,7 @@ impl Rule for Reordering {
     fn sentence(&self, finding: &Finding) -> Option<String> {
         let Details { resent } = finding.details()?;
         let (side, node, links) = (words::side(finding), words::node(finding), finding.hops.first()?.links.len());
-        let out_of_order = if finding.policy.as_deref() == Some(Mode::Stripe.name()) {
+        let out_of_order = if finding.policy.as_deref() == Some(Choice::Striped.words()) {
             format!(
                 "sends each frame over that of {links} links on which it arrives first (mode stripe), some were overtaken or lost"
             )

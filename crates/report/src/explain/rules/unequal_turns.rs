@@ -1,12 +1,12 @@
 //! balance-rr: equal numbers of frames, unequal bytes.
 
 use nicteam_record::Finding;
-use nicteam_team::Mode;
 
 use super::Rule;
 use crate::explain::hop::Hop;
 use crate::explain::limits::Limit;
 use crate::explain::words;
+use crate::team::TeamMode;
 
 /// Full and not full links that took turns.
 pub(super) struct UnequalTurns;
@@ -17,12 +17,12 @@ impl Rule for UnequalTurns {
     }
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
-        let uneven = |hop: &&&Hop<'_>| hop.runs(Mode::BalanceRr) && hop.some_full() && !hop.all_full();
+        let uneven = |hop: &&&Hop<'_>| hop.has_mode(TeamMode::takes_turns) && hop.some_full() && !hop.all_full();
         let hop = limit.hops.iter().find(uneven)?;
         Some(Finding {
             side: hop.side,
             node: Some(hop.node.to_owned()),
-            policy: Some(Mode::BalanceRr.name().to_owned()),
+            policy: Some(limit.chooser(hop).by.words().to_owned()),
             hops: vec![hop.as_found()],
             ..limit.finding(self.cause())
         })
