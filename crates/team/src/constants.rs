@@ -90,9 +90,9 @@ constants! {
     LOST_HELD_NS: u64 = 10_000_000_000;
 
     /// Between two echoes to one address.
-    ECHO_INTERVAL_NS: u64 = 400_000;
+    ECHO_INTERVAL_NS: u64 = 50_000;
     /// Echoes to one address at once.
-    ECHO_BURST: u32 = 2500;
+    ECHO_BURST: u32 = 20_000;
 
     /// The most ports of a class of frames that go twice.
     REDUNDANT_PORTS: usize = 16;

@@ -10,6 +10,7 @@ use crate::common::striping::{MEMBERS, OWN, PEER, choices, ipv4, own, striping, 
 use crate::common::{id, may_run_bpf, shows_programs_carrier, stay_on_one_cpu};
 use nicteam_dataplane::{Dataplane, TeamDevice};
 use nicteam_sys::packet::{Batch, PacketSocket};
+use nicteam_team::constants::ECHO_BURST;
 use nicteam_team::stripe::{Note, Path};
 use nicteam_team::{Action, Choose, MemberSet, Plan, PlanState, Verdict};
 use nicteam_testnet::{eventually, may_make_networks};
@@ -311,7 +312,7 @@ fn packet_sockets_send_so_many_probes_back_and_no_more() {
 
 /// Somebody sends probes of one address of a peer's as fast as he can.
 fn send_so_many_back<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
-    const SENT: usize = 20_000;
+    const SENT: usize = 60_000;
     let bench = Bench::new(MEMBERS);
     let plan = striping([1000; MEMBERS]);
     let dataplane = bench.team.start(open, &plan);
@@ -338,7 +339,8 @@ fn send_so_many_back<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
         count(&mut echoes, &mut others);
         others > 0
     });
-    let most = 2500 + (2500.0 * start.elapsed().as_secs_f64()) as usize + 1;
+    let a_second = ECHO_BURST as usize;
+    let most = a_second + (a_second as f64 * start.elapsed().as_secs_f64()) as usize + 1;
     assert!((1..=most).contains(&echoes), "{echoes} of {SENT} came back; {most} are the most");
     bench.team.stop(dataplane);
 }

@@ -7,20 +7,16 @@ use super::tree::{below, project};
 /// The files that name a mode, by its variant or its name, and why.
 const PLACES: &[(&str, &str)] = &[
     ("crates/daemon/src/show/words.rs", "a test of what 802.3ad prints"),
-    ("crates/lab/src/experiment/catalog.rs", "the shipped experiment of that name"),
-    ("crates/lab/src/experiment/teams.rs", "a switch's group is a team of these modes"),
+    ("crates/experiment/src/catalog.rs", "the shipped experiment of that name"),
+    ("crates/experiment/src/teams.rs", "a switch's group is a team of these modes"),
     ("crates/oracle/src/bench.rs", "measures the kernel's 802.3ad"),
-    ("crates/report/src/explain/facts.rs", "prose about a mode"),
     ("crates/report/src/explain/hop.rs", "prose about a mode"),
-    ("crates/report/src/explain/limits.rs", "prose about a mode"),
-    ("crates/report/src/explain/path.rs", "prose about a mode"),
     ("crates/report/src/explain/rules/active_backup.rs", "a rule about a mode"),
     ("crates/report/src/explain/rules/broadcast.rs", "a rule about a mode"),
-    ("crates/report/src/explain/rules/down.rs", "a rule about a mode"),
     ("crates/report/src/explain/rules/load_balancing.rs", "a rule about two modes"),
     ("crates/report/src/explain/rules/not_aggregating.rs", "a rule about a mode"),
-    ("crates/report/src/explain/rules/reordering.rs", "a rule about a mode"),
-    ("crates/report/src/explain/rules/unequal_turns.rs", "a rule about a mode"),
+    ("crates/report/src/explain/rules/peer_does_not_stripe.rs", "a rule about a mode"),
+    ("crates/report/src/team.rs", "modes as the record has them"),
     ("crates/team/src/mode.rs", "the table"),
 ];
 
