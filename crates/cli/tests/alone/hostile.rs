@@ -51,8 +51,9 @@ struct Seen {
     /// Datagrams.
     sent: u32,
     lost: Vec<u32>,
-    /// Looks at which a path did not work.
+    /// Looks at which a path did not work, and what the first of them saw.
     broken: u32,
+    example: String,
     plans: u64,
 }
 
@@ -75,7 +76,14 @@ impl Net {
     }
 
     fn all_work(&self) -> bool {
-        [&self.a, &self.b].iter().all(|host| paths_work(&host.status("team0")))
+        self.broken().is_empty()
+    }
+
+    /// What a host says of its peers, for each host that has not all paths.
+    fn broken(&self) -> String {
+        let hosts = [("a", &self.a), ("b", &self.b)].map(|(name, host)| (name, host.status("team0")));
+        let broken = hosts.iter().filter(|(_, status)| !paths_work(status));
+        broken.map(|(name, status)| format!("{name}: {}\n", status["peers"])).collect()
     }
 
     /// Hellos that the first host's member receives.
@@ -117,7 +125,11 @@ impl Net {
             let (start, (team, taken, flooded)) = (Instant::now(), measure());
             while start.elapsed() < duration {
                 thread::sleep(LOOK);
-                seen.broken += u32::from(!self.all_work());
+                let broken = self.broken();
+                seen.broken += u32::from(!broken.is_empty());
+                if seen.example.is_empty() {
+                    seen.example = broken;
+                }
             }
             let (elapsed, (team_after, taken_after, flooded_after)) = (start.elapsed().as_secs_f64(), measure());
             seen.plans = generation(&self.a.status("team0")) - generation(&first);
@@ -131,7 +143,7 @@ impl Net {
         });
         eprintln!(
             "{what:?}, {frames_per_s} frames/s for {:.0} s: {} sent; team's process {:.3} of a core, an ordinary one on it {:.3}; \
-             {} of {} datagrams lost; {} looks at paths that do not work, {} plans",
+             {} of {} datagrams lost; {} looks at paths that do not work, {} plans{}{}",
             duration.as_secs_f64(),
             seen.frames,
             seen.team,
@@ -139,7 +151,9 @@ impl Net {
             seen.lost.len(),
             seen.sent,
             seen.broken,
-            seen.plans
+            seen.plans,
+            if seen.example.is_empty() { "" } else { "; first " },
+            seen.example
         );
         seen
     }
