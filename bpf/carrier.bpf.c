@@ -13,8 +13,8 @@
 #include <linux/pkt_cls.h>
 #include <bpf/bpf_helpers.h>
 
+#include "constants.h"
 #include "frame.h"
-#include "hello.h"
 #include "lateness.h"
 #include "lost.h"
 #include "maps.h"

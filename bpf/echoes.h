@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * How fast probes go back, as crates/team/src/stripe/echoes.rs, whose module text is the specification; a change
+ * How fast probes go back, as crates/team/src/frame/stripe/echoes.rs, whose module text is the specification; a change
  * there is a change here. may_echo() is the twin of TokenBucket (crates/team/src/token_bucket.rs) in C.
  */
 #ifndef NICTEAM_ECHOES_H
@@ -10,8 +10,7 @@
 #include "plan.h"
 #include "stripe.h"
 
-#define ECHO_INTERVAL_NS 400000ULL
-#define ECHOES_AT_ONCE_NS 1000000000ULL
+#define ECHOES_AT_ONCE_NS (ECHO_BURST * ECHO_INTERVAL_NS)
 /* For each peer one of each receiver, and one of its other addresses. */
 #define ECHO_BUCKETS (MAX_MEMBERS + 1)
 

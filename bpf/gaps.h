@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Gaps that TCP is not told of yet, as crates/team/src/stripe/gaps.rs, and how a
+ * Gaps that TCP is not told of yet, as crates/team/src/frame/stripe/gaps.rs, and how a
  * segment speaks of one, as crates/wire/src/gap.rs; a change there is a change here.
  */
 #ifndef NICTEAM_GAPS_H
@@ -23,14 +23,8 @@
 #define TCP_NOP 1
 #define TCP_SACK 5
 #define TCP_TIMESTAMPS 8
-/* A path that brought nothing for one to two of these is none of the connection's. */
-#define GAP_TURN_NS 20000000ULL
-/* A gap that was overtaken, or of which nothing was heard for as long, is told at this part of its age. */
-#define GAP_SETTLED 2
 /* Shorter frames are acknowledgements, mostly, and are not noted. */
-#define SEGMENT_SHORTEST (ETH_HLEN + 114)
-/* So long after a gap was to be told its bucket is another flow's. */
-#define GAP_FORGOTTEN_NS 100000000ULL
+#define SEGMENT_SHORTEST (ETH_HLEN + GAP_SHORTEST)
 
 struct tcp_view {
 	__u32 ports;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The policies of illumos aggr, word for word as crates/team/src/hash/aggr.rs,
+ * The policies of illumos aggr, word for word as crates/team/src/frame/hash/aggr.rs,
  * whose module text is the specification; a change there is a change here.
  */
 #ifndef NICTEAM_HASH_AGGR_H
@@ -12,8 +12,6 @@
 #include "hash_ip.h"
 #include "plan.h"
 
-#define MOST_EXTENSIONS 8
-#define MOST_AUTHENTICATIONS 4
 #define AGGR_FRAGMENT_OFFSET 0x1fff
 #define AH_HEADER_LEN 12
 

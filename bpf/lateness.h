@@ -1,30 +1,22 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Probes of peers go back, and say how late they were, as crates/team/src/stripe/lateness.rs,
+ * Probes of peers go back, and say how late they were, as crates/team/src/frame/stripe/lateness.rs,
  * whose module text is the specification; a change there is a change here.
  */
 #ifndef NICTEAM_LATENESS_H
 #define NICTEAM_LATENESS_H
 
+#include "constants.h"
 #include "echoes.h"
 #include "frame.h"
-#include "hello.h"
 #include "lost.h"
 #include "maps.h"
 #include "plan.h"
 #include "stripe.h"
 
-/* Probes of which the least late counts, and for how long; the most that is put on a wire, and which part. */
-#define LATE_PROBES 4
-#define LATE_LASTS_NS 200000000ULL
-#define LATE_MOST_NS 4000000ULL
-#define LATE_PART 2
 /* In the ends of a path, its receiver or its sender. */
 #define ENDS_RECEIVER (0xffU << PATH_RECEIVER_SHIFT)
 #define ENDS_SENDER 0xffU
-/* An echo whose probe was due longer ago is none of ours; and what differs by so much from the quickest path is no queue. */
-#define LATE_PROBE_NS 1000000000ULL
-#define LATE_PLAUSIBLE_NS 1000000000LL
 /* Later than any. */
 #define LATE_NEVER_NS (1LL << 61)
 
@@ -36,7 +28,7 @@ enum reflected {
 
 /*
  * Makes a peer's probe its own echo, which says when it arrived, for the member that received it to send
- * back (crates/team/src/stripe/mod.rs, receive_hello() and bound_echo()). Here and not in
+ * back (crates/team/src/frame/stripe/receiving.rs, receive_hello() and bound_echo()). Here and not in
  * the process: one that is slow, or gone, makes no path a dead one.
  */
 static __always_inline enum reflected reflect(struct __sk_buff *skb, const __u8 *own, __u32 slot)
@@ -67,7 +59,7 @@ static __always_inline enum reflected reflect(struct __sk_buff *skb, const __u8 
 
 /*
  * A probe leaves by the member in this place: says when the wires of its path are
- * reckoned to be free (crates/team/src/stripe/mod.rs, due()).
+ * reckoned to be free (crates/team/src/frame/stripe/state.rs, due()).
  */
 static __always_inline void say_when_due(struct __sk_buff *skb, __u32 slot, __u32 place)
 {

@@ -15,13 +15,6 @@
 #include "maps.h"
 #include "plan.h"
 
-/*
- * A process that has not been heard of for so long is spoken for. It renews
- * its lease each 150 ms (crates/daemon/src/shell/mod.rs), and a partner with
- * the short timeout has to be spoken to within 3 s and speaks each second.
- */
-#define STALLED_NS 400000000ULL
-
 /* Two stalled ends do not answer each other's answers faster than this. */
 #define ANSWER_INTERVAL_NS 300000000ULL
 
@@ -29,7 +22,6 @@
 /* How often a partner is told that the lease is over; then it hears nothing more. */
 #define LAST_WORDS 3
 
-#define TYPE_SLOW 0x8809
 #define SUBTYPE_LACP 1
 #define INFO_LEN 20
 #define STATE_OFFSET 32 /* of the actor's state in a frame */

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * A lost carrier, from where it is seen to whom it concerns, as
- * crates/team/src/stripe/lost.rs, whose module text is the specification; a change there is a
+ * crates/team/src/frame/stripe/lost.rs, whose module text is the specification; a change there is a
  * change here. Only who knows the kernel's own view of a frame sees it (carrier.bpf.c).
  */
 #ifndef NICTEAM_LOST_H
 #define NICTEAM_LOST_H
 
+#include "constants.h"
 #include "frame.h"
-#include "hello.h"
 #include "maps.h"
 #include "plan.h"
 #include "stripe.h"
-
-/* After a contradiction no report about the member is obeyed for so long; and so long one with a token counts. */
-#define LOST_DISTRUST_NS 1000000000ULL
-#define LOST_HELD_NS 10000000000ULL
 
 /* What follows the addresses of a hello of this kind, up to where it ends. */
 struct lost_hello {

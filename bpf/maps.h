@@ -89,7 +89,7 @@ struct {
 	__type(value, struct stripe_entry);
 } stripe_index SEC(".maps");
 
-/* A flow, or those of one bucket (crates/team/src/stripe/flows.rs). */
+/* A flow, or those of one bucket (crates/team/src/frame/stripe/flows.rs). */
 struct stripe_flow {
 	__u64 since_ns; /* since when frames are added up */
 	__u64 last_ns;
@@ -98,7 +98,7 @@ struct stripe_flow {
 	__u32 wide;
 };
 
-/* A gap in what a TCP connection received (crates/team/src/stripe/gaps.rs). */
+/* A gap in what a TCP connection received (crates/team/src/frame/stripe/gaps.rs). */
 struct stripe_gap {
 	__u64 since_ns; /* 0: there is none */
 	__u64 heard_ns;
@@ -116,14 +116,14 @@ struct stripe_gap {
 	__u64 turned_ns;
 };
 
-/* How far a TCP connection has sent (crates/team/src/stripe/mending.rs). */
+/* How far a TCP connection has sent (crates/team/src/frame/stripe/mending.rs). */
 struct stripe_sent {
 	__u32 flow;
 	__u32 end;
 	__u64 at_ns; /* when it did last */
 };
 
-/* How late a path's probes came (crates/team/src/stripe/lateness.rs). */
+/* How late a path's probes came (crates/team/src/frame/stripe/lateness.rs). */
 struct stripe_late {
 	__u32 path;   /* one more than take_path() answers; 0: none yet */
 	__u32 probes; /* since the last finding, and the least late of them */
@@ -132,7 +132,7 @@ struct stripe_late {
 	__u64 found_at_ns; /* and when it was made; 0: never */
 };
 
-/* Which members have no carrier, as a peer was told, and told (crates/team/src/stripe/lost.rs). */
+/* Which members have no carrier, as a peer was told, and told (crates/team/src/frame/stripe/lost.rs). */
 struct stripe_lost {
 	__u64 until_ns; /* so long, */
 	__u32 slot;	/* and in the plan of this slot alone */

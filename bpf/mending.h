@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
-/* What mends a loss, as crates/team/src/stripe/mending.rs; a change there is a change here. */
+/* What mends a loss, as crates/team/src/frame/stripe/mending.rs; a change there is a change here. */
 #ifndef NICTEAM_MENDING_H
 #define NICTEAM_MENDING_H
 
@@ -7,11 +7,6 @@
 #include "maps.h"
 #include "plan.h"
 #include "stripe.h"
-
-/* So long after it was told of a gap a peer mends it. */
-#define MENDING_NS 20000000ULL
-/* So long after its last segment a connection's numbers may be another's. */
-#define SENT_FORGOTTEN_NS 60000000000ULL
 
 /* True if the segment begins before the end of what its connection sent already. */
 static __always_inline int is_sent_again(struct stripe_state *state, const struct segment *segment, __u64 now)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * What the loader and the programs share: crates/dataplane/src/bpf/layout.rs
- * says the same in Rust, and both sides assert the sizes and offsets. Any
- * change here raises LAYOUT_VERSION: a process that takes a team over keeps
- * the maps of its predecessor only if this number is the same.
+ * What the loader and the programs share. The numbers come from constants.h, which the build writes from src/constants.rs of
+ * crates/wire and crates/team and from crates/dataplane/src/bpf/constants.rs; they say what they mean. Of most structures
+ * crates/dataplane/src/bpf has a twin in Rust, which the build holds to the same fields (crates/dataplane/src/bpf/abi.rs).
+ * Any change here makes the layout another one: a process that takes a team over then loads programs of its own.
  */
 #ifndef NICTEAM_PLAN_H
 #define NICTEAM_PLAN_H
@@ -11,20 +11,17 @@
 #include <linux/bpf.h>
 #include <linux/types.h>
 
-#define LAYOUT_VERSION 19
+#include "constants.h"
 
-#define MAX_MEMBERS 32
-#define MAX_BUCKETS 256
-#define MAX_PATHS 64
 /*
  * The team's programs are compiled with stripe and without. Without it nothing reads the maps of stripe; a
  * successor looks for them all the same, so they are there, and as small as the code lets them be.
  */
 #ifdef NICTEAM_STRIPE
 #define STRIPE 1
-#define MAX_PEERS 1024	  /* a power of two */
-#define STRIPE_FLOWS 1024 /* a power of two */
-#define STRIPE_GAP_BITS 10
+#define MAX_PEERS MOST_PEERS
+#define STRIPE_FLOWS FLOW_BUCKETS
+#define STRIPE_GAP_BITS GAP_BUCKET_BITS
 #else
 #define STRIPE 0
 #define MAX_PEERS 1
@@ -32,72 +29,13 @@
 #define STRIPE_GAP_BITS 1
 #endif
 /* Of peers, and a few for our own: nicteam_team::stripe::MAX_ADDRESSES, and MAX_MEMBERS + 1. */
-#define MAX_ADDRESSES (MAX_PEERS * 8 + MAX_MEMBERS + 1)
+#define MAX_ADDRESSES (MAX_PEERS * ADDRESSES_PER_PEER + MAX_MEMBERS + 1)
 #define STRIPE_GAPS (1 << STRIPE_GAP_BITS)
-/* A power of two; how they take turns stands at active_slot() in maps.h. */
-#define PLAN_SLOTS 16
 /* In struct stripe_entry: the address is one of the team's own. */
 #define OWN_ADDRESS MAX_PEERS
 
-/* A power of two above the highest queue_id (nicteam_team::MAX_QUEUE_ID). */
-#define QUEUES 32
-
-/* How a frame from the stack finds its member. */
-enum choose {
-	CHOOSE_NOBODY = 0,
-	CHOOSE_ONE = 1,		/* table[0] */
-	CHOOSE_HASH = 2,	/* table[hash % table_len] */
-	CHOOSE_ROUND_ROBIN = 3, /* table[turn % table_len] */
-	CHOOSE_ALL = 4,		/* every bit of `all` */
-	CHOOSE_BALANCE = 5,	/* as CHOOSE_HASH, or `other`; balance.h says which */
-	CHOOSE_HASH_OR_ALL = 6, /* as CHOOSE_HASH; ARP and neighbour discovery to every bit of `all` */
-	CHOOSE_STRIPE = 7,	/* by the paths of a peer, `all` for groups, or as CHOOSE_BALANCE; stripe.h */
-};
-
-/* Beside enum choose: as long as the lease runs; see lease.h. */
-#define CHOOSE_LEASED 8
-/* And: some queues leave by members of their own. */
-#define CHOOSE_QUEUED 16
-/* Set in those of enum choose that look at what a frame is. */
-#define CHOOSE_BY_KIND 1
-
-#define BALANCE_ALB 1	      /* frames are balanced as balance-alb does, else as balance-tlb */
-#define BALANCE_DESTINATION 2 /* by the IP destination, else by `policy` */
-#define BALANCE_COUNT 4	      /* bytes are counted by bucket */
-#define BALANCE_PUNT 8	      /* the stack's ARP goes to the control side */
-#define BALANCE_PUNT_ND 16    /* and its neighbour discovery */
-#define STRIPE_REDUNDANT 32   /* some frames to peers go twice; redundant.h */
-
-#define FAILOVER_ON 1	  /* a member without carrier is left; failover.h */
-#define FAILOVER_ACTIVE 2 /* one member, `other`, receives for the team */
-#define FAILOVER_OWN 4	  /* and others have addresses of their own */
-
-/* What the hash is made of; hash.h says how. */
-enum policy {
-	POLICY_LAYER2 = 0,
-	POLICY_LAYER23 = 1,
-	POLICY_LAYER34 = 2,
-	POLICY_SRC_MAC = 3,
-	POLICY_DST_MAC = 4,
-	POLICY_SRC_DST_MAC = 5,
-	POLICY_SRC_DST_IP = 6,
-	POLICY_SRC_DST_PORT = 7,
-	POLICY_ENCAP23 = 8,
-	POLICY_ENCAP34 = 9,
-	POLICY_VLAN_SRCMAC = 10,
-	POLICY_AGGR = 16, /* and a bit for each layer */
-};
-
 /* illumos aggr: what POLICY_AGGR goes with. */
-#define AGGR_L2 1
-#define AGGR_L3 2
-#define AGGR_L4 4
-#define AGGR_LAYERS 7
-
-#define MEMBER_DELIVER 1 /* what it receives goes to the team's stack */
-#define MEMBER_REWRITE 2 /* it sends with other addresses */
-#define MEMBER_STRIPES 8 /* CHOOSE_STRIPE: hellos are the control side's, peers' frames get their team's address */
-#define MEMBER_OWN 4	 /* what is sent to `own` goes to the team's stack with the team's address */
+#define AGGR_LAYERS (AGGR_L2 | AGGR_L3 | AGGR_L4)
 
 /* Both addresses of a frame, the destination first, as on the wire. */
 struct macs {
@@ -119,8 +57,8 @@ struct plan_member {
 /* A plan (nicteam_team::Plan). */
 struct plan {
 	__u64 generation;
-	__u32 choose;		  /* enum choose, and CHOOSE_LEASED */
-	__u32 policy;		  /* enum policy */
+	__u32 choose;		  /* CHOOSE_..., and CHOOSE_LEASED */
+	__u32 policy;		  /* POLICY_... */
 	__u32 table_len;	  /* 0 to MAX_BUCKETS; 0 drops */
 	__u32 packets_per_member; /* 0: at random */
 	__u32 igmp;		  /* place that IPv4 IGMP takes in round robin */
@@ -141,8 +79,6 @@ struct plan {
 	__u8 ranks[MAX_MEMBERS];    /* by place: where in `fallback`; NO_RANK: nowhere */
 };
 
-#define NO_RANK 0xff
-
 /* What frames have met at a member in the plan of a slot. */
 struct failover_seen {
 	__u64 since_ns;
@@ -159,7 +95,7 @@ struct failover {
 
 /* What the loader tells the programs, and its successor. */
 struct control {
-	__u32 layout;	    /* LAYOUT_VERSION */
+	__u32 layout;	    /* the number of all that is in the maps (crates/dataplane/build/layout.rs) */
 	__u32 active;	    /* the slot of the plan in force */
 	__u32 team_ifindex; /* where members' frames go */
 	__u32 own_clsact;   /* the loader made the team device's clsact */
@@ -174,8 +110,6 @@ struct lease {
 struct port_info {
 	__u64 words[2];
 };
-
-#define LACPDU_FRAME_LEN 124
 
 /* What a member tells its partner while the process of the team does not; by place. */
 struct answer {
@@ -207,9 +141,9 @@ struct stripe_peer {
 	__u64 system;	   /* which run of it (nicteam_wire::Hello::system) */
 	__u8 team[8];	   /* its team's address, and two zeros */
 	__u16 takes_rtags; /* frames may go to it twice */
-	__u16 keeps_flows; /* crates/team/src/stripe/flows.rs */
+	__u16 keeps_flows; /* crates/team/src/frame/stripe/flows.rs */
 	__u32 paths_len;   /* 0 to MAX_PATHS; 0: as any other host */
-	__u32 sharers;	   /* who may act upon the same queue, at least 1 (crates/team/src/stripe/lateness.rs) */
+	__u32 sharers;	   /* who may act upon the same queue, at least 1 (crates/team/src/frame/stripe/lateness.rs) */
 	__u32 spreading;   /* a bit for each place of ours from which more than one path leads to it */
 	struct stripe_path paths[MAX_PATHS];
 	struct stripe_receiver receivers[MAX_MEMBERS];
@@ -231,22 +165,11 @@ struct stripe_entry {
 	__u8 path[MAX_MEMBERS]; /* by our place: one more than that of the path among the peer's; 0: there is none */
 };
 
-#define NO_RECEIVER 0xff
-
 /* What happened to a peer's frames since the process looked last; by slot and number. */
 struct stripe_note {
 	__u32 sent;		  /* 1: some were striped to it */
 	__u32 heard[MAX_MEMBERS]; /* by its receivers' places: a bit for each place of ours that received their frames */
 };
-
-#define REDUNDANT_PORTS 16
-/* Peers that are remembered, of this plan and earlier ones. */
-#define MAX_STREAMS 256
-/* A power of two; numbers of a word, words of a stream. */
-#define REDUNDANT_BLOCK 64
-#define REDUNDANT_WORDS 512
-/* So many numbers before the newest one are behind it; all others are ahead. */
-#define REDUNDANT_HISTORY ((REDUNDANT_WORDS - 1) * REDUNDANT_BLOCK)
 
 /* Which frames go twice, in the plan of a slot (STRIPE_REDUNDANT). */
 struct redundant_class {
@@ -299,27 +222,5 @@ struct tally {
 struct loads {
 	__u64 bytes[MAX_BUCKETS + 1];
 };
-
-_Static_assert(sizeof(struct plan_member) == 60, "as in layout.rs");
-_Static_assert(__builtin_offsetof(struct plan, table) == 48, "as in layout.rs");
-_Static_assert(__builtin_offsetof(struct plan, members) == 304, "as in layout.rs");
-_Static_assert(sizeof(struct plan) == 2360, "as in layout.rs");
-_Static_assert(__builtin_offsetof(struct plan, fallback) == 2296, "as in layout.rs");
-_Static_assert(sizeof(struct failover) == 12544, "as in failover.rs");
-_Static_assert(__builtin_offsetof(struct plan, queues) == 2232, "as in layout.rs");
-_Static_assert(sizeof(struct redundant_class) == 80, "as in streams.rs");
-_Static_assert(sizeof(struct redundant_stream) == 6200, "as in streams.rs");
-_Static_assert(sizeof(struct stripe_peer) == 1184, "as in peers.rs");
-_Static_assert(sizeof(struct stripe_key) == 8, "as in peers.rs");
-_Static_assert(sizeof(struct stripe_entry) == 48, "as in peers.rs");
-_Static_assert(sizeof(struct stripe_note) == 132, "as in notes.rs");
-_Static_assert(sizeof(struct control) == 16, "as in layout.rs");
-_Static_assert(sizeof(struct place) == 8, "as in layout.rs");
-_Static_assert(sizeof(struct counters) == 48, "as in layout.rs");
-_Static_assert(sizeof(struct tally) == 32, "as in layout.rs");
-_Static_assert(sizeof(struct lease) == 8, "as in layout.rs");
-_Static_assert(sizeof(struct answer) == 160, "as in layout.rs");
-_Static_assert(__builtin_offsetof(struct answer, frame) == 32, "as in layout.rs");
-_Static_assert(sizeof(struct loads) == 2056, "as in layout.rs");
 
 #endif

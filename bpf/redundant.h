@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * Frames that go twice, and the one of two that is taken, as
- * crates/team/src/stripe/redundant.rs, whose module text is the specification; a
+ * crates/team/src/frame/stripe/redundant.rs, whose module text is the specification; a
  * change there is a change here.
  */
 #ifndef NICTEAM_REDUNDANT_H
@@ -16,13 +16,6 @@
 #include "plan.h"
 #include "stripe.h"
 
-/* The redundancy tag of IEEE 802.1CB (nicteam_wire::Rtag). */
-#define TYPE_RTAG 0xf1c1
-#define RTAG_LEN 6
-/* The shortest payload of a frame that goes twice: the kernel takes a tag off no shorter one. */
-#define REDUNDANT_PAYLOAD 20
-/* A peer of whom no frame was handed on for so long begins anew. */
-#define RECOVERY_RESET_NS 2000000000ULL
 #define FRAGMENT_OFFSET 0x1fff
 
 /* The front of a frame with a tag. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * How stripe chooses, as crates/team/src/stripe/mod.rs, whose module text is
+ * How stripe chooses, as crates/team/src/frame/stripe/mod.rs, whose module text is
  * the specification; a change there is a change here.
  */
 #ifndef NICTEAM_STRIPE_H
@@ -11,13 +11,6 @@
 #include "hash.h"
 #include "maps.h"
 #include "plan.h"
-
-/* A wire counts as taken for this long at most. */
-#define LEAD_NS 100000000ULL
-/* Check sequence, preamble, start of frame and gap. */
-#define WIRE_OVERHEAD 24
-/* The shortest frame without its check sequence. */
-#define SHORTEST 60
 
 /* What take_path() answers: the receiver's place in the upper bits, or nothing. */
 #define NO_PATH 0xffffffff
@@ -31,14 +24,6 @@
 /* In stripe_state.heard: there is one, in the plan of the slot above it. */
 #define HEARD 0x80000000
 #define HEARD_SLOT_SHIFT 16
-/* After such a pause, or for such an advantage, a flow may take another path. */
-#define SLACK_NS 4000000ULL
-/* How long a flow's frames are added up; more of it on the wire make it wide, less no longer. */
-#define FLOW_WINDOW_NS 20000000ULL
-#define FLOW_WIDE_NS (FLOW_WINDOW_NS * 3 / 4)
-#define FLOW_NARROW_EIGHTHS 3
-/* All ends of a path. */
-#define BOTH_ENDS 2
 
 /* What a frame takes on the wire; a super-frame, all that it is cut into. */
 static __always_inline __u32 wire_bytes(struct __sk_buff *skb)

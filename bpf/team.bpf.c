@@ -8,11 +8,11 @@
 #include <bpf/bpf_helpers.h>
 
 #include "balance.h"
+#include "constants.h"
 #include "failover.h"
 #include "frame.h"
 #include "gaps.h"
 #include "hash.h"
-#include "hello.h"
 #include "lateness.h"
 #include "lease.h"
 #include "lost.h"

@@ -1,5 +1,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let _ = nicteam_fuzz::experiments::agent(bytes);
+    let _ = nicteam_fuzz::agents::agent(bytes);
 });

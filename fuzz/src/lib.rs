@@ -2,6 +2,7 @@
 //! fuzz targets call these, and the `corpus.rs` of each crate's tests replays
 //! the corpus through its own.
 
+pub mod agents;
 pub mod captures;
 pub mod control;
 pub mod experiments;

@@ -82,8 +82,8 @@ impl From<nicteam_lab::Error> for Failure {
     }
 }
 
-impl From<nicteam_lab::experiment::Diagnostics> for Failure {
-    fn from(diagnostics: nicteam_lab::experiment::Diagnostics) -> Failure {
+impl From<nicteam_experiment::Diagnostics> for Failure {
+    fn from(diagnostics: nicteam_experiment::Diagnostics) -> Failure {
         Failure::wrong_input(diagnostics.render(io::stderr().is_terminal()))
     }
 }

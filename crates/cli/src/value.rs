@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use nicteam_dataplane::Kind;
-use nicteam_lab::experiment;
+use nicteam_experiment as experiment;
 use nicteam_team::{HashPolicy, MAX_MEMBERS};
 use nicteam_wire::Mac;
 

@@ -12,6 +12,6 @@ fn published_tests_come_first_and_each_experiment_once() {
     let mut names: Vec<&str> =
         said.lines().filter(|line| line.starts_with("  ")).filter_map(|line| line.split_whitespace().next()).collect();
     names.sort_unstable();
-    let built_in: Vec<&str> = nicteam_lab::experiment::builtin().iter().map(|builtin| builtin.name).collect();
+    let built_in: Vec<&str> = nicteam_experiment::builtin().iter().map(|builtin| builtin.name).collect();
     assert_eq!(names, built_in);
 }

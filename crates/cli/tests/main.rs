@@ -26,6 +26,7 @@ mod live {
     mod lacp;
     mod options;
     mod team;
+    mod testbed;
 }
 
 /// Counts lost frames at moments that a busy machine would move: a few at once, and nothing that computes beside them.

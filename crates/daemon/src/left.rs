@@ -1,6 +1,6 @@
 //! A team that an ended process left, and that nobody is to run any more.
 
-use nicteam_dataplane::{Choice, Dataplane, Port, TeamDevice};
+use nicteam_dataplane::{Choice, Dataplane, Port, Programs, TeamDevice};
 use nicteam_sys::netlink::{Link, Netlink};
 use nicteam_sys::nft;
 use nicteam_team::MemberId;
@@ -45,7 +45,7 @@ fn detach(netlink: &mut Netlink, team: &str, members: &[(Link, Original, Claim)]
     const ANY_MTU: u32 = 1500;
     let (device, _) = TeamDevice::create_or_adopt(netlink, team, ANY_MAC, ANY_MTU)?;
     let mut first = FirstError::default();
-    match nicteam_dataplane::open(&device, Choice::Auto) {
+    match nicteam_dataplane::open(&device, Choice::Auto, Programs::WithoutStripe) {
         Ok(mut dataplane) => {
             for (link, ..) in members {
                 first.note(free(&mut *dataplane, link));

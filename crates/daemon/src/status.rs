@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use nicteam_dataplane::Counters;
+use nicteam_team::mode::Sends;
 use nicteam_team::{Config, Duplex, LinkState, MemberLink, MemberStatus, Mode};
 use serde::{Deserialize, Serialize};
 
@@ -299,7 +300,7 @@ fn unlike_speeds(status: &TeamStatus, mode: Mode) -> Option<Problem> {
     let up = status.members.iter().filter(|member| member.is_up());
     let speeds: Vec<u32> = up.filter_map(|member| member.speed_mbps).collect();
     let (slowest, fastest) = (speeds.iter().min()?, speeds.iter().max()?);
-    (slowest != fastest && mode == Mode::BalanceRr).then(|| Problem {
+    (slowest != fastest && mode.traits().sends == Sends::InTurn).then(|| Problem {
         text: format!("members run at {slowest} to {fastest} Mbit/s, and {mode} gives each the same number of frames"),
         hint: "use links of one speed, or a mode that fits: balance-xor, active-backup with the fastest as primary"
             .to_owned(),

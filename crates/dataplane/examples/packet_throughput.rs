@@ -10,7 +10,7 @@ use std::net::TcpListener;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use nicteam_dataplane::{Choice, Dataplane, Kind, Port, TeamDevice, open};
+use nicteam_dataplane::{Choice, Dataplane, Kind, Port, Programs, TeamDevice, open};
 use nicteam_sys::netlink::{Netlink, VethEnd};
 use nicteam_sys::netns::NetNs;
 use nicteam_sys::tcp;
@@ -71,7 +71,7 @@ fn team(member_index: u32, number: u8, gso_max_segs: Option<u32>) -> Outcome<Box
         netlink.set_up(up, true)?;
     }
     netlink.add_address(index, [10, 9, 0, number].into(), 24, true)?;
-    let mut dataplane = open(&device, Choice::Force(Kind::Packet))?;
+    let mut dataplane = open(&device, Choice::Force(Kind::Packet), Programs::WithoutStripe)?;
     let id = MemberId::new(0).ok_or("place 0")?;
     dataplane.attach(&Port { id, name: "m0".into(), index: member_index })?;
     let line = PlanMember { id, receive: Receive::Deliver, rewrite: Rewrite::default(), queue_id: 0 };

@@ -1,6 +1,8 @@
 //! Both dataplanes beside the plan, and each other.
 
 mod common;
+mod imports;
+mod layout;
 
 /// Mostly waits: many at once.
 mod live {

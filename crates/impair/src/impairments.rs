@@ -9,6 +9,10 @@ use crate::probability::Probability;
 /// The longest delay and jitter that can be declared.
 pub const LONGEST_DELAY: Duration = Duration::from_secs(10);
 
+/// The most that a link may be declared to hold in one direction, bytes: who carries frames over it has
+/// twice that room.
+pub const MOST_ON_THE_WAY: u64 = 128 << 20;
+
 /// What one direction of a link does to frames. The default does nothing.
 ///
 /// The terms are those of Linux's `netem` (tc-netem(8)); where this differs

@@ -31,6 +31,8 @@ mod one_way;
 mod probability;
 mod random;
 
-pub use impairments::{Distribution, Gemodel, Impairments, ImpairmentsError, Jitter, LONGEST_DELAY, Loss, Reorder};
+pub use impairments::{
+    Distribution, Gemodel, Impairments, ImpairmentsError, Jitter, LONGEST_DELAY, Loss, MOST_ON_THE_WAY, Reorder,
+};
 pub use one_way::{Counts, OneWay, Output, Room};
 pub use probability::Probability;

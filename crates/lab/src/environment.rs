@@ -8,7 +8,8 @@ use nicteam_record::Environment;
 use nicteam_sys::shape::Granularity;
 use nicteam_sys::{cpu, process};
 
-use crate::Error;
+use crate::error::Error;
+use crate::options::Options;
 use crate::output::failed;
 
 /// How long the machine is watched before the first run.
@@ -16,9 +17,9 @@ const WATCH: Duration = Duration::from_millis(300);
 
 /// Looks at the machine.
 pub(crate) fn environment(
+    options: &Options,
     dataplane: Option<Kind>,
     granularity: Granularity,
-    privileges: &str,
     busy_before: f64,
 ) -> Result<Environment, Error> {
     let uname = nix::sys::utsname::uname().map_err(|errno| nicteam_sys::Error::new("ask for the kernel", errno))?;
@@ -27,9 +28,9 @@ pub(crate) fn environment(
         cpu_model: cpu::model()?,
         cpus: cpu::count(),
         memory_bytes: cpu::memory_bytes()?,
-        testbed: "netns".to_owned(),
+        testbed: options.testbed().name().to_owned(),
         dataplane: dataplane.map_or_else(|| "none".to_owned(), |kind| kind.to_string()),
-        privileges: privileges.to_owned(),
+        privileges: options.privileges.to_owned(),
         congestion_default: congestion_default()?,
         granularity: match granularity {
             Granularity::Packets => "packets".to_owned(),

@@ -8,11 +8,11 @@
 //! connection then have that many, and the spread is even again.
 
 use nicteam_dataplane::Kind;
+use nicteam_experiment::{Experiment, GranularityChoice};
 use nicteam_sys::cpu;
 use nicteam_sys::shape::Granularity;
 
-use crate::Error;
-use crate::experiment::{Experiment, GranularityChoice};
+use crate::error::Error;
 
 /// Payload that a processor carries through hosts, switch and hosts again in
 /// MTU-sized packets of 1500 bytes, bit/s. T3 on two processors of 2026: with eBPF

@@ -3,19 +3,18 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use nicteam_dataplane::Kind;
+use nicteam_experiment::{Experiment, Run};
 use nicteam_sys::shape::Granularity;
 
-use crate::Error;
-use crate::experiment::{Experiment, Run};
+use crate::error::Error;
 use crate::fit::{dataplane, granularity};
-use crate::run::{Options, unless_stopped};
-use crate::testbed::{Deployment, Report, Setting};
+use crate::options::Options;
+use crate::run::unless_stopped;
+use crate::testbed::{Action, Deployment, Report, Setting};
 
 /// A topology that is built; it goes with this value.
-#[derive(Debug)]
 pub struct Held {
-    deployment: Deployment,
+    deployment: Box<dyn Deployment>,
     built_in: Duration,
     granularity: Granularity,
     _reports: mpsc::Receiver<Report>,
@@ -28,14 +27,15 @@ pub fn hold(experiment: &Experiment, run: &Run, options: &Options) -> Result<Hel
     let setting = Setting { binary: options.binary.clone(), dataplane: Some(kind), granularity };
     let (reports, inbox) = mpsc::channel();
     let start = Instant::now();
-    let deployment = unless_stopped(|| Deployment::build(&run.topology, &setting, &reports))?;
+    let deployment = unless_stopped(|| options.testbed().build(&run.topology, &setting, &reports))?;
     Ok(Held { deployment, built_in: start.elapsed(), granularity, _reports: inbox })
 }
 
 impl Held {
     /// Hosts and switches, each with the process whose network namespace is its own.
-    pub fn nodes(&mut self) -> Vec<(String, u32)> {
-        self.deployment.agents().map(|agent| (agent.node().to_owned(), agent.pid())).collect()
+    pub fn nodes(&self) -> Vec<(String, u32)> {
+        let here = |(node, pid): (String, Option<u32>)| Some((node, pid?));
+        self.deployment.nodes().into_iter().filter_map(here).collect()
     }
 
     /// How long it took to build.
@@ -48,9 +48,17 @@ impl Held {
         self.granularity
     }
 
-    /// What runs its teams; none if it has none.
-    pub fn dataplane(&self) -> Option<Kind> {
-        self.deployment.dataplane()
+    /// What runs its teams: `bpf`, `packet`; none if it has none.
+    pub fn dataplane(&self) -> Option<&str> {
+        self.deployment.teams().first().map(|team| team.dataplane.as_str())
+    }
+
+    /// Does something to the network.
+    ///
+    /// # Errors
+    /// It cannot be done.
+    pub fn act(&mut self, action: &Action) -> Result<(), Error> {
+        self.deployment.act(action)
     }
 
     /// Takes it down; how long that took, up to the end of the last process.

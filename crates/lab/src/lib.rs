@@ -1,8 +1,7 @@
-//! The lab: an experiment file becomes hosts, switches, links, teams and
+//! The lab: an experiment becomes hosts, switches, links, teams and
 //! traffic, and what they did becomes a record.
 //!
-//! raw (text with places) -> resolved ([`experiment::Experiment`]: every name
-//! bound, every default filled) -> deployed (a testbed's handles) -> a bundle
+//! resolved ([`nicteam_experiment::Experiment`]) -> deployed (a testbed's handles) -> a bundle
 //! ([`nicteam_record::Bundle`]).
 #![forbid(unsafe_code)]
 
@@ -10,83 +9,33 @@ pub mod agent;
 pub mod clean;
 mod clock;
 mod congestion;
+mod engine;
 mod environment;
-pub mod experiment;
+mod error;
 mod fit;
 mod hold;
 mod lab_id;
-mod limit;
 mod lock;
 mod measure;
+mod options;
 mod output;
+mod progress;
 pub mod protocol;
 mod recorded;
 mod relay;
 mod run;
-pub mod show;
-mod testbed;
-mod workload;
-
-use std::io;
-use std::path::PathBuf;
+mod say;
+pub mod task;
+pub mod testbed;
+mod timeline;
 
 pub use congestion::check_tcp;
+pub use engine::{Engine, Running};
+pub use error::{Error, Failure};
 pub use fit::fit;
 pub use hold::{Held, hold};
-pub use limit::{Limit, limit};
-pub use run::{Options, Outcome, Progress, default_output, run};
-
-/// What an agent's part of a request can fail with, in words for the lab's user.
-pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
-
-/// An experiment that cannot be run.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The system refused.
-    #[error(transparent)]
-    System(#[from] nicteam_sys::Error),
-    /// The bundle cannot be written.
-    #[error(transparent)]
-    Bundle(#[from] nicteam_record::BundleError),
-    /// A host or switch reports a failure.
-    #[error("{node}: {message}")]
-    Agent {
-        /// Host or switch.
-        node: String,
-        /// What it says.
-        message: String,
-    },
-    /// The machine cannot run what the file asks for.
-    #[error("{0}")]
-    Experiment(experiment::Diagnostics),
-    /// A file of the bundle cannot be written.
-    #[error("cannot {operation} {path}: {source}")]
-    File {
-        /// What was tried.
-        operation: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The wanted dataplane is not to be had here.
-    #[error(transparent)]
-    Dataplane(#[from] nicteam_dataplane::Error),
-    /// The folder for the results is there already.
-    #[error("{0} exists already; hint: choose another folder with --output, or move that one away")]
-    OutputExists(PathBuf),
-    /// The folder in which the results are to get theirs is not there.
-    #[error(
-        "there is no folder {parent} to make {output} in; hint: `mkdir -p {parent}` makes it, or choose another with --output",
-        parent = parent.display(), output = output.display()
-    )]
-    NoParent {
-        /// The folder for the results.
-        output: PathBuf,
-        /// What is not there.
-        parent: PathBuf,
-    },
-    /// A signal asked to stop; everything that was built is gone again.
-    #[error("stopped by {0}")]
-    Interrupted(&'static str),
-}
+pub use measure::Counted;
+pub use options::Options;
+pub use progress::Progress;
+pub use run::{Outcome, default_output, run};
+pub use say::Output;

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nicteam_record::{Connection, ConnectionSample, Datagrams, HostCpu, Member, MemberSample, Relayed, Sample};
-
-use crate::protocol::Transport;
-use crate::workload::Planned;
+use nicteam_record::{ConnectionSample, HostCpu, Member, MemberSample, Relayed, Sample};
 
 /// A counter's or gauge's course: (milliseconds, value), in order of time.
 type Course = Vec<(f64, f64)>;
@@ -35,11 +32,6 @@ impl<'a> Window<'a> {
         }
         keys.sort_unstable();
         keys.into_iter().map(|key| self.member(key)).collect()
-    }
-
-    /// Every planned connection's figures.
-    pub(crate) fn connections(&self, planned: &[(String, Planned)]) -> Vec<Connection> {
-        planned.iter().map(|(workload, planned)| self.connection(workload, planned)).collect()
     }
 
     /// What became of frames on impaired links, in the order of host and device.
@@ -111,54 +103,6 @@ impl<'a> Window<'a> {
         }
     }
 
-    fn connection(&self, workload: &str, planned: &Planned) -> Connection {
-        let spec = &planned.spec;
-        let (client, server) = ((&planned.client, spec.client), (&planned.server, spec.server));
-        let (from, to) = if spec.client_sends { (client, server) } else { (server, client) };
-        let course = |host: &str, field: fn(&ConnectionSample) -> u64| -> Course {
-            let of_host = self.samples.iter().filter(|sample| sample.host == host);
-            of_host
-                .filter_map(|sample| {
-                    let found = sample.connections.iter().find(|c| c.index == spec.index)?;
-                    Some((sample.t_ms, field(found) as f64))
-                })
-                .collect()
-        };
-        let growth = |host: &str, field: fn(&ConnectionSample) -> u64| self.growth(&course(host, field));
-        Connection {
-            workload: workload.to_owned(),
-            index: spec.index,
-            from: from.0.clone(),
-            to: to.0.clone(),
-            src: from.1.to_string(),
-            dst: to.1.to_string(),
-            delivered_bps: self.bps(growth(to.0, |c| c.received_bytes)),
-            retransmits: growth(from.0, |c| c.retransmits).round() as u64,
-            segments: growth(from.0, |c| c.segments).round() as u64,
-            rtt_us: self.mean(&course(from.0, |c| u64::from(c.rtt_us))),
-            congestion: match &spec.transport {
-                Transport::Tcp { congestion, .. } => congestion.clone(),
-                Transport::Udp { .. } => String::new(),
-            },
-            transport: spec.transport.name().to_owned(),
-            subflows: self.last(from.0, spec.index, |c| c.subflows),
-            datagrams: matches!(spec.transport, Transport::Udp { .. }).then(|| Datagrams {
-                sent: growth(from.0, |c| c.datagrams.map_or(0, |d| d.sent)).round() as u64,
-                received: growth(to.0, |c| c.datagrams.map_or(0, |d| d.received)).round() as u64,
-                lost: growth(to.0, |c| c.datagrams.map_or(0, |d| d.lost)).round().max(0.0) as u64,
-                reordered: growth(to.0, |c| c.datagrams.map_or(0, |d| d.reordered)).round() as u64,
-                duplicated: growth(to.0, |c| c.datagrams.map_or(0, |d| d.duplicated)).round() as u64,
-            }),
-        }
-    }
-
-    /// The last reading in the window of what a connection's end tells now and then.
-    fn last<T>(&self, host: &str, index: u32, field: impl Fn(&ConnectionSample) -> Option<T>) -> Option<T> {
-        let inside = |sample: &&Sample| sample.host == host && sample.t_ms <= self.length_ms;
-        let samples = self.samples.iter().filter(inside).flat_map(|sample| &sample.connections);
-        samples.filter(|connection| connection.index == index).filter_map(field).next_back()
-    }
-
     /// Bytes in the window as bits a second.
     fn bps(&self, bytes: f64) -> f64 {
         if self.length_ms > 0.0 { bytes * 8e3 / self.length_ms } else { 0.0 }
@@ -174,6 +118,59 @@ impl<'a> Window<'a> {
         let inside: Vec<f64> =
             course.iter().filter(|(t, _)| (0.0..=self.length_ms).contains(t)).map(|(_, value)| *value).collect();
         if inside.is_empty() { 0.0 } else { inside.iter().sum::<f64>() / inside.len() as f64 }
+    }
+}
+
+/// What the two ends of a connection counted in a window.
+pub struct Counted<'a> {
+    window: &'a Window<'a>,
+    index: u32,
+    /// Hosts of the end that sends the payload, and of the other.
+    from: &'a str,
+    to: &'a str,
+}
+
+impl<'a> Counted<'a> {
+    /// Of the connection with this number, whose payload goes so.
+    pub(crate) fn new(window: &'a Window<'a>, index: u32, from: &'a str, to: &'a str) -> Counted<'a> {
+        Counted { window, index, from, to }
+    }
+
+    /// How much a counter of the sending end grew.
+    pub fn sent(&self, field: impl Fn(&ConnectionSample) -> u64) -> f64 {
+        self.window.growth(&self.course(self.from, field))
+    }
+
+    /// How much a counter of the receiving end grew.
+    pub fn received(&self, field: impl Fn(&ConnectionSample) -> u64) -> f64 {
+        self.window.growth(&self.course(self.to, field))
+    }
+
+    /// The mean of what the sending end tells at each moment.
+    pub fn sender_mean(&self, field: impl Fn(&ConnectionSample) -> u64) -> f64 {
+        self.window.mean(&self.course(self.from, field))
+    }
+
+    /// The last reading of what the sending end tells now and then.
+    pub fn sender_last<T>(&self, field: impl Fn(&ConnectionSample) -> Option<T>) -> Option<T> {
+        let inside = |sample: &&Sample| sample.host == self.from && sample.t_ms <= self.window.length_ms;
+        let samples = self.window.samples.iter().filter(inside).flat_map(|sample| &sample.connections);
+        samples.filter(|connection| connection.index == self.index).filter_map(field).next_back()
+    }
+
+    /// Payload that arrived, bit/s.
+    pub(crate) fn delivered_bps(&self) -> f64 {
+        self.window.bps(self.received(|sample| sample.received_bytes))
+    }
+
+    fn course(&self, host: &str, field: impl Fn(&ConnectionSample) -> u64) -> Course {
+        let of_host = self.window.samples.iter().filter(|sample| sample.host == host);
+        of_host
+            .filter_map(|sample| {
+                let found = sample.connections.iter().find(|connection| connection.index == self.index)?;
+                Some((sample.t_ms, field(found) as f64))
+            })
+            .collect()
     }
 }
 

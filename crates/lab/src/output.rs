@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use nix::fcntl::{Flock, FlockArg, OFlag};
 
-use crate::Error;
+use crate::error::Error;
 
 /// Ending of a folder that is not whole.
 const PARTIAL: &str = ".partial";

@@ -2,58 +2,134 @@
 //!
 //! The agent speaks first ([`Message::Hello`]). Then the lab sends
 //! [`Request`]s, each answered by one [`Message::Done`] or
-//! [`Message::Failed`], in order; [`Message::Sample`]s,
-//! [`Message::Event`]s and [`Message::Trouble`]s come in between, whenever there is one. Nothing but
+//! [`Message::Failed`], in order; [`Message::Sample`]s and
+//! [`Message::Notice`]s come in between, whenever there is one. Nothing but
 //! this goes over the agent's standard output. The agent ends when its
 //! standard input closes.
+//!
+//! Times are the agent's own; the lab knows by how much its clock differs
+//! ([`Hello::boot_id`], [`Request::Clock`]).
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use nicteam_impair::Impairments;
-use nicteam_record::{ConnectionSample, MemberSample, Port, Relayed};
+use nicteam_record::{ConnectionSample, EventKind, MemberSample, Port, Relayed};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Number of this protocol; both sides must have the same.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// What the lab asks of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
+    /// Tell the time.
+    Clock,
+    /// Make the node a fit place for measuring, before it has links.
+    SetUp(NodeSetup),
+    /// Limit what these devices send, and set them up.
+    Shape(Vec<LinkSetup>),
     /// Run a team.
     AddTeam(AddTeam),
+    /// Make these devices ports of the node's bridge.
+    Plug(Vec<String>),
+    /// Give the node its addresses.
+    Address(Addresses),
+    /// Set a device down or up: a fault, and its end.
+    SetDevice {
+        /// The device.
+        device: String,
+        /// True: up.
+        up: bool,
+    },
     /// Carry frames over these impaired links: the agent has the near ends of
     /// the two cables of each.
     Relay(Vec<RelaySpec>),
     /// From now on show at each end of them whether the other end is up.
     FollowCarrier,
     /// Wait until the teams have agreed with their partners on their members;
-    /// those that have not in a fair time are a [`Message::Trouble`].
+    /// those that have not in a fair time are a [`Message::Notice`].
     Settle,
     /// Measure these devices that belong to no team, too.
     Watch(Vec<String>),
-    /// Be ready for these connections: the agent has their `server` end.
-    Serve(Vec<ConnectionSpec>),
-    /// Open these connections: the agent has their `client` end.
-    Connect(Vec<ConnectionSpec>),
+    /// Prepare one end of each of these connections.
+    Prepare {
+        /// Which end.
+        role: Role,
+        /// The connections.
+        connections: Vec<ConnectionSpec>,
+    },
     /// Take a sample each so many milliseconds, beginning now.
     Sample {
         /// Milliseconds.
         interval_ms: u64,
     },
     /// Let the payload flow.
-    Go,
+    Start,
     /// Tell how the members of the teams of mode 802.3ad are.
     Ports,
     /// Stop payload and samples.
     Stop,
 }
 
+/// A node before it has links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeSetup {
+    /// Hosts have IPv6 addresses; else IPv6 is switched off.
+    pub ipv6: bool,
+    /// The node is a switch and has a bridge.
+    pub bridge: bool,
+}
+
+/// One end of a link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSetup {
+    /// Its device, which is there.
+    pub device: String,
+    /// What it may send, bit/s of the wire.
+    pub rate_bps: u64,
+    /// The most packets that a frame joins; 1: every frame is a packet.
+    pub max_packets: u32,
+}
+
+/// The addresses of a host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Addresses {
+    /// The device that carries the first.
+    pub device: String,
+    /// The MAC address that it is to have; none: it has the right one.
+    pub mac: Option<String>,
+    /// Its address.
+    pub address: IpAddr,
+    /// Length of every address's prefix.
+    pub prefix: u8,
+    /// For multipath TCP: further devices, each with an address.
+    pub further: Vec<(String, IpAddr)>,
+    /// Others connect to this host, so it has to announce those.
+    pub announces: bool,
+}
+
+/// Which end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The end that is connected to; it is prepared first.
+    Server,
+    /// The end that connects.
+    Client,
+}
+
 /// A team to run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AddTeam {
+    /// Who runs it: the name of an engine.
+    pub engine: String,
     /// Its device.
     pub device: String,
     /// Options by the kernel's names.
@@ -112,41 +188,12 @@ pub struct ConnectionSpec {
     pub server: SocketAddr,
     /// True if the client sends the payload.
     pub client_sends: bool,
-    /// What carries it.
-    pub transport: Transport,
+    /// The kind of its traffic.
+    pub kind: String,
+    /// What that kind has to know of it.
+    pub each: Value,
     /// To which of the processors its sender keeps, counted from 0; `None`: it runs on any.
     pub processor: Option<usize>,
-}
-
-/// What carries a connection.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Transport {
-    /// As much as it can.
-    Tcp {
-        /// Congestion control of the sending end.
-        congestion: String,
-        /// Multipath TCP.
-        mptcp: bool,
-    },
-    /// Numbered datagrams.
-    Udp {
-        /// Nanoseconds from one to the next.
-        interval_ns: u64,
-        /// Payload, bytes.
-        size_bytes: u32,
-    },
-}
-
-impl Transport {
-    /// `tcp`, `mptcp` or `udp`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Transport::Tcp { mptcp: false, .. } => "tcp",
-            Transport::Tcp { mptcp: true, .. } => "mptcp",
-            Transport::Udp { .. } => "udp",
-        }
-    }
 }
 
 /// What an agent says.
@@ -154,12 +201,7 @@ impl Transport {
 #[serde(rename_all = "snake_case")]
 pub enum Message {
     /// First of all.
-    Hello {
-        /// [`PROTOCOL`].
-        protocol: u32,
-        /// Version of nicteam.
-        nicteam: String,
-    },
+    Hello(Hello),
     /// The request is carried out.
     Done(Done),
     /// It is not.
@@ -169,16 +211,37 @@ pub enum Message {
     },
     /// Counters at one moment.
     Sample(AgentSample),
-    /// Something happened to a team.
-    Event {
-        /// In words.
-        text: String,
-    },
-    /// Something could not be done; the agent goes on.
-    Trouble {
-        /// In words.
-        text: String,
-    },
+    /// Something happened.
+    Notice(Notice),
+}
+
+/// Who speaks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`PROTOCOL`].
+    pub protocol: u32,
+    /// Version of nicteam.
+    pub nicteam: String,
+    /// Names what its machine's clock counts from (`/proc/sys/kernel/random/boot_id`): who has the same has the same clock.
+    #[serde(default)]
+    pub boot_id: String,
+}
+
+/// Something that happened at a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// `CLOCK_MONOTONIC` of the agent's machine, nanoseconds.
+    pub at_ns: u64,
+    /// What sort of thing it is.
+    pub kind: EventKind,
+    /// Device of the team it happened to, if it happened to one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<String>,
+    /// The member's device, if it happened to one alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
+    /// In words.
+    pub text: String,
 }
 
 /// What a carried out request yields.
@@ -187,6 +250,9 @@ pub struct Done {
     /// What runs the team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dataplane: Option<String>,
+    /// The agent's clock, nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_ns: Option<u64>,
     /// Members of teams of mode 802.3ad; their host is for the lab to name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<Port>,

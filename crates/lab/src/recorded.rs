@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use nicteam_experiment::{End, Further, Host, Impaired, Team, Topology, Way};
 use nicteam_impair::{Distribution, Gemodel, Impairments, Loss};
 use nicteam_record as record;
 
-use crate::experiment::{End, Further, Host, Impaired, Team, Topology, Way};
+use crate::testbed::TeamRuns;
 
 /// What a record says of a topology.
 pub(crate) fn topology(topology: &Topology) -> record::Topology {
@@ -62,6 +63,8 @@ fn multipath(topology: &Topology) -> impl Iterator<Item = record::Team> {
             xmit_hash_policy: String::new(),
             options: std::collections::BTreeMap::new(),
             members: std::iter::once(host.device.clone()).chain(further).collect(),
+            engine: String::new(),
+            dataplane: String::new(),
         }
     })
 }
@@ -117,7 +120,20 @@ fn team(team: &Team) -> record::Team {
         xmit_hash_policy: if hashes { team.config.xmit_hash_policy.to_string() } else { String::new() },
         options: options.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         members: team.members.clone(),
+        engine: team.engine.clone(),
+        dataplane: String::new(),
     }
+}
+
+/// The same with what ran its teams.
+pub(crate) fn with_engines(mut topology: record::Topology, runs: &[TeamRuns]) -> record::Topology {
+    for team in &mut topology.teams {
+        if let Some(run) = runs.iter().find(|run| (&run.node, &run.device) == (&team.node, &team.device)) {
+            team.engine.clone_from(&run.engine);
+            team.dataplane.clone_from(&run.dataplane);
+        }
+    }
+    topology
 }
 
 #[cfg(test)]
@@ -132,7 +148,8 @@ mod tests {
         config.set("mode", "stripe").unwrap();
         config.set("stripe_key", "0123456789abcdef").unwrap();
         let (node, device, peer) = ("left".to_owned(), "team0".to_owned(), "sw".to_owned());
-        let recorded = team(&Team { node, device, peer, config, members: Vec::new(), mtu: 1500 });
+        let recorded =
+            team(&Team { node, device, peer, engine: "nicteam".to_owned(), config, members: Vec::new(), mtu: 1500 });
         assert_eq!(recorded.options["mode"], "stripe");
         assert!(!format!("{recorded:?}").contains("0123456789abcdef"), "{recorded:?}");
     }

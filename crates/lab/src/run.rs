@@ -6,48 +6,23 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use nicteam_dataplane::Kind;
-use nicteam_record::{self as record, Bundle, Record, Sample, Unfinished};
+use nicteam_experiment::{Experiment, Run, limit};
+use nicteam_record::{self as record, Bundle, Connection, Record, Sample, Unfinished};
 use nicteam_sys::{cpu, process};
 use sha2::{Digest, Sha256};
 
 use crate::environment::{busy_now, environment, share};
-use crate::experiment::{Experiment, Run};
+use crate::error::Error;
 use crate::fit::{dataplane, granularity};
-use crate::limit::limit;
-use crate::measure::Window;
+use crate::measure::{Counted, Window};
+use crate::options::Options;
 use crate::output::{Output, failed, free_name};
-use crate::protocol::{AgentSample, ConnectionSpec, Request};
+use crate::progress::Progress;
+use crate::protocol::{AgentSample, ConnectionSpec, Request, Role};
+use crate::task::{self, Kind, Planned};
 use crate::testbed::{Deployment, Report, Setting};
-use crate::workload::{self, Planned};
-use crate::{Error, clock, recorded};
-
-/// How an experiment is run.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The nicteam binary, for the agents.
-    pub binary: PathBuf,
-    /// Folder of the bundle; it must not exist, the folder it is in must.
-    pub output: PathBuf,
-    /// Dataplane of every team; none: what the machine can.
-    pub dataplane: Option<Kind>,
-    /// `root` or `user namespace`.
-    pub privileges: &'static str,
-    /// Finds why a run delivered what it delivered; the record keeps what it says.
-    pub explain: fn(&record::Run) -> Vec<record::Finding>,
-}
-
-/// Told what happens while an experiment runs.
-pub trait Progress {
-    /// A run begins: `number` of `count`.
-    fn run_begins(&mut self, run: &Run, number: usize, count: usize);
-    /// Members' traffic of late, every sampling interval or so; `t` is negative in the warm-up.
-    fn traffic(&mut self, run: &Run, t: Duration, warming_up: bool, members: &[record::Member]);
-    /// A run is over.
-    fn run_ends(&mut self, run: &record::Run);
-    /// A host or switch tells something.
-    fn notice(&mut self, node: &str, text: &str);
-}
+use crate::timeline::Timeline;
+use crate::{clock, recorded};
 
 /// What running an experiment left.
 #[derive(Debug)]
@@ -108,7 +83,7 @@ fn record(
     let mut failed = None;
     for (number, run) in (1..).zip(&experiment.runs) {
         progress.run_begins(run, number, experiment.runs.len());
-        match unless_stopped(|| run_one(run, experiment.interval, &setting, output, progress)) {
+        match unless_stopped(|| run_one(run, experiment.interval, options, &setting, output, progress)) {
             Ok(done) => {
                 let done = record::Run { findings: (options.explain)(&done), ..done };
                 if let Some(trouble) = done.relay_trouble() {
@@ -131,7 +106,7 @@ fn record(
         schema: record::SCHEMA,
         nicteam: env!("CARGO_PKG_VERSION").to_owned(),
         started,
-        environment: environment(has_teams.then_some(kind), granularity, options.privileges, busy_before)?,
+        environment: environment(options, has_teams.then_some(kind), granularity, busy_before)?,
         experiment: record::Experiment {
             name: experiment.name.clone(),
             title: experiment.title.clone(),
@@ -152,21 +127,25 @@ fn record(
 fn run_one(
     run: &Run,
     interval: Duration,
+    options: &Options,
     setting: &Setting,
     output: &Output,
     progress: &mut dyn Progress,
 ) -> Result<record::Run, Error> {
     let (reports, inbox) = mpsc::channel();
-    let mut deployment = Deployment::build(&run.topology, setting, &reports)?;
+    let mut deployment = options.testbed().build(&run.topology, setting, &reports)?;
+    let mut timeline = Timeline::default();
     // Before the traffic, which may fail for what is told here.
-    tell_troubles(&inbox, progress);
-    let planned = plan(run);
-    set_up_traffic(&mut deployment, &planned).map_err(|error| with_reasons(error, &mut deployment))?;
+    let mut early = timeline.hear_of_the_build(&inbox, progress);
+    let planned = plan(run, options.kinds());
+    set_up_traffic(&mut *deployment, &planned).map_err(|error| with_reasons(error, &mut *deployment))?;
     deployment.call_all(&Request::Sample { interval_ms: interval.as_millis() as u64 })?;
-    deployment.call_all(&Request::Go)?;
-    tell_troubles(&inbox, progress);
+    deployment.call_all(&Request::Start)?;
+    early.extend(timeline.hear_of_the_build(&inbox, progress));
     let start_ns = clock::monotonic_ns() + run.warmup.as_nanos() as u64;
-    let mut watch = Watch { run, start_ns, samples: Vec::new(), ended: None };
+    let kinds = options.kinds();
+    let mut watch = Watch { run, kinds, start_ns, samples: Vec::new(), timeline, ended: None };
+    early.into_iter().for_each(|report| watch.take_in(report, progress));
     watch.until(Duration::ZERO, &inbox, progress)?;
     let cpu_before = cpu::times()?;
     watch.until(run.duration, &inbox, progress)?;
@@ -176,55 +155,47 @@ fn run_one(
     watch.until(run.duration + interval, &inbox, progress)?;
     deployment.call_all(&Request::Stop)?;
     inbox.try_iter().for_each(|report| watch.take_in(report, progress));
+    let teams = deployment.teams().to_vec();
     // From here on links vanish under their teams, which is nothing to tell.
     drop(deployment);
     let busy = cpu_after.busy.saturating_sub(cpu_before.busy);
     let stolen = cpu_after.stolen.saturating_sub(cpu_before.stolen);
     let total = cpu_after.total.saturating_sub(cpu_before.total);
     let run = watch.record(&planned, (share(busy, total), share(stolen, total)), output)?;
-    Ok(record::Run { ports, ..run })
+    let topology = recorded::with_engines(run.topology, &teams);
+    Ok(record::Run { ports, topology, ..run })
 }
 
-/// Tells what went wrong while the topology was built. That every member came up
-/// then is nothing to tell.
-fn tell_troubles(inbox: &mpsc::Receiver<Report>, progress: &mut dyn Progress) {
-    for report in inbox.try_iter() {
-        if let Report::Trouble(node, text) = report {
-            progress.notice(&node, &text);
-        }
-    }
-}
-
-/// Deals all connections of a run, each with its workload's name.
-fn plan(run: &Run) -> Vec<(String, Planned)> {
+/// Plans all connections of a run.
+fn plan(run: &Run, kinds: &[&'static dyn Kind]) -> Vec<Planned> {
     let address = |host: &str| {
         let found = run.topology.hosts.iter().find(|h| h.name == host);
         found.map_or(std::net::Ipv4Addr::UNSPECIFIED.into(), |host| host.address)
     };
     let mut planned = Vec::new();
     for (number, workload) in (0..).zip(&run.workloads) {
-        let dealt = workload::plan(workload, number, planned.len() as u32, address);
-        planned.extend(dealt.into_iter().map(|connection| (workload.name.clone(), connection)));
+        planned.extend(task::plan(workload, number, planned.len() as u32, address));
     }
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-    workload::spread(planned.iter_mut().map(|(_, connection)| &mut connection.spec), processors);
+    task::spread(kinds, planned.iter_mut().map(|planned| &mut planned.spec), processors);
     planned
 }
 
-/// Opens every connection, listeners first.
-fn set_up_traffic(deployment: &mut Deployment, planned: &[(String, Planned)]) -> Result<(), Error> {
-    for (node, specs) in by_node(planned, |planned| &planned.server) {
-        deployment.agent(node)?.call(&Request::Serve(specs))?;
-    }
-    for (node, specs) in by_node(planned, |planned| &planned.client) {
-        deployment.agent(node)?.call(&Request::Connect(specs))?;
+/// Prepares every connection, the ends that are connected to first.
+fn set_up_traffic(deployment: &mut dyn Deployment, planned: &[Planned]) -> Result<(), Error> {
+    let ends: [(Role, Node); 2] =
+        [(Role::Server, |planned| &planned.server), (Role::Client, |planned| &planned.client)];
+    for (role, node) in ends {
+        for (node, connections) in by_node(planned, node) {
+            deployment.call(node, &Request::Prepare { role, connections })?;
+        }
     }
     Ok(())
 }
 
 /// The error, and which members do not aggregate if there are any: frames that
 /// the other end sends by them are lost.
-fn with_reasons(error: Error, deployment: &mut Deployment) -> Error {
+fn with_reasons(error: Error, deployment: &mut dyn Deployment) -> Error {
     let Error::Agent { node, message } = error else { return error };
     let ports = deployment.ports().unwrap_or_default();
     let idle = ports.iter().filter(|port| !port.aggregates);
@@ -239,10 +210,13 @@ fn with_reasons(error: Error, deployment: &mut Deployment) -> Error {
     Error::Agent { node, message }
 }
 
+/// The node of one end of a connection.
+type Node = fn(&Planned) -> &String;
+
 /// The connections of each node that has one of their ends.
-fn by_node(planned: &[(String, Planned)], node: fn(&Planned) -> &String) -> BTreeMap<&str, Vec<ConnectionSpec>> {
+fn by_node(planned: &[Planned], node: Node) -> BTreeMap<&str, Vec<ConnectionSpec>> {
     let mut nodes: BTreeMap<&str, Vec<ConnectionSpec>> = BTreeMap::new();
-    for (_, planned) in planned {
+    for planned in planned {
         nodes.entry(node(planned)).or_default().push(planned.spec.clone());
     }
     nodes
@@ -251,8 +225,10 @@ fn by_node(planned: &[(String, Planned)], node: fn(&Planned) -> &String) -> BTre
 /// Gathers what the agents report in one run.
 struct Watch<'a> {
     run: &'a Run,
+    kinds: &'static [&'static dyn Kind],
     start_ns: u64,
     samples: Vec<Sample>,
+    timeline: Timeline,
     /// The node whose agent is gone.
     ended: Option<String>,
 }
@@ -297,7 +273,10 @@ impl Watch<'_> {
                 self.samples.push(Sample { t_ms, host, cpu_ms, members, connections, relayed });
             }
             Report::Ended(node) => self.ended = Some(node),
-            Report::Event(node, text) | Report::Trouble(node, text) => progress.notice(&node, &text),
+            Report::Notice(node, notice) => {
+                progress.notice(&node, &notice.text);
+                self.timeline.add(node, notice);
+            }
         }
     }
 
@@ -320,7 +299,7 @@ impl Watch<'_> {
     /// Writes the samples and sums them up.
     fn record(
         mut self,
-        planned: &[(String, Planned)],
+        planned: &[Planned],
         (busy, stolen): (f64, f64),
         output: &Output,
     ) -> Result<record::Run, Error> {
@@ -330,7 +309,8 @@ impl Watch<'_> {
         output.write(&samples, text.as_bytes())?;
         let measured_ms = self.run.duration.as_secs_f64() * 1e3;
         let window = Window::new(&self.samples, measured_ms);
-        let connections = window.connections(planned);
+        let connections: Vec<Connection> =
+            planned.iter().map(|planned| connection(planned, &window, self.kinds)).collect();
         let delivered_bps: f64 = connections.iter().map(|connection| connection.delivered_bps).sum();
         let limit = limit(self.run);
         Ok(record::Run {
@@ -350,7 +330,7 @@ impl Watch<'_> {
             transfers: Vec::new(),
             probes: Vec::new(),
             relayed: window.relayed(),
-            events: Vec::new(),
+            events: self.timeline.events(self.start_ns),
             findings: Vec::new(),
             cpu: record::Cpu { busy, stolen, seconds: window.cpu() },
             measured_ms,
@@ -365,6 +345,34 @@ impl Watch<'_> {
             samples,
         })
     }
+}
+
+/// What a connection did in a window.
+fn connection(planned: &Planned, window: &Window<'_>, kinds: &[&'static dyn Kind]) -> Connection {
+    let spec = &planned.spec;
+    let (client, server) = ((&planned.client, spec.client), (&planned.server, spec.server));
+    let (from, to) = if spec.client_sends { (client, server) } else { (server, client) };
+    let counted = Counted::new(window, spec.index, from.0, to.0);
+    let mut connection = Connection {
+        workload: planned.workload.clone(),
+        index: spec.index,
+        from: from.0.clone(),
+        to: to.0.clone(),
+        src: from.1.to_string(),
+        dst: to.1.to_string(),
+        delivered_bps: counted.delivered_bps(),
+        retransmits: 0,
+        segments: 0,
+        rtt_us: 0.0,
+        congestion: String::new(),
+        transport: spec.kind.clone(),
+        subflows: None,
+        datagrams: None,
+    };
+    if let Some(kind) = task::kind(kinds, &spec.kind) {
+        kind.figures(spec, &counted, &mut connection);
+    }
+    connection
 }
 
 /// A JSON value a line.

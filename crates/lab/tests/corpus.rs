@@ -1,6 +1,6 @@
-//! Replays the fuzz corpus of experiment files and of the agents' protocol.
+//! Replays the fuzz corpus of the agents' protocol.
 
-#[path = "../../../fuzz/src/experiments.rs"]
+#[path = "../../../fuzz/src/agents.rs"]
 mod properties;
 #[path = "../../../fuzz/src/replay.rs"]
 mod replay;

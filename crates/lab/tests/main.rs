@@ -1,6 +1,4 @@
-//! Experiment files: what they say, and what is wrong with them.
+//! What the lab and its agents say to each other, and what can be added to a lab through its public traits alone.
 
 mod corpus;
-mod experiment;
-mod experiment_bad;
-mod experiment_docs;
+mod toys;

@@ -142,4 +142,11 @@ pub struct Team {
     pub options: BTreeMap<String, String>,
     /// Members' devices, by place.
     pub members: Vec<String>,
+    /// Who ran it: `nicteam`, or another engine; empty in older records, and where nobody did (multipath TCP).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub engine: String,
+    /// What executed it frame by frame, in the engine's words: `bpf`, `packet`; empty in older records, which have one
+    /// for all teams in their environment.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub dataplane: String,
 }

@@ -33,6 +33,11 @@ impl Granularity {
     /// The stack's super-frames as they are.
     pub const WHOLE: Granularity = Granularity::SuperFrames { max_packets: Granularity::UNBOUNDED };
 
+    /// Where a frame joins so many packets at most.
+    pub fn of(max_packets: u32) -> Granularity {
+        if max_packets <= 1 { Granularity::Packets } else { Granularity::SuperFrames { max_packets } }
+    }
+
     /// The most packets that one frame joins; on the devices it is `gso_max_segs`.
     pub fn max_packets(self) -> u32 {
         match self {

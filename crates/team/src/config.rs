@@ -7,6 +7,7 @@
 
 mod arp;
 mod balance;
+mod classes;
 mod failover;
 mod lacp;
 mod names;
@@ -14,38 +15,18 @@ mod options;
 mod stripe;
 
 pub use arp::{ArpAllTargets, ArpMonitoring, ArpValidate, MAX_ARP_TARGETS};
+pub use classes::{Classes, MAX_PORTS, NoClasses, Transport};
 pub use failover::{ActiveSlave, FailOverMac, MAX_QUEUE_ID};
-pub use lacp::LacpOptions;
+pub use lacp::{AdSelect, LacpOptions, LacpRate};
 pub use options::{ConfigOption, Values, nearest};
-pub use stripe::StripeKey;
+pub use stripe::{MAX_SACK_DELAY, StripeKey};
 
 use std::collections::BTreeMap;
 
-use crate::stripe::redundant::Classes;
+use crate::Mode;
+use crate::mode::Sends;
+use names::modes;
 use options::{DEFAULT_PACKETS_PER_SLAVE, HIDDEN, OPTIONS};
-
-/// How a team spreads its frames (Linux `Documentation/networking/bonding.rst`, `mode`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
-    /// 0: frames by the members in turn.
-    #[default]
-    BalanceRr,
-    /// 1: one member carries all, the others stand by.
-    ActiveBackup,
-    /// 2: the member by a hash of the frame's addresses.
-    BalanceXor,
-    /// 3: every frame by every member.
-    Broadcast,
-    /// 4: 802.3ad, link aggregation as agreed by LACP; the member by a hash, as in balance-xor.
-    Ad,
-    /// 5: one member receives, all send, by load or by hash.
-    BalanceTlb,
-    /// 6: the same, and all receive: each neighbour is told one member's address.
-    BalanceAlb,
-    /// Not the kernel's: each frame to a peer that stripes, too, by the path by
-    /// which it arrives first; to all others as in balance-alb.
-    Stripe,
-}
 
 /// What a hash is made of.
 ///
@@ -87,11 +68,11 @@ pub struct AggrLayers(u8);
 
 impl AggrLayers {
     /// MAC addresses.
-    pub const L2: AggrLayers = AggrLayers(1);
+    pub const L2: AggrLayers = AggrLayers(crate::constants::AGGR_L2);
     /// IP addresses.
-    pub const L3: AggrLayers = AggrLayers(2);
+    pub const L3: AggrLayers = AggrLayers(crate::constants::AGGR_L3);
     /// Ports.
-    pub const L4: AggrLayers = AggrLayers(4);
+    pub const L4: AggrLayers = AggrLayers(crate::constants::AGGR_L4);
     /// Every combination.
     pub const ALL: [AggrLayers; 7] = {
         let (l2, l3, l4) = (Self::L2, Self::L3, Self::L4);
@@ -296,14 +277,16 @@ impl Config {
             return Err(ConfigError::Conflict(format!("`{name} {ms}` needs `miimon`, which is 0 (off)")));
         }
         let Config { mode, packets_per_slave, .. } = self;
-        if *packets_per_slave != DEFAULT_PACKETS_PER_SLAVE && *mode != Mode::BalanceRr {
+        if *packets_per_slave != DEFAULT_PACKETS_PER_SLAVE && mode.traits().sends != Sends::InTurn {
+            let works_in = modes(|of| of.sends == Sends::InTurn);
             return Err(ConfigError::Conflict(format!(
-                "`packets_per_slave {packets_per_slave}` works in mode balance-rr alone; the mode is {mode}"
+                "`packets_per_slave {packets_per_slave}` works in {works_in} alone; the mode is {mode}"
             )));
         }
         match &self.primary {
             Some(primary) if !mode.uses_primary() => Err(ConfigError::Conflict(format!(
-                "`primary {primary}` works in modes active-backup, balance-tlb, balance-alb and stripe alone; the mode is {mode}"
+                "`primary {primary}` works in {} alone; the mode is {mode}",
+                modes(|of| of.has_active)
             ))),
             _ => {
                 self.check_active_slave()?;

@@ -1,39 +1,44 @@
 //! Link aggregation without I/O, clock or threads.
 //!
 //! Two halves share one value, the [`Plan`]:
-//! the control side ([`Team`]) turns configuration, link events and the
+//! the control side ([`Team`], in `control`) turns configuration, link events and the
 //! passing of time into plans; a dataplane executes the plan frame by frame
-//! ([`Plan::choose`], [`Plan::receive`]). Every mode reduces to a plan.
+//! ([`Plan::choose`], [`Plan::receive`], in `frame`). Every mode reduces to a plan, and what differs
+//! from mode to mode is a line of [`mode`].
 //!
 //! Nothing here opens a socket, reads a clock or keeps a secret: time is an
 //! argument, randomness a seed, and the shell that does the I/O lives in
 //! `nicteam-daemon`.
 #![forbid(unsafe_code)]
 
-pub mod balance;
 mod config;
+pub mod constants;
 mod control;
-mod failover;
-pub mod hash;
-pub mod lacp;
+mod frame;
 mod member;
-mod plan;
-pub mod stripe;
+pub mod mode;
 mod time;
-mod timers;
 mod token_bucket;
 
-pub use balance::{Balance, Loads};
 pub use config::{ActiveSlave, ArpAllTargets, ArpMonitoring, ArpValidate, FailOverMac, MAX_ARP_TARGETS, MAX_QUEUE_ID};
 pub use config::{
-    AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, LacpOptions, Mode, PrimaryReselect, StripeKey, Values,
-    nearest,
+    AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, LacpOptions, PrimaryReselect, StripeKey, Values, nearest,
 };
+pub use control::lacp;
 pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};
 pub use control::{Group, Identity, Listen, Subnet, Traffic};
-pub use failover::{Failover, FailoverState};
+pub use frame::balance::{Balance, Loads, MAX_BUCKETS};
+pub use frame::{Action, Choose, Failover, FailoverState, Leg, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict};
+pub use frame::{balance, hash};
 pub use member::{MAX_MEMBERS, MemberId, MemberSet};
-pub use plan::{Action, Choose, Leg, MAX_BUCKETS, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict};
+pub use mode::{Mode, Traits};
 pub use stripe::Stripe;
 pub use time::Time;
 pub use token_bucket::TokenBucket;
+
+/// Mode stripe: what it does with each frame, and who else it finds.
+pub mod stripe {
+    pub use crate::config::MAX_SACK_DELAY;
+    pub use crate::control::discovery::{Discovery, MAX_NEIGHBOURS, Neighbour, Own, PathStatus, Refused, RefusedLast};
+    pub use crate::frame::stripe::*;
+}

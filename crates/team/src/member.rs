@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The most members a team can have.
-pub const MAX_MEMBERS: usize = 32;
+pub const MAX_MEMBERS: usize = crate::constants::MAX_MEMBERS;
 
 /// A member's place in its team, 0 to [`MAX_MEMBERS`] - 1.
 ///

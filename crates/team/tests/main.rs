@@ -10,4 +10,5 @@ mod hash;
 mod hash_kernel;
 mod lacp;
 mod plan;
+mod sources;
 mod stripe;

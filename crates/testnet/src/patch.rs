@@ -15,17 +15,17 @@ pub struct Patch {
 
 impl Patch {
     /// Devices `eth0`, `eth1`, ... of `a` to the devices of `b` that have this
-    /// prefix and the same numbers. The ends get four indexes a cable from `index` on.
+    /// prefix and the same numbers.
     #[track_caller]
-    pub fn new(a: &mut Host, b: &mut Host, prefix: &str, cables: u32, index: u32) -> Patch {
+    pub fn new(a: &mut Host, b: &mut Host, prefix: &str, cables: u32) -> Patch {
         let mut patch = Patch { host: Host::quiet(), cables };
         for n in 0..cables {
-            let (bridge, index) = (format!("br{n}"), index + 4 * n);
-            cable(a, &format!("eth{n}"), &mut patch.host, &format!("a{n}"), index);
-            cable(&mut patch.host, &format!("b{n}"), b, &format!("{prefix}{n}"), index + 2);
+            let [bridge, near, far] = ["br", "a", "b"].map(|name| format!("{name}{n}"));
+            cable(a, &format!("eth{n}"), &mut patch.host, &near);
+            cable(&mut patch.host, &far, b, &format!("{prefix}{n}"));
             patch.host.netlink.add_bridge(&bridge).unwrap();
             let master = patch.host.index(&bridge);
-            for port in [index + 1, index + 2] {
+            for port in [near, far].map(|name| patch.host.index(&name)) {
                 patch.host.netlink.set_master(port, Some(master)).unwrap();
             }
             patch.host.set_up(&bridge, true);

@@ -1,9 +1,11 @@
 //! An Ethernet frame, seen as the kernel's transmit path sees it.
 
-use crate::Mac;
+use crate::{Mac, constants};
 
 /// EtherTypes this project names.
 pub mod ethertype {
+    use crate::constants;
+
     /// Loopback (`ETH_P_LOOPBACK`): learning packets.
     pub const LOOPBACK: u16 = 0x9000;
     /// IPv4.
@@ -17,7 +19,7 @@ pub mod ethertype {
     /// A service VLAN tag (IEEE 802.1ad).
     pub const QINQ: u16 = 0x88a8;
     /// Slow protocols (IEEE 802.3 annex 57A): LACP and markers.
-    pub const SLOW: u16 = 0x8809;
+    pub const SLOW: u16 = constants::TYPE_SLOW;
     /// Batman-adv.
     pub const BATMAN: u16 = 0x4305;
     /// A bridged Ethernet frame, in GRE (RFC 7637).
@@ -27,7 +29,7 @@ pub mod ethertype {
     /// PPP, in GRE (RFC 2637).
     pub const PPP: u16 = 0x880b;
     /// Local experimental EtherType 1 (IEEE 802, 9.2.4): the hellos of teams that stripe.
-    pub const HELLO: u16 = 0x88b5;
+    pub const HELLO: u16 = constants::TYPE_HELLO;
     /// MPLS (RFC 5332).
     pub const MPLS: u16 = 0x8847;
     /// MPLS with an upstream-assigned label (RFC 5332).
@@ -43,7 +45,7 @@ pub mod ethertype {
     /// Fibre Channel over Ethernet.
     pub const FCOE: u16 = 0x8906;
     /// A redundancy tag (IEEE 802.1CB, 7.8).
-    pub const RTAG: u16 = 0xf1c1;
+    pub const RTAG: u16 = constants::TYPE_RTAG;
     /// A seamless-redundancy tag (IEC 62439-3).
     pub const HSR: u16 = 0x892f;
 }
@@ -109,9 +111,9 @@ const HEADER: usize = 14;
 /// Bytes of a VLAN tag.
 const TAG: usize = 4;
 /// Bytes of the shortest frame without its check sequence.
-const SHORTEST: usize = 60;
+const SHORTEST: usize = constants::SHORTEST;
 /// Bytes of check sequence, preamble, start of frame and gap (IEEE 802.3, clause 4.2).
-const WIRE_OVERHEAD: usize = 24;
+const WIRE_OVERHEAD: usize = constants::WIRE_OVERHEAD;
 
 impl<'a> Frame<'a> {
     /// Takes the bytes as they are: a tag among them stays there.

@@ -13,6 +13,7 @@ mod times;
 pub use lost::Lost;
 pub use times::Times;
 
+use crate::constants;
 use crate::ethernet::header;
 use crate::frame::{Frame, Malformed, ethertype};
 use crate::mac::Mac;
@@ -264,13 +265,13 @@ impl HelloKind {
 
 const VERSION: u8 = 1;
 /// Where an untagged frame says what it is for.
-const KIND: usize = HEADER + PAYLOAD_KIND;
+const KIND: usize = constants::HELLO_KIND;
 /// Bytes of an Ethernet header.
 const HEADER: usize = 14;
 /// Places of single bytes in the payload.
-const PAYLOAD_KIND: usize = 1;
+const PAYLOAD_KIND: usize = KIND - HEADER;
 const COUNT: usize = 2;
-const STAMP: usize = 16;
+const STAMP: usize = constants::HELLO_STAMP - HEADER;
 const FLAGS: usize = 30;
 /// In the flags: a tag follows the members.
 const HAS_TAG: u8 = 1;
@@ -286,7 +287,12 @@ const HEAD: usize = 32;
 /// Bytes of a member.
 const MEMBER: usize = 12;
 /// Bytes of the shortest Ethernet frame without its check sequence.
-const SHORTEST: usize = 60;
+const SHORTEST: usize = constants::SHORTEST;
+
+const _: () = {
+    assert!(HelloKind::Probe.number() == constants::HELLO_PROBE && HelloKind::Echo.number() == constants::HELLO_ECHO);
+    assert!(constants::HELLO_VERSION == HEADER);
+};
 
 /// True of the payload of a probe of a version that is understood.
 fn says_probe(payload: &[u8]) -> bool {

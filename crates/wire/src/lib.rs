@@ -7,6 +7,7 @@
 
 mod arp;
 mod checksum;
+pub mod constants;
 mod ethernet;
 mod frame;
 mod gap;

@@ -5,6 +5,7 @@
 //! one: EtherType `f1 c1`, two reserved bytes (sent as zero, not looked at), the
 //! sequence number (big-endian), then the EtherType of what it was put before.
 
+use crate::constants;
 use crate::frame::{Frame, Malformed, ethertype};
 
 /// A redundancy tag.
@@ -16,7 +17,7 @@ pub struct Rtag {
 
 impl Rtag {
     /// Bytes by which it makes a frame longer.
-    pub const LEN: usize = 6;
+    pub const LEN: usize = constants::RTAG_LEN;
 
     /// The tag as it stands in front of the EtherType.
     pub fn encode(self) -> [u8; Rtag::LEN] {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use nicteam_dataplane::Kind;
 use nicteam_sys::{cpu, process};
-use nicteam_testnet::{Host, cable};
+use nicteam_testnet::{Host, Switch};
 use serde_json::Value;
 
 use super::Arguments;
@@ -53,14 +53,12 @@ struct Said {
 
 fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
     let (product, state) = (context.product, &context.scratch.path().join("state"));
-    let mut switch = Host::quiet();
-    switch.netlink.add_bridge("br")?;
-    let bridge = switch.index("br");
-    switch.set_up("br", true);
+    let mut switch = Switch::new();
     let (mut members, mut took) = (Vec::new(), Vec::new());
     for number in 0..TEAMS {
         eprintln!("team {} of {TEAMS}", number + 1);
-        let host = connected(&mut switch, bridge, number)?;
+        let mut host = Host::quiet();
+        switch.join_all(&mut host, "eth", &format!("p{number}-"), LINKS);
         let (member, time) = with_team(product, state, host, number)?;
         members.push(member);
         took.push(time.as_secs_f64());
@@ -114,17 +112,6 @@ fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
             Some(last <= first * SLOWER),
         ),
     ])
-}
-
-/// A host with cables to the switch.
-fn connected(switch: &mut Host, bridge: u32, number: usize) -> Result<Host, Failure> {
-    let mut host = Host::quiet();
-    for link in 0..LINKS {
-        let (port, index) = (format!("p{number}-{link}"), 1000 + 2 * (number * LINKS + link) as u32);
-        cable(&mut host, &device(link), switch, &port, index);
-        switch.netlink.set_master(index + 1, Some(bridge))?;
-    }
-    Ok(host)
 }
 
 fn device(link: usize) -> String {

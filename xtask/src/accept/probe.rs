@@ -1,13 +1,12 @@
 //! Numbered datagrams, a thousand a second, and when each of them arrived.
 
 use std::io::IoSliceMut;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use nicteam_testnet::Host;
 use nix::cmsg_space;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt, sockopt};
 use nix::sys::time::TimeSpec;
@@ -35,14 +34,6 @@ const INTERVAL: Duration = Duration::from_millis(1);
 /// What has not arrived by then is lost.
 const LATE: Duration = Duration::from_millis(300);
 const READ_TIMEOUT: Duration = Duration::from_millis(50);
-
-/// A socket at each address, connected to the other one.
-pub(super) fn sockets([near, far]: [(&Host, SocketAddr); 2]) -> Result<[UdpSocket; 2], Failure> {
-    let sockets = [near.0.udp(near.1), far.0.udp(far.1)];
-    sockets[0].connect(far.1).map_err(Failure::failed)?;
-    sockets[1].connect(near.1).map_err(Failure::failed)?;
-    Ok(sockets)
-}
 
 /// Sends from the one to the other while `during` goes on.
 pub(super) fn watch<T>(

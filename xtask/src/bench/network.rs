@@ -1,17 +1,16 @@
 //! Two hosts joined by unlimited cables: raw, or with a team at both ends.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nicteam_dataplane::{Choice, Dataplane, Kind, Port, TeamDevice};
+use nicteam_dataplane::{Choice, Dataplane, Kind, Port, Programs, TeamDevice};
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netns;
 use nicteam_sys::shape::Granularity;
 use nicteam_sys::tap::Tap;
 use nicteam_team::{Config, MemberLink, Team, Time};
-use nicteam_testnet::{self as testnet, Host};
+use nicteam_testnet::{Host, cable};
 use nicteam_wire::Mac;
 
 use crate::failure::Failure;
@@ -117,20 +116,18 @@ fn wait_for_team(host: &mut Host) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Two hosts joined by these cables; no two cable ends of this process have the same index.
+/// Two hosts joined by these cables.
 fn cabled(names: &[String], granularity: Granularity) -> Result<(Host, Host), Failure> {
-    static NEXT_INDEX: AtomicU32 = AtomicU32::new(1000);
     let (mut near, mut far) = (Host::new(), Host::new());
     for host in [&near, &far] {
         host.netns.run(prepare)??;
     }
     for name in names {
-        let index = NEXT_INDEX.fetch_add(2, Ordering::Relaxed);
-        testnet::cable(&mut near, name, &mut far, name, index);
+        cable(&mut near, name, &mut far, name);
         if granularity == Granularity::Packets {
-            for (host, index) in [(&mut near, index), (&mut far, index + 1)] {
-                let size = host.link(name).gso_max_size;
-                host.netlink.set_gso_max(index, size, 1)?;
+            for host in [&mut near, &mut far] {
+                let link = host.link(name);
+                host.netlink.set_gso_max(link.index, link.gso_max_size, 1)?;
             }
         }
     }
@@ -152,7 +149,7 @@ fn start_on_tap(config: &Config) -> Result<Running, Failure> {
     let tap = Tap::open(TEAM)?;
     let index = index(&mut netlink, TEAM)?;
     let device = TeamDevice { name: TEAM.to_owned(), index, peer_name: TEAM.to_owned(), peer_index: index };
-    let mut dataplane = nicteam_dataplane::open(&device, Choice::Force(Kind::Bpf))?;
+    let mut dataplane = nicteam_dataplane::open(&device, Choice::Force(Kind::Bpf), Programs::of(config.mode))?;
     let mac = netlink.link("eth0")?.map(|link| Mac(link.mac)).ok_or_else(|| Failure::failed("no eth0"))?;
     let mut team = Team::new(config.clone(), mac, Time::ZERO).map_err(Failure::failed)?;
     for name in members() {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nicteam_dataplane::Kind;
-use nicteam_lab::experiment::{self, Experiment, Group, Overrides};
-use nicteam_lab::{Outcome, clean, show};
+use nicteam_experiment::{self as experiment, Experiment, Group, Overrides};
+use nicteam_lab::{Outcome, clean};
 use nicteam_record::{Bundle, PAGE, RECORD};
 use nicteam_report::Style;
 use nicteam_sys::process;
@@ -145,6 +145,8 @@ fn run_experiment(run: &Run) -> Result<(), Failure> {
         },
         dataplane: run.dataplane,
         privileges,
+        testbed: None,
+        kinds: None,
         explain: nicteam_report::findings,
     };
     let mut live = Live::new(std::io::stderr().is_terminal());
@@ -169,7 +171,7 @@ fn run_experiment(run: &Run) -> Result<(), Failure> {
 fn draw(Show { pick, dataplane }: &Show) -> Result<(), Failure> {
     let experiment = load(pick)?;
     if privileges::obtain().is_err() {
-        return say::data(show::show(&experiment));
+        return say::data(experiment::show(&experiment));
     }
     let warnings = match nicteam_lab::check_tcp(&experiment) {
         Ok(()) => String::new(),
@@ -177,7 +179,7 @@ fn draw(Show { pick, dataplane }: &Show) -> Result<(), Failure> {
         Err(error) => return Err(error.into()),
     };
     let experiment = fitted(experiment, pick, *dataplane)?;
-    say::data(show::show(&experiment) + &warnings)
+    say::data(experiment::show(&experiment) + &warnings)
 }
 
 /// Builds the first of the picked runs and waits for a signal.
@@ -189,9 +191,11 @@ fn hold(up: &Up) -> Result<(), Failure> {
         output: PathBuf::new(),
         dataplane: up.dataplane,
         privileges,
+        testbed: None,
+        kinds: None,
         explain: nicteam_report::findings,
     };
-    let mut held = nicteam_lab::hold(&experiment, run, &options)?;
+    let held = nicteam_lab::hold(&experiment, run, &options)?;
     let built_ms = held.built_in().as_secs_f64() * 1e3;
     let nodes = held.nodes();
     if up.json {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use nicteam_experiment::Run;
 use nicteam_lab::Progress;
-use nicteam_lab::experiment::Run;
 use nicteam_record::{self as record, Member};
 
 use crate::say;
@@ -101,7 +101,7 @@ fn taking_part(run: &Run) -> BTreeSet<&str> {
 
 /// The rate of a member's link.
 fn rate(run: &Run, member: &Member) -> f64 {
-    let ends = |cable: &&nicteam_lab::experiment::Cable| {
+    let ends = |cable: &&nicteam_experiment::Cable| {
         [&cable.a, &cable.b].iter().any(|end| end.node == member.host && end.device == member.member)
     };
     run.topology.cables.iter().find(ends).map_or(f64::INFINITY, |cable| cable.rate_bps as f64)

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use crate::common::teams::{TeamHost, may_test_bpf};
 use nicteam_sys::packet::{BATCH, Batch, Offload, Outgoing, PacketSocket, Received};
 use nicteam_sys::{cpu, sched};
-use nicteam_testnet::{Host, cable, eventually};
+use nicteam_testnet::{Host, SetAtEnd, Switch, eventually};
 use nicteam_wire::{Arp, Hello, HelloKind, Lacpdu, Mac, Marker, MarkerKind, PortInfo};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::socket::{setsockopt, sockopt};
@@ -22,7 +22,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 
 /// Links of each host.
-const LINKS: u32 = 2;
+const LINKS: usize = 2;
 /// How long the sample floods at each rate, unless `NICTEAM_SOAK_SECONDS` says otherwise.
 const SAMPLE: Duration = Duration::from_secs(2);
 /// The processor of the team's process, and that of who floods.
@@ -37,7 +37,7 @@ const POOL: usize = 32;
 struct Net {
     a: TeamHost,
     b: TeamHost,
-    switch: Host,
+    switch: Switch,
     pid: u32,
 }
 
@@ -58,16 +58,9 @@ struct Seen {
 
 impl Net {
     fn new() -> Net {
-        let (mut a, mut b, mut switch) = (Host::quiet(), Host::quiet(), Host::quiet());
-        switch.netlink.add_bridge("br").unwrap();
-        let bridge = switch.index("br");
-        for (host, name, first) in [(&mut a, "a", 1000), (&mut b, "b", 1100)] {
-            for n in 0..LINKS {
-                cable(host, &format!("eth{n}"), &mut switch, &format!("{name}{n}"), first + 2 * n);
-                switch.netlink.set_master(first + 2 * n + 1, Some(bridge)).unwrap();
-            }
-        }
-        switch.set_up("br", true);
+        let (mut a, mut b, mut switch) = (Host::quiet(), Host::quiet(), Switch::new());
+        switch.join_all(&mut a, "eth", "a", LINKS);
+        switch.join_all(&mut b, "eth", "b", LINKS);
         let (mut a, mut b) = (TeamHost::new(a), TeamHost::new(b));
         for (team, address) in [(&mut a, "10.2.0.1"), (&mut b, "10.2.0.2")] {
             let options = ["-o", "stripe_key=nicteam-hostile-test", "--dataplane", "bpf"];
@@ -103,7 +96,7 @@ impl Net {
         let datagrams = Datagrams::new(&self.a.host, &self.b.host);
         let (done, ordinary, frames) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
         let (floods, macs): (Vec<PacketSocket>, Vec<Mac>) = (0..LINKS)
-            .map(|n| (self.switch.packet_socket(&format!("a{n}")), Mac(self.a.host.link(&format!("eth{n}")).mac)))
+            .map(|n| (self.switch.host.packet_socket(&format!("a{n}")), Mac(self.a.host.link(&format!("eth{n}")).mac)))
             .unzip();
         let mut seen = Seen::default();
         thread::scope(|scope| {
@@ -188,7 +181,7 @@ fn a_hostile_wire_costs_no_path_no_frame_and_little_time() {
 fn paths_work(status: &Value) -> bool {
     let Some([peer]) = status["peers"].as_array().map(Vec::as_slice) else { return false };
     let paths = peer["paths"].as_array().unwrap();
-    paths.len() == LINKS as usize && paths.iter().all(|path| path["works"] == true)
+    paths.len() == LINKS && paths.iter().all(|path| path["works"] == true)
 }
 
 /// With what.
@@ -394,14 +387,5 @@ fn keep_process_to(pid: u32, processor: usize) {
     for task in fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten() {
         let tid = task.file_name().to_str().unwrap().parse().unwrap();
         sched_setaffinity(Pid::from_raw(tid), &one).unwrap();
-    }
-}
-
-/// Sets a flag when it goes.
-struct SetAtEnd<'a>(&'a AtomicBool);
-
-impl Drop for SetAtEnd<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Relaxed);
     }
 }

@@ -1,6 +1,6 @@
 //! Teams added on a host of a test, in processes that go with it.
 
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -140,11 +140,11 @@ pub struct Probes {
 impl Probes {
     /// Flows that a layer3+4 hash spreads, between these addresses.
     #[track_caller]
-    pub fn new(from: &Host, from_address: [u8; 4], to: &Host, to_address: [u8; 4]) -> Probes {
-        let receiver = to.udp(SocketAddr::from((to_address, 7000)));
+    pub fn new(from: &Host, from_address: impl Into<IpAddr>, to: &Host, to_address: impl Into<IpAddr>) -> Probes {
+        let (from_address, receiver) = (from_address.into(), to.udp(SocketAddr::new(to_address.into(), 7000)));
         receiver.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
         let sender = |n: u16| {
-            let socket = from.udp(SocketAddr::from((from_address, 7100 + n)));
+            let socket = from.udp(SocketAddr::new(from_address, 7100 + n));
             socket.connect(receiver.local_addr().unwrap()).unwrap();
             socket
         };

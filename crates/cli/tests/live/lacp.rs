@@ -4,7 +4,7 @@
 
 use crate::common::teams::TeamHost;
 use nicteam_dataplane::Kind;
-use nicteam_testnet::{Host, cable, eventually, may_make_networks};
+use nicteam_testnet::{Host, cables, eventually, may_make_networks};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -12,9 +12,7 @@ use serde_json::Value;
 /// Two hosts with four cables.
 fn cabled() -> (TeamHost, TeamHost) {
     let (mut near, mut far) = (Host::quiet(), Host::quiet());
-    for n in 0..4 {
-        cable(&mut near, &format!("eth{n}"), &mut far, &format!("eth{n}"), 1000 + 2 * n);
-    }
+    cables(&mut near, &mut far, 4);
     (TeamHost::new(near), TeamHost::new(far))
 }
 

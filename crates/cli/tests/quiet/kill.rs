@@ -4,16 +4,16 @@
 //! with its process; the next one takes it over and gives its members back.
 
 use std::net::{IpAddr, SocketAddr};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::TeamProcess;
-use nicteam_dataplane::Kind;
-use nicteam_testnet::{Host, cable, eventually, may_make_networks};
+use crate::common::teams::{Probes, may_test_bpf};
+use nicteam_testnet::{Host, Switch, cable, eventually, may_make_networks};
 
 /// Cables between a host and the switch.
 const CABLES: usize = 4;
-/// Probes a second.
-const PROBE_HZ: u32 = 1000;
+/// How long the hosts are without a process that runs a team.
+const WITHOUT: Duration = Duration::from_millis(300);
 
 /// Two hosts with a team each, and a switch whose bridge has a team towards each of them.
 struct Network {
@@ -29,8 +29,7 @@ impl Network {
         let mut switch = Host::new();
         for (side, host) in hosts.iter_mut().enumerate() {
             for n in 0..CABLES {
-                let index = 1000 + 2 * (side * CABLES + n) as u32;
-                cable(host, &format!("eth{n}"), &mut switch, &format!("s{side}-{n}"), index);
+                cable(host, &format!("eth{n}"), &mut switch, &format!("s{side}-{n}"));
             }
         }
         let mut network = Network { hosts, switch, mode, processes: Vec::new() };
@@ -66,55 +65,23 @@ impl Network {
     }
 }
 
-/// Sends numbered datagrams from one host to the other; the numbers that never came.
+/// The datagrams from one host to the other that never came while the teams were killed and started again.
 fn lost_probes(network: &mut Network, version: &str) -> Vec<u32> {
     let address = |side: usize| -> IpAddr {
         if version == "IPv4" { format!("10.1.0.{}", side + 1) } else { format!("fd01::{}", side + 1) }.parse().unwrap()
     };
-    let socket = |host: &Host, side: usize| host.udp(SocketAddr::new(address(side), 7000));
-    let (sender, receiver) = (socket(&network.hosts[0], 0), socket(&network.hosts[1], 1));
-    sender.connect(receiver.local_addr().unwrap()).unwrap();
-    receiver.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
-    // The first exchange resolves addresses, which loses what came before.
-    let mut buffer = [0; 4];
-    let met = (0..20).any(|_| sender.send(&u32::MAX.to_be_bytes()).is_ok() && receiver.recv(&mut buffer).is_ok());
-    assert!(met, "{version}: the hosts do not reach each other");
-    let listening = std::thread::spawn(move || {
-        let mut seen = std::collections::BTreeSet::new();
-        let mut buffer = [0; 4];
-        while receiver.recv(&mut buffer).is_ok() {
-            seen.insert(u32::from_be_bytes(buffer));
-        }
-        seen
+    let probes = Probes::new(&network.hosts[0], address(0), &network.hosts[1], address(1));
+    let (lost, _) = probes.lost_during(|| {
+        network.kill_teams();
+        std::thread::sleep(WITHOUT);
+        network.start_teams();
     });
-    let start = Instant::now();
-    let wait_for = move |number: u32| {
-        let due = start + Duration::from_secs(1) / PROBE_HZ * number;
-        std::thread::sleep(due.saturating_duration_since(Instant::now()));
-    };
-    let total = 8 * PROBE_HZ / 10;
-    let sending = std::thread::spawn(move || {
-        for number in 0..total {
-            wait_for(number);
-            sender.send(&number.to_be_bytes()).unwrap();
-        }
-    });
-    wait_for(2 * PROBE_HZ / 10);
-    network.kill_teams();
-    wait_for(5 * PROBE_HZ / 10);
-    network.start_teams();
-    sending.join().unwrap();
-    let seen = listening.join().unwrap();
-    (0..total).filter(|number| !seen.contains(number)).collect()
+    lost
 }
 
 #[test]
 fn a_killed_team_forwards_on_and_is_taken_over() {
-    if !may_make_networks() {
-        return;
-    }
-    if let (Kind::Packet, Some(reason)) = nicteam_dataplane::probe() {
-        eprintln!("SKIPPED: no eBPF dataplane: {reason}");
+    if !may_test_bpf() {
         return;
     }
     for mode in ["balance-rr", "active-backup", "balance-xor", "broadcast"] {
@@ -129,23 +96,12 @@ fn a_killed_team_forwards_on_and_is_taken_over() {
 /// Its process answers ARP and neighbour discovery; without it they leave by the active member.
 #[test]
 fn a_killed_balance_alb_team_is_found_by_those_who_have_not_met_it() {
-    if !may_make_networks() {
+    if !may_test_bpf() {
         return;
     }
-    if let (Kind::Packet, Some(reason)) = nicteam_dataplane::probe() {
-        eprintln!("SKIPPED: no eBPF dataplane: {reason}");
-        return;
-    }
-    let (mut host, mut switch, mut far) = (Host::new(), Host::quiet(), Host::new());
-    switch.netlink.add_bridge("br0").unwrap();
-    let bridge = switch.index("br0");
-    for (index, (device, port)) in [("eth0", "s0"), ("eth1", "s1"), ("eth0", "s2")].into_iter().enumerate() {
-        let end = if port == "s2" { &mut far } else { &mut host };
-        cable(end, device, &mut switch, port, 1000 + 2 * index as u32);
-        let port = switch.index(port);
-        switch.netlink.set_master(port, Some(bridge)).unwrap();
-    }
-    switch.set_up("br0", true);
+    let (mut host, mut switch, mut far) = (Host::new(), Switch::new(), Host::new());
+    switch.join_all(&mut host, "eth", "s", 2);
+    switch.join(&mut far, "eth0", "s2");
     let addresses = |n: u8| [(format!("10.1.0.{n}"), 24), (format!("10.2.0.{n}"), 24), (format!("fd02::{n}"), 64)];
     let add = |host: &mut Host, device: &str, n: u8| {
         let addresses = addresses(n);
@@ -167,7 +123,7 @@ fn a_killed_packet_team_is_taken_over_and_gives_its_members_back() {
         return;
     }
     let (mut host, mut far) = (Host::new(), Host::new());
-    cable(&mut host, "eth0", &mut far, "eth0", 1000);
+    cable(&mut host, "eth0", &mut far, "eth0");
     far.address("eth0", &[("10.1.0.2", 24), ("10.2.0.2", 24)]);
     let start = |host: &Host| {
         TeamProcess::start(host, "team0", &["eth0".to_owned()], &["--mode", "active-backup", "--dataplane", "packet"])

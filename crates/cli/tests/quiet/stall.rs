@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::common::teams::{Probes, TeamHost, may_test_bpf};
-use nicteam_testnet::{Host, cable, eventually};
+use nicteam_testnet::{Host, cables, eventually};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -21,9 +21,7 @@ impl Pair {
     /// The near team runs on eBPF with these options, the far one on a dataplane of its own.
     fn new(options: &[&str], far_dataplane: &str) -> Pair {
         let (mut near, mut far) = (Host::quiet(), Host::quiet());
-        for n in 0..2 {
-            cable(&mut near, &format!("eth{n}"), &mut far, &format!("eth{n}"), 1000 + 2 * n);
-        }
+        cables(&mut near, &mut far, 2);
         let (mut near, mut far) = (TeamHost::new(near), TeamHost::new(far));
         let common = ["--mode", "802.3ad", "--members", "eth0,eth1", "-o", "lacp_rate=fast", "-o", "aggregate_wait=0"];
         let spread = ["-o", "miimon=50", "-o", "xmit_hash_policy=layer3+4", "--dataplane"];

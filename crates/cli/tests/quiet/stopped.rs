@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::common::teams::{Probes, TeamHost, may_test_bpf};
-use nicteam_testnet::{Host, cable, eventually};
+use nicteam_testnet::{Host, Switch, cables, eventually};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -16,24 +16,15 @@ const WHILE: Duration = Duration::from_millis(400);
 /// A host with a team of two cables to a switch, and a host without a team there.
 struct Net {
     near: TeamHost,
-    switch: Host,
+    switch: Switch,
     far: Host,
 }
 
 impl Net {
     fn new(options: &[&str]) -> Net {
-        let (mut near, mut switch, mut far) = (Host::quiet(), Host::quiet(), Host::quiet());
-        for n in 0..2 {
-            cable(&mut near, &format!("eth{n}"), &mut switch, &format!("p{n}"), 1000 + 2 * n);
-        }
-        cable(&mut far, "eth0", &mut switch, "p2", 1100);
-        switch.netlink.add_bridge("br0").unwrap();
-        let bridge = switch.index("br0");
-        for port in ["p0", "p1", "p2"] {
-            let port = switch.index(port);
-            switch.netlink.set_master(port, Some(bridge)).unwrap();
-        }
-        switch.set_up("br0", true);
+        let (mut near, mut switch, mut far) = (Host::quiet(), Switch::new(), Host::quiet());
+        switch.join_all(&mut near, "eth", "p", 2);
+        switch.join(&mut far, "eth0", "p2");
         let near = TeamHost::new(near);
         near.run(&[&["add", "team0", "--members", "eth0,eth1", "--dataplane", "bpf"], options].concat());
         let mut net = Net { near, switch, far };
@@ -137,9 +128,7 @@ fn members_of_802_3ad() {
         return;
     }
     let (mut near, mut far) = (Host::quiet(), Host::quiet());
-    for n in 0..2 {
-        cable(&mut near, &format!("eth{n}"), &mut far, &format!("eth{n}"), 1000 + 2 * n);
-    }
+    cables(&mut near, &mut far, 2);
     let (mut near, mut far) = (TeamHost::new(near), TeamHost::new(far));
     let options = ["-o", "lacp_rate=fast", "-o", "aggregate_wait=0", "-o", "xmit_hash_policy=layer3+4"];
     for (host, address) in [(&mut near, "10.3.0.1"), (&mut far, "10.3.0.2")] {

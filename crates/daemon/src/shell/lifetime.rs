@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use nicteam_dataplane::{Port, TeamDevice};
+use nicteam_dataplane::{Port, Programs, TeamDevice};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Monitor, Netlink};
 use nicteam_sys::{nft, random};
+use nicteam_team::mode::Addresses;
 use nicteam_team::{ActiveSlave, Config, FailOverMac, Identity, MAX_MEMBERS, MemberId, Team, TeamError};
 use nicteam_wire::Mac;
 use nix::errno::Errno;
@@ -51,7 +52,8 @@ impl Shell {
         let identity = Identity { number: random::number()?, secret: random::bytes()? };
         team.set_identity(identity, clock.now());
         let (device, adopted) = TeamDevice::create_or_adopt(&mut netlink, &spec.name, mac, mtu)?;
-        let dataplane = nicteam_dataplane::open(&device, spec.dataplane).inspect_err(|_| {
+        let programs = Programs::of(team.config().mode);
+        let dataplane = nicteam_dataplane::open(&device, spec.dataplane, programs).inspect_err(|_| {
             if !adopted {
                 // The first error is the one to report.
                 let _ = device.delete(&mut netlink);
@@ -215,7 +217,7 @@ impl Shell {
     pub(super) fn mac_for(&self, candidate: &Candidate) -> Mac {
         match self.team.config().mac_policy() {
             // In balance-alb and stripe its own, which it keeps if no other member has it.
-            FailOverMac::None if self.team.config().mode.balances_receiving() => candidate.original.mac,
+            FailOverMac::None if self.team.config().mode.traits().addresses == Addresses::Own => candidate.original.mac,
             FailOverMac::None => self.mac,
             FailOverMac::Active | FailOverMac::Follow => candidate.original.mac,
         }

@@ -1,7 +1,7 @@
 //! What the owner changes while frames flow.
 
 use nicteam_dataplane::{Kind, Port};
-use nicteam_team::{ActiveSlave, Config, MemberId, Mode, TeamError};
+use nicteam_team::{ActiveSlave, Config, MemberId, TeamError};
 
 use super::Shell;
 use crate::ports::{self, Candidate, Member};
@@ -74,7 +74,7 @@ impl Shell {
     /// The host's TCP is told what the mode wants it to know; one that cannot be told carries on.
     fn adjust_tcp(&mut self) {
         let config = self.team.config();
-        let wanted = config.tcp_min_rtt_wlen_s.filter(|_| config.mode == Mode::Stripe);
+        let wanted = config.tcp_min_rtt_wlen_s.filter(|_| config.mode.stripes());
         let changed = self.tcp.want(wanted);
         if let Ok(Some(Changed { from, to })) = &changed {
             self.note(Happened::TcpMinRttWlen { from: from.clone(), to: to.clone() });

@@ -1,7 +1,7 @@
 //! What the team's thread says of the team: events, reports, what is kept.
 
 use nicteam_dataplane::Counters;
-use nicteam_team::{Event, MemberId, Mode};
+use nicteam_team::{Event, MemberId};
 use nicteam_wire::Mac;
 
 use super::Shell;
@@ -141,7 +141,7 @@ impl Shell {
             uptime_ms: self.clock.now().as_nanos() / 1_000_000,
             pid: std::process::id(),
             unsent_frames: self.dataplane.unsent()?,
-            withheld_acks: if config.mode == Mode::Stripe { Some(self.dataplane.withheld()?) } else { None },
+            withheld_acks: if config.mode.stripes() { Some(self.dataplane.withheld()?) } else { None },
             failover_in_kernel: self.dataplane.sees_carriers(),
             members,
             missing: self.missing().iter().map(|missing| missing.device.clone()).collect(),

@@ -7,6 +7,7 @@
 
 use std::fmt::{self, Write};
 
+use nicteam_team::mode::Addresses;
 use nicteam_team::{HashPolicy, Mode};
 
 use crate::{Aggregation, MemberState, PortState, TeamStatus};
@@ -25,9 +26,11 @@ pub fn proc(status: &TeamStatus) -> String {
 fn team(out: &mut String, status: &TeamStatus) -> fmt::Result {
     let mode: Option<Mode> = status.mode.parse().ok();
     writeln!(out, "Ethernet Channel Bonding Driver: v{}\n", status.nicteam)?;
-    write!(out, "Bonding Mode: {}", title(mode).unwrap_or(&status.mode))?;
+    write!(out, "Bonding Mode: {}", mode.map_or(&*status.mode, |mode| mode.traits().title))?;
     match status.option("fail_over_mac") {
-        moves @ ("active" | "follow") if mode == Some(Mode::ActiveBackup) => writeln!(out, " (fail_over_mac {moves})")?,
+        moves @ ("active" | "follow") if mode.is_some_and(moves_addresses) => {
+            writeln!(out, " (fail_over_mac {moves})")?;
+        }
         _ => writeln!(out)?,
     }
     // Linux bonding.h, `bond_mode_uses_xmit_hash`.
@@ -138,18 +141,6 @@ fn port(out: &mut String, port: &PortState) -> fmt::Result {
     Ok(())
 }
 
-/// Linux bond_main.c, `bond_mode_name`.
-fn title(mode: Option<Mode>) -> Option<&'static str> {
-    match mode {
-        Some(Mode::BalanceRr) => Some("load balancing (round-robin)"),
-        Some(Mode::ActiveBackup) => Some("fault-tolerance (active-backup)"),
-        Some(Mode::BalanceXor) => Some("load balancing (xor)"),
-        Some(Mode::Broadcast) => Some("fault-tolerance (broadcast)"),
-        Some(Mode::Ad) => Some("IEEE 802.3ad Dynamic link aggregation"),
-        Some(Mode::BalanceTlb) => Some("transmit load balancing"),
-        Some(Mode::BalanceAlb) => Some("adaptive load balancing"),
-        // The kernel has no such mode, and so no words for it.
-        Some(Mode::Stripe) => Some("striping (nicteam)"),
-        None => None,
-    }
+fn moves_addresses(mode: Mode) -> bool {
+    mode.traits().addresses == Addresses::FailOverMac
 }

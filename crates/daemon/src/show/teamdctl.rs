@@ -6,6 +6,8 @@
 //! nicteam has not is as it is in a teamd without it: no D-Bus, no ZeroMQ, debug
 //! level 0.
 
+use nicteam_team::Mode;
+use nicteam_team::mode::Sends;
 use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Value, json};
@@ -135,13 +137,11 @@ fn ifinfo(mac: &str, index: u32, name: &str) -> Value {
 
 /// The runner and the kernel's team mode that do what this mode does.
 pub(super) fn runner(status: &TeamStatus) -> (&str, &str) {
-    match status.mode.as_str() {
-        "balance-rr" if status.option("packets_per_slave") == "0" => ("random", "random"),
-        "balance-rr" => ("roundrobin", "roundrobin"),
-        "active-backup" => ("activebackup", "activebackup"),
-        "broadcast" => ("broadcast", "broadcast"),
-        "balance-xor" => ("loadbalance", "loadbalance"),
-        "802.3ad" => ("lacp", "loadbalance"),
-        other => (other, other),
+    let mode: Option<Mode> = status.mode.parse().ok();
+    let in_turn = |mode: Mode| mode.traits().sends == Sends::InTurn;
+    match mode.and_then(|mode| mode.traits().runner) {
+        _ if mode.is_some_and(in_turn) && status.option("packets_per_slave") == "0" => ("random", "random"),
+        Some(runner) => runner,
+        None => (status.mode.as_str(), status.mode.as_str()),
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 
 use nicteam_team::Mode;
+use nicteam_team::mode::Sends;
 
 use crate::{MemberState, RedundantState, TeamStatus};
 
@@ -43,7 +44,7 @@ fn write(out: &mut String, status: &TeamStatus) -> fmt::Result {
     let options = if options.is_empty() { "all at their defaults".to_owned() } else { options.join(" ") };
     writeln!(out, "  options    {options}")?;
     failover(out, status)?;
-    if status.mode.parse() == Ok(Mode::Stripe) {
+    if status.mode.parse().is_ok_and(Mode::stripes) {
         peers(out, status)?;
     }
     if let Some(withheld @ 1..) = status.withheld_acks {
@@ -70,7 +71,9 @@ fn write(out: &mut String, status: &TeamStatus) -> fmt::Result {
 
 /// What it means that the programs cannot see a lost carrier, where they were to act on it.
 fn failover(out: &mut String, status: &TeamStatus) -> fmt::Result {
-    let wanted = status.option("carrier_failover") == "1" && status.mode.parse() != Ok(Mode::Broadcast);
+    // A frame that leaves by each member needs no other one.
+    let by_all = |mode: Mode| mode.traits().sends == Sends::ByAll;
+    let wanted = status.option("carrier_failover") == "1" && !status.mode.parse().is_ok_and(by_all);
     if status.dataplane != "bpf" || !wanted || status.failover_in_kernel {
         return Ok(());
     }

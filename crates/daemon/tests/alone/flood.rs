@@ -10,7 +10,7 @@ use crate::common::aggregate::{aggregating, fast, problems};
 use crate::common::{cabled, on_each_dataplane, spec, start, switched};
 use nicteam_daemon::{ControlFrames, Happened, RunningTeam, TeamSpec};
 use nicteam_sys::packet::{BATCH, Batch, Offload, Outgoing, PacketSocket, Received};
-use nicteam_testnet::eventually;
+use nicteam_testnet::{SetAtEnd, eventually};
 use nicteam_wire::{Hello, HelloKind, Lacpdu, Mac, Marker, MarkerKind, PortInfo};
 
 /// Frames a second; many more than are handled of any kind.
@@ -91,7 +91,7 @@ fn a_flood_of_hellos_is_said_and_makes_the_thread_an_ordinary_one() {
         };
         let tagged = Hello::frame_of(&hello.encode_tagged(|_| [7; Hello::TAG]), Hello::GROUP, stranger);
         let mut seen = None;
-        let sent = flooded(&switch.packet_socket("a0"), &[tagged], || {
+        let sent = flooded(&switch.host.packet_socket("a0"), &[tagged], || {
             thread::sleep(FLOODED);
             let flood = "a flood of hellos comes to eth0";
             eventually("it is said", || problems(&team).contains(flood));
@@ -150,13 +150,4 @@ fn a_lacp_partner_is_kept_among_garbage_and_a_flood_of_markers() {
         assert_eq!(markers.flooded, ["eth0"], "{kind}");
         assert!(markers.handled < 1000 && markers.dropped > markers.handled, "{kind}: {sent} sent, {markers:?}");
     });
-}
-
-/// Sets a flag when it goes.
-struct SetAtEnd<'a>(&'a AtomicBool);
-
-impl Drop for SetAtEnd<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Relaxed);
-    }
 }

@@ -3,50 +3,32 @@
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::{assert_reach, on_each_dataplane, spec, start, switched};
+use crate::common::striped::Striped;
+use crate::common::{assert_reach, on_each_dataplane, spec, start};
 use nicteam_daemon::{RedundantState, RunningTeam, TeamSpec, show};
 use nicteam_dataplane::Kind;
-use nicteam_testnet::{Host, eventually};
+use nicteam_testnet::eventually;
 
-/// Two hosts with two links each into one switch.
-struct Net {
-    a: Host,
-    b: Host,
-    switch: Host,
-    teams: Vec<RunningTeam>,
-}
-
-const MEMBERS: u32 = 2;
+/// Of each team.
+const MEMBERS: usize = 2;
 /// In the class.
 const PORT: u16 = 7000;
 const MTU: u32 = 1500;
 const TAG: u32 = 6;
 
-impl Net {
-    fn new(kind: Kind, redundant: &str) -> Net {
-        let (mut a, mut b, switch) = switched(MEMBERS);
-        let team = |host: &Host| start(host, striping(kind, redundant)).unwrap();
-        let teams = vec![team(&a), team(&b)];
-        a.address("team0", &[("10.2.0.1", 24)]);
-        b.address("team0", &[("10.2.0.2", 24)]);
-        let net = Net { a, b, switch, teams };
-        net.wait_for_all_paths();
-        net
-    }
+/// Two hosts with two links each into one switch, and all paths between them.
+fn net(kind: Kind, redundant: &str) -> Striped {
+    let net = Striped::new(MEMBERS, striping(kind, redundant));
+    net.wait_for_all_paths();
+    net
+}
 
-    fn sockets(&self, port: u16) -> (UdpSocket, UdpSocket) {
-        let address = |n: u8| SocketAddr::from(([10, 2, 0, n], port));
-        let (a, b) = (self.a.udp(address(1)), self.b.udp(address(2)));
-        a.connect(address(2)).unwrap();
-        b.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
-        (a, b)
-    }
-
+impl Striped {
     fn wait_for_all_paths(&self) {
         eventually("all paths work", || self.teams.iter().all(has_all_paths));
     }
@@ -82,7 +64,7 @@ fn working(team: &RunningTeam) -> BTreeSet<String> {
 fn has_all_paths(team: &RunningTeam) -> bool {
     let paths = working(team);
     let ends: BTreeSet<&str> = paths.iter().flat_map(|path| path.split(" to ")).collect();
-    ends.len() == 2 * MEMBERS as usize && paths.len() == MEMBERS as usize
+    ends.len() == 2 * MEMBERS && paths.len() == MEMBERS
 }
 
 fn striping(kind: Kind, redundant: &str) -> TeamSpec {
@@ -121,11 +103,10 @@ fn take_numbers(socket: &UdpSocket, stop: &AtomicBool) -> (Vec<u32>, Duration) {
 #[test]
 fn nothing_is_lost_or_doubled_when_cables_are_pulled_and_links_fall_silent() {
     on_each_dataplane(|kind| {
-        let mut net = Net::new(kind, &format!("udp:{PORT}"));
+        let mut net = net(kind, &format!("udp:{PORT}"));
         let sockets = net.sockets(PORT);
         assert_reach(&sockets, "a datagram");
         while sockets.1.recv(&mut [0; 64]).is_ok() {}
-        let bridge = net.switch.index("br");
         let (stop, next) = (AtomicBool::new(false), AtomicU32::new(0));
         let mut faults = Vec::new();
         let (mut arrived, longest) = thread::scope(|scope| {
@@ -143,11 +124,10 @@ fn nothing_is_lost_or_doubled_when_cables_are_pulled_and_links_fall_silent() {
                 // The link is up, and the switch passes nothing.
                 let before = net.working();
                 note("silent", port);
-                let index = net.switch.index(port);
-                net.switch.netlink.set_master(index, None).unwrap();
+                net.switch.set_passing(port, false);
                 net.wait_until_noticed(&before);
                 note("heard", port);
-                net.switch.netlink.set_master(index, Some(bridge)).unwrap();
+                net.switch.set_passing(port, true);
                 net.wait_for_all_paths();
             }
             stop.store(true, Relaxed);
@@ -175,7 +155,7 @@ fn nothing_is_lost_or_doubled_when_cables_are_pulled_and_links_fall_silent() {
 #[test]
 fn only_its_class_goes_twice_and_the_mtu_has_room() {
     on_each_dataplane(|kind| {
-        let net = Net::new(kind, &format!("udp:{PORT}"));
+        let net = net(kind, &format!("udp:{PORT}"));
         let (in_class, beside) = (net.sockets(PORT), net.sockets(PORT + 1));
         assert_reach(&beside, "a datagram of no class");
         assert_eq!(net.counted(0).sent, 0, "{kind}");
@@ -209,7 +189,7 @@ fn only_its_class_goes_twice_and_the_mtu_has_room() {
 #[test]
 fn super_frames_of_the_class_are_cut_before() {
     on_each_dataplane(|kind| {
-        let mut net = Net::new(kind, &format!("tcp:{PORT}"));
+        let mut net = net(kind, &format!("tcp:{PORT}"));
         let listener = net.b.netns.run(|| std::net::TcpListener::bind(("10.2.0.2", PORT)).unwrap()).unwrap();
         const BYTES: usize = 4 << 20;
         let received = thread::spawn(move || {
@@ -237,7 +217,7 @@ fn a_team_whose_process_dies_goes_on_and_the_next_one_counts_on() {
         if kind == Kind::Packet {
             return;
         }
-        let mut net = Net::new(kind, "all");
+        let mut net = net(kind, "all");
         let sockets = net.sockets(PORT);
         assert_reach(&sockets, "a datagram");
         let before = net.counted(0).sent;

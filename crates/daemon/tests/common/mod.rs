@@ -4,15 +4,17 @@
 pub mod aggregate;
 pub mod openvswitch;
 pub mod stream;
+pub mod striped;
 
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::mpsc;
-use std::time::Duration;
 
 use nicteam_daemon::{Error, Notice, RunningTeam, TeamSpec};
 use nicteam_dataplane::{Choice, Kind};
 use nicteam_team::{Config, Event};
-use nicteam_testnet::{Host, cable, eventually, may_make_networks};
+use nicteam_testnet::{Host, Switch, cables, datagrams, may_make_networks};
+
+pub use nicteam_testnet::assert_reach;
 
 /// Two hosts with two cables and a team each.
 pub struct Pair {
@@ -22,19 +24,12 @@ pub struct Pair {
     pub notices: mpsc::Receiver<Notice>,
 }
 
-/// Two hosts and a plain learning bridge, into which each has so many links: its
-/// eth0 and on, whose other ends are the bridge's a0 and on, or b0 and on.
-pub fn switched(links: u32) -> (Host, Host, Host) {
-    let (mut a, mut b, mut switch) = (Host::new(), Host::new(), Host::new());
-    switch.netlink.add_bridge("br").unwrap();
-    let bridge = switch.index("br");
-    for (host, name, first) in [(&mut a, "a", 1000), (&mut b, "b", 1100)] {
-        for n in 0..links {
-            cable(host, &format!("eth{n}"), &mut switch, &format!("{name}{n}"), first + 2 * n);
-            switch.netlink.set_master(first + 2 * n + 1, Some(bridge)).unwrap();
-        }
-    }
-    switch.set_up("br", true);
+/// Two hosts and a switch, into which each has so many links: its eth0 and on,
+/// at the switch's ports a0 and on, or b0 and on.
+pub fn switched(links: usize) -> (Host, Host, Switch) {
+    let (mut a, mut b, mut switch) = (Host::new(), Host::new(), Switch::new());
+    switch.join_all(&mut a, "eth", "a", links);
+    switch.join_all(&mut b, "eth", "b", links);
     (a, b, switch)
 }
 
@@ -80,11 +75,7 @@ impl Pair {
 
     /// Sockets that reach each other.
     pub fn sockets(&self) -> (UdpSocket, UdpSocket) {
-        let address = |n: u8| SocketAddr::from(([10, 2, 0, n], 7000));
-        let (a, b) = (self.a.udp(address(1)), self.b.udp(address(2)));
-        a.connect(address(2)).unwrap();
-        b.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
-        (a, b)
+        team_sockets(&self.a, &self.b, 7000)
     }
 
     /// The events that the first team told since.
@@ -109,9 +100,14 @@ impl Pair {
 /// Two hosts, eth0 to eth0 and eth1 to eth1.
 pub fn cabled() -> (Host, Host) {
     let (mut a, mut b) = (Host::new(), Host::new());
-    cable(&mut a, "eth0", &mut b, "eth0", 1000);
-    cable(&mut a, "eth1", &mut b, "eth1", 1002);
+    cables(&mut a, &mut b, 2);
     (a, b)
+}
+
+/// Sockets of two hosts whose teams have the addresses 10.2.0.1 and 10.2.0.2.
+pub fn team_sockets(a: &Host, b: &Host, port: u16) -> (UdpSocket, UdpSocket) {
+    let address = |n: u8| SocketAddr::from(([10, 2, 0, n], port));
+    datagrams((a, address(1)), (b, address(2)))
 }
 
 /// What a member gets back, of these devices.
@@ -122,13 +118,6 @@ pub fn identities(host: &mut Host, devices: &[&str]) -> Vec<impl PartialEq + std
         (link.name, link.mac, link.mtu, link.up, link.addr_gen_mode, link.alias, filters)
     };
     devices.iter().map(identity).collect()
-}
-
-/// Datagrams pass, sooner or later.
-#[track_caller]
-pub fn assert_reach((a, b): &(UdpSocket, UdpSocket), when: &str) {
-    let mut buffer = [0; 8];
-    eventually(when, || a.send(b"probe").is_ok() && b.recv(&mut buffer).is_ok());
 }
 
 /// Runs a test on every dataplane that this machine has.

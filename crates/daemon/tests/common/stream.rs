@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use nicteam_daemon::{RunningTeam, TeamSpec};
 use nicteam_dataplane::Kind;
-use nicteam_testnet::{Host, cable, eventually};
+use nicteam_testnet::{Host, SetAtEnd, Switch, eventually};
 use nix::sys::socket::{setsockopt, sockopt};
 
 use super::{spec, start};
 
 /// Members of the team.
-const MEMBERS: u32 = 3;
+const MEMBERS: usize = 3;
 /// Between two datagrams of one direction; about four thousand a second.
 const PAUSE: Duration = Duration::from_micros(200);
 /// Before and after the change; longer than what a change may entail.
@@ -27,7 +27,8 @@ pub struct Bridged {
     near: Vec<UdpSocket>,
     far: UdpSocket,
     near_address: SocketAddr,
-    _hosts: [Host; 3],
+    _hosts: [Host; 2],
+    _switch: Switch,
 }
 
 /// How many copies of each datagram the far host gets.
@@ -40,16 +41,9 @@ pub enum Copies {
 
 impl Bridged {
     pub fn new(options: &[(&str, &str)], kind: Kind) -> Bridged {
-        let (mut near, mut switch, mut far) = (Host::new(), Host::new(), Host::new());
-        switch.netlink.add_bridge("br").unwrap();
-        let bridge = switch.index("br");
-        for n in 0..MEMBERS {
-            cable(&mut near, &format!("eth{n}"), &mut switch, &format!("near{n}"), 1000 + 2 * n);
-            switch.netlink.set_master(1001 + 2 * n, Some(bridge)).unwrap();
-        }
-        cable(&mut far, "eth0", &mut switch, "far", 1100);
-        switch.netlink.set_master(1101, Some(bridge)).unwrap();
-        switch.set_up("br", true);
+        let (mut near, mut switch, mut far) = (Host::new(), Switch::new(), Host::new());
+        switch.join_all(&mut near, "eth", "near", MEMBERS);
+        switch.join(&mut far, "eth0", "far");
         let members = (0..MEMBERS).map(|n| format!("eth{n}")).collect();
         let team = start(&near, TeamSpec { members, ..spec(options, kind) }).unwrap();
         near.address("team0", &[("10.2.0.1", 24)]);
@@ -70,7 +64,8 @@ impl Bridged {
             near: near_sockets,
             far: far_socket,
             near_address: address(1, 7000),
-            _hosts: [near, switch, far],
+            _hosts: [near, far],
+            _switch: switch,
         }
     }
 
@@ -147,14 +142,5 @@ fn heard(socket: &UdpSocket, all_sent: &AtomicBool) -> BTreeMap<u32, u32> {
             Err(_) if no_more => return counts,
             Err(_) => {}
         }
-    }
-}
-
-/// Sets a flag when it goes.
-struct SetAtEnd<'a>(&'a AtomicBool);
-
-impl Drop for SetAtEnd<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::SeqCst);
     }
 }

@@ -3,29 +3,19 @@
 use crate::common::{on_each_dataplane, spec, start};
 use nicteam_daemon::RunningTeam;
 use nicteam_team::LinkState;
-use nicteam_testnet::{Host, cable, eventually};
+use nicteam_testnet::{Host, Switch, eventually};
 
 fn states(team: &RunningTeam) -> Vec<LinkState> {
     team.report().unwrap().members.iter().map(|member| member.status.state).collect()
 }
 
 /// A host with two cables to a switch, and the target at its third port.
-fn network() -> (Host, Host, Host) {
-    let (mut a, mut switch, mut target) = (Host::new(), Host::quiet(), Host::new());
-    cable(&mut a, "eth0", &mut switch, "p0", 1000);
-    cable(&mut a, "eth1", &mut switch, "p1", 1002);
-    cable(&mut target, "eth0", &mut switch, "p2", 1004);
-    switch.netlink.add_bridge("br0").unwrap();
-    switch.set_up("br0", true);
-    ["p0", "p1", "p2"].into_iter().for_each(|port| plug(&mut switch, port, true));
+fn network() -> (Host, Switch, Host) {
+    let (mut a, mut switch, mut target) = (Host::new(), Switch::new(), Host::new());
+    switch.join_all(&mut a, "eth", "p", 2);
+    switch.join(&mut target, "eth0", "p2");
     target.address("eth0", &[("10.2.0.2", 24), ("fd00::2", 64)]);
     (a, switch, target)
-}
-
-/// Makes a port of the switch pass frames, or none; its carrier stays.
-fn plug(switch: &mut Host, port: &str, passes: bool) {
-    let (port, bridge) = (switch.index(port), switch.index("br0"));
-    switch.netlink.set_master(port, passes.then_some(bridge)).unwrap();
 }
 
 #[test]
@@ -48,10 +38,10 @@ fn a_silent_link_is_found_and_comes_back() {
                 members[place].status.active && members[place].status.state == LinkState::Up
             };
             eventually("both members to be up", || states(&team) == [LinkState::Up; 2] && active(0));
-            plug(&mut switch, "p0", false);
+            switch.set_passing("p0", false);
             eventually("the other member", || active(1) && states(&team)[0] == LinkState::Down);
             assert!(a.link("eth0").carrier, "{kind}: the link is silent, not down");
-            plug(&mut switch, "p0", true);
+            switch.set_passing("p0", true);
             eventually("the primary's return", || active(0));
             team.remove().unwrap();
         }

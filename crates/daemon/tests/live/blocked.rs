@@ -26,7 +26,7 @@ fn lost_lacpdus_are_told_apart_from_lost_links() {
         (kind, _) => kind,
     };
     let (mut a, mut b) = (Host::quiet(), Host::quiet());
-    let patch = Patch::new(&mut a, &mut b, "eth", 3, 1000);
+    let patch = Patch::new(&mut a, &mut b, "eth", 3);
     let strict = [("lacp_strict", "on"), ("min_links", "1")];
     let (near, far) =
         (start(&a, fast(&THREE, &strict, kind)).unwrap(), start(&b, fast(&THREE, &strict, Kind::Packet)).unwrap());

@@ -4,7 +4,7 @@ use std::net::UdpSocket;
 use std::time::Duration;
 
 use crate::common::{on_each_dataplane, spec, start};
-use nicteam_testnet::{Host, cable, eventually};
+use nicteam_testnet::{Host, Switch, eventually};
 
 const SERVER: [u8; 4] = [10, 2, 0, 1];
 const CLIENT: [u8; 4] = [10, 2, 0, 2];
@@ -33,16 +33,9 @@ fn arrives(client: &mut Host, server: &UdpSocket, to: [u8; 6]) -> bool {
 #[test]
 fn the_active_member_takes_what_is_sent_to_a_lost_one() {
     on_each_dataplane(|kind| {
-        let (mut host, mut switch, mut client) = (Host::new(), Host::quiet(), Host::new());
-        cable(&mut host, "eth0", &mut switch, "s0", 1000);
-        cable(&mut host, "eth1", &mut switch, "s1", 1002);
-        cable(&mut client, "eth0", &mut switch, "c0", 1004);
-        switch.netlink.add_bridge("br").unwrap();
-        let bridge = switch.index("br");
-        for port in [1001, 1003, 1005] {
-            switch.netlink.set_master(port, Some(bridge)).unwrap();
-        }
-        switch.set_up("br", true);
+        let (mut host, mut switch, mut client) = (Host::new(), Switch::new(), Host::new());
+        switch.join_all(&mut host, "eth", "s", 2);
+        switch.join(&mut client, "eth0", "c0");
         let team = start(&host, spec(&[("mode", "balance-alb"), ("miimon", "10")], kind)).unwrap();
         host.address("team0", &[("10.2.0.1", 24)]);
         client.address("eth0", &[("10.2.0.2", 24)]);

@@ -21,9 +21,9 @@ impl Bench {
     fn new(options: &[(&str, &str)], lacp: &str, time: &str, kind: Kind) -> Option<Bench> {
         let mut ovs = openvswitch::start()?;
         let (mut a, mut c) = (Host::quiet(), Host::quiet());
-        cable(&mut a, "eth0", &mut ovs.host, "p0", 1000);
-        cable(&mut a, "eth1", &mut ovs.host, "p1", 1002);
-        cable(&mut c, "eth0", &mut ovs.host, "p2", 1004);
+        cable(&mut a, "eth0", &mut ovs.host, "p0");
+        cable(&mut a, "eth1", &mut ovs.host, "p1");
+        cable(&mut c, "eth0", &mut ovs.host, "p2");
         ovs.vsctl("add-br br0 -- set bridge br0 datapath_type=netdev");
         ovs.vsctl(&format!(
             "add-bond br0 bond0 p0 p1 bond_mode=balance-slb lacp={lacp} other_config:lacp-time={time} -- add-port br0 p2"

@@ -23,7 +23,7 @@ fn cables_to_two_bridges_leave_one_of_them_out() {
         let Some(mut ovs) = openvswitch::start() else { return };
         let mut a = Host::quiet();
         for n in 0..4 {
-            cable(&mut a, &format!("eth{n}"), &mut ovs.host, &format!("p{n}"), 1000 + 2 * n);
+            cable(&mut a, &format!("eth{n}"), &mut ovs.host, &format!("p{n}"));
         }
         add_bond(&ovs, 0, "p0 p1");
         let team = start(&a, fast(&FOUR, &[], kind)).unwrap();
@@ -39,9 +39,9 @@ fn cables_to_two_bridges_leave_one_of_them_out() {
 fn a_looped_cable_beside_the_switch_is_named() {
     let Some(mut ovs) = openvswitch::start() else { return };
     let mut a = Host::quiet();
-    cable(&mut a, "eth0", &mut ovs.host, "p0", 1000);
-    cable(&mut a, "eth1", &mut ovs.host, "p1", 1002);
-    looped_cable(&mut a, "eth2", "eth3", 1004);
+    cable(&mut a, "eth0", &mut ovs.host, "p0");
+    cable(&mut a, "eth1", &mut ovs.host, "p1");
+    looped_cable(&mut a, "eth2", "eth3");
     add_bond(&ovs, 0, "p0 p1");
     let team = start(&a, fast(&FOUR, &[], Kind::Packet)).unwrap();
     eventually("two members", || aggregating(&team) == [true, true, false, false]);
@@ -53,8 +53,8 @@ fn a_switch_that_restarts_is_taken_back() {
     on_each_dataplane(|kind| {
         let Some(mut ovs) = openvswitch::start() else { return };
         let mut a = Host::quiet();
-        cable(&mut a, "eth0", &mut ovs.host, "p0", 1000);
-        cable(&mut a, "eth1", &mut ovs.host, "p1", 1002);
+        cable(&mut a, "eth0", &mut ovs.host, "p0");
+        cable(&mut a, "eth1", &mut ovs.host, "p1");
         add_bond(&ovs, 0, "p0 p1");
         let members = ["eth0", "eth1"];
         let team = start(&a, fast(&members, &[("lacp_strict", "on")], kind)).unwrap();
@@ -73,7 +73,7 @@ fn a_switch_that_restarts_is_taken_back() {
 fn lacpdus_that_are_lost_one_way_are_told_which_way() {
     let Some(mut ovs) = openvswitch::start() else { return };
     let mut a = Host::quiet();
-    let patch = Patch::new(&mut a, &mut ovs.host, "p", 3, 1000);
+    let patch = Patch::new(&mut a, &mut ovs.host, "p", 3);
     add_bond(&ovs, 0, "p0 p1 p2");
     let team = start(&a, fast(&FOUR[..3], &[], Kind::Packet)).unwrap();
     eventually("three members", || aggregating(&team) == [true; 3] && ovs.enabled() == 3);

@@ -5,19 +5,16 @@ use crate::common::aggregate::{FAST, aggregating, fast, problems, says};
 use crate::common::{Pair, assert_reach, on_each_dataplane, spec, start};
 use nicteam_daemon::{TeamSpec, show};
 use nicteam_sys::packet::Batch;
-use nicteam_testnet::{Host, cable, eventually, looped_cable};
+use nicteam_testnet::{Host, cable, cables, eventually, looped_cable};
 use nicteam_wire::Mac;
 
 #[test]
 fn cables_to_two_partners_leave_one_of_them_out() {
     on_each_dataplane(|kind| {
         let (mut a, mut b, mut c) = (Host::quiet(), Host::quiet(), Host::quiet());
-        for (n, (near, far)) in [("eth0", "eth0"), ("eth1", "eth1")].into_iter().enumerate() {
-            cable(&mut a, near, &mut b, far, 1000 + 2 * n as u32);
-        }
-        for (n, (near, far)) in [("eth2", "eth0"), ("eth3", "eth1")].into_iter().enumerate() {
-            cable(&mut a, near, &mut c, far, 1010 + 2 * n as u32);
-        }
+        cables(&mut a, &mut b, 2);
+        cable(&mut a, "eth2", &mut c, "eth0");
+        cable(&mut a, "eth3", &mut c, "eth1");
         let two = ["eth0", "eth1"];
         let first = start(&b, fast(&two, &[], kind)).unwrap();
         let team = start(&a, fast(&["eth0", "eth1", "eth2", "eth3"], &[], kind)).unwrap();
@@ -43,7 +40,7 @@ fn cables_to_two_partners_leave_one_of_them_out() {
 fn a_looped_cable_carries_nothing() {
     on_each_dataplane(|kind| {
         let mut a = Host::quiet();
-        looped_cable(&mut a, "eth0", "eth1", 1000);
+        looped_cable(&mut a, "eth0", "eth1");
         let team = start(&a, fast(&["eth0", "eth1"], &[], kind)).unwrap();
         eventually("the reason", || says(&team, &["eth0", "eth1"], "looped to ourselves: our own LACPDUs come back"));
         assert_eq!(aggregating(&team), [false, false], "{kind}");
@@ -55,9 +52,9 @@ fn a_looped_cable_carries_nothing() {
 fn a_looped_cable_disturbs_nobody_beside_it() {
     on_each_dataplane(|kind| {
         let (mut a, mut b) = (Host::quiet(), Host::quiet());
-        looped_cable(&mut a, "eth0", "eth1", 1000);
-        cable(&mut a, "eth2", &mut b, "eth0", 1002);
-        cable(&mut a, "eth3", &mut b, "eth1", 1004);
+        looped_cable(&mut a, "eth0", "eth1");
+        cable(&mut a, "eth2", &mut b, "eth0");
+        cable(&mut a, "eth3", &mut b, "eth1");
         let _far = start(&b, fast(&["eth0", "eth1"], &[], kind)).unwrap();
         let team = start(&a, fast(&["eth0", "eth1", "eth2", "eth3"], &[], kind)).unwrap();
         eventually("two members", || aggregating(&team) == [false, false, true, true]);
@@ -97,8 +94,7 @@ fn a_partner_that_restarts_is_taken_back() {
 fn a_team_with_an_address_of_its_own_speaks() {
     on_each_dataplane(|kind| {
         let (mut a, mut b) = (Host::quiet(), Host::quiet());
-        cable(&mut a, "eth0", &mut b, "eth0", 1000);
-        cable(&mut a, "eth1", &mut b, "eth1", 1002);
+        cables(&mut a, &mut b, 2);
         let mac = Mac([0x52, 0x54, 0, 0x3b, 0x7c, 0xa6]);
         let ears = [b.packet_socket("eth0"), b.packet_socket("eth1")];
         let spec = TeamSpec { mac: Some(mac), ..fast(&["eth0", "eth1"], &[("ad_actor_sys_prio", "65535")], kind) };

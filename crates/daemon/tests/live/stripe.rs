@@ -1,58 +1,26 @@
 //! Mode stripe, live: two teams and one plain learning bridge between them.
 
-use crate::common::{assert_reach, cabled, on_each_dataplane, spec, start, switched};
-use nicteam_daemon::{PeerState, RunningTeam, TeamSpec, show};
+use crate::common::striped::{Striped, peers};
+use crate::common::{assert_reach, cabled, on_each_dataplane, spec, start};
+use nicteam_daemon::{RunningTeam, TeamSpec, show};
 use nicteam_dataplane::Kind;
 use nicteam_sys::netns;
-use nicteam_testnet::{Host, cable, eventually};
+use nicteam_testnet::{Host, Switch, datagrams, eventually};
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
 /// Two hosts with two links each into one switch.
-struct Net {
-    a: Host,
-    b: Host,
-    switch: Host,
-    teams: Vec<RunningTeam>,
+fn net(kind: Kind) -> Striped {
+    Striped::new(2, striping(kind))
 }
 
-const MEMBERS: u32 = 2;
-
-impl Net {
-    fn new(kind: Kind) -> Net {
-        let (mut a, mut b, switch) = switched(MEMBERS);
-        let teams = vec![start(&a, striping(kind)).unwrap(), start(&b, striping(kind)).unwrap()];
-        a.address("team0", &[("10.2.0.1", 24)]);
-        b.address("team0", &[("10.2.0.2", 24)]);
-        Net { a, b, switch, teams }
-    }
-
-    fn sockets(&self) -> (UdpSocket, UdpSocket) {
-        let address = |n: u8| SocketAddr::from(([10, 2, 0, n], 7000));
-        let (a, b) = (self.a.udp(address(1)), self.b.udp(address(2)));
-        a.connect(address(2)).unwrap();
-        b.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
-        (a, b)
-    }
-
-    /// Frames that each member of the first team sent.
-    fn sent(&self) -> Vec<u64> {
-        self.teams[0].handle().status().unwrap().members.iter().map(|member| member.tx_frames).collect()
-    }
+/// Frames that each member of the first team sent.
+fn sent(net: &Striped) -> Vec<u64> {
+    net.teams[0].handle().status().unwrap().members.iter().map(|member| member.tx_frames).collect()
 }
 
 fn striping(kind: Kind) -> TeamSpec {
     spec(&[("mode", "stripe"), ("miimon", "10")], kind)
-}
-
-fn peers(team: &RunningTeam) -> Vec<PeerState> {
-    team.handle().status().unwrap().peers
-}
-
-/// Every team knows one peer, over so many paths that work.
-fn know_each_other(net: &Net, paths: usize) -> bool {
-    let knows = |team| matches!(&peers(team)[..], [peer] if peer.working() == paths);
-    net.teams.iter().all(knows)
 }
 
 /// Sends datagrams, the next when the last has arrived.
@@ -71,16 +39,16 @@ fn send_each((from, to): &(UdpSocket, UdpSocket), count: u32) {
 #[test]
 fn two_teams_use_all_links_and_leave_a_lost_one() {
     on_each_dataplane(|kind| {
-        let mut net = Net::new(kind);
-        eventually("two paths", || know_each_other(&net, 2));
-        let sockets = net.sockets();
+        let mut net = net(kind);
+        eventually("two paths", || net.has_paths(2));
+        let sockets = net.sockets(7000);
         assert_reach(&sockets, "a datagram");
         // One flow, and all members carry it; their probes are counted with it. A path that seemed
         // longer, since a processor was late, is taken as soon as a probe was quicker.
         eventually("a flow on both members", || {
-            let before = net.sent();
+            let before = sent(&net);
             send_each(&sockets, 200);
-            net.sent().iter().zip(&before).all(|(after, before)| after - before >= 80)
+            sent(&net).iter().zip(&before).all(|(after, before)| after - before >= 80)
         });
 
         let shown = show::text(&net.teams[0].handle().status().unwrap());
@@ -93,7 +61,7 @@ fn two_teams_use_all_links_and_leave_a_lost_one() {
         eventually("the rest carries", || !peers(&net.teams[0]).iter().any(|peer| peer.paths.is_empty()));
         assert_reach(&sockets, "a datagram over what is left");
         net.switch.set_up("b1", true);
-        eventually("two paths again", || know_each_other(&net, 2));
+        eventually("two paths again", || net.has_paths(2));
         assert_reach(&sockets, "a datagram over both");
     });
 }
@@ -101,18 +69,14 @@ fn two_teams_use_all_links_and_leave_a_lost_one() {
 #[test]
 fn who_does_not_stripe_is_reached_and_a_team_that_ends_is_forgotten() {
     on_each_dataplane(|kind| {
-        let mut net = Net::new(kind);
+        let mut net = net(kind);
         let mut plain = Host::new();
-        cable(&mut plain, "eth0", &mut net.switch, "plain", 1200);
-        let bridge = net.switch.index("br");
-        net.switch.netlink.set_master(1201, Some(bridge)).unwrap();
+        net.switch.join(&mut plain, "eth0", "plain");
         plain.address("eth0", &[("10.2.0.3", 24)]);
         let (near, far) = (SocketAddr::from(([10, 2, 0, 1], 7100)), SocketAddr::from(([10, 2, 0, 3], 7100)));
-        let sockets = (net.a.udp(near), plain.udp(far));
-        sockets.0.connect(far).unwrap();
-        sockets.1.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+        let sockets = datagrams((&net.a, near), (&plain, far));
         assert_reach(&sockets, "a datagram to a plain host");
-        eventually("two paths", || know_each_other(&net, 2));
+        eventually("two paths", || net.has_paths(2));
         net.teams.pop().unwrap().remove().unwrap();
         eventually("no paths", || peers(&net.teams[0]).iter().all(|peer| peer.working() == 0));
         eventually("no peers", || peers(&net.teams[0]).is_empty());
@@ -126,33 +90,24 @@ fn who_does_not_stripe_is_reached_and_a_team_that_ends_is_forgotten() {
 struct Segments {
     hosts: [Host; 2],
     plain: Vec<Host>,
-    _switches: Vec<Host>,
+    _switches: [Switch; 3],
     teams: Vec<RunningTeam>,
 }
 
 impl Segments {
     /// `places`: by host, the segment of each member.
     fn new(kind: Kind, places: [[usize; 3]; 2], with_plain: bool) -> Segments {
-        let mut switches = [(); 3].map(|()| Host::new());
+        let mut switches = [(); 3].map(|()| Switch::new());
         let mut hosts = [Host::new(), Host::new()];
         let mut plain = Vec::new();
-        for switch in &mut switches {
-            switch.netlink.add_bridge("br").unwrap();
-            switch.set_up("br", true);
-        }
         for (number, (host, places)) in hosts.iter_mut().zip(places).enumerate() {
             for (n, segment) in places.into_iter().enumerate() {
-                let (switch, index) = (&mut switches[segment], (1000 + 100 * number + 2 * n) as u32);
-                cable(host, &format!("eth{n}"), switch, &format!("h{number}n{n}"), index);
-                let bridge = switch.index("br");
-                switch.netlink.set_master(index + 1, Some(bridge)).unwrap();
+                switches[segment].join(host, &format!("eth{n}"), &format!("h{number}n{n}"));
             }
         }
         for (n, switch) in switches.iter_mut().enumerate().filter(|(n, _)| with_plain && places[0].contains(n)) {
-            let (mut host, index) = (Host::new(), 1300 + 2 * n as u32);
-            cable(&mut host, "eth0", switch, "plain", index);
-            let bridge = switch.index("br");
-            switch.netlink.set_master(index + 1, Some(bridge)).unwrap();
+            let mut host = Host::new();
+            switch.join(&mut host, "eth0", "plain");
             host.address("eth0", &[(&format!("10.2.0.{}", 10 + n), 24)]);
             plain.push(host);
         }
@@ -162,7 +117,7 @@ impl Segments {
         for (n, host) in hosts.iter_mut().enumerate() {
             host.address("team0", &[(&format!("10.2.0.{}", 1 + n), 24)]);
         }
-        Segments { hosts, plain, _switches: switches.into(), teams }
+        Segments { hosts, plain, _switches: switches, teams }
     }
 }
 
@@ -196,9 +151,7 @@ fn broadcasts_come_once_and_addresses_are_resolved_on_any_segments() {
             // Nobody knows anybody's address yet, and each asks.
             for (from, to) in [(0, 1), (1, 0)] {
                 let address = |n: usize| SocketAddr::from(([10, 2, 0, 1 + n as u8], 7200));
-                let sockets = (net.hosts[from].udp(address(from)), net.hosts[to].udp(address(to)));
-                sockets.0.connect(address(to)).unwrap();
-                sockets.1.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+                let sockets = datagrams((&net.hosts[from], address(from)), (&net.hosts[to], address(to)));
                 assert_reach(&sockets, &format!("{kind}: a datagram, {places:?}"));
             }
             let any = SocketAddr::from(([0, 0, 0, 0], 7300));
@@ -226,12 +179,12 @@ fn broadcasts_come_once_and_addresses_are_resolved_on_any_segments() {
 fn a_key_is_shared_or_there_is_no_peer_and_nobody_sees_it() {
     const KEY: &str = "a-key-of-this-test-alone";
     on_each_dataplane(|kind| {
-        let net = Net::new(kind);
+        let net = net(kind);
         let set = |team: usize, key: &str| {
             let changed = net.teams[team].handle().set(vec![("stripe_key".to_owned(), key.to_owned())]).unwrap();
             assert!(!format!("{changed:?}").contains(KEY) && changed.len() == 1, "{changed:?}");
         };
-        eventually("two paths", || know_each_other(&net, 2));
+        eventually("two paths", || net.has_paths(2));
         set(0, KEY);
         let parted = || net.teams.iter().all(|team| peers(team).iter().all(|peer| peer.working() == 0));
         eventually("they part", parted);
@@ -243,8 +196,8 @@ fn a_key_is_shared_or_there_is_no_peer_and_nobody_sees_it() {
             says(0, "has another stripe_key than this team, or none") && says(1, "but this team has no stripe_key")
         });
         set(1, KEY);
-        eventually("two paths again", || know_each_other(&net, 2));
-        assert_reach(&net.sockets(), "a datagram");
+        eventually("two paths again", || net.has_paths(2));
+        assert_reach(&net.sockets(7000), "a datagram");
         for team in &net.teams {
             let status = team.handle().status().unwrap();
             let shown = show::text(&status) + &show::json(&status);

@@ -11,18 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::{on_each_dataplane, spec, start, switched};
-use nicteam_daemon::{PeerState, RunningTeam};
+use crate::common::striped::{Striped, peers};
+use crate::common::{on_each_dataplane, spec};
+use nicteam_daemon::PeerState;
 use nicteam_dataplane::Kind;
-use nicteam_testnet::{Host, cable, eventually};
-
-/// Two hosts with three links each into one switch.
-struct Net {
-    a: Host,
-    b: Host,
-    switch: Host,
-    teams: Vec<RunningTeam>,
-}
+use nicteam_testnet::{Host, eventually};
 
 /// What became of the datagrams of a probe.
 struct Outcome {
@@ -37,37 +30,32 @@ impl fmt::Display for Outcome {
     }
 }
 
-const MEMBERS: u32 = 3;
+const MEMBERS: usize = 3;
 /// Datagrams of a probe, one a millisecond; after the first third something happens.
 const DATAGRAMS: u32 = 600;
 
-impl Net {
-    fn new(kind: Kind) -> Net {
-        let (mut a, mut b, switch) = switched(MEMBERS);
-        let mut spec = spec(&[("mode", "stripe"), ("miimon", "100")], kind);
-        spec.members = (0..MEMBERS).map(|n| format!("eth{n}")).collect();
-        let teams = vec![start(&a, spec.clone()).unwrap(), start(&b, spec).unwrap()];
-        a.address("team0", &[("10.2.0.1", 24)]);
-        b.address("team0", &[("10.2.0.2", 24)]);
-        let net = Net { a, b, switch, teams };
-        eventually("all paths", || net.works(0, MEMBERS as usize) && net.works(1, MEMBERS as usize));
-        // Both ends know each other's addresses.
-        net.probe(20, || {});
-        net
-    }
+/// Two hosts with three links each into one switch, and all paths between them.
+fn net(kind: Kind) -> Striped {
+    let net = Striped::new(MEMBERS, spec(&[("mode", "stripe"), ("miimon", "100")], kind));
+    eventually("all paths", || net.has_paths(MEMBERS));
+    // Both ends know each other's addresses.
+    net.probe(20, || {});
+    net
+}
 
+impl Striped {
     /// True if one of them has so many working paths to the other.
     fn works(&self, of: usize, paths: usize) -> bool {
         matches!(&self.peers(of)[..], [peer] if peer.working() == paths)
     }
 
     fn peers(&self, of: usize) -> Vec<PeerState> {
-        self.teams[of].handle().status().unwrap().peers
+        peers(&self.teams[of])
     }
 
     /// Sends datagrams from the first to the second, one a millisecond; `event` happens after the first third.
     fn probe(&self, datagrams: u32, event: impl FnOnce()) -> Outcome {
-        Net::probe_between((&self.a, 1), (&self.b, 2), datagrams, event)
+        Striped::probe_between((&self.a, 1), (&self.b, 2), datagrams, event)
     }
 
     /// The same between two hosts with these last bytes of their addresses.
@@ -114,19 +102,18 @@ fn arrivals(socket: &UdpSocket) -> Vec<(u32, Instant)> {
 #[test]
 fn a_link_that_is_up_and_passes_nothing_is_found_and_used_again() {
     on_each_dataplane(|kind| {
-        let mut net = Net::new(kind);
-        let (mut switch, port) = (std::mem::replace(&mut net.switch, Host::new()), 1000 + 2 * 2 + 1);
-        let bridge = switch.index("br");
+        let mut net = net(kind);
+        let mut switch = std::mem::take(&mut net.switch);
         // Out of the bridge: up, with carrier, and nothing passes.
-        let outcome = net.probe(DATAGRAMS, || switch.netlink.set_master(port, None).unwrap());
+        let outcome = net.probe(DATAGRAMS, || switch.set_passing("a2", false));
         eprintln!("{kind}, silent failure: {outcome}");
         // One in three leaves by it; nobody found it: 133 of 400 are lost.
         assert!(outcome.lost < 80, "{kind}: {outcome}");
-        let leaves = |net: &Net, device: &str| {
+        let leaves = |net: &Striped, device: &str| {
             net.peers(0).iter().all(|peer| peer.paths.iter().all(|path| path.member != device || !path.works))
         };
         assert!(leaves(&net, "eth2"), "{kind}: {:?}", net.peers(0));
-        let outcome = net.probe(DATAGRAMS, || switch.netlink.set_master(port, Some(bridge)).unwrap());
+        let outcome = net.probe(DATAGRAMS, || switch.set_passing("a2", true));
         eprintln!("{kind}, passes again: {outcome}");
         assert_eq!(outcome.lost, 0, "{kind}");
         eventually("all paths again", || net.works(0, 3) && !leaves(&net, "eth2"));
@@ -136,8 +123,8 @@ fn a_link_that_is_up_and_passes_nothing_is_found_and_used_again() {
 #[test]
 fn a_cable_that_is_pulled_at_either_end_and_put_back() {
     on_each_dataplane(|kind| {
-        let mut net = Net::new(kind);
-        let mut switch = std::mem::replace(&mut net.switch, Host::new());
+        let mut net = net(kind);
+        let mut switch = std::mem::take(&mut net.switch);
         for port in ["a1", "b1", "a0", "b0"] {
             let pulled = net.probe(DATAGRAMS, || switch.set_up(port, false));
             eprintln!("{kind}, {port} pulled: {pulled}");
@@ -145,7 +132,7 @@ fn a_cable_that_is_pulled_at_either_end_and_put_back() {
             eprintln!("{kind}, {port} back: {back}");
             assert!(pulled.lost < 60, "{kind}: {port} pulled: {pulled}");
             assert!(back.lost < 10, "{kind}: {port} back: {back}");
-            eventually("all paths again", || net.works(0, 3) && net.works(1, 3));
+            eventually("all paths again", || net.has_paths(3));
         }
     });
 }
@@ -157,7 +144,7 @@ fn a_process_that_is_gone_costs_no_frame_and_its_links_are_used_on() {
             return;
         }
         for gone in [1, 0] {
-            let mut net = Net::new(kind);
+            let mut net = net(kind);
             let mut teams = std::mem::take(&mut net.teams);
             // A team's thread that ends leaves the kernel as it is, as one that is killed does.
             let outcome = net.probe(DATAGRAMS, || drop(teams.remove(gone)));
@@ -173,18 +160,16 @@ fn a_process_that_is_gone_costs_no_frame_and_its_links_are_used_on() {
 #[test]
 fn a_plain_host_goes_on_when_the_first_member_of_a_team_dies() {
     on_each_dataplane(|kind| {
-        let mut net = Net::new(kind);
-        let (mut switch, mut plain) = (std::mem::replace(&mut net.switch, Host::new()), Host::new());
-        cable(&mut plain, "eth0", &mut switch, "plain", 1200);
-        let bridge = switch.index("br");
-        switch.netlink.set_master(1201, Some(bridge)).unwrap();
+        let mut net = net(kind);
+        let (mut switch, mut plain) = (std::mem::take(&mut net.switch), Host::new());
+        switch.join(&mut plain, "eth0", "plain");
         plain.address("eth0", &[("10.2.0.3", 24)]);
         eventually("the plain host reaches the team", || {
-            Net::probe_between((&plain, 3), (&net.a, 1), 5, || {}).lost == 0
+            Striped::probe_between((&plain, 3), (&net.a, 1), 5, || {}).lost == 0
         });
         for up in [false, true] {
-            let to = Net::probe_between((&plain, 3), (&net.a, 1), DATAGRAMS, || switch.set_up("a0", up));
-            let from = Net::probe_between((&net.a, 1), (&plain, 3), 100, || {});
+            let to = Striped::probe_between((&plain, 3), (&net.a, 1), DATAGRAMS, || switch.set_up("a0", up));
+            let from = Striped::probe_between((&net.a, 1), (&plain, 3), 100, || {});
             eprintln!("{kind}, plain host, a0 {}: {to}; back {from}", if up { "up" } else { "down" });
             // The host knows the team by an address whose member is dead; nobody told it: 400 are lost.
             assert!(to.lost < 100 && from.lost < 10, "{kind}: {to}; back {from}");
@@ -199,8 +184,8 @@ mod alone {
     #[test]
     fn a_busy_machine_costs_no_frame() {
         on_each_dataplane(|kind| {
-            let net = Net::new(kind);
-            let plans = |net: &Net| net.teams[0].handle().status().unwrap().generation;
+            let net = net(kind);
+            let plans = |net: &Striped| net.teams[0].handle().status().unwrap().generation;
             let (before, busy) = (plans(&net), Arc::new(AtomicBool::new(true)));
             let spin = |busy: Arc<AtomicBool>| move || while busy.load(Relaxed) {};
             let spinning: Vec<_> = (0..4).map(|_| thread::spawn(spin(busy.clone()))).collect();
@@ -209,7 +194,7 @@ mod alone {
             spinning.into_iter().for_each(|thread| thread.join().unwrap());
             eprintln!("{kind}, four busy threads: {outcome}, {} plans more", plans(&net) - before);
             assert_eq!(outcome.lost, 0, "{kind}");
-            eventually("all paths", || net.works(0, 3) && net.works(1, 3));
+            eventually("all paths", || net.has_paths(3));
         });
     }
 }

@@ -1,12 +1,14 @@
 //! In place of the eBPF dataplane, in a build that found no clang.
 
+use std::os::fd::BorrowedFd;
+
 use nicteam_team::lacp::Answer;
 use nicteam_team::stripe::Note;
 use nicteam_team::stripe::redundant::StreamCounters;
 use nicteam_team::{Loads, MemberId, Plan};
 use nicteam_wire::Mac;
 
-use crate::{Counters, Dataplane, Error, Kind, Port, Remembered, TeamDevice};
+use crate::{Counters, Dataplane, Error, Kind, Port, Programs, Remembered, TeamDevice};
 
 const REASON: &str = "this build has no eBPF programs; hint: install clang and build again";
 
@@ -42,8 +44,18 @@ pub(crate) fn is_member(_: &str, _: u32) -> bool {
 
 impl BpfDataplane {
     /// Always an error.
-    pub fn open(_: &TeamDevice) -> Result<BpfDataplane, Error> {
+    pub fn open(_: &TeamDevice, _: Programs) -> Result<BpfDataplane, Error> {
         Err(Error::Unavailable { kind: Kind::Bpf, reason: REASON.to_owned() })
+    }
+
+    /// Cannot be called.
+    pub fn map_bytes(&self) -> Result<u64, Error> {
+        match *self {}
+    }
+
+    /// Cannot be called.
+    pub fn written(&self) -> usize {
+        match *self {}
     }
 
     /// Cannot be called.

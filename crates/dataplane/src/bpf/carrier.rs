@@ -7,7 +7,9 @@ use std::os::fd::AsFd;
 
 use libbpf_rs::ProgramHandle;
 
-use super::object::{self, Maps};
+use super::maps::Maps;
+use super::object;
+use super::predecessor;
 use super::tc::{self, Point};
 use crate::{Error, Port};
 
@@ -57,12 +59,12 @@ impl Carrier {
 
 /// True unless a stranger's program has its place.
 fn is_free(port: &Port) -> bool {
-    object::has_carrier_program(&port.name, port.index).is_ok()
+    predecessor::has_carrier_program(&port.name, port.index).is_ok()
 }
 
 /// A stranger's program is not touched.
 fn unwatch(port: &Port) -> Result<(), Error> {
-    match object::has_carrier_program(&port.name, port.index) {
+    match predecessor::has_carrier_program(&port.name, port.index) {
         Ok(true) => tc::remove_filter(port.index, Point::Egress),
         Ok(false) | Err(_) => Ok(()),
     }

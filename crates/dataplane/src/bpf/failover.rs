@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use libbpf_rs::{MapHandle, ProgramHandle};
 use nicteam_team::{MAX_MEMBERS, MemberId};
 
-use super::layout::PLAN_SLOTS;
+use super::abi::laid_out_as;
+use super::constants::PLAN_SLOTS;
 use super::memory::{Memory, Shared};
 use super::run;
 use crate::{Error, Port};
@@ -27,7 +28,8 @@ struct Lines {
     seen: [[Seen; MAX_MEMBERS]; PLAN_SLOTS as usize],
 }
 
-const _: () = assert!(size_of::<Lines>() == 12_544);
+laid_out_as!(failover_seen, Seen);
+laid_out_as!(failover, Lines);
 
 // SAFETY: `repr(C)`, of atomic integers alone.
 unsafe impl Shared for Lines {}

@@ -1,7 +1,5 @@
-//! What the loader and the programs share; `bpf/plan.h` says the same in C,
-//! and both sides assert the sizes and offsets.
+//! What the loader and the programs share, in the form of `bpf/plan.h`; [`laid_out_as`] holds both to the same bytes.
 
-use std::mem::{offset_of, size_of};
 use std::time::Duration;
 
 use nicteam_team::balance::{Eligible, Number, Punt};
@@ -10,17 +8,9 @@ use nicteam_team::{
 };
 use nicteam_wire::{Mac, PortInfo};
 
-use super::object::Programs;
-use crate::{Error, Port};
-
-/// Raised by any change of this file.
-pub(super) const LAYOUT_VERSION: u32 = 18;
-/// Bytes of a frame with a LACPDU, without check sequence.
-pub(super) const LACPDU_FRAME_LEN: usize = 124;
-/// Slots for plans; see [`super::slots`].
-pub(super) const PLAN_SLOTS: u32 = 16;
-/// A power of two above the highest `queue_id`.
-const QUEUES: usize = 32;
+use super::abi::laid_out_as;
+use super::constants::*;
+use crate::{Error, Port, Programs};
 
 /// A value that crosses the border to the kernel byte by byte.
 ///
@@ -59,15 +49,6 @@ pub(super) struct PlanMember {
     /// `CHOOSE_STRIPE`: with what its lost carrier is reported, as on the wire.
     pub token: [u8; 8],
 }
-
-/// `MEMBER_DELIVER`.
-const MEMBER_DELIVER: u32 = 1;
-/// `MEMBER_REWRITE`.
-const MEMBER_REWRITE: u32 = 2;
-/// `MEMBER_OWN`.
-const MEMBER_OWN: u32 = 4;
-/// `MEMBER_STRIPES`.
-const MEMBER_STRIPES: u32 = 8;
 
 /// `struct plan`.
 #[repr(C)]
@@ -174,26 +155,20 @@ impl Default for Loads {
 }
 
 const _: () = {
-    assert!(MAX_MEMBERS == 32 && MAX_BUCKETS == 256);
     assert!(PLAN_SLOTS.is_power_of_two() && PLAN_SLOTS <= 32);
-    assert!(size_of::<PlanMember>() == 60);
-    assert!(offset_of!(Plan, table) == 48);
-    assert!(offset_of!(Plan, members) == 304);
-    assert!(size_of::<Plan>() == 2360);
-    assert!(offset_of!(Plan, queues) == 2232);
-    assert!(offset_of!(Plan, fallback) == 2296);
-    assert!(QUEUES > MAX_QUEUE_ID as usize);
-    assert!(size_of::<Control>() == 16);
-    assert!(size_of::<Place>() == 8);
-    assert!(size_of::<Counters>() == 48);
-    assert!(size_of::<Tally>() == 32);
-    assert!(size_of::<Answer>() == 160);
-    assert!(offset_of!(Answer, frame) == 32);
-    assert!(size_of::<Loads>() == 2056);
+    assert!(QUEUES.is_power_of_two() && QUEUES > MAX_QUEUE_ID as usize);
 };
 
-// SAFETY: `repr(C)`; the sizes asserted above are the sums of the fields', so
-// there is no padding; all fields are integers or arrays of them.
+laid_out_as!(plan_member, PlanMember);
+laid_out_as!(plan, Plan);
+laid_out_as!(control, Control);
+laid_out_as!(answer, Answer);
+laid_out_as!(place, Place);
+laid_out_as!(counters, Counters);
+laid_out_as!(tally, Tally);
+laid_out_as!(loads, Loads);
+
+// SAFETY: `repr(C)`, without padding as `laid_out_as!` asserts; all fields are integers or arrays and structures of them.
 unsafe impl Plain for Plan {}
 // SAFETY: as above.
 unsafe impl Plain for Control {}
@@ -260,35 +235,6 @@ impl Default for Plan {
         }
     }
 }
-
-/// `enum choose`.
-const CHOOSE_NOBODY: u32 = 0;
-const CHOOSE_ONE: u32 = 1;
-const CHOOSE_HASH: u32 = 2;
-const CHOOSE_ROUND_ROBIN: u32 = 3;
-const CHOOSE_ALL: u32 = 4;
-const CHOOSE_BALANCE: u32 = 5;
-const CHOOSE_HASH_OR_ALL: u32 = 6;
-const CHOOSE_STRIPE: u32 = 7;
-/// Beside one of these.
-const CHOOSE_LEASED: u32 = 8;
-const CHOOSE_QUEUED: u32 = 16;
-
-/// `BALANCE_...`.
-const BALANCE_ALB: u32 = 1;
-const BALANCE_DESTINATION: u32 = 2;
-const BALANCE_COUNT: u32 = 4;
-const BALANCE_PUNT: u32 = 8;
-const BALANCE_PUNT_ND: u32 = 16;
-/// `STRIPE_REDUNDANT`.
-const STRIPE_REDUNDANT: u32 = 32;
-
-/// `FAILOVER_...`.
-const FAILOVER_ON: u32 = 1;
-const FAILOVER_ACTIVE: u32 = 2;
-const FAILOVER_OWN: u32 = 4;
-/// `NO_RANK`.
-const NO_RANK: u8 = 0xff;
 
 impl Plan {
     /// What can execute it.
@@ -463,26 +409,23 @@ pub(super) fn padded(mac: Mac) -> [u8; 8] {
     [a, b, c, d, e, f, 0, 0]
 }
 
-/// `enum policy`.
+/// `POLICY_...`.
 fn policy_number(policy: HashPolicy) -> u32 {
     match policy {
-        HashPolicy::Layer2 => 0,
-        HashPolicy::Layer23 => 1,
-        HashPolicy::Layer34 => 2,
-        HashPolicy::SrcMac => 3,
-        HashPolicy::DstMac => 4,
-        HashPolicy::SrcDstMac => 5,
-        HashPolicy::SrcDstIp => 6,
-        HashPolicy::SrcDstPort => 7,
-        HashPolicy::Encap23 => 8,
-        HashPolicy::Encap34 => 9,
-        HashPolicy::VlanSrcMac => 10,
+        HashPolicy::Layer2 => POLICY_LAYER2,
+        HashPolicy::Layer23 => POLICY_LAYER23,
+        HashPolicy::Layer34 => POLICY_LAYER34,
+        HashPolicy::SrcMac => POLICY_SRC_MAC,
+        HashPolicy::DstMac => POLICY_DST_MAC,
+        HashPolicy::SrcDstMac => POLICY_SRC_DST_MAC,
+        HashPolicy::SrcDstIp => POLICY_SRC_DST_IP,
+        HashPolicy::SrcDstPort => POLICY_SRC_DST_PORT,
+        HashPolicy::Encap23 => POLICY_ENCAP23,
+        HashPolicy::Encap34 => POLICY_ENCAP34,
+        HashPolicy::VlanSrcMac => POLICY_VLAN_SRCMAC,
         HashPolicy::Aggr(layers) => POLICY_AGGR | u32::from(layers.bits()),
     }
 }
-
-/// With a bit for each layer, as `AGGR_L2` and the others.
-const POLICY_AGGR: u32 = 16;
 
 #[cfg(test)]
 mod tests {

@@ -4,21 +4,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use libbpf_rs::MapHandle;
 
+use super::abi::laid_out_as;
+use super::constants::STALLED_NS;
 use super::memory::{Memory, Shared};
 use crate::Error;
-
-/// `STALLED_NS` of `bpf/lease.h`.
-const STALLED_NS: u64 = 400_000_000;
 
 /// The map `.data.lease`. To renew is to store eight bytes at once, so a program
 /// never reads half a time; it cannot fail.
 pub(super) struct Lease(Memory<Renewed>);
 
 /// `struct lease`.
-#[repr(transparent)]
-struct Renewed(AtomicU64);
+#[repr(C)]
+struct Renewed {
+    renewed_ns: AtomicU64,
+}
 
-// SAFETY: transparent, an atomic integer.
+laid_out_as!(lease, Renewed);
+
+// SAFETY: `repr(C)`, of an atomic integer alone.
 unsafe impl Shared for Renewed {}
 
 impl Lease {
@@ -30,7 +33,7 @@ impl Lease {
     /// The process lives; true if it was taken for silent.
     pub(super) fn renew(&self) -> bool {
         let now_ns = now_ns();
-        let before_ns = self.0.get().0.swap(now_ns, Ordering::AcqRel);
+        let before_ns = self.0.get().renewed_ns.swap(now_ns, Ordering::AcqRel);
         now_ns.saturating_sub(before_ns) >= STALLED_NS
     }
 }

@@ -6,7 +6,8 @@ use libbpf_rs::MapHandle;
 use nicteam_team::stripe::{MAX_PEERS, Note};
 use nicteam_team::{MAX_MEMBERS, MemberSet};
 
-use super::layout::PLAN_SLOTS;
+use super::abi::laid_out_as;
+use super::constants::PLAN_SLOTS;
 use super::memory::{Memory, Shared};
 use super::peers::Peers;
 use crate::Error;
@@ -23,7 +24,7 @@ struct Line {
 #[repr(C)]
 struct Lines([[Line; MAX_PEERS]; PLAN_SLOTS as usize]);
 
-const _: () = assert!(size_of::<Line>() == 132);
+laid_out_as!(stripe_note, Line);
 
 // SAFETY: `repr(C)`, of atomic integers alone.
 unsafe impl Shared for Lines {}

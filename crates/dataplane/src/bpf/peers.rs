@@ -13,6 +13,8 @@ use nicteam_team::stripe::{MAX_ADDRESSES, MAX_PATHS, MAX_PEERS, Peer};
 use nicteam_team::{MAX_MEMBERS, Stripe};
 use nicteam_wire::Mac;
 
+use super::abi::laid_out_as;
+use super::constants::NO_RECEIVER;
 use super::layout::{Plain, padded};
 use super::streams::Class;
 
@@ -77,22 +79,18 @@ pub(super) struct Entry {
     path: [u8; MAX_MEMBERS],
 }
 
-/// An address of a peer that no receiver of it has.
-const NO_RECEIVER: u8 = 0xff;
 /// The address of a number, or place, that nobody has.
 const NOBODY: Mac = Mac([0; 6]);
 /// `OWN_ADDRESS`.
 const OWN_ADDRESS: u32 = MAX_PEERS as u32;
 
-const _: () = {
-    assert!(MAX_PEERS == 1024 && MAX_PATHS == 64 && MAX_ADDRESSES == MAX_PEERS * 8);
-    assert!(size_of::<PeerLine>() == 1184);
-    assert!(size_of::<Key>() == 8);
-    assert!(size_of::<Entry>() == 48);
-};
+laid_out_as!(stripe_path, Path);
+laid_out_as!(stripe_receiver, Receiver);
+laid_out_as!(stripe_peer, PeerLine);
+laid_out_as!(stripe_key, Key);
+laid_out_as!(stripe_entry, Entry);
 
-// SAFETY: `repr(C)`; the sizes asserted above are the sums of the fields', so
-// there is no padding; all fields are integers or arrays and structures of them.
+// SAFETY: `repr(C)`, without padding as `laid_out_as!` asserts; all fields are integers or arrays and structures of them.
 unsafe impl Plain for PeerLine {}
 // SAFETY: as above.
 unsafe impl Plain for Key {}

@@ -7,7 +7,8 @@ use nicteam_sys::listen::Protocols;
 use nicteam_sys::packet::{Batch, PacketSocket};
 
 use super::tc::{self, Point};
-use crate::{Error, with_tag};
+use crate::Error;
+use crate::tag::with_tag;
 
 /// The reader behind a team device.
 pub(super) struct Punted {

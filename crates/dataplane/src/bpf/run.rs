@@ -1,13 +1,12 @@
 //! Running the programs on one frame without sending it.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 use libbpf_sys::bpf_test_run_opts;
 
-use super::BpfDataplane;
 use super::speech::attempt;
-use crate::{Error, Port};
+use crate::Error;
 
 /// What a program did with a frame (`BPF_PROG_TEST_RUN`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,31 +20,11 @@ pub struct DryRun {
 }
 
 /// The frame came by no device.
-const NO_DEVICE: u32 = 0;
+pub(super) const NO_DEVICE: u32 = 0;
 /// Place of `ifindex` among the words of `struct __sk_buff`.
 const IFINDEX: usize = 10;
 
-impl BpfDataplane {
-    /// Runs the team device's program on a frame from the stack, `repeat` times
-    /// (0 counts as 1), on the calling CPU. Counters count each run. Copies of
-    /// a frame that goes to all members are really sent; nothing else is.
-    ///
-    /// # Errors
-    /// The kernel takes frames of 14 bytes to a little less than a page.
-    pub fn dry_run_egress(&self, frame: &[u8], repeat: u32) -> Result<DryRun, Error> {
-        dry_run(self.object.egress.as_fd(), frame, NO_DEVICE, repeat)
-    }
-
-    /// Runs a member's program on a frame that the member received.
-    ///
-    /// # Errors
-    /// As above; the member's device must be in the caller's network namespace.
-    pub fn dry_run_ingress(&self, port: &Port, frame: &[u8], repeat: u32) -> Result<DryRun, Error> {
-        dry_run(self.object.ingress.as_fd(), frame, port.index, repeat)
-    }
-}
-
-/// Runs a program on a frame that came by the device of this index.
+/// Runs a program on a frame that came by the device of this index, `repeat` times.
 pub(super) fn dry_run(program: BorrowedFd<'_>, frame: &[u8], index: u32, repeat: u32) -> Result<DryRun, Error> {
     let mut context = [0u32; IFINDEX + 1];
     context[IFINDEX] = index;

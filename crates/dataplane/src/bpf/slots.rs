@@ -16,9 +16,10 @@ use std::thread::{self, JoinHandle};
 
 use nicteam_wire::Mac;
 
+use super::constants::PLAN_SLOTS;
 use super::failover::Failover;
-use super::layout::{PLAN_SLOTS, Plan};
-use super::object::Maps;
+use super::layout::Plan;
+use super::maps::Maps;
 use super::peers::{Changes, Key, Peers};
 use crate::Error;
 
@@ -179,4 +180,30 @@ fn all_but(slot: u32) -> u32 {
 fn wait_for_readers() {
     // SAFETY: the call takes no pointer.
     unsafe { libc::syscall(libc::SYS_membarrier, libc::MEMBARRIER_CMD_GLOBAL, 0, 0) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Programs;
+    use crate::bpf::available;
+    use crate::bpf::object::Object;
+    use nicteam_sys::netns::is_network_root;
+
+    #[test]
+    fn plans_beyond_the_slots_follow_each_other() {
+        if !is_network_root() || available().is_err_and(|reason| reason.contains("not permitted")) {
+            eprintln!("SKIPPED: plans_beyond_the_slots_follow_each_other: no root");
+            return;
+        }
+        let object = Object::load(Programs::WithoutStripe, None).unwrap();
+        let (mut slots, failover) = (Slots::new(), object.maps.failover().unwrap());
+        for generation in 1..=u64::from(PLAN_SLOTS) * 2 {
+            let before = object.maps.control().unwrap().active;
+            slots.install(&object.maps, &failover, Plan { generation, ..Plan::default() }).unwrap();
+            let active = object.maps.control().unwrap().active;
+            assert_ne!(active, before);
+            assert_eq!(object.maps.plan(active).unwrap().generation, generation);
+        }
+    }
 }

@@ -1,14 +1,11 @@
 //! Frames that go twice, in the form of `bpf/plan.h`: which they are, and what
 //! was counted of them.
 
-use nicteam_team::stripe::redundant::{Classes, HISTORY, MAX_PORTS, StreamCounters, Transport};
+use nicteam_team::constants::REDUNDANT_WORDS;
+use nicteam_team::stripe::redundant::{Classes, MAX_PORTS, StreamCounters, Transport};
 
+use super::abi::laid_out_as;
 use super::layout::Plain;
-
-/// `MAX_STREAMS`.
-pub(super) const MAX_STREAMS: usize = 256;
-/// `REDUNDANT_WORDS`.
-const WORDS: usize = 512;
 
 /// `struct redundant_class`.
 #[repr(C)]
@@ -24,26 +21,22 @@ pub(super) struct Class {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stream {
-    /// The lock, and a zero.
-    lock: [u32; 2],
+    lock: u32,
+    zero: u32,
     sent: u64,
     system: u64,
     passed_ns: u64,
     newest: u64,
     passed: u64,
     duplicates: u64,
-    bits: [u64; WORDS],
-    blocks: [u32; WORDS],
+    bits: [u64; REDUNDANT_WORDS],
+    blocks: [u32; REDUNDANT_WORDS],
 }
 
-const _: () = {
-    assert!(size_of::<Class>() == 80);
-    assert!(size_of::<Stream>() == 6200);
-    assert!(HISTORY == (WORDS as u64 - 1) * 64);
-};
+laid_out_as!(redundant_class, Class);
+laid_out_as!(redundant_stream, Stream);
 
-// SAFETY: `repr(C)`; the sizes asserted above are the sums of the fields', so
-// there is no padding; all fields are integers or arrays of them.
+// SAFETY: `repr(C)`, without padding as `laid_out_as!` asserts; all fields are integers or arrays of them.
 unsafe impl Plain for Class {}
 // SAFETY: as above.
 unsafe impl Plain for Stream {}
@@ -52,15 +45,16 @@ impl Default for Stream {
     /// Nothing was sent or received.
     fn default() -> Stream {
         Stream {
-            lock: [0; 2],
+            lock: 0,
+            zero: 0,
             sent: 0,
             system: 0,
             passed_ns: 0,
             newest: 0,
             passed: 0,
             duplicates: 0,
-            bits: [0; WORDS],
-            blocks: [0; WORDS],
+            bits: [0; REDUNDANT_WORDS],
+            blocks: [0; REDUNDANT_WORDS],
         }
     }
 }

@@ -10,7 +10,7 @@ use nicteam_team::{Action, Choose, Leg, MAX_MEMBERS, MemberId, MemberSet, Plan, 
 use nicteam_wire::{Frame, Hello, Rtag, Vlan};
 
 use super::table::{Shared, Source, Table};
-use crate::with_tag;
+use crate::tag::with_tag;
 
 /// Executes the plan, batch by batch.
 ///

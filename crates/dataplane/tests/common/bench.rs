@@ -22,7 +22,7 @@ impl Bench {
         let mut far_sockets = Vec::new();
         for place in 0..members {
             let far_name = format!("f{place}");
-            cable(&mut near, &member(place), &mut far, &far_name, 100 + 2 * place as u32);
+            cable(&mut near, &member(place), &mut far, &far_name);
             far_sockets.push(far.packet_socket(&far_name));
             settle(&near.packet_socket(&member(place)), &far_sockets[place]);
         }

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use nicteam_dataplane::{BpfDataplane, Choice, Dataplane, Kind, Port, TeamDevice};
+use nicteam_dataplane::{BpfDataplane, Choice, Dataplane, Kind, Port, Programs, TeamDevice};
 use nicteam_sys::packet::PacketSocket;
 use nicteam_team::{Choose, Plan};
 use nicteam_testnet::{Host, cable, settle};
@@ -30,7 +30,7 @@ pub struct TeamHost {
 pub fn pair() -> (TeamHost, TeamHost) {
     let (mut a, mut b) = (Host::new(), Host::new());
     for place in 0..CABLES {
-        cable(&mut a, &member(place), &mut b, &member(place), 100 + 2 * place as u32);
+        cable(&mut a, &member(place), &mut b, &member(place));
     }
     let (mut a, mut b) = (TeamHost::new(a, 1, CABLES), TeamHost::new(b, 2, CABLES));
     a.add_addresses();
@@ -50,12 +50,12 @@ pub fn pair_plan(choose: Choose) -> Plan {
 
 /// Opens the eBPF dataplane.
 pub fn bpf(team: &TeamDevice) -> Box<BpfDataplane> {
-    Box::new(BpfDataplane::open(team).unwrap())
+    BpfDataplane::open(team, Programs::WithoutStripe).map(Box::new).unwrap()
 }
 
 /// Opens the packet dataplane.
 pub fn packet(team: &TeamDevice) -> Box<dyn Dataplane> {
-    nicteam_dataplane::open(team, Choice::Force(Kind::Packet)).unwrap()
+    nicteam_dataplane::open(team, Choice::Force(Kind::Packet), Programs::WithoutStripe).unwrap()
 }
 
 /// The team's address in host 1, 2, ...
@@ -109,14 +109,13 @@ impl TeamHost {
     /// that cable, and a socket there. The kernel takes the tag off a frame that
     /// comes that way and keeps it beside it.
     pub fn bridge(&mut self) -> (Host, PacketSocket) {
-        const PORT: u32 = 900;
         let mut outside = Host::quiet();
-        cable(&mut self.host, "port", &mut outside, "outside", PORT);
+        cable(&mut self.host, "port", &mut outside, "outside");
         let far = outside.packet_socket("outside");
         settle(&self.host.packet_socket("port"), &far);
         self.host.netlink.add_bridge("bridge").unwrap();
         let bridge = self.host.index("bridge");
-        for port in [self.team.index, PORT] {
+        for port in [self.team.index, self.host.index("port")] {
             self.host.netlink.set_master(port, Some(bridge)).unwrap();
         }
         self.host.set_up("bridge", true);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::common::frames::Random;
 use crate::common::hosts::{CABLES, TeamHost, bpf, pair, pair_plan, talk};
 use crate::common::{everybody, id, ids, may_run_bpf};
-use nicteam_dataplane::{BpfDataplane, Choice, Counters, Dataplane, Kind, Port, TeamDevice};
+use nicteam_dataplane::{BpfDataplane, Choice, Counters, Dataplane, Kind, Port, Programs, TeamDevice};
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::packet::PacketSocket;
 use nicteam_team::{Action, Choose, HashPolicy, PlanState, Receive};
@@ -264,7 +264,7 @@ fn open_takes_what_is_wanted() {
     }
     let (a, _) = pair();
     for choice in [Choice::Auto, Choice::Force(Kind::Bpf)] {
-        let kind = a.run(|| nicteam_dataplane::open(&a.team, choice).unwrap().kind());
+        let kind = a.run(|| nicteam_dataplane::open(&a.team, choice, Programs::WithoutStripe).unwrap().kind());
         assert_eq!(kind, Kind::Bpf);
     }
     let gone = Port { id: id(0), name: "gone".to_owned(), index: 4711 };

@@ -1,21 +1,36 @@
 //! The agent: the lab's hand on one host or switch.
 
+mod node;
 mod sampler;
 mod teams;
 
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 use std::sync::{Arc, Mutex};
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use crate::Failure;
+use crate::clock;
+use crate::engine::{ENGINES, Engine};
+use crate::error::Failure;
 use crate::lock::lock;
-use crate::protocol::{Done, Message, PROTOCOL, Request};
+use crate::protocol::{Done, Hello, Message, PROTOCOL, Request};
 use crate::relay::Relay;
-use crate::workload::Traffic;
+use crate::say::Output;
+use crate::task::{KINDS, Kind, Traffic};
+
+use node::Node;
 
 use sampler::{Counted, Sampler};
 use teams::Teams;
+
+/// What an agent can run.
+#[derive(Clone, Copy)]
+pub struct Registry<'a> {
+    /// Kinds of traffic.
+    pub kinds: &'a [&'static dyn Kind],
+    /// Who runs teams.
+    pub engines: &'a [&'static dyn Engine],
+}
 
 /// Serves the lab over standard input and output until the input closes.
 pub fn serve() -> std::io::Result<()> {
@@ -26,10 +41,23 @@ pub fn serve() -> std::io::Result<()> {
     // The lab's teams are its own, and what is noted of them goes with the agent. Where nothing may be mounted,
     // it goes with each team.
     let _ = nicteam_daemon::keep_privately();
-    let output = Output::default();
-    output.say(&Message::Hello { protocol: PROTOCOL, nicteam: env!("CARGO_PKG_VERSION").to_owned() })?;
-    let mut agent = Agent { output: output.clone(), ..Agent::default() };
-    for line in std::io::stdin().lock().lines() {
+    let registry = Registry { kinds: &KINDS, engines: &ENGINES };
+    serve_with(&registry, std::io::stdin().lock(), &Output::new(std::io::stdout()))
+}
+
+/// Serves the lab with these kinds of traffic and engines, in the caller's network namespace, until the input ends.
+pub fn serve_with(registry: &Registry<'_>, input: impl BufRead, output: &Output) -> std::io::Result<()> {
+    let (nicteam, boot_id) = (env!("CARGO_PKG_VERSION").to_owned(), clock::boot_id());
+    output.say(&Message::Hello(Hello { protocol: PROTOCOL, nicteam, boot_id }))?;
+    let mut agent = Agent {
+        output: output.clone(),
+        node: Node::default(),
+        teams: Arc::new(Teams::new(registry.engines)),
+        traffic: Arc::new(Traffic::new(registry.kinds)),
+        relay: Arc::default(),
+        sampler: None,
+    };
+    for line in input.lines() {
         let answer = match serde_json::from_str::<Request>(&line?) {
             Ok(request) => agent.carry_out(request),
             Err(error) => Err(format!("not understood: {error}").into()),
@@ -42,26 +70,11 @@ pub fn serve() -> std::io::Result<()> {
     Ok(())
 }
 
-/// The agent's standard output, for all its threads.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Output(Arc<Mutex<()>>);
-
-impl Output {
-    /// Writes one line, whole.
-    pub(crate) fn say(&self, message: &Message) -> std::io::Result<()> {
-        let mut line = serde_json::to_vec(message).expect("a message has string keys only");
-        line.push(b'\n');
-        let _whole = lock(&self.0);
-        let mut stdout = std::io::stdout().lock();
-        stdout.write_all(&line)?;
-        stdout.flush()
-    }
-}
-
 /// What an agent looks after.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Agent {
     output: Output,
+    node: Node,
     teams: Arc<Teams>,
     traffic: Arc<Traffic>,
     relay: Arc<Mutex<Option<Relay>>>,
@@ -72,9 +85,15 @@ impl Agent {
     /// Does what the lab asks for.
     fn carry_out(&mut self, request: Request) -> Result<Done, Failure> {
         match request {
+            Request::Clock => return Ok(Done { clock_ns: Some(clock::monotonic_ns()), ..Done::default() }),
+            Request::SetUp(setup) => self.node.set_up(setup)?,
+            Request::Shape(links) => self.node.shape(&links)?,
+            Request::Plug(devices) => self.node.plug(&devices)?,
+            Request::Address(addresses) => self.node.address(&addresses)?,
+            Request::SetDevice { device, up } => self.node.set_device(&device, up)?,
             Request::AddTeam(team) => {
                 let dataplane = self.teams.add(&team, &self.output)?;
-                return Ok(Done { dataplane: Some(dataplane.to_string()), ..Done::default() });
+                return Ok(Done { dataplane: Some(dataplane), ..Done::default() });
             }
             Request::Relay(links) => *lock(&self.relay) = Some(Relay::start(links, &self.output)?),
             Request::FollowCarrier => {
@@ -84,8 +103,7 @@ impl Agent {
             }
             Request::Settle => self.teams.settle(&self.output)?,
             Request::Watch(devices) => self.teams.watch(devices),
-            Request::Serve(connections) => self.traffic.serve(connections)?,
-            Request::Connect(connections) => self.traffic.connect(connections)?,
+            Request::Prepare { role, connections } => self.traffic.prepare(role, connections)?,
             Request::Sample { interval_ms } => {
                 let counted = Counted {
                     teams: Arc::clone(&self.teams),
@@ -94,7 +112,7 @@ impl Agent {
                 };
                 self.sampler = Some(Sampler::start(interval_ms, counted, self.output.clone())?);
             }
-            Request::Go => self.traffic.go()?,
+            Request::Start => self.traffic.start()?,
             Request::Ports => return Ok(Done { ports: self.teams.ports()?, ..Done::default() }),
             Request::Stop => {
                 self.traffic.stop();

@@ -8,13 +8,15 @@ use std::time::{Duration, Instant};
 use nicteam_sys::cpu;
 use nicteam_sys::netlink::Netlink;
 
-use crate::agent::Output;
-use crate::agent::teams::Teams;
+use crate::clock;
+use crate::error::Failure;
 use crate::lock::lock;
 use crate::protocol::{AgentSample, Message};
 use crate::relay::Relay;
-use crate::workload::Traffic;
-use crate::{Failure, clock};
+use crate::say::Output;
+use crate::task::Traffic;
+
+use super::teams::Teams;
 
 /// What has counters.
 #[derive(Debug)]

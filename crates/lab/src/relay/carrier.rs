@@ -15,8 +15,8 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::EventFd;
 
-use super::Link;
-use crate::Failure;
+use super::link::Link;
+use crate::error::Failure;
 
 /// Watches the near ends.
 pub(super) struct Follower {

@@ -14,8 +14,8 @@ use nix::sys::eventfd::EventFd;
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
 
-use super::{LATE, Link, ROOM, Tally};
-use crate::Failure;
+use super::link::{LATE, Link, ROOM, Tally};
+use crate::error::Failure;
 use crate::lock::lock;
 
 /// How long frames gather after a round of few: one of many costs less

@@ -10,38 +10,28 @@
 //! A delay counts from the moment at which the kernel took the frame from the
 //! cable, not from that at which the thread read it: how soon the thread runs
 //! does not matter as long as that is within the delay. What left later than
-//! declared is counted ([`LATE`]), and so is what had to be dropped.
+//! declared is counted ([`link::LATE`]), and so is what had to be dropped.
 //!
 //! Carrier follows: an end that goes down loses the other end its carrier
 //! ([`carrier`]).
 
 mod carrier;
 mod carry;
+mod link;
 
-use std::mem;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
-use nicteam_impair::{Counts, Room};
 use nicteam_record::Relayed;
+use nicteam_sys::netlink::Netlink;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
-use crate::Failure;
-use crate::agent::Output;
+use crate::error::Failure;
 use crate::lock::lock;
-use crate::protocol::{Message, RelaySpec};
+use crate::protocol::RelaySpec;
+use crate::say::Output;
 
-/// A frame that leaves so much later than declared counts as late.
-pub(crate) const LATE: Duration = Duration::from_millis(1);
-
-/// What may be on its way in one direction of a link. [`MOST_ON_THE_WAY`] of
-/// full frames leave half of it to what comes in bursts.
-const ROOM: Room = Room { frames: 1 << 18, bytes: 256 << 20 };
-
-/// The most that a link may be declared to hold in one direction, bytes.
-pub(crate) const MOST_ON_THE_WAY: u64 = 128 << 20;
+use link::Link;
 
 /// The impaired links of a lab; they go with this value.
 #[derive(Debug)]
@@ -51,35 +41,15 @@ pub(crate) struct Relay {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// What the threads share of one impaired link.
-#[derive(Debug)]
-struct Link {
-    spec: RelaySpec,
-    /// One of its ends is down.
-    is_cut: AtomicBool,
-    /// By the end that sends.
-    tallies: [Mutex<Tally>; 2],
-}
-
-/// What became of the frames of one direction.
-#[derive(Debug, Default)]
-struct Tally {
-    counts: Counts,
-    /// Not read in time, or of a kind that a packet socket cannot take over.
-    dropped: u64,
-    /// Not taken by the other cable, which happens where the device at its end is down.
-    refused: u64,
-    late: u64,
-    /// Since the last sample.
-    latest_us: u64,
-}
-
 impl Relay {
     /// Begins to carry frames. Call in the namespace of the near ends. What goes
     /// wrong later is told to `output`.
     pub(crate) fn start(specs: Vec<RelaySpec>, output: &Output) -> Result<Relay, Failure> {
-        let link = |spec| Arc::new(Link { spec, is_cut: AtomicBool::new(false), tallies: Default::default() });
-        let links: Vec<Arc<Link>> = specs.into_iter().map(link).collect();
+        let mut netlink = Netlink::open()?;
+        for end in specs.iter().flat_map(|spec| &spec.ends) {
+            netlink.set_up(end.near_index, true)?;
+        }
+        let links: Vec<Arc<Link>> = specs.into_iter().map(|spec| Arc::new(Link::new(spec))).collect();
         let stop = Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?);
         let mut relay = Relay { links: links.clone(), stop: stop.clone(), threads: Vec::new() };
         let carrier = carry::Carrier::open(&links)?;
@@ -111,8 +81,7 @@ impl Relay {
         let output = output.clone();
         let tell = move || {
             if let Err(error) = work() {
-                // A closed pipe ends the agent by its standard input, not here.
-                let _ = output.say(&Message::Trouble { text: format!("frames are no longer carried: {error}") });
+                output.trouble(None, None, format!("frames are no longer carried: {error}"));
             }
         };
         self.threads.push(thread::Builder::new().name(name.to_owned()).spawn(tell)?);
@@ -127,23 +96,6 @@ impl Drop for Relay {
         for thread in self.threads.drain(..) {
             // It has told what it had to tell.
             let _ = thread.join();
-        }
-    }
-}
-
-impl Tally {
-    fn sample(&mut self, node: &str, device: &str) -> Relayed {
-        Relayed {
-            node: node.to_owned(),
-            device: device.to_owned(),
-            frames: self.counts.frames,
-            lost: self.counts.lost,
-            duplicated: self.counts.duplicated,
-            reordered: self.counts.reordered,
-            cut: self.counts.cleared + self.refused,
-            dropped: self.counts.crowded_out + self.dropped,
-            late: self.late,
-            latest_us: mem::take(&mut self.latest_us),
         }
     }
 }

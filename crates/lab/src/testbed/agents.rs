@@ -1,34 +1,28 @@
 //! The lab's side of its agents: starts them, speaks to them, ends them.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use nicteam_sys::process;
 
-use crate::Error;
+use super::terms::Report;
+use crate::clock;
+use crate::error::Error;
 use crate::lab_id::LabId;
-use crate::protocol::{AgentSample, Done, Message, PROTOCOL, Request};
+use crate::protocol::{AgentSample, Done, Hello, Message, Notice, PROTOCOL, Request};
 
 /// How long an agent may take for one answer. Generous: it guards against a
 /// dead agent, not against a slow machine.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// What agents report unasked.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Report {
-    /// A node's counters.
-    Sample(String, AgentSample),
-    /// Something happened to a node's team.
-    Event(String, String),
-    /// A node could not do something and goes on.
-    Trouble(String, String),
-    /// A node's agent has ended.
-    Ended(String),
-}
+/// How often an agent with another clock is asked for the time.
+const CLOCK_EXCHANGES: u32 = 8;
 
 /// An agent in a network namespace of its own; it ends with this value.
 #[derive(Debug)]
@@ -37,6 +31,8 @@ pub(crate) struct Agent {
     child: Child,
     stdin: ChildStdin,
     answers: mpsc::Receiver<Message>,
+    /// By how much its clock is ahead of ours, nanoseconds.
+    ahead_ns: Arc<AtomicI64>,
 }
 
 impl Agent {
@@ -55,17 +51,13 @@ impl Agent {
             unreachable!("both were asked for");
         };
         let (answer, answers) = mpsc::channel();
-        let listener = Listener { node: node.to_owned(), answer, reports };
+        let ahead_ns = Arc::<AtomicI64>::default();
+        let listener = Listener { node: node.to_owned(), answer, reports, ahead_ns: Arc::clone(&ahead_ns) };
         std::thread::Builder::new()
             .name(format!("agent {node}"))
             .spawn(move || listener.listen(BufReader::new(stdout)))
             .map_err(started)?;
-        Ok(Agent { node: node.to_owned(), child, stdin, answers })
-    }
-
-    /// Host or switch it works on.
-    pub(crate) fn node(&self) -> &str {
-        &self.node
+        Ok(Agent { node: node.to_owned(), child, stdin, answers, ahead_ns })
     }
 
     /// Its process.
@@ -73,15 +65,35 @@ impl Agent {
         self.child.id()
     }
 
-    /// Waits until it speaks the same protocol.
-    pub(crate) fn greet(&self) -> Result<(), Error> {
-        match self.receive()? {
-            Message::Hello { protocol: PROTOCOL, nicteam } if nicteam == env!("CARGO_PKG_VERSION") => Ok(()),
-            other => {
-                let own = env!("CARGO_PKG_VERSION");
-                Err(self.failed(format!("is not of nicteam {own} with protocol {PROTOCOL}: {other:?}")))
+    /// Waits until it speaks, and finds out how its clock differs.
+    pub(crate) fn greet(&mut self) -> Result<(), Error> {
+        let own = env!("CARGO_PKG_VERSION");
+        let boot_id = match self.receive()? {
+            Message::Hello(Hello { protocol: PROTOCOL, nicteam, boot_id }) if nicteam == own => boot_id,
+            other => return Err(self.failed(format!("is not of nicteam {own} with protocol {PROTOCOL}: {other:?}"))),
+        };
+        if boot_id.is_empty() || boot_id != clock::boot_id() {
+            let ahead_ns = self.measure_clock()?;
+            self.ahead_ns.store(ahead_ns, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// By how much its clock is ahead of ours: what it says, less the middle of the quickest of some exchanges.
+    fn measure_clock(&mut self) -> Result<i64, Error> {
+        let mut quickest: Option<(u64, i64)> = None;
+        for _ in 0..CLOCK_EXCHANGES {
+            let asked_ns = clock::monotonic_ns();
+            let done = self.call(&Request::Clock)?;
+            let answered_ns = clock::monotonic_ns();
+            let Some(theirs_ns) = done.clock_ns else { return Err(self.failed("does not tell the time".to_owned())) };
+            let (took_ns, middle_ns) = (answered_ns - asked_ns, asked_ns.midpoint(answered_ns));
+            let ahead_ns = theirs_ns.wrapping_sub(middle_ns).cast_signed();
+            if quickest.is_none_or(|(shortest_ns, _)| took_ns < shortest_ns) {
+                quickest = Some((took_ns, ahead_ns));
             }
         }
+        Ok(quickest.map_or(0, |(_, ahead_ns)| ahead_ns))
     }
 
     /// Sends a request; [`Agent::finish`] waits for its answer.
@@ -148,6 +160,7 @@ struct Listener {
     node: String,
     answer: mpsc::Sender<Message>,
     reports: mpsc::Sender<Report>,
+    ahead_ns: Arc<AtomicI64>,
 }
 
 impl Listener {
@@ -157,9 +170,14 @@ impl Listener {
             let message = serde_json::from_str(&line)
                 .unwrap_or_else(|error| Message::Failed { error: format!("said `{line}`: {error}") });
             let heard = match message {
-                Message::Sample(sample) => self.reports.send(Report::Sample(self.node.clone(), sample)).is_ok(),
-                Message::Event { text } => self.reports.send(Report::Event(self.node.clone(), text)).is_ok(),
-                Message::Trouble { text } => self.reports.send(Report::Trouble(self.node.clone(), text)).is_ok(),
+                Message::Sample(sample) => {
+                    let sample = AgentSample { at_ns: self.ours_ns(sample.at_ns), ..sample };
+                    self.reports.send(Report::Sample(self.node.clone(), sample)).is_ok()
+                }
+                Message::Notice(notice) => {
+                    let notice = Notice { at_ns: self.ours_ns(notice.at_ns), ..notice };
+                    self.reports.send(Report::Notice(self.node.clone(), notice)).is_ok()
+                }
                 other => self.answer.send(other).is_ok(),
             };
             if !heard {
@@ -168,5 +186,60 @@ impl Listener {
         }
         // Nobody listens any more if the lab has ended it itself.
         let _ = self.reports.send(Report::Ended(self.node));
+    }
+
+    /// A moment of the agent's clock by ours.
+    fn ours_ns(&self, theirs_ns: u64) -> u64 {
+        theirs_ns.saturating_add_signed(self.ahead_ns.load(Ordering::Relaxed).saturating_neg())
+    }
+}
+
+/// The agents of a topology, by node.
+#[derive(Debug, Default)]
+pub(crate) struct Agents(BTreeMap<String, Agent>);
+
+impl Agents {
+    /// Takes one in.
+    pub(crate) fn add(&mut self, agent: Agent) {
+        self.0.insert(agent.node.clone(), agent);
+    }
+
+    /// Waits until all speak.
+    pub(crate) fn greet(&mut self) -> Result<(), Error> {
+        self.0.values_mut().try_for_each(Agent::greet)
+    }
+
+    /// The agent of a node.
+    pub(crate) fn of(&mut self, node: &str) -> Result<&mut Agent, Error> {
+        let absent = || Error::Agent { node: node.to_owned(), message: "is not in the topology".to_owned() };
+        self.0.get_mut(node).ok_or_else(absent)
+    }
+
+    /// Every node, with its process.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.0.iter().map(|(node, agent)| (node.as_str(), agent.pid()))
+    }
+
+    /// Asks every node at once, then waits for every answer.
+    pub(crate) fn call_all(&mut self, request: &Request) -> Result<Vec<(String, Done)>, Error> {
+        let requests: Vec<_> = self.0.keys().map(|node| (node.clone(), request.clone())).collect();
+        self.call_each(requests)
+    }
+
+    /// Asks each of these nodes something of its own, all at once, then waits for every answer.
+    pub(crate) fn call_each(&mut self, requests: Vec<(String, Request)>) -> Result<Vec<(String, Done)>, Error> {
+        requests.iter().try_for_each(|(node, request)| self.of(node)?.begin(request))?;
+        let answer = |(node, _): (String, Request)| {
+            let done = self.of(&node)?.finish()?;
+            Ok((node, done))
+        };
+        requests.into_iter().map(answer).collect()
+    }
+}
+
+impl Drop for Agents {
+    fn drop(&mut self) {
+        // All at once: each then waits for its own end, which takes the kernel a while.
+        self.0.values_mut().for_each(Agent::kill);
     }
 }

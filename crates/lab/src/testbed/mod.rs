@@ -1,24 +1,13 @@
-//! Testbeds: where an experiment's topology is built.
+//! Testbeds: where an experiment's topology is built. One file a testbed, and one line in [`TESTBEDS`].
 
 mod agents;
+mod cabling;
+mod deploy;
 mod netns;
 mod relay;
+mod terms;
 
-use std::path::PathBuf;
+pub use terms::{Action, Deployment, Report, Setting, TeamRuns, Testbed};
 
-use nicteam_dataplane::Kind;
-use nicteam_sys::shape::Granularity;
-
-pub(crate) use agents::{Agent, Report};
-pub(crate) use netns::Deployment;
-
-/// How a topology is built.
-#[derive(Clone, Debug)]
-pub(crate) struct Setting {
-    /// The nicteam binary that the agents run.
-    pub(crate) binary: PathBuf,
-    /// Dataplane of every team; none: what the machine can.
-    pub(crate) dataplane: Option<Kind>,
-    /// MTU-sized packets or GSO frames.
-    pub(crate) granularity: Granularity,
-}
+/// All testbeds, the one that is meant where none is named first.
+pub(crate) static TESTBEDS: [&dyn Testbed; 1] = [&netns::Netns];

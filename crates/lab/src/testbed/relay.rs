@@ -1,14 +1,11 @@
 //! Impaired links: each is two cables to the namespace of one more agent, which
 //! carries frames from the one to the other ([`crate::relay`]).
 
-use std::os::fd::{AsFd, OwnedFd};
+use nicteam_experiment::{self as experiment, Cable, Topology};
 
-use nicteam_sys::netlink::VethEnd;
-use nicteam_sys::shape::{self, Granularity};
-
-use super::Deployment;
-use crate::Error;
-use crate::experiment::{self, Cable, Topology};
+use super::agents::Agents;
+use super::cabling::{self, CableEnd, Cabling};
+use crate::error::Error;
 use crate::protocol::{RelayEnd, RelaySpec, Request, Way};
 
 /// What the agent in the middle of impaired links is called; no host or switch
@@ -23,48 +20,35 @@ pub(super) fn is_needed(topology: &Topology) -> bool {
     topology.cables.iter().any(|cable| cable.impaired.is_some())
 }
 
-impl Deployment {
-    /// Makes the two cables of an impaired link. The ends' own sides are shaped, as
-    /// any cable's are; the near ends pass on what comes.
-    pub(super) fn add_impaired_cable(
-        &mut self,
-        cable: &Cable,
-        first_index: u32,
-        granularity: Granularity,
-    ) -> Result<(), Error> {
-        let near = self.node(NODE)?.netns.as_fd().try_clone_to_owned();
-        let near: OwnedFd = near.map_err(|error| nicteam_sys::Error::new("keep a handle on a namespace", error))?;
-        for (end, index) in [(&cable.a, first_index), (&cable.b, first_index + 1)] {
-            let (near_index, gso_max_segs) = (near_index(index), Some(granularity.max_packets()));
-            let near_name = format!("near{near_index}");
-            let own = VethEnd { name: &end.device, index: Some(index), mac: None, netns: None, gso_max_segs };
-            let far = VethEnd { name: &near_name, index: Some(near_index), netns: Some(near.as_fd()), ..own.clone() };
-            let netlink = &mut self.node(&end.node)?.netlink;
-            netlink.add_veth(&own, &far, cable.mtu)?;
-            shape::shape(netlink, index, cable.rate_bps, granularity)?;
-            netlink.set_up(index, true)?;
-            self.node(NODE)?.netlink.set_up(near_index, true)?;
-        }
-        Ok(())
+/// Lays the two cables of an impaired link. The ends' own sides are shaped, as
+/// any cable's are; the near ends pass on what comes.
+pub(super) fn lay(cabling: &mut Cabling, cable: &Cable, first_index: u32) -> Result<(), Error> {
+    for (end, index) in [(&cable.a, first_index), (&cable.b, first_index + 1)] {
+        let near_index = near_index(index);
+        let near_name = format!("near{near_index}");
+        let own = CableEnd { node: &end.node, device: &end.device, index };
+        let near = CableEnd { node: NODE, device: &near_name, index: near_index };
+        cabling.lay_between(own, near, cable.mtu)?;
     }
+    Ok(())
+}
 
-    /// Lets frames pass over the impaired links, if there are any.
-    pub(super) fn start_relay(&mut self, topology: &Topology) -> Result<(), Error> {
-        if is_needed(topology) {
-            let links = (0..).zip(&topology.cables).filter_map(|(number, cable)| spec(number, cable)).collect();
-            self.agent(NODE)?.call(&Request::Relay(links))?;
-        }
-        Ok(())
+/// Lets frames pass over the impaired links, if there are any.
+pub(super) fn start(agents: &mut Agents, topology: &Topology) -> Result<(), Error> {
+    if is_needed(topology) {
+        let links = (0..).zip(&topology.cables).filter_map(|(number, cable)| spec(number, cable)).collect();
+        agents.of(NODE)?.call(&Request::Relay(links))?;
     }
+    Ok(())
+}
 
-    /// Lets carrier pass over them, too; from now on, because teams set their
-    /// members down and up while they are built.
-    pub(super) fn follow_carrier(&mut self, topology: &Topology) -> Result<(), Error> {
-        if is_needed(topology) {
-            self.agent(NODE)?.call(&Request::FollowCarrier)?;
-        }
-        Ok(())
+/// Lets carrier pass over them, too; from now on, because teams set their
+/// members down and up while they are built.
+pub(super) fn follow_carrier(agents: &mut Agents, topology: &Topology) -> Result<(), Error> {
+    if is_needed(topology) {
+        agents.of(NODE)?.call(&Request::FollowCarrier)?;
     }
+    Ok(())
 }
 
 /// Index of the near end of the cable to the end with this index.
@@ -75,7 +59,7 @@ fn near_index(index: u32) -> u32 {
 /// What the agent in the middle is told of a link.
 fn spec(number: u32, cable: &Cable) -> Option<RelaySpec> {
     let impaired = cable.impaired.as_ref()?;
-    let first_index = super::netns::first_index(number);
+    let first_index = cabling::first_index(number);
     let end = |end: &experiment::End, index| RelayEnd {
         node: end.node.clone(),
         device: end.device.clone(),

@@ -19,8 +19,9 @@ fn frames_pass_a_guests_port_both_ways() {
         return;
     }
     let (mut host, mut wall) = (Host::quiet(), Host::quiet());
-    cable(&mut host, "eth0", &mut wall, "p0", 1000);
-    let end = wall.netns.run(|| Cable::open(1001)).unwrap().unwrap();
+    cable(&mut host, "eth0", &mut wall, "p0");
+    let index = wall.index("p0");
+    let end = wall.netns.run(|| Cable::open(index)).unwrap().unwrap();
     let Some(mut guest) = nicteam_oracle::guest_at(AGENT, vec![end]) else { return };
     assert_eq!(guest.read("/sys/class/net/a0/operstate").unwrap(), "down");
     guest.must(Request::SetSpeed { name: "a0".to_owned(), speed_mbps: 1000 });

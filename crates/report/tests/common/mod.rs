@@ -179,6 +179,8 @@ pub fn team(node: &str, device: &str, peer: &str, mode: &str, policy: &str, memb
         xmit_hash_policy: policy.into(),
         options: BTreeMap::new(),
         members,
+        engine: String::new(),
+        dataplane: String::new(),
     }
 }
 

@@ -58,15 +58,15 @@ fn hello(kind: u8) -> Vec<u8> {
 /// Which of these frames, sent by the other end of a cable, are heard.
 fn heard(rules: &Rules, frames: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let (mut a, mut b) = (Host::quiet(), Host::quiet());
-    loose_cable(&mut a, "eth0", &mut b, "eth0", 10, None);
-    b.netlink.set_mac(11, OWN).unwrap();
+    let [_, index] = loose_cable(&mut a, "eth0", &mut b, "eth0", None);
+    b.netlink.set_mac(index, OWN).unwrap();
     a.set_up("eth0", true);
     b.set_up("eth0", true);
     let (sender, receiver) = (a.packet_socket("eth0"), b.packet_socket("eth0"));
     settle(&sender, &receiver);
     // Behind the taps, as for a member of a packet team.
     b.netns.run(|| nft::drop_ingress("eth0")).unwrap().unwrap();
-    let listener = b.netns.run(|| Listener::open(11, Tap::Ahead, rules)).unwrap().unwrap();
+    let listener = b.netns.run(|| Listener::open(index, Tap::Ahead, rules)).unwrap().unwrap();
     let own: PacketSocket = b.packet_socket("eth0");
     frames.iter().for_each(|frame| assert!(own.send_frame(frame) && sender.send_frame(frame)));
     // The device has handed on the last frame before the sender returns: veth.

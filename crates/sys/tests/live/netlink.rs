@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use crate::common::{A, B, cabled};
 use nicteam_sys::netlink::{Change, Learned, Link, Monitor, VethEnd};
 use nicteam_sys::packet::Batch;
-use nicteam_testnet::{Host, cable, eventually, may_make_networks, settle};
+use nicteam_testnet::{Host, Switch, eventually, may_make_networks, settle};
 
 #[test]
 fn a_veth_pair_has_what_was_asked_for_at_both_ends() {
@@ -200,17 +200,12 @@ fn an_address_that_changes_its_port_is_a_move() {
     if !may_make_networks() {
         return;
     }
-    let (mut a, mut b, mut switch) = (Host::quiet(), Host::quiet(), Host::quiet());
-    switch.netlink.add_bridge("br0").unwrap();
-    let bridge = switch.index("br0");
-    for (host, index) in [(&mut a, 100), (&mut b, 200)] {
-        cable(host, "eth0", &mut switch, &format!("port{index}"), index);
-        switch.netlink.set_master(index + 1, Some(bridge)).unwrap();
-    }
-    switch.set_up("br0", true);
+    let (mut a, mut b, mut switch) = (Host::quiet(), Host::quiet(), Switch::new());
+    switch.join(&mut a, "eth0", "a");
+    switch.join(&mut b, "eth0", "b");
     let sockets = [a.packet_socket("eth0"), b.packet_socket("eth0")];
     settle(&sockets[0], &sockets[1]);
-    let mut learned = switch.netns.run(Learned::open).unwrap().unwrap();
+    let mut learned = switch.host.netns.run(Learned::open).unwrap().unwrap();
     let (to_all, protocol) = ([0xff; 6], [0x88, 0xb5]);
     let from_one = |number: u8| [&to_all[..], &[2, 0, 0, 0, 1, number], &protocol, &[0; 46]].concat();
     let mut moved_after = |sends: &[(usize, u8)]| {

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use super::names::{choice, names};
 use super::options::{INT_MAX, number};
-use super::{Config, ConfigError, ConfigOption, Mode, Values};
+use super::{Config, ConfigError, ConfigOption, Values};
 
 /// The most targets of each kind (`BOND_MAX_ARP_TARGETS`, `BOND_MAX_NS_TARGETS`).
 pub const MAX_ARP_TARGETS: usize = 16;
@@ -108,16 +108,6 @@ impl ArpMonitoring {
         match validate {
             ArpValidate::None => Ok(()),
             _ => Err(ConfigError::Conflict(format!("`arp_validate {validate}` does not work in mode {mode}"))),
-        }
-    }
-}
-
-impl Mode {
-    /// Whether the ARP monitor can judge its members (Linux `bond_mode_uses_arp`).
-    pub const fn uses_arp(self) -> bool {
-        match self {
-            Mode::BalanceRr | Mode::ActiveBackup | Mode::BalanceXor | Mode::Broadcast => true,
-            Mode::Ad | Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe => false,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Options of balance-tlb and balance-alb.
 
+use super::names::modes;
 use super::options::{INT_MAX, number};
 use super::{Config, ConfigError, ConfigOption, Values};
 
@@ -43,7 +44,8 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
         return Ok(());
     }
     Err(ConfigError::Conflict(format!(
-        "`tlb_dynamic_lb 0` works in modes balance-tlb, balance-alb and stripe alone; the mode is {}",
+        "`tlb_dynamic_lb 0` works in {} alone; the mode is {}",
+        modes(|of| of.buckets().is_some()),
         config.mode
     )))
 }

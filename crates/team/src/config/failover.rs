@@ -8,9 +8,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use super::names::{choice, names};
+use super::names::{choice, modes, names};
 use super::options::{device, digits, number};
-use super::{Config, ConfigError, ConfigOption, Mode, Values};
+use super::{Config, ConfigError, ConfigOption, Values};
+use crate::mode::Addresses;
 
 /// Which addresses active-backup members and their team have (`fail_over_mac`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,15 +63,9 @@ pub const MAX_QUEUE_ID: u16 = 16;
 impl Config {
     /// What [`FailOverMac`] members live by: of consequence in active-backup alone.
     pub fn mac_policy(&self) -> FailOverMac {
-        match self.mode {
-            Mode::ActiveBackup => self.fail_over_mac,
-            Mode::BalanceRr
-            | Mode::BalanceXor
-            | Mode::Broadcast
-            | Mode::Ad
-            | Mode::BalanceTlb
-            | Mode::BalanceAlb
-            | Mode::Stripe => FailOverMac::None,
+        match self.mode.traits().addresses {
+            Addresses::FailOverMac => self.fail_over_mac,
+            Addresses::Team | Addresses::OwnInFrames | Addresses::Own => FailOverMac::None,
         }
     }
 
@@ -88,7 +83,8 @@ impl Config {
     pub(super) fn check_active_slave(&self) -> Result<(), ConfigError> {
         match &self.active_slave {
             Some(ActiveSlave::Member(member)) if !self.mode.uses_primary() => Err(ConfigError::Conflict(format!(
-                "`active_slave {member}` works in modes active-backup, balance-tlb, balance-alb and stripe alone; the mode is {}",
+                "`active_slave {member}` works in {} alone; the mode is {}",
+                modes(|of| of.has_active),
                 self.mode
             ))),
             _ => Ok(()),
@@ -112,7 +108,8 @@ impl Config {
     pub(super) fn check_prio(&self) -> Result<(), ConfigError> {
         match self.prio.first_key_value() {
             Some((member, prio)) if !self.mode.uses_primary() => Err(ConfigError::Conflict(format!(
-                "`prio {member}:{prio}` works in modes active-backup, balance-tlb, balance-alb and stripe alone; the mode is {}",
+                "`prio {member}:{prio}` works in {} alone; the mode is {}",
+                modes(|of| of.has_active),
                 self.mode
             ))),
             _ => Ok(()),

@@ -13,14 +13,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
 
 use nicteam_wire::Mac;
 
-use super::names::{choice, named, names};
+use super::names::{choice, modes, named, names};
 use super::options::{INT_MAX, device, digits, number};
-use super::{Config, ConfigError, ConfigOption, Mode, Values};
-use crate::lacp::{AdSelect, LacpRate, lease};
+use super::{Config, ConfigError, ConfigOption, Values};
 
 /// What 802.3ad can be told; fields are the kernel's options of the same name
 /// but for a prefix `lacp_` or `ad_`.
@@ -51,8 +49,32 @@ pub struct LacpOptions {
     /// How long a member that was lost stands by once it is back, milliseconds.
     pub wait_to_restore_ms: u32,
     /// How long the aggregate is kept without the process of the team,
-    /// milliseconds; 0: what [`lease`] says of the rate.
+    /// milliseconds; 0: what [`crate::lacp::lease`] says of the rate.
     pub lease_ms: u32,
+}
+
+/// How often the partner shall speak.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LacpRate {
+    /// Each 30 s; its silence is noticed after 90 s.
+    #[default]
+    Slow,
+    /// Each second; its silence is noticed after 3 s.
+    Fast,
+}
+
+/// Which aggregator is active.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AdSelect {
+    /// The one that is, as long as one of its members works; the next one by bandwidth.
+    #[default]
+    Stable,
+    /// The one with the most bandwidth.
+    Bandwidth,
+    /// The one with the most members, of these the one with the most bandwidth.
+    Count,
+    /// The one with the highest sum of port priorities, then by members and bandwidth.
+    ActorPortPrio,
 }
 
 impl LacpOptions {
@@ -64,23 +86,16 @@ impl LacpOptions {
         self.actor_port_prio.get(device).copied().unwrap_or(LacpOptions::DEFAULT_PORT_PRIO)
     }
 
-    /// How long the aggregate is kept without the process of the team.
-    pub fn lease(&self) -> Duration {
-        match self.lease_ms {
-            0 => lease(self.rate),
-            ms => Duration::from_millis(ms.into()),
-        }
-    }
-
     /// The kernel gives EACCES for most of these options outside 802.3ad.
     /// (`ad_select` it keeps without effect, and so does this.) It also forces
     /// `miimon` to 100 for the mode: LACP needs speed, duplex and carrier.
     pub(super) fn check(&self, config: &Config) -> Result<(), ConfigError> {
-        if config.mode == Mode::Ad {
-            return match config.miimon_ms {
-                0 => Err(ConfigError::Conflict("`miimon 0` (off) does not go with mode 802.3ad".to_owned())),
-                _ => Ok(()),
-            };
+        let mode = config.mode;
+        if mode.traits().needs_miimon && config.miimon_ms == 0 {
+            return Err(ConfigError::Conflict(format!("`miimon 0` (off) does not go with mode {mode}")));
+        }
+        if mode.aggregates() {
+            return Ok(());
         }
         let by_default =
             Config { lacp: LacpOptions { select: self.select, ..LacpOptions::default() }, ..config.clone() };
@@ -100,10 +115,10 @@ impl LacpOptions {
         ];
         match options.into_iter().find(|option| (option.get)(config) != (option.get)(&by_default)) {
             Some(option) => Err(ConfigError::Conflict(format!(
-                "`{} {}` works in mode 802.3ad alone; the mode is {}",
+                "`{} {}` works in {} alone; the mode is {mode}",
                 option.name,
                 (option.get)(config),
-                config.mode
+                modes(|of| of.aggregates)
             ))),
             None => Ok(()),
         }

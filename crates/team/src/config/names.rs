@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::options::{digits, one_of};
-use super::{AggrLayers, ConfigError, HashPolicy, Mode, PrimaryReselect};
+use super::{AggrLayers, ConfigError, HashPolicy, PrimaryReselect};
+use crate::{Mode, Traits};
 
 /// The names of all values of a choice, in the order of its `ALL`.
 macro_rules! names {
@@ -45,72 +46,6 @@ macro_rules! choice {
 pub(super) use choice;
 
 choice!(PrimaryReselect, "primary_reselect");
-
-impl Mode {
-    /// Every mode, by the kernel's number; stripe last.
-    pub const ALL: [Mode; 8] = [
-        Mode::BalanceRr,
-        Mode::ActiveBackup,
-        Mode::BalanceXor,
-        Mode::Broadcast,
-        Mode::Ad,
-        Mode::BalanceTlb,
-        Mode::BalanceAlb,
-        Mode::Stripe,
-    ];
-
-    /// The kernel's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Mode::BalanceRr => "balance-rr",
-            Mode::ActiveBackup => "active-backup",
-            Mode::BalanceXor => "balance-xor",
-            Mode::Broadcast => "broadcast",
-            Mode::Ad => "802.3ad",
-            Mode::BalanceTlb => "balance-tlb",
-            Mode::BalanceAlb => "balance-alb",
-            Mode::Stripe => "stripe",
-        }
-    }
-
-    /// The kernel's number; stripe has none.
-    pub const fn number(self) -> Option<u32> {
-        match self {
-            Mode::BalanceRr => Some(0),
-            Mode::ActiveBackup => Some(1),
-            Mode::BalanceXor => Some(2),
-            Mode::Broadcast => Some(3),
-            Mode::Ad => Some(4),
-            Mode::BalanceTlb => Some(5),
-            Mode::BalanceAlb => Some(6),
-            Mode::Stripe => None,
-        }
-    }
-
-    /// Whether `xmit_hash_policy` has an effect in it. (In balance-alb it has
-    /// one without `tlb_dynamic_lb` alone.)
-    pub const fn hashes(self) -> bool {
-        matches!(self, Mode::BalanceXor | Mode::Ad | Mode::BalanceTlb)
-    }
-
-    /// Whether one member is the active one, which `primary` may name (the
-    /// kernel's `bond_mode_uses_primary`).
-    pub const fn uses_primary(self) -> bool {
-        matches!(self, Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe)
-    }
-
-    /// Whether members send with addresses of their own: balance-tlb and
-    /// balance-alb (the kernel's `bond_is_lb`), and stripe.
-    pub const fn balances_load(self) -> bool {
-        matches!(self, Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe)
-    }
-
-    /// Whether members also receive by addresses of their own, one of which
-    /// each neighbour is told: balance-alb and stripe.
-    pub const fn balances_receiving(self) -> bool {
-        matches!(self, Mode::BalanceAlb | Mode::Stripe)
-    }
-}
 
 impl HashPolicy {
     /// Every policy: the kernel's, the switches', illumos's.
@@ -240,14 +175,8 @@ impl FromStr for Mode {
     /// balance-alb (ALB whose receive balancing is off is balance-tlb), `SLA` is
     /// balance-xor; `802.3ad` is the same in both.
     fn from_str(text: &str) -> Result<Mode, ConfigError> {
-        const INTEL: [(&str, Mode); 5] = [
-            ("AFT", Mode::ActiveBackup),
-            ("SFT", Mode::ActiveBackup),
-            ("ALB", Mode::BalanceAlb),
-            ("RLB", Mode::BalanceAlb),
-            ("SLA", Mode::BalanceXor),
-        ];
-        if let Some((_, mode)) = INTEL.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(text.trim())) {
+        let is_alias = |mode: &Mode| mode.traits().aliases.iter().any(|alias| alias.eq_ignore_ascii_case(text.trim()));
+        if let Some(mode) = Mode::ALL.into_iter().find(is_alias) {
             return Ok(mode);
         }
         let known = Mode::ALL.map(|mode| (mode, mode.name(), mode.number()));
@@ -284,6 +213,17 @@ impl FromStr for AggrLayers {
             value: text.to_owned(),
             expected: "L2, L3, L4 or several of them, with commas between".to_owned(),
         })
+    }
+}
+
+/// The modes of which this is true, in words: where an option has an effect.
+pub(super) fn modes(is_true: impl Fn(&Traits) -> bool) -> String {
+    let names: Vec<&str> =
+        Mode::ALL.iter().map(|mode| mode.traits()).filter(|of| is_true(of)).map(|of| of.name).collect();
+    match names.split_last() {
+        Some((last, [])) => format!("mode {last}"),
+        Some((last, others)) => format!("modes {} and {last}", others.join(", ")),
+        None => "no mode".to_owned(),
     }
 }
 

@@ -3,9 +3,8 @@
 use std::fmt;
 
 use super::names::names;
-use super::{
-    ArpValidate, Config, ConfigError, HashPolicy, Mode, PrimaryReselect, arp, balance, failover, lacp, stripe,
-};
+use super::{ArpValidate, Config, ConfigError, HashPolicy, PrimaryReselect, arp, balance, failover, lacp, stripe};
+use crate::Mode;
 
 /// What can be said about one option: for help, hints and schemas.
 #[derive(Debug)]

@@ -2,12 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use nicteam_wire::Rtag;
 
+use super::names::modes;
 use super::options::{HIDDEN, device, digits, number};
-use super::{Config, ConfigError, ConfigOption, Mode, Values};
-use crate::stripe::MAX_SACK_DELAY;
+use super::{Config, ConfigError, ConfigOption, Values};
+use crate::Traits;
+
+/// The longest that a gap may be kept from who sends.
+pub const MAX_SACK_DELAY: Duration = Duration::from_millis(100);
 
 /// What teams that stripe share, so that each knows the other's hellos. Its
 /// `Debug` does not show it.
@@ -156,7 +161,7 @@ pub(super) const STRIPE_KEY_OLD: ConfigOption = ConfigOption {
 
 /// Refuses what would have no effect.
 pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
-    if config.mode == Mode::Stripe {
+    if config.mode.stripes() {
         return match (&config.stripe_key, &config.stripe_key_old) {
             (None, Some(_)) => Err(ConfigError::Conflict(
                 "`stripe_key_old` is the key before `stripe_key`, and there is no `stripe_key`; hint: set both at once"
@@ -167,7 +172,8 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     }
     let refused = |option: String| {
         let mode = config.mode;
-        Err(ConfigError::Conflict(format!("`{option}` works in mode stripe alone; the mode is {mode}")))
+        let works_in = modes(Traits::stripes);
+        Err(ConfigError::Conflict(format!("`{option}` works in {works_in} alone; the mode is {mode}")))
     };
     let defaults = Config::default();
     for option in [&REDUNDANT, &SACK_DELAY, &STRIPE_INTERVAL, &TCP_MIN_RTT_WLEN] {

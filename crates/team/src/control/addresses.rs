@@ -16,7 +16,7 @@ impl Team {
         if !self.members.contains_key(&id) {
             return;
         }
-        if self.config.mode.balances_load() {
+        if self.traits.has_own_addresses() {
             self.balance_joined(id, mac);
         } else {
             self.macs.insert(id, mac);

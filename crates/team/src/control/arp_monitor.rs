@@ -20,14 +20,34 @@
 //! - A member that joined without carrier is up when it was heard of; the kernel
 //!   may take it up before.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nicteam_wire::{Frame, ethertype};
 
 use super::hearing::{Hearing, Message, Role, Traffic};
 use super::monitor::millis;
-use super::{Effect, LinkState, Team, probe};
-use crate::{ArpAllTargets, ArpMonitoring, MemberId, Mode, Time, TimerReason};
+use super::{Effect, LinkState, Subnet, Team, probe};
+use crate::{ArpAllTargets, ArpMonitoring, MemberId, Time, TimerReason};
+
+/// What the ARP monitor keeps. In every mode and also while it is off: it may be switched on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ArpMonitor {
+    /// The subnets in which it asks.
+    pub(super) subnets: Vec<Subnet>,
+    /// What was heard of each member.
+    pub(super) hearing: BTreeMap<MemberId, Hearing>,
+    /// The member that is tried while none is active.
+    pub(super) candidate: Option<MemberId>,
+}
+
+impl ArpMonitor {
+    /// A member has left.
+    pub(super) fn forget(&mut self, id: MemberId) {
+        self.hearing.remove(&id);
+        self.candidate.take_if(|candidate| *candidate == id);
+    }
+}
 
 impl Team {
     /// Takes in a frame that a member received, from the destination address on,
@@ -53,21 +73,16 @@ impl Team {
         }
         for &(id, counted) in traffic {
             let counts = !self.config.arp.validate.filters() && !self.is_validated(id);
-            if let Some(hearing) = self.hearing.get_mut(&id) {
+            if let Some(hearing) = self.arp.hearing.get_mut(&id) {
                 hearing.count(counted, counts, now);
             }
         }
-        match self.config.mode {
-            Mode::ActiveBackup => {
-                self.judge_active_and_backups(now);
-                self.ask_by_the_active(now);
-            }
-            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::Ad => {
-                self.judge_all(now);
-                self.ask_by_all(now);
-            }
-            // These have no ARP monitor ([`Mode::uses_arp`]).
-            Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe => {}
+        if self.traits.has_active {
+            self.judge_active_and_backups(now);
+            self.ask_by_the_active(now);
+        } else {
+            self.judge_all(now);
+            self.ask_by_all(now);
         }
     }
 
@@ -77,13 +92,13 @@ impl Team {
             return;
         }
         self.timers.stop(TimerReason::ArpMon);
-        if let Some(id) = self.candidate {
+        if let Some(id) = self.arp.candidate {
             self.enter(id, LinkState::Down, now);
-            self.candidate = None;
+            self.arp.candidate = None;
         }
         if self.config.arp.is_on() && !self.members.is_empty() {
             self.timers.set(TimerReason::ArpMon, now);
-            self.hearing.values_mut().for_each(|hearing| *hearing = Hearing::new(now));
+            self.arp.hearing.values_mut().for_each(|hearing| *hearing = Hearing::new(now));
         }
     }
 
@@ -94,9 +109,9 @@ impl Team {
     }
 
     fn hear(&mut self, id: MemberId, frame: &Frame<'_>, now: Time) {
-        let Some(message) = Message::read(frame, &self.config.arp, &self.subnets) else { return };
+        let Some(message) = Message::read(frame, &self.config.arp, &self.arp.subnets) else { return };
         let proven = self.is_validated(id).then(|| message.proves(self.role(id, now)));
-        let Some(hearing) = self.hearing.get_mut(&id) else { return };
+        let Some(hearing) = self.arp.hearing.get_mut(&id) else { return };
         match proven {
             None => hearing.heard(now),
             Some(Some(target)) => hearing.heard_of(target, now),
@@ -111,7 +126,7 @@ impl Team {
             .members
             .iter()
             .filter_map(|(&id, member)| {
-                let hearing = self.hearing.get(&id)?;
+                let hearing = self.arp.hearing.get(&id)?;
                 let last_rx = hearing.last_rx(None);
                 let is_up = member.state == LinkState::Up;
                 let intervals = if is_up { missed_max } else { 1 };
@@ -148,15 +163,15 @@ impl Team {
             self.enter(id, to, now);
             match to {
                 LinkState::Up => {
-                    self.candidate = None;
+                    self.arp.candidate = None;
                     choose_again |= self.active.is_none() || self.is_preferred(id);
                 }
                 LinkState::Down if self.active == Some(id) => {
-                    self.candidate = None;
+                    self.arp.candidate = None;
                     choose_again = true;
                 }
                 // Somebody else is the active one by now: nobody is looked for.
-                LinkState::Down if was_tried && self.active.is_some() => self.candidate = None,
+                LinkState::Down if was_tried && self.active.is_some() => self.arp.candidate = None,
                 LinkState::Down | LinkState::Fail | LinkState::Back => {}
             }
         }
@@ -167,7 +182,7 @@ impl Team {
 
     /// The state that a member is to enter, if it is another.
     fn judge(&self, id: MemberId, now: Time) -> Option<LinkState> {
-        let (member, hearing) = (self.members.get(&id)?, self.hearing.get(&id)?);
+        let (member, hearing) = (self.members.get(&id)?, self.arp.hearing.get(&id)?);
         let (interval, missed_max) = (self.interval(), self.config.arp.missed_max);
         let last_rx = self.last_rx(id, hearing);
         let heard_within = |intervals| hearing.within(last_rx, intervals, interval, now);
@@ -184,7 +199,7 @@ impl Team {
         let is_dead = if self.is_active(id) {
             !hearing.sent_within(missed_max, interval, now) || !heard_within(missed_max)
         } else {
-            self.candidate.is_none() && !heard_within(missed_max + 1)
+            self.arp.candidate.is_none() && !heard_within(missed_max + 1)
         };
         is_dead.then_some(LinkState::Down)
     }
@@ -196,7 +211,7 @@ impl Team {
             return self.ask(active, now);
         }
         let ids: Vec<MemberId> = self.members.keys().copied().collect();
-        let after = self.candidate.or(ids.first().copied());
+        let after = self.arp.candidate.or(ids.first().copied());
         let with_carrier = |id: &&MemberId| self.members.get(id).is_some_and(|member| member.link.carrier);
         let next = ids.iter().filter(with_carrier).find(|&&id| Some(id) > after);
         let next = next.or_else(|| ids.iter().find(with_carrier)).copied();
@@ -208,9 +223,9 @@ impl Team {
         let changed = !dead.is_empty() || next.is_some();
         dead.into_iter().for_each(|id| self.enter(id, LinkState::Down, now));
         if let Some(id) = next {
-            self.candidate = Some(id);
+            self.arp.candidate = Some(id);
             self.enter(id, LinkState::Back, now);
-            if let Some(hearing) = self.hearing.get_mut(&id) {
+            if let Some(hearing) = self.arp.hearing.get_mut(&id) {
                 hearing.tried = now;
             }
         }
@@ -224,8 +239,8 @@ impl Team {
 
     /// Asks every target by this member.
     fn ask(&mut self, id: MemberId, now: Time) {
-        let questions = probe::questions(&self.config.arp, &self.subnets, self.mac_of(id));
-        let Some(hearing) = self.hearing.get_mut(&id) else { return };
+        let questions = probe::questions(&self.config.arp, &self.arp.subnets, self.mac_of(id));
+        let Some(hearing) = self.arp.hearing.get_mut(&id) else { return };
         if !questions.is_empty() {
             hearing.sent(now);
         }
@@ -238,16 +253,7 @@ impl Team {
 
     /// True if it carries the traffic, or is tried: it gets the answers.
     fn is_active(&self, id: MemberId) -> bool {
-        match self.config.mode {
-            Mode::ActiveBackup => self.active == Some(id) || self.candidate == Some(id),
-            Mode::BalanceRr
-            | Mode::BalanceXor
-            | Mode::Broadcast
-            | Mode::Ad
-            | Mode::BalanceTlb
-            | Mode::BalanceAlb
-            | Mode::Stripe => true,
-        }
+        !self.traits.has_active || self.active == Some(id) || self.arp.candidate == Some(id)
     }
 
     fn is_validated(&self, id: MemberId) -> bool {
@@ -259,10 +265,10 @@ impl Team {
             return Role::Active;
         }
         let active_works = self.active.and_then(|active| {
-            let hearing = self.hearing.get(&active)?;
+            let hearing = self.arp.hearing.get(&active)?;
             Some(self.last_rx(active, hearing)? > hearing.tried)
         });
-        let candidate = self.candidate.and_then(|candidate| self.hearing.get(&candidate));
+        let candidate = self.arp.candidate.and_then(|candidate| self.arp.hearing.get(&candidate));
         let candidate_asked = candidate.is_some_and(|hearing| hearing.sent_within(1, self.interval(), now));
         Role::Standby { active_works: active_works.unwrap_or(false), candidate_asked }
     }

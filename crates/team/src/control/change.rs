@@ -10,8 +10,9 @@
 use std::mem;
 
 use super::monitor::millis;
+use super::parts::Parts;
 use super::{Effect, Event, LinkState, Team, TimerReason, active};
-use crate::{ActiveSlave, Config, ConfigError, MAX_MEMBERS, MemberId, Mode, TeamError, Time};
+use crate::{ActiveSlave, Config, ConfigError, MAX_MEMBERS, MemberId, TeamError, Time};
 
 impl Team {
     /// Goes on with another configuration; what follows from it is one plan,
@@ -26,7 +27,7 @@ impl Team {
     ///
     /// # Errors
     /// What [`Config::check`] refuses; another mode that is not
-    /// [exchangeable](Mode::changes_live) while there are members, and another
+    /// [exchangeable](crate::Mode::changes_live) while there are members, and another
     /// [`Config::mac_policy`]; an `active_slave` that is no member or not up.
     /// Nothing has changed then.
     pub fn set_config(&mut self, mut config: Config, now: Time) -> Result<(), TeamError> {
@@ -42,6 +43,7 @@ impl Team {
             return Err(TeamError::AddressesNeedNoMembers);
         }
         let before = mem::replace(&mut self.config, config);
+        self.traits = to.traits();
         self.time_anew(&before, now);
         self.reconfigure_lacp(&before, now);
         let primary_changed = before.primary != self.config.primary;
@@ -49,22 +51,24 @@ impl Team {
             self.force_primary = self.primary().is_some();
         }
         if from != to {
+            self.parts = Parts::of(self.traits);
+            self.balance_vlans();
             self.discover_anew(now);
         } else if (&before.stripe_key, &before.stripe_key_old) != (&self.config.stripe_key, &self.config.stripe_key_old)
         {
             self.take_key(now);
         }
-        if let Some(discovery) = &mut self.discovery {
+        if let Some(discovery) = &mut self.parts.discovery {
             discovery.set_interval(millis(self.config.stripe_interval_ms));
         }
-        if from == Mode::ActiveBackup && to != Mode::ActiveBackup {
-            self.leave_active_backup();
+        if from.uses_primary() && !to.uses_primary() {
+            self.leave_active();
         }
         let choose_again = primary_changed
             || from != to
             || before.primary_reselect != self.config.primary_reselect
             || before.prio != self.config.prio;
-        let granted = wish.is_some() && self.config.mode.uses_primary();
+        let granted = wish.is_some() && self.traits.has_active;
         if granted {
             self.grant(wished, now);
         }
@@ -106,7 +110,7 @@ impl Team {
     pub fn activate(&mut self, id: MemberId, now: Time) -> Result<(), TeamError> {
         self.assert_drained();
         let member = self.members.get(&id).ok_or(TeamError::NoMember(id))?;
-        if !self.config.mode.uses_primary() {
+        if !self.traits.has_active {
             return Err(TeamError::NoActiveMember(self.config.mode));
         }
         if self.active == Some(id) {
@@ -169,7 +173,7 @@ impl Team {
             .members
             .iter()
             .filter(|(id, member)| {
-                self.candidate != Some(**id) && matches!(member.state, LinkState::Back | LinkState::Fail)
+                self.arp.candidate != Some(**id) && matches!(member.state, LinkState::Back | LinkState::Fail)
             })
             .map(|(&id, member)| (id, member.state))
             .collect();
@@ -191,28 +195,13 @@ impl Team {
     }
 
     /// Nobody is the active member in another mode.
-    fn leave_active_backup(&mut self) {
+    fn leave_active(&mut self) {
         self.timers.stop(TimerReason::PeerNotify);
         self.announcer.rounds = 0;
         self.force_primary = false;
         if let Some(from) = self.active.take() {
             self.effects.push_back(Effect::Event(Event::Active { from: Some(from), to: None }));
         }
-    }
-}
-
-impl Mode {
-    /// True if a team with members may change from this mode to that one
-    /// without losing a frame: both let the members carry the team's address,
-    /// and neither negotiates with the other end.
-    ///
-    /// The kernel refuses every change of the mode while there are members
-    /// (`BOND_OPTFLAG_NOSLAVES`). What the switch or the other host is set to
-    /// has to fit the new mode, there as here.
-    pub fn changes_live(self, to: Mode) -> bool {
-        let is_static =
-            |mode| matches!(mode, Mode::BalanceRr | Mode::ActiveBackup | Mode::BalanceXor | Mode::Broadcast);
-        is_static(self) && is_static(to)
     }
 }
 

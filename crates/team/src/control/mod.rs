@@ -12,14 +12,18 @@
 
 mod active;
 mod addresses;
+mod aggregate;
 mod arp_monitor;
 mod balance;
 mod change;
+mod deadlines;
+pub mod discovery;
 mod groups;
 mod hearing;
-mod lacp;
+pub mod lacp;
 mod monitor;
 mod notify;
+mod parts;
 mod planning;
 mod probe;
 mod stripe;
@@ -38,20 +42,22 @@ pub use self::probe::Subnet;
 pub use self::stripe::Identity;
 pub use self::terms::{Duplex, Effect, Event, LinkState, Listen, MemberLink, MemberStatus, TeamError, TimerReason};
 
-use self::balance::Balancer;
+use self::arp_monitor::ArpMonitor;
 use self::hearing::Hearing;
-use self::lacp::Remembered;
+use self::lacp::Lacp;
 use self::monitor::{Member, millis};
 use self::notify::Announcer;
+use self::parts::Parts;
 use self::timers::Timers;
-use crate::lacp::Lacp;
-use crate::stripe::Discovery;
-use crate::{Config, MemberId, MemberSet, Mode, Plan, Time};
+use crate::mode::Sends;
+use crate::{Config, MemberId, Plan, Time, Traits};
 
 /// A team's control side.
 #[derive(Clone, Debug)]
 pub struct Team {
     config: Config,
+    /// Of the configuration's mode.
+    traits: &'static Traits,
     members: Members,
     /// active-backup: who carries the traffic; balance-tlb, balance-alb: who has the team's address.
     active: Option<MemberId>,
@@ -64,23 +70,11 @@ pub struct Team {
     macs: BTreeMap<MemberId, Mac>,
     /// Reports of multicast groups that are still to be sent.
     group_rounds: u32,
-    /// The ARP monitor: the subnets in which it asks.
-    subnets: Vec<Subnet>,
-    /// The ARP monitor: what was heard of each member.
-    hearing: BTreeMap<MemberId, Hearing>,
-    /// The ARP monitor: the member that is tried while none is active.
-    candidate: Option<MemberId>,
-    balancer: Balancer,
-    /// 802.3ad: who agrees with the partners.
-    lacp: Option<Lacp>,
-    /// 802.3ad: what is known of ended processes' ports while members are taken in.
-    beginning: Option<Remembered>,
-    /// 802.3ad: the members that distributed when LACP last said so.
-    aggregate: MemberSet,
+    arp: ArpMonitor,
     /// stripe: what makes its number one that no other team has, and its stamps such as nobody knows ahead.
     identity: Identity,
-    /// stripe: who else does.
-    discovery: Option<Discovery>,
+    /// What the mode needs beside.
+    parts: Parts,
     timers: Timers,
     effects: VecDeque<Effect>,
 }
@@ -94,9 +88,15 @@ impl Team {
     /// is none yet: [`Team::set_config`] grants it once members have joined.
     pub fn new(config: Config, mac: Mac, now: Time) -> Result<Team, TeamError> {
         config.check()?;
-        let config = Config { active_slave: None, ..config };
+        let traits = config.mode.traits();
+        Ok(Team::with_traits(config, traits, mac, now))
+    }
+
+    /// The same, where the mode has these traits.
+    fn with_traits(config: Config, traits: &'static Traits, mac: Mac, now: Time) -> Team {
         let mut team = Team {
-            config,
+            config: Config { active_slave: None, ..config },
+            traits,
             members: Members::new(),
             active: None,
             force_primary: false,
@@ -105,20 +105,14 @@ impl Team {
             announcer: Announcer { mac, addresses: Vec::new(), rounds: 0 },
             macs: BTreeMap::new(),
             group_rounds: 0,
-            subnets: Vec::new(),
-            hearing: BTreeMap::new(),
-            candidate: None,
-            balancer: Balancer::default(),
-            lacp: None,
-            beginning: None,
-            aggregate: MemberSet::EMPTY,
+            arp: ArpMonitor::default(),
             identity: Identity::default(),
-            discovery: None,
+            parts: Parts::of(traits),
             timers: Timers::new(),
             effects: VecDeque::new(),
         };
         team.discover_anew(now);
-        Ok(team)
+        team
     }
 
     /// Takes a device in. Its place is the lowest free one.
@@ -153,7 +147,7 @@ impl Team {
             self.timers.set(reason, at);
         }
         self.members.insert(id, member);
-        self.hearing.insert(id, Hearing::new(now));
+        self.arp.hearing.insert(id, Hearing::new(now));
         if self.config.arp.is_on() && !self.timers.is_set(TimerReason::ArpMon) {
             self.timers.set(TimerReason::ArpMon, now);
         }
@@ -172,9 +166,8 @@ impl Team {
         self.members.remove(&id).ok_or(TeamError::NoMember(id))?;
         self.timers.stop(TimerReason::UpDelay(id));
         self.timers.stop(TimerReason::DownDelay(id));
-        self.hearing.remove(&id);
+        self.arp.forget(id);
         self.macs.remove(&id);
-        self.candidate = self.candidate.filter(|&candidate| candidate != id);
         if self.members.is_empty() {
             self.timers.stop(TimerReason::MiiMon);
             self.timers.stop(TimerReason::ArpMon);
@@ -242,24 +235,24 @@ impl Team {
     /// lives in (0: none); they are announced after a failover.
     pub fn handle_addresses(&mut self, addresses: Vec<(u16, IpAddr)>) {
         self.assert_drained();
-        self.balancer.set_vlans(addresses.iter().map(|(vlan, _)| *vlan));
         self.announcer.addresses = addresses;
+        self.balance_vlans();
     }
 
     /// The subnets that the team's stack has addresses in: from these the ARP
     /// monitor asks.
     pub fn handle_subnets(&mut self, subnets: Vec<Subnet>) {
         self.assert_drained();
-        self.subnets = subnets;
+        self.arp.subnets = subnets;
     }
 
     /// Which frames of members the shell is to hand to [`Team::handle_frame`], now.
     pub fn listens(&self) -> Listen {
         let arp = &self.config.arp;
-        let hears_clients = self.config.mode.balances_receiving();
+        let hears_clients = self.traits.balances_receiving();
         Listen {
-            slow: self.config.mode == Mode::Ad,
-            hellos: self.config.mode == Mode::Stripe,
+            slow: self.traits.aggregates,
+            hellos: self.traits.stripes(),
             arp: hears_clients || arp.is_on() && (arp.validate.filters() || !arp.ip_targets.is_empty()),
             neighbours: hears_clients && self.config.rlb_ipv6
                 || arp.is_on() && (arp.validate.filters() || !arp.ip6_targets.is_empty()),
@@ -342,17 +335,13 @@ impl Team {
 
     /// The members, by place.
     pub fn members(&self) -> Vec<MemberStatus> {
-        let ports = self.lacp.as_ref().map(Lacp::ports).unwrap_or_default();
+        let ports = self.lacp().map(Lacp::ports).unwrap_or_default();
         let status = |(&id, member): (&MemberId, &Member)| MemberStatus {
             id,
             name: member.name.clone(),
             state: member.state,
             link: member.link,
-            active: match self.config.mode {
-                Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb => self.active == Some(id),
-                Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::Stripe => member.is_live(),
-                Mode::Ad => self.lacp.as_ref().is_some_and(|lacp| lacp.distributing().contains(id)),
-            },
+            active: self.is_shown_active(id, member),
             link_failures: member.link_failures,
             lacp: ports.iter().find(|port| port.member == id).copied(),
         };
@@ -365,12 +354,22 @@ impl Team {
 
     /// True if frames can be sent: then `updelay` counts.
     fn is_usable(&self) -> bool {
-        match self.config.mode {
-            Mode::ActiveBackup | Mode::Stripe => self.active.is_some(),
-            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast | Mode::BalanceTlb | Mode::BalanceAlb => {
+        match self.traits.sends {
+            _ if self.traits.aggregates => self.lacp().is_some_and(|lacp| !lacp.distributing().is_empty()),
+            Sends::ByActive | Sends::Striped => self.active.is_some(),
+            Sends::InTurn | Sends::ByHash | Sends::ByAll | Sends::ByBuckets(_) => {
                 self.members.values().any(Member::is_usable)
             }
-            Mode::Ad => self.lacp.as_ref().is_some_and(|lacp| !lacp.distributing().is_empty()),
+        }
+    }
+
+    /// What [`MemberStatus::active`] says of a member. A team that stripes has an active member, too, and sends by all.
+    fn is_shown_active(&self, id: MemberId, member: &Member) -> bool {
+        match self.traits.sends {
+            _ if self.traits.aggregates => self.lacp().is_some_and(|lacp| lacp.distributing().contains(id)),
+            Sends::Striped => member.is_live(),
+            _ if self.traits.has_active => self.active == Some(id),
+            _ => member.is_live(),
         }
     }
 
@@ -392,7 +391,7 @@ impl Team {
         let from = std::mem::replace(&mut member.state, to);
         member.since = now;
         // The ARP monitor tries a member that is down and stays so until it answers.
-        let tries = self.candidate == Some(id) && to != LinkState::Up;
+        let tries = self.arp.candidate == Some(id) && to != LinkState::Up;
         if to == LinkState::Down && !tries {
             member.link_failures = member.link_failures.saturating_add(1);
         }
@@ -412,7 +411,7 @@ impl Team {
     /// members' states. `choose_again`: the change is one of those after which
     /// a mode with an active member looks for its best one.
     fn settle(&mut self, choose_again: bool, now: Time) {
-        if choose_again && self.config.mode.uses_primary() {
+        if choose_again && self.traits.has_active {
             self.choose_active(now);
         }
         if !self.is_usable()
@@ -452,22 +451,20 @@ impl Team {
         {
             self.enter(id, LinkState::Up, now);
         }
-        if let Some(hearing) = to.and_then(|id| self.hearing.get_mut(&id)) {
+        if let Some(hearing) = to.and_then(|id| self.arp.hearing.get_mut(&id)) {
             hearing.tried = now;
         }
         let from = std::mem::replace(&mut self.active, to);
         self.effects.push_back(Effect::Event(Event::Active { from, to }));
-        // In balance-tlb and balance-alb learning packets do, as in the kernel.
-        let announced = to.is_some() && self.config.mode == Mode::ActiveBackup;
+        // Where members have addresses of their own learning packets do, as in the kernel.
+        let announced = to.is_some() && !self.traits.has_own_addresses();
         self.announcer.rounds = if announced { self.config.num_grat_arp } else { 0 };
         self.timers.stop(TimerReason::PeerNotify);
     }
 
     fn planned(&self) -> planning::Facts<'_> {
-        let Team { config, members, balancer, lacp, discovery, .. } = self;
-        let team = self.announcer.mac;
-        let (lacp, discovery) = (lacp.as_ref(), discovery.as_ref());
-        planning::Facts { config, team, members, active: self.active, balancer, lacp, discovery }
+        let Team { config, traits, members, parts, .. } = self;
+        planning::Facts { config, traits, team: self.announcer.mac, members, active: self.active, parts }
     }
 
     fn update_plan(&mut self) {
@@ -485,7 +482,7 @@ impl Team {
 
     fn update_carrier(&mut self) {
         let live = self.members.values().filter(|member| member.is_live()).count();
-        let carrier = match &self.lacp {
+        let carrier = match self.lacp() {
             Some(lacp) => lacp.carrier(),
             None => live >= self.config.min_links.max(1) as usize,
         };
@@ -495,38 +492,5 @@ impl Team {
         self.carrier = carrier;
         self.effects.push_back(Effect::SetCarrier(carrier));
         self.effects.push_back(Effect::Event(Event::Carrier(carrier)));
-    }
-
-    /// By whom it is announced where the team is.
-    fn announcing(&self) -> MemberSet {
-        match &self.lacp {
-            Some(lacp) if self.config.lacp.broadcast_neighbor => lacp.distributing(),
-            _ => self.active.into_iter().collect(),
-        }
-    }
-
-    /// Sends the next round of announcements, if one is due.
-    ///
-    /// Rounds wait until the team has carrier. (The kernel counts them down
-    /// meanwhile, and sends the first of a team that just got carrier a `miimon`
-    /// later.) Without `miimon` and `arp_interval` only the first is sent: the
-    /// kernel sends the others from its link monitor, which does not run then.
-    fn announce(&mut self, now: Time) {
-        let members = self.announcing();
-        if members.is_empty() || !self.carrier || self.announcer.rounds == 0 {
-            return;
-        }
-        for frame in self.announcer.frames() {
-            let copies = members.iter().map(|member| Effect::Transmit { member, frame: frame.clone() });
-            self.effects.extend(copies);
-        }
-        let interval_ms = match self.config.peer_notif_delay_ms {
-            0 => self.config.miimon_ms.max(self.config.arp.interval_ms),
-            delay_ms => delay_ms,
-        };
-        self.announcer.rounds = if interval_ms > 0 { self.announcer.rounds - 1 } else { 0 };
-        if self.announcer.rounds > 0 {
-            self.timers.set(TimerReason::PeerNotify, now + millis(interval_ms));
-        }
     }
 }

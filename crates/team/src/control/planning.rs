@@ -11,64 +11,65 @@ use std::time::Duration;
 use nicteam_wire::Mac;
 
 use super::balance::Balancer;
+use super::lacp::Lacp;
 use super::monitor::{Member, millis};
+use super::parts::Parts;
 use super::{LinkState, Members, active};
-use crate::lacp::Lacp;
+use crate::balance::{Balance, Number, Punt};
+use crate::mode::{Eligible, Receives, Sends, Traits};
 use crate::stripe::{Discovery, Stripe};
-use crate::{Choose, Config, Failover, MemberId, MemberSet, Mode, PlanMember, Receive, Rewrite};
+use crate::{Choose, Config, Failover, MemberId, MemberSet, PlanMember, Receive, Rewrite};
 
 /// What a plan follows from.
 pub(super) struct Facts<'a> {
     pub(super) config: &'a Config,
+    pub(super) traits: &'a Traits,
     /// The team's address.
     pub(super) team: Mac,
     pub(super) members: &'a Members,
     pub(super) active: Option<MemberId>,
-    pub(super) balancer: &'a Balancer,
-    pub(super) lacp: Option<&'a Lacp>,
-    pub(super) discovery: Option<&'a Discovery>,
+    pub(super) parts: &'a Parts,
 }
 
 /// How a frame finds its member, and each member's line.
 pub(super) fn lines(facts: &Facts<'_>) -> (Choose, Vec<PlanMember>) {
-    let Facts { config, team, members, active, balancer, lacp, .. } = *facts;
-    let receive = |id: MemberId, state: LinkState| {
-        let deliver = match config.mode {
-            Mode::ActiveBackup if config.all_slaves_active => state != LinkState::Down,
-            Mode::ActiveBackup => active == Some(id),
-            Mode::BalanceRr | Mode::BalanceXor | Mode::Broadcast => state != LinkState::Down,
-            Mode::Ad if config.all_slaves_active => state != LinkState::Down,
-            Mode::Ad => lacp.is_some_and(|lacp| lacp.collecting().contains(id)),
-            Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe => {
-                return balancer.receive(config, team, id, active == Some(id));
-            }
-        };
-        if deliver { Receive::Deliver } else { Receive::Drop }
+    let Facts { config, traits, members, active, parts, .. } = *facts;
+    let rewrite = |id: MemberId| match &parts.balancer {
+        Some(balancer) => balancer.rewrite(id, active == Some(id)),
+        None => Rewrite::default(),
     };
-    let rewrite = |id: MemberId| match config.mode.balances_load() {
-        true => balancer.rewrite(id, active == Some(id)),
-        false => Rewrite::default(),
+    // Of a member that is up.
+    let queue_id = |member: &Member| match member.state {
+        LinkState::Up if traits.uses_queues => config.queue_id_of(&member.name),
+        _ => 0,
     };
     let lines = members.iter().map(|(&id, member)| PlanMember {
         id,
-        receive: receive(id, member.state),
+        receive: receive(facts, id, member.state),
         rewrite: rewrite(id),
-        queue_id: queue_id(config, member),
+        queue_id: queue_id(member),
     });
     (choose(facts), lines.collect())
 }
 
-/// The queue that leaves by a member: of one that is up, in the modes of Linux
-/// bonding.h, `bond_should_override_tx_queue`.
-fn queue_id(config: &Config, member: &Member) -> u16 {
-    match config.mode {
-        Mode::ActiveBackup | Mode::BalanceRr if member.state == LinkState::Up => config.queue_id_of(&member.name),
-        _ => 0,
-    }
+/// What becomes of the frames that a member receives.
+fn receive(facts: &Facts<'_>, id: MemberId, state: LinkState) -> Receive {
+    let Facts { config, traits, team, active, parts, .. } = *facts;
+    let deliver = match traits.receives {
+        _ if traits.standbys_may_receive && config.all_slaves_active => state != LinkState::Down,
+        Receives::ByAddress => {
+            let receive = |balancer: &Balancer| balancer.receive(team, id, active == Some(id));
+            return parts.balancer.as_ref().map_or(Receive::Drop, receive);
+        }
+        Receives::ByActive => active == Some(id),
+        Receives::ByAll if traits.aggregates => parts.lacp().is_some_and(|lacp| lacp.collecting().contains(id)),
+        Receives::ByAll => state != LinkState::Down,
+    };
+    if deliver { Receive::Deliver } else { Receive::Drop }
 }
 
 /// Those that frames may be sent by, by place.
-fn senders(members: &Members, lacp: Option<&Lacp>) -> Vec<MemberId> {
+pub(super) fn senders(members: &Members, lacp: Option<&Lacp>) -> Vec<MemberId> {
     match lacp {
         Some(lacp) => lacp.distributing().iter().collect(),
         None => members.iter().filter(|(_, member)| member.is_live()).map(|(id, _)| *id).collect(),
@@ -76,57 +77,82 @@ fn senders(members: &Members, lacp: Option<&Lacp>) -> Vec<MemberId> {
 }
 
 fn choose(facts: &Facts<'_>) -> Choose {
-    let Facts { config, team, members, active, balancer, lacp, discovery } = *facts;
-    let live = senders(members, lacp);
+    let Facts { config, traits, team, members, active, parts } = *facts;
+    let live = senders(members, parts.lacp());
     let Some(&first) = live.first() else {
         return Choose::Nobody;
     };
-    match config.mode {
-        Mode::ActiveBackup => active.map_or(Choose::Nobody, Choose::One),
-        Mode::Ad if config.lacp.broadcast_neighbor => {
-            Choose::HashOrAll { policy: config.xmit_hash_policy, table: live }
+    // What is not balanced leaves by the active member, or where there is none by the first.
+    let active = if traits.has_active { active } else { Some(first) };
+    let policy = config.xmit_hash_policy;
+    match traits.sends {
+        Sends::ByActive => active.map_or(Choose::Nobody, Choose::One),
+        // Its ARP is punted, which a plain hash does not do.
+        Sends::ByHash if traits.balances_receiving() => {
+            active.map_or(Choose::Nobody, |active| Choose::Balance(balance(facts, Eligible::Alb, live, active)))
         }
-        Mode::BalanceXor | Mode::Ad => Choose::Hash { policy: config.xmit_hash_policy, table: live },
-        Mode::Broadcast => Choose::All(live.into_iter().collect()),
-        Mode::BalanceRr => {
+        Sends::ByHash if config.lacp.broadcast_neighbor => Choose::HashOrAll { policy, table: live },
+        Sends::ByHash => Choose::Hash { policy, table: live },
+        Sends::ByAll => Choose::All(live.into_iter().collect()),
+        Sends::InTurn => {
             Choose::RoundRobin { members: live, packets_per_member: config.packets_per_slave, igmp: first }
         }
-        Mode::BalanceTlb | Mode::BalanceAlb => {
-            active.map_or(Choose::Nobody, |active| Choose::Balance(balancer.choose(config, team, active)))
+        Sends::ByBuckets(eligible) => {
+            active.map_or(Choose::Nobody, |active| Choose::Balance(balance(facts, eligible, live, active)))
         }
-        Mode::Stripe => active.map_or(Choose::Nobody, |active| {
+        Sends::Striped => active.map_or(Choose::Nobody, |active| {
+            let discovery = parts.discovery.as_ref();
             let (senders, peers) = discovery.map(|of| (of.senders(), of.peers().into())).unwrap_or_default();
             let group = discovery.map(Discovery::group).filter(|group| !group.is_empty());
-            let (group, other) = (group.unwrap_or(MemberSet::one(active)), balancer.choose(config, team, active));
+            let group = group.unwrap_or(MemberSet::one(active));
             let redundant = config.redundant.clone();
             let sack_delay = Duration::from_millis(config.sack_delay_ms.into());
+            let other = balance(facts, Eligible::Alb, live, active);
             Choose::Stripe(Stripe { team, senders, peers, group, redundant, sack_delay, other })
         }),
+    }
+}
+
+/// By buckets as their loads say, where the mode shares load and `tlb_dynamic_lb` lets it; else by the hash alone. Where
+/// clients are told one member's address each, what the stack says of its own is punted.
+fn balance(facts: &Facts<'_>, eligible: Eligible, live: Vec<MemberId>, active: MemberId) -> Balance {
+    let Facts { config, traits, team, parts, .. } = *facts;
+    let buckets = parts.buckets.as_ref().filter(|_| config.tlb_dynamic_lb);
+    Balance {
+        eligible,
+        number: match eligible {
+            Eligible::Alb if buckets.is_some() => Number::Destination,
+            Eligible::Alb | Eligible::Tlb => Number::Hash(config.xmit_hash_policy),
+        },
+        counted: buckets.is_some(),
+        table: buckets.map_or(live, |buckets| buckets.table().to_vec()),
+        active,
+        punt: traits.balances_receiving().then_some(Punt { from: team, neighbours: config.rlb_ipv6 }),
     }
 }
 
 /// What a dataplane does about a member without carrier until the next plan. Nothing where nobody asked for carrier, or
 /// where each frame leaves by every member anyhow. In stripe the dataplane knows by itself who can take over.
 pub(super) fn failover(facts: &Facts<'_>, choose: &Choose) -> Option<Failover> {
-    let Facts { config, members, lacp, .. } = *facts;
-    let monitors = config.miimon_ms > 0 || config.mode == Mode::Stripe;
+    let Facts { config, traits, members, parts, .. } = *facts;
+    let monitors = config.miimon_ms > 0 || traits.stripes();
     if !config.carrier_failover || !monitors || *choose == Choose::Nobody {
         return None;
     }
-    let order = match config.mode {
-        Mode::Broadcast => return None,
-        Mode::Stripe => Vec::new(),
-        Mode::ActiveBackup => {
+    let order = match traits.sends {
+        Sends::ByAll => return None,
+        Sends::Striped => Vec::new(),
+        Sends::ByActive => {
             let mut order = preferred(facts);
             // One that is down may have carrier again when all others have lost theirs.
             let down = members.keys().filter(|id| !order.contains(id)).copied().collect::<Vec<_>>();
             order.extend(down);
             order
         }
-        Mode::BalanceTlb | Mode::BalanceAlb => {
+        Sends::ByHash | Sends::ByBuckets(_) if traits.has_active => {
             preferred(facts).into_iter().filter(|id| members.get(id).is_some_and(Member::is_live)).collect()
         }
-        Mode::BalanceRr | Mode::BalanceXor | Mode::Ad => senders(members, lacp),
+        Sends::InTurn | Sends::ByHash | Sends::ByBuckets(_) => senders(members, parts.lacp()),
     };
     Some(Failover { order, downdelay: millis(config.downdelay_ms), updelay: millis(config.updelay_ms) })
 }

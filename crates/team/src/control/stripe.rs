@@ -8,9 +8,10 @@ use std::fmt;
 use nicteam_wire::{Arp, Frame, Mac, Ndisc, ethertype};
 
 use super::monitor::millis;
+use super::parts::Parts;
 use super::{Effect, Team};
 use crate::stripe::{Discovery, Note, Own};
-use crate::{Choose, MemberId, Mode, Time, TimerReason};
+use crate::{Choose, MemberId, Time, TimerReason};
 
 /// What a member is taken to carry where nobody knows, Mbit/s.
 const UNKNOWN_RATE_MBPS: u32 = 1000;
@@ -34,7 +35,7 @@ impl fmt::Debug for Identity {
 impl Team {
     /// Who else stripes, and the paths to them; in stripe alone.
     pub fn discovery(&self) -> Option<&Discovery> {
-        self.discovery.as_ref()
+        self.parts.discovery.as_ref()
     }
 
     /// What is random of this process, all that stripe needs. To be told before there are members.
@@ -50,14 +51,13 @@ impl Team {
         let [high, low] = ((now.as_nanos() / 1_000_000) as u16).to_be_bytes();
         let system = u64::from_be_bytes([a, b, c, d, e, f, high, low]) ^ self.identity.number;
         let interval = millis(self.config.stripe_interval_ms);
-        self.discovery =
-            (self.config.mode == Mode::Stripe).then(|| Discovery::new(system, self.identity.secret, interval));
+        self.parts.discovery = self.traits.stripes().then(|| Discovery::new(system, self.identity.secret, interval));
         self.take_key(now);
     }
 
     /// Hellos go by the configuration's key.
     pub(super) fn take_key(&mut self, now: Time) {
-        if let Some(discovery) = &mut self.discovery {
+        if let Some(discovery) = &mut self.parts.discovery {
             discovery.set_keys(self.config.stripe_key.as_ref(), self.config.stripe_key_old.as_ref(), now);
         }
     }
@@ -65,7 +65,7 @@ impl Team {
     /// The probes that leave from now on carry this mark: the first four bytes of their stamps, by which the
     /// shell's listening sockets tell echoes of them from other frames. It should be random.
     pub fn mark_probes(&mut self, mark: u32) {
-        if let Some(discovery) = &mut self.discovery {
+        if let Some(discovery) = &mut self.parts.discovery {
             discovery.mark_probes(mark);
         }
     }
@@ -73,7 +73,7 @@ impl Team {
     /// What the dataplane noted of peers' frames, the answer to [`Effect::ReadNotes`].
     pub fn handle_notes(&mut self, notes: &[Note], now: Time) {
         self.assert_drained();
-        if let Some(discovery) = &mut self.discovery {
+        if let Some(discovery) = &mut self.parts.discovery {
             discovery.handle_notes(notes, now);
             self.after_discovery(now);
         }
@@ -81,7 +81,7 @@ impl Team {
 
     /// A member received a hello.
     pub(super) fn hello(&mut self, member: MemberId, frame: &Frame<'_>, now: Time) {
-        if let Some(discovery) = &mut self.discovery {
+        if let Some(discovery) = &mut self.parts.discovery {
             discovery.handle_frame(member, frame, now);
             self.after_discovery(now);
         }
@@ -91,7 +91,7 @@ impl Team {
     pub(super) fn discover(&mut self, now: Time) {
         // What a member was told of its address, and the team of its own, since.
         self.stripe_members(now);
-        if let Some(discovery) = &mut self.discovery {
+        if let Some(discovery) = &mut self.parts.discovery {
             discovery.handle_timeout(now);
             self.after_discovery(now);
         }
@@ -99,8 +99,8 @@ impl Team {
 
     /// Discovery follows the members' states; the plan follows after it.
     pub(super) fn stripe_members(&mut self, now: Time) {
-        let Some(discovery) = &mut self.discovery else { return };
-        let (config, balancer, team) = (&self.config, &self.balancer, self.announcer.mac);
+        let Parts { discovery: Some(discovery), balancer: Some(balancer), .. } = &mut self.parts else { return };
+        let (config, team) = (&self.config, self.announcer.mac);
         let own = self.members.iter().filter_map(|(&id, member)| {
             let rate = config.stripe_rate_of(&member.name).or(member.link.speed_mbps);
             Some(Own {
@@ -115,7 +115,7 @@ impl Team {
 
     /// Hellos that wait until the plan is in force.
     pub(super) fn send_hellos(&mut self) {
-        let Some(discovery) = &mut self.discovery else { return };
+        let Some(discovery) = &mut self.parts.discovery else { return };
         let frames = discovery.take_frames().into_iter().map(|(member, frame)| Effect::Transmit { member, frame });
         self.effects.extend(frames);
         match discovery.poll_timeout() {
@@ -138,7 +138,9 @@ impl Team {
     /// segments: by the listener of each, with the address under which the team is
     /// to be found there.
     pub(super) fn say_elsewhere(&self, member: MemberId, bytes: &[u8]) -> Vec<(MemberId, Vec<u8>)> {
-        let (Some(discovery), Ok(frame)) = (&self.discovery, Frame::parse_untagged(bytes)) else { return Vec::new() };
+        let (Some(discovery), Ok(frame)) = (&self.parts.discovery, Frame::parse_untagged(bytes)) else {
+            return Vec::new();
+        };
         if !frame.dst().is_multicast() {
             return Vec::new();
         }
@@ -148,7 +150,7 @@ impl Team {
 
     /// A frame of ARP or neighbour discovery with a member's address in the place of the team's.
     fn say_as(&self, frame: &Frame<'_>, member: MemberId) -> Option<Vec<u8>> {
-        let (own, team) = (self.balancer.own_mac(member)?, self.announcer.mac);
+        let (own, team) = (self.parts.balancer.as_ref()?.own_mac(member)?, self.announcer.mac);
         let (dst, vlan) = (frame.dst(), frame.vlan());
         let instead = |mac: Mac| if mac == team { own } else { mac };
         match frame.ethertype() {
@@ -165,11 +167,11 @@ impl Team {
     }
 
     fn after_discovery(&mut self, now: Time) {
-        if self.discovery.as_mut().is_some_and(|discovery| discovery.take_changed(now)) {
+        if self.parts.discovery.as_mut().is_some_and(|discovery| discovery.take_changed(now)) {
             self.update_plan();
         }
         self.send_hellos();
-        if self.discovery.as_mut().is_some_and(Discovery::take_look) {
+        if self.parts.discovery.as_mut().is_some_and(Discovery::take_look) {
             self.effects.push_back(Effect::ReadNotes);
         }
     }

@@ -1,10 +1,10 @@
 //! When a team wants to be called back.
 
-use crate::timers::Reason;
+use super::deadlines::Reason;
 use crate::{MAX_MEMBERS, MemberId, TimerReason};
 
 /// The team's deadlines.
-pub(super) type Timers = crate::timers::Timers<TimerReason, LINES>;
+pub(super) type Timers = super::deadlines::Timers<TimerReason, LINES>;
 
 /// Lines before those of the members.
 const FIXED: usize = 10;

@@ -24,7 +24,7 @@ fn validating(validate: ArpValidate, targets: &[&str]) -> ArpMonitoring {
 
 /// Lets both members receive a frame each interval, up to this time.
 fn run_with(world: &mut World, frame: &[u8], ms: u64) {
-    let mut at = world.now.as_nanos() / 1_000_000;
+    let mut at = world.now().as_nanos() / 1_000_000;
     while at + INTERVAL <= ms {
         at += INTERVAL;
         world.run_to(at - INTERVAL / 2);
@@ -43,7 +43,7 @@ fn what_answers_stays_up_and_is_asked_once_an_interval() {
             assert_eq!(world.states(), [Up, Up], "{mode} {validate}");
             assert!(world.team.carrier());
             let members = if mode == Mode::ActiveBackup { 1 } else { 2 };
-            assert_eq!(world.probes.len(), 101 * members, "{mode} {validate}");
+            assert_eq!(world.probes().len(), 101 * members, "{mode} {validate}");
         }
     }
 }
@@ -60,7 +60,7 @@ fn a_silent_active_member_is_replaced_after_missed_max_intervals_and_a_half() {
         world.run_to(found);
         assert_eq!((world.active(), world.states()), (Some(1), vec![Down, Up]), "{missed_max}");
         assert_eq!(world.team.members()[0].link_failures, 1);
-        assert_eq!(world.probes.last(), Some(&(found, 1)), "the new one asks at once");
+        assert_eq!(world.probes().last(), Some(&(found, 1)), "the new one asks at once");
     }
 }
 
@@ -85,21 +85,21 @@ fn without_an_active_member_each_with_carrier_is_tried_in_turn() {
     world.join("m2", true);
     world.join("m3", false);
     world.run_to(1000);
-    world.targets.clear();
+    world.switch().targets.clear();
     // One after the other becomes active, and is given up.
     world.run_to(3000);
     assert_eq!(world.active(), None);
     assert!(!world.team.carrier());
-    let (probes, events) = (world.probes.len(), world.events.len());
+    let (probes, events) = (world.probes().len(), world.events().len());
     world.run_to(3600);
-    let tried: Vec<usize> = world.probes[probes..].iter().map(|&(_, member)| member).collect();
+    let tried: Vec<usize> = world.probes()[probes..].iter().map(|&(_, member)| member).collect();
     assert_eq!(tried[..3], [tried[3], tried[4], tried[5]]);
     let mut round = tried[..3].to_vec();
     round.sort_unstable();
     assert_eq!(round, [0, 1, 2], "m3 has no carrier");
     assert_eq!(world.states().iter().filter(|&&state| state == Back).count(), 1);
-    assert_eq!(world.events.len(), events, "{:?}", &world.events[events..]);
-    world.targets = vec![TARGET.parse().unwrap()];
+    assert_eq!(world.events().len(), events, "{:?}", &world.events()[events..]);
+    world.switch().targets = vec![TARGET.parse().unwrap()];
     world.run_to(3900);
     assert!(world.active().is_some() && world.team.carrier(), "{:?}", world.states());
     let failures: u32 = world.team.members().iter().map(|member| member.link_failures).sum();
@@ -111,12 +111,8 @@ fn the_primary_takes_over_when_it_is_heard_of() {
     let arp = validating(ArpValidate::All, &[TARGET]);
     let mut world = World::new(Mode::ActiveBackup, arp.clone());
     let primary = Some("m0".to_owned());
-    world.team = Team::new(
-        Config { mode: Mode::ActiveBackup, miimon_ms: 0, primary, arp, ..Config::default() },
-        MAC,
-        Time::ZERO,
-    )
-    .unwrap();
+    let config = Config { mode: Mode::ActiveBackup, miimon_ms: 0, primary, arp, ..Config::default() };
+    world.replace(Team::new(config, MAC, Time::ZERO).unwrap());
     let subnet = Subnet { tags: Vec::new(), address: "10.0.0.1".parse().unwrap(), prefix_len: 24 };
     world.team.handle_subnets(vec![subnet]);
     world.join("m0", true);
@@ -148,9 +144,9 @@ fn any_frame_counts_unless_it_is_filtered_or_validated() {
         (ArpValidate::All, &from_target, true),
     ] {
         let mut world = World::new(Mode::ActiveBackup, validating(validate, &[TARGET]));
-        world.targets.clear();
+        world.switch().targets.clear();
         // Or each would hear the questions of the other.
-        world.floods = false;
+        world.switch().floods = false;
         run_with(&mut world, frame, 3000);
         assert_eq!(world.team.members()[0].link_failures == 0, counts, "{validate}: {:?}", world.states());
     }
@@ -160,10 +156,10 @@ fn any_frame_counts_unless_it_is_filtered_or_validated() {
 fn a_member_that_is_no_backup_anywhere_is_validated_as_an_active_one() {
     for (validate, survives) in [(ArpValidate::Backup, true), (ArpValidate::Active, false), (ArpValidate::All, false)] {
         let mut world = World::new(Mode::BalanceRr, validating(validate, &[TARGET]));
-        world.targets.clear();
+        world.switch().targets.clear();
         run_with(&mut world, &DATA, 1000);
         assert_eq!(world.states(), if survives { [Up, Up] } else { [Down, Down] }, "{validate}");
-        world.targets.push(TARGET.parse().unwrap());
+        world.switch().targets.push(TARGET.parse().unwrap());
         world.run_to(1200);
         assert_eq!(world.states(), [Up, Up], "{validate}");
     }
@@ -184,7 +180,7 @@ fn a_silent_member_of_a_spreading_team_is_left_out_until_it_is_heard_of() {
     world.run_to(1500);
     assert_eq!(world.states(), [Up, Up]);
     let told = |event: &&Event| matches!(event, Event::Member { id: member, .. } if *member == id(1));
-    assert_eq!(world.events.iter().filter(told).count(), 2);
+    assert_eq!(world.events().into_iter().filter(told).count(), 2);
 }
 
 #[test]
@@ -194,7 +190,7 @@ fn one_answer_of_several_targets_is_enough_unless_all_are_asked_for() {
         let mut world = World::new(Mode::ActiveBackup, arp);
         world.run_to(1000);
         assert_eq!(world.states(), [Up, Up]);
-        world.targets.pop();
+        world.switch().targets.pop();
         world.run_to(3000);
         assert_eq!(world.team.carrier(), survives, "{all_targets}");
     }
@@ -219,7 +215,7 @@ fn a_target_is_asked_by_neighbour_solicitation() {
     world.pass(0, false);
     world.run_to(2300);
     assert_eq!(world.active(), Some(1));
-    world.targets.clear();
+    world.switch().targets.clear();
     world.run_to(3500);
     assert!(!world.team.carrier());
 }
@@ -229,19 +225,19 @@ fn the_monitors_take_turns_while_the_team_runs() {
     let by_arp = validating(ArpValidate::All, &[TARGET]);
     let mut world = World::new(Mode::ActiveBackup, by_arp.clone());
     world.run_to(1000);
-    world.targets.clear();
+    world.switch().targets.clear();
     world.run_to(3000);
     assert!(world.states().contains(&Back) && !world.team.carrier());
     let by_carrier = Config { mode: Mode::ActiveBackup, ..Config::default() };
     world.set(by_carrier.clone());
     assert_eq!(world.team.listens(), Default::default());
     assert_eq!((world.states(), world.active()), (vec![Up, Up], Some(0)));
-    let probes = world.probes.len();
+    let probes = world.probes().len();
     world.run_to(5000);
-    assert_eq!(world.probes.len(), probes);
+    assert_eq!(world.probes().len(), probes);
     world.set(Config { miimon_ms: 0, arp: by_arp, ..by_carrier });
     world.run_to(5200);
-    assert_eq!(world.probes.len(), probes + 3, "at once, and then every interval");
+    assert_eq!(world.probes().len(), probes + 3, "at once, and then every interval");
     assert_eq!(world.states(), [Up, Up], "each has time to be heard of");
     world.run_to(6000);
     assert_eq!(world.active(), None);
@@ -263,7 +259,8 @@ proptest! {
         let mut frame = vec![0; 12];
         frame.extend([[0x08, 0x06], [0x86, 0xdd], [0x81, 0x00]][kind]);
         frame.extend(ends);
-        world.team.handle_frame(id(place), &frame, world.now);
+        let now = world.now();
+        world.team.handle_frame(id(place), &frame, now);
         prop_assert!(world.team.poll_effect().is_none());
     }
 }
@@ -279,11 +276,11 @@ fn a_target_in_a_vlan_answers_there_and_nowhere_else() {
         world.run_to(5_000);
         assert_eq!(world.states(), [Up, Up], "{tags:?}");
         // From now on it answers in another VLAN, with a priority in the tag or without.
-        world.targets.clear();
+        world.switch().targets.clear();
         let reply = arp_reply(TARGET.parse().unwrap(), address);
         for wrong in [vec![inner, inner], vec![tag(ethertype::VLAN, 6)], vec![outer]] {
             let frame = tagged(reply.clone(), &wrong);
-            let until = world.now.as_nanos() / 1_000_000 + 3_000;
+            let until = world.now().as_nanos() / 1_000_000 + 3_000;
             run_with(&mut world, &frame, until);
             assert_eq!(world.states().iter().filter(|state| **state == Up).count(), 0, "{tags:?} {wrong:?}");
         }
@@ -291,7 +288,7 @@ fn a_target_in_a_vlan_answers_there_and_nowhere_else() {
         if !tags.is_empty() {
             right[14] |= 0xe0;
         }
-        let until = world.now.as_nanos() / 1_000_000 + 3_000;
+        let until = world.now().as_nanos() / 1_000_000 + 3_000;
         run_with(&mut world, &right, until);
         assert!(world.states().contains(&Up), "{tags:?}");
     }

@@ -1,11 +1,11 @@
 //! A team whose members lead to one switch, behind which targets answer.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::net::IpAddr;
+use std::ops::{Deref, DerefMut};
 
-use nicteam_team::{
-    ArpMonitoring, Config, Effect, Event, LinkState, MemberId, MemberLink, Mode, Subnet, Team, Time, Traffic,
-};
+use nicteam_simnet::{Bytes, Host, Node, OneOf, Way};
+use nicteam_team::{ArpMonitoring, Config, Effect, Event, LinkState, MemberId, MemberLink, Mode, Subnet, Team, Time};
 use nicteam_wire::{Arp, Frame, Mac, Ndisc, NdiscKind, ethertype};
 
 /// What the team's stack sends from.
@@ -15,26 +15,27 @@ pub const TARGET_MAC: Mac = Mac([2, 0, 0, 0, 0, 0xbb]);
 /// Between two rounds of probes, milliseconds.
 pub const INTERVAL: u64 = 100;
 
-/// A member's way to the switch.
-#[derive(Clone, Copy, Debug)]
-pub struct Cable {
-    pub carrier: bool,
-    /// Frames pass, if there is carrier.
-    pub passes: bool,
-    traffic: Traffic,
-}
+/// The nodes of this world.
+const HOST: usize = 0;
+const SWITCH: usize = 1;
 
 pub struct World {
-    pub team: Team,
-    pub now: Time,
-    pub cables: BTreeMap<MemberId, Cable>,
-    /// The switch floods from member to member.
+    world: nicteam_simnet::World<Station>,
+}
+
+enum Station {
+    Host(Box<Host>),
+    Switch(Switch),
+}
+
+/// A switch, and behind it the targets: each answers where it was asked.
+pub struct Switch {
+    /// It floods from member to member.
     pub floods: bool,
     /// Who answers.
     pub targets: Vec<IpAddr>,
-    /// Probes, by whom and when.
-    pub probes: Vec<(u64, usize)>,
-    pub events: Vec<Event>,
+    ports: usize,
+    leaving: VecDeque<(usize, Bytes)>,
 }
 
 pub fn id(place: usize) -> MemberId {
@@ -59,10 +60,11 @@ impl World {
         let ip = arp.ip_targets.iter().map(|&target| IpAddr::from(target));
         let targets = ip.chain(arp.ip6_targets.iter().map(|&target| IpAddr::from(target))).collect();
         let config = Config { mode, miimon_ms: 0, arp, ..Config::default() };
-        let team = Team::new(config, MAC, Time::ZERO).unwrap();
-        let cables = BTreeMap::new();
-        let mut world =
-            World { team, now: Time::ZERO, cables, floods: true, targets, probes: Vec::new(), events: Vec::new() };
+        let mut host = Host::new(Team::new(config, MAC, Time::ZERO).unwrap(), MAC);
+        host.is_logged = true;
+        let mut world = World { world: nicteam_simnet::World::new(0) };
+        world.world.add(Station::Host(Box::new(host)));
+        world.world.add(Station::Switch(Switch { floods: true, targets, ports: 0, leaving: VecDeque::new() }));
         let subnet =
             |address: &str, prefix_len| Subnet { tags: Vec::new(), address: address.parse().unwrap(), prefix_len };
         world.team.handle_subnets(vec![subnet("10.0.0.1", 24), subnet("fe80::1", 64)]);
@@ -71,48 +73,51 @@ impl World {
         world
     }
 
+    /// The host goes on with another team, without members.
+    pub fn replace(&mut self, team: Team) {
+        self.team = team;
+        self.members.clear();
+    }
+
+    pub fn now(&self) -> Time {
+        self.world.now()
+    }
+
+    pub fn switch(&mut self) -> &mut Switch {
+        let Station::Switch(switch) = self.world.node_mut(SWITCH) else { unreachable!() };
+        switch
+    }
+
     pub fn join(&mut self, name: &str, carrier: bool) {
+        let place = self.members.len();
+        self.switch().ports = place + 1;
+        self.world.connect((HOST, place), (SWITCH, place), Way::default());
+        self.world.set_carrier((HOST, place), carrier);
         let link = MemberLink { carrier, speed_mbps: None, duplex: None };
-        let id = self.team.add_member(name, link, self.now).unwrap();
-        self.cables.insert(id, Cable { carrier, passes: true, traffic: Traffic::default() });
-        self.drain();
+        self.change(|host, now| {
+            host.join(name, link, None, now).unwrap();
+        });
     }
 
     /// Goes on with another configuration.
     pub fn set(&mut self, config: Config) {
-        self.team.set_config(config, self.now).unwrap();
-        self.drain();
+        self.change(|host, now| host.change(now, |team| team.set_config(config, now).unwrap()));
     }
 
     /// Makes frames pass or vanish on a member's cable; its carrier stays.
     pub fn pass(&mut self, place: usize, passes: bool) {
-        self.cables.get_mut(&id(place)).unwrap().passes = passes;
+        let link = self.world.link_mut((HOST, place)).unwrap();
+        link.ways_mut().iter_mut().for_each(|way| way.blocked = !passes);
     }
 
     /// Serves every deadline up to this time, milliseconds.
     pub fn run_to(&mut self, ms: u64) {
-        let end = Time::from_millis(ms);
-        while let Some((at, _)) = self.team.poll_timeout().filter(|(at, _)| *at <= end) {
-            self.now = self.now.max(at);
-            self.team.handle_timeout(self.now);
-            self.drain();
-        }
-        self.now = end;
+        self.world.run(Time::from_millis(ms) - self.now());
     }
 
     /// A member receives a frame from somebody else.
     pub fn receive(&mut self, place: usize, frame: &[u8]) {
-        self.cables.get_mut(&id(place)).unwrap().traffic.rx_frames += 1;
-        let listens = self.team.listens();
-        let heard = match Frame::parse(frame).unwrap().without_tags().0.ethertype() {
-            ethertype::ARP => listens.arp,
-            ethertype::IPV6 => listens.neighbours,
-            _ => false,
-        };
-        if heard {
-            self.team.handle_frame(id(place), frame, self.now);
-            self.drain();
-        }
+        self.world.deliver((HOST, place), frame);
     }
 
     pub fn states(&self) -> Vec<LinkState> {
@@ -124,60 +129,77 @@ impl World {
         self.team.members().iter().find(|member| member.active).map(|member| member.id.index())
     }
 
-    /// Does what the team wants, and what follows from it, until all is quiet.
-    fn drain(&mut self) {
-        let mut frames = VecDeque::new();
-        loop {
-            let (mut reads, mut reads_links) = (false, false);
-            while let Some(effect) = self.team.poll_effect() {
-                match effect {
-                    Effect::Transmit { member, frame } => self.send(member, &frame, &mut frames),
-                    Effect::ReadTraffic => reads = true,
-                    Effect::ReadLinks => reads_links = true,
-                    Effect::Event(event) => self.events.push(event),
-                    Effect::Apply(_)
-                    | Effect::SetCarrier(_)
-                    | Effect::SetMac { .. }
-                    | Effect::TakeAll { .. }
-                    | Effect::ReadGroups
-                    | Effect::ReadLoads
-                    | Effect::ReadNotes => {}
-                }
-            }
-            if reads_links {
-                self.read_links();
-            }
-            if reads {
-                let traffic: Vec<_> = self.cables.iter().map(|(&id, cable)| (id, cable.traffic)).collect();
-                self.team.handle_traffic(&traffic, self.now);
-            } else if let Some((member, frame)) = frames.pop_front() {
-                self.receive(member, &frame);
-            } else {
-                return;
-            }
+    /// Probes, by whom and when.
+    pub fn probes(&self) -> Vec<(u64, usize)> {
+        let probe = |(at, effect): &(Time, Effect)| match effect {
+            Effect::Transmit { member, .. } => Some((at.as_nanos() / 1_000_000, member.index())),
+            _ => None,
+        };
+        self.log.iter().filter_map(probe).collect()
+    }
+
+    pub fn events(&self) -> Vec<&Event> {
+        let events = self.log.iter().filter_map(|(_, effect)| match effect {
+            Effect::Event(event) => Some(event),
+            _ => None,
+        });
+        events.collect()
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut Host, Time)) {
+        self.world.change(HOST, |station, now| change(station.host_mut(), now));
+    }
+}
+
+/// What is to be seen in this world is its one host.
+impl Deref for World {
+    type Target = Host;
+
+    fn deref(&self) -> &Host {
+        let Station::Host(host) = self.world.node(HOST) else { unreachable!() };
+        host
+    }
+}
+
+impl DerefMut for World {
+    fn deref_mut(&mut self) -> &mut Host {
+        self.world.node_mut(HOST).host_mut()
+    }
+}
+
+impl Station {
+    fn host_mut(&mut self) -> &mut Host {
+        let Station::Host(host) = self else { panic!("no host") };
+        host
+    }
+}
+
+impl OneOf for Station {
+    fn one(&self) -> &dyn Node {
+        match self {
+            Station::Host(host) => &**host,
+            Station::Switch(switch) => switch,
         }
     }
 
-    fn read_links(&mut self) {
-        let carriers: Vec<_> = self.cables.iter().map(|(&id, cable)| (id, cable.carrier)).collect();
-        for (id, carrier) in carriers {
-            let link = MemberLink { carrier, speed_mbps: None, duplex: None };
-            self.team.handle_link(id, link, self.now).unwrap();
-            self.drain();
+    fn one_mut(&mut self) -> &mut dyn Node {
+        match self {
+            Station::Host(host) => &mut **host,
+            Station::Switch(switch) => switch,
         }
     }
+}
 
-    /// Carries a probe to the other members and to the targets.
-    fn send(&mut self, by: MemberId, frame: &[u8], frames: &mut VecDeque<(usize, Vec<u8>)>) {
-        let passes = |cable: &Cable| cable.carrier && cable.passes;
-        self.probes.push((self.now.as_nanos() / 1_000_000, by.index()));
-        if !passes(&self.cables[&by]) {
-            return;
-        }
-        let others = self.cables.iter().filter(|&(&id, cable)| self.floods && id != by && passes(cable));
-        frames.extend(others.map(|(id, _)| (id.index(), frame.to_vec())));
+impl Node for Switch {
+    fn handle_frame(&mut self, port: usize, frame: &Bytes, _now: Time) {
+        let others = (0..self.ports).filter(|&other| self.floods && other != port);
+        self.leaving.extend(others.map(|other| (other, frame.clone())));
         let answer = answer(frame, &self.targets);
-        frames.extend(answer.map(|answer| (by.index(), answer)));
+        self.leaving.extend(answer.map(|answer| (port, answer.into())));
+    }
+
+    fn poll_transmit(&mut self) -> Option<(usize, Bytes)> {
+        self.leaving.pop_front()
     }
 }
 

@@ -1,29 +1,20 @@
 //! 802.3ad: two teams with cables between them.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
+use nicteam_simnet::{Host, Way, World};
 use nicteam_team::lacp::Reason;
 use nicteam_team::{
-    Action, Choose, Config, Effect, Event, LinkState, Listen, MemberId, Plan, PlanState, Receive, Team, Time, Verdict,
+    Action, Choose, Config, Effect, LinkState, Listen, MemberId, MemberLink, Plan, PlanState, Receive, Team, Time,
+    Verdict,
 };
-use nicteam_wire::{Frame, Mac, SlowPdu, ethertype};
+use nicteam_wire::{Frame, Mac, ethertype};
 
 use crate::control::world::{id, link, ms};
 
-/// Two teams; member `i` of the one is cabled to member `i` of the other.
+/// Two hosts; member `i` of the one is cabled to member `i` of the other.
 struct Pair {
-    teams: [Team; 2],
-    plans: [Plan; 2],
-    carriers: [bool; 2],
-    events: Vec<(usize, Event)>,
-    now: Time,
-    /// Cables that let nothing pass though both ends have carrier.
-    dead: BTreeSet<MemberId>,
-    flights: Vec<(usize, MemberId, Vec<u8>)>,
-    frames: usize,
-    /// Gratuitous ARPs: when, by which team and member.
-    announced: Vec<(Time, usize, MemberId)>,
+    world: World<Host>,
 }
 
 const FAST: &[(&str, &str)] = &[("mode", "802.3ad"), ("lacp_rate", "fast"), ("miimon", "100")];
@@ -39,90 +30,97 @@ fn config(options: &[(&str, &str)]) -> Config {
 impl Pair {
     /// Teams with these options beside [`FAST`], each with so many gigabit members.
     fn new(a: &[(&str, &str)], b: &[(&str, &str)], members: usize) -> Pair {
-        let team = |options, last| Team::new(config(options), Mac([2, 0, 0, 0, 0, last]), Time::ZERO).unwrap();
-        let mut pair = Pair {
-            teams: [team(a, 0xa), team(b, 0xb)],
-            plans: [Plan::nobody(), Plan::nobody()],
-            carriers: [false; 2],
-            events: Vec::new(),
-            now: Time::ZERO,
-            dead: BTreeSet::new(),
-            flights: Vec::new(),
-            frames: 0,
-            announced: Vec::new(),
-        };
-        for team in 0..2 {
-            for member in 0..members {
-                pair.teams[team].add_member(&format!("eth{member}"), link(true), pair.now).unwrap();
-                pair.drain(team);
-            }
+        let mut world = World::new(0);
+        for (options, last) in [(a, 0xa), (b, 0xb)] {
+            let mac = Mac([2, 0, 0, 0, 0, last]);
+            let mut host = Host::new(Team::new(config(options), mac, Time::ZERO).unwrap(), mac);
+            host.is_logged = true;
+            world.add(host);
+        }
+        (0..members).for_each(|member| world.connect((0, member), (1, member), Way::default()));
+        let mut pair = Pair { world };
+        for host in 0..2 {
+            (0..members).for_each(|member| pair.join(host, &format!("eth{member}")));
         }
         pair.deliver();
         pair
     }
 
-    fn drain(&mut self, team: usize) {
-        while let Some(effect) = self.teams[team].poll_effect() {
-            match effect {
-                Effect::Apply(plan) => self.plans[team] = *plan,
-                Effect::SetCarrier(carrier) => self.carriers[team] = carrier,
-                Effect::Transmit { member, frame } => self.flights.push((team, member, frame)),
-                Effect::Event(event) => self.events.push((team, event)),
-                other => assert!(matches!(other, Effect::ReadLinks | Effect::ReadGroups), "{other:?}"),
-            }
-        }
-        assert_eq!(&self.plans[team], self.teams[team].plan());
-        assert_eq!(self.carriers[team], self.teams[team].carrier());
+    fn join(&mut self, host: usize, name: &str) {
+        self.world.change(host, |host, now| host.join(name, link(true), None, now)).unwrap();
+    }
+
+    fn leave(&mut self, host: usize, member: usize) {
+        self.world.change(host, |host, now| host.leave(id(member), now)).unwrap();
+    }
+
+    fn team(&self, host: usize) -> &Team {
+        &self.world.node(host).team
+    }
+
+    fn plan(&self, host: usize) -> &Plan {
+        &self.world.node(host).plan
+    }
+
+    fn carriers(&self) -> [bool; 2] {
+        [0, 1].map(|host| self.world.node(host).carrier)
+    }
+
+    fn change<R>(&mut self, host: usize, change: impl FnOnce(&mut Team, Time) -> R) -> R {
+        self.world.change(host, |host, now| host.change(now, |team| change(team, now)))
+    }
+
+    /// One end of a cable says something else.
+    fn tell(&mut self, host: usize, member: usize, link: MemberLink) {
+        self.world.node_mut(host).members.get_mut(&id(member)).unwrap().link = link;
+        self.change(host, |team, now| team.handle_link(id(member), link, now)).unwrap();
     }
 
     /// Frames arrive at once, as long as there are any.
     fn deliver(&mut self) {
-        while let Some((from, member, frame)) = self.flights.pop() {
-            if Frame::parse(&frame).unwrap().ethertype() == ethertype::ARP {
-                self.announced.push((self.now, from, member));
-                continue;
-            }
-            assert!(SlowPdu::parse(&frame).is_ok());
-            self.frames += 1;
-            let far = 1 - from;
-            if self.dead.contains(&member) || self.state(far, member) != Some(LinkState::Up) {
-                continue;
-            }
-            self.teams[far].handle_frame(member, &frame, self.now);
-            self.drain(far);
-        }
-    }
-
-    fn state(&self, team: usize, member: MemberId) -> Option<LinkState> {
-        self.teams[team].members().into_iter().find(|status| status.id == member).map(|status| status.state)
+        self.run(Duration::ZERO);
     }
 
     fn run(&mut self, duration: Duration) {
-        let end = self.now + duration;
-        loop {
-            let next = |team: &Team| team.poll_timeout().map(|(at, _)| at);
-            let due = (0..2).filter_map(|team| Some((next(&self.teams[team])?, team))).min();
-            let Some((at, team)) = due.filter(|(at, _)| *at <= end) else { break };
-            self.now = self.now.max(at);
-            self.teams[team].handle_timeout(self.now);
-            self.drain(team);
-            self.deliver();
+        self.world.run(duration);
+        for host in self.world.nodes() {
+            assert_eq!((&host.plan, host.carrier), (host.team.plan(), host.team.carrier()));
+            let touches = |effect: &Effect| matches!(effect, Effect::SetMac { .. } | Effect::TakeAll { .. });
+            assert!(!host.log.iter().any(|(_, effect)| touches(effect)), "{:?}", host.log);
         }
-        self.now = end;
     }
 
     /// Pulls or plugs in a cable; both ends are told at once.
     fn cable(&mut self, member: usize, carrier: bool) {
-        for team in 0..2 {
-            self.teams[team].handle_link(id(member), link(carrier), self.now).unwrap();
-            self.drain(team);
-        }
+        self.world.set_carrier((0, member), carrier);
         self.deliver();
+    }
+
+    /// Lets nothing pass a cable though both ends have carrier.
+    fn block(&mut self, member: usize) {
+        let link = self.world.link_mut((0, member)).unwrap();
+        link.ways_mut().iter_mut().for_each(|way| way.blocked = true);
+    }
+
+    fn state(&self, host: usize, member: usize) -> Option<LinkState> {
+        self.team(host).members().into_iter().find(|status| status.id == id(member)).map(|status| status.state)
+    }
+
+    /// Gratuitous ARPs: when, by which host and member.
+    fn announced(&self) -> Vec<(Time, usize, MemberId)> {
+        let is_arp = |frame: &[u8]| Frame::parse(frame).unwrap().ethertype() == ethertype::ARP;
+        let hosts = self.world.nodes().enumerate();
+        let effects = hosts.flat_map(|(number, host)| host.log.iter().map(move |(at, effect)| (*at, number, effect)));
+        let announced = effects.filter_map(|(at, host, effect)| match effect {
+            Effect::Transmit { member, frame } if is_arp(frame) => Some((at, host, *member)),
+            _ => None,
+        });
+        announced.collect()
     }
 
     /// The members that a team sends by.
     fn table(&self, team: usize) -> Vec<usize> {
-        match &self.plans[team].choose {
+        match &self.plan(team).choose {
             Choose::Hash { table, .. } | Choose::HashOrAll { table, .. } => {
                 table.iter().map(|member| member.index()).collect()
             }
@@ -136,7 +134,7 @@ impl Pair {
     }
 
     fn why_not(&self, team: usize, member: usize) -> Option<Reason> {
-        self.teams[team].members()[member].lacp.unwrap().why_not
+        self.team(team).members()[member].lacp.unwrap().why_not
     }
 }
 
@@ -146,8 +144,8 @@ fn two_teams_agree_and_spread() {
     assert_eq!(pair.both(), [vec![], vec![]], "before the aggregate wait is over");
     pair.run(ms(2500));
     assert_eq!(pair.both(), [vec![0, 1, 2], vec![0, 1, 2]]);
-    assert_eq!(pair.carriers, [true, true]);
-    for team in &pair.teams {
+    assert_eq!(pair.carriers(), [true, true]);
+    for team in [pair.team(0), pair.team(1)] {
         for member in team.members() {
             let port = member.lacp.unwrap();
             assert!(member.active && port.why_not.is_none(), "{port:?}");
@@ -157,7 +155,12 @@ fn two_teams_agree_and_spread() {
         assert!(lines.iter().all(|line| line.receive == Receive::Deliver));
         assert_eq!(team.lacp().unwrap().active_aggregator().unwrap().partner_system, team_mac_of_the_other(team));
     }
-    let told = pair.events.iter().map(|(_, event)| event.to_string()).collect::<Vec<_>>();
+    let effects = pair.world.nodes().flat_map(|host| &host.log);
+    let told = effects.filter_map(|(_, effect)| match effect {
+        Effect::Event(event) => Some(event.to_string()),
+        _ => None,
+    });
+    let told: Vec<String> = told.collect();
     assert!(told.iter().any(|words| words == "member 0: partner is 02:00:00:00:00:0b"), "{told:?}");
     assert!(told.iter().any(|words| words == "carrier"), "{told:?}");
 }
@@ -170,30 +173,30 @@ fn team_mac_of_the_other(team: &Team) -> Mac {
 #[test]
 fn neighbours_are_told_by_every_port_and_from_each_that_comes_back() {
     let mut pair = Pair::new(&[("broadcast_neighbor", "on"), ("num_grat_arp", "2")], &[("num_grat_arp", "2")], 2);
-    for team in &mut pair.teams {
-        team.handle_addresses(vec![(0, [10, 0, 0, 1].into())]);
+    for host in 0..2 {
+        pair.world.node_mut(host).team.handle_addresses(vec![(0, [10, 0, 0, 1].into())]);
     }
     pair.run(ms(3000));
     assert_eq!(pair.both(), [vec![0, 1], vec![0, 1]]);
-    assert!(matches!(pair.plans[0].choose, Choose::HashOrAll { .. }));
-    assert!(matches!(pair.plans[1].choose, Choose::Hash { .. }), "as its own options say");
-    assert!(pair.announced.iter().all(|(_, team, _)| *team == 0), "{:?}", pair.announced);
+    assert!(matches!(pair.plan(0).choose, Choose::HashOrAll { .. }));
+    assert!(matches!(pair.plan(1).choose, Choose::Hash { .. }), "as its own options say");
+    assert!(pair.announced().iter().all(|(_, team, _)| *team == 0), "{:?}", pair.announced());
     pair.cable(1, false);
-    pair.announced.clear();
+    (0..2).for_each(|host| pair.world.node_mut(host).log.clear());
     pair.run(ms(500));
-    assert_eq!(pair.announced, [], "nobody has come");
+    assert_eq!(pair.announced(), [], "nobody has come");
     pair.cable(1, true);
     pair.run(ms(3000));
-    let by = |member| pair.announced.iter().filter(move |(_, _, by)| *by == id(member)).map(|(at, ..)| *at);
+    let announced = pair.announced();
+    let by = |member| announced.iter().filter(move |(_, _, by)| *by == id(member)).map(|(at, ..)| *at);
     let rounds: Vec<Time> = by(1).collect();
     assert_eq!(rounds, by(0).collect::<Vec<_>>(), "every round by every port");
     assert_eq!(rounds.len(), 2);
     assert_eq!(rounds[1].since(rounds[0]), ms(100), "a miimon apart");
-    let mut off = pair.teams[0].config().clone();
+    let mut off = pair.team(0).config().clone();
     off.set("broadcast_neighbor", "off").unwrap();
-    pair.teams[0].set_config(off, pair.now).unwrap();
-    pair.drain(0);
-    assert_eq!((pair.both(), pair.flights.len()), ([vec![0, 1], vec![0, 1]], 0), "no port notices");
+    pair.change(0, |team, now| team.set_config(off, now)).unwrap();
+    assert_eq!((pair.both(), pair.world.in_flight().count()), ([vec![0, 1], vec![0, 1]], 0), "no port notices");
 }
 
 #[test]
@@ -211,7 +214,7 @@ fn a_cut_link_leaves_the_others() {
     pair.cable(1, false);
     assert_eq!(pair.both(), [vec![0, 2], vec![0, 2]]);
     assert_eq!(pair.why_not(0, 1), Some(Reason::NoCarrier));
-    assert_eq!(pair.plans[0].members[1].receive, Receive::Drop);
+    assert_eq!(pair.plan(0).members[1].receive, Receive::Drop);
     pair.run(ms(500));
     pair.cable(1, true);
     pair.run(ms(2500));
@@ -230,7 +233,7 @@ fn frames_go_and_come_by_the_members_that_aggregate() {
         for last in 0..32 {
             let header = [[0, 0xff, 0, 0xff, 0, last], [2, 0, 0, 0, 0, 0xa]].concat();
             let bytes = [&header[..], &[8, 0], &[0; 46]].concat();
-            match pair.plans[0].choose(&Frame::parse(&bytes).unwrap(), &mut PlanState::new(0)) {
+            match pair.plan(0).choose(&Frame::parse(&bytes).unwrap(), &mut PlanState::new(0)) {
                 Action::Send(members) => members.iter().for_each(|member| sent[member.index()] += 1),
                 other => panic!("{other:?}"),
             }
@@ -239,7 +242,7 @@ fn frames_go_and_come_by_the_members_that_aggregate() {
     };
     let heard = |pair: &Pair| {
         let bytes = [&[2, 0, 0, 0, 0, 0xa, 0, 0xff, 0, 0xff, 0, 1, 8, 0][..], &[0; 46]].concat();
-        [0, 1, 2, 3].map(|member| pair.plans[0].receive(id(member), &Frame::parse(&bytes).unwrap()) == Verdict::ToTeam)
+        [0, 1, 2, 3].map(|member| pair.plan(0).receive(id(member), &Frame::parse(&bytes).unwrap()) == Verdict::ToTeam)
     };
     let sent = burst(&pair);
     assert!(sent.iter().all(|count| *count > 0) && sent.iter().sum::<u32>() == 32, "{sent:?}");
@@ -258,20 +261,20 @@ fn frames_go_and_come_by_the_members_that_aggregate() {
 fn a_cable_that_swallows_frames_is_left_after_the_timeout() {
     let mut pair = Pair::new(&[], &[], 2);
     pair.run(ms(2500));
-    pair.dead.insert(id(0));
+    pair.block(0);
     pair.run(ms(6500));
     assert_eq!(pair.both(), [vec![1], vec![1]]);
     assert_eq!(pair.why_not(0, 0), Some(Reason::PartnerSilent));
-    assert_eq!(pair.carriers, [true, true]);
+    assert_eq!(pair.carriers(), [true, true]);
 }
 
 #[test]
 fn a_team_without_a_partner_serves_by_one_member_unless_strict() {
     let mut pair = Pair::new(&[], &[("lacp_strict", "on")], 2);
-    pair.dead.extend([id(0), id(1)]);
+    (0..2).for_each(|member| pair.block(member));
     pair.run(ms(10_000));
     assert_eq!(pair.both().map(|table| table.len()), [1, 0]);
-    assert_eq!(pair.carriers, [true, false]);
+    assert_eq!(pair.carriers(), [true, false]);
     assert_eq!(pair.why_not(1, 0), Some(Reason::PartnerSilent));
 }
 
@@ -280,7 +283,7 @@ fn two_passive_teams_stay_silent() {
     let passive = &[("lacp_active", "passive"), ("lacp_strict", "on")];
     let mut pair = Pair::new(passive, passive, 2);
     pair.run(ms(60_000));
-    assert_eq!((pair.frames, pair.both()), (0, [vec![], vec![]]));
+    assert_eq!((pair.world.flown(), pair.both()), (0, [vec![], vec![]]));
     let mut pair = Pair::new(&[], passive, 2);
     pair.run(ms(5000));
     assert_eq!(pair.both(), [vec![0, 1], vec![0, 1]]);
@@ -290,55 +293,46 @@ fn two_passive_teams_stay_silent() {
 fn min_links_decides_the_carrier() {
     let mut pair = Pair::new(&[("min_links", "2")], &[], 2);
     pair.run(ms(2500));
-    assert_eq!(pair.carriers, [true, true]);
+    assert_eq!(pair.carriers(), [true, true]);
     pair.cable(0, false);
-    assert_eq!(pair.carriers, [false, true]);
+    assert_eq!(pair.carriers(), [false, true]);
 }
 
 #[test]
 fn members_of_another_speed_stand_by() {
     let mut pair = Pair::new(&[], &[], 3);
-    let slow = nicteam_team::MemberLink { speed_mbps: Some(100), ..link(true) };
-    for team in 0..2 {
-        pair.teams[team].handle_link(id(2), slow, pair.now).unwrap();
-        pair.drain(team);
-    }
+    let slow = MemberLink { speed_mbps: Some(100), ..link(true) };
+    (0..2).for_each(|host| pair.tell(host, 2, slow));
     pair.deliver();
     pair.run(ms(6000));
     assert_eq!(pair.both(), [vec![0, 1], vec![0, 1]]);
     let reason = pair.why_not(0, 2).unwrap().to_string();
     assert_eq!(reason, "speeds differ: 100 Mbit/s here, 1000 Mbit/s in the active aggregator");
-    assert!(!pair.teams[0].members()[2].active);
+    assert!(!pair.team(0).members()[2].active);
 }
 
 #[test]
 fn delays_hold_before_lacp_hears_of_a_link() {
     let mut pair = Pair::new(&[("downdelay", "300"), ("updelay", "400")], &[], 2);
     pair.run(ms(2500));
-    pair.teams[0].handle_link(id(0), link(false), pair.now).unwrap();
-    pair.drain(0);
+    pair.tell(0, 0, link(false));
     assert_eq!(pair.table(0), [0, 1], "while it is failing");
     pair.run(ms(300));
-    pair.teams[0].handle_link(id(0), link(false), pair.now).unwrap();
-    pair.drain(0);
+    pair.tell(0, 0, link(false));
     assert_eq!(pair.table(0), [1]);
-    pair.teams[0].handle_link(id(0), link(true), pair.now).unwrap();
-    pair.drain(0);
-    assert_eq!((pair.state(0, id(0)), pair.why_not(0, 0)), (Some(LinkState::Back), Some(Reason::NoCarrier)));
+    pair.tell(0, 0, link(true));
+    assert_eq!((pair.state(0, 0), pair.why_not(0, 0)), (Some(LinkState::Back), Some(Reason::NoCarrier)));
 }
 
 #[test]
 fn members_come_and_go() {
     let mut pair = Pair::new(&[], &[], 2);
     pair.run(ms(2500));
-    pair.teams[0].remove_member(id(0), pair.now).unwrap();
-    pair.drain(0);
+    pair.leave(0, 0);
     assert_eq!(pair.table(0), [1]);
-    pair.teams[0].remove_member(id(1), pair.now).unwrap();
-    pair.drain(0);
-    assert_eq!((pair.table(0), pair.carriers[0]), (vec![], false));
-    pair.teams[0].add_member("eth7", link(true), pair.now).unwrap();
-    pair.drain(0);
+    pair.leave(0, 1);
+    assert_eq!((pair.table(0), pair.carriers()[0]), (vec![], false));
+    pair.join(0, "eth7");
     pair.deliver();
     pair.run(ms(5000));
     assert_eq!(pair.table(0), [0]);
@@ -354,7 +348,7 @@ fn options_reach_the_ports() {
         ("lacp_active", "off"),
     ];
     let pair = Pair::new(options, &[], 2);
-    let ports: Vec<_> = pair.teams[0].members().into_iter().map(|member| member.lacp.unwrap().actor).collect();
+    let ports: Vec<_> = pair.team(0).members().into_iter().map(|member| member.lacp.unwrap().actor).collect();
     assert_eq!((ports[0].port_priority, ports[1].port_priority, ports[1].port), (255, 9, 2));
     assert_eq!((ports[0].system, ports[0].system_priority), (Mac([2, 0, 0, 0, 0, 0x77]), 7));
     // Gigabit, full duplex.
@@ -367,8 +361,7 @@ fn options_change_while_it_runs() {
     let mut pair = Pair::new(&[], &[], 2);
     pair.run(ms(2500));
     let change = |pair: &mut Pair, options: &[(&str, &str)]| {
-        pair.teams[0].set_config(config(options), pair.now).unwrap();
-        pair.drain(0);
+        pair.change(0, |team, now| team.set_config(config(options), now)).unwrap();
         pair.deliver();
     };
     change(&mut pair, &[("xmit_hash_policy", "layer3+4"), ("lacp_rate", "slow")]);
@@ -377,20 +370,17 @@ fn options_change_while_it_runs() {
     assert_eq!(pair.table(0), [0], "the partner has to agree to the new priority first");
     pair.run(ms(5000));
     assert_eq!(pair.both(), [vec![0, 1], vec![0, 1]]);
-    let ports: Vec<_> = pair.teams[0].members().into_iter().map(|member| member.lacp.unwrap().actor).collect();
+    let ports: Vec<_> = pair.team(0).members().into_iter().map(|member| member.lacp.unwrap().actor).collect();
     assert_eq!((ports[1].port_priority, ports[1].state.has(nicteam_wire::LacpState::TIMEOUT)), (3, false));
     change(&mut pair, &[("min_links", "3")]);
-    assert_eq!(pair.carriers, [false, true]);
-    assert!(pair.teams[0].set_config(Config::default(), pair.now).is_err(), "another mode");
+    assert_eq!(pair.carriers(), [false, true]);
+    assert!(pair.change(0, |team, now| team.set_config(Config::default(), now)).is_err(), "another mode");
     for member in 0..2 {
-        pair.teams[0].remove_member(id(member), pair.now).unwrap();
-        pair.drain(0);
+        pair.leave(0, member);
     }
-    pair.teams[0].set_config(Config::default(), pair.now).unwrap();
-    pair.drain(0);
-    pair.teams[0].add_member("eth0", link(true), pair.now).unwrap();
-    pair.drain(0);
-    assert!(pair.teams[0].lacp().is_none() && pair.carriers[0]);
+    pair.change(0, |team, now| team.set_config(Config::default(), now)).unwrap();
+    pair.join(0, "eth0");
+    assert!(pair.team(0).lacp().is_none() && pair.carriers()[0]);
 }
 
 #[test]

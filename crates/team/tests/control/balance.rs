@@ -114,7 +114,7 @@ fn a_new_active_member_swaps_addresses_and_teaches_the_switch() {
     assert_eq!(world.active(), Some(1));
     let macs: Vec<Mac> = (0..3).map(|place| world.team.device_mac(id(place))).collect();
     assert_eq!(macs, [member_mac(1), MAC, member_mac(2)]);
-    assert_eq!((world.macs[&id(0)], world.macs[&id(1)]), (member_mac(1), MAC));
+    assert_eq!((world.members[&id(0)].mac, world.members[&id(1)].mac), (Some(member_mac(1)), Some(MAC)));
     // What is still sent to the second's old address, now the first's, comes to it, too.
     let taught = [(id(1), learning_packet(MAC, None)), (id(1), learning_packet(member_mac(1), None))];
     assert_eq!(world.sent(), taught);
@@ -187,7 +187,7 @@ fn buckets_follow_their_loads_every_ten_seconds() {
     assert_eq!(first.len(), 256);
     let mine: Vec<usize> = (0..256).filter(|&bucket| first[bucket] == id(0)).take(4).collect();
     for &bucket in &mine {
-        world.loads.buckets[bucket] = 400_000_000;
+        world.state.loads.buckets[bucket] = 400_000_000;
     }
     world.run(ms(9_900));
     assert_eq!(balance(&world).table, first);

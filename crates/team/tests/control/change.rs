@@ -115,9 +115,9 @@ fn miimon_switched_on_reads_the_links_at_once_and_off_never_again() {
     assert_eq!((world.state(1), world.team.poll_timeout()), (Up, None));
     world.set(Config { miimon_ms: 50, ..of(Mode::BalanceRr) }).unwrap();
     assert_eq!(world.state(1), Down);
-    assert_eq!(world.team.poll_timeout(), Some((world.now + ms(50), TimerReason::MiiMon)));
+    assert_eq!(world.team.poll_timeout(), Some((world.now() + ms(50), TimerReason::MiiMon)));
     world.set(Config { miimon_ms: 20, ..of(Mode::BalanceRr) }).unwrap();
-    assert_eq!(world.team.poll_timeout(), Some((world.now + ms(20), TimerReason::MiiMon)));
+    assert_eq!(world.team.poll_timeout(), Some((world.now() + ms(20), TimerReason::MiiMon)));
     world.set(off).unwrap();
     assert_eq!(world.team.poll_timeout(), None);
     assert_eq!(world.state(1), Down, "nobody has looked since");

@@ -1,40 +1,42 @@
 //! What is true of every team after every change: one property a function.
 
-use nicteam_team::{Balance, Choose, Effect, Event, LinkState, MemberId, MemberSet, Mode, Plan, Receive};
+use nicteam_simnet::Host;
+use nicteam_team::{Balance, Choose, Effect, Event, LinkState, MemberId, MemberSet, Mode, Plan, Receive, Team, Time};
 
-use crate::control::world::{Cause, MAC, Seen, World, ms};
+use crate::control::shell::Shell;
+use crate::control::world::{Cause, MAC, Seen, ms};
 
 /// Everything that can be checked after a drain.
-pub fn all(world: &World, cause: Cause, before: &Seen, effects: &[Effect]) {
-    let now = Seen::of(&world.team);
-    shell_is_up_to_date(world, &now);
-    each_live_member_once(world, &now);
+pub fn all(shell: &Shell, cause: Cause, before: &Seen, effects: &[Effect]) {
+    let now = Seen::of(&shell.host.team);
+    shell_is_up_to_date(shell, &now);
+    each_live_member_once(shell, &now);
     never_a_dead_member(&now);
-    nobody_only_without_a_usable_member(world, &now);
-    standby_members_are_deaf(world, &now);
-    active_changes_with_a_cause(world, cause, before, &now, effects);
-    carrier_follows_the_count(world, &now);
+    nobody_only_without_a_usable_member(shell, &now);
+    standby_members_are_deaf(shell, &now);
+    active_changes_with_a_cause(shell, cause, before, &now, effects);
+    carrier_follows_the_count(shell, &now);
     events_tell_every_change(before, &now, effects);
-    announcements_are_limited(world);
+    announcements_are_limited(shell);
     // A member that has just joined has yet to say its address.
     if cause != Cause::Join {
-        addresses_are_one_each(world, &now);
+        addresses_are_one_each(shell, &now);
     }
 }
 
 /// The plan in force is the one applied last, the carrier the one shown last.
-fn shell_is_up_to_date(world: &World, now: &Seen) {
-    assert_eq!(world.plan, now.plan);
-    assert_eq!(world.carrier, now.carrier);
+fn shell_is_up_to_date(shell: &Shell, now: &Seen) {
+    assert_eq!(shell.host.plan, now.plan);
+    assert_eq!(shell.host.carrier, now.carrier);
 }
 
 /// A spreading plan has every living member once, by place; every plan has a
 /// line for each member, by place.
-fn each_live_member_once(world: &World, now: &Seen) {
+fn each_live_member_once(shell: &Shell, now: &Seen) {
     let lines: Vec<MemberId> = now.plan.members.iter().map(|line| line.id).collect();
     let members: Vec<MemberId> = now.members.iter().map(|member| member.id).collect();
     assert_eq!(lines, members);
-    if !world.team.config().mode.uses_primary() {
+    if !shell.host.team.config().mode.uses_primary() {
         assert_eq!(chosen(&now.plan), live(now), "{:?}", now.plan);
     }
     if let Choose::RoundRobin { members, igmp, .. } = &now.plan.choose {
@@ -50,8 +52,8 @@ fn never_a_dead_member(now: &Seen) {
 }
 
 /// Frames are dropped only when no member could carry them.
-fn nobody_only_without_a_usable_member(world: &World, now: &Seen) {
-    let usable = |state| match (world.team.config().mode, state) {
+fn nobody_only_without_a_usable_member(shell: &Shell, now: &Seen) {
+    let usable = |state| match (shell.host.team.config().mode, state) {
         (_, LinkState::Up | LinkState::Back) => true,
         // A failing member is kept, but where one is active not newly chosen.
         (mode, LinkState::Fail) => !mode.uses_primary(),
@@ -62,11 +64,13 @@ fn nobody_only_without_a_usable_member(world: &World, now: &Seen) {
     }
 }
 
-fn standby_members_are_deaf(world: &World, now: &Seen) {
-    let mode = world.team.config().mode;
+fn standby_members_are_deaf(shell: &Shell, now: &Seen) {
+    let mode = shell.host.team.config().mode;
     for line in &now.plan.members {
         let hears = match mode {
-            Mode::ActiveBackup if !world.team.config().all_slaves_active => now.plan.choose == Choose::One(line.id),
+            Mode::ActiveBackup if !shell.host.team.config().all_slaves_active => {
+                now.plan.choose == Choose::One(line.id)
+            }
             Mode::BalanceTlb | Mode::BalanceAlb => now.active(mode) == Some(line.id),
             // All carry traffic; one has the team's address.
             Mode::Stripe => matches!(&now.plan.choose, Choose::Stripe(stripe) if stripe.other.active == line.id),
@@ -76,8 +80,8 @@ fn standby_members_are_deaf(world: &World, now: &Seen) {
         assert_eq!(delivers, hears, "{}: {now:?}", line.id);
         if let Receive::DeliverAnd { own, .. } = line.receive {
             // It is a lost member's, and nobody else has it.
-            let owners: Vec<_> = world.macs.iter().filter(|(_, mac)| **mac == own).map(|(id, _)| *id).collect();
-            assert!(mode == Mode::BalanceAlb && owners.iter().all(|id| !live(now).contains(id)), "{own}: {now:?}");
+            let mut owners = shell.host.members.iter().filter(|(_, member)| member.mac == Some(own));
+            assert!(mode == Mode::BalanceAlb && owners.all(|(id, _)| !live(now).contains(id)), "{own}: {now:?}");
         }
         // Of one that has just joined no address is known yet.
         let own = mode.balances_receiving() && line.rewrite.src.is_some() && live(now).contains(&line.id);
@@ -87,8 +91,8 @@ fn standby_members_are_deaf(world: &World, now: &Seen) {
 
 /// The active member changes only if it went down or away, if somebody joined,
 /// if the primary, or one of higher prio, came up, or if a user wanted it.
-fn active_changes_with_a_cause(world: &World, cause: Cause, before: &Seen, now: &Seen, effects: &[Effect]) {
-    let config = world.team.config();
+fn active_changes_with_a_cause(shell: &Shell, cause: Cause, before: &Seen, now: &Seen, effects: &[Effect]) {
+    let config = shell.host.team.config();
     let (Some(old), new) = (before.active(config.mode), now.active(config.mode)) else { return };
     let prio_of_old = before.members.iter().find(|member| member.id == old).map_or(0, |m| config.prio_of(&m.name));
     let is_preferred = |name: &String| Some(name) == config.primary.as_ref() || config.prio_of(name) > prio_of_old;
@@ -106,8 +110,8 @@ fn active_changes_with_a_cause(world: &World, cause: Cause, before: &Seen, now: 
 }
 
 /// Carrier if, and only if, enough members live.
-fn carrier_follows_the_count(world: &World, now: &Seen) {
-    let needed = world.team.config().min_links.max(1) as usize;
+fn carrier_follows_the_count(shell: &Shell, now: &Seen) {
+    let needed = shell.host.team.config().min_links.max(1) as usize;
     assert_eq!(now.carrier, live(now).len() >= needed, "{now:?}");
 }
 
@@ -132,23 +136,23 @@ fn events_tell_every_change(before: &Seen, now: &Seen, effects: &[Effect]) {
 
 /// No more announcements after a failover than were asked for. (The worlds of
 /// the checks do not change their addresses after the first member.)
-fn announcements_are_limited(world: &World) {
-    if world.team.config().mode.balances_load() {
+fn announcements_are_limited(shell: &Shell) {
+    if shell.host.team.config().mode.balances_load() {
         return;
     }
-    let rounds = world.team.config().num_grat_arp as usize;
-    assert!(world.transmitted <= rounds * ADDRESSES, "{} frames in {rounds} rounds", world.transmitted);
+    let rounds = shell.host.team.config().num_grat_arp as usize;
+    assert!(shell.transmitted <= rounds * ADDRESSES, "{} frames in {rounds} rounds", shell.transmitted);
 }
 
 /// balance-tlb, balance-alb: the active member sends as the team, every other
 /// one with an address that nobody else has.
-fn addresses_are_one_each(world: &World, now: &Seen) {
-    let mode = world.team.config().mode;
+fn addresses_are_one_each(shell: &Shell, now: &Seen) {
+    let mode = shell.host.team.config().mode;
     if !mode.balances_load() {
         return;
     }
-    for (&member, &mac) in &world.macs {
-        assert_eq!(world.team.device_mac(member), mac, "{member}");
+    for (&id, member) in &shell.host.members {
+        assert!(member.mac.is_none_or(|mac| shell.host.team.device_mac(id) == mac), "{id}: {member:?}");
     }
     let mut seen = vec![MAC];
     for line in &now.plan.members {
@@ -173,35 +177,36 @@ pub fn plan_follows(old: &Plan, new: &Plan) {
 
 /// Announcements leave by the active member of the plan in force; what
 /// balance-tlb and balance-alb say by any that lives.
-pub fn sent_by_one_who_may(world: &World, member: MemberId) {
-    if world.team.config().mode.balances_load() {
-        assert!(live(&Seen::of(&world.team)).contains(&member), "{member} sends: {:?}", world.team.members());
+pub fn sent_by_one_who_may(host: &Host, member: MemberId) {
+    if host.team.config().mode.balances_load() {
+        assert!(live(&Seen::of(&host.team)).contains(&member), "{member} sends: {:?}", host.team.members());
         return;
     }
-    assert_eq!(world.plan.choose, Choose::One(member));
-    assert!(world.carrier, "an announcement without carrier");
+    assert_eq!(host.plan.choose, Choose::One(member));
+    assert!(host.carrier, "an announcement without carrier");
 }
 
 /// Once a deadline was served, the next one lies in the future.
-pub fn deadlines_are_ahead(world: &World) {
-    if let Some((at, reason)) = world.team.poll_timeout() {
-        assert!(at > world.now, "{reason:?} at {at} is not after {}", world.now);
+pub fn deadlines_are_ahead(team: &Team, now: Time) {
+    if let Some((at, reason)) = team.poll_timeout() {
+        assert!(at > now, "{reason:?} at {at} is not after {now}");
     }
 }
 
 /// Nobody waits for the end of a delay that is over.
-pub fn delays_end(world: &World) {
-    let config = world.team.config();
-    for member in world.team.members() {
+pub fn delays_end(shell: &Shell, now: Time) {
+    let team = &shell.host.team;
+    let config = team.config();
+    for member in team.members() {
         let delay_ms = match member.state {
             LinkState::Back => config.updelay_ms,
             LinkState::Fail => config.downdelay_ms,
             LinkState::Up | LinkState::Down => continue,
         };
-        let told = &world.told[&member.id];
+        let told = &shell.told[&member.id];
         let same = told.iter().rev().take_while(|(_, carrier)| *carrier == member.link.carrier);
         let since = same.last().map(|(at, _)| *at).unwrap();
-        assert!(world.now.since(since) < ms(delay_ms.into()), "{} waits since {since} at {}", member.name, world.now);
+        assert!(now.since(since) < ms(delay_ms.into()), "{} waits since {since} at {now}", member.name);
     }
 }
 

@@ -85,10 +85,10 @@ fn take(world: &mut World, step: Step) {
         Step::Flip(place) => flip(world, place, World::hint),
         Step::FlipUnheard => flip(world, 0, World::wire),
         Step::Deadline => {
-            let wait = world.team.poll_timeout().map_or(ms(100), |(at, _)| at - world.now);
+            let wait = world.team.poll_timeout().map_or(ms(100), |(at, _)| at - world.now());
             world.run(wait);
         }
-        Step::LeaveOrJoin if world.wires.contains_key(&id(1)) => world.leave(id(1)),
+        Step::LeaveOrJoin if world.members.contains_key(&id(1)) => world.leave(id(1)),
         Step::LeaveOrJoin => {
             world.join("m1", link(true));
         }
@@ -96,7 +96,7 @@ fn take(world: &mut World, step: Step) {
 }
 
 fn flip(world: &mut World, place: usize, with: fn(&mut World, nicteam_team::MemberId, bool)) {
-    if let Some(carrier) = world.wires.get(&id(place)).map(|wire| wire.carrier) {
+    if let Some(carrier) = world.members.get(&id(place)).map(|member| member.link.carrier) {
         with(world, id(place), !carrier);
     }
 }

@@ -22,7 +22,8 @@ fn with_own_macs(fail_over_mac: FailOverMac, mode: Mode) -> World {
     for (place, mac) in OWN.into_iter().enumerate() {
         world.team.handle_member_mac(id(place), mac);
         while let Some(effect) = world.team.poll_effect() {
-            world.log.push((world.now, effect));
+            let now = world.now();
+            world.log.push((now, effect));
         }
     }
     world
@@ -117,7 +118,8 @@ fn groups_are_reported_by_the_new_member_so_often() {
         let group = |address: &str, igmp_v2| Group { address: address.parse().unwrap(), igmp_v2 };
         let groups = [group("239.1.1.1", false), group("239.1.1.2", true), group("ff05::2", false)];
         let report = |world: &mut World| {
-            world.team.handle_groups(&groups, world.now);
+            let now = world.now();
+            world.team.handle_groups(&groups, now);
             let effects: Vec<Effect> = std::iter::from_fn(|| world.team.poll_effect()).collect();
             for effect in &effects {
                 assert!(matches!(effect, Effect::Transmit { member, .. } if *member == id(1)), "{mode}: {effect:?}");

@@ -1,6 +1,6 @@
 //! The control side of a team under virtual time.
 //!
-//! `world` is the shell that drives a team, `checks` holds what must be true
+//! `shell` is a host whose team is checked, `world` drives it, `checks` holds what must be true
 //! after every change, one property a function. `scenarios` goes through the
 //! rules one by one, `balance` through those of balance-tlb and balance-alb, `aggregate` through
 //! those of 802.3ad, `change` through what a user changes, `failover` through what follows a
@@ -14,4 +14,5 @@ mod explore;
 mod failover;
 mod random;
 mod scenarios;
+mod shell;
 mod world;

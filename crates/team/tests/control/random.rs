@@ -81,7 +81,7 @@ fn any_config() -> impl Strategy<Value = Config> {
 }
 
 fn take(world: &mut World, step: &Step) {
-    let is_member = |place: usize| world.wires.contains_key(&id(place));
+    let is_member = |place: usize| world.members.contains_key(&id(place));
     match *step {
         Step::Join(place, link) => {
             let name = format!("m{place}");
@@ -124,7 +124,7 @@ proptest! {
         steps.iter().for_each(|step| take(&mut world, step));
         world.run(ms(1000));
         for member in world.team.members() {
-            let up = world.wires[&member.id].carrier || world.team.config().miimon_ms == 0;
+            let up = world.members[&member.id].link.carrier || world.team.config().miimon_ms == 0;
             prop_assert_eq!(member.state, if up { LinkState::Up } else { LinkState::Down });
         }
         let generation = world.team.plan().generation;
@@ -149,7 +149,7 @@ proptest! {
                 take(&mut world, step);
             }
             for member in world.team.members().iter().filter(|member| member.id != anchor) {
-                prop_assert_eq!(member.state, model(&world, member.id), "{:?}", world.told[&member.id]);
+                prop_assert_eq!(member.state, model(&world, member.id), "{:?}", world.told(member.id));
             }
         }
     }
@@ -158,7 +158,7 @@ proptest! {
 /// The state of a member by all it was told.
 fn model(world: &World, member: MemberId) -> LinkState {
     let config = world.team.config();
-    let told = &world.told[&member];
+    let told = world.told(member);
     let (mut since, mut carrier): (Time, bool) = told[0];
     let mut up = carrier && config.updelay_ms == 0;
     for &(now, is) in told {

@@ -99,7 +99,7 @@ fn carrier_is_read_every_miimon() {
 fn a_hint_acts_at_once() {
     let mut world = World::with_members(active_backup(), &[true, true]);
     world.hint(id(0), false);
-    assert_eq!((world.state(0), world.active(), world.now), (Down, Some(1), Time::ZERO));
+    assert_eq!((world.state(0), world.active(), world.now()), (Down, Some(1), Time::ZERO));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn downdelay_keeps_a_failing_member_and_updelay_a_returning_one_out() {
         assert_eq!((world.state(1), world.team.plan().choose.clone()), (Fail, world.plan.choose.clone()));
         world.run(ms(299));
         assert_eq!(world.state(1), Fail);
-        assert!(world.team.poll_timeout().unwrap().0 == world.now + ms(1));
+        assert!(world.team.poll_timeout().unwrap().0 == world.now() + ms(1));
         world.run(ms(1));
         assert_eq!(world.state(1), Down);
 
@@ -379,7 +379,7 @@ fn a_failover_is_announced_as_often_as_asked() {
     ];
     for (num_grat_arp, peer_notif_delay_ms, miimon_ms, rounds) in cases {
         let mut world = announcing(Config { num_grat_arp, peer_notif_delay_ms, miimon_ms, ..active_backup() });
-        let failover = world.now;
+        let failover = world.now();
         world.leave(id(0));
         world.run(ms(2000));
         let expected: Vec<_> = rounds.iter().map(|&after| (failover + ms(after), id(1), 3)).collect();
@@ -390,7 +390,7 @@ fn a_failover_is_announced_as_often_as_asked() {
 #[test]
 fn the_new_active_member_announces_and_the_old_one_stops() {
     let mut world = announcing(Config { num_grat_arp: 5, ..active_backup() });
-    let start = world.now;
+    let start = world.now();
     world.hint(id(0), false);
     world.run(ms(150));
     world.hint(id(0), true);

@@ -1,20 +1,19 @@
-//! A shell for a team: wires that can be pulled, a clock that is set.
+//! A host without cables, whose team is told what its links say, and checked after every change.
 
-use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
+use nicteam_simnet::Host;
 use nicteam_team::{
-    Config, Duplex, Effect, Event, LinkState, Loads, MemberId, MemberLink, MemberStatus, Mode, Plan, Team, TeamError,
-    Time,
+    Config, Duplex, Effect, LinkState, MemberId, MemberLink, MemberStatus, Mode, Plan, Team, TeamError, Time,
 };
 use nicteam_wire::Mac;
 
 use crate::control::checks;
+use crate::control::shell::Shell;
 
 /// What the team's stack sends from.
 pub const MAC: Mac = Mac([2, 0, 0, 0, 0, 0xaa]);
-/// More effects than any one change may have.
-const ENDLESS: usize = 1000;
 
 /// Why the team was called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,27 +49,10 @@ impl Seen {
     }
 }
 
-/// A team and the world around it.
+/// A team on a host, and the clock.
 #[derive(Clone)]
 pub struct World {
-    pub team: Team,
-    pub now: Time,
-    /// The truth about each link, which the team learns when it is told.
-    pub wires: BTreeMap<MemberId, MemberLink>,
-    /// What the team was told: since when each link has been as it is.
-    pub told: BTreeMap<MemberId, Vec<(Time, bool)>>,
-    /// What the shell executes.
-    pub plan: Plan,
-    /// What the shell shows.
-    pub carrier: bool,
-    /// Everything the team wanted, for the tests to read.
-    pub log: Vec<(Time, Effect)>,
-    /// What the members' devices were given.
-    pub macs: BTreeMap<MemberId, Mac>,
-    /// What the dataplane counted.
-    pub loads: Loads,
-    /// Rounds of announcements since the active member changed.
-    pub transmitted: usize,
+    world: nicteam_simnet::World<Shell>,
 }
 
 pub fn ms(ms: u64) -> Duration {
@@ -93,18 +75,9 @@ pub fn id(place: usize) -> MemberId {
 
 impl World {
     pub fn new(config: Config) -> World {
-        World {
-            team: Team::new(config, MAC, Time::ZERO).unwrap(),
-            now: Time::ZERO,
-            wires: BTreeMap::new(),
-            told: BTreeMap::new(),
-            plan: Plan::nobody(),
-            carrier: false,
-            log: Vec::new(),
-            macs: BTreeMap::new(),
-            loads: Loads::default(),
-            transmitted: 0,
-        }
+        let mut world = nicteam_simnet::World::new(0);
+        world.add(Shell::new(Team::new(config, MAC, Time::ZERO).unwrap(), MAC));
+        World { world }
     }
 
     /// Members `m0`, `m1`, ... with these carriers.
@@ -116,84 +89,66 @@ impl World {
         world
     }
 
+    pub fn now(&self) -> Time {
+        self.world.now()
+    }
+
+    /// Since when a member's link has been as the team was told, each time.
+    pub fn told(&self, id: MemberId) -> &[(Time, bool)] {
+        &self.world.node(0).told[&id]
+    }
+
     pub fn join(&mut self, name: &str, link: MemberLink) -> MemberId {
-        let before = Seen::of(&self.team);
-        let id = self.team.add_member(name, link, self.now).unwrap();
-        self.wires.insert(id, link);
-        self.told.insert(id, vec![(self.now, link.carrier)]);
-        self.drain(Cause::Join, &before);
-        if self.team.config().mode.balances_load() {
-            let before = Seen::of(&self.team);
-            self.team.handle_member_mac(id, member_mac(id.index()));
-            self.drain(Cause::Join, &before);
-        }
-        id
+        self.world.change(0, |shell, now| shell.join(name, link, now))
     }
 
     pub fn leave(&mut self, id: MemberId) {
-        let before = Seen::of(&self.team);
-        self.team.remove_member(id, self.now).unwrap();
-        self.wires.remove(&id);
-        self.macs.remove(&id);
-        self.told.remove(&id);
-        self.drain(Cause::Leave, &before);
+        self.world.change(0, |shell, now| shell.leave(id, now));
     }
 
     /// Sets another configuration.
     pub fn set(&mut self, config: Config) -> Result<(), TeamError> {
-        let before = Seen::of(&self.team);
-        let set = self.team.set_config(config, self.now);
-        self.drain(Cause::Change, &before);
-        set
+        self.change(Cause::Change, |team, now| team.set_config(config, now))
     }
 
     /// Makes a member the active one.
     pub fn activate(&mut self, id: MemberId) -> Result<(), TeamError> {
-        let before = Seen::of(&self.team);
-        let activated = self.team.activate(id, self.now);
-        self.drain(Cause::Change, &before);
-        activated
+        self.change(Cause::Change, |team, now| team.activate(id, now))
     }
 
     /// Pulls or plugs in a cable; the team is not told.
     pub fn wire(&mut self, id: MemberId, carrier: bool) {
-        self.wires.get_mut(&id).unwrap().carrier = carrier;
+        self.members.get_mut(&id).unwrap().link.carrier = carrier;
     }
 
     /// The same, and the team is told at once.
     pub fn hint(&mut self, id: MemberId, carrier: bool) {
         self.wire(id, carrier);
-        self.tell(&[id]);
+        self.world.change(0, |shell, now| shell.tell(id, now));
     }
 
     /// A link says something else, and the team is told at once.
     pub fn link(&mut self, id: MemberId, link: MemberLink) {
-        self.wires.insert(id, link);
-        self.tell(&[id]);
+        self.members.get_mut(&id).unwrap().link = link;
+        self.world.change(0, |shell, now| shell.tell(id, now));
     }
 
     /// Lets time pass and serves every deadline on it.
     pub fn run(&mut self, duration: Duration) {
-        let end = self.now + duration;
-        while let Some((at, _)) = self.team.poll_timeout().filter(|(at, _)| *at <= end) {
-            self.now = self.now.max(at);
-            self.timeout();
-        }
-        self.now = end;
-        checks::delays_end(self);
+        self.world.run(duration);
+        checks::delays_end(self.world.node(0), self.now());
     }
 
     /// Lets time pass and serves the deadlines once, late.
     pub fn stall(&mut self, duration: Duration) {
-        self.now = self.now + duration;
+        self.world.node_mut(0).is_stalled = true;
+        self.world.run(duration);
+        self.world.node_mut(0).is_stalled = false;
         self.timeout();
     }
 
     pub fn timeout(&mut self) {
-        let before = Seen::of(&self.team);
-        self.team.handle_timeout(self.now);
-        checks::deadlines_are_ahead(self);
-        self.drain(Cause::Timeout, &before);
+        self.world.change(0, Shell::timeout);
     }
 
     pub fn state(&self, place: usize) -> LinkState {
@@ -219,16 +174,12 @@ impl World {
 
     /// The stack says this to the control side.
     pub fn punt(&mut self, frame: &[u8]) {
-        let before = Seen::of(&self.team);
-        self.team.handle_punted(frame, self.now);
-        self.drain(Cause::Frame, &before);
+        self.change(Cause::Frame, |team, now| team.handle_punted(frame, now));
     }
 
     /// A member hears this.
     pub fn hear(&mut self, id: MemberId, frame: &[u8]) {
-        let before = Seen::of(&self.team);
-        self.team.handle_frame(id, frame, self.now);
-        self.drain(Cause::Frame, &before);
+        self.change(Cause::Frame, |team, now| team.handle_frame(id, frame, now));
     }
 
     /// The frames sent since the last call.
@@ -240,59 +191,22 @@ impl World {
         std::mem::take(&mut self.log).into_iter().filter_map(frame).collect()
     }
 
-    fn tell(&mut self, ids: &[MemberId]) {
-        let before = Seen::of(&self.team);
-        let links: Vec<_> = ids.iter().map(|id| (*id, self.wires[id])).collect();
-        for (id, link) in &links {
-            self.told.get_mut(id).unwrap().push((self.now, link.carrier));
-        }
-        self.team.handle_links(&links, self.now).unwrap();
-        self.drain(Cause::Link, &before);
+    fn change<R>(&mut self, cause: Cause, change: impl FnOnce(&mut Team, Time) -> R) -> R {
+        self.world.change(0, |shell, now| shell.change(cause, now, |team| change(team, now)))
     }
+}
 
-    /// Does what the team wants, checks everything, and answers a reading.
-    fn drain(&mut self, cause: Cause, before: &Seen) {
-        let mut effects = Vec::new();
-        while let Some(effect) = self.team.poll_effect() {
-            effects.push(effect);
-            assert!(effects.len() < ENDLESS, "the drain does not end: {:?}", &effects[ENDLESS - 9..]);
-        }
-        for effect in &effects {
-            self.execute(effect);
-        }
-        checks::all(self, cause, before, &effects);
-        let reads = effects.contains(&Effect::ReadLinks);
-        let reads_loads = effects.contains(&Effect::ReadLoads);
-        self.log.extend(effects.into_iter().map(|effect| (self.now, effect)));
-        if reads_loads {
-            let before = Seen::of(&self.team);
-            self.team.handle_loads(&self.loads, self.now);
-            self.drain(Cause::Timeout, &before);
-        }
-        if reads {
-            let members: Vec<MemberId> = self.wires.keys().copied().collect();
-            self.tell(&members);
-        }
+/// What is to be seen in this world is its one host.
+impl Deref for World {
+    type Target = Host;
+
+    fn deref(&self) -> &Host {
+        &self.world.node(0).host
     }
+}
 
-    fn execute(&mut self, effect: &Effect) {
-        match effect {
-            Effect::Apply(plan) => {
-                checks::plan_follows(&self.plan, plan);
-                self.plan = (**plan).clone();
-            }
-            Effect::SetCarrier(carrier) => {
-                assert_ne!(*carrier, self.carrier, "a carrier that was shown already");
-                self.carrier = *carrier;
-            }
-            Effect::Transmit { member, .. } => {
-                checks::sent_by_one_who_may(self, *member);
-                self.transmitted += 1;
-            }
-            Effect::Event(Event::Active { .. }) => self.transmitted = 0,
-            Effect::SetMac { member: Some(member), mac } => drop(self.macs.insert(*member, *mac)),
-            Effect::SetMac { member: None, .. } | Effect::TakeAll { .. } | Effect::ReadGroups | Effect::ReadLinks => {}
-            Effect::ReadTraffic | Effect::ReadLoads | Effect::ReadNotes | Effect::Event(_) => {}
-        }
+impl DerefMut for World {
+    fn deref_mut(&mut self) -> &mut Host {
+        &mut self.world.node_mut(0).host
     }
 }

@@ -114,12 +114,12 @@ fn walk(
 }
 
 fn take(world: &mut World, step: Step, ports: usize) {
-    let far = |world: &World, port: usize| -> Option<End> { world.net.cables.get(&(0, port)).copied() };
+    let far = |world: &World, port: usize| -> Option<End> { world.net.far((0, port)) };
     match step {
         Step::Next => world.step(),
         Step::Cable(port) if far(world, port).is_some() => world.unplug((0, port)),
         Step::Cable(port) => {
-            let free = (0..ports).find(|far| !world.net.cables.contains_key(&(1, *far)));
+            let free = (0..ports).find(|far| world.net.far((1, *far)).is_none());
             free.into_iter().for_each(|free| world.plug((0, port), (1, free)));
         }
         Step::Cross => {
@@ -131,7 +131,7 @@ fn take(world: &mut World, step: Step, ports: usize) {
         Step::CrossUnnoticed => world.cross_unnoticed((0, 0), (0, 1)),
         Step::Key => {
             let last = (1, ports - 1);
-            let old = world.net.systems[1].ports[ports - 1].link.speed_mbps;
+            let old = world.net.system(1).ports[ports - 1].link.speed_mbps;
             world.set_speed(last, if old == Some(1000) { 10_000 } else { 1000 });
         }
     }
@@ -141,15 +141,15 @@ fn take(world: &mut World, step: Step, ports: usize) {
 /// end knows, and what is on its way.
 fn shape(net: &Net, depth: usize) -> Vec<u8> {
     let mut shape = vec![depth as u8];
-    for port in net.seen.iter().flatten() {
+    for port in net.systems().flat_map(|system| &system.seen) {
         shape.extend([port.receive as u8, port.mux as u8, port.selected as u8, port.periodic as u8]);
         shape.extend([port.aggregator.unwrap_or(0) as u8, port.actor.key as u8, port.actor.state.0]);
         shape.extend([port.partner.state.0, port.partner.port as u8, port.partner.key as u8, u8::from(port.defaulted)]);
     }
-    for (near, far) in &net.cables {
+    for (near, far) in net.world.cables() {
         shape.extend([near.0 as u8, near.1 as u8, far.0 as u8, far.1 as u8]);
     }
-    for (end, frame) in net.flights.values() {
+    for (end, frame) in net.world.in_flight() {
         shape.extend([end.0 as u8, end.1 as u8]);
         shape.extend(&frame[14..]);
     }

@@ -44,14 +44,14 @@ fn a_marker_is_answered_after_what_was_sent_before_it() {
 #[test]
 fn a_marker_without_an_answer_is_given_up_and_said() {
     let mut world = pair();
-    world.net.deaf.insert((1, 0));
+    world.net.set_receiving((1, 0), false);
     let marker = flush(&mut world, 0).unwrap();
     world.run(ms(999));
     assert_eq!(flushed(&mut world), []);
     world.run(ms(1));
     assert_eq!(flushed(&mut world), [(marker, false)]);
     assert_eq!(world.net.lacp(0).why_not(id(0)), Some(Reason::MarkerUnanswered));
-    world.net.deaf.clear();
+    world.net.all_receive();
     flush(&mut world, 0).unwrap();
     world.run(ms(2));
     assert_eq!(world.net.lacp(0).why_not(id(0)), None, "answered again");
@@ -60,10 +60,10 @@ fn a_marker_without_an_answer_is_given_up_and_said() {
 #[test]
 fn an_answer_settles_the_markers_before_it() {
     let mut world = pair();
-    world.net.deaf.insert((1, 0));
+    world.net.set_receiving((1, 0), false);
     let lost = flush(&mut world, 0).unwrap();
     world.run(ms(10));
-    world.net.deaf.clear();
+    world.net.all_receive();
     let next = flush(&mut world, 0).unwrap();
     world.run(ms(2));
     assert_eq!(flushed(&mut world), [(lost, true), (next, true)]);
@@ -99,7 +99,7 @@ fn the_answer_repeats_the_question() {
     let mut world = pair();
     let marker = Marker { kind: MarkerKind::Information, port: 9, system: Mac([2, 9, 9, 9, 9, 9]), transaction: 7 };
     world.deliver((0, 0), &marker.frame(Mac::default()));
-    let pdus = world.net.flights.values().filter_map(|(_, frame)| SlowPdu::parse(frame).ok());
+    let pdus = world.net.world.in_flight().filter_map(|(_, frame)| SlowPdu::parse(frame).ok());
     let answers: Vec<_> = pdus.filter(|pdu| matches!(pdu, SlowPdu::Marker(_))).collect();
     assert_eq!(answers, [SlowPdu::Marker(marker.response())]);
 }
@@ -107,7 +107,7 @@ fn the_answer_repeats_the_question() {
 #[test]
 fn answers_that_were_not_asked_for_settle_nothing() {
     let mut world = pair();
-    world.net.deaf.insert((1, 0));
+    world.net.set_receiving((1, 0), false);
     let MarkerId(transaction) = flush(&mut world, 0).unwrap();
     let good = Marker { kind: MarkerKind::Response, port: 1, system: system_mac(0), transaction };
     let strangers = [

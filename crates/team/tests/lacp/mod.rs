@@ -1,6 +1,6 @@
 //! LACP under virtual time.
 //!
-//! `net` is systems, cables and a clock; `world` drives it and shows every
+//! `system` is what speaks LACP, `net` systems and cables; `world` drives it and shows every
 //! observation to the checkers, which hold one property each. `pairs` brings
 //! two systems up and down, `stall` stops and replaces them, `cases` and `peers` go through the rules one by
 //! one, `markers` moves flows, `explore` goes through every short sequence of
@@ -15,4 +15,5 @@ mod pairs;
 mod peers;
 mod random;
 mod stall;
+mod system;
 mod world;

@@ -1,32 +1,16 @@
-//! Systems, cables between their ports, frames on their way, and a clock.
+//! Systems, cables between their ports, and what is to be seen of both.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use nicteam_team::lacp::{Lacp, LacpConfig, LacpEvent, PortParams, PortStatus};
+use nicteam_simnet::{Port, Way, World};
+use nicteam_team::lacp::{Lacp, LacpConfig, LacpRate, PortParams, PortStatus};
 use nicteam_team::{Duplex, MemberId, MemberLink, Time};
 use nicteam_wire::{Lacpdu, Mac};
 
+use crate::lacp::system::{Rest, System};
+
 /// A port of a system: system, member.
-pub type End = (usize, usize);
-
-/// A system and what its ports are made of.
-#[derive(Clone, Debug)]
-pub struct System {
-    pub lacp: Lacp,
-    pub ports: Vec<PortParams>,
-    /// It neither hears nor speaks nor looks at its clock; its ports forward on.
-    pub frozen: bool,
-}
-
-/// What was to be seen of a system when it came to rest last.
-#[derive(Clone, Debug, Default)]
-pub struct Rest {
-    pub collecting: u32,
-    pub distributing: u32,
-    pub active: Option<u16>,
-    pub carrier: bool,
-}
+pub type End = Port;
 
 /// What happens to frames on their way.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,26 +23,11 @@ pub struct Weather {
 
 #[derive(Clone, Debug)]
 pub struct Net {
-    pub now: Time,
-    pub systems: Vec<System>,
-    /// The other end of each port's cable.
-    pub cables: BTreeMap<End, End>,
-    pub weather: Weather,
-    /// Ports that hear nothing though they have carrier.
-    pub deaf: BTreeSet<End>,
-    /// The last LACPDU each port was given, as long as the link has been up.
-    pub heard: BTreeMap<End, (Time, Lacpdu)>,
-    /// Frames on their way: when they arrive, in which order they left, where they go.
-    pub flights: BTreeMap<(Time, u64), (End, Vec<u8>)>,
-    /// The ports of each system as they were when it came to rest last.
-    pub seen: Vec<Vec<PortStatus>>,
-    /// Everything the systems said to users.
-    pub events: Vec<(Time, usize, LacpEvent)>,
-    /// Frames that left, of any kind.
-    pub left: u64,
+    pub world: World<System>,
+    weather: Weather,
 }
 
-pub fn ms(ms: u64) -> Duration {
+pub const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
@@ -79,40 +48,87 @@ pub fn link(carrier: bool, speed_mbps: u32) -> MemberLink {
 /// How long a partner may be silent before this configuration lets it go.
 pub fn timeout(config: &LacpConfig) -> Duration {
     match config.lacp_rate {
-        nicteam_team::lacp::LacpRate::Fast => ms(3000),
-        nicteam_team::lacp::LacpRate::Slow => ms(90_000),
+        LacpRate::Fast => ms(3000),
+        LacpRate::Slow => ms(90_000),
     }
 }
 
 impl Net {
     /// Systems of these configurations, each with so many gigabit ports, without cables.
-    pub fn new(configs: Vec<LacpConfig>, ports: usize) -> Net {
-        let systems = configs.into_iter().enumerate().map(|(system, config)| System {
-            lacp: Lacp::new(config, Time::ZERO),
-            ports: (0..ports).map(|port| params(system, port)).collect(),
-            frozen: false,
-        });
-        let systems: Vec<System> = systems.collect();
-        Net {
-            now: Time::ZERO,
-            seen: vec![Vec::new(); systems.len()],
-            systems,
-            cables: BTreeMap::new(),
-            weather: Weather::default(),
-            deaf: BTreeSet::new(),
-            heard: BTreeMap::new(),
-            flights: BTreeMap::new(),
-            events: Vec::new(),
-            left: 0,
+    pub fn new(configs: Vec<LacpConfig>, ports: usize, seed: u64) -> Net {
+        let mut world = World::new(seed);
+        for (system, config) in configs.into_iter().enumerate() {
+            world.add(System::new(config, (0..ports).map(|port| params(system, port)).collect()));
         }
+        Net { world, weather: Weather::default() }
+    }
+
+    pub fn now(&self) -> Time {
+        self.world.now()
+    }
+
+    pub fn systems(&self) -> impl ExactSizeIterator<Item = &System> {
+        self.world.nodes()
+    }
+
+    pub fn system(&self, system: usize) -> &System {
+        self.world.node(system)
     }
 
     pub fn ends(&self) -> impl Iterator<Item = End> {
-        self.systems.iter().enumerate().flat_map(|(system, it)| (0..it.ports.len()).map(move |port| (system, port)))
+        self.systems().enumerate().flat_map(|(system, it)| (0..it.ports.len()).map(move |port| (system, port)))
+    }
+
+    /// The other end of a port's cable.
+    pub fn far(&self, end: End) -> Option<End> {
+        self.world.far(end)
+    }
+
+    pub fn weather(&self) -> Weather {
+        self.weather
+    }
+
+    /// Changes what happens to frames on every cable.
+    pub fn change_weather(&mut self, change: impl FnOnce(&mut Weather)) {
+        change(&mut self.weather);
+        let way = self.way();
+        self.world.links_mut().for_each(|link| *link.ways_mut() = [way; 2]);
+    }
+
+    /// What a cable does to frames.
+    pub fn way(&self) -> Way {
+        let Weather { loss_percent, duplicate_percent, latency_ms } = self.weather;
+        let jitter = ms(latency_ms.saturating_sub(1));
+        Way { delay: ms(1), jitter, loss_percent, duplicate_percent, ..Way::default() }
+    }
+
+    /// Lets a port hear, or lets it hear nothing though it has carrier.
+    pub fn set_receiving(&mut self, (system, port): End, receives: bool) {
+        let not_receiving = &mut self.world.node_mut(system).not_receiving;
+        if receives {
+            not_receiving.remove(&port);
+        } else {
+            not_receiving.insert(port);
+        }
+    }
+
+    /// Lets every port hear.
+    pub fn all_receive(&mut self) {
+        let systems = self.systems().len();
+        (0..systems).for_each(|system| self.world.node_mut(system).not_receiving.clear());
+    }
+
+    pub fn receives(&self, (system, port): End) -> bool {
+        !self.system(system).not_receiving.contains(&port)
     }
 
     pub fn lacp(&self, system: usize) -> &Lacp {
-        &self.systems[system].lacp
+        &self.system(system).lacp
+    }
+
+    /// The last LACPDU that a port was given, as long as the link has been up.
+    pub fn heard(&self, (system, port): End) -> Option<&(Time, Lacpdu)> {
+        self.system(system).heard.get(&port)
     }
 
     pub fn collects(&self, (system, port): End) -> bool {
@@ -128,7 +144,7 @@ impl Net {
     }
 
     pub fn find(&self, (system, port): End) -> Option<PortStatus> {
-        self.seen[system].iter().find(|status| status.member == id(port)).copied()
+        self.system(system).seen.iter().find(|status| status.member == id(port)).copied()
     }
 
     /// It carries traffic without a partner, because nobody speaks LACP there.
@@ -137,13 +153,7 @@ impl Net {
     }
 
     pub fn rest(&self, system: usize) -> Rest {
-        let lacp = self.lacp(system);
-        Rest {
-            collecting: lacp.collecting().bits(),
-            distributing: lacp.distributing().bits(),
-            active: lacp.active_aggregator().map(|aggregator| aggregator.id),
-            carrier: lacp.carrier(),
-        }
+        self.system(system).rest()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::lacp::world::{World, fast};
 
 /// All of the first `ports` distribute at both ends.
 fn all(ports: usize) -> impl Fn(&Net) -> bool {
-    move |net| (0..net.systems.len()).all(|system| net.lacp(system).distributing().bits() == (1 << ports) - 1)
+    move |net| (0..net.systems().len()).all(|system| net.lacp(system).distributing().bits() == (1 << ports) - 1)
 }
 
 /// Every combination of rates and activity with at least one active end.
@@ -100,7 +100,7 @@ fn one_way_loss_is_noticed_at_both_ends() {
     let mut world = World::pair(fast(0), fast(1), 2);
     world.until(ms(50), all(2));
     world.run(ms(5500));
-    world.net.deaf.insert((1, 0));
+    world.net.set_receiving((1, 0), false);
     let far = world.until(ms(3000), |net| !net.collects((1, 0)));
     let near = world.until(ms(3100), |net| !net.distributes((0, 0)));
     assert!(far + near <= ms(6100), "{far:?} and {near:?}");
@@ -108,7 +108,7 @@ fn one_way_loss_is_noticed_at_both_ends() {
     assert_eq!(world.net.lacp(0).distributing().bits(), 2);
     let said = world.net.lacp(0).why_not(id(0)).unwrap().to_string();
     assert_eq!(said, "partner does not hear us: its LACPDUs do not name this port");
-    world.net.deaf.clear();
+    world.net.all_receive();
     world.until(ms(1100), all(2));
 }
 
@@ -117,7 +117,7 @@ fn two_passive_ends_stay_silent() {
     let config = |system| LacpConfig { lacp_active: false, lacp_strict: true, ..fast(system) };
     let mut world = World::pair(config(0), config(1), 2);
     world.run(ms(100_000));
-    assert_eq!(world.net.left, 0);
+    assert_eq!(world.net.world.flown(), 0);
     assert!(world.net.lacp(0).collecting().is_empty() && !world.net.lacp(0).carrier());
 }
 

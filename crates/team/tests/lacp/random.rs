@@ -6,10 +6,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use nicteam_simnet::Random;
 use nicteam_team::lacp::{AdSelect, LacpConfig, LacpRate};
 
 use crate::lacp::net::{End, Net, Weather, ms, system_mac};
-use crate::lacp::world::{Random, World};
+use crate::lacp::world::World;
 
 /// A sample; `make soak` runs them all.
 const SCHEDULES: u64 = 3_000;
@@ -41,13 +42,13 @@ fn run(seed: u64) {
 
 /// Faults, then rest: then every link that can aggregate does.
 fn schedule(seed: u64) {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     // One in eight is slow: everything takes thirty times as long.
     let slow = random.percent(12);
     let ports = 1 + random.below(3) as usize;
     let configs = vec![config(0, slow, &mut random), config(1, slow, &mut random)];
-    let mut world = World::with_seed(configs, ports, random.next());
-    world.net.weather = Weather { latency_ms: 1 + random.below(20), ..Weather::default() };
+    let mut world = World::with_seed(configs, ports, random.number());
+    world.net.change_weather(|weather| weather.latency_ms = 1 + random.below(20));
     (0..ports).for_each(|port| world.plug((0, port), (1, port)));
     for _ in 0..2 + random.below(8) {
         fault(&mut world, slow, ports, &mut random);
@@ -91,23 +92,23 @@ fn fault(world: &mut World, slow: bool, ports: usize, random: &mut Random) {
         2 => world.plug(one, end(random)),
         3 => world.cross_unnoticed(one, (one.0, random.below(ports as u64) as usize)),
         4 => world.freeze(one.0),
-        5 if world.net.systems[one.0].frozen => world.thaw(one.0),
+        5 if world.net.system(one.0).frozen => world.thaw(one.0),
         5 | 6 => world.restart(one.0),
-        7 => world.net.weather.loss_percent = random.below(90),
-        8 => world.net.weather.duplicate_percent = random.below(50),
-        9 => drop(world.net.deaf.insert(one)),
+        7 => world.net.change_weather(|weather| weather.loss_percent = random.below(90)),
+        8 => world.net.change_weather(|weather| weather.duplicate_percent = random.below(50)),
+        9 => world.net.set_receiving(one, false),
         10 => world.set_speed(one, [1000, 10_000][random.below(2) as usize]),
         // Nobody configures a process that does not run.
-        11 if !world.net.systems[one.0].frozen => world.set_priority(one, [1, 255, 1000][random.below(3) as usize]),
+        11 if !world.net.system(one.0).frozen => world.set_priority(one, [1, 255, 1000][random.below(3) as usize]),
         12 => {
             let new = config(one.0, slow, random);
-            if !world.net.systems[one.0].frozen {
+            if !world.net.system(one.0).frozen {
                 world.configure(one.0, |config| *config = new);
             }
         }
-        13 if !world.net.systems[one.0].frozen => world.succeed(one.0),
-        14 | 15 if !world.net.systems[one.0].frozen => world.stall(one.0),
-        _ => world.net.weather.loss_percent = 0,
+        13 if !world.net.system(one.0).frozen => world.succeed(one.0),
+        14 | 15 if !world.net.system(one.0).frozen => world.stall(one.0),
+        _ => world.net.change_weather(|weather| weather.loss_percent = 0),
     }
     let rest = if random.percent(50) { random.below(60) } else { random.below(5000) };
     world.run(ms(if slow { rest * 20 } else { rest }));
@@ -115,17 +116,17 @@ fn fault(world: &mut World, slow: bool, ports: usize, random: &mut Random) {
 
 /// Ends every fault; cables stay where they are, free ports get one.
 fn heal(world: &mut World, ports: usize) {
-    world.net.weather = Weather::default();
-    world.net.deaf.clear();
+    world.net.change_weather(|weather| *weather = Weather::default());
+    world.net.all_receive();
     for system in 0..2 {
-        if world.net.systems[system].frozen {
+        if world.net.system(system).frozen {
             world.thaw(system);
         }
     }
     for port in 0..ports {
-        let looped = world.net.cables.get(&(0, port)).is_some_and(|far| far.0 == 0);
-        let free = |net: &Net| (0..ports).find(|far| net.cables.get(&(1, *far)).is_none_or(|end| end.0 == 1));
-        if (looped || !world.net.cables.contains_key(&(0, port)))
+        let looped = world.net.far((0, port)).is_some_and(|far| far.0 == 0);
+        let free = |net: &Net| (0..ports).find(|far| net.far((1, *far)).is_none_or(|end| end.0 == 1));
+        if (looped || world.net.far((0, port)).is_none())
             && let Some(far) = free(&world.net)
         {
             world.plug((0, port), (1, far));
@@ -135,20 +136,20 @@ fn heal(world: &mut World, ports: usize) {
 
 /// Both ends agree on the links that carry traffic, and all that are like them do.
 pub fn everything_aggregates(net: &Net) {
-    let cables = || net.cables.iter().filter(|(near, far)| near.0 == 0 && far.0 == 1);
-    let carries = |near: &End, far: &End| net.distributes(*near) && net.distributes(*far);
+    let cables = || net.world.cables().filter(|(near, far)| near.0 == 0 && far.0 == 1);
+    let carries = |(near, far): (End, End)| net.distributes(near) && net.distributes(far);
     for (near, far) in cables() {
-        let (here, there) = (net.distributes(*near), net.distributes(*far));
-        assert_eq!(here, there, "{near:?}: {:#?}\n{far:?}: {:#?}", net.status(*near), net.status(*far));
+        let (here, there) = (net.distributes(near), net.distributes(far));
+        assert_eq!(here, there, "{near:?}: {:#?}\n{far:?}: {:#?}", net.status(near), net.status(far));
     }
-    let keys = |near: &End, far: &End| (net.status(*near).actor.key, net.status(*far).actor.key);
-    let Some(active) = cables().find(|(near, far)| carries(near, far)).map(|(near, far)| keys(near, far)) else {
-        let all: Vec<_> = net.systems.iter().map(|system| system.lacp.ports()).collect();
+    let keys = |(near, far): (End, End)| (net.status(near).actor.key, net.status(far).actor.key);
+    let Some(active) = cables().find(|ends| carries(*ends)).map(keys) else {
+        let all: Vec<_> = net.systems().map(|system| system.lacp.ports()).collect();
         assert_eq!(cables().count(), 0, "no link carries: {all:#?}");
         return;
     };
-    for (near, far) in cables().filter(|(near, far)| keys(near, far) == active) {
-        assert!(carries(near, far), "{near:?}: {:#?}\n{far:?}: {:#?}", net.status(*near), net.status(*far));
+    for (near, far) in cables().filter(|ends| keys(*ends) == active) {
+        assert!(carries((near, far)), "{near:?}: {:#?}\n{far:?}: {:#?}", net.status(near), net.status(far));
     }
     for system in 0..2 {
         for port in net.lacp(system).ports() {

@@ -31,7 +31,7 @@ fn a_stall_costs_the_partner_nothing() {
             world.stall(0);
             world.run(stall);
             assert_eq!(world.events(1), [], "the partner, {late} ms after it was settled");
-            world.go_on(0);
+            world.thaw(0);
             world.run(ms(200_000));
             assert_eq!((world.events(0), world.events(1)), (vec![], vec![]));
         }
@@ -71,7 +71,7 @@ fn a_partner_that_says_something_else_is_not_answered() {
     world.run(ms(10_000));
     assert_eq!(world.net.lacp(0).answers(), before);
     assert!(world.net.lacp(1).ports().iter().all(|port| port.defaulted));
-    world.go_on(0);
+    world.thaw(0);
     world.run(ms(5000));
     assert_eq!((world.net.lacp(0).distributing().bits(), world.net.lacp(1).distributing().bits()), (3, 3));
 }
@@ -125,9 +125,9 @@ fn a_successor_in_the_midst_of_it_comes_to_the_same_end() {
 #[test]
 fn a_successor_has_what_is_left_of_the_partners_time() {
     let mut world = settled(fast);
-    world.net.deaf.extend([(0, 0), (0, 1)]);
+    [(0, 0), (0, 1)].into_iter().for_each(|end| world.net.set_receiving(end, false));
     world.run(ms(1500));
-    let silence = world.net.now - world.net.heard[&(0, 0)].0;
+    let silence = world.net.now() - world.net.heard((0, 0)).unwrap().0;
     world.succeed(0);
     world.run(ms(2900) - silence);
     assert_eq!(world.events(0), []);
@@ -147,36 +147,36 @@ fn whom_the_partner_would_not_know_starts_anew() {
     ];
     for (what, change, silence) in changes {
         let world = settled(fast);
-        let (answer, now) = (&world.net.lacp(0).answers()[0], world.net.now);
+        let (answer, now) = (&world.net.lacp(0).answers()[0], world.net.now());
         let mut config = fast(0);
         change(&mut config);
         let mut lacp = Lacp::new(config, now);
-        lacp.resume_port(id(0), world.net.systems[0].ports[0], (answer, ms(silence)), now);
+        lacp.resume_port(id(0), world.net.system(0).ports[0], (answer, ms(silence)), now);
         assert_eq!(lacp.ports()[0].mux == MuxState::Distributing, what == "nothing", "{what}");
     }
     let world = settled(fast);
     let mut answer = world.net.lacp(0).answers()[0].clone();
-    let mut params = world.net.systems[0].ports[0];
+    let mut params = world.net.system(0).ports[0];
     params.link = link(false, 1000);
-    let mut lacp = Lacp::new(fast(0), world.net.now);
-    lacp.resume_port(id(0), params, (&answer, ms(0)), world.net.now);
+    let mut lacp = Lacp::new(fast(0), world.net.now());
+    lacp.resume_port(id(0), params, (&answer, ms(0)), world.net.now());
     assert!(lacp.distributing().is_empty(), "no carrier");
     answer.frame.truncate(60);
-    let mut lacp = Lacp::new(fast(0), world.net.now);
-    lacp.resume_port(id(0), world.net.systems[0].ports[0], (&answer, ms(0)), world.net.now);
+    let mut lacp = Lacp::new(fast(0), world.net.now());
+    lacp.resume_port(id(0), world.net.system(0).ports[0], (&answer, ms(0)), world.net.now());
     assert!(lacp.distributing().is_empty(), "no LACPDU");
 }
 
 #[test]
 fn beginning_ports_say_nothing_until_all_are_there() {
     let world = settled(fast);
-    let mut lacp = Lacp::new(fast(0), world.net.now);
+    let mut lacp = Lacp::new(fast(0), world.net.now());
     lacp.begin_ports();
     for port in 0..2 {
-        lacp.add_port(id(port), world.net.systems[0].ports[port], world.net.now);
+        lacp.add_port(id(port), world.net.system(0).ports[port], world.net.now());
         assert_eq!(lacp.poll_effect(), None);
     }
-    lacp.ports_complete(world.net.now);
+    lacp.ports_complete(world.net.now());
     let effects: Vec<_> = std::iter::from_fn(|| lacp.poll_effect()).collect();
     let spoken = effects.iter().filter(|effect| matches!(effect, nicteam_team::lacp::LacpEffect::Transmit { .. }));
     assert_eq!(spoken.count(), 2, "{effects:?}");

@@ -18,7 +18,7 @@ const fn ms(ms: u64) -> Duration {
 /// Two hosts with two members each on one segment, with these keys, and what they said so far.
 fn pair(keys: [&str; 2]) -> Lan {
     let mut lan = Lan::new();
-    lan.tape = Some(Vec::new());
+    lan.record();
     for key in keys {
         lan.add_with_key(&[0; 2], &[1000; 2], key);
     }
@@ -26,28 +26,28 @@ fn pair(keys: [&str; 2]) -> Lan {
 }
 
 fn paths(lan: &Lan, from: usize) -> usize {
-    lan.hosts[from].paths_to(lan.hosts[1 - from].mac).len()
+    lan.paths_to(from, lan.host(1 - from).mac).len()
 }
 
 fn neighbours(lan: &Lan, host: usize) -> usize {
-    lan.hosts[host].team.discovery().unwrap().neighbours().count()
+    lan.host(host).team.discovery().unwrap().neighbours().count()
 }
 
 fn refused(lan: &Lan, host: usize) -> Refused {
-    lan.hosts[host].team.discovery().unwrap().refused()
+    lan.host(host).team.discovery().unwrap().refused()
 }
 
 fn set_key(lan: &mut Lan, host: usize, key: &str) {
-    let mut config = lan.hosts[host].team.config().clone();
+    let mut config = lan.host(host).team.config().clone();
     config.set("stripe_key", key).unwrap();
-    let now = lan.now;
+    let now = lan.now();
     lan.change(host, |team| team.set_config(config, now).unwrap());
 }
 
 /// What of the tape a host said.
 fn said_by(lan: &Lan, host: usize) -> Vec<Vec<u8>> {
-    let of = |frame: &Vec<u8>| frame[6..10] == lan.hosts[host].mac.0[..4];
-    lan.tape.iter().flatten().map(|(_, frame)| frame.clone()).filter(of).collect()
+    let of = |frame: &&[u8]| frame[6..10] == lan.host(host).mac.0[..4];
+    lan.tape().map(|(_, frame)| frame).filter(of).map(<[u8]>::to_vec).collect()
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn who_has_another_key_or_none_is_not() {
             let Refused { untagged, wrong, replayed, keyed, last, .. } = refused(&lan, host);
             let counted = [("untagged", untagged), ("wrong", wrong), ("replayed", replayed), ("keyed", keyed)];
             assert!(counted.iter().all(|(name, count)| (*count > 8) == (*name == which)), "{keys:?}: {counted:?}");
-            assert_eq!(last.unwrap().from.0[..4], lan.hosts[1 - host].mac.0[..4]);
+            assert_eq!(last.unwrap().from.0[..4], lan.host(1 - host).mac.0[..4]);
         }
     }
 }
@@ -101,10 +101,10 @@ fn three() -> (Lan, [(usize, usize); 6]) {
 }
 
 fn set_keys(lan: &mut Lan, host: usize, key: &str, old: &str) {
-    let mut config = lan.hosts[host].team.config().clone();
+    let mut config = lan.host(host).team.config().clone();
     config.set("stripe_key", key).unwrap();
     config.set("stripe_key_old", old).unwrap();
-    let now = lan.now;
+    let now = lan.now();
     lan.change(host, |team| team.set_config(config, now).unwrap());
 }
 
@@ -112,7 +112,7 @@ fn set_keys(lan: &mut Lan, host: usize, key: &str, old: &str) {
 fn hold_together(lan: &mut Lan, pairs: &[(usize, usize)], turns: u32, what: &str) {
     for _ in 0..turns {
         for &(from, to) in pairs {
-            assert_eq!(lan.hosts[from].paths_to(lan.hosts[to].mac).len(), 2, "{from} to {to}, {what}");
+            assert_eq!(lan.paths_to(from, lan.host(to).mac).len(), 2, "{from} to {to}, {what}");
         }
         lan.run(ms(5));
     }
@@ -129,12 +129,12 @@ fn a_key_is_changed_without_losing_a_path() {
                 hold_together(&mut lan, &pairs, 2, &format!("{host} has both"));
                 // Each second at the latest everybody has said which key he has.
                 hold_together(&mut lan, &pairs, 400, &format!("{host} has had both for long"));
-                assert_eq!(lan.hosts[host].team.discovery().unwrap().have_new_key(), Some(new - 1));
+                assert_eq!(lan.host(host).team.discovery().unwrap().have_new_key(), Some(new - 1));
             }
             for host in second {
                 set_keys(&mut lan, host, key, "");
                 hold_together(&mut lan, &pairs, 400, &format!("{host} has the new one alone"));
-                assert_eq!(lan.hosts[host].team.discovery().unwrap().have_new_key(), None);
+                assert_eq!(lan.host(host).team.discovery().unwrap().have_new_key(), None);
             }
             hold_together(&mut lan, &pairs, 2000, "nobody has the old one");
         }
@@ -159,7 +159,7 @@ fn who_starts_while_keys_are_changed_is_known_by_either() {
         lan.run(ms(300));
         for (host, knows) in [0, 1].into_iter().zip(known) {
             let expected = if knows { 2 } else { 0 };
-            let of = |from: usize, to: usize| lan.hosts[from].paths_to(lan.hosts[to].mac).len();
+            let of = |from: usize, to: usize| lan.paths_to(from, lan.host(to).mac).len();
             assert_eq!((of(2, host), of(host, 2)), (expected, expected), "{keys:?}, {host}");
             assert_eq!((of(0, 1), of(1, 0)), (2, 2));
         }
@@ -173,14 +173,14 @@ fn the_old_key_is_worth_nothing_once_it_is_gone() {
         set_keys(&mut lan, host, OTHER, KEY);
         lan.run(ms(500));
     }
-    let peers = |lan: &Lan, host: usize| lan.hosts[host].team.discovery().unwrap().neighbours().count();
+    let peers = |lan: &Lan, host: usize| lan.host(host).team.discovery().unwrap().neighbours().count();
     assert_eq!((peers(&lan, 0), peers(&lan, 2)), (2, 2));
-    assert_eq!(lan.hosts[0].team.discovery().unwrap().have_new_key(), Some(1), "the third does not have it");
+    assert_eq!(lan.host(0).team.discovery().unwrap().have_new_key(), Some(1), "the third does not have it");
     set_keys(&mut lan, 0, OTHER, "");
     assert_eq!(peers(&lan, 0), 1, "the third is left at once");
     lan.run(Duration::from_secs(5));
     assert_eq!((peers(&lan, 0), peers(&lan, 1)), (1, 2));
-    assert_eq!(lan.hosts[0].paths_to(lan.hosts[1].mac).len(), 2);
+    assert_eq!(lan.paths_to(0, lan.host(1).mac).len(), 2);
     assert!(refused(&lan, 0).wrong > 3);
 }
 
@@ -188,9 +188,9 @@ fn the_old_key_is_worth_nothing_once_it_is_gone() {
 fn what_was_said_changes_nothing_when_it_is_said_again() {
     let mut lan = pair([KEY, KEY]);
     lan.run(Duration::from_secs(3));
-    let plans = |lan: &Lan| lan.hosts.iter().map(|host| host.plan.generation).collect::<Vec<_>>();
+    let plans = |lan: &Lan| lan.hosts().map(|host| host.plan.generation).collect::<Vec<_>>();
     let before = plans(&lan);
-    for (segment, frame) in lan.tape.take().unwrap() {
+    for (segment, frame) in lan.take_tape() {
         lan.inject(segment, &frame);
         lan.run(ms(1));
     }
@@ -213,13 +213,13 @@ fn a_whole_old_session_makes_no_peer() {
             lan.restart(0);
             lan.run(ms(100));
         }
-        let before = lan.hosts[0].plan.generation;
+        let before = lan.host(0).plan.generation;
         for frame in &old {
             lan.inject(0, frame);
             lan.run(ms(2));
             assert_eq!(neighbours(&lan, 0), 0);
         }
-        assert_eq!(lan.hosts[0].plan.generation, before);
+        assert_eq!(lan.host(0).plan.generation, before);
     }
 }
 
@@ -231,13 +231,13 @@ fn an_old_session_does_not_displace_the_new_one() {
     lan.restart(1);
     lan.run(ms(500));
     assert_eq!((paths(&lan, 0), neighbours(&lan, 0)), (2, 1), "the new one took the place of the old one");
-    let before = lan.hosts[0].plan.generation;
+    let before = lan.host(0).plan.generation;
     for frame in &old {
         lan.inject(0, frame);
         lan.run(ms(2));
     }
     assert_eq!((paths(&lan, 0), neighbours(&lan, 0)), (2, 1));
-    assert_eq!(lan.hosts[0].plan.generation, before);
+    assert_eq!(lan.host(0).plan.generation, before);
 }
 
 #[test]
@@ -263,13 +263,13 @@ fn one_changed_bit_is_enough_to_be_refused() {
     for bit in 14 * 8..frame.len() * 8 {
         let mut forged = frame.clone();
         forged[bit / 8] ^= 1 << (bit % 8);
-        let (before, plan) = (counted(&lan), lan.hosts[0].plan.generation);
+        let (before, plan) = (counted(&lan), lan.host(0).plan.generation);
         lan.inject(0, &forged);
         lan.run(ms(1));
         // Of another version, of an unknown kind, or longer than it is: no hello at all.
         let is_none = Hello::decode(&forged[14..]).is_err();
         assert_eq!(counted(&lan) - before, if is_none { 0 } else { 2 }, "bit {bit}, on two members");
-        assert_eq!(lan.hosts[0].plan.generation, plan);
+        assert_eq!(lan.host(0).plan.generation, plan);
     }
 }
 
@@ -285,18 +285,18 @@ proptest! {
         let mut lan = pair([KEY, KEY]);
         lan.run(ms(300));
         let said = said_by(&lan, 1);
-        let before = lan.hosts[0].plan.generation;
+        let before = lan.host(0).plan.generation;
         for (which, place, value) in changes {
             let mut frame = which.get(&said).clone();
             let place = place.index(frame.len());
             frame[place] = value;
             if Mac(frame[..6].try_into().unwrap()) != Hello::GROUP {
-                frame[..6].copy_from_slice(&lan.hosts[0].mac.0);
+                frame[..6].copy_from_slice(&lan.host(0).mac.0);
             }
             lan.inject(0, &frame);
         }
         lan.run(ms(700));
-        prop_assert_eq!(lan.hosts[0].plan.generation, before);
+        prop_assert_eq!(lan.host(0).plan.generation, before);
         prop_assert_eq!((paths(&lan, 0), neighbours(&lan, 0)), (2, 1));
     }
 }

@@ -23,7 +23,7 @@ fn crowd(hosts: usize) -> Lan {
 
 /// The plans that each host made.
 fn plans(lan: &Lan) -> Vec<u64> {
-    lan.hosts.iter().map(|host| host.plan.generation).collect()
+    lan.hosts().map(|host| host.plan.generation).collect()
 }
 
 #[test]
@@ -62,16 +62,16 @@ fn a_new_peer_costs_each_other_team_the_same_however_many_they_are() {
     for hosts in [4, 24] {
         let mut lan = crowd(hosts);
         lan.run(Duration::from_secs(20));
-        lan.hosts.iter_mut().for_each(|host| host.hellos.clear());
+        lan.count_anew();
         lan.run(Duration::from_secs(5));
-        let said = |lan: &Lan| lan.hosts.iter().map(|host| host.hellos.values().sum::<u64>()).collect::<Vec<_>>();
+        let said = |lan: &Lan| lan.hosts().map(|host| host.sent.values().sum::<u64>()).collect::<Vec<_>>();
         let usual = said(&lan);
         let before = plans(&lan);
-        lan.hosts.iter_mut().for_each(|host| host.hellos.clear());
+        lan.count_anew();
         let new = lan.add(&[0; 2], &[1000; 2]);
         lan.run(Duration::from_secs(5));
-        assert_eq!(lan.hosts[new].stripe().peers.len(), hosts);
-        assert!(lan.hosts.iter().all(|host| host.stripe().peers.iter().all(|peer| peer.paths.len() == 2)));
+        assert_eq!(lan.stripe(new).peers.len(), hosts);
+        assert!(lan.hosts().all(|host| host.stripe().unwrap().peers.iter().all(|peer| peer.paths.len() == 2)));
         let made = plans(&lan).iter().zip(before).map(|(after, before)| after - before).max().unwrap();
         assert!(made <= 6, "{hosts} hosts: one made {made} plans of a new one");
         let more = said(&lan).iter().zip(usual).map(|(after, before)| after.saturating_sub(before)).max().unwrap();
@@ -135,7 +135,7 @@ fn busy_pair() -> Lan {
 }
 
 fn paths(lan: &Lan, from: usize, to: usize) -> usize {
-    lan.hosts[from].paths_to(lan.hosts[to].mac).len()
+    lan.paths_to(from, lan.host(to).mac).len()
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn invented_teams_push_nobody_out_who_answers() {
             lan.traffic(0, 1, 1);
         });
     }
-    assert!(lan.hosts.iter().all(|host| host.stripe().peers.len() <= MAX_PEERS));
+    assert!(lan.hosts().all(|host| host.stripe().unwrap().peers.len() <= MAX_PEERS));
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn invented_teams_do_not_make_a_silent_link_take_longer_to_find() {
         }
         invent(&mut lan, 0..10 + offset, 4, ms(10 + u64::from(offset)), with_traffic);
         lan.silence(1, 2, true);
-        let left = |lan: &Lan| lan.hosts[0].paths_to(lan.hosts[1].mac).iter().all(|&(_, to)| to != 2);
+        let left = |lan: &Lan| lan.paths_to(0, lan.host(1).mac).iter().all(|&(_, to)| to != 2);
         let took = lan.run_busy((0, 1), ms(3000), left);
         assert!(took <= ms(30), "{took:?}");
     }
@@ -194,14 +194,14 @@ fn invented_teams_cause_few_plans_and_few_frames() {
         let number = |second: u32| if anew { 1000 * second } else { 0 };
         (1..=3).for_each(|second| invent(&mut lan, number(second)..number(second) + 1000, second, ms(1000), |_| {}));
         let before = plans(&lan);
-        lan.hosts.iter_mut().for_each(|host| host.hellos.clear());
+        lan.count_anew();
         (4..=13).for_each(|second| invent(&mut lan, number(second)..number(second) + 1000, second, ms(1000), |_| {}));
         let made = plans(&lan).iter().zip(before).map(|(after, before)| after - before).max().unwrap();
         assert!(made <= 30, "{made} plans in ten seconds");
-        let said = lan.hosts.iter().map(|host| host.hellos.values().sum::<u64>() / 10).max().unwrap();
+        let said = lan.hosts().map(|host| host.sent.values().sum::<u64>() / 10).max().unwrap();
         // Probes as above, the first of each of three paths to 100 new teams a second, and announcements.
         assert!(said <= 500 + 50 + 2 * 100 + 300 + 50, "{said} hellos a second");
-        assert!(lan.hosts.iter().all(|host| host.team.discovery().unwrap().neighbours().count() <= MAX_NEIGHBOURS));
+        assert!(lan.hosts().all(|host| host.team.discovery().unwrap().neighbours().count() <= MAX_NEIGHBOURS));
     }
 }
 
@@ -209,16 +209,16 @@ fn invented_teams_cause_few_plans_and_few_frames() {
 fn an_invented_team_ends_whatever_it_says_of_its_next_word() {
     let mut lan = busy_pair();
     invent(&mut lan, 0..100, 1, ms(100), |_| {});
-    assert_eq!(lan.hosts[0].team.discovery().unwrap().neighbours().count(), 101);
+    assert_eq!(lan.host(0).team.discovery().unwrap().neighbours().count(), 101);
     lan.run(Duration::from_secs(11));
-    assert_eq!(lan.hosts[0].team.discovery().unwrap().neighbours().count(), 1);
+    assert_eq!(lan.host(0).team.discovery().unwrap().neighbours().count(), 1);
     assert_eq!(paths(&lan, 0, 1), 3);
 }
 
 #[test]
 fn who_announces_the_address_of_a_team_that_answers_does_not_become_it() {
     let mut lan = busy_pair();
-    let (team, before) = (lan.hosts[1].mac, plans(&lan));
+    let (team, before) = (lan.host(1).mac, plans(&lan));
     for sequence in 1..=50 {
         let mut hello = Hello::of_frame(&Frame::parse(&invented(7, sequence, 1000)).unwrap()).unwrap().unwrap();
         hello.team = team;
@@ -226,7 +226,7 @@ fn who_announces_the_address_of_a_team_that_answers_does_not_become_it() {
         lan.run(ms(20));
         lan.traffic(0, 1, 1);
         assert_eq!(paths(&lan, 0, 1), 3);
-        assert!(lan.hosts[0].stripe().peer(team).unwrap().receivers.iter().all(|receiver| receiver.mac.0[3] == 2));
+        assert!(lan.stripe(0).peer(team).unwrap().receivers.iter().all(|receiver| receiver.mac.0[3] == 2));
     }
     assert!(plans(&lan)[0] - before[0] <= 3, "{:?}", plans(&lan));
 }
@@ -255,7 +255,7 @@ impl Thousand {
     fn grow(&mut self, more: u32) {
         let new = self.teams..self.teams + more;
         self.teams = new.end;
-        self.lan.phantoms.extend(new.flat_map(|number| [invented_mac(number, 0), invented_mac(number, 1)]));
+        self.lan.add_phantoms(new.flat_map(|number| [invented_mac(number, 0), invented_mac(number, 1)]));
     }
 
     /// All announce themselves, one after the other.
@@ -271,11 +271,11 @@ impl Thousand {
     }
 
     fn plans(&self) -> u64 {
-        self.lan.hosts[0].plan.generation
+        self.lan.host(0).plan.generation
     }
 
     fn hellos(&mut self) -> u64 {
-        std::mem::take(&mut self.lan.hosts[0].hellos).values().sum()
+        std::mem::take(&mut self.lan.host_mut(0).sent).values().sum()
     }
 }
 
@@ -286,7 +286,7 @@ fn a_thousand_teams_are_peers_and_quiet_and_one_more_costs_what_it_costs_among_f
         let mut crowd = Thousand::new(teams);
         crowd.announce(ANNOUNCES);
         let striped = |crowd: &Thousand| {
-            let stripe = crowd.lan.hosts[0].stripe();
+            let stripe = crowd.lan.stripe(0);
             assert!(stripe.peers.iter().all(|peer| peer.paths.len() == 2));
             stripe.peers.len()
         };
@@ -320,9 +320,9 @@ fn where_there_is_not_room_for_all_those_with_traffic_stay() {
         let silent = crowd.teams;
         (0..2).for_each(|place| crowd.lan.inject(0, &invented_by(place, silent, 1 + u32::from(place), 20_000)));
         let new = crowd.lan.add(&[0; 2], &[1000; 2]);
-        let mac = crowd.lan.hosts[new].mac;
+        let mac = crowd.lan.host(new).mac;
         crowd.lan.run(Duration::from_secs(5));
-        let paths = |crowd: &Thousand| crowd.lan.hosts[0].stripe().peer(mac).map(|peer| peer.paths.len());
+        let paths = |crowd: &Thousand| crowd.lan.stripe(0).peer(mac).map(|peer| peer.paths.len());
         assert_eq!(paths(&crowd), Some(2), "it has the place of the one that is silent");
         // Which is known for longer.
         crowd.grow(1);
@@ -332,8 +332,8 @@ fn where_there_is_not_room_for_all_those_with_traffic_stay() {
             }
             crowd.lan.run(ms(100));
         }
-        let stripe = crowd.lan.hosts[0].stripe();
-        assert_eq!((stripe.peers.len(), crowd.lan.hosts[0].team.discovery().unwrap().left_out()), (MAX_PEERS, 1));
+        let stripe = crowd.lan.stripe(0);
+        assert_eq!((stripe.peers.len(), crowd.lan.host(0).team.discovery().unwrap().left_out()), (MAX_PEERS, 1));
         assert_eq!(paths(&crowd), has_traffic.then_some(2));
     }
 }
@@ -341,8 +341,8 @@ fn where_there_is_not_room_for_all_those_with_traffic_stay() {
 #[test]
 fn there_is_room_for_so_many_neighbours_and_no_more() {
     let crowd = Thousand::new(MAX_NEIGHBOURS as u32 + 20);
-    let discovery = crowd.lan.hosts[0].team.discovery().unwrap();
+    let discovery = crowd.lan.host(0).team.discovery().unwrap();
     assert_eq!(discovery.neighbours().count(), MAX_NEIGHBOURS);
     assert!(discovery.overlooked() > 0);
-    assert_eq!(crowd.lan.hosts[0].stripe().peers.len(), MAX_PEERS);
+    assert_eq!(crowd.lan.stripe(0).peers.len(), MAX_PEERS);
 }

@@ -18,7 +18,7 @@ const fn ms(ms: u64) -> Duration {
 /// Two hosts whose members lie on these segments, both with this key or none, and what they said so far.
 fn pair(segments: &[usize], key: &str) -> Lan {
     let mut lan = Lan::new();
-    lan.tape = Some(Vec::new());
+    lan.record();
     for _ in 0..2 {
         lan.add_with_key(segments, &vec![1000; segments.len()], key);
     }
@@ -27,20 +27,20 @@ fn pair(segments: &[usize], key: &str) -> Lan {
 }
 
 fn paths(lan: &Lan, from: usize) -> usize {
-    lan.hosts[from].paths_to(lan.hosts[1 - from].mac).len()
+    lan.paths_to(from, lan.host(1 - from).mac).len()
 }
 
 fn neighbours(lan: &Lan, host: usize) -> usize {
-    lan.hosts[host].team.discovery().unwrap().neighbours().count()
+    lan.host(host).team.discovery().unwrap().neighbours().count()
 }
 
 /// All hellos of a kind that a host sent so far, in order, with the frames that they came in.
 fn said_by(lan: &Lan, host: usize, kind: HelloKind) -> Vec<(Hello, Vec<u8>)> {
-    let frames = lan.tape.iter().flatten().map(|(_, frame)| frame);
-    let of_host = frames.filter(|frame| frame[6..10] == lan.hosts[host].mac.0[..4]);
+    let frames = lan.tape().map(|(_, frame)| frame);
+    let of_host = frames.filter(|frame| frame[6..10] == lan.host(host).mac.0[..4]);
     let hellos = of_host.filter_map(|frame| {
         let hello = Hello::of_frame(&Frame::parse(frame).unwrap())?;
-        Some((hello.unwrap(), frame.clone()))
+        Some((hello.unwrap(), frame.to_vec()))
     });
     hellos.filter(|(hello, _)| hello.kind == kind).collect()
 }
@@ -51,7 +51,7 @@ fn last_announcement(lan: &Lan, host: usize) -> (Hello, Mac) {
 }
 
 fn segments_of(lan: &Lan, host: usize) -> usize {
-    lan.hosts[host].stripe().group.iter().count()
+    lan.stripe(host).group.iter().count()
 }
 
 #[test]
@@ -162,7 +162,7 @@ proptest! {
         }
         lan.run(ms(5000));
         prop_assert_eq!((paths(&lan, 0), paths(&lan, 1)), (2, 2));
-        let rates = lan.hosts[0].stripe().peer(lan.hosts[1].mac).unwrap().receivers.iter().map(|of| of.rate_mbps);
+        let rates = lan.stripe(0).peer(lan.host(1).mac).unwrap().receivers.iter().map(|of| of.rate_mbps);
         prop_assert_eq!(rates.collect::<Vec<_>>(), [1000; 2]);
     }
 }
@@ -197,11 +197,11 @@ fn an_address_that_can_be_no_peers_makes_no_peer() {
         (names(hello.members[1].mac), "a member of a peer that answers"),
     ];
     refused.extend(own.members.iter().map(|member| (names(member.mac), "a member of ours")));
-    let before = lan.hosts[0].plan.generation;
+    let before = lan.host(0).plan.generation;
     for (forged, what) in refused {
         lan.inject(0, &forged.frame(Hello::GROUP, stranger));
         lan.run(ms(10));
-        assert_eq!((neighbours(&lan, 0), lan.hosts[0].plan.generation), (1, before), "{what}");
+        assert_eq!((neighbours(&lan, 0), lan.host(0).plan.generation), (1, before), "{what}");
     }
     lan.inject(0, &sane.frame(Hello::GROUP, Mac([2, 7, 7, 7, 7, 8])));
     lan.run(ms(10));
@@ -216,7 +216,7 @@ fn an_address_that_can_be_no_peers_makes_no_peer() {
 fn probes_go_back_no_faster_than_a_team_sends_them_and_of_one_length() {
     let lan = pair(&[0, 0], "");
     let (hello, src) = last_announcement(&lan, 1);
-    let (plan, dst) = (&lan.hosts[0].plan, last_announcement(&lan, 0).0.members[0].mac);
+    let (plan, dst) = (&lan.host(0).plan, last_announcement(&lan, 0).0.members[0].mac);
     let probe = Hello { kind: HelloKind::Probe, members: Vec::new(), next_ms: 0, rivals: 0, ..hello.clone() };
     let others = hello.members.iter().map(|member| member.mac).find(|mac| *mac != src).unwrap();
     let mut state = PlanState::new(0);
@@ -304,13 +304,12 @@ fn a_guessed_echo_proves_no_path() {
 fn who_sees_a_probe_can_answer_it() {
     for key in ["", KEY] {
         let mut lan = pair(&[0, 0], key);
-        let host = lan.hosts[0].mac;
+        let host = lan.host(0).mac;
         (0..2).for_each(|member| lan.silence(1, member, true));
-        let mut seen = lan.tape.as_ref().unwrap().len();
+        lan.record();
         for _ in 0..3000 {
-            let mut new: Vec<Vec<u8>> =
-                lan.tape.as_ref().unwrap()[seen..].iter().map(|(_, frame)| frame.clone()).collect();
-            seen += new.len();
+            let mut new: Vec<Vec<u8>> = lan.take_tape().into_iter().map(|(_, frame)| frame).collect();
+            lan.record();
             new.retain(|frame| frame[6..10] == host.0[..4]);
             for mut frame in new {
                 if Hello::reflect(&mut frame) {
@@ -329,14 +328,14 @@ fn what_was_said_without_a_key_counts_no_more_while_its_team_speaks() {
     let old = said_by(&lan, 1, HelloKind::Announce);
     lan.plug(1, 1, false);
     lan.run(ms(1000));
-    let before = lan.hosts[0].plan.generation;
+    let before = lan.host(0).plan.generation;
     for _ in 0..10 {
         for (_, frame) in &old {
             lan.inject(0, frame);
             lan.run(ms(10));
         }
         lan.run(ms(500));
-        assert_eq!(lan.hosts[0].plan.generation, before);
+        assert_eq!(lan.host(0).plan.generation, before);
     }
 }
 

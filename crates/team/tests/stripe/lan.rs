@@ -1,76 +1,50 @@
-//! Hosts with teams on virtual segments, and a virtual clock.
+//! Hosts with teams that stripe, on virtual segments.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use nicteam_team::stripe::Notes;
-use nicteam_team::{
-    Action, Choose, Config, Duplex, Effect, Identity, MemberId, MemberLink, Mode, Plan, PlanState, Stripe,
-};
+use nicteam_simnet::{Bytes, Host, Node, OneOf, Port, Switch, Way, World};
+use nicteam_team::{Action, Config, Duplex, Identity, MemberId, MemberLink, Mode, PlanState, Stripe};
 use nicteam_team::{Team, Time, Verdict};
 use nicteam_wire::{Frame, Hello, Mac};
 
 /// How long a frame is under way.
 pub const LATENCY: Duration = Duration::from_micros(50);
+/// Plugged into a segment's first port.
+const STRANGERS: usize = 0;
 
-/// All hosts, and what is under way between them.
+/// All hosts, and the switches between them.
 pub struct Lan {
-    pub now: Time,
-    pub hosts: Vec<Host>,
-    /// In order of arrival.
-    flying: BTreeMap<(Time, u64), Flight>,
-    sent: u64,
-    /// When which host wants to be called back.
-    timers: BTreeSet<(Time, usize)>,
-    /// What was sent on which segment, if it is recorded.
-    pub tape: Option<Vec<(usize, Vec<u8>)>>,
-    /// Members that have or had an address.
-    ports: BTreeMap<Mac, BTreeSet<(usize, usize)>>,
-    /// Addresses that are no host's, from which probes come back all the same.
-    pub phantoms: BTreeSet<Mac>,
-    /// Numbers of systems so far.
-    systems: u64,
+    pub world: World<Station>,
+    /// Each host's number in the world.
+    hosts: Vec<usize>,
+    segments: Vec<Segment>,
     /// Up to so much longer than [`LATENCY`] a frame is under way, by chance: processors are late.
     pub jitter: Duration,
-    random: u64,
+    /// Numbers of systems so far.
+    systems: u64,
+    /// The addresses of each host's members, by its number in the world, as the switches know them.
+    assigned: BTreeMap<usize, Vec<Option<Mac>>>,
 }
 
-/// One host with its team.
-pub struct Host {
-    pub team: Team,
-    pub plan: Plan,
-    pub state: PlanState,
-    pub mac: Mac,
-    members: Vec<Cable>,
-    /// What its dataplane noted.
-    notes: Notes,
-    /// Its process does not run; its dataplane does.
-    stalled: bool,
-    /// What stands of it among the timers.
-    due: Option<Time>,
-    /// What its members heard meanwhile.
-    waiting: Vec<(usize, Vec<u8>)>,
-    /// Frames it sent, by member.
-    pub hellos: BTreeMap<usize, u64>,
+/// A switch, and somebody there who is no host.
+struct Segment {
+    switch: usize,
+    stranger: usize,
 }
 
-/// Where a member is plugged in.
-struct Cable {
-    mac: Mac,
-    segment: usize,
-    up: bool,
-    /// Nothing passes out, or in, and nobody says so.
-    mute: bool,
-    deaf: bool,
-    /// What this cable adds to a frame's way out.
-    delay: Duration,
+/// What can be on a segment.
+pub enum Station {
+    Host(Box<Host>),
+    Switch(Switch),
+    Stranger(Stranger),
 }
 
-struct Flight {
-    host: usize,
-    member: usize,
-    frame: Rc<[u8]>,
+/// Says what the test lets it say, and sends back the probes to addresses that are no host's.
+#[derive(Default)]
+pub struct Stranger {
+    phantoms: BTreeSet<Mac>,
+    leaving: VecDeque<Bytes>,
 }
 
 pub fn id(place: usize) -> MemberId {
@@ -85,20 +59,22 @@ pub fn frame(dst: Mac, src: Mac, length: usize) -> Vec<u8> {
     frame
 }
 
+fn link(carrier: bool, rate_mbps: u32) -> MemberLink {
+    MemberLink { carrier, speed_mbps: Some(rate_mbps), duplex: Some(Duplex::Full) }
+}
+
+/// Hosts, and what is between them.
 impl Lan {
     pub fn new() -> Lan {
+        let mut world = World::new(1);
+        world.run(Duration::from_millis(1));
         Lan {
-            now: Time::from_millis(1),
+            world,
             hosts: Vec::new(),
-            flying: BTreeMap::new(),
-            sent: 0,
-            timers: BTreeSet::new(),
-            tape: None,
-            ports: BTreeMap::new(),
-            phantoms: BTreeSet::new(),
-            systems: 0,
+            segments: Vec::new(),
             jitter: Duration::ZERO,
-            random: 1,
+            systems: 0,
+            assigned: BTreeMap::new(),
         }
     }
 
@@ -111,190 +87,279 @@ impl Lan {
     pub fn add_with_key(&mut self, segments: &[usize], rates_mbps: &[u32], key: &str) -> usize {
         let [high, low] = (self.hosts.len() as u16 + 1).to_be_bytes();
         let mac = Mac([2, 0, high, low, 0, 0]);
-        let team = self.team(mac, key, "");
-        let plan = team.plan().clone();
-        let (state, hellos, notes) = (PlanState::new(0), BTreeMap::new(), Notes::default());
-        let (stalled, due, waiting) = (false, None, Vec::new());
-        self.hosts.push(Host { team, plan, state, mac, members: Vec::new(), notes, stalled, due, waiting, hellos });
-        let host = self.hosts.len() - 1;
+        let host = Box::new(Host::new(self.team(mac, key, ""), mac));
+        let node = self.world.add(Station::Host(host));
+        self.hosts.push(node);
         for (place, (&segment, &rate)) in segments.iter().zip(rates_mbps).enumerate() {
-            let own = Mac([2, 0, high, low, 0, place as u8]);
-            self.ports.entry(own).or_default().insert((host, place));
-            self.hosts[host].members.push(Cable {
-                mac: own,
-                segment,
-                up: true,
-                mute: false,
-                deaf: false,
-                delay: Duration::ZERO,
-            });
-            let link = MemberLink { carrier: true, speed_mbps: Some(rate), duplex: Some(Duplex::Full) };
-            self.hosts[host].team.add_member(&format!("eth{place}"), link, self.now).unwrap();
-            self.drain(host);
-            self.hosts[host].team.handle_member_mac(id(place), own);
-            self.drain(host);
+            let (own, name) = (Mac([2, 0, high, low, 0, place as u8]), format!("eth{place}"));
+            let port = self.free_port(segment);
+            self.world.connect((node, place), port, Way::default());
+            *self.world.link_mut(port).unwrap().way_mut(port) = self.way();
+            self.world.change(node, |it, now| it.host_mut().join(&name, link(true, rate), Some(own), now)).unwrap();
+            self.assign(node);
         }
-        host
+        self.hosts.len() - 1
     }
 
-    /// Lets so much time pass.
-    pub fn run(&mut self, duration: Duration) {
-        let end = self.now + duration;
-        loop {
-            let timer = self.timers.first().copied().filter(|(at, _)| *at <= end);
-            let arrival = self.flying.first_key_value().map(|(key, _)| *key).filter(|(at, _)| *at <= end);
-            match (timer, arrival) {
-                (Some((at, host)), arrival) if arrival.is_none_or(|(arrives, _)| at < arrives) => {
-                    self.now = self.now.max(at);
-                    self.hosts[host].team.handle_timeout(self.now);
-                    self.drain(host);
-                }
-                (_, Some(key)) => {
-                    self.now = self.now.max(key.0);
-                    let flight = self.flying.remove(&key).unwrap();
-                    self.arrive(flight);
-                }
-                (_, None) => break,
-            }
-        }
-        self.now = end;
+    pub fn host(&self, host: usize) -> &Host {
+        self.world.node(self.hosts[host]).host()
     }
 
-    /// Pulls a cable, or plugs it in; its host sees it at once.
-    pub fn plug(&mut self, host: usize, member: usize, up: bool) {
-        self.hosts[host].members[member].up = up;
-        let link = MemberLink { carrier: up, speed_mbps: Some(1000), duplex: Some(Duplex::Full) };
-        self.hosts[host].team.handle_link(id(member), link, self.now).unwrap();
-        self.drain(host);
+    pub fn host_mut(&mut self, host: usize) -> &mut Host {
+        self.world.node_mut(self.hosts[host]).host_mut()
     }
 
-    /// Lets nothing pass by a member, and nobody sees it.
-    pub fn silence(&mut self, host: usize, member: usize, silent: bool) {
-        let cable = &mut self.hosts[host].members[member];
-        (cable.mute, cable.deaf) = (silent, silent);
+    pub fn hosts(&self) -> impl Iterator<Item = &Host> {
+        self.hosts.iter().map(|&node| self.world.node(node).host())
     }
 
-    /// Lets nothing that a member sends arrive, and nobody sees it.
-    pub fn mute(&mut self, host: usize, member: usize, mute: bool) {
-        self.hosts[host].members[member].mute = mute;
-    }
-
-    /// Lets a member's frames be so much longer under way.
-    pub fn delay(&mut self, host: usize, member: usize, delay: Duration) {
-        self.hosts[host].members[member].delay = delay;
-    }
-
-    /// Stops a host's process, or lets it run on: what its members heard waits, its dataplane goes on.
-    pub fn stall(&mut self, host: usize, stalled: bool) {
-        self.hosts[host].stalled = stalled;
-        self.note_timer(host);
-        if !stalled {
-            for (member, frame) in std::mem::take(&mut self.hosts[host].waiting) {
-                self.hosts[host].team.handle_frame(id(member), &frame, self.now);
-                self.drain(host);
-            }
-            self.hosts[host].team.handle_timeout(self.now);
-            self.drain(host);
-        }
-    }
-
-    /// Lets a host's team change something.
-    pub fn change(&mut self, host: usize, change: impl FnOnce(&mut Team)) {
-        change(&mut self.hosts[host].team);
-        self.drain(host);
-    }
-
-    /// A team that starts anew on the same host.
-    pub fn restart(&mut self, host: usize) {
-        let cables: Vec<(usize, Mac)> =
-            self.hosts[host].members.iter().map(|cable| (cable.segment, cable.mac)).collect();
-        let keys = ["stripe_key", "stripe_key_old"].map(|name| {
-            let options = self.hosts[host].team.config().options();
-            options.into_iter().find(|(option, _)| *option == name).unwrap().1
-        });
-        self.hosts[host].team = self.team(self.hosts[host].mac, &keys[0], &keys[1]);
-        let link = MemberLink { carrier: true, speed_mbps: Some(1000), duplex: Some(Duplex::Full) };
-        for (place, (_, mac)) in cables.into_iter().enumerate() {
-            self.hosts[host].team.add_member(&format!("eth{place}"), link, self.now).unwrap();
-            self.drain(host);
-            self.hosts[host].team.handle_member_mac(id(place), mac);
-            self.drain(host);
-        }
-    }
-
-    /// The same, one host sending to another a frame each millisecond, until `done`
-    /// or for so long; how long it took.
-    pub fn run_busy(&mut self, (from, to): (usize, usize), most: Duration, done: impl Fn(&Lan) -> bool) -> Duration {
-        let start = self.now;
-        while self.now.since(start) < most && !done(self) {
-            self.run(Duration::from_millis(1));
-            if !self.hosts[from].paths_to(self.hosts[to].mac).is_empty() {
-                self.traffic(from, to, 1);
-            }
-        }
-        self.now.since(start)
-    }
-
-    /// Frames from one host's stack to another's, by sending and receiving member.
-    pub fn traffic(&mut self, from: usize, to: usize, frames: usize) -> BTreeMap<(usize, usize), usize> {
-        let bytes = frame(self.hosts[to].mac, self.hosts[from].mac, 1514);
-        let mut counted = BTreeMap::new();
-        for _ in 0..frames {
-            let Host { plan, state, .. } = &mut self.hosts[from];
-            state.now = self.now;
-            let action = plan.choose(&Frame::parse(&bytes).unwrap(), state);
-            let Action::Stripe { member, dst, .. } = action else { panic!("{action:?}") };
-            let place = self.hosts[to].members.iter().position(|cable| cable.mac == dst).unwrap();
-            *counted.entry((member.index(), place)).or_default() += 1;
-            self.hosts[from].notes.sent(dst);
-            let cable = &self.hosts[from].members[member.index()];
-            if !cable.mute && !self.hosts[to].members[place].deaf {
-                let src = cable.mac;
-                self.hosts[to].notes.heard(id(place), src);
-            }
-        }
-        counted
-    }
-
-    /// A data frame that a member received from this address, a peer's member's, as its dataplane notes it.
-    pub fn note_data(&mut self, host: usize, member: usize, src: Mac) {
-        self.hosts[host].notes.heard(id(member), src);
-    }
-
-    /// Puts a frame on a segment: all members there receive it, if it is for them.
-    pub fn inject(&mut self, segment: usize, frame: &[u8]) {
-        self.flood(segment, frame, None, Duration::ZERO);
+    /// Forgets how much the hosts said so far.
+    pub fn count_anew(&mut self) {
+        (0..self.hosts.len()).for_each(|host| self.host_mut(host).sent.clear());
     }
 
     fn team(&mut self, mac: Mac, key: &str, old: &str) -> Team {
         let mut config = Config { mode: Mode::Stripe, ..Config::default() };
         config.set("stripe_key", key).unwrap();
         config.set("stripe_key_old", old).unwrap();
-        let mut team = Team::new(config, mac, self.now).unwrap();
+        let mut team = Team::new(config, mac, self.now()).unwrap();
         self.systems += 1;
         let (number, secret) = (0x5157_0000 + self.systems, [self.systems as u8; 32]);
-        team.set_identity(Identity { number, secret }, self.now);
+        team.set_identity(Identity { number, secret }, self.now());
         team
+    }
+
+    /// A team that starts anew on the same host.
+    pub fn restart(&mut self, host: usize) {
+        let keys = ["stripe_key", "stripe_key_old"].map(|name| {
+            let options = self.host(host).team.config().options();
+            options.into_iter().find(|(option, _)| *option == name).unwrap().1
+        });
+        let team = self.team(self.host(host).mac, &keys[0], &keys[1]);
+        self.change_host(host, |host, now| host.restart(team, now).unwrap());
+    }
+
+    /// Teams that are no host's, and answer probes on segment 0 all the same.
+    pub fn add_phantoms(&mut self, macs: impl IntoIterator<Item = Mac>) {
+        let Segment { switch, stranger } = *self.segment(0);
+        for mac in macs {
+            let Station::Stranger(strangers) = self.world.node_mut(stranger) else { unreachable!() };
+            strangers.phantoms.insert(mac);
+            self.world.node_mut(switch).switch_mut().assign(mac, STRANGERS);
+        }
+    }
+
+    /// The member of a host that lies on this segment.
+    pub fn place_on(&self, host: usize, segment: usize) -> usize {
+        self.members(host).find(|&(_, on)| on == segment).unwrap().0.1
+    }
+
+    /// Plugs this member of every host into another segment, silently.
+    pub fn bridge(&mut self, member: usize, segment: usize) {
+        for host in 0..self.hosts.len() {
+            let (node, port) = (self.hosts[host], self.free_port(segment));
+            self.world.rewire((node, member), port);
+            self.assigned.remove(&node);
+            self.assign(node);
+        }
+    }
+
+    /// The ports of a host, and the segments that they are plugged into.
+    fn members(&self, host: usize) -> impl Iterator<Item = (Port, usize)> {
+        let node = self.hosts[host];
+        let ports = self.host(host).members.keys().map(move |id| (node, id.index()));
+        ports.filter_map(|port| Some((port, self.number_of(self.world.far(port)?.0)?)))
+    }
+
+    fn number_of(&self, switch: usize) -> Option<usize> {
+        self.segments.iter().position(|segment| segment.switch == switch)
+    }
+
+    fn segment(&mut self, segment: usize) -> &Segment {
+        while self.segments.len() <= segment {
+            let switch = self.world.add(Station::Switch(Switch::fixed(1)));
+            let stranger = self.world.add(Station::Stranger(Stranger::default()));
+            self.world.connect((stranger, 0), (switch, STRANGERS), Way::default());
+            let out = (switch, STRANGERS);
+            *self.world.link_mut(out).unwrap().way_mut(out) = self.way();
+            self.segments.push(Segment { switch, stranger });
+        }
+        &self.segments[segment]
+    }
+
+    fn free_port(&mut self, segment: usize) -> Port {
+        let switch = self.segment(segment).switch;
+        (switch, self.world.node_mut(switch).switch_mut().add_port())
+    }
+
+    /// From a switch to whoever is there: all that it takes.
+    fn way(&self) -> Way {
+        Way { delay: LATENCY, jitter: self.jitter, ..Way::default() }
+    }
+
+    /// Lets the switches know where a host's addresses are.
+    fn assign(&mut self, node: usize) {
+        let Station::Host(host) = self.world.node(node) else { return };
+        let macs = host.members.values().map(|member| member.mac);
+        if self.assigned.get(&node).is_some_and(|assigned| assigned.iter().copied().eq(macs.clone())) {
+            return;
+        }
+        let macs: Vec<Option<Mac>> = macs.collect();
+        for (place, mac) in macs.iter().enumerate().filter_map(|(place, mac)| Some((place, (*mac)?))) {
+            let (switch, port) = self.world.far((node, place)).expect("each member is plugged in");
+            self.world.node_mut(switch).switch_mut().assign(mac, port);
+        }
+        self.assigned.insert(node, macs);
+    }
+}
+
+/// What happens.
+impl Lan {
+    pub fn now(&self) -> Time {
+        self.world.now()
+    }
+
+    /// Lets so much time pass.
+    pub fn run(&mut self, duration: Duration) {
+        let end = self.now() + duration;
+        while let Some(node) = self.world.step_until(end) {
+            self.assign(node);
+        }
+    }
+
+    /// The same, one host sending to another a frame each millisecond, until `done`
+    /// or for so long; how long it took.
+    pub fn run_busy(&mut self, (from, to): (usize, usize), most: Duration, done: impl Fn(&Lan) -> bool) -> Duration {
+        let start = self.now();
+        while self.now().since(start) < most && !done(self) {
+            self.run(Duration::from_millis(1));
+            if !self.paths_to(from, self.host(to).mac).is_empty() {
+                self.traffic(from, to, 1);
+            }
+        }
+        self.now().since(start)
+    }
+
+    /// Pulls a cable, or plugs it in; its host sees it at once.
+    pub fn plug(&mut self, host: usize, member: usize, up: bool) {
+        self.world.set_carrier((self.hosts[host], member), up);
+        self.assign(self.hosts[host]);
+    }
+
+    /// Lets nothing pass by a member, and nobody sees it.
+    pub fn silence(&mut self, host: usize, member: usize, silent: bool) {
+        let link = self.world.link_mut((self.hosts[host], member)).unwrap();
+        link.ways_mut().iter_mut().for_each(|way| way.blocked = silent);
+    }
+
+    fn way_out(&mut self, host: usize, member: usize) -> &mut Way {
+        let port = (self.hosts[host], member);
+        self.world.link_mut(port).unwrap().way_mut(port)
+    }
+
+    /// Lets nothing that a member sends arrive, and nobody sees it.
+    pub fn mute(&mut self, host: usize, member: usize, mute: bool) {
+        self.way_out(host, member).blocked = mute;
+    }
+
+    /// Lets a member's frames be so much longer under way.
+    pub fn delay(&mut self, host: usize, member: usize, delay: Duration) {
+        self.way_out(host, member).delay = delay;
+    }
+
+    /// Stops a host's process, or lets it run on: what its members heard waits, its dataplane goes on.
+    pub fn stall(&mut self, host: usize, stalled: bool) {
+        self.change_host(host, |host, now| if stalled { host.stall() } else { host.resume(now) });
+    }
+
+    /// Lets a host's team change something.
+    pub fn change(&mut self, host: usize, change: impl FnOnce(&mut Team)) {
+        self.change_host(host, |host, now| host.change(now, change));
+    }
+
+    fn change_host(&mut self, host: usize, change: impl FnOnce(&mut Host, Time)) {
+        let node = self.hosts[host];
+        self.world.change(node, |it, now| change(it.host_mut(), now));
+        self.assign(node);
+    }
+
+    /// Puts a frame on a segment: all members there receive it, if it is for them.
+    pub fn inject(&mut self, segment: usize, frame: &[u8]) {
+        let stranger = self.segment(segment).stranger;
+        self.world.send((stranger, 0), frame);
+    }
+
+    /// Records from now on what is sent.
+    pub fn record(&mut self) {
+        self.world.captured = Some(Vec::new());
+    }
+
+    /// What was sent on which segment since.
+    pub fn tape(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        let captured = self.world.captured.iter().flatten();
+        captured.filter_map(|frame| Some((self.number_of(frame.to.0)?, &frame.frame[..])))
+    }
+
+    /// The same, and records no more.
+    pub fn take_tape(&mut self) -> Vec<(usize, Vec<u8>)> {
+        let tape = self.tape().map(|(segment, frame)| (segment, frame.to_vec())).collect();
+        self.world.captured = None;
+        tape
+    }
+}
+
+/// Frames of the hosts' stacks.
+impl Lan {
+    /// Frames from one host's stack to another's, by sending and receiving member.
+    pub fn traffic(&mut self, from: usize, to: usize, frames: usize) -> BTreeMap<(usize, usize), usize> {
+        let bytes = frame(self.host(to).mac, self.host(from).mac, 1514);
+        let mut counted = BTreeMap::new();
+        for _ in 0..frames {
+            let now = self.now();
+            let host = self.host_mut(from);
+            host.state.now = now;
+            let action = host.plan.choose(&Frame::parse(&bytes).unwrap(), &mut host.state);
+            let Action::Stripe { member, dst, .. } = action else { panic!("{action:?}") };
+            host.notes.sent(dst);
+            let src = host.members[&member].mac.unwrap();
+            let receiver = self.host(to).member_of(dst).unwrap();
+            *counted.entry((member.index(), receiver.index())).or_default() += 1;
+            if self.passes(from, member.index(), true) && self.passes(to, receiver.index(), false) {
+                self.note_data(to, receiver.index(), src);
+            }
+        }
+        counted
+    }
+
+    /// Nobody keeps back what a member sends, or is to receive.
+    fn passes(&self, host: usize, member: usize, out: bool) -> bool {
+        let port = (self.hosts[host], member);
+        let link = self.world.link(port).unwrap();
+        !link.way(if out { port } else { link.far(port) }).blocked
+    }
+
+    /// A data frame that a member received from this address, a peer's member's, as its dataplane notes it.
+    pub fn note_data(&mut self, host: usize, member: usize, src: Mac) {
+        self.host_mut(host).notes.heard(id(member), src);
     }
 
     /// A group-addressed frame from a host's stack: how often which other host's
     /// stack gets it, and how many copies which segment.
     pub fn broadcast(&self, from: usize) -> (BTreeMap<usize, usize>, BTreeMap<usize, usize>) {
-        let host = &self.hosts[from];
+        let host = self.host(from);
         let bytes = frame(Mac::BROADCAST, host.mac, 100);
         let action = host.plan.choose(&Frame::parse(&bytes).unwrap(), &mut PlanState::new(0));
         let Action::Send(members) = action else { panic!("{action:?}") };
         let (mut hosts, mut segments) = (BTreeMap::new(), BTreeMap::new());
-        for member in members.iter() {
-            let cable = &host.members[member.index()];
-            if !cable.up || cable.mute {
+        for (port, segment) in self.members(from).filter(|(port, _)| members.contains(id(port.1))) {
+            if !self.world.link(port).unwrap().carries(port) {
                 continue;
             }
             let mut bytes = bytes.clone();
-            let rewrite = host.plan.member(member).unwrap().rewrite;
+            let rewrite = host.plan.member(id(port.1)).unwrap().rewrite;
             bytes[6..12].copy_from_slice(&rewrite.src.unwrap_or(host.mac).0);
-            *segments.entry(cable.segment).or_default() += 1;
-            for (to, got) in self.hear(cable.segment, Some((from, member.index())), &bytes) {
+            *segments.entry(segment).or_default() += 1;
+            for (to, got) in self.hear(segment, Some((from, port.1)), &bytes) {
                 *hosts.entry(to).or_default() += got;
             }
         }
@@ -304,10 +369,11 @@ impl Lan {
     /// How often which host's stack gets a frame that is on a segment.
     pub fn hear(&self, segment: usize, from: Option<(usize, usize)>, bytes: &[u8]) -> BTreeMap<usize, usize> {
         let mut got = BTreeMap::new();
-        for (to, host) in self.hosts.iter().enumerate() {
-            for (place, cable) in host.members.iter().enumerate() {
-                let reaches = cable.segment == segment && cable.up && !cable.deaf && from != Some((to, place));
-                let verdict = host.plan.receive(id(place), &Frame::parse(bytes).unwrap());
+        for to in 0..self.hosts.len() {
+            for (port, _) in self.members(to).filter(|&(_, on)| on == segment) {
+                let link = self.world.link(port).unwrap();
+                let reaches = link.carries(link.far(port)) && from != Some((to, port.1));
+                let verdict = self.host(to).plan.receive(id(port.1), &Frame::parse(bytes).unwrap());
                 if reaches && matches!(verdict, Verdict::ToTeam | Verdict::ToTeamAs { .. }) {
                     *got.entry(to).or_default() += 1;
                 }
@@ -316,135 +382,68 @@ impl Lan {
         got
     }
 
-    /// The member of a host that lies on this segment.
-    pub fn place_on(&self, host: usize, segment: usize) -> usize {
-        self.hosts[host].members.iter().position(|cable| cable.segment == segment).unwrap()
+    /// How a host chooses now.
+    pub fn stripe(&self, host: usize) -> &Stripe {
+        self.host(host).stripe().unwrap_or_else(|| panic!("{:?}", self.host(host).plan))
     }
 
-    /// Plugs this member of every host into another segment, silently.
-    pub fn bridge(&mut self, member: usize, segment: usize) {
-        self.hosts.iter_mut().for_each(|host| host.members[member].segment = segment);
-    }
-
-    fn arrive(&mut self, Flight { host, member, frame }: Flight) {
-        let Host { members, plan, stalled, waiting, team, .. } = &mut self.hosts[host];
-        let cable = &members[member];
-        let view = Frame::parse(&frame).unwrap();
-        if !cable.up || cable.deaf || !(view.dst().is_multicast() || view.dst() == cable.mac) {
-            return;
-        }
-        if plan.receive(id(member), &view) == Verdict::Echo {
-            let mut echo = frame.to_vec();
-            assert!(Hello::reflect(&mut echo));
-            self.fly(host, member, echo);
-        } else if *stalled {
-            waiting.push((member, frame.to_vec()));
-        } else {
-            team.handle_frame(id(member), &frame, self.now);
-            self.drain(host);
-        }
-    }
-
-    fn drain(&mut self, host: usize) {
-        let mut read_notes = false;
-        while let Some(effect) = self.hosts[host].team.poll_effect() {
-            match effect {
-                Effect::Apply(plan) => self.hosts[host].plan = *plan,
-                Effect::SetMac { member: Some(member), mac } => {
-                    self.hosts[host].members[member.index()].mac = mac;
-                    self.ports.entry(mac).or_default().insert((host, member.index()));
-                }
-                Effect::Transmit { member, frame } => self.send(host, member.index(), frame),
-                Effect::ReadNotes => read_notes = true,
-                _ => {}
-            }
-        }
-        if read_notes {
-            let notes = self.hosts[host].notes.take();
-            self.hosts[host].team.handle_notes(&notes, self.now);
-            self.drain(host);
-        }
-        self.note_timer(host);
-    }
-
-    fn note_timer(&mut self, host: usize) {
-        let Host { team, stalled, due, .. } = &mut self.hosts[host];
-        let next = team.poll_timeout().map(|(at, _)| at).filter(|_| !*stalled);
-        if let Some(before) = due.take() {
-            self.timers.remove(&(before, host));
-        }
-        *due = next;
-        self.timers.extend(next.map(|at| (at, host)));
-    }
-
-    fn send(&mut self, host: usize, member: usize, frame: Vec<u8>) {
-        *self.hosts[host].hellos.entry(member).or_default() += 1;
-        self.fly(host, member, frame);
-    }
-
-    fn fly(&mut self, host: usize, member: usize, frame: Vec<u8>) {
-        let from = &self.hosts[host].members[member];
-        if !from.up || from.mute {
-            return;
-        }
-        let (segment, delay) = (from.segment, from.delay);
-        self.flood(segment, &frame, Some((host, member)), delay);
-    }
-
-    /// To all members on a segment but the one that sent it.
-    fn flood(&mut self, segment: usize, frame: &[u8], from: Option<(usize, usize)>, delay: Duration) {
-        if let Some(tape) = &mut self.tape {
-            tape.push((segment, frame.to_vec()));
-        }
-        let (dst, frame): (Mac, Rc<[u8]>) = (Frame::parse(frame).unwrap().dst(), Rc::from(frame));
-        if let Some((host, member)) = from.filter(|_| self.phantoms.contains(&dst)) {
-            let mut echo = frame.to_vec();
-            if Hello::reflect(&mut echo) {
-                self.take_off(host, member, &Rc::from(echo), delay + LATENCY);
-            }
-        } else if !dst.is_multicast() {
-            for (to, place) in self.ports.get(&dst).cloned().unwrap_or_default() {
-                let cable = &self.hosts[to].members[place];
-                if cable.mac == dst && cable.segment == segment && Some((to, place)) != from {
-                    self.take_off(to, place, &frame, delay);
-                }
-            }
-            return;
-        }
-        for to in 0..self.hosts.len() {
-            for place in 0..self.hosts[to].members.len() {
-                if self.hosts[to].members[place].segment == segment && Some((to, place)) != from {
-                    self.take_off(to, place, &frame, delay);
-                }
-            }
-        }
-    }
-
-    fn take_off(&mut self, host: usize, member: usize, frame: &Rc<[u8]>, delay: Duration) {
-        self.sent += 1;
-        self.random = self.random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let late = self.jitter * (self.random >> 40) as u32 / (1 << 24);
-        let flight = Flight { host, member, frame: Rc::clone(frame) };
-        self.flying.insert((self.now + LATENCY + delay + late, self.sent), flight);
+    /// A host's paths to the peer with this address, by places: none if it is no peer.
+    pub fn paths_to(&self, host: usize, team: Mac) -> BTreeSet<(usize, u8)> {
+        let stripe = self.stripe(host);
+        let Some(peer) = stripe.peer(team) else { return BTreeSet::new() };
+        let place = |mac: Mac| mac.0[5];
+        let ends = |path: &nicteam_team::stripe::Path| {
+            (stripe.senders[path.sender].id.index(), place(peer.receivers[path.receiver].mac))
+        };
+        peer.paths.iter().map(ends).collect()
     }
 }
 
-impl Host {
-    /// How it chooses now.
-    pub fn stripe(&self) -> &Stripe {
-        match &self.plan.choose {
-            Choose::Stripe(stripe) => stripe,
-            other => panic!("{other:?}"),
+impl Station {
+    fn host(&self) -> &Host {
+        let Station::Host(host) = self else { panic!("no host") };
+        host
+    }
+
+    fn host_mut(&mut self) -> &mut Host {
+        let Station::Host(host) = self else { panic!("no host") };
+        host
+    }
+
+    fn switch_mut(&mut self) -> &mut Switch {
+        let Station::Switch(switch) = self else { panic!("no switch") };
+        switch
+    }
+}
+
+impl OneOf for Station {
+    fn one(&self) -> &dyn Node {
+        match self {
+            Station::Host(host) => &**host,
+            Station::Switch(switch) => switch,
+            Station::Stranger(stranger) => stranger,
         }
     }
 
-    /// The paths to the peer with this address, by places: none if it is no peer.
-    pub fn paths_to(&self, team: Mac) -> BTreeSet<(usize, u8)> {
-        let Some(peer) = self.stripe().peer(team) else { return BTreeSet::new() };
-        let place = |mac: Mac| mac.0[5];
-        let ends = |path: &nicteam_team::stripe::Path| {
-            (self.stripe().senders[path.sender].id.index(), place(peer.receivers[path.receiver].mac))
-        };
-        peer.paths.iter().map(ends).collect()
+    fn one_mut(&mut self) -> &mut dyn Node {
+        match self {
+            Station::Host(host) => &mut **host,
+            Station::Switch(switch) => switch,
+            Station::Stranger(stranger) => stranger,
+        }
+    }
+}
+
+impl Node for Stranger {
+    fn handle_frame(&mut self, _port: usize, frame: &Bytes, _now: Time) {
+        let is_mine = self.phantoms.contains(&Frame::parse(frame).unwrap().dst());
+        let mut echo = frame.to_vec();
+        if is_mine && Hello::reflect(&mut echo) {
+            self.leaving.push_back(echo.into());
+        }
+    }
+
+    fn poll_transmit(&mut self) -> Option<(usize, Bytes)> {
+        Some((0, self.leaving.pop_front()?))
     }
 }

@@ -21,11 +21,11 @@ fn busy() -> Lan {
 
 /// The paths of one of the two to the other.
 fn paths(lan: &Lan, of: usize) -> BTreeSet<(usize, u8)> {
-    lan.hosts[of].paths_to(lan.hosts[1 - of].mac)
+    lan.paths_to(of, lan.host(1 - of).mac)
 }
 
 fn plans(lan: &Lan) -> u64 {
-    lan.hosts.iter().map(|host| host.plan.generation).sum()
+    lan.hosts().map(|host| host.plan.generation).sum()
 }
 
 /// What a test waits for at most, and the bound for a silent failure.
@@ -118,14 +118,14 @@ fn a_queue_that_grows_costs_no_path() {
 fn a_link_that_comes_and_goes_is_used_less_and_less() {
     let mut lan = busy();
     let changes = |lan: &mut Lan, times: u32| {
-        let before = lan.hosts[0].plan.generation;
+        let before = lan.host(0).plan.generation;
         for _ in 0..times {
             lan.silence(1, 2, true);
             lan.run_busy((0, 1), ms(100), |_| false);
             lan.silence(1, 2, false);
             lan.run_busy((0, 1), ms(100), |_| false);
         }
-        lan.hosts[0].plan.generation - before
+        lan.host(0).plan.generation - before
     };
     changes(&mut lan, 40);
     let later = changes(&mut lan, 40);
@@ -138,9 +138,9 @@ fn a_link_that_comes_and_goes_is_used_less_and_less() {
 fn without_traffic_probes_are_few_and_with_the_first_frame_many() {
     let mut lan = busy();
     lan.run(Duration::from_secs(5));
-    lan.hosts[0].hellos.clear();
+    lan.host_mut(0).sent.clear();
     lan.run(Duration::from_secs(10));
-    let said: u64 = lan.hosts[0].hellos.values().sum();
+    let said: u64 = lan.host(0).sent.values().sum();
     assert!(said <= 3 * 10 + 3 * 20 + 10, "{said} hellos of three members in ten seconds");
     // A link that failed silently meanwhile.
     lan.silence(1, 2, true);

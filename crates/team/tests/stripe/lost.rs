@@ -27,10 +27,10 @@ impl Host {
         let mut lan = Lan::new();
         let (a, b) = (lan.add(&[0; MEMBERS], &[1000; MEMBERS]), lan.add(&[0; MEMBERS], &[1000; MEMBERS]));
         lan.run(Duration::from_millis(300));
-        let mut plan = lan.hosts[a].plan.clone();
+        let mut plan = lan.host(a).plan.clone();
         let Choose::Stripe(stripe) = &mut plan.choose else { panic!() };
         change(stripe);
-        let bytes = frame(lan.hosts[b].mac, lan.hosts[a].mac, 200);
+        let bytes = frame(lan.host(b).mac, lan.host(a).mac, 200);
         Host { plan, state: PlanState::new(0), bytes, at_ms: 5000 }
     }
 
@@ -168,8 +168,8 @@ fn with_a_key_a_report_needs_its_token_and_that_counts_once() {
 
 /// The tokens of a host's members: as it has them, and as its peer expects them.
 fn tokens(lan: &Lan, host: usize) -> [BTreeMap<Mac, u64>; 2] {
-    let own = lan.hosts[host].stripe().senders.iter().map(|of| (of.mac, of.lost_token));
-    let peer = lan.hosts[1 - host].stripe();
+    let own = lan.stripe(host).senders.iter().map(|of| (of.mac, of.lost_token));
+    let peer = lan.stripe(1 - host);
     [own.collect(), peer.peers[0].receivers.iter().map(|of| (of.mac, of.lost_token)).collect()]
 }
 

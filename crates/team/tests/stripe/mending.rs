@@ -28,11 +28,11 @@ impl Sender {
         let mut lan = Lan::new();
         let (a, b) = (lan.add(&[0; MEMBERS], &[1000; MEMBERS]), lan.add(&[0; MEMBERS], &[1000; MEMBERS]));
         lan.run(Duration::from_millis(200));
-        let mut plan = lan.hosts[a].plan.clone();
+        let mut plan = lan.host(a).plan.clone();
         let Choose::Stripe(stripe) = &mut plan.choose else { panic!() };
         assert!(stripe.peers[0].paths.iter().all(|path| path.sender == path.receiver));
         change(stripe);
-        let (own, peer) = (lan.hosts[a].mac, lan.hosts[b].mac);
+        let (own, peer) = (lan.host(a).mac, lan.host(b).mac);
         Sender { plan, state: PlanState::new(0), own, peer, now: 1000 * MS }
     }
 

@@ -40,13 +40,13 @@ fn plan(rates_mbps: &[u32], delays_us: &[u16]) -> (Plan, Vec<u8>) {
     let segments: Vec<usize> = (0..rates_mbps.len()).collect();
     let (a, b) = (lan.add(&segments, rates_mbps), lan.add(&segments, rates_mbps));
     lan.run(Duration::from_millis(200));
-    let mut plan = lan.hosts[a].plan.clone();
+    let mut plan = lan.host(a).plan.clone();
     let Choose::Stripe(stripe) = &mut plan.choose else { panic!() };
     for (path, &delay_us) in stripe.peers[0].paths.iter_mut().zip(delays_us) {
         assert_eq!(path.sender, path.receiver);
         path.delay_us = delay_us;
     }
-    (plan, frame(lan.hosts[b].mac, lan.hosts[a].mac, FRAME))
+    (plan, frame(lan.host(b).mac, lan.host(a).mac, FRAME))
 }
 
 /// Sends `frames` so far apart; what arrives, in order, and how many by each wire.
@@ -130,7 +130,7 @@ fn a_team_finds_its_delays() {
         [a, b].into_iter().for_each(|host| lan.delay(host, member, Duration::from_micros(delay_us.into())));
     };
     (0..4).zip(DELAYS_US).for_each(|(member, delay_us)| delay(&mut lan, member, delay_us));
-    let delays = |lan: &Lan| lan.hosts[a].stripe().peers[0].paths.iter().map(|path| path.delay_us).collect::<Vec<_>>();
+    let delays = |lan: &Lan| lan.stripe(a).peers[0].paths.iter().map(|path| path.delay_us).collect::<Vec<_>>();
     lan.run(Duration::from_millis(500));
     assert_eq!(delays(&lan), DELAYS_US);
     // A way that becomes longer is believed when it stays so; what differs by less than a fourth stays.
@@ -187,10 +187,10 @@ impl Hidden {
             Wire { free, ..Wire::new(99, 0) }
         };
         Hidden {
-            plan: lan.hosts[own].plan.clone(),
+            plan: lan.host(own).plan.clone(),
             state: PlanState::new(0),
             wires: queues_us.into_iter().map(wire).collect(),
-            frames: others.iter().map(|&other| frame(lan.hosts[other].mac, lan.hosts[own].mac, FRAME)).collect(),
+            frames: others.iter().map(|&other| frame(lan.host(other).mac, lan.host(own).mac, FRAME)).collect(),
             arrived: Vec::new(),
         }
     }

@@ -89,10 +89,10 @@ fn pair(rates_a: &[u32], rates_b: &[u32]) -> (Lan, Plan, Mac, Mac) {
     let mut lan = Lan::new();
     let (a, b) = (lan.add(&vec![0; rates_a.len()], rates_a), lan.add(&vec![0; rates_b.len()], rates_b));
     lan.run(Duration::from_millis(300));
-    let mut plan = lan.hosts[a].plan.clone();
+    let mut plan = lan.host(a).plan.clone();
     let Choose::Stripe(stripe) = &mut plan.choose else { panic!() };
     *stripe = Stripe { redundant: classes("all"), ..stripe.clone() };
-    let (a, b) = (lan.hosts[a].mac, lan.hosts[b].mac);
+    let (a, b) = (lan.host(a).mac, lan.host(b).mac);
     (lan, plan, a, b)
 }
 

@@ -64,8 +64,8 @@ fn who_alone_cannot_fill_the_fastest_receiver_uses_all_once_others_send_there() 
     let (alone, together) = (slow_part(&mut lan, &clients[..1]), slow_part(&mut lan, &clients));
     assert!(alone == 0.0, "{alone}");
     assert!((together / (60.0 / 160.0) - 1.0).abs() < 0.05, "{together}");
-    let stripe = lan.hosts[clients[0]].stripe();
-    assert!(stripe.peers.iter().any(|peer| peer.team == lan.hosts[server].mac && peer.keeps_flows));
+    let stripe = lan.stripe(clients[0]);
+    assert!(stripe.peers.iter().any(|peer| peer.team == lan.host(server).mac && peer.keeps_flows));
     // And as before once the others are silent.
     lan.run(Duration::from_secs(5));
     assert_eq!(slow_part(&mut lan, &clients[..1]), 0.0);
@@ -91,15 +91,15 @@ fn what_is_striped_is_put_together_again() {
     let mut lan = Lan::new();
     let (a, b) = (lan.add(&[0; 4], &[1000; 4]), lan.add(&[0; 4], &[1000; 4]));
     lan.run(Duration::from_millis(200));
-    let (from, to) = (lan.hosts[a].mac, lan.hosts[b].mac);
+    let (from, to) = (lan.host(a).mac, lan.host(b).mac);
     let mut bytes = frame(to, from, 100);
     for _ in 0..8 {
-        let host = &mut lan.hosts[a];
+        let host = lan.host_mut(a);
         let action = host.plan.choose(&Frame::parse(&bytes).unwrap(), &mut host.state);
         let Action::Stripe { member, src, dst, .. } = action else { panic!("{action:?}") };
         bytes[..6].copy_from_slice(&dst.0);
         bytes[6..12].copy_from_slice(&src.0);
-        let verdict = lan.hosts[b].plan.receive(id(usize::from(dst.0[5])), &Frame::parse(&bytes).unwrap());
+        let verdict = lan.host(b).plan.receive(id(usize::from(dst.0[5])), &Frame::parse(&bytes).unwrap());
         let whole = member == id(0) && verdict == Verdict::ToTeam;
         assert!(whole || verdict == Verdict::ToTeamAs { src: from, dst: to }, "{member}: {verdict:?}");
         bytes = frame(to, from, 100);
@@ -111,15 +111,15 @@ fn strangers_and_groups_are_served_as_by_balance_alb() {
     let mut lan = Lan::new();
     let (a, _) = (lan.add(&[0; 4], &[1000; 4]), lan.add(&[0; 4], &[1000; 4]));
     lan.run(Duration::from_millis(200));
-    let host = &mut lan.hosts[a];
+    let host = lan.host_mut(a);
     for dst in [Mac([2, 9, 9, 9, 9, 9]), Mac::BROADCAST] {
         let bytes = frame(dst, host.mac, 100);
         let action = host.plan.choose(&Frame::parse(&bytes).unwrap(), &mut host.state);
         assert!(matches!(action, Action::Send(members) if members.iter().count() == 1), "{action:?}");
     }
     // What others send through the team, as under a bridge, keeps its addresses.
-    let bytes = frame(lan.hosts[1].mac, Mac([2, 8, 8, 8, 8, 8]), 100);
-    let host = &mut lan.hosts[a];
+    let bytes = frame(lan.host(1).mac, Mac([2, 8, 8, 8, 8, 8]), 100);
+    let host = lan.host_mut(a);
     let action = host.plan.choose(&Frame::parse(&bytes).unwrap(), &mut host.state);
     assert!(matches!(action, Action::Send(_)), "{action:?}");
 }

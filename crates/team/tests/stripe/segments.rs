@@ -77,12 +77,12 @@ fn plain_hosts_on_any_segment_get_and_are_got_once() {
 #[test]
 fn resolution_goes_once_on_each_segment_with_the_address_that_is_there() {
     let mut lan = lan(&[&[0, 0, 1, 2], &[0, 1, 2]]);
-    lan.tape = Some(Vec::new());
-    let (now, team) = (lan.now, lan.hosts[0].mac);
+    lan.record();
+    let (now, team) = (lan.now(), lan.host(0).mac);
     let [a, b] = [[10, 0, 0, 1], [10, 0, 0, 2]].map(Ipv4Addr::from);
     let arp = Arp { operation: Arp::REQUEST, sender_mac: team, sender_ip: a, target_mac: Mac::default(), target_ip: b };
     lan.change(0, |host| host.handle_punted(&arp.frame(Mac::BROADCAST, team, None), now));
-    let said = lan.tape.take().unwrap();
+    let said = lan.take_tape();
     let said = said.iter().map(|(segment, bytes)| (*segment, Frame::parse(bytes).unwrap()));
     let asked = said.filter(|(_, frame)| frame.ethertype() == ethertype::ARP);
     let asked: Vec<_> = asked.map(|(segment, frame)| (segment, Arp::decode(frame.payload()).unwrap())).collect();
@@ -100,16 +100,16 @@ fn answers_to_a_peer_go_by_a_path() {
             lan.plug(to, member, false);
             lan.run(ms(100));
         }
-        let (now, mac, peer) = (lan.now, lan.hosts[from].mac, lan.hosts[to].mac);
+        let (now, mac, peer) = (lan.now(), lan.host(from).mac, lan.host(to).mac);
         let [a, b] = [[10, 0, 0, 1], [10, 0, 0, 2]].map(Ipv4Addr::from);
         let arp = Arp { operation: Arp::REPLY, sender_mac: mac, sender_ip: a, target_mac: peer, target_ip: b };
-        lan.tape = Some(Vec::new());
+        lan.record();
         lan.change(from, |host| host.handle_punted(&arp.frame(peer, mac, None), now));
-        let said = lan.tape.take().unwrap();
+        let said = lan.take_tape();
         let [(segment, bytes)] = &said[..] else { panic!("{said:?}") };
         let place = lan.place_on(to, *segment);
         let frame = Frame::parse(bytes).unwrap();
-        let macs = match lan.hosts[to].plan.receive(id(place), &frame) {
+        let macs = match lan.host(to).plan.receive(id(place), &frame) {
             Verdict::ToTeamAs { src, dst } => (src, dst),
             verdict => {
                 assert_eq!(verdict, Verdict::ToTeam);
@@ -128,7 +128,7 @@ fn answers_to_a_peer_go_by_a_path() {
 #[test]
 fn what_comes_back_is_dropped() {
     let lan = lan(&[&[0, 0, 1], &[0, 1]]);
-    let host = &lan.hosts[0];
+    let host = &lan.host(0);
     for src in [Mac([2, 0, 0, 1, 0, 0]), Mac([2, 0, 0, 1, 0, 1]), Mac([2, 0, 0, 1, 0, 2])] {
         for member in 0..3 {
             for dst in [Mac::BROADCAST, host.mac, Mac([2, 7, 7, 7, 7, 7])] {
@@ -175,7 +175,7 @@ fn a_segment_that_fails_is_left_by_both_ends() {
 fn on_a_switch_a_silent_listener_is_replaced() {
     let hosts: &[&[usize]] = &[&[0, 0], &[0, 0]];
     let mut lan = lan(hosts);
-    let before = lan.hosts[1].stripe().group;
+    let before = lan.stripe(1).group;
     assert_eq!(before, MemberSet::one(id(0)));
     lan.silence(1, 0, true);
     lan.run(ms(6000));
@@ -191,14 +191,14 @@ fn on_a_switch_a_silent_listener_is_replaced() {
 #[test]
 fn switches_that_are_joined_and_parted_are_one_segment_and_two() {
     let mut lan = lan(&[&[0, 1], &[0, 1]]);
-    assert_eq!(lan.hosts[0].stripe().group.iter().count(), 2);
+    assert_eq!(lan.stripe(0).group.iter().count(), 2);
     lan.bridge(1, 0);
     lan.run(ms(1500));
-    assert_eq!(lan.hosts[0].stripe().group.iter().count(), 1);
+    assert_eq!(lan.stripe(0).group.iter().count(), 1);
     assert_eq!(lan.broadcast(0).0, BTreeMap::from([(1, 1)]));
     lan.bridge(1, 1);
     lan.run(ms(5000));
-    assert_eq!(lan.hosts[0].stripe().group.iter().count(), 2);
+    assert_eq!(lan.stripe(0).group.iter().count(), 2);
     assert_eq!(lan.broadcast(0).0, BTreeMap::from([(1, 1)]));
 }
 
@@ -222,36 +222,36 @@ fn a_member_that_comes_makes_no_copies_while_nobody_has_heard_it() {
 #[test]
 fn who_hears_nobody_and_who_hears_itself_is_told() {
     let mut lan = lan(&[&[0, 0, 1, 2], &[0, 1, 3]]);
-    let discovery = |lan: &Lan| lan.hosts[0].team.discovery().unwrap().clone();
+    let discovery = |lan: &Lan| lan.host(0).team.discovery().unwrap().clone();
     assert_eq!(discovery(&lan).deaf(), MemberSet::one(id(3)));
     assert_eq!(discovery(&lan).looped(), MemberSet::EMPTY);
-    lan.tape = Some(Vec::new());
+    lan.record();
     lan.run(ms(1500));
-    let heard = lan.tape.take().unwrap().into_iter().rfind(|(segment, _)| *segment == 2).unwrap();
+    let heard = lan.take_tape().into_iter().rfind(|(segment, _)| *segment == 2).unwrap();
     lan.inject(2, &heard.1);
     lan.run(ms(1));
     assert_eq!(discovery(&lan).looped(), MemberSet::one(id(3)));
     lan.run(ms(5000));
     assert_eq!(discovery(&lan).looped(), MemberSet::EMPTY);
-    assert_eq!(self::lan(&[&[0, 1]]).hosts[0].team.discovery().unwrap().deaf(), MemberSet::EMPTY, "nobody is there");
+    assert_eq!(self::lan(&[&[0, 1]]).host(0).team.discovery().unwrap().deaf(), MemberSet::EMPTY, "nobody is there");
 }
 
 #[test]
 fn with_a_key_nobody_can_join_our_segments_by_announcements_of_his_own() {
     let key = "0123456789abcdef";
     let mut lan = Lan::new();
-    lan.tape = Some(Vec::new());
+    lan.record();
     for _ in 0..2 {
         lan.add_with_key(&[0, 1], &[1000; 2], key);
     }
     lan.run(ms(1000));
     // Announcements of the first, as the wire had them, long ago and now with the tag spoilt.
-    let old: Vec<(usize, Vec<u8>)> = lan.tape.take().into_iter().flatten().collect();
+    let old: Vec<(usize, Vec<u8>)> = lan.take_tape();
     let old: Vec<_> = old.into_iter().filter(|(_, frame)| frame[..6] == Hello::GROUP.0).collect();
     lan.run(Duration::from_secs(600));
     for (segment, frame) in old {
         lan.inject(1 - segment, &frame);
         lan.run(ms(2));
-        assert_eq!(lan.hosts[0].stripe().group.iter().count(), 2);
+        assert_eq!(lan.stripe(0).group.iter().count(), 2);
     }
 }

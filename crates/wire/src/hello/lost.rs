@@ -1,6 +1,7 @@
 //! A member that lost its carrier, as whoever forwards frames says it.
 
 use super::{HEADER, Times, VERSION, says};
+use crate::constants;
 use crate::ethernet::header;
 use crate::frame::{Frame, ethertype};
 use crate::mac::Mac;
@@ -18,10 +19,10 @@ pub struct Lost {
 
 impl Lost {
     /// Beside [`super::HelloKind`]'s, which processes write.
-    const KIND: u8 = 6;
+    const KIND: u8 = constants::HELLO_LOST;
     /// Where the token, and the address, stand in an untagged frame.
-    const TOKEN: usize = 22;
-    const MAC: usize = 30;
+    const TOKEN: usize = constants::HELLO_LOST_TOKEN;
+    const MAC: usize = constants::HELLO_LOST_MAC;
 
     /// In a frame, without check sequence.
     pub fn frame(self, dst: Mac, src: Mac) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! How late a probe was, as whoever forwards frames says it.
 
 use super::{HEADER, HelloKind, PAYLOAD_KIND};
+use crate::constants;
 use crate::frame::{Frame, ethertype};
 
 /// When a probe was to arrive, and when it did; written by whoever forwards frames
@@ -15,9 +16,9 @@ pub struct Times {
 
 impl Times {
     /// Where they stand in an untagged frame, and end.
-    const DUE: usize = 62;
-    const ARRIVED: usize = 70;
-    pub(super) const END: usize = 78;
+    const DUE: usize = constants::HELLO_DUE;
+    const ARRIVED: usize = constants::HELLO_ARRIVED;
+    pub(super) const END: usize = constants::HELLO_TIMES_END;
 
     /// What the frame of an echo says, if it is one that has both.
     pub fn of_echo(frame: &Frame<'_>) -> Option<Times> {

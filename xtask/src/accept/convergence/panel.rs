@@ -2,7 +2,6 @@
 //! either end being set down.
 
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use nicteam_sys::process;
 use nicteam_testnet::{Host, loose_cable};
@@ -18,9 +17,6 @@ pub(crate) struct Panel {
     halves: Vec<[u32; 2]>,
 }
 
-/// The next interface index: on one machine no two cable ends may have the same.
-static INDEX: AtomicU32 = AtomicU32::new(1000);
-
 impl Panel {
     /// A panel with two hosts at it. All cables are pulled.
     pub(crate) fn new() -> Result<(Panel, [Host; 2]), Failure> {
@@ -31,8 +27,7 @@ impl Panel {
             let names = ["left", "right"].map(|side| format!("{side}{port}"));
             let mut indexes = [0; 2];
             for ((end, name), index) in ends.iter_mut().zip(&names).zip(&mut indexes) {
-                *index = INDEX.fetch_add(2, Ordering::Relaxed);
-                loose_cable(&mut host, name, end, &device(port), *index, None);
+                [*index, _] = loose_cable(&mut host, name, end, &device(port), None);
                 end.set_up(&device(port), true);
             }
             join(&host, &names[0], &names[1])?;

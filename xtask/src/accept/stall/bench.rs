@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use nicteam_dataplane::Kind as Dataplane;
 use nicteam_sys::process;
 use nicteam_team::lacp::LacpRate;
-use nicteam_testnet::{Host, OpenVSwitch, cable};
+use nicteam_testnet::{Host, OpenVSwitch, cables, datagrams};
 use nix::sys::signal::Signal;
 
 use super::partner::{Kind, Partner};
@@ -70,7 +70,7 @@ impl<'a> Bench<'a> {
             bench.near.address(TEAM, &[("10.4.0.1", 24)]);
             far.address(TEAM, &[("10.4.0.2", 24)]);
             let address = |host: u8| SocketAddr::from(([10, 4, 0, host], 7000));
-            bench.sockets = Some(probe::sockets([(&bench.near, address(1)), (far, address(2))])?);
+            bench.sockets = Some(datagrams((&bench.near, address(1)), (far, address(2))).into());
             // The first frames wait for addresses to be resolved.
             bench.frames(|bench| {
                 thread::sleep(Duration::from_millis(300));
@@ -185,15 +185,10 @@ fn packets_sent(devices: &str, device: &str) -> Option<u64> {
 
 /// A partner cabled to the host.
 fn partner(near: &mut Host, kind: Kind, rate: LacpRate) -> Result<Partner, Failure> {
-    let join = |near: &mut Host, far: &mut Host| {
-        for (n, member) in MEMBERS.into_iter().enumerate() {
-            cable(near, member, far, member, 1000 + 2 * n as u32);
-        }
-    };
     match kind {
         Kind::Own => {
             let mut far = Host::quiet();
-            join(near, &mut far);
+            cables(near, &mut far, MEMBERS.len());
             Partner::own(far, rate)
         }
         Kind::OpenVSwitch if !OpenVSwitch::is_installed() => {
@@ -201,7 +196,7 @@ fn partner(near: &mut Host, kind: Kind, rate: LacpRate) -> Result<Partner, Failu
         }
         Kind::OpenVSwitch => {
             let mut switch = OpenVSwitch::start();
-            join(near, &mut switch.host);
+            cables(near, &mut switch.host, MEMBERS.len());
             Ok(Partner::switch(switch, rate))
         }
     }

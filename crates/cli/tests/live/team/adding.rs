@@ -106,7 +106,7 @@ fn what_a_namespace_left_that_is_gone_is_removed_by_the_next_team() {
     near.state = own_folder("none");
     drop(near);
     // Its cables went, too.
-    cable(&mut far.host, "own", &mut fourth.host, "own", 3000);
+    cable(&mut far.host, "own", &mut fourth.host, "own");
     far.run(&["add", "team1", "--members", "own", "--dataplane", "packet"]);
     let folders = std::fs::read_dir(&far.state).unwrap().count();
     assert_eq!((far.kept().len(), folders), (2, 2), "that of the living namespace stays");

@@ -7,7 +7,7 @@ mod refusals;
 mod restarts;
 mod users;
 
-use nicteam_testnet::{Host, cable};
+use nicteam_testnet::{Host, cables};
 use serde_json::Value;
 
 use crate::common::teams::{Probes, TeamHost};
@@ -15,9 +15,7 @@ use crate::common::teams::{Probes, TeamHost};
 /// Two hosts with three cables; the far one takes what comes over any of them.
 fn cabled() -> (TeamHost, TeamHost) {
     let (mut near, mut far) = (Host::new(), Host::new());
-    for n in 0..3 {
-        cable(&mut near, &format!("eth{n}"), &mut far, &format!("eth{n}"), 1000 + 2 * n);
-    }
+    cables(&mut near, &mut far, 3);
     (TeamHost::new(near), TeamHost::new(far))
 }
 

@@ -134,7 +134,7 @@ fn a_team_goes_on_without_a_member_that_is_gone_and_takes_it_in_again() {
     assert!(text.contains("problem    member eth1 is missing: no device `eth1`"), "{text}");
     // Nothing is forgotten by another restart.
     near.run(&["restart", "team0"]);
-    cable(&mut near.host, "eth1", &mut far.host, "again", 2000);
+    cable(&mut near.host, "eth1", &mut far.host, "again");
     eventually("the member's return", || names(&near.status("team0")) == ["eth0", "eth1"]);
     let status = near.status("team0");
     assert_eq!((status["members"][1]["place"].as_u64(), status.get("missing")), (Some(1), None));
@@ -144,13 +144,14 @@ fn a_team_goes_on_without_a_member_that_is_gone_and_takes_it_in_again() {
     near.run(&["set", "team0", "primary=eth1"]);
     near.crash("team0");
     near.host.set_up("eth1", false);
-    near.host.netlink.set_name(2000, "uplink").unwrap();
+    let index = near.host.index("eth1");
+    near.host.netlink.set_name(index, "uplink").unwrap();
     near.run(&["restart", "team0"]);
     let status = near.status("team0");
     assert_eq!((names(&status), &status["options"]["primary"]), (vec!["eth0", "uplink"], &Value::from("uplink")));
     // And one that nobody waits for is given up.
     near.crash("team0");
-    near.host.netlink.delete(2000).unwrap();
+    near.host.netlink.delete(index).unwrap();
     near.run(&["restart", "team0"]);
     near.run(&["member", "del", "team0", "uplink"]);
     assert_eq!(near.status("team0").get("missing"), None);

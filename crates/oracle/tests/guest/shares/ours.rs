@@ -1,5 +1,4 @@
-//! A team's control side and its plan, driven through an experiment: the shell,
-//! the dataplane and the stack of a host without a host.
+//! A host with a team, driven through an experiment, and its stack.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -7,9 +6,8 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use nicteam_oracle::shares::{Experiment, PAYLOAD, Subject};
-use nicteam_team::{
-    Action, Config, Duplex, Effect, MemberId, MemberLink, MemberSet, Plan, PlanState, Team, Time, Verdict,
-};
+use nicteam_simnet::{Host, Node};
+use nicteam_team::{Config, Duplex, MemberId, MemberLink, PlanState, Team, Time, Verdict};
 use nicteam_wire::{Arp, Frame, Mac, ethertype};
 
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
@@ -18,15 +16,11 @@ const TEAM: Mac = Mac([2, 0, 0, 0, 0, 1]);
 
 /// Ours.
 pub struct Ours {
-    team: Team,
-    plan: Plan,
-    state: PlanState,
-    links: Vec<MemberLink>,
+    host: Host,
     now: Time,
     /// The stack's neighbours, and those it asked for, each with the datagrams that wait.
     neighbours: BTreeMap<Ipv4Addr, Mac>,
     asked: BTreeMap<Ipv4Addr, usize>,
-    departed: Vec<(usize, Vec<u8>)>,
     delivered: u64,
 }
 
@@ -35,75 +29,21 @@ impl Ours {
     pub fn new(experiment: &Experiment, options: &[(&str, &str)]) -> Ours {
         let mut config = Config::default();
         options.iter().for_each(|(name, value)| config.set(name, value).unwrap());
-        let link =
-            |&speed_mbps: &u32| MemberLink { carrier: true, speed_mbps: Some(speed_mbps), duplex: Some(Duplex::Full) };
-        let mut ours = Ours {
-            team: Team::new(config, TEAM, Time::ZERO).unwrap(),
-            plan: Plan::nobody(),
-            state: PlanState::new(experiment.seed),
-            links: experiment.speeds_mbps.iter().map(link).collect(),
-            now: Time::ZERO,
-            neighbours: BTreeMap::new(),
-            asked: BTreeMap::new(),
-            departed: Vec::new(),
-            delivered: 0,
-        };
-        ours.drain();
-        for (place, link) in ours.links.clone().into_iter().enumerate() {
-            let id = ours.team.add_member(&format!("t{place}"), link, ours.now).unwrap();
-            ours.drain();
-            ours.team.handle_member_mac(id, Mac([2, 0, 0, 0, 0, 1 + place as u8]));
-            ours.drain();
+        let (now, neighbours, asked) = (Time::ZERO, BTreeMap::new(), BTreeMap::new());
+        let mut host = Host::new(Team::new(config, TEAM, now).unwrap(), TEAM);
+        host.state = PlanState::new(experiment.seed);
+        for (place, &speed_mbps) in experiment.speeds_mbps.iter().enumerate() {
+            let link = MemberLink { carrier: true, speed_mbps: Some(speed_mbps), duplex: Some(Duplex::Full) };
+            let mac = Mac([2, 0, 0, 0, 0, 1 + place as u8]);
+            host.join(&format!("t{place}"), link, Some(mac), now).unwrap();
         }
-        ours.team.handle_addresses(vec![(0, ADDRESS.into())]);
-        ours.drain();
-        ours
-    }
-
-    /// Does what the team wants, and then tells it what it asked for.
-    fn drain(&mut self) {
-        let (mut links, mut loads) = (false, false);
-        while let Some(effect) = self.team.poll_effect() {
-            match effect {
-                Effect::Apply(plan) => self.plan = *plan,
-                Effect::Transmit { member, frame } => self.departed.push((member.index(), frame)),
-                Effect::ReadLinks => links = true,
-                Effect::ReadLoads => loads = true,
-                _ => {}
-            }
-        }
-        if loads {
-            self.team.handle_loads(&self.state.loads, self.now);
-            self.drain();
-        }
-        for (place, link) in self.links.clone().into_iter().enumerate().filter(|_| links) {
-            self.team.handle_link(MemberId::new(place).unwrap(), link, self.now).unwrap();
-            self.drain();
-        }
+        host.change(now, |team| team.handle_addresses(vec![(0, ADDRESS.into())]));
+        Ours { host, now, neighbours, asked, delivered: 0 }
     }
 
     /// The stack sends a frame by the team.
     fn transmit(&mut self, bytes: &[u8]) {
-        let frame = Frame::parse(bytes).unwrap();
-        match self.plan.choose(&frame, &mut self.state) {
-            Action::Send(members) => self.send_by(members, bytes),
-            Action::Punt => {
-                self.team.handle_punted(bytes, self.now);
-                self.drain();
-            }
-            // Stripe is not among the modes compared.
-            Action::Stripe { .. } | Action::Redundant { .. } | Action::Withhold | Action::Drop => {}
-        }
-    }
-
-    fn send_by(&mut self, members: MemberSet, bytes: &[u8]) {
-        for id in members.iter() {
-            let mut frame = bytes.to_vec();
-            if let Some(src) = self.plan.member(id).and_then(|line| line.rewrite.src) {
-                frame[6..12].copy_from_slice(&src.0);
-            }
-            self.departed.push((id.index(), frame));
-        }
+        self.host.transmit(bytes, self.now);
     }
 
     /// The stack gets a frame.
@@ -143,10 +83,9 @@ impl Subject for Ours {
 
     fn pass(&mut self, ms: u64) -> Result<(), Infallible> {
         let end = self.now + Duration::from_millis(ms);
-        while let Some((at, _)) = self.team.poll_timeout().filter(|(at, _)| *at <= end) {
+        while let Some(at) = self.host.poll_timeout().filter(|at| *at <= end) {
             self.now = self.now.max(at);
-            self.team.handle_timeout(self.now);
-            self.drain();
+            self.host.handle_timeout(self.now);
         }
         self.now = end;
         Ok(())
@@ -171,10 +110,9 @@ impl Subject for Ours {
     fn arrive(&mut self, member: usize, bytes: &[u8]) -> Result<(), Infallible> {
         let (id, frame) = (MemberId::new(member).unwrap(), Frame::parse(bytes).unwrap());
         if frame.ethertype() == ethertype::ARP {
-            self.team.handle_frame(id, bytes, self.now);
-            self.drain();
+            self.host.change(self.now, |team| team.handle_frame(id, bytes, self.now));
         }
-        match self.plan.receive(id, &frame) {
+        match self.host.plan.receive(id, &frame) {
             Verdict::ToTeam => self.deliver(&frame),
             Verdict::ToTeamAs { dst: team, .. } => {
                 let bytes = [&team.0[..], &bytes[6..]].concat();
@@ -186,7 +124,8 @@ impl Subject for Ours {
     }
 
     fn departed(&mut self) -> Result<Vec<(usize, Vec<u8>)>, Infallible> {
-        Ok(std::mem::take(&mut self.departed))
+        let departed = std::iter::from_fn(|| self.host.poll_transmit());
+        Ok(departed.map(|(member, frame)| (member, frame.to_vec())).collect())
     }
 
     fn delivered(&mut self) -> Result<u64, Infallible> {
@@ -194,9 +133,7 @@ impl Subject for Ours {
     }
 
     fn set_carrier(&mut self, member: usize, up: bool) -> Result<(), Infallible> {
-        self.links[member].carrier = up;
-        self.team.handle_link(MemberId::new(member).unwrap(), self.links[member], self.now).unwrap();
-        self.drain();
+        self.host.handle_carrier(member, up, self.now);
         Ok(())
     }
 }

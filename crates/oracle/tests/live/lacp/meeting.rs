@@ -36,9 +36,10 @@ impl Meeting {
         let (mut a, mut wall) = (Host::quiet(), Host::quiet());
         let mut cables = Vec::new();
         for n in 0..2 {
-            let index = 1000 + 2 * n;
-            cable(&mut a, &format!("eth{n}"), &mut wall, &format!("p{n}"), index);
-            cables.push(wall.netns.run(|| Cable::open(index + 1)).unwrap().unwrap());
+            let port = format!("p{n}");
+            cable(&mut a, &format!("eth{n}"), &mut wall, &port);
+            let index = wall.index(&port);
+            cables.push(wall.netns.run(|| Cable::open(index)).unwrap().unwrap());
         }
         let guest = nicteam_oracle::guest_at(AGENT, cables)?;
         Some(Meeting { a, wall, guest, team: None })

@@ -1,27 +1,28 @@
-//! What a team is told, and asked, in balance-tlb and balance-alb.
+//! What a team is told, and asked, that shares load or whose members have addresses of their own.
 
 use nicteam_wire::Mac;
 
 use super::super::monitor::millis;
+use super::buckets::Channel;
 use super::{Balancer, REBALANCE, Situation};
 use crate::balance::Loads;
-use crate::control::{Effect, Team};
+use crate::control::{Effect, Team, planning};
 use crate::{MemberId, Time, TimerReason};
 
 impl Team {
     /// The address that a member's device is to carry now; [`Effect::SetMac`]
     /// tells of changes.
     pub fn device_mac(&self, id: MemberId) -> Mac {
-        self.balancer.device_mac(self.config.mode, id, self.announcer.mac)
+        let (team, balancer) = (self.announcer.mac, self.parts.balancer.as_ref());
+        balancer.map_or(team, |balancer| balancer.device_mac(self.traits, id, team))
     }
 
     /// What the dataplane counted, the answer to [`Effect::ReadLoads`].
     pub fn handle_loads(&mut self, loads: &Loads, now: Time) {
         self.assert_drained();
-        self.balance(now, |balancer, at| {
-            balancer.take_loads(loads, at);
-            Vec::new()
-        });
+        if let Some(buckets) = &mut self.parts.buckets {
+            buckets.take_loads(loads, now, self.active);
+        }
         self.update_plan();
     }
 
@@ -53,7 +54,7 @@ impl Team {
 
     /// A member heard this: ARP and neighbour discovery tell balance-alb of its clients.
     pub(in super::super) fn balance_hear(&mut self, frame: &[u8], now: Time) {
-        if self.config.mode.balances_receiving() {
+        if self.traits.balances_receiving() {
             self.balance(now, |balancer, at| {
                 balancer.hear(frame, at);
                 Vec::new()
@@ -62,32 +63,49 @@ impl Team {
         }
     }
 
-    /// Everything of the two modes follows the members' states; plan and carrier follow after it.
+    /// Addresses, clients and buckets follow the members' states; plan and carrier follow after it.
     pub(in super::super) fn balance_members(&mut self, now: Time) {
-        if !self.config.mode.balances_load() {
-            return;
-        }
         self.balance(now, Balancer::follow);
+        self.share_load();
         if self.members.is_empty() {
             self.timers.stop(TimerReason::Learning);
             self.timers.stop(TimerReason::Rebalance);
-        } else if !self.timers.is_set(TimerReason::Learning) {
+            return;
+        }
+        if self.parts.balancer.is_some() && !self.timers.is_set(TimerReason::Learning) {
             self.timers.set(TimerReason::Learning, now + millis(1000) * self.config.lp_interval_s);
-            if self.config.tlb_dynamic_lb {
-                self.timers.set(TimerReason::Rebalance, now + REBALANCE);
-                self.effects.push_back(Effect::ReadLoads);
-            }
+        }
+        let measures = self.parts.buckets.is_some() && self.config.tlb_dynamic_lb;
+        if measures && !self.timers.is_set(TimerReason::Rebalance) {
+            self.timers.set(TimerReason::Rebalance, now + REBALANCE);
+            self.effects.push_back(Effect::ReadLoads);
+        }
+    }
+
+    /// Buckets follow the members that may send.
+    pub(in super::super) fn share_load(&mut self) {
+        if self.parts.buckets.is_none() {
+            return;
+        }
+        let senders = planning::senders(&self.members, self.parts.lacp());
+        let channel = |id| Some(Channel { id, speed_mbps: self.members.get(&id)?.link.speed_mbps });
+        let channels: Vec<Channel> = senders.into_iter().filter_map(channel).collect();
+        if let Some(buckets) = &mut self.parts.buckets {
+            buckets.follow(&channels, self.active);
         }
     }
 
     /// The frames that wait for the plan are sent.
     pub(in super::super) fn send_waiting(&mut self) {
-        self.effects.extend(self.balancer.take_frames());
-        match self.balancer.updates_due() {
+        if let Some(balancer) = &mut self.parts.balancer {
+            self.effects.extend(balancer.take_frames());
+        }
+        let balancer = self.parts.balancer.as_ref();
+        match balancer.and_then(Balancer::updates_due) {
             Some(at) => self.timers.set(TimerReason::ClientUpdate, at),
             None => self.timers.stop(TimerReason::ClientUpdate),
         }
-        match self.balancer.inherits_until() {
+        match balancer.and_then(Balancer::inherits_until) {
             Some(at) => self.timers.set(TimerReason::Inheritance, at),
             None => self.timers.stop(TimerReason::Inheritance),
         }
@@ -95,16 +113,16 @@ impl Team {
 
     /// A deadline of the two modes has come.
     pub(in super::super) fn balance_due(&mut self, due: &[TimerReason], now: Time) {
-        if due.contains(&TimerReason::Learning) {
-            self.balancer.learn();
+        if let Some(balancer) = self.parts.balancer.as_mut().filter(|_| due.contains(&TimerReason::Learning)) {
+            balancer.learn();
             self.timers.set(TimerReason::Learning, now + millis(1000) * self.config.lp_interval_s);
         }
         if due.contains(&TimerReason::Rebalance) {
             self.timers.set(TimerReason::Rebalance, now + REBALANCE);
             self.effects.push_back(Effect::ReadLoads);
         }
-        if due.contains(&TimerReason::ClientUpdate) {
-            self.balancer.update_clients(now);
+        if let Some(balancer) = self.parts.balancer.as_mut().filter(|_| due.contains(&TimerReason::ClientUpdate)) {
+            balancer.update_clients(now);
         }
         if due.contains(&TimerReason::Inheritance) {
             self.balance(now, Balancer::follow);
@@ -120,17 +138,25 @@ impl Team {
 
     /// The team's address has changed. Clients are told at the next call.
     pub(in super::super) fn balance_mac(&mut self) {
-        if self.config.mode.balances_load() {
+        if self.parts.balancer.is_some() {
             self.balance(Time::ZERO, Balancer::set_team);
             self.update_plan();
             self.send_waiting();
         }
     }
 
+    /// The VLANs above the team are those in which it has addresses.
+    pub(in super::super) fn balance_vlans(&mut self) {
+        if let Some(balancer) = &mut self.parts.balancer {
+            balancer.set_vlans(self.announcer.addresses.iter().map(|(vlan, _)| *vlan));
+        }
+    }
+
     fn balance(&mut self, now: Time, act: impl FnOnce(&mut Balancer, &Situation<'_>) -> Vec<Effect>) {
-        let (config, members) = (&self.config, &self.members);
-        let at = Situation { config, team: self.announcer.mac, members, active: self.active, now };
-        let effects = act(&mut self.balancer, &at);
+        let Some(balancer) = &mut self.parts.balancer else { return };
+        let (config, traits, members) = (&self.config, self.traits, &self.members);
+        let at = Situation { config, traits, team: self.announcer.mac, members, active: self.active, now };
+        let effects = act(balancer, &at);
         self.effects.extend(effects);
     }
 }

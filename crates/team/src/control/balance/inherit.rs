@@ -28,7 +28,7 @@ pub(super) struct Inherited {
 impl Balancer {
     /// Members are lost, or back, or the active one is another, or time has passed.
     pub(super) fn inherit(&mut self, lost: Option<MemberId>, at: &Situation<'_>) -> Vec<Effect> {
-        let heir = self.active.filter(|&active| self.is_live(active) && at.config.mode.balances_receiving());
+        let heir = self.active.filter(|&active| self.is_live(active) && at.traits.balances_receiving());
         let before = self.inherited;
         self.inherited = before.filter(|inherited| {
             let same = self.addresses.of(inherited.lost) == Some(inherited.mac);

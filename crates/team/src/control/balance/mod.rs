@@ -1,27 +1,33 @@
-//! balance-tlb and balance-alb: addresses, buckets, clients, learning packets.
+//! What balance-tlb and balance-alb brought: two parts that other modes can have, too, each without the other.
+//!
+//! - [`Buckets`] share load: which member each bucket of frames leaves by.
+//! - The [`Balancer`] keeps members that have addresses of their own: who has which, the learning packets that switches need,
+//!   and, where neighbours are told one member's address each, the clients.
 //!
 //! The rules are those of Linux 6.1 drivers/net/bonding/bond_alb.c; the files
 //! beside this one name the functions and the differences. What concerns all:
 //! the kernel looks every 100 ms what is to be done, this does it at once.
 
 mod addresses;
+mod buckets;
 mod events;
 mod inherit;
 mod resolution;
 mod rlb;
-mod tlb;
 
 use std::time::Duration;
 
 use nicteam_wire::{Mac, Vlan, learning_packet};
 
+pub(super) use self::buckets::Buckets;
+
 use self::addresses::Addresses;
+use self::buckets::Channel;
 use self::inherit::Inherited;
 use self::rlb::Rlb;
-use self::tlb::{Channel, Tlb};
 use super::{Effect, Members};
-use crate::balance::{Eligible, Loads, Number, Punt};
-use crate::{Balance, Config, MemberId, Mode, Receive, Rewrite, Time};
+use crate::mode::{Addresses as Have, Traits};
+use crate::{Config, MemberId, Receive, Rewrite, Time};
 
 /// Between two deals (`BOND_TLB_REBALANCE_INTERVAL`).
 pub(super) const REBALANCE: Duration = Duration::from_secs(10);
@@ -30,11 +36,10 @@ pub(super) const REBALANCE: Duration = Duration::from_secs(10);
 /// question is asked again after a second.
 pub(super) const PUNT_LEASE: Duration = Duration::from_millis(900);
 
-/// What the two modes keep beside what every team keeps.
+/// What a team keeps whose members have addresses of their own.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Balancer {
     addresses: Addresses,
-    tlb: Tlb,
     rlb: Rlb,
     channels: Vec<Channel>,
     /// Who was active when addresses were given last.
@@ -51,6 +56,7 @@ pub(super) struct Balancer {
 /// What follows depends on.
 pub(super) struct Situation<'a> {
     pub(super) config: &'a Config,
+    pub(super) traits: &'a Traits,
     pub(super) team: Mac,
     pub(super) members: &'a Members,
     pub(super) active: Option<MemberId>,
@@ -61,10 +67,10 @@ impl Balancer {
     /// The address that a member's device is to carry. In balance-tlb all carry
     /// the team's, and their own stand in frames alone, as in the kernel
     /// (`alb_set_slave_mac_addr`).
-    pub(super) fn device_mac(&self, mode: Mode, id: MemberId, team: Mac) -> Mac {
-        match mode.balances_receiving() {
-            true => self.addresses.of(id).unwrap_or(team),
-            false => team,
+    pub(super) fn device_mac(&self, traits: &Traits, id: MemberId, team: Mac) -> Mac {
+        match traits.addresses {
+            Have::Own => self.addresses.of(id).unwrap_or(team),
+            Have::Team | Have::FailOverMac | Have::OwnInFrames => team,
         }
     }
 
@@ -123,14 +129,8 @@ impl Balancer {
             let told = self.rlb.give_up_ipv6(at.active, &self.addresses);
             self.outbox.extend(told);
         }
-        self.tlb.follow(&self.channels, at.active);
         self.update_clients(at.now);
         effects
-    }
-
-    /// Takes in what the dataplane counted.
-    pub(super) fn take_loads(&mut self, loads: &Loads, at: &Situation<'_>) {
-        self.tlb.take_loads(loads, at.now, at.active);
     }
 
     /// Every living member teaches its switch its address.
@@ -160,29 +160,13 @@ impl Balancer {
         self.addresses.of(id)
     }
 
-    /// How a frame finds its member.
-    pub(super) fn choose(&self, config: &Config, team: Mac, active: MemberId) -> Balance {
-        let hashed = Number::Hash(config.xmit_hash_policy);
-        let live = self.channels.iter().map(|channel| channel.id);
-        let is_alb = config.mode.balances_receiving();
-        Balance {
-            eligible: if is_alb { Eligible::Alb } else { Eligible::Tlb },
-            number: if is_alb && config.tlb_dynamic_lb { Number::Destination } else { hashed },
-            table: if config.tlb_dynamic_lb { self.tlb.table().to_vec() } else { live.collect() },
-            active,
-            counted: config.tlb_dynamic_lb,
-            punt: is_alb.then_some(Punt { from: team, neighbours: config.rlb_ipv6 }),
-        }
-    }
-
-    /// What a member receives: the active one everything, the others nothing or,
-    /// in balance-alb, what is sent to their own addresses. (The kernel's also
+    /// What a member receives: the active one everything, the others what is sent to their own addresses. (The kernel's also
     /// hear what is sent to strangers, which their stack or bridge then gets
     /// from every member.)
-    pub(super) fn receive(&self, config: &Config, team: Mac, id: MemberId, active: bool) -> Receive {
+    pub(super) fn receive(&self, team: Mac, id: MemberId, active: bool) -> Receive {
         match self.addresses.of(id) {
             _ if active => self.receive_as_active(team),
-            Some(own) if config.mode.balances_receiving() && self.is_live(id) => Receive::Own { own, team },
+            Some(own) if self.is_live(id) => Receive::Own { own, team },
             _ => Receive::Drop,
         }
     }
@@ -201,7 +185,7 @@ impl Balancer {
     fn announce_addresses(&mut self, changed: &[Option<MemberId>], at: &Situation<'_>) -> Vec<Effect> {
         let mut effects = Vec::new();
         for id in changed.iter().copied().flatten() {
-            if at.config.mode.balances_receiving()
+            if at.traits.addresses == Have::Own
                 && let Some(mac) = self.addresses.of(id)
             {
                 effects.push(Effect::SetMac { member: Some(id), mac });

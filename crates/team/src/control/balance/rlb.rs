@@ -23,7 +23,7 @@ use std::time::Duration;
 use nicteam_wire::{Arp, Mac, Ndisc, NdiscKind, Vlan};
 
 use super::addresses::Addresses;
-use super::tlb::{Channel, known_speeds};
+use super::buckets::{Channel, known_speeds};
 use crate::balance::simple_hash;
 use crate::{MAX_MEMBERS, MemberId, Time};
 

@@ -8,7 +8,8 @@ mod one_aggregator;
 mod pdu_rate;
 mod says_changes;
 
-use crate::lacp::net::{End, Net, Rest};
+use crate::lacp::net::{End, Net};
+use crate::lacp::system::Rest;
 
 /// Something that happened in a net, seen just after it did.
 #[derive(Clone, Debug)]

@@ -18,26 +18,25 @@ impl Checker {
     pub fn see(&mut self, net: &Net, seen: &Observation) {
         if let Observation::Configured { system } = seen {
             // Another rate is another bound, and its timers start when it is set.
-            let faces = |end: &End| net.cables.get(end).is_some_and(|far| far.0 == *system);
+            let faces = |end: &End| net.far(*end).is_some_and(|far| far.0 == *system);
             let concerned = self.0.iter_mut().filter(|(end, _)| end.0 == *system || faces(end));
-            concerned.for_each(|(_, since)| *since = net.now);
+            concerned.for_each(|(_, since)| *since = net.now());
         }
         if !matches!(seen, Observation::Rested { .. } | Observation::Passed) {
             return;
         }
-        for system in 0..net.systems.len() {
+        for system in 0..net.systems().len() {
             let distributing = net.lacp(system).distributing();
-            for port in 0..net.systems[system].ports.len() {
+            for port in 0..net.system(system).ports.len() {
                 let end = (system, port);
-                let sends = distributing.contains(crate::lacp::net::id(port)) && !net.systems[system].frozen;
+                let sends = distributing.contains(crate::lacp::net::id(port)) && !net.system(system).frozen;
                 // Who serves anyone cannot know whether anyone is there.
-                let arrives =
-                    !sends || net.cables.get(&end).is_none_or(|far| net.collects(*far)) || net.serves_anyone(end);
+                let arrives = !sends || net.far(end).is_none_or(|far| net.collects(far)) || net.serves_anyone(end);
                 if arrives {
                     self.0.remove(&end);
                     continue;
                 }
-                let age = net.now - *self.0.entry(end).or_insert(net.now);
+                let age = net.now() - *self.0.entry(end).or_insert(net.now());
                 assert!(age <= bound(net, end), "{end:?} has sent into a blackhole for {age:?}");
             }
         }
@@ -45,6 +44,6 @@ impl Checker {
 }
 
 fn bound(net: &Net, end: End) -> Duration {
-    let far = net.cables.get(&end).map_or(Duration::ZERO, |far| timeout(net.lacp(far.0).config()));
+    let far = net.far(end).map_or(Duration::ZERO, |far| timeout(net.lacp(far.0).config()));
     timeout(net.lacp(end.0).config()) + far + ms(3000) + ms(1000)
 }

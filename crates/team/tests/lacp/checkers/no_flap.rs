@@ -25,13 +25,13 @@ impl Checker {
             Observation::Configured { system } | Observation::Thawed { system } => self.excused.push(*system),
             Observation::Rested { system, before, .. } => {
                 let now = net.rest(*system);
-                let excused = self.excused.contains(system) || net.systems[*system].frozen;
+                let excused = self.excused.contains(system) || net.system(*system).frozen;
                 if !excused && now.active == before.active {
                     let left = MemberSet::from_bits(before.distributing & !now.distributing);
                     left.iter().for_each(|member| self.check(net, (*system, member.index())));
                 }
                 self.excused.retain(|other| other != system);
-                let ports = net.seen[*system].iter();
+                let ports = net.system(*system).seen.iter();
                 self.partners.extend(ports.map(|port| ((*system, port.member.index()), identity(port.partner))));
             }
             _ => {}
@@ -39,9 +39,9 @@ impl Checker {
     }
 
     fn check(&self, net: &Net, end: End) {
-        let (config, carrier) = (net.lacp(end.0).config(), net.systems[end.0].ports[end.1].link.carrier);
-        let (Some(status), Some((at, pdu))) = (net.find(end), net.heard.get(&end).filter(|_| carrier)) else { return };
-        let silent = net.now - *at >= timeout(config);
+        let (config, carrier) = (net.lacp(end.0).config(), net.system(end.0).ports[end.1].link.carrier);
+        let (Some(status), Some((at, pdu))) = (net.find(end), net.heard(end).filter(|_| carrier)) else { return };
+        let silent = net.now() - *at >= timeout(config);
         let wanted = LacpState::SYNCHRONIZATION.with(LacpState::COLLECTING, !config.coupled_control);
         let mistaken = identity(pdu.partner) != identity(status.actor);
         let another = self.partners.get(&end) != Some(&identity(pdu.actor));

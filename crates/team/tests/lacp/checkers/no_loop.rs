@@ -21,32 +21,32 @@ impl Checker {
     pub fn see(&mut self, net: &Net, seen: &Observation) {
         if let Observation::Configured { system } = seen {
             // Another rate is another bound, and its timers start when it is set.
-            self.looped.iter_mut().filter(|(end, _)| end.0 == *system).for_each(|(_, since)| *since = net.now);
-            self.split.entry(*system).and_modify(|since| *since = net.now);
+            self.looped.iter_mut().filter(|(end, _)| end.0 == *system).for_each(|(_, since)| *since = net.now());
+            self.split.entry(*system).and_modify(|since| *since = net.now());
         }
         if !matches!(seen, Observation::Rested { .. } | Observation::Passed) {
             return;
         }
         for end in net.ends() {
-            let back = net.cables.get(&end).filter(|far| far.0 == end.0 && !net.systems[end.0].frozen);
+            let back = net.far(end).filter(|far| far.0 == end.0 && !net.system(end.0).frozen);
             // Who never speaks, or is not heard, cannot hear itself.
             let speaks = net.lacp(end.0).config().lacp_active
-                && net.weather.loss_percent == 0
-                && back.is_some_and(|far| !net.deaf.contains(far) && !net.deaf.contains(&end));
-            let loops = speaks && back.is_some_and(|far| net.distributes(end) && net.collects(*far));
+                && net.weather().loss_percent == 0
+                && back.is_some_and(|far| net.receives(far) && net.receives(end));
+            let loops = speaks && back.is_some_and(|far| net.distributes(end) && net.collects(far));
             // A loop is heard within a period, the slow one if nobody answers.
             held(&mut self.looped, end, loops, net, bound(net, end.0) + ms(33_000), "sends to itself");
         }
-        for system in 0..net.systems.len() {
+        for system in 0..net.systems().len() {
             let mut partners: Vec<usize> = net
                 .lacp(system)
                 .distributing()
                 .iter()
-                .filter_map(|member| net.cables.get(&(system, member.index())))
+                .filter_map(|member| net.far((system, member.index())))
                 .map(|far| far.0)
                 .collect();
             partners.dedup();
-            let split = partners.len() > 1 && !net.systems[system].frozen;
+            let split = partners.len() > 1 && !net.system(system).frozen;
             held(&mut self.split, system, split, net, bound(net, system), "sends to several systems");
         }
     }
@@ -69,6 +69,6 @@ fn held<K: Ord + Copy + std::fmt::Debug>(
         since.remove(&key);
         return;
     }
-    let age = net.now - *since.entry(key).or_insert(net.now);
+    let age = net.now() - *since.entry(key).or_insert(net.now());
     assert!(age <= bound, "{key:?} {what} for {age:?}");
 }

@@ -13,7 +13,7 @@ pub fn see(net: &Net, seen: &Observation) {
         return;
     }
     let active = lacp.active_aggregator().expect("ports collect, and no aggregator is active");
-    let ports: Vec<_> = net.seen[*system].iter().filter(|port| collecting.contains(port.member)).collect();
+    let ports: Vec<_> = net.system(*system).seen.iter().filter(|port| collecting.contains(port.member)).collect();
     for port in &ports {
         assert_eq!(port.aggregator, Some(active.id), "{port:?}");
         assert_eq!(port.actor.key, active.actor_key, "{port:?}");

@@ -38,11 +38,11 @@ fn states(world: &World, end: End) -> (String, String) {
 
 /// Both ends of a cable hear nothing any more though they have carrier.
 fn block(world: &mut World, port: usize) {
-    world.net.deaf.extend([(0, port), (1, port)]);
+    [(0, port), (1, port)].into_iter().for_each(|end| world.net.set_receiving(end, false));
 }
 
 fn unblock(world: &mut World, port: usize) {
     for end in [(0, port), (1, port)] {
-        world.net.deaf.remove(&end);
+        world.net.set_receiving(end, true);
     }
 }

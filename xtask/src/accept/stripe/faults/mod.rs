@@ -117,7 +117,7 @@ impl Setting {
 
 /// A link fails and comes back under a thousand datagrams a second, each time another member's.
 fn rounds(network: &mut Network<'_>, fault: Fault, side: Side) -> Result<Costs, Failure> {
-    let sockets = network.datagrams()?;
+    let sockets = network.datagrams();
     let mut costs = Costs::default();
     for round in 0..ROUNDS {
         let mut set = network.breaker(fault, side, round % LINKS)?;
@@ -206,7 +206,7 @@ fn fail_under_a_stream(
 
 /// The sender's process is killed and replaced under a thousand datagrams a second.
 fn killed(network: &mut Network<'_>, name: &str) -> Result<Figure, Failure> {
-    let sockets = network.datagrams()?;
+    let sockets = network.datagrams();
     let mut costs = Vec::new();
     for round in 0..STREAM_ROUNDS {
         let side = if round % 2 == 0 { Side::Near } else { Side::Far };

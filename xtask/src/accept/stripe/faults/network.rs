@@ -13,9 +13,8 @@ use nicteam_sys::mptcp::PathManager;
 use nicteam_sys::netlink::{Learned, Netlink};
 use nicteam_sys::netns;
 use nicteam_sys::shape::{self, Granularity};
-use nicteam_testnet::{Host, loose_cable};
+use nicteam_testnet::{Host, Switch, datagrams, loose_cable};
 
-use crate::accept::probe;
 use crate::failure::Failure;
 use crate::product::{Product, TeamProcess};
 use crate::scratch::Scratch;
@@ -29,7 +28,6 @@ pub(super) const RATE_BPS: u64 = 100_000_000;
 
 const TEAM: &str = "team0";
 const STRIPE: &str = "stripe";
-const BRIDGE: &str = "br0";
 /// Until all paths are there. Generous: it guards against paths that never come.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -65,11 +63,9 @@ pub(super) struct Network<'a> {
     product: &'a Product,
     state: PathBuf,
     way: Way,
-    /// Index of the first device of a cable; on one machine every end needs one of its own.
-    first_index: u32,
     hosts: [Host; 2],
     plain: Host,
-    switch: Host,
+    switch: Switch,
     processes: [Option<TeamProcess>; 2],
 }
 
@@ -82,10 +78,9 @@ impl<'a> Network<'a> {
             product,
             state: scratch.path().join(format!("stripe-{number}")),
             way,
-            first_index: 1000 * (number + 1),
             hosts: [Host::quiet(), Host::quiet()],
             plain: Host::quiet(),
-            switch: Host::quiet(),
+            switch: Switch::new(),
             processes: [None, None],
         };
         network.cable()?;
@@ -124,24 +119,20 @@ impl<'a> Network<'a> {
     }
 
     fn cable(&mut self) -> Result<(), Failure> {
-        self.switch.netlink.add_bridge(BRIDGE)?;
-        let bridge = self.switch.index(BRIDGE);
         let [near, far] = &mut self.hosts;
         let ends = [(near, LINKS), (far, LINKS), (&mut self.plain, 1)];
-        let mut index = self.first_index;
         for (prefix, (host, links)) in ["near", "far", "plain"].into_iter().zip(ends) {
             for n in 0..links {
                 let (device, port) = (format!("eth{n}"), format!("{prefix}{n}"));
-                loose_cable(host, &device, &mut self.switch, &port, index, Some(1));
-                shape::shape(&mut host.netlink, index, RATE_BPS, Granularity::Packets)?;
-                shape::shape(&mut self.switch.netlink, index + 1, RATE_BPS, Granularity::Packets)?;
-                self.switch.netlink.set_master(index + 1, Some(bridge))?;
-                host.netlink.set_up(index, true)?;
-                self.switch.netlink.set_up(index + 1, true)?;
-                index += 2;
+                let switch = &mut self.switch.host;
+                let [near, far] = loose_cable(host, &device, switch, &port, Some(1));
+                shape::shape(&mut host.netlink, near, RATE_BPS, Granularity::Packets)?;
+                shape::shape(&mut switch.netlink, far, RATE_BPS, Granularity::Packets)?;
+                host.netlink.set_up(near, true)?;
+                switch.netlink.set_up(far, true)?;
+                self.switch.set_passing(&port, true);
             }
         }
-        self.switch.set_up(BRIDGE, true);
         Ok(())
     }
 
@@ -152,8 +143,8 @@ impl<'a> Network<'a> {
         side: Side,
         member: usize,
     ) -> Result<impl FnMut(bool) -> Result<(), Failure> + use<>, Failure> {
-        let (port, bridge) = (self.switch.index(&side.port(member)), self.switch.index(BRIDGE));
-        let mut netlink = self.switch.netns.run(Netlink::open)??;
+        let (port, bridge) = (self.switch.host.index(&side.port(member)), self.switch.bridge());
+        let mut netlink = self.switch.host.netns.run(Netlink::open)??;
         Ok(move |works: bool| match fault {
             Fault::Pulled => Ok(netlink.set_up(port, works)?),
             Fault::Silent => Ok(netlink.set_master(port, works.then_some(bridge))?),
@@ -195,9 +186,9 @@ impl<'a> Network<'a> {
     }
 
     /// A socket at each end, connected to the other's.
-    pub(super) fn datagrams(&self) -> Result<[UdpSocket; 2], Failure> {
+    pub(super) fn datagrams(&self) -> [UdpSocket; 2] {
         let [near, far] = self.hosts.each_ref();
-        probe::sockets([(near, address(1, 7000)), (far, address(2, 7000))])
+        datagrams((near, address(1, 7000)), (far, address(2, 7000))).into()
     }
 
     /// Where a stream goes from and to.
@@ -217,7 +208,7 @@ impl<'a> Network<'a> {
 
     /// Watches what the switch learns from now on.
     pub(super) fn learned(&self) -> Result<Learned, Failure> {
-        Ok(self.switch.netns.run(Learned::open)??)
+        Ok(self.switch.host.netns.run(Learned::open)??)
     }
 }
 

@@ -1,0 +1,88 @@
+//! What an earlier process left on the devices of a team.
+
+use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
+use libbpf_rs::{MapCore, MapHandle, ObjectBuilder, ProgramHandle};
+
+use super::abi::{LAYOUT, names};
+use super::layout::Counters;
+use super::maps::{Maps, is_like};
+use super::object::{CARRIER, EGRESS, INGRESS, OBJECTS, missing};
+use super::speech::attempt;
+use super::tc::{self, Point};
+use crate::{Error, Programs};
+
+/// What an earlier process left on a team device.
+pub(super) enum Predecessor {
+    /// Nothing.
+    None,
+    /// Maps that programs of ours can use: these.
+    Same(Box<Maps>, Programs),
+    /// Maps of another version, readable or not.
+    Other(Option<MapHandle>),
+}
+
+/// Looks for it behind the filter of the team device.
+pub(super) fn find(device: &str, index: u32) -> Result<Predecessor, Error> {
+    let Some(id) = ours_at(device, index, Point::Egress, EGRESS)? else { return Ok(Predecessor::None) };
+    let maps = attempt(|| format!("read the maps of the team `{device}`"), || maps_of(id))?;
+    let named = |name: &str| maps.iter().find(|map| map.name() == name);
+    let same = Maps::find(|name| match named(name) {
+        Some(map) => MapHandle::try_from(map),
+        None => Err(missing("map", name)),
+    });
+    let fits = |same: &Maps| fit(same, index).transpose();
+    match same.ok().and_then(|same| Some((fits(&same)?, same))) {
+        Some((programs, same)) => Ok(Predecessor::Same(Box::new(same), programs?)),
+        None => {
+            let counters = named(names::COUNTERS).filter(|map| map.value_size() as usize == size_of::<Counters>());
+            Ok(Predecessor::Other(counters.and_then(|map| MapHandle::try_from(map).ok())))
+        }
+    }
+}
+
+/// Of which programs of ours a team's maps are, for the team device with this index.
+fn fit(maps: &Maps, team_index: u32) -> Result<Option<Programs>, Error> {
+    for programs in [Programs::WithoutStripe, Programs::WithStripe] {
+        let open = || ObjectBuilder::default().open_memory(OBJECTS[programs as usize]);
+        let expected = attempt(|| "read the eBPF object".to_owned(), open)?;
+        if maps.all().into_iter().all(|map| expected.maps().any(|other| is_like(&other, map))) {
+            let control = maps.control()?;
+            let is_ours = control.layout == LAYOUT && control.team_ifindex == team_index;
+            return Ok(is_ours.then_some(programs));
+        }
+    }
+    Ok(None)
+}
+
+/// True if the filter on this member is a team's.
+pub(super) fn member_is_ours(device: &str, index: u32) -> Result<bool, Error> {
+    ours_at(device, index, Point::Ingress, INGRESS).map(|id| id.is_some())
+}
+
+/// True if the program that looks at carriers is on this member.
+pub(super) fn has_carrier_program(device: &str, index: u32) -> Result<bool, Error> {
+    ours_at(device, index, Point::Egress, CARRIER).map(|id| id.is_some())
+}
+
+/// The program in our place on a device. A stranger's is not touched.
+fn ours_at(device: &str, index: u32, point: Point, name: &str) -> Result<Option<u32>, Error> {
+    let Some(id) = tc::program_at(index, point) else { return Ok(None) };
+    let program = attempt(|| format!("read the program on `{device}`"), || ProgramHandle::from_prog_id(id))?;
+    if program.name() == name {
+        return Ok(Some(id));
+    }
+    let side = if point == Point::Egress { "egress" } else { "ingress" };
+    Err(Error::Bpf {
+        operation: format!("use `{device}`"),
+        message: format!(
+            "another eBPF program, `{}`, has the team's place among its {side} filters; hint: remove it with `tc filter del dev {device} {side}`",
+            program.name().display()
+        ),
+    })
+}
+
+fn maps_of(program_id: u32) -> libbpf_rs::Result<Vec<MapHandle>> {
+    let query = ProgInfoQueryOptions::default().include_map_ids(true);
+    let info = ProgInfoIter::with_query_opts(query).find(|info| info.id == program_id);
+    info.map_or_else(Vec::new, |info| info.map_ids).into_iter().map(MapHandle::from_map_id).collect()
+}

@@ -1,0 +1,33 @@
+//! Why a dataplane cannot do its work.
+
+use crate::Kind;
+
+/// A dataplane that cannot do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system refused.
+    #[error(transparent)]
+    System(#[from] nicteam_sys::Error),
+    /// The machine or this build lacks what the dataplane needs.
+    #[error("the {kind} dataplane is not available: {reason}")]
+    Unavailable {
+        /// Which.
+        kind: Kind,
+        /// What is missing, and how to get it.
+        reason: String,
+    },
+    /// The eBPF loader failed.
+    #[error("cannot {operation}: {message}")]
+    Bpf {
+        /// What was tried.
+        operation: String,
+        /// What the loader said.
+        message: String,
+    },
+    /// The name cannot be a team device's.
+    #[error("`{0}` cannot be a team's name: 1 to 12 characters, no `/`, no space")]
+    Name(String),
+    /// A device of the team's name is there and is not a team.
+    #[error("a device `{0}` exists and is no team; hint: choose another name, or remove it with `ip link del {0}`")]
+    Taken(String),
+}

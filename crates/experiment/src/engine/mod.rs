@@ -1,0 +1,38 @@
+//! Who can run a team, as a file names them. One file an engine, and one line in [`ENGINES`].
+//!
+//! What runs it is the lab's; here stands what the engine can do, so that what it cannot is an error at its line.
+
+mod able;
+mod nicteam;
+
+pub use able::{Engine, Unsupported};
+
+/// All engines, the one that is meant where none is named first.
+const ENGINES: [&dyn Engine; 1] = [&nicteam::Nicteam];
+
+/// Their names.
+pub(crate) const NAMES: [&str; ENGINES.len()] = [nicteam::NAME];
+
+/// What they are, for the reference.
+pub(crate) const DOC: &str = "Who runs it. `nicteam`: a team of this program.";
+
+/// The engine of this name.
+pub(crate) fn find(name: &str) -> Option<&'static dyn Engine> {
+    ENGINES.into_iter().find(|engine| engine.name() == name)
+}
+
+/// The engine where none is named.
+pub(crate) fn default() -> &'static dyn Engine {
+    ENGINES[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_registry_has_the_names_that_the_file_takes() {
+        assert_eq!(ENGINES.map(Engine::name), NAMES);
+        assert!(find("nicteam").is_some() && find("other").is_none());
+    }
+}

@@ -1,0 +1,124 @@
+//! What keys of an experiment file are; `sections.rs` has them.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// A table of the file and the keys it may have.
+pub(crate) struct Section {
+    /// Its header, for messages and for the reference: `[hosts.NAME]`.
+    pub header: &'static str,
+    /// What it describes.
+    pub doc: &'static str,
+    /// Its keys, in the order of the reference.
+    pub keys: &'static [Key],
+    /// Those that each of several kinds adds.
+    pub of_kinds: &'static [&'static [Key]],
+}
+
+/// A key.
+pub(crate) struct Key {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub need: Need,
+    pub doc: &'static str,
+}
+
+/// Whether a key may be left out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    Required,
+    /// It may; what then holds, in words.
+    Otherwise(&'static str),
+    /// It may; then this value holds, written as in the file.
+    Default(&'static str),
+}
+
+/// What a key's value is.
+pub(crate) enum Kind {
+    /// Any text.
+    Text,
+    /// The name of what the table describes.
+    Name,
+    /// A name made of letters, digits, `-` and `_`, unknown to us.
+    Word,
+    Integer(RangeInclusive<u64>),
+    Fraction,
+    /// Per cent, as text.
+    Percent,
+    Rate,
+    Time(RangeInclusive<Duration>),
+    Mac,
+    Address,
+    /// `true` or `false`.
+    Flag,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// The name of one thing.
+    One(Thing),
+    /// The name of one thing, or a list of names.
+    Many(Thing),
+    /// Two ends; each the name of one node, or a list of names.
+    Ends,
+    /// A table.
+    Table(&'static Section),
+    /// A table of tables with free names.
+    Named(Thing, &'static Section),
+    /// A list of tables.
+    List(&'static Section),
+    /// Tables with free names that hold team options.
+    Teams,
+}
+
+/// What a name is the name of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Thing {
+    Host,
+    Switch,
+    Team,
+    Impairment,
+    Workload,
+    Run,
+}
+
+impl Thing {
+    pub fn word(self) -> &'static str {
+        match self {
+            Thing::Host => "host",
+            Thing::Switch => "switch",
+            Thing::Team => "team",
+            Thing::Impairment => "impairment",
+            Thing::Workload => "workload",
+            Thing::Run => "run",
+        }
+    }
+
+    /// With its article.
+    pub fn one(self) -> String {
+        let article = if self == Thing::Impairment { "an" } else { "a" };
+        format!("{article} {}", self.word())
+    }
+
+    /// The longest name. A node's name becomes part of device names, of which Linux allows 15 characters.
+    pub fn longest_name(self) -> usize {
+        match self {
+            Thing::Host | Thing::Switch => 10,
+            _ => 40,
+        }
+    }
+}
+
+impl Section {
+    /// Every key.
+    pub fn all(&self) -> impl Iterator<Item = &'static Key> + Clone + use<> {
+        self.keys.iter().chain(self.of_kinds.iter().copied().flatten())
+    }
+
+    /// For messages: where a key stands.
+    pub fn place(&self) -> String {
+        if self.header.starts_with('[') { format!("in {}", self.header) } else { format!("at the {}", self.header) }
+    }
+
+    pub fn key(&self, name: &str) -> Option<&'static Key> {
+        self.all().find(|key| key.name == name)
+    }
+}

@@ -1,0 +1,90 @@
+//! The experiment file: TOML text -> records with places -> a resolved [`Experiment`].
+//!
+//! `docs/experiment.md` describes the file for its users. The table in `keys.rs`
+//! names every key once.
+//!
+//! ```
+//! use nicteam_experiment::{self as experiment, Overrides};
+//!
+//! let t3 = experiment::find("t3").unwrap();
+//! let t3 = experiment::parse(&t3.name, &t3.path, &t3.text, &Overrides::default()).unwrap();
+//! assert_eq!(t3.runs[0].topology.hosts.len(), 5);
+//!
+//! let errors = experiment::parse("bad", "bad.toml", "titel = 'x'", &Overrides::default()).unwrap_err();
+//! assert!(errors.to_string().contains("hint: did you mean `title`?"));
+//! ```
+//!
+//! Pure: it reads no clock and no device, and a file only to find an experiment by its path. What an experiment
+//! could deliver at most ([`limit()`]) and how it looks ([`show()`]) follow from the file alone; `nicteam-lab` executes it.
+#![forbid(unsafe_code)]
+
+mod addresses;
+mod catalog;
+mod congestion;
+mod diagnostics;
+mod engine;
+mod impairments;
+mod keys;
+mod limit;
+mod on_wire;
+mod overrides;
+mod read;
+mod record;
+mod reference;
+mod resolve;
+mod resolved;
+mod sections;
+mod show;
+mod suggest;
+mod syntax;
+mod task;
+mod teams;
+mod topology;
+mod traffic;
+mod units;
+mod value;
+
+use toml::de::DeTable;
+
+pub use catalog::{Builtin, FindError, Group, MAX_FILE_BYTES, Source, builtin, find};
+pub use congestion::{check_congestion, check_mptcp};
+pub use diagnostics::{Diagnostic, Diagnostics};
+pub use engine::{Engine, Unsupported};
+pub use limit::{Limit, limit};
+pub use overrides::Overrides;
+pub use reference::{key_reference, schema};
+pub use resolved::*;
+pub use show::show;
+pub use task::{Tcp, Udp};
+pub use traffic::Task;
+pub use units::{RUN_DURATION, parse_duration, parse_rate, show_duration, show_percent, show_rate};
+
+/// Parses and checks an experiment file.
+///
+/// `name` is what it is run by, `path_shown` what messages call the file.
+///
+/// # Errors
+/// Everything that is wrong with it. After a fault of the TOML itself, only what
+/// can still be told apart from that fault's echo. A text that is not TOML at all
+/// is one error.
+pub fn parse(name: &str, path_shown: &str, text: &str, overrides: &Overrides) -> Result<Experiment, Diagnostics> {
+    let mut problems = Vec::new();
+    let (table, errors) = DeTable::parse_recoverable(text);
+    // Where a key of the whole file is missing, there is nothing to point at but the beginning.
+    let file = read::read(table.get_ref(), 0..0, &sections::FILE, &mut problems);
+    if let Some(problem) = syntax::not_toml(&errors, text) {
+        return Err(Diagnostics::new(path_shown, text, vec![problem]));
+    }
+    if !errors.is_empty() {
+        let (faults, end) = syntax::problems(&errors, text);
+        problems.retain(|problem| {
+            let span = problem.span.clone().unwrap_or(0..0);
+            let echo = faults.iter().filter_map(|fault| fault.span.as_ref()).any(|f| syntax::same_line(text, f, &span));
+            !problem.is_missing_key && !echo && end.is_none_or(|end| span.end < end)
+        });
+        problems.extend(faults);
+        return Err(Diagnostics::new(path_shown, text, problems));
+    }
+    let experiment = resolve::resolve(name, path_shown, text, &file, overrides, &mut problems);
+    if problems.is_empty() { Ok(experiment) } else { Err(Diagnostics::new(path_shown, text, problems)) }
+}

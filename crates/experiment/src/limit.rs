@@ -1,0 +1,367 @@
+//! The physical limit: the payload that the links could carry if every one could be used.
+//!
+//! The smaller of two bounds, each the greatest flow of TCP payload:
+//! between the pairs of hosts, when a host can send, and receive, what all its
+//! links together carry; and through the cables from all senders to all
+//! receivers, whoever sends to whom, which finds narrow links between switches.
+//! Where hosts both send and receive payload, the acknowledgements of the other
+//! way take their part: one for every two full segments.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
+
+use crate::on_wire::{Packet, is_ipv6};
+use crate::resolved::{Cable, Direction, Run, Topology, Workload};
+
+/// Segments that one acknowledgement answers.
+const SEGMENTS_PER_ACK: f64 = 2.0;
+
+/// A run's limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limit {
+    /// Payload, bit/s, all workloads together.
+    pub bps: f64,
+    /// What sets it, in words.
+    pub reason: String,
+}
+
+/// The limit of a run.
+pub fn limit(run: &Run) -> Limit {
+    let flows = payload_flows(run);
+    let two_way = flows.iter().any(|(from, to)| flows.contains(&(*to, *from)));
+    let share = if two_way { share_beside_acks(&run.topology) } else { 1.0 };
+    let by_hosts = flow_of_pairs(&run.topology, &flows) * share;
+    let by_cables = flow_of_cables(&run.topology, &flows) * share;
+    if let Some(asked_bps) = asked(run).filter(|asked_bps| *asked_bps < by_hosts.min(by_cables)) {
+        return Limit { bps: asked_bps, reason: "the rate at which datagrams are sent".to_owned() };
+    }
+    // Equal but for rounding where no link between switches is narrow.
+    if by_cables < by_hosts * 0.999 {
+        return Limit { bps: by_cables, reason: "the links between the switches".to_owned() };
+    }
+    Limit { bps: by_hosts, reason: reason(&run.topology, &flows, two_way) }
+}
+
+/// Payload of all datagrams that are to be sent, if there is nothing else, bit/s.
+fn asked(run: &Run) -> Option<f64> {
+    let ipv6 = is_ipv6(&run.topology);
+    let of = |workload: &Workload| {
+        let ways = if workload.direction == Direction::Both { 2.0 } else { 1.0 };
+        Some(workload.task.asked_bps(ipv6)? * ways)
+    };
+    run.workloads.iter().map(of).sum()
+}
+
+/// Who sends payload to whom, each pair once.
+fn payload_flows(run: &Run) -> Vec<(&str, &str)> {
+    let mut flows = Vec::new();
+    for workload in &run.workloads {
+        for (from, to) in workload.pairs.iter().take(workload.connections as usize) {
+            let (there, back) = ((from.as_str(), to.as_str()), (to.as_str(), from.as_str()));
+            match workload.direction {
+                Direction::Send => flows.push(there),
+                Direction::Receive => flows.push(back),
+                Direction::Both => flows.extend([there, back]),
+            }
+        }
+    }
+    flows.sort_unstable();
+    flows.dedup();
+    flows
+}
+
+/// What is left of a link that carries full segments one way when it also
+/// carries the acknowledgements of as many segments of the other way.
+fn share_beside_acks(topology: &Topology) -> f64 {
+    let packet = Packet::mean(topology);
+    packet.on_wire() / (packet.on_wire() + packet.ack_on_wire() / SEGMENTS_PER_ACK)
+}
+
+/// The greatest flow from senders to receivers where a host's links bound what
+/// it sends and what it receives.
+fn flow_of_pairs(topology: &Topology, flows: &[(&str, &str)]) -> f64 {
+    let mut graph = Graph::default();
+    let capacity = capacities(topology);
+    let of = |host: &str| capacity.get(host).copied().unwrap_or(0.0);
+    for (from, to) in flows {
+        graph.set(Node::Source, Node::Sender(from), of(from));
+        graph.set(Node::Sender(from), Node::Receiver(to), f64::INFINITY);
+        graph.set(Node::Receiver(to), Node::Sink, of(to));
+    }
+    graph.greatest_flow()
+}
+
+/// The greatest flow from all senders to all receivers through the cables.
+fn flow_of_cables(topology: &Topology, flows: &[(&str, &str)]) -> f64 {
+    let mut graph = Graph::default();
+    for (from, to) in flows {
+        graph.set(Node::Source, Node::Sender(from), f64::INFINITY);
+        graph.set(Node::Receiver(to), Node::Sink, f64::INFINITY);
+    }
+    let is_switch = |name: &str| topology.switches.iter().any(|switch| switch.name == name);
+    for cable in &topology.cables {
+        for (from, to) in [(&cable.a.node, &cable.b.node), (&cable.b.node, &cable.a.node)] {
+            let from = if is_switch(from) { Node::Switch(from) } else { Node::Sender(from) };
+            let to = if is_switch(to) { Node::Switch(to) } else { Node::Receiver(to) };
+            graph.add(from, to, payload_bps(topology, cable));
+        }
+    }
+    graph.greatest_flow()
+}
+
+/// A node of a flow graph. A host does not forward, so it is two: one sends, one receives.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Node<'a> {
+    Source,
+    Sender(&'a str),
+    Switch(&'a str),
+    Receiver(&'a str),
+    Sink,
+}
+
+/// What each edge can still take, bit/s.
+#[derive(Default)]
+struct Graph<'a> {
+    residual: BTreeMap<Node<'a>, BTreeMap<Node<'a>, f64>>,
+}
+
+impl<'a> Graph<'a> {
+    fn set(&mut self, from: Node<'a>, to: Node<'a>, bps: f64) {
+        self.residual.entry(from).or_default().insert(to, bps);
+    }
+
+    fn add(&mut self, from: Node<'a>, to: Node<'a>, bps: f64) {
+        *self.residual.entry(from).or_default().entry(to).or_default() += bps;
+    }
+
+    /// Edmonds and Karp: fills shortest paths until there is none.
+    fn greatest_flow(mut self) -> f64 {
+        let mut total = 0.0;
+        while let Some(path) = self.shortest_path() {
+            let steps = || path.iter().copied().zip(path.iter().copied().skip(1));
+            let amount = steps().map(|(from, to)| self.residual[&from][&to]).fold(f64::INFINITY, f64::min);
+            if amount.is_infinite() {
+                return amount;
+            }
+            for (from, to) in steps() {
+                self.add(from, to, -amount);
+                self.add(to, from, amount);
+            }
+            total += amount;
+        }
+        total
+    }
+
+    /// The nodes from source to sink over edges that can take more than a bit a second.
+    fn shortest_path(&self) -> Option<Vec<Node<'a>>> {
+        let mut came_from: BTreeMap<Node<'a>, Node<'a>> = BTreeMap::new();
+        let mut reached = VecDeque::from([Node::Source]);
+        while let Some(node) = reached.pop_front() {
+            if node == Node::Sink {
+                let back = std::iter::successors(Some(node), |node| came_from.get(node).copied());
+                let mut path: Vec<Node<'a>> = back.collect();
+                path.reverse();
+                return Some(path);
+            }
+            for (&next, _) in self.residual.get(&node).into_iter().flatten().filter(|(_, left)| **left > 1.0) {
+                if next != Node::Source && !came_from.contains_key(&next) {
+                    came_from.insert(next, node);
+                    reached.push_back(next);
+                }
+            }
+        }
+        None
+    }
+}
+
+/// What the links of each host carry in one direction, bit/s of TCP payload.
+fn capacities(topology: &Topology) -> BTreeMap<&str, f64> {
+    let mut capacity = BTreeMap::new();
+    for cable in &topology.cables {
+        let bps = payload_bps(topology, cable);
+        for end in [&cable.a, &cable.b] {
+            *capacity.entry(end.node.as_str()).or_insert(0.0) += bps;
+        }
+    }
+    capacity
+}
+
+/// What a cable carries in one direction, bit/s of TCP payload.
+fn payload_bps(topology: &Topology, cable: &Cable) -> f64 {
+    cable.rate_bps as f64 * Packet::of(topology, f64::from(cable.mtu)).payload_share()
+}
+
+/// Which side is the narrowest, in words.
+fn reason(topology: &Topology, flows: &[(&str, &str)], two_way: bool) -> String {
+    let sending = Side::of(topology, flows.iter().map(|(from, _)| *from));
+    let receiving = Side::of(topology, flows.iter().map(|(_, to)| *to));
+    if two_way {
+        return format!("{sending} in both directions, net of one acknowledgement for every two segments");
+    }
+    if sending.rate_bps <= receiving.rate_bps { sending.to_string() } else { receiving.to_string() }
+}
+
+/// The links of the hosts on one side.
+struct Side<'a> {
+    hosts: BTreeSet<&'a str>,
+    links: usize,
+    rate_bps: u64,
+}
+
+impl<'a> Side<'a> {
+    fn of(topology: &Topology, hosts: impl Iterator<Item = &'a str>) -> Side<'a> {
+        let hosts: BTreeSet<&str> = hosts.collect();
+        let ends = topology.cables.iter().flat_map(|cable| [(&cable.a, cable), (&cable.b, cable)]);
+        let rates: Vec<u64> =
+            ends.filter(|(end, _)| hosts.contains(end.node.as_str())).map(|(_, cable)| cable.rate_bps).collect();
+        Side { hosts, links: rates.len(), rate_bps: rates.iter().sum() }
+    }
+}
+
+impl fmt::Display for Side<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hosts: Vec<&str> = self.hosts.iter().copied().collect();
+        match self.links {
+            1 => write!(f, "the link of {}", hosts.join(", ")),
+            links => write!(f, "all {links} links of {}", hosts.join(", ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use nicteam_wire::Mac;
+
+    use super::*;
+    use crate::resolved::{End, Host, Switch};
+    use crate::task::{Tcp, Udp};
+
+    const LINK_BPS: u64 = 100_000_000;
+    /// Payload of one link: 1448 of 1538 bytes.
+    const PAYLOAD_BPS: f64 = 94_148_240.0;
+
+    /// Hosts with so many links each, to one switch.
+    fn topology(links: &[(&str, usize)]) -> Topology {
+        let host = |(name, _): &(&str, usize)| Host {
+            name: (*name).to_owned(),
+            address: [10, 0, 0, 1].into(),
+            prefix: 24,
+            mac: Mac::default(),
+            device: "team0".to_owned(),
+            further: Vec::new(),
+            announces: false,
+        };
+        fn end(node: &str, device: String) -> End {
+            End { node: node.to_owned(), device }
+        }
+        let cables = links.iter().flat_map(|(name, count)| {
+            (0..*count).map(move |n| Cable {
+                impaired: None,
+                a: end(name, format!("eth{n}")),
+                b: end("sw", format!("{name}-{n}")),
+                rate_bps: LINK_BPS,
+                mtu: 1500,
+            })
+        });
+        Topology {
+            hosts: links.iter().map(host).collect(),
+            switches: vec![Switch { name: "sw".to_owned() }],
+            cables: cables.collect(),
+            teams: Vec::new(),
+        }
+    }
+
+    fn run(links: &[(&str, usize)], pairs: &[(&str, &str)], direction: Direction) -> Run {
+        let pairs: Vec<_> = pairs.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect();
+        let task = Arc::new(Tcp { congestion: "cubic".to_owned(), mptcp: false });
+        let workload = Workload { name: "w".to_owned(), connections: pairs.len() as u32, pairs, direction, task };
+        Run {
+            name: "run".to_owned(),
+            description: None,
+            published: None,
+            published_of_limit: None,
+            topology: topology(links),
+            workloads: vec![workload],
+            duration: Duration::from_secs(1),
+            warmup: Duration::ZERO,
+        }
+    }
+
+    fn links_worth(run: &Run) -> f64 {
+        limit(run).bps / PAYLOAD_BPS
+    }
+
+    #[track_caller]
+    fn assert_close(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-4, "{found} is not {expected}");
+    }
+
+    #[test]
+    fn one_way_takes_the_narrower_side() {
+        assert_close(links_worth(&run(&[("a", 4), ("b", 4)], &[("a", "b")], Direction::Send)), 4.0);
+        assert_close(links_worth(&run(&[("a", 4), ("b", 2)], &[("a", "b")], Direction::Send)), 2.0);
+        assert_close(links_worth(&run(&[("a", 4), ("b", 2)], &[("a", "b")], Direction::Receive)), 2.0);
+    }
+
+    #[test]
+    fn many_hosts_share_what_the_narrow_side_has() {
+        let hosts = [("a", 4), ("b", 1), ("c", 1), ("d", 1)];
+        let pairs = [("a", "b"), ("a", "c"), ("a", "d")];
+        assert_close(links_worth(&run(&hosts, &pairs, Direction::Send)), 3.0);
+        // d's payload goes round a's bottleneck only if c makes room: needs an augmenting path.
+        let hosts = [("a", 1), ("b", 1), ("c", 1), ("d", 1)];
+        let pairs = [("a", "c"), ("a", "d"), ("b", "c")];
+        assert_close(links_worth(&run(&hosts, &pairs, Direction::Send)), 2.0);
+    }
+
+    #[test]
+    fn both_ways_pay_for_acknowledgements() {
+        let both = links_worth(&run(&[("a", 4), ("b", 4)], &[("a", "b")], Direction::Both));
+        assert_close(both, 8.0 * 1538.0 / (1538.0 + 90.0 / 2.0));
+    }
+
+    #[test]
+    fn a_host_that_sends_and_receives_has_its_links_for_both() {
+        let hosts = [("a", 1), ("b", 1), ("c", 1)];
+        let both = links_worth(&run(&hosts, &[("b", "a"), ("b", "c")], Direction::Both));
+        // b's one link each way carries everything.
+        assert_close(both, 2.0 * 1538.0 / (1538.0 + 90.0 / 2.0));
+    }
+
+    #[test]
+    fn a_narrow_link_between_switches_counts() {
+        let mut narrow = run(&[("a", 2), ("b", 2)], &[("a", "b")], Direction::Send);
+        narrow.topology.switches.push(Switch { name: "sw2".to_owned() });
+        for cable in narrow.topology.cables.iter_mut().filter(|cable| cable.a.node == "b") {
+            cable.b.node = "sw2".to_owned();
+        }
+        let mut trunk = narrow.topology.cables[0].clone();
+        (trunk.a.node, trunk.b.node) = ("sw".to_owned(), "sw2".to_owned());
+        narrow.topology.cables.push(trunk);
+        assert_close(links_worth(&narrow), 1.0);
+        assert_eq!(limit(&narrow).reason, "the links between the switches");
+    }
+
+    #[test]
+    fn the_reason_names_the_narrow_side() {
+        assert_eq!(limit(&run(&[("a", 4), ("b", 1)], &[("a", "b")], Direction::Send)).reason, "the link of b");
+        assert_eq!(limit(&run(&[("a", 4), ("b", 4)], &[("a", "b")], Direction::Send)).reason, "all 4 links of a");
+    }
+
+    #[test]
+    fn datagrams_are_not_asked_for_more_than_is_sent() {
+        let mut slow = run(&[("a", 4), ("b", 4)], &[("a", "b")], Direction::Send);
+        slow.workloads[0].task = Arc::new(Udp { rate_bps: 360_000_000, size_bytes: 1472 });
+        assert_close(limit(&slow).bps / 360e6, 1472.0 / 1538.0);
+        slow.workloads[0].task = Arc::new(Udp { rate_bps: 500_000_000, size_bytes: 1472 });
+        assert_close(links_worth(&slow), 4.0);
+    }
+
+    #[test]
+    fn no_traffic_has_no_limit() {
+        assert_close(limit(&run(&[("a", 4)], &[], Direction::Send)).bps, 0.0);
+    }
+}

@@ -1,0 +1,119 @@
+//! Records: tables of the file whose values have the types of their keys, and know their places.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::ops::Range;
+use std::time::Duration;
+
+use nicteam_impair::Probability;
+use nicteam_wire::Mac;
+
+/// Bytes of the text.
+pub(crate) type Span = Range<usize>;
+
+/// A value and where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct At<T> {
+    pub value: T,
+    pub span: Span,
+}
+
+/// A table whose values have the types of its section's keys.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Record {
+    fields: BTreeMap<&'static str, At<Value>>,
+    /// Keys that were meant, but misspelt or given a wrong value.
+    broken: BTreeSet<&'static str>,
+}
+
+/// A team's options, as text, in the order of the file.
+pub(crate) type Options = Vec<(At<String>, At<String>)>;
+
+/// A value of a known kind.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    Text(String),
+    Number(u64),
+    Flag(bool),
+    Fraction(f64),
+    Probability(Probability),
+    Time(Duration),
+    Mac(Mac),
+    Address((IpAddr, u8)),
+    Names(Vec<At<String>>),
+    Ends([Vec<At<String>>; 2]),
+    Table(Record),
+    Named(Vec<(At<String>, Record)>),
+    List(Vec<Record>),
+    Teams(Vec<(At<String>, Options)>),
+}
+
+impl Record {
+    /// The value of a key, if it was given and is of this type.
+    pub fn get<'a, T: Field<'a>>(&'a self, key: &str) -> Option<At<T>> {
+        let at = self.fields.get(key)?;
+        Some(At { value: T::of(&at.value)?, span: at.span.clone() })
+    }
+
+    /// True if the key was given, rightly or wrongly.
+    pub fn has(&self, key: &str) -> bool {
+        self.fields.contains_key(key) || self.is_broken(key)
+    }
+
+    /// True if the key was meant, but misspelt or given a wrong value. That has
+    /// been said; what follows from its absence is no second fault.
+    pub fn is_broken(&self, key: &str) -> bool {
+        self.broken.contains(key)
+    }
+
+    /// Gives a key its value.
+    pub fn set(&mut self, key: &'static str, value: At<Value>) {
+        self.fields.insert(key, value);
+    }
+
+    /// Notes that a key was meant.
+    pub fn mark_broken(&mut self, key: &'static str) {
+        self.broken.insert(key);
+    }
+
+    /// This record with the keys of another in place of its own.
+    pub fn overlaid(&self, other: &Record) -> Record {
+        let mut both = self.clone();
+        both.fields.extend(other.fields.iter().map(|(key, at)| (*key, at.clone())));
+        both.broken.extend(&other.broken);
+        both
+    }
+}
+
+/// A type that a record's value can be taken as.
+pub(crate) trait Field<'a>: Sized {
+    fn of(value: &'a Value) -> Option<Self>;
+}
+
+macro_rules! field {
+    ($type:ty, $value:ident => $pattern:pat => $taken:expr) => {
+        impl<'a> Field<'a> for $type {
+            fn of($value: &'a Value) -> Option<Self> {
+                match $value {
+                    $pattern => Some($taken),
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+field!(&'a str, value => Value::Text(text) => text);
+field!(u64, value => Value::Number(number) => *number);
+field!(bool, value => Value::Flag(flag) => *flag);
+field!(f64, value => Value::Fraction(fraction) => *fraction);
+field!(Probability, value => Value::Probability(probability) => *probability);
+field!(Duration, value => Value::Time(time) => *time);
+field!(Mac, value => Value::Mac(mac) => *mac);
+field!((IpAddr, u8), value => Value::Address(address) => *address);
+field!(&'a [At<String>], value => Value::Names(names) => names);
+field!(&'a [Vec<At<String>>; 2], value => Value::Ends(ends) => ends);
+field!(&'a Record, value => Value::Table(record) => record);
+field!(&'a [(At<String>, Record)], value => Value::Named(named) => named);
+field!(&'a [Record], value => Value::List(records) => records);
+field!(&'a [(At<String>, Options)], value => Value::Teams(teams) => teams);

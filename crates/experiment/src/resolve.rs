@@ -1,0 +1,471 @@
+//! Records -> an [`Experiment`]: names bound, defaults filled, the command line applied.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::diagnostics::Problem;
+use crate::keys::Thing;
+use crate::limit::limit;
+use crate::overrides::Overrides;
+use crate::record::{At, Options, Record};
+use crate::resolved::{Direction, Experiment, GranularityChoice, Run, Topology, Workload};
+use crate::suggest::{list, nearest};
+use crate::task::{self, Said};
+use crate::topology::{self, Broken, Built, Plan, duplicate};
+use crate::units::{show_duration, subnet};
+use crate::{impairments, teams};
+
+/// The most connections in one run: each has a port of its own from 40000 up.
+const MAX_CONNECTIONS: u32 = 8192;
+/// Most nodes, and most runs, of a file.
+const MAX_NODES: usize = 256;
+
+type Named<'a> = &'a [(At<String>, Record)];
+type Teams<'a> = &'a [(At<String>, Options)];
+
+/// Resolves a file; the experiment is whole only if `problems` stays empty.
+pub(crate) fn resolve(
+    name: &str,
+    path_shown: &str,
+    text: &str,
+    file: &Record,
+    overrides: &Overrides,
+    problems: &mut Vec<Problem>,
+) -> Experiment {
+    let none = Record::default();
+    let defaults = file.get::<&Record>("defaults").map_or(&none, |at| at.value);
+    let mut resolver = Resolver { file, none: &none, defaults, overrides, problems };
+    resolver.check_names();
+    // Without hosts every name would be unknown; that has been said once.
+    let hopeless = resolver.is_too_large() || resolver.named("hosts").is_empty();
+    let runs = if hopeless { Vec::new() } else { resolver.runs() };
+    // The limit of half a topology says nothing.
+    let whole = if resolver.problems.is_empty() { &runs[..] } else { &[] };
+    let highest_limit_bps = whole.iter().map(|run| limit(run).bps).fold(0.0, f64::max);
+    let runs = resolver.only(runs);
+    resolver.check_rate_override();
+    let interval = defaults.get("interval").map_or(Duration::from_millis(100), |at| at.value);
+    Experiment {
+        name: name.to_owned(),
+        title: file.get::<&str>("title").map(|at| at.value.to_owned()).unwrap_or_default(),
+        question: file.get::<&str>("question").map(|at| at.value.to_owned()),
+        path: path_shown.to_owned(),
+        text: text.to_owned(),
+        overrides: overrides.notes(),
+        rate_lowered_bps: None,
+        seed: defaults.get("seed").map_or(1, |at| at.value),
+        interval,
+        rate_is_free: resolver.rate_is_free(),
+        highest_limit_bps,
+        granularity: match defaults.get::<&str>("granularity").map_or("auto", |at| at.value) {
+            "packets" => GranularityChoice::Packets,
+            "super-frames" => GranularityChoice::SuperFrames,
+            _ => GranularityChoice::Auto,
+        },
+        runs,
+    }
+}
+
+struct Resolver<'a, 'p> {
+    file: &'a Record,
+    /// A run that changes nothing.
+    none: &'a Record,
+    defaults: &'a Record,
+    overrides: &'a Overrides,
+    problems: &'p mut Vec<Problem>,
+}
+
+impl<'a> Resolver<'a, '_> {
+    fn named(&self, key: &str) -> Named<'a> {
+        self.file.get::<Named<'a>>(key).map_or(&[], |at| at.value)
+    }
+
+    fn team_options(&self) -> Teams<'a> {
+        self.file.get::<Teams<'a>>("teams").map_or(&[], |at| at.value)
+    }
+
+    /// Hosts and switches share one name space; the rest is unique by the rules of TOML.
+    fn check_names(&mut self) {
+        let (hosts, switches) = (self.named("hosts"), self.named("switches"));
+        for (switch, _) in switches {
+            if let Some((host, _)) = hosts.iter().find(|(host, _)| host.value == switch.value) {
+                self.problems.push(duplicate(Thing::Switch, switch, host));
+            }
+        }
+        for (name, options) in self.team_options() {
+            teams::configure(name, options, self.problems);
+        }
+        if let Some(at) = self.file.get::<Named<'a>>("hosts")
+            && at.value.is_empty()
+        {
+            let problem = Problem::at(&at.span, "the experiment has no hosts");
+            self.problems.push(problem.hint("name them: `[hosts]`, below it `a = {}`, `b = {}`"));
+        }
+    }
+
+    /// More than is worth looking at; says so.
+    fn is_too_large(&mut self) -> bool {
+        let runs = self.file.get::<&[Record]>("runs").map_or(0, |at| at.value.len());
+        let nodes = self.named("hosts").len() + self.named("switches").len();
+        if runs <= MAX_NODES && nodes <= MAX_NODES {
+            return false;
+        }
+        let message =
+            format!("the file has {runs} runs and {nodes} hosts and switches; {MAX_NODES} of each is the most");
+        self.problems.push(Problem::outside(message).hint("split the experiment into several files"));
+        true
+    }
+
+    fn runs(&mut self) -> Vec<Run> {
+        let records: &'a [Record] = self.file.get("runs").map_or(&[], |at| at.value);
+        let mut names: BTreeMap<&str, At<&str>> = BTreeMap::new();
+        let mut runs = Vec::new();
+        for record in records {
+            if let Some(name) = record.get::<&'a str>("name") {
+                if let Some(first) = names.get(name.value) {
+                    let (name, first) = (owned(&name), owned(first));
+                    self.problems.push(duplicate(Thing::Run, &name, &first));
+                }
+                names.insert(name.value, name);
+            }
+            runs.push(self.run(record));
+        }
+        self.check_unused_workloads(records);
+        runs
+    }
+
+    /// Those that no run names are checked in the file's own topology. Without a
+    /// run that is checked, too: a file that is being written still wants its links checked.
+    fn check_unused_workloads(&mut self, runs: &'a [Record]) {
+        let names = runs.iter().filter_map(|run| run.get::<&[At<String>]>("workloads"));
+        let used: BTreeSet<&str> = names.flat_map(|names| names.value).map(|name| name.value.as_str()).collect();
+        let mut unused =
+            self.named("workloads").iter().filter(|(name, _)| !used.contains(name.value.as_str())).peekable();
+        if unused.peek().is_none() && !runs.is_empty() {
+            return;
+        }
+        let known = self.problems.len();
+        let built = self.topology(self.none);
+        if !runs.is_empty() {
+            // Each run may change what would be wrong here.
+            self.problems.truncate(known);
+        }
+        for (name, workload) in unused {
+            self.workload(name, workload, &built);
+        }
+    }
+
+    fn run(&mut self, record: &'a Record) -> Run {
+        let built = self.topology(record);
+        let text = |key| record.get::<&str>(key).map(|at| at.value.to_owned());
+        let time = |key, otherwise| {
+            let given = record.get::<Duration>(key).or_else(|| self.defaults.get(key));
+            given.map_or(otherwise, |at| at.value)
+        };
+        let duration = self.overrides.duration.unwrap_or_else(|| time("duration", Duration::from_secs(8)));
+        let warmup = time("warmup", Duration::from_secs(1));
+        let workloads = self.workloads(record, &built);
+        self.check_connections(record, &workloads);
+        self.check_interval(duration);
+        Run {
+            name: text("name").unwrap_or_default(),
+            description: text("description"),
+            published: text("published"),
+            published_of_limit: record.get("published_of_limit").map(|at| at.value),
+            duration,
+            warmup,
+            workloads,
+            topology: built.topology,
+        }
+    }
+
+    /// Each connection has a port of its own.
+    fn check_connections(&mut self, run: &Record, workloads: &[Workload]) {
+        let count: u32 = workloads
+            .iter()
+            .map(|workload| workload.connections * if workload.direction == Direction::Both { 2 } else { 1 })
+            .sum();
+        if count > MAX_CONNECTIONS {
+            let message = format!("{count} connections in one run; {MAX_CONNECTIONS} are the most");
+            let problem = match run.get::<&str>("name") {
+                Some(name) => Problem::at(&name.span, message),
+                None => Problem::outside(message),
+            };
+            self.problems.push(problem.hint("lower `connections`, or split the run (`both` counts twice)"));
+        }
+    }
+
+    fn check_interval(&mut self, duration: Duration) {
+        let Some(interval) = self.defaults.get::<Duration>("interval") else { return };
+        if interval.value > duration {
+            let (interval_text, duration_text) = (show_duration(interval.value), show_duration(duration));
+            let message = format!("samples {interval_text} apart do not fit into a run of {duration_text}");
+            self.problems.push(Problem::at(&interval.span, message).hint("lower `interval`, or raise `duration`"));
+        }
+    }
+
+    fn topology(&mut self, run: &'a Record) -> Built {
+        let hosts = self.overlay("hosts", Thing::Host, run);
+        let switches = self.overlay("switches", Thing::Switch, run);
+        let mut teams: BTreeMap<&str, (&At<String>, Options)> =
+            self.team_options().iter().map(|(name, options)| (name.value.as_str(), (name, options.clone()))).collect();
+        for (name, options) in run.get::<Teams<'a>>("teams").map_or(&[][..], |at| at.value) {
+            match teams.get_mut(name.value.as_str()) {
+                Some((_, base)) => *base = teams::overlaid(base, options),
+                None if self.file.is_broken("teams") => {}
+                None => {
+                    let names: Vec<_> = teams.keys().copied().collect();
+                    self.problems.push(unknown_override(Thing::Team, name, &names));
+                }
+            }
+        }
+        let impairments = self.overlay("impairments", Thing::Impairment, run);
+        let seed = self.defaults.get("seed").map_or(1, |at| at.value);
+        let plan = Plan {
+            impairments: impairments::resolve(&impairments, seed, self.problems),
+            hosts,
+            switches,
+            teams,
+            multipath: self.multipath(),
+            links: self.file.get("links").map_or(&[], |at| at.value),
+            rate_bps: self.default_rate(),
+            mtu: self.defaults.get::<u64>("mtu").map_or(1500, |at| at.value as u32),
+            broken: Broken {
+                nodes: self.file.is_broken("hosts") || self.file.is_broken("switches"),
+                teams: self.file.is_broken("teams"),
+                impairments: self.file.is_broken("impairments"),
+                mtu: self.file.is_broken("defaults") || self.defaults.is_broken("mtu"),
+            },
+        };
+        topology::build(&plan, self.problems)
+    }
+
+    /// The hosts of workloads that take every link; true for those in a `to`.
+    fn multipath(&self) -> BTreeMap<&'a str, bool> {
+        let mut hosts = BTreeMap::new();
+        for (_, record) in self.named("workloads").iter().filter(|(_, record)| task::takes_every_path(record)) {
+            for (key, is_target) in [("from", false), ("to", true)] {
+                let names: Option<At<&'a [At<String>]>> = record.get(key);
+                for name in names.iter().flat_map(|at| at.value) {
+                    *hosts.entry(name.value.as_str()).or_default() |= is_target;
+                }
+            }
+        }
+        hosts
+    }
+
+    /// The file's hosts or switches with a run's changes laid over them.
+    fn overlay(&mut self, key: &str, thing: Thing, run: &'a Record) -> Vec<(&'a At<String>, Record)> {
+        let base = self.named(key);
+        let changes = run.get::<Named<'a>>(key).map_or(&[][..], |at| at.value);
+        for (name, _) in changes.iter().filter(|_| !self.file.is_broken(key)) {
+            if base.iter().all(|(known, _)| known.value != name.value) {
+                let names: Vec<_> = base.iter().map(|(known, _)| known.value.as_str()).collect();
+                self.problems.push(unknown_override(thing, name, &names));
+            }
+        }
+        let overlaid = |(name, record): &'a (At<String>, Record)| {
+            let change = changes.iter().find(|(changed, _)| changed.value == name.value);
+            (name, change.map_or_else(|| record.clone(), |(_, change)| record.overlaid(change)))
+        };
+        base.iter().map(overlaid).collect()
+    }
+
+    fn default_rate(&self) -> u64 {
+        self.overrides.rate_bps.or_else(|| Some(self.defaults.get::<u64>("rate")?.value)).unwrap_or(100_000_000)
+    }
+
+    fn workloads(&mut self, run: &Record, built: &Built) -> Vec<Workload> {
+        let known = self.named("workloads");
+        let Some(names) = run.get::<&[At<String>]>("workloads") else { return Vec::new() };
+        let mut seen = BTreeSet::new();
+        let mut workloads = Vec::new();
+        for name in names.value {
+            let Some((defined, record)) = known.iter().find(|(defined, _)| defined.value == name.value) else {
+                if self.file.is_broken("workloads") {
+                    continue;
+                }
+                let all = || known.iter().map(|(defined, _)| defined.value.as_str());
+                let hint = match nearest(&name.value, all()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None if known.is_empty() => format!("add a section `[workloads.{}]`", name.value),
+                    None => format!("there are {}", list(all())),
+                };
+                self.problems.push(Problem::at(&name.span, format!("no workload `{}`", name.value)).hint(hint));
+                continue;
+            };
+            if !seen.insert(&name.value) {
+                let problem = Problem::at(&name.span, format!("the run names workload `{}` twice", name.value));
+                self.problems.push(problem.hint("for more connections raise `connections`"));
+                continue;
+            }
+            workloads.extend(self.workload(defined, record, built));
+        }
+        workloads
+    }
+
+    fn workload(&mut self, name: &At<String>, record: &Record, built: &Built) -> Option<Workload> {
+        let from = record.get::<&[At<String>]>("from")?;
+        let to = record.get::<&[At<String>]>("to")?;
+        let hosts: Vec<_> = built.topology.hosts.iter().map(|host| host.name.as_str()).collect();
+        let mut known = self.check_hosts(from.value, &hosts);
+        known &= self.check_hosts(to.value, &hosts);
+        for both in to.value.iter().filter(|to| from.value.iter().any(|from| from.value == to.value)) {
+            let message = format!("workload `{}` goes from host `{}` to itself", name.value, both.value);
+            let problem = Problem::at(&both.span, message).also(&from.span, "it is here, too");
+            self.problems.push(problem.hint("traffic goes between different hosts"));
+            known = false;
+        }
+        if !known {
+            return None;
+        }
+        let pair_count = from.value.len() * to.value.len();
+        let connections = record.get::<u64>("connections");
+        if connections.as_ref().map_or(pair_count > 4096, |at| at.value < pair_count as u64) {
+            let span = connections.as_ref().map_or(&to.span, |at| &at.span);
+            let message = format!("workload `{}` has {pair_count} pairs of hosts and fewer connections", name.value);
+            self.problems.push(Problem::at(span, message).hint(format!("each pair needs one: at least {pair_count}")));
+            return None;
+        }
+        let pairs = pairs(from.value, to.value);
+        if built.all_links {
+            self.check_reachable(from.value, to.value, &built.topology);
+        }
+        let direction = match record.get::<&str>("direction").map_or("send", |at| at.value) {
+            "receive" => Direction::Receive,
+            "both" => Direction::Both,
+            _ => Direction::Send,
+        };
+        let (defaults, problems) = (self.defaults, &mut *self.problems);
+        let task = task::resolve(&mut Said { name, record, defaults, topology: &built.topology, problems })?;
+        Some(Workload {
+            name: name.value.clone(),
+            connections: connections.map_or(pair_count as u32, |at| at.value as u32),
+            pairs,
+            direction,
+            task,
+        })
+    }
+
+    /// Every name a host's, none twice.
+    fn check_hosts(&mut self, names: &[At<String>], hosts: &[&str]) -> bool {
+        let mut all_known = true;
+        let mut seen = BTreeSet::new();
+        for name in names {
+            if !hosts.contains(&name.value.as_str()) {
+                all_known = false;
+                if self.file.is_broken("hosts") {
+                    continue;
+                }
+                let is_switch = self.named("switches").iter().any(|(switch, _)| switch.value == name.value);
+                let hint = match nearest(&name.value, hosts.iter().copied()) {
+                    _ if is_switch => "it is a switch; traffic goes between hosts".to_owned(),
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("the hosts are {}", list(hosts.iter().copied())),
+                };
+                self.problems.push(Problem::at(&name.span, format!("no host `{}`", name.value)).hint(hint));
+            } else if !seen.insert(&name.value) {
+                let problem = Problem::at(&name.span, format!("host `{}` is named twice", name.value));
+                self.problems.push(problem.hint("for more connections raise `connections`"));
+                all_known = false;
+            }
+        }
+        all_known
+    }
+
+    /// A path of cables and one subnet: hosts do not forward, and there are no routers.
+    fn check_reachable(&mut self, from: &[At<String>], to: &[At<String>], topology: &Topology) {
+        for source in from {
+            let near = segment(&source.value, topology);
+            for target in to {
+                let find = |name: &str| topology.hosts.iter().find(|host| host.name == name);
+                let (Some(a), Some(b)) = (find(&source.value), find(&target.value)) else { continue };
+                if !near.contains(target.value.as_str()) {
+                    let message = format!("no link leads from host `{}` to host `{}`", source.value, target.value);
+                    let problem = Problem::at(&target.span, message).also(&source.span, "from here");
+                    self.problems.push(problem.hint("link both to one switch, or to each other; hosts do not forward"));
+                } else if subnet(a.address, a.prefix) != subnet(b.address, b.prefix) {
+                    let message = format!("hosts `{}` and `{}` are in different subnets", a.name, b.name);
+                    let hint = format!(
+                        "`{}` has {}/{}, `{}` has {}/{}; there are no routers",
+                        a.name, a.address, a.prefix, b.name, b.address, b.prefix
+                    );
+                    let problem = Problem::at(&target.span, message).also(&source.span, "from here");
+                    self.problems.push(problem.hint(hint));
+                }
+            }
+        }
+    }
+
+    /// The runs that `--only` names.
+    fn only(&mut self, mut runs: Vec<Run>) -> Vec<Run> {
+        let Some(only) = &self.overrides.only else { return runs };
+        for name in only.iter().filter(|name| runs.iter().all(|run| run.name != **name)) {
+            let names = || runs.iter().map(|run| run.name.as_str());
+            let hint = match nearest(name, names()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("the runs are {}", list(names())),
+            };
+            self.problems.push(Problem::outside(format!("no run `{name}` in this experiment")).hint(hint));
+        }
+        runs.retain(|run| only.contains(&run.name));
+        runs
+    }
+
+    /// True if every link names its own rate.
+    fn all_rates_named(&self) -> bool {
+        let links: &[Record] = self.file.get("links").map_or(&[], |at| at.value);
+        !links.is_empty() && links.iter().all(|link| link.has("rate"))
+    }
+
+    fn rate_is_free(&self) -> bool {
+        self.overrides.rate_bps.is_none() && !self.defaults.has("rate") && !self.all_rates_named()
+    }
+
+    fn check_rate_override(&mut self) {
+        if self.overrides.rate_bps.is_some() && self.all_rates_named() {
+            let problem = Problem::outside("a rate from the command line would change nothing");
+            self.problems.push(problem.hint("every link of this file names its own `rate`; edit the file"));
+        }
+    }
+}
+
+fn owned(at: &At<&str>) -> At<String> {
+    At { value: at.value.to_owned(), span: at.span.clone() }
+}
+
+fn pairs(from: &[At<String>], to: &[At<String>]) -> Vec<(String, String)> {
+    from.iter().flat_map(|from| to.iter().map(|to| (from.value.clone(), to.value.clone()))).collect()
+}
+
+fn unknown_override(thing: Thing, name: &At<String>, known: &[&str]) -> Problem {
+    let word = thing.word();
+    Problem::at(&name.span, format!("this run changes {word} `{}`, which does not exist", name.value)).hint(
+        match nearest(&name.value, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!(
+                "known: {}; a run changes what the file describes and adds nothing",
+                list(known.iter().copied())
+            ),
+        },
+    )
+}
+
+/// Nodes that frames of a host get to: over cables and through switches, not through hosts.
+fn segment<'t>(host: &'t str, topology: &'t Topology) -> BTreeSet<&'t str> {
+    let mut reached = BTreeSet::from([host]);
+    let mut open = vec![host];
+    while let Some(node) = open.pop() {
+        if node != host && topology.switches.iter().all(|switch| switch.name != node) {
+            continue;
+        }
+        for cable in &topology.cables {
+            for (here, there) in [(&cable.a, &cable.b), (&cable.b, &cable.a)] {
+                if here.node == node && reached.insert(there.node.as_str()) {
+                    open.push(there.node.as_str());
+                }
+            }
+        }
+    }
+    reached
+}

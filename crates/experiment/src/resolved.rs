@@ -1,0 +1,226 @@
+//! An experiment with every name bound and every default filled.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nicteam_impair::Impairments;
+use nicteam_team::Config;
+use nicteam_wire::Mac;
+
+use crate::traffic::Task;
+
+/// An experiment, ready to be deployed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    /// Name it is run by: the file's stem.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// What it wants to know.
+    pub question: Option<String>,
+    /// What messages call the file.
+    pub path: String,
+    /// The file, whole.
+    pub text: String,
+    /// What the command line changed: `rate=1gbit`.
+    pub overrides: Vec<String>,
+    /// Rate of `overrides` that nobody asked for: the machine carries no more in MTU-sized packets, bit/s.
+    pub rate_lowered_bps: Option<u64>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Time between two samples.
+    pub interval: Duration,
+    /// Whether frames are MTU-sized packets.
+    pub granularity: GranularityChoice,
+    /// True if links have a rate that nobody chose, neither the file nor the command line.
+    pub rate_is_free: bool,
+    /// The highest limit ([`crate::limit`]) of all runs of the file, those that
+    /// the command line leaves out included, bit/s: what the machine must be able
+    /// to carry. All runs count, so that a run alone is what it is among the others.
+    pub highest_limit_bps: f64,
+    /// Its runs, in the order of the file.
+    pub runs: Vec<Run>,
+}
+
+/// Whether frames are MTU-sized packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GranularityChoice {
+    /// MTU-sized packets if the machine can carry them at these rates.
+    #[default]
+    Auto,
+    /// MTU-sized packets.
+    Packets,
+    /// The stack's GSO frames.
+    SuperFrames,
+}
+
+/// One run: what is built, and the traffic over it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Its name.
+    pub name: String,
+    /// What it does, in words.
+    pub description: Option<String>,
+    /// What the published test found, in its words.
+    pub published: Option<String>,
+    /// The published figure as a part of its own limit.
+    pub published_of_limit: Option<f64>,
+    /// What is built.
+    pub topology: Topology,
+    /// The traffic; all of it at once.
+    pub workloads: Vec<Workload>,
+    /// How long is measured.
+    pub duration: Duration,
+    /// What goes before and is not measured.
+    pub warmup: Duration,
+}
+
+/// What is built for a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Topology {
+    /// Hosts, in the order of the file.
+    pub hosts: Vec<Host>,
+    /// Switches, in the order of the file.
+    pub switches: Vec<Switch>,
+    /// Cables, in the order of the file.
+    pub cables: Vec<Cable>,
+    /// Hosts' teams and switches' groups.
+    pub teams: Vec<Team>,
+}
+
+/// A host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// Its name, 1 to 10 characters of `a-z`, `0-9`, `-`, beginning with a letter.
+    pub name: String,
+    /// Its address.
+    pub address: IpAddr,
+    /// Prefix length.
+    pub prefix: u8,
+    /// The MAC address it sends from.
+    pub mac: Mac,
+    /// The device that carries the address: `team0`, or `eth0` without a team.
+    pub device: String,
+    /// For multipath TCP: its links beside that one, each with an address in a subnet of its own.
+    pub further: Vec<Further>,
+    /// For multipath TCP: true if others connect to it, so that it has to tell them of those links.
+    pub announces: bool,
+}
+
+/// One more link of a host that speaks multipath TCP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Further {
+    /// Its device: `eth1`, `eth2`, ...
+    pub device: String,
+    /// Its address; the prefix is as long as the host's.
+    pub address: IpAddr,
+}
+
+/// A switch: a learning bridge (`br0`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// Its name, of the same form as a host's.
+    pub name: String,
+}
+
+/// A cable between two nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cable {
+    /// One end.
+    pub a: End,
+    /// The other end.
+    pub b: End,
+    /// Rate of the wire in each direction, bit/s.
+    pub rate_bps: u64,
+    /// Largest IP packet, bytes.
+    pub mtu: u32,
+    /// What it does to frames; none: it is a plain cable.
+    pub impaired: Option<Impaired>,
+}
+
+/// What an impaired link does to frames, by direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Impaired {
+    /// To those that end `a` sends.
+    pub a_to_b: Way,
+    /// To those that end `b` sends.
+    pub b_to_a: Way,
+}
+
+/// One direction of an impaired link.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Way {
+    /// Section of the file that declares it; none: nothing is done in this direction.
+    pub name: Option<String>,
+    /// What is done.
+    pub impairments: Impairments,
+    /// Seed of the section.
+    pub seed: u64,
+}
+
+/// One end of a cable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    /// Host or switch.
+    pub node: String,
+    /// Device: `eth0`, `eth1`, ... on a host; `PEER-0`, `PEER-1`, ... on a switch.
+    pub device: String,
+}
+
+/// A team: a host's (`team0`), or a switch's group towards a peer (device named after the peer).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Team {
+    /// Host or switch.
+    pub node: String,
+    /// Device.
+    pub device: String,
+    /// Node at the other end of its links; several on a host whose links lead to several: the first.
+    pub peer: String,
+    /// Who runs it: the name of an engine.
+    pub engine: String,
+    /// Configuration.
+    pub config: Config,
+    /// Members' devices, by place.
+    pub members: Vec<String>,
+    /// MTU of the team device, bytes.
+    pub mtu: u32,
+}
+
+/// Traffic.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// Its name.
+    pub name: String,
+    /// Who connects to whom: (from, to).
+    pub pairs: Vec<(String, String)>,
+    /// Connections in all, dealt to the pairs in turn.
+    pub connections: u32,
+    /// Which way the payload goes, seen from `from`.
+    pub direction: Direction,
+    /// What it is.
+    pub task: Arc<dyn Task>,
+}
+
+// Derived, it would move the task.
+impl PartialEq for Workload {
+    fn eq(&self, other: &Workload) -> bool {
+        (&self.name, &self.pairs, self.connections, self.direction)
+            == (&other.name, &other.pairs, other.connections, other.direction)
+            && *self.task == *other.task
+    }
+}
+
+impl Eq for Workload {}
+
+/// Which way the payload goes, seen from the end that connects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// `from` sends.
+    #[default]
+    Send,
+    /// `from` receives.
+    Receive,
+    /// As many connections again carry payload the other way, at the same time.
+    Both,
+}

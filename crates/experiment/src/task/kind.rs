@@ -1,0 +1,33 @@
+//! What a kind of traffic says of itself.
+
+use std::sync::Arc;
+
+use crate::diagnostics::Problem;
+use crate::keys::Key;
+use crate::record::{At, Record};
+use crate::resolved::Topology;
+use crate::traffic::Task;
+
+/// A kind of traffic in the file.
+pub(crate) struct Kind {
+    /// As the file has it.
+    pub name: &'static str,
+    /// The keys that it adds to those that all workloads have.
+    pub keys: &'static [Key],
+    /// Whether a connection takes every link of its hosts; also if that was meant and is wrong.
+    pub takes_every_path: fn(&Record) -> bool,
+    /// What a workload of this kind is; none if something is wrong.
+    pub resolve: fn(&mut Said<'_, '_>) -> Option<Arc<dyn Task>>,
+}
+
+/// What the file says of one workload.
+pub(crate) struct Said<'a, 'p> {
+    /// Its name.
+    pub name: &'a At<String>,
+    pub record: &'a Record,
+    /// `[defaults]`.
+    pub defaults: &'a Record,
+    /// What its run builds.
+    pub topology: &'a Topology,
+    pub problems: &'p mut Vec<Problem>,
+}

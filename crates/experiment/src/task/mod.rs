@@ -1,0 +1,63 @@
+//! Kinds of traffic, as a file has them: one file a kind, and one line in [`KINDS`].
+
+mod kind;
+mod tcp;
+mod udp;
+
+use std::sync::Arc;
+
+use crate::diagnostics::Problem;
+use crate::keys::Key;
+use crate::record::{At, Record};
+use crate::traffic::Task;
+
+pub(crate) use kind::{Kind, Said};
+pub use tcp::Tcp;
+pub use udp::Udp;
+
+/// All of them.
+pub(crate) const KINDS: [Kind; 2] = [tcp::KIND, udp::KIND];
+
+/// What they are, for the reference.
+pub(crate) const DOC: &str =
+    "`tcp`: connections that carry as much as they can. `udp`: numbered datagrams at a given rate.";
+
+/// Their names.
+pub(crate) const NAMES: [&str; KINDS.len()] = {
+    let mut names = [""; KINDS.len()];
+    let mut place = 0;
+    while place < KINDS.len() {
+        names[place] = KINDS[place].name;
+        place += 1;
+    }
+    names
+};
+
+/// The keys that each adds.
+pub(crate) const KEYS: [&[Key]; KINDS.len()] = {
+    let mut keys: [&[Key]; KINDS.len()] = [&[]; KINDS.len()];
+    let mut place = 0;
+    while place < KINDS.len() {
+        keys[place] = KINDS[place].keys;
+        place += 1;
+    }
+    keys
+};
+
+/// Resolves a workload's kind; keys that only other kinds have are a mistake.
+pub(crate) fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
+    let name: At<&str> = said.record.get("kind")?;
+    let kind = KINDS.iter().find(|kind| kind.name == name.value)?;
+    let own = |key: &&Key| kind.keys.iter().all(|own| own.name != key.name);
+    let foreign = KINDS.iter().flat_map(|kind| kind.keys).filter(own);
+    for key in foreign.map(|key| key.name).filter(|key| said.record.has(key)) {
+        let message = format!("workload `{}` has `{key}`, which is nothing for kind `{}`", said.name.value, name.value);
+        said.problems.push(Problem::at(&name.span, message).hint(format!("remove `{key}`, or change `kind`")));
+    }
+    (kind.resolve)(said)
+}
+
+/// Whether the connections of a workload take every link of their hosts, or are meant to.
+pub(crate) fn takes_every_path(workload: &Record) -> bool {
+    KINDS.iter().any(|kind| (kind.takes_every_path)(workload))
+}

@@ -1,0 +1,74 @@
+//! `tcp`: connections that carry as much as they can.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::kind::{Kind, Said};
+use crate::keys::{self, Key, Need};
+use crate::record::{At, Record};
+use crate::traffic::Task;
+
+pub(super) const KIND: Kind = Kind {
+    name: NAME,
+    keys: &[
+        Key {
+            name: "congestion",
+            kind: keys::Kind::Word,
+            need: Need::Otherwise("`congestion` of `[defaults]`"),
+            doc: "`tcp`: congestion control of every sending end.",
+        },
+        Key {
+            name: "mptcp",
+            kind: keys::Kind::Flag,
+            need: Need::Default("false"),
+            doc: "`tcp`: multipath TCP. The hosts have no team; each of their links has an address in a subnet of its \
+                own, and a connection opens a subflow by each.",
+        },
+    ],
+    takes_every_path: |workload| {
+        let mptcp: Option<At<bool>> = workload.get("mptcp");
+        mptcp.map_or(workload.is_broken("mptcp"), |at| at.value)
+    },
+    resolve,
+};
+
+const NAME: &str = "tcp";
+
+/// TCP connections that carry as much as they can.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tcp {
+    /// Congestion control of every sending end.
+    pub congestion: String,
+    /// True for multipath TCP, a subflow a link.
+    pub mptcp: bool,
+}
+
+impl Task for Tcp {
+    fn kind(&self) -> &'static str {
+        NAME
+    }
+
+    fn words(&self) -> (&'static str, String) {
+        (if self.mptcp { "MPTCP" } else { "TCP" }, self.congestion.clone())
+    }
+
+    fn each(&self, _connections: u32, _ipv6: bool) -> Value {
+        json!({ "congestion": self.congestion, "mptcp": self.mptcp })
+    }
+
+    fn congestion(&self) -> Option<&str> {
+        Some(&self.congestion)
+    }
+
+    fn takes_every_path(&self) -> bool {
+        self.mptcp
+    }
+}
+
+fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
+    let named = |record: &Record| record.get::<&str>("congestion").map(|at| at.value.to_owned());
+    let congestion = named(said.record).or_else(|| named(said.defaults)).unwrap_or_else(|| "cubic".to_owned());
+    let mptcp = said.record.get::<bool>("mptcp").is_some_and(|at| at.value);
+    Some(Arc::new(Tcp { congestion, mptcp }))
+}

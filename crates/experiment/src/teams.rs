@@ -1,0 +1,152 @@
+//! Team options of the file -> [`Config`], by the team crate's own rules.
+
+use nicteam_team::{Config, ConfigError, Mode};
+
+use crate::diagnostics::Problem;
+use crate::engine::{self, Engine};
+use crate::record::{At, Options};
+use crate::suggest::{list, nearest};
+
+/// Who runs the team stands among its options, and is none of them.
+pub(crate) const ENGINE: &str = "engine";
+
+/// The configuration a set of options makes; what is wrong goes to `problems`.
+pub(crate) fn configure(name: &At<String>, options: &Options, problems: &mut Vec<Problem>) -> Config {
+    let mut config = Config::default();
+    let mut sound = true;
+    for (option, value) in options.iter().filter(|(option, _)| option.value != ENGINE) {
+        if let Err(error) = config.set(&option.value, &value.value) {
+            sound = false;
+            problems.push(refused(&error, option, value));
+        }
+    }
+    if sound && let Err(error) = config.check() {
+        let message = error.to_string();
+        // A conflict begins with the option that is to blame: "`updelay 200` needs ...".
+        let blamed = options.iter().rfind(|(option, _)| message.starts_with(&format!("`{} ", option.value)));
+        let problem = Problem::at(blamed.map_or(&name.span, |(option, _)| &option.span), message);
+        problems.push(problem.hint(format!("change or remove it in team `{}`", name.value)));
+    } else if sound {
+        let engine = engine(options, problems);
+        problems.extend(unsupported(engine, &config, name, options));
+    }
+    config
+}
+
+/// Who runs a team of these options.
+pub(crate) fn engine(options: &Options, problems: &mut Vec<Problem>) -> &'static dyn Engine {
+    let Some((_, value)) = options.iter().find(|(option, _)| option.value == ENGINE) else { return engine::default() };
+    engine::find(&value.value).unwrap_or_else(|| {
+        let hint = match nearest(&value.value, engine::NAMES) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("it takes {}", list(engine::NAMES.into_iter())),
+        };
+        problems.push(Problem::at(&value.span, format!("no engine `{}`", value.value)).hint(hint));
+        engine::default()
+    })
+}
+
+/// What an engine cannot do of a team, at the option that asks for it.
+fn unsupported(engine: &dyn Engine, config: &Config, name: &At<String>, options: &Options) -> Option<Problem> {
+    let error = engine.supports(config).err()?;
+    let blamed = options.iter().find(|(option, _)| option.value == error.option);
+    let span = blamed.map_or(&name.span, |(_, value)| &value.span);
+    let message = format!("engine `{}` {}", engine.name(), error.reason);
+    Some(Problem::at(span, message).hint(format!("change `{}`, or name another `{ENGINE}`", error.option)))
+}
+
+/// The options of a team with a run's in place of its own.
+pub(crate) fn overlaid(base: &Options, other: &Options) -> Options {
+    let mut both: Options =
+        base.iter().filter(|(option, _)| other.iter().all(|(o, _)| o.value != option.value)).cloned().collect();
+    both.extend(other.iter().cloned());
+    both
+}
+
+/// Whether a switch must treat the links to such a team as one group.
+pub(crate) fn wants_group(mode: Mode) -> bool {
+    mode.traits().needs_group
+}
+
+/// How a switch bundles links.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grouping<'a> {
+    /// Its hash policy.
+    pub(crate) spread: &'a str,
+    /// `active`, `passive` or `off`; none: as the other end has it.
+    pub(crate) lacp: Option<&'a str>,
+    /// `slow` or `fast`.
+    pub(crate) lacp_rate: &'a str,
+}
+
+/// A switch's link aggregation group towards a team of this mode, or another switch.
+pub(crate) fn group(how: Grouping<'_>, towards: Option<Mode>) -> Result<Config, ConfigError> {
+    let lacp = how.lacp.unwrap_or(if towards.is_some_and(Mode::aggregates) { "active" } else { "off" });
+    let mut config = Config::default();
+    let mut set = |option, value| config.set(option, value);
+    set("mode", if lacp == "off" { "balance-xor" } else { "802.3ad" })?;
+    set("xmit_hash_policy", how.spread)?;
+    set("miimon", "100")?;
+    if lacp != "off" {
+        set("lacp_active", lacp)?;
+        set("lacp_rate", how.lacp_rate)?;
+    }
+    Ok(config)
+}
+
+fn refused(error: &ConfigError, option: &At<String>, value: &At<String>) -> Problem {
+    let problem = match error {
+        ConfigError::UnknownOption { name } => {
+            Problem::at(&option.span, format!("no team option `{name}`")).label("unknown option")
+        }
+        ConfigError::BadValue { option, value: given, .. } => {
+            Problem::at(&value.span, format!("`{given}` is no value for the team option `{option}`"))
+        }
+        ConfigError::Conflict(message) => Problem::at(&option.span, message.as_str()),
+    };
+    let takes = match error {
+        ConfigError::BadValue { expected, .. } => Some(format!("it takes {expected}")),
+        _ => None,
+    };
+    match error.hint().or(takes) {
+        Some(hint) => problem.hint(hint),
+        None => problem,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Unsupported;
+
+    /// An engine that can do little.
+    struct Toy;
+
+    impl Engine for Toy {
+        fn name(&self) -> &'static str {
+            "toy"
+        }
+
+        fn supports(&self, config: &Config) -> Result<(), Unsupported> {
+            match config.mode {
+                Mode::ActiveBackup => Ok(()),
+                mode => Err(Unsupported { option: "mode", reason: format!("has no mode {mode}") }),
+            }
+        }
+    }
+
+    #[test]
+    fn what_an_engine_cannot_do_is_an_error_at_its_line() {
+        let at = |value: &str, start| At { value: value.to_owned(), span: start..start + value.len() };
+        let team = |mode| {
+            let options: Options = vec![(at("mode", 10), at(mode, 20))];
+            let mut config = Config::default();
+            config.set("mode", mode).unwrap();
+            unsupported(&Toy, &config, &at("t", 0), &options)
+        };
+        assert_eq!(team("active-backup"), None);
+        let problem = team("broadcast").unwrap();
+        assert_eq!(problem.span, Some(20..29));
+        assert_eq!(problem.message, "engine `toy` has no mode broadcast");
+    }
+}

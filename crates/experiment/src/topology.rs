@@ -1,0 +1,492 @@
+//! Nodes and links -> cables, devices, teams and groups of one run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use nicteam_team::{ActiveSlave, Config, MAX_MEMBERS};
+
+use crate::addresses;
+use crate::diagnostics::Problem;
+use crate::keys::Thing;
+use crate::record::{At, Options, Record, Span};
+use crate::resolved::{Cable, End, Further, Host, Impaired, Switch, Team, Topology, Way};
+use crate::suggest::{list, nearest};
+use crate::units::in_nth_subnet;
+use crate::{engine, impairments, teams};
+
+/// More cables than any machine would carry: two devices each.
+const MAX_CABLES: usize = 1024;
+
+/// What a run is built from, its own changes laid over the file.
+pub(crate) struct Plan<'a> {
+    pub hosts: Vec<(&'a At<String>, Record)>,
+    pub switches: Vec<(&'a At<String>, Record)>,
+    pub teams: BTreeMap<&'a str, (&'a At<String>, Options)>,
+    pub impairments: BTreeMap<&'a str, Way>,
+    /// Hosts between which multipath TCP goes; true for those that are connected to.
+    pub multipath: BTreeMap<&'a str, bool>,
+    pub links: &'a [Record],
+    /// Of links that name none.
+    pub rate_bps: u64,
+    /// Of links that name none.
+    pub mtu: u32,
+    /// What of the file is broken, so that its absence is no second fault.
+    pub broken: Broken,
+}
+
+/// Parts of a file that were meant, but cannot be read.
+pub(crate) struct Broken {
+    pub nodes: bool,
+    pub teams: bool,
+    pub impairments: bool,
+    pub mtu: bool,
+}
+
+/// What was built.
+pub(crate) struct Built {
+    pub topology: Topology,
+    /// False if some of the links could not be laid: then what is missing is no second fault.
+    pub all_links: bool,
+}
+
+/// Builds the topology; what is wrong goes to `problems`.
+pub(crate) fn build(plan: &Plan<'_>, problems: &mut Vec<Problem>) -> Built {
+    let (cables, spans, next_device) = (Vec::new(), Vec::new(), BTreeMap::new());
+    let mut builder = Builder { plan, problems, cables, spans, next_device, all_links: !plan.links.is_empty() };
+    builder.lay_cables();
+    builder.check_loops();
+    let configs = builder.host_configs();
+    let (hosts, mut teams) = builder.hosts(&configs);
+    teams.extend(builder.groups(&configs));
+    builder.check_device_names(&teams);
+    let cables = std::mem::take(&mut builder.cables);
+    let switches = plan.switches.iter().map(|(name, _)| Switch { name: name.value.clone() }).collect();
+    let all_links = builder.all_links;
+    Built { topology: Topology { hosts, switches, cables, teams }, all_links }
+}
+
+struct Builder<'a, 'p> {
+    plan: &'a Plan<'a>,
+    problems: &'p mut Vec<Problem>,
+    cables: Vec<Cable>,
+    /// Where each cable's link stands in the file.
+    spans: Vec<Span>,
+    all_links: bool,
+    /// Next number of a host's `eth`, or of a switch's ports to a peer (node, peer).
+    next_device: BTreeMap<(String, String), usize>,
+}
+
+impl<'a> Builder<'a, '_> {
+    fn lay_cables(&mut self) {
+        for link in self.plan.links {
+            let Some(ends) = link.get::<&[Vec<At<String>>; 2]>("between") else {
+                self.all_links = false;
+                continue;
+            };
+            self.all_links &= !link.is_broken("count");
+            let count = link.get::<u64>("count").map_or(1, |at| at.value) as usize;
+            let rate_bps = link.get::<u64>("rate").map_or(self.plan.rate_bps, |at| at.value);
+            let mtu = link.get::<u64>("mtu").map_or(self.plan.mtu, |at| at.value as u32);
+            let impaired = self.impaired(link, rate_bps);
+            let [ones, others] = ends.value;
+            let known: Vec<bool> = ones.iter().chain(others).map(|node| self.check_known(node)).collect();
+            if known.contains(&false) {
+                self.all_links = false;
+                continue;
+            }
+            if self.cables.len() + ones.len().saturating_mul(others.len()).saturating_mul(count) > MAX_CABLES {
+                let message = format!("these links make more than {MAX_CABLES} cables");
+                self.problems.push(Problem::at(&ends.span, message).hint("lower `count`, or name fewer nodes"));
+                self.all_links = false;
+                return;
+            }
+            for (one, other) in ones.iter().flat_map(|one| others.iter().map(move |other| (one, other))) {
+                if one.value == other.value {
+                    let message = format!("`{}` is linked to itself", one.value);
+                    let problem = Problem::at(&other.span, message).also(&one.span, "the other end");
+                    self.problems.push(problem.hint("a link goes between two different nodes"));
+                    self.all_links = false;
+                    continue;
+                }
+                for _ in 0..count {
+                    let a = End { node: one.value.clone(), device: self.device(&one.value, &other.value) };
+                    let b = End { node: other.value.clone(), device: self.device(&other.value, &one.value) };
+                    self.cables.push(Cable { a, b, rate_bps, mtu, impaired: impaired.clone() });
+                    self.spans.push(ends.span.clone());
+                }
+            }
+        }
+    }
+
+    /// What a link does to frames, if it is an impaired one.
+    fn impaired(&mut self, link: &Record, rate_bps: u64) -> Option<Impaired> {
+        let [a_to_b, back] = ["impair", "impair_back"].map(|key| self.way(link, key, rate_bps));
+        let b_to_a = back.or_else(|| a_to_b.clone())?;
+        Some(Impaired { a_to_b: a_to_b.unwrap_or_default(), b_to_a })
+    }
+
+    fn way(&mut self, link: &Record, key: &str, rate_bps: u64) -> Option<Way> {
+        let names = link.get::<&[At<String>]>(key)?;
+        let name = names.value.first()?;
+        match self.plan.impairments.get(name.value.as_str()) {
+            Some(way) => {
+                self.problems.extend(impairments::check_room(name, way, rate_bps));
+                Some(way.clone())
+            }
+            None if self.plan.broken.impairments => None,
+            None => {
+                self.problems.push(impairments::unknown(name, self.plan.impairments.keys().copied()));
+                None
+            }
+        }
+    }
+
+    fn check_known(&mut self, node: &At<String>) -> bool {
+        let nodes = || self.plan.hosts.iter().chain(&self.plan.switches).map(|(name, _)| name.value.as_str());
+        if nodes().any(|name| name == node.value) {
+            return true;
+        }
+        if self.plan.broken.nodes {
+            return false;
+        }
+        let hint = match nearest(&node.value, nodes()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}; or add `[hosts.{}]`", list(nodes()), node.value),
+        };
+        self.problems.push(Problem::at(&node.span, format!("no host or switch `{}`", node.value)).hint(hint));
+        false
+    }
+
+    /// The next device of a node towards a peer.
+    fn device(&mut self, node: &str, peer: &str) -> String {
+        let (group, prefix) = if self.is_switch(node) { (peer, format!("{peer}-")) } else { ("", "eth".to_owned()) };
+        let next = self.next_device.entry((node.to_owned(), group.to_owned())).or_default();
+        let device = format!("{prefix}{next}");
+        *next += 1;
+        device
+    }
+
+    fn is_switch(&self, node: &str) -> bool {
+        self.plan.switches.iter().any(|(name, _)| name.value == node)
+    }
+
+    fn spread(&self, node: &str) -> Option<At<&str>> {
+        let (_, record) = self.plan.switches.iter().find(|(name, _)| name.value == node)?;
+        record.get("spread")
+    }
+
+    /// How a switch bundles its links, if it does, and where the file says so.
+    fn grouping(&self, node: &str) -> Option<(Span, teams::Grouping<'a>)> {
+        let plan: &'a Plan<'a> = self.plan;
+        let (_, record) = plan.switches.iter().find(|(name, _)| name.value == node)?;
+        let spread: At<&str> = record.get("spread")?;
+        let lacp: Option<At<&str>> = record.get("lacp");
+        let lacp_rate: Option<At<&str>> = record.get("lacp_rate");
+        let grouping = teams::Grouping {
+            spread: spread.value,
+            lacp: lacp.map(|at| at.value),
+            lacp_rate: lacp_rate.map_or("slow", |at| at.value),
+        };
+        Some((spread.span, grouping))
+    }
+
+    /// True for a switch that spreads, or would if it said rightly how.
+    fn is_to_spread(&self, node: &str) -> bool {
+        self.plan.switches.iter().any(|(name, record)| name.value == node && record.has("spread"))
+    }
+
+    /// A node's ends of its cables: device, peer, MTU.
+    fn ends(&self, node: &str) -> Vec<(String, String, u32)> {
+        let mut ends = Vec::new();
+        for cable in &self.cables {
+            for (mine, theirs) in [(&cable.a, &cable.b), (&cable.b, &cable.a)] {
+                if mine.node == node {
+                    ends.push((mine.device.clone(), theirs.node.clone(), cable.mtu));
+                }
+            }
+        }
+        ends
+    }
+
+    /// Switches must form a tree: bridges without spanning tree flood a loop for ever.
+    fn check_loops(&mut self) {
+        let mut joined: BTreeMap<&str, &str> = self.plan.switches.iter().map(|(n, _)| (&*n.value, &*n.value)).collect();
+        let mut seen = BTreeSet::new();
+        let mut found = Vec::new();
+        for (cable, span) in self.cables.iter().zip(&self.spans) {
+            let pair = if cable.a.node < cable.b.node { (&cable.a, &cable.b) } else { (&cable.b, &cable.a) };
+            let (a, b) = (pair.0.node.as_str(), pair.1.node.as_str());
+            if !joined.contains_key(a) || !joined.contains_key(b) {
+                continue;
+            }
+            let first = seen.insert((a, b));
+            let grouped = self.is_to_spread(a) && self.is_to_spread(b);
+            let (root_a, root_b) = (joined[a], joined[b]);
+            if !first && !grouped {
+                found.push((
+                    a,
+                    b,
+                    span,
+                    "several links between two switches need `spread` on both: then they form one group",
+                ));
+            } else if first && root_a == root_b {
+                found.push((a, b, span, "these switches have no spanning tree; remove a link"));
+            }
+            for root in joined.values_mut().filter(|root| **root == root_b) {
+                *root = root_a;
+            }
+        }
+        self.problems.extend(found.into_iter().map(|(a, b, span, hint)| {
+            let problem = Problem::at(span, format!("the links between switches `{a}` and `{b}` make a loop"));
+            problem.label("frames would go round for ever").hint(hint)
+        }));
+    }
+
+    /// The configurations of hosts with a team.
+    fn host_configs(&mut self) -> BTreeMap<String, Config> {
+        let mut configs = BTreeMap::new();
+        for (host, record) in &self.plan.hosts {
+            let Some(names) = record.get::<&[At<String>]>("team") else { continue };
+            let Some(name) = names.value.first() else { continue };
+            match self.plan.teams.get(name.value.as_str()) {
+                Some((defined, options)) => {
+                    let config = teams::configure(defined, options, self.problems);
+                    self.check_devices(host, defined, options, &config);
+                    configs.insert(host.value.clone(), config);
+                }
+                // `Config::default`: so that its several links are no second complaint.
+                None if self.plan.broken.teams => {
+                    configs.insert(host.value.clone(), Config::default());
+                }
+                None => {
+                    let hint = match nearest(&name.value, self.plan.teams.keys().copied()) {
+                        Some(near) => format!("did you mean `{near}`?"),
+                        None => {
+                            format!("add a section `[teams.{}]`, for example with `mode = \"balance-rr\"`", name.value)
+                        }
+                    };
+                    self.problems.push(Problem::at(&name.span, format!("no team `{}`", name.value)).hint(hint));
+                    configs.insert(host.value.clone(), Config::default());
+                }
+            }
+        }
+        configs
+    }
+
+    /// Options that name a device name one of the host's.
+    fn check_devices(&mut self, host: &At<String>, team: &At<String>, options: &Options, config: &Config) {
+        if let Some(primary) = &config.primary {
+            self.check_device(host, team, options, ("primary", primary));
+        }
+        if let Some(ActiveSlave::Member(member)) = &config.active_slave {
+            self.check_device(host, team, options, ("active_slave", member));
+        }
+    }
+
+    fn check_device(&mut self, host: &At<String>, team: &At<String>, options: &Options, named: (&str, &String)) {
+        let (option, device) = named;
+        let devices: Vec<_> = self.ends(&host.value).into_iter().map(|end| end.0).collect();
+        if !self.all_links || devices.contains(device) {
+            return;
+        }
+        let given = options.iter().find(|(name, _)| name.value == option).map(|(_, value)| &value.span);
+        let span = given.unwrap_or(&team.span);
+        // Said of the team's first host: the others have it from the same line.
+        if self.problems.iter().any(|problem| problem.span.as_ref() == Some(span)) {
+            return;
+        }
+        let message = format!("`{option}`: host `{}` has no device `{device}`", host.value);
+        let hint = format!("its devices are {}", list(devices.iter().map(String::as_str)));
+        self.problems.push(Problem::at(span, message).hint(hint));
+    }
+
+    /// False if the MTU of some link is a default in place of a wrong value.
+    fn has_sound_mtus(&self) -> bool {
+        !self.plan.broken.mtu && self.plan.links.iter().all(|link| !link.is_broken("mtu"))
+    }
+
+    fn hosts(&mut self, configs: &BTreeMap<String, Config>) -> (Vec<Host>, Vec<Team>) {
+        let addresses = addresses::assign(&self.plan.hosts, self.problems);
+        let (mut hosts, mut teams) = (Vec::new(), Vec::new());
+        for ((name, record), (address, prefix, mac)) in self.plan.hosts.iter().zip(addresses) {
+            let ends = self.ends(&name.value);
+            let mtus: BTreeSet<_> = ends.iter().map(|end| end.2).collect();
+            let config = configs.get(&name.value);
+            let sound_mtus = if self.has_sound_mtus() { &mtus } else { &BTreeSet::new() };
+            let multipath = self.plan.multipath.contains_key(name.value.as_str());
+            let problem = check_host(name, record, (ends.len(), multipath), config.is_some(), sound_mtus);
+            let problem = problem.filter(|_| !ends.is_empty() || self.all_links);
+            self.problems.extend(problem.or_else(|| check_ipv6(name, address, sound_mtus)));
+            let device = if config.is_some() { "team0" } else { "eth0" }.to_owned();
+            if let (Some(config), Some((_, peer, _))) = (config, ends.first()) {
+                teams.push(Team {
+                    node: name.value.clone(),
+                    device: device.clone(),
+                    peer: peer.clone(),
+                    engine: self.engine_of(record),
+                    config: config.clone(),
+                    members: ends.iter().map(|end| end.0.clone()).collect(),
+                    mtu: mtus.first().copied().unwrap_or(self.plan.mtu),
+                });
+            }
+            let further =
+                if multipath && config.is_none() { self.further(name, &ends, (address, prefix)) } else { Vec::new() };
+            let announces = self.plan.multipath.get(name.value.as_str()) == Some(&true);
+            hosts.push(Host { name: name.value.clone(), address, prefix, mac, device, further, announces });
+        }
+        (hosts, teams)
+    }
+
+    /// Who runs the team of a host.
+    fn engine_of(&self, host: &Record) -> String {
+        let names = host.get::<&[At<String>]>("team");
+        let name = names.and_then(|at| at.value.first());
+        let options = name.and_then(|name| self.plan.teams.get(name.value.as_str()));
+        // What is wrong with it has been said of the team.
+        let engine = options.map_or_else(engine::default, |(_, options)| teams::engine(options, &mut Vec::new()));
+        engine.name().to_owned()
+    }
+
+    /// The links beside the first of a host that speaks multipath TCP: the n-th has
+    /// the host's place in the n-th subnet after the host's own.
+    fn further(
+        &mut self,
+        name: &At<String>,
+        ends: &[(String, String, u32)],
+        (address, prefix): (IpAddr, u8),
+    ) -> Vec<Further> {
+        let links = (1..).zip(ends.iter().skip(1));
+        let found: Option<Vec<Further>> = links
+            .map(|(n, (device, ..))| {
+                Some(Further { device: device.clone(), address: in_nth_subnet(address, prefix, n)? })
+            })
+            .collect();
+        found.unwrap_or_else(|| {
+            let message = format!("no subnets left after that of host `{}` for its {} links", name.value, ends.len());
+            self.problems.push(Problem::at(&name.span, message).hint("give it another `address`"));
+            Vec::new()
+        })
+    }
+
+    /// Link aggregation groups of switches that spread.
+    fn groups(&mut self, configs: &BTreeMap<String, Config>) -> Vec<Team> {
+        let mut groups: Vec<Team> = Vec::new();
+        let mut problems = Vec::new();
+        for (switch, record) in &self.plan.switches {
+            let ends = self.ends(&switch.value);
+            if ends.is_empty() && self.all_links {
+                let problem = Problem::at(&switch.span, format!("switch `{}` has no links", switch.value));
+                self.problems
+                    .push(problem.hint(format!("add `[[links]]` with `between = [\"HOST\", \"{}\"]`", switch.value)));
+            }
+            let Some((span, grouping)) = self.grouping(&switch.value) else {
+                if let Some(lacp) = record.get::<&str>("lacp").filter(|_| !record.has("spread")) {
+                    let problem =
+                        Problem::at(&lacp.span, format!("switch `{}` has `lacp` but no groups", switch.value));
+                    problems.push(problem.hint("add `spread`, for example `spread = \"src-dst-port\"`"));
+                }
+                continue;
+            };
+            for (device, peer, mtu) in ends.clone() {
+                let parallel = ends.iter().filter(|end| end.1 == peer).count();
+                if let Some(group) = groups.iter_mut().find(|group| group.node == switch.value && group.device == peer)
+                {
+                    group.members.push(device);
+                    group.mtu = group.mtu.min(mtu);
+                } else if self.is_grouped(&peer, parallel, configs) {
+                    let towards = configs.get(&peer).map(|config| config.mode);
+                    match teams::group(grouping, towards) {
+                        Ok(config) => {
+                            let node = switch.value.clone();
+                            let engine: Option<At<&str>> = record.get("engine");
+                            let engine = engine.map_or(engine::default().name(), |at| at.value).to_owned();
+                            let (device, members) = (peer.clone(), vec![device]);
+                            groups.push(Team { node, device, peer, engine, config, members, mtu });
+                        }
+                        Err(error) => problems.push(Problem::at(&span, error.to_string())),
+                    }
+                }
+            }
+            for group in groups.iter().filter(|group| group.node == switch.value && group.members.len() > MAX_MEMBERS) {
+                problems.push(too_many_members(switch, group.members.len()));
+            }
+        }
+        self.problems.extend(problems);
+        groups
+    }
+
+    /// Whether a switch that spreads has a group, not plain ports, towards a peer with so many links.
+    fn is_grouped(&self, peer: &str, links: usize, configs: &BTreeMap<String, Config>) -> bool {
+        let by_host = configs.get(peer).is_some_and(|config| teams::wants_group(config.mode));
+        by_host || (links > 1 && self.spread(peer).is_some())
+    }
+
+    /// A group called `a-0` would collide with port 0 towards `a`.
+    fn check_device_names(&mut self, teams: &[Team]) {
+        for (switch, _) in &self.plan.switches {
+            let ports: Vec<_> = self.ends(&switch.value).into_iter().map(|end| end.0).collect();
+            let clash = teams.iter().find(|team| team.node == switch.value && ports.contains(&team.device));
+            if let Some(Team { device, .. }) = clash {
+                let named = self.plan.hosts.iter().chain(&self.plan.switches).find(|(name, _)| name.value == *device);
+                let message = format!("`{device}` is also the name of a port of switch `{}`", switch.value);
+                let problem = Problem::at(named.map_or(&switch.span, |(name, _)| &name.span), message);
+                self.problems.push(problem.hint("ports are named `PEER-NUMBER`; choose another name"));
+            }
+        }
+    }
+}
+
+/// What is wrong with a host's links.
+fn check_host(
+    name: &At<String>,
+    record: &Record,
+    (links, multipath): (usize, bool),
+    teamed: bool,
+    mtus: &BTreeSet<u32>,
+) -> Option<Problem> {
+    let host = &name.value;
+    let team_span = record.get::<&[At<String>]>("team").map(|at| at.span);
+    let problem = match (links, teamed || record.has("team")) {
+        (0, true) => {
+            Problem::at(&team_span.unwrap_or(name.span.clone()), format!("host `{host}` has a team but no links"))
+                .label("nothing to bundle")
+                .hint(format!("add `[[links]]` with `between = [\"{host}\", ...]`"))
+        }
+        (0, false) => Problem::at(&name.span, format!("host `{host}` has no link"))
+            .hint(format!("add `[[links]]` with `between = [\"{host}\", ...]`, or remove the host")),
+        (_, true) if multipath => {
+            let span = team_span.unwrap_or(name.span.clone());
+            Problem::at(&span, format!("host `{host}` has a team, and a workload from or to it has `mptcp`"))
+                .hint("multipath TCP goes over bare links: leave `team` out, or take hosts of its own for it")
+        }
+        (2.., false) if multipath => return None,
+        (2.., false) => Problem::at(&name.span, format!("host `{host}` has {links} links but no team"))
+            .hint("give it `team = \"...\"` to bundle them, or leave it one link"),
+        (_, true) if links > MAX_MEMBERS => too_many_members(name, links),
+        (_, true) if mtus.len() > 1 => {
+            let mtus: Vec<_> = mtus.iter().map(u32::to_string).collect();
+            Problem::at(&name.span, format!("the links of host `{host}` have different MTUs: {}", mtus.join(", ")))
+                .hint("all members of a team have one MTU; give these links the same `mtu`")
+        }
+        _ => return None,
+    };
+    Some(problem)
+}
+
+fn check_ipv6(name: &At<String>, address: IpAddr, mtus: &BTreeSet<u32>) -> Option<Problem> {
+    let mtu = mtus.first().filter(|mtu| address.is_ipv6() && **mtu < 1280)?;
+    let message = format!("host `{}` has an IPv6 address and links of MTU {mtu}", name.value);
+    Some(Problem::at(&name.span, message).hint("IPv6 needs an MTU of at least 1280 (RFC 8200, section 5)"))
+}
+
+fn too_many_members(node: &At<String>, members: usize) -> Problem {
+    Problem::at(&node.span, format!("a team of `{}` would have {members} members", node.value))
+        .hint(format!("a team has at most {MAX_MEMBERS}"))
+}
+
+/// Two things with one name.
+pub(crate) fn duplicate(thing: Thing, name: &At<String>, first: &At<String>) -> Problem {
+    Problem::at(&name.span, format!("the name `{}` is used twice", name.value))
+        .also(&first.span, "first used here")
+        .hint(format!("give the {} another name", thing.word()))
+}

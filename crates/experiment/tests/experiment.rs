@@ -1,0 +1,387 @@
+//! Experiment files that are right: what ships, and what the rules make of small files.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nicteam_experiment::{self as experiment, Direction, Experiment, FindError, Overrides, Run, Task, Tcp, Way, show};
+use nicteam_team::lacp::LacpRate;
+use nicteam_team::{HashPolicy, Mode, hash};
+use nicteam_wire::Frame;
+
+/// The least that makes a file whole around `[hosts]` and `[[links]]`.
+const TRAFFIC: &str = r#"
+[workloads.w]
+kind = "tcp"
+from = "a"
+to = "b"
+[[runs]]
+name = "r"
+workloads = "w"
+"#;
+
+fn parse_with(text: &str, overrides: &Overrides) -> Experiment {
+    experiment::parse("test", "test.toml", text, overrides).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+fn parse(body: &str) -> Experiment {
+    parse_with(&format!("title = 'test'\n{body}{TRAFFIC}"), &Overrides::default())
+}
+
+fn builtin(name: &str) -> Experiment {
+    let source = experiment::find(name).unwrap();
+    experiment::parse(&source.name, &source.path, &source.text, &Overrides::default())
+        .unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+fn run<'e>(experiment: &'e Experiment, name: &str) -> &'e Run {
+    experiment.runs.iter().find(|run| run.name == name).unwrap()
+}
+
+/// Places in the switch's group towards the server that a run's clients fall on.
+fn links_towards_server(run: &Run) -> BTreeSet<usize> {
+    let mac = |name: &str| run.topology.hosts.iter().find(|host| host.name == name).unwrap().mac.0;
+    let group = run.topology.teams.iter().find(|team| team.node == "sw" && team.device == "server").unwrap();
+    let place = |(from, to): &(String, String)| {
+        let ethertype_ipv4 = [0x08, 0x00];
+        let bytes = [&mac(to)[..], &mac(from)[..], &ethertype_ipv4, &[0x45; 64]].concat();
+        let hash = hash::hash(group.config.xmit_hash_policy, &Frame::parse(&bytes).unwrap());
+        hash as usize % group.members.len()
+    };
+    run.workloads[0].pairs.iter().map(place).collect()
+}
+
+#[test]
+fn everything_that_ships_is_right_and_has_a_title() {
+    for shipped in experiment::builtin() {
+        let experiment = builtin(shipped.name);
+        assert_eq!(experiment.title, shipped.title(), "{}", shipped.name);
+        assert!(!experiment.runs.is_empty(), "{}", shipped.name);
+        assert_eq!(experiment.text, shipped.text);
+    }
+}
+
+#[test]
+fn every_file_of_the_folder_ships() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap().replace(".toml", ""))
+        .collect();
+    files.sort();
+    let shipped: Vec<_> = experiment::builtin().iter().map(|shipped| shipped.name.to_owned()).collect();
+    assert_eq!(files, shipped, "add the file to `builtin` in crates/lab/src/experiment/catalog.rs");
+}
+
+#[test]
+fn t3_is_what_was_published() {
+    let t3 = builtin("t3-four-links");
+    let names: Vec<_> = t3.runs.iter().map(|run| run.name.as_str()).collect();
+    assert_eq!(names, ["one-connection", "four-connections", "one-to-four", "four-to-one", "four-to-one-unlucky"]);
+    for run in &t3.runs {
+        assert_eq!(run.duration, Duration::from_secs(8));
+        let topology = &run.topology;
+        assert_eq!((topology.hosts.len(), topology.switches.len(), topology.cables.len()), (5, 1, 20));
+        assert!(topology.cables.iter().all(|cable| cable.rate_bps == 100_000_000 && cable.mtu == 1500));
+        assert_eq!(topology.teams.len(), 10);
+        for host in &topology.hosts {
+            let team = topology.teams.iter().find(|team| team.node == host.name).unwrap();
+            assert_eq!((team.device.as_str(), host.device.as_str(), team.peer.as_str()), ("team0", "team0", "sw"));
+            assert_eq!(team.members, ["eth0", "eth1", "eth2", "eth3"]);
+            assert_eq!((team.config.mode, team.config.miimon_ms), (Mode::BalanceRr, 100));
+            let group = topology.teams.iter().find(|team| team.node == "sw" && team.device == host.name).unwrap();
+            assert_eq!(group.peer, host.name);
+            assert_eq!(group.config.mode, Mode::BalanceXor);
+            assert_eq!(group.config.xmit_hash_policy, HashPolicy::SrcDstMac);
+            let ports: Vec<_> = (0..4).map(|i| format!("{}-{i}", host.name)).collect();
+            assert_eq!(group.members, ports);
+        }
+    }
+}
+
+#[test]
+fn t3_macs_make_the_best_case_and_the_unlucky_one() {
+    let t3 = builtin("t3");
+    assert_eq!(links_towards_server(run(&t3, "four-to-one")).len(), 4);
+    assert_eq!(links_towards_server(run(&t3, "four-to-one-unlucky")).len(), 2);
+    assert_eq!(links_towards_server(run(&t3, "four-connections")).len(), 1);
+}
+
+#[test]
+fn a_switch_speaks_lacp_with_those_that_do_unless_it_says_otherwise() {
+    let group = |mode: &str, keys: &str| {
+        let experiment = parse(&format!(
+            "[teams.t]\nmode = '{mode}'\n[hosts]\na = {{ team = 't' }}\nb = {{}}\n\
+             [switches]\nsw = {{ spread = 'src-mac'{keys} }}\n\
+             [[links]]\nbetween = ['a', 'sw']\ncount = 2\n[[links]]\nbetween = ['b', 'sw']\n"
+        ));
+        let team = experiment.runs[0].topology.teams.iter().find(|team| team.node == "sw").unwrap();
+        (team.config.mode, team.config.lacp.active, team.config.lacp.rate)
+    };
+    assert_eq!(group("802.3ad", ""), (Mode::Ad, true, LacpRate::Slow));
+    assert_eq!(group("802.3ad", ", lacp = 'passive', lacp_rate = 'fast'"), (Mode::Ad, false, LacpRate::Fast));
+    assert_eq!(group("802.3ad", ", lacp = 'off'").0, Mode::BalanceXor);
+    assert_eq!(group("balance-rr", "").0, Mode::BalanceXor);
+    assert_eq!(group("balance-rr", ", lacp = 'active'").0, Mode::Ad);
+}
+
+#[test]
+fn the_smallest_experiment_is_two_bare_hosts() {
+    let two = builtin("two-hosts");
+    let run = &two.runs[0];
+    assert_eq!((run.topology.hosts.len(), run.topology.cables.len(), run.topology.teams.len()), (2, 1, 0));
+    let [left, right] = run.topology.hosts.as_slice() else { panic!() };
+    assert_eq!((left.device.as_str(), left.address.to_string().as_str(), left.prefix), ("eth0", "10.0.0.1", 24));
+    assert_eq!(right.address.to_string(), "10.0.0.2");
+    assert_eq!(
+        (left.mac.to_string().as_str(), right.mac.to_string().as_str()),
+        ("02:00:00:00:00:01", "02:00:00:00:00:02")
+    );
+    let workload = &run.workloads[0];
+    assert_eq!((workload.connections, workload.direction), (1, Direction::Send));
+    let cubic: Arc<dyn Task> = Arc::new(Tcp { congestion: "cubic".to_owned(), mptcp: false });
+    assert_eq!(&*workload.task, &*cubic);
+    assert_eq!(workload.pairs, [("left".to_owned(), "right".to_owned())]);
+}
+
+#[test]
+fn hosts_of_multipath_tcp_have_a_subnet_a_link() {
+    let compared = builtin("stripe-compared");
+    let topology = &run(&compared, "one-mptcp").topology;
+    let host = |name: &str| topology.hosts.iter().find(|host| host.name == name).unwrap();
+    let further: Vec<String> =
+        host("mp-right").further.iter().map(|further| format!("{} {}", further.device, further.address)).collect();
+    assert_eq!(host("mp-right").address.to_string(), "10.0.0.4");
+    assert_eq!(further, ["eth1 10.0.1.4", "eth2 10.0.2.4", "eth3 10.0.3.4"]);
+    assert!(host("left").further.is_empty());
+}
+
+#[test]
+fn multipath_tcp_that_the_machine_lacks_is_refused_where_it_is_asked_for() {
+    let text = "title = 'x'\n[hosts]\na = {}\nb = {}\n[[links]]\nbetween = ['a', 'b']\ncount = 2\n\
+                [workloads.w]\nkind = 'tcp'\nfrom = 'a'\nto = 'b'\nmptcp = true\n\
+                [[runs]]\nname = 'r'\nworkloads = 'w'\n";
+    let experiment = parse_with(text, &Overrides::default());
+    assert!(experiment::check_mptcp(&experiment, || true).is_ok());
+    let [entry] = experiment::check_mptcp(&experiment, || false).unwrap_err().entries().try_into().unwrap();
+    assert_eq!((entry.line, entry.column), (Some(12), Some(9)));
+    assert_eq!(entry.message, "no multipath TCP on this machine");
+    let plain = text.replace("mptcp = true\n", "").replace("count = 2", "");
+    let plain = parse_with(&plain, &Overrides::default());
+    assert!(experiment::check_mptcp(&plain, || false).is_ok());
+}
+
+#[test]
+fn active_backup_links_stay_plain_ports_and_a_run_changes_a_team() {
+    let modes = builtin("switch-teams");
+    let groups = |name| run(&modes, name).topology.teams.iter().filter(|team| team.node == "sw").count();
+    assert_eq!(groups("active-backup"), 0);
+    assert_eq!(groups("balance-xor-ports"), 2);
+    let team = &run(&modes, "balance-xor-ports").topology.teams[0];
+    assert_eq!((team.config.mode, team.config.xmit_hash_policy), (Mode::BalanceXor, HashPolicy::Layer34));
+}
+
+#[test]
+fn defaults_steer_clear_of_what_was_given() {
+    let experiment = parse(
+        "[hosts]\nb = { mac = '02:00:00:00:00:02' }\na = { address = '10.9.0.1/16' }\n[[links]]\nbetween = ['a', 'b']\n",
+    );
+    let [b, a] = experiment.runs[0].topology.hosts.as_slice() else { panic!() };
+    // `b` is first in the file, but .1 is taken; `a` is second, but :02 is taken.
+    assert_eq!((b.name.as_str(), b.address.to_string().as_str(), b.prefix), ("b", "10.9.0.2", 16));
+    assert_eq!((a.name.as_str(), a.mac.to_string().as_str()), ("a", "02:00:00:00:00:03"));
+}
+
+#[test]
+fn every_node_of_a_list_gets_the_links() {
+    let experiment = parse(
+        "[hosts]\na = { team = 't' }\nb = { team = 't' }\n[teams.t]\n[switches]\ns = {}\n\
+         [[links]]\nbetween = [['a', 'b'], 's']\ncount = 2\n[[links]]\nbetween = ['s', 'a']\nrate = '1gbit'\n",
+    );
+    let cables: Vec<_> = experiment.runs[0]
+        .topology
+        .cables
+        .iter()
+        .map(|c| format!("{}:{} {}:{}", c.a.node, c.a.device, c.b.node, c.b.device))
+        .collect();
+    assert_eq!(cables, ["a:eth0 s:a-0", "a:eth1 s:a-1", "b:eth0 s:b-0", "b:eth1 s:b-1", "s:a-2 a:eth2"],);
+    // No `spread`: no groups.
+    assert!(experiment.runs[0].topology.teams.iter().all(|team| team.node != "s"));
+}
+
+#[test]
+fn impairments_hold_for_both_directions_unless_the_way_back_has_its_own_and_a_run_changes_them() {
+    let text = format!(
+        "title = 'test'\n[defaults]\nseed = 7\n[hosts]\na = {{ team = 't' }}\nb = {{ team = 't' }}\n[teams.t]\n\
+         [impairments]\nfar = {{ delay = '5ms', jitter = '0.2ms', jitter_order = 'free', reorder = '25%', reorder_gap = 5 }}\n\
+         lossy = {{ gemodel = {{ p = '1%', r = '10%' }}, duplicate = '0.5%', seed = 3 }}\n\
+         [[links]]\nbetween = ['a', 'b']\ncount = 2\nimpair = 'far'\n\
+         [[links]]\nbetween = ['a', 'b']\nimpair = 'far'\nimpair_back = 'lossy'\n\
+         [[links]]\nbetween = ['a', 'b']\nimpair_back = 'lossy'\n\
+         [[links]]\nbetween = ['a', 'b']\n{TRAFFIC}[runs.impairments.far]\ndelay = '8ms'\nreorder = '0%'\n"
+    );
+    let cables = &parse_with(&text, &Overrides::default()).runs[0].topology.cables;
+    let names = cables.iter().map(|cable| {
+        let name = |way: &Way| way.name.clone().unwrap_or_default();
+        cable.impaired.as_ref().map(|impaired| [name(&impaired.a_to_b), name(&impaired.b_to_a)])
+    });
+    let names: Vec<_> = names.collect();
+    let both = |there: &str, back: &str| Some([there.to_owned(), back.to_owned()]);
+    assert_eq!(names, [both("far", "far"), both("far", "far"), both("far", "lossy"), both("", "lossy"), None]);
+
+    let Some(impaired) = &cables[2].impaired else { panic!() };
+    let far = impaired.a_to_b.impairments;
+    assert_eq!((far.delay, far.jitter.amount), (Duration::from_millis(8), Duration::from_micros(200)));
+    assert!(far.jitter.may_reorder && far.reorder.is_none());
+    let lossy = impaired.b_to_a.impairments;
+    assert!((lossy.loss.mean() - 0.01 / 0.11).abs() < 1e-9);
+    assert_eq!(lossy.duplicate.parts(), 5_000_000);
+    assert_eq!((impaired.a_to_b.seed, impaired.b_to_a.seed), (7, 3));
+}
+
+#[test]
+fn two_switches_that_spread_have_a_group_between_them() {
+    let experiment = parse(
+        "[hosts]\na = {}\nb = {}\n[switches]\ns = { spread = 'src-mac' }\nt = { spread = 'src-dst-ip' }\n\
+         [[links]]\nbetween = ['a', 's']\n[[links]]\nbetween = ['s', 't']\ncount = 2\n[[links]]\nbetween = ['t', 'b']\n",
+    );
+    let groups: Vec<_> = experiment.runs[0]
+        .topology
+        .teams
+        .iter()
+        .map(|team| {
+            format!("{} {} {} {}", team.node, team.device, team.config.xmit_hash_policy, team.members.join(" "))
+        })
+        .collect();
+    assert_eq!(groups, ["s t src-mac t-0 t-1", "t s src-dst-ip s-0 s-1"]);
+}
+
+#[test]
+fn the_command_line_overrides_and_is_noted() {
+    let overrides = Overrides {
+        rate_bps: Some(1_000_000_000),
+        duration: Some(Duration::from_secs(60)),
+        only: Some(vec!["one-connection".to_owned()]),
+    };
+    let source = experiment::find("t3").unwrap();
+    let t3 = experiment::parse(&source.name, &source.path, &source.text, &overrides).unwrap();
+    assert_eq!(t3.runs.len(), 1);
+    assert_eq!(t3.runs[0].duration, Duration::from_secs(60));
+    assert!(t3.runs[0].topology.cables.iter().all(|cable| cable.rate_bps == 1_000_000_000));
+    assert_eq!(t3.overrides, ["rate=1gbit", "duration=60s", "only=one-connection"]);
+}
+
+#[test]
+fn a_run_alone_is_fitted_as_among_the_others() {
+    let text = format!(
+        "title = 'x'\n[hosts]\na = {{}}\nb = {{}}\n[[links]]\nbetween = ['a', 'b']\n{TRAFFIC}\
+         [workloads.both]\nkind = 'tcp'\nfrom = 'a'\nto = 'b'\ndirection = 'both'\n\
+         [[runs]]\nname = 'both'\nworkloads = 'both'\n"
+    );
+    let all = parse_with(&text, &Overrides::default());
+    let one = parse_with(&text, &Overrides { only: Some(vec!["r".to_owned()]), ..Overrides::default() });
+    let limit = |number: usize| experiment::limit(&all.runs[number]).bps;
+    assert!(limit(0) < limit(1));
+    assert_eq!((all.highest_limit_bps, one.highest_limit_bps), (limit(1), limit(1)));
+}
+
+#[test]
+fn a_congestion_control_that_the_machine_lacks_is_refused_at_its_place() {
+    let text = |congestion| {
+        format!(
+            "title = 'x'\n[hosts]\na = {{}}\nb = {{}}\n[[links]]\nbetween = ['a', 'b']\n{TRAFFIC}\
+             [workloads.other]\nkind = 'tcp'\nfrom = 'a'\nto = 'b'\n{congestion}\n"
+        ) + "[[runs]]\nname = 'other'\nworkloads = 'other'\n"
+    };
+    let available = ["reno", "cubic"];
+    let check = |text: &str, overrides: &Overrides, available: &[&str]| {
+        let checked = experiment::check_congestion(&parse_with(text, overrides), available, |n| available.contains(&n));
+        checked.map_err(|errors| errors.entries())
+    };
+    let all = Overrides::default();
+    assert_eq!(check(&text("congestion = 'reno'"), &all, &available), Ok(()));
+    let cubik = text("congestion = 'cubik'");
+    let line = 1 + cubik.lines().position(|line| line.contains("cubik")).unwrap();
+    let [entry] = check(&cubik, &all, &available).unwrap_err().try_into().unwrap();
+    assert_eq!((entry.line, entry.column), (Some(line), Some(14)));
+    assert_eq!(entry.hint.as_deref(), Some("did you mean `cubic`? this kernel has `reno` and `cubic`"));
+    // Runs that are left out need nothing.
+    let only = Overrides { only: Some(vec!["r".to_owned()]), ..Overrides::default() };
+    assert_eq!(check(&cubik, &only, &available), Ok(()));
+    // What the file does not name has no place in it.
+    let [entry] = check(&text(""), &all, &["reno"]).unwrap_err().try_into().unwrap();
+    assert_eq!(entry.line, None);
+    assert!(entry.hint.unwrap().contains("`[defaults]`"));
+}
+
+#[test]
+fn an_override_that_cannot_hold_is_refused() {
+    let bad = |overrides: &Overrides, text: &str| {
+        experiment::parse("x", "x.toml", text, overrides).unwrap_err().entries()[0].clone()
+    };
+    let only = Overrides { only: Some(vec!["one-conection".to_owned()]), ..Overrides::default() };
+    let entry = bad(&only, &experiment::find("t3").unwrap().text);
+    assert_eq!((entry.line, entry.hint.as_deref()), (None, Some("did you mean `one-connection`?")));
+
+    let rate = Overrides { rate_bps: Some(1_000_000_000), ..Overrides::default() };
+    let text = format!(
+        "title = 'x'\n[hosts]\na = {{}}\nb = {{}}\n[[links]]\nbetween = ['a', 'b']\nrate = '10mbit'\n{TRAFFIC}"
+    );
+    assert!(bad(&rate, &text).message.contains("would change nothing"));
+}
+
+#[test]
+fn experiments_are_found_by_name_beginning_and_path() {
+    assert_eq!(experiment::find("t3-four-links").unwrap().name, "t3-four-links");
+    assert_eq!(experiment::find("t3").unwrap().name, "t3-four-links");
+    assert!(matches!(experiment::find("t"), Err(FindError::Ambiguous { .. })));
+    let error = experiment::find("t4-four-links").unwrap_err();
+    assert_eq!(error.hint().as_deref(), Some("did you mean `t3-four-links`?"));
+    let error = experiment::find("").unwrap_err();
+    assert!(error.hint().unwrap().contains("two-hosts"), "{:?}", error.hint());
+    assert!(matches!(experiment::find("./t3"), Err(FindError::Read { .. })));
+
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/two-hosts.toml");
+    let source = experiment::find(path).unwrap();
+    assert_eq!((source.name.as_str(), source.path.as_str()), ("two-hosts", path));
+    assert!(matches!(experiment::find(env!("CARGO_MANIFEST_DIR")), Err(FindError::Read { .. })));
+    assert!(matches!(experiment::find("/dev/zero"), Err(FindError::TooLarge { .. })));
+}
+
+#[test]
+fn drawings_fit_and_name_everything() {
+    for shipped in experiment::builtin() {
+        let experiment = builtin(shipped.name);
+        let drawing = show(&experiment);
+        for line in drawing.lines() {
+            assert!(line.chars().count() <= 100, "{}: {line}", shipped.name);
+        }
+        let hosts = experiment.runs[0].topology.hosts.iter().map(|host| &host.name);
+        let runs = experiment.runs.iter().map(|run| &run.name);
+        for name in hosts.chain(runs) {
+            assert!(drawing.contains(name.as_str()), "{name} is missing:\n{drawing}");
+        }
+    }
+}
+
+#[test]
+fn a_drawing_is_as_it_was_reviewed() {
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/experiment_show.txt");
+    let mut drawing: Vec<_> = experiment::builtin()
+        .iter()
+        .map(|shipped| format!("$ nicteam lab show {}\n{}", shipped.name, show(&builtin(shipped.name))))
+        .collect();
+    let wide = "[hosts]\na = { team = 't', address = 'fd00:1234:5678:9abc:def0::1/64' }\nb = { team = 't' }\n[teams.t]\nmode = 'active-backup'\n\
+         [switches]\ns = { spread = 'src-mac' }\nt = { spread = 'src-mac' }\n[[links]]\nbetween = [['a', 'b'], ['s', 't']]\ncount = 2\nmtu = 9000\nrate = '2.5gbit'\n\
+         [[links]]\nbetween = ['s', 't']\ncount = 2\n";
+    drawing.push(format!("two switches, long addresses\n{}", show(&parse(wide))));
+    let drawing = drawing.join("\n\n");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(golden, &drawing).unwrap();
+    }
+    assert_eq!(
+        std::fs::read_to_string(golden).unwrap_or_default(),
+        drawing,
+        "UPDATE_GOLDEN=1 cargo test rewrites {golden}"
+    );
+}

@@ -1,0 +1,6 @@
+//! Experiment files: what they say, and what is wrong with them.
+
+mod corpus;
+mod experiment;
+mod experiment_bad;
+mod experiment_docs;

@@ -1,0 +1,117 @@
+//! The agent's node: what the lab changes of its network beside teams.
+
+use nicteam_sys::mptcp::PathManager;
+use nicteam_sys::netlink::Netlink;
+use nicteam_sys::netns;
+use nicteam_sys::shape::{self, Granularity};
+use nicteam_wire::Mac;
+use nix::errno::Errno;
+
+use crate::error::Failure;
+use crate::protocol::{Addresses, LinkSetup, NodeSetup};
+
+/// The bridge of a switch.
+const BRIDGE: &str = "br0";
+/// The most paths that the kernel's path manager keeps (`MPTCP_PM_ADDR_MAX`).
+const MOST_PATHS: usize = 8;
+
+/// A host or a switch.
+#[derive(Debug, Default)]
+pub(super) struct Node {
+    /// Open once something was asked for.
+    netlink: Option<Netlink>,
+}
+
+impl Node {
+    /// Makes it a fit place for measuring, before it has devices.
+    pub(super) fn set_up(&mut self, setup: NodeSetup) -> Result<(), Failure> {
+        // What one connection learned must not help or hinder the next.
+        netns::sysctl("ipv4/tcp_no_metrics_save", "1")?;
+        for packets in ["iptables", "ip6tables", "arptables"] {
+            let calls = format!("bridge/bridge-nf-call-{packets}");
+            // A switch has no such tables. Where the file is missing, neither has its bridge.
+            if netns::read_sysctl(&calls).is_ok() {
+                netns::sysctl(&calls, "0")?;
+            }
+        }
+        if !setup.ipv6 {
+            // No router solicitations and address checks in between the measured traffic.
+            netns::sysctl("ipv6/conf/default/disable_ipv6", "1")?;
+            netns::sysctl("ipv6/conf/all/disable_ipv6", "1")?;
+        }
+        if setup.bridge {
+            self.netlink()?.add_bridge(BRIDGE)?;
+            self.set_device(BRIDGE, true)?;
+        }
+        Ok(())
+    }
+
+    /// Limits what links send, and sets them up.
+    pub(super) fn shape(&mut self, links: &[LinkSetup]) -> Result<(), Failure> {
+        for link in links {
+            let index = self.index(&link.device)?;
+            shape::shape(self.netlink()?, index, link.rate_bps, Granularity::of(link.max_packets))?;
+            self.netlink()?.set_up(index, true)?;
+        }
+        Ok(())
+    }
+
+    /// Makes devices ports of the bridge.
+    pub(super) fn plug(&mut self, devices: &[String]) -> Result<(), Failure> {
+        let bridge = self.index(BRIDGE)?;
+        for device in devices {
+            let port = self.index(device)?;
+            self.netlink()?.set_master(port, Some(bridge))?;
+            self.netlink()?.set_up(port, true)?;
+        }
+        Ok(())
+    }
+
+    /// Sets a device down or up.
+    pub(super) fn set_device(&mut self, device: &str, up: bool) -> Result<(), Failure> {
+        let index = self.index(device)?;
+        Ok(self.netlink()?.set_up(index, up)?)
+    }
+
+    /// Gives a host its addresses. For multipath TCP one that is connected to announces those beside the first,
+    /// so that a subflow comes by each; if the other end did so, too, it would be sent subflows that nobody takes.
+    pub(super) fn address(&mut self, addresses: &Addresses) -> Result<(), Failure> {
+        let device = self.index(&addresses.device)?;
+        let netlink = self.netlink()?;
+        if let Some(mac) = &addresses.mac {
+            netlink.set_mac(device, mac.parse::<Mac>()?.0)?;
+        }
+        netlink.add_address(device, addresses.address, addresses.prefix, true)?;
+        netlink.set_up(device, true)?;
+        if addresses.further.is_empty() {
+            return Ok(());
+        }
+        // All links may lead into one switch: each answers for its own address alone.
+        netns::sysctl("ipv4/conf/all/arp_ignore", "1")?;
+        netns::sysctl("ipv4/conf/all/arp_announce", "2")?;
+        let mut paths = PathManager::open()?;
+        paths.set_limits(addresses.further.len().min(MOST_PATHS) as u32)?;
+        for (device, address) in &addresses.further {
+            let device = self.index(device)?;
+            self.netlink()?.add_address(device, *address, addresses.prefix, true)?;
+            self.netlink()?.set_up(device, true)?;
+            if addresses.announces {
+                paths.announce(*address, device)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The index of a device that must be there.
+    fn index(&mut self, device: &str) -> Result<u32, Failure> {
+        let absent = || nicteam_sys::Error::new(format!("find {device}"), Errno::ENODEV);
+        Ok(self.netlink()?.link(device)?.ok_or_else(absent)?.index)
+    }
+
+    fn netlink(&mut self) -> Result<&mut Netlink, Failure> {
+        Ok(match &mut self.netlink {
+            Some(netlink) => netlink,
+            none => none.insert(Netlink::open()?),
+        })
+    }
+}

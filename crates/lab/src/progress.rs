@@ -1,0 +1,18 @@
+//! Who is told what happens while an experiment runs.
+
+use std::time::Duration;
+
+use nicteam_experiment::Run;
+use nicteam_record as record;
+
+/// Told what happens while an experiment runs.
+pub trait Progress {
+    /// A run begins: `number` of `count`.
+    fn run_begins(&mut self, run: &Run, number: usize, count: usize);
+    /// Members' traffic of late, every sampling interval or so; `t` is negative in the warm-up.
+    fn traffic(&mut self, run: &Run, t: Duration, warming_up: bool, members: &[record::Member]);
+    /// A run is over.
+    fn run_ends(&mut self, run: &record::Run);
+    /// A host or switch tells something.
+    fn notice(&mut self, node: &str, text: &str);
+}

@@ -1,0 +1,51 @@
+//! What a kind of traffic is to the lab: how it runs at an agent, and what is recorded of it.
+
+use std::fmt;
+
+use nicteam_record::{Connection, ConnectionSample};
+
+use crate::error::Failure;
+use crate::measure::Counted;
+use crate::protocol::{ConnectionSpec, Role};
+
+/// A kind of traffic.
+pub trait Kind: Sync {
+    /// Its name: [`nicteam_experiment::Task::kind`].
+    fn name(&self) -> &'static str;
+
+    /// For one agent, with nothing to do yet.
+    fn at_agent(&self) -> Box<dyn Ends>;
+
+    /// True if a sender takes all the time that a processor gives it: two of these get processors of their own
+    /// where there are enough.
+    fn takes_a_processor(&self) -> bool {
+        false
+    }
+
+    /// Adds to a connection's record what this kind alone knows.
+    fn figures(&self, spec: &ConnectionSpec, counted: &Counted<'_>, connection: &mut Connection);
+}
+
+/// One kind's ends of connections at an agent.
+pub trait Ends: fmt::Debug + Send + Sync {
+    /// Prepares one end of each of these connections; servers' ends are prepared first.
+    ///
+    /// # Errors
+    /// In words for the lab's user.
+    fn prepare(&self, role: Role, connections: Vec<ConnectionSpec>) -> Result<(), Failure>;
+
+    /// Lets the senders send, once every expected end is there.
+    ///
+    /// # Errors
+    /// Not all came about.
+    fn start(&self) -> Result<(), Failure>;
+
+    /// Ends every connection.
+    fn stop(&self);
+
+    /// Asks the kernel what it is slow to tell, for the samples to come; takes as long as that takes.
+    fn ask(&self) {}
+
+    /// What each end counted, and what the kernel was asked last.
+    fn sample(&self) -> Vec<ConnectionSample>;
+}

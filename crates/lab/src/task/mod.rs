@@ -1,0 +1,71 @@
+//! Traffic. One file a kind, and one line in [`KINDS`].
+
+mod gate;
+mod kind;
+mod plan;
+mod tcp;
+mod udp;
+
+use nicteam_record::ConnectionSample;
+
+use crate::error::Failure;
+use crate::protocol::{ConnectionSpec, Role};
+
+pub use kind::{Ends, Kind};
+pub(crate) use plan::{Planned, plan, spread};
+
+/// All kinds.
+pub(crate) static KINDS: [&dyn Kind; 2] = [&tcp::Tcp, &udp::Udp];
+
+/// The kind of this name.
+pub(crate) fn kind<'a>(kinds: &[&'a dyn Kind], name: &str) -> Option<&'a dyn Kind> {
+    kinds.iter().copied().find(|kind| kind.name() == name)
+}
+
+/// The connections that end at an agent.
+#[derive(Debug)]
+pub(crate) struct Traffic {
+    ends: Vec<(&'static str, Box<dyn Ends>)>,
+}
+
+impl Traffic {
+    /// None yet; of these kinds there can be some.
+    pub(crate) fn new(kinds: &[&'static dyn Kind]) -> Traffic {
+        Traffic { ends: kinds.iter().map(|kind| (kind.name(), kind.at_agent())).collect() }
+    }
+
+    /// Prepares one end of each of these connections.
+    pub(crate) fn prepare(&self, role: Role, connections: Vec<ConnectionSpec>) -> Result<(), Failure> {
+        let known = |spec: &&ConnectionSpec| self.ends.iter().all(|(name, _)| *name != spec.kind);
+        if let Some(stranger) = connections.iter().find(known) {
+            return Err(format!("no kind of traffic `{}` here", stranger.kind).into());
+        }
+        for (name, ends) in &self.ends {
+            let own: Vec<_> = connections.iter().filter(|spec| spec.kind == *name).cloned().collect();
+            if !own.is_empty() {
+                ends.prepare(role, own)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the senders send, once every expected end is there.
+    pub(crate) fn start(&self) -> Result<(), Failure> {
+        self.ends.iter().try_for_each(|(_, ends)| ends.start())
+    }
+
+    /// Ends every connection.
+    pub(crate) fn stop(&self) {
+        self.ends.iter().for_each(|(_, ends)| ends.stop());
+    }
+
+    /// Asks the kernel what it knows of each end, for the samples to come; takes as long as that takes.
+    pub(crate) fn ask(&self) {
+        self.ends.iter().for_each(|(_, ends)| ends.ask());
+    }
+
+    /// What each end counted, and what the kernel was asked last.
+    pub(crate) fn sample(&self) -> Vec<ConnectionSample> {
+        self.ends.iter().flat_map(|(_, ends)| ends.sample()).collect()
+    }
+}

@@ -1,0 +1,108 @@
+//! Who carries what to whom.
+
+use std::net::{IpAddr, SocketAddr};
+
+use nicteam_experiment::{Direction, Workload};
+
+use super::kind::Kind;
+use crate::protocol::ConnectionSpec;
+
+/// First port that workloads listen on; each workload has its own.
+const SERVER_PORT: u16 = 5001;
+/// First port that connections come from; each connection has its own, so that hashes do not depend on luck.
+const CLIENT_PORT: u16 = 40_000;
+
+/// One planned connection: who carries what to whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Planned {
+    /// Its workload.
+    pub(crate) workload: String,
+    /// Host of the connecting end.
+    pub(crate) client: String,
+    /// Host of the other end.
+    pub(crate) server: String,
+    /// The connection.
+    pub(crate) spec: ConnectionSpec,
+}
+
+/// Assigns a workload's connections to its pairs. `number` and `first_index`
+/// number it among the run's; `address` knows where a host lives.
+pub(crate) fn plan(
+    workload: &Workload,
+    number: u16,
+    first_index: u32,
+    address: impl Fn(&str) -> IpAddr,
+) -> Vec<Planned> {
+    let ways: &[bool] = match workload.direction {
+        Direction::Send => &[true],
+        Direction::Receive => &[false],
+        Direction::Both => &[true, false],
+    };
+    let pairs = workload.pairs.iter().cycle().take(workload.connections as usize);
+    let assigned = ways.iter().flat_map(|way| pairs.clone().map(move |pair| (pair, *way)));
+    assigned
+        .zip(first_index..)
+        .map(|(((client, server), client_sends), index)| Planned {
+            workload: workload.name.clone(),
+            client: client.clone(),
+            server: server.clone(),
+            spec: ConnectionSpec {
+                index,
+                client: SocketAddr::new(address(client), CLIENT_PORT + index as u16),
+                server: SocketAddr::new(address(server), SERVER_PORT + number),
+                client_sends,
+                kind: workload.task.kind().to_owned(),
+                each: workload.task.each(workload.connections, address(server).is_ipv6()),
+                processor: None,
+            },
+        })
+        .collect()
+}
+
+/// Gives each sender that takes a processor one of its own, if there are enough. The hosts of a lab share the
+/// machine's, and the scheduler often leaves two senders on one for many milliseconds while the other is idle for
+/// a tenth of one at a time. Of more senders than processors there is always one for it to take.
+pub(crate) fn spread<'a>(
+    kinds: &[&dyn Kind],
+    connections: impl Iterator<Item = &'a mut ConnectionSpec>,
+    processors: usize,
+) {
+    let takes_one = |name: &str| kinds.iter().any(|kind| kind.name() == name && kind.takes_a_processor());
+    let mut senders: Vec<_> = connections.filter(|spec| takes_one(&spec.kind)).collect();
+    if (2..=processors).contains(&senders.len()) {
+        for (number, spec) in senders.iter_mut().enumerate() {
+            spec.processor = Some(number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::KINDS;
+
+    fn processors_of(streams: u32, datagrams: u32, processors: usize) -> Vec<Option<usize>> {
+        let kinds = (0..datagrams).map(|_| "udp").chain((0..streams).map(|_| "tcp"));
+        let nowhere = SocketAddr::from(([10, 0, 0, 1], 1));
+        let spec = |(index, kind): (u32, &str)| ConnectionSpec {
+            index,
+            client: nowhere,
+            server: nowhere,
+            client_sends: true,
+            kind: kind.to_owned(),
+            each: serde_json::Value::Null,
+            processor: None,
+        };
+        let mut specs: Vec<_> = (0..).zip(kinds).map(spec).collect();
+        spread(&KINDS, specs.iter_mut(), processors);
+        specs.iter().map(|spec| spec.processor).collect()
+    }
+
+    #[test]
+    fn a_sender_has_a_processor_of_its_own_where_there_are_enough() {
+        assert_eq!(processors_of(2, 0, 2), [Some(0), Some(1)]);
+        assert_eq!(processors_of(2, 1, 4), [None, Some(0), Some(1)], "datagrams are sent on schedule, on any");
+        assert_eq!(processors_of(3, 0, 2), [None; 3], "the scheduler has one for each processor");
+        assert_eq!(processors_of(1, 0, 2), [None], "one is in nobody's way");
+    }
+}

@@ -1,0 +1,126 @@
+//! From nodes with agents and cables between them to a network that is ready for traffic.
+//!
+//! Nothing here touches a network: the agents are asked.
+
+use std::collections::BTreeMap;
+
+use nicteam_experiment::{Cable, End, Host, Team, Topology};
+use nicteam_wire::Mac;
+
+use super::agents::Agents;
+use super::terms::{Setting, TeamRuns};
+use crate::error::Error;
+use crate::protocol::{AddTeam, Addresses, LinkSetup, NodeSetup, Request};
+
+/// What each node is to be before it has links.
+pub(super) fn set_ups(topology: &Topology) -> Vec<(String, Request)> {
+    let host = |host: &Host| (host.name.clone(), NodeSetup { ipv6: host.address.is_ipv6(), bridge: false });
+    let switches =
+        topology.switches.iter().map(|switch| (switch.name.clone(), NodeSetup { ipv6: false, bridge: true }));
+    let all = topology.hosts.iter().map(host).chain(switches);
+    all.map(|(node, setup)| (node, Request::SetUp(setup))).collect()
+}
+
+/// The rates of each node's ends of cables.
+pub(super) fn shapes(topology: &Topology, setting: &Setting) -> Vec<(String, Request)> {
+    let mut links: BTreeMap<&str, Vec<LinkSetup>> = BTreeMap::new();
+    for (end, cable) in ends(topology) {
+        let (device, max_packets) = (end.device.clone(), setting.granularity.max_packets());
+        links.entry(&end.node).or_default().push(LinkSetup { device, rate_bps: cable.rate_bps, max_packets });
+    }
+    links.into_iter().map(|(node, links)| (node.to_owned(), Request::Shape(links))).collect()
+}
+
+/// Lets the agents run their teams, all of them at once; what runs them.
+pub(super) fn add_teams(agents: &mut Agents, topology: &Topology, setting: &Setting) -> Result<Vec<TeamRuns>, Error> {
+    let request = |team: &Team| (team.node.clone(), Request::AddTeam(add_team(team, topology, setting)));
+    let answers = agents.call_each(topology.teams.iter().map(request).collect())?;
+    let runs = topology.teams.iter().zip(answers).map(|(team, (node, done))| TeamRuns {
+        node,
+        device: team.device.clone(),
+        engine: team.engine.clone(),
+        dataplane: done.dataplane.unwrap_or_default(),
+    });
+    Ok(runs.collect())
+}
+
+/// Plugs the switches in, has the links that belong to no team measured, and gives hosts their addresses.
+pub(super) fn join(agents: &mut Agents, topology: &Topology) -> Result<(), Error> {
+    let mut requests = Vec::new();
+    for switch in &topology.switches {
+        // Every group, and every port without one, is a port of its bridge.
+        let groups = topology.teams.iter().filter(|team| team.node == switch.name);
+        let groups = groups.map(|team| team.device.as_str());
+        let ports = groups.chain(bare_ends(topology, &switch.name)).map(str::to_owned);
+        requests.push((switch.name.clone(), Request::Plug(ports.collect())));
+    }
+    let nodes = topology.hosts.iter().map(|host| &host.name).chain(topology.switches.iter().map(|switch| &switch.name));
+    for node in nodes {
+        let bare: Vec<String> = bare_ends(topology, node).map(str::to_owned).collect();
+        if !bare.is_empty() {
+            requests.push((node.clone(), Request::Watch(bare)));
+        }
+    }
+    requests.extend(topology.hosts.iter().map(|host| (host.name.clone(), Request::Address(addresses(host, topology)))));
+    agents.call_each(requests).map(drop)
+}
+
+/// Waits until what agrees by LACP has agreed.
+pub(super) fn settle(agents: &mut Agents, topology: &Topology) -> Result<(), Error> {
+    if topology.teams.iter().any(|team| team.config.mode.aggregates()) {
+        agents.call_all(&Request::Settle)?;
+    }
+    Ok(())
+}
+
+fn addresses(host: &Host, topology: &Topology) -> Addresses {
+    let has_team = topology.teams.iter().any(|team| team.node == host.name);
+    Addresses {
+        device: host.device.clone(),
+        mac: (!has_team).then(|| host.mac.to_string()),
+        address: host.address,
+        prefix: host.prefix,
+        further: host.further.iter().map(|further| (further.device.clone(), further.address)).collect(),
+        announces: host.announces,
+    }
+}
+
+fn add_team(team: &Team, topology: &Topology, setting: &Setting) -> AddTeam {
+    let mut config = team.config.clone();
+    if config.mode.stripes() && config.stripe_rate_mbps.is_empty() {
+        // Drivers of cables that are shaped say nothing of the rate.
+        config.stripe_rate_mbps = rates_mbps(team, topology);
+    }
+    let options = config.options_and_wish().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let mac: Option<Mac> = topology.hosts.iter().find(|host| host.name == team.node).map(|host| host.mac);
+    AddTeam {
+        engine: team.engine.clone(),
+        device: team.device.clone(),
+        options,
+        members: team.members.clone(),
+        mac: mac.map(|mac| mac.to_string()),
+        mtu: team.mtu,
+        dataplane: setting.dataplane.map(|kind| kind.to_string()),
+    }
+}
+
+/// What a team's members carry, Mbit/s, by their devices.
+fn rates_mbps(team: &Team, topology: &Topology) -> BTreeMap<String, u32> {
+    let own = ends(topology).filter(|(end, _)| end.node == team.node && team.members.contains(&end.device));
+    let mbps = |rate_bps: u64| u32::try_from(rate_bps / 1_000_000).unwrap_or(u32::MAX).max(1);
+    own.map(|(end, cable)| (end.device.clone(), mbps(cable.rate_bps))).collect()
+}
+
+/// Both ends of every cable.
+fn ends(topology: &Topology) -> impl Iterator<Item = (&End, &Cable)> {
+    topology.cables.iter().flat_map(|cable| [(&cable.a, cable), (&cable.b, cable)])
+}
+
+/// The ends of cables at a node that belong to no team.
+fn bare_ends<'a>(topology: &'a Topology, node: &'a str) -> impl Iterator<Item = &'a str> {
+    let of_team = move |device: &str| {
+        topology.teams.iter().any(|team| team.node == node && team.members.iter().any(|member| member == device))
+    };
+    let own = ends(topology).map(|(end, _)| end).filter(move |end| end.node == node && !of_team(&end.device));
+    own.map(|end| end.device.as_str())
+}

@@ -1,0 +1,116 @@
+//! What a testbed is.
+
+use std::path::PathBuf;
+use std::sync::mpsc;
+
+use nicteam_dataplane::Kind;
+use nicteam_experiment::Topology;
+use nicteam_record::Port;
+use nicteam_sys::shape::Granularity;
+
+use crate::error::Error;
+use crate::protocol::{AgentSample, Done, Notice, Request};
+
+/// A place where topologies are built.
+pub trait Testbed: Sync {
+    /// Its name in the record.
+    fn name(&self) -> &'static str;
+
+    /// Builds a topology, ready for traffic. What its nodes report goes to `reports`.
+    ///
+    /// # Errors
+    /// The machine, or a node, refuses; then nothing of it is left.
+    fn build(
+        &self,
+        topology: &Topology,
+        setting: &Setting,
+        reports: &mpsc::Sender<Report>,
+    ) -> Result<Box<dyn Deployment>, Error>;
+}
+
+/// A topology that is built; it is taken down with this value.
+pub trait Deployment {
+    /// Hosts and switches, each with the process on this machine whose network namespace is its own, if it has one here.
+    fn nodes(&self) -> Vec<(String, Option<u32>)>;
+
+    /// What each team runs on.
+    fn teams(&self) -> &[TeamRuns];
+
+    /// Asks one node.
+    ///
+    /// # Errors
+    /// It refuses, or does not answer.
+    fn call(&mut self, node: &str, request: &Request) -> Result<Done, Error>;
+
+    /// Asks every node at once, then waits for every answer.
+    ///
+    /// # Errors
+    /// One refuses, or does not answer.
+    fn call_all(&mut self, request: &Request) -> Result<Vec<(String, Done)>, Error>;
+
+    /// Does something to the network while it is used.
+    ///
+    /// # Errors
+    /// It cannot be done here.
+    fn act(&mut self, action: &Action) -> Result<(), Error>;
+
+    /// How the members of the teams with LACP are, by node.
+    ///
+    /// # Errors
+    /// A node does not say.
+    fn ports(&mut self) -> Result<Vec<Port>, Error> {
+        let answers = self.call_all(&Request::Ports)?;
+        let named =
+            |(node, done): (String, Done)| done.ports.into_iter().map(move |port| Port { host: node.clone(), ..port });
+        Ok(answers.into_iter().flat_map(named).collect())
+    }
+}
+
+/// Something that is done to a network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// A node's end of a cable is pulled, or plugged in again.
+    Cable {
+        /// Host or switch.
+        node: String,
+        /// Its device.
+        device: String,
+        /// True: it is plugged in.
+        plugged: bool,
+    },
+}
+
+/// What runs a team.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TeamRuns {
+    /// Host or switch.
+    pub node: String,
+    /// The team's device.
+    pub device: String,
+    /// Name of the engine.
+    pub engine: String,
+    /// What executes it frame by frame, in the engine's words: `bpf`, `packet`.
+    pub dataplane: String,
+}
+
+/// How a topology is built.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The nicteam binary that the agents run.
+    pub binary: PathBuf,
+    /// Dataplane of every team; none: what the machine can.
+    pub dataplane: Option<Kind>,
+    /// MTU-sized packets or GSO frames.
+    pub granularity: Granularity,
+}
+
+/// What nodes report unasked. Times are the lab's own, `CLOCK_MONOTONIC` in nanoseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Report {
+    /// A node's counters.
+    Sample(String, AgentSample),
+    /// Something happened at a node.
+    Notice(String, Notice),
+    /// A node's agent has ended.
+    Ended(String),
+}

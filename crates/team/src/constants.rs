@@ -1,0 +1,111 @@
+//! The numbers of this crate that the eBPF programs (`bpf/`) need, too.
+//!
+//! This is their one source: the build of `nicteam-dataplane` includes this file by itself and writes a C header from
+//! [`ALL`]. So nothing here refers to the rest of the crate. Who uses a number says beside its own name for it what it means.
+
+macro_rules! constants {
+    ($($(#[$meta:meta])* $name:ident: $type:ty = $value:expr;)*) => {
+        $($(#[$meta])* pub const $name: $type = $value;)*
+
+        /// The name, the type and the value of each.
+        pub const ALL: &[(&str, &str, i128)] = &[$((stringify!($name), stringify!($type), $name as i128)),*];
+    };
+}
+
+constants! {
+    /// The most members of a team.
+    MAX_MEMBERS: usize = 32;
+    /// The longest table that a hash can choose from.
+    MAX_BUCKETS: usize = 256;
+
+    /// illumos `aggr`: the bit of each layer in its policy.
+    AGGR_L2: u8 = 1;
+    /// IP addresses.
+    AGGR_L3: u8 = 2;
+    /// Ports.
+    AGGR_L4: u8 = 4;
+    /// The most extension headers of IPv6 that its hash passes, not counting authentication headers.
+    MOST_EXTENSIONS: usize = 8;
+    /// And the most authentication headers.
+    MOST_AUTHENTICATIONS: usize = 4;
+    /// The flow dissector: headers that it passes.
+    MOST_STEPS: usize = 15 + 1;
+    /// And tags.
+    MOST_TAGS: usize = 7;
+
+    /// Mode stripe: the most paths to one peer.
+    MAX_PATHS: usize = 64;
+    /// The most peers. `bpf/plan.h` has another `MAX_PEERS` in programs without stripe.
+    MOST_PEERS: usize = 1024;
+    /// Addresses of a peer, on average at most.
+    ADDRESSES_PER_PEER: usize = 8;
+    /// All ends of a path.
+    BOTH_ENDS: u32 = 2;
+    /// A wire counts as taken for this long at most.
+    LEAD_NS: u64 = 100_000_000;
+
+    /// Buckets of flows; a power of two.
+    FLOW_BUCKETS: usize = 1024;
+    /// After such a pause, or for such an advantage, a flow may take another path.
+    SLACK_NS: u64 = 4_000_000;
+    /// How long a flow's frames are added up.
+    FLOW_WINDOW_NS: u64 = 20_000_000;
+    /// With more of a window on the wire a flow is wide from then on.
+    FLOW_WIDE_NS: u64 = FLOW_WINDOW_NS * 3 / 4;
+    /// Eighths of a window: a wide flow with less is none any more.
+    FLOW_NARROW_EIGHTHS: u64 = 3;
+
+    /// Bits of the hash that say which bucket of gaps.
+    GAP_BUCKET_BITS: u32 = 10;
+    /// A path that brought nothing for one to two of these is none of the connection's.
+    GAP_TURN_NS: u64 = 20_000_000;
+    /// A settled gap is reported at this part of its age.
+    GAP_SETTLED: u64 = 2;
+    /// So long after a gap was to be reported its bucket is another flow's.
+    GAP_FORGOTTEN_NS: u64 = 100_000_000;
+    /// Bytes behind the Ethernet header: shorter frames are acknowledgements, mostly.
+    GAP_SHORTEST: usize = 114;
+
+    /// So long after a gap was reported the peer retransmits.
+    MENDING_NS: u64 = 20_000_000;
+    /// So long after its last segment a connection's numbers may be another's.
+    SENT_FORGOTTEN_NS: u64 = 60_000_000_000;
+
+    /// Probes of which the least late counts.
+    LATE_PROBES: u32 = 4;
+    /// For how long what was found of a path counts.
+    LATE_LASTS_NS: u64 = 200_000_000;
+    /// The most that is put on a wire at once.
+    LATE_MOST_NS: u64 = 4_000_000;
+    /// Of what a path has over the quickest, one part in so many is put on a wire.
+    LATE_PART: u64 = 2;
+    /// An echo whose probe was due longer ago is none of ours.
+    LATE_PROBE_NS: u64 = 1_000_000_000;
+    /// What differs by more from the quickest path is no queue.
+    LATE_PLAUSIBLE_NS: i64 = 1_000_000_000;
+
+    /// After a contradiction no report of a lost carrier is obeyed for so long.
+    LOST_DISTRUST_NS: u64 = 1_000_000_000;
+    /// So long a report with a token counts.
+    LOST_HELD_NS: u64 = 10_000_000_000;
+
+    /// Between two echoes to one address.
+    ECHO_INTERVAL_NS: u64 = 400_000;
+    /// Echoes to one address at once.
+    ECHO_BURST: u32 = 2500;
+
+    /// The most ports of a class of frames that go twice.
+    REDUNDANT_PORTS: usize = 16;
+    /// The shortest payload of such a frame.
+    REDUNDANT_PAYLOAD: usize = 20;
+    /// The most peers of which numbers are remembered.
+    MAX_STREAMS: usize = 256;
+    /// Numbers of a word; a power of two.
+    REDUNDANT_BLOCK: usize = 64;
+    /// Words of a stream; a power of two.
+    REDUNDANT_WORDS: usize = 512;
+    /// So many numbers before the newest one are behind it; all others are ahead.
+    REDUNDANT_HISTORY: usize = (REDUNDANT_WORDS - 1) * REDUNDANT_BLOCK;
+    /// A peer of whom no frame was handed on for so long begins anew.
+    RECOVERY_RESET_NS: u64 = 2_000_000_000;
+}

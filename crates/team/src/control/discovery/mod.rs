@@ -1,0 +1,342 @@
+//! Who else stripes, and which paths to them work.
+//!
+//! Every member announces its team to a group address. A path is used once a
+//! probe that went along it came back, and until it is found dead
+//! (`probing.rs` says when). Peers with traffic are probed often, others seldom:
+//! what the dataplane notes of peers' frames decides. Time is an argument; what
+//! is to be sent is collected by [`Discovery::take_frames`].
+
+mod announcing;
+mod auth;
+mod delay;
+mod found;
+mod hearing;
+mod neighbour;
+mod neighbours;
+mod pace;
+mod paths;
+mod plan_pace;
+mod probing;
+mod segments;
+mod speaking;
+mod stamps;
+
+use std::time::Duration;
+
+use nicteam_wire::{Frame, Hello, HelloKind, Mac};
+
+pub use self::auth::{Refused, RefusedLast};
+pub use self::neighbour::{Neighbour, PathStatus};
+
+use self::announcing::Announcing;
+use self::auth::{Auth, Judgement};
+use self::neighbours::Neighbours;
+use self::pace::Paces;
+use self::plan_pace::{Bucket, PlanPace};
+use self::segments::{Heard, Segments};
+use self::stamps::Stamps;
+use crate::config::StripeKey;
+use crate::stripe::Note;
+use crate::{MemberId, Time};
+
+/// A member of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Own {
+    /// Which.
+    pub id: MemberId,
+    /// Its own address.
+    pub mac: Mac,
+    /// Its rate, Mbit/s; at least 1.
+    pub rate_mbps: u32,
+    /// True if frames may be sent by it and to it.
+    pub usable: bool,
+}
+
+/// Finds peers and keeps their paths.
+#[derive(Clone, Debug)]
+pub struct Discovery {
+    system: u64,
+    auth: Auth,
+    segments: Segments,
+    sequence: u32,
+    /// State of the generator that spreads probes over time.
+    random: u64,
+    stamps: Stamps,
+    /// What stamps of probes begin with; none: anything.
+    mark: Option<u32>,
+    team: Mac,
+    own: Vec<Own>,
+    /// From which follow the tokens of our members.
+    lost_tokens: u64,
+    /// When something happened last.
+    now: Time,
+    neighbours: Neighbours,
+    /// Hellos of systems that were heard when there was no more room.
+    overlooked: u64,
+    /// New neighbours that may be taken in.
+    newcomers: Bucket,
+    announcing: Announcing,
+    /// Teams with traffic, as [`Discovery::peers`] has it.
+    in_use: u8,
+    /// Between two probes of a path to a peer with traffic.
+    interval: Duration,
+    /// As they were when probes left last.
+    paces: Paces,
+    /// When probes are due, or notes are to be read.
+    look_at: Option<Time>,
+    /// Notes are to be read.
+    looks: bool,
+    /// When what [`Discovery::senders`] and [`Discovery::peers`] say is to be planned.
+    plans: PlanPace,
+    /// Segments are to be found anew.
+    regroups: bool,
+    outbox: Vec<(MemberId, Vec<u8>)>,
+}
+
+/// Between two looks at what the dataplane noted, while no peer has traffic.
+const LOOK: Duration = Duration::from_millis(50);
+/// The most neighbours that are known at once.
+pub const MAX_NEIGHBOURS: usize = 1280;
+/// One of which nothing has proven for so long that it is there gives way to a new one.
+const TRIED: Duration = Duration::from_secs(2);
+/// And ends after so long where there are more of its kind than [`UNPROVEN`].
+const GIVEN_UP: Duration = Duration::from_secs(10);
+const UNPROVEN: usize = 16;
+/// New neighbours: so many at once, and one more each.
+const NEWCOMERS: u32 = MAX_NEIGHBOURS as u32;
+const NEWCOMER_EACH: Duration = Duration::from_millis(10);
+
+impl Discovery {
+    /// Nobody is known. `system` is a number that no other team has, and no
+    /// earlier run of this one, and what it says is signed by stamps from the `secret`. Paths to peers with traffic are probed each
+    /// `interval`.
+    pub fn new(system: u64, secret: [u8; 32], interval: Duration) -> Discovery {
+        Discovery {
+            system,
+            auth: Auth::new(system),
+            segments: Segments::default(),
+            sequence: 0,
+            random: system,
+            stamps: Stamps::new(secret, system),
+            mark: None,
+            team: Mac::default(),
+            own: Vec::new(),
+            lost_tokens: 0,
+            now: Time::ZERO,
+            neighbours: Neighbours::default(),
+            overlooked: 0,
+            newcomers: Bucket::new(NEWCOMERS, NEWCOMER_EACH),
+            announcing: Announcing::default(),
+            in_use: 0,
+            interval,
+            paces: Paces { busy: interval, trial: interval, ..Paces::default() },
+            look_at: None,
+            looks: false,
+            plans: PlanPace::default(),
+            regroups: true,
+            outbox: Vec::new(),
+        }
+    }
+
+    /// Between two probes of a path to a peer with traffic, from now on.
+    pub fn set_interval(&mut self, interval: Duration) {
+        self.interval = interval;
+    }
+
+    /// The stamps of probes begin with this from now on.
+    pub fn mark_probes(&mut self, mark: u32) {
+        self.mark = Some(mark);
+    }
+
+    /// The key that hellos are tagged with from now on, if any, and the one before it, if
+    /// hellos by that are still to be believed. Who announced himself last by neither is
+    /// forgotten, and known again when he has one of them.
+    pub fn set_keys(&mut self, key: Option<&StripeKey>, old: Option<&StripeKey>, now: Time) {
+        self.auth.set_keys(key, old);
+        // Tokens follow from the key, too.
+        self.lost_tokens += 1;
+        self.change_at_once(now);
+        for system in self.neighbours.systems() {
+            if !self.auth.knows(system) {
+                self.neighbours.remove(system);
+            }
+        }
+        if !self.own.is_empty() {
+            self.announcing.soon(self.neighbours.len(), now);
+        }
+    }
+
+    /// The team's address and its members, all of them.
+    pub fn set_own(&mut self, team: Mac, own: Vec<Own>, now: Time) {
+        if (self.team, &self.own) == (team, &own) {
+            return;
+        }
+        (self.team, self.own, self.now) = (team, own, now);
+        // Those that were valid may have been used, and seen.
+        self.lost_tokens += 1;
+        self.change_at_once(now);
+        for system in self.neighbours.systems() {
+            self.neighbours.with(system, now, |of| of.retain_members(&self.own));
+        }
+        self.announcing.at_once(self.neighbours.len(), now);
+        if self.announcing.next().is_some_and(|next| next <= now) {
+            self.announce(now);
+        }
+        self.segments.set_own(&self.own, now);
+        self.follow_all(now);
+        self.find_segments();
+    }
+
+    /// A frame that a member received; what is no hello is left alone.
+    pub fn handle_frame(&mut self, member: MemberId, frame: &Frame<'_>, now: Time) {
+        let Some(Ok(hello)) = Hello::of_frame(frame) else { return };
+        if !self.own.iter().any(|own| own.id == member && own.usable) {
+            return;
+        }
+        let src = frame.src();
+        if src.is_multicast() || (hello.system != self.system && self.is_ours(src)) {
+            return self.auth.refuse_impossible(member, src, now);
+        }
+        self.now = now;
+        let system = hello.system;
+        match self.auth.judge((member, src), frame.payload(), &hello, self.sequence, now) {
+            Judgement::Believe => self.handle_hello(member, src, hello, now),
+            Judgement::Refuse => {}
+            Judgement::Challenge(stamp) => {
+                let challenge = self.hello(HelloKind::Challenge, member, stamp);
+                self.say(member, src, challenge);
+            }
+            Judgement::Answer => {
+                let answer = self.hello(HelloKind::Answer, member, hello.stamp);
+                self.say(member, src, answer);
+            }
+            Judgement::BelieveHeld(held) => {
+                for held in held {
+                    self.handle_hello(held.member, held.src, held.hello, now);
+                }
+                if !self.neighbours.contains(system) {
+                    self.auth.forget(system);
+                }
+            }
+        }
+    }
+
+    /// What the dataplane noted, the answer to [`Discovery::take_look`]. A peer
+    /// whose first frame this is is probed at once.
+    pub fn handle_notes(&mut self, notes: &[Note], now: Time) {
+        self.now = now;
+        let mut is_new = false;
+        for note in notes {
+            let found = self.neighbours.with_address(note.mac).min_by_key(|neighbour| neighbour.rank(now));
+            let Some(system) = found.map(|neighbour| neighbour.system) else { continue };
+            let begins = self.neighbours.with(system, now, |neighbour| {
+                if let Some(place) = neighbour.place_of(note.mac) {
+                    note.heard.iter().for_each(|member| neighbour.refresh(member, place, now));
+                }
+                let has_traffic = note.sent || !note.heard.is_empty();
+                let begins = has_traffic && neighbour.has_traffic(now) && neighbour.is_proven(now);
+                if begins {
+                    neighbour.probe_at = now;
+                }
+                begins
+            });
+            is_new |= begins == Some(true);
+        }
+        if is_new {
+            self.probe(now);
+            // Who shares our members with it wants to know.
+            if self.rivals() > 1 {
+                self.announcing.soon(self.neighbours.len(), now);
+            }
+        }
+    }
+
+    /// Time has come to [`Discovery::poll_timeout`]; harmless earlier. What was
+    /// received until now must have been handed over before.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.now = now;
+        if self.announcing.next().is_some_and(|at| at <= now) {
+            self.announce(now);
+        }
+        self.forget_silent(now);
+        if self.look_at.is_some_and(|at| at <= now) {
+            self.probe(now);
+            self.looks = true;
+        }
+        self.segments.handle_timeout(now);
+    }
+
+    /// When to call [`Discovery::handle_timeout`] next.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        let planned = self.plans.due();
+        [self.announcing.next(), self.look_at, self.segments.settles_at(), planned].into_iter().flatten().min()
+    }
+
+    /// True, once, if [`Discovery::handle_notes`] is to be called.
+    pub fn take_look(&mut self) -> bool {
+        std::mem::take(&mut self.looks)
+    }
+
+    /// What is to be sent now, and by whom.
+    pub fn take_frames(&mut self) -> Vec<(MemberId, Vec<u8>)> {
+        std::mem::take(&mut self.outbox)
+    }
+
+    /// True if senders or peers may have changed since the last call, and a plan
+    /// is due that says so.
+    pub fn take_changed(&mut self, now: Time) -> bool {
+        if self.segments.take_changed() {
+            self.change(now);
+        }
+        let is_due = self.plans.take(now);
+        if is_due && self.regroups {
+            self.find_segments();
+        }
+        is_due
+    }
+
+    /// Somebody is there, or reached, otherwise than before: a plan is to say so soon.
+    fn change(&mut self, now: Time) {
+        self.regroups = true;
+        self.plans.soon(now);
+    }
+
+    /// The same without delay.
+    fn change_at_once(&mut self, now: Time) {
+        self.regroups = true;
+        self.plans.at_once(now);
+    }
+
+    /// Makes the paths to a neighbour follow from who hears whom.
+    fn follow(&mut self, system: u64, now: Time) {
+        let chosen = self.neighbours.with(system, now, |neighbour| {
+            let chosen = neighbour.choose_paths(&self.own, now);
+            if chosen.new {
+                neighbour.probe_at = now;
+            }
+            chosen
+        });
+        let Some(chosen) = chosen else { return };
+        if chosen.new || chosen.fewer {
+            self.regroups = true;
+            self.plans.soon(now);
+        }
+        if chosen.new {
+            self.look_at = Some(now);
+        }
+    }
+
+    /// The same of all neighbours.
+    fn follow_all(&mut self, now: Time) {
+        self.neighbours.systems().into_iter().for_each(|system| self.follow(system, now));
+    }
+
+    /// Finds our segments anew. That goes over all that is heard: once for each plan.
+    fn find_segments(&mut self) {
+        let active = self.own.iter().find(|own| own.usable && own.mac == self.team).map(|own| own.id);
+        let heard: Vec<Heard> = self.neighbours.all().map(Neighbour::heard).collect();
+        self.segments.find(active, &heard);
+        self.segments.take_changed();
+        self.regroups = false;
+    }
+}

@@ -1,0 +1,59 @@
+//! What can be said to an actor system.
+
+use nicteam_wire::Mac;
+
+pub use crate::config::{AdSelect, LacpRate};
+
+/// How an actor system behaves. Names and defaults are the kernel's; the last
+/// two are of this team alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LacpConfig {
+    /// Address of the system; not zero, which stands for nobody. Two systems
+    /// with the same address take each other for a looped cable.
+    pub ad_actor_system: Mac,
+    /// Priority of the system; 65535 by default.
+    pub ad_actor_sys_prio: u16,
+    /// What keys have beside speed and duplex, 0 to 1023 (of more the low ten bits count).
+    pub ad_user_port_key: u16,
+    /// Speak first (active), or only to a partner that speaks (passive). An
+    /// aggregate that does not speak at all (illumos `off`) is balance-xor.
+    pub lacp_active: bool,
+    /// What the partner is asked for: a PDU each second, or each 30.
+    pub lacp_rate: LacpRate,
+    /// Which aggregator is active, if there is a choice.
+    pub ad_select: AdSelect,
+    /// Members that are needed for a carrier; 0 counts as 1.
+    pub min_links: u32,
+    /// Off (the kernel's default): where no partner speaks, one member carries
+    /// the traffic, as in active-backup. On: a member without a partner carries none.
+    pub lacp_strict: bool,
+    /// Collecting and distributing are switched together. Off: a member
+    /// distributes only when its partner collects (independent control).
+    pub coupled_control: bool,
+    /// How long a member waits for others before its aggregate forms; the
+    /// standard's `Aggregate_Wait_Time` is 2000.
+    pub aggregate_wait_ms: u32,
+    /// How long a member that was lost stands by once it is back, as long as
+    /// others carry the traffic; 0 (default): not at all (IEEE 802.1AX-2020,
+    /// `aAggPortWTRTime`).
+    pub wait_to_restore_ms: u32,
+}
+
+impl LacpConfig {
+    /// The kernel's defaults for a system of this address.
+    pub fn new(ad_actor_system: Mac) -> LacpConfig {
+        LacpConfig {
+            ad_actor_system,
+            ad_actor_sys_prio: 0xffff,
+            ad_user_port_key: 0,
+            lacp_active: true,
+            lacp_rate: LacpRate::Slow,
+            ad_select: AdSelect::Stable,
+            min_links: 0,
+            lacp_strict: false,
+            coupled_control: true,
+            aggregate_wait_ms: 2000,
+            wait_to_restore_ms: 0,
+        }
+    }
+}

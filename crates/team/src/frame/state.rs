@@ -1,0 +1,50 @@
+//! What changes from frame to frame.
+
+use super::balance::Loads;
+use super::failover::FailoverState;
+use super::stripe::redundant::Streams;
+use super::stripe::state::StripeState;
+use crate::Time;
+
+/// What a dataplane remembers from frame to frame.
+#[derive(Clone, Debug)]
+pub struct PlanState {
+    /// Frames that took part in the round robin so far.
+    pub round_robin: u32,
+    /// When the next frame is chosen for; a dataplane keeps it up to date.
+    pub now: Time,
+    /// Whose wires are taken how long, of stripe.
+    pub stripe: StripeState,
+    /// Redundancy tags sent and received, of stripe.
+    pub streams: Streams,
+    /// The members' carrier, of plans with a [`Plan::failover`](crate::Plan::failover).
+    pub failover: FailoverState,
+    /// Bytes by bucket, of the plans that count them ([`Balance::counted`](crate::Balance::counted)).
+    pub loads: Loads,
+    /// State of the generator behind `packets_per_slave=0`.
+    random: u64,
+}
+
+impl PlanState {
+    /// A fresh state; the seed decides the random choices alone.
+    pub fn new(seed: u64) -> PlanState {
+        PlanState {
+            round_robin: 0,
+            now: Time::ZERO,
+            stripe: StripeState::default(),
+            streams: Streams::default(),
+            failover: FailoverState::default(),
+            loads: Loads::default(),
+            random: seed,
+        }
+    }
+
+    /// SplitMix64 (Steele, Lea, Flood 2014): one addition, two multiplications.
+    pub(super) fn next_random(&mut self) -> u32 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.random;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ z >> 31) as u32
+    }
+}

@@ -1,0 +1,179 @@
+//! How much later than we reckon frames arrive, by path.
+//!
+//! A wire carries what we gave it; but how fast, and what else waits before it, we
+//! do not see. Where a link is a little slower than it says, a queue stands that we take for
+//! gone, and once one is longer than its neighbours' it stays so: every frame by that
+//! path is late. So a probe says when we reckon it to arrive, and its echo when it
+//! did, by the peer's clock ([`nicteam_wire::Times`]). What both differ by has the
+//! difference of two clocks in it, which all paths to a peer have in common: that one path
+//! is later than another is left.
+//!
+//! Of [`PROBES`] probes the least late counts, for a processor that is late makes no queue. Half
+//! of what a path then has over the quickest one is put on the wire that it has for
+//! itself: its receiver's, or where that has several paths, its sender's. But what all paths of an end
+//! have over the quickest, as where one of three members reaches two of four, is that end's own
+//! queue, and is put on its wire: the others' would only send the frames by each other. Where others may do
+//! the same about the same queue ([`super::Peer::sharers`]), each takes its part. No tag covers the times, so those that cannot be are left
+//! out: a probe that was due more than a second ago, or is due later than any wire is taken for, and one that is earlier or later than
+//! the quickest by more than a second. What a forged echo can do within these bounds is what a queue can: [`MOST`] on a wire at once. Mirrored in `bpf/lateness.h`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use nicteam_wire::Mac;
+
+use crate::MemberId;
+
+/// Probes of which the least late counts.
+const PROBES: u32 = crate::constants::LATE_PROBES;
+/// For so long what was found of a path is compared with.
+const LASTS: Duration = Duration::from_nanos(crate::constants::LATE_LASTS_NS);
+/// The most that is put on a wire at once.
+const MOST: Duration = Duration::from_nanos(crate::constants::LATE_MOST_NS);
+/// Of what a path has over the quickest, one part in so many is put on a wire; times the sharers.
+const PART: u64 = crate::constants::LATE_PART;
+/// What is earlier or later than the quickest path by more is no queue: whoever says so is not believed.
+const PLAUSIBLE: Duration = Duration::from_nanos(crate::constants::LATE_PLAUSIBLE_NS.unsigned_abs());
+
+/// Ends of a path.
+type Ends = (MemberId, Mac);
+
+/// What is known of all paths.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lateness {
+    paths: BTreeMap<Ends, Found>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    /// Probes since the last finding, and the least late of them, nanoseconds.
+    probes: u32,
+    least: i64,
+    /// The last finding, and when it was made.
+    found: Option<(i64, u64)>,
+}
+
+/// What a path has over the quickest one, nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Late {
+    /// By itself: of the end that it has alone.
+    pub(super) own: u64,
+    /// As all paths of the end that it shares.
+    pub(super) shared: u64,
+}
+
+impl Late {
+    /// How much longer than we reckon wires are taken: that of the end it has alone, and that of the shared one.
+    pub(super) fn excess(self, sharers: u32) -> (u64, u64) {
+        let part = |late: u64| (late / PART / u64::from(sharers.max(1))).min(MOST.as_nanos() as u64);
+        (part(self.own), part(self.shared))
+    }
+}
+
+impl Lateness {
+    /// A probe of a path came back: so late it was, beside its clocks' difference. `rivals` are all paths to the
+    /// peer, `siblings` those among them that share an end with this one and it itself, if there are any.
+    pub(super) fn take(&mut self, path: Ends, rivals: &[Ends], siblings: &[Ends], late: i64, now: u64) -> Option<Late> {
+        if self.least(rivals, now).is_some_and(|least| late.abs_diff(least) > PLAUSIBLE.as_nanos() as u64) {
+            return None;
+        }
+        let own = self.paths.entry(path).or_default();
+        own.least = if own.probes == 0 { late } else { own.least.min(late) };
+        own.probes += 1;
+        if own.probes < PROBES {
+            return None;
+        }
+        let own_late = own.least;
+        (own.probes, own.found) = (0, Some((own_late, now)));
+        let quickest = self.least(rivals, now)?;
+        let excess = own_late.wrapping_sub(quickest).max(0) as u64;
+        let common = self.least(siblings, now).map_or(0, |least| least.wrapping_sub(quickest).max(0) as u64);
+        Some(Late { own: excess.saturating_sub(common), shared: common })
+    }
+
+    /// The least of what was lately found of these paths.
+    fn least(&self, paths: &[Ends], now: u64) -> Option<i64> {
+        let lasts = LASTS.as_nanos() as u64;
+        let found = paths.iter().filter_map(|path| self.paths.get(path)?.found);
+        found.filter(|(_, at)| now < at + lasts).map(|(late, _)| late).min()
+    }
+
+    /// Forgets what does not count any more, if it became much.
+    pub(super) fn tidy(&mut self, most: usize, now: u64) {
+        if self.paths.len() > most {
+            let lasts = LASTS.as_nanos() as u64;
+            self.paths.retain(|_, path| path.found.is_some_and(|(_, at)| now < at + lasts));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn path(place: u8) -> Ends {
+        (MemberId::new(place.into()).unwrap(), Mac([2, 0, 0, 0, 0, place]))
+    }
+
+    /// What each of four rounds of probes is answered, of paths that are late by so many
+    /// microseconds; with a place, that path and the next share an end. Microseconds.
+    fn round(
+        lateness: &mut Lateness,
+        late_us: &[[i64; 4]],
+        together: Option<usize>,
+        sharers: u32,
+        now: u64,
+    ) -> Vec<Option<(u64, u64)>> {
+        let all: Vec<Ends> = (0..late_us.len() as u8).map(path).collect();
+        let mut last = vec![None; all.len()];
+        for probe in 0..4 {
+            for ((place, own), late_us) in all.iter().enumerate().zip(late_us) {
+                // Two clocks, an hour apart.
+                let late = late_us[probe] * 1000 - 3_600_000_000_000;
+                let pair = together.map(|first| first..first + 2).filter(|pair| pair.contains(&place));
+                let siblings = pair.map_or(&[][..], |pair| &all[pair]);
+                let found = lateness.take(*own, &all, siblings, late, now);
+                assert_eq!(found.is_some(), probe == 3);
+                let found = found.map(|late| late.excess(sharers));
+                last[place] = found.map(|(own, shared)| (own / 1000, shared / 1000));
+            }
+        }
+        last
+    }
+
+    #[test]
+    fn half_of_what_the_least_late_probe_has_over_the_quickest_path() {
+        let mut lateness = Lateness::default();
+        let late = [[30, 10, 50, 90], [900, 410, 500, 800], [10, 10, 3000, 10]];
+        let found = |each: [u64; 3]| each.map(|own| Some((own, 0))).to_vec();
+        assert_eq!(round(&mut lateness, &late, None, 1, MS), found([0, 200, 0]));
+        assert_eq!(round(&mut lateness, &late, None, 4, 2 * MS), found([0, 50, 0]), "four share what is there");
+        let much = round(&mut lateness, &[[50_000; 4], [0; 4]], None, 1, 3 * MS);
+        assert_eq!(much, [Some((4000, 0)), Some((0, 0))], "at most");
+    }
+
+    #[test]
+    fn what_all_paths_of_an_end_have_is_that_ends() {
+        let mut lateness = Lateness::default();
+        let late = [[0; 4], [600; 4], [800; 4]];
+        round(&mut lateness, &late, Some(1), 1, MS);
+        assert_eq!(
+            round(&mut lateness, &late, Some(1), 1, 2 * MS),
+            [Some((0, 0)), Some((0, 300)), Some((100, 300))],
+            "and what one has beyond is its own"
+        );
+        let late = [[0; 4], [0; 4], [800; 4]];
+        assert_eq!(round(&mut lateness, &late, Some(1), 1, 3 * MS)[2], Some((400, 0)), "only one of two is late");
+    }
+
+    #[test]
+    fn what_was_found_long_ago_is_not_compared_with() {
+        let mut lateness = Lateness::default();
+        round(&mut lateness, &[[0; 4], [500; 4]], None, 1, MS);
+        assert_eq!(round(&mut lateness, &[[800; 4]], None, 1, 250 * MS), [Some((0, 0))]);
+        lateness.tidy(1, 250 * MS);
+        assert_eq!(lateness.paths.len(), 1);
+    }
+}

@@ -1,0 +1,41 @@
+//! How stripe chooses: the path by which a frame arrives first.
+//!
+//! Towards a peer that stripes, too, a *path* leads from a member of ours to a
+//! member of the peer's. Each end of a path is busy until it has sent, or
+//! received, what was given to it. When it is through, a frame is under way for as long
+//! as the path's delay. It takes the path by which it would arrive first, and of
+//! equal ones the next in turn. Ends of unlike rate so get their share by rate, a
+//! longer way serves when the shorter ones have longer queues, and a frame never
+//! waits for longer than it must: frames of one flow arrive in order, or nearly so.
+//! What was tried, and what it is worth: `docs/ordering.md`. Where queues grow that the
+//! sender does not see, flows that need no second path keep the one they have (`flows.rs`).
+//!
+//! Our members are one another's rivals for all peers, so their times are
+//! common to all; those of the receiving members belong to their peer. What other
+//! teams send there nobody knows; how many they are the peer says, and its members
+//! are taken for as long as if each had an equal share. Else all who alone cannot fill its
+//! fastest member would use that one only. What we reckon wrongly, probes show (`lateness.rs`).
+//! Mirrored in `bpf/stripe.h`; a change here is a change there.
+
+pub(super) mod choosing;
+mod echoes;
+mod flows;
+mod gaps;
+mod lateness;
+mod limits;
+mod lost;
+mod mending;
+mod notes;
+mod peer;
+mod peers;
+pub(super) mod plan;
+pub(super) mod receiving;
+pub mod redundant;
+pub(super) mod state;
+
+pub use limits::{MAX_ADDRESSES, MAX_PATHS, MAX_PEERS};
+pub use notes::{Note, Notes};
+pub use peer::{Path, Peer, Receiver, Sender};
+pub use peers::Peers;
+pub use plan::Stripe;
+pub use state::StripeState;

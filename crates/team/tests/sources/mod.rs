@@ -1,0 +1,5 @@
+//! What the sources themselves have to look like.
+
+mod halves;
+mod places;
+mod tree;

@@ -1,0 +1,74 @@
+//! A mode's places: the files that name one. All others ask for its traits, so that a mode is added without them.
+
+use nicteam_team::Mode;
+
+use super::tree::{below, project};
+
+/// The files that name a mode, by its variant or its name, and why.
+const PLACES: &[(&str, &str)] = &[
+    ("crates/daemon/src/show/words.rs", "a test of what 802.3ad prints"),
+    ("crates/lab/src/experiment/catalog.rs", "the shipped experiment of that name"),
+    ("crates/lab/src/experiment/teams.rs", "a switch's group is a team of these modes"),
+    ("crates/oracle/src/bench.rs", "measures the kernel's 802.3ad"),
+    ("crates/report/src/explain/facts.rs", "prose about a mode"),
+    ("crates/report/src/explain/hop.rs", "prose about a mode"),
+    ("crates/report/src/explain/limits.rs", "prose about a mode"),
+    ("crates/report/src/explain/path.rs", "prose about a mode"),
+    ("crates/report/src/explain/rules/active_backup.rs", "a rule about a mode"),
+    ("crates/report/src/explain/rules/broadcast.rs", "a rule about a mode"),
+    ("crates/report/src/explain/rules/down.rs", "a rule about a mode"),
+    ("crates/report/src/explain/rules/load_balancing.rs", "a rule about two modes"),
+    ("crates/report/src/explain/rules/not_aggregating.rs", "a rule about a mode"),
+    ("crates/report/src/explain/rules/reordering.rs", "a rule about a mode"),
+    ("crates/report/src/explain/rules/unequal_turns.rs", "a rule about a mode"),
+    ("crates/team/src/mode.rs", "the table"),
+];
+
+#[test]
+fn a_mode_is_named_where_it_is_said_here_and_nowhere_else() {
+    let sources = below(&project().join("crates"));
+    let named: Vec<&str> = sources
+        .iter()
+        .filter(|source| source.path.split('/').nth(1) == Some("src") && names_a_mode(&source.code))
+        .map(|source| source.path.as_str())
+        .collect();
+    let listed = |path: &str| PLACES.iter().any(|(place, _)| place.strip_prefix("crates/") == Some(path));
+    let more: Vec<&&str> = named.iter().filter(|path| !listed(path)).collect();
+    assert!(more.is_empty(), "these name a mode; ask for a trait of its instead, or say why not: {more:#?}");
+    let fewer: Vec<&str> = PLACES.iter().map(|(place, _)| *place).collect();
+    let fewer: Vec<&&str> = fewer.iter().filter(|place| !named.contains(&&place["crates/".len()..])).collect();
+    assert!(fewer.is_empty(), "these name no mode any more: {fewer:#?}");
+}
+
+#[test]
+fn a_line_of_the_table_agrees_with_itself() {
+    for (place, mode) in Mode::ALL.into_iter().enumerate() {
+        use nicteam_team::mode::{Addresses, Receives, Sends};
+
+        let of = mode.traits();
+        assert_eq!(of.mode, mode);
+        assert_eq!(of.name.parse(), Ok(mode));
+        assert!(of.number.is_none_or(|number| number as usize == place), "{mode}");
+        assert!(of.aliases.iter().all(|alias| alias.to_lowercase().parse() == Ok(mode)), "{mode}");
+        let needs_active =
+            of.sends == Sends::ByActive || of.receives != Receives::ByAll || of.addresses != Addresses::Team;
+        assert!(of.has_active || !needs_active, "{mode}");
+        assert!(!of.balances_receiving() || of.addresses == Addresses::Own, "{mode}");
+        assert!(!of.stripes() || of.balances_receiving(), "{mode}");
+        assert!(!of.is_static || !of.has_own_addresses() && !of.aggregates, "{mode}");
+        assert!(!of.needs_miimon || !of.uses_arp, "{mode}");
+    }
+}
+
+/// A variant (`Mode::Stripe`) or a name as a text (`"stripe"`).
+fn names_a_mode(code: &str) -> bool {
+    Mode::ALL.into_iter().any(|mode| {
+        let variant = format!("Mode::{mode:?}");
+        let is_variant = |at: usize| {
+            let before = code[..at].chars().next_back();
+            let after = code[at + variant.len()..].chars().next();
+            ![before, after].into_iter().flatten().any(|other| other.is_alphanumeric() || other == '_')
+        };
+        code.contains(&format!("\"{}\"", mode.name())) || code.match_indices(&variant).any(|(at, _)| is_variant(at))
+    })
+}
