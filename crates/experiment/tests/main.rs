@@ -4,3 +4,4 @@ mod corpus;
 mod experiment;
 mod experiment_bad;
 mod experiment_docs;
+mod imports;

@@ -21,6 +21,8 @@ pub struct Team<'a> {
     pub policy: Option<HashPolicy>,
     /// The same in the record's words; empty where the mode does not hash.
     pub policy_name: &'a str,
+    /// Who ran it; empty in older records.
+    pub engine: &'a str,
 }
 
 /// How a team uses its members.
@@ -52,6 +54,7 @@ impl<'a> Team<'a> {
             mode_name: &team.mode,
             policy: team.xmit_hash_policy.parse().ok(),
             policy_name: &team.xmit_hash_policy,
+            engine: &team.engine,
         }
     }
 

@@ -3,9 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 
 use nicteam_record::{Connection, Run, Topology};
-use nicteam_team::hash;
 use nicteam_wire::{Frame, Mac, ethertype};
 
+use super::engines;
 use super::hop::{Hop, Prediction};
 use crate::units::share;
 use crate::view;
@@ -18,14 +18,14 @@ const TOLERANCE: f64 = 0.1;
 /// record lacks what it looks at.
 pub(super) fn predict(run: &Run, hop: &Hop<'_>) -> Option<Prediction> {
     let team = hop.team?;
-    let policy = team.policy?;
+    let (policy, hash) = (team.policy?, engines::hash_of(team.engine)?);
     // Where the record says which members aggregate, the hash is over these.
     let aggregates =
         |place: &usize| view::port(run, team.node, &team.members[*place]).is_none_or(|port| port.aggregates);
     let usable: Vec<usize> = (0..team.members.len()).filter(aggregates).collect();
     let place = |connection: &&Connection| {
         let bytes = first_bytes(&run.topology, connection)?;
-        let number = hash::hash(policy, &Frame::parse(&bytes).ok()?) as usize;
+        let number = hash(policy, &Frame::parse(&bytes).ok()?) as usize;
         Some(usable[number.checked_rem(usable.len())?])
     };
     let places: Vec<usize> = hop.connections.iter().map(place).collect::<Option<_>>()?;
