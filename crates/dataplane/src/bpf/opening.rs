@@ -74,8 +74,8 @@ impl BpfDataplane {
 
     /// With new maps, and on no device yet.
     fn fresh(device: &TeamDevice, programs: Programs) -> Result<BpfDataplane, Error> {
-        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
-        let spare = spare.take_if(|spare| spare.programs == programs);
+        let is_wanted = |spare: &mut Object| spare.programs == programs;
+        let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).take_if(is_wanted);
         let object = spare.map_or_else(|| Object::load(programs, None), Ok)?;
         let control = Control { layout: LAYOUT, active: 0, team_ifindex: device.index, own_clsact: 0 };
         object.maps.set_control(&control)?;
