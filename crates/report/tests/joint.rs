@@ -114,9 +114,15 @@ fn a_slow_link_beside_full_ones_is_named() {
     let counted =
         Relayed { node: "a".into(), device: "eth2".into(), frames: 1000, lost: 8, cut: 4, ..Relayed::default() };
     run.relayed = vec![counted];
+    run.members.iter_mut().filter(|member| member.host == "a" && member.member == "eth2").for_each(|member| {
+        member.tx_drops = member.tx_frames / 100;
+    });
     let sentence = said(&run).2;
     assert!(
-        sentence.ends_with("the least used, eth2, which lost 1.2 % of its frames and delays frames by 5 ms, at 0.50."),
+        sentence.ends_with(
+            "the least used, eth2, which lost 1.2 % of its frames, dropped 1.0 % of its frames and delays \
+             frames by 5 ms, at 0.50."
+        ),
         "{sentence}"
     );
 }

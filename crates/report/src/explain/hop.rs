@@ -58,6 +58,8 @@ pub struct HopLink<'a> {
     pub silent: bool,
     /// Part of the frames that were lost between its ends; known of impaired links alone.
     pub lost: f64,
+    /// Part of the frames for it that the sending end dropped: its queue was full, or the team could not send.
+    pub dropped: f64,
     /// How long it was declared to delay frames, milliseconds.
     pub delay_ms: f64,
     /// Largest IP packet, bytes.

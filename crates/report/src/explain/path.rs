@@ -197,6 +197,8 @@ fn links<'a>(run: &'a Run, hop: &Hop<'a>) -> Vec<HopLink<'a>> {
             rate_bps: link.rate_bps,
             silent,
             lost,
+            dropped: view::counters(run, hop.node, &near.device)
+                .map_or(0.0, |near| share(near.tx_drops as f64, near.tx_frames as f64).min(1.0)),
             delay_ms: view::declared(link, near).map_or(0.0, |impairments| impairments.delay_ms),
             mtu: link.mtu,
             ports: [view::port(run, hop.node, &near.device), view::port(run, hop.peer, &far.device)],

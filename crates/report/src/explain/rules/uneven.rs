@@ -7,7 +7,7 @@ use super::Rule;
 use crate::explain::hop::{Choice, Hop, HopLink};
 use crate::explain::limits::Limit;
 use crate::explain::words;
-use crate::units::{link_rate, percent, ratio};
+use crate::units::{link_rate, list, percent, ratio};
 
 /// From this part on, frames that a link lost are worth a word.
 const LOSS_NOTABLE: f64 = 0.001;
@@ -33,8 +33,9 @@ struct One {
     rate_bps: u64,
     /// Part of what it can carry that it carried.
     load: f64,
-    /// Part of its frames that were lost between its ends.
+    /// Part of its frames that were lost between its ends, and that the sending end dropped.
     lost: f64,
+    dropped: f64,
     /// Delay that it was declared to have, milliseconds.
     delay_ms: f64,
 }
@@ -70,10 +71,11 @@ impl Rule for Uneven {
         };
         let known = [
             (least.lost >= LOSS_NOTABLE).then(|| format!("lost {} of its frames", percent(least.lost))),
+            (least.dropped >= LOSS_NOTABLE).then(|| format!("dropped {} of its frames", percent(least.dropped))),
             (least.delay_ms > 0.0).then(|| format!("delays frames by {} ms", least.delay_ms)),
         ];
         let known: Vec<String> = known.into_iter().flatten().collect();
-        let known = if known.is_empty() { String::new() } else { format!(", which {}", known.join(" and ")) };
+        let known = if known.is_empty() { String::new() } else { format!(", which {}", list(&known)) };
         // Where rates are alike, which link was the busiest says nothing.
         let [busiest, name] = match busiest.rate_bps == least.rate_bps {
             true => [String::new(), least.device],
@@ -89,7 +91,8 @@ impl Rule for Uneven {
 impl One {
     fn of(hop: &Hop<'_>, link: &HopLink<'_>) -> One {
         let device = if hop.host() == hop.node { link.device } else { link.far_device }.to_owned();
-        One { device, rate_bps: link.rate_bps, load: link.load(), lost: link.lost, delay_ms: link.delay_ms }
+        let HopLink { rate_bps, lost, dropped, delay_ms, .. } = *link;
+        One { device, rate_bps, load: link.load(), lost, dropped, delay_ms }
     }
 
     /// `eth0 (200 Mbit/s)`.
