@@ -2,7 +2,8 @@
 //! and that says of them what several rules ask.
 
 use nicteam_record as record;
-use nicteam_team::{HashPolicy, Mode};
+use nicteam_team::mode::{Receives, Sends};
+use nicteam_team::{HashPolicy, Mode, Traits};
 
 /// A team, or the links of a host that speaks multipath TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,26 +68,34 @@ impl<'a> Team<'a> {
 impl TeamMode {
     /// Whether it sends frames in turn.
     pub fn takes_turns(self) -> bool {
-        self == TeamMode::Of(Mode::BalanceRr)
+        self.traits().is_some_and(|traits| traits.sends == Sends::InTurn)
     }
 
     /// Whether it sends a copy of each frame by each member.
     pub fn sends_copies(self) -> bool {
-        self == TeamMode::Of(Mode::Broadcast)
+        self.traits().is_some_and(|traits| traits.sends == Sends::ByAll)
     }
 
     /// Whether it stripes towards those who do, too.
     pub fn stripes(self) -> bool {
-        self == TeamMode::Of(Mode::Stripe)
+        self.traits().is_some_and(Traits::stripes)
     }
 
     /// Whether it sends to each neighbour, or each flow, by one member.
     pub fn gives_each_peer_one(self) -> bool {
-        matches!(self, TeamMode::Of(Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe))
+        self.traits().is_some_and(|traits| traits.buckets().is_some())
     }
 
     /// Whether it says by which of its members it hears a neighbour.
     pub fn says_who_hears(self) -> bool {
-        matches!(self, TeamMode::Of(Mode::ActiveBackup | Mode::BalanceTlb | Mode::BalanceAlb | Mode::Stripe))
+        self.traits().is_some_and(|traits| traits.receives != Receives::ByAll)
+    }
+
+    /// What is true of it, where it is a mode of teams.
+    fn traits(self) -> Option<&'static Traits> {
+        match self {
+            TeamMode::Of(mode) => Some(mode.traits()),
+            TeamMode::MultipathTcp | TeamMode::Unknown => None,
+        }
     }
 }

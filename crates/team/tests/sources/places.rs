@@ -16,7 +16,6 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/report/src/explain/rules/load_balancing.rs", "a rule about two modes"),
     ("crates/report/src/explain/rules/not_aggregating.rs", "a rule about a mode"),
     ("crates/report/src/explain/rules/peer_does_not_stripe.rs", "a rule about a mode"),
-    ("crates/report/src/team.rs", "modes as the record has them"),
     ("crates/team/src/mode.rs", "the table"),
 ];
 
