@@ -7,6 +7,7 @@
 
 mod failure;
 mod lab;
+mod ovs;
 mod privileges;
 mod say;
 mod team;
@@ -41,6 +42,9 @@ enum Command {
     Team(team::Command),
     /// Tell which member a flow, or each frame of a capture, takes.
     Which(which::Args),
+    /// Open vSwitch's commands about bonds, in its words.
+    #[command(subcommand)]
+    Ovs(ovs::Command),
     /// The lab's hand on one host or switch; started by the lab alone.
     #[command(hide = true)]
     Agent {
@@ -58,6 +62,7 @@ fn main() -> ExitCode {
         Command::Lab(command) => lab::run(command),
         Command::Team(command) => team::run(command),
         Command::Which(args) => which::run(&args),
+        Command::Ovs(command) => ovs::run(&command),
         Command::Agent { node: _, lab: _ } => {
             nicteam_lab::agent::serve().map_err(|error| Failure::failed(error.to_string()))
         }

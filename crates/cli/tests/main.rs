@@ -4,6 +4,7 @@ mod common;
 mod corpus;
 mod licences;
 mod list;
+mod ovs;
 mod report;
 mod which;
 
@@ -25,6 +26,7 @@ mod live {
     mod lab_lacp;
     mod lacp;
     mod options;
+    mod ovs;
     mod team;
     mod testbed;
 }

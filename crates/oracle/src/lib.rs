@@ -19,6 +19,8 @@
 //!   the last lines of its console. What the guest's kernel *refuses* is an
 //!   answer, with its error number ([`Refusal`]).
 //!
+//! Beside the kernel's driver stands Open vSwitch's daemon: [`Unixctl`] asks one of `nicteam_testnet::OpenVSwitch`.
+//!
 //! It is a crate of its own and not a part of `xtask`, because its judgements are
 //! tests: they run with `cargo test` beside the others, and only tests of the
 //! package that has the agent can know where the agent is.
@@ -35,6 +37,7 @@ mod initrd;
 mod pktgen;
 pub mod protocol;
 pub mod shares;
+mod unixctl;
 
 use std::path::Path;
 
@@ -46,6 +49,7 @@ pub use image::{EmulatedImage, Image, Missing};
 pub use nicteam_testnet::is_soak;
 pub use pktgen::Generated;
 pub use protocol::{Departures, Refusal, Sample, Step};
+pub use unixctl::Unixctl;
 
 /// The seed of everything random in a test: `NICTEAM_SEED`, else always the same.
 pub fn seed() -> u64 {

@@ -1,4 +1,4 @@
-//! The kernel's own bonding driver, in a guest, as the reference implementation.
+//! The reference implementations: the kernel's own bonding driver, in a guest, and Open vSwitch's daemon.
 
 /// The guest burns a processor: one at a time, beside what waits.
 mod guest {
@@ -14,6 +14,7 @@ mod live {
     mod choose;
     mod lacp;
     mod members;
+    mod openvswitch;
     mod proc;
     mod traces;
 }

@@ -24,9 +24,9 @@ pub use config::{ActiveSlave, ArpAllTargets, ArpMonitoring, ArpValidate, FailOve
 pub use config::{
     AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, LacpOptions, PrimaryReselect, StripeKey, Values, nearest,
 };
-pub use control::lacp;
 pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};
 pub use control::{Group, Identity, Listen, Subnet, Traffic};
+pub use control::{lacp, openvswitch};
 pub use frame::balance::{Balance, Loads, MAX_BUCKETS};
 pub use frame::{Action, Choose, Failover, FailoverState, Leg, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict};
 pub use frame::{balance, hash};

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::{Host, eventually};
+use crate::{Host, eventually, may_make_networks};
 
 const SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";
 const LOG: &str = "vswitchd.log";
+const CONTROL: &str = "ovs.ctl";
 
 /// A switch: a namespace, a database, a daemon. All of it goes with this value.
 #[derive(Debug)]
@@ -24,6 +25,19 @@ impl OpenVSwitch {
     /// True if it is installed.
     pub fn is_installed() -> bool {
         Path::new(SCHEMA).exists()
+    }
+
+    /// The same as [`OpenVSwitch::start`]; nothing, said aloud, where it is not installed or may not run.
+    #[track_caller]
+    pub fn start_or_skip() -> Option<OpenVSwitch> {
+        if !may_make_networks() {
+            return None;
+        }
+        if !OpenVSwitch::is_installed() {
+            eprintln!("SKIPPED: needs openvswitch-switch");
+            return None;
+        }
+        Some(OpenVSwitch::start())
     }
 
     /// Starts one without bridges.
@@ -46,7 +60,7 @@ impl OpenVSwitch {
 
     #[track_caller]
     fn start_switch(&mut self) {
-        let control = self.path("ovs.ctl");
+        let control = self.path(CONTROL);
         let [database, unixctl, log] = [
             format!("unix:{}", self.path("db.sock")),
             format!("--unixctl={control}"),
@@ -93,7 +107,12 @@ impl OpenVSwitch {
     /// `ovs-appctl` with this command.
     #[track_caller]
     pub fn appctl(&self, command: &str) -> String {
-        self.call("ovs-appctl", &["-t", &self.path("ovs.ctl"), command])
+        self.call("ovs-appctl", &["-t", &self.path(CONTROL), command])
+    }
+
+    /// The socket that takes the switch's commands (`unixctl`).
+    pub fn control_socket(&self) -> PathBuf {
+        self.dir.join(CONTROL)
     }
 
     /// What the switch has logged so far.

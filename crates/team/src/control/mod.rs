@@ -23,6 +23,7 @@ mod hearing;
 pub mod lacp;
 mod monitor;
 mod notify;
+pub mod openvswitch;
 mod parts;
 mod planning;
 mod probe;

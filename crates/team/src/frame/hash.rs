@@ -72,6 +72,10 @@
 //! Those of illumos `dladm create-aggr -P`: any of L2, L3 and L4 together.
 //! `hash/aggr.rs` says how.
 //!
+//! # Open vSwitch's
+//!
+//! [`slb`]: buckets, not members, and of a source address alone.
+//!
 //! # The switch policies
 //!
 //! Ours alone, symmetric in source and destination except for the first two,
@@ -87,6 +91,7 @@
 mod aggr;
 mod dissect;
 mod headers;
+pub mod slb;
 
 use nicteam_wire::{Frame, ethertype};
 

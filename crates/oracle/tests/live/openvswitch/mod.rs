@@ -1,0 +1,3 @@
+//! Open vSwitch as the reference implementation: a real `ovs-vswitchd`, asked over one connection.
+
+mod hash;
