@@ -1,4 +1,4 @@
-//! What Rust is told of the compiled programs: `src/bpf/abi.rs` includes it.
+//! What Rust knows of the compiled programs: `src/bpf/abi.rs` includes it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

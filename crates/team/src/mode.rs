@@ -83,7 +83,7 @@ pub enum Sends {
     ByAll,
     /// By buckets, each with its member, as far as they take it.
     ByBuckets(Eligible),
-    /// By the path by which it arrives first, towards who stripes; else by buckets.
+    /// By the path by which it arrives first, towards a peer that stripes; else by buckets.
     Striped,
 }
 

@@ -74,7 +74,7 @@ impl Running for Team {
         let mut samples = Vec::new();
         for member in self.0.report()?.members {
             let counters = member.counters;
-            // A packet socket is told of a drop by the link's queue and has counted it; eBPF is not.
+            // The link's queue reports a drop to a packet socket, which has counted it, and not to eBPF.
             let queue_drops = match self.0.dataplane() {
                 Kind::Bpf => shape::drops(netlink, member.index)?,
                 Kind::Packet => 0,

@@ -1,4 +1,4 @@
-//! Who stripes, too, and the paths there.
+//! A peer that stripes, too, and the paths to it.
 
 use nicteam_wire::Mac;
 
