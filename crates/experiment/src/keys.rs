@@ -65,6 +65,8 @@ pub(crate) enum Kind {
     Named(Thing, &'static Section),
     /// A list of tables.
     List(&'static Section),
+    /// A number of tables in which nothing is said, or a list of tables.
+    CountOrList(RangeInclusive<u64>, &'static Section),
     /// Tables with free names that hold team options.
     Teams,
 }

@@ -23,6 +23,7 @@ mod catalog;
 mod congestion;
 mod diagnostics;
 mod engine;
+mod guests;
 mod impairments;
 mod keys;
 mod limit;

@@ -57,7 +57,8 @@ fn payload_flows(run: &Run) -> Vec<(&str, &str)> {
     let mut flows = Vec::new();
     for workload in &run.workloads {
         for (from, to) in workload.pairs.iter().take(workload.connections as usize) {
-            let (there, back) = ((from.as_str(), to.as_str()), (to.as_str(), from.as_str()));
+            let (from, to) = (run.topology.links_of(from), run.topology.links_of(to));
+            let (there, back) = ((from, to), (to, from));
             match workload.direction {
                 Direction::Send => flows.push(there),
                 Direction::Receive => flows.push(back),
@@ -253,6 +254,7 @@ mod tests {
             device: "team0".to_owned(),
             further: Vec::new(),
             announces: false,
+            parent: None,
         };
         fn end(node: &str, device: String) -> End {
             End { node: node.to_owned(), device }
@@ -358,6 +360,19 @@ mod tests {
         assert_close(limit(&slow).bps / 360e6, 1472.0 / 1538.0);
         slow.workloads[0].task = Arc::new(Udp { rate_bps: 500_000_000, size_bytes: 1472 });
         assert_close(links_worth(&slow), 4.0);
+    }
+
+    #[test]
+    fn guests_share_the_links_of_their_host() {
+        let mut guests = run(&[("a", 2), ("b", 1), ("c", 1)], &[("a/guest1", "b"), ("a/guest2", "c")], Direction::Send);
+        for name in ["a/guest1", "a/guest2"] {
+            let host = Host { name: name.to_owned(), parent: Some("a".to_owned()), ..guests.topology.hosts[0].clone() };
+            guests.topology.hosts.push(host);
+        }
+        assert_close(links_worth(&guests), 2.0);
+        assert_eq!(limit(&guests).reason, "all 2 links of a");
+        guests.workloads[0].pairs.pop();
+        assert_close(links_worth(&guests), 1.0);
     }
 
     #[test]

@@ -91,18 +91,25 @@ fn read_value(
         }
         (Kind::Teams, DeValue::Table(table)) => at(Value::Teams(read_teams(table, problems))),
         (Kind::List(section), DeValue::Array(items)) => {
-            let mut records = Vec::new();
-            for item in items.iter() {
-                match item.get_ref() {
-                    DeValue::Table(table) => records.push(read(table, item.span(), section, problems)),
-                    other => problems.push(wrong_type(key, other, &item.span())),
-                }
-            }
             if items.is_empty() {
                 problems.push(missing_key(key, name_span, section));
             }
-            at(Value::List(records))
+            at(Value::List(read_list(key, section, items, problems)))
         }
+        (Kind::CountOrList(range, section), DeValue::Array(items)) => {
+            if !range.contains(&(items.len() as u64)) {
+                let message = format!("`{}`: {} is out of range", key.name, items.len());
+                let hint = format!("it takes {} to {} tables", range.start(), range.end());
+                problems.push(Problem::at(&span, message).hint(hint));
+                return None;
+            }
+            at(Value::List(read_list(key, section, items, problems)))
+        }
+        (Kind::CountOrList(..), DeValue::Integer(_)) => match read_number(&key.kind, value.get_ref()) {
+            Ok(Value::Number(count)) => at(Value::List(vec![Record::default(); count as usize])),
+            Ok(_) => None,
+            Err((message, hint)) => refuse(format!("`{}`: {message}", key.name), hint),
+        },
         (Kind::Ends, DeValue::Array(ends)) => read_ends(key, ends, &span, problems).and_then(at),
         (Kind::Many(thing), DeValue::Array(names)) if names.is_empty() => {
             refuse(format!("`{}` names no {}", key.name, thing.word()), format!("name at least one {}", thing.word()))
@@ -133,6 +140,17 @@ fn read_value(
             None
         }
     }
+}
+
+fn read_list(key: &Key, section: &Section, items: &[Spanned<DeValue<'_>>], problems: &mut Vec<Problem>) -> Vec<Record> {
+    let mut records = Vec::new();
+    for item in items {
+        match item.get_ref() {
+            DeValue::Table(table) => records.push(read(table, item.span(), section, problems)),
+            other => problems.push(wrong_type(key, other, &item.span())),
+        }
+    }
+    records
 }
 
 fn read_named(

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::engine;
 use crate::keys::{Kind, Need, Section, Thing};
-use crate::sections::{DEFAULTS, FILE, GEMODEL, HOST, IMPAIRMENT, LINK, RUN, SWITCH, TEAM_DOC, WORKLOAD};
+use crate::sections::{DEFAULTS, FILE, GEMODEL, GUEST, HOST, IMPAIRMENT, LINK, RUN, SWITCH, TEAM_DOC, WORKLOAD};
 use crate::teams::ENGINE;
 use crate::units::show_duration;
 use crate::value::wanted;
@@ -25,7 +25,7 @@ pub fn key_reference() -> String {
         section_reference(section, &mut out);
     }
     team_reference(&mut out);
-    for section in [&HOST, &SWITCH, &LINK, &IMPAIRMENT, &GEMODEL, &WORKLOAD, &RUN] {
+    for section in [&HOST, &GUEST, &SWITCH, &LINK, &IMPAIRMENT, &GEMODEL, &WORKLOAD, &RUN] {
         section_reference(section, &mut out);
     }
     out
@@ -80,6 +80,10 @@ fn key_schema(kind: &Kind) -> Value {
         Kind::Table(section) => section_schema(section),
         Kind::Named(thing, section) => named_schema(*thing, section_schema(section)),
         Kind::List(section) => json!({ "type": "array", "items": section_schema(section), "minItems": 1 }),
+        Kind::CountOrList(range, section) => json!({ "anyOf": [
+            { "type": "integer", "minimum": range.start(), "maximum": range.end() },
+            { "type": "array", "items": section_schema(section), "minItems": range.start(), "maxItems": range.end() },
+        ] }),
         Kind::Teams => named_schema(Thing::Team, options_schema()),
     }
 }
@@ -152,6 +156,7 @@ fn takes(kind: &Kind) -> String {
         Kind::Table(section) | Kind::Named(_, section) | Kind::List(section) => {
             format!("sections `{}`", section.header)
         }
+        Kind::CountOrList(_, section) => format!("{}, as in `{}`", wanted(kind), section.header),
         Kind::Teams => "sections `[teams.NAME]`".to_owned(),
         Kind::Rate => "a rate from `1mbit` to `100gbit`".to_owned(),
         Kind::Time(range) => {

@@ -316,6 +316,7 @@ impl<'a> Resolver<'a, '_> {
             self.problems.push(problem.hint("traffic goes between different hosts"));
             known = false;
         }
+        known = known && self.check_bridged(from.value, to.value, &built.topology);
         if !known {
             return None;
         }
@@ -373,14 +374,28 @@ impl<'a> Resolver<'a, '_> {
         all_known
     }
 
+    /// Traffic leaves a host by its links: what stays behind one bridge would be measured against nothing.
+    fn check_bridged(&mut self, from: &[At<String>], to: &[At<String>], topology: &Topology) -> bool {
+        let known = self.problems.len();
+        for (source, target) in from.iter().flat_map(|source| to.iter().map(move |target| (source, target))) {
+            let host = topology.links_of(&source.value);
+            if source.value != target.value && host == topology.links_of(&target.value) {
+                let message = format!("`{}` and `{}` are both on host `{host}`", source.value, target.value);
+                let problem = Problem::at(&target.span, message).also(&source.span, "from here");
+                self.problems.push(problem.hint("traffic goes between different hosts, so that it passes their links"));
+            }
+        }
+        self.problems.len() == known
+    }
+
     /// A path of cables and one subnet: hosts do not forward, and there are no routers.
     fn check_reachable(&mut self, from: &[At<String>], to: &[At<String>], topology: &Topology) {
         for source in from {
-            let near = segment(&source.value, topology);
+            let near = segment(topology.links_of(&source.value), topology);
             for target in to {
                 let find = |name: &str| topology.hosts.iter().find(|host| host.name == name);
                 let (Some(a), Some(b)) = (find(&source.value), find(&target.value)) else { continue };
-                if !near.contains(target.value.as_str()) {
+                if !near.contains(topology.links_of(&target.value)) {
                     let message = format!("no link leads from host `{}` to host `{}`", source.value, target.value);
                     let problem = Problem::at(&target.span, message).also(&source.span, "from here");
                     self.problems.push(problem.hint("link both to one switch, or to each other; hosts do not forward"));

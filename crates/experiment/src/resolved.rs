@@ -79,7 +79,7 @@ pub struct Run {
 /// What is built for a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
-    /// Hosts, in the order of the file.
+    /// Hosts, in the order of the file, and behind them their guests.
     pub hosts: Vec<Host>,
     /// Switches, in the order of the file.
     pub switches: Vec<Switch>,
@@ -89,10 +89,23 @@ pub struct Topology {
     pub teams: Vec<Team>,
 }
 
-/// A host.
+impl Topology {
+    /// The host by whose links a host's frames leave: its own, or that of a guest.
+    pub fn links_of<'t>(&'t self, name: &'t str) -> &'t str {
+        let parent = self.hosts.iter().find(|host| host.name == name).and_then(|host| host.parent.as_deref());
+        parent.unwrap_or(name)
+    }
+
+    /// The guests of a host, in the order of their numbers.
+    pub fn guests_of<'t>(&'t self, name: &'t str) -> impl Iterator<Item = &'t Host> {
+        self.hosts.iter().filter(move |host| host.parent.as_deref() == Some(name))
+    }
+}
+
+/// A host, or a guest on one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
-    /// Its name, 1 to 10 characters of `a-z`, `0-9`, `-`, beginning with a letter.
+    /// Its name, 1 to 10 characters of `a-z`, `0-9`, `-`, beginning with a letter; of a guest `HOST/guestN`.
     pub name: String,
     /// Its address.
     pub address: IpAddr,
@@ -100,12 +113,14 @@ pub struct Host {
     pub prefix: u8,
     /// The MAC address it sends from.
     pub mac: Mac,
-    /// The device that carries the address: `team0`, or `eth0` without a team.
+    /// The device that carries the address: `team0`, or `eth0` without a team, or `br0` with guests.
     pub device: String,
     /// For multipath TCP: its links beside that one, each with an address in a subnet of its own.
     pub further: Vec<Further>,
     /// For multipath TCP: true if others connect to it, so that it has to tell them of those links.
     pub announces: bool,
+    /// Of a guest: the host it is on, behind whose bridge it is.
+    pub parent: Option<String>,
 }
 
 /// One more link of a host that speaks multipath TCP.

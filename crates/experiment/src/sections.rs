@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::keys::{Key, Kind, Need, Section, Thing};
 use crate::units::RUN_DURATION;
-use crate::{engine, task};
+use crate::{engine, guests, task};
 
 /// A longest and a shortest time.
 const fn time(shortest_ms: u64, longest_ms: u64) -> Kind {
@@ -152,6 +152,34 @@ pub(crate) const HOST: Section = Section {
             kind: Kind::One(Thing::Team),
             need: Need::Otherwise("no team: one bare link"),
             doc: "Team that bundles all its links.",
+        },
+        Key {
+            name: "guests",
+            kind: Kind::CountOrList(0..=guests::MOST_OF_A_HOST, &GUEST),
+            need: Need::Otherwise("no guests"),
+            doc: GUEST.doc,
+        },
+    ],
+    of_kinds: &[],
+};
+
+pub(crate) const GUEST: Section = Section {
+    header: "[[hosts.NAME.guests]]",
+    doc: "Guests of the host, as a hypervisor has them: each a network namespace of its own behind a bridge on the \
+        host, `br0`, whose uplink is the host's team or its one link. Workloads name them `HOST/guest1`, `HOST/guest2`, \
+        ... A number, or a table for each.",
+    keys: &[
+        Key {
+            name: "address",
+            kind: Kind::Address,
+            need: Need::Otherwise("counted on behind the hosts', as theirs"),
+            doc: "IPv4 or IPv6 address with prefix length.",
+        },
+        Key {
+            name: "mac",
+            kind: Kind::Mac,
+            need: Need::Otherwise("counted on behind the hosts', as theirs"),
+            doc: "MAC address it sends from; the host's team passes it on as it is.",
         },
     ],
     of_kinds: &[],

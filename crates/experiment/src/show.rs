@@ -16,6 +16,7 @@ use std::fmt::Write as _;
 
 use nicteam_team::{Config, ConfigOption};
 
+use crate::guests;
 use crate::limit::limit;
 use crate::resolved::{Direction, Experiment, GranularityChoice, Host, Run, Team, Topology, Workload};
 use crate::units::{show_duration, show_rate};
@@ -178,14 +179,20 @@ fn draw_switch(switch: &str, bundles: &[&Bundle<'_>], topology: &Topology, out: 
 
 /// `client1  10.3.0.1/24  team0 balance-rr`
 fn host_text(name: &str, topology: &Topology) -> String {
-    let names = topology.hosts.iter().map(|host| host.name.len()).max().unwrap_or(0);
-    let addresses = topology.hosts.iter().map(|host| address(host).len()).max().unwrap_or(0);
+    let on_cables = || topology.hosts.iter().filter(|host| host.parent.is_none());
+    let names = on_cables().map(|host| host.name.len()).max().unwrap_or(0);
+    let addresses = on_cables().map(|host| address(host).len()).max().unwrap_or(0);
     let Some(host) = topology.hosts.iter().find(|host| host.name == name) else { return name.to_owned() };
     let team = topology.teams.iter().find(|team| team.node == name);
     let device = match (team, host.further.as_slice()) {
         (Some(team), _) => format!("{} {}", team.device, team.config.mode),
         (None, [.., last]) => format!("{} to {} multipath TCP", host.device, last.device),
-        (None, []) => host.device.clone(),
+        (None, []) => "eth0".to_owned(),
+    };
+    let device = match topology.guests_of(name).count() {
+        0 => device,
+        1 => format!("1 guest behind {device}"),
+        guests => format!("{guests} guests behind {device}"),
     };
     format!("{name:<names$}  {:<addresses$}  {device}", address(host))
 }
@@ -198,7 +205,11 @@ fn show_hosts(topology: &Topology, out: &mut String) {
     out.push_str("\nhosts\n");
     let names = topology.hosts.iter().map(|host| host.name.len()).max().unwrap_or(0);
     for host in &topology.hosts {
-        let _ = writeln!(out, "  {:<names$}  {}", host.name, host.mac);
+        let behind = match &host.parent {
+            Some(parent) => format!("  {}, guest behind {} of {parent}", address(host), guests::BRIDGE),
+            None => String::new(),
+        };
+        let _ = writeln!(out, "  {:<names$}  {}{behind}", host.name, host.mac);
     }
     let teams: Vec<_> = topology.teams.iter().map(|team| (team.node.as_str(), team_text(team, topology))).collect();
     if !teams.is_empty() {
@@ -303,7 +314,14 @@ fn traffic_text(workload: &Workload) -> String {
 /// What a run builds otherwise than the first.
 fn changes(topology: &Topology, base: &Topology) -> Vec<String> {
     let mut changes = Vec::new();
-    for (host, before) in topology.hosts.iter().zip(&base.hosts) {
+    for host in &topology.hosts {
+        let number = |topology: &Topology| topology.guests_of(&host.name).count();
+        let (now, then) = (number(topology), number(base));
+        if now != then {
+            let guests = if now == 1 { "guest" } else { "guests" };
+            changes.push(format!("{} has {now} {guests}", host.name));
+        }
+        let Some(before) = base.hosts.iter().find(|before| before.name == host.name) else { continue };
         if host.mac != before.mac {
             changes.push(format!("{} has MAC address {}", host.name, host.mac));
         }

@@ -12,7 +12,7 @@ use crate::record::{At, Options, Record, Span};
 use crate::resolved::{Cable, End, Further, Host, Impaired, Switch, Team, Topology, Way};
 use crate::suggest::{list, nearest};
 use crate::units::in_nth_subnet;
-use crate::{engine, impairments, teams};
+use crate::{engine, guests, impairments, teams};
 
 /// More cables than any machine would carry: two devices each.
 const MAX_CABLES: usize = 1024;
@@ -306,9 +306,12 @@ impl<'a> Builder<'a, '_> {
     }
 
     fn hosts(&mut self, configs: &BTreeMap<String, Config>) -> (Vec<Host>, Vec<Team>) {
-        let addresses = addresses::assign(&self.plan.hosts, self.problems);
+        let guests = guests::of_hosts(&self.plan.hosts, self.problems);
+        let mut all = self.plan.hosts.clone();
+        all.extend(guests.iter().map(|guest| (&guest.name, guest.record.clone())));
+        let addresses = addresses::assign(&all, self.problems);
         let (mut hosts, mut teams) = (Vec::new(), Vec::new());
-        for ((name, record), (address, prefix, mac)) in self.plan.hosts.iter().zip(addresses) {
+        for ((name, record), (address, prefix, mac)) in self.plan.hosts.iter().zip(addresses.iter().copied()) {
             let ends = self.ends(&name.value);
             let mtus: BTreeSet<_> = ends.iter().map(|end| end.2).collect();
             let config = configs.get(&name.value);
@@ -317,6 +320,7 @@ impl<'a> Builder<'a, '_> {
             let problem = check_host(name, record, (ends.len(), multipath), config.is_some(), sound_mtus);
             let problem = problem.filter(|_| !ends.is_empty() || self.all_links);
             self.problems.extend(problem.or_else(|| check_ipv6(name, address, sound_mtus)));
+            self.problems.extend(guests::check(name, record, multipath));
             let device = if config.is_some() { "team0" } else { "eth0" }.to_owned();
             if let (Some(config), Some((_, peer, _))) = (config, ends.first()) {
                 teams.push(Team {
@@ -332,7 +336,24 @@ impl<'a> Builder<'a, '_> {
             let further =
                 if multipath && config.is_none() { self.further(name, &ends, (address, prefix)) } else { Vec::new() };
             let announces = self.plan.multipath.get(name.value.as_str()) == Some(&true);
-            hosts.push(Host { name: name.value.clone(), address, prefix, mac, device, further, announces });
+            let device = if guests::has_some(record) { guests::BRIDGE.to_owned() } else { device };
+            let (name, parent) = (name.value.clone(), None);
+            hosts.push(Host { name, address, prefix, mac, device, further, announces, parent });
+        }
+        for (guest, (address, prefix, mac)) in guests.iter().zip(addresses.into_iter().skip(hosts.len())) {
+            if self.plan.multipath.contains_key(guest.name.value.as_str()) {
+                self.problems.push(guests::has_one_link(guest));
+            }
+            hosts.push(Host {
+                name: guest.name.value.clone(),
+                address,
+                prefix,
+                mac,
+                device: guests::DEVICE.to_owned(),
+                further: Vec::new(),
+                announces: false,
+                parent: Some(guest.parent.clone()),
+            });
         }
         (hosts, teams)
     }

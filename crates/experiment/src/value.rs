@@ -72,7 +72,7 @@ pub(crate) fn read_text(kind: &Kind, text: &str) -> Option<Result<Value, (String
 /// A value written as a number.
 pub(crate) fn read_number(kind: &Kind, value: &DeValue<'_>) -> Result<Value, (String, String)> {
     match (kind, value) {
-        (Kind::Integer(range), DeValue::Integer(integer)) => {
+        (Kind::Integer(range) | Kind::CountOrList(range, _), DeValue::Integer(integer)) => {
             let number = i128::from_str_radix(integer.as_str(), integer.radix()).unwrap_or(i128::MAX);
             match u64::try_from(number) {
                 Ok(number) if range.contains(&number) => Ok(Value::Number(number)),
@@ -82,7 +82,7 @@ pub(crate) fn read_number(kind: &Kind, value: &DeValue<'_>) -> Result<Value, (St
                 )),
             }
         }
-        (Kind::Integer(range), _) => Err((
+        (Kind::Integer(range) | Kind::CountOrList(range, _), _) => Err((
             "a fraction makes no sense here".to_owned(),
             format!("it takes a whole number from {} to {}", range.start(), range.end()),
         )),
@@ -143,6 +143,9 @@ pub(crate) fn wanted(kind: &Kind) -> String {
         Kind::Ends => "two ends, each the name of a node or a list of names".to_owned(),
         Kind::Table(_) | Kind::Named(..) | Kind::Teams => "a table".to_owned(),
         Kind::List(_) => "a list of tables".to_owned(),
+        Kind::CountOrList(range, _) => {
+            format!("a whole number from {} to {}, or a list of tables", range.start(), range.end())
+        }
     }
 }
 
@@ -166,6 +169,7 @@ pub(crate) fn example(kind: &Kind) -> String {
         Kind::Ends => "[\"a\", \"b\"]".to_owned(),
         Kind::Table(_) | Kind::Named(..) | Kind::Teams => "{ }".to_owned(),
         Kind::List(_) => "[]".to_owned(),
+        Kind::CountOrList(..) => "2".to_owned(),
     }
 }
 

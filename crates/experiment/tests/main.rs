@@ -4,4 +4,5 @@ mod corpus;
 mod experiment;
 mod experiment_bad;
 mod experiment_docs;
+mod experiment_guests;
 mod imports;

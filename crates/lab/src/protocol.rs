@@ -80,7 +80,7 @@ pub enum Request {
 pub struct NodeSetup {
     /// Hosts have IPv6 addresses; else IPv6 is switched off.
     pub ipv6: bool,
-    /// The node is a switch and has a bridge.
+    /// The node is a switch, or a host with guests, and has a bridge.
     pub bridge: bool,
 }
 

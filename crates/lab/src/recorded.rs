@@ -21,6 +21,7 @@ pub(crate) fn topology(topology: &Topology) -> record::Topology {
                 mac: host.mac.to_string(),
                 device: host.device.clone(),
                 further: further(host),
+                parent: host.parent.clone(),
             })
             .collect(),
         switches: topology.switches.iter().map(|switch| record::Switch { name: switch.name.clone() }).collect(),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Everything that was built for a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Topology {
-    /// Hosts, in the order of the file.
+    /// Hosts, in the order of the file, and behind them their guests.
     pub hosts: Vec<Host>,
     /// Switches, in the order of the file.
     pub switches: Vec<Switch>,
@@ -18,7 +18,7 @@ pub struct Topology {
     pub teams: Vec<Team>,
 }
 
-/// A host.
+/// A host, or a guest on one: as an end of connections they are alike.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
     /// Its name.
@@ -27,11 +27,22 @@ pub struct Host {
     pub address: String,
     /// The MAC address it sends from.
     pub mac: String,
-    /// The device that carries the address: its team's, or its first link's.
+    /// The device that carries the address: its team's, or its first link's, or its bridge with guests.
     pub device: String,
     /// For multipath TCP: its other links, each with its address.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further: Vec<Further>,
+    /// Of a guest: the host behind whose bridge it is; its frames leave by that host's links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+}
+
+impl Topology {
+    /// The host by whose links a host's frames leave: its own, or that of a guest.
+    pub fn links_of<'t>(&'t self, name: &'t str) -> &'t str {
+        let parent = self.hosts.iter().find(|host| host.name == name).and_then(|host| host.parent.as_deref());
+        parent.unwrap_or(name)
+    }
 }
 
 /// One more link of a host that speaks multipath TCP.

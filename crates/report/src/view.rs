@@ -49,7 +49,11 @@ impl MemberView<'_> {
 pub(crate) fn busy_host_teams(run: &Run) -> Vec<TeamView<'_>> {
     let busy = |name: &str| {
         run.connections.is_empty()
-            || run.connections.iter().any(|connection| connection.from == name || connection.to == name)
+            || run
+                .connections
+                .iter()
+                .flat_map(|connection| [&connection.from, &connection.to])
+                .any(|end| run.topology.links_of(end) == name)
     };
     let hosts = run.topology.hosts.iter().filter(|host| busy(&host.name));
     hosts

@@ -60,6 +60,7 @@ fn topology(hosts: &[HostSpec], spread: &str) -> Topology {
             mac: format!("02:00:00:00:00:{:02x}", number + 1),
             device: if how.is_empty() { "eth0".into() } else { "team0".into() },
             further: Vec::new(),
+            parent: None,
         });
         let (mode, policy) = how.split_once(' ').unwrap_or((how, ""));
         if !mode.is_empty() {

@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use crate::error::Failure;
 use crate::protocol::{Addresses, LinkSetup, NodeSetup};
 
-/// The bridge of a switch.
+/// The bridge of a switch, or of a host with guests.
 const BRIDGE: &str = "br0";
 /// The most paths that the kernel's path manager keeps (`MPTCP_PM_ADDR_MAX`).
 const MOST_PATHS: usize = 8;

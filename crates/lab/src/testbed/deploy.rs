@@ -8,13 +8,16 @@ use nicteam_experiment::{Cable, End, Host, Team, Topology};
 use nicteam_wire::Mac;
 
 use super::agents::Agents;
+use super::guests;
 use super::terms::{Setting, TeamRuns};
 use crate::error::Error;
 use crate::protocol::{AddTeam, Addresses, LinkSetup, NodeSetup, Request};
 
 /// What each node is to be before it has links.
 pub(super) fn set_ups(topology: &Topology) -> Vec<(String, Request)> {
-    let host = |host: &Host| (host.name.clone(), NodeSetup { ipv6: host.address.is_ipv6(), bridge: false });
+    let has_guests = |host: &Host| topology.guests_of(&host.name).next().is_some();
+    let setup = |host: &Host| NodeSetup { ipv6: host.address.is_ipv6(), bridge: has_guests(host) };
+    let host = |host: &Host| (host.name.clone(), setup(host));
     let switches =
         topology.switches.iter().map(|switch| (switch.name.clone(), NodeSetup { ipv6: false, bridge: true }));
     let all = topology.hosts.iter().map(host).chain(switches);
@@ -44,7 +47,7 @@ pub(super) fn add_teams(agents: &mut Agents, topology: &Topology, setting: &Sett
     Ok(runs.collect())
 }
 
-/// Plugs the switches in, has the links that belong to no team measured, and gives hosts their addresses.
+/// Plugs the switches and the hosts' bridges in, has the links that belong to no team measured, and gives hosts their addresses.
 pub(super) fn join(agents: &mut Agents, topology: &Topology) -> Result<(), Error> {
     let mut requests = Vec::new();
     for switch in &topology.switches {
@@ -54,6 +57,7 @@ pub(super) fn join(agents: &mut Agents, topology: &Topology) -> Result<(), Error
         let ports = groups.chain(bare_ends(topology, &switch.name)).map(str::to_owned);
         requests.push((switch.name.clone(), Request::Plug(ports.collect())));
     }
+    requests.extend(guests::bridges(topology));
     let nodes = topology.hosts.iter().map(|host| &host.name).chain(topology.switches.iter().map(|switch| &switch.name));
     for node in nodes {
         let bare: Vec<String> = bare_ends(topology, node).map(str::to_owned).collect();
@@ -74,10 +78,11 @@ pub(super) fn settle(agents: &mut Agents, topology: &Topology) -> Result<(), Err
 }
 
 fn addresses(host: &Host, topology: &Topology) -> Addresses {
-    let has_team = topology.teams.iter().any(|team| team.node == host.name);
+    // A team gets the host's MAC address when it is made; a bridge before it has an address.
+    let is_team = topology.teams.iter().any(|team| team.node == host.name && team.device == host.device);
     Addresses {
         device: host.device.clone(),
-        mac: (!has_team).then(|| host.mac.to_string()),
+        mac: (!is_team).then(|| host.mac.to_string()),
         address: host.address,
         prefix: host.prefix,
         further: host.further.iter().map(|further| (further.device.clone(), further.address)).collect(),
@@ -117,7 +122,7 @@ fn ends(topology: &Topology) -> impl Iterator<Item = (&End, &Cable)> {
 }
 
 /// The ends of cables at a node that belong to no team.
-fn bare_ends<'a>(topology: &'a Topology, node: &'a str) -> impl Iterator<Item = &'a str> {
+pub(super) fn bare_ends<'a>(topology: &'a Topology, node: &'a str) -> impl Iterator<Item = &'a str> {
     let of_team = move |device: &str| {
         topology.teams.iter().any(|team| team.node == node && team.members.iter().any(|member| member == device))
     };

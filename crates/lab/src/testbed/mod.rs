@@ -3,6 +3,7 @@
 mod agents;
 mod cabling;
 mod deploy;
+mod guests;
 mod netns;
 mod relay;
 mod terms;

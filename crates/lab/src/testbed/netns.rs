@@ -10,7 +10,7 @@ use nicteam_experiment::Topology;
 use super::agents::{Agent, Agents};
 use super::cabling::{Cabling, first_index};
 use super::terms::{Action, Deployment, Report, Setting, TeamRuns, Testbed};
-use super::{deploy, relay};
+use super::{deploy, guests, relay};
 use crate::error::Error;
 use crate::protocol::{Done, NodeSetup, Request};
 
@@ -47,6 +47,7 @@ impl Testbed for Netns {
                 None => cabling.lay(cable, first_index(number))?,
             }
         }
+        guests::lay(&mut cabling, topology)?;
         agents.call_each(deploy::shapes(topology, setting))?;
         relay::start(&mut agents, topology)?;
         let teams = deploy::add_teams(&mut agents, topology, setting)?;

@@ -96,6 +96,6 @@ fn reorders(picture: &Picture<'_>) -> bool {
     picture.teams.iter().any(|team| {
         team.mode.takes_turns()
             && team.members.len() > 1
-            && picture.run.connections.iter().any(|connection| connection.from == team.node)
+            && picture.run.connections.iter().any(|it| picture.run.topology.links_of(&it.from) == team.node)
     })
 }

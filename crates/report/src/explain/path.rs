@@ -34,10 +34,10 @@ impl<'a> Picture<'a> {
         let teams: Vec<Team<'a>> = run.topology.teams.iter().map(Team::read).collect();
         let mut paths = Paths::new();
         for connection in &run.connections {
-            let ends = (connection.from.as_str(), connection.to.as_str());
+            let ends = ends(run, connection);
             paths.entry(ends).or_insert_with(|| path(run, ends.0, ends.1));
         }
-        let path = |connection: &'a Connection| paths[&(connection.from.as_str(), connection.to.as_str())].as_slice();
+        let path = |connection: &'a Connection| paths[&ends(run, connection)].as_slice();
         let mut hops = hops(run, &teams, path);
         let at = |pair: &[&str]| hops.iter().position(|hop| [hop.node, hop.peer] == *pair);
         let way = |connection: &'a Connection| path(connection).windows(2).filter_map(at).collect();
@@ -51,10 +51,15 @@ impl<'a> Picture<'a> {
             hops[place].links = links(run, &hops[place]);
             hops[place].prediction = predict(run, &hops[place]);
         }
-        let sends = |name: &str| run.connections.iter().any(|connection| connection.from == name);
-        let two_way = run.connections.iter().any(|connection| sends(&connection.to));
+        let all = || run.connections.iter().map(|connection| ends(run, connection));
+        let two_way = all().any(|(_, to)| all().any(|(from, _)| from == to));
         Picture { run, teams, hops, ways, two_way }
     }
+}
+
+/// The hosts by whose links a connection's payload goes: those of its ends, or those that its ends are guests of.
+fn ends<'a>(run: &'a Run, connection: &'a Connection) -> (&'a str, &'a str) {
+    (run.topology.links_of(&connection.from), run.topology.links_of(&connection.to))
 }
 
 /// The hops of a run's connections, sending ends first, still without their links.

@@ -1,4 +1,6 @@
-//! The topology, drawn: switches above, hosts below, a line a cable.
+//! The topology, drawn: switches above, hosts below, a line a cable; guests below their host.
+
+mod guests;
 
 use nicteam_record::{Impairments, Link, Record, Topology};
 
@@ -77,17 +79,19 @@ fn draw(topology: &Topology) -> String {
     let width = places.iter().map(|place| place.x + place.width).fold(0.0, f64::max) + 2.0;
     // Cables that run below their row stay inside.
     let below = bundles.iter().map(|bundle| bundle.hues.len() as f64 * CABLE + BOW).fold(0.0, f64::max);
-    let below = if topology.switches.is_empty() && topology.hosts.len() > 2 { below } else { 2.0 };
+    let row = topology.hosts.iter().filter(|host| host.parent.is_none()).count();
+    let below = if topology.switches.is_empty() && row > 2 { below } else { 2.0 };
+    let below = below.max(guests::height(topology));
     let height = places.iter().map(|place| place.y + place.height).fold(0.0, f64::max) + below;
     let cables: String = bundles.iter().map(|bundle| cables(topology, &places, &bundles, bundle)).collect();
-    let nodes: String = places.iter().map(|place| node(topology, place)).collect();
+    let nodes: String = places.iter().map(|place| node(topology, place) + &guests::draw(topology, place)).collect();
     format!(
         "<svg width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" style=\"min-width:{min}px\" role=\"img\" aria-label=\"{hosts} hosts, \
          {switches} switches, {links} links\">{cables}{nodes}</svg>",
         w = px(width),
         h = px(height),
         min = px(width.min(700.0)),
-        hosts = topology.hosts.len(),
+        hosts = row,
         switches = topology.switches.len(),
         links = topology.links.len(),
     )
@@ -97,7 +101,8 @@ fn draw(topology: &Topology) -> String {
 fn arrange(topology: &Topology) -> Vec<Place<'_>> {
     let switched = !topology.switches.is_empty();
     let gap = if switched { GAP } else { WIRED_GAP };
-    let hosts = topology.hosts.len().max(1) as f64;
+    let own = || topology.hosts.iter().filter(|host| host.parent.is_none());
+    let hosts = own().count().max(1) as f64;
     let switches = topology.switches.len().max(1) as f64;
     let width = (hosts * HOST_WIDTH + (hosts - 1.0) * gap).max(switches * 260.0 + (switches - 1.0) * WIRED_GAP);
     let switch_gap = if switches > 1.0 { WIRED_GAP } else { 0.0 };
@@ -111,7 +116,7 @@ fn arrange(topology: &Topology) -> Vec<Place<'_>> {
         is_switch: true,
     });
     let cell = width / hosts;
-    let below = topology.hosts.iter().enumerate().map(|(index, host)| Place {
+    let below = own().enumerate().map(|(index, host)| Place {
         name: &host.name,
         x: 1.0 + cell * index as f64 + (cell - HOST_WIDTH) / 2.0,
         y: if switched { HOST_Y } else { 30.0 },

@@ -152,6 +152,7 @@ fn topology(hosts: &[(&str, u8)]) -> Topology {
             mac: format!("02:00:00:00:00:{last:02x}"),
             device: "team0".into(),
             further: Vec::new(),
+            parent: None,
         });
         let ends = |prefix: &str| (0..4).map(|place| format!("{prefix}{place}")).collect::<Vec<_>>();
         let (own, ports) = (ends("eth"), ends(&format!("{name}-")));

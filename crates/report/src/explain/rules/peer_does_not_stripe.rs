@@ -31,7 +31,8 @@ impl Rule for PeerDoesNotStripe {
         let node = limit.chooser(hop).node;
         let mut peers: Vec<String> = Vec::new();
         for connection in limit.connections() {
-            let peer = if connection.from == node { &connection.to } else { &connection.from };
+            let sends = limit.picture.run.topology.links_of(&connection.from) == node;
+            let peer = if sends { &connection.to } else { &connection.from };
             if !peers.contains(peer) {
                 peers.push(peer.clone());
             }
