@@ -17,6 +17,7 @@
 #include "hash_aggr.h"
 #include "hash_encap.h"
 #include "hash_ip.h"
+#include "hash_octets.h"
 #include "plan.h"
 
 /* Both ports as the kernel reads them (skb_flow_get_ports); of ESP and AH the index. */
@@ -129,6 +130,8 @@ static __always_inline __u32 frame_hash(struct __sk_buff *skb, __u32 policy)
 			return fold(ethernet ^ le32(ip.addresses));
 		return fold(transport ^ le32(ip.addresses)) >> 1;
 	default:
+		if (policy >= POLICY_SRC_IP)
+			return octets_hash(skb, policy);
 		if (!read_ip(skb, ethertype, ETH_HLEN, &ip))
 			return src ^ dst;
 		if (policy == POLICY_SRC_DST_IP)

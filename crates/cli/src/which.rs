@@ -24,7 +24,7 @@ use flow::{Flow, Transport};
 #[command(group = clap::ArgGroup::new("question").required(true).args(["pcap", "flow"]))]
 pub(crate) struct Args {
     /// layer2, layer2+3, layer3+4, encap2+3, encap3+4, vlan+srcmac; a switch's: src-mac, dst-mac, src-dst-mac,
-    /// src-dst-ip, src-dst-port; illumos aggr's: L2, L3, L4 or several, with commas between.
+    /// src-dst-ip, src-dst-port, src-ip, dst-ip, src-xor-dst-ip; illumos aggr's: L2, L3, L4 or several, with commas between.
     #[arg(long, value_name = "POLICY", value_parser = value::hash_policy)]
     xmit_hash_policy: HashPolicy,
     /// How many members the team has, 1 to 32.
@@ -81,7 +81,13 @@ fn missing_macs(args: &Args) -> Vec<&'static str> {
         HashPolicy::Layer2 | HashPolicy::Layer23 | HashPolicy::Encap23 | HashPolicy::SrcDstMac => (true, true),
         HashPolicy::SrcMac | HashPolicy::VlanSrcMac => (true, false),
         HashPolicy::DstMac => (false, true),
-        HashPolicy::Layer34 | HashPolicy::Encap34 | HashPolicy::SrcDstIp | HashPolicy::SrcDstPort => (false, false),
+        HashPolicy::Layer34
+        | HashPolicy::Encap34
+        | HashPolicy::SrcDstIp
+        | HashPolicy::SrcDstPort
+        | HashPolicy::SrcIp
+        | HashPolicy::DstIp
+        | HashPolicy::SrcXorDstIp => (false, false),
         HashPolicy::Aggr(layers) => (layers.contains(AggrLayers::L2), layers.contains(AggrLayers::L2)),
     };
     let needs = [("--src-mac", src && args.src_mac.is_none()), ("--dst-mac", dst && args.dst_mac.is_none())];
@@ -108,6 +114,9 @@ fn ingredients(policy: HashPolicy, flow: &Flow, frame: &Frame<'_>) -> String {
             format!("the source MAC address {} (and the VLAN tag, of which a flow has none)", frame.src())
         }
         HashPolicy::SrcDstIp => addresses,
+        HashPolicy::SrcIp => format!("the last byte of the source address {}", flow.src),
+        HashPolicy::DstIp => format!("the last byte of the destination address {}", flow.dst),
+        HashPolicy::SrcXorDstIp => format!("the last bytes of {addresses}"),
         HashPolicy::Layer34 | HashPolicy::Encap34 => match flow.transport {
             Transport::Ports { src, dst, .. } => format!("{addresses}, the ports {src} and {dst}"),
             Transport::Echo { id } => format!("{addresses}, ICMP echo request, identifier {}", id.unwrap_or_default()),

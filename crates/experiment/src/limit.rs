@@ -270,7 +270,7 @@ mod tests {
         });
         Topology {
             hosts: links.iter().map(host).collect(),
-            switches: vec![Switch { name: "sw".to_owned() }],
+            switches: vec![Switch { name: "sw".to_owned(), ..Switch::default() }],
             cables: cables.collect(),
             teams: Vec::new(),
         }
@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn a_narrow_link_between_switches_counts() {
         let mut narrow = run(&[("a", 2), ("b", 2)], &[("a", "b")], Direction::Send);
-        narrow.topology.switches.push(Switch { name: "sw2".to_owned() });
+        narrow.topology.switches.push(Switch { name: "sw2".to_owned(), ..Switch::default() });
         for cable in narrow.topology.cables.iter_mut().filter(|cable| cable.a.node == "b") {
             cable.b.node = "sw2".to_owned();
         }

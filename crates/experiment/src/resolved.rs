@@ -8,6 +8,7 @@ use nicteam_impair::Impairments;
 use nicteam_team::Config;
 use nicteam_wire::Mac;
 
+use crate::switch_model::SwitchModel;
 use crate::traffic::Task;
 
 /// An experiment, ready to be deployed.
@@ -133,10 +134,37 @@ pub struct Further {
 }
 
 /// A switch: a learning bridge (`br0`).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Switch {
     /// Its name, of the same form as a host's.
     pub name: String,
+    /// Whose switch it stands for; none: nobody's in particular.
+    pub model: Option<&'static SwitchModel>,
+    /// How it spreads over the links of its groups, in the words of the file; none: it has plain ports.
+    pub spread: Option<String>,
+    /// Its ports ask for a partner that speaks PAgP, and are plain ones without; none: they do not.
+    pub pagp: Option<Pagp>,
+    /// The ports that do.
+    pub pagp_ports: Vec<String>,
+}
+
+/// Cisco's two modes of a channel group with PAgP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pagp {
+    /// The other end is to begin.
+    Auto,
+    /// The port asks first.
+    Desirable,
+}
+
+impl Pagp {
+    /// In Cisco's words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Pagp::Auto => "auto",
+            Pagp::Desirable => "desirable",
+        }
+    }
 }
 
 /// A cable between two nodes.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::keys::{Key, Kind, Need, Section, Thing};
 use crate::units::RUN_DURATION;
-use crate::{engine, guests, task};
+use crate::{engine, guests, switch_model, task};
 
 /// A longest and a shortest time.
 const fn time(shortest_ms: u64, longest_ms: u64) -> Kind {
@@ -16,8 +16,19 @@ const fn time(shortest_ms: u64, longest_ms: u64) -> Kind {
 }
 
 /// Switch policies first: they are what most files want.
-pub(crate) const SPREADS: &[&str] =
-    &["src-mac", "dst-mac", "src-dst-mac", "src-dst-ip", "src-dst-port", "layer2", "layer2+3", "layer3+4"];
+pub(crate) const SPREADS: &[&str] = &[
+    "src-mac",
+    "dst-mac",
+    "src-dst-mac",
+    "src-ip",
+    "dst-ip",
+    "src-dst-ip",
+    "src-xor-dst-ip",
+    "src-dst-port",
+    "layer2",
+    "layer2+3",
+    "layer3+4",
+];
 
 /// Bytes of an IP packet: from the least every IPv4 host takes to the largest jumbo frames of real switches.
 const MTU: Kind = Kind::Integer(576..=9216);
@@ -190,10 +201,18 @@ pub(crate) const SWITCH: Section = Section {
     doc: "A switch: a learning bridge.",
     keys: &[
         Key {
+            name: "model",
+            kind: Kind::Choice(&switch_model::NAMES),
+            need: Need::Otherwise("no maker's switch in particular"),
+            doc: "Whose switch it stands for: `spread` takes that maker's words, and its limits hold. \
+                [switches.md](switches.md) says what each does, and what of it is assumed.",
+        },
+        Key {
             name: "spread",
-            kind: Kind::Choice(SPREADS),
-            need: Need::Otherwise("plain ports, no groups"),
-            doc: "With it, the links to each host with a team form a link aggregation group, and so do several links to \
+            kind: Kind::Text,
+            need: Need::Otherwise("the model's own way where `channel_group` is given, else plain ports, no groups"),
+            doc: "One of `src-mac`, `dst-mac`, `src-dst-mac`, `src-ip`, `dst-ip`, `src-dst-ip`, `src-xor-dst-ip`, \
+                `src-dst-port`, `layer2`, `layer2+3`, `layer3+4`; with a `model` one of its words. With it, the links to each host with a team form a link aggregation group, and so do several links to \
                 another switch that has it, too; the switch picks a group's link by this hash. Links to an \
                 active-backup, balance-tlb, balance-alb or stripe team stay plain ports, as on a real switch.",
         },
@@ -203,6 +222,14 @@ pub(crate) const SWITCH: Section = Section {
             need: Need::Otherwise("`active` towards teams of mode 802.3ad, `off` towards others"),
             doc: "Whether groups are agreed on by LACP. `active`: the switch sends LACPDUs first. `passive`: only to \
                 a partner that sends them. `off`: groups are static. It needs `spread`.",
+        },
+        Key {
+            name: "channel_group",
+            kind: Kind::Choice(&["on", "active", "passive", "auto", "desirable"]),
+            need: Need::Otherwise("as `lacp` says"),
+            doc: "The same in Cisco's words, for its models. `on`: static groups. `active`, `passive`: by LACP. `auto`, \
+                `desirable`: the ports towards teams, and several links to one peer, speak PAgP, which no team \
+                answers: they stay plain ports.",
         },
         Key {
             name: "lacp_rate",

@@ -18,7 +18,7 @@ use nicteam_team::{Config, ConfigOption};
 
 use crate::guests;
 use crate::limit::limit;
-use crate::resolved::{Direction, Experiment, GranularityChoice, Host, Run, Team, Topology, Workload};
+use crate::resolved::{Direction, Experiment, GranularityChoice, Host, Run, Switch, Team, Topology, Workload};
 use crate::units::{show_duration, show_rate};
 
 /// No line is longer, in characters, but for words of the file that have no spaces.
@@ -139,7 +139,7 @@ fn draw(topology: &Topology, out: &mut String) {
     }
     for bundle in bundles.iter().filter(|bundle| is_switch(bundle.a)) {
         let group = topology.teams.iter().find(|team| team.node == bundle.a && team.device == bundle.b);
-        let how = group.map_or("plain port".to_owned(), |team| format!("group {}", team.config.xmit_hash_policy));
+        let how = group.map_or("plain port".to_owned(), |team| format!("group {}", spread(team, topology)));
         let _ = writeln!(out, "{} {} {}  {how}", bundle.a, bundle.wire(), bundle.b);
     }
 }
@@ -148,7 +148,7 @@ fn draw(topology: &Topology, out: &mut String) {
 fn draw_switch(switch: &str, bundles: &[&Bundle<'_>], topology: &Topology, out: &mut String) {
     let names = bundles.iter().map(|bundle| bundle.a.len()).max().unwrap_or(0);
     let port = |bundle: &Bundle<'_>| match topology.teams.iter().find(|t| t.node == switch && t.device == bundle.a) {
-        Some(group) => format!("group {:<names$}  {}", bundle.a, group.config.xmit_hash_policy),
+        Some(group) => format!("group {:<names$}  {}", bundle.a, spread(group, topology)),
         None => match bundle.b_devices.as_slice() {
             [first, .., last] => format!("{first} .. {last}  plain ports"),
             [one] => format!("{one}  plain port"),
@@ -175,6 +175,13 @@ fn draw_switch(switch: &str, bundles: &[&Bundle<'_>], topology: &Topology, out: 
         let _ = writeln!(out, "{before:<indent$}{line}{line} {label} {stretch}{plug} {port:<ports$}  │");
     }
     let _ = writeln!(out, "{:left$}└{}┘", "", "─".repeat(ports + 3));
+}
+
+/// How a switch's group spreads, in the words of the file.
+fn spread(group: &Team, topology: &Topology) -> String {
+    let switch = topology.switches.iter().find(|switch| switch.name == group.node);
+    let word = switch.and_then(|switch| switch.spread.clone());
+    word.unwrap_or_else(|| group.config.xmit_hash_policy.to_string())
 }
 
 /// `client1  10.3.0.1/24  team0 balance-rr`
@@ -219,6 +226,7 @@ fn show_hosts(topology: &Topology, out: &mut String) {
             paragraph(text, "      ", out);
         }
     }
+    show_switches(topology, out);
     let impairments = impairments::texts(topology);
     if !impairments.is_empty() {
         out.push_str("\nimpairments\n");
@@ -227,6 +235,40 @@ fn show_hosts(topology: &Topology, out: &mut String) {
             paragraph_after(&format!("  {name:<names$}  "), &text, out);
         }
     }
+}
+
+/// The makers' switches.
+fn show_switches(topology: &Topology, out: &mut String) {
+    let texts: Vec<_> =
+        topology.switches.iter().filter_map(|switch| Some((switch.name.as_str(), switch_text(switch)?))).collect();
+    if texts.is_empty() {
+        return;
+    }
+    out.push_str("\nswitches\n");
+    for (names, text) in by_text(&texts) {
+        paragraph(&names.join(", "), "  ", out);
+        paragraph(text, "      ", out);
+    }
+}
+
+/// `Cisco Catalyst 2960-S: port-channel load-balance src-ip; ...`, of a switch that stands for a maker's.
+fn switch_text(switch: &Switch) -> Option<String> {
+    let model = switch.model?;
+    let mut text = model.title.to_owned();
+    if let Some(spread) = &switch.spread {
+        let command = if model.command.is_empty() { "spreads by" } else { model.command };
+        let _ = write!(text, ": {command} {spread}");
+        let values = match model.hash_buckets {
+            0 => "as many values of the hash as links".to_owned(),
+            buckets => format!("{buckets} values of the hash, dealt to the links in turn"),
+        };
+        let _ = write!(text, "; {values}, at most {} links a group. Assumed: {}.", model.most_links, model.assumed);
+    }
+    if let Some(pagp) = switch.pagp {
+        let ports = switch.pagp_ports.len();
+        let _ = write!(text, " channel-group mode {}: {ports} ports speak PAgP and stay plain ones.", pagp.name());
+    }
+    Some(text)
 }
 
 /// Who has the same text, in the order of the first.
@@ -314,6 +356,8 @@ fn traffic_text(workload: &Workload) -> String {
 /// What a run builds otherwise than the first.
 fn changes(topology: &Topology, base: &Topology) -> Vec<String> {
     let mut changes = Vec::new();
+    // Another way to spread shows on the groups.
+    let kind = |switch: &Switch| (switch.model, switch.pagp, switch.spread.is_some());
     for host in &topology.hosts {
         let number = |topology: &Topology| topology.guests_of(&host.name).count();
         let (now, then) = (number(topology), number(base));
@@ -337,6 +381,11 @@ fn changes(topology: &Topology, base: &Topology) -> Vec<String> {
     let teams: Vec<_> =
         topology.teams.iter().filter(is_changed).map(|t| (t.node.as_str(), team_text(t, topology))).collect();
     changes.extend(by_text(&teams).into_iter().map(|(nodes, text)| format!("{}: {text}", nodes.join(", "))));
+    for (switch, before) in
+        topology.switches.iter().zip(&base.switches).filter(|(now, before)| kind(now) != kind(before))
+    {
+        changes.extend(switch_text(switch).map(|text| format!("{}: {text}", before.name)));
+    }
     for gone in base.teams.iter().filter(|before| !topology.teams.iter().any(|team| same_team(before, team))) {
         let is_group = topology.switches.iter().any(|switch| switch.name == gone.node);
         let what = if is_group { format!("plain ports to {}", gone.peer) } else { format!("no {}", gone.device) };

@@ -69,27 +69,30 @@ pub(crate) fn wants_group(mode: Mode) -> bool {
 }
 
 /// How a switch bundles links.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Grouping<'a> {
+#[derive(Clone, Debug)]
+pub(crate) struct Grouping {
     /// Its hash policy.
-    pub(crate) spread: &'a str,
+    pub(crate) policy: String,
+    /// Values of its hash; 0: as many as links.
+    pub(crate) hash_buckets: u32,
     /// `active`, `passive` or `off`; none: as the other end has it.
-    pub(crate) lacp: Option<&'a str>,
+    pub(crate) lacp: Option<String>,
     /// `slow` or `fast`.
-    pub(crate) lacp_rate: &'a str,
+    pub(crate) lacp_rate: String,
 }
 
 /// A switch's link aggregation group towards a team of this mode, or another switch.
-pub(crate) fn group(how: Grouping<'_>, towards: Option<Mode>) -> Result<Config, ConfigError> {
-    let lacp = how.lacp.unwrap_or(if towards.is_some_and(Mode::aggregates) { "active" } else { "off" });
+pub(crate) fn group(how: &Grouping, towards: Option<Mode>) -> Result<Config, ConfigError> {
+    let lacp = how.lacp.as_deref().unwrap_or(if towards.is_some_and(Mode::aggregates) { "active" } else { "off" });
     let mut config = Config::default();
-    let mut set = |option, value| config.set(option, value);
+    let mut set = |option, value: &str| config.set(option, value);
     set("mode", if lacp == "off" { "balance-xor" } else { "802.3ad" })?;
-    set("xmit_hash_policy", how.spread)?;
+    set("xmit_hash_policy", &how.policy)?;
+    set("hash_buckets", &how.hash_buckets.to_string())?;
     set("miimon", "100")?;
     if lacp != "off" {
         set("lacp_active", lacp)?;
-        set("lacp_rate", how.lacp_rate)?;
+        set("lacp_rate", &how.lacp_rate)?;
     }
     Ok(config)
 }

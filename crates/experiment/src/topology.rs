@@ -12,7 +12,7 @@ use crate::record::{At, Options, Record, Span};
 use crate::resolved::{Cable, End, Further, Host, Impaired, Switch, Team, Topology, Way};
 use crate::suggest::{list, nearest};
 use crate::units::in_nth_subnet;
-use crate::{engine, guests, impairments, teams};
+use crate::{engine, guests, impairments, switches, teams};
 
 /// More cables than any machine would carry: two devices each.
 const MAX_CABLES: usize = 1024;
@@ -52,15 +52,16 @@ pub(crate) struct Built {
 /// Builds the topology; what is wrong goes to `problems`.
 pub(crate) fn build(plan: &Plan<'_>, problems: &mut Vec<Problem>) -> Built {
     let (cables, spans, next_device) = (Vec::new(), Vec::new(), BTreeMap::new());
-    let mut builder = Builder { plan, problems, cables, spans, next_device, all_links: !plan.links.is_empty() };
+    let specs = plan.switches.iter().map(|(name, record)| switches::read(name, record, problems)).collect();
+    let mut builder = Builder { plan, problems, specs, cables, spans, next_device, all_links: !plan.links.is_empty() };
     builder.lay_cables();
     builder.check_loops();
     let configs = builder.host_configs();
     let (hosts, mut teams) = builder.hosts(&configs);
     teams.extend(builder.groups(&configs));
     builder.check_device_names(&teams);
+    let switches = builder.switches(&configs);
     let cables = std::mem::take(&mut builder.cables);
-    let switches = plan.switches.iter().map(|(name, _)| Switch { name: name.value.clone() }).collect();
     let all_links = builder.all_links;
     Built { topology: Topology { hosts, switches, cables, teams }, all_links }
 }
@@ -68,6 +69,8 @@ pub(crate) fn build(plan: &Plan<'_>, problems: &mut Vec<Problem>) -> Built {
 struct Builder<'a, 'p> {
     plan: &'a Plan<'a>,
     problems: &'p mut Vec<Problem>,
+    /// What the file says of each switch, in the plan's order.
+    specs: Vec<switches::Spec>,
     cables: Vec<Cable>,
     /// Where each cable's link stands in the file.
     spans: Vec<Span>,
@@ -170,29 +173,26 @@ impl<'a> Builder<'a, '_> {
         self.plan.switches.iter().any(|(name, _)| name.value == node)
     }
 
-    fn spread(&self, node: &str) -> Option<At<&str>> {
-        let (_, record) = self.plan.switches.iter().find(|(name, _)| name.value == node)?;
-        record.get("spread")
+    fn spec(&self, node: &str) -> Option<&switches::Spec> {
+        self.specs.iter().find(|spec| spec.switch.name == node)
     }
 
-    /// How a switch bundles its links, if it does, and where the file says so.
-    fn grouping(&self, node: &str) -> Option<(Span, teams::Grouping<'a>)> {
-        let plan: &'a Plan<'a> = self.plan;
-        let (_, record) = plan.switches.iter().find(|(name, _)| name.value == node)?;
-        let spread: At<&str> = record.get("spread")?;
-        let lacp: Option<At<&str>> = record.get("lacp");
-        let lacp_rate: Option<At<&str>> = record.get("lacp_rate");
-        let grouping = teams::Grouping {
-            spread: spread.value,
-            lacp: lacp.map(|at| at.value),
-            lacp_rate: lacp_rate.map_or("slow", |at| at.value),
-        };
-        Some((spread.span, grouping))
-    }
-
-    /// True for a switch that spreads, or would if it said rightly how.
+    /// True for a switch that bundles, or would if it said rightly how.
     fn is_to_spread(&self, node: &str) -> bool {
-        self.plan.switches.iter().any(|(name, record)| name.value == node && record.has("spread"))
+        self.spec(node).is_some_and(|spec| spec.is_to_spread)
+    }
+
+    /// The switches, with the ports that speak PAgP: those that would be a group's.
+    fn switches(&self, configs: &BTreeMap<String, Config>) -> Vec<Switch> {
+        let with_ports = |spec: &switches::Spec| {
+            let mut switch = spec.switch.clone();
+            let ends = self.ends(&switch.name);
+            let parallel = |peer: &str| ends.iter().filter(|end| end.1 == peer).count();
+            let asks = |peer: &str| switch.pagp.is_some() && (parallel(peer) > 1 || configs.contains_key(peer));
+            switch.pagp_ports = ends.iter().filter(|end| asks(&end.1)).map(|end| end.0.clone()).collect();
+            switch
+        };
+        self.specs.iter().map(with_ports).collect()
     }
 
     /// A node's ends of its cables: device, peer, MTU.
@@ -227,7 +227,7 @@ impl<'a> Builder<'a, '_> {
                     a,
                     b,
                     span,
-                    "several links between two switches need `spread` on both: then they form one group",
+                    "several links between two switches need `spread` on both, and no PAgP: then they form one group",
                 ));
             } else if first && root_a == root_b {
                 found.push((a, b, span, "these switches have no spanning tree; remove a link"));
@@ -400,12 +400,7 @@ impl<'a> Builder<'a, '_> {
                 self.problems
                     .push(problem.hint(format!("add `[[links]]` with `between = [\"HOST\", \"{}\"]`", switch.value)));
             }
-            let Some((span, grouping)) = self.grouping(&switch.value) else {
-                if let Some(lacp) = record.get::<&str>("lacp").filter(|_| !record.has("spread")) {
-                    let problem =
-                        Problem::at(&lacp.span, format!("switch `{}` has `lacp` but no groups", switch.value));
-                    problems.push(problem.hint("add `spread`, for example `spread = \"src-dst-port\"`"));
-                }
+            let Some((span, grouping)) = self.spec(&switch.value).and_then(|spec| spec.grouping.as_ref()) else {
                 continue;
             };
             for (device, peer, mtu) in ends.clone() {
@@ -424,13 +419,17 @@ impl<'a> Builder<'a, '_> {
                             let (device, members) = (peer.clone(), vec![device]);
                             groups.push(Team { node, device, peer, engine, config, members, mtu });
                         }
-                        Err(error) => problems.push(Problem::at(&span, error.to_string())),
+                        Err(error) => problems.push(Problem::at(span, error.to_string())),
                     }
                 }
             }
-            for group in groups.iter().filter(|group| group.node == switch.value && group.members.len() > MAX_MEMBERS) {
-                problems.push(too_many_members(switch, group.members.len()));
-            }
+            let sizes = groups.iter().filter(|group| group.node == switch.value).map(|group| group.members.len());
+            let sizes: Vec<usize> = sizes.collect();
+            let model = self.spec(&switch.value).and_then(|spec| spec.switch.model);
+            problems.extend(model.and_then(|model| switches::check_limits(switch, model, &sizes)));
+            problems.extend(
+                sizes.iter().filter(|links| **links > MAX_MEMBERS).map(|links| too_many_members(switch, *links)),
+            );
         }
         self.problems.extend(problems);
         groups
@@ -439,7 +438,7 @@ impl<'a> Builder<'a, '_> {
     /// Whether a switch that spreads has a group, not plain ports, towards a peer with so many links.
     fn is_grouped(&self, peer: &str, links: usize, configs: &BTreeMap<String, Config>) -> bool {
         let by_host = configs.get(peer).is_some_and(|config| teams::wants_group(config.mode));
-        by_host || (links > 1 && self.spread(peer).is_some())
+        by_host || (links > 1 && self.spec(peer).is_some_and(|spec| spec.grouping.is_some()))
     }
 
     /// A group called `a-0` would collide with port 0 towards `a`.

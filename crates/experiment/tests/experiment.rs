@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nicteam_experiment::{self as experiment, Direction, Experiment, FindError, Overrides, Run, Task, Tcp, Way, show};
+use nicteam_experiment::{
+    self as experiment, Direction, Experiment, FindError, Overrides, Pagp, Run, Task, Tcp, Way, show,
+};
 use nicteam_team::lacp::LacpRate;
 use nicteam_team::{HashPolicy, Mode, hash};
 use nicteam_wire::Frame;
@@ -123,6 +125,62 @@ fn a_switch_speaks_lacp_with_those_that_do_unless_it_says_otherwise() {
     assert_eq!(group("802.3ad", ", lacp = 'off'").0, Mode::BalanceXor);
     assert_eq!(group("balance-rr", "").0, Mode::BalanceXor);
     assert_eq!(group("balance-rr", ", lacp = 'active'").0, Mode::Ad);
+}
+
+/// The links of a switch with these keys, three to a team.
+fn switch_with(keys: &str) -> Experiment {
+    parse(&format!(
+        "[teams.t]\nmode = 'balance-xor'\n[hosts]\na = {{ team = 't' }}\nb = {{}}\n[switches]\nsw = {{ {keys} }}\n\
+         [[links]]\nbetween = ['a', 'sw']\ncount = 3\n[[links]]\nbetween = ['b', 'sw']\n"
+    ))
+}
+
+#[test]
+fn a_model_spreads_in_its_makers_words() {
+    let group = |keys: &str| {
+        let run = switch_with(keys).runs.remove(0);
+        let groups: Vec<_> = run.topology.teams.iter().filter(|team| team.node == "sw").collect();
+        let [group] = groups.as_slice() else { panic!("{groups:?}") };
+        let config = &group.config;
+        let spread = run.topology.switches[0].spread.clone().unwrap();
+        (spread, config.xmit_hash_policy, config.hash_buckets, config.mode, config.lacp.active)
+    };
+    let cisco = |spread: &str, policy, mode, active| (spread.to_owned(), policy, 8, mode, active);
+    let static_group = |spread: &str, policy| cisco(spread, policy, Mode::BalanceXor, true);
+    let model = |rest: &str| group(&format!("model = 'catalyst-2960s', {rest}"));
+    assert_eq!(model("spread = 'src-dst-ip'"), static_group("src-dst-ip", HashPolicy::SrcXorDstIp));
+    assert_eq!(model("spread = 'dst-ip', channel_group = 'on'"), static_group("dst-ip", HashPolicy::DstIp));
+    assert_eq!(model("channel_group = 'on'"), static_group("src-mac", HashPolicy::SrcMac), "as Cisco's does");
+    assert_eq!(model("channel_group = 'active'"), cisco("src-mac", HashPolicy::SrcMac, Mode::Ad, true));
+    assert_eq!(model("channel_group = 'passive'"), cisco("src-mac", HashPolicy::SrcMac, Mode::Ad, false));
+    assert_eq!(
+        group("model = 'h3c', spread = 'destination-ip source-ip'"),
+        ("destination-ip source-ip".to_owned(), HashPolicy::SrcDstIp, 0, Mode::BalanceXor, true)
+    );
+    assert_eq!(group("model = 'procurve-2824', spread = 'sa-da'").1, HashPolicy::SrcDstMac);
+    // Nobody's switch has no buckets, and takes the policies themselves.
+    assert_eq!((group("spread = 'src-xor-dst-ip'").1, group("spread = 'src-ip'").2), (HashPolicy::SrcXorDstIp, 0));
+}
+
+#[test]
+fn pagp_leaves_plain_ports() {
+    for (mode, pagp) in [("auto", Pagp::Auto), ("desirable", Pagp::Desirable)] {
+        let keys = format!("model = 'catalyst-3560g', spread = 'src-ip', channel_group = '{mode}'");
+        let run = switch_with(&keys).runs.remove(0);
+        assert!(run.topology.teams.iter().all(|team| team.node != "sw"));
+        let switch = &run.topology.switches[0];
+        assert_eq!((switch.pagp, switch.pagp_ports.join(" ").as_str()), (Some(pagp), "a-0 a-1 a-2"));
+    }
+    assert_eq!(switch_with("model = 'catalyst-3560g', channel_group = 'on'").runs[0].topology.switches[0].pagp, None);
+}
+
+#[test]
+fn what_is_assumed_of_a_model_is_shown() {
+    let shown = experiment::show(&switch_with("model = 'catalyst-2960s', spread = 'src-dst-ip'"));
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("group a src-dst-ip"), "{shown}");
+    assert!(words.contains("Cisco Catalyst 2960-S: port-channel load-balance src-dst-ip; 8 values"), "{shown}");
+    assert!(words.contains("Assumed: which of its eight values a frame gets"), "{shown}");
 }
 
 #[test]

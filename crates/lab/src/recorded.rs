@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nicteam_experiment::{End, Further, Host, Impaired, Team, Topology, Way};
+use nicteam_experiment::{End, Further, Host, Impaired, Switch, Team, Topology, Way};
 use nicteam_impair::{Distribution, Gemodel, Impairments, Loss};
 use nicteam_record as record;
 
@@ -24,7 +24,7 @@ pub(crate) fn topology(topology: &Topology) -> record::Topology {
                 parent: host.parent.clone(),
             })
             .collect(),
-        switches: topology.switches.iter().map(|switch| record::Switch { name: switch.name.clone() }).collect(),
+        switches: topology.switches.iter().map(switch).collect(),
         links: topology
             .cables
             .iter()
@@ -37,6 +37,19 @@ pub(crate) fn topology(topology: &Topology) -> record::Topology {
             })
             .collect(),
         teams: topology.teams.iter().map(team).chain(multipath(topology)).collect(),
+    }
+}
+
+fn switch(switch: &Switch) -> record::Switch {
+    record::Switch {
+        name: switch.name.clone(),
+        model: switch.model.map(|model| record::SwitchModel {
+            name: model.name.to_owned(),
+            title: model.title.to_owned(),
+            assumed: model.assumed.to_owned(),
+        }),
+        spread: switch.spread.clone(),
+        pagp: switch.pagp.map(|pagp| pagp.name().to_owned()),
     }
 }
 

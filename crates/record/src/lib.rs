@@ -21,7 +21,7 @@ pub use finding::{Finding, LinkLoad, LinkLoads, Side};
 pub use folder::Folder;
 pub use sample::{ConnectionSample, Datagrams, MemberSample, Relayed, Sample};
 pub use task::{Bucket, Histogram, Operations, Probes, Transfer};
-pub use topology::{Further, Gemodel, Host, Impaired, Impairments, Link, LinkEnd, Switch, Team, Topology};
+pub use topology::{Further, Gemodel, Host, Impaired, Impairments, Link, LinkEnd, Switch, SwitchModel, Team, Topology};
 
 /// Number of the format that this version writes.
 pub const SCHEMA: u32 = 1;

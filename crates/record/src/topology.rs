@@ -55,10 +55,30 @@ pub struct Further {
 }
 
 /// A switch: a learning bridge.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Switch {
     /// Its name.
     pub name: String,
+    /// Whose switch it stood for; none: nobody's in particular.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<SwitchModel>,
+    /// How it spread over the links of its groups, in the words of the experiment file; none: plain ports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<String>,
+    /// `auto` or `desirable`: its ports spoke PAgP; none: they did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pagp: Option<String>,
+}
+
+/// A maker's switch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SwitchModel {
+    /// Its name in the experiment file: `catalyst-2960s`.
+    pub name: String,
+    /// In words: `Cisco Catalyst 2960-S`.
+    pub title: String,
+    /// What of its choice of a link its maker does not say, and what was put in that place.
+    pub assumed: String,
 }
 
 /// A cable.

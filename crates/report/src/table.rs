@@ -7,7 +7,7 @@ use nicteam_record::{Record, Run};
 use crate::bars::bars;
 use crate::explain;
 use crate::units;
-use crate::view::{MemberView, busy_host_teams, lowered_rate};
+use crate::view::{MemberView, assumed_models, busy_host_teams, lowered_rate};
 
 /// How a terminal wants its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,8 @@ pub fn table(record: &Record, style: &Style) -> String {
         put(&mut out, "");
         wrap(legend(&style), style.width).iter().for_each(|line| put(&mut out, &style.paint(DIM, line)));
     }
-    for line in lowered_rate(record).iter().flat_map(|line| wrap(line, style.width)) {
+    let notes = lowered_rate(record).into_iter().chain(assumed_models(record));
+    for line in notes.flat_map(|line| wrap(&shown(&line, &style), style.width)) {
         put(&mut out, &line);
     }
     for run in &record.runs {

@@ -22,6 +22,8 @@ pub struct Team<'a> {
     pub policy: Option<HashPolicy>,
     /// The same in the record's words; empty where the mode does not hash.
     pub policy_name: &'a str,
+    /// Values of its hash, dealt to its members in turn; 0: as many as there are members.
+    pub hash_buckets: u32,
     /// Who ran it; empty in older records.
     pub engine: &'a str,
 }
@@ -55,6 +57,7 @@ impl<'a> Team<'a> {
             mode_name: &team.mode,
             policy: team.xmit_hash_policy.parse().ok(),
             policy_name: &team.xmit_hash_policy,
+            hash_buckets: team.options.get("hash_buckets").and_then(|text| text.parse().ok()).unwrap_or(0),
             engine: &team.engine,
         }
     }

@@ -78,6 +78,21 @@ pub(crate) fn view<'a>(run: &'a Run, team: Team<'a>) -> TeamView<'a> {
     TeamView { team, members: members.collect() }
 }
 
+/// Of each maker's switch that had groups, that its choice of a link is assumed in part.
+pub(crate) fn assumed_models(record: &Record) -> Vec<String> {
+    let switches = record.runs.iter().flat_map(|run| &run.topology.switches);
+    let bundling = switches.filter(|switch| switch.spread.is_some() && switch.pagp.is_none());
+    let mut lines: Vec<String> = bundling
+        .filter_map(|switch| {
+            let title = &switch.model.as_ref()?.title;
+            Some(format!("{} stands for a {title}; which link an address takes there is assumed in part.", switch.name))
+        })
+        .collect();
+    lines.sort();
+    lines.dedup();
+    lines
+}
+
 /// One line on a rate that the lab lowered by itself.
 pub(crate) fn lowered_rate(record: &Record) -> Option<String> {
     let rate = link_rate(record.experiment.rate_lowered_bps?);

@@ -41,7 +41,8 @@ fn net(hosts: &[HostSpec], spread: &str, traffic: &[Traffic]) -> Run {
 }
 
 fn topology(hosts: &[HostSpec], spread: &str) -> Topology {
-    let mut topology = Topology { switches: vec![Switch { name: "sw".into() }], ..Topology::default() };
+    let mut topology =
+        Topology { switches: vec![Switch { name: "sw".into(), ..Switch::default() }], ..Topology::default() };
     for (number, (name, links, rate, how)) in hosts.iter().enumerate() {
         let devices = |prefix: &str| (0..*links).map(|place| format!("{prefix}{place}")).collect::<Vec<_>>();
         let (own, ports) = (devices("eth"), devices(&format!("{name}-")));

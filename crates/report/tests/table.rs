@@ -1,7 +1,8 @@
 //! The terminal table, whole.
 
 use crate::common::t3;
-use nicteam_report::{Style, table};
+use nicteam_record::SwitchModel;
+use nicteam_report::{Style, explain, table};
 
 const PLAIN: &str = include_str!("golden/t3.txt");
 const ASCII: &str = include_str!("golden/t3.ascii.txt");
@@ -16,6 +17,24 @@ fn t3_in_ascii() {
     let text = table(&t3(), &Style { ascii: true, ..Style::default() });
     assert_eq!(text, ASCII);
     assert!(text.is_ascii());
+}
+
+#[test]
+fn what_is_assumed_of_a_makers_switch_is_said_once_for_all_runs() {
+    let mut record = t3();
+    let model = SwitchModel { name: "m".into(), title: "Maker's 48".into(), assumed: "the hash".into() };
+    for run in &mut record.runs {
+        run.topology.switches[0].model = Some(model.clone());
+        run.topology.switches[0].spread = Some("sa-da".into());
+    }
+    let text = table(&record, &Style::default());
+    let note = "sw stands for a Maker's 48; which link an address takes there is assumed in part.\n";
+    assert_eq!(text.replacen(note, "", 1), PLAIN);
+    let fact = "sw stands for a Maker's 48 that spreads by sa-da. Assumed: the hash.".to_owned();
+    assert!(record.runs.iter().all(|run| explain(run).facts.contains(&fact)));
+    // With plain ports there is nothing to assume.
+    record.runs.iter_mut().for_each(|run| run.topology.switches[0].spread = None);
+    assert_eq!(table(&record, &Style::default()), PLAIN);
 }
 
 #[test]

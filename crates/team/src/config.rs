@@ -58,6 +58,12 @@ pub enum HashPolicy {
     SrcDstIp,
     /// Switch: IP addresses and ports; as far up as the frame goes.
     SrcDstPort,
+    /// Switch: last byte of the source IP address; of the source MAC address where there is no IP.
+    SrcIp,
+    /// Switch: last byte of the destination IP address; of the destination MAC address where there is no IP.
+    DstIp,
+    /// Switch: last bytes of both IP addresses; of both MAC addresses where there is no IP.
+    SrcXorDstIp,
     /// illumos `dladm create-aggr -P`: these layers together.
     Aggr(AggrLayers),
 }
@@ -115,6 +121,9 @@ pub struct Config {
     pub mode: Mode,
     /// What balance-xor, 802.3ad and balance-tlb hash, and balance-alb without `tlb_dynamic_lb`.
     pub xmit_hash_policy: HashPolicy,
+    /// balance-xor, 802.3ad: how many values the hash has, dealt to the members in turn, at most
+    /// [`MAX_BUCKETS`](crate::MAX_BUCKETS); 0: as many as there are members.
+    pub hash_buckets: u32,
     /// balance-rr: frames by one member before the next has its turn, 0 to 65535; 0 is random.
     pub packets_per_slave: u32,
     /// How often carrier is read, milliseconds; 0 never: every member counts as up.
@@ -185,6 +194,7 @@ impl Default for Config {
         Config {
             mode: Mode::default(),
             xmit_hash_policy: HashPolicy::default(),
+            hash_buckets: 0,
             packets_per_slave: 1,
             miimon_ms: 100,
             updelay_ms: 0,
@@ -292,12 +302,28 @@ impl Config {
                 self.check_active_slave()?;
                 self.check_prio()?;
                 self.check_queue_id()?;
+                self.check_hash_buckets()?;
                 self.arp.check(self)?;
                 balance::check(self)?;
                 stripe::check(self)?;
                 self.lacp.check(self)
             }
         }
+    }
+}
+
+impl Config {
+    /// Buckets stand for members where the hash alone chooses.
+    fn check_hash_buckets(&self) -> Result<(), ConfigError> {
+        if self.hash_buckets == 0 || self.mode.traits().has_hash_buckets() {
+            return Ok(());
+        }
+        Err(ConfigError::Conflict(format!(
+            "`hash_buckets {}` works in {} alone; the mode is {}",
+            self.hash_buckets,
+            modes(crate::Traits::has_hash_buckets),
+            self.mode
+        )))
     }
 }
 

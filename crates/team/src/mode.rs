@@ -251,6 +251,11 @@ impl Traits {
         }
     }
 
+    /// True where the hash alone chooses among the members, so that it may have a number of buckets of its own.
+    pub const fn has_hash_buckets(&self) -> bool {
+        matches!(self.sends, Sends::ByHash) && !self.balances_receiving()
+    }
+
     /// True if members are known on the wire by addresses of their own, which their switches have to learn.
     pub const fn has_own_addresses(&self) -> bool {
         matches!(self.addresses, Addresses::OwnInFrames | Addresses::Own)

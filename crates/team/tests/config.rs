@@ -225,6 +225,7 @@ fn what_the_kernel_refuses_together_is_a_conflict() {
         &[("mode", "active-backup"), ("aggregate_wait", "0")],
         &[("mode", "balance-rr"), ("ad_actor_system", "02:00:00:00:00:01")],
         &[("mode", "broadcast"), ("actor_port_prio", "eth0:1")],
+        &[("mode", "balance-tlb"), ("hash_buckets", "8")],
     ] {
         let error = with(options).check().unwrap_err();
         assert!(matches!(error, ConfigError::Conflict(_)), "{error}");
@@ -235,6 +236,7 @@ fn what_the_kernel_refuses_together_is_a_conflict() {
         &[("mode", "active-backup"), ("primary", "eth0"), ("xmit_hash_policy", "layer3+4")],
         &[("mode", "broadcast"), ("primary_reselect", "failure"), ("num_grat_arp", "9")],
         &[("packets_per_slave", "0")],
+        &[("mode", "802.3ad"), ("hash_buckets", "256")],
         &[("mode", "balance-alb"), ("primary", "eth0"), ("tlb_dynamic_lb", "0"), ("lp_interval", "5")],
         &[("mode", "broadcast"), ("lp_interval", "5")],
         &[("mode", "802.3ad"), ("lacp_rate", "fast"), ("ad_select", "count"), ("wait_to_restore", "5000")],
@@ -470,6 +472,7 @@ fn any_config() -> impl Strategy<Value = Config> {
         |(choices, times, counts, arp, failover, lacp)| Config {
             mode: choices.0,
             xmit_hash_policy: choices.1,
+            hash_buckets: times.0 % 257,
             primary_reselect: choices.2,
             primary: choices.3,
             miimon_ms: if arp.is_on() { 0 } else { times.0 },

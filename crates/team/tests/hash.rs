@@ -2,9 +2,10 @@
 
 use nicteam_team::AggrLayers;
 use nicteam_team::HashPolicy::{
-    self, Aggr, DstMac, Encap23, Encap34, Layer2, Layer23, Layer34, SrcDstIp, SrcDstMac, SrcDstPort, SrcMac, VlanSrcMac,
+    self, Aggr, DstIp, DstMac, Encap23, Encap34, Layer2, Layer23, Layer34, SrcDstIp, SrcDstMac, SrcDstPort, SrcIp,
+    SrcMac, SrcXorDstIp, VlanSrcMac,
 };
-use nicteam_team::hash::{hash, is_igmp};
+use nicteam_team::hash::{hash, is_igmp, place};
 use nicteam_wire::{Frame, Vlan};
 use proptest::prelude::*;
 
@@ -53,6 +54,33 @@ fn the_kernels_formulas() {
     let tcp = ipv6(6, &PORTS);
     assert_eq!(of(Layer23, &tcp), fold(0x42 ^ 0x17 ^ 0x86dd ^ addresses));
     assert_eq!(of(Layer34, &tcp), fold(0x8913_409c ^ addresses) >> 1);
+}
+
+#[test]
+fn switches_with_few_bits_look_at_the_last_bytes() {
+    for frame in [ipv4(6, 0, &PORTS), ipv4(6, 0x2000, &PORTS), ipv6(6, &PORTS)] {
+        assert_eq!([SrcIp, DstIp, SrcXorDstIp].map(|policy| of(policy, &frame)), [1, 2, 3]);
+        // Cut in the IP header, or no IP: the MAC addresses'.
+        for no_ip in [&frame[..33], &ethernet(0x0806, &frame[14..])] {
+            assert_eq!([SrcIp, DstIp, SrcXorDstIp].map(|policy| of(policy, no_ip)), [0x17, 0x42, 0x55]);
+        }
+    }
+    // Of all bytes of the addresses the last alone counts: src-dst-ip looks at the others, too.
+    let mut far = ipv4(6, 0, &PORTS);
+    far[28] = 7;
+    assert_eq!(of(SrcXorDstIp, &far), 3);
+    assert_ne!(of(SrcDstIp, &far), of(SrcDstIp, &ipv4(6, 0, &PORTS)));
+}
+
+#[test]
+fn a_hash_of_few_values_is_dealt_to_the_members_in_turn() {
+    let of = |buckets: u32, members: usize| (0..32).map(|hash| place(hash, buckets, members)).collect::<Vec<_>>();
+    let modulo = |n: usize| (0..32).map(|hash| Some(hash % n)).collect::<Vec<_>>();
+    assert_eq!(of(0, 3), modulo(3));
+    assert_eq!(of(8, 4), modulo(4));
+    assert_eq!(of(8, 3)[..16], [0, 1, 2, 0, 1, 2, 0, 1].repeat(2).into_iter().map(Some).collect::<Vec<_>>());
+    assert_eq!(of(2, 3)[..4], [Some(0), Some(1), Some(0), Some(1)], "the third has no value");
+    assert_eq!([place(7, 8, 0), place(7, 0, 0)], [None, None]);
 }
 
 #[test]
@@ -261,7 +289,7 @@ proptest! {
                 back[36..38].copy_from_slice(&bytes[34..36]);
             }
         }
-        for policy in [SrcDstMac, SrcDstIp] {
+        for policy in [SrcDstMac, SrcDstIp, SrcXorDstIp] {
             prop_assert_eq!(of(policy, &bytes), of(policy, &back));
         }
         if bytes[12..14] != [0x08, 0x00] || bytes[14..].first().is_none_or(|first| first & 0xf == 5) {

@@ -89,6 +89,12 @@ constants! {
     POLICY_ENCAP34: u32 = 9;
     /// `vlan+srcmac`.
     POLICY_VLAN_SRCMAC: u32 = 10;
+    /// The last byte of the source IP address; `bpf/hash_octets.h`. This and the two below are the highest but for aggr.
+    POLICY_SRC_IP: u32 = 11;
+    /// Of the destination IP address.
+    POLICY_DST_IP: u32 = 12;
+    /// Of both.
+    POLICY_SRC_XOR_DST_IP: u32 = 13;
     /// illumos `aggr`; with a bit for each layer (`AGGR_L2` and the others).
     POLICY_AGGR: u32 = 16;
 

@@ -423,6 +423,9 @@ fn policy_number(policy: HashPolicy) -> u32 {
         HashPolicy::Encap23 => POLICY_ENCAP23,
         HashPolicy::Encap34 => POLICY_ENCAP34,
         HashPolicy::VlanSrcMac => POLICY_VLAN_SRCMAC,
+        HashPolicy::SrcIp => POLICY_SRC_IP,
+        HashPolicy::DstIp => POLICY_DST_IP,
+        HashPolicy::SrcXorDstIp => POLICY_SRC_XOR_DST_IP,
         HashPolicy::Aggr(layers) => POLICY_AGGR | u32::from(layers.bits()),
     }
 }

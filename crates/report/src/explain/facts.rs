@@ -1,6 +1,6 @@
 //! What else a reader should know about a run.
 
-use nicteam_record::{Connection, Member, Relayed, Run};
+use nicteam_record::{Connection, Member, Relayed, Run, Switch};
 
 use super::hop::Hop;
 use super::path::Picture;
@@ -56,12 +56,20 @@ pub(super) fn of_run(picture: &Picture<'_>) -> Vec<String> {
         facts.extend(drops(run, team, "out", |member| member.tx_drops));
         facts.extend(drops(run, team, "in", |member| member.rx_drops));
     }
+    facts.extend(run.topology.switches.iter().filter_map(model));
     facts.extend(losses(run));
     facts.extend(run.relay_trouble());
     if run.cpu.busy > 0.9 {
         facts.push(format!("The processors were {} busy; figures may be lower for it.", percent(run.cpu.busy)));
     }
     facts
+}
+
+/// Whose switch this stood for, and what of its choices is assumed.
+fn model(switch: &Switch) -> Option<String> {
+    let (model, spread) = (switch.model.as_ref()?, switch.spread.as_ref()?);
+    let (name, title, assumed) = (&switch.name, &model.title, &model.assumed);
+    Some(format!("{name} stands for a {title} that spreads by {spread}. Assumed: {assumed}."))
 }
 
 /// What impaired links lost because they were declared to.

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use nicteam_record::{Connection, Run, Topology};
+use nicteam_team::hash;
 use nicteam_wire::{Frame, Mac, ethertype};
 
 use super::engines;
@@ -18,15 +19,15 @@ const TOLERANCE: f64 = 0.1;
 /// record lacks what it looks at.
 pub(super) fn predict(run: &Run, hop: &Hop<'_>) -> Option<Prediction> {
     let team = hop.team?;
-    let (policy, hash) = (team.policy?, engines::hash_of(team.engine)?);
+    let (policy, hash_of) = (team.policy?, engines::hash_of(team.engine)?);
     // Where the record says which members aggregate, the hash is over these.
     let aggregates =
         |place: &usize| view::port(run, team.node, &team.members[*place]).is_none_or(|port| port.aggregates);
     let usable: Vec<usize> = (0..team.members.len()).filter(aggregates).collect();
     let place = |connection: &&Connection| {
         let bytes = first_bytes(&run.topology, connection)?;
-        let number = hash(policy, &Frame::parse(&bytes).ok()?) as usize;
-        Some(usable[number.checked_rem(usable.len())?])
+        let number = hash_of(policy, &Frame::parse(&bytes).ok()?);
+        Some(usable[hash::place(number, team.hash_buckets, usable.len())?])
     };
     let places: Vec<usize> = hop.connections.iter().map(place).collect::<Option<_>>()?;
     let agrees = agrees(hop, &places);

@@ -324,7 +324,9 @@ fn node(topology: &Topology, place: &Place<'_>) -> String {
             (_, Some(how)) => format!("switch, spreads by {how}"),
             (_, None) => "switch, spreads each group by its own policy".to_owned(),
         };
-        ("switch", vec![spread])
+        let switch = topology.switches.iter().find(|switch| switch.name == place.name);
+        let title = switch.and_then(|switch| switch.model.as_ref()).map(|model| model.title.clone());
+        ("switch", title.into_iter().chain([spread]).collect())
     } else {
         let team = groups(topology, place.name).next();
         let how = team.map_or_else(

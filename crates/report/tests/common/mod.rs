@@ -144,7 +144,8 @@ pub fn run(spec: &Spec<'_>) -> Run {
 }
 
 fn topology(hosts: &[(&str, u8)]) -> Topology {
-    let mut topology = Topology { switches: vec![Switch { name: "sw".into() }], ..Topology::default() };
+    let mut topology =
+        Topology { switches: vec![Switch { name: "sw".into(), ..Switch::default() }], ..Topology::default() };
     for (number, (name, last)) in hosts.iter().enumerate() {
         topology.hosts.push(Host {
             name: (*name).into(),

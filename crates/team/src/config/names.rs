@@ -49,7 +49,7 @@ choice!(PrimaryReselect, "primary_reselect");
 
 impl HashPolicy {
     /// Every policy: the kernel's, the switches', illumos's.
-    pub const ALL: [HashPolicy; 18] = {
+    pub const ALL: [HashPolicy; 21] = {
         let [a, b, c, d, e, f, g] = AggrLayers::ALL;
         [
             HashPolicy::Layer2,
@@ -63,6 +63,9 @@ impl HashPolicy {
             HashPolicy::SrcDstMac,
             HashPolicy::SrcDstIp,
             HashPolicy::SrcDstPort,
+            HashPolicy::SrcIp,
+            HashPolicy::DstIp,
+            HashPolicy::SrcXorDstIp,
             HashPolicy::Aggr(a),
             HashPolicy::Aggr(b),
             HashPolicy::Aggr(c),
@@ -87,6 +90,9 @@ impl HashPolicy {
             HashPolicy::SrcDstMac => "src-dst-mac",
             HashPolicy::SrcDstIp => "src-dst-ip",
             HashPolicy::SrcDstPort => "src-dst-port",
+            HashPolicy::SrcIp => "src-ip",
+            HashPolicy::DstIp => "dst-ip",
+            HashPolicy::SrcXorDstIp => "src-xor-dst-ip",
             HashPolicy::Aggr(layers) => layers.name(),
         }
     }
@@ -105,6 +111,9 @@ impl HashPolicy {
             | HashPolicy::SrcDstMac
             | HashPolicy::SrcDstIp
             | HashPolicy::SrcDstPort
+            | HashPolicy::SrcIp
+            | HashPolicy::DstIp
+            | HashPolicy::SrcXorDstIp
             | HashPolicy::Aggr(_) => None,
         }
     }

@@ -110,8 +110,12 @@ const PEER_NOTIF_DELAY: Values = Values::Number { max: 300_000, words: &[("off",
 const PACKETS_PER_SLAVE: Values =
     Values::Number { max: 65_535, words: &[("default", DEFAULT_PACKETS_PER_SLAVE), ("maxval", 65_535)] };
 
+/// nicteam's own; as many as a plan's table has.
+const HASH_BUCKETS: Values =
+    Values::Number { max: crate::constants::MAX_BUCKETS as u32, words: &[("off", 0), ("default", 0)] };
+
 /// Every option; `mode` first, because others depend on it.
-pub(super) static OPTIONS: [ConfigOption; 49] = [
+pub(super) static OPTIONS: [ConfigOption; 50] = [
     ConfigOption {
         name: "mode",
         doc: "how frames are spread over the members",
@@ -134,6 +138,14 @@ pub(super) static OPTIONS: [ConfigOption; 49] = [
         values: names!(HashPolicy),
         get: |config| config.xmit_hash_policy.to_string(),
         set: |config, text| text.parse().map(|policy| config.xmit_hash_policy = policy),
+    },
+    ConfigOption {
+        name: "hash_buckets",
+        doc: "balance-xor, 802.3ad: how many values the hash has, dealt to the members in turn: with 8 three members get \
+              3, 3 and 2; 0: as many as there are members",
+        values: HASH_BUCKETS,
+        get: |config| config.hash_buckets.to_string(),
+        set: |config, text| number("hash_buckets", HASH_BUCKETS, text).map(|n| config.hash_buckets = n),
     },
     ConfigOption {
         name: "packets_per_slave",

@@ -16,6 +16,7 @@ use super::monitor::{Member, millis};
 use super::parts::Parts;
 use super::{LinkState, Members, active};
 use crate::balance::{Balance, Number, Punt};
+use crate::hash;
 use crate::mode::{Eligible, Receives, Sends, Traits};
 use crate::stripe::{Discovery, Stripe};
 use crate::{Choose, Config, Failover, MemberId, MemberSet, PlanMember, Receive, Rewrite};
@@ -91,8 +92,10 @@ fn choose(facts: &Facts<'_>) -> Choose {
         Sends::ByHash if traits.balances_receiving() => {
             active.map_or(Choose::Nobody, |active| Choose::Balance(balance(facts, Eligible::Alb, live, active)))
         }
-        Sends::ByHash if config.lacp.broadcast_neighbor => Choose::HashOrAll { policy, table: live },
-        Sends::ByHash => Choose::Hash { policy, table: live },
+        Sends::ByHash if config.lacp.broadcast_neighbor => {
+            Choose::HashOrAll { policy, table: dealt(live, config.hash_buckets) }
+        }
+        Sends::ByHash => Choose::Hash { policy, table: dealt(live, config.hash_buckets) },
         Sends::ByAll => Choose::All(live.into_iter().collect()),
         Sends::InTurn => {
             Choose::RoundRobin { members: live, packets_per_member: config.packets_per_slave, igmp: first }
@@ -110,6 +113,17 @@ fn choose(facts: &Facts<'_>) -> Choose {
             let other = balance(facts, Eligible::Alb, live, active);
             Choose::Stripe(Stripe { team, senders, peers, group, redundant, sack_delay, other })
         }),
+    }
+}
+
+/// The members by bucket: each in turn, as switches with a hash of a few bits do (8 buckets and three links: 3, 3 and 2).
+/// Without a number of buckets there are as many as members.
+fn dealt(live: Vec<MemberId>, buckets: u32) -> Vec<MemberId> {
+    match buckets {
+        0 => live,
+        buckets => {
+            (0..buckets).filter_map(|bucket| hash::place(bucket, buckets, live.len())).map(|at| live[at]).collect()
+        }
     }
 }
 

@@ -78,7 +78,7 @@
 //!
 //! # The switch policies
 //!
-//! Ours alone, symmetric in source and destination except for the first two,
+//! Ours alone, symmetric in source and destination where they look at both,
 //! so that both directions of a flow meet on one link.
 //!
 //! - **src-mac** = src\[5\]; **dst-mac** = dst\[5\]; **src-dst-mac** = src\[5\] ^ dst\[5\].
@@ -87,10 +87,13 @@
 //! - **src-dst-port** = *fold*(*N* ^ source port ^ destination port), ports as
 //!   numbers, for protocols 6 TCP, 17 UDP and 132 SCTP whose first four bytes
 //!   are there; src-dst-ip otherwise. ICMP errors are not looked into.
+//! - **src-ip**, **dst-ip** = the last byte of that IP address; src-mac, dst-mac where the frame is not IP.
+//! - **src-xor-dst-ip** = src-ip ^ dst-ip; src-dst-mac where the frame is not IP.
 
 mod aggr;
 mod dissect;
 mod headers;
+mod octets;
 pub mod slb;
 
 use nicteam_wire::{Frame, ethertype};
@@ -131,7 +134,17 @@ pub fn hash(policy: HashPolicy, frame: &Frame<'_>) -> u32 {
             Some(ip) => fold(u32::from_be_bytes(ip.addresses) ^ ip.ports_xor()),
             None => src_dst_mac(frame),
         },
+        HashPolicy::SrcIp => octets::of(frame).src(),
+        HashPolicy::DstIp => octets::of(frame).dst(),
+        HashPolicy::SrcXorDstIp => octets::of(frame).src() ^ octets::of(frame).dst(),
     }
+}
+
+/// The place, among `members` that may send, of a frame with this hash where the hash has so many `buckets`, dealt to the
+/// members in turn; with 0 buckets there are as many as members. None if there are no members.
+pub fn place(hash: u32, buckets: u32, members: usize) -> Option<usize> {
+    let bucket = if buckets == 0 { hash } else { hash % buckets };
+    (bucket as usize).checked_rem(members)
 }
 
 /// True for IPv4 IGMP: protocol 2 in an IPv4 header of which 20 bytes are there

@@ -39,6 +39,31 @@ fn a_configuration_that_contradicts_itself_is_refused() {
     assert!(matches!(Team::new(config, MAC, Time::ZERO), Err(TeamError::Config(_))));
 }
 
+/// The shares that Cisco documents for hashes of three bits, over the members that are up.
+#[test]
+fn buckets_are_dealt_to_the_members_in_turn() {
+    for (members, shares) in [
+        (1, &[8][..]),
+        (2, &[4, 4]),
+        (3, &[3, 3, 2]),
+        (4, &[2, 2, 2, 2]),
+        (5, &[2, 2, 2, 1, 1]),
+        (6, &[2, 2, 1, 1, 1, 1]),
+        (7, &[2, 1, 1, 1, 1, 1, 1]),
+        (8, &[1; 8]),
+    ] {
+        let config = Config { mode: Mode::BalanceXor, hash_buckets: 8, ..Config::default() };
+        // One more, which is down: its buckets are the others'.
+        let mut up = vec![true; members];
+        up.insert(1, false);
+        let world = World::with_members(config, &up);
+        let Choose::Hash { table, .. } = &world.team.plan().choose else { panic!("{:?}", world.team.plan()) };
+        let share = |place| table.iter().filter(|member| **member == id(place)).count();
+        let found: Vec<usize> = (0..=members).filter(|place| *place != 1).map(share).collect();
+        assert_eq!((table.len(), found.as_slice()), (8, shares));
+    }
+}
+
 #[test]
 fn each_mode_has_its_plan() {
     let (first, third) = (id(0), id(2));
