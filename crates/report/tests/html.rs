@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::common::{TestBundle, t3};
 use nicteam_record::{
-    BundleError, Event, EventKind, Histogram, Link, LinkEnd, Operations, Probes, Record, Topology, Transfer,
+    BundleError, Event, EventKind, Histogram, Host, Link, LinkEnd, Operations, Probes, Record, Topology, Transfer,
 };
 use nicteam_report::html;
 
@@ -249,6 +249,23 @@ fn runs_on_other_topologies_have_their_own_drawing() {
     check_balance(&page).unwrap();
     assert_eq!(page.matches("<figure class=\"map\">").count(), 2);
     assert!(page.contains("2 × 2.5 Gbit/s") && page.contains("one link, no team"));
+}
+
+#[test]
+fn guests_stand_below_their_host() {
+    let mut record = t3();
+    let guest = |number: usize| Host {
+        name: format!("a/guest{number}"),
+        address: format!("10.0.1.{number}/24"),
+        parent: Some("a".into()),
+        ..record.runs[0].topology.hosts[0].clone()
+    };
+    let guests: Vec<Host> = (1..=6).map(guest).collect();
+    record.runs[0].topology.hosts.extend(guests);
+    let page = page("guests", record);
+    check_balance(&page).unwrap();
+    assert!(page.contains("guest4 10.0.1.4/24") && page.contains("and 2 more") && page.contains(">bridge<"));
+    assert!(page.contains("5 hosts, 1 switches"), "guests are no hosts of the drawing");
 }
 
 #[test]

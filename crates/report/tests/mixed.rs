@@ -413,3 +413,26 @@ fn a_link_is_full_if_either_end_counted_so() {
     run.cpu.busy = 1.0;
     assert_eq!(said(&run).0, Side::Receiving, "{}", said(&run).2);
 }
+
+#[test]
+fn guests_use_their_hosts_links() {
+    let mut run = net(
+        &[("a", 2, 1.0, "balance-xor vlan+srcmac"), ("b", 2, 1.0, L34)],
+        "src-dst-port",
+        &[("a", "b", 1, FULL / 2.0), ("a", "b", 1, FULL / 2.0)],
+    );
+    for (number, connection) in run.connections.iter_mut().enumerate() {
+        connection.from = format!("a/guest{number}");
+        // Odd, as that of the host by whose address the counters were made.
+        let mac = format!("02:00:00:00:00:{:02x}", 0x11 + 2 * number);
+        run.topology.hosts.push(Host {
+            name: connection.from.clone(),
+            mac,
+            parent: Some("a".into()),
+            ..run.topology.hosts[0].clone()
+        });
+    }
+    let (side, policy, sentence) = said(&run);
+    assert_eq!((side, policy.as_deref()), (Side::Sending, Some("vlan+srcmac")), "{sentence}");
+    assert!(sentence.contains("puts all of a/guest0 and a/guest1"), "{sentence}");
+}

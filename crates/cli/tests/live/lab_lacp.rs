@@ -1,10 +1,9 @@
 //! The lab says why a bundle of mode 802.3ad carries what one link can: the
 //! switch has plain ports and speaks no LACP.
 
-use std::process::Command;
-
-use nicteam_record::Record;
 use nicteam_testnet::may_make_networks;
+
+use crate::common::lab::run;
 
 const EXPERIMENT: &str = r#"
 title = "Four links to a switch that knows nothing of them"
@@ -41,25 +40,6 @@ connections = 4
 name = "plain-ports"
 workloads = "four"
 "#;
-
-/// Runs an experiment: what it said on standard output and error, its record if it ended.
-fn run(name: &str, experiment: &str) -> (String, String, Option<Record>) {
-    let folder = std::env::temp_dir().join(format!("nicteam-lab-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let (file, bundle) = (folder.join("experiment.toml"), folder.join("bundle"));
-    std::fs::write(&file, experiment).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_nicteam"))
-        .args(["lab", "run"])
-        .arg(&file)
-        .args(["--duration", "1500ms", "--output"])
-        .arg(&bundle)
-        .output()
-        .unwrap();
-    let record = std::fs::read(bundle.join("record.json")).ok();
-    let _ = std::fs::remove_dir_all(&folder);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).split_whitespace().collect::<Vec<_>>().join(" ");
-    (text(&output.stdout), text(&output.stderr), record.map(|record| serde_json::from_slice(&record).unwrap()))
-}
 
 #[test]
 fn a_switch_without_lacp_is_named_as_the_reason() {
