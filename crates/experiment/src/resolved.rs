@@ -256,6 +256,24 @@ impl PartialEq for Workload {
 
 impl Eq for Workload {}
 
+/// First port that workloads listen on; each workload of a run has its own.
+pub const SERVER_PORT: u16 = 5001;
+/// First port that connections come from; each connection of a run has its own, so that hashes do not depend on luck.
+pub const CLIENT_PORT: u16 = 40_000;
+
+impl Workload {
+    /// Its connections: who connects, to whom, and whether the payload goes that way.
+    pub fn dealt(&self) -> impl Iterator<Item = (&str, &str, bool)> {
+        let ways: &[bool] = match self.direction {
+            Direction::Send => &[true],
+            Direction::Receive => &[false],
+            Direction::Both => &[true, false],
+        };
+        let pairs = self.pairs.iter().cycle().take(self.connections as usize);
+        ways.iter().flat_map(move |way| pairs.clone().map(move |(client, server)| (&**client, &**server, *way)))
+    }
+}
+
 /// Which way the payload goes, seen from the end that connects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {

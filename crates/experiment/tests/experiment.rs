@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nicteam_experiment::{
-    self as experiment, Direction, Experiment, FindError, Overrides, Pagp, Run, Task, Tcp, Way, show,
+    self as experiment, Direction, Experiment, FindError, Overrides, Pagp, Run, Task, Tcp, Way, links_used,
+    links_used_json, show, show_links_used,
 };
 use nicteam_team::lacp::LacpRate;
 use nicteam_team::{HashPolicy, Mode, hash};
@@ -107,6 +108,47 @@ fn t3_macs_make_the_best_case_and_the_unlucky_one() {
     assert_eq!(links_towards_server(run(&t3, "four-to-one")).len(), 4);
     assert_eq!(links_towards_server(run(&t3, "four-to-one-unlucky")).len(), 2);
     assert_eq!(links_towards_server(run(&t3, "four-connections")).len(), 1);
+}
+
+#[test]
+fn random_addresses_leave_links_of_t3_unused() {
+    let t3 = builtin("t3");
+    let found = links_used(&t3, 200);
+    let rows: Vec<_> =
+        found.iter().map(|row| format!("{} {} {} {}", row.run, row.node, row.peer, row.in_file)).collect();
+    // Where the payload leaves the switch; a host's balance-rr hashes nothing.
+    let expected = [
+        "one-connection sw server 1",
+        "four-connections sw server 1",
+        "one-to-four sw client1 1",
+        "one-to-four sw client2 1",
+        "one-to-four sw client3 1",
+        "one-to-four sw client4 1",
+        "four-to-one sw server 4",
+        "four-to-one-unlucky sw server 2",
+    ];
+    assert_eq!(rows, expected);
+    let row = &found[6];
+    assert_eq!((row.policy.as_str(), row.links, row.connections, row.drawn.seeds()), ("src-dst-mac", 4, 8, 200));
+    // Of four senders 9.4 % fill four links, and 2.73 are used on average; this is what 200 seeds can tell apart.
+    assert!((0.03..0.17).contains(&row.drawn.share(4)) && (2.55..2.92).contains(&row.drawn.mean()), "{row:?}");
+    let text = show_links_used(&found, 200);
+    assert!(text.contains("links used with random addresses (200 seeds)") && text.contains("4 of 4"), "{text}");
+    let json = links_used_json("t3", &found, 200);
+    assert_eq!((&json["links_used"][6]["in_file"], &json["seeds"]), (&4.into(), &200.into()));
+}
+
+#[test]
+fn what_leaves_by_a_group_follows_the_tree_of_switches() {
+    let experiment = parse(
+        "[teams.t]\nmode = 'balance-xor'\n[hosts]\na = { team = 't' }\nc = {}\nb = {}\n[switches]\n\
+         s = { spread = 'src-mac' }\nt = { spread = 'src-dst-ip' }\n[[links]]\nbetween = ['a', 's']\ncount = 2\n\
+         [[links]]\nbetween = ['c', 's']\n[[links]]\nbetween = ['s', 't']\ncount = 2\n[[links]]\nbetween = ['t', 'b']\n",
+    );
+    let rows = links_used(&experiment, 5);
+    let rows: Vec<_> = rows.iter().map(|row| format!("{} {} {}", row.node, row.peer, row.policy)).collect();
+    // From a to b: by a's own team and the first switch's group; towards a, and back from b, nothing is sent.
+    assert_eq!(rows, ["a s layer2", "s t src-mac"]);
 }
 
 #[test]

@@ -61,6 +61,8 @@ fn facts_compare_the_hash_with_the_counters_and_show_every_hop() {
         facts,
         [
             "Towards a the hash of sw (src-dst-mac) puts the 8 connections on links 1 and 3; the counters agree.",
+            "With random addresses (200 cases) the hash of sw towards a uses 1, 2, 3 and 4 links in 0, 30, 64 and 7 % of the \
+             cases, 2.77 on average; with those of this run 2.",
             "b, c, d and e towards sw (balance-rr): links 0.12, 0.12, 0.12, 0.12 full.",
             "sw towards a (balance-xor src-dst-mac): links 0.98, 0.00, 0.98, 0.00 full.",
         ]

@@ -5,6 +5,7 @@ mod common;
 mod config;
 mod control;
 mod corpus;
+mod drawn;
 mod failover;
 mod hash;
 mod hash_kernel;

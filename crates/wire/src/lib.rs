@@ -9,6 +9,7 @@ mod arp;
 mod checksum;
 pub mod constants;
 mod ethernet;
+mod flow;
 mod frame;
 mod gap;
 mod hello;
@@ -21,6 +22,7 @@ mod rtag;
 
 pub use arp::Arp;
 pub use ethernet::tagged;
+pub use flow::head_of_flow;
 pub use frame::{Frame, Malformed, Vlan, ethertype};
 pub use gap::{GapReport, Segment};
 pub use hello::{Hello, HelloKind, HelloMember, Lost, Tagged, Times};

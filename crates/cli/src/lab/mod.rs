@@ -85,6 +85,12 @@ pub(crate) struct Show {
     /// What would execute the teams: bpf or packet; what the machine can by default.
     #[arg(long, value_parser = value::dataplane)]
     dataplane: Option<Kind>,
+    /// Say how many links each group would use if hosts had random addresses: from how many seeds they are drawn.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    seeds: Option<u32>,
+    /// Print what --seeds finds as JSON, and nothing else.
+    #[arg(long, requires = "seeds")]
+    json: bool,
 }
 
 /// Build an experiment's topology and hold it until Ctrl-C, for a look around.
@@ -168,10 +174,15 @@ fn run_experiment(run: &Run) -> Result<(), Failure> {
 /// Draws an experiment fitted to the machine, and warns of what that would refuse.
 /// Which dataplane it has can be found out with the privileges of a run alone;
 /// without them the experiment is drawn as the file has it.
-fn draw(Show { pick, dataplane }: &Show) -> Result<(), Failure> {
+fn draw(Show { pick, dataplane, seeds, json }: &Show) -> Result<(), Failure> {
     let experiment = load(pick)?;
+    let drawn = seeds.map(|seeds| (experiment::links_used(&experiment, seeds), seeds));
+    if let Some((found, seeds)) = drawn.as_ref().filter(|_| *json) {
+        return say::data(format_args!("{:#}\n", experiment::links_used_json(&experiment.name, found, *seeds)));
+    }
+    let drawn = drawn.map_or_else(String::new, |(found, seeds)| experiment::show_links_used(&found, seeds));
     if privileges::obtain().is_err() {
-        return say::data(experiment::show(&experiment));
+        return say::data(experiment::show(&experiment) + &drawn);
     }
     let warnings = match nicteam_lab::check_tcp(&experiment) {
         Ok(()) => String::new(),
@@ -179,7 +190,7 @@ fn draw(Show { pick, dataplane }: &Show) -> Result<(), Failure> {
         Err(error) => return Err(error.into()),
     };
     let experiment = fitted(experiment, pick, *dataplane)?;
-    say::data(experiment::show(&experiment) + &warnings)
+    say::data(experiment::show(&experiment) + &drawn + &warnings)
 }
 
 /// Builds the first of the picked runs and waits for a signal.

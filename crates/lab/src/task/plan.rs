@@ -2,15 +2,10 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use nicteam_experiment::{Direction, Workload};
+use nicteam_experiment::{CLIENT_PORT, SERVER_PORT, Workload};
 
 use super::kind::Kind;
 use crate::protocol::ConnectionSpec;
-
-/// First port that workloads listen on; each workload has its own.
-const SERVER_PORT: u16 = 5001;
-/// First port that connections come from; each connection has its own, so that hashes do not depend on luck.
-const CLIENT_PORT: u16 = 40_000;
 
 /// One planned connection: who carries what to whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,19 +28,13 @@ pub(crate) fn plan(
     first_index: u32,
     address: impl Fn(&str) -> IpAddr,
 ) -> Vec<Planned> {
-    let ways: &[bool] = match workload.direction {
-        Direction::Send => &[true],
-        Direction::Receive => &[false],
-        Direction::Both => &[true, false],
-    };
-    let pairs = workload.pairs.iter().cycle().take(workload.connections as usize);
-    let assigned = ways.iter().flat_map(|way| pairs.clone().map(move |pair| (pair, *way)));
+    let assigned = workload.dealt();
     assigned
         .zip(first_index..)
-        .map(|(((client, server), client_sends), index)| Planned {
+        .map(|((client, server, client_sends), index)| Planned {
             workload: workload.name.clone(),
-            client: client.clone(),
-            server: server.clone(),
+            client: client.to_owned(),
+            server: server.to_owned(),
             spec: ConnectionSpec {
                 index,
                 client: SocketAddr::new(address(client), CLIENT_PORT + index as u16),

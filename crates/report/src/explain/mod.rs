@@ -7,6 +7,7 @@
 //! sentences, whether they were found just now or stand in the record.
 
 mod aggregation;
+mod chance;
 mod engines;
 mod facts;
 mod hop;

@@ -1,10 +1,10 @@
 //! Which link the hash gives a connection, compared with what the links counted.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use nicteam_record::{Connection, Run, Topology};
 use nicteam_team::hash;
-use nicteam_wire::{Frame, Mac, ethertype};
+use nicteam_wire::{Frame, Mac, head_of_flow};
 
 use super::engines;
 use super::hop::{Hop, Prediction};
@@ -14,6 +14,8 @@ use crate::view;
 /// Shares of the traffic further apart than this do not agree: above what
 /// acknowledgements and unequal connections do, below one connection in eight.
 const TOLERANCE: f64 = 0.1;
+/// IP protocol number; of UDP the ports stand in the same place.
+const TCP: u8 = 6;
 
 /// What the hash says of a hop; nothing where no hash chooses, or where the
 /// record lacks what it looks at.
@@ -52,26 +54,5 @@ fn first_bytes(topology: &Topology, connection: &Connection) -> Option<Vec<u8>> 
     let mac = |name: &str| topology.hosts.iter().find(|host| host.name == name)?.mac.parse::<Mac>().ok();
     let (src_mac, dst_mac) = (mac(&connection.from)?, mac(&connection.to)?);
     let (src, dst): (SocketAddr, SocketAddr) = (connection.src.parse().ok()?, connection.dst.parse().ok()?);
-    let mut bytes = [dst_mac.0, src_mac.0].concat();
-    match (src.ip(), dst.ip()) {
-        (IpAddr::V4(src), IpAddr::V4(dst)) => {
-            bytes.extend(ethertype::IPV4.to_be_bytes());
-            // Version and header length, service, total length; identification, don't fragment;
-            // time to live, TCP, check sum (no policy reads it).
-            bytes.extend([0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0]);
-            bytes.extend([src.octets(), dst.octets()].concat());
-        }
-        (IpAddr::V6(src), IpAddr::V6(dst)) => {
-            bytes.extend(ethertype::IPV6.to_be_bytes());
-            // Version, class and flow label; payload length, TCP, hop limit.
-            bytes.extend([0x60, 0, 0, 0, 0, 20, 6, 64]);
-            bytes.extend([src.octets(), dst.octets()].concat());
-        }
-        _ => return None,
-    }
-    bytes.extend([src.port().to_be_bytes(), dst.port().to_be_bytes()].concat());
-    // Sequence and acknowledgement numbers; header length, flags, window, check sum, urgent pointer.
-    bytes.extend([0; 8]);
-    bytes.extend([0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0]);
-    Some(bytes)
+    head_of_flow([src_mac, dst_mac], TCP, src, dst)
 }

@@ -92,6 +92,7 @@
 
 mod aggr;
 mod dissect;
+pub mod drawn;
 mod headers;
 mod octets;
 pub mod slb;

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use nicteam_record::{Finding, LinkLoads};
 use nicteam_team::HashPolicy;
+use nicteam_team::hash::drawn::Drawn;
 use serde::{Deserialize, Serialize};
 
 use super::Rule;
+use crate::explain::chance;
 use crate::explain::hop::{Hop, is_idle};
 use crate::explain::limits::Limit;
 use crate::explain::policy::{Key, key};
@@ -28,6 +30,10 @@ struct Predicted {
     placed: Option<Vec<Placed>>,
     /// Whether the links counted that.
     agrees: bool,
+    /// In how many cases of random addresses the connections use one link, two, ...; none if the record lacks what that
+    /// takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    with_random_addresses: Option<Vec<u32>>,
 }
 
 /// Connections between the same hosts on the same link.
@@ -55,7 +61,7 @@ impl Rule for Hashed {
             hops: hops.iter().map(|hop| hop.as_found()).collect(),
             ..limit.finding(self.cause())
         };
-        Some(finding.with_details(&Details { predictions: hops.iter().map(|hop| Predicted::of(hop)).collect() }))
+        Some(finding.with_details(&Details { predictions: hops.iter().map(|hop| Predicted::of(limit, hop)).collect() }))
     }
 
     fn sentence(&self, finding: &Finding) -> Option<String> {
@@ -73,13 +79,17 @@ impl Rule for Hashed {
     fn facts(&self, finding: &Finding) -> Vec<String> {
         let predictions = finding.details().map_or_else(Vec::new, |details: Details| details.predictions);
         let policy = finding.policy.as_deref().unwrap_or_default();
-        finding.hops.iter().zip(&predictions).map(|(hop, predicted)| evidence(hop, predicted, policy)).collect()
+        let hops = || finding.hops.iter().zip(&predictions);
+        let evidence = hops().map(|(hop, predicted)| evidence(hop, predicted, policy));
+        evidence.chain(hops().filter_map(|(hop, predicted)| by_chance(hop, predicted))).collect()
     }
 }
 
 impl Predicted {
-    fn of(hop: &Hop<'_>) -> Predicted {
-        let Some(prediction) = &hop.prediction else { return Predicted { placed: None, agrees: false } };
+    fn of(limit: &Limit<'_, '_>, hop: &Hop<'_>) -> Predicted {
+        let Some(prediction) = &hop.prediction else {
+            return Predicted { placed: None, agrees: false, with_random_addresses: None };
+        };
         let mut placed: Vec<Placed> = Vec::new();
         for (connection, place) in hop.connections.iter().zip(&prediction.places) {
             let (place, from, to) = (*place as u32, &connection.from, &connection.to);
@@ -88,7 +98,8 @@ impl Predicted {
                 None => placed.push(Placed { place, from: from.clone(), to: to.clone(), connections: 1 }),
             }
         }
-        Predicted { placed: Some(placed), agrees: prediction.agrees }
+        let with_random_addresses = chance::of(limit.picture.run, hop).map(|drawn| drawn.cases);
+        Predicted { placed: Some(placed), agrees: prediction.agrees, with_random_addresses }
     }
 }
 
@@ -205,6 +216,32 @@ fn too_few(hop: &LinkLoads, placed: &[Placed]) -> &'static str {
         count if count < hop.links.len() => " (fewer connections than links)",
         _ => "",
     }
+}
+
+/// How often other addresses would use as many links: `With random addresses ...`.
+fn by_chance(hop: &LinkLoads, predicted: &Predicted) -> Option<String> {
+    let (drawn, placed) = (Drawn { cases: predicted.with_random_addresses.clone()? }, predicted.placed.as_ref()?);
+    // Where all cases use as many, addresses play no part.
+    if drawn.cases.iter().filter(|cases| **cases > 0).count() < 2 {
+        return None;
+    }
+    let links: Vec<String> = (1..=drawn.cases.len()).map(|links| links.to_string()).collect();
+    let shares: Vec<String> =
+        (1..=drawn.cases.len()).map(|links| format!("{:.0}", drawn.share(links) * 100.0)).collect();
+    let mut here: Vec<u32> = placed.iter().map(|placed| placed.place).collect();
+    here.sort_unstable();
+    here.dedup();
+    Some(format!(
+        "With random addresses ({} cases) the hash of {} towards {} uses {} links in {} % of the cases, {:.2} on average; \
+         with those of this run {}.",
+        drawn.seeds(),
+        hop.node,
+        hop.peer,
+        list(&links),
+        list(&shares),
+        drawn.mean(),
+        here.len()
+    ))
 }
 
 /// How prediction and counters compare.
