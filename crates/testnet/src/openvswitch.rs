@@ -19,6 +19,8 @@ pub struct OpenVSwitch {
     dir: PathBuf,
     /// The database's, then the switch's.
     daemons: Vec<Child>,
+    /// What the switch is started with beside its files.
+    options: &'static [&'static str],
 }
 
 impl OpenVSwitch {
@@ -30,24 +32,40 @@ impl OpenVSwitch {
     /// The same as [`OpenVSwitch::start`]; nothing, said aloud, where it is not installed or may not run.
     #[track_caller]
     pub fn start_or_skip() -> Option<OpenVSwitch> {
+        OpenVSwitch::may_start().then(OpenVSwitch::start)
+    }
+
+    /// The same with `--enable-dummy`: ports of `type=dummy` are no devices, take frames by the command
+    /// `netdev-dummy/receive`, and the clock follows `time/warp`.
+    #[track_caller]
+    pub fn start_dummy_or_skip() -> Option<OpenVSwitch> {
+        OpenVSwitch::may_start().then(|| OpenVSwitch::start_with(&["--enable-dummy"]))
+    }
+
+    fn may_start() -> bool {
         if !may_make_networks() {
-            return None;
+            return false;
         }
-        if !OpenVSwitch::is_installed() {
+        let is_installed = OpenVSwitch::is_installed();
+        if !is_installed {
             eprintln!("SKIPPED: needs openvswitch-switch");
-            return None;
         }
-        Some(OpenVSwitch::start())
+        is_installed
     }
 
     /// Starts one without bridges.
     #[track_caller]
     pub fn start() -> OpenVSwitch {
+        OpenVSwitch::start_with(&[])
+    }
+
+    #[track_caller]
+    fn start_with(options: &'static [&'static str]) -> OpenVSwitch {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let dir = std::env::temp_dir().join(format!("nicteam-switch-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
-        let mut switch = OpenVSwitch { host: Host::quiet(), dir, daemons: Vec::new() };
+        let mut switch = OpenVSwitch { host: Host::quiet(), dir, daemons: Vec::new(), options };
         let [database, socket, control] = ["conf.db", "db.sock", "db.ctl"].map(|name| switch.path(name));
         switch.call("ovsdb-tool", &["create", &database, SCHEMA]);
         let remote = format!("--remote=punix:{socket}");
@@ -66,7 +84,8 @@ impl OpenVSwitch {
             format!("--unixctl={control}"),
             format!("--log-file={}", self.path(LOG)),
         ];
-        self.spawn("ovs-vswitchd", &[&database, &unixctl, "--disable-system", &log]);
+        let files = [&database, &unixctl, "--disable-system", &log];
+        self.spawn("ovs-vswitchd", &[&files, self.options].concat());
         eventually("the switch", || UnixStream::connect(&control).is_ok());
     }
 

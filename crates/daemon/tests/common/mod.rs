@@ -2,7 +2,6 @@
 #![allow(dead_code, reason = "not every test file needs all of it")]
 
 pub mod aggregate;
-pub mod openvswitch;
 pub mod stream;
 pub mod striped;
 

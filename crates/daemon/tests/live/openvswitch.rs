@@ -2,7 +2,6 @@
 
 use std::process::{Command, Stdio};
 
-use crate::common::openvswitch;
 use crate::common::{on_each_dataplane, spec, start};
 use nicteam_daemon::RunningTeam;
 use nicteam_dataplane::Kind;
@@ -19,7 +18,7 @@ struct Bench {
 impl Bench {
     /// The team has these options, the bond this `lacp` and `lacp-time`.
     fn new(options: &[(&str, &str)], lacp: &str, time: &str, kind: Kind) -> Option<Bench> {
-        let mut ovs = openvswitch::start()?;
+        let mut ovs = OpenVSwitch::start_or_skip()?;
         let (mut a, mut c) = (Host::quiet(), Host::quiet());
         cable(&mut a, "eth0", &mut ovs.host, "p0");
         cable(&mut a, "eth1", &mut ovs.host, "p1");

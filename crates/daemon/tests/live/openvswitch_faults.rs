@@ -2,7 +2,6 @@
 //! A switch that is frozen, cut or has two groups: `openvswitch.rs`.
 
 use crate::common::aggregate::{aggregating, fast, problems, says};
-use crate::common::openvswitch;
 use crate::common::{on_each_dataplane, start};
 use nicteam_dataplane::Kind;
 use nicteam_testnet::{Host, OpenVSwitch, Patch, cable, eventually, looped_cable};
@@ -20,7 +19,7 @@ fn add_bond(ovs: &OpenVSwitch, number: u32, ports: &str) {
 #[test]
 fn cables_to_two_bridges_leave_one_of_them_out() {
     on_each_dataplane(|kind| {
-        let Some(mut ovs) = openvswitch::start() else { return };
+        let Some(mut ovs) = OpenVSwitch::start_or_skip() else { return };
         let mut a = Host::quiet();
         for n in 0..4 {
             cable(&mut a, &format!("eth{n}"), &mut ovs.host, &format!("p{n}"));
@@ -37,7 +36,7 @@ fn cables_to_two_bridges_leave_one_of_them_out() {
 
 #[test]
 fn a_looped_cable_beside_the_switch_is_named() {
-    let Some(mut ovs) = openvswitch::start() else { return };
+    let Some(mut ovs) = OpenVSwitch::start_or_skip() else { return };
     let mut a = Host::quiet();
     cable(&mut a, "eth0", &mut ovs.host, "p0");
     cable(&mut a, "eth1", &mut ovs.host, "p1");
@@ -51,7 +50,7 @@ fn a_looped_cable_beside_the_switch_is_named() {
 #[test]
 fn a_switch_that_restarts_is_taken_back() {
     on_each_dataplane(|kind| {
-        let Some(mut ovs) = openvswitch::start() else { return };
+        let Some(mut ovs) = OpenVSwitch::start_or_skip() else { return };
         let mut a = Host::quiet();
         cable(&mut a, "eth0", &mut ovs.host, "p0");
         cable(&mut a, "eth1", &mut ovs.host, "p1");
@@ -71,7 +70,7 @@ fn a_switch_that_restarts_is_taken_back() {
 
 #[test]
 fn lacpdus_that_are_lost_one_way_are_told_which_way() {
-    let Some(mut ovs) = openvswitch::start() else { return };
+    let Some(mut ovs) = OpenVSwitch::start_or_skip() else { return };
     let mut a = Host::quiet();
     let patch = Patch::new(&mut a, &mut ovs.host, "p", 3);
     add_bond(&ovs, 0, "p0 p1 p2");
