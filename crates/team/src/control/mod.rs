@@ -471,7 +471,8 @@ impl Team {
     fn update_plan(&mut self) {
         let (choose, members) = planning::lines(&self.planned());
         let (lease, failover) = (self.lease(), planning::failover(&self.planned(), &choose));
-        let plan = Plan { generation: self.plan.generation, choose, members, lease, failover };
+        let generation = self.plan.generation;
+        let plan = Plan { generation, choose, members, lease, failover, notes_sources: false };
         if plan == self.plan {
             return;
         }

@@ -234,6 +234,7 @@ fn chosen(plan: &Plan) -> Vec<MemberId> {
             let all: MemberSet = table.iter().chain([active]).copied().collect();
             all.iter().collect()
         }
+        Choose::Buckets(buckets) => buckets.enabled.clone(),
         Choose::Stripe(stripe) => stripe.senders.iter().map(|sender| sender.id).collect(),
     }
 }
