@@ -13,8 +13,9 @@
 //! let mut world = World::new(1);
 //! let [a, b] = [(); 2].map(|()| world.add(Switch::new(2)));
 //! world.connect((a, 1), (b, 0), Way { delay: Duration::from_millis(5), ..Way::default() });
-//! // What a switch knows nothing of goes everywhere.
-//! world.deliver((a, 0), vec![0; 60]);
+//! // A switch sends to every other port what is for an address that it has not learned.
+//! let frame = [&[2; 6][..], &[4; 6], &[0; 48]].concat();
+//! world.deliver((a, 0), frame);
 //! assert_eq!(world.in_flight().map(|(to, _)| to).collect::<Vec<_>>(), [(b, 0)]);
 //! world.run(Duration::from_millis(5));
 //! assert_eq!(world.in_flight().count(), 0);
