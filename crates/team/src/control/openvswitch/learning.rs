@@ -18,7 +18,8 @@ impl Team {
         if !self.may_teach() {
             return;
         }
-        let members: Vec<Option<MemberId>> = sources.iter().map(|&(mac, vlan)| self.member_of_source(mac, vlan)).collect();
+        let members: Vec<Option<MemberId>> =
+            sources.iter().map(|&(mac, vlan)| self.member_of_source(mac, vlan)).collect();
         // Buckets that were given members here.
         self.settle(false, now);
         for (&(mac, vlan), member) in sources.iter().zip(members) {

@@ -76,9 +76,8 @@ impl Team {
     /// What LACP says of a member (`lacp_member_may_enable`).
     pub(super) fn lacp_may_enable(&self, id: MemberId, negotiation: Negotiation) -> bool {
         let falls_back = falls_back(&self.config, negotiation);
-        let defaulted = |lacp: &Lacp| {
-            lacp.ports().iter().any(|port| port.member == id && port.receive == ReceiveState::Defaulted)
-        };
+        let defaulted =
+            |lacp: &Lacp| lacp.ports().iter().any(|port| port.member == id && port.receive == ReceiveState::Defaulted);
         negotiation == Negotiation::Off
             || self.lacp().is_some_and(|lacp| lacp.distributing().contains(id) || falls_back && defaulted(lacp))
     }

@@ -84,9 +84,8 @@ pub(super) fn negotiation(config: &Config, traits: &Traits, lacp: Option<&Lacp>)
     if !traits.aggregates(config) {
         return Negotiation::Off;
     }
-    let answers = |port: &PortStatus| {
-        !port.defaulted && matches!(port.receive, ReceiveState::Current | ReceiveState::Expired)
-    };
+    let answers =
+        |port: &PortStatus| !port.defaulted && matches!(port.receive, ReceiveState::Current | ReceiveState::Expired);
     match lacp.is_some_and(|lacp| lacp.ports().iter().any(answers)) {
         true => Negotiation::Negotiated,
         false => Negotiation::Configured,
