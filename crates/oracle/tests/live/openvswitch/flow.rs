@@ -6,6 +6,7 @@
 //! `NICTEAM_SOAK=1` takes fifty times as many; `NICTEAM_SEED` others.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use nicteam_oracle::frames::{Random, TestFrame, frames};
 use nicteam_oracle::{is_soak, seed};
@@ -18,6 +19,8 @@ const SAMPLE: usize = 2_000;
 const SOAK: usize = 100_000;
 /// Frames in flight at once.
 const WINDOW: usize = 64;
+/// Then what is missing is sent again: the daemon drops what it looks up for the first time while it is busy with its flows.
+const LOST: Duration = Duration::from_millis(500);
 /// Of each bond.
 const MEMBERS: usize = 5;
 /// Differences that are printed.
@@ -224,7 +227,12 @@ impl Bonds {
             assert!(self.outside.send_frame(bytes));
         }
         let mut left = vec![None; frames.len()];
+        let mut sent = Instant::now();
         eventually("every frame leaves", || {
+            if sent.elapsed() >= LOST {
+                waiting.values().for_each(|&number| assert!(self.outside.send_frame(&frames[number].bytes)));
+                sent = Instant::now();
+            }
             for (place, socket) in self.far.iter().enumerate() {
                 for bytes in received(socket, &mut self.batch) {
                     if let Some(number) = waiting.remove(&bytes) {
