@@ -24,6 +24,7 @@ pub use config::{ActiveSlave, ArpAllTargets, ArpMonitoring, ArpValidate, FailOve
 pub use config::{
     AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, LacpOptions, PrimaryReselect, StripeKey, Values, nearest,
 };
+pub use config::{BondOptions, DetectMode, LacpMode};
 pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};
 pub use control::{Group, Identity, Listen, Subnet, Traffic};
 pub use control::{lacp, openvswitch};

@@ -18,6 +18,7 @@ mod learning;
 mod mac;
 pub mod membership;
 mod ndisc;
+mod rarp;
 mod rtag;
 
 pub use arp::Arp;
@@ -30,4 +31,5 @@ pub use lacp::{LacpState, Lacpdu, Marker, MarkerKind, PortInfo, SLOW_PROTOCOLS, 
 pub use learning::learning_packet;
 pub use mac::{Mac, ParseMacError};
 pub use ndisc::{Ndisc, NdiscKind};
+pub use rarp::rarp_packet;
 pub use rtag::Rtag;
