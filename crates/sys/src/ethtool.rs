@@ -89,7 +89,8 @@ impl Ethtool {
         self.set_features(device, unfinished, false).context(|| format!("have device {device} finish its frames"))
     }
 
-    /// The offloads that a device has on, by the kernel's names: `tx-checksum-ip-generic`, `rx-gro`, ...
+    /// The offloads that a device has on by which its frames are no packets of a wire: `tx-checksum-ip-generic`,
+    /// `tx-tcp-segmentation`, `tx-udp-segmentation`, `rx-gro`, `rx-lro`.
     ///
     /// # Errors
     /// As [`Ethtool::set_segmentation`].
@@ -180,9 +181,10 @@ fn is_segmentation(name: &str) -> bool {
     name.starts_with("tx-") && (name.ends_with("-segmentation") || name == "tx-gso-list" || name == "tx-gso-partial")
 }
 
-/// True of a feature by which a device does what the stack would do else.
+/// True of a feature by which frames are no packets of the wire: what the device would finish, and what it joins.
 fn is_offload(name: &str) -> bool {
-    is_segmentation(name) || name.starts_with("tx-checksum-") || ["rx-checksum", "rx-gro", "rx-lro"].contains(&name)
+    name.starts_with("tx-checksum-ip")
+        || ["tx-tcp-segmentation", "tx-udp-segmentation", "rx-gro", "rx-lro"].contains(&name)
 }
 
 // Linux 6.1 include/uapi/linux/ethtool.h.

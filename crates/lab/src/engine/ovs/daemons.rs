@@ -29,6 +29,10 @@ const DATABASE_TOOL: &str = "ovsdb-tool";
 const DATABASE: &str = "ovsdb-server";
 const SWITCH: &str = "ovs-vswitchd";
 const SETTINGS: &str = "ovs-vsctl";
+/// What to do where they are not.
+const INSTALL: &str = "`apt-get install openvswitch-switch` on Debian";
+/// From which the bridge's local port comes.
+const TUN: &str = "/dev/net/tun";
 /// Folders of programs that an ordinary user's PATH lacks.
 const SYSTEM_FOLDERS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
 /// How long a daemon may take to listen: it guards against one that hangs.
@@ -49,13 +53,15 @@ pub(super) struct Daemons {
 pub(super) fn are_there() -> Result<(), Absent> {
     let missing = PROGRAMS.into_iter().find(|program| find(program).is_none());
     let missing = missing.or_else(|| (!Path::new(SCHEMA).exists()).then_some(SCHEMA));
-    match missing {
-        None => Ok(()),
-        Some(missing) => Err(Absent {
-            reason: format!("Open vSwitch is not installed: there is no {missing}"),
-            hint: Some("`apt-get install openvswitch-switch` on Debian; its service need not run".to_owned()),
-        }),
+    if let Some(missing) = missing {
+        let reason = format!("Open vSwitch is not installed: there is no {missing}");
+        return Err(Absent { reason, hint: Some(format!("{INSTALL}; its service need not run")) });
     }
+    let tun = std::fs::File::options().read(true).write(true).open(TUN);
+    tun.map(drop).map_err(|error| Absent {
+        reason: format!("Open vSwitch's userspace datapath needs {TUN}: {error}"),
+        hint: Some("run the lab as root, or let everybody open that file, as Debian does".to_owned()),
+    })
 }
 
 impl Daemons {
@@ -95,10 +101,14 @@ impl Daemons {
         self.pids
     }
 
-    /// Changes the database (`ovs-vsctl`), and waits until the switch has followed.
+    /// Changes the database (`ovs-vsctl`), and waits until the switch has followed. What the switch could not do it has
+    /// logged.
     pub(super) fn set(&self, words: &[&str]) -> Result<(), Failure> {
         let remote = remote(&self.dir);
-        run(&self.dir, SETTINGS, &[&[remote.as_str(), "--timeout=20"], words].concat())
+        run(&self.dir, SETTINGS, &[&[remote.as_str(), "--timeout=20"], words].concat()).map_err(|error| {
+            let log = self.complaint().map_or_else(String::new, |line| format!("; the switch's log: {line}"));
+            format!("{error}{log}").into()
+        })
     }
 
     /// What the switch answers to a command (`ovs-appctl`).
@@ -108,9 +118,9 @@ impl Daemons {
             .map_err(|refused| format!("{SWITCH} refuses {command} {}: {}", arguments.join(" "), refused.trim()).into())
     }
 
-    /// The last line that the switch logged.
-    pub(super) fn last_words(&self) -> Option<String> {
-        last_line(&self.dir.join(LOG))
+    /// The last warning or error that the switch logged.
+    pub(super) fn complaint(&self) -> Option<String> {
+        last_line_with(&self.dir.join(LOG), |line| line.contains("|WARN|") || line.contains("|ERR|"))
     }
 }
 
@@ -200,9 +210,13 @@ fn died(program: &str, status: Option<WaitStatus>, words: Option<String>) -> Str
 
 /// The last line of a file that is not empty.
 fn last_line(path: &Path) -> Option<String> {
+    last_line_with(path, |line| !line.is_empty())
+}
+
+fn last_line_with(path: &Path, such: impl Fn(&str) -> bool) -> Option<String> {
     let text = std::fs::read(path).ok()?;
     let text = String::from_utf8_lossy(&text);
-    text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+    text.lines().rev().map(str::trim).find(|line| such(line)).map(str::to_owned)
 }
 
 /// The database, for `ovs-vsctl`.
@@ -224,8 +238,7 @@ fn run(dir: &Path, program: &str, arguments: &[&str]) -> Result<(), Failure> {
 
 /// A program with its own files.
 fn command(dir: &Path, program: &str) -> Result<Command, Failure> {
-    let found =
-        find(program).ok_or_else(|| format!("there is no {program}; hint: `apt-get install openvswitch-switch`"))?;
+    let found = find(program).ok_or_else(|| format!("there is no {program}; hint: {INSTALL}"))?;
     let mut command = Command::new(found);
     command.stdin(Stdio::null());
     for folder in ["OVS_RUNDIR", "OVS_DBDIR", "OVS_LOGDIR", "OVS_SYSCONFDIR"] {

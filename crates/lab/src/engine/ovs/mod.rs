@@ -64,7 +64,7 @@ impl Engine for OpenVSwitch {
         let bond = Bond { config, device: team.device.clone(), members: team.members.clone(), port, daemons };
         let missing = bond.show()?.members.len() != team.members.len();
         if missing || Netlink::open()?.link(&team.device)?.is_none() {
-            let words = bond.daemons.last_words().unwrap_or_default();
+            let words = bond.daemons.complaint().unwrap_or_default();
             return Err(format!("Open vSwitch did not take every port of {}: {words}", team.device).into());
         }
         Ok(Box::new(bond))
