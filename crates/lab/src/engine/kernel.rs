@@ -108,7 +108,7 @@ impl Bond {
     }
 
     fn aggregates(&self) -> bool {
-        self.config.mode.aggregates()
+        self.config.mode.traits().aggregates(&self.config)
     }
 }
 
