@@ -19,6 +19,7 @@ mod addr_gen_mode;
 pub(crate) mod connection;
 mod learned;
 mod monitor;
+mod route;
 
 pub use addr_gen_mode::AddrGenMode;
 use connection::Connection;
