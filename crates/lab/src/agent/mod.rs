@@ -119,6 +119,7 @@ impl Agent {
                 if let Some(sampler) = self.sampler.take() {
                     sampler.stop()?;
                 }
+                return Ok(Done { programs: self.traffic.programs(), ..Done::default() });
             }
         }
         Ok(Done::default())

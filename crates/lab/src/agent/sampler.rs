@@ -99,11 +99,11 @@ impl Counted {
     fn sample(&self, netlink: &mut Netlink) -> Result<AgentSample, Failure> {
         let before_ns = clock::monotonic_ns();
         let members = self.teams.sample(netlink)?;
-        let connections = self.traffic.sample();
+        let (connections, flows) = (self.traffic.sample(), self.traffic.flows());
         let relayed = lock(&self.relay).as_ref().map(Relay::sample).unwrap_or_default();
         let cpu_ms = cpu::process_time(std::process::id())?.unwrap_or_default().as_secs_f64() * 1e3;
         let at_ns = before_ns.midpoint(clock::monotonic_ns());
-        Ok(AgentSample { at_ns, cpu_ms, members, connections, relayed })
+        Ok(AgentSample { at_ns, cpu_ms, members, connections, relayed, flows })
     }
 }
 

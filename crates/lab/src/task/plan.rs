@@ -9,6 +9,8 @@ use crate::protocol::ConnectionSpec;
 
 /// First port that workloads listen on; each workload has its own.
 const SERVER_PORT: u16 = 5001;
+/// First port of the servers of programs, each of which has its own, and the next for data.
+const PROGRAM_PORT: u16 = 20_001;
 /// First port that connections come from; each connection has its own, so that hashes do not depend on luck.
 const CLIENT_PORT: u16 = 40_000;
 
@@ -33,7 +35,9 @@ pub(crate) fn plan(
     first_index: u32,
     address: impl Fn(&str) -> IpAddr,
 ) -> Vec<Planned> {
+    let runs_programs = !workload.task.programs().is_empty();
     let ways: &[bool] = match workload.direction {
+        _ if runs_programs => &[true],
         Direction::Send => &[true],
         Direction::Receive => &[false],
         Direction::Both => &[true, false],
@@ -49,7 +53,10 @@ pub(crate) fn plan(
             spec: ConnectionSpec {
                 index,
                 client: SocketAddr::new(address(client), CLIENT_PORT + index as u16),
-                server: SocketAddr::new(address(server), SERVER_PORT + number),
+                server: SocketAddr::new(
+                    address(server),
+                    if runs_programs { PROGRAM_PORT + 2 * index as u16 } else { SERVER_PORT + number },
+                ),
                 client_sends,
                 kind: workload.task.kind().to_owned(),
                 each: workload.task.each(workload.connections, address(server).is_ipv6()),

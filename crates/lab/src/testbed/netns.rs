@@ -51,6 +51,7 @@ impl Testbed for Netns {
         agents.call_each(deploy::shapes(topology, setting))?;
         relay::start(&mut agents, topology)?;
         let teams = deploy::add_teams(&mut agents, topology, setting)?;
+        agents.call_each(guests::bridges(topology))?;
         deploy::join(&mut agents, topology)?;
         relay::follow_carrier(&mut agents, topology)?;
         deploy::settle(&mut agents, topology)?;
