@@ -54,6 +54,11 @@ impl BpfDataplane {
     }
 
     /// Cannot be called.
+    pub fn age_sources(&self, _: std::time::Duration) -> Result<(), Error> {
+        match *self {}
+    }
+
+    /// Cannot be called.
     pub fn written(&self) -> usize {
         match *self {}
     }
@@ -123,6 +128,10 @@ impl Dataplane for BpfDataplane {
     }
 
     fn loads(&self) -> Result<Loads, Error> {
+        match *self {}
+    }
+
+    fn sources(&self) -> Result<Vec<(Mac, u16)>, Error> {
         match *self {}
     }
 

@@ -52,7 +52,8 @@ fn all_three_choose_alike() {
         let lease = (number % 2 == 1).then_some(LEASE);
         let plan = Plan { lease, ..plan(1, choose, MEMBERS) };
         let mut before = state.clone();
-        state.loads = Loads::default();
+        // Who sent a bucket's last frame outlives plans.
+        state.loads = Loads { members: state.loads.members, ..Loads::default() };
         let planned: Vec<Action> = frames.iter().map(|bytes| plan.choose(&view(bytes), &mut state)).collect();
         if let Choose::Balance(Balance { punt: Some(_), .. }) = &plan.choose {
             assert!(planned.iter().filter(|action| **action == Action::Punt).count() > FRAMES / 1000);
@@ -212,7 +213,7 @@ fn sample() -> Vec<(Choose, bool)> {
 /// What was counted between two readings.
 fn since(now: &Loads, before: &Loads) -> Loads {
     let buckets = std::array::from_fn(|bucket| now.buckets[bucket] - before.buckets[bucket]);
-    Loads { buckets, other: now.other - before.other }
+    Loads { buckets, members: now.members, other: now.other - before.other }
 }
 
 #[track_caller]

@@ -45,7 +45,8 @@ impl Seen {
 
     /// The active member of a mode that has one.
     pub fn active(&self, mode: Mode) -> Option<MemberId> {
-        self.members.iter().find(|member| mode.uses_primary() && member.active).map(|member| member.id)
+        let has_one = mode.uses_primary() && !mode.traits().bonds_by_buckets();
+        self.members.iter().find(|member| has_one && member.active).map(|member| member.id)
     }
 }
 
@@ -109,6 +110,11 @@ impl World {
     /// Sets another configuration.
     pub fn set(&mut self, config: Config) -> Result<(), TeamError> {
         self.change(Cause::Change, |team, now| team.set_config(config, now))
+    }
+
+    /// Changes the team in another way.
+    pub fn team_change<R>(&mut self, change: impl FnOnce(&mut Team, Time) -> R) -> R {
+        self.change(Cause::Change, change)
     }
 
     /// Makes a member the active one.
