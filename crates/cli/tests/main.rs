@@ -23,6 +23,7 @@ mod guest {
 /// Mostly waits: many at once.
 mod live {
     mod cleanup;
+    mod engines;
     mod guests;
     mod lab_lacp;
     mod lacp;

@@ -419,8 +419,8 @@ impl<'a> Builder<'a, '_> {
                     match teams::group(grouping, towards) {
                         Ok(config) => {
                             let node = switch.value.clone();
-                            let engine: Option<At<&str>> = record.get("engine");
-                            let engine = engine.map_or(engine::default().name(), |at| at.value).to_owned();
+                            let (engine, problem) = group_engine(record, &span, &config);
+                            problems.extend(problem.filter(|problem| !problems.contains(problem)));
                             let (device, members) = (peer.clone(), vec![device]);
                             groups.push(Team { node, device, peer, engine, config, members, mtu });
                         }
@@ -455,6 +455,18 @@ impl<'a> Builder<'a, '_> {
             }
         }
     }
+}
+
+/// Who runs the groups of a switch, and what it cannot do of one.
+fn group_engine(switch: &Record, spread: &Span, config: &Config) -> (String, Option<Problem>) {
+    let Some(named) = switch.get::<&str>("engine") else { return (engine::default().name().to_owned(), None) };
+    // Another name has been refused where it was read.
+    let engine = engine::find(named.value).unwrap_or(engine::default());
+    let problem = engine.supports(config).err().map(|error| {
+        let span = if error.option == "xmit_hash_policy" { spread } else { &named.span };
+        teams::refused_by(engine, &error, span)
+    });
+    (engine.name().to_owned(), problem)
 }
 
 /// What is wrong with a host's links.

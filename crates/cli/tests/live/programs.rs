@@ -4,7 +4,7 @@ use std::process::Command;
 
 use nicteam_testnet::may_make_networks;
 
-use crate::common::lab::run;
+use crate::common::experiment::run;
 
 /// Two hosts and a cable; `{}` is for workloads and runs.
 const HOSTS: &str = r#"

@@ -21,4 +21,6 @@ pub struct Unsupported {
     pub option: &'static str,
     /// Why not, to follow the engine's name: `has no mode stripe`.
     pub reason: String,
+    /// What to ask for instead, if there is something.
+    pub hint: Option<String>,
 }
