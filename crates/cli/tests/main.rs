@@ -29,6 +29,7 @@ mod live {
     mod lacp;
     mod options;
     mod ovs;
+    mod programs;
     mod team;
     mod testbed;
 }

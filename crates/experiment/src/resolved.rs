@@ -276,6 +276,8 @@ impl Workload {
     /// Its connections: who connects, to whom, and whether the payload goes that way.
     pub fn dealt(&self) -> impl Iterator<Item = (&str, &str, bool)> {
         let ways: &[bool] = match self.direction {
+            // Who sends is for the programs to know.
+            _ if !self.task.programs().is_empty() => &[true],
             Direction::Send => &[true],
             Direction::Receive => &[false],
             Direction::Both => &[true, false],

@@ -350,6 +350,9 @@ fn traffic_text(workload: &Workload) -> String {
     };
     let connections = if workload.connections == 1 { "connection" } else { "connections" };
     let (kind, how) = workload.task.words();
+    if !workload.task.programs().is_empty() {
+        return format!("{how}: {from} {arrow} {to}");
+    }
     format!("{} {kind} {connections}{note}, {how}: {from} {arrow} {to}", workload.connections)
 }
 

@@ -25,6 +25,13 @@ pub trait Task: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The programs that it runs, if it is not the lab that makes its connections: a connection of the plan is then one
+    /// client with its server, which open connections of their own. It has ports of its own, and runs once whichever way
+    /// the payload goes.
+    fn programs(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
     /// True if a connection takes every link of its hosts by itself (multipath TCP): then each link has an address.
     fn takes_every_path(&self) -> bool {
         false

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use nicteam_impair::Impairments;
-use nicteam_record::{BucketMember, ConnectionSample, EventKind, MemberSample, Port, Relayed};
+use nicteam_record::{BucketMember, ConnectionSample, EventKind, MemberSample, Port, Program, Relayed};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -263,6 +263,9 @@ pub struct Done {
     /// Members of teams of mode 802.3ad; their host is for the lab to name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<Port>,
+    /// How programs that are not ours ended; their host is for the lab to name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<Program>,
     /// Buckets of teams that spread by them and can tell; their host is for the lab to name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buckets: Vec<BucketMember>,
@@ -294,4 +297,31 @@ pub struct AgentSample {
     pub connections: Vec<ConnectionSample>,
     /// Directions of impaired links.
     pub relayed: Vec<Relayed>,
+    /// TCP sockets of programs that are not ours.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowSample>,
+}
+
+/// A TCP socket of a program, by its kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowSample {
+    /// Number of the program in the run.
+    pub program: u32,
+    /// Its own address.
+    pub local: SocketAddr,
+    /// The other end's.
+    pub remote: SocketAddr,
+    /// Payload received so far, bytes.
+    pub received_bytes: u64,
+    /// Payload sent and acknowledged so far, bytes.
+    pub acked_bytes: u64,
+    /// Segments with payload sent.
+    pub segments: u64,
+    /// Segments sent again.
+    pub retransmits: u64,
+    /// Smoothed round-trip time, microseconds.
+    pub rtt_us: u32,
+    /// Its congestion control.
+    pub congestion: String,
 }

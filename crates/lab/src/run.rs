@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::environment::{busy_now, environment, share};
 use crate::error::Error;
 use crate::fit::{dataplane, granularity};
+use crate::flows::Flows;
 use crate::machine::{check_engines, variant};
 use crate::measure::{Counted, Window};
 use crate::options::Options;
@@ -23,7 +24,11 @@ use crate::protocol::{AgentSample, ConnectionSpec, Request, Role};
 use crate::task::{self, Kind, Planned};
 use crate::testbed::{Deployment, Report, Setting};
 use crate::timeline::Timeline;
-use crate::{clock, recorded};
+use crate::{clock, programs, recorded};
+
+/// The layer that payload is counted at.
+const DELIVERED_COUNTED_AT: &str =
+    "payload of TCP and UDP, by the receiving program; of programs that are not the lab's, by the receiving kernel";
 
 /// What running an experiment left.
 #[derive(Debug)]
@@ -154,7 +159,8 @@ fn run_one(
     early.extend(timeline.hear_of_the_build(&inbox, progress));
     let start_ns = clock::monotonic_ns() + run.warmup.as_nanos() as u64;
     let kinds = options.kinds();
-    let mut watch = Watch { run, kinds, start_ns, samples: Vec::new(), timeline, ended: None };
+    let (samples, flows) = (Vec::new(), Flows::default());
+    let mut watch = Watch { run, kinds, start_ns, samples, flows, timeline, ended: None };
     early.into_iter().for_each(|report| watch.take_in(report, progress));
     watch.until(Duration::ZERO, &inbox, progress)?;
     let cpu_before = cpu::times()?;
@@ -163,7 +169,7 @@ fn run_one(
     let (ports, buckets) = deployment.ports().map_err(|error| or_lost(error, &[], &inbox))?;
     // One more sample of every agent, so that the window's end lies between two.
     watch.until(run.duration + interval, &inbox, progress)?;
-    deployment.call_all(&Request::Stop)?;
+    let programs = programs::outcomes(deployment.call_all(&Request::Stop)?, &planned);
     inbox.try_iter().for_each(|report| watch.take_in(report, progress));
     let teams = deployment.teams().to_vec();
     // From here on links vanish under their teams, which is nothing to tell.
@@ -173,7 +179,14 @@ fn run_one(
     let total = cpu_after.total.saturating_sub(cpu_before.total);
     let run = watch.record(&planned, (share(busy, total), share(stolen, total)), output)?;
     let topology = recorded::with_engines(run.topology, &teams);
-    Ok(record::Run { ports, buckets, topology, ..run })
+    let mut events = run.events;
+    for program in programs.iter().filter(|program| program.failed()) {
+        let trouble = programs::trouble(program, -run.warmup_ms);
+        progress.notice(&trouble.node, &trouble.text);
+        events.push(trouble);
+    }
+    events.sort_by(|one, other| one.t_ms.total_cmp(&other.t_ms));
+    Ok(record::Run { ports, buckets, topology, programs, events, ..run })
 }
 
 /// The error, or what was lost before it, which is its reason.
@@ -247,6 +260,7 @@ struct Watch<'a> {
     kinds: &'static [&'static dyn Kind],
     start_ns: u64,
     samples: Vec<Sample>,
+    flows: Flows,
     timeline: Timeline,
     /// The node whose agent is gone, or that lost something without which it is not what it is to be; in words.
     ended: Option<(String, String)>,
@@ -289,7 +303,8 @@ impl Watch<'_> {
     fn take_in(&mut self, report: Report, progress: &mut dyn Progress) {
         match report {
             Report::Sample(host, sample) => {
-                let AgentSample { at_ns, cpu_ms, members, connections, relayed } = sample;
+                let AgentSample { at_ns, cpu_ms, members, connections, relayed, flows } = sample;
+                self.flows.take_in(self.samples.len(), flows);
                 let t_ms = (at_ns as i128 - self.start_ns as i128) as f64 / 1e6;
                 self.samples.push(Sample { t_ms, host, cpu_ms, members, connections, relayed });
             }
@@ -325,15 +340,22 @@ impl Watch<'_> {
         (busy, stolen): (f64, f64),
         output: &Output,
     ) -> Result<record::Run, Error> {
+        let found = self.flows.attach(&mut self.samples, planned);
         self.samples.sort_by(|a, b| a.t_ms.total_cmp(&b.t_ms).then_with(|| a.host.cmp(&b.host)));
         let samples = format!("samples/{}.jsonl", self.run.name);
         let text = lines(&self.samples);
         output.write(&samples, text.as_bytes())?;
         let measured_ms = self.run.duration.as_secs_f64() * 1e3;
         let window = Window::new(&self.samples, measured_ms);
-        let connections: Vec<Connection> =
-            planned.iter().map(|planned| connection(planned, &window, self.kinds)).collect();
-        let delivered_bps: f64 = connections.iter().map(|connection| connection.delivered_bps).sum();
+        let runs_programs = |workload: &str| {
+            self.run.workloads.iter().any(|own| own.name == workload && !own.task.programs().is_empty())
+        };
+        let made = planned.iter().filter(|planned| !runs_programs(&planned.workload));
+        let made = made.map(|planned| connection(planned, &window, self.kinds));
+        let found = found.iter().map(|found| found.connection(&window, planned));
+        let mut connections: Vec<Connection> = made.chain(found).collect();
+        connections.sort_by_key(|connection| connection.index);
+        let delivered_bps = connections.iter().fold(0.0, |sum, connection| sum + connection.delivered_bps);
         let limit = limit(self.run);
         Ok(record::Run {
             name: self.run.name.clone(),
@@ -353,13 +375,14 @@ impl Watch<'_> {
             operations: Vec::new(),
             transfers: Vec::new(),
             probes: Vec::new(),
+            programs: Vec::new(),
             relayed: window.relayed(),
             events: self.timeline.events(self.start_ns),
             findings: Vec::new(),
             cpu: record::Cpu { busy, stolen, seconds: window.cpu() },
             measured_ms,
             warmup_ms: self.run.warmup.as_secs_f64() * 1e3,
-            delivered_counted_at: "payload of TCP and UDP, by the receiving program".to_owned(),
+            delivered_counted_at: DELIVERED_COUNTED_AT.to_owned(),
             members_counted_at: counted_at(&self.run.topology).to_owned(),
             samples_sha256: hexadecimal(&Sha256::digest(text.as_bytes())),
             samples,

@@ -20,7 +20,7 @@ pub use event::{Event, EventKind};
 pub use finding::{Finding, LinkLoad, LinkLoads, Side};
 pub use folder::Folder;
 pub use sample::{ConnectionSample, Datagrams, MemberSample, Relayed, Sample};
-pub use task::{Bucket, Histogram, Operations, Probes, Transfer};
+pub use task::{Bucket, Histogram, Operations, Probes, Program, Transfer};
 pub use topology::{Further, Gemodel, Host, Impaired, Impairments, Link, LinkEnd, Switch, SwitchModel, Team, Topology};
 
 /// Number of the format that this version writes.
@@ -190,6 +190,9 @@ pub struct Run {
     /// Tasks that probe the way to another host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<Probes>,
+    /// Programs that were not ours.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<Program>,
     /// What became of the frames on each direction of each impaired link.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relayed: Vec<Relayed>,

@@ -23,6 +23,37 @@ pub struct Operations {
     pub latency: Histogram,
 }
 
+/// A program that was not ours, and how it ended. Its connections are among [`crate::Connection`]s.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// Its workload.
+    pub workload: String,
+    /// Number of the task in the run, from 0.
+    pub index: u32,
+    /// Host it ran on.
+    pub host: String,
+    /// Its words, as it was started.
+    pub command: Vec<String>,
+    /// Its exit status; 128 and the number of a signal that ended it, as in a shell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// True if it was still there at the end of the run, which ended it.
+    #[serde(default)]
+    pub ended_by_run: bool,
+    /// How long it was there, milliseconds.
+    pub took_ms: u64,
+    /// The last lines that it wrote, to either output.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub last_lines: Vec<String>,
+}
+
+impl Program {
+    /// Whether it failed by itself.
+    pub fn failed(&self) -> bool {
+        !self.ended_by_run && self.exit_code != Some(0)
+    }
+}
+
 /// A file, or something like it, that was carried from one host to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Transfer {

@@ -288,6 +288,7 @@ fn load_to_run(pick: &Pick, dataplane: Option<Kind>) -> Result<(Experiment, &'st
     let privileges = privileges::obtain()?;
     process::catch_termination()?;
     nicteam_lab::check_tcp(&experiment)?;
+    nicteam_lab::check_programs(&experiment)?;
     nicteam_lab::check_engines(&experiment)?;
     Ok((fitted(experiment, pick, dataplane)?, privileges))
 }

@@ -2,7 +2,7 @@
 
 use nicteam_testnet::may_make_networks;
 
-use crate::common::lab::run;
+use crate::common::experiment::run;
 
 const EXPERIMENT: &str = r#"
 title = "Two guests"

@@ -14,6 +14,8 @@ pub(crate) struct Kind {
     pub name: &'static str,
     /// The keys that it adds to those that all workloads have.
     pub keys: &'static [Key],
+    /// Keys of other kinds that it takes as well.
+    pub also: &'static [&'static str],
     /// Whether a connection takes every link of its hosts; also if that was meant and is wrong.
     pub takes_every_path: fn(&Record) -> bool,
     /// What a workload of this kind is; none if something is wrong.
@@ -30,4 +32,12 @@ pub(crate) struct Said<'a, 'p> {
     /// What its run builds.
     pub topology: &'a Topology,
     pub problems: &'p mut Vec<Problem>,
+}
+
+impl Said<'_, '_> {
+    /// The congestion control that the workload, or else the whole file, names.
+    pub(crate) fn congestion(&self) -> String {
+        let named = |record: &Record| record.get::<&str>("congestion").map(|at| at.value.to_owned());
+        named(self.record).or_else(|| named(self.defaults)).unwrap_or_else(|| "cubic".to_owned())
+    }
 }

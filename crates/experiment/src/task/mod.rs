@@ -1,8 +1,10 @@
 //! Kinds of traffic, as a file has them: one file a kind, and one line in [`KINDS`].
 
 mod kind;
+mod program;
 mod tcp;
 mod udp;
+mod words;
 
 use std::sync::Arc;
 
@@ -12,15 +14,16 @@ use crate::record::{At, Record};
 use crate::traffic::Task;
 
 pub(crate) use kind::{Kind, Said};
+pub use program::Program;
 pub use tcp::Tcp;
 pub use udp::Udp;
 
 /// All of them.
-pub(crate) const KINDS: [Kind; 2] = [tcp::KIND, udp::KIND];
+pub(crate) const KINDS: [Kind; 3] = [tcp::KIND, udp::KIND, program::KIND];
 
 /// What they are, for the reference.
-pub(crate) const DOC: &str =
-    "`tcp`: connections that carry as much as they can. `udp`: numbered datagrams at a given rate.";
+pub(crate) const DOC: &str = "`tcp`: connections that carry as much as they can. `udp`: numbered datagrams at a given rate. `program`: what a \
+    program of yours does, whose TCP connections are found by its sockets.";
 
 /// Their names.
 pub(crate) const NAMES: [&str; KINDS.len()] = {
@@ -48,7 +51,7 @@ pub(crate) const KEYS: [&[Key]; KINDS.len()] = {
 pub(crate) fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
     let name: At<&str> = said.record.get("kind")?;
     let kind = KINDS.iter().find(|kind| kind.name == name.value)?;
-    let own = |key: &&Key| kind.keys.iter().all(|own| own.name != key.name);
+    let own = |key: &&Key| kind.keys.iter().all(|own| own.name != key.name) && !kind.also.contains(&key.name);
     let foreign = KINDS.iter().flat_map(|kind| kind.keys).filter(own);
     for key in foreign.map(|key| key.name).filter(|key| said.record.has(key)) {
         let message = format!("workload `{}` has `{key}`, which is nothing for kind `{}`", said.name.value, name.value);

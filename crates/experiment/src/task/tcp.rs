@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::kind::{Kind, Said};
 use crate::keys::{self, Key, Need};
-use crate::record::{At, Record};
+use crate::record::At;
 use crate::traffic::Task;
 
 pub(super) const KIND: Kind = Kind {
@@ -16,7 +16,7 @@ pub(super) const KIND: Kind = Kind {
             name: "congestion",
             kind: keys::Kind::Word,
             need: Need::Otherwise("`congestion` of `[defaults]`"),
-            doc: "`tcp`: congestion control of every sending end.",
+            doc: "`tcp`, `program`: congestion control of every sending end; of a program's, where it names none.",
         },
         Key {
             name: "mptcp",
@@ -26,6 +26,7 @@ pub(super) const KIND: Kind = Kind {
                 own, and a connection opens a subflow by each.",
         },
     ],
+    also: &[],
     takes_every_path: |workload| {
         let mptcp: Option<At<bool>> = workload.get("mptcp");
         mptcp.map_or(workload.is_broken("mptcp"), |at| at.value)
@@ -67,8 +68,6 @@ impl Task for Tcp {
 }
 
 fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
-    let named = |record: &Record| record.get::<&str>("congestion").map(|at| at.value.to_owned());
-    let congestion = named(said.record).or_else(|| named(said.defaults)).unwrap_or_else(|| "cubic".to_owned());
     let mptcp = said.record.get::<bool>("mptcp").is_some_and(|at| at.value);
-    Some(Arc::new(Tcp { congestion, mptcp }))
+    Some(Arc::new(Tcp { congestion: said.congestion(), mptcp }))
 }

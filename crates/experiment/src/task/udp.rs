@@ -27,6 +27,7 @@ pub(super) const KIND: Kind = Kind {
             doc: "`udp`: payload of a datagram, bytes; with its headers it has to fit into the MTU.",
         },
     ],
+    also: &[],
     takes_every_path: |_| false,
     resolve,
 };

@@ -123,6 +123,7 @@ impl Agent {
                 if let Some(sampler) = self.sampler.take() {
                     sampler.stop()?;
                 }
+                return Ok(Done { programs: self.traffic.programs(), ..Done::default() });
             }
         }
         Ok(Done::default())

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use nicteam_record::{Connection, ConnectionSample};
+use nicteam_record::{Connection, ConnectionSample, Program};
 
 use crate::error::Failure;
 use crate::measure::Counted;
-use crate::protocol::{ConnectionSpec, Role};
+use crate::protocol::{ConnectionSpec, FlowSample, Role};
 
 /// A kind of traffic.
 pub trait Kind: Sync {
@@ -48,4 +48,14 @@ pub trait Ends: fmt::Debug + Send + Sync {
 
     /// What each end counted, and what the kernel was asked last.
     fn sample(&self) -> Vec<ConnectionSample>;
+
+    /// The sockets of programs that are not ours, as the kernel was asked last.
+    fn flows(&self) -> Vec<FlowSample> {
+        Vec::new()
+    }
+
+    /// How programs that are not ours ended; asked for after [`Ends::stop`].
+    fn programs(&self) -> Vec<Program> {
+        Vec::new()
+    }
 }

@@ -3,19 +3,21 @@
 mod gate;
 mod kind;
 mod plan;
+mod program;
+mod running;
 mod tcp;
 mod udp;
 
-use nicteam_record::ConnectionSample;
+use nicteam_record::{ConnectionSample, Program};
 
 use crate::error::Failure;
-use crate::protocol::{ConnectionSpec, Role};
+use crate::protocol::{ConnectionSpec, FlowSample, Role};
 
 pub use kind::{Ends, Kind};
 pub(crate) use plan::{Planned, plan, spread};
 
 /// All kinds.
-pub(crate) static KINDS: [&dyn Kind; 2] = [&tcp::Tcp, &udp::Udp];
+pub(crate) static KINDS: [&dyn Kind; 3] = [&tcp::Tcp, &udp::Udp, &program::Program];
 
 /// The kind of this name.
 pub(crate) fn kind<'a>(kinds: &[&'a dyn Kind], name: &str) -> Option<&'a dyn Kind> {
@@ -67,5 +69,14 @@ impl Traffic {
     /// What each end counted, and what the kernel was asked last.
     pub(crate) fn sample(&self) -> Vec<ConnectionSample> {
         self.ends.iter().flat_map(|(_, ends)| ends.sample()).collect()
+    }
+    /// The sockets of programs that are not ours, as the kernel was asked last.
+    pub(crate) fn flows(&self) -> Vec<FlowSample> {
+        self.ends.iter().flat_map(|(_, ends)| ends.flows()).collect()
+    }
+
+    /// How programs that are not ours ended.
+    pub(crate) fn programs(&self) -> Vec<Program> {
+        self.ends.iter().flat_map(|(_, ends)| ends.programs()).collect()
     }
 }

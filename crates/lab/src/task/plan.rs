@@ -7,6 +7,9 @@ use nicteam_experiment::{CLIENT_PORT, SERVER_PORT, Workload};
 use super::kind::Kind;
 use crate::protocol::ConnectionSpec;
 
+/// First port of the servers of programs, each of which has its own, and the next for data.
+const PROGRAM_PORT: u16 = 20_001;
+
 /// One planned connection: who carries what to whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Planned {
@@ -28,6 +31,7 @@ pub(crate) fn plan(
     first_index: u32,
     address: impl Fn(&str) -> IpAddr,
 ) -> Vec<Planned> {
+    let runs_programs = !workload.task.programs().is_empty();
     let assigned = workload.dealt();
     assigned
         .zip(first_index..)
@@ -38,7 +42,10 @@ pub(crate) fn plan(
             spec: ConnectionSpec {
                 index,
                 client: SocketAddr::new(address(client), CLIENT_PORT + index as u16),
-                server: SocketAddr::new(address(server), SERVER_PORT + number),
+                server: SocketAddr::new(
+                    address(server),
+                    if runs_programs { PROGRAM_PORT + 2 * index as u16 } else { SERVER_PORT + number },
+                ),
                 client_sends,
                 kind: workload.task.kind().to_owned(),
                 each: workload.task.each(workload.connections, address(server).is_ipv6()),

@@ -8,7 +8,6 @@ use nicteam_experiment::{Cable, End, Host, Team, Topology};
 use nicteam_wire::Mac;
 
 use super::agents::Agents;
-use super::guests;
 use super::relay;
 use super::terms::{Setting, TeamRuns};
 use crate::engine::{self, Engine};
@@ -71,7 +70,7 @@ pub(super) fn add_teams(agents: &mut Agents, topology: &Topology, setting: &Sett
     Ok(runs.collect())
 }
 
-/// Plugs the switches and the hosts' bridges in, has the links that belong to no team measured, and gives hosts their addresses.
+/// Plugs the switches in, has the links that belong to no team measured, and gives hosts their addresses.
 pub(super) fn join(agents: &mut Agents, topology: &Topology) -> Result<(), Error> {
     let mut requests = Vec::new();
     for switch in &topology.switches {
@@ -81,7 +80,6 @@ pub(super) fn join(agents: &mut Agents, topology: &Topology) -> Result<(), Error
         let ports = groups.chain(bare_ends(topology, &switch.name)).map(str::to_owned);
         requests.push((switch.name.clone(), Request::Plug(ports.collect())));
     }
-    requests.extend(guests::bridges(topology));
     let nodes = topology.hosts.iter().map(|host| &host.name).chain(topology.switches.iter().map(|switch| &switch.name));
     for node in nodes {
         let bare: Vec<String> = bare_ends(topology, node).map(str::to_owned).collect();

@@ -52,6 +52,7 @@ impl Testbed for Netns {
         agents.call_each(deploy::finishing(topology))?;
         relay::start(&mut agents, topology)?;
         let teams = deploy::add_teams(&mut agents, topology, setting)?;
+        agents.call_each(guests::bridges(topology))?;
         deploy::join(&mut agents, topology)?;
         // Who runs a team may have taken the limit from its members, as Open vSwitch does with what it adopts.
         agents.call_each(deploy::shapes(topology, setting))?;

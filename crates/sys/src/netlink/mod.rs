@@ -20,6 +20,7 @@ mod bond;
 pub(crate) mod connection;
 mod learned;
 mod monitor;
+mod route;
 
 pub use addr_gen_mode::AddrGenMode;
 pub use bond::{BondAggregate, BondMember, BondOption};

@@ -1,0 +1,180 @@
+//! `program`: what the user has, each client and server in a PID namespace of its own.
+//!
+//! Nothing is known of such a program but its sockets: those of all processes in its namespace, in the kernel's own
+//! words (`sock_diag`). They are asked about at each interval; what a connection carried between the last answer and
+//! its end is not known.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use nicteam_record::{self as record, Connection, ConnectionSample};
+use nicteam_sys::inet_diag::TcpSockets;
+use nicteam_sys::netlink::Netlink;
+use nicteam_sys::pid_namespace;
+use serde::Deserialize;
+
+use super::kind::{self, Kind};
+use super::running::Running;
+use crate::error::Failure;
+use crate::lock::lock;
+use crate::measure::Counted;
+use crate::protocol::{ConnectionSpec, FlowSample, Role};
+
+/// How long a server may take until it listens. Generous: it guards against one that never does.
+const LISTEN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The kind.
+#[derive(Debug)]
+pub(super) struct Program;
+
+/// What both ends have to know ([`nicteam_experiment::Task::each`]).
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Each {
+    client: Vec<String>,
+    server: Option<Vec<String>>,
+    congestion: String,
+}
+
+impl Kind for Program {
+    fn name(&self) -> &'static str {
+        "program"
+    }
+
+    fn at_agent(&self) -> Box<dyn kind::Ends> {
+        Box::new(Ends::default())
+    }
+
+    /// Its connections are found, not planned: [`crate::flows`].
+    fn figures(&self, _spec: &ConnectionSpec, _counted: &Counted<'_>, _connection: &mut Connection) {}
+}
+
+/// The programs at an agent.
+#[derive(Debug, Default)]
+struct Ends {
+    running: Mutex<Vec<Arc<Running>>>,
+    /// Clients that wait for the start.
+    waiting: Mutex<Vec<(u32, Vec<String>)>>,
+    /// The last answer about each socket: a connection that ended keeps what it had.
+    flows: Mutex<BTreeMap<(u32, SocketAddr, SocketAddr), FlowSample>>,
+}
+
+impl kind::Ends for Ends {
+    fn prepare(&self, role: Role, connections: Vec<ConnectionSpec>) -> Result<(), Failure> {
+        for spec in &connections {
+            let each = Each::deserialize(&spec.each).map_err(|error| format!("no program: {error}"))?;
+            let (own, other) = match role {
+                Role::Server => (spec.server, spec.client),
+                Role::Client => (spec.client, spec.server),
+            };
+            choose_congestion(own, other, &each.congestion)?;
+            match (role, each.server) {
+                (Role::Server, Some(line)) => self.serve(spec, words(&line, spec))?,
+                (Role::Server, None) => {}
+                (Role::Client, _) => lock(&self.waiting).push((spec.index, words(&each.client, spec))),
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&self) -> Result<(), Failure> {
+        let waiting = std::mem::take(&mut *lock(&self.waiting));
+        for (index, words) in waiting {
+            lock(&self.running).push(Running::start(index, words)?);
+        }
+        Ok(())
+    }
+
+    fn stop(&self) {
+        let running = lock(&self.running).clone();
+        // All at once; then each is waited for.
+        running.iter().for_each(|program| program.ask_to_end());
+        running.iter().for_each(|program| program.end());
+    }
+
+    fn ask(&self) {
+        // A kernel that does not answer has said so when the server was waited for.
+        let Ok(sockets) = TcpSockets::open().and_then(|mut sockets| sockets.list()) else { return };
+        for program in lock(&self.running).clone() {
+            let own = pid_namespace::sockets(&program.processes());
+            for socket in sockets.iter().filter(|socket| !socket.listens && own.contains(&socket.inode)) {
+                let flow = FlowSample {
+                    program: program.index(),
+                    local: socket.local,
+                    remote: socket.remote,
+                    received_bytes: socket.info.bytes_received,
+                    acked_bytes: socket.info.bytes_acked,
+                    segments: socket.info.data_segments_out,
+                    retransmits: socket.info.retransmits,
+                    rtt_us: socket.info.rtt_us,
+                    congestion: socket.congestion.clone(),
+                };
+                lock(&self.flows).insert((flow.program, flow.local, flow.remote), flow);
+            }
+        }
+    }
+
+    fn sample(&self) -> Vec<ConnectionSample> {
+        Vec::new()
+    }
+
+    fn flows(&self) -> Vec<FlowSample> {
+        lock(&self.flows).values().cloned().collect()
+    }
+
+    fn programs(&self) -> Vec<record::Program> {
+        lock(&self.running).iter().map(|program| program.outcome()).collect()
+    }
+}
+
+impl Ends {
+    /// Starts a server and waits until it listens.
+    fn serve(&self, spec: &ConnectionSpec, words: Vec<String>) -> Result<(), Failure> {
+        let server = Running::start(spec.index, words)?;
+        lock(&self.running).push(Arc::clone(&server));
+        let mut sockets = TcpSockets::open()?;
+        let begun = Instant::now();
+        loop {
+            let own = pid_namespace::sockets(&server.processes());
+            let is_it = |inode, local: SocketAddr| local.port() == spec.server.port() && own.contains(&inode);
+            if sockets.list()?.iter().any(|socket| socket.listens && is_it(socket.inode, socket.local)) {
+                return Ok(());
+            }
+            let what = match begun.elapsed() > LISTEN_TIMEOUT {
+                _ if server.has_ended() => "has ended before a client came",
+                true => "does not listen",
+                false => {
+                    std::thread::sleep(Duration::from_millis(5));
+                    continue;
+                }
+            };
+            let record::Program { command, last_lines, .. } = server.outcome();
+            let said = if last_lines.is_empty() { String::new() } else { format!(": {}", last_lines.join(" | ")) };
+            let hint = "a server is to stay in the foreground and to listen on {port}";
+            let (command, port) = (command.join(" "), spec.server.port());
+            return Err(format!("`{command}` {what} (TCP port {port}){said}; hint: {hint}").into());
+        }
+    }
+}
+
+/// Gives connections to another host this congestion control, where their program names none.
+fn choose_congestion(own: SocketAddr, other: SocketAddr, congestion: &str) -> Result<(), Failure> {
+    let mut netlink = Netlink::open()?;
+    let device = netlink.all_addresses()?.into_iter().find(|(_, address, _)| *address == own.ip());
+    let (index, ..) = device.ok_or_else(|| format!("no device has {}", own.ip()))?;
+    Ok(netlink.route_with_congestion(other.ip(), index, congestion)?)
+}
+
+/// A command line with what a run knows in place of what stands for it.
+fn words(line: &[String], spec: &ConnectionSpec) -> Vec<String> {
+    let known = [
+        ("{address}", spec.server.ip().to_string()),
+        ("{port}", spec.server.port().to_string()),
+        ("{data_port}", (spec.server.port() + 1).to_string()),
+        ("{client_port}", spec.client.port().to_string()),
+    ];
+    let fill = |word: &String| known.iter().fold(word.clone(), |word, (name, value)| word.replace(name, value));
+    line.iter().map(fill).collect()
+}
