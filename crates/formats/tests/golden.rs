@@ -113,11 +113,11 @@ const CASES: &[Case] = &[
         "`add-port` takes one interface",
     ),
     ("add-bond b bond1 e5 e5", "e5", "interface e5 is named twice", NONE),
-    ("list-ports c", "c", "no bridge named c", NONE),
-    ("del-port e0", "e0", "no port named e0", NONE),
+    ("list-ports br", "br", "no bridge named br", "did you mean `b`?"),
+    ("del-port e0", "e0", "no port named e0", "e0 is an interface of port bond0"),
     ("--with-iface del-port e9", "e9", "no port or interface named e9", NONE),
-    ("iface-to-br e9", "e9", "no interface named e9", NONE),
-    ("set port e0 lacp=off", "e0", "no row \"e0\" in table Port", NONE),
+    ("iface-to-br nope", "nope", "no interface named nope", "there is e0, e1, p"),
+    ("set port e0 lacp=off", "e0", "no row \"e0\" in table Port", "e0 is an interface of port bond0"),
     (
         "add-port b e0",
         "e0",
@@ -161,7 +161,7 @@ fn each_error_has_its_words() {
         console.run("add-br b -- add-br b2 -- add-bond b bond0 e0 e1 -- add-port b p").unwrap();
         let error = console.run(line).unwrap_err();
         assert_eq!(error.to_string(), *text, "{line}");
-        assert_eq!(error.hint().as_deref().unwrap_or(NONE), *hint, "{line}");
+        assert_eq!(console.switch.hint(&error).as_deref().unwrap_or(NONE), *hint, "{line}");
         let pointed = error.pointed(&words(line));
         let (shown, marks) = pointed.split_once('\n').unwrap();
         let at = marks.trim_start();

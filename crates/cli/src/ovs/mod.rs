@@ -2,6 +2,9 @@
 
 mod bond_hash;
 mod scan;
+mod vsctl;
+
+use std::process::ExitCode;
 
 use crate::failure::Failure;
 
@@ -11,11 +14,14 @@ pub(crate) enum Command {
     // Described at its arguments, or `--help` would show no more than a line.
     #[command(name = "bond/hash")]
     BondHash(bond_hash::BondHash),
+    Vsctl(vsctl::Vsctl),
 }
 
 /// Carries a command out.
-pub(crate) fn run(command: &Command) -> Result<(), Failure> {
+pub(crate) fn run(command: &Command) -> Result<ExitCode, Failure> {
     match command {
-        Command::BondHash(bond_hash) => bond_hash::bond_hash(bond_hash),
+        Command::Vsctl(vsctl) => return vsctl::vsctl(vsctl),
+        Command::BondHash(bond_hash) => bond_hash::bond_hash(bond_hash)?,
     }
+    Ok(ExitCode::SUCCESS)
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use nicteam_team::nearest;
+
 use super::bond::{Effect, effect};
 use super::datum::written;
 use super::error::{Error, ErrorKind};
@@ -95,10 +97,10 @@ pub enum Step {
         /// Options of the team.
         options: Vec<(String, String)>,
     },
-    /// Change the MTU of a device.
+    /// Change the MTU of a device; of a bond's, that of its interfaces, too.
     SetMtu {
         /// The device.
-        interface: String,
+        device: String,
         /// Bytes.
         mtu: u32,
     },
@@ -145,6 +147,27 @@ impl Switch {
             run.done.output.push(output);
         }
         Ok(Done { switch: run.switch, ..run.done })
+    }
+
+    /// What to do about an error, given what there is.
+    pub fn hint(&self, error: &Error) -> Option<String> {
+        let bridges = || self.bridges.keys().map(String::as_str);
+        let ports = || self.bridges.values().flat_map(|bridge| bridge.ports.keys()).map(String::as_str);
+        match &error.kind {
+            ErrorKind::NoBridge(name) => meant(name, "bridge", bridges()),
+            ErrorKind::NoPort(name) | ErrorKind::NoRow { record: name, table: Table::Port } => {
+                match self.interface(name) {
+                    Some((_, port)) => Some(format!("{name} is an interface of port {port}")),
+                    None => meant(name, "port", ports()),
+                }
+            }
+            ErrorKind::NoInterface(name) | ErrorKind::NoRow { record: name, table: Table::Interface } => {
+                let all = self.bridges.values().flat_map(|bridge| bridge.ports.values());
+                meant(name, "interface", all.flat_map(|port| &port.interfaces).map(String::as_str))
+            }
+            ErrorKind::NoRow { record, table: Table::Bridge } => meant(record, "bridge", bridges()),
+            _ => error.hint(),
+        }
     }
 
     fn bridge(&self, name: &Word) -> Result<&Bridge, Error> {
@@ -414,13 +437,22 @@ impl Run {
                 Effect::Nothing => {}
                 Effect::Ignored(why) => self.warn(format!("{} has no effect: {why}", setting.text()), None),
                 Effect::Options(more) => extend(&mut options, more),
-                Effect::Mtu(mtu) => self.done.steps.push(Step::SetMtu { interface: name.clone(), mtu }),
+                Effect::Mtu(mtu) => self.set_mtu(name, mtu),
             }
         }
         if !options.is_empty() {
             self.set_bond(name, options, settings);
         }
         Ok(())
+    }
+
+    /// Of an interface, or of all interfaces of its bond.
+    fn set_mtu(&mut self, name: &str, mtu: u32) {
+        let bond = self.switch.interface(name).map(|(_, port)| port.to_owned()).filter(|port| port != name);
+        if let Some(port) = &bond {
+            self.warn(format!("the interfaces of bond {port} have one MTU: all get {mtu}"), None);
+        }
+        self.done.steps.push(Step::SetMtu { device: bond.unwrap_or_else(|| name.to_owned()), mtu });
     }
 
     fn set_bond(&mut self, name: &str, options: Vec<(String, String)>, settings: &[Setting]) {
@@ -474,6 +506,16 @@ fn extend(options: &mut Vec<(String, String)>, more: Vec<(String, String)>) {
             None => options.push((name, value)),
         }
     }
+}
+
+/// Which name may have been meant.
+fn meant<'a>(name: &str, what: &str, all: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+    let near = nearest(name, all.clone()).map(|near| format!("did you mean `{near}`?"));
+    let names: Vec<&str> = all.collect();
+    near.or_else(|| match names.as_slice() {
+        [] => Some(format!("there is no {what} yet")),
+        names => Some(format!("there is {}", names.join(", "))),
+    })
 }
 
 fn lines<'a>(names: impl Iterator<Item = &'a String>) -> String {
