@@ -27,6 +27,8 @@ mod live {
     mod lacp;
     mod options;
     mod ovs;
+    mod ovs_text;
+    mod ovs_vsctl;
     mod team;
     mod testbed;
 }

@@ -46,7 +46,11 @@ pub(super) fn vsctl(args: &Vsctl) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::from(2));
     }
     if !line.dry_run {
-        steps::carry_out(here, &done.steps)?;
+        // 2 is `br-exists`'s alone.
+        steps::carry_out(here, &done.steps).map_err(|failure| match failure.number() {
+            2 => failure.with_number(1),
+            _ => failure,
+        })?;
     }
     done.warnings.iter().for_each(warn);
     print(&done, line.one_line)?;
