@@ -62,16 +62,18 @@ fn main() -> ExitCode {
         Command::Lab(command) => lab::run(command),
         Command::Team(command) => team::run(command),
         Command::Which(args) => which::run(&args),
-        Command::Ovs(command) => ovs::run(&command),
+        Command::Ovs(command) => return ended(ovs::run(&command)),
         Command::Agent { node: _, lab: _ } => {
             nicteam_lab::agent::serve().map_err(|error| Failure::failed(error.to_string()))
         }
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            say::line(&failure);
-            failure.code()
-        }
-    }
+    ended(done.map(|()| ExitCode::SUCCESS))
+}
+
+/// The exit code; says what could not be done.
+fn ended(done: Result<ExitCode, Failure>) -> ExitCode {
+    done.unwrap_or_else(|failure| {
+        say::line(&failure);
+        failure.code()
+    })
 }

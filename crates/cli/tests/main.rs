@@ -29,6 +29,9 @@ mod live {
     mod lacp;
     mod options;
     mod ovs;
+
+    mod ovs_text;
+    mod ovs_vsctl;
     mod programs;
     mod team;
     mod testbed;

@@ -2,7 +2,7 @@
 
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::{Host, eventually, may_make_networks};
@@ -121,6 +121,22 @@ impl OpenVSwitch {
         let database = format!("--db=unix:{}", self.path("db.sock"));
         let arguments: Vec<&str> = [database.as_str(), "--timeout=20"].into_iter().chain(words.split(' ')).collect();
         self.call("ovs-vsctl", &arguments)
+    }
+
+    /// `ovs-vsctl` with these words, whatever comes of it.
+    #[track_caller]
+    pub fn try_vsctl(&self, words: &[&str]) -> Output {
+        let database = format!("--db=unix:{}", self.path("db.sock"));
+        let arguments = [&[database.as_str(), "--timeout=20"], words].concat();
+        self.command("ovs-vsctl", &arguments).stderr(Stdio::piped()).output().unwrap()
+    }
+
+    /// `ovs-appctl` with these words, whatever comes of it.
+    #[track_caller]
+    pub fn try_appctl(&self, words: &[&str]) -> Output {
+        let control = self.path(CONTROL);
+        let arguments = [&["-t", control.as_str()], words].concat();
+        self.command("ovs-appctl", &arguments).stderr(Stdio::piped()).output().unwrap()
     }
 
     /// `ovs-appctl` with this command.

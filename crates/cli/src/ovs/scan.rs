@@ -28,6 +28,17 @@ pub(super) fn basis(text: &str) -> Option<Scanned<u32>> {
     Some(Scanned { value, is_plain: text.parse() == Ok(value) })
 }
 
+/// A bucket: digits alone, as `atoi` reads them, of which 8 bits count (ofproto/bond.c, `bond_unixctl_migrate`).
+pub(super) fn bucket(text: &str) -> Option<Scanned<u8>> {
+    if !text.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    // No digits at all are 0; what is too long is the largest number.
+    let number: i64 = if text.is_empty() { 0 } else { text.parse().unwrap_or(i64::MAX) };
+    let value = number as u8;
+    Some(Scanned { value, is_plain: text.parse() == Ok(value) })
+}
+
 /// An address, six times `%x` with colons between them (`ETH_ADDR_SCAN_FMT`).
 pub(super) fn mac(text: &str) -> Option<Scanned<Mac>> {
     let (mut mac, mut rest) = (Mac::default(), text);
@@ -85,6 +96,17 @@ mod tests {
         for refused in ["", " ", "x", "-", "+-1", "٣"] {
             assert_eq!(vlan(refused), None, "{refused}");
             assert_eq!(basis(refused), None, "{refused}");
+        }
+    }
+
+    #[test]
+    fn buckets_are_digits() {
+        assert_eq!(bucket("255"), plain(255));
+        assert_eq!(bucket("256"), odd(0));
+        assert_eq!(bucket("99999999999999999999"), odd(255));
+        assert_eq!(bucket(""), odd(0));
+        for refused in ["-1", "+1", "5x", " 5", "0x5"] {
+            assert_eq!(bucket(refused), None, "{refused}");
         }
     }
 

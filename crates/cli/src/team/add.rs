@@ -104,8 +104,23 @@ fn nothing_kept(name: &str) -> Failure {
         .hint(Some("add it again with its members and options, which takes it over"))
 }
 
-/// Starts the process of a team and waits until it says how the team began.
+/// A team that was started.
+pub(crate) struct Started {
+    /// What executes its plan.
+    dataplane: String,
+    /// Its process.
+    pid: u32,
+}
+
+/// Starts the process of a team, and says that it runs.
 fn start(kept: &Kept) -> Result<(), Failure> {
+    let Started { dataplane, pid } = begin(kept)?;
+    say::line(format_args!("team {} runs on the {dataplane} dataplane, process {pid}", kept.name));
+    Ok(())
+}
+
+/// Starts the process of a team and waits until it says how the team began.
+pub(crate) fn begin(kept: &Kept) -> Result<Started, Failure> {
     let team = &kept.name;
     let program = std::env::current_exe().context(|| "find the own program".to_owned())?;
     let mut command = Command::new(program);
@@ -125,8 +140,7 @@ fn start(kept: &Kept) -> Result<(), Failure> {
     match serde_json::from_str(&line) {
         Ok(Begun::Running { dataplane, troubles }) => {
             troubles.iter().for_each(|trouble| say::line(format_args!("warning: {}", say::visible(trouble))));
-            say::line(format_args!("team {team} runs on the {dataplane} dataplane, process {}", child.id()));
-            Ok(())
+            Ok(Started { dataplane, pid: child.id() })
         }
         Ok(Begun::Failed { refusal, code }) => {
             // It has nothing more to do.

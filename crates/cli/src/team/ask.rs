@@ -111,12 +111,17 @@ pub(crate) struct List {
 
 /// Takes a team down.
 pub(super) fn del(del: &Del) -> Result<(), Failure> {
-    match Client::connect(&del.name) {
+    remove(&del.name)
+}
+
+/// The same, by name.
+pub(crate) fn remove(team: &str) -> Result<(), Failure> {
+    match Client::connect(team) {
         Ok(client) => Ok(client.remove()?),
         Err(Refusal { kind: RefusalKind::NotRunning, .. }) => {
             require_root()?;
-            wait_until_free(&del.name)?;
-            take_down(&del.name).map_err(|error| not_started(&error))
+            wait_until_free(team)?;
+            take_down(team).map_err(|error| not_started(&error))
         }
         Err(refusal) => Err(refusal.into()),
     }
@@ -198,7 +203,7 @@ fn here() -> Result<Vec<Listed>, Failure> {
 }
 
 /// Lets a team do something, and says what the user should know of it.
-fn order(team: &str, request: &Request) -> Result<Done, Failure> {
+pub(crate) fn order(team: &str, request: &Request) -> Result<Done, Failure> {
     let done = Client::connect(team)?.order(request)?;
     done.notes.iter().for_each(|note| say::line(format_args!("note: {}", say::visible(note))));
     Ok(done)

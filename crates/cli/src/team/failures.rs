@@ -26,7 +26,7 @@ impl From<Refusal> for Failure {
 }
 
 /// A team that could not be started: wrong words, a machine that lacks something, or else.
-pub(super) fn not_started(error: &Error) -> Failure {
+pub(crate) fn not_started(error: &Error) -> Failure {
     let failure = Failure::from(Refusal::from(error));
     match error {
         // What cannot be a member is wrong on the command line.
@@ -39,13 +39,13 @@ pub(super) fn not_started(error: &Error) -> Failure {
 }
 
 /// An option that the team does not take.
-pub(super) fn refused(error: ConfigError) -> Failure {
+pub(crate) fn refused(error: ConfigError) -> Failure {
     let hint = error.hint();
     Failure::wrong_input(error).hint(hint)
 }
 
 /// Makes sure that this process may run teams.
-pub(super) fn require_root() -> Result<(), Failure> {
+pub(crate) fn require_root() -> Result<(), Failure> {
     if netns::is_network_root() {
         Ok(())
     } else {

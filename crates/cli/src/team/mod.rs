@@ -6,6 +6,10 @@ mod failures;
 mod run;
 mod spec;
 
+pub(crate) use add::begin;
+pub(crate) use ask::{order, remove};
+pub(crate) use failures::{not_started, refused, require_root};
+
 use crate::failure::Failure;
 
 /// Teams on this host.

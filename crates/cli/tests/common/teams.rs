@@ -50,8 +50,13 @@ impl TeamHost {
 
     /// `nicteam team ...` on this host.
     pub fn command(&self, arguments: &[&str]) -> Command {
+        self.nicteam(&[&["team"][..], arguments].concat())
+    }
+
+    /// `nicteam ...` on this host.
+    pub fn nicteam(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_nicteam"));
-        command.arg("team").args(arguments).env("NICTEAM_STATE_DIR", &self.state).stdin(Stdio::null());
+        command.args(arguments).env("NICTEAM_STATE_DIR", &self.state).stdin(Stdio::null());
         process::in_netns(&mut command, &self.host.netns);
         command
     }

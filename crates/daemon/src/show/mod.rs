@@ -1,5 +1,6 @@
 //! A team's status in the forms that people and programs expect.
 
+pub mod openvswitch;
 mod proc;
 mod teamdctl;
 mod teamdctl_view;

@@ -1,0 +1,71 @@
+//! Bonds: teams in Open vSwitch's modes.
+
+use nicteam_daemon::control::{Client, Refusal, RefusalKind, Request};
+use nicteam_daemon::{Kept, TeamSpec};
+use nicteam_dataplane::Choice;
+use nicteam_sys::netlink::Netlink;
+use nicteam_team::Config;
+use nix::errno::Errno;
+
+use super::here::BOND;
+use crate::failure::Failure;
+use crate::{say, team};
+
+/// The team that a bond is.
+///
+/// # Errors
+/// An option that teams have not, or not with these others.
+pub(super) fn spec(bond: &str, members: &[String], options: &[(String, String)]) -> Result<TeamSpec, Failure> {
+    let mut config = Config::default();
+    options.iter().try_for_each(|(name, value)| config.set(name, value)).map_err(team::refused)?;
+    config.check().map_err(team::refused)?;
+    let (name, members) = (bond.to_owned(), members.to_vec());
+    let spec = TeamSpec { name, config, members, mac: None, mtu: None, dataplane: Choice::Auto };
+    spec.check().map_err(|error| team::not_started(&error))?;
+    Ok(spec)
+}
+
+/// Starts the team.
+pub(super) fn make(bond: &str, members: &[String], options: &[(String, String)]) -> Result<(), Failure> {
+    team::begin(&Kept::of(&spec(bond, members, options)?, None)).map(drop)
+}
+
+/// Changes options while the team runs or, where its mode does not allow that, by a new start.
+pub(super) fn set(netlink: &mut Netlink, bond: &str, options: &[(String, String)]) -> Result<(), Failure> {
+    let request = Request::Set { options: options.to_vec() };
+    match Client::connect(bond)?.order(&request) {
+        Ok(done) => {
+            done.notes.iter().for_each(|note| say::line(format_args!("note: {}", say::visible(note))));
+            Ok(())
+        }
+        // The kernel's BOND_OPTFLAG_NOSLAVES.
+        Err(Refusal { kind: RefusalKind::NotNow, errno: Some(errno), .. }) if errno == Errno::ENOTEMPTY as i32 => {
+            start_anew(netlink, bond, options)
+        }
+        Err(refusal) => Err(refusal.into()),
+    }
+}
+
+/// Takes the team down and starts it with these options and all others that it had, in its bridge.
+fn start_anew(netlink: &mut Netlink, bond: &str, options: &[(String, String)]) -> Result<(), Failure> {
+    let kept = nicteam_daemon::Shelf::here().and_then(|shelf| shelf.recall(bond));
+    let kept = kept.map_err(|error| team::not_started(&error))?;
+    let Some(before) = kept.map(|kept| kept.spec()).transpose().map_err(|error| team::not_started(&error))? else {
+        return Err(Failure::failed(format!("nothing is kept of team {bond}")));
+    };
+    let mut after = before.clone();
+    options.iter().try_for_each(|(name, value)| after.config.set(name, value)).map_err(team::refused)?;
+    after.config.check().map_err(team::refused)?;
+    after.check().map_err(|error| team::not_started(&error))?;
+    let link = netlink.link(bond)?.ok_or_else(|| Failure::failed(format!("no device {bond}")))?;
+    team::remove(bond)?;
+    let begun = team::begin(&Kept::of(&after, None));
+    if begun.is_err() {
+        team::begin(&Kept::of(&before, None))?;
+    }
+    let index = netlink.link(bond)?.map_or(link.index, |link| link.index);
+    netlink.set_alias(index, if link.alias.is_empty() { BOND } else { &link.alias })?;
+    netlink.set_master(index, link.master)?;
+    netlink.set_up(index, link.up)?;
+    begun.map(drop)
+}

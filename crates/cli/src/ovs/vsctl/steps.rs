@@ -1,0 +1,153 @@
+//! The steps of a line, done: all of them or, as far as that can be had, none.
+
+use nicteam_daemon::control::Request;
+use nicteam_dataplane::TeamDevice;
+use nicteam_formats::ovs_vsctl::Step;
+use nicteam_sys::netlink::{Link, Netlink};
+
+use super::bonds;
+use super::here::{BOND, BRIDGE, Here};
+use crate::failure::Failure;
+use crate::{say, team};
+
+/// Carries steps out. What was made is removed again if a later step fails.
+pub(super) fn carry_out(mut here: Here, steps: &[Step]) -> Result<(), Failure> {
+    if steps.is_empty() {
+        return Ok(());
+    }
+    team::require_root()?;
+    check(&here, steps)?;
+    let mut done: Vec<&Step> = Vec::new();
+    for step in steps {
+        if let Err(failure) = carry_out_one(&mut here.netlink, step) {
+            for undo in done.into_iter().rev().filter_map(reversed) {
+                if let Err(left) = carry_out_one(&mut here.netlink, &undo) {
+                    say::line(format_args!("warning: not undone: {left}"));
+                }
+            }
+            return Err(failure);
+        }
+        done.push(step);
+    }
+    Ok(())
+}
+
+/// Refuses what is known beforehand not to work.
+fn check(here: &Here, steps: &[Step]) -> Result<(), Failure> {
+    let mut freed: Vec<&str> = Vec::new();
+    let takes = |device: &str, freed: &[&str]| {
+        let Some(link) = here.link(device) else {
+            return Err(Failure::failed(format!("no device {device}"))
+                .hint(Some("a port is a device that is there: `ip link` lists them")));
+        };
+        match link.master.filter(|_| !freed.contains(&device)) {
+            Some(master) => {
+                let master = here.name(master).unwrap_or("another device");
+                let hint = format!("`ip link set {device} nomaster` frees it");
+                Err(Failure::failed(format!("{device} belongs to {master}")).hint(Some(hint)))
+            }
+            None => Ok(()),
+        }
+    };
+    for step in steps {
+        match step {
+            Step::AddBridge { bridge } if here.link(bridge).is_some() && !freed.contains(&bridge.as_str()) => {
+                let hint = match here.is_other_bridge(bridge) {
+                    true => "it is a bridge of the kernel's that `add-br` did not make",
+                    false => "a bridge's local port is a device of its name",
+                };
+                return Err(Failure::failed(format!("there is a device {bridge} already")).hint(Some(hint)));
+            }
+            Step::AddPort { port, .. } => takes(port, &freed)?,
+            Step::AddBond { port, interfaces, options, .. } => {
+                if !TeamDevice::is_name(port) {
+                    let words = "the name of a bond is of 1 to 12 printable ASCII characters";
+                    return Err(Failure::failed(format!("{port} cannot be the name of a bond")).hint(Some(words)));
+                }
+                bonds::spec(port, interfaces, options)?;
+                interfaces.iter().try_for_each(|device| takes(device, &freed))?;
+            }
+            Step::AddInterface { interface, .. } => takes(interface, &freed)?,
+            Step::DeletePort { port, .. } => freed.push(port),
+            Step::DeleteInterface { interface, .. } => freed.push(interface),
+            Step::DeleteBridge { bridge } => freed.push(bridge),
+            Step::AddBridge { .. } | Step::SetBond { .. } | Step::SetMtu { .. } => {}
+        }
+    }
+    Ok(())
+}
+
+fn carry_out_one(netlink: &mut Netlink, step: &Step) -> Result<(), Failure> {
+    match step {
+        Step::AddBridge { bridge } => {
+            netlink.add_bridge(bridge)?;
+            let index = link(netlink, bridge)?.index;
+            netlink.set_alias(index, BRIDGE)?;
+            // The kernel's bridge forwards only while it is up.
+            Ok(netlink.set_up(index, true)?)
+        }
+        Step::DeleteBridge { bridge } => {
+            let index = link(netlink, bridge)?.index;
+            Ok(netlink.delete(index)?)
+        }
+        Step::AddPort { bridge, port } => join(netlink, bridge, port).map(drop),
+        Step::AddBond { bridge, port, interfaces, options } => {
+            bonds::make(port, interfaces, options)?;
+            match join(netlink, bridge, port).and_then(|index| {
+                netlink.set_alias(index, BOND)?;
+                Ok(netlink.set_up(index, true)?)
+            }) {
+                Ok(()) => Ok(()),
+                Err(failure) => team::remove(port).and(Err(failure)),
+            }
+        }
+        Step::DeletePort { port, is_bond, .. } => {
+            let Some(link) = netlink.link(port)? else { return Ok(()) };
+            match *is_bond && link.alias == BOND {
+                true => team::remove(port),
+                false => Ok(netlink.set_master(link.index, None)?),
+            }
+        }
+        Step::AddInterface { port, interface } => {
+            team::order(port, &Request::AddMember { device: interface.clone() }).map(drop)
+        }
+        Step::DeleteInterface { port, interface } => {
+            team::order(port, &Request::RemoveMember { device: interface.clone() }).map(drop)
+        }
+        Step::SetBond { port, options } => bonds::set(netlink, port, options),
+        Step::SetMtu { device, mtu } => {
+            let index = link(netlink, device)?.index;
+            Ok(netlink.set_mtu(index, *mtu)?)
+        }
+    }
+}
+
+/// What removes what a step has made.
+fn reversed(step: &Step) -> Option<Step> {
+    let gone = |bridge: &String, port: &String, is_bond| {
+        Some(Step::DeletePort { bridge: bridge.clone(), port: port.clone(), is_bond })
+    };
+    match step {
+        Step::AddBridge { bridge } => Some(Step::DeleteBridge { bridge: bridge.clone() }),
+        Step::AddPort { bridge, port } => gone(bridge, port, false),
+        Step::AddBond { bridge, port, .. } => gone(bridge, port, true),
+        Step::AddInterface { port, interface } => {
+            Some(Step::DeleteInterface { port: port.clone(), interface: interface.clone() })
+        }
+        Step::DeleteInterface { port, interface } => {
+            Some(Step::AddInterface { port: port.clone(), interface: interface.clone() })
+        }
+        Step::DeleteBridge { .. } | Step::DeletePort { .. } | Step::SetBond { .. } | Step::SetMtu { .. } => None,
+    }
+}
+
+/// Makes a device a port of a bridge; its index.
+pub(super) fn join(netlink: &mut Netlink, bridge: &str, port: &str) -> Result<u32, Failure> {
+    let [bridge, port] = [link(netlink, bridge)?.index, link(netlink, port)?.index];
+    netlink.set_master(port, Some(bridge))?;
+    Ok(port)
+}
+
+fn link(netlink: &mut Netlink, device: &str) -> Result<Link, Failure> {
+    netlink.link(device)?.ok_or_else(|| Failure::failed(format!("no device {device}")))
+}

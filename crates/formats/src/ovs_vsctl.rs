@@ -1,0 +1,205 @@
+//! Command lines of `ovs-vsctl` (Open vSwitch 3.1): `add-br br0 -- add-bond br0 bond0 eth0 eth1 lacp=active`.
+//!
+//! [`parse`] reads a line; [`Switch::apply`] says what it does to a switch, without doing it: the whole line or, if one
+//! command of it cannot be done, nothing, as the real one's transactions. Names of tables and columns may be cut short, and
+//! errors are the real one's, word by word, where it has any; `tests/live` compares them.
+//!
+//! Commands and columns that concern bonds and bridges' ports are understood. Those that nicteam has nothing for are
+//! refused; the real one would take them, so an error is better than silence.
+
+mod bond;
+mod commands;
+mod datum;
+mod error;
+mod options;
+mod schema;
+mod setting;
+mod switch;
+mod word;
+
+pub use datum::{Atom, Kind, Value};
+pub use error::{Error, ErrorKind};
+pub use schema::{Column, Table};
+pub use setting::Setting;
+pub use switch::{Bridge, Done, Port, Step, Switch, Warning};
+pub use word::{Word, quoted};
+
+use options::Meaning;
+
+/// A command line, without the program's name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandLine {
+    /// Nothing is to be changed (`--dry-run`).
+    pub dry_run: bool,
+    /// What a command prints is to be one line (`--oneline`).
+    pub one_line: bool,
+    /// The commands, one at least.
+    pub commands: Vec<Command>,
+}
+
+/// A command.
+#[derive(Clone, Debug)]
+pub struct Command {
+    /// What it does.
+    pub action: Action,
+    /// The place of its name in the line.
+    pub place: usize,
+}
+
+impl PartialEq for Command {
+    fn eq(&self, other: &Command) -> bool {
+        self.action == other.action
+    }
+}
+
+impl Eq for Command {}
+
+/// What a command does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "fields are the command's arguments and options")]
+pub enum Action {
+    /// `init`: nothing.
+    Init,
+    /// `show`.
+    Show,
+    /// `add-br`.
+    AddBridge { name: Word, may_exist: bool },
+    /// `del-br`.
+    DeleteBridge { name: Word, if_exists: bool },
+    /// `list-br`.
+    ListBridges,
+    /// `br-exists`.
+    BridgeExists { name: Word },
+    /// `add-port`.
+    AddPort { bridge: Word, port: Word, settings: Vec<Setting>, may_exist: bool },
+    /// `del-port`.
+    DeletePort { bridge: Option<Word>, port: Word, if_exists: bool, with_interface: bool },
+    /// `list-ports`.
+    ListPorts { bridge: Word },
+    /// `list-ifaces`.
+    ListInterfaces { bridge: Word },
+    /// `port-to-br`.
+    PortToBridge { port: Word },
+    /// `iface-to-br`.
+    InterfaceToBridge { interface: Word },
+    /// `add-bond`.
+    AddBond { bridge: Word, port: Word, interfaces: Vec<Word>, settings: Vec<Setting>, may_exist: bool },
+    /// `add-bond-iface`.
+    AddInterface { port: Word, interface: Word, may_exist: bool },
+    /// `del-bond-iface`.
+    DeleteInterface { port: Option<Word>, interface: Word, if_exists: bool },
+    /// `set`.
+    Set { table: Table, record: Word, settings: Vec<Setting>, if_exists: bool },
+}
+
+/// Reads a command line, a word an element.
+///
+/// # Errors
+/// The first word, from the left, that makes no sense.
+pub fn parse(words: &[String]) -> Result<CommandLine, Error> {
+    let mut line = CommandLine::default();
+    let mut pending = Vec::new();
+    let mut place = 0;
+    while let Some(word) = words.get(place).filter(|word| word.len() > 1 && word.starts_with('-') && *word != "--") {
+        let (meaning, taken) = options::read(word, words.get(place + 1)).map_err(|kind| Error { kind, place })?;
+        match meaning {
+            Meaning::OfCommand => {
+                let option = Word { text: word.clone(), place };
+                // The first command's, which may be named twice there.
+                if !pending.contains(&option) {
+                    pending.push(option);
+                }
+            }
+            Meaning::DryRun => line.dry_run = true,
+            Meaning::OneLine => line.one_line = true,
+            Meaning::Taken | Meaning::Timeout | Meaning::Refused(_) => {}
+        }
+        place += taken;
+    }
+    // It may end the options of the whole line.
+    if words.get(place).is_some_and(|word| word == "--") {
+        place += 1;
+    }
+    for (place, word) in words.iter().enumerate().skip(place) {
+        if word != "--" {
+            pending.push(Word { text: word.clone(), place });
+        } else if !pending.is_empty() {
+            line.commands.push(commands::read(std::mem::take(&mut pending), place)?);
+        }
+    }
+    if !pending.is_empty() || line.commands.is_empty() {
+        line.commands.push(commands::read(pending, words.len())?);
+    }
+    Ok(line)
+}
+
+impl CommandLine {
+    /// The words that are read as this line.
+    pub fn words(&self) -> Vec<String> {
+        let general = [("--dry-run", self.dry_run), ("--oneline", self.one_line)];
+        let mut words: Vec<String> = general.iter().filter(|(_, on)| *on).map(|(name, _)| (*name).to_owned()).collect();
+        for command in &self.commands {
+            // Ahead of the first one, too: what stands there is not read as an option of the whole line.
+            words.push("--".to_owned());
+            words.extend(command.action.words());
+        }
+        words
+    }
+}
+
+impl Action {
+    /// Options, name and arguments.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        let mut option = |is_given: &bool, name: &str| words.extend(is_given.then(|| name.to_owned()));
+        match self {
+            Action::AddBridge { may_exist, .. }
+            | Action::AddPort { may_exist, .. }
+            | Action::AddBond { may_exist, .. }
+            | Action::AddInterface { may_exist, .. } => option(may_exist, "--may-exist"),
+            Action::DeletePort { if_exists, with_interface, .. } => {
+                option(if_exists, "--if-exists");
+                option(with_interface, "--with-iface");
+            }
+            Action::DeleteBridge { if_exists, .. }
+            | Action::DeleteInterface { if_exists, .. }
+            | Action::Set { if_exists, .. } => option(if_exists, "--if-exists"),
+            _ => {}
+        }
+        let (name, arguments, settings) = self.parts();
+        words.push(name.to_owned());
+        words.extend(arguments.iter().map(ToString::to_string));
+        words.extend(settings.iter().map(Setting::text));
+        words
+    }
+
+    /// Name, arguments, settings.
+    fn parts(&self) -> (&'static str, Vec<&dyn std::fmt::Display>, &[Setting]) {
+        match self {
+            Action::Init => ("init", vec![], &[]),
+            Action::Show => ("show", vec![], &[]),
+            Action::AddBridge { name, .. } => ("add-br", vec![name], &[]),
+            Action::DeleteBridge { name, .. } => ("del-br", vec![name], &[]),
+            Action::ListBridges => ("list-br", vec![], &[]),
+            Action::BridgeExists { name } => ("br-exists", vec![name], &[]),
+            Action::AddPort { bridge, port, settings, .. } => ("add-port", vec![bridge, port], settings),
+            Action::DeletePort { bridge, port, .. } => ("del-port", two(bridge, port), &[]),
+            Action::ListPorts { bridge } => ("list-ports", vec![bridge], &[]),
+            Action::ListInterfaces { bridge } => ("list-ifaces", vec![bridge], &[]),
+            Action::PortToBridge { port } => ("port-to-br", vec![port], &[]),
+            Action::InterfaceToBridge { interface } => ("iface-to-br", vec![interface], &[]),
+            Action::AddBond { bridge, port, interfaces, settings, .. } => {
+                let mut words: Vec<&dyn std::fmt::Display> = vec![bridge, port];
+                words.extend(interfaces.iter().map(|interface| interface as &dyn std::fmt::Display));
+                ("add-bond", words, settings)
+            }
+            Action::AddInterface { port, interface, .. } => ("add-bond-iface", vec![port, interface], &[]),
+            Action::DeleteInterface { port, interface, .. } => ("del-bond-iface", two(port, interface), &[]),
+            Action::Set { table, record, settings, .. } => ("set", vec![table, record], settings),
+        }
+    }
+}
+
+fn two<'a>(first: &'a Option<Word>, second: &'a Word) -> Vec<&'a dyn std::fmt::Display> {
+    first.iter().chain([second]).map(|word| word as &dyn std::fmt::Display).collect()
+}
