@@ -6,6 +6,7 @@ mod convergence;
 mod idle;
 mod iperf3;
 mod live;
+mod openvswitch;
 mod probe;
 mod shares;
 mod stall;
@@ -49,7 +50,7 @@ pub(crate) struct Arguments {
 }
 
 /// The parts, in the order in which they are measured.
-const PARTS: [&Part<Arguments>; 17] = [
+const PARTS: [&Part<Arguments>; 18] = [
     &t3::BPF,
     &t3::PACKET,
     &t3::USER,
@@ -59,6 +60,7 @@ const PARTS: [&Part<Arguments>; 17] = [
     &convergence::PART,
     &big_link::PART,
     &idle::PART,
+    &openvswitch::cost::PART,
     &stripe::throughput::PART,
     &stripe::hosts::PART,
     &stripe::faults::PART,

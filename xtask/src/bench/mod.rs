@@ -3,7 +3,7 @@
 mod choice;
 mod device;
 pub(crate) mod instructions;
-mod network;
+pub(crate) mod network;
 pub(crate) mod stream;
 pub(crate) mod throughput;
 mod topology;

@@ -1,0 +1,4 @@
+//! Beside Open vSwitch: what it takes.
+
+pub(super) mod cost;
+mod network;
