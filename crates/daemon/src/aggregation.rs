@@ -1,4 +1,4 @@
-//! 802.3ad at one moment, for those who look at it.
+//! LACP at one moment, for those who look at it.
 
 use nicteam_team::Team;
 use nicteam_team::lacp::{Lacp, PortStatus, Reason, ReceiveState};
@@ -64,6 +64,21 @@ pub struct PortState {
     pub lacpdus_received: u64,
     /// LACPDUs sent.
     pub lacpdus_sent: u64,
+    /// Frames of slow protocols that were neither LACPDUs nor markers.
+    #[serde(default)]
+    pub malformed_received: u64,
+    /// Markers received.
+    #[serde(default)]
+    pub markers_received: u64,
+    /// How often the partner was not heard in time.
+    #[serde(default)]
+    pub expired: u64,
+    /// How often it was given up then.
+    #[serde(default)]
+    pub defaulted: u64,
+    /// How often the link lost its carrier or got it back.
+    #[serde(default)]
+    pub carrier_changes: u64,
 }
 
 /// One end of a link, as LACPDUs tell of it.
@@ -134,6 +149,11 @@ impl PortState {
             partner_churned: port.partner_churned,
             lacpdus_received: port.counters.lacpdus_received,
             lacpdus_sent: port.counters.lacpdus_sent,
+            malformed_received: port.counters.malformed,
+            markers_received: port.counters.markers_received,
+            expired: port.counters.expired,
+            defaulted: port.counters.defaulted,
+            carrier_changes: port.counters.carrier_changes,
         }
     }
 }

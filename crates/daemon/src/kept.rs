@@ -44,6 +44,9 @@ pub struct Kept {
     /// What `net.ipv4.tcp_min_rtt_wlen` was before the team changed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tcp_before: Option<String>,
+    /// Open vSwitch's modes: the active member, which the next process begins with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) active: Option<String>,
     /// Where its process writes what happens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,
@@ -90,6 +93,7 @@ impl Kept {
                 Choice::Force(kind) => Some(kind.to_string()),
             },
             tcp_before: None,
+            active: None,
             log,
             recalled: false,
         }
@@ -138,7 +142,16 @@ pub(crate) struct KeptOf {
     mac: Mac,
     mtu: u32,
     places: Vec<(usize, String)>,
-    tcp_before: Option<String>,
+    noted: Noted,
+}
+
+/// What a team notes for its next process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Noted {
+    /// What `net.ipv4.tcp_min_rtt_wlen` was before the team changed it.
+    pub(crate) tcp_before: Option<String>,
+    /// Open vSwitch's modes: the active member's device.
+    pub(crate) active: Option<String>,
 }
 
 impl KeptOf {
@@ -148,10 +161,10 @@ impl KeptOf {
         mac: Mac,
         mtu: u32,
         places: impl Iterator<Item = (usize, &'a str)>,
-        tcp_before: Option<&str>,
+        noted: &Noted,
     ) -> KeptOf {
         let places = places.map(|(place, name)| (place, name.to_owned())).collect();
-        KeptOf { config: config.clone(), mac, mtu, places, tcp_before: tcp_before.map(str::to_owned) }
+        KeptOf { config: config.clone(), mac, mtu, places, noted: noted.clone() }
     }
 
     /// True of this state.
@@ -161,12 +174,12 @@ impl KeptOf {
         mac: Mac,
         mtu: u32,
         mut places: impl Iterator<Item = (usize, &'a str)>,
-        tcp_before: Option<&str>,
+        noted: &Noted,
     ) -> bool {
         let mut own = self.places.iter();
         let mut has = |place, name| own.next().is_some_and(|own| own.0 == place && own.1 == name);
         let same_places = places.all(|(place, name)| has(place, name)) && own.next().is_none();
-        let same = self.mac == mac && self.mtu == mtu && self.tcp_before.as_deref() == tcp_before;
+        let same = self.mac == mac && self.mtu == mtu && self.noted == *noted;
         same_places && same && self.config == *config
     }
 }
@@ -253,20 +266,26 @@ mod tests {
     fn another_state_is_noticed() {
         let (config, mac) = (spec().config, Mac([2, 0, 0, 0, 0, 1]));
         let places = [(0, "eth0"), (3, "eth1")];
-        let of = KeptOf::new(&config, mac, 1500, places.into_iter(), None);
-        assert!(of.is(&config, mac, 1500, places.into_iter(), None));
+        let nothing = Noted::default();
+        let of = KeptOf::new(&config, mac, 1500, places.into_iter(), &nothing);
+        assert!(of.is(&config, mac, 1500, places.into_iter(), &nothing));
         let other = Config { updelay_ms: 300, ..config.clone() };
-        assert!(!of.is(&other, mac, 1500, places.into_iter(), None));
-        assert!(!of.is(&config, Mac([2, 0, 0, 0, 0, 2]), 1500, places.into_iter(), None));
-        assert!(!of.is(&config, mac, 9000, places.into_iter(), None));
-        assert!(!of.is(&config, mac, 1500, places.into_iter(), Some("300")));
+        assert!(!of.is(&other, mac, 1500, places.into_iter(), &nothing));
+        assert!(!of.is(&config, Mac([2, 0, 0, 0, 0, 2]), 1500, places.into_iter(), &nothing));
+        assert!(!of.is(&config, mac, 9000, places.into_iter(), &nothing));
+        for noted in [
+            Noted { tcp_before: Some("300".to_owned()), ..Noted::default() },
+            Noted { active: Some("eth1".to_owned()), ..Noted::default() },
+        ] {
+            assert!(!of.is(&config, mac, 1500, places.into_iter(), &noted));
+        }
         for places in [
             &places[..1],
             &[(0, "eth0"), (3, "eth2")],
             &[(0, "eth0"), (2, "eth1")],
             &[places[0], places[1], (4, "eth2")],
         ] {
-            assert!(!of.is(&config, mac, 1500, places.iter().copied(), None), "{places:?}");
+            assert!(!of.is(&config, mac, 1500, places.iter().copied(), &nothing), "{places:?}");
         }
     }
 

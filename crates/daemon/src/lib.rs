@@ -17,6 +17,7 @@
 
 mod above;
 mod aggregation;
+mod bond;
 mod claim;
 mod clock;
 pub mod control;
@@ -44,6 +45,7 @@ use nicteam_team::{ActiveSlave, Config, Event};
 use nicteam_wire::Mac;
 
 pub use aggregation::{Aggregation, Aggregator, PortEnd, PortState};
+pub use bond::{BondLacp, BondMemberState, BondState, BucketLoad};
 pub use folder::{keep_privately, remove_gone};
 pub use journal::{Entry, Happened, Journal, OptionChange};
 pub use kept::{Kept, Shelf};

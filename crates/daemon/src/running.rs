@@ -13,7 +13,7 @@ use nicteam_team::{Config, MemberId, MemberStatus};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use crate::kept::{KeptOf, Shelf};
+use crate::kept::{KeptOf, Noted, Shelf};
 use crate::lock::Lock;
 use crate::shell::Shell;
 use crate::{Entry, Error, Happened, Journal, Kept, Notify, OptionChange, TeamSpec, TeamStatus};
@@ -50,8 +50,8 @@ pub struct Keeping {
     pub(crate) spec: TeamSpec,
     /// The places that the members had.
     pub(crate) places: Vec<(String, MemberId)>,
-    /// What the host's TCP was told before the team told it otherwise.
-    pub(crate) tcp_before: Option<String>,
+    /// What an earlier process noted.
+    pub(crate) noted: Noted,
     /// Where the process writes what happens; noted for the next one.
     pub(crate) log: Option<PathBuf>,
     /// Hears every entry of the journal.
@@ -117,6 +117,10 @@ pub(crate) enum Request {
     AddMember(String, mpsc::Sender<Result<(), Error>>),
     /// Let this member go.
     RemoveMember(String, mpsc::Sender<Result<Vec<String>, Error>>),
+    /// Give this bucket this member.
+    Migrate(u8, String, mpsc::Sender<Result<(), Error>>),
+    /// Enable this member, or disable it.
+    Enable(String, bool, mpsc::Sender<Result<(), Error>>),
     /// Make this member the active one.
     Activate(String, mpsc::Sender<Result<(), Error>>),
     /// Take everything down and end.
@@ -278,6 +282,16 @@ impl TeamHandle {
     /// Makes a member the active one.
     pub fn activate(&self, device: &str) -> Result<(), Error> {
         self.ask(|answer| Request::Activate(device.to_owned(), answer))?
+    }
+
+    /// Gives a bucket a member (Open vSwitch's balance-slb).
+    pub fn migrate(&self, bucket: u8, device: &str) -> Result<(), Error> {
+        self.ask(|answer| Request::Migrate(bucket, device.to_owned(), answer))?
+    }
+
+    /// Enables a member, or disables it (Open vSwitch's modes). What its link says holds against it.
+    pub fn enable(&self, device: &str, enable: bool) -> Result<(), Error> {
+        self.ask(|answer| Request::Enable(device.to_owned(), enable, answer))?
     }
 
     /// Takes the team down, as [`RunningTeam::remove`] does.

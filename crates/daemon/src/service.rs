@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 use nicteam_dataplane::Kind;
 
 use crate::control::{Server, Sockets};
-use crate::kept::{Kept, Shelf};
+use crate::kept::{Kept, Noted, Shelf};
 use crate::lock::Lock;
 use crate::running::Keeping;
 use crate::{Entry, Error, RunningTeam};
@@ -33,20 +33,11 @@ impl Service {
         let sockets = Sockets::bind(&spec.name, &lock)?;
         let shelf = Shelf::here()?;
         let (spec_kept, places, log) = (spec.clone(), kept.places(), kept.log.clone());
-        let (tcp_before, recalled) = (kept.tcp_before.clone(), kept.recalled);
+        let noted = Noted { tcp_before: kept.tcp_before.clone(), active: kept.active.clone() };
+        let recalled = kept.recalled;
         let (kept, missing) = (None, Vec::new());
-        let keeping = Keeping {
-            shelf,
-            spec: spec_kept,
-            places,
-            tcp_before,
-            log,
-            listener,
-            kept,
-            kept_of: None,
-            recalled,
-            missing,
-        };
+        let keeping =
+            Keeping { shelf, spec: spec_kept, places, noted, log, listener, kept, kept_of: None, recalled, missing };
         // The listener hears what the notices say.
         let team = RunningTeam::begin(spec, Box::new(drop), lock, Some(keeping))?;
         match Server::start(sockets, team.handle().clone()) {

@@ -10,7 +10,7 @@ use nicteam_team::mode::Sends;
 use nicteam_team::{Config, Duplex, LinkState, MemberLink, MemberStatus, Mode};
 use serde::{Deserialize, Serialize};
 
-use crate::{Aggregation, HelloState, PeerState, PortState};
+use crate::{Aggregation, BondState, HelloState, PeerState, PortState};
 
 /// Number of the format. It changes when a field goes or means something else.
 pub const STATUS_SCHEMA: u32 = 1;
@@ -43,6 +43,9 @@ pub struct TeamStatus {
     /// 802.3ad: the actor system and its active aggregator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lacp: Option<Aggregation>,
+    /// Open vSwitch's modes: what `bond/show` and `lacp/show` tell of a bond.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub openvswitch: Option<BondState>,
     /// stripe: the teams that stripe, too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub peers: Vec<PeerState>,
@@ -166,7 +169,8 @@ impl TeamStatus {
     /// The options whose value is not the default, as `name value`, in the
     /// kernel's order; the mode is not among them.
     pub fn chosen_options(&self) -> Vec<(&str, &str)> {
-        let defaults = Config::default().options();
+        let mode = self.mode.parse().unwrap_or_default();
+        let defaults = Config { mode, ..Config::default() }.options();
         let chosen = |(name, default): (&'static str, String)| {
             let value = self.options.get(name)?.as_str();
             let shown = value != default && !matches!(name, "mode" | "num_unsol_na");

@@ -81,6 +81,7 @@ fn team(member_index: u32, number: u8, gso_max_segs: Option<u32>) -> Outcome<Box
         members: vec![line],
         lease: None,
         failover: None,
+        notes_sources: false,
     })?;
     Ok(dataplane)
 }

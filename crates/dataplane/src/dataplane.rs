@@ -67,6 +67,10 @@ pub trait Dataplane: Send {
     /// What the stack sent, by bucket, since the team began; of the plans that count.
     fn loads(&self) -> Result<Loads, Error>;
 
+    /// The source addresses that the stack sent in the last 300 s, with their VLANs, 0 for none, in no order; of plans that note
+    /// them ([`Plan::notes_sources`]).
+    fn sources(&self) -> Result<Vec<(Mac, u16)>, Error>;
+
     /// What was sent to a peer and received from it as numbered frames
     /// (`redundant`), by the address of its team.
     fn stream(&self, peer: Mac) -> Result<StreamCounters, Error>;

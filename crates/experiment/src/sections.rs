@@ -172,7 +172,7 @@ pub(crate) const SWITCH: Section = Section {
         Key {
             name: "lacp",
             kind: Kind::Choice(&["off", "active", "passive"]),
-            need: Need::Otherwise("`active` towards teams of mode 802.3ad, `off` towards others"),
+            need: Need::Otherwise("`active` towards teams that speak LACP, `off` towards others"),
             doc: "Whether groups are agreed on by LACP. `active`: the switch sends LACPDUs first. `passive`: only to \
                 a partner that sends them. `off`: groups are static. It needs `spread`.",
         },

@@ -1,6 +1,6 @@
 //! Team options of the file -> [`Config`], by the team crate's own rules.
 
-use nicteam_team::{Config, ConfigError, Mode};
+use nicteam_team::{Config, ConfigError};
 
 use crate::diagnostics::Problem;
 use crate::engine::{self, Engine};
@@ -64,8 +64,8 @@ pub(crate) fn overlaid(base: &Options, other: &Options) -> Options {
 }
 
 /// Whether a switch must treat the links to such a team as one group.
-pub(crate) fn wants_group(mode: Mode) -> bool {
-    mode.traits().needs_group
+pub(crate) fn wants_group(config: &Config) -> bool {
+    config.mode.traits().needs_group(config)
 }
 
 /// How a switch bundles links.
@@ -79,9 +79,10 @@ pub(crate) struct Grouping<'a> {
     pub(crate) lacp_rate: &'a str,
 }
 
-/// A switch's link aggregation group towards a team of this mode, or another switch.
-pub(crate) fn group(how: Grouping<'_>, towards: Option<Mode>) -> Result<Config, ConfigError> {
-    let lacp = how.lacp.unwrap_or(if towards.is_some_and(Mode::aggregates) { "active" } else { "off" });
+/// A switch's link aggregation group towards a team of this configuration, or another switch.
+pub(crate) fn group(how: Grouping<'_>, towards: Option<&Config>) -> Result<Config, ConfigError> {
+    let aggregates = |config: &Config| config.mode.traits().aggregates(config);
+    let lacp = how.lacp.unwrap_or(if towards.is_some_and(aggregates) { "active" } else { "off" });
     let mut config = Config::default();
     let mut set = |option, value| config.set(option, value);
     set("mode", if lacp == "off" { "balance-xor" } else { "802.3ad" })?;
@@ -117,6 +118,8 @@ fn refused(error: &ConfigError, option: &At<String>, value: &At<String>) -> Prob
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nicteam_team::Mode;
+
     use crate::engine::Unsupported;
 
     /// An engine that can do little.

@@ -394,7 +394,7 @@ impl<'a> Builder<'a, '_> {
                     group.members.push(device);
                     group.mtu = group.mtu.min(mtu);
                 } else if self.is_grouped(&peer, parallel, configs) {
-                    let towards = configs.get(&peer).map(|config| config.mode);
+                    let towards = configs.get(&peer);
                     match teams::group(grouping, towards) {
                         Ok(config) => {
                             let node = switch.value.clone();
@@ -417,7 +417,7 @@ impl<'a> Builder<'a, '_> {
 
     /// Whether a switch that spreads has a group, not plain ports, towards a peer with so many links.
     fn is_grouped(&self, peer: &str, links: usize, configs: &BTreeMap<String, Config>) -> bool {
-        let by_host = configs.get(peer).is_some_and(|config| teams::wants_group(config.mode));
+        let by_host = configs.get(peer).is_some_and(|config| teams::wants_group(config));
         by_host || (links > 1 && self.spread(peer).is_some())
     }
 

@@ -63,6 +63,8 @@ pub struct Member {
 pub enum Reading {
     /// What the dataplane counted by bucket.
     Loads,
+    /// The sources that the dataplane noted.
+    Sources,
     /// Every member's link.
     Links,
     /// Every member's counters.
@@ -208,6 +210,7 @@ impl Host {
             Effect::ReadLinks => drop(self.asked.insert(Reading::Links)),
             Effect::ReadTraffic => self.asked.extend([Reading::Links, Reading::Traffic]),
             Effect::ReadLoads => drop(self.asked.insert(Reading::Loads)),
+            Effect::ReadSources => drop(self.asked.insert(Reading::Sources)),
             Effect::ReadNotes => drop(self.asked.insert(Reading::Notes)),
             Effect::TakeAll { .. } | Effect::ReadGroups | Effect::Event(_) => {}
         }
@@ -223,6 +226,7 @@ impl Host {
         let reading = self.asked.pop_first()?;
         match reading {
             Reading::Loads => self.team.handle_loads(&self.state.loads, now),
+            Reading::Sources => self.team.handle_sources(&self.state.sources.known(now), now),
             Reading::Links => self.tell_links(now),
             Reading::Traffic => {
                 let traffic: Vec<_> = self.members.iter().map(|(&id, member)| (id, member.traffic)).collect();

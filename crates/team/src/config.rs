@@ -11,6 +11,7 @@ mod classes;
 mod failover;
 mod lacp;
 mod names;
+mod openvswitch;
 mod options;
 mod stripe;
 
@@ -18,6 +19,7 @@ pub use arp::{ArpAllTargets, ArpMonitoring, ArpValidate, MAX_ARP_TARGETS};
 pub use classes::{Classes, MAX_PORTS, NoClasses, Transport};
 pub use failover::{ActiveSlave, FailOverMac, MAX_QUEUE_ID};
 pub use lacp::{AdSelect, LacpOptions, LacpRate};
+pub use openvswitch::{BondOptions, DetectMode, LacpMode};
 pub use options::{ConfigOption, Values, nearest};
 pub use stripe::{MAX_SACK_DELAY, StripeKey};
 
@@ -176,8 +178,10 @@ pub struct Config {
     pub stripe_key: Option<StripeKey>,
     /// stripe: the key before, while keys are changed: hellos by either are believed.
     pub stripe_key_old: Option<StripeKey>,
-    /// The options of 802.3ad.
+    /// The options of LACP.
     pub lacp: LacpOptions,
+    /// The options that Open vSwitch's modes have beside.
+    pub bond: BondOptions,
 }
 
 impl Default for Config {
@@ -213,6 +217,7 @@ impl Default for Config {
             stripe_key: None,
             stripe_key_old: None,
             lacp: LacpOptions::default(),
+            bond: BondOptions::default(),
         }
     }
 }
@@ -295,7 +300,8 @@ impl Config {
                 self.arp.check(self)?;
                 balance::check(self)?;
                 stripe::check(self)?;
-                self.lacp.check(self)
+                self.lacp.check(self)?;
+                openvswitch::check(self)
             }
         }
     }

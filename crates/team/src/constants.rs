@@ -33,6 +33,18 @@ constants! {
     /// And tags.
     MOST_TAGS: usize = 7;
 
+    /// Open vSwitch's hash of flows: the most extension headers of IPv6 that it passes.
+    MOST_FLOW_EXTENSIONS: usize = 8;
+
+    /// The most sources that are remembered.
+    MAX_SOURCES: usize = 2048;
+    /// A source that was silent for so long is forgotten.
+    SOURCE_IDLE_NS: u64 = 300_000_000_000;
+    /// So long a gratuitous ARP that was sent is expected back.
+    SOURCE_LOCK_NS: u64 = 5_000_000_000;
+    /// What was noted of a source counts for so long before it is renewed.
+    SOURCE_RENEW_NS: u64 = 1_000_000_000;
+
     /// Mode stripe: the most paths to one peer.
     MAX_PATHS: usize = 64;
     /// The most peers. `bpf/plan.h` has another `MAX_PEERS` in programs without stripe.

@@ -24,12 +24,15 @@ pub use config::{ActiveSlave, ArpAllTargets, ArpMonitoring, ArpValidate, FailOve
 pub use config::{
     AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, LacpOptions, PrimaryReselect, StripeKey, Values, nearest,
 };
+pub use config::{BondOptions, DetectMode, LacpMode};
 pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};
 pub use control::{Group, Identity, Listen, Subnet, Traffic};
 pub use control::{lacp, openvswitch};
 pub use frame::balance::{Balance, Loads, MAX_BUCKETS};
+pub use frame::buckets::Buckets;
 pub use frame::{Action, Choose, Failover, FailoverState, Leg, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict};
-pub use frame::{balance, hash};
+pub use frame::{MAX_SOURCES, Sources};
+pub use frame::{balance, buckets, hash};
 pub use member::{MAX_MEMBERS, MemberId, MemberSet};
 pub use mode::{Mode, Traits};
 pub use stripe::Stripe;

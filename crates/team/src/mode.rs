@@ -4,6 +4,8 @@
 //! here, and a file of its own where it does what no other does. A test (`tests/places.rs`) holds the exact list of files
 //! that name a mode.
 
+use crate::Config;
+
 /// How a team spreads its frames (Linux `Documentation/networking/bonding.rst`, `mode`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
@@ -25,6 +27,12 @@ pub enum Mode {
     /// Not the kernel's: each frame to a peer that stripes, too, by the path by
     /// which it arrives first; to all others as in balance-alb.
     Stripe,
+    /// Open vSwitch's active-backup: one member carries all, its rules say which.
+    OvsActiveBackup,
+    /// Open vSwitch's balance-slb: the member by the frame's source address and VLAN, by 256 buckets.
+    OvsBalanceSlb,
+    /// Open vSwitch's balance-tcp: the member by addresses and ports, by 256 buckets; with LACP alone.
+    OvsBalanceTcp,
 }
 
 /// What is true of a mode.
@@ -36,7 +44,7 @@ pub struct Traits {
     pub name: &'static str,
     /// The kernel's number; none of modes that it does not have.
     pub number: Option<u32>,
-    /// Other names, in any case: those of Intel's Advanced Network Services.
+    /// Other names, in any case: those of Intel's Advanced Network Services, and Open vSwitch's own.
     pub aliases: &'static [&'static str],
     /// What `/proc/net/bonding/NAME` calls it (Linux bond_main.c, `bond_mode_name`).
     pub title: &'static str,
@@ -52,8 +60,12 @@ pub struct Traits {
     pub hashes: bool,
     /// One member is the active one, which `primary` may name (the kernel's `bond_mode_uses_primary`).
     pub has_active: bool,
-    /// LACP agrees with the other end which members send and receive.
-    pub aggregates: bool,
+    /// Whether LACP agrees with the other end which members send and receive; [`Traits::aggregates`] says of a
+    /// configuration whether it does.
+    pub agrees: Agrees,
+    /// Which members may send, and which one is the active one, is decided as in Open vSwitch (ofproto/bond.c); with
+    /// the options that it has and the kernel has not.
+    pub openvswitch: bool,
     /// Carrier has to be monitored: `miimon` cannot be 0.
     pub needs_miimon: bool,
     /// The ARP monitor can judge the members (Linux `bond_mode_uses_arp`).
@@ -67,7 +79,19 @@ pub struct Traits {
     pub is_static: bool,
     /// A switch has to treat the links as one group (Linux `Documentation/networking/bonding.rst`, "Switch
     /// Configuration"): else it would send frames to members that do not take them, or learn addresses at the wrong ones.
+    /// Where LACP agrees it has to, too: [`Traits::needs_group`] says of a configuration.
     pub needs_group: bool,
+}
+
+/// Whether LACP agrees with the other end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agrees {
+    /// It never does.
+    Never,
+    /// It always does.
+    Always,
+    /// As the option `lacp` says.
+    ByOption,
 }
 
 /// How a frame from the stack finds its member.
@@ -85,6 +109,10 @@ pub enum Sends {
     ByBuckets(Eligible),
     /// By the path by which it arrives first, towards a peer that stripes; else by buckets.
     Striped,
+    /// By the bucket of its source address and VLAN.
+    BySource,
+    /// By the bucket of its addresses and ports.
+    ByFlow,
 }
 
 /// Whose frames the team takes.
@@ -97,6 +125,9 @@ pub enum Receives {
     /// Those of the active member, and of each other one what is sent to its own address: neighbours are told one member's
     /// address each.
     ByAddress,
+    /// Those of every member, but for what the team sent itself and a switch brought back by another member; what goes to a
+    /// group is taken from the active member alone.
+    UnlessReflected,
 }
 
 /// Which addresses members have.
@@ -134,7 +165,8 @@ const STATIC: Traits = Traits {
     addresses: Addresses::Team,
     hashes: false,
     has_active: false,
-    aggregates: false,
+    agrees: Agrees::Never,
+    openvswitch: false,
     needs_miimon: false,
     uses_arp: true,
     uses_queues: false,
@@ -146,8 +178,19 @@ const STATIC: Traits = Traits {
 /// What balance-tlb and its kin have in common: an active member, and no switch that has to know.
 const BALANCED: Traits = Traits { has_active: true, uses_arp: false, is_static: false, needs_group: false, ..STATIC };
 
+/// What Open vSwitch's modes have in common.
+const BONDED: Traits = Traits {
+    has_active: true,
+    agrees: Agrees::ByOption,
+    openvswitch: true,
+    needs_miimon: true,
+    uses_arp: false,
+    needs_group: false,
+    ..STATIC
+};
+
 /// The table: each mode at the place of its variant.
-const TABLE: &[Traits; 8] = &[
+const TABLE: &[Traits; 11] = &[
     Traits {
         mode: Mode::BalanceRr,
         name: "balance-rr",
@@ -201,7 +244,7 @@ const TABLE: &[Traits; 8] = &[
         runner: Some(("lacp", "loadbalance")),
         sends: Sends::ByHash,
         hashes: true,
-        aggregates: true,
+        agrees: Agrees::Always,
         needs_miimon: true,
         uses_arp: false,
         standbys_may_receive: true,
@@ -239,6 +282,33 @@ const TABLE: &[Traits; 8] = &[
         addresses: Addresses::Own,
         ..BALANCED
     },
+    Traits {
+        mode: Mode::OvsActiveBackup,
+        name: "ovs-active-backup",
+        title: "active-backup (Open vSwitch)",
+        sends: Sends::ByActive,
+        receives: Receives::ByActive,
+        ..BONDED
+    },
+    Traits {
+        mode: Mode::OvsBalanceSlb,
+        name: "ovs-balance-slb",
+        aliases: &["balance-slb"],
+        title: "balance-slb (Open vSwitch)",
+        sends: Sends::BySource,
+        receives: Receives::UnlessReflected,
+        standbys_may_receive: true,
+        ..BONDED
+    },
+    Traits {
+        mode: Mode::OvsBalanceTcp,
+        name: "ovs-balance-tcp",
+        aliases: &["balance-tcp"],
+        title: "balance-tcp (Open vSwitch)",
+        sends: Sends::ByFlow,
+        needs_group: true,
+        ..BONDED
+    },
 ];
 
 impl Traits {
@@ -247,8 +317,27 @@ impl Traits {
         match self.sends {
             Sends::ByBuckets(eligible) => Some(eligible),
             Sends::Striped => Some(Eligible::Alb),
-            Sends::InTurn | Sends::ByActive | Sends::ByHash | Sends::ByAll => None,
+            Sends::InTurn | Sends::ByActive | Sends::ByHash | Sends::ByAll | Sends::BySource | Sends::ByFlow => None,
         }
+    }
+
+    /// True if LACP agrees with the other end, in this mode with this configuration.
+    pub fn aggregates(&self, config: &Config) -> bool {
+        match self.agrees {
+            Agrees::Never => false,
+            Agrees::Always => true,
+            Agrees::ByOption => config.bond.lacp.is_on(),
+        }
+    }
+
+    /// True if a switch has to treat the links as one group, in this mode with this configuration.
+    pub fn needs_group(&self, config: &Config) -> bool {
+        self.needs_group || self.aggregates(config)
+    }
+
+    /// True if a frame's bucket decides its member as in Open vSwitch.
+    pub const fn bonds_by_buckets(&self) -> bool {
+        matches!(self.sends, Sends::BySource | Sends::ByFlow)
     }
 
     /// True if members are known on the wire by addresses of their own, which their switches have to learn.
@@ -268,7 +357,7 @@ impl Traits {
 }
 
 impl Mode {
-    /// Every mode, by the kernel's number; stripe last.
+    /// Every mode, by the kernel's number; then stripe and Open vSwitch's.
     pub const ALL: [Mode; TABLE.len()] = {
         let mut all = [Mode::BalanceRr; TABLE.len()];
         let mut place = 0;
@@ -290,7 +379,7 @@ impl Mode {
         self.traits().name
     }
 
-    /// The kernel's number; stripe has none.
+    /// The kernel's number, if it has the mode.
     pub const fn number(self) -> Option<u32> {
         self.traits().number
     }
@@ -317,11 +406,6 @@ impl Mode {
     /// each neighbour is told: balance-alb and stripe.
     pub const fn balances_receiving(self) -> bool {
         self.traits().balances_receiving()
-    }
-
-    /// Whether LACP agrees with the other end: 802.3ad.
-    pub const fn aggregates(self) -> bool {
-        self.traits().aggregates
     }
 
     /// Whether frames to peers that stripe, too, are striped.

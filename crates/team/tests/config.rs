@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use nicteam_team::lacp::{AdSelect, LacpRate};
 use nicteam_team::stripe::redundant::{Classes, Transport};
 use nicteam_team::{
-    ActiveSlave, AggrLayers, ArpAllTargets, ArpMonitoring, ArpValidate, Config, ConfigError, ConfigOption, FailOverMac,
-    HashPolicy, LacpOptions, MAX_QUEUE_ID, Mode, PrimaryReselect, Values,
+    ActiveSlave, AggrLayers, ArpAllTargets, ArpMonitoring, ArpValidate, BondOptions, Config, ConfigError, ConfigOption,
+    DetectMode, FailOverMac, HashPolicy, LacpMode, LacpOptions, MAX_QUEUE_ID, Mode, PrimaryReselect, Values,
 };
 use nicteam_wire::Mac;
 use proptest::prelude::*;
@@ -142,8 +142,8 @@ fn lacp_takes_the_kernels_words_and_illumos_s() {
     assert_eq!(lacp("ad_select", "3").select, AdSelect::ActorPortPrio);
     assert!(!lacp("lacp_strict", "default").strict);
     assert_eq!(lacp("ad_actor_system", "00:00:00:00:00:00").actor_system, None);
-    let options = lacp("actor_port_prio", "eth1:7, eth0:255 eth2:0");
-    assert_eq!(["eth0", "eth1", "eth2"].map(|device| options.port_prio(device)), [255, 7, 0]);
+    let config = with(&[("actor_port_prio", "eth1:7, eth0:255 eth2:0")]);
+    assert_eq!(["eth0", "eth1", "eth2"].map(|device| config.port_prio(device)), [255, 7, 0]);
     for (name, bad) in [
         ("ad_actor_sys_prio", "0"),
         ("ad_actor_sys_prio", "65536"),
@@ -189,7 +189,8 @@ fn primary_is_a_device_name_or_nothing() {
 fn errors_say_what_was_meant() {
     let hint = |name: &str, value: &str| Config::default().set(name, value).unwrap_err().hint();
     assert_eq!(hint("mimon", "1").unwrap(), "did you mean `miimon`?");
-    assert_eq!(hint("xmit-hash-policy", "1").unwrap(), "did you mean `xmit_hash_policy`?");
+    assert_eq!(hint("xmit-hash-polcy", "1").unwrap(), "did you mean `xmit_hash_policy`?");
+    assert_eq!(Config::default().set("xmit-hash-policy", "1"), Ok(()), "dashes are Open vSwitch's way");
     assert!(hint("colour", "1").unwrap().contains("packets_per_slave"));
     assert_eq!(hint("mode", "active-bakup").unwrap(), "did you mean `active-backup`?");
     assert_eq!(hint("mode", "Balance_RR").unwrap(), "did you mean `balance-rr`?");
@@ -466,8 +467,8 @@ fn any_config() -> impl Strategy<Value = Config> {
     let queue = prop::collection::btree_map("[a-z][a-z0-9.-]{0,14}", 1..=MAX_QUEUE_ID, 0..4);
     let key = prop::option::of("[!-eg-~][!-~]{15,63}");
     let failover = (prop::sample::select(&FailOverMac::ALL[..]), any::<bool>(), 0..=255_u32, prio, queue, key);
-    (choices, times, counts, any_arp(), failover, any_lacp()).prop_map(
-        |(choices, times, counts, arp, failover, lacp)| Config {
+    (choices, times, counts, any_arp(), failover, any_lacp(), any_bond()).prop_map(
+        |(choices, times, counts, arp, failover, lacp, bond)| Config {
             mode: choices.0,
             xmit_hash_policy: choices.1,
             primary_reselect: choices.2,
@@ -498,8 +499,21 @@ fn any_config() -> impl Strategy<Value = Config> {
             tlb_dynamic_lb: counts.4,
             rlb_ipv6: counts.5,
             lacp,
+            bond,
         },
     )
+}
+
+fn any_bond() -> impl Strategy<Value = BondOptions> {
+    let choices = (prop::sample::select(&LacpMode::ALL[..]), prop::sample::select(&DetectMode::ALL[..]));
+    let numbers = (0..=i32::MAX as u32, 0..=i32::MAX as u32);
+    (choices, numbers, any::<bool>()).prop_map(|(choices, numbers, lacp_fallback_ab)| BondOptions {
+        lacp: choices.0,
+        detect_mode: choices.1,
+        hash_basis: numbers.0,
+        rebalance_interval_ms: numbers.1,
+        lacp_fallback_ab,
+    })
 }
 
 fn any_lacp() -> impl Strategy<Value = LacpOptions> {
@@ -511,7 +525,8 @@ fn any_lacp() -> impl Strategy<Value = LacpOptions> {
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let prios = prop::collection::btree_map("[a-z][a-z0-9.-]{0,14}", 0..255_u16, 0..4);
     let ms = || 0..=i32::MAX as u32;
-    let numbers = (1..=u16::MAX, 0..=1023_u16, prios, ms(), ms(), ms());
+    // The default of no mode.
+    let numbers = (1..u16::MAX - 1, 0..=1023_u16, prios, ms(), ms(), ms());
     (choices, switches, numbers).prop_map(|(choices, switches, numbers)| LacpOptions {
         rate: choices.0,
         select: choices.1,
@@ -520,13 +535,98 @@ fn any_lacp() -> impl Strategy<Value = LacpOptions> {
         coupled_control: switches.1,
         strict: switches.2,
         broadcast_neighbor: switches.3,
-        actor_sys_prio: numbers.0,
+        actor_sys_prio: Some(numbers.0),
         user_port_key: numbers.1,
         actor_port_prio: numbers.2,
         aggregate_wait_ms: numbers.3,
         wait_to_restore_ms: numbers.4,
         lease_ms: numbers.5,
     })
+}
+
+#[test]
+fn open_vswitchs_names_are_taken_for_its_options_and_for_the_kernels() {
+    let config = with(&[
+        ("mode", "balance-slb"),
+        ("bond-updelay", "300"),
+        ("bond_downdelay", "200"),
+        ("bond-miimon-interval", "50"),
+        ("bond-detect-mode", "miimon"),
+        ("bond-primary", "eth1"),
+        ("bond-hash-basis", "7"),
+        ("bond-rebalance-interval", "500"),
+        ("lacp", "passive"),
+        ("lacp-time", "fast"),
+        ("lacp-fallback-ab", "true"),
+        ("lacp-system-id", "02:00:00:00:00:aa"),
+        ("lacp-system-priority", "5"),
+        ("all-members-active", "true"),
+        ("all-slaves-active", "true"),
+    ]);
+    assert_eq!(config.check(), Ok(()));
+    assert_eq!(config.mode, Mode::OvsBalanceSlb);
+    assert_eq!((config.updelay_ms, config.downdelay_ms, config.miimon_ms), (300, 200, 50));
+    assert_eq!((config.primary.as_deref(), config.all_slaves_active), (Some("eth1"), true));
+    assert_eq!((config.lacp.rate, config.lacp.actor_sys_prio), (LacpRate::Fast, Some(5)));
+    assert_eq!(config.lacp.actor_system, Some(Mac([2, 0, 0, 0, 0, 0xaa])));
+    let bond = BondOptions {
+        lacp: LacpMode::Passive,
+        lacp_fallback_ab: true,
+        hash_basis: 7,
+        rebalance_interval_ms: 500,
+        detect_mode: DetectMode::Miimon,
+    };
+    assert_eq!(config.bond, bond);
+    assert_eq!("balance-tcp".parse(), Ok(Mode::OvsBalanceTcp));
+    // The kernel has this name; Open vSwitch's rules are asked for by the other one.
+    assert_eq!("active-backup".parse(), Ok(Mode::ActiveBackup));
+    assert_eq!("ovs-active-backup".parse(), Ok(Mode::OvsActiveBackup));
+}
+
+#[test]
+fn options_that_mean_nothing_in_a_mode_are_refused() {
+    let refused = |options: &[(&str, &str)]| with(options).check().unwrap_err().to_string();
+    for (option, value) in [
+        ("lacp", "active"),
+        ("lacp_fallback_ab", "1"),
+        ("bond_hash_basis", "1"),
+        ("bond_rebalance_interval", "1000"),
+        ("bond_detect_mode", "miimon"),
+    ] {
+        let message = refused(&[("mode", "active-backup"), (option, value)]);
+        let works_in = "works in modes ovs-active-backup, ovs-balance-slb and ovs-balance-tcp alone";
+        assert_eq!(message, format!("`{option} {value}` {works_in}; the mode is active-backup"));
+    }
+    for (option, value) in [
+        ("lacp_active", "off"),
+        ("ad_user_port_key", "1"),
+        ("coupled_control", "off"),
+        ("lacp_strict", "on"),
+        ("broadcast_neighbor", "on"),
+        ("aggregate_wait", "0"),
+    ] {
+        let message = refused(&[("mode", "ovs-balance-tcp"), ("lacp", "active"), (option, value)]);
+        assert_eq!(message, format!("`{option} {value}` works in mode 802.3ad alone; the mode is ovs-balance-tcp"));
+    }
+    for mode in ["ovs-active-backup", "ovs-balance-slb", "ovs-balance-tcp"] {
+        assert!(refused(&[("mode", mode), ("prio", "eth0:1")]).contains("works in modes active-backup, "), "{mode}");
+        assert!(refused(&[("mode", mode), ("miimon", "0")]).contains("does not go with"), "{mode}");
+        // As in Open vSwitch: kept for the day when LACP is spoken.
+        assert_eq!(with(&[("mode", mode), ("lacp_rate", "fast"), ("lacp", "off")]).check(), Ok(()));
+    }
+}
+
+#[test]
+fn lacps_priorities_are_by_default_those_of_the_modes_kind() {
+    let (kernels, theirs) = (with(&[("mode", "802.3ad")]), with(&[("mode", "balance-tcp")]));
+    assert_eq!((kernels.actor_sys_prio(), kernels.port_prio("eth0")), (65_535, 255));
+    assert_eq!((theirs.actor_sys_prio(), theirs.port_prio("eth0")), (65_534, 65_535));
+    let shown = |config: &Config| {
+        config.options().into_iter().find(|(name, _)| *name == "ad_actor_sys_prio").map(|(_, value)| value)
+    };
+    assert_eq!(shown(&theirs).as_deref(), Some("65534"));
+    let named = with(&[("mode", "balance-tcp"), ("lacp-system-priority", "65535"), ("actor_port_prio", "eth0:255")]);
+    assert_eq!((named.actor_sys_prio(), named.port_prio("eth0"), named.port_prio("eth1")), (65_535, 255, 65_535));
 }
 
 proptest! {

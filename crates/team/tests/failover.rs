@@ -30,7 +30,7 @@ fn plan(choose: Choose, order: &[usize]) -> Plan {
     let receive = |place| if one && place > 0 { Receive::Drop } else { Receive::Deliver };
     let line = |place| PlanMember { id: id(place), receive: receive(place), rewrite: Rewrite::default(), queue_id: 0 };
     let failover = Some(Failover { order: ids(order), ..Failover::default() });
-    Plan { generation: 1, choose, members: (0..4).map(line).collect(), lease: None, failover }
+    Plan { generation: 1, choose, members: (0..4).map(line).collect(), lease: None, failover, notes_sources: false }
 }
 
 fn lost(places: &[usize]) -> MemberSet {

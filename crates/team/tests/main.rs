@@ -1,6 +1,7 @@
 //! Teams under virtual time.
 
 mod arp;
+mod buckets;
 mod common;
 mod config;
 mod control;

@@ -1,9 +1,10 @@
 //! The plan, frame by frame.
 
 use nicteam_team::balance::{Eligible, Number};
+use nicteam_team::buckets::{BUCKETS, Key};
 use nicteam_team::{
-    Action, Balance, Choose, HashPolicy, MAX_MEMBERS, MemberId, MemberSet, Plan, PlanMember, PlanState, Receive,
-    Rewrite, Verdict, hash,
+    Action, Balance, Buckets, Choose, HashPolicy, MAX_MEMBERS, MemberId, MemberSet, Plan, PlanMember, PlanState,
+    Receive, Rewrite, Verdict, hash,
 };
 use nicteam_wire::Frame;
 use proptest::prelude::*;
@@ -18,7 +19,14 @@ fn ids(count: usize) -> Vec<MemberId> {
 
 fn plan(choose: Choose) -> Plan {
     let line = |id| PlanMember { id, receive: Receive::Deliver, rewrite: Rewrite::default(), queue_id: 0 };
-    Plan { generation: 1, choose, members: ids(4).into_iter().map(line).collect(), lease: None, failover: None }
+    Plan {
+        generation: 1,
+        choose,
+        members: ids(4).into_iter().map(line).collect(),
+        lease: None,
+        failover: None,
+        notes_sources: false,
+    }
 }
 
 /// 14 bytes of Ethernet and an IPv4 header of this protocol.
@@ -145,6 +153,7 @@ fn a_queue_goes_before_every_choice() {
 fn any_choose() -> impl Strategy<Value = Choose> {
     let member = (0..MAX_MEMBERS).prop_map(id);
     let members = prop::collection::vec(member.clone(), 0..40);
+    let enabled = members.clone();
     prop_oneof![
         Just(Choose::Nobody),
         member.clone().prop_map(Choose::One),
@@ -160,6 +169,12 @@ fn any_choose() -> impl Strategy<Value = Choose> {
         any::<u32>().prop_map(|bits| Choose::All(MemberSet::from_bits(bits))),
         (any_balance(), prop::collection::vec((0..MAX_MEMBERS).prop_map(id), 0..40))
             .prop_map(|(balance, table)| Choose::Balance(Balance { table, ..balance })),
+        (any::<bool>(), any::<u32>(), prop::option::of((0..MAX_MEMBERS).prop_map(id)), enabled).prop_map(
+            |(by_flow, basis, all, enabled)| {
+                let key = if by_flow { Key::Flow { basis } } else { Key::Source { basis } };
+                Choose::Buckets(Buckets { key, table: Box::new([all; BUCKETS]), enabled })
+            }
+        ),
     ]
 }
 
@@ -181,6 +196,7 @@ fn named(choose: &Choose) -> MemberSet {
         Choose::RoundRobin { members, igmp, .. } => members.iter().chain([igmp]).copied().collect(),
         Choose::All(members) => *members,
         Choose::Balance(Balance { table, active, .. }) => table.iter().chain([active]).copied().collect(),
+        Choose::Buckets(buckets) => buckets.enabled.iter().copied().collect(),
         Choose::Stripe(stripe) => stripe.senders.iter().map(|sender| sender.id).collect(),
     }
 }
@@ -193,7 +209,7 @@ proptest! {
         counter in any::<u32>(),
     ) {
         let members = named(&choose);
-        let plan = Plan { generation: 1, choose, members: Vec::new(), lease: None, failover: None };
+        let plan = Plan { generation: 1, choose, members: Vec::new(), lease: None, failover: None, notes_sources: false };
         let mut state = PlanState::new(1);
         state.round_robin = counter;
         let frame = Frame::parse(&bytes).unwrap();

@@ -32,6 +32,9 @@ impl Arp {
     /// "`sender_ip` is at `sender_mac`."
     pub const REPLY: u16 = 2;
 
+    /// "What is the IP address of `target_mac`?" (RARP, RFC 903).
+    pub const REVERSE_REQUEST: u16 = 3;
+
     /// A gratuitous request, which tells everybody where `ip` is: the form that
     /// Linux sends on `NETDEV_NOTIFY_PEERS` (net/ipv4/devinet.c,
     /// `inetdev_send_gratuitous_arp`).

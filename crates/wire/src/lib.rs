@@ -17,6 +17,7 @@ mod learning;
 mod mac;
 pub mod membership;
 mod ndisc;
+mod rarp;
 mod rtag;
 
 pub use arp::Arp;
@@ -28,4 +29,5 @@ pub use lacp::{LacpState, Lacpdu, Marker, MarkerKind, PortInfo, SLOW_PROTOCOLS, 
 pub use learning::learning_packet;
 pub use mac::{Mac, ParseMacError};
 pub use ndisc::{Ndisc, NdiscKind};
+pub use rarp::rarp_packet;
 pub use rtag::Rtag;

@@ -34,6 +34,20 @@ pub enum Request {
         /// Its device.
         device: String,
     },
+    /// Open vSwitch's balance-slb: give a bucket a member. [`Answer::Done`].
+    Migrate {
+        /// The bucket.
+        bucket: u8,
+        /// The member's device.
+        device: String,
+    },
+    /// Open vSwitch's modes: enable a member or disable it, until its link says otherwise. [`Answer::Done`].
+    EnableMember {
+        /// Its device.
+        device: String,
+        /// Enable it.
+        enable: bool,
+    },
     /// Tell the events kept so far, one [`Answer::Event`] each, then
     /// [`Answer::Done`].
     Events,

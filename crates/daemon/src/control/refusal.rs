@@ -104,6 +104,9 @@ impl From<&Error> for Refusal {
             Error::Team(TeamError::ModeNeedsNoMembers { .. }) => (RefusalKind::NotNow, Some(Errno::ENOTEMPTY)),
             Error::Team(TeamError::AddressesNeedNoMembers) => (RefusalKind::NotNow, Some(Errno::ENOTEMPTY)),
             Error::Team(TeamError::NoActiveMember(_)) => (RefusalKind::NotNow, Some(Errno::EACCES)),
+            Error::Team(TeamError::NoBuckets(_) | TeamError::NotOpenVSwitch(_)) => {
+                (RefusalKind::NotNow, Some(Errno::EOPNOTSUPP))
+            }
             Error::Team(TeamError::NotUp { .. }) => (RefusalKind::NotNow, Some(Errno::EINVAL)),
             Error::Team(TeamError::Full) => (RefusalKind::NotNow, Some(Errno::ENOSPC)),
             Error::NotEthernet { .. } | Error::Itself { .. } => (RefusalKind::NotNow, Some(Errno::EINVAL)),

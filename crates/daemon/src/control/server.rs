@@ -205,6 +205,8 @@ fn answer(stream: &UnixStream, team: &TeamHandle, request: Request) -> io::Resul
         Request::RemoveMember { device } => {
             done(team.remove_member(&device).map(|notes| Done { changed: Vec::new(), notes }))
         }
+        Request::Migrate { bucket, device } => done(team.migrate(bucket, &device).map(nothing)),
+        Request::EnableMember { device, enable } => done(team.enable(&device, enable).map(nothing)),
         Request::Activate { device } => done(team.activate(&device).map(nothing)),
         Request::Remove => done(team.remove().map(nothing)),
         Request::Events | Request::Follow | Request::Leave => {

@@ -51,6 +51,9 @@ impl Shell {
         let mut team = Team::new(spec.config, mac, clock.now())?;
         let identity = Identity { number: random::number()?, secret: random::bytes()? };
         team.set_identity(identity, clock.now());
+        if let Some(active) = keeping.as_ref().and_then(|keeping| keeping.noted.active.as_deref()) {
+            team.remember_active(active);
+        }
         let (device, adopted) = TeamDevice::create_or_adopt(&mut netlink, &spec.name, mac, mtu)?;
         let programs = Programs::of(team.config().mode);
         let dataplane = nicteam_dataplane::open(&device, spec.dataplane, programs).inspect_err(|_| {
@@ -60,7 +63,7 @@ impl Shell {
             }
         })?;
         let members = Vec::with_capacity(found.len());
-        let tcp = Tcp::left(keeping.as_ref().and_then(|keeping| keeping.tcp_before.clone()));
+        let tcp = Tcp::left(keeping.as_ref().and_then(|keeping| keeping.noted.tcp_before.clone()));
         let (held, gone, _lock) = (true, false, lock);
         let mut shell = Shell {
             team,

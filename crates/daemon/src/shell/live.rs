@@ -90,6 +90,22 @@ impl Shell {
         Ok(activated?)
     }
 
+    /// Gives a bucket a member.
+    pub(super) fn migrate(&mut self, bucket: u8, device: &str) -> Result<(), Error> {
+        let id = self.member_named(device)?;
+        let migrated = self.team.migrate(bucket, id, self.clock.now());
+        self.drain();
+        Ok(migrated?)
+    }
+
+    /// Enables a member by hand, or disables it.
+    pub(super) fn enable(&mut self, device: &str, enable: bool) -> Result<(), Error> {
+        let id = self.member_named(device)?;
+        let done = self.team.enable_member(id, enable, self.clock.now());
+        self.drain();
+        Ok(done?)
+    }
+
     /// Takes a device in. It is ready before the plan names it, and until then
     /// the other members carry on as they did.
     pub(super) fn add_member(&mut self, device: &str) -> Result<(), Error> {

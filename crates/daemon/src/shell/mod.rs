@@ -159,6 +159,8 @@ impl Shell {
             Request::Set(options, answer) => answer.send(self.set(&options)).is_ok(),
             Request::AddMember(device, answer) => answer.send(self.add_member(&device)).is_ok(),
             Request::RemoveMember(device, answer) => answer.send(self.remove_member(&device)).is_ok(),
+            Request::Migrate(bucket, device, answer) => answer.send(self.migrate(bucket, &device)).is_ok(),
+            Request::Enable(device, enable, answer) => answer.send(self.enable(&device, enable)).is_ok(),
             Request::Activate(device, answer) => answer.send(self.activate(&device)).is_ok(),
             Request::Remove(_) | Request::Leave => true,
         };
@@ -251,7 +253,7 @@ impl Shell {
     /// Does everything the team asks for.
     fn drain(&mut self) {
         let (mut read_links, mut read_traffic, mut read_groups) = (false, false, false);
-        let (mut read_loads, mut read_notes) = (false, false);
+        let (mut read_loads, mut read_notes, mut read_sources) = (false, false, false);
         while let Some(effect) = self.team.poll_effect() {
             let done = match effect {
                 Effect::Apply(_) | Effect::SetCarrier(_) | Effect::ReadGroups if self.held => Ok(()),
@@ -274,6 +276,10 @@ impl Shell {
                 }
                 Effect::ReadLoads => {
                     read_loads = true;
+                    Ok(())
+                }
+                Effect::ReadSources => {
+                    read_sources = true;
                     Ok(())
                 }
                 Effect::ReadNotes => {
@@ -308,6 +314,9 @@ impl Shell {
         if read_loads {
             self.read_loads();
         }
+        if read_sources {
+            self.read_sources();
+        }
         if read_links {
             self.read_links();
         }
@@ -324,6 +333,17 @@ impl Shell {
         match self.dataplane.take_notes() {
             Ok(notes) => {
                 self.team.handle_notes(&notes, self.clock.now());
+                self.drain();
+            }
+            Err(error) => self.tell(Err(error)),
+        }
+    }
+
+    /// Tells the team which sources the dataplane has noted.
+    fn read_sources(&mut self) {
+        match self.dataplane.sources() {
+            Ok(sources) => {
+                self.team.handle_sources(&sources, self.clock.now());
                 self.drain();
             }
             Err(error) => self.tell(Err(error)),

@@ -5,10 +5,11 @@ use nicteam_team::{Event, MemberId};
 use nicteam_wire::Mac;
 
 use super::Shell;
-use crate::kept::KeptOf;
+use crate::kept::{KeptOf, Noted};
+use crate::ports::Member;
 use crate::running::{MemberReport, TeamReport};
 use crate::status::{self, DeviceFacts, MemberState, STATUS_SCHEMA, TeamStatus};
-use crate::{Aggregation, Error, Happened, HelloState, Kept, Notice, PeerState, TeamSpec, striping};
+use crate::{Aggregation, BondState, Error, Happened, HelloState, Kept, Notice, PeerState, TeamSpec, striping};
 
 impl Shell {
     /// Tells what happened to the team.
@@ -53,12 +54,16 @@ impl Shell {
             let places = self.members.iter().map(|member| (member.port.id.index(), member.port.name.as_str()));
             places.chain(keeping.missing.iter().map(|missing| (missing.id.index(), missing.device.as_str())))
         };
-        let (config, tcp_before) = (self.team.config(), self.tcp.before());
+        let config = self.team.config();
+        let active = self.team.active().filter(|_| config.mode.traits().openvswitch);
+        let name_of =
+            |id| self.members.iter().find(|member| member.port.id == id).map(|member| member.port.name.clone());
+        let noted = Noted { tcp_before: self.tcp.before().map(str::to_owned), active: active.and_then(name_of) };
         // After each step, and nearly always the same: nothing is copied to find that out.
-        if keeping.kept_of.as_ref().is_some_and(|of| of.is(config, self.mac, self.mtu, places(), tcp_before)) {
+        if keeping.kept_of.as_ref().is_some_and(|of| of.is(config, self.mac, self.mtu, places(), &noted)) {
             return;
         }
-        keeping.kept_of = Some(KeptOf::new(config, self.mac, self.mtu, places(), tcp_before));
+        keeping.kept_of = Some(KeptOf::new(config, self.mac, self.mtu, places(), &noted));
         let named = |mac: Mac| keeping.spec.mac.map(|_| mac);
         let spec = TeamSpec {
             config: config.clone(),
@@ -68,7 +73,7 @@ impl Shell {
         };
         let places = places().map(|(place, name)| (place, name.to_owned())).collect();
         let mut kept = Kept::with_places(&spec, places, keeping.log.clone());
-        kept.tcp_before = tcp_before.map(str::to_owned);
+        (kept.tcp_before, kept.active) = (noted.tcp_before, noted.active);
         if keeping.kept.as_ref() == Some(&kept) {
             return;
         }
@@ -102,6 +107,10 @@ impl Shell {
 
     /// The team at this moment, with all that the system says of its devices.
     pub(super) fn status(&mut self) -> Result<TeamStatus, Error> {
+        if self.team.config().mode.traits().bonds_by_buckets() {
+            // What the buckets have carried until now.
+            self.read_loads();
+        }
         let report = self.report()?;
         let link = self.netlink.link_at(self.device.index)?.unwrap_or_default();
         let mut members = Vec::with_capacity(report.members.len());
@@ -135,6 +144,7 @@ impl Shell {
             peers: PeerState::all(&self.team, &*self.dataplane)?,
             segments: striping::segments(&self.team),
             hellos: HelloState::of(&self.team),
+            openvswitch: BondState::of(&self.team, self.clock.now(), |id| (self.name_of(id), self.permanent_mac(id))),
             control_frames: self.listeners.counts(|id| self.name_of(id)),
             dataplane: report.dataplane.to_string(),
             generation: plan.generation,
@@ -151,6 +161,11 @@ impl Shell {
         status.problems.extend(self.missing_problems());
         status.problems.extend(striping::problems(&self.team, self.clock.now()));
         Ok(status)
+    }
+
+    /// The address that a member's device had before it joined.
+    fn permanent_mac(&self, id: MemberId) -> Mac {
+        self.members.iter().find(|member| member.port.id == id).map(Member::permanent_mac).unwrap_or_default()
     }
 
     /// A member's device.

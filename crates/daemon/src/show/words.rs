@@ -116,6 +116,7 @@ impl Bench {
             lacp: Some(Aggregation::of_lacp(&self.lacp, 0)),
             peers: Vec::new(),
             segments: Vec::new(),
+            openvswitch: None,
             hellos: None,
             control_frames: Vec::new(),
             dataplane: "packet".to_owned(),

@@ -126,6 +126,10 @@ impl Dataplane for BpfDataplane {
         match *self {}
     }
 
+    fn sources(&self) -> Result<Vec<(Mac, u16)>, Error> {
+        match *self {}
+    }
+
     fn stream(&self, _: Mac) -> Result<StreamCounters, Error> {
         match *self {}
     }

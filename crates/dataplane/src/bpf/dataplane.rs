@@ -306,6 +306,10 @@ impl Dataplane for BpfDataplane {
         self.object.maps.loads()
     }
 
+    fn sources(&self) -> Result<Vec<(Mac, u16)>, Error> {
+        Ok(Vec::new())
+    }
+
     fn stream(&self, peer: Mac) -> Result<StreamCounters, Error> {
         self.object.maps.stream(peer)
     }
@@ -369,8 +373,14 @@ mod tests {
         let punt = Some(nicteam_team::balance::Punt { from: Mac([2, 0, 0, 0, 0, 1]), neighbours: true });
         let (eligible, number) = (nicteam_team::balance::Eligible::Alb, nicteam_team::balance::Number::Destination);
         let balance = nicteam_team::Balance { eligible, number, table: vec![id], active: id, counted: true, punt };
-        let plan =
-            Plan { generation: 1, choose: Choose::Balance(balance), members: Vec::new(), lease: None, failover: None };
+        let plan = Plan {
+            generation: 1,
+            choose: Choose::Balance(balance),
+            members: Vec::new(),
+            lease: None,
+            failover: None,
+            notes_sources: false,
+        };
         let error = elsewhere.run(|| dataplane.apply(&plan).unwrap_err().to_string()).unwrap();
         assert!(error.contains("another network namespace"), "{error}");
         assert_eq!(elsewhere.run(|| tc::program_at(other.peer_index, Point::Ingress)).unwrap(), None);

@@ -274,6 +274,11 @@ impl Plan {
                 own.choose = CHOOSE_ALL;
                 own.all = members.bits();
             }
+            Choose::Buckets(_) => {
+                let message =
+                    "the eBPF programs do not know Open vSwitch's buckets; hint: use the packet dataplane".to_owned();
+                return Err(Error::Bpf { operation: "execute the plan".to_owned(), message });
+            }
             Choose::Balance(balance) => own.set_balance(balance)?,
             Choose::Stripe(stripe) => {
                 own.set_balance(&stripe.other)?;
@@ -388,7 +393,7 @@ fn member(line: &nicteam_team::PlanMember) -> PlanMember {
             own.flags |= MEMBER_DELIVER | MEMBER_OWN;
             own.own = padded(mac);
         }
-        Receive::Drop => {}
+        Receive::Drop | Receive::DropIfMoved { .. } => {}
     }
     for (mac, place) in [(line.rewrite.dst, 0..6), (line.rewrite.src, 6..12)] {
         if let Some(mac) = mac {
@@ -443,7 +448,14 @@ mod tests {
     fn a_table_too_long_is_refused() {
         let table = vec![MemberId::new(0).unwrap(); MAX_BUCKETS + 1];
         let choose = Choose::Hash { policy: HashPolicy::Layer2, table };
-        let plan = nicteam_team::Plan { generation: 1, choose, members: Vec::new(), lease: None, failover: None };
+        let plan = nicteam_team::Plan {
+            generation: 1,
+            choose,
+            members: Vec::new(),
+            lease: None,
+            failover: None,
+            notes_sources: false,
+        };
         let refused = Plan::new(&plan, []).unwrap_err().to_string();
         assert!(refused.contains("257 entries"), "{refused}");
     }

@@ -218,7 +218,14 @@ mod tests {
         let id = MemberId::new(3).unwrap();
         let port = Port { id, name: cable.name, index: cable.index };
         let line = PlanMember { id, receive: Receive::Deliver, rewrite: Rewrite::default(), queue_id: 0 };
-        let plan = Plan { generation: 1, choose: Choose::One(id), members: vec![line], lease: None, failover: None };
+        let plan = Plan {
+            generation: 1,
+            choose: Choose::One(id),
+            members: vec![line],
+            lease: None,
+            failover: None,
+            notes_sources: false,
+        };
 
         let mut old = BpfDataplane::open(&device, Programs::WithoutStripe).unwrap();
         old.attach(&port).unwrap();

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nicteam_sys::packet::{BATCH, Batch, Outgoing, Received, Sent, Shim};
-use nicteam_team::{Action, Choose, Leg, MAX_MEMBERS, MemberId, MemberSet, Plan, Time, Verdict};
+use nicteam_team::{Action, Choose, Leg, MAX_MEMBERS, MemberId, MemberSet, Plan, Verdict};
 use nicteam_wire::{Frame, Hello, Rtag, Vlan};
 
 use super::table::{Shared, Source, Table};
@@ -32,7 +32,6 @@ pub(super) struct Mover {
     queues: Queues,
     /// To frames of the batch, before they are sent.
     edits: Vec<Edit>,
-    started: Instant,
 }
 
 /// Other bytes for a frame.
@@ -84,7 +83,7 @@ impl Forwarder {
 
 impl Mover {
     pub fn new() -> Mover {
-        Mover { batch: Batch::new(), queues: Queues::new(), edits: Vec::new(), started: Instant::now() }
+        Mover { batch: Batch::new(), queues: Queues::new(), edits: Vec::new() }
     }
 
     /// Treats what these members have received by the table as it is. Before it
@@ -107,7 +106,7 @@ impl Mover {
         let _ = shared.stack.receive(&mut self.batch);
         let (mut unsent, mut withheld) = (self.batch.unusable(), 0);
         let mut state = shared.state();
-        state.now = Time::ZERO + self.started.elapsed();
+        state.now = shared.now();
         for (place, received) in self.batch.frames().enumerate() {
             let frame = view(&received);
             let action = frame.map_or(Action::Drop, |frame| table.plan.choose(&frame, &mut state));
@@ -160,7 +159,7 @@ impl Mover {
         let mut drops = self.batch.unusable();
         let (mut duplicates, mut duplicate_bytes) = (0, 0);
         let mut state = shared.state();
-        state.now = Time::ZERO + self.started.elapsed();
+        state.now = shared.now();
         for (place, received) in self.batch.frames().enumerate() {
             let frame = view(&received);
             match frame.map_or(Verdict::Drop, |frame| table.plan.receive_once(id, &frame, &mut state)) {

@@ -176,6 +176,11 @@ impl Dataplane for PacketDataplane {
         Ok(self.shared.state().loads.clone())
     }
 
+    fn sources(&self) -> Result<Vec<(Mac, u16)>, Error> {
+        let now = self.shared.now();
+        Ok(self.shared.state().sources.known(now))
+    }
+
     fn stream(&self, peer: Mac) -> Result<StreamCounters, Error> {
         Ok(self.shared.state().streams.counters(peer))
     }

@@ -4,11 +4,12 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixDatagram;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Instant;
 
 use nicteam_sys::packet::{PacketSocket, Sent};
 use nicteam_sys::{Context, Error, Result};
 use nicteam_team::stripe::Notes;
-use nicteam_team::{MAX_MEMBERS, MemberId, Plan, PlanState};
+use nicteam_team::{MAX_MEMBERS, MemberId, Plan, PlanState, Time};
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -27,6 +28,8 @@ pub(super) struct Shared {
     pub unsent: AtomicU64,
     /// Acknowledgements that were withheld.
     pub withheld: AtomicU64,
+    /// When the clock of [`PlanState`] began.
+    started: Instant,
     /// What the plan remembers from frame to frame; the thread has it while it chooses.
     state: Mutex<PlanState>,
     /// What happened to peers' frames.
@@ -88,6 +91,7 @@ impl Shared {
             stack,
             unsent: AtomicU64::new(0),
             withheld: AtomicU64::new(0),
+            started: Instant::now(),
             state: Mutex::new(PlanState::new(seed)),
             notes: Mutex::default(),
             punt,
@@ -114,6 +118,11 @@ impl Shared {
     /// What the plan remembers; nobody else has it as long as the guard lives.
     pub fn state(&self) -> MutexGuard<'_, PlanState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The time by which the plan's state goes.
+    pub fn now(&self) -> Time {
+        Time::ZERO + self.started.elapsed()
     }
 
     /// What is noted of peers' frames; nobody else has it as long as the guard lives.

@@ -49,7 +49,14 @@ pub fn ids(count: usize) -> Vec<MemberId> {
 /// A plan in which every one of `count` members receives.
 pub fn plan(generation: u64, choose: Choose, count: usize) -> Plan {
     let member = |id| PlanMember { id, receive: Receive::Deliver, rewrite: Rewrite::default(), queue_id: 0 };
-    Plan { generation, choose, members: ids(count).into_iter().map(member).collect(), lease: None, failover: None }
+    Plan {
+        generation,
+        choose,
+        members: ids(count).into_iter().map(member).collect(),
+        lease: None,
+        failover: None,
+        notes_sources: false,
+    }
 }
 
 /// One plan of each kind that chooses one member without chance, for `count`

@@ -212,7 +212,7 @@ fn sample() -> Vec<(Choose, bool)> {
 /// What was counted between two readings.
 fn since(now: &Loads, before: &Loads) -> Loads {
     let buckets = std::array::from_fn(|bucket| now.buckets[bucket] - before.buckets[bucket]);
-    Loads { buckets, other: now.other - before.other }
+    Loads { buckets, members: now.members, other: now.other - before.other }
 }
 
 #[track_caller]

@@ -67,7 +67,7 @@ pub(super) fn join(agents: &mut Agents, topology: &Topology) -> Result<(), Error
 
 /// Waits until what agrees by LACP has agreed.
 pub(super) fn settle(agents: &mut Agents, topology: &Topology) -> Result<(), Error> {
-    if topology.teams.iter().any(|team| team.config.mode.aggregates()) {
+    if topology.teams.iter().any(|team| team.config.mode.traits().aggregates(&team.config)) {
         agents.call_all(&Request::Settle)?;
     }
     Ok(())

@@ -11,6 +11,7 @@ use std::fmt::Display;
 use super::names::{choice, modes, names};
 use super::options::{device, digits, number};
 use super::{Config, ConfigError, ConfigOption, Values};
+use crate::Traits;
 use crate::mode::Addresses;
 
 /// Which addresses active-backup members and their team have (`fail_over_mac`).
@@ -107,9 +108,9 @@ impl Config {
     /// Refuses `prio` where no member is the active one (EACCES).
     pub(super) fn check_prio(&self) -> Result<(), ConfigError> {
         match self.prio.first_key_value() {
-            Some((member, prio)) if !self.mode.uses_primary() => Err(ConfigError::Conflict(format!(
+            Some((member, prio)) if !has_prio(self.mode.traits()) => Err(ConfigError::Conflict(format!(
                 "`prio {member}:{prio}` works in {} alone; the mode is {}",
-                modes(|of| of.has_active),
+                modes(has_prio),
                 self.mode
             ))),
             _ => Ok(()),
@@ -117,10 +118,16 @@ impl Config {
     }
 }
 
+/// True if `prio` says who becomes the active member. Open vSwitch has no such option.
+fn has_prio(of: &Traits) -> bool {
+    of.has_active && !of.openvswitch
+}
+
 /// `bond_resend_igmp_tbl`.
 const RESEND: Values = Values::Number { max: 255, words: &[("off", 0), ("default", 1), ("maxval", 255)] };
-/// `bond_all_slaves_active_tbl`.
-const SWITCH: Values = Values::Number { max: 1, words: &[("off", 0), ("on", 1), ("default", 0)] };
+/// `bond_all_slaves_active_tbl`, and the words of Open vSwitch's `all-members-active`.
+const ALL_ACTIVE: Values =
+    Values::Number { max: 1, words: &[("off", 0), ("on", 1), ("false", 0), ("true", 1), ("default", 0)] };
 /// The same, on unless it is switched off.
 const SWITCHED_ON: Values = Values::Number { max: 1, words: &[("off", 0), ("on", 1), ("default", 1)] };
 /// `bond_use_carrier_tbl`, without what asks drivers in ways that they have given up.
@@ -145,10 +152,11 @@ pub(super) const FAIL_OVER_MAC: ConfigOption = ConfigOption {
 
 pub(super) const ALL_SLAVES_ACTIVE: ConfigOption = ConfigOption {
     name: "all_slaves_active",
-    doc: "active-backup: 1 takes the frames that standby members receive, 0 drops them",
-    values: SWITCH,
+    doc: "active-backup, 802.3ad: 1 takes the frames that standby members receive, 0 drops them; ovs-balance-slb without \
+          LACP: the same of what is sent to groups",
+    values: ALL_ACTIVE,
     get: |config| u32::from(config.all_slaves_active).to_string(),
-    set: |config, text| number("all_slaves_active", SWITCH, text).map(|n| config.all_slaves_active = n == 1),
+    set: |config, text| number("all_slaves_active", ALL_ACTIVE, text).map(|n| config.all_slaves_active = n == 1),
 };
 
 /// `carrier_failover`: nicteam's own.

@@ -1,4 +1,4 @@
-//! The options of 802.3ad.
+//! The options of LACP.
 //!
 //! Linux drivers/net/bonding/bond_options.c of 6.1; `coupled_control` is of 6.9,
 //! `broadcast_neighbor` of 6.17, `ad_select actor_port_prio` and `actor_port_prio` of 6.18, `lacp_strict` of a
@@ -19,6 +19,7 @@ use nicteam_wire::Mac;
 use super::names::{choice, modes, named, names};
 use super::options::{INT_MAX, device, digits, number};
 use super::{Config, ConfigError, ConfigOption, Values};
+use crate::mode::Agrees;
 
 /// What 802.3ad can be told; fields are the kernel's options of the same name
 /// but for a prefix `lacp_` or `ad_`.
@@ -30,8 +31,8 @@ pub struct LacpOptions {
     pub rate: LacpRate,
     /// Which aggregator is active, if there is a choice.
     pub select: AdSelect,
-    /// Priority of the system, 1 to 65535; the lower number comes first.
-    pub actor_sys_prio: u16,
+    /// Priority of the system, 1 to 65535; the lower number comes first. None: the mode's own ([`Config::actor_sys_prio`]).
+    pub actor_sys_prio: Option<u16>,
     /// Address of the system; `None`: the team's when its first member joins.
     pub actor_system: Option<Mac>,
     /// What keys have beside speed and duplex, 0 to 1023.
@@ -78,13 +79,8 @@ pub enum AdSelect {
 }
 
 impl LacpOptions {
-    /// A port's priority where nothing else is said.
+    /// A port's priority in 802.3ad where nothing else is said.
     pub const DEFAULT_PORT_PRIO: u16 = 255;
-
-    /// The priority of a member by its device.
-    pub fn port_prio(&self, device: &str) -> u16 {
-        self.actor_port_prio.get(device).copied().unwrap_or(LacpOptions::DEFAULT_PORT_PRIO)
-    }
 
     /// The kernel gives EACCES for most of these options outside 802.3ad.
     /// (`ad_select` it keeps without effect, and so does this.) It also forces
@@ -94,7 +90,7 @@ impl LacpOptions {
         if mode.traits().needs_miimon && config.miimon_ms == 0 {
             return Err(ConfigError::Conflict(format!("`miimon 0` (off) does not go with mode {mode}")));
         }
-        if mode.aggregates() {
+        if mode.traits().agrees != Agrees::Never {
             return Ok(());
         }
         let by_default =
@@ -118,7 +114,7 @@ impl LacpOptions {
                 "`{} {}` works in {} alone; the mode is {mode}",
                 option.name,
                 (option.get)(config),
-                modes(|of| of.aggregates)
+                modes(|of| of.agrees != Agrees::Never)
             ))),
             None => Ok(()),
         }
@@ -131,7 +127,7 @@ impl Default for LacpOptions {
             active: true,
             rate: LacpRate::Slow,
             select: AdSelect::Stable,
-            actor_sys_prio: SYS_PRIO_MAX as u16,
+            actor_sys_prio: None,
             actor_system: None,
             user_port_key: 0,
             coupled_control: true,
@@ -204,10 +200,12 @@ pub(super) const AD_ACTOR_SYS_PRIO: ConfigOption = ConfigOption {
     name: "ad_actor_sys_prio",
     doc: "802.3ad: priority of this system; the lower number comes first",
     values: SYS_PRIO,
-    get: |config| config.lacp.actor_sys_prio.to_string(),
+    get: |config| config.actor_sys_prio().to_string(),
     set: |config, text| {
+        let own = Config { lacp: LacpOptions::default(), ..config.clone() }.actor_sys_prio();
         // The range is that of the field.
-        number("ad_actor_sys_prio", SYS_PRIO, text).map(|n| config.lacp.actor_sys_prio = n as u16)
+        number("ad_actor_sys_prio", SYS_PRIO, text)
+            .map(|n| config.lacp.actor_sys_prio = Some(n as u16).filter(|prio| *prio != own))
     },
 };
 
@@ -235,7 +233,7 @@ pub(super) const ACTOR_PORT_PRIO: ConfigOption = ConfigOption {
         let all = config.lacp.actor_port_prio.iter().map(|(device, prio)| format!("{device}:{prio}"));
         all.collect::<Vec<_>>().join(",")
     },
-    set: |config, text| port_prios(text).map(|prios| config.lacp.actor_port_prio = prios),
+    set: |config, text| port_prios(text, config.default_port_prio()).map(|prios| config.lacp.actor_port_prio = prios),
 };
 
 pub(super) const COUPLED_CONTROL: ConfigOption = ConfigOption {
@@ -369,14 +367,14 @@ fn system(text: &str) -> Result<Option<Mac>, ConfigError> {
     }
 }
 
-fn port_prios(text: &str) -> Result<BTreeMap<String, u16>, ConfigError> {
+fn port_prios(text: &str, default: u16) -> Result<BTreeMap<String, u16>, ConfigError> {
     let refused = || bad("actor_port_prio", text, PORT_PRIO);
     let mut prios = BTreeMap::new();
     for pair in text.split([',', ' ']).map(str::trim).filter(|pair| !pair.is_empty()) {
         let (name, prio) = pair.split_once(':').ok_or_else(refused)?;
         let name = device("actor_port_prio", name).ok().flatten().ok_or_else(refused)?;
         let prio = digits(prio).and_then(|prio| u16::try_from(prio).ok()).ok_or_else(refused)?;
-        if prio == LacpOptions::DEFAULT_PORT_PRIO {
+        if prio == default {
             prios.remove(&name);
         } else {
             prios.insert(name, prio);

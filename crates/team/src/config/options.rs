@@ -3,7 +3,9 @@
 use std::fmt;
 
 use super::names::names;
-use super::{ArpValidate, Config, ConfigError, HashPolicy, PrimaryReselect, arp, balance, failover, lacp, stripe};
+use super::{
+    ArpValidate, Config, ConfigError, HashPolicy, PrimaryReselect, arp, balance, failover, lacp, openvswitch, stripe,
+};
 use crate::Mode;
 
 /// What can be said about one option: for help, hints and schemas.
@@ -50,9 +52,11 @@ pub enum Values {
 }
 
 impl ConfigOption {
-    /// The option of this name.
+    /// The option of this name: the kernel's, or Open vSwitch's, with dashes or underscores.
     pub fn named(name: &str) -> Option<&'static ConfigOption> {
-        OPTIONS.iter().find(|option| option.name == name.trim())
+        let name = name.trim().replace('-', "_");
+        let name = openvswitch::own_name(&name);
+        OPTIONS.iter().find(|option| option.name == name)
     }
 
     /// True if the team keeps what was set; false of `active_slave`, which is
@@ -111,7 +115,7 @@ const PACKETS_PER_SLAVE: Values =
     Values::Number { max: 65_535, words: &[("default", DEFAULT_PACKETS_PER_SLAVE), ("maxval", 65_535)] };
 
 /// Every option; `mode` first, because others depend on it.
-pub(super) static OPTIONS: [ConfigOption; 49] = [
+pub(super) static OPTIONS: [ConfigOption; 54] = [
     ConfigOption {
         name: "mode",
         doc: "how frames are spread over the members",
@@ -172,7 +176,7 @@ pub(super) static OPTIONS: [ConfigOption; 49] = [
     },
     ConfigOption {
         name: "primary",
-        doc: "active-backup, balance-tlb, balance-alb, stripe: the preferred member",
+        doc: "active-backup, balance-tlb, balance-alb, stripe, Open vSwitch's modes: the preferred member",
         values: Values::Device,
         get: |config| config.primary.clone().unwrap_or_default(),
         set: |config, text| device("primary", text).map(|device| config.primary = device),
@@ -242,6 +246,11 @@ pub(super) static OPTIONS: [ConfigOption; 49] = [
     lacp::AGGREGATE_WAIT,
     lacp::WAIT_TO_RESTORE,
     lacp::LACP_LEASE,
+    openvswitch::LACP,
+    openvswitch::LACP_FALLBACK_AB,
+    openvswitch::BOND_HASH_BASIS,
+    openvswitch::BOND_REBALANCE_INTERVAL,
+    openvswitch::BOND_DETECT_MODE,
     stripe::STRIPE_RATE,
     stripe::STRIPE_INTERVAL,
     stripe::TCP_MIN_RTT_WLEN,

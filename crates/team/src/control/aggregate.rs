@@ -13,7 +13,7 @@ use nicteam_wire::Mac;
 
 use super::lacp::{Answer, Lacp, LacpConfig, LacpEffect, PortParams, lease};
 use super::{Effect, Event, LinkState, MemberLink, Team, balance};
-use crate::{Config, LacpOptions, MemberId, MemberSet, Time, TimerReason};
+use crate::{Config, LacpMode, LacpOptions, MemberId, MemberSet, Time, TimerReason, Traits};
 
 /// What ended processes said last, and how long ago their partners were heard.
 type Remembered = BTreeMap<MemberId, (Answer, Duration)>;
@@ -52,12 +52,13 @@ impl Team {
     /// The members have joined.
     pub fn members_complete(&mut self, now: Time) {
         self.assert_drained();
+        self.forget_last_active();
         if let Some(aggregate) = &mut self.parts.aggregate {
             aggregate.beginning = None;
         }
         if let Some(lacp) = self.parts.lacp_mut() {
             lacp.ports_complete(now);
-            self.drain_lacp();
+            self.drain_lacp(now);
             self.settle(false, now);
         }
     }
@@ -70,7 +71,7 @@ impl Team {
 
     /// For how long the plan is good without this process.
     pub(super) fn lease(&self) -> Option<Duration> {
-        match self.traits.aggregates {
+        match self.aggregates() {
             true => Some(self.config.lacp.lease()),
             false => self.traits.balances_receiving().then_some(balance::PUNT_LEASE),
         }
@@ -86,7 +87,7 @@ impl Team {
     pub(super) fn frame_to_lacp(&mut self, member: MemberId, frame: &[u8], now: Time) {
         if let Some(lacp) = self.parts.lacp_mut() {
             lacp.handle_frame(member, frame, now);
-            self.drain_lacp();
+            self.drain_lacp(now);
             self.settle(false, now);
         }
     }
@@ -101,8 +102,8 @@ impl Team {
     /// the kernel it keeps it when the team's own changes later.
     pub(super) fn join_lacp(&mut self, id: MemberId, now: Time) {
         let Some(Aggregate { lacp, beginning, .. }) = &mut self.parts.aggregate else { return };
-        if self.members.len() == 1 {
-            let mut first = Lacp::new(settings(&self.config, self.announcer.mac), now);
+        if lacp.is_none() {
+            let mut first = Lacp::new(settings(&self.config, self.traits, self.announcer.mac), now);
             if beginning.is_some() {
                 first.begin_ports();
             }
@@ -113,21 +114,32 @@ impl Team {
             mac: self.announcer.mac,
             // Ports are counted from 1.
             port_number: id.index() as u16 + 1,
-            priority: self.config.lacp.port_prio(&member.name),
-            link: link(member.state, member.link),
+            priority: self.config.port_prio(&member.name),
+            link: if self.traits.openvswitch { member.link } else { link(member.state, member.link) },
         };
         match beginning.as_mut().and_then(|remembered| remembered.remove(&id)) {
             Some((answer, silence)) => lacp.resume_port(id, params, (&answer, silence), now),
             None => lacp.add_port(id, params, now),
         }
-        self.drain_lacp();
+        self.drain_lacp(now);
+    }
+
+    /// LACP begins with the members that there are, or ends, where an option says so.
+    pub(super) fn begin_or_end_lacp(&mut self, now: Time) {
+        if self.aggregates() == self.parts.aggregate.is_some() {
+            return;
+        }
+        self.timers.stop(TimerReason::Lacp);
+        self.parts.aggregate = if self.aggregates() { Some(Aggregate::default()) } else { None };
+        let members: Vec<MemberId> = self.members.keys().copied().collect();
+        members.into_iter().for_each(|id| self.join_lacp(id, now));
     }
 
     /// A member has gone.
     pub(super) fn leave_lacp(&mut self, id: MemberId, now: Time) {
         if let Some(lacp) = self.parts.lacp_mut() {
             lacp.remove_port(id, now);
-            self.drain_lacp();
+            self.drain_lacp(now);
         }
         if let Some(aggregate) = self.parts.aggregate.as_mut().filter(|_| self.members.is_empty()) {
             aggregate.lacp = None;
@@ -137,18 +149,18 @@ impl Team {
     /// Options may have changed. As in the kernel (`bond_3ad_update_ad_actor_settings`)
     /// the system then takes the address that the team has now.
     pub(super) fn reconfigure_lacp(&mut self, before: &Config, now: Time) {
-        // Of this one LACP knows nothing.
-        let lacp = LacpOptions { broadcast_neighbor: self.config.lacp.broadcast_neighbor, ..before.lacp.clone() };
-        let same = (&lacp, before.min_links) == (&self.config.lacp, self.config.min_links);
+        let (mac, prios) = (self.announcer.mac, |config: &Config| config.lacp.actor_port_prio.clone());
+        let after = settings(&self.config, self.traits, mac);
+        let same = settings(before, before.mode.traits(), mac) == after && prios(before) == prios(&self.config);
         let Some(lacp) = self.parts.lacp_mut().filter(|_| !same) else { return };
-        lacp.set_config(settings(&self.config, self.announcer.mac), now);
-        self.drain_lacp();
+        lacp.set_config(after, now);
+        self.drain_lacp(now);
         let prios: Vec<(MemberId, u16)> =
-            self.members.iter().map(|(&id, member)| (id, self.config.lacp.port_prio(&member.name))).collect();
+            self.members.iter().map(|(&id, member)| (id, self.config.port_prio(&member.name))).collect();
         for (id, prio) in prios {
             if let Some(lacp) = self.parts.lacp_mut() {
                 lacp.set_port_priority(id, prio, now);
-                self.drain_lacp();
+                self.drain_lacp(now);
             }
         }
     }
@@ -157,9 +169,12 @@ impl Team {
     /// has happened yet.
     pub(super) fn link_to_lacp(&mut self, id: MemberId, now: Time) {
         let (Some(lacp), Some(member)) = (self.parts.lacp_mut(), self.members.get(&id)) else { return };
-        if member.state != LinkState::Fail {
+        if self.traits.openvswitch {
+            lacp.handle_link(id, member.link, now);
+            self.drain_lacp(now);
+        } else if member.state != LinkState::Fail {
             lacp.handle_link(id, link(member.state, member.link), now);
-            self.drain_lacp();
+            self.drain_lacp(now);
         }
     }
 
@@ -167,18 +182,23 @@ impl Team {
     pub(super) fn time_out_lacp(&mut self, now: Time) {
         if let Some(lacp) = self.parts.lacp_mut() {
             lacp.handle_timeout(now);
-            self.drain_lacp();
+            self.drain_lacp(now);
             self.settle(false, now);
         }
     }
 
     /// Does what LACP asks for: the change of plan before the PDU that tells the
     /// partner of it.
-    fn drain_lacp(&mut self) {
+    fn drain_lacp(&mut self, now: Time) {
         while let Some(effect) = self.parts.lacp_mut().and_then(Lacp::poll_effect) {
             match effect {
                 LacpEffect::Transmit { member, frame } => self.effects.push_back(Effect::Transmit { member, frame }),
                 LacpEffect::Changed => {
+                    if self.traits.openvswitch {
+                        self.follow_links_of_bond(now);
+                        self.choose_active_of_bond(now);
+                        self.bond_members(now);
+                    }
                     self.share_load();
                     self.update_plan();
                     self.update_carrier();
@@ -224,11 +244,11 @@ fn link(state: LinkState, link: MemberLink) -> MemberLink {
 }
 
 /// The configuration of a team with this address, as LACP has it.
-fn settings(config: &Config, mac: Mac) -> LacpConfig {
+fn settings(config: &Config, traits: &Traits, mac: Mac) -> LacpConfig {
     let options = &config.lacp;
-    LacpConfig {
+    let kernels = LacpConfig {
         ad_actor_system: options.actor_system.unwrap_or(mac),
-        ad_actor_sys_prio: options.actor_sys_prio,
+        ad_actor_sys_prio: config.actor_sys_prio(),
         ad_user_port_key: options.user_port_key,
         lacp_active: options.active,
         lacp_rate: options.rate,
@@ -238,5 +258,18 @@ fn settings(config: &Config, mac: Mac) -> LacpConfig {
         coupled_control: options.coupled_control,
         aggregate_wait_ms: options.aggregate_wait_ms,
         wait_to_restore_ms: options.wait_to_restore_ms,
+        one_key: None,
+    };
+    match traits.openvswitch {
+        false => kernels,
+        // lib/lacp.c: members that speak with one partner aggregate at once, whatever their speeds are, and one without a partner
+        // carries nothing; what falls back is decided elsewhere.
+        true => LacpConfig {
+            lacp_active: config.bond.lacp == LacpMode::Active,
+            lacp_strict: true,
+            aggregate_wait_ms: 0,
+            one_key: Some(1),
+            ..kernels
+        },
     }
 }

@@ -45,19 +45,22 @@ impl Team {
         let before = mem::replace(&mut self.config, config);
         self.traits = to.traits();
         self.time_anew(&before, now);
-        self.reconfigure_lacp(&before, now);
         let primary_changed = before.primary != self.config.primary;
         if primary_changed {
             self.force_primary = self.primary().is_some();
         }
         if from != to {
-            self.parts = Parts::of(self.traits);
+            let aggregate = self.parts.aggregate.take().filter(|_| self.aggregates());
+            self.parts = Parts { aggregate, ..Parts::of(self.traits, &self.config, self.seed()) };
             self.balance_vlans();
             self.discover_anew(now);
         } else if (&before.stripe_key, &before.stripe_key_old) != (&self.config.stripe_key, &self.config.stripe_key_old)
         {
             self.take_key(now);
         }
+        self.begin_or_end_lacp(now);
+        self.reconfigure_lacp(&before, now);
+        self.reconfigure_bond(&before);
         if let Some(discovery) = &mut self.parts.discovery {
             discovery.set_interval(millis(self.config.stripe_interval_ms));
         }
@@ -94,6 +97,10 @@ impl Team {
             let wishes = active::Wishes { primary: self.primary(), force: false, config: &self.config };
             active::choose(&self.members, None, wishes)
         });
+        if self.traits.openvswitch {
+            to.into_iter().for_each(|id| self.activate_in_bond(id));
+            return;
+        }
         // A primary that was to be forced has had its turn.
         self.force_primary &= !self.primary().is_some_and(|id| active::is_up(&self.members, id));
         if to != self.active {
@@ -114,6 +121,11 @@ impl Team {
             return Err(TeamError::NoActiveMember(self.config.mode));
         }
         if self.active == Some(id) {
+            return Ok(());
+        }
+        if self.traits.openvswitch && member.is_live() {
+            self.activate_in_bond(id);
+            self.settle(false, now);
             return Ok(());
         }
         if !active::is_up(&self.members, id) {
@@ -215,6 +227,8 @@ impl TeamError {
             }
             TeamError::AddressesNeedNoMembers => Some("take the team down and add it anew".to_owned()),
             TeamError::NotUp { .. } => Some("a member can become the active one once it is up".to_owned()),
+            TeamError::NoBuckets(_) => Some("buckets migrate in mode ovs-balance-slb".to_owned()),
+            TeamError::NotOpenVSwitch(_) => Some("set its device down, or remove it from the team".to_owned()),
             TeamError::NoActiveMember(_) => Some("set mode=active-backup, or set xmit_hash_policy".to_owned()),
             TeamError::Full | TeamError::Duplicate(_) | TeamError::NoMember(_) | TeamError::NotAMember(_) => None,
         }

@@ -45,7 +45,10 @@ impl Team {
             Choose::Balance(balance) => Some(balance.active),
             Choose::Stripe(stripe) => Some(stripe.other.active),
             Choose::RoundRobin { igmp, .. } => Some(*igmp),
-            Choose::Nobody | Choose::Hash { .. } | Choose::HashOrAll { .. } | Choose::All(_) => None,
+            // Open vSwitch's bond sends no reports of its own.
+            Choose::Nobody | Choose::Buckets(_) | Choose::Hash { .. } | Choose::HashOrAll { .. } | Choose::All(_) => {
+                None
+            }
         }
     }
 

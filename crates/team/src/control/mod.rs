@@ -51,7 +51,7 @@ use self::notify::Announcer;
 use self::parts::Parts;
 use self::timers::Timers;
 use crate::mode::Sends;
-use crate::{Config, MemberId, Plan, Time, Traits};
+use crate::{Choose, Config, MemberId, Plan, Time, Traits};
 
 /// A team's control side.
 #[derive(Clone, Debug)]
@@ -95,6 +95,7 @@ impl Team {
 
     /// The same, where the mode has these traits.
     fn with_traits(config: Config, traits: &'static Traits, mac: Mac, now: Time) -> Team {
+        let parts = Parts::of(traits, &config, 0);
         let mut team = Team {
             config: Config { active_slave: None, ..config },
             traits,
@@ -108,7 +109,7 @@ impl Team {
             group_rounds: 0,
             arp: ArpMonitor::default(),
             identity: Identity::default(),
-            parts: Parts::of(traits),
+            parts,
             timers: Timers::new(),
             effects: VecDeque::new(),
         };
@@ -140,10 +141,14 @@ impl Team {
         if let Some((_, member)) = members.find(|(place, member)| **place == id || member.name == name) {
             return Err(TeamError::Duplicate(member.name.clone()));
         }
-        // A member whose partner counts on it is not new.
-        let usable = self.is_usable() && !self.remembers(id);
-        let state = monitor::first_state(&self.config, link, usable);
-        let member = Member { name: name.to_owned(), link, state, since: now, link_failures: 0 };
+        // A member whose partner counts on it is not new; and Open vSwitch enables one that joins at once.
+        let usable = self.is_usable() && !self.remembers(id) && !self.traits.openvswitch;
+        // There it waits for LACP.
+        let may_enable = !(self.traits.openvswitch && self.aggregates());
+        let seen = MemberLink { carrier: link.carrier && may_enable, ..link };
+        let state = monitor::first_state(&self.config, seen, usable);
+        let member = Member { name: name.to_owned(), link, may_enable, state, since: now, link_failures: 0 };
+        self.entered_in_bond(id, LinkState::Down, state);
         if let Some((at, reason)) = member.delay(id, &self.config) {
             self.timers.set(reason, at);
         }
@@ -164,7 +169,8 @@ impl Team {
     /// Lets a member go.
     pub fn remove_member(&mut self, id: MemberId, now: Time) -> Result<(), TeamError> {
         self.assert_drained();
-        self.members.remove(&id).ok_or(TeamError::NoMember(id))?;
+        let member = self.members.remove(&id).ok_or(TeamError::NoMember(id))?;
+        self.entered_in_bond(id, member.state, LinkState::Down);
         self.timers.stop(TimerReason::UpDelay(id));
         self.timers.stop(TimerReason::DownDelay(id));
         self.arp.forget(id);
@@ -197,6 +203,14 @@ impl Team {
             if let Some(member) = self.members.get_mut(id) {
                 told.push((*id, std::mem::replace(&mut member.link, *link) != *link));
             }
+        }
+        if self.traits.openvswitch {
+            let changed: Vec<MemberId> = told.iter().filter(|(_, other)| *other).map(|(id, _)| *id).collect();
+            changed.iter().for_each(|id| self.link_to_lacp(*id, now));
+            if self.follow_links_of_bond(now) || !changed.is_empty() {
+                self.settle(false, now);
+            }
+            return Ok(());
         }
         let mut usable = self.is_usable();
         let (mut choose_again, mut moved, mut changed) = (false, false, false);
@@ -252,7 +266,7 @@ impl Team {
         let arp = &self.config.arp;
         let hears_clients = self.traits.balances_receiving();
         Listen {
-            slow: self.traits.aggregates,
+            slow: self.aggregates(),
             hellos: self.traits.stripes(),
             arp: hears_clients || arp.is_on() && (arp.validate.filters() || !arp.ip_targets.is_empty()),
             neighbours: hears_clients && self.config.rlb_ipv6
@@ -281,6 +295,7 @@ impl Team {
             self.announce(now);
         }
         self.balance_due(&due, now);
+        self.bond_due(&due, now);
         let reads_links = |reason: &TimerReason| {
             matches!(
                 reason,
@@ -353,12 +368,18 @@ impl Team {
         debug_assert!(self.effects.is_empty(), "a change before the effects of the last one were polled");
     }
 
+    /// True if LACP agrees with the partners.
+    fn aggregates(&self) -> bool {
+        self.traits.aggregates(&self.config)
+    }
+
     /// True if frames can be sent: then `updelay` counts.
     fn is_usable(&self) -> bool {
         match self.traits.sends {
-            _ if self.traits.aggregates => self.lacp().is_some_and(|lacp| !lacp.distributing().is_empty()),
+            _ if self.traits.openvswitch => self.members.values().any(Member::is_live),
+            _ if self.aggregates() => self.lacp().is_some_and(|lacp| !lacp.distributing().is_empty()),
             Sends::ByActive | Sends::Striped => self.active.is_some(),
-            Sends::InTurn | Sends::ByHash | Sends::ByAll | Sends::ByBuckets(_) => {
+            Sends::InTurn | Sends::ByHash | Sends::ByAll | Sends::ByBuckets(_) | Sends::BySource | Sends::ByFlow => {
                 self.members.values().any(Member::is_usable)
             }
         }
@@ -367,7 +388,8 @@ impl Team {
     /// What [`MemberStatus::active`] says of a member. A team that stripes has an active member, too, and sends by all.
     fn is_shown_active(&self, id: MemberId, member: &Member) -> bool {
         match self.traits.sends {
-            _ if self.traits.aggregates => self.lacp().is_some_and(|lacp| lacp.distributing().contains(id)),
+            _ if self.traits.openvswitch => self.sends_by(id),
+            _ if self.aggregates() => self.lacp().is_some_and(|lacp| lacp.distributing().contains(id)),
             Sends::Striped => member.is_live(),
             _ if self.traits.has_active => self.active == Some(id),
             _ => member.is_live(),
@@ -405,14 +427,22 @@ impl Team {
         if !tries {
             self.effects.push_back(Effect::Event(Event::Member { id, name, from, to }));
         }
-        self.link_to_lacp(id, now);
+        self.entered_in_bond(id, from, to);
+        // In Open vSwitch's modes it hears of the carrier itself.
+        if !self.traits.openvswitch {
+            self.link_to_lacp(id, now);
+        }
     }
 
     /// After every change of a member: makes everything else follow from the
     /// members' states. `choose_again`: the change is one of those after which
     /// a mode with an active member looks for its best one.
     fn settle(&mut self, choose_again: bool, now: Time) {
-        if choose_again && self.traits.has_active {
+        if self.traits.openvswitch {
+            self.follow_links_of_bond(now);
+            self.choose_active_of_bond(now);
+            self.bond_members(now);
+        } else if choose_again && self.traits.has_active {
             self.choose_active(now);
         }
         if !self.is_usable()
@@ -425,6 +455,7 @@ impl Team {
         self.stripe_members(now);
         self.update_plan();
         self.update_carrier();
+        self.ask_for_sources();
         self.send_waiting();
         self.send_hellos();
         if !self.timers.is_set(TimerReason::PeerNotify) {
@@ -471,7 +502,9 @@ impl Team {
     fn update_plan(&mut self) {
         let (choose, members) = planning::lines(&self.planned());
         let (lease, failover) = (self.lease(), planning::failover(&self.planned(), &choose));
-        let plan = Plan { generation: self.plan.generation, choose, members, lease, failover };
+        let generation = self.plan.generation;
+        let notes_sources = openvswitch::planning::notes_sources(&self.config, self.traits, self.lacp());
+        let plan = Plan { generation, choose, members, lease, failover, notes_sources };
         if plan == self.plan {
             return;
         }
@@ -484,6 +517,10 @@ impl Team {
     fn update_carrier(&mut self) {
         let live = self.members.values().filter(|member| member.is_live()).count();
         let carrier = match self.lacp() {
+            // Members that LACP lets send are those that are up; and some that are up send nothing.
+            _ if self.traits.openvswitch => {
+                live >= self.config.min_links.max(1) as usize && self.plan.choose != Choose::Nobody
+            }
             Some(lacp) => lacp.carrier(),
             None => live >= self.config.min_links.max(1) as usize,
         };

@@ -18,6 +18,8 @@ pub(super) struct Member {
     pub(super) name: String,
     /// What the operating system said last.
     pub(super) link: MemberLink,
+    /// LACP lets it send; false in Open vSwitch's modes alone, where its state follows from that, too.
+    pub(super) may_enable: bool,
     /// What follows from it.
     pub(super) state: LinkState,
     /// When it entered this state.
@@ -43,7 +45,7 @@ impl Member {
     pub(super) fn next_state(&self, config: &Config, usable: bool, now: Time) -> LinkState {
         let over = |delay_ms: u32| now.since(self.since) >= millis(delay_ms);
         let updelay_ms = if usable { config.updelay_ms } else { 0 };
-        match (self.state, self.link.carrier) {
+        match (self.state, self.link.carrier && self.may_enable) {
             (state, _) if config.miimon_ms == 0 => state,
             (LinkState::Up | LinkState::Fail, true) => LinkState::Up,
             (LinkState::Up, false) if config.downdelay_ms > 0 => LinkState::Fail,

@@ -7,8 +7,9 @@
 use super::aggregate::Aggregate;
 use super::balance::{Balancer, Buckets};
 use super::lacp::Lacp;
-use crate::Traits;
+use super::openvswitch::Bond;
 use crate::stripe::Discovery;
+use crate::{Config, Traits};
 
 /// The parts of a team.
 #[derive(Clone, Debug, Default)]
@@ -19,17 +20,20 @@ pub(super) struct Parts {
     pub(super) buckets: Option<Buckets>,
     /// Addresses of the members' own ([`Traits::has_own_addresses`]), and the clients that are told them.
     pub(super) balancer: Option<Balancer>,
+    /// What Open vSwitch's bonds have ([`Traits::openvswitch`]).
+    pub(super) bond: Option<Bond>,
     /// Who else stripes ([`Traits::stripes`]); made once it is known what is random of the process.
     pub(super) discovery: Option<Discovery>,
 }
 
 impl Parts {
-    /// Those of a mode, but for discovery.
-    pub(super) fn of(traits: &Traits) -> Parts {
+    /// Those of a mode, but for discovery. The seed is for what is chosen at random.
+    pub(super) fn of(traits: &Traits, config: &Config, seed: u64) -> Parts {
         Parts {
-            aggregate: traits.aggregates.then(Aggregate::default),
+            aggregate: traits.aggregates(config).then(Aggregate::default),
             buckets: traits.buckets().map(|_| Buckets::default()),
             balancer: traits.has_own_addresses().then(Balancer::default),
+            bond: traits.openvswitch.then(|| Bond::new(seed)),
             discovery: None,
         }
     }

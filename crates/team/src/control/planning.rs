@@ -14,7 +14,7 @@ use super::balance::Balancer;
 use super::lacp::Lacp;
 use super::monitor::{Member, millis};
 use super::parts::Parts;
-use super::{LinkState, Members, active};
+use super::{LinkState, Members, active, openvswitch};
 use crate::balance::{Balance, Number, Punt};
 use crate::mode::{Eligible, Receives, Sends, Traits};
 use crate::stripe::{Discovery, Stripe};
@@ -55,6 +55,9 @@ pub(super) fn lines(facts: &Facts<'_>) -> (Choose, Vec<PlanMember>) {
 /// What becomes of the frames that a member receives.
 fn receive(facts: &Facts<'_>, id: MemberId, state: LinkState) -> Receive {
     let Facts { config, traits, team, active, parts, .. } = *facts;
+    if traits.openvswitch {
+        return openvswitch::planning::receive(facts, id, state);
+    }
     let deliver = match traits.receives {
         _ if traits.standbys_may_receive && config.all_slaves_active => state != LinkState::Down,
         Receives::ByAddress => {
@@ -62,8 +65,8 @@ fn receive(facts: &Facts<'_>, id: MemberId, state: LinkState) -> Receive {
             return parts.balancer.as_ref().map_or(Receive::Drop, receive);
         }
         Receives::ByActive => active == Some(id),
-        Receives::ByAll if traits.aggregates => parts.lacp().is_some_and(|lacp| lacp.collecting().contains(id)),
-        Receives::ByAll => state != LinkState::Down,
+        Receives::ByAll if traits.aggregates(config) => parts.lacp().is_some_and(|lacp| lacp.collecting().contains(id)),
+        Receives::ByAll | Receives::UnlessReflected => state != LinkState::Down,
     };
     if deliver { Receive::Deliver } else { Receive::Drop }
 }
@@ -78,6 +81,9 @@ pub(super) fn senders(members: &Members, lacp: Option<&Lacp>) -> Vec<MemberId> {
 
 fn choose(facts: &Facts<'_>) -> Choose {
     let Facts { config, traits, team, members, active, parts } = *facts;
+    if let Some(bond) = &parts.bond {
+        return openvswitch::planning::choose(facts, bond);
+    }
     let live = senders(members, parts.lacp());
     let Some(&first) = live.first() else {
         return Choose::Nobody;
@@ -93,6 +99,8 @@ fn choose(facts: &Facts<'_>) -> Choose {
         }
         Sends::ByHash if config.lacp.broadcast_neighbor => Choose::HashOrAll { policy, table: live },
         Sends::ByHash => Choose::Hash { policy, table: live },
+        // Where there is no bond, as with any mode without its part.
+        Sends::BySource | Sends::ByFlow => Choose::Nobody,
         Sends::ByAll => Choose::All(live.into_iter().collect()),
         Sends::InTurn => {
             Choose::RoundRobin { members: live, packets_per_member: config.packets_per_slave, igmp: first }
@@ -139,20 +147,21 @@ pub(super) fn failover(facts: &Facts<'_>, choose: &Choose) -> Option<Failover> {
     if !config.carrier_failover || !monitors || *choose == Choose::Nobody {
         return None;
     }
-    let order = match traits.sends {
-        Sends::ByAll => return None,
-        Sends::Striped => Vec::new(),
-        Sends::ByActive => {
+    let order = match (traits.sends, &parts.bond) {
+        (_, Some(bond)) => openvswitch::planning::failover(facts, bond),
+        (Sends::ByAll, None) => return None,
+        (Sends::Striped, None) => Vec::new(),
+        (Sends::ByActive, None) => {
             let mut order = preferred(facts);
             // One that is down may have carrier again when all others have lost theirs.
             let down = members.keys().filter(|id| !order.contains(id)).copied().collect::<Vec<_>>();
             order.extend(down);
             order
         }
-        Sends::ByHash | Sends::ByBuckets(_) if traits.has_active => {
+        (Sends::ByHash | Sends::ByBuckets(_), None) if traits.has_active => {
             preferred(facts).into_iter().filter(|id| members.get(id).is_some_and(Member::is_live)).collect()
         }
-        Sends::InTurn | Sends::ByHash | Sends::ByBuckets(_) => senders(members, parts.lacp()),
+        (_, None) => senders(members, parts.lacp()),
     };
     Some(Failover { order, downdelay: millis(config.downdelay_ms), updelay: millis(config.updelay_ms) })
 }

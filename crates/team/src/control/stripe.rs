@@ -38,10 +38,20 @@ impl Team {
         self.parts.discovery.as_ref()
     }
 
-    /// What is random of this process, all that stripe needs. To be told before there are members.
+    /// What is random of this process: stripe needs it, and balance-tcp's buckets. To be told before there are members.
     pub fn set_identity(&mut self, identity: Identity, now: Time) {
         self.identity = identity;
+        let seed = self.seed();
+        if let Some(bond) = &mut self.parts.bond {
+            bond.reseed(seed);
+        }
         self.discover_anew(now);
+    }
+
+    /// A number that only this process has.
+    pub(super) fn seed(&self) -> u64 {
+        let [a, b, c, d, e, f, g, h, ..] = self.identity.secret;
+        u64::from_le_bytes([a, b, c, d, e, f, g, h])
     }
 
     /// Discovery begins, or ends, as the mode wants it. A team that was told no

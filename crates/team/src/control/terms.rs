@@ -137,6 +137,9 @@ pub enum Effect {
     ReadTraffic,
     /// Read what the dataplane counted and call [`crate::Team::handle_loads`].
     ReadLoads,
+    /// Read the sources that the dataplane noted and call [`crate::Team::handle_sources`]; after the loads, if they are
+    /// asked for as well.
+    ReadSources,
     /// Read what the dataplane noted of peers' frames and call [`crate::Team::handle_notes`].
     ReadNotes,
     /// Something a user may want to know.
@@ -202,6 +205,12 @@ pub enum TeamError {
     /// In this mode no member is the active one.
     #[error("mode {0} has no active member: all that are up carry traffic")]
     NoActiveMember(Mode),
+    /// The mode has no buckets that could be given to members.
+    #[error("mode {0} has no buckets to migrate")]
+    NoBuckets(Mode),
+    /// Members are enabled and disabled by hand in Open vSwitch's modes alone.
+    #[error("mode {0} is none of Open vSwitch's: its members cannot be enabled or disabled by hand")]
+    NotOpenVSwitch(Mode),
     /// A member that cannot become the active one.
     #[error("`{name}` cannot become active: it is {state}")]
     NotUp {

@@ -71,13 +71,16 @@ pub enum Number {
 pub struct Loads {
     /// Of balanced frames, by bucket.
     pub buckets: [u64; MAX_BUCKETS],
+    /// The member by which each bucket's last frame left, of plans that choose by
+    /// [`Buckets`](crate::Buckets), whose [`Buckets::member`](crate::Buckets::member) says which one it has now; none: no frame left.
+    pub members: [Option<MemberId>; MAX_BUCKETS],
     /// Of the others.
     pub other: u64,
 }
 
 impl Default for Loads {
     fn default() -> Loads {
-        Loads { buckets: [0; MAX_BUCKETS], other: 0 }
+        Loads { buckets: [0; MAX_BUCKETS], members: [None; MAX_BUCKETS], other: 0 }
     }
 }
 

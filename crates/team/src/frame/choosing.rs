@@ -5,7 +5,7 @@ use nicteam_wire::Frame;
 use super::action::{Action, Found};
 use super::plan::{Choose, Plan};
 use super::state::PlanState;
-use super::{balance, hash, stripe};
+use super::{balance, buckets, hash, stripe};
 use crate::{MemberId, MemberSet};
 
 impl Plan {
@@ -14,16 +14,26 @@ impl Plan {
     /// a member's `queue_id` leaves by that member (`bond_slave_override`).
     pub fn choose_queued(&self, queue: u16, frame: &Frame<'_>, state: &mut PlanState) -> Action {
         match self.members.iter().find(|line| queue != 0 && line.queue_id == queue) {
-            Some(line) => Action::Send(MemberSet::one(self.member_for(line.id, 0, state))),
+            Some(line) => {
+                self.note_source(frame, state);
+                Action::Send(MemberSet::one(self.member_for(line.id, 0, state)))
+            }
             None => self.choose(frame, state),
         }
     }
 
     /// What to do with a frame that the stack sends.
     pub fn choose(&self, frame: &Frame<'_>, state: &mut PlanState) -> Action {
+        self.note_source(frame, state);
         match self.find(frame, state) {
             Found::Member(member, number) => Action::Send(MemberSet::one(self.member_for(member, number, state))),
             Found::Action(action) => action,
+        }
+    }
+
+    fn note_source(&self, frame: &Frame<'_>, state: &mut PlanState) {
+        if self.notes_sources {
+            state.sources.note(frame, state.now);
         }
     }
 
@@ -41,6 +51,7 @@ impl Plan {
                 send_by(table, hash::hash(*policy, frame))
             }
             Choose::Balance(balance) => balance::find(balance, frame, &mut state.loads),
+            Choose::Buckets(buckets) => buckets::find(buckets, frame, &mut state.loads, &mut state.turn),
             Choose::Stripe(stripe) => {
                 state.stripe.follow(self.generation);
                 Found::Action(stripe::choosing::choose(stripe, frame, state))

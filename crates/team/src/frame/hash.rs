@@ -74,7 +74,7 @@
 //!
 //! # Open vSwitch's
 //!
-//! [`slb`]: buckets, not members, and of a source address alone.
+//! Buckets, not members: [`slb`] of a source address alone, [`flow`] of addresses, protocol and ports.
 //!
 //! # The switch policies
 //!
@@ -90,7 +90,9 @@
 
 mod aggr;
 mod dissect;
+pub mod flow;
 mod headers;
+mod murmur;
 pub mod slb;
 
 use nicteam_wire::{Frame, ethertype};

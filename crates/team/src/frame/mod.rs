@@ -5,16 +5,20 @@
 
 mod action;
 pub mod balance;
+pub mod buckets;
 mod choosing;
 mod failover;
 pub mod hash;
 mod plan;
 mod receiving;
+mod sources;
 mod state;
 pub mod stripe;
+mod tagged;
 mod takeover;
 
 pub use action::{Action, Leg, Verdict};
 pub use failover::{Failover, FailoverState};
 pub use plan::{Choose, Plan, PlanMember, Receive, Rewrite};
+pub use sources::{MAX_SOURCES, Sources};
 pub use state::PlanState;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use nicteam_wire::Mac;
 
 use super::balance::Balance;
+use super::buckets::Buckets;
 use super::failover::Failover;
 use super::stripe::plan::Stripe;
 use crate::{HashPolicy, MemberId, MemberSet};
@@ -29,6 +30,8 @@ pub struct Plan {
     /// What a dataplane that goes on without its process does about a member without carrier; none: it sends as
     /// if every member had one.
     pub failover: Option<Failover>,
+    /// The dataplane remembers the sources that the stack sends ([`PlanState::sources`](crate::PlanState::sources)).
+    pub notes_sources: bool,
 }
 
 /// How a frame from the stack finds its member.
@@ -69,6 +72,8 @@ pub enum Choose {
     /// By buckets where a frame may be balanced, else by the active member
     /// (balance-tlb, balance-alb).
     Balance(Balance),
+    /// By 256 buckets, whatever the frame (Open vSwitch's balance-slb and balance-tcp).
+    Buckets(Buckets),
     /// By the path by which it arrives first, towards peers that stripe, too (stripe).
     Stripe(Stripe),
 }
@@ -110,6 +115,12 @@ pub enum Receive {
         /// The team's.
         team: Mac,
     },
+    /// They go to the team's stack, but for those whose source the team sent itself, and that is not said to have
+    /// moved ([`Plan::notes_sources`]). Open vSwitch's `BV_DROP_IF_MOVED`, in balance-slb without LACP.
+    DropIfMoved {
+        /// It is the active member: it takes frames for groups, which others drop.
+        active: bool,
+    },
 }
 
 /// Addresses written into a frame on its way out; `None` leaves one as it is.
@@ -124,7 +135,14 @@ pub struct Rewrite {
 impl Plan {
     /// A plan that drops everything: what a team starts with.
     pub fn nobody() -> Plan {
-        Plan { generation: 0, choose: Choose::Nobody, members: Vec::new(), lease: None, failover: None }
+        Plan {
+            generation: 0,
+            choose: Choose::Nobody,
+            members: Vec::new(),
+            lease: None,
+            failover: None,
+            notes_sources: false,
+        }
     }
 
     /// This member's line, if it has one.

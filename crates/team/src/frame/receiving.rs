@@ -14,7 +14,10 @@ impl Plan {
     /// say of queues on the way, and of lost members, is taken into account, and by which path a segment of TCP came.
     pub fn receive_once(&self, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) -> Verdict {
         let verdict = self.receive(member, frame);
-        let Choose::Stripe(stripe) = &self.choose else { return self.receive_for_lost(verdict, member, frame, state) };
+        let Choose::Stripe(stripe) = &self.choose else {
+            let verdict = self.receive_for_lost(verdict, member, frame, state);
+            return self.drop_reflection(verdict, member, frame, state);
+        };
         if frame.ethertype() == ethertype::HELLO {
             state.stripe.follow(self.generation);
             stripe::receiving::take_hello(stripe, member, frame, state);
@@ -61,7 +64,14 @@ impl Plan {
         }
     }
 
-    /// The same, whatever redundancy tags, echoes and carriers say.
+    /// What becomes of a frame that may have been sent by the team itself.
+    fn drop_reflection(&self, verdict: Verdict, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) -> Verdict {
+        let checks = self.member(member).is_some_and(|line| matches!(line.receive, Receive::DropIfMoved { .. }));
+        let is_reflection = checks && verdict == Verdict::ToTeam && state.sources.is_reflection(frame, state.now);
+        if is_reflection { Verdict::Drop } else { verdict }
+    }
+
+    /// The same, whatever redundancy tags, echoes, carriers and reflections say.
     pub fn receive(&self, member: MemberId, frame: &Frame<'_>) -> Verdict {
         if frame.dst().is_link_local() {
             return Verdict::ToMember;
@@ -89,7 +99,8 @@ impl Plan {
             }
             Some(Receive::Deliver | Receive::DeliverAnd { .. }) if source == frame.src() => Verdict::ToTeam,
             Some(Receive::Deliver | Receive::DeliverAnd { .. }) => Verdict::ToTeamAs { src: source, dst: frame.dst() },
-            Some(Receive::Own { .. } | Receive::Drop) | None => Verdict::Drop,
+            Some(Receive::DropIfMoved { active }) if active || !dst.is_multicast() => Verdict::ToTeam,
+            Some(Receive::Own { .. } | Receive::DropIfMoved { .. } | Receive::Drop) | None => Verdict::Drop,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::balance::Loads;
 use super::failover::FailoverState;
+use super::sources::Sources;
 use super::stripe::redundant::Streams;
 use super::stripe::state::StripeState;
 use crate::Time;
@@ -19,8 +20,12 @@ pub struct PlanState {
     pub streams: Streams,
     /// The members' carrier, of plans with a [`Plan::failover`](crate::Plan::failover).
     pub failover: FailoverState,
-    /// Bytes by bucket, of the plans that count them ([`Balance::counted`](crate::Balance::counted)).
+    /// Bytes and members by bucket, of the plans that count ([`Balance::counted`](crate::Balance::counted), [`Buckets`](crate::Buckets)).
     pub loads: Loads,
+    /// How often a bucket was given a member, of plans that choose by [`Buckets`](crate::Buckets).
+    pub turn: u32,
+    /// The sources that the stack sent, of the plans that note them ([`Plan::notes_sources`](crate::Plan::notes_sources)).
+    pub sources: Sources,
     /// State of the generator behind `packets_per_slave=0`.
     random: u64,
 }
@@ -35,6 +40,8 @@ impl PlanState {
             streams: Streams::default(),
             failover: FailoverState::default(),
             loads: Loads::default(),
+            turn: 0,
+            sources: Sources::default(),
             random: seed,
         }
     }

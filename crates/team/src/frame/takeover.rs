@@ -48,6 +48,10 @@ impl Plan {
         match &self.choose {
             Choose::One(member) => Some(*member),
             Choose::Balance(balance) => Some(balance.active),
+            Choose::Buckets(_) => {
+                let is_active = |line: &&PlanMember| matches!(line.receive, Receive::DropIfMoved { active: true });
+                self.members.iter().find(is_active).map(|line| line.id)
+            }
             _ => None,
         }
     }

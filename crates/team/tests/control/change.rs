@@ -59,7 +59,7 @@ fn every_static_mode_follows_every_other_by_one_plan() {
             assert_eq!(world.plan.choose, direct.plan.choose, "{from} to {to}");
             assert_eq!(world.plan.members, direct.plan.members, "{from} to {to}");
             assert_eq!(plans_since(&world, start), usize::from(from != to), "{from} to {to}");
-            assert!(world.carrier);
+            assert_eq!(world.carrier, direct.carrier);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What is true of every team after every change: one property a function.
 
 use nicteam_simnet::Host;
+use nicteam_team::mode::{Receives, Sends};
 use nicteam_team::{Balance, Choose, Effect, Event, LinkState, MemberId, MemberSet, Mode, Plan, Receive, Team, Time};
 
 use crate::control::shell::Shell;
@@ -39,6 +40,13 @@ fn each_live_member_once(shell: &Shell, now: &Seen) {
     if !shell.host.team.config().mode.uses_primary() {
         assert_eq!(chosen(&now.plan), live(now), "{:?}", now.plan);
     }
+    if let Choose::Buckets(buckets) = &now.plan.choose {
+        let mut enabled = buckets.enabled.clone();
+        enabled.sort_unstable();
+        assert_eq!(enabled, live(now), "{:?}", now.plan);
+        let is_live = |member: &MemberId| enabled.contains(member);
+        assert!(buckets.table.iter().flatten().all(is_live), "a bucket of one who may not send: {buckets:?}");
+    }
     if let Choose::RoundRobin { members, igmp, .. } = &now.plan.choose {
         assert_eq!(members.first(), Some(igmp));
     }
@@ -53,7 +61,10 @@ fn never_a_dead_member(now: &Seen) {
 
 /// Frames are dropped only when no member could carry them.
 fn nobody_only_without_a_usable_member(shell: &Shell, now: &Seen) {
+    let sends_nothing = sends_nothing(&shell.host.team);
     let usable = |state| match (shell.host.team.config().mode, state) {
+        _ if sends_nothing => false,
+        (mode, LinkState::Fail) if mode.traits().openvswitch => true,
         (_, LinkState::Up | LinkState::Back) => true,
         // A failing member is kept, but where one is active not newly chosen.
         (mode, LinkState::Fail) => !mode.uses_primary(),
@@ -64,6 +75,12 @@ fn nobody_only_without_a_usable_member(shell: &Shell, now: &Seen) {
     }
 }
 
+/// Open vSwitch's balance-tcp without LACP.
+fn sends_nothing(team: &Team) -> bool {
+    let traits = team.config().mode.traits();
+    traits.sends == Sends::ByFlow && !traits.aggregates(team.config())
+}
+
 fn standby_members_are_deaf(shell: &Shell, now: &Seen) {
     let mode = shell.host.team.config().mode;
     for line in &now.plan.members {
@@ -72,6 +89,15 @@ fn standby_members_are_deaf(shell: &Shell, now: &Seen) {
                 now.plan.choose == Choose::One(line.id)
             }
             Mode::BalanceTlb | Mode::BalanceAlb => now.active(mode) == Some(line.id),
+            mode if mode.traits().openvswitch => {
+                let traits = mode.traits();
+                let is_active = shell.host.team.active() == Some(line.id);
+                let reflects = traits.receives == Receives::UnlessReflected;
+                let all = shell.host.team.config().all_slaves_active;
+                let checked = Receive::DropIfMoved { active: is_active || all };
+                assert_eq!(line.receive == checked, reflects, "{}: {now:?}", line.id);
+                !reflects && is_active && !sends_nothing(&shell.host.team)
+            }
             // All carry traffic; one has the team's address.
             Mode::Stripe => matches!(&now.plan.choose, Choose::Stripe(stripe) if stripe.other.active == line.id),
             _ => now.state(line.id) != Some(LinkState::Down),
@@ -112,7 +138,8 @@ fn active_changes_with_a_cause(shell: &Shell, cause: Cause, before: &Seen, now: 
 /// Carrier if, and only if, enough members live.
 fn carrier_follows_the_count(shell: &Shell, now: &Seen) {
     let needed = shell.host.team.config().min_links.max(1) as usize;
-    assert_eq!(now.carrier, live(now).len() >= needed, "{now:?}");
+    let carries = live(now).len() >= needed && !sends_nothing(&shell.host.team);
+    assert_eq!(now.carrier, carries, "{now:?}");
 }
 
 /// The events of a drain lead from what was seen before it to what is seen after.
@@ -172,7 +199,8 @@ pub const ADDRESSES: usize = 3;
 pub fn plan_follows(old: &Plan, new: &Plan) {
     assert_eq!(new.generation, old.generation + 1);
     let frames = old.choose != new.choose || old.members != new.members;
-    assert!(frames || old.failover != new.failover, "the same plan again: {new:?}");
+    let beside = (&old.failover, old.notes_sources) != (&new.failover, new.notes_sources);
+    assert!(frames || beside, "the same plan again: {new:?}");
 }
 
 /// Announcements leave by the active member of the plan in force; what
@@ -226,6 +254,7 @@ fn chosen(plan: &Plan) -> Vec<MemberId> {
             let all: MemberSet = table.iter().chain([active]).copied().collect();
             all.iter().collect()
         }
+        Choose::Buckets(buckets) => buckets.enabled.clone(),
         Choose::Stripe(stripe) => stripe.senders.iter().map(|sender| sender.id).collect(),
     }
 }

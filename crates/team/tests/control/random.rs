@@ -4,7 +4,9 @@
 //! `random.regressions` beside this file; `cargo test -p nicteam-team --test
 //! control random` then runs it first, until the file is deleted.
 
-use nicteam_team::{Config, Duplex, HashPolicy, LinkState, MemberId, MemberLink, Mode, PrimaryReselect, Time};
+use nicteam_team::{
+    BondOptions, Config, Duplex, HashPolicy, LinkState, MemberId, MemberLink, Mode, PrimaryReselect, Time,
+};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
@@ -54,28 +56,36 @@ fn any_config() -> impl Strategy<Value = Config> {
         1 => Just(Mode::Broadcast),
         1 => Just(Mode::BalanceTlb),
         2 => Just(Mode::BalanceAlb),
+        2 => Just(Mode::OvsActiveBackup),
+        2 => Just(Mode::OvsBalanceSlb),
+        1 => Just(Mode::OvsBalanceTcp),
     ];
     let primary = proptest::option::of((0..PLACES).prop_map(|place| format!("m{place}")));
     let reselect =
         prop_oneof![Just(PrimaryReselect::Always), Just(PrimaryReselect::Better), Just(PrimaryReselect::Failure)];
     let prio = proptest::option::of((0..PLACES, -2..3_i32).prop_map(|(place, prio)| (format!("m{place}"), prio)));
     let delay_ms = || prop_oneof![Just(0_u32), (1..6_u32).prop_map(|n| n * 50)];
-    let miimon_ms = prop_oneof![1 => Just(0_u32), 6 => Just(50)];
-    (mode, primary, reselect, miimon_ms, delay_ms(), delay_ms(), 0..4_u32, (0..4_u32, prio), delay_ms()).prop_map(
-        |(mode, primary, primary_reselect, miimon_ms, up, down, min_links, (num_grat_arp, prio), notif)| Config {
-            mode,
-            xmit_hash_policy: HashPolicy::Layer34,
-            primary: primary.filter(|_| mode.uses_primary()),
-            primary_reselect,
-            miimon_ms,
-            updelay_ms: if miimon_ms > 0 { up } else { 0 },
-            downdelay_ms: if miimon_ms > 0 { down } else { 0 },
-            peer_notif_delay_ms: if miimon_ms > 0 { notif } else { 0 },
-            min_links,
-            num_grat_arp,
-            all_slaves_active: num_grat_arp == 2,
-            prio: prio.filter(|_| mode == Mode::ActiveBackup).into_iter().collect(),
-            ..Config::default()
+    let intervals = (prop_oneof![1 => Just(0_u32), 6 => Just(50)], prop_oneof![Just(0), 1..20_000_u32]);
+    (mode, primary, reselect, intervals, delay_ms(), delay_ms(), 0..4_u32, (0..4_u32, prio), delay_ms()).prop_map(
+        |(mode, primary, primary_reselect, intervals, up, down, min_links, (num_grat_arp, prio), notif)| {
+            let miimon_ms = if mode.traits().needs_miimon { 50 } else { intervals.0 };
+            let rebalance_interval_ms = if mode.traits().openvswitch { intervals.1 } else { 10_000 };
+            Config {
+                bond: BondOptions { rebalance_interval_ms, ..BondOptions::default() },
+                mode,
+                xmit_hash_policy: HashPolicy::Layer34,
+                primary: primary.filter(|_| mode.uses_primary()),
+                primary_reselect,
+                miimon_ms,
+                updelay_ms: if miimon_ms > 0 { up } else { 0 },
+                downdelay_ms: if miimon_ms > 0 { down } else { 0 },
+                peer_notif_delay_ms: if miimon_ms > 0 { notif } else { 0 },
+                min_links,
+                num_grat_arp,
+                all_slaves_active: num_grat_arp == 2,
+                prio: prio.filter(|_| mode == Mode::ActiveBackup).into_iter().collect(),
+                ..Config::default()
+            }
         },
     )
 }

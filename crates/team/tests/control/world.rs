@@ -45,7 +45,8 @@ impl Seen {
 
     /// The active member of a mode that has one.
     pub fn active(&self, mode: Mode) -> Option<MemberId> {
-        self.members.iter().find(|member| mode.uses_primary() && member.active).map(|member| member.id)
+        let has_one = mode.uses_primary() && !mode.traits().bonds_by_buckets();
+        self.members.iter().find(|member| has_one && member.active).map(|member| member.id)
     }
 }
 

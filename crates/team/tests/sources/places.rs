@@ -38,7 +38,7 @@ fn a_mode_is_named_where_it_is_said_here_and_nowhere_else() {
 #[test]
 fn a_line_of_the_table_agrees_with_itself() {
     for (place, mode) in Mode::ALL.into_iter().enumerate() {
-        use nicteam_team::mode::{Addresses, Receives, Sends};
+        use nicteam_team::mode::{Addresses, Agrees, Receives, Sends};
 
         let of = mode.traits();
         assert_eq!(of.mode, mode);
@@ -50,8 +50,10 @@ fn a_line_of_the_table_agrees_with_itself() {
         assert!(of.has_active || !needs_active, "{mode}");
         assert!(!of.balances_receiving() || of.addresses == Addresses::Own, "{mode}");
         assert!(!of.stripes() || of.balances_receiving(), "{mode}");
-        assert!(!of.is_static || !of.has_own_addresses() && !of.aggregates, "{mode}");
+        assert!(!of.is_static || !of.has_own_addresses() && of.agrees != Agrees::Always, "{mode}");
         assert!(!of.needs_miimon || !of.uses_arp, "{mode}");
+        assert!(!of.bonds_by_buckets() || of.openvswitch, "{mode}");
+        assert_eq!(of.agrees == Agrees::ByOption, of.openvswitch, "{mode}");
     }
 }
 

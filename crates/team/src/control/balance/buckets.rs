@@ -308,7 +308,7 @@ mod tests {
         measure(&mut shared, 10, &loads);
         assert_eq!(megabytes(&shared, &loads, 4), [50; 4]);
         let settled = shared.table.clone();
-        let twice = Loads { buckets: loads.buckets.map(|bytes| bytes * 2), other: 0 };
+        let twice = Loads { buckets: loads.buckets.map(|bytes| bytes * 2), ..Loads::default() };
         measure(&mut shared, 20, &twice);
         assert_eq!(shared.table, settled, "what fits stays");
     }

@@ -23,6 +23,7 @@ impl Team {
         if let Some(buckets) = &mut self.parts.buckets {
             buckets.take_loads(loads, now, self.active);
         }
+        self.bond_loads(loads);
         self.update_plan();
     }
 
@@ -117,7 +118,7 @@ impl Team {
             balancer.learn();
             self.timers.set(TimerReason::Learning, now + millis(1000) * self.config.lp_interval_s);
         }
-        if due.contains(&TimerReason::Rebalance) {
+        if self.parts.buckets.is_some() && due.contains(&TimerReason::Rebalance) {
             self.timers.set(TimerReason::Rebalance, now + REBALANCE);
             self.effects.push_back(Effect::ReadLoads);
         }

@@ -5,7 +5,7 @@ use nicteam_wire::Mac;
 pub use crate::config::{AdSelect, LacpRate};
 
 /// How an actor system behaves. Names and defaults are the kernel's; the last
-/// two are of this team alone.
+/// three are of this team alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LacpConfig {
     /// Address of the system; not zero, which stands for nobody. Two systems
@@ -37,6 +37,8 @@ pub struct LacpConfig {
     /// others carry the traffic; 0 (default): not at all (IEEE 802.1AX-2020,
     /// `aAggPortWTRTime`).
     pub wait_to_restore_ms: u32,
+    /// The key of every port; none: what [`LacpConfig::ad_user_port_key`] and the link say.
+    pub one_key: Option<u16>,
 }
 
 impl LacpConfig {
@@ -54,6 +56,7 @@ impl LacpConfig {
             coupled_control: true,
             aggregate_wait_ms: 2000,
             wait_to_restore_ms: 0,
+            one_key: None,
         }
     }
 }

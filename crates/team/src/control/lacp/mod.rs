@@ -132,6 +132,7 @@ impl Lacp {
             receive::initialize(port, &self.config, now);
         }
         receive::follow_link(port, &self.config, now);
+        port.counters.carrier_changes += u64::from(link.carrier != old.carrier);
         if link.carrier && !old.carrier {
             self.hold(member, now);
         } else if !link.carrier {

@@ -176,6 +176,9 @@ impl Port {
 /// The key of a port: the user's ten bits, five for the speed, one for full
 /// duplex (Linux drivers/net/bonding/bond_3ad.c, `__get_link_speed`).
 pub(super) fn port_key(config: &LacpConfig, link: MemberLink) -> u16 {
+    if let Some(key) = config.one_key {
+        return key;
+    }
     const SPEEDS_MBPS: [u32; 17] = [
         1, 10, 100, 1000, 2500, 5000, 10_000, 14_000, 20_000, 25_000, 40_000, 50_000, 56_000, 100_000, 200_000,
         400_000, 800_000,

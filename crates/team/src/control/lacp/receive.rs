@@ -73,8 +73,14 @@ pub(super) fn follow_link(port: &mut Port, config: &LacpConfig, now: Time) {
 /// `current_while_timer` has run out.
 pub(super) fn timeout(port: &mut Port, config: &LacpConfig, now: Time) {
     match port.receive {
-        ReceiveState::Current => expire(port, now),
-        ReceiveState::Expired => default(port, config),
+        ReceiveState::Current => {
+            port.counters.expired += 1;
+            expire(port, now);
+        }
+        ReceiveState::Expired => {
+            port.counters.defaulted += 1;
+            default(port, config);
+        }
         ReceiveState::PortDisabled | ReceiveState::LacpDisabled | ReceiveState::Defaulted => {}
     }
 }

@@ -60,6 +60,12 @@ pub struct PortCounters {
     pub responses_sent: u64,
     /// Frames that were neither.
     pub malformed: u64,
+    /// How often the partner was not heard in time (`CURRENT` to `EXPIRED`).
+    pub expired: u64,
+    /// How often it was given up then (`EXPIRED` to `DEFAULTED`).
+    pub defaulted: u64,
+    /// How often the link lost its carrier or got it back.
+    pub carrier_changes: u64,
 }
 
 /// One aggregator.

@@ -12,8 +12,12 @@
 
 use nicteam_wire::Mac;
 
+use super::murmur;
+
 /// Buckets of a bond (`BOND_BUCKETS`).
 pub const BUCKETS: usize = 256;
+/// Bytes of *N*.
+const BYTES: u32 = 8;
 
 /// The bucket of frames from this address in this VLAN, of a bond with this `bond-hash-basis`.
 ///
@@ -22,23 +26,8 @@ pub fn bucket(source: Mac, vlan: u16, basis: u32) -> u8 {
     let [a, b, c, d, e, f] = source.0;
     let [v, w] = vlan.to_be_bytes();
     let halves = [[c, d, e, f], [v, w, a, b]].map(u32::from_be_bytes);
-    let [bucket, ..] = finish(halves.into_iter().fold(basis, add)).to_le_bytes();
+    let [bucket, ..] = murmur::finish(halves.into_iter().fold(basis, murmur::add), BYTES).to_le_bytes();
     bucket
-}
-
-/// Takes four bytes in (`mhash_add`).
-fn add(hash: u32, word: u32) -> u32 {
-    let word = word.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
-    (hash ^ word).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64)
-}
-
-/// Takes in how many bytes there were, and mixes (`mhash_finish`).
-fn finish(hash: u32) -> u32 {
-    const BYTES: u32 = 8;
-    let mut hash = hash ^ BYTES;
-    hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
-    hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
-    hash ^ hash >> 16
 }
 
 #[cfg(test)]

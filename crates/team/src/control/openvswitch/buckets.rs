@@ -1,0 +1,167 @@
+//! Which member each bucket has: what is counted, who gives, who gets.
+//!
+//! balance-slb's buckets are given their members by the dataplane, at their first frames (`choose_output_member`);
+//! what it gave comes back with the loads. balance-tcp's are all given members here at once, at random
+//! (`bond_update_post_recirc_rules__`). One difference: another `bond-rebalance-interval`, or another primary, takes no bucket from its
+//! member (`bond_reconfigure` does so without need).
+
+use std::mem;
+
+use super::super::{Effect, Members, Team};
+use super::{Bond, Move, interval, moves, settle, uses_buckets};
+use crate::balance::Loads;
+use crate::hash::slb::BUCKETS;
+use crate::mode::Sends;
+use crate::{Config, MemberId, TeamError, Time, TimerReason};
+
+impl Team {
+    /// Gives a bucket a member (`bond/migrate`).
+    ///
+    /// # Errors
+    /// The mode is not balance-slb; no member has this place, or it is not enabled.
+    pub fn migrate(&mut self, bucket: u8, to: MemberId, now: Time) -> Result<(), TeamError> {
+        self.assert_drained();
+        let member = self.members.get(&to).ok_or(TeamError::NoMember(to))?;
+        let Some(bond) = self.parts.bond.as_mut().filter(|_| self.traits.sends == Sends::BySource) else {
+            return Err(TeamError::NoBuckets(self.config.mode));
+        };
+        if !member.is_live() {
+            return Err(TeamError::NotUp { name: member.name.clone(), state: member.state });
+        }
+        bond.buckets[usize::from(bucket)].member = Some(to);
+        self.settle(false, now);
+        Ok(())
+    }
+
+    /// What the dataplane counted has been read.
+    pub(in super::super) fn bond_loads(&mut self, loads: &Loads) {
+        let Some(bond) = &mut self.parts.bond else { return };
+        bond.take(loads);
+        if mem::take(&mut bond.rebalances) {
+            let moves: Vec<Move> = moves(&bond.buckets, &bond.enabled);
+            settle(&mut bond.buckets, &moves);
+        }
+    }
+
+    /// A run of rebalancing is due.
+    pub(in super::super) fn bond_due(&mut self, due: &[TimerReason], now: Time) {
+        let Some(bond) = self.parts.bond.as_mut().filter(|_| due.contains(&TimerReason::Rebalance)) else { return };
+        bond.rebalances = true;
+        self.effects.push_back(Effect::ReadLoads);
+        self.time_rebalancing(now);
+    }
+
+    /// Buckets and their rebalancing follow the members' states; plan and carrier follow after it.
+    pub(in super::super) fn bond_members(&mut self, now: Time) {
+        let negotiation = self.negotiation();
+        let Some(bond) = &mut self.parts.bond else { return };
+        bond.follow(&self.members);
+        match uses_buckets(self.traits, negotiation) {
+            true if self.traits.sends == Sends::ByFlow => bond.populate(&self.members, self.active),
+            true => {}
+            false => bond.reset(),
+        }
+        if !self.is_balanced() {
+            self.timers.stop(TimerReason::Rebalance);
+        } else if !self.timers.is_set(TimerReason::Rebalance) {
+            self.time_rebalancing(now);
+        }
+    }
+
+    /// True if buckets change members by their loads (`bond_is_balanced`).
+    pub(super) fn is_balanced(&self) -> bool {
+        let bonds = self.parts.bond.is_some() && self.traits.bonds_by_buckets();
+        let falls_back = super::falls_back(&self.config, self.negotiation());
+        bonds && !falls_back && self.rebalance_interval().is_some()
+    }
+
+    fn rebalance_interval(&self) -> Option<std::time::Duration> {
+        interval(i32::try_from(self.config.bond.rebalance_interval_ms).unwrap_or(i32::MAX))
+    }
+
+    fn time_rebalancing(&mut self, now: Time) {
+        match self.rebalance_interval() {
+            Some(interval) => self.timers.set(TimerReason::Rebalance, now + interval),
+            None => self.timers.stop(TimerReason::Rebalance),
+        }
+    }
+
+    /// Options of buckets may have changed.
+    pub(in super::super) fn reconfigure_bond(&mut self, before: &Config) {
+        let (was, is) = (&before.bond, &self.config.bond);
+        if was.rebalance_interval_ms != is.rebalance_interval_ms || was.hash_basis != is.hash_basis {
+            // Set anew where everything follows the members.
+            self.timers.stop(TimerReason::Rebalance);
+        }
+        if was.hash_basis != is.hash_basis
+            && let Some(bond) = &mut self.parts.bond
+        {
+            bond.reset();
+        }
+    }
+}
+
+impl Bond {
+    /// Adds what was counted since the last reading, and takes over which member each bucket has been given.
+    fn take(&mut self, loads: &Loads) {
+        let before = mem::replace(&mut *self.read, loads.clone());
+        let counted = loads.buckets.iter().zip(before.buckets);
+        for (bucket, (now, before)) in self.buckets.iter_mut().zip(counted) {
+            // A dataplane that began anew counts from nothing.
+            let bytes = now.checked_sub(before).unwrap_or(*now);
+            bucket.bytes = bucket.bytes.saturating_add(bytes);
+        }
+        for (bucket, member) in self.buckets.iter_mut().zip(loads.members) {
+            let member = member.filter(|member| self.enabled.contains(member));
+            bucket.member = bucket.member.or(member);
+        }
+    }
+
+    /// The members that may send, new ones behind the others; a bucket of another one is to be given anew.
+    fn follow(&mut self, members: &Members) {
+        let live = |id: &MemberId| members.get(id).is_some_and(|member| member.is_live());
+        self.enabled.retain(live);
+        let new: Vec<MemberId> = members.keys().copied().filter(|id| live(id) && !self.enabled.contains(id)).collect();
+        self.enabled.extend(new);
+        for bucket in self.buckets.iter_mut() {
+            bucket.member = bucket.member.filter(live);
+        }
+    }
+
+    /// Gives every bucket without a member one at random, the active one in place of one that may not send.
+    fn populate(&mut self, members: &Members, active: Option<MemberId>) {
+        let all: Vec<MemberId> = members.keys().copied().collect();
+        for place in 0..BUCKETS {
+            if self.buckets[place].member.is_none() {
+                let drawn = (self.draw() as usize).checked_rem(all.len()).and_then(|place| all.get(place)).copied();
+                self.buckets[place].member = drawn.filter(|id| self.enabled.contains(id)).or(active);
+            }
+        }
+    }
+
+    /// No bucket has a member, or carried anything (`bond_entry_reset`).
+    fn reset(&mut self) {
+        self.buckets.iter_mut().for_each(|bucket| *bucket = super::Bucket::default());
+        self.rebalances = false;
+    }
+
+    /// The member of a bucket; one without gets the next of those that may send.
+    pub(super) fn member_of(&mut self, bucket: u8) -> Option<MemberId> {
+        let place = usize::from(bucket);
+        if self.buckets[place].member.is_none() {
+            let turn = (self.turn as usize).checked_rem(self.enabled.len())?;
+            self.turn = self.turn.wrapping_add(1);
+            self.buckets[place].member = self.enabled.get(turn).copied();
+        }
+        self.buckets[place].member
+    }
+
+    /// SplitMix64 (Steele, Lea, Flood 2014).
+    fn draw(&mut self) -> u32 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.random;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ z >> 31) as u32
+    }
+}

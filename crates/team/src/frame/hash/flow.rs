@@ -1,0 +1,162 @@
+//! Open vSwitch's hash of balance-tcp: the bucket of a frame by its addresses, protocol and ports.
+//!
+//! As the userspace datapath of Open vSwitch 3.1 computes it where it was built without SSE4.2, as Debian's package is.
+//! A bond with LACP hashes in the datapath and recirculates (`bond_update_post_recirc_rules`, `odp_execute_actions`):
+//! the hash of the packet that was made for the flow caches (`lib/flow.c`, `miniflow_extract` and `miniflow_hash_5tuple`
+//! with basis 0) goes through `hash_int` with `bond-hash-basis`.
+//!
+//! *P* is the EtherType and *B* the bytes behind it, past one VLAN tag, beside the frame or among its bytes, and past a
+//! SNAP header. *H* starts as 0; *add*, and *finish* at the end, are MurmurHash3's, with words read lowest byte first.
+//!
+//! - *P* is IPv4, *B* is sound: add source and destination, then the protocol.
+//!   Sound are at least 20 bytes with a header length of 20 or more and a total length that reaches from its end
+//!   to no further than *B* does; all else behind the total length is padding.
+//! - *P* is IPv6, *B* is sound: add the addresses, eight words, then the protocol behind all extension headers
+//!   (0, 43, 44, 51, 60). If these end too early the protocol is 0, in a fragment that is not the first it is 44.
+//!   Sound are at least 40 bytes with a payload length that reaches no further than *B*.
+//! - *P* is ARP for Ethernet and IPv4: add the sender's and the target's IP address, then the operation, if that is below 256, else 0.
+//! - *P* is one of these and *B* is not sound: zeros in place of all of these.
+//! - Where the protocol (or operation) is 1, 6, 17, 58 or 132, add the *ports*: 0 in a fragment that is not the first, of ARP, and where the
+//!   header is not whole. TCP (20 bytes), UDP (8), SCTP (12): both. ICMP (8 bytes, in IPv4 alone) and ICMPv6 (4 bytes, in IPv6 alone): 0, type, 0, code.
+//! - Any other *P*: nothing is added.
+//! - Then finish(*H*, 42) is *R*, and the bucket is the lowest byte of finish(add(add(*R*, 0), basis), 8).
+
+use nicteam_wire::{Frame, ethertype};
+
+use super::murmur::{add, finish};
+use crate::frame::tagged::Tagged;
+
+/// The bucket of a frame, of a bond with this `bond-hash-basis`.
+pub fn bucket(frame: &Frame<'_>, basis: u32) -> u8 {
+    let [bucket, ..] = finish(add(add(five_tuple(frame), 0), basis), 8).to_le_bytes();
+    bucket
+}
+
+/// Arbitrary, as Open vSwitch says.
+const FINAL: u32 = 42;
+const ICMP: u8 = 1;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const ICMPV6: u8 = 58;
+const SCTP: u8 = 132;
+const HOP_BY_HOP: u8 = 0;
+const ROUTING: u8 = 43;
+const FRAGMENT: u8 = 44;
+const AUTHENTICATION: u8 = 51;
+const DESTINATION: u8 = 60;
+/// The most extension headers that are passed; with more, the protocol is 0. Open vSwitch passes any number.
+const MOST_EXTENSIONS: usize = crate::constants::MOST_FLOW_EXTENSIONS;
+
+/// `miniflow_hash_5tuple` with basis 0.
+fn five_tuple(frame: &Frame<'_>) -> u32 {
+    let tagged = Tagged::of(frame);
+    let flow = match tagged.ethertype {
+        ethertype::IPV4 => ipv4(tagged.payload).unwrap_or_default(),
+        ethertype::ARP => arp(tagged.payload).unwrap_or_default(),
+        ethertype::IPV6 => {
+            let flow = ipv6(tagged.payload).unwrap_or_default();
+            return flow.hash(8);
+        }
+        _ => return finish(0, FINAL),
+    };
+    flow.hash(2)
+}
+
+/// What of a packet is hashed.
+#[derive(Clone, Copy, Default)]
+struct Flow {
+    addresses: [u8; 32],
+    protocol: u8,
+    ports: [u8; 4],
+}
+
+impl Flow {
+    /// With so many words of addresses.
+    fn hash(&self, words: usize) -> u32 {
+        let (addresses, _) = self.addresses.as_chunks();
+        let addresses = addresses.iter().take(words).map(|word| u32::from_le_bytes(*word));
+        let mut hash = add(addresses.fold(0, add), self.protocol.into());
+        if matches!(self.protocol, ICMP | TCP | UDP | ICMPV6 | SCTP) {
+            hash = add(hash, u32::from_le_bytes(self.ports));
+        }
+        finish(hash, FINAL)
+    }
+}
+
+fn ipv4(bytes: &[u8]) -> Option<Flow> {
+    let header = bytes.first_chunk::<20>()?;
+    let length = usize::from(header[0] & 15) * 4;
+    let total = usize::from(u16::from_be_bytes([header[2], header[3]]));
+    if length < header.len() {
+        return None;
+    }
+    let transport = bytes.get(..total)?.get(length..)?;
+    let mut flow = Flow { protocol: header[9], ..Flow::default() };
+    flow.addresses[..8].copy_from_slice(&header[12..20]);
+    // The offset in a fragment's packet, in units of eight bytes.
+    let is_first = u16::from_be_bytes([header[6], header[7]]) & 0x1fff == 0;
+    flow.ports = if is_first { ports(flow.protocol, transport, ICMP) } else { [0; 4] };
+    Some(flow)
+}
+
+fn ipv6(bytes: &[u8]) -> Option<Flow> {
+    let (header, rest) = bytes.split_first_chunk::<40>()?;
+    let length = usize::from(u16::from_be_bytes([header[4], header[5]]));
+    let rest = rest.get(..length)?;
+    let mut flow = Flow::default();
+    flow.addresses.copy_from_slice(&header[8..40]);
+    if let Some((protocol, transport)) = behind_extensions(header[6], rest) {
+        flow.protocol = protocol;
+        flow.ports = ports(protocol, transport, ICMPV6);
+    }
+    Some(flow)
+}
+
+/// The protocol behind all extension headers, and its header.
+fn behind_extensions(mut next: u8, mut bytes: &[u8]) -> Option<(u8, &[u8])> {
+    for _ in 0..=MOST_EXTENSIONS {
+        if !matches!(next, HOP_BY_HOP | ROUTING | FRAGMENT | AUTHENTICATION | DESTINATION) {
+            return Some((next, bytes));
+        }
+        let header = bytes.first_chunk::<8>()?;
+        let length = match next {
+            FRAGMENT => 8,
+            AUTHENTICATION => (usize::from(header[1]) + 2) * 4,
+            _ => (usize::from(header[1]) + 1) * 8,
+        };
+        bytes = bytes.get(length..)?;
+        if next == FRAGMENT && u16::from_be_bytes([header[2], header[3]]) & 0xfff8 != 0 {
+            return Some((FRAGMENT, bytes));
+        }
+        next = header[0];
+    }
+    None
+}
+
+/// The ports of a transport header, or what stands for them in that of ICMP, which has this number here.
+fn ports(protocol: u8, header: &[u8], icmp: u8) -> [u8; 4] {
+    let length = match protocol {
+        TCP => 20,
+        UDP => 8,
+        SCTP => 12,
+        ICMP if icmp == ICMP => 8,
+        ICMPV6 if icmp == ICMPV6 => 4,
+        _ => return [0; 4],
+    };
+    match header.get(..length) {
+        Some(&[kind, code, ..]) if protocol == icmp => [0, kind, 0, code],
+        Some(&[a, b, c, d, ..]) => [a, b, c, d],
+        _ => [0; 4],
+    }
+}
+
+fn arp(bytes: &[u8]) -> Option<Flow> {
+    let arp = bytes.first_chunk::<28>()?;
+    if arp[..6] != [0, 1, 8, 0, 6, 4] {
+        return None;
+    }
+    let mut flow = Flow { protocol: if arp[6] == 0 { arp[7] } else { 0 }, ..Flow::default() };
+    flow.addresses[..4].copy_from_slice(&arp[14..18]);
+    flow.addresses[4..8].copy_from_slice(&arp[24..28]);
+    Some(flow)
+}
