@@ -1,4 +1,5 @@
 //! Open vSwitch as the reference implementation: a real `ovs-vswitchd`, asked over one connection.
 
+mod flow;
 mod hash;
 mod rebalance;
