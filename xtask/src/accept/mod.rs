@@ -12,6 +12,7 @@ mod shares;
 mod stall;
 mod stripe;
 mod t3;
+mod tested;
 
 use std::path::PathBuf;
 
@@ -50,7 +51,7 @@ pub(crate) struct Arguments {
 }
 
 /// The parts, in the order in which they are measured.
-const PARTS: [&Part<Arguments>; 18] = [
+const PARTS: [&Part<Arguments>; 19] = [
     &t3::BPF,
     &t3::PACKET,
     &t3::USER,
@@ -61,6 +62,7 @@ const PARTS: [&Part<Arguments>; 18] = [
     &big_link::PART,
     &idle::PART,
     &openvswitch::cost::PART,
+    &openvswitch::compared::PART,
     &stripe::throughput::PART,
     &stripe::hosts::PART,
     &stripe::faults::PART,
