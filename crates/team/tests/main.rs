@@ -10,6 +10,7 @@ mod failover;
 mod hash;
 mod hash_kernel;
 mod lacp;
+mod openvswitch;
 mod plan;
 mod sources;
 mod stripe;
