@@ -11,6 +11,7 @@ use nicteam_wire::Mac;
 pub mod bench;
 pub mod frames;
 pub mod hosts;
+pub mod rigs;
 pub mod segments;
 pub mod striping;
 pub mod tunnels;
