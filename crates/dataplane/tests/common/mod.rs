@@ -9,6 +9,7 @@ use nicteam_testnet::may_make_networks;
 use nicteam_wire::Mac;
 
 pub mod bench;
+pub mod flows;
 pub mod frames;
 pub mod hosts;
 pub mod rigs;
