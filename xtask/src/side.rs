@@ -29,15 +29,16 @@ const NICTEAM: &str = "/bin/nicteam";
 /// Name of the file of the other binary, here and in the guest.
 pub(crate) const BEFORE: &str = "nicteam-before";
 
-/// Measures in a guest that counts instructions and has the product, and a file named [`BEFORE`] if there is one.
+/// Measures in a guest that counts instructions and has the product in `/bin`, and these files: another binary of ours is named
+/// [`BEFORE`].
 pub(crate) fn in_guest<T: Send + 'static>(
     product: &Product,
-    before: Option<PathBuf>,
+    others: Vec<PathBuf>,
     measure: impl FnOnce(&mut Guest) -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, Failure> {
     let product = product.clone();
     let boot_and_measure = move || {
-        let mut guest = boot(&product, before.as_deref())?;
+        let mut guest = boot(&product, &others)?;
         let measured = measure(&mut guest);
         measured.map_err(|refusal| Failure::failed(format!("the guest ({}): {refusal}", guest.kernel())))
     };
@@ -45,9 +46,9 @@ pub(crate) fn in_guest<T: Send + 'static>(
     thread::spawn(boot_and_measure).join().unwrap_or_else(|_| Err(Failure::failed("the guest is lost")))
 }
 
-fn boot(product: &Product, before: Option<&Path>) -> Result<Guest, Failure> {
+fn boot(product: &Product, others: &[PathBuf]) -> Result<Guest, Failure> {
     let agent = tools::agent()?;
-    let programs: Vec<&Path> = std::iter::once(product.binary.as_path()).chain(before).collect();
+    let programs: Vec<&Path> = std::iter::once(&product.binary).chain(others).map(PathBuf::as_path).collect();
     let image = EmulatedImage::obtain().map_err(|missing: Missing| Failure::Missing(missing.to_string()))?;
     Guest::boot_emulated(&image, &agent, &programs, Clock::Instructions).map_err(Failure::failed)
 }

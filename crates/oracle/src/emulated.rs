@@ -22,13 +22,27 @@ pub enum Clock {
     Host,
 }
 
-/// What such a guest has of modules, by name.
+/// What such a guest loads of modules, by name.
 pub(crate) const MODULES: [&str; 6] = ["bonding max_bonds=0", "veth", "tun", "pktgen", "cls_bpf", "sch_ingress"];
 /// Where they lie in the guest.
 pub(crate) const MODULES_FOLDER: &str = "/modules";
 /// Where the kernel's package has them and those they depend on.
-const MODULES_FROM: [&str; 6] =
-    ["drivers/net/bonding/bonding.ko", "drivers/net/veth.ko", "drivers/net/tun.ko", "net/core", "net/sched", "net/tls"];
+const MODULES_FROM: [&str; 14] = [
+    "drivers/net/bonding/bonding.ko",
+    "drivers/net/veth.ko",
+    "drivers/net/tun.ko",
+    "net/core",
+    "net/sched",
+    "net/tls",
+    "net/openvswitch/openvswitch.ko",
+    "net/netfilter/nf_conntrack.ko",
+    "net/netfilter/nf_conncount.ko",
+    "net/netfilter/nf_nat.ko",
+    "net/ipv4/netfilter/nf_defrag_ipv4.ko",
+    "net/ipv6/netfilter/nf_defrag_ipv6.ko",
+    "net/nsh/nsh.ko",
+    "lib/libcrc32c.ko",
+];
 /// Folders that programs expect.
 const FOLDERS: [&str; 6] = ["/proc", "/sys", "/dev", "/run", "/tmp", "/etc"];
 
@@ -94,8 +108,11 @@ pub(crate) fn command(image: &EmulatedImage, files: &Files, clock: Clock) -> Com
     command
 }
 
-/// The shared libraries of a program, with the one that loads them.
+/// The shared libraries of a program, with the one that loads them; another file has none.
 fn libraries(program: &Path) -> Result<Vec<PathBuf>, Missing> {
+    if !read(program)?.starts_with(b"\x7fELF") {
+        return Ok(Vec::new());
+    }
     let said = run(Command::new("ldd").arg(program))?;
     let paths = said.split_whitespace().filter(|word| word.starts_with('/'));
     Ok(paths.map(|path| PathBuf::from(path.trim_end_matches(':'))).collect())

@@ -98,6 +98,14 @@ impl Guest {
         Ok(guest)
     }
 
+    /// Loads one more module and those it depends on, in a guest of [`Guest::boot_emulated`]: of Debian's kernel it has `openvswitch`, too.
+    ///
+    /// # Errors
+    /// If the guest does not have it, or its kernel refuses it.
+    pub fn load_module(&mut self, name: &str) -> Result<(), Refusal> {
+        self.ask(&Request::Load { folder: emulated::MODULES_FOLDER.into(), modules: vec![name.to_owned()] }).map(drop)
+    }
+
     /// Starts a guest's kernel and waits for its agent.
     fn start(mut command: Command) -> Result<Guest, BootError> {
         process::die_with_parent(&mut command);

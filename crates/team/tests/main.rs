@@ -11,6 +11,7 @@ mod failover;
 mod hash;
 mod hash_kernel;
 mod lacp;
+mod openvswitch;
 mod plan;
 mod sources;
 mod stripe;

@@ -6,11 +6,13 @@ mod convergence;
 mod idle;
 mod iperf3;
 mod live;
+mod openvswitch;
 mod probe;
 mod shares;
 mod stall;
 mod stripe;
 mod t3;
+mod tested;
 
 use std::path::PathBuf;
 
@@ -49,7 +51,7 @@ pub(crate) struct Arguments {
 }
 
 /// The parts, in the order in which they are measured.
-const PARTS: [&Part<Arguments>; 17] = [
+const PARTS: [&Part<Arguments>; 19] = [
     &t3::BPF,
     &t3::PACKET,
     &t3::USER,
@@ -59,6 +61,8 @@ const PARTS: [&Part<Arguments>; 17] = [
     &convergence::PART,
     &big_link::PART,
     &idle::PART,
+    &openvswitch::cost::PART,
+    &openvswitch::compared::PART,
     &stripe::throughput::PART,
     &stripe::hosts::PART,
     &stripe::faults::PART,

@@ -55,7 +55,7 @@ pub(super) const PART: Part<Arguments> = Part {
 /// Measures all in one guest.
 fn measure(run: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
     let measured = || {
-        side::in_guest(run.product, None, |guest| {
+        side::in_guest(run.product, Vec::new(), |guest| {
             let kernel = guest.kernel().to_owned();
             let shown = cases().into_iter().map(|case| case.show(guest).map(|shown| case.figures(&shown, &kernel)));
             Ok(shown.collect::<Result<Vec<_>, _>>()?.concat())

@@ -20,15 +20,15 @@ use crate::stats::{Estimate, median};
 /// Packets of one measurement.
 const PACKETS: u64 = 50_000;
 /// How often each is measured, in turn with the others.
-const REPEATS: u32 = 5;
-const MEMBERS: usize = 4;
+pub(super) const REPEATS: u32 = 5;
+pub(super) const MEMBERS: usize = 4;
 
 /// What a bond and a team are set to.
 type Options = &'static [(&'static str, &'static str)];
 
 /// By how many members packets leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Spread {
+pub(super) enum Spread {
     /// By one.
     One,
     /// By all, by each at least half of its share.
@@ -65,7 +65,7 @@ pub(super) const PART: Part<Arguments> = Part {
 
 /// Measures all in one guest.
 fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
-    side::in_guest(context.product, None, |guest| {
+    side::in_guest(context.product, Vec::new(), |guest| {
         let counts = count(guest, [Side::Kernel, Side::Ours], REPEATS)?;
         Ok(counts.figures(guest.kernel()))
     })
@@ -80,19 +80,25 @@ pub(crate) struct Compared {
 
 /// Measures our program and another one ([`side::BEFORE`]) in turn, so many times; counts scatter so little that a few are enough.
 pub(crate) fn compared(product: &Product, before: PathBuf, repeats: u32) -> Result<Vec<Compared>, Failure> {
-    side::in_guest(product, Some(before), move |guest| {
+    side::in_guest(product, vec![before], move |guest| {
         let counts = count(guest, [Side::Ours, Side::Before], repeats.min(REPEATS))?;
         let settings = SETTINGS.iter().zip(counts.sides);
         Ok(settings.map(|((setting, ..), [new, old])| Compared { setting, new, old }).collect())
     })
 }
 
-/// The raw veth is the first cable, as long as it belongs to nobody.
-fn count(guest: &mut Guest, sides: [Side; 2], repeats: u32) -> Result<Counts, Refusal> {
+/// Lays the cables of the members.
+pub(super) fn cable(guest: &mut Guest) -> Result<(), Refusal> {
     for member in 0..MEMBERS {
         guest.ask(&Request::AddVeth { name: near(member), peer: far(member) })?;
         side::set_up(guest, &far(member), true)?;
     }
+    Ok(())
+}
+
+/// The raw veth is the first cable, as long as it belongs to nobody.
+fn count(guest: &mut Guest, sides: [Side; 2], repeats: u32) -> Result<Counts, Refusal> {
+    cable(guest)?;
     let mut counts = Counts::default();
     for repeat in 1..=repeats {
         eprintln!("instructions per packet: {repeat} of {repeats}");
@@ -117,7 +123,7 @@ fn count_side(guest: &mut Guest, side: Side, setting: usize) -> Result<f64, Refu
 }
 
 /// The instructions that each packet takes that is sent by a device.
-fn per_packet(guest: &mut Guest, device: &str, spread: Spread) -> Result<f64, Refusal> {
+pub(super) fn per_packet(guest: &mut Guest, device: &str, spread: Spread) -> Result<f64, Refusal> {
     let far_ends: Vec<String> = (0..MEMBERS).map(far).collect();
     let generated = Generated::by(guest, device, PACKETS, &far_ends)?;
     spread.check(device, &generated)?;
@@ -137,7 +143,7 @@ impl Spread {
     }
 }
 
-fn near(member: usize) -> String {
+pub(super) fn near(member: usize) -> String {
     format!("a{member}")
 }
 
@@ -147,10 +153,6 @@ fn far(member: usize) -> String {
 
 impl Counts {
     fn figures(&self, kernel: &str) -> Vec<Figure> {
-        let words = |samples: &[f64]| {
-            let words = |Estimate { median, low, high, .. }| format!("{median:.0} [{low:.0}, {high:.0}]");
-            Estimate::of(samples).map_or_else(String::new, words)
-        };
         let raw = Figure::text("raw veth", words(&self.raw), "-", None).peer(format!("Linux {kernel}"));
         let added = SETTINGS.iter().zip(&self.sides).map(|((name, ..), [kernel, ours])| {
             let [kernel_added, ours_added] = [kernel, ours].map(|samples| added(samples, &self.raw));
@@ -169,8 +171,14 @@ impl Counts {
     }
 }
 
+/// `512 [510, 514]`.
+pub(super) fn words(samples: &[f64]) -> String {
+    let words = |Estimate { median, low, high, .. }| format!("{median:.0} [{low:.0}, {high:.0}]");
+    Estimate::of(samples).map_or_else(String::new, words)
+}
+
 /// What each repeat has more than the raw veth of the same repeat.
-fn added(samples: &[f64], raw: &[f64]) -> Vec<f64> {
+pub(super) fn added(samples: &[f64], raw: &[f64]) -> Vec<f64> {
     samples.iter().zip(raw).map(|(sample, raw)| sample - raw).collect()
 }
 

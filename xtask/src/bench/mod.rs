@@ -3,7 +3,8 @@
 mod choice;
 mod device;
 pub(crate) mod instructions;
-mod network;
+pub(crate) mod network;
+mod openvswitch;
 pub(crate) mod stream;
 pub(crate) mod throughput;
 mod topology;
@@ -42,8 +43,8 @@ pub(crate) struct Arguments {
 }
 
 /// The parts, in the order in which they are measured.
-const PARTS: [&Part<Arguments>; 5] =
-    [&throughput::PART, &device::PART, &choice::PART, &instructions::PART, &topology::PART];
+const PARTS: [&Part<Arguments>; 6] =
+    [&throughput::PART, &device::PART, &choice::PART, &instructions::PART, &openvswitch::PART, &topology::PART];
 
 /// Measures, and prints each part as soon as it is there.
 pub(crate) fn run(arguments: &Arguments) -> Result<Vec<Section>, Failure> {

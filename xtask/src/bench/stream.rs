@@ -8,7 +8,8 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nicteam_sys::{process, sched, tcp};
+use nicteam_sys::netns::NetNs;
+use nicteam_sys::{cpu, process, sched, tcp};
 
 use crate::bench::network::{FAR, Pair};
 use crate::failure::Failure;
@@ -53,6 +54,43 @@ pub(crate) fn built_anew(
     Ok(rates_bps)
 }
 
+/// What it takes to deliver: payload at the receiver, and processor time of the whole machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cost {
+    /// Gigabits that arrived in a second.
+    pub(crate) gbps: f64,
+    /// Processor seconds for each of them, whoever spent them (`/proc/stat`).
+    pub(crate) busy_s_per_gbit: f64,
+}
+
+/// Measures what streams to the host at [`FAR`] take in a window, after a while that is left out.
+pub(crate) fn cost(
+    near: &NetNs,
+    far: &NetNs,
+    streams: usize,
+    settle: Duration,
+    window: Duration,
+) -> Result<Cost, Failure> {
+    let lane = Lane::open(near, far, streams)?;
+    let (busy, bits, elapsed) = thread::scope(|scope| {
+        lane.start(scope);
+        lane.enter(Phase::Send);
+        process::sleep_or_termination(settle);
+        let read = || Ok::<_, Failure>((cpu::times()?.busy, lane.received.load(Ordering::Relaxed), Instant::now()));
+        let before = read();
+        process::sleep_or_termination(window);
+        let after = read();
+        lane.close();
+        let (before, after) = (before?, after?);
+        Ok::<_, Failure>((after.0 - before.0, (after.1 - before.1) as f64 * 8.0, after.2 - before.2))
+    })?;
+    match process::termination() {
+        Some(_) => Err(Failure::Interrupted),
+        None if bits == 0.0 => Err(Failure::failed("nothing arrived")),
+        None => Ok(Cost { gbps: bits / 1e9 / elapsed.as_secs_f64(), busy_s_per_gbit: busy.as_secs_f64() / bits * 1e9 }),
+    }
+}
+
 /// Measures some pairs of hosts in turn, round by round: bit/s by pair and round.
 ///
 /// All streams stay open; those of one pair send at a time, so that two
@@ -61,15 +99,11 @@ pub(crate) fn built_anew(
 /// processor and receivers to another: where a scheduler happens to put them
 /// changes one stream's rate twofold, for minutes.
 fn in_turn(pairs: &[Pair], streams: usize, rounds: u32, window: Duration) -> Result<Vec<Vec<f64>>, Failure> {
-    let lanes = pairs.iter().map(|pair| Lane::open(pair, streams)).collect::<Result<Vec<_>, Failure>>()?;
+    let open = |pair: &Pair| Lane::open(&pair.near.netns, &pair.far.netns, streams);
+    let lanes = pairs.iter().map(open).collect::<Result<Vec<_>, Failure>>()?;
     let mut rates_bps = vec![Vec::new(); pairs.len()];
     thread::scope(|scope| {
-        for lane in &lanes {
-            for (sender, receiver) in &lane.connections {
-                scope.spawn(|| lane.send(sender));
-                scope.spawn(|| lane.receive(receiver));
-            }
-        }
+        lanes.iter().for_each(|lane| lane.start(scope));
         for round in 0..rounds {
             let mut order: Vec<usize> = (0..lanes.len()).collect();
             if round % 2 == 1 {
@@ -106,13 +140,21 @@ enum Phase {
 }
 
 impl Lane {
-    fn open(pair: &Pair, streams: usize) -> Result<Lane, Failure> {
+    fn open(near: &NetNs, far: &NetNs, streams: usize) -> Result<Lane, Failure> {
         Ok(Lane {
-            connections: connect(pair, streams)?,
+            connections: connect(near, far, streams)?,
             received: AtomicU64::new(0),
             phase: Mutex::new(Phase::Wait),
             changed: Condvar::new(),
         })
+    }
+
+    /// Starts the threads, which wait for a turn.
+    fn start<'scope>(&'scope self, scope: &'scope thread::Scope<'scope, '_>) {
+        for (sender, receiver) in &self.connections {
+            scope.spawn(|| self.send(sender));
+            scope.spawn(|| self.receive(receiver));
+        }
     }
 
     /// Lets them send for a window.
@@ -177,12 +219,12 @@ const CHUNK: usize = 128 << 10;
 const CONGESTION: &str = "cubic";
 
 /// Connections with the sending end first.
-fn connect(pair: &Pair, streams: usize) -> Result<Vec<(TcpStream, TcpStream)>, Failure> {
-    let listening = pair.far.netns.run(|| TcpListener::bind(SocketAddr::new(FAR, 0)))?;
+fn connect(near: &NetNs, far: &NetNs, streams: usize) -> Result<Vec<(TcpStream, TcpStream)>, Failure> {
+    let listening = far.run(|| TcpListener::bind(SocketAddr::new(FAR, 0)))?;
     let listener = listening.map_err(|error| Failure::failed(format!("cannot listen on {FAR}: {error}")))?;
     let address = listener.local_addr().map_err(Failure::failed)?;
     let connect_one = |_| {
-        let sender = pair.near.netns.run(|| tcp::connect_with(address, CONGESTION))??;
+        let sender = near.run(|| tcp::connect_with(address, CONGESTION))??;
         let (receiver, _) = listener.accept().map_err(Failure::failed)?;
         Ok((sender, receiver))
     };

@@ -1,0 +1,148 @@
+//! Instructions per packet: our eBPF beside Open vSwitch's kernel datapath, in a guest whose clock counts instructions.
+//!
+//! The kernel's packet generator sends by the team, and by the port of the bridge that is the host's own. In Open vSwitch the
+//! first packet of each flow goes through its daemon, all others through the kernel's flow table alone; these are counted.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nicteam_oracle::{Guest, Refusal};
+
+use crate::bench::Arguments;
+use crate::bench::instructions::{MEMBERS, REPEATS, Spread, added, cable, near, per_packet, words};
+use crate::failure::Failure;
+use crate::figure::{Bound, Figure};
+use crate::part::{Context, Part};
+use crate::side::{self, Side};
+use crate::stats::median;
+use crate::tools::{self, Tool};
+
+/// Instructions per packet beside Open vSwitch's kernel datapath.
+pub(super) const PART: Part<Arguments> = Part {
+    tools: &TOOLS,
+    ..Part::new(
+        "ovs-instructions",
+        "instructions per packet beside Open vSwitch's kernel datapath, in a guest that counts them: 4 members, packets of \
+         one source, all made anew",
+        measure,
+    )
+};
+
+const TOOLS: [Tool; 2] = [side::TOOLS[0], ("ovs-vswitchd", "openvswitch-switch")];
+/// Its modes, by the names of ours.
+const MODES: [&str; 2] = ["active-backup", "balance-slb"];
+/// Looked at so seldom that it is not counted with the packets.
+const MIIMON: (&str, &str) = ("miimon", "1000");
+
+/// Where the programs are here; in the guest all are in `/bin`.
+const PROGRAMS: [&str; 3] =
+    ["/usr/lib/openvswitch-switch/ovs-vswitchd", "/usr/sbin/ovsdb-server", "/usr/bin/ovs-vsctl"];
+const SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";
+const DATABASE: &str = "ovs.db";
+const SOCKET: &str = "unix:/tmp/db.sock";
+const BRIDGE: &str = "br0";
+
+/// Instructions per packet, one figure a repeat.
+#[derive(Debug, Default)]
+struct Counts {
+    raw: Vec<f64>,
+    /// By mode: theirs, ours.
+    modes: [[Vec<f64>; 2]; MODES.len()],
+}
+
+/// Measures all in one guest.
+fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
+    let database = context.scratch.path().join(DATABASE);
+    tools::output(Command::new("ovsdb-tool").arg("create").arg(&database).arg(SCHEMA))?;
+    let files = PROGRAMS.iter().map(|path| Path::new(path).to_owned()).chain([database]).collect::<Vec<PathBuf>>();
+    side::in_guest(context.product, files, |guest| {
+        start(guest)?;
+        let counts = count(guest)?;
+        Ok(counts.figures(guest.kernel()))
+    })
+}
+
+/// Starts the daemons; they go with the guest.
+fn start(guest: &mut Guest) -> Result<(), Refusal> {
+    guest.load_module("openvswitch")?;
+    let files = |name: &str| {
+        let file = |kind| format!("/tmp/{name}.{kind}");
+        [
+            format!("--unixctl={}", file("ctl")),
+            format!("--pidfile={}", file("pid")),
+            format!("--log-file={}", file("log")),
+        ]
+    };
+    let run = |guest: &mut Guest, program: &str, first: &[&str]| {
+        let files = files(program);
+        let arguments: Vec<&str> =
+            first.iter().copied().chain(files.iter().map(String::as_str)).chain(["--detach"]).collect();
+        guest.run(&format!("/bin/{program}"), &arguments).map(drop)
+    };
+    run(guest, "ovsdb-server", &[&format!("/bin/{DATABASE}"), &format!("--remote=p{SOCKET}")])?;
+    vsctl(guest, "--no-wait init")?;
+    run(guest, "ovs-vswitchd", &[SOCKET])
+}
+
+fn vsctl(guest: &mut Guest, words: &str) -> Result<(), Refusal> {
+    let database = format!("--db={SOCKET}");
+    let arguments: Vec<&str> = [database.as_str(), "--timeout=60"].into_iter().chain(words.split(' ')).collect();
+    guest.run("/bin/ovs-vsctl", &arguments).map(drop)
+}
+
+/// The raw veth is the first cable, as long as it belongs to nobody.
+fn count(guest: &mut Guest) -> Result<Counts, Refusal> {
+    cable(guest)?;
+    let mut counts = Counts::default();
+    for repeat in 1..=REPEATS {
+        eprintln!("instructions per packet beside Open vSwitch: {repeat} of {REPEATS}");
+        side::set_up(guest, &near(0), true)?;
+        counts.raw.push(per_packet(guest, &near(0), Spread::One)?);
+        for (mode, [theirs, ours]) in MODES.iter().zip(&mut counts.modes) {
+            theirs.push(count_theirs(guest, mode)?);
+            ours.push(count_ours(guest, mode)?);
+        }
+    }
+    Ok(counts)
+}
+
+fn count_theirs(guest: &mut Guest, mode: &str) -> Result<f64, Refusal> {
+    let members = members();
+    for member in &members {
+        side::set_up(guest, member, true)?;
+    }
+    vsctl(guest, &format!("add-br {BRIDGE} -- add-bond {BRIDGE} bond0 {} bond_mode={mode}", members.join(" ")))?;
+    side::set_up(guest, BRIDGE, true)?;
+    let counted = per_packet(guest, BRIDGE, Spread::One)?;
+    vsctl(guest, &format!("del-br {BRIDGE}"))?;
+    Ok(counted)
+}
+
+fn count_ours(guest: &mut Guest, mode: &str) -> Result<f64, Refusal> {
+    Side::Ours.add(guest, &[("mode", &format!("ovs-{mode}")), MIIMON], &members())?;
+    let counted = per_packet(guest, Side::Ours.device(), Spread::One)?;
+    Side::Ours.remove(guest)?;
+    Ok(counted)
+}
+
+fn members() -> Vec<String> {
+    (0..MEMBERS).map(near).collect()
+}
+
+impl Counts {
+    fn figures(&self, kernel: &str) -> Vec<Figure> {
+        let raw = Figure::text("raw veth", words(&self.raw), "-", None).peer(format!("Linux {kernel}"));
+        let modes = MODES.iter().zip(&self.modes).map(|(mode, [theirs, ours])| {
+            let bound = median(theirs);
+            let holds = Bound::AtMost(bound).holds(median(ours));
+            let [theirs_added, ours_added] = [theirs, ours].map(|samples| words(&added(samples, &self.raw)));
+            let peer = format!(
+                "Open vSwitch {}; added to the raw veth: ours {ours_added}, theirs {theirs_added}",
+                words(theirs)
+            );
+            Figure::text(format!("{mode}, ours"), words(ours), &format!("<= {bound:.0}, Open vSwitch's"), Some(holds))
+                .peer(peer)
+        });
+        std::iter::once(raw).chain(modes).collect()
+    }
+}
