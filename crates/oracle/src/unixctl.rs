@@ -2,17 +2,15 @@
 
 use std::path::Path;
 
-use nicteam_sys::unixctl;
-
-/// [`unixctl::Unixctl`] whose failures are panics.
+/// [`nicteam_unixctl::Unixctl`] whose failures are panics.
 #[derive(Debug)]
-pub struct Unixctl(unixctl::Unixctl);
+pub struct Unixctl(nicteam_unixctl::Unixctl);
 
 impl Unixctl {
     /// Connects to a daemon's control socket.
     #[track_caller]
     pub fn connect(socket: &Path) -> Unixctl {
-        Unixctl(unixctl::Unixctl::connect(socket).unwrap_or_else(|error| panic!("{error}")))
+        Unixctl(nicteam_unixctl::Unixctl::connect(socket).unwrap_or_else(|error| panic!("{error}")))
     }
 
     /// What a command prints, or the words by which it is refused.

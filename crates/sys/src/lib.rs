@@ -27,6 +27,5 @@ pub mod sched;
 pub mod shape;
 pub mod tap;
 pub mod tcp;
-pub mod unixctl;
 
 pub use error::{Context, Error, Result};

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use nicteam_sys::process;
-use nicteam_sys::unixctl::Unixctl;
+use nicteam_unixctl::Unixctl;
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 

@@ -1,4 +1,8 @@
 //! Commands of Open vSwitch's daemons, without a process for each (`unixctl`: JSON-RPC 1.0 over a Unix socket).
+//!
+//! A crate of its own: what `sys` depends on goes into every test program, and where `serde_json` is, the types of empty
+//! lists can no longer be inferred.
+#![forbid(unsafe_code)]
 
 use std::io::{self, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -8,7 +12,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{Context, Result};
+use nicteam_sys::{Context, Result};
 
 /// A connection to a daemon's control socket: what `ovs-appctl` does, command by command.
 #[derive(Debug)]
