@@ -73,7 +73,9 @@ fn the_kernels_bonds_carry_runs_of_the_lab() {
     assert!((0.3..1.05).contains(&of_limit(aggregated)), "{}", of_limit(aggregated));
     let sent = |run: &Value, member: &str| {
         let members = run["members"].as_array().unwrap();
-        members.iter().find(|found| found["host"] == "a" && found["member"] == member).unwrap()["tx_frames"].as_f64().unwrap()
+        members.iter().find(|found| found["host"] == "a" && found["member"] == member).unwrap()["tx_frames"]
+            .as_f64()
+            .unwrap()
     };
     assert!(sent(one_member, "eth1") > 50.0 * sent(one_member, "eth0").max(1.0), "the primary carries: {one_member}");
     let (first, second) = (sent(in_turn, "eth0"), sent(in_turn, "eth1"));

@@ -6,6 +6,7 @@
 
 mod active_backup;
 mod broadcast;
+mod buckets;
 mod down;
 mod few_subflows;
 mod full;
@@ -54,6 +55,7 @@ pub const RULES: &[&dyn Rule] = &[
     &full::Full,
     &waste::Waste,
     &hashed::Hashed,
+    &buckets::Buckets,
     &active_backup::ActiveBackup,
     &load_balancing::LoadBalancing,
     &peer_does_not_stripe::PeerDoesNotStripe,
