@@ -24,6 +24,8 @@ pub struct Team<'a> {
     pub policy_name: &'a str,
     /// Values of its hash, dealt to its members in turn; 0: as many as there are members.
     pub hash_buckets: u32,
+    /// What is hashed beside a frame to find its bucket (`bond_hash_basis`).
+    pub hash_basis: u32,
     /// Who ran it; empty in older records.
     pub engine: &'a str,
 }
@@ -58,6 +60,7 @@ impl<'a> Team<'a> {
             policy: team.xmit_hash_policy.parse().ok(),
             policy_name: &team.xmit_hash_policy,
             hash_buckets: team.options.get("hash_buckets").and_then(|text| text.parse().ok()).unwrap_or(0),
+            hash_basis: team.options.get("bond_hash_basis").and_then(|basis| basis.parse().ok()).unwrap_or(0),
             engine: &team.engine,
         }
     }
@@ -71,12 +74,22 @@ impl<'a> Team<'a> {
 impl TeamMode {
     /// Whether it sends frames in turn.
     pub fn takes_turns(self) -> bool {
-        self.traits().is_some_and(|traits| traits.sends == Sends::InTurn)
+        self.sends() == Some(Sends::InTurn)
     }
 
     /// Whether it sends a copy of each frame by each member.
     pub fn sends_copies(self) -> bool {
-        self.traits().is_some_and(|traits| traits.sends == Sends::ByAll)
+        self.sends() == Some(Sends::ByAll)
+    }
+
+    /// Whether a frame's bucket decides its member as in Open vSwitch.
+    pub fn spreads_by_buckets(self) -> bool {
+        self.traits().is_some_and(Traits::bonds_by_buckets)
+    }
+
+    /// How a frame finds its member, where it is a mode of teams.
+    pub fn sends(self) -> Option<Sends> {
+        self.traits().map(|traits| traits.sends)
     }
 
     /// Whether it stripes towards those who do, too.
@@ -91,17 +104,17 @@ impl TeamMode {
 
     /// Whether one member carries all that it sends.
     pub fn uses_one(self) -> bool {
-        self.traits().is_some_and(|traits| traits.sends == Sends::ByActive)
+        self.sends() == Some(Sends::ByActive)
     }
 
     /// Whether each source address has one of its members.
     pub fn gives_each_source_one(self) -> bool {
-        self.traits().is_some_and(|traits| traits.sends == Sends::BySource)
+        self.sends() == Some(Sends::BySource)
     }
 
     /// Whether each connection has one of its members, given by a table that no record has.
     pub fn gives_each_flow_one(self) -> bool {
-        self.traits().is_some_and(|traits| traits.sends == Sends::ByFlow)
+        self.sends() == Some(Sends::ByFlow)
     }
 
     /// Whether it says by which of its members it hears a neighbour.

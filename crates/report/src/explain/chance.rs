@@ -19,7 +19,7 @@ const TCP: u8 = 6;
 /// takes.
 pub(super) fn of(run: &Run, hop: &Hop<'_>) -> Option<Drawn> {
     let team = hop.team?;
-    let policy = team.policy.filter(|_| engines::hash_of(team.engine).is_some())?;
+    let policy = team.policy.filter(|policy| engines::hash_of(team.engine, *policy).is_some())?;
     let hosts: Vec<Host> = run.topology.hosts.iter().map(|host| subnet(&host.address)).collect::<Option<_>>()?;
     let place = |name: &str| run.topology.hosts.iter().position(|host| host.name == name);
     let flow = |connection: &&Connection| {
