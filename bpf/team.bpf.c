@@ -457,11 +457,12 @@ static __always_inline int take_own(struct __sk_buff *skb, const struct plan *pl
 
 /*
  * True if the team gets a frame that a member of balance-slb received: of those for groups what the active member
- * receives, or the one that stands in for it, and of all no reflections.
+ * receives, or the one that stands in for it, and of all no reflections. A function of its own, as send_copy().
  */
-static __always_inline int take_unmoved(struct __sk_buff *skb, const struct plan *plan, __u32 slot, __u32 place,
-					__u32 flags)
+__attribute__((noinline)) int take_unmoved(struct __sk_buff *skb, __u32 slot, __u32 place)
 {
+	const struct plan *plan = plan_in(slot);
+	__u32 flags = plan->members[bounded_place(place)].flags;
 	__u8 copy[ETH_ALEN];
 	const __u8 *dst = header(skb, 0, copy, sizeof(copy));
 
@@ -550,16 +551,18 @@ int member_ingress(struct __sk_buff *skb)
 		received = judge_source(skb, plan, slot, place, &path);
 	}
 	int taken = received == RECEIVED_GROUP ||
-		    (received != RECEIVED_COPY && flags & (MEMBER_OWN | MEMBER_UNMOVED) &&
-		     (flags & MEMBER_UNMOVED ? take_unmoved(skb, plan, slot, place, flags) : take_own(skb, plan, place)));
+		    (received != RECEIVED_COPY && flags & MEMBER_OWN && take_own(skb, plan, place));
 
 	if (STRIPE && without_carrier && !taken && received == RECEIVED_UNICAST && flags & MEMBER_STRIPES)
 		taken = inherit(skb, slot, place);
 	if (LOOKS_AT_CARRIERS && plan->failover & FAILOVER_ACTIVE && !taken && stands_in(skb, plan, slot, place))
 		taken = 1;
 	if (received == RECEIVED_COPY || (!taken && !(flags & MEMBER_DELIVER))) {
-		sums->rx_drops++;
-		return TC_ACT_SHOT;
+		/* Here, where what other members deliver never comes. */
+		if (!(flags & MEMBER_UNMOVED) || !take_unmoved(skb, slot, place)) {
+			sums->rx_drops++;
+			return TC_ACT_SHOT;
+		}
 	}
 	if (STRIPE && path != NO_PATH)
 		note_path_heard(slot, path);

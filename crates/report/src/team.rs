@@ -86,6 +86,21 @@ impl TeamMode {
         self.traits().is_some_and(|traits| traits.buckets().is_some())
     }
 
+    /// Whether one member carries all that it sends.
+    pub fn uses_one(self) -> bool {
+        self.traits().is_some_and(|traits| traits.sends == Sends::ByActive)
+    }
+
+    /// Whether each source address has one of its members.
+    pub fn gives_each_source_one(self) -> bool {
+        self.traits().is_some_and(|traits| traits.sends == Sends::BySource)
+    }
+
+    /// Whether each connection has one of its members, given by a table that no record has.
+    pub fn gives_each_flow_one(self) -> bool {
+        self.traits().is_some_and(|traits| traits.sends == Sends::ByFlow)
+    }
+
     /// Whether it says by which of its members it hears a neighbour.
     pub fn says_who_hears(self) -> bool {
         self.traits().is_some_and(|traits| traits.receives != Receives::ByAll)

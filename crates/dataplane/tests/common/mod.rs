@@ -9,8 +9,10 @@ use nicteam_testnet::may_make_networks;
 use nicteam_wire::Mac;
 
 pub mod bench;
+pub mod flows;
 pub mod frames;
 pub mod hosts;
+pub mod rigs;
 pub mod segments;
 pub mod striping;
 pub mod tunnels;

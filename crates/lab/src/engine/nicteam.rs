@@ -7,6 +7,7 @@ use nicteam_dataplane::{Choice, Kind};
 use nicteam_record::{EventKind, MemberSample, Port};
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::shape;
+use nicteam_team::lacp::MuxState;
 use nicteam_team::{Config, Event, MemberStatus};
 
 use super::terms::{Engine, Running};
@@ -101,7 +102,7 @@ impl Running for Team {
                 host: String::new(),
                 team: self.0.name().to_owned(),
                 member: member.name,
-                aggregates: member.active,
+                aggregates: port.mux == MuxState::Distributing,
                 partner: (!port.defaulted).then(|| port.partner.system.to_string()),
                 why_not: port.why_not.map(|reason| reason.to_string()),
             })
@@ -129,7 +130,7 @@ impl Running for Team {
 
 /// True for a port that has carrier and does not aggregate.
 fn is_waiting(member: &MemberStatus) -> bool {
-    member.link.carrier && member.lacp.is_some() && !member.active
+    member.link.carrier && member.lacp.is_some_and(|port| port.mux != MuxState::Distributing)
 }
 
 /// How long agreeing may take: the time that ports wait for each other, the 3 s

@@ -10,6 +10,7 @@ use nicteam_team::{
     Action, Buckets, Choose, Config, Effect, Identity, LinkState, MemberId, Receive, Team, TeamError, Time, Verdict,
 };
 use nicteam_wire::{Arp, Frame, Mac, Vlan, ethertype, rarp_packet, tagged};
+use proptest::prelude::*;
 
 use crate::control::pair::Pair;
 use crate::control::world::{World as Alone, id, link, ms};
@@ -440,6 +441,78 @@ fn without_a_partner_nothing_is_carried_or_one_member_carries_all() {
                 assert_eq!(pair.plan(0).choose, Choose::One(id(1)), "{mode}: as active-backup does");
             }
         }
+    }
+}
+
+#[test]
+fn a_cable_that_is_plugged_in_does_not_end_the_fallback() {
+    let options = [("lacp", "active"), ("lacp-fallback-ab", "true")];
+    let mut pair = Pair::new([config("ovs-balance-tcp", &options), config("active-backup", &[])], 2);
+    let negotiation = |pair: &Pair| bond(pair.team(0), pair.world.now()).negotiation;
+    pair.run(ms(2900));
+    assert_eq!(negotiation(&pair), Negotiation::Negotiated, "each waits for its first LACPDU");
+    pair.run(ms(200));
+    assert_eq!(negotiation(&pair), Negotiation::Configured);
+    pair.cable(1, false);
+    pair.cable(1, true);
+    for _ in 0..35 {
+        pair.run(ms(100));
+        assert_eq!((&pair.plan(0).choose, negotiation(&pair)), (&Choose::One(id(0)), Negotiation::Configured));
+    }
+}
+
+proptest! {
+    /// Whatever happens to cables and options: afterwards everything that has carrier is enabled, and frames go by it.
+    #[test]
+    fn after_all_that_happens_members_with_carrier_are_used(
+        mode in prop::sample::select(vec!["ovs-active-backup", "ovs-balance-slb", "ovs-balance-tcp"]),
+        delays in (0..4_u32, 0..4_u32),
+        steps in prop::collection::vec((0..3_usize, 0..4_u8, 0..3000_u64), 0..25),
+    ) {
+        let (up, down) = ((delays.0 * 200).to_string(), (delays.1 * 200).to_string());
+        let options = [("lacp", "active"), ("lacp-time", "fast"), ("updelay", &*up), ("downdelay", &*down)];
+        let mut pair = Pair::new([config(mode, &options), config("ovs-balance-slb", &options)], 3);
+        for (place, what, wait) in steps {
+            match what {
+                0 => pair.cable(place, false),
+                1 => pair.cable(place, true),
+                2 => drop(pair.change(0, |team, now| team.enable_member(id(place), wait % 2 == 0, now))),
+                _ => {
+                    let other = [&options[..], &[("bond-hash-basis", if place == 0 { "0" } else { "5" })]].concat();
+                    pair.change(0, |team, now| team.set_config(config(mode, &other), now)).unwrap();
+                }
+            }
+            pair.run(ms(wait));
+            let (now, plan) = (pair.world.now(), pair.plan(0));
+            let seen = bond(pair.team(0), now);
+            let enabled: Vec<MemberId> = seen.members.iter().filter(|of| of.enabled).map(|of| of.id).collect();
+            match &plan.choose {
+                Choose::Buckets(buckets) => {
+                    let mut sends = buckets.enabled.clone();
+                    sends.sort_unstable();
+                    prop_assert_eq!(&sends, &enabled);
+                    prop_assert!(buckets.table.iter().flatten().all(|member| enabled.contains(member)));
+                    let all = mode != "ovs-balance-tcp" || buckets.table.iter().all(Option::is_some);
+                    prop_assert!(all, "a bucket of balance-tcp without a member");
+                }
+                Choose::One(member) => prop_assert!(enabled.contains(member)),
+                // Without a link LACP has no partner; members whose downdelay runs are enabled yet.
+                Choose::Nobody => {
+                    prop_assert!(enabled.is_empty() || seen.negotiation == Negotiation::Configured, "{seen:?}");
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        (0..3).for_each(|place| pair.cable(place, true));
+        pair.run(ms(8000));
+        for host in 0..2 {
+            let seen = bond(pair.team(host), pair.world.now());
+            prop_assert!(seen.members.iter().all(|member| member.enabled && member.may_enable), "{seen:?}");
+            prop_assert_eq!(seen.negotiation, Negotiation::Negotiated);
+        }
+        let generation = pair.plan(0).generation;
+        pair.run(ms(5000));
+        prop_assert_eq!(pair.plan(0).generation, generation, "a team at rest makes no plans");
     }
 }
 

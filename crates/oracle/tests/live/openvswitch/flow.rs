@@ -62,10 +62,10 @@ fn clear_dei(bytes: &mut [u8]) {
     }
 }
 
-/// The daemon takes a tag off that gives a priority alone.
+/// The daemon takes a tag off that says nothing.
 fn as_sent(bytes: &[u8]) -> Vec<u8> {
     match Frame::parse_untagged(bytes).unwrap().vlan() {
-        Some(tag) if tag.tci & 0xfff == 0 => [&bytes[..12], &bytes[16..]].concat(),
+        Some(tag) if tag.tci == 0 => [&bytes[..12], &bytes[16..]].concat(),
         _ => bytes.to_vec(),
     }
 }
@@ -207,6 +207,8 @@ impl Bonds {
             self.send(&first);
             self.switch.appctl_with("bridge/dump-flows", &["near"]).matches("dp_hash=").count() == 256
         });
+        // Until then its datapath sends by the buckets that were before.
+        self.switch.appctl("revalidator/wait");
     }
 
     /// The place of each bucket's member.

@@ -6,6 +6,7 @@
 
 mod active_backup;
 mod broadcast;
+mod buckets;
 mod down;
 mod few_subflows;
 mod full;
@@ -56,6 +57,7 @@ pub const RULES: &[&dyn Rule] = &[
     &hashed::Hashed,
     &active_backup::ActiveBackup,
     &load_balancing::LoadBalancing,
+    &buckets::Buckets,
     &peer_does_not_stripe::PeerDoesNotStripe,
     &few_subflows::FewSubflows,
     &learning::Learning,

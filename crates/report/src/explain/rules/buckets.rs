@@ -1,0 +1,91 @@
+//! Open vSwitch's balance-slb and balance-tcp: a bucket for a source address, or for a connection, and one link for a bucket.
+
+use nicteam_record::{Finding, Side};
+use serde::{Deserialize, Serialize};
+
+use super::Rule;
+use crate::explain::hop::{Choice, Hop};
+use crate::explain::limits::Limit;
+use crate::explain::words;
+use crate::team::TeamMode;
+use crate::units::plural;
+
+/// Full and not full links of a team that gives each source, or each connection, a bucket.
+pub(super) struct Buckets;
+
+#[derive(Serialize, Deserialize)]
+struct Details {
+    /// Whether buckets go by the source address, not by addresses and ports.
+    by_source: bool,
+    /// Hosts that the connections come from.
+    sources: usize,
+    /// Connections that pass the hop.
+    connections: usize,
+}
+
+impl Rule for Buckets {
+    fn cause(&self) -> &'static str {
+        "buckets"
+    }
+
+    fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
+        let bonded = |hop: &&Hop<'_>| mode(limit, hop).is_some() && hop.links.len() > 1;
+        let hop = limit.hops.iter().copied().find(|hop| bonded(hop) && hop.some_full() && !hop.all_full())?;
+        let (chooser, mode) = (limit.chooser(hop), mode(limit, hop)?);
+        // Frames to a team that is no group come where its own frames went.
+        let receives = hop.side == Side::Receiving && chooser.node == hop.peer;
+        let mut sources: Vec<&str> =
+            hop.connections.iter().map(|of| if receives { of.to.as_str() } else { of.from.as_str() }).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        let finding = Finding {
+            side: hop.side,
+            node: Some(chooser.node.to_owned()),
+            policy: Some(chooser.by.words().to_owned()),
+            hops: vec![hop.as_found()],
+            ..limit.finding(self.cause())
+        };
+        let (by_source, sources, connections) = (mode.gives_each_source_one(), sources.len(), hop.connections.len());
+        Some(finding.with_details(&Details { by_source, sources, connections }))
+    }
+
+    fn sentence(&self, finding: &Finding) -> Option<String> {
+        let (details, mode): (Details, &str) = (finding.details()?, finding.policy.as_deref()?);
+        let (side, host, hop) = (words::side(finding), words::node(finding), finding.hops.first()?);
+        let least = words::least(hop);
+        let used = format!("the busiest was full, the least used at {least}");
+        Some(match (details.by_source, finding.side) {
+            (true, Side::Receiving) if host == hop.peer => format!(
+                "{side}: {} sends to an address by the link on which it saw it last, and {host} sends from an address by one \
+                 link, that of its bucket (mode {mode}): {used}.",
+                hop.node
+            ),
+            (true, _) if details.sources == 1 => format!(
+                "{side}: {host} sends from one address, and one source address has one bucket, and so one link (mode \
+                 {mode}): {used}."
+            ),
+            (true, _) => format!(
+                "{side}: {host} sends from {} addresses, each of which has one bucket, and so one link, given at its first frame \
+                 (mode {mode}): {used}.",
+                details.sources
+            ),
+            (false, _) if details.connections == 1 => {
+                format!("{side}: {host} sends a connection by one bucket, and so by one link (mode {mode}): {used}.")
+            }
+            (false, _) => format!(
+                "{side}: {host} sends {} by as many buckets at most, which have their links at random (mode {mode}): {used}.",
+                plural(details.connections, "connection")
+            ),
+        })
+    }
+}
+
+/// The mode that chooses by buckets among the links of a hop, if one does.
+fn mode(limit: &Limit<'_, '_>, hop: &Hop<'_>) -> Option<TeamMode> {
+    match limit.chooser(hop).by {
+        Choice::Mode(mode) => {
+            Some(TeamMode::Of(mode)).filter(|mode| mode.gives_each_source_one() || mode.gives_each_flow_one())
+        }
+        _ => None,
+    }
+}
