@@ -58,7 +58,9 @@ pub(super) fn migrate(migrate: &Migrate) -> Result<(), Failure> {
 
 /// Makes a member the active one.
 pub(super) fn set_active(set: &Member) -> Result<(), Failure> {
-    member(&bond(&set.port)?, &set.member)?;
+    if member(&bond(&set.port)?, &set.member)?.active {
+        return say::data("no change\n");
+    }
     let request = Request::Activate { device: set.member.clone() };
     match Client::connect(&set.port)?.order(&request) {
         Ok(_) => {}

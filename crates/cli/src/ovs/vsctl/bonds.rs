@@ -7,7 +7,6 @@ use nicteam_sys::netlink::Netlink;
 use nicteam_team::Config;
 use nix::errno::Errno;
 
-use super::here::BOND;
 use crate::failure::Failure;
 use crate::{say, team};
 
@@ -64,7 +63,9 @@ fn start_anew(netlink: &mut Netlink, bond: &str, options: &[(String, String)]) -
         team::begin(&Kept::of(&before, None))?;
     }
     let index = netlink.link(bond)?.map_or(link.index, |link| link.index);
-    netlink.set_alias(index, if link.alias.is_empty() { BOND } else { &link.alias })?;
+    if !link.alias.is_empty() {
+        netlink.set_alias(index, &link.alias)?;
+    }
     netlink.set_master(index, link.master)?;
     netlink.set_up(index, link.up)?;
     begun.map(drop)

@@ -37,8 +37,18 @@ fn head(out: &mut String, name: &str, bond: &BondState) -> fmt::Result {
     }
     writeln!(out, "lacp_status: {}", bond.lacp_status)?;
     writeln!(out, "lacp_fallback_ab: {}", truth(bond.lacp_fallback_ab))?;
-    writeln!(out, "active-backup primary: {}", bond.primary.as_deref().unwrap_or("<none>"))?;
+    writeln!(out, "active-backup primary: {}", primary(bond))?;
     writeln!(out, "active member mac: {}({})", bond.active_mac, bond.active.as_deref().unwrap_or("none"))
+}
+
+/// The preferred member, where the active one may carry everything (vswitchd/bridge.c, `port_configure_bond`).
+fn primary(bond: &BondState) -> String {
+    let is_asked = bond.mode == "active-backup" || bond.lacp_fallback_ab;
+    match bond.primary.as_ref().filter(|_| is_asked) {
+        None => "<none>".to_owned(),
+        Some(name) if bond.members.iter().any(|member| member.name == *name) => name.clone(),
+        Some(name) => format!("{name} (no such member)"),
+    }
 }
 
 fn member(out: &mut String, member: &BondMemberState, is_balanced: bool) -> fmt::Result {

@@ -51,8 +51,10 @@ impl<'a> LacpView<'a> {
         let lacp = bond.lacp.as_ref()?;
         let member = |member: &'a MemberState| {
             let of = bond.members.iter().find(|of| of.name == member.name)?;
-            let (attached, may_enable) = (of.lacp_attached, of.lacp_may_enable);
-            Some(LacpMember { name: &member.name, attached, may_enable, port: member.lacp.as_ref()? })
+            let port = member.lacp.as_ref()?;
+            // One port serves without a partner, and would be attached; the real one's is only where it may send then.
+            let attached = of.lacp_may_enable || of.lacp_attached && !is_unknown(&port.partner);
+            Some(LacpMember { name: &member.name, attached, may_enable: of.lacp_may_enable, port })
         };
         Some(LacpView {
             name: &status.team,
@@ -103,11 +105,10 @@ impl LacpMember<'_> {
     /// The two ends. What is assumed of a partner that was not heard is not told: the real one assumes nothing
     /// (`member_set_defaulted`) but that it is to be spoken to often at first (`member_set_expired`).
     pub(super) fn ends(&self) -> [(&'static str, PortEnd); 2] {
-        let system = Mac::default().to_string();
-        let partner = match self.port.partner.system == system {
+        let partner = match is_unknown(&self.port.partner) {
             true => PortEnd {
                 system_priority: 0,
-                system,
+                system: Mac::default().to_string(),
                 key: 0,
                 port_priority: 0,
                 port: 0,
@@ -117,4 +118,9 @@ impl LacpMember<'_> {
         };
         [("actor", self.port.actor.clone()), ("partner", partner)]
     }
+}
+
+/// True of what is assumed of a partner that was not heard.
+fn is_unknown(partner: &PortEnd) -> bool {
+    partner.system == Mac::default().to_string()
 }
