@@ -17,12 +17,14 @@ mod alone {
 
 /// Emulates a processor: one at a time, beside what waits.
 mod guest {
+    mod bonding;
     mod linux_6_1;
 }
 
 /// Mostly waits: many at once.
 mod live {
     mod cleanup;
+    mod engines;
     mod lab_lacp;
     mod lacp;
     mod options;

@@ -195,6 +195,25 @@ pub fn keep_privately() -> Result<(), Error> {
     Ok(mounts::private_tmpfs(&root)?)
 }
 
+/// A new folder, for this process and its children alone, for other files: after [`keep_privately`] it goes with them.
+/// Short, because the paths of sockets are.
+///
+/// # Errors
+/// It cannot be made.
+pub fn private_folder(name: &str) -> Result<PathBuf, Error> {
+    let folder = root().join(format!("{name}-{}", std::process::id()));
+    let make = || {
+        // What a process of the same number left.
+        match fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)
+    };
+    make().context(|| format!("make the folder {}", folder.display()))?;
+    Ok(folder)
+}
+
 /// Removes what was persisted for network namespaces that are gone; so does whoever starts a team.
 ///
 /// # Errors

@@ -46,7 +46,7 @@ use nicteam_wire::Mac;
 
 pub use aggregation::{Aggregation, Aggregator, PortEnd, PortState};
 pub use bond::{BondLacp, BondMemberState, BondState, BucketLoad};
-pub use folder::{keep_privately, remove_gone};
+pub use folder::{keep_privately, private_folder, remove_gone};
 pub use journal::{Entry, Happened, Journal, OptionChange};
 pub use kept::{Kept, Shelf};
 pub use left::take_down;

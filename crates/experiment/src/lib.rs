@@ -49,7 +49,7 @@ use toml::de::DeTable;
 pub use catalog::{Builtin, FindError, Group, MAX_FILE_BYTES, Source, builtin, find};
 pub use congestion::{check_congestion, check_mptcp};
 pub use diagnostics::{Diagnostic, Diagnostics};
-pub use engine::{Engine, Unsupported};
+pub use engine::{Engine, KERNEL_OPTIONS, Unsupported, openvswitch_settings};
 pub use limit::{Limit, limit};
 pub use overrides::Overrides;
 pub use reference::{key_reference, schema};

@@ -280,6 +280,7 @@ mod tests {
         let workload = Workload { name: "w".to_owned(), connections: pairs.len() as u32, pairs, direction, task };
         Run {
             name: "run".to_owned(),
+            variant: None,
             description: None,
             published: None,
             published_of_limit: None,

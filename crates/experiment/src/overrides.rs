@@ -13,6 +13,9 @@ pub struct Overrides {
     pub duration: Option<Duration>,
     /// Only these runs.
     pub only: Option<Vec<String>>,
+    /// Who runs the teams of hosts, whatever the file says; of several, each run is carried out once by each. Empty: as the
+    /// file says.
+    pub engines: Vec<String>,
 }
 
 impl Overrides {
@@ -22,6 +25,7 @@ impl Overrides {
         notes.extend(self.rate_bps.map(|rate_bps| format!("rate={}", show_rate(rate_bps))));
         notes.extend(self.duration.map(|duration| format!("duration={}", show_duration(duration))));
         notes.extend(self.only.as_ref().map(|only| format!("only={}", only.join(","))));
+        notes.extend((!self.engines.is_empty()).then(|| format!("engine={}", self.engines.join(","))));
         notes
     }
 }

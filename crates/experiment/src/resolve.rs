@@ -8,12 +8,12 @@ use crate::keys::Thing;
 use crate::limit::limit;
 use crate::overrides::Overrides;
 use crate::record::{At, Options, Record};
-use crate::resolved::{Direction, Experiment, GranularityChoice, Run, Topology, Workload};
+use crate::resolved::{Direction, Experiment, GranularityChoice, Run, Topology, Variant, Workload};
 use crate::suggest::{list, nearest};
 use crate::task::{self, Said};
 use crate::topology::{self, Broken, Built, Plan, duplicate};
 use crate::units::{show_duration, subnet};
-use crate::{impairments, teams};
+use crate::{engine, impairments, teams};
 
 /// The most connections in one run: each has a port of its own from 40000 up.
 const MAX_CONNECTIONS: u32 = 8192;
@@ -36,6 +36,7 @@ pub(crate) fn resolve(
     let defaults = file.get::<&Record>("defaults").map_or(&none, |at| at.value);
     let mut resolver = Resolver { file, none: &none, defaults, overrides, problems };
     resolver.check_names();
+    resolver.check_engines();
     // Without hosts every name would be unknown; that has been said once.
     let hopeless = resolver.is_too_large() || resolver.named("hosts").is_empty();
     let runs = if hopeless { Vec::new() } else { resolver.runs() };
@@ -128,7 +129,7 @@ impl<'a> Resolver<'a, '_> {
                 }
                 names.insert(name.value, name);
             }
-            runs.push(self.run(record));
+            runs.extend(self.variants(record));
         }
         self.check_unused_workloads(records);
         runs
@@ -145,7 +146,7 @@ impl<'a> Resolver<'a, '_> {
             return;
         }
         let known = self.problems.len();
-        let built = self.topology(self.none);
+        let built = self.topology(self.none, None);
         if !runs.is_empty() {
             // Each run may change what would be wrong here.
             self.problems.truncate(known);
@@ -155,8 +156,44 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    fn run(&mut self, record: &'a Record) -> Run {
-        let built = self.topology(record);
+    /// A run, once by each engine that the command line names.
+    fn variants(&mut self, record: &'a Record) -> Vec<Run> {
+        let name = record.get::<&str>("name").map_or("", |at| at.value);
+        // What the command line leaves out is checked as the file has it.
+        let overrides = self.overrides;
+        let engines = if self.is_asked_for(name) { &overrides.engines[..] } else { &[] };
+        match engines {
+            [] => vec![self.run(record, None)],
+            [engine] => vec![self.run(record, Some(engine))],
+            several => several.iter().map(|engine| self.variant(record, name, engine)).collect(),
+        }
+    }
+
+    fn variant(&mut self, record: &'a Record, of: &str, engine: &str) -> Run {
+        let variant = Variant { of: of.to_owned(), engine: engine.to_owned() };
+        Run { name: format!("{of}.{engine}"), variant: Some(variant), ..self.run(record, Some(engine)) }
+    }
+
+    fn is_asked_for(&self, run: &str) -> bool {
+        self.overrides.only.as_ref().is_none_or(|only| only.iter().any(|name| name == run))
+    }
+
+    /// Those of the command line are engines, each named once.
+    fn check_engines(&mut self) {
+        let engines = &self.overrides.engines[..];
+        for (place, name) in engines.iter().enumerate() {
+            if engine::find(name).is_none() {
+                self.problems.push(Problem::outside(format!("no engine `{name}`")).hint(teams::engines_hint(name)));
+            } else if engines[..place].contains(name) {
+                let problem = Problem::outside(format!("engine `{name}` is named twice"));
+                self.problems.push(problem.hint("each run is carried out once by each engine"));
+            }
+        }
+    }
+
+    /// `engine`: who runs the hosts' teams, if not whom the file says.
+    fn run(&mut self, record: &'a Record, engine: Option<&str>) -> Run {
+        let built = self.topology(record, engine);
         let text = |key| record.get::<&str>(key).map(|at| at.value.to_owned());
         let time = |key, otherwise| {
             let given = record.get::<Duration>(key).or_else(|| self.defaults.get(key));
@@ -169,6 +206,7 @@ impl<'a> Resolver<'a, '_> {
         self.check_interval(duration);
         Run {
             name: text("name").unwrap_or_default(),
+            variant: None,
             description: text("description"),
             published: text("published"),
             published_of_limit: record.get("published_of_limit").map(|at| at.value),
@@ -204,7 +242,7 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    fn topology(&mut self, run: &'a Record) -> Built {
+    fn topology(&mut self, run: &'a Record, engine: Option<&str>) -> Built {
         let hosts = self.overlay("hosts", Thing::Host, run);
         let switches = self.overlay("switches", Thing::Switch, run);
         let mut teams: BTreeMap<&str, (&At<String>, Options)> =
@@ -218,6 +256,9 @@ impl<'a> Resolver<'a, '_> {
                     self.problems.push(unknown_override(Thing::Team, name, &names));
                 }
             }
+        }
+        if let Some(engine) = engine.filter(|name| engine::find(name).is_some()) {
+            teams.values_mut().for_each(|(name, options)| *options = teams::run_by(engine, name, options));
         }
         let impairments = self.overlay("impairments", Thing::Impairment, run);
         let seed = self.defaults.get("seed").map_or(1, |at| at.value);
@@ -400,15 +441,15 @@ impl<'a> Resolver<'a, '_> {
     /// The runs that `--only` names.
     fn only(&mut self, mut runs: Vec<Run>) -> Vec<Run> {
         let Some(only) = &self.overrides.only else { return runs };
-        for name in only.iter().filter(|name| runs.iter().all(|run| run.name != **name)) {
-            let names = || runs.iter().map(|run| run.name.as_str());
+        for name in only.iter().filter(|name| runs.iter().all(|run| of_file(run) != name.as_str())) {
+            let names = || runs.iter().map(of_file);
             let hint = match nearest(name, names()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("the runs are {}", list(names())),
             };
             self.problems.push(Problem::outside(format!("no run `{name}` in this experiment")).hint(hint));
         }
-        runs.retain(|run| only.contains(&run.name));
+        runs.retain(|run| only.iter().any(|name| name == of_file(run)));
         runs
     }
 
@@ -428,6 +469,11 @@ impl<'a> Resolver<'a, '_> {
             self.problems.push(problem.hint("every link of this file names its own `rate`; edit the file"));
         }
     }
+}
+
+/// What the file calls a run.
+fn of_file(run: &Run) -> &str {
+    run.variant.as_ref().map_or(&run.name, |variant| &variant.of)
 }
 
 fn owned(at: &At<&str>) -> At<String> {

@@ -58,8 +58,10 @@ pub enum GranularityChoice {
 /// One run: what is built, and the traffic over it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Its name.
+    /// Its name; of one of several that differ by their engine alone: the file's, a dot, the engine's.
     pub name: String,
+    /// Set if the command line named several engines: which run of the file this is, and by which of them.
+    pub variant: Option<Variant>,
     /// What it does, in words.
     pub description: Option<String>,
     /// What the published test found, in its words.
@@ -74,6 +76,15 @@ pub struct Run {
     pub duration: Duration,
     /// What goes before and is not measured.
     pub warmup: Duration,
+}
+
+/// One of several runs that differ by who runs the hosts' teams alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// The run of the file.
+    pub of: String,
+    /// The engine.
+    pub engine: String,
 }
 
 /// What is built for a run.

@@ -3,8 +3,8 @@
 use nicteam_team::{Config, ConfigError};
 
 use crate::diagnostics::Problem;
-use crate::engine::{self, Engine};
-use crate::record::{At, Options};
+use crate::engine::{self, Engine, Unsupported};
+use crate::record::{At, Options, Span};
 use crate::suggest::{list, nearest};
 
 /// Who runs the team stands among its options, and is none of them.
@@ -37,13 +37,24 @@ pub(crate) fn configure(name: &At<String>, options: &Options, problems: &mut Vec
 pub(crate) fn engine(options: &Options, problems: &mut Vec<Problem>) -> &'static dyn Engine {
     let Some((_, value)) = options.iter().find(|(option, _)| option.value == ENGINE) else { return engine::default() };
     engine::find(&value.value).unwrap_or_else(|| {
-        let hint = match nearest(&value.value, engine::NAMES) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("it takes {}", list(engine::NAMES.into_iter())),
-        };
+        let hint = engines_hint(&value.value);
         problems.push(Problem::at(&value.span, format!("no engine `{}`", value.value)).hint(hint));
         engine::default()
     })
+}
+
+/// What to say to whom names an engine that there is not.
+pub(crate) fn engines_hint(name: &str) -> String {
+    match nearest(name, engine::NAMES) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the engines are {}", list(engine::NAMES.into_iter())),
+    }
+}
+
+/// The options of a team that this engine is to run, whatever they say.
+pub(crate) fn run_by(engine: &str, team: &At<String>, options: &Options) -> Options {
+    let at = |value: &str| At { value: value.to_owned(), span: team.span.clone() };
+    overlaid(options, &vec![(at(ENGINE), at(engine))])
 }
 
 /// What an engine cannot do of a team, at the option that asks for it.
@@ -51,8 +62,15 @@ fn unsupported(engine: &dyn Engine, config: &Config, name: &At<String>, options:
     let error = engine.supports(config).err()?;
     let blamed = options.iter().find(|(option, _)| option.value == error.option);
     let span = blamed.map_or(&name.span, |(_, value)| &value.span);
+    Some(refused_by(engine, &error, span))
+}
+
+/// An engine's refusal, at what it refuses.
+pub(crate) fn refused_by(engine: &dyn Engine, error: &Unsupported, span: &Span) -> Problem {
     let message = format!("engine `{}` {}", engine.name(), error.reason);
-    Some(Problem::at(span, message).hint(format!("change `{}`, or name another `{ENGINE}`", error.option)))
+    let hint = error.hint.clone();
+    Problem::at(span, message)
+        .hint(hint.unwrap_or_else(|| format!("change `{}`, or name another `{ENGINE}`", error.option)))
 }
 
 /// The options of a team with a run's in place of its own.
@@ -80,19 +98,32 @@ pub(crate) struct Grouping<'a> {
 }
 
 /// A switch's link aggregation group towards a team of this configuration, or another switch.
-pub(crate) fn group(how: Grouping<'_>, towards: Option<&Config>) -> Result<Config, ConfigError> {
+pub(crate) fn group(how: Grouping<'_>, engine: &dyn Engine, towards: Option<&Config>) -> Result<Config, Unfit> {
     let aggregates = |config: &Config| config.mode.traits().aggregates(config);
     let lacp = how.lacp.unwrap_or(if towards.is_some_and(aggregates) { "active" } else { "off" });
     let mut config = Config::default();
-    let mut set = |option, value| config.set(option, value);
-    set("mode", if lacp == "off" { "balance-xor" } else { "802.3ad" })?;
-    set("xmit_hash_policy", how.spread)?;
-    set("miimon", "100")?;
-    if lacp != "off" {
-        set("lacp_active", lacp)?;
-        set("lacp_rate", how.lacp_rate)?;
+    for (option, value) in engine.group(how.spread, lacp, how.lacp_rate)? {
+        config.set(option, &value)?;
     }
+    engine.supports(&config)?;
     Ok(config)
+}
+
+/// Why there is no such group.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unfit {
+    /// The options do not go together.
+    #[error(transparent)]
+    Options(#[from] ConfigError),
+    /// Its engine has no such.
+    #[error("{}", .0.reason)]
+    Engine(Unsupported),
+}
+
+impl From<Unsupported> for Unfit {
+    fn from(error: Unsupported) -> Unfit {
+        Unfit::Engine(error)
+    }
 }
 
 fn refused(error: &ConfigError, option: &At<String>, value: &At<String>) -> Problem {
@@ -117,10 +148,9 @@ fn refused(error: &ConfigError, option: &At<String>, value: &At<String>) -> Prob
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use nicteam_team::Mode;
 
-    use crate::engine::Unsupported;
+    use super::*;
 
     /// An engine that can do little.
     struct Toy;
@@ -133,7 +163,7 @@ mod tests {
         fn supports(&self, config: &Config) -> Result<(), Unsupported> {
             match config.mode {
                 Mode::ActiveBackup => Ok(()),
-                mode => Err(Unsupported { option: "mode", reason: format!("has no mode {mode}") }),
+                mode => Err(Unsupported { option: "mode", reason: format!("has no mode {mode}"), hint: None }),
             }
         }
     }

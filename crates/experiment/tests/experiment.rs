@@ -286,6 +286,7 @@ fn the_command_line_overrides_and_is_noted() {
         rate_bps: Some(1_000_000_000),
         duration: Some(Duration::from_secs(60)),
         only: Some(vec!["one-connection".to_owned()]),
+        ..Overrides::default()
     };
     let source = experiment::find("t3").unwrap();
     let t3 = experiment::parse(&source.name, &source.path, &source.text, &overrides).unwrap();
@@ -293,6 +294,67 @@ fn the_command_line_overrides_and_is_noted() {
     assert_eq!(t3.runs[0].duration, Duration::from_secs(60));
     assert!(t3.runs[0].topology.cables.iter().all(|cable| cable.rate_bps == 1_000_000_000));
     assert_eq!(t3.overrides, ["rate=1gbit", "duration=60s", "only=one-connection"]);
+}
+
+/// Two hosts with a team that every engine can run, and a run in which one engine alone can.
+const ENGINES: &str = r#"
+title = "Engines"
+links = [{ between = ["a", "sw"], count = 2 }, { between = ["b", "sw"], count = 2 }]
+teams.t.mode = "active-backup"
+hosts.a.team = "t"
+hosts.b.team = "t"
+switches.sw.spread = "src-dst-mac"
+[workloads.w]
+kind = "tcp"
+from = "a"
+to = "b"
+[[runs]]
+name = "first"
+workloads = "w"
+[[runs]]
+name = "striped"
+workloads = "w"
+teams.t = { mode = "stripe" }
+"#;
+
+fn with_engines(engines: &[&str], only: &str) -> Result<Experiment, experiment::Diagnostics> {
+    let engines = engines.iter().map(|engine| (*engine).to_owned()).collect();
+    let overrides = Overrides { engines, only: Some(vec![only.to_owned()]), ..Overrides::default() };
+    experiment::parse("t", "t.toml", ENGINES, &overrides)
+}
+
+#[test]
+fn an_engine_of_the_command_line_runs_the_hosts_teams() {
+    let one = with_engines(&["ovs"], "first").unwrap();
+    let [run] = &one.runs[..] else { panic!("{:?}", one.runs) };
+    assert_eq!((run.name.as_str(), &run.variant), ("first", &None));
+    assert!(run.topology.teams.iter().all(|team| team.engine == "ovs"), "{:?}", run.topology.teams);
+    assert_eq!(one.overrides, ["only=first", "engine=ovs"]);
+    let several = with_engines(&["nicteam", "ovs", "kernel"], "first").unwrap();
+    let named: Vec<_> = several.runs.iter().map(|run| (run.name.as_str(), run.variant.as_ref().unwrap())).collect();
+    let names: Vec<_> = named.iter().map(|(name, variant)| (*name, &*variant.of, &*variant.engine)).collect();
+    let expected =
+        [("first.nicteam", "first", "nicteam"), ("first.ovs", "first", "ovs"), ("first.kernel", "first", "kernel")];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn what_an_engine_of_the_command_line_cannot_do_is_an_error_at_its_line() {
+    let refused = with_engines(&["nicteam", "ovs"], "striped").unwrap_err().to_string();
+    assert!(refused.contains("engine `ovs` has no mode stripe") && refused.contains("teams.t = {"), "{refused}");
+    assert!(refused.ends_with("1 error in t.toml\n"), "{refused}");
+    let unknown = with_engines(&["ovz"], "first").unwrap_err().to_string();
+    assert!(unknown.contains("no engine `ovz`") && unknown.contains("did you mean `ovs`?"), "{unknown}");
+    let twice = with_engines(&["ovs", "ovs"], "first").unwrap_err().to_string();
+    assert!(twice.contains("engine `ovs` is named twice"), "{twice}");
+}
+
+#[test]
+fn a_run_may_give_a_team_to_another_engine() {
+    let text = ENGINES.replace("{ mode = \"stripe\" }", "{ engine = \"ovs\" }");
+    let experiment = parse_with(&text, &Overrides::default());
+    let engines = |run: usize| experiment.runs[run].topology.teams.iter().map(|team| &*team.engine).collect::<Vec<_>>();
+    assert_eq!((engines(0), engines(1)), (vec!["nicteam"; 2], vec!["ovs"; 2]));
 }
 
 #[test]

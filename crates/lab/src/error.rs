@@ -26,6 +26,9 @@ pub enum Error {
     /// The machine cannot run what the file asks for.
     #[error("{0}")]
     Experiment(nicteam_experiment::Diagnostics),
+    /// The engine of a team is not to be had here.
+    #[error("{0}")]
+    NoEngine(String),
     /// A file of the bundle cannot be written.
     #[error("cannot {operation} {path}: {source}")]
     File {

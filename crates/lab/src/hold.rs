@@ -8,6 +8,7 @@ use nicteam_sys::shape::Granularity;
 
 use crate::error::Error;
 use crate::fit::{dataplane, granularity};
+use crate::machine::check_engines;
 use crate::options::Options;
 use crate::run::unless_stopped;
 use crate::testbed::{Action, Deployment, Report, Setting};
@@ -22,6 +23,7 @@ pub struct Held {
 
 /// Builds the topology of one run of an experiment. `options.output` is not used.
 pub fn hold(experiment: &Experiment, run: &Run, options: &Options) -> Result<Held, Error> {
+    check_engines(&Experiment { runs: vec![run.clone()], ..experiment.clone() })?;
     let kind = dataplane(options.dataplane)?;
     let granularity = granularity(experiment, kind);
     let setting = Setting { binary: options.binary.clone(), dataplane: Some(kind), granularity };
@@ -50,7 +52,7 @@ impl Held {
 
     /// What runs its teams: `bpf`, `packet`; none if it has none.
     pub fn dataplane(&self) -> Option<&str> {
-        self.deployment.teams().first().map(|team| team.dataplane.as_str())
+        self.deployment.teams().first().map(|team| team.runs.dataplane.as_str())
     }
 
     /// Does something to the network.

@@ -9,6 +9,8 @@ use nicteam_record as record;
 pub trait Progress {
     /// A run begins: `number` of `count`.
     fn run_begins(&mut self, run: &Run, number: usize, count: usize);
+    /// A run is left out: `number` of `count`.
+    fn run_is_skipped(&mut self, _run: &Run, _number: usize, _count: usize, _reason: &str) {}
     /// Members' traffic of late, every sampling interval or so; `t` is negative in the warm-up.
     fn traffic(&mut self, run: &Run, t: Duration, warming_up: bool, members: &[record::Member]);
     /// A run is over.

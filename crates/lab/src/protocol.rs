@@ -14,12 +14,12 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use nicteam_impair::Impairments;
-use nicteam_record::{ConnectionSample, EventKind, MemberSample, Port, Relayed};
+use nicteam_record::{BucketMember, ConnectionSample, EventKind, MemberSample, Port, Relayed};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Number of this protocol; both sides must have the same.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 
 /// What the lab asks of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,8 +29,10 @@ pub enum Request {
     Clock,
     /// Make the node a fit place for measuring, before it has links.
     SetUp(NodeSetup),
-    /// Limit what these devices send, and set them up.
+    /// Limit what these devices send, and set them up. Those that have their limit are left as they are.
     Shape(Vec<LinkSetup>),
+    /// Let these devices send frames as a wire has them, with nothing left to the other end's offloads.
+    FinishFrames(Vec<String>),
     /// Run a team.
     AddTeam(AddTeam),
     /// Make these devices ports of the node's bridge.
@@ -68,7 +70,7 @@ pub enum Request {
     },
     /// Let the payload flow.
     Start,
-    /// Tell how the members of the teams of mode 802.3ad are.
+    /// Tell how the members of the teams with LACP are, and which member each bucket has.
     Ports,
     /// Stop payload and samples.
     Stop,
@@ -213,6 +215,11 @@ pub enum Message {
     Sample(AgentSample),
     /// Something happened.
     Notice(Notice),
+    /// Something has ended without which the node is not what it is to be.
+    Lost {
+        /// What, and how.
+        error: String,
+    },
 }
 
 /// Who speaks.
@@ -249,13 +256,29 @@ pub struct Notice {
 pub struct Done {
     /// What runs the team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dataplane: Option<String>,
+    pub runs: Option<Runs>,
     /// The agent's clock, nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_ns: Option<u64>,
     /// Members of teams of mode 802.3ad; their host is for the lab to name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<Port>,
+    /// Buckets of teams that spread by them and can tell; their host is for the lab to name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub buckets: Vec<BucketMember>,
+}
+
+/// What runs a team.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Runs {
+    /// What executes it frame by frame, in the engine's words: `bpf`, `packet`.
+    pub dataplane: String,
+    /// The program that runs it, with its version; empty: nicteam itself.
+    #[serde(default)]
+    pub version: String,
+    /// Offloads of its ports that are on, by device, where they say what its frames are.
+    #[serde(default)]
+    pub offloads: BTreeMap<String, Vec<String>>,
 }
 
 /// Counters at one moment.
@@ -263,7 +286,7 @@ pub struct Done {
 pub struct AgentSample {
     /// `CLOCK_MONOTONIC` of the agent's machine, nanoseconds.
     pub at_ns: u64,
-    /// Processor time of the agent so far, milliseconds.
+    /// Processor time of the agent, and of what runs its teams beside it, so far, milliseconds.
     pub cpu_ms: f64,
     /// Members of teams, and watched devices (their team is empty).
     pub members: Vec<MemberSample>,

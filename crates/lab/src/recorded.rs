@@ -65,6 +65,8 @@ fn multipath(topology: &Topology) -> impl Iterator<Item = record::Team> {
             members: std::iter::once(host.device.clone()).chain(further).collect(),
             engine: String::new(),
             dataplane: String::new(),
+            engine_version: String::new(),
+            offloads: BTreeMap::new(),
         }
     })
 }
@@ -122,6 +124,8 @@ fn team(team: &Team) -> record::Team {
         members: team.members.clone(),
         engine: team.engine.clone(),
         dataplane: String::new(),
+        engine_version: String::new(),
+        offloads: BTreeMap::new(),
     }
 }
 
@@ -130,7 +134,9 @@ pub(crate) fn with_engines(mut topology: record::Topology, runs: &[TeamRuns]) ->
     for team in &mut topology.teams {
         if let Some(run) = runs.iter().find(|run| (&run.node, &run.device) == (&team.node, &team.device)) {
             team.engine.clone_from(&run.engine);
-            team.dataplane.clone_from(&run.dataplane);
+            team.dataplane.clone_from(&run.runs.dataplane);
+            team.engine_version.clone_from(&run.runs.version);
+            team.offloads.clone_from(&run.runs.offloads);
         }
     }
     topology

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use nicteam_experiment::{Experiment, Run, limit};
-use nicteam_record::{self as record, Bundle, Connection, Record, Sample, Unfinished};
+use nicteam_experiment::{Experiment, Run, Topology, limit};
+use nicteam_record::{self as record, Bundle, Connection, Record, Sample, Skipped, Unfinished};
 use nicteam_sys::{cpu, process};
 use sha2::{Digest, Sha256};
 
 use crate::environment::{busy_now, environment, share};
 use crate::error::Error;
 use crate::fit::{dataplane, granularity};
+use crate::machine::{check_engines, variant};
 use crate::measure::{Counted, Window};
 use crate::options::Options;
 use crate::output::{Output, failed, free_name};
@@ -48,8 +49,9 @@ pub fn run(
     complete: impl FnOnce(&Bundle) -> Result<(), Error>,
 ) -> Result<Outcome, Error> {
     unless_stopped(|| {
+        let skipped = check_engines(experiment)?;
         let output = Output::begin(&options.output)?;
-        let (record, stopped_by) = record(experiment, options, &output, progress)?;
+        let (record, stopped_by) = record(experiment, options, &output, skipped, progress)?;
         let bundle = Bundle { dir: output.dir().to_owned(), record };
         bundle.write_record()?;
         complete(&bundle)?;
@@ -72,6 +74,7 @@ fn record(
     experiment: &Experiment,
     options: &Options,
     output: &Output,
+    skipped: Vec<Skipped>,
     progress: &mut dyn Progress,
 ) -> Result<(Record, Option<Error>), Error> {
     let busy_before = busy_now()?;
@@ -82,6 +85,10 @@ fn record(
     let mut runs = Vec::new();
     let mut failed = None;
     for (number, run) in (1..).zip(&experiment.runs) {
+        if let Some(left_out) = skipped.iter().find(|skipped| skipped.run == run.name) {
+            progress.run_is_skipped(run, number, experiment.runs.len(), &left_out.reason);
+            continue;
+        }
         progress.run_begins(run, number, experiment.runs.len());
         match unless_stopped(|| run_one(run, experiment.interval, options, &setting, output, progress)) {
             Ok(done) => {
@@ -119,6 +126,7 @@ fn record(
         },
         runs,
         unfinished,
+        skipped,
     };
     Ok((record, failed.map(|(_, error)| error)))
 }
@@ -133,12 +141,14 @@ fn run_one(
     progress: &mut dyn Progress,
 ) -> Result<record::Run, Error> {
     let (reports, inbox) = mpsc::channel();
-    let mut deployment = options.testbed().build(&run.topology, setting, &reports)?;
+    let built = options.testbed().build(&run.topology, setting, &reports);
+    let mut deployment = built.map_err(|error| or_lost(error, &[], &inbox))?;
     let mut timeline = Timeline::default();
     // Before the traffic, which may fail for what is told here.
     let mut early = timeline.hear_of_the_build(&inbox, progress);
     let planned = plan(run, options.kinds());
-    set_up_traffic(&mut *deployment, &planned).map_err(|error| with_reasons(error, &mut *deployment))?;
+    set_up_traffic(&mut *deployment, &planned)
+        .map_err(|error| or_lost(with_reasons(error, &mut *deployment), &early, &inbox))?;
     deployment.call_all(&Request::Sample { interval_ms: interval.as_millis() as u64 })?;
     deployment.call_all(&Request::Start)?;
     early.extend(timeline.hear_of_the_build(&inbox, progress));
@@ -150,7 +160,7 @@ fn run_one(
     let cpu_before = cpu::times()?;
     watch.until(run.duration, &inbox, progress)?;
     let cpu_after = cpu::times()?;
-    let ports = deployment.ports()?;
+    let (ports, buckets) = deployment.ports().map_err(|error| or_lost(error, &[], &inbox))?;
     // One more sample of every agent, so that the window's end lies between two.
     watch.until(run.duration + interval, &inbox, progress)?;
     deployment.call_all(&Request::Stop)?;
@@ -163,7 +173,16 @@ fn run_one(
     let total = cpu_after.total.saturating_sub(cpu_before.total);
     let run = watch.record(&planned, (share(busy, total), share(stolen, total)), output)?;
     let topology = recorded::with_engines(run.topology, &teams);
-    Ok(record::Run { ports, topology, ..run })
+    Ok(record::Run { ports, buckets, topology, ..run })
+}
+
+/// The error, or what was lost before it, which is its reason.
+fn or_lost(error: Error, early: &[Report], inbox: &mpsc::Receiver<Report>) -> Error {
+    let lost = early.iter().cloned().chain(inbox.try_iter()).find_map(|report| match report {
+        Report::Lost(node, message) => Some(Error::Agent { node, message }),
+        _ => None,
+    });
+    lost.unwrap_or(error)
 }
 
 /// Plans all connections of a run.
@@ -197,7 +216,7 @@ fn set_up_traffic(deployment: &mut dyn Deployment, planned: &[Planned]) -> Resul
 /// the other end sends by them are lost.
 fn with_reasons(error: Error, deployment: &mut dyn Deployment) -> Error {
     let Error::Agent { node, message } = error else { return error };
-    let ports = deployment.ports().unwrap_or_default();
+    let (ports, _) = deployment.ports().unwrap_or_default();
     let idle = ports.iter().filter(|port| !port.aggregates);
     let idle = idle.map(|port| {
         format!("{} of {}: {}", port.member, port.host, port.why_not.as_deref().unwrap_or("no reason was given"))
@@ -229,8 +248,8 @@ struct Watch<'a> {
     start_ns: u64,
     samples: Vec<Sample>,
     timeline: Timeline,
-    /// The node whose agent is gone.
-    ended: Option<String>,
+    /// The node whose agent is gone, or that lost something without which it is not what it is to be; in words.
+    ended: Option<(String, String)>,
 }
 
 impl Watch<'_> {
@@ -243,11 +262,8 @@ impl Watch<'_> {
             if process::termination().is_some() {
                 return Err(Error::Interrupted("a signal"));
             }
-            if let Some(node) = &self.ended {
-                return Err(Error::Agent {
-                    node: node.clone(),
-                    message: "has ended in the middle of a run".to_owned(),
-                });
+            if let Some((node, message)) = self.ended.clone() {
+                return Err(Error::Agent { node, message });
             }
             let now_ns = clock::monotonic_ns();
             if now_ns >= end_ns {
@@ -264,6 +280,11 @@ impl Watch<'_> {
         }
     }
 
+    /// Notes why the run cannot go on, if nothing is noted yet.
+    fn end(&mut self, node: String, message: String) {
+        self.ended.get_or_insert((node, message));
+    }
+
     /// Takes one report in.
     fn take_in(&mut self, report: Report, progress: &mut dyn Progress) {
         match report {
@@ -272,7 +293,8 @@ impl Watch<'_> {
                 let t_ms = (at_ns as i128 - self.start_ns as i128) as f64 / 1e6;
                 self.samples.push(Sample { t_ms, host, cpu_ms, members, connections, relayed });
             }
-            Report::Ended(node) => self.ended = Some(node),
+            Report::Ended(node) => self.end(node, "has ended in the middle of a run".to_owned()),
+            Report::Lost(node, what) => self.end(node, what),
             Report::Notice(node, notice) => {
                 progress.notice(&node, &notice.text);
                 self.timeline.add(node, notice);
@@ -315,6 +337,7 @@ impl Watch<'_> {
         let limit = limit(self.run);
         Ok(record::Run {
             name: self.run.name.clone(),
+            variant: variant(self.run),
             description: self.run.description.clone(),
             published: self.run.published.clone(),
             published_of_limit: self.run.published_of_limit,
@@ -325,6 +348,7 @@ impl Watch<'_> {
             limit_reason: limit.reason,
             members: window.members(),
             ports: Vec::new(),
+            buckets: Vec::new(),
             connections,
             operations: Vec::new(),
             transfers: Vec::new(),
@@ -336,14 +360,21 @@ impl Watch<'_> {
             measured_ms,
             warmup_ms: self.run.warmup.as_secs_f64() * 1e3,
             delivered_counted_at: "payload of TCP and UDP, by the receiving program".to_owned(),
-            members_counted_at: if self.run.topology.teams.is_empty() {
-                "Ethernet frames without check sequence, by the device".to_owned()
-            } else {
-                "Ethernet frames without check sequence, by the team; by the device where there is none".to_owned()
-            },
+            members_counted_at: counted_at(&self.run.topology).to_owned(),
             samples_sha256: hexadecimal(&Sha256::digest(text.as_bytes())),
             samples,
         })
+    }
+}
+
+/// The layer whose bytes are counted of members.
+fn counted_at(topology: &Topology) -> &'static str {
+    match topology.teams.iter().filter(|team| team.engine == "nicteam").count() {
+        0 => "Ethernet frames without check sequence, by the device",
+        own if own == topology.teams.len() => {
+            "Ethernet frames without check sequence, by the team; by the device where there is none"
+        }
+        _ => "Ethernet frames without check sequence, by the team where nicteam runs it; by the device elsewhere",
     }
 }
 

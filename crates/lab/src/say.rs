@@ -34,6 +34,12 @@ impl Output {
         self.notice(EventKind::Trouble, team, member, text);
     }
 
+    /// Tells that something has ended without which the node is not what it is to be: the run cannot go on.
+    pub fn lost(&self, text: String) {
+        // As below.
+        let _ = self.say(&Message::Lost { error: text });
+    }
+
     /// Tells that something happened now.
     pub fn notice(&self, kind: EventKind, team: Option<&str>, member: Option<&str>, text: String) {
         let (team, member) = (team.map(str::to_owned), member.map(str::to_owned));

@@ -309,7 +309,7 @@ fn an_agent_runs_the_teams_of_an_engine_that_it_is_given() {
         panic!("{messages:?}");
     };
     assert_eq!((hello.protocol, notice.text.as_str()), (PROTOCOL, "team0 plays"));
-    assert_eq!(done.dataplane.as_deref(), Some("fantasy"));
+    assert_eq!(done.runs.as_ref().map(|runs| &*runs.dataplane), Some("fantasy"));
     assert_eq!(error, "no engine `none` for team0");
     let sampled = messages.iter().filter_map(|message| match message {
         Message::Sample(sample) => Some(sample.members[0].tx_frames),

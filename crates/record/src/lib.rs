@@ -45,6 +45,21 @@ pub struct Record {
     /// it nor the runs after it are in `runs`. Absent from older records.
     #[serde(default)]
     pub unfinished: Option<Unfinished>,
+    /// Runs that were left out, because this machine does not have the engine of a team.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Skipped>,
+}
+
+/// A run that was left out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// Its name.
+    pub run: String,
+    /// Set if it is one of several that differ by their engine alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<Variant>,
+    /// Why, in words: `this kernel has no bonding driver`.
+    pub reason: String,
 }
 
 /// The run at which an experiment ended early.
@@ -135,6 +150,10 @@ pub struct Experiment {
 pub struct Run {
     /// Its name.
     pub name: String,
+    /// Set of one of several runs that differ by who ran the hosts' teams alone: which run of the file it is, and by which
+    /// engine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<Variant>,
     /// What it does, in words.
     pub description: Option<String>,
     /// What the published test found, in its words (`110 MB/s`).
@@ -157,6 +176,9 @@ pub struct Run {
     /// Every member of the teams of mode 802.3ad as a port; empty in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<Port>,
+    /// Buckets that carried something and their members, of teams that spread by buckets and can tell (`engine = "ovs"`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub buckets: Vec<BucketMember>,
     /// Every connection.
     pub connections: Vec<Connection>,
     /// Tasks that ask and are answered.
@@ -191,6 +213,15 @@ pub struct Run {
     pub samples: String,
     /// SHA-256 of that file, hexadecimal.
     pub samples_sha256: String,
+}
+
+/// One of several runs that differ by who ran the hosts' teams alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variant {
+    /// The run of the file.
+    pub of: String,
+    /// The engine.
+    pub engine: String,
 }
 
 impl Run {
@@ -250,6 +281,19 @@ pub struct Port {
     pub partner: Option<String>,
     /// Why it does not aggregate, or what is wrong though it does, in the words of `nicteam team show`.
     pub why_not: Option<String>,
+}
+
+/// A bucket of a team that spreads frames by buckets, at the end of the measured window.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BucketMember {
+    /// Host or switch.
+    pub host: String,
+    /// Its team's device.
+    pub team: String,
+    /// The bucket.
+    pub bucket: u8,
+    /// Device of the member that had it.
+    pub member: String,
 }
 
 /// One connection in the measured window.

@@ -149,4 +149,10 @@ pub struct Team {
     /// for all teams in their environment.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub dataplane: String,
+    /// The program that ran it, with its version (`ovs-vswitchd (Open vSwitch) 3.1.0`); empty: nicteam itself.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub engine_version: String,
+    /// Offloads of its ports that were on, by device and the kernel's names, where the engine reads frames through them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub offloads: BTreeMap<String, Vec<String>>,
 }

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod bars;
+mod columns;
 mod explain;
 mod fairness;
 mod html;

@@ -1,10 +1,13 @@
 //! The terminal's table.
 
+mod columns;
+
 use std::fmt::Write;
 
 use nicteam_record::{Record, Run};
 
 use crate::bars::bars;
+use crate::columns::{columns, skipped};
 use crate::explain;
 use crate::units;
 use crate::view::{MemberView, busy_host_teams, lowered_rate};
@@ -31,18 +34,15 @@ impl Default for Style {
 /// under the table.
 pub fn table(record: &Record, style: &Style) -> String {
     let style = Style { width: style.width.max(60), ..*style };
-    let rows: Vec<Row> = record.runs.iter().map(Row::new).collect();
-    let name =
-        rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).clamp(3, 28.min(style.width - FIXED - 8));
     let mut out = String::new();
-    put(&mut out, &style.paint(BOLD, &cut(&head(name), style.width, &style)));
-    for (row, run) in rows.iter().zip(&record.runs) {
-        put(&mut out, &row.line(name, &style));
-        for line in member_lines(run, &style) {
-            put(&mut out, &style.paint(DIM, &line));
-        }
+    match columns(record) {
+        Some(columns) => columns::rows(&columns, &style, &mut out),
+        None => rows(record, &style, &mut out),
     }
-    if rows.iter().zip(&record.runs).any(|(_, run)| !busy_host_teams(run).is_empty()) {
+    for line in skipped(record).flat_map(|line| wrap(&shown(&line, &style), style.width)) {
+        put(&mut out, &line);
+    }
+    if record.runs.iter().any(|run| !busy_host_teams(run).is_empty()) {
         put(&mut out, "");
         wrap(legend(&style), style.width).iter().for_each(|line| put(&mut out, &style.paint(DIM, line)));
     }
@@ -57,6 +57,20 @@ pub fn table(record: &Record, style: &Style) -> String {
         }
     }
     out
+}
+
+/// A row a run, with a bar a member under it.
+fn rows(record: &Record, style: &Style, out: &mut String) {
+    let rows: Vec<Row> = record.runs.iter().map(Row::new).collect();
+    let name =
+        rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).clamp(3, 28.min(style.width - FIXED - 8));
+    put(out, &style.paint(BOLD, &cut(&head(name), style.width, style)));
+    for (row, run) in rows.iter().zip(&record.runs) {
+        put(out, &row.line(name, style));
+        for line in member_lines(run, style) {
+            put(out, &style.paint(DIM, &line));
+        }
+    }
 }
 
 const BOLD: &str = "1";
@@ -83,15 +97,12 @@ struct Row {
 
 impl Row {
     fn new(run: &Run) -> Row {
-        let part = run.published_of_limit.map_or_else(|| "-".to_owned(), units::ratio);
-        let words = run.published.as_deref().unwrap_or_default();
-        let published = format!("{part:>4}  {words}").trim_end().to_owned();
         Row {
             name: run.name.clone(),
             delivered: units::rate(run.delivered_bps),
             limit: units::rate(run.limit_bps),
-            of_limit: if run.limit_bps > 0.0 { units::ratio(run.of_limit) } else { "-".to_owned() },
-            published,
+            of_limit: of_limit(run),
+            published: published(run),
             value: run.of_limit,
         }
     }
@@ -110,6 +121,17 @@ impl Row {
             self.limit,
         )
     }
+}
+
+/// Part of the limit as a number of two decimals.
+fn of_limit(run: &Run) -> String {
+    if run.limit_bps > 0.0 { units::ratio(run.of_limit) } else { "-".to_owned() }
+}
+
+/// The published figure's part of its limit, and its words.
+fn published(run: &Run) -> String {
+    let part = run.published_of_limit.map_or_else(|| "-".to_owned(), units::ratio);
+    format!("{part:>4}  {}", run.published.as_deref().unwrap_or_default()).trim_end().to_owned()
 }
 
 /// Columns of a row beside the run's name and the published figure.

@@ -74,11 +74,62 @@ impl Ethtool {
     /// `ENODEV` if there is no such device, `EOPNOTSUPP` if the kernel has more
     /// features than fit here.
     pub fn set_segmentation(&self, device: &str, on: bool) -> Result<()> {
-        let what = || format!("have {device} {} super-frames", if on { "take" } else { "cut" });
+        let what = || format!("have device {device} {} super-frames", if on { "take" } else { "cut" });
+        self.set_features(device, is_segmentation, on).context(what)
+    }
+
+    /// Has the kernel finish frames before the device sends them: no super-frame is left, and every checksum is there
+    /// (`ETHTOOL_SFEATURES`, all its `tx-checksum-...` and `tx-...-segmentation` off). For devices whose other end is read by a
+    /// program that knows nothing of offloads.
+    ///
+    /// # Errors
+    /// As [`Ethtool::set_segmentation`].
+    pub fn finish_frames(&self, device: &str) -> Result<()> {
+        let unfinished = |name: &str| is_segmentation(name) || name.starts_with("tx-checksum-");
+        self.set_features(device, unfinished, false).context(|| format!("have device {device} finish its frames"))
+    }
+
+    /// The offloads that a device has on by which its frames are no packets of a wire: `tx-checksum-ip-generic`,
+    /// `tx-tcp-segmentation`, `tx-udp-segmentation`, `rx-gro`, `rx-lro`.
+    ///
+    /// # Errors
+    /// As [`Ethtool::set_segmentation`].
+    pub fn offloads(&self, device: &str) -> Result<Vec<String>> {
+        let read = || {
+            let names = self.feature_names(device)?;
+            let mut state = State {
+                command: ETHTOOL_GFEATURES,
+                words: names.count.div_ceil(32),
+                words_of: [[0; 4]; MAX_FEATURES / 32],
+            };
+            self.ask(device, &mut state)?;
+            let is_active = |number: usize| state.words_of[number / 32][ACTIVE] & (1 << (number % 32)) != 0;
+            let active = names.iter().enumerate().filter(|(number, name)| is_offload(name) && is_active(*number));
+            Ok::<_, io::Error>(active.map(|(_, name)| name).collect())
+        };
+        read().context(|| format!("ask for the offloads of {device}"))
+    }
+
+    /// Sets every feature of these names on or off.
+    fn set_features(&self, device: &str, these: impl Fn(&str) -> bool, on: bool) -> io::Result<()> {
+        let names = self.feature_names(device)?;
+        let mut wish =
+            Wish { command: ETHTOOL_SFEATURES, words: names.count.div_ceil(32), wished: [[0; 2]; MAX_FEATURES / 32] };
+        for (number, _) in names.iter().enumerate().filter(|(_, name)| these(name)) {
+            let [valid, requested] = &mut wish.wished[number / 32];
+            let bit = 1 << (number % 32);
+            *valid |= bit;
+            *requested |= if on { bit } else { 0 };
+        }
+        self.ask(device, &mut wish)
+    }
+
+    /// What the kernel calls the features of its devices, by number.
+    fn feature_names(&self, device: &str) -> io::Result<Box<Names>> {
         let mut info = Count { command: ETHTOOL_GSSET_INFO, zero: 0, sets: 1 << ETH_SS_FEATURES, count: 0, end: 0 };
-        self.ask(device, &mut info).context(what)?;
+        self.ask(device, &mut info)?;
         if info.count as usize > MAX_FEATURES {
-            return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)).context(what);
+            return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP));
         }
         let mut names = Box::new(Names {
             command: ETHTOOL_GSTRINGS,
@@ -86,16 +137,8 @@ impl Ethtool {
             count: info.count,
             names: [[0; FEATURE_NAME]; MAX_FEATURES],
         });
-        self.ask(device, &mut *names).context(what)?;
-        let mut wish =
-            Wish { command: ETHTOOL_SFEATURES, words: info.count.div_ceil(32), wished: [[0; 2]; MAX_FEATURES / 32] };
-        for (number, _) in names.names.iter().enumerate().filter(|(_, name)| is_segmentation(name)) {
-            let [valid, requested] = &mut wish.wished[number / 32];
-            let bit = 1 << (number % 32);
-            *valid |= bit;
-            *requested |= if on { bit } else { 0 };
-        }
-        self.ask(device, &mut wish).context(what)
+        self.ask(device, &mut *names)?;
+        Ok(names)
     }
 
     /// First the kernel answers how long its sets of link modes are, as a
@@ -133,16 +176,21 @@ impl Ethtool {
     }
 }
 
-/// True of a feature by which a device cuts super-frames; names end with zeros.
-fn is_segmentation(name: &[u8; FEATURE_NAME]) -> bool {
-    let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
-    name.starts_with(b"tx-")
-        && (name.ends_with(b"-segmentation") || name == b"tx-gso-list" || name == b"tx-gso-partial")
+/// True of a feature by which a device cuts super-frames.
+fn is_segmentation(name: &str) -> bool {
+    name.starts_with("tx-") && (name.ends_with("-segmentation") || name == "tx-gso-list" || name == "tx-gso-partial")
+}
+
+/// True of a feature by which frames are no packets of the wire: what the device would finish, and what it joins.
+fn is_offload(name: &str) -> bool {
+    name.starts_with("tx-checksum-ip")
+        || ["tx-tcp-segmentation", "tx-udp-segmentation", "rx-gro", "rx-lro"].contains(&name)
 }
 
 // Linux 6.1 include/uapi/linux/ethtool.h.
 const ETHTOOL_GSTRINGS: u32 = 0x1b;
 const ETHTOOL_GSSET_INFO: u32 = 0x37;
+const ETHTOOL_GFEATURES: u32 = 0x3a;
 const ETHTOOL_SFEATURES: u32 = 0x3b;
 const ETH_SS_FEATURES: u32 = 4;
 /// `ETH_GSTRING_LEN`.
@@ -198,6 +246,30 @@ struct Names {
 
 // SAFETY: integers, as the kernel has them; that it knows no more was asked before.
 unsafe impl Request for Names {}
+
+impl Names {
+    /// They end with zeros.
+    fn iter(&self) -> impl Iterator<Item = String> {
+        let name = |name: &[u8; FEATURE_NAME]| {
+            String::from_utf8_lossy(name.split(|&byte| byte == 0).next().unwrap_or_default()).into_owned()
+        };
+        self.names.iter().take(self.count as usize).map(name)
+    }
+}
+
+/// Which word of a feature's four says whether it is on (`struct ethtool_get_features_block`).
+const ACTIVE: usize = 2;
+
+/// `struct ethtool_gfeatures`: words of available, requested, active and never changed bits.
+#[repr(C)]
+struct State {
+    command: u32,
+    words: u32,
+    words_of: [[u32; 4]; MAX_FEATURES / 32],
+}
+
+// SAFETY: integers, as the kernel has them; it writes at most `words` blocks, for which there is room.
+unsafe impl Request for State {}
 
 /// `struct ethtool_sfeatures`: words of valid and of requested bits.
 #[repr(C)]

@@ -25,5 +25,6 @@ pub mod sched;
 pub mod shape;
 pub mod tap;
 pub mod tcp;
+pub mod unixctl;
 
 pub use error::{Context, Error, Result};

@@ -89,6 +89,25 @@ pub fn shape_with(
     netlink.done(RouteNetlinkMessage::NewQueueDiscipline(queue), create, operation)
 }
 
+/// Whether a device has a shape.
+///
+/// # Errors
+/// What the kernel refuses; no shape is none.
+pub fn is_shaped(netlink: &mut Netlink, ifindex: u32) -> Result<bool> {
+    let request = RouteNetlinkMessage::GetQueueDiscipline(message(ifindex, ROOT, TcHandle::ROOT));
+    match netlink.request(request, NLM_F_ECHO, || format!("read the queue of device {ifindex}")) {
+        Ok(answers) => Ok(answers.iter().any(is_htb_root)),
+        Err(error) if matches!(error.errno(), Some(libc::ENOENT | libc::EINVAL)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// True of a queue that [`shape`] made.
+fn is_htb_root(answer: &RouteNetlinkMessage) -> bool {
+    let RouteNetlinkMessage::NewQueueDiscipline(queue) = answer else { return false };
+    queue.header.handle == ROOT && queue.attributes.contains(&TcAttribute::Kind("htb".to_owned()))
+}
+
 /// Frames (or super-frames) that the shape's queue has dropped so far; the
 /// kernel's counter starts again after 2^32.
 ///

@@ -59,6 +59,10 @@ pub(crate) struct Pick {
     /// Rate of every link: 100mbit, 1gbit.
     #[arg(long, value_parser = value::rate)]
     rate: Option<u64>,
+    /// Who runs the teams of hosts, whatever the file says: nicteam, ovs, kernel. Of several, with commas between them, each
+    /// run is carried out once by each, and the report has a column for each.
+    #[arg(long, value_name = "ENGINE", value_delimiter = ',')]
+    engine: Vec<String>,
 }
 
 /// Build an experiment, drive its traffic, measure, and report.
@@ -257,8 +261,12 @@ fn load_at(pick: &Pick, rate_bps: Option<u64>) -> Result<Experiment, Failure> {
         let hint = error.hint();
         Failure::wrong_input(error).hint(hint)
     })?;
-    let overrides =
-        Overrides { rate_bps, duration: pick.duration, only: (!pick.only.is_empty()).then(|| pick.only.clone()) };
+    let overrides = Overrides {
+        rate_bps,
+        duration: pick.duration,
+        only: (!pick.only.is_empty()).then(|| pick.only.clone()),
+        engines: pick.engine.clone(),
+    };
     Ok(experiment::parse(&found.name, &found.path, &found.text, &overrides)?)
 }
 
@@ -269,6 +277,7 @@ fn load_to_run(pick: &Pick, dataplane: Option<Kind>) -> Result<(Experiment, &'st
     let privileges = privileges::obtain()?;
     process::catch_termination()?;
     nicteam_lab::check_tcp(&experiment)?;
+    nicteam_lab::check_engines(&experiment)?;
     Ok((fitted(experiment, pick, dataplane)?, privileges))
 }
 

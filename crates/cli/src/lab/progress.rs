@@ -48,6 +48,11 @@ impl Progress for Live {
         say::line(format_args!("run {number} of {count}: {} ({} s)", run.name, takes.as_secs_f64()));
     }
 
+    fn run_is_skipped(&mut self, run: &Run, number: usize, count: usize, reason: &str) {
+        self.wipe();
+        say::line(format_args!("run {number} of {count}: {} is skipped: {reason}", run.name));
+    }
+
     fn traffic(&mut self, run: &Run, t: Duration, warming_up: bool, members: &[Member]) {
         if !self.terminal {
             return;

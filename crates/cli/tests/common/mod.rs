@@ -1,6 +1,7 @@
 //! The nicteam processes of a test.
 #![allow(dead_code, reason = "not every test file needs all of it")]
 
+pub mod lab;
 pub mod teams;
 
 use std::io::{BufRead, BufReader};

@@ -2,56 +2,18 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use nicteam_testnet::{eventually, may_make_networks};
-use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::common::lab::{Folder, assert_failure, children_of, is_alive, press_ctrl_c};
+
 const NICTEAM: &str = env!("CARGO_BIN_EXE_nicteam");
-
-/// A folder of a test; it goes with this value.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("nicteam-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
-        Folder(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_string_lossy().into_owned()
-    }
-
-    fn entries(&self) -> Vec<String> {
-        fs::read_dir(&self.0).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// The agents that a lab has started.
-fn agents_of(lab: u32) -> Vec<u32> {
-    let path = format!("/proc/{lab}/task/{lab}/children");
-    let children = fs::read_to_string(path).unwrap_or_default();
-    children.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
-}
-
-/// True as long as there is such a process that has not ended.
-fn is_alive(pid: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next()).is_some_and(|state| state != "Z")
-}
 
 /// A lab that has begun to build, in a process group of its own, as a shell starts it.
 fn lab(output: &str) -> (Child, impl Iterator<Item = String> + use<>) {
@@ -68,18 +30,13 @@ fn lab(output: &str) -> (Child, impl Iterator<Item = String> + use<>) {
     (lab, said)
 }
 
-/// What a terminal does on Ctrl-C: the whole process group gets the signal.
-fn press_ctrl_c(lab: &Child) {
-    killpg(Pid::from_raw(lab.id() as i32), Signal::SIGINT).unwrap();
-}
-
 /// A lab in the middle of a run, and its agents.
 fn lab_in_a_run(output: &str) -> (Child, Vec<u32>) {
     let (lab, said) = lab(output);
     std::thread::spawn(move || said.for_each(drop));
     let mut agents = Vec::new();
     eventually("two agents", || {
-        agents = agents_of(lab.id());
+        agents = children_of(lab.id());
         agents.len() == 2
     });
     // A second of traffic, or the signal would meet a lab that still builds.
@@ -165,7 +122,7 @@ fn ended_in_the_second_run(folder: &Folder, end: impl FnOnce(&Child)) -> (String
     let mut said = BufReader::new(lab.stderr.take().unwrap()).lines().map_while(Result::ok);
     let heard: Vec<String> = said.by_ref().take_while(|line| !line.starts_with("run 2 of 2")).collect();
     assert!(heard.iter().any(|line| line.starts_with("run 1 of 2: short")), "{heard:?}");
-    eventually("two agents", || agents_of(lab.id()).len() == 2);
+    eventually("two agents", || children_of(lab.id()).len() == 2);
     end(&lab);
     let rest: Vec<String> = said.collect();
     let printed = std::io::read_to_string(lab.stdout.take().unwrap()).unwrap();
@@ -209,7 +166,7 @@ fn a_failed_run_keeps_those_before_it() {
     }
     let folder = Folder::new("dead-agent-second");
     let (said, printed, code) = ended_in_the_second_run(&folder, |lab| {
-        kill(Pid::from_raw(agents_of(lab.id())[1] as i32), Signal::SIGKILL).unwrap();
+        kill(Pid::from_raw(children_of(lab.id())[1] as i32), Signal::SIGKILL).unwrap();
     });
     assert_eq!(code, Some(1), "{said}");
     // Which call finds it out depends on the moment.
@@ -334,13 +291,4 @@ fn an_ordinary_user_runs_an_experiment() {
     assert_eq!(record["environment"]["privileges"], "user namespace");
     assert!(record["runs"][0]["delivered_bps"].as_f64().unwrap() > 0.0);
     assert!(Path::new(&folder.path("bundle/report.html")).exists());
-}
-
-#[track_caller]
-fn assert_failure(output: &Output, code: i32, words: &[&str]) {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{said}");
-    for word in words {
-        assert!(said.contains(word), "`{word}` is not in: {said}");
-    }
 }

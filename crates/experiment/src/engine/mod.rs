@@ -3,18 +3,24 @@
 //! What runs it is the lab's; here stands what the engine can do, so that what it cannot is an error at its line.
 
 mod able;
+mod kernel;
 mod nicteam;
+mod ovs;
 
 pub use able::{Engine, Unsupported};
+pub use kernel::OPTIONS as KERNEL_OPTIONS;
+pub use ovs::settings as openvswitch_settings;
 
 /// All engines, the one that is meant where none is named first.
-const ENGINES: [&dyn Engine; 1] = [&nicteam::Nicteam];
+const ENGINES: [&dyn Engine; 3] = [&nicteam::Nicteam, &ovs::OpenVSwitch, &kernel::Kernel];
 
 /// Their names.
-pub(crate) const NAMES: [&str; ENGINES.len()] = [nicteam::NAME];
+pub(crate) const NAMES: [&str; ENGINES.len()] = [nicteam::NAME, ovs::NAME, kernel::NAME];
 
 /// What they are, for the reference.
-pub(crate) const DOC: &str = "Who runs it. `nicteam`: a team of this program.";
+pub(crate) const DOC: &str = "Who runs it. `nicteam`: a team of this program. `ovs`: a bond of Open vSwitch, which has to be \
+    installed (package openvswitch-switch), with its userspace datapath. `kernel`: a bond of Linux' own driver; where the \
+    kernel has none, the run is skipped.";
 
 /// The engine of this name.
 pub(crate) fn find(name: &str) -> Option<&'static dyn Engine> {

@@ -88,12 +88,13 @@ impl Agent {
             Request::Clock => return Ok(Done { clock_ns: Some(clock::monotonic_ns()), ..Done::default() }),
             Request::SetUp(setup) => self.node.set_up(setup)?,
             Request::Shape(links) => self.node.shape(&links)?,
+            Request::FinishFrames(devices) => self.node.finish_frames(&devices)?,
             Request::Plug(devices) => self.node.plug(&devices)?,
             Request::Address(addresses) => self.node.address(&addresses)?,
             Request::SetDevice { device, up } => self.node.set_device(&device, up)?,
             Request::AddTeam(team) => {
-                let dataplane = self.teams.add(&team, &self.output)?;
-                return Ok(Done { dataplane: Some(dataplane), ..Done::default() });
+                let runs = self.teams.add(&team, &self.output)?;
+                return Ok(Done { runs: Some(runs), ..Done::default() });
             }
             Request::Relay(links) => *lock(&self.relay) = Some(Relay::start(links, &self.output)?),
             Request::FollowCarrier => {
@@ -113,7 +114,10 @@ impl Agent {
                 self.sampler = Some(Sampler::start(interval_ms, counted, self.output.clone())?);
             }
             Request::Start => self.traffic.start()?,
-            Request::Ports => return Ok(Done { ports: self.teams.ports()?, ..Done::default() }),
+            Request::Ports => {
+                let (ports, buckets) = (self.teams.ports()?, self.teams.buckets()?);
+                return Ok(Done { ports, buckets, ..Done::default() });
+            }
             Request::Stop => {
                 self.traffic.stop();
                 if let Some(sampler) = self.sampler.take() {

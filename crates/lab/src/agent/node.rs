@@ -1,5 +1,6 @@
 //! The agent's node: what the lab changes of its network beside teams.
 
+use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::mptcp::PathManager;
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netns;
@@ -46,14 +47,23 @@ impl Node {
         Ok(())
     }
 
-    /// Limits what links send, and sets them up.
+    /// Limits what links send, and sets them up. What has its limit keeps it: a queue is taken from a running device only
+    /// after a grace period of the kernel.
     pub(super) fn shape(&mut self, links: &[LinkSetup]) -> Result<(), Failure> {
         for link in links {
             let index = self.index(&link.device)?;
-            shape::shape(self.netlink()?, index, link.rate_bps, Granularity::of(link.max_packets))?;
+            if !shape::is_shaped(self.netlink()?, index)? {
+                shape::shape(self.netlink()?, index, link.rate_bps, Granularity::of(link.max_packets))?;
+            }
             self.netlink()?.set_up(index, true)?;
         }
         Ok(())
+    }
+
+    /// Lets devices send frames as a wire has them.
+    pub(super) fn finish_frames(&mut self, devices: &[String]) -> Result<(), Failure> {
+        let ethtool = Ethtool::open()?;
+        Ok(devices.iter().try_for_each(|device| ethtool.finish_frames(device))?)
     }
 
     /// Makes devices ports of the bridge.

@@ -101,7 +101,9 @@ impl Counted {
         let members = self.teams.sample(netlink)?;
         let connections = self.traffic.sample();
         let relayed = lock(&self.relay).as_ref().map(Relay::sample).unwrap_or_default();
-        let cpu_ms = cpu::process_time(std::process::id())?.unwrap_or_default().as_secs_f64() * 1e3;
+        let processes = self.teams.processes().into_iter().chain(std::iter::once(std::process::id()));
+        let times = processes.map(|process| Ok(cpu::process_time(process)?.unwrap_or_default()));
+        let cpu_ms = times.sum::<Result<Duration, Failure>>()?.as_secs_f64() * 1e3;
         let at_ns = before_ns.midpoint(clock::monotonic_ns());
         Ok(AgentSample { at_ns, cpu_ms, members, connections, relayed })
     }

@@ -1,16 +1,17 @@
 //! The teams of an agent's node, and its devices without a team.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Mutex;
 
-use nicteam_record::{MemberSample, Port};
+use nicteam_record::{BucketMember, MemberSample, Port};
 use nicteam_sys::netlink::Netlink;
-use nicteam_sys::shape;
 
+use crate::counters;
 use crate::engine::{Engine, Running};
 use crate::error::Failure;
 use crate::lock::lock;
-use crate::protocol::AddTeam;
+use crate::protocol::{AddTeam, Runs};
 use crate::say::Output;
 
 /// What is measured on a node.
@@ -26,14 +27,14 @@ impl Teams {
         Teams { engines: engines.to_vec(), running: Mutex::default(), watched: Mutex::default() }
     }
 
-    /// Runs a team; what executes it.
-    pub(super) fn add(&self, team: &AddTeam, output: &Output) -> Result<String, Failure> {
+    /// Runs a team; what runs it.
+    pub(super) fn add(&self, team: &AddTeam, output: &Output) -> Result<Runs, Failure> {
         let found = self.engines.iter().find(|engine| engine.name() == team.engine);
         let engine = found.ok_or_else(|| format!("no engine `{}` for {}", team.engine, team.device))?;
         let running = engine.add(team, output)?;
-        let dataplane = running.dataplane();
+        let runs = Runs { dataplane: running.dataplane(), version: running.version(), offloads: running.offloads() };
         lock(&self.running).push(running);
-        Ok(dataplane)
+        Ok(runs)
     }
 
     /// Waits until the teams have agreed with their partners on their members.
@@ -45,6 +46,18 @@ impl Teams {
     pub(super) fn ports(&self) -> Result<Vec<Port>, Failure> {
         let running = lock(&self.running);
         Ok(running.iter().map(|team| team.ports()).collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    /// Which member each bucket has, of the teams that can tell.
+    pub(super) fn buckets(&self) -> Result<Vec<BucketMember>, Failure> {
+        let running = lock(&self.running);
+        Ok(running.iter().map(|team| team.buckets()).collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    /// Processes beside this one that work for teams, each once.
+    pub(super) fn processes(&self) -> Vec<u32> {
+        let processes = lock(&self.running).iter().flat_map(|team| team.processes()).collect::<BTreeSet<_>>();
+        processes.into_iter().collect()
     }
 
     /// Measures these devices, too.
@@ -59,17 +72,7 @@ impl Teams {
             samples.extend(team.sample(netlink)?);
         }
         for device in lock(&self.watched).iter() {
-            let link = netlink.link(device)?.ok_or_else(|| format!("{device} is gone"))?;
-            samples.push(MemberSample {
-                team: String::new(),
-                member: device.clone(),
-                tx_frames: link.stats.tx_frames,
-                tx_bytes: link.stats.tx_bytes,
-                tx_drops: link.stats.tx_drops + shape::drops(netlink, link.index)?,
-                rx_frames: link.stats.rx_frames,
-                rx_bytes: link.stats.rx_bytes,
-                rx_drops: link.stats.rx_drops,
-            });
+            samples.push(counters::of_device(netlink, "", device)?);
         }
         Ok(samples)
     }

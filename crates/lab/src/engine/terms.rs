@@ -1,6 +1,8 @@
 //! What an engine is.
 
-use nicteam_record::{MemberSample, Port};
+use std::collections::BTreeMap;
+
+use nicteam_record::{BucketMember, MemberSample, Port};
 use nicteam_sys::netlink::Netlink;
 
 use crate::error::Failure;
@@ -12,11 +14,34 @@ pub trait Engine: Sync {
     /// Its name in the file and in the record.
     fn name(&self) -> &'static str;
 
+    /// Whether this machine has it; asked before anything is built.
+    ///
+    /// # Errors
+    /// It has not.
+    fn is_there(&self) -> Result<(), Absent> {
+        Ok(())
+    }
+
+    /// True if it reads the frames of members as bytes alone, so that the other ends of their cables must not leave
+    /// checksums and segmentation to it (veth passes them on as they are).
+    fn takes_finished_frames_alone(&self) -> bool {
+        false
+    }
+
     /// Runs a team. What happens to it later is told to `output`.
     ///
     /// # Errors
     /// It cannot be run, in words for the lab's user.
     fn add(&self, team: &AddTeam, output: &Output) -> Result<Box<dyn Running>, Failure>;
+}
+
+/// Why a machine does not have an engine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Absent {
+    /// What is missing: `this kernel has no bonding driver`.
+    pub reason: String,
+    /// What to do about it; none: nothing can be done here, and runs with this engine are skipped.
+    pub hint: Option<String>,
 }
 
 /// A team that runs; it ends with this value.
@@ -26,6 +51,21 @@ pub trait Running: Send {
 
     /// What executes it frame by frame, in the engine's own words.
     fn dataplane(&self) -> String;
+
+    /// The program that runs it, with its version; empty: nicteam itself.
+    fn version(&self) -> String {
+        String::new()
+    }
+
+    /// Offloads of its ports that are on, by device, where they say what its frames are.
+    fn offloads(&self) -> BTreeMap<String, Vec<String>> {
+        BTreeMap::new()
+    }
+
+    /// Processes beside the agent's that work for it.
+    fn processes(&self) -> Vec<u32> {
+        Vec::new()
+    }
 
     /// What each member carried so far.
     ///
@@ -38,6 +78,15 @@ pub trait Running: Send {
     /// # Errors
     /// It does not say.
     fn ports(&self) -> Result<Vec<Port>, Failure>;
+
+    /// Which member each bucket with traffic has, if frames are spread by buckets and it can tell; their host is for the lab
+    /// to name.
+    ///
+    /// # Errors
+    /// It does not say.
+    fn buckets(&self) -> Result<Vec<BucketMember>, Failure> {
+        Ok(Vec::new())
+    }
 
     /// Waits until it has agreed with its partners on its members; tells `output` of those that have not in a fair time.
     ///

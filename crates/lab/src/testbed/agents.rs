@@ -178,6 +178,7 @@ impl Listener {
                     let notice = Notice { at_ns: self.ours_ns(notice.at_ns), ..notice };
                     self.reports.send(Report::Notice(self.node.clone(), notice)).is_ok()
                 }
+                Message::Lost { error } => self.reports.send(Report::Lost(self.node.clone(), error)).is_ok(),
                 other => self.answer.send(other).is_ok(),
             };
             if !heard {

@@ -8,7 +8,9 @@ use nicteam_experiment::{Cable, End, Host, Team, Topology};
 use nicteam_wire::Mac;
 
 use super::agents::Agents;
+use super::relay;
 use super::terms::{Setting, TeamRuns};
+use crate::engine::{self, Engine};
 use crate::error::Error;
 use crate::protocol::{AddTeam, Addresses, LinkSetup, NodeSetup, Request};
 
@@ -31,6 +33,28 @@ pub(super) fn shapes(topology: &Topology, setting: &Setting) -> Vec<(String, Req
     links.into_iter().map(|(node, links)| (node.to_owned(), Request::Shape(links))).collect()
 }
 
+/// The devices whose other end is a member of a team that takes finished frames alone, by node.
+pub(super) fn finishing(topology: &Topology) -> Vec<(String, Request)> {
+    let takes_finished = |end: &End| {
+        let team = topology.teams.iter().find(|team| team.node == end.node && team.members.contains(&end.device));
+        team.and_then(|team| engine::find(&team.engine)).is_some_and(Engine::takes_finished_frames_alone)
+    };
+    let mut nodes: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (number, cable) in (0..).zip(&topology.cables) {
+        for (place, (end, far)) in [(&cable.a, &cable.b), (&cable.b, &cable.a)].into_iter().enumerate() {
+            if takes_finished(end) {
+                // The far end of an impaired link's cable is the relay's.
+                let (node, device) = match cable.impaired {
+                    Some(_) => (relay::NODE.to_owned(), relay::near_device(number, place)),
+                    None => (far.node.clone(), far.device.clone()),
+                };
+                nodes.entry(node).or_default().push(device);
+            }
+        }
+    }
+    nodes.into_iter().map(|(node, devices)| (node, Request::FinishFrames(devices))).collect()
+}
+
 /// Lets the agents run their teams, all of them at once; what runs them.
 pub(super) fn add_teams(agents: &mut Agents, topology: &Topology, setting: &Setting) -> Result<Vec<TeamRuns>, Error> {
     let request = |team: &Team| (team.node.clone(), Request::AddTeam(add_team(team, topology, setting)));
@@ -39,7 +63,7 @@ pub(super) fn add_teams(agents: &mut Agents, topology: &Topology, setting: &Sett
         node,
         device: team.device.clone(),
         engine: team.engine.clone(),
-        dataplane: done.dataplane.unwrap_or_default(),
+        runs: done.runs.unwrap_or_default(),
     });
     Ok(runs.collect())
 }
@@ -65,9 +89,9 @@ pub(super) fn join(agents: &mut Agents, topology: &Topology) -> Result<(), Error
     agents.call_each(requests).map(drop)
 }
 
-/// Waits until what agrees by LACP has agreed.
+/// Waits until what agrees by LACP has agreed, and members that an engine takes a while to enable carry.
 pub(super) fn settle(agents: &mut Agents, topology: &Topology) -> Result<(), Error> {
-    if topology.teams.iter().any(|team| team.config.mode.traits().aggregates(&team.config)) {
+    if !topology.teams.is_empty() {
         agents.call_all(&Request::Settle)?;
     }
     Ok(())

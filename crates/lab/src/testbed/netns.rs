@@ -48,9 +48,12 @@ impl Testbed for Netns {
             }
         }
         agents.call_each(deploy::shapes(topology, setting))?;
+        agents.call_each(deploy::finishing(topology))?;
         relay::start(&mut agents, topology)?;
         let teams = deploy::add_teams(&mut agents, topology, setting)?;
         deploy::join(&mut agents, topology)?;
+        // Who runs a team may have taken the limit from its members, as Open vSwitch does with what it adopts.
+        agents.call_each(deploy::shapes(topology, setting))?;
         relay::follow_carrier(&mut agents, topology)?;
         deploy::settle(&mut agents, topology)?;
         Ok(Box::new(Namespaces { agents, teams }))

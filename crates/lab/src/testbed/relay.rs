@@ -25,7 +25,7 @@ pub(super) fn is_needed(topology: &Topology) -> bool {
 pub(super) fn lay(cabling: &mut Cabling, cable: &Cable, first_index: u32) -> Result<(), Error> {
     for (end, index) in [(&cable.a, first_index), (&cable.b, first_index + 1)] {
         let near_index = near_index(index);
-        let near_name = format!("near{near_index}");
+        let near_name = near_name(near_index);
         let own = CableEnd { node: &end.node, device: &end.device, index };
         let near = CableEnd { node: NODE, device: &near_name, index: near_index };
         cabling.lay_between(own, near, cable.mtu)?;
@@ -49,6 +49,15 @@ pub(super) fn follow_carrier(agents: &mut Agents, topology: &Topology) -> Result
         agents.of(NODE)?.call(&Request::FollowCarrier)?;
     }
     Ok(())
+}
+
+/// The relay's end of the cable to the first (0) or the second end (1) of an impaired link.
+pub(super) fn near_device(cable: u32, place: usize) -> String {
+    near_name(near_index(cabling::first_index(cable) + place as u32))
+}
+
+fn near_name(near_index: u32) -> String {
+    format!("near{near_index}")
 }
 
 /// Index of the near end of the cable to the end with this index.

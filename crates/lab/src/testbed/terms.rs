@@ -5,11 +5,11 @@ use std::sync::mpsc;
 
 use nicteam_dataplane::Kind;
 use nicteam_experiment::Topology;
-use nicteam_record::Port;
+use nicteam_record::{BucketMember, Port};
 use nicteam_sys::shape::Granularity;
 
 use crate::error::Error;
-use crate::protocol::{AgentSample, Done, Notice, Request};
+use crate::protocol::{AgentSample, Done, Notice, Request, Runs};
 
 /// A place where topologies are built.
 pub trait Testbed: Sync {
@@ -54,15 +54,17 @@ pub trait Deployment {
     /// It cannot be done here.
     fn act(&mut self, action: &Action) -> Result<(), Error>;
 
-    /// How the members of the teams with LACP are, by node.
+    /// How the members of the teams with LACP are, and which member each bucket has, by node.
     ///
     /// # Errors
     /// A node does not say.
-    fn ports(&mut self) -> Result<Vec<Port>, Error> {
-        let answers = self.call_all(&Request::Ports)?;
-        let named =
-            |(node, done): (String, Done)| done.ports.into_iter().map(move |port| Port { host: node.clone(), ..port });
-        Ok(answers.into_iter().flat_map(named).collect())
+    fn ports(&mut self) -> Result<(Vec<Port>, Vec<BucketMember>), Error> {
+        let (mut ports, mut buckets) = (Vec::new(), Vec::new());
+        for (node, done) in self.call_all(&Request::Ports)? {
+            ports.extend(done.ports.into_iter().map(|port| Port { host: node.clone(), ..port }));
+            buckets.extend(done.buckets.into_iter().map(|bucket| BucketMember { host: node.clone(), ..bucket }));
+        }
+        Ok((ports, buckets))
     }
 }
 
@@ -89,8 +91,8 @@ pub struct TeamRuns {
     pub device: String,
     /// Name of the engine.
     pub engine: String,
-    /// What executes it frame by frame, in the engine's words: `bpf`, `packet`.
-    pub dataplane: String,
+    /// What the engine says of it.
+    pub runs: Runs,
 }
 
 /// How a topology is built.
@@ -113,4 +115,6 @@ pub enum Report {
     Notice(String, Notice),
     /// A node's agent has ended.
     Ended(String),
+    /// Something has ended without which the node is not what it is to be; what, and how.
+    Lost(String, String),
 }

@@ -2,28 +2,36 @@
 
 use nicteam_record::{Record, Run};
 
+use crate::columns::{columns, skipped};
 use crate::explain;
 use crate::svg::{esc, hue, px};
 use crate::units::{rate, ratio};
 use crate::view::{MemberView, TeamView, busy_host_teams, lowered_rate};
 
-/// Every run in a row, its sentence and its members' bars below.
+/// The headline table: a row a run, or where runs differ by their engine alone, a column an engine.
 pub(super) fn section(record: &Record) -> String {
-    let rows: String = record.runs.iter().enumerate().map(|(index, run)| rows(index, run)).collect();
+    let table = columns(record).map_or_else(|| table(record), |columns| super::columns::table(&columns));
+    let skipped: String = skipped(record).map(|line| format!("<p>{}</p>\n", esc(&line))).collect();
     let lowered = lowered_rate(record).map_or_else(String::new, |line| format!("<p>{}</p>\n", esc(&line)));
     format!(
-        "<section aria-labelledby=\"results\">\n<h2 id=\"results\">What was delivered</h2>\n\
-         <table class=\"results\">\n<thead><tr><th scope=\"col\">run</th><th scope=\"col\" class=\"num\">delivered</th>\
-         <th scope=\"col\" class=\"num\">limit</th><th scope=\"col\">of the limit</th>\
-         <th scope=\"col\"><span class=\"key-tick\"></span>published, of its limit</th></tr></thead>\n{rows}</table>\n\
+        "<section aria-labelledby=\"results\">\n<h2 id=\"results\">What was delivered</h2>\n{table}\
          <p class=\"quiet\">Small bars: a bar a member, sent (tx) and received (rx), as high as its link was full. \
-         A colour is the same member everywhere on this page.</p>\n{lowered}</section>\n"
+         A colour is the same member everywhere on this page.</p>\n{skipped}{lowered}</section>\n"
+    )
+}
+
+/// Every run in a row, its sentence and its members' bars below.
+fn table(record: &Record) -> String {
+    let rows: String = record.runs.iter().enumerate().map(|(index, run)| rows(index, run)).collect();
+    format!(
+        "<table class=\"results\">\n<thead><tr><th scope=\"col\">run</th><th scope=\"col\" class=\"num\">delivered</th>\
+         <th scope=\"col\" class=\"num\">limit</th><th scope=\"col\">of the limit</th>\
+         <th scope=\"col\"><span class=\"key-tick\"></span>published, of its limit</th></tr></thead>\n{rows}</table>\n"
     )
 }
 
 fn rows(index: usize, run: &Run) -> String {
-    let teams: String = busy_host_teams(run).iter().map(duo).collect();
-    let teams = if teams.is_empty() { teams } else { format!("<div class=\"teams\">{teams}</div>") };
+    let teams = teams(run);
     format!(
         "<tbody>\n<tr><th scope=\"row\"><a href=\"#run-{index}\">{name}</a></th>\
          <td class=\"num\" data-label=\"delivered\">{delivered}</td>\
@@ -39,8 +47,14 @@ fn rows(index: usize, run: &Run) -> String {
     )
 }
 
+/// The bars of the hosts' members.
+pub(super) fn teams(run: &Run) -> String {
+    let teams: String = busy_host_teams(run).iter().map(duo).collect();
+    if teams.is_empty() { teams } else { format!("<div class=\"teams\">{teams}</div>") }
+}
+
 /// The published figure's part of its limit, and its words.
-fn published(run: &Run) -> String {
+pub(super) fn published(run: &Run) -> String {
     match (&run.published, run.published_of_limit) {
         (None, None) => "–".to_owned(),
         (words, part) => {
@@ -56,7 +70,7 @@ pub(super) fn of_limit(run: &Run) -> String {
 }
 
 /// Part of the limit as a bar, the published one as a tick.
-fn meter(run: &Run) -> String {
+pub(super) fn meter(run: &Run) -> String {
     let x = |part: f64| px(if part.is_finite() { part.clamp(0.0, 1.0) * 100.0 } else { 0.0 });
     let tick = run.published_of_limit.map_or_else(String::new, |part| {
         format!(

@@ -71,6 +71,7 @@ pub fn t3() -> Record {
 /// A record of these runs.
 pub fn record(runs: Vec<Run>) -> Record {
     Record {
+        skipped: Vec::new(),
         schema: SCHEMA,
         nicteam: "0.1.0".into(),
         started: "2026-11-21T21:12:07Z".into(),
@@ -111,6 +112,8 @@ pub fn run(spec: &Spec<'_>) -> Run {
     let delivered_bps: f64 = connections.iter().map(|connection| connection.delivered_bps).sum();
     let members = members(&topology, spec);
     Run {
+        variant: None,
+        buckets: Vec::new(),
         name: spec.name.into(),
         description: None,
         published: spec.published.map(|(words, _)| words.into()),
@@ -172,6 +175,8 @@ fn topology(hosts: &[(&str, u8)]) -> Topology {
 
 pub fn team(node: &str, device: &str, peer: &str, mode: &str, policy: &str, members: Vec<String>) -> Team {
     Team {
+        engine_version: String::new(),
+        offloads: BTreeMap::new(),
         node: node.into(),
         device: device.into(),
         peer: peer.into(),

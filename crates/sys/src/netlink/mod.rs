@@ -16,11 +16,13 @@ use crate::packet::Tag;
 use crate::{Context, Result};
 
 mod addr_gen_mode;
+mod bond;
 pub(crate) mod connection;
 mod learned;
 mod monitor;
 
 pub use addr_gen_mode::AddrGenMode;
+pub use bond::{BondAggregate, BondMember, BondOption};
 use connection::Connection;
 pub use learned::Learned;
 pub use monitor::{Change, Monitor};

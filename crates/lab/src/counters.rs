@@ -1,0 +1,33 @@
+//! What a device counted, for those whose frames nobody else counts.
+
+use nicteam_record::MemberSample;
+use nicteam_sys::netlink::Netlink;
+use nicteam_sys::shape;
+
+use crate::error::Failure;
+
+/// What a device carried so far, as a member of a team; of none if `team` is empty.
+///
+/// # Errors
+/// It is gone, or what limits its rate is.
+pub(crate) fn of_device(netlink: &mut Netlink, team: &str, device: &str) -> Result<MemberSample, Failure> {
+    let link = netlink.link(device)?.ok_or_else(|| format!("{device} is gone"))?;
+    Ok(MemberSample {
+        team: team.to_owned(),
+        member: device.to_owned(),
+        tx_frames: link.stats.tx_frames,
+        tx_bytes: link.stats.tx_bytes,
+        tx_drops: link.stats.tx_drops + shape::drops(netlink, link.index)?,
+        rx_frames: link.stats.rx_frames,
+        rx_bytes: link.stats.rx_bytes,
+        rx_drops: link.stats.rx_drops,
+    })
+}
+
+/// The same of each member of a team.
+///
+/// # Errors
+/// As [`of_device`].
+pub(crate) fn of_members(netlink: &mut Netlink, team: &str, members: &[String]) -> Result<Vec<MemberSample>, Failure> {
+    members.iter().map(|member| of_device(netlink, team, member)).collect()
+}
