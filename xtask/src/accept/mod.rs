@@ -12,6 +12,7 @@ mod shares;
 mod stall;
 mod stripe;
 mod t3;
+mod t5;
 mod tested;
 
 use std::path::PathBuf;
@@ -34,7 +35,7 @@ pub(crate) struct Arguments {
     /// Compare the program with this one, interleaved: throughput, stripe, stall, instructions.
     #[arg(long, value_name = "OLD_BINARY")]
     against: Option<PathBuf>,
-    /// How often T3 is run in each setting.
+    /// How often T3 is run in each setting, and T5.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: u32,
     /// How many pairs of runs are compared: with iperf3, with the big link, with the old program. The interval
@@ -51,10 +52,11 @@ pub(crate) struct Arguments {
 }
 
 /// The parts, in the order in which they are measured.
-const PARTS: [&Part<Arguments>; 19] = [
+const PARTS: [&Part<Arguments>; 20] = [
     &t3::BPF,
     &t3::PACKET,
     &t3::USER,
+    &t5::PART,
     &iperf3::PART,
     &stall::PART,
     &shares::PART,

@@ -35,8 +35,10 @@ struct Setting {
     ours: &'static [(&'static str, &'static str)],
 }
 
-const SETTINGS: [Setting; 1] =
-    [Setting { name: "active-backup", theirs: "bond_mode=active-backup", ours: &[("mode", "active-backup")] }];
+const SETTINGS: [Setting; 2] = [
+    Setting { name: "active-backup", theirs: "bond_mode=active-backup", ours: &[("mode", "ovs-active-backup")] },
+    Setting { name: "balance-slb", theirs: "bond_mode=balance-slb", ours: &[("mode", "ovs-balance-slb")] },
+];
 
 /// T5's links.
 const GIGABIT: Option<u64> = Some(1_000_000_000);
