@@ -24,6 +24,7 @@ mod guest {
 mod live {
     mod cleanup;
     mod lab_lacp;
+    mod lab_pagp;
     mod lacp;
     mod options;
     mod ovs;

@@ -14,12 +14,12 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use nicteam_impair::Impairments;
-use nicteam_record::{ConnectionSample, EventKind, MemberSample, Port, Relayed};
+use nicteam_record::{ConnectionSample, EventKind, MemberSample, PagpHeard, Port, Relayed};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Number of this protocol; both sides must have the same.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 
 /// What the lab asks of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,7 +68,9 @@ pub enum Request {
     },
     /// Let the payload flow.
     Start,
-    /// Tell how the members of the teams of mode 802.3ad are.
+    /// Let a switch's ports ask for a partner that speaks PAgP.
+    SpeakPagp(SpeakPagp),
+    /// Tell how the members of the teams of mode 802.3ad are, and what the teams heard of PAgP.
     Ports,
     /// Stop payload and samples.
     Stop,
@@ -112,6 +114,18 @@ pub struct Addresses {
     pub further: Vec<(String, IpAddr)>,
     /// Others connect to this host, so it has to announce those.
     pub announces: bool,
+}
+
+/// A switch that speaks PAgP.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpeakPagp {
+    /// `auto` or `desirable`.
+    pub mode: String,
+    /// What it calls itself.
+    pub name: String,
+    /// The ports that speak.
+    pub ports: Vec<String>,
 }
 
 /// Which end of a connection.
@@ -256,6 +270,9 @@ pub struct Done {
     /// Members of teams of mode 802.3ad; their host is for the lab to name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<Port>,
+    /// Members at whose other end a port speaks PAgP; likewise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pagp: Vec<PagpHeard>,
 }
 
 /// Counters at one moment.

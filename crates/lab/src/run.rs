@@ -150,7 +150,7 @@ fn run_one(
     let cpu_before = cpu::times()?;
     watch.until(run.duration, &inbox, progress)?;
     let cpu_after = cpu::times()?;
-    let ports = deployment.ports()?;
+    let (ports, pagp) = deployment.ports()?;
     // One more sample of every agent, so that the window's end lies between two.
     watch.until(run.duration + interval, &inbox, progress)?;
     deployment.call_all(&Request::Stop)?;
@@ -163,7 +163,7 @@ fn run_one(
     let total = cpu_after.total.saturating_sub(cpu_before.total);
     let run = watch.record(&planned, (share(busy, total), share(stolen, total)), output)?;
     let topology = recorded::with_engines(run.topology, &teams);
-    Ok(record::Run { ports, topology, ..run })
+    Ok(record::Run { ports, pagp, topology, ..run })
 }
 
 /// Plans all connections of a run.
@@ -197,7 +197,7 @@ fn set_up_traffic(deployment: &mut dyn Deployment, planned: &[Planned]) -> Resul
 /// the other end sends by them are lost.
 fn with_reasons(error: Error, deployment: &mut dyn Deployment) -> Error {
     let Error::Agent { node, message } = error else { return error };
-    let ports = deployment.ports().unwrap_or_default();
+    let (ports, _) = deployment.ports().unwrap_or_default();
     let idle = ports.iter().filter(|port| !port.aggregates);
     let idle = idle.map(|port| {
         format!("{} of {}: {}", port.member, port.host, port.why_not.as_deref().unwrap_or("no reason was given"))
@@ -326,6 +326,7 @@ impl Watch<'_> {
             members: window.members(),
             ports: Vec::new(),
             connections,
+            pagp: Vec::new(),
             operations: Vec::new(),
             transfers: Vec::new(),
             probes: Vec::new(),

@@ -157,6 +157,9 @@ pub struct Run {
     /// Every member of the teams of mode 802.3ad as a port; empty in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<Port>,
+    /// Members of hosts' teams at whose other end a port of a switch spoke PAgP, which no team answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pagp: Vec<PagpHeard>,
     /// Every connection.
     pub connections: Vec<Connection>,
     /// Tasks that ask and are answered.
@@ -250,6 +253,23 @@ pub struct Port {
     pub partner: Option<String>,
     /// Why it does not aggregate, or what is wrong though it does, in the words of `nicteam team show`.
     pub why_not: Option<String>,
+}
+
+/// What the port at the other end of a member said by PAgP.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PagpHeard {
+    /// Host or switch.
+    pub host: String,
+    /// Its team's device.
+    pub team: String,
+    /// The member's device.
+    pub member: String,
+    /// The switch, by the name or the address that it said.
+    pub switch: String,
+    /// Its port, if it said.
+    pub port: String,
+    /// Mode of the port: `auto` or `desirable`.
+    pub mode: String,
 }
 
 /// One connection in the measured window.

@@ -25,7 +25,7 @@ pub use config::{
     AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, LacpOptions, PrimaryReselect, StripeKey, Values, nearest,
 };
 pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};
-pub use control::{Group, Identity, Listen, Subnet, Traffic};
+pub use control::{Group, Identity, Listen, PagpHeard, Subnet, Traffic};
 pub use control::{lacp, openvswitch};
 pub use frame::balance::{Balance, Loads, MAX_BUCKETS};
 pub use frame::{Action, Choose, Failover, FailoverState, Leg, Plan, PlanMember, PlanState, Receive, Rewrite, Verdict};

@@ -251,6 +251,16 @@ impl Traits {
         }
     }
 
+    /// Cisco's `channel-group ... mode` at the ports of a switch that members of such a team lead to; none: they belong to
+    /// no channel group.
+    pub const fn channel_group(&self) -> Option<&'static str> {
+        match (self.aggregates, self.needs_group) {
+            (true, _) => Some("active"),
+            (false, true) => Some("on"),
+            (false, false) => None,
+        }
+    }
+
     /// True where the hash alone chooses among the members, so that it may have a number of buckets of its own.
     pub const fn has_hash_buckets(&self) -> bool {
         matches!(self.sends, Sends::ByHash) && !self.balances_receiving()

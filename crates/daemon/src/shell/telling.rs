@@ -1,13 +1,13 @@
 //! What the team's thread says of the team: events, reports, what is kept.
 
 use nicteam_dataplane::Counters;
-use nicteam_team::{Event, MemberId};
+use nicteam_team::{Event, MemberId, PagpHeard};
 use nicteam_wire::Mac;
 
 use super::Shell;
 use crate::kept::KeptOf;
 use crate::running::{MemberReport, TeamReport};
-use crate::status::{self, DeviceFacts, MemberState, STATUS_SCHEMA, TeamStatus};
+use crate::status::{self, DeviceFacts, MemberState, PagpState, STATUS_SCHEMA, TeamStatus};
 use crate::{Aggregation, Error, Happened, HelloState, Kept, Notice, PeerState, TeamSpec, striping};
 
 impl Shell {
@@ -24,6 +24,11 @@ impl Shell {
             Event::Lacp(event) => {
                 Happened::Lacp { member: event.member().map(|id| self.name_of(id)), text: event.words() }
             }
+            Event::Pagp(heard) => Happened::Pagp {
+                member: self.name_of(heard.member),
+                switch: heard.switch(),
+                mode: heard.mode().to_owned(),
+            },
         };
         self.note(happened);
         (self.notify)(Notice::Event(event));
@@ -96,6 +101,7 @@ impl Shell {
             dataplane: self.dataplane.kind(),
             config: self.team.config().clone(),
             carrier: self.team.carrier(),
+            pagp: self.pagp(),
             members: members.collect(),
         })
     }
@@ -136,6 +142,7 @@ impl Shell {
             segments: striping::segments(&self.team),
             hellos: HelloState::of(&self.team),
             control_frames: self.listeners.counts(|id| self.name_of(id)),
+            pagp: report.pagp,
             dataplane: report.dataplane.to_string(),
             generation: plan.generation,
             uptime_ms: self.clock.now().as_nanos() / 1_000_000,
@@ -151,6 +158,18 @@ impl Shell {
         status.problems.extend(self.missing_problems());
         status.problems.extend(striping::problems(&self.team, self.clock.now()));
         Ok(status)
+    }
+
+    /// What the ports at the other ends say by PAgP.
+    fn pagp(&self) -> Vec<PagpState> {
+        let heard = self.team.pagp(self.clock.now()).into_iter();
+        let state = |heard: PagpHeard| PagpState {
+            member: self.name_of(heard.member),
+            switch: heard.switch(),
+            port: heard.port_name.clone(),
+            mode: heard.mode().to_owned(),
+        };
+        heard.map(state).collect()
     }
 
     /// A member's device.

@@ -118,6 +118,7 @@ impl Bench {
             segments: Vec::new(),
             hellos: None,
             control_frames: Vec::new(),
+            pagp: Vec::new(),
             dataplane: "packet".to_owned(),
             generation: 1,
             uptime_ms: 0,

@@ -1,6 +1,7 @@
 //! The agent: the lab's hand on one host or switch.
 
 mod node;
+mod pagp;
 mod sampler;
 mod teams;
 
@@ -19,6 +20,7 @@ use crate::say::Output;
 use crate::task::{KINDS, Kind, Traffic};
 
 use node::Node;
+use pagp::Speaker;
 
 use sampler::{Counted, Sampler};
 use teams::Teams;
@@ -56,6 +58,7 @@ pub fn serve_with(registry: &Registry<'_>, input: impl BufRead, output: &Output)
         traffic: Arc::new(Traffic::new(registry.kinds)),
         relay: Arc::default(),
         sampler: None,
+        pagp: None,
     };
     for line in input.lines() {
         let answer = match serde_json::from_str::<Request>(&line?) {
@@ -79,6 +82,8 @@ struct Agent {
     traffic: Arc<Traffic>,
     relay: Arc<Mutex<Option<Relay>>>,
     sampler: Option<Sampler>,
+    /// A switch's, if its ports speak PAgP.
+    pagp: Option<Speaker>,
 }
 
 impl Agent {
@@ -113,7 +118,10 @@ impl Agent {
                 self.sampler = Some(Sampler::start(interval_ms, counted, self.output.clone())?);
             }
             Request::Start => self.traffic.start()?,
-            Request::Ports => return Ok(Done { ports: self.teams.ports()?, ..Done::default() }),
+            Request::SpeakPagp(speak) => self.pagp = Some(Speaker::start(&speak, self.node.netlink()?)?),
+            Request::Ports => {
+                return Ok(Done { ports: self.teams.ports()?, pagp: self.teams.pagp()?, ..Done::default() });
+            }
             Request::Stop => {
                 self.traffic.stop();
                 if let Some(sampler) = self.sampler.take() {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Mutex;
 
-use nicteam_record::{MemberSample, Port};
+use nicteam_record::{MemberSample, PagpHeard, Port};
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::shape;
 
@@ -45,6 +45,12 @@ impl Teams {
     pub(super) fn ports(&self) -> Result<Vec<Port>, Failure> {
         let running = lock(&self.running);
         Ok(running.iter().map(|team| team.ports()).collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    /// What the teams heard of switches that speak PAgP.
+    pub(super) fn pagp(&self) -> Result<Vec<PagpHeard>, Failure> {
+        let running = lock(&self.running);
+        Ok(running.iter().map(|team| team.pagp()).collect::<Result<Vec<_>, _>>()?.concat())
     }
 
     /// Measures these devices, too.

@@ -1,6 +1,6 @@
 //! What an engine is.
 
-use nicteam_record::{MemberSample, Port};
+use nicteam_record::{MemberSample, PagpHeard, Port};
 use nicteam_sys::netlink::Netlink;
 
 use crate::error::Failure;
@@ -38,6 +38,14 @@ pub trait Running: Send {
     /// # Errors
     /// It does not say.
     fn ports(&self) -> Result<Vec<Port>, Failure>;
+
+    /// The members at whose other end a port speaks PAgP, if it listens for that; their host is for the lab to name.
+    ///
+    /// # Errors
+    /// It does not say.
+    fn pagp(&self) -> Result<Vec<PagpHeard>, Failure> {
+        Ok(Vec::new())
+    }
 
     /// Waits until it has agreed with its partners on its members; tells `output` of those that have not in a fair time.
     ///

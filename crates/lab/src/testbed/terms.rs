@@ -5,7 +5,7 @@ use std::sync::mpsc;
 
 use nicteam_dataplane::Kind;
 use nicteam_experiment::Topology;
-use nicteam_record::Port;
+use nicteam_record::{PagpHeard, Port};
 use nicteam_sys::shape::Granularity;
 
 use crate::error::Error;
@@ -54,15 +54,17 @@ pub trait Deployment {
     /// It cannot be done here.
     fn act(&mut self, action: &Action) -> Result<(), Error>;
 
-    /// How the members of the teams with LACP are, by node.
+    /// How the members of the teams with LACP are, and at which members' other ends a port speaks PAgP, by node.
     ///
     /// # Errors
     /// A node does not say.
-    fn ports(&mut self) -> Result<Vec<Port>, Error> {
-        let answers = self.call_all(&Request::Ports)?;
-        let named =
-            |(node, done): (String, Done)| done.ports.into_iter().map(move |port| Port { host: node.clone(), ..port });
-        Ok(answers.into_iter().flat_map(named).collect())
+    fn ports(&mut self) -> Result<(Vec<Port>, Vec<PagpHeard>), Error> {
+        let (mut ports, mut pagp) = (Vec::new(), Vec::new());
+        for (node, done) in self.call_all(&Request::Ports)? {
+            ports.extend(done.ports.into_iter().map(|port| Port { host: node.clone(), ..port }));
+            pagp.extend(done.pagp.into_iter().map(|heard| PagpHeard { host: node.clone(), ..heard }));
+        }
+        Ok((ports, pagp))
     }
 }
 

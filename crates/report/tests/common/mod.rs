@@ -122,6 +122,7 @@ pub fn run(spec: &Spec<'_>) -> Run {
         members,
         ports: Vec::new(),
         connections,
+        pagp: Vec::new(),
         operations: Vec::new(),
         transfers: Vec::new(),
         probes: Vec::new(),

@@ -12,6 +12,7 @@ mod change;
 mod checks;
 mod explore;
 mod failover;
+mod pagp;
 mod random;
 mod scenarios;
 mod shell;
