@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use nicteam_impair::Impairments;
-use nicteam_record::{ConnectionSample, EventKind, MemberSample, PagpHeard, Port, Relayed};
+use nicteam_record::{ConnectionSample, EventKind, MacMoveSample, MemberSample, PagpHeard, Port, Relayed};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -288,4 +288,7 @@ pub struct AgentSample {
     pub connections: Vec<ConnectionSample>,
     /// Directions of impaired links.
     pub relayed: Vec<Relayed>,
+    /// A switch's: addresses that it learned at another port than before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mac_moves: Option<MacMoveSample>,
 }

@@ -268,9 +268,9 @@ impl Watch<'_> {
     fn take_in(&mut self, report: Report, progress: &mut dyn Progress) {
         match report {
             Report::Sample(host, sample) => {
-                let AgentSample { at_ns, cpu_ms, members, connections, relayed } = sample;
+                let AgentSample { at_ns, cpu_ms, members, connections, relayed, mac_moves } = sample;
                 let t_ms = (at_ns as i128 - self.start_ns as i128) as f64 / 1e6;
-                self.samples.push(Sample { t_ms, host, cpu_ms, members, connections, relayed });
+                self.samples.push(Sample { t_ms, host, cpu_ms, members, connections, relayed, mac_moves });
             }
             Report::Ended(node) => self.ended = Some(node),
             Report::Notice(node, notice) => {
@@ -327,6 +327,7 @@ impl Watch<'_> {
             ports: Vec::new(),
             connections,
             pagp: Vec::new(),
+            mac_moves: window.mac_moves(),
             operations: Vec::new(),
             transfers: Vec::new(),
             probes: Vec::new(),

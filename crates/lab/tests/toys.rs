@@ -129,7 +129,14 @@ impl Built {
                 };
                 let connections = self.ends.sample().into_iter().map(count).collect();
                 let at_ns = now_ns + ms * 1_000_000;
-                let sample = AgentSample { at_ns, cpu_ms: 0.0, members: Vec::new(), connections, relayed: Vec::new() };
+                let sample = AgentSample {
+                    at_ns,
+                    cpu_ms: 0.0,
+                    members: Vec::new(),
+                    connections,
+                    relayed: Vec::new(),
+                    mac_moves: None,
+                };
                 self.reports.send(Report::Sample(host.to_owned(), sample)).unwrap();
             }
         }

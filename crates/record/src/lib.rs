@@ -19,7 +19,7 @@ pub use bundle::{Bundle, BundleError, MAX_RECORD_BYTES, MAX_SAMPLES_BYTES, PAGE,
 pub use event::{Event, EventKind};
 pub use finding::{Finding, LinkLoad, LinkLoads, Side};
 pub use folder::Folder;
-pub use sample::{ConnectionSample, Datagrams, MemberSample, Relayed, Sample};
+pub use sample::{ConnectionSample, Datagrams, MacMoveSample, MemberSample, Relayed, Sample};
 pub use task::{Bucket, Histogram, Operations, Probes, Transfer};
 pub use topology::{Further, Gemodel, Host, Impaired, Impairments, Link, LinkEnd, Switch, SwitchModel, Team, Topology};
 
@@ -160,6 +160,9 @@ pub struct Run {
     /// Members of hosts' teams at whose other end a port of a switch spoke PAgP, which no team answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pagp: Vec<PagpHeard>,
+    /// How often each switch learned a known address at another port; empty in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mac_moves: Vec<MacMoves>,
     /// Every connection.
     pub connections: Vec<Connection>,
     /// Tasks that ask and are answered.
@@ -253,6 +256,22 @@ pub struct Port {
     pub partner: Option<String>,
     /// Why it does not aggregate, or what is wrong though it does, in the words of `nicteam team show`.
     pub why_not: Option<String>,
+}
+
+/// How often a switch learned a known address at another port, in the measured window.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MacMoves {
+    /// The switch.
+    pub switch: String,
+    /// How often.
+    pub moves: u64,
+    /// True: more was learned at once than could be counted, so there were more.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub at_least: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// What the port at the other end of a member said by PAgP.

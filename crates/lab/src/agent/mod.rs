@@ -1,5 +1,6 @@
 //! The agent: the lab's hand on one host or switch.
 
+mod moves;
 mod node;
 mod pagp;
 mod sampler;
@@ -19,6 +20,7 @@ use crate::relay::Relay;
 use crate::say::Output;
 use crate::task::{KINDS, Kind, Traffic};
 
+use moves::Moves;
 use node::Node;
 use pagp::Speaker;
 
@@ -59,6 +61,7 @@ pub fn serve_with(registry: &Registry<'_>, input: impl BufRead, output: &Output)
         relay: Arc::default(),
         sampler: None,
         pagp: None,
+        moves: Arc::default(),
     };
     for line in input.lines() {
         let answer = match serde_json::from_str::<Request>(&line?) {
@@ -84,6 +87,8 @@ struct Agent {
     sampler: Option<Sampler>,
     /// A switch's, if its ports speak PAgP.
     pagp: Option<Speaker>,
+    /// A switch's, from when it has ports.
+    moves: Arc<Mutex<Option<Moves>>>,
 }
 
 impl Agent {
@@ -93,7 +98,10 @@ impl Agent {
             Request::Clock => return Ok(Done { clock_ns: Some(clock::monotonic_ns()), ..Done::default() }),
             Request::SetUp(setup) => self.node.set_up(setup)?,
             Request::Shape(links) => self.node.shape(&links)?,
-            Request::Plug(devices) => self.node.plug(&devices)?,
+            Request::Plug(devices) => {
+                *lock(&self.moves) = Some(Moves::start()?);
+                self.node.plug(&devices)?;
+            }
             Request::Address(addresses) => self.node.address(&addresses)?,
             Request::SetDevice { device, up } => self.node.set_device(&device, up)?,
             Request::AddTeam(team) => {
@@ -114,6 +122,7 @@ impl Agent {
                     teams: Arc::clone(&self.teams),
                     traffic: Arc::clone(&self.traffic),
                     relay: Arc::clone(&self.relay),
+                    moves: Arc::clone(&self.moves),
                 };
                 self.sampler = Some(Sampler::start(interval_ms, counted, self.output.clone())?);
             }

@@ -3,6 +3,7 @@
 use nicteam_record::{Connection, Member, Relayed, Run, Switch};
 
 use super::hop::Hop;
+use super::moves;
 use super::path::Picture;
 use crate::team::Team;
 use crate::units::{list, percent, ratio, share, thousands};
@@ -58,6 +59,7 @@ pub(super) fn of_run(picture: &Picture<'_>) -> Vec<String> {
     }
     facts.extend(run.topology.switches.iter().filter_map(model));
     facts.extend(pagp(run));
+    facts.extend(moves::facts(run));
     facts.extend(losses(run));
     facts.extend(run.relay_trouble());
     if run.cpu.busy > 0.9 {

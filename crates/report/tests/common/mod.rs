@@ -123,6 +123,7 @@ pub fn run(spec: &Spec<'_>) -> Run {
         ports: Vec::new(),
         connections,
         pagp: Vec::new(),
+        mac_moves: Vec::new(),
         operations: Vec::new(),
         transfers: Vec::new(),
         probes: Vec::new(),
@@ -315,6 +316,7 @@ pub fn samples(run: &Run) -> Vec<Sample> {
                 members,
                 connections,
                 relayed: Vec::new(),
+                mac_moves: None,
             });
         }
     }

@@ -22,7 +22,7 @@ mod monitor;
 
 pub use addr_gen_mode::AddrGenMode;
 use connection::Connection;
-pub use learned::Learned;
+pub use learned::{Learned, Moves};
 pub use monitor::{Change, Monitor};
 
 /// Bytes of the longest alias that [`Netlink::set_alias`] can set (`IFALIASZ`, less its end and the message's).
