@@ -434,13 +434,20 @@ all:
 	}
 }
 
-/* 01:80:c2:00:00:00 to 0f, which no bridge forwards (IEEE 802.1Q, table 8-1). */
-static __always_inline int is_link_local(struct __sk_buff *skb)
+/*
+ * What is said to the port at the other end of a link: 01:80:c2:00:00:00 to 0f, which no bridge forwards (IEEE 802.1Q,
+ * table 8-1), and 01:00:0c:cc:cc:cc, where Cisco's switches send PAgP. Other frames pay for the first byte alone.
+ */
+static __always_inline int is_for_port(struct __sk_buff *skb)
 {
 	__u8 copy[ETH_ALEN];
 	const __u8 *dst = header(skb, 0, copy, sizeof(copy));
 
-	return dst && dst[0] == 0x01 && dst[1] == 0x80 && dst[2] == 0xc2 && !dst[3] && !dst[4] && dst[5] <= 0x0f;
+	if (!dst || dst[0] != 0x01)
+		return 0;
+	if (dst[1] == 0x80)
+		return dst[2] == 0xc2 && !dst[3] && !dst[4] && dst[5] <= 0x0f;
+	return !dst[1] && dst[2] == 0x0c && dst[3] == 0xcc && dst[4] == 0xcc && dst[5] == 0xcc;
 }
 
 /* Gives a frame for a member's own address to the team; 0: it is none. */
@@ -517,7 +524,7 @@ int member_ingress(struct __sk_buff *skb)
 	__u32 slot = active_slot();
 	const struct plan *plan = plan_in(slot);
 
-	if (is_link_local(skb)) {
+	if (is_for_port(skb)) {
 		if (member && plan->lease_ns && answer_partner(skb, member->place, plan->lease_ns))
 			return bpf_redirect(ifindex, 0);
 		return TC_ACT_OK;

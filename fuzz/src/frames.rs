@@ -7,7 +7,7 @@ use nicteam_team::hash;
 use nicteam_team::lacp::{Lacp, LacpConfig, PortParams};
 use nicteam_team::{AggrLayers, Config, Duplex, HashPolicy, MemberId, MemberLink, Mode, Plan, PlanState, Team, Time};
 use nicteam_wire::{
-    Arp, Frame, GapReport, Hello, Lost, Mac, Ndisc, Rtag, Segment, SlowPdu, Tagged, Times, Vlan, ethertype,
+    Arp, Frame, GapReport, Hello, Lost, Mac, Ndisc, Pagp, Rtag, Segment, SlowPdu, Tagged, Times, Vlan, ethertype,
 };
 
 /// Panics if something does not hold for these bytes; says whether they were taken.
@@ -21,6 +21,7 @@ pub const ALL: &[(&str, Property)] = &[
     ("lacp", lacp),
     ("hello", hello),
     ("rtag", rtag),
+    ("pagp", pagp),
     ("gap", gap),
     ("config", config),
     ("names", names),
@@ -79,6 +80,30 @@ pub fn rtag(bytes: &[u8]) -> bool {
     assert_eq!((&again[..14], &again[16..]), (&bytes[..14], &bytes[16..]));
     let plain = Frame::parse(&plain).ok();
     assert_eq!(plain.map(|plain| (plain.ethertype(), plain.payload())), Some((inner.ethertype(), inner.payload())));
+    true
+}
+
+/// PAgP is refused, or says the same when it is written anew; its names can go to a terminal. A team that hears it
+/// stays as it is.
+pub fn pagp(bytes: &[u8]) -> bool {
+    let Ok(frame) = Frame::parse(bytes) else { return false };
+    let mut team = Team::new(Config::default(), Mac([2, 0, 0, 0, 0, 1]), Time::ZERO).expect("the default is sound");
+    let link = MemberLink { carrier: true, speed_mbps: None, duplex: None };
+    let member = team.add_member("m0", link, Time::ZERO).expect("there is room");
+    while team.poll_effect().is_some() {}
+    let plan = team.plan().clone();
+    team.handle_frame(member, bytes, Time::ZERO);
+    while team.poll_effect().is_some() {}
+    assert_eq!(*team.plan(), plan);
+    let heard = team.pagp(Time::ZERO);
+    let Ok(pagp) = Pagp::decode(&frame) else {
+        assert!(heard.is_empty());
+        return false;
+    };
+    assert_eq!(heard.len(), 1);
+    assert!([&pagp.device_name, &pagp.port_name].iter().all(|name| !name.chars().any(char::is_control)));
+    let again = pagp.frame(frame.src());
+    assert_eq!(Frame::parse(&again).map(|frame| Pagp::decode(&frame)), Ok(Ok(pagp)));
     true
 }
 

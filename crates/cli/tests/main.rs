@@ -27,6 +27,7 @@ mod live {
     mod engines;
     mod guests;
     mod lab_lacp;
+    mod lab_pagp;
     mod lacp;
     mod options;
     mod ovs;

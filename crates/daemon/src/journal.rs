@@ -109,6 +109,15 @@ pub enum Happened {
         /// True at the beginning.
         begins: bool,
     },
+    /// The port at the other end of a member speaks PAgP.
+    Pagp {
+        /// The member.
+        member: String,
+        /// The switch, by its name or its address.
+        switch: String,
+        /// Mode of its port: `auto` or `desirable`.
+        mode: String,
+    },
     /// Something could not be done; the team goes on unless it says otherwise.
     Trouble {
         /// In words.
@@ -227,6 +236,7 @@ impl fmt::Display for Happened {
             Happened::Stalled { ms } => {
                 write!(f, "the process did not run for {}.{} s", ms / 1000, ms % 1000 / 100)
             }
+            Happened::Pagp { member, switch, mode } => write!(f, "member {member}: {switch} speaks PAgP (mode {mode})"),
             Happened::Flood { member, kind, begins: true } => write!(f, "member {member}: a flood of {kind}"),
             Happened::Flood { member, kind, begins: false } => {
                 write!(f, "member {member}: no flood of {kind} any more")

@@ -52,7 +52,7 @@ pub use kept::{Kept, Shelf};
 pub use left::take_down;
 pub use running::{MemberReport, RunningTeam, TeamHandle, TeamReport};
 pub use service::Service;
-pub use status::{ControlFrames, MemberState, Problem, STATUS_SCHEMA, TeamStatus};
+pub use status::{ControlFrames, MemberState, PagpState, Problem, STATUS_SCHEMA, TeamStatus};
 pub use striping::{HelloState, PathState, PeerState, RedundantState};
 
 /// A team to be.

@@ -16,7 +16,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use crate::kept::{KeptOf, Noted, Shelf};
 use crate::lock::Lock;
 use crate::shell::Shell;
-use crate::{Entry, Error, Happened, Journal, Kept, Notify, OptionChange, TeamSpec, TeamStatus};
+use crate::{Entry, Error, Happened, Journal, Kept, Notify, OptionChange, PagpState, TeamSpec, TeamStatus};
 
 /// A team that runs on a thread of its own.
 ///
@@ -89,6 +89,8 @@ pub struct TeamReport {
     pub config: Config,
     /// True if its stack sees a carrier.
     pub carrier: bool,
+    /// The members at whose other end a port speaks PAgP.
+    pub pagp: Vec<PagpState>,
     /// Its members, by place.
     pub members: Vec<MemberReport>,
 }

@@ -60,6 +60,9 @@ pub struct TeamStatus {
     /// Frames for the control side, by kind, if it listens to any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub control_frames: Vec<ControlFrames>,
+    /// The members at whose other end a port speaks PAgP, which no team answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pagp: Vec<PagpState>,
     /// What executes its plan: `bpf` or `packet`.
     pub dataplane: String,
     /// Number of the plan in force.
@@ -133,7 +136,7 @@ pub struct MemberState {
 /// Frames of a kind that members received for the control side, since the team began to listen to them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ControlFrames {
-    /// The kind: `hellos`, `echoes`, `LACPDUs`, `markers`, `ARP` or `neighbour discovery`.
+    /// The kind: `hellos`, `echoes`, `LACPDUs`, `markers`, `ARP`, `neighbour discovery` or `PAgP`.
     pub kind: String,
     /// Frames that were handled.
     pub handled: u64,
@@ -142,6 +145,19 @@ pub struct ControlFrames {
     /// The members to which more come than are handled, now or some seconds ago.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flooded: Vec<String>,
+}
+
+/// What the port at the other end of a member says by PAgP.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PagpState {
+    /// The member.
+    pub member: String,
+    /// The switch, by the name or the address that it says.
+    pub switch: String,
+    /// Its port, if it says.
+    pub port: String,
+    /// Mode of the port: `auto` or `desirable`.
+    pub mode: String,
 }
 
 /// Something that is wrong, in words.
@@ -273,6 +289,7 @@ pub(crate) fn problems(status: &TeamStatus, config: &Config) -> Vec<Problem> {
         }
     }
     problems.extend(members.iter().filter(|member| member.carrier).filter_map(not_aggregating));
+    problems.extend(speaks_pagp(status, config.mode));
     problems.extend(unlike_speeds(status, config.mode));
     if let Some(primary) = &config.primary
         && members.iter().all(|member| member.name != *primary)
@@ -303,6 +320,29 @@ fn not_aggregating(member: &MemberState) -> Option<Problem> {
     Some(Problem { text, hint })
 }
 
+/// The switch waits for a partner that it does not get, and keeps its ports single.
+fn speaks_pagp(status: &TeamStatus, mode: Mode) -> Option<Problem> {
+    let first = status.pagp.first()?;
+    let members: Vec<&str> = status.pagp.iter().map(|heard| heard.member.as_str()).collect();
+    let PagpState { switch, port, .. } = first;
+    let port = match (port.as_str(), members.len()) {
+        ("", 1) => "its port".to_owned(),
+        ("", _) => "its ports".to_owned(),
+        (port, 1) => port.to_owned(),
+        (port, _) => format!("{port} and the others"),
+    };
+    let hint = match mode.traits().channel_group(status.lacp.is_some()) {
+        Some(group) => format!("at {switch}, on {port}: `channel-group N mode {group}`"),
+        None => format!("at {switch}, on {port}: `no channel-group`, since mode {mode} wants single ports"),
+    };
+    let text = format!(
+        "the switch {switch} speaks PAgP (mode {}) on {}; no team answers it, so its ports form no group",
+        first.mode,
+        members.join(", ")
+    );
+    Some(Problem { text, hint })
+}
+
 /// Members that share the load evenly share it by the slowest one's measure.
 fn unlike_speeds(status: &TeamStatus, mode: Mode) -> Option<Problem> {
     let up = status.members.iter().filter(|member| member.is_up());
@@ -313,4 +353,49 @@ fn unlike_speeds(status: &TeamStatus, mode: Mode) -> Option<Problem> {
         hint: "use links of one speed, or a mode that fits: balance-xor, active-backup with the fastest as primary"
             .to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A team of this mode with two members, as a process reports it.
+    fn status(mode: Mode, pagp: &[PagpState]) -> TeamStatus {
+        let member = |place: usize| {
+            serde_json::json!({
+                "place": place, "name": format!("eth{place}"), "index": 1, "state": "up", "active": true, "admin_up": true,
+                "carrier": true, "speed_mbps": 1000, "duplex": "full", "permanent_mac": "", "mac": "", "link_failures": 0,
+                "tx_frames": 0, "tx_bytes": 0, "tx_drops": 0, "rx_frames": 0, "rx_bytes": 0, "rx_drops": 0,
+            })
+        };
+        let status = serde_json::json!({
+            "schema": STATUS_SCHEMA, "nicteam": "", "team": "team0", "index": 1, "mac": "", "mtu": 1500, "admin_up": true,
+            "carrier": true, "mode": mode.name(), "options": {}, "active": null, "dataplane": "bpf", "generation": 1,
+            "uptime_ms": 0, "pid": 1, "unsent_frames": 0, "members": [member(0), member(1)], "pagp": pagp, "problems": [],
+        });
+        serde_json::from_value(status).unwrap()
+    }
+
+    #[test]
+    fn a_switch_that_speaks_pagp_is_a_problem_whose_cure_is_the_mode_s() {
+        let heard = |member: &str, port: &str| {
+            let (switch, mode) = ("sw1".to_owned(), "desirable".to_owned());
+            PagpState { member: member.to_owned(), switch, port: port.to_owned(), mode }
+        };
+        let said = |mode, pagp: &[PagpState]| problems(&status(mode, pagp), &Config { mode, ..Config::default() });
+        assert_eq!(said(Mode::BalanceXor, &[]), []);
+        for (mode, cure) in [
+            (Mode::BalanceRr, "`channel-group N mode on`"),
+            (Mode::Ad, "`channel-group N mode active`"),
+            (Mode::ActiveBackup, "`no channel-group`, since mode active-backup wants single ports"),
+        ] {
+            let problems = said(mode, &[heard("eth0", "Gi0/1"), heard("eth1", "Gi0/2")]);
+            let [Problem { text, hint }] = problems.as_slice() else { panic!("{problems:?}") };
+            let wanted = "the switch sw1 speaks PAgP (mode desirable) on eth0, eth1; no team answers it, so its ports form no group";
+            assert_eq!(text, wanted);
+            assert_eq!(*hint, format!("at sw1, on Gi0/1 and the others: {cure}"));
+        }
+        let [Problem { hint, .. }] = &said(Mode::BalanceXor, &[heard("eth1", "")])[..] else { panic!() };
+        assert_eq!(hint, "at sw1, on its port: `channel-group N mode on`");
+    }
 }

@@ -177,7 +177,7 @@ mod tests {
 
     fn sample(t_ms: f64, host: &str) -> Sample {
         let (members, connections, relayed) = (Vec::new(), Vec::new(), Vec::new());
-        Sample { t_ms, host: host.to_owned(), cpu_ms: 0.0, members, connections, relayed }
+        Sample { t_ms, host: host.to_owned(), cpu_ms: 0.0, members, connections, relayed, mac_moves: None }
     }
 
     fn planned() -> Vec<Planned> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nicteam_record::{ConnectionSample, HostCpu, Member, MemberSample, Relayed, Sample};
+use nicteam_record::{ConnectionSample, HostCpu, MacMoveSample, MacMoves, Member, MemberSample, Relayed, Sample};
 
 /// A counter's or gauge's course: (milliseconds, value), in order of time.
 type Course = Vec<(f64, f64)>;
@@ -67,6 +67,24 @@ impl<'a> Window<'a> {
             late: growth(|r| r.late),
             latest_us: inside.map(|(_, relayed)| relayed.latest_us).max().unwrap_or(0),
         }
+    }
+
+    /// How often each switch learned a known address at another port, in the order of their names.
+    pub(crate) fn mac_moves(&self) -> Vec<MacMoves> {
+        let mut courses: BTreeMap<&str, (Course, Course)> = BTreeMap::new();
+        for sample in self.samples {
+            if let Some(MacMoveSample { moves, overruns }) = sample.mac_moves {
+                let (all, lost) = courses.entry(&sample.host).or_default();
+                all.push((sample.t_ms, moves as f64));
+                lost.push((sample.t_ms, overruns as f64));
+            }
+        }
+        let of_switch = |(switch, (moves, lost)): (&&str, &(Course, Course))| MacMoves {
+            switch: (*switch).to_owned(),
+            moves: self.growth(moves).round() as u64,
+            at_least: self.growth(lost) > 0.0,
+        };
+        courses.iter().map(of_switch).collect()
     }
 
     /// Processor time of every host.
@@ -202,7 +220,32 @@ mod tests {
             members: vec![member],
             connections: Vec::new(),
             relayed: Vec::new(),
+            mac_moves: None,
         }
+    }
+
+    #[test]
+    fn moves_of_addresses_are_counted_in_the_window() {
+        let at = |t_ms, host: &str, moves, overruns| Sample {
+            mac_moves: Some(MacMoveSample { moves, overruns }),
+            ..sample(t_ms, host, 0)
+        };
+        let samples = [
+            at(-100.0, "sw", 7, 1),
+            at(0.0, "sw", 10, 1),
+            at(100.0, "sw", 110, 1),
+            at(200.0, "sw", 210, 2),
+            at(0.0, "tx", 3, 0),
+            at(100.0, "tx", 3, 0),
+            sample(0.0, "host", 0),
+        ];
+        let counted = |moves, at_least| (moves, at_least);
+        let of = |length_ms| {
+            let moves = Window::new(&samples, length_ms).mac_moves();
+            moves.iter().map(|of| (of.switch.clone(), counted(of.moves, of.at_least))).collect::<Vec<_>>()
+        };
+        assert_eq!(of(100.0), [("sw".to_owned(), (100, false)), ("tx".to_owned(), (0, false))]);
+        assert_eq!(of(200.0)[0].1, (200, true));
     }
 
     #[test]

@@ -14,7 +14,9 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use nicteam_impair::Impairments;
-use nicteam_record::{BucketMember, ConnectionSample, EventKind, MemberSample, Port, Program, Relayed};
+use nicteam_record::{
+    BucketMember, ConnectionSample, EventKind, MacMoveSample, MemberSample, PagpHeard, Port, Program, Relayed,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -70,7 +72,9 @@ pub enum Request {
     },
     /// Let the payload flow.
     Start,
-    /// Tell how the members of the teams with LACP are, and which member each bucket has.
+    /// Let a switch's ports ask for a partner that speaks PAgP.
+    SpeakPagp(SpeakPagp),
+    /// Tell how the members of the teams with LACP are, which member each bucket has, and what the teams heard of PAgP.
     Ports,
     /// Stop payload and samples.
     Stop,
@@ -114,6 +118,18 @@ pub struct Addresses {
     pub further: Vec<(String, IpAddr)>,
     /// Others connect to this host, so it has to announce those.
     pub announces: bool,
+}
+
+/// A switch that speaks PAgP.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpeakPagp {
+    /// `auto` or `desirable`.
+    pub mode: String,
+    /// What it calls itself.
+    pub name: String,
+    /// The ports that speak.
+    pub ports: Vec<String>,
 }
 
 /// Which end of a connection.
@@ -269,6 +285,9 @@ pub struct Done {
     /// Buckets of teams that spread by them and can tell; their host is for the lab to name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buckets: Vec<BucketMember>,
+    /// Members at whose other end a port speaks PAgP; likewise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pagp: Vec<PagpHeard>,
 }
 
 /// What runs a team.
@@ -300,6 +319,9 @@ pub struct AgentSample {
     /// TCP sockets of programs that are not ours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowSample>,
+    /// A switch's: addresses that it learned at another port than before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mac_moves: Option<MacMoveSample>,
 }
 
 /// A TCP socket of a program, by its kernel.

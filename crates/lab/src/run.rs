@@ -22,7 +22,7 @@ use crate::output::{Output, failed, free_name};
 use crate::progress::Progress;
 use crate::protocol::{AgentSample, ConnectionSpec, Request, Role};
 use crate::task::{self, Kind, Planned};
-use crate::testbed::{Deployment, Report, Setting};
+use crate::testbed::{Deployment, Report, Setting, TeamsSay};
 use crate::timeline::Timeline;
 use crate::{clock, programs, recorded};
 
@@ -166,7 +166,7 @@ fn run_one(
     let cpu_before = cpu::times()?;
     watch.until(run.duration, &inbox, progress)?;
     let cpu_after = cpu::times()?;
-    let (ports, buckets) = deployment.ports().map_err(|error| or_lost(error, &[], &inbox))?;
+    let teams_say = deployment.teams_say().map_err(|error| or_lost(error, &[], &inbox))?;
     // One more sample of every agent, so that the window's end lies between two.
     watch.until(run.duration + interval, &inbox, progress)?;
     let programs = programs::outcomes(deployment.call_all(&Request::Stop)?, &planned);
@@ -186,7 +186,8 @@ fn run_one(
         events.push(trouble);
     }
     events.sort_by(|one, other| one.t_ms.total_cmp(&other.t_ms));
-    Ok(record::Run { ports, buckets, topology, programs, events, ..run })
+    let TeamsSay { ports, buckets, pagp } = teams_say;
+    Ok(record::Run { ports, buckets, pagp, topology, programs, events, ..run })
 }
 
 /// The error, or what was lost before it, which is its reason.
@@ -229,7 +230,7 @@ fn set_up_traffic(deployment: &mut dyn Deployment, planned: &[Planned]) -> Resul
 /// the other end sends by them are lost.
 fn with_reasons(error: Error, deployment: &mut dyn Deployment) -> Error {
     let Error::Agent { node, message } = error else { return error };
-    let (ports, _) = deployment.ports().unwrap_or_default();
+    let ports = deployment.teams_say().unwrap_or_default().ports;
     let idle = ports.iter().filter(|port| !port.aggregates);
     let idle = idle.map(|port| {
         format!("{} of {}: {}", port.member, port.host, port.why_not.as_deref().unwrap_or("no reason was given"))
@@ -303,10 +304,10 @@ impl Watch<'_> {
     fn take_in(&mut self, report: Report, progress: &mut dyn Progress) {
         match report {
             Report::Sample(host, sample) => {
-                let AgentSample { at_ns, cpu_ms, members, connections, relayed, flows } = sample;
+                let AgentSample { at_ns, cpu_ms, members, connections, relayed, flows, mac_moves } = sample;
                 self.flows.take_in(self.samples.len(), flows);
                 let t_ms = (at_ns as i128 - self.start_ns as i128) as f64 / 1e6;
-                self.samples.push(Sample { t_ms, host, cpu_ms, members, connections, relayed });
+                self.samples.push(Sample { t_ms, host, cpu_ms, members, connections, relayed, mac_moves });
             }
             Report::Ended(node) => self.end(node, "has ended in the middle of a run".to_owned()),
             Report::Lost(node, what) => self.end(node, what),
@@ -372,6 +373,8 @@ impl Watch<'_> {
             ports: Vec::new(),
             buckets: Vec::new(),
             connections,
+            pagp: Vec::new(),
+            mac_moves: window.mac_moves(),
             operations: Vec::new(),
             transfers: Vec::new(),
             probes: Vec::new(),

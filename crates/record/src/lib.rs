@@ -19,7 +19,7 @@ pub use bundle::{Bundle, BundleError, MAX_RECORD_BYTES, MAX_SAMPLES_BYTES, PAGE,
 pub use event::{Event, EventKind};
 pub use finding::{Finding, LinkLoad, LinkLoads, Side};
 pub use folder::Folder;
-pub use sample::{ConnectionSample, Datagrams, MemberSample, Relayed, Sample};
+pub use sample::{ConnectionSample, Datagrams, MacMoveSample, MemberSample, Relayed, Sample};
 pub use task::{Bucket, Histogram, Operations, Probes, Program, Transfer};
 pub use topology::{Further, Gemodel, Host, Impaired, Impairments, Link, LinkEnd, Switch, SwitchModel, Team, Topology};
 
@@ -179,6 +179,12 @@ pub struct Run {
     /// Buckets that carried something and their members, of teams that spread by buckets and can tell (`engine = "ovs"`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buckets: Vec<BucketMember>,
+    /// Members of hosts' teams at whose other end a port of a switch spoke PAgP, which no team answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pagp: Vec<PagpHeard>,
+    /// How often each switch learned a known address at another port; empty in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mac_moves: Vec<MacMoves>,
     /// Every connection.
     pub connections: Vec<Connection>,
     /// Tasks that ask and are answered.
@@ -297,6 +303,39 @@ pub struct BucketMember {
     pub bucket: u8,
     /// Device of the member that had it.
     pub member: String,
+}
+
+/// How often a switch learned a known address at another port, in the measured window.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MacMoves {
+    /// The switch.
+    pub switch: String,
+    /// How often.
+    pub moves: u64,
+    /// True: more was learned at once than could be counted, so there were more.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub at_least: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// What the port at the other end of a member said by PAgP.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PagpHeard {
+    /// Host or switch.
+    pub host: String,
+    /// Its team's device.
+    pub team: String,
+    /// The member's device.
+    pub member: String,
+    /// The switch, by the name or the address that it said.
+    pub switch: String,
+    /// Its port, if it said.
+    pub port: String,
+    /// Mode of the port: `auto` or `desirable`.
+    pub mode: String,
 }
 
 /// One connection in the measured window.

@@ -21,6 +21,18 @@ pub struct Sample {
     /// Directions of impaired links.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relayed: Vec<Relayed>,
+    /// A switch's: addresses that it learned at another port than before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mac_moves: Option<MacMoveSample>,
+}
+
+/// How often a switch learned a known address at another port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MacMoveSample {
+    /// So far.
+    pub moves: u64,
+    /// How often more was learned at once than could be counted.
+    pub overruns: u64,
 }
 
 /// A member's counters.

@@ -56,6 +56,7 @@ mod tests {
             members: vec![member],
             connections: Vec::new(),
             relayed: Vec::new(),
+            mac_moves: None,
         }
     }
 

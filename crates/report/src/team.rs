@@ -26,6 +26,8 @@ pub struct Team<'a> {
     pub hash_buckets: u32,
     /// What is hashed beside a frame to find its bucket (`bond_hash_basis`).
     pub hash_basis: u32,
+    /// Where LACP is an option of its mode: it speaks it.
+    pub speaks_lacp: bool,
     /// Who ran it; empty in older records.
     pub engine: &'a str,
 }
@@ -61,6 +63,7 @@ impl<'a> Team<'a> {
             policy_name: &team.xmit_hash_policy,
             hash_buckets: team.options.get("hash_buckets").and_then(|text| text.parse().ok()).unwrap_or(0),
             hash_basis: team.options.get("bond_hash_basis").and_then(|basis| basis.parse().ok()).unwrap_or(0),
+            speaks_lacp: team.options.get("lacp").is_some_and(|lacp| lacp != "off"),
             engine: &team.engine,
         }
     }

@@ -2,7 +2,7 @@
 //! must name the link that was the narrowest, and whoever chose it.
 
 use crate::common::{LINK_PAYLOAD_BPS, RATE_BPS, Spec, team};
-use nicteam_record::{Connection, Host, Link, LinkEnd, Member, Run, Switch, Topology};
+use nicteam_record::{Connection, Host, Link, LinkEnd, MacMoves, Member, PagpHeard, Run, Switch, Topology};
 use nicteam_report::{Side, explain};
 use nicteam_team::{HashPolicy, hash};
 use nicteam_wire::Frame;
@@ -410,6 +410,33 @@ fn plain_ports_to_a_team_that_spreads_are_named() {
         sentence,
         "Receiving side: sw has no group towards b: of its 2 links it uses the one on which it saw b's address last."
     );
+    // Where the address moved all the time, that is said, too.
+    let mut moving = run.clone();
+    moving.mac_moves = vec![MacMoves { switch: "sw".into(), moves: 12_000, at_least: true }];
+    assert_eq!(said(&moving).2, format!("{sentence} It learned addresses at another port 12,000 times."));
+    let facts = explain(&moving).facts;
+    let fact = "sw learned a known address at another port at least 12,000 times (1500 a second): a host sends from one address by several \
+                of its ports, which are no group.";
+    assert!(facts.iter().any(|found| found == fact), "{facts:?}");
+    moving.mac_moves[0].moves = 2;
+    assert_eq!(said(&moving).2, sentence, "a host that was plugged in elsewhere");
+    // And where b's team heard PAgP by these ports, that is the reason.
+    let mut pagp = run;
+    let heard = |member: &str| PagpHeard {
+        host: "b".into(),
+        team: "team0".into(),
+        member: member.into(),
+        switch: "sw".into(),
+        port: String::new(),
+        mode: "desirable".into(),
+    };
+    pagp.pagp = vec![heard(&pagp_member(&pagp.topology))];
+    assert_eq!(
+        said(&pagp).2,
+        "Receiving side: the switch sw speaks PAgP (mode desirable), which no team answers, so its 2 ports to b form no group and it \
+         uses the one on which it saw b's address last. At sw: `channel-group N mode on`."
+    );
+    assert!(explain(&pagp).facts.iter().any(|fact| fact.starts_with("b hears PAgP of sw (mode desirable) on ")));
 }
 
 #[test]
@@ -483,4 +510,9 @@ fn guests_use_their_hosts_links() {
     let (side, policy, sentence) = said(&run);
     assert_eq!((side, policy.as_deref()), (Side::Sending, Some("vlan+srcmac")), "{sentence}");
     assert!(sentence.contains("puts all of a/guest0 and a/guest1"), "{sentence}");
+}
+
+/// A member of b's team.
+fn pagp_member(topology: &Topology) -> String {
+    topology.teams.iter().find(|team| team.node == "b").unwrap().members[1].clone()
 }

@@ -302,6 +302,9 @@ impl Node for Host {
 
 /// True for a frame that the control side wants to see.
 fn is_heard(listens: Listen, frame: &Frame<'_>) -> bool {
+    if frame.dst() == Mac::CISCO_GROUP {
+        return listens.pagp;
+    }
     match frame.without_tags().0.ethertype() {
         ethertype::SLOW => listens.slow,
         ethertype::HELLO => listens.hellos,

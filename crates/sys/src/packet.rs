@@ -30,6 +30,32 @@ pub struct PacketSocket {
     fd: OwnedFd,
 }
 
+/// A socket that sends by one device and receives nothing: no frame of the device costs anything for it.
+#[derive(Debug)]
+pub struct SendSocket {
+    fd: OwnedFd,
+}
+
+impl SendSocket {
+    /// Opens one on the device with this index, in the caller's network namespace.
+    ///
+    /// # Errors
+    /// `EPERM` without `CAP_NET_RAW`, `ENODEV` without such a device.
+    pub fn open(ifindex: u32) -> Result<SendSocket> {
+        let what = || format!("open a socket to send by device {ifindex}");
+        let fd = unbound().context(what)?;
+        // Of no protocol, so it hears none.
+        bind_to(&fd, ifindex, 0).context(what)?;
+        Ok(SendSocket { fd })
+    }
+
+    /// Sends one whole frame; false if the device did not take it.
+    pub fn send(&self, frame: &[u8]) -> bool {
+        // SAFETY: pointer and length belong to one slice, which is only read.
+        unsafe { libc::send(self.fd.as_raw_fd(), frame.as_ptr().cast(), frame.len(), libc::MSG_DONTWAIT) >= 0 }
+    }
+}
+
 /// Up to [`BATCH`] frames, in memory that is allocated once.
 #[derive(Debug)]
 pub struct Batch {

@@ -26,7 +26,7 @@ pub use config::{
 };
 pub use config::{BondOptions, DetectMode, LacpMode};
 pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};
-pub use control::{Group, Identity, Listen, Subnet, Traffic};
+pub use control::{Group, Identity, Listen, PagpHeard, Subnet, Traffic};
 pub use control::{lacp, openvswitch};
 pub use frame::balance::{Balance, Loads, MAX_BUCKETS};
 pub use frame::buckets::Buckets;

@@ -321,6 +321,18 @@ impl Traits {
         }
     }
 
+    /// Cisco's `channel-group ... mode` at the ports of a switch that members of such a team lead to; none: they belong to
+    /// no channel group. `lacp`: the team speaks it.
+    pub const fn channel_group(&self, lacp: bool) -> Option<&'static str> {
+        match (self.agrees, self.needs_group) {
+            _ if lacp => Some("active"),
+            // It does nothing without LACP.
+            (Agrees::Always | Agrees::ByOption, true) => Some("active"),
+            (Agrees::Never, true) => Some("on"),
+            (_, false) => None,
+        }
+    }
+
     /// True where the hash alone chooses among the members, so that it may have a number of buckets of its own.
     pub const fn has_hash_buckets(&self) -> bool {
         matches!(self.sends, Sends::ByHash) && !self.balances_receiving()

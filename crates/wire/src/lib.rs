@@ -18,6 +18,7 @@ mod learning;
 mod mac;
 pub mod membership;
 mod ndisc;
+mod pagp;
 mod rarp;
 mod rtag;
 
@@ -31,5 +32,6 @@ pub use lacp::{LacpState, Lacpdu, Marker, MarkerKind, PortInfo, SLOW_PROTOCOLS, 
 pub use learning::learning_packet;
 pub use mac::{Mac, ParseMacError};
 pub use ndisc::{Ndisc, NdiscKind};
+pub use pagp::{PAGP_BYTES, Pagp, PagpPort, cisco_pid, cisco_protocol};
 pub use rarp::rarp_packet;
 pub use rtag::Rtag;

@@ -11,6 +11,9 @@ impl Mac {
     /// `ff:ff:ff:ff:ff:ff`.
     pub const BROADCAST: Mac = Mac([0xff; 6]);
 
+    /// `01:00:0c:cc:cc:cc`, where Cisco's switches send what concerns the port at the other end: PAgP, CDP, VTP, DTP, UDLD.
+    pub const CISCO_GROUP: Mac = Mac([0x01, 0x00, 0x0c, 0xcc, 0xcc, 0xcc]);
+
     /// True for multicast and broadcast: the group bit is set.
     pub const fn is_multicast(self) -> bool {
         self.0[0] & 1 != 0
@@ -20,6 +23,12 @@ impl Mac {
     /// (IEEE 802.1Q, table 8-1): LACP, LLDP, STP and their kin.
     pub const fn is_link_local(self) -> bool {
         matches!(self.0, [0x01, 0x80, 0xc2, 0, 0, 0..=0x0f])
+    }
+
+    /// True for addresses of what is said to the port at the other end of a link: those that no bridge forwards, and
+    /// Cisco's.
+    pub const fn is_for_port(self) -> bool {
+        self.is_link_local() || matches!(self.0, [0x01, 0x00, 0x0c, 0xcc, 0xcc, 0xcc])
     }
 
     /// The address at this offset, which is at most `LEN - 6`.
@@ -99,5 +108,7 @@ mod tests {
         assert!(Mac([1, 0x80, 0xc2, 0, 0, 2]).is_link_local());
         assert!(!Mac([1, 0x80, 0xc2, 0, 0, 0x10]).is_link_local());
         assert!(!Mac::BROADCAST.is_link_local());
+        assert!(!Mac::CISCO_GROUP.is_link_local() && Mac::CISCO_GROUP.is_for_port());
+        assert!(Mac([1, 0x80, 0xc2, 0, 0, 2]).is_for_port() && !Mac([1, 0, 0x0c, 0xcc, 0xcc, 0xcd]).is_for_port());
     }
 }

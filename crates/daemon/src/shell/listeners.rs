@@ -98,8 +98,15 @@ impl Listeners {
             let sum = heard().flat_map(|(_, heard)| [heard.known.counts(), heard.others.counts()]);
             let (handled, dropped) = sum.fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
             let flooded = heard().filter(|(_, heard)| heard.flooded).map(|((member, _), _)| name_of(*member));
+            // Nobody waits for PAgP: without it there is nothing to show.
+            let is_shown = *kind != Kind::Pagp || handled + dropped > 0;
             let kind = words(*kind).to_owned();
-            heard().next().map(|_| ControlFrames { kind, handled, dropped, flooded: flooded.collect() })
+            heard().next().filter(|_| is_shown).map(|_| ControlFrames {
+                kind,
+                handled,
+                dropped,
+                flooded: flooded.collect(),
+            })
         };
         Kind::ALL.iter().filter_map(of_kind).collect()
     }
@@ -191,18 +198,22 @@ impl Shell {
 
     /// Opens the sockets of new members.
     fn listen_on(&mut self, new: &[(MemberId, u32)]) {
-        let Listen { slow, hellos, arp, neighbours } = self.listeners.wanted;
-        let kinds = Protocols { slow, hellos, arp, neighbours }.kinds();
-        // Echoes are not to wait, or be lost, behind others. eBPF lets them pass to where no other frame is seen.
-        let (echoes, others): (Vec<Kind>, Vec<Kind>) = kinds.iter().copied().partition(|kind| *kind == Kind::Echo);
-        let tap = if self.kind() == Dataplane::Bpf { Tap::Hellos } else { Tap::Ahead };
+        let Listen { slow, hellos, arp, neighbours, pagp } = self.listeners.wanted;
+        let kinds = Protocols { slow, hellos, arp, neighbours, pagp }.kinds();
+        // Echoes are not to wait, or be lost, behind others. eBPF lets them pass to where no other frame is seen. And PAgP,
+        // so that no other frame pays for its being listened to.
+        let (echo, pagp) = match self.kind() {
+            Dataplane::Bpf => (Tap::Hellos, Tap::Llc),
+            Dataplane::Packet => (Tap::Ahead, Tap::Ahead),
+        };
+        let apart = |kind: Kind| kinds.iter().copied().filter(move |of| *of == kind).collect::<Vec<_>>();
+        let others = kinds.iter().copied().filter(|kind| ![Kind::Echo, Kind::Pagp].contains(kind)).collect();
+        let sockets = [(others, Tap::Ahead), (apart(Kind::Echo), echo), (apart(Kind::Pagp), pagp)];
         let (now, count) = (self.clock.now(), self.members.len());
         let mut first = FirstError::default();
         for &(member, index) in new {
-            for (kinds, tap) in
-                [(&others, Tap::Ahead), (&echoes, tap)].into_iter().filter(|(kinds, _)| !kinds.is_empty())
-            {
-                let listener = Listener::open(index, tap, &self.listeners.rules(member, kinds));
+            for (kinds, tap) in sockets.iter().filter(|(kinds, _)| !kinds.is_empty()) {
+                let listener = Listener::open(index, *tap, &self.listeners.rules(member, kinds));
                 let listener = listener.map_err(|error| first.note(Err(error))).ok();
                 self.listeners.open.push(Open { member, index, kinds: kinds.clone(), listener });
             }
@@ -345,6 +356,8 @@ fn limits(kind: Kind, members: usize) -> [Limit; 2] {
         Kind::Echo => [limit(4000, 800), limit(4000, 800)],
         // A partner says three a second at most. Others are as many as there are ports at its end of a bad cable.
         Kind::Lacp | Kind::Marker => [limit(50, 50), limit(50, 50)],
+        // A port says one a second.
+        Kind::Pagp => [limit(20, 20), limit(20, 20)],
         Kind::Arp | Kind::Neighbour => [each(limit(1000, 400)), each(limit(500, 400))],
     }
 }
@@ -358,5 +371,6 @@ fn words(kind: Kind) -> &'static str {
         Kind::Marker => "markers",
         Kind::Arp => "ARP",
         Kind::Neighbour => "neighbour discovery",
+        Kind::Pagp => "PAgP",
     }
 }

@@ -1,14 +1,14 @@
 //! What the team's thread says of the team: events, reports, what is kept.
 
 use nicteam_dataplane::Counters;
-use nicteam_team::{Event, MemberId};
+use nicteam_team::{Event, MemberId, PagpHeard};
 use nicteam_wire::Mac;
 
 use super::Shell;
 use crate::kept::{KeptOf, Noted};
 use crate::ports::Member;
 use crate::running::{MemberReport, TeamReport};
-use crate::status::{self, DeviceFacts, MemberState, STATUS_SCHEMA, TeamStatus};
+use crate::status::{self, DeviceFacts, MemberState, PagpState, STATUS_SCHEMA, TeamStatus};
 use crate::{Aggregation, BondState, Error, Happened, HelloState, Kept, Notice, PeerState, TeamSpec, striping};
 
 impl Shell {
@@ -25,6 +25,11 @@ impl Shell {
             Event::Lacp(event) => {
                 Happened::Lacp { member: event.member().map(|id| self.name_of(id)), text: event.words() }
             }
+            Event::Pagp(heard) => Happened::Pagp {
+                member: self.name_of(heard.member),
+                switch: heard.switch(),
+                mode: heard.mode().to_owned(),
+            },
         };
         self.note(happened);
         (self.notify)(Notice::Event(event));
@@ -101,6 +106,7 @@ impl Shell {
             dataplane: self.dataplane.kind(),
             config: self.team.config().clone(),
             carrier: self.team.carrier(),
+            pagp: self.pagp(),
             members: members.collect(),
         })
     }
@@ -146,6 +152,7 @@ impl Shell {
             hellos: HelloState::of(&self.team),
             openvswitch: BondState::of(&self.team, self.clock.now(), |id| (self.name_of(id), self.permanent_mac(id))),
             control_frames: self.listeners.counts(|id| self.name_of(id)),
+            pagp: report.pagp,
             dataplane: report.dataplane.to_string(),
             generation: plan.generation,
             uptime_ms: self.clock.now().as_nanos() / 1_000_000,
@@ -166,6 +173,18 @@ impl Shell {
     /// The address that a member's device had before it joined.
     fn permanent_mac(&self, id: MemberId) -> Mac {
         self.members.iter().find(|member| member.port.id == id).map(Member::permanent_mac).unwrap_or_default()
+    }
+
+    /// What the ports at the other ends say by PAgP.
+    fn pagp(&self) -> Vec<PagpState> {
+        let heard = self.team.pagp(self.clock.now()).into_iter();
+        let state = |heard: PagpHeard| PagpState {
+            member: self.name_of(heard.member),
+            switch: heard.switch(),
+            port: heard.port_name.clone(),
+            mode: heard.mode().to_owned(),
+        };
+        heard.map(state).collect()
     }
 
     /// A member's device.

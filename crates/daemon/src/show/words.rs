@@ -119,6 +119,7 @@ impl Bench {
             openvswitch: None,
             hellos: None,
             control_frames: Vec::new(),
+            pagp: Vec::new(),
             dataplane: "packet".to_owned(),
             generation: 1,
             uptime_ms: 0,

@@ -150,6 +150,7 @@ fn receiving_is_the_plans() {
         match number % 5 {
             0 => frame[..6].copy_from_slice(&own.0),
             1 => frame[..6].copy_from_slice(&team.0),
+            2 if number % 3 == 0 => frame[..6].copy_from_slice(&Mac::CISCO_GROUP.0),
             _ => {}
         }
     }

@@ -1,6 +1,8 @@
 //! The agent: the lab's hand on one host or switch.
 
+mod moves;
 mod node;
+mod pagp;
 mod sampler;
 mod teams;
 
@@ -18,7 +20,9 @@ use crate::relay::Relay;
 use crate::say::Output;
 use crate::task::{KINDS, Kind, Traffic};
 
+use moves::Moves;
 use node::Node;
+use pagp::Speaker;
 
 use sampler::{Counted, Sampler};
 use teams::Teams;
@@ -56,6 +60,8 @@ pub fn serve_with(registry: &Registry<'_>, input: impl BufRead, output: &Output)
         traffic: Arc::new(Traffic::new(registry.kinds)),
         relay: Arc::default(),
         sampler: None,
+        pagp: None,
+        moves: Arc::default(),
     };
     for line in input.lines() {
         let answer = match serde_json::from_str::<Request>(&line?) {
@@ -79,6 +85,10 @@ struct Agent {
     traffic: Arc<Traffic>,
     relay: Arc<Mutex<Option<Relay>>>,
     sampler: Option<Sampler>,
+    /// A switch's, if its ports speak PAgP.
+    pagp: Option<Speaker>,
+    /// A switch's, from when it has ports.
+    moves: Arc<Mutex<Option<Moves>>>,
 }
 
 impl Agent {
@@ -89,7 +99,10 @@ impl Agent {
             Request::SetUp(setup) => self.node.set_up(setup)?,
             Request::Shape(links) => self.node.shape(&links)?,
             Request::FinishFrames(devices) => self.node.finish_frames(&devices)?,
-            Request::Plug(devices) => self.node.plug(&devices)?,
+            Request::Plug(devices) => {
+                *lock(&self.moves) = Some(Moves::start()?);
+                self.node.plug(&devices)?;
+            }
             Request::Address(addresses) => self.node.address(&addresses)?,
             Request::SetDevice { device, up } => self.node.set_device(&device, up)?,
             Request::AddTeam(team) => {
@@ -110,13 +123,15 @@ impl Agent {
                     teams: Arc::clone(&self.teams),
                     traffic: Arc::clone(&self.traffic),
                     relay: Arc::clone(&self.relay),
+                    moves: Arc::clone(&self.moves),
                 };
                 self.sampler = Some(Sampler::start(interval_ms, counted, self.output.clone())?);
             }
             Request::Start => self.traffic.start()?,
+            Request::SpeakPagp(speak) => self.pagp = Some(Speaker::start(&speak, self.node.netlink()?)?),
             Request::Ports => {
-                let (ports, buckets) = (self.teams.ports()?, self.teams.buckets()?);
-                return Ok(Done { ports, buckets, ..Done::default() });
+                let (ports, buckets, pagp) = (self.teams.ports()?, self.teams.buckets()?, self.teams.pagp()?);
+                return Ok(Done { ports, buckets, pagp, ..Done::default() });
             }
             Request::Stop => {
                 self.traffic.stop();

@@ -118,7 +118,8 @@ impl Node {
         Ok(self.netlink()?.link(device)?.ok_or_else(absent)?.index)
     }
 
-    fn netlink(&mut self) -> Result<&mut Netlink, Failure> {
+    /// The node's link to the kernel.
+    pub(super) fn netlink(&mut self) -> Result<&mut Netlink, Failure> {
         Ok(match &mut self.netlink {
             Some(netlink) => netlink,
             none => none.insert(Netlink::open()?),

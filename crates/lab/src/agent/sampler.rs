@@ -16,6 +16,7 @@ use crate::relay::Relay;
 use crate::say::Output;
 use crate::task::Traffic;
 
+use super::moves::Moves;
 use super::teams::Teams;
 
 /// What has counters.
@@ -24,6 +25,7 @@ pub(crate) struct Counted {
     pub(crate) teams: Arc<Teams>,
     pub(crate) traffic: Arc<Traffic>,
     pub(crate) relay: Arc<Mutex<Option<Relay>>>,
+    pub(super) moves: Arc<Mutex<Option<Moves>>>,
 }
 
 /// Takes samples until it is stopped.
@@ -105,7 +107,8 @@ impl Counted {
         let times = processes.map(|process| Ok(cpu::process_time(process)?.unwrap_or_default()));
         let cpu_ms = times.sum::<Result<Duration, Failure>>()?.as_secs_f64() * 1e3;
         let at_ns = before_ns.midpoint(clock::monotonic_ns());
-        Ok(AgentSample { at_ns, cpu_ms, members, connections, relayed, flows })
+        let mac_moves = lock(&self.moves).as_ref().map(Moves::sample);
+        Ok(AgentSample { at_ns, cpu_ms, members, connections, relayed, flows, mac_moves })
     }
 }
 

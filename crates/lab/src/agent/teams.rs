@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Mutex;
 
-use nicteam_record::{BucketMember, MemberSample, Port};
+use nicteam_record::{BucketMember, MemberSample, PagpHeard, Port};
 use nicteam_sys::netlink::Netlink;
 
 use crate::counters;
@@ -58,6 +58,12 @@ impl Teams {
     pub(super) fn processes(&self) -> Vec<u32> {
         let processes = lock(&self.running).iter().flat_map(|team| team.processes()).collect::<BTreeSet<_>>();
         processes.into_iter().collect()
+    }
+
+    /// What the teams heard of switches that speak PAgP.
+    pub(super) fn pagp(&self) -> Result<Vec<PagpHeard>, Failure> {
+        let running = lock(&self.running);
+        Ok(running.iter().map(|team| team.pagp()).collect::<Result<Vec<_>, _>>()?.concat())
     }
 
     /// Measures these devices, too.

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use nicteam_daemon::{Notice, RunningTeam, TeamSpec};
+use nicteam_daemon::{Notice, PagpState, RunningTeam, TeamSpec};
 use nicteam_dataplane::{Choice, Kind};
-use nicteam_record::{EventKind, MemberSample, Port};
+use nicteam_record::{EventKind, MemberSample, PagpHeard, Port};
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::shape;
 use nicteam_team::lacp::MuxState;
@@ -108,6 +108,19 @@ impl Running for Team {
             })
         };
         Ok(members.filter_map(port).collect())
+    }
+
+    fn pagp(&self) -> Result<Vec<PagpHeard>, Failure> {
+        let heard = self.0.report()?.pagp.into_iter();
+        let of_team = |PagpState { member, switch, port, mode }| PagpHeard {
+            host: String::new(),
+            team: self.0.name().to_owned(),
+            member,
+            switch,
+            port,
+            mode,
+        };
+        Ok(heard.map(of_team).collect())
     }
 
     fn settle(&self, output: &Output) -> Result<(), Failure> {

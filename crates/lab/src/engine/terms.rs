@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nicteam_record::{BucketMember, MemberSample, Port};
+use nicteam_record::{BucketMember, MemberSample, PagpHeard, Port};
 use nicteam_sys::netlink::Netlink;
 
 use crate::error::Failure;
@@ -85,6 +85,14 @@ pub trait Running: Send {
     /// # Errors
     /// It does not say.
     fn buckets(&self) -> Result<Vec<BucketMember>, Failure> {
+        Ok(Vec::new())
+    }
+
+    /// The members at whose other end a port speaks PAgP, if it listens for that; their host is for the lab to name.
+    ///
+    /// # Errors
+    /// It does not say.
+    fn pagp(&self) -> Result<Vec<PagpHeard>, Failure> {
         Ok(Vec::new())
     }
 

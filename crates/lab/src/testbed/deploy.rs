@@ -12,7 +12,7 @@ use super::relay;
 use super::terms::{Setting, TeamRuns};
 use crate::engine::{self, Engine};
 use crate::error::Error;
-use crate::protocol::{AddTeam, Addresses, LinkSetup, NodeSetup, Request};
+use crate::protocol::{AddTeam, Addresses, LinkSetup, NodeSetup, Request, SpeakPagp};
 
 /// What each node is to be before it has links.
 pub(super) fn set_ups(topology: &Topology) -> Vec<(String, Request)> {
@@ -79,6 +79,11 @@ pub(super) fn join(agents: &mut Agents, topology: &Topology) -> Result<(), Error
         let groups = groups.map(|team| team.device.as_str());
         let ports = groups.chain(bare_ends(topology, &switch.name)).map(str::to_owned);
         requests.push((switch.name.clone(), Request::Plug(ports.collect())));
+        if let Some(pagp) = switch.pagp.filter(|_| !switch.pagp_ports.is_empty()) {
+            let (name, ports) = (switch.name.clone(), switch.pagp_ports.clone());
+            let speak = SpeakPagp { mode: pagp.name().to_owned(), name, ports };
+            requests.push((switch.name.clone(), Request::SpeakPagp(speak)));
+        }
     }
     let nodes = topology.hosts.iter().map(|host| &host.name).chain(topology.switches.iter().map(|switch| &switch.name));
     for node in nodes {

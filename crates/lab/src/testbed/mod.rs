@@ -8,7 +8,7 @@ mod netns;
 mod relay;
 mod terms;
 
-pub use terms::{Action, Deployment, Report, Setting, TeamRuns, Testbed};
+pub use terms::{Action, Deployment, Report, Setting, TeamRuns, TeamsSay, Testbed};
 
 /// All testbeds, the one that is meant where none is named first.
 pub(crate) static TESTBEDS: [&dyn Testbed; 1] = [&netns::Netns];

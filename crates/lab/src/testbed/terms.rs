@@ -5,7 +5,7 @@ use std::sync::mpsc;
 
 use nicteam_dataplane::Kind;
 use nicteam_experiment::Topology;
-use nicteam_record::{BucketMember, Port};
+use nicteam_record::{BucketMember, PagpHeard, Port};
 use nicteam_sys::shape::Granularity;
 
 use crate::error::Error;
@@ -54,18 +54,31 @@ pub trait Deployment {
     /// It cannot be done here.
     fn act(&mut self, action: &Action) -> Result<(), Error>;
 
-    /// How the members of the teams with LACP are, and which member each bucket has, by node.
+    /// What the nodes say of their teams.
     ///
     /// # Errors
     /// A node does not say.
-    fn ports(&mut self) -> Result<(Vec<Port>, Vec<BucketMember>), Error> {
-        let (mut ports, mut buckets) = (Vec::new(), Vec::new());
-        for (node, done) in self.call_all(&Request::Ports)? {
-            ports.extend(done.ports.into_iter().map(|port| Port { host: node.clone(), ..port }));
-            buckets.extend(done.buckets.into_iter().map(|bucket| BucketMember { host: node.clone(), ..bucket }));
+    fn teams_say(&mut self) -> Result<TeamsSay, Error> {
+        let mut all = TeamsSay::default();
+        for (node, Done { ports, buckets, pagp, .. }) in self.call_all(&Request::Ports)? {
+            let host = || node.clone();
+            all.ports.extend(ports.into_iter().map(|port| Port { host: host(), ..port }));
+            all.buckets.extend(buckets.into_iter().map(|bucket| BucketMember { host: host(), ..bucket }));
+            all.pagp.extend(pagp.into_iter().map(|heard| PagpHeard { host: host(), ..heard }));
         }
-        Ok((ports, buckets))
+        Ok(all)
     }
+}
+
+/// What nodes say of their teams, with the node at each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TeamsSay {
+    /// How the members of the teams with LACP are.
+    pub ports: Vec<Port>,
+    /// Which member each bucket has.
+    pub buckets: Vec<BucketMember>,
+    /// At which members' other ends a port speaks PAgP.
+    pub pagp: Vec<PagpHeard>,
 }
 
 /// Something that is done to a network.

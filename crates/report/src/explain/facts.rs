@@ -3,6 +3,7 @@
 use nicteam_record::{Connection, Member, Relayed, Run, Switch};
 
 use super::hop::Hop;
+use super::moves;
 use super::path::Picture;
 use crate::team::Team;
 use crate::units::{list, percent, ratio, share, thousands};
@@ -57,12 +58,27 @@ pub(super) fn of_run(picture: &Picture<'_>) -> Vec<String> {
         facts.extend(drops(run, team, "in", |member| member.rx_drops));
     }
     facts.extend(run.topology.switches.iter().filter_map(model));
+    facts.extend(pagp(run));
+    facts.extend(moves::facts(run));
     facts.extend(losses(run));
     facts.extend(run.relay_trouble());
     if run.cpu.busy > 0.9 {
         facts.push(format!("The processors were {} busy; figures may be lower for it.", percent(run.cpu.busy)));
     }
     facts
+}
+
+/// Who heard PAgP, by which members.
+fn pagp(run: &Run) -> Vec<String> {
+    let mut said: Vec<(String, Vec<&str>)> = Vec::new();
+    for heard in &run.pagp {
+        let head = format!("{} hears PAgP of {} (mode {})", heard.host, heard.switch, heard.mode);
+        match said.iter_mut().find(|(known, _)| *known == head) {
+            Some((_, members)) => members.push(&heard.member),
+            None => said.push((head, vec![&heard.member])),
+        }
+    }
+    said.iter().map(|(head, members)| format!("{head} on {}; no team answers it.", members.join(", "))).collect()
 }
 
 /// Whose switch this stood for, and what of its choices is assumed.

@@ -12,6 +12,7 @@ mod engines;
 mod facts;
 mod hop;
 mod limits;
+mod moves;
 mod path;
 mod policy;
 mod predict;

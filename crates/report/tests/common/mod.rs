@@ -125,6 +125,8 @@ pub fn run(spec: &Spec<'_>) -> Run {
         members,
         ports: Vec::new(),
         connections,
+        pagp: Vec::new(),
+        mac_moves: Vec::new(),
         operations: Vec::new(),
         transfers: Vec::new(),
         probes: Vec::new(),
@@ -321,6 +323,7 @@ pub fn samples(run: &Run) -> Vec<Sample> {
                 members,
                 connections,
                 relayed: Vec::new(),
+                mac_moves: None,
             });
         }
     }

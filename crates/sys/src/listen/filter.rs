@@ -17,6 +17,14 @@ const HEADER: u32 = 14;
 pub(super) const SLOW_GROUP: [u8; 6] = [0x01, 0x80, 0xc2, 0, 0, 0x02];
 /// `03:6e:69:63:00:01`, where hellos are announced.
 pub(super) const HELLO_GROUP: [u8; 6] = [0x03, 0x6e, 0x69, 0x63, 0x00, 0x01];
+/// `01:00:0c:cc:cc:cc`, where Cisco's switches send PAgP.
+pub(super) const CISCO_GROUP: [u8; 6] = [0x01, 0x00, 0x0c, 0xcc, 0xcc, 0xcc];
+/// IEEE 802.2 and SNAP with Cisco's number of PAgP, in two words behind the Ethernet header.
+const SNAP: u32 = 0xaaaa_0300;
+const CISCO_PAGP: u32 = 0x000c_0104;
+/// Bytes of PAgP's shortest information PDU with its headers, and its version.
+const PAGP_BYTES: u32 = HEADER + 8 + 46;
+const INFORMATION_PDU: u32 = 1;
 /// Local experimental EtherType 1.
 pub(super) const HELLO: u32 = 0x88b5;
 const SLOW: u32 = libc::ETH_P_SLOW as u32;
@@ -82,11 +90,14 @@ pub(super) fn program(rules: &Rules) -> Vec<libc::sock_filter> {
     if rules.form == Form::Legal {
         program.extend(block(&[Test::IsNot(At::PacketType, TO_OTHER)], &[], true));
     }
+    // It has no EtherType, and no tag.
+    let pagp = rules.rules.iter().filter(|rule| rule.kind == Kind::Pagp);
+    program.extend(pagp.flat_map(|rule| hears(rule, rules, MACS)));
     for tags in 0..=INNER_TAGS {
         let ethertype = MACS + tags * TAG;
         program.push(load(At::Half(ethertype)));
         for wanted in [HELLO, SLOW, ARP, IPV6] {
-            let kinds = rules.rules.iter().filter(|rule| ethertype_of(rule.kind) == wanted);
+            let kinds = rules.rules.iter().filter(|rule| ethertype_of(rule.kind) == Some(wanted));
             // Hellos and slow protocols carry no tag.
             let kinds = kinds.filter(|rule| tags == 0 || rules.form == Form::Any || may_have_tag(rule.kind));
             let body: Vec<_> = kinds.flat_map(|rule| hears(rule, rules, ethertype)).collect();
@@ -108,12 +119,13 @@ pub(super) fn program(rules: &Rules) -> Vec<libc::sock_filter> {
     program
 }
 
-fn ethertype_of(kind: Kind) -> u32 {
+fn ethertype_of(kind: Kind) -> Option<u32> {
     match kind {
-        Kind::Hello | Kind::Echo => HELLO,
-        Kind::Lacp | Kind::Marker => SLOW,
-        Kind::Arp => ARP,
-        Kind::Neighbour => IPV6,
+        Kind::Hello | Kind::Echo => Some(HELLO),
+        Kind::Lacp | Kind::Marker => Some(SLOW),
+        Kind::Arp => Some(ARP),
+        Kind::Neighbour => Some(IPV6),
+        Kind::Pagp => None,
     }
 }
 
@@ -145,6 +157,7 @@ fn identity(kind: Kind, ethertype: u32) -> Vec<Test> {
             Test::Is(At::Byte(payload + 6), libc::IPPROTO_ICMPV6 as u32),
             Test::OneOf(At::Byte(payload + 40), vec![SOLICITATION, ADVERTISEMENT]),
         ],
+        Kind::Pagp => vec![Test::Is(At::Word(HEADER), SNAP), Test::Is(At::Word(HEADER + 4), CISCO_PAGP)],
     }
 }
 
@@ -213,6 +226,11 @@ fn legal(kind: Kind, marks: &[u32], ethertype: u32) -> Vec<Vec<Test>> {
                 Test::AtLeast(At::Length, payload + 64),
             ];
             vec![[identity(kind, ethertype), own].concat()]
+        }
+        Kind::Pagp => {
+            let own = vec![Test::Is(At::Byte(HEADER + 8), INFORMATION_PDU), Test::AtLeast(At::Length, PAGP_BYTES)];
+            // The group first: nearly all frames fail there.
+            vec![[to(CISCO_GROUP).to_vec(), untagged(), identity(kind, ethertype), own].concat()]
         }
     }
 }

@@ -25,6 +25,8 @@ pub struct Protocols {
     pub arp: bool,
     /// IPv6 neighbour solicitations and advertisements.
     pub neighbours: bool,
+    /// PAgP: Cisco's SNAP number 0x0104, at `01:00:0c:cc:cc:cc`.
+    pub pagp: bool,
 }
 
 /// Kinds of frames that are told apart, so that a flood of one costs no other.
@@ -42,6 +44,8 @@ pub enum Kind {
     Arp,
     /// IPv6 neighbour solicitations and advertisements.
     Neighbour,
+    /// PAgP of a switch.
+    Pagp,
 }
 
 /// What a [`Listener`] hears.
@@ -99,6 +103,9 @@ pub enum Tap {
     Ahead,
     /// Behind tc ingress: it sees hellos that were let pass there, and no other frame costs anything.
     Hellos,
+    /// Behind tc ingress: it sees what was let pass there of frames that say their length in place of an EtherType (IEEE 802.2),
+    /// and no other frame costs anything.
+    Llc,
 }
 
 /// Bytes of the longest frame that is heard whole; of a longer one, the front.
@@ -113,11 +120,15 @@ const TAG: usize = 4;
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 6] = [Kind::Hello, Kind::Echo, Kind::Lacp, Kind::Marker, Kind::Arp, Kind::Neighbour];
+    pub const ALL: [Kind; 7] =
+        [Kind::Hello, Kind::Echo, Kind::Lacp, Kind::Marker, Kind::Arp, Kind::Neighbour, Kind::Pagp];
 
     /// What a frame is that a [`Listener`] received, by the little that tells the kinds apart.
     pub fn of(frame: &[u8]) -> Option<Kind> {
         let half = |at: usize| Some(u16::from_be_bytes(*frame.get(at..)?.first_chunk()?));
+        if frame.starts_with(&filter::CISCO_GROUP) {
+            return Some(Kind::Pagp);
+        }
         let mut at = MACS;
         while [libc::ETH_P_8021Q, libc::ETH_P_8021AD].contains(&half(at)?.into()) {
             at += TAG;
@@ -143,6 +154,7 @@ impl Protocols {
             Kind::Lacp | Kind::Marker => self.slow,
             Kind::Arp => self.arp,
             Kind::Neighbour => self.neighbours,
+            Kind::Pagp => self.pagp,
         };
         Kind::ALL.into_iter().filter(wanted).collect()
     }
@@ -181,6 +193,7 @@ impl Listener {
         match tap {
             Tap::Ahead => packet::bind(&listener.fd, ifindex).context(what)?,
             Tap::Hellos => packet::bind_to(&listener.fd, ifindex, filter::HELLO as u16).context(what)?,
+            Tap::Llc => packet::bind_to(&listener.fd, ifindex, libc::ETH_P_802_2 as u16).context(what)?,
         }
         let group = |[a, b, c, d, e, f]: [u8; 6]| [a, b, c, d, e, f, 0, 0];
         if rules.hear(Kind::Lacp) || rules.hear(Kind::Marker) {
@@ -188,6 +201,9 @@ impl Listener {
         }
         if rules.hear(Kind::Hello) {
             listener.join(ifindex, libc::PACKET_MR_MULTICAST, group(filter::HELLO_GROUP)).context(what)?;
+        }
+        if rules.hear(Kind::Pagp) {
+            listener.join(ifindex, libc::PACKET_MR_MULTICAST, group(filter::CISCO_GROUP)).context(what)?;
         }
         if rules.hear(Kind::Neighbour) {
             // A solicitation goes to a group of its target's own.
@@ -292,6 +308,7 @@ mod tests {
             (frame(&[0x81, 0, 0, 5, 0x88, 0xa8, 0, 6, 0x08, 0x06], &[]), Some(Kind::Arp)),
             (frame(&[0x86, 0xdd], &[]), Some(Kind::Neighbour)),
             (frame(&[0x08, 0x00], &[]), None),
+            ([&filter::CISCO_GROUP[..], &[2; 6], &[0, 60]].concat(), Some(Kind::Pagp)),
         ];
         for (frame, kind) in cases {
             assert_eq!(Kind::of(&frame), kind, "{frame:02x?}");

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
-use netlink_packet_core::{NetlinkMessage, NetlinkPayload};
-use netlink_packet_route::neighbour::{NeighbourAttribute, NeighbourMessage};
-use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
@@ -22,7 +20,16 @@ pub struct Learned {
     socket: Socket,
     buffer: Vec<u8>,
     /// The last port of each address.
-    ports: BTreeMap<Vec<u8>, u32>,
+    ports: BTreeMap<[u8; 6], u32>,
+}
+
+/// What a [`Learned`] counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moves {
+    /// How often an address moved from one port to another.
+    pub moves: u64,
+    /// How often so much was learned that messages were lost: then there were more moves.
+    pub overruns: u64,
 }
 
 impl Learned {
@@ -45,38 +52,58 @@ impl Learned {
     /// # Errors
     /// `ENOBUFS`: so much was learned that messages were lost.
     pub fn moves(&mut self) -> Result<u64> {
-        let mut moves = 0;
+        match self.counted() {
+            Moves { moves, overruns: 0 } => Ok(moves),
+            _ => Err(Error::new("read addresses that bridges learned", io::Error::from_raw_os_error(libc::ENOBUFS))),
+        }
+    }
+
+    /// The same, and how often messages were lost.
+    pub fn counted(&mut self) -> Moves {
+        let mut counted = Moves::default();
         loop {
             match receive(&self.socket, &mut self.buffer) {
                 Ok(()) => {
                     for (address, port) in messages(&self.buffer).filter_map(decode) {
                         let before = self.ports.insert(address, port);
-                        moves += u64::from(before.is_some_and(|before| before != port));
+                        counted.moves += u64::from(before.is_some_and(|before| before != port));
                     }
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(moves),
-                Err(error) => return Err(Error::new("read addresses that bridges learned", error)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return counted,
+                // Of others the kernel knows none here; what came meanwhile is lost with them, too.
+                Err(_) => {
+                    counted.overruns += 1;
+                    return counted;
+                }
             }
         }
     }
 }
 
-/// An address that a bridge learned, and its port.
-pub(super) fn decode(bytes: &[u8]) -> Option<(Vec<u8>, u32)> {
-    let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes).ok()?;
-    match message.payload {
-        NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewNeighbour(m)) => learned(m),
-        _ => None,
+impl AsFd for Learned {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: the socket is open as long as `self`, which the result borrows.
+        unsafe { BorrowedFd::borrow_raw(self.socket.as_raw_fd()) }
     }
 }
 
-fn learned(message: NeighbourMessage) -> Option<(Vec<u8>, u32)> {
-    if message.header.family != AddressFamily::Bridge {
+/// An address that a bridge learned, and its port. A switch may learn at each frame, so nothing is read but these:
+/// `struct nlmsghdr`, `struct ndmsg`, and the attribute `NDA_LLADDR` (Linux `include/uapi/linux/neighbour.h`).
+pub(super) fn decode(bytes: &[u8]) -> Option<([u8; 6], u32)> {
+    const NEW_NEIGHBOUR: u16 = libc::RTM_NEWNEIGH;
+    let (head, rest) = bytes.split_first_chunk::<16>()?;
+    let (entry, mut attributes) = rest.split_first_chunk::<12>()?;
+    if u16::from_ne_bytes([head[4], head[5]]) != NEW_NEIGHBOUR || i32::from(entry[0]) != libc::AF_BRIDGE {
         return None;
     }
-    let address = message.attributes.into_iter().find_map(|attribute| match attribute {
-        NeighbourAttribute::LinkLayerAddress(address) => Some(address),
-        _ => None,
-    })?;
-    Some((address, message.header.ifindex))
+    let port = u32::from_ne_bytes([entry[4], entry[5], entry[6], entry[7]]);
+    loop {
+        let &[a, b, c, d] = attributes.first_chunk()?;
+        let length = usize::from(u16::from_ne_bytes([a, b]));
+        let value = attributes.get(4..length)?;
+        if u16::from_ne_bytes([c, d]) == libc::NDA_LLADDR {
+            return Some((*value.first_chunk()?, port));
+        }
+        attributes = attributes.get(length.next_multiple_of(4)..)?;
+    }
 }

@@ -25,7 +25,7 @@ mod route;
 pub use addr_gen_mode::AddrGenMode;
 pub use bond::{BondAggregate, BondMember, BondOption};
 use connection::Connection;
-pub use learned::Learned;
+pub use learned::{Learned, Moves};
 pub use monitor::{Change, Monitor};
 
 /// Bytes of the longest alias that [`Netlink::set_alias`] can set (`IFALIASZ`, less its end and the message's).

@@ -9,6 +9,7 @@ const BROADCAST: [u8; 6] = [0xff; 6];
 const STRANGER: [u8; 6] = [2, 0, 0, 0, 0, 0x99];
 const SLOW_GROUP: [u8; 6] = [1, 0x80, 0xc2, 0, 0, 2];
 const HELLO_GROUP: [u8; 6] = [3, 0x6e, 0x69, 0x63, 0, 1];
+const CISCO_GROUP: [u8; 6] = [1, 0, 0x0c, 0xcc, 0xcc, 0xcc];
 /// The device that listens.
 const OWN: [u8; 6] = [2, 0, 0, 0, 0, 0x11];
 const ARP: u16 = 0x0806;
@@ -55,6 +56,11 @@ fn hello(kind: u8) -> Vec<u8> {
     frame(OWN, HELLO, 78, &[(14, &[1, kind, 0, 0]), (30, &[1, 2, 3, 4])])
 }
 
+/// PAgP as a Catalyst's port sends it: length, SNAP, Cisco, 0x0104, an information PDU.
+fn pagp() -> Vec<u8> {
+    frame(CISCO_GROUP, 62, 76, &[(14, &[0xaa, 0xaa, 3, 0, 0, 0x0c, 1, 4, 1])])
+}
+
 /// Which of these frames, sent by the other end of a cable, are heard.
 fn heard(rules: &Rules, frames: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let (mut a, mut b) = (Host::quiet(), Host::quiet());
@@ -90,6 +96,7 @@ fn each_kind_is_heard_when_it_is_wanted() {
         (Kind::Marker, vec![marker(), changed(marker(), &[(16, &[2])])]),
         (Kind::Arp, vec![arp(), changed(arp(), &[(20, &[0, 2])])]),
         (Kind::Neighbour, vec![neighbour(135), neighbour(136)]),
+        (Kind::Pagp, vec![pagp()]),
     ];
     let mut all: Vec<Vec<u8>> = of.iter().flat_map(|(_, frames)| frames.clone()).collect();
     let legal = all.clone();
@@ -114,6 +121,11 @@ fn what_is_not_of_a_legal_form_is_not_heard() {
     let other_host: &[(usize, &[u8])] = &[(0, &STRANGER)];
     let from_group: &[(usize, &[u8])] = &[(6, &[3])];
     let illegal = [
+        ("CDP", changed(pagp(), &[(20, &[0x20, 0])])),
+        ("a flush PDU of PAgP", changed(pagp(), &[(22, &[2])])),
+        ("PAgP from a group", changed(pagp(), &[(6, &[3])])),
+        ("PAgP for another group", changed(pagp(), &[(5, &[0xcd])])),
+        ("PAgP that is cut", cut(pagp(), 67)),
         ("no version", changed(announcement(), &[(14, &[0])])),
         ("an unknown kind", changed(announcement(), &[(15, &[7])])),
         ("33 members", changed(frame(HELLO_GROUP, HELLO, 500, &[]), &[(14, &[1, 1, 33, 0])])),

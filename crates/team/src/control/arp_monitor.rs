@@ -23,7 +23,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nicteam_wire::{Frame, ethertype};
+use nicteam_wire::{Frame, Mac, ethertype};
 
 use super::hearing::{Hearing, Message, Role, Traffic};
 use super::monitor::millis;
@@ -58,6 +58,7 @@ impl Team {
         match Frame::parse_untagged(frame) {
             Ok(parsed) if parsed.ethertype() == ethertype::SLOW => self.frame_to_lacp(member, frame, now),
             Ok(parsed) if parsed.ethertype() == ethertype::HELLO => self.hello(member, &parsed, now),
+            Ok(parsed) if parsed.dst() == Mac::CISCO_GROUP => return self.hear_pagp(member, &parsed, now),
             Ok(parsed) if self.config.arp.is_on() => self.hear(member, &parsed, now),
             _ => {}
         }

@@ -24,6 +24,7 @@ pub mod lacp;
 mod monitor;
 mod notify;
 pub mod openvswitch;
+mod pagp;
 mod parts;
 mod planning;
 mod probe;
@@ -39,6 +40,7 @@ use nicteam_wire::Mac;
 
 pub use self::groups::Group;
 pub use self::hearing::Traffic;
+pub use self::pagp::PagpHeard;
 pub use self::probe::Subnet;
 pub use self::stripe::Identity;
 pub use self::terms::{Duplex, Effect, Event, LinkState, Listen, MemberLink, MemberStatus, TeamError, TimerReason};
@@ -48,6 +50,7 @@ use self::hearing::Hearing;
 use self::lacp::Lacp;
 use self::monitor::{Member, millis};
 use self::notify::Announcer;
+use self::pagp::PagpHearing;
 use self::parts::Parts;
 use self::timers::Timers;
 use crate::mode::Sends;
@@ -72,6 +75,8 @@ pub struct Team {
     /// Reports of multicast groups that are still to be sent.
     group_rounds: u32,
     arp: ArpMonitor,
+    /// What switches say by PAgP.
+    pagp: PagpHearing,
     /// stripe: what makes its number one that no other team has, and its stamps such as nobody knows ahead.
     identity: Identity,
     /// What the mode needs beside.
@@ -108,6 +113,7 @@ impl Team {
             macs: BTreeMap::new(),
             group_rounds: 0,
             arp: ArpMonitor::default(),
+            pagp: PagpHearing::default(),
             identity: Identity::default(),
             parts,
             timers: Timers::new(),
@@ -174,6 +180,7 @@ impl Team {
         self.timers.stop(TimerReason::UpDelay(id));
         self.timers.stop(TimerReason::DownDelay(id));
         self.arp.forget(id);
+        self.pagp.forget(id);
         self.macs.remove(&id);
         if self.members.is_empty() {
             self.timers.stop(TimerReason::MiiMon);
@@ -267,6 +274,7 @@ impl Team {
         let hears_clients = self.traits.balances_receiving();
         Listen {
             slow: self.aggregates(),
+            pagp: true,
             hellos: self.traits.stripes(),
             arp: hears_clients || arp.is_on() && (arp.validate.filters() || !arp.ip_targets.is_empty()),
             neighbours: hears_clients && self.config.rlb_ipv6

@@ -2,6 +2,7 @@
 
 use nicteam_wire::Mac;
 
+use super::pagp::PagpHeard;
 use crate::lacp::{LacpEvent, PortStatus};
 use crate::{ConfigError, MemberId, Mode, Plan};
 
@@ -70,6 +71,8 @@ pub struct Listen {
     pub arp: bool,
     /// IPv6 neighbour solicitations and advertisements.
     pub neighbours: bool,
+    /// PAgP, Cisco's.
+    pub pagp: bool,
 }
 
 /// Why [`crate::Team::poll_timeout`] wants to be called back.
@@ -171,6 +174,8 @@ pub enum Event {
     Carrier(bool),
     /// 802.3ad: something happened to a port or an aggregator.
     Lacp(LacpEvent),
+    /// The other end of a member speaks PAgP, which no team answers.
+    Pagp(PagpHeard),
 }
 
 /// A change that the team refuses.

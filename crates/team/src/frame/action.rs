@@ -69,7 +69,7 @@ pub enum Verdict {
     },
     /// The team has had it by another path: drop it.
     Duplicate,
-    /// It is the member's own: reserved link-local addresses (LACP, LLDP, STP)
+    /// It is the member's own: reserved link-local addresses (LACP, LLDP, STP), Cisco's (PAgP, CDP)
     /// and, in stripe, hellos,
     /// for the control side and for programs that listen on the member.
     ToMember,

@@ -73,7 +73,7 @@ impl Plan {
 
     /// The same, whatever redundancy tags, echoes, carriers and reflections say.
     pub fn receive(&self, member: MemberId, frame: &Frame<'_>) -> Verdict {
-        if frame.dst().is_link_local() {
+        if frame.dst().is_for_port() {
             return Verdict::ToMember;
         }
         if let Choose::Stripe(stripe) = &self.choose

@@ -1,6 +1,8 @@
 //! What proves that a member works, and what follows when nothing does.
 
-use nicteam_team::{ArpAllTargets, ArpMonitoring, ArpValidate, Config, Event, LinkState, Mode, Subnet, Team, Time};
+use nicteam_team::{
+    ArpAllTargets, ArpMonitoring, ArpValidate, Config, Event, LinkState, Listen, Mode, Subnet, Team, Time,
+};
 use nicteam_wire::{Mac, Vlan, ethertype, tagged};
 use proptest::prelude::*;
 
@@ -230,7 +232,7 @@ fn the_monitors_take_turns_while_the_team_runs() {
     assert!(world.states().contains(&Back) && !world.team.carrier());
     let by_carrier = Config { mode: Mode::ActiveBackup, ..Config::default() };
     world.set(by_carrier.clone());
-    assert_eq!(world.team.listens(), Default::default());
+    assert_eq!(world.team.listens(), Listen { pagp: true, ..Listen::default() });
     assert_eq!((world.states(), world.active()), (vec![Up, Up], Some(0)));
     let probes = world.probes().len();
     world.run_to(5000);
@@ -246,7 +248,7 @@ fn the_monitors_take_turns_while_the_team_runs() {
 #[test]
 fn a_team_that_is_not_monitored_by_arp_listens_to_nothing() {
     let mut team = Team::new(Config::default(), Mac::default(), Time::ZERO).unwrap();
-    assert_eq!(team.listens(), Default::default());
+    assert_eq!(team.listens(), Listen { pagp: true, ..Listen::default() });
     team.handle_frame(id(0), &DATA, Time::ZERO);
     team.handle_traffic(&[], Time::ZERO);
     assert_eq!(team.poll_effect(), None);

@@ -280,6 +280,8 @@ fn only_this_mode_listens() {
         assert_eq!((team.poll_effect(), team.lacp().is_none()), (None, true), "a frame of no member");
         listens
     };
-    assert_eq!(listens(&[("mode", "802.3ad")]), Listen { hellos: false, slow: true, arp: false, neighbours: false });
-    assert_eq!(listens(&[("mode", "balance-xor")]), Listen::default());
+    // Whatever the mode, PAgP is something to tell of.
+    let pagp = Listen { pagp: true, ..Listen::default() };
+    assert_eq!(listens(&[("mode", "802.3ad")]), Listen { slow: true, ..pagp });
+    assert_eq!(listens(&[("mode", "balance-xor")]), pagp);
 }

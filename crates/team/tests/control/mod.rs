@@ -13,6 +13,7 @@ mod checks;
 mod explore;
 mod failover;
 mod openvswitch;
+mod pagp;
 mod pair;
 mod random;
 mod scenarios;

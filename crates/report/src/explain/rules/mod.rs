@@ -16,6 +16,7 @@ mod load_balancing;
 mod lossy;
 mod machine;
 mod not_aggregating;
+mod pagp;
 mod peer_does_not_stripe;
 mod reordering;
 mod silent;
@@ -60,6 +61,7 @@ pub const RULES: &[&dyn Rule] = &[
     &load_balancing::LoadBalancing,
     &peer_does_not_stripe::PeerDoesNotStripe,
     &few_subflows::FewSubflows,
+    &pagp::Pagp,
     &learning::Learning,
     &down::Down,
     &unequal_turns::UnequalTurns,
