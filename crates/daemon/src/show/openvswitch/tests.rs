@@ -114,7 +114,8 @@ fn recirculation_and_primary() {
     let tcp = json!({"mode": "balance-tcp", "lacp_status": "negotiated", "next_rebalance_ms": 1, "primary": "eth1"});
     let negotiated = shown(tcp);
     assert!(negotiated.contains("recirculation: yes, Recirc-ID : 0\n") && negotiated.contains("primary: <none>\n"));
-    let fallback = json!({"mode": "balance-tcp", "lacp_status": "configured", "lacp_fallback_ab": true, "primary": "x"});
+    let fallback =
+        json!({"mode": "balance-tcp", "lacp_status": "configured", "lacp_fallback_ab": true, "primary": "x"});
     let fallback = shown(fallback);
     assert!(fallback.contains("recirculation: no, Recirc-ID : -1\n"), "{fallback}");
     assert!(fallback.contains("active-backup primary: x (no such member)\n"), "{fallback}");
@@ -122,9 +123,7 @@ fn recirculation_and_primary() {
 }
 
 fn port(receive: &str, partner_system: &str, actor_state: u8) -> PortState {
-    let end = |system: &str, state: u8| {
-        json!({"system_priority": 65534, "system": system, "key": 1, "port_priority": 65535, "port": 3, "state": state})
-    };
+    let end = |system: &str, state: u8| json!({"system_priority": 65534, "system": system, "key": 1, "port_priority": 65535, "port": 3, "state": state});
     let state = json!({
         "aggregator": 1, "receive": receive, "mux": "distributing", "why_not": null,
         "actor": end("0a:a5:72:f4:d8:4b", actor_state), "partner": end(partner_system, 0x3d),
@@ -138,7 +137,8 @@ fn port(receive: &str, partner_system: &str, actor_state: u8) -> PortState {
 #[test]
 fn lacp() {
     let known = port("current", "02:00:00:00:06:00", 0x3f);
-    let (expired, lost) = (port("expired", "00:00:00:00:00:00", 0x87), port("port disabled", "00:00:00:00:00:00", 0x47));
+    let (expired, lost) =
+        (port("expired", "00:00:00:00:00:00", 0x87), port("port disabled", "00:00:00:00:00:00", 0x47));
     let member = |name, port, is_good| LacpMember { name, attached: is_good, may_enable: is_good, port };
     let view = LacpView {
         name: "bond0",
@@ -201,7 +201,8 @@ member: c: defaulted detached
     let shown = lacp_show(&view);
     assert!(shown.starts_with(theirs), "{shown}");
     assert!(shown.ends_with("  actor state: activity timeout aggregation defaulted\n\n  partner sys_id: 00:00:00:00:00:00\n  partner sys_priority: 0\n  partner port_id: 0\n  partner port_priority: 0\n  partner key: 0\n  partner state:\n"), "{shown}");
-    let none = LacpView { active: false, negotiated: false, key: None, fast: false, members: Vec::new(), ..view.clone() };
+    let none =
+        LacpView { active: false, negotiated: false, key: None, fast: false, members: Vec::new(), ..view.clone() };
     let head = "---- bond0 ----\n  status: passive\n  sys_id: 0a:a5:72:f4:d8:4b\n  sys_priority: 65534\n  aggregation key: none\n  lacp_time: slow\n";
     assert_eq!(lacp_show(&none), head);
     let stats = "\
