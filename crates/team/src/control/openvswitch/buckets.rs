@@ -26,7 +26,7 @@ impl Team {
             return Err(TeamError::NoBuckets(self.config.mode));
         };
         if !member.is_live() {
-            return Err(TeamError::NotUp { name: member.name.clone(), state: member.state });
+            return Err(TeamError::NotEnabled { name: member.name.clone(), state: member.state });
         }
         bond.buckets[usize::from(bucket)].member = Some(to);
         self.settle(false, now);
