@@ -7,6 +7,7 @@
 //! Commands and columns that concern bonds and bridges' ports are understood. Those that nicteam has nothing for are
 //! refused; the real one would take them, so an error is better than silence.
 
+mod apply;
 mod bond;
 mod commands;
 mod datum;
@@ -17,11 +18,12 @@ mod setting;
 mod switch;
 mod word;
 
+pub use apply::{Done, Step, Warning};
 pub use datum::{Atom, Kind, Value};
 pub use error::{Error, ErrorKind};
 pub use schema::{Column, Table};
 pub use setting::Setting;
-pub use switch::{Bridge, Done, Port, Step, Switch, Warning};
+pub use switch::{Bridge, Port, Switch};
 pub use word::{Word, quoted};
 
 use options::Meaning;
