@@ -158,6 +158,12 @@ static __always_inline int receives_now(__u32 slot, const struct plan *plan, __u
 	return plan->failover & FAILOVER_ACTIVE && place != plan->other && failover_place(slot, plan->other, 0) == place;
 }
 
+/* True if the member in this place takes frames for groups in place of `other` now. */
+static __always_inline int takes_groups_now(__u32 slot, const struct plan *plan, __u32 place)
+{
+	return plan->failover & FAILOVER_GROUPS && failover_place(slot, plan->other, 0) == place;
+}
+
 /*
  * Gives a frame for the own address of another member that was left to the team; 0: it is none. Of the member in
  * this place, which receives for the team. A function of its own, as send_copy().
@@ -213,6 +219,11 @@ static __always_inline __u32 failover_way(__u32 slot, __u32 chosen, __u32 number
 }
 
 static __always_inline int receives_now(__u32 slot, const struct plan *plan, __u32 place)
+{
+	return 0;
+}
+
+static __always_inline int takes_groups_now(__u32 slot, const struct plan *plan, __u32 place)
 {
 	return 0;
 }

@@ -34,6 +34,16 @@ volatile __u32 without_carrier SEC(".data.carrier");
 /* The loader maps it into its memory: it clears what belongs to a slot before the slot's plan comes into force. */
 volatile struct failover failover SEC(".data.failover");
 
+/* The loader reads it from its memory. */
+volatile struct buckets buckets SEC(".data.buckets");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, MAX_SOURCES);
+	__type(key, struct source_key);
+	__type(value, struct source);
+} sources SEC(".maps");
+
 /* By interface index. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

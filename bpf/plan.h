@@ -58,15 +58,15 @@ struct plan_member {
 struct plan {
 	__u64 generation;
 	__u32 choose;		  /* CHOOSE_..., and CHOOSE_LEASED */
-	__u32 policy;		  /* POLICY_... */
-	__u32 table_len;	  /* 0 to MAX_BUCKETS; 0 drops */
+	__u32 policy;		  /* POLICY_...; CHOOSE_BUCKETS: the basis */
+	__u32 table_len;	  /* 0 to MAX_BUCKETS; CHOOSE_BUCKETS: of `enabled`; 0 drops */
 	__u32 packets_per_member; /* 0: at random */
 	__u32 igmp;		  /* place that IPv4 IGMP takes in round robin */
-	__u32 all;		  /* a bit for each place, place 0 the lowest */
+	__u32 all;		  /* a bit for each place, place 0 the lowest; CHOOSE_BUCKETS: who may send */
 	__u32 balance;		  /* BALANCE_... */
 	__u32 other;		  /* CHOOSE_ONE: the place; else that of the frames that are not balanced */
 	__u8 team[8];		  /* the team's address, and two zeros */
-	__u8 table[MAX_BUCKETS];  /* places */
+	__u8 table[MAX_BUCKETS];  /* places; CHOOSE_BUCKETS: NO_PLACE where the dataplane chooses one */
 	struct plan_member members[MAX_MEMBERS];
 	__u64 lease_ns; /* how long it is executed (CHOOSE_LEASED), or punts, without its process; 0: for ever */
 	__u8 queues[QUEUES]; /* by queue: one more than the place it leaves by; 0: as `choose` says */
@@ -77,6 +77,9 @@ struct plan {
 	__u32 fallback_len;  /* 0 to MAX_MEMBERS */
 	__u8 fallback[MAX_MEMBERS]; /* places that take over, the best first */
 	__u8 ranks[MAX_MEMBERS];    /* by place: where in `fallback`; NO_RANK: nowhere */
+	__u8 enabled[MAX_MEMBERS];  /* CHOOSE_BUCKETS: the first `table_len` are the places that may send, in turn */
+	__u32 behind;		    /* CHOOSE_SOURCES: what stands for `choose` when the source was noted */
+	__u32 zero;
 };
 
 /* What frames have met at a member in the plan of a slot. */
@@ -216,6 +219,24 @@ struct tally {
 	__u64 round_robin; /* frames that took part; the lower 32 bits count turns */
 	__u64 answered;	   /* LACPDUs of partners that were answered for the process */
 	__u64 withheld;	   /* acknowledgements that spoke of a gap alone; gaps.h */
+};
+
+/* CHOOSE_BUCKETS: what outlives plans. */
+struct buckets {
+	__u32 turn;		      /* how often a bucket was given a member */
+	__u32 members[MAX_BUCKETS]; /* one more than the place that sent the bucket's last frame; 0: none did */
+};
+
+/* A source that the stack sent. */
+struct source_key {
+	__u8 mac[6];
+	__u16 vlan; /* 0: none */
+};
+
+/* What is known of it, by bpf_ktime_get_coarse_ns(). */
+struct source {
+	__u64 sent_ns;	       /* when that was last renewed */
+	__u64 locked_until_ns; /* until then its gratuitous ARP is a reflection */
 };
 
 /* What the stack sent, on one CPU: bytes by bucket, and at last those not balanced. */

@@ -8,6 +8,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "balance.h"
+#include "buckets.h"
 #include "constants.h"
 #include "failover.h"
 #include "frame.h"
@@ -20,6 +21,7 @@
 #include "mending.h"
 #include "plan.h"
 #include "redundant.h"
+#include "sources.h"
 #include "stripe.h"
 
 /* Beside a place: the frame itself goes there. */
@@ -350,6 +352,22 @@ static __always_inline int send_by_hash(struct __sk_buff *skb, const struct plan
 	return send(skb, plan, slot, place, bucket < MAX_BUCKETS ? number : 0);
 }
 
+/* Sends by the member of the frame's bucket (Open vSwitch). */
+static __always_inline int send_by_bucket(struct __sk_buff *skb, const struct plan *plan, __u32 slot)
+{
+	if (!plan->table_len)
+		return drop_unsent();
+	__u32 bucket = bounded_bucket(bucket_of(skb, plan->policy, plan->balance & BUCKETS_BY_FLOW));
+	__u32 place = plan->table[bucket];
+
+	if (place == NO_PLACE)
+		place = give_bucket(slot, bucket);
+	if (buckets.members[bucket] != place + 1)
+		buckets.members[bucket] = place + 1;
+	count_load(skb, bucket);
+	return send(skb, plan, slot, place, bucket);
+}
+
 /* One more than the place by which the frame's queue leaves, 0 if by none (bond_slave_override). */
 static __always_inline __u32 queue_place(struct __sk_buff *skb, const struct plan *plan)
 {
@@ -397,8 +415,18 @@ all:
 			if (place)
 				return send(skb, plan, slot, place - 1, 0);
 		}
-		if (!(choose & (CHOOSE_LEASED | CHOOSE_QUEUED)))
-			return drop_unsent();
+		if (!(choose & (CHOOSE_LEASED | CHOOSE_QUEUED))) {
+			if (choose & CHOOSE_BUCKETS)
+				return send_by_bucket(skb, plan, slot);
+			if (!(choose & CHOOSE_SOURCES))
+				return drop_unsent();
+			note_source(skb);
+			choose = plan->behind;
+			/* The verifier is to see that this happens once. */
+			asm volatile("" : "+r"(choose));
+			choose &= ~CHOOSE_SOURCES;
+			goto choose;
+		}
 		/* Nor does clang compute the next line before the switch. */
 		asm volatile("" : "+r"(choose));
 		choose &= ~(CHOOSE_LEASED | CHOOSE_QUEUED);
@@ -425,6 +453,24 @@ static __always_inline int take_own(struct __sk_buff *skb, const struct plan *pl
 	if (!dst || !same_mac(dst, member->own))
 		return 0;
 	return !bpf_skb_store_bytes(skb, 0, plan->team, ETH_ALEN, 0);
+}
+
+/*
+ * True if the team gets a frame that a member of balance-slb received: of those for groups what the active member
+ * receives, or the one that stands in for it, and of all no reflections. A function of its own, as send_copy().
+ */
+__attribute__((noinline)) int take_unmoved(struct __sk_buff *skb, __u32 slot, __u32 place)
+{
+	const struct plan *plan = plan_in(slot);
+	__u32 flags = plan->members[bounded_place(place)].flags;
+	__u8 copy[ETH_ALEN];
+	const __u8 *dst = header(skb, 0, copy, sizeof(copy));
+
+	if (!dst)
+		return 0;
+	if (is_multicast(dst) && !(flags & MEMBER_GROUPS) && !takes_groups_now(slot, plan, place))
+		return 0;
+	return !is_reflection(skb);
 }
 
 /* True if it is sent to the team's address, or to a group. */
@@ -512,8 +558,11 @@ int member_ingress(struct __sk_buff *skb)
 	if (LOOKS_AT_CARRIERS && plan->failover & FAILOVER_ACTIVE && !taken && stands_in(skb, plan, slot, place))
 		taken = 1;
 	if (received == RECEIVED_COPY || (!taken && !(flags & MEMBER_DELIVER))) {
-		sums->rx_drops++;
-		return TC_ACT_SHOT;
+		/* Here, where what other members deliver never comes. */
+		if (!(flags & MEMBER_UNMOVED) || !take_unmoved(skb, slot, place)) {
+			sums->rx_drops++;
+			return TC_ACT_SHOT;
+		}
 	}
 	if (STRIPE && path != NO_PATH)
 		note_path_heard(slot, path);

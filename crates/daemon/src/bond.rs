@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use nicteam_team::mode::Sends;
 use nicteam_team::openvswitch::{BondMember, Negotiation};
-use nicteam_team::{Config, LacpMode, MemberId, Team, Time};
+use nicteam_team::{Config, LacpMode, MemberId, Mode, Team, Time};
 use nicteam_wire::Mac;
 use serde::{Deserialize, Serialize};
+
+use crate::{Problem, TeamStatus};
 
 /// What `bond/show` and `lacp/show` tell of a bond (Open vSwitch 3.1, ofproto/bond.c `bond_print_details`,
 /// lib/lacp.c `lacp_print_details`). Ports and their counters are in [`MemberState::lacp`](crate::MemberState::lacp).
@@ -109,6 +112,40 @@ impl BondState {
     }
 }
 
+/// What keeps a bond from carrying what its members could.
+pub(crate) fn problem(status: &TeamStatus) -> Option<Problem> {
+    let (bond, team) = (status.openvswitch.as_ref()?, &status.team);
+    let needs_lacp = status.mode.parse().is_ok_and(|mode: Mode| mode.traits().sends == Sends::ByFlow);
+    let (text, hint) = match (bond.lacp_status.as_str(), bond.lacp_fallback_ab) {
+        ("off", _) if needs_lacp => (
+            format!("balance-tcp works with LACP alone, and `lacp` is off, so {team} carries nothing"),
+            format!(
+                "`nicteam team set {team} lacp=active` and LACP at the switch, or mode=ovs-balance-slb without either"
+            ),
+        ),
+        ("configured", false) if bond.members.iter().any(|member| has_carrier(status, &member.name)) => (
+            format!("no partner answers by LACP, so {team} carries nothing"),
+            format!(
+                "switch LACP on at the other end (one end has to be active), or let one member carry all without it: \
+                 `nicteam team set {team} lacp_fallback_ab=1`"
+            ),
+        ),
+        ("configured", true) => (
+            format!(
+                "no partner answers by LACP, so {} carries all that {team} carries (lacp_fallback_ab)",
+                bond.active.as_deref().unwrap_or("one member")
+            ),
+            "switch LACP on at the other end (one end has to be active)".to_owned(),
+        ),
+        _ => return None,
+    };
+    Some(Problem { text, hint })
+}
+
+fn has_carrier(status: &TeamStatus, member: &str) -> bool {
+    status.members.iter().any(|of| of.name == member && of.carrier)
+}
+
 impl BondLacp {
     fn of(team: &Team) -> BondLacp {
         let (config, lacp) = (team.config(), team.lacp());
@@ -148,4 +185,74 @@ fn own_name(config: &Config) -> &'static str {
 
 fn millis(of: Duration) -> u64 {
     u64::try_from(of.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::show;
+
+    fn status(mode: &str, lacp: &str, fallback: bool) -> TeamStatus {
+        let member = |name: &str, buckets| {
+            let bytes = |bucket: u8| json!({"bucket": bucket, "bytes": 5000});
+            let buckets: Vec<_> = (0..buckets).map(bytes).collect();
+            json!({
+                "name": name, "enabled": true, "may_enable": true, "active": name == "eth0", "delay_ms": null,
+                "lacp_may_enable": true, "lacp_attached": true, "buckets": buckets,
+            })
+        };
+        let spoken =
+            json!({"active": true, "system": "02:00:00:00:00:01", "system_priority": 65534, "key": 1, "fast": false});
+        let status = json!({
+            "schema": 1, "nicteam": "", "team": "team0", "index": 1, "mac": "", "mtu": 1500, "admin_up": true,
+            "carrier": true, "mode": mode, "options": {}, "active": "eth0", "dataplane": "packet", "generation": 1,
+            "uptime_ms": 0, "pid": 1, "unsent_frames": 0, "failover_in_kernel": true, "problems": [],
+            "members": [{
+                "place": 0, "name": "eth0", "index": 2, "state": "up", "active": true, "admin_up": true, "carrier": true,
+                "speed_mbps": 1000, "duplex": "full", "permanent_mac": "", "mac": "", "link_failures": 0, "tx_frames": 0,
+                "tx_bytes": 0, "tx_drops": 0, "rx_frames": 0, "rx_bytes": 0, "rx_drops": 0,
+            }],
+            "openvswitch": {
+                "mode": "balance-slb", "hash_basis": 0, "all_members_active": false, "updelay_ms": 0, "downdelay_ms": 0,
+                "next_rebalance_ms": 6500, "lacp_status": lacp, "lacp_fallback_ab": fallback, "primary": null,
+                "active": "eth0", "active_mac": "02:00:00:00:00:01", "lacp": if lacp == "off" { json!(null) } else { spoken },
+                "members": [member("eth0", 3), member("eth1", 1)],
+            },
+        });
+        serde_json::from_value(status).unwrap()
+    }
+
+    #[test]
+    fn what_lacp_keeps_from_being_carried_is_said_with_the_cure() {
+        let said = |mode, lacp, fallback| problem(&status(mode, lacp, fallback)).map(|problem| problem.text);
+        for mode in ["ovs-active-backup", "ovs-balance-slb"] {
+            assert_eq!(said(mode, "off", false), None);
+        }
+        let off = said("ovs-balance-tcp", "off", false).unwrap();
+        assert_eq!(off, "balance-tcp works with LACP alone, and `lacp` is off, so team0 carries nothing");
+        for mode in ["ovs-active-backup", "ovs-balance-slb", "ovs-balance-tcp"] {
+            assert_eq!(said(mode, "negotiated", false), None);
+            assert_eq!(
+                said(mode, "configured", false).unwrap(),
+                "no partner answers by LACP, so team0 carries nothing"
+            );
+            let fallback = problem(&status(mode, "configured", true)).unwrap();
+            assert!(fallback.text.contains("so eth0 carries all that team0 carries"), "{fallback:?}");
+        }
+        let hint = problem(&status("ovs-balance-tcp", "configured", false)).unwrap().hint;
+        assert!(hint.contains("lacp_fallback_ab=1"), "{hint}");
+    }
+
+    #[test]
+    fn people_see_lacp_and_the_buckets() {
+        let shown = show::text(&status("ovs-balance-slb", "negotiated", false));
+        assert!(
+            shown.starts_with("team0: ovs-balance-slb, carrier, 1 of 1 members up, active eth0, LACP negotiated\n"),
+            "{shown}"
+        );
+        assert!(shown.contains("  buckets    with traffic: eth0 3, eth1 1; rebalanced in 7 s\n"), "{shown}");
+        assert!(!show::text(&status("ovs-active-backup", "off", false)).contains("buckets"));
+    }
 }

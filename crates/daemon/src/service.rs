@@ -8,7 +8,7 @@ use crate::control::{Server, Sockets};
 use crate::kept::{Kept, Noted, Shelf};
 use crate::lock::Lock;
 use crate::running::Keeping;
-use crate::{Entry, Error, RunningTeam};
+use crate::{Entry, Error, RunningTeam, TeamHandle};
 
 /// A team that runs, is kept, and can be talked to ([`crate::control`]).
 #[derive(Debug)]
@@ -55,6 +55,11 @@ impl Service {
     /// Its device.
     pub fn name(&self) -> &str {
         self.team.name()
+    }
+
+    /// What asks its thread.
+    pub fn handle(&self) -> &TeamHandle {
+        self.team.handle()
     }
 
     /// What executes its plan.

@@ -10,6 +10,7 @@ use nicteam_team::mode::Sends;
 use nicteam_team::{Config, Duplex, LinkState, MemberLink, MemberStatus, Mode};
 use serde::{Deserialize, Serialize};
 
+use crate::bond;
 use crate::{Aggregation, BondState, HelloState, PeerState, PortState};
 
 /// Number of the format. It changes when a field goes or means something else.
@@ -230,9 +231,12 @@ pub(crate) fn problems(status: &TeamStatus, config: &Config) -> Vec<Problem> {
     let mut say = |text: String, hint: String| problems.push(Problem { text, hint });
     let TeamStatus { team, members, .. } = status;
     let live = members.iter().filter(|member| member.is_up()).count();
+    let of_bond = bond::problem(status);
     let needed = config.min_links.max(1) as usize;
     if members.is_empty() {
         say(format!("{team} has no members and carries nothing"), format!("nicteam team member add {team} DEVICE"));
+    } else if let Some(Problem { text, hint }) = of_bond {
+        say(text, hint);
     } else if live == 0 {
         say(format!("no member is up, so {team} carries nothing"), "look at each member below".to_owned());
     } else if live < needed {

@@ -17,6 +17,7 @@ mod live {
     mod arp_monitor;
     mod balance;
     mod blocked;
+    mod bonds;
     mod changes;
     mod failover;
     mod inherit;

@@ -7,6 +7,7 @@ mod layout;
 /// Mostly waits: many at once.
 mod live {
     mod bpf;
+    mod buckets;
     mod carrier;
     mod differential;
     mod failover;

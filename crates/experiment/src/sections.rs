@@ -167,7 +167,8 @@ pub(crate) const SWITCH: Section = Section {
             need: Need::Otherwise("plain ports, no groups"),
             doc: "With it, the links to each host with a team form a link aggregation group, and so do several links to \
                 another switch that has it, too; the switch picks a group's link by this hash. Links to an \
-                active-backup, balance-tlb, balance-alb or stripe team stay plain ports, as on a real switch.",
+                active-backup, balance-tlb, balance-alb or stripe team, or one of ovs-active-backup or ovs-balance-slb \
+                without `lacp`, stay plain ports, as on a real switch.",
         },
         Key {
             name: "lacp",

@@ -182,6 +182,30 @@ fn active_backup_links_stay_plain_ports_and_a_run_changes_a_team() {
 }
 
 #[test]
+fn a_switchs_group_follows_the_lacp_of_open_vswitchs_modes() {
+    let group = |options: &str, switch: &str| {
+        let text = format!(
+            "[hosts]\na = {{ team = 't' }}\nb = {{}}\n[teams.t]\n{options}\n[switches]\ns = {{ spread = 'layer2'{switch} }}\n\
+             [[links]]\nbetween = ['a', 's']\ncount = 2\n[[links]]\nbetween = ['b', 's']\n"
+        );
+        let topology = parse(&text).runs[0].topology.clone();
+        topology.teams.into_iter().find(|team| team.node == "s").map(|team| (team.config.mode, team.config.lacp.active))
+    };
+    let (by_lacp, fixed) = (Some((Mode::Ad, true)), Some((Mode::BalanceXor, true)));
+    assert_eq!(group("mode = 'ovs-active-backup'", ""), None);
+    assert_eq!(group("mode = 'ovs-balance-slb'", ""), None);
+    assert_eq!(group("mode = 'ovs-balance-slb'\nlacp = 'active'", ""), by_lacp);
+    assert_eq!(group("mode = 'ovs-balance-tcp'\nlacp = 'passive'", ""), by_lacp);
+    assert_eq!(group("mode = 'ovs-balance-tcp'\nlacp = 'active'", ", lacp = 'off'"), fixed);
+    assert_eq!(group("mode = 'ovs-balance-tcp'", ""), fixed);
+    // In Open vSwitch's own words.
+    assert_eq!(
+        group("mode = 'balance-slb'\nlacp = 'active'\n\"lacp-time\" = 'fast'\nbond-hash-basis = 7", ""),
+        by_lacp
+    );
+}
+
+#[test]
 fn defaults_steer_clear_of_what_was_given() {
     let experiment = parse(
         "[hosts]\nb = { mac = '02:00:00:00:00:02' }\na = { address = '10.9.0.1/16' }\n[[links]]\nbetween = ['a', 'b']\n",

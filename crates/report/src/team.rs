@@ -79,16 +79,6 @@ impl TeamMode {
         self.sends() == Some(Sends::ByAll)
     }
 
-    /// Whether it sends by its active member alone.
-    pub fn uses_one_at_a_time(self) -> bool {
-        self.sends() == Some(Sends::ByActive)
-    }
-
-    /// Whether a frame's bucket decides its member as in Open vSwitch.
-    pub fn spreads_by_buckets(self) -> bool {
-        self.traits().is_some_and(Traits::bonds_by_buckets)
-    }
-
     /// How a frame finds its member, where it is a mode of teams.
     pub fn sends(self) -> Option<Sends> {
         self.traits().map(|traits| traits.sends)
@@ -102,6 +92,21 @@ impl TeamMode {
     /// Whether it sends to each neighbour, or each flow, by one member.
     pub fn gives_each_peer_one(self) -> bool {
         self.traits().is_some_and(|traits| traits.buckets().is_some())
+    }
+
+    /// Whether one member carries all that it sends.
+    pub fn uses_one(self) -> bool {
+        self.sends() == Some(Sends::ByActive)
+    }
+
+    /// Whether each source address has one of its members.
+    pub fn gives_each_source_one(self) -> bool {
+        self.sends() == Some(Sends::BySource)
+    }
+
+    /// Whether each connection has one of its members, given by a table that no record has.
+    pub fn gives_each_flow_one(self) -> bool {
+        self.sends() == Some(Sends::ByFlow)
     }
 
     /// Whether it says by which of its members it hears a neighbour.

@@ -65,7 +65,8 @@ fn topology(hosts: &[HostSpec], spread: &str) -> Topology {
         if !mode.is_empty() {
             topology.teams.push(team(name, "team0", "sw", mode, policy, own));
         }
-        let grouped = !matches!(mode, "" | "active-backup" | "balance-tlb" | "balance-alb");
+        let plain = ["", "active-backup", "balance-tlb", "balance-alb", "ovs-active-backup", "ovs-balance-slb"];
+        let grouped = !plain.contains(&mode);
         if grouped && !spread.is_empty() {
             topology.teams.push(team("sw", name, name, "balance-xor", spread, ports));
         }
@@ -214,6 +215,53 @@ fn load_balancing_gives_a_neighbour_one_member() {
         let run = net(&hosts, "src-dst-port", &[("a", "b", 4, FULL / 4.0)]);
         let (found, _, sentence) = said(&run);
         assert_eq!((found, sentence.as_str()), (side, expected));
+    }
+}
+
+#[test]
+fn open_vswitchs_modes_give_a_bucket_one_link() {
+    let receiver = |mode| [("a", 2, 1.0, L34), ("b", 2, 1.0, mode)];
+    let from = |mode| [("a", 2, 1.0, mode), ("b", 2, 1.0, L34)];
+    for (hosts, connections, side, expected) in [
+        (
+            receiver("ovs-active-backup"),
+            4,
+            Side::Receiving,
+            "Receiving side: b uses one member at a time (mode ovs-active-backup): eth0 carried all, eth1 stood by.",
+        ),
+        (
+            from("ovs-balance-slb"),
+            4,
+            Side::Sending,
+            "Sending side: a sends from one address, and one source address has one bucket, and so one link (mode \
+             ovs-balance-slb): the busiest was full, the least used at 0.00.",
+        ),
+        (
+            receiver("ovs-balance-slb"),
+            4,
+            Side::Receiving,
+            "Receiving side: sw sends to an address by the link on which it saw it last, and b sends from an address by one \
+             link, that of its bucket (mode ovs-balance-slb): the busiest was full, the least used at 0.00.",
+        ),
+        (
+            from("ovs-balance-tcp"),
+            4,
+            Side::Sending,
+            "Sending side: a sends 4 connections by as many buckets at most, which have their links at random (mode \
+             ovs-balance-tcp): the busiest was full, the least used at 0.00.",
+        ),
+        (
+            from("ovs-balance-tcp"),
+            1,
+            Side::Sending,
+            "Sending side: a sends a connection by one bucket, and so by one link (mode ovs-balance-tcp): the busiest was \
+             full, the least used at 0.00.",
+        ),
+    ] {
+        let run = net(&hosts, "src-dst-port", &[("a", "b", connections, FULL / connections as f64)]);
+        let explanation = explain(&run);
+        assert_eq!(explanation.side, side, "{expected}");
+        assert!(explanation.sentence.starts_with(expected), "{}", explanation.sentence);
     }
 }
 

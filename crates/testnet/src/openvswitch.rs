@@ -107,7 +107,14 @@ impl OpenVSwitch {
     /// `ovs-appctl` with this command.
     #[track_caller]
     pub fn appctl(&self, command: &str) -> String {
-        self.call("ovs-appctl", &["-t", &self.path(CONTROL), command])
+        self.appctl_with(command, &[])
+    }
+
+    /// The same, with arguments.
+    #[track_caller]
+    pub fn appctl_with(&self, command: &str, arguments: &[&str]) -> String {
+        let control = self.path(CONTROL);
+        self.call("ovs-appctl", &[&["-t", &control, command], arguments].concat())
     }
 
     /// The socket that takes the switch's commands (`unixctl`).

@@ -77,7 +77,12 @@ fn arp_monitor(out: &mut String, status: &TeamStatus) -> fmt::Result {
 
 fn lacp_info(out: &mut String, status: &TeamStatus, lacp: &Aggregation) -> fmt::Result {
     writeln!(out, "\n802.3ad info")?;
-    writeln!(out, "LACP active: {}", status.option("lacp_active"))?;
+    let active = match status.openvswitch.as_ref().and_then(|bond| bond.lacp.as_ref()) {
+        Some(lacp) if lacp.active => "on",
+        Some(_) => "off",
+        None => status.option("lacp_active"),
+    };
+    writeln!(out, "LACP active: {active}")?;
     writeln!(out, "LACP rate: {}", status.option("lacp_rate"))?;
     writeln!(out, "Min links: {}", status.option("min_links"))?;
     writeln!(out, "Aggregator selection policy (ad_select): {}", status.option("ad_select"))?;

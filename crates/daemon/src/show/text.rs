@@ -22,7 +22,10 @@ fn write(out: &mut String, status: &TeamStatus) -> fmt::Result {
     if status.mode.parse().is_ok_and(Mode::uses_primary) {
         write!(out, ", active {}", status.active.as_deref().unwrap_or("none"))?;
     }
-    if let Some(lacp) = &status.lacp {
+    if let Some(bond) = status.openvswitch.as_ref().filter(|bond| bond.lacp.is_some()) {
+        write!(out, ", LACP {}", bond.lacp_status)?;
+    }
+    if let Some(lacp) = status.lacp.as_ref().filter(|_| status.openvswitch.is_none()) {
         let aggregate = status.members.iter().filter(|member| member.active).count();
         match lacp.active.as_ref().filter(|_| lacp.has_partner()) {
             Some(active) => write!(out, ", {aggregate} aggregate with {}", active.partner_system)?,
@@ -44,6 +47,7 @@ fn write(out: &mut String, status: &TeamStatus) -> fmt::Result {
     let options = if options.is_empty() { "all at their defaults".to_owned() } else { options.join(" ") };
     writeln!(out, "  options    {options}")?;
     failover(out, status)?;
+    buckets(out, status)?;
     if status.mode.parse().is_ok_and(Mode::stripes) {
         peers(out, status)?;
     }
@@ -82,6 +86,20 @@ fn failover(out: &mut String, status: &TeamStatus) -> fmt::Result {
         "  failover   by the process alone: eBPF programs cannot read the carrier on this kernel (Linux 6.2 and newer can), so \
          while the process does not run, frames for a member without carrier are lost"
     )
+}
+
+/// Open vSwitch's balance-slb and balance-tcp: which members have the buckets that carry something.
+fn buckets(out: &mut String, status: &TeamStatus) -> fmt::Result {
+    let Some(bond) = &status.openvswitch else { return Ok(()) };
+    if !status.mode.parse().is_ok_and(|mode: Mode| mode.traits().bonds_by_buckets()) {
+        return Ok(());
+    }
+    let loaded = bond.members.iter().map(|member| format!("{} {}", member.name, member.buckets.len()));
+    let rebalanced = match bond.next_rebalance_ms {
+        Some(ms) => format!("rebalanced in {} s", ms.div_ceil(1000)),
+        None => "not rebalanced".to_owned(),
+    };
+    writeln!(out, "  buckets    with traffic: {}; {rebalanced}", loaded.collect::<Vec<_>>().join(", "))
 }
 
 /// stripe: who else does, and over how many paths.

@@ -54,6 +54,11 @@ impl BpfDataplane {
     }
 
     /// Cannot be called.
+    pub fn age_sources(&self, _: std::time::Duration) -> Result<(), Error> {
+        match *self {}
+    }
+
+    /// Cannot be called.
     pub fn written(&self) -> usize {
         match *self {}
     }

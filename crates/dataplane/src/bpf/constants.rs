@@ -44,6 +44,12 @@ constants! {
     CHOOSE_LEASED: u32 = 8;
     /// And: some queues leave by members of their own.
     CHOOSE_QUEUED: u32 = 16;
+    /// Alone, or beside the lowest three bits of these: the frame's source is noted first, then it is as `behind` says; `bpf/sources.h`.
+    CHOOSE_SOURCES: u32 = 32;
+    /// The bits of all above but `CHOOSE_LEASED`, `CHOOSE_QUEUED` and `CHOOSE_SOURCES`.
+    CHOOSE_WAY: u32 = 7;
+    /// By buckets; `bpf/buckets.h`.
+    CHOOSE_BUCKETS: u32 = 64;
     /// Set in those that look at what a frame is.
     CHOOSE_BY_KIND: u32 = 1;
 
@@ -60,12 +66,17 @@ constants! {
     /// Some frames to peers go twice; `bpf/redundant.h`.
     STRIPE_REDUNDANT: u32 = 32;
 
+    /// `CHOOSE_BUCKETS`: by the flow's hash, else by the source's.
+    BUCKETS_BY_FLOW: u32 = 64;
+
     /// A member without carrier is left; `bpf/failover.h`.
     FAILOVER_ON: u32 = 1;
     /// One member, `other`, receives for the team.
     FAILOVER_ACTIVE: u32 = 2;
     /// And others have addresses of their own.
     FAILOVER_OWN: u32 = 4;
+    /// `other` receives frames for groups.
+    FAILOVER_GROUPS: u32 = 8;
 
     /// What the hash is made of; `bpf/hash.h` says how.
     POLICY_LAYER2: u32 = 0;
@@ -100,7 +111,13 @@ constants! {
     MEMBER_OWN: u32 = 4;
     /// `CHOOSE_STRIPE`: hellos are the control side's, peers' frames get their team's address.
     MEMBER_STRIPES: u32 = 8;
+    /// What it receives goes to the team's stack, but for frames to groups and for reflections; `bpf/sources.h`.
+    MEMBER_UNMOVED: u32 = 16;
+    /// And frames to groups.
+    MEMBER_GROUPS: u32 = 32;
 
+    /// In `table`: the dataplane chooses one.
+    NO_PLACE: u8 = 0xff;
     /// In `ranks`: the member does not take over.
     NO_RANK: u8 = 0xff;
     /// An address of a peer that no receiver of it has.

@@ -71,6 +71,14 @@ impl BpfDataplane {
         self.written
     }
 
+    /// Makes everything that is known of sources so much older, as if time had passed.
+    ///
+    /// # Errors
+    /// The kernel refuses the map.
+    pub fn age_sources(&self, by: Duration) -> Result<(), Error> {
+        self.object.maps.age_sources(by)
+    }
+
     /// Runs the team device's program on a frame from the stack, `repeat` times
     /// (0 counts as 1), on the calling CPU. Counters count each run. Copies of
     /// a frame that goes to all members are really sent; nothing else is.
@@ -307,7 +315,7 @@ impl Dataplane for BpfDataplane {
     }
 
     fn sources(&self) -> Result<Vec<(Mac, u16)>, Error> {
-        Ok(Vec::new())
+        self.object.maps.sources()
     }
 
     fn stream(&self, peer: Mac) -> Result<StreamCounters, Error> {

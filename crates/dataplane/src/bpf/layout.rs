@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use nicteam_team::balance::{Eligible, Number, Punt};
+use nicteam_team::buckets::Key;
 use nicteam_team::{
     Balance, Choose, Failover, HashPolicy, MAX_BUCKETS, MAX_MEMBERS, MAX_QUEUE_ID, MemberId, MemberSet, Receive,
 };
@@ -82,6 +83,11 @@ pub(super) struct Plan {
     pub fallback: [u8; MAX_MEMBERS],
     /// By place: where it is among those; `NO_RANK`: nowhere.
     pub ranks: [u8; MAX_MEMBERS],
+    /// `CHOOSE_BUCKETS`: the first `table_len` are the places that may send, in turn.
+    pub enabled: [u8; MAX_MEMBERS],
+    /// `CHOOSE_SOURCES`: what stands for `choose` when the source was noted.
+    pub behind: u32,
+    pub zero: u32,
 }
 
 /// `struct control`.
@@ -154,6 +160,44 @@ impl Default for Loads {
     }
 }
 
+/// `struct buckets`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Buckets {
+    pub turn: u32,
+    /// One more than the place that sent the bucket's last frame.
+    pub members: [u32; MAX_BUCKETS],
+}
+
+/// `struct source_key`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SourceKey {
+    pub mac: [u8; 6],
+    pub vlan: u16,
+}
+
+/// `struct source`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Source {
+    pub sent_ns: u64,
+    pub locked_until_ns: u64,
+}
+
+impl Default for Buckets {
+    fn default() -> Buckets {
+        Buckets { turn: 0, members: [0; MAX_BUCKETS] }
+    }
+}
+
+impl Buckets {
+    /// The members that sent the buckets' last frames.
+    pub(super) fn members(&self) -> [Option<MemberId>; MAX_BUCKETS] {
+        self.members.map(|member| MemberId::new((member as usize).checked_sub(1)?))
+    }
+}
+
 const _: () = {
     assert!(PLAN_SLOTS.is_power_of_two() && PLAN_SLOTS <= 32);
     assert!(QUEUES.is_power_of_two() && QUEUES > MAX_QUEUE_ID as usize);
@@ -167,6 +211,9 @@ laid_out_as!(place, Place);
 laid_out_as!(counters, Counters);
 laid_out_as!(tally, Tally);
 laid_out_as!(loads, Loads);
+laid_out_as!(buckets, Buckets);
+laid_out_as!(source_key, SourceKey);
+laid_out_as!(source, Source);
 
 // SAFETY: `repr(C)`, without padding as `laid_out_as!` asserts; all fields are integers or arrays and structures of them.
 unsafe impl Plain for Plan {}
@@ -180,6 +227,12 @@ unsafe impl Plain for Counters {}
 unsafe impl Plain for Tally {}
 // SAFETY: as above.
 unsafe impl Plain for Loads {}
+// SAFETY: as above.
+unsafe impl Plain for Buckets {}
+// SAFETY: as above.
+unsafe impl Plain for SourceKey {}
+// SAFETY: as above.
+unsafe impl Plain for Source {}
 // SAFETY: as above.
 unsafe impl Plain for Answer {}
 
@@ -232,6 +285,9 @@ impl Default for Plan {
             fallback_len: 0,
             fallback: [0; MAX_MEMBERS],
             ranks: [0; MAX_MEMBERS],
+            enabled: [0; MAX_MEMBERS],
+            behind: 0,
+            zero: 0,
         }
     }
 }
@@ -274,11 +330,7 @@ impl Plan {
                 own.choose = CHOOSE_ALL;
                 own.all = members.bits();
             }
-            Choose::Buckets(_) => {
-                let message =
-                    "the eBPF programs do not know Open vSwitch's buckets; hint: use the packet dataplane".to_owned();
-                return Err(Error::Bpf { operation: "execute the plan".to_owned(), message });
-            }
+            Choose::Buckets(buckets) => own.set_buckets(buckets),
             Choose::Balance(balance) => own.set_balance(balance)?,
             Choose::Stripe(stripe) => {
                 own.set_balance(&stripe.other)?;
@@ -313,6 +365,10 @@ impl Plan {
         if let Some(failover) = &plan.failover {
             own.set_failover(plan, failover);
         }
+        if plan.notes_sources {
+            own.behind = own.choose;
+            own.choose = CHOOSE_SOURCES | (own.choose & CHOOSE_WAY);
+        }
         for port in ports {
             own.members[port.id.index()].ifindex = port.index;
         }
@@ -339,6 +395,28 @@ impl Plan {
         self.set_table(&balance.table)
     }
 
+    fn set_buckets(&mut self, buckets: &nicteam_team::Buckets) {
+        self.choose = CHOOSE_BUCKETS;
+        self.table = [NO_PLACE; MAX_BUCKETS];
+        for (entry, member) in self.table.iter_mut().zip(buckets.table.iter()) {
+            if let Some(member) = member.filter(|member| buckets.enabled.contains(member)) {
+                *entry = member.index() as u8;
+            }
+        }
+        match buckets.key {
+            Key::Source { basis } => self.policy = basis,
+            Key::Flow { basis } => {
+                self.policy = basis;
+                self.balance |= BUCKETS_BY_FLOW;
+            }
+        }
+        self.all = buckets.enabled.iter().copied().collect::<MemberSet>().bits();
+        for (entry, member) in self.enabled.iter_mut().zip(&buckets.enabled) {
+            *entry = member.index() as u8;
+            self.table_len += 1;
+        }
+    }
+
     /// A plan that stripes has a program of its own for this ([`super::carrier`]).
     fn set_failover(&mut self, plan: &nicteam_team::Plan, failover: &Failover) {
         if matches!(plan.choose, Choose::Stripe(_)) {
@@ -348,6 +426,12 @@ impl Plan {
         let has_active = matches!(plan.choose, Choose::One(_) | Choose::Balance(_));
         self.failover = FAILOVER_ON;
         self.failover |= if has_active { FAILOVER_ACTIVE } else { 0 };
+        let takes_groups =
+            |line: &&nicteam_team::PlanMember| matches!(line.receive, Receive::DropIfMoved { active: true });
+        if let Some(active) = plan.members.iter().find(takes_groups).filter(|_| !has_active) {
+            self.failover |= FAILOVER_GROUPS;
+            self.other = active.id.index() as u32;
+        }
         self.failover |= if has_active && plan.members.iter().any(has_own) { FAILOVER_OWN } else { 0 };
         (self.downdelay_ns, self.updelay_ns) = (saturating_ns(failover.downdelay), saturating_ns(failover.updelay));
         self.ranks = [NO_RANK; MAX_MEMBERS];
@@ -393,7 +477,8 @@ fn member(line: &nicteam_team::PlanMember) -> PlanMember {
             own.flags |= MEMBER_DELIVER | MEMBER_OWN;
             own.own = padded(mac);
         }
-        Receive::Drop | Receive::DropIfMoved { .. } => {}
+        Receive::DropIfMoved { active } => own.flags |= MEMBER_UNMOVED | if active { MEMBER_GROUPS } else { 0 },
+        Receive::Drop => {}
     }
     for (mac, place) in [(line.rewrite.dst, 0..6), (line.rewrite.src, 6..12)] {
         if let Some(mac) = mac {

@@ -3,17 +3,18 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd};
+use std::time::Duration;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle, OpenMap, OpenObject};
-use nicteam_team::constants::MAX_STREAMS;
+use nicteam_team::constants::{MAX_STREAMS, SOURCE_IDLE_NS};
 use nicteam_team::stripe::MAX_PEERS;
 use nicteam_team::stripe::redundant::StreamCounters;
 use nicteam_wire::Mac;
 
 use super::abi::{MAPS, names};
 use super::failover::Failover;
-use super::layout::{Answer, Control, Counters, Loads, Place, Plain, Plan, Tally, padded};
-use super::lease::Lease;
+use super::layout::{self, Answer, Control, Counters, Loads, Place, Plain, Plan, Source, SourceKey, Tally, padded};
+use super::lease::{Lease, now_ns};
 use super::notes::Notes;
 use super::peers::{Entry, Key, PeerLine};
 use super::speech::attempt;
@@ -39,6 +40,8 @@ pub(super) struct Maps {
     stripe_streams: MapHandle,
     carrier: MapHandle,
     failover: MapHandle,
+    buckets: MapHandle,
+    sources: MapHandle,
 }
 
 impl Maps {
@@ -62,6 +65,8 @@ impl Maps {
             stripe_streams: map(names::STRIPE_STREAMS)?,
             carrier: map(names::DATA_CARRIER)?,
             failover: map(names::DATA_FAILOVER)?,
+            buckets: map(names::DATA_BUCKETS)?,
+            sources: map(names::SOURCES)?,
         })
     }
 
@@ -85,6 +90,8 @@ impl Maps {
             &self.stripe_streams,
             &self.carrier,
             &self.failover,
+            &self.buckets,
+            &self.sources,
         ]
     }
 
@@ -268,13 +275,48 @@ impl Maps {
         self.tallied(|tally| tally.unsent)
     }
 
-    /// What the stack sent, by bucket.
+    /// The sources that the stack sent in the last 300 s.
+    pub(super) fn sources(&self) -> Result<Vec<(Mac, u16)>, Error> {
+        let now_ns = now_ns();
+        let source = |key: Vec<u8>| -> Result<Option<(Mac, u16)>, Error> {
+            // It may have given way meanwhile.
+            let Some(value) = attempt(|| reading(&self.sources), || self.sources.lookup(&key, MapFlags::ANY))? else {
+                return Ok(None);
+            };
+            let key = SourceKey::from_bytes(&key).ok_or_else(|| unexpected(&self.sources))?;
+            let value = Source::from_bytes(&value).ok_or_else(|| unexpected(&self.sources))?;
+            let lasts = now_ns.saturating_sub(value.sent_ns) < SOURCE_IDLE_NS;
+            Ok(lasts.then_some((Mac(key.mac), key.vlan)))
+        };
+        self.sources.keys().map(source).filter_map(Result::transpose).collect()
+    }
+
+    /// Makes everything that is known of sources older.
+    pub(super) fn age_sources(&self, by: Duration) -> Result<(), Error> {
+        let by_ns = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
+        for key in self.sources.keys() {
+            let Some(value) = attempt(|| reading(&self.sources), || self.sources.lookup(&key, MapFlags::ANY))? else {
+                continue;
+            };
+            let Source { sent_ns, locked_until_ns } =
+                Source::from_bytes(&value).ok_or_else(|| unexpected(&self.sources))?;
+            let older = Source {
+                sent_ns: sent_ns.saturating_sub(by_ns),
+                locked_until_ns: locked_until_ns.saturating_sub(by_ns),
+            };
+            attempt(|| "make a source older".to_owned(), || self.sources.update(&key, older.bytes(), MapFlags::EXIST))?;
+        }
+        Ok(())
+    }
+
+    /// What the stack sent, by bucket, and by whom.
     pub(super) fn loads(&self) -> Result<nicteam_team::Loads, Error> {
         let mut sum = nicteam_team::Loads::default();
         for Loads { bytes: [buckets @ .., other] } in read_percpu::<Loads>(&self.loads, 0)? {
             sum.buckets.iter_mut().zip(buckets).for_each(|(sum, bytes)| *sum += bytes);
             sum.other += other;
         }
+        sum.members = read::<layout::Buckets>(&self.buckets, 0)?.members();
         Ok(sum)
     }
 }

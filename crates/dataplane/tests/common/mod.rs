@@ -3,13 +3,16 @@
 
 use nicteam_dataplane::{Counters, Dataplane};
 use nicteam_team::balance::{Eligible, Number, Punt};
-use nicteam_team::{Balance, Choose, HashPolicy, MemberId, MemberSet, Plan, PlanMember, Receive, Rewrite};
+use nicteam_team::buckets::{BUCKETS, Key};
+use nicteam_team::{Balance, Buckets, Choose, HashPolicy, MemberId, MemberSet, Plan, PlanMember, Receive, Rewrite};
 use nicteam_testnet::may_make_networks;
 use nicteam_wire::Mac;
 
 pub mod bench;
+pub mod flows;
 pub mod frames;
 pub mod hosts;
+pub mod rigs;
 pub mod segments;
 pub mod striping;
 pub mod tunnels;
@@ -74,7 +77,22 @@ pub fn choices(count: usize) -> Vec<Choose> {
         choices.push(Choose::RoundRobin { members: ids(count), packets_per_member, igmp: id(count / 2) });
     }
     choices.extend(balances(count));
+    choices.extend(buckets(count));
     choices
+}
+
+/// Open vSwitch's buckets: by source and by flow, given by the plan in part or not at all, with fewer and fewer members that may send.
+fn buckets(count: usize) -> Vec<Choose> {
+    let free = || Box::new([None; BUCKETS]);
+    let given = || Box::new(std::array::from_fn(|bucket| (bucket % 3 > 0).then(|| id(bucket * bucket % 7 % count))));
+    let all = [
+        Buckets { key: Key::Source { basis: 0 }, table: free(), enabled: ids(count) },
+        Buckets { key: Key::Flow { basis: 0 }, table: given(), enabled: ids(count) },
+        Buckets { key: Key::Source { basis: 77 }, table: given(), enabled: ids(count - 1).into_iter().rev().collect() },
+        Buckets { key: Key::Flow { basis: u32::MAX }, table: free(), enabled: vec![id(count - 1), id(1), id(2)] },
+        Buckets { key: Key::Flow { basis: 1 }, table: given(), enabled: Vec::new() },
+    ];
+    all.into_iter().map(Choose::Buckets).collect()
 }
 
 /// balance-tlb and balance-alb, with and without `tlb_dynamic_lb`.

@@ -26,6 +26,12 @@ fn planned(generation: u64, choose: Choose) -> Plan {
     let active = match &plan.choose {
         Choose::One(active) => *active,
         Choose::Balance(balance) => balance.active,
+        Choose::Buckets(_) => {
+            for line in &mut plan.members {
+                line.receive = Receive::DropIfMoved { active: line.id == id(MEMBERS - 1) };
+            }
+            return plan;
+        }
         _ => return plan,
     };
     let balances = matches!(plan.choose, Choose::Balance(_));

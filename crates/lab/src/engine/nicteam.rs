@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use nicteam_daemon::{Notice, RunningTeam, TeamSpec};
+use nicteam_daemon::{BondMemberState, BucketLoad, Notice, RunningTeam, TeamSpec};
 use nicteam_dataplane::{Choice, Kind};
-use nicteam_record::{EventKind, MemberSample, Port};
+use nicteam_record::{BucketMember, EventKind, MemberSample, Port};
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::shape;
+use nicteam_team::lacp::MuxState;
 use nicteam_team::{Config, Event, MemberStatus};
 
 use super::terms::{Engine, Running};
@@ -101,12 +102,26 @@ impl Running for Team {
                 host: String::new(),
                 team: self.0.name().to_owned(),
                 member: member.name,
-                aggregates: member.active,
+                aggregates: port.mux == MuxState::Distributing,
                 partner: (!port.defaulted).then(|| port.partner.system.to_string()),
                 why_not: port.why_not.map(|reason| reason.to_string()),
             })
         };
         Ok(members.filter_map(port).collect())
+    }
+
+    fn buckets(&self) -> Result<Vec<BucketMember>, Failure> {
+        let members = self.0.handle().status()?.openvswitch.map(|bond| bond.members).unwrap_or_default();
+        let of = |member: BondMemberState| {
+            let one = move |load: BucketLoad| BucketMember {
+                host: String::new(),
+                team: self.0.name().to_owned(),
+                bucket: load.bucket,
+                member: member.name.clone(),
+            };
+            member.buckets.into_iter().map(one)
+        };
+        Ok(members.into_iter().flat_map(of).collect())
     }
 
     fn settle(&self, output: &Output) -> Result<(), Failure> {
@@ -129,7 +144,7 @@ impl Running for Team {
 
 /// True for a port that has carrier and does not aggregate.
 fn is_waiting(member: &MemberStatus) -> bool {
-    member.link.carrier && member.lacp.is_some() && !member.active
+    member.link.carrier && member.lacp.is_some_and(|port| port.mux != MuxState::Distributing)
 }
 
 /// How long agreeing may take: the time that ports wait for each other, the 3 s

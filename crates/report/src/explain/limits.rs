@@ -293,7 +293,8 @@ fn freedom(hop: &Hop<'_>, connection: usize) -> u8 {
         _ if chooses_by_connection(hop) => 2,
         _ if hop.hashes() => 1,
         by if by.is_joint() || hop.has_mode(TeamMode::takes_turns) => 3,
-        _ if hop.has_mode(TeamMode::gives_each_peer_one) => 1,
+        _ if hop.has_mode(TeamMode::gives_each_flow_one) => 2,
+        _ if hop.has_mode(TeamMode::gives_each_peer_one) || hop.has_mode(TeamMode::gives_each_source_one) => 1,
         _ => 0,
     }
 }

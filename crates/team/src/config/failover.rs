@@ -195,7 +195,7 @@ pub(super) const PER_MEMBER_PRIO: ConfigOption = ConfigOption {
 
 pub(super) const ACTIVE_SLAVE: ConfigOption = ConfigOption {
     name: "active_slave",
-    doc: "active-backup, balance-tlb, balance-alb, stripe: makes this member, which must be up, the active one now; nothing lets \
+    doc: "active-backup, balance-tlb, balance-alb, stripe, Open vSwitch's modes: makes this member, which must be up, the active one now; nothing lets \
           the best one be chosen",
     values: Values::Device,
     get: |config| match &config.active_slave {

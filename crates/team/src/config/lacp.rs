@@ -182,7 +182,7 @@ pub(super) const LACP_ACTIVE: ConfigOption = ConfigOption {
 
 pub(super) const LACP_RATE: ConfigOption = ConfigOption {
     name: "lacp_rate",
-    doc: "802.3ad: how often the partner is asked to speak: each 30 s (slow), or each second (fast)",
+    doc: "802.3ad, Open vSwitch's modes: how often the partner is asked to speak: each 30 s (slow), or each second (fast)",
     values: Values::Names(&[LacpRate::Slow.name(), LacpRate::Fast.name()]),
     get: |config| config.lacp.rate.to_string(),
     set: |config, text| text.parse().map(|rate| config.lacp.rate = rate),
@@ -198,11 +198,16 @@ pub(super) const AD_SELECT: ConfigOption = ConfigOption {
 
 pub(super) const AD_ACTOR_SYS_PRIO: ConfigOption = ConfigOption {
     name: "ad_actor_sys_prio",
-    doc: "802.3ad: priority of this system; the lower number comes first",
+    doc: "802.3ad, Open vSwitch's modes: priority of this system; the lower number comes first; 65534 where Open vSwitch's \
+          modes are told nothing else",
     values: SYS_PRIO,
     get: |config| config.actor_sys_prio().to_string(),
     set: |config, text| {
         let own = Config { lacp: LacpOptions::default(), ..config.clone() }.actor_sys_prio();
+        if text.trim() == "default" {
+            config.lacp.actor_sys_prio = None;
+            return Ok(());
+        }
         // The range is that of the field.
         number("ad_actor_sys_prio", SYS_PRIO, text)
             .map(|n| config.lacp.actor_sys_prio = Some(n as u16).filter(|prio| *prio != own))
@@ -211,7 +216,7 @@ pub(super) const AD_ACTOR_SYS_PRIO: ConfigOption = ConfigOption {
 
 pub(super) const AD_ACTOR_SYSTEM: ConfigOption = ConfigOption {
     name: "ad_actor_system",
-    doc: "802.3ad: address of this system in LACP",
+    doc: "802.3ad, Open vSwitch's modes: address of this system in LACP",
     values: SYSTEM,
     get: |config| config.lacp.actor_system.map(|mac| mac.to_string()).unwrap_or_default(),
     set: |config, text| system(text).map(|mac| config.lacp.actor_system = mac),
@@ -227,7 +232,8 @@ pub(super) const AD_USER_PORT_KEY: ConfigOption = ConfigOption {
 
 pub(super) const ACTOR_PORT_PRIO: ConfigOption = ConfigOption {
     name: "actor_port_prio",
-    doc: "802.3ad: port priorities of members, 255 each by default; ad_select actor_port_prio goes by their sum",
+    doc: "802.3ad, Open vSwitch's modes: port priorities of members, by default 255 each, or 65535; ad_select \
+          actor_port_prio goes by their sum",
     values: PORT_PRIO,
     get: |config| {
         let all = config.lacp.actor_port_prio.iter().map(|(device, prio)| format!("{device}:{prio}"));
@@ -271,8 +277,8 @@ pub(super) const AGGREGATE_WAIT: ConfigOption = ConfigOption {
 
 pub(super) const WAIT_TO_RESTORE: ConfigOption = ConfigOption {
     name: "wait_to_restore",
-    doc: "802.3ad: how long a member that was lost stands by once it is back while others carry the traffic, \
-        milliseconds",
+    doc: "802.3ad, Open vSwitch's modes: how long a member that was lost stands by once it is back while others carry the \
+          traffic, milliseconds",
     values: RESTORE,
     get: |config| config.lacp.wait_to_restore_ms.to_string(),
     set: |config, text| number("wait_to_restore", RESTORE, text).map(|n| config.lacp.wait_to_restore_ms = n),
@@ -280,7 +286,7 @@ pub(super) const WAIT_TO_RESTORE: ConfigOption = ConfigOption {
 
 pub(super) const LACP_LEASE: ConfigOption = ConfigOption {
     name: "lacp_lease",
-    doc: "802.3ad: how long eBPF sends on and answers for a process that does not run, milliseconds; \
+    doc: "802.3ad, Open vSwitch's modes: how long eBPF sends on and answers for a process that does not run, milliseconds; \
         0: 30000 at lacp_rate fast, 180000 at slow",
     values: LEASE,
     get: |config| config.lacp.lease_ms.to_string(),

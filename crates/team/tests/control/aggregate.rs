@@ -1,21 +1,13 @@
 //! 802.3ad: two teams with cables between them.
 
-use std::time::Duration;
-
-use nicteam_simnet::{Host, Way, World};
 use nicteam_team::lacp::Reason;
 use nicteam_team::{
-    Action, Choose, Config, Effect, LinkState, Listen, MemberId, MemberLink, Plan, PlanState, Receive, Team, Time,
-    Verdict,
+    Action, Choose, Config, Effect, LinkState, Listen, MemberLink, PlanState, Receive, Team, Time, Verdict,
 };
-use nicteam_wire::{Frame, Mac, ethertype};
+use nicteam_wire::{Frame, Mac};
 
+use crate::control::pair::Pair;
 use crate::control::world::{id, link, ms};
-
-/// Two hosts; member `i` of the one is cabled to member `i` of the other.
-struct Pair {
-    world: World<Host>,
-}
 
 const FAST: &[(&str, &str)] = &[("mode", "802.3ad"), ("lacp_rate", "fast"), ("miimon", "100")];
 
@@ -27,120 +19,14 @@ fn config(options: &[(&str, &str)]) -> Config {
     config
 }
 
-impl Pair {
-    /// Teams with these options beside [`FAST`], each with so many gigabit members.
-    fn new(a: &[(&str, &str)], b: &[(&str, &str)], members: usize) -> Pair {
-        let mut world = World::new(0);
-        for (options, last) in [(a, 0xa), (b, 0xb)] {
-            let mac = Mac([2, 0, 0, 0, 0, last]);
-            let mut host = Host::new(Team::new(config(options), mac, Time::ZERO).unwrap(), mac);
-            host.is_logged = true;
-            world.add(host);
-        }
-        (0..members).for_each(|member| world.connect((0, member), (1, member), Way::default()));
-        let mut pair = Pair { world };
-        for host in 0..2 {
-            (0..members).for_each(|member| pair.join(host, &format!("eth{member}")));
-        }
-        pair.deliver();
-        pair
-    }
-
-    fn join(&mut self, host: usize, name: &str) {
-        self.world.change(host, |host, now| host.join(name, link(true), None, now)).unwrap();
-    }
-
-    fn leave(&mut self, host: usize, member: usize) {
-        self.world.change(host, |host, now| host.leave(id(member), now)).unwrap();
-    }
-
-    fn team(&self, host: usize) -> &Team {
-        &self.world.node(host).team
-    }
-
-    fn plan(&self, host: usize) -> &Plan {
-        &self.world.node(host).plan
-    }
-
-    fn carriers(&self) -> [bool; 2] {
-        [0, 1].map(|host| self.world.node(host).carrier)
-    }
-
-    fn change<R>(&mut self, host: usize, change: impl FnOnce(&mut Team, Time) -> R) -> R {
-        self.world.change(host, |host, now| host.change(now, |team| change(team, now)))
-    }
-
-    /// One end of a cable says something else.
-    fn tell(&mut self, host: usize, member: usize, link: MemberLink) {
-        self.world.node_mut(host).members.get_mut(&id(member)).unwrap().link = link;
-        self.change(host, |team, now| team.handle_link(id(member), link, now)).unwrap();
-    }
-
-    /// Frames arrive at once, as long as there are any.
-    fn deliver(&mut self) {
-        self.run(Duration::ZERO);
-    }
-
-    fn run(&mut self, duration: Duration) {
-        self.world.run(duration);
-        for host in self.world.nodes() {
-            assert_eq!((&host.plan, host.carrier), (host.team.plan(), host.team.carrier()));
-            let touches = |effect: &Effect| matches!(effect, Effect::SetMac { .. } | Effect::TakeAll { .. });
-            assert!(!host.log.iter().any(|(_, effect)| touches(effect)), "{:?}", host.log);
-        }
-    }
-
-    /// Pulls or plugs in a cable; both ends are told at once.
-    fn cable(&mut self, member: usize, carrier: bool) {
-        self.world.set_carrier((0, member), carrier);
-        self.deliver();
-    }
-
-    /// Lets nothing pass a cable though both ends have carrier.
-    fn block(&mut self, member: usize) {
-        let link = self.world.link_mut((0, member)).unwrap();
-        link.ways_mut().iter_mut().for_each(|way| way.blocked = true);
-    }
-
-    fn state(&self, host: usize, member: usize) -> Option<LinkState> {
-        self.team(host).members().into_iter().find(|status| status.id == id(member)).map(|status| status.state)
-    }
-
-    /// Gratuitous ARPs: when, by which host and member.
-    fn announced(&self) -> Vec<(Time, usize, MemberId)> {
-        let is_arp = |frame: &[u8]| Frame::parse(frame).unwrap().ethertype() == ethertype::ARP;
-        let hosts = self.world.nodes().enumerate();
-        let effects = hosts.flat_map(|(number, host)| host.log.iter().map(move |(at, effect)| (*at, number, effect)));
-        let announced = effects.filter_map(|(at, host, effect)| match effect {
-            Effect::Transmit { member, frame } if is_arp(frame) => Some((at, host, *member)),
-            _ => None,
-        });
-        announced.collect()
-    }
-
-    /// The members that a team sends by.
-    fn table(&self, team: usize) -> Vec<usize> {
-        match &self.plan(team).choose {
-            Choose::Hash { table, .. } | Choose::HashOrAll { table, .. } => {
-                table.iter().map(|member| member.index()).collect()
-            }
-            Choose::Nobody => Vec::new(),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn both(&self) -> [Vec<usize>; 2] {
-        [self.table(0), self.table(1)]
-    }
-
-    fn why_not(&self, team: usize, member: usize) -> Option<Reason> {
-        self.team(team).members()[member].lacp.unwrap().why_not
-    }
+/// Teams with these options beside [`FAST`], each with so many gigabit members.
+fn pair_of(a: &[(&str, &str)], b: &[(&str, &str)], members: usize) -> Pair {
+    Pair::new([config(a), config(b)], members)
 }
 
 #[test]
 fn two_teams_agree_and_spread() {
-    let mut pair = Pair::new(&[], &[], 3);
+    let mut pair = pair_of(&[], &[], 3);
     assert_eq!(pair.both(), [vec![], vec![]], "before the aggregate wait is over");
     pair.run(ms(2500));
     assert_eq!(pair.both(), [vec![0, 1, 2], vec![0, 1, 2]]);
@@ -172,7 +58,7 @@ fn team_mac_of_the_other(team: &Team) -> Mac {
 
 #[test]
 fn neighbours_are_told_by_every_port_and_from_each_that_comes_back() {
-    let mut pair = Pair::new(&[("broadcast_neighbor", "on"), ("num_grat_arp", "2")], &[("num_grat_arp", "2")], 2);
+    let mut pair = pair_of(&[("broadcast_neighbor", "on"), ("num_grat_arp", "2")], &[("num_grat_arp", "2")], 2);
     for host in 0..2 {
         pair.world.node_mut(host).team.handle_addresses(vec![(0, [10, 0, 0, 1].into())]);
     }
@@ -201,7 +87,7 @@ fn neighbours_are_told_by_every_port_and_from_each_that_comes_back() {
 
 #[test]
 fn without_an_aggregate_wait_they_spread_at_once() {
-    let mut pair = Pair::new(&[("aggregate_wait", "0")], &[("aggregate_wait", "0")], 2);
+    let mut pair = pair_of(&[("aggregate_wait", "0")], &[("aggregate_wait", "0")], 2);
     // Three PDUs a second.
     pair.run(ms(1000));
     assert_eq!(pair.both(), [vec![0, 1], vec![0, 1]]);
@@ -209,7 +95,7 @@ fn without_an_aggregate_wait_they_spread_at_once() {
 
 #[test]
 fn a_cut_link_leaves_the_others() {
-    let mut pair = Pair::new(&[], &[], 3);
+    let mut pair = pair_of(&[], &[], 3);
     pair.run(ms(2500));
     pair.cable(1, false);
     assert_eq!(pair.both(), [vec![0, 2], vec![0, 2]]);
@@ -226,7 +112,7 @@ fn a_cut_link_leaves_the_others() {
 /// frames come in by these alone.
 #[test]
 fn frames_go_and_come_by_the_members_that_aggregate() {
-    let mut pair = Pair::new(&[("xmit_hash_policy", "layer2")], &[], 4);
+    let mut pair = pair_of(&[("xmit_hash_policy", "layer2")], &[], 4);
     pair.run(ms(2500));
     let burst = |pair: &Pair| {
         let mut sent = [0; 4];
@@ -259,7 +145,7 @@ fn frames_go_and_come_by_the_members_that_aggregate() {
 
 #[test]
 fn a_cable_that_swallows_frames_is_left_after_the_timeout() {
-    let mut pair = Pair::new(&[], &[], 2);
+    let mut pair = pair_of(&[], &[], 2);
     pair.run(ms(2500));
     pair.block(0);
     pair.run(ms(6500));
@@ -270,7 +156,7 @@ fn a_cable_that_swallows_frames_is_left_after_the_timeout() {
 
 #[test]
 fn a_team_without_a_partner_serves_by_one_member_unless_strict() {
-    let mut pair = Pair::new(&[], &[("lacp_strict", "on")], 2);
+    let mut pair = pair_of(&[], &[("lacp_strict", "on")], 2);
     (0..2).for_each(|member| pair.block(member));
     pair.run(ms(10_000));
     assert_eq!(pair.both().map(|table| table.len()), [1, 0]);
@@ -281,17 +167,17 @@ fn a_team_without_a_partner_serves_by_one_member_unless_strict() {
 #[test]
 fn two_passive_teams_stay_silent() {
     let passive = &[("lacp_active", "passive"), ("lacp_strict", "on")];
-    let mut pair = Pair::new(passive, passive, 2);
+    let mut pair = pair_of(passive, passive, 2);
     pair.run(ms(60_000));
     assert_eq!((pair.world.flown(), pair.both()), (0, [vec![], vec![]]));
-    let mut pair = Pair::new(&[], passive, 2);
+    let mut pair = pair_of(&[], passive, 2);
     pair.run(ms(5000));
     assert_eq!(pair.both(), [vec![0, 1], vec![0, 1]]);
 }
 
 #[test]
 fn min_links_decides_the_carrier() {
-    let mut pair = Pair::new(&[("min_links", "2")], &[], 2);
+    let mut pair = pair_of(&[("min_links", "2")], &[], 2);
     pair.run(ms(2500));
     assert_eq!(pair.carriers(), [true, true]);
     pair.cable(0, false);
@@ -300,7 +186,7 @@ fn min_links_decides_the_carrier() {
 
 #[test]
 fn members_of_another_speed_stand_by() {
-    let mut pair = Pair::new(&[], &[], 3);
+    let mut pair = pair_of(&[], &[], 3);
     let slow = MemberLink { speed_mbps: Some(100), ..link(true) };
     (0..2).for_each(|host| pair.tell(host, 2, slow));
     pair.deliver();
@@ -313,7 +199,7 @@ fn members_of_another_speed_stand_by() {
 
 #[test]
 fn delays_hold_before_lacp_hears_of_a_link() {
-    let mut pair = Pair::new(&[("downdelay", "300"), ("updelay", "400")], &[], 2);
+    let mut pair = pair_of(&[("downdelay", "300"), ("updelay", "400")], &[], 2);
     pair.run(ms(2500));
     pair.tell(0, 0, link(false));
     assert_eq!(pair.table(0), [0, 1], "while it is failing");
@@ -326,7 +212,7 @@ fn delays_hold_before_lacp_hears_of_a_link() {
 
 #[test]
 fn members_come_and_go() {
-    let mut pair = Pair::new(&[], &[], 2);
+    let mut pair = pair_of(&[], &[], 2);
     pair.run(ms(2500));
     pair.leave(0, 0);
     assert_eq!(pair.table(0), [1]);
@@ -347,7 +233,7 @@ fn options_reach_the_ports() {
         ("actor_port_prio", "eth1:9"),
         ("lacp_active", "off"),
     ];
-    let pair = Pair::new(options, &[], 2);
+    let pair = pair_of(options, &[], 2);
     let ports: Vec<_> = pair.team(0).members().into_iter().map(|member| member.lacp.unwrap().actor).collect();
     assert_eq!((ports[0].port_priority, ports[1].port_priority, ports[1].port), (255, 9, 2));
     assert_eq!((ports[0].system, ports[0].system_priority), (Mac([2, 0, 0, 0, 0, 0x77]), 7));
@@ -358,7 +244,7 @@ fn options_reach_the_ports() {
 
 #[test]
 fn options_change_while_it_runs() {
-    let mut pair = Pair::new(&[], &[], 2);
+    let mut pair = pair_of(&[], &[], 2);
     pair.run(ms(2500));
     let change = |pair: &mut Pair, options: &[(&str, &str)]| {
         pair.change(0, |team, now| team.set_config(config(options), now)).unwrap();

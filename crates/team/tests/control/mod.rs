@@ -3,7 +3,7 @@
 //! `shell` is a host whose team is checked, `world` drives it, `checks` holds what must be true
 //! after every change, one property a function. `scenarios` goes through the
 //! rules one by one, `balance` through those of balance-tlb and balance-alb, `aggregate` through
-//! those of 802.3ad, `change` through what a user changes, `failover` through what follows a
+//! those of 802.3ad, `openvswitch` through Open vSwitch's, `change` through what a user changes, `failover` through what follows a
 //! failover, `explore` through every short sequence of events, `random` through long ones.
 
 mod aggregate;
@@ -12,6 +12,8 @@ mod change;
 mod checks;
 mod explore;
 mod failover;
+mod openvswitch;
+mod pair;
 mod random;
 mod scenarios;
 mod shell;

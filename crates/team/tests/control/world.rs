@@ -112,6 +112,11 @@ impl World {
         self.change(Cause::Change, |team, now| team.set_config(config, now))
     }
 
+    /// Changes the team in another way.
+    pub fn team_change<R>(&mut self, change: impl FnOnce(&mut Team, Time) -> R) -> R {
+        self.change(Cause::Change, change)
+    }
+
     /// Makes a member the active one.
     pub fn activate(&mut self, id: MemberId) -> Result<(), TeamError> {
         self.change(Cause::Change, |team, now| team.activate(id, now))

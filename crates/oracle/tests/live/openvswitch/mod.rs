@@ -1,3 +1,4 @@
 //! Open vSwitch as the reference implementation: a real `ovs-vswitchd`, asked over one connection.
 
+mod flow;
 mod hash;

@@ -18,8 +18,7 @@ impl Rule for ActiveBackup {
     }
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
-        let one_at_a_time =
-            |by: Choice<'_>| matches!(by, Choice::Mode(mode) if TeamMode::Of(mode).uses_one_at_a_time());
+        let one_at_a_time = |by: Choice<'_>| matches!(by, Choice::Mode(mode) if TeamMode::Of(mode).uses_one());
         let standby = |hop: &&&Hop<'_>| one_at_a_time(limit.chooser(hop).by) && hop.links.len() > 1 && hop.some_full();
         let hop = limit.hops.iter().find(standby)?;
         Some(Finding {
@@ -32,8 +31,8 @@ impl Rule for ActiveBackup {
     }
 
     fn sentence(&self, finding: &Finding) -> Option<String> {
-        let (hop, host) = (finding.hops.first()?, words::node(finding));
-        let (active, mode) = (words::full(hop).next()?, finding.policy.as_deref()?);
+        let (hop, host, mode) = (finding.hops.first()?, words::node(finding), finding.policy.as_deref()?);
+        let active = words::full(hop).next()?;
         let others = hop.links.iter().filter(|link| link.place != active.place);
         let others: Vec<&str> = others.map(|link| words::device(hop, link, host)).collect();
         Some(format!(

@@ -1,34 +1,35 @@
-//! Open vSwitch's balance-slb and balance-tcp: a bucket for a source, or for a flow, and a member for a bucket.
+//! Open vSwitch's balance-slb and balance-tcp: a bucket for a source address, or for a connection, and one link for a bucket.
 
 use std::collections::BTreeMap;
 
-use nicteam_record::{Finding, LinkLoads};
-use nicteam_team::mode::Sends;
+use nicteam_record::{Finding, Side};
 use serde::{Deserialize, Serialize};
 
 use super::Rule;
-use crate::explain::hop::Hop;
+use crate::explain::hop::{Choice, Hop};
 use crate::explain::limits::Limit;
 use crate::explain::words;
 use crate::team::TeamMode;
 use crate::units::{list, plural};
 
-/// Full links beside others that had room, where buckets choose.
+/// Full and not full links of a team that gives each source, or each connection, a bucket.
 pub(super) struct Buckets;
-
-/// More buckets are not named one by one.
-const MOST_NAMED: usize = 4;
 
 #[derive(Serialize, Deserialize)]
 struct Details {
-    /// True if the bucket follows from the source alone, false if from addresses and ports.
+    /// Whether buckets go by the source address, not by addresses and ports.
     by_source: bool,
-    /// Where each bucket with connections is; none if the record lacks what it follows from.
-    placed: Option<Vec<Placed>>,
+    /// Hosts that the connections come from.
+    sources: usize,
+    /// Connections that pass the hop.
+    connections: usize,
+    /// Where each bucket with connections is, in order; empty if the record lacks what that follows from.
+    #[serde(default)]
+    placed: Vec<Placed>,
 }
 
 /// The connections of one bucket.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Placed {
     bucket: u8,
     /// Device of the member that it had at the end; none if nobody said.
@@ -36,40 +37,77 @@ struct Placed {
     connections: usize,
 }
 
+/// More buckets are not named one by one.
+const MOST_NAMED: usize = 4;
+
 impl Rule for Buckets {
     fn cause(&self) -> &'static str {
         "buckets"
     }
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
-        let spreads = |hop: &&&Hop<'_>| hop.has_mode(TeamMode::spreads_by_buckets) && hop.links.len() > 1;
-        let hop = limit.hops.iter().filter(spreads).find(|hop| hop.some_full() && !hop.all_full())?;
-        let team = hop.team?;
+        let bonded = |hop: &&Hop<'_>| mode(limit, hop).is_some() && hop.links.len() > 1;
+        let hop = limit.hops.iter().copied().find(|hop| bonded(hop) && hop.some_full() && !hop.all_full())?;
+        let (chooser, mode) = (limit.chooser(hop), mode(limit, hop)?);
+        // Frames to a team that is no group come where its own frames went.
+        let receives = hop.side == Side::Receiving && chooser.node == hop.peer;
+        let mut sources: Vec<&str> =
+            hop.connections.iter().map(|of| if receives { of.to.as_str() } else { of.from.as_str() }).collect();
+        sources.sort_unstable();
+        sources.dedup();
         let finding = Finding {
             side: hop.side,
-            node: Some(hop.node.to_owned()),
-            policy: Some(team.mode_name.to_owned()),
+            node: Some(chooser.node.to_owned()),
+            policy: Some(chooser.by.words().to_owned()),
             hops: vec![hop.as_found()],
             ..limit.finding(self.cause())
         };
-        let by_source = team.mode.sends() == Some(Sends::BySource);
-        Some(finding.with_details(&Details { by_source, placed: hop.buckets.as_deref().map(placed) }))
+        let (by_source, sources, connections) = (mode.gives_each_source_one(), sources.len(), hop.connections.len());
+        let placed = hop.buckets.as_deref().map(placed).unwrap_or_default();
+        Some(finding.with_details(&Details { by_source, sources, connections, placed }))
     }
 
     fn sentence(&self, finding: &Finding) -> Option<String> {
         let (details, mode): (Details, &str) = (finding.details()?, finding.policy.as_deref()?);
-        let hop = finding.hops.first()?;
-        let by = if details.by_source { "source address and VLAN" } else { "addresses and ports" };
-        let outcome = match details.placed.as_deref() {
-            Some(placed @ [_, ..]) => where_they_are(placed),
-            _ => format!("used {} of {} (counted, not predicted)", words::numbers(words::full(hop)), hop.links.len()),
+        let (side, host, hop) = (words::side(finding), words::node(finding), finding.hops.first()?);
+        let least = words::least(hop);
+        let used = match &details.placed[..] {
+            [] => format!("the busiest was full, the least used at {least}"),
+            placed => where_they_are(placed),
         };
-        Some(format!("{}: {} spreads by {by} (mode {mode}): {outcome}.", words::side(finding), words::node(finding)))
+        Some(match (details.by_source, finding.side) {
+            (true, Side::Receiving) if host == hop.peer => format!(
+                "{side}: {} sends to an address by the link on which it saw it last, and {host} sends from an address by one \
+                 link, that of its bucket (mode {mode}): {used}.",
+                hop.node
+            ),
+            (true, _) if details.sources == 1 => format!(
+                "{side}: {host} sends from one address, and one source address has one bucket, and so one link (mode \
+                 {mode}): {used}."
+            ),
+            (true, _) => format!(
+                "{side}: {host} sends from {} addresses, each of which has one bucket, and so one link, given at its first frame \
+                 (mode {mode}): {used}.",
+                details.sources
+            ),
+            (false, _) if details.connections == 1 => {
+                format!("{side}: {host} sends a connection by one bucket, and so by one link (mode {mode}): {used}.")
+            }
+            (false, _) => format!(
+                "{side}: {host} sends {} by as many buckets at most, which have their links at random (mode {mode}): {used}.",
+                plural(details.connections, "connection")
+            ),
+        })
     }
+}
 
-    fn facts(&self, finding: &Finding) -> Vec<String> {
-        let loads = |hop: &LinkLoads| format!("The least used link of {} was {} full.", hop.node, words::least(hop));
-        finding.hops.iter().map(loads).collect()
+/// The mode that chooses by buckets among the links of a hop, if one does.
+fn mode(limit: &Limit<'_, '_>, hop: &Hop<'_>) -> Option<TeamMode> {
+    match limit.chooser(hop).by {
+        Choice::Mode(mode) => {
+            Some(TeamMode::Of(mode)).filter(|mode| mode.gives_each_source_one() || mode.gives_each_flow_one())
+        }
+        _ => None,
     }
 }
 

@@ -16,8 +16,10 @@
 //!   Sound are at least 40 bytes with a payload length that reaches no further than *B*.
 //! - *P* is ARP for Ethernet and IPv4: add the sender's and the target's IP address, then the operation, if that is below 256, else 0.
 //! - *P* is one of these and *B* is not sound: zeros in place of all of these.
-//! - Where the protocol (or operation) is 1, 6, 17, 58 or 132, add the *ports*: 0 in a fragment that is not the first, of ARP, and where the
-//!   header is not whole. TCP (20 bytes), UDP (8), SCTP (12): both. ICMP (8 bytes, in IPv4 alone) and ICMPv6 (4 bytes, in IPv6 alone): 0, type, 0, code.
+//! - Where the protocol (or operation) is 1, 6, 17, 58 or 132, add the *ports*: both of TCP (20 bytes, and as many as its data offset says), UDP (8) and SCTP (12); 0, type, 0, code of ICMP
+//!   and ICMPv6 (8 bytes each, under either *P*). 0 in a fragment that is not the first, of ARP, and where the header is not whole.
+//! - Behind extension headers of IPv6 the first next header stands for the protocol, where that is TCP or UDP with a whole header: what
+//!   `dp_packet_update_rss_hash_ipv6_tcp_udp` says, which comes before `miniflow_hash_5tuple`.
 //! - Any other *P*: nothing is added.
 //! - Then finish(*H*, 42) is *R*, and the bucket is the lowest byte of finish(add(add(*R*, 0), basis), 8).
 
@@ -34,6 +36,7 @@ pub fn bucket(frame: &Frame<'_>, basis: u32) -> u8 {
 
 /// Arbitrary, as Open vSwitch says.
 const FINAL: u32 = 42;
+const TCP_HEADER: usize = 20;
 const ICMP: u8 = 1;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -67,7 +70,7 @@ fn five_tuple(frame: &Frame<'_>) -> u32 {
 struct Flow {
     addresses: [u8; 32],
     protocol: u8,
-    ports: [u8; 4],
+    ports: Option<[u8; 4]>,
 }
 
 impl Flow {
@@ -76,8 +79,8 @@ impl Flow {
         let (addresses, _) = self.addresses.as_chunks();
         let addresses = addresses.iter().take(words).map(|word| u32::from_le_bytes(*word));
         let mut hash = add(addresses.fold(0, add), self.protocol.into());
-        if matches!(self.protocol, ICMP | TCP | UDP | ICMPV6 | SCTP) {
-            hash = add(hash, u32::from_le_bytes(self.ports));
+        if let Some(ports) = self.ports {
+            hash = add(hash, u32::from_le_bytes(ports));
         }
         finish(hash, FINAL)
     }
@@ -95,7 +98,7 @@ fn ipv4(bytes: &[u8]) -> Option<Flow> {
     flow.addresses[..8].copy_from_slice(&header[12..20]);
     // The offset in a fragment's packet, in units of eight bytes.
     let is_first = u16::from_be_bytes([header[6], header[7]]) & 0x1fff == 0;
-    flow.ports = if is_first { ports(flow.protocol, transport, ICMP) } else { [0; 4] };
+    flow.ports = ports(flow.protocol, if is_first { transport } else { &[] });
     Some(flow)
 }
 
@@ -106,8 +109,9 @@ fn ipv6(bytes: &[u8]) -> Option<Flow> {
     let mut flow = Flow::default();
     flow.addresses.copy_from_slice(&header[8..40]);
     if let Some((protocol, transport)) = behind_extensions(header[6], rest) {
-        flow.protocol = protocol;
-        flow.ports = ports(protocol, transport, ICMPV6);
+        let first = matches!(protocol, TCP | UDP) && is_whole(protocol, transport);
+        flow.protocol = if first { header[6] } else { protocol };
+        flow.ports = ports(protocol, transport);
     }
     Some(flow)
 }
@@ -133,20 +137,25 @@ fn behind_extensions(mut next: u8, mut bytes: &[u8]) -> Option<(u8, &[u8])> {
     None
 }
 
-/// The ports of a transport header, or what stands for them in that of ICMP, which has this number here.
-fn ports(protocol: u8, header: &[u8], icmp: u8) -> [u8; 4] {
-    let length = match protocol {
-        TCP => 20,
-        UDP => 8,
-        SCTP => 12,
-        ICMP if icmp == ICMP => 8,
-        ICMPV6 if icmp == ICMPV6 => 4,
-        _ => return [0; 4],
-    };
-    match header.get(..length) {
-        Some(&[kind, code, ..]) if protocol == icmp => [0, kind, 0, code],
-        Some(&[a, b, c, d, ..]) => [a, b, c, d],
-        _ => [0; 4],
+/// The ports of a transport header, or what stands for them in that of ICMP; none of other protocols.
+fn ports(protocol: u8, header: &[u8]) -> Option<[u8; 4]> {
+    match (protocol, header) {
+        (ICMP | ICMPV6, &[kind, code, ..]) if is_whole(protocol, header) => Some([0, kind, 0, code]),
+        (TCP | UDP | SCTP, &[a, b, c, d, ..]) if is_whole(protocol, header) => Some([a, b, c, d]),
+        (ICMP | ICMPV6 | TCP | UDP | SCTP, _) => Some([0; 4]),
+        _ => None,
+    }
+}
+
+/// True if all of a transport header is there.
+fn is_whole(protocol: u8, header: &[u8]) -> bool {
+    match protocol {
+        TCP => header.get(12).is_some_and(|offset| {
+            let length = usize::from(offset >> 4) * 4;
+            length >= TCP_HEADER && header.len() >= length
+        }),
+        SCTP => header.len() >= 12,
+        _ => header.len() >= 8,
     }
 }
 
@@ -155,7 +164,8 @@ fn arp(bytes: &[u8]) -> Option<Flow> {
     if arp[..6] != [0, 1, 8, 0, 6, 4] {
         return None;
     }
-    let mut flow = Flow { protocol: if arp[6] == 0 { arp[7] } else { 0 }, ..Flow::default() };
+    let protocol = if arp[6] == 0 { arp[7] } else { 0 };
+    let mut flow = Flow { protocol, ports: ports(protocol, &[]), ..Flow::default() };
     flow.addresses[..4].copy_from_slice(&arp[14..18]);
     flow.addresses[4..8].copy_from_slice(&arp[24..28]);
     Some(flow)
