@@ -279,9 +279,10 @@ fn by_buckets(mode: &str, member: &str) -> Run {
     for team in run.topology.teams.iter_mut().filter(|team| team.node == "a") {
         (team.mode, team.engine) = (mode.into(), "ovs".into());
     }
+    scale(&mut run, 0.25);
     let own = run.members.iter_mut().filter(|of| of.host == "a");
-    own.for_each(|of| of.tx_bps *= if of.member == member { 1.0 } else { 0.0 });
-    run.of_limit = 0.25;
+    own.for_each(|of| of.tx_bps *= if of.member == member { 4.0 } else { 0.0 });
+    receive_what_was_sent(&mut run);
     run
 }
 
