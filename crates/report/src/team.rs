@@ -85,11 +85,6 @@ impl TeamMode {
         self.sends() == Some(Sends::ByAll)
     }
 
-    /// Whether a frame's bucket decides its member as in Open vSwitch.
-    pub fn spreads_by_buckets(self) -> bool {
-        self.traits().is_some_and(Traits::bonds_by_buckets)
-    }
-
     /// How a frame finds its member, where it is a mode of teams.
     pub fn sends(self) -> Option<Sends> {
         self.traits().map(|traits| traits.sends)

@@ -41,7 +41,7 @@ pub(super) fn predict(run: &Run, hop: &Hop<'_>) -> Option<Prediction> {
 /// buckets choose as in Open vSwitch, or where the record lacks what they follow from.
 pub(super) fn buckets<'a>(run: &'a Run, hop: &Hop<'a>) -> Option<Vec<(u8, Option<&'a str>)>> {
     let team = hop.team?;
-    let sends = team.mode.sends().filter(|_| team.mode.spreads_by_buckets())?;
+    let sends = team.mode.sends()?;
     let placed = |connection: &&Connection| {
         let bytes = first_bytes(&run.topology, connection)?;
         let bucket = engines::bucket(team.engine, sends, &Frame::parse(&bytes).ok()?, team.hash_basis)?;

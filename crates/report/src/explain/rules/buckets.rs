@@ -15,9 +15,6 @@ use crate::units::{list, plural};
 /// Full and not full links of a team that gives each source, or each connection, a bucket.
 pub(super) struct Buckets;
 
-/// More buckets are not named one by one.
-const MOST_NAMED: usize = 4;
-
 #[derive(Serialize, Deserialize)]
 struct Details {
     /// Whether buckets go by the source address, not by addresses and ports.
@@ -26,19 +23,22 @@ struct Details {
     sources: usize,
     /// Connections that pass the hop.
     connections: usize,
-    /// Where each bucket with connections is; none if the record lacks what it follows from, and where a switch follows
-    /// what the team sent.
-    placed: Option<Vec<Placed>>,
+    /// Where each bucket with connections is, in order; empty if the record lacks what that follows from.
+    #[serde(default)]
+    placed: Vec<Placed>,
 }
 
 /// The connections of one bucket.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Placed {
     bucket: u8,
     /// Device of the member that it had at the end; none if nobody said.
     member: Option<String>,
     connections: usize,
 }
+
+/// More buckets are not named one by one.
+const MOST_NAMED: usize = 4;
 
 impl Rule for Buckets {
     fn cause(&self) -> &'static str {
@@ -63,7 +63,7 @@ impl Rule for Buckets {
             ..limit.finding(self.cause())
         };
         let (by_source, sources, connections) = (mode.gives_each_source_one(), sources.len(), hop.connections.len());
-        let placed = hop.buckets.as_deref().filter(|_| chooser.node == hop.node).map(placed);
+        let placed = hop.buckets.as_deref().map(placed).unwrap_or_default();
         Some(finding.with_details(&Details { by_source, sources, connections, placed }))
     }
 
@@ -71,12 +71,10 @@ impl Rule for Buckets {
         let (details, mode): (Details, &str) = (finding.details()?, finding.policy.as_deref()?);
         let (side, host, hop) = (words::side(finding), words::node(finding), finding.hops.first()?);
         let least = words::least(hop);
-        let used = format!("the busiest was full, the least used at {least}");
-        if let Some(placed @ [_, ..]) = details.placed.as_deref() {
-            let by = if details.by_source { "source address and VLAN" } else { "addresses and ports" };
-            let places = where_they_are(placed);
-            return Some(format!("{side}: {host} spreads by {by} (mode {mode}): {places}: {used}."));
-        }
+        let used = match &details.placed[..] {
+            [] => format!("the busiest was full, the least used at {least}"),
+            placed => where_they_are(placed),
+        };
         Some(match (details.by_source, finding.side) {
             (true, Side::Receiving) if host == hop.peer => format!(
                 "{side}: {} sends to an address by the link on which it saw it last, and {host} sends from an address by one \
