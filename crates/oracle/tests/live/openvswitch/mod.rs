@@ -2,3 +2,4 @@
 
 mod flow;
 mod hash;
+mod reflections;
