@@ -3,3 +3,4 @@
 mod flow;
 mod hash;
 mod rebalance;
+mod reflections;
