@@ -5,12 +5,17 @@ use std::time::Duration;
 
 use nicteam_dataplane::Kind;
 use nicteam_experiment as experiment;
-use nicteam_team::{HashPolicy, MAX_MEMBERS};
+use nicteam_team::{HashPolicy, MAX_BUCKETS, MAX_MEMBERS};
 use nicteam_wire::Mac;
 
 /// How many members a team has.
 pub(crate) fn member_count(text: &str) -> Result<u32, String> {
     whole_number(text, 1..=MAX_MEMBERS as u32, 4)
+}
+
+/// How many values a hash has: at least one, and as many as a plan's table at most.
+pub(crate) fn hash_buckets(text: &str) -> Result<u32, String> {
+    whole_number(text, 1..=MAX_BUCKETS as u32, 8)
 }
 
 /// An MTU, bytes: from what every IPv4 link carries (RFC 791) to the longest packet.

@@ -30,6 +30,9 @@ pub(crate) struct Args {
     /// How many members the team has, 1 to 32.
     #[arg(long, value_name = "N", value_parser = value::member_count)]
     members: u32,
+    /// How many values the hash has, dealt to the members in turn, 1 to 256: 8 at a Catalyst. As many as members by default.
+    #[arg(long, value_name = "N", value_parser = value::hash_buckets)]
+    hash_buckets: Option<u32>,
     /// A pcap or pcapng file.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["src_mac", "dst_mac"])]
     pcap: Option<PathBuf>,
@@ -69,10 +72,24 @@ fn which_flow(args: &Args, flow: &Flow) -> Result<(), Failure> {
     let bytes = flow.frame(args.src_mac.unwrap_or_default(), args.dst_mac.unwrap_or_default());
     let frame = Frame::parse(&bytes).map_err(Failure::failed)?;
     let hash = hash::hash(policy, &frame);
-    let member = hash % args.members;
+    let member = member_of(args, hash);
     let made_of = ingredients(policy, flow, &frame);
-    say::line(format_args!("{policy} hashes {made_of}: {hash} modulo {} members is {member}", args.members));
+    match args.hash_buckets {
+        None => {
+            say::line(format_args!("{policy} hashes {made_of}: {hash} modulo {} members is {member}", args.members))
+        }
+        Some(buckets) => say::line(format_args!(
+            "{policy} hashes {made_of}: {hash} modulo {buckets} buckets is {}, which is member {member}'s",
+            hash % buckets
+        )),
+    }
     say::data(format_args!("{member}\n"))
+}
+
+/// The member of a frame with this hash.
+fn member_of(args: &Args, hash: u32) -> usize {
+    // There is a member at least.
+    hash::place(hash, args.hash_buckets.unwrap_or(0), args.members as usize).unwrap_or(0)
 }
 
 /// The options that the policy needs for a flow and that were not given.
@@ -169,7 +186,7 @@ fn which_frames(args: &Args, path: &Path) -> Result<(), Failure> {
             captured_short += u64::from(bytes.len() < length && bytes.len() < enough);
             match Frame::parse_untagged(bytes) {
                 Ok(frame) => {
-                    let member = hash::hash(args.xmit_hash_policy, &frame) % args.members;
+                    let member = member_of(args, hash::hash(args.xmit_hash_policy, &frame));
                     writeln!(out, "{number},{member}")
                 }
                 Err(error) => {

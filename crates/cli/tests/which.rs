@@ -221,6 +221,20 @@ fn a_flow_needs_what_the_policy_hashes() {
 }
 
 #[test]
+fn a_hash_of_eight_values_is_dealt_to_the_members() {
+    let ask = |more: &[&str]| {
+        let flow = ["--members", "3", "--flow", "tcp 10.0.0.8:1 -> 10.0.0.2:2"];
+        which(&[&["--xmit-hash-policy", "src-ip"], &flow[..], more].concat())
+    };
+    // 8 modulo three is 2; of eight values it is the first, which is the first member's.
+    assert_eq!(stdout(&ask(&[])), "2\n");
+    let output = ask(&["--hash-buckets", "8"]);
+    assert_eq!(stdout(&output), "0\n");
+    assert!(stderr(&output).contains("8 modulo 8 buckets is 0, which is member 0's"), "{}", stderr(&output));
+    assert!(stderr(&ask(&["--hash-buckets", "0"])).contains("1 to 256"));
+}
+
+#[test]
 fn a_wrong_command_line_says_so() {
     for (arguments, why) in [
         (&["--xmit-hash-policy", "layer2", "--members", "4"][..], "--pcap"),

@@ -189,7 +189,7 @@ fn capacities(topology: &Topology) -> BTreeMap<&str, f64> {
 
 /// What a cable carries in one direction, bit/s of TCP payload.
 fn payload_bps(topology: &Topology, cable: &Cable) -> f64 {
-    cable.rate_bps as f64 * Packet::of(topology, f64::from(cable.mtu)).payload_share()
+    cable.rate_bps as f64 * Packet::of(topology, f64::from(cable.mtu())).payload_share()
 }
 
 /// Which side is the narrowest, in words.
@@ -265,7 +265,7 @@ mod tests {
                 a: end(name, format!("eth{n}")),
                 b: end("sw", format!("{name}-{n}")),
                 rate_bps: LINK_BPS,
-                mtu: 1500,
+                mtus: [1500; 2],
             })
         });
         Topology {

@@ -24,7 +24,7 @@ impl Packet {
 
     /// Of the topology's mean MTU.
     pub(crate) fn mean(topology: &Topology) -> Packet {
-        let sum: f64 = topology.cables.iter().map(|cable| f64::from(cable.mtu)).sum();
+        let sum: f64 = topology.cables.iter().map(|cable| f64::from(cable.mtu())).sum();
         Packet::of(topology, sum / topology.cables.len().max(1) as f64)
     }
 

@@ -128,6 +128,31 @@ fn read_value(
                 None
             }
         },
+        (Kind::PerEnd(_), DeValue::Array(ends)) if ends.len() != 2 => {
+            refuse(format!("`{}` of {} ends", key.name, ends.len()), "a link has two ends: `[9000, 1500]`".to_owned())
+        }
+        (Kind::PerEnd(range), DeValue::Array(ends)) => {
+            let kind = Kind::Integer(range.clone());
+            let mut numbers = [0; 2];
+            for (number, end) in numbers.iter_mut().zip(ends.iter()) {
+                match read_number(&kind, end.get_ref()) {
+                    Ok(Value::Number(read)) => *number = read,
+                    Ok(_) => {}
+                    Err((message, hint)) => {
+                        problems.push(Problem::at(&end.span(), format!("`{}`: {message}", key.name)).hint(hint));
+                        return None;
+                    }
+                }
+            }
+            at(Value::PerEnd(numbers))
+        }
+        (Kind::PerEnd(range), DeValue::Integer(_) | DeValue::Float(_)) => {
+            match read_number(&Kind::Integer(range.clone()), value.get_ref()) {
+                Ok(Value::Number(both)) => at(Value::PerEnd([both; 2])),
+                Ok(_) => None,
+                Err((message, hint)) => refuse(format!("`{}`: {message}", key.name), hint),
+            }
+        }
         (Kind::Flag, DeValue::Boolean(flag)) => at(Value::Flag(*flag)),
         (Kind::Integer(_) | Kind::Fraction, DeValue::Integer(_) | DeValue::Float(_)) => {
             match read_number(&key.kind, value.get_ref()) {

@@ -187,10 +187,18 @@ pub struct Cable {
     pub b: End,
     /// Rate of the wire in each direction, bit/s.
     pub rate_bps: u64,
-    /// Largest IP packet, bytes.
-    pub mtu: u32,
+    /// Largest IP packet that ends `a` and `b` send and take in, bytes.
+    pub mtus: [u32; 2],
     /// What it does to frames; none: it is a plain cable.
     pub impaired: Option<Impaired>,
+}
+
+impl Cable {
+    /// Largest IP packet that passes, bytes.
+    pub fn mtu(&self) -> u32 {
+        let [a, b] = self.mtus;
+        a.min(b)
+    }
 }
 
 /// What an impaired link does to frames, by direction.

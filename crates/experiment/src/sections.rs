@@ -31,7 +31,8 @@ pub(crate) const SPREADS: &[&str] = &[
 ];
 
 /// Bytes of an IP packet: from the least every IPv4 host takes to the largest jumbo frames of real switches.
-const MTU: Kind = Kind::Integer(576..=9216);
+const MTU_BYTES: std::ops::RangeInclusive<u64> = 576..=9216;
+const MTU: Kind = Kind::Integer(MTU_BYTES);
 const DAY_MS: u64 = 86_400_000;
 const LONGEST_DELAY_MS: u64 = nicteam_impair::LONGEST_DELAY.as_millis() as u64;
 
@@ -272,9 +273,10 @@ pub(crate) const LINK: Section = Section {
         },
         Key {
             name: "mtu",
-            kind: MTU,
+            kind: Kind::PerEnd(MTU_BYTES),
             need: Need::Otherwise("`mtu` of `[defaults]`"),
-            doc: "Largest IP packet, bytes.",
+            doc: "Largest IP packet, bytes. `[9000, 1500]`: of the first end of `between` and of the second; an end takes \
+                no larger packet in than it sends.",
         },
         Key {
             name: "impair",

@@ -53,7 +53,8 @@ struct Bundle<'t> {
     a_devices: Vec<&'t str>,
     b_devices: Vec<&'t str>,
     rates_bps: Vec<u64>,
-    mtus: BTreeSet<u32>,
+    /// Of the ends at `a` and at `b`.
+    mtus: BTreeSet<[u32; 2]>,
     impaired: BTreeSet<String>,
 }
 
@@ -74,8 +75,9 @@ impl Bundle<'_> {
             parts.push(if same.len() > 1 { format!("{} x {rate}", same.len()) } else { rate });
         }
         let mut label = parts.join(" + ");
-        if self.mtus.iter().any(|mtu| *mtu != 1500) {
-            let mtus: Vec<_> = self.mtus.iter().map(u32::to_string).collect();
+        if self.mtus.iter().any(|mtus| *mtus != [1500; 2]) {
+            let ends = |[a, b]: &[u32; 2]| if a == b { a.to_string() } else { format!("{a} to {b}") };
+            let mtus: Vec<_> = self.mtus.iter().map(ends).collect();
             let _ = write!(label, " mtu {}", mtus.join("/"));
         }
         for names in &self.impaired {
@@ -114,7 +116,7 @@ fn bundles(topology: &Topology) -> Vec<Bundle<'_>> {
         bundle.a_devices.push(&a.device);
         bundle.b_devices.push(&b.device);
         bundle.rates_bps.push(cable.rate_bps);
-        bundle.mtus.insert(cable.mtu);
+        bundle.mtus.insert(if bundle.a == cable.a.node { cable.mtus } else { [cable.mtus[1], cable.mtus[0]] });
         bundle.impaired.extend(cable.impaired.as_ref().map(impairments::label));
     }
     bundles

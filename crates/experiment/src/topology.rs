@@ -92,7 +92,7 @@ impl<'a> Builder<'a, '_> {
             self.all_links &= !link.is_broken("count");
             let count = link.get::<u64>("count").map_or(1, |at| at.value) as usize;
             let rate_bps = link.get::<u64>("rate").map_or(self.plan.rate_bps, |at| at.value);
-            let mtu = link.get::<u64>("mtu").map_or(self.plan.mtu, |at| at.value as u32);
+            let mtus = link.get::<[u64; 2]>("mtu").map_or([self.plan.mtu; 2], |at| at.value.map(|mtu| mtu as u32));
             let impaired = self.impaired(link, rate_bps);
             let [ones, others] = ends.value;
             let known: Vec<bool> = ones.iter().chain(others).map(|node| self.check_known(node)).collect();
@@ -117,7 +117,7 @@ impl<'a> Builder<'a, '_> {
                 for _ in 0..count {
                     let a = End { node: one.value.clone(), device: self.device(&one.value, &other.value) };
                     let b = End { node: other.value.clone(), device: self.device(&other.value, &one.value) };
-                    self.cables.push(Cable { a, b, rate_bps, mtu, impaired: impaired.clone() });
+                    self.cables.push(Cable { a, b, rate_bps, mtus, impaired: impaired.clone() });
                     self.spans.push(ends.span.clone());
                 }
             }
@@ -202,9 +202,10 @@ impl<'a> Builder<'a, '_> {
     fn ends(&self, node: &str) -> Vec<(String, String, u32)> {
         let mut ends = Vec::new();
         for cable in &self.cables {
-            for (mine, theirs) in [(&cable.a, &cable.b), (&cable.b, &cable.a)] {
+            let [a, b] = cable.mtus;
+            for (mine, theirs, mtu) in [(&cable.a, &cable.b, a), (&cable.b, &cable.a, b)] {
                 if mine.node == node {
-                    ends.push((mine.device.clone(), theirs.node.clone(), cable.mtu));
+                    ends.push((mine.device.clone(), theirs.node.clone(), mtu));
                 }
             }
         }

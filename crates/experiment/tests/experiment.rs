@@ -85,7 +85,7 @@ fn t3_is_what_was_published() {
         assert_eq!(run.duration, Duration::from_secs(8));
         let topology = &run.topology;
         assert_eq!((topology.hosts.len(), topology.switches.len(), topology.cables.len()), (5, 1, 20));
-        assert!(topology.cables.iter().all(|cable| cable.rate_bps == 100_000_000 && cable.mtu == 1500));
+        assert!(topology.cables.iter().all(|cable| cable.rate_bps == 100_000_000 && cable.mtu() == 1500));
         assert_eq!(topology.teams.len(), 10);
         for host in &topology.hosts {
             let team = topology.teams.iter().find(|team| team.node == host.name).unwrap();
@@ -223,6 +223,21 @@ fn what_is_assumed_of_a_model_is_shown() {
     assert!(words.contains("group a src-dst-ip"), "{shown}");
     assert!(words.contains("Cisco Catalyst 2960-S: port-channel load-balance src-dst-ip; 8 values"), "{shown}");
     assert!(words.contains("Assumed: which of its eight values a frame gets"), "{shown}");
+}
+
+#[test]
+fn each_end_of_a_cable_may_have_an_mtu_of_its_own() {
+    let experiment = parse(
+        "[teams.t]\nmode = 'balance-xor'\n[hosts]\na = { team = 't' }\nb = {}\n[switches]\ns = { spread = 'src-mac' }\n\
+         [[links]]\nbetween = ['a', 's']\ncount = 2\nmtu = [9000, 1500]\n[[links]]\nbetween = ['s', 'b']\nmtu = 9000\n",
+    );
+    let topology = &experiment.runs[0].topology;
+    let mtus: Vec<_> = topology.cables.iter().map(|cable| (cable.mtus, cable.mtu())).collect();
+    assert_eq!(mtus, [([9000, 1500], 1500), ([9000, 1500], 1500), ([9000, 9000], 9000)]);
+    let teams: Vec<_> = topology.teams.iter().map(|team| (team.node.as_str(), team.mtu)).collect();
+    assert_eq!(teams, [("a", 9000), ("s", 1500)], "a host's team has the MTU of its own ends");
+    let shown = show(&experiment);
+    assert!(shown.contains("2 x 100mbit mtu 9000 to 1500") && shown.contains("100mbit mtu 9000 "), "{shown}");
 }
 
 #[test]

@@ -32,7 +32,8 @@ pub(crate) fn topology(topology: &Topology) -> record::Topology {
                 a: end(&cable.a),
                 b: end(&cable.b),
                 rate_bps: cable.rate_bps,
-                mtu: cable.mtu,
+                mtu: cable.mtu(),
+                mtus: (cable.mtus[0] != cable.mtus[1]).then_some(cable.mtus),
                 impaired: cable.impaired.as_ref().map(impaired),
             })
             .collect(),

@@ -90,8 +90,11 @@ pub struct Link {
     pub b: LinkEnd,
     /// Rate of the wire in each direction, bit/s, preamble and gap included.
     pub rate_bps: u64,
-    /// Largest IP packet, bytes.
+    /// Largest IP packet that passes, bytes.
     pub mtu: u32,
+    /// The same of ends `a` and `b`, where they differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtus: Option<[u32; 2]>,
     /// What the link was declared to do to frames; none: it is a plain cable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impaired: Option<Impaired>,

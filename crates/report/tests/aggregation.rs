@@ -89,6 +89,7 @@ fn cables_to_two_switches_use_one_of_them() {
         b: LinkEnd { node: "sw".into(), device: "trunk".into() },
         rate_bps: 1_000_000_000,
         mtu: 1500,
+        mtus: None,
         impaired: None,
     });
     let sent = run.members.iter().find(|member| member.host == "a" && member.member == "eth2").unwrap().clone();

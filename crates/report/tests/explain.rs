@@ -201,7 +201,7 @@ fn one_cable() -> Run {
     let end = |node: &str| LinkEnd { node: node.into(), device: "eth0".into() };
     run.topology = Topology {
         hosts: run.topology.hosts,
-        links: vec![Link { a: end("a"), b: end("b"), rate_bps: 100_000_000, mtu: 1500, impaired: None }],
+        links: vec![Link { a: end("a"), b: end("b"), rate_bps: 100_000_000, mtu: 1500, mtus: None, impaired: None }],
         ..Topology::default()
     };
     run
@@ -411,6 +411,36 @@ fn drops_and_busy_processors_are_facts() {
         "{facts:?}"
     );
     assert!(facts.iter().any(|fact| fact.contains("95 % busy")), "{facts:?}");
+}
+
+#[test]
+fn an_end_that_takes_no_such_packet_is_named() {
+    let mut run = four_connections();
+    // Jumbo frames everywhere but at the switch's ports to b.
+    for link in &mut run.topology.links {
+        let to_b = [&link.a.node, &link.b.node].contains(&&"b".to_owned());
+        (link.mtu, link.mtus) = match (to_b, link.a.node == "b") {
+            (false, _) => (9000, None),
+            (true, true) => (1500, Some([9000, 1500])),
+            (true, false) => (1500, Some([1500, 9000])),
+        };
+    }
+    let passes = run.clone();
+    scale(&mut run, 0.0);
+    let (side, _, sentence) = said(&run);
+    assert_eq!(side, Side::Links);
+    assert_eq!(
+        sentence,
+        "Links: packets of 9000 bytes do not pass from sw to b, since b-0 of sw has an MTU of 1500; short ones do, so connections \
+         open and stand still. Give every end on the way an MTU of 9000."
+    );
+    // As GSO frames they pass, which is said, and is no reason for anything.
+    assert!(!said(&passes).2.contains("MTU"), "{}", said(&passes).2);
+    let fact = "b-0 of sw has an MTU of 1500 and packets of 9000 bytes come there.";
+    assert!(explain(&passes).facts.iter().any(|found| found.starts_with(fact)), "{:?}", explain(&passes).facts);
+    // With MTU 1500 at b as well TCP sends no larger segments.
+    run.topology.links.iter_mut().filter(|link| link.mtus.is_some()).for_each(|link| link.mtus = None);
+    assert!(!said(&run).2.contains("MTU"), "{}", said(&run).2);
 }
 
 #[test]

@@ -53,6 +53,7 @@ fn topology(hosts: &[HostSpec], spread: &str) -> Topology {
             b: end("sw", port),
             rate_bps,
             mtu: 1500,
+            mtus: None,
             impaired: None,
         }));
         topology.hosts.push(Host {

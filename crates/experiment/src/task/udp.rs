@@ -76,7 +76,7 @@ fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
     };
     let size = said.record.get::<u64>("size");
     let headers = u64::from(udp_headers_bytes(is_ipv6(said.topology)));
-    let least_mtu = said.topology.cables.iter().map(|cable| u64::from(cable.mtu)).min().unwrap_or(u64::MAX);
+    let least_mtu = said.topology.cables.iter().map(|cable| u64::from(cable.mtu())).min().unwrap_or(u64::MAX);
     let size_bytes = size.as_ref().map_or(DEFAULT_SIZE_BYTES, |at| at.value);
     if size_bytes + headers > least_mtu {
         let span = size.as_ref().map_or(&said.name.span, |at| &at.span);

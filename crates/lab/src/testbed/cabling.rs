@@ -47,17 +47,17 @@ impl Cabling {
     pub(super) fn lay(&mut self, cable: &Cable, first_index: u32) -> Result<(), Error> {
         let a = CableEnd { node: &cable.a.node, device: &cable.a.device, index: first_index };
         let b = CableEnd { node: &cable.b.node, device: &cable.b.device, index: first_index + 1 };
-        self.lay_between(a, b, cable.mtu)
+        self.lay_between(a, b, cable.mtus)
     }
 
     /// Lays a cable between two ends. Both are down.
-    pub(super) fn lay_between(&mut self, a: CableEnd<'_>, b: CableEnd<'_>, mtu: u32) -> Result<(), Error> {
+    pub(super) fn lay_between(&mut self, a: CableEnd<'_>, b: CableEnd<'_>, mtus: [u32; 2]) -> Result<(), Error> {
         let far = self.node(b.node)?.0.as_fd().try_clone_to_owned();
         let far = far.map_err(|error| nicteam_sys::Error::new("keep a handle on a namespace", error))?;
         let gso_max_segs = Some(self.max_packets);
         let near = VethEnd { name: a.device, index: Some(a.index), mac: None, netns: None, gso_max_segs };
         let other = VethEnd { name: b.device, index: Some(b.index), netns: Some(far.as_fd()), ..near.clone() };
-        Ok(self.node(a.node)?.1.add_veth(&near, &other, mtu)?)
+        Ok(self.node(a.node)?.1.add_veth_of_mtus(&near, &other, mtus)?)
     }
 
     fn node(&mut self, name: &str) -> Result<&mut (NetNs, Netlink), Error> {

@@ -23,12 +23,14 @@ pub(super) fn is_needed(topology: &Topology) -> bool {
 /// Lays the two cables of an impaired link. The ends' own sides are shaped, as
 /// any cable's are; the near ends pass on what comes.
 pub(super) fn lay(cabling: &mut Cabling, cable: &Cable, first_index: u32) -> Result<(), Error> {
-    for (end, index) in [(&cable.a, first_index), (&cable.b, first_index + 1)] {
+    let [a, b] = cable.mtus;
+    for (end, index, mtu) in [(&cable.a, first_index, a), (&cable.b, first_index + 1, b)] {
         let near_index = near_index(index);
         let near_name = near_name(near_index);
         let own = CableEnd { node: &end.node, device: &end.device, index };
         let near = CableEnd { node: NODE, device: &near_name, index: near_index };
-        cabling.lay_between(own, near, cable.mtu)?;
+        // What an end does not take is dropped there, not in between.
+        cabling.lay_between(own, near, [mtu, a.max(b)])?;
     }
     Ok(())
 }

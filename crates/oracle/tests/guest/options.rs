@@ -83,7 +83,8 @@ const KNOWN: &[Known] = &[
         name: "switch-policies",
         is: |difference| {
             let named = |policy: &HashPolicy| policy.name() == difference.value && policy.number().is_none();
-            difference.kernel == Said::BadValue && HashPolicy::ALL.iter().any(named)
+            let policy = difference.kernel == Said::BadValue && HashPolicy::ALL.iter().any(named);
+            policy || difference.option == "hash_buckets"
         },
     },
     Known {

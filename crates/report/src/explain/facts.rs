@@ -3,8 +3,8 @@
 use nicteam_record::{Connection, Member, Relayed, Run, Switch};
 
 use super::hop::Hop;
-use super::moves;
 use super::path::Picture;
+use super::{moves, mtu};
 use crate::team::Team;
 use crate::units::{list, percent, ratio, share, thousands};
 use crate::view;
@@ -60,6 +60,7 @@ pub(super) fn of_run(picture: &Picture<'_>) -> Vec<String> {
     facts.extend(run.topology.switches.iter().filter_map(model));
     facts.extend(pagp(run));
     facts.extend(moves::facts(run));
+    facts.extend(mtu::facts(picture));
     facts.extend(losses(run));
     facts.extend(run.relay_trouble());
     if run.cpu.busy > 0.9 {

@@ -13,6 +13,7 @@ mod facts;
 mod hop;
 mod limits;
 mod moves;
+mod mtu;
 mod path;
 mod policy;
 mod predict;

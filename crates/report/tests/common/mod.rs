@@ -169,6 +169,7 @@ fn topology(hosts: &[(&str, u8)]) -> Topology {
                 b: LinkEnd { node: "sw".into(), device: port.clone() },
                 rate_bps: RATE_BPS as u64,
                 mtu: 1500,
+                mtus: None,
                 impaired: None,
             });
         }

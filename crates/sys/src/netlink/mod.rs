@@ -124,10 +124,18 @@ impl Netlink {
 
     /// Makes a veth pair.
     pub fn add_veth(&mut self, a: &VethEnd<'_>, b: &VethEnd<'_>, mtu: u32) -> Result<()> {
-        self.add_veth_with_queues(a, b, mtu, None)
+        self.add_veth_of_mtus(a, b, [mtu; 2])
     }
 
-    /// The same; `a` sends by so many queues, if a number is given.
+    /// The same, with an MTU for each end. An end that is sent a larger packet drops it and counts it as dropped; a GSO
+    /// frame it takes whatever its size (`is_skb_forwardable` of Linux net/core/dev.c).
+    pub fn add_veth_of_mtus(&mut self, a: &VethEnd<'_>, b: &VethEnd<'_>, [mtu_a, mtu_b]: [u32; 2]) -> Result<()> {
+        let mut link = veth_end(a, mtu_a);
+        link.attributes.push(veth_peer(b, mtu_b));
+        self.create(link, || format!("make the veth pair {}/{}", a.name, b.name))
+    }
+
+    /// The same with one MTU; `a` sends by so many queues, if a number is given.
     pub fn add_veth_with_queues(
         &mut self,
         a: &VethEnd<'_>,
@@ -137,10 +145,7 @@ impl Netlink {
     ) -> Result<()> {
         let mut link = veth_end(a, mtu);
         link.attributes.extend(tx_queues.map(LinkAttribute::NumTxQueues));
-        link.attributes.push(LinkAttribute::LinkInfo(vec![
-            LinkInfo::Kind(InfoKind::Veth),
-            LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(veth_end(b, mtu)))),
-        ]));
+        link.attributes.push(veth_peer(b, mtu));
         self.create(link, || format!("make the veth pair {}/{}", a.name, b.name))
     }
 
@@ -421,6 +426,14 @@ fn own_address(message: &AddressMessage) -> Option<(IpAddr, u8)> {
         _ => None,
     });
     Some((local.or(address)?, message.header.prefix_len))
+}
+
+/// The other end of a veth pair, as an attribute of the first.
+fn veth_peer(end: &VethEnd<'_>, mtu: u32) -> LinkAttribute {
+    LinkAttribute::LinkInfo(vec![
+        LinkInfo::Kind(InfoKind::Veth),
+        LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(veth_end(end, mtu)))),
+    ])
 }
 
 fn veth_end(end: &VethEnd<'_>, mtu: u32) -> LinkMessage {

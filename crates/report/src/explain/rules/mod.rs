@@ -15,6 +15,7 @@ mod learning;
 mod load_balancing;
 mod lossy;
 mod machine;
+mod mtu;
 mod not_aggregating;
 mod pagp;
 mod peer_does_not_stripe;
@@ -51,6 +52,7 @@ pub trait Rule: Sync {
 /// The rules in the order in which they are asked: what explains full links
 /// first, what explains idle ones next, what needs no link at all last.
 pub const RULES: &[&dyn Rule] = &[
+    &mtu::Mtu,
     &broadcast::Broadcast,
     &not_aggregating::NotAggregating,
     &full::Full,

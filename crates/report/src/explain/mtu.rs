@@ -1,0 +1,66 @@
+//! Packets that an end on their way does not take.
+
+use nicteam_record::{Connection, Link, LinkEnd, Run};
+
+use super::hop::Hop;
+use super::path::Picture;
+
+/// An end that takes no packet as large as a connection's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TooSmall<'a> {
+    /// Bytes of the packets.
+    pub(super) packet: u32,
+    /// Node that sends them, and the one whose end, or whose peer's, is too small.
+    pub(super) from: &'a str,
+    pub(super) to: &'a str,
+    /// Device of the smaller end, and its node.
+    pub(super) node: &'a str,
+    pub(super) device: &'a str,
+    /// Its MTU.
+    pub(super) mtu: u32,
+}
+
+/// The first such end on the way of one of the run's connections.
+pub(super) fn too_small<'a>(picture: &Picture<'a>, index: usize) -> Option<TooSmall<'a>> {
+    let run = picture.run;
+    let packet = packet_bytes(run, run.connections.get(index)?)?;
+    let passed = picture.hops.iter().filter(|hop| hop.passing.contains(&index));
+    passed.flat_map(|hop| ends(run, hop)).find_map(|(hop, end, mtu)| {
+        (mtu < packet).then_some(TooSmall { packet, from: hop.0, to: hop.1, node: &end.node, device: &end.device, mtu })
+    })
+}
+
+/// Bytes of a full packet: what both hosts' own ends take, for TCP's segments are as large as both allow.
+fn packet_bytes(run: &Run, connection: &Connection) -> Option<u32> {
+    let of_host = |host: &str| {
+        let own = run.topology.links.iter().flat_map(both_ends).filter(|(end, _)| end.node == host);
+        own.map(|(_, mtu)| mtu).min()
+    };
+    Some(of_host(&connection.from)?.min(of_host(&connection.to)?))
+}
+
+/// The ends of a hop's links with their MTUs.
+fn ends<'a>(run: &'a Run, hop: &Hop<'a>) -> impl Iterator<Item = ((&'a str, &'a str), &'a LinkEnd, u32)> {
+    let (node, peer) = (hop.node, hop.peer);
+    let of_hop = move |link: &&Link| {
+        let ends = [link.a.node.as_str(), link.b.node.as_str()];
+        ends == [node, peer] || ends == [peer, node]
+    };
+    run.topology.links.iter().filter(of_hop).flat_map(both_ends).map(move |(end, mtu)| ((node, peer), end, mtu))
+}
+
+fn both_ends(link: &Link) -> [(&LinkEnd, u32); 2] {
+    let [a, b] = link.mtus.unwrap_or([link.mtu; 2]);
+    [(&link.a, a), (&link.b, b)]
+}
+
+/// Where packets are too large for an end and pass all the same: as GSO frames.
+pub(super) fn facts(picture: &Picture<'_>) -> Option<String> {
+    let passing = |index: &usize| picture.run.connections[*index].delivered_bps > 0.0;
+    let found = (0..picture.run.connections.len()).filter(passing).find_map(|index| too_small(picture, index))?;
+    let TooSmall { packet, node, device, mtu, .. } = found;
+    Some(format!(
+        "{device} of {node} has an MTU of {mtu} and packets of {packet} bytes come there. What passes does so as GSO frames, which this \
+         machine takes whatever their size: `granularity = \"packets\"` shows what a wire would."
+    ))
+}
