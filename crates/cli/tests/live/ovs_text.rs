@@ -209,6 +209,8 @@ fn active_backup_and_balance_slb() {
     twins.all_agree("active-backup primary: nope (no such member)");
     twins.vsctl("set port bond0 bond_mode=balance-slb");
     twins.agree("bond/enable-member bond0 eth1", "enabled");
+    // Which one takes over for the active one would depend on a hash table.
+    twins.agree("bond/set-active-member bond0 eth1", "done");
     twins.agree("bond/disable-slave bond0 eth2", "disabled");
     twins.all_agree("member eth1: enabled");
     twins.agree("bond/disable-member bond0 eth0", "disabled");
@@ -321,6 +323,7 @@ fn lacp_negotiated() {
         twins.agree("bond/show", "lacp_status: configured");
         twins.agree_but("lacp/show", "member: eth1: defaulted", without_actor);
         twins.vsctl("set port bond0 other_config:lacp-fallback-ab=true");
+        twins.activate("eth2");
         twins.agree("bond/show", "lacp_fallback_ab: true");
     }
 }
