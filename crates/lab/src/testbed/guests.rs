@@ -18,7 +18,7 @@ pub(super) fn lay(cabling: &mut Cabling, topology: &Topology) -> Result<(), Erro
         let index = FIRST_INDEX + 2 * number;
         let near = CableEnd { node: parent, device: port(guest), index };
         let own = CableEnd { node: &guest.name, device: &guest.device, index: index + 1 };
-        cabling.lay_between(near, own, mtu(topology, parent))?;
+        cabling.lay_between(near, own, [mtu(topology, parent); 2])?;
     }
     Ok(())
 }
@@ -54,6 +54,6 @@ fn mtu(topology: &Topology, host: &str) -> u32 {
     let cables = topology.cables.iter().filter(|cable| cable.a.node == host || cable.b.node == host);
     match team {
         Some(team) => team.mtu.saturating_sub(team.config.tag_bytes()),
-        None => cables.map(|cable| cable.mtu).min().unwrap_or(1500),
+        None => cables.map(Cable::mtu).min().unwrap_or(1500),
     }
 }
