@@ -2,7 +2,7 @@
 //!
 //! A guest's veth is no link of the experiment: it has no rate, and nothing of it is measured.
 
-use nicteam_experiment::{Host, Topology};
+use nicteam_experiment::{Cable, Host, Topology};
 
 use super::cabling::{CableEnd, Cabling};
 use super::deploy::bare_ends;
