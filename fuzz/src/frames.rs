@@ -7,7 +7,7 @@ use nicteam_team::hash;
 use nicteam_team::lacp::{Lacp, LacpConfig, PortParams};
 use nicteam_team::{AggrLayers, Config, Duplex, HashPolicy, MemberId, MemberLink, Mode, Plan, PlanState, Team, Time};
 use nicteam_wire::{
-    Arp, Frame, GapReport, Hello, Lost, Mac, Ndisc, Rtag, Segment, SlowPdu, Tagged, Times, Vlan, ethertype,
+    Arp, Frame, GapReport, Hello, Lost, Mac, Ndisc, Rtag, Segment, SlowPdu, Tagged, Times, Vlan, ethertype, rarp_packet,
 };
 
 /// Panics if something does not hold for these bytes; says whether they were taken.
@@ -66,6 +66,13 @@ fn reads_tags(policy: HashPolicy) -> bool {
 pub fn arp(bytes: &[u8]) -> bool {
     let Ok(arp) = Arp::decode(bytes) else { return false };
     assert_eq!(Arp::decode(&arp.encode()), Ok(arp));
+    // What tells switches of an address is read as it was written, whoever's it is.
+    let rarp = rarp_packet(arp.sender_mac, None);
+    let request = Frame::parse(&rarp).ok().and_then(|frame| Arp::decode(frame.payload()).ok());
+    assert_eq!(
+        request.map(|request| (request.operation, request.target_mac)),
+        Some((Arp::REVERSE_REQUEST, arp.sender_mac))
+    );
     true
 }
 
