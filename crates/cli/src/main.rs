@@ -58,7 +58,17 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let done = match Arguments::parse().command {
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| {
+        let words: Vec<String> = std::env::args().skip(1).collect();
+        match ovs::wrong_number(&words).filter(|_| error.use_stderr()) {
+            Some(failure) => {
+                say::line(&failure);
+                std::process::exit(failure.number().into())
+            }
+            None => error.exit(),
+        }
+    });
+    let done = match arguments.command {
         Command::Lab(command) => lab::run(command),
         Command::Team(command) => team::run(command),
         Command::Which(args) => which::run(&args),

@@ -49,5 +49,7 @@ fn what_it_refuses_is_refused_in_its_words() {
         assert_eq!((text(&output.stdout), text(&output.stderr)), ("", said));
         assert_eq!(output.status.code(), Some(2));
     }
-    assert_eq!(ovs(&["bond/hash"]).status.code(), Some(2), "an address is missing");
+    let output = ovs(&["bond/hash"]);
+    let said = "nicteam: \"bond/hash\" command requires at least 1 arguments\nhint: nicteam ovs bond/hash MAC [VLAN] [BASIS]\n";
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(2), said));
 }

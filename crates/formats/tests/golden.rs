@@ -174,6 +174,21 @@ fn each_error_has_its_words() {
 }
 
 #[test]
+fn no_error_is_left_out() {
+    let source = include_str!("../src/ovs_vsctl/error.rs");
+    // One for the type that holds the kind.
+    let kinds = source.lines().filter(|line| line.trim_start().starts_with("#[error(")).count() - 1;
+    let name = |line: &str| {
+        let mut console = Console::default();
+        console.run("add-br b -- add-br b2 -- add-bond b bond0 e0 e1 -- add-port b p").unwrap();
+        let shown = format!("{:?}", console.run(line).unwrap_err().kind);
+        shown.split([' ', '(']).next().unwrap().to_owned()
+    };
+    let named: std::collections::BTreeSet<String> = CASES.iter().map(|(line, ..)| name(line)).collect();
+    assert_eq!(named.len(), kinds, "{named:?}");
+}
+
+#[test]
 fn warnings_name_what_has_no_effect() {
     let mut console = Console::default();
     console.run("add-br b -- add-bond b bond0 e0 e1 -- add-bond b bond1 e2 e3 -- add-port b p").unwrap();

@@ -1,5 +1,6 @@
 //! `nicteam ovs`: Open vSwitch's commands, in its words.
 
+mod arity;
 mod bond_hash;
 mod bonds;
 mod change;
@@ -8,6 +9,8 @@ mod show;
 mod vsctl;
 
 use std::process::ExitCode;
+
+pub(crate) use arity::wrong_number;
 
 use crate::failure::Failure;
 

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::process::Output;
 
 use nicteam_testnet::{Host, Switch, cable, datagrams, eventually, may_make_networks};
+use serde_json::Value;
 
 use crate::common::teams::TeamHost;
 
@@ -96,6 +97,11 @@ fn topology_2_of_t5_is_built_by_its_own_lines() {
     reach(&guests[1], &bench.pc, [2, 9], "the other guest and the PC");
     reach(&bench.linux.host, &bench.pc, [7, 9], "the host itself and the PC");
     reach(&guests[0], &guests[1], [1, 2], "the guests");
+    let shown: Value = serde_json::from_str(&bench.run("ovs-appctl bond/show bond0 --json")).unwrap();
+    let [bond] = shown.as_array().unwrap().as_slice() else { panic!("{shown}") };
+    assert_eq!((&bond["name"], &bond["mode"]), (&"bond0".into(), &"balance-slb".into()));
+    assert_eq!(bond["members"][2]["name"], "eth2");
+    assert_eq!(bench.run("ovs-appctl lacp/show --json"), "[]\n");
     bench.switch.set_up("a0", false);
     eventually("one member less", || bench.run("ovs-appctl bond/show bond0").contains("member eth0: disabled"));
     reach(&guests[0], &bench.pc, [1, 9], "a guest after a cable was pulled");

@@ -54,7 +54,10 @@ fn refusals_have_a_code_a_number_and_a_hint() {
     let said = near.refuse(2, &["set", "team0", "xmit_hash_polcy=layer2"]);
     assert!(said.contains("(EINVAL)\nhint: did you mean `xmit_hash_policy`?"), "{said}");
     let said = near.refuse(2, &["set", "team0", "primary=eth0"]);
-    assert!(said.contains("works in modes active-backup, balance-tlb, balance-alb and stripe alone"), "{said}");
+    assert!(
+        said.contains("works in modes active-backup, balance-tlb, balance-alb, stripe, ovs-active-backup"),
+        "{said}"
+    );
     let said = near.refuse(1, &["activate", "team0", "eth0"]);
     assert!(said.contains("(EACCES)"), "{said}");
     near.run(&["member", "del", "team0", "eth0"]);
