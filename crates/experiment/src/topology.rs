@@ -25,6 +25,8 @@ pub(crate) struct Plan<'a> {
     pub impairments: BTreeMap<&'a str, Way>,
     /// Hosts between which multipath TCP goes; true for those that are connected to.
     pub multipath: BTreeMap<&'a str, bool>,
+    /// Hosts that have a bridge though they may have no guests.
+    pub bridged: Vec<At<String>>,
     pub links: &'a [Record],
     /// Of links that name none.
     pub rate_bps: u64,
@@ -336,7 +338,8 @@ impl<'a> Builder<'a, '_> {
             let further =
                 if multipath && config.is_none() { self.further(name, &ends, (address, prefix)) } else { Vec::new() };
             let announces = self.plan.multipath.get(name.value.as_str()) == Some(&true);
-            let device = if guests::has_some(record) { guests::BRIDGE.to_owned() } else { device };
+            let is_bridged = guests::has_some(record) || self.plan.bridged.iter().any(|host| host.value == name.value);
+            let device = if is_bridged { guests::BRIDGE.to_owned() } else { device };
             let (name, parent) = (name.value.clone(), None);
             hosts.push(Host { name, address, prefix, mac, device, further, announces, parent });
         }

@@ -1,5 +1,6 @@
 //! The agent: the lab's hand on one host or switch.
 
+mod announce;
 mod node;
 mod sampler;
 mod teams;
@@ -91,6 +92,7 @@ impl Agent {
             Request::FinishFrames(devices) => self.node.finish_frames(&devices)?,
             Request::Plug(devices) => self.node.plug(&devices)?,
             Request::Address(addresses) => self.node.address(&addresses)?,
+            Request::Announce { device, arp, rarp } => self.node.announce(&device, arp, rarp)?,
             Request::SetDevice { device, up } => self.node.set_device(&device, up)?,
             Request::AddTeam(team) => {
                 let runs = self.teams.add(&team, &self.output)?;

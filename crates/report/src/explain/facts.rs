@@ -1,6 +1,6 @@
 //! What else a reader should know about a run.
 
-use nicteam_record::{Connection, Member, Relayed, Run};
+use nicteam_record::{Connection, EventKind, Member, Relayed, Run};
 
 use super::hop::Hop;
 use super::path::Picture;
@@ -57,11 +57,28 @@ pub(super) fn of_run(picture: &Picture<'_>) -> Vec<String> {
         facts.extend(drops(run, team, "in", |member| member.rx_drops));
     }
     facts.extend(losses(run));
+    facts.extend(silences(run));
     facts.extend(run.relay_trouble());
     if run.cpu.busy > 0.9 {
         facts.push(format!("The processors were {} busy; figures may be lower for it.", percent(run.cpu.busy)));
     }
     facts
+}
+
+/// How long datagrams stayed away in a run in which the lab did something to the network.
+fn silences(run: &Run) -> Vec<String> {
+    let done: Vec<&str> =
+        run.events.iter().filter(|event| event.kind == EventKind::Fault).map(|event| &*event.text).collect();
+    if done.is_empty() {
+        return Vec::new();
+    }
+    let of = |connection: &Connection| {
+        let datagrams = connection.datagrams.as_ref()?;
+        let (from, to) = (&connection.from, &connection.to);
+        let ms = datagrams.longest_silence_us as f64 / 1e3;
+        Some(format!("{}: no datagram from {from} to {to} arrived for {ms:.1} ms.", list(&done)))
+    };
+    run.connections.iter().filter_map(of).collect()
 }
 
 /// What impaired links lost because they were declared to.
