@@ -23,7 +23,7 @@ fn row(row: &Row<'_>, engines: &[&str]) -> String {
     let any = row.runs().next().map(|(_, run)| run);
     let cells: String = row.cells.iter().zip(engines).map(|(cell, engine)| self::cell(cell, engine)).collect();
     let details: String =
-        row.cells.iter().zip(engines).filter_map(|(cell, engine)| Some(self::details(cell, engine)?)).collect();
+        row.cells.iter().zip(engines).filter_map(|(cell, engine)| self::details(cell, engine)).collect();
     format!(
         "<tbody>\n<tr><th scope=\"row\">{name}</th><td class=\"num\" data-label=\"limit\">{limit}</td>{cells}\
          <td class=\"words\" data-label=\"published\">{published}</td></tr>\n\
