@@ -18,6 +18,7 @@ mod alone {
 
 /// Emulates a processor: one at a time, beside what waits.
 mod guest {
+    mod bonding;
     mod linux_6_1;
 }
 

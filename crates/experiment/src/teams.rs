@@ -98,19 +98,32 @@ pub(crate) struct Grouping<'a> {
 }
 
 /// A switch's link aggregation group towards a team of this configuration, or another switch.
-pub(crate) fn group(how: Grouping<'_>, towards: Option<&Config>) -> Result<Config, ConfigError> {
+pub(crate) fn group(how: Grouping<'_>, engine: &dyn Engine, towards: Option<&Config>) -> Result<Config, Unfit> {
     let aggregates = |config: &Config| config.mode.traits().aggregates(config);
     let lacp = how.lacp.unwrap_or(if towards.is_some_and(aggregates) { "active" } else { "off" });
     let mut config = Config::default();
-    let mut set = |option, value| config.set(option, value);
-    set("mode", if lacp == "off" { "balance-xor" } else { "802.3ad" })?;
-    set("xmit_hash_policy", how.spread)?;
-    set("miimon", "100")?;
-    if lacp != "off" {
-        set("lacp_active", lacp)?;
-        set("lacp_rate", how.lacp_rate)?;
+    for (option, value) in engine.group(how.spread, lacp, how.lacp_rate)? {
+        config.set(option, &value)?;
     }
+    engine.supports(&config)?;
     Ok(config)
+}
+
+/// Why there is no such group.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unfit {
+    /// The options do not go together.
+    #[error(transparent)]
+    Options(#[from] ConfigError),
+    /// Its engine has no such.
+    #[error("{}", .0.reason)]
+    Engine(Unsupported),
+}
+
+impl From<Unsupported> for Unfit {
+    fn from(error: Unsupported) -> Unfit {
+        Unfit::Engine(error)
+    }
 }
 
 fn refused(error: &ConfigError, option: &At<String>, value: &At<String>) -> Problem {
@@ -135,8 +148,9 @@ fn refused(error: &ConfigError, option: &At<String>, value: &At<String>) -> Prob
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use nicteam_team::Mode;
+
+    use super::*;
 
     /// An engine that can do little.
     struct Toy;

@@ -7,12 +7,15 @@ use nicteam_team::{ActiveSlave, Config, MAX_MEMBERS};
 
 use crate::addresses;
 use crate::diagnostics::Problem;
+use crate::engine::{self, Engine};
+use crate::guests;
+use crate::impairments;
 use crate::keys::Thing;
 use crate::record::{At, Options, Record, Span};
 use crate::resolved::{Cable, End, Further, Host, Impaired, Switch, Team, Topology, Way};
 use crate::suggest::{list, nearest};
+use crate::teams::{self, Unfit};
 use crate::units::in_nth_subnet;
-use crate::{engine, guests, impairments, teams};
 
 /// More cables than any machine would carry: two devices each.
 const MAX_CABLES: usize = 1024;
@@ -419,15 +422,14 @@ impl<'a> Builder<'a, '_> {
                     group.mtu = group.mtu.min(mtu);
                 } else if self.is_grouped(&peer, parallel, configs) {
                     let towards = configs.get(&peer);
-                    match teams::group(grouping, towards) {
+                    let engine = group_engine(record);
+                    match teams::group(grouping, engine, towards) {
                         Ok(config) => {
-                            let node = switch.value.clone();
-                            let (engine, problem) = group_engine(record, &span, &config);
-                            problems.extend(problem.filter(|problem| !problems.contains(problem)));
+                            let (node, engine) = (switch.value.clone(), engine.name().to_owned());
                             let (device, members) = (peer.clone(), vec![device]);
                             groups.push(Team { node, device, peer, engine, config, members, mtu });
                         }
-                        Err(error) => problems.push(Problem::at(&span, error.to_string())),
+                        Err(error) => problems.push(unfit_group(record, engine, &span, &error)),
                     }
                 }
             }
@@ -460,16 +462,22 @@ impl<'a> Builder<'a, '_> {
     }
 }
 
-/// Who runs the groups of a switch, and what it cannot do of one.
-fn group_engine(switch: &Record, spread: &Span, config: &Config) -> (String, Option<Problem>) {
-    let Some(named) = switch.get::<&str>("engine") else { return (engine::default().name().to_owned(), None) };
-    // Another name has been refused where it was read.
-    let engine = engine::find(named.value).unwrap_or(engine::default());
-    let problem = engine.supports(config).err().map(|error| {
-        let span = if error.option == "xmit_hash_policy" { spread } else { &named.span };
-        teams::refused_by(engine, &error, span)
-    });
-    (engine.name().to_owned(), problem)
+/// Who runs the groups of a switch. Another name has been refused where it was read.
+fn group_engine(switch: &Record) -> &'static dyn Engine {
+    switch.get::<&str>("engine").and_then(|named| engine::find(named.value)).unwrap_or_else(engine::default)
+}
+
+/// Why a switch has no such group, at the key that is to blame.
+fn unfit_group(switch: &Record, engine: &dyn Engine, spread: &Span, error: &Unfit) -> Problem {
+    match error {
+        Unfit::Options(error) => Problem::at(spread, error.to_string()),
+        Unfit::Engine(error) => {
+            let key = if error.option == "xmit_hash_policy" { "spread" } else { error.option };
+            let at = |key| switch.get::<&str>(key).map(|at| at.span);
+            let span = at(key).or_else(|| at("engine")).unwrap_or_else(|| spread.clone());
+            teams::refused_by(engine, error, &span)
+        }
+    }
 }
 
 /// What is wrong with a host's links.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use nicteam_experiment::{Experiment, Run, Timed, Topology, limit};
+use nicteam_experiment::{Experiment, Run, Team, Timed, Topology, limit};
 use nicteam_record::{self as record, Bundle, Connection, EventKind, Record, Sample, Skipped, Unfinished};
 use nicteam_sys::{cpu, process};
 use sha2::{Digest, Sha256};
@@ -29,6 +29,9 @@ use crate::{clock, event, programs, recorded};
 /// The layer that payload is counted at.
 const DELIVERED_COUNTED_AT: &str =
     "payload of TCP and UDP, by the receiving program; of programs that are not the lab's, by the receiving kernel";
+
+/// The engine whose teams have a dataplane of ours, and counters.
+const OWN_ENGINE: &str = "nicteam";
 
 /// What running an experiment left.
 #[derive(Debug)]
@@ -113,7 +116,8 @@ fn record(
     }
     let unfinished =
         failed.as_ref().map(|(run, error)| Unfinished { run: run.name.clone(), reason: error.to_string() });
-    let has_teams = experiment.runs.iter().any(|run| !run.topology.teams.is_empty());
+    let own = |team: &Team| team.engine == OWN_ENGINE;
+    let has_teams = experiment.runs.iter().any(|run| run.topology.teams.iter().any(own));
     let record = Record {
         schema: record::SCHEMA,
         nicteam: env!("CARGO_PKG_VERSION").to_owned(),
@@ -400,7 +404,7 @@ impl Watch<'_> {
 
 /// The layer whose bytes are counted of members.
 fn counted_at(topology: &Topology) -> &'static str {
-    match topology.teams.iter().filter(|team| team.engine == "nicteam").count() {
+    match topology.teams.iter().filter(|team| team.engine == OWN_ENGINE).count() {
         0 => "Ethernet frames without check sequence, by the device",
         own if own == topology.teams.len() => {
             "Ethernet frames without check sequence, by the team; by the device where there is none"

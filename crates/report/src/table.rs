@@ -35,7 +35,7 @@ impl Default for Style {
 pub fn table(record: &Record, style: &Style) -> String {
     let style = Style { width: style.width.max(60), ..*style };
     let mut out = String::new();
-    match columns(record) {
+    match columns(record).filter(|columns| columns::fit(columns, &style)) {
         Some(columns) => columns::rows(&columns, &style, &mut out),
         None => rows(record, &style, &mut out),
     }

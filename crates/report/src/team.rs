@@ -22,6 +22,8 @@ pub struct Team<'a> {
     pub policy: Option<HashPolicy>,
     /// The same in the record's words; empty where the mode does not hash.
     pub policy_name: &'a str,
+    /// What is hashed beside a frame to find its bucket (`bond_hash_basis`).
+    pub hash_basis: u32,
     /// Who ran it; empty in older records.
     pub engine: &'a str,
 }
@@ -55,6 +57,7 @@ impl<'a> Team<'a> {
             mode_name: &team.mode,
             policy: team.xmit_hash_policy.parse().ok(),
             policy_name: &team.xmit_hash_policy,
+            hash_basis: team.options.get("bond_hash_basis").and_then(|basis| basis.parse().ok()).unwrap_or(0),
             engine: &team.engine,
         }
     }
@@ -68,12 +71,17 @@ impl<'a> Team<'a> {
 impl TeamMode {
     /// Whether it sends frames in turn.
     pub fn takes_turns(self) -> bool {
-        self.traits().is_some_and(|traits| traits.sends == Sends::InTurn)
+        self.sends() == Some(Sends::InTurn)
     }
 
     /// Whether it sends a copy of each frame by each member.
     pub fn sends_copies(self) -> bool {
-        self.traits().is_some_and(|traits| traits.sends == Sends::ByAll)
+        self.sends() == Some(Sends::ByAll)
+    }
+
+    /// How a frame finds its member, where it is a mode of teams.
+    pub fn sends(self) -> Option<Sends> {
+        self.traits().map(|traits| traits.sends)
     }
 
     /// Whether it stripes towards those who do, too.
@@ -88,17 +96,17 @@ impl TeamMode {
 
     /// Whether one member carries all that it sends.
     pub fn uses_one(self) -> bool {
-        self.traits().is_some_and(|traits| traits.sends == Sends::ByActive)
+        self.sends() == Some(Sends::ByActive)
     }
 
     /// Whether each source address has one of its members.
     pub fn gives_each_source_one(self) -> bool {
-        self.traits().is_some_and(|traits| traits.sends == Sends::BySource)
+        self.sends() == Some(Sends::BySource)
     }
 
     /// Whether each connection has one of its members, given by a table that no record has.
     pub fn gives_each_flow_one(self) -> bool {
-        self.traits().is_some_and(|traits| traits.sends == Sends::ByFlow)
+        self.sends() == Some(Sends::ByFlow)
     }
 
     /// Whether it says by which of its members it hears a neighbour.

@@ -1,6 +1,7 @@
 //! The terminal table, whole.
 
 use crate::common::t3;
+use nicteam_record::{Record, Run, Skipped, Variant};
 use nicteam_report::{Style, table};
 
 const PLAIN: &str = include_str!("golden/t3.txt");
@@ -40,6 +41,49 @@ fn lines_stay_within_the_width() {
         let text = table(&record, &Style { width, ..Style::default() });
         let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
         assert!(longest <= width, "{width}: {longest}\n{text}");
+    }
+}
+
+/// Two runs of T3 by two engines; the third engine is not there, and the second run by the second one did not end.
+fn by_engines() -> Record {
+    let mut record = t3();
+    record.runs.truncate(2);
+    let variant = |of: &str, engine: &str| Some(Variant { of: of.to_owned(), engine: engine.to_owned() });
+    let (first, second) = (record.runs[0].name.clone(), record.runs[1].name.clone());
+    let by = |run: &Run, engine: &str| Run {
+        name: format!("{}.{engine}", run.name),
+        variant: variant(&run.name, engine),
+        ..run.clone()
+    };
+    let [one, two] = &record.runs[..] else { panic!() };
+    let mut slower = by(one, "ovs");
+    (slower.of_limit, slower.delivered_bps) = (0.12, one.delivered_bps / 2.0);
+    record.runs = vec![by(one, "nicteam"), slower, by(two, "nicteam")];
+    record.experiment.order =
+        [&first, &second].iter().flat_map(|of| ["kernel", "nicteam", "ovs"].map(|by| format!("{of}.{by}"))).collect();
+    let reason = || "this kernel has no bonding driver".to_owned();
+    let skipped =
+        |of: &String| Skipped { run: format!("{of}.kernel"), variant: variant(of, "kernel"), reason: reason() };
+    record.skipped = [&first, &second].map(skipped).into();
+    record
+}
+
+#[test]
+fn engines_are_columns_where_there_is_room() {
+    let record = by_engines();
+    let text = table(&record, &Style::default());
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with(' ')).collect();
+    let words = |line: usize| lines[line].split_whitespace().collect::<Vec<_>>();
+    assert_eq!(words(0)[..5], ["run", "limit", "kernel", "nicteam", "ovs"], "{text}");
+    assert_eq!(words(1)[3..10], ["skipped", "92.1", "Mbit/s", "0.24", "46.0", "Mbit/s", "0.12"], "{text}");
+    assert_eq!(words(2)[3..8], ["skipped", "92.1", "Mbit/s", "0.24", "-"], "{text}");
+    assert!(text.contains("one-connection.kernel was skipped: this kernel has no bonding driver"), "{text}");
+    for width in [60, 80, 100, 140] {
+        let text = table(&record, &Style { width, ..Style::default() });
+        let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        assert!(longest <= width, "{width}: {longest}\n{text}");
+        // Without room each run has a row of its own.
+        assert_eq!(text.contains("one-connection.ovs  "), width < 82, "{width}\n{text}");
     }
 }
 

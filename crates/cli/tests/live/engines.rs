@@ -17,7 +17,7 @@ const NICTEAM: &str = env!("CARGO_BIN_EXE_nicteam");
 /// Two hosts whose teams every engine can run, at two members each.
 const FILE: &str = r#"
 title = "Engines"
-links = [{ between = [["a", "b"], "sw"], count = 2, rate = "100mbit" }]
+links = [{ between = [["a", "b"], "sw"], count = 2, rate = "20mbit" }]
 switches.sw = {}
 [defaults]
 duration = "500ms"
@@ -37,8 +37,8 @@ to = "b"
 name = "copy"
 workloads = "w"
 "#;
-/// What one link of 100 Mbit/s can carry of a connection's payload, Mbit/s.
-const ONE_LINK_MBPS: f64 = 94.15;
+/// What one link of 20 Mbit/s can carry of a connection's payload, Mbit/s.
+const ONE_LINK_MBPS: f64 = 18.83;
 
 /// A folder with the file, where Open vSwitch is and may run.
 fn folder(name: &str) -> Option<Folder> {
@@ -72,7 +72,7 @@ fn two_engines_are_two_columns_of_one_report() {
         assert!(run["topology"]["teams"].as_array().unwrap().iter().all(|team| team["engine"] == engine), "{run}");
         // No more than one link: that its rate is limited has outlived who runs the team.
         let mbps = run["delivered_bps"].as_f64().unwrap() / 1e6;
-        assert!((ONE_LINK_MBPS * 0.5..ONE_LINK_MBPS * 1.05).contains(&mbps), "{engine}: {mbps}");
+        assert!((ONE_LINK_MBPS * 0.3..ONE_LINK_MBPS * 1.05).contains(&mbps), "{engine}: {mbps}");
         let sent = |member: &str| {
             let members = run["members"].as_array().unwrap();
             let found = members.iter().find(|found| found["host"] == "a" && found["member"] == member);
@@ -142,12 +142,20 @@ fn lab_in_a_run(folder: &Folder) -> (Child, impl Iterator<Item = String> + use<>
     let (mut agents, mut daemons) = (Vec::new(), Vec::new());
     eventually("a database and a switch at both hosts", || {
         agents = children_of(lab.id());
-        daemons = agents.iter().map(|agent| children_of(*agent)).filter(|daemons| daemons.len() == 2).collect();
+        daemons = agents.iter().map(|agent| daemons_of(*agent)).filter(|daemons| daemons.len() == 2).collect();
         daemons.len() == 2
     });
     // Traffic goes by them as soon as they have a port each; the switches' processor time says so.
     eventually("traffic", || daemons.iter().all(|daemons| processor_ticks(daemons[1]) > 5));
     (lab, said, agents, daemons)
+}
+
+/// The database and the switch that an agent has started; it runs other programs for moments.
+fn daemons_of(agent: u32) -> Vec<u32> {
+    let mut daemons = children_of(agent);
+    let name = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    daemons.retain(|pid| ["ovsdb-server", "ovs-vswitchd"].contains(&name(pid).trim()));
+    daemons
 }
 
 /// User and system time of a process, in clock ticks.

@@ -12,6 +12,20 @@ pub trait Engine: Sync {
     /// # Errors
     /// What it cannot do.
     fn supports(&self, config: &Config) -> Result<(), Unsupported>;
+
+    /// Options of a team that is a switch's group, which spreads by `spread`; `lacp` is `off`, `active` or `passive`, `lacp_rate`
+    /// `slow` or `fast`.
+    ///
+    /// # Errors
+    /// What it cannot do: `spread` or `lacp`.
+    fn group(&self, spread: &str, lacp: &str, lacp_rate: &str) -> Result<Vec<(&'static str, String)>, Unsupported> {
+        let mode = if lacp == "off" { "balance-xor" } else { "802.3ad" };
+        let mut options = vec![("mode", mode), ("xmit_hash_policy", spread), ("miimon", "100")];
+        if lacp != "off" {
+            options.extend([("lacp_active", lacp), ("lacp_rate", lacp_rate)]);
+        }
+        Ok(options.into_iter().map(|(name, value)| (name, value.to_owned())).collect())
+    }
 }
 
 /// What an engine cannot do.

@@ -1,7 +1,7 @@
 //! Engine `ovs`: a bond of Open vSwitch (3.1: vswitchd/vswitch.xml, table Port, "Bonding Configuration" and "LACP
 //! Configuration").
 
-use nicteam_team::Config;
+use nicteam_team::{Config, DetectMode};
 
 use super::able::{Engine, Unsupported};
 
@@ -18,6 +18,9 @@ const MODES: [(&str, &str); 4] = [
 /// Those that are named where another is refused.
 const OWN_MODES: &str = "`active-backup`, `ovs-balance-slb` and `ovs-balance-tcp`";
 
+/// What of a switch's `spread` its balance-tcp does.
+const TCP_SPREAD: &str = "src-dst-port";
+
 /// Modes that spread connections over all members, as its balance-tcp does.
 const SPREADING: [&str; 2] = ["balance-xor", "802.3ad"];
 
@@ -32,14 +35,17 @@ enum To {
     Flag(&'static str),
 }
 
-/// Options beside `mode`, where they go, and whether active-backup of the kernel's means the same by them.
-const OPTIONS: [(&str, To, bool); 13] = [
+/// How often the carrier is read where nobody says.
+const DEFAULT_MIIMON_MS: u32 = 100;
+/// Options that are told by hand.
+const TOLD_BEFORE: [&str; 3] = ["mode", "miimon", "bond_detect_mode"];
+
+/// The other options, where they go, and whether active-backup of the kernel's means the same by them.
+const OPTIONS: [(&str, To, bool); 11] = [
     ("updelay", To::Column("bond_updelay"), true),
     ("downdelay", To::Column("bond_downdelay"), true),
     ("primary", To::Key("bond-primary"), true),
-    ("miimon", To::Key("bond-miimon-interval"), true),
     ("all_slaves_active", To::Flag("all-members-active"), false),
-    ("bond_detect_mode", To::Key("bond-detect-mode"), false),
     ("bond_hash_basis", To::Key("bond-hash-basis"), false),
     ("bond_rebalance_interval", To::Key("bond-rebalance-interval"), false),
     ("lacp", To::Column("lacp"), false),
@@ -61,6 +67,24 @@ impl Engine for OpenVSwitch {
     fn supports(&self, config: &Config) -> Result<(), Unsupported> {
         settings(config).map(drop)
     }
+
+    fn group(&self, spread: &str, lacp: &str, lacp_rate: &str) -> Result<Vec<(&'static str, String)>, Unsupported> {
+        if spread != TCP_SPREAD {
+            let reason = format!("spreads a group by addresses and ports alone, not by {spread}");
+            return Err(Unsupported {
+                option: "spread",
+                reason,
+                hint: Some(format!("say `spread = \"{TCP_SPREAD}\"`")),
+            });
+        }
+        if lacp == "off" {
+            let reason = "spreads a group by LACP alone".to_owned();
+            let hint = "say `lacp = \"active\"`, and have the other end speak it, too".to_owned();
+            return Err(Unsupported { option: "lacp", reason, hint: Some(hint) });
+        }
+        let options = [("mode", "ovs-balance-tcp"), ("lacp", lacp), ("lacp_rate", lacp_rate)];
+        Ok(options.map(|(name, value)| (name, value.to_owned())).into())
+    }
 }
 
 /// What a port of Open vSwitch has to be told to be a bond of this configuration: columns of the table Port and keys of
@@ -71,32 +95,29 @@ impl Engine for OpenVSwitch {
 pub fn settings(config: &Config) -> Result<Vec<String>, Unsupported> {
     let mode = config.mode.name();
     let Some((_, theirs)) = MODES.iter().find(|(ours, _)| *ours == mode) else { return Err(no_mode(mode)) };
-    let is_own = mode.starts_with("ovs-");
-    let mut settings = vec![format!("bond_mode={theirs}")];
-    let by_default = Config { mode: config.mode, ..Config::default() }.options_and_wish();
-    for (option, value) in config.options_and_wish() {
-        if option == "mode" || by_default.iter().any(|(name, default)| *name == option && *default == value) {
-            continue;
-        }
-        let Some((_, to, _)) = OPTIONS.iter().find(|(name, _, common)| *name == option && (is_own || *common)) else {
-            return Err(Unsupported { option, reason: format!("has no `{option}` in mode {mode}"), hint: None });
-        };
-        if option == "miimon" {
-            settings.push(polled(&value)?);
-        }
-        settings.push(setting(*to, &value));
-    }
-    Ok(settings)
-}
-
-/// Carrier is polled, not reported, where an interval is named.
-fn polled(interval_ms: &str) -> Result<String, Unsupported> {
-    if interval_ms == "0" {
+    let is_own = config.mode.traits().openvswitch;
+    let polls =
+        if is_own { config.bond.detect_mode == DetectMode::Miimon } else { config.miimon_ms != DEFAULT_MIIMON_MS };
+    if polls && config.miimon_ms == 0 {
         let reason = "does not go without looking at the carrier".to_owned();
         let hint = Some("leave `miimon` out: then it hears of the carrier by netlink".to_owned());
         return Err(Unsupported { option: "miimon", reason, hint });
     }
-    Ok(setting(To::Key("bond-detect-mode"), "miimon"))
+    let mut settings = vec![format!("bond_mode={theirs}")];
+    if polls {
+        // Its own default of the interval is another.
+        settings.push(setting(To::Key("bond-detect-mode"), DetectMode::Miimon.name()));
+        settings.push(setting(To::Key("bond-miimon-interval"), &config.miimon_ms.to_string()));
+    }
+    let by_default = Config { mode: config.mode, ..Config::default() }.options_and_wish();
+    let differs = config.options_and_wish().into_iter().filter(|pair| !by_default.contains(pair));
+    for (option, value) in differs.filter(|(option, _)| !TOLD_BEFORE.contains(option)) {
+        let Some((_, to, _)) = OPTIONS.iter().find(|(name, _, common)| *name == option && (is_own || *common)) else {
+            return Err(Unsupported { option, reason: format!("has no `{option}` in mode {mode}"), hint: None });
+        };
+        settings.push(setting(*to, &value));
+    }
+    Ok(settings)
 }
 
 /// Quoted, for addresses have colons.
@@ -137,6 +158,30 @@ mod tests {
         let polled = told(&[("mode", "active-backup"), ("miimon", "50")]).unwrap();
         let keys = ["other_config:bond-detect-mode=\"miimon\"", "other_config:bond-miimon-interval=\"50\""];
         assert_eq!(polled[1..], keys);
+        let slb = told(&[("mode", "ovs-balance-slb"), ("bond_hash_basis", "7"), ("all_slaves_active", "1")]).unwrap();
+        let keys = ["other_config:all-members-active=\"true\"", "other_config:bond-hash-basis=\"7\""];
+        assert_eq!((slb[0].as_str(), &slb[1..]), ("bond_mode=balance-slb", &keys.map(str::to_owned)[..]));
+        let options =
+            [("mode", "ovs-balance-tcp"), ("lacp", "active"), ("lacp_rate", "fast"), ("ad_actor_sys_prio", "5")];
+        let mut tcp = told(&options).unwrap();
+        tcp.sort_unstable();
+        let keys = ["other_config:lacp-system-priority=\"5\"", "other_config:lacp-time=\"fast\""];
+        assert_eq!(tcp, [&["bond_mode=balance-tcp", "lacp=\"active\""], &keys[..]].concat());
+        let polled = told(&[("mode", "ovs-active-backup"), ("bond_detect_mode", "miimon")]).unwrap();
+        assert_eq!(
+            polled[1..],
+            ["other_config:bond-detect-mode=\"miimon\"", "other_config:bond-miimon-interval=\"100\""]
+        );
+    }
+
+    #[test]
+    fn a_group_of_a_switch_is_its_balance_tcp_or_an_error() {
+        let group = |spread, lacp| OpenVSwitch.group(spread, lacp, "fast").map_err(|error| error.option);
+        assert_eq!(group("src-dst-mac", "active"), Err("spread"));
+        assert_eq!(group("src-dst-port", "off"), Err("lacp"));
+        let mut config = Config::default();
+        group("src-dst-port", "passive").unwrap().iter().for_each(|(name, value)| config.set(name, value).unwrap());
+        assert_eq!((config.check(), OpenVSwitch.supports(&config)), (Ok(()), Ok(())));
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use nicteam_daemon::{Notice, RunningTeam, TeamSpec};
+use nicteam_daemon::{BondMemberState, BucketLoad, Notice, RunningTeam, TeamSpec};
 use nicteam_dataplane::{Choice, Kind};
-use nicteam_record::{EventKind, MemberSample, Port};
+use nicteam_record::{BucketMember, EventKind, MemberSample, Port};
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::shape;
 use nicteam_team::lacp::MuxState;
@@ -108,6 +108,20 @@ impl Running for Team {
             })
         };
         Ok(members.filter_map(port).collect())
+    }
+
+    fn buckets(&self) -> Result<Vec<BucketMember>, Failure> {
+        let members = self.0.handle().status()?.openvswitch.map(|bond| bond.members).unwrap_or_default();
+        let of = |member: BondMemberState| {
+            let one = move |load: BucketLoad| BucketMember {
+                host: String::new(),
+                team: self.0.name().to_owned(),
+                bucket: load.bucket,
+                member: member.name.clone(),
+            };
+            member.buckets.into_iter().map(one)
+        };
+        Ok(members.into_iter().flat_map(of).collect())
     }
 
     fn settle(&self, output: &Output) -> Result<(), Failure> {

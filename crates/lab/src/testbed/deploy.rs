@@ -100,9 +100,9 @@ pub(super) fn join(agents: &mut Agents, topology: &Topology) -> Result<(), Error
     agents.call_each(requests).map(drop)
 }
 
-/// Waits until what agrees by LACP has agreed.
+/// Waits until what agrees by LACP has agreed, and members that an engine takes a while to enable carry.
 pub(super) fn settle(agents: &mut Agents, topology: &Topology) -> Result<(), Error> {
-    if topology.teams.iter().any(|team| team.config.mode.traits().aggregates(&team.config)) {
+    if !topology.teams.is_empty() {
         agents.call_all(&Request::Settle)?;
     }
     Ok(())

@@ -37,6 +37,9 @@ pub struct Hop<'a> {
     pub copies_made: f64,
     /// What the hash says, where one chooses.
     pub prediction: Option<Prediction>,
+    /// The bucket of each connection, with the device of the member that it had at the end if that is known, where buckets choose
+    /// as in Open vSwitch.
+    pub buckets: Option<Vec<(u8, Option<&'a str>)>>,
 }
 
 /// One link of a hop.

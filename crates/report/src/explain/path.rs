@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use nicteam_record::{Connection, Link, LinkEnd, Relayed, Run, Side, Topology};
 
 use super::hop::{Hop, HopLink, Spreading, as_counted};
-use super::predict::predict;
+use super::predict::{buckets, predict};
 use crate::team::{MULTIPATH_TCP, Team};
 use crate::units::share;
 use crate::view;
@@ -50,6 +50,7 @@ impl<'a> Picture<'a> {
             hops[place].copies = hops[place].passing.iter().map(copies).collect();
             hops[place].links = links(run, &hops[place]);
             hops[place].prediction = predict(run, &hops[place]);
+            hops[place].buckets = buckets(run, &hops[place]);
         }
         let all = || run.connections.iter().map(|connection| ends(run, connection));
         let two_way = all().any(|(_, to)| all().any(|(from, _)| from == to));
@@ -103,8 +104,22 @@ fn hop<'a>(run: &'a Run, teams: &[Team<'a>], [node, peer]: [&'a str; 2], side: S
         None => 1.0,
     };
     let (links, connections, passing) = (Vec::new(), Vec::new(), Vec::new());
-    let (spreading, copies, prediction) = (Vec::new(), Vec::new(), None);
-    Hop { node, peer, side, team, receiver, links, connections, passing, spreading, copies, copies_made, prediction }
+    let (spreading, copies, prediction, buckets) = (Vec::new(), Vec::new(), None, None);
+    Hop {
+        node,
+        peer,
+        side,
+        team,
+        receiver,
+        links,
+        connections,
+        passing,
+        spreading,
+        copies,
+        copies_made,
+        prediction,
+        buckets,
+    }
 }
 
 /// How a connection uses the links of its two ends.

@@ -18,7 +18,8 @@ const TOLERANCE: f64 = 0.1;
 /// record lacks what it looks at.
 pub(super) fn predict(run: &Run, hop: &Hop<'_>) -> Option<Prediction> {
     let team = hop.team?;
-    let (policy, hash) = (team.policy?, engines::hash_of(team.engine)?);
+    let policy = team.policy?;
+    let hash = engines::hash_of(team.engine, policy)?;
     // Where the record says which members aggregate, the hash is over these.
     let aggregates =
         |place: &usize| view::port(run, team.node, &team.members[*place]).is_none_or(|port| port.aggregates);
@@ -31,6 +32,22 @@ pub(super) fn predict(run: &Run, hop: &Hop<'_>) -> Option<Prediction> {
     let places: Vec<usize> = hop.connections.iter().map(place).collect::<Option<_>>()?;
     let agrees = agrees(hop, &places);
     Some(Prediction { policy, places, agrees })
+}
+
+/// The bucket of each of a hop's connections, and the member that it had at the end, if the record says; nothing where no
+/// buckets choose as in Open vSwitch, or where the record lacks what they follow from.
+pub(super) fn buckets<'a>(run: &'a Run, hop: &Hop<'a>) -> Option<Vec<(u8, Option<&'a str>)>> {
+    let team = hop.team?;
+    let sends = team.mode.sends()?;
+    let placed = |connection: &&Connection| {
+        let bytes = first_bytes(&run.topology, connection)?;
+        let bucket = engines::bucket(team.engine, sends, &Frame::parse(&bytes).ok()?, team.hash_basis)?;
+        let own =
+            run.buckets.iter().filter(|known| (known.host.as_str(), known.team.as_str()) == (team.node, team.device));
+        let member = own.into_iter().find(|known| known.bucket == bucket).map(|known| known.member.as_str());
+        Some((bucket, member))
+    };
+    hop.connections.iter().map(placed).collect()
 }
 
 /// Whether each link's share of the counted bytes is its connections' share of the payload.

@@ -11,11 +11,19 @@ const CELL: usize = 12 + 2 + 4;
 /// Columns beside the run's name and the engines' cells.
 const FIXED: usize = 2 + 12 + 2;
 
+/// The least that a run's name is given.
+const SHORTEST_NAME: usize = 8;
+
+/// Whether there is room for a column each; without, every run has a row of its own.
+pub(super) fn fit(columns: &Columns<'_>, style: &Style) -> bool {
+    SHORTEST_NAME + FIXED + columns.engines.len() * (CELL + 2) <= style.width
+}
+
 /// The table's head and rows, with a bar a member under each row.
 pub(super) fn rows(columns: &Columns<'_>, style: &Style, out: &mut String) {
     let fixed = FIXED + columns.engines.len() * (CELL + 2);
     let longest = columns.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
-    let name = longest.clamp(3, 28.min(style.width.saturating_sub(fixed)).max(8));
+    let name = longest.clamp(3, 28.min(style.width.saturating_sub(fixed)).max(SHORTEST_NAME));
     let engines: String = columns.engines.iter().map(|engine| format!("  {:>CELL$}", shown(engine, style))).collect();
     let head = format!("{:name$}  {:>12}{engines}  published, of its limit", "run", "limit");
     put(out, &style.paint(BOLD, &cut(&head, style.width, style)));
@@ -27,7 +35,7 @@ pub(super) fn rows(columns: &Columns<'_>, style: &Style, out: &mut String) {
             if !lines.is_empty() {
                 put(out, &style.paint(DIM, &format!("  {}", shown(engine, style))));
             }
-            lines.iter().for_each(|line| put(out, &style.paint(DIM, &format!("  {line}"))));
+            lines.iter().for_each(|line| put(out, &style.paint(DIM, line)));
         }
     }
 }

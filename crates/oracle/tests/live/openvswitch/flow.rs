@@ -70,9 +70,12 @@ fn as_sent(bytes: &[u8]) -> Vec<u8> {
     }
 }
 
+/// Makes what is behind addresses and tag.
+type Make = fn(&mut Random) -> Vec<u8>;
+
 /// Kinds that no hash of the kernel's tells apart: what Open vSwitch checks lengths of, extension headers, SNAP, ARP.
 fn more(random: &mut Random, count: usize) -> Vec<TestFrame> {
-    let makes: [(&'static str, fn(&mut Random) -> Vec<u8>); 6] = [
+    let makes: [(&'static str, Make); 6] = [
         ("length4", |random| {
             let mut packet = ipv4(random, 17, 40);
             packet[2..4].copy_from_slice(&random.pick::<u16>(&[0, 19, 20, 27, 28, 59, 60, 61]).to_be_bytes());
@@ -106,7 +109,7 @@ fn more(random: &mut Random, count: usize) -> Vec<TestFrame> {
             typed(ethertype, [&head[..], &operation, &random.bytes(length)].concat())
         }),
     ];
-    let make = |(kind, make): &(&'static str, fn(&mut Random) -> Vec<u8>)| {
+    let make = |(kind, make): &(&'static str, Make)| {
         let mut bytes = random.bytes(12);
         (bytes[0], bytes[6]) = (bytes[0] & 0xfe | 2, bytes[6] & 0xfe | 2);
         let behind = make(random);

@@ -1,5 +1,7 @@
 //! Open vSwitch's balance-slb and balance-tcp: a bucket for a source address, or for a connection, and one link for a bucket.
 
+use std::collections::BTreeMap;
+
 use nicteam_record::{Finding, Side};
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +10,7 @@ use crate::explain::hop::{Choice, Hop};
 use crate::explain::limits::Limit;
 use crate::explain::words;
 use crate::team::TeamMode;
-use crate::units::plural;
+use crate::units::{list, plural};
 
 /// Full and not full links of a team that gives each source, or each connection, a bucket.
 pub(super) struct Buckets;
@@ -21,7 +23,22 @@ struct Details {
     sources: usize,
     /// Connections that pass the hop.
     connections: usize,
+    /// Where each bucket with connections is, in order; empty if the record lacks what that follows from.
+    #[serde(default)]
+    placed: Vec<Placed>,
 }
+
+/// The connections of one bucket.
+#[derive(Serialize, Deserialize)]
+struct Placed {
+    bucket: u8,
+    /// Device of the member that it had at the end; none if nobody said.
+    member: Option<String>,
+    connections: usize,
+}
+
+/// More buckets are not named one by one.
+const MOST_NAMED: usize = 4;
 
 impl Rule for Buckets {
     fn cause(&self) -> &'static str {
@@ -46,14 +63,18 @@ impl Rule for Buckets {
             ..limit.finding(self.cause())
         };
         let (by_source, sources, connections) = (mode.gives_each_source_one(), sources.len(), hop.connections.len());
-        Some(finding.with_details(&Details { by_source, sources, connections }))
+        let placed = hop.buckets.as_deref().map(placed).unwrap_or_default();
+        Some(finding.with_details(&Details { by_source, sources, connections, placed }))
     }
 
     fn sentence(&self, finding: &Finding) -> Option<String> {
         let (details, mode): (Details, &str) = (finding.details()?, finding.policy.as_deref()?);
         let (side, host, hop) = (words::side(finding), words::node(finding), finding.hops.first()?);
         let least = words::least(hop);
-        let used = format!("the busiest was full, the least used at {least}");
+        let used = match &details.placed[..] {
+            [] => format!("the busiest was full, the least used at {least}"),
+            placed => where_they_are(placed),
+        };
         Some(match (details.by_source, finding.side) {
             (true, Side::Receiving) if host == hop.peer => format!(
                 "{side}: {} sends to an address by the link on which it saw it last, and {host} sends from an address by one \
@@ -87,5 +108,52 @@ fn mode(limit: &Limit<'_, '_>, hop: &Hop<'_>) -> Option<TeamMode> {
             Some(TeamMode::Of(mode)).filter(|mode| mode.gives_each_source_one() || mode.gives_each_flow_one())
         }
         _ => None,
+    }
+}
+
+/// The connections of each bucket, in the order of the buckets.
+fn placed(buckets: &[(u8, Option<&str>)]) -> Vec<Placed> {
+    let mut placed: BTreeMap<u8, Placed> = BTreeMap::new();
+    for (bucket, member) in buckets {
+        let member = member.map(str::to_owned);
+        placed.entry(*bucket).or_insert(Placed { bucket: *bucket, member, connections: 0 }).connections += 1;
+    }
+    placed.into_values().collect()
+}
+
+/// `both connections hash to bucket 38, which has member eth1`, or a count a member.
+fn where_they_are(placed: &[Placed]) -> String {
+    match placed {
+        [one] => {
+            let who = match one.connections {
+                1 => "the connection hashes".to_owned(),
+                2 => "both connections hash".to_owned(),
+                count => format!("all {count} connections hash"),
+            };
+            format!("{who} to {}", bucket(one))
+        }
+        few if few.len() <= MOST_NAMED => {
+            let each = few.iter().map(|one| format!("{} to {}", plural(one.connections, "connection"), bucket(one)));
+            list(&each.collect::<Vec<_>>())
+        }
+        many => {
+            let mut members: BTreeMap<&str, usize> = BTreeMap::new();
+            for one in many {
+                let member = one.member.as_deref().unwrap_or("a member that nobody named");
+                let count = members.entry(member).or_default();
+                *count = count.saturating_add(one.connections);
+            }
+            let each =
+                members.into_iter().map(|(member, count)| format!("{} on {member}", plural(count, "connection")));
+            format!("by {} buckets {}", many.len(), list(&each.collect::<Vec<_>>()))
+        }
+    }
+}
+
+/// `bucket 38, which has member eth1`.
+fn bucket(placed: &Placed) -> String {
+    match &placed.member {
+        Some(member) => format!("bucket {}, which has member {member}", placed.bucket),
+        None => format!("bucket {}", placed.bucket),
     }
 }

@@ -44,6 +44,8 @@ pub(super) struct Bond {
     buckets: Box<[Bucket; BUCKETS]>,
     /// What the dataplane had counted when it was read last.
     read: Box<Loads>,
+    /// A member was enabled: buckets that have carried nothing yet are to be given members anew.
+    spreads: bool,
     /// The loads that are read next decide which buckets change members.
     rebalances: bool,
     /// The members that may send, in the order in which they were enabled.
@@ -64,6 +66,7 @@ impl Bond {
         Bond {
             buckets: Box::new([Bucket::default(); BUCKETS]),
             read: Box::default(),
+            spreads: false,
             rebalances: false,
             enabled: Vec::new(),
             turn: 0,
