@@ -13,6 +13,7 @@ mod alone {
     mod hostile;
     mod impaired;
     mod t3;
+    mod t5;
 }
 
 /// Emulates a processor: one at a time, beside what waits.

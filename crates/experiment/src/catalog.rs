@@ -139,6 +139,7 @@ pub fn builtin() -> &'static [Builtin] {
     ship!(
         "big-link" Stripe,
         "big-link-latency" Stripe,
+        "guest-migration" Basic,
         "impaired-link" Basic,
         "stripe" Stripe,
         "stripe-compared" Stripe,

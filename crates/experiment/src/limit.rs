@@ -290,6 +290,7 @@ mod tests {
             workloads: vec![workload],
             duration: Duration::from_secs(1),
             warmup: Duration::ZERO,
+            events: Vec::new(),
         }
     }
 

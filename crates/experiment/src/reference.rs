@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::engine;
 use crate::keys::{Kind, Need, Section, Thing};
-use crate::sections::{DEFAULTS, FILE, GEMODEL, GUEST, HOST, IMPAIRMENT, LINK, RUN, SWITCH, TEAM_DOC, WORKLOAD};
+use crate::sections::{DEFAULTS, EVENT, FILE, GEMODEL, GUEST, HOST, IMPAIRMENT, LINK, RUN, SWITCH, TEAM_DOC, WORKLOAD};
 use crate::teams::ENGINE;
 use crate::units::show_duration;
 use crate::value::wanted;
@@ -25,7 +25,7 @@ pub fn key_reference() -> String {
         section_reference(section, &mut out);
     }
     team_reference(&mut out);
-    for section in [&HOST, &GUEST, &SWITCH, &LINK, &IMPAIRMENT, &GEMODEL, &WORKLOAD, &RUN] {
+    for section in [&HOST, &GUEST, &SWITCH, &LINK, &IMPAIRMENT, &GEMODEL, &WORKLOAD, &RUN, &EVENT] {
         section_reference(section, &mut out);
     }
     out

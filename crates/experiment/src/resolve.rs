@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::diagnostics::Problem;
+use crate::event::{self, Told};
 use crate::keys::Thing;
 use crate::limit::limit;
 use crate::overrides::Overrides;
@@ -203,6 +204,8 @@ impl<'a> Resolver<'a, '_> {
         let warmup = time("warmup", Duration::from_secs(1));
         let workloads = self.workloads(record, &built);
         self.check_connections(record, &workloads);
+        let told = &mut Told { topology: &built.topology, duration, problems: self.problems };
+        let events = event::resolve(events(record), told);
         self.check_interval(duration);
         Run {
             name: text("name").unwrap_or_default(),
@@ -212,6 +215,7 @@ impl<'a> Resolver<'a, '_> {
             published_of_limit: record.get("published_of_limit").map(|at| at.value),
             duration,
             warmup,
+            events,
             workloads,
             topology: built.topology,
         }
@@ -268,6 +272,7 @@ impl<'a> Resolver<'a, '_> {
             switches,
             teams,
             multipath: self.multipath(),
+            bridged: event::bridged(events(run)),
             links: self.file.get("links").map_or(&[], |at| at.value),
             rate_bps: self.default_rate(),
             mtu: self.defaults.get::<u64>("mtu").map_or(1500, |at| at.value as u32),
@@ -489,6 +494,11 @@ impl<'a> Resolver<'a, '_> {
 /// What the file calls a run.
 fn of_file(run: &Run) -> &str {
     run.variant.as_ref().map_or(&run.name, |variant| &variant.of)
+}
+
+/// What a run does to its network.
+fn events(run: &Record) -> &[Record] {
+    run.get("events").map_or(&[], |at| at.value)
 }
 
 fn owned(at: &At<&str>) -> At<String> {

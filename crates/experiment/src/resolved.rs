@@ -9,6 +9,7 @@ use nicteam_team::Config;
 use nicteam_wire::Mac;
 
 use crate::switch_model::SwitchModel;
+use crate::timed::Timed;
 use crate::traffic::Task;
 
 /// An experiment, ready to be deployed.
@@ -77,6 +78,8 @@ pub struct Run {
     pub duration: Duration,
     /// What goes before and is not measured.
     pub warmup: Duration,
+    /// What is done to the network while it is measured, in order of time.
+    pub events: Vec<Timed>,
 }
 
 /// One of several runs that differ by who runs the hosts' teams alone.
@@ -125,7 +128,7 @@ pub struct Host {
     pub prefix: u8,
     /// The MAC address it sends from.
     pub mac: Mac,
-    /// The device that carries the address: `team0`, or `eth0` without a team, or `br0` with guests.
+    /// The device that carries the address: `team0`, or `eth0` without a team, or `br0` with a bridge: where it has guests, or one moves to it.
     pub device: String,
     /// For multipath TCP: its links beside that one, each with an address in a subnet of its own.
     pub further: Vec<Further>,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::keys::{Key, Kind, Need, Section, Thing};
 use crate::units::RUN_DURATION;
-use crate::{engine, guests, switch_model, task};
+use crate::{engine, event, guests, switch_model, task};
 
 /// A longest and a shortest time.
 const fn time(shortest_ms: u64, longest_ms: u64) -> Kind {
@@ -470,6 +470,7 @@ pub(crate) const RUN: Section = Section {
             need: Need::Otherwise("as above"),
             doc: "Options of teams that are different in this run: `[runs.teams.NAME]`.",
         },
+        Key { name: "events", kind: Kind::List(&EVENT), need: Need::Otherwise("none"), doc: EVENT.doc },
         Key {
             name: "impairments",
             kind: Kind::Named(Thing::Impairment, &IMPAIRMENT),
@@ -478,4 +479,19 @@ pub(crate) const RUN: Section = Section {
         },
     ],
     of_kinds: &[],
+};
+
+pub(crate) const EVENT: Section = Section {
+    header: "[[runs.events]]",
+    doc: "What the run does to its network while it is measured.",
+    keys: &[
+        event::KIND,
+        Key {
+            name: "at",
+            kind: time(0, DAY_MS),
+            need: Need::Required,
+            doc: "When, counted from the beginning of the measurement, behind the warm-up.",
+        },
+    ],
+    of_kinds: &event::KEYS,
 };

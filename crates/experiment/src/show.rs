@@ -326,6 +326,10 @@ fn show_run(run: &Run, base: &Topology, out: &mut String) {
     for change in changes(&run.topology, base) {
         paragraph_after("      changed    ", &change, out);
     }
+    for timed in &run.events {
+        let text = format!("after {}: {}", show_duration(timed.at), timed.event.words());
+        paragraph_after("      event      ", &text, out);
+    }
     let limit = limit(run);
     let limit_bps = limit.bps.round().max(0.0) as u64;
     // More digits than a measurement has are of no use here.

@@ -8,14 +8,15 @@ use nicteam_team::{ActiveSlave, Config, MAX_MEMBERS};
 use crate::addresses;
 use crate::diagnostics::Problem;
 use crate::engine::{self, Engine};
+use crate::guests;
 use crate::impairments;
 use crate::keys::Thing;
 use crate::record::{At, Options, Record, Span};
 use crate::resolved::{Cable, End, Further, Host, Impaired, Switch, Team, Topology, Way};
 use crate::suggest::{list, nearest};
+use crate::switches;
 use crate::teams::{self, Unfit};
 use crate::units::in_nth_subnet;
-use crate::{guests, switches};
 
 /// More cables than any machine would carry: two devices each.
 const MAX_CABLES: usize = 1024;
@@ -28,6 +29,8 @@ pub(crate) struct Plan<'a> {
     pub impairments: BTreeMap<&'a str, Way>,
     /// Hosts between which multipath TCP goes; true for those that are connected to.
     pub multipath: BTreeMap<&'a str, bool>,
+    /// Hosts that have a bridge though they may have no guests.
+    pub bridged: Vec<At<String>>,
     pub links: &'a [Record],
     /// Of links that name none.
     pub rate_bps: u64,
@@ -340,7 +343,8 @@ impl<'a> Builder<'a, '_> {
             let further =
                 if multipath && config.is_none() { self.further(name, &ends, (address, prefix)) } else { Vec::new() };
             let announces = self.plan.multipath.get(name.value.as_str()) == Some(&true);
-            let device = if guests::has_some(record) { guests::BRIDGE.to_owned() } else { device };
+            let is_bridged = guests::has_some(record) || self.plan.bridged.iter().any(|host| host.value == name.value);
+            let device = if is_bridged { guests::BRIDGE.to_owned() } else { device };
             let (name, parent) = (name.value.clone(), None);
             hosts.push(Host { name, address, prefix, mac, device, further, announces, parent });
         }

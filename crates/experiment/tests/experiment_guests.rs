@@ -1,6 +1,8 @@
 //! Hosts with guests.
 
-use nicteam_experiment::{Overrides, parse, show};
+use std::time::Duration;
+
+use nicteam_experiment::{Announce, Event, Migrate, Overrides, parse, show};
 
 const GUESTS: &str = r#"
 title = "Guests"
@@ -52,4 +54,24 @@ fn guests_are_hosts_behind_their_host() {
     let shown = show(&experiment);
     assert!(shown.contains("10.0.0.1/24  2 guests behind team0 active-backup"), "{shown}");
     assert!(shown.contains("pc/guest2  02:00:00:00:00:04  10.0.0.50/24, guest behind br0 of pc"), "{shown}");
+}
+
+#[test]
+fn a_guest_moves_to_a_host_that_gets_a_bridge_for_it() {
+    let event = r#"{ at = "3s", kind = "migrate", guest = "pc/guest1", to = "peer", announce = "rarp" }"#;
+    let early = r#"{ at = "1s", kind = "migrate", guest = "pc/guest2", to = "peer" }"#;
+    let text = GUESTS.replace("name = \"two\"", &format!("name = \"two\"\nevents = [{event}, {early}]"));
+    let text = text.replace("to = \"peer\"\n[[runs]]", "to = \"other\"\n[[runs]]");
+    let text = text
+        .replace("peer = {}", "peer = {}\nother = {}")
+        .replace("between = [\"peer\"", "between = [[\"peer\", \"other\"]");
+    let experiment = parse("guests", "guests.toml", &text, &Overrides::default()).unwrap();
+    let [first, second] = experiment.runs[0].events.as_slice() else { panic!("{:?}", experiment.runs[0].events) };
+    assert_eq!((first.at, second.at), (Duration::from_secs(1), Duration::from_secs(3)));
+    let (guest, from, to) = ("pc/guest1".to_owned(), "pc".to_owned(), "peer".to_owned());
+    let expected: &dyn Event = &Migrate { guest, from, to, announce: Announce { arp: false, rarp: true } };
+    assert_eq!(&*second.event, expected);
+    let device = |run: usize| experiment.runs[run].topology.hosts[1].device.clone();
+    assert_eq!((device(0), device(1)), ("br0".to_owned(), "eth0".to_owned()));
+    assert!(show(&experiment).contains("event      after 3s: pc/guest1 moves to peer, announced by RARP"));
 }

@@ -13,6 +13,7 @@ mod counters;
 mod engine;
 mod environment;
 mod error;
+mod event;
 mod fit;
 mod flows;
 mod hold;

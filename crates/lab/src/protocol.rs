@@ -48,6 +48,15 @@ pub enum Request {
         /// True: up.
         up: bool,
     },
+    /// Tell the switches where this device's addresses are: it was moved.
+    Announce {
+        /// The device.
+        device: String,
+        /// By gratuitous ARP.
+        arp: bool,
+        /// By RARP, five times in less than a second.
+        rarp: bool,
+    },
     /// Carry frames over these impaired links: the agent has the near ends of
     /// the two cables of each.
     Relay(Vec<RelaySpec>),
@@ -88,6 +97,9 @@ pub struct NodeSetup {
     pub ipv6: bool,
     /// The node is a switch, or a host with guests, and has a bridge.
     pub bridge: bool,
+    /// The node is a guest, which knows nothing of its host's links.
+    #[serde(default)]
+    pub guest: bool,
 }
 
 /// One end of a link.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use nicteam_experiment::{Experiment, Run, Team, Topology, limit};
-use nicteam_record::{self as record, Bundle, Connection, Record, Sample, Skipped, Unfinished};
+use nicteam_experiment::{Experiment, Run, Team, Timed, Topology, limit};
+use nicteam_record::{self as record, Bundle, Connection, EventKind, Record, Sample, Skipped, Unfinished};
 use nicteam_sys::{cpu, process};
 use sha2::{Digest, Sha256};
 
@@ -20,11 +20,11 @@ use crate::measure::{Counted, Window};
 use crate::options::Options;
 use crate::output::{Output, failed, free_name};
 use crate::progress::Progress;
-use crate::protocol::{AgentSample, ConnectionSpec, Request, Role};
+use crate::protocol::{AgentSample, ConnectionSpec, Notice, Request, Role};
 use crate::task::{self, Kind, Planned};
 use crate::testbed::{Deployment, Report, Setting, TeamsSay};
 use crate::timeline::Timeline;
-use crate::{clock, programs, recorded};
+use crate::{clock, event, programs, recorded};
 
 /// The layer that payload is counted at.
 const DELIVERED_COUNTED_AT: &str =
@@ -168,6 +168,14 @@ fn run_one(
     early.into_iter().for_each(|report| watch.take_in(report, progress));
     watch.until(Duration::ZERO, &inbox, progress)?;
     let cpu_before = cpu::times()?;
+    for Timed { at, event } in &run.events {
+        watch.until(*at, &inbox, progress)?;
+        let at_ns = clock::monotonic_ns();
+        let node = event::carry_out(&**event, &mut *deployment)?;
+        let (team, member, text) = (None, None, event.words());
+        progress.notice(&node, &text);
+        watch.timeline.add(node, Notice { at_ns, kind: EventKind::Fault, team, member, text });
+    }
     watch.until(run.duration, &inbox, progress)?;
     let cpu_after = cpu::times()?;
     let teams_say = deployment.teams_say().map_err(|error| or_lost(error, &[], &inbox))?;

@@ -173,7 +173,7 @@ impl Deployment for Built {
     }
 
     fn act(&mut self, action: &Action) -> Result<(), Error> {
-        let Action::Cable { plugged, .. } = action;
+        let Action::Cable { plugged, .. } = action else { panic!("{action:?}") };
         self.cut = !plugged;
         Ok(())
     }

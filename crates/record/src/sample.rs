@@ -119,4 +119,8 @@ pub struct Datagrams {
     pub reordered: u64,
     /// Arrived once more.
     pub duplicated: u64,
+    /// The longest time in which none arrived, once one had: in a sample since the one before, in a run in its window,
+    /// microseconds.
+    #[serde(default)]
+    pub longest_silence_us: u64,
 }

@@ -1,5 +1,6 @@
 //! Guests behind a host's bridge, in a run of the lab.
 
+use nicteam_record::EventKind;
 use nicteam_testnet::may_make_networks;
 
 use crate::common::experiment::run;
@@ -63,4 +64,46 @@ fn guests_send_and_receive_by_their_hosts_team() {
     let (sent, received) = (members.iter().map(|m| m.tx_bps), members.iter().map(|m| m.rx_bps));
     let (first, second) = (&run.connections[0], &run.connections[1]);
     assert!(sent.sum::<f64>() >= first.delivered_bps && received.sum::<f64>() >= second.delivered_bps, "{members:?}");
+}
+
+#[test]
+fn a_guest_that_moves_is_out_of_reach_for_a_moment() {
+    if !may_make_networks() {
+        return;
+    }
+    let experiment = r#"
+title = "A guest moves"
+[hosts]
+a = { guests = 1 }
+b = {}
+client = {}
+[switches]
+sw = {}
+[[links]]
+between = [["a", "b", "client"], "sw"]
+[workloads.w]
+kind = "udp"
+from = "client"
+to = "a/guest1"
+rate = "1mbit"
+size = 64
+[[runs]]
+name = "moves"
+workloads = "w"
+events = [{ at = "300ms", kind = "migrate", guest = "a/guest1", to = "b" }]
+"#;
+    let (said, told, record) = run("migrate", experiment);
+    let record = record.unwrap_or_else(|| panic!("{told}"));
+    let run = &record.runs[0];
+    let fault = run.events.iter().find(|event| event.kind == EventKind::Fault).unwrap();
+    assert_eq!((fault.node.as_str(), fault.text.contains("moves to b")), ("a/guest1", true));
+    assert!(fault.t_ms >= 300.0);
+    let datagrams = run.connections[0].datagrams.unwrap();
+    // It is lost for a moment, which was seen, and comes back.
+    assert!(datagrams.lost > 0 && datagrams.received > datagrams.lost, "{datagrams:?}");
+    let silence_ms = datagrams.longest_silence_us as f64 / 1e3;
+    assert!(silence_ms > 1.0 && silence_ms < 1200.0, "{datagrams:?}");
+    let carried = |host: &str| run.members.iter().find(|member| member.host == host).unwrap().rx_frames;
+    assert!(carried("a") > 100 && carried("b") > 100, "{:?}", run.members);
+    assert!(said.contains("run") && told.contains("a/guest1 moves to b"), "{told}");
 }

@@ -1,5 +1,6 @@
 //! The agent: the lab's hand on one host or switch.
 
+mod announce;
 mod moves;
 mod node;
 mod pagp;
@@ -104,6 +105,7 @@ impl Agent {
                 self.node.plug(&devices)?;
             }
             Request::Address(addresses) => self.node.address(&addresses)?,
+            Request::Announce { device, arp, rarp } => self.node.announce(&device, arp, rarp)?,
             Request::SetDevice { device, up } => self.node.set_device(&device, up)?,
             Request::AddTeam(team) => {
                 let runs = self.teams.add(&team, &self.output)?;

@@ -8,6 +8,7 @@ use nicteam_sys::shape::{self, Granularity};
 use nicteam_wire::Mac;
 use nix::errno::Errno;
 
+use super::announce::announce;
 use crate::error::Failure;
 use crate::protocol::{Addresses, LinkSetup, NodeSetup};
 
@@ -39,6 +40,15 @@ impl Node {
             // No router solicitations and address checks in between the measured traffic.
             netns::sysctl("ipv6/conf/default/disable_ipv6", "1")?;
             netns::sysctl("ipv6/conf/all/disable_ipv6", "1")?;
+        }
+        if setup.guest {
+            // A guest that moves keeps what it knows of its neighbours; its veth is without carrier meanwhile. Older kernels
+            // have no such setting, and ask again.
+            for setting in ["ipv4/conf/all/arp_evict_nocarrier", "ipv6/conf/all/ndisc_evict_nocarrier"] {
+                if netns::read_sysctl(setting).is_ok() {
+                    netns::sysctl(setting, "0")?;
+                }
+            }
         }
         if setup.bridge {
             self.netlink()?.add_bridge(BRIDGE)?;
@@ -81,6 +91,11 @@ impl Node {
     pub(super) fn set_device(&mut self, device: &str, up: bool) -> Result<(), Failure> {
         let index = self.index(device)?;
         Ok(self.netlink()?.set_up(index, up)?)
+    }
+
+    /// Tells the switches where a device's addresses are.
+    pub(super) fn announce(&mut self, device: &str, arp: bool, rarp: bool) -> Result<(), Failure> {
+        announce(self.netlink()?, device, arp, rarp)
     }
 
     /// Gives a host its addresses. For multipath TCP one that is connected to announces those beside the first,

@@ -67,6 +67,8 @@ impl Kind for Udp {
             lost: received(|datagrams| datagrams.lost),
             reordered: received(|datagrams| datagrams.reordered),
             duplicated: received(|datagrams| datagrams.duplicated),
+            longest_silence_us: counted
+                .received_most(|sample| sample.datagrams.map_or(0, |datagrams| datagrams.longest_silence_us)),
         });
     }
 }
@@ -92,6 +94,21 @@ struct Counts {
     sent: u64,
     received_bytes: u64,
     order: Option<Order>,
+    last_arrival: Option<Instant>,
+    /// Since the last sample.
+    longest_silence: Duration,
+}
+
+impl Counts {
+    /// Notes that something arrived, or that it has not so far.
+    fn look(&mut self, now: Instant, has_arrived: bool) {
+        if let Some(last) = self.last_arrival {
+            self.longest_silence = self.longest_silence.max(now - last);
+        }
+        if has_arrived {
+            self.last_arrival = Some(now);
+        }
+    }
 }
 
 impl kind::Ends for Ends {
@@ -169,6 +186,7 @@ impl End {
                 Ok(bytes) => {
                     let mut counted = lock(&self.counted);
                     counted.received_bytes += bytes as u64;
+                    counted.look(Instant::now(), true);
                     if let (Some(order), Some(number)) = (&mut counted.order, buffer[..bytes].first_chunk()) {
                         order.take(u64::from_be_bytes(*number));
                     }
@@ -181,7 +199,9 @@ impl End {
     }
 
     fn sample(&self) -> ConnectionSample {
-        let counted = lock(&self.counted);
+        let mut counted = lock(&self.counted);
+        counted.look(Instant::now(), false);
+        let longest_silence_us = std::mem::take(&mut counted.longest_silence).as_micros() as u64;
         let order = counted.order.as_ref();
         let datagrams = Datagrams {
             sent: counted.sent,
@@ -189,6 +209,7 @@ impl End {
             lost: order.map_or(0, Order::lost),
             reordered: order.map_or(0, |order| order.reordered),
             duplicated: order.map_or(0, |order| order.duplicated),
+            longest_silence_us,
         };
         ConnectionSample {
             index: self.index,

@@ -14,13 +14,22 @@ use crate::engine::{self, Engine};
 use crate::error::Error;
 use crate::protocol::{AddTeam, Addresses, LinkSetup, NodeSetup, Request, SpeakPagp};
 
+/// The bridge of a switch, or of a host that has one.
+pub(super) const BRIDGE: &str = "br0";
+
 /// What each node is to be before it has links.
 pub(super) fn set_ups(topology: &Topology) -> Vec<(String, Request)> {
-    let has_guests = |host: &Host| topology.guests_of(&host.name).next().is_some();
-    let setup = |host: &Host| NodeSetup { ipv6: host.address.is_ipv6(), bridge: has_guests(host) };
+    // That of a host bears its address.
+    let setup = |host: &Host| NodeSetup {
+        ipv6: host.address.is_ipv6(),
+        bridge: host.device == BRIDGE,
+        guest: host.parent.is_some(),
+    };
     let host = |host: &Host| (host.name.clone(), setup(host));
-    let switches =
-        topology.switches.iter().map(|switch| (switch.name.clone(), NodeSetup { ipv6: false, bridge: true }));
+    let switches = topology
+        .switches
+        .iter()
+        .map(|switch| (switch.name.clone(), NodeSetup { bridge: true, ..NodeSetup::default() }));
     let all = topology.hosts.iter().map(host).chain(switches);
     all.map(|(node, setup)| (node, Request::SetUp(setup))).collect()
 }

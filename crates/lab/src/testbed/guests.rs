@@ -2,10 +2,15 @@
 //!
 //! A guest's veth is no link of the experiment: it has no rate, and nothing of it is measured.
 
-use nicteam_experiment::{Cable, Host, Topology};
+use std::os::fd::AsFd;
 
+use nicteam_experiment::{Cable, Host, Topology};
+use nicteam_sys::netlink::Netlink;
+use nicteam_sys::netns::NetNs;
+
+use super::agents::Agents;
 use super::cabling::{CableEnd, Cabling};
-use super::deploy::bare_ends;
+use super::deploy::{BRIDGE, bare_ends};
 use crate::error::Error;
 use crate::protocol::Request;
 
@@ -23,12 +28,12 @@ pub(super) fn lay(cabling: &mut Cabling, topology: &Topology) -> Result<(), Erro
     Ok(())
 }
 
-/// What each host with guests is asked for: its uplink and its guests as ports of its bridge.
+/// What each host with a bridge is asked for: its uplink and its guests as ports of its bridge.
 pub(super) fn bridges(topology: &Topology) -> Vec<(String, Request)> {
     let mut requests = Vec::new();
     for host in &topology.hosts {
         let guests: Vec<String> = topology.guests_of(&host.name).map(|guest| port(guest).to_owned()).collect();
-        if guests.is_empty() {
+        if host.device != BRIDGE {
             continue;
         }
         let team = topology.teams.iter().filter(|team| team.node == host.name).map(|team| team.device.as_str());
@@ -36,6 +41,31 @@ pub(super) fn bridges(topology: &Topology) -> Vec<(String, Request)> {
         requests.push((host.name.clone(), Request::Plug(uplink.chain(guests).collect())));
     }
     requests
+}
+
+/// Moves a guest's veth from one host's bridge to another's, where it has the guest's whole name as far as that fits.
+pub(super) fn move_to(agents: &mut Agents, guest: &str, from: &str, to: &str) -> Result<(), Error> {
+    let [near, far] = [agents.of(from)?.pid(), agents.of(to)?.pid()].map(NetNs::of_process);
+    let (near, far) = (near?, far?);
+    // The guest may have moved before.
+    let moved = moved_port(guest);
+    near.run(|| {
+        let mut netlink = Netlink::open()?;
+        let port = match netlink.link(&moved)? {
+            Some(link) => Some(link),
+            None => netlink.link(guest.rsplit('/').next().unwrap_or(guest))?,
+        };
+        let absent = || nicteam_sys::Error::new(format!("find the port of {guest}"), std::io::ErrorKind::NotFound);
+        netlink.move_to(port.ok_or_else(absent)?.index, far.as_fd(), &moved)
+    })??;
+    agents.of(to)?.call(&Request::Plug(vec![moved])).map(drop)
+}
+
+/// The name of a guest's port on a host that is not its own: `a.guest1`, of which Linux takes 15 characters.
+fn moved_port(guest: &str) -> String {
+    let (host, own) = guest.split_once('/').unwrap_or(("", guest));
+    let room = 14_usize.saturating_sub(own.len());
+    format!("{}.{own}", host.get(..room).unwrap_or(host))
 }
 
 /// Each guest, with its host.

@@ -93,6 +93,15 @@ pub enum Action {
         /// True: it is plugged in.
         plugged: bool,
     },
+    /// A guest goes from one host's bridge to another's, as it is. Nobody is told.
+    MoveGuest {
+        /// The guest.
+        guest: String,
+        /// The host that it leaves.
+        from: String,
+        /// The host that it goes to.
+        to: String,
+    },
 }
 
 /// What runs a team.

@@ -1,6 +1,6 @@
 //! What else a reader should know about a run.
 
-use nicteam_record::{Connection, Member, Relayed, Run, Switch};
+use nicteam_record::{Connection, EventKind, Member, Relayed, Run, Switch};
 
 use super::hop::Hop;
 use super::path::Picture;
@@ -62,6 +62,7 @@ pub(super) fn of_run(picture: &Picture<'_>) -> Vec<String> {
     facts.extend(moves::facts(run));
     facts.extend(mtu::facts(picture));
     facts.extend(losses(run));
+    facts.extend(silences(run));
     facts.extend(run.relay_trouble());
     if run.cpu.busy > 0.9 {
         facts.push(format!("The processors were {} busy; figures may be lower for it.", percent(run.cpu.busy)));
@@ -87,6 +88,22 @@ fn model(switch: &Switch) -> Option<String> {
     let (model, spread) = (switch.model.as_ref()?, switch.spread.as_ref()?);
     let (name, title, assumed) = (&switch.name, &model.title, &model.assumed);
     Some(format!("{name} stands for a {title} that spreads by {spread}. Assumed: {assumed}."))
+}
+
+/// How long datagrams stayed away in a run in which the lab did something to the network.
+fn silences(run: &Run) -> Vec<String> {
+    let done: Vec<&str> =
+        run.events.iter().filter(|event| event.kind == EventKind::Fault).map(|event| &*event.text).collect();
+    if done.is_empty() {
+        return Vec::new();
+    }
+    let of = |connection: &Connection| {
+        let datagrams = connection.datagrams.as_ref()?;
+        let (from, to) = (&connection.from, &connection.to);
+        let ms = datagrams.longest_silence_us as f64 / 1e3;
+        Some(format!("{}: no datagram from {from} to {to} arrived for {ms:.1} ms.", list(&done)))
+    };
+    run.connections.iter().filter_map(of).collect()
 }
 
 /// What impaired links lost because they were declared to.

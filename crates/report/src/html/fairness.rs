@@ -32,7 +32,7 @@ fn datagrams(connections: &[Connection]) -> String {
             |count: u64| format!("{} ({})", thousands(count), percent(share(count as f64, datagrams.sent as f64)));
         format!(
             "<tr><td>{}</td><td>{} → {}</td><td class=\"num\">{}</td><td class=\"num\">{}</td>\
-             <td class=\"num\">{}</td><td class=\"num\">{}</td></tr>\n",
+             <td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{:.1} ms</td></tr>\n",
             connection.index,
             esc(&connection.from),
             esc(&connection.to),
@@ -40,6 +40,7 @@ fn datagrams(connections: &[Connection]) -> String {
             part(datagrams.lost),
             part(datagrams.reordered),
             part(datagrams.duplicated),
+            datagrams.longest_silence_us as f64 / 1e3,
         )
     };
     let with = connections.iter().filter_map(|connection| Some((connection, connection.datagrams.as_ref()?)));
@@ -50,7 +51,8 @@ fn datagrams(connections: &[Connection]) -> String {
     format!(
         "<h3>Datagrams</h3>\n<div class=\"scroll\"><table class=\"plain\">\n<thead><tr><th scope=\"col\">no.</th>\
          <th scope=\"col\">way</th><th scope=\"col\" class=\"num\">sent</th><th scope=\"col\" class=\"num\">lost</th>\
-         <th scope=\"col\" class=\"num\">out of order</th><th scope=\"col\" class=\"num\">twice</th></tr></thead>\n\
+         <th scope=\"col\" class=\"num\">out of order</th><th scope=\"col\" class=\"num\">twice</th>\
+         <th scope=\"col\" class=\"num\">longest silence</th></tr></thead>\n\
          <tbody>\n{rows}</tbody>\n</table></div>\n"
     )
 }

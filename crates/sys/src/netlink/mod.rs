@@ -219,6 +219,14 @@ impl Netlink {
         })
     }
 
+    /// Moves a device to another namespace, under another name.
+    pub fn move_to(&mut self, index: u32, netns: BorrowedFd<'_>, name: &str) -> Result<()> {
+        let mut link = LinkMessage::default();
+        link.header.index = index;
+        link.attributes = vec![LinkAttribute::NetNsFd(netns.as_raw_fd()), LinkAttribute::IfName(name.to_owned())];
+        self.done(RouteNetlinkMessage::SetLink(link), 0, || format!("move device {index} as {name}"))
+    }
+
     /// Keeps IPv6 from giving the device an address by itself (`addr_gen_mode none`).
     pub fn set_no_ipv6_address(&mut self, index: u32) -> Result<()> {
         self.set_addr_gen_mode(index, AddrGenMode::None)

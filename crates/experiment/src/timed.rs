@@ -1,0 +1,43 @@
+//! What a run does to its network, and when.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// Something that happens at a moment.
+#[derive(Clone, Debug)]
+pub struct Timed {
+    /// When, since the measurement began.
+    pub at: Duration,
+    /// What.
+    pub event: Arc<dyn Event>,
+}
+
+// Derived, it would move the event.
+impl PartialEq for Timed {
+    fn eq(&self, other: &Timed) -> bool {
+        self.at == other.at && *self.event == *other.event
+    }
+}
+
+/// Something that a run does to its network.
+pub trait Event: fmt::Debug + Send + Sync {
+    /// The `kind` of the file, by which the lab knows it, too.
+    fn kind(&self) -> &'static str;
+
+    /// What happens, in words: `a/guest1 moves to b`.
+    fn words(&self) -> String;
+
+    /// What whoever carries it out has to know.
+    fn details(&self) -> Value;
+}
+
+impl PartialEq for dyn Event {
+    fn eq(&self, other: &Self) -> bool {
+        (self.kind(), self.details()) == (other.kind(), other.details())
+    }
+}
+
+impl Eq for dyn Event {}

@@ -1,0 +1,24 @@
+//! What a run does to its network while it is measured. One file a kind, and one line in [`KINDS`].
+
+mod kind;
+mod migrate;
+
+use nicteam_experiment::Event;
+
+use kind::Kind;
+
+use crate::error::Error;
+use crate::testbed::Deployment;
+
+/// All kinds.
+static KINDS: [&dyn Kind; 1] = [&migrate::Migrate];
+
+/// Carries an event out; the node that it happens to.
+///
+/// # Errors
+/// It cannot be done.
+pub(crate) fn carry_out(event: &dyn Event, deployment: &mut dyn Deployment) -> Result<String, Error> {
+    let kind = KINDS.iter().find(|kind| kind.name() == event.kind());
+    let unknown = || Error::Agent { node: event.kind().to_owned(), message: "is no event that a lab knows".to_owned() };
+    kind.ok_or_else(unknown)?.carry_out(&event.details(), deployment)
+}
