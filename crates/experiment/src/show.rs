@@ -246,7 +246,7 @@ fn team_text(team: &Team, topology: &Topology) -> String {
 
 /// The mode, and every option that is not at its default.
 fn config_text(config: &Config) -> String {
-    let defaults = Config::default().options();
+    let defaults = Config { mode: config.mode, ..Config::default() }.options();
     let mut said = Vec::new();
     for (name, value) in config.options_and_wish() {
         let hashes = config.mode.hashes() && name == "xmit_hash_policy";

@@ -418,7 +418,7 @@ impl<'a> Builder<'a, '_> {
 
     /// Whether a switch that spreads has a group, not plain ports, towards a peer with so many links.
     fn is_grouped(&self, peer: &str, links: usize, configs: &BTreeMap<String, Config>) -> bool {
-        let by_host = configs.get(peer).is_some_and(|config| teams::wants_group(config));
+        let by_host = configs.get(peer).is_some_and(teams::wants_group);
         by_host || (links > 1 && self.spread(peer).is_some())
     }
 

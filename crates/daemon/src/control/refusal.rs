@@ -107,7 +107,9 @@ impl From<&Error> for Refusal {
             Error::Team(TeamError::NoBuckets(_) | TeamError::NotOpenVSwitch(_)) => {
                 (RefusalKind::NotNow, Some(Errno::EOPNOTSUPP))
             }
-            Error::Team(TeamError::NotUp { .. }) => (RefusalKind::NotNow, Some(Errno::EINVAL)),
+            Error::Team(TeamError::NotUp { .. } | TeamError::NotEnabled { .. }) => {
+                (RefusalKind::NotNow, Some(Errno::EINVAL))
+            }
             Error::Team(TeamError::Full) => (RefusalKind::NotNow, Some(Errno::ENOSPC)),
             Error::NotEthernet { .. } | Error::Itself { .. } => (RefusalKind::NotNow, Some(Errno::EINVAL)),
             Error::LastMember { .. } => (RefusalKind::NotNow, None),

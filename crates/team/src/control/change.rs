@@ -58,6 +58,10 @@ impl Team {
         {
             self.take_key(now);
         }
+        if !self.traits.openvswitch {
+            // Elsewhere a member's link alone says how it is.
+            self.members.values_mut().for_each(|member| member.may_enable = true);
+        }
         self.begin_or_end_lacp(now);
         self.reconfigure_lacp(&before, now);
         self.reconfigure_bond(&before);
@@ -228,6 +232,7 @@ impl TeamError {
             TeamError::AddressesNeedNoMembers => Some("take the team down and add it anew".to_owned()),
             TeamError::NotUp { .. } => Some("a member can become the active one once it is up".to_owned()),
             TeamError::NoBuckets(_) => Some("buckets migrate in mode ovs-balance-slb".to_owned()),
+            TeamError::NotEnabled { .. } => Some("a bucket can migrate to a member that may send".to_owned()),
             TeamError::NotOpenVSwitch(_) => Some("set its device down, or remove it from the team".to_owned()),
             TeamError::NoActiveMember(_) => Some("set mode=active-backup, or set xmit_hash_policy".to_owned()),
             TeamError::Full | TeamError::Duplicate(_) | TeamError::NoMember(_) | TeamError::NotAMember(_) => None,

@@ -208,6 +208,14 @@ pub enum TeamError {
     /// The mode has no buckets that could be given to members.
     #[error("mode {0} has no buckets to migrate")]
     NoBuckets(Mode),
+    /// A member that buckets cannot be given to.
+    #[error("`{name}` is not enabled: it is {state}")]
+    NotEnabled {
+        /// Its device.
+        name: String,
+        /// Its state.
+        state: LinkState,
+    },
     /// Members are enabled and disabled by hand in Open vSwitch's modes alone.
     #[error("mode {0} is none of Open vSwitch's: its members cannot be enabled or disabled by hand")]
     NotOpenVSwitch(Mode),

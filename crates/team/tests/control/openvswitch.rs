@@ -10,6 +10,7 @@ use nicteam_team::{
     Action, Buckets, Choose, Config, Effect, Identity, LinkState, MemberId, Receive, Team, TeamError, Time, Verdict,
 };
 use nicteam_wire::{Arp, Frame, Mac, Vlan, ethertype, rarp_packet, tagged};
+use proptest::prelude::*;
 
 use crate::control::pair::Pair;
 use crate::control::world::{World as Alone, id, link, ms};
@@ -185,7 +186,7 @@ fn delays_hold_and_nobody_waits_while_none_is_enabled() {
     // Both would wait: the one whose time is over first is enabled at once, the other one waits on.
     world.hint(id(1), false);
     world.run(ms(199));
-    assert_eq!(seen(&world, 0).enabled, false);
+    assert!(!seen(&world, 0).enabled);
     world.run(ms(1));
     assert!(seen(&world, 0).enabled && !seen(&world, 1).enabled);
     (0..2).for_each(|place| world.hint(id(place), false));
@@ -311,7 +312,7 @@ fn a_bucket_migrates_by_hand() {
     assert_eq!(guests.send(1, 100), 1 - from);
     guests.carrier(from, false);
     let refused = guests.change(|team, now| team.migrate(bucket, id(from), now));
-    assert!(matches!(refused, Err(TeamError::NotUp { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(TeamError::NotEnabled { .. })), "{refused:?}");
     assert_eq!(guests.change(|team, now| team.migrate(bucket, id(7), now)), Err(TeamError::NoMember(id(7))));
     for mode in ["ovs-active-backup", "ovs-balance-tcp", "balance-xor"] {
         let mut guests = Guests::new(mode, &[], 2);
@@ -385,14 +386,24 @@ fn with_lacp_buckets_are_given_to_those_that_the_partner_takes() {
         assert!(seen.members.iter().all(|member| member.enabled && member.lacp_may_enable), "{mode}: {seen:?}");
         assert!(pair.plan(0).members.iter().all(|line| line.receive == Receive::Deliver), "{mode}");
         let given = if mode == "ovs-balance-tcp" { BUCKETS } else { 0 };
-        assert_eq!(shares(&pair.plan(0).choose, 2).iter().sum::<usize>(), given, "{mode}");
+        let given_to = shares(&pair.plan(0).choose, 2);
+        assert_eq!(given_to.iter().sum::<usize>(), given, "{mode}");
+        let evenly = given_to.iter().all(|share| (88..=168).contains(share));
+        assert!(evenly || given == 0, "though one was enabled before the other: {given_to:?}");
         assert!(pair.plan(0).lease.is_some() && !pair.plan(0).notes_sources, "{mode}");
         pair.cable(1, false);
         assert_eq!(buckets(&pair.plan(0).choose).enabled, [id(0)], "{mode}");
         assert_eq!(shares(&pair.plan(0).choose, 2), [given, 0], "{mode}");
+        // One bucket carries something, which holds it when the other member is back.
+        pair.world.change(0, |host, now| host.transmit(&frame(1, 100), now));
+        let used = buckets(&pair.plan(0).choose).bucket(&Frame::parse(&frame(1, 100)).unwrap());
         pair.cable(1, true);
         pair.run(ms(1000));
         assert_eq!(buckets(&pair.plan(0).choose).enabled, [id(0), id(1)], "{mode}");
+        if mode == "ovs-balance-tcp" {
+            assert_eq!(buckets(&pair.plan(0).choose).table[usize::from(used)], Some(id(0)));
+            assert!(shares(&pair.plan(0).choose, 2).iter().all(|share| (88..=168).contains(share)));
+        }
         let rarp = |(_, effect): &(Time, Effect)| matches!(effect, Effect::Transmit { frame, .. } if Frame::parse(frame).unwrap().ethertype() == ethertype::RARP);
         assert!(!pair.world.node(0).log.iter().any(rarp), "{mode}: the partner knows");
     }
@@ -444,6 +455,78 @@ fn without_a_partner_nothing_is_carried_or_one_member_carries_all() {
 }
 
 #[test]
+fn a_cable_that_is_plugged_in_does_not_end_the_fallback() {
+    let options = [("lacp", "active"), ("lacp-fallback-ab", "true")];
+    let mut pair = Pair::new([config("ovs-balance-tcp", &options), config("active-backup", &[])], 2);
+    let negotiation = |pair: &Pair| bond(pair.team(0), pair.world.now()).negotiation;
+    pair.run(ms(2900));
+    assert_eq!(negotiation(&pair), Negotiation::Negotiated, "each waits for its first LACPDU");
+    pair.run(ms(200));
+    assert_eq!(negotiation(&pair), Negotiation::Configured);
+    pair.cable(1, false);
+    pair.cable(1, true);
+    for _ in 0..35 {
+        pair.run(ms(100));
+        assert_eq!((&pair.plan(0).choose, negotiation(&pair)), (&Choose::One(id(0)), Negotiation::Configured));
+    }
+}
+
+proptest! {
+    /// Whatever happens to cables and options: afterwards everything that has carrier is enabled, and frames go by it.
+    #[test]
+    fn after_all_that_happens_members_with_carrier_are_used(
+        mode in prop::sample::select(vec!["ovs-active-backup", "ovs-balance-slb", "ovs-balance-tcp"]),
+        delays in (0..4_u32, 0..4_u32),
+        steps in prop::collection::vec((0..3_usize, 0..4_u8, 0..3000_u64), 0..25),
+    ) {
+        let (up, down) = ((delays.0 * 200).to_string(), (delays.1 * 200).to_string());
+        let options = [("lacp", "active"), ("lacp-time", "fast"), ("updelay", &*up), ("downdelay", &*down)];
+        let mut pair = Pair::new([config(mode, &options), config("ovs-balance-slb", &options)], 3);
+        for (place, what, wait) in steps {
+            match what {
+                0 => pair.cable(place, false),
+                1 => pair.cable(place, true),
+                2 => drop(pair.change(0, |team, now| team.enable_member(id(place), wait % 2 == 0, now))),
+                _ => {
+                    let other = [&options[..], &[("bond-hash-basis", if place == 0 { "0" } else { "5" })]].concat();
+                    pair.change(0, |team, now| team.set_config(config(mode, &other), now)).unwrap();
+                }
+            }
+            pair.run(ms(wait));
+            let (now, plan) = (pair.world.now(), pair.plan(0));
+            let seen = bond(pair.team(0), now);
+            let enabled: Vec<MemberId> = seen.members.iter().filter(|of| of.enabled).map(|of| of.id).collect();
+            match &plan.choose {
+                Choose::Buckets(buckets) => {
+                    let mut sends = buckets.enabled.clone();
+                    sends.sort_unstable();
+                    prop_assert_eq!(&sends, &enabled);
+                    prop_assert!(buckets.table.iter().flatten().all(|member| enabled.contains(member)));
+                    let all = mode != "ovs-balance-tcp" || buckets.table.iter().all(Option::is_some);
+                    prop_assert!(all, "a bucket of balance-tcp without a member");
+                }
+                Choose::One(member) => prop_assert!(enabled.contains(member)),
+                // Without a link LACP has no partner; members whose downdelay runs are enabled yet.
+                Choose::Nobody => {
+                    prop_assert!(enabled.is_empty() || seen.negotiation == Negotiation::Configured, "{seen:?}");
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        (0..3).for_each(|place| pair.cable(place, true));
+        pair.run(ms(8000));
+        for host in 0..2 {
+            let seen = bond(pair.team(host), pair.world.now());
+            prop_assert!(seen.members.iter().all(|member| member.enabled && member.may_enable), "{seen:?}");
+            prop_assert_eq!(seen.negotiation, Negotiation::Negotiated);
+        }
+        let generation = pair.plan(0).generation;
+        pair.run(ms(5000));
+        prop_assert_eq!(pair.plan(0).generation, generation, "a team at rest makes no plans");
+    }
+}
+
+#[test]
 fn a_partner_that_begins_to_speak_ends_the_fallback() {
     let options = [("lacp", "passive"), ("lacp-time", "fast"), ("lacp-fallback-ab", "true")];
     let partner = |lacp| config("ovs-balance-tcp", &[("lacp", lacp), ("lacp-time", "fast")]);
@@ -485,6 +568,17 @@ fn the_mode_changes_while_lacp_stays() {
     pair.change(0, |team, now| team.set_config(other, now)).unwrap();
     assert_eq!(pair.team(0).members()[0].lacp.unwrap().mux, before.mux, "LACP does not notice");
     assert_eq!(shares(&pair.plan(0).choose, 2).iter().sum::<usize>(), BUCKETS);
+}
+
+#[test]
+fn members_that_lacp_kept_down_come_up_in_a_mode_without_it() {
+    let mut pair = Pair::new([config("ovs-balance-tcp", &[("lacp", "active")]), config("active-backup", &[])], 2);
+    let states = |pair: &Pair| [0, 1].map(|member| pair.state(0, member).unwrap());
+    assert_eq!(states(&pair), [LinkState::Down; 2]);
+    pair.change(0, |team, now| team.set_config(config("balance-xor", &[]), now)).unwrap();
+    pair.run(ms(100));
+    assert_eq!(states(&pair), [LinkState::Up; 2]);
+    assert!(pair.world.node(0).carrier && pair.team(0).lacp().is_none());
 }
 
 #[test]

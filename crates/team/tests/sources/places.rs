@@ -11,6 +11,7 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/experiment/src/teams.rs", "a switch's group is a team of these modes"),
     ("crates/oracle/src/bench.rs", "measures the kernel's 802.3ad"),
     ("crates/report/src/explain/hop.rs", "prose about a mode"),
+    ("crates/report/src/explain/rules/active_backup.rs", "the name of its cause"),
     ("crates/report/src/explain/rules/broadcast.rs", "a rule about a mode"),
     ("crates/report/src/explain/rules/load_balancing.rs", "a rule about two modes"),
     ("crates/report/src/explain/rules/not_aggregating.rs", "a rule about a mode"),

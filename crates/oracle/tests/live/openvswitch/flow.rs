@@ -62,17 +62,20 @@ fn clear_dei(bytes: &mut [u8]) {
     }
 }
 
-/// The daemon takes a tag off that gives a priority alone.
+/// The daemon takes a tag off that says nothing.
 fn as_sent(bytes: &[u8]) -> Vec<u8> {
     match Frame::parse_untagged(bytes).unwrap().vlan() {
-        Some(tag) if tag.tci & 0xfff == 0 => [&bytes[..12], &bytes[16..]].concat(),
+        Some(tag) if tag.tci == 0 => [&bytes[..12], &bytes[16..]].concat(),
         _ => bytes.to_vec(),
     }
 }
 
+/// Makes what is behind addresses and tag.
+type Make = fn(&mut Random) -> Vec<u8>;
+
 /// Kinds that no hash of the kernel's tells apart: what Open vSwitch checks lengths of, extension headers, SNAP, ARP.
 fn more(random: &mut Random, count: usize) -> Vec<TestFrame> {
-    let makes: [(&'static str, fn(&mut Random) -> Vec<u8>); 6] = [
+    let makes: [(&'static str, Make); 6] = [
         ("length4", |random| {
             let mut packet = ipv4(random, 17, 40);
             packet[2..4].copy_from_slice(&random.pick::<u16>(&[0, 19, 20, 27, 28, 59, 60, 61]).to_be_bytes());
@@ -106,7 +109,7 @@ fn more(random: &mut Random, count: usize) -> Vec<TestFrame> {
             typed(ethertype, [&head[..], &operation, &random.bytes(length)].concat())
         }),
     ];
-    let make = |(kind, make): &(&'static str, fn(&mut Random) -> Vec<u8>)| {
+    let make = |(kind, make): &(&'static str, Make)| {
         let mut bytes = random.bytes(12);
         (bytes[0], bytes[6]) = (bytes[0] & 0xfe | 2, bytes[6] & 0xfe | 2);
         let behind = make(random);
@@ -207,6 +210,8 @@ impl Bonds {
             self.send(&first);
             self.switch.appctl_with("bridge/dump-flows", &["near"]).matches("dp_hash=").count() == 256
         });
+        // Until then its datapath sends by the buckets that were before.
+        self.switch.appctl("revalidator/wait");
     }
 
     /// The place of each bucket's member.

@@ -2,8 +2,10 @@
 //!
 //! balance-slb's buckets are given their members by the dataplane, at their first frames (`choose_output_member`);
 //! what it gave comes back with the loads. balance-tcp's are all given members here at once, at random
-//! (`bond_update_post_recirc_rules__`). One difference: another `bond-rebalance-interval`, or another primary, takes no bucket from its
-//! member (`bond_reconfigure` does so without need).
+//! (`bond_update_post_recirc_rules__`). Two differences: another `bond-rebalance-interval`, or another primary, takes no bucket from its
+//! member (`bond_reconfigure` does so without need). And when a member is enabled, balance-tcp's buckets that have carried nothing
+//! yet are given anew: Open vSwitch gives them all at the bond's first frame, which nobody here is told of, and LACP
+//! enables one member after the other.
 
 use std::mem;
 
@@ -26,7 +28,7 @@ impl Team {
             return Err(TeamError::NoBuckets(self.config.mode));
         };
         if !member.is_live() {
-            return Err(TeamError::NotUp { name: member.name.clone(), state: member.state });
+            return Err(TeamError::NotEnabled { name: member.name.clone(), state: member.state });
         }
         bond.buckets[usize::from(bucket)].member = Some(to);
         self.settle(false, now);
@@ -35,8 +37,14 @@ impl Team {
 
     /// What the dataplane counted has been read.
     pub(in super::super) fn bond_loads(&mut self, loads: &Loads) {
+        let negotiation = self.negotiation();
         let Some(bond) = &mut self.parts.bond else { return };
         bond.take(loads);
+        if mem::take(&mut bond.spreads) && self.traits.sends == Sends::ByFlow && uses_buckets(self.traits, negotiation)
+        {
+            bond.give_up_unused(loads);
+            bond.populate(&self.members, self.active);
+        }
         if mem::take(&mut bond.rebalances) {
             let moves: Vec<Move> = moves(&bond.buckets, &bond.enabled);
             settle(&mut bond.buckets, &moves);
@@ -57,7 +65,13 @@ impl Team {
         let Some(bond) = &mut self.parts.bond else { return };
         bond.follow(&self.members);
         match uses_buckets(self.traits, negotiation) {
-            true if self.traits.sends == Sends::ByFlow => bond.populate(&self.members, self.active),
+            true if self.traits.sends == Sends::ByFlow => {
+                bond.populate(&self.members, self.active);
+                if bond.spreads {
+                    // Which buckets have carried something.
+                    self.effects.push_back(Effect::ReadLoads);
+                }
+            }
             true => {}
             false => bond.reset(),
         }
@@ -136,6 +150,13 @@ impl Bond {
                 let drawn = (self.draw() as usize).checked_rem(all.len()).and_then(|place| all.get(place)).copied();
                 self.buckets[place].member = drawn.filter(|id| self.enabled.contains(id)).or(active);
             }
+        }
+    }
+
+    /// Buckets by which no frame has left yet have no member.
+    fn give_up_unused(&mut self, loads: &Loads) {
+        for (bucket, last) in self.buckets.iter_mut().zip(loads.members) {
+            bucket.member = bucket.member.filter(|_| last.is_some());
         }
     }
 

@@ -63,7 +63,10 @@ impl Team {
                 bond.enabled.retain(|other| *other != id);
                 bond.teaches = true;
             }
-            (false, true) => bond.enabled.push(id),
+            (false, true) => {
+                bond.enabled.push(id);
+                bond.spreads = true;
+            }
             _ => {}
         }
     }

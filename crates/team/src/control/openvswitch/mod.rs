@@ -44,6 +44,8 @@ pub(super) struct Bond {
     buckets: Box<[Bucket; BUCKETS]>,
     /// What the dataplane had counted when it was read last.
     read: Box<Loads>,
+    /// A member was enabled: buckets that have carried nothing yet are to be given members anew.
+    spreads: bool,
     /// The loads that are read next decide which buckets change members.
     rebalances: bool,
     /// The members that may send, in the order in which they were enabled.
@@ -64,6 +66,7 @@ impl Bond {
         Bond {
             buckets: Box::new([Bucket::default(); BUCKETS]),
             read: Box::default(),
+            spreads: false,
             rebalances: false,
             enabled: Vec::new(),
             turn: 0,
@@ -79,14 +82,18 @@ impl Bond {
     }
 }
 
-/// How far LACP has come on a team of this mode.
+/// How far LACP has come on a team of this mode. As long as every member waits for its first LACPDU that counts as an
+/// answer (`lacp_update_attached`). In one thing other than there: one that waits keeps no others, which have given up, from
+/// falling back.
 pub(super) fn negotiation(config: &Config, traits: &Traits, lacp: Option<&Lacp>) -> Negotiation {
     if !traits.aggregates(config) {
         return Negotiation::Off;
     }
-    let answers =
-        |port: &PortStatus| !port.defaulted && matches!(port.receive, ReceiveState::Current | ReceiveState::Expired);
-    match lacp.is_some_and(|lacp| lacp.ports().iter().any(answers)) {
+    let ports = lacp.map(Lacp::ports).unwrap_or_default();
+    let is = |state| ports.iter().any(|port: &PortStatus| port.receive == state);
+    let lost = ports.iter().any(|port| port.receive == ReceiveState::Expired && !port.defaulted);
+    let waits = is(ReceiveState::Expired) && !is(ReceiveState::Defaulted);
+    match is(ReceiveState::Current) || lost || waits {
         true => Negotiation::Negotiated,
         false => Negotiation::Configured,
     }

@@ -170,3 +170,33 @@ fn arp(bytes: &[u8]) -> Option<Flow> {
     flow.addresses[4..8].copy_from_slice(&arp[24..28]);
     Some(flow)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The hashes that `ovs-appctl dpctl/dump-flows -m` of Debian's 3.1.0-2+deb12u1 shows behind the recirculation, of a bond with basis 7.
+    #[test]
+    fn buckets_are_theirs() {
+        let udp = [0x03, 0xe8, 0x07, 0xd0, 0, 8, 0, 0];
+        let macs = [2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 1];
+        let ipv4 = |last: u8| {
+            let ip = [0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, last];
+            [&macs[..], &[8, 0], &ip, &udp].concat()
+        };
+        let addresses: Vec<u8> = (0..32).collect();
+        let ipv6 = |next: u8, behind: &[u8]| {
+            let head = [0x60, 0, 0, 0, 0, behind.len() as u8, next, 64];
+            [&macs[..], &[0x86, 0xdd], &head, &addresses, behind].concat()
+        };
+        let options = [&[17, 0, 1, 4, 0, 0, 0, 0][..], &udp].concat();
+        for (bytes, hash) in [
+            (ipv4(4), 0xdddc_6913_u32),
+            (ipv4(12), 0x2e77_c1d2),
+            (ipv6(17, &udp), 0xdd10_5b24),
+            (ipv6(60, &options), 0xe649_6409),
+        ] {
+            assert_eq!(u32::from(bucket(&Frame::parse(&bytes).unwrap(), 7)), hash & 0xff, "{bytes:02x?}");
+        }
+    }
+}
