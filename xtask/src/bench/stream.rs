@@ -59,11 +59,11 @@ pub(crate) fn built_anew(
 pub(crate) struct Cost {
     /// Gigabits that arrived in a second.
     pub(crate) gbps: f64,
-    /// Processor seconds for each of them, whoever spent them (`/proc/stat`).
+    /// Processor seconds for each of them, whoever spent them (`/proc/stat`), beyond what the machine spent at rest.
     pub(crate) busy_s_per_gbit: f64,
 }
 
-/// Measures what streams to the host at [`FAR`] take in a window, after a while that is left out.
+/// Measures what streams to the host at [`FAR`] take in a window, after one of rest and a while that is left out.
 pub(crate) fn cost(
     near: &NetNs,
     far: &NetNs,
@@ -72,22 +72,31 @@ pub(crate) fn cost(
     window: Duration,
 ) -> Result<Cost, Failure> {
     let lane = Lane::open(near, far, streams)?;
-    let (busy, bits, elapsed) = thread::scope(|scope| {
+    // Seconds, busy processor seconds, and bits that arrived.
+    let spend = || {
+        let (start, before, received) = (Instant::now(), cpu::times()?, lane.received.load(Ordering::Relaxed));
+        process::sleep_or_termination(window);
+        let busy = cpu::times()?.busy.saturating_sub(before.busy);
+        let bits = (lane.received.load(Ordering::Relaxed) - received) * 8;
+        Ok::<_, Failure>((start.elapsed().as_secs_f64(), busy.as_secs_f64(), bits as f64))
+    };
+    let (rest, load) = thread::scope(|scope| {
         lane.start(scope);
+        let rest = spend();
         lane.enter(Phase::Send);
         process::sleep_or_termination(settle);
-        let read = || Ok::<_, Failure>((cpu::times()?.busy, lane.received.load(Ordering::Relaxed), Instant::now()));
-        let before = read();
-        process::sleep_or_termination(window);
-        let after = read();
+        let load = spend();
         lane.close();
-        let (before, after) = (before?, after?);
-        Ok::<_, Failure>((after.0 - before.0, (after.1 - before.1) as f64 * 8.0, after.2 - before.2))
-    })?;
+        (rest, load)
+    });
+    let ((rest_s, rest_busy_s, _), (elapsed_s, busy_s, bits)) = (rest?, load?);
     match process::termination() {
         Some(_) => Err(Failure::Interrupted),
         None if bits == 0.0 => Err(Failure::failed("nothing arrived")),
-        None => Ok(Cost { gbps: bits / 1e9 / elapsed.as_secs_f64(), busy_s_per_gbit: busy.as_secs_f64() / bits * 1e9 }),
+        None => {
+            let beyond_s = busy_s - rest_busy_s / rest_s * elapsed_s;
+            Ok(Cost { gbps: bits / 1e9 / elapsed_s, busy_s_per_gbit: beyond_s / bits * 1e9 })
+        }
     }
 }
 

@@ -27,7 +27,7 @@ fn pair_of(a: &[(&str, &str)], b: &[(&str, &str)], members: usize) -> Pair {
 #[test]
 fn two_teams_agree_and_spread() {
     let mut pair = pair_of(&[], &[], 3);
-    assert_eq!(pair.both(), [Vec::<usize>::new(), Vec::new()], "before the aggregate wait is over");
+    assert_eq!(pair.both(), [vec![], vec![]], "before the aggregate wait is over");
     pair.run(ms(2500));
     assert_eq!(pair.both(), [vec![0, 1, 2], vec![0, 1, 2]]);
     assert_eq!(pair.carriers(), [true, true]);

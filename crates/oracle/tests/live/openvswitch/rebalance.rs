@@ -7,12 +7,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nicteam_oracle::frames::Random;
-use nicteam_oracle::{Unixctl, is_soak, seed};
+use nicteam_oracle::{is_soak, seed};
 use nicteam_team::MemberId;
 use nicteam_team::hash::slb;
 use nicteam_team::openvswitch::{self, Bucket};
 use nicteam_testnet::{OpenVSwitch, eventually};
 use nicteam_wire::Mac;
+
+use super::theirs::{Theirs, place};
 
 const SAMPLE: u64 = 5;
 const SOAK: u64 = 50;
@@ -29,7 +31,7 @@ fn the_same_loads_move_the_same_buckets() {
     let traces = if is_soak() { SOAK } else { SAMPLE };
     for number in 0..traces {
         let mut trace = Trace::new(seed().wrapping_mul(1000) + number);
-        theirs.add_bond(trace.members);
+        theirs.add_bond(trace.members, "bond_mode=balance-slb");
         let order = theirs.order(trace.members);
         trace.prepare(&mut theirs);
         for run in 0..trace.runs {
@@ -128,39 +130,10 @@ impl Trace {
     }
 }
 
-/// A bond of balance-slb behind the port `in`.
-struct Theirs<'a> {
-    switch: &'a OpenVSwitch,
-    commands: Unixctl,
-}
-
 /// Member and kilobytes of each bucket that carries one at least, as `bond/show` prints them.
 type Shown = BTreeMap<u8, (usize, u64)>;
 
-impl<'a> Theirs<'a> {
-    fn new(switch: &'a OpenVSwitch) -> Theirs<'a> {
-        switch.vsctl("add-br br0 -- set bridge br0 datapath_type=dummy -- add-port br0 in -- set interface in type=dummy ofport_request=9");
-        let mut commands = Unixctl::connect(&switch.control_socket());
-        commands.run("time/stop", &[]);
-        Theirs { switch, commands }
-    }
-
-    /// Members p0, p1, ...
-    fn add_bond(&mut self, members: usize) {
-        let names: Vec<String> = (0..members).map(|place| format!("p{place}")).collect();
-        let types: String = names.iter().map(|name| format!(" -- set interface {name} type=dummy")).collect();
-        self.switch.vsctl(&format!("add-bond br0 bond0 {} bond_mode=balance-slb{types}", names.join(" ")));
-        self.commands.run("netdev-dummy/set-admin-state", &["up"]);
-        eventually("the bond's members", || {
-            self.warp(100);
-            self.show().matches(": enabled").count() == members
-        });
-    }
-
-    fn delete_bond(&mut self) {
-        self.switch.vsctl("del-port br0 bond0");
-    }
-
+impl Theirs<'_> {
     /// The members in the order in which `bond/list` has them: that of a hash table.
     fn order(&mut self, members: usize) -> Vec<MemberId> {
         let list = self.commands.run("bond/list", &[]);
@@ -216,19 +189,6 @@ impl<'a> Theirs<'a> {
         let line = shown.lines().find_map(|line| line.strip_prefix("next rebalance: ")?.strip_suffix(" ms"));
         line.unwrap().parse().unwrap()
     }
-
-    fn warp(&mut self, ms: u64) {
-        self.commands.run("time/warp", &[&ms.to_string()]);
-    }
-
-    fn show(&mut self) -> String {
-        self.commands.run("bond/show", &["bond0"])
-    }
-}
-
-/// The number of a member's name.
-fn place(name: &str) -> usize {
-    name.strip_prefix('p').unwrap().parse().unwrap()
 }
 
 /// What `bond/show` says of buckets.
