@@ -30,7 +30,7 @@ pub(super) struct Aggregate {
 }
 
 impl Team {
-    /// Until [`Team::members_complete`], 802.3ad agrees on nothing and says
+    /// Until [`Team::members_complete`], LACP agrees on nothing and says
     /// nothing: so the members of a team join together. To be called before the
     /// first one joins.
     pub fn begin_members(&mut self) {
@@ -52,7 +52,6 @@ impl Team {
     /// The members have joined.
     pub fn members_complete(&mut self, now: Time) {
         self.assert_drained();
-        self.forget_last_active();
         if let Some(aggregate) = &mut self.parts.aggregate {
             aggregate.beginning = None;
         }
@@ -61,6 +60,12 @@ impl Team {
             self.drain_lacp(now);
             self.settle(false, now);
         }
+        self.forget_last_active();
+    }
+
+    /// True from [`Team::begin_members`] to [`Team::members_complete`], where LACP is spoken.
+    pub(super) fn begins(&self) -> bool {
+        self.parts.aggregate.as_ref().is_some_and(|aggregate| aggregate.beginning.is_some())
     }
 
     /// What each member would say to its partner, should the partner speak as it

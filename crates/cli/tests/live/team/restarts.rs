@@ -1,6 +1,9 @@
 //! Changes and restarts, most of them under traffic.
 
-use nicteam_testnet::{cable, eventually, may_make_networks};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use nicteam_testnet::{assert_reach, cable, datagrams, eventually, may_make_networks};
 use serde_json::Value;
 
 use super::{cabled, identities, names, probes, teamed};
@@ -172,4 +175,53 @@ fn a_renamed_member_is_found_again_after_a_crash() {
     near.crash("team0");
     near.run(&["restart", "team0"]);
     eventually("the primary's return", || near.status("team0")["active"] == "uplink");
+}
+
+#[test]
+fn connections_keep_their_members_in_open_vswitchs_modes() {
+    if !may_test_bpf() {
+        return;
+    }
+    for options in
+        [&["--mode", "balance-slb"][..], &["--mode", "balance-tcp", "-o", "lacp=active", "-o", "lacp-time=fast"]]
+    {
+        let (mut near, mut far) = cabled();
+        let add = [&["add", "team0", "--members", "eth0,eth1,eth2"], options].concat();
+        near.run(&add);
+        far.run(&add);
+        near.host.address("team0", &[("10.3.0.1", 24)]);
+        far.host.address("team0", &[("10.3.0.2", 24)]);
+        eventually("members that send", || {
+            [&near, &far].iter().all(|host| {
+                let status = host.status("team0");
+                status["members"].as_array().unwrap().iter().all(|member| member["active"] == true)
+            })
+        });
+        let address = |host: u8, port: u16| SocketAddr::from(([10, 3, 0, host], port));
+        let flows: Vec<_> =
+            (7400..7424).map(|port| datagrams((&near.host, address(1, port)), (&far.host, address(2, port)))).collect();
+        let member_by_bucket = || {
+            flows.iter().for_each(|flow| assert_reach(flow, "a flow"));
+            let status = near.status("team0");
+            let members = status["openvswitch"]["members"].as_array().unwrap().clone();
+            let buckets = members.iter().flat_map(|member| {
+                let buckets = member["buckets"].as_array().unwrap().clone().into_iter();
+                buckets.map(|load| (load["bucket"].as_u64().unwrap(), member["name"].clone()))
+            });
+            buckets.collect::<BTreeMap<u64, Value>>()
+        };
+        let before = member_by_bucket();
+        let probes = probes(&near, &far);
+        let (lost, _) = probes.lost_during(|| drop(near.run(&["restart", "team0"])));
+        assert_eq!(lost, [] as [u32; 0], "{options:?}");
+        // Once all members send again.
+        let sends =
+            || near.status("team0")["members"].as_array().unwrap().iter().all(|member| member["active"] == true);
+        eventually("members that send", sends);
+        let after = member_by_bucket();
+        // ARP, say, was sent before alone.
+        let both: Vec<_> = after.iter().filter(|(bucket, _)| before.contains_key(bucket)).collect();
+        assert!(!both.is_empty());
+        assert!(both.iter().all(|(bucket, member)| before[*bucket] == **member), "{options:?}: {before:?} {after:?}");
+    }
 }

@@ -37,10 +37,13 @@ impl Team {
 
     /// What the dataplane counted has been read.
     pub(in super::super) fn bond_loads(&mut self, loads: &Loads) {
-        let negotiation = self.negotiation();
+        let (negotiation, begins) = (self.negotiation(), self.begins());
         let Some(bond) = &mut self.parts.bond else { return };
         bond.take(loads);
-        if mem::take(&mut bond.spreads) && self.traits.sends == Sends::ByFlow && uses_buckets(self.traits, negotiation)
+        if !begins
+            && mem::take(&mut bond.spreads)
+            && self.traits.sends == Sends::ByFlow
+            && uses_buckets(self.traits, negotiation)
         {
             bond.give_up_unused(loads);
             bond.populate(&self.members, self.active);
@@ -61,10 +64,12 @@ impl Team {
 
     /// Buckets and their rebalancing follow the members' states; plan and carrier follow after it.
     pub(in super::super) fn bond_members(&mut self, now: Time) {
-        let negotiation = self.negotiation();
+        let (negotiation, begins) = (self.negotiation(), self.begins());
         let Some(bond) = &mut self.parts.bond else { return };
         bond.follow(&self.members);
         match uses_buckets(self.traits, negotiation) {
+            // The first that joins would get those of the others.
+            true if begins => {}
             true if self.traits.sends == Sends::ByFlow => {
                 bond.populate(&self.members, self.active);
                 if bond.spreads {
