@@ -8,7 +8,8 @@ use super::tree::{below, project};
 const PLACES: &[(&str, &str)] = &[
     ("crates/daemon/src/show/words.rs", "a test of what 802.3ad prints"),
     ("crates/experiment/src/catalog.rs", "the shipped experiment of that name"),
-    ("crates/experiment/src/teams.rs", "a switch's group is a team of these modes"),
+    ("crates/experiment/src/engine/able.rs", "a switch's group is a team of these modes"),
+    ("crates/experiment/src/engine/ovs.rs", "what Open vSwitch calls the modes that it has"),
     ("crates/oracle/src/bench.rs", "measures the kernel's 802.3ad"),
     ("crates/report/src/explain/hop.rs", "prose about a mode"),
     ("crates/report/src/explain/rules/active_backup.rs", "the name of its cause"),
