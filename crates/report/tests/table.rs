@@ -103,6 +103,8 @@ fn engines_are_columns_where_there_is_room() {
         // Without room each run has a row of its own.
         let head = text.lines().next().unwrap_or_default();
         assert_eq!(head.contains("nicteam"), width >= 100, "{width}\n{text}");
+        let of_one = text.lines().filter(|line| line.starts_with("one-co") && line.contains(".ovs  ")).count();
+        assert_eq!(of_one, usize::from(width < 100), "{width}\n{text}");
     }
 }
 
