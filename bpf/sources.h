@@ -27,6 +27,15 @@ static __always_inline int is_gratuitous_arp(struct __sk_buff *skb, const __u8 *
 		!((arp[14] ^ arp[24]) | (arp[15] ^ arp[25]) | (arp[16] ^ arp[26]) | (arp[17] ^ arp[27])));
 }
 
+/*
+ * True if less than `limit_ns` have passed since `then`. Another processor may have renewed the note a moment after `now` was
+ * read: then the difference is less than nothing.
+ */
+static __always_inline int is_within(__u64 now, __u64 then, __s64 limit_ns)
+{
+	return (__s64)(now - then) < limit_ns;
+}
+
 /* Whose frame it is. */
 static __always_inline struct source_key source_of(const struct ethhdr *eth, const struct tagged *tagged)
 {
@@ -48,9 +57,9 @@ __attribute__((noinline)) int note_source(struct __sk_buff *skb)
 	int locks = is_gratuitous_arp(skb, eth.h_dest, &tagged);
 	__u64 now = bpf_ktime_get_coarse_ns();
 	struct source *known = bpf_map_lookup_elem(&sources, &key);
-	int lasts = known && now - known->sent_ns < SOURCE_IDLE_NS;
+	int lasts = known && is_within(now, known->sent_ns, SOURCE_IDLE_NS);
 
-	if (lasts && !locks && now - known->sent_ns < SOURCE_RENEW_NS)
+	if (lasts && !locks && is_within(now, known->sent_ns, SOURCE_RENEW_NS))
 		return 0;
 	if (!known) {
 		struct source source = {.sent_ns = now, .locked_until_ns = locks ? now + SOURCE_LOCK_NS : 0};
@@ -82,7 +91,7 @@ __attribute__((noinline)) int is_reflection(struct __sk_buff *skb)
 		return 0;
 	__u64 now = bpf_ktime_get_coarse_ns();
 
-	if (now - known->sent_ns >= SOURCE_IDLE_NS)
+	if (!is_within(now, known->sent_ns, SOURCE_IDLE_NS))
 		return 0;
 	if (now < known->locked_until_ns || !is_gratuitous_arp(skb, eth.h_dest, &tagged))
 		return 1;

@@ -85,6 +85,29 @@ fn what_a_line_sets_of_its_own_bond_goes_into_it() {
 }
 
 #[test]
+fn miimon_asks_each_200_ms_where_nothing_else_is_said() {
+    let interval = |settings: &str| {
+        let line = format!("add-br b -- add-bond b bond0 e0 e1 {settings}");
+        let mut console = Console::default();
+        let done = console.run(&line).unwrap();
+        let [_, Step::AddBond { options: set, .. }] = done.steps.as_slice() else { panic!("{:?}", done.steps) };
+        set.iter().find(|(name, _)| name == "bond-miimon-interval").map(|(_, value)| value.clone())
+    };
+    let miimon = "other_config:bond-detect-mode=miimon";
+    for (settings, expected) in [
+        (String::new(), None),
+        ("other_config:bond-detect-mode=carrier".to_owned(), None),
+        (miimon.to_owned(), Some("200")),
+        (format!("{miimon} other_config:bond-miimon-interval=50"), Some("50")),
+        (format!("{miimon} other_config:bond-miimon-interval=0"), Some("200")),
+        ("other_config=bond-detect-mode=miimon".to_owned(), Some("200")),
+        ("other_config=bond-hash-basis=1".to_owned(), Some("100")),
+    ] {
+        assert_eq!(interval(&settings).as_deref(), expected, "{settings}");
+    }
+}
+
+#[test]
 fn what_cannot_be_done_leaves_everything_as_it_was() {
     let mut console = Console::default();
     let error = console.run("add-br b -- add-port b e0 -- add-port nope e1").unwrap_err();

@@ -9,8 +9,19 @@ use serde_json::Value;
 
 const MEMBERS: [&str; 2] = ["a0", "a1"];
 /// Into the first of these a running team changes; into the others it cannot while it has members.
-const MODES: [&str; 8] =
-    ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb", "stripe"];
+const MODES: [&str; 11] = [
+    "balance-rr",
+    "active-backup",
+    "balance-xor",
+    "broadcast",
+    "802.3ad",
+    "balance-tlb",
+    "balance-alb",
+    "stripe",
+    "ovs-active-backup",
+    "ovs-balance-slb",
+    "ovs-balance-tcp",
+];
 const STATIC_MODES: usize = 4;
 /// Of the others, this one has programs of its own; the rest have those of the static modes
 /// (`Programs` in the dataplane), and are for a soak.

@@ -1,9 +1,13 @@
 //! `nicteam ovs vsctl`: what published test T5 types, word by word, carried out; frames pass; the undo.
 
 use std::net::SocketAddr;
-use std::process::Output;
+use std::os::unix::process::CommandExt;
+use std::process::{Output, Stdio};
+use std::time::Duration;
 
 use nicteam_testnet::{Host, Switch, cable, datagrams, eventually, may_make_networks};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::common::teams::TeamHost;
@@ -66,7 +70,7 @@ fn reach(a: &Host, b: &Host, [from, to]: [u8; 2], when: &str) {
     let sockets = datagrams((a, address(from)), (b, address(to)));
     nicteam_testnet::assert_reach(&sockets, when);
     let back = (sockets.1, sockets.0);
-    back.1.set_read_timeout(Some(std::time::Duration::from_millis(20))).unwrap();
+    back.1.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
     nicteam_testnet::assert_reach(&back, when);
 }
 
@@ -216,6 +220,9 @@ fn a_line_that_fails_half_way_leaves_everything_as_it_was() {
         ("add-br eth0", "there is a device eth0 already\nhint: "),
         ("add-br b -- set interface b mtu_request=1", "cannot set the MTU"),
         ("add-br b -- br-exists c -- bogus", "unknown command 'bogus'"),
+        ("add-br b -- add-br sixteen_letters_", "no device has a name of more than 15 bytes"),
+        ("add-br b -- add-br b/c", "cannot make the bridge b/c"),
+        ("add-br b -- add-port b guest\u{fc}", "no device guest\u{fc}"),
     ] {
         let refused = bench.refuse(1, &format!("ovs-vsctl {line}"));
         assert!(refused.starts_with(&format!("nicteam: {said}")), "{line}: {refused}");
@@ -225,4 +232,73 @@ fn a_line_that_fails_half_way_leaves_everything_as_it_was() {
     assert_eq!(bench.run("ovs-vsctl --dry-run add-br b"), "");
     assert_eq!(names(&mut bench), before);
     assert_eq!(bench.run("ovs-vsctl --oneline list-br -- show"), "\n\n");
+}
+
+#[test]
+fn what_a_line_changed_and_removed_before_it_failed_comes_back() {
+    let Some(mut bench) = Bench::new() else { return };
+    let mut guest = Host::quiet();
+    cable(&mut guest, "eth0", &mut bench.linux.host, "guest1");
+    bench.run("ovs-vsctl add-br my_test -- add-port my_test guest1");
+    bench.run("ovs-vsctl add-bond my_test bond0 eth0 eth1 bond_mode=balance-slb other_config:bond-hash-basis=7");
+    let state = |bench: &mut Bench| {
+        let links = bench.linux.host.netlink.links().unwrap();
+        let links: Vec<_> = links.into_iter().map(|link| (link.name, link.mtu, link.alias, link.up)).collect();
+        let options = bench.linux.status("bond0")["options"].clone();
+        (links, bench.run("ovs-vsctl show"), options)
+    };
+    let sorted = |bench: &mut Bench| {
+        let (mut links, show, options) = state(bench);
+        links.sort();
+        (links, show, options)
+    };
+    let before = sorted(&mut bench);
+    // The kernel refuses it when all before it is done.
+    let fails = "set interface guest1 mtu_request=1";
+    for line in [
+        "set port bond0 other_config:bond-hash-basis=8 bond_updelay=100",
+        "set interface guest1 mtu_request=1400",
+        "del-bond-iface bond0 eth1 -- add-bond-iface bond0 eth2",
+        "del-port guest1 -- add-port my_test guest1",
+        "del-port bond0",
+    ] {
+        let refused = bench.refuse(1, &format!("ovs-vsctl {line} -- {fails}"));
+        assert!(refused.starts_with("nicteam: cannot set the MTU"), "{line}: {refused}");
+        assert_eq!(sorted(&mut bench), before, "{line}");
+    }
+    let refused = bench.refuse(1, "ovs-vsctl del-port guest1 -- set port bond0 other_config:bond-hash-basis=x");
+    assert!(!refused.contains("not undone"), "{refused}");
+    assert_eq!(sorted(&mut bench), before);
+}
+
+#[test]
+fn a_line_that_is_stopped_half_way_leaves_everything_as_it_was() {
+    let Some(mut bench) = Bench::new() else { return };
+    let names = |bench: &mut Bench| {
+        let links = bench.linux.host.netlink.links().unwrap();
+        links.into_iter().map(|link| (link.name, link.master)).collect::<Vec<_>>()
+    };
+    let before = names(&mut bench);
+    let mut codes = Vec::new();
+    for ms in [1, 5, 10, 20, 40, 80, 160] {
+        let line = [
+            "ovs", "vsctl", "add-br", "b", "--", "add-bond", "b", "bond0", "eth0", "eth1", "--", "add-port", "b",
+            "eth2",
+        ];
+        let mut command = bench.linux.nicteam(&line);
+        let child = command.process_group(0).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(ms));
+        // As a terminal does it: to all processes that are in the foreground.
+        killpg(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = text(&output.stderr);
+        assert!(!said.contains("not undone"), "{said}");
+        if output.status.success() {
+            bench.run("ovs-vsctl del-br b");
+        }
+        assert_eq!(names(&mut bench), before, "after {ms} ms: {:?} {said}", output.status);
+        codes.push((output.status.code(), said));
+    }
+    // None: before it had begun.
+    assert!(codes.iter().all(|(code, _)| matches!(code, None | Some(0 | 1 | 130))), "{codes:?}");
 }

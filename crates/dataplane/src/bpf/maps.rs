@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle, OpenMap, OpenObject};
-use nicteam_team::constants::{MAX_STREAMS, SOURCE_IDLE_NS};
+use nicteam_team::constants::{MAX_SOURCES, MAX_STREAMS, SOURCE_IDLE_NS};
 use nicteam_team::stripe::MAX_PEERS;
 use nicteam_team::stripe::redundant::StreamCounters;
 use nicteam_wire::Mac;
@@ -288,7 +288,9 @@ impl Maps {
             let lasts = now_ns.saturating_sub(value.sent_ns) < SOURCE_IDLE_NS;
             Ok(lasts.then_some((Mac(key.mac), key.vlan)))
         };
-        self.sources.keys().map(source).filter_map(Result::transpose).collect()
+        // One that gives way while they are listed lets the kernel begin again.
+        let keys: BTreeSet<Vec<u8>> = self.sources.keys().take(2 * MAX_SOURCES).collect();
+        keys.into_iter().map(source).filter_map(Result::transpose).collect()
     }
 
     /// Makes everything that is known of sources older.

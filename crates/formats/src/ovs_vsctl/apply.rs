@@ -1,6 +1,6 @@
 //! What command lines do to bridges and their ports.
 
-use super::bond::{Effect, effect};
+use super::bond::{Effect, complete, effect};
 use super::error::{Error, ErrorKind};
 use super::schema::Table;
 use super::setting::Setting;
@@ -117,6 +117,11 @@ impl Switch {
             }
             let output = run.command(command)?;
             run.done.output.push(output);
+        }
+        for step in &mut run.done.steps {
+            if let Step::AddBond { options, .. } = step {
+                complete(options);
+            }
         }
         Ok(Done { switch: run.switch, ..run.done })
     }

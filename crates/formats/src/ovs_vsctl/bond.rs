@@ -32,6 +32,8 @@ const KEYS: &[(&str, &str)] = &[
     ("lacp-time", "slow"),
     ("all-members-active", "false"),
 ];
+/// Between two questions with `bond-detect-mode=miimon`, milliseconds, where nothing else, or nothing above 0, is said.
+const MIIMON_INTERVAL: (&str, &str) = ("bond-miimon-interval", "200");
 /// What 2.3 calls the last one.
 const ALL_SLAVES_ACTIVE: &str = "all-slaves-active";
 
@@ -41,6 +43,17 @@ const NOTHING_LIKE: &str = "nicteam has nothing like it";
 const NO_VLANS: &str = "ports have no VLANs here; use VLAN devices, `ip link add link DEVICE type vlan`";
 const NO_TYPES: &str = "devices are not made here; make it with `ip link add`, then `add-port` takes it";
 const BY_IP_LINK: &str = "`ip link set BRIDGE type bridge` sets the kernel's bridge";
+
+/// The interval of `bond-detect-mode=miimon` goes with it where these options of a team, whose others are as at the
+/// beginning, name none.
+pub(super) fn complete(options: &mut Vec<(String, String)>) {
+    let has = |key: &str, value: Option<&str>| {
+        options.iter().any(|(known, is)| known == key && value.is_none_or(|value| value == is))
+    };
+    if has("bond-detect-mode", Some("miimon")) && !has(MIIMON_INTERVAL.0, None) {
+        options.push((MIIMON_INTERVAL.0.to_owned(), MIIMON_INTERVAL.1.to_owned()));
+    }
+}
 
 /// What a setting of a record of this table means.
 ///
@@ -84,15 +97,20 @@ fn port(setting: &Setting) -> Result<Effect, &'static str> {
 fn other_config(setting: &Setting) -> Effect {
     let Value::Map(pairs) = &setting.value else { return Effect::Nothing };
     let is_option = |key: &str| key == ALL_SLAVES_ACTIVE || KEYS.iter().any(|(known, _)| *known == key);
-    let given = pairs.iter().filter(|(key, _)| is_option(key)).cloned();
+    let given = pairs.iter().filter(|(key, _)| is_option(key)).map(|(key, value)| match key == MIIMON_INTERVAL.0 {
+        true if value == "0" || value.starts_with('-') => (key.clone(), MIIMON_INTERVAL.1.to_owned()),
+        _ => (key.clone(), value.clone()),
+    });
     let mut options: Vec<(String, String)> = Vec::new();
     if !setting.has_key {
         // The column is replaced: what is not named is as at the beginning.
         let named = |key: &str| {
             pairs.iter().any(|(name, _)| name == key || name == ALL_SLAVES_ACTIVE && key == "all-members-active")
         };
+        let asks = pairs.iter().any(|(key, value)| key == "bond-detect-mode" && value == "miimon");
         let left = KEYS.iter().filter(|(key, _)| !named(key));
-        options.extend(left.map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
+        let left = left.map(|&of| if asks && of.0 == MIIMON_INTERVAL.0 { MIIMON_INTERVAL } else { of });
+        options.extend(left.map(|(key, value)| (key.to_owned(), value.to_owned())));
     }
     options.extend(given);
     match options.is_empty() {

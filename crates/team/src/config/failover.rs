@@ -171,7 +171,8 @@ pub(super) const CARRIER_FAILOVER: ConfigOption = ConfigOption {
 
 pub(super) const RESEND_IGMP: ConfigOption = ConfigOption {
     name: "resend_igmp",
-    doc: "active-backup: reports of the multicast groups of the team after a failover, 200 ms apart; 0 none",
+    doc: "active-backup: reports of the multicast groups of the team after a failover, 200 ms apart; 0 none; Open vSwitch's \
+          modes send none",
     values: RESEND,
     get: |config| config.resend_igmp.to_string(),
     set: |config, text| number("resend_igmp", RESEND, text).map(|n| config.resend_igmp = n),

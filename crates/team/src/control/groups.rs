@@ -45,7 +45,6 @@ impl Team {
             Choose::Balance(balance) => Some(balance.active),
             Choose::Stripe(stripe) => Some(stripe.other.active),
             Choose::RoundRobin { igmp, .. } => Some(*igmp),
-            // Open vSwitch's bond sends no reports of its own.
             Choose::Nobody | Choose::Buckets(_) | Choose::Hash { .. } | Choose::HashOrAll { .. } | Choose::All(_) => {
                 None
             }
@@ -59,7 +58,9 @@ impl Team {
             return;
         }
         self.timers.stop(TimerReason::ResendIgmp);
-        self.group_rounds = if member.is_some() { self.config.resend_igmp } else { 0 };
+        // Open vSwitch's bond sends no reports of its own.
+        let reports = member.is_some() && !self.traits.openvswitch;
+        self.group_rounds = if reports { self.config.resend_igmp } else { 0 };
         if self.group_rounds > 0 {
             self.effects.push_back(Effect::ReadGroups);
         }

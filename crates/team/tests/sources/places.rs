@@ -6,15 +6,15 @@ use super::tree::{below, project};
 
 /// The files that name a mode, by its variant or its name, and why.
 const PLACES: &[(&str, &str)] = &[
+    ("crates/daemon/src/show/openvswitch/bond_show.rs", "a word of `bond/show`"),
+    ("crates/daemon/src/show/openvswitch/tests.rs", "tests of what Open vSwitch's commands print"),
     ("crates/daemon/src/show/words.rs", "a test of what 802.3ad prints"),
-    ("crates/daemon/src/show/openvswitch/bond_show.rs", "Open vSwitch's text, which has its word for one"),
-    ("crates/daemon/src/show/openvswitch/tests.rs", "the same text"),
     ("crates/experiment/src/catalog.rs", "the shipped experiment of that name"),
     ("crates/experiment/src/engine/able.rs", "a switch's group is a team of these modes"),
     ("crates/experiment/src/engine/ovs.rs", "what Open vSwitch calls the modes that it has"),
-    ("crates/formats/src/ovs_vsctl/apply.rs", "a bond's mode where its line names none"),
-    ("crates/formats/src/ovs_vsctl/bond.rs", "the same"),
-    ("crates/formats/src/ovs_vsctl/schema.rs", "Open vSwitch's words for its modes"),
+    ("crates/formats/src/ovs_vsctl/apply.rs", "the mode of a new bond in Open vSwitch"),
+    ("crates/formats/src/ovs_vsctl/bond.rs", "the same, of a bond whose mode is unset"),
+    ("crates/formats/src/ovs_vsctl/schema.rs", "what Open vSwitch calls its modes"),
     ("crates/oracle/src/bench.rs", "measures the kernel's 802.3ad"),
     ("crates/report/src/explain/hop.rs", "prose about a mode"),
     ("crates/report/src/explain/rules/active_backup.rs", "the name of its cause"),

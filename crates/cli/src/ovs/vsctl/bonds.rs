@@ -1,7 +1,7 @@
 //! Bonds: teams in Open vSwitch's modes.
 
 use nicteam_daemon::control::{Client, Refusal, RefusalKind, Request};
-use nicteam_daemon::{Kept, TeamSpec};
+use nicteam_daemon::{Kept, Shelf, TeamSpec};
 use nicteam_dataplane::Choice;
 use nicteam_sys::netlink::Netlink;
 use nicteam_team::Config;
@@ -29,6 +29,25 @@ pub(super) fn make(bond: &str, members: &[String], options: &[(String, String)])
     team::begin(&Kept::of(&spec(bond, members, options)?, None)).map(drop)
 }
 
+/// What is persisted of a team; none: nothing is.
+fn kept(bond: &str) -> Result<Option<TeamSpec>, Failure> {
+    let kept = Shelf::here().and_then(|shelf| shelf.recall(bond));
+    kept.and_then(|kept| kept.map(|kept| kept.spec()).transpose()).map_err(|error| team::not_started(&error))
+}
+
+/// What these options would change of a team that has them, as it is now, the mode first.
+///
+/// # Errors
+/// An option that teams have not, or not with those that it has.
+pub(super) fn before(bond: &str, options: &[(String, String)]) -> Result<Option<Vec<(String, String)>>, Failure> {
+    let Some(TeamSpec { config: before, .. }) = kept(bond)? else { return Ok(None) };
+    let mut after = before.clone();
+    options.iter().try_for_each(|(name, value)| after.set(name, value)).map_err(team::refused)?;
+    after.check().map_err(team::refused)?;
+    let changed = before.options().into_iter().zip(after.options()).filter(|(was, is)| was != is);
+    Ok(Some(changed.map(|((name, was), _)| (name.to_owned(), was)).collect()))
+}
+
 /// Changes options while the team runs or, where its mode does not allow that, by a new start.
 pub(super) fn set(netlink: &mut Netlink, bond: &str, options: &[(String, String)]) -> Result<(), Failure> {
     let request = Request::Set { options: options.to_vec() };
@@ -47,10 +66,8 @@ pub(super) fn set(netlink: &mut Netlink, bond: &str, options: &[(String, String)
 
 /// Takes the team down and starts it with these options and all others that it had, in its bridge.
 fn start_anew(netlink: &mut Netlink, bond: &str, options: &[(String, String)]) -> Result<(), Failure> {
-    let kept = nicteam_daemon::Shelf::here().and_then(|shelf| shelf.recall(bond));
-    let kept = kept.map_err(|error| team::not_started(&error))?;
-    let Some(before) = kept.map(|kept| kept.spec()).transpose().map_err(|error| team::not_started(&error))? else {
-        return Err(Failure::failed(format!("nothing is kept of team {bond}")));
+    let Some(before) = kept(bond)? else {
+        return Err(Failure::failed(format!("nothing is persisted of team {bond}")));
     };
     let mut after = before.clone();
     options.iter().try_for_each(|(name, value)| after.config.set(name, value)).map_err(team::refused)?;

@@ -3,6 +3,7 @@
 mod bonds;
 mod here;
 mod steps;
+mod undo;
 
 use std::process::ExitCode;
 
@@ -28,7 +29,8 @@ use here::Here;
 /// Options ahead of the commands: --dry-run, --oneline; --no-wait, --no-syslog, --retry and --timeout=SECONDS are taken
 /// and change nothing: nothing is waited for.
 ///
-/// Exit codes, as of ovs-vsctl: 0 done; 1 it cannot be done, and nothing was; 2 br-exists found no such bridge.
+/// Exit codes, as of ovs-vsctl: 0 done; 1 it cannot be done, and nothing was; 2 br-exists found no such bridge. 130: stopped by a
+/// signal, and nothing was done.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Vsctl {
     /// The words of the line.

@@ -4,30 +4,42 @@ use nicteam_daemon::control::Request;
 use nicteam_dataplane::TeamDevice;
 use nicteam_formats::ovs_vsctl::Step;
 use nicteam_sys::netlink::{Link, Netlink};
+use nicteam_sys::process;
 
 use super::bonds;
 use super::here::{BOND, BRIDGE, Here};
+use super::undo::Undo;
 use crate::failure::Failure;
-use crate::{say, team};
+use crate::{say, team, value};
 
-/// Carries steps out. What was made is removed again if a later step fails.
+/// Carries steps out. If one fails, or a signal asks to stop, those before it are taken back.
 pub(super) fn carry_out(mut here: Here, steps: &[Step]) -> Result<(), Failure> {
     if steps.is_empty() {
         return Ok(());
     }
     team::require_root()?;
     check(&here, steps)?;
-    let mut done: Vec<&Step> = Vec::new();
+    // A line that is stopped half way is taken back, too.
+    process::catch_termination()?;
+    let mut done: Vec<Undo> = Vec::new();
     for step in steps {
-        if let Err(failure) = carry_out_one(&mut here.netlink, step) {
-            for undo in done.into_iter().rev().filter_map(reversed) {
-                if let Err(left) = carry_out_one(&mut here.netlink, &undo) {
+        let netlink = &mut here.netlink;
+        let carried_out = Undo::of(netlink, step).and_then(|undo| {
+            carry_out_one(netlink, step)?;
+            done.extend(undo);
+            match process::termination() {
+                Some(_) => Err(Failure::interrupted("stopped by a signal; nothing was done")),
+                None => Ok(()),
+            }
+        });
+        if let Err(failure) = carried_out {
+            for undo in done.into_iter().rev() {
+                if let Err(left) = undo.carry_out(netlink) {
                     say::line(format_args!("warning: not undone: {left}"));
                 }
             }
             return Err(failure);
         }
-        done.push(step);
     }
     Ok(())
 }
@@ -71,13 +83,16 @@ fn check(here: &Here, steps: &[Step]) -> Result<(), Failure> {
             Step::DeletePort { port, .. } => freed.push(port),
             Step::DeleteInterface { interface, .. } => freed.push(interface),
             Step::DeleteBridge { bridge } => freed.push(bridge),
-            Step::AddBridge { .. } | Step::SetBond { .. } | Step::SetMtu { .. } => {}
+            Step::AddBridge { bridge } => drop(value::device(bridge).map_err(Failure::failed)?),
+            Step::SetBond { port, options } => drop(bonds::before(port, options)?),
+            Step::SetMtu { .. } => {}
         }
     }
     Ok(())
 }
 
-fn carry_out_one(netlink: &mut Netlink, step: &Step) -> Result<(), Failure> {
+/// Carries a step out.
+pub(super) fn carry_out_one(netlink: &mut Netlink, step: &Step) -> Result<(), Failure> {
     match step {
         Step::AddBridge { bridge } => {
             netlink.add_bridge(bridge)?;
@@ -122,25 +137,6 @@ fn carry_out_one(netlink: &mut Netlink, step: &Step) -> Result<(), Failure> {
     }
 }
 
-/// What removes what a step has made.
-fn reversed(step: &Step) -> Option<Step> {
-    let gone = |bridge: &String, port: &String, is_bond| {
-        Some(Step::DeletePort { bridge: bridge.clone(), port: port.clone(), is_bond })
-    };
-    match step {
-        Step::AddBridge { bridge } => Some(Step::DeleteBridge { bridge: bridge.clone() }),
-        Step::AddPort { bridge, port } => gone(bridge, port, false),
-        Step::AddBond { bridge, port, .. } => gone(bridge, port, true),
-        Step::AddInterface { port, interface } => {
-            Some(Step::DeleteInterface { port: port.clone(), interface: interface.clone() })
-        }
-        Step::DeleteInterface { port, interface } => {
-            Some(Step::AddInterface { port: port.clone(), interface: interface.clone() })
-        }
-        Step::DeleteBridge { .. } | Step::DeletePort { .. } | Step::SetBond { .. } | Step::SetMtu { .. } => None,
-    }
-}
-
 /// Makes a device a port of a bridge; its index.
 pub(super) fn join(netlink: &mut Netlink, bridge: &str, port: &str) -> Result<u32, Failure> {
     let [bridge, port] = [link(netlink, bridge)?.index, link(netlink, port)?.index];
@@ -148,6 +144,7 @@ pub(super) fn join(netlink: &mut Netlink, bridge: &str, port: &str) -> Result<u3
     Ok(port)
 }
 
-fn link(netlink: &mut Netlink, device: &str) -> Result<Link, Failure> {
+/// A device that has to be there.
+pub(super) fn link(netlink: &mut Netlink, device: &str) -> Result<Link, Failure> {
     netlink.link(device)?.ok_or_else(|| Failure::failed(format!("no device {device}")))
 }

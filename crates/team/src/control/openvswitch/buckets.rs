@@ -79,6 +79,8 @@ impl Team {
             self.timers.stop(TimerReason::Rebalance);
         } else if !self.timers.is_set(TimerReason::Rebalance) {
             self.time_rebalancing(now);
+            // From here on bytes are counted.
+            self.effects.push_back(Effect::ReadLoads);
         }
     }
 
@@ -111,19 +113,22 @@ impl Team {
             && let Some(bond) = &mut self.parts.bond
         {
             bond.reset();
+            // They were other frames' buckets.
+            bond.read.iter_mut().for_each(|read| read.members = [None; BUCKETS]);
         }
     }
 }
 
 impl Bond {
-    /// Adds what was counted since the last reading, and takes over which member each bucket has been given.
+    /// Adds what was counted since the last reading, of the first one nothing, and takes over which member each bucket has been given.
     fn take(&mut self, loads: &Loads) {
-        let before = mem::replace(&mut *self.read, loads.clone());
-        let counted = loads.buckets.iter().zip(before.buckets);
-        for (bucket, (now, before)) in self.buckets.iter_mut().zip(counted) {
-            // A dataplane that began anew counts from nothing.
-            let bytes = now.checked_sub(before).unwrap_or(*now);
-            bucket.bytes = bucket.bytes.saturating_add(bytes);
+        if let Some(before) = self.read.replace(Box::new(loads.clone())) {
+            let counted = loads.buckets.iter().zip(before.buckets);
+            for (bucket, (now, before)) in self.buckets.iter_mut().zip(counted) {
+                // A dataplane that began anew counts from nothing.
+                let bytes = now.checked_sub(before).unwrap_or(*now);
+                bucket.bytes = bucket.bytes.saturating_add(bytes);
+            }
         }
         for (bucket, member) in self.buckets.iter_mut().zip(loads.members) {
             let member = member.filter(|member| self.enabled.contains(member));
@@ -142,13 +147,16 @@ impl Bond {
         }
     }
 
-    /// Gives every bucket without a member one at random, the active one in place of one that may not send.
+    /// Gives every bucket without a member the one that sent its last frame, so that a new process leaves connections where
+    /// they are; else one at random, the active one in place of one that may not send.
     fn populate(&mut self, members: &Members, active: Option<MemberId>) {
         let all: Vec<MemberId> = members.keys().copied().collect();
         for place in 0..BUCKETS {
             if self.buckets[place].member.is_none() {
                 let drawn = (self.draw() as usize).checked_rem(all.len()).and_then(|place| all.get(place)).copied();
-                self.buckets[place].member = drawn.filter(|id| self.enabled.contains(id)).or(active);
+                let last = self.read.as_ref().and_then(|read| read.members[place]);
+                let may_send = |id: &MemberId| self.enabled.contains(id);
+                self.buckets[place].member = last.filter(may_send).or(drawn.filter(may_send)).or(active);
             }
         }
     }
@@ -184,5 +192,22 @@ impl Bond {
         z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         (z ^ z >> 31) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_stay_with_those_that_sent_last() {
+        let id = |place| MemberId::new(place).unwrap();
+        let mut bond = Bond::new(1);
+        let members = std::array::from_fn(|place| [Some(id(0)), Some(id(1)), Some(id(2)), None][place % 4]);
+        bond.take(&Loads { members, ..Loads::default() });
+        bond.enabled = vec![id(0), id(1)];
+        bond.populate(&Members::new(), Some(id(1)));
+        let given: [Option<MemberId>; BUCKETS] = std::array::from_fn(|place| bond.buckets[place].member);
+        assert_eq!(given, std::array::from_fn(|place| Some(id(usize::from(place % 4 != 0)))));
     }
 }

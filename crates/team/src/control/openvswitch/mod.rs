@@ -42,8 +42,9 @@ pub enum Negotiation {
 #[derive(Clone, Debug)]
 pub(super) struct Bond {
     buckets: Box<[Bucket; BUCKETS]>,
-    /// What the dataplane had counted when it was read last.
-    read: Box<Loads>,
+    /// What the dataplane had counted when it was read last; none before the first reading. A dataplane that was taken
+    /// over has counted before.
+    read: Option<Box<Loads>>,
     /// A member was enabled: buckets that have carried nothing yet are to be given members anew.
     spreads: bool,
     /// The loads that are read next decide which buckets change members.
@@ -65,7 +66,7 @@ impl Bond {
     pub(super) fn new(seed: u64) -> Bond {
         Bond {
             buckets: Box::new([Bucket::default(); BUCKETS]),
-            read: Box::default(),
+            read: None,
             spreads: false,
             rebalances: false,
             enabled: Vec::new(),
