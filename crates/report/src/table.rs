@@ -112,7 +112,7 @@ impl Row {
         let of_limit = style.paint(verdict(self.value), &format!("{:>8}", self.of_limit));
         let fixed = name + FIXED;
         let published = cut(&shown(&self.published, style), style.width.saturating_sub(fixed), style);
-        let run = cut(&shown(&self.name, style), name, style);
+        let run = cut_name(&shown(&self.name, style), name, style);
         let pad = name - run.chars().count().min(name);
         format!(
             "{}{:pad$}  {:>12}  {:>12}  {of_limit}  {published}",
@@ -196,6 +196,17 @@ fn cut(text: &str, width: usize, style: &Style) -> String {
     }
     let more = if style.ascii { "~" } else { "…" };
     text.chars().take(width.saturating_sub(1)).chain(more.chars()).collect()
+}
+
+/// The name of a run in so many characters: where an engine ends it, that stays (`one-conn….ovs`), for it is what tells the
+/// rows of one run apart.
+fn cut_name(name: &str, width: usize, style: &Style) -> String {
+    match name.rsplit_once('.') {
+        Some((run, engine)) if engine.chars().count() + 3 < width => {
+            format!("{}.{engine}", cut(run, width - engine.chars().count() - 1, style))
+        }
+        _ => cut(name, width, style),
+    }
 }
 
 /// Breaks a text into lines of at most so many characters, at blanks; a longer word stays whole.

@@ -165,14 +165,40 @@ const KNOWN: &[Known] = &[
         name: "newer-than-the-guest",
         is: |difference| match difference.option {
             // The mode is ours alone.
-            "mode" => difference.value.trim() == "stripe",
+            "mode" => difference.value.trim().parse().is_ok_and(|mode: Mode| mode.number().is_none()),
             "ad_select" => matches!(difference.value.trim(), "3" | "actor_port_prio"),
-            "actor_port_prio" | "coupled_control" | "lacp_strict" | "broadcast_neighbor" | "aggregate_wait"
-            | "wait_to_restore" | "lacp_lease" | "carrier_failover" | "rlb_ipv6" | "stripe_rate"
-            | "stripe_interval" | "redundant" | "stripe_key" | "stripe_key_old" | "tcp_min_rtt_wlen" | "sack_delay" => {
-                true
-            }
+            "actor_port_prio"
+            | "coupled_control"
+            | "lacp_strict"
+            | "broadcast_neighbor"
+            | "aggregate_wait"
+            | "wait_to_restore"
+            | "hash_buckets"
+            | "lacp"
+            | "lacp_fallback_ab"
+            | "bond_hash_basis"
+            | "bond_rebalance_interval"
+            | "bond_detect_mode"
+            | "lacp_lease"
+            | "carrier_failover"
+            | "rlb_ipv6"
+            | "stripe_rate"
+            | "stripe_interval"
+            | "redundant"
+            | "stripe_key"
+            | "stripe_key_old"
+            | "tcp_min_rtt_wlen"
+            | "sack_delay" => true,
             _ => false,
+        },
+    },
+    Known {
+        name: "true-and-false",
+        is: |difference| {
+            let Difference { option, value, kernel, ours, .. } = difference;
+            let word = matches!((value.trim(), ours), ("true", Said::Shows(one)) if one == "1")
+                || matches!((value.trim(), ours), ("false", Said::Shows(zero)) if zero == "0");
+            *option == "all_slaves_active" && word && *kernel == Said::BadValue
         },
     },
     Known {

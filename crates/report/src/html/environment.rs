@@ -1,5 +1,7 @@
 //! Where it ran, how it was measured, how to run it again.
 
+use std::collections::BTreeSet;
+
 use nicteam_record::{Environment, Record};
 
 use crate::svg::esc;
@@ -15,6 +17,7 @@ pub(super) fn section(record: &Record) -> String {
         ("memory", format!("{:.1} GiB", environment.memory_bytes as f64 / f64::from(1u32 << 30))),
         ("testbed", format!("{}, as {}", environment.testbed, environment.privileges)),
         ("dataplane", environment.dataplane.clone()),
+        ("other engines", engines(record)),
         ("frames", frames(environment)),
         ("congestion control", congestion(record)),
         ("busy before", format!("{} of all processors, before the first run", percent(environment.busy_before))),
@@ -23,7 +26,8 @@ pub(super) fn section(record: &Record) -> String {
         ("order of the runs", experiment.order.join(", ")),
         ("seed", experiment.seed.to_string()),
     ];
-    let rows: String = rows.iter().map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>\n", esc(value))).collect();
+    let rows = rows.iter().filter(|(_, value)| !value.is_empty());
+    let rows: String = rows.map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>\n", esc(value))).collect();
     format!(
         "<section aria-labelledby=\"environment\">\n<h2 id=\"environment\">Environment</h2>\n<dl class=\"glossary\">\n{rows}</dl>\n\
          <h3>What the figures count</h3>\n{counts}<h3>Run it again</h3>\n<pre><code>{command}</code></pre>\n\
@@ -39,6 +43,13 @@ const COUNTS: &str = "<p><b>Delivered</b> is payload that the receiving programs
     check sequence and headers taken off; where payload goes both ways at once, acknowledgements (one for two segments), too. \
     <b>A member’s load</b> is its own byte counters beside what full frames on its link can show; it includes headers, \
     acknowledgements and segments sent again. The warm-up is in no figure.</p>\n";
+
+/// Who else ran teams, each once: `ovs: ovs-vswitchd (Open vSwitch) 3.1.0`.
+fn engines(record: &Record) -> String {
+    let teams = record.runs.iter().flat_map(|run| &run.topology.teams).filter(|team| !team.engine_version.is_empty());
+    let engines: BTreeSet<String> = teams.map(|team| format!("{}: {}", team.engine, team.engine_version)).collect();
+    engines.into_iter().collect::<Vec<_>>().join("; ")
+}
 
 /// What the frames were, and what it does to the counts.
 fn frames(environment: &Environment) -> String {

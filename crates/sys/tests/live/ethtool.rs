@@ -32,6 +32,23 @@ fn veth_says_ten_gigabit_and_loopback_says_nothing() {
 }
 
 #[test]
+fn a_device_that_finishes_its_frames_leaves_nothing_to_the_other_end() {
+    if !may_make_networks() {
+        return;
+    }
+    let (a, _b) = cabled(None);
+    let ethtool = a.netns.run(Ethtool::open).unwrap().unwrap();
+    let leaves = |name: &str| name.starts_with("tx-");
+    let before = ethtool.offloads("eth0").unwrap();
+    for name in ["tx-checksum-ip-generic", "tx-tcp-segmentation"] {
+        assert!(before.iter().any(|found| found == name), "{before:?}");
+    }
+    ethtool.finish_frames("eth0").unwrap();
+    let after = ethtool.offloads("eth0").unwrap();
+    assert!(!after.iter().any(|name| leaves(name)), "{after:?}");
+}
+
+#[test]
 fn a_device_that_is_not_there_is_an_error() {
     let ethtool = Ethtool::open().unwrap();
     for name in ["nicteam-none", "a-name-far-too-long-for-a-device"] {

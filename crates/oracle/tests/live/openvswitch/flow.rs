@@ -51,8 +51,10 @@ fn every_flow_has_the_bucket_that_it_has_in_open_vswitch() {
         }
         assert_eq!(bonds.members(), members, "buckets were moved");
     }
+    let count = differences.len();
     differences.truncate(SHOWN);
-    assert!(differences.is_empty(), "of {} differ, the first:\n{}", all.len(), differences.join("\n"));
+    assert!(count == 0, "{count} of {} differ, the first:\n{}", all.len(), differences.join("\n"));
+    println!("{} frames: the same buckets", all.len());
 }
 
 /// Clears the drop eligibility of a tag: the daemon does so, too, and each frame is to be known again.
@@ -210,8 +212,8 @@ impl Bonds {
             self.send(&first);
             self.switch.appctl_with("bridge/dump-flows", &["near"]).matches("dp_hash=").count() == 256
         });
-        // Until then its datapath sends by the buckets that were before.
-        self.switch.appctl("revalidator/wait");
+        // Until then its datapath sends by the buckets that were before. The first wait may end with a round that began before.
+        (0..2).for_each(|_| drop(self.switch.appctl("revalidator/wait")));
     }
 
     /// The place of each bucket's member.
