@@ -12,18 +12,21 @@ mod bond;
 mod commands;
 mod datum;
 mod error;
+mod hint;
 mod options;
 mod schema;
 mod setting;
 mod switch;
+mod table;
 mod word;
 
 pub use apply::{Done, Step, Warning};
 pub use datum::{Atom, Kind, Value};
 pub use error::{Error, ErrorKind};
-pub use schema::{Column, Table};
+pub use schema::Column;
 pub use setting::Setting;
 pub use switch::{Bridge, Port, Switch};
+pub use table::Table;
 pub use word::{Word, quoted};
 
 use options::Meaning;

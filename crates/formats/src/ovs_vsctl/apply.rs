@@ -2,9 +2,9 @@
 
 use super::bond::{Effect, complete, effect};
 use super::error::{Error, ErrorKind};
-use super::schema::Table;
 use super::setting::Setting;
 use super::switch::{Bridge, Port, Switch, at};
+use super::table::Table;
 use super::word::{Word, quoted};
 use super::{Action, Command, CommandLine};
 

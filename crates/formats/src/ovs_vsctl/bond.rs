@@ -2,8 +2,8 @@
 
 use super::datum::Value;
 use super::error::{Error, ErrorKind};
-use super::schema::Table;
 use super::setting::Setting;
+use super::table::Table;
 
 /// What a setting means.
 #[derive(Clone, Debug, PartialEq, Eq)]

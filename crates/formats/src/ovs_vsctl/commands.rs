@@ -1,8 +1,8 @@
 //! The commands: one table, a line each.
 
 use super::error::{Error, ErrorKind};
-use super::schema::Table;
 use super::setting::Setting;
+use super::table::Table;
 use super::word::Word;
 use super::{Action, Command};
 

@@ -1,20 +1,8 @@
 //! The database's tables, as far as commands about bonds name them (Open vSwitch 3.1, schema 8.3.1).
 
-use std::fmt;
-
 use super::datum::{Atom, Kind};
 use super::error::ErrorKind;
-
-/// A table whose records are set here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Table {
-    /// Bridges.
-    Bridge,
-    /// Ports: bonds, single interfaces, the bridges' own.
-    Port,
-    /// Interfaces.
-    Interface,
-}
+use super::table::Table;
 
 /// A column.
 #[derive(Debug, PartialEq, Eq)]
@@ -65,16 +53,6 @@ impl Table {
             Match::Several(found) => Err(ErrorKind::AmbiguousColumn { table: self, name, found }),
             Match::None => Err(ErrorKind::UnknownColumn { table: self, name }),
         }
-    }
-}
-
-impl fmt::Display for Table {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Table::Bridge => "Bridge",
-            Table::Port => "Port",
-            Table::Interface => "Interface",
-        })
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::datum::{Atom, Kind, Value, token, written};
 use super::error::{Error, ErrorKind};
-use super::schema::{Column, Table};
+use super::schema::Column;
+use super::table::Table;
 use super::word::Word;
 
 /// A column, or one key of it, and the value that it is to have.

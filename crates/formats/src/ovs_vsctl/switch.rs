@@ -7,7 +7,7 @@ use nicteam_team::nearest;
 
 use super::datum::written;
 use super::error::{Error, ErrorKind};
-use super::schema::Table;
+use super::table::Table;
 use super::word::Word;
 
 /// What there is.
