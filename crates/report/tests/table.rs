@@ -28,9 +28,9 @@ fn what_is_assumed_of_a_makers_switch_is_said_once_for_all_runs() {
         run.topology.switches[0].spread = Some("sa-da".into());
     }
     let text = table(&record, &Style::default());
-    let note = "sw stands for a Maker's 48; which link an address takes there is assumed in part.\n";
+    let note = "sw is modelled on Maker's 48; which link an address takes there is assumed in part.\n";
     assert_eq!(text.replacen(note, "", 1), PLAIN);
-    let fact = "sw stands for a Maker's 48 that spreads by sa-da. Assumed: the hash.".to_owned();
+    let fact = "sw is modelled on Maker's 48 and spreads by sa-da. Assumed: the hash.".to_owned();
     assert!(record.runs.iter().all(|run| explain(run).facts.contains(&fact)));
     // With plain ports there is nothing to assume.
     record.runs.iter_mut().for_each(|run| run.topology.switches[0].spread = None);
@@ -101,7 +101,8 @@ fn engines_are_columns_where_there_is_room() {
         let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
         assert!(longest <= width, "{width}: {longest}\n{text}");
         // Without room each run has a row of its own.
-        assert_eq!(text.contains("one-connection.ovs  "), width < 82, "{width}\n{text}");
+        let own_row = ["one-connection.ovs  ", "one-con….ovs  "].iter().any(|name| text.contains(name));
+        assert_eq!(own_row, width < 82, "{width}\n{text}");
     }
 }
 
