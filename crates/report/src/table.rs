@@ -89,6 +89,8 @@ impl Style {
 /// One run's cells.
 struct Row {
     name: String,
+    /// What the name ends with where runs differ by it: `.ovs`.
+    engine: String,
     delivered: String,
     limit: String,
     of_limit: String,
@@ -100,6 +102,7 @@ impl Row {
     fn new(run: &Run) -> Row {
         Row {
             name: run.name.clone(),
+            engine: run.variant.as_ref().map_or_else(String::new, |variant| format!(".{}", variant.engine)),
             delivered: units::rate(run.delivered_bps),
             limit: units::rate(run.limit_bps),
             of_limit: of_limit(run),
@@ -112,7 +115,7 @@ impl Row {
         let of_limit = style.paint(verdict(self.value), &format!("{:>8}", self.of_limit));
         let fixed = name + FIXED;
         let published = cut(&shown(&self.published, style), style.width.saturating_sub(fixed), style);
-        let run = cut_name(&shown(&self.name, style), name, style);
+        let run = self.cut_name(name, style);
         let pad = name - run.chars().count().min(name);
         format!(
             "{}{:pad$}  {:>12}  {:>12}  {of_limit}  {published}",
@@ -121,6 +124,16 @@ impl Row {
             self.delivered,
             self.limit,
         )
+    }
+
+    /// The name in so many columns; its engine, by which it differs from the next one, stays.
+    fn cut_name(&self, width: usize, style: &Style) -> String {
+        let (name, engine) = (shown(&self.name, style), shown(&self.engine, style));
+        let short = width.checked_sub(engine.chars().count()).filter(|left| *left > 1);
+        match (name.strip_suffix(&engine), short) {
+            (Some(stem), Some(left)) if name.chars().count() > width => cut(stem, left, style) + &engine,
+            _ => cut(&name, width, style),
+        }
     }
 }
 
@@ -196,17 +209,6 @@ fn cut(text: &str, width: usize, style: &Style) -> String {
     }
     let more = if style.ascii { "~" } else { "…" };
     text.chars().take(width.saturating_sub(1)).chain(more.chars()).collect()
-}
-
-/// The name of a run in so many characters: where an engine ends it, that stays (`one-conn….ovs`), for it is what tells the
-/// rows of one run apart.
-fn cut_name(name: &str, width: usize, style: &Style) -> String {
-    match name.rsplit_once('.') {
-        Some((run, engine)) if engine.chars().count() + 3 < width => {
-            format!("{}.{engine}", cut(run, width - engine.chars().count() - 1, style))
-        }
-        _ => cut(name, width, style),
-    }
 }
 
 /// Breaks a text into lines of at most so many characters, at blanks; a longer word stays whole.

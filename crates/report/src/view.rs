@@ -85,7 +85,10 @@ pub(crate) fn assumed_models(record: &Record) -> Vec<String> {
     let mut lines: Vec<String> = bundling
         .filter_map(|switch| {
             let title = &switch.model.as_ref()?.title;
-            Some(format!("{} stands for a {title}; which link an address takes there is assumed in part.", switch.name))
+            Some(format!(
+                "{} is modelled on {title}; which link an address takes there is assumed in part.",
+                switch.name
+            ))
         })
         .collect();
     lines.sort();

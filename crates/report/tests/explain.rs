@@ -1,7 +1,9 @@
 //! Each rule on a record that shows its case, and the five runs of T3.
 
 use crate::common::{LINK_PAYLOAD_BPS, Spec, receive_what_was_sent, run, t3, team};
-use nicteam_record::{BucketMember, Impaired, Impairments, Link, LinkEnd, Relayed, Run, Topology};
+use nicteam_record::{
+    BucketMember, Datagrams, Event, EventKind, Impaired, Impairments, Link, LinkEnd, Relayed, Run, Topology,
+};
 use nicteam_report::{Side, explain};
 
 const FULL_BPS: f64 = 0.978 * LINK_PAYLOAD_BPS;
@@ -454,6 +456,37 @@ fn where_nothing_was_full_it_says_so() {
         "No link was full (the fullest, b-2 of sw towards b, carried 0.49 of what it can) and the processors were 41 % busy: \
          the 4 connections did not send more."
     );
+}
+
+#[test]
+fn datagrams_that_an_event_cost_are_not_put_down_to_the_processors() {
+    let mut run = four_connections();
+    scale(&mut run, 0.5);
+    run.cpu.busy = 1.0;
+    let datagrams =
+        Datagrams { sent: 8000, received: 7000, lost: 1000, longest_silence_us: 1_000_000, ..Datagrams::default() };
+    run.connections.iter_mut().for_each(|connection| connection.datagrams = Some(datagrams.clone()));
+    assert_eq!(said(&run).0, Side::Machine, "nothing was done to the network");
+    run.events = vec![Event {
+        t_ms: 3000.0,
+        node: "b/guest1".into(),
+        kind: EventKind::Fault,
+        team: None,
+        member: None,
+        text: "b/guest1 moves to c, not announced".into(),
+    }];
+    let (side, _, sentence) = said(&run);
+    assert_eq!(side, Side::Links);
+    assert_eq!(
+        sentence,
+        "b/guest1 moves to c, not announced: no datagram arrived for up to 1000 ms, and 12 % were lost; no link was full."
+    );
+    // Losses all along are not the event's.
+    run.connections
+        .iter_mut()
+        .flat_map(|connection| &mut connection.datagrams)
+        .for_each(|of| of.longest_silence_us /= 10);
+    assert_eq!(said(&run).0, Side::Machine);
 }
 
 #[test]

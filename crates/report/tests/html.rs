@@ -90,6 +90,18 @@ fn a_rate_that_the_lab_lowered_is_told() {
 }
 
 #[test]
+fn a_network_is_drawn_once_whoever_runs_its_teams() {
+    let drawings = |record: Record| page("drawn", record).matches("<figure class=\"map\">").count();
+    let mut record = t3();
+    assert_eq!(drawings(record.clone()), 1);
+    let team = &mut record.runs[1].topology.teams[0];
+    (team.engine, team.engine_version) = ("ovs".into(), "ovs-vswitchd (Open vSwitch) 3.1.0".into());
+    assert_eq!(drawings(record.clone()), 1);
+    record.runs[1].topology.teams[0].mode = "802.3ad".into();
+    assert_eq!(drawings(record), 2);
+}
+
+#[test]
 fn what_happened_is_marked_in_its_lanes_and_listed() {
     let event = |t_ms: f64, member: Option<&str>, kind, text: &str| Event {
         t_ms,

@@ -28,9 +28,9 @@ fn what_is_assumed_of_a_makers_switch_is_said_once_for_all_runs() {
         run.topology.switches[0].spread = Some("sa-da".into());
     }
     let text = table(&record, &Style::default());
-    let note = "sw stands for a Maker's 48; which link an address takes there is assumed in part.\n";
+    let note = "sw is modelled on Maker's 48; which link an address takes there is assumed in part.\n";
     assert_eq!(text.replacen(note, "", 1), PLAIN);
-    let fact = "sw stands for a Maker's 48 that spreads by sa-da. Assumed: the hash.".to_owned();
+    let fact = "sw is modelled on Maker's 48 and spreads by sa-da. Assumed: the hash.".to_owned();
     assert!(record.runs.iter().all(|run| explain(run).facts.contains(&fact)));
     // With plain ports there is nothing to assume.
     record.runs.iter_mut().for_each(|run| run.topology.switches[0].spread = None);

@@ -50,8 +50,8 @@ pub(crate) enum Command {
 pub(crate) struct Pick {
     /// Name of an experiment that comes with nicteam (t3), or a file.
     experiment: String,
-    /// Only these runs; may be repeated.
-    #[arg(long, value_name = "RUN")]
+    /// Only these runs, with commas between them; may be repeated.
+    #[arg(long, value_name = "RUN", value_delimiter = ',')]
     only: Vec<String>,
     /// How long each run is measured: 60s, 500ms.
     #[arg(long, value_parser = value::duration)]

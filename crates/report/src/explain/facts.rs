@@ -87,13 +87,17 @@ fn pagp(run: &Run) -> Vec<String> {
 fn model(switch: &Switch) -> Option<String> {
     let (model, spread) = (switch.model.as_ref()?, switch.spread.as_ref()?);
     let (name, title, assumed) = (&switch.name, &model.title, &model.assumed);
-    Some(format!("{name} stands for a {title} that spreads by {spread}. Assumed: {assumed}."))
+    Some(format!("{name} is modelled on {title} and spreads by {spread}. Assumed: {assumed}."))
+}
+
+/// What the lab did to the network, in words.
+pub(super) fn faults(run: &Run) -> Vec<&str> {
+    run.events.iter().filter(|event| event.kind == EventKind::Fault).map(|event| &*event.text).collect()
 }
 
 /// How long datagrams stayed away in a run in which the lab did something to the network.
 fn silences(run: &Run) -> Vec<String> {
-    let done: Vec<&str> =
-        run.events.iter().filter(|event| event.kind == EventKind::Fault).map(|event| &*event.text).collect();
+    let done = faults(run);
     if done.is_empty() {
         return Vec::new();
     }

@@ -9,12 +9,12 @@ use crate::team::{Team, TeamMode};
 use crate::units::{link_rate, percent};
 use crate::view::link_at;
 
-/// A drawing for each topology that differs in more than addresses.
+/// A drawing for each topology that differs in more than addresses and engines.
 pub(super) fn section(record: &Record) -> String {
     let mut drawings: Vec<(Topology, Vec<&str>)> = Vec::new();
     for run in &record.runs {
-        let shape = without_addresses(&run.topology);
-        match drawings.iter_mut().find(|(seen, _)| without_addresses(seen) == shape) {
+        let shape = as_drawn(&run.topology);
+        match drawings.iter_mut().find(|(seen, _)| as_drawn(seen) == shape) {
             Some((_, names)) => names.push(&run.name),
             None => drawings.push((run.topology.clone(), vec![&run.name])),
         }
@@ -34,10 +34,17 @@ pub(super) fn section(record: &Record) -> String {
     format!("<section aria-labelledby=\"topology\">\n<h2 id=\"topology\">What was built</h2>\n{figures}</section>\n")
 }
 
-/// The topology as far as it is drawn alike.
-fn without_addresses(topology: &Topology) -> Topology {
+/// What of a topology its drawing shows: no MAC addresses, and not who runs a team by which programs and offloads.
+fn as_drawn(topology: &Topology) -> Topology {
     let mut shape = topology.clone();
     shape.hosts.iter_mut().for_each(|host| host.mac.clear());
+    for team in &mut shape.teams {
+        team.options.clear();
+        for by in [&mut team.engine, &mut team.dataplane, &mut team.engine_version] {
+            by.clear();
+        }
+        team.offloads.clear();
+    }
     shape
 }
 

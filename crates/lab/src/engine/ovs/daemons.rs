@@ -37,6 +37,8 @@ const TUN: &str = "/dev/net/tun";
 const SYSTEM_FOLDERS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
 /// How long a daemon may take to listen: it guards against one that hangs.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// The same for `ovs-vsctl`, seconds.
+const VSCTL_TIMEOUT: &str = "--timeout=20";
 
 /// The database and the switch; both end with this value, and their files go.
 #[derive(Debug)]
@@ -74,7 +76,7 @@ impl Daemons {
         let files = [&database, &format!("--remote=punix:{socket}"), &format!("--unixctl={}", path("db.ctl"))];
         let database = Daemon::start(&dir, DATABASE, &files.map(String::as_str), output)?;
         database.listens_at(Path::new(&socket))?;
-        run(&dir, SETTINGS, &[&remote(&dir), "--no-wait", "init"])?;
+        run(&dir, SETTINGS, &[&remote(&dir), VSCTL_TIMEOUT, "--no-wait", "init"])?;
         let files = [&format!("unix:{socket}"), &format!("--unixctl={control}"), &format!("--log-file={log}")];
         // The kernel's datapath would be one for all namespaces, where a kernel has it at all.
         let files: Vec<&str> = files.into_iter().map(String::as_str).chain(["--disable-system"]).collect();
@@ -105,7 +107,7 @@ impl Daemons {
     /// logged.
     pub(super) fn set(&self, words: &[&str]) -> Result<(), Failure> {
         let remote = remote(&self.dir);
-        run(&self.dir, SETTINGS, &[&[remote.as_str(), "--timeout=20"], words].concat()).map_err(|error| {
+        run(&self.dir, SETTINGS, &[&[remote.as_str(), VSCTL_TIMEOUT], words].concat()).map_err(|error| {
             let log = self.complaint().map_or_else(String::new, |line| format!("; the switch's log: {line}"));
             format!("{error}{log}").into()
         })

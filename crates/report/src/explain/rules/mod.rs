@@ -11,6 +11,7 @@ mod down;
 mod few_subflows;
 mod full;
 mod hashed;
+mod interrupted;
 mod learning;
 mod load_balancing;
 mod lossy;
@@ -68,6 +69,7 @@ pub const RULES: &[&dyn Rule] = &[
     &down::Down,
     &unequal_turns::UnequalTurns,
     &silent::Silent,
+    &interrupted::Interrupted,
     &machine::Machine,
     &uneven::Uneven,
     &lossy::Lossy,
