@@ -11,6 +11,7 @@ mod down;
 mod few_subflows;
 mod full;
 mod hashed;
+mod lacp_missing;
 mod learning;
 mod load_balancing;
 mod lossy;
@@ -63,6 +64,7 @@ pub const RULES: &[&dyn Rule] = &[
     &load_balancing::LoadBalancing,
     &peer_does_not_stripe::PeerDoesNotStripe,
     &few_subflows::FewSubflows,
+    &lacp_missing::LacpMissing,
     &pagp::Pagp,
     &learning::Learning,
     &down::Down,
