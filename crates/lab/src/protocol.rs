@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Number of this protocol; both sides must have the same.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 
 /// What the lab asks of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +39,8 @@ pub enum Request {
     AddTeam(AddTeam),
     /// Make these devices ports of the node's bridge.
     Plug(Vec<String>),
+    /// Take this device out of the node's bridge, before it goes to another node's.
+    Unplug(String),
     /// Give the node its addresses.
     Address(Addresses),
     /// Set a device down or up: a fault, and its end.
@@ -95,7 +97,7 @@ pub enum Request {
 pub struct NodeSetup {
     /// Hosts have IPv6 addresses; else IPv6 is switched off.
     pub ipv6: bool,
-    /// The node is a switch, or a host with guests, and has a bridge.
+    /// The node is a switch, or a host with guests, and has a bridge of the kernel's.
     pub bridge: bool,
     /// The node is a guest, which knows nothing of its host's links.
     #[serde(default)]
@@ -166,6 +168,9 @@ pub struct AddTeam {
     pub options: BTreeMap<String, String>,
     /// Members' devices.
     pub members: Vec<String>,
+    /// The bridge that the engine is to make for guests, with the team as uplink; none: the device is to be the team's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bridge: Option<String>,
     /// Its MAC address; none: the first member's.
     pub mac: Option<String>,
     /// Its MTU, bytes.

@@ -299,6 +299,7 @@ fn an_agent_runs_the_teams_of_an_engine_that_it_is_given() {
             device: "team0".to_owned(),
             options: BTreeMap::new(),
             members: vec!["eth0".to_owned()],
+            bridge: None,
             mac: None,
             mtu: 1500,
             dataplane: None,

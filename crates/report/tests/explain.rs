@@ -319,6 +319,20 @@ fn flows_have_buckets_of_their_own() {
 }
 
 #[test]
+fn balance_tcp_without_lacp_carries_nothing() {
+    let mut run = by_buckets("ovs-balance-tcp", "eth2");
+    scale(&mut run, 0.0);
+    let (side, policy, sentence) = said(&run);
+    assert_eq!((side, policy.as_deref()), (Side::Sending, Some("ovs-balance-tcp")));
+    let begins = "Sending side: mode ovs-balance-tcp of a works with LACP alone, and its option lacp is off, so it sends nothing";
+    assert!(sentence.starts_with(begins) && sentence.contains("lacp_fallback_ab=1"), "{sentence}");
+    // With LACP it is something else.
+    let own = run.topology.teams.iter_mut().find(|team| team.node == "a").unwrap();
+    own.options.insert("lacp".into(), "active".into());
+    assert!(!said(&run).2.contains("LACP alone"), "{}", said(&run).2);
+}
+
+#[test]
 fn broadcast_carries_copies() {
     let mut run = t3().runs.swap_remove(2);
     run.topology.teams.iter_mut().filter(|team| team.node == "a").for_each(|team| team.mode = "broadcast".into());

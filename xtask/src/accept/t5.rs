@@ -18,7 +18,8 @@ pub(super) const PART: Part<Arguments> = Part {
 
 const ENGINES: [&str; 2] = ["nicteam", "ovs"];
 const RATE: &str = "100mbit";
-/// What `one link` and `two links` have to be of both; the published test says no more.
+/// What `nothing`, `one link` and `two links` have to be of both; the published test says no more.
+const NOTHING: Bound = Bound::AtMost(0.01);
 const ONE_LINK: Bound = Bound::Within(0.45, 0.52);
 const TWO_LINKS: Bound = Bound::AtLeast(0.93);
 
@@ -74,6 +75,7 @@ fn figure(records: &[Record], name: &str, engine: &str) -> Result<Figure, Failur
     let published = runs.first().map(|(_, run)| *run).and_then(|run| run.published_of_limit);
     let bound = match published {
         Some(part) if part > 0.75 => TWO_LINKS,
+        Some(part) if part < 0.25 => NOTHING,
         Some(_) => ONE_LINK,
         None => Bound::None,
     };

@@ -102,8 +102,15 @@ impl Agent {
             Request::FinishFrames(devices) => self.node.finish_frames(&devices)?,
             Request::Plug(devices) => {
                 *lock(&self.moves) = Some(Moves::start()?);
-                self.node.plug(&devices)?;
+                for device in &devices {
+                    self.node.set_device(device, true)?;
+                    if !self.teams.plug(device)? {
+                        self.node.plug(device)?;
+                    }
+                }
             }
+            // A bridge of the kernel's lets a device go that leaves the node.
+            Request::Unplug(device) => drop(self.teams.unplug(&device)?),
             Request::Address(addresses) => self.node.address(&addresses)?,
             Request::Announce { device, arp, rarp } => self.node.announce(&device, arp, rarp)?,
             Request::SetDevice { device, up } => self.node.set_device(&device, up)?,

@@ -76,15 +76,10 @@ impl Node {
         Ok(devices.iter().try_for_each(|device| ethtool.finish_frames(device))?)
     }
 
-    /// Makes devices ports of the bridge.
-    pub(super) fn plug(&mut self, devices: &[String]) -> Result<(), Failure> {
-        let bridge = self.index(BRIDGE)?;
-        for device in devices {
-            let port = self.index(device)?;
-            self.netlink()?.set_master(port, Some(bridge))?;
-            self.netlink()?.set_up(port, true)?;
-        }
-        Ok(())
+    /// Makes a device a port of the bridge.
+    pub(super) fn plug(&mut self, device: &str) -> Result<(), Failure> {
+        let (bridge, port) = (self.index(BRIDGE)?, self.index(device)?);
+        Ok(self.netlink()?.set_master(port, Some(bridge))?)
     }
 
     /// Sets a device down or up.

@@ -37,6 +37,16 @@ impl Teams {
         Ok(runs)
     }
 
+    /// Makes a device a port of the bridge that an engine made; false: there is none.
+    pub(super) fn plug(&self, device: &str) -> Result<bool, Failure> {
+        some(&lock(&self.running), |team| team.plug(device))
+    }
+
+    /// Takes a device out of that bridge; false: there is none.
+    pub(super) fn unplug(&self, device: &str) -> Result<bool, Failure> {
+        some(&lock(&self.running), |team| team.unplug(device))
+    }
+
     /// Waits until the teams have agreed with their partners on their members.
     pub(super) fn settle(&self, output: &Output) -> Result<(), Failure> {
         lock(&self.running).iter().try_for_each(|team| team.settle(output))
@@ -82,6 +92,16 @@ impl Teams {
         }
         Ok(samples)
     }
+}
+
+/// Asks one team after the other, until one has done it.
+fn some(running: &[Box<dyn Running>], ask: impl Fn(&dyn Running) -> Result<bool, Failure>) -> Result<bool, Failure> {
+    for team in running {
+        if ask(team.as_ref())? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 impl fmt::Debug for Teams {

@@ -28,6 +28,12 @@ pub trait Engine: Sync {
         false
     }
 
+    /// True if it makes the bridge of a host with guests itself ([`AddTeam::bridge`]), and takes the guests by
+    /// [`Running::plug`]; else that is a bridge of the kernel's, with the team as one of its ports.
+    fn makes_bridges(&self) -> bool {
+        false
+    }
+
     /// Runs a team. What happens to it later is told to `output`.
     ///
     /// # Errors
@@ -65,6 +71,24 @@ pub trait Running: Send {
     /// Processes beside the agent's that work for it.
     fn processes(&self) -> Vec<u32> {
         Vec::new()
+    }
+
+    /// Makes a device, which is up, a port of its bridge; false: it has none ([`Engine::makes_bridges`]).
+    ///
+    /// # Errors
+    /// It does not take the device.
+    fn plug(&self, port: &str) -> Result<bool, Failure> {
+        let _ = port;
+        Ok(false)
+    }
+
+    /// Takes a device out of its bridge, before it goes elsewhere; false: it has none.
+    ///
+    /// # Errors
+    /// It is no port.
+    fn unplug(&self, port: &str) -> Result<bool, Failure> {
+        let _ = port;
+        Ok(false)
     }
 
     /// What each member carried so far.

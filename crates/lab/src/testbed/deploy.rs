@@ -8,8 +8,8 @@ use nicteam_experiment::{Cable, End, Host, Team, Topology};
 use nicteam_wire::Mac;
 
 use super::agents::Agents;
-use super::relay;
 use super::terms::{Setting, TeamRuns};
+use super::{guests, relay};
 use crate::engine::{self, Engine};
 use crate::error::Error;
 use crate::protocol::{AddTeam, Addresses, LinkSetup, NodeSetup, Request, SpeakPagp};
@@ -22,7 +22,7 @@ pub(super) fn set_ups(topology: &Topology) -> Vec<(String, Request)> {
     // That of a host bears its address.
     let setup = |host: &Host| NodeSetup {
         ipv6: host.address.is_ipv6(),
-        bridge: host.device == BRIDGE,
+        bridge: host.device == BRIDGE && !guests::are_taken_by_engine(topology, &host.name),
         guest: host.parent.is_some(),
     };
     let host = |host: &Host| (host.name.clone(), setup(host));
@@ -48,7 +48,7 @@ pub(super) fn shapes(topology: &Topology, setting: &Setting) -> Vec<(String, Req
 pub(super) fn finishing(topology: &Topology) -> Vec<(String, Request)> {
     let takes_finished = |end: &End| {
         let team = topology.teams.iter().find(|team| team.node == end.node && team.members.contains(&end.device));
-        team.and_then(|team| engine::find(&team.engine)).is_some_and(Engine::takes_finished_frames_alone)
+        team.is_some_and(|team| engine_of(team).is_some_and(Engine::takes_finished_frames_alone))
     };
     let mut nodes: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (number, cable) in (0..).zip(&topology.cables) {
@@ -63,7 +63,15 @@ pub(super) fn finishing(topology: &Topology) -> Vec<(String, Request)> {
             }
         }
     }
+    for guest in guests::that_finish(topology) {
+        nodes.entry(guest.name.clone()).or_default().push(guest.device.clone());
+    }
     nodes.into_iter().map(|(node, devices)| (node, Request::FinishFrames(devices))).collect()
+}
+
+/// Who runs a team.
+pub(super) fn engine_of(team: &Team) -> Option<&'static dyn Engine> {
+    engine::find(&team.engine)
 }
 
 /// Lets the agents run their teams, all of them at once; what runs them.
@@ -139,6 +147,7 @@ fn add_team(team: &Team, topology: &Topology, setting: &Setting) -> AddTeam {
         device: team.device.clone(),
         options,
         members: team.members.clone(),
+        bridge: guests::are_taken_by_engine(topology, &team.node).then(|| BRIDGE.to_owned()),
         mac: mac.map(|mac| mac.to_string()),
         mtu: team.mtu,
         dataplane: setting.dataplane.map(|kind| kind.to_string()),

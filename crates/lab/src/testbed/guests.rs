@@ -4,13 +4,14 @@
 
 use std::os::fd::AsFd;
 
-use nicteam_experiment::{Cable, Host, Topology};
+use nicteam_experiment::{Cable, Host, Team, Topology};
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netns::NetNs;
 
 use super::agents::Agents;
 use super::cabling::{CableEnd, Cabling};
-use super::deploy::{BRIDGE, bare_ends};
+use super::deploy::{BRIDGE, bare_ends, engine_of};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::protocol::Request;
 
@@ -28,6 +29,22 @@ pub(super) fn lay(cabling: &mut Cabling, topology: &Topology) -> Result<(), Erro
     Ok(())
 }
 
+/// Whether a host has a bridge that its team's engine makes, with the team as uplink.
+pub(super) fn are_taken_by_engine(topology: &Topology, host: &str) -> bool {
+    let has_bridge = topology.hosts.iter().any(|one| one.name == host && one.device == BRIDGE);
+    has_bridge && teams(topology, host).any(|team| engine_of(team).is_some_and(Engine::makes_bridges))
+}
+
+/// The guests that send to a bridge which takes finished frames alone, now or where they move to.
+pub(super) fn that_finish(topology: &Topology) -> impl Iterator<Item = &Host> {
+    let finishes = |host: &Host| {
+        let takes_finished = |team: &Team| engine_of(team).is_some_and(Engine::takes_finished_frames_alone);
+        are_taken_by_engine(topology, &host.name) && teams(topology, &host.name).any(takes_finished)
+    };
+    let any = topology.hosts.iter().any(finishes);
+    of(topology).filter(move |_| any).map(|(guest, _)| guest)
+}
+
 /// What each host with a bridge is asked for: its uplink and its guests as ports of its bridge.
 pub(super) fn bridges(topology: &Topology) -> Vec<(String, Request)> {
     let mut requests = Vec::new();
@@ -36,7 +53,9 @@ pub(super) fn bridges(topology: &Topology) -> Vec<(String, Request)> {
         if host.device != BRIDGE {
             continue;
         }
-        let team = topology.teams.iter().filter(|team| team.node == host.name).map(|team| team.device.as_str());
+        // An engine's own bridge has the team as a port from the beginning.
+        let by_engine = are_taken_by_engine(topology, &host.name);
+        let team = teams(topology, &host.name).filter(|_| !by_engine).map(|team| team.device.as_str());
         let uplink = team.chain(bare_ends(topology, &host.name)).map(str::to_owned);
         requests.push((host.name.clone(), Request::Plug(uplink.chain(guests).collect())));
     }
@@ -49,15 +68,17 @@ pub(super) fn move_to(agents: &mut Agents, guest: &str, from: &str, to: &str) ->
     let (near, far) = (near?, far?);
     // The guest may have moved before.
     let moved = moved_port(guest);
-    near.run(|| {
+    let (port, index) = near.run(|| {
         let mut netlink = Netlink::open()?;
-        let port = match netlink.link(&moved)? {
-            Some(link) => Some(link),
-            None => netlink.link(guest.rsplit('/').next().unwrap_or(guest))?,
-        };
-        let absent = || nicteam_sys::Error::new(format!("find the port of {guest}"), std::io::ErrorKind::NotFound);
-        netlink.move_to(port.ok_or_else(absent)?.index, far.as_fd(), &moved)
+        for name in [moved.as_str(), guest.rsplit('/').next().unwrap_or(guest)] {
+            if let Some(link) = netlink.link(name)? {
+                return Ok((name.to_owned(), link.index));
+            }
+        }
+        Err(nicteam_sys::Error::new(format!("find the port of {guest}"), std::io::ErrorKind::NotFound))
     })??;
+    agents.of(from)?.call(&Request::Unplug(port))?;
+    near.run(|| Netlink::open()?.move_to(index, far.as_fd(), &moved))??;
     agents.of(to)?.call(&Request::Plug(vec![moved])).map(drop)
 }
 
@@ -66,6 +87,11 @@ fn moved_port(guest: &str) -> String {
     let (host, own) = guest.split_once('/').unwrap_or(("", guest));
     let room = 14_usize.saturating_sub(own.len());
     format!("{}.{own}", host.get(..room).unwrap_or(host))
+}
+
+/// The teams of a host.
+fn teams<'a>(topology: &'a Topology, host: &str) -> impl Iterator<Item = &'a Team> {
+    topology.teams.iter().filter(move |team| team.node == host)
 }
 
 /// Each guest, with its host.
@@ -85,5 +111,43 @@ fn mtu(topology: &Topology, host: &str) -> u32 {
     match team {
         Some(team) => team.mtu.saturating_sub(team.config.tag_bytes()),
         None => cables.map(Cable::mtu).min().unwrap_or(1500),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nicteam_experiment::{Overrides, parse};
+
+    use super::super::deploy;
+    use super::*;
+
+    /// A host with a guest behind its team, by an engine.
+    fn topology(engine: &str) -> Topology {
+        let text = format!(
+            "title = \"Guests\"\nlinks = [{{ between = [\"a\", \"b\"], count = 2 }}]\n[teams]\nt = {{ mode = \"active-backup\", \
+             engine = \"{engine}\" }}\n[hosts]\na = {{ team = \"t\", guests = 1 }}\nb = {{ team = \"t\" }}\n\
+             [workloads.w]\nkind = \"udp\"\nrate = \"1mbit\"\nfrom = \"a/guest1\"\nto = \"b\"\n\
+             [[runs]]\nname = \"r\"\nworkloads = \"w\"\n"
+        );
+        let mut experiment = parse("guests", "guests.toml", &text, &Overrides::default()).unwrap();
+        experiment.runs.swap_remove(0).topology
+    }
+
+    #[test]
+    fn an_engine_with_bridges_of_its_own_takes_the_guests() {
+        for (engine, kernel, ports) in [("nicteam", true, vec!["team0", "guest1"]), ("ovs", false, vec!["guest1"])] {
+            let topology = topology(engine);
+            let ports: Vec<String> = ports.into_iter().map(str::to_owned).collect();
+            assert_eq!(bridges(&topology), [("a".to_owned(), Request::Plug(ports))], "{engine}");
+            let set_ups = deploy::set_ups(&topology);
+            let is_kernels = |(node, request): &(String, Request)| {
+                node == "a" && matches!(request, Request::SetUp(setup) if setup.bridge)
+            };
+            assert_eq!(set_ups.iter().any(is_kernels), kernel, "{engine}");
+            let finishing = deploy::finishing(&topology);
+            assert_eq!(finishing.iter().any(|(node, _)| node == "a/guest1"), !kernel, "{engine}: {finishing:?}");
+            assert_eq!(are_taken_by_engine(&topology, "a"), !kernel, "{engine}");
+            assert!(!are_taken_by_engine(&topology, "b"), "{engine}: it has no guests");
+        }
     }
 }

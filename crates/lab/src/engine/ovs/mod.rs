@@ -1,6 +1,7 @@
 //! Engine `ovs`: a bond of a real Open vSwitch, which is started for it, with the userspace datapath.
 //!
-//! The team's device is the local port of a bridge whose other port is the bond.
+//! The team's device is the local port of a bridge whose other port is the bond. A host with guests has that bridge under the
+//! name that the lab asks for, and the guests' veths are ports of it, so that the switch itself learns their addresses.
 
 mod daemons;
 mod status;
@@ -47,6 +48,10 @@ impl Engine for OpenVSwitch {
         true
     }
 
+    fn makes_bridges(&self) -> bool {
+        true
+    }
+
     fn add(&self, team: &AddTeam, output: &Output) -> Result<Box<dyn Running>, Failure> {
         let mut config = Config::default();
         for (name, value) in &team.options {
@@ -54,21 +59,38 @@ impl Engine for OpenVSwitch {
         }
         let settings = openvswitch_settings(&config).map_err(|error| format!("Open vSwitch {}", error.reason))?;
         for member in &team.members {
-            // Packet sockets get copies; the host's stack must not answer for what comes by a member.
-            nft::drop_ingress(member)?;
-            netns::sysctl(&format!("ipv6/conf/{member}/disable_ipv6"), "1")?;
+            keep_from_stack(member)?;
         }
         let daemons = of_this_process(output)?;
         let port = format!("{}-bond", team.device);
         daemons.set(&words(team, &port, &settings).iter().map(String::as_str).collect::<Vec<_>>())?;
-        let bond = Bond { config, device: team.device.clone(), members: team.members.clone(), port, daemons };
+        let bond = Bond {
+            config,
+            device: team.device.clone(),
+            members: team.members.clone(),
+            bridge: bridge(team).clone(),
+            takes_ports: team.bridge.is_some(),
+            port,
+            daemons,
+        };
         let missing = bond.show()?.members.len() != team.members.len();
-        if missing || Netlink::open()?.link(&team.device)?.is_none() {
+        if missing || Netlink::open()?.link(&bond.bridge)?.is_none() {
             let words = bond.daemons.complaint().unwrap_or_default();
             return Err(format!("Open vSwitch did not take every port of {}: {words}", team.device).into());
         }
         Ok(Box::new(bond))
     }
+}
+
+/// Packet sockets get copies; the host's stack must not answer for what comes by a port.
+fn keep_from_stack(port: &str) -> Result<(), Failure> {
+    nft::drop_ingress(port)?;
+    Ok(netns::sysctl(&format!("ipv6/conf/{port}/disable_ipv6"), "1")?)
+}
+
+/// The bridge of a team, and its local port.
+fn bridge(team: &AddTeam) -> &String {
+    team.bridge.as_ref().unwrap_or(&team.device)
 }
 
 /// The daemons of this process: one switch a network namespace.
@@ -85,7 +107,7 @@ fn of_this_process(output: &Output) -> Result<Arc<Daemons>, Failure> {
 
 /// What `ovs-vsctl` is told to make the bridge and its bond.
 fn words(team: &AddTeam, port: &str, settings: &[String]) -> Vec<String> {
-    let device = &team.device;
+    let device = bridge(team);
     let mut words: Vec<String> =
         ["add-br", device, "--", "set", "bridge", device, "datapath_type=netdev"].map(str::to_owned).into();
     words.extend(team.mac.as_ref().map(|mac| format!("other_config:hwaddr=\"{mac}\"")));
@@ -103,6 +125,10 @@ struct Bond {
     config: Config,
     device: String,
     members: Vec<String>,
+    /// Its bridge, and the local port of that.
+    bridge: String,
+    /// Whether the bridge is one for guests.
+    takes_ports: bool,
     /// What Open vSwitch calls it.
     port: String,
     daemons: Arc<Daemons>,
@@ -128,13 +154,28 @@ impl Running for Bond {
     }
 
     fn offloads(&self) -> BTreeMap<String, Vec<String>> {
-        let ports = || self.members.iter().chain(std::iter::once(&self.device));
+        let ports = || self.members.iter().chain(std::iter::once(&self.bridge));
         let Ok(ethtool) = Ethtool::open() else { return BTreeMap::new() };
         ports().filter_map(|port| Some((port.clone(), ethtool.offloads(port).ok()?))).collect()
     }
 
     fn processes(&self) -> Vec<u32> {
         self.daemons.pids().to_vec()
+    }
+
+    fn plug(&self, port: &str) -> Result<bool, Failure> {
+        if self.takes_ports {
+            keep_from_stack(port)?;
+            self.daemons.set(&["add-port", &self.bridge, port])?;
+        }
+        Ok(self.takes_ports)
+    }
+
+    fn unplug(&self, port: &str) -> Result<bool, Failure> {
+        if self.takes_ports {
+            self.daemons.set(&["del-port", &self.bridge, port])?;
+        }
+        Ok(self.takes_ports)
     }
 
     fn sample(&self, netlink: &mut Netlink) -> Result<Vec<MemberSample>, Failure> {

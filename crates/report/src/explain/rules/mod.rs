@@ -12,6 +12,7 @@ mod few_subflows;
 mod full;
 mod hashed;
 mod interrupted;
+mod lacp_missing;
 mod learning;
 mod load_balancing;
 mod lossy;
@@ -64,6 +65,7 @@ pub const RULES: &[&dyn Rule] = &[
     &load_balancing::LoadBalancing,
     &peer_does_not_stripe::PeerDoesNotStripe,
     &few_subflows::FewSubflows,
+    &lacp_missing::LacpMissing,
     &pagp::Pagp,
     &learning::Learning,
     &down::Down,
