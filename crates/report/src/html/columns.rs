@@ -2,7 +2,7 @@
 
 use nicteam_record::Run;
 
-use super::summary::{meter, published, teams};
+use super::cells::{meter, published, teams};
 use crate::columns::{Cell, Columns, Row};
 use crate::explain;
 use crate::svg::esc;

@@ -1,5 +1,6 @@
 //! The page: one file, nothing loaded, no script.
 
+mod cells;
 mod columns;
 mod environment;
 mod fairness;

@@ -2,7 +2,7 @@
 
 use nicteam_record::{Run, Sample};
 
-use super::summary::of_limit;
+use super::cells::of_limit;
 use super::{fairness, tasks, timeline, traffic};
 use crate::explain;
 use crate::svg::esc;

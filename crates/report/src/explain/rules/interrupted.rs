@@ -35,7 +35,7 @@ impl Rule for Interrupted {
         if events.is_empty() || limit.filled_by != FilledBy::Nothing {
             return None;
         }
-        let datagrams = |connection: &'_ Connection| connection.datagrams.clone();
+        let datagrams = |connection: &'_ Connection| connection.datagrams;
         let datagrams: Vec<Datagrams> = limit.connections().map(datagrams).collect::<Option<_>>()?;
         let sum = |of: fn(&Datagrams) -> u64| datagrams.iter().map(|of_one| of(of_one) as f64).sum::<f64>();
         let lost = share(sum(|of| of.lost), sum(|of| of.sent));
