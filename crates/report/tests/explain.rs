@@ -479,7 +479,7 @@ fn datagrams_that_an_event_cost_are_not_put_down_to_the_processors() {
     run.cpu.busy = 1.0;
     let datagrams =
         Datagrams { sent: 8000, received: 7000, lost: 1000, longest_silence_us: 1_000_000, ..Datagrams::default() };
-    run.connections.iter_mut().for_each(|connection| connection.datagrams = Some(datagrams.clone()));
+    run.connections.iter_mut().for_each(|connection| connection.datagrams = Some(datagrams));
     assert_eq!(said(&run).0, Side::Machine, "nothing was done to the network");
     run.events = vec![Event {
         t_ms: 3000.0,
