@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Number of this protocol; both sides must have the same.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 
 /// What the lab asks of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -216,6 +216,12 @@ pub struct ConnectionSpec {
     pub client: SocketAddr,
     /// The end that is connected to.
     pub server: SocketAddr,
+    /// The devices of both, the client's first.
+    #[serde(default)]
+    pub interfaces: [Interface; 2],
+    /// VLAN of its frames, 1 to 4094; none: they have no tag.
+    #[serde(default)]
+    pub vlan: Option<u16>,
     /// True if the client sends the payload.
     pub client_sends: bool,
     /// The kind of its traffic.
@@ -224,6 +230,16 @@ pub struct ConnectionSpec {
     pub each: Value,
     /// To which of the processors its sender keeps, counted from 0; `None`: it runs on any.
     pub processor: Option<usize>,
+}
+
+/// Where an end of a connection is on Ethernet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Interface {
+    /// The host's device that has its address.
+    pub device: String,
+    /// The device's MAC address.
+    pub mac: String,
 }
 
 /// What an agent says.
