@@ -29,12 +29,14 @@ const NUMBER_BYTES: usize = 8;
 /// The longest datagram that there is, bytes.
 const LONGEST_BYTES: usize = 1 << 16;
 
+/// Opens one end of a connection, whose tags have this priority.
+pub(super) type Open = fn(Role, &ConnectionSpec, u8) -> Result<Box<dyn Carrier>, Failure>;
+
 /// A kind of traffic that is datagrams.
 #[derive(Debug)]
 pub(super) struct Datagrams {
     pub(super) name: &'static str,
-    /// Opens one end of a connection, whose tags have this priority.
-    pub(super) open: fn(Role, &ConnectionSpec, u8) -> Result<Box<dyn Carrier>, Failure>,
+    pub(super) open: Open,
 }
 
 /// What carries the datagrams of one end of a connection.
@@ -109,7 +111,7 @@ impl Kind for Datagrams {
 /// The ends at an agent.
 #[derive(Debug)]
 struct Ends {
-    open: fn(Role, &ConnectionSpec, u8) -> Result<Box<dyn Carrier>, Failure>,
+    open: Open,
     ends: Mutex<Vec<Arc<End>>>,
     gate: Arc<Gate>,
 }
