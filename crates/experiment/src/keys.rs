@@ -42,6 +42,8 @@ pub(crate) enum Kind {
     /// A name made of letters, digits, `-` and `_`, unknown to us.
     Word,
     Integer(RangeInclusive<u64>),
+    /// A number, or a list of numbers.
+    Numbers(RangeInclusive<u64>),
     /// A number for both ends of a link, or a list of two: one an end.
     PerEnd(RangeInclusive<u64>),
     Fraction,

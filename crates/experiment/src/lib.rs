@@ -66,7 +66,7 @@ pub use reference::{key_reference, schema};
 pub use resolved::*;
 pub use show::show;
 pub use switch_model::{Spread, SwitchModel};
-pub use task::{Program, Tcp, Udp};
+pub use task::{Program, Tagged, Tcp, Udp};
 pub use timed::{Event, Timed};
 pub use traffic::Task;
 pub use units::{RUN_DURATION, parse_duration, parse_rate, show_duration, show_percent, show_rate};

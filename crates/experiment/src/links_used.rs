@@ -111,14 +111,18 @@ fn of_run(run: &Run, seeds: u32) -> Vec<LinksUsed> {
 /// The payload of the run's connections, with the ports that they will have.
 fn flows(run: &Run) -> Vec<Flow> {
     let place = |name: &str| run.topology.hosts.iter().position(|host| host.name == name);
+    // Client and server, whether the client sends, and the server's port and the VLAN.
+    type Ends<'a> = (&'a str, &'a str, bool);
+    type Dealt<'a> = (Ends<'a>, u16, Option<u16>);
     let dealt = (SERVER_PORT..).zip(&run.workloads).flat_map(|(port, workload)| {
-        workload.dealt().map(move |(client, server, client_sends)| (client, server, client_sends, port))
+        let vlan = move |place: u32| workload.task.vlan(place % workload.connections.max(1));
+        (0..).zip(workload.dealt()).map(move |(place, ends)| (ends, port, vlan(place)))
     });
-    let flow = |((client, server, client_sends, port), own): ((&str, &str, bool, u16), u16)| {
+    let flow = |(((client, server, client_sends), port, vlan), own): (Dealt<'_>, u16)| {
         let (client, server) = (place(client)?, place(server)?);
         Some(match client_sends {
-            true => Flow { from: client, to: server, ports: [own, port], protocol: TCP },
-            false => Flow { from: server, to: client, ports: [port, own], protocol: TCP },
+            true => Flow { from: client, to: server, ports: [own, port], protocol: TCP, vlan },
+            false => Flow { from: server, to: client, ports: [port, own], protocol: TCP, vlan },
         })
     };
     dealt.zip(CLIENT_PORT..).filter_map(flow).collect()

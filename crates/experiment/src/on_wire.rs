@@ -44,6 +44,9 @@ impl Packet {
     }
 }
 
+/// Bytes of a VLAN tag, which is no part of the MTU.
+pub(crate) const TAG_BYTES: u32 = 4;
+
 /// What a datagram of UDP with so much payload takes, bytes.
 pub(crate) fn datagram_bytes(size_bytes: u32, ipv6: bool) -> u32 {
     size_bytes + udp_headers_bytes(ipv6) + OVERHEAD_BYTES

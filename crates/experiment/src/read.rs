@@ -1,5 +1,7 @@
 //! Text -> records: every value has the type its key demands, and knows its place.
 
+use std::ops::RangeInclusive;
+
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -128,26 +130,22 @@ fn read_value(
                 None
             }
         },
+        (Kind::Numbers(_), DeValue::Array(numbers)) if numbers.is_empty() => {
+            refuse(format!("`{}` has no number", key.name), format!("it takes {}", wanted(&key.kind)))
+        }
+        (Kind::Numbers(range), DeValue::Array(numbers)) => {
+            read_numbers(key, range, numbers, problems).and_then(|numbers| at(Value::Numbers(numbers)))
+        }
         (Kind::PerEnd(_), DeValue::Array(ends)) if ends.len() != 2 => {
             refuse(format!("`{}` of {} ends", key.name, ends.len()), "a link has two ends: `[9000, 1500]`".to_owned())
         }
         (Kind::PerEnd(range), DeValue::Array(ends)) => {
-            let kind = Kind::Integer(range.clone());
-            let mut numbers = [0; 2];
-            for (number, end) in numbers.iter_mut().zip(ends.iter()) {
-                match read_number(&kind, end.get_ref()) {
-                    Ok(Value::Number(read)) => *number = read,
-                    Ok(_) => {}
-                    Err((message, hint)) => {
-                        problems.push(Problem::at(&end.span(), format!("`{}`: {message}", key.name)).hint(hint));
-                        return None;
-                    }
-                }
-            }
-            at(Value::PerEnd(numbers))
+            let numbers = read_numbers(key, range, ends, problems)?;
+            at(Value::PerEnd(numbers.try_into().ok()?))
         }
-        (Kind::PerEnd(range), DeValue::Integer(_) | DeValue::Float(_)) => {
+        (Kind::PerEnd(range) | Kind::Numbers(range), DeValue::Integer(_) | DeValue::Float(_)) => {
             match read_number(&Kind::Integer(range.clone()), value.get_ref()) {
+                Ok(Value::Number(one)) if matches!(key.kind, Kind::Numbers(_)) => at(Value::Numbers(vec![one])),
                 Ok(Value::Number(both)) => at(Value::PerEnd([both; 2])),
                 Ok(_) => None,
                 Err((message, hint)) => refuse(format!("`{}`: {message}", key.name), hint),
@@ -165,6 +163,28 @@ fn read_value(
             None
         }
     }
+}
+
+/// Whole numbers of this range.
+fn read_numbers(
+    key: &Key,
+    range: &RangeInclusive<u64>,
+    items: &[Spanned<DeValue<'_>>],
+    problems: &mut Vec<Problem>,
+) -> Option<Vec<u64>> {
+    let kind = Kind::Integer(range.clone());
+    let mut numbers = Vec::with_capacity(items.len());
+    for item in items {
+        match read_number(&kind, item.get_ref()) {
+            Ok(Value::Number(number)) => numbers.push(number),
+            Ok(_) => return None,
+            Err((message, hint)) => {
+                problems.push(Problem::at(&item.span(), format!("`{}`: {message}", key.name)).hint(hint));
+                return None;
+            }
+        }
+    }
+    Some(numbers)
 }
 
 fn read_list(key: &Key, section: &Section, items: &[Spanned<DeValue<'_>>], problems: &mut Vec<Problem>) -> Vec<Record> {

@@ -34,6 +34,7 @@ pub(crate) type Options = Vec<(At<String>, At<String>)>;
 pub(crate) enum Value {
     Text(String),
     Number(u64),
+    Numbers(Vec<u64>),
     PerEnd([u64; 2]),
     Flag(bool),
     Fraction(f64),
@@ -106,6 +107,7 @@ macro_rules! field {
 
 field!(&'a str, value => Value::Text(text) => text);
 field!(u64, value => Value::Number(number) => *number);
+field!(&'a [u64], value => Value::Numbers(numbers) => numbers);
 field!([u64; 2], value => Value::PerEnd(numbers) => *numbers);
 field!(bool, value => Value::Flag(flag) => *flag);
 field!(f64, value => Value::Fraction(fraction) => *fraction);

@@ -61,6 +61,10 @@ fn key_schema(kind: &Kind) -> Value {
         Kind::Name => json!({ "type": "string", "pattern": name_pattern(Thing::Run) }),
         Kind::Word => json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,15}$" }),
         Kind::Integer(range) => json!({ "type": "integer", "minimum": range.start(), "maximum": range.end() }),
+        Kind::Numbers(range) => {
+            let one = key_schema(&Kind::Integer(range.clone()));
+            json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
+        }
         Kind::PerEnd(range) => {
             let one = key_schema(&Kind::Integer(range.clone()));
             json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 2, "maxItems": 2 }] })

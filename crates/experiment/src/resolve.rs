@@ -383,15 +383,11 @@ impl<'a> Resolver<'a, '_> {
             "both" => Direction::Both,
             _ => Direction::Send,
         };
+        let connections = connections.map_or(pair_count as u32, |at| at.value as u32);
         let (defaults, problems) = (self.defaults, &mut *self.problems);
-        let task = task::resolve(&mut Said { name, record, defaults, topology: &built.topology, problems })?;
-        Some(Workload {
-            name: name.value.clone(),
-            connections: connections.map_or(pair_count as u32, |at| at.value as u32),
-            pairs,
-            direction,
-            task,
-        })
+        let task =
+            task::resolve(&mut Said { name, record, defaults, topology: &built.topology, connections, problems })?;
+        Some(Workload { name: name.value.clone(), connections, pairs, direction, task })
     }
 
     /// Every name a host's, none twice.

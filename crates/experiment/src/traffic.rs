@@ -20,6 +20,11 @@ pub trait Task: fmt::Debug + Send + Sync {
         None
     }
 
+    /// VLAN in whose tagged frames it sends the connection of this number, counted from 0 in each direction; none: without a tag.
+    fn vlan(&self, _number: u32) -> Option<u16> {
+        None
+    }
+
     /// Congestion control of the sending ends, if they have one.
     fn congestion(&self) -> Option<&str> {
         None
@@ -40,7 +45,7 @@ pub trait Task: fmt::Debug + Send + Sync {
 
 impl PartialEq for dyn Task {
     fn eq(&self, other: &Self) -> bool {
-        (self.kind(), self.each(1, false)) == (other.kind(), other.each(1, false))
+        (self.kind(), self.words(), self.each(1, false)) == (other.kind(), other.words(), other.each(1, false))
     }
 }
 

@@ -134,6 +134,7 @@ impl Found {
             rtt_us: counted.sender_mean(|sample| u64::from(sample.rtt_us)),
             congestion: self.congestion.clone(),
             transport: "tcp".to_owned(),
+            vlan: None,
             subflows: None,
             datagrams: None,
         }
@@ -185,6 +186,8 @@ mod tests {
             index: 0,
             client: end(1, 40_000),
             server: end(2, 20_001),
+            interfaces: Default::default(),
+            vlan: None,
             client_sends: true,
             kind: "program".to_owned(),
             each: serde_json::Value::Null,

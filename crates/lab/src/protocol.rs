@@ -221,6 +221,12 @@ pub struct ConnectionSpec {
     pub client: SocketAddr,
     /// The end that is connected to.
     pub server: SocketAddr,
+    /// The devices of both, the client's first.
+    #[serde(default)]
+    pub interfaces: [Interface; 2],
+    /// VLAN of its frames, 1 to 4094; none: they have no tag.
+    #[serde(default)]
+    pub vlan: Option<u16>,
     /// True if the client sends the payload.
     pub client_sends: bool,
     /// The kind of its traffic.
@@ -229,6 +235,16 @@ pub struct ConnectionSpec {
     pub each: Value,
     /// To which of the processors its sender keeps, counted from 0; `None`: it runs on any.
     pub processor: Option<usize>,
+}
+
+/// Where an end of a connection is on Ethernet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Interface {
+    /// The host's device that has its address.
+    pub device: String,
+    /// The device's MAC address.
+    pub mac: String,
 }
 
 /// What an agent says.

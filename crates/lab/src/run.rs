@@ -213,13 +213,9 @@ fn or_lost(error: Error, early: &[Report], inbox: &mpsc::Receiver<Report>) -> Er
 
 /// Plans all connections of a run.
 fn plan(run: &Run, kinds: &[&'static dyn Kind]) -> Vec<Planned> {
-    let address = |host: &str| {
-        let found = run.topology.hosts.iter().find(|h| h.name == host);
-        found.map_or(std::net::Ipv4Addr::UNSPECIFIED.into(), |host| host.address)
-    };
     let mut planned = Vec::new();
     for (number, workload) in (0..).zip(&run.workloads) {
-        planned.extend(task::plan(workload, number, planned.len() as u32, address));
+        planned.extend(task::plan(workload, number, planned.len() as u32, &run.topology.hosts));
     }
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     task::spread(kinds, planned.iter_mut().map(|planned| &mut planned.spec), processors);
@@ -435,6 +431,7 @@ fn connection(planned: &Planned, window: &Window<'_>, kinds: &[&'static dyn Kind
         rtt_us: 0.0,
         congestion: String::new(),
         transport: spec.kind.clone(),
+        vlan: spec.vlan,
         subflows: None,
         datagrams: None,
     };

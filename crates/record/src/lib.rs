@@ -366,6 +366,9 @@ pub struct Connection {
     /// `tcp`, `mptcp` or `udp`; older records know `tcp` alone.
     #[serde(default = "tcp")]
     pub transport: String,
+    /// VLAN of its frames' tag, 1 to 4094; none: its host sends them without a tag.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vlan: Option<u16>,
     /// Multipath TCP: subflows at the end of it; their segments are added up above,
     /// and their round-trip times averaged.
     #[serde(default, skip_serializing_if = "Option::is_none")]

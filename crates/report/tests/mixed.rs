@@ -92,6 +92,7 @@ fn connection(hosts: &[HostSpec], index: usize, from: &str, to: &str, delivered_
         rtt_us: 1000.0,
         congestion: "cubic".into(),
         transport: "tcp".into(),
+        vlan: None,
         subflows: None,
         datagrams: None,
     }

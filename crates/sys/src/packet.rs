@@ -181,8 +181,8 @@ impl PacketSocket {
         for option in [libc::PACKET_VNET_HDR, libc::PACKET_AUXDATA, libc::PACKET_IGNORE_OUTGOING] {
             set(&socket.fd, libc::SOL_PACKET, option, &1).context(what)?;
         }
-        socket.enlarge(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF).context(what)?;
-        socket.enlarge(libc::SO_SNDBUFFORCE, libc::SO_SNDBUF).context(what)?;
+        enlarge(&socket.fd, libc::SO_RCVBUFFORCE, libc::SO_RCVBUF).context(what)?;
+        enlarge(&socket.fd, libc::SO_SNDBUFFORCE, libc::SO_SNDBUF).context(what)?;
         bind(&socket.fd, ifindex).context(what)?;
         set_promiscuous(&socket.fd, ifindex).context(what)?;
         Ok(socket)
@@ -299,12 +299,6 @@ impl PacketSocket {
             sent.drops += u64::from(end < count);
             next = end + 1;
         }
-    }
-
-    /// Past the system's limit where that is allowed (not in a user namespace), else up to it.
-    fn enlarge(&self, force: libc::c_int, ask: libc::c_int) -> io::Result<()> {
-        set(&self.fd, libc::SOL_SOCKET, force, &BUFFER_BYTES)
-            .or_else(|_| set(&self.fd, libc::SOL_SOCKET, ask, &BUFFER_BYTES))
     }
 }
 
@@ -455,6 +449,11 @@ impl Outgoing {
         let taken = if self.shim == Shim::Take { SHIM } else { 0 };
         received.bytes.get(MACS + taken..).unwrap_or_default()
     }
+}
+
+/// A larger buffer, past the system's limit where that is allowed (not in a user namespace), else up to it.
+pub(crate) fn enlarge(fd: &OwnedFd, force: libc::c_int, ask: libc::c_int) -> io::Result<()> {
+    set(fd, libc::SOL_SOCKET, force, &BUFFER_BYTES).or_else(|_| set(fd, libc::SOL_SOCKET, ask, &BUFFER_BYTES))
 }
 
 /// A packet socket that receives nothing before it is bound.

@@ -24,7 +24,7 @@ mod rtag;
 
 pub use arp::Arp;
 pub use ethernet::tagged;
-pub use flow::head_of_flow;
+pub use flow::{datagram, datagram_head_bytes, head_of_flow};
 pub use frame::{Frame, Malformed, Vlan, ethertype};
 pub use gap::{GapReport, Segment};
 pub use hello::{Hello, HelloKind, HelloMember, Lost, Tagged, Times};

@@ -31,6 +31,8 @@ pub(crate) struct Said<'a, 'p> {
     pub defaults: &'a Record,
     /// What its run builds.
     pub topology: &'a Topology,
+    /// Its connections of one direction.
+    pub connections: u32,
     pub problems: &'p mut Vec<Problem>,
 }
 

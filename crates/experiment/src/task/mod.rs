@@ -2,6 +2,7 @@
 
 mod kind;
 mod program;
+mod tagged;
 mod tcp;
 mod udp;
 mod words;
@@ -15,14 +16,16 @@ use crate::traffic::Task;
 
 pub(crate) use kind::{Kind, Said};
 pub use program::Program;
+pub use tagged::Tagged;
 pub use tcp::Tcp;
 pub use udp::Udp;
 
 /// All of them.
-pub(crate) const KINDS: [Kind; 3] = [tcp::KIND, udp::KIND, program::KIND];
+pub(crate) const KINDS: [Kind; 4] = [tcp::KIND, udp::KIND, tagged::KIND, program::KIND];
 
 /// What they are, for the reference.
-pub(crate) const DOC: &str = "`tcp`: connections that carry as much as they can. `udp`: numbered datagrams at a given rate. `program`: what a \
+pub(crate) const DOC: &str = "`tcp`: connections that carry as much as they can. `udp`: numbered datagrams at a given rate. \
+    `tagged`: the same in raw frames with a VLAN tag. `program`: what a \
     program of yours does, whose TCP connections are found by its sockets.";
 
 /// Their names.

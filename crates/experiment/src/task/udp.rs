@@ -17,14 +17,14 @@ pub(super) const KIND: Kind = Kind {
         Key {
             name: "rate",
             kind: keys::Kind::Rate,
-            need: Need::Otherwise("required by `udp`"),
-            doc: "`udp`: what all connections of one direction send together, as a rate of the wire.",
+            need: Need::Otherwise("required by `udp` and `tagged`"),
+            doc: "`udp`, `tagged`: what all connections of one direction send together, as a rate of the wire.",
         },
         Key {
             name: "size",
             kind: keys::Kind::Integer(16..=9188),
             need: Need::Default("1472"),
-            doc: "`udp`: payload of a datagram, bytes; with its headers it has to fit into the MTU.",
+            doc: "`udp`, `tagged`: payload of a datagram, bytes; with its headers it has to fit into the MTU.",
         },
     ],
     also: &[],
@@ -67,6 +67,11 @@ impl Task for Udp {
 }
 
 fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
+    resolve_datagrams(said).map(|udp| Arc::new(udp) as Arc<dyn Task>)
+}
+
+/// What all kinds of datagrams have.
+pub(super) fn resolve_datagrams(said: &mut Said<'_, '_>) -> Option<Udp> {
     let Some(rate) = said.record.get::<u64>("rate") else {
         if !said.record.has("rate") {
             let message = format!("workload `{}` does not say at which `rate` it sends", said.name.value);
@@ -85,7 +90,7 @@ fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
         let hint = format!("`size` can be {} here", least_mtu.saturating_sub(headers));
         said.problems.push(Problem::at(span, message).hint(hint));
     }
-    Some(Arc::new(Udp { rate_bps: rate.value, size_bytes: size_bytes as u32 }))
+    Some(Udp { rate_bps: rate.value, size_bytes: size_bytes as u32 })
 }
 
 #[cfg(test)]

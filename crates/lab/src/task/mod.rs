@@ -1,10 +1,12 @@
 //! Traffic. One file a kind, and one line in [`KINDS`].
 
+mod datagrams;
 mod gate;
 mod kind;
 mod plan;
 mod program;
 mod running;
+mod tagged;
 mod tcp;
 mod udp;
 
@@ -17,7 +19,7 @@ pub use kind::{Ends, Kind};
 pub(crate) use plan::{Planned, plan, spread};
 
 /// All kinds.
-pub(crate) static KINDS: [&dyn Kind; 3] = [&tcp::Tcp, &udp::Udp, &program::Program];
+pub(crate) static KINDS: [&dyn Kind; 4] = [&tcp::Tcp, &udp::UDP, &tagged::TAGGED, &program::Program];
 
 /// The kind of this name.
 pub(crate) fn kind<'a>(kinds: &[&'a dyn Kind], name: &str) -> Option<&'a dyn Kind> {

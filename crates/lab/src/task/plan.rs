@@ -1,11 +1,11 @@
 //! Who carries what to whom.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use nicteam_experiment::{CLIENT_PORT, SERVER_PORT, Workload};
+use nicteam_experiment::{CLIENT_PORT, Host, SERVER_PORT, Workload};
 
 use super::kind::Kind;
-use crate::protocol::ConnectionSpec;
+use crate::protocol::{ConnectionSpec, Interface};
 
 /// First port of the servers of programs, each of which has its own, and the next for data.
 const PROGRAM_PORT: u16 = 20_001;
@@ -24,18 +24,22 @@ pub(crate) struct Planned {
 }
 
 /// Assigns a workload's connections to its pairs. `number` and `first_index`
-/// number it among the run's; `address` knows where a host lives.
-pub(crate) fn plan(
-    workload: &Workload,
-    number: u16,
-    first_index: u32,
-    address: impl Fn(&str) -> IpAddr,
-) -> Vec<Planned> {
+/// number it among the run's; `hosts` are those of its topology.
+pub(crate) fn plan(workload: &Workload, number: u16, first_index: u32, hosts: &[Host]) -> Vec<Planned> {
+    let host = |name: &str| hosts.iter().find(|host| host.name == name);
+    let address = |name: &str| host(name).map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |host| host.address);
+    let interface = |name: &str| {
+        host(name).map_or_else(Interface::default, |host| Interface {
+            device: host.device.clone(),
+            mac: host.mac.to_string(),
+        })
+    };
     let runs_programs = !workload.task.programs().is_empty();
     let assigned = workload.dealt();
     assigned
-        .zip(first_index..)
-        .map(|((client, server, client_sends), index)| Planned {
+        .zip(0..)
+        .map(|((client, server, client_sends), place)| (client, server, client_sends, place, first_index + place))
+        .map(|(client, server, client_sends, place, index)| Planned {
             workload: workload.name.clone(),
             client: client.to_owned(),
             server: server.to_owned(),
@@ -46,6 +50,8 @@ pub(crate) fn plan(
                     address(server),
                     if runs_programs { PROGRAM_PORT + 2 * index as u16 } else { SERVER_PORT + number },
                 ),
+                interfaces: [client, server].map(interface),
+                vlan: workload.task.vlan(place % workload.connections.max(1)),
                 client_sends,
                 kind: workload.task.kind().to_owned(),
                 each: workload.task.each(workload.connections, address(server).is_ipv6()),
@@ -84,6 +90,8 @@ mod tests {
             index,
             client: nowhere,
             server: nowhere,
+            interfaces: Default::default(),
+            vlan: None,
             client_sends: true,
             kind: kind.to_owned(),
             each: serde_json::Value::Null,

@@ -332,6 +332,8 @@ mod tests {
             index: 0,
             client: free(),
             server: free(),
+            interfaces: Default::default(),
+            vlan: None,
             client_sends: true,
             kind: "tcp".to_owned(),
             each: serde_json::to_value(Each { congestion: "reno".to_owned(), mptcp: false }).unwrap(),

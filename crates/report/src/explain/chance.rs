@@ -25,7 +25,13 @@ pub(super) fn of(run: &Run, hop: &Hop<'_>) -> Option<Drawn> {
     let flow = |connection: &&Connection| {
         let port = |end: &str| Some(end.parse::<SocketAddr>().ok()?.port());
         let ports = [port(&connection.src)?, port(&connection.dst)?];
-        Some(Flow { from: place(&connection.from)?, to: place(&connection.to)?, ports, protocol: TCP })
+        Some(Flow {
+            from: place(&connection.from)?,
+            to: place(&connection.to)?,
+            ports,
+            protocol: TCP,
+            vlan: connection.vlan,
+        })
     };
     let flows: Vec<Flow> = hop.connections.iter().map(flow).collect::<Option<_>>()?;
     let links = Links { policy, buckets: team.hash_buckets, count: team.members.len() };

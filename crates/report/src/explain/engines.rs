@@ -17,6 +17,9 @@ struct Known {
     has_buckets: bool,
 }
 
+/// Bits of a tag that name the VLAN.
+const VLAN_ID: u16 = 0x0fff;
+
 const ENGINES: [Known; 4] = [
     Known { name: "nicteam", hashes: |_| true, has_buckets: true },
     Known { name: "", hashes: |_| true, has_buckets: false },
@@ -34,8 +37,7 @@ pub(super) fn hash_of(engine: &str, policy: HashPolicy) -> Option<Hash> {
 pub(super) fn bucket(engine: &str, sends: Sends, frame: &Frame<'_>, basis: u32) -> Option<u8> {
     known(engine).filter(|known| known.has_buckets)?;
     match sends {
-        // The hosts of a lab send without a tag.
-        Sends::BySource => Some(hash::slb::bucket(frame.src(), 0, basis)),
+        Sends::BySource => Some(hash::slb::bucket(frame.src(), frame.vlan().map_or(0, |tag| tag.tci & VLAN_ID), basis)),
         Sends::ByFlow => Some(hash::flow::bucket(frame, basis)),
         _ => None,
     }
@@ -53,6 +55,8 @@ fn is_the_kernels(policy: HashPolicy) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use nicteam_wire::{Vlan, ethertype, tagged};
+
     use super::*;
 
     #[test]
@@ -65,6 +69,11 @@ mod tests {
         let frame = Frame::parse(&bytes).unwrap();
         // What `ovs-appctl bond/hash 02:00:00:00:00:01` prints.
         assert_eq!(bucket("ovs", Sends::BySource, &frame, 0), Some(38));
+        // And `ovs-appctl bond/hash 02:00:00:00:00:01 10`; the priority does not count.
+        let bytes = tagged(bytes.clone(), &[Vlan { protocol: ethertype::VLAN, tci: 0xa00a }]);
+        let in_vlan = bucket("ovs", Sends::BySource, &Frame::parse(&bytes).unwrap(), 0);
+        assert_eq!(in_vlan, Some(hash::slb::bucket(frame.src(), 10, 0)));
+        assert_ne!(in_vlan, Some(38));
         assert_eq!(bucket("kernel", Sends::BySource, &frame, 0), None);
         assert_eq!(bucket("ovs", Sends::InTurn, &frame, 0), None);
     }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use nicteam_record::{Connection, Run, Topology};
 use nicteam_team::hash;
-use nicteam_wire::{Frame, Mac, head_of_flow};
+use nicteam_wire::{Frame, Mac, Vlan, head_of_flow, tagged};
 
 use super::engines;
 use super::hop::{Hop, Prediction};
@@ -14,8 +14,9 @@ use crate::view;
 /// Shares of the traffic further apart than this do not agree: above what
 /// acknowledgements and unequal connections do, below one connection in eight.
 const TOLERANCE: f64 = 0.1;
-/// IP protocol number; of UDP the ports stand in the same place.
+/// IP protocol numbers.
 const TCP: u8 = 6;
+const UDP: u8 = 17;
 
 /// What the hash says of a hop; nothing where no hash chooses, or where the
 /// record lacks what it looks at.
@@ -66,10 +67,13 @@ fn agrees(hop: &Hop<'_>, places: &[usize]) -> bool {
         })
 }
 
-/// The headers of a segment that carries a connection's payload.
+/// The headers of a frame that carries a connection's payload.
 fn first_bytes(topology: &Topology, connection: &Connection) -> Option<Vec<u8>> {
     let mac = |name: &str| topology.hosts.iter().find(|host| host.name == name)?.mac.parse::<Mac>().ok();
     let (src_mac, dst_mac) = (mac(&connection.from)?, mac(&connection.to)?);
     let (src, dst): (SocketAddr, SocketAddr) = (connection.src.parse().ok()?, connection.dst.parse().ok()?);
-    head_of_flow([src_mac, dst_mac], TCP, src, dst)
+    let protocol = if connection.datagrams.is_some() { UDP } else { TCP };
+    let head = head_of_flow([src_mac, dst_mac], protocol, src, dst)?;
+    let tag = connection.vlan.and_then(Vlan::customer);
+    Some(tagged(head, tag.as_slice()))
 }

@@ -211,6 +211,7 @@ fn connections(spec: &Spec<'_>) -> Vec<Connection> {
         rtt_us: 8250.0,
         congestion: "cubic".into(),
         transport: "tcp".into(),
+        vlan: None,
         subflows: None,
         datagrams: None,
     });

@@ -3,7 +3,7 @@
 //! A program only jumps forward, as the kernel demands, and reads nothing behind the end of a frame: such
 //! a read ends it, and the frame is not heard.
 
-use super::{Form, Kind, LONGEST, Rule, Rules};
+use super::{Form, Kind, LONGEST, Rule, Rules, TaggedFlow};
 
 /// Bytes of the two addresses.
 const MACS: u32 = 12;
@@ -62,6 +62,8 @@ enum At {
     PacketType,
     /// 1 if a VLAN tag stands beside the frame.
     HasTag,
+    /// The tag beside the frame, without its EtherType.
+    Tag,
     /// A random number of 32 bits.
     Random,
 }
@@ -115,6 +117,25 @@ pub(super) fn program(rules: &Rules) -> Vec<libc::sock_filter> {
             program.push(verdict(0));
         }
     }
+    program.push(verdict(0));
+    program
+}
+
+/// The program of a socket that hears one flow.
+pub(super) fn tagged(flow: &TaggedFlow) -> Vec<libc::sock_filter> {
+    let [a, b, c, d, e, f] = flow.dst;
+    let (ethertype, protocol, ports) =
+        if flow.ipv6 { (IPV6, HEADER + 6, HEADER + 40) } else { (libc::ETH_P_IP as u32, HEADER + 9, HEADER + 20) };
+    let tests = [
+        Test::Is(At::HasTag, 1),
+        Test::Is(At::Tag, flow.tci.into()),
+        Test::Is(At::Word(0), u32::from_be_bytes([a, b, c, d])),
+        Test::Is(At::Half(4), u16::from_be_bytes([e, f]).into()),
+        Test::Is(At::Half(MACS), ethertype),
+        Test::Is(At::Byte(protocol), libc::IPPROTO_UDP as u32),
+        Test::Is(At::Word(ports), u32::from(flow.ports[0]) << 16 | u32::from(flow.ports[1])),
+    ];
+    let mut program = block(&tests, &[verdict(LONGEST as u32)], false);
     program.push(verdict(0));
     program
 }
@@ -318,6 +339,7 @@ fn load(at: At) -> libc::sock_filter {
         At::Length => (libc::BPF_W | libc::BPF_LEN, 0),
         At::PacketType => beside(libc::SKF_AD_PKTTYPE),
         At::HasTag => beside(libc::SKF_AD_VLAN_TAG_PRESENT),
+        At::Tag => beside(libc::SKF_AD_VLAN_TAG),
         At::Random => beside(libc::SKF_AD_RANDOM),
     };
     instruction(libc::BPF_LD | mode, offset, (0, 0))

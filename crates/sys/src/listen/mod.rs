@@ -96,6 +96,19 @@ pub struct Listener {
     fd: OwnedFd,
 }
 
+/// Datagrams of UDP from one socket to another, in frames with one tag beside them, without options of IP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaggedFlow {
+    /// Priority, drop eligibility and VLAN identifier in the tag.
+    pub tci: u16,
+    /// Destination address of the frames.
+    pub dst: [u8; 6],
+    /// Source and destination port.
+    pub ports: [u16; 2],
+    /// Over IPv6, not IPv4.
+    pub ipv6: bool,
+}
+
 /// Where in the way of a frame through the kernel a [`Listener`] stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tap {
@@ -181,15 +194,7 @@ impl Listener {
     /// `EPERM` without `CAP_NET_RAW`, `ENODEV` without such a device.
     pub fn open(ifindex: u32, tap: Tap, rules: &Rules) -> Result<Listener> {
         let what = || format!("listen on device {ifindex}");
-        let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-        // SAFETY: no pointers. Protocol 0 receives nothing before the bind.
-        let fd = packet::check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) }).context(what)?;
-        // SAFETY: the descriptor is new and nobody else's.
-        let listener = Listener { fd: unsafe { OwnedFd::from_raw_fd(fd) } };
-        for option in [libc::PACKET_AUXDATA, libc::PACKET_IGNORE_OUTGOING] {
-            packet::set(&listener.fd, libc::SOL_PACKET, option, &1).context(what)?;
-        }
-        attach(&listener.fd, &filter::program(rules)).context(what)?;
+        let listener = Listener::unbound(&filter::program(rules)).context(what)?;
         match tap {
             Tap::Ahead => packet::bind(&listener.fd, ifindex).context(what)?,
             Tap::Hellos => packet::bind_to(&listener.fd, ifindex, filter::HELLO as u16).context(what)?,
@@ -209,6 +214,32 @@ impl Listener {
             // A solicitation goes to a group of its target's own.
             listener.join(ifindex, libc::PACKET_MR_ALLMULTI, [0; 8]).context(what)?;
         }
+        Ok(listener)
+    }
+
+    /// Opens one that hears a flow of datagrams alone, before tc ingress, with as large a buffer as other packet sockets have.
+    ///
+    /// # Errors
+    /// `EPERM` without `CAP_NET_RAW`, `ENODEV` without such a device.
+    pub fn of_flow(ifindex: u32, flow: &TaggedFlow) -> Result<Listener> {
+        let what = || format!("listen to tagged datagrams on device {ifindex}");
+        let listener = Listener::unbound(&filter::tagged(flow)).context(what)?;
+        packet::enlarge(&listener.fd, libc::SO_RCVBUFFORCE, libc::SO_RCVBUF).context(what)?;
+        packet::bind(&listener.fd, ifindex).context(what)?;
+        Ok(listener)
+    }
+
+    /// One that receives nothing before it is bound, and then by this program.
+    fn unbound(program: &[libc::sock_filter]) -> io::Result<Listener> {
+        let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+        // SAFETY: no pointers. Protocol 0 receives nothing before the bind.
+        let fd = packet::check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
+        // SAFETY: the descriptor is new and nobody else's.
+        let listener = Listener { fd: unsafe { OwnedFd::from_raw_fd(fd) } };
+        for option in [libc::PACKET_AUXDATA, libc::PACKET_IGNORE_OUTGOING] {
+            packet::set(&listener.fd, libc::SOL_PACKET, option, &1)?;
+        }
+        attach(&listener.fd, program)?;
         Ok(listener)
     }
 

@@ -5,7 +5,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use nicteam_wire::{Frame, Mac, head_of_flow};
+use nicteam_wire::{Frame, Mac, Vlan, head_of_flow, tagged};
 
 use super::{hash, place};
 use crate::HashPolicy;
@@ -30,6 +30,8 @@ pub struct Flow {
     pub ports: [u16; 2],
     /// Transport protocol: 6 TCP, 17 UDP.
     pub protocol: u8,
+    /// VLAN of its frames' tag; none: without a tag.
+    pub vlan: Option<u16>,
 }
 
 /// The links that flows go to.
@@ -94,7 +96,8 @@ pub fn used(links: Links, hosts: &[(Mac, IpAddr)], flows: &[Flow]) -> usize {
     let link = |flow: &Flow| {
         let ((from, src), (to, dst)) = (*hosts.get(flow.from)?, *hosts.get(flow.to)?);
         let ends = [SocketAddr::new(src, flow.ports[0]), SocketAddr::new(dst, flow.ports[1])];
-        let bytes = head_of_flow([from, to], flow.protocol, ends[0], ends[1])?;
+        let head = head_of_flow([from, to], flow.protocol, ends[0], ends[1])?;
+        let bytes = tagged(head, flow.vlan.and_then(Vlan::customer).as_slice());
         place(hash(links.policy, &Frame::parse(&bytes).ok()?), links.buckets, links.count)
     };
     let mut places: Vec<usize> = flows.iter().filter_map(link).collect();
