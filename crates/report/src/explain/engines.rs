@@ -32,7 +32,7 @@ pub(super) fn hash_of(engine: &str, policy: HashPolicy) -> Option<Hash> {
     known(engine).filter(|known| (known.hashes)(policy)).map(|_| hash::hash as Hash)
 }
 
-/// The bucket of a frame where a team of this engine sends so, with this `bond-hash-basis`; none if it has no buckets that
+/// The bucket of a frame, its tag beside it, where a team of this engine sends so, with this `bond-hash-basis`; none if it has no buckets that
 /// can be computed.
 pub(super) fn bucket(engine: &str, sends: Sends, frame: &Frame<'_>, basis: u32) -> Option<u8> {
     known(engine).filter(|known| known.has_buckets)?;
@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(bucket("ovs", Sends::BySource, &frame, 0), Some(38));
         // And `ovs-appctl bond/hash 02:00:00:00:00:01 10`; the priority does not count.
         let bytes = tagged(bytes.clone(), &[Vlan { protocol: ethertype::VLAN, tci: 0xa00a }]);
-        let in_vlan = bucket("ovs", Sends::BySource, &Frame::parse(&bytes).unwrap(), 0);
+        let in_vlan = bucket("ovs", Sends::BySource, &Frame::parse_untagged(&bytes).unwrap(), 0);
         assert_eq!(in_vlan, Some(hash::slb::bucket(frame.src(), 10, 0)));
         assert_ne!(in_vlan, Some(38));
         assert_eq!(bucket("kernel", Sends::BySource, &frame, 0), None);

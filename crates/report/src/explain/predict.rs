@@ -45,7 +45,7 @@ pub(super) fn buckets<'a>(run: &'a Run, hop: &Hop<'a>) -> Option<Vec<(u8, Option
     let sends = team.mode.sends()?;
     let placed = |connection: &&Connection| {
         let bytes = first_bytes(&run.topology, connection)?;
-        let bucket = engines::bucket(team.engine, sends, &Frame::parse(&bytes).ok()?, team.hash_basis)?;
+        let bucket = engines::bucket(team.engine, sends, &Frame::parse_untagged(&bytes).ok()?, team.hash_basis)?;
         let own =
             run.buckets.iter().filter(|known| (known.host.as_str(), known.team.as_str()) == (team.node, team.device));
         let member = own.into_iter().find(|known| known.bucket == bucket).map(|known| known.member.as_str());
