@@ -4,18 +4,16 @@
 
 use std::collections::BTreeMap;
 
-use nicteam_experiment::{Cable, End, Host, Team, Topology};
+use nicteam_experiment::{End, Host, Team, Topology};
 use nicteam_wire::Mac;
 
 use super::agents::Agents;
+use super::nodes::{BRIDGE, bare_ends, ends, engine_of};
 use super::terms::{Setting, TeamRuns};
 use super::{guests, relay};
-use crate::engine::{self, Engine};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::protocol::{AddTeam, Addresses, LinkSetup, NodeSetup, Request, SpeakPagp};
-
-/// The bridge of a switch, or of a host that has one.
-pub(super) const BRIDGE: &str = "br0";
 
 /// What each node is to be before it has links.
 pub(super) fn set_ups(topology: &Topology) -> Vec<(String, Request)> {
@@ -67,11 +65,6 @@ pub(super) fn finishing(topology: &Topology) -> Vec<(String, Request)> {
         nodes.entry(guest.name.clone()).or_default().push(guest.device.clone());
     }
     nodes.into_iter().map(|(node, devices)| (node, Request::FinishFrames(devices))).collect()
-}
-
-/// Who runs a team.
-pub(super) fn engine_of(team: &Team) -> Option<&'static dyn Engine> {
-    engine::find(&team.engine)
 }
 
 /// Lets the agents run their teams, all of them at once; what runs them.
@@ -161,16 +154,39 @@ fn rates_mbps(team: &Team, topology: &Topology) -> BTreeMap<String, u32> {
     own.map(|(end, cable)| (end.device.clone(), mbps(cable.rate_bps))).collect()
 }
 
-/// Both ends of every cable.
-fn ends(topology: &Topology) -> impl Iterator<Item = (&End, &Cable)> {
-    topology.cables.iter().flat_map(|cable| [(&cable.a, cable), (&cable.b, cable)])
-}
+#[cfg(test)]
+mod tests {
+    use nicteam_experiment::{Overrides, parse};
 
-/// The ends of cables at a node that belong to no team.
-pub(super) fn bare_ends<'a>(topology: &'a Topology, node: &'a str) -> impl Iterator<Item = &'a str> {
-    let of_team = move |device: &str| {
-        topology.teams.iter().any(|team| team.node == node && team.members.iter().any(|member| member == device))
-    };
-    let own = ends(topology).map(|(end, _)| end).filter(move |end| end.node == node && !of_team(&end.device));
-    own.map(|end| end.device.as_str())
+    use super::*;
+
+    /// A host with a guest behind its team, by an engine.
+    fn topology(engine: &str) -> Topology {
+        let text = format!(
+            "title = \"Guests\"\nlinks = [{{ between = [\"a\", \"b\"], count = 2 }}]\n[teams]\nt = {{ mode = \"active-backup\", \
+             engine = \"{engine}\" }}\n[hosts]\na = {{ team = \"t\", guests = 1 }}\nb = {{ team = \"t\" }}\n\
+             [workloads.w]\nkind = \"udp\"\nrate = \"1mbit\"\nfrom = \"a/guest1\"\nto = \"b\"\n\
+             [[runs]]\nname = \"r\"\nworkloads = \"w\"\n"
+        );
+        let mut experiment = parse("guests", "guests.toml", &text, &Overrides::default()).unwrap();
+        experiment.runs.swap_remove(0).topology
+    }
+
+    #[test]
+    fn an_engine_with_bridges_of_its_own_takes_the_guests() {
+        for (engine, kernel, ports) in [("nicteam", true, vec!["team0", "guest1"]), ("ovs", false, vec!["guest1"])] {
+            let topology = topology(engine);
+            let ports: Vec<String> = ports.into_iter().map(str::to_owned).collect();
+            assert_eq!(guests::bridges(&topology), [("a".to_owned(), Request::Plug(ports))], "{engine}");
+            let set_ups = set_ups(&topology);
+            let is_kernels = |(node, request): &(String, Request)| {
+                node == "a" && matches!(request, Request::SetUp(setup) if setup.bridge)
+            };
+            assert_eq!(set_ups.iter().any(is_kernels), kernel, "{engine}");
+            let finishing = finishing(&topology);
+            assert_eq!(finishing.iter().any(|(node, _)| node == "a/guest1"), !kernel, "{engine}: {finishing:?}");
+            assert_eq!(guests::are_taken_by_engine(&topology, "a"), !kernel, "{engine}");
+            assert!(!guests::are_taken_by_engine(&topology, "b"), "{engine}: it has no guests");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use nicteam_sys::netns::NetNs;
 
 use super::agents::Agents;
 use super::cabling::{CableEnd, Cabling};
-use super::deploy::{BRIDGE, bare_ends, engine_of};
+use super::nodes::{BRIDGE, bare_ends, engine_of};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::protocol::Request;
@@ -111,43 +111,5 @@ fn mtu(topology: &Topology, host: &str) -> u32 {
     match team {
         Some(team) => team.mtu.saturating_sub(team.config.tag_bytes()),
         None => cables.map(Cable::mtu).min().unwrap_or(1500),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use nicteam_experiment::{Overrides, parse};
-
-    use super::super::deploy;
-    use super::*;
-
-    /// A host with a guest behind its team, by an engine.
-    fn topology(engine: &str) -> Topology {
-        let text = format!(
-            "title = \"Guests\"\nlinks = [{{ between = [\"a\", \"b\"], count = 2 }}]\n[teams]\nt = {{ mode = \"active-backup\", \
-             engine = \"{engine}\" }}\n[hosts]\na = {{ team = \"t\", guests = 1 }}\nb = {{ team = \"t\" }}\n\
-             [workloads.w]\nkind = \"udp\"\nrate = \"1mbit\"\nfrom = \"a/guest1\"\nto = \"b\"\n\
-             [[runs]]\nname = \"r\"\nworkloads = \"w\"\n"
-        );
-        let mut experiment = parse("guests", "guests.toml", &text, &Overrides::default()).unwrap();
-        experiment.runs.swap_remove(0).topology
-    }
-
-    #[test]
-    fn an_engine_with_bridges_of_its_own_takes_the_guests() {
-        for (engine, kernel, ports) in [("nicteam", true, vec!["team0", "guest1"]), ("ovs", false, vec!["guest1"])] {
-            let topology = topology(engine);
-            let ports: Vec<String> = ports.into_iter().map(str::to_owned).collect();
-            assert_eq!(bridges(&topology), [("a".to_owned(), Request::Plug(ports))], "{engine}");
-            let set_ups = deploy::set_ups(&topology);
-            let is_kernels = |(node, request): &(String, Request)| {
-                node == "a" && matches!(request, Request::SetUp(setup) if setup.bridge)
-            };
-            assert_eq!(set_ups.iter().any(is_kernels), kernel, "{engine}");
-            let finishing = deploy::finishing(&topology);
-            assert_eq!(finishing.iter().any(|(node, _)| node == "a/guest1"), !kernel, "{engine}: {finishing:?}");
-            assert_eq!(are_taken_by_engine(&topology, "a"), !kernel, "{engine}");
-            assert!(!are_taken_by_engine(&topology, "b"), "{engine}: it has no guests");
-        }
     }
 }

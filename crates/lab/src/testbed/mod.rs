@@ -5,6 +5,7 @@ mod cabling;
 mod deploy;
 mod guests;
 mod netns;
+mod nodes;
 mod relay;
 mod terms;
 

@@ -2,6 +2,7 @@
 
 mod bonds;
 mod here;
+mod step;
 mod steps;
 mod undo;
 

@@ -5,7 +5,7 @@ use nicteam_formats::ovs_vsctl::Step;
 use nicteam_sys::netlink::{Link, Netlink};
 
 use super::here::BOND;
-use super::{bonds, steps};
+use super::{bonds, step as one};
 use crate::failure::Failure;
 use crate::team;
 
@@ -43,7 +43,7 @@ impl Undo {
                     .map(|options| Undo::Step(Step::SetBond { port: port.clone(), options })));
             }
             Step::SetMtu { device, .. } => {
-                Step::SetMtu { device: device.clone(), mtu: steps::link(netlink, device)?.mtu }
+                Step::SetMtu { device: device.clone(), mtu: one::link(netlink, device)?.mtu }
             }
         };
         Ok(Some(Undo::Step(undo)))
@@ -52,10 +52,10 @@ impl Undo {
     /// Takes the step back.
     pub(super) fn carry_out(&self, netlink: &mut Netlink) -> Result<(), Failure> {
         match self {
-            Undo::Step(step) => steps::carry_out_one(netlink, step),
+            Undo::Step(step) => one::carry_out(netlink, step),
             Undo::Bond { bridge, kept, device } => {
                 team::begin(kept)?;
-                let index = steps::join(netlink, bridge, &device.name)?;
+                let index = one::join(netlink, bridge, &device.name)?;
                 netlink.set_alias(index, &device.alias)?;
                 Ok(netlink.set_up(index, device.up)?)
             }

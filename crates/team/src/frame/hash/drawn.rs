@@ -98,7 +98,7 @@ pub fn used(links: Links, hosts: &[(Mac, IpAddr)], flows: &[Flow]) -> usize {
         let ends = [SocketAddr::new(src, flow.ports[0]), SocketAddr::new(dst, flow.ports[1])];
         let head = head_of_flow([from, to], flow.protocol, ends[0], ends[1])?;
         let bytes = tagged(head, flow.vlan.and_then(Vlan::customer).as_slice());
-        place(hash(links.policy, &Frame::parse(&bytes).ok()?), links.buckets, links.count)
+        place(hash(links.policy, &Frame::parse_untagged(&bytes).ok()?), links.buckets, links.count)
     };
     let mut places: Vec<usize> = flows.iter().filter_map(link).collect();
     places.sort_unstable();
