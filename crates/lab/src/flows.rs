@@ -16,7 +16,7 @@ use crate::task::Planned;
 /// more are not recorded.
 const CONTROL_BYTES: u64 = 64 << 10;
 
-/// What the agents told of sockets: in which sample, and what.
+/// What the agents reported of sockets: in which sample, and what.
 #[derive(Debug, Default)]
 pub(crate) struct Flows(Vec<(usize, Vec<FlowSample>)>);
 

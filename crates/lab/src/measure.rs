@@ -164,7 +164,7 @@ impl<'a> Counted<'a> {
         self.window.growth(&self.course(self.to, field))
     }
 
-    /// The most that the receiving end told of the time between two samples in the window.
+    /// The most that the receiving end reported of the time between two samples in the window.
     pub fn received_most(&self, field: impl Fn(&ConnectionSample) -> u64) -> u64 {
         let inside = |(t, _): &&(f64, f64)| (0.0..=self.window.length_ms).contains(t);
         self.course(self.to, field).iter().filter(inside).map(|(_, value)| *value as u64).max().unwrap_or(0)

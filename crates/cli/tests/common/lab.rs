@@ -68,14 +68,25 @@ pub fn assert_failure(output: &Output, code: i32, words: &[&str]) {
 
 /// Runs an experiment: what it said on standard output and error, its record if it ended.
 pub fn run(name: &str, experiment: &str) -> (String, String, Option<Record>) {
+    let (output, record) = run_with(name, experiment, &["--duration", "1500ms"]);
+    (words(&output.stdout), words(&output.stderr), record)
+}
+
+/// The same with these arguments, as it ended.
+pub fn run_with(name: &str, experiment: &str, arguments: &[&str]) -> (Output, Option<Record>) {
     let folder = Folder::new(&format!("lab-{name}"));
     let (file, bundle) = (folder.path("experiment.toml"), folder.path("bundle"));
     fs::write(&file, experiment).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_nicteam"))
-        .args(["lab", "run", &file, "--duration", "1500ms", "--output", &bundle])
+        .args(["lab", "run", &file, "--output", &bundle])
+        .args(arguments)
         .output()
         .unwrap();
     let record = fs::read(folder.path("bundle/record.json")).ok();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).split_whitespace().collect::<Vec<_>>().join(" ");
-    (text(&output.stdout), text(&output.stderr), record.map(|record| serde_json::from_slice(&record).unwrap()))
+    (output, record.map(|record| serde_json::from_slice(&record).unwrap()))
+}
+
+/// What was printed, in one line.
+pub fn words(printed: &[u8]) -> String {
+    String::from_utf8_lossy(printed).split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,9 +1,8 @@
 //! An emulated Catalyst that speaks PAgP: the team hears it on both dataplanes, and the report says what to do.
 
-use std::process::Command;
-
-use nicteam_record::Record;
 use nicteam_testnet::may_make_networks;
+
+use crate::common::lab::{run_with, words};
 
 const EXPERIMENT: &str = r#"
 title = "Three links to a Catalyst in mode desirable"
@@ -49,23 +48,14 @@ fn a_switch_that_speaks_pagp_is_found_and_the_cure_is_said() {
     }
     // By turns the address moves with nearly each acknowledgement, and with it the port to which the switch sends.
     for (dataplane, mode) in [("bpf", "balance-xor"), ("packet", "balance-rr")] {
-        let folder = std::env::temp_dir().join(format!("nicteam-lab-pagp-{dataplane}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let (file, bundle) = (folder.join("experiment.toml"), folder.join("bundle"));
-        std::fs::write(&file, EXPERIMENT.replace("MODE", mode)).unwrap();
-        let output = Command::new(env!("CARGO_BIN_EXE_nicteam"))
-            .args(["lab", "run", "--duration", "500ms", "--dataplane", dataplane, "--output"])
-            .args([&bundle, &file])
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+        let arguments = ["--duration", "500ms", "--dataplane", dataplane];
+        let (output, record) = run_with(&format!("pagp-{dataplane}"), &EXPERIMENT.replace("MODE", mode), &arguments);
+        let said = words(&output.stdout);
         if dataplane == "bpf" && output.status.code() == Some(3) {
             // The machine lacks what eBPF needs, which the message names.
             continue;
         }
-        let record = std::fs::read(bundle.join("record.json")).unwrap();
-        let _ = std::fs::remove_dir_all(&folder);
-        let record: Record = serde_json::from_slice(&record).unwrap();
+        let record = record.unwrap();
         let run = &record.runs[0];
         let heard: Vec<_> = run.pagp.iter().map(|heard| (heard.host.as_str(), heard.member.as_str())).collect();
         assert_eq!(heard, [("a", "eth0"), ("a", "eth1"), ("a", "eth2")], "{dataplane}: {said}");

@@ -26,7 +26,7 @@ fn team(mode: Mode) -> (Team, [MemberId; 2]) {
     (team, ids)
 }
 
-/// What is told of PAgP.
+/// What the team reports of PAgP.
 fn drain(team: &mut Team) -> Vec<PagpHeard> {
     let effects = std::iter::from_fn(|| team.poll_effect());
     effects

@@ -4,7 +4,7 @@
 //! what it gave comes back with the loads. balance-tcp's are all given members here at once, at random
 //! (`bond_update_post_recirc_rules__`). Two differences: another `bond-rebalance-interval`, or another primary, takes no bucket from its
 //! member (`bond_reconfigure` does so without need). And when a member is enabled, balance-tcp's buckets that have carried nothing
-//! yet are given anew: Open vSwitch gives them all at the bond's first frame, which nobody here is told of, and LACP
+//! yet are given anew: Open vSwitch gives them all at the bond's first frame, which this side does not see, and LACP
 //! enables one member after the other.
 
 use std::mem;
