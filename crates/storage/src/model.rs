@@ -48,9 +48,11 @@ impl Model {
             self.hits += 1;
             return now;
         }
-        let turn = self.terms.iops.filter(|iops| *iops > 0.0).map_or(Duration::ZERO, |iops| {
-            Duration::try_from_secs_f64(1.0 / iops).unwrap_or(Duration::ZERO)
-        });
+        let turn = self
+            .terms
+            .iops
+            .filter(|iops| *iops > 0.0)
+            .map_or(Duration::ZERO, |iops| Duration::try_from_secs_f64(1.0 / iops).unwrap_or(Duration::ZERO));
         self.free_at = self.free_at.max(now) + turn;
         self.free_at + self.terms.latency
     }

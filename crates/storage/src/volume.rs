@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use nix::poll::PollFd;
-
-use crate::{Buffer, Error};
+use crate::{Buffer, Error, Kind, Watch};
 
 /// A range of blocks that is read and written asynchronously, by one thread: an iSCSI disk ([`crate::Disk`]), or a file of
 /// another protocol.
@@ -35,26 +33,15 @@ pub trait Volume {
     /// [`Error::Range`] where it is not within the volume, or not in whole blocks; its buffer is gone then.
     fn submit(&mut self, operation: Operation) -> Result<(), Error>;
 
-    /// Waits until something is done, one of `others` is ready (their `revents` say so), or the time has passed; without
+    /// Waits until something is done, one of `others` is ready (its `found` says so), or the time has passed; without
     /// a limit if none is given. It may return without any of these. What is done already does not wait.
     ///
     /// # Errors
     /// What the operating system says of waiting; an operation's failure is its own.
-    fn wait(&mut self, limit: Option<Duration>, others: &mut [PollFd<'_>]) -> Result<(), Error>;
+    fn wait(&mut self, limit: Option<Duration>, others: &mut [Watch<'_>]) -> Result<(), Error>;
 
     /// The next operation that is over. Each has exactly one.
     fn next_done(&mut self) -> Option<Done>;
-}
-
-/// What is to be done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Fill the buffer.
-    Read,
-    /// Write the buffer's content.
-    Write,
-    /// Have everything that was done before on the medium; neither offset nor buffer counts.
-    Flush,
 }
 
 /// A read, a write or a flush.

@@ -91,8 +91,14 @@ fn parts_of_a_read_are_named_and_what_was_lost_is_counted() {
 /// A step of the random test: on sectors of a small disk.
 #[derive(Clone, Debug)]
 enum Step {
-    Write { sector: usize, count: usize },
-    Read { sector: usize, count: usize },
+    Write {
+        sector: usize,
+        count: usize,
+    },
+    Read {
+        sector: usize,
+        count: usize,
+    },
     /// Hands out a run.
     Send,
     /// Answers one of those on their way.
