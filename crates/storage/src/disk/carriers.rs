@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use nicteam_sys::ethtool::Ethtool;
-use nicteam_sys::netlink::{Change, Monitor};
+use nicteam_sys::netlink::Monitor;
 use nix::errno::Errno;
 use nix::ifaddrs::getifaddrs;
 
@@ -87,7 +87,7 @@ impl Carriers {
 fn carrier(ethtool: &Ethtool, device: &str) -> bool {
     match ethtool.carrier(device) {
         Ok(carrier) => carrier,
-        Err(error) => error.raw_os_error() != Some(Errno::ENODEV as i32),
+        Err(error) => error.errno() != Some(Errno::ENODEV as i32),
     }
 }
 

@@ -127,11 +127,7 @@ impl Sessions {
 
     /// What to wait for: the paths, and their descriptors.
     pub(super) fn watches(&self) -> (Vec<usize>, Vec<Watch<'_>>) {
-        let watch = |(number, path): (usize, &'_ PathSession)| -> Option<(usize, Watch<'_>)> {
-            let session = path.session.as_ref()?;
-            Some((number, Watch::new(session.fd()?, session.wants())))
-        };
-        self.paths.iter().enumerate().filter_map(watch).unzip()
+        self.sockets().map(|(path, fd)| (path, Watch::new(fd, self.wants(path)))).unzip()
     }
 
     /// Sends what is to be sent, as far as the sockets take it: sooner than by waiting for them first.
@@ -175,10 +171,12 @@ impl Sessions {
 
     /// The connections, by the numbers of their paths.
     pub(super) fn sockets(&self) -> impl Iterator<Item = (usize, BorrowedFd<'_>)> {
-        let socket = |(number, path): (usize, &'_ PathSession)| -> Option<(usize, BorrowedFd<'_>)> {
-            Some((number, path.session.as_ref()?.fd()?))
-        };
-        self.paths.iter().enumerate().filter_map(socket)
+        let paths = self.paths.iter().enumerate();
+        paths.filter_map(|(number, path)| Some((number, path.session.as_ref()?.fd()?)))
+    }
+
+    fn wants(&self, path: usize) -> PollFlags {
+        self.paths[path].session.as_ref().map_or(PollFlags::empty(), Session::wants)
     }
 
     pub(super) fn status(&self) -> Vec<SessionStatus> {

@@ -1,7 +1,7 @@
 //! One client: bytes off its socket become operations, operations that are done become replies.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::io::{self, ErrorKind, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use nix::poll::PollFlags;
