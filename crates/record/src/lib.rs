@@ -10,6 +10,7 @@ mod event;
 mod finding;
 mod folder;
 mod sample;
+mod target;
 mod task;
 mod topology;
 
@@ -20,6 +21,7 @@ pub use event::{Event, EventKind};
 pub use finding::{Finding, LinkLoad, LinkLoads, Side};
 pub use folder::Folder;
 pub use sample::{ConnectionSample, Datagrams, MacMoveSample, MemberSample, Relayed, Sample};
+pub use target::Target;
 pub use task::{Bucket, Histogram, Operations, Probes, Program, Transfer};
 pub use topology::{Further, Gemodel, Host, Impaired, Impairments, Link, LinkEnd, Switch, SwitchModel, Team, Topology};
 
@@ -196,6 +198,9 @@ pub struct Run {
     /// Tasks that probe the way to another host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<Probes>,
+    /// Storage that hosts served, in the order of the file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<Target>,
     /// Programs that were not ours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<Program>,

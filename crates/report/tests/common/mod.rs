@@ -130,6 +130,7 @@ pub fn run(spec: &Spec<'_>) -> Run {
         operations: Vec::new(),
         transfers: Vec::new(),
         probes: Vec::new(),
+        targets: Vec::new(),
         programs: Vec::new(),
         relayed: Vec::new(),
         events: Vec::new(),
