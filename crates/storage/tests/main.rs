@@ -2,3 +2,12 @@
 
 mod common;
 mod nbd;
+
+/// Real targets and networks. Mostly waits: many at once.
+mod live {
+    mod cache;
+    mod export;
+    mod failures;
+    mod paths;
+    mod restarts;
+}

@@ -2,10 +2,18 @@
 #![allow(dead_code, reason = "not every test file needs all of it")]
 
 pub mod memory;
+pub mod net;
+pub mod target;
+pub mod work;
 
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use nicteam_storage::{Disk, DiskSpec, Library};
+use nicteam_testnet::may_make_networks;
+
+use net::Net;
 
 /// A folder in memory that goes with its handle.
 pub struct Folder(pub PathBuf);
@@ -52,4 +60,31 @@ pub fn output(command: &mut Command) -> String {
     let told = format!("{}{}", text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{command:?}: {}\n{told}", output.status);
     told
+}
+
+/// libiscsi, where it and what a live test needs are there; else the test is to return.
+pub fn library() -> Option<Library> {
+    if !may_make_networks() || !has_programs(&["tgtd", "tgtadm"]) {
+        return None;
+    }
+    Library::open().map_err(|absent| eprintln!("SKIPPED: {absent}")).ok()
+}
+
+/// Opens a disk at the initiator, lets `work` have it and the network, and closes it.
+pub fn with_disk<R: Send>(
+    library: &Library,
+    net: &mut Net,
+    spec: &DiskSpec,
+    work: impl FnOnce(&mut Disk, &mut Net) -> R + Send,
+) -> R {
+    let here = nicteam_sys::netns::NetNs::current().unwrap();
+    net.initiator.netns.enter().unwrap();
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let mut disk = Disk::open(library, spec).unwrap();
+        let result = work(&mut disk, net);
+        disk.close().unwrap();
+        result
+    }));
+    here.enter().unwrap();
+    result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
