@@ -65,6 +65,10 @@ impl Task for Tcp {
     fn takes_every_path(&self) -> bool {
         self.mptcp
     }
+
+    fn is_mptcp(&self) -> bool {
+        self.mptcp
+    }
 }
 
 fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
