@@ -29,6 +29,7 @@ mod impairments;
 mod keys;
 mod limit;
 mod links_used;
+mod multipath;
 mod on_wire;
 mod overrides;
 mod programs;

@@ -253,6 +253,7 @@ mod tests {
             mac: Mac::default(),
             device: "team0".to_owned(),
             further: Vec::new(),
+            mptcp: false,
             announces: false,
             parent: None,
         };

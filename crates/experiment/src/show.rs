@@ -195,7 +195,8 @@ fn host_text(name: &str, topology: &Topology) -> String {
     let team = topology.teams.iter().find(|team| team.node == name);
     let device = match (team, host.further.as_slice()) {
         (Some(team), _) => format!("{} {}", team.device, team.config.mode),
-        (None, [.., last]) => format!("{} to {} multipath TCP", host.device, last.device),
+        (None, [.., last]) if host.mptcp => format!("{} to {} multipath TCP", host.device, last.device),
+        (None, [.., last]) => format!("{} to {}, an address each", host.device, last.device),
         (None, []) => "eth0".to_owned(),
     };
     let device = match topology.guests_of(name).count() {

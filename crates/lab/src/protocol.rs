@@ -131,8 +131,10 @@ pub struct Addresses {
     pub address: IpAddr,
     /// Length of every address's prefix.
     pub prefix: u8,
-    /// For multipath TCP: further devices, each with an address.
+    /// Further devices, each with an address.
     pub further: Vec<(String, IpAddr)>,
+    /// The host speaks multipath TCP.
+    pub mptcp: bool,
     /// Others connect to this host, so it has to announce those.
     pub announces: bool,
 }

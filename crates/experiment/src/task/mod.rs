@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use crate::diagnostics::Problem;
 use crate::keys::Key;
+use crate::multipath::Every;
 use crate::record::{At, Record};
 use crate::traffic::Task;
 
@@ -63,7 +64,7 @@ pub(crate) fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
     (kind.resolve)(said)
 }
 
-/// Whether the connections of a workload take every link of their hosts, or are meant to.
-pub(crate) fn takes_every_path(workload: &Record) -> bool {
-    KINDS.iter().any(|kind| (kind.takes_every_path)(workload))
+/// By what the connections of a workload take every link of their hosts, if they do or are meant to.
+pub(crate) fn takes_every_path(workload: &Record) -> Option<Every> {
+    KINDS.iter().find_map(|kind| (kind.takes_every_path)(workload))
 }
