@@ -15,7 +15,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use nicteam_impair::Impairments;
 use nicteam_record::{
-    BucketMember, ConnectionSample, EventKind, MacMoveSample, MemberSample, Operations, PagpHeard, Port, Probes,
+    BucketMember, ConnectionSample, Disk, EventKind, MacMoveSample, MemberSample, Operations, PagpHeard, Port, Probes,
     Program, Relayed, Transfer,
 };
 use serde::{Deserialize, Serialize};
@@ -355,6 +355,8 @@ pub struct Outcomes {
     pub transfers: Vec<Transfer>,
     /// Probes of the way to another host.
     pub probes: Vec<Probes>,
+    /// Disks that were used, with their paths.
+    pub disks: Vec<Disk>,
 }
 
 impl Outcomes {
@@ -365,11 +367,12 @@ impl Outcomes {
 
     /// This and another one.
     pub fn add(&mut self, other: Outcomes) {
-        let Outcomes { programs, operations, transfers, probes } = other;
+        let Outcomes { programs, operations, transfers, probes, disks } = other;
         self.programs.extend(programs);
         self.operations.extend(operations);
         self.transfers.extend(transfers);
         self.probes.extend(probes);
+        self.disks.extend(disks);
     }
 }
 
