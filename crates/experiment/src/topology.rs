@@ -16,6 +16,7 @@ use crate::record::{At, Options, Record, Span};
 use crate::resolved::{Cable, End, Host, Impaired, Switch, Team, Topology, Way};
 use crate::suggest::{list, nearest};
 use crate::switches;
+use crate::target;
 use crate::teams::{self, Unfit};
 
 /// More cables than any machine would carry: two devices each.
@@ -27,6 +28,8 @@ pub(crate) struct Plan<'a> {
     pub switches: Vec<(&'a At<String>, Record)>,
     pub teams: BTreeMap<&'a str, (&'a At<String>, Options)>,
     pub impairments: BTreeMap<&'a str, Way>,
+    /// Storage that hosts serve.
+    pub targets: Vec<(&'a At<String>, Record)>,
     /// Hosts whose links have an address each.
     pub multipath: BTreeMap<&'a str, Taken>,
     /// Hosts that have a bridge though they may have no guests.
@@ -69,7 +72,8 @@ pub(crate) fn build(plan: &Plan<'_>, problems: &mut Vec<Problem>) -> Built {
     let switches = builder.switches(&configs);
     let cables = std::mem::take(&mut builder.cables);
     let all_links = builder.all_links;
-    Built { topology: Topology { hosts, switches, cables, teams }, all_links }
+    let targets = target::resolve(&plan.targets, &hosts, plan.broken.nodes, problems);
+    Built { topology: Topology { hosts, switches, cables, teams, targets }, all_links }
 }
 
 struct Builder<'a, 'p> {
