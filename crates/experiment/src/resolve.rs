@@ -389,9 +389,17 @@ impl<'a> Resolver<'a, '_> {
             _ => Direction::Send,
         };
         let connections = connections.map_or(pair_count as u32, |at| at.value as u32);
+        let targets: Vec<&str> = self.named("targets").iter().map(|(target, _)| target.value.as_str()).collect();
         let (defaults, problems) = (self.defaults, &mut *self.problems);
-        let task =
-            task::resolve(&mut Said { name, record, defaults, topology: &built.topology, connections, problems })?;
+        let task = task::resolve(&mut Said {
+            name,
+            record,
+            defaults,
+            targets: &targets,
+            topology: &built.topology,
+            connections,
+            problems,
+        })?;
         Some(Workload { name: name.value.clone(), connections, pairs, direction, task })
     }
 

@@ -210,7 +210,20 @@ fn run_one(
     }
     events.sort_by(|one, other| one.t_ms.total_cmp(&other.t_ms));
     let TeamsSay { ports, buckets, pagp } = teams_say;
-    Ok(record::Run { ports, buckets, pagp, topology, targets, programs, operations, transfers, probes, disks, events, ..run })
+    Ok(record::Run {
+        ports,
+        buckets,
+        pagp,
+        topology,
+        targets,
+        programs,
+        operations,
+        transfers,
+        probes,
+        disks,
+        events,
+        ..run
+    })
 }
 
 /// The error, or what was lost before it, which is its reason.

@@ -14,13 +14,8 @@ use crate::keys::{self, Key, Need};
 use crate::traffic::Task;
 use crate::units::{show_bytes, show_duration, show_percent};
 
-pub(super) const KIND: Kind = Kind {
-    name: NAME,
-    keys: KEYS,
-    also: &["target", "paths", "policy", "iops", "no_path", "block", "outstanding", "file_size", "cache", "cache_size", "congestion"],
-    takes_every_path: storage::takes_every_path,
-    resolve,
-};
+pub(super) const KIND: Kind =
+    Kind { name: NAME, keys: KEYS, also: &storage::ALSO, takes_every_path: storage::takes_every_path, resolve };
 
 const NAME: &str = "access-spec";
 const DEFAULT_BLOCK_BYTES: u64 = 32 << 10;
@@ -174,11 +169,8 @@ impl Task for AccessSpec {
         });
         let Storage { target, file_bytes, .. } = &self.storage;
         let file = show_bytes(*file_bytes);
-        let how = format!(
-            "{spec}{}, in {file} of target {target}, {}{disks}",
-            self.specification(),
-            self.storage.words()
-        );
+        let how =
+            format!("{spec}{}, in {file} of target {target}, {}{disks}", self.specification(), self.storage.words());
         (NAME, how)
     }
 

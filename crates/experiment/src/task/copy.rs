@@ -19,9 +19,7 @@ pub(super) const KIND: Kind = Kind {
         need: Need::Default("false"),
         doc: "`copy`: the file is there already, where it is copied to: its room has been taken, and it had another content.",
     }],
-    also: &[
-        "target", "paths", "policy", "iops", "no_path", "block", "outstanding", "file_size", "cache", "cache_size", "congestion",
-    ],
+    also: &storage::ALSO,
     takes_every_path: storage::takes_every_path,
     resolve,
 };

@@ -30,6 +30,8 @@ pub(crate) struct Said<'a, 'p> {
     pub record: &'a Record,
     /// `[defaults]`.
     pub defaults: &'a Record,
+    /// Names of all targets of the file.
+    pub targets: &'a [&'a str],
     /// What its run builds.
     pub topology: &'a Topology,
     /// Its connections of one direction.

@@ -94,6 +94,17 @@ pub(super) const KEYS: &[Key] = &[
     },
 ];
 
+/// Keys that such a task takes beside its own.
+pub(super) const ALSO: [&str; KEYS.len() + 1] = {
+    let mut names = ["congestion"; KEYS.len() + 1];
+    let mut place = 0;
+    while place < KEYS.len() {
+        names[place] = KEYS[place].name;
+        place += 1;
+    }
+    names
+};
+
 /// A disk of a target as a task uses it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -139,7 +150,8 @@ impl Storage {
             (true, "round-robin") => format!("every path in turn, each for {} I/Os", self.iops),
             (true, policy) => format!("every path by policy {policy}"),
         };
-        let cache = self.cache_bytes.map_or_else(String::new, |bytes| format!(", write-back cache of {}", show_bytes(bytes)));
+        let cache =
+            self.cache_bytes.map_or_else(String::new, |bytes| format!(", write-back cache of {}", show_bytes(bytes)));
         let fails = if self.no_path_ms.is_none() { ", fails without a path" } else { "" };
         format!("by {paths}{cache}{fails}")
     }
@@ -163,9 +175,10 @@ pub(super) fn resolve(said: &mut Said<'_, '_>, defaults: &Defaults) -> Option<St
     check_sectors(said, "block", block.as_ref());
     let file = said.record.get::<u64>("file_size");
     check_sectors(said, "file_size", file.as_ref());
-    // Whole requests.
-    let part_bytes = target.size_bytes / defaults.parts.max(1) / block_bytes.max(1) * block_bytes;
-    let file_bytes = file.as_ref().map_or(part_bytes, |at| at.value);
+    let part_bytes = target.size_bytes / defaults.parts.max(1);
+    // Whole requests, if one fits.
+    let whole_bytes = part_bytes - part_bytes % block_bytes.min(part_bytes).max(1);
+    let file_bytes = file.as_ref().map_or(whole_bytes, |at| at.value);
     let span = file.map_or_else(|| said.name.span.clone(), |at| at.span);
     check_room(said, &span, &target, (file_bytes, block_bytes, defaults.parts));
     let cache = said.record.get::<&str>("cache").is_some_and(|at| at.value == "write-back");
@@ -224,7 +237,8 @@ fn check_paths(said: &mut Said<'_, '_>, target: &Target, every_path: bool) {
         let at = said.record.get::<&str>("paths");
         let span = at.map_or_else(|| said.name.span.clone(), |at| at.span);
         let message = format!("target `{}` is served by NFS, which goes by one connection", target.name);
-        said.problems.push(Problem::at(&span, message).hint("remove `paths`; several paths are for `kind = \"iscsi\"`"));
+        said.problems
+            .push(Problem::at(&span, message).hint("remove `paths`; several paths are for `kind = \"iscsi\"`"));
     }
     let policy = said.record.get::<&str>("policy");
     let iops = said.record.get::<u64>("iops");
