@@ -1,6 +1,6 @@
 //! What tasks left that is no connection, as their agents told at the end of a run.
 
-use nicteam_record::{Operations, Probes, Program, Transfer};
+use nicteam_record::{Disk, Operations, Probes, Program, Transfer};
 
 use crate::protocol::{Done, Outcomes};
 use crate::task::Planned;
@@ -15,6 +15,7 @@ pub(crate) fn of_all(answers: Vec<(String, Done)>, planned: &[Planned]) -> Outco
     all.operations.sort_by_key(|operations| operations.index);
     all.transfers.sort_by_key(|transfer| transfer.index);
     all.probes.sort_by_key(|probes| probes.index);
+    all.disks.sort_by_key(|disk| disk.index);
     all
 }
 
@@ -28,7 +29,7 @@ fn named(outcomes: Outcomes, host: &str, planned: &[Planned]) -> Outcomes {
         Some(Planned { client, server, .. }) => (server.clone(), client.clone()),
         None => (host.to_owned(), String::new()),
     };
-    let Outcomes { programs, operations, transfers, probes } = outcomes;
+    let Outcomes { programs, operations, transfers, probes, disks } = outcomes;
     let program = |it: Program| Program { workload: workload(it.index), host: host.to_owned(), ..it };
     // Who asks is the end that connects, whichever way the payload goes.
     let asked = |index: u32| of(index).map_or_else(|| ends(index), |it| (it.client.clone(), it.server.clone()));
@@ -44,10 +45,12 @@ fn named(outcomes: Outcomes, host: &str, planned: &[Planned]) -> Outcomes {
         let (from, to) = asked(it.index);
         Probes { workload: workload(it.index), from, to, ..it }
     };
+    let disk = |it: Disk| Disk { workload: workload(it.index), host: host.to_owned(), ..it };
     Outcomes {
         programs: programs.into_iter().map(program).collect(),
         operations: operations.into_iter().map(operation).collect(),
         transfers: transfers.into_iter().map(transfer).collect(),
         probes: probes.into_iter().map(probe).collect(),
+        disks: disks.into_iter().map(disk).collect(),
     }
 }

@@ -15,7 +15,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use nicteam_impair::Impairments;
 use nicteam_record::{
-    BucketMember, ConnectionSample, EventKind, MacMoveSample, MemberSample, Operations, PagpHeard, Port, Probes,
+    BucketMember, ConnectionSample, Disk, EventKind, MacMoveSample, MemberSample, Operations, PagpHeard, Port, Probes,
     Program, Relayed, Transfer,
 };
 use serde::{Deserialize, Serialize};
@@ -140,8 +140,10 @@ pub struct Addresses {
     pub address: IpAddr,
     /// Length of every address's prefix.
     pub prefix: u8,
-    /// For multipath TCP: further devices, each with an address.
+    /// Further devices, each with an address.
     pub further: Vec<(String, IpAddr)>,
+    /// The host speaks multipath TCP.
+    pub mptcp: bool,
     /// Others connect to this host, so it has to announce those.
     pub announces: bool,
 }
@@ -401,6 +403,8 @@ pub struct Outcomes {
     pub transfers: Vec<Transfer>,
     /// Probes of the way to another host.
     pub probes: Vec<Probes>,
+    /// Disks that were used, with their paths.
+    pub disks: Vec<Disk>,
 }
 
 impl Outcomes {
@@ -411,11 +415,12 @@ impl Outcomes {
 
     /// This and another one.
     pub fn add(&mut self, other: Outcomes) {
-        let Outcomes { programs, operations, transfers, probes } = other;
+        let Outcomes { programs, operations, transfers, probes, disks } = other;
         self.programs.extend(programs);
         self.operations.extend(operations);
         self.transfers.extend(transfers);
         self.probes.extend(probes);
+        self.disks.extend(disks);
     }
 }
 

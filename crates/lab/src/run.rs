@@ -202,7 +202,7 @@ fn run_one(
     let run = watch.record(&planned, (share(busy, total), share(stolen, total)), output)?;
     let topology = recorded::with_engines(run.topology, &teams);
     let mut events = run.events;
-    let Outcomes { programs, operations, transfers, probes } = outcomes;
+    let Outcomes { programs, operations, transfers, probes, disks } = outcomes;
     for program in programs.iter().filter(|program| program.failed()) {
         let trouble = programs::trouble(program, -run.warmup_ms);
         progress.notice(&trouble.node, &trouble.text);
@@ -210,7 +210,20 @@ fn run_one(
     }
     events.sort_by(|one, other| one.t_ms.total_cmp(&other.t_ms));
     let TeamsSay { ports, buckets, pagp } = teams_say;
-    Ok(record::Run { ports, buckets, pagp, topology, targets, programs, operations, transfers, probes, events, ..run })
+    Ok(record::Run {
+        ports,
+        buckets,
+        pagp,
+        topology,
+        targets,
+        programs,
+        operations,
+        transfers,
+        probes,
+        disks,
+        events,
+        ..run
+    })
 }
 
 /// The error, or what was lost before it, which is its reason.
