@@ -108,7 +108,8 @@ impl Client {
         let mut header = [0; 16];
         self.0.read_exact(&mut header).unwrap();
         assert_eq!(header[..4], 0x6744_6698_u32.to_be_bytes());
-        let number = |range: std::ops::Range<usize>| header[range].iter().fold(0, |all, byte| all << 8 | u64::from(*byte));
+        let number =
+            |range: std::ops::Range<usize>| header[range].iter().fold(0, |all, byte| all << 8 | u64::from(*byte));
         (number(4..8) as u32, number(8..16))
     }
 

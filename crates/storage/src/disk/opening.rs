@@ -14,7 +14,10 @@ pub(super) enum Capacity {
     Unknown,
     /// By which path.
     Asked(PathId),
-    Known { blocks: u64, block_bytes: u32 },
+    Known {
+        blocks: u64,
+        block_bytes: u32,
+    },
     Refused(String),
 }
 
@@ -100,10 +103,13 @@ impl Disk {
                     return Ok(());
                 }
             } else if now > deadline {
-                let mut reasons: Vec<String> = sessions.iter().map(|path| match &path.last_error {
-                    Some(reason) => format!("{}: {reason}", path.portal),
-                    None => format!("{}: no answer", path.portal),
-                }).collect();
+                let mut reasons: Vec<String> = sessions
+                    .iter()
+                    .map(|path| match &path.last_error {
+                        Some(reason) => format!("{}: {reason}", path.portal),
+                        None => format!("{}: no answer", path.portal),
+                    })
+                    .collect();
                 reasons.dedup();
                 return Err(Error::NoPath {
                     target: spec.target.clone(),

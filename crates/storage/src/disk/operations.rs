@@ -112,7 +112,10 @@ mod tests {
         let mut operations = Operations::default();
         let patches = vec![Patch { at: 1000, bytes: vec![9; 8] }];
         let (key, mut parts) = operations.begin(operation(Kind::Read, 2500), patches, 1024, Duration::from_secs(1));
-        assert_eq!(parts.iter().map(|(at, part)| (*at, part.len())).collect::<Vec<_>>(), [(0, 1024), (1024, 1024), (2048, 452)]);
+        assert_eq!(
+            parts.iter().map(|(at, part)| (*at, part.len())).collect::<Vec<_>>(),
+            [(0, 1024), (1024, 1024), (2048, 452)]
+        );
         parts.reverse();
         let mut done = None;
         for (at, mut part) in parts {
@@ -122,7 +125,8 @@ mod tests {
         }
         let done = done.unwrap();
         assert_eq!((done.id, done.took, operations.len()), (7, Duration::from_secs(2), 0));
-        let expected: Vec<u8> = (0..2500).map(|at| if (1000..1008).contains(&at) { 9 } else { (at / 1024) as u8 + 1 }).collect();
+        let expected: Vec<u8> =
+            (0..2500).map(|at| if (1000..1008).contains(&at) { 9 } else { (at / 1024) as u8 + 1 }).collect();
         assert_eq!(done.buffer.to_vec(), expected);
     }
 

@@ -108,9 +108,9 @@ impl Connection {
     pub(super) fn write(&mut self) -> io::Result<()> {
         while !self.output.is_empty() {
             let pieces = self.output.iter().take(PIECES).map(Piece::bytes);
-            let slices = pieces.enumerate().map(|(number, bytes)| {
-                IoSlice::new(if number == 0 { &bytes[self.sent..] } else { bytes })
-            });
+            let slices = pieces
+                .enumerate()
+                .map(|(number, bytes)| IoSlice::new(if number == 0 { &bytes[self.sent..] } else { bytes }));
             let slices: Vec<IoSlice<'_>> = slices.collect();
             let Some(count) = patient(self.stream.write_vectored(&slices))? else { return Ok(()) };
             self.sent += count;

@@ -45,7 +45,7 @@ impl Net {
     pub fn spec(&self) -> DiskSpec {
         let path = |path: usize| Path {
             portal: SocketAddr::from(([10, 77, path as u8, 2], 3260)),
-            bind_device: (path % 2 == 0).then(|| format!("eth{path}")),
+            bind_device: path.is_multiple_of(2).then(|| format!("eth{path}")),
         };
         DiskSpec::new((0..self.switches.len()).map(path).collect(), NAME, 1)
     }

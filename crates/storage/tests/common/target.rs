@@ -31,7 +31,11 @@ impl Target {
     /// Starts it, again or for the first time, with what the file holds.
     pub fn restart(&mut self, host: &Host) {
         let mut command = Command::new("tgtd");
-        command.arg("-f").env("TGT_IPC_SOCKET", self.folder.file("control")).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .arg("-f")
+            .env("TGT_IPC_SOCKET", self.folder.file("control"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         process::in_netns(&mut command, &host.netns);
         process::die_with_parent(&mut command);
         self.child = Some(command.spawn().unwrap());

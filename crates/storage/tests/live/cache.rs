@@ -34,7 +34,7 @@ fn writes_are_done_in_memory_and_on_the_target_after_a_flush() {
         let mut work = Work::new(disk, 32 << 10, 16);
         work.write(disk, |done| done >= 200);
         let counts = disk.status().cache.unwrap();
-        let written = work.written * 32 << 10;
+        let written = work.written * (32 << 10);
         assert_eq!((counts.written_bytes, counts.lost_bytes, counts.waits), (written, 0, 0), "{counts:?}");
         assert!(counts.used_bytes > 0, "{counts:?}");
         (0..2).for_each(|path| net.set_cut(path, Cut::Silent, false));
