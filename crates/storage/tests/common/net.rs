@@ -1,17 +1,21 @@
 //! An initiator and a target with several paths between them.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use nicteam_storage::{DiskSpec, Path};
 use nicteam_testnet::{Host, Switch};
 
+use super::relay::Relay;
 use super::target::NAME;
 
 /// An initiator and a target, joined by a switch a path.
 pub struct Net {
     pub initiator: Host,
     pub target: Host,
+    /// A path each; those behind them have a relay.
     pub switches: Vec<Switch>,
+    paths: usize,
 }
 
 /// Where a path is cut.
@@ -28,17 +32,31 @@ pub enum Cut {
 impl Net {
     /// So many paths, each a subnet of its own.
     pub fn new(paths: usize) -> Net {
-        let mut net = Net { initiator: Host::quiet(), target: Host::quiet(), switches: Vec::new() };
+        let mut net = Net { initiator: Host::quiet(), target: Host::quiet(), switches: Vec::new(), paths };
         for path in 0..paths {
             let mut switch = Switch::new();
             let device = format!("eth{path}");
             switch.join(&mut net.initiator, &device, "near");
             switch.join(&mut net.target, &device, "far");
-            net.initiator.address(&device, &[(&format!("10.77.{path}.1"), 24)]);
-            net.target.address(&device, &[(&format!("10.77.{path}.2"), 24)]);
             net.switches.push(switch);
+            net.address(path);
         }
         net
+    }
+
+    /// One more, whose frames to the target can be held back.
+    pub fn add_relayed_path(&mut self, delay: Duration) -> Relay {
+        let path = self.paths;
+        let relay = Relay::new(&mut self.initiator, &mut self.target, &format!("eth{path}"), delay);
+        self.address(path);
+        self.paths += 1;
+        relay
+    }
+
+    fn address(&mut self, path: usize) {
+        let device = format!("eth{path}");
+        self.initiator.address(&device, &[(&format!("10.77.{path}.1"), 24)]);
+        self.target.address(&device, &[(&format!("10.77.{path}.2"), 24)]);
     }
 
     /// A disk over all paths.
@@ -47,7 +65,7 @@ impl Net {
             portal: SocketAddr::from(([10, 77, path as u8, 2], 3260)),
             bind_device: path.is_multiple_of(2).then(|| format!("eth{path}")),
         };
-        DiskSpec::new((0..self.switches.len()).map(path).collect(), NAME, 1)
+        DiskSpec::new((0..self.paths).map(path).collect(), NAME, 1)
     }
 
     /// Cuts a path, or joins it again.
