@@ -4,7 +4,6 @@
 pub mod memory;
 pub mod net;
 pub mod relay;
-pub mod target;
 pub mod work;
 
 use std::os::fd::{AsFd, BorrowedFd};

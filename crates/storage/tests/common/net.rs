@@ -1,13 +1,11 @@
 //! An initiator and a target with several paths between them.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use nicteam_storage::{DiskSpec, Path};
-use nicteam_testnet::{Host, Switch};
+use nicteam_testnet::{Host, IscsiTarget, Switch};
 
 use super::relay::Relay;
-use super::target::NAME;
 
 /// An initiator and a target, joined by a switch a path.
 pub struct Net {
@@ -59,13 +57,19 @@ impl Net {
         self.target.address(&device, &[(&format!("10.77.{path}.2"), 24)]);
     }
 
+    /// Has the target serve a file of so many bytes.
+    #[track_caller]
+    pub fn serve(&self, bytes: u64) -> IscsiTarget {
+        IscsiTarget::start_or_skip(&self.target.netns, bytes, &[]).expect("looked for before")
+    }
+
     /// A disk over all paths.
     pub fn spec(&self) -> DiskSpec {
         let path = |path: usize| Path {
-            portal: SocketAddr::from(([10, 77, path as u8, 2], 3260)),
+            portal: IscsiTarget::portal(&format!("10.77.{path}.2")),
             bind_device: path.is_multiple_of(2).then(|| format!("eth{path}")),
         };
-        DiskSpec::new((0..self.paths).map(path).collect(), NAME, 1)
+        DiskSpec::new((0..self.paths).map(path).collect(), IscsiTarget::NAME, IscsiTarget::LUN)
     }
 
     /// Cuts a path, or joins it again.

@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 use nicteam_iscsi::{Buffer, Event, Isid, Library, Login, Outcome, Session};
 use nicteam_multipath::Policy;
 use nicteam_storage::Volume;
-use nicteam_testnet::is_soak;
+use nicteam_testnet::{IscsiTarget, is_soak};
 use nix::poll::{PollFd, PollTimeout, poll};
 
 use crate::common::net::Net;
-use crate::common::target::{NAME, Target};
 use crate::common::work::Work;
 use crate::common::{inside, library, with_disk};
 
@@ -39,9 +38,17 @@ fn until(session: &mut Session, mut is_wanted: impl FnMut(&Event) -> bool) {
 
 fn log_in(library: &Library, net: &Net, path: usize) -> Session {
     let portal = net.spec().paths[path].portal;
-    let mut session =
-        Session::begin(library, Login::new(portal, NAME, 1, "iqn.2026-01.org.example:me", Isid::new(1, path as u16)))
-            .unwrap();
+    let mut session = Session::begin(
+        library,
+        Login::new(
+            portal,
+            IscsiTarget::NAME,
+            IscsiTarget::LUN,
+            "iqn.2026-01.org.example:me",
+            Isid::new(1, path as u16),
+        ),
+    )
+    .unwrap();
     until(&mut session, |event| *event == Event::LoggedIn);
     // A new session is told first that it is new.
     session.test_unit_ready(1);
@@ -58,7 +65,7 @@ fn write(session: &mut Session, content: u8) {
 fn a_session_that_is_left_and_not_fenced_overwrites_the_newer_content() {
     let Some(library) = library() else { return };
     let mut net = Net::new(1);
-    let target = Target::start(&net.target, 1 << 20);
+    let target = net.serve(1 << 20);
     let relay = net.add_relayed_path(delay());
     inside(net.initiator.netns.as_fd(), || {
         let mut old = log_in(&library, &net, 1);
@@ -78,7 +85,7 @@ fn a_session_that_is_left_and_not_fenced_overwrites_the_newer_content() {
 fn no_write_of_a_path_that_holds_it_back_overwrites_a_newer_one() {
     let Some(library) = library() else { return };
     let mut net = Net::new(1);
-    let target = Target::start(&net.target, 256 << 10);
+    let target = net.serve(256 << 10);
     let relay = net.add_relayed_path(delay());
     let mut spec = net.spec();
     spec.multipath.policy = Policy::RoundRobin { ios: Some(1) };
