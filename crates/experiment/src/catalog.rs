@@ -153,6 +153,7 @@ pub fn builtin() -> &'static [Builtin] {
         "stripe-widths" Stripe,
         "switch-teams" Basic,
         "t3-four-links" Published,
+        "t4-iscsi-multipath" Published,
         "t5-ovs-bonding" Published,
         "two-hosts" Basic,
         "unequal-delays" Stripe
