@@ -32,7 +32,6 @@ pub(crate) fn serve(deployment: &mut dyn Deployment, topology: &Topology) -> Res
             size_bytes: target.size_bytes,
             portals: serves.portals.iter().map(ToString::to_string).collect(),
             configured: serves.configured,
-            medium: target.settings["medium"].as_str().unwrap_or("memory").to_owned(),
         });
     }
     Ok(served)
