@@ -36,6 +36,7 @@ mod live {
     mod ovs_text;
     mod ovs_vsctl;
     mod programs;
+    mod storage;
     mod tagged;
     mod team;
     mod testbed;
