@@ -10,4 +10,5 @@ mod live {
     mod failures;
     mod paths;
     mod restarts;
+    mod stale;
 }
