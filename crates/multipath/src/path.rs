@@ -74,7 +74,7 @@ pub(crate) enum Step {
 }
 
 /// A path.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Path {
     pub session: Session,
     /// Of its own interface; true unless told otherwise.
