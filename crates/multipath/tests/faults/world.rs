@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use nicteam_multipath::{Config, Effect, Kind, Multipath, Outcome, PathId, Request};
+use nicteam_multipath::{Config, Effect, Kind, Multipath, Outcome, PathId, Request, TimerReason};
 
 use super::checks::Checks;
 
@@ -52,7 +52,11 @@ enum Message {
 enum Answer {
     LoggedIn,
     /// Of a read with what it found.
-    Done { command: u64, outcome: Outcome, found: Vec<Option<u64>> },
+    Done {
+        command: u64,
+        outcome: Outcome,
+        found: Vec<Option<u64>>,
+    },
     Closed,
 }
 
@@ -96,6 +100,8 @@ pub struct World {
     pub trouble: VecDeque<Outcome>,
     /// So many steps of these kinds are left.
     pub may_break: u32,
+    /// Time may pass until requests have waited too long.
+    pub gives_up: bool,
 }
 
 impl World {
@@ -114,6 +120,7 @@ impl World {
             carrier: vec![true; paths],
             trouble: VecDeque::new(),
             may_break: 0,
+            gives_up: false,
         };
         world.drain();
         world
@@ -138,7 +145,8 @@ impl World {
         if self.may_break > 0 {
             steps.push(Step::Restart);
         }
-        if self.multipath.poll_timeout().is_some() {
+        let due = self.multipath.poll_timeout();
+        if due.is_some_and(|(_, reason)| self.gives_up || reason != TimerReason::NoPath) {
             steps.push(Step::Time);
         }
         steps
