@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::echo::Echo;
+
 /// Operations in the measured window: requests that are answered one by one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Operations {
@@ -101,6 +103,9 @@ pub struct Probes {
     /// Round-trip times.
     #[serde(default)]
     pub round_trip: Histogram,
+    /// What is known of them if they were echo requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub echo: Option<Echo>,
 }
 
 impl Transfer {

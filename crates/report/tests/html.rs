@@ -173,6 +173,7 @@ fn tasks_that_are_no_flow_of_bytes_have_tables() {
         longest_silence_ms: 41.5,
         silent_from_ms: None,
         round_trip: Histogram::default(),
+        echo: None,
     }];
     let page = page("tasks", record);
     check_balance(&page).unwrap();
