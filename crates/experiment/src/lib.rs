@@ -43,6 +43,7 @@ mod suggest;
 mod switch_model;
 mod switches;
 mod syntax;
+mod target;
 mod task;
 mod teams;
 mod timed;
@@ -66,10 +67,13 @@ pub use reference::{key_reference, schema};
 pub use resolved::*;
 pub use show::show;
 pub use switch_model::{Spread, SwitchModel};
+pub use target::{Access, Iscsi, Medium, Nfs, Target};
 pub use task::{Program, Tagged, Tcp, Udp};
 pub use timed::{Event, Timed};
 pub use traffic::Task;
-pub use units::{RUN_DURATION, parse_duration, parse_rate, show_duration, show_percent, show_rate};
+pub use units::{
+    RUN_DURATION, parse_bytes, parse_duration, parse_rate, show_bytes, show_duration, show_percent, show_rate,
+};
 
 /// Parses and checks an experiment file.
 ///

@@ -273,6 +273,7 @@ mod tests {
             switches: vec![Switch { name: "sw".to_owned(), ..Switch::default() }],
             cables: cables.collect(),
             teams: Vec::new(),
+            targets: Vec::new(),
         }
     }
 

@@ -271,6 +271,7 @@ impl<'a> Resolver<'a, '_> {
             hosts,
             switches,
             teams,
+            targets: self.targets(run),
             multipath: self.multipath(),
             bridged: event::bridged(events(run)),
             links: self.file.get("links").map_or(&[], |at| at.value),
@@ -284,6 +285,22 @@ impl<'a> Resolver<'a, '_> {
             },
         };
         topology::build(&plan, self.problems)
+    }
+
+    /// The targets that a run's workloads name, and those that no workload of the file names.
+    fn targets(&mut self, run: &'a Record) -> Vec<(&'a At<String>, Record)> {
+        let names = run.get::<&[At<String>]>("workloads").map_or(&[][..], |at| at.value);
+        let is_of_run = |workload: &At<String>| names.iter().any(|name| name.value == workload.value);
+        let (mut named, mut wanted) = (BTreeSet::new(), BTreeSet::new());
+        for (workload, record) in self.named("workloads") {
+            let Some(target) = record.get::<&[At<String>]>("target").and_then(|names| names.value.first()) else {
+                continue;
+            };
+            named.insert(target.value.as_str());
+            wanted.extend(is_of_run(workload).then_some(target.value.as_str()));
+        }
+        let all = self.overlay("targets", Thing::Target, run).into_iter();
+        all.filter(|(name, _)| wanted.contains(&*name.value) || !named.contains(&*name.value)).collect()
     }
 
     /// The hosts of workloads that take every link; true for those in a `to`.

@@ -9,6 +9,7 @@ use nicteam_team::Config;
 use nicteam_wire::Mac;
 
 use crate::switch_model::SwitchModel;
+use crate::target::Target;
 use crate::timed::Timed;
 use crate::traffic::Task;
 
@@ -102,6 +103,8 @@ pub struct Topology {
     pub cables: Vec<Cable>,
     /// Hosts' teams and switches' groups.
     pub teams: Vec<Team>,
+    /// Storage that hosts serve, in the order of the file.
+    pub targets: Vec<Target>,
 }
 
 impl Topology {

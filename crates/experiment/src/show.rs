@@ -10,6 +10,7 @@
 //! ```
 
 mod impairments;
+mod targets;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -229,6 +230,12 @@ fn show_hosts(topology: &Topology, out: &mut String) {
         }
     }
     show_switches(topology, out);
+    if !topology.targets.is_empty() {
+        out.push_str("\ntargets\n");
+        for target in &topology.targets {
+            paragraph(&targets::text(target), "  ", out);
+        }
+    }
     let impairments = impairments::texts(topology);
     if !impairments.is_empty() {
         out.push_str("\nimpairments\n");
@@ -404,6 +411,7 @@ fn changes(topology: &Topology, base: &Topology) -> Vec<String> {
     let impairments = impairments::texts(topology).into_iter();
     let changed = impairments.filter(|(name, text)| before.get(name) != Some(text));
     changes.extend(changed.map(|(name, text)| format!("{name}: {text}")));
+    changes.extend(targets::changes(topology, base));
     changes
 }
 

@@ -15,6 +15,7 @@ use crate::record::{At, Options, Record, Span};
 use crate::resolved::{Cable, End, Further, Host, Impaired, Switch, Team, Topology, Way};
 use crate::suggest::{list, nearest};
 use crate::switches;
+use crate::target;
 use crate::teams::{self, Unfit};
 use crate::units::in_nth_subnet;
 
@@ -27,6 +28,8 @@ pub(crate) struct Plan<'a> {
     pub switches: Vec<(&'a At<String>, Record)>,
     pub teams: BTreeMap<&'a str, (&'a At<String>, Options)>,
     pub impairments: BTreeMap<&'a str, Way>,
+    /// Storage that hosts serve.
+    pub targets: Vec<(&'a At<String>, Record)>,
     /// Hosts between which multipath TCP goes; true for those that are connected to.
     pub multipath: BTreeMap<&'a str, bool>,
     /// Hosts that have a bridge though they may have no guests.
@@ -69,7 +72,8 @@ pub(crate) fn build(plan: &Plan<'_>, problems: &mut Vec<Problem>) -> Built {
     let switches = builder.switches(&configs);
     let cables = std::mem::take(&mut builder.cables);
     let all_links = builder.all_links;
-    Built { topology: Topology { hosts, switches, cables, teams }, all_links }
+    let targets = target::resolve(&plan.targets, &hosts, plan.broken.nodes, problems);
+    Built { topology: Topology { hosts, switches, cables, teams, targets }, all_links }
 }
 
 struct Builder<'a, 'p> {

@@ -5,4 +5,5 @@ mod experiment;
 mod experiment_bad;
 mod experiment_docs;
 mod experiment_guests;
+mod experiment_targets;
 mod imports;

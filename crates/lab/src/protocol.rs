@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Number of this protocol; both sides must have the same.
-pub const PROTOCOL: u32 = 7;
+pub const PROTOCOL: u32 = 8;
 
 /// What the lab asks of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,6 +69,15 @@ pub enum Request {
     Settle,
     /// Measure these devices that belong to no team, too.
     Watch(Vec<String>),
+    /// Serve storage, and answer once it can be used.
+    Serve(ServeTarget),
+    /// Do something with storage that is served.
+    Target {
+        /// Its name.
+        name: String,
+        /// What.
+        act: TargetAct,
+    },
     /// Prepare one end of each of these connections.
     Prepare {
         /// Which end.
@@ -211,6 +220,39 @@ pub struct Way {
     pub seed: u64,
 }
 
+/// Storage to serve.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServeTarget {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: String,
+    /// What it holds, bytes.
+    pub size_bytes: u64,
+    /// The host's addresses.
+    pub addresses: Vec<IpAddr>,
+    /// What that kind has to know of it.
+    pub settings: Value,
+}
+
+/// What can be done with storage that is served.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum TargetAct {
+    /// Kill what serves it, as a crash would. What was written stays.
+    Kill,
+    /// Serve it again after that; answered once it can be used.
+    Restart,
+    /// Tell the SHA-256 of a range of what it holds.
+    Digest {
+        /// Where the range begins, bytes.
+        offset: u64,
+        /// How long it is, bytes.
+        bytes: u64,
+    },
+}
+
 /// A connection to be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -306,6 +348,12 @@ pub struct Done {
     /// What runs the team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<Runs>,
+    /// What serves storage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serves: Option<Serves>,
+    /// SHA-256, hexadecimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
     /// The agent's clock, nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_ns: Option<u64>,
@@ -334,6 +382,19 @@ pub struct Runs {
     /// Offloads of its ports that are on, by device, where they say what its frames are.
     #[serde(default)]
     pub offloads: BTreeMap<String, Vec<String>>,
+}
+
+/// What serves storage.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Serves {
+    /// The program.
+    pub program: String,
+    /// Its version.
+    pub version: String,
+    /// Addresses and ports at which it is to be had.
+    pub portals: Vec<SocketAddr>,
+    /// What it was told, by its own words.
+    pub configured: BTreeMap<String, String>,
 }
 
 /// Counters at one moment.

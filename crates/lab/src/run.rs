@@ -15,6 +15,7 @@ use crate::environment::{busy_now, environment, share};
 use crate::error::Error;
 use crate::fit::{dataplane, granularity};
 use crate::flows::Flows;
+use crate::hexadecimal::hexadecimal;
 use crate::machine::{check_engines, variant};
 use crate::measure::{Counted, Window};
 use crate::options::Options;
@@ -24,7 +25,7 @@ use crate::protocol::{AgentSample, ConnectionSpec, Notice, Request, Role};
 use crate::task::{self, Kind, Planned};
 use crate::testbed::{Deployment, Report, Setting, TeamsSay};
 use crate::timeline::Timeline;
-use crate::{clock, event, programs, recorded};
+use crate::{clock, event, programs, recorded, target};
 
 /// The layer that payload is counted at.
 const DELIVERED_COUNTED_AT: &str =
@@ -155,6 +156,7 @@ fn run_one(
     let mut timeline = Timeline::default();
     // Before the traffic, which may fail for what is told here.
     let mut early = timeline.hear_of_the_build(&inbox, progress);
+    let targets = target::serve(&mut *deployment, &run.topology).map_err(|error| or_lost(error, &early, &inbox))?;
     let planned = plan(run, options.kinds());
     set_up_traffic(&mut *deployment, &planned)
         .map_err(|error| or_lost(with_reasons(error, &mut *deployment), &early, &inbox))?;
@@ -199,7 +201,7 @@ fn run_one(
     }
     events.sort_by(|one, other| one.t_ms.total_cmp(&other.t_ms));
     let TeamsSay { ports, buckets, pagp } = teams_say;
-    Ok(record::Run { ports, buckets, pagp, topology, programs, events, ..run })
+    Ok(record::Run { ports, buckets, pagp, topology, targets, programs, events, ..run })
 }
 
 /// The error, or what was lost before it, which is its reason.
@@ -386,11 +388,14 @@ impl Watch<'_> {
             operations: Vec::new(),
             transfers: Vec::new(),
             probes: Vec::new(),
+            targets: Vec::new(),
+            disks: Vec::new(),
             programs: Vec::new(),
             relayed: window.relayed(),
             events: self.timeline.events(self.start_ns),
             findings: Vec::new(),
-            cpu: record::Cpu { busy, stolen, seconds: window.cpu() },
+            cpu: record::Cpu { busy, stolen, seconds: window.cpu(), cores: Vec::new() },
+            memory: None,
             measured_ms,
             warmup_ms: self.run.warmup.as_secs_f64() * 1e3,
             delivered_counted_at: DELIVERED_COUNTED_AT.to_owned(),
@@ -445,11 +450,6 @@ fn connection(planned: &Planned, window: &Window<'_>, kinds: &[&'static dyn Kind
 fn lines(samples: &[Sample]) -> String {
     let line = |sample| serde_json::to_string(sample).expect("a sample has string keys only") + "\n";
     samples.iter().map(line).collect()
-}
-
-/// Two digits a byte.
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The time of day, UTC.

@@ -1,0 +1,1 @@
+//! Declarations of libiscsi, written by hand: what is used of it.

@@ -1,0 +1,1 @@
+//! Multipath I/O under virtual time.
