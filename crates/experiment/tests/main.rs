@@ -5,5 +5,6 @@ mod experiment;
 mod experiment_bad;
 mod experiment_docs;
 mod experiment_guests;
+mod experiment_storage;
 mod experiment_targets;
 mod imports;
