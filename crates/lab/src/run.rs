@@ -17,7 +17,7 @@ use crate::finite::Finite;
 use crate::fit::{dataplane, granularity};
 use crate::flows::Flows;
 use crate::hexadecimal::hexadecimal;
-use crate::machine::{check_engines, variant};
+use crate::machine::{check_machine, variant};
 use crate::measure::{Counted, Window};
 use crate::options::Options;
 use crate::output::{Output, failed, free_name};
@@ -59,7 +59,7 @@ pub fn run(
     complete: impl FnOnce(&Bundle) -> Result<(), Error>,
 ) -> Result<Outcome, Error> {
     unless_stopped(|| {
-        let skipped = check_engines(experiment)?;
+        let skipped = check_machine(experiment)?;
         let output = Output::begin(&options.output)?;
         let (record, stopped_by) = record(experiment, options, &output, skipped, progress)?;
         let bundle = Bundle { dir: output.dir().to_owned(), record };

@@ -1,6 +1,9 @@
 //! Storage that hosts serve. One file a kind, and one line in [`KINDS`].
 
+mod backing;
 mod ganesha;
+mod login;
+mod mount;
 mod served;
 mod terms;
 mod tgt;
