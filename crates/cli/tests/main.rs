@@ -35,6 +35,7 @@ mod live {
 
     mod ovs_text;
     mod ovs_vsctl;
+    mod ping;
     mod programs;
     mod tagged;
     mod team;
