@@ -26,6 +26,7 @@ mod guest {
 mod live {
     mod cleanup;
     mod engines;
+    mod faults;
     mod guests;
     mod lab_lacp;
     mod lab_pagp;
@@ -37,6 +38,7 @@ mod live {
     mod ovs_vsctl;
     mod programs;
     mod tagged;
+    mod targets;
     mod team;
     mod testbed;
 }
