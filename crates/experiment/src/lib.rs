@@ -29,6 +29,7 @@ mod impairments;
 mod keys;
 mod limit;
 mod links_used;
+mod multipath;
 mod on_wire;
 mod overrides;
 mod programs;
@@ -68,7 +69,7 @@ pub use resolved::*;
 pub use show::show;
 pub use switch_model::{Spread, SwitchModel};
 pub use target::{Access, Iscsi, Medium, Nfs, Target};
-pub use task::{Program, Tagged, Tcp, Udp};
+pub use task::{AccessSpec, Copy, Disks, Program, Storage, Tagged, Tcp, Udp};
 pub use timed::{Event, Timed};
 pub use traffic::Task;
 pub use units::{

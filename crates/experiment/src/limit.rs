@@ -6,6 +6,9 @@
 //! receivers, whoever sends to whom, which finds narrow links between switches.
 //! Where hosts both send and receive payload, the acknowledgements of the other
 //! way take their part: one for every two full segments.
+//!
+//! Where a task fixes which share of the payload goes which way (storage: what is written goes one way, what is read the
+//! other), the way with the larger share is full first: its limit, divided by its share, is that of both together.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -28,38 +31,80 @@ pub struct Limit {
 /// The limit of a run.
 pub fn limit(run: &Run) -> Limit {
     let flows = payload_flows(run);
-    let two_way = flows.iter().any(|(from, to)| flows.contains(&(*to, *from)));
-    let share = if two_way { share_beside_acks(&run.topology) } else { 1.0 };
-    let by_hosts = flow_of_pairs(&run.topology, &flows) * share;
-    let by_cables = flow_of_cables(&run.topology, &flows) * share;
-    if let Some(asked_bps) = asked(run).filter(|asked_bps| *asked_bps < by_hosts.min(by_cables)) {
-        return Limit { bps: asked_bps, reason: "the rate at which datagrams are sent".to_owned() };
+    let by_links = match shares(run).filter(|shares| shares.iter().all(|share| *share > 0.0)) {
+        Some(shares) => limit_of_shares(run, shares),
+        None => limit_of_flows(&run.topology, &flows),
+    };
+    match asked(run).filter(|(asked_bps, _)| *asked_bps < by_links.bps) {
+        Some((bps, reason)) => Limit { bps, reason },
+        None => by_links,
     }
+}
+
+/// What the links carry of these flows.
+fn limit_of_flows(topology: &Topology, flows: &[(&str, &str)]) -> Limit {
+    let two_way = flows.iter().any(|(from, to)| flows.contains(&(*to, *from)));
+    let share = if two_way { share_beside_acks(topology, 1.0) } else { 1.0 };
+    let by_hosts = flow_of_pairs(topology, flows) * share;
+    let by_cables = flow_of_cables(topology, flows) * share;
     // Equal but for rounding where no link between switches is narrow.
     if by_cables < by_hosts * 0.999 {
         return Limit { bps: by_cables, reason: "the links between the switches".to_owned() };
     }
-    Limit { bps: by_hosts, reason: reason(&run.topology, &flows, two_way) }
+    Limit { bps: by_hosts, reason: reason(topology, flows, two_way) }
 }
 
-/// Payload of all datagrams that are to be sent, if there is nothing else, bit/s.
-fn asked(run: &Run) -> Option<f64> {
+/// What the links carry of payload of which these shares go from those who connect, and back.
+fn limit_of_shares(run: &Run, [there, back]: [f64; 2]) -> Limit {
+    let goes_back = back > there;
+    let (larger, smaller) = if goes_back { (back, there) } else { (there, back) };
+    let flows = flows_of(run, |_| if goes_back { Direction::Receive } else { Direction::Send });
+    let Limit { bps, reason } = limit_of_flows(&run.topology, &flows);
+    let percent = (larger * 1e3).round() / 10.0;
+    let verb = if goes_back { "read" } else { "written" };
+    Limit {
+        bps: bps * share_beside_acks(&run.topology, smaller / larger) / larger,
+        reason: format!("{reason} in one direction, by which the {percent} % goes that is {verb}"),
+    }
+}
+
+/// Which shares of the payload go which way, if all tasks that have some fix the same.
+fn shares(run: &Run) -> Option<[f64; 2]> {
+    let mut all = run.workloads.iter().map(|workload| workload.task.shares());
+    let first = all.next()??;
+    all.all(|other| other == Some(first)).then_some(first)
+}
+
+/// Payload that all tasks ask for, if each asks for so much and no more, bit/s, and what bounds it.
+fn asked(run: &Run) -> Option<(f64, String)> {
     let ipv6 = is_ipv6(&run.topology);
     let of = |workload: &Workload| {
         let ways = if workload.direction == Direction::Both { 2.0 } else { 1.0 };
         Some(workload.task.asked_bps(ipv6)? * ways)
     };
-    run.workloads.iter().map(of).sum()
+    let bps = run.workloads.iter().map(of).sum::<Option<f64>>()?;
+    let reasons: BTreeSet<String> = run.workloads.iter().map(|workload| workload.task.asked_reason()).collect();
+    Some((bps, Vec::from_iter(reasons).join(" and ")))
 }
 
 /// Who sends payload to whom, each pair once.
 fn payload_flows(run: &Run) -> Vec<(&str, &str)> {
+    flows_of(run, |workload| match workload.task.shares() {
+        Some([there, _]) if there <= 0.0 => Direction::Receive,
+        Some([_, back]) if back <= 0.0 => Direction::Send,
+        Some(_) => Direction::Both,
+        None => workload.direction,
+    })
+}
+
+/// The same where each workload's payload goes as `direction` says.
+fn flows_of(run: &Run, direction: impl Fn(&Workload) -> Direction) -> Vec<(&str, &str)> {
     let mut flows = Vec::new();
     for workload in &run.workloads {
         for (from, to) in workload.pairs.iter().take(workload.connections as usize) {
             let (from, to) = (run.topology.links_of(from), run.topology.links_of(to));
             let (there, back) = ((from, to), (to, from));
-            match workload.direction {
+            match direction(workload) {
                 Direction::Send => flows.push(there),
                 Direction::Receive => flows.push(back),
                 Direction::Both => flows.extend([there, back]),
@@ -71,11 +116,11 @@ fn payload_flows(run: &Run) -> Vec<(&str, &str)> {
     flows
 }
 
-/// What is left of a link that carries full segments one way when it also
-/// carries the acknowledgements of as many segments of the other way.
-fn share_beside_acks(topology: &Topology) -> f64 {
+/// What is left of a link that carries full segments one way when it also carries the acknowledgements of the other way's,
+/// of which there are `other_way` for each of its own.
+fn share_beside_acks(topology: &Topology, other_way: f64) -> f64 {
     let packet = Packet::mean(topology);
-    packet.on_wire() / (packet.on_wire() + packet.ack_on_wire() / SEGMENTS_PER_ACK)
+    packet.on_wire() / (packet.on_wire() + packet.ack_on_wire() / SEGMENTS_PER_ACK * other_way)
 }
 
 /// The greatest flow from senders to receivers where a host's links bound what
@@ -253,6 +298,7 @@ mod tests {
             mac: Mac::default(),
             device: "team0".to_owned(),
             further: Vec::new(),
+            mptcp: false,
             announces: false,
             parent: None,
         };

@@ -14,7 +14,7 @@ use crate::suggest::{list, nearest};
 use crate::task::{self, Said};
 use crate::topology::{self, Broken, Built, Plan, duplicate};
 use crate::units::{show_duration, subnet};
-use crate::{engine, impairments, teams};
+use crate::{engine, impairments, multipath, teams};
 
 /// The most connections in one run: each has a port of its own from 40000 up.
 const MAX_CONNECTIONS: u32 = 8192;
@@ -266,13 +266,15 @@ impl<'a> Resolver<'a, '_> {
         }
         let impairments = self.overlay("impairments", Thing::Impairment, run);
         let seed = self.defaults.get("seed").map_or(1, |at| at.value);
+        let of_run = run.get::<&[At<String>]>("workloads").map(|at| at.value);
+        let multipath = multipath::hosts(self.named("workloads"), of_run, &hosts, task::takes_every_path);
         let plan = Plan {
             impairments: impairments::resolve(&impairments, seed, self.problems),
             hosts,
             switches,
             teams,
             targets: self.targets(run),
-            multipath: self.multipath(),
+            multipath,
             bridged: event::bridged(events(run)),
             relayed: event::relayed(events(run)),
             links: self.file.get("links").map_or(&[], |at| at.value),
@@ -302,20 +304,6 @@ impl<'a> Resolver<'a, '_> {
         }
         let all = self.overlay("targets", Thing::Target, run).into_iter();
         all.filter(|(name, _)| wanted.contains(&*name.value) || !named.contains(&*name.value)).collect()
-    }
-
-    /// The hosts of workloads that take every link; true for those in a `to`.
-    fn multipath(&self) -> BTreeMap<&'a str, bool> {
-        let mut hosts = BTreeMap::new();
-        for (_, record) in self.named("workloads").iter().filter(|(_, record)| task::takes_every_path(record)) {
-            for (key, is_target) in [("from", false), ("to", true)] {
-                let names: Option<At<&'a [At<String>]>> = record.get(key);
-                for name in names.iter().flat_map(|at| at.value) {
-                    *hosts.entry(name.value.as_str()).or_default() |= is_target;
-                }
-            }
-        }
-        hosts
     }
 
     /// The file's hosts or switches with a run's changes laid over them.
@@ -402,9 +390,17 @@ impl<'a> Resolver<'a, '_> {
             _ => Direction::Send,
         };
         let connections = connections.map_or(pair_count as u32, |at| at.value as u32);
+        let targets: Vec<&str> = self.named("targets").iter().map(|(target, _)| target.value.as_str()).collect();
         let (defaults, problems) = (self.defaults, &mut *self.problems);
-        let task =
-            task::resolve(&mut Said { name, record, defaults, topology: &built.topology, connections, problems })?;
+        let task = task::resolve(&mut Said {
+            name,
+            record,
+            defaults,
+            targets: &targets,
+            topology: &built.topology,
+            connections,
+            problems,
+        })?;
         Some(Workload { name: name.value.clone(), connections, pairs, direction, task })
     }
 

@@ -196,7 +196,8 @@ fn host_text(name: &str, topology: &Topology) -> String {
     let team = topology.teams.iter().find(|team| team.node == name);
     let device = match (team, host.further.as_slice()) {
         (Some(team), _) => format!("{} {}", team.device, team.config.mode),
-        (None, [.., last]) => format!("{} to {} multipath TCP", host.device, last.device),
+        (None, [.., last]) if host.mptcp => format!("{} to {} multipath TCP", host.device, last.device),
+        (None, [.., last]) => format!("{} to {}, an address each", host.device, last.device),
         (None, []) => "eth0".to_owned(),
     };
     let device = match topology.guests_of(name).count() {
@@ -363,8 +364,16 @@ fn traffic_text(workload: &Workload) -> String {
     };
     let connections = if workload.connections == 1 { "connection" } else { "connections" };
     let (kind, how) = workload.task.words();
-    if !workload.task.programs().is_empty() {
-        return format!("{how}: {from} {arrow} {to}");
+    // What opens connections of its own says in its words what they are.
+    if workload.task.finds_connections() {
+        let arrow = match workload.task.shares() {
+            Some([there, _]) if there <= 0.0 => "<-",
+            Some([_, back]) if back > 0.0 => "<->",
+            _ => arrow,
+        };
+        let many = workload.connections as usize > workload.pairs.len();
+        let times = if many { format!("{} times ", workload.connections) } else { String::new() };
+        return format!("{times}{how}: {from} {arrow} {to}");
     }
     format!("{} {kind} {connections}{note}, {how}: {from} {arrow} {to}", workload.connections)
 }

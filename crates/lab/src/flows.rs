@@ -187,13 +187,15 @@ mod tests {
             client: end(1, 40_000),
             server: end(2, 20_001),
             interfaces: Default::default(),
+            paths: Vec::new(),
             vlan: None,
             client_sends: true,
             kind: "program".to_owned(),
             each: serde_json::Value::Null,
             processor: None,
         };
-        vec![Planned { workload: "w".to_owned(), client: "a".to_owned(), server: "b".to_owned(), spec }]
+        let (client, server) = ("a".to_owned(), "b".to_owned());
+        vec![Planned { workload: "w".to_owned(), client, server, ways: [true; 2], spec }]
     }
 
     #[test]

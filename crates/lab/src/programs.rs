@@ -7,8 +7,6 @@ use nicteam_record::{Event, EventKind, Program};
 
 use crate::error::Error;
 use crate::installed::is_program;
-use crate::protocol::Done;
-use crate::task::Planned;
 
 /// Refuses an experiment whose programs this machine does not have, before anything is built.
 ///
@@ -25,21 +23,6 @@ fn is_installed(program: &str) -> bool {
     }
     let folders = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&folders).any(|folder| is_program(&folder.join(program)))
-}
-
-/// The programs of a run, in the order of their numbers, as their agents told at its end.
-pub(crate) fn outcomes(answers: Vec<(String, Done)>, planned: &[Planned]) -> Vec<Program> {
-    let workload = |index: u32| planned.iter().find(|planned| planned.spec.index == index);
-    let of_host = |(host, done): (String, Done)| {
-        done.programs.into_iter().map(move |program| Program {
-            workload: workload(program.index).map_or_else(String::new, |planned| planned.workload.clone()),
-            host: host.clone(),
-            ..program
-        })
-    };
-    let mut programs: Vec<Program> = answers.into_iter().flat_map(of_host).collect();
-    programs.sort_by_key(|program| program.index);
-    programs
 }
 
 /// What there is to tell of a program that failed; it began so many milliseconds after the window did.

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::environment::{busy_now, environment, share};
 use crate::error::Error;
+use crate::finite::Finite;
 use crate::fit::{dataplane, granularity};
 use crate::flows::Flows;
 use crate::hexadecimal::hexadecimal;
@@ -21,11 +22,11 @@ use crate::measure::{Counted, Window};
 use crate::options::Options;
 use crate::output::{Output, failed, free_name};
 use crate::progress::Progress;
-use crate::protocol::{AgentSample, ConnectionSpec, Notice, Request, Role};
+use crate::protocol::{AgentSample, ConnectionSpec, Notice, Outcomes, Request, Role};
 use crate::task::{self, Kind, Planned};
 use crate::testbed::{Deployment, Report, Setting, TeamsSay};
 use crate::timeline::Timeline;
-use crate::{clock, event, programs, recorded, target};
+use crate::{clock, event, outcomes, programs, recorded, target};
 
 /// The layer that payload is counted at.
 const DELIVERED_COUNTED_AT: &str =
@@ -166,12 +167,19 @@ fn run_one(
     let start_ns = clock::monotonic_ns() + run.warmup.as_nanos() as u64;
     let kinds = options.kinds();
     let (samples, flows) = (Vec::new(), Flows::default());
-    let mut watch = Watch { run, kinds, start_ns, samples, flows, timeline, ended: None };
+    let finite = Finite::new(run, &planned);
+    let mut watch = Watch { run, kinds, start_ns, samples, flows, finite, timeline, ended: None };
     early.into_iter().for_each(|report| watch.take_in(report, progress));
     watch.until(Duration::ZERO, &inbox, progress)?;
+    if !watch.finite.is_empty() {
+        deployment.call_all(&Request::Begin)?;
+    }
     let cpu_before = cpu::times()?;
     for Timed { at, event } in &run.events {
         watch.until(*at, &inbox, progress)?;
+        if watch.finite.over_ms().is_some() {
+            break;
+        }
         let at_ns = clock::monotonic_ns();
         let event::Place { node, team, member } = event::carry_out(&**event, &mut *deployment)?;
         let text = event.words();
@@ -182,8 +190,8 @@ fn run_one(
     let cpu_after = cpu::times()?;
     let teams_say = deployment.teams_say().map_err(|error| or_lost(error, &[], &inbox))?;
     // One more sample of every agent, so that the window's end lies between two.
-    watch.until(run.duration + interval, &inbox, progress)?;
-    let programs = programs::outcomes(deployment.call_all(&Request::Stop)?, &planned);
+    watch.until_behind(interval, &inbox, progress)?;
+    let outcomes = outcomes::of_all(deployment.call_all(&Request::Stop)?, &planned);
     inbox.try_iter().for_each(|report| watch.take_in(report, progress));
     let teams = deployment.teams().to_vec();
     // From here on links vanish under their teams, which is nothing to tell.
@@ -194,6 +202,7 @@ fn run_one(
     let run = watch.record(&planned, (share(busy, total), share(stolen, total)), output)?;
     let topology = recorded::with_engines(run.topology, &teams);
     let mut events = run.events;
+    let Outcomes { programs, operations, transfers, probes, disks } = outcomes;
     for program in programs.iter().filter(|program| program.failed()) {
         let trouble = programs::trouble(program, -run.warmup_ms);
         progress.notice(&trouble.node, &trouble.text);
@@ -201,7 +210,20 @@ fn run_one(
     }
     events.sort_by(|one, other| one.t_ms.total_cmp(&other.t_ms));
     let TeamsSay { ports, buckets, pagp } = teams_say;
-    Ok(record::Run { ports, buckets, pagp, topology, targets, programs, events, ..run })
+    Ok(record::Run {
+        ports,
+        buckets,
+        pagp,
+        topology,
+        targets,
+        programs,
+        operations,
+        transfers,
+        probes,
+        disks,
+        events,
+        ..run
+    })
 }
 
 /// The error, or what was lost before it, which is its reason.
@@ -272,14 +294,40 @@ struct Watch<'a> {
     start_ns: u64,
     samples: Vec<Sample>,
     flows: Flows,
+    finite: Finite,
     timeline: Timeline,
     /// The node whose agent is gone, or that lost something without which it is not what it is to be; in words.
     ended: Option<(String, String)>,
 }
 
 impl Watch<'_> {
-    /// Takes reports in until a moment of the measured window, or a signal.
+    /// Takes reports in until a moment of the measured window, the end of all tasks if all of them end, or a signal.
     fn until(&mut self, t: Duration, inbox: &mpsc::Receiver<Report>, progress: &mut dyn Progress) -> Result<(), Error> {
+        self.wait(t, |watch| watch.finite.over_ms().is_some(), inbox, progress)
+    }
+
+    /// Takes reports in until so long behind the measured window, or a signal.
+    fn until_behind(
+        &mut self,
+        time: Duration,
+        inbox: &mpsc::Receiver<Report>,
+        progress: &mut dyn Progress,
+    ) -> Result<(), Error> {
+        self.wait(Duration::from_secs_f64(self.measured_ms() / 1e3) + time, |_| false, inbox, progress)
+    }
+
+    /// How long was measured, milliseconds.
+    fn measured_ms(&self) -> f64 {
+        self.finite.over_ms().unwrap_or(self.run.duration.as_secs_f64() * 1e3)
+    }
+
+    fn wait(
+        &mut self,
+        t: Duration,
+        is_over: impl Fn(&Self) -> bool,
+        inbox: &mpsc::Receiver<Report>,
+        progress: &mut dyn Progress,
+    ) -> Result<(), Error> {
         const SHOW_EACH: Duration = Duration::from_millis(200);
         let end_ns = self.start_ns + t.as_nanos() as u64;
         let mut shown_ns = clock::monotonic_ns();
@@ -291,7 +339,7 @@ impl Watch<'_> {
                 return Err(Error::Agent { node, message });
             }
             let now_ns = clock::monotonic_ns();
-            if now_ns >= end_ns {
+            if now_ns >= end_ns || is_over(self) {
                 return Ok(());
             }
             if now_ns - shown_ns >= SHOW_EACH.as_nanos() as u64 {
@@ -314,9 +362,12 @@ impl Watch<'_> {
     fn take_in(&mut self, report: Report, progress: &mut dyn Progress) {
         match report {
             Report::Sample(host, sample) => {
-                let AgentSample { at_ns, cpu_ms, members, connections, relayed, flows, mac_moves } = sample;
-                self.flows.take_in(self.samples.len(), flows);
+                let AgentSample { at_ns, cpu_ms, members, connections, relayed, flows, tasks, mac_moves } = sample;
                 let t_ms = (at_ns as i128 - self.start_ns as i128) as f64 / 1e6;
+                if let Some(error) = self.finite.take_in(t_ms, tasks) {
+                    self.end(host.clone(), error);
+                }
+                self.flows.take_in(self.samples.len(), flows);
                 self.samples.push(Sample { t_ms, host, cpu_ms, members, connections, relayed, mac_moves });
             }
             Report::Ended(node) => self.end(node, "has ended in the middle of a run".to_owned()),
@@ -341,6 +392,9 @@ impl Watch<'_> {
             .collect();
         let members = Window::new(&recent, LOOK_BACK_MS).members();
         let t = Duration::from_secs_f64(now_ms.abs() / 1e3);
+        if let Some((done_bytes, all_bytes)) = self.finite.progress() {
+            progress.carried(done_bytes, all_bytes);
+        }
         progress.traffic(self.run, t, now_ms < 0.0, &members);
     }
 
@@ -351,17 +405,16 @@ impl Watch<'_> {
         (busy, stolen): (f64, f64),
         output: &Output,
     ) -> Result<record::Run, Error> {
+        let measured_ms = self.measured_ms();
         let found = self.flows.attach(&mut self.samples, planned);
         self.samples.sort_by(|a, b| a.t_ms.total_cmp(&b.t_ms).then_with(|| a.host.cmp(&b.host)));
         let samples = format!("samples/{}.jsonl", self.run.name);
         let text = lines(&self.samples);
         output.write(&samples, text.as_bytes())?;
-        let measured_ms = self.run.duration.as_secs_f64() * 1e3;
         let window = Window::new(&self.samples, measured_ms);
-        let runs_programs = |workload: &str| {
-            self.run.workloads.iter().any(|own| own.name == workload && !own.task.programs().is_empty())
-        };
-        let made = planned.iter().filter(|planned| !runs_programs(&planned.workload));
+        let are_found =
+            |workload: &str| self.run.workloads.iter().any(|own| own.name == workload && own.task.finds_connections());
+        let made = planned.iter().filter(|planned| !are_found(&planned.workload));
         let made = made.map(|planned| connection(planned, &window, self.kinds));
         let found = found.iter().map(|found| found.connection(&window, planned));
         let mut connections: Vec<Connection> = made.chain(found).collect();

@@ -136,6 +136,7 @@ impl Built {
                     connections,
                     relayed: Vec::new(),
                     flows: Vec::new(),
+                    tasks: Vec::new(),
                     mac_moves: None,
                 };
                 self.reports.send(Report::Sample(host.to_owned(), sample)).unwrap();

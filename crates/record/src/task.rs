@@ -25,6 +25,12 @@ pub struct Operations {
     pub errors: u64,
     /// Times from question to answer.
     pub latency: Histogram,
+    /// The same of those that read alone; empty: none did, or they are not told apart.
+    #[serde(default, skip_serializing_if = "Histogram::is_empty")]
+    pub read_latency: Histogram,
+    /// The same of those that wrote alone.
+    #[serde(default, skip_serializing_if = "Histogram::is_empty")]
+    pub write_latency: Histogram,
     /// What they were, in words: `32 KiB, 100 % read, sequential, 64 outstanding`; empty: nothing to say.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub specification: String,
@@ -240,6 +246,11 @@ impl Histogram {
         self.sum_us = self.sum_us.saturating_add(other.sum_us);
         self.max_us = self.max_us.max(other.max_us);
         other.buckets.iter().for_each(|bucket| self.count_in(bucket.up_to_us, bucket.count));
+    }
+
+    /// True if nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
     }
 
     /// Mean of the times, microseconds; none without any.

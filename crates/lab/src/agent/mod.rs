@@ -154,6 +154,7 @@ impl Agent {
                 self.sampler = Some(Sampler::start(interval_ms, counted, self.output.clone())?);
             }
             Request::Start => self.traffic.start()?,
+            Request::Begin => self.traffic.begin(),
             Request::SpeakPagp(speak) => self.pagp = Some(Speaker::start(&speak, self.node.netlink()?)?),
             Request::Ports => {
                 let (ports, buckets, pagp) = (self.teams.ports()?, self.teams.buckets()?, self.teams.pagp()?);
@@ -164,7 +165,7 @@ impl Agent {
                 if let Some(sampler) = self.sampler.take() {
                     sampler.stop()?;
                 }
-                return Ok(Done { programs: self.traffic.programs(), ..Done::default() });
+                return Ok(Done { outcomes: self.traffic.outcomes(), ..Done::default() });
             }
         }
         Ok(Done::default())

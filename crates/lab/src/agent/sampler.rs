@@ -103,7 +103,7 @@ impl Counted {
     fn sample(&self, netlink: &mut Netlink) -> Result<AgentSample, Failure> {
         let before_ns = clock::monotonic_ns();
         let members = self.teams.sample(netlink)?;
-        let (connections, flows) = (self.traffic.sample(), self.traffic.flows());
+        let (connections, flows, tasks) = (self.traffic.sample(), self.traffic.flows(), self.traffic.tasks());
         let relayed = lock(&self.relay).as_ref().map(Relay::sample).unwrap_or_default();
         let processes = self.teams.processes().into_iter().chain(std::iter::once(std::process::id()));
         let times = processes.map(|process| Ok(cpu::process_time(process)?.unwrap_or_default()));
@@ -111,7 +111,7 @@ impl Counted {
         let cpu_ms = cpu.as_secs_f64() * 1e3;
         let at_ns = before_ns.midpoint(clock::monotonic_ns());
         let mac_moves = lock(&self.moves).as_ref().map(Moves::sample);
-        Ok(AgentSample { at_ns, cpu_ms, members, connections, relayed, flows, mac_moves })
+        Ok(AgentSample { at_ns, cpu_ms, members, connections, relayed, flows, tasks, mac_moves })
     }
 }
 

@@ -20,7 +20,7 @@ use super::running::Running;
 use crate::error::Failure;
 use crate::lock::lock;
 use crate::measure::Counted;
-use crate::protocol::{ConnectionSpec, FlowSample, Role};
+use crate::protocol::{ConnectionSpec, FlowSample, Outcomes, Role};
 
 /// How long a server may take until it listens. Generous: it guards against one that never does.
 const LISTEN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -124,8 +124,9 @@ impl kind::Ends for Ends {
         lock(&self.flows).values().cloned().collect()
     }
 
-    fn programs(&self) -> Vec<record::Program> {
-        lock(&self.running).iter().map(|program| program.outcome()).collect()
+    fn outcomes(&self) -> Outcomes {
+        let programs = lock(&self.running).iter().map(|program| program.outcome()).collect();
+        Outcomes { programs, ..Outcomes::default() }
     }
 }
 

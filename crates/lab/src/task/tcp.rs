@@ -333,6 +333,7 @@ mod tests {
             client: free(),
             server: free(),
             interfaces: Default::default(),
+            paths: Vec::new(),
             vlan: None,
             client_sends: true,
             kind: "tcp".to_owned(),
