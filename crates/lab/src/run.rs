@@ -171,9 +171,7 @@ fn run_one(
     let mut watch = Watch { run, kinds, start_ns, samples, flows, finite, timeline, ended: None };
     early.into_iter().for_each(|report| watch.take_in(report, progress));
     watch.until(Duration::ZERO, &inbox, progress)?;
-    if !watch.finite.is_empty() {
-        deployment.call_all(&Request::Begin)?;
-    }
+    deployment.call_all(&Request::Begin)?;
     let cpu_before = cpu::times()?;
     for Timed { at, event } in &run.events {
         watch.until(*at, &inbox, progress)?;
@@ -181,8 +179,8 @@ fn run_one(
             break;
         }
         let at_ns = clock::monotonic_ns();
-        let node = event::carry_out(&**event, &mut *deployment)?;
-        let (team, member, text) = (None, None, event.words());
+        let event::Place { node, team, member } = event::carry_out(&**event, &mut *deployment)?;
+        let text = event.words();
         progress.notice(&node, &text);
         watch.timeline.add(node, Notice { at_ns, kind: EventKind::Fault, team, member, text });
     }

@@ -8,6 +8,7 @@ mod live {
     mod cache;
     mod export;
     mod failures;
+    mod nfs;
     mod paths;
     mod restarts;
     mod stale;

@@ -3,6 +3,7 @@
 
 pub mod memory;
 pub mod net;
+pub mod nfs;
 pub mod relay;
 pub mod work;
 
