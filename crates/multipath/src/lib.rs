@@ -15,13 +15,19 @@
 #![forbid(unsafe_code)]
 
 mod config;
+mod measure;
 mod multipath;
+mod path;
 pub mod policy;
+mod requests;
+mod sending;
+mod sessions;
 mod status;
 mod terms;
+mod timers;
 
 pub use config::{Config, Fence, NoPath};
 pub use multipath::Multipath;
 pub use policy::Policy;
-pub use status::{PathStatus, Status};
+pub use status::{PathStatus, Status, runtime_name};
 pub use terms::{Effect, IoError, Kind, Notice, Outcome, PathId, PathState, Request, SubmitError, TimerReason};

@@ -276,6 +276,21 @@ impl fmt::Display for PathState {
     }
 }
 
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Good => f.write_str("GOOD"),
+            Outcome::UnitAttention { asc, ascq } => write!(f, "UNIT ATTENTION {asc:02x}h/{ascq:02x}h"),
+            Outcome::Busy => f.write_str("BUSY"),
+            Outcome::Aborted => f.write_str("TASK ABORTED"),
+            Outcome::ReservationConflict => f.write_str("RESERVATION CONFLICT"),
+            Outcome::CheckCondition { key, asc, ascq } => write!(f, "{} {asc:02x}h/{ascq:02x}h", sense_key(*key)),
+            Outcome::NoAnswer => f.write_str("no answer"),
+            Outcome::Refused(reason) => write!(f, "not sent: {reason}"),
+        }
+    }
+}
+
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,1 +1,3 @@
 //! Multipath I/O under virtual time.
+
+mod throughput;
