@@ -184,6 +184,7 @@ mod tests {
     fn planned() -> Vec<Planned> {
         let spec = ConnectionSpec {
             index: 0,
+            place: 0,
             client: end(1, 40_000),
             server: end(2, 20_001),
             interfaces: Default::default(),

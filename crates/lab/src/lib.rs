@@ -9,6 +9,7 @@ pub mod agent;
 pub mod clean;
 mod clock;
 mod congestion;
+mod content;
 mod counters;
 mod engine;
 mod environment;

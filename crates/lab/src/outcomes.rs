@@ -29,7 +29,7 @@ fn named(outcomes: Outcomes, host: &str, planned: &[Planned]) -> Outcomes {
         Some(Planned { client, server, .. }) => (server.clone(), client.clone()),
         None => (host.to_owned(), String::new()),
     };
-    let Outcomes { programs, operations, transfers, probes, disks } = outcomes;
+    let Outcomes { programs, operations, transfers, probes, disks, notices } = outcomes;
     let program = |it: Program| Program { workload: workload(it.index), host: host.to_owned(), ..it };
     // Who asks is the end that connects, whichever way the payload goes.
     let asked = |index: u32| of(index).map_or_else(|| ends(index), |it| (it.client.clone(), it.server.clone()));
@@ -52,5 +52,6 @@ fn named(outcomes: Outcomes, host: &str, planned: &[Planned]) -> Outcomes {
         transfers: transfers.into_iter().map(transfer).collect(),
         probes: probes.into_iter().map(probe).collect(),
         disks: disks.into_iter().map(disk).collect(),
+        notices,
     }
 }

@@ -6,9 +6,11 @@ use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use nicteam_storage::Pattern;
 use nicteam_sys::cpu;
 use sha2::{Digest, Sha256};
 
+use crate::content;
 use crate::error::Failure;
 use crate::hexadecimal::hexadecimal;
 use crate::lock::lock;
@@ -56,6 +58,13 @@ impl Targets {
             let digest = digest(&self.backing(name)?, *offset, *bytes)?;
             return Ok(Done { digest: Some(digest), ..Done::default() });
         }
+        if let TargetAct::Fill { offset, bytes, seed, generation } = *act {
+            let file = self.backing(name)?;
+            let fill = |at: u64, chunk: &[u8]| file.write_all_at(chunk, at);
+            content::chunks(&Pattern::new(seed), (offset, bytes), generation, fill)
+                .map_err(|error| format!("fill target {name}: {error}"))?;
+            return Ok(Done::default());
+        }
         let mut all = lock(&self.served);
         let served = all.get_mut(name).ok_or_else(|| unknown(name))?;
         match act {
@@ -64,7 +73,7 @@ impl Targets {
                 served.kill()?;
             }
             TargetAct::Restart => served.restart()?,
-            TargetAct::Digest { .. } => {}
+            TargetAct::Digest { .. } | TargetAct::Fill { .. } => {}
         }
         Ok(Done::default())
     }

@@ -48,6 +48,7 @@ pub(crate) fn plan(workload: &Workload, number: u16, first_index: u32, hosts: &[
             ways: ways(workload, client_sends),
             spec: ConnectionSpec {
                 index,
+                place,
                 client: SocketAddr::new(address(client), CLIENT_PORT + index as u16),
                 server: SocketAddr::new(
                     address(server),
@@ -120,6 +121,7 @@ mod tests {
         let nowhere = SocketAddr::from(([10, 0, 0, 1], 1));
         let spec = |(index, kind): (u32, &str)| ConnectionSpec {
             index,
+            place: 0,
             client: nowhere,
             server: nowhere,
             interfaces: Default::default(),

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 
 use nicteam_record::{self as record, Connection, ConnectionSample};
 use nicteam_sys::inet_diag::TcpSockets;
-use nicteam_sys::netlink::Netlink;
 use nicteam_sys::pid_namespace;
 use serde::Deserialize;
 
 use super::kind::{self, Kind};
+use super::route::choose_congestion;
 use super::running::Running;
 use crate::error::Failure;
 use crate::lock::lock;
@@ -69,7 +69,7 @@ impl kind::Ends for Ends {
                 Role::Server => (spec.server, spec.client),
                 Role::Client => (spec.client, spec.server),
             };
-            choose_congestion(own, other, &each.congestion)?;
+            choose_congestion(own.ip(), other.ip(), &each.congestion)?;
             match (role, each.server) {
                 (Role::Server, Some(line)) => self.serve(spec, words(&line, spec))?,
                 (Role::Server, None) => {}
@@ -158,14 +158,6 @@ impl Ends {
             return Err(format!("`{command}` {what} (TCP port {port}){said}; hint: {hint}").into());
         }
     }
-}
-
-/// Gives connections to another host this congestion control, where their program names none.
-fn choose_congestion(own: SocketAddr, other: SocketAddr, congestion: &str) -> Result<(), Failure> {
-    let mut netlink = Netlink::open()?;
-    let device = netlink.all_addresses()?.into_iter().find(|(_, address, _)| *address == own.ip());
-    let (index, ..) = device.ok_or_else(|| format!("no device has {}", own.ip()))?;
-    Ok(netlink.route_with_congestion(other.ip(), index, congestion)?)
 }
 
 /// A command line with what a run knows in place of what stands for it.
