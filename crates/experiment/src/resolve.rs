@@ -37,7 +37,7 @@ pub(crate) fn resolve(
     let defaults = file.get::<&Record>("defaults").map_or(&none, |at| at.value);
     let mut resolver = Resolver { file, none: &none, defaults, overrides, problems };
     resolver.check_names();
-    resolver.check_engines();
+    resolver.check_machine();
     // Without hosts every name would be unknown; that has been said once.
     let hopeless = resolver.is_too_large() || resolver.named("hosts").is_empty();
     let runs = if hopeless { Vec::new() } else { resolver.runs() };
@@ -180,7 +180,7 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// Those of the command line are engines, each named once.
-    fn check_engines(&mut self) {
+    fn check_machine(&mut self) {
         let engines = &self.overrides.engines[..];
         for (place, name) in engines.iter().enumerate() {
             if engine::find(name).is_none() {

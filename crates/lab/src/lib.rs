@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agent;
+mod background;
 pub mod clean;
 mod clock;
 mod congestion;
@@ -20,6 +21,7 @@ mod fit;
 mod flows;
 mod hexadecimal;
 mod hold;
+mod installed;
 mod lab_id;
 mod lock;
 mod machine;
@@ -44,7 +46,7 @@ pub use engine::{Absent, Engine, Running};
 pub use error::{Error, Failure};
 pub use fit::fit;
 pub use hold::{Held, hold};
-pub use machine::check_engines;
+pub use machine::check_machine;
 pub use measure::Counted;
 pub use options::Options;
 pub use programs::check_programs;

@@ -1,12 +1,12 @@
 //! Programs that are not ours.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use nicteam_experiment::{self as experiment, Experiment};
 use nicteam_record::{Event, EventKind, Program};
 
 use crate::error::Error;
+use crate::installed::is_program;
 
 /// Refuses an experiment whose programs this machine does not have, before anything is built.
 ///
@@ -18,8 +18,6 @@ pub fn check_programs(experiment: &Experiment) -> Result<(), Error> {
 
 /// Whether there is a program of this name in the folders of `PATH`, or at this path.
 fn is_installed(program: &str) -> bool {
-    let is_program =
-        |path: &Path| path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0);
     if program.contains('/') {
         return is_program(Path::new(program));
     }

@@ -1,13 +1,16 @@
 //! Storage that hosts serve. One file a kind, and one line in [`KINDS`].
 
+mod backing;
 mod ganesha;
+mod login;
+mod mount;
 mod served;
 mod terms;
 mod tgt;
 
 pub use terms::{Kind, Served};
 
-pub(crate) use served::serve;
+pub(crate) use served::{act, serve};
 
 /// All kinds.
 pub(crate) static KINDS: [&dyn Kind; 2] = [&tgt::Tgt, &ganesha::Ganesha];

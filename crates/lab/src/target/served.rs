@@ -33,7 +33,6 @@ pub(crate) fn serve(deployment: &mut dyn Deployment, topology: &Topology) -> Res
             medium: target.settings.get("medium").and_then(|medium| medium.as_str()).unwrap_or("memory").to_owned(),
             portals: serves.portals.iter().map(ToString::to_string).collect(),
             configured: serves.configured,
-            medium: target.settings["medium"].as_str().unwrap_or("memory").to_owned(),
         });
     }
     Ok(served)

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::kind::{self, Kind};
-use super::storage::{self, Counters, Course, Job, Measured, Medium, Stalls, Use};
+use super::storage::{self, Course, Job, Measured, Medium, Stalls, Use};
 use crate::content;
 use crate::error::Failure;
 use crate::hexadecimal::hexadecimal;
@@ -138,7 +138,7 @@ impl File {
             return content::sum(&self.pattern, self.from, self.bytes);
         }
         let mut sum = Sha256::new();
-        self.memory.iter().for_each(|buffer| sum.update(buffer));
+        self.memory.iter().for_each(|buffer| sum.update(&**buffer));
         hexadecimal(&sum.finalize())
     }
 }

@@ -25,6 +25,14 @@ pub(crate) struct Planned {
     pub(crate) spec: ConnectionSpec,
 }
 
+impl Planned {
+    /// Whether payload goes from one host to another; of an end that was not seen no host is known.
+    pub(crate) fn carries(&self, from: Option<&str>, to: Option<&str>) -> bool {
+        let goes_there = from.is_some_and(|from| from == self.client) || to.is_some_and(|to| to == self.server);
+        self.ways[usize::from(!goes_there)]
+    }
+}
+
 /// Assigns a workload's connections to its pairs. `number` and `first_index`
 /// number it among the run's; `hosts` are those of its topology.
 pub(crate) fn plan(workload: &Workload, number: u16, first_index: u32, hosts: &[Host]) -> Vec<Planned> {

@@ -39,7 +39,8 @@ impl IscsiDisk {
             portal: SocketAddr::new(path.server, port),
             bind_device: Some(path.device.clone()).filter(|device| !device.is_empty()),
         };
-        let disks = spec.each.get("disks").and_then(|disks| serde_json::from_value::<Option<Disks>>(disks.clone()).ok());
+        let disks =
+            spec.each.get("disks").and_then(|disks| serde_json::from_value::<Option<Disks>>(disks.clone()).ok());
         let disk_spec = DiskSpec {
             // Sessions of other tasks have other initiators, so that none reinstates another's.
             initiator: format!("iqn.2026-11.test.nicteam:initiator-{}", spec.index),
@@ -143,7 +144,8 @@ fn words(notice: &nicteam_multipath::Notice, paths: &[PathSpec]) -> (Option<Stri
         }
         Notice::Fenced { path, via, writes, took } => {
             let after = took.as_secs_f64() * 1e3;
-            let text = format!("{} is fenced by path {} after {after:.1} ms, with {writes} writes", name(path.0), via.0);
+            let text =
+                format!("{} is fenced by path {} after {after:.1} ms, with {writes} writes", name(path.0), via.0);
             (device(path.0), text)
         }
         Notice::Reachable(true) => (None, "the disk can be reached again".to_owned()),
