@@ -57,8 +57,9 @@ impl Tcp {
     }
 }
 
+/// In a namespace of its own.
 #[cfg(test)]
-mod tests {
+mod live {
     use nicteam_testnet::{Host, may_make_networks};
 
     use super::*;

@@ -9,13 +9,16 @@
 //! With `sys` and `dataplane` this is a place for `unsafe`: libiscsi is C.
 
 mod buffer;
+mod commands;
 mod error;
 mod ffi;
 mod isid;
 mod library;
 mod login;
+mod names;
 mod negotiated;
 mod outcome;
+mod replies;
 mod session;
 
 pub use buffer::Buffer;

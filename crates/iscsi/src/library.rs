@@ -1,6 +1,12 @@
 //! libiscsi, opened at run time.
 
+use std::fmt;
 use std::sync::Arc;
+
+use crate::ffi::{self, Functions};
+
+/// The names that libiscsi's releases have, from 1.18 on.
+const NAMES: [&str; 5] = ["libiscsi.so.7", "libiscsi.so.8", "libiscsi.so.9", "libiscsi.so.10", "libiscsi.so.11"];
 
 /// libiscsi is not on this host, or not one that this program knows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -11,22 +17,49 @@ pub struct Absent {
 }
 
 /// libiscsi. A clone is the same library.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Library {
-    _functions: Arc<()>,
+    functions: Arc<Functions>,
+    name: &'static str,
 }
 
 impl Library {
     /// Opens the library by the names that its releases have.
     ///
     /// # Errors
-    /// It is not installed, or lacks a function that is needed.
+    /// It is not installed, lacks a function that is needed, or its structures are laid out in an unknown way.
     pub fn open() -> Result<Library, Absent> {
-        Err(Absent { reason: "not there yet".into() })
+        let mut first = None;
+        for name in NAMES {
+            // SAFETY: libiscsi has no initializer or finalizer that matters to anybody.
+            match unsafe { libloading::Library::new(name) } {
+                Ok(library) => return Library::of(library, name),
+                Err(error) => first = first.or(Some(error.to_string())),
+            }
+        }
+        Err(Absent { reason: first.unwrap_or_default() })
+    }
+
+    fn of(library: libloading::Library, name: &'static str) -> Result<Library, Absent> {
+        let absent = |reason: String| Absent { reason: format!("{name}: {reason}") };
+        // SAFETY: what has this name is libiscsi, and its functions have had these types in all releases of these names.
+        let functions = unsafe { Functions::of(library) }.map_err(|error| absent(error.to_string()))?;
+        ffi::layout(&functions).map_err(absent)?;
+        Ok(Library { functions: Arc::new(functions), name })
     }
 
     /// The file that was opened: `libiscsi.so.7`.
     pub fn name(&self) -> &str {
-        ""
+        self.name
+    }
+
+    pub(crate) fn functions(&self) -> &Functions {
+        &self.functions
+    }
+}
+
+impl fmt::Debug for Library {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Library").field(&self.name).finish()
     }
 }

@@ -24,8 +24,14 @@ pub struct Login {
     pub immediate_data: bool,
     /// Ask that the target requests all data but the immediate (default no; one end suffices to have it).
     pub initial_r2t: bool,
-    /// Demand a checksum (CRC32C) over each header (default no).
+    /// Offer a checksum (CRC32C) over each header (default no).
     pub header_digest: bool,
+    /// Log in by way of the security negotiation stage, in which no authentication is offered beside CHAP by a name that no
+    /// target knows (default yes).
+    ///
+    /// tgt closes the session whose place is taken in that stage alone: without it a login by the same ISID stands beside the
+    /// old session, which goes on to write. Say no for a target that wants CHAP where none would do.
+    pub security_stage: bool,
     /// The network interface that the connection is bound to.
     pub bind_device: Option<String>,
 }
@@ -46,6 +52,7 @@ impl Login {
             immediate_data: true,
             initial_r2t: false,
             header_digest: false,
+            security_stage: true,
             bind_device: None,
         }
     }

@@ -1,7 +1,5 @@
 //! Why a disk cannot be used.
 
-use std::path::PathBuf;
-
 use crate::IoError;
 
 /// Why a disk, or an export of one, cannot be used.
@@ -61,10 +59,10 @@ pub enum Error {
         reason: String,
     },
     /// A socket of the export is in use, or cannot be made.
-    #[error("cannot listen on {}: {reason}", .path.display())]
+    #[error("cannot listen on {place}: {reason}")]
     Listen {
-        /// The socket, a path or an address.
-        path: PathBuf,
+        /// A path or an address.
+        place: String,
         /// Why.
         reason: String,
     },

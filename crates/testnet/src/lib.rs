@@ -23,6 +23,7 @@
 mod cable;
 mod host;
 pub mod imports;
+mod iscsi_target;
 mod openvswitch;
 mod patch;
 mod sockets;
@@ -35,6 +36,7 @@ use nicteam_sys::netns;
 
 pub use cable::{cable, cables, looped_cable, loose_cable};
 pub use host::Host;
+pub use iscsi_target::IscsiTarget;
 pub use openvswitch::OpenVSwitch;
 pub use patch::Patch;
 pub use sockets::{assert_reach, datagrams, settle};
@@ -54,13 +56,16 @@ pub fn is_soak() -> bool {
     std::env::var_os("NICTEAM_SOAK").is_some_and(|soak| soak == "1")
 }
 
+/// What takes longer hangs: ten times what the slowest condition takes on an idle machine.
+const HANG: Duration = Duration::from_secs(60);
+
 /// Waits until a condition holds. Bounded generously: it guards against a hang
 /// and says nothing of speed.
 #[track_caller]
 pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
     while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(20), "{what} did not come about");
+        assert!(start.elapsed() < HANG, "{what} did not come about");
         std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -33,12 +33,12 @@ impl Lane {
         name.rsplit("::").find_map(named).unwrap_or(Lane::Plain)
     }
 
-    /// Tests of this lane at once.
-    pub(crate) fn workers(self) -> usize {
+    /// Tests of this lane at once on so many processors: a live one waits most of its time.
+    pub(crate) fn workers(self, processors: usize) -> usize {
         match self {
-            Lane::Plain => 2,
-            Lane::Live => 8,
-            Lane::Quiet => 4,
+            Lane::Plain => processors,
+            Lane::Live => 4 * processors,
+            Lane::Quiet => 2 * processors,
             Lane::Guest | Lane::Alone => 1,
         }
     }

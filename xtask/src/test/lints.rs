@@ -1,62 +1,41 @@
-//! The lints, which need the processors for a while: beside tests that mostly wait, and never beside those that measure.
+//! The lints: `scripts/test.sh` builds by their driver, so what they found stands among the build's messages.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::os::fd::OwnedFd;
-use std::process::{Child, Stdio};
-use std::time::Instant;
+use std::collections::BTreeSet;
 
-use nicteam_sys::process;
-use nix::sys::memfd::{MFdFlags, memfd_create};
+use serde_json::Value;
 
-use crate::failure::Failure;
-use crate::tools;
-
-/// As much as tests that compute give way.
-const NICENESS: i32 = 10;
-const CLIPPY: [&str; 8] = ["clippy", "--workspace", "--all-targets", "--locked", "--quiet", "--", "-D", "warnings"];
-
-/// Lints that run.
-#[derive(Debug)]
-pub(crate) struct Lints {
-    child: Child,
-    printed: File,
-    start: Instant,
+/// What the lints, and the compiler, warn of; once each, though a crate is built with its tests and without.
+pub(crate) fn found(messages: &str) -> BTreeSet<String> {
+    messages.lines().filter_map(warning).collect()
 }
 
-/// How they ended.
-#[derive(Debug)]
-pub(crate) struct Linted {
-    /// What they printed, if they found something.
-    pub(crate) found: Option<String>,
-    /// How long they took, seconds.
-    pub(crate) wall_s: f64,
+/// The warning that a message is, as cargo would print it.
+fn warning(message: &str) -> Option<String> {
+    let message: Value = serde_json::from_str(message).ok()?;
+    let is_warning = message["reason"] == "compiler-message" && message["message"]["level"] == "warning";
+    // The count at a crate's end has no place of its own.
+    let has_place = message["message"]["spans"].as_array().is_some_and(|spans| !spans.is_empty());
+    (is_warning && has_place).then(|| message["message"]["rendered"].as_str().unwrap_or_default().to_owned())
 }
 
-impl Lints {
-    /// Starts them.
-    pub(crate) fn start() -> Result<Lints, Failure> {
-        let failed = |error: &dyn std::fmt::Display| Failure::failed(format!("cannot run the lints: {error}"));
-        let printed = memfd_create(c"lints", MFdFlags::MFD_CLOEXEC).map(File::from).map_err(|error| failed(&error))?;
-        let handle = || printed.try_clone().map(OwnedFd::from).map(Stdio::from).map_err(|error| failed(&error));
-        let mut command = tools::cargo();
-        command.args(CLIPPY).stdin(Stdio::null()).stdout(handle()?).stderr(handle()?);
-        process::die_with_parent(&mut command);
-        process::give_way(&mut command, NICENESS);
-        let child = command.spawn().map_err(|error| failed(&error))?;
-        Ok(Lints { child, printed, start: Instant::now() })
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// Waits for their end.
-    pub(crate) fn wait(mut self) -> Result<Linted, Failure> {
-        let failed = |error| Failure::failed(format!("cannot wait for the lints: {error}"));
-        let status = self.child.wait().map_err(failed)?;
-        let mut printed = String::new();
-        self.printed
-            .seek(SeekFrom::Start(0))
-            .and_then(|_| self.printed.read_to_string(&mut printed))
-            .map_err(failed)?;
-        let found = (!status.success()).then(|| format!("{printed}{status}\n"));
-        Ok(Linted { found, wall_s: self.start.elapsed().as_secs_f64() })
+    #[test]
+    fn a_warning_is_found_once() {
+        let message = |level: &str, spans: &str, rendered: &str| {
+            format!(
+                r#"{{"reason":"compiler-message","message":{{"level":"{level}","spans":{spans},"rendered":"{rendered}"}}}}"#
+            )
+        };
+        let messages = [
+            message("warning", "[{}]", "unused import"),
+            message("warning", "[{}]", "unused import"),
+            message("warning", "[]", "1 warning emitted"),
+            message("note", "[{}]", "a note"),
+            r#"{"reason":"compiler-artifact"}"#.to_owned(),
+        ];
+        assert_eq!(found(&messages.join("\n")), BTreeSet::from(["unused import".to_owned()]));
     }
 }

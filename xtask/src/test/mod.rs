@@ -9,7 +9,8 @@ mod lints;
 mod programs;
 mod summary;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -22,16 +23,16 @@ use crate::failure::Failure;
 use case::{Case, Outcome, Ran};
 use lane::Lane;
 use left::Left;
-use lints::Lints;
 use summary::{LaneTime, Summary};
 
 /// Which tests.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// What `cargo build --tests --message-format=json` printed.
+    /// What `cargo build --tests --message-format=json` printed, by the lints' driver.
     #[arg(long, value_name = "FILE")]
     programs: PathBuf,
-    /// Where to write each test's lane, wall and processor seconds, the slowest first.
+    /// Where to write each test's lane, wall and processor seconds, the slowest first: what stands there from the last time
+    /// says which tests begin.
     #[arg(long, value_name = "FILE")]
     times: Option<PathBuf>,
     /// Only tests with one of these in their name.
@@ -45,19 +46,23 @@ const PROGRESS: Duration = Duration::from_secs(30);
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     process::adopt_orphans()?;
     let before = Left::read()?;
-    let mut cases = programs::tests(&arguments.programs)?;
+    let messages = std::fs::read_to_string(&arguments.programs)
+        .map_err(|error| Failure::failed(format!("cannot read {}: {error}", arguments.programs.display())))?;
+    let mut cases = programs::tests(&messages)?;
     let wanted = |case: &Case| arguments.filter.iter().any(|part| case.name.contains(part.as_str()));
     cases.retain(|case| arguments.filter.is_empty() || wanted(case));
     if cases.is_empty() {
         return Err(Failure::failed("no test has such a name"));
+    }
+    if let Some(times) = arguments.times.as_ref().and_then(|path| std::fs::read_to_string(path).ok()) {
+        longest_first(&mut cases, &summary::seconds(&times));
     }
 
     let mut ran = Vec::new();
     let mut times = Vec::new();
     let total = cases.len();
     // A choice of tests is all that was asked for.
-    let mut lints = if arguments.filter.is_empty() { Some(Lints::start()?) } else { None };
-    let mut linted = None;
+    let warnings = if arguments.filter.is_empty() { lints::found(&messages) } else { BTreeSet::new() };
     for together in lane::GROUPS {
         let (now, later) = cases.into_iter().partition(|case| together.contains(&case.lane));
         cases = later;
@@ -68,22 +73,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         if process::termination().is_some() {
             return Err(Failure::Interrupted);
         }
-        if let Some(lints) = lints.take() {
-            linted = Some(lints.wait()?);
-        }
     }
     let again = once_more(&ran);
     if process::termination().is_some() {
         return Err(Failure::Interrupted);
     }
     let left = Left::wait_for(&before)?;
-    let summary = Summary { ran, again, times, left, linted };
+    let summary = Summary { ran, again, times, left, warnings };
     if let Some(path) = &arguments.times {
         std::fs::write(path, summary.table())
             .map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))?;
     }
     print!("{summary}");
     Ok(summary.exit_code())
+}
+
+/// Those that took longest the last time, so that none is left over when all others are done; who did not run keeps its place
+/// behind them.
+fn longest_first(cases: &mut [Case], seconds: &BTreeMap<&str, f64>) {
+    let took = |case: &Case| seconds.get(case.name.as_str()).copied().unwrap_or_default();
+    cases.sort_by(|a, b| took(b).total_cmp(&took(a)));
 }
 
 /// How far it is, on stderr.
@@ -133,8 +142,9 @@ fn run_together(lanes: &[Lane], cases: Vec<Case>, progress: &Progress) -> (Vec<R
 fn run_lane(lane: Lane, cases: VecDeque<Case>, progress: &Progress) -> Vec<Ran> {
     let queue = Mutex::new(cases);
     let ran = Mutex::new(Vec::new());
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     std::thread::scope(|scope| {
-        for _ in 0..lane.workers() {
+        for _ in 0..lane.workers(processors) {
             scope.spawn(|| {
                 while process::termination().is_none() {
                     let Some(case) = queue.lock().unwrap().pop_front() else { break };

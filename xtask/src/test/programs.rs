@@ -1,6 +1,5 @@
 //! The test programs that cargo built, and the tests in them.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -36,11 +35,9 @@ impl Program {
 }
 
 /// Every test of the programs that a build's messages name.
-pub(crate) fn tests(messages: &Path) -> Result<Vec<Case>, Failure> {
-    let text = fs::read_to_string(messages)
-        .map_err(|error| Failure::failed(format!("cannot read {}: {error}", messages.display())))?;
+pub(crate) fn tests(messages: &str) -> Result<Vec<Case>, Failure> {
     let mut cases = Vec::new();
-    let mut programs: Vec<Program> = text.lines().filter_map(program).collect();
+    let mut programs: Vec<Program> = messages.lines().filter_map(program).collect();
     programs.sort_by_key(|program| program.name != LONGEST);
     for program in programs {
         let listed = tools::output(program.command().args(["--list", "--format", "terse"]))?;

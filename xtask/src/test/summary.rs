@@ -1,13 +1,12 @@
 //! How the tests went, in one screen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::test::case::{Outcome, Ran};
 use crate::test::lane::Lane;
-use crate::test::lints::Linted;
 
 /// Tests named as the slowest.
 const SLOWEST: usize = 10;
@@ -16,6 +15,9 @@ const SLOWEST: usize = 10;
 const REASON_WIDTH: usize = 200;
 /// Lines of the reason why a test failed at first.
 const REASON_LINES: usize = 4;
+
+/// Characters of the figures before a test's name.
+const FIGURES_WIDTH: usize = 37;
 
 /// How long a lane took.
 #[derive(Debug)]
@@ -44,16 +46,16 @@ pub(crate) struct Summary {
     pub(crate) times: Vec<LaneTime>,
     /// What tests left on the machine.
     pub(crate) left: Vec<String>,
-    /// How the lints ended, if they ran.
-    pub(crate) linted: Option<Linted>,
+    /// What the lints found.
+    pub(crate) warnings: BTreeSet<String>,
 }
 
 impl Summary {
     /// 0: all is well.
     pub(crate) fn exit_code(&self) -> ExitCode {
         let may_skip = std::env::var("CI").as_deref() != Ok("true") || !nicteam_sys::netns::is_network_root();
-        let clean = self.linted.as_ref().is_none_or(|linted| linted.found.is_none());
-        let well = clean && self.failed() == 0 && self.left.is_empty() && (self.skipped() == 0 || may_skip);
+        let well =
+            self.warnings.is_empty() && self.failed() == 0 && self.left.is_empty() && (self.skipped() == 0 || may_skip);
         if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 
@@ -92,6 +94,15 @@ fn line(one: &Ran) -> String {
     format!("{:<12} {wall:>8.1} {processor:>13.1}  {}\n", one.case.lane, one.case.name)
 }
 
+/// The wall seconds of each test by its name, of the lines of such a table.
+pub(crate) fn seconds(table: &str) -> BTreeMap<&str, f64> {
+    fn of_line(line: &str) -> Option<(&str, f64)> {
+        let (figures, name) = line.split_at_checked(FIGURES_WIDTH)?;
+        Some((name, figures.split_whitespace().nth(1)?.parse().ok()?))
+    }
+    table.lines().filter_map(of_line).collect()
+}
+
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for one in &self.again {
@@ -99,17 +110,15 @@ impl fmt::Display for Summary {
                 writeln!(f, "\n== {} failed\n{printed}", one.case.name)?;
             }
         }
-        if let Some(found) = self.linted.as_ref().and_then(|linted| linted.found.as_ref()) {
-            writeln!(f, "\n== lints\n{found}")?;
+        if !self.warnings.is_empty() {
+            writeln!(f, "\n== lints")?;
+            self.warnings.iter().try_for_each(|warning| f.write_str(warning))?;
         }
         self.ran.iter().flat_map(|one| &one.remarks).try_for_each(|remark| writeln!(f, "{remark}"))?;
         writeln!(f, "\nlane    tests   wall s   processor s")?;
         for LaneTime { lane, tests, wall, processor } in &self.times {
             let (wall, processor) = (wall.as_secs_f64(), processor.as_secs_f64());
             writeln!(f, "{lane:<6} {tests:>6} {wall:>8.1} {processor:>13.1}")?;
-        }
-        if let Some(linted) = &self.linted {
-            writeln!(f, "lints         {:>8.1}", linted.wall_s)?;
         }
         writeln!(f, "\nthe slowest    wall s   processor s")?;
         self.slowest().into_iter().take(SLOWEST).try_for_each(|one| f.write_str(&line(one)))?;
@@ -147,6 +156,14 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_table_is_read_as_it_was_written() {
+        let table =
+            "live             57.1           6.1  oracle/tests live::a\nplain             0.0           0.0  b c\n";
+        assert_eq!(seconds(table), BTreeMap::from([("oracle/tests live::a", 57.1), ("b c", 0.0)]));
+        assert_eq!(seconds("\nnonsense\n"), BTreeMap::new());
+    }
 
     #[test]
     fn the_reason_of_a_failure_is_its_panic() {

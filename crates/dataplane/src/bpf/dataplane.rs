@@ -356,8 +356,9 @@ impl From<layout::Counters> for Counters {
     }
 }
 
+/// They load programs, and make devices in namespaces of their own.
 #[cfg(test)]
-mod tests {
+mod live {
     use super::*;
     use crate::bpf::available;
     use nicteam_sys::netlink::Netlink;

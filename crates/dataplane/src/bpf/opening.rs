@@ -127,8 +127,9 @@ fn answers_of(maps: &Maps) -> Result<BTreeMap<MemberId, Answer>, Error> {
     Ok(answers)
 }
 
+/// They load programs, and make devices in namespaces of their own.
 #[cfg(test)]
-mod tests {
+mod live {
     use super::*;
     use crate::Dataplane;
     use crate::bpf::object::LOADS;

@@ -182,8 +182,9 @@ fn wait_for_readers() {
     unsafe { libc::syscall(libc::SYS_membarrier, libc::MEMBARRIER_CMD_GLOBAL, 0, 0) };
 }
 
+/// It loads programs.
 #[cfg(test)]
-mod tests {
+mod live {
     use super::*;
     use crate::Programs;
     use crate::bpf::available;

@@ -1,6 +1,8 @@
 //! Records and bundles made by arithmetic, always the same.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
+pub mod storage;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;

@@ -39,6 +39,6 @@ fn collect(root: &Path, folder: &Path, found: &mut Vec<Source>) {
 
 /// Lines without comments, up to the tests at the end. (A comment's sign in a text ends its line, too: rare, and of no matter here.)
 fn code(text: &str) -> String {
-    let lines = text.lines().take_while(|line| *line != "mod tests {");
+    let lines = text.lines().take_while(|line| !["mod tests {", "mod live {"].contains(line));
     lines.map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
