@@ -94,7 +94,9 @@ pub(crate) struct Path {
     answers: u64,
     outstanding_bytes: u64,
     pub ios: u64,
-    pub bytes: u64,
+    pub read_bytes: u64,
+    pub written_bytes: u64,
+    pub answer_time: Duration,
     pub deaths: u32,
 }
 
@@ -113,7 +115,9 @@ impl Path {
             answers: 0,
             outstanding_bytes: 0,
             ios: 0,
-            bytes: 0,
+            read_bytes: 0,
+            written_bytes: 0,
+            answer_time: Duration::ZERO,
             deaths: 0,
         }
     }
@@ -181,7 +185,11 @@ impl Path {
         self.answers += 1;
         if good {
             self.ios += 1;
-            self.bytes += sent.bytes;
+            match sent.kind {
+                Kind::Read => self.read_bytes += sent.bytes,
+                Kind::Write | Kind::Flush => self.written_bytes += sent.bytes,
+            }
+            self.answer_time += now.saturating_sub(sent.sent);
         }
         Some(sent)
     }

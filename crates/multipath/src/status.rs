@@ -31,6 +31,12 @@ pub struct PathStatus {
     pub ios: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Of these, what was read.
+    pub read_bytes: u64,
+    /// Of these, what was written.
+    pub written_bytes: u64,
+    /// From when they were sent to when they were answered, added up.
+    pub answer_time: Duration,
     /// Commands that are outstanding.
     pub outstanding: usize,
     /// Their bytes.
@@ -53,7 +59,10 @@ impl Multipath {
         let status = |(index, path): (usize, &crate::path::Path)| PathStatus {
             state: path.state(PathId(index)),
             ios: path.ios,
-            bytes: path.bytes,
+            bytes: path.read_bytes + path.written_bytes,
+            read_bytes: path.read_bytes,
+            written_bytes: path.written_bytes,
+            answer_time: path.answer_time,
             outstanding: path.outstanding(),
             outstanding_bytes: path.outstanding_bytes(),
             latency: path.measure.latency(),
