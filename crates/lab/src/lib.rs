@@ -36,6 +36,7 @@ mod recorded;
 mod relay;
 mod run;
 mod say;
+mod sockets;
 pub mod target;
 pub mod task;
 pub mod testbed;

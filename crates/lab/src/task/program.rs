@@ -21,6 +21,7 @@ use crate::error::Failure;
 use crate::lock::lock;
 use crate::measure::Counted;
 use crate::protocol::{ConnectionSpec, FlowSample, Outcomes, Role};
+use crate::sockets::flow;
 
 /// How long a server may take until it listens. Generous: it guards against one that never does.
 const LISTEN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -100,17 +101,7 @@ impl kind::Ends for Ends {
         for program in lock(&self.running).clone() {
             let own = pid_namespace::sockets(&program.processes());
             for socket in sockets.iter().filter(|socket| !socket.listens && own.contains(&socket.inode)) {
-                let flow = FlowSample {
-                    program: program.index(),
-                    local: socket.local,
-                    remote: socket.remote,
-                    received_bytes: socket.info.bytes_received,
-                    acked_bytes: socket.info.bytes_acked,
-                    segments: socket.info.data_segments_out,
-                    retransmits: socket.info.retransmits,
-                    rtt_us: socket.info.rtt_us,
-                    congestion: socket.congestion.clone(),
-                };
+                let flow = flow(program.index(), socket);
                 lock(&self.flows).insert((flow.program, flow.local, flow.remote), flow);
             }
         }

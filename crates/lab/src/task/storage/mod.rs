@@ -13,13 +13,14 @@ use std::time::Duration;
 
 use nicteam_experiment::Storage;
 use nicteam_record::ConnectionSample;
-use nicteam_sys::inet_diag::{TcpSocket, TcpSockets};
+use nicteam_sys::inet_diag::TcpSockets;
 
 use super::kind;
 use super::route::choose_congestion;
 use crate::error::Failure;
 use crate::lock::lock;
 use crate::protocol::{ConnectionSpec, FlowSample, Outcomes, Role, TaskSample};
+use crate::sockets::flow;
 
 pub(super) use course::{Course, Measured, Stalls, trouble};
 pub(super) use disk::{Counters, Use};
@@ -175,20 +176,5 @@ fn ends_of_paths(spec: &ConnectionSpec) -> Vec<(IpAddr, IpAddr)> {
     match &spec.paths[..] {
         [] => vec![(spec.client.ip(), spec.server.ip())],
         paths => paths.iter().map(|path| (path.client, path.server)).collect(),
-    }
-}
-
-/// What the kernel says of a socket.
-fn flow(program: u32, socket: &TcpSocket) -> FlowSample {
-    FlowSample {
-        program,
-        local: socket.local,
-        remote: socket.remote,
-        received_bytes: socket.info.bytes_received,
-        acked_bytes: socket.info.bytes_acked,
-        segments: socket.info.data_segments_out,
-        retransmits: socket.info.retransmits,
-        rtt_us: socket.info.rtt_us,
-        congestion: socket.congestion.clone(),
     }
 }
