@@ -172,9 +172,7 @@ fn run_one(
     let mut watch = Watch { run, kinds, start_ns, samples, flows, finite, timeline, load: None, ended: None };
     early.into_iter().for_each(|report| watch.take_in(report, progress));
     watch.until(Duration::ZERO, &inbox, progress)?;
-    if !watch.finite.is_empty() {
-        deployment.call_all(&Request::Begin)?;
-    }
+    deployment.call_all(&Request::Begin)?;
     watch.load = Some(Load::begin()?);
     for Timed { at, event } in &run.events {
         watch.until(*at, &inbox, progress)?;
@@ -182,8 +180,8 @@ fn run_one(
             break;
         }
         let at_ns = clock::monotonic_ns();
-        let node = event::carry_out(&**event, &mut *deployment)?;
-        let (team, member, text) = (None, None, event.words());
+        let event::Place { node, team, member } = event::carry_out(&**event, &mut *deployment)?;
+        let text = event.words();
         progress.notice(&node, &text);
         watch.timeline.add(node, Notice { at_ns, kind: EventKind::Fault, team, member, text });
     }
