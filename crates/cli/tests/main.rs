@@ -37,6 +37,7 @@ mod live {
 
     mod ovs_text;
     mod ovs_vsctl;
+    mod ping;
     mod programs;
     mod tagged;
     mod targets;

@@ -69,7 +69,7 @@ pub use resolved::*;
 pub use show::show;
 pub use switch_model::{Spread, SwitchModel};
 pub use target::{Access, Iscsi, Medium, Nfs, Target};
-pub use task::{AccessSpec, Copy, Disks, Program, Storage, Tagged, Tcp, Udp};
+pub use task::{AccessSpec, Copy, Disks, Ping, Program, Storage, Tagged, Tcp, Udp};
 pub use timed::{Event, Timed};
 pub use traffic::Task;
 pub use units::{

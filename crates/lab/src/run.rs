@@ -171,9 +171,7 @@ fn run_one(
     let mut watch = Watch { run, kinds, start_ns, samples, flows, finite, timeline, ended: None };
     early.into_iter().for_each(|report| watch.take_in(report, progress));
     watch.until(Duration::ZERO, &inbox, progress)?;
-    if !watch.finite.is_empty() {
-        deployment.call_all(&Request::Begin)?;
-    }
+    deployment.call_all(&Request::Begin)?;
     let cpu_before = cpu::times()?;
     for Timed { at, event } in &run.events {
         watch.until(*at, &inbox, progress)?;

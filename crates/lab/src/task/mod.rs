@@ -3,6 +3,7 @@
 mod datagrams;
 mod gate;
 mod kind;
+mod ping;
 mod plan;
 mod program;
 mod running;
@@ -19,7 +20,7 @@ pub use kind::{Ends, Kind};
 pub(crate) use plan::{Planned, plan, spread};
 
 /// All kinds.
-pub(crate) static KINDS: [&dyn Kind; 4] = [&tcp::Tcp, &udp::UDP, &tagged::TAGGED, &program::Program];
+pub(crate) static KINDS: [&dyn Kind; 5] = [&tcp::Tcp, &udp::UDP, &tagged::TAGGED, &program::Program, &ping::Ping];
 
 /// The kind of this name.
 pub(crate) fn kind<'a>(kinds: &[&'a dyn Kind], name: &str) -> Option<&'a dyn Kind> {
