@@ -18,6 +18,7 @@ mod alone {
 mod guest {
     mod bonding;
     mod linux_6_1;
+    mod vlan;
 }
 
 /// Mostly waits: many at once.
