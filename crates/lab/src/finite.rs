@@ -28,11 +28,6 @@ impl Finite {
         Finite { tasks, alone: run.workloads.iter().all(is_finite) && !run.workloads.is_empty(), over_ms: None }
     }
 
-    /// True without any.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.tasks.is_empty()
-    }
-
     /// Takes in how far some are; the first error, in words, if one cannot go on.
     pub(crate) fn take_in(&mut self, t_ms: f64, tasks: Vec<TaskSample>) -> Option<String> {
         let mut error = None;

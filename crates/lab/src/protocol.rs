@@ -63,6 +63,15 @@ pub enum Request {
     /// Carry frames over these impaired links: the agent has the near ends of
     /// the two cables of each.
     Relay(Vec<RelaySpec>),
+    /// Let an impaired link drop every frame, or carry again; both ends keep their carrier.
+    Silence {
+        /// Host or switch at one of its ends.
+        node: String,
+        /// Its device.
+        device: String,
+        /// False: it drops every frame.
+        carries: bool,
+    },
     /// From now on show at each end of them whether the other end is up.
     FollowCarrier,
     /// Wait until the teams have agreed with their partners on their members;
@@ -94,7 +103,10 @@ pub enum Request {
     /// Let the payload flow.
     Start,
     /// The measured window begins: begin what is carried once, from beginning to end.
-    Begin,
+    Begin {
+        /// How long it is at most, milliseconds.
+        measured_ms: u64,
+    },
     /// Let a switch's ports ask for a partner that speaks PAgP.
     SpeakPagp(SpeakPagp),
     /// Tell how the members of the teams with LACP are, which member each bucket has, and what the teams heard of PAgP.
@@ -235,6 +247,8 @@ pub struct ServeTarget {
     pub kind: String,
     /// What it holds, bytes.
     pub size_bytes: u64,
+    /// True: on a disk; else in memory.
+    pub on_disk: bool,
     /// The host's addresses.
     pub addresses: Vec<IpAddr>,
     /// What that kind has to know of it.
@@ -256,6 +270,17 @@ pub enum TargetAct {
         /// How long it is, bytes.
         bytes: u64,
     },
+    /// Give a range of what it holds the content of a seed (`nicteam_storage::Pattern`).
+    Fill {
+        /// Where the range begins, bytes.
+        offset: u64,
+        /// How long it is, bytes.
+        bytes: u64,
+        /// The seed.
+        seed: u64,
+        /// The generation.
+        generation: u64,
+    },
 }
 
 /// A connection to be.
@@ -264,6 +289,9 @@ pub enum TargetAct {
 pub struct ConnectionSpec {
     /// Its number in the run.
     pub index: u32,
+    /// Its number in its workload, from 0.
+    #[serde(default)]
+    pub place: u32,
     /// The end that connects.
     pub client: SocketAddr,
     /// The end that is connected to.
@@ -316,7 +344,7 @@ pub enum Message {
     /// First of all.
     Hello(Hello),
     /// The request is carried out.
-    Done(Done),
+    Done(Box<Done>),
     /// It is not.
     Failed {
         /// Why.
@@ -405,6 +433,8 @@ pub struct Outcomes {
     pub probes: Vec<Probes>,
     /// Disks that were used, with their paths.
     pub disks: Vec<Disk>,
+    /// What happened to tasks that they could not tell meanwhile.
+    pub notices: Vec<Notice>,
 }
 
 impl Outcomes {
@@ -415,12 +445,13 @@ impl Outcomes {
 
     /// This and another one.
     pub fn add(&mut self, other: Outcomes) {
-        let Outcomes { programs, operations, transfers, probes, disks } = other;
+        let Outcomes { programs, operations, transfers, probes, disks, notices } = other;
         self.programs.extend(programs);
         self.operations.extend(operations);
         self.transfers.extend(transfers);
         self.probes.extend(probes);
         self.disks.extend(disks);
+        self.notices.extend(notices);
     }
 }
 

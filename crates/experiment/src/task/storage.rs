@@ -38,8 +38,8 @@ pub(super) const KEYS: &[Key] = &[
         name: "paths",
         kind: keys::Kind::Choice(&["one", "all"]),
         need: Need::Default("one"),
-        doc: "`access-spec`, `copy`: `one`: a session, by the hosts' addresses. `all`: the hosts have no team; each of their links \
-            has an address in a subnet of its own, and a session goes by each (multipath).",
+        doc: "`access-spec`, `copy`, `ping`: `one`: a session, or the requests of `ping`, by the hosts' addresses. `all`: the hosts have \
+            no team; each of their links has an address in a subnet of its own, and a session goes by each (multipath).",
     },
     Key {
         name: "policy",
