@@ -5,6 +5,7 @@
 //! machine lacks something that is named; 130 stopped by a signal.
 #![forbid(unsafe_code)]
 
+mod doctor;
 mod failure;
 mod lab;
 mod ovs;
@@ -43,6 +44,9 @@ enum Command {
     Team(team::Command),
     /// Tell which member a flow, or each frame of a capture, takes.
     Which(which::Args),
+    /// What is wrong with a host or a path, and the cure.
+    #[command(subcommand)]
+    Doctor(doctor::Command),
     /// Open vSwitch's commands about bonds, in its words.
     #[command(subcommand)]
     Ovs(ovs::Command),
@@ -77,6 +81,7 @@ fn main() -> ExitCode {
         Command::Team(command) => team::run(command),
         Command::Which(args) => which::run(&args),
         Command::Storage(command) => storage::run(&command),
+        Command::Doctor(command) => return ended(doctor::run(&command)),
         Command::Ovs(command) => return ended(ovs::run(&command)),
         Command::Agent { node: _, lab: _ } => {
             nicteam_lab::agent::serve().map_err(|error| Failure::failed(error.to_string()))
