@@ -26,6 +26,7 @@ mod guest {
 mod live {
     mod cleanup;
     mod engines;
+    mod faults;
     mod guests;
     mod lab_lacp;
     mod lab_pagp;
@@ -38,6 +39,7 @@ mod live {
     mod ping;
     mod programs;
     mod tagged;
+    mod targets;
     mod team;
     mod testbed;
 }

@@ -74,7 +74,7 @@ pub(crate) enum Step {
 }
 
 /// A path.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Path {
     pub session: Session,
     /// Of its own interface; true unless told otherwise.
@@ -93,8 +93,19 @@ pub(crate) struct Path {
     /// Commands that this session answered.
     answers: u64,
     outstanding_bytes: u64,
+    pub counters: Counters,
+}
+
+/// What a path did, over all its sessions.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counters {
+    /// Commands of requests that were executed.
     pub ios: u64,
-    pub bytes: u64,
+    pub read_bytes: u64,
+    pub written_bytes: u64,
+    /// From sending to the answer, summed up.
+    pub answer_time: Duration,
+    /// Sessions that were lost.
     pub deaths: u32,
 }
 
@@ -112,9 +123,7 @@ impl Path {
             measure: Measure::default(),
             answers: 0,
             outstanding_bytes: 0,
-            ios: 0,
-            bytes: 0,
-            deaths: 0,
+            counters: Counters::default(),
         }
     }
 
@@ -180,8 +189,13 @@ impl Path {
         self.outstanding_bytes = self.outstanding_bytes.saturating_sub(sent.bytes);
         self.answers += 1;
         if good {
-            self.ios += 1;
-            self.bytes += sent.bytes;
+            self.counters.ios += 1;
+            self.counters.answer_time += now.saturating_sub(sent.sent);
+            match sent.kind {
+                Kind::Read => self.counters.read_bytes += sent.bytes,
+                Kind::Write => self.counters.written_bytes += sent.bytes,
+                Kind::Flush => {}
+            }
         }
         Some(sent)
     }

@@ -31,6 +31,12 @@ pub struct PathStatus {
     pub ios: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Of these, read.
+    pub read_bytes: u64,
+    /// Of these, written.
+    pub written_bytes: u64,
+    /// The times from sending to the answer of these commands, summed up.
+    pub answer_time: Duration,
     /// Commands that are outstanding.
     pub outstanding: usize,
     /// Their bytes.
@@ -52,14 +58,17 @@ impl Multipath {
     pub fn status(&self) -> Status {
         let status = |(index, path): (usize, &crate::path::Path)| PathStatus {
             state: path.state(PathId(index)),
-            ios: path.ios,
-            bytes: path.bytes,
+            ios: path.counters.ios,
+            bytes: path.counters.read_bytes + path.counters.written_bytes,
+            read_bytes: path.counters.read_bytes,
+            written_bytes: path.counters.written_bytes,
+            answer_time: path.counters.answer_time,
             outstanding: path.outstanding(),
             outstanding_bytes: path.outstanding_bytes(),
             latency: path.measure.latency(),
             read_rate: path.measure.rate(Kind::Read),
             write_rate: path.measure.rate(Kind::Write),
-            deaths: path.deaths,
+            deaths: path.counters.deaths,
             unfenced: path.unfenced.as_ref().map_or(0, |lost| lost.writes.len()),
         };
         Status {

@@ -10,7 +10,7 @@ mod tgt;
 
 pub use terms::{Kind, Served};
 
-pub(crate) use served::serve;
+pub(crate) use served::{act, serve};
 
 /// All kinds.
 pub(crate) static KINDS: [&dyn Kind; 2] = [&tgt::Tgt, &ganesha::Ganesha];
