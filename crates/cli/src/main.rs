@@ -44,15 +44,14 @@ enum Command {
     Team(team::Command),
     /// Tell which member a flow, or each frame of a capture, takes.
     Which(which::Args),
-    /// What is wrong with a host or a path, and the cure.
-    #[command(subcommand)]
-    Doctor(doctor::Command),
     /// Open vSwitch's commands about bonds, in its words.
     #[command(subcommand)]
     Ovs(ovs::Command),
     /// Disks over many paths: an iSCSI target's, exported to any program.
     #[command(subcommand)]
     Storage(storage::Command),
+    /// Look whether this machine, or the way to another, is fit for what is wanted.
+    Doctor(doctor::Args),
     /// The lab's hand on one host or switch; started by the lab alone.
     #[command(hide = true)]
     Agent {
@@ -81,7 +80,7 @@ fn main() -> ExitCode {
         Command::Team(command) => team::run(command),
         Command::Which(args) => which::run(&args),
         Command::Storage(command) => storage::run(&command),
-        Command::Doctor(command) => return ended(doctor::run(&command)),
+        Command::Doctor(args) => return ended(doctor::run(&args)),
         Command::Ovs(command) => return ended(ovs::run(&command)),
         Command::Agent { node: _, lab: _ } => {
             nicteam_lab::agent::serve().map_err(|error| Failure::failed(error.to_string()))

@@ -2,6 +2,7 @@
 
 mod common;
 mod corpus;
+mod doctor;
 mod licences;
 mod list;
 mod ovs;
