@@ -39,6 +39,7 @@ mod live {
     mod ovs_vsctl;
     mod ping;
     mod programs;
+    mod storage;
     mod tagged;
     mod targets;
     mod team;

@@ -103,7 +103,10 @@ pub enum Request {
     /// Let the payload flow.
     Start,
     /// The measured window begins: begin what is carried once, from beginning to end.
-    Begin,
+    Begin {
+        /// How long it is at most, milliseconds.
+        measured_ms: u64,
+    },
     /// Let a switch's ports ask for a partner that speaks PAgP.
     SpeakPagp(SpeakPagp),
     /// Tell how the members of the teams with LACP are, which member each bucket has, and what the teams heard of PAgP.
@@ -267,6 +270,17 @@ pub enum TargetAct {
         /// How long it is, bytes.
         bytes: u64,
     },
+    /// Give a range of what it holds the content of a seed (`nicteam_storage::Pattern`).
+    Fill {
+        /// Where the range begins, bytes.
+        offset: u64,
+        /// How long it is, bytes.
+        bytes: u64,
+        /// The seed.
+        seed: u64,
+        /// The generation.
+        generation: u64,
+    },
 }
 
 /// A connection to be.
@@ -275,6 +289,9 @@ pub enum TargetAct {
 pub struct ConnectionSpec {
     /// Its number in the run.
     pub index: u32,
+    /// Its number in its workload, from 0.
+    #[serde(default)]
+    pub place: u32,
     /// The end that connects.
     pub client: SocketAddr,
     /// The end that is connected to.
@@ -327,7 +344,7 @@ pub enum Message {
     /// First of all.
     Hello(Hello),
     /// The request is carried out.
-    Done(Done),
+    Done(Box<Done>),
     /// It is not.
     Failed {
         /// Why.
@@ -416,6 +433,8 @@ pub struct Outcomes {
     pub probes: Vec<Probes>,
     /// Disks that were used, with their paths.
     pub disks: Vec<Disk>,
+    /// What happened to tasks that they could not tell meanwhile.
+    pub notices: Vec<Notice>,
 }
 
 impl Outcomes {
@@ -426,12 +445,13 @@ impl Outcomes {
 
     /// This and another one.
     pub fn add(&mut self, other: Outcomes) {
-        let Outcomes { programs, operations, transfers, probes, disks } = other;
+        let Outcomes { programs, operations, transfers, probes, disks, notices } = other;
         self.programs.extend(programs);
         self.operations.extend(operations);
         self.transfers.extend(transfers);
         self.probes.extend(probes);
         self.disks.extend(disks);
+        self.notices.extend(notices);
     }
 }
 

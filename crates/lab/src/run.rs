@@ -26,7 +26,7 @@ use crate::protocol::{AgentSample, ConnectionSpec, Notice, Outcomes, Request, Ro
 use crate::task::{self, Kind, Planned};
 use crate::testbed::{Deployment, Report, Setting, TeamsSay};
 use crate::timeline::Timeline;
-use crate::{clock, event, outcomes, programs, recorded, target};
+use crate::{clock, content, event, outcomes, programs, recorded, target};
 
 /// The layer that payload is counted at.
 const DELIVERED_COUNTED_AT: &str =
@@ -159,6 +159,7 @@ fn run_one(
     let mut early = timeline.hear_of_the_build(&inbox, progress);
     let targets = target::serve(&mut *deployment, &run.topology).map_err(|error| or_lost(error, &early, &inbox))?;
     let planned = plan(run, options.kinds());
+    content::prepare(&mut *deployment, run, &planned)?;
     set_up_traffic(&mut *deployment, &planned)
         .map_err(|error| or_lost(with_reasons(error, &mut *deployment), &early, &inbox))?;
     deployment.call_all(&Request::Sample { interval_ms: interval.as_millis() as u64 })?;
@@ -171,7 +172,7 @@ fn run_one(
     let mut watch = Watch { run, kinds, start_ns, samples, flows, finite, timeline, ended: None };
     early.into_iter().for_each(|report| watch.take_in(report, progress));
     watch.until(Duration::ZERO, &inbox, progress)?;
-    deployment.call_all(&Request::Begin)?;
+    deployment.call_all(&Request::Begin { measured_ms: run.duration.as_millis() as u64 })?;
     let cpu_before = cpu::times()?;
     for Timed { at, event } in &run.events {
         watch.until(*at, &inbox, progress)?;
@@ -189,8 +190,10 @@ fn run_one(
     let teams_say = deployment.teams_say().map_err(|error| or_lost(error, &[], &inbox))?;
     // One more sample of every agent, so that the window's end lies between two.
     watch.until_behind(interval, &inbox, progress)?;
-    let outcomes = outcomes::of_all(deployment.call_all(&Request::Stop)?, &planned);
+    let (mut outcomes, told) = outcomes::of_all(deployment.call_all(&Request::Stop)?, &planned);
     inbox.try_iter().for_each(|report| watch.take_in(report, progress));
+    told.into_iter().for_each(|(node, notice)| watch.timeline.add(node, notice));
+    content::compare(&mut *deployment, run, &planned, &mut outcomes.transfers)?;
     let teams = deployment.teams().to_vec();
     // From here on links vanish under their teams, which is nothing to tell.
     drop(deployment);
@@ -200,7 +203,8 @@ fn run_one(
     let run = watch.record(&planned, (share(busy, total), share(stolen, total)), output)?;
     let topology = recorded::with_engines(run.topology, &teams);
     let mut events = run.events;
-    let Outcomes { programs, operations, transfers, probes, disks } = outcomes;
+    let Outcomes { programs, operations, transfers, probes, mut disks, notices: _ } = outcomes;
+    outcomes::name_connections(&mut disks, &run.connections);
     for program in programs.iter().filter(|program| program.failed()) {
         let trouble = programs::trouble(program, -run.warmup_ms);
         progress.notice(&trouble.node, &trouble.text);

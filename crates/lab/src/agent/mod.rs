@@ -10,6 +10,7 @@ mod teams;
 
 use std::io::BufRead;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
@@ -76,7 +77,7 @@ pub fn serve_with(registry: &Registry<'_>, input: impl BufRead, output: &Output)
             Err(error) => Err(format!("not understood: {error}").into()),
         };
         output.say(&match answer {
-            Ok(done) => Message::Done(done),
+            Ok(done) => Message::Done(Box::new(done)),
             Err(error) => Message::Failed { error: error.to_string() },
         })?;
     }
@@ -154,7 +155,7 @@ impl Agent {
                 self.sampler = Some(Sampler::start(interval_ms, counted, self.output.clone())?);
             }
             Request::Start => self.traffic.start()?,
-            Request::Begin => self.traffic.begin(),
+            Request::Begin { measured_ms } => self.traffic.begin(Duration::from_millis(measured_ms)),
             Request::SpeakPagp(speak) => self.pagp = Some(Speaker::start(&speak, self.node.netlink()?)?),
             Request::Ports => {
                 let (ports, buckets, pagp) = (self.teams.ports()?, self.teams.buckets()?, self.teams.pagp()?);

@@ -43,9 +43,10 @@ impl Sampler {
     pub(crate) fn start(interval_ms: u64, counted: Counted, output: Output) -> Result<Sampler, Failure> {
         let interval = Duration::from_millis(interval_ms.max(1));
         let mut netlink = Netlink::open()?;
-        let traffic = Arc::clone(&counted.traffic);
+        let (traffic, targets) = (Arc::clone(&counted.traffic), Arc::clone(&counted.targets));
         let asks = Ticker::start("asker", interval, move || {
             traffic.ask();
+            targets.ask();
             Ok(())
         })?;
         let samples = Ticker::start("sampler", interval, move || {
@@ -103,7 +104,8 @@ impl Counted {
     fn sample(&self, netlink: &mut Netlink) -> Result<AgentSample, Failure> {
         let before_ns = clock::monotonic_ns();
         let members = self.teams.sample(netlink)?;
-        let (connections, flows, tasks) = (self.traffic.sample(), self.traffic.flows(), self.traffic.tasks());
+        let (connections, mut flows, tasks) = (self.traffic.sample(), self.traffic.flows(), self.traffic.tasks());
+        flows.extend(self.targets.flows());
         let relayed = lock(&self.relay).as_ref().map(Relay::sample).unwrap_or_default();
         let processes = self.teams.processes().into_iter().chain(std::iter::once(std::process::id()));
         let times = processes.map(|process| Ok(cpu::process_time(process)?.unwrap_or_default()));

@@ -2,18 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::net::SocketAddr;
 use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use nicteam_sys::cpu;
+use nicteam_storage::Pattern;
+use nicteam_sys::inet_diag::TcpSockets;
+use nicteam_sys::{cpu, pid_namespace};
 use sha2::{Digest, Sha256};
 
+use crate::content;
 use crate::error::Failure;
 use crate::hexadecimal::hexadecimal;
 use crate::lock::lock;
-use crate::protocol::{Done, ServeTarget, Serves, TargetAct};
+use crate::protocol::{Done, FlowSample, ServeTarget, Serves, TargetAct};
 use crate::say::Output;
+use crate::sockets::flow;
 use crate::target::{Kind, Served};
 
 /// Bytes that are read at once.
@@ -26,12 +31,14 @@ pub(super) struct Targets {
     served: Mutex<BTreeMap<String, Box<dyn Served>>>,
     /// Processor time of processes that were killed.
     spent: Mutex<Duration>,
+    /// The last answer about each socket of what serves: one that was closed keeps what it had.
+    flows: Mutex<BTreeMap<(SocketAddr, SocketAddr), FlowSample>>,
 }
 
 impl Targets {
     /// Nothing yet; of these kinds there can be some.
     pub(super) fn new(kinds: &[&'static dyn Kind]) -> Targets {
-        Targets { kinds: kinds.to_vec(), served: Mutex::default(), spent: Mutex::default() }
+        Targets { kinds: kinds.to_vec(), served: Mutex::default(), spent: Mutex::default(), flows: Mutex::default() }
     }
 
     /// Serves storage; what serves it.
@@ -56,6 +63,13 @@ impl Targets {
             let digest = digest(&self.backing(name)?, *offset, *bytes)?;
             return Ok(Done { digest: Some(digest), ..Done::default() });
         }
+        if let TargetAct::Fill { offset, bytes, seed, generation } = *act {
+            let file = self.backing(name)?;
+            let fill = |at: u64, chunk: &[u8]| file.write_all_at(chunk, at);
+            content::chunks(&Pattern::new(seed), (offset, bytes), generation, fill)
+                .map_err(|error| format!("fill target {name}: {error}"))?;
+            return Ok(Done::default());
+        }
         let mut all = lock(&self.served);
         let served = all.get_mut(name).ok_or_else(|| unknown(name))?;
         match act {
@@ -64,9 +78,29 @@ impl Targets {
                 served.kill()?;
             }
             TargetAct::Restart => served.restart()?,
-            TargetAct::Digest { .. } => {}
+            TargetAct::Digest { .. } | TargetAct::Fill { .. } => {}
         }
         Ok(Done::default())
+    }
+
+    /// Asks the kernel about the sockets of what serves, for the samples to come. Whose task each is, the other end knows.
+    pub(super) fn ask(&self) {
+        let processes: Vec<u32> = lock(&self.served).values().flat_map(|served| served.processes()).collect();
+        if processes.is_empty() {
+            return;
+        }
+        // A kernel that does not answer has said so to who asked first.
+        let Ok(all) = TcpSockets::open().and_then(|mut sockets| sockets.list()) else { return };
+        let own = pid_namespace::sockets(&processes);
+        for socket in all.iter().filter(|socket| !socket.listens && own.contains(&socket.inode)) {
+            let flow = flow(FlowSample::BY_THE_OTHER_END, socket);
+            lock(&self.flows).insert((flow.local, flow.remote), flow);
+        }
+    }
+
+    /// What was answered last.
+    pub(super) fn flows(&self) -> Vec<FlowSample> {
+        lock(&self.flows).values().cloned().collect()
     }
 
     /// Processor time of all that serves, so far.

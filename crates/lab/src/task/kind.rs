@@ -1,6 +1,7 @@
 //! What a kind of traffic is to the lab: how it runs at an agent, and what is recorded of it.
 
 use std::fmt;
+use std::time::Duration;
 
 use nicteam_record::{Connection, ConnectionSample};
 
@@ -49,8 +50,8 @@ pub trait Ends: fmt::Debug + Send + Sync {
     /// What each end counted, and what the kernel was asked last.
     fn sample(&self) -> Vec<ConnectionSample>;
 
-    /// The measured window begins: what is to be carried once, from beginning to end, begins now.
-    fn begin(&self) {}
+    /// The measured window begins, of this length at most: what is to be carried once, from beginning to end, begins now.
+    fn begin(&self, _measured: Duration) {}
 
     /// The sockets of what opens connections of its own, as the kernel was asked last.
     fn flows(&self) -> Vec<FlowSample> {

@@ -1,15 +1,21 @@
 //! Traffic. One file a kind, and one line in [`KINDS`].
 
+mod access;
+mod copy;
 mod datagrams;
 mod gate;
 mod kind;
 mod ping;
 mod plan;
 mod program;
+mod route;
 mod running;
+mod storage;
 mod tagged;
 mod tcp;
 mod udp;
+
+use std::time::Duration;
 
 use nicteam_record::ConnectionSample;
 
@@ -20,7 +26,8 @@ pub use kind::{Ends, Kind};
 pub(crate) use plan::{Planned, plan, spread};
 
 /// All kinds.
-pub(crate) static KINDS: [&dyn Kind; 5] = [&tcp::Tcp, &udp::UDP, &tagged::TAGGED, &program::Program, &ping::Ping];
+pub(crate) static KINDS: [&dyn Kind; 7] =
+    [&tcp::Tcp, &udp::UDP, &tagged::TAGGED, &program::Program, &access::Access, &copy::Copy, &ping::Ping];
 
 /// The kind of this name.
 pub(crate) fn kind<'a>(kinds: &[&'a dyn Kind], name: &str) -> Option<&'a dyn Kind> {
@@ -60,8 +67,8 @@ impl Traffic {
     }
 
     /// The measured window begins.
-    pub(crate) fn begin(&self) {
-        self.ends.iter().for_each(|(_, ends)| ends.begin());
+    pub(crate) fn begin(&self, measured: Duration) {
+        self.ends.iter().for_each(|(_, ends)| ends.begin(measured));
     }
 
     /// Ends every connection.

@@ -25,6 +25,14 @@ pub(crate) struct Planned {
     pub(crate) spec: ConnectionSpec,
 }
 
+impl Planned {
+    /// Whether payload goes from one host to another; of an end that was not seen no host is known.
+    pub(crate) fn carries(&self, from: Option<&str>, to: Option<&str>) -> bool {
+        let goes_there = from.is_some_and(|from| from == self.client) || to.is_some_and(|to| to == self.server);
+        self.ways[usize::from(!goes_there)]
+    }
+}
+
 /// Assigns a workload's connections to its pairs. `number` and `first_index`
 /// number it among the run's; `hosts` are those of its topology.
 pub(crate) fn plan(workload: &Workload, number: u16, first_index: u32, hosts: &[Host]) -> Vec<Planned> {
@@ -48,6 +56,7 @@ pub(crate) fn plan(workload: &Workload, number: u16, first_index: u32, hosts: &[
             ways: ways(workload, client_sends),
             spec: ConnectionSpec {
                 index,
+                place,
                 client: SocketAddr::new(address(client), CLIENT_PORT + index as u16),
                 server: SocketAddr::new(
                     address(server),
@@ -120,6 +129,7 @@ mod tests {
         let nowhere = SocketAddr::from(([10, 0, 0, 1], 1));
         let spec = |(index, kind): (u32, &str)| ConnectionSpec {
             index,
+            place: 0,
             client: nowhere,
             server: nowhere,
             interfaces: Default::default(),

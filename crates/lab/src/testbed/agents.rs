@@ -106,7 +106,7 @@ impl Agent {
     /// Waits for the answer to the oldest unanswered request.
     pub(crate) fn finish(&self) -> Result<Done, Error> {
         match self.receive()? {
-            Message::Done(done) => Ok(done),
+            Message::Done(done) => Ok(*done),
             Message::Failed { error } => Err(self.failed(error)),
             other => Err(self.failed(format!("said {other:?} where an answer was due"))),
         }

@@ -91,7 +91,7 @@ impl kind::Ends for Ends {
         Ok(())
     }
 
-    fn begin(&self) {
+    fn begin(&self, _measured: Duration) {
         self.gate.let_through();
     }
 
