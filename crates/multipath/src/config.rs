@@ -46,16 +46,18 @@ pub enum NoPath {
 ///
 /// A command of a session that the initiator has given up may wait in three places: in the network, in a buffer of the
 /// target, in the target's disk queue. Session reinstatement (RFC 7143, 6.3.5: a login with the same initiator name and
-/// ISID) closes the old connection at the target, which empties the first two for good. A LOGICAL UNIT RESET empties the
-/// third; alone it would not do, as it says nothing of what arrives after it by a connection that the target still has.
+/// ISID) closes the old connection at the target, which empties the first two for good. A LOGICAL UNIT RESET, answered
+/// when what is executed has ended, empties the third. Alone it would not do, as it says nothing of what arrives after
+/// it by a connection that the target still has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fence {
     /// The session is reinstated through any path that is up. Else only through its own portal, when that is back: for
     /// targets whose portals belong to several portal groups.
     pub any_portal: bool,
-    /// After the reinstatement a LOGICAL UNIT RESET is sent: for targets that answer the login before commands of the
-    /// old session, which they execute already, have ended. It aborts the commands of all initiators, so it is sent
-    /// when no command of ours is outstanding on any path.
+    /// After the reinstatement a LOGICAL UNIT RESET is sent by the new session: for targets that answer the login before
+    /// commands of the old session, which they execute already, have ended, as tgt does (1.0.85). It may abort the
+    /// commands of all sessions without an answer; so nothing new is sent by any path until what is outstanding is
+    /// answered and the reset is done.
     pub reset: bool,
     /// So long requests wait for it that overlap a write of the dead path; then they fail.
     pub limit: Duration,
@@ -82,6 +84,6 @@ impl Default for Config {
 
 impl Default for Fence {
     fn default() -> Fence {
-        Fence { any_portal: true, reset: false, limit: Duration::from_secs(30) }
+        Fence { any_portal: true, reset: true, limit: Duration::from_secs(30) }
     }
 }

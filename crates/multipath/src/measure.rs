@@ -13,7 +13,7 @@ use crate::Kind;
 const MEMORY: f64 = 32.0;
 /// What was measured so long ago counts for a quarter of it.
 const STALE: Duration = Duration::from_millis(200);
-/// The least latency is that of the last one to two of these.
+/// The least latency is that of the last one to two of these in which a command met an idle path.
 const LATENCY_WINDOW: Duration = Duration::from_secs(1);
 /// An answer is late when it takes twice as long as expected, and so long.
 const LATE: Duration = Duration::from_millis(5);
@@ -50,6 +50,8 @@ struct Direction {
     /// The quickest answers of this window and of the last one.
     quickest: [Option<Answer>; 2],
     window_ends: Duration,
+    /// When a command was sent last while nothing was outstanding.
+    sent_alone: Option<Duration>,
 }
 
 /// How long a command took.
@@ -57,6 +59,8 @@ struct Direction {
 struct Answer {
     took: Duration,
     bytes: u64,
+    /// Nothing else was outstanding in its direction when it was sent.
+    alone: bool,
 }
 
 impl Measure {
@@ -66,6 +70,7 @@ impl Measure {
         let Some(direction) = self.direction_mut(kind) else { return };
         if direction.commands == 0 {
             direction.busy_since = now + direction.base().unwrap_or_default();
+            direction.sent_alone = Some(now);
         }
         direction.commands += 1;
         direction.bytes += bytes;
@@ -82,7 +87,8 @@ impl Measure {
             let keep = if now.saturating_sub(direction.answered) > STALE { 0.25 } else { 1.0 - 1.0 / MEMORY };
             direction.delivered = direction.delivered * keep + bytes as f64;
             direction.seconds = direction.seconds * keep + busy.as_secs_f64();
-            direction.take_latency(Answer { took: now.saturating_sub(sent), bytes }, now);
+            let alone = direction.sent_alone.take_if(|at| *at == sent).is_some();
+            direction.take_answer(Answer { took: now.saturating_sub(sent), bytes, alone }, now);
         }
         direction.answered = now;
         direction.busy_since = now;
@@ -187,8 +193,14 @@ impl Direction {
         self.quickest().map(|answer| self.without_data(answer))
     }
 
-    fn take_latency(&mut self, answer: Answer, now: Duration) {
-        if now >= self.window_ends {
+    fn take_answer(&mut self, answer: Answer, now: Duration) {
+        // So much was certainly delivered while it was on its way: one answer is enough to see that a path is fast again.
+        let took = answer.took.as_secs_f64();
+        if self.rate().is_some_and(|rate| rate * took < answer.bytes as f64) && took > 0.0 {
+            (self.delivered, self.seconds) = (answer.bytes as f64, took);
+        }
+        // Answers to commands that had to queue say nothing against a latency that was seen before.
+        if answer.alone && now >= self.window_ends {
             let follows = now < self.window_ends + LATENCY_WINDOW;
             self.quickest = [None, self.quickest[0].filter(|_| follows)];
             self.window_ends = now + LATENCY_WINDOW;

@@ -15,7 +15,7 @@ use crate::{Config, Effect, Notice, Outcome, PathId, Request, SubmitError, Timer
 ///
 /// The parts: `sessions` opens, fences and loses them; `sending` chooses paths and takes answers; `timers` knows what
 /// is due.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Multipath {
     pub(crate) config: Config,
     pub(crate) paths: Vec<Path>,

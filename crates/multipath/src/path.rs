@@ -74,7 +74,7 @@ pub(crate) enum Step {
 }
 
 /// A path.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Path {
     pub session: Session,
     /// Of its own interface; true unless told otherwise.
@@ -93,10 +93,19 @@ pub(crate) struct Path {
     /// Commands that this session answered.
     answers: u64,
     outstanding_bytes: u64,
+    pub counters: Counters,
+}
+
+/// What a path did, over all its sessions.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counters {
+    /// Commands of requests that were executed.
     pub ios: u64,
     pub read_bytes: u64,
     pub written_bytes: u64,
+    /// From sending to the answer, summed up.
     pub answer_time: Duration,
+    /// Sessions that were lost.
     pub deaths: u32,
 }
 
@@ -114,11 +123,7 @@ impl Path {
             measure: Measure::default(),
             answers: 0,
             outstanding_bytes: 0,
-            ios: 0,
-            read_bytes: 0,
-            written_bytes: 0,
-            answer_time: Duration::ZERO,
-            deaths: 0,
+            counters: Counters::default(),
         }
     }
 
@@ -184,12 +189,13 @@ impl Path {
         self.outstanding_bytes = self.outstanding_bytes.saturating_sub(sent.bytes);
         self.answers += 1;
         if good {
-            self.ios += 1;
+            self.counters.ios += 1;
+            self.counters.answer_time += now.saturating_sub(sent.sent);
             match sent.kind {
-                Kind::Read => self.read_bytes += sent.bytes,
-                Kind::Write | Kind::Flush => self.written_bytes += sent.bytes,
+                Kind::Read => self.counters.read_bytes += sent.bytes,
+                Kind::Write => self.counters.written_bytes += sent.bytes,
+                Kind::Flush => {}
             }
-            self.answer_time += now.saturating_sub(sent.sent);
         }
         Some(sent)
     }

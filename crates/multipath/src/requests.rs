@@ -25,7 +25,7 @@ impl Pending {
 }
 
 /// All of them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Requests {
     pending: BTreeMap<u64, Pending>,
     /// Those that no path has, in order: order and id.

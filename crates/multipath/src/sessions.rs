@@ -171,7 +171,7 @@ impl Multipath {
                 now + pause
             }
         };
-        path.deaths += u32::from(path.has_session());
+        path.counters.deaths += u32::from(path.has_session());
         path.fence_tries += usize::from(path.opening().is_some() && path.unfenced.is_some());
         if close {
             self.effects.push_back(Effect::Drop { path: id });

@@ -31,11 +31,11 @@ pub struct PathStatus {
     pub ios: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Of these, what was read.
+    /// Of these, read.
     pub read_bytes: u64,
-    /// Of these, what was written.
+    /// Of these, written.
     pub written_bytes: u64,
-    /// From when they were sent to when they were answered, added up.
+    /// The times from sending to the answer of these commands, summed up.
     pub answer_time: Duration,
     /// Commands that are outstanding.
     pub outstanding: usize,
@@ -58,17 +58,17 @@ impl Multipath {
     pub fn status(&self) -> Status {
         let status = |(index, path): (usize, &crate::path::Path)| PathStatus {
             state: path.state(PathId(index)),
-            ios: path.ios,
-            bytes: path.read_bytes + path.written_bytes,
-            read_bytes: path.read_bytes,
-            written_bytes: path.written_bytes,
-            answer_time: path.answer_time,
+            ios: path.counters.ios,
+            bytes: path.counters.read_bytes + path.counters.written_bytes,
+            read_bytes: path.counters.read_bytes,
+            written_bytes: path.counters.written_bytes,
+            answer_time: path.counters.answer_time,
             outstanding: path.outstanding(),
             outstanding_bytes: path.outstanding_bytes(),
             latency: path.measure.latency(),
             read_rate: path.measure.rate(Kind::Read),
             write_rate: path.measure.rate(Kind::Write),
-            deaths: path.deaths,
+            deaths: path.counters.deaths,
             unfenced: path.unfenced.as_ref().map_or(0, |lost| lost.writes.len()),
         };
         Status {

@@ -1,3 +1,4 @@
 //! Multipath I/O under virtual time.
 
-mod throughput;
+mod closed_loop;
+mod faults;

@@ -30,7 +30,6 @@ pub(crate) fn serve(deployment: &mut dyn Deployment, topology: &Topology) -> Res
             program: serves.program,
             version: serves.version,
             size_bytes: target.size_bytes,
-            medium: target.settings.get("medium").and_then(|medium| medium.as_str()).unwrap_or("memory").to_owned(),
             portals: serves.portals.iter().map(ToString::to_string).collect(),
             configured: serves.configured,
         });

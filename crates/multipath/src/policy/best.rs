@@ -35,10 +35,12 @@ const FIRST: u64 = 4;
 const MOST: u64 = 128;
 /// A path without work is tried after so long a time,
 const PROBE_INTERVAL: Duration = Duration::from_millis(100);
-/// and no more often than that one part in so many of the time goes to it.
+/// and no more often than that one part in so many of the time goes to it,
 const PROBE_PART: u32 = 32;
+/// but at least after so long.
+const PROBE_INTERVAL_MOST: Duration = Duration::from_secs(5);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Best {
     last: PathId,
 }
@@ -48,7 +50,7 @@ impl Choose for Best {
         let assumed = assumed_rate(paths.iter().map(Path::measure), load.kind);
         let finish = |path: &Path| path.measure().finish(load.kind, load.bytes, assumed, now);
         let idle = |path: &Path| {
-            let wait = PROBE_INTERVAL.max(finish(path).saturating_mul(PROBE_PART));
+            let wait = finish(path).saturating_mul(PROBE_PART).clamp(PROBE_INTERVAL, PROBE_INTERVAL_MOST);
             path.outstanding() == 0 && now.saturating_sub(path.measure().used()) >= wait
         };
         let probed = usable(paths).find(|(_, path)| idle(path)).map(|(id, _)| id);
@@ -65,6 +67,10 @@ impl Choose for Best {
         }
         self.last = chosen;
         Some(chosen)
+    }
+
+    fn copy(&self) -> Box<dyn Choose> {
+        Box::new(self.clone())
     }
 
     fn device_config(&self, paths: &[Path]) -> String {

@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
     build: |_| Box::new(Fixed { current: PathId(0) }),
 };
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Fixed {
     current: PathId,
 }
@@ -24,6 +24,10 @@ impl Choose for Fixed {
     fn choose(&mut self, _: Load, paths: &[Path], _: Duration) -> Option<PathId> {
         self.current = usable(paths).next()?.0;
         Some(self.current)
+    }
+
+    fn copy(&self) -> Box<dyn Choose> {
+        Box::new(self.clone())
     }
 
     fn device_config(&self, _: &[Path]) -> String {

@@ -67,6 +67,9 @@ pub(crate) trait Choose: fmt::Debug + Send {
     /// The path for a request, which is sent by it then; none: it is held back. Of `paths` those that are up may be chosen.
     fn choose(&mut self, load: Load, paths: &[Path], now: Duration) -> Option<PathId>;
 
+    /// A copy, with what it remembers.
+    fn copy(&self) -> Box<dyn Choose>;
+
     /// What ESXi shows between the braces of `Path Selection Policy Device Config`.
     fn device_config(&self, paths: &[Path]) -> String;
 }
@@ -79,6 +82,12 @@ impl Policy {
 
     pub(crate) fn build(self) -> Box<dyn Choose> {
         (self.entry().build)(self)
+    }
+}
+
+impl Clone for Box<dyn Choose> {
+    fn clone(&self) -> Box<dyn Choose> {
+        self.copy()
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
     build: |_| Box::new(QueueLength { last: PathId(0) }),
 };
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct QueueLength {
     last: PathId,
 }
@@ -24,6 +24,10 @@ impl Choose for QueueLength {
     fn choose(&mut self, _: Load, paths: &[Path], _: Duration) -> Option<PathId> {
         self.last = least(paths, self.last, Path::outstanding)?;
         Some(self.last)
+    }
+
+    fn copy(&self) -> Box<dyn Choose> {
+        Box::new(self.clone())
     }
 
     fn device_config(&self, paths: &[Path]) -> String {

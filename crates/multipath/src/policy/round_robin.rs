@@ -30,7 +30,7 @@ fn build(policy: Policy) -> Box<dyn Choose> {
     Box::new(RoundRobin { set, current: PathId(0), done: 0 })
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct RoundRobin {
     set: Option<u32>,
     current: PathId,
@@ -56,6 +56,10 @@ impl Choose for RoundRobin {
         }
         self.done += 1;
         Some(self.current)
+    }
+
+    fn copy(&self) -> Box<dyn Choose> {
+        Box::new(self.clone())
     }
 
     fn device_config(&self, paths: &[Path]) -> String {

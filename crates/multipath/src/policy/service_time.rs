@@ -19,7 +19,7 @@ pub(super) const ENTRY: Entry = Entry {
     build: |_| Box::new(ServiceTime { last: PathId(0) }),
 };
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct ServiceTime {
     last: PathId,
 }
@@ -30,6 +30,10 @@ impl Choose for ServiceTime {
         let time = |path: &Path| path.measure().service_time(load.kind, load.bytes, assumed);
         self.last = least(paths, self.last, time)?;
         Some(self.last)
+    }
+
+    fn copy(&self) -> Box<dyn Choose> {
+        Box::new(self.clone())
     }
 
     fn device_config(&self, paths: &[Path]) -> String {

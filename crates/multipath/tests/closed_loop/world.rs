@@ -1,32 +1,34 @@
-//! What the policies make of paths of known rate and latency: a closed loop under virtual time.
+//! A caller that keeps so many requests outstanding, over paths of known rate and latency, under virtual time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use nicteam_multipath::{Config, Effect, Kind, Multipath, Outcome, PathId, Policy, Request};
 
-const GIGABIT: f64 = 117.7e6;
+pub const GIGABIT: f64 = 117.7e6;
 const BLOCK: u32 = 512;
 
 /// A path: a full-duplex link and what is behind it.
 #[derive(Clone, Copy, Debug)]
-struct Link {
+pub struct Link {
     /// Bytes a second of each direction.
-    rate: f64,
+    pub rate: f64,
     /// One way.
-    latency: Duration,
+    pub latency: Duration,
 }
 
 impl Link {
-    const fn gigabit() -> Link {
+    pub const fn gigabit() -> Link {
         Link { rate: GIGABIT, latency: Duration::from_micros(100) }
     }
 
-    fn slow() -> Link {
+    /// A tenth of the rate.
+    pub fn slow() -> Link {
         Link { rate: GIGABIT / 10.0, ..Link::gigabit() }
     }
 
-    fn long() -> Link {
+    /// 2 ms longer, there and back.
+    pub fn long() -> Link {
         Link { latency: Duration::from_micros(1100), ..Link::gigabit() }
     }
 }
@@ -41,14 +43,14 @@ struct Wire {
 
 /// What the caller does.
 #[derive(Clone, Copy, Debug)]
-struct Load {
-    bytes: u32,
+pub struct Load {
+    pub bytes: u32,
     /// Of a hundred.
-    reads: u64,
-    outstanding: u64,
+    pub reads: u64,
+    pub outstanding: u64,
 }
 
-const READ_32K: Load = Load { bytes: 32 << 10, reads: 100, outstanding: 64 };
+pub const READ_32K: Load = Load { bytes: 32 << 10, reads: 100, outstanding: 64 };
 
 #[derive(Debug)]
 enum Event {
@@ -57,13 +59,15 @@ enum Event {
 }
 
 /// A caller with a closed loop, its paths and time.
-struct Loop {
-    multipath: Multipath,
+pub struct Loop {
+    pub multipath: Multipath,
     wires: Vec<Wire>,
     load: Load,
     /// Disks behind the target: each serves one command at a time, in so long. None: no time at all.
     disks: Option<(Vec<Duration>, Duration)>,
-    now: Duration,
+    /// Answers are read at multiples of this.
+    pub reads_every: Duration,
+    pub now: Duration,
     events: BTreeMap<(Duration, u64), Event>,
     count: u64,
     submitted: u64,
@@ -71,11 +75,11 @@ struct Loop {
     free: VecDeque<u64>,
     read_bytes: u64,
     write_bytes: u64,
-    latencies: Vec<Duration>,
+    pub latencies: Vec<Duration>,
 }
 
 impl Loop {
-    fn new(policy: Policy, links: &[Link], load: Load) -> Loop {
+    pub fn new(policy: Policy, links: &[Link], load: Load) -> Loop {
         let config = Config { policy, block_bytes: BLOCK, ..Config::default() };
         let wire = |link: &Link| Wire { link: *link, down_free: Duration::ZERO, up_free: Duration::ZERO };
         let mut world = Loop {
@@ -83,6 +87,7 @@ impl Loop {
             wires: links.iter().map(wire).collect(),
             load,
             disks: None,
+            reads_every: Duration::from_nanos(1),
             now: Duration::ZERO,
             events: BTreeMap::new(),
             count: 0,
@@ -99,7 +104,8 @@ impl Loop {
 
     fn at(&mut self, time: Duration, event: Event) {
         self.count += 1;
-        self.events.insert((time, self.count), event);
+        let read_at = time.as_nanos().next_multiple_of(self.reads_every.as_nanos()) as u64;
+        self.events.insert((Duration::from_nanos(read_at), self.count), event);
     }
 
     /// The answer to a small command comes behind what is queued.
@@ -137,11 +143,6 @@ impl Loop {
             _ => ready,
         };
         self.at(answered + latency, Event::Done(path, command));
-        self.commands_to(command, request);
-    }
-
-    fn commands_to(&mut self, command: u64, request: u64) {
-        self.requests.insert(command | 1 << 63, (Kind::Flush, Duration::from_nanos(request)));
     }
 
     fn drain(&mut self) {
@@ -179,8 +180,29 @@ impl Loop {
         self.drain();
     }
 
+    /// Disks behind the target, so many, each of which takes so long for a command.
+    pub fn with_disks(mut self, count: usize, time: Duration) -> Loop {
+        self.disks = Some((vec![Duration::ZERO; count], time));
+        self
+    }
+
+    /// A link becomes another one.
+    pub fn set_link(&mut self, path: usize, link: Link) {
+        self.wires[path].link = link;
+    }
+
+    /// Bytes move on links that are busy, though no command is answered yet.
+    fn hear(&mut self) {
+        for (index, wire) in self.wires.clone().into_iter().enumerate() {
+            if wire.down_free.max(wire.up_free) > self.now {
+                self.multipath.handle_heard(PathId(index), self.now);
+                self.drain();
+            }
+        }
+    }
+
     /// Runs so long.
-    fn run(&mut self, span: Duration) {
+    pub fn run(&mut self, span: Duration) {
         if self.requests.is_empty() {
             (0..self.load.outstanding).for_each(|id| self.submit(id));
         }
@@ -194,14 +216,12 @@ impl Loop {
             let Some(next) = event.into_iter().chain(timer).min().filter(|at| *at <= end) else { break };
             self.now = self.now.max(next);
             if timer.is_some_and(|at| at <= self.now) && event.is_none_or(|at| at > self.now) {
+                self.hear();
                 self.multipath.handle_timeout(self.now);
             } else if let Some((_, event)) = self.events.pop_first() {
                 match event {
                     Event::LoggedIn(path) => self.multipath.handle_logged_in(path, self.now),
-                    Event::Done(path, command) => {
-                        self.requests.remove(&(command | 1 << 63));
-                        self.multipath.handle_done(path, command, Outcome::Good, self.now);
-                    }
+                    Event::Done(path, command) => self.multipath.handle_done(path, command, Outcome::Good, self.now),
                 }
             }
             self.drain();
@@ -209,89 +229,24 @@ impl Loop {
         self.now = end;
     }
 
-    /// Bytes a second of both directions over a second, after one to warm up.
-    fn rate(&mut self) -> f64 {
-        self.run(Duration::from_secs(1));
+    /// Bytes a second of both directions over half a second from now.
+    pub fn rate(&mut self) -> f64 {
         (self.read_bytes, self.write_bytes) = (0, 0);
         self.latencies.clear();
-        self.run(Duration::from_secs(1));
-        (self.read_bytes + self.write_bytes) as f64
+        self.run(Duration::from_millis(500));
+        (self.read_bytes + self.write_bytes) as f64 / 0.5
     }
 
-    /// The share of what the links can carry at this share of reads.
-    fn share(&mut self) -> f64 {
+    /// What is delivered from now on, as a share of what the links can carry at this share of reads.
+    pub fn share(&mut self) -> f64 {
         let sum: f64 = self.wires.iter().map(|wire| wire.link.rate).sum();
         let reads = self.load.reads.max(100 - self.load.reads) as f64 / 100.0;
         self.rate() / (sum / reads)
     }
-}
 
-fn share(policy: Policy, links: &[Link], load: Load) -> f64 {
-    let share = Loop::new(policy, links, load).share();
-    println!("{policy} over {} links, {load:?}: {share:.3}", links.len());
-    share
-}
-
-fn rr(ios: u32) -> Policy {
-    Policy::RoundRobin { ios: Some(ios) }
-}
-
-/// So many gigabit links, the last one replaced.
-fn but_one(count: usize, other: Link) -> Vec<Link> {
-    let mut links = vec![Link::gigabit(); count];
-    links[count - 1] = other;
-    links
-}
-
-#[test]
-fn print_all() {
-    for count in [2, 4, 8] {
-        for (name, other) in [("equal", Link::gigabit()), ("slow", Link::slow()), ("long", Link::long())] {
-            for bytes in [8 << 10, 32 << 10] {
-                for reads in [100, 0, 50] {
-                    let load = Load { bytes, reads, outstanding: 64 };
-                    let links = but_one(count, other);
-                    let mut line = format!("{count} {name} {}k {reads}: ", bytes >> 10);
-                    for policy in [
-                        Policy::Fixed,
-                        Policy::RoundRobin { ios: None },
-                        rr(1),
-                        Policy::QueueLength,
-                        Policy::ServiceTime,
-                        Policy::Best,
-                    ] {
-                        let mut world = Loop::new(policy, &links, load);
-                        let share = world.share();
-                        world.latencies.sort();
-                        let p99 = world.latencies[world.latencies.len() * 99 / 100];
-                        line += &format!(" {policy} {share:.3} ({:.1})", p99.as_secs_f64() * 1e3);
-                    }
-                    println!("{line}");
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn debug_one() {
-    let mut world =
-        Loop::new(Policy::Best, &but_one(4, Link::long()), Load { bytes: 8 << 10, reads: 100, outstanding: 64 });
-    for _ in 0..60 {
-        world.run(Duration::from_millis(50));
-        let status = world.multipath.status();
-        let line: Vec<String> = status
-            .paths
-            .iter()
-            .map(|p| {
-                format!(
-                    "{} {:.1} {:.2}",
-                    p.outstanding,
-                    p.read_rate.unwrap_or(0.0) / 1e6,
-                    p.latency.unwrap_or_default().as_secs_f64() * 1e3
-                )
-            })
-            .collect();
-        println!("{:?} {}", world.now, line.join(" | "));
+    /// The latency that 99 of 100 requests of the last share did not exceed.
+    pub fn p99(&mut self) -> Duration {
+        self.latencies.sort_unstable();
+        self.latencies[self.latencies.len() * 99 / 100]
     }
 }
