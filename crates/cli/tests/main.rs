@@ -26,6 +26,7 @@ mod guest {
 mod live {
     mod cleanup;
     mod engines;
+    mod faults;
     mod guests;
     mod lab_lacp;
     mod lab_pagp;
@@ -35,8 +36,10 @@ mod live {
 
     mod ovs_text;
     mod ovs_vsctl;
+    mod ping;
     mod programs;
     mod tagged;
+    mod targets;
     mod team;
     mod testbed;
 }

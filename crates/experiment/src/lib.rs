@@ -59,7 +59,7 @@ pub use catalog::{Builtin, FindError, Group, MAX_FILE_BYTES, Source, builtin, fi
 pub use congestion::{check_congestion, check_mptcp};
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use engine::{Engine, KERNEL_OPTIONS, Unsupported, openvswitch_settings};
-pub use event::{Announce, Migrate};
+pub use event::{Announce, CablePulled, Migrate, Silence, TargetKilled};
 pub use limit::{Limit, limit};
 pub use links_used::{LinksUsed, links_used, links_used_json, show_links_used};
 pub use overrides::Overrides;
@@ -69,7 +69,7 @@ pub use resolved::*;
 pub use show::show;
 pub use switch_model::{Spread, SwitchModel};
 pub use target::{Access, Iscsi, Medium, Nfs, Target};
-pub use task::{AccessSpec, Copy, Disks, Program, Storage, Tagged, Tcp, Udp};
+pub use task::{AccessSpec, Copy, Disks, Ping, Program, Storage, Tagged, Tcp, Udp};
 pub use timed::{Event, Timed};
 pub use traffic::Task;
 pub use units::{

@@ -30,6 +30,9 @@ pub struct Limit {
 
 /// The limit of a run.
 pub fn limit(run: &Run) -> Limit {
+    if carrying(run).next().is_none() {
+        return Limit { bps: 0.0, reason: "nothing that carries payload".to_owned() };
+    }
     let flows = payload_flows(run);
     let by_links = match shares(run).filter(|shares| shares.iter().all(|share| *share > 0.0)) {
         Some(shares) => limit_of_shares(run, shares),
@@ -39,6 +42,11 @@ pub fn limit(run: &Run) -> Limit {
         Some((bps, reason)) => Limit { bps, reason },
         None => by_links,
     }
+}
+
+/// The workloads that carry payload.
+fn carrying(run: &Run) -> impl Iterator<Item = &Workload> {
+    run.workloads.iter().filter(|workload| workload.task.carries_payload())
 }
 
 /// What the links carry of these flows.
@@ -70,7 +78,7 @@ fn limit_of_shares(run: &Run, [there, back]: [f64; 2]) -> Limit {
 
 /// Which shares of the payload go which way, if all tasks that have some fix the same.
 fn shares(run: &Run) -> Option<[f64; 2]> {
-    let mut all = run.workloads.iter().map(|workload| workload.task.shares());
+    let mut all = carrying(run).map(|workload| workload.task.shares());
     let first = all.next()??;
     all.all(|other| other == Some(first)).then_some(first)
 }
@@ -82,8 +90,8 @@ fn asked(run: &Run) -> Option<(f64, String)> {
         let ways = if workload.direction == Direction::Both { 2.0 } else { 1.0 };
         Some(workload.task.asked_bps(ipv6)? * ways)
     };
-    let bps = run.workloads.iter().map(of).sum::<Option<f64>>()?;
-    let reasons: BTreeSet<String> = run.workloads.iter().map(|workload| workload.task.asked_reason()).collect();
+    let bps = carrying(run).map(of).sum::<Option<f64>>()?;
+    let reasons: BTreeSet<String> = carrying(run).map(|workload| workload.task.asked_reason()).collect();
     Some((bps, Vec::from_iter(reasons).join(" and ")))
 }
 
@@ -100,7 +108,7 @@ fn payload_flows(run: &Run) -> Vec<(&str, &str)> {
 /// The same where each workload's payload goes as `direction` says.
 fn flows_of(run: &Run, direction: impl Fn(&Workload) -> Direction) -> Vec<(&str, &str)> {
     let mut flows = Vec::new();
-    for workload in &run.workloads {
+    for workload in carrying(run) {
         for (from, to) in workload.pairs.iter().take(workload.connections as usize) {
             let (from, to) = (run.topology.links_of(from), run.topology.links_of(to));
             let (there, back) = ((from, to), (to, from));
@@ -283,7 +291,7 @@ mod tests {
 
     use super::*;
     use crate::resolved::{End, Host, Switch};
-    use crate::task::{Tcp, Udp};
+    use crate::task::{Ping, Tcp, Udp};
 
     const LINK_BPS: u64 = 100_000_000;
     /// Payload of one link: 1448 of 1538 bytes.
@@ -409,6 +417,21 @@ mod tests {
         assert_close(limit(&slow).bps / 360e6, 1472.0 / 1538.0);
         slow.workloads[0].task = Arc::new(Udp { rate_bps: 500_000_000, size_bytes: 1472 });
         assert_close(links_worth(&slow), 4.0);
+    }
+
+    #[test]
+    fn what_is_only_answered_has_no_part_in_it() {
+        let mut run = run(&[("a", 4), ("b", 4)], &[("a", "b")], Direction::Send);
+        let alone = links_worth(&run);
+        let interval = Duration::from_secs(1);
+        let ping = Ping { payload_bytes: 56, dont_fragment: false, interval, count: None, every_path: false };
+        // The other way: as payload it would make the limit that of both directions.
+        let pairs = vec![("b".to_owned(), "a".to_owned())];
+        let ping = Workload { name: "p".to_owned(), pairs, task: Arc::new(ping), ..run.workloads[0].clone() };
+        run.workloads.push(ping);
+        assert_close(links_worth(&run), alone);
+        run.workloads.remove(0);
+        assert_close(limit(&run).bps, 0.0);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use nicteam_team::{ActiveSlave, Config, MAX_MEMBERS};
 use crate::addresses;
 use crate::diagnostics::Problem;
 use crate::engine::{self, Engine};
+use crate::event::CableName;
 use crate::guests;
 use crate::impairments;
 use crate::keys::Thing;
@@ -34,6 +35,8 @@ pub(crate) struct Plan<'a> {
     pub multipath: BTreeMap<&'a str, Taken>,
     /// Hosts that have a bridge though they may have no guests.
     pub bridged: Vec<At<String>>,
+    /// Cables that the relay carries though they may have no impairment.
+    pub relayed: Vec<CableName>,
     pub links: &'a [Record],
     /// Of links that name none.
     pub rate_bps: u64,
@@ -64,6 +67,7 @@ pub(crate) fn build(plan: &Plan<'_>, problems: &mut Vec<Problem>) -> Built {
     let specs = plan.switches.iter().map(|(name, record)| switches::read(name, record, problems)).collect();
     let mut builder = Builder { plan, problems, specs, cables, spans, next_device, all_links: !plan.links.is_empty() };
     builder.lay_cables();
+    builder.relay_cables();
     builder.check_loops();
     let configs = builder.host_configs();
     let (hosts, mut teams) = builder.hosts(&configs);
@@ -127,6 +131,16 @@ impl<'a> Builder<'a, '_> {
                     self.cables.push(Cable { a, b, rate_bps, mtus, impaired: impaired.clone() });
                     self.spans.push(ends.span.clone());
                 }
+            }
+        }
+    }
+
+    /// Has cables carried by the relay, which does nothing to their frames yet.
+    fn relay_cables(&mut self) {
+        for name in &self.plan.relayed {
+            if let Some(place) = name.place(&self.cables) {
+                let nothing = Impaired { a_to_b: Way::default(), b_to_a: Way::default() };
+                self.cables[place].impaired.get_or_insert(nothing);
             }
         }
     }

@@ -43,6 +43,11 @@ pub trait Task: fmt::Debug + Send + Sync {
         !self.programs().is_empty()
     }
 
+    /// False if all that it sends is questions that are answered: it has no part in the limit, and none in what is delivered.
+    fn carries_payload(&self) -> bool {
+        true
+    }
+
     /// True if it ends by itself: it begins with the measured window, and a run of such tasks alone ends with the last.
     fn is_finite(&self) -> bool {
         false

@@ -47,11 +47,11 @@ fn targets_have_ports_of_their_own_and_runs_may_change_them() {
         |run: usize, place: usize| -> Iscsi { serde_json::from_value(targets(run)[place].settings.clone()).unwrap() };
     assert_eq!((settings(0, 0).max_recv_data_bytes, settings(0, 0).initial_r2t), (8192, true));
     assert_eq!((settings(1, 0).max_recv_data_bytes, settings(1, 0).initial_r2t), (262_144, false));
-    assert_eq!((settings(1, 0).medium, settings(1, 1).medium), (Medium::Memory, Medium::Disk));
+    assert_eq!((targets(1)[0].medium, targets(1)[1].medium), (Medium::Memory, Medium::Disk));
     assert_eq!(targets(0)[1], targets(1)[1]);
     let shown = show(&experiment);
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(shown.contains("targets disk: iscsi on b, 512mib in memory, MaxRecvDataSegmentLength 8kib"), "{shown}");
-    assert!(shown.contains("files: nfs on b, 1gib in memory"), "{shown}");
+    assert!(shown.contains("files: nfs on b, 1gib in memory, NFS 3"), "{shown}");
     assert!(shown.contains("changed disk: iscsi on b, 512mib in memory, MaxRecvDataSegmentLength 256kib"), "{shown}");
 }

@@ -4,6 +4,7 @@ mod corpus;
 mod experiment;
 mod experiment_bad;
 mod experiment_docs;
+mod experiment_events;
 mod experiment_guests;
 mod experiment_storage;
 mod experiment_targets;

@@ -195,3 +195,38 @@ impl Commands {
         all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(tag: u64) -> Command {
+        Command { tag, kind: Kind::Write, task: std::ptr::null_mut(), buffer: None }
+    }
+
+    #[test]
+    fn a_write_lingers_until_a_command_made_later_is_answered() {
+        let mut commands = Commands::default();
+        let numbers: Vec<u64> = (0..3).map(|tag| commands.keep(write(tag))).collect();
+        let early = commands.take(numbers[1]).unwrap();
+        commands.linger(early, Outcome::Busy);
+        let later = commands.keep(write(3));
+        assert_eq!((commands.len(), commands.is_any_lingering()), (4, true));
+        for answered in numbers {
+            assert!(commands.lingered(answered).is_empty(), "its data may be queued behind {answered}");
+        }
+        let gone: Vec<u64> = commands.lingered(later).into_iter().map(|(command, _)| command.tag).collect();
+        assert_eq!((gone, commands.is_any_lingering()), (vec![1], false));
+    }
+
+    #[test]
+    fn all_come_back_at_the_end_with_the_answers_they_had() {
+        let mut commands = Commands::default();
+        let numbers: Vec<u64> = (0..3).map(|tag| commands.keep(write(tag))).collect();
+        let answered = commands.take(numbers[1]).unwrap();
+        commands.linger(answered, Outcome::Busy);
+        let all: Vec<_> = commands.take_all().into_iter().map(|(command, outcome)| (command.tag, outcome)).collect();
+        assert_eq!(all, [(1, Outcome::Busy), (0, Outcome::NoAnswer), (2, Outcome::NoAnswer)]);
+        assert_eq!(commands.len(), 0);
+    }
+}

@@ -63,3 +63,17 @@ impl fmt::Debug for Library {
         f.debug_tuple("Library").field(&self.name).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_is_another_is_refused_by_what_it_lacks() {
+        // SAFETY: the test program has it already.
+        let other = unsafe { libloading::Library::new("libc.so.6") }.unwrap();
+        let absent = Library::of(other, "libc.so.6").unwrap_err().to_string();
+        assert!(absent.starts_with("cannot open libiscsi: libc.so.6: "), "{absent}");
+        assert!(absent.contains("iscsi_create_context") && absent.contains("apt-get install libiscsi7"), "{absent}");
+    }
+}

@@ -39,7 +39,9 @@ impl Finite {
         }
         let ended_ms = self.tasks.values().map(|task| task.as_ref().and_then(|task| task.ended_ms));
         let all: Option<Vec<f64>> = ended_ms.collect();
-        self.over_ms = all.filter(|_| self.alone).map(|all| all.into_iter().fold(0.0, f64::max));
+        let over_ms = all.filter(|_| self.alone).map(|all| all.into_iter().fold(0.0, f64::max));
+        // What was told first is nearest to the end.
+        self.over_ms = self.over_ms.or(over_ms);
         error
     }
 

@@ -63,6 +63,15 @@ pub enum Request {
     /// Carry frames over these impaired links: the agent has the near ends of
     /// the two cables of each.
     Relay(Vec<RelaySpec>),
+    /// Let an impaired link drop every frame, or carry again; both ends keep their carrier.
+    Silence {
+        /// Host or switch at one of its ends.
+        node: String,
+        /// Its device.
+        device: String,
+        /// False: it drops every frame.
+        carries: bool,
+    },
     /// From now on show at each end of them whether the other end is up.
     FollowCarrier,
     /// Wait until the teams have agreed with their partners on their members;
@@ -238,6 +247,8 @@ pub struct ServeTarget {
     pub kind: String,
     /// What it holds, bytes.
     pub size_bytes: u64,
+    /// True: on a disk; else in memory.
+    pub on_disk: bool,
     /// The host's addresses.
     pub addresses: Vec<IpAddr>,
     /// What that kind has to know of it.

@@ -180,8 +180,8 @@ fn run_one(
             break;
         }
         let at_ns = clock::monotonic_ns();
-        let node = event::carry_out(&**event, &mut *deployment)?;
-        let (team, member, text) = (None, None, event.words());
+        let event::Place { node, team, member } = event::carry_out(&**event, &mut *deployment)?;
+        let text = event.words();
         progress.notice(&node, &text);
         watch.timeline.add(node, Notice { at_ns, kind: EventKind::Fault, team, member, text });
     }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod bundle;
+mod echo;
 mod event;
 mod finding;
 mod folder;
@@ -17,6 +18,7 @@ mod topology;
 use serde::{Deserialize, Serialize};
 
 pub use bundle::{Bundle, BundleError, MAX_RECORD_BYTES, MAX_SAMPLES_BYTES, PAGE, RECORD};
+pub use echo::{Echo, EchoReply, RoundTrip, RoundTrips, TIMED_PAYLOAD_BYTES};
 pub use event::{Event, EventKind};
 pub use finding::{Finding, LinkLoad, LinkLoads, Side};
 pub use folder::Folder;

@@ -13,7 +13,7 @@ pub struct Target {
     pub host: String,
     /// `iscsi` or `nfs`.
     pub kind: String,
-    /// Program that served: `tgt`, `nfs-ganesha`.
+    /// Program that served: `tgtd`, `ganesha.nfsd`.
     pub program: String,
     /// Its version, as it says it.
     pub version: String,
@@ -24,7 +24,7 @@ pub struct Target {
     pub size_bytes: u64,
     /// `memory` (a file in a file system in memory) or `disk`.
     pub medium: String,
-    /// What it was told beside: `max_recv_data` and so on, in the words of the experiment file.
+    /// What it was told beside, in the words of RFC 7143 (`MaxRecvDataSegmentLength`) or of nfs-ganesha.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub configured: BTreeMap<String, String>,
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::echo::Echo;
 use crate::is_false;
 use crate::storage::Stall;
 
@@ -180,6 +181,9 @@ pub struct Probes {
     /// Round-trip times.
     #[serde(default)]
     pub round_trip: Histogram,
+    /// What is known of them if they were echo requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub echo: Option<Echo>,
 }
 
 impl Transfer {

@@ -1,5 +1,7 @@
 //! Why a disk cannot be used.
 
+use std::net::IpAddr;
+
 use crate::IoError;
 
 /// Why a disk, or an export of one, cannot be used.
@@ -63,6 +65,18 @@ pub enum Error {
     Listen {
         /// A path or an address.
         place: String,
+        /// Why.
+        reason: String,
+    },
+    /// A file of an NFS server cannot be used.
+    #[error("cannot open {file} of {export} at {server} by NFS 3: {reason}")]
+    Nfs {
+        /// The file's name.
+        file: String,
+        /// The exported folder.
+        export: String,
+        /// The server.
+        server: IpAddr,
         /// Why.
         reason: String,
     },

@@ -8,6 +8,8 @@ mod live {
     mod cache;
     mod export;
     mod failures;
+    mod nfs;
     mod paths;
     mod restarts;
+    mod stale;
 }

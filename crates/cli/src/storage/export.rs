@@ -27,7 +27,7 @@ use crate::say;
 /// carrier; what it had outstanding goes by another one, writes only after the old session is fenced.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(super) struct Export {
+pub(crate) struct Export {
     /// Address of a portal of the target, with the device to leave by behind a comma: 10.0.0.2,eth1. Repeated, a path each.
     #[arg(long = "portal", required = true, value_name = "ADDRESS[:PORT][,DEVICE]", value_parser = portal)]
     portals: Vec<Path>,

@@ -6,8 +6,8 @@ use crate::units::show_bytes;
 
 /// `disk: iscsi on storage, 1gib in memory, MaxRecvDataSegmentLength 8kib, ...`
 pub(super) fn text(target: &Target) -> String {
-    let Target { name, host, kind, size_bytes, words, .. } = target;
-    format!("{name}: {kind} on {host}, {} {words}", show_bytes(*size_bytes))
+    let Target { name, host, kind, size_bytes, medium, words, .. } = target;
+    format!("{name}: {kind} on {host}, {} in {}, {words}", show_bytes(*size_bytes), medium.name())
 }
 
 /// The targets that a topology has otherwise than the first.

@@ -14,12 +14,34 @@ pub struct Target {
     pub kind: &'static str,
     /// What it holds, bytes.
     pub size_bytes: u64,
-    /// What is said of it beside that, in words: `in memory, MaxRecvDataSegmentLength 8kib`.
+    /// Where that is.
+    pub medium: Medium,
+    /// What is said of it beside that, in words: `MaxRecvDataSegmentLength 8kib`.
     pub words: String,
     /// How initiators and clients get to it.
     pub access: Access,
     /// What whoever serves it has to know.
     pub settings: Value,
+}
+
+/// Where what a target holds is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Medium {
+    /// In memory.
+    Memory,
+    /// In a file on a disk.
+    Disk,
+}
+
+impl Medium {
+    /// In the words of the file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Medium::Memory => "memory",
+            Medium::Disk => "disk",
+        }
+    }
 }
 
 /// How initiators and clients get to a target; the address is any of its host's.

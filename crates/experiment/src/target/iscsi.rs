@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::access::Access;
+use super::access::{Access, Medium};
 use super::kind::{Kind, Said, Service};
 use crate::diagnostics::Problem;
 use crate::keys::{self, Key, Need};
@@ -16,8 +16,8 @@ pub(super) const KIND: Kind = Kind {
             name: "medium",
             kind: keys::Kind::Choice(&["memory", "disk"]),
             need: Need::Default("memory"),
-            doc: "`iscsi`: where its blocks are. `memory`: as in a RAM disk. `disk`: in a file without a name in the \
-                folder for temporary files (`TMPDIR`).",
+            doc: "`iscsi`: where its blocks are. `memory`: as in a RAM disk. `disk`: in a file without a name in \
+                `/var/tmp`, or in the folder that `TMPDIR` names.",
         },
         Key {
             name: "max_recv_data",
@@ -72,8 +72,6 @@ pub struct Iscsi {
     pub target: String,
     /// Number of the one logical unit.
     pub lun: u32,
-    /// Where its blocks are.
-    pub medium: Medium,
     /// MaxRecvDataSegmentLength, bytes.
     pub max_recv_data_bytes: u64,
     /// FirstBurstLength, bytes.
@@ -86,16 +84,6 @@ pub struct Iscsi {
     pub initial_r2t: bool,
 }
 
-/// Where the blocks of a target are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Medium {
-    /// In memory.
-    Memory,
-    /// In a file on a disk.
-    Disk,
-}
-
 fn resolve(said: &mut Said<'_, '_>) -> Option<Service> {
     let bytes = |key: &str, default: u64| said.record.get::<u64>(key).map_or(default, |at| at.value);
     let flag = |key: &str| said.record.get::<bool>(key).is_none_or(|at| at.value);
@@ -104,7 +92,6 @@ fn resolve(said: &mut Said<'_, '_>) -> Option<Service> {
         port: PORT + said.beside.iter().filter(|target| target.kind == NAME).count() as u16,
         target: format!("iqn.2026-11.test.nicteam:{}", said.name.value),
         lun: LUN,
-        medium: if on_disk { Medium::Disk } else { Medium::Memory },
         max_recv_data_bytes: bytes("max_recv_data", 8 << 10),
         first_burst_bytes: bytes("first_burst", 64 << 10),
         max_burst_bytes: bytes("max_burst", 256 << 10),
@@ -121,17 +108,19 @@ fn resolve(said: &mut Said<'_, '_>) -> Option<Service> {
         return None;
     }
     let Iscsi { port, target, lun, .. } = settings.clone();
-    Some(Service { access: Access::Iscsi { port, target, lun }, words: words(&settings), settings: json!(settings) })
+    let medium = if on_disk { Medium::Disk } else { Medium::Memory };
+    Some(Service {
+        access: Access::Iscsi { port, target, lun },
+        medium,
+        words: words(&settings),
+        settings: json!(settings),
+    })
 }
 
 fn words(settings: &Iscsi) -> String {
-    let medium = match settings.medium {
-        Medium::Memory => "memory",
-        Medium::Disk => "a file on the disk",
-    };
     let on = |on: bool| if on { "Yes" } else { "No" };
     format!(
-        "in {medium}, MaxRecvDataSegmentLength {}, FirstBurstLength {}, MaxBurstLength {}, ImmediateData {}, InitialR2T {}",
+        "MaxRecvDataSegmentLength {}, FirstBurstLength {}, MaxBurstLength {}, ImmediateData {}, InitialR2T {}",
         show_bytes(settings.max_recv_data_bytes),
         show_bytes(settings.first_burst_bytes),
         show_bytes(settings.max_burst_bytes),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::access::{Access, Target};
+use super::access::{Access, Medium, Target};
 use crate::diagnostics::Problem;
 use crate::keys::Key;
 use crate::record::{At, Record, Span};
@@ -32,6 +32,7 @@ pub(super) struct Said<'a, 'p> {
 /// How a target is served.
 pub(super) struct Service {
     pub access: Access,
+    pub medium: Medium,
     pub words: String,
     pub settings: Value,
 }

@@ -11,8 +11,8 @@ use crate::record::{At, Record};
 use crate::resolved::Host;
 use crate::suggest::{list, nearest};
 
-pub use access::{Access, Target};
-pub use iscsi::{Iscsi, Medium};
+pub use access::{Access, Medium, Target};
+pub use iscsi::Iscsi;
 use kind::{Kind, Said};
 pub use nfs::Nfs;
 
@@ -86,6 +86,7 @@ pub(crate) fn resolve(
             host: on.value.clone(),
             kind: known.name,
             size_bytes,
+            medium: service.medium,
             words: service.words,
             access: service.access,
             settings: service.settings,

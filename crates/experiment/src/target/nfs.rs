@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::access::Access;
+use super::access::{Access, Medium};
 use super::kind::{Kind, Said, Service};
 use crate::diagnostics::Problem;
 
@@ -43,7 +43,8 @@ fn resolve(said: &mut Said<'_, '_>) -> Option<Service> {
     let Nfs { port, mount_port, export, file } = settings.clone();
     Some(Service {
         access: Access::Nfs { mount_port, port, export, file },
-        words: "in memory".to_owned(),
+        medium: Medium::Memory,
+        words: "NFS 3".to_owned(),
         settings: json!(settings),
     })
 }

@@ -3,6 +3,7 @@
 mod access_spec;
 mod copy;
 mod kind;
+mod ping;
 mod program;
 mod storage;
 mod tagged;
@@ -21,6 +22,7 @@ use crate::traffic::Task;
 pub use access_spec::{AccessSpec, Disks};
 pub use copy::Copy;
 pub(crate) use kind::{Kind, Said};
+pub use ping::Ping;
 pub use program::Program;
 pub use storage::Storage;
 pub use tagged::Tagged;
@@ -28,13 +30,15 @@ pub use tcp::Tcp;
 pub use udp::Udp;
 
 /// All of them.
-pub(crate) const KINDS: [Kind; 6] = [tcp::KIND, udp::KIND, tagged::KIND, program::KIND, access_spec::KIND, copy::KIND];
+pub(crate) const KINDS: [Kind; 7] =
+    [tcp::KIND, udp::KIND, tagged::KIND, program::KIND, access_spec::KIND, copy::KIND, ping::KIND];
 
 /// What they are, for the reference.
 pub(crate) const DOC: &str = "`tcp`: connections that carry as much as they can. `udp`: numbered datagrams at a given rate. \
     `tagged`: the same in raw frames with a VLAN tag. `program`: what a \
     program of yours does, whose TCP connections are found by its sockets. `access-spec`: requests to a target's disk as \
-    IOmeter makes them. `copy`: a file from memory to a target's disk, or back, once.";
+    IOmeter makes them. `copy`: a file from memory to a target's disk, or back, once. `ping`: echo requests, each of \
+    which is to come back.";
 
 /// Their names.
 pub(crate) const NAMES: [&str; KINDS.len()] = {

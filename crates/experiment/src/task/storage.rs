@@ -39,8 +39,8 @@ pub(super) const KEYS: &[Key] = &[
         name: "paths",
         kind: keys::Kind::Choice(&["one", "all"]),
         need: Need::Default("one"),
-        doc: "`access-spec`, `copy`: `one`: a session, by the hosts' addresses. `all`: the hosts have no team; each of their links \
-            has an address in a subnet of its own, and a session goes by each (multipath).",
+        doc: "`access-spec`, `copy`, `ping`: `one`: a session, or the requests of `ping`, by the hosts' addresses. `all`: the hosts have \
+            no team; each of their links has an address in a subnet of its own, and a session goes by each (multipath).",
     },
     Key {
         name: "policy",
@@ -264,7 +264,8 @@ fn check_nfs(said: &mut Said<'_, '_>, target: &Target) {
     let text = |key: &str| said.record.get::<&str>(key).map(|at| at.span);
     for (key, _) in keys.into_iter().filter(|(_, is_given)| *is_given) {
         let span = text(key).or_else(|| said.record.get::<Probability>(key).map(|at| at.span));
-        let message = format!("workload `{}` has `{key}`, and target `{}` is served by NFS", said.name.value, target.name);
+        let message =
+            format!("workload `{}` has `{key}`, and target `{}` is served by NFS", said.name.value, target.name);
         let hint = format!("remove `{key}`: it is for targets of `kind = \"iscsi\"`");
         said.problems.push(Problem::at(&span.unwrap_or_else(|| said.name.span.clone()), message).hint(hint));
     }

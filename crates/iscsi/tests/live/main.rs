@@ -3,4 +3,5 @@
 mod broken;
 mod common;
 mod fence;
+mod impatient;
 mod transfer;

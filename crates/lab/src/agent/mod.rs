@@ -132,6 +132,10 @@ impl Agent {
                     relay.follow_carrier(&self.output)?;
                 }
             }
+            Request::Silence { node, device, carries } => match lock(&self.relay).as_ref() {
+                Some(relay) => relay.silence(&node, &device, carries)?,
+                None => return Err("no impaired links are here".into()),
+            },
             Request::Settle => self.teams.settle(&self.output)?,
             Request::Watch(devices) => self.teams.watch(devices),
             Request::Serve(target) => {

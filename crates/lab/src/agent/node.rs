@@ -41,6 +41,10 @@ impl Node {
             netns::sysctl("ipv6/conf/default/disable_ipv6", "1")?;
             netns::sysctl("ipv6/conf/all/disable_ipv6", "1")?;
         }
+        if setup.ipv6 {
+            // As IPv4's do: the address of a device outlives a cable that is pulled at its end.
+            netns::sysctl("ipv6/conf/all/keep_addr_on_down", "1")?;
+        }
         if setup.guest {
             // A guest that moves keeps what it knows of its neighbours; its veth is without carrier meanwhile. Older kernels
             // have no such setting, and ask again.

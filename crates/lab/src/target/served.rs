@@ -1,6 +1,6 @@
 //! The lab's side: targets of a run are served, and something is done with them.
 
-use nicteam_experiment::{Host, Topology};
+use nicteam_experiment::{Host, Medium, Topology};
 use nicteam_record as record;
 
 use crate::error::Error;
@@ -19,6 +19,7 @@ pub(crate) fn serve(deployment: &mut dyn Deployment, topology: &Topology) -> Res
             name: target.name.clone(),
             kind: target.kind.to_owned(),
             size_bytes: target.size_bytes,
+            on_disk: target.medium == Medium::Disk,
             addresses: host.map(addresses).unwrap_or_default(),
             settings: target.settings.clone(),
         });
@@ -30,6 +31,7 @@ pub(crate) fn serve(deployment: &mut dyn Deployment, topology: &Topology) -> Res
             program: serves.program,
             version: serves.version,
             size_bytes: target.size_bytes,
+            medium: target.medium.name().to_owned(),
             portals: serves.portals.iter().map(ToString::to_string).collect(),
             configured: serves.configured,
         });

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use nicteam_experiment::{Iscsi, Medium};
+use nicteam_experiment::Iscsi;
 use nicteam_sys::process;
 use serde::Deserialize;
 
@@ -47,9 +47,9 @@ impl Kind for Tgt {
 
     fn serve(&self, target: &ServeTarget, output: &Output) -> Result<Box<dyn Served>, Failure> {
         let settings = Iscsi::deserialize(&target.settings).map_err(|error| format!("no iSCSI target: {error}"))?;
-        let backing = match settings.medium {
-            Medium::Memory => backing::in_memory(target.size_bytes)?,
-            Medium::Disk => backing::on_disk(target.size_bytes)?,
+        let backing = match target.on_disk {
+            false => backing::in_memory(target.size_bytes)?,
+            true => backing::on_disk(target.size_bytes)?,
         };
         let folder = nicteam_daemon::private_folder(&format!("target-{}", target.name))?;
         let portals = target.addresses.iter().map(|address| SocketAddr::new(*address, settings.port)).collect();

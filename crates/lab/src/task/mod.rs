@@ -5,6 +5,7 @@ mod copy;
 mod datagrams;
 mod gate;
 mod kind;
+mod ping;
 mod plan;
 mod program;
 mod route;
@@ -25,8 +26,8 @@ pub use kind::{Ends, Kind};
 pub(crate) use plan::{Planned, plan, spread};
 
 /// All kinds.
-pub(crate) static KINDS: [&dyn Kind; 6] =
-    [&tcp::Tcp, &udp::UDP, &tagged::TAGGED, &program::Program, &access::Access, &copy::Copy];
+pub(crate) static KINDS: [&dyn Kind; 7] =
+    [&tcp::Tcp, &udp::UDP, &tagged::TAGGED, &program::Program, &ping::Ping, &access::Access, &copy::Copy];
 
 /// The kind of this name.
 pub(crate) fn kind<'a>(kinds: &[&'a dyn Kind], name: &str) -> Option<&'a dyn Kind> {

@@ -3,15 +3,19 @@
 
 pub mod memory;
 pub mod net;
-pub mod target;
+pub mod nfs;
+pub mod relay;
 pub mod work;
 
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use nicteam_storage::{Disk, DiskSpec, Library};
+use nicteam_sys::netns::NetNs;
 use nicteam_testnet::may_make_networks;
+use nix::sched::{CloneFlags, setns};
 
 use net::Net;
 
@@ -71,20 +75,26 @@ pub fn library() -> Option<Library> {
 }
 
 /// Opens a disk at the initiator, lets `work` have it and the network, and closes it.
-pub fn with_disk<R: Send>(
+pub fn with_disk<R>(
     library: &Library,
     net: &mut Net,
     spec: &DiskSpec,
-    work: impl FnOnce(&mut Disk, &mut Net) -> R + Send,
+    work: impl FnOnce(&mut Disk, &mut Net) -> R,
 ) -> R {
-    let here = nicteam_sys::netns::NetNs::current().unwrap();
-    net.initiator.netns.enter().unwrap();
-    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+    let netns = net.initiator.netns.as_fd().try_clone_to_owned().unwrap();
+    inside(netns.as_fd(), || {
         let mut disk = Disk::open(library, spec).unwrap();
         let result = work(&mut disk, net);
         disk.close().unwrap();
         result
-    }));
+    })
+}
+
+/// Does something in a network namespace, on this thread: what it needs may be tied to that.
+pub fn inside<R>(netns: BorrowedFd<'_>, work: impl FnOnce() -> R) -> R {
+    let here = NetNs::current().unwrap();
+    setns(netns, CloneFlags::CLONE_NEWNET).unwrap();
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
     here.enter().unwrap();
     result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

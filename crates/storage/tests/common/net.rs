@@ -1,17 +1,19 @@
 //! An initiator and a target with several paths between them.
 
-use std::net::SocketAddr;
+use std::time::Duration;
 
 use nicteam_storage::{DiskSpec, Path};
-use nicteam_testnet::{Host, Switch};
+use nicteam_testnet::{Host, IscsiTarget, Switch};
 
-use super::target::NAME;
+use super::relay::Relay;
 
 /// An initiator and a target, joined by a switch a path.
 pub struct Net {
     pub initiator: Host,
     pub target: Host,
+    /// A path each; those behind them have a relay.
     pub switches: Vec<Switch>,
+    paths: usize,
 }
 
 /// Where a path is cut.
@@ -28,26 +30,46 @@ pub enum Cut {
 impl Net {
     /// So many paths, each a subnet of its own.
     pub fn new(paths: usize) -> Net {
-        let mut net = Net { initiator: Host::quiet(), target: Host::quiet(), switches: Vec::new() };
+        let mut net = Net { initiator: Host::quiet(), target: Host::quiet(), switches: Vec::new(), paths };
         for path in 0..paths {
             let mut switch = Switch::new();
             let device = format!("eth{path}");
             switch.join(&mut net.initiator, &device, "near");
             switch.join(&mut net.target, &device, "far");
-            net.initiator.address(&device, &[(&format!("10.77.{path}.1"), 24)]);
-            net.target.address(&device, &[(&format!("10.77.{path}.2"), 24)]);
             net.switches.push(switch);
+            net.address(path);
         }
         net
+    }
+
+    /// One more, whose frames to the target can be held back.
+    pub fn add_relayed_path(&mut self, delay: Duration) -> Relay {
+        let path = self.paths;
+        let relay = Relay::new(&mut self.initiator, &mut self.target, &format!("eth{path}"), delay);
+        self.address(path);
+        self.paths += 1;
+        relay
+    }
+
+    fn address(&mut self, path: usize) {
+        let device = format!("eth{path}");
+        self.initiator.address(&device, &[(&format!("10.77.{path}.1"), 24)]);
+        self.target.address(&device, &[(&format!("10.77.{path}.2"), 24)]);
+    }
+
+    /// Has the target serve a file of so many bytes.
+    #[track_caller]
+    pub fn serve(&self, bytes: u64) -> IscsiTarget {
+        IscsiTarget::start_or_skip(&self.target.netns, bytes, &[]).expect("looked for before")
     }
 
     /// A disk over all paths.
     pub fn spec(&self) -> DiskSpec {
         let path = |path: usize| Path {
-            portal: SocketAddr::from(([10, 77, path as u8, 2], 3260)),
+            portal: IscsiTarget::portal(&format!("10.77.{path}.2")),
             bind_device: path.is_multiple_of(2).then(|| format!("eth{path}")),
         };
-        DiskSpec::new((0..self.switches.len()).map(path).collect(), NAME, 1)
+        DiskSpec::new((0..self.paths).map(path).collect(), IscsiTarget::NAME, IscsiTarget::LUN)
     }
 
     /// Cuts a path, or joins it again.

@@ -6,7 +6,6 @@ use nicteam_multipath::NoPath;
 use nicteam_storage::{Buffer, Disk, Error, Kind, Operation, Volume, WriteBack};
 
 use crate::common::net::{Cut, Net};
-use crate::common::target::Target;
 use crate::common::work::Work;
 use crate::common::{library, with_disk};
 
@@ -25,7 +24,7 @@ fn one(disk: &mut Disk, kind: Kind, offset: u64, buffer: Buffer) -> nicteam_stor
 fn writes_are_done_in_memory_and_on_the_target_after_a_flush() {
     let Some(library) = library() else { return };
     let mut net = Net::new(2);
-    let target = Target::start(&net.target, 32 << 20);
+    let target = net.serve(32 << 20);
     let mut spec = net.spec();
     spec.cache = Some(WriteBack { bytes: 8 << 20 });
     with_disk(&library, &mut net, &spec, |disk, net| {
@@ -57,13 +56,13 @@ fn writes_are_done_in_memory_and_on_the_target_after_a_flush() {
 fn what_cannot_be_written_is_said_by_the_next_flush_and_at_the_end() {
     let Some(library) = library() else { return };
     let net = Net::new(1);
-    let mut target = Target::start(&net.target, 8 << 20);
+    let mut target = net.serve(8 << 20);
     let mut spec = net.spec();
     spec.cache = Some(WriteBack { bytes: 1 << 20 });
     spec.multipath.no_path = NoPath::Queue(Duration::from_millis(50));
     let lost = net.initiator.netns.run(|| {
         let mut disk = Disk::open(&library, &spec).unwrap();
-        target.kill();
+        target.crash();
         assert_eq!(one(&mut disk, Kind::Write, 0, Buffer::new(4096)).result, Ok(()));
         let flush = one(&mut disk, Kind::Flush, 0, Buffer::default()).result.unwrap_err().to_string();
         assert!(flush.starts_with("a flush failed: no path to the LUN is up"), "{flush}");

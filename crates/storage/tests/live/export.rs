@@ -9,7 +9,6 @@ use nix::poll::PollFlags;
 use nix::sys::eventfd::EventFd;
 
 use crate::common::net::{Cut, Net};
-use crate::common::target::Target;
 use crate::common::{Folder, has_programs, library, output, with_disk};
 
 #[test]
@@ -19,7 +18,7 @@ fn fio_verifies_its_writes_over_four_paths_of_which_one_is_cut_meanwhile() {
         return;
     }
     let mut net = Net::new(4);
-    let _target = Target::start(&net.target, 64 << 20);
+    let _target = net.serve(64 << 20);
     let (spec, folder) = (net.spec(), Folder::new("export"));
     with_disk(&library, &mut net, &spec, |disk, net| {
         let socket = folder.file("socket");

@@ -6,7 +6,6 @@ use nicteam_multipath::{NoPath, PathState};
 use nicteam_storage::{Disk, Volume};
 
 use crate::common::net::{Cut, Net};
-use crate::common::target::Target;
 use crate::common::work::Work;
 use crate::common::{library, with_disk};
 
@@ -24,7 +23,7 @@ fn all_up(disk: &mut Disk) {
 fn a_path_that_is_cut_under_writes_costs_a_short_stall_and_no_byte() {
     let Some(library) = library() else { return };
     let mut net = Net::new(2);
-    let target = Target::start(&net.target, 16 << 20);
+    let target = net.serve(16 << 20);
     let spec = net.spec();
     with_disk(&library, &mut net, &spec, |disk, net| {
         let mut work = Work::new(disk, 32 << 10, 16);
@@ -55,7 +54,7 @@ fn a_path_that_is_cut_under_writes_costs_a_short_stall_and_no_byte() {
 fn writes_wait_while_all_paths_are_cut_and_none_is_lost() {
     let Some(library) = library() else { return };
     let mut net = Net::new(2);
-    let target = Target::start(&net.target, 16 << 20);
+    let target = net.serve(16 << 20);
     let spec = net.spec();
     with_disk(&library, &mut net, &spec, |disk, net| {
         let mut work = Work::new(disk, 32 << 10, 16);
@@ -81,7 +80,7 @@ fn writes_wait_while_all_paths_are_cut_and_none_is_lost() {
 fn writes_fail_where_none_may_wait_and_the_disk_is_used_on_afterwards() {
     let Some(library) = library() else { return };
     let mut net = Net::new(2);
-    let target = Target::start(&net.target, 16 << 20);
+    let target = net.serve(16 << 20);
     let mut spec = net.spec();
     spec.multipath.no_path = NoPath::Queue(Duration::from_millis(200));
     with_disk(&library, &mut net, &spec, |disk, net| {

@@ -3,7 +3,6 @@
 use nicteam_storage::{Disk, Policy, Volume};
 
 use crate::common::net::Net;
-use crate::common::target::Target;
 use crate::common::work::Work;
 use crate::common::{library, with_disk};
 
@@ -11,7 +10,7 @@ use crate::common::{library, with_disk};
 fn what_is_written_is_read_back_by_one_path() {
     let Some(library) = library() else { return };
     let mut net = Net::new(1);
-    let target = Target::start(&net.target, 32 << 20);
+    let target = net.serve(32 << 20);
     let spec = net.spec();
     with_disk(&library, &mut net, &spec, |disk, _| {
         assert_eq!((disk.block_bytes(), disk.bytes()), (512, 32 << 20));
@@ -29,7 +28,7 @@ fn what_is_written_is_read_back_by_one_path() {
 fn every_policy_writes_by_four_paths_what_is_read_back() {
     let Some(library) = library() else { return };
     let mut net = Net::new(4);
-    let _target = Target::start(&net.target, 32 << 20);
+    let _target = net.serve(32 << 20);
     let mut work = None;
     for policy in ["fixed", "round-robin", "queue-length", "service-time", "best"] {
         let mut spec = net.spec();
@@ -58,7 +57,7 @@ fn every_policy_writes_by_four_paths_what_is_read_back() {
 fn a_disk_that_cannot_be_reached_is_refused_in_words() {
     let Some(library) = library() else { return };
     let net = Net::new(2);
-    let _target = Target::start(&net.target, 1 << 20);
+    let _target = net.serve(1 << 20);
     let mut spec = net.spec();
     spec.open_timeout = std::time::Duration::from_millis(300);
     let open = |spec: &nicteam_storage::DiskSpec| {

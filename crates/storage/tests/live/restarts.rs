@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use nicteam_multipath::{NoPath, Notice};
 
 use crate::common::net::Net;
-use crate::common::target::Target;
 use crate::common::work::Work;
 use crate::common::{library, with_disk};
 
@@ -14,20 +13,20 @@ fn writes_resume_when_the_target_is_back_or_fail_as_configured() {
     let Some(library) = library() else { return };
     for may_wait in [true, false] {
         let mut net = Net::new(2);
-        let mut target = Target::start(&net.target, 16 << 20);
+        let mut target = net.serve(16 << 20);
         let mut spec = net.spec();
         spec.multipath.no_path = if may_wait { NoPath::Queue(Duration::from_secs(30)) } else { NoPath::Fail };
-        with_disk(&library, &mut net, &spec, |disk, net| {
+        with_disk(&library, &mut net, &spec, |disk, _| {
             let mut work = Work::new(disk, 32 << 10, 16);
             let start = Instant::now();
             let (mut killed, mut restarted) = (false, false);
             work.write(disk, |done| {
                 if done >= 300 && !killed {
-                    target.kill();
+                    target.crash();
                     killed = true;
                 }
                 if killed && !restarted && start.elapsed() > Duration::from_millis(700) {
-                    target.restart(&net.target);
+                    target.restart();
                     restarted = true;
                 }
                 // Where writes fail at once there are many of them.
