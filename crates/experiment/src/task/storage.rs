@@ -146,7 +146,7 @@ impl Storage {
     /// The paths and how they are chosen, and the cache, in words.
     pub(super) fn words(&self) -> String {
         let paths = match (self.every_path, self.policy.as_str()) {
-            (false, _) if matches!(self.access, Access::Nfs { .. }) => return "by NFS 3".to_owned(),
+            (false, _) if matches!(self.access, Access::Nfs { .. }) => "NFS 3".to_owned(),
             (false, _) => "one path".to_owned(),
             (true, "round-robin") if self.iops == 1 => "every path in turn, each for 1 I/O".to_owned(),
             (true, "round-robin") => format!("every path in turn, each for {} I/Os", self.iops),
@@ -249,7 +249,7 @@ fn check_paths(said: &mut Said<'_, '_>, every_path: bool) {
     }
 }
 
-/// NFS goes by one connection, and has neither our cache nor our model of disks.
+/// NFS goes by one connection, and has no model of disks.
 fn check_nfs(said: &mut Said<'_, '_>, target: &Target) {
     if !matches!(target.access, Access::Nfs { .. }) {
         return;
@@ -257,7 +257,6 @@ fn check_nfs(said: &mut Said<'_, '_>, target: &Target) {
     let is_given = |key: &str| said.record.get::<&str>(key).map(|at| at.value);
     let keys = [
         ("paths", is_given("paths") == Some("all")),
-        ("cache", is_given("cache") == Some("write-back")),
         ("no_path", said.record.has("no_path")),
         ("hit", said.record.has("hit")),
     ];
