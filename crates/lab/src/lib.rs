@@ -30,6 +30,7 @@ mod measure;
 mod options;
 mod outcomes;
 mod output;
+pub mod parts;
 mod programs;
 mod progress;
 pub mod protocol;
