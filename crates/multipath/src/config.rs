@@ -25,7 +25,8 @@ pub struct Config {
     pub backoff_max: Duration,
     /// The pause before a command is sent again that met a busy target.
     pub busy_pause: Duration,
-    /// How often a request is sent at most that meets a busy target, a UNIT ATTENTION or ABORTED COMMAND each time.
+    /// How often a request is sent at most that meets a busy target, a UNIT ATTENTION or ABORTED COMMAND each time; and how
+    /// often one whose session is lost each time.
     pub max_tries: u32,
     /// What becomes of requests while no path is up.
     pub no_path: NoPath,

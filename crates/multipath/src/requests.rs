@@ -14,6 +14,8 @@ pub(crate) struct Pending {
     pub order: u64,
     /// How often its command was not executed: the target was busy, there was a UNIT ATTENTION.
     pub tries: u32,
+    /// How often the session was lost that had its command.
+    pub losses: u32,
 }
 
 impl Pending {
@@ -44,7 +46,7 @@ impl Requests {
             return Err(SubmitError::Range(request.id));
         }
         self.count += 1;
-        self.pending.insert(request.id, Pending { request, order: self.count, tries: 0 });
+        self.pending.insert(request.id, Pending { request, order: self.count, tries: 0, losses: 0 });
         self.waiting.insert((self.count, request.id));
         Ok(())
     }
@@ -60,11 +62,12 @@ impl Requests {
         self.waiting.remove(&(pending.order, pending.request.id));
     }
 
-    /// It waits again, in its old order.
-    pub(crate) fn again(&mut self, id: u64) {
-        if let Some(pending) = self.pending.get(&id) {
-            self.waiting.insert((pending.order, id));
-        }
+    /// The session that had it is lost, and it waits again, in its old order; how often that was.
+    pub(crate) fn again(&mut self, id: u64) -> u32 {
+        let Some(pending) = self.pending.get_mut(&id) else { return 0 };
+        pending.losses += 1;
+        self.waiting.insert((pending.order, id));
+        pending.losses
     }
 
     /// It was not executed and is to be tried again, at once or then; how often that was.

@@ -113,7 +113,7 @@ impl Multipath {
         }
     }
 
-    fn finish(&mut self, request: u64, result: Result<(), IoError>) {
+    pub(crate) fn finish(&mut self, request: u64, result: Result<(), IoError>) {
         if self.requests.finish(request) {
             self.effects.push_back(Effect::Finish { request, result });
         }

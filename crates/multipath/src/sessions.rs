@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::path::{Opening, Path, Session, Step};
-use crate::{Effect, Multipath, Notice, Outcome, PathId};
+use crate::{Effect, IoError, Multipath, Notice, Outcome, PathId};
 
 /// Sense key NOT READY.
 const NOT_READY: u8 = 2;
@@ -177,8 +177,13 @@ impl Multipath {
             self.effects.push_back(Effect::Drop { path: id });
         }
         for command in path.lose(now) {
-            self.requests.again(command.request);
-            self.resent += 1;
+            let losses = self.requests.again(command.request);
+            // Else a target that ends the session for it would be sent it for ever.
+            if losses >= self.config.max_tries {
+                self.finish(command.request, Err(IoError::Lost { losses }));
+            } else {
+                self.resent += 1;
+            }
         }
         self.set_session(id, Session::None { log_in_at }, reason);
         if matches!(before, Session::Up { .. }) {

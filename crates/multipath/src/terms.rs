@@ -153,6 +153,12 @@ pub enum IoError {
         /// How often the command was sent.
         tries: u32,
     },
+    /// Each session that it was sent by was lost before its answer.
+    #[error("{losses} sessions were lost before they answered it; hint: look at what the target says of it")]
+    Lost {
+        /// How many.
+        losses: u32,
+    },
     /// Another initiator has reserved the LUN.
     #[error("RESERVATION CONFLICT: another initiator has reserved the LUN")]
     ReservationConflict,

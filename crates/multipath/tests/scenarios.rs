@@ -390,6 +390,19 @@ fn a_command_that_is_never_answered_costs_its_path_the_session() {
 }
 
 #[test]
+fn a_command_that_costs_every_session_fails_after_so_many() {
+    let mut desk = Desk::new(Config { max_tries: 3, ..config() }, 1);
+    desk.sent(read(1, 0));
+    for _ in 0..2 {
+        assert_eq!(desk.broken(A), []);
+        let (next, _) = desk.multipath.poll_timeout().unwrap();
+        assert_eq!(desk.pass(next), [log_in(A, A)]);
+        assert_eq!(sent_by(A, &desk.come_up(A)), [1]);
+    }
+    assert_eq!(desk.broken(A), [finish(1, Err(IoError::Lost { losses: 3 }))]);
+}
+
+#[test]
 fn logins_are_tried_again_with_longer_and_longer_pauses() {
     let mut desk = Desk::logging_in(config(), 1);
     let mut at = Vec::new();
