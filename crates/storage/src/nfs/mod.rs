@@ -39,6 +39,9 @@ pub struct NfsSpec {
     pub create_bytes: Option<u64>,
     /// Connections that the calls are spread over (Linux: `nconnect`), 1 to 16.
     pub connections: usize,
+    /// How long the server may say nothing while it is asked for something (default a minute, as Linux's `timeo` over TCP);
+    /// then it is lost.
+    pub patience: Duration,
 }
 
 impl NfsSpec {
@@ -58,6 +61,7 @@ impl NfsSpec {
             file: file.to_owned(),
             create_bytes: None,
             connections: 1,
+            patience: Duration::from_secs(60),
         }
     }
 }
@@ -91,6 +95,9 @@ pub struct NfsFile {
     is_forgotten: bool,
     /// Why nothing is done any more.
     lost: Option<String>,
+    patience: Duration,
+    /// When the server said something last, or was asked for something when nothing was outstanding.
+    heard: Instant,
 }
 
 /// An operation that is not done.
@@ -149,6 +156,8 @@ impl NfsFile {
             verifier: None,
             is_forgotten: false,
             lost: None,
+            patience: spec.patience,
+            heard: Instant::now(),
         })
     }
 
@@ -268,6 +277,9 @@ impl Volume for NfsFile {
             self.done.push_back(pending.end());
             return Ok(());
         }
+        if self.pending.is_empty() {
+            self.heard = Instant::now();
+        }
         self.last += 1;
         self.pending.insert(self.last, pending);
         self.call(self.last, 0, bytes);
@@ -277,12 +289,17 @@ impl Volume for NfsFile {
 
     fn wait(&mut self, limit: Option<Duration>, others: &mut [Watch<'_>]) -> Result<(), Error> {
         let limit = if self.done.is_empty() { limit } else { Some(Duration::ZERO) };
+        let silence_ends = (!self.pending.is_empty()).then(|| self.patience.saturating_sub(self.heard.elapsed()));
         let mut own: Vec<Watch<'_>> = self.connections.iter().map(Connection::watch).collect();
-        watch::wait(limit, &mut own, others)?;
+        watch::wait(limit.into_iter().chain(silence_ends).min(), &mut own, others)?;
         let ready: Vec<bool> = own.iter().map(|watch| !watch.found.is_empty()).collect();
+        // That there is room to send in says that the server takes what it is sent.
         if ready.contains(&true) {
+            self.heard = Instant::now();
             self.receive(&ready);
             self.send();
+        } else if !self.pending.is_empty() && self.heard.elapsed() >= self.patience {
+            self.lose(&format!("the server said nothing for {:.0} s", self.patience.as_secs_f64()));
         }
         Ok(())
     }
@@ -392,6 +409,39 @@ fn find(connection: &mut Connection, folder: &Handle, spec: &NfsSpec) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A server that takes the connection and says nothing.
+    #[test]
+    fn a_server_that_is_silent_is_lost_after_a_while() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let connection = Connection::open(listener.local_addr().unwrap(), calls::NFS, NfsFile::LONGEST).unwrap();
+        let mut file = NfsFile {
+            file: calls::mounted(Reader(&[0; 8])).unwrap(),
+            bytes: 4096,
+            limits: NfsLimits { read_bytes: 4096, write_bytes: 4096 },
+            connections: vec![connection],
+            pending: BTreeMap::new(),
+            last: 0,
+            done: VecDeque::new(),
+            verifier: None,
+            is_forgotten: false,
+            lost: None,
+            patience: Duration::from_millis(50),
+            heard: Instant::now(),
+        };
+        file.submit(Operation { id: 1, kind: Kind::Read, offset: 0, buffer: crate::Buffer::new(512) }).unwrap();
+        let begun = Instant::now();
+        let done = loop {
+            assert!(begun.elapsed() < NfsFile::LONGEST, "it waits for ever");
+            file.wait(Some(NfsFile::LONGEST), &mut []).unwrap();
+            if let Some(done) = file.next_done() {
+                break done;
+            }
+        };
+        let error = done.result.unwrap_err().to_string();
+        assert!(error.starts_with("a read of 512 bytes at offset 0 failed: the server said nothing"), "{error}");
+        assert!(begun.elapsed() >= file.patience, "it is waited for");
+    }
 
     #[test]
     fn a_server_that_restarted_between_write_and_flush_is_noticed() {
