@@ -179,7 +179,7 @@ fn a_flush_that_fails_is_said_to_each_client_once() {
     volume.failing_flushes = 1;
     serve(&Address::Unix(socket.clone()), volume, || {
         let (mut one, mut other) = (Client::new(&socket), Client::new(&socket));
-        let mut flush = |client: &mut Client| {
+        let flush = |client: &mut Client| {
             client.ask(3, 0, 0, &[]);
             client.reply()
         };

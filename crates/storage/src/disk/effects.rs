@@ -1,7 +1,7 @@
 //! What sessions report goes to multipath, and what multipath wants is done.
 
 use nicteam_iscsi::{Buffer, Outcome};
-use nicteam_multipath::{self as multipath, Effect, Notice, PathId, PathState, TimerReason};
+use nicteam_multipath::{self as multipath, Effect, Notice, PathId, PathState};
 use nix::poll::PollFlags;
 
 use super::sessions::Report;
@@ -92,10 +92,10 @@ impl Disk {
         }
     }
 
-    /// A command's buffer comes back to its request.
-    fn take_back(&mut self, command: u64, buffer: Buffer) {
+    /// A command is over: its buffer comes back to its request.
+    fn take_back(&mut self, command: u64, buffer: Option<Buffer>) {
         let request = self.commands.remove(&command).and_then(|request| self.requests.get_mut(request));
-        if let Some(pending) = request {
+        if let (Some(pending), Some(buffer)) = (request, buffer) {
             pending.buffer = Some(buffer);
         }
     }
@@ -127,11 +127,7 @@ impl Disk {
                     self.multipath.handle_broken(path, &reason, now);
                 }
                 Report::Done(command, buffer, outcome) => {
-                    if let Some(buffer) = buffer {
-                        self.take_back(command, buffer);
-                    } else {
-                        self.commands.remove(&command);
-                    }
+                    self.take_back(command, buffer);
                     if self.capacity.answered(command, &outcome) {
                         continue;
                     }
@@ -152,17 +148,15 @@ impl Disk {
             self.next.push_back(Next::Finished(pending, result));
         }
         self.do_effects();
-        let Some((_, reason)) = self.multipath.poll_timeout().filter(|(due, _)| *due <= now) else { return };
-        // A long write makes the target say nothing for a while, and yet it takes what is sent.
-        let asks_for_life = |reason| {
-            matches!(reason, TimerReason::NopInterval(_) | TimerReason::NopTimeout(_) | TimerReason::CommandTimeout(_))
-        };
-        if asks_for_life(reason) {
-            for path in 0..self.sessions.len() {
-                if self.sessions.was_acknowledged(path) {
-                    self.multipath.handle_heard(PathId(path), now);
-                    self.do_effects();
-                }
+        if self.multipath.poll_timeout().is_none_or(|(due, _)| due > now) {
+            return;
+        }
+        // Whatever is due first: when nobody has looked for a while, a path's NOP-Out is overdue, too, though its answer is
+        // there. And a long write makes the target say nothing for a while, and yet it takes what is sent.
+        for path in 0..self.sessions.len() {
+            if self.sessions.has_moved(path) {
+                self.multipath.handle_heard(PathId(path), now);
+                self.do_effects();
             }
         }
         self.multipath.handle_timeout(now);

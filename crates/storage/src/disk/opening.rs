@@ -26,6 +26,8 @@ const READ_CAPACITY: u64 = 1 << 63;
 const LOGOUT: u64 = READ_CAPACITY + 1;
 /// How long a target may take to answer logouts.
 const LOGOUT_LIMIT: Duration = Duration::from_secs(2);
+/// How long a target that took a login may take to tell the capacity.
+const CAPACITY_LIMIT: Duration = Duration::from_secs(5);
 /// How long the first path waits for the others.
 const OTHERS_LIMIT: Duration = Duration::from_secs(1);
 
@@ -41,9 +43,12 @@ impl Capacity {
     pub(super) fn answered(&mut self, command: u64, outcome: &Outcome) -> bool {
         if command == READ_CAPACITY {
             *self = match outcome {
-                Outcome::Capacity { blocks, block_bytes } => {
-                    Capacity::Known { blocks: *blocks, block_bytes: *block_bytes }
-                }
+                Outcome::Capacity { blocks, block_bytes } => match blocks.checked_mul(u64::from(*block_bytes)) {
+                    Some(_) => Capacity::Known { blocks: *blocks, block_bytes: *block_bytes },
+                    None => {
+                        Capacity::Refused(format!("{blocks} blocks of {block_bytes} bytes are more than any disk has"))
+                    }
+                },
                 // Not executed: to be asked again.
                 Outcome::UnitAttention { .. } | Outcome::Busy | Outcome::NoAnswer | Outcome::Aborted(_) => {
                     Capacity::Unknown
@@ -59,8 +64,8 @@ impl Disk {
     /// Waits for paths, and for the size.
     pub(super) fn log_in(&mut self, spec: &DiskSpec) -> Result<(), Error> {
         self.do_effects();
-        let deadline = self.now() + spec.open_timeout;
-        self.wait_for_paths(spec, deadline)?;
+        self.wait_for_paths(spec, self.now() + spec.open_timeout)?;
+        let deadline = self.now() + CAPACITY_LIMIT;
         let refused = |reason: String| Error::Capacity { lun: spec.lun, target: spec.target.clone(), reason };
         loop {
             match self.capacity.clone() {
@@ -71,7 +76,7 @@ impl Disk {
                     return Ok(());
                 }
                 Capacity::Refused(reason) => return Err(refused(reason)),
-                _ if self.now() > deadline + OTHERS_LIMIT => return Err(refused("no answer".to_owned())),
+                _ if self.now() > deadline => return Err(refused("no answer".to_owned())),
                 Capacity::Unknown => {
                     if let Some(path) = self.sessions.any_ready()
                         && let Some(session) = self.sessions.session(path)
@@ -159,3 +164,18 @@ impl Disk {
 
 /// How often it is looked whether a path is up, at least.
 const STEP: Duration = Duration::from_millis(20);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_capacity_that_no_disk_has_is_refused() {
+        let mut capacity = Capacity::Asked(PathId(0));
+        let told = |blocks| Outcome::Capacity { blocks, block_bytes: 512 };
+        assert!(capacity.answered(READ_CAPACITY, &told(u64::MAX)));
+        assert!(matches!(&capacity, Capacity::Refused(why) if why.contains("more than any disk")), "{capacity:?}");
+        assert!(capacity.answered(READ_CAPACITY, &told(2048)));
+        assert_eq!(capacity, Capacity::Known { blocks: 2048, block_bytes: 512 });
+    }
+}

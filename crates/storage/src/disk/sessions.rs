@@ -32,8 +32,8 @@ struct PathSession {
     negotiated: Option<Negotiated>,
     logins: u32,
     last_error: Option<String>,
-    /// Bytes that the other end had acknowledged when it was asked last.
-    acknowledged: u64,
+    /// Bytes that the other end had acknowledged, and sent, when this was asked last.
+    moved: u64,
 }
 
 /// What a session reported.
@@ -90,7 +90,7 @@ impl Sessions {
             ..Login::new(way.portal, &self.spec.target, self.spec.lun, &self.spec.initiator, isid)
         };
         let own = &mut self.paths[path.0];
-        own.acknowledged = 0;
+        own.moved = 0;
         own.is_own_way = via == path;
         match Session::begin(&self.library, login) {
             Ok(session) => {
@@ -101,15 +101,15 @@ impl Sessions {
         }
     }
 
-    /// Closes a session at once; the buffers of what it had outstanding, by the numbers of the commands.
-    pub(super) fn abandon(&mut self, path: PathId) -> Vec<(u64, Buffer)> {
+    /// Closes a session at once; the commands that it had outstanding, and their buffers.
+    pub(super) fn abandon(&mut self, path: PathId) -> Vec<(u64, Option<Buffer>)> {
         let Some(mut session) = self.paths[path.0].session.take() else { return Vec::new() };
         session.abandon();
-        let buffer = |event| match event {
-            Event::Done { tag, buffer: Some(buffer), .. } => Some((tag, buffer)),
+        let command = |event| match event {
+            Event::Done { tag, buffer, .. } => Some((tag, buffer)),
             _ => None,
         };
-        std::iter::from_fn(|| session.next_event()).filter_map(buffer).collect()
+        std::iter::from_fn(|| session.next_event()).filter_map(command).collect()
     }
 
     /// Notes why a path lost its session, or did not get one.
@@ -164,12 +164,13 @@ impl Sessions {
         None
     }
 
-    /// Whether the other end of a path's connection acknowledged bytes since it was asked last.
-    pub(super) fn was_acknowledged(&mut self, path: usize) -> bool {
+    /// Whether the other end of a path's connection acknowledged or sent bytes since this was asked last.
+    pub(super) fn has_moved(&mut self, path: usize) -> bool {
         let path = &mut self.paths[path];
         let Some(fd) = path.session.as_ref().and_then(Session::fd) else { return false };
         let Ok(info) = tcp::info(fd) else { return false };
-        std::mem::replace(&mut path.acknowledged, info.bytes_acked) < info.bytes_acked
+        let moved = info.bytes_acked + info.bytes_received;
+        std::mem::replace(&mut path.moved, moved) < moved
     }
 
     /// The connections, by the numbers of their paths.
