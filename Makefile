@@ -1,6 +1,6 @@
-# The commands of the project. `make demo` and `make test` need a checkout, a
+# The commands of the project. `make demo`, `make demo-storage` and `make test` need a checkout, a
 # Rust toolchain and root, and install the rest.
-.PHONY: demo test accept soak bench build setup clean
+.PHONY: demo demo-storage test accept soak bench build setup clean
 .DEFAULT_GOAL := build
 
 NICTEAM := $(or $(CARGO_TARGET_DIR),target)/release/nicteam
@@ -15,6 +15,11 @@ build: setup
 # The main job: four links between hosts, five runs, and the reason for each figure.
 demo: build
 	$(NICTEAM) lab run t3
+
+# Storage over four links: the network step of the published test T4, with a real target.
+demo-storage: build
+	@scripts/setup.sh storage
+	$(NICTEAM) lab run t4 --only default-1000,every-io,best-policy,unequal-paths,stripe-one-session
 
 # Every test; says at its end what was skipped and why.
 test:

@@ -1,20 +1,22 @@
 #!/bin/sh
 # Installs the Debian packages that a step needs and that are not there.
-# Usage: scripts/setup.sh build|test|accept|bench
+# Usage: scripts/setup.sh build|storage|test|accept|bench
 # The guests' kernels that crates/oracle needs are not installed: it fetches the
 # packages into the user's cache.
 set -eu
 
 build="gcc make clang libelf-dev zlib1g-dev pkg-config"
-test="iproute2 iputils-ping iperf3 openvswitch-switch qemu-system-x86"
+storage="tgt libiscsi7 nfs-ganesha nfs-ganesha-vfs rpcbind fio"
+test="$storage iproute2 iputils-ping iperf3 openvswitch-switch qemu-system-x86"
 accept="mininet bridge-utils ethtool"
 
 case "${1:-}" in
 build) wanted=$build ;;
+storage) wanted="$build $storage" ;;
 test) wanted="$build $test" ;;
 accept | bench) wanted="$build $test $accept" ;;
 *)
-    echo "usage: $0 build|test|accept|bench" >&2
+    echo "usage: $0 build|storage|test|accept|bench" >&2
     exit 2
     ;;
 esac

@@ -76,7 +76,7 @@ impl From<nicteam_lab::Error> for Failure {
             nicteam_lab::Error::Interrupted(_) => Failure::interrupted(error),
             nicteam_lab::Error::Experiment(diagnostics) => diagnostics.into(),
             nicteam_lab::Error::OutputExists(_) | nicteam_lab::Error::NoParent { .. } => Failure::wrong_input(error),
-            nicteam_lab::Error::Dataplane(_) | nicteam_lab::Error::NoEngine(_) => Failure::missing(error),
+            nicteam_lab::Error::Dataplane(_) | nicteam_lab::Error::Missing(_) => Failure::missing(error),
             other => Failure::failed(other),
         }
     }

@@ -10,6 +10,7 @@ mod lab;
 mod ovs;
 mod privileges;
 mod say;
+mod storage;
 mod team;
 mod value;
 mod which;
@@ -45,6 +46,9 @@ enum Command {
     /// Open vSwitch's commands about bonds, in its words.
     #[command(subcommand)]
     Ovs(ovs::Command),
+    /// Disks over many paths: an iSCSI target's, exported to any program.
+    #[command(subcommand)]
+    Storage(storage::Command),
     /// The lab's hand on one host or switch; started by the lab alone.
     #[command(hide = true)]
     Agent {
@@ -72,6 +76,7 @@ fn main() -> ExitCode {
         Command::Lab(command) => lab::run(command),
         Command::Team(command) => team::run(command),
         Command::Which(args) => which::run(&args),
+        Command::Storage(command) => storage::run(&command),
         Command::Ovs(command) => return ended(ovs::run(&command)),
         Command::Agent { node: _, lab: _ } => {
             nicteam_lab::agent::serve().map_err(|error| Failure::failed(error.to_string()))

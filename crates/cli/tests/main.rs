@@ -25,6 +25,7 @@ mod guest {
 mod live {
     mod cleanup;
     mod engines;
+    mod faults;
     mod guests;
     mod lab_lacp;
     mod lab_pagp;
@@ -34,8 +35,11 @@ mod live {
 
     mod ovs_text;
     mod ovs_vsctl;
+    mod ping;
     mod programs;
+    mod storage;
     mod tagged;
+    mod targets;
     mod team;
     mod testbed;
 }

@@ -26,6 +26,8 @@ pub(crate) const VARIABLE: &str = "NICTEAM_STATE_DIR";
 /// Whose members may look at teams.
 pub(crate) const GROUP: &str = "nicteam";
 
+/// What the private folder of a process and its children may hold.
+const PRIVATE_BYTES: u64 = 16 << 20;
 /// Of the folders: nobody else may write, the group may enter.
 const FOLDER_MODE: u32 = 0o750;
 /// Of the files.
@@ -192,7 +194,7 @@ impl Opened {
 pub fn keep_privately() -> Result<(), Error> {
     let root = root();
     make_folder(&root).and_then(|()| open_folder(&root)).context(|| format!("make the folder {}", root.display()))?;
-    Ok(mounts::private_tmpfs(&root)?)
+    Ok(mounts::private_tmpfs(&root, PRIVATE_BYTES)?)
 }
 
 /// A new folder, for this process and its children alone, for other files: after [`keep_privately`] it goes with them.

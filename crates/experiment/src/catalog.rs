@@ -152,7 +152,9 @@ pub fn builtin() -> &'static [Builtin] {
         "stripe-unlike-cards" Stripe,
         "stripe-widths" Stripe,
         "switch-teams" Basic,
+        "t1-two-hosts" Published,
         "t3-four-links" Published,
+        "t4-iscsi-multipath" Published,
         "t5-ovs-bonding" Published,
         "two-hosts" Basic,
         "unequal-delays" Stripe

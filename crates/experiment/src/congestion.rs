@@ -38,7 +38,7 @@ pub fn check_congestion(
 pub fn check_mptcp(experiment: &Experiment, is_supported: impl Fn() -> bool) -> Result<(), Diagnostics> {
     let workloads = experiment.runs.iter().flat_map(|run| &run.workloads);
     let wanted: BTreeSet<&str> =
-        workloads.filter(|workload| workload.task.takes_every_path()).map(|workload| workload.name.as_str()).collect();
+        workloads.filter(|workload| workload.task.is_mptcp()).map(|workload| workload.name.as_str()).collect();
     if wanted.is_empty() || is_supported() {
         return Ok(());
     }

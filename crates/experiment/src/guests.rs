@@ -1,6 +1,7 @@
 //! Guests: hosts behind a bridge on a host.
 
 use crate::diagnostics::Problem;
+use crate::multipath::Every;
 use crate::record::{At, Record};
 
 /// Most guests of one host.
@@ -47,16 +48,20 @@ pub(crate) fn has_some(host: &Record) -> bool {
 }
 
 /// What keeps a host from having guests.
-pub(crate) fn check(host: &At<String>, record: &Record, multipath: bool) -> Option<Problem> {
+pub(crate) fn check(host: &At<String>, record: &Record, multipath: Option<Every>) -> Option<Problem> {
     let span = record.get::<&[Record]>("guests").filter(|guests| !guests.value.is_empty())?.span;
-    let message = format!("host `{}` has guests, and a workload from or to it has `mptcp`", host.value);
-    let hint = "multipath TCP goes over a host's bare links: take hosts of its own for it";
-    multipath.then(|| Problem::at(&span, message).hint(hint))
+    let every = multipath?;
+    let message = format!("host `{}` has guests, and a workload from or to it has {}", host.value, every.key());
+    Some(Problem::at(&span, message).hint(own_hosts(every)))
 }
 
 /// What is wrong where a workload takes every link of a guest.
-pub(crate) fn has_one_link(guest: &Guest) -> Problem {
-    let message = format!("guest `{}` has one link, and a workload from or to it has `mptcp`", guest.name.value);
-    Problem::at(&guest.name.span, message)
-        .hint("multipath TCP goes over a host's bare links: take hosts of its own for it")
+pub(crate) fn has_one_link(guest: &Guest, every: Every) -> Problem {
+    let message =
+        format!("guest `{}` has one link, and a workload from or to it has {}", guest.name.value, every.key());
+    Problem::at(&guest.name.span, message).hint(own_hosts(every))
+}
+
+fn own_hosts(every: Every) -> String {
+    format!("{} goes over a host's bare links: take hosts of its own for it", every.name())
 }

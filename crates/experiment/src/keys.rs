@@ -50,6 +50,8 @@ pub(crate) enum Kind {
     /// Per cent, as text.
     Percent,
     Rate,
+    /// A number of bytes, with a unit or without.
+    Bytes(RangeInclusive<u64>),
     Time(RangeInclusive<Duration>),
     Mac,
     Address,
@@ -82,6 +84,7 @@ pub(crate) enum Thing {
     Switch,
     Team,
     Impairment,
+    Target,
     Workload,
     Run,
 }
@@ -93,6 +96,7 @@ impl Thing {
             Thing::Switch => "switch",
             Thing::Team => "team",
             Thing::Impairment => "impairment",
+            Thing::Target => "target",
             Thing::Workload => "workload",
             Thing::Run => "run",
         }

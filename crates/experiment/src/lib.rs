@@ -29,6 +29,7 @@ mod impairments;
 mod keys;
 mod limit;
 mod links_used;
+mod multipath;
 mod on_wire;
 mod overrides;
 mod programs;
@@ -43,6 +44,7 @@ mod suggest;
 mod switch_model;
 mod switches;
 mod syntax;
+mod target;
 mod task;
 mod teams;
 mod timed;
@@ -57,7 +59,7 @@ pub use catalog::{Builtin, FindError, Group, MAX_FILE_BYTES, Source, builtin, fi
 pub use congestion::{check_congestion, check_mptcp};
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use engine::{Engine, KERNEL_OPTIONS, Unsupported, openvswitch_settings};
-pub use event::{Announce, Migrate};
+pub use event::{Announce, CablePulled, Migrate, Silence, TargetKilled};
 pub use limit::{Limit, limit};
 pub use links_used::{LinksUsed, links_used, links_used_json, show_links_used};
 pub use overrides::Overrides;
@@ -66,10 +68,13 @@ pub use reference::{key_reference, schema};
 pub use resolved::*;
 pub use show::show;
 pub use switch_model::{Spread, SwitchModel};
-pub use task::{Program, Tagged, Tcp, Udp};
+pub use target::{Access, Iscsi, Medium, Nfs, Target};
+pub use task::{AccessSpec, Copy, Disks, Ping, Program, Storage, Tagged, Tcp, Udp};
 pub use timed::{Event, Timed};
 pub use traffic::Task;
-pub use units::{RUN_DURATION, parse_duration, parse_rate, show_duration, show_percent, show_rate};
+pub use units::{
+    RUN_DURATION, parse_bytes, parse_duration, parse_rate, show_bytes, show_duration, show_percent, show_rate,
+};
 
 /// Parses and checks an experiment file.
 ///

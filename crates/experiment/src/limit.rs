@@ -6,6 +6,9 @@
 //! receivers, whoever sends to whom, which finds narrow links between switches.
 //! Where hosts both send and receive payload, the acknowledgements of the other
 //! way take their part: one for every two full segments.
+//!
+//! Where a task fixes which share of the payload goes which way (storage: what is written goes one way, what is read the
+//! other), the way with the larger share is full first: its limit, divided by its share, is that of both together.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -27,39 +30,89 @@ pub struct Limit {
 
 /// The limit of a run.
 pub fn limit(run: &Run) -> Limit {
-    let flows = payload_flows(run);
-    let two_way = flows.iter().any(|(from, to)| flows.contains(&(*to, *from)));
-    let share = if two_way { share_beside_acks(&run.topology) } else { 1.0 };
-    let by_hosts = flow_of_pairs(&run.topology, &flows) * share;
-    let by_cables = flow_of_cables(&run.topology, &flows) * share;
-    if let Some(asked_bps) = asked(run).filter(|asked_bps| *asked_bps < by_hosts.min(by_cables)) {
-        return Limit { bps: asked_bps, reason: "the rate at which datagrams are sent".to_owned() };
+    if carrying(run).next().is_none() {
+        return Limit { bps: 0.0, reason: "nothing that carries payload".to_owned() };
     }
+    let flows = payload_flows(run);
+    let by_links = match shares(run).filter(|shares| shares.iter().all(|share| *share > 0.0)) {
+        Some(shares) => limit_of_shares(run, shares),
+        None => limit_of_flows(&run.topology, &flows),
+    };
+    match asked(run).filter(|(asked_bps, _)| *asked_bps < by_links.bps) {
+        Some((bps, reason)) => Limit { bps, reason },
+        None => by_links,
+    }
+}
+
+/// The workloads that carry payload.
+fn carrying(run: &Run) -> impl Iterator<Item = &Workload> {
+    run.workloads.iter().filter(|workload| workload.task.carries_payload())
+}
+
+/// What the links carry of these flows.
+fn limit_of_flows(topology: &Topology, flows: &[(&str, &str)]) -> Limit {
+    let two_way = flows.iter().any(|(from, to)| flows.contains(&(*to, *from)));
+    let share = if two_way { share_beside_acks(topology, 1.0) } else { 1.0 };
+    let by_hosts = flow_of_pairs(topology, flows) * share;
+    let by_cables = flow_of_cables(topology, flows) * share;
     // Equal but for rounding where no link between switches is narrow.
     if by_cables < by_hosts * 0.999 {
         return Limit { bps: by_cables, reason: "the links between the switches".to_owned() };
     }
-    Limit { bps: by_hosts, reason: reason(&run.topology, &flows, two_way) }
+    Limit { bps: by_hosts, reason: reason(topology, flows, two_way) }
 }
 
-/// Payload of all datagrams that are to be sent, if there is nothing else, bit/s.
-fn asked(run: &Run) -> Option<f64> {
+/// What the links carry of payload of which these shares go from those who connect, and back.
+fn limit_of_shares(run: &Run, [there, back]: [f64; 2]) -> Limit {
+    let goes_back = back > there;
+    let (larger, smaller) = if goes_back { (back, there) } else { (there, back) };
+    let flows = flows_of(run, |_| if goes_back { Direction::Receive } else { Direction::Send });
+    let Limit { bps, reason } = limit_of_flows(&run.topology, &flows);
+    let percent = (larger * 1e3).round() / 10.0;
+    let verb = if goes_back { "read" } else { "written" };
+    Limit {
+        bps: bps * share_beside_acks(&run.topology, smaller / larger) / larger,
+        reason: format!("{reason} in one direction, by which the {percent} % goes that is {verb}"),
+    }
+}
+
+/// Which shares of the payload go which way, if all tasks that have some fix the same.
+fn shares(run: &Run) -> Option<[f64; 2]> {
+    let mut all = carrying(run).map(|workload| workload.task.shares());
+    let first = all.next()??;
+    all.all(|other| other == Some(first)).then_some(first)
+}
+
+/// Payload that all tasks ask for, if each asks for so much and no more, bit/s, and what bounds it.
+fn asked(run: &Run) -> Option<(f64, String)> {
     let ipv6 = is_ipv6(&run.topology);
     let of = |workload: &Workload| {
         let ways = if workload.direction == Direction::Both { 2.0 } else { 1.0 };
         Some(workload.task.asked_bps(ipv6)? * ways)
     };
-    run.workloads.iter().map(of).sum()
+    let bps = carrying(run).map(of).sum::<Option<f64>>()?;
+    let reasons: BTreeSet<String> = carrying(run).map(|workload| workload.task.asked_reason()).collect();
+    Some((bps, Vec::from_iter(reasons).join(" and ")))
 }
 
 /// Who sends payload to whom, each pair once.
 fn payload_flows(run: &Run) -> Vec<(&str, &str)> {
+    flows_of(run, |workload| match workload.task.shares() {
+        Some([there, _]) if there <= 0.0 => Direction::Receive,
+        Some([_, back]) if back <= 0.0 => Direction::Send,
+        Some(_) => Direction::Both,
+        None => workload.direction,
+    })
+}
+
+/// The same where each workload's payload goes as `direction` says.
+fn flows_of(run: &Run, direction: impl Fn(&Workload) -> Direction) -> Vec<(&str, &str)> {
     let mut flows = Vec::new();
-    for workload in &run.workloads {
+    for workload in carrying(run) {
         for (from, to) in workload.pairs.iter().take(workload.connections as usize) {
             let (from, to) = (run.topology.links_of(from), run.topology.links_of(to));
             let (there, back) = ((from, to), (to, from));
-            match workload.direction {
+            match direction(workload) {
                 Direction::Send => flows.push(there),
                 Direction::Receive => flows.push(back),
                 Direction::Both => flows.extend([there, back]),
@@ -71,11 +124,11 @@ fn payload_flows(run: &Run) -> Vec<(&str, &str)> {
     flows
 }
 
-/// What is left of a link that carries full segments one way when it also
-/// carries the acknowledgements of as many segments of the other way.
-fn share_beside_acks(topology: &Topology) -> f64 {
+/// What is left of a link that carries full segments one way when it also carries the acknowledgements of the other way's,
+/// of which there are `other_way` for each of its own.
+fn share_beside_acks(topology: &Topology, other_way: f64) -> f64 {
     let packet = Packet::mean(topology);
-    packet.on_wire() / (packet.on_wire() + packet.ack_on_wire() / SEGMENTS_PER_ACK)
+    packet.on_wire() / (packet.on_wire() + packet.ack_on_wire() / SEGMENTS_PER_ACK * other_way)
 }
 
 /// The greatest flow from senders to receivers where a host's links bound what
@@ -238,7 +291,7 @@ mod tests {
 
     use super::*;
     use crate::resolved::{End, Host, Switch};
-    use crate::task::{Tcp, Udp};
+    use crate::task::{Ping, Tcp, Udp};
 
     const LINK_BPS: u64 = 100_000_000;
     /// Payload of one link: 1448 of 1538 bytes.
@@ -253,6 +306,7 @@ mod tests {
             mac: Mac::default(),
             device: "team0".to_owned(),
             further: Vec::new(),
+            mptcp: false,
             announces: false,
             parent: None,
         };
@@ -273,6 +327,7 @@ mod tests {
             switches: vec![Switch { name: "sw".to_owned(), ..Switch::default() }],
             cables: cables.collect(),
             teams: Vec::new(),
+            targets: Vec::new(),
         }
     }
 
@@ -362,6 +417,21 @@ mod tests {
         assert_close(limit(&slow).bps / 360e6, 1472.0 / 1538.0);
         slow.workloads[0].task = Arc::new(Udp { rate_bps: 500_000_000, size_bytes: 1472 });
         assert_close(links_worth(&slow), 4.0);
+    }
+
+    #[test]
+    fn what_is_only_answered_has_no_part_in_it() {
+        let mut run = run(&[("a", 4), ("b", 4)], &[("a", "b")], Direction::Send);
+        let alone = links_worth(&run);
+        let interval = Duration::from_secs(1);
+        let ping = Ping { payload_bytes: 56, dont_fragment: false, interval, count: None, every_path: false };
+        // The other way: as payload it would make the limit that of both directions.
+        let pairs = vec![("b".to_owned(), "a".to_owned())];
+        let ping = Workload { name: "p".to_owned(), pairs, task: Arc::new(ping), ..run.workloads[0].clone() };
+        run.workloads.push(ping);
+        assert_close(links_worth(&run), alone);
+        run.workloads.remove(0);
+        assert_close(limit(&run).bps, 0.0);
     }
 
     #[test]

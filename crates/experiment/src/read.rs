@@ -152,7 +152,7 @@ fn read_value(
             }
         }
         (Kind::Flag, DeValue::Boolean(flag)) => at(Value::Flag(*flag)),
-        (Kind::Integer(_) | Kind::Fraction, DeValue::Integer(_) | DeValue::Float(_)) => {
+        (Kind::Integer(_) | Kind::Fraction | Kind::Bytes(_), DeValue::Integer(_) | DeValue::Float(_)) => {
             match read_number(&key.kind, value.get_ref()) {
                 Ok(value) => at(value),
                 Err((message, hint)) => refuse(format!("`{}`: {message}", key.name), hint),

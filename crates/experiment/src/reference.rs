@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::engine;
 use crate::keys::{Kind, Need, Section, Thing};
 use crate::sections::{DEFAULTS, EVENT, FILE, GEMODEL, GUEST, HOST, IMPAIRMENT, LINK, RUN, SWITCH, TEAM_DOC, WORKLOAD};
+use crate::target::TARGET;
 use crate::teams::ENGINE;
 use crate::units::show_duration;
 use crate::value::wanted;
@@ -25,7 +26,7 @@ pub fn key_reference() -> String {
         section_reference(section, &mut out);
     }
     team_reference(&mut out);
-    for section in [&HOST, &GUEST, &SWITCH, &LINK, &IMPAIRMENT, &GEMODEL, &WORKLOAD, &RUN, &EVENT] {
+    for section in [&HOST, &GUEST, &SWITCH, &LINK, &IMPAIRMENT, &GEMODEL, &TARGET, &WORKLOAD, &RUN, &EVENT] {
         section_reference(section, &mut out);
     }
     out
@@ -77,6 +78,10 @@ fn key_schema(kind: &Kind) -> Value {
         Kind::Rate => {
             json!({ "type": "string", "pattern": format!("{NUMBER_AND}([kKmMgG]|[kKmMgG]?[bB][iI][tT])$"), "examples": ["100mbit"] })
         }
+        Kind::Bytes(range) => json!({ "anyOf": [
+            { "type": "string", "pattern": format!("{NUMBER_AND}([kmgtKMGT]?[iI]?[bB])$"), "examples": ["64kib"] },
+            key_schema(&Kind::Integer(range.clone())),
+        ] }),
         Kind::Time(_) => {
             json!({ "type": "string", "pattern": format!("{NUMBER_AND}(ms|s|m|min|h)$"), "examples": ["8s"] })
         }

@@ -14,7 +14,7 @@ use crate::suggest::{list, nearest};
 use crate::task::{self, Said};
 use crate::topology::{self, Broken, Built, Plan, duplicate};
 use crate::units::{show_duration, subnet};
-use crate::{engine, impairments, teams};
+use crate::{engine, impairments, multipath, teams};
 
 /// The most connections in one run: each has a port of its own from 40000 up.
 const MAX_CONNECTIONS: u32 = 8192;
@@ -37,7 +37,7 @@ pub(crate) fn resolve(
     let defaults = file.get::<&Record>("defaults").map_or(&none, |at| at.value);
     let mut resolver = Resolver { file, none: &none, defaults, overrides, problems };
     resolver.check_names();
-    resolver.check_engines();
+    resolver.check_machine();
     // Without hosts every name would be unknown; that has been said once.
     let hopeless = resolver.is_too_large() || resolver.named("hosts").is_empty();
     let runs = if hopeless { Vec::new() } else { resolver.runs() };
@@ -180,7 +180,7 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// Those of the command line are engines, each named once.
-    fn check_engines(&mut self) {
+    fn check_machine(&mut self) {
         let engines = &self.overrides.engines[..];
         for (place, name) in engines.iter().enumerate() {
             if engine::find(name).is_none() {
@@ -266,13 +266,17 @@ impl<'a> Resolver<'a, '_> {
         }
         let impairments = self.overlay("impairments", Thing::Impairment, run);
         let seed = self.defaults.get("seed").map_or(1, |at| at.value);
+        let of_run = run.get::<&[At<String>]>("workloads").map(|at| at.value);
+        let multipath = multipath::hosts(self.named("workloads"), of_run, &hosts, task::takes_every_path);
         let plan = Plan {
             impairments: impairments::resolve(&impairments, seed, self.problems),
             hosts,
             switches,
             teams,
-            multipath: self.multipath(),
+            targets: self.targets(run),
+            multipath,
             bridged: event::bridged(events(run)),
+            relayed: event::relayed(events(run)),
             links: self.file.get("links").map_or(&[], |at| at.value),
             rate_bps: self.default_rate(),
             mtu: self.defaults.get::<u64>("mtu").map_or(1500, |at| at.value as u32),
@@ -286,18 +290,20 @@ impl<'a> Resolver<'a, '_> {
         topology::build(&plan, self.problems)
     }
 
-    /// The hosts of workloads that take every link; true for those in a `to`.
-    fn multipath(&self) -> BTreeMap<&'a str, bool> {
-        let mut hosts = BTreeMap::new();
-        for (_, record) in self.named("workloads").iter().filter(|(_, record)| task::takes_every_path(record)) {
-            for (key, is_target) in [("from", false), ("to", true)] {
-                let names: Option<At<&'a [At<String>]>> = record.get(key);
-                for name in names.iter().flat_map(|at| at.value) {
-                    *hosts.entry(name.value.as_str()).or_default() |= is_target;
-                }
-            }
+    /// The targets that a run's workloads name, and those that no workload of the file names.
+    fn targets(&mut self, run: &'a Record) -> Vec<(&'a At<String>, Record)> {
+        let names = run.get::<&[At<String>]>("workloads").map_or(&[][..], |at| at.value);
+        let is_of_run = |workload: &At<String>| names.iter().any(|name| name.value == workload.value);
+        let (mut named, mut wanted) = (BTreeSet::new(), BTreeSet::new());
+        for (workload, record) in self.named("workloads") {
+            let Some(target) = record.get::<&[At<String>]>("target").and_then(|names| names.value.first()) else {
+                continue;
+            };
+            named.insert(target.value.as_str());
+            wanted.extend(is_of_run(workload).then_some(target.value.as_str()));
         }
-        hosts
+        let all = self.overlay("targets", Thing::Target, run).into_iter();
+        all.filter(|(name, _)| wanted.contains(&*name.value) || !named.contains(&*name.value)).collect()
     }
 
     /// The file's hosts or switches with a run's changes laid over them.
@@ -384,9 +390,17 @@ impl<'a> Resolver<'a, '_> {
             _ => Direction::Send,
         };
         let connections = connections.map_or(pair_count as u32, |at| at.value as u32);
+        let targets: Vec<&str> = self.named("targets").iter().map(|(target, _)| target.value.as_str()).collect();
         let (defaults, problems) = (self.defaults, &mut *self.problems);
-        let task =
-            task::resolve(&mut Said { name, record, defaults, topology: &built.topology, connections, problems })?;
+        let task = task::resolve(&mut Said {
+            name,
+            record,
+            defaults,
+            targets: &targets,
+            topology: &built.topology,
+            connections,
+            problems,
+        })?;
         Some(Workload { name: name.value.clone(), connections, pairs, direction, task })
     }
 

@@ -9,6 +9,7 @@ use nicteam_team::Config;
 use nicteam_wire::Mac;
 
 use crate::switch_model::SwitchModel;
+use crate::target::Target;
 use crate::timed::Timed;
 use crate::traffic::Task;
 
@@ -102,6 +103,8 @@ pub struct Topology {
     pub cables: Vec<Cable>,
     /// Hosts' teams and switches' groups.
     pub teams: Vec<Team>,
+    /// Storage that hosts serve, in the order of the file.
+    pub targets: Vec<Target>,
 }
 
 impl Topology {
@@ -130,15 +133,17 @@ pub struct Host {
     pub mac: Mac,
     /// The device that carries the address: `team0`, or `eth0` without a team, or `br0` with a bridge: where it has guests, or one moves to it.
     pub device: String,
-    /// For multipath TCP: its links beside that one, each with an address in a subnet of its own.
+    /// For multipath TCP and multipath storage: its links beside that one, each with an address in a subnet of its own.
     pub further: Vec<Further>,
+    /// True if it speaks multipath TCP.
+    pub mptcp: bool,
     /// For multipath TCP: true if others connect to it, so that it has to tell them of those links.
     pub announces: bool,
     /// Of a guest: the host it is on, behind whose bridge it is.
     pub parent: Option<String>,
 }
 
-/// One more link of a host that speaks multipath TCP.
+/// One more link of a host whose links have an address each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Further {
     /// Its device: `eth1`, `eth2`, ...

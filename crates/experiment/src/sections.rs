@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use crate::keys::{Key, Kind, Need, Section, Thing};
+use crate::target::TARGET;
 use crate::units::RUN_DURATION;
 use crate::{engine, event, guests, switch_model, task};
 
@@ -66,6 +67,12 @@ pub(crate) const FILE: Section = Section {
             kind: Kind::Named(Thing::Impairment, &IMPAIRMENT),
             need: Need::Otherwise("none"),
             doc: IMPAIRMENT.doc,
+        },
+        Key {
+            name: "targets",
+            kind: Kind::Named(Thing::Target, &TARGET),
+            need: Need::Otherwise("none"),
+            doc: TARGET.doc,
         },
         Key { name: "links", kind: Kind::List(&LINK), need: Need::Required, doc: LINK.doc },
         Key {
@@ -476,6 +483,12 @@ pub(crate) const RUN: Section = Section {
             kind: Kind::Named(Thing::Impairment, &IMPAIRMENT),
             need: Need::Otherwise("as above"),
             doc: "Keys of impairments that are different in this run: `[runs.impairments.NAME]`.",
+        },
+        Key {
+            name: "targets",
+            kind: Kind::Named(Thing::Target, &TARGET),
+            need: Need::Otherwise("as above"),
+            doc: "Keys of targets that are different in this run: `[runs.targets.NAME]`.",
         },
     ],
     of_kinds: &[],

@@ -10,6 +10,7 @@
 //! ```
 
 mod impairments;
+mod targets;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -195,7 +196,8 @@ fn host_text(name: &str, topology: &Topology) -> String {
     let team = topology.teams.iter().find(|team| team.node == name);
     let device = match (team, host.further.as_slice()) {
         (Some(team), _) => format!("{} {}", team.device, team.config.mode),
-        (None, [.., last]) => format!("{} to {} multipath TCP", host.device, last.device),
+        (None, [.., last]) if host.mptcp => format!("{} to {} multipath TCP", host.device, last.device),
+        (None, [.., last]) => format!("{} to {}, an address each", host.device, last.device),
         (None, []) => "eth0".to_owned(),
     };
     let device = match topology.guests_of(name).count() {
@@ -229,6 +231,12 @@ fn show_hosts(topology: &Topology, out: &mut String) {
         }
     }
     show_switches(topology, out);
+    if !topology.targets.is_empty() {
+        out.push_str("\ntargets\n");
+        for target in &topology.targets {
+            paragraph(&targets::text(target), "  ", out);
+        }
+    }
     let impairments = impairments::texts(topology);
     if !impairments.is_empty() {
         out.push_str("\nimpairments\n");
@@ -356,8 +364,16 @@ fn traffic_text(workload: &Workload) -> String {
     };
     let connections = if workload.connections == 1 { "connection" } else { "connections" };
     let (kind, how) = workload.task.words();
-    if !workload.task.programs().is_empty() {
-        return format!("{how}: {from} {arrow} {to}");
+    // What opens connections of its own says in its words what they are.
+    if workload.task.finds_connections() {
+        let arrow = match workload.task.shares() {
+            Some([there, _]) if there <= 0.0 => "<-",
+            Some([_, back]) if back > 0.0 => "<->",
+            _ => arrow,
+        };
+        let many = workload.connections as usize > workload.pairs.len();
+        let times = if many { format!("{} times ", workload.connections) } else { String::new() };
+        return format!("{times}{how}: {from} {arrow} {to}");
     }
     format!("{} {kind} {connections}{note}, {how}: {from} {arrow} {to}", workload.connections)
 }
@@ -404,6 +420,7 @@ fn changes(topology: &Topology, base: &Topology) -> Vec<String> {
     let impairments = impairments::texts(topology).into_iter();
     let changed = impairments.filter(|(name, text)| before.get(name) != Some(text));
     changes.extend(changed.map(|(name, text)| format!("{name}: {text}")));
+    changes.extend(targets::changes(topology, base));
     changes
 }
 

@@ -8,15 +8,17 @@ use nicteam_team::{ActiveSlave, Config, MAX_MEMBERS};
 use crate::addresses;
 use crate::diagnostics::Problem;
 use crate::engine::{self, Engine};
+use crate::event::CableName;
 use crate::guests;
 use crate::impairments;
 use crate::keys::Thing;
+use crate::multipath::{self, Every, Taken};
 use crate::record::{At, Options, Record, Span};
-use crate::resolved::{Cable, End, Further, Host, Impaired, Switch, Team, Topology, Way};
+use crate::resolved::{Cable, End, Host, Impaired, Switch, Team, Topology, Way};
 use crate::suggest::{list, nearest};
 use crate::switches;
+use crate::target;
 use crate::teams::{self, Unfit};
-use crate::units::in_nth_subnet;
 
 /// More cables than any machine would carry: two devices each.
 const MAX_CABLES: usize = 1024;
@@ -27,10 +29,14 @@ pub(crate) struct Plan<'a> {
     pub switches: Vec<(&'a At<String>, Record)>,
     pub teams: BTreeMap<&'a str, (&'a At<String>, Options)>,
     pub impairments: BTreeMap<&'a str, Way>,
-    /// Hosts between which multipath TCP goes; true for those that are connected to.
-    pub multipath: BTreeMap<&'a str, bool>,
+    /// Storage that hosts serve.
+    pub targets: Vec<(&'a At<String>, Record)>,
+    /// Hosts whose links have an address each.
+    pub multipath: BTreeMap<&'a str, Taken>,
     /// Hosts that have a bridge though they may have no guests.
     pub bridged: Vec<At<String>>,
+    /// Cables that the relay carries though they may have no impairment.
+    pub relayed: Vec<CableName>,
     pub links: &'a [Record],
     /// Of links that name none.
     pub rate_bps: u64,
@@ -61,6 +67,7 @@ pub(crate) fn build(plan: &Plan<'_>, problems: &mut Vec<Problem>) -> Built {
     let specs = plan.switches.iter().map(|(name, record)| switches::read(name, record, problems)).collect();
     let mut builder = Builder { plan, problems, specs, cables, spans, next_device, all_links: !plan.links.is_empty() };
     builder.lay_cables();
+    builder.relay_cables();
     builder.check_loops();
     let configs = builder.host_configs();
     let (hosts, mut teams) = builder.hosts(&configs);
@@ -69,7 +76,8 @@ pub(crate) fn build(plan: &Plan<'_>, problems: &mut Vec<Problem>) -> Built {
     let switches = builder.switches(&configs);
     let cables = std::mem::take(&mut builder.cables);
     let all_links = builder.all_links;
-    Built { topology: Topology { hosts, switches, cables, teams }, all_links }
+    let targets = target::resolve(&plan.targets, &hosts, plan.broken.nodes, problems);
+    Built { topology: Topology { hosts, switches, cables, teams, targets }, all_links }
 }
 
 struct Builder<'a, 'p> {
@@ -123,6 +131,16 @@ impl<'a> Builder<'a, '_> {
                     self.cables.push(Cable { a, b, rate_bps, mtus, impaired: impaired.clone() });
                     self.spans.push(ends.span.clone());
                 }
+            }
+        }
+    }
+
+    /// Has cables carried by the relay, which does nothing to their frames yet.
+    fn relay_cables(&mut self) {
+        for name in &self.plan.relayed {
+            if let Some(place) = name.place(&self.cables) {
+                let nothing = Impaired { a_to_b: Way::default(), b_to_a: Way::default() };
+                self.cables[place].impaired.get_or_insert(nothing);
             }
         }
     }
@@ -323,7 +341,8 @@ impl<'a> Builder<'a, '_> {
             let mtus: BTreeSet<_> = ends.iter().map(|end| end.2).collect();
             let config = configs.get(&name.value);
             let sound_mtus = if self.has_sound_mtus() { &mtus } else { &BTreeSet::new() };
-            let multipath = self.plan.multipath.contains_key(name.value.as_str());
+            let taken = self.plan.multipath.get(name.value.as_str()).copied();
+            let multipath = taken.map(|taken| taken.every);
             let problem = check_host(name, record, (ends.len(), multipath), config.is_some(), sound_mtus);
             let problem = problem.filter(|_| !ends.is_empty() || self.all_links);
             self.problems.extend(problem.or_else(|| check_ipv6(name, address, sound_mtus)));
@@ -340,17 +359,20 @@ impl<'a> Builder<'a, '_> {
                     mtu: mtus.first().copied().unwrap_or(self.plan.mtu),
                 });
             }
-            let further =
-                if multipath && config.is_none() { self.further(name, &ends, (address, prefix)) } else { Vec::new() };
-            let announces = self.plan.multipath.get(name.value.as_str()) == Some(&true);
+            let further = match multipath {
+                Some(_) if config.is_none() => multipath::further(name, &ends, (address, prefix), self.problems),
+                _ => Vec::new(),
+            };
+            let mptcp = multipath == Some(Every::Subflows);
+            let announces = mptcp && taken.is_some_and(|taken| taken.is_connected_to);
             let is_bridged = guests::has_some(record) || self.plan.bridged.iter().any(|host| host.value == name.value);
             let device = if is_bridged { guests::BRIDGE.to_owned() } else { device };
             let (name, parent) = (name.value.clone(), None);
-            hosts.push(Host { name, address, prefix, mac, device, further, announces, parent });
+            hosts.push(Host { name, address, prefix, mac, device, further, mptcp, announces, parent });
         }
         for (guest, (address, prefix, mac)) in guests.iter().zip(addresses.into_iter().skip(hosts.len())) {
-            if self.plan.multipath.contains_key(guest.name.value.as_str()) {
-                self.problems.push(guests::has_one_link(guest));
+            if let Some(taken) = self.plan.multipath.get(guest.name.value.as_str()) {
+                self.problems.push(guests::has_one_link(guest, taken.every));
             }
             hosts.push(Host {
                 name: guest.name.value.clone(),
@@ -359,6 +381,7 @@ impl<'a> Builder<'a, '_> {
                 mac,
                 device: guests::DEVICE.to_owned(),
                 further: Vec::new(),
+                mptcp: false,
                 announces: false,
                 parent: Some(guest.parent.clone()),
             });
@@ -374,27 +397,6 @@ impl<'a> Builder<'a, '_> {
         // What is wrong with it has been said of the team.
         let engine = options.map_or_else(engine::default, |(_, options)| teams::engine(options, &mut Vec::new()));
         engine.name().to_owned()
-    }
-
-    /// The links beside the first of a host that speaks multipath TCP: the n-th has
-    /// the host's place in the n-th subnet after the host's own.
-    fn further(
-        &mut self,
-        name: &At<String>,
-        ends: &[(String, String, u32)],
-        (address, prefix): (IpAddr, u8),
-    ) -> Vec<Further> {
-        let links = (1..).zip(ends.iter().skip(1));
-        let found: Option<Vec<Further>> = links
-            .map(|(n, (device, ..))| {
-                Some(Further { device: device.clone(), address: in_nth_subnet(address, prefix, n)? })
-            })
-            .collect();
-        found.unwrap_or_else(|| {
-            let message = format!("no subnets left after that of host `{}` for its {} links", name.value, ends.len());
-            self.problems.push(Problem::at(&name.span, message).hint("give it another `address`"));
-            Vec::new()
-        })
     }
 
     /// Link aggregation groups of switches that spread.
@@ -485,7 +487,7 @@ fn unfit_group(switch: &Record, engine: &dyn Engine, spread: &Span, error: &Unfi
 fn check_host(
     name: &At<String>,
     record: &Record,
-    (links, multipath): (usize, bool),
+    (links, multipath): (usize, Option<Every>),
     teamed: bool,
     mtus: &BTreeSet<u32>,
 ) -> Option<Problem> {
@@ -499,12 +501,13 @@ fn check_host(
         }
         (0, false) => Problem::at(&name.span, format!("host `{host}` has no link"))
             .hint(format!("add `[[links]]` with `between = [\"{host}\", ...]`, or remove the host")),
-        (_, true) if multipath => {
+        (_, true) if let Some(every) = multipath => {
             let span = team_span.unwrap_or(name.span.clone());
-            Problem::at(&span, format!("host `{host}` has a team, and a workload from or to it has `mptcp`"))
-                .hint("multipath TCP goes over bare links: leave `team` out, or take hosts of its own for it")
+            let message = format!("host `{host}` has a team, and a workload from or to it has {}", every.key());
+            let hint = "goes over bare links: leave `team` out, or take hosts of its own for it";
+            Problem::at(&span, message).hint(format!("{} {hint}", every.name()))
         }
-        (2.., false) if multipath => return None,
+        (2.., false) if multipath.is_some() => return None,
         (2.., false) => Problem::at(&name.span, format!("host `{host}` has {links} links but no team"))
             .hint("give it `team = \"...\"` to bundle them, or leave it one link"),
         (_, true) if links > MAX_MEMBERS => too_many_members(name, links),

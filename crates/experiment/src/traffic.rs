@@ -37,8 +37,41 @@ pub trait Task: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// True if a connection takes every link of its hosts by itself (multipath TCP): then each link has an address.
+    /// True if it opens connections of its own, or none: then none is planned for it, and those that there are are found by
+    /// their sockets.
+    fn finds_connections(&self) -> bool {
+        !self.programs().is_empty()
+    }
+
+    /// False if all that it sends is questions that are answered: it has no part in the limit, and none in what is delivered.
+    fn carries_payload(&self) -> bool {
+        true
+    }
+
+    /// True if it ends by itself: it begins with the measured window, and a run of such tasks alone ends with the last.
+    fn is_finite(&self) -> bool {
+        false
+    }
+
+    /// Parts of the payload that go from `from` to `to`, and back, 0 to 1, together 1, if the task fixes them; none: all of it goes
+    /// the way of `direction`.
+    fn shares(&self) -> Option<[f64; 2]> {
+        None
+    }
+
+    /// What bounds [`Task::asked_bps`], in words.
+    fn asked_reason(&self) -> String {
+        "the rate at which datagrams are sent".to_owned()
+    }
+
+    /// True if a connection takes every link of its hosts by itself (multipath TCP, multipath storage): then each link has an
+    /// address.
     fn takes_every_path(&self) -> bool {
+        false
+    }
+
+    /// True if it speaks multipath TCP.
+    fn is_mptcp(&self) -> bool {
         false
     }
 }

@@ -51,6 +51,56 @@ pub fn show_rate(rate_bps: u64) -> String {
     format!("{}{unit}", rate_bps as f64 / scale)
 }
 
+/// Reads a number of bytes: `8kib`, `1.5gib`, `100mb`, `512b`; letter case does not matter.
+///
+/// # Errors
+/// What is wrong with the text, and a hint.
+pub fn parse_bytes(text: &str) -> Result<u64, (String, &'static str)> {
+    const HINT: &str = "write a number and a unit: `8kib` is 8,192 bytes, `1gb` 1,000,000,000";
+    let Some((number, unit)) = split(text) else {
+        return Err((format!("`{text}` is no number of bytes"), HINT));
+    };
+    let scale = match unit.to_ascii_lowercase().as_str() {
+        "b" => 1e0,
+        "kib" => 1024.0,
+        "mib" => 1024.0 * 1024.0,
+        "gib" => 1024.0 * 1024.0 * 1024.0,
+        "tib" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        "kb" => 1e3,
+        "mb" => 1e6,
+        "gb" => 1e9,
+        "tb" => 1e12,
+        "" => return Err((format!("`{text}` has no unit"), HINT)),
+        "k" | "m" | "g" | "t" => return Err((format!("`{unit}` can be read in two ways"), HINT)),
+        _ => return Err((format!("`{unit}` is no unit of bytes"), HINT)),
+    };
+    let bytes = number * scale;
+    // Beyond, floating point has no whole numbers.
+    if bytes > (1_u64 << 53) as f64 {
+        return Err((format!("`{text}` is more than any machine has"), HINT));
+    }
+    if bytes.fract() != 0.0 {
+        return Err((format!("`{text}` is no whole number of bytes"), HINT));
+    }
+    Ok(bytes as u64)
+}
+
+/// A number of bytes as [`parse_bytes`] reads it, in the largest unit that leaves a whole number.
+pub fn show_bytes(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 8] = [
+        (1 << 40, "tib"),
+        (1_000_000_000_000, "tb"),
+        (1 << 30, "gib"),
+        (1_000_000_000, "gb"),
+        (1 << 20, "mib"),
+        (1_000_000, "mb"),
+        (1 << 10, "kib"),
+        (1_000, "kb"),
+    ];
+    let unit = UNITS.iter().find(|(scale, _)| bytes >= *scale && bytes.is_multiple_of(*scale));
+    unit.map_or_else(|| format!("{bytes}b"), |(scale, unit)| format!("{}{unit}", bytes / scale))
+}
+
 /// Reads a part of a hundred: `1%`, `0.05 %`.
 ///
 /// # Errors
@@ -243,6 +293,24 @@ mod tests {
         }
         for text in ["", "s", "8", "8 parsecs", "-1s", "99999999999999h", "1.2.3s"] {
             assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_bytes() {
+        for (text, bytes) in [
+            ("8kib", 8192),
+            ("1 GiB", 1 << 30),
+            ("1.5mib", 3 << 19),
+            ("100mb", 100_000_000),
+            ("512b", 512),
+            ("16777215b", 16_777_215),
+        ] {
+            assert_eq!(parse_bytes(text).as_ref(), Ok(&bytes), "{text}");
+            assert_eq!(parse_bytes(&show_bytes(bytes)), Ok(bytes), "{text}");
+        }
+        for text in ["", "kib", "8", "8k", "8kbit", "-8kib", "1.5b", "99999999999tib", "1e3kib"] {
+            assert!(parse_bytes(text).is_err(), "{text}");
         }
     }
 

@@ -6,7 +6,7 @@ use toml::de::DeValue;
 use crate::keys::{Kind, Thing};
 use crate::record::Value;
 use crate::suggest::{list, nearest};
-use crate::units::{parse_address, parse_duration, parse_percent, parse_rate, show_duration};
+use crate::units::{parse_address, parse_bytes, parse_duration, parse_percent, parse_rate, show_bytes, show_duration};
 
 /// A value written as a string; `None` where the key does not take one.
 pub(crate) fn read_text(kind: &Kind, text: &str) -> Option<Result<Value, (String, String)>> {
@@ -34,6 +34,14 @@ pub(crate) fn read_text(kind: &Kind, text: &str) -> Option<Result<Value, (String
         }
         Kind::Percent => parse_percent(text).map(Value::Probability).map_err(owned),
         Kind::Rate => parse_rate(text).map(Value::Number).map_err(owned),
+        Kind::Bytes(range) => match parse_bytes(text) {
+            Ok(bytes) if range.contains(&bytes) => Ok(Value::Number(bytes)),
+            Ok(_) => Err((
+                format!("`{text}` is out of range"),
+                format!("it takes {} to {}", show_bytes(*range.start()), show_bytes(*range.end())),
+            )),
+            Err(refused) => Err(owned(refused)),
+        },
         Kind::Time(range) => match parse_duration(text) {
             Ok(time) if range.contains(&time) => Ok(Value::Time(time)),
             Ok(_) => Err((
@@ -82,6 +90,16 @@ pub(crate) fn read_number(kind: &Kind, value: &DeValue<'_>) -> Result<Value, (St
                 )),
             }
         }
+        (Kind::Bytes(range), DeValue::Integer(integer)) => {
+            match integer.as_str().parse::<u64>().ok().filter(|_| integer.radix() == 10) {
+                Some(bytes) if range.contains(&bytes) => Ok(Value::Number(bytes)),
+                _ => Err((
+                    format!("{integer} bytes are out of range"),
+                    format!("it takes {} to {}", show_bytes(*range.start()), show_bytes(*range.end())),
+                )),
+            }
+        }
+        (Kind::Bytes(_), _) => Err(("a fraction of a byte makes no sense".to_owned(), example(kind))),
         (Kind::Integer(range) | Kind::CountOrList(range, _), _) => Err((
             "a fraction makes no sense here".to_owned(),
             format!("it takes a whole number from {} to {}", range.start(), range.end()),
@@ -135,6 +153,7 @@ pub(crate) fn wanted(kind: &Kind) -> String {
         Kind::Fraction => "a number from 0 to 1".to_owned(),
         Kind::Percent => "a part from `0%` to `100%`".to_owned(),
         Kind::Rate => "a rate".to_owned(),
+        Kind::Bytes(range) => format!("bytes from `{}` to `{}`", show_bytes(*range.start()), show_bytes(*range.end())),
         Kind::Time(_) => "a duration".to_owned(),
         Kind::Mac => "a MAC address".to_owned(),
         Kind::Address => "an address with prefix length".to_owned(),
@@ -163,6 +182,7 @@ pub(crate) fn example(kind: &Kind) -> String {
         Kind::Fraction => "0.98".to_owned(),
         Kind::Percent => "\"1%\"".to_owned(),
         Kind::Rate => "\"100mbit\"".to_owned(),
+        Kind::Bytes(_) => "\"64kib\"".to_owned(),
         Kind::Time(_) => "\"8s\"".to_owned(),
         Kind::Mac => "\"02:00:00:00:00:01\"".to_owned(),
         Kind::Address => "\"10.3.0.1/24\"".to_owned(),

@@ -4,5 +4,8 @@ mod corpus;
 mod experiment;
 mod experiment_bad;
 mod experiment_docs;
+mod experiment_events;
 mod experiment_guests;
+mod experiment_storage;
+mod experiment_targets;
 mod imports;

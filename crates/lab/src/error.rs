@@ -26,9 +26,9 @@ pub enum Error {
     /// The machine cannot run what the file asks for.
     #[error("{0}")]
     Experiment(nicteam_experiment::Diagnostics),
-    /// The engine of a team is not to be had here.
+    /// Something that an experiment needs is not to be had here: the engine of a team, or who serves a target.
     #[error("{0}")]
-    NoEngine(String),
+    Missing(String),
     /// A file of the bundle cannot be written.
     #[error("cannot {operation} {path}: {source}")]
     File {

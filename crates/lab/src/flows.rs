@@ -43,7 +43,8 @@ impl Flows {
 
     /// Numbers the connections, behind those that were `planned`, and puts what their ends counted into the samples.
     /// The first of a program has the program's own number.
-    pub(crate) fn attach(self, samples: &mut [Sample], planned: &[Planned]) -> Vec<Found> {
+    pub(crate) fn attach(mut self, samples: &mut [Sample], planned: &[Planned]) -> Vec<Found> {
+        self.name_other_ends();
         let found = self.find(samples, planned);
         let mut seen: BTreeSet<(&str, u32)> = BTreeSet::new();
         let mut begun: Vec<(usize, ConnectionSample)> = Vec::new();
@@ -67,7 +68,25 @@ impl Flows {
         found
     }
 
-    /// Every way that carried more than control connections do, in the order in which they were seen.
+    /// Gives sockets whose agent does not know their task that of the socket at the other end; those that have none go.
+    fn name_other_ends(&mut self) {
+        let is_named = |flow: &&FlowSample| flow.program != FlowSample::BY_THE_OTHER_END;
+        let all = self.0.iter().flat_map(|(_, flows)| flows);
+        let named: BTreeMap<(SocketAddr, SocketAddr), u32> =
+            all.filter(is_named).map(|flow| ((flow.local, flow.remote), flow.program)).collect();
+        for (_, flows) in &mut self.0 {
+            flows.retain_mut(|flow| {
+                if !is_named(&&*flow)
+                    && let Some(program) = named.get(&(flow.remote, flow.local))
+                {
+                    flow.program = *program;
+                }
+                is_named(&&*flow)
+            });
+        }
+    }
+
+    /// Every way that carries payload and carried more than control connections do, in the order in which they were seen.
     fn find(&self, samples: &[Sample], planned: &[Planned]) -> Vec<Found> {
         let mut bytes: BTreeMap<Way, u64> = BTreeMap::new();
         let mut order: Vec<Way> = Vec::new();
@@ -90,6 +109,9 @@ impl Flows {
         let found = order.into_iter().filter_map(|way| {
             let (program, src, dst) = way;
             let planned = planned.iter().find(|planned| planned.spec.index == program)?;
+            if !planned.carries(ends.get(&(program, src)).copied(), ends.get(&(program, dst)).copied()) {
+                return None;
+            }
             // An end that was not seen is the other one of its program.
             let other = |seen: Option<&&str>| match seen {
                 Some(host) if **host == planned.client => planned.server.clone(),
@@ -184,16 +206,19 @@ mod tests {
     fn planned() -> Vec<Planned> {
         let spec = ConnectionSpec {
             index: 0,
+            place: 0,
             client: end(1, 40_000),
             server: end(2, 20_001),
             interfaces: Default::default(),
+            paths: Vec::new(),
             vlan: None,
             client_sends: true,
             kind: "program".to_owned(),
             each: serde_json::Value::Null,
             processor: None,
         };
-        vec![Planned { workload: "w".to_owned(), client: "a".to_owned(), server: "b".to_owned(), spec }]
+        let (client, server) = ("a".to_owned(), "b".to_owned());
+        vec![Planned { workload: "w".to_owned(), client, server, ways: [true; 2], spec }]
     }
 
     #[test]

@@ -8,9 +8,10 @@ use nicteam_sys::shape::Granularity;
 
 use crate::error::Error;
 use crate::fit::{dataplane, granularity};
-use crate::machine::check_engines;
+use crate::machine::check_machine;
 use crate::options::Options;
 use crate::run::unless_stopped;
+use crate::target;
 use crate::testbed::{Action, Deployment, Report, Setting};
 
 /// A topology that is built; it goes with this value.
@@ -23,13 +24,17 @@ pub struct Held {
 
 /// Builds the topology of one run of an experiment. `options.output` is not used.
 pub fn hold(experiment: &Experiment, run: &Run, options: &Options) -> Result<Held, Error> {
-    check_engines(&Experiment { runs: vec![run.clone()], ..experiment.clone() })?;
+    check_machine(&Experiment { runs: vec![run.clone()], ..experiment.clone() })?;
     let kind = dataplane(options.dataplane)?;
     let granularity = granularity(experiment, kind);
     let setting = Setting { binary: options.binary.clone(), dataplane: Some(kind), granularity };
     let (reports, inbox) = mpsc::channel();
     let start = Instant::now();
-    let deployment = unless_stopped(|| options.testbed().build(&run.topology, &setting, &reports))?;
+    let deployment = unless_stopped(|| {
+        let mut deployment = options.testbed().build(&run.topology, &setting, &reports)?;
+        target::serve(&mut *deployment, &run.topology)?;
+        Ok(deployment)
+    })?;
     Ok(Held { deployment, built_in: start.elapsed(), granularity, _reports: inbox })
 }
 

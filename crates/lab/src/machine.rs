@@ -1,32 +1,62 @@
-//! Whether the machine has the engines of an experiment; asked before anything is built.
+//! Whether the machine has the engines of an experiment, and what serves its targets; asked before anything is built.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use nicteam_experiment::{Experiment, Run};
 use nicteam_record::{Skipped, Variant};
 
 use crate::engine::{self, Absent};
 use crate::error::Error;
+use crate::target;
 
-/// Runs that this machine cannot carry out, and why: nothing can be done here about the engine of one of their teams.
-///
-/// # Errors
-/// An engine is missing that can be had, or no run is left.
-pub fn check_engines(experiment: &Experiment) -> Result<Vec<Skipped>, Error> {
-    skipped(experiment, |name| engine::find(name).map_or(Ok(()), |engine| engine.is_there()))
+/// Something that the machine may not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part<'a> {
+    /// Who runs a team.
+    Engine(&'a str),
+    /// Who serves targets of this kind.
+    Target(&'a str),
 }
 
-/// The same, asking this of each engine once.
-fn skipped(experiment: &Experiment, is_there: impl Fn(&str) -> Result<(), Absent>) -> Result<Vec<Skipped>, Error> {
-    let mut asked: BTreeMap<&str, Result<(), Absent>> = BTreeMap::new();
+impl Part<'_> {
+    fn is_there(self) -> Result<(), Absent> {
+        match self {
+            Part::Engine(name) => engine::find(name).map_or(Ok(()), |engine| engine.is_there()),
+            Part::Target(name) => target::find(name).map_or(Ok(()), |kind| kind.is_there()),
+        }
+    }
+}
+
+impl fmt::Display for Part<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Part::Engine(name) => write!(f, "a team with engine `{name}`"),
+            Part::Target(name) => write!(f, "a target of kind `{name}`"),
+        }
+    }
+}
+
+/// Runs that this machine cannot carry out, and why: nothing can be done here about the engine of one of their teams, or
+/// about what serves one of their targets.
+///
+/// # Errors
+/// Something is missing that can be had, or no run is left.
+pub fn check_machine(experiment: &Experiment) -> Result<Vec<Skipped>, Error> {
+    skipped(experiment, |part| part.is_there())
+}
+
+/// The same, asking this of each part once.
+fn skipped(experiment: &Experiment, is_there: impl Fn(Part<'_>) -> Result<(), Absent>) -> Result<Vec<Skipped>, Error> {
+    let mut asked: BTreeMap<Part<'_>, Result<(), Absent>> = BTreeMap::new();
     let mut skipped = Vec::new();
     for run in &experiment.runs {
-        for team in &run.topology.teams {
-            let name = team.engine.as_str();
-            let Err(absent) = asked.entry(name).or_insert_with(|| is_there(name)) else { continue };
+        let engines = run.topology.teams.iter().map(|team| Part::Engine(&team.engine));
+        for part in engines.chain(run.topology.targets.iter().map(|target| Part::Target(target.kind))) {
+            let Err(absent) = asked.entry(part).or_insert_with(|| is_there(part)) else { continue };
             if let Some(hint) = &absent.hint {
-                let message = format!("run `{}` has a team with engine `{name}`: {}", run.name, absent.reason);
-                return Err(Error::NoEngine(format!("{message}; hint: {hint}")));
+                let message = format!("run `{}` has {part}: {}", run.name, absent.reason);
+                return Err(Error::Missing(format!("{message}; hint: {hint}")));
             }
             skipped.push(Skipped { run: run.name.clone(), variant: variant(run), reason: absent.reason.clone() });
             break;
@@ -34,7 +64,7 @@ fn skipped(experiment: &Experiment, is_there: impl Fn(&str) -> Result<(), Absent
     }
     match skipped.first() {
         Some(first) if skipped.len() == experiment.runs.len() => {
-            Err(Error::NoEngine(format!("no run can be carried out here; `{}`: {}", first.run, first.reason)))
+            Err(Error::Missing(format!("no run can be carried out here; `{}`: {}", first.run, first.reason)))
         }
         _ => Ok(skipped),
     }
@@ -60,7 +90,7 @@ mod tests {
         let engines = engines.iter().map(|engine| (*engine).to_owned()).collect();
         let experiment = parse("t", "t.toml", FILE, &Overrides { engines, ..Overrides::default() }).unwrap();
         let absent = Absent { reason: "there is none".to_owned(), hint: hint.map(str::to_owned) };
-        let is_there = |name: &str| if name == missing { Err(absent.clone()) } else { Ok(()) };
+        let is_there = |part: Part<'_>| if part == Part::Engine(missing) { Err(absent.clone()) } else { Ok(()) };
         skipped(&experiment, is_there).map_err(|error| error.to_string())
     }
 

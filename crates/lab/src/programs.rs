@@ -1,14 +1,12 @@
 //! Programs that are not ours.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use nicteam_experiment::{self as experiment, Experiment};
 use nicteam_record::{Event, EventKind, Program};
 
 use crate::error::Error;
-use crate::protocol::Done;
-use crate::task::Planned;
+use crate::installed::is_program;
 
 /// Refuses an experiment whose programs this machine does not have, before anything is built.
 ///
@@ -20,28 +18,11 @@ pub fn check_programs(experiment: &Experiment) -> Result<(), Error> {
 
 /// Whether there is a program of this name in the folders of `PATH`, or at this path.
 fn is_installed(program: &str) -> bool {
-    let is_program =
-        |path: &Path| path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0);
     if program.contains('/') {
         return is_program(Path::new(program));
     }
     let folders = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&folders).any(|folder| is_program(&folder.join(program)))
-}
-
-/// The programs of a run, in the order of their numbers, as their agents told at its end.
-pub(crate) fn outcomes(answers: Vec<(String, Done)>, planned: &[Planned]) -> Vec<Program> {
-    let workload = |index: u32| planned.iter().find(|planned| planned.spec.index == index);
-    let of_host = |(host, done): (String, Done)| {
-        done.programs.into_iter().map(move |program| Program {
-            workload: workload(program.index).map_or_else(String::new, |planned| planned.workload.clone()),
-            host: host.clone(),
-            ..program
-        })
-    };
-    let mut programs: Vec<Program> = answers.into_iter().flat_map(of_host).collect();
-    programs.sort_by_key(|program| program.index);
-    programs
 }
 
 /// What there is to tell of a program that failed; it began so many milliseconds after the window did.

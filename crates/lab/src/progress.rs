@@ -13,6 +13,8 @@ pub trait Progress {
     fn run_is_skipped(&mut self, _run: &Run, _number: usize, _count: usize, _reason: &str) {}
     /// Members' traffic of late, every sampling interval or so; `t` is negative in the warm-up.
     fn traffic(&mut self, run: &Run, t: Duration, warming_up: bool, members: &[record::Member]);
+    /// So many bytes of what tasks carry from beginning to end are done, of so many; before each [`Progress::traffic`].
+    fn carried(&mut self, _done_bytes: u64, _all_bytes: u64) {}
     /// A run is over.
     fn run_ends(&mut self, run: &record::Run);
     /// A host or switch tells something.

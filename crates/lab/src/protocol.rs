@@ -15,13 +15,14 @@ use std::net::{IpAddr, SocketAddr};
 
 use nicteam_impair::Impairments;
 use nicteam_record::{
-    BucketMember, ConnectionSample, EventKind, MacMoveSample, MemberSample, PagpHeard, Port, Program, Relayed,
+    BucketMember, ConnectionSample, Disk, EventKind, MacMoveSample, MemberSample, Operations, PagpHeard, Port, Probes,
+    Program, Relayed, Transfer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Number of this protocol; both sides must have the same.
-pub const PROTOCOL: u32 = 7;
+pub const PROTOCOL: u32 = 8;
 
 /// What the lab asks of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,6 +63,15 @@ pub enum Request {
     /// Carry frames over these impaired links: the agent has the near ends of
     /// the two cables of each.
     Relay(Vec<RelaySpec>),
+    /// Let an impaired link drop every frame, or carry again; both ends keep their carrier.
+    Silence {
+        /// Host or switch at one of its ends.
+        node: String,
+        /// Its device.
+        device: String,
+        /// False: it drops every frame.
+        carries: bool,
+    },
     /// From now on show at each end of them whether the other end is up.
     FollowCarrier,
     /// Wait until the teams have agreed with their partners on their members;
@@ -69,6 +79,15 @@ pub enum Request {
     Settle,
     /// Measure these devices that belong to no team, too.
     Watch(Vec<String>),
+    /// Serve storage, and answer once it can be used.
+    Serve(ServeTarget),
+    /// Do something with storage that is served.
+    Target {
+        /// Its name.
+        name: String,
+        /// What.
+        act: TargetAct,
+    },
     /// Prepare one end of each of these connections.
     Prepare {
         /// Which end.
@@ -83,6 +102,11 @@ pub enum Request {
     },
     /// Let the payload flow.
     Start,
+    /// The measured window begins: begin what is carried once, from beginning to end.
+    Begin {
+        /// How long it is at most, milliseconds.
+        measured_ms: u64,
+    },
     /// Let a switch's ports ask for a partner that speaks PAgP.
     SpeakPagp(SpeakPagp),
     /// Tell how the members of the teams with LACP are, which member each bucket has, and what the teams heard of PAgP.
@@ -128,8 +152,10 @@ pub struct Addresses {
     pub address: IpAddr,
     /// Length of every address's prefix.
     pub prefix: u8,
-    /// For multipath TCP: further devices, each with an address.
+    /// Further devices, each with an address.
     pub further: Vec<(String, IpAddr)>,
+    /// The host speaks multipath TCP.
+    pub mptcp: bool,
     /// Others connect to this host, so it has to announce those.
     pub announces: bool,
 }
@@ -211,12 +237,61 @@ pub struct Way {
     pub seed: u64,
 }
 
+/// Storage to serve.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServeTarget {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: String,
+    /// What it holds, bytes.
+    pub size_bytes: u64,
+    /// True: on a disk; else in memory.
+    pub on_disk: bool,
+    /// The host's addresses.
+    pub addresses: Vec<IpAddr>,
+    /// What that kind has to know of it.
+    pub settings: Value,
+}
+
+/// What can be done with storage that is served.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum TargetAct {
+    /// Kill what serves it, as a crash would. What was written stays.
+    Kill,
+    /// Serve it again after that; answered once it can be used.
+    Restart,
+    /// Tell the SHA-256 of a range of what it holds.
+    Digest {
+        /// Where the range begins, bytes.
+        offset: u64,
+        /// How long it is, bytes.
+        bytes: u64,
+    },
+    /// Give a range of what it holds the content of a seed (`nicteam_storage::Pattern`).
+    Fill {
+        /// Where the range begins, bytes.
+        offset: u64,
+        /// How long it is, bytes.
+        bytes: u64,
+        /// The seed.
+        seed: u64,
+        /// The generation.
+        generation: u64,
+    },
+}
+
 /// A connection to be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConnectionSpec {
     /// Its number in the run.
     pub index: u32,
+    /// Its number in its workload, from 0.
+    #[serde(default)]
+    pub place: u32,
     /// The end that connects.
     pub client: SocketAddr,
     /// The end that is connected to.
@@ -224,6 +299,9 @@ pub struct ConnectionSpec {
     /// The devices of both, the client's first.
     #[serde(default)]
     pub interfaces: [Interface; 2],
+    /// By which addresses it goes, if its kind takes every path; else none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<PathSpec>,
     /// VLAN of its frames, 1 to 4094; none: they have no tag.
     #[serde(default)]
     pub vlan: Option<u16>,
@@ -235,6 +313,18 @@ pub struct ConnectionSpec {
     pub each: Value,
     /// To which of the processors its sender keeps, counted from 0; `None`: it runs on any.
     pub processor: Option<usize>,
+}
+
+/// One of the paths of a connection that takes all of them: the n-th link of both hosts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathSpec {
+    /// The client's device.
+    pub device: String,
+    /// Its address.
+    pub client: IpAddr,
+    /// The server's address on that link.
+    pub server: IpAddr,
 }
 
 /// Where an end of a connection is on Ethernet.
@@ -254,7 +344,7 @@ pub enum Message {
     /// First of all.
     Hello(Hello),
     /// The request is carried out.
-    Done(Done),
+    Done(Box<Done>),
     /// It is not.
     Failed {
         /// Why.
@@ -306,21 +396,63 @@ pub struct Done {
     /// What runs the team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<Runs>,
+    /// What serves storage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serves: Option<Serves>,
+    /// SHA-256, hexadecimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
     /// The agent's clock, nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_ns: Option<u64>,
     /// Members of teams of mode 802.3ad; their host is for the lab to name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<Port>,
-    /// How programs that are not ours ended; their host is for the lab to name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub programs: Vec<Program>,
+    /// What tasks left that is no connection.
+    #[serde(default, skip_serializing_if = "Outcomes::is_empty")]
+    pub outcomes: Outcomes,
     /// Buckets of teams that spread by them and can tell; their host is for the lab to name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buckets: Vec<BucketMember>,
     /// Members at whose other end a port speaks PAgP; likewise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pagp: Vec<PagpHeard>,
+}
+
+/// What tasks left that is no connection; workloads, and hosts where they are empty, are for the lab to name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Outcomes {
+    /// How programs that are not ours ended.
+    pub programs: Vec<Program>,
+    /// Requests that were answered one by one.
+    pub operations: Vec<Operations>,
+    /// What was carried from beginning to end.
+    pub transfers: Vec<Transfer>,
+    /// Probes of the way to another host.
+    pub probes: Vec<Probes>,
+    /// Disks that were used, with their paths.
+    pub disks: Vec<Disk>,
+    /// What happened to tasks that they could not tell meanwhile.
+    pub notices: Vec<Notice>,
+}
+
+impl Outcomes {
+    /// True without anything.
+    pub fn is_empty(&self) -> bool {
+        *self == Outcomes::default()
+    }
+
+    /// This and another one.
+    pub fn add(&mut self, other: Outcomes) {
+        let Outcomes { programs, operations, transfers, probes, disks, notices } = other;
+        self.programs.extend(programs);
+        self.operations.extend(operations);
+        self.transfers.extend(transfers);
+        self.probes.extend(probes);
+        self.disks.extend(disks);
+        self.notices.extend(notices);
+    }
 }
 
 /// What runs a team.
@@ -336,6 +468,19 @@ pub struct Runs {
     pub offloads: BTreeMap<String, Vec<String>>,
 }
 
+/// What serves storage.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Serves {
+    /// The program.
+    pub program: String,
+    /// Its version.
+    pub version: String,
+    /// Addresses and ports at which it is to be had.
+    pub portals: Vec<SocketAddr>,
+    /// What it was told, by its own words.
+    pub configured: BTreeMap<String, String>,
+}
+
 /// Counters at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentSample {
@@ -349,19 +494,39 @@ pub struct AgentSample {
     pub connections: Vec<ConnectionSample>,
     /// Directions of impaired links.
     pub relayed: Vec<Relayed>,
-    /// TCP sockets of programs that are not ours.
+    /// TCP sockets of what opens connections of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowSample>,
+    /// Tasks that end by themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<TaskSample>,
     /// A switch's: addresses that it learned at another port than before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mac_moves: Option<MacMoveSample>,
 }
 
-/// A TCP socket of a program, by its kernel.
+/// How far a task is that ends by itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskSample {
+    /// Its number in the run.
+    pub index: u32,
+    /// Bytes that are done.
+    pub done_bytes: u64,
+    /// Bytes that are to be done.
+    pub all_bytes: u64,
+    /// True once it has ended, well or not.
+    pub ended: bool,
+    /// Why it cannot go on, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// A TCP socket of a program or of a task that opens connections of its own, by its kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSample {
-    /// Number of the program in the run.
+    /// Number of the program or task in the run; [`FlowSample::BY_THE_OTHER_END`] where the other end's agent alone knows.
     pub program: u32,
     /// Its own address.
     pub local: SocketAddr,
@@ -379,4 +544,9 @@ pub struct FlowSample {
     pub rtt_us: u32,
     /// Its congestion control.
     pub congestion: String,
+}
+
+impl FlowSample {
+    /// In place of a number: that which the socket at the other end has.
+    pub const BY_THE_OTHER_END: u32 = u32::MAX;
 }

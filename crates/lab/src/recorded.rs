@@ -62,7 +62,7 @@ fn further(host: &Host) -> Vec<record::Further> {
     host.further.iter().map(one).collect()
 }
 
-/// The links of hosts that speak multipath TCP, as if each host had a team: they
+/// The links of hosts whose links have an address each (multipath TCP, multipath storage), as if each host had a team: they
 /// share what they carry, and so are shown alike.
 fn multipath(topology: &Topology) -> impl Iterator<Item = record::Team> {
     let hosts = topology.hosts.iter().filter(|host| !host.further.is_empty());
@@ -74,7 +74,7 @@ fn multipath(topology: &Topology) -> impl Iterator<Item = record::Team> {
             node: host.name.clone(),
             device: String::new(),
             peer: peer.unwrap_or_default(),
-            mode: "mptcp".to_owned(),
+            mode: if host.mptcp { "mptcp" } else { "multipath" }.to_owned(),
             xmit_hash_policy: String::new(),
             options: std::collections::BTreeMap::new(),
             members: std::iter::once(host.device.clone()).chain(further).collect(),

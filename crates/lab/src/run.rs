@@ -8,23 +8,26 @@ use std::time::Duration;
 
 use nicteam_experiment::{Experiment, Run, Team, Timed, Topology, limit};
 use nicteam_record::{self as record, Bundle, Connection, EventKind, Record, Sample, Skipped, Unfinished};
-use nicteam_sys::{cpu, process};
+use nicteam_sys::process;
 use sha2::{Digest, Sha256};
 
-use crate::environment::{busy_now, environment, share};
+use crate::environment::{busy_now, environment};
 use crate::error::Error;
+use crate::finite::Finite;
 use crate::fit::{dataplane, granularity};
 use crate::flows::Flows;
-use crate::machine::{check_engines, variant};
+use crate::hexadecimal::hexadecimal;
+use crate::load::Load;
+use crate::machine::{check_machine, variant};
 use crate::measure::{Counted, Window};
 use crate::options::Options;
 use crate::output::{Output, failed, free_name};
 use crate::progress::Progress;
-use crate::protocol::{AgentSample, ConnectionSpec, Notice, Request, Role};
+use crate::protocol::{AgentSample, ConnectionSpec, Notice, Outcomes, Request, Role};
 use crate::task::{self, Kind, Planned};
 use crate::testbed::{Deployment, Report, Setting, TeamsSay};
 use crate::timeline::Timeline;
-use crate::{clock, event, programs, recorded};
+use crate::{clock, content, event, outcomes, programs, recorded, target};
 
 /// The layer that payload is counted at.
 const DELIVERED_COUNTED_AT: &str =
@@ -57,7 +60,7 @@ pub fn run(
     complete: impl FnOnce(&Bundle) -> Result<(), Error>,
 ) -> Result<Outcome, Error> {
     unless_stopped(|| {
-        let skipped = check_engines(experiment)?;
+        let skipped = check_machine(experiment)?;
         let output = Output::begin(&options.output)?;
         let (record, stopped_by) = record(experiment, options, &output, skipped, progress)?;
         let bundle = Bundle { dir: output.dir().to_owned(), record };
@@ -155,7 +158,9 @@ fn run_one(
     let mut timeline = Timeline::default();
     // Before the traffic, which may fail for what is told here.
     let mut early = timeline.hear_of_the_build(&inbox, progress);
+    let targets = target::serve(&mut *deployment, &run.topology).map_err(|error| or_lost(error, &early, &inbox))?;
     let planned = plan(run, options.kinds());
+    content::prepare(&mut *deployment, run, &planned)?;
     set_up_traffic(&mut *deployment, &planned)
         .map_err(|error| or_lost(with_reasons(error, &mut *deployment), &early, &inbox))?;
     deployment.call_all(&Request::Sample { interval_ms: interval.as_millis() as u64 })?;
@@ -164,34 +169,41 @@ fn run_one(
     let start_ns = clock::monotonic_ns() + run.warmup.as_nanos() as u64;
     let kinds = options.kinds();
     let (samples, flows) = (Vec::new(), Flows::default());
-    let mut watch = Watch { run, kinds, start_ns, samples, flows, timeline, ended: None };
+    let finite = Finite::new(run, &planned);
+    let mut watch = Watch { run, kinds, start_ns, samples, flows, finite, timeline, load: None, ended: None };
     early.into_iter().for_each(|report| watch.take_in(report, progress));
     watch.until(Duration::ZERO, &inbox, progress)?;
-    let cpu_before = cpu::times()?;
+    deployment.call_all(&Request::Begin { measured_ms: run.duration.as_millis() as u64 })?;
+    watch.load = Some(Load::begin()?);
     for Timed { at, event } in &run.events {
         watch.until(*at, &inbox, progress)?;
+        if watch.finite.over_ms().is_some() {
+            break;
+        }
         let at_ns = clock::monotonic_ns();
-        let node = event::carry_out(&**event, &mut *deployment)?;
-        let (team, member, text) = (None, None, event.words());
+        let event::Place { node, team, member } = event::carry_out(&**event, &mut *deployment)?;
+        let text = event.words();
         progress.notice(&node, &text);
         watch.timeline.add(node, Notice { at_ns, kind: EventKind::Fault, team, member, text });
     }
     watch.until(run.duration, &inbox, progress)?;
-    let cpu_after = cpu::times()?;
+    let load = watch.load.take().map(Load::end).transpose()?;
     let teams_say = deployment.teams_say().map_err(|error| or_lost(error, &[], &inbox))?;
     // One more sample of every agent, so that the window's end lies between two.
-    watch.until(run.duration + interval, &inbox, progress)?;
-    let programs = programs::outcomes(deployment.call_all(&Request::Stop)?, &planned);
+    watch.until_behind(interval, &inbox, progress)?;
+    let (mut outcomes, told) = outcomes::of_all(deployment.call_all(&Request::Stop)?, &planned);
     inbox.try_iter().for_each(|report| watch.take_in(report, progress));
+    told.into_iter().for_each(|(node, notice)| watch.timeline.add(node, notice));
+    content::compare(&mut *deployment, run, &planned, &mut outcomes.transfers)?;
     let teams = deployment.teams().to_vec();
     // From here on links vanish under their teams, which is nothing to tell.
     drop(deployment);
-    let busy = cpu_after.busy.saturating_sub(cpu_before.busy);
-    let stolen = cpu_after.stolen.saturating_sub(cpu_before.stolen);
-    let total = cpu_after.total.saturating_sub(cpu_before.total);
-    let run = watch.record(&planned, (share(busy, total), share(stolen, total)), output)?;
+    let (cpu, memory) = load.unzip();
+    let run = watch.record(&planned, cpu.unwrap_or_default(), output)?;
     let topology = recorded::with_engines(run.topology, &teams);
     let mut events = run.events;
+    let Outcomes { programs, operations, transfers, probes, mut disks, notices: _ } = outcomes;
+    outcomes::name_connections(&mut disks, &run.connections);
     for program in programs.iter().filter(|program| program.failed()) {
         let trouble = programs::trouble(program, -run.warmup_ms);
         progress.notice(&trouble.node, &trouble.text);
@@ -199,7 +211,21 @@ fn run_one(
     }
     events.sort_by(|one, other| one.t_ms.total_cmp(&other.t_ms));
     let TeamsSay { ports, buckets, pagp } = teams_say;
-    Ok(record::Run { ports, buckets, pagp, topology, programs, events, ..run })
+    Ok(record::Run {
+        ports,
+        buckets,
+        pagp,
+        topology,
+        targets,
+        programs,
+        operations,
+        transfers,
+        probes,
+        disks,
+        events,
+        memory,
+        ..run
+    })
 }
 
 /// The error, or what was lost before it, which is its reason.
@@ -270,14 +296,42 @@ struct Watch<'a> {
     start_ns: u64,
     samples: Vec<Sample>,
     flows: Flows,
+    finite: Finite,
     timeline: Timeline,
+    /// Of the machine, in the measured window.
+    load: Option<Load>,
     /// The node whose agent is gone, or that lost something without which it is not what it is to be; in words.
     ended: Option<(String, String)>,
 }
 
 impl Watch<'_> {
-    /// Takes reports in until a moment of the measured window, or a signal.
+    /// Takes reports in until a moment of the measured window, the end of all tasks if all of them end, or a signal.
     fn until(&mut self, t: Duration, inbox: &mpsc::Receiver<Report>, progress: &mut dyn Progress) -> Result<(), Error> {
+        self.wait(t, |watch| watch.finite.over_ms().is_some(), inbox, progress)
+    }
+
+    /// Takes reports in until so long behind the measured window, or a signal.
+    fn until_behind(
+        &mut self,
+        time: Duration,
+        inbox: &mpsc::Receiver<Report>,
+        progress: &mut dyn Progress,
+    ) -> Result<(), Error> {
+        self.wait(Duration::from_secs_f64(self.measured_ms() / 1e3) + time, |_| false, inbox, progress)
+    }
+
+    /// How long was measured, milliseconds.
+    fn measured_ms(&self) -> f64 {
+        self.finite.over_ms().unwrap_or(self.run.duration.as_secs_f64() * 1e3)
+    }
+
+    fn wait(
+        &mut self,
+        t: Duration,
+        is_over: impl Fn(&Self) -> bool,
+        inbox: &mpsc::Receiver<Report>,
+        progress: &mut dyn Progress,
+    ) -> Result<(), Error> {
         const SHOW_EACH: Duration = Duration::from_millis(200);
         let end_ns = self.start_ns + t.as_nanos() as u64;
         let mut shown_ns = clock::monotonic_ns();
@@ -289,12 +343,13 @@ impl Watch<'_> {
                 return Err(Error::Agent { node, message });
             }
             let now_ns = clock::monotonic_ns();
-            if now_ns >= end_ns {
+            if now_ns >= end_ns || is_over(self) {
                 return Ok(());
             }
             if now_ns - shown_ns >= SHOW_EACH.as_nanos() as u64 {
                 shown_ns = now_ns;
                 self.show(now_ns, progress);
+                self.load.iter_mut().for_each(Load::look);
             }
             let wait = Duration::from_nanos(end_ns - now_ns).min(Duration::from_millis(50));
             if let Ok(report) = inbox.recv_timeout(wait) {
@@ -312,9 +367,12 @@ impl Watch<'_> {
     fn take_in(&mut self, report: Report, progress: &mut dyn Progress) {
         match report {
             Report::Sample(host, sample) => {
-                let AgentSample { at_ns, cpu_ms, members, connections, relayed, flows, mac_moves } = sample;
-                self.flows.take_in(self.samples.len(), flows);
+                let AgentSample { at_ns, cpu_ms, members, connections, relayed, flows, tasks, mac_moves } = sample;
                 let t_ms = (at_ns as i128 - self.start_ns as i128) as f64 / 1e6;
+                if let Some(error) = self.finite.take_in(t_ms, tasks) {
+                    self.end(host.clone(), error);
+                }
+                self.flows.take_in(self.samples.len(), flows);
                 self.samples.push(Sample { t_ms, host, cpu_ms, members, connections, relayed, mac_moves });
             }
             Report::Ended(node) => self.end(node, "has ended in the middle of a run".to_owned()),
@@ -339,27 +397,24 @@ impl Watch<'_> {
             .collect();
         let members = Window::new(&recent, LOOK_BACK_MS).members();
         let t = Duration::from_secs_f64(now_ms.abs() / 1e3);
+        if let Some((done_bytes, all_bytes)) = self.finite.progress() {
+            progress.carried(done_bytes, all_bytes);
+        }
         progress.traffic(self.run, t, now_ms < 0.0, &members);
     }
 
     /// Writes the samples and sums them up.
-    fn record(
-        mut self,
-        planned: &[Planned],
-        (busy, stolen): (f64, f64),
-        output: &Output,
-    ) -> Result<record::Run, Error> {
+    fn record(mut self, planned: &[Planned], cpu: record::Cpu, output: &Output) -> Result<record::Run, Error> {
+        let measured_ms = self.measured_ms();
         let found = self.flows.attach(&mut self.samples, planned);
         self.samples.sort_by(|a, b| a.t_ms.total_cmp(&b.t_ms).then_with(|| a.host.cmp(&b.host)));
         let samples = format!("samples/{}.jsonl", self.run.name);
         let text = lines(&self.samples);
         output.write(&samples, text.as_bytes())?;
-        let measured_ms = self.run.duration.as_secs_f64() * 1e3;
         let window = Window::new(&self.samples, measured_ms);
-        let runs_programs = |workload: &str| {
-            self.run.workloads.iter().any(|own| own.name == workload && !own.task.programs().is_empty())
-        };
-        let made = planned.iter().filter(|planned| !runs_programs(&planned.workload));
+        let are_found =
+            |workload: &str| self.run.workloads.iter().any(|own| own.name == workload && own.task.finds_connections());
+        let made = planned.iter().filter(|planned| !are_found(&planned.workload));
         let made = made.map(|planned| connection(planned, &window, self.kinds));
         let found = found.iter().map(|found| found.connection(&window, planned));
         let mut connections: Vec<Connection> = made.chain(found).collect();
@@ -386,11 +441,14 @@ impl Watch<'_> {
             operations: Vec::new(),
             transfers: Vec::new(),
             probes: Vec::new(),
+            targets: Vec::new(),
+            disks: Vec::new(),
             programs: Vec::new(),
             relayed: window.relayed(),
             events: self.timeline.events(self.start_ns),
             findings: Vec::new(),
-            cpu: record::Cpu { busy, stolen, seconds: window.cpu() },
+            cpu: record::Cpu { seconds: window.cpu(), ..cpu },
+            memory: None,
             measured_ms,
             warmup_ms: self.run.warmup.as_secs_f64() * 1e3,
             delivered_counted_at: DELIVERED_COUNTED_AT.to_owned(),
@@ -445,11 +503,6 @@ fn connection(planned: &Planned, window: &Window<'_>, kinds: &[&'static dyn Kind
 fn lines(samples: &[Sample]) -> String {
     let line = |sample| serde_json::to_string(sample).expect("a sample has string keys only") + "\n";
     samples.iter().map(line).collect()
-}
-
-/// Two digits a byte.
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The time of day, UTC.

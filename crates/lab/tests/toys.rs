@@ -136,6 +136,7 @@ impl Built {
                     connections,
                     relayed: Vec::new(),
                     flows: Vec::new(),
+                    tasks: Vec::new(),
                     mac_moves: None,
                 };
                 self.reports.send(Report::Sample(host.to_owned(), sample)).unwrap();
@@ -308,7 +309,7 @@ fn an_agent_runs_the_teams_of_an_engine_that_it_is_given() {
     let requests = [team("toy"), team("none"), Request::Sample { interval_ms: 1000 }, Request::Stop];
     let lines: String = requests.iter().map(|request| serde_json::to_string(request).unwrap() + "\n").collect();
     let heard = Shared::default();
-    let registry = Registry { kinds: &[], engines: &[&ToyEngine] };
+    let registry = Registry { kinds: &[], engines: &[&ToyEngine], targets: &[] };
     serve_with(&registry, lines.as_bytes(), &Output::new(heard.clone())).unwrap();
     let heard = String::from_utf8(heard.0.lock().unwrap().clone()).unwrap();
     let messages: Vec<Message> = heard.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -31,6 +31,8 @@ pub enum EventKind {
     Trouble,
     /// The lab did something to the network, as the experiment asked: cut a cable, killed a process.
     Fault,
+    /// A path to a disk changed its state.
+    Path,
     /// A kind of a later version.
     #[serde(other)]
     Other,
@@ -43,6 +45,7 @@ impl EventKind {
             EventKind::Team => "team",
             EventKind::Trouble => "trouble",
             EventKind::Fault => "fault",
+            EventKind::Path => "path",
             EventKind::Other => "other",
         }
     }

@@ -6,21 +6,25 @@
 #![forbid(unsafe_code)]
 
 mod bundle;
+mod echo;
 mod event;
 mod finding;
 mod folder;
 mod sample;
+mod storage;
 mod task;
 mod topology;
 
 use serde::{Deserialize, Serialize};
 
 pub use bundle::{Bundle, BundleError, MAX_RECORD_BYTES, MAX_SAMPLES_BYTES, PAGE, RECORD};
+pub use echo::{Echo, EchoReply, RoundTrip, RoundTrips, TIMED_PAYLOAD_BYTES};
 pub use event::{Event, EventKind};
 pub use finding::{Finding, LinkLoad, LinkLoads, Side};
 pub use folder::Folder;
 pub use sample::{ConnectionSample, Datagrams, MacMoveSample, MemberSample, Relayed, Sample};
-pub use task::{Bucket, Histogram, Operations, Probes, Program, Transfer};
+pub use storage::{Disk, Negotiated, Stall, StoragePath, Target};
+pub use task::{Bucket, Histogram, ModelledDisks, Operations, Probes, Program, Transfer};
 pub use topology::{Further, Gemodel, Host, Impaired, Impairments, Link, LinkEnd, Switch, SwitchModel, Team, Topology};
 
 /// Number of the format that this version writes.
@@ -196,6 +200,12 @@ pub struct Run {
     /// Tasks that probe the way to another host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<Probes>,
+    /// What served storage.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<Target>,
+    /// The disks that hosts used of them, with their paths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disks: Vec<Disk>,
     /// Programs that were not ours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<Program>,
@@ -210,6 +220,9 @@ pub struct Run {
     pub findings: Vec<Finding>,
     /// Processor time.
     pub cpu: Cpu,
+    /// Memory of the machine; none: not looked at, as in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Memory>,
     /// The measured window, without the warm-up, milliseconds.
     pub measured_ms: f64,
     /// What was left out before it, milliseconds.
@@ -384,7 +397,7 @@ fn tcp() -> String {
 }
 
 /// Processor time in the measured window.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cpu {
     /// Busy share of all processors, 0 to 1.
     pub busy: f64,
@@ -393,6 +406,18 @@ pub struct Cpu {
     /// Processor seconds of each host's or switch's processes; approximate,
     /// since the kernel charges soft interrupts to whoever runs.
     pub seconds: Vec<HostCpu>,
+    /// Busy share of each processor, 0 to 1, in the kernel's order; empty in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cores: Vec<f64>,
+}
+
+/// Memory of the machine in the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// The most that was in use (`MemTotal - MemAvailable`), bytes.
+    pub used_bytes: u64,
+    /// The most that was swapped out (`SwapTotal - SwapFree`), bytes.
+    pub swapped_bytes: u64,
 }
 
 /// One host's processor time.

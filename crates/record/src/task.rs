@@ -2,8 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::echo::Echo;
+use crate::is_false;
+use crate::storage::Stall;
+
 /// Operations in the measured window: requests that are answered one by one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Where a steady state is told from what comes before it, figures count the steady state alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Operations {
     /// Their workload.
     pub workload: String,
@@ -21,6 +26,53 @@ pub struct Operations {
     pub errors: u64,
     /// Times from question to answer.
     pub latency: Histogram,
+    /// The same of those that read alone; empty: none did, or they are not told apart.
+    #[serde(default, skip_serializing_if = "Histogram::is_empty")]
+    pub read_latency: Histogram,
+    /// The same of those that wrote alone.
+    #[serde(default, skip_serializing_if = "Histogram::is_empty")]
+    pub write_latency: Histogram,
+    /// What they were, in words: `32 KiB, 100 % read, sequential, 64 outstanding`; empty: nothing to say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub specification: String,
+    /// Bytes of each operation; none: they differ, or are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_bytes: Option<u64>,
+    /// Operations that were always under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outstanding: Option<u32>,
+    /// Bytes read in the time that counts.
+    #[serde(default)]
+    pub read_bytes: u64,
+    /// Bytes written in it.
+    #[serde(default)]
+    pub written_bytes: u64,
+    /// From when on figures count, milliseconds since the window began; none: the whole window counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady_from_ms: Option<f64>,
+    /// True if a steady state was looked for and not found, so that the whole window counts.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unsteady: bool,
+    /// The longest time without an answer in the measured window; none: it was not looked for, or nothing was outstanding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall: Option<Stall>,
+    /// The cache and the disks that were modelled in front of the target's file; none: the file alone answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disks: Option<ModelledDisks>,
+}
+
+/// A cache and disks in front of a target's file, as a model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ModelledDisks {
+    /// Part of the operations that the cache was to answer, 0 to 1.
+    pub hit: f64,
+    /// Time that the disks were given for any other, microseconds; 0: none.
+    pub latency_us: u64,
+    /// Operations that the disks took a second; none: as many as came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ios_per_s: Option<f64>,
+    /// Operations that went to the disks in the time that counts.
+    pub misses: u64,
 }
 
 /// A program that was not ours, and how it ended. Its connections are among [`crate::Connection`]s.
@@ -55,7 +107,7 @@ impl Program {
 }
 
 /// A file, or something like it, that was carried from one host to another.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Transfer {
     /// Its workload.
     pub workload: String,
@@ -76,10 +128,38 @@ pub struct Transfer {
     /// SHA-256 of what arrived, hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub received_sha256: Option<String>,
+    /// Host whose program carried it: the initiator, the NFS client; empty: not told apart.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub by: String,
+    /// Bytes of each request; none: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_bytes: Option<u64>,
+    /// What the program had in front of the disk: `write-back`; empty: nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub cache: String,
+    /// True if what it was written over was there before.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub overwrite: bool,
+    /// From the first request until the program was told that the last one was done, milliseconds. With a write-back
+    /// cache that is before the last byte was on its way; `took_ms` is when all had arrived.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_ms: Option<f64>,
+    /// Bytes whose content was compared with what it had to be.
+    #[serde(default)]
+    pub verified_bytes: u64,
+    /// Where the first wrong byte was found, from the beginning; none: none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrong_at: Option<u64>,
+    /// The longest time without an answer; none: it was not looked for, or nothing was outstanding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall: Option<Stall>,
+    /// Why it ended early; none: it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// Probes in the measured window: small packets at regular moments, each of which is to come back.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Probes {
     /// Their workload.
     pub workload: String,
@@ -101,13 +181,36 @@ pub struct Probes {
     /// Round-trip times.
     #[serde(default)]
     pub round_trip: Histogram,
+    /// What is known of them if they were echo requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub echo: Option<Echo>,
 }
 
 impl Transfer {
-    /// Whether what arrived is what was sent; none if either sum is missing.
+    /// Whether what arrived is what was sent; none if nobody compared all of it.
     pub fn is_intact(&self) -> Option<bool> {
-        Some(self.sent_sha256.as_ref()?.eq_ignore_ascii_case(self.received_sha256.as_ref()?))
+        if self.wrong_at.is_some() {
+            return Some(false);
+        }
+        let sums = self.sent_sha256.as_ref().zip(self.received_sha256.as_ref());
+        let compared = (self.verified_bytes > 0 && self.verified_bytes >= self.bytes).then_some(true);
+        sums.map(|(sent, received)| sent.eq_ignore_ascii_case(received)).or(compared)
     }
+
+    /// Rate at which it arrived, bit/s; none if it did not end.
+    pub fn wire_bps(&self) -> Option<f64> {
+        rate_bps(self.bytes, self.took_ms?)
+    }
+
+    /// Rate that its program saw, bit/s; none if nobody looked.
+    pub fn program_bps(&self) -> Option<f64> {
+        rate_bps(self.bytes, self.program_ms?)
+    }
+}
+
+/// Bytes in so many milliseconds as bit/s.
+fn rate_bps(bytes: u64, took_ms: f64) -> Option<f64> {
+    (took_ms > 0.0).then(|| bytes as f64 * 8e3 / took_ms)
 }
 
 /// How often which time was taken. Bounds of buckets are at most a sixteenth apart.
@@ -147,6 +250,11 @@ impl Histogram {
         self.sum_us = self.sum_us.saturating_add(other.sum_us);
         self.max_us = self.max_us.max(other.max_us);
         other.buckets.iter().for_each(|bucket| self.count_in(bucket.up_to_us, bucket.count));
+    }
+
+    /// True if nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
     }
 
     /// Mean of the times, microseconds; none without any.
@@ -219,17 +327,30 @@ mod tests {
     #[test]
     fn a_transfer_is_intact_if_both_sums_are_there_and_alike() {
         let transfer = Transfer {
-            workload: "copy".into(),
-            index: 0,
-            from: "a".into(),
-            to: "b".into(),
             bytes: 1,
-            took_ms: None,
             sent_sha256: Some("AB".into()),
             received_sha256: Some("ab".into()),
+            ..Transfer::default()
         };
         assert_eq!(transfer.is_intact(), Some(true));
         assert_eq!(Transfer { received_sha256: Some("cd".into()), ..transfer.clone() }.is_intact(), Some(false));
         assert_eq!(Transfer { received_sha256: None, ..transfer }.is_intact(), None);
+    }
+
+    #[test]
+    fn a_transfer_is_intact_if_all_of_it_was_compared_and_nothing_was_wrong() {
+        let of = |verified_bytes, wrong_at| {
+            Transfer { bytes: 10, verified_bytes, wrong_at, ..Transfer::default() }.is_intact()
+        };
+        assert_eq!((of(0, None), of(9, None), of(10, None)), (None, None, Some(true)));
+        assert_eq!((of(10, Some(3)), of(4, Some(3))), (Some(false), Some(false)));
+    }
+
+    #[test]
+    fn what_the_program_saw_and_what_arrived_are_two_rates() {
+        let transfer =
+            Transfer { bytes: 1_000_000, took_ms: Some(1000.0), program_ms: Some(250.0), ..Transfer::default() };
+        assert_eq!((transfer.wire_bps(), transfer.program_bps()), (Some(8e6), Some(32e6)));
+        assert_eq!(Transfer { took_ms: Some(0.0), ..transfer }.wire_bps(), None);
     }
 }

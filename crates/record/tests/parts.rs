@@ -1,7 +1,8 @@
 //! The parts of a run that not every record has: they are read, written, and may be absent.
 
 use nicteam_record::{
-    Event, EventKind, Finding, Histogram, LinkLoad, LinkLoads, Operations, Probes, Record, Run, Side,
+    Disk, Event, EventKind, Finding, Histogram, LinkLoad, LinkLoads, Memory, ModelledDisks, Negotiated, Operations,
+    Probes, Record, Run, Side, Stall, StoragePath, Target, Transfer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -43,7 +44,7 @@ fn older_records_have_none() {
     let run = first_run();
     assert_eq!((run.events.len(), run.findings.len(), run.operations.len()), (0, 0, 0));
     let written = serde_json::to_value(&run).unwrap();
-    for name in ["events", "findings", "operations", "transfers", "probes"] {
+    for name in ["events", "findings", "operations", "transfers", "probes", "targets", "disks", "memory"] {
         assert_eq!(written.get(name), None, "what is not there is not written");
     }
 }
@@ -72,6 +73,7 @@ fn what_is_written_is_read() {
         rate_per_s: 0.25,
         errors: 0,
         latency: latency.clone(),
+        ..Operations::default()
     }];
     run.probes = vec![Probes {
         workload,
@@ -83,9 +85,53 @@ fn what_is_written_is_read() {
         longest_silence_ms: 20.0,
         silent_from_ms: Some(5.0),
         round_trip: latency,
+        ..Probes::default()
     }];
     let text = serde_json::to_string(&run).unwrap();
     assert_eq!(serde_json::from_str::<Run>(&text).unwrap(), run);
+}
+
+#[test]
+fn storage_is_read_as_it_was_written() {
+    let mut run = first_run();
+    let stall = Some(Stall { from_ms: 1500.0, took_ms: 80.5 });
+    run.operations = vec![Operations {
+        specification: "32 KiB, 100 % read, sequential, 64 outstanding".into(),
+        read_bytes: 32_768,
+        steady_from_ms: Some(1000.0),
+        disks: Some(ModelledDisks { hit: 0.9, latency_us: 8000, ios_per_s: Some(500.0), misses: 3 }),
+        stall,
+        ..Operations::default()
+    }];
+    run.transfers = vec![Transfer { cache: "write-back".into(), program_ms: Some(10.0), stall, ..Transfer::default() }];
+    run.targets = vec![Target {
+        name: "disk".into(),
+        portals: vec!["10.0.1.2:3260".into()],
+        configured: [("max_recv_data".to_owned(), "8kib".to_owned())].into(),
+        ..Target::default()
+    }];
+    run.disks = vec![Disk {
+        policy: "round-robin".into(),
+        turn_ios: Some(1000),
+        paths: vec![StoragePath { negotiated: Some(Negotiated::default()), ..StoragePath::default() }],
+        ..Disk::default()
+    }];
+    run.cpu.cores = vec![0.5, 1.0];
+    run.memory = Some(Memory { used_bytes: 1 << 30, swapped_bytes: 0 });
+    let text = serde_json::to_string(&run).unwrap();
+    assert_eq!(serde_json::from_str::<Run>(&text).unwrap(), run);
+}
+
+#[test]
+fn operations_and_transfers_of_older_records_are_read() {
+    let latency = json!({ "count": 0, "sum_us": 0, "max_us": 0, "buckets": [] });
+    let operations = json!({ "workload": "w", "index": 0, "from": "a", "to": "b", "completed": 1, "rate_per_s": 0.5,
+        "errors": 0, "latency": latency });
+    let operations: Operations = serde_json::from_value(operations).unwrap();
+    assert_eq!((operations.completed, operations.read_bytes, operations.stall), (1, 0, None));
+    let transfer = json!({ "workload": "w", "index": 0, "from": "a", "to": "b", "bytes": 10 });
+    let transfer: Transfer = serde_json::from_value(transfer).unwrap();
+    assert_eq!((transfer.bytes, transfer.is_intact(), transfer.wire_bps()), (10, None, None));
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod bars;
 mod columns;
 mod explain;
 mod fairness;
+mod figures;
 mod html;
 mod series;
 mod svg;

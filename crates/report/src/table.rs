@@ -9,6 +9,7 @@ use nicteam_record::{Record, Run};
 use crate::bars::bars;
 use crate::columns::{columns, skipped};
 use crate::explain;
+use crate::figures;
 use crate::units;
 use crate::view::{MemberView, assumed_models, busy_host_teams, lowered_rate};
 
@@ -68,6 +69,9 @@ fn rows(record: &Record, style: &Style, out: &mut String) {
     put(out, &style.paint(BOLD, &cut(&head(name), style.width, style)));
     for (row, run) in rows.iter().zip(&record.runs) {
         put(out, &row.line(name, style));
+        for line in figures::lines(run) {
+            wrap(&shown(&line, style), style.width - 2).iter().for_each(|line| put(out, &format!("  {line}")));
+        }
         for line in member_lines(run, style) {
             put(out, &style.paint(DIM, &line));
         }

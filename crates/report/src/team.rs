@@ -5,12 +5,12 @@ use nicteam_record as record;
 use nicteam_team::mode::{Receives, Sends};
 use nicteam_team::{HashPolicy, Mode, Traits};
 
-/// A team, or the links of a host that speaks multipath TCP.
+/// A team, or the links of a host that has an address for each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Team<'a> {
     /// Host or switch it is on.
     pub node: &'a str,
-    /// Its device; empty for multipath TCP.
+    /// Its device; empty where there is no team.
     pub device: &'a str,
     /// Its members' devices, by place.
     pub members: &'a [String],
@@ -39,6 +39,8 @@ pub enum TeamMode {
     Of(Mode),
     /// No team: links of a host that speaks multipath TCP, each with an address.
     MultipathTcp,
+    /// No team: links of a host that uses a disk, or serves one, by several paths, each with an address.
+    Multipath,
     /// By words that this version does not know.
     Unknown,
 }
@@ -46,11 +48,15 @@ pub enum TeamMode {
 /// How the record calls the links of a host that speaks multipath TCP.
 pub(crate) const MULTIPATH_TCP: &str = "mptcp";
 
+/// How it calls those of a host with several paths to a disk.
+pub(crate) const MULTIPATH: &str = "multipath";
+
 impl<'a> Team<'a> {
     /// Reads a team of a record.
     pub fn read(team: &'a record::Team) -> Team<'a> {
         let mode = match team.mode.as_str() {
             MULTIPATH_TCP => TeamMode::MultipathTcp,
+            MULTIPATH => TeamMode::Multipath,
             name => name.parse().map_or(TeamMode::Unknown, TeamMode::Of),
         };
         Team {
@@ -120,11 +126,16 @@ impl TeamMode {
         self.traits().is_some_and(|traits| traits.receives != Receives::ByAll)
     }
 
+    /// Whether there is no team: each link has an address, and whoever connects chooses among these.
+    pub fn has_an_address_a_link(self) -> bool {
+        matches!(self, TeamMode::MultipathTcp | TeamMode::Multipath)
+    }
+
     /// What is true of it, where it is a mode of teams.
     fn traits(self) -> Option<&'static Traits> {
         match self {
             TeamMode::Of(mode) => Some(mode.traits()),
-            TeamMode::MultipathTcp | TeamMode::Unknown => None,
+            TeamMode::MultipathTcp | TeamMode::Multipath | TeamMode::Unknown => None,
         }
     }
 }

@@ -26,6 +26,23 @@ pub(crate) fn link_rate(bps: u64) -> String {
     format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
+/// A rate as those who copy files say it: `117.7 MB/s`; `-` where there is no number.
+pub(crate) fn megabytes(bps: f64) -> String {
+    if bps.is_finite() && bps >= 0.0 { format!("{:.1} MB/s", bps / 8e6) } else { "-".to_owned() }
+}
+
+/// The same in the units of IOmeter, which prints MiB/s as MB/s: `112.2 MiB/s`.
+pub(crate) fn mebibytes(bps: f64) -> String {
+    if bps.is_finite() && bps >= 0.0 { format!("{:.1} MiB/s", bps / 8.0 / 1_048_576.0) } else { "-".to_owned() }
+}
+
+/// Bytes in the greatest unit that divides them: `128 KiB`, `1 GiB`, `1000 bytes`.
+pub(crate) fn bytes(count: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let whole = units.into_iter().find(|(shift, _)| count > 0 && count.trailing_zeros() >= *shift);
+    whole.map_or_else(|| format!("{count} bytes"), |(shift, unit)| format!("{} {unit}", count >> shift))
+}
+
 /// A ratio with two decimals; `-` where there is no number.
 pub(crate) fn ratio(value: f64) -> String {
     if value.is_finite() { format!("{value:.2}") } else { "-".to_owned() }
@@ -94,6 +111,14 @@ mod tests {
         assert_eq!(link_rate(100_000_000), "100 Mbit/s");
         assert_eq!(link_rate(2_500_000_000), "2.5 Gbit/s");
         assert_eq!(link_rate(98_400_000), "98.4 Mbit/s");
+    }
+
+    #[test]
+    fn bytes_are_said_as_those_who_copy_files_do() {
+        assert_eq!((megabytes(941.5e6).as_str(), mebibytes(941.5e6).as_str()), ("117.7 MB/s", "112.2 MiB/s"));
+        assert_eq!((megabytes(f64::NAN).as_str(), mebibytes(-1.0).as_str()), ("-", "-"));
+        let said = [0, 1000, 8192, 3 << 20, 1 << 30].map(bytes);
+        assert_eq!(said, ["0 bytes", "1000 bytes", "8 KiB", "3 MiB", "1 GiB"]);
     }
 
     #[test]

@@ -152,6 +152,7 @@ fn tasks_that_are_no_flow_of_bytes_have_tables() {
         rate_per_s: 12.5,
         errors: 2,
         latency,
+        ..Operations::default()
     }];
     record.runs[0].transfers = vec![Transfer {
         workload: workload.clone(),
@@ -159,9 +160,9 @@ fn tasks_that_are_no_flow_of_bytes_have_tables() {
         from: from.clone(),
         to: to.clone(),
         bytes: 1_000_000,
-        took_ms: None,
         sent_sha256: Some("aa".into()),
         received_sha256: Some("bb".into()),
+        ..Transfer::default()
     }];
     record.runs[0].probes = vec![Probes {
         workload,
@@ -171,8 +172,7 @@ fn tasks_that_are_no_flow_of_bytes_have_tables() {
         sent: 1000,
         lost: 20,
         longest_silence_ms: 41.5,
-        silent_from_ms: None,
-        round_trip: Histogram::default(),
+        ..Probes::default()
     }];
     let page = page("tasks", record);
     check_balance(&page).unwrap();

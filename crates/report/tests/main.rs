@@ -9,5 +9,6 @@ mod html;
 mod joint;
 mod mixed;
 mod shipped;
+mod storage;
 mod table;
 mod toy_rule;

@@ -7,6 +7,7 @@
 pub mod cpu;
 #[doc(hidden)]
 pub mod decoders;
+pub mod echo;
 mod error;
 pub mod ethtool;
 mod generic;

@@ -113,6 +113,17 @@ pub fn is_network_root() -> bool {
     effective_capabilities(&status).is_some_and(|held| held & needed == needed)
 }
 
+/// True in a user namespace that has not all users of the machine, as an ordinary user makes it.
+pub fn is_in_user_namespace() -> bool {
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    !has_all_users(&map)
+}
+
+/// Whether `/proc/PID/uid_map` maps every user to itself.
+fn has_all_users(map: &str) -> bool {
+    map.split_whitespace().eq(["0", "0", "4294967295"])
+}
+
 /// Writes `/proc/sys/net/...` of the calling thread's namespace: `sysctl("ipv4/tcp_no_metrics_save", "1")`.
 pub fn sysctl(name: &str, value: &str) -> Result<()> {
     write_proc(&format!("/proc/sys/net/{name}"), value).context(|| format!("set net/{name} to {value}"))
@@ -194,5 +205,11 @@ mod tests {
         assert_eq!(effective_capabilities(status), Some(1 << 12 | 1 << 21));
         assert_eq!(effective_capabilities("Name:\tx\n"), None);
         assert_eq!(effective_capabilities("CapEff:\tzz\n"), None);
+    }
+
+    #[test]
+    fn a_user_namespace_maps_few_users() {
+        assert!(has_all_users("         0          0 4294967295\n"));
+        assert!(!has_all_users("         0       1000          1\n") && !has_all_users(""));
     }
 }

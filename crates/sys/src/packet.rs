@@ -15,10 +15,9 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
 use std::time::Duration;
 
-pub(crate) use control::{Control, tag};
+pub(crate) use control::{Control, arrived, control, tag};
 
 use crate::{Context, Error, Result};
-use control::arrived;
 
 /// The most frames a [`Batch`] holds.
 pub const BATCH: usize = 32;

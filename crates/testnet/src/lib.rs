@@ -23,6 +23,7 @@
 mod cable;
 mod host;
 pub mod imports;
+mod iscsi_target;
 mod openvswitch;
 mod patch;
 mod sockets;
@@ -35,6 +36,7 @@ use nicteam_sys::netns;
 
 pub use cable::{cable, cables, looped_cable, loose_cable};
 pub use host::Host;
+pub use iscsi_target::IscsiTarget;
 pub use openvswitch::OpenVSwitch;
 pub use patch::Patch;
 pub use sockets::{assert_reach, datagrams, settle};

@@ -289,7 +289,7 @@ fn load_to_run(pick: &Pick, dataplane: Option<Kind>) -> Result<(Experiment, &'st
     process::catch_termination()?;
     nicteam_lab::check_tcp(&experiment)?;
     nicteam_lab::check_programs(&experiment)?;
-    nicteam_lab::check_engines(&experiment)?;
+    nicteam_lab::check_machine(&experiment)?;
     Ok((fitted(experiment, pick, dataplane)?, privileges))
 }
 

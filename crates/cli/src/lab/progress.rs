@@ -19,11 +19,13 @@ const TEXT: usize = 52;
 pub(crate) struct Live {
     terminal: bool,
     lines: usize,
+    /// Bytes that are done of what is carried from beginning to end, and all of them.
+    carried: Option<(u64, u64)>,
 }
 
 impl Live {
     pub(crate) fn new(terminal: bool) -> Live {
-        Live { terminal, lines: 0 }
+        Live { terminal, lines: 0, carried: None }
     }
 
     /// Takes the lines of the last picture off the terminal.
@@ -44,6 +46,7 @@ impl Drop for Live {
 impl Progress for Live {
     fn run_begins(&mut self, run: &Run, number: usize, count: usize) {
         self.wipe();
+        self.carried = None;
         let takes = run.warmup + run.duration;
         say::line(format_args!("run {number} of {count}: {} ({} s)", run.name, takes.as_secs_f64()));
     }
@@ -62,7 +65,10 @@ impl Progress for Live {
         let width = columns.saturating_sub(TEXT).div_euclid(2).min(BAR);
         let mut picture = String::new();
         let phase = if warming_up { "warming up" } else { "measuring" };
-        let _ = writeln!(picture, "  {phase}, {:.1} s", t.as_secs_f64());
+        let carried = self.carried.map_or_else(String::new, |(done, all)| {
+            format!(", {:.0} of {:.0} MB are copied", done as f64 / 1e6, all as f64 / 1e6)
+        });
+        let _ = writeln!(picture, "  {phase}, {:.1} s{carried}", t.as_secs_f64());
         let shown: Vec<&Member> = members.iter().filter(|m| taking_part.contains(m.host.as_str())).collect();
         // A line for the phase, one for the rest, one for the cursor; the run's own line stays in sight.
         let room = if shown.len() + 3 <= rows { shown.len() } else { rows.saturating_sub(4) };
@@ -85,6 +91,10 @@ impl Progress for Live {
         self.wipe();
         self.lines = picture.lines().count();
         say::talk(picture);
+    }
+
+    fn carried(&mut self, done_bytes: u64, all_bytes: u64) {
+        self.carried = Some((done_bytes, all_bytes));
     }
 
     fn run_ends(&mut self, run: &record::Run) {

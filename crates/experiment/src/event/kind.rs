@@ -3,11 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::cables::CableName;
 use crate::diagnostics::Problem;
-use crate::keys::Key;
+use crate::keys::{self, Key, Need};
 use crate::record::{At, Record, Span};
 use crate::resolved::Topology;
 use crate::timed::Event;
+
+/// How long a fault lasts.
+pub(super) const FOR: Key = Key {
+    name: "for",
+    kind: keys::Kind::Time(Duration::from_millis(1)..=Duration::from_secs(86_400)),
+    need: Need::Otherwise("for the rest of the run"),
+    doc: "`cable`, `silence`, `target`: after how long it is put right again: plugged in, carrying, started anew.",
+};
 
 /// A kind of event in the file.
 pub(crate) struct Kind {
@@ -15,10 +24,21 @@ pub(crate) struct Kind {
     pub name: &'static str,
     /// The keys that it adds to those that all events have.
     pub keys: &'static [Key],
+    /// Keys of other kinds that it takes as well.
+    pub also: &'static [&'static str],
     /// The hosts that have to have a bridge for it, as far as it names some.
     pub bridged: fn(&Record) -> Vec<At<String>>,
+    /// The cable that has to be carried by the relay for it, if it names one.
+    pub relayed: fn(&Record) -> Option<CableName>,
     /// What an event of this kind is, told where its kind stands; none if something is wrong.
-    pub resolve: fn(&Record, &Span, &mut Told<'_, '_>) -> Option<Arc<dyn Event>>,
+    pub resolve: fn(&Record, &Span, &mut Told<'_, '_>) -> Option<Happens>,
+}
+
+/// An event, resolved.
+pub(crate) struct Happens {
+    pub event: Arc<dyn Event>,
+    /// What puts it right again, for one that lasts a while (`for`).
+    pub undone: Option<Arc<dyn Event>>,
 }
 
 /// What is known of a run when its events are resolved.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::kind::{Kind, Told};
+use super::kind::{Happens, Kind, Told};
 use crate::diagnostics::Problem;
 use crate::keys::{self, Key, Need, Thing};
 use crate::record::{At, Record, Span};
@@ -34,7 +34,9 @@ pub(super) const KIND: Kind = Kind {
                 RARP, five times in half a second, as QEMU sends it.",
         },
     ],
+    also: &[],
     bridged: |record| one(record, "to").into_iter().collect(),
+    relayed: |_| None,
     resolve,
 };
 
@@ -88,7 +90,7 @@ fn one(record: &Record, key: &str) -> Option<At<String>> {
     record.get::<&[At<String>]>(key)?.value.first().cloned()
 }
 
-fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Arc<dyn Event>> {
+fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happens> {
     for key in ["guest", "to"].into_iter().filter(|key| !record.has(key)) {
         let example = if key == "guest" { "a/guest1" } else { "b" };
         let problem = Problem::at(kind, format!("`{key}` is missing of an event of kind `{NAME}`"));
@@ -120,5 +122,5 @@ fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Arc<
     }
     let announce = record.get::<&str>("announce").map_or("both", |at| at.value);
     let announce = Announce { arp: matches!(announce, "both" | "arp"), rarp: matches!(announce, "both" | "rarp") };
-    Some(Arc::new(Migrate { guest: guest.value, from, to: to.value, announce }))
+    Some(Happens { event: Arc::new(Migrate { guest: guest.value, from, to: to.value, announce }), undone: None })
 }

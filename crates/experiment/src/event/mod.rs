@@ -1,39 +1,76 @@
 //! What a run does to its network while it is measured: one file a kind, and one line in [`KINDS`].
 
+mod cable;
+mod cables;
 mod kind;
 mod migrate;
+mod silence;
+mod target;
 
-use std::sync::Arc;
+use std::time::Duration;
 
 use crate::diagnostics::Problem;
 use crate::keys::{Key, Kind as Takes, Need};
 use crate::record::{At, Record};
-use crate::timed::{Event, Timed};
+use crate::timed::Timed;
+use crate::units::show_duration;
 
-pub(crate) use kind::{Kind, Told};
+pub use cable::CablePulled;
+pub(crate) use cables::CableName;
+pub(crate) use kind::Told;
+use kind::{Happens, Kind};
 pub use migrate::{Announce, Migrate};
+pub use silence::Silence;
+pub use target::TargetKilled;
 
 /// All kinds.
-const KINDS: [Kind; 1] = [migrate::KIND];
+const KINDS: [Kind; 4] = [migrate::KIND, cable::KIND, silence::KIND, target::KIND];
 
 /// Their names.
-pub(crate) const NAMES: [&str; KINDS.len()] = [KINDS[0].name];
+pub(crate) const NAMES: [&str; KINDS.len()] = {
+    let mut names = [""; KINDS.len()];
+    let mut place = 0;
+    while place < KINDS.len() {
+        names[place] = KINDS[place].name;
+        place += 1;
+    }
+    names
+};
 
 /// The keys that each adds.
-pub(crate) const KEYS: [&[Key]; KINDS.len()] = [KINDS[0].keys];
+pub(crate) const KEYS: [&[Key]; KINDS.len()] = {
+    let mut keys: [&[Key]; KINDS.len()] = [&[]; KINDS.len()];
+    let mut place = 0;
+    while place < KINDS.len() {
+        keys[place] = KINDS[place].keys;
+        place += 1;
+    }
+    keys
+};
 
 /// The kind's own key.
 pub(crate) const KIND: Key = Key {
     name: "kind",
     kind: Takes::Choice(&NAMES),
     need: Need::Required,
-    doc: "`migrate`: a guest moves to another host.",
+    doc: "`migrate`: a guest moves to another host. `cable`: a cable is pulled at one end. `silence`: a cable drops \
+        every frame, and both ends keep their carrier; in this run it is built as an impaired link, whether it has an \
+        `impair` or not. `target`: what serves a target is killed.",
 };
 
 /// The hosts that have to have a bridge for these events.
 pub(crate) fn bridged(events: &[Record]) -> Vec<At<String>> {
     let of = |event: &Record| KINDS.iter().flat_map(|kind| (kind.bridged)(event)).collect::<Vec<_>>();
     events.iter().flat_map(of).collect()
+}
+
+/// The cables that the relay has to carry for these events.
+pub(crate) fn relayed(events: &[Record]) -> Vec<CableName> {
+    let of = |event: &Record| {
+        let name = event.get::<&str>("kind")?;
+        (KINDS.iter().find(|kind| kind.name == name.value)?.relayed)(event)
+    };
+    events.iter().filter_map(of).collect()
 }
 
 /// Resolves the events of a run, in order of time; what is wrong goes to the problems.
@@ -46,9 +83,29 @@ pub(crate) fn resolve(events: &[Record], told: &mut Told<'_, '_>) -> Vec<Timed> 
             told.problems.push(Problem::at(&at.span, "this event comes after the run's end").hint(hint));
         }
         let Some(kind) = KINDS.iter().find(|kind| kind.name == name.value) else { continue };
-        let event: Option<Arc<dyn Event>> = (kind.resolve)(record, &name.span, told);
-        resolved.extend(event.map(|event| Timed { at: at.value, event }));
+        check_keys(record, kind, &name, told.problems);
+        let Some(Happens { event, undone }) = (kind.resolve)(record, &name.span, told) else { continue };
+        resolved.push(Timed { at: at.value, event });
+        if let (Some(undone), Some(lasts)) = (undone, record.get::<Duration>("for")) {
+            let at = at.value + lasts.value;
+            if at >= told.duration {
+                let (at, duration) = (show_duration(at), show_duration(told.duration));
+                let message = format!("this is over after {at}, and the run after {duration}");
+                let hint = "lower `for`, or leave it out: then it lasts for the rest of the run";
+                told.problems.push(Problem::at(&lasts.span, message).hint(hint));
+            }
+            resolved.push(Timed { at, event: undone });
+        }
     }
     resolved.sort_by_key(|timed| timed.at);
     resolved
+}
+
+/// Keys that only other kinds have are a mistake.
+fn check_keys(record: &Record, kind: &Kind, name: &At<&str>, problems: &mut Vec<Problem>) {
+    let own = |key: &&Key| kind.keys.iter().all(|own| own.name != key.name) && !kind.also.contains(&key.name);
+    for key in KINDS.iter().flat_map(|kind| kind.keys).filter(own).filter(|key| record.has(key.name)) {
+        let message = format!("an event has `{}`, which is nothing for kind `{}`", key.name, kind.name);
+        problems.push(Problem::at(&name.span, message).hint(format!("remove `{}`, or change `kind`", key.name)));
+    }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::diagnostics::Problem;
 use crate::keys::Key;
+use crate::multipath::Every;
 use crate::record::{At, Record};
 use crate::resolved::Topology;
 use crate::traffic::Task;
@@ -16,8 +17,8 @@ pub(crate) struct Kind {
     pub keys: &'static [Key],
     /// Keys of other kinds that it takes as well.
     pub also: &'static [&'static str],
-    /// Whether a connection takes every link of its hosts; also if that was meant and is wrong.
-    pub takes_every_path: fn(&Record) -> bool,
+    /// By what a connection takes every link of its hosts, if it does; also if that was meant and is wrong.
+    pub takes_every_path: fn(&Record) -> Option<Every>,
     /// What a workload of this kind is; none if something is wrong.
     pub resolve: fn(&mut Said<'_, '_>) -> Option<Arc<dyn Task>>,
 }
@@ -29,6 +30,8 @@ pub(crate) struct Said<'a, 'p> {
     pub record: &'a Record,
     /// `[defaults]`.
     pub defaults: &'a Record,
+    /// Names of all targets of the file.
+    pub targets: &'a [&'a str],
     /// What its run builds.
     pub topology: &'a Topology,
     /// Its connections of one direction.

@@ -1,7 +1,11 @@
 //! Kinds of traffic, as a file has them: one file a kind, and one line in [`KINDS`].
 
+mod access_spec;
+mod copy;
 mod kind;
+mod ping;
 mod program;
+mod storage;
 mod tagged;
 mod tcp;
 mod udp;
@@ -11,22 +15,30 @@ use std::sync::Arc;
 
 use crate::diagnostics::Problem;
 use crate::keys::Key;
+use crate::multipath::Every;
 use crate::record::{At, Record};
 use crate::traffic::Task;
 
+pub use access_spec::{AccessSpec, Disks};
+pub use copy::Copy;
 pub(crate) use kind::{Kind, Said};
+pub use ping::Ping;
 pub use program::Program;
+pub use storage::Storage;
 pub use tagged::Tagged;
 pub use tcp::Tcp;
 pub use udp::Udp;
 
 /// All of them.
-pub(crate) const KINDS: [Kind; 4] = [tcp::KIND, udp::KIND, tagged::KIND, program::KIND];
+pub(crate) const KINDS: [Kind; 7] =
+    [tcp::KIND, udp::KIND, tagged::KIND, program::KIND, access_spec::KIND, copy::KIND, ping::KIND];
 
 /// What they are, for the reference.
 pub(crate) const DOC: &str = "`tcp`: connections that carry as much as they can. `udp`: numbered datagrams at a given rate. \
     `tagged`: the same in raw frames with a VLAN tag. `program`: what a \
-    program of yours does, whose TCP connections are found by its sockets.";
+    program of yours does, whose TCP connections are found by its sockets. `access-spec`: requests to a target's disk as \
+    IOmeter makes them. `copy`: a file from memory to a target's disk, or back, once. `ping`: echo requests, each of \
+    which is to come back.";
 
 /// Their names.
 pub(crate) const NAMES: [&str; KINDS.len()] = {
@@ -39,9 +51,9 @@ pub(crate) const NAMES: [&str; KINDS.len()] = {
     names
 };
 
-/// The keys that each adds.
-pub(crate) const KEYS: [&[Key]; KINDS.len()] = {
-    let mut keys: [&[Key]; KINDS.len()] = [&[]; KINDS.len()];
+/// The keys that each adds, and behind them those that all tasks over storage share.
+pub(crate) const KEYS: [&[Key]; KINDS.len() + 1] = {
+    let mut keys: [&[Key]; KINDS.len() + 1] = [storage::KEYS; KINDS.len() + 1];
     let mut place = 0;
     while place < KINDS.len() {
         keys[place] = KINDS[place].keys;
@@ -55,7 +67,7 @@ pub(crate) fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
     let name: At<&str> = said.record.get("kind")?;
     let kind = KINDS.iter().find(|kind| kind.name == name.value)?;
     let own = |key: &&Key| kind.keys.iter().all(|own| own.name != key.name) && !kind.also.contains(&key.name);
-    let foreign = KINDS.iter().flat_map(|kind| kind.keys).filter(own);
+    let foreign = KEYS.into_iter().flatten().filter(own);
     for key in foreign.map(|key| key.name).filter(|key| said.record.has(key)) {
         let message = format!("workload `{}` has `{key}`, which is nothing for kind `{}`", said.name.value, name.value);
         said.problems.push(Problem::at(&name.span, message).hint(format!("remove `{key}`, or change `kind`")));
@@ -63,7 +75,7 @@ pub(crate) fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
     (kind.resolve)(said)
 }
 
-/// Whether the connections of a workload take every link of their hosts, or are meant to.
-pub(crate) fn takes_every_path(workload: &Record) -> bool {
-    KINDS.iter().any(|kind| (kind.takes_every_path)(workload))
+/// By what the connections of a workload take every link of their hosts, if they do or are meant to.
+pub(crate) fn takes_every_path(workload: &Record) -> Option<Every> {
+    KINDS.iter().find_map(|kind| (kind.takes_every_path)(workload))
 }

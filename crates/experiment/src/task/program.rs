@@ -30,7 +30,7 @@ pub(super) const KIND: Kind = Kind {
         },
     ],
     also: &["congestion"],
-    takes_every_path: |_| false,
+    takes_every_path: |_| None,
     resolve,
 };
 

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::kind::{Kind, Said};
 use crate::keys::{self, Key, Need};
+use crate::multipath::Every;
 use crate::record::At;
 use crate::traffic::Task;
 
@@ -29,7 +30,7 @@ pub(super) const KIND: Kind = Kind {
     also: &[],
     takes_every_path: |workload| {
         let mptcp: Option<At<bool>> = workload.get("mptcp");
-        mptcp.map_or(workload.is_broken("mptcp"), |at| at.value)
+        mptcp.map_or(workload.is_broken("mptcp"), |at| at.value).then_some(Every::Subflows)
     },
     resolve,
 };
@@ -63,6 +64,10 @@ impl Task for Tcp {
     }
 
     fn takes_every_path(&self) -> bool {
+        self.mptcp
+    }
+
+    fn is_mptcp(&self) -> bool {
         self.mptcp
     }
 }

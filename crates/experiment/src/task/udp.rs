@@ -28,7 +28,7 @@ pub(super) const KIND: Kind = Kind {
         },
     ],
     also: &[],
-    takes_every_path: |_| false,
+    takes_every_path: |_| None,
     resolve,
 };
 

@@ -5,10 +5,12 @@ mod moves;
 mod node;
 mod pagp;
 mod sampler;
+mod targets;
 mod teams;
 
 use std::io::BufRead;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
@@ -19,6 +21,7 @@ use crate::lock::lock;
 use crate::protocol::{Done, Hello, Message, PROTOCOL, Request};
 use crate::relay::Relay;
 use crate::say::Output;
+use crate::target;
 use crate::task::{KINDS, Kind, Traffic};
 
 use moves::Moves;
@@ -26,6 +29,7 @@ use node::Node;
 use pagp::Speaker;
 
 use sampler::{Counted, Sampler};
+use targets::Targets;
 use teams::Teams;
 
 /// What an agent can run.
@@ -35,6 +39,8 @@ pub struct Registry<'a> {
     pub kinds: &'a [&'static dyn Kind],
     /// Who runs teams.
     pub engines: &'a [&'static dyn Engine],
+    /// Who serves storage.
+    pub targets: &'a [&'static dyn target::Kind],
 }
 
 /// Serves the lab over standard input and output until the input closes.
@@ -46,7 +52,7 @@ pub fn serve() -> std::io::Result<()> {
     // The lab's teams are its own, and what is noted of them goes with the agent. Where nothing may be mounted,
     // it goes with each team.
     let _ = nicteam_daemon::keep_privately();
-    let registry = Registry { kinds: &KINDS, engines: &ENGINES };
+    let registry = Registry { kinds: &KINDS, engines: &ENGINES, targets: &target::KINDS };
     serve_with(&registry, std::io::stdin().lock(), &Output::new(std::io::stdout()))
 }
 
@@ -58,6 +64,7 @@ pub fn serve_with(registry: &Registry<'_>, input: impl BufRead, output: &Output)
         output: output.clone(),
         node: Node::default(),
         teams: Arc::new(Teams::new(registry.engines)),
+        targets: Arc::new(Targets::new(registry.targets)),
         traffic: Arc::new(Traffic::new(registry.kinds)),
         relay: Arc::default(),
         sampler: None,
@@ -70,7 +77,7 @@ pub fn serve_with(registry: &Registry<'_>, input: impl BufRead, output: &Output)
             Err(error) => Err(format!("not understood: {error}").into()),
         };
         output.say(&match answer {
-            Ok(done) => Message::Done(done),
+            Ok(done) => Message::Done(Box::new(done)),
             Err(error) => Message::Failed { error: error.to_string() },
         })?;
     }
@@ -83,6 +90,7 @@ struct Agent {
     output: Output,
     node: Node,
     teams: Arc<Teams>,
+    targets: Arc<Targets>,
     traffic: Arc<Traffic>,
     relay: Arc<Mutex<Option<Relay>>>,
     sampler: Option<Sampler>,
@@ -124,12 +132,22 @@ impl Agent {
                     relay.follow_carrier(&self.output)?;
                 }
             }
+            Request::Silence { node, device, carries } => match lock(&self.relay).as_ref() {
+                Some(relay) => relay.silence(&node, &device, carries)?,
+                None => return Err("no impaired links are here".into()),
+            },
             Request::Settle => self.teams.settle(&self.output)?,
             Request::Watch(devices) => self.teams.watch(devices),
+            Request::Serve(target) => {
+                let serves = self.targets.serve(&target, &self.output)?;
+                return Ok(Done { serves: Some(serves), ..Done::default() });
+            }
+            Request::Target { name, act } => return self.targets.act(&name, &act),
             Request::Prepare { role, connections } => self.traffic.prepare(role, connections)?,
             Request::Sample { interval_ms } => {
                 let counted = Counted {
                     teams: Arc::clone(&self.teams),
+                    targets: Arc::clone(&self.targets),
                     traffic: Arc::clone(&self.traffic),
                     relay: Arc::clone(&self.relay),
                     moves: Arc::clone(&self.moves),
@@ -137,6 +155,7 @@ impl Agent {
                 self.sampler = Some(Sampler::start(interval_ms, counted, self.output.clone())?);
             }
             Request::Start => self.traffic.start()?,
+            Request::Begin { measured_ms } => self.traffic.begin(Duration::from_millis(measured_ms)),
             Request::SpeakPagp(speak) => self.pagp = Some(Speaker::start(&speak, self.node.netlink()?)?),
             Request::Ports => {
                 let (ports, buckets, pagp) = (self.teams.ports()?, self.teams.buckets()?, self.teams.pagp()?);
@@ -147,7 +166,7 @@ impl Agent {
                 if let Some(sampler) = self.sampler.take() {
                     sampler.stop()?;
                 }
-                return Ok(Done { programs: self.traffic.programs(), ..Done::default() });
+                return Ok(Done { outcomes: self.traffic.outcomes(), ..Done::default() });
             }
         }
         Ok(Done::default())

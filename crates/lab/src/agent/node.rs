@@ -41,6 +41,10 @@ impl Node {
             netns::sysctl("ipv6/conf/default/disable_ipv6", "1")?;
             netns::sysctl("ipv6/conf/all/disable_ipv6", "1")?;
         }
+        if setup.ipv6 {
+            // As IPv4's do: the address of a device outlives a cable that is pulled at its end.
+            netns::sysctl("ipv6/conf/all/keep_addr_on_down", "1")?;
+        }
         if setup.guest {
             // A guest that moves keeps what it knows of its neighbours; its veth is without carrier meanwhile. Older kernels
             // have no such setting, and ask again.
@@ -109,13 +113,15 @@ impl Node {
         // All links may lead into one switch: each answers for its own address alone.
         netns::sysctl("ipv4/conf/all/arp_ignore", "1")?;
         netns::sysctl("ipv4/conf/all/arp_announce", "2")?;
-        let mut paths = PathManager::open()?;
-        paths.set_limits(addresses.further.len().min(MOST_PATHS) as u32)?;
+        let mut paths = if addresses.mptcp { Some(PathManager::open()?) } else { None };
+        if let Some(paths) = &mut paths {
+            paths.set_limits(addresses.further.len().min(MOST_PATHS) as u32)?;
+        }
         for (device, address) in &addresses.further {
             let device = self.index(device)?;
             self.netlink()?.add_address(device, *address, addresses.prefix, true)?;
             self.netlink()?.set_up(device, true)?;
-            if addresses.announces {
+            if let Some(paths) = paths.as_mut().filter(|_| addresses.announces) {
                 paths.announce(*address, device)?;
             }
         }

@@ -17,12 +17,14 @@ use crate::say::Output;
 use crate::task::Traffic;
 
 use super::moves::Moves;
+use super::targets::Targets;
 use super::teams::Teams;
 
 /// What has counters.
 #[derive(Debug)]
 pub(crate) struct Counted {
     pub(crate) teams: Arc<Teams>,
+    pub(super) targets: Arc<Targets>,
     pub(crate) traffic: Arc<Traffic>,
     pub(crate) relay: Arc<Mutex<Option<Relay>>>,
     pub(super) moves: Arc<Mutex<Option<Moves>>>,
@@ -41,9 +43,10 @@ impl Sampler {
     pub(crate) fn start(interval_ms: u64, counted: Counted, output: Output) -> Result<Sampler, Failure> {
         let interval = Duration::from_millis(interval_ms.max(1));
         let mut netlink = Netlink::open()?;
-        let traffic = Arc::clone(&counted.traffic);
+        let (traffic, targets) = (Arc::clone(&counted.traffic), Arc::clone(&counted.targets));
         let asks = Ticker::start("asker", interval, move || {
             traffic.ask();
+            targets.ask();
             Ok(())
         })?;
         let samples = Ticker::start("sampler", interval, move || {
@@ -101,14 +104,16 @@ impl Counted {
     fn sample(&self, netlink: &mut Netlink) -> Result<AgentSample, Failure> {
         let before_ns = clock::monotonic_ns();
         let members = self.teams.sample(netlink)?;
-        let (connections, flows) = (self.traffic.sample(), self.traffic.flows());
+        let (connections, mut flows, tasks) = (self.traffic.sample(), self.traffic.flows(), self.traffic.tasks());
+        flows.extend(self.targets.flows());
         let relayed = lock(&self.relay).as_ref().map(Relay::sample).unwrap_or_default();
         let processes = self.teams.processes().into_iter().chain(std::iter::once(std::process::id()));
         let times = processes.map(|process| Ok(cpu::process_time(process)?.unwrap_or_default()));
-        let cpu_ms = times.sum::<Result<Duration, Failure>>()?.as_secs_f64() * 1e3;
+        let cpu = times.sum::<Result<Duration, Failure>>()? + self.targets.processor_time()?;
+        let cpu_ms = cpu.as_secs_f64() * 1e3;
         let at_ns = before_ns.midpoint(clock::monotonic_ns());
         let mac_moves = lock(&self.moves).as_ref().map(Moves::sample);
-        Ok(AgentSample { at_ns, cpu_ms, members, connections, relayed, flows, mac_moves })
+        Ok(AgentSample { at_ns, cpu_ms, members, connections, relayed, flows, tasks, mac_moves })
     }
 }
 

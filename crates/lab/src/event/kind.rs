@@ -1,5 +1,6 @@
 //! What a kind of event is to the lab.
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::Error;
@@ -10,9 +11,25 @@ pub(super) trait Kind: Sync {
     /// Its name: [`nicteam_experiment::Event::kind`].
     fn name(&self) -> &'static str;
 
-    /// Does it; the node that it happens to.
+    /// Does it; where it happens.
     ///
     /// # Errors
     /// It cannot be done.
-    fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<String, Error>;
+    fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error>;
+}
+
+/// Where something happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Host or switch.
+    pub(crate) node: String,
+    /// Device of the team it happens to, if it happens to one.
+    pub(crate) team: Option<String>,
+    /// The device, if it happens to one link alone.
+    pub(crate) member: Option<String>,
+}
+
+/// What an event of a kind has to be told.
+pub(super) fn read<'d, T: Deserialize<'d>>(kind: &str, details: &'d Value) -> Result<T, Error> {
+    T::deserialize(details).map_err(|error| Error::Agent { node: kind.to_owned(), message: error.to_string() })
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::kind::Kind;
+use super::kind::{Kind, Place, read};
 use crate::error::Error;
 use crate::protocol::Request;
 use crate::testbed::{Action, Deployment};
@@ -27,11 +27,10 @@ impl Kind for Migrate {
         "migrate"
     }
 
-    fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<String, Error> {
-        let Details { guest, from, to, arp, rarp } = Details::deserialize(details)
-            .map_err(|error| Error::Agent { node: "migrate".to_owned(), message: error.to_string() })?;
+    fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
+        let Details { guest, from, to, arp, rarp } = read(self.name(), details)?;
         deployment.act(&Action::MoveGuest { guest: guest.clone(), from, to })?;
         deployment.call(&guest, &Request::Announce { device: "eth0".to_owned(), arp, rarp })?;
-        Ok(guest)
+        Ok(Place { node: guest, team: None, member: None })
     }
 }

@@ -1,23 +1,27 @@
 //! What a run does to its network while it is measured. One file a kind, and one line in [`KINDS`].
 
+mod cable;
 mod kind;
 mod migrate;
+mod silence;
+mod target;
 
 use nicteam_experiment::Event;
 
 use kind::Kind;
+pub(crate) use kind::Place;
 
 use crate::error::Error;
 use crate::testbed::Deployment;
 
 /// All kinds.
-static KINDS: [&dyn Kind; 1] = [&migrate::Migrate];
+static KINDS: [&dyn Kind; 4] = [&migrate::Migrate, &cable::Cable, &silence::Silence, &target::Target];
 
-/// Carries an event out; the node that it happens to.
+/// Carries an event out; where it happens.
 ///
 /// # Errors
 /// It cannot be done.
-pub(crate) fn carry_out(event: &dyn Event, deployment: &mut dyn Deployment) -> Result<String, Error> {
+pub(crate) fn carry_out(event: &dyn Event, deployment: &mut dyn Deployment) -> Result<Place, Error> {
     let kind = KINDS.iter().find(|kind| kind.name() == event.kind());
     let unknown = || Error::Agent { node: event.kind().to_owned(), message: "is no event that a lab knows".to_owned() };
     kind.ok_or_else(unknown)?.carry_out(&event.details(), deployment)

@@ -2,7 +2,6 @@
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
@@ -143,7 +142,7 @@ impl NearEnd {
 
     /// Sends what is due by the other cable; how many frames that were.
     fn send(&mut self, far: &PacketSocket, batch: &mut Batch) -> usize {
-        if self.link.is_cut.load(Relaxed) {
+        if self.link.carries_nothing() {
             self.way.clear();
         }
         let (mut frames, mut due, mut queue) = (0, Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));

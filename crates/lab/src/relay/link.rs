@@ -3,6 +3,7 @@
 use std::mem;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use nicteam_impair::{Counts, Room};
@@ -23,6 +24,8 @@ pub(super) struct Link {
     pub(super) spec: RelaySpec,
     /// One of its ends is down.
     pub(super) is_cut: AtomicBool,
+    /// It drops every frame, and both ends keep their carrier.
+    pub(super) is_silent: AtomicBool,
     /// By the end that sends.
     pub(super) tallies: [Mutex<Tally>; 2],
 }
@@ -41,9 +44,14 @@ pub(super) struct Tally {
 }
 
 impl Link {
+    /// Whether it loses what is on its way.
+    pub(super) fn carries_nothing(&self) -> bool {
+        self.is_cut.load(Relaxed) || self.is_silent.load(Relaxed)
+    }
+
     /// A whole one.
     pub(super) fn new(spec: RelaySpec) -> Link {
-        Link { spec, is_cut: AtomicBool::new(false), tallies: Default::default() }
+        Link { spec, is_cut: AtomicBool::new(false), is_silent: AtomicBool::new(false), tallies: Default::default() }
     }
 }
 

@@ -20,6 +20,7 @@ mod carry;
 mod link;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 
 use nicteam_record::Relayed;
@@ -61,6 +62,15 @@ impl Relay {
     pub(crate) fn follow_carrier(&mut self, output: &Output) -> Result<(), Failure> {
         let (stop, follower) = (self.stop.clone(), carrier::Follower::open(&self.links)?);
         self.spawn("relay carrier", output, move || follower.run(&stop))
+    }
+
+    /// Lets the link with this end drop every frame, or carry again.
+    pub(crate) fn silence(&self, node: &str, device: &str, carries: bool) -> Result<(), Failure> {
+        let has_end = |link: &&Arc<Link>| link.spec.ends.iter().any(|end| end.node == node && end.device == device);
+        let link =
+            self.links.iter().find(has_end).ok_or_else(|| format!("{device} of {node} is no impaired link's"))?;
+        link.is_silent.store(!carries, Ordering::Relaxed);
+        Ok(())
     }
 
     /// What became of frames so far, two directions a link.

@@ -1,12 +1,13 @@
 //! What a kind of traffic is to the lab: how it runs at an agent, and what is recorded of it.
 
 use std::fmt;
+use std::time::Duration;
 
-use nicteam_record::{Connection, ConnectionSample, Program};
+use nicteam_record::{Connection, ConnectionSample};
 
 use crate::error::Failure;
 use crate::measure::Counted;
-use crate::protocol::{ConnectionSpec, FlowSample, Role};
+use crate::protocol::{ConnectionSpec, FlowSample, Outcomes, Role, TaskSample};
 
 /// A kind of traffic.
 pub trait Kind: Sync {
@@ -49,13 +50,21 @@ pub trait Ends: fmt::Debug + Send + Sync {
     /// What each end counted, and what the kernel was asked last.
     fn sample(&self) -> Vec<ConnectionSample>;
 
-    /// The sockets of programs that are not ours, as the kernel was asked last.
+    /// The measured window begins, of this length at most: what is to be carried once, from beginning to end, begins now.
+    fn begin(&self, _measured: Duration) {}
+
+    /// The sockets of what opens connections of its own, as the kernel was asked last.
     fn flows(&self) -> Vec<FlowSample> {
         Vec::new()
     }
 
-    /// How programs that are not ours ended; asked for after [`Ends::stop`].
-    fn programs(&self) -> Vec<Program> {
+    /// How far tasks are that end by themselves.
+    fn tasks(&self) -> Vec<TaskSample> {
         Vec::new()
+    }
+
+    /// What there is to record that is no connection; asked for after [`Ends::stop`].
+    fn outcomes(&self) -> Outcomes {
+        Outcomes::default()
     }
 }

@@ -1,25 +1,33 @@
 //! Traffic. One file a kind, and one line in [`KINDS`].
 
+mod access;
+mod copy;
 mod datagrams;
 mod gate;
 mod kind;
+mod ping;
 mod plan;
 mod program;
+mod route;
 mod running;
+mod storage;
 mod tagged;
 mod tcp;
 mod udp;
 
-use nicteam_record::{ConnectionSample, Program};
+use std::time::Duration;
+
+use nicteam_record::ConnectionSample;
 
 use crate::error::Failure;
-use crate::protocol::{ConnectionSpec, FlowSample, Role};
+use crate::protocol::{ConnectionSpec, FlowSample, Outcomes, Role, TaskSample};
 
 pub use kind::{Ends, Kind};
 pub(crate) use plan::{Planned, plan, spread};
 
 /// All kinds.
-pub(crate) static KINDS: [&dyn Kind; 4] = [&tcp::Tcp, &udp::UDP, &tagged::TAGGED, &program::Program];
+pub(crate) static KINDS: [&dyn Kind; 7] =
+    [&tcp::Tcp, &udp::UDP, &tagged::TAGGED, &program::Program, &access::Access, &copy::Copy, &ping::Ping];
 
 /// The kind of this name.
 pub(crate) fn kind<'a>(kinds: &[&'a dyn Kind], name: &str) -> Option<&'a dyn Kind> {
@@ -58,6 +66,11 @@ impl Traffic {
         self.ends.iter().try_for_each(|(_, ends)| ends.start())
     }
 
+    /// The measured window begins.
+    pub(crate) fn begin(&self, measured: Duration) {
+        self.ends.iter().for_each(|(_, ends)| ends.begin(measured));
+    }
+
     /// Ends every connection.
     pub(crate) fn stop(&self) {
         self.ends.iter().for_each(|(_, ends)| ends.stop());
@@ -72,13 +85,21 @@ impl Traffic {
     pub(crate) fn sample(&self) -> Vec<ConnectionSample> {
         self.ends.iter().flat_map(|(_, ends)| ends.sample()).collect()
     }
-    /// The sockets of programs that are not ours, as the kernel was asked last.
+
+    /// The sockets of what opens connections of its own, as the kernel was asked last.
     pub(crate) fn flows(&self) -> Vec<FlowSample> {
         self.ends.iter().flat_map(|(_, ends)| ends.flows()).collect()
     }
 
-    /// How programs that are not ours ended.
-    pub(crate) fn programs(&self) -> Vec<Program> {
-        self.ends.iter().flat_map(|(_, ends)| ends.programs()).collect()
+    /// How far tasks are that end by themselves.
+    pub(crate) fn tasks(&self) -> Vec<TaskSample> {
+        self.ends.iter().flat_map(|(_, ends)| ends.tasks()).collect()
+    }
+
+    /// What there is to record that is no connection.
+    pub(crate) fn outcomes(&self) -> Outcomes {
+        let mut all = Outcomes::default();
+        self.ends.iter().for_each(|(_, ends)| all.add(ends.outcomes()));
+        all
     }
 }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use nicteam_experiment::{CLIENT_PORT, Host, SERVER_PORT, Workload};
 
 use super::kind::Kind;
-use crate::protocol::{ConnectionSpec, Interface};
+use crate::protocol::{ConnectionSpec, Interface, PathSpec};
 
 /// First port of the servers of programs, each of which has its own, and the next for data.
 const PROGRAM_PORT: u16 = 20_001;
@@ -19,8 +19,18 @@ pub(crate) struct Planned {
     pub(crate) client: String,
     /// Host of the other end.
     pub(crate) server: String,
+    /// Which ways payload goes: from the client to the server, and back.
+    pub(crate) ways: [bool; 2],
     /// The connection.
     pub(crate) spec: ConnectionSpec,
+}
+
+impl Planned {
+    /// Whether payload goes from one host to another; of an end that was not seen no host is known.
+    pub(crate) fn carries(&self, from: Option<&str>, to: Option<&str>) -> bool {
+        let goes_there = from.is_some_and(|from| from == self.client) || to.is_some_and(|to| to == self.server);
+        self.ways[usize::from(!goes_there)]
+    }
 }
 
 /// Assigns a workload's connections to its pairs. `number` and `first_index`
@@ -43,14 +53,17 @@ pub(crate) fn plan(workload: &Workload, number: u16, first_index: u32, hosts: &[
             workload: workload.name.clone(),
             client: client.to_owned(),
             server: server.to_owned(),
+            ways: ways(workload, client_sends),
             spec: ConnectionSpec {
                 index,
+                place,
                 client: SocketAddr::new(address(client), CLIENT_PORT + index as u16),
                 server: SocketAddr::new(
                     address(server),
                     if runs_programs { PROGRAM_PORT + 2 * index as u16 } else { SERVER_PORT + number },
                 ),
                 interfaces: [client, server].map(interface),
+                paths: paths(workload, host(client), host(server)),
                 vlan: workload.task.vlan(place % workload.connections.max(1)),
                 client_sends,
                 kind: workload.task.kind().to_owned(),
@@ -59,6 +72,34 @@ pub(crate) fn plan(workload: &Workload, number: u16, first_index: u32, hosts: &[
             },
         })
         .collect()
+}
+
+/// Which ways payload goes.
+fn ways(workload: &Workload, client_sends: bool) -> [bool; 2] {
+    match workload.task.shares() {
+        Some(shares) => shares.map(|share| share > 0.0),
+        // Who sends is for the programs to know.
+        None if !workload.task.programs().is_empty() => [true; 2],
+        None => [client_sends, !client_sends],
+    }
+}
+
+/// The paths between two hosts, link by link, where a workload takes them all.
+fn paths(workload: &Workload, client: Option<&Host>, server: Option<&Host>) -> Vec<PathSpec> {
+    let (Some(client), Some(server)) = (client, server) else { return Vec::new() };
+    if !workload.task.takes_every_path() {
+        return Vec::new();
+    }
+    links(client)
+        .zip(links(server))
+        .map(|((device, client), (_, server))| PathSpec { device: device.to_owned(), client, server })
+        .collect()
+}
+
+/// A host's links that have an address, in order.
+fn links(host: &Host) -> impl Iterator<Item = (&str, IpAddr)> {
+    let further = host.further.iter().map(|further| (further.device.as_str(), further.address));
+    std::iter::once((host.device.as_str(), host.address)).chain(further)
 }
 
 /// Gives each sender that takes a processor one of its own, if there are enough. The hosts of a lab share the
@@ -88,9 +129,11 @@ mod tests {
         let nowhere = SocketAddr::from(([10, 0, 0, 1], 1));
         let spec = |(index, kind): (u32, &str)| ConnectionSpec {
             index,
+            place: 0,
             client: nowhere,
             server: nowhere,
             interfaces: Default::default(),
+            paths: Vec::new(),
             vlan: None,
             client_sends: true,
             kind: kind.to_owned(),

@@ -11,16 +11,17 @@ use std::time::{Duration, Instant};
 
 use nicteam_record::{self as record, Connection, ConnectionSample};
 use nicteam_sys::inet_diag::TcpSockets;
-use nicteam_sys::netlink::Netlink;
 use nicteam_sys::pid_namespace;
 use serde::Deserialize;
 
 use super::kind::{self, Kind};
+use super::route::choose_congestion;
 use super::running::Running;
 use crate::error::Failure;
 use crate::lock::lock;
 use crate::measure::Counted;
-use crate::protocol::{ConnectionSpec, FlowSample, Role};
+use crate::protocol::{ConnectionSpec, FlowSample, Outcomes, Role};
+use crate::sockets::flow;
 
 /// How long a server may take until it listens. Generous: it guards against one that never does.
 const LISTEN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -69,7 +70,7 @@ impl kind::Ends for Ends {
                 Role::Server => (spec.server, spec.client),
                 Role::Client => (spec.client, spec.server),
             };
-            choose_congestion(own, other, &each.congestion)?;
+            choose_congestion(own.ip(), other.ip(), &each.congestion)?;
             match (role, each.server) {
                 (Role::Server, Some(line)) => self.serve(spec, words(&line, spec))?,
                 (Role::Server, None) => {}
@@ -100,17 +101,7 @@ impl kind::Ends for Ends {
         for program in lock(&self.running).clone() {
             let own = pid_namespace::sockets(&program.processes());
             for socket in sockets.iter().filter(|socket| !socket.listens && own.contains(&socket.inode)) {
-                let flow = FlowSample {
-                    program: program.index(),
-                    local: socket.local,
-                    remote: socket.remote,
-                    received_bytes: socket.info.bytes_received,
-                    acked_bytes: socket.info.bytes_acked,
-                    segments: socket.info.data_segments_out,
-                    retransmits: socket.info.retransmits,
-                    rtt_us: socket.info.rtt_us,
-                    congestion: socket.congestion.clone(),
-                };
+                let flow = flow(program.index(), socket);
                 lock(&self.flows).insert((flow.program, flow.local, flow.remote), flow);
             }
         }
@@ -124,8 +115,9 @@ impl kind::Ends for Ends {
         lock(&self.flows).values().cloned().collect()
     }
 
-    fn programs(&self) -> Vec<record::Program> {
-        lock(&self.running).iter().map(|program| program.outcome()).collect()
+    fn outcomes(&self) -> Outcomes {
+        let programs = lock(&self.running).iter().map(|program| program.outcome()).collect();
+        Outcomes { programs, ..Outcomes::default() }
     }
 }
 
@@ -157,14 +149,6 @@ impl Ends {
             return Err(format!("`{command}` {what} (TCP port {port}){said}; hint: {hint}").into());
         }
     }
-}
-
-/// Gives connections to another host this congestion control, where their program names none.
-fn choose_congestion(own: SocketAddr, other: SocketAddr, congestion: &str) -> Result<(), Failure> {
-    let mut netlink = Netlink::open()?;
-    let device = netlink.all_addresses()?.into_iter().find(|(_, address, _)| *address == own.ip());
-    let (index, ..) = device.ok_or_else(|| format!("no device has {}", own.ip()))?;
-    Ok(netlink.route_with_congestion(other.ip(), index, congestion)?)
 }
 
 /// A command line with what a run knows in place of what stands for it.

@@ -330,9 +330,11 @@ mod tests {
         let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         ConnectionSpec {
             index: 0,
+            place: 0,
             client: free(),
             server: free(),
             interfaces: Default::default(),
+            paths: Vec::new(),
             vlan: None,
             client_sends: true,
             kind: "tcp".to_owned(),

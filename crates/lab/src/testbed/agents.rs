@@ -18,9 +18,9 @@ use crate::error::Error;
 use crate::lab_id::LabId;
 use crate::protocol::{AgentSample, Done, Hello, Message, Notice, PROTOCOL, Request};
 
-/// How long an agent may take for one answer. Generous: it guards against a
-/// dead agent, not against a slow machine.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long an agent may take for one answer. Generous: it guards against one
+/// that hangs, not against a slow machine, which may have to read and sum gigabytes.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 /// How often an agent with another clock is asked for the time.
 const CLOCK_EXCHANGES: u32 = 8;
 
@@ -106,7 +106,7 @@ impl Agent {
     /// Waits for the answer to the oldest unanswered request.
     pub(crate) fn finish(&self) -> Result<Done, Error> {
         match self.receive()? {
-            Message::Done(done) => Ok(done),
+            Message::Done(done) => Ok(*done),
             Message::Failed { error } => Err(self.failed(error)),
             other => Err(self.failed(format!("said {other:?} where an answer was due"))),
         }

@@ -123,6 +123,7 @@ fn addresses(host: &Host, topology: &Topology) -> Addresses {
         address: host.address,
         prefix: host.prefix,
         further: host.further.iter().map(|further| (further.device.clone(), further.address)).collect(),
+        mptcp: host.mptcp,
         announces: host.announces,
     }
 }

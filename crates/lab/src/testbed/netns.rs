@@ -93,6 +93,7 @@ impl Deployment for Namespaces {
                 let request = Request::SetDevice { device: device.clone(), up: *plugged };
                 self.call(node, &request).map(drop)
             }
+            Action::Silence { node, device, carries } => relay::silence(&mut self.agents, node, device, *carries),
             Action::MoveGuest { guest, from, to } => guests::move_to(&mut self.agents, guest, from, to),
         }
     }

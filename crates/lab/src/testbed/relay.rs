@@ -53,6 +53,12 @@ pub(super) fn follow_carrier(agents: &mut Agents, topology: &Topology) -> Result
     Ok(())
 }
 
+/// Lets the link with this end drop every frame, or carry again.
+pub(super) fn silence(agents: &mut Agents, node: &str, device: &str, carries: bool) -> Result<(), Error> {
+    let request = Request::Silence { node: node.to_owned(), device: device.to_owned(), carries };
+    agents.of(NODE)?.call(&request).map(drop)
+}
+
 /// The relay's end of the cable to the first (0) or the second end (1) of an impaired link.
 pub(super) fn near_device(cable: u32, place: usize) -> String {
     near_name(near_index(cabling::first_index(cable) + place as u32))

@@ -93,6 +93,15 @@ pub enum Action {
         /// True: it is plugged in.
         plugged: bool,
     },
+    /// A cable drops every frame, or carries again, while both ends keep their carrier.
+    Silence {
+        /// Host or switch at one of its ends.
+        node: String,
+        /// Its device.
+        device: String,
+        /// False: it drops every frame.
+        carries: bool,
+    },
     /// A guest goes from one host's bridge to another's, as it is. Nobody is told.
     MoveGuest {
         /// The guest.

@@ -4,7 +4,7 @@ use nicteam_record::{Connection, EventKind, Member, Relayed, Run, Switch};
 
 use super::hop::Hop;
 use super::path::Picture;
-use super::{moves, mtu};
+use super::{moves, mtu, notes};
 use crate::team::Team;
 use crate::units::{list, percent, ratio, share, thousands};
 use crate::view;
@@ -63,6 +63,7 @@ pub(super) fn of_run(picture: &Picture<'_>) -> Vec<String> {
     facts.extend(mtu::facts(picture));
     facts.extend(losses(run));
     facts.extend(silences(run));
+    facts.extend(notes::of(run));
     facts.extend(run.relay_trouble());
     if run.cpu.busy > 0.9 {
         facts.push(format!("The processors were {} busy; figures may be lower for it.", percent(run.cpu.busy)));

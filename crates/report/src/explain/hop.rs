@@ -4,7 +4,7 @@ use nicteam_record::{Connection, LinkLoad, LinkLoads, Port, Side};
 use nicteam_team::{HashPolicy, Mode};
 
 use crate::bars::{FULL, IDLE};
-use crate::team::{MULTIPATH_TCP, Team, TeamMode};
+use crate::team::{MULTIPATH, MULTIPATH_TCP, Team, TeamMode};
 use crate::units::share;
 
 /// From this mean load on links are full together.
@@ -80,6 +80,8 @@ pub enum Spreading {
     Striped,
     /// Multipath TCP: its subflows share the segments.
     Subflows,
+    /// It is one of several paths to a disk, which share the requests.
+    Paths,
 }
 
 /// What the hash says of a hop.
@@ -114,6 +116,8 @@ pub enum Choice<'a> {
     Striped,
     /// Multipath TCP: the sender, segment by segment, by its subflows.
     Subflows,
+    /// Several paths to a disk: the initiator, request by request.
+    Paths,
     /// Where a host has several addresses: the one that a connection connects to.
     Address,
     /// A switch sends to the port on which it learned an address.
@@ -125,7 +129,7 @@ pub enum Choice<'a> {
 impl<'a> Choice<'a> {
     /// Whether both ends of a connection use their links together, at each all of them.
     pub fn is_joint(self) -> bool {
-        matches!(self, Choice::Striped | Choice::Subflows)
+        matches!(self, Choice::Striped | Choice::Subflows | Choice::Paths)
     }
 
     /// The policy, or the mode; nothing for learned addresses.
@@ -135,6 +139,7 @@ impl<'a> Choice<'a> {
             Choice::Mode(mode) => mode.name(),
             Choice::Striped => Mode::Stripe.name(),
             Choice::Subflows => MULTIPATH_TCP,
+            Choice::Paths => MULTIPATH,
             Choice::Address | Choice::Learned => "",
         }
     }
@@ -231,6 +236,7 @@ impl<'a> Hop<'a> {
         match self.spreading.get(at) {
             Some(Spreading::Striped) if either(TeamMode::stripes) => together(Choice::Striped),
             Some(Spreading::Subflows) if either(|mode| mode == TeamMode::MultipathTcp) => together(Choice::Subflows),
+            Some(Spreading::Paths) if either(|mode| mode == TeamMode::Multipath) => together(Choice::Paths),
             _ => self.own_chooser(),
         }
     }
@@ -239,7 +245,7 @@ impl<'a> Hop<'a> {
     fn own_chooser(&self) -> Chooser<'a> {
         let by_mode = |team: Team<'a>| match team.mode {
             TeamMode::Of(mode) => Choice::Mode(mode),
-            TeamMode::MultipathTcp => Choice::Address,
+            TeamMode::MultipathTcp | TeamMode::Multipath => Choice::Address,
             TeamMode::Unknown => Choice::Other(team.mode_name),
         };
         match (self.team, self.receiver.map(|receiver| receiver.mode)) {
@@ -249,7 +255,7 @@ impl<'a> Hop<'a> {
             (None, Some(mode @ TeamMode::Of(known))) if mode.says_who_hears() => {
                 Chooser { node: self.peer, by: Choice::Mode(known) }
             }
-            (None, Some(TeamMode::MultipathTcp)) => Chooser { node: self.host(), by: Choice::Address },
+            (None, Some(mode)) if mode.has_an_address_a_link() => Chooser { node: self.host(), by: Choice::Address },
             (None, _) => Chooser { node: self.node, by: Choice::Learned },
         }
     }

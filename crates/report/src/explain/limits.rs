@@ -12,6 +12,7 @@ use super::facts::retransmit_share;
 use super::hop::{Choice, Chooser, Hop};
 use super::path::Picture;
 use super::policy::{Key, key};
+use super::storage;
 use crate::bars::FULL;
 use crate::team::TeamMode;
 use crate::units::share;
@@ -186,11 +187,13 @@ impl<'p, 'a> Limit<'p, 'a> {
                 // That a connection never uses two links need not be said of every hash it meets.
                 let said = self.connections.len() == 1 && self.hops.iter().any(|hop| chooses_by_connection(hop));
                 // What both ends use together, or an address chooses at both, is one choice.
+                // Nor of every hop that keeps the one session of a disk on one link.
+                let session = self.connections.len() == 1 && storage::disk_of(self).is_some();
                 let joint = self.filled_by.chosen_by().filter(|by| by.is_joint() || *by == Choice::Address);
                 let first = self.connections.first().copied().unwrap_or_default();
                 self.as_narrow.retain(|hop| {
                     let same = joint == Some(hop.chooser(first).by);
-                    !(hop.all_full() || same || said && chooses_by_connection(hop))
+                    !(hop.all_full() || same || session || said && chooses_by_connection(hop))
                 });
             }
         }

@@ -14,11 +14,13 @@ mod hop;
 mod limits;
 mod moves;
 mod mtu;
+mod notes;
 mod path;
 mod policy;
 mod predict;
 mod prose;
 mod rules;
+mod storage;
 mod words;
 
 use nicteam_record::{Finding, Record, Run, Side};

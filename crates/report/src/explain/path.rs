@@ -6,6 +6,7 @@ use nicteam_record::{Connection, Link, LinkEnd, Relayed, Run, Side, Topology};
 
 use super::hop::{Hop, HopLink, Spreading, as_counted};
 use super::predict::{buckets, predict};
+use super::storage;
 use crate::team::{MULTIPATH_TCP, Team};
 use crate::units::share;
 use crate::view;
@@ -128,6 +129,7 @@ fn spreading(run: &Run, teams: &[Team<'_>], path: &[&str], connection: &Connecti
         |node: &str, peer: &str| team_towards(&run.topology, teams, node, peer).is_some_and(|team| team.mode.stripes());
     match path {
         _ if connection.transport == MULTIPATH_TCP => Spreading::Subflows,
+        _ if storage::path_of(run, connection).is_some_and(|(disk, _)| disk.paths.len() > 1) => Spreading::Paths,
         [from, second, ..] if stripes(from, second) && stripes(path[path.len() - 1], path[path.len() - 2]) => {
             Spreading::Striped
         }

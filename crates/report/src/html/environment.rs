@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use nicteam_record::{Environment, Record};
 
+use super::disks;
 use crate::svg::esc;
 use crate::units::percent;
 
@@ -18,6 +19,7 @@ pub(super) fn section(record: &Record) -> String {
         ("testbed", format!("{}, as {}", environment.testbed, environment.privileges)),
         ("dataplane", environment.dataplane.clone()),
         ("other engines", engines(record)),
+        ("storage", targets(record)),
         ("frames", frames(environment)),
         ("congestion control", congestion(record)),
         ("busy before", format!("{} of all processors, before the first run", percent(environment.busy_before))),
@@ -49,6 +51,17 @@ fn engines(record: &Record) -> String {
     let teams = record.runs.iter().flat_map(|run| &run.topology.teams).filter(|team| !team.engine_version.is_empty());
     let engines: BTreeSet<String> = teams.map(|team| format!("{}: {}", team.engine, team.engine_version)).collect();
     engines.into_iter().collect::<Vec<_>>().join("; ")
+}
+
+/// What served storage, each once.
+fn targets(record: &Record) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for words in record.runs.iter().flat_map(|run| &run.targets).map(disks::target) {
+        if !all.contains(&words) {
+            all.push(words);
+        }
+    }
+    all.join("; ")
 }
 
 /// What the frames were, and what it does to the counts.

@@ -2,6 +2,7 @@
 
 mod cells;
 mod columns;
+mod disks;
 mod environment;
 mod fairness;
 mod run;

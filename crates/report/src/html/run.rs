@@ -1,10 +1,11 @@
 //! One run's section.
 
-use nicteam_record::{Run, Sample};
+use nicteam_record::{Memory, Run, Sample};
 
 use super::cells::of_limit;
-use super::{fairness, tasks, timeline, traffic};
+use super::{disks, fairness, tasks, timeline, traffic};
 use crate::explain;
+use crate::figures;
 use crate::svg::esc;
 use crate::units::{percent, rate, ratio};
 
@@ -21,14 +22,16 @@ pub(super) fn section(index: usize, run: &Run, samples: &[Sample]) -> String {
     };
     format!(
         "<section class=\"run\" id=\"run-{index}\" aria-labelledby=\"run-{index}-name\">\n<h2 id=\"run-{index}-name\">{name}</h2>\n\
-         {description}<p class=\"verdict\">{sentence}</p>\n{score}{facts}{traffic}{timeline}{fairness}{tasks}{measured}</section>\n",
+         {description}<p class=\"verdict\">{sentence}</p>\n{score}{figures}{facts}{traffic}{timeline}{tasks}{disks}{fairness}{measured}</section>\n",
         name = esc(&run.name),
         sentence = esc(&explanation.sentence),
         score = score(run),
+        figures = figures(run),
         traffic = traffic::section(run, samples),
         timeline = timeline::section(run),
         fairness = fairness::section(run),
         tasks = tasks::section(run),
+        disks = disks::section(run),
         measured = measured(run),
     )
 }
@@ -52,6 +55,12 @@ fn score(run: &Run) -> String {
     )
 }
 
+/// The figures of storage, as the published tests print them.
+pub(super) fn figures(run: &Run) -> String {
+    let lines = figures::lines(run);
+    lines.iter().map(|line| format!("<p class=\"figures\">{}</p>\n", esc(line))).collect()
+}
+
 /// What each figure counts, and the hosts as they were.
 fn measured(run: &Run) -> String {
     let hosts: String = run
@@ -73,7 +82,7 @@ fn measured(run: &Run) -> String {
         "<details>\n<summary>How this run was measured</summary>\n<dl class=\"glossary\">\n\
          <dt>measured</dt><dd>{} s, after {} s of warm-up</dd>\n<dt>limit</dt><dd>{}</dd>\n\
          <dt>delivered counts</dt><dd>{}</dd>\n<dt>members count</dt><dd>{}</dd>\n\
-         <dt>processors</dt><dd>{} busy, {} taken away by a hypervisor</dd>\n\
+         <dt>processors</dt><dd>{} busy, {} taken away by a hypervisor{}</dd>\n{}\
          <dt>raw samples</dt><dd><code>{}</code><br>SHA-256 <code>{}</code></dd>\n</dl>\n\
          <div class=\"scroll\"><table class=\"plain\">\n<thead><tr><th scope=\"col\">host</th><th scope=\"col\">MAC address</th>\
          <th scope=\"col\">address</th><th scope=\"col\">device</th><th scope=\"col\" class=\"num\">processor time</th></tr></thead>\n\
@@ -85,8 +94,25 @@ fn measured(run: &Run) -> String {
         esc(&run.members_counted_at),
         percent(run.cpu.busy),
         percent(run.cpu.stolen),
+        cores(&run.cpu.cores),
+        run.memory.as_ref().map_or_else(String::new, memory),
         esc(&run.samples),
         esc(&run.samples_sha256),
+    )
+}
+
+/// `; by core 71 %, 48 %`.
+fn cores(cores: &[f64]) -> String {
+    let each: Vec<String> = cores.iter().map(|busy| percent(*busy)).collect();
+    if each.is_empty() { String::new() } else { format!("; by core {}", each.join(", ")) }
+}
+
+fn memory(memory: &Memory) -> String {
+    let gib = |bytes: u64| format!("{:.2} GiB", bytes as f64 / f64::from(1u32 << 30));
+    format!(
+        "<dt>memory</dt><dd>{} in use at most, {} swapped out</dd>\n",
+        gib(memory.used_bytes),
+        gib(memory.swapped_bytes)
     )
 }
 

@@ -38,12 +38,13 @@ fn rows(index: usize, run: &Run) -> String {
          <td class=\"num\" data-label=\"delivered\">{delivered}</td>\
          <td class=\"num\" data-label=\"limit\">{limit}</td><td>{meter}</td>\
          <td class=\"words\" data-label=\"published\">{published}</td></tr>\n\
-         <tr><td colspan=\"5\"><p class=\"say\">{sentence}</p>{teams}</td></tr>\n</tbody>\n",
+         <tr><td colspan=\"5\"><p class=\"say\">{sentence}</p>{figures}{teams}</td></tr>\n</tbody>\n",
         name = esc(&run.name),
         delivered = rate(run.delivered_bps),
         limit = rate(run.limit_bps),
         meter = meter(run),
         published = published(run),
         sentence = esc(&explain(run).sentence),
+        figures = super::run::figures(run),
     )
 }

@@ -340,6 +340,7 @@ fn node(topology: &Topology, place: &Place<'_>) -> String {
             || "one link, no team".to_owned(),
             |team| match team.policy_name {
                 "" if team.mode == TeamMode::MultipathTcp => format!("{} links, multipath TCP", team.members.len()),
+                "" if team.mode == TeamMode::Multipath => format!("{} links, an address each", team.members.len()),
                 "" => team.mode_name.to_owned(),
                 policy => format!("{}, {policy}", team.mode_name),
             },

@@ -1,11 +1,12 @@
 //! Members' traffic over time: a lane a member, the lane's top its link's rate.
 
-use nicteam_record::{Run, Sample};
+use nicteam_record::{Run, Sample, Stall};
 
 use super::timeline;
 use crate::series::{Interval, member_series};
 use crate::svg::{esc, hue, px, steps};
-use crate::units::{link_rate, rate, ratio, share};
+use crate::team::TeamMode;
+use crate::units::{link_rate, percent, rate, ratio, share};
 use crate::view::{MemberView, TeamView, busy_host_teams};
 
 /// The busy hosts' teams, sent and received apart.
@@ -15,11 +16,13 @@ pub(super) fn section(run: &Run, samples: &[Sample]) -> String {
         return "<p class=\"quiet\">No host of this run has a team, so no member was sampled.</p>\n".to_owned();
     }
     let rows: String = teams.iter().map(|team| row(run, team, samples)).collect();
+    let what = if teams.iter().all(|team| team.team.mode == TeamMode::Multipath) { "path" } else { "member" };
     format!(
-        "<h3>Traffic of every member</h3>\n\
+        "<h3>Traffic of every {what}</h3>\n\
          <div class=\"traffic\">\n<div class=\"head\"></div><div class=\"head\">sent</div><div class=\"head\">received</div>\n\
-         {rows}</div>\n<p class=\"quiet\">A lane a member; the dotted line is its link’s rate, the figure its mean load in the measured \
-         window (1 is all that full frames can carry, {payload} of the wire’s rate). Shaded: the warm-up, which no figure counts.</p>\n",
+         {rows}</div>\n<p class=\"quiet\">A lane a {what}; the dotted line is its link’s rate, the figure its mean load in the measured \
+         window (1 is all that full frames can carry, {payload} of the wire’s rate). Shaded: the warm-up, which no figure counts.{stalls}</p>\n",
+        stalls = if stalls(run).next().is_some() { " Red: nothing was answered." } else { "" },
         payload = ratio(share(
             teams.iter().flat_map(|team| &team.members).map(|member| member.capacity_bps).sum(),
             teams.iter().flat_map(|team| &team.members).map(|member| member.rate_bps).sum(),
@@ -34,8 +37,14 @@ fn row(run: &Run, team: &TeamView<'_>, samples: &[Sample]) -> String {
         .iter()
         .map(|member| member_series(samples, team.team.node, team.team.device, member.device))
         .collect();
-    let panel =
-        |way: &Way| format!("<div><div class=\"narrow\">{}</div>{}</div>\n", way.name, panel(run, team, &series, way));
+    let panel = |way: &Way| {
+        format!(
+            "<div><div class=\"narrow\">{}</div>{}{}</div>\n",
+            way.name,
+            panel(run, team, &series, way),
+            shares(team, way)
+        )
+    };
     let policy = match team.team.policy_name {
         "" => String::new(),
         policy => format!(", {policy}"),
@@ -96,16 +105,57 @@ fn panel(run: &Run, team: &TeamView<'_>, series: &[Vec<Interval>], way: &Way) ->
         Some(place) => Span { top: TOP + PITCH * place as f64, bottom: TOP + PITCH * place as f64 + LANE },
         None => Span { top: TOP, bottom },
     });
+    let stalls: String = stalls(run).map(|stall| shade(&stall, &time, bottom)).collect();
     let warm = time.x(0.0) - LEFT;
     format!(
         "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{node}, {way}, each member over time\">\
-         <rect class=\"warm\" x=\"{LEFT}\" y=\"0\" width=\"{warm}\" height=\"{bottom}\"/>{lanes}{marks}{axis}</svg>",
+         <rect class=\"warm\" x=\"{LEFT}\" y=\"0\" width=\"{warm}\" height=\"{bottom}\"/>{stalls}{lanes}{marks}{axis}</svg>",
         height = px(bottom + AXIS),
         node = esc(team.team.node),
         way = way.name,
         warm = px(warm),
         bottom = px(bottom),
         axis = axis(&time, bottom),
+    )
+}
+
+/// What part of a direction's bytes each link carried, where the host has no team that spreads them.
+fn shares(team: &TeamView<'_>, way: &Way) -> String {
+    let all: f64 = team.members.iter().map(way.of_member).sum();
+    if !team.team.mode.has_an_address_a_link() || all <= 0.0 {
+        return String::new();
+    }
+    let part = |(place, member): (usize, &MemberView<'_>)| {
+        let part = share((way.of_member)(member), all);
+        format!(
+            "<i class=\"{}\" style=\"width:{:.2}%\" title=\"{}: {}\">{}</i>",
+            hue(place),
+            part * 100.0,
+            esc(member.device),
+            percent(part),
+            percent(part)
+        )
+    };
+    format!("<div class=\"shares\">{}</div>", team.members.iter().enumerate().map(part).collect::<String>())
+}
+
+/// Times in which nothing was answered that are long enough to be seen.
+fn stalls(run: &Run) -> impl Iterator<Item = Stall> {
+    const SEEN_MS: f64 = 20.0;
+    let operations = run.operations.iter().filter_map(|task| task.stall);
+    let all = operations.chain(run.transfers.iter().filter_map(|task| task.stall));
+    all.filter(|stall| stall.took_ms >= SEEN_MS && stall.from_ms.is_finite() && stall.took_ms.is_finite())
+}
+
+fn shade(stall: &Stall, time: &Time, bottom: f64) -> String {
+    const NARROWEST: f64 = 1.5;
+    let (from, to) = (time.x(stall.from_ms), time.x(stall.from_ms + stall.took_ms));
+    format!(
+        "<rect class=\"stall\" x=\"{}\" y=\"0\" width=\"{}\" height=\"{}\"><title>nothing was answered for {:.0} ms</title></rect>",
+        px(from),
+        px((to - from).max(NARROWEST)),
+        px(bottom),
+        stall.took_ms,
     )
 }
 

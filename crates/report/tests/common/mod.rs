@@ -1,6 +1,8 @@
 //! Records and bundles made by arithmetic, always the same.
 #![allow(dead_code, reason = "every test file uses its own part")]
 
+pub mod storage;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -130,6 +132,8 @@ pub fn run(spec: &Spec<'_>) -> Run {
         operations: Vec::new(),
         transfers: Vec::new(),
         probes: Vec::new(),
+        targets: Vec::new(),
+        disks: Vec::new(),
         programs: Vec::new(),
         relayed: Vec::new(),
         events: Vec::new(),
@@ -138,7 +142,9 @@ pub fn run(spec: &Spec<'_>) -> Run {
             busy: 0.41,
             stolen: 0.0,
             seconds: topology.hosts.iter().map(|host| HostCpu { host: host.name.clone(), seconds: 0.62 }).collect(),
+            cores: Vec::new(),
         },
+        memory: None,
         measured_ms: MEASURED_MS,
         warmup_ms: WARMUP_MS,
         delivered_counted_at: "TCP payload read by the receiving programs".into(),

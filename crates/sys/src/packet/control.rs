@@ -40,14 +40,14 @@ pub(crate) fn tag(header: &libc::msghdr) -> Option<Tag> {
 }
 
 /// When the kernel says that a frame arrived, by the clock of the day.
-pub(super) fn arrived(header: &libc::msghdr) -> Option<Duration> {
+pub(crate) fn arrived(header: &libc::msghdr) -> Option<Duration> {
     let time: libc::timespec = control(header, libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS)?;
     Some(Duration::new(time.tv_sec.try_into().ok()?, time.tv_nsec.try_into().ok()?))
 }
 
 /// What the kernel put into the control message of this kind, which must hold a
 /// plain structure of numbers, `T`.
-fn control<T: Copy>(header: &libc::msghdr, level: libc::c_int, kind: libc::c_int) -> Option<T> {
+pub(crate) fn control<T: Copy>(header: &libc::msghdr, level: libc::c_int, kind: libc::c_int) -> Option<T> {
     // SAFETY: the kernel filled the control messages of this header, whose
     // memory is alive, and reports their length in it.
     let mut next = unsafe { libc::CMSG_FIRSTHDR(header).as_ref() };

@@ -3,21 +3,17 @@
 //! Both are children of the agent, which die with it (`PR_SET_PDEATHSIG`), in its network namespace, with a database, a
 //! control socket and a log of their own in its folder: an Open vSwitch of the machine is not touched.
 
-use std::ffi::OsStr;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
 
-use nicteam_sys::process;
 use nicteam_unixctl::Unixctl;
-use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
-use nix::unistd::Pid;
 
+use crate::background::{Background, Log, Start, last_line_with};
 use crate::engine::Absent;
 use crate::error::Failure;
+use crate::installed::{find, missing};
 use crate::lock::lock;
 use crate::say::Output;
 
@@ -33,11 +29,7 @@ const SETTINGS: &str = "ovs-vsctl";
 const INSTALL: &str = "`apt-get install openvswitch-switch` on Debian";
 /// From which the bridge's local port comes.
 const TUN: &str = "/dev/net/tun";
-/// Folders of programs that an ordinary user's PATH lacks.
-const SYSTEM_FOLDERS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
-/// How long a daemon may take to listen: it guards against one that hangs.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// The same for `ovs-vsctl`, seconds.
+/// How long `ovs-vsctl` may take: it guards against one that hangs, seconds.
 const VSCTL_TIMEOUT: &str = "--timeout=20";
 
 /// The database and the switch; both end with this value, and their files go.
@@ -46,15 +38,13 @@ pub(super) struct Daemons {
     dir: PathBuf,
     control: Mutex<Unixctl>,
     /// In the order in which they end.
-    _processes: [Daemon; 2],
-    pids: [u32; 2],
+    processes: [Background; 2],
     version: String,
 }
 
 /// Whether this machine has them.
 pub(super) fn are_there() -> Result<(), Absent> {
-    let missing = PROGRAMS.into_iter().find(|program| find(program).is_none());
-    let missing = missing.or_else(|| (!Path::new(SCHEMA).exists()).then_some(SCHEMA));
+    let missing = missing(&PROGRAMS).or_else(|| (!Path::new(SCHEMA).exists()).then_some(SCHEMA));
     if let Some(missing) = missing {
         let reason = format!("Open vSwitch is not installed: there is no {missing}");
         return Err(Absent { reason, hint: Some(format!("{INSTALL}; its service need not run")) });
@@ -74,20 +64,19 @@ impl Daemons {
         let (database, socket, control, log) = (path("conf.db"), path("db.sock"), path("ovs.ctl"), path(LOG));
         run(&dir, DATABASE_TOOL, &["create", &database, SCHEMA])?;
         let files = [&database, &format!("--remote=punix:{socket}"), &format!("--unixctl={}", path("db.ctl"))];
-        let database = Daemon::start(&dir, DATABASE, &files.map(String::as_str), output)?;
-        database.listens_at(Path::new(&socket))?;
+        let database = daemon(&dir, DATABASE, &files.map(String::as_str), output)?;
+        listens_at(&database, &socket)?;
         run(&dir, SETTINGS, &[&remote(&dir), VSCTL_TIMEOUT, "--no-wait", "init"])?;
         let files = [&format!("unix:{socket}"), &format!("--unixctl={control}"), &format!("--log-file={log}")];
         // The kernel's datapath would be one for all namespaces, where a kernel has it at all.
         let files: Vec<&str> = files.into_iter().map(String::as_str).chain(["--disable-system"]).collect();
-        let switch = Daemon::start(&dir, SWITCH, &files, output)?;
-        switch.listens_at(Path::new(&control))?;
+        let switch = daemon(&dir, SWITCH, &files, output)?;
+        listens_at(&switch, &control)?;
         let mut control = Unixctl::connect(Path::new(&control))?;
         let version = control.call("version", &[])??;
         Ok(Daemons {
             control: Mutex::new(control),
-            pids: [&database, &switch].map(|daemon| daemon.pid),
-            _processes: [switch, database],
+            processes: [switch, database],
             version: version.trim().to_owned(),
             dir,
         })
@@ -99,8 +88,8 @@ impl Daemons {
     }
 
     /// Their processes.
-    pub(super) fn pids(&self) -> [u32; 2] {
-        self.pids
+    pub(super) fn pids(&self) -> Vec<u32> {
+        self.processes.iter().flat_map(Background::processes).collect()
     }
 
     /// Changes the database (`ovs-vsctl`), and waits until the switch has followed. What the switch could not do it has
@@ -136,89 +125,18 @@ impl Drop for Daemons {
 /// The switch's log.
 const LOG: &str = "ovs-vswitchd.log";
 
-/// A process that ends with this value.
-#[derive(Debug)]
-struct Daemon {
-    program: &'static str,
-    child: Child,
-    pid: u32,
-    /// Set before it is ended.
-    is_over: Arc<AtomicBool>,
-    errors: PathBuf,
+/// Starts a daemon. If it ends before it is ended, `output` is told, with its last words.
+fn daemon(dir: &Path, program: &'static str, arguments: &[&str], output: &Output) -> Result<Background, Failure> {
+    let mut command = command(dir, program)?;
+    command.args(arguments);
+    let log = (program == SWITCH).then(|| Log { path: dir.join(LOG), is_told: |line| !line.is_empty() });
+    let written = dir.join(format!("{program}.stderr"));
+    Background::start(Start { program, command, output: written, log, apart: false, tell: output })
 }
 
-impl Daemon {
-    /// Starts it. If it ends before it is ended, `output` is told, with its last words.
-    fn start(dir: &Path, program: &'static str, arguments: &[&str], output: &Output) -> Result<Daemon, Failure> {
-        let errors = dir.join(format!("{program}.stderr"));
-        let mut command = command(dir, program)?;
-        command.args(arguments).stdout(Stdio::null()).stderr(std::fs::File::create(&errors)?);
-        process::die_with_parent(&mut command);
-        let child = command.spawn().map_err(|error| format!("start {program}: {error}"))?;
-        let (pid, is_over) = (child.id(), Arc::<AtomicBool>::default());
-        let daemon = Daemon { program, child, pid, is_over: Arc::clone(&is_over), errors: errors.clone() };
-        let (log, output) = (dir.join(LOG), output.clone());
-        std::thread::Builder::new().name(program.to_owned()).spawn(move || {
-            // Left to be waited for, so that its number is not given again meanwhile.
-            let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT;
-            let ended = waitid(Id::Pid(Pid::from_raw(pid as i32)), flags);
-            if !is_over.load(Ordering::SeqCst) {
-                let words = if program == SWITCH { last_line(&log) } else { None };
-                output.lost(died(program, ended.ok(), words.or_else(|| last_line(&errors))));
-            }
-        })?;
-        Ok(daemon)
-    }
-
-    /// Waits until it listens at a socket.
-    fn listens_at(&self, socket: &Path) -> Result<(), Failure> {
-        let begun = Instant::now();
-        while UnixStream::connect(socket).is_err() {
-            let ended = waitid(
-                Id::Pid(Pid::from_raw(self.pid as i32)),
-                WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG,
-            );
-            if let Ok(status @ (WaitStatus::Exited(..) | WaitStatus::Signaled(..))) = ended {
-                return Err(died(self.program, Some(status), last_line(&self.errors)).into());
-            }
-            if begun.elapsed() > PATIENCE {
-                return Err(format!("{} does not listen at {}", self.program, socket.display()).into());
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::SeqCst);
-        // Fails only if it has ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// How a daemon ended, in words.
-fn died(program: &str, status: Option<WaitStatus>, words: Option<String>) -> String {
-    let how = match status {
-        Some(WaitStatus::Signaled(_, signal, _)) => format!(" by {signal}"),
-        Some(WaitStatus::Exited(_, code)) => format!(" with exit code {code}"),
-        _ => String::new(),
-    };
-    let words = words.map_or_else(|| "it said nothing".to_owned(), |words| format!("the last that it said: {words}"));
-    format!("{program} has ended{how}; {words}")
-}
-
-/// The last line of a file that is not empty.
-fn last_line(path: &Path) -> Option<String> {
-    last_line_with(path, |line| !line.is_empty())
-}
-
-fn last_line_with(path: &Path, such: impl Fn(&str) -> bool) -> Option<String> {
-    let text = std::fs::read(path).ok()?;
-    let text = String::from_utf8_lossy(&text);
-    text.lines().rev().map(str::trim).find(|line| such(line)).map(str::to_owned)
+/// Waits until a daemon listens at a socket.
+fn listens_at(daemon: &Background, socket: &str) -> Result<(), Failure> {
+    daemon.until(&format!("listen at {socket}"), || UnixStream::connect(socket).is_ok())
 }
 
 /// The database, for `ovs-vsctl`.
@@ -247,28 +165,4 @@ fn command(dir: &Path, program: &str) -> Result<Command, Failure> {
         command.env(folder, dir);
     }
     Ok(command)
-}
-
-/// Where a program is.
-fn find(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(SYSTEM_FOLDERS.map(PathBuf::from));
-    folders.map(|folder| folder.join(OsStr::new(program))).find(|file| file.is_file())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn how_a_daemon_ended_is_said_with_its_last_words() {
-        let pid = Pid::from_raw(7);
-        let killed = WaitStatus::Signaled(pid, nix::sys::signal::Signal::SIGKILL, false);
-        let told = died(SWITCH, Some(killed), Some("bridge team0: added".to_owned()));
-        assert_eq!(told, "ovs-vswitchd has ended by SIGKILL; the last that it said: bridge team0: added");
-        assert_eq!(
-            died(DATABASE, Some(WaitStatus::Exited(pid, 1)), None),
-            "ovsdb-server has ended with exit code 1; it said nothing"
-        );
-    }
 }

@@ -160,7 +160,7 @@ impl Running for Bond {
     }
 
     fn processes(&self) -> Vec<u32> {
-        self.daemons.pids().to_vec()
+        self.daemons.pids()
     }
 
     fn plug(&self, port: &str) -> Result<bool, Failure> {

@@ -7,6 +7,9 @@
 mod active_backup;
 mod broadcast;
 mod buckets;
+mod closed_loop;
+mod dead_path;
+mod disks_cap;
 mod down;
 mod few_subflows;
 mod full;
@@ -19,19 +22,28 @@ mod lossy;
 mod machine;
 mod mtu;
 mod not_aggregating;
+mod one_session;
 mod pagp;
+mod path_turns;
 mod peer_does_not_stripe;
+mod read_share;
 mod reordering;
+mod segments;
 mod silent;
+mod slow_path;
 mod unequal_turns;
 mod uneven;
 mod unexplained;
 mod waste;
+mod write_back;
 
 use nicteam_record::Finding;
 
 use super::limits::{FilledBy, Limit, limits};
 use super::path::Picture;
+
+pub(super) use segments::SHORT_BYTES;
+pub(super) use write_back::is_ahead;
 
 /// A rule: recognises one cause, and puts it into words.
 pub trait Rule: Sync {
@@ -55,10 +67,17 @@ pub trait Rule: Sync {
 /// first, what explains idle ones next, what needs no link at all last.
 pub const RULES: &[&dyn Rule] = &[
     &mtu::Mtu,
+    &write_back::WriteBack,
     &broadcast::Broadcast,
     &not_aggregating::NotAggregating,
     &full::Full,
     &waste::Waste,
+    &dead_path::DeadPath,
+    &path_turns::PathTurns,
+    &slow_path::SlowPath,
+    &one_session::OneSession,
+    &read_share::ReadShare,
+    &disks_cap::DisksCap,
     &hashed::Hashed,
     &buckets::Buckets,
     &active_backup::ActiveBackup,
@@ -76,6 +95,8 @@ pub const RULES: &[&dyn Rule] = &[
     &uneven::Uneven,
     &lossy::Lossy,
     &reordering::Reordering,
+    &segments::Segments,
+    &closed_loop::ClosedLoop,
     &unexplained::Unexplained,
 ];
 

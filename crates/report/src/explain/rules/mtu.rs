@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::Rule;
 use crate::explain::limits::Limit;
 use crate::explain::mtu::{self, TooSmall};
+use crate::explain::storage;
 
-/// Connections that deliver next to nothing, by an end that does not take their packets.
+/// Connections that deliver next to nothing, or one of several paths to a disk, by an end that does not take their packets.
 pub(super) struct Mtu;
 
 /// Who delivers less than that part of a link has no full packet through.
@@ -36,10 +37,14 @@ impl Rule for Mtu {
         let narrowest = picture.run.topology.links.iter().map(|link| link.rate_bps).min()? as f64;
         let stuck =
             |index: &usize| picture.run.connections.get(*index).is_some_and(|of| of.delivered_bps < STUCK * narrowest);
-        if limit.connections.is_empty() || !limit.connections.iter().all(stuck) {
+        let mut stuck = limit.connections.iter().filter(|index| stuck(index)).peekable();
+        // Of several paths to a disk one that is stuck holds the others back, or leaves them its share.
+        let one_is_enough = storage::disk_of(limit).is_some_and(|disk| disk.paths.len() > 1);
+        if stuck.peek().is_none() || !one_is_enough && stuck.clone().count() < limit.connections.len() {
             return None;
         }
-        let TooSmall { packet, from, to, node, device, mtu } = mtu::too_small(picture, *limit.connections.first()?)?;
+        let found = stuck.find_map(|index| mtu::too_small(picture, *index));
+        let TooSmall { packet, from, to, node, device, mtu } = found?;
         let details = Details {
             packet_bytes: packet,
             node: node.to_owned(),

@@ -64,10 +64,10 @@ impl Rule for Uneven {
     fn sentence(&self, finding: &Finding) -> Option<String> {
         let Details { busiest, least, .. } = finding.details()?;
         let (side, node, links) = (words::side(finding), words::node(finding), finding.hops.first()?.links.len());
-        let how = if finding.policy.as_deref() == Some(Choice::Subflows.words()) {
-            "multipath TCP gives each segment to a subflow that has room"
-        } else {
-            "each frame takes the link on which it arrives first (mode stripe)"
+        let how = match finding.policy.as_deref() {
+            Some(by) if by == Choice::Subflows.words() => "multipath TCP gives each segment to a subflow that has room",
+            Some(by) if by == Choice::Paths.words() => "each request goes by the path that the path policy chooses",
+            _ => "each frame takes the link on which it arrives first (mode stripe)",
         };
         let known = [
             (least.lost >= LOSS_NOTABLE).then(|| format!("lost {} of its frames", percent(least.lost))),

@@ -1,0 +1,94 @@
+//! `cable`: one end of a cable is pulled, and plugged in again.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::cables::{LINK, NUMBER, named, shown_at, team_of, words};
+use super::kind::{FOR, Happens, Kind, Told};
+use crate::diagnostics::Problem;
+use crate::keys::{self, Key, Need, Thing};
+use crate::record::{At, Record, Span};
+use crate::timed::Event;
+
+pub(super) const KIND: Kind = Kind {
+    name: NAME,
+    keys: &[
+        LINK,
+        NUMBER,
+        Key {
+            name: "end",
+            kind: keys::Kind::One(Thing::Host),
+            need: Need::Otherwise("the switch's end; of two hosts or two switches the second of `link`"),
+            doc: "`cable`: at which end it is pulled. The device there goes down, the other end loses its carrier.",
+        },
+        FOR,
+    ],
+    also: &[],
+    bridged: |_| Vec::new(),
+    relayed: |_| None,
+    resolve,
+};
+
+const NAME: &str = "cable";
+
+/// A cable is pulled, or plugged in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CablePulled {
+    /// The node at whose end that is.
+    pub node: String,
+    /// Its device.
+    pub device: String,
+    /// True: it is plugged in again.
+    pub plugged: bool,
+    /// Where it is shown: a host's node, team and device.
+    pub shown: (String, Option<String>, String),
+    /// Both ends, in words.
+    pub ends: String,
+}
+
+impl Event for CablePulled {
+    fn kind(&self) -> &'static str {
+        NAME
+    }
+
+    fn words(&self) -> String {
+        let CablePulled { node, plugged, ends, .. } = self;
+        let what = if *plugged { "plugged in again" } else { "pulled" };
+        format!("the cable between {ends} is {what} at {node}")
+    }
+
+    fn details(&self) -> Value {
+        let CablePulled { node, device, plugged, shown, .. } = self;
+        json!({ "node": node, "device": device, "plugged": plugged, "shown": shown })
+    }
+}
+
+fn resolve(record: &Record, kind: &Span, told: &mut Told<'_, '_>) -> Option<Happens> {
+    let cable = named(record, (NAME, kind), told.problems)?;
+    let ends = cable.find(told.topology, told.problems)?;
+    let end = match record.get::<&[At<String>]>("end").and_then(|at| at.value.first()) {
+        Some(name) => match ends.iter().find(|end| end.node == name.value) {
+            Some(end) => *end,
+            None => {
+                let problem = Problem::at(&name.span, format!("the cable has no end at `{}`", name.value));
+                told.problems.push(problem.hint(format!("its ends are at `{}` and `{}`", ends[0].node, ends[1].node)));
+                return None;
+            }
+        },
+        None => {
+            let is_switch = |node: &str| told.topology.switches.iter().any(|switch| switch.name == node);
+            if is_switch(&ends[0].node) && !is_switch(&ends[1].node) { ends[0] } else { ends[1] }
+        }
+    };
+    let shown = shown_at(ends, told.topology);
+    let pulled = CablePulled {
+        node: end.node.clone(),
+        device: end.device.clone(),
+        plugged: false,
+        shown: (shown.node.clone(), team_of(shown, told.topology), shown.device.clone()),
+        ends: words(ends),
+    };
+    let plugged = CablePulled { plugged: true, ..pulled.clone() };
+    Some(Happens { event: Arc::new(pulled), undone: Some(Arc::new(plugged)) })
+}

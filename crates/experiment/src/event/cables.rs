@@ -1,0 +1,112 @@
+//! The cable that an event happens to, by its name in the file.
+
+use crate::diagnostics::Problem;
+use crate::keys::{self, Key, Need};
+use crate::record::{At, Record, Span};
+use crate::resolved::{Cable, End, Topology};
+use crate::suggest::list;
+
+/// The keys that name a cable.
+pub(super) const LINK: Key = Key {
+    name: "link",
+    kind: keys::Kind::Ends,
+    need: Need::Otherwise("required by `cable` and `silence`"),
+    doc: "`cable`, `silence`: the two nodes that the cable goes between: `[\"a\", \"sw\"]`.",
+};
+pub(super) const NUMBER: Key = Key {
+    name: "number",
+    kind: keys::Kind::Integer(0..=1023),
+    need: Need::Default("0"),
+    doc: "`cable`, `silence`: which of the parallel cables between them, counted from 0 in the order of the file.",
+};
+
+/// A cable, as an event names it.
+pub(crate) struct CableName {
+    ends: [At<String>; 2],
+    number: usize,
+    /// Where it stands.
+    span: Span,
+}
+
+impl CableName {
+    /// The one that an event names, if it names one rightly.
+    pub(super) fn of(record: &Record) -> Option<CableName> {
+        let link = record.get::<&[Vec<At<String>>; 2]>("link")?;
+        let [[one], [other]] = [link.value[0].as_slice(), link.value[1].as_slice()] else { return None };
+        let number = record.get::<u64>("number").map_or(0, |at| at.value) as usize;
+        Some(CableName { ends: [one.clone(), other.clone()], number, span: link.span })
+    }
+
+    /// Its place among cables; none if there is no such cable.
+    pub(crate) fn place(&self, cables: &[Cable]) -> Option<usize> {
+        self.between(cables).nth(self.number)
+    }
+
+    /// Its ends among a run's cables, in the order of the name; what is wrong goes to the problems.
+    pub(super) fn find<'t>(&self, topology: &'t Topology, problems: &mut Vec<Problem>) -> Option<[&'t End; 2]> {
+        let [one, other] = &self.ends;
+        let Some(place) = self.place(&topology.cables) else {
+            let count = self.between(&topology.cables).count();
+            let (message, hint) = match count {
+                0 => {
+                    let nodes = topology.hosts.iter().map(|host| host.name.as_str());
+                    let nodes = nodes.chain(topology.switches.iter().map(|switch| switch.name.as_str()));
+                    let message = format!("there is no cable between `{}` and `{}`", one.value, other.value);
+                    (message, format!("the nodes are {}", list(nodes)))
+                }
+                1 => (format!("there is no cable {} between them", self.number), "there is one: number 0".to_owned()),
+                count => {
+                    let message = format!("there is no cable {} between them", self.number);
+                    (message, format!("there are {count}, with the numbers 0 to {}", count - 1))
+                }
+            };
+            problems.push(Problem::at(&self.span, message).hint(hint));
+            return None;
+        };
+        let Cable { a, b, .. } = &topology.cables[place];
+        Some(if a.node == one.value { [a, b] } else { [b, a] })
+    }
+
+    fn between<'c>(&'c self, cables: &'c [Cable]) -> impl Iterator<Item = usize> + 'c {
+        let [one, other] = &self.ends;
+        let ours = |cable: &Cable| {
+            let ends = (cable.a.node.as_str(), cable.b.node.as_str());
+            ends == (&*one.value, &*other.value) || ends == (&*other.value, &*one.value)
+        };
+        cables.iter().enumerate().filter(move |(_, cable)| ours(cable)).map(|(place, _)| place)
+    }
+}
+
+/// The cable that an event of a kind names; what is wrong with its name goes to the problems.
+pub(super) fn named(record: &Record, kind: (&str, &Span), problems: &mut Vec<Problem>) -> Option<CableName> {
+    let (name, span) = kind;
+    if !record.has("link") {
+        let problem = Problem::at(span, format!("`link` is missing of an event of kind `{name}`"));
+        problems.push(problem.hint("add, for example, `link = [\"a\", \"b\"]`"));
+        return None;
+    }
+    let named = CableName::of(record);
+    if let (None, Some(link)) = (&named, record.get::<&[Vec<At<String>>; 2]>("link")) {
+        let problem = Problem::at(&link.span, "an event happens to one cable");
+        problems.push(problem.hint("name one node at each end, and by `number` which of parallel cables"));
+    }
+    named
+}
+
+/// Both ends in words: `a (eth1) and sw (a-1)`.
+pub(super) fn words(ends: [&End; 2]) -> String {
+    let [one, other] = ends.map(|end| format!("{} ({})", end.node, end.device));
+    format!("{one} and {other}")
+}
+
+/// The end where an event is shown: a host's, whose links have lanes in the report.
+pub(super) fn shown_at<'t>(ends: [&'t End; 2], topology: &Topology) -> &'t End {
+    let is_host = |end: &&&End| topology.hosts.iter().any(|host| host.name == end.node);
+    ends.iter().find(is_host).unwrap_or(&ends[0])
+}
+
+/// The team that a device is a member of.
+pub(super) fn team_of(end: &End, topology: &Topology) -> Option<String> {
+    let own = topology.teams.iter().find(|team| team.node == end.node && team.members.contains(&end.device));
+    own.map(|team| team.device.clone())
+}

@@ -1,0 +1,132 @@
+//! Targets: storage that a host serves to others. One file a kind, and one line in [`KINDS`].
+
+mod access;
+mod iscsi;
+mod kind;
+mod nfs;
+
+use crate::diagnostics::Problem;
+use crate::keys::{Key, Kind as Takes, Need, Section, Thing};
+use crate::record::{At, Record};
+use crate::resolved::Host;
+use crate::suggest::{list, nearest};
+
+pub use access::{Access, Medium, Target};
+pub use iscsi::Iscsi;
+use kind::{Kind, Said};
+pub use nfs::Nfs;
+
+/// All kinds.
+const KINDS: [Kind; 2] = [iscsi::KIND, nfs::KIND];
+
+/// Their names.
+const NAMES: [&str; KINDS.len()] = [KINDS[0].name, KINDS[1].name];
+
+/// What a target may hold: from the least that is worth measuring to more than any machine has memory.
+const SIZE_BYTES: std::ops::RangeInclusive<u64> = 1 << 20..=1 << 42;
+
+/// Of a target that names none.
+const DEFAULT_SIZE_BYTES: u64 = 1 << 30;
+
+/// `[targets.NAME]`.
+pub(crate) const TARGET: Section = Section {
+    header: "[targets.NAME]",
+    doc: "Storage that a host serves, by a real server that the lab starts, waits for, watches and ends. It runs in the \
+        runs whose workloads name it; one that no workload of the file names runs in all.",
+    keys: &[
+        Key {
+            name: "kind",
+            kind: Takes::Choice(&NAMES),
+            need: Need::Otherwise("required"),
+            doc: "`iscsi`: a LUN of Linux's SCSI target (`tgt`). `nfs`: a file of an export of NFS 3 (`nfs-ganesha`).",
+        },
+        Key {
+            name: "on",
+            kind: Takes::One(Thing::Host),
+            need: Need::Otherwise("required"),
+            doc: "The host that serves it.",
+        },
+        Key {
+            name: "size",
+            kind: Takes::Bytes(SIZE_BYTES),
+            need: Need::Default("1gib"),
+            doc: "What it holds. Memory, or room on the disk, is taken for what is written alone.",
+        },
+    ],
+    of_kinds: &[KINDS[0].keys, KINDS[1].keys],
+};
+
+/// Resolves the targets of a run; what is wrong goes to the problems.
+pub(crate) fn resolve(
+    records: &[(&At<String>, Record)],
+    hosts: &[Host],
+    hosts_are_broken: bool,
+    problems: &mut Vec<Problem>,
+) -> Vec<Target> {
+    let mut targets: Vec<Target> = Vec::new();
+    for (name, record) in records {
+        problems.extend(["kind", "on"].into_iter().filter(|key| !record.has(key)).map(|key| missing(name, key)));
+        let (Some(kind), Some(on)) = (record.get::<&str>("kind"), record.get::<&[At<String>]>("on")) else { continue };
+        let (Some(known), Some(on)) = (KINDS.iter().find(|known| known.name == kind.value), on.value.first()) else {
+            continue;
+        };
+        check_keys(name, record, known, &kind, problems);
+        if hosts.iter().all(|host| host.name != on.value) {
+            if !hosts_are_broken {
+                problems.push(unknown_host(on, hosts));
+            }
+            continue;
+        }
+        let size_bytes = record.get::<u64>("size").map_or(DEFAULT_SIZE_BYTES, |at| at.value);
+        let beside: Vec<&Target> = targets.iter().filter(|target| target.host == on.value).collect();
+        let said = &mut Said { name, record, beside: &beside, kind: &kind.span, problems };
+        let Some(service) = (known.resolve)(said) else { continue };
+        targets.push(Target {
+            name: name.value.clone(),
+            host: on.value.clone(),
+            kind: known.name,
+            size_bytes,
+            medium: service.medium,
+            words: service.words,
+            access: service.access,
+            settings: service.settings,
+        });
+    }
+    targets
+}
+
+/// Keys that only other kinds have are a mistake.
+fn check_keys(name: &At<String>, record: &Record, known: &Kind, kind: &At<&str>, problems: &mut Vec<Problem>) {
+    let foreign = KINDS.iter().flat_map(|kind| kind.keys);
+    let foreign = foreign.filter(|key| known.keys.iter().all(|own| own.name != key.name));
+    for key in foreign.map(|key| key.name).filter(|key| record.has(key)) {
+        let message = format!("target `{}` has `{key}`, which is nothing for kind `{}`", name.value, known.name);
+        problems.push(Problem::at(&kind.span, message).hint(format!("remove `{key}`, or change `kind`")));
+    }
+}
+
+/// The problem of a key that is not there. A run's changes need not repeat it, so the section cannot demand it.
+fn missing(name: &At<String>, key: &str) -> Problem {
+    let example = if key == "kind" { NAMES[0] } else { "HOST" };
+    let message = format!("target `{}` does not say its `{key}`", name.value);
+    Problem::at(&name.span, message).hint(format!("add `{key} = \"{example}\"`"))
+}
+
+fn unknown_host(on: &At<String>, hosts: &[Host]) -> Problem {
+    let names = || hosts.iter().map(|host| host.name.as_str());
+    let hint = match nearest(&on.value, names()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the hosts are {}", list(names())),
+    };
+    Problem::at(&on.span, format!("no host `{}`", on.value)).hint(hint)
+}
+
+/// The problem of a name that is no target's.
+pub(crate) fn unknown(name: &At<String>, known: &[&str]) -> Problem {
+    let hint = match nearest(&name.value, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => format!("add a section `[targets.{}]`", name.value),
+        None => format!("there are {}", list(known.iter().copied())),
+    };
+    Problem::at(&name.span, format!("no target `{}`", name.value)).hint(hint)
+}

@@ -1,0 +1,7 @@
+//! Sessions with a real target (tgt) over the loopback of a namespace of the test's own.
+
+mod broken;
+mod common;
+mod fence;
+mod impatient;
+mod transfer;

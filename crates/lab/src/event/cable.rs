@@ -1,0 +1,33 @@
+//! `cable`: a node's end of a cable is pulled, or plugged in again.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::kind::{Kind, Place, read};
+use crate::error::Error;
+use crate::testbed::{Action, Deployment};
+
+/// The kind.
+#[derive(Debug)]
+pub(super) struct Cable;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Details {
+    node: String,
+    device: String,
+    plugged: bool,
+    shown: (String, Option<String>, String),
+}
+
+impl Kind for Cable {
+    fn name(&self) -> &'static str {
+        "cable"
+    }
+
+    fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
+        let Details { node, device, plugged, shown: (shown, team, member) } = read(self.name(), details)?;
+        deployment.act(&Action::Cable { node, device, plugged })?;
+        Ok(Place { node: shown, team, member: Some(member) })
+    }
+}

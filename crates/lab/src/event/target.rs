@@ -1,0 +1,35 @@
+//! `target`: what serves a target is killed, or started again.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::kind::{Kind, Place, read};
+use crate::error::Error;
+use crate::protocol::TargetAct;
+use crate::target;
+use crate::testbed::Deployment;
+
+/// The kind.
+#[derive(Debug)]
+pub(super) struct Target;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Details {
+    target: String,
+    host: String,
+    restarted: bool,
+}
+
+impl Kind for Target {
+    fn name(&self) -> &'static str {
+        "target"
+    }
+
+    fn carry_out(&self, details: &Value, deployment: &mut dyn Deployment) -> Result<Place, Error> {
+        let Details { target, host, restarted } = read(self.name(), details)?;
+        let act = if restarted { TargetAct::Restart } else { TargetAct::Kill };
+        target::act(deployment, &host, &target, act)?;
+        Ok(Place { node: host, team: None, member: None })
+    }
+}

@@ -1,0 +1,90 @@
+//! Tasks that end by themselves, and the end of a run in which all do.
+
+use std::collections::BTreeMap;
+
+use nicteam_experiment::{Run, Workload};
+
+use crate::protocol::TaskSample;
+use crate::task::Planned;
+
+/// The tasks of a run that end by themselves.
+#[derive(Debug, Default)]
+pub(crate) struct Finite {
+    /// By their numbers; none: nothing was heard yet.
+    tasks: BTreeMap<u32, Option<TaskSample>>,
+    /// True if the run has no others.
+    alone: bool,
+    /// When the last of them was known to have ended, milliseconds of the measured window.
+    over_ms: Option<f64>,
+}
+
+impl Finite {
+    /// Those of a run.
+    pub(crate) fn new(run: &Run, planned: &[Planned]) -> Finite {
+        let is_finite = |workload: &Workload| workload.task.is_finite();
+        let of_workload = |name: &str| run.workloads.iter().any(|it| it.name == name && is_finite(it));
+        let own = planned.iter().filter(|planned| of_workload(&planned.workload));
+        let tasks = own.map(|planned| (planned.spec.index, None)).collect();
+        Finite { tasks, alone: run.workloads.iter().all(is_finite) && !run.workloads.is_empty(), over_ms: None }
+    }
+
+    /// Takes in how far some are; the first error, in words, if one cannot go on.
+    pub(crate) fn take_in(&mut self, t_ms: f64, tasks: Vec<TaskSample>) -> Option<String> {
+        let mut error = None;
+        for task in tasks {
+            error = error.or_else(|| task.error.clone());
+            if let Some(known) = self.tasks.get_mut(&task.index) {
+                *known = Some(task);
+            }
+        }
+        let ended = |task: &Option<TaskSample>| task.as_ref().is_some_and(|task| task.ended);
+        if self.over_ms.is_none() && self.alone && self.tasks.values().all(ended) {
+            self.over_ms = Some(t_ms.max(0.0));
+        }
+        error
+    }
+
+    /// When the run was over before its time, milliseconds of the measured window.
+    pub(crate) fn over_ms(&self) -> Option<f64> {
+        self.over_ms
+    }
+
+    /// Bytes that are done, and bytes that are to be done; none if nothing was heard yet.
+    pub(crate) fn progress(&self) -> Option<(u64, u64)> {
+        let heard = || self.tasks.values().flatten();
+        let sum = |field: fn(&TaskSample) -> u64| heard().map(field).sum();
+        heard().next().is_some().then(|| (sum(|task| task.done_bytes), sum(|task| task.all_bytes)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(index: u32, ended: bool) -> TaskSample {
+        TaskSample { index, done_bytes: 10, all_bytes: 40, ended, error: None }
+    }
+
+    #[test]
+    fn a_run_of_finite_tasks_is_over_with_the_last_of_them() {
+        let tasks = || [(0, None), (1, None)].into_iter().collect();
+        let mut finite = Finite { tasks: tasks(), alone: true, over_ms: None };
+        assert_eq!(finite.progress(), None);
+        finite.take_in(100.0, vec![sample(0, true)]);
+        assert_eq!((finite.over_ms(), finite.progress()), (None, Some((10, 40))));
+        finite.take_in(200.0, vec![sample(1, true), sample(7, false)]);
+        finite.take_in(300.0, vec![sample(1, true)]);
+        assert_eq!((finite.over_ms(), finite.progress()), (Some(200.0), Some((20, 80))));
+
+        let mut beside_others = Finite { tasks: tasks(), alone: false, over_ms: None };
+        beside_others.take_in(200.0, vec![sample(0, true), sample(1, true)]);
+        assert_eq!(beside_others.over_ms(), None);
+    }
+
+    #[test]
+    fn what_cannot_go_on_is_told() {
+        let mut finite = Finite::default();
+        let wrong = TaskSample { error: Some("one byte is wrong".to_owned()), ..sample(0, true) };
+        assert_eq!(finite.take_in(1.0, vec![sample(1, false), wrong]).as_deref(), Some("one byte is wrong"));
+    }
+}

@@ -1,0 +1,4 @@
+//! Multipath I/O under virtual time.
+
+mod closed_loop;
+mod faults;

@@ -1,0 +1,140 @@
+//! Figures of storage runs in one line each, as the published tests print them.
+
+use nicteam_record::{Histogram, Operations, Run, Transfer};
+
+use crate::units::{bytes, mebibytes, megabytes, percent, share};
+
+/// A line for each task that is no flow of bytes and has such figures.
+pub(crate) fn lines(run: &Run) -> Vec<String> {
+    let several = run.operations.len() + run.transfers.len() > 1;
+    let named = |workload: &str, line: String| if several { format!("{workload}: {line}") } else { line };
+    let operations = run.operations.iter().filter(|task| task.completed > 0 || task.errors > 0);
+    let operations = operations.map(|task| named(&task.workload, of_operations(task)));
+    let transfers = run.transfers.iter().map(|task| named(&task.workload, of_transfer(task)));
+    operations.chain(transfers).collect()
+}
+
+/// Rate of the bytes of operations, bit/s; none if nobody counted these.
+pub(crate) fn operations_bps(task: &Operations) -> Option<f64> {
+    let counted = task.read_bytes.saturating_add(task.written_bytes);
+    let each = share(counted as f64, task.completed as f64);
+    (counted > 0).then_some(each * task.rate_per_s * 8.0)
+}
+
+/// IOmeter's three columns, what they were, and the percentiles:
+/// `4.53 ms / 14120 IO/s / 441.2 MiB/s (32 KiB, 100 % read, sequential, 64 outstanding); p50 4.42, ... ms`.
+fn of_operations(task: &Operations) -> String {
+    let rate = operations_bps(task).map_or_else(String::new, |bps| format!(" / {}", mebibytes(bps)));
+    let what = if task.specification.is_empty() { String::new() } else { format!(" ({})", task.specification) };
+    let failed = if task.errors > 0 { format!("; {} failed", task.errors) } else { String::new() };
+    format!(
+        "{} ms / {:.0} IO/s{rate}{what}; {}{failed}",
+        mean_ms(&task.latency),
+        task.rate_per_s,
+        percentiles(&task.latency)
+    )
+}
+
+/// `copy RAM → disk 118.2 MB/s (112.7 MiB/s), 256 MiB in blocks of 128 KiB; the program saw 395.0 MB/s; as sent`.
+fn of_transfer(task: &Transfer) -> String {
+    let bps = task.wire_bps();
+    let rate = bps.map_or_else(|| "did not end".to_owned(), |bps| format!("{} ({})", megabytes(bps), mebibytes(bps)));
+    let what = match (task.by.is_empty(), task.by == task.from, task.overwrite) {
+        (true, ..) => format!("{} → {}", task.from, task.to),
+        (_, true, true) => "overwrite RAM → disk".to_owned(),
+        (_, true, false) => "copy RAM → disk".to_owned(),
+        (_, false, _) => "copy disk → RAM".to_owned(),
+    };
+    let block = task.block_bytes.map_or_else(String::new, |block| format!(" in blocks of {}", bytes(block)));
+    let program = task.program_bps().filter(|_| !task.cache.is_empty());
+    let program = program.map_or_else(String::new, |bps| format!("; the program saw {}", megabytes(bps)));
+    let stall = task.stall.filter(|stall| stall.took_ms >= SHORT_MS);
+    let stall = stall.map_or_else(String::new, |stall| format!("; longest stall {:.0} ms", stall.took_ms));
+    format!("{what} {rate}, {}{block}{program}{stall}; {}", bytes(task.bytes), content(task))
+}
+
+/// Stalls shorter than this are not named, milliseconds.
+const SHORT_MS: f64 = 10.0;
+
+/// Whether what arrived is what was sent, in words.
+pub(crate) fn content(task: &Transfer) -> String {
+    match (task.is_intact(), task.wrong_at) {
+        (Some(true), _) => "as sent".to_owned(),
+        (Some(false), Some(at)) => format!("changed on the way, first at byte {at}"),
+        (Some(false), None) => "changed on the way".to_owned(),
+        (None, _) if task.verified_bytes > 0 => {
+            format!(
+                "{} of it as sent, the rest not compared",
+                percent(share(task.verified_bytes as f64, task.bytes as f64))
+            )
+        }
+        (None, _) => "not compared".to_owned(),
+    }
+}
+
+/// `p50 4.42, p99 6.10, p99.9 8.01, max 12.20 ms`.
+fn percentiles(times: &Histogram) -> String {
+    let at = |part| times.quantile_us(part).map_or_else(|| "–".to_owned(), milliseconds);
+    let max = if times.count > 0 { milliseconds(times.max_us) } else { "–".to_owned() };
+    format!("p50 {}, p99 {}, p99.9 {}, max {max} ms", at(0.5), at(0.99), at(0.999))
+}
+
+/// Mean time in milliseconds.
+pub(crate) fn mean_ms(times: &Histogram) -> String {
+    times.mean_us().map_or_else(|| "–".to_owned(), |us| format!("{:.2}", us / 1e3))
+}
+
+/// A time in milliseconds with two decimals.
+pub(crate) fn milliseconds(us: u64) -> String {
+    format!("{:.2}", us as f64 / 1000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transfer_says_what_the_program_saw_beside_what_the_wire_carried() {
+        let task = Transfer {
+            by: "a".into(),
+            from: "a".into(),
+            to: "b".into(),
+            bytes: 128 << 20,
+            took_ms: Some(1000.0),
+            program_ms: Some(400.0),
+            cache: "write-back".into(),
+            block_bytes: Some(128 << 10),
+            verified_bytes: 128 << 20,
+            ..Transfer::default()
+        };
+        assert_eq!(
+            of_transfer(&task),
+            "copy RAM → disk 134.2 MB/s (128.0 MiB/s), 128 MiB in blocks of 128 KiB; the program saw 335.5 MB/s; as sent"
+        );
+        let read = Transfer { by: "b".into(), cache: String::new(), took_ms: None, wrong_at: Some(7), ..task };
+        assert_eq!(
+            of_transfer(&read),
+            "copy disk → RAM did not end, 128 MiB in blocks of 128 KiB; changed on the way, first at byte 7"
+        );
+    }
+
+    #[test]
+    fn operations_are_said_in_iometers_columns() {
+        let mut latency = Histogram::default();
+        (0..100).for_each(|_| latency.add(4530));
+        let task = Operations {
+            completed: 100,
+            rate_per_s: 14_120.0,
+            latency,
+            read_bytes: 100 * 32_768,
+            specification: "32 KiB, 100 % read, sequential, 64 outstanding".into(),
+            ..Operations::default()
+        };
+        assert_eq!(
+            of_operations(&task),
+            "4.53 ms / 14120 IO/s / 441.2 MiB/s (32 KiB, 100 % read, sequential, 64 outstanding); p50 4.53, p99 4.53, p99.9 4.53, \
+             max 4.53 ms"
+        );
+        assert_eq!(operations_bps(&Operations::default()), None);
+    }
+}

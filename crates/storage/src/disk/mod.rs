@@ -1,0 +1,243 @@
+//! A disk: sessions under multipath, executed by the thread that waits for it.
+
+mod caching;
+mod carriers;
+mod effects;
+mod opening;
+mod operations;
+mod requests;
+mod sessions;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::os::fd::BorrowedFd;
+use std::time::{Duration, Instant};
+
+use nicteam_iscsi::{Buffer, Library};
+use nicteam_multipath::{Multipath, Notice, PathId, Policy, Request};
+use nix::poll::PollFlags;
+
+use crate::cache::{Cache, Patch};
+use crate::model::Model;
+use crate::{DiskSpec, Done, Error, Kind, Operation, Status, Volume, Watch, watch};
+use caching::Waiting;
+use operations::Operations;
+use requests::{Owner, Pending, Requests};
+use sessions::Sessions;
+
+/// A logical unit of an iSCSI target, over one or more paths. See [`Volume`] for what is done with it.
+///
+/// It works in the network namespace of the thread that opens it. Dropped without [`Disk::close`] it resets its
+/// connections; what the write-back cache holds is lost then.
+#[derive(Debug)]
+pub struct Disk {
+    began: Instant,
+    block_bytes: u32,
+    blocks: u64,
+    /// The longest command, in whole blocks, bytes.
+    longest: usize,
+    sessions: Sessions,
+    multipath: Multipath,
+    requests: Requests,
+    operations: Operations,
+    done: VecDeque<Done>,
+    notices: VecDeque<(Duration, Notice)>,
+    /// Which request each command of multipath belongs to.
+    commands: BTreeMap<u64, u64>,
+    /// What multipath is told, and what follows from what it said, once it has no effect left.
+    next: VecDeque<Next>,
+    capacity: opening::Capacity,
+    cache: Option<Cache>,
+    waiting: Waiting,
+    model: Option<Model>,
+}
+
+/// What is to be done when multipath has no effect left: it takes in one change at a time.
+#[derive(Debug)]
+enum Next {
+    Submit(Request),
+    /// A session could not begin.
+    NotBegun(PathId, String),
+    Finished(Pending, Result<(), String>),
+}
+
+/// Notices that nobody asks for are forgotten.
+const MOST_NOTICES: usize = 1000;
+
+impl Disk {
+    /// Logs in by all paths and reads the capacity. Returns when one path is up and every other one is, too, or has
+    /// failed once; those are tried on.
+    ///
+    /// # Errors
+    /// No path comes up within [`DiskSpec::open_timeout`], the logical unit does not tell its capacity, the
+    /// specification makes no disk, or the system refuses a socket.
+    pub fn open(library: &Library, spec: &DiskSpec) -> Result<Disk, Error> {
+        spec.check()?;
+        let longest = spec.longest_command as usize;
+        let mut disk = Disk {
+            began: Instant::now(),
+            block_bytes: spec.multipath.block_bytes,
+            blocks: 0,
+            longest,
+            sessions: Sessions::new(library, spec)?,
+            multipath: Multipath::new(spec.multipath.clone(), spec.paths.len(), Duration::ZERO),
+            requests: Requests::default(),
+            operations: Operations::default(),
+            done: VecDeque::new(),
+            notices: VecDeque::new(),
+            commands: BTreeMap::new(),
+            next: VecDeque::new(),
+            capacity: opening::Capacity::Unknown,
+            cache: spec.cache.map(|terms| Cache::new(terms, longest)),
+            waiting: Waiting::default(),
+            model: spec.model.map(Model::new),
+        };
+        disk.log_in(spec)?;
+        if disk.has_other_blocks(spec) {
+            // Sessions count in blocks from their first command on.
+            let block_bytes = disk.block_bytes;
+            disk.log_out()?;
+            let multipath = nicteam_multipath::Config { block_bytes, ..spec.multipath.clone() };
+            return Disk::open(library, &DiskSpec { multipath, ..spec.clone() });
+        }
+        Ok(disk)
+    }
+
+    /// What can be seen of it.
+    pub fn status(&self) -> Status {
+        Status {
+            multipath: self.multipath.status(),
+            paths: self.sessions.status(),
+            cache: self.cache.as_ref().map(Cache::counts),
+            model: self.model.as_ref().map(Model::counts),
+        }
+    }
+
+    /// The connections that there are, by the numbers of their paths: for `TCP_INFO`.
+    pub fn sockets(&self) -> impl Iterator<Item = (usize, BorrowedFd<'_>)> {
+        self.sessions.sockets()
+    }
+
+    /// The next thing that a user may want to know, with its time since the disk was opened. The oldest are forgotten
+    /// where nobody asks.
+    pub fn next_notice(&mut self) -> Option<(Duration, Notice)> {
+        self.notices.pop_front()
+    }
+
+    /// Chooses paths by another policy from now on.
+    pub fn set_policy(&mut self, policy: Policy) {
+        let now = self.now();
+        self.multipath.set_policy(policy, now);
+        self.do_effects();
+    }
+
+    /// Operations that are not done.
+    pub fn outstanding(&self) -> usize {
+        self.operations.len() + self.waiting.len()
+    }
+
+    /// Waits until the write-back cache is written, logs out by every path, and is gone. An operation that is outstanding
+    /// is given up. A target that does not answer is waited for as long as commands may take, and for two seconds at the
+    /// logout.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] where something that was taken into the cache was never written.
+    pub fn close(mut self) -> Result<(), Error> {
+        let written = self.empty_cache();
+        self.log_out()?;
+        written
+    }
+
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Sends what an operation needs from the disk.
+    fn begin(&mut self, operation: Operation, patches: Vec<Patch>) {
+        let now = self.now();
+        let (kind, offset) = (operation.kind, operation.offset);
+        let (key, parts) = self.operations.begin(operation, patches, self.longest, now);
+        for (at, buffer) in parts {
+            self.request(kind, offset + at as u64, buffer, Owner::Operation(key, at));
+        }
+    }
+
+    /// Gives multipath a request, when it has no effect left.
+    fn request(&mut self, kind: Kind, offset: u64, buffer: Buffer, owner: Owner) {
+        let now = self.now();
+        let block = u64::from(self.block_bytes);
+        let (lba, blocks) = match kind {
+            Kind::Flush => (0, 0),
+            _ => (offset / block, (buffer.len() as u64 / block) as u32),
+        };
+        // Disks take the time they take for reads and writes; a flush is the file's.
+        let ready_at = match &mut self.model {
+            Some(model) if kind != Kind::Flush => model.ready_at(now),
+            _ => now,
+        };
+        let id = self.requests.insert(Pending { kind, lba, buffer: Some(buffer), owner, ready_at });
+        self.next.push_back(Next::Submit(Request { id, kind, lba, blocks }));
+    }
+
+    /// A request is finished, and ready.
+    fn finished(&mut self, pending: Pending, result: Result<(), String>) {
+        let now = self.now();
+        let buffer = pending.buffer.unwrap_or_default();
+        match pending.owner {
+            Owner::Run(run) => self.run_written(run, buffer, result),
+            Owner::Operation(key, at) => self.done.extend(self.operations.part_done(key, at, buffer, result, now)),
+        }
+    }
+
+    /// Waits as [`Volume::wait`] does, and handles what comes; what is done already does not wait.
+    fn turn(&mut self, limit: Option<Duration>, others: &mut [Watch<'_>]) -> Result<(), Error> {
+        self.sessions.send();
+        self.handle_reports();
+        self.handle_time();
+        let now = self.now();
+        let deadlines = [
+            self.multipath.poll_timeout().map(|(due, _)| due),
+            self.requests.next_ready_at(),
+            self.sessions.carriers.next_look(),
+        ];
+        let until_deadline = deadlines.into_iter().flatten().min().map(|due| due.saturating_sub(now));
+        let limit = if self.done.is_empty() { limit } else { Some(Duration::ZERO) };
+        let limit = limit.into_iter().chain(until_deadline).min();
+        let (paths, mut own) = self.sessions.watches();
+        own.push(Watch::new(self.sessions.carriers.fd(), PollFlags::POLLIN));
+        watch::wait(limit, &mut own, others)?;
+        let hinted = own.pop().is_some_and(|monitor| !monitor.found.is_empty());
+        let found: Vec<(usize, PollFlags)> = paths.into_iter().zip(own.iter().map(|watch| watch.found)).collect();
+        self.serve(&found);
+        self.look_at_carriers(hinted);
+        self.handle_time();
+        Ok(())
+    }
+}
+
+impl Volume for Disk {
+    fn block_bytes(&self) -> u32 {
+        self.block_bytes
+    }
+
+    fn bytes(&self) -> u64 {
+        self.blocks * u64::from(self.block_bytes)
+    }
+
+    fn submit(&mut self, operation: Operation) -> Result<(), Error> {
+        operation.check(self.block_bytes, self.bytes())?;
+        match self.cache {
+            Some(_) => self.begin_cached(operation),
+            None => self.begin(operation, Vec::new()),
+        }
+        self.do_effects();
+        Ok(())
+    }
+
+    fn wait(&mut self, limit: Option<Duration>, others: &mut [Watch<'_>]) -> Result<(), Error> {
+        self.turn(limit, others)
+    }
+
+    fn next_done(&mut self) -> Option<Done> {
+        self.done.pop_front()
+    }
+}

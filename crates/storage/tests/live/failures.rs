@@ -1,0 +1,106 @@
+//! Paths that die in the middle of writes, and come back.
+
+use std::time::{Duration, Instant};
+
+use nicteam_multipath::{NoPath, PathState};
+use nicteam_storage::{Disk, Volume};
+
+use crate::common::net::{Cut, Net};
+use crate::common::work::Work;
+use crate::common::{library, with_disk};
+
+/// Waits until every path is up.
+#[track_caller]
+fn all_up(disk: &mut Disk) {
+    let start = Instant::now();
+    while !disk.status().multipath.paths.iter().all(|path| path.state == PathState::Up) {
+        assert!(start.elapsed() < Duration::from_secs(20), "{:#?}", disk.status());
+        disk.wait(Some(Duration::from_millis(5)), &mut []).unwrap();
+    }
+}
+
+#[test]
+fn a_path_that_is_cut_under_writes_costs_a_short_stall_and_no_byte() {
+    let Some(library) = library() else { return };
+    let mut net = Net::new(2);
+    let target = net.serve(16 << 20);
+    let spec = net.spec();
+    with_disk(&library, &mut net, &spec, |disk, net| {
+        let mut work = Work::new(disk, 32 << 10, 16);
+        for (cut, path) in [(Cut::Near, 0), (Cut::Far, 0), (Cut::Silent, 1), (Cut::Near, 1)] {
+            all_up(disk);
+            let (before, start) = (work.written, Instant::now());
+            work.write(disk, |done| done >= before + 500);
+            let usual = start.elapsed();
+            work.longest_stall = Duration::ZERO;
+            net.set_cut(path, cut, true);
+            work.write(disk, |done| done >= before + 3000);
+            let stall = work.longest_stall;
+            eprintln!("{cut:?} cut of path {path}: {} ms of standstill", stall.as_millis());
+            // A hundred milliseconds and a second, where nothing else is busy.
+            let bound = if cut == Cut::Near { Duration::from_secs(1) } else { Duration::from_secs(3) };
+            assert!(stall < bound + usual, "{cut:?}: {stall:?} {:#?}", disk.status());
+            assert_ne!(disk.status().multipath.paths[path].state, PathState::Up, "{cut:?}");
+            net.set_cut(path, cut, false);
+            all_up(disk);
+        }
+        assert_eq!(work.failed, 0, "{:?}", work.last_error);
+        work.verify(disk);
+        work.verify_file(&target.file());
+    });
+}
+
+#[test]
+fn writes_wait_while_all_paths_are_cut_and_none_is_lost() {
+    let Some(library) = library() else { return };
+    let mut net = Net::new(2);
+    let target = net.serve(16 << 20);
+    let spec = net.spec();
+    with_disk(&library, &mut net, &spec, |disk, net| {
+        let mut work = Work::new(disk, 32 << 10, 16);
+        work.write(disk, |done| done >= 300);
+        (0..2).for_each(|path| net.set_cut(path, Cut::Near, true));
+        let start = Instant::now();
+        let mut is_cut = true;
+        work.write(disk, |done| {
+            if is_cut && start.elapsed() > Duration::from_millis(1500) {
+                (0..2).for_each(|path| net.set_cut(path, Cut::Near, false));
+                is_cut = false;
+            }
+            done >= 3000
+        });
+        assert_eq!(work.failed, 0, "{:?}", work.last_error);
+        assert!(work.longest_stall >= Duration::from_millis(1400), "{:?}", work.longest_stall);
+        work.verify(disk);
+        work.verify_file(&target.file());
+    });
+}
+
+#[test]
+fn writes_fail_where_none_may_wait_and_the_disk_is_used_on_afterwards() {
+    let Some(library) = library() else { return };
+    let mut net = Net::new(2);
+    let target = net.serve(16 << 20);
+    let mut spec = net.spec();
+    spec.multipath.no_path = NoPath::Queue(Duration::from_millis(200));
+    with_disk(&library, &mut net, &spec, |disk, net| {
+        let mut work = Work::new(disk, 32 << 10, 16);
+        work.write(disk, |done| done >= 300);
+        (0..2).for_each(|path| net.set_cut(path, Cut::Silent, true));
+        let mut failed = 0;
+        while failed < 16 {
+            let before = work.written + work.failed;
+            work.write(disk, |done| done >= before + 16);
+            failed = work.failed;
+        }
+        let error = work.last_error.clone().unwrap();
+        assert!(error.contains("failed: no path to the LUN is up"), "{error}");
+        (0..2).for_each(|path| net.set_cut(path, Cut::Silent, false));
+        all_up(disk);
+        let (written, failed) = (work.written, work.failed);
+        work.write(disk, |done| done >= written + failed + 1000);
+        assert_eq!(work.failed, failed, "{:?}", work.last_error);
+        work.verify(disk);
+        work.verify_file(&target.file());
+    });
+}

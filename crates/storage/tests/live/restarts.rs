@@ -1,0 +1,79 @@
+//! A target that is killed and started again.
+
+use std::time::{Duration, Instant};
+
+use nicteam_multipath::{NoPath, Notice};
+
+use crate::common::net::Net;
+use crate::common::work::Work;
+use crate::common::{library, with_disk};
+
+#[test]
+fn writes_resume_when_the_target_is_back_or_fail_as_configured() {
+    let Some(library) = library() else { return };
+    for may_wait in [true, false] {
+        let mut net = Net::new(2);
+        let mut target = net.serve(16 << 20);
+        let mut spec = net.spec();
+        spec.multipath.no_path = if may_wait { NoPath::Queue(Duration::from_secs(30)) } else { NoPath::Fail };
+        with_disk(&library, &mut net, &spec, |disk, _| {
+            let mut work = Work::new(disk, 32 << 10, 16);
+            let start = Instant::now();
+            let (mut killed, mut restarted) = (false, false);
+            work.write(disk, |done| {
+                if done >= 300 && !killed {
+                    target.crash();
+                    killed = true;
+                }
+                if killed && !restarted && start.elapsed() > Duration::from_millis(700) {
+                    target.restart();
+                    restarted = true;
+                }
+                // Where writes fail at once there are many of them.
+                restarted && start.elapsed() > Duration::from_millis(1800)
+            });
+            if may_wait {
+                assert_eq!(work.failed, 0, "{:?}", work.last_error);
+            } else {
+                let error = work.last_error.clone().unwrap();
+                assert!(work.failed > 0 && error.contains("no path to the LUN is up"), "{error}");
+            }
+            let before = work.written + work.failed;
+            work.write(disk, |done| done >= before + 500);
+            work.verify(disk);
+            work.verify_file(&target.file());
+            let notices: Vec<Notice> = std::iter::from_fn(|| disk.next_notice()).map(|(_, notice)| notice).collect();
+            assert!(notices.contains(&Notice::Reachable(false)), "{notices:?}");
+        });
+    }
+}
+
+#[test]
+fn a_target_that_hangs_is_given_up_and_taken_back_though_its_kernel_answers() {
+    let Some(library) = library() else { return };
+    let mut net = Net::new(2);
+    let target = net.serve(16 << 20);
+    let spec = net.spec();
+    with_disk(&library, &mut net, &spec, |disk, _| {
+        let mut work = Work::new(disk, 32 << 10, 16);
+        work.write(disk, |done| done >= 300);
+        let (mut is_stopped, mut seen_down) = (false, false);
+        let mut start = Instant::now();
+        work.write(disk, |done| {
+            if !is_stopped && !seen_down {
+                target.signal("-STOP");
+                (is_stopped, start) = (true, Instant::now());
+            }
+            if is_stopped && start.elapsed() > Duration::from_millis(1500) {
+                target.signal("-CONT");
+                (is_stopped, seen_down) = (false, true);
+            }
+            seen_down && done >= 2000
+        });
+        assert_eq!(work.failed, 0, "{:?}", work.last_error);
+        let deaths: Vec<u32> = disk.status().multipath.paths.iter().map(|path| path.deaths).collect();
+        assert!(deaths.iter().all(|deaths| *deaths > 0), "{deaths:?}");
+        work.verify(disk);
+        work.verify_file(&target.file());
+    });
+}
