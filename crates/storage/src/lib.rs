@@ -23,11 +23,11 @@ pub use nicteam_multipath::{Kind, Policy};
 
 pub use cache::{CacheCounts, WriteBack};
 pub use disk::Disk;
-pub use error::Error;
+pub use error::{Error, IoError};
 pub use model::DiskModel;
 pub use nfs::{NfsFile, NfsLimits, NfsSpec};
 pub use pattern::Pattern;
 pub use spec::{DiskSpec, INITIATOR, MOST_PATHS, Path};
 pub use status::{SessionStatus, Status};
-pub use volume::{Done, IoError, Operation, Volume};
+pub use volume::{Done, Operation, Volume};
 pub use watch::Watch;
