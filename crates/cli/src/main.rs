@@ -50,7 +50,7 @@ enum Command {
     /// Disks over many paths: an iSCSI target's, exported to any program.
     #[command(subcommand)]
     Storage(storage::Command),
-    /// Look whether this machine is fit for what is wanted.
+    /// Look whether this machine, or the way to another, is fit for what is wanted.
     Doctor(doctor::Args),
     /// The lab's hand on one host or switch; started by the lab alone.
     #[command(hide = true)]

@@ -8,15 +8,16 @@ use std::time::Duration;
 
 use nicteam_experiment::{Experiment, Run, Team, Timed, Topology, limit};
 use nicteam_record::{self as record, Bundle, Connection, EventKind, Record, Sample, Skipped, Unfinished};
-use nicteam_sys::{cpu, process};
+use nicteam_sys::process;
 use sha2::{Digest, Sha256};
 
-use crate::environment::{busy_now, environment, share};
+use crate::environment::{busy_now, environment};
 use crate::error::Error;
 use crate::finite::Finite;
 use crate::fit::{dataplane, granularity};
-use crate::flows::Flows;
+use crate::flows::{Flows, Found};
 use crate::hexadecimal::hexadecimal;
+use crate::load::Load;
 use crate::machine::{check_machine, variant};
 use crate::measure::{Counted, Window};
 use crate::options::Options;
@@ -169,11 +170,11 @@ fn run_one(
     let kinds = options.kinds();
     let (samples, flows) = (Vec::new(), Flows::default());
     let finite = Finite::new(run, &planned);
-    let mut watch = Watch { run, kinds, start_ns, samples, flows, finite, timeline, ended: None };
+    let mut watch = Watch { run, kinds, start_ns, samples, flows, finite, timeline, load: None, ended: None };
     early.into_iter().for_each(|report| watch.take_in(report, progress));
     watch.until(Duration::ZERO, &inbox, progress)?;
     deployment.call_all(&Request::Begin { measured_ms: run.duration.as_millis() as u64 })?;
-    let cpu_before = cpu::times()?;
+    watch.load = Some(Load::begin()?);
     for Timed { at, event } in &run.events {
         watch.until(*at, &inbox, progress)?;
         if watch.finite.over_ms().is_some() {
@@ -186,7 +187,7 @@ fn run_one(
         watch.timeline.add(node, Notice { at_ns, kind: EventKind::Fault, team, member, text });
     }
     watch.until(run.duration, &inbox, progress)?;
-    let cpu_after = cpu::times()?;
+    let load = watch.load.take().map(Load::end).transpose()?;
     let teams_say = deployment.teams_say().map_err(|error| or_lost(error, &[], &inbox))?;
     // One more sample of every agent, so that the window's end lies between two.
     watch.until_behind(interval, &inbox, progress)?;
@@ -197,14 +198,12 @@ fn run_one(
     let teams = deployment.teams().to_vec();
     // From here on links vanish under their teams, which is nothing to tell.
     drop(deployment);
-    let busy = cpu_after.busy.saturating_sub(cpu_before.busy);
-    let stolen = cpu_after.stolen.saturating_sub(cpu_before.stolen);
-    let total = cpu_after.total.saturating_sub(cpu_before.total);
-    let run = watch.record(&planned, (share(busy, total), share(stolen, total)), output)?;
+    let (cpu, memory) = load.unzip();
+    let (run, tasks) = watch.record(&planned, cpu.unwrap_or_default(), output)?;
     let topology = recorded::with_engines(run.topology, &teams);
     let mut events = run.events;
     let Outcomes { programs, operations, transfers, probes, mut disks, notices: _ } = outcomes;
-    outcomes::name_connections(&mut disks, &run.connections);
+    outcomes::name_connections(&mut disks, &run.connections, &tasks);
     for program in programs.iter().filter(|program| program.failed()) {
         let trouble = programs::trouble(program, -run.warmup_ms);
         progress.notice(&trouble.node, &trouble.text);
@@ -224,6 +223,7 @@ fn run_one(
         probes,
         disks,
         events,
+        memory,
         ..run
     })
 }
@@ -298,6 +298,8 @@ struct Watch<'a> {
     flows: Flows,
     finite: Finite,
     timeline: Timeline,
+    /// Of the machine, in the measured window.
+    load: Option<Load>,
     /// The node whose agent is gone, or that lost something without which it is not what it is to be; in words.
     ended: Option<(String, String)>,
 }
@@ -320,7 +322,8 @@ impl Watch<'_> {
 
     /// How long was measured, milliseconds.
     fn measured_ms(&self) -> f64 {
-        self.finite.over_ms().unwrap_or(self.run.duration.as_secs_f64() * 1e3)
+        let longest_ms = self.run.duration.as_secs_f64() * 1e3;
+        self.finite.over_ms().map_or(longest_ms, |over_ms| over_ms.min(longest_ms))
     }
 
     fn wait(
@@ -347,6 +350,7 @@ impl Watch<'_> {
             if now_ns - shown_ns >= SHOW_EACH.as_nanos() as u64 {
                 shown_ns = now_ns;
                 self.show(now_ns, progress);
+                self.load.iter_mut().for_each(Load::look);
             }
             let wait = Duration::from_nanos(end_ns - now_ns).min(Duration::from_millis(50));
             if let Ok(report) = inbox.recv_timeout(wait) {
@@ -366,7 +370,7 @@ impl Watch<'_> {
             Report::Sample(host, sample) => {
                 let AgentSample { at_ns, cpu_ms, members, connections, relayed, flows, tasks, mac_moves } = sample;
                 let t_ms = (at_ns as i128 - self.start_ns as i128) as f64 / 1e6;
-                if let Some(error) = self.finite.take_in(t_ms, tasks) {
+                if let Some(error) = self.finite.take_in(tasks) {
                     self.end(host.clone(), error);
                 }
                 self.flows.take_in(self.samples.len(), flows);
@@ -400,13 +404,13 @@ impl Watch<'_> {
         progress.traffic(self.run, t, now_ms < 0.0, &members);
     }
 
-    /// Writes the samples and sums them up.
+    /// Writes the samples and sums them up; beside the run, the task or program of each connection that was found, by its number.
     fn record(
         mut self,
         planned: &[Planned],
-        (busy, stolen): (f64, f64),
+        cpu: record::Cpu,
         output: &Output,
-    ) -> Result<record::Run, Error> {
+    ) -> Result<(record::Run, BTreeMap<u32, u32>), Error> {
         let measured_ms = self.measured_ms();
         let found = self.flows.attach(&mut self.samples, planned);
         self.samples.sort_by(|a, b| a.t_ms.total_cmp(&b.t_ms).then_with(|| a.host.cmp(&b.host)));
@@ -418,12 +422,13 @@ impl Watch<'_> {
             |workload: &str| self.run.workloads.iter().any(|own| own.name == workload && own.task.finds_connections());
         let made = planned.iter().filter(|planned| !are_found(&planned.workload));
         let made = made.map(|planned| connection(planned, &window, self.kinds));
+        let tasks = found.iter().map(Found::numbers).collect();
         let found = found.iter().map(|found| found.connection(&window, planned));
         let mut connections: Vec<Connection> = made.chain(found).collect();
         connections.sort_by_key(|connection| connection.index);
         let delivered_bps = connections.iter().fold(0.0, |sum, connection| sum + connection.delivered_bps);
         let limit = limit(self.run);
-        Ok(record::Run {
+        let run = record::Run {
             name: self.run.name.clone(),
             variant: variant(self.run),
             description: self.run.description.clone(),
@@ -449,7 +454,7 @@ impl Watch<'_> {
             relayed: window.relayed(),
             events: self.timeline.events(self.start_ns),
             findings: Vec::new(),
-            cpu: record::Cpu { busy, stolen, seconds: window.cpu(), cores: Vec::new() },
+            cpu: record::Cpu { seconds: window.cpu(), ..cpu },
             memory: None,
             measured_ms,
             warmup_ms: self.run.warmup.as_secs_f64() * 1e3,
@@ -457,7 +462,8 @@ impl Watch<'_> {
             members_counted_at: counted_at(&self.run.topology).to_owned(),
             samples_sha256: hexadecimal(&Sha256::digest(text.as_bytes())),
             samples,
-        })
+        };
+        Ok((run, tasks))
     }
 }
 

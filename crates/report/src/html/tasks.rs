@@ -15,6 +15,13 @@ pub(super) fn section(run: &Run) -> String {
         + &specifications(run)
         + &table("Transfers", TRANSFERS, transfers)
         + &table("Probes", &["sent", "lost", "longest silence", "median round trip", "longest"], probes)
+        + &echoes(run)
+}
+
+/// What `ping` would have printed.
+fn echoes(run: &Run) -> String {
+    let each = run.probes.iter().filter_map(|task| Some((task, task.echo.as_ref()?)));
+    each.map(|(task, echo)| format!("<pre><code>{}</code></pre>\n", esc(&echo.words(task.sent)))).collect()
 }
 
 const OPERATIONS: &[&str] =
