@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cache;
+mod cached;
 mod disk;
 mod error;
 mod mix;
@@ -22,6 +23,7 @@ pub use nicteam_iscsi::{Buffer, Library, Negotiated};
 pub use nicteam_multipath::{Kind, Policy};
 
 pub use cache::{CacheCounts, WriteBack};
+pub use cached::Cached;
 pub use disk::Disk;
 pub use error::{Error, IoError};
 pub use model::DiskModel;

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use nicteam_experiment::Storage;
 use nicteam_record::ConnectionSample;
-use nicteam_sys::inet_diag::TcpSockets;
+use nicteam_sys::inet_diag::{TcpSocket, TcpSockets};
 
 use super::kind;
 use super::route::choose_congestion;
@@ -154,7 +154,9 @@ impl kind::Ends for Ends {
         let Ok(sockets) = TcpSockets::open().and_then(|mut sockets| sockets.list()) else { return };
         for task in self.running() {
             let ends: BTreeSet<(SocketAddr, SocketAddr)> = task.course.sockets().into_iter().collect();
-            for socket in sockets.iter().filter(|socket| ends.contains(&(socket.local, socket.remote))) {
+            // One that is closed, and waits for what may still come, has no inode, and forgot what it counted.
+            let is_open = |socket: &&TcpSocket| socket.inode != 0 && ends.contains(&(socket.local, socket.remote));
+            for socket in sockets.iter().filter(is_open) {
                 let flow = flow(task.index, socket);
                 lock(&self.flows).insert((flow.program, flow.local, flow.remote), flow);
             }

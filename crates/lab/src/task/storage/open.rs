@@ -17,7 +17,7 @@ pub(super) fn open(storage: &Storage, spec: &ConnectionSpec) -> Result<Box<dyn M
         }
         Access::Nfs { mount_port, port, export, file } => {
             let at = NfsSpec::new(spec.server.ip(), export, file);
-            Ok(Box::new(Nfs::open(&NfsSpec { port: *port, mount_port: *mount_port, ..at })?))
+            Ok(Box::new(Nfs::open(&NfsSpec { port: *port, mount_port: *mount_port, ..at }, storage.cache_bytes)?))
         }
     }
 }
