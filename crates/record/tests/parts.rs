@@ -85,6 +85,7 @@ fn what_is_written_is_read() {
         longest_silence_ms: 20.0,
         silent_from_ms: Some(5.0),
         round_trip: latency,
+        ..Probes::default()
     }];
     let text = serde_json::to_string(&run).unwrap();
     assert_eq!(serde_json::from_str::<Run>(&text).unwrap(), run);
