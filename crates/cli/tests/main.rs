@@ -12,15 +12,14 @@ mod which;
 /// Measures a ratio or a time: nothing beside it.
 mod alone {
     mod hostile;
-    mod impaired;
     mod t3;
-    mod t5;
 }
 
 /// Emulates a processor: one at a time, beside what waits.
 mod guest {
     mod bonding;
     mod linux_6_1;
+    mod vlan;
 }
 
 /// Mostly waits: many at once.
@@ -40,6 +39,7 @@ mod live {
     mod ovs_vsctl;
     mod ping;
     mod programs;
+    mod storage;
     mod tagged;
     mod targets;
     mod team;
@@ -48,7 +48,9 @@ mod live {
 
 /// Counts lost frames at moments that a busy machine would move: a few at once, and nothing that computes beside them.
 mod quiet {
+    mod impaired;
     mod kill;
     mod stall;
     mod stopped;
+    mod t5;
 }

@@ -23,6 +23,7 @@ mod hexadecimal;
 mod hold;
 mod installed;
 mod lab_id;
+mod load;
 mod lock;
 mod machine;
 mod measure;

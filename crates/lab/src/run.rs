@@ -8,15 +8,16 @@ use std::time::Duration;
 
 use nicteam_experiment::{Experiment, Run, Team, Timed, Topology, limit};
 use nicteam_record::{self as record, Bundle, Connection, EventKind, Record, Sample, Skipped, Unfinished};
-use nicteam_sys::{cpu, process};
+use nicteam_sys::process;
 use sha2::{Digest, Sha256};
 
-use crate::environment::{busy_now, environment, share};
+use crate::environment::{busy_now, environment};
 use crate::error::Error;
 use crate::finite::Finite;
 use crate::fit::{dataplane, granularity};
 use crate::flows::Flows;
 use crate::hexadecimal::hexadecimal;
+use crate::load::Load;
 use crate::machine::{check_machine, variant};
 use crate::measure::{Counted, Window};
 use crate::options::Options;
@@ -169,11 +170,11 @@ fn run_one(
     let kinds = options.kinds();
     let (samples, flows) = (Vec::new(), Flows::default());
     let finite = Finite::new(run, &planned);
-    let mut watch = Watch { run, kinds, start_ns, samples, flows, finite, timeline, ended: None };
+    let mut watch = Watch { run, kinds, start_ns, samples, flows, finite, timeline, load: None, ended: None };
     early.into_iter().for_each(|report| watch.take_in(report, progress));
     watch.until(Duration::ZERO, &inbox, progress)?;
     deployment.call_all(&Request::Begin { measured_ms: run.duration.as_millis() as u64 })?;
-    let cpu_before = cpu::times()?;
+    watch.load = Some(Load::begin()?);
     for Timed { at, event } in &run.events {
         watch.until(*at, &inbox, progress)?;
         if watch.finite.over_ms().is_some() {
@@ -186,7 +187,7 @@ fn run_one(
         watch.timeline.add(node, Notice { at_ns, kind: EventKind::Fault, team, member, text });
     }
     watch.until(run.duration, &inbox, progress)?;
-    let cpu_after = cpu::times()?;
+    let load = watch.load.take().map(Load::end).transpose()?;
     let teams_say = deployment.teams_say().map_err(|error| or_lost(error, &[], &inbox))?;
     // One more sample of every agent, so that the window's end lies between two.
     watch.until_behind(interval, &inbox, progress)?;
@@ -197,10 +198,8 @@ fn run_one(
     let teams = deployment.teams().to_vec();
     // From here on links vanish under their teams, which is nothing to tell.
     drop(deployment);
-    let busy = cpu_after.busy.saturating_sub(cpu_before.busy);
-    let stolen = cpu_after.stolen.saturating_sub(cpu_before.stolen);
-    let total = cpu_after.total.saturating_sub(cpu_before.total);
-    let run = watch.record(&planned, (share(busy, total), share(stolen, total)), output)?;
+    let (cpu, memory) = load.unzip();
+    let run = watch.record(&planned, cpu.unwrap_or_default(), output)?;
     let topology = recorded::with_engines(run.topology, &teams);
     let mut events = run.events;
     let Outcomes { programs, operations, transfers, probes, mut disks, notices: _ } = outcomes;
@@ -224,6 +223,7 @@ fn run_one(
         probes,
         disks,
         events,
+        memory,
         ..run
     })
 }
@@ -298,6 +298,8 @@ struct Watch<'a> {
     flows: Flows,
     finite: Finite,
     timeline: Timeline,
+    /// Of the machine, in the measured window.
+    load: Option<Load>,
     /// The node whose agent is gone, or that lost something without which it is not what it is to be; in words.
     ended: Option<(String, String)>,
 }
@@ -347,6 +349,7 @@ impl Watch<'_> {
             if now_ns - shown_ns >= SHOW_EACH.as_nanos() as u64 {
                 shown_ns = now_ns;
                 self.show(now_ns, progress);
+                self.load.iter_mut().for_each(Load::look);
             }
             let wait = Duration::from_nanos(end_ns - now_ns).min(Duration::from_millis(50));
             if let Ok(report) = inbox.recv_timeout(wait) {
@@ -401,12 +404,7 @@ impl Watch<'_> {
     }
 
     /// Writes the samples and sums them up.
-    fn record(
-        mut self,
-        planned: &[Planned],
-        (busy, stolen): (f64, f64),
-        output: &Output,
-    ) -> Result<record::Run, Error> {
+    fn record(mut self, planned: &[Planned], cpu: record::Cpu, output: &Output) -> Result<record::Run, Error> {
         let measured_ms = self.measured_ms();
         let found = self.flows.attach(&mut self.samples, planned);
         self.samples.sort_by(|a, b| a.t_ms.total_cmp(&b.t_ms).then_with(|| a.host.cmp(&b.host)));
@@ -449,7 +447,7 @@ impl Watch<'_> {
             relayed: window.relayed(),
             events: self.timeline.events(self.start_ns),
             findings: Vec::new(),
-            cpu: record::Cpu { busy, stolen, seconds: window.cpu(), cores: Vec::new() },
+            cpu: record::Cpu { seconds: window.cpu(), ..cpu },
             memory: None,
             measured_ms,
             warmup_ms: self.run.warmup.as_secs_f64() * 1e3,

@@ -397,7 +397,7 @@ fn tcp() -> String {
 }
 
 /// Processor time in the measured window.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cpu {
     /// Busy share of all processors, 0 to 1.
     pub busy: f64,

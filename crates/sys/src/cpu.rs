@@ -27,6 +27,25 @@ pub fn times() -> Result<Times> {
     read("/proc/stat", |text| decode_times(text, ticks_per_s()))
 }
 
+/// The same of each processor that is in use, in the kernel's order.
+pub fn cores() -> Result<Vec<Times>> {
+    read("/proc/stat", |text| decode_cores(text, ticks_per_s()))
+}
+
+/// What of the machine's memory is in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryUse {
+    /// What a new program could not have (`MemTotal - MemAvailable`), bytes.
+    pub used_bytes: u64,
+    /// What lies in swap (`SwapTotal - SwapFree`), bytes.
+    pub swapped_bytes: u64,
+}
+
+/// Reads `/proc/meminfo`.
+pub fn memory_use() -> Result<MemoryUse> {
+    read("/proc/meminfo", decode_memory_use)
+}
+
 /// User and system time of a process (all its threads) so far; `None` if it is gone.
 pub fn process_time(pid: u32) -> Result<Option<Duration>> {
     match read(&format!("/proc/{pid}/stat"), |text| decode_process_time(text, ticks_per_s())) {
@@ -80,7 +99,20 @@ fn duration(ticks: u64, ticks_per_s: u64) -> Duration {
 /// `cpu user nice system idle iowait irq softirq steal guest guest_nice`;
 /// the guests' times are in user and nice already (proc_stat(5)).
 fn decode_times(text: &str, ticks_per_s: u64) -> Option<Times> {
-    let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    decode_line(text.lines().find_map(|line| line.strip_prefix("cpu "))?, ticks_per_s)
+}
+
+/// `cpu0 ...`, `cpu1 ...`: those that are in use, whose numbers may have gaps.
+fn decode_cores(text: &str, ticks_per_s: u64) -> Option<Vec<Times>> {
+    let of_core = |line: &'_ str| {
+        let (number, fields) = line.strip_prefix("cpu")?.split_once(' ')?;
+        number.parse::<u32>().is_ok().then(|| decode_line(fields, ticks_per_s))
+    };
+    text.lines().filter_map(of_core).collect()
+}
+
+/// The times of a line, behind its name.
+fn decode_line(line: &str, ticks_per_s: u64) -> Option<Times> {
     let fields = line.split_ascii_whitespace().take(8).map(str::parse);
     let [user, nice, system, idle, iowait, irq, softirq, steal]: [u64; 8] =
         fields.collect::<std::result::Result<Vec<_>, _>>().ok()?.try_into().ok()?;
@@ -113,7 +145,21 @@ fn decode_model(text: &str) -> String {
 }
 
 fn decode_memory(text: &str) -> Option<u64> {
-    let value = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    decode_bytes(text, "MemTotal:")
+}
+
+fn decode_memory_use(text: &str) -> Option<MemoryUse> {
+    let bytes = |name| decode_bytes(text, name);
+    let less = |all: u64, free: u64| all.saturating_sub(free);
+    Some(MemoryUse {
+        used_bytes: less(bytes("MemTotal:")?, bytes("MemAvailable:")?),
+        swapped_bytes: less(bytes("SwapTotal:")?, bytes("SwapFree:")?),
+    })
+}
+
+/// A line of `/proc/meminfo`, in bytes.
+fn decode_bytes(text: &str, name: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
 }
@@ -121,7 +167,11 @@ fn decode_memory(text: &str) -> Option<u64> {
 /// Reads a text as each of the files; true if it is one that tells times or memory.
 pub(crate) fn reads(text: &str) -> bool {
     let _ = decode_model(text);
-    decode_times(text, 100).is_some() | decode_process_time(text, 100).is_some() | decode_memory(text).is_some()
+    let _ = decode_cores(text, 100);
+    decode_memory_use(text).is_some()
+        | decode_times(text, 100).is_some()
+        | decode_process_time(text, 100).is_some()
+        | decode_memory(text).is_some()
 }
 
 #[cfg(test)]
@@ -137,6 +187,23 @@ mod tests {
         for broken in ["", "cpu 1 2 3\n", "cpu a b c d e f g h\n", "cpu 18446744073709551615 1 1 1 1 1 1 1\n"] {
             assert_eq!(decode_times(broken, 100), None, "{broken}");
         }
+    }
+
+    #[test]
+    fn each_processor_in_use_has_times_of_its_own() {
+        let text =
+            "cpu  9 9 9 9 9 9 9 9\ncpu0 10 0 0 90 0 0 0 0 0 0\ncpu2 20 0 0 80 0 0 0 0 0 0\nintr 1 2\ncpuidle x\n";
+        let busy: Vec<Duration> = decode_cores(text, 100).unwrap().iter().map(|times| times.busy).collect();
+        assert_eq!(busy, [Duration::from_millis(100), Duration::from_millis(200)]);
+        assert_eq!(decode_cores("cpu0 1 2\n", 100), None);
+    }
+
+    #[test]
+    fn memory_in_use_is_what_is_not_to_be_had() {
+        let text = "MemTotal: 100 kB\nMemFree: 10 kB\nMemAvailable: 60 kB\nSwapTotal: 8 kB\nSwapFree: 5 kB\n";
+        let used = decode_memory_use(text).unwrap();
+        assert_eq!((used.used_bytes, used.swapped_bytes), (40 << 10, 3 << 10));
+        assert_eq!(decode_memory_use("MemTotal: 100 kB\n"), None);
     }
 
     #[test]

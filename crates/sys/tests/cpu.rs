@@ -28,6 +28,8 @@ fn the_machine_is_described() {
     assert!(cpu::count() >= 1);
     assert!(!cpu::model().unwrap().is_empty());
     assert!(cpu::memory_bytes().unwrap() > 1 << 20);
+    assert!(cpu::memory_use().unwrap().used_bytes < cpu::memory_bytes().unwrap());
+    assert!(!cpu::cores().unwrap().is_empty());
 }
 
 fn own_time() -> Duration {

@@ -1,7 +1,7 @@
 //! What sessions report goes to multipath, and what multipath wants is done.
 
 use nicteam_iscsi::{Buffer, Outcome};
-use nicteam_multipath::{self as multipath, Effect, PathId, TimerReason};
+use nicteam_multipath::{self as multipath, Effect, Notice, PathId, PathState, TimerReason};
 use nix::poll::PollFlags;
 
 use super::sessions::Report;
@@ -50,6 +50,9 @@ impl Disk {
             Effect::LunReset { path, command } => self.with_session(path, |session| session.lun_reset(command)),
             Effect::Finish { request, result } => self.finish(request, result.map_err(|error| error.to_string())),
             Effect::Notice(notice) => {
+                if let Notice::Path { path, to: PathState::Dead | PathState::Fencing, reason, .. } = &notice {
+                    self.sessions.note_error(*path, reason);
+                }
                 if self.notices.len() == MOST_NOTICES {
                     self.notices.pop_front();
                 }

@@ -97,10 +97,7 @@ impl Sessions {
                 own.session = Some(session);
                 Ok(())
             }
-            Err(error) => {
-                own.last_error = Some(error.to_string());
-                Err(error.to_string())
-            }
+            Err(error) => Err(error.to_string()),
         }
     }
 
@@ -113,6 +110,13 @@ impl Sessions {
             _ => None,
         };
         std::iter::from_fn(|| session.next_event()).filter_map(buffer).collect()
+    }
+
+    /// Notes why a path lost its session, or did not get one.
+    pub(super) fn note_error(&mut self, path: PathId, reason: &str) {
+        if !reason.is_empty() {
+            self.paths[path.0].last_error = Some(reason.to_owned());
+        }
     }
 
     /// The session of a path, if it has one.
@@ -152,7 +156,6 @@ impl Sessions {
                 Event::Done { tag, buffer, outcome } => Report::Done(tag, buffer, outcome),
                 Event::Broken { reason } => {
                     path.session = None;
-                    path.last_error = Some(reason.clone());
                     Report::Broken(reason)
                 }
             };

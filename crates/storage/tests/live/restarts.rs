@@ -30,7 +30,7 @@ fn writes_resume_when_the_target_is_back_or_fail_as_configured() {
                     restarted = true;
                 }
                 // Where writes fail at once there are many of them.
-                restarted && start.elapsed() > Duration::from_millis(2500)
+                restarted && start.elapsed() > Duration::from_millis(1800)
             });
             if may_wait {
                 assert_eq!(work.failed, 0, "{:?}", work.last_error);
@@ -46,4 +46,34 @@ fn writes_resume_when_the_target_is_back_or_fail_as_configured() {
             assert!(notices.contains(&Notice::Reachable(false)), "{notices:?}");
         });
     }
+}
+
+#[test]
+fn a_target_that_hangs_is_given_up_and_taken_back_though_its_kernel_answers() {
+    let Some(library) = library() else { return };
+    let mut net = Net::new(2);
+    let target = net.serve(16 << 20);
+    let spec = net.spec();
+    with_disk(&library, &mut net, &spec, |disk, _| {
+        let mut work = Work::new(disk, 32 << 10, 16);
+        work.write(disk, |done| done >= 300);
+        let (mut is_stopped, mut seen_down) = (false, false);
+        let mut start = Instant::now();
+        work.write(disk, |done| {
+            if !is_stopped && !seen_down {
+                target.signal("-STOP");
+                (is_stopped, start) = (true, Instant::now());
+            }
+            if is_stopped && start.elapsed() > Duration::from_millis(1500) {
+                target.signal("-CONT");
+                (is_stopped, seen_down) = (false, true);
+            }
+            seen_down && done >= 2000
+        });
+        assert_eq!(work.failed, 0, "{:?}", work.last_error);
+        let deaths: Vec<u32> = disk.status().multipath.paths.iter().map(|path| path.deaths).collect();
+        assert!(deaths.iter().all(|deaths| *deaths > 0), "{deaths:?}");
+        work.verify(disk);
+        work.verify_file(&target.file());
+    });
 }
