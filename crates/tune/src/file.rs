@@ -24,9 +24,9 @@ impl File {
     /// # Errors
     /// It is no TOML, or has no run of step 1 with one workload of kind `access-spec`.
     pub fn read(text: &str) -> Result<File, Error> {
-        let root: Table = text
-            .parse()
-            .map_err(|error| Error::file(format!("the file cannot be read: {error}"), "`nicteam lab show` says more"))?;
+        let root: Table = text.parse().map_err(|error| {
+            Error::file(format!("the file cannot be read: {error}"), "`nicteam lab show` says more")
+        })?;
         let of_step = |step: i64| {
             let runs = root.get("runs").and_then(Value::as_array).into_iter().flatten();
             let own = runs.filter(|run| run.get("step").and_then(Value::as_integer) == Some(step));
@@ -66,7 +66,10 @@ impl File {
         run.insert("workloads".to_owned(), NETWORK.into());
         if self.run(NETWORK).is_some() || self.workload(NETWORK).is_some() {
             let hint = "rename it";
-            return Err(Error::file(format!("a run or workload has the name `{NETWORK}`, which the tuning takes"), hint));
+            return Err(Error::file(
+                format!("a run or workload has the name `{NETWORK}`, which the tuning takes"),
+                hint,
+            ));
         }
         if let Some(workloads) = self.root.get_mut("workloads").and_then(Value::as_table_mut) {
             workloads.insert(NETWORK.to_owned(), Value::Table(copy));
@@ -114,7 +117,8 @@ impl File {
             let names = |end: &Value| end.as_array().map_or(1, Vec::len);
             between.map_or(0, |between| between.iter().map(names).product::<usize>())
         };
-        let count = |link: &Value| link.get("count").and_then(Value::as_integer).map_or(1, |count| count.max(0) as usize);
+        let count =
+            |link: &Value| link.get("count").and_then(Value::as_integer).map_or(1, |count| count.max(0) as usize);
         let mut before = 0;
         self.root.get("links")?.as_array()?.iter().position(|link| {
             before += ends(link) * count(link);
@@ -149,7 +153,9 @@ impl File {
                 }
             }
             Edit::Target { key, value } => {
-                let Some(target) = self.network("target").and_then(Value::as_str).map(str::to_owned) else { return Ok(()) };
+                let Some(target) = self.network("target").and_then(Value::as_str).map(str::to_owned) else {
+                    return Ok(());
+                };
                 let names: Vec<String> = self.steps[1].iter().cloned().chain([NETWORK.to_owned()]).collect();
                 for name in names {
                     let Some(run) = self.run_mut(&name) else { continue };
@@ -193,7 +199,8 @@ impl File {
             _ => None,
         };
         let message = || format!("run `{run}` has not one workload");
-        one.map(str::to_owned).ok_or_else(|| Error::file(message(), "a run of steps 1 and 3 has one access specification"))
+        one.map(str::to_owned)
+            .ok_or_else(|| Error::file(message(), "a run of steps 1 and 3 has one access specification"))
     }
 }
 
@@ -311,7 +318,9 @@ workloads = ["last"]
     fn a_file_without_steps_is_refused_with_a_hint() {
         let wrong = |text: &str| File::read(text).unwrap_err().to_string();
         assert!(wrong(&TEXT.replace("step = 1\n", "")).contains("hint: mark the runs"));
-        assert!(wrong(&TEXT.replace("workloads = \"base\"", "workloads = [\"base\", \"last\"]")).contains("one workload"));
+        assert!(
+            wrong(&TEXT.replace("workloads = \"base\"", "workloads = [\"base\", \"last\"]")).contains("one workload")
+        );
         assert!(wrong(&TEXT.replace("kind = \"access-spec\"", "kind = \"tcp\"")).contains("no access specification"));
         assert!(wrong("a = ").contains("cannot be read"));
     }

@@ -16,9 +16,9 @@ mod seen;
 pub mod trap;
 
 pub use error::Error;
-pub use file::File;
+pub use file::{File, NETWORK};
 pub use finding::{Cure, Edit, Finding};
-pub use machine::{Action, ENOUGH, Outcome, Round, Tuning};
+pub use machine::{Action, Measured, Outcome, Round, Tuning};
 pub use page::page;
-pub use run::{Report, Told, tune};
-pub use seen::{Figures, Seen};
+pub use run::{Asked, Report, Told, tune};
+pub use seen::{ENOUGH, Figures, Seen};
