@@ -174,7 +174,7 @@ fn version(text: &str) -> Option<String> {
 
 /// The name of the file has the version of the interface; the library tells no other.
 fn libiscsi() -> Result<Option<String>, String> {
-    nicteam_iscsi::Library::open().map(|library| Some(library.name().to_owned())).map_err(|absent| absent.reason)
+    nicteam_storage::Library::open().map(|library| Some(library.name().to_owned())).map_err(|absent| absent.reason)
 }
 
 fn ganeshas_plugin() -> Result<Option<String>, String> {

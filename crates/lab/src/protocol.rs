@@ -552,7 +552,7 @@ pub struct AgentSample {
 }
 
 /// How far a task is that ends by itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskSample {
     /// Its number in the run.
@@ -561,8 +561,9 @@ pub struct TaskSample {
     pub done_bytes: u64,
     /// Bytes that are to be done.
     pub all_bytes: u64,
-    /// True once it has ended, well or not.
-    pub ended: bool,
+    /// When it ended by itself, well or not, milliseconds since the measured window began ([`Request::Begin`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_ms: Option<f64>,
     /// Why it cannot go on, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

@@ -15,7 +15,7 @@ use crate::environment::{busy_now, environment};
 use crate::error::Error;
 use crate::finite::Finite;
 use crate::fit::{dataplane, granularity};
-use crate::flows::Flows;
+use crate::flows::{Flows, Found};
 use crate::hexadecimal::hexadecimal;
 use crate::load::Load;
 use crate::machine::{check_machine, variant};
@@ -199,11 +199,11 @@ fn run_one(
     // From here on links vanish under their teams, which is nothing to tell.
     drop(deployment);
     let (cpu, memory) = load.unzip();
-    let run = watch.record(&planned, cpu.unwrap_or_default(), output)?;
+    let (run, tasks) = watch.record(&planned, cpu.unwrap_or_default(), output)?;
     let topology = recorded::with_engines(run.topology, &teams);
     let mut events = run.events;
     let Outcomes { programs, operations, transfers, probes, mut disks, notices: _ } = outcomes;
-    outcomes::name_connections(&mut disks, &run.connections);
+    outcomes::name_connections(&mut disks, &run.connections, &tasks);
     for program in programs.iter().filter(|program| program.failed()) {
         let trouble = programs::trouble(program, -run.warmup_ms);
         progress.notice(&trouble.node, &trouble.text);
@@ -322,7 +322,8 @@ impl Watch<'_> {
 
     /// How long was measured, milliseconds.
     fn measured_ms(&self) -> f64 {
-        self.finite.over_ms().unwrap_or(self.run.duration.as_secs_f64() * 1e3)
+        let longest_ms = self.run.duration.as_secs_f64() * 1e3;
+        self.finite.over_ms().map_or(longest_ms, |over_ms| over_ms.min(longest_ms))
     }
 
     fn wait(
@@ -369,7 +370,7 @@ impl Watch<'_> {
             Report::Sample(host, sample) => {
                 let AgentSample { at_ns, cpu_ms, members, connections, relayed, flows, tasks, mac_moves } = sample;
                 let t_ms = (at_ns as i128 - self.start_ns as i128) as f64 / 1e6;
-                if let Some(error) = self.finite.take_in(t_ms, tasks) {
+                if let Some(error) = self.finite.take_in(tasks) {
                     self.end(host.clone(), error);
                 }
                 self.flows.take_in(self.samples.len(), flows);
@@ -403,8 +404,13 @@ impl Watch<'_> {
         progress.traffic(self.run, t, now_ms < 0.0, &members);
     }
 
-    /// Writes the samples and sums them up.
-    fn record(mut self, planned: &[Planned], cpu: record::Cpu, output: &Output) -> Result<record::Run, Error> {
+    /// Writes the samples and sums them up; beside the run, the task or program of each connection that was found, by its number.
+    fn record(
+        mut self,
+        planned: &[Planned],
+        cpu: record::Cpu,
+        output: &Output,
+    ) -> Result<(record::Run, BTreeMap<u32, u32>), Error> {
         let measured_ms = self.measured_ms();
         let found = self.flows.attach(&mut self.samples, planned);
         self.samples.sort_by(|a, b| a.t_ms.total_cmp(&b.t_ms).then_with(|| a.host.cmp(&b.host)));
@@ -416,12 +422,13 @@ impl Watch<'_> {
             |workload: &str| self.run.workloads.iter().any(|own| own.name == workload && own.task.finds_connections());
         let made = planned.iter().filter(|planned| !are_found(&planned.workload));
         let made = made.map(|planned| connection(planned, &window, self.kinds));
+        let tasks = found.iter().map(Found::numbers).collect();
         let found = found.iter().map(|found| found.connection(&window, planned));
         let mut connections: Vec<Connection> = made.chain(found).collect();
         connections.sort_by_key(|connection| connection.index);
         let delivered_bps = connections.iter().fold(0.0, |sum, connection| sum + connection.delivered_bps);
         let limit = limit(self.run);
-        Ok(record::Run {
+        let run = record::Run {
             name: self.run.name.clone(),
             variant: variant(self.run),
             description: self.run.description.clone(),
@@ -455,7 +462,8 @@ impl Watch<'_> {
             members_counted_at: counted_at(&self.run.topology).to_owned(),
             samples_sha256: hexadecimal(&Sha256::digest(text.as_bytes())),
             samples,
-        })
+        };
+        Ok((run, tasks))
     }
 }
 

@@ -1,15 +1,14 @@
 //! A disk by iSCSI: how it is opened, and what is recorded of it.
 
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use nicteam_experiment::{Disks, Storage};
 use nicteam_multipath::{Config, NoPath, PathState, Policy};
 use nicteam_record::{self as record, EventKind, StoragePath};
 use nicteam_storage::{self as storage, Disk, DiskModel, DiskSpec, Library, Path, Volume, WriteBack};
-use nix::sys::socket::{SockaddrStorage, getpeername, getsockname};
 
+use super::ends::ends;
 use super::medium::Medium;
 use crate::clock;
 use crate::error::Failure;
@@ -93,12 +92,7 @@ impl Medium for IscsiDisk {
     }
 
     fn sockets(&self) -> Vec<(SocketAddr, SocketAddr)> {
-        let ends = self.disk.sockets().filter_map(|(_, socket)| {
-            let own = getsockname::<SockaddrStorage>(socket.as_raw_fd()).ok()?;
-            let other = getpeername::<SockaddrStorage>(socket.as_raw_fd()).ok()?;
-            Some((address(&own)?, address(&other)?))
-        });
-        ends.collect()
+        self.disk.sockets().filter_map(|(_, socket)| ends(socket)).collect()
     }
 
     fn counters(&self) -> Counters {
@@ -119,11 +113,6 @@ impl Medium for IscsiDisk {
     fn close(self: Box<Self>) -> Result<(), Failure> {
         Ok(self.disk.close()?)
     }
-}
-
-fn address(found: &SockaddrStorage) -> Option<SocketAddr> {
-    let v4 = found.as_sockaddr_in().map(|of| SocketAddr::from((of.ip(), of.port())));
-    v4.or_else(|| found.as_sockaddr_in6().map(|of| SocketAddr::from((of.ip(), of.port()))))
 }
 
 /// What happened, and the device that it happened to.

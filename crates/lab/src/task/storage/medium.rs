@@ -3,9 +3,10 @@
 use std::net::SocketAddr;
 
 use nicteam_experiment::{Access, Storage};
-use nicteam_storage::Volume;
+use nicteam_storage::{NfsSpec, Volume};
 
 use super::disk::{Counters, IscsiDisk};
+use super::nfs::Nfs;
 use crate::error::Failure;
 use crate::protocol::{ConnectionSpec, Notice};
 
@@ -36,6 +37,9 @@ pub(super) fn open(storage: &Storage, spec: &ConnectionSpec) -> Result<Box<dyn M
         Access::Iscsi { port, target, lun } => {
             Ok(Box::new(IscsiDisk::open(storage, spec, (*port, target.as_str(), *lun))?))
         }
-        Access::Nfs { .. } => Err("NFS is not to be had yet".into()),
+        Access::Nfs { mount_port, port, export, file } => {
+            let at = NfsSpec::new(spec.server.ip(), export, file);
+            Ok(Box::new(Nfs::open(&NfsSpec { port: *port, mount_port: *mount_port, ..at })?))
+        }
     }
 }

@@ -2,7 +2,9 @@
 
 mod course;
 mod disk;
+mod ends;
 mod medium;
+mod nfs;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -79,7 +81,7 @@ impl Ends {
             of_thread.uses(&*medium);
             let _ = opened.send(Ok(()));
             let mut outcomes = job.run(&mut *medium, &of_thread);
-            outcomes.notices.extend(medium.notices());
+            outcomes.notices.extend(medium.notices().into_iter().filter(|notice| of_thread.is_worth_telling(notice)));
             if let Err(error) = medium.close() {
                 outcomes.notices.push(trouble(error.to_string()));
             }
