@@ -443,6 +443,12 @@ pub(crate) const RUN: Section = Section {
             doc: "The published figure as a part of its own limit, 0 to 1.",
         },
         Key {
+            name: "step",
+            kind: Kind::Integer(1..=3),
+            need: Need::Otherwise("none"),
+            doc: "The step of a tuning that it belongs to, for `lab tune`: 1 the baseline, 2 the network alone, 3 production.",
+        },
+        Key {
             name: "workloads",
             kind: Kind::Many(Thing::Workload),
             need: Need::Required,

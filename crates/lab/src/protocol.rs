@@ -92,6 +92,10 @@ pub enum Request {
         /// What.
         act: TargetAct,
     },
+    /// Tell of the node's devices.
+    Devices,
+    /// Find out what passes these paths, whose near end is here.
+    Examine(Vec<PathSpec>),
     /// Prepare one end of each of these connections.
     Prepare {
         /// Which end.
@@ -285,6 +289,42 @@ pub struct PathSpec {
     pub server: IpAddr,
 }
 
+/// A device as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Device {
+    /// Its name.
+    pub name: String,
+    /// Largest IP packet that it sends, bytes.
+    pub mtu: u32,
+    /// It is set up.
+    pub up: bool,
+    /// It has a carrier.
+    pub carrier: bool,
+    /// The most packets that a frame joins; 1: every frame is a packet.
+    pub max_packets: u32,
+}
+
+/// What passes a path, as its near end finds out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathSeen {
+    /// Which.
+    pub path: PathSpec,
+    /// MTU of the near end's device, bytes.
+    pub own_mtu: u32,
+    /// The largest IP packet that passes there, bytes; none: no answer at all.
+    pub there_bytes: Option<u32>,
+    /// The largest that passes back.
+    pub back_bytes: Option<u32>,
+    /// It carries what both ends send.
+    pub is_good: bool,
+    /// What is wrong, a sentence each.
+    pub findings: Vec<String>,
+    /// Round-trip time of a short packet, microseconds.
+    pub round_trip_us: Option<u64>,
+}
+
 /// Where an end of a connection is on Ethernet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -357,6 +397,12 @@ pub struct Done {
     /// What serves storage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub serves: Option<Serves>,
+    /// The node's devices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<Device>,
+    /// What passes paths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<PathSeen>,
     /// SHA-256, hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,

@@ -1,6 +1,7 @@
 //! The agent: the lab's hand on one host or switch.
 
 mod announce;
+mod look;
 mod moves;
 mod node;
 mod pagp;
@@ -148,6 +149,10 @@ impl Agent {
                 return Ok(Done { serves: Some(serves), ..Done::default() });
             }
             Request::Target { name, act } => return self.targets.act(&name, &act),
+            Request::Devices => {
+                return Ok(Done { devices: look::devices(self.node.netlink()?)?, ..Done::default() });
+            }
+            Request::Examine(paths) => return Ok(Done { paths: look::paths(&paths)?, ..Done::default() }),
             Request::Prepare { role, connections } => self.traffic.prepare(role, connections)?,
             Request::Sample { interval_ms } => {
                 let counted = Counted {

@@ -23,7 +23,7 @@ use crate::error::Failure;
 use crate::protocol::{ConnectionSpec, FlowSample, Outcomes, Role, TaskSample};
 
 pub use kind::{Ends, Kind};
-pub(crate) use plan::{Planned, plan, spread};
+pub(crate) use plan::{Planned, paths_between, plan, spread};
 
 /// All kinds.
 pub(crate) static KINDS: [&dyn Kind; 7] =
