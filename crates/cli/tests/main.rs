@@ -2,6 +2,7 @@
 
 mod common;
 mod corpus;
+mod doctor;
 mod licences;
 mod list;
 mod ovs;
@@ -24,6 +25,7 @@ mod guest {
 /// Mostly waits: many at once.
 mod live {
     mod cleanup;
+    mod doctor_path;
     mod engines;
     mod faults;
     mod guests;
@@ -38,6 +40,7 @@ mod live {
     mod ping;
     mod programs;
     mod storage;
+    mod storage_faults;
     mod tagged;
     mod targets;
     mod team;

@@ -141,6 +141,7 @@ pub fn builtin() -> &'static [Builtin] {
         "big-link-latency" Stripe,
         "guest-migration" Basic,
         "impaired-link" Basic,
+        "storage-faults" Basic,
         "stripe" Stripe,
         "stripe-compared" Stripe,
         "stripe-compared-hosts" Stripe,

@@ -1,6 +1,6 @@
 //! Figures of storage runs in one line each, as the published tests print them.
 
-use nicteam_record::{Histogram, Operations, Run, Transfer};
+use nicteam_record::{Histogram, Operations, Probes, Run, Transfer};
 
 use crate::units::{bytes, mebibytes, megabytes, percent, share};
 
@@ -11,7 +11,8 @@ pub(crate) fn lines(run: &Run) -> Vec<String> {
     let operations = run.operations.iter().filter(|task| task.completed > 0 || task.errors > 0);
     let operations = operations.map(|task| named(&task.workload, of_operations(task)));
     let transfers = run.transfers.iter().map(|task| named(&task.workload, of_transfer(task)));
-    operations.chain(transfers).collect()
+    let echoes = run.probes.iter().filter_map(of_echo);
+    operations.chain(transfers).chain(echoes).collect()
 }
 
 /// Rate of the bytes of operations, bit/s; none if nobody counted these.
@@ -53,6 +54,16 @@ fn of_transfer(task: &Transfer) -> String {
     format!("{what} {rate}, {}{block}{program}{stall}; {}", bytes(task.bytes), content(task))
 }
 
+/// `ping -s 65000 10.10.250.2: 200 packets transmitted, 200 received, 0% packet loss, time 1990ms; rtt ... ms`.
+fn of_echo(task: &Probes) -> Option<String> {
+    let echo = task.echo.as_ref()?;
+    let words = echo.words(task.sent);
+    let (_, statistics) = words.rsplit_once(" ---\n")?;
+    let statistics: Vec<&str> = statistics.lines().filter(|line| !line.is_empty()).collect();
+    let (size, dst) = (echo.payload_bytes, &echo.dst);
+    Some(format!("ping -s {size} {dst}: {}", statistics.join("; ")))
+}
+
 /// Stalls shorter than this are not named, milliseconds.
 const SHORT_MS: f64 = 10.0;
 
@@ -91,6 +102,8 @@ pub(crate) fn milliseconds(us: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use nicteam_record::{Echo, RoundTrip};
+
     use super::*;
 
     #[test]
@@ -116,6 +129,24 @@ mod tests {
             of_transfer(&read),
             "copy disk → RAM did not end, 128 MiB in blocks of 128 KiB; changed on the way, first at byte 7"
         );
+    }
+
+    #[test]
+    fn pings_are_said_in_pings_words() {
+        let echo = Echo {
+            dst: "10.0.0.2".into(),
+            payload_bytes: 65_000,
+            received: 3,
+            took_ms: 20.0,
+            round_trip: Some(RoundTrip { min_us: 1310, avg_us: 1320, max_us: 1340, mdev_us: 10 }),
+            ..Echo::default()
+        };
+        let said = of_echo(&Probes { sent: 4, echo: Some(echo), ..Probes::default() }).unwrap();
+        assert!(
+            said.starts_with("ping -s 65000 10.0.0.2: 4 packets transmitted, 3 received, 25% packet loss"),
+            "{said}"
+        );
+        assert!(said.ends_with("; rtt min/avg/max/mdev = 1.310/1.320/1.340/0.010 ms"), "{said}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod openvswitch;
 mod probe;
 mod shares;
 mod stall;
+mod storage;
 mod stripe;
 mod t3;
 mod t5;
@@ -52,7 +53,7 @@ pub(crate) struct Arguments {
 }
 
 /// The parts, in the order in which they are measured.
-const PARTS: [&Part<Arguments>; 20] = [
+const PARTS: [&Part<Arguments>; 25] = [
     &t3::BPF,
     &t3::PACKET,
     &t3::USER,
@@ -72,6 +73,11 @@ const PARTS: [&Part<Arguments>; 20] = [
     &stripe::peers::OTHER_LINKS,
     &stripe::peers::HOSTS,
     &stripe::faults::peers::PART,
+    &storage::paths::PART,
+    &storage::copies::PART,
+    &storage::faults::PART,
+    &storage::fio::PART,
+    &storage::steady::PART,
     &live::PART,
 ];
 

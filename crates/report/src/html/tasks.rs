@@ -15,6 +15,13 @@ pub(super) fn section(run: &Run) -> String {
         + &specifications(run)
         + &table("Transfers", TRANSFERS, transfers)
         + &table("Probes", &["sent", "lost", "longest silence", "median round trip", "longest"], probes)
+        + &echoes(run)
+}
+
+/// What `ping` would have printed.
+fn echoes(run: &Run) -> String {
+    let each = run.probes.iter().filter_map(|task| Some((task, task.echo.as_ref()?)));
+    each.map(|(task, echo)| format!("<pre><code>{}</code></pre>\n", esc(&echo.words(task.sent)))).collect()
 }
 
 const OPERATIONS: &[&str] =
@@ -63,8 +70,8 @@ fn specifications(run: &Run) -> String {
         let read = share(task.read_bytes as f64, task.read_bytes.saturating_add(task.written_bytes) as f64);
         let steady = match task.steady_from_ms {
             _ if task.unsteady => "; no steady state was found, so the whole window counts".to_owned(),
-            Some(ms) => format!("; steady from {:.1} s on", ms / 1e3),
-            None => String::new(),
+            Some(ms) if ms > 0.0 => format!("; steady from {:.1} s on", ms / 1e3),
+            _ => String::new(),
         };
         format!(
             "<p class=\"quiet\">{}: {}. {} of the bytes were read{steady}.</p>\n",

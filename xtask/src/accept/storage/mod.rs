@@ -1,0 +1,13 @@
+//! Storage over many links: the figures of T1 and T4.
+
+pub(super) mod copies;
+pub(super) mod faults;
+pub(super) mod fio;
+pub(super) mod paths;
+mod records;
+pub(super) mod steady;
+
+use crate::tools::Tool;
+
+/// What the experiments need, beside libiscsi.
+const TOOLS: &[Tool] = &[("tgtd", "tgt"), ("tgtadm", "tgt")];
