@@ -45,6 +45,7 @@ mod live {
     mod targets;
     mod team;
     mod testbed;
+    mod tune;
 }
 
 /// Counts lost frames at moments that a busy machine would move: a few at once, and nothing that computes beside them.
