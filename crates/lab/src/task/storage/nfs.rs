@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use nicteam_storage::{NfsFile, NfsSpec, Volume};
 
-use super::disk::Counters;
+use super::counters::Counters;
 use super::ends::ends;
 use super::medium::Medium;
 use crate::error::Failure;
