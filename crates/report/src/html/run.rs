@@ -22,7 +22,7 @@ pub(super) fn section(index: usize, run: &Run, samples: &[Sample]) -> String {
     };
     format!(
         "<section class=\"run\" id=\"run-{index}\" aria-labelledby=\"run-{index}-name\">\n<h2 id=\"run-{index}-name\">{name}</h2>\n\
-         {description}<p class=\"verdict\">{sentence}</p>\n{score}{figures}{facts}{traffic}{timeline}{tasks}{disks}{fairness}{measured}</section>\n",
+         {description}<p class=\"verdict\">{sentence}</p>\n{score}{figures}{facts}{traffic}{tasks}{disks}{timeline}{fairness}{measured}</section>\n",
         name = esc(&run.name),
         sentence = esc(&explanation.sentence),
         score = score(run),

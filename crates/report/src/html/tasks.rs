@@ -70,8 +70,8 @@ fn specifications(run: &Run) -> String {
         let read = share(task.read_bytes as f64, task.read_bytes.saturating_add(task.written_bytes) as f64);
         let steady = match task.steady_from_ms {
             _ if task.unsteady => "; no steady state was found, so the whole window counts".to_owned(),
-            Some(ms) => format!("; steady from {:.1} s on", ms / 1e3),
-            None => String::new(),
+            Some(ms) if ms > 0.0 => format!("; steady from {:.1} s on", ms / 1e3),
+            _ => String::new(),
         };
         format!(
             "<p class=\"quiet\">{}: {}. {} of the bytes were read{steady}.</p>\n",

@@ -289,7 +289,14 @@ fn label(rates_bps: &[u64]) -> String {
         [first, rest @ ..] if rest.iter().all(|rate| rate == first) => {
             format!("{} × {}", rates_bps.len(), link_rate(*first))
         }
-        all => all.iter().map(|rate| link_rate(*rate)).collect::<Vec<_>>().join(" + "),
+        all => {
+            let alike = all.chunk_by(|one, other| one == other).map(|alike| match alike {
+                [one] => link_rate(*one),
+                [one, ..] => format!("{} × {}", alike.len(), link_rate(*one)),
+                [] => String::new(),
+            });
+            alike.collect::<Vec<_>>().join(" + ")
+        }
     }
 }
 

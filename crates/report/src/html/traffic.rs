@@ -3,6 +3,7 @@
 use nicteam_record::{Run, Sample, Stall};
 
 use super::timeline;
+use crate::explain::is_idle;
 use crate::series::{Interval, member_series};
 use crate::svg::{esc, hue, px, steps};
 use crate::team::TeamMode;
@@ -122,7 +123,9 @@ fn panel(run: &Run, team: &TeamView<'_>, series: &[Vec<Interval>], way: &Way) ->
 /// What part of a direction's bytes each link carried, where the host has no team that spreads them.
 fn shares(team: &TeamView<'_>, way: &Way) -> String {
     let all: f64 = team.members.iter().map(way.of_member).sum();
-    if !team.team.mode.has_an_address_a_link() || all <= 0.0 {
+    // What answers payload the other way is not what the paths share.
+    let is_busy = team.members.iter().any(|member| !is_idle((way.load)(member)));
+    if !team.team.mode.has_an_address_a_link() || !is_busy {
         return String::new();
     }
     let part = |(place, member): (usize, &MemberView<'_>)| {

@@ -14,6 +14,8 @@
 //! ```
 
 mod connection;
+#[doc(hidden)]
+pub mod decoders;
 mod handshake;
 mod listener;
 mod protocol;

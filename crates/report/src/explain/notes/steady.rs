@@ -12,9 +12,9 @@ fn note(task: &Operations) -> Option<String> {
             "{}: no steady state was found, so the whole window counts; a longer run may find one.",
             task.workload
         )),
-        Some(from_ms) => {
+        Some(from_ms) if from_ms > 0.0 => {
             Some(format!("{}: figures count from {:.1} s on, when it was steady.", task.workload, from_ms / 1e3))
         }
-        None => None,
+        _ => None,
     }
 }
