@@ -25,6 +25,7 @@ mod guest {
 /// Mostly waits: many at once.
 mod live {
     mod cleanup;
+    mod copies;
     mod doctor_path;
     mod engines;
     mod faults;
