@@ -6,6 +6,7 @@ pub mod agents;
 pub mod captures;
 pub mod control;
 pub mod experiments;
+pub mod exports;
 pub mod formats;
 pub mod frames;
 pub mod kernel;

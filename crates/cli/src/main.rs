@@ -5,6 +5,7 @@
 //! machine lacks something that is named; 130 stopped by a signal.
 #![forbid(unsafe_code)]
 
+mod doctor;
 mod failure;
 mod lab;
 mod ovs;
@@ -49,6 +50,8 @@ enum Command {
     /// Disks over many paths: an iSCSI target's, exported to any program.
     #[command(subcommand)]
     Storage(storage::Command),
+    /// Look whether this machine, or the way to another, is fit for what is wanted.
+    Doctor(doctor::Args),
     /// The lab's hand on one host or switch; started by the lab alone.
     #[command(hide = true)]
     Agent {
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
         Command::Team(command) => team::run(command),
         Command::Which(args) => which::run(&args),
         Command::Storage(command) => storage::run(&command),
+        Command::Doctor(args) => return ended(doctor::run(&args)),
         Command::Ovs(command) => return ended(ovs::run(&command)),
         Command::Agent { node: _, lab: _ } => {
             nicteam_lab::agent::serve().map_err(|error| Failure::failed(error.to_string()))

@@ -2,6 +2,7 @@
 
 mod common;
 mod corpus;
+mod doctor;
 mod licences;
 mod list;
 mod ovs;
@@ -11,20 +12,20 @@ mod which;
 /// Measures a ratio or a time: nothing beside it.
 mod alone {
     mod hostile;
-    mod impaired;
     mod t3;
-    mod t5;
 }
 
 /// Emulates a processor: one at a time, beside what waits.
 mod guest {
     mod bonding;
     mod linux_6_1;
+    mod vlan;
 }
 
 /// Mostly waits: many at once.
 mod live {
     mod cleanup;
+    mod doctor_path;
     mod engines;
     mod faults;
     mod guests;
@@ -39,6 +40,7 @@ mod live {
     mod ping;
     mod programs;
     mod storage;
+    mod storage_faults;
     mod tagged;
     mod targets;
     mod team;
@@ -47,7 +49,9 @@ mod live {
 
 /// Counts lost frames at moments that a busy machine would move: a few at once, and nothing that computes beside them.
 mod quiet {
+    mod impaired;
     mod kill;
     mod stall;
     mod stopped;
+    mod t5;
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nicteam_experiment::{CablePulled, Event, Overrides, Silence, TargetKilled, parse};
+use nicteam_experiment::{CablePulled, Event, Overrides, Silence, TargetKilled, parse, show};
 
 const FAULTS: &str = r#"
 title = "Faults"
@@ -62,6 +62,10 @@ fn a_link_that_falls_silent_is_an_impaired_one_in_its_run() {
         experiment.runs[run].topology.cables.iter().map(|cable| cable.impaired.is_some()).collect::<Vec<_>>()
     };
     assert_eq!((impaired(0), impaired(1)), (vec![false; 4], vec![true, false, false, false]));
+    let overrides = Overrides { only: Some(vec!["faults".to_owned()]), ..Overrides::default() };
+    let shown = show(&parse("faults", "faults.toml", FAULTS, &overrides).unwrap());
+    assert!(shown.contains("2 x 100mbit relayed"), "{shown}");
+    assert!(shown.contains("after 3.5s: the server of target disk on b is started again"), "{shown}");
 }
 
 #[test]

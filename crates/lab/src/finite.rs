@@ -14,7 +14,7 @@ pub(crate) struct Finite {
     tasks: BTreeMap<u32, Option<TaskSample>>,
     /// True if the run has no others.
     alone: bool,
-    /// When the last of them was known to have ended, milliseconds of the measured window.
+    /// When the last of them ended, milliseconds of the measured window.
     over_ms: Option<f64>,
 }
 
@@ -29,7 +29,7 @@ impl Finite {
     }
 
     /// Takes in how far some are; the first error, in words, if one cannot go on.
-    pub(crate) fn take_in(&mut self, t_ms: f64, tasks: Vec<TaskSample>) -> Option<String> {
+    pub(crate) fn take_in(&mut self, tasks: Vec<TaskSample>) -> Option<String> {
         let mut error = None;
         for task in tasks {
             error = error.or_else(|| task.error.clone());
@@ -37,10 +37,11 @@ impl Finite {
                 *known = Some(task);
             }
         }
-        let ended = |task: &Option<TaskSample>| task.as_ref().is_some_and(|task| task.ended);
-        if self.over_ms.is_none() && self.alone && self.tasks.values().all(ended) {
-            self.over_ms = Some(t_ms.max(0.0));
-        }
+        let ended_ms = self.tasks.values().map(|task| task.as_ref().and_then(|task| task.ended_ms));
+        let all: Option<Vec<f64>> = ended_ms.collect();
+        let over_ms = all.filter(|_| self.alone).map(|all| all.into_iter().fold(0.0, f64::max));
+        // What was told first is nearest to the end.
+        self.over_ms = self.over_ms.or(over_ms);
         error
     }
 
@@ -61,8 +62,8 @@ impl Finite {
 mod tests {
     use super::*;
 
-    fn sample(index: u32, ended: bool) -> TaskSample {
-        TaskSample { index, done_bytes: 10, all_bytes: 40, ended, error: None }
+    fn sample(index: u32, ended_ms: Option<f64>) -> TaskSample {
+        TaskSample { index, done_bytes: 10, all_bytes: 40, ended_ms, error: None }
     }
 
     #[test]
@@ -70,21 +71,20 @@ mod tests {
         let tasks = || [(0, None), (1, None)].into_iter().collect();
         let mut finite = Finite { tasks: tasks(), alone: true, over_ms: None };
         assert_eq!(finite.progress(), None);
-        finite.take_in(100.0, vec![sample(0, true)]);
+        finite.take_in(vec![sample(0, Some(120.0))]);
         assert_eq!((finite.over_ms(), finite.progress()), (None, Some((10, 40))));
-        finite.take_in(200.0, vec![sample(1, true), sample(7, false)]);
-        finite.take_in(300.0, vec![sample(1, true)]);
-        assert_eq!((finite.over_ms(), finite.progress()), (Some(200.0), Some((20, 80))));
+        finite.take_in(vec![sample(1, Some(170.0)), sample(7, None)]);
+        assert_eq!((finite.over_ms(), finite.progress()), (Some(170.0), Some((20, 80))));
 
         let mut beside_others = Finite { tasks: tasks(), alone: false, over_ms: None };
-        beside_others.take_in(200.0, vec![sample(0, true), sample(1, true)]);
+        beside_others.take_in(vec![sample(0, Some(1.0)), sample(1, Some(2.0))]);
         assert_eq!(beside_others.over_ms(), None);
     }
 
     #[test]
     fn what_cannot_go_on_is_told() {
         let mut finite = Finite::default();
-        let wrong = TaskSample { error: Some("one byte is wrong".to_owned()), ..sample(0, true) };
-        assert_eq!(finite.take_in(1.0, vec![sample(1, false), wrong]).as_deref(), Some("one byte is wrong"));
+        let wrong = TaskSample { error: Some("one byte is wrong".to_owned()), ..sample(0, Some(1.0)) };
+        assert_eq!(finite.take_in(vec![sample(1, None), wrong]).as_deref(), Some("one byte is wrong"));
     }
 }

@@ -137,6 +137,11 @@ impl Flows {
 }
 
 impl Found {
+    /// Its number among the run's connections, and that of its program or task.
+    pub(crate) fn numbers(&self) -> (u32, u32) {
+        (self.index, self.way.0)
+    }
+
     /// What it did in a window.
     pub(crate) fn connection(&self, window: &Window<'_>, planned: &[Planned]) -> Connection {
         let (program, src, dst) = self.way;

@@ -1,5 +1,6 @@
 //! What tasks left that is no connection, as their agents told at the end of a run.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use nicteam_record::{Connection, Disk, Operations, Probes, Program, Transfer};
@@ -22,11 +23,12 @@ pub(crate) fn of_all(answers: Vec<(String, Done)>, planned: &[Planned]) -> (Outc
     (all, notices)
 }
 
-/// Names for each path of a disk its connections among those of the run.
-pub(crate) fn name_connections(disks: &mut [Disk], connections: &[Connection]) {
+/// Names for each path of a disk its connections among those of the run; `tasks` has the task of each by its number.
+pub(crate) fn name_connections(disks: &mut [Disk], connections: &[Connection], tasks: &BTreeMap<u32, u32>) {
     let ip = |end: &str| end.parse::<SocketAddr>().map(|end| end.ip().to_string()).unwrap_or_default();
     for disk in disks {
-        let own: Vec<&Connection> = connections.iter().filter(|it| it.workload == disk.workload).collect();
+        let own = connections.iter().filter(|it| tasks.get(&it.index) == Some(&disk.index));
+        let own: Vec<&Connection> = own.collect();
         for path in &mut disk.paths {
             let is_of = |near: &str, far: &str| ip(near) == path.address && far == path.portal;
             let of_path = own.iter().filter(|it| is_of(&it.src, &it.dst) || is_of(&it.dst, &it.src));

@@ -57,7 +57,8 @@ pub struct Fence {
     /// After the reinstatement a LOGICAL UNIT RESET is sent by the new session: for targets that answer the login before
     /// commands of the old session, which they execute already, have ended, as tgt does (1.0.85). It may abort the
     /// commands of all sessions without an answer; so nothing new is sent by any path until what is outstanding is
-    /// answered and the reset is done.
+    /// answered and the reset is done. (A reset whose session is lost may still arrive late: what it aborts without an
+    /// answer is sent again after `command_timeout`.)
     pub reset: bool,
     /// So long requests wait for it that overlap a write of the dead path; then they fail.
     pub limit: Duration,

@@ -192,6 +192,8 @@ impl Multipath {
         for index in (0..self.paths.len()).filter(|index| *index != via.0) {
             if through(&self.paths[index]) {
                 self.lose(PathId(index), &format!("{via} died"), true, now);
+                // The others have their first round yet.
+                self.paths[index].fence_tries = 0;
             }
         }
     }

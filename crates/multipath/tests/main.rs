@@ -2,3 +2,4 @@
 
 mod closed_loop;
 mod faults;
+mod scenarios;

@@ -27,13 +27,17 @@ pub(crate) const MODULES: [&str; 6] = ["bonding max_bonds=0", "veth", "tun", "pk
 /// Where they lie in the guest.
 pub(crate) const MODULES_FOLDER: &str = "/modules";
 /// Where the kernel's package has them and those they depend on.
-const MODULES_FROM: [&str; 14] = [
+const MODULES_FROM: [&str; 18] = [
     "drivers/net/bonding/bonding.ko",
     "drivers/net/veth.ko",
     "drivers/net/tun.ko",
     "net/core",
     "net/sched",
     "net/tls",
+    "net/8021q",
+    "net/802",
+    "net/bridge/bridge.ko",
+    "net/llc/llc.ko",
     "net/openvswitch/openvswitch.ko",
     "net/netfilter/nf_conntrack.ko",
     "net/netfilter/nf_conncount.ko",

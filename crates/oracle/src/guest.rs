@@ -13,7 +13,7 @@ use nicteam_sys::process;
 
 use crate::cable::Cable;
 use crate::emulated::{self, Clock};
-use crate::protocol::{self, Answer, Departures, Hello, MORE, Refusal, Reply, Request, Sample, Step};
+use crate::protocol::{self, Answer, Departures, Hello, MORE, Refusal, Reply, Request, Sample, Step, Stray};
 use crate::shares::{Experiment, Second};
 use crate::{EmulatedImage, Image, Missing};
 
@@ -98,7 +98,7 @@ impl Guest {
         Ok(guest)
     }
 
-    /// Loads one more module and those it depends on, in a guest of [`Guest::boot_emulated`]: of Debian's kernel it has `openvswitch`, too.
+    /// Loads one more module and those it depends on, in a guest of [`Guest::boot_emulated`]: of Debian's kernel it has `openvswitch`, `8021q` and `bridge`, too.
     ///
     /// # Errors
     /// If the guest does not have it, or its kernel refuses it.
@@ -231,6 +231,16 @@ impl Guest {
         match self.ask(&Request::Run { program: program.to_owned(), arguments })? {
             Answer::Text(text) => Ok(text),
             other => self.lost(&format!("not what a program printed: {other:?}")),
+        }
+    }
+
+    /// Does some things, and hears what devices receive until nothing has come for so long.
+    #[track_caller]
+    pub fn hear(&mut self, on: &[&str], requests: Vec<Request>, quiet_ms: u64) -> Vec<Stray> {
+        let on = on.iter().map(|&name| name.to_owned()).collect();
+        match self.must(Request::Hear { on, requests, quiet_ms }) {
+            Answer::Heard(frames) => frames,
+            other => self.lost(&format!("not what was heard: {other:?}")),
         }
     }
 

@@ -76,6 +76,34 @@ pub enum Request {
         /// The other.
         peer: String,
     },
+    /// A host in the guest, a network namespace with nothing but its loopback device; [`Answer::Done`].
+    AddHost {
+        /// Its name.
+        host: String,
+    },
+    /// Move a device to a host; [`Answer::Done`].
+    Give {
+        /// Its name.
+        name: String,
+        /// The host.
+        host: String,
+    },
+    /// Do something on a host.
+    In {
+        /// The host.
+        host: String,
+        /// What to do.
+        request: Box<Request>,
+    },
+    /// A VLAN device, down; [`Answer::Done`].
+    AddVlan {
+        /// Its name.
+        name: String,
+        /// The device whose tagged frames it has.
+        on: String,
+        /// The VLAN ID.
+        id: u16,
+    },
     /// A TAP device, down, that the agent holds as long as it runs; [`Answer::Done`].
     AddTap {
         /// Its name.
@@ -151,6 +179,15 @@ pub enum Request {
         /// The devices where they may arrive.
         out: Vec<String>,
     },
+    /// Do some things, and hear what devices receive from their beginning on, until nothing comes any more; [`Answer::Heard`].
+    Hear {
+        /// The devices.
+        on: Vec<String>,
+        /// What to do.
+        requests: Vec<Request>,
+        /// So long nothing has to come, milliseconds of the guest's time.
+        quiet_ms: u64,
+    },
     /// Take some steps and watch files meanwhile; [`Answer::Traced`].
     Trace {
         /// What to do, in order.
@@ -200,6 +237,8 @@ pub enum Answer {
     Text(String),
     /// Where the frames came out.
     Departed(Departures),
+    /// What was received.
+    Heard(Vec<Stray>),
     /// What was seen: every change, and the first sample of every step.
     Traced(Vec<Sample>),
     /// What was seen in each second of an experiment.
@@ -241,10 +280,10 @@ pub struct Readdressed {
     pub source: Bytes,
 }
 
-/// A frame that was not sent like this.
+/// A frame that was received, and not sent like this.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stray {
-    /// The device where it arrived, by place.
+    /// The device where it arrived, by its place among those that were named.
     pub out: usize,
     /// The frame, its tag among the bytes.
     pub frame: Bytes,

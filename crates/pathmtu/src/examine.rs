@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use nicteam_sys::echo::{
     Between, Cause, EchoSocket, Fragmentation, PieceSocket, PortAnswer, PortProbe, Question, Refusal,
 };
+use nicteam_sys::netlink::Netlink;
 use nicteam_sys::{Context, Error, Result};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -34,6 +35,8 @@ pub struct Options<'a> {
 pub struct Report {
     /// The address that was asked from.
     pub from: IpAddr,
+    /// The device that has it; none: it is not known.
+    pub device: Option<String>,
     /// MTU of this host's device, or of its route, bytes.
     pub own_mtu: u32,
     /// What the path is to carry, bytes.
@@ -47,7 +50,7 @@ pub struct Report {
 }
 
 /// Packet of the first question: as `ping` sends it.
-const SHORT: u32 = 84;
+pub(crate) const SHORT: u32 = 84;
 /// What ends are commonly set to, bytes; answers of that size are asked for even where this end sends less.
 const JUMBO: u32 = 9000;
 /// The least that IPv6 has to pass (RFC 8200), and pieces of ours have at most.
@@ -73,13 +76,22 @@ pub fn examine(options: &Options<'_>) -> Result<Report> {
     let socket = EchoSocket::open(between, Fragmentation::ForbiddenAndUnlearned)?;
     let own_mtu = own_mtu(&socket)?;
     let wanted = options.wanted.unwrap_or(own_mtu);
-    let report = Report { from: socket.own(), own_mtu, wanted, round_trip: None, verdict: None, unreachable: None };
+    let from = socket.own();
+    let device = options.device.map(str::to_owned).or_else(|| device_of(from));
+    let report = Report { from, device, own_mtu, wanted, round_trip: None, verdict: None, unreachable: None };
     let mut path = Path { between, socket, sequence: 0, wait: FIRST_WAIT, buffer: vec![0; 1 << 16] };
     let (round_trip, unreachable) = path.reach()?;
     let Some(round_trip) = round_trip else { return Ok(Report { unreachable, ..report }) };
     path.wait = (round_trip * 3 + LEAST_WAIT).min(FIRST_WAIT);
     let verdict = judge(&path.evidence(own_mtu, wanted)?);
     Ok(Report { round_trip: Some(round_trip), verdict: Some(verdict), ..report })
+}
+
+/// The device that has an address; none if that cannot be found out.
+fn device_of(address: IpAddr) -> Option<String> {
+    let mut netlink = Netlink::open().ok()?;
+    let (index, ..) = netlink.all_addresses().ok()?.into_iter().find(|(_, of, _)| *of == address)?;
+    Some(netlink.link_at(index).ok()??.name)
 }
 
 /// What this host sends to there in one piece: it says so when it is asked to send more.
@@ -136,7 +148,7 @@ impl Path<'_> {
         let tried = wanted.min(own_mtu);
         let Found { largest: whole, refused, .. } = largest(&mut Whole(self, Question::Echo), SHORT, tried)?;
         let there = if whole < tried { self.there(whole, tried)? } else { There::NotAsked };
-        let back = self.back(whole, tried.max(JUMBO).min(LONGEST))?;
+        let back = self.back(whole, tried.clamp(JUMBO, LONGEST))?;
         Ok(Evidence { own_mtu, wanted, whole, refused, there, back })
     }
 

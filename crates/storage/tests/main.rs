@@ -1,6 +1,7 @@
 //! Disks over many paths, against real targets, and their NBD export, against real clients.
 
 mod common;
+mod corpus;
 mod nbd;
 
 /// Real targets and networks. Mostly waits: many at once.

@@ -147,7 +147,7 @@ pub(super) fn near(member: usize) -> String {
     format!("a{member}")
 }
 
-fn far(member: usize) -> String {
+pub(super) fn far(member: usize) -> String {
     format!("b{member}")
 }
 

@@ -2,14 +2,17 @@
 //!
 //! The kernel's packet generator sends by the team, and by the port of the bridge that is the host's own. In Open vSwitch the
 //! first packet of each flow goes through its daemon, all others through the kernel's flow table alone; these are counted.
+//! Where LACP is needed, the kernel's own bond at the far ends of the cables speaks it with both.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
-use nicteam_oracle::{Guest, Refusal};
+use nicteam_oracle::{Generated, Guest, Refusal};
 
 use crate::bench::Arguments;
-use crate::bench::instructions::{MEMBERS, REPEATS, Spread, added, cable, near, per_packet, words};
+use crate::bench::instructions::{MEMBERS, REPEATS, Spread, added, cable, far, near, per_packet, words};
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::part::{Context, Part};
@@ -23,16 +26,36 @@ pub(super) const PART: Part<Arguments> = Part {
     ..Part::new(
         "ovs-instructions",
         "instructions per packet beside Open vSwitch's kernel datapath, in a guest that counts them: 4 members, packets of \
-         one source, all made anew",
+         one source and 1,000 ports, all made anew",
         measure,
     )
 };
 
 const TOOLS: [Tool; 2] = [side::TOOLS[0], ("ovs-vswitchd", "openvswitch-switch")];
-/// Its modes, by the names of ours.
-const MODES: [&str; 2] = ["active-backup", "balance-slb"];
 /// Looked at so seldom that it is not counted with the packets.
 const MIIMON: (&str, &str) = ("miimon", "1000");
+
+/// A mode of theirs, with ours of the same name behind `ovs-`.
+struct Mode {
+    name: &'static str,
+    spread: Spread,
+    /// By LACP.
+    negotiates: bool,
+}
+
+const MODES: [Mode; 3] = [
+    Mode { name: "active-backup", spread: Spread::One, negotiates: false },
+    Mode { name: "balance-slb", spread: Spread::One, negotiates: false },
+    Mode { name: "balance-tcp", spread: Spread::All, negotiates: true },
+];
+/// The kernel's bond.
+const PARTNER: &str = "bond1";
+const PARTNERS_OPTIONS: [(&str, &str); 3] = [("mode", "802.3ad"), ("miimon", "1000"), ("lacp_rate", "fast")];
+/// Packets before those that are counted: enough for every flow to be known to Open vSwitch's datapath.
+const KNOWN: u64 = 2_000;
+/// How often something is looked for that takes a while, and how long each look waits.
+const LOOKS: usize = 1000;
+const LOOK: Duration = Duration::from_millis(10);
 
 /// Where the programs are here; in the guest all are in `/bin`.
 const PROGRAMS: [&str; 3] =
@@ -106,23 +129,60 @@ fn count(guest: &mut Guest) -> Result<Counts, Refusal> {
     Ok(counts)
 }
 
-fn count_theirs(guest: &mut Guest, mode: &str) -> Result<f64, Refusal> {
+fn count_theirs(guest: &mut Guest, mode: &Mode) -> Result<f64, Refusal> {
     let members = members();
     for member in &members {
         side::set_up(guest, member, true)?;
     }
-    vsctl(guest, &format!("add-br {BRIDGE} -- add-bond {BRIDGE} bond0 {} bond_mode={mode}", members.join(" ")))?;
+    let lacp = if mode.negotiates { " lacp=active other_config:lacp-time=fast" } else { "" };
+    let (name, members) = (mode.name, members.join(" "));
+    vsctl(guest, &format!("add-br {BRIDGE} -- add-bond {BRIDGE} bond0 {members} bond_mode={name}{lacp}"))?;
     side::set_up(guest, BRIDGE, true)?;
-    let counted = per_packet(guest, BRIDGE, Spread::One)?;
+    let counted = mode.per_packet(guest, BRIDGE)?;
     vsctl(guest, &format!("del-br {BRIDGE}"))?;
     Ok(counted)
 }
 
-fn count_ours(guest: &mut Guest, mode: &str) -> Result<f64, Refusal> {
-    Side::Ours.add(guest, &[("mode", &format!("ovs-{mode}")), MIIMON], &members())?;
-    let counted = per_packet(guest, Side::Ours.device(), Spread::One)?;
+fn count_ours(guest: &mut Guest, mode: &Mode) -> Result<f64, Refusal> {
+    let name = format!("ovs-{}", mode.name);
+    let lacp: &[_] = if mode.negotiates { &[("lacp", "active"), ("lacp-time", "fast")] } else { &[] };
+    Side::Ours.add(guest, &[&[("mode", name.as_str()), MIIMON], lacp].concat(), &members())?;
+    let counted = mode.per_packet(guest, Side::Ours.device())?;
     Side::Ours.remove(guest)?;
     Ok(counted)
+}
+
+impl Mode {
+    /// What each packet takes that is sent by a device, once links and flows are known.
+    fn per_packet(&self, guest: &mut Guest, device: &str) -> Result<f64, Refusal> {
+        if !self.negotiates {
+            return per_packet(guest, device, self.spread);
+        }
+        let far_ends: Vec<String> = (0..MEMBERS).map(far).collect();
+        for end in &far_ends {
+            side::set_up(guest, end, false)?;
+        }
+        guest.add_bond(PARTNER, &PARTNERS_OPTIONS, &far_ends);
+        until("LACP to be negotiated", || guest.distributing(&far_ends) == [true; MEMBERS])?;
+        until("every flow to be known", || Generated::by(guest, device, KNOWN, &far_ends).is_ok())?;
+        let counted = per_packet(guest, device, self.spread)?;
+        guest.remove_bond(PARTNER);
+        for end in &far_ends {
+            side::set_up(guest, end, true)?;
+        }
+        Ok(counted)
+    }
+}
+
+/// Waits for something.
+fn until(what: &str, mut holds: impl FnMut() -> bool) -> Result<(), Refusal> {
+    for _ in 0..LOOKS {
+        if holds() {
+            return Ok(());
+        }
+        thread::sleep(LOOK);
+    }
+    Err(Refusal { errno: None, what: format!("waited in vain for {what}") })
 }
 
 fn members() -> Vec<String> {
@@ -140,8 +200,13 @@ impl Counts {
                 "Open vSwitch {}; added to the raw veth: ours {ours_added}, theirs {theirs_added}",
                 words(theirs)
             );
-            Figure::text(format!("{mode}, ours"), words(ours), &format!("<= {bound:.0}, Open vSwitch's"), Some(holds))
-                .peer(peer)
+            Figure::text(
+                format!("{}, ours", mode.name),
+                words(ours),
+                &format!("<= {bound:.0}, Open vSwitch's"),
+                Some(holds),
+            )
+            .peer(peer)
         });
         std::iter::once(raw).chain(modes).collect()
     }

@@ -4,8 +4,13 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use nicteam_sys::Context;
+use nix::sys::socket::{setsockopt, sockopt};
 
 use crate::{Error, Port};
+
+/// Room for a frame for each source that a team may know (2,048, `MAX_SOURCES`), at 768 bytes in the kernel, that all leave
+/// at once after a failover; the kernel's own is for 277.
+const SEND_BYTES: usize = 4 << 20;
 
 /// A packet socket that receives nothing, of the namespace it was opened in.
 pub(super) struct Injector {
@@ -21,7 +26,12 @@ impl Injector {
             return Err(io::Error::last_os_error()).context(|| "open a packet socket".to_owned()).map_err(Error::from);
         }
         // SAFETY: the kernel just gave us this descriptor; nobody else has it.
-        Ok(Injector { socket: unsafe { OwnedFd::from_raw_fd(fd) } })
+        let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+        setsockopt(&socket, sockopt::SndBufForce, &SEND_BYTES)
+            .or_else(|_| setsockopt(&socket, sockopt::SndBuf, &SEND_BYTES))
+            .map_err(io::Error::from)
+            .context(|| "enlarge the buffer of a packet socket".to_owned())?;
+        Ok(Injector { socket })
     }
 
     /// Sends one frame, from the destination address on.

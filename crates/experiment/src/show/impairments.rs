@@ -8,7 +8,11 @@ use crate::resolved::{Impaired, Topology, Way};
 use crate::units::{show_duration, show_percent};
 
 /// What stands with a link: the name of its impairment; both where its directions differ, `-` where nothing is done.
+/// One that has no name in either direction is carried by the relay for an event's sake.
 pub(crate) fn label(impaired: &Impaired) -> String {
+    if impaired.a_to_b.name.is_none() && impaired.b_to_a.name.is_none() {
+        return "relayed".to_owned();
+    }
     let name = |way: &Way| way.name.clone().unwrap_or_else(|| "-".to_owned());
     let (there, back) = (name(&impaired.a_to_b), name(&impaired.b_to_a));
     if there == back { there } else { format!("{there}/{back}") }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use nicteam_impair::Probability;
 use serde::{Deserialize, Serialize};
 
 use super::kind::Said;
@@ -145,6 +146,7 @@ impl Storage {
     /// The paths and how they are chosen, and the cache, in words.
     pub(super) fn words(&self) -> String {
         let paths = match (self.every_path, self.policy.as_str()) {
+            (false, _) if matches!(self.access, Access::Nfs { .. }) => "NFS 3".to_owned(),
             (false, _) => "one path".to_owned(),
             (true, "round-robin") if self.iops == 1 => "every path in turn, each for 1 I/O".to_owned(),
             (true, "round-robin") => format!("every path in turn, each for {} I/Os", self.iops),
@@ -169,7 +171,7 @@ pub(super) struct Defaults {
 pub(super) fn resolve(said: &mut Said<'_, '_>, defaults: &Defaults) -> Option<Storage> {
     let target = find_target(said)?;
     let every_path = said.record.get::<&str>("paths").is_some_and(|at| at.value == "all");
-    check_paths(said, &target, every_path);
+    check_paths(said, every_path);
     let block = said.record.get::<u64>("block");
     let block_bytes = block.as_ref().map_or(defaults.block_bytes, |at| at.value);
     check_sectors(said, "block", block.as_ref());
@@ -182,6 +184,7 @@ pub(super) fn resolve(said: &mut Said<'_, '_>, defaults: &Defaults) -> Option<St
     let span = file.map_or_else(|| said.name.span.clone(), |at| at.span);
     check_room(said, &span, &target, (file_bytes, block_bytes, defaults.parts));
     let cache = said.record.get::<&str>("cache").is_some_and(|at| at.value == "write-back");
+    check_nfs(said, &target);
     let cache_size = said.record.get::<u64>("cache_size");
     if let Some(size) = cache_size.as_ref().filter(|_| !cache) {
         let message = format!("workload `{}` has `cache_size` and no cache", said.name.value);
@@ -232,14 +235,7 @@ fn find_target(said: &mut Said<'_, '_>) -> Option<Target> {
 }
 
 /// What chooses paths is something only where there are several.
-fn check_paths(said: &mut Said<'_, '_>, target: &Target, every_path: bool) {
-    if every_path && matches!(target.access, Access::Nfs { .. }) {
-        let at = said.record.get::<&str>("paths");
-        let span = at.map_or_else(|| said.name.span.clone(), |at| at.span);
-        let message = format!("target `{}` is served by NFS, which goes by one connection", target.name);
-        said.problems
-            .push(Problem::at(&span, message).hint("remove `paths`; several paths are for `kind = \"iscsi\"`"));
-    }
+fn check_paths(said: &mut Said<'_, '_>, every_path: bool) {
     let policy = said.record.get::<&str>("policy");
     let iops = said.record.get::<u64>("iops");
     let spans = [("policy", policy.as_ref().map(|at| &at.span)), ("iops", iops.as_ref().map(|at| &at.span))];
@@ -250,6 +246,27 @@ fn check_paths(said: &mut Said<'_, '_>, target: &Target, every_path: bool) {
     if let (Some(iops), Some(policy)) = (&iops, policy.filter(|at| at.value != POLICIES[0])) {
         let message = format!("`iops` is nothing for policy `{}`", policy.value);
         said.problems.push(Problem::at(&iops.span, message).hint("remove it: `round-robin` takes turns"));
+    }
+}
+
+/// NFS goes by one connection, and has no model of disks.
+fn check_nfs(said: &mut Said<'_, '_>, target: &Target) {
+    if !matches!(target.access, Access::Nfs { .. }) {
+        return;
+    }
+    let is_given = |key: &str| said.record.get::<&str>(key).map(|at| at.value);
+    let keys = [
+        ("paths", is_given("paths") == Some("all")),
+        ("no_path", said.record.has("no_path")),
+        ("hit", said.record.has("hit")),
+    ];
+    let text = |key: &str| said.record.get::<&str>(key).map(|at| at.span);
+    for (key, _) in keys.into_iter().filter(|(_, is_given)| *is_given) {
+        let span = text(key).or_else(|| said.record.get::<Probability>(key).map(|at| at.span));
+        let message =
+            format!("workload `{}` has `{key}`, and target `{}` is served by NFS", said.name.value, target.name);
+        let hint = format!("remove `{key}`: it is for targets of `kind = \"iscsi\"`");
+        said.problems.push(Problem::at(&span.unwrap_or_else(|| said.name.span.clone()), message).hint(hint));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use nicteam_iscsi::{Buffer, Event, Outcome};
 
-use crate::common::{Pair, World, content};
+use super::common::{Pair, World, content};
 
 /// Every command ends once, with its buffer and without an answer, then the session; the last word is returned.
 #[track_caller]

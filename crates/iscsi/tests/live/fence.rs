@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use nicteam_iscsi::{Buffer, Event, Login, Outcome};
 
-use crate::common::{Pair, World, content};
+use super::common::{Pair, World, content};
 
 #[test]
 fn a_login_by_the_same_isid_takes_the_place_of_the_old_session() {

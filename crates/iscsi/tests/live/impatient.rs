@@ -8,7 +8,7 @@ use std::time::Duration;
 use nicteam_iscsi::{Isid, Library, Login, Outcome};
 use nix::sys::socket::{setsockopt, sockopt};
 
-use crate::common::{Pair, content};
+use super::common::{Pair, content};
 
 const WRITE: usize = 256 << 10;
 const SEGMENT: usize = 8192;

@@ -4,7 +4,7 @@ use std::os::unix::fs::FileExt;
 
 use nicteam_iscsi::{Buffer, Event, Isid, Login, Outcome};
 
-use crate::common::{World, content};
+use super::common::{World, content};
 
 #[test]
 fn what_is_written_is_in_the_file_and_is_read() {
@@ -110,7 +110,7 @@ fn what_a_command_cannot_be_comes_back_with_its_buffer() {
 fn a_login_that_the_target_refuses_says_why() {
     let Some(world) = World::or_skip(&[]) else { return };
     let unknown = Login { target: "iqn.2026-01.test:nothing".to_owned(), ..world.login(0) };
-    let mut pair = crate::common::Pair::begin(&world.library, unknown);
+    let mut pair = super::common::Pair::begin(&world.library, unknown);
     match pair.next() {
         Event::Broken { reason } => assert!(reason.to_lowercase().contains("target"), "{reason}"),
         other => panic!("{other:?}"),

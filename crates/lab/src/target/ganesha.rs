@@ -44,7 +44,7 @@ impl Kind for Ganesha {
     }
 
     fn is_there(&self) -> Result<(), Absent> {
-        let plugin = (!has_plugin()).then_some(PLUGIN);
+        let plugin = (!can_serve_folders()).then_some(PLUGIN);
         if let Some(what) = missing(&[SERVER, REGISTRY]).or(plugin) {
             let reason = format!("nfs-ganesha is not installed: there is no {what}");
             return Err(Absent { reason, hint: Some(INSTALL.to_owned()) });
@@ -188,7 +188,7 @@ fn is_serious(line: &str) -> bool {
 }
 
 /// Whether ganesha can serve a folder.
-fn has_plugin() -> bool {
+pub(crate) fn can_serve_folders() -> bool {
     let below = |folder: &str| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     LIBRARIES.iter().any(|folder| {
         Path::new(folder).join(PLUGIN).exists() || below(folder).any(|folder| folder.join(PLUGIN).exists())

@@ -65,7 +65,7 @@ mod tests {
         let length = u32::from_be_bytes([0, request[5], request[6], request[7]]) as usize;
         let text = String::from_utf8(request[HEADER..HEADER + length].to_vec()).unwrap();
         assert_eq!(text.split('\0').nth(2), Some("TargetName=iqn.2026-11.test.nicteam:disk"));
-        assert!(text.ends_with('\0') && request.len() % 4 == 0 && request.len() < HEADER + length + 4);
+        assert!(text.ends_with('\0') && request.len().is_multiple_of(4) && request.len() < HEADER + length + 4);
     }
 
     #[test]

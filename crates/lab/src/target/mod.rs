@@ -8,6 +8,7 @@ mod served;
 mod terms;
 mod tgt;
 
+pub(crate) use ganesha::can_serve_folders;
 pub use terms::{Kind, Served};
 
 pub(crate) use served::{act, serve};

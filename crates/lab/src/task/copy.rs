@@ -146,7 +146,7 @@ impl File {
 impl Job for Copying {
     fn run(&mut self, medium: &mut dyn Medium, course: &Course) -> Outcomes {
         let mut outcomes = Outcomes::default();
-        self.tell(course, false);
+        self.tell(course, None);
         let Some(window) = course.wait_for_window() else { return outcomes };
         let before = medium.counters();
         self.copy(medium, course, window);
@@ -162,7 +162,9 @@ impl Job for Copying {
             overwrite: self.overwrite,
             ..std::mem::take(&mut self.transfer)
         };
-        self.tell(course, true);
+        // One that the run's end cut off has not ended by itself.
+        let ended_ms = window.from.elapsed().as_secs_f64() * 1e3;
+        self.tell(course, Some(ended_ms).filter(|_| !course.is_stopped()));
         outcomes
     }
 
@@ -232,7 +234,7 @@ impl Copying {
                     None => outstanding -= 1,
                 }
             }
-            self.tell(course, false);
+            self.tell(course, None);
             course.look_at(medium);
         }
         Ok(true)
@@ -243,9 +245,9 @@ impl Copying {
         format!("not finished within the run: {done:.0} of {all:.0} MB; hint: raise `duration`, or lower `file_size`")
     }
 
-    fn tell(&self, course: &Course, ended: bool) {
+    fn tell(&self, course: &Course, ended_ms: Option<f64>) {
         let (done_bytes, all_bytes) = (self.file.done_bytes, self.file.bytes);
-        course.tell(TaskSample { done_bytes, all_bytes, ended, ..TaskSample::default() });
+        course.tell(TaskSample { done_bytes, all_bytes, ended_ms, ..TaskSample::default() });
     }
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn inject(agent: &mut Agent, into: &str, out: &[String]) -> Result<De
     Ok(watch.departures)
 }
 
-fn open(agent: &mut Agent, name: &str) -> Result<PacketSocket, Refusal> {
+pub(crate) fn open(agent: &mut Agent, name: &str) -> Result<PacketSocket, Refusal> {
     let index = agent.index(name)?;
     PacketSocket::open(index).map_err(system)
 }
@@ -119,7 +119,7 @@ fn without_source(frame: &[u8]) -> Vec<u8> {
 }
 
 /// A frame with its tag back among its bytes.
-fn whole(received: Received<'_>) -> Vec<u8> {
+pub(crate) fn whole(received: Received<'_>) -> Vec<u8> {
     let mut frame = received.bytes.to_vec();
     if let Some(tag) = received.tag {
         let at = MACS.min(frame.len());

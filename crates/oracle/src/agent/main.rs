@@ -4,6 +4,8 @@
 //! the serial port ends, or speaks no protocol, the guest is switched off.
 #![forbid(unsafe_code)]
 
+mod hear;
+mod hosts;
 mod inject;
 mod modules;
 mod port;
@@ -15,10 +17,13 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
 
 use nicteam_oracle::protocol::{Answer, Hello, MORE, Refusal, Reply, Request};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Netlink, VethEnd};
+use nicteam_sys::netns::NetNs;
 use nicteam_sys::tap::Tap;
 use nix::mount::{MsFlags, mount};
 use nix::sys::reboot::{RebootMode, reboot};
@@ -48,6 +53,8 @@ pub(crate) struct Agent {
     pub(crate) frames: Vec<Vec<u8>>,
     /// By name.
     pub(crate) taps: BTreeMap<String, Tap>,
+    /// By name; `netlink` is of the one where a request is answered.
+    pub(crate) hosts: BTreeMap<String, Arc<NetNs>>,
 }
 
 /// A request's outcome.
@@ -65,7 +72,7 @@ fn serve() -> io::Result<()> {
     let kernel = uname().map(|name| name.release().to_string_lossy().into_owned()).unwrap_or_default();
     say(&mut port, &Hello { kernel })?;
     let netlink = Netlink::open().map_err(|error| error.source)?;
-    let mut agent = Agent { netlink, frames: Vec::new(), taps: BTreeMap::new() };
+    let mut agent = Agent { netlink, frames: Vec::new(), taps: BTreeMap::new(), hosts: BTreeMap::new() };
     let mut text = String::new();
     while let Some(line) = lines.next().transpose()? {
         if let Some(piece) = line.strip_prefix(MORE) {
@@ -118,6 +125,13 @@ impl Agent {
                 let end = |name| VethEnd { name, index: None, mac: None, netns: None, gso_max_segs: None };
                 self.done(|netlink| netlink.add_veth(&end(&name), &end(&peer), 1500))
             }
+            Request::AddHost { host } => self.add_host(host),
+            Request::Give { name, host } => self.give(&name, &host),
+            Request::In { host, request } => self.answer_in(&host, *request),
+            Request::AddVlan { name, on, id } => {
+                let on = self.index(&on)?;
+                self.done(|netlink| netlink.add_vlan(&name, on, id))
+            }
             Request::AddTap { name, speed_mbps } => {
                 let tap = Tap::open(&name).map_err(system)?;
                 Ethtool::open().and_then(|ethtool| ethtool.set_settings(&name, speed_mbps, true)).map_err(system)?;
@@ -160,6 +174,9 @@ impl Agent {
                 Ok(Answer::Done)
             }
             Request::Inject { into, out } => inject::inject(self, &into, &out).map(Answer::Departed),
+            Request::Hear { on, requests, quiet_ms } => {
+                hear::hear(self, &on, requests, Duration::from_millis(quiet_ms)).map(Answer::Heard)
+            }
             Request::Share { experiment, members } => share::share(self, &experiment, &members).map(Answer::Shared),
             Request::Trace { steps, watch } => trace::trace(self, steps, &watch).map(Answer::Traced),
         }

@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use nicteam_storage::NfsSpec;
 use nicteam_sys::{mounts, pid_namespace, process};
 use nicteam_testnet::{Host, eventually, may_make_networks};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use super::{Folder, has_programs};
 
@@ -62,10 +64,13 @@ impl Server {
         self.children.insert(0, server);
     }
 
-    /// Kills both as a power cut would.
+    /// Kills both as a power cut would; when it returns their ports are free.
     pub fn kill(&mut self) {
         for mut child in self.children.drain(..) {
-            let _ = child.kill();
+            // The child that was started waits for them, and so for their ports.
+            for pid in pid_namespace::processes(child.id()) {
+                let _ = kill(Pid::from_raw(pid as i32), Signal::SIGKILL);
+            }
             let _ = child.wait();
         }
     }

@@ -17,6 +17,8 @@ pub struct Work {
     pub last_error: Option<String>,
     /// The longest time in which nothing was done.
     pub longest_stall: Duration,
+    /// The longest that one write took.
+    pub longest_write: Duration,
     last_done: Instant,
 }
 
@@ -41,6 +43,7 @@ impl Work {
             failed: 0,
             last_error: None,
             longest_stall: Duration::ZERO,
+            longest_write: Duration::ZERO,
             last_done: Instant::now(),
         }
     }
@@ -70,6 +73,7 @@ impl Work {
                     Ok(()) => {
                         *place = Place { generation, ..Place::default() };
                         self.written += 1;
+                        self.longest_write = self.longest_write.max(done.took);
                         self.longest_stall = self.longest_stall.max(self.last_done.elapsed());
                         self.last_done = Instant::now();
                     }

@@ -21,6 +21,7 @@ pub(crate) mod connection;
 mod learned;
 mod monitor;
 mod route;
+mod vlan;
 
 pub use addr_gen_mode::AddrGenMode;
 pub use bond::{BondAggregate, BondMember, BondOption};

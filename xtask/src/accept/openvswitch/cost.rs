@@ -2,6 +2,9 @@
 //!
 //! The hosts are built anew for each measurement, ours and theirs in turn, so that nothing of the one runs while the other
 //! is measured, and where memory happens to lie favours nobody.
+//!
+//! Where nothing limits the rate, TCP alone takes most of what ours takes, so no bundle whatever could keep to a fifth of theirs. There
+//! the same hosts without a bundle are measured, too, and what they take is subtracted from both.
 
 use std::time::Duration;
 
@@ -43,47 +46,95 @@ const SETTINGS: [Setting; 2] = [
 /// T5's links.
 const GIGABIT: Option<u64> = Some(1_000_000_000);
 
-/// Frames, and what ours may take of what theirs takes. Where nothing limits the rate, TCP itself takes nearly all that
-/// ours takes, so no bundle whatever could keep to a part of theirs: told, not judged.
-const FRAMES: [(&str, Links, Bound); 3] = [
-    ("GSO frames, links of 1 Gbit/s", Links { granularity: Granularity::WHOLE, rate_bps: GIGABIT }, Bound::AtMost(0.2)),
-    ("GSO frames, unlimited", Links { granularity: Granularity::WHOLE, rate_bps: None }, Bound::None),
-    ("MTU-sized packets, unlimited", Links { granularity: Granularity::Packets, rate_bps: None }, Bound::AtMost(1.0)),
+/// Frames, what ours may take of what theirs takes, and the same without what TCP takes, where that is measured.
+struct Frames {
+    name: &'static str,
+    links: Links,
+    whole: Bound,
+    bundle: Option<Bound>,
+}
+
+/// A fifth, where frames pass whole.
+const FIFTH: Bound = Bound::AtMost(0.2);
+const FRAMES: [Frames; 3] = [
+    Frames {
+        name: "GSO frames, links of 1 Gbit/s",
+        links: Links { granularity: Granularity::WHOLE, rate_bps: GIGABIT },
+        whole: FIFTH,
+        bundle: None,
+    },
+    Frames {
+        name: "GSO frames, unlimited",
+        links: Links { granularity: Granularity::WHOLE, rate_bps: None },
+        whole: Bound::None,
+        bundle: Some(FIFTH),
+    },
+    Frames {
+        name: "MTU-sized packets, unlimited",
+        links: Links { granularity: Granularity::Packets, rate_bps: None },
+        whole: Bound::AtMost(1.0),
+        bundle: None,
+    },
 ];
 const STREAMS: [usize; 2] = [1, 8];
 /// Left out at the start of each measurement.
 const SETTLE: Duration = Duration::from_millis(500);
 
+/// Who is measured, by their places in [`Costs`].
+const OURS: usize = 0;
+const THEIRS: usize = 1;
+/// Hosts without a bundle.
+const BARE: usize = 2;
+
 fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
     let mut figures = Vec::new();
     for setting in &SETTINGS {
-        for (frames, links, bound) in FRAMES {
-            let (costs, noise) = Noise::around(|| in_turn(context, setting, links, frames))?;
-            for (streams, [ours, theirs]) in STREAMS.iter().zip(costs) {
-                let name = format!("{}, {frames}, {}: ours / Open vSwitch", setting.name, throughput::words(*streams));
-                let ratio = Estimate::of_ratios(&busy(&ours), &busy(&theirs));
-                let peer = format!("ours {}; Open vSwitch {}", words(&ours), words(&theirs));
-                figures.push(Figure::ratio(name, ratio, bound).noise(noise).peer(peer));
+        for frames in &FRAMES {
+            let (costs, noise) = Noise::around(|| in_turn(context, setting, frames))?;
+            for (streams, costs) in STREAMS.iter().zip(&costs) {
+                let name = format!("{}, {}, {}", setting.name, frames.name, throughput::words(*streams));
+                figures.extend(compared(&name, frames, costs).map(|figure| figure.noise(noise)));
             }
         }
     }
     Ok(figures)
 }
 
-/// What ours and theirs take, by number of streams.
-type Costs = [[Vec<Cost>; 2]; STREAMS.len()];
+/// Ours beside theirs, as a whole and, where it was measured, without what TCP takes.
+fn compared(name: &str, frames: &Frames, costs: &[Vec<Cost>; 3]) -> impl Iterator<Item = Figure> {
+    let [ours, theirs, bare] = costs.each_ref().map(|costs| busy(costs));
+    let beyond = |busy: &[f64]| busy.iter().zip(&bare).map(|(busy, bare)| busy - bare).collect::<Vec<f64>>();
+    let whole =
+        Figure::ratio(format!("{name}: ours / Open vSwitch"), Estimate::of_ratios(&ours, &theirs), frames.whole)
+            .peer(format!("ours {}; Open vSwitch {}", words(&costs[OURS]), words(&costs[THEIRS])));
+    let bundle = frames.bundle.map(|bound| {
+        let ratio = Estimate::of_ratios(&beyond(&ours), &beyond(&theirs));
+        let peer = format!("subtracted from both: a veth pair without a bundle, {}", words(&costs[BARE]));
+        Figure::ratio(format!("{name}, what the bundle takes: ours / Open vSwitch"), ratio, bound).peer(peer)
+    });
+    std::iter::once(whole).chain(bundle)
+}
 
-fn in_turn(context: &Context<'_, Arguments>, setting: &Setting, links: Links, frames: &str) -> Result<Costs, Failure> {
-    let (rounds, window) = (context.arguments.rounds, Duration::from_secs(context.arguments.seconds.into()));
+/// What each takes, by number of streams.
+type Costs = [[Vec<Cost>; 3]; STREAMS.len()];
+
+fn in_turn(context: &Context<'_, Arguments>, setting: &Setting, frames: &Frames) -> Result<Costs, Failure> {
+    // A window of rest goes before each, and there are many.
+    let (rounds, window) = (context.arguments.rounds, Duration::from_secs(context.arguments.seconds.into()) / 2);
     let mut costs = Costs::default();
     for round in 1..=rounds {
-        eprintln!("beside Open vSwitch: {}, {frames}: {round} of {rounds}", setting.name);
+        eprintln!("beside Open vSwitch: {}, {}: {round} of {rounds}", setting.name, frames.name);
+        let mut order = vec![OURS, THEIRS];
+        order.extend(frames.bundle.map(|_| BARE));
         // Who goes first alternates.
-        let order = if round % 2 == 0 { [0, 1] } else { [1, 0] };
+        if round % 2 == 1 {
+            order.reverse();
+        }
         for side in order {
             let network = match side {
-                0 => Network::ours(context.product, context.scratch.path(), setting.ours, links)?,
-                _ => Network::theirs(setting.theirs, links)?,
+                OURS => Network::ours(context.product, context.scratch.path(), setting.ours, frames.links)?,
+                THEIRS => Network::theirs(setting.theirs, frames.links)?,
+                _ => Network::bare(frames.links)?,
             };
             for (streams, costs) in STREAMS.into_iter().zip(&mut costs) {
                 costs[side].push(stream::cost(network.near(), network.far(), streams, SETTLE, window)?);
@@ -97,7 +148,7 @@ fn busy(costs: &[Cost]) -> Vec<f64> {
     costs.iter().map(|cost| cost.busy_s_per_gbit).collect()
 }
 
-/// `0.21 [0.20, 0.23] s, 4.7 Gbit/s`.
+/// `0.210 [0.200, 0.230] s a gigabit at 4.7 Gbit/s`.
 fn words(costs: &[Cost]) -> String {
     let rates: Vec<f64> = costs.iter().map(|cost| cost.gbps).collect();
     let (Some(busy), Some(rate)) = (Estimate::of(&busy(costs)), Estimate::of(&rates)) else { return String::new() };

@@ -1,4 +1,4 @@
-//! Two hosts, each with a bond of two links into the same plain switch: ours, or Open vSwitch's with its userspace datapath.
+//! Two hosts, each with a bond of two links into the same plain switch: ours, or Open vSwitch's with its userspace datapath. Or with a link and no bond.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -39,6 +39,7 @@ pub(super) struct Network {
 enum End {
     Ours { _process: TeamProcess, host: Host },
     Theirs(OpenVSwitch),
+    Bare(Host),
 }
 
 impl Network {
@@ -85,6 +86,20 @@ impl Network {
         })
     }
 
+    /// Neither: a link each.
+    pub(super) fn bare(links: Links) -> Result<Network, Failure> {
+        const DEVICE: &str = "eth0";
+        Network::new(links, |switch, address, port| {
+            let mut host = Host::quiet();
+            // The second link is there, and nobody uses it.
+            switch.join_all(&mut host, "eth", port, LINKS);
+            bound(&mut host, &names("eth"), links)?;
+            host.address(DEVICE, &[(address, 24)]);
+            shape(&mut host, &names("eth"), links)?;
+            Ok(End::Bare(host))
+        })
+    }
+
     fn new(
         links: Links,
         mut end: impl FnMut(&mut Switch, &str, &str) -> Result<End, Failure>,
@@ -112,7 +127,7 @@ impl Network {
 impl End {
     fn netns(&self) -> &NetNs {
         match self {
-            End::Ours { host, .. } => &host.netns,
+            End::Ours { host, .. } | End::Bare(host) => &host.netns,
             End::Theirs(ovs) => &ovs.host.netns,
         }
     }

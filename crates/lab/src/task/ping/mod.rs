@@ -67,6 +67,8 @@ struct Ends {
     pings: Mutex<Vec<Arc<One>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     gate: Arc<Gate>,
+    /// When the measured window began.
+    begun: Mutex<Option<Instant>>,
 }
 
 /// Requests by one path.
@@ -92,6 +94,7 @@ impl kind::Ends for Ends {
     }
 
     fn begin(&self, _measured: Duration) {
+        *lock(&self.begun) = Some(Instant::now());
         self.gate.let_through();
     }
 
@@ -109,6 +112,7 @@ impl kind::Ends for Ends {
 
     fn tasks(&self) -> Vec<TaskSample> {
         let mut samples: Vec<TaskSample> = Vec::new();
+        let begun_ms = lock(&self.begun).map(|begun| begun.elapsed().as_secs_f64() * 1e3);
         for ping in lock(&self.pings).iter() {
             let Some(count) = ping.each.count else { continue };
             let bytes = u64::from(ping.each.payload_bytes);
@@ -117,7 +121,7 @@ impl kind::Ends for Ends {
                 index: ping.index,
                 done_bytes: counts.sent() * bytes,
                 all_bytes: count * bytes,
-                ended: counts.has_ended(),
+                ended_ms: begun_ms.filter(|_| counts.has_ended()),
                 error: None,
             };
             // Of several paths, all.
@@ -125,7 +129,7 @@ impl kind::Ends for Ends {
                 Some(known) => {
                     known.done_bytes += sample.done_bytes;
                     known.all_bytes += sample.all_bytes;
-                    known.ended &= sample.ended;
+                    known.ended_ms = known.ended_ms.zip(sample.ended_ms).map(|(one, other)| one.max(other));
                 }
                 None => samples.push(sample),
             }

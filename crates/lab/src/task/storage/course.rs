@@ -1,6 +1,7 @@
 //! What the agent's thread and a task's say to each other.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,15 @@ pub(in crate::task) struct Course {
     phase: Mutex<Phase>,
     changed: Condvar,
     progress: Mutex<Option<TaskSample>>,
-    sockets: Mutex<(Option<Instant>, Vec<(SocketAddr, SocketAddr)>)>,
+    sockets: Mutex<Sockets>,
+    started_ns: AtomicU64,
+}
+
+/// Both ends of each connection of a disk, its own first, and when they were looked up.
+#[derive(Debug, Default)]
+struct Sockets {
+    looked: Option<Instant>,
+    ends: Vec<(SocketAddr, SocketAddr)>,
 }
 
 /// How far a run is.
@@ -50,6 +59,7 @@ impl Course {
             changed: Condvar::new(),
             progress: Mutex::default(),
             sockets: Mutex::default(),
+            started_ns: AtomicU64::new(u64::MAX),
         }
     }
 
@@ -60,6 +70,7 @@ impl Course {
 
     /// The payload may flow.
     pub(super) fn start(&self) {
+        self.started_ns.store(clock::monotonic_ns(), Ordering::Relaxed);
         lock(&self.phase).started = true;
         self.changed.notify_all();
     }
@@ -116,7 +127,7 @@ impl Course {
 
     /// Notes the connections of a disk from time to time: sessions come and go.
     pub(in crate::task) fn look_at(&self, medium: &dyn Medium) {
-        let is_due = lock(&self.sockets).0.is_none_or(|looked| looked.elapsed() >= LOOK_EACH);
+        let is_due = lock(&self.sockets).looked.is_none_or(|looked| looked.elapsed() >= LOOK_EACH);
         if is_due {
             self.uses(medium);
         }
@@ -124,12 +135,17 @@ impl Course {
 
     /// Notes the connections of a disk.
     pub(super) fn uses(&self, medium: &dyn Medium) {
-        let found = medium.sockets();
-        *lock(&self.sockets) = (Some(Instant::now()), found);
+        let ends = medium.sockets();
+        *lock(&self.sockets) = Sockets { looked: Some(Instant::now()), ends };
     }
 
     pub(super) fn sockets(&self) -> Vec<(SocketAddr, SocketAddr)> {
-        lock(&self.sockets).1.clone()
+        lock(&self.sockets).ends.clone()
+    }
+
+    /// Whether something happened since the payload may flow. Before that paths come up, which is nothing to tell.
+    pub(super) fn is_worth_telling(&self, notice: &Notice) -> bool {
+        notice.at_ns >= self.started_ns.load(Ordering::Relaxed)
     }
 }
 

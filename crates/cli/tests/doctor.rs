@@ -1,0 +1,48 @@
+//! What the lab can use of a machine.
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn doctor(arguments: &[&str], path: Option<&str>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nicteam"));
+    command.arg("doctor").args(arguments);
+    if let Some(path) = path {
+        command.env("PATH", path);
+    }
+    command.output().unwrap()
+}
+
+#[test]
+fn what_is_missing_comes_with_the_line_that_installs_it() {
+    // Where nobody installs, but for the folders of the system's own programs.
+    let output = doctor(&["--lab"], Some("/nowhere"));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    let line = text.lines().find_map(|line| line.strip_prefix("hint: apt-get install ")).unwrap();
+    assert!(line.split(' ').any(|package| package == "fio") && line.contains("iperf3"), "{text}");
+    assert!(text.lines().any(|line| line.contains("fio ") && line.contains("missing")), "{text}");
+    for ability in ["network namespaces", "eBPF at tc", "bonding driver"] {
+        assert!(text.contains(&format!("  {ability}")), "{text}");
+    }
+}
+
+#[test]
+fn programs_are_told_the_same() {
+    let output = doctor(&["--lab", "--json"], None);
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let programs = found["programs"].as_array().unwrap();
+    let missing: Vec<&str> =
+        programs.iter().filter(|of| of["missing"].is_string()).map(|of| of["package"].as_str().unwrap()).collect();
+    assert_eq!(output.status.code(), Some(if missing.is_empty() { 0 } else { 3 }), "{found:#}");
+    let install = found["install"].as_str().unwrap_or_default();
+    assert!(missing.iter().all(|package| install.contains(package)), "{install}: {missing:?}");
+    assert!(programs.iter().any(|of| of["name"] == "tgtd") && found["kernel"].as_array().unwrap().len() >= 4);
+}
+
+#[test]
+fn what_is_to_be_looked_at_has_to_be_said() {
+    let output = doctor(&[], None);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--lab"), "{output:?}");
+}
