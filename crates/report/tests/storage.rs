@@ -34,6 +34,17 @@ fn full_paths_were_the_limit() {
     assert_eq!(sentence, "Nothing held it back: all four links of b carried 0.98 of what they can.");
 }
 
+#[test]
+fn paths_that_are_as_good_as_full_together_are_no_uneven_ones() {
+    let mut run = reads(1, [0.98, 0.8, 0.98, 0.98]);
+    run.disks[0].policy = "best".into();
+    (run.limit_bps, run.of_limit) = (run.delivered_bps / 0.97, 0.97);
+    let (side, cause, sentence) = said(&run);
+    assert_eq!((side, cause.as_str()), (Side::Nowhere, "full"), "{sentence}");
+    run.of_limit = 0.94;
+    assert_eq!(said(&run).1, "uneven");
+}
+
 /// Round robin over four paths of which the last takes longer.
 fn with_a_slow_path(loads: [f64; 4]) -> Run {
     let mut run = reads(1, loads);
