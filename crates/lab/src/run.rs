@@ -143,6 +143,7 @@ fn run_one(
     output: &Output,
     progress: &mut dyn Progress,
 ) -> Result<record::Run, Error> {
+    let run = &run.in_use();
     let (reports, inbox) = mpsc::channel();
     let built = options.testbed().build(&run.topology, setting, &reports);
     let mut deployment = built.map_err(|error| or_lost(error, &[], &inbox))?;
