@@ -40,6 +40,7 @@ mod live {
     mod ping;
     mod programs;
     mod storage;
+    mod storage_faults;
     mod tagged;
     mod targets;
     mod team;

@@ -10,6 +10,8 @@
 //! Times are the agent's own; the lab knows by how much its clock differs
 //! ([`Hello::boot_id`], [`Request::Clock`]).
 
+mod targets;
+
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
@@ -20,6 +22,8 @@ use nicteam_record::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub use targets::{ServeTarget, Serves, TargetAct};
 
 /// Number of this protocol; both sides must have the same.
 pub const PROTOCOL: u32 = 8;
@@ -239,52 +243,6 @@ pub struct Way {
     pub impairments: Impairments,
     /// Seed of what is random about it.
     pub seed: u64,
-}
-
-/// Storage to serve.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ServeTarget {
-    /// Its name.
-    pub name: String,
-    /// Its kind.
-    pub kind: String,
-    /// What it holds, bytes.
-    pub size_bytes: u64,
-    /// True: on a disk; else in memory.
-    pub on_disk: bool,
-    /// The host's addresses.
-    pub addresses: Vec<IpAddr>,
-    /// What that kind has to know of it.
-    pub settings: Value,
-}
-
-/// What can be done with storage that is served.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum TargetAct {
-    /// Kill what serves it, as a crash would. What was written stays.
-    Kill,
-    /// Serve it again after that; answered once it can be used.
-    Restart,
-    /// Tell the SHA-256 of a range of what it holds.
-    Digest {
-        /// Where the range begins, bytes.
-        offset: u64,
-        /// How long it is, bytes.
-        bytes: u64,
-    },
-    /// Give a range of what it holds the content of a seed (`nicteam_storage::Pattern`).
-    Fill {
-        /// Where the range begins, bytes.
-        offset: u64,
-        /// How long it is, bytes.
-        bytes: u64,
-        /// The seed.
-        seed: u64,
-        /// The generation.
-        generation: u64,
-    },
 }
 
 /// A connection to be.
@@ -512,19 +470,6 @@ pub struct Runs {
     /// Offloads of its ports that are on, by device, where they say what its frames are.
     #[serde(default)]
     pub offloads: BTreeMap<String, Vec<String>>,
-}
-
-/// What serves storage.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Serves {
-    /// The program.
-    pub program: String,
-    /// Its version.
-    pub version: String,
-    /// Addresses and ports at which it is to be had.
-    pub portals: Vec<SocketAddr>,
-    /// What it was told, by its own words.
-    pub configured: BTreeMap<String, String>,
 }
 
 /// Counters at one moment.

@@ -100,6 +100,10 @@ fn one_session_is_one_connection_on_one_link() {
     );
     run.targets[0].kind = "nfs".into();
     assert!(said(&run).2.contains("one NFS mount is one TCP connection"));
+    // A copy of a few seconds leaves its link a little less than full.
+    let mut short = one_session("balance-rr");
+    scale(&mut short, 0.9);
+    assert_eq!(said(&short).1, "one-session");
     let plain = said(&one_session("multipath")).2;
     assert!(plain.contains("and each link of b has an address of its own, so it used link 1 of 4"), "{plain}");
 }

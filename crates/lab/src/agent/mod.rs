@@ -122,7 +122,12 @@ impl Agent {
             Request::Unplug(device) => drop(self.teams.unplug(&device)?),
             Request::Address(addresses) => self.node.address(&addresses)?,
             Request::Announce { device, arp, rarp } => self.node.announce(&device, arp, rarp)?,
-            Request::SetDevice { device, up } => self.node.set_device(&device, up)?,
+            Request::SetDevice { device, up } => {
+                self.node.set_device(&device, up)?;
+                if up {
+                    self.traffic.device_is_up();
+                }
+            }
             Request::AddTeam(team) => {
                 let runs = self.teams.add(&team, &self.output)?;
                 return Ok(Done { runs: Some(runs), ..Done::default() });

@@ -71,6 +71,11 @@ impl Traffic {
         self.ends.iter().for_each(|(_, ends)| ends.begin(measured));
     }
 
+    /// A device was set up again.
+    pub(crate) fn device_is_up(&self) {
+        self.ends.iter().for_each(|(_, ends)| ends.device_is_up());
+    }
+
     /// Ends every connection.
     pub(crate) fn stop(&self) {
         self.ends.iter().for_each(|(_, ends)| ends.stop());

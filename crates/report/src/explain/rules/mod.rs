@@ -42,9 +42,6 @@ use nicteam_record::Finding;
 use super::limits::{FilledBy, Limit, limits};
 use super::path::Picture;
 
-pub(super) use segments::SHORT_BYTES;
-pub(super) use write_back::is_ahead;
-
 /// A rule: recognises one cause, and puts it into words.
 pub trait Rule: Sync {
     /// Name of the cause, as findings have it: `hash`, `broadcast`.
