@@ -400,10 +400,7 @@ pub(crate) mod tests {
     #[test]
     fn steps_come_in_their_order_and_each_cure_is_measured() {
         let (tuning, done) = tuned(&TWO, &[0.2, 0.5, 0.95]);
-        let expected = [
-            "look", "baseline", "network", "look", "judge", "network", "look", "judge", "network", "look", "judge",
-            "raid",
-        ];
+        let expected = ["look", "baseline", "network", "judge", "network", "judge", "network", "judge", "raid"];
         assert_eq!(done, expected);
         assert_eq!(tuning.outcome(), Outcome::Tuned);
         let of = |figures: Option<Figures>| figures.map(|figures| figures.of_limit);
