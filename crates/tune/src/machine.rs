@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::error::Error;
 use crate::file::{File, NETWORK};
-use crate::finding::Finding;
+use crate::finding::{Edit, Finding};
 use crate::seen::{ENOUGH, Figures, Seen};
 use crate::trap::Trap;
 
@@ -170,7 +170,7 @@ impl Tuning {
                 if let Some(round) = self.rounds.last_mut() {
                     round.after = Some(figures);
                 }
-                self.state = State::Network(Next::Look);
+                self.state = State::Network(self.after_cure());
             }
             State::Production(number) => {
                 self.production.push(measured);
@@ -199,7 +199,7 @@ impl Tuning {
                 if let Some(round) = self.rounds.last_mut() {
                     round.error = Some(error);
                 }
-                self.state = State::Network(Next::Look);
+                self.state = State::Network(self.after_cure());
             }
             State::Production(number) => {
                 self.production.push(measured);
@@ -209,9 +209,16 @@ impl Tuning {
         }
     }
 
+    /// A network that was changed is looked at again.
+    fn after_cure(&self) -> Next {
+        let edits = self.rounds.last().map_or(&[][..], |round| &round.finding.edits);
+        let changed = edits.iter().any(|edit| matches!(edit, Edit::LinkMtu { .. }));
+        if changed { Next::Look } else { Next::Judge }
+    }
+
     fn after_baseline(&mut self, number: usize) {
         let is_last = number + 1 == self.file.baseline().len();
-        let measure = if self.last.is_some() { Next::Look } else { Next::Measure };
+        let measure = if self.last.is_some() { Next::Judge } else { Next::Measure };
         self.state = if is_last { State::Network(measure) } else { State::Baseline(number + 1) };
     }
 
@@ -294,7 +301,7 @@ impl Tuning {
 pub(crate) mod tests {
     use super::*;
     use crate::file::tests::TEXT;
-    use crate::finding::{Cure, Edit};
+    use crate::finding::Cure;
 
     /// Wrong until its key is cured; looked at from the file, as all traps.
     #[derive(Debug)]
@@ -393,10 +400,7 @@ pub(crate) mod tests {
     #[test]
     fn steps_come_in_their_order_and_each_cure_is_measured() {
         let (tuning, done) = tuned(&TWO, &[0.2, 0.5, 0.95]);
-        let expected = [
-            "look", "baseline", "network", "look", "judge", "network", "look", "judge", "network", "look", "judge",
-            "raid",
-        ];
+        let expected = ["look", "baseline", "network", "judge", "network", "judge", "network", "judge", "raid"];
         assert_eq!(done, expected);
         assert_eq!(tuning.outcome(), Outcome::Tuned);
         let of = |figures: Option<Figures>| figures.map(|figures| figures.of_limit);
@@ -422,6 +426,38 @@ pub(crate) mod tests {
         assert_eq!((tuning.outcome(), tuning.rounds().len()), (Outcome::Stopped, 1));
     }
 
+    /// One end of one cable.
+    #[derive(Debug)]
+    struct OneEnd;
+
+    impl Trap for OneEnd {
+        fn name(&self) -> &'static str {
+            "mtu"
+        }
+
+        fn title(&self) -> &'static str {
+            "mtu"
+        }
+
+        fn looked(&self, _seen: &Seen<'_>) -> String {
+            String::new()
+        }
+
+        fn check(&self, _seen: &Seen<'_>) -> Vec<Finding> {
+            let edits = vec![Edit::LinkMtu { section: 2, mtu: 1500 }];
+            let (place, wrong, cures) = (String::new(), String::new(), Vec::new());
+            vec![Finding { trap: "mtu", place, wrong, cures, edits, must: true }]
+        }
+    }
+
+    static ONE_END: [&dyn Trap; 1] = [&OneEnd];
+
+    #[test]
+    fn a_network_that_was_changed_is_looked_at_again() {
+        let (_, done) = tuned(&ONE_END, &[0.95]);
+        assert_eq!(done, ["look", "baseline", "network", "judge", "network", "look", "judge", "raid"]);
+    }
+
     #[test]
     fn what_cannot_be_measured_is_told_and_no_end() {
         let mut tuning = Tuning::new(File::read(TEXT).unwrap(), &TWO);
@@ -432,7 +468,6 @@ pub(crate) mod tests {
         tuning.failed("baseline", "no way".to_owned());
         assert_eq!(tuning.next(), Action::Measure(NETWORK.to_owned()));
         tuning.failed(NETWORK, "no way".to_owned());
-        tuning.looked(&seen);
         tuning.judge(&seen).unwrap();
         assert_eq!((tuning.rounds()[0].before, tuning.baseline()[0].error.as_deref()), (None, Some("no way")));
         assert_eq!(tuning.next(), Action::Measure(NETWORK.to_owned()));

@@ -11,10 +11,10 @@ use crate::common::lab::Folder;
 const EXPERIMENT: &str = r#"
 title = "Two paths to a disk"
 [defaults]
-rate = "50mbit"
+rate = "100mbit"
 mtu = 9000
-duration = "1s"
-warmup = "100ms"
+duration = "600ms"
+warmup = "50ms"
 [hosts]
 esx = {}
 filer = {}
@@ -40,6 +40,7 @@ target = "disk"
 spec = "max-throughput-100-read"
 paths = "all"
 iops = 1000
+outstanding = 16
 [[runs]]
 name = "baseline"
 step = 1
