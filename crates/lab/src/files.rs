@@ -102,3 +102,89 @@ pub(crate) fn compare(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use nicteam_experiment::{Overrides, parse};
+
+    use super::*;
+    use crate::content;
+    use crate::protocol::{Done, Request};
+    use crate::task;
+    use crate::testbed::{Action, TeamRuns};
+
+    /// A network of one file: what it is asked for, and the sum that it tells.
+    struct OneFile {
+        asked: Vec<TargetAct>,
+        sum: String,
+    }
+
+    impl Deployment for OneFile {
+        fn nodes(&self) -> Vec<(String, Option<u32>)> {
+            Vec::new()
+        }
+
+        fn teams(&self) -> &[TeamRuns] {
+            &[]
+        }
+
+        fn call(&mut self, node: &str, request: &Request) -> Result<Done, Error> {
+            let Request::Target { name, act } = request else { panic!("{request:?}") };
+            assert_eq!((node, name.as_str()), ("b", "disk"));
+            self.asked.push(act.clone());
+            Ok(Done { digest: Some(self.sum.clone()), ..Done::default() })
+        }
+
+        fn call_all(&mut self, _request: &Request) -> Result<Vec<(String, Done)>, Error> {
+            Ok(Vec::new())
+        }
+
+        fn act(&mut self, _action: &Action) -> Result<(), Error> {
+            Ok(())
+        }
+    }
+
+    fn run(direction: &str) -> (Run, Vec<Planned>) {
+        let text = format!(
+            "title = 'x'\nhosts = {{ a = {{}}, b = {{}} }}\nlinks = [{{ between = ['a', 'b'] }}]\n[targets.disk]\nkind = 'iscsi'\n\
+             on = 'b'\nsize = '4mib'\n[workloads.w]\nkind = 'copy'\nfrom = 'a'\nto = 'b'\ntarget = 'disk'\noverwrite = true\n\
+             file_size = '1mib'\ndirection = '{direction}'\n[[runs]]\nname = 'r'\nworkloads = 'w'\n"
+        );
+        let mut experiment =
+            parse("x", "x.toml", &text, &Overrides::default()).unwrap_or_else(|errors| panic!("{errors}"));
+        let run = experiment.runs.swap_remove(0);
+        let planned = task::plan(&run.workloads[0], 0, 0, &run.topology.hosts);
+        (run, planned)
+    }
+
+    fn sent(sum: &str) -> Transfer {
+        Transfer { bytes: 1 << 20, took_ms: Some(1.0), sent_sha256: Some(sum.to_owned()), ..Transfer::default() }
+    }
+
+    #[test]
+    fn a_file_that_is_not_what_was_sent_fails_the_run() {
+        let (run, planned) = run("send");
+        let sum = content::sum(&nicteam_storage::Pattern::new(1), 0, 1 << 20);
+        let mut good = [sent(&sum)];
+        let mut file = OneFile { asked: Vec::new(), sum: sum.clone() };
+        compare(&mut file, &run, &planned, &mut good).unwrap();
+        assert_eq!((good[0].verified_bytes, good[0].received_sha256.as_deref()), (1 << 20, Some(sum.as_str())));
+        assert_eq!(file.asked, [TargetAct::Digest { offset: 0, bytes: 1 << 20 }]);
+
+        let mut corrupted = OneFile { asked: Vec::new(), sum: "00".repeat(32) };
+        let error = compare(&mut corrupted, &run, &planned, &mut [sent(&sum)]).unwrap_err().to_string();
+        assert!(error.starts_with("a: what was copied to target disk is not what was sent: SHA-256"), "{error}");
+
+        let unfinished = Transfer { took_ms: None, ..sent(&sum) };
+        compare(&mut corrupted, &run, &planned, &mut [unfinished]).unwrap();
+    }
+
+    #[test]
+    fn what_is_read_and_what_is_overwritten_is_there_before() {
+        let (run, planned) = run("both");
+        let mut file = OneFile { asked: Vec::new(), sum: String::new() };
+        prepare(&mut file, &run, &planned).unwrap();
+        let fill = |offset, generation| TargetAct::Fill { offset, bytes: 1 << 20, seed: 1, generation };
+        assert_eq!(file.asked, [fill(0, BEFORE), fill(1 << 20, COPIED)]);
+    }
+}

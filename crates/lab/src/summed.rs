@@ -40,7 +40,16 @@ impl Watch<'_> {
         let made = planned.iter().filter(|planned| !are_found(&planned.workload));
         let made = made.map(|planned| connection(planned, &window, self.kinds));
         let tasks = found.iter().map(Found::numbers).collect();
-        let found = found.iter().map(|found| found.connection(&window, planned));
+        // What has ended sends no more: the sample behind the window has all of it, and the line to it would leave some out.
+        let all = Window::new(&self.samples, f64::MAX);
+        let finite = &self.finite;
+        let found = found.iter().map(|found| {
+            let mut connection = found.connection(&window, planned);
+            if finite.ended_ms(found.numbers().1).is_some_and(|ended_ms| ended_ms <= measured_ms) && measured_ms > 0.0 {
+                connection.delivered_bps = found.received_bytes(&all) * 8e3 / measured_ms;
+            }
+            connection
+        });
         let mut connections: Vec<Connection> = made.chain(found).collect();
         connections.sort_by_key(|connection| connection.index);
         let delivered_bps = connections.iter().fold(0.0, |sum, connection| sum + connection.delivered_bps);

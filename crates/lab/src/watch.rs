@@ -52,13 +52,18 @@ impl Watch<'_> {
         inbox: &mpsc::Receiver<Report>,
         progress: &mut dyn Progress,
     ) -> Result<(), Error> {
-        self.wait(Duration::from_secs_f64(self.measured_ms() / 1e3) + time, |_| false, inbox, progress)
+        let over_ms = self.finite.over_ms().unwrap_or(f64::INFINITY).min(self.longest_ms());
+        self.wait(Duration::from_secs_f64(over_ms / 1e3) + time, |_| false, inbox, progress)
     }
 
-    /// How long was measured, milliseconds.
+    /// How long was measured, milliseconds: where all tasks end by themselves, as long as all of them ran.
     pub(crate) fn measured_ms(&self) -> f64 {
-        let longest_ms = self.run.duration.as_secs_f64() * 1e3;
-        self.finite.over_ms().map_or(longest_ms, |over_ms| over_ms.min(longest_ms))
+        let longest_ms = self.longest_ms();
+        self.finite.all_ran_until_ms().map_or(longest_ms, |ended_ms| ended_ms.min(longest_ms))
+    }
+
+    fn longest_ms(&self) -> f64 {
+        self.run.duration.as_secs_f64() * 1e3
     }
 
     fn wait(

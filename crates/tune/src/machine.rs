@@ -289,3 +289,152 @@ impl Tuning {
         &self.production
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::file::tests::TEXT;
+    use crate::finding::{Cure, Edit};
+
+    /// Wrong until its key is cured; looked at from the file, as all traps.
+    #[derive(Debug)]
+    struct Key(&'static str);
+
+    impl Trap for Key {
+        fn name(&self) -> &'static str {
+            self.0
+        }
+
+        fn title(&self) -> &'static str {
+            self.0
+        }
+
+        fn looked(&self, seen: &Seen<'_>) -> String {
+            format!("{:?}", seen.file.network(self.0))
+        }
+
+        fn check(&self, seen: &Seen<'_>) -> Vec<Finding> {
+            let is_wrong = seen.file.network(self.0).and_then(toml::Value::as_integer) != Some(1);
+            let edits = vec![Edit::Workload { key: self.0, value: Some(1.into()) }];
+            let (place, wrong) = ("here".to_owned(), "It is not 1.".to_owned());
+            let cures = vec![Cure::new("any", "make it 1")];
+            let finding = Finding { trap: self.0, place, wrong, cures, edits, must: true };
+            if is_wrong { vec![finding] } else { Vec::new() }
+        }
+    }
+
+    static TWO: [&dyn Trap; 2] = [&Key("iops"), &Key("outstanding")];
+
+    /// Says so whatever is done.
+    #[derive(Debug)]
+    struct Stubborn;
+
+    impl Trap for Stubborn {
+        fn name(&self) -> &'static str {
+            "stubborn"
+        }
+
+        fn title(&self) -> &'static str {
+            "stubborn"
+        }
+
+        fn looked(&self, _seen: &Seen<'_>) -> String {
+            String::new()
+        }
+
+        fn check(&self, _seen: &Seen<'_>) -> Vec<Finding> {
+            let edits = vec![Edit::Workload { key: "iops", value: Some(7.into()) }];
+            let (place, wrong, cures) = (String::new(), String::new(), Vec::new());
+            vec![Finding { trap: "stubborn", place, wrong, cures, edits, must: true }]
+        }
+    }
+
+    static STUBBORN: [&dyn Trap; 1] = [&Stubborn];
+
+    /// A run that delivered this part of its limit.
+    pub(crate) fn run(name: &str, of_limit: f64) -> record::Run {
+        serde_json::from_value(serde_json::json!({
+            "name": name, "description": null, "published": null, "published_of_limit": null,
+            "topology": { "hosts": [], "switches": [], "links": [], "teams": [] },
+            "delivered_bps": of_limit * 1e8, "limit_bps": 1e8, "of_limit": of_limit, "limit_reason": "",
+            "members": [], "connections": [], "cpu": { "busy": 0.5, "stolen": 0.0, "seconds": [] },
+            "measured_ms": 1000.0, "warmup_ms": 0.0, "delivered_counted_at": "", "members_counted_at": "",
+            "samples": "", "samples_sha256": ""
+        }))
+        .unwrap()
+    }
+
+    /// Goes through the steps; runs of the network step deliver these parts, then the last of them again and again.
+    fn tuned(traps: &'static [&'static dyn Trap], network: &[f64]) -> (Tuning, Vec<String>) {
+        let mut tuning = Tuning::new(File::read(TEXT).unwrap(), traps);
+        let (mut done, mut network) = (Vec::new(), network.iter().copied().cycle());
+        for _ in 0..30 {
+            let action = tuning.next();
+            let file = tuning.file().clone();
+            let experiment = nicteam_experiment::parse("t", "t", &file.text(), &Default::default()).unwrap();
+            let seen = Seen { file: &file, run: &experiment.runs[0], devices: &[], paths: &[], measured: None };
+            done.push(match &action {
+                Action::Look => "look".to_owned(),
+                Action::Measure(run) => run.clone(),
+                Action::Judge => "judge".to_owned(),
+                Action::Finish => return (tuning, done),
+            });
+            match action {
+                Action::Look => drop(tuning.looked(&seen)),
+                Action::Measure(name) if name == NETWORK => tuning.measured(run(&name, network.next().unwrap())),
+                Action::Measure(name) => tuning.measured(run(&name, 0.1)),
+                Action::Judge => tuning.judge(&seen).unwrap(),
+                Action::Finish => {}
+            }
+        }
+        panic!("it does not end: {done:?}");
+    }
+
+    #[test]
+    fn steps_come_in_their_order_and_each_cure_is_measured() {
+        let (tuning, done) = tuned(&TWO, &[0.2, 0.5, 0.95]);
+        let expected = [
+            "look", "baseline", "network", "look", "judge", "network", "look", "judge", "network", "look", "judge",
+            "raid",
+        ];
+        assert_eq!(done, expected);
+        assert_eq!(tuning.outcome(), Outcome::Tuned);
+        let of = |figures: Option<Figures>| figures.map(|figures| figures.of_limit);
+        let rounds: Vec<_> = tuning.rounds().iter().map(|it| (it.finding.trap, of(it.before), of(it.after))).collect();
+        assert_eq!(rounds, [("iops", Some(0.2), Some(0.5)), ("outstanding", Some(0.5), Some(0.95))]);
+        assert_eq!((tuning.baseline().len(), tuning.production().len()), (1, 1));
+        assert_eq!(tuning.looks()[0].1, "Some(Integer(1))", "as it is at the end");
+    }
+
+    #[test]
+    fn it_does_not_go_on_before_the_network_is_right() {
+        let (tuning, done) = tuned(&TWO, &[0.2, 0.5, 0.899]);
+        assert_eq!(tuning.outcome(), Outcome::Stopped);
+        assert!(tuning.production().is_empty() && !done.contains(&"raid".to_owned()), "{done:?}");
+        // Enough from the start, and yet what is wrong is cured.
+        let (tuning, _) = tuned(&TWO, &[0.95]);
+        assert_eq!((tuning.outcome(), tuning.rounds().len()), (Outcome::Tuned, 2));
+    }
+
+    #[test]
+    fn a_cure_that_does_not_help_is_tried_once() {
+        let (tuning, _) = tuned(&STUBBORN, &[0.5]);
+        assert_eq!((tuning.outcome(), tuning.rounds().len()), (Outcome::Stopped, 1));
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_told_and_no_end() {
+        let mut tuning = Tuning::new(File::read(TEXT).unwrap(), &TWO);
+        let file = tuning.file().clone();
+        let experiment = nicteam_experiment::parse("t", "t", &file.text(), &Default::default()).unwrap();
+        let seen = Seen { file: &file, run: &experiment.runs[0], devices: &[], paths: &[], measured: None };
+        assert_eq!(tuning.looked(&seen).len(), 2, "what is wrong is told before anything is measured");
+        tuning.failed("baseline", "no way".to_owned());
+        assert_eq!(tuning.next(), Action::Measure(NETWORK.to_owned()));
+        tuning.failed(NETWORK, "no way".to_owned());
+        tuning.looked(&seen);
+        tuning.judge(&seen).unwrap();
+        assert_eq!((tuning.rounds()[0].before, tuning.baseline()[0].error.as_deref()), (None, Some("no way")));
+        assert_eq!(tuning.next(), Action::Measure(NETWORK.to_owned()));
+    }
+}

@@ -45,7 +45,7 @@ pub(crate) fn plan(workload: &Workload, number: u16, first_index: u32, hosts: &[
         })
     };
     let runs_programs = !workload.task.programs().is_empty();
-    let assigned = workload.dealt();
+    let assigned = workload.assigned();
     assigned
         .zip(0..)
         .map(|((client, server, client_sends), place)| (client, server, client_sends, place, first_index + place))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nicteam_experiment::End;
 
-use super::Trap;
+use super::kind::Trap;
 use crate::finding::{Cure, Edit, Finding};
 use crate::seen::Seen;
 

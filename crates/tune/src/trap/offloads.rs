@@ -1,6 +1,6 @@
 //! Processors that are full: offloads that are off are the first reason.
 
-use super::Trap;
+use super::kind::Trap;
 use crate::finding::{Cure, Finding};
 use crate::seen::Seen;
 

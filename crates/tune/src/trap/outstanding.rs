@@ -1,6 +1,6 @@
 //! Too few requests under way: links stand idle while the next request is made.
 
-use super::Trap;
+use super::kind::Trap;
 use crate::finding::{Cure, Edit, Finding};
 use crate::seen::Seen;
 

@@ -1,6 +1,6 @@
 //! Round robin that changes the path every 1000 requests: with fewer than that under way, one path at a time carries all.
 
-use super::Trap;
+use super::kind::Trap;
 use crate::finding::{Cure, Edit, Finding};
 use crate::seen::Seen;
 

@@ -1,6 +1,6 @@
 //! Short data segments: a PDU, its header and its interrupt for every 8 KiB.
 
-use super::Trap;
+use super::kind::Trap;
 use crate::finding::{Cure, Edit, Finding};
 use crate::seen::Seen;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use nicteam_experiment::limit;
 
-use super::Trap;
+use super::kind::Trap;
 use crate::finding::{Cure, Finding};
 use crate::seen::Seen;
 

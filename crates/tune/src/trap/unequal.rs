@@ -1,6 +1,6 @@
 //! Paths that are not alike, in turn: the slowest one sets the pace of all.
 
-use super::Trap;
+use super::kind::Trap;
 use crate::finding::{Cure, Edit, Finding};
 use crate::seen::{ENOUGH, Seen};
 

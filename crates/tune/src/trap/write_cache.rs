@@ -1,6 +1,6 @@
 //! A cache that answers before the network has carried anything, or disks where the network is to be measured.
 
-use super::Trap;
+use super::kind::Trap;
 use crate::finding::{Cure, Edit, Finding};
 use crate::seen::Seen;
 
