@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nicteam_storage::Watch;
 use nicteam_storage::nbd::{Address, Server};
@@ -169,6 +169,50 @@ fn what_is_not_offered_or_not_there_is_refused_in_its_own_words() {
         good.0.read_exact(&mut data).unwrap();
         assert_eq!(data, [2; 512]);
     });
+}
+
+#[test]
+fn a_flush_that_fails_is_said_to_each_client_once() {
+    let folder = Folder::new("nbd-flush");
+    let socket = folder.file("socket");
+    let mut volume = Memory::new(SIZE);
+    volume.failing_flushes = 1;
+    serve(&Address::Unix(socket.clone()), volume, || {
+        let (mut one, mut other) = (Client::new(&socket), Client::new(&socket));
+        let flush = |client: &mut Client| {
+            client.ask(3, 0, 0, &[]);
+            client.reply()
+        };
+        // What could not be written may have been the other one's.
+        assert_eq!((flush(&mut one), flush(&mut other)), ((5, 3), (5, 3)));
+        assert_eq!((flush(&mut one), flush(&mut other)), ((0, 3), (0, 3)));
+        assert_eq!(flush(&mut Client::new(&socket)), (0, 3));
+    });
+}
+
+#[test]
+fn a_client_that_has_left_is_not_looked_at_while_its_requests_are_under_way() {
+    let folder = Folder::new("nbd-left");
+    let socket = folder.file("socket");
+    let mut volume = Memory::new(SIZE);
+    volume.is_stuck = true;
+    let mut server = Server::bind(&Address::Unix(socket.clone()), "disk", &volume).unwrap();
+    let client = thread::spawn(move || {
+        let mut client = Client::new(&socket);
+        client.ask(0, 0, 512, &[]);
+        client.ask(2, 0, 0, &[]);
+    });
+    while !client.is_finished() {
+        server.turn(&mut volume, Some(Duration::from_millis(1)), &mut []).unwrap();
+    }
+    client.join().unwrap();
+    let begun = Instant::now();
+    (0..20).for_each(|_| server.turn(&mut volume, Some(Duration::from_millis(5)), &mut []).unwrap());
+    assert!(begun.elapsed() > Duration::from_millis(50), "it waits: {:?}", begun.elapsed());
+    assert_eq!(server.clients(), 1, "its request is under way");
+    volume.is_stuck = false;
+    (0..2).for_each(|_| server.turn(&mut volume, Some(Duration::from_millis(5)), &mut []).unwrap());
+    assert_eq!(server.clients(), 0);
 }
 
 #[test]

@@ -23,6 +23,8 @@ pub(super) struct Connection {
     sent: usize,
     outstanding: usize,
     outstanding_bytes: usize,
+    /// A flush of another client has failed.
+    fails_next_flush: bool,
 }
 
 /// What a client wants of the volume, with its own number in place of an operation's.
@@ -62,6 +64,7 @@ impl Connection {
             sent: 0,
             outstanding: 0,
             outstanding_bytes: 0,
+            fails_next_flush: false,
         }
     }
 
@@ -124,8 +127,15 @@ impl Connection {
         Ok(())
     }
 
+    /// A flush has failed: the next one that this client hears of fails.
+    pub(super) fn fail_next_flush(&mut self) {
+        self.fails_next_flush = true;
+    }
+
     /// An operation of this client is over.
     pub(super) fn reply(&mut self, cookie: u64, kind: Kind, buffer: Buffer, is_done: bool) {
+        let is_done = is_done && !(kind == Kind::Flush && self.fails_next_flush);
+        self.fails_next_flush &= kind != Kind::Flush;
         self.outstanding -= 1;
         self.outstanding_bytes -= buffer.len();
         self.output.push_back(Piece::Header(reply(if is_done { 0 } else { EIO }, cookie)));

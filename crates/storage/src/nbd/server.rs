@@ -65,6 +65,10 @@ impl Server {
         while let Some(done) = volume.next_done() {
             // Who asked may be gone.
             let Some((client, cookie, kind)) = self.asked.remove(&done.id) else { continue };
+            if kind == Kind::Flush && done.result.is_err() {
+                // What is lost may be any client's, and the volume says so once: each is told by its own next flush.
+                self.clients.values_mut().for_each(Connection::fail_next_flush);
+            }
             let Some(connection) = self.clients.get_mut(&client) else { continue };
             connection.reply(cookie, kind, done.buffer, done.result.is_ok());
         }
@@ -88,13 +92,16 @@ impl Server {
         let may_come = self.clients.len() < MOST_CLIENTS;
         let wants = if may_come { PollFlags::POLLIN } else { PollFlags::empty() };
         watches.push(Watch::new(self.listener.as_fd(), wants));
-        watches.extend(self.clients.values().map(|client| Watch::new(client.fd(), client.wants())));
+        // One that nothing is wanted of would be found all the same once its client is gone, again and again.
+        let watched = self.clients.iter().map(|(number, client)| (*number, client, client.wants()));
+        let watched: Vec<_> = watched.filter(|(_, _, wants)| !wants.is_empty()).collect();
+        watches.extend(watched.iter().map(|(_, client, wants)| Watch::new(client.fd(), *wants)));
         watches.extend(others.iter().copied());
         volume.wait(limit, &mut watches)?;
-        let (of_clients, of_others) = watches[1..].split_at(self.clients.len());
+        let (of_clients, of_others) = watches[1..].split_at(watched.len());
         others.iter_mut().zip(of_others).for_each(|(other, watch)| other.found = watch.found);
-        let found = self.clients.keys().zip(of_clients).filter(|(_, watch)| !watch.found.is_empty());
-        Ok(found.map(|(client, watch)| (*client, watch.found)).collect())
+        let found = watched.iter().zip(of_clients).filter(|(_, watch)| !watch.found.is_empty());
+        Ok(found.map(|((client, ..), watch)| (*client, watch.found)).collect())
     }
 
     fn accept(&mut self) {

@@ -15,6 +15,10 @@ pub struct Memory {
     pub most_outstanding: usize,
     /// Operations that touch this offset fail.
     pub broken_at: Option<u64>,
+    /// So many flushes fail, the next ones.
+    pub failing_flushes: usize,
+    /// What is outstanding stays so.
+    pub is_stuck: bool,
 }
 
 impl Memory {
@@ -26,13 +30,17 @@ impl Memory {
             flushes: 0,
             most_outstanding: 0,
             broken_at: None,
+            failing_flushes: 0,
+            is_stuck: false,
         }
     }
 
     fn execute(&mut self, operation: Operation) {
         let Operation { id, kind, offset, mut buffer } = operation;
         let range = offset as usize..offset as usize + buffer.len();
-        let is_broken = self.broken_at.is_some_and(|at| range.contains(&(at as usize)));
+        let fails = kind == Kind::Flush && self.failing_flushes > 0;
+        self.failing_flushes -= usize::from(fails);
+        let is_broken = fails || self.broken_at.is_some_and(|at| range.contains(&(at as usize)));
         match kind {
             Kind::Read => buffer.copy_from_slice(&self.content[range]),
             Kind::Write if !is_broken => self.content[range].copy_from_slice(&buffer),
@@ -62,7 +70,9 @@ impl Volume for Memory {
     }
 
     fn wait(&mut self, limit: Option<Duration>, others: &mut [Watch<'_>]) -> Result<(), Error> {
-        while let Some(operation) = self.outstanding.pop() {
+        while !self.is_stuck
+            && let Some(operation) = self.outstanding.pop()
+        {
             self.execute(operation);
         }
         let limit = if self.done.is_empty() { limit } else { Some(Duration::ZERO) };
