@@ -2,7 +2,7 @@
 
 use crate::common::storage::{as_copy, one_session, reads, scale};
 use crate::common::{TestBundle, record};
-use nicteam_record::{Impaired, Impairments, ModelledDisks, Run, Stall};
+use nicteam_record::{Event, EventKind, Impaired, Impairments, ModelledDisks, Run, Stall};
 use nicteam_report::{Side, Style, explain, findings, html, table};
 
 fn said(run: &Run) -> (Side, String, String) {
@@ -245,6 +245,32 @@ fn a_wrong_mtu_at_one_end_of_one_path_is_named() {
     let mut other = reads(1, [0.0, 0.98, 0.98, 0.98]);
     other.topology = run.topology.clone();
     assert_ne!(said(&other).1, "mtu");
+}
+
+#[test]
+fn faults_under_a_copy_are_named_with_what_they_cost() {
+    let mut run = reads(1, [0.98, 0.5, 0.98, 0.98]);
+    as_copy(&mut run, 8000.0, 8000.0);
+    run.transfers[0].stall = Some(Stall { from_ms: 2000.0, took_ms: 11.4 });
+    let event = |text: &str| Event {
+        t_ms: 2000.0,
+        node: "a".into(),
+        kind: EventKind::Fault,
+        team: None,
+        member: None,
+        text: text.into(),
+    };
+    run.events = vec![event("cable 1 is pulled"), event("cable 2 is pulled"), event("both are plugged in")];
+    let (side, cause, sentence) = said(&run);
+    assert_eq!((side, cause.as_str()), (Side::Links, "faults"));
+    assert_eq!(
+        sentence,
+        "Links: cable 1 is pulled, cable 2 is pulled and 1 more; nothing was answered for 11 ms at most, and every byte arrived as \
+         it was sent."
+    );
+    run.transfers[0].verified_bytes = 0;
+    run.transfers[0].error = Some("no path for 30 s".into());
+    assert!(said(&run).2.ends_with("for 11 ms at most; it ended early: no path for 30 s."), "{}", said(&run).2);
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod active_backup;
 mod broadcast;
 mod buckets;
 mod closed_loop;
+mod cut_paths;
 mod dead_path;
 mod disks_cap;
 mod down;
@@ -69,6 +70,7 @@ pub const RULES: &[&dyn Rule] = &[
     &not_aggregating::NotAggregating,
     &full::Full,
     &waste::Waste,
+    &cut_paths::CutPaths,
     &dead_path::DeadPath,
     &path_turns::PathTurns,
     &slow_path::SlowPath,
