@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// How many members the team has, 1 to 32.
     #[arg(long, value_name = "N", value_parser = value::member_count)]
     members: u32,
-    /// How many values the hash has, dealt to the members in turn, 1 to 256: 8 at a Catalyst. As many as members by default.
+    /// How many values the hash has, assigned to the members in turn, 1 to 256: 8 at a Catalyst. As many as members by default.
     #[arg(long, value_name = "N", value_parser = value::hash_buckets)]
     hash_buckets: Option<u32>,
     /// A pcap or pcapng file.

@@ -25,6 +25,7 @@ mod guest {
 /// Mostly waits: many at once.
 mod live {
     mod cleanup;
+    mod copies;
     mod doctor_path;
     mod engines;
     mod faults;
@@ -40,10 +41,12 @@ mod live {
     mod ping;
     mod programs;
     mod storage;
+    mod storage_faults;
     mod tagged;
     mod targets;
     mod team;
     mod testbed;
+    mod tune;
 }
 
 /// Counts lost frames at moments that a busy machine would move: a few at once, and nothing that computes beside them.

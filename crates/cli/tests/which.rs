@@ -221,7 +221,7 @@ fn a_flow_needs_what_the_policy_hashes() {
 }
 
 #[test]
-fn a_hash_of_eight_values_is_dealt_to_the_members() {
+fn a_hash_of_eight_values_is_assigned_to_the_members() {
     let ask = |more: &[&str]| {
         let flow = ["--members", "3", "--flow", "tcp 10.0.0.8:1 -> 10.0.0.2:2"];
         which(&[&["--xmit-hash-policy", "src-ip"], &flow[..], more].concat())

@@ -26,6 +26,7 @@ mod engine;
 mod event;
 mod guests;
 mod impairments;
+mod in_use;
 mod keys;
 mod limit;
 mod links_used;

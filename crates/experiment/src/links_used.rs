@@ -114,9 +114,9 @@ fn flows(run: &Run) -> Vec<Flow> {
     // Client and server, whether the client sends, and the server's port and the VLAN.
     type Ends<'a> = (&'a str, &'a str, bool);
     type Dealt<'a> = (Ends<'a>, u16, Option<u16>);
-    let dealt = (SERVER_PORT..).zip(&run.workloads).flat_map(|(port, workload)| {
+    let assigned = (SERVER_PORT..).zip(&run.workloads).flat_map(|(port, workload)| {
         let vlan = move |place: u32| workload.task.vlan(place % workload.connections.max(1));
-        (0..).zip(workload.dealt()).map(move |(place, ends)| (ends, port, vlan(place)))
+        (0..).zip(workload.assigned()).map(move |(place, ends)| (ends, port, vlan(place)))
     });
     let flow = |(((client, server, client_sends), port, vlan), own): (Dealt<'_>, u16)| {
         let (client, server) = (place(client)?, place(server)?);
@@ -125,7 +125,7 @@ fn flows(run: &Run) -> Vec<Flow> {
             false => Flow { from: server, to: client, ports: [port, own], protocol: TCP, vlan },
         })
     };
-    dealt.zip(CLIENT_PORT..).filter_map(flow).collect()
+    assigned.zip(CLIENT_PORT..).filter_map(flow).collect()
 }
 
 /// Whether a flow leaves by this team.

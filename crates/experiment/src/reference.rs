@@ -4,8 +4,9 @@ use nicteam_team::{Config, ConfigOption, Values};
 use serde_json::{Map, Value, json};
 
 use crate::engine;
+use crate::event::EVENT;
 use crate::keys::{Kind, Need, Section, Thing};
-use crate::sections::{DEFAULTS, EVENT, FILE, GEMODEL, GUEST, HOST, IMPAIRMENT, LINK, RUN, SWITCH, TEAM_DOC, WORKLOAD};
+use crate::sections::{DEFAULTS, FILE, GEMODEL, GUEST, HOST, IMPAIRMENT, LINK, RUN, SWITCH, TEAM_DOC, WORKLOAD};
 use crate::target::TARGET;
 use crate::teams::ENGINE;
 use crate::units::show_duration;

@@ -14,7 +14,7 @@ use crate::suggest::{list, nearest};
 use crate::task::{self, Said};
 use crate::topology::{self, Broken, Built, Plan, duplicate};
 use crate::units::{show_duration, subnet};
-use crate::{engine, impairments, multipath, teams};
+use crate::{engine, impairments, multipath, target, teams};
 
 /// The most connections in one run: each has a port of its own from 40000 up.
 const MAX_CONNECTIONS: u32 = 8192;
@@ -290,20 +290,10 @@ impl<'a> Resolver<'a, '_> {
         topology::build(&plan, self.problems)
     }
 
-    /// The targets that a run's workloads name, and those that no workload of the file names.
+    /// The targets of a run, its changes laid over the file.
     fn targets(&mut self, run: &'a Record) -> Vec<(&'a At<String>, Record)> {
-        let names = run.get::<&[At<String>]>("workloads").map_or(&[][..], |at| at.value);
-        let is_of_run = |workload: &At<String>| names.iter().any(|name| name.value == workload.value);
-        let (mut named, mut wanted) = (BTreeSet::new(), BTreeSet::new());
-        for (workload, record) in self.named("workloads") {
-            let Some(target) = record.get::<&[At<String>]>("target").and_then(|names| names.value.first()) else {
-                continue;
-            };
-            named.insert(target.value.as_str());
-            wanted.extend(is_of_run(workload).then_some(target.value.as_str()));
-        }
-        let all = self.overlay("targets", Thing::Target, run).into_iter();
-        all.filter(|(name, _)| wanted.contains(&*name.value) || !named.contains(&*name.value)).collect()
+        let wanted = target::of_run(run, self.named("workloads"));
+        self.overlay("targets", Thing::Target, run).into_iter().filter(|(name, _)| wanted(&name.value)).collect()
     }
 
     /// The file's hosts or switches with a run's changes laid over them.

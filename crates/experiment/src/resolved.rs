@@ -264,7 +264,7 @@ pub struct Workload {
     pub name: String,
     /// Who connects to whom: (from, to).
     pub pairs: Vec<(String, String)>,
-    /// Connections in all, dealt to the pairs in turn.
+    /// Connections in all, assigned to the pairs in turn.
     pub connections: u32,
     /// Which way the payload goes, seen from `from`.
     pub direction: Direction,
@@ -290,7 +290,7 @@ pub const CLIENT_PORT: u16 = 40_000;
 
 impl Workload {
     /// Its connections: who connects, to whom, and whether the payload goes that way.
-    pub fn dealt(&self) -> impl Iterator<Item = (&str, &str, bool)> {
+    pub fn assigned(&self) -> impl Iterator<Item = (&str, &str, bool)> {
         let ways: &[bool] = match self.direction {
             // Who sends is for the programs to know.
             _ if !self.task.programs().is_empty() => &[true],

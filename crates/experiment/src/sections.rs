@@ -6,10 +6,11 @@
 
 use std::time::Duration;
 
+use crate::event::EVENT;
 use crate::keys::{Key, Kind, Need, Section, Thing};
 use crate::target::TARGET;
 use crate::units::RUN_DURATION;
-use crate::{engine, event, guests, switch_model, task};
+use crate::{engine, guests, switch_model, task};
 
 /// A longest and a shortest time.
 const fn time(shortest_ms: u64, longest_ms: u64) -> Kind {
@@ -442,6 +443,12 @@ pub(crate) const RUN: Section = Section {
             doc: "The published figure as a part of its own limit, 0 to 1.",
         },
         Key {
+            name: "step",
+            kind: Kind::Integer(1..=3),
+            need: Need::Otherwise("none"),
+            doc: "The step of a tuning that it belongs to, for `lab tune`: 1 the baseline, 2 the network alone, 3 production.",
+        },
+        Key {
             name: "workloads",
             kind: Kind::Many(Thing::Workload),
             need: Need::Required,
@@ -492,19 +499,4 @@ pub(crate) const RUN: Section = Section {
         },
     ],
     of_kinds: &[],
-};
-
-pub(crate) const EVENT: Section = Section {
-    header: "[[runs.events]]",
-    doc: "What the run does to its network while it is measured.",
-    keys: &[
-        event::KIND,
-        Key {
-            name: "at",
-            kind: time(0, DAY_MS),
-            need: Need::Required,
-            doc: "When, counted from the beginning of the measurement, behind the warm-up.",
-        },
-    ],
-    of_kinds: &event::KEYS,
 };

@@ -270,7 +270,7 @@ fn switch_text(switch: &Switch) -> Option<String> {
         let _ = write!(text, ": {command} {spread}");
         let values = match model.hash_buckets {
             0 => "as many values of the hash as links".to_owned(),
-            buckets => format!("{buckets} values of the hash, dealt to the links in turn"),
+            buckets => format!("{buckets} values of the hash, assigned to the links in turn"),
         };
         let _ = write!(text, "; {values}, at most {} links a group. Assumed: {}.", model.most_links, model.assumed);
     }

@@ -42,6 +42,11 @@ pub(crate) fn read(name: &At<String>, record: &Record, problems: &mut Vec<Proble
     Spec { switch, grouping, is_to_spread }
 }
 
+/// True if it names a model that there is not: what is wrong with that is said already.
+fn is_unknown(record: &Record, model: Option<&SwitchModel>) -> bool {
+    model.is_none() && record.has("model")
+}
+
 /// How groups come about.
 #[derive(Clone, Copy)]
 enum Protocol<'a> {
@@ -62,7 +67,9 @@ fn protocol<'a>(
         // Without `spread` it means nothing, which is said where groups are.
         return lacp.filter(|_| record.has("spread")).map(|at| At { value: Protocol::Lacp(at.value), span: at.span });
     };
-    if !model.is_some_and(|model| model.has_channel_group) {
+    if is_unknown(record, model) {
+        // Said where the model is named, and what it would take is not known.
+    } else if !model.is_some_and(|model| model.has_channel_group) {
         let what = model.map_or("no model".to_owned(), |model| format!("the model `{}`", model.name));
         let message = format!("`channel_group` is Cisco's, and switch `{}` has {what}", name.value);
         problems.push(Problem::at(&span, message).hint("say `lacp` instead, or `model = \"catalyst-2960s\"`"));
@@ -99,6 +106,9 @@ fn spread<'a>(
     };
     if let Some(policy) = policy {
         return Some(At { value: (word, policy), span });
+    }
+    if is_unknown(record, model) {
+        return None;
     }
     let words: Vec<&str> =
         model.map_or_else(|| SPREADS.to_vec(), |model| model.spreads.iter().map(|spread| spread.word).collect());

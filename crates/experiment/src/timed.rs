@@ -30,6 +30,9 @@ pub trait Event: fmt::Debug + Send + Sync {
     /// What happens, in words: `a/guest1 moves to b`.
     fn words(&self) -> String;
 
+    /// The host or switch that it happens at.
+    fn node(&self) -> &str;
+
     /// What whoever carries it out has to know.
     fn details(&self) -> Value;
 }

@@ -6,6 +6,7 @@ mod experiment_bad;
 mod experiment_docs;
 mod experiment_events;
 mod experiment_guests;
+mod experiment_in_use;
 mod experiment_storage;
 mod experiment_targets;
 mod imports;

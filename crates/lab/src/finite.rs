@@ -50,6 +50,17 @@ impl Finite {
         self.over_ms
     }
 
+    /// When the first of them ended in a run without others, milliseconds of the measured window: until then all ran at once.
+    pub(crate) fn all_ran_until_ms(&self) -> Option<f64> {
+        self.over_ms?;
+        self.tasks.keys().filter_map(|index| self.ended_ms(*index)).min_by(f64::total_cmp)
+    }
+
+    /// When one ended, milliseconds of the measured window.
+    pub(crate) fn ended_ms(&self, index: u32) -> Option<f64> {
+        self.tasks.get(&index)?.as_ref()?.ended_ms
+    }
+
     /// Bytes that are done, and bytes that are to be done; none if nothing was heard yet.
     pub(crate) fn progress(&self) -> Option<(u64, u64)> {
         let heard = || self.tasks.values().flatten();
@@ -73,8 +84,10 @@ mod tests {
         assert_eq!(finite.progress(), None);
         finite.take_in(vec![sample(0, Some(120.0))]);
         assert_eq!((finite.over_ms(), finite.progress()), (None, Some((10, 40))));
+        assert_eq!(finite.all_ran_until_ms(), None);
         finite.take_in(vec![sample(1, Some(170.0)), sample(7, None)]);
         assert_eq!((finite.over_ms(), finite.progress()), (Some(170.0), Some((20, 80))));
+        assert_eq!((finite.all_ran_until_ms(), finite.ended_ms(1)), (Some(120.0), Some(170.0)));
 
         let mut beside_others = Finite { tasks: tasks(), alone: false, over_ms: None };
         beside_others.take_in(vec![sample(0, Some(1.0)), sample(1, Some(2.0))]);

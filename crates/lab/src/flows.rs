@@ -142,6 +142,11 @@ impl Found {
         (self.index, self.way.0)
     }
 
+    /// Payload that arrived until the end of a window, from its beginning, bytes.
+    pub(crate) fn received_bytes(&self, window: &Window<'_>) -> f64 {
+        Counted::new(window, self.index, &self.from, &self.to).received(|sample| sample.received_bytes)
+    }
+
     /// What it did in a window.
     pub(crate) fn connection(&self, window: &Window<'_>, planned: &[Planned]) -> Connection {
         let (program, src, dst) = self.way;

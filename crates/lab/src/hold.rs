@@ -3,16 +3,17 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use nicteam_experiment::{Experiment, Run};
+use nicteam_experiment::{Experiment, Run, Topology, Workload};
 use nicteam_sys::shape::Granularity;
 
 use crate::error::Error;
 use crate::fit::{dataplane, granularity};
 use crate::machine::check_machine;
 use crate::options::Options;
+use crate::protocol::{Device, PathSeen, Request};
 use crate::run::unless_stopped;
-use crate::target;
 use crate::testbed::{Action, Deployment, Report, Setting};
+use crate::{target, task};
 
 /// A topology that is built; it goes with this value.
 pub struct Held {
@@ -66,6 +67,29 @@ impl Held {
     /// It cannot be done.
     pub fn act(&mut self, action: &Action) -> Result<(), Error> {
         self.deployment.act(action)
+    }
+
+    /// Every device of every node, by node.
+    ///
+    /// # Errors
+    /// A node does not tell.
+    pub fn devices(&mut self) -> Result<Vec<(String, Vec<Device>)>, Error> {
+        let told = self.deployment.call_all(&Request::Devices)?;
+        Ok(told.into_iter().map(|(node, done)| (node, done.devices)).collect())
+    }
+
+    /// What passes the paths between the hosts of a workload, link by link, as those who connect find out. It takes less than
+    /// three seconds.
+    ///
+    /// # Errors
+    /// A host does not tell.
+    pub fn examine(&mut self, workload: &Workload, topology: &Topology) -> Result<Vec<PathSeen>, Error> {
+        let mut seen = Vec::new();
+        for (client, server) in &workload.pairs {
+            let paths = task::paths_between(topology, client, server);
+            seen.extend(self.deployment.call(client, &Request::Examine(paths))?.paths);
+        }
+        Ok(seen)
     }
 
     /// Takes it down; how long that took, up to the end of the last process.

@@ -57,7 +57,7 @@ fn named(outcomes: Outcomes, host: &str, planned: &[Planned]) -> Outcomes {
     };
     let transfer = |it: Transfer| {
         let (from, to) = ends(it.index);
-        Transfer { workload: workload(it.index), from, to, ..it }
+        Transfer { workload: workload(it.index), from, to, by: host.to_owned(), ..it }
     };
     let probe = |it: Probes| {
         let (from, to) = asked(it.index);

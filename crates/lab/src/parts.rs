@@ -41,12 +41,8 @@ pub fn parts() -> Vec<Part> {
 
 /// What the lab cares for of the kernel, as the caller may use it.
 pub fn abilities() -> Vec<Ability> {
-    let look = |(name, otherwise, probe): &(&'static str, &'static str, fn() -> Result<(), String>)| Ability {
-        name,
-        otherwise,
-        lacks: probe().err(),
-    };
-    ABILITIES.iter().map(look).collect()
+    let look = |(name, otherwise, probe): (_, _, Probe)| Ability { name, otherwise, lacks: probe().err() };
+    ABILITIES.into_iter().map(look).collect()
 }
 
 /// The line that installs what is missing; none if nothing is.

@@ -10,6 +10,8 @@
 //! Times are the agent's own; the lab knows by how much its clock differs
 //! ([`Hello::boot_id`], [`Request::Clock`]).
 
+mod targets;
+
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
@@ -20,6 +22,8 @@ use nicteam_record::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub use targets::{ServeTarget, Serves, TargetAct};
 
 /// Number of this protocol; both sides must have the same.
 pub const PROTOCOL: u32 = 8;
@@ -88,6 +92,10 @@ pub enum Request {
         /// What.
         act: TargetAct,
     },
+    /// Tell of the node's devices.
+    Devices,
+    /// Find out what passes these paths, whose near end is here.
+    Examine(Vec<PathSpec>),
     /// Prepare one end of each of these connections.
     Prepare {
         /// Which end.
@@ -237,52 +245,6 @@ pub struct Way {
     pub seed: u64,
 }
 
-/// Storage to serve.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ServeTarget {
-    /// Its name.
-    pub name: String,
-    /// Its kind.
-    pub kind: String,
-    /// What it holds, bytes.
-    pub size_bytes: u64,
-    /// True: on a disk; else in memory.
-    pub on_disk: bool,
-    /// The host's addresses.
-    pub addresses: Vec<IpAddr>,
-    /// What that kind has to know of it.
-    pub settings: Value,
-}
-
-/// What can be done with storage that is served.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum TargetAct {
-    /// Kill what serves it, as a crash would. What was written stays.
-    Kill,
-    /// Serve it again after that; answered once it can be used.
-    Restart,
-    /// Tell the SHA-256 of a range of what it holds.
-    Digest {
-        /// Where the range begins, bytes.
-        offset: u64,
-        /// How long it is, bytes.
-        bytes: u64,
-    },
-    /// Give a range of what it holds the content of a seed (`nicteam_storage::Pattern`).
-    Fill {
-        /// Where the range begins, bytes.
-        offset: u64,
-        /// How long it is, bytes.
-        bytes: u64,
-        /// The seed.
-        seed: u64,
-        /// The generation.
-        generation: u64,
-    },
-}
-
 /// A connection to be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -325,6 +287,42 @@ pub struct PathSpec {
     pub client: IpAddr,
     /// The server's address on that link.
     pub server: IpAddr,
+}
+
+/// A device as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Device {
+    /// Its name.
+    pub name: String,
+    /// Largest IP packet that it sends, bytes.
+    pub mtu: u32,
+    /// It is set up.
+    pub up: bool,
+    /// It has a carrier.
+    pub carrier: bool,
+    /// The most packets that a frame joins; 1: every frame is a packet.
+    pub max_packets: u32,
+}
+
+/// What passes a path, as its near end finds out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathSeen {
+    /// Which.
+    pub path: PathSpec,
+    /// MTU of the near end's device, bytes.
+    pub own_mtu: u32,
+    /// The largest IP packet that passes there, bytes; none: no answer at all.
+    pub there_bytes: Option<u32>,
+    /// The largest that passes back.
+    pub back_bytes: Option<u32>,
+    /// It carries what both ends send.
+    pub is_good: bool,
+    /// What is wrong, a sentence each.
+    pub findings: Vec<String>,
+    /// Round-trip time of a short packet, microseconds.
+    pub round_trip_us: Option<u64>,
 }
 
 /// Where an end of a connection is on Ethernet.
@@ -399,6 +397,12 @@ pub struct Done {
     /// What serves storage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub serves: Option<Serves>,
+    /// The node's devices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<Device>,
+    /// What passes paths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<PathSeen>,
     /// SHA-256, hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
@@ -466,19 +470,6 @@ pub struct Runs {
     /// Offloads of its ports that are on, by device, where they say what its frames are.
     #[serde(default)]
     pub offloads: BTreeMap<String, Vec<String>>,
-}
-
-/// What serves storage.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Serves {
-    /// The program.
-    pub program: String,
-    /// Its version.
-    pub version: String,
-    /// Addresses and ports at which it is to be had.
-    pub portals: Vec<SocketAddr>,
-    /// What it was told, by its own words.
-    pub configured: BTreeMap<String, String>,
 }
 
 /// Counters at one moment.

@@ -8,6 +8,9 @@ use nicteam_record as record;
 
 use crate::testbed::TeamRuns;
 
+/// The engine whose teams have a dataplane of ours, and counters.
+pub(crate) const OWN_ENGINE: &str = "nicteam";
+
 /// What a record says of a topology.
 pub(crate) fn topology(topology: &Topology) -> record::Topology {
     let end = |end: &End| record::LinkEnd { node: end.node.clone(), device: end.device.clone() };

@@ -6,35 +6,26 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use nicteam_experiment::{Experiment, Run, Team, Timed, Topology, limit};
-use nicteam_record::{self as record, Bundle, Connection, EventKind, Record, Sample, Skipped, Unfinished};
+use nicteam_experiment::{Experiment, Run, Team, Timed};
+use nicteam_record::{self as record, Bundle, EventKind, Record, Skipped, Unfinished};
 use nicteam_sys::process;
-use sha2::{Digest, Sha256};
 
 use crate::environment::{busy_now, environment};
 use crate::error::Error;
 use crate::finite::Finite;
 use crate::fit::{dataplane, granularity};
-use crate::flows::{Flows, Found};
-use crate::hexadecimal::hexadecimal;
+use crate::flows::Flows;
 use crate::load::Load;
-use crate::machine::{check_machine, variant};
-use crate::measure::{Counted, Window};
+use crate::machine::check_machine;
 use crate::options::Options;
 use crate::output::{Output, failed, free_name};
 use crate::progress::Progress;
-use crate::protocol::{AgentSample, ConnectionSpec, Notice, Outcomes, Request, Role};
+use crate::protocol::{ConnectionSpec, Notice, Outcomes, Request, Role};
 use crate::task::{self, Kind, Planned};
 use crate::testbed::{Deployment, Report, Setting, TeamsSay};
 use crate::timeline::Timeline;
-use crate::{clock, content, event, outcomes, programs, recorded, target};
-
-/// The layer that payload is counted at.
-const DELIVERED_COUNTED_AT: &str =
-    "payload of TCP and UDP, by the receiving program; of programs that are not the lab's, by the receiving kernel";
-
-/// The engine whose teams have a dataplane of ours, and counters.
-const OWN_ENGINE: &str = "nicteam";
+use crate::watch::Watch;
+use crate::{clock, event, files, outcomes, programs, recorded, target};
 
 /// What running an experiment left.
 #[derive(Debug)]
@@ -119,7 +110,7 @@ fn record(
     }
     let unfinished =
         failed.as_ref().map(|(run, error)| Unfinished { run: run.name.clone(), reason: error.to_string() });
-    let own = |team: &Team| team.engine == OWN_ENGINE;
+    let own = |team: &Team| team.engine == recorded::OWN_ENGINE;
     let has_teams = experiment.runs.iter().any(|run| run.topology.teams.iter().any(own));
     let record = Record {
         schema: record::SCHEMA,
@@ -152,6 +143,7 @@ fn run_one(
     output: &Output,
     progress: &mut dyn Progress,
 ) -> Result<record::Run, Error> {
+    let run = &run.in_use();
     let (reports, inbox) = mpsc::channel();
     let built = options.testbed().build(&run.topology, setting, &reports);
     let mut deployment = built.map_err(|error| or_lost(error, &[], &inbox))?;
@@ -160,7 +152,7 @@ fn run_one(
     let mut early = timeline.hear_of_the_build(&inbox, progress);
     let targets = target::serve(&mut *deployment, &run.topology).map_err(|error| or_lost(error, &early, &inbox))?;
     let planned = plan(run, options.kinds());
-    content::prepare(&mut *deployment, run, &planned)?;
+    files::prepare(&mut *deployment, run, &planned)?;
     set_up_traffic(&mut *deployment, &planned)
         .map_err(|error| or_lost(with_reasons(error, &mut *deployment), &early, &inbox))?;
     deployment.call_all(&Request::Sample { interval_ms: interval.as_millis() as u64 })?;
@@ -194,7 +186,7 @@ fn run_one(
     let (mut outcomes, told) = outcomes::of_all(deployment.call_all(&Request::Stop)?, &planned);
     inbox.try_iter().for_each(|report| watch.take_in(report, progress));
     told.into_iter().for_each(|(node, notice)| watch.timeline.add(node, notice));
-    content::compare(&mut *deployment, run, &planned, &mut outcomes.transfers)?;
+    files::compare(&mut *deployment, run, &planned, &mut outcomes.transfers)?;
     let teams = deployment.teams().to_vec();
     // From here on links vanish under their teams, which is nothing to tell.
     drop(deployment);
@@ -287,230 +279,6 @@ fn by_node(planned: &[Planned], node: Node) -> BTreeMap<&str, Vec<ConnectionSpec
         nodes.entry(node(planned)).or_default().push(planned.spec.clone());
     }
     nodes
-}
-
-/// Gathers what the agents report in one run.
-struct Watch<'a> {
-    run: &'a Run,
-    kinds: &'static [&'static dyn Kind],
-    start_ns: u64,
-    samples: Vec<Sample>,
-    flows: Flows,
-    finite: Finite,
-    timeline: Timeline,
-    /// Of the machine, in the measured window.
-    load: Option<Load>,
-    /// The node whose agent is gone, or that lost something without which it is not what it is to be; in words.
-    ended: Option<(String, String)>,
-}
-
-impl Watch<'_> {
-    /// Takes reports in until a moment of the measured window, the end of all tasks if all of them end, or a signal.
-    fn until(&mut self, t: Duration, inbox: &mpsc::Receiver<Report>, progress: &mut dyn Progress) -> Result<(), Error> {
-        self.wait(t, |watch| watch.finite.over_ms().is_some(), inbox, progress)
-    }
-
-    /// Takes reports in until so long behind the measured window, or a signal.
-    fn until_behind(
-        &mut self,
-        time: Duration,
-        inbox: &mpsc::Receiver<Report>,
-        progress: &mut dyn Progress,
-    ) -> Result<(), Error> {
-        self.wait(Duration::from_secs_f64(self.measured_ms() / 1e3) + time, |_| false, inbox, progress)
-    }
-
-    /// How long was measured, milliseconds.
-    fn measured_ms(&self) -> f64 {
-        let longest_ms = self.run.duration.as_secs_f64() * 1e3;
-        self.finite.over_ms().map_or(longest_ms, |over_ms| over_ms.min(longest_ms))
-    }
-
-    fn wait(
-        &mut self,
-        t: Duration,
-        is_over: impl Fn(&Self) -> bool,
-        inbox: &mpsc::Receiver<Report>,
-        progress: &mut dyn Progress,
-    ) -> Result<(), Error> {
-        const SHOW_EACH: Duration = Duration::from_millis(200);
-        let end_ns = self.start_ns + t.as_nanos() as u64;
-        let mut shown_ns = clock::monotonic_ns();
-        loop {
-            if process::termination().is_some() {
-                return Err(Error::Interrupted("a signal"));
-            }
-            if let Some((node, message)) = self.ended.clone() {
-                return Err(Error::Agent { node, message });
-            }
-            let now_ns = clock::monotonic_ns();
-            if now_ns >= end_ns || is_over(self) {
-                return Ok(());
-            }
-            if now_ns - shown_ns >= SHOW_EACH.as_nanos() as u64 {
-                shown_ns = now_ns;
-                self.show(now_ns, progress);
-                self.load.iter_mut().for_each(Load::look);
-            }
-            let wait = Duration::from_nanos(end_ns - now_ns).min(Duration::from_millis(50));
-            if let Ok(report) = inbox.recv_timeout(wait) {
-                self.take_in(report, progress);
-            }
-        }
-    }
-
-    /// Notes why the run cannot go on, if nothing is noted yet.
-    fn end(&mut self, node: String, message: String) {
-        self.ended.get_or_insert((node, message));
-    }
-
-    /// Takes one report in.
-    fn take_in(&mut self, report: Report, progress: &mut dyn Progress) {
-        match report {
-            Report::Sample(host, sample) => {
-                let AgentSample { at_ns, cpu_ms, members, connections, relayed, flows, tasks, mac_moves } = sample;
-                let t_ms = (at_ns as i128 - self.start_ns as i128) as f64 / 1e6;
-                if let Some(error) = self.finite.take_in(tasks) {
-                    self.end(host.clone(), error);
-                }
-                self.flows.take_in(self.samples.len(), flows);
-                self.samples.push(Sample { t_ms, host, cpu_ms, members, connections, relayed, mac_moves });
-            }
-            Report::Ended(node) => self.end(node, "has ended in the middle of a run".to_owned()),
-            Report::Lost(node, what) => self.end(node, what),
-            Report::Notice(node, notice) => {
-                progress.notice(&node, &notice.text);
-                self.timeline.add(node, notice);
-            }
-        }
-    }
-
-    /// Shows members' traffic of the last half second.
-    fn show(&self, now_ns: u64, progress: &mut dyn Progress) {
-        const LOOK_BACK_MS: f64 = 500.0;
-        let now_ms = (now_ns as i128 - self.start_ns as i128) as f64 / 1e6;
-        let from_ms = now_ms - LOOK_BACK_MS;
-        let recent: Vec<Sample> = self
-            .samples
-            .iter()
-            .filter(|sample| sample.t_ms >= from_ms - LOOK_BACK_MS)
-            .map(|sample| Sample { t_ms: sample.t_ms - from_ms, ..sample.clone() })
-            .collect();
-        let members = Window::new(&recent, LOOK_BACK_MS).members();
-        let t = Duration::from_secs_f64(now_ms.abs() / 1e3);
-        if let Some((done_bytes, all_bytes)) = self.finite.progress() {
-            progress.carried(done_bytes, all_bytes);
-        }
-        progress.traffic(self.run, t, now_ms < 0.0, &members);
-    }
-
-    /// Writes the samples and sums them up; beside the run, the task or program of each connection that was found, by its number.
-    fn record(
-        mut self,
-        planned: &[Planned],
-        cpu: record::Cpu,
-        output: &Output,
-    ) -> Result<(record::Run, BTreeMap<u32, u32>), Error> {
-        let measured_ms = self.measured_ms();
-        let found = self.flows.attach(&mut self.samples, planned);
-        self.samples.sort_by(|a, b| a.t_ms.total_cmp(&b.t_ms).then_with(|| a.host.cmp(&b.host)));
-        let samples = format!("samples/{}.jsonl", self.run.name);
-        let text = lines(&self.samples);
-        output.write(&samples, text.as_bytes())?;
-        let window = Window::new(&self.samples, measured_ms);
-        let are_found =
-            |workload: &str| self.run.workloads.iter().any(|own| own.name == workload && own.task.finds_connections());
-        let made = planned.iter().filter(|planned| !are_found(&planned.workload));
-        let made = made.map(|planned| connection(planned, &window, self.kinds));
-        let tasks = found.iter().map(Found::numbers).collect();
-        let found = found.iter().map(|found| found.connection(&window, planned));
-        let mut connections: Vec<Connection> = made.chain(found).collect();
-        connections.sort_by_key(|connection| connection.index);
-        let delivered_bps = connections.iter().fold(0.0, |sum, connection| sum + connection.delivered_bps);
-        let limit = limit(self.run);
-        let run = record::Run {
-            name: self.run.name.clone(),
-            variant: variant(self.run),
-            description: self.run.description.clone(),
-            published: self.run.published.clone(),
-            published_of_limit: self.run.published_of_limit,
-            topology: recorded::topology(&self.run.topology),
-            delivered_bps,
-            limit_bps: limit.bps,
-            of_limit: if limit.bps > 0.0 { delivered_bps / limit.bps } else { 0.0 },
-            limit_reason: limit.reason,
-            members: window.members(),
-            ports: Vec::new(),
-            buckets: Vec::new(),
-            connections,
-            pagp: Vec::new(),
-            mac_moves: window.mac_moves(),
-            operations: Vec::new(),
-            transfers: Vec::new(),
-            probes: Vec::new(),
-            targets: Vec::new(),
-            disks: Vec::new(),
-            programs: Vec::new(),
-            relayed: window.relayed(),
-            events: self.timeline.events(self.start_ns),
-            findings: Vec::new(),
-            cpu: record::Cpu { seconds: window.cpu(), ..cpu },
-            memory: None,
-            measured_ms,
-            warmup_ms: self.run.warmup.as_secs_f64() * 1e3,
-            delivered_counted_at: DELIVERED_COUNTED_AT.to_owned(),
-            members_counted_at: counted_at(&self.run.topology).to_owned(),
-            samples_sha256: hexadecimal(&Sha256::digest(text.as_bytes())),
-            samples,
-        };
-        Ok((run, tasks))
-    }
-}
-
-/// The layer whose bytes are counted of members.
-fn counted_at(topology: &Topology) -> &'static str {
-    match topology.teams.iter().filter(|team| team.engine == OWN_ENGINE).count() {
-        0 => "Ethernet frames without check sequence, by the device",
-        own if own == topology.teams.len() => {
-            "Ethernet frames without check sequence, by the team; by the device where there is none"
-        }
-        _ => "Ethernet frames without check sequence, by the team where nicteam runs it; by the device elsewhere",
-    }
-}
-
-/// What a connection did in a window.
-fn connection(planned: &Planned, window: &Window<'_>, kinds: &[&'static dyn Kind]) -> Connection {
-    let spec = &planned.spec;
-    let (client, server) = ((&planned.client, spec.client), (&planned.server, spec.server));
-    let (from, to) = if spec.client_sends { (client, server) } else { (server, client) };
-    let counted = Counted::new(window, spec.index, from.0, to.0);
-    let mut connection = Connection {
-        workload: planned.workload.clone(),
-        index: spec.index,
-        from: from.0.clone(),
-        to: to.0.clone(),
-        src: from.1.to_string(),
-        dst: to.1.to_string(),
-        delivered_bps: counted.delivered_bps(),
-        retransmits: 0,
-        segments: 0,
-        rtt_us: 0.0,
-        congestion: String::new(),
-        transport: spec.kind.clone(),
-        vlan: spec.vlan,
-        subflows: None,
-        datagrams: None,
-    };
-    if let Some(kind) = task::kind(kinds, &spec.kind) {
-        kind.figures(spec, &counted, &mut connection);
-    }
-    connection
-}
-
-/// A JSON value a line.
-fn lines(samples: &[Sample]) -> String {
-    let line = |sample| serde_json::to_string(sample).expect("a sample has string keys only") + "\n";
-    samples.iter().map(line).collect()
 }
 
 /// The time of day, UTC.

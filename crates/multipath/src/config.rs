@@ -11,7 +11,7 @@ pub struct Config {
     pub policy: Policy,
     /// Bytes of a block, until [`crate::Multipath::set_block_bytes`] says otherwise.
     pub block_bytes: u32,
-    /// So long silent, a path is asked by a NOP-Out.
+    /// So long silent, a path is asked by a NOP-Out. More than zero.
     pub nop_interval: Duration,
     /// So long without a sign of life after that, the path is dead; it is suspect after half of it.
     pub nop_timeout: Duration,
@@ -26,7 +26,7 @@ pub struct Config {
     /// The pause before a command is sent again that met a busy target.
     pub busy_pause: Duration,
     /// How often a request is sent at most that meets a busy target, a UNIT ATTENTION or ABORTED COMMAND each time; and how
-    /// often one whose session is lost each time.
+    /// often one whose session is lost each time. 0 counts as 1.
     pub max_tries: u32,
     /// What becomes of requests while no path is up.
     pub no_path: NoPath,

@@ -12,6 +12,8 @@
 //! - A write that was finished without error changes the medium no more, whatever its path still holds of it.
 //! - A write that was finished with an error may change the medium later, until its path is fenced; but no request that
 //!   overlaps it is sent before that. See [`Fence`].
+//!
+//! All that is of sessions that this value opened. Of those of a process that ended before nothing is known here.
 #![forbid(unsafe_code)]
 
 mod config;
@@ -29,5 +31,5 @@ mod timers;
 pub use config::{Config, Fence, NoPath};
 pub use multipath::Multipath;
 pub use policy::Policy;
-pub use status::{PathStatus, Status, runtime_name};
+pub use status::{PathStatus, Status};
 pub use terms::{Effect, IoError, Kind, Notice, Outcome, PathId, PathState, Request, SubmitError, TimerReason};

@@ -93,7 +93,7 @@ impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = |working: bool| {
             let paths = self.paths.iter().enumerate().filter(|(_, path)| path.is_working() == working);
-            let names: Vec<String> = paths.map(|(index, _)| runtime_name(PathId(index))).collect();
+            let names: Vec<String> = paths.map(|(index, _)| PathId(index).runtime_name()).collect();
             names.join(", ")
         };
         writeln!(f, "   Path Selection Policy: {}", self.policy)?;
@@ -102,9 +102,4 @@ impl fmt::Display for Status {
         // Not ESXi's.
         writeln!(f, "   Dead Paths: {}", names(false))
     }
-}
-
-/// A path's runtime name, as ESXi makes them: the adapter of the software initiator, and a channel a path.
-pub fn runtime_name(path: PathId) -> String {
-    format!("vmhba64:C{}:T0:L0", path.0)
 }

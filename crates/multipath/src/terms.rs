@@ -264,6 +264,13 @@ pub enum TimerReason {
     Choose,
 }
 
+impl PathId {
+    /// Its name as ESXi makes them: the adapter of the software initiator, and a channel a path.
+    pub fn runtime_name(self) -> String {
+        format!("vmhba64:C{}:T0:L0", self.0)
+    }
+}
+
 impl fmt::Display for PathId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "path {}", self.0)

@@ -148,7 +148,7 @@ impl Path<'_> {
         let tried = wanted.min(own_mtu);
         let Found { largest: whole, refused, .. } = largest(&mut Whole(self, Question::Echo), SHORT, tried)?;
         let there = if whole < tried { self.there(whole, tried)? } else { There::NotAsked };
-        let back = self.back(whole, tried.max(JUMBO).min(LONGEST))?;
+        let back = self.back(whole, tried.clamp(JUMBO, LONGEST))?;
         Ok(Evidence { own_mtu, wanted, whole, refused, there, back })
     }
 

@@ -22,7 +22,7 @@ pub struct Team<'a> {
     pub policy: Option<HashPolicy>,
     /// The same in the record's words; empty where the mode does not hash.
     pub policy_name: &'a str,
-    /// Values of its hash, dealt to its members in turn; 0: as many as there are members.
+    /// Values of its hash, assigned to its members in turn; 0: as many as there are members.
     pub hash_buckets: u32,
     /// What is hashed beside a frame to find its bucket (`bond_hash_basis`).
     pub hash_basis: u32,

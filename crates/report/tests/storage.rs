@@ -2,7 +2,7 @@
 
 use crate::common::storage::{as_copy, one_session, reads, scale};
 use crate::common::{TestBundle, record};
-use nicteam_record::{Impaired, Impairments, ModelledDisks, Run, Stall};
+use nicteam_record::{Event, EventKind, Impaired, Impairments, ModelledDisks, Run, Stall};
 use nicteam_report::{Side, Style, explain, findings, html, table};
 
 fn said(run: &Run) -> (Side, String, String) {
@@ -32,6 +32,17 @@ fn full_paths_were_the_limit() {
     let (side, cause, sentence) = said(&reads(1, FULL));
     assert_eq!((side, cause.as_str()), (Side::Nowhere, "full"));
     assert_eq!(sentence, "Nothing held it back: all four links of b carried 0.98 of what they can.");
+}
+
+#[test]
+fn paths_that_are_as_good_as_full_together_are_no_uneven_ones() {
+    let mut run = reads(1, [0.98, 0.8, 0.98, 0.98]);
+    run.disks[0].policy = "best".into();
+    (run.limit_bps, run.of_limit) = (run.delivered_bps / 0.97, 0.97);
+    let (side, cause, sentence) = said(&run);
+    assert_eq!((side, cause.as_str()), (Side::Nowhere, "full"), "{sentence}");
+    run.of_limit = 0.94;
+    assert_eq!(said(&run).1, "uneven");
 }
 
 /// Round robin over four paths of which the last takes longer.
@@ -100,6 +111,10 @@ fn one_session_is_one_connection_on_one_link() {
     );
     run.targets[0].kind = "nfs".into();
     assert!(said(&run).2.contains("one NFS mount is one TCP connection"));
+    // A copy of a few seconds leaves its link a little less than full.
+    let mut short = one_session("balance-rr");
+    scale(&mut short, 0.9);
+    assert_eq!(said(&short).1, "one-session");
     let plain = said(&one_session("multipath")).2;
     assert!(plain.contains("and each link of b has an address of its own, so it used link 1 of 4"), "{plain}");
 }
@@ -230,6 +245,32 @@ fn a_wrong_mtu_at_one_end_of_one_path_is_named() {
     let mut other = reads(1, [0.0, 0.98, 0.98, 0.98]);
     other.topology = run.topology.clone();
     assert_ne!(said(&other).1, "mtu");
+}
+
+#[test]
+fn faults_under_a_copy_are_named_with_what_they_cost() {
+    let mut run = reads(1, [0.98, 0.5, 0.98, 0.98]);
+    as_copy(&mut run, 8000.0, 8000.0);
+    run.transfers[0].stall = Some(Stall { from_ms: 2000.0, took_ms: 11.4 });
+    let event = |text: &str| Event {
+        t_ms: 2000.0,
+        node: "a".into(),
+        kind: EventKind::Fault,
+        team: None,
+        member: None,
+        text: text.into(),
+    };
+    run.events = vec![event("cable 1 is pulled"), event("cable 2 is pulled"), event("both are plugged in")];
+    let (side, cause, sentence) = said(&run);
+    assert_eq!((side, cause.as_str()), (Side::Links, "faults"));
+    assert_eq!(
+        sentence,
+        "Links: cable 1 is pulled, cable 2 is pulled and 1 more; nothing was answered for 11 ms at most, and every byte arrived as \
+         it was sent."
+    );
+    run.transfers[0].verified_bytes = 0;
+    run.transfers[0].error = Some("no path for 30 s".into());
+    assert!(said(&run).2.ends_with("for 11 ms at most; it ended early: no path for 30 s."), "{}", said(&run).2);
 }
 
 #[test]

@@ -2,8 +2,6 @@
 
 use std::net::IpAddr;
 
-use crate::IoError;
-
 /// Why a disk, or an export of one, cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -83,4 +81,14 @@ pub enum Error {
     /// The operating system refused something.
     #[error(transparent)]
     System(#[from] nicteam_sys::Error),
+}
+
+/// Why an operation was not done.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} failed: {reason}")]
+pub struct IoError {
+    /// The operation: `a write of 4096 bytes at offset 512`.
+    pub what: String,
+    /// What came in the way.
+    pub reason: String,
 }

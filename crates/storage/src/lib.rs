@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cache;
+mod cached;
 mod disk;
 mod error;
 mod mix;
@@ -22,12 +23,13 @@ pub use nicteam_iscsi::{Buffer, Library, Negotiated};
 pub use nicteam_multipath::{Kind, Policy};
 
 pub use cache::{CacheCounts, WriteBack};
+pub use cached::Cached;
 pub use disk::Disk;
-pub use error::Error;
+pub use error::{Error, IoError};
 pub use model::DiskModel;
 pub use nfs::{NfsFile, NfsLimits, NfsSpec};
 pub use pattern::Pattern;
 pub use spec::{DiskSpec, INITIATOR, MOST_PATHS, Path};
 pub use status::{SessionStatus, Status};
-pub use volume::{Done, IoError, Operation, Volume};
+pub use volume::{Done, Operation, Volume};
 pub use watch::Watch;

@@ -45,7 +45,7 @@ pub struct Path {
 
 impl DiskSpec {
     /// A disk with defaults: multipath's, immediate data, no R2T before the first burst ends, no digests, commands of
-    /// at most 1 MiB, five seconds for the first path, neither cache nor model.
+    /// at most 1 MiB, three seconds for the first path, neither cache nor model.
     pub fn new(paths: Vec<Path>, target: &str, lun: u32) -> DiskSpec {
         DiskSpec {
             paths,
@@ -57,7 +57,7 @@ impl DiskSpec {
             initial_r2t: false,
             header_digest: false,
             longest_command: 1 << 20,
-            open_timeout: Duration::from_secs(5),
+            open_timeout: Duration::from_secs(3),
             cache: None,
             model: None,
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Buffer, Error, Kind, Watch};
+use crate::{Buffer, Error, IoError, Kind, Watch};
 
 /// A range of blocks that is read and written asynchronously, by one thread: an iSCSI disk ([`crate::Disk`]), or a file of
 /// another protocol.
@@ -68,16 +68,6 @@ pub struct Done {
     pub result: Result<(), IoError>,
     /// How long it took, as the program sees it.
     pub took: Duration,
-}
-
-/// Why an operation was not done.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} failed: {reason}")]
-pub struct IoError {
-    /// The operation: `a write of 4096 bytes at offset 512`.
-    pub what: String,
-    /// What came in the way.
-    pub reason: String,
 }
 
 impl Operation {

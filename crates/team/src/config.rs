@@ -123,7 +123,7 @@ pub struct Config {
     pub mode: Mode,
     /// What balance-xor, 802.3ad and balance-tlb hash, and balance-alb without `tlb_dynamic_lb`.
     pub xmit_hash_policy: HashPolicy,
-    /// balance-xor, 802.3ad: how many values the hash has, dealt to the members in turn, at most
+    /// balance-xor, 802.3ad: how many values the hash has, assigned to the members in turn, at most
     /// [`MAX_BUCKETS`](crate::MAX_BUCKETS); 0: as many as there are members.
     pub hash_buckets: u32,
     /// balance-rr: frames by one member before the next has its turn, 0 to 65535; 0 is random.

@@ -73,7 +73,7 @@ fn switches_with_few_bits_look_at_the_last_bytes() {
 }
 
 #[test]
-fn a_hash_of_few_values_is_dealt_to_the_members_in_turn() {
+fn a_hash_of_few_values_is_assigned_to_the_members_in_turn() {
     let of = |buckets: u32, members: usize| (0..32).map(|hash| place(hash, buckets, members)).collect::<Vec<_>>();
     let modulo = |n: usize| (0..32).map(|hash| Some(hash % n)).collect::<Vec<_>>();
     assert_eq!(of(0, 3), modulo(3));

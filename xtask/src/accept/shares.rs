@@ -1,7 +1,7 @@
 //! Who sends and receives how much where loads decide: ours beside the kernel's
 //! driver, in one guest, through the same experiment.
 //!
-//! The guest does not wait for an idle processor, so that a minute of deals every
+//! The guest does not wait for an idle processor, so that a minute of assignments every
 //! ten seconds passes in some seconds. Ours is the product, on eBPF.
 
 use nicteam_oracle::protocol::Request;
@@ -156,19 +156,20 @@ impl Case {
         let name = self.named("busiest before the first measurement");
         let bound = Bound::AtMost(kernels.busiest_at_first);
         let figure = Figure::ratio(name, Estimate::of(&[ours.busiest_at_first]), bound);
-        figure.peer(format!("kernel {:.3}; deals all to the first of the fastest, by design", kernels.busiest_at_first))
+        figure
+            .peer(format!("kernel {:.3}; assigns all to the first of the fastest, by design", kernels.busiest_at_first))
     }
 
     fn moved(&self, Shown { ours, kernels }: &Shown) -> Figure {
-        let (measured, bound) = (ours.moved_a_deal, kernels.moved_a_deal);
-        let name = self.named("flows moved a deal, loads unchanged");
+        let (measured, bound) = (ours.moved_by_assignment, kernels.moved_by_assignment);
+        let name = self.named("flows moved by an assignment, loads unchanged");
         let figure = Figure::text(
             name,
             format!("{measured:.1}"),
             &format!("<= {bound:.1}, the kernel's"),
             Some(measured <= bound),
         );
-        figure.peer(format!("kernel {bound:.1} of {HOSTS}; deals anew each time, by design"))
+        figure.peer(format!("kernel {bound:.1} of {HOSTS}; assigns anew each time, by design"))
     }
 
     fn receiving(&self, shown: &Shown) -> Vec<Figure> {

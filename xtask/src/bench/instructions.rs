@@ -33,6 +33,8 @@ pub(super) enum Spread {
     One,
     /// By all, by each at least half of its share.
     All,
+    /// By several: none has more than half of them. Buckets that have members at random are not even.
+    Several,
 }
 
 /// Both look at their members' carrier as often, and so seldom that it is not
@@ -137,6 +139,7 @@ impl Spread {
         let holds = match self {
             Spread::One => most > 0.99,
             Spread::All => least > 0.5 / MEMBERS as f64,
+            Spread::Several => most < 0.5,
         };
         let what = || format!("{device} is to send by {self:?} of its members: {:?} packets each", generated.arrived);
         if holds { Ok(()) } else { Err(Refusal { errno: None, what: what() }) }
@@ -193,6 +196,7 @@ mod tests {
         };
         assert!(check(Spread::One, [0, 1000, 1, 0]) && !check(Spread::One, [500, 500, 0, 0]));
         assert!(check(Spread::All, [200, 300, 250, 250]) && !check(Spread::All, [1000, 0, 0, 0]));
+        assert!(check(Spread::Several, [80, 400, 300, 60]) && !check(Spread::Several, [900, 100, 0, 0]));
     }
 
     #[test]

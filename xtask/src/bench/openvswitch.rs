@@ -46,7 +46,7 @@ struct Mode {
 const MODES: [Mode; 3] = [
     Mode { name: "active-backup", spread: Spread::One, negotiates: false },
     Mode { name: "balance-slb", spread: Spread::One, negotiates: false },
-    Mode { name: "balance-tcp", spread: Spread::All, negotiates: true },
+    Mode { name: "balance-tcp", spread: Spread::Several, negotiates: true },
 ];
 /// The kernel's bond.
 const PARTNER: &str = "bond1";
@@ -88,6 +88,11 @@ fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
 /// Starts the daemons; they go with the guest.
 fn start(guest: &mut Guest) -> Result<(), Refusal> {
     guest.load_module("openvswitch")?;
+    // It counts the processors every ten seconds of the machine's uptime, so that a daemon that starts sooner finds none, and has no
+    // thread for first packets (lib/ovs-thread.c, count_cpu_cores).
+    until("the guest to have run for ten seconds", || {
+        guest.read("/proc/uptime").is_ok_and(|said| uptime_s(&said) > 10.0)
+    })?;
     let files = |name: &str| {
         let file = |kind| format!("/tmp/{name}.{kind}");
         [
@@ -183,6 +188,11 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) -> Result<(), Refusal> {
         thread::sleep(LOOK);
     }
     Err(Refusal { errno: None, what: format!("waited in vain for {what}") })
+}
+
+/// The first number of `/proc/uptime`.
+fn uptime_s(said: &str) -> f64 {
+    said.split(' ').next().and_then(|seconds| seconds.parse().ok()).unwrap_or_default()
 }
 
 fn members() -> Vec<String> {

@@ -75,7 +75,7 @@ fn text(parts: &[Part], abilities: &[Ability]) -> String {
     match install_line(parts) {
         Some(line) => {
             let missing = parts.iter().filter_map(|part| part.found.as_ref().err());
-            let reasons = missing.map(|reason| say::visible(reason)).collect::<Vec<_>>().join("; ");
+            let reasons = missing.map(say::visible).collect::<Vec<_>>().join("; ");
             let _ = write!(out, "\nmissing: {reasons}\nhint: {line}\n");
         }
         None => out.push_str("\nnothing is missing\n"),

@@ -1,6 +1,7 @@
 //! `nicteam lab`: experiments.
 
 mod progress;
+mod tune;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Build an experiment's topology and hold it until Ctrl-C, for a look around.
     Up(Up),
+    /// Go through the steps of tuning storage over many links: measure, find what is wrong, cure it, measure again.
+    Tune(tune::Args),
     /// List the experiments that come with nicteam.
     List,
     /// Draw an experiment as this machine would run it.
@@ -115,6 +118,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Run(run) => run_experiment(&run),
         Command::Up(up) => hold(&up),
+        Command::Tune(args) => tune::run(&args),
         Command::List => say::data(list()),
         Command::Show(show) => draw(&show),
         Command::Report { bundle, json } => {

@@ -48,7 +48,9 @@ impl Progress for Live {
         self.wipe();
         self.carried = None;
         let takes = run.warmup + run.duration;
-        say::line(format_args!("run {number} of {count}: {} ({} s)", run.name, takes.as_secs_f64()));
+        let ends = run.workloads.iter().all(|workload| workload.task.is_finite());
+        let at_most = if ends { "at most " } else { "" };
+        say::line(format_args!("run {number} of {count}: {} ({at_most}{} s)", run.name, takes.as_secs_f64()));
     }
 
     fn run_is_skipped(&mut self, run: &Run, number: usize, count: usize, reason: &str) {

@@ -66,6 +66,14 @@ pub fn assert_failure(output: &Output, code: i32, words: &[&str]) {
     }
 }
 
+/// Whether the machine has these programs; says which it lacks.
+pub fn has(programs: &[&str]) -> bool {
+    let folders = ["/usr/bin", "/usr/sbin", "/bin", "/sbin"];
+    let lacks =
+        programs.iter().find(|name| folders.iter().all(|folder| !fs::exists(format!("{folder}/{name}")).unwrap()));
+    lacks.inspect(|name| eprintln!("SKIPPED: needs {name}")).is_none()
+}
+
 /// Runs an experiment: what it said on standard output and error, its record if it ended.
 pub fn run(name: &str, experiment: &str) -> (String, String, Option<Record>) {
     let (output, record) = run_with(name, experiment, &["--duration", "1500ms"]);

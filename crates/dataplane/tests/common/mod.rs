@@ -71,8 +71,8 @@ pub fn choices(count: usize) -> Vec<Choose> {
         choices.push(Choose::Hash { policy, table });
     }
     choices.push(Choose::Hash { policy: HashPolicy::Layer34, table: ids(count) });
-    let dealt = (0..256).map(|bucket| id(bucket * bucket % 7 % (count - 1))).collect();
-    choices.push(Choose::HashOrAll { policy: HashPolicy::Layer34, table: dealt });
+    let assigned = (0..256).map(|bucket| id(bucket * bucket % 7 % (count - 1))).collect();
+    choices.push(Choose::HashOrAll { policy: HashPolicy::Layer34, table: assigned });
     for packets_per_member in [1, 3, 65535] {
         choices.push(Choose::RoundRobin { members: ids(count), packets_per_member, igmp: id(count / 2) });
     }
@@ -97,7 +97,7 @@ fn buckets(count: usize) -> Vec<Choose> {
 
 /// balance-tlb and balance-alb, with and without `tlb_dynamic_lb`.
 fn balances(count: usize) -> Vec<Choose> {
-    let dealt: Vec<MemberId> = (0..256).map(|bucket| id(bucket * bucket % 7 % count)).collect();
+    let assigned: Vec<MemberId> = (0..256).map(|bucket| id(bucket * bucket % 7 % count)).collect();
     let punt = |neighbours| Some(Punt { from: Mac(frames::OWN), neighbours });
     let active = id(count - 1);
     let tlb = |policy, table, counted| {
@@ -114,9 +114,9 @@ fn balances(count: usize) -> Vec<Choose> {
     };
     let all = [
         tlb(HashPolicy::Layer2, ids(count), false),
-        tlb(HashPolicy::Layer34, dealt.clone(), true),
+        tlb(HashPolicy::Layer34, assigned.clone(), true),
         alb(Number::Hash(HashPolicy::Layer23), ids(count), false),
-        alb(Number::Destination, dealt, true),
+        alb(Number::Destination, assigned, true),
     ];
     all.into_iter().map(Choose::Balance).collect()
 }

@@ -58,6 +58,10 @@ impl Event for CablePulled {
         format!("the cable between {ends} is {what} at {node}")
     }
 
+    fn node(&self) -> &str {
+        &self.node
+    }
+
     fn details(&self) -> Value {
         let CablePulled { node, device, plugged, shown, .. } = self;
         json!({ "node": node, "device": device, "plugged": plugged, "shown": shown })

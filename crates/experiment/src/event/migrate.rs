@@ -79,6 +79,10 @@ impl Event for Migrate {
         format!("{} moves to {}, {by}", self.guest, self.to)
     }
 
+    fn node(&self) -> &str {
+        &self.to
+    }
+
     fn details(&self) -> Value {
         let Announce { arp, rarp } = self.announce;
         json!({ "guest": self.guest, "from": self.from, "to": self.to, "arp": arp, "rarp": rarp })

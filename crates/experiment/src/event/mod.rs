@@ -10,7 +10,7 @@ mod target;
 use std::time::Duration;
 
 use crate::diagnostics::Problem;
-use crate::keys::{Key, Kind as Takes, Need};
+use crate::keys::{Key, Kind as Takes, Need, Section};
 use crate::record::{At, Record};
 use crate::timed::Timed;
 use crate::units::show_duration;
@@ -27,7 +27,7 @@ pub use target::TargetKilled;
 const KINDS: [Kind; 4] = [migrate::KIND, cable::KIND, silence::KIND, target::KIND];
 
 /// Their names.
-pub(crate) const NAMES: [&str; KINDS.len()] = {
+const NAMES: [&str; KINDS.len()] = {
     let mut names = [""; KINDS.len()];
     let mut place = 0;
     while place < KINDS.len() {
@@ -38,7 +38,7 @@ pub(crate) const NAMES: [&str; KINDS.len()] = {
 };
 
 /// The keys that each adds.
-pub(crate) const KEYS: [&[Key]; KINDS.len()] = {
+const KEYS: [&[Key]; KINDS.len()] = {
     let mut keys: [&[Key]; KINDS.len()] = [&[]; KINDS.len()];
     let mut place = 0;
     while place < KINDS.len() {
@@ -48,8 +48,24 @@ pub(crate) const KEYS: [&[Key]; KINDS.len()] = {
     keys
 };
 
+/// `[[runs.events]]`.
+pub(crate) const EVENT: Section = Section {
+    header: "[[runs.events]]",
+    doc: "What the run does to its network while it is measured.",
+    keys: &[
+        KIND,
+        Key {
+            name: "at",
+            kind: Takes::Time(Duration::ZERO..=Duration::from_secs(86_400)),
+            need: Need::Required,
+            doc: "When, counted from the beginning of the measurement, behind the warm-up.",
+        },
+    ],
+    of_kinds: &KEYS,
+};
+
 /// The kind's own key.
-pub(crate) const KIND: Key = Key {
+const KIND: Key = Key {
     name: "kind",
     kind: Takes::Choice(&NAMES),
     need: Need::Required,

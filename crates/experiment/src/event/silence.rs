@@ -45,6 +45,10 @@ impl Event for Silence {
         format!("the cable between {} {what}", self.ends)
     }
 
+    fn node(&self) -> &str {
+        &self.node
+    }
+
     fn details(&self) -> Value {
         let Silence { node, device, team, carries, .. } = self;
         json!({ "node": node, "device": device, "team": team, "carries": carries })

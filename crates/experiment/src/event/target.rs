@@ -48,6 +48,10 @@ impl Event for TargetKilled {
         format!("the server of target {} on {} {what}", self.target, self.host)
     }
 
+    fn node(&self) -> &str {
+        &self.host
+    }
+
     fn details(&self) -> Value {
         json!({ "target": self.target, "host": self.host, "restarted": self.restarted })
     }

@@ -13,7 +13,7 @@ pub struct SwitchModel {
     pub command: &'static str,
     /// What that command takes, the default first.
     pub spreads: &'static [Spread],
-    /// Values of its hash, dealt to a group's links in turn; 0: as many as there are links.
+    /// Values of its hash, assigned to a group's links in turn; 0: as many as there are links.
     pub hash_buckets: u32,
     /// The most links of a group that carry traffic.
     pub most_links: usize,

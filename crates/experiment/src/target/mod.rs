@@ -5,6 +5,8 @@ mod iscsi;
 mod kind;
 mod nfs;
 
+use std::collections::BTreeSet;
+
 use crate::diagnostics::Problem;
 use crate::keys::{Key, Kind as Takes, Need, Section, Thing};
 use crate::record::{At, Record};
@@ -55,6 +57,22 @@ pub(crate) const TARGET: Section = Section {
     ],
     of_kinds: &[KINDS[0].keys, KINDS[1].keys],
 };
+
+/// Which targets a run has: those that its workloads name, and those that no workload of the file names.
+pub(crate) fn of_run<'a>(run: &Record, workloads: &'a [(At<String>, Record)]) -> impl Fn(&str) -> bool + use<'a> {
+    let names = run.get::<&[At<String>]>("workloads").map_or(&[][..], |at| at.value);
+    let (mut of_run, mut of_any) = (BTreeSet::new(), BTreeSet::new());
+    for (workload, record) in workloads {
+        let Some(target) = record.get::<&[At<String>]>("target").and_then(|names| names.value.first()) else {
+            continue;
+        };
+        of_any.insert(target.value.as_str());
+        if names.iter().any(|name| name.value == workload.value) {
+            of_run.insert(target.value.as_str());
+        }
+    }
+    move |target| of_run.contains(target) || !of_any.contains(target)
+}
 
 /// Resolves the targets of a run; what is wrong goes to the problems.
 pub(crate) fn resolve(

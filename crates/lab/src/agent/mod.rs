@@ -1,6 +1,7 @@
 //! The agent: the lab's hand on one host or switch.
 
 mod announce;
+mod look;
 mod moves;
 mod node;
 mod pagp;
@@ -121,7 +122,12 @@ impl Agent {
             Request::Unplug(device) => drop(self.teams.unplug(&device)?),
             Request::Address(addresses) => self.node.address(&addresses)?,
             Request::Announce { device, arp, rarp } => self.node.announce(&device, arp, rarp)?,
-            Request::SetDevice { device, up } => self.node.set_device(&device, up)?,
+            Request::SetDevice { device, up } => {
+                self.node.set_device(&device, up)?;
+                if up {
+                    self.traffic.device_is_up();
+                }
+            }
             Request::AddTeam(team) => {
                 let runs = self.teams.add(&team, &self.output)?;
                 return Ok(Done { runs: Some(runs), ..Done::default() });
@@ -143,6 +149,10 @@ impl Agent {
                 return Ok(Done { serves: Some(serves), ..Done::default() });
             }
             Request::Target { name, act } => return self.targets.act(&name, &act),
+            Request::Devices => {
+                return Ok(Done { devices: look::devices(self.node.netlink()?)?, ..Done::default() });
+            }
+            Request::Examine(paths) => return Ok(Done { paths: look::paths(&paths)?, ..Done::default() }),
             Request::Prepare { role, connections } => self.traffic.prepare(role, connections)?,
             Request::Sample { interval_ms } => {
                 let counted = Counted {

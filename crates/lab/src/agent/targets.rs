@@ -70,17 +70,22 @@ impl Targets {
                 .map_err(|error| format!("fill target {name}: {error}"))?;
             return Ok(Done::default());
         }
+        let mut served = self.take(name)?;
+        let done = match act {
+            TargetAct::Kill => served.kill(),
+            TargetAct::Restart => served.restart(),
+            TargetAct::Digest { .. } | TargetAct::Fill { .. } => Ok(()),
+        };
+        lock(&self.served).insert(name.to_owned(), served);
+        done.map(|()| Done::default())
+    }
+
+    /// Takes a target out, so that samples need not wait for what is done with it; its time so far still counts.
+    fn take(&self, name: &str) -> Result<Box<dyn Served>, Failure> {
         let mut all = lock(&self.served);
-        let served = all.get_mut(name).ok_or_else(|| unknown(name))?;
-        match act {
-            TargetAct::Kill => {
-                *lock(&self.spent) += processor_time(&served.processes())?;
-                served.kill()?;
-            }
-            TargetAct::Restart => served.restart()?,
-            TargetAct::Digest { .. } | TargetAct::Fill { .. } => {}
-        }
-        Ok(Done::default())
+        let served = all.remove(name).ok_or_else(|| unknown(name))?;
+        *lock(&self.spent) += processor_time(&served.processes())?;
+        Ok(served)
     }
 
     /// Asks the kernel about the sockets of what serves, for the samples to come. Whose task each is, the other end knows.

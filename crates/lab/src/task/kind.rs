@@ -53,6 +53,9 @@ pub trait Ends: fmt::Debug + Send + Sync {
     /// The measured window begins, of this length at most: what is to be carried once, from beginning to end, begins now.
     fn begin(&self, _measured: Duration) {}
 
+    /// A device was set up again: what went with it, as routes do, is to be there again.
+    fn device_is_up(&self) {}
+
     /// The sockets of what opens connections of its own, as the kernel was asked last.
     fn flows(&self) -> Vec<FlowSample> {
         Vec::new()

@@ -23,7 +23,7 @@ use crate::error::Failure;
 use crate::protocol::{ConnectionSpec, FlowSample, Outcomes, Role, TaskSample};
 
 pub use kind::{Ends, Kind};
-pub(crate) use plan::{Planned, plan, spread};
+pub(crate) use plan::{Planned, paths_between, plan, spread};
 
 /// All kinds.
 pub(crate) static KINDS: [&dyn Kind; 7] =
@@ -69,6 +69,11 @@ impl Traffic {
     /// The measured window begins.
     pub(crate) fn begin(&self, measured: Duration) {
         self.ends.iter().for_each(|(_, ends)| ends.begin(measured));
+    }
+
+    /// A device was set up again.
+    pub(crate) fn device_is_up(&self) {
+        self.ends.iter().for_each(|(_, ends)| ends.device_is_up());
     }
 
     /// Ends every connection.

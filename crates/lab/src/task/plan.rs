@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use nicteam_experiment::{CLIENT_PORT, Host, SERVER_PORT, Workload};
+use nicteam_experiment::{CLIENT_PORT, Host, SERVER_PORT, Topology, Workload};
 
 use super::kind::Kind;
 use crate::protocol::{ConnectionSpec, Interface, PathSpec};
@@ -45,7 +45,7 @@ pub(crate) fn plan(workload: &Workload, number: u16, first_index: u32, hosts: &[
         })
     };
     let runs_programs = !workload.task.programs().is_empty();
-    let assigned = workload.dealt();
+    let assigned = workload.assigned();
     assigned
         .zip(0..)
         .map(|((client, server, client_sends), place)| (client, server, client_sends, place, first_index + place))
@@ -90,10 +90,23 @@ fn paths(workload: &Workload, client: Option<&Host>, server: Option<&Host>) -> V
     if !workload.task.takes_every_path() {
         return Vec::new();
     }
+    links_between(client, server)
+}
+
+fn links_between(client: &Host, server: &Host) -> Vec<PathSpec> {
     links(client)
         .zip(links(server))
         .map(|((device, client), (_, server))| PathSpec { device: device.to_owned(), client, server })
         .collect()
+}
+
+/// The paths between two hosts of a topology, link by link.
+pub(crate) fn paths_between(topology: &Topology, client: &str, server: &str) -> Vec<PathSpec> {
+    let host = |name: &str| topology.hosts.iter().find(|host| host.name == name);
+    match (host(client), host(server)) {
+        (Some(client), Some(server)) => links_between(client, server),
+        _ => Vec::new(),
+    }
 }
 
 /// A host's links that have an address, in order.

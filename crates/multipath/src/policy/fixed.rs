@@ -31,10 +31,6 @@ impl Choose for Fixed {
     }
 
     fn device_config(&self, _: &[Path]) -> String {
-        format!(
-            "preferred={};current={}",
-            crate::status::runtime_name(PathId(0)),
-            crate::status::runtime_name(self.current)
-        )
+        format!("preferred={};current={}", PathId(0).runtime_name(), self.current.runtime_name())
     }
 }

@@ -152,3 +152,35 @@ fn best_serves_a_single_request_by_the_quickest_path() {
     // The other one is tried now and then.
     assert!(paths[1].ios >= 5 && paths[1].ios * 50 < paths[0].ios, "{paths:?}");
 }
+
+/// Shares and the latency that 99 of 100 requests do not exceed, as docs/multipath.md has them.
+#[test]
+fn the_table_of_the_documentation_is_right() {
+    let cases = [(32, Link::gigabit()), (32, Link::slow()), (32, Link::long()), (8, Link::long())];
+    let documented = include_str!("../../../../docs/multipath.md");
+    let mut missing = String::new();
+    for (name, policy) in [
+        ("`round-robin`, 1000", Policy::RoundRobin { ios: None }),
+        ("`round-robin`, every I/O", round_robin(1)),
+        ("`queue-length`", Policy::QueueLength),
+        ("`service-time`", Policy::ServiceTime),
+        ("`best`", Policy::Best),
+    ] {
+        let cell = |(kib, other): (u32, Link)| {
+            let mut world = Loop::new(policy, &but_one(4, other), Load { bytes: kib << 10, ..READ_32K });
+            world.run(WARM_UP);
+            // A thousand I/Os take the slow link three seconds.
+            let share = world.share_over(Duration::from_secs(if matches!(policy, Policy::RoundRobin { ios: None }) {
+                15
+            } else {
+                1
+            }));
+            format!(" {share:.2}, {:.1} ms |", world.p99().as_secs_f64() * 1e3)
+        };
+        let row = format!("| {name} |{}", cases.map(cell).concat());
+        if !documented.contains(&row) {
+            missing += &format!("{row}\n");
+        }
+    }
+    assert!(missing.is_empty(), "docs/multipath.md has not:\n{missing}");
+}

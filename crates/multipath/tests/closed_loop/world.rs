@@ -229,19 +229,29 @@ impl Loop {
         self.now = end;
     }
 
-    /// Bytes a second of both directions over half a second from now.
-    pub fn rate(&mut self) -> f64 {
+    /// Bytes a second of both directions, over so long from now.
+    pub fn rate_over(&mut self, span: Duration) -> f64 {
         (self.read_bytes, self.write_bytes) = (0, 0);
         self.latencies.clear();
-        self.run(Duration::from_millis(500));
-        (self.read_bytes + self.write_bytes) as f64 / 0.5
+        self.run(span);
+        (self.read_bytes + self.write_bytes) as f64 / span.as_secs_f64()
+    }
+
+    /// The same over half a second.
+    pub fn rate(&mut self) -> f64 {
+        self.rate_over(Duration::from_millis(500))
     }
 
     /// What is delivered from now on, as a share of what the links can carry at this share of reads.
     pub fn share(&mut self) -> f64 {
+        self.share_over(Duration::from_millis(500))
+    }
+
+    /// The same over so long.
+    pub fn share_over(&mut self, span: Duration) -> f64 {
         let sum: f64 = self.wires.iter().map(|wire| wire.link.rate).sum();
         let reads = self.load.reads.max(100 - self.load.reads) as f64 / 100.0;
-        self.rate() / (sum / reads)
+        self.rate_over(span) / (sum / reads)
     }
 
     /// The latency that 99 of 100 requests of the last share did not exceed.

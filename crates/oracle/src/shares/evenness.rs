@@ -15,7 +15,7 @@ pub fn jain(loads: &[f64], speeds_mbps: &[u32]) -> f64 {
     relative().sum::<f64>().powi(2) / (loads.len() as f64 * relative().map(|load| load * load).sum::<f64>())
 }
 
-/// The lowest [`busiest`] that a deal by room can reach, the kernel's rule and
+/// The lowest [`busiest`] that an assignment by room can reach, the kernel's rule and
 /// ours: each next bucket to the member with the most room, so that in the end all
 /// that carry anything have the same room. The load is a share of the speeds
 /// together, 0 to 1.

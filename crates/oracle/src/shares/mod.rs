@@ -142,17 +142,17 @@ impl Experiment {
     }
 
     /// Seconds in which all cables are in and nothing is under way any more: since
-    /// the latest start, fault or shift loads were measured and buckets dealt.
+    /// the latest start, fault or shift loads were measured and buckets assigned.
     pub fn settled(&self) -> impl Iterator<Item = usize> + '_ {
-        /// Until the next deal.
-        const DEAL_S: u32 = 11;
-        /// Until a deal by loads that were measured since.
-        const MEASURED_DEAL_S: u32 = 21;
+        /// Until the next assignment.
+        const ASSIGNMENT_S: u32 = 11;
+        /// Until an assignment by loads that were measured since.
+        const MEASURED_ASSIGNMENT_S: u32 = 21;
         let is_settled = move |&second: &u32| {
             let long_ago = |at: u32, after: u32| !(at..at + after).contains(&second);
-            long_ago(0, DEAL_S)
-                && self.faults.iter().all(|fault| long_ago(fault.at_s, DEAL_S))
-                && self.shifts_s.iter().all(|&at| long_ago(at, MEASURED_DEAL_S))
+            long_ago(0, ASSIGNMENT_S)
+                && self.faults.iter().all(|fault| long_ago(fault.at_s, ASSIGNMENT_S))
+                && self.shifts_s.iter().all(|&at| long_ago(at, MEASURED_ASSIGNMENT_S))
                 && (0..self.speeds_mbps.len()).all(|member| self.is_up(member, second))
         };
         (0..self.seconds).filter(is_settled).map(|second| second as usize)

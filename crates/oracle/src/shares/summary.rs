@@ -6,8 +6,8 @@ use super::{Experiment, Second, busiest, jain};
 const WINDOW: usize = 5;
 /// Seconds until anything was measured.
 const FIRST: usize = 9;
-/// Seconds between two deals.
-const DEAL: f64 = 10.0;
+/// Seconds between two assignments.
+const BETWEEN_ASSIGNMENTS: f64 = 10.0;
 
 /// What an experiment showed. Where it says *settled*, in the seconds of
 /// [`Experiment::settled`].
@@ -24,7 +24,7 @@ pub struct Summary {
     /// [`busiest`] of what was sent before anything was measured.
     pub busiest_at_first: f64,
     /// Settled: hosts whose datagrams took another member, for every ten seconds.
-    pub moved_a_deal: f64,
+    pub moved_by_assignment: f64,
     /// Datagrams of the team that did not arrive, share of all.
     pub lost_sent: f64,
     /// Datagrams of the hosts that did not, share of all.
@@ -57,7 +57,7 @@ impl Summary {
             busiest: windows.iter().map(|loads| busiest(loads, speeds)).collect(),
             jain: windows.iter().map(|loads| jain(loads, speeds)).collect(),
             busiest_at_first: busiest(&sent(&first), speeds),
-            moved_a_deal: f64::from(moved) / (settled.len() as f64 / DEAL),
+            moved_by_assignment: f64::from(moved) / (settled.len() as f64 / BETWEEN_ASSIGNMENTS),
             lost_sent: 1.0 - all(|second| second.arrived) / all(|second| second.offered),
             lost_received: 1.0 - all(|second| second.delivered) / all(|second| second.asked),
             retold: seconds.iter().skip(latest_fault as usize).map(|second| second.retold).sum(),
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!((summary.busiest_at_first, summary.held), (2.0, vec![1, 59]));
         assert!((summary.lost_sent - 0.1).abs() < 1e-9 && summary.lost_received == 0.0);
         // In second 20, of 11 to 29 and 56 to 59.
-        assert!((summary.moved_a_deal - 1.0 / 2.3).abs() < 1e-9);
+        assert!((summary.moved_by_assignment - 1.0 / 2.3).abs() < 1e-9);
         assert_eq!(summary.retold, 15);
     }
 }

@@ -6,7 +6,7 @@
 //! the copies that fill it, is the cause; a team none of whose links was full
 //! is never one.
 
-use nicteam_record::{Connection, Finding, Side};
+use nicteam_record::{Connection, Disk, Finding, Side};
 
 use super::facts::retransmit_share;
 use super::hop::{Choice, Chooser, Hop};
@@ -147,6 +147,26 @@ impl<'p, 'a> Limit<'p, 'a> {
         self.connections.iter().map(move |place| &run.connections[*place])
     }
 
+    /// The disk whose paths its connections are; none if one of them is no path, or another disk's.
+    pub fn disk(&self) -> Option<&'a Disk> {
+        let run = self.picture.run;
+        let mut disks = self.connections().map(|connection| storage::path_of(run, connection).map(|(disk, _)| disk));
+        let first = disks.next()??;
+        disks.all(|disk| disk.is_some_and(|disk| std::ptr::eq(disk, first))).then_some(first)
+    }
+
+    /// At which end of its payload a disk's initiator is.
+    pub fn side_of(&self, disk: &Disk) -> Side {
+        let reads = self.connections().any(|connection| connection.to == disk.host);
+        if reads { Side::Receiving } else { Side::Sending }
+    }
+
+    /// The hop whose links are those of a disk's initiator; any if none was looked at.
+    pub fn hop_of(&self, disk: &Disk) -> Option<&'p Hop<'a>> {
+        let suspects = self.suspects();
+        suspects.iter().find(|hop| hop.host() == disk.host).or(suspects.first()).copied()
+    }
+
     /// Part of its connections' segments that was sent again.
     pub fn resent(&self) -> f64 {
         retransmit_share(&self.connections().collect::<Vec<_>>())
@@ -188,7 +208,7 @@ impl<'p, 'a> Limit<'p, 'a> {
                 let said = self.connections.len() == 1 && self.hops.iter().any(|hop| chooses_by_connection(hop));
                 // What both ends use together, or an address chooses at both, is one choice.
                 // Nor of every hop that keeps the one session of a disk on one link.
-                let session = self.connections.len() == 1 && storage::disk_of(self).is_some();
+                let session = self.connections.len() == 1 && self.disk().is_some();
                 let joint = self.filled_by.chosen_by().filter(|by| by.is_joint() || *by == Choice::Address);
                 let first = self.connections.first().copied().unwrap_or_default();
                 self.as_narrow.retain(|hop| {

@@ -10,15 +10,18 @@ use crate::units::list;
 pub(super) fn explanation(rules: &[&dyn Rule], run: &Run, findings: &[Finding]) -> Option<Explanation> {
     let parts: Vec<Explanation> = findings.iter().map(|finding| one(rules, finding)).collect::<Option<_>>()?;
     match parts.as_slice() {
-        [] => Some(nothing_sent()),
+        [] => Some(nothing_sent(run)),
         [part] => Some(part.clone()),
         parts => Some(several(run, findings, parts)),
     }
 }
 
 /// A run without connections.
-fn nothing_sent() -> Explanation {
-    unknown("Nothing to explain: no connection is recorded.")
+fn nothing_sent(run: &Run) -> Explanation {
+    match run.probes.is_empty() {
+        true => unknown("Nothing to explain: no connection is recorded."),
+        false => unknown("Probes alone went by these links, which hold none of them back."),
+    }
 }
 
 /// Where rules have no words for what they find themselves.

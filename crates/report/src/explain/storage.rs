@@ -1,25 +1,22 @@
 //! Disks over the network, as the rules see them.
 
-use nicteam_record::{Connection, Disk, Operations, Run, Side, StoragePath, Target, Transfer};
+use nicteam_record::{Connection, Disk, Operations, Run, StoragePath, Target, Transfer};
 
-use super::limits::Limit;
 use crate::units::list;
 
 /// How the record calls the path policy that gives each path its turn.
 pub(super) const ROUND_ROBIN: &str = "round-robin";
 
+/// A target that takes PDUs of no more bytes than this is not tuned: tgt's default (RFC 7143's, too).
+pub(super) const SHORT_BYTES: u32 = 8192;
+
+/// A program saw another rate than the wire if it was so many times as high.
+const FASTER: f64 = 1.2;
+
 /// The disk, and the path to it, that a connection is.
 pub(super) fn path_of<'a>(run: &'a Run, connection: &Connection) -> Option<(&'a Disk, &'a StoragePath)> {
     let is = |path: &&StoragePath| path.connections.contains(&connection.index);
     run.disks.iter().find_map(|disk| Some((disk, disk.paths.iter().find(is)?)))
-}
-
-/// The disk whose paths a limit's connections are; none if one of them is no path, or another disk's.
-pub(super) fn disk_of<'a>(limit: &Limit<'_, 'a>) -> Option<&'a Disk> {
-    let run = limit.picture.run;
-    let mut disks = limit.connections().map(|connection| path_of(run, connection).map(|(disk, _)| disk));
-    let first = disks.next()??;
-    disks.all(|disk| disk.is_some_and(|disk| std::ptr::eq(disk, first))).then_some(first)
 }
 
 /// The target that serves a disk.
@@ -37,10 +34,10 @@ pub(super) fn transfer_of<'a>(run: &'a Run, disk: &Disk) -> Option<&'a Transfer>
     run.transfers.iter().find(|task| (&task.workload, task.index) == (&disk.workload, disk.index))
 }
 
-/// At which end of a limit's payload the disk's initiator is.
-pub(super) fn side_of(limit: &Limit<'_, '_>, disk: &Disk) -> Side {
-    let is_read = limit.connections().any(|connection| connection.to == disk.host);
-    if is_read { Side::Receiving } else { Side::Sending }
+/// Whether a program was told of more than the wire carried.
+pub(super) fn is_ahead(transfer: &Transfer) -> bool {
+    let rates = transfer.program_bps().zip(transfer.wire_bps());
+    !transfer.cache.is_empty() && rates.is_some_and(|(program, wire)| program >= FASTER * wire)
 }
 
 /// Whether a path was usable at the end of the run.

@@ -1,39 +1,16 @@
 //! A disk with a write-back cache.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use nicteam_iscsi::Buffer;
 
-use super::Disk;
 use super::requests::Owner;
-use crate::cache::{Barrier, Cover, Run};
+use super::state::Disk;
+use crate::cache::{Cover, Run};
 use crate::{Done, Error, IoError, Kind, Operation};
-
-/// Operations that wait for the write-back cache, and what it has on its way.
-#[derive(Debug, Default)]
-pub(super) struct Waiting {
-    /// For room, with the time at which they came.
-    writes: VecDeque<(Operation, Duration)>,
-    /// For what was written before them.
-    flushes: VecDeque<(Barrier, Operation)>,
-    runs: usize,
-    /// Why a run could not be written, until a flush has said so.
-    error: Option<String>,
-    /// The last such reason.
-    lost: Option<String>,
-    /// Buffers of runs that are over.
-    spare: Vec<Buffer>,
-}
 
 /// Writes of the cache that are outstanding at a time.
 const MOST_RUNS: usize = 16;
-
-impl Waiting {
-    pub(super) fn len(&self) -> usize {
-        self.writes.len() + self.flushes.len()
-    }
-}
 
 impl Disk {
     /// Begins an operation that the cache sees first.

@@ -5,7 +5,7 @@ use nicteam_multipath::{self as multipath, Effect, Notice, PathId, PathState};
 use nix::poll::PollFlags;
 
 use super::sessions::Report;
-use super::{Disk, MOST_NOTICES, Next};
+use super::state::{Disk, MOST_NOTICES, Next};
 use crate::Kind;
 
 impl Disk {

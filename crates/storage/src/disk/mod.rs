@@ -1,67 +1,34 @@
 //! A disk: sessions under multipath, executed by the thread that waits for it.
 
 mod caching;
+mod capacity;
 mod carriers;
 mod effects;
 mod opening;
 mod operations;
 mod requests;
 mod sessions;
+mod state;
+mod waiting;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-use nicteam_iscsi::{Buffer, Library};
-use nicteam_multipath::{Multipath, Notice, PathId, Policy, Request};
+use nicteam_iscsi::Library;
+use nicteam_multipath::{Multipath, Notice, Policy};
 use nix::poll::PollFlags;
 
-use crate::cache::{Cache, Patch};
+use crate::cache::Cache;
 use crate::model::Model;
-use crate::{DiskSpec, Done, Error, Kind, Operation, Status, Volume, Watch, watch};
-use caching::Waiting;
+use crate::{DiskSpec, Done, Error, Operation, Status, Volume, Watch, watch};
+use capacity::Capacity;
 use operations::Operations;
-use requests::{Owner, Pending, Requests};
+use requests::Requests;
 use sessions::Sessions;
+use waiting::Waiting;
 
-/// A logical unit of an iSCSI target, over one or more paths. See [`Volume`] for what is done with it.
-///
-/// It works in the network namespace of the thread that opens it. Dropped without [`Disk::close`] it resets its
-/// connections; what the write-back cache holds is lost then.
-#[derive(Debug)]
-pub struct Disk {
-    began: Instant,
-    block_bytes: u32,
-    blocks: u64,
-    /// The longest command, in whole blocks, bytes.
-    longest: usize,
-    sessions: Sessions,
-    multipath: Multipath,
-    requests: Requests,
-    operations: Operations,
-    done: VecDeque<Done>,
-    notices: VecDeque<(Duration, Notice)>,
-    /// Which request each command of multipath belongs to.
-    commands: BTreeMap<u64, u64>,
-    /// What multipath is told, and what follows from what it said, once it has no effect left.
-    next: VecDeque<Next>,
-    capacity: opening::Capacity,
-    cache: Option<Cache>,
-    waiting: Waiting,
-    model: Option<Model>,
-}
-
-/// What is to be done when multipath has no effect left: it takes in one change at a time.
-#[derive(Debug)]
-enum Next {
-    Submit(Request),
-    /// A session could not begin.
-    NotBegun(PathId, String),
-    Finished(Pending, Result<(), String>),
-}
-
-/// Notices that nobody asks for are forgotten.
-const MOST_NOTICES: usize = 1000;
+pub use state::Disk;
 
 impl Disk {
     /// Logs in by all paths and reads the capacity. Returns when one path is up and every other one is, too, or has
@@ -86,7 +53,7 @@ impl Disk {
             notices: VecDeque::new(),
             commands: BTreeMap::new(),
             next: VecDeque::new(),
-            capacity: opening::Capacity::Unknown,
+            capacity: Capacity::Unknown,
             cache: spec.cache.map(|terms| Cache::new(terms, longest)),
             waiting: Waiting::default(),
             model: spec.model.map(Model::new),
@@ -145,47 +112,6 @@ impl Disk {
         let written = self.empty_cache();
         self.log_out()?;
         written
-    }
-
-    fn now(&self) -> Duration {
-        self.began.elapsed()
-    }
-
-    /// Sends what an operation needs from the disk.
-    fn begin(&mut self, operation: Operation, patches: Vec<Patch>) {
-        let now = self.now();
-        let (kind, offset) = (operation.kind, operation.offset);
-        let (key, parts) = self.operations.begin(operation, patches, self.longest, now);
-        for (at, buffer) in parts {
-            self.request(kind, offset + at as u64, buffer, Owner::Operation(key, at));
-        }
-    }
-
-    /// Gives multipath a request, when it has no effect left.
-    fn request(&mut self, kind: Kind, offset: u64, buffer: Buffer, owner: Owner) {
-        let now = self.now();
-        let block = u64::from(self.block_bytes);
-        let (lba, blocks) = match kind {
-            Kind::Flush => (0, 0),
-            _ => (offset / block, (buffer.len() as u64 / block) as u32),
-        };
-        // Disks take the time they take for reads and writes; a flush is the file's.
-        let ready_at = match &mut self.model {
-            Some(model) if kind != Kind::Flush => model.ready_at(now),
-            _ => now,
-        };
-        let id = self.requests.insert(Pending { kind, lba, buffer: Some(buffer), owner, ready_at });
-        self.next.push_back(Next::Submit(Request { id, kind, lba, blocks }));
-    }
-
-    /// A request is finished, and ready.
-    fn finished(&mut self, pending: Pending, result: Result<(), String>) {
-        let now = self.now();
-        let buffer = pending.buffer.unwrap_or_default();
-        match pending.owner {
-            Owner::Run(run) => self.run_written(run, buffer, result),
-            Owner::Operation(key, at) => self.done.extend(self.operations.part_done(key, at, buffer, result, now)),
-        }
     }
 
     /// Waits as [`Volume::wait`] does, and handles what comes; what is done already does not wait.

@@ -2,27 +2,13 @@
 
 use std::time::Duration;
 
-use nicteam_iscsi::Outcome;
 use nicteam_multipath::{PathId, PathState};
 
-use super::Disk;
+use super::capacity::{Capacity, READ_CAPACITY};
+use super::state::Disk;
 use crate::{DiskSpec, Error, Volume, watch};
 
-/// What is known of the logical unit's size.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Capacity {
-    Unknown,
-    /// By which path.
-    Asked(PathId),
-    Known {
-        blocks: u64,
-        block_bytes: u32,
-    },
-    Refused(String),
-}
-
-/// Numbers of commands that are not multipath's: far above any of its own.
-const READ_CAPACITY: u64 = 1 << 63;
+/// Number of the command that logs out.
 const LOGOUT: u64 = READ_CAPACITY + 1;
 /// How long a target may take to answer logouts.
 const LOGOUT_LIMIT: Duration = Duration::from_secs(2);
@@ -30,35 +16,6 @@ const LOGOUT_LIMIT: Duration = Duration::from_secs(2);
 const CAPACITY_LIMIT: Duration = Duration::from_secs(5);
 /// How long the first path waits for the others.
 const OTHERS_LIMIT: Duration = Duration::from_secs(1);
-
-impl Capacity {
-    /// The path by which it was asked for has lost its session: ask again.
-    pub(super) fn lost(&mut self, path: PathId) {
-        if *self == Capacity::Asked(path) {
-            *self = Capacity::Unknown;
-        }
-    }
-
-    /// Takes the answer in; false if the command is somebody else's.
-    pub(super) fn answered(&mut self, command: u64, outcome: &Outcome) -> bool {
-        if command == READ_CAPACITY {
-            *self = match outcome {
-                Outcome::Capacity { blocks, block_bytes } => match blocks.checked_mul(u64::from(*block_bytes)) {
-                    Some(_) => Capacity::Known { blocks: *blocks, block_bytes: *block_bytes },
-                    None => {
-                        Capacity::Refused(format!("{blocks} blocks of {block_bytes} bytes are more than any disk has"))
-                    }
-                },
-                // Not executed: to be asked again.
-                Outcome::UnitAttention { .. } | Outcome::Busy | Outcome::NoAnswer | Outcome::Aborted(_) => {
-                    Capacity::Unknown
-                }
-                other => Capacity::Refused(format!("{other:?}")),
-            };
-        }
-        command >= READ_CAPACITY
-    }
-}
 
 impl Disk {
     /// Waits for paths, and for the size.
@@ -164,18 +121,3 @@ impl Disk {
 
 /// How often it is looked whether a path is up, at least.
 const STEP: Duration = Duration::from_millis(20);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_capacity_that_no_disk_has_is_refused() {
-        let mut capacity = Capacity::Asked(PathId(0));
-        let told = |blocks| Outcome::Capacity { blocks, block_bytes: 512 };
-        assert!(capacity.answered(READ_CAPACITY, &told(u64::MAX)));
-        assert!(matches!(&capacity, Capacity::Refused(why) if why.contains("more than any disk")), "{capacity:?}");
-        assert!(capacity.answered(READ_CAPACITY, &told(2048)));
-        assert_eq!(capacity, Capacity::Known { blocks: 2048, block_bytes: 512 });
-    }
-}

@@ -8,7 +8,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use super::Address;
+use super::address::Address;
 
 /// The socket that clients come to.
 #[derive(Debug)]

@@ -69,7 +69,7 @@ fn writes_wait_while_all_paths_are_cut_and_none_is_lost() {
         (0..2).for_each(|path| net.set_cut(path, Cut::Near, true));
         let start = Instant::now();
         let mut is_cut = true;
-        let down = if is_soak() { Duration::from_secs(5) } else { Duration::from_millis(1500) };
+        let down = if is_soak() { Duration::from_secs(5) } else { Duration::from_millis(700) };
         work.write(disk, |done| {
             if is_cut && start.elapsed() > down {
                 (0..2).for_each(|path| net.set_cut(path, Cut::Near, false));

@@ -25,12 +25,12 @@ fn writes_resume_when_the_target_is_back_or_fail_as_configured() {
                     target.crash();
                     killed = true;
                 }
-                if killed && !restarted && start.elapsed() > Duration::from_millis(700) {
+                if killed && !restarted && start.elapsed() > Duration::from_millis(400) {
                     target.restart();
                     restarted = true;
                 }
                 // Where writes fail at once there are many of them.
-                restarted && start.elapsed() > Duration::from_millis(1800)
+                restarted && start.elapsed() > Duration::from_millis(1200)
             });
             if may_wait {
                 assert_eq!(work.failed, 0, "{:?}", work.last_error);
@@ -64,7 +64,7 @@ fn a_target_that_hangs_is_given_up_and_taken_back_though_its_kernel_answers() {
                 target.signal("-STOP");
                 (is_stopped, start) = (true, Instant::now());
             }
-            if is_stopped && start.elapsed() > Duration::from_millis(1500) {
+            if is_stopped && start.elapsed() > Duration::from_millis(700) {
                 target.signal("-CONT");
                 (is_stopped, seen_down) = (false, true);
             }

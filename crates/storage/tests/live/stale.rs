@@ -15,7 +15,7 @@ use crate::common::{inside, library, with_disk};
 
 /// How long the old path holds frames back.
 fn delay() -> Duration {
-    if is_soak() { Duration::from_secs(5) } else { Duration::from_millis(1500) }
+    if is_soak() { Duration::from_secs(5) } else { Duration::from_millis(1200) }
 }
 
 /// Waits until a session has the event that is wanted.

@@ -145,7 +145,7 @@ pub(super) static OPTIONS: [ConfigOption; 55] = [
     },
     ConfigOption {
         name: "hash_buckets",
-        doc: "balance-xor, 802.3ad: how many values the hash has, dealt to the members in turn: with 8 three members get \
+        doc: "balance-xor, 802.3ad: how many values the hash has, assigned to the members in turn: with 8 three members get \
               3, 3 and 2; 0: as many as there are members",
         values: HASH_BUCKETS,
         get: |config| config.hash_buckets.to_string(),

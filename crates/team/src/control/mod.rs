@@ -245,7 +245,7 @@ impl Team {
         if moved {
             self.settle(choose_again, now);
         } else if changed {
-            // Another speed makes another deal.
+            // Another speed makes another assignment.
             self.balance_members(now);
             self.update_plan();
             self.send_waiting();

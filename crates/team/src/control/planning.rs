@@ -99,9 +99,9 @@ fn choose(facts: &Facts<'_>) -> Choose {
             active.map_or(Choose::Nobody, |active| Choose::Balance(balance(facts, Eligible::Alb, live, active)))
         }
         Sends::ByHash if config.lacp.broadcast_neighbor => {
-            Choose::HashOrAll { policy, table: dealt(live, config.hash_buckets) }
+            Choose::HashOrAll { policy, table: assigned(live, config.hash_buckets) }
         }
-        Sends::ByHash => Choose::Hash { policy, table: dealt(live, config.hash_buckets) },
+        Sends::ByHash => Choose::Hash { policy, table: assigned(live, config.hash_buckets) },
         // Where there is no bond, as with any mode without its part.
         Sends::BySource | Sends::ByFlow => Choose::Nobody,
         Sends::ByAll => Choose::All(live.into_iter().collect()),
@@ -126,7 +126,7 @@ fn choose(facts: &Facts<'_>) -> Choose {
 
 /// The members by bucket: each in turn, as switches with a hash of a few bits do (8 buckets and three links: 3, 3 and 2).
 /// Without a number of buckets there are as many as members.
-fn dealt(live: Vec<MemberId>, buckets: u32) -> Vec<MemberId> {
+fn assigned(live: Vec<MemberId>, buckets: u32) -> Vec<MemberId> {
     match buckets {
         0 => live,
         buckets => {

@@ -92,7 +92,7 @@ pub enum TimerReason {
     ResendIgmp,
     /// balance-tlb, balance-alb, stripe: the next learning packets.
     Learning,
-    /// The same with `tlb_dynamic_lb`: the buckets are dealt anew.
+    /// The same with `tlb_dynamic_lb`: the buckets are assigned anew.
     Rebalance,
     /// balance-alb: clients are told their members.
     ClientUpdate,

@@ -143,7 +143,7 @@ pub fn hash(policy: HashPolicy, frame: &Frame<'_>) -> u32 {
     }
 }
 
-/// The place, among `members` that may send, of a frame with this hash where the hash has so many `buckets`, dealt to the
+/// The place, among `members` that may send, of a frame with this hash where the hash has so many `buckets`, assigned to the
 /// members in turn; with 0 buckets there are as many as members. None if there are no members.
 pub fn place(hash: u32, buckets: u32, members: usize) -> Option<usize> {
     let bucket = if buckets == 0 { hash } else { hash % buckets };

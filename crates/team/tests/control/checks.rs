@@ -45,8 +45,8 @@ fn each_live_member_once(shell: &Shell, now: &Seen) {
             config if config.hash_buckets == 0 => live.len(),
             config => config.hash_buckets as usize,
         };
-        let dealt: Vec<MemberId> = live.iter().copied().cycle().take(turns).collect();
-        assert_eq!(chosen(&now.plan), dealt, "{:?}", now.plan);
+        let assigned: Vec<MemberId> = live.iter().copied().cycle().take(turns).collect();
+        assert_eq!(chosen(&now.plan), assigned, "{:?}", now.plan);
     }
     if let Choose::Buckets(buckets) = &now.plan.choose {
         let mut enabled = buckets.enabled.clone();

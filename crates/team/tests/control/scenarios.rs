@@ -41,7 +41,7 @@ fn a_configuration_that_contradicts_itself_is_refused() {
 
 /// The shares that Cisco documents for hashes of three bits, over the members that are up.
 #[test]
-fn buckets_are_dealt_to_the_members_in_turn() {
+fn buckets_are_assigned_to_the_members_in_turn() {
     for (members, shares) in [
         (1, &[8][..]),
         (2, &[4, 4]),

@@ -90,7 +90,7 @@ mod tests {
     fn a_write_is_whole_if_all_of_it_was_compared_and_no_error_ended_it() {
         assert!(!is_whole(&[]), "no write");
         let write = Transfer { bytes: 10, verified_bytes: 10, ..Transfer::default() };
-        assert!(is_whole(&[write.clone()]));
+        assert!(is_whole(std::slice::from_ref(&write)));
         assert!(!is_whole(&[write.clone(), Transfer { error: Some("no path".into()), ..write.clone() }]));
         assert!(!is_whole(&[Transfer { verified_bytes: 9, ..write }]));
     }

@@ -26,7 +26,7 @@ pub(super) fn steady_from(operations: &[u64]) -> Option<usize> {
     }
     let is_near = |row: &[u64]| {
         let mean = row.iter().sum::<u64>() as f64 / IN_A_ROW as f64;
-        (mean / median - 1.0).abs() <= NEAR
+        (mean - median).abs() <= NEAR * median
     };
     operations.windows(IN_A_ROW).position(is_near)
 }

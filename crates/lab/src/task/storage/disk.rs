@@ -1,21 +1,19 @@
 //! A disk by iSCSI: how it is opened, and what is recorded of it.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use nicteam_experiment::{Disks, Storage};
 use nicteam_multipath::{Config, NoPath, PathState, Policy};
-use nicteam_record::{self as record, EventKind, StoragePath};
-use nicteam_storage::{self as storage, Disk, DiskModel, DiskSpec, Library, Path, Volume, WriteBack};
+use nicteam_record::EventKind;
+use nicteam_storage::{Disk, DiskModel, DiskSpec, Library, Path, Volume, WriteBack};
 
+use super::counters::{Counters, state};
 use super::ends::ends;
 use super::medium::Medium;
 use crate::clock;
 use crate::error::Failure;
 use crate::protocol::{ConnectionSpec, Notice, PathSpec};
-
-/// Policy whose state names how many requests a turn has.
-const ROUND_ROBIN: &str = "round-robin";
 
 /// A disk that is open.
 pub(super) struct IscsiDisk {
@@ -23,6 +21,8 @@ pub(super) struct IscsiDisk {
     /// Its paths as the lab has them.
     paths: Vec<PathSpec>,
     opened_ns: u64,
+    /// What was told of each path last.
+    told: Vec<Option<PathState>>,
 }
 
 impl IscsiDisk {
@@ -50,7 +50,19 @@ impl IscsiDisk {
             ..DiskSpec::new(paths.iter().map(leads).collect(), target, lun)
         };
         let opened_ns = clock::monotonic_ns();
-        Ok(IscsiDisk { disk: Disk::open(&library, &disk_spec)?, paths, opened_ns })
+        let told = vec![None; paths.len()];
+        Ok(IscsiDisk { disk: Disk::open(&library, &disk_spec)?, paths, opened_ns, told })
+    }
+}
+
+impl IscsiDisk {
+    /// Whether something is worth telling: attempts to log in are not, nor is that a path is still dead.
+    fn is_news(&mut self, notice: &nicteam_multipath::Notice) -> bool {
+        let nicteam_multipath::Notice::Path { path, to, .. } = notice else { return true };
+        if matches!(to, PathState::LoggingIn | PathState::Fencing) {
+            return false;
+        }
+        self.told.get_mut(path.0).is_none_or(|told| told.replace(*to) != Some(*to))
     }
 }
 
@@ -103,6 +115,9 @@ impl Medium for IscsiDisk {
     fn notices(&mut self) -> Vec<Notice> {
         let mut notices = Vec::new();
         while let Some((at, notice)) = self.disk.next_notice() {
+            if !self.is_news(&notice) {
+                continue;
+            }
             let at_ns = self.opened_ns + at.as_nanos() as u64;
             let (member, text) = words(&notice, &self.paths);
             notices.push(Notice { at_ns, kind: EventKind::Path, team: None, member, text });
@@ -139,98 +154,5 @@ fn words(notice: &nicteam_multipath::Notice, paths: &[PathSpec]) -> (Option<Stri
         }
         Notice::Reachable(true) => (None, "the disk can be reached again".to_owned()),
         Notice::Reachable(false) => (None, "no path leads to the disk".to_owned()),
-    }
-}
-
-/// A state in the words of the record.
-fn state(state: PathState) -> &'static str {
-    match state {
-        PathState::LoggingIn => "logging in",
-        PathState::Up => "active",
-        PathState::Suspect => "suspect",
-        PathState::Fencing => "fencing",
-        PathState::Dead => "dead",
-    }
-}
-
-/// What a disk counted so far.
-#[derive(Clone, Debug, Default)]
-pub(in crate::task) struct Counters {
-    status: Option<storage::Status>,
-    paths: Vec<PathSpec>,
-    /// Requests that the model of disks had, and how many of them its cache answered.
-    pub(in crate::task) model: (u64, u64),
-}
-
-/// How a task used its disk in a window.
-pub(in crate::task) struct Use<'a> {
-    pub(in crate::task) index: u32,
-    pub(in crate::task) storage: &'a Storage,
-    /// At the window's beginning and at its end.
-    pub(in crate::task) counters: [&'a Counters; 2],
-}
-
-impl Use<'_> {
-    /// What there is to record of it; none of a disk that counts nothing.
-    pub(in crate::task) fn disk(&self) -> Option<record::Disk> {
-        let [before, after] = self.counters.map(|counters| counters.status.as_ref());
-        let after = after?;
-        let several = after.paths.len() > 1;
-        let takes_turns = several && self.storage.policy == ROUND_ROBIN;
-        let config = after.multipath.device_config.trim_matches(['{', '}']);
-        let paths = (0..after.paths.len()).map(|path| self.path(path, before, after)).collect();
-        Some(record::Disk {
-            index: self.index,
-            target: self.storage.target.clone(),
-            policy: if several { self.storage.policy.clone() } else { String::new() },
-            turn_ios: takes_turns.then_some(self.storage.iops),
-            esxi: if several { config.to_owned() } else { String::new() },
-            switches: after.multipath.switches - before.map_or(0, |before| before.multipath.switches),
-            paths,
-            ..record::Disk::default()
-        })
-    }
-
-    fn path(&self, path: usize, before: Option<&storage::Status>, after: &storage::Status) -> StoragePath {
-        let ([then, now], session) = (
-            [before, Some(after)].map(|status| status.and_then(|status| status.multipath.paths.get(path))),
-            &after.paths[path],
-        );
-        let grown = |field: fn(&nicteam_multipath::PathStatus) -> u64| {
-            now.map_or(0, field).saturating_sub(then.map_or(0, field))
-        };
-        let own = self.counters[1].paths.get(path);
-        let ios = grown(|path| path.ios);
-        let answer_us = grown(|path| path.answer_time.as_micros() as u64);
-        StoragePath {
-            path: path as u32,
-            device: session.device.clone().or_else(|| own.map(|own| own.device.clone())).unwrap_or_default(),
-            address: own.map_or_else(String::new, |own: &PathSpec| IpAddr::to_string(&own.client)),
-            portal: session.portal.to_string(),
-            state: now.map_or("", |path| state(path.state)).to_owned(),
-            ios,
-            read_bytes: grown(|path| path.read_bytes),
-            written_bytes: grown(|path| path.written_bytes),
-            latency_us: (ios > 0).then(|| answer_us as f64 / ios as f64),
-            failures: now.map_or(0, |path| u64::from(path.deaths)),
-            logins: u64::from(session.logins),
-            connections: Vec::new(),
-            negotiated: session.negotiated.map(negotiated),
-        }
-    }
-}
-
-/// What a session negotiated, in the words of the record.
-fn negotiated(of: storage::Negotiated) -> record::Negotiated {
-    let digest = |on: bool| if on { "CRC32C" } else { "None" }.to_owned();
-    record::Negotiated {
-        first_burst_bytes: of.first_burst,
-        max_burst_bytes: of.max_burst,
-        max_recv_data_bytes: of.max_recv_data,
-        own_max_recv_data_bytes: of.own_max_recv_data,
-        immediate_data: of.immediate_data,
-        initial_r2t: of.initial_r2t,
-        header_digest: digest(of.header_digest),
-        data_digest: digest(of.data_digest),
     }
 }

@@ -2,13 +2,11 @@
 
 use std::net::SocketAddr;
 
-use nicteam_experiment::{Access, Storage};
-use nicteam_storage::{NfsSpec, Volume};
+use nicteam_storage::Volume;
 
-use super::disk::{Counters, IscsiDisk};
-use super::nfs::Nfs;
+use super::counters::Counters;
 use crate::error::Failure;
-use crate::protocol::{ConnectionSpec, Notice};
+use crate::protocol::Notice;
 
 /// A target's disk.
 pub(in crate::task) trait Medium {
@@ -29,17 +27,4 @@ pub(in crate::task) trait Medium {
     /// # Errors
     /// Not all was written.
     fn close(self: Box<Self>) -> Result<(), Failure>;
-}
-
-/// Opens a disk: one task's, whose paths and place in the run are `spec`'s.
-pub(super) fn open(storage: &Storage, spec: &ConnectionSpec) -> Result<Box<dyn Medium>, Failure> {
-    match &storage.access {
-        Access::Iscsi { port, target, lun } => {
-            Ok(Box::new(IscsiDisk::open(storage, spec, (*port, target.as_str(), *lun))?))
-        }
-        Access::Nfs { mount_port, port, export, file } => {
-            let at = NfsSpec::new(spec.server.ip(), export, file);
-            Ok(Box::new(Nfs::open(&NfsSpec { port: *port, mount_port: *mount_port, ..at })?))
-        }
-    }
 }

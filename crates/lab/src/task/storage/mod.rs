@@ -1,10 +1,12 @@
 //! Tasks over storage: a thread each, which opens the disk and uses it until it is done or the run is over.
 
+mod counters;
 mod course;
 mod disk;
 mod ends;
 mod medium;
 mod nfs;
+mod open;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,7 +17,7 @@ use std::time::Duration;
 
 use nicteam_experiment::Storage;
 use nicteam_record::ConnectionSample;
-use nicteam_sys::inet_diag::TcpSockets;
+use nicteam_sys::inet_diag::{TcpSocket, TcpSockets};
 
 use super::kind;
 use super::route::choose_congestion;
@@ -24,8 +26,9 @@ use crate::lock::lock;
 use crate::protocol::{ConnectionSpec, FlowSample, Outcomes, Role, TaskSample};
 use crate::sockets::flow;
 
+pub(super) use counters::{Counters, Use};
 pub(super) use course::{Course, Measured, Stalls, trouble};
-pub(super) use disk::{Counters, Use};
+
 pub(super) use medium::Medium;
 
 /// What a task does with its disk.
@@ -44,6 +47,8 @@ pub(super) type Read = fn(&ConnectionSpec) -> Result<(Storage, Box<dyn Job>), Fa
 pub(super) struct Ends {
     read: Read,
     tasks: Mutex<Vec<Arc<Running>>>,
+    /// Own and other addresses of paths, and the congestion control of their connections.
+    routes: Mutex<Vec<(IpAddr, IpAddr, String)>>,
     /// The last answer about each socket: a connection that ended keeps what it had.
     flows: Mutex<BTreeMap<(u32, SocketAddr, SocketAddr), FlowSample>>,
 }
@@ -59,7 +64,7 @@ struct Running {
 impl Ends {
     /// None yet.
     pub(super) fn new(read: Read) -> Ends {
-        Ends { read, tasks: Mutex::default(), flows: Mutex::default() }
+        Ends { read, tasks: Mutex::default(), routes: Mutex::default(), flows: Mutex::default() }
     }
 
     /// Starts a task's thread, and waits until it has its disk.
@@ -70,7 +75,7 @@ impl Ends {
         let (opened, open) = mpsc::channel();
         let index = spec.index;
         let thread = std::thread::Builder::new().name(format!("storage {index}")).spawn(move || {
-            let mut medium = match medium::open(&storage, &spec) {
+            let mut medium = match open::open(&storage, &spec) {
                 Ok(medium) => medium,
                 Err(error) => {
                     // Nobody listens any more only where the agent has ended.
@@ -107,6 +112,7 @@ impl kind::Ends for Ends {
             for (client, server) in ends_of_paths(&spec) {
                 let (own, other) = if role == Role::Client { (client, server) } else { (server, client) };
                 choose_congestion(own, other, &storage.congestion)?;
+                lock(&self.routes).push((own, other, storage.congestion.clone()));
             }
             // What serves storage has been started before.
             if role == Role::Client {
@@ -136,12 +142,21 @@ impl kind::Ends for Ends {
         }
     }
 
+    fn device_is_up(&self) {
+        for (own, other, congestion) in lock(&self.routes).iter() {
+            // A device of another path may be down: its route comes back with it.
+            let _ = choose_congestion(*own, *other, congestion);
+        }
+    }
+
     fn ask(&self) {
         // A kernel that does not answer has said so when a disk was opened.
         let Ok(sockets) = TcpSockets::open().and_then(|mut sockets| sockets.list()) else { return };
         for task in self.running() {
             let ends: BTreeSet<(SocketAddr, SocketAddr)> = task.course.sockets().into_iter().collect();
-            for socket in sockets.iter().filter(|socket| ends.contains(&(socket.local, socket.remote))) {
+            // One that is closed, and waits for what may still come, has no inode, and forgot what it counted.
+            let is_open = |socket: &&TcpSocket| socket.inode != 0 && ends.contains(&(socket.local, socket.remote));
+            for socket in sockets.iter().filter(is_open) {
                 let flow = flow(task.index, socket);
                 lock(&self.flows).insert((flow.program, flow.local, flow.remote), flow);
             }

@@ -2,34 +2,53 @@
 
 use std::net::SocketAddr;
 
-use nicteam_storage::{NfsFile, NfsSpec, Volume};
+use nicteam_storage::{Cached, NfsFile, NfsSpec, Volume, WriteBack};
 
-use super::disk::Counters;
+use super::counters::Counters;
 use super::ends::ends;
 use super::medium::Medium;
 use crate::error::Failure;
 use crate::protocol::Notice;
 
 /// A file that is open.
-pub(super) struct Nfs(NfsFile);
+pub(super) enum Nfs {
+    /// Its requests go to the server.
+    Plain(NfsFile),
+    /// The client has a write-back cache.
+    Cached(Cached<NfsFile>),
+}
 
 impl Nfs {
-    /// Mounts the export and opens the file.
-    pub(super) fn open(spec: &NfsSpec) -> Result<Nfs, Failure> {
-        Ok(Nfs(NfsFile::open(spec)?))
+    /// Mounts the export and opens the file; with this much memory for a cache, if it is to have one.
+    pub(super) fn open(spec: &NfsSpec, cache_bytes: Option<u64>) -> Result<Nfs, Failure> {
+        let file = NfsFile::open(spec)?;
+        Ok(match cache_bytes {
+            Some(bytes) => Nfs::Cached(Cached::new(file, WriteBack { bytes })),
+            None => Nfs::Plain(file),
+        })
+    }
+
+    fn file(&self) -> &NfsFile {
+        match self {
+            Nfs::Plain(file) => file,
+            Nfs::Cached(cached) => cached.volume(),
+        }
     }
 }
 
 impl Medium for Nfs {
     fn volume(&mut self) -> &mut dyn Volume {
-        &mut self.0
+        match self {
+            Nfs::Plain(file) => file,
+            Nfs::Cached(cached) => cached,
+        }
     }
 
     fn sockets(&self) -> Vec<(SocketAddr, SocketAddr)> {
-        self.0.sockets().filter_map(ends).collect()
+        self.file().sockets().filter_map(ends).collect()
     }
 
-    /// There are no paths, and no cache or model in front of it.
+    /// There are no paths, and no model of disks behind it.
     fn counters(&self) -> Counters {
         Counters::default()
     }
@@ -39,6 +58,9 @@ impl Medium for Nfs {
     }
 
     fn close(self: Box<Self>) -> Result<(), Failure> {
-        Ok(())
+        match *self {
+            Nfs::Plain(_) => Ok(()),
+            Nfs::Cached(cached) => cached.close().map(drop).map_err(Failure::from),
+        }
     }
 }

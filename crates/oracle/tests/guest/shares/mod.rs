@@ -36,11 +36,11 @@ fn shares_are_as_even_as_the_kernels_or_more() {
             let ours = ours_of(&experiment, &options);
             let (speeds_mbps, kernel) = (&experiment.speeds_mbps, guest.kernel());
             eprintln!(
-                "{mode} of {speeds_mbps:?} Mbit/s against Linux {kernel}: busiest, flows moved a deal, received, hosts"
+                "{mode} of {speeds_mbps:?} Mbit/s against Linux {kernel}: busiest, flows moved by an assignment, received, hosts"
             );
             for (side, shown) in [("ours", &ours), ("kernel", &kernels)] {
-                let Summary { moved_a_deal, received, held, .. } = shown;
-                eprintln!("  {side}: {:.3}, {moved_a_deal:.1}, {received:.2?}, {held:?}", mean(&shown.busiest));
+                let Summary { moved_by_assignment, received, held, .. } = shown;
+                eprintln!("  {side}: {:.3}, {moved_by_assignment:.1}, {received:.2?}, {held:?}", mean(&shown.busiest));
             }
             assert_no_worse(&experiment, &ours, &kernels);
         }
@@ -70,7 +70,7 @@ fn shares_come_close_to_the_best() {
             let ours = ours_of(&experiment, &[("mode", mode), ("miimon", "100")]);
             let best = best(&experiment);
             assert!(mean(&ours.busiest) <= best * (1.0 + NOISE), "{mode} {experiment:?}: best {best}, {ours:?}");
-            assert!(ours.moved_a_deal < 2.0, "{mode} {experiment:?}: {ours:?}");
+            assert!(ours.moved_by_assignment < 2.0, "{mode} {experiment:?}: {ours:?}");
             // A host that was told an address less than a second ago takes no other yet.
             assert!(ours.lost_sent < 0.001 && ours.lost_received < 0.01, "{mode} {experiment:?}: {ours:?}");
             if mode == "balance-alb" {
@@ -130,7 +130,7 @@ fn assert_no_worse(experiment: &Experiment, ours: &Summary, kernels: &Summary) {
     assert!(ours_busiest <= kernels_busiest * (1.0 + NOISE / 2.0), "{ours_busiest}, the kernel's {kernels_busiest}");
     let shown = || format!("{experiment:?}: ours {ours:?}, the kernel's {kernels:?}");
     assert!(ours.busiest_at_first <= kernels.busiest_at_first, "{}", shown());
-    assert!(ours.moved_a_deal <= kernels.moved_a_deal, "{}", shown());
+    assert!(ours.moved_by_assignment <= kernels.moved_by_assignment, "{}", shown());
     let lost = ours.lost_sent <= kernels.lost_sent + LOST && ours.lost_received <= kernels.lost_received + LOST;
     assert!(lost, "{}", shown());
 }

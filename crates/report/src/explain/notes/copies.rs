@@ -2,7 +2,7 @@
 
 use nicteam_record::{Run, Transfer};
 
-use crate::explain::rules::is_ahead;
+use crate::explain::storage::is_ahead;
 use crate::units::{megabytes, ratio, share};
 
 /// Rates within this part of each other are equal.

@@ -2,8 +2,7 @@
 
 use nicteam_record::{Disk, Run};
 
-use crate::explain::rules::SHORT_BYTES;
-use crate::explain::storage;
+use crate::explain::storage::{self, SHORT_BYTES};
 use crate::units::bytes;
 
 pub(super) fn of(run: &Run) -> Vec<String> {

@@ -28,7 +28,7 @@ impl Rule for ClosedLoop {
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
         let run = limit.picture.run;
-        let disk = storage::disk_of(limit).filter(|_| limit.filled_by == FilledBy::Nothing)?;
+        let disk = limit.disk().filter(|_| limit.filled_by == FilledBy::Nothing)?;
         let task = storage::operations_of(run, disk)?;
         let (outstanding, latency_us) = (task.outstanding?, task.latency.mean_us()?);
         let fullest = limit.passed().flat_map(|hop| hop.links.iter().map(|link| link.load())).fold(0.0, f64::max);

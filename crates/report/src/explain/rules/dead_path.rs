@@ -25,9 +25,8 @@ impl Rule for DeadPath {
     }
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
-        let disk = storage::disk_of(limit).filter(|disk| disk.paths.len() > 1)?;
-        let hop =
-            limit.suspects().into_iter().find(|hop| hop.host() == disk.host).or(limit.suspects().first().copied())?;
+        let disk = limit.disk().filter(|disk| disk.paths.len() > 1)?;
+        let hop = limit.hop_of(disk)?;
         let idle = |path: &&StoragePath| {
             let at = hop.links.iter().find(|link| [link.device, link.far_device].contains(&path.device.as_str()));
             at.is_none_or(|link| is_idle(link.load()))
@@ -41,7 +40,7 @@ impl Rule for DeadPath {
             paths: disk.paths.len(),
         };
         let finding = Finding {
-            side: storage::side_of(limit, disk),
+            side: limit.side_of(disk),
             node: Some(disk.host.clone()),
             policy: Some(disk.policy.clone()),
             hops: vec![hop.as_found()],

@@ -36,7 +36,7 @@ impl Rule for DisksCap {
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
         let run = limit.picture.run;
-        let disk = storage::disk_of(limit).filter(|_| limit.filled_by == FilledBy::Nothing)?;
+        let disk = limit.disk().filter(|_| limit.filled_by == FilledBy::Nothing)?;
         let task = storage::operations_of(run, disk)?;
         let disks = task.disks.filter(|disks| disks.misses > 0)?;
         let missed = share(disks.misses as f64, task.completed as f64).min(1.0);

@@ -4,11 +4,15 @@ use nicteam_record::{Finding, LinkLoads, Side};
 use serde::{Deserialize, Serialize};
 
 use super::Rule;
+use crate::explain::hop::Choice;
 use crate::explain::limits::{FilledBy, Limit};
 use crate::units::{list, number, ratio, share};
 
 /// Below this part of the limit full links were not the best that could be had of them.
 pub(super) const WHOLE: f64 = 0.85;
+
+/// From this part of the limit on, paths to a disk were full together.
+const NEARLY_ALL: f64 = 0.95;
 
 /// Full links on every connection's way.
 pub(super) struct Full;
@@ -29,7 +33,7 @@ impl Rule for Full {
     }
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
-        if limit.filled_by != FilledBy::Payload {
+        if limit.filled_by != FilledBy::Payload && !paths_are_full(limit) {
             return None;
         }
         let full = &limit.hops;
@@ -70,6 +74,12 @@ impl Rule for Full {
             if matches!(finding.hops.as_slice(), [hop] if hop.links.len() == 1) { "it" } else { "they" },
         ))
     }
+}
+
+/// Whether several paths to a disk carried, one more and one less of what it can, as good as all.
+fn paths_are_full(limit: &Limit<'_, '_>) -> bool {
+    let by_paths = limit.filled_by.chosen_by() == Some(Choice::Paths);
+    by_paths && limit.is_whole() && limit.picture.run.of_limit >= NEARLY_ALL
 }
 
 /// `all four links`, `the one link each`.

@@ -8,6 +8,7 @@ mod active_backup;
 mod broadcast;
 mod buckets;
 mod closed_loop;
+mod cut_paths;
 mod dead_path;
 mod disks_cap;
 mod down;
@@ -42,9 +43,6 @@ use nicteam_record::Finding;
 use super::limits::{FilledBy, Limit, limits};
 use super::path::Picture;
 
-pub(super) use segments::SHORT_BYTES;
-pub(super) use write_back::is_ahead;
-
 /// A rule: recognises one cause, and puts it into words.
 pub trait Rule: Sync {
     /// Name of the cause, as findings have it: `hash`, `broadcast`.
@@ -72,6 +70,7 @@ pub const RULES: &[&dyn Rule] = &[
     &not_aggregating::NotAggregating,
     &full::Full,
     &waste::Waste,
+    &cut_paths::CutPaths,
     &dead_path::DeadPath,
     &path_turns::PathTurns,
     &slow_path::SlowPath,

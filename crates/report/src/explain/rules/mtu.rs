@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use super::Rule;
 use crate::explain::limits::Limit;
 use crate::explain::mtu::{self, TooSmall};
-use crate::explain::storage;
 
 /// Connections that deliver next to nothing, or one of several paths to a disk, by an end that does not take their packets.
 pub(super) struct Mtu;
@@ -39,7 +38,7 @@ impl Rule for Mtu {
             |index: &usize| picture.run.connections.get(*index).is_some_and(|of| of.delivered_bps < STUCK * narrowest);
         let mut stuck = limit.connections.iter().filter(|index| stuck(index)).peekable();
         // Of several paths to a disk one that is stuck holds the others back, or leaves them its share.
-        let one_is_enough = storage::disk_of(limit).is_some_and(|disk| disk.paths.len() > 1);
+        let one_is_enough = limit.disk().is_some_and(|disk| disk.paths.len() > 1);
         if stuck.peek().is_none() || !one_is_enough && stuck.clone().count() < limit.connections.len() {
             return None;
         }

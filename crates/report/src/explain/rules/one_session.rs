@@ -4,12 +4,15 @@ use nicteam_record::Finding;
 use serde::{Deserialize, Serialize};
 
 use super::Rule;
-use crate::explain::hop::{Choice, Hop};
+use crate::explain::hop::{Choice, Hop, HopLink, is_idle};
 use crate::explain::limits::Limit;
 use crate::explain::{storage, words};
 
-/// One full link of several, and one session alone.
+/// One link of several in use, as good as full, and one session alone.
 pub(super) struct OneSession;
+
+/// A copy that takes a few seconds does not fill its link from its first moment to its last.
+const AS_GOOD_AS_FULL: f64 = 0.8;
 
 #[derive(Serialize, Deserialize)]
 struct Details {
@@ -27,9 +30,8 @@ impl Rule for OneSession {
     }
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
-        let disk = storage::disk_of(limit).filter(|disk| disk.paths.len() == 1)?;
-        let one_link = |hop: &&&Hop<'_>| hop.links.len() > 1 && hop.some_full() && !hop.all_full();
-        let hop = limit.hops.iter().find(one_link)?;
+        let disk = limit.disk().filter(|disk| disk.paths.len() == 1)?;
+        let hop = limit.suspects().into_iter().find(|hop| carries_by_one(hop))?;
         let chooser = limit.chooser(hop);
         if chooser.by.is_joint() {
             return None;
@@ -59,8 +61,14 @@ impl Rule for OneSession {
             "{}: one {protocol} is one TCP connection, and {how}, so it used {} of {} towards {peer}. Cure: a session a link \
              (multipath over several subnets), or mode stripe at both ends.",
             words::side(finding),
-            words::numbers(words::full(hop)),
+            words::numbers(hop.links.iter().filter(|link| !is_idle(link.load))),
             hop.links.len(),
         ))
     }
+}
+
+/// Whether one of a hop's links is as good as full, and the others are idle.
+fn carries_by_one(hop: &Hop<'_>) -> bool {
+    let used: Vec<&HopLink<'_>> = hop.links.iter().filter(|link| !is_idle(link.load())).collect();
+    hop.links.len() > 1 && matches!(used.as_slice(), [one] if one.load() >= AS_GOOD_AS_FULL)
 }

@@ -29,18 +29,17 @@ impl Rule for PathTurns {
     }
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
-        let disk = storage::disk_of(limit)?;
+        let disk = limit.disk()?;
         let paths = disk.paths.iter().filter(|path| storage::is_alive(path)).count();
         let turn_ios = disk.turn_ios.filter(|_| disk.policy == ROUND_ROBIN)?;
         let outstanding = storage::operations_of(limit.picture.run, disk).and_then(|task| task.outstanding);
-        let hop =
-            limit.suspects().into_iter().find(|hop| hop.host() == disk.host).or(limit.suspects().first().copied())?;
+        let hop = limit.hop_of(disk)?;
         let one_at_a_time = hop.load() <= ONE_AT_A_TIME / paths as f64;
         if paths < 2 || turn_ios < outstanding.unwrap_or(2) || !one_at_a_time {
             return None;
         }
         let finding = Finding {
-            side: storage::side_of(limit, disk),
+            side: limit.side_of(disk),
             node: Some(disk.host.clone()),
             policy: Some(disk.policy.clone()),
             hops: vec![hop.as_found()],

@@ -29,7 +29,7 @@ impl Rule for ReadShare {
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
         let run = limit.picture.run;
-        let disk = storage::disk_of(limit).filter(|_| limit.filled_by == FilledBy::Nothing)?;
+        let disk = limit.disk().filter(|_| limit.filled_by == FilledBy::Nothing)?;
         let task = storage::operations_of(run, disk).filter(|task| task.read_bytes > 0 && task.written_bytes > 0)?;
         let own = limit.connections().map(|connection| &connection.to).next()?;
         let other_way = |hop: &&Hop<'_>| {

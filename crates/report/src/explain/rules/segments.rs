@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use super::Rule;
 use crate::explain::limits::{FilledBy, Limit};
-use crate::explain::storage;
+use crate::explain::storage::{self, SHORT_BYTES};
 use crate::units::{bytes, percent, ratio};
 
 /// Writes that filled no link, to a target that takes short PDUs.
 pub(super) struct Segments;
 
-/// A target that takes PDUs of no more bytes than this is not tuned: tgt's default (RFC 7143's, too).
-pub(in crate::explain) const SHORT_BYTES: u32 = 8192;
+/// A link that carried more than this was the limit rather.
+const NOT_FULL: f64 = 0.8;
 
 #[derive(Serialize, Deserialize)]
 struct Details {
@@ -31,7 +31,7 @@ impl Rule for Segments {
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
         let run = limit.picture.run;
-        let disk = storage::disk_of(limit).filter(|_| limit.filled_by == FilledBy::Nothing)?;
+        let disk = limit.disk().filter(|_| limit.filled_by == FilledBy::Nothing)?;
         let writes = limit.connections().all(|connection| connection.from == disk.host);
         let negotiated = disk.paths.iter().filter_map(|path| path.negotiated.as_ref());
         let max_recv_data_bytes = negotiated.map(|of| of.max_recv_data_bytes).min()?;
@@ -42,6 +42,9 @@ impl Rule for Segments {
             return None;
         }
         let fullest = limit.passed().flat_map(|hop| hop.links.iter().map(|link| link.load())).fold(0.0, f64::max);
+        if fullest > NOT_FULL {
+            return None;
+        }
         let finding = Finding { side: Side::Receiving, node: Some(disk.target.clone()), ..limit.finding(self.cause()) };
         Some(finding.with_details(&Details { max_recv_data_bytes, block_bytes, fullest, busy: run.cpu.busy }))
     }

@@ -38,7 +38,7 @@ impl Rule for SlowPath {
     }
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
-        let disk = storage::disk_of(limit).filter(|disk| disk.policy == ROUND_ROBIN)?;
+        let disk = limit.disk().filter(|disk| disk.policy == ROUND_ROBIN)?;
         let paths: Vec<&StoragePath> = disk.paths.iter().filter(|path| storage::is_alive(path)).collect();
         let mean = paths.iter().map(|path| path.ios as f64).sum::<f64>() / paths.len().max(1) as f64;
         let alike = |path: &&StoragePath| (path.ios as f64 - mean).abs() <= ALIKE * mean;
@@ -65,10 +65,9 @@ impl Rule for SlowPath {
             others_us,
             rates_differ: paths.iter().any(|path| rate(path) > rate(slowest)),
         };
-        let hop =
-            limit.suspects().into_iter().find(|hop| hop.host() == disk.host).or(limit.suspects().first().copied())?;
+        let hop = limit.hop_of(disk)?;
         let finding = Finding {
-            side: storage::side_of(limit, disk),
+            side: limit.side_of(disk),
             node: Some(disk.host.clone()),
             policy: Some(disk.policy.clone()),
             hops: vec![hop.as_found()],

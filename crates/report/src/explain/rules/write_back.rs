@@ -1,6 +1,6 @@
 //! A write-back cache of the initiator: what the program saw is not what the wire carried.
 
-use nicteam_record::{Finding, Transfer};
+use nicteam_record::Finding;
 use serde::{Deserialize, Serialize};
 
 use super::Rule;
@@ -11,9 +11,6 @@ use crate::units::megabytes;
 /// Writes that a cache in memory took much faster than the wire did; what held the wire is a finding inside it.
 pub(super) struct WriteBack;
 
-/// The program saw another rate than the wire if it was so many times as high.
-const FASTER: f64 = 1.2;
-
 #[derive(Serialize, Deserialize)]
 struct Details {
     /// What the program saw, and what arrived, bit/s.
@@ -23,20 +20,14 @@ struct Details {
     behind: Finding,
 }
 
-/// Whether a program was told of more than the wire carried.
-pub(in crate::explain) fn is_ahead(transfer: &Transfer) -> bool {
-    let rates = transfer.program_bps().zip(transfer.wire_bps());
-    !transfer.cache.is_empty() && rates.is_some_and(|(program, wire)| program >= FASTER * wire)
-}
-
 impl Rule for WriteBack {
     fn cause(&self) -> &'static str {
         "write-back"
     }
 
     fn find(&self, limit: &Limit<'_, '_>) -> Option<Finding> {
-        let disk = storage::disk_of(limit)?;
-        let transfer = storage::transfer_of(limit.picture.run, disk).filter(|transfer| is_ahead(transfer))?;
+        let disk = limit.disk()?;
+        let transfer = storage::transfer_of(limit.picture.run, disk).filter(|transfer| storage::is_ahead(transfer))?;
         let (program_bps, wire_bps) = (transfer.program_bps()?, transfer.wire_bps()?);
         let others = super::RULES.iter().filter(|rule| rule.cause() != self.cause());
         let behind = others.into_iter().find_map(|rule| rule.find(limit))?;

@@ -2,16 +2,16 @@
 //!
 //! As Linux 6.1 drivers/net/bonding/bond_alb.c: the next bucket goes to the
 //! member with the most room, its speed less its load (`compute_gap`,
-//! `tlb_get_least_loaded_slave`); every ten seconds buckets are dealt by the bytes
+//! `tlb_get_least_loaded_slave`); every ten seconds buckets are assigned by the bytes
 //! they carried (`bond_alb_monitor`), and what the active member sent
 //! unbalanced is a load from the start. Three differences:
-//! - The kernel deals a bucket when its first frame comes, in that order; here
-//!   all are dealt at once, the heaviest first. So buckets without load have a
+//! - The kernel assigns a bucket when its first frame comes, in that order; here
+//!   all are assigned at once, the heaviest first. So buckets without load have a
 //!   member, too: as many as its share of the speed (in the kernel all go to the
-//!   fastest member, of equal ones to the first, until the next deal).
+//!   fastest member, of equal ones to the first, until the next assignment).
 //! - Buckets stay where they are while the members' rooms differ by less than a
 //!   thirty-second of a member's mean load; beyond it the few that help most move, or change places. The
-//!   kernel deals all anew, and so moves flows and reorders frames without need.
+//!   kernel assigns all anew, and so moves flows and reorders frames without need.
 //! - Speeds are not cut to 12 bits (the kernel takes 10 Gbit/s for 1808 Mbit/s), and
 //!   1 Mbit/s are 1,000,000 bit/s (in the kernel 1,048,576).
 
@@ -39,7 +39,7 @@ pub(in crate::control) struct Buckets {
     channels: Vec<Channel>,
 }
 
-/// A member while buckets are dealt.
+/// A member while buckets are assigned.
 #[derive(Clone, Debug)]
 struct Seat {
     id: MemberId,
@@ -50,9 +50,9 @@ struct Seat {
     carried: i128,
 }
 
-/// The buckets that carry something, while they are dealt.
+/// The buckets that carry something, while they are assigned.
 #[derive(Debug)]
-struct Deal {
+struct Assignment {
     seats: Vec<Seat>,
     /// The seat of each bucket.
     places: Vec<Option<usize>>,
@@ -60,7 +60,7 @@ struct Deal {
 
 /// Rooms that differ by less than this part of a member's mean load are alike.
 const SLACK: i128 = 32;
-/// A fresh deal moves many: it has to bring rooms together by so many times that.
+/// A fresh assignment moves many: it has to bring rooms together by so many times that.
 const WORTH: i128 = 4;
 
 impl Buckets {
@@ -70,17 +70,17 @@ impl Buckets {
     }
 
     /// Lets the buckets follow the members: those of a member that is gone go to
-    /// the others; a new one, or another speed, makes it a new deal.
+    /// the others; a new one, or another speed, makes it a new assignment.
     pub(super) fn follow(&mut self, channels: &[Channel], active: Option<MemberId>) {
         if channels == self.channels {
             return;
         }
         let anew = channels.iter().any(|channel| !self.channels.contains(channel));
         self.channels = channels.to_vec();
-        self.deal(anew, active);
+        self.assign(anew, active);
     }
 
-    /// Takes in what was counted since the dataplane began, and deals anew.
+    /// Takes in what was counted since the dataplane began, and assigns anew.
     pub(super) fn take_loads(&mut self, loads: &Loads, now: Time, active: Option<MemberId>) {
         if let Some((before, last)) = &self.last {
             let ms = now.since(*before).as_millis().max(1);
@@ -91,14 +91,14 @@ impl Buckets {
             };
             self.rates = loads.buckets.iter().zip(&last.buckets).map(|(&now, &last)| rate(now, last)).collect();
             self.other_rate = rate(loads.other, last.other);
-            self.deal(true, active);
+            self.assign(true, active);
         }
         self.last = Some((now, Box::new(loads.clone())));
     }
 
     /// Buckets that carry something stay as they are, mended where that is needed;
-    /// only if they would be clearly better off with a fresh deal there is one.
-    fn deal(&mut self, anew: bool, active: Option<MemberId>) {
+    /// only if they would be clearly better off with a fresh assignment there is one.
+    fn assign(&mut self, anew: bool, active: Option<MemberId>) {
         let seats = self.seats(active);
         if seats.is_empty() {
             self.table.clear();
@@ -110,19 +110,19 @@ impl Buckets {
         };
         let owns: Vec<Option<usize>> = (0..MAX_BUCKETS).map(own).collect();
         let rates: Vec<u64> = (0..MAX_BUCKETS).map(|bucket| self.rates.get(bucket).copied().unwrap_or(0)).collect();
-        let mut deal = Deal::mended(&seats, &owns, &rates);
+        let mut assignment = Assignment::mended(&seats, &owns, &rates);
         if anew {
             let slack = i128::from(rates.iter().sum::<u64>()) * 8 / (seats.len() as i128 * SLACK);
-            deal.even_out(&rates, slack);
-            let fresh = Deal::fresh(&seats, &owns, &rates);
-            if fresh.gap() + WORTH * slack < deal.gap() {
-                deal = fresh;
+            assignment.even_out(&rates, slack);
+            let fresh = Assignment::fresh(&seats, &owns, &rates);
+            if fresh.gap() + WORTH * slack < assignment.gap() {
+                assignment = fresh;
             }
         }
         let homes = homes(&seats);
         let place = |bucket: usize| {
             let stays = owns[bucket].filter(|_| !anew);
-            deal.places[bucket].or(stays).unwrap_or(homes[bucket])
+            assignment.places[bucket].or(stays).unwrap_or(homes[bucket])
         };
         self.table = (0..MAX_BUCKETS).map(|bucket| seats[place(bucket)].id).collect();
     }
@@ -143,30 +143,30 @@ pub(super) fn known_speeds(channels: &[Channel]) -> impl Iterator<Item = (Member
     channels.iter().map(move |channel| (channel.id, u64::from(channel.speed_mbps.unwrap_or(slowest).max(1))))
 }
 
-impl Deal {
+impl Assignment {
     /// Every bucket stays; those of nobody go where there is room, the heaviest first.
-    fn mended(seats: &[Seat], owns: &[Option<usize>], rates: &[u64]) -> Deal {
-        let mut deal = Deal { seats: seats.to_vec(), places: vec![None; rates.len()] };
+    fn mended(seats: &[Seat], owns: &[Option<usize>], rates: &[u64]) -> Assignment {
+        let mut assignment = Assignment { seats: seats.to_vec(), places: vec![None; rates.len()] };
         let (standing, lost): (Vec<usize>, Vec<usize>) =
             heaviest_first(rates).into_iter().partition(|&bucket| owns[bucket].is_some());
         for bucket in standing.into_iter().chain(lost) {
-            let seat = owns[bucket].unwrap_or_else(|| deal.roomiest());
-            deal.put(bucket, seat, rates[bucket]);
+            let seat = owns[bucket].unwrap_or_else(|| assignment.roomiest());
+            assignment.put(bucket, seat, rates[bucket]);
         }
-        deal
+        assignment
     }
 
     /// Every bucket goes where there is room, the heaviest first, and stays where it
     /// is if that costs nearly nothing.
-    fn fresh(seats: &[Seat], owns: &[Option<usize>], rates: &[u64]) -> Deal {
-        let mut deal = Deal { seats: seats.to_vec(), places: vec![None; rates.len()] };
+    fn fresh(seats: &[Seat], owns: &[Option<usize>], rates: &[u64]) -> Assignment {
+        let mut assignment = Assignment { seats: seats.to_vec(), places: vec![None; rates.len()] };
         for bucket in heaviest_first(rates) {
-            let (roomiest, rate) = (deal.roomiest(), rates[bucket]);
-            let costs = |own: &usize| deal.seats[roomiest].room - deal.seats[*own].room;
+            let (roomiest, rate) = (assignment.roomiest(), rates[bucket]);
+            let costs = |own: &usize| assignment.seats[roomiest].room - assignment.seats[*own].room;
             let seat = owns[bucket].filter(|own| costs(own) < i128::from(rate)).unwrap_or(roomiest);
-            deal.put(bucket, seat, rate);
+            assignment.put(bucket, seat, rate);
         }
-        deal
+        assignment
     }
 
     /// Moves buckets from who has the least room to who has the most, those that
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_without_load_are_dealt_by_speed() {
+    fn buckets_without_load_are_assigned_by_speed() {
         assert_eq!(counts(&buckets(&[1000; 4]), 4), [64; 4]);
         let places: Vec<usize> = buckets(&[1000; 4]).table[..6].iter().map(|id| id.index()).collect();
         assert_eq!(places, [0, 1, 2, 3, 0, 1]);

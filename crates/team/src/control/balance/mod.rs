@@ -29,7 +29,7 @@ use super::{Effect, Members};
 use crate::mode::{Addresses as Have, Traits};
 use crate::{Config, MemberId, Receive, Rewrite, Time};
 
-/// Between two deals (`BOND_TLB_REBALANCE_INTERVAL`).
+/// Between two assignments (`BOND_TLB_REBALANCE_INTERVAL`).
 pub(super) const REBALANCE: Duration = Duration::from_secs(10);
 
 /// How long a process that takes no punted frames is waited for: the stack's own

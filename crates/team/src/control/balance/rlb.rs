@@ -7,7 +7,7 @@
 //! - Members get clients by their speeds. In the kernel the fastest get all
 //!   (`rlb_next_rx_slave`).
 //! - Who comes gets its part of the clients from those that have more than theirs,
-//!   the others stay. The kernel deals all anew.
+//!   the others stay. The kernel assigns all anew.
 //! - The same for IPv6 neighbour discovery, in a table of its own. The kernel
 //!   sends it by the active member as it is.
 //! - A client that changes its member because the old one is lost is told at

@@ -4,9 +4,9 @@
 /// those that `may` allows: about as many as the larger side has members, not
 /// one for each pair, so that few have to be probed.
 ///
-/// First the rates are dealt out, the largest part first and like places to
+/// First the rates are assigned, the largest part first and like places to
 /// like: on a segment where everybody hears everybody, and on separate cables,
-/// all that the narrower side can carry is dealt. Then whoever is left out gets
+/// all that the narrower side can carry is assigned. Then whoever is left out gets
 /// one path: a sender that one peer does not need serves it while others are
 /// busy with other peers.
 pub(super) fn choose(
@@ -28,9 +28,9 @@ pub(super) fn choose(
         else {
             break;
         };
-        let dealt = part(&(s, r));
-        sends[s] -= dealt;
-        receives[r] -= dealt;
+        let assigned = part(&(s, r));
+        sends[s] -= assigned;
+        receives[r] -= assigned;
         chosen.push((s, r));
     }
     for &(s, r) in &pairs {
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn unlike_rates_are_dealt_whole() {
+    fn unlike_rates_are_assigned_whole() {
         let (sends, receives) = ([1000, 100, 100, 10], [100, 1000, 10, 100]);
         let paths = choose(&sends, &receives, anywhere);
         assert_eq!(paths, [(0, 1), (1, 0), (2, 3), (3, 2)]);

@@ -1,0 +1,3 @@
+//! The steps, without a network.
+
+mod imports;
