@@ -13,9 +13,9 @@ use crate::protocol::Notice;
 /// A file that is open.
 pub(super) enum Nfs {
     /// Its requests go to the server.
-    Plain(NfsFile),
+    Plain(Box<NfsFile>),
     /// The client has a write-back cache.
-    Cached(Cached<NfsFile>),
+    Cached(Box<Cached<NfsFile>>),
 }
 
 impl Nfs {
@@ -23,8 +23,8 @@ impl Nfs {
     pub(super) fn open(spec: &NfsSpec, cache_bytes: Option<u64>) -> Result<Nfs, Failure> {
         let file = NfsFile::open(spec)?;
         Ok(match cache_bytes {
-            Some(bytes) => Nfs::Cached(Cached::new(file, WriteBack { bytes })),
-            None => Nfs::Plain(file),
+            Some(bytes) => Nfs::Cached(Box::new(Cached::new(file, WriteBack { bytes }))),
+            None => Nfs::Plain(Box::new(file)),
         })
     }
 
@@ -39,8 +39,8 @@ impl Nfs {
 impl Medium for Nfs {
     fn volume(&mut self) -> &mut dyn Volume {
         match self {
-            Nfs::Plain(file) => file,
-            Nfs::Cached(cached) => cached,
+            Nfs::Plain(file) => &mut **file,
+            Nfs::Cached(cached) => &mut **cached,
         }
     }
 
