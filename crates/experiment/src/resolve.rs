@@ -204,6 +204,7 @@ impl<'a> Resolver<'a, '_> {
         let warmup = time("warmup", Duration::from_secs(1));
         let workloads = self.workloads(record, &built);
         self.check_connections(record, &workloads);
+        self.check_targets(record, &workloads);
         let told = &mut Told { topology: &built.topology, duration, problems: self.problems };
         let events = event::resolve(events(record), told);
         self.check_interval(duration);
@@ -234,6 +235,24 @@ impl<'a> Resolver<'a, '_> {
                 None => Problem::outside(message),
             };
             self.problems.push(problem.hint("lower `connections`, or split the run (`both` counts twice)"));
+        }
+    }
+
+    /// What is copied is checked to the last byte, which says nothing where another workload wrote the same.
+    fn check_targets(&mut self, run: &Record, workloads: &[Workload]) {
+        let Some(names) = run.get::<&[At<String>]>("workloads") else { return };
+        for workload in workloads {
+            let Some(target) = workload.task.owns_target() else { continue };
+            let other =
+                workloads.iter().find(|other| other.name != workload.name && other.task.target() == Some(target));
+            let Some(other) = other else { continue };
+            let place = |name: &str| names.value.iter().find(|at| at.value == name).map(|at| &at.span);
+            let (Some(span), Some(also)) = (place(&other.name), place(&workload.name)) else { continue };
+            let message =
+                format!("workload `{}` uses target `{target}`, on which `{}` copies", other.name, workload.name);
+            let problem = Problem::at(span, message).also(also, "the copy, whose content is checked");
+            self.problems.push(problem.hint("give one of them a target of its own"));
+            return;
         }
     }
 

@@ -70,6 +70,16 @@ pub trait Task: fmt::Debug + Send + Sync {
         false
     }
 
+    /// The target whose content it knows to the last byte: no other workload may use that meanwhile.
+    fn owns_target(&self) -> Option<&str> {
+        None
+    }
+
+    /// The target that it uses.
+    fn target(&self) -> Option<&str> {
+        self.owns_target()
+    }
+
     /// True if it speaks multipath TCP.
     fn is_mptcp(&self) -> bool {
         false

@@ -200,6 +200,10 @@ impl Task for AccessSpec {
         Some([1.0 - read, read])
     }
 
+    fn target(&self) -> Option<&str> {
+        Some(&self.storage.target)
+    }
+
     fn takes_every_path(&self) -> bool {
         self.storage.every_path
     }

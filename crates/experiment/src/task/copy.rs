@@ -74,6 +74,10 @@ impl Task for Copy {
     fn takes_every_path(&self) -> bool {
         self.storage.every_path
     }
+
+    fn owns_target(&self) -> Option<&str> {
+        Some(&self.storage.target)
+    }
 }
 
 fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {

@@ -46,6 +46,9 @@ fn what_is_on_its_way_is_not_sent_again_before_its_answer() {
     cache.sent(first, true);
     let second = cache.next_run().unwrap();
     assert_eq!((second, content(&cache, second)), (Run { offset: 0, bytes: SECTOR }, vec![2; SECTOR]));
+    assert!(!cache.is_clean(), "who ends waits for what is on its way");
+    cache.sent(second, true);
+    assert!(cache.is_clean());
 }
 
 #[test]
