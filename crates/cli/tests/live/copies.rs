@@ -52,8 +52,8 @@ fn four_paths_carry_nearly_four_times_what_one_does() {
     if !can_serve() {
         return;
     }
-    let record =
-        record("paths", "runs = [{ name = 'one', workloads = 'one' }, { name = 'all', workloads = 'all' }]", "1500ms");
+    let runs = "[[runs]]\nname = 'one'\nworkloads = 'one'\n[[runs]]\nname = 'all'\nworkloads = 'all'\n";
+    let record = record("paths", runs, "1500ms");
     let [one, all] = &record.runs[..] else { panic!("{}", record.runs.len()) };
     let rates = |run: &Run| run.operations[0].rate_per_s;
     let ratio = rates(all) / rates(one);
