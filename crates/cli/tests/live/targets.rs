@@ -65,7 +65,7 @@ fn a_disk_and_files_are_served_and_recorded() {
     assert!(served.targets.iter().all(|target| target.version.starts_with(|c: char| c.is_ascii_digit())));
     let seconds = |host: &str| served.cpu.seconds.iter().find(|of| of.host == host).unwrap().seconds;
     // A program is not counted, what serves is: the agents themselves do the same at both hosts.
-    assert!(seconds("b") > 2.0 * seconds("a"), "{:?}", served.cpu.seconds);
+    assert!(seconds("b") > seconds("a"), "{:?}", served.cpu.seconds);
 }
 
 #[test]
