@@ -64,7 +64,7 @@ pub(crate) struct Cost {
 }
 
 /// Processors that others may keep busy while [`cost`] is measured, and how often it looks for such a window.
-const QUIET: f64 = 0.1;
+const QUIET: f64 = 0.05;
 const LOOKS: usize = 20;
 
 /// Measures what streams to the host at [`FAR`] take in a window, after one of rest and a while that is left out.
@@ -86,6 +86,8 @@ pub(crate) fn cost(
     };
     let (rest, load) = thread::scope(|scope| {
         lane.start(scope);
+        // What the bundles' start leaves to do is no rest.
+        process::sleep_or_termination(settle);
         // What others do is not counted, as long as it is little and steady.
         let rest = (0..LOOKS)
             .map(|_| spend())
