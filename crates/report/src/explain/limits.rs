@@ -141,6 +141,17 @@ impl<'p, 'a> Limit<'p, 'a> {
         }
     }
 
+    /// The same about what the path policy of a disk's initiator did with the links of a hop.
+    pub fn finding_by_paths(&self, cause: &str, disk: &Disk, hop: &Hop<'_>) -> Finding {
+        Finding {
+            side: self.side_of(disk),
+            node: Some(disk.host.clone()),
+            policy: Some(disk.policy.clone()),
+            hops: vec![hop.as_found()],
+            ..self.finding(cause)
+        }
+    }
+
     /// Its connections.
     pub fn connections(&self) -> impl Iterator<Item = &'a Connection> {
         let run = self.picture.run;
@@ -156,7 +167,7 @@ impl<'p, 'a> Limit<'p, 'a> {
     }
 
     /// At which end of its payload a disk's initiator is.
-    pub fn side_of(&self, disk: &Disk) -> Side {
+    fn side_of(&self, disk: &Disk) -> Side {
         let reads = self.connections().any(|connection| connection.to == disk.host);
         if reads { Side::Receiving } else { Side::Sending }
     }

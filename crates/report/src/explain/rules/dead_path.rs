@@ -39,13 +39,7 @@ impl Rule for DeadPath {
             dead: dead.iter().map(|path| (path.device.clone(), path.portal.clone())).collect(),
             paths: disk.paths.len(),
         };
-        let finding = Finding {
-            side: limit.side_of(disk),
-            node: Some(disk.host.clone()),
-            policy: Some(disk.policy.clone()),
-            hops: vec![hop.as_found()],
-            ..limit.finding(self.cause())
-        };
+        let finding = limit.finding_by_paths(self.cause(), disk, hop);
         Some(finding.with_details(&details))
     }
 

@@ -38,13 +38,7 @@ impl Rule for PathTurns {
         if paths < 2 || turn_ios < outstanding.unwrap_or(2) || !one_at_a_time {
             return None;
         }
-        let finding = Finding {
-            side: limit.side_of(disk),
-            node: Some(disk.host.clone()),
-            policy: Some(disk.policy.clone()),
-            hops: vec![hop.as_found()],
-            ..limit.finding(self.cause())
-        };
+        let finding = limit.finding_by_paths(self.cause(), disk, hop);
         Some(finding.with_details(&Details { turn_ios, outstanding, paths }))
     }
 

@@ -66,13 +66,7 @@ impl Rule for SlowPath {
             rates_differ: paths.iter().any(|path| rate(path) > rate(slowest)),
         };
         let hop = limit.hop_of(disk)?;
-        let finding = Finding {
-            side: limit.side_of(disk),
-            node: Some(disk.host.clone()),
-            policy: Some(disk.policy.clone()),
-            hops: vec![hop.as_found()],
-            ..limit.finding(self.cause())
-        };
+        let finding = limit.finding_by_paths(self.cause(), disk, hop);
         Some(finding.with_details(&details))
     }
 
