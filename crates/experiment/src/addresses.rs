@@ -5,9 +5,9 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use nicteam_wire::Mac;
 
-use crate::diagnostics::Problem;
 use crate::record::{At, Record};
 use crate::units::nth_host;
+use nicteam_diagnostics::Problem;
 
 /// A host's address, prefix length and MAC address.
 pub(crate) type Addresses = (IpAddr, u8, Mac);

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use crate::suggest::nearest;
+use nicteam_diagnostics::nearest;
 
 /// Largest experiment file, bytes.
 pub const MAX_FILE_BYTES: u64 = 1 << 20;

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use toml::de::DeTable;
 
-use crate::diagnostics::{Diagnostics, Problem};
 use crate::read;
 use crate::record::{At, Record};
 use crate::resolved::Experiment;
 use crate::sections::FILE;
-use crate::suggest::{list, nearest};
+use nicteam_diagnostics::{Diagnostics, Problem};
+use nicteam_diagnostics::{list, nearest};
 
 /// Refuses what the picked runs name and the machine does not take; the
 /// message lists the `available`.

@@ -8,11 +8,11 @@ use nicteam_impair::{
     Reorder,
 };
 
-use crate::diagnostics::Problem;
 use crate::record::{At, Record};
 use crate::resolved::Way;
-use crate::suggest::{list, nearest};
 use crate::units::{show_duration, show_rate};
+use nicteam_diagnostics::Problem;
+use nicteam_diagnostics::{list, nearest};
 
 /// What the sections declare, by their names; what is wrong goes to `problems`.
 pub(crate) fn resolve<'a>(

@@ -21,7 +21,6 @@
 mod addresses;
 mod catalog;
 mod congestion;
-mod diagnostics;
 mod engine;
 mod event;
 mod guests;
@@ -41,10 +40,8 @@ mod resolve;
 mod resolved;
 mod sections;
 mod show;
-mod suggest;
 mod switch_model;
 mod switches;
-mod syntax;
 mod target;
 mod task;
 mod teams;
@@ -54,15 +51,16 @@ mod traffic;
 mod units;
 mod value;
 
+use nicteam_diagnostics::toml_syntax;
 use toml::de::DeTable;
 
 pub use catalog::{Builtin, FindError, Group, MAX_FILE_BYTES, Source, builtin, find};
 pub use congestion::{check_congestion, check_mptcp};
-pub use diagnostics::{Diagnostic, Diagnostics};
 pub use engine::{Engine, KERNEL_OPTIONS, Unsupported, openvswitch_settings};
 pub use event::{Announce, CablePulled, Migrate, Silence, TargetKilled};
 pub use limit::{Limit, limit};
 pub use links_used::{LinksUsed, links_used, links_used_json, show_links_used};
+pub use nicteam_diagnostics::{Diagnostic, Diagnostics};
 pub use overrides::Overrides;
 pub use programs::check_programs;
 pub use reference::{key_reference, schema};
@@ -90,14 +88,15 @@ pub fn parse(name: &str, path_shown: &str, text: &str, overrides: &Overrides) ->
     let (table, errors) = DeTable::parse_recoverable(text);
     // Where a key of the whole file is missing, there is nothing to point at but the beginning.
     let file = read::read(table.get_ref(), 0..0, &sections::FILE, &mut problems);
-    if let Some(problem) = syntax::not_toml(&errors, text) {
+    if let Some(problem) = toml_syntax::not_toml(&errors, text) {
         return Err(Diagnostics::new(path_shown, text, vec![problem]));
     }
     if !errors.is_empty() {
-        let (faults, end) = syntax::problems(&errors, text);
+        let (faults, end) = toml_syntax::problems(&errors, text);
         problems.retain(|problem| {
             let span = problem.span.clone().unwrap_or(0..0);
-            let echo = faults.iter().filter_map(|fault| fault.span.as_ref()).any(|f| syntax::same_line(text, f, &span));
+            let echo =
+                faults.iter().filter_map(|fault| fault.span.as_ref()).any(|f| toml_syntax::same_line(text, f, &span));
             !problem.is_missing_key && !echo && end.is_none_or(|end| span.end < end)
         });
         problems.extend(faults);

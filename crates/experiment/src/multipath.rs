@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use crate::diagnostics::Problem;
 use crate::record::{At, Record};
 use crate::resolved::Further;
 use crate::units::in_nth_subnet;
+use nicteam_diagnostics::Problem;
 
 /// By what a workload takes every link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,11 +5,11 @@ use std::ops::RangeInclusive;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::diagnostics::Problem;
 use crate::keys::{Key, Kind, Need, Section, Thing};
 use crate::record::{At, Options, Record, Span, Value};
-use crate::suggest::{list, nearest};
 use crate::value::{check_name, example, read_number, read_text, type_name, wanted};
+use nicteam_diagnostics::Problem;
+use nicteam_diagnostics::{list, nearest};
 
 /// Reads a table; what is wrong goes to `problems`, the rest into the record.
 pub(crate) fn read(table: &DeTable<'_>, span: Span, section: &Section, problems: &mut Vec<Problem>) -> Record {

@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::diagnostics::Problem;
 use crate::event::{self, Told};
 use crate::keys::Thing;
 use crate::limit::limit;
 use crate::overrides::Overrides;
 use crate::record::{At, Options, Record};
 use crate::resolved::{Direction, Experiment, GranularityChoice, Run, Topology, Variant, Workload};
-use crate::suggest::{list, nearest};
 use crate::task::{self, Said};
 use crate::topology::{self, Broken, Built, Plan, duplicate};
 use crate::units::{show_duration, subnet};
 use crate::{engine, impairments, multipath, target, teams};
+use nicteam_diagnostics::Problem;
+use nicteam_diagnostics::{list, nearest};
 
 /// The most connections in one run: each has a port of its own from 40000 up.
 const MAX_CONNECTIONS: u32 = 8192;

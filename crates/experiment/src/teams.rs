@@ -2,10 +2,10 @@
 
 use nicteam_team::{Config, ConfigError};
 
-use crate::diagnostics::Problem;
 use crate::engine::{self, Engine, Group, Unsupported};
 use crate::record::{At, Options, Span};
-use crate::suggest::{list, nearest};
+use nicteam_diagnostics::Problem;
+use nicteam_diagnostics::{list, nearest};
 
 /// Who runs the team stands among its options, and is none of them.
 pub(crate) const ENGINE: &str = "engine";

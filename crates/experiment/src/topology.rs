@@ -6,7 +6,6 @@ use std::net::IpAddr;
 use nicteam_team::{ActiveSlave, Config, MAX_MEMBERS};
 
 use crate::addresses;
-use crate::diagnostics::Problem;
 use crate::engine::{self, Engine};
 use crate::event::CableName;
 use crate::guests;
@@ -15,10 +14,11 @@ use crate::keys::Thing;
 use crate::multipath::{self, Every, Taken};
 use crate::record::{At, Options, Record, Span};
 use crate::resolved::{Cable, End, Host, Impaired, Switch, Team, Topology, Way};
-use crate::suggest::{list, nearest};
 use crate::switches;
 use crate::target;
 use crate::teams::{self, Unfit};
+use nicteam_diagnostics::Problem;
+use nicteam_diagnostics::{list, nearest};
 
 /// More cables than any machine would carry: two devices each.
 const MAX_CABLES: usize = 1024;

@@ -5,8 +5,8 @@ use toml::de::DeValue;
 
 use crate::keys::{Kind, Thing};
 use crate::record::Value;
-use crate::suggest::{list, nearest};
 use crate::units::{parse_address, parse_bytes, parse_duration, parse_percent, parse_rate, show_bytes, show_duration};
+use nicteam_diagnostics::{list, nearest};
 
 /// A value written as a string; `None` where the key does not take one.
 pub(crate) fn read_text(kind: &Kind, text: &str) -> Option<Result<Value, (String, String)>> {

@@ -3,6 +3,9 @@
 //! One file a format. Pure: text in, values out; whoever carries them out is elsewhere. Errors are values that name the
 //! word that is wrong, in the words of the program that the format belongs to, and say what to do.
 //!
+//! [`Network`] is what every format is read to and written from; [`FORMATS`] and [`WRITERS`] are the registries. The command
+//! lines of `ovs-vsctl` are more than a format, they are carried out ([`ovs_vsctl`]):
+//!
 //! ```
 //! use nicteam_formats::ovs_vsctl;
 //!
@@ -13,4 +16,13 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod format;
+mod network;
 pub mod ovs_vsctl;
+mod route;
+mod source;
+
+pub use format::{FORMATS, Format, WRITERS, Writer, Written};
+pub use network::{Address, Disable, Import, Left, Network, Team};
+pub use route::Route;
+pub use source::{Place, Source};

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::cables::{LINK, NUMBER, named, shown_at, team_of, words};
 use super::kind::{FOR, Happens, Kind, Told};
-use crate::diagnostics::Problem;
 use crate::keys::{self, Key, Need, Thing};
 use crate::record::{At, Record, Span};
 use crate::timed::Event;
+use nicteam_diagnostics::Problem;
 
 pub(super) const KIND: Kind = Kind {
     name: NAME,

@@ -1,10 +1,10 @@
 //! The cable that an event happens to, by its name in the file.
 
-use crate::diagnostics::Problem;
 use crate::keys::{self, Key, Need};
 use crate::record::{At, Record, Span};
 use crate::resolved::{Cable, End, Topology};
-use crate::suggest::list;
+use nicteam_diagnostics::Problem;
+use nicteam_diagnostics::list;
 
 /// The keys that name a cable.
 pub(super) const LINK: Key = Key {

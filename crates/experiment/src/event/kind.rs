@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::cables::CableName;
-use crate::diagnostics::Problem;
 use crate::keys::{self, Key, Need};
 use crate::record::{At, Record, Span};
 use crate::resolved::Topology;
 use crate::timed::Event;
+use nicteam_diagnostics::Problem;
 
 /// How long a fault lasts.
 pub(super) const FOR: Key = Key {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::kind::{Happens, Kind, Told};
-use crate::diagnostics::Problem;
 use crate::keys::{self, Key, Need, Thing};
 use crate::record::{At, Record, Span};
-use crate::suggest::list;
 use crate::timed::Event;
+use nicteam_diagnostics::Problem;
+use nicteam_diagnostics::list;
 
 pub(super) const KIND: Kind = Kind {
     name: NAME,

@@ -9,11 +9,11 @@ mod target;
 
 use std::time::Duration;
 
-use crate::diagnostics::Problem;
 use crate::keys::{Key, Kind as Takes, Need, Section};
 use crate::record::{At, Record};
 use crate::timed::Timed;
 use crate::units::show_duration;
+use nicteam_diagnostics::Problem;
 
 pub use cable::CablePulled;
 pub(crate) use cables::CableName;

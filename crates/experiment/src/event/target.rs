@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::kind::{Happens, Kind, Told};
-use crate::diagnostics::Problem;
 use crate::keys::{self, Key, Need, Thing};
 use crate::record::{At, Record, Span};
 use crate::target::unknown;
 use crate::timed::Event;
+use nicteam_diagnostics::Problem;
 
 pub(super) const KIND: Kind = Kind {
     name: NAME,

@@ -5,9 +5,9 @@ use serde_json::json;
 
 use super::access::{Access, Medium};
 use super::kind::{Kind, Said, Service};
-use crate::diagnostics::Problem;
 use crate::keys::{self, Key, Need};
 use crate::units::show_bytes;
+use nicteam_diagnostics::Problem;
 
 pub(super) const KIND: Kind = Kind {
     name: NAME,

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::access::{Access, Medium, Target};
-use crate::diagnostics::Problem;
 use crate::keys::Key;
 use crate::record::{At, Record, Span};
+use nicteam_diagnostics::Problem;
 
 /// A kind of target in the file.
 pub(super) struct Kind {

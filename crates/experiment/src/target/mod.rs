@@ -7,11 +7,11 @@ mod nfs;
 
 use std::collections::BTreeSet;
 
-use crate::diagnostics::Problem;
 use crate::keys::{Key, Kind as Takes, Need, Section, Thing};
 use crate::record::{At, Record};
 use crate::resolved::Host;
-use crate::suggest::{list, nearest};
+use nicteam_diagnostics::Problem;
+use nicteam_diagnostics::{list, nearest};
 
 pub use access::{Access, Medium, Target};
 pub use iscsi::Iscsi;

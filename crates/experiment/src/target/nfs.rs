@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::access::{Access, Medium};
 use super::kind::{Kind, Said, Service};
-use crate::diagnostics::Problem;
+use nicteam_diagnostics::Problem;
 
 pub(super) const KIND: Kind = Kind { name: NAME, keys: &[], resolve };
 

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::kind::{Kind, Said};
 use super::storage::{self, Defaults, Storage};
-use crate::diagnostics::Problem;
 use crate::keys::{self, Key, Need};
 use crate::traffic::Task;
 use crate::units::{show_bytes, show_duration, show_percent};
+use nicteam_diagnostics::Problem;
 
 pub(super) const KIND: Kind =
     Kind { name: NAME, keys: KEYS, also: &storage::ALSO, takes_every_path: storage::takes_every_path, resolve };

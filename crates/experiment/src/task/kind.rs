@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::diagnostics::Problem;
 use crate::keys::Key;
 use crate::multipath::Every;
 use crate::record::{At, Record};
 use crate::resolved::Topology;
 use crate::traffic::Task;
+use nicteam_diagnostics::Problem;
 
 /// A kind of traffic in the file.
 pub(crate) struct Kind {

@@ -13,11 +13,11 @@ mod words;
 
 use std::sync::Arc;
 
-use crate::diagnostics::Problem;
 use crate::keys::Key;
 use crate::multipath::Every;
 use crate::record::{At, Record};
 use crate::traffic::Task;
+use nicteam_diagnostics::Problem;
 
 pub use access_spec::{AccessSpec, Disks};
 pub use copy::Copy;

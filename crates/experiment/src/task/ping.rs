@@ -6,10 +6,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::kind::{Kind, Said};
-use crate::diagnostics::Problem;
 use crate::keys::{self, Key, Need};
 use crate::traffic::Task;
 use crate::units::show_duration;
+use nicteam_diagnostics::Problem;
 
 pub(super) const KIND: Kind = Kind {
     name: NAME,

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::kind::{Kind, Said};
 use super::words::{PLACEHOLDERS, split};
-use crate::diagnostics::Problem;
 use crate::keys::{self, Key, Need};
 use crate::traffic::Task;
+use nicteam_diagnostics::Problem;
 
 pub(super) const KIND: Kind = Kind {
     name: NAME,

@@ -6,12 +6,12 @@ use nicteam_impair::Probability;
 use serde::{Deserialize, Serialize};
 
 use super::kind::Said;
-use crate::diagnostics::Problem;
 use crate::keys::{self, Key, Need, Thing};
 use crate::multipath::Every;
 use crate::record::{At, Record, Span};
 use crate::target::{self, Access, Target};
 use crate::units::{parse_duration, show_bytes, show_duration};
+use nicteam_diagnostics::Problem;
 
 /// How a path is chosen, the default first.
 const POLICIES: [&str; 5] = ["round-robin", "fixed", "queue-length", "service-time", "best"];

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::kind::{Kind, Said};
 use super::udp::{Udp, resolve_datagrams};
-use crate::diagnostics::Problem;
 use crate::keys::{self, Key, Need};
 use crate::on_wire::{TAG_BYTES, datagram_bytes};
 use crate::traffic::Task;
+use nicteam_diagnostics::Problem;
 
 pub(super) const KIND: Kind = Kind {
     name: NAME,

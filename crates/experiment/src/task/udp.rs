@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::kind::{Kind, Said};
-use crate::diagnostics::Problem;
 use crate::keys::{self, Key, Need};
 use crate::on_wire::{datagram_bytes, is_ipv6, udp_headers_bytes};
 use crate::traffic::Task;
 use crate::units::show_rate;
+use nicteam_diagnostics::Problem;
 
 pub(super) const KIND: Kind = Kind {
     name: NAME,

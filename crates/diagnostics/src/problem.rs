@@ -32,7 +32,7 @@ pub struct Diagnostic {
 
 impl Diagnostics {
     /// Sorts the problems and drops repetitions (each run checks the topology anew).
-    pub(crate) fn new(path: &str, text: &str, mut problems: Vec<Problem>) -> Diagnostics {
+    pub fn new(path: &str, text: &str, mut problems: Vec<Problem>) -> Diagnostics {
         problems.sort_by(|a, b| (a.start(), &a.message).cmp(&(b.start(), &b.message)));
         problems.dedup_by(|a, b| (a.start(), &a.message) == (b.start(), &b.message));
         Diagnostics { path: path.to_owned(), text: text.to_owned(), problems }
@@ -110,22 +110,25 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-/// A problem while it is being collected.
+/// One thing that is wrong, while such things are collected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Problem {
+pub struct Problem {
     /// Bytes of the text.
     pub span: Option<Range<usize>>,
+    /// What is wrong, on what.
     pub message: String,
     /// Stands beside the underlined text.
     pub label: Option<String>,
     /// A second place and what it has to do with the first.
     pub also: Option<(Range<usize>, String)>,
+    /// What to do about it.
     pub hint: Option<String>,
     /// Something is not there, as opposed to wrong.
     pub is_missing_key: bool,
 }
 
 impl Problem {
+    /// A problem of these bytes of the text.
     pub fn at(span: &Range<usize>, message: impl Into<String>) -> Problem {
         Problem { span: Some(span.clone()), ..Problem::outside(message) }
     }
@@ -135,16 +138,19 @@ impl Problem {
         Problem { span: None, message: message.into(), label: None, also: None, hint: None, is_missing_key: false }
     }
 
+    /// The same, with words beside the underlined text.
     pub fn label(mut self, label: impl Into<String>) -> Problem {
         self.label = Some(label.into());
         self
     }
 
+    /// The same, with a second place and what that has to do with the first.
     pub fn also(mut self, span: &Range<usize>, label: impl Into<String>) -> Problem {
         self.also = Some((span.clone(), label.into()));
         self
     }
 
+    /// The same, with what to do about it.
     pub fn hint(mut self, hint: impl Into<String>) -> Problem {
         self.hint = Some(hint.into());
         self
@@ -153,6 +159,12 @@ impl Problem {
     fn start(&self) -> Option<usize> {
         self.span.as_ref().map(|span| span.start)
     }
+}
+
+/// Line and column, in characters, both counted from 1, of the first byte of a span.
+pub fn line_and_column(text: &str, span: &Range<usize>) -> (usize, usize) {
+    let place = Place::of(text, span);
+    (place.line, place.column)
 }
 
 /// Where a span begins.

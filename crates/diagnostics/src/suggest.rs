@@ -4,7 +4,7 @@
 ///
 /// Letter case, `_` and `-` do not count; a candidate that begins with what was
 /// written (three letters or more) is as good as one slip.
-pub(crate) fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let written = fold(written);
     if written.is_empty() || written.len() > 64 {
         return None;
@@ -28,7 +28,7 @@ pub(crate) fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'
 }
 
 /// `a`, `b` and `c`, each in backquotes, for messages; at most ten are named.
-pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const SHOWN: usize = 10;
     let names: Vec<_> = names.into_iter().collect();
     let mut quoted: Vec<_> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();

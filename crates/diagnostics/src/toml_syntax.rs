@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use crate::diagnostics::Problem;
-use crate::suggest::nearest;
+use crate::Problem;
+use crate::nearest;
 
 /// The problems behind the parser's errors, and the end of the text they leave sound.
 ///
 /// A wrong value leaves the lines around it whole. An open list or `{ }` does
 /// not: what the parser says of the lines after it is an echo, and is dropped.
-pub(crate) fn problems(errors: &[toml::de::Error], text: &str) -> (Vec<Problem>, Option<usize>) {
+pub fn problems(errors: &[toml::de::Error], text: &str) -> (Vec<Problem>, Option<usize>) {
     let start = |error: &toml::de::Error| error.span().map_or(text.len(), |span| span.start);
     let runaway = runaway(errors, text);
     let first_structural =
@@ -28,7 +28,7 @@ pub(crate) fn problems(errors: &[toml::de::Error], text: &str) -> (Vec<Problem>,
 /// The one problem of a text that is not TOML at all: at least half of its lines cannot be read,
 /// and these are three or more. Blank lines and comments do not count, nor does what follows a
 /// list or `{ }` that was not closed.
-pub(crate) fn not_toml(errors: &[toml::de::Error], text: &str) -> Option<Problem> {
+pub fn not_toml(errors: &[toml::de::Error], text: &str) -> Option<Problem> {
     let sound = runaway(errors, text).unwrap_or(text.len());
     let mut spans: Vec<Range<usize>> = errors.iter().filter_map(|error| error.span()).collect();
     spans.sort_by_key(|span| span.start);
@@ -63,7 +63,7 @@ fn runaway(errors: &[toml::de::Error], text: &str) -> Option<usize> {
 const LEAST_FAULTY: usize = 3;
 
 /// True if two spans touch the same line.
-pub(crate) fn same_line(text: &str, a: &Range<usize>, b: &Range<usize>) -> bool {
+pub fn same_line(text: &str, a: &Range<usize>, b: &Range<usize>) -> bool {
     let (first, last) = (a.start.min(b.start), a.start.max(b.start));
     text.as_bytes().get(first..last).is_none_or(|between| !between.contains(&b'\n'))
 }

@@ -1,0 +1,50 @@
+//! What a format is, and the registry of formats.
+
+use nicteam_diagnostics::Diagnostics;
+
+use crate::{Import, Network, Source};
+
+/// A format that configurations stand in. A file a format, and a line in [`FORMATS`].
+pub trait Format: Sync {
+    /// Its name at the command line: `ifupdown`.
+    fn name(&self) -> &'static str;
+
+    /// Its name for people: "Debian's ifupdown (/etc/network/interfaces)".
+    fn title(&self) -> &'static str;
+
+    /// True if this text is one of its own, by its path or by what stands in it; a text of two formats is the first one's.
+    fn recognises(&self, source: &Source) -> bool;
+
+    /// Reads texts that belong together (ifcfg files, their modprobe.conf and rc.local).
+    ///
+    /// # Errors
+    /// Everything that is wrong with the first text that something is wrong with.
+    fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics>;
+}
+
+/// A format that teams are written in. A line in [`WRITERS`].
+pub trait Writer: Sync {
+    /// Its name at the command line: `networkd`.
+    fn name(&self) -> &'static str;
+
+    /// Its name for people.
+    fn title(&self) -> &'static str;
+
+    /// Writes teams.
+    fn write(&self, network: &Network) -> Written;
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Files, each with the path that it belongs to.
+    pub files: Vec<Source>,
+    /// What the format, or its program, has nothing for; each as a sentence.
+    pub left: Vec<String>,
+}
+
+/// Every format that is read, in the order in which a text is tried.
+pub static FORMATS: &[&dyn Format] = &[];
+
+/// Every format that is written.
+pub static WRITERS: &[&dyn Writer] = &[];

@@ -1,0 +1,95 @@
+//! What a configuration asks for of a host's teams, whatever format it stands in.
+
+use std::net::IpAddr;
+
+use nicteam_team::{Config, ConfigError};
+use nicteam_wire::Mac;
+
+use crate::{Place, Route};
+
+/// The teams of a host: what each format is read to, and written from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Network {
+    /// Its teams, in the order of their source.
+    pub teams: Vec<Team>,
+}
+
+/// A team of a host.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Team {
+    /// Name of its device, 1 to 12 characters.
+    pub name: String,
+    /// Its members' devices, in their order.
+    pub members: Vec<String>,
+    /// The options that the source gives, each once, by the kernel's names with values in the kernel's words, `mode` first.
+    pub options: Vec<(String, String)>,
+    /// Its MAC address; `None`: the first member's.
+    pub mac: Option<Mac>,
+    /// Its MTU and its members', bytes; `None`: the smallest of the members'.
+    pub mtu: Option<u32>,
+    /// What executes it, `bpf` or `packet`; `None`: what the machine can.
+    pub dataplane: Option<String>,
+    /// Its addresses, IPv4 and IPv6, with the lengths of their prefixes.
+    pub addresses: Vec<Address>,
+    /// Routes by it.
+    pub routes: Vec<Route>,
+}
+
+/// An address with the length of its prefix: `10.0.0.1/24`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Address {
+    /// The address.
+    pub address: IpAddr,
+    /// Bits of the prefix, 0 to 32 or 128.
+    pub prefix: u8,
+}
+
+impl Team {
+    /// The configuration that its options make.
+    ///
+    /// # Errors
+    /// An option or a value that the kernel would refuse, too, or options that do not go together.
+    pub fn config(&self) -> Result<Config, ConfigError> {
+        let mut config = Config::default();
+        for (name, value) in &self.options {
+            config.set(name, value)?;
+        }
+        config.check()?;
+        Ok(config)
+    }
+}
+
+/// What was read from a format.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Import {
+    /// What could be taken over.
+    pub network: Network,
+    /// What could not, with its place: it is listed, and stays a comment in our own format.
+    pub left: Vec<Left>,
+    /// What to switch off in the old place, so that not two owners build the same device.
+    pub disable: Vec<Disable>,
+}
+
+/// Something of a configuration that could not be taken over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// Where it stands.
+    pub place: Place,
+    /// The words of the source.
+    pub text: String,
+    /// Why it stays, and what to do about it.
+    pub why: String,
+    /// The team that it concerns, if it concerns one alone.
+    pub team: Option<String>,
+}
+
+/// Something to switch off in the old place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disable {
+    /// Where the old owner is configured.
+    pub place: Place,
+    /// What to do, as a sentence: "comment out lines 3 to 11 (`iface bond0`)".
+    pub what: String,
+    /// The command that does it, where one does: `nmcli connection modify bond0 connection.autoconnect no`.
+    pub command: Option<String>,
+}

@@ -1,0 +1,1 @@
+//! Tests of a host's network around its teams.
