@@ -16,17 +16,18 @@ pub(crate) const END: &str = "confirm";
 pub struct Awaited {
     /// Which of several waits it is.
     pub token: u64,
-    /// How long is waited, milliseconds from when the team was up.
+    /// How long is waited, milliseconds.
     pub wait_ms: u64,
-    /// When the team was up, milliseconds since the machine started; absent while it is on its way.
-    pub since_ms: Option<u64>,
+    /// When that began, milliseconds since the machine started.
+    pub since_ms: u64,
+    /// The team is up; else it is on its way.
+    pub is_up: bool,
 }
 
 impl Awaited {
     /// How long there is left to confirm.
     pub fn left(&self) -> Duration {
-        let since = self.since_ms.unwrap_or_else(now_ms);
-        Duration::from_millis(since.saturating_add(self.wait_ms).saturating_sub(now_ms()))
+        Duration::from_millis(self.since_ms.saturating_add(self.wait_ms).saturating_sub(now_ms()))
     }
 }
 

@@ -27,16 +27,14 @@ pub enum Outcome {
     TakenDown,
 }
 
-/// Awaits a confirmation of these teams from now on; the token that [`watch`] is to be told.
+/// Awaits a confirmation of a team from now on; the token that [`watch`] is to be told.
 ///
 /// # Errors
 /// It cannot be noted.
-pub fn arm(teams: &[String], wait: Duration) -> Result<u64, Error> {
-    let token = nicteam_sys::random::number()?;
+pub fn arm(team: &str, wait: Duration) -> Result<u64, Error> {
+    let (token, armed_ms) = (nicteam_sys::random::number()?, now_ms());
     let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-    for team in teams {
-        write(&Notes::of(team)?, &Awaited { token, wait_ms, since_ms: None })?;
-    }
+    write(&Notes::of(team)?, &Awaited { token, wait_ms, since_ms: armed_ms, is_up: false })?;
     Ok(token)
 }
 
@@ -47,7 +45,7 @@ pub fn arm(teams: &[String], wait: Duration) -> Result<u64, Error> {
 pub fn begin(team: &str, token: u64) -> Result<(), Error> {
     let notes = Notes::of(team)?;
     match read(&notes)?.filter(|awaited| awaited.token == token) {
-        Some(awaited) => write(&notes, &Awaited { since_ms: Some(now_ms()), ..awaited }),
+        Some(awaited) => write(&notes, &Awaited { since_ms: now_ms(), is_up: true, ..awaited }),
         None => Ok(()),
     }
 }
@@ -79,39 +77,27 @@ pub fn teams() -> Result<Vec<String>, Error> {
     Ok(Notes::teams(END)?)
 }
 
-/// Waits until each of these teams is confirmed, and takes those down that are not: after their time, or when a signal ends
-/// this process ([`process::catch_termination`]). `started`: how long their coming up may take.
+/// Waits until a team is confirmed, and takes it down if it is not: after its time, when a signal ends this process
+/// ([`process::catch_termination`]), or when whoever was to bring it up was killed meanwhile.
 ///
 /// # Errors
-/// One could not be taken down; the others are.
-pub fn watch(teams: &[String], token: u64, started: Duration) -> Result<Outcome, Error> {
-    let (mut outcome, mut first) = (Outcome::Settled, Ok(()));
-    let latest = now_ms().saturating_add(u64::try_from(started.as_millis()).unwrap_or(u64::MAX));
-    for team in teams {
-        let notes = Notes::of(team)?;
-        while let Some(awaited) = read(&notes)?.filter(|awaited| awaited.token == token) {
-            let is_late = match awaited.since_ms {
-                Some(_) => awaited.left().is_zero(),
-                // Whoever was to bring it up is stuck, or was killed.
-                None => now_ms() >= latest.saturating_add(awaited.wait_ms),
-            };
-            if !is_late && process::termination().is_none() {
-                process::sleep_or_termination(LOOK);
-                continue;
+/// It could not be taken down.
+pub fn watch(team: &str, token: u64) -> Result<Outcome, Error> {
+    let notes = Notes::of(team)?;
+    while let Some(awaited) = read(&notes)?.filter(|awaited| awaited.token == token) {
+        if !awaited.left().is_zero() && process::termination().is_none() {
+            process::sleep_or_termination(LOOK);
+            continue;
+        }
+        match take_down(team) {
+            // Somebody is just bringing it up or down.
+            Err(Error::Busy { .. }) => std::thread::sleep(LOOK),
+            Ok(_) | Err(Error::NoTeam { .. }) => {
+                forget(&notes)?;
+                return Ok(Outcome::TakenDown);
             }
-            match take_down(team) {
-                // Somebody is just bringing it up or down.
-                Err(Error::Busy { .. }) => std::thread::sleep(LOOK),
-                Ok(_) | Err(Error::NoTeam { .. }) => {
-                    forget(&notes)?;
-                    outcome = Outcome::TakenDown;
-                }
-                Err(error) => {
-                    first = first.and(Err(error));
-                    break;
-                }
-            }
+            Err(error) => return Err(error),
         }
     }
-    first.map(|()| outcome)
+    Ok(Outcome::Settled)
 }
