@@ -1,1 +1,10 @@
 //! Tests of a host's network around its teams.
+
+mod common;
+mod imports;
+
+/// Mostly waits: many at once.
+mod live {
+    mod crashes;
+    mod objects;
+}

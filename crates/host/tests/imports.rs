@@ -1,0 +1,7 @@
+//! No two files of the crate import each other.
+
+#[test]
+fn no_two_files_import_each_other() {
+    let circles = nicteam_testnet::imports::circles("src".as_ref());
+    assert!(circles.is_empty(), "{circles:#?}");
+}
