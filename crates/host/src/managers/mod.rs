@@ -18,6 +18,7 @@ use std::path::Path;
 
 use nicteam_formats::Place;
 use nicteam_sys::netlink::Link;
+use serde::{Deserialize, Serialize};
 
 pub use device::Device;
 pub use host::{Host, Process};
@@ -38,7 +39,8 @@ pub struct Claim {
 }
 
 /// How much a claim matters to a device that is to be a member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// It does now, or at the next start of its program, what a member does not need: worth a word.
     Warn,
