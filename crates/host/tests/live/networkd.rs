@@ -62,7 +62,7 @@ fn files() -> impl Strategy<Value = Vec<(String, String)>> {
 fn devices() -> Vec<Link> {
     let device = |number: usize| Link {
         index: 10 + u32::try_from(number).unwrap(),
-        name: format!("{}{}", if number % 2 == 0 { "a" } else { "b" }, number / 2),
+        name: format!("{}{}", if number.is_multiple_of(2) { "a" } else { "b" }, number / 2),
         alternative_names: if number >= DEVICES / 2 { vec![format!("x{}", number % 4)] } else { Vec::new() },
         kind: "veth".to_owned(),
         mac: [2, 0, 0, 0, 0, u8::try_from(number).unwrap()],
