@@ -23,7 +23,9 @@ impl Writer for Cisco {
     /// One text: what to type at the switch. Which of its ports the members lead to nobody knows here.
     fn write(&self, network: &Network) -> Written {
         let mut left = Vec::new();
-        let mut text = String::from("! Written by `nicteam export --to cisco`: what to type at the switch, in `configure terminal`.\n");
+        let mut text = String::from(
+            "! Written by `nicteam export --to cisco`: what to type at the switch, in `configure terminal`.\n",
+        );
         let mut balances: Vec<&str> = Vec::new();
         let mut group = 0;
         for team in &network.teams {
@@ -75,7 +77,9 @@ fn channel_group(team: &Team, config: &Config, group: usize, mode: &str) -> Stri
         );
     }
     if matches!(traits.sends, Sends::InTurn) {
-        text.push_str("! The switch hashes what it sends: one connection arrives by one link, whatever the team does.\n");
+        text.push_str(
+            "! The switch hashes what it sends: one connection arrives by one link, whatever the team does.\n",
+        );
     }
     text.push_str(&format!("interface range {ports}\n description {name}\n channel-group {group} mode {mode}\n"));
     if mode == "active" && config.lacp.rate.name() == "fast" {

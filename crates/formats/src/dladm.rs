@@ -93,7 +93,9 @@ fn parts(words: &[Word]) -> Result<Parts<'_>, Problem> {
         };
         let (name, attached) = match option.strip_prefix('-') {
             Some(long) => long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value))),
-            None => option.split_at_checked(1).map_or((option, None), |(name, rest)| (name, Some(rest).filter(|rest| !rest.is_empty()))),
+            None => option
+                .split_at_checked(1)
+                .map_or((option, None), |(name, rest)| (name, Some(rest).filter(|rest| !rest.is_empty()))),
         };
         let is_it = |(letter, long, _): &&(char, &str, bool)| *long == name || name.chars().eq([*letter]);
         let Some(&(letter, _, has_argument)) = OPTIONS.iter().find(is_it) else {
@@ -163,7 +165,8 @@ struct Said {
 fn aggr(teams: &mut Teams<'_>, source: usize, words: &[Word], at: &At, is_new: bool) -> Result<(), Problem> {
     let (options, others) = parts(words)?;
     let Some(name) = others.last() else {
-        return Err(Problem::at(&at.span(), "no aggregation is named").hint("its name is the last word: `dladm create-aggr -l igb0 aggr0`"));
+        return Err(Problem::at(&at.span(), "no aggregation is named")
+            .hint("its name is the last word: `dladm create-aggr -l igb0 aggr0`"));
     };
     let text = aggr_name(&name.text);
     let name_at = At::new(source, name.span.clone());
@@ -193,20 +196,33 @@ fn said(teams: &mut Teams<'_>, source: usize, team: usize, options: &[(char, &Wo
     for (letter, word, value) in options {
         let at = At::new(source, word.span.clone());
         match letter {
-            'l' if by_device && matches!(value.as_str(), "off" | "active" | "passive") => said.lacp = Some((value.clone(), at)),
+            'l' if by_device && matches!(value.as_str(), "off" | "active" | "passive") => {
+                said.lacp = Some((value.clone(), at))
+            }
             'l' | 'd' => said.links.push((value.clone(), at)),
             'P' => {
                 let layers = value.parse::<AggrLayers>();
-                let refused = |_| Problem::at(&word.span, format!("`{value}` is no policy")).hint("L2, L3, L4 or several of them: `-P L3,L4`");
+                let refused = |_| {
+                    Problem::at(&word.span, format!("`{value}` is no policy"))
+                        .hint("L2, L3, L4 or several of them: `-P L3,L4`")
+                };
                 said.policy = Some((layers.map_err(refused)?, at));
             }
             'L' if matches!(value.as_str(), "off" | "active" | "passive") => said.lacp = Some((value.clone(), at)),
-            'L' => return Err(Problem::at(&word.span, format!("`{value}` is no mode of LACP")).hint("off, active or passive")),
+            'L' => {
+                return Err(
+                    Problem::at(&word.span, format!("`{value}` is no mode of LACP")).hint("off, active or passive")
+                );
+            }
             'T' => {
                 let rate = match value.as_str() {
                     "short" => "fast",
                     "long" => "slow",
-                    _ => return Err(Problem::at(&word.span, format!("`{value}` is no timer of LACP")).hint("short or long")),
+                    _ => {
+                        return Err(
+                            Problem::at(&word.span, format!("`{value}` is no timer of LACP")).hint("short or long")
+                        );
+                    }
                 };
                 said.timer = Some((rate, at));
             }
@@ -217,7 +233,11 @@ fn said(teams: &mut Teams<'_>, source: usize, team: usize, options: &[(char, &Wo
                 teams.drafts[team].set_mac(&mut teams.reading, &padded.join(":"), &at);
             }
             'm' if value == "trunk" => {}
-            'm' => teams.left(&at, format!("no mode of a team is `{value}`: the aggregation is taken for a trunk"), Some(&name)),
+            'm' => teams.left(
+                &at,
+                format!("no mode of a team is `{value}`: the aggregation is taken for a trunk"),
+                Some(&name),
+            ),
             't' => {}
             _ => teams.left(&at, "a team has nothing like it", Some(&name)),
         }

@@ -9,8 +9,8 @@ mod write;
 use nicteam_diagnostics::{Diagnostics, Problem};
 
 use crate::reading::At;
-use crate::teams::Teams;
 use crate::shell::{self, Command, Word};
+use crate::teams::Teams;
 use crate::{Format, Import, Network, Source, Writer, Written};
 
 /// See the module.
@@ -69,9 +69,40 @@ impl Writer for Iproute2 {
 
 /// What `ip` works on, in the order in which it compares (iproute2 6.1, ip/ip.c, `cmds`).
 const OBJECTS: &[&str] = &[
-    "address", "addrlabel", "maddress", "route", "rule", "neighbor", "neighbour", "ntable", "ntbl", "link", "l2tp", "fou",
-    "ila", "macsec", "tunnel", "tunl", "tuntap", "tap", "token", "tcpmetrics", "tcp_metrics", "monitor", "xfrm", "mroute",
-    "mrule", "netns", "netconf", "vrf", "sr", "nexthop", "mptcp", "ioam", "help", "stats",
+    "address",
+    "addrlabel",
+    "maddress",
+    "route",
+    "rule",
+    "neighbor",
+    "neighbour",
+    "ntable",
+    "ntbl",
+    "link",
+    "l2tp",
+    "fou",
+    "ila",
+    "macsec",
+    "tunnel",
+    "tunl",
+    "tuntap",
+    "tap",
+    "token",
+    "tcpmetrics",
+    "tcp_metrics",
+    "monitor",
+    "xfrm",
+    "mroute",
+    "mrule",
+    "netns",
+    "netconf",
+    "vrf",
+    "sr",
+    "nexthop",
+    "mptcp",
+    "ioam",
+    "help",
+    "stats",
 ];
 
 /// The first word that this one begins, as `matches` of iproute2 (lib/utils.c).
@@ -90,11 +121,7 @@ pub(crate) struct Script<'a> {
 
 impl<'a> Script<'a> {
     pub(crate) fn new(sources: &'a [Source]) -> Script<'a> {
-        Script {
-            teams: Teams::new(sources),
-            defaults: Vec::new(),
-            made_by_driver: Vec::new(),
-        }
+        Script { teams: Teams::new(sources), defaults: Vec::new(), made_by_driver: Vec::new() }
     }
 
     fn take(&mut self, source: usize, command: &Command) {
@@ -138,7 +165,11 @@ impl<'a> Script<'a> {
                     words = words.get(1..).unwrap_or_default();
                 }
                 "n" | "netns" | "b" | "batch" => {
-                    self.maybe(command, spot, "it works elsewhere: in another namespace, or with the lines of another file");
+                    self.maybe(
+                        command,
+                        spot,
+                        "it works elsewhere: in another namespace, or with the lines of another file",
+                    );
                     return Ok(());
                 }
                 _ => {}
@@ -150,7 +181,11 @@ impl<'a> Script<'a> {
             Some("address") => address::read(self, source, rest, command, spot),
             Some("route") => address::route(self, rest, family, command, spot),
             Some(_) => {
-                self.maybe(command, spot, "a team has no such settings: carry the command out yourself once the team is up");
+                self.maybe(
+                    command,
+                    spot,
+                    "a team has no such settings: carry the command out yourself once the team is up",
+                );
                 Ok(())
             }
             None => {

@@ -51,7 +51,8 @@ impl Rest<'_> {
     fn value(&mut self, depth: usize) -> Result<Node, Problem> {
         self.space();
         if depth > DEEPEST {
-            let problem = Problem::at(&(self.at..self.at), format!("lists and objects are nested more than {DEEPEST} deep"));
+            let problem =
+                Problem::at(&(self.at..self.at), format!("lists and objects are nested more than {DEEPEST} deep"));
             return Err(problem.hint("no configuration of a team is"));
         }
         let start = self.at;
@@ -91,7 +92,11 @@ impl Rest<'_> {
                 Some('}') if entries.is_empty() => break,
                 Some('"') => {}
                 None => return Err(open(start, "{")),
-                Some(_) => return Err(self.wrong("a key is expected here").hint("a key stands in double quotes: `\"device\"`")),
+                Some(_) => {
+                    return Err(self
+                        .wrong("a key is expected here")
+                        .hint("a key stands in double quotes: `\"device\"`"));
+                }
             }
             let (key, key_span) = self.string()?;
             self.space();
@@ -133,7 +138,9 @@ impl Rest<'_> {
                 self.next();
                 self.space();
                 match self.peek() {
-                    Some(next) if next == end => Err(self.wrong("a comma stands before the end").hint("remove the comma")),
+                    Some(next) if next == end => {
+                        Err(self.wrong("a comma stands before the end").hint("remove the comma"))
+                    }
                     _ => Ok(true),
                 }
             }
@@ -155,7 +162,8 @@ impl Rest<'_> {
                 Some('\\') => text.push(self.escaped()?),
                 Some(next) if !next.is_control() => text.push(next),
                 _ => {
-                    let problem = Problem::at(&(start..start + 1), "this is no JSON: the quote is not closed in its line");
+                    let problem =
+                        Problem::at(&(start..start + 1), "this is no JSON: the quote is not closed in its line");
                     return Err(problem.hint("text ends with `\"`"));
                 }
             }

@@ -6,12 +6,43 @@ use crate::Team;
 
 /// Options that the driver of Linux 6.18 has (drivers/net/bonding/bond_options.c); ours beside them are nobody else's.
 const OPTIONS: &[&str] = &[
-    "mode", "xmit_hash_policy", "packets_per_slave", "miimon", "updelay", "downdelay", "primary", "primary_reselect",
-    "min_links", "num_grat_arp", "num_unsol_na", "peer_notif_delay", "arp_interval", "arp_ip_target", "ns_ip6_target",
-    "arp_validate", "arp_all_targets", "arp_missed_max", "fail_over_mac", "all_slaves_active", "resend_igmp",
-    "use_carrier", "prio", "active_slave", "queue_id", "tlb_dynamic_lb", "lp_interval", "lacp_active", "lacp_rate",
-    "ad_select", "ad_actor_sys_prio", "ad_actor_system", "ad_user_port_key", "actor_port_prio", "coupled_control",
-    "lacp_strict", "broadcast_neighbor",
+    "mode",
+    "xmit_hash_policy",
+    "packets_per_slave",
+    "miimon",
+    "updelay",
+    "downdelay",
+    "primary",
+    "primary_reselect",
+    "min_links",
+    "num_grat_arp",
+    "num_unsol_na",
+    "peer_notif_delay",
+    "arp_interval",
+    "arp_ip_target",
+    "ns_ip6_target",
+    "arp_validate",
+    "arp_all_targets",
+    "arp_missed_max",
+    "fail_over_mac",
+    "all_slaves_active",
+    "resend_igmp",
+    "use_carrier",
+    "prio",
+    "active_slave",
+    "queue_id",
+    "tlb_dynamic_lb",
+    "lp_interval",
+    "lacp_active",
+    "lacp_rate",
+    "ad_select",
+    "ad_actor_sys_prio",
+    "ad_actor_system",
+    "ad_user_port_key",
+    "actor_port_prio",
+    "coupled_control",
+    "lacp_strict",
+    "broadcast_neighbor",
 ];
 
 /// A bond for the kernel's driver.
@@ -74,6 +105,8 @@ fn policy(team: &str, config: &Config, left: &mut Vec<String>) -> String {
         HashPolicy::SrcDstIp | HashPolicy::SrcIp | HashPolicy::DstIp | HashPolicy::SrcXorDstIp => HashPolicy::Layer23,
         _ => HashPolicy::Layer2,
     };
-    left.push(format!("{team}: the kernel's driver has no `xmit_hash_policy {wanted}`; `{nearest}`, the nearest, is written"));
+    left.push(format!(
+        "{team}: the kernel's driver has no `xmit_hash_policy {wanted}`; `{nearest}`, the nearest, is written"
+    ));
     nearest.to_string()
 }

@@ -36,8 +36,8 @@ mod source;
 mod teamd;
 mod teams;
 pub mod toml;
-mod tree;
-mod yaml;
+pub mod tree;
+pub mod yaml;
 
 pub use address::{Address, AddressError};
 pub use format::{FORMATS, Format, WRITERS, Writer, Written};

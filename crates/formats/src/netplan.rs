@@ -24,7 +24,17 @@ const TITLE: &str = "netplan (/etc/netplan/*.yaml)";
 
 /// The kinds of devices that `network` has (netplan 0.106, src/parse.c, `network_handlers`).
 const KINDS: &[&str] = &[
-    "bonds", "bridges", "ethernets", "modems", "nm-devices", "tunnels", "vlans", "vrfs", "wifis", "dummy-devices", "veths",
+    "bonds",
+    "bridges",
+    "ethernets",
+    "modems",
+    "nm-devices",
+    "tunnels",
+    "vlans",
+    "vrfs",
+    "wifis",
+    "dummy-devices",
+    "veths",
     "virtual-ethernets",
 ];
 /// The other keys of `network`.
@@ -126,12 +136,7 @@ impl Definition<'_> {
     }
 }
 
-fn collect<'a>(
-    source: usize,
-    root: &'a Node,
-    found: &mut Found<'a>,
-    teams: &mut Teams<'_>,
-) -> Result<(), Problem> {
+fn collect<'a>(source: usize, root: &'a Node, found: &mut Found<'a>, teams: &mut Teams<'_>) -> Result<(), Problem> {
     for entry in root.entries("the file")? {
         if entry.key != "network" {
             let problem = Problem::at(&entry.key_span, format!("unknown key `{}`", entry.key));
@@ -157,7 +162,9 @@ fn collect<'a>(
                     let problem = Problem::at(&kind.key_span, format!("unknown key `{unknown}` below `network`"));
                     return Err(match nearest(unknown, KINDS.iter().chain(KEYS).copied()) {
                         Some(near) => problem.hint(format!("did you mean `{near}`?")),
-                        None => problem.hint(format!("netplan has {}", nicteam_diagnostics::list(KINDS.iter().copied()))),
+                        None => {
+                            problem.hint(format!("netplan has {}", nicteam_diagnostics::list(KINDS.iter().copied())))
+                        }
                     });
                 }
             }

@@ -61,7 +61,11 @@ fn take(teams: &mut Teams<'_>, switch: &mut Switch, source: usize, command: &Com
             }
         }
         "ovs-appctl" | "ovs-ofctl" | "ovs-dpctl" => {
-            teams.aside(&at, command.pieces(), "it asks or changes what runs: `nicteam ovs` does of it what a team has");
+            teams.aside(
+                &at,
+                command.pieces(),
+                "it asks or changes what runs: `nicteam ovs` does of it what a team has",
+            );
         }
         _ => teams.aside(&at, command.pieces(), "lines of ovs-vsctl alone are read"),
     }
@@ -69,11 +73,8 @@ fn take(teams: &mut Teams<'_>, switch: &mut Switch, source: usize, command: &Com
 
 /// Carries a line out; what nicteam has nothing for is taken out of it, and stays.
 fn vsctl(teams: &mut Teams<'_>, switch: &mut Switch, source: usize, command: &Command) -> Result<(), Problem> {
-    let (mut words, mut places): (Vec<String>, Vec<At>) = command
-        .arguments()
-        .iter()
-        .map(|word| (word.text.clone(), At::new(source, word.span.clone())))
-        .unzip();
+    let (mut words, mut places): (Vec<String>, Vec<At>) =
+        command.arguments().iter().map(|word| (word.text.clone(), At::new(source, word.span.clone()))).unzip();
     let line_at = At::new(source, command.span());
     loop {
         let error = match ovs_vsctl::parse(&words).and_then(|line| switch.apply(&line)) {
@@ -135,7 +136,8 @@ fn carry_out(teams: &mut Teams<'_>, step: &Step, words: &[String], places: &[At]
     };
     match step {
         Step::AddBridge { bridge } => {
-            let why = format!("a team is no bridge's: `ip link add name {bridge} type bridge`, then put the team into it");
+            let why =
+                format!("a team is no bridge's: `ip link add name {bridge} type bridge`, then put the team into it");
             teams.left(&at(bridge), why, None);
         }
         Step::AddPort { bridge, port } => {
@@ -147,7 +149,8 @@ fn carry_out(teams: &mut Teams<'_>, step: &Step, words: &[String], places: &[At]
                 teams.add_member(team, interface, &at(interface));
             }
             set(teams, team, options, words, places, &at(port));
-            let why = format!("the bond is a port of {bridge}: `ip link set {port} master {bridge}` once the team is up");
+            let why =
+                format!("the bond is a port of {bridge}: `ip link set {port} master {bridge}` once the team is up");
             teams.left(&at(bridge), why, Some(port));
         }
         Step::AddInterface { port, interface } => {

@@ -24,7 +24,8 @@ impl Format for Teamd {
     }
 
     fn recognises(&self, source: &Source) -> bool {
-        source.text.trim_start().starts_with('{') && (source.text.contains("\"runner\"") || source.text.contains("\"ports\""))
+        source.text.trim_start().starts_with('{')
+            && (source.text.contains("\"runner\"") || source.text.contains("\"ports\""))
     }
 
     fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
@@ -40,7 +41,17 @@ impl Format for Teamd {
 }
 
 /// Keys at the top.
-const KEYS: &[&str] = &["device", "debug_level", "hwaddr", "runner", "notify_peers", "mcast_rejoin", "link_watch", "ports", "link_watch_policy"];
+const KEYS: &[&str] = &[
+    "device",
+    "debug_level",
+    "hwaddr",
+    "runner",
+    "notify_peers",
+    "mcast_rejoin",
+    "link_watch",
+    "ports",
+    "link_watch_policy",
+];
 
 fn team(teams: &mut Teams<'_>, source: usize, root: &Node) -> Result<(), Problem> {
     let entries = root.entries("the file")?;
@@ -94,7 +105,8 @@ fn boolean(entry: &Entry) -> Result<bool, Problem> {
     match entry.value.text(&entry.key)? {
         "true" => Ok(true),
         "false" => Ok(false),
-        other => Err(Problem::at(&entry.value.span, format!("`{other}` is no value for `{}`", entry.key)).hint("`true` or `false`")),
+        other => Err(Problem::at(&entry.value.span, format!("`{other}` is no value for `{}`", entry.key))
+            .hint("`true` or `false`")),
     }
 }
 
@@ -123,14 +135,24 @@ fn runner_mode(teams: &mut Teams<'_>, team: usize, source: usize, runner: Option
 }
 
 /// Keys of `runner`.
-const RUNNER: &[&str] =
-    &["name", "hwaddr_policy", "tx_hash", "tx_balancer", "active", "fast_rate", "sys_prio", "min_ports", "agg_select_policy"];
+const RUNNER: &[&str] = &[
+    "name",
+    "hwaddr_policy",
+    "tx_hash",
+    "tx_balancer",
+    "active",
+    "fast_rate",
+    "sys_prio",
+    "min_ports",
+    "agg_select_policy",
+];
 
 fn of_runner(teams: &mut Teams<'_>, team: usize, source: usize, node: &Node, mode: Mode) -> Result<(), Problem> {
     let name = teams.drafts[team].name.clone();
     let mut has_hash = false;
     for entry in node.entries("runner")? {
-        let (value, at, here) = (&entry.value, At::new(source, entry.value.span.clone()), At::new(source, entry.span()));
+        let (value, at, here) =
+            (&entry.value, At::new(source, entry.value.span.clone()), At::new(source, entry.span()));
         let on_off = |on: bool| if on { "on" } else { "off" };
         match entry.key.as_str() {
             "name" => {}
@@ -224,7 +246,13 @@ fn tx_hash(teams: &mut Teams<'_>, team: usize, source: usize, entry: &Entry) -> 
 }
 
 /// `notify_peers` and its kin: how often something is said, and at which interval; `options` are their options, empty for none.
-fn counted(teams: &mut Teams<'_>, team: usize, source: usize, entry: &Entry, options: [&str; 2]) -> Result<(), Problem> {
+fn counted(
+    teams: &mut Teams<'_>,
+    team: usize,
+    source: usize,
+    entry: &Entry,
+    options: [&str; 2],
+) -> Result<(), Problem> {
     for inner in entry.value.entries(&entry.key)? {
         let option = match inner.key.as_str() {
             "count" => options[0],

@@ -35,7 +35,13 @@ struct List {
 
 impl<'s> Teams<'s> {
     pub(crate) fn new(sources: &'s [Source]) -> Teams<'s> {
-        Teams { reading: Reading::new(sources), drafts: Vec::new(), lists: Vec::new(), loose: Vec::new(), asides: Vec::new() }
+        Teams {
+            reading: Reading::new(sources),
+            drafts: Vec::new(),
+            lists: Vec::new(),
+            loose: Vec::new(),
+            asides: Vec::new(),
+        }
     }
 
     /// Something is wrong with a text.
@@ -135,12 +141,13 @@ impl<'s> Teams<'s> {
         for Aside { at, words, why } in std::mem::take(&mut self.asides) {
             // A VLAN's device on it, and an alias, too.
             let is_named = |name: &str| {
-                let is_on = |word: &str| word.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', ':']));
+                let is_on = |word: &str| {
+                    word.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', ':']))
+                };
                 words.iter().any(|word| is_on(word))
             };
-            let concerns = |draft: &&Draft| {
-                is_named(&draft.name) || draft.members.iter().any(|member| is_named(&member.value))
-            };
+            let concerns =
+                |draft: &&Draft| is_named(&draft.name) || draft.members.iter().any(|member| is_named(&member.value));
             if let Some(name) = self.drafts.iter().find(concerns).map(|draft| draft.name.clone()) {
                 self.left(&at, why, Some(&name));
             }

@@ -9,41 +9,47 @@ pub(crate) const DEEPEST: usize = 32;
 
 /// A value and its place.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Node {
-    pub(crate) value: Value,
+pub struct Node {
+    /// What stands there.
+    pub value: Value,
     /// Bytes of the text.
-    pub(crate) span: Range<usize>,
+    pub span: Range<usize>,
 }
 
 /// What can stand at a place.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+pub enum Value {
     /// Nothing, or `null`.
     Null,
     /// A word, a number, a text.
     Scalar(String),
+    /// Elements in their order.
     List(Vec<Node>),
+    /// Entries in their order, each key once.
     Map(Vec<Entry>),
 }
 
 /// A key with its value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Entry {
-    pub(crate) key: String,
-    pub(crate) key_span: Range<usize>,
-    pub(crate) value: Node,
+pub struct Entry {
+    /// Its key.
+    pub key: String,
+    /// Bytes of the text that are the key.
+    pub key_span: Range<usize>,
+    /// Its value.
+    pub value: Node,
 }
 
 impl Entry {
     /// Key and value together.
-    pub(crate) fn span(&self) -> Range<usize> {
+    pub fn span(&self) -> Range<usize> {
         self.key_span.start..self.value.span.end.max(self.key_span.end)
     }
 }
 
 impl Node {
     /// What it is, for messages.
-    pub(crate) fn what(&self) -> &'static str {
+    pub fn what(&self) -> &'static str {
         match self.value {
             Value::Null => "nothing",
             Value::Scalar(_) => "a value",
@@ -53,7 +59,7 @@ impl Node {
     }
 
     /// Its text, if it is one.
-    pub(crate) fn scalar(&self) -> Option<&str> {
+    pub fn scalar(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar(text) => Some(text),
             _ => None,
@@ -61,7 +67,7 @@ impl Node {
     }
 
     /// The value of a key, if this is a mapping that has it.
-    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
+    pub fn get(&self, key: &str) -> Option<&Node> {
         match &self.value {
             Value::Map(entries) => entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value),
             _ => None,
@@ -72,7 +78,7 @@ impl Node {
     ///
     /// # Errors
     /// It is a list, a mapping, or nothing.
-    pub(crate) fn text(&self, key: &str) -> Result<&str, Problem> {
+    pub fn text(&self, key: &str) -> Result<&str, Problem> {
         self.scalar().ok_or_else(|| self.other(key, "one value"))
     }
 
@@ -80,7 +86,7 @@ impl Node {
     ///
     /// # Errors
     /// It is something else than a mapping.
-    pub(crate) fn entries(&self, key: &str) -> Result<&[Entry], Problem> {
+    pub fn entries(&self, key: &str) -> Result<&[Entry], Problem> {
         match &self.value {
             Value::Map(entries) => Ok(entries),
             Value::Null => Ok(&[]),
@@ -92,7 +98,7 @@ impl Node {
     ///
     /// # Errors
     /// It is something else than a list.
-    pub(crate) fn elements(&self, key: &str) -> Result<&[Node], Problem> {
+    pub fn elements(&self, key: &str) -> Result<&[Node], Problem> {
         match &self.value {
             Value::List(elements) => Ok(elements),
             Value::Null => Ok(&[]),

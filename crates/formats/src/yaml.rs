@@ -14,7 +14,7 @@ use crate::tree::{DEEPEST, Entry, Node, Value, add};
 ///
 /// # Errors
 /// The first thing that is no YAML, or of the kinds that are refused.
-pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
+pub fn parse(text: &str) -> Result<Node, Problem> {
     let places = Places::of(text);
     let mut tree = Tree::default();
     for event in Parser::new_from_str(text) {
@@ -118,8 +118,9 @@ impl Tree {
 
     fn open(&mut self, open: Open, span: &Range<usize>) -> Result<(), Problem> {
         if let Some(Open::Map { key: None, .. }) = self.open.last() {
-            return Err(Problem::at(span, "a list or mapping stands where a key is expected")
-                .hint("a line is `key: value`"));
+            return Err(
+                Problem::at(span, "a list or mapping stands where a key is expected").hint("a line is `key: value`")
+            );
         }
         if self.open.len() == DEEPEST {
             let problem = Problem::at(span, format!("lists and mappings are nested more than {DEEPEST} deep"));
@@ -167,7 +168,12 @@ impl Tree {
 fn refuse(span: &Range<usize>, anchor: usize, has_tag: bool) -> Result<(), Problem> {
     match (anchor, has_tag) {
         (0, false) => Ok(()),
-        (0, true) => Err(Problem::at(span, "a tag (`!`) is not taken").hint("remove it: what a value is follows from its key")),
-        _ => Err(Problem::at(span, "an anchor (`&`) is not taken").hint("remove it, and write the value where it is used")),
+        (0, true) => {
+            Err(Problem::at(span, "a tag (`!`) is not taken").hint("remove it: what a value is follows from its key"))
+        }
+        _ => {
+            Err(Problem::at(span, "an anchor (`&`) is not taken")
+                .hint("remove it, and write the value where it is used"))
+        }
     }
 }

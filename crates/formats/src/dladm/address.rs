@@ -51,7 +51,8 @@ pub(super) fn ipadm(teams: &mut Teams<'_>, source: usize, command: &Command, at:
         }
         ("static", None) => return Err(Problem::at(&at.span(), "no address is named").hint("`-a local=10.0.0.1/24`")),
         ("dhcp" | "addrconf", _) => {
-            let why = "a team does not ask for addresses: let this host's DHCP client, or its router's advertisements, do so";
+            let why =
+                "a team does not ask for addresses: let this host's DHCP client, or its router's advertisements, do so";
             teams.left(at, why, Some(&name));
         }
         (other, _) => {
@@ -75,9 +76,9 @@ fn add(teams: &mut Teams<'_>, team: usize, text: &str, at: &At) -> Result<(), Pr
             teams.left(at, format!("there is no netmask: /{prefix}, that of its class, is taken"), Some(&name));
             Address { address: v4.into(), prefix }
         }
-        Err(_) => text.parse().map_err(|error: crate::AddressError| {
-            Problem::at(&at.span(), error.to_string()).hint(error.hint())
-        })?,
+        Err(_) => text
+            .parse()
+            .map_err(|error: crate::AddressError| Problem::at(&at.span(), error.to_string()).hint(error.hint()))?,
     };
     teams.drafts[team].add_address(address);
     Ok(())
@@ -102,8 +103,12 @@ pub(super) fn ifconfig(teams: &mut Teams<'_>, source: usize, command: &Command, 
                 let at = At::new(source, word.span.clone());
                 teams.drafts[team].set_mtu(&mut teams.reading, &word.text, &at);
             }
-            "dhcp" | "auto-dhcp" => teams.left(at, "a team does not ask for addresses: let this host's DHCP client do so", Some(&name)),
-            text if text.starts_with(|c: char| c.is_ascii_hexdigit()) && text.contains(['.', ':']) => address = Some(word),
+            "dhcp" | "auto-dhcp" => {
+                teams.left(at, "a team does not ask for addresses: let this host's DHCP client do so", Some(&name))
+            }
+            text if text.starts_with(|c: char| c.is_ascii_hexdigit()) && text.contains(['.', ':']) => {
+                address = Some(word)
+            }
             _ => teams.left(&At::new(source, word.span.clone()), "a team has nothing like it", Some(&name)),
         }
     }
@@ -112,7 +117,8 @@ pub(super) fn ifconfig(teams: &mut Teams<'_>, source: usize, command: &Command, 
     match netmask {
         // `+`: as `/etc/netmasks` says, or the class.
         Some(mask) if mask.text != "+" && !word.text.contains('/') => {
-            let ip = word.text.parse().map_err(|_| Problem::at(&word.span, format!("`{}` is no IP address", word.text)))?;
+            let ip =
+                word.text.parse().map_err(|_| Problem::at(&word.span, format!("`{}` is no IP address", word.text)))?;
             let hex = mask.text.strip_prefix("0x").unwrap_or(&mask.text);
             let dotted = match u32::from_str_radix(hex, 16) {
                 Ok(bits) if hex.len() == 8 => std::net::Ipv4Addr::from(bits).to_string(),
@@ -134,7 +140,8 @@ pub(super) fn route(teams: &mut Teams<'_>, _: usize, command: &Command, at: &At)
     if words.next().is_none_or(|verb| verb.text != "add") {
         return Ok(());
     }
-    let words: Vec<&str> = words.map(|word| word.text.as_str()).filter(|text| !matches!(*text, "net" | "host")).collect();
+    let words: Vec<&str> =
+        words.map(|word| word.text.as_str()).filter(|text| !matches!(*text, "net" | "host")).collect();
     let [to, via, rest @ ..] = words.as_slice() else {
         teams.aside(at, command.pieces(), "a team's route has a destination and a next hop");
         return Ok(());

@@ -10,10 +10,12 @@ use crate::shell::{Command, Word};
 use crate::{Address, Route};
 
 /// In the order in which they are compared.
-const ADDRESS: &[&str] = &["add", "change", "chg", "replace", "delete", "show", "lst", "list", "flush", "save", "showdump", "restore", "help"];
+const ADDRESS: &[&str] = &[
+    "add", "change", "chg", "replace", "delete", "show", "lst", "list", "flush", "save", "showdump", "restore", "help",
+];
 const ROUTE: &[&str] = &[
-    "list", "show", "lst", "get", "add", "change", "chg", "replace", "prepend", "append", "test", "delete", "flush", "save",
-    "restore", "showdump", "help",
+    "list", "show", "lst", "get", "add", "change", "chg", "replace", "prepend", "append", "test", "delete", "flush",
+    "save", "restore", "showdump", "help",
 ];
 
 /// `ip address add 10.0.0.1/24 dev bond0`.
@@ -54,7 +56,9 @@ pub(super) fn read(
             "label" | "peer" | "anycast" | "metric" | "valid_lft" | "preferred_lft" => {
                 others.push(format!("{} {}", word.text, argument(word, &mut rest)?.text));
             }
-            "nodad" | "home" | "mngtmpaddr" | "noprefixroute" | "autojoin" | "optimistic" => others.push(word.text.clone()),
+            "nodad" | "home" | "mngtmpaddr" | "noprefixroute" | "autojoin" | "optimistic" => {
+                others.push(word.text.clone())
+            }
             _ if local.is_none() => local = Some(word),
             text => {
                 let problem = Problem::at(&word.span, format!("`{text}` is no word of `ip address`"));
@@ -121,8 +125,11 @@ pub(super) fn route(
             let routes = words.routes();
             if let Some(team) = team {
                 let name = script.teams.drafts[team].name.clone();
-                let ignored: Vec<&String> =
-                    words.ignored.iter().filter(|word| !word.starts_with("proto") && !word.starts_with("scope")).collect();
+                let ignored: Vec<&String> = words
+                    .ignored
+                    .iter()
+                    .filter(|word| !word.starts_with("proto") && !word.starts_with("scope"))
+                    .collect();
                 if !ignored.is_empty() {
                     let ignored = ignored.into_iter().cloned().collect::<Vec<_>>().join("`, `");
                     script.teams.left(spot, format!("a team's route has no `{ignored}`"), Some(&name));
@@ -136,8 +143,11 @@ pub(super) fn route(
         Ok(_) => Ok(()),
         // Of another device it is nobody's business here.
         Err(_) if device.is_some() && team.is_none() => Ok(()),
-        Err(crate::RouteError::NotTaken { .. } | crate::RouteError::NoTeam { .. } | crate::RouteError::Table { .. }) => {
-            let why = "a team's route has a destination, a next hop, a metric and a table by its number: add it yourself";
+        Err(
+            crate::RouteError::NotTaken { .. } | crate::RouteError::NoTeam { .. } | crate::RouteError::Table { .. },
+        ) => {
+            let why =
+                "a team's route has a destination, a next hop, a metric and a table by its number: add it yourself";
             match team {
                 Some(team) => {
                     let name = script.teams.drafts[team].name.clone();

@@ -3,12 +3,13 @@
 use nicteam_diagnostics::{Problem, list, nearest};
 
 use super::{Script, abbreviated, argument};
-use crate::reading::At;
 use crate::names::{host_mac, mtu};
+use crate::reading::At;
 use crate::shell::{Command, Word};
 
 /// In the order in which `ip link` compares.
-const COMMANDS: &[&str] = &["add", "set", "change", "replace", "delete", "show", "lst", "list", "xstats", "afstats", "property", "help"];
+const COMMANDS: &[&str] =
+    &["add", "set", "change", "replace", "delete", "show", "lst", "list", "xstats", "afstats", "property", "help"];
 
 /// Options of `type bond`, in the order in which they are compared, with the kernel's names.
 pub(super) const BOND: &[(&str, &str)] = &[
@@ -51,9 +52,33 @@ pub(super) const BOND: &[(&str, &str)] = &[
 
 /// Words of `ip link add` and `set` with one argument that a team has no use for, or that the team does by itself.
 const WITH_ARGUMENT: &[&str] = &[
-    "index", "txqueuelen", "txqlen", "qlen", "numtxqueues", "numrxqueues", "arp", "multicast", "allmulticast", "promisc",
-    "trailers", "dynamic", "group", "alias", "netns", "broadcast", "brd", "gso_max_size", "gso_max_segs", "addrgenmode",
-    "protodown", "carrier", "state", "mode", "link-netns", "vrf", "xdp",
+    "index",
+    "txqueuelen",
+    "txqlen",
+    "qlen",
+    "numtxqueues",
+    "numrxqueues",
+    "arp",
+    "multicast",
+    "allmulticast",
+    "promisc",
+    "trailers",
+    "dynamic",
+    "group",
+    "alias",
+    "netns",
+    "broadcast",
+    "brd",
+    "gso_max_size",
+    "gso_max_segs",
+    "addrgenmode",
+    "protodown",
+    "carrier",
+    "state",
+    "mode",
+    "link-netns",
+    "vrf",
+    "xdp",
 ];
 
 /// What an `ip link` line says of one device.
@@ -84,9 +109,14 @@ pub(super) fn read(
         Some(verb @ ("add" | "set" | "change" | "replace")) => {
             let said = said(rest)?;
             let Some(device) = said.device else {
-                return Err(Problem::at(&spot.span(), "no device is named").hint("`ip link add NAME type bond`, `ip link set dev NAME ...`"));
+                return Err(Problem::at(&spot.span(), "no device is named")
+                    .hint("`ip link add NAME type bond`, `ip link set dev NAME ...`"));
             };
-            if verb == "add" { add(script, source, device, &said, command, spot) } else { set(script, source, device, &said, command, spot) }
+            if verb == "add" {
+                add(script, source, device, &said, command, spot)
+            } else {
+                set(script, source, device, &said, command, spot)
+            }
         }
         Some("delete") => {
             script.maybe(command, spot, "it takes a device away: `nicteam down` does that");
@@ -242,7 +272,11 @@ fn of_member(
         script.teams.remove_member(team, &device.text);
     }
     if said.mtu.is_some() || said.address.is_some() || said.renamed.is_some() || !said.others.is_empty() {
-        script.teams.left(spot, "a team sets its members' address and MTU itself, and nothing else of them", Some(&name));
+        script.teams.left(
+            spot,
+            "a team sets its members' address and MTU itself, and nothing else of them",
+            Some(&name),
+        );
     }
     let mut rest = said.of_kind.iter();
     while let Some(word) = rest.next() {

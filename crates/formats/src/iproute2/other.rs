@@ -4,8 +4,8 @@
 use nicteam_diagnostics::Problem;
 
 use super::Script;
-use crate::reading::At;
 use crate::names::mtu;
+use crate::reading::At;
 use crate::shell::{Command, Word};
 
 /// `modprobe bonding mode=4 miimon=100 max_bonds=2`.
@@ -19,7 +19,8 @@ pub(super) fn modprobe(script: &mut Script<'_>, source: usize, words: &[Word]) -
             None if word.text == "bonding" => is_bonding = true,
             _ if !is_bonding => {}
             Some(("max_bonds", number)) => {
-                let refused = || Problem::at(&word.span, format!("`{number}` is no number of bonds")).hint("`max_bonds=1`");
+                let refused =
+                    || Problem::at(&word.span, format!("`{number}` is no number of bonds")).hint("`max_bonds=1`");
                 bonds = Some(number.parse::<usize>().ok().filter(|number| *number <= 64).ok_or_else(refused)?);
             }
             // How many queues and packets of the driver there are.
@@ -46,12 +47,7 @@ pub(super) fn modprobe(script: &mut Script<'_>, source: usize, words: &[Word]) -
 }
 
 /// `ifenslave bond0 eth0 eth1`.
-pub(super) fn ifenslave(
-    script: &mut Script<'_>,
-    source: usize,
-    command: &Command,
-    spot: &At,
-) -> Result<(), Problem> {
+pub(super) fn ifenslave(script: &mut Script<'_>, source: usize, command: &Command, spot: &At) -> Result<(), Problem> {
     let words = command.arguments();
     if words.iter().any(|word| matches!(word.text.as_str(), "-d" | "--detach" | "-c" | "--change-active")) {
         script.maybe(command, spot, "it changes a bond that runs: the team is to be told what it is in the end");
@@ -69,7 +65,8 @@ pub(super) fn ifenslave(
 /// `echo +eth1 > /sys/class/net/bond0/bonding/slaves`.
 pub(super) fn echo(script: &mut Script<'_>, source: usize, command: &Command, spot: &At) -> Result<(), Problem> {
     let Some(output) = &command.output else { return Ok(()) };
-    let values: Vec<&Word> = command.arguments().iter().filter(|word| !matches!(word.text.as_str(), "-n" | "-e")).collect();
+    let values: Vec<&Word> =
+        command.arguments().iter().filter(|word| !matches!(word.text.as_str(), "-n" | "-e")).collect();
     let parts: Vec<&str> = output.text.split('/').filter(|part| !part.is_empty()).collect();
     match parts.as_slice() {
         ["sys", "class", "net", "bonding_masters"] => {

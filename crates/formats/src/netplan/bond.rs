@@ -7,8 +7,8 @@ use nicteam_diagnostics::Problem;
 use super::devices::Devices;
 use super::value::{OPENVSWITCH, boolean};
 use super::{Definition, parameters};
-use crate::teams::Teams;
 use crate::names::{host_mac, mtu};
+use crate::teams::Teams;
 use crate::tree::{Entry, Node, Value};
 use crate::{Address, Route};
 
@@ -94,8 +94,17 @@ fn is_off(node: &Node) -> bool {
 /// Why a key of a bond stays.
 fn reason(name: &str, id: &str) -> String {
     match name {
-        "dhcp4" | "dhcp6" | "dhcp4-overrides" | "dhcp6-overrides" | "dhcp-identifier" | "accept-ra" | "ipv6-privacy"
-        | "ipv6-address-generation" | "ipv6-address-token" | "link-local" | "optional-addresses" => {
+        "dhcp4"
+        | "dhcp6"
+        | "dhcp4-overrides"
+        | "dhcp6-overrides"
+        | "dhcp-identifier"
+        | "accept-ra"
+        | "ipv6-privacy"
+        | "ipv6-address-generation"
+        | "ipv6-address-token"
+        | "link-local"
+        | "optional-addresses" => {
             format!("a team does not ask for addresses: netplan does, on `ethernets: {{{id}: {{...}}}}`")
         }
         "nameservers" => {
@@ -108,12 +117,7 @@ fn reason(name: &str, id: &str) -> String {
 }
 
 /// An element of `addresses`: a text, or one with options below it.
-fn address(
-    team: usize,
-    element: &Node,
-    definition: &Definition<'_>,
-    teams: &mut Teams<'_>,
-) -> Result<(), Problem> {
+fn address(team: usize, element: &Node, definition: &Definition<'_>, teams: &mut Teams<'_>) -> Result<(), Problem> {
     let (text, span) = match &element.value {
         Value::Map(entries) => match entries.as_slice() {
             [entry] => {
@@ -138,17 +142,13 @@ fn address(
 
 fn ip(node: &Node, name: &str) -> Result<IpAddr, Problem> {
     let text = node.text(name)?;
-    let refused = || Problem::at(&node.span, format!("`{text}` is no IP address")).hint("an address alone: `10.0.0.254`");
+    let refused =
+        || Problem::at(&node.span, format!("`{text}` is no IP address")).hint("an address alone: `10.0.0.254`");
     text.parse().map_err(|_| refused())
 }
 
 /// An element of `routes`: in the words of `ip route`, then as those are read.
-fn route(
-    team: usize,
-    element: &Node,
-    definition: &Definition<'_>,
-    teams: &mut Teams<'_>,
-) -> Result<(), Problem> {
+fn route(team: usize, element: &Node, definition: &Definition<'_>, teams: &mut Teams<'_>) -> Result<(), Problem> {
     let mut words = Vec::new();
     for entry in element.entries("a route")? {
         let text = entry.value.text(&entry.key)?;
@@ -184,12 +184,7 @@ fn route(
 }
 
 /// `openvswitch: {lacp: active}`.
-fn openvswitch(
-    team: usize,
-    node: &Node,
-    definition: &Definition<'_>,
-    teams: &mut Teams<'_>,
-) -> Result<(), Problem> {
+fn openvswitch(team: usize, node: &Node, definition: &Definition<'_>, teams: &mut Teams<'_>) -> Result<(), Problem> {
     for entry in node.entries("openvswitch")? {
         match entry.key.as_str() {
             "lacp" => teams.set(team, "lacp", entry.value.text("lacp")?, &definition.spot_at(&entry.value)),

@@ -30,7 +30,9 @@ impl<'a> Devices<'a> {
             let node = &definition.entry.value;
             let matched = node.get("match").map_or(Ok([].as_slice()), |node| node.entries("match"));
             match matched {
-                Ok(entries) => device.matched = entries.iter().map(|entry| (entry.key.as_str(), &entry.value)).collect(),
+                Ok(entries) => {
+                    device.matched = entries.iter().map(|entry| (entry.key.as_str(), &entry.value)).collect()
+                }
                 Err(problem) => teams.problem(source, problem),
             }
             device.set_name = node.get("set-name").and_then(Node::scalar);
@@ -64,9 +66,14 @@ impl<'a> Devices<'a> {
                 let by = format!("`{key}: {}`", value.scalar().unwrap_or("..."));
                 if physical.source != definition.source {
                     let spot = At::new(physical.source, value.span.clone());
-                    teams.left(&spot, format!("{id} is found by it, and no file says what that device is called"), None);
+                    teams.left(
+                        &spot,
+                        format!("{id} is found by it, and no file says what that device is called"),
+                        None,
+                    );
                 }
-                let problem = Problem::at(&node.span, format!("`{id}` is found by {by}, and no file says what it is called"));
+                let problem =
+                    Problem::at(&node.span, format!("`{id}` is found by {by}, and no file says what it is called"));
                 let problem = match physical.source == definition.source {
                     true => problem.also(&value.span, "this finds it"),
                     false => problem,
@@ -131,7 +138,9 @@ fn member_of(definition: &Definition<'_>, team: &str, teams: &mut Teams<'_>) {
                     format!("{id} is a member and has no addresses of its own: they are the team's")
                 }
                 "mtu" => format!("members have the MTU of their team: give {team} an `mtu`"),
-                _ => format!("netplan sets it on {id} itself; a team does not: keep it in a `.link` file or by ethtool"),
+                _ => {
+                    format!("netplan sets it on {id} itself; a team does not: keep it in a `.link` file or by ethtool")
+                }
             };
             teams.left(&definition.spot_of(entry), why, Some(team));
         }

@@ -29,7 +29,10 @@ pub(super) fn read(teams: &mut Teams<'_>, team: usize, source: usize, node: &Nod
             match inner.key.as_str() {
                 "prio" => {
                     let text = inner.value.text("prio")?;
-                    let refused = |_| Problem::at(&inner.value.span, format!("`{text}` is no priority")).hint("a whole number: `\"prio\": 100`");
+                    let refused = |_| {
+                        Problem::at(&inner.value.span, format!("`{text}` is no priority"))
+                            .hint("a whole number: `\"prio\": 100`")
+                    };
                     port.prio = text.parse().map_err(refused)?;
                 }
                 "sticky" => port.is_sticky = boolean(inner)?,
@@ -41,8 +44,14 @@ pub(super) fn read(teams: &mut Teams<'_>, team: usize, source: usize, node: &Nod
                     let of = format!("{}:{}", entry.key, inner.value.text("lacp_prio")?);
                     teams.append(team, "actor_port_prio", &of, &value_at);
                 }
-                "lacp_key" => teams.left(&At::new(source, inner.span()), "members have keys by their speed, and `ad_user_port_key` in common", Some(&name)),
-                "link_watch" => teams.left(&At::new(source, inner.span()), "a team watches all its members alike", Some(&name)),
+                "lacp_key" => teams.left(
+                    &At::new(source, inner.span()),
+                    "members have keys by their speed, and `ad_user_port_key` in common",
+                    Some(&name),
+                ),
+                "link_watch" => {
+                    teams.left(&At::new(source, inner.span()), "a team watches all its members alike", Some(&name))
+                }
                 key => return Err(unknown(inner, key, PORT)),
             }
         }

@@ -11,8 +11,16 @@ use crate::tree::{Entry, Node};
 
 const ETHTOOL: &[&str] = &["name", "delay_up", "delay_down"];
 const PING: &[&str] = &[
-    "name", "interval", "init_wait", "missed_max", "source_host", "target_host", "validate_active", "validate_inactive",
-    "vlanid", "send_always",
+    "name",
+    "interval",
+    "init_wait",
+    "missed_max",
+    "source_host",
+    "target_host",
+    "validate_active",
+    "validate_inactive",
+    "vlanid",
+    "send_always",
 ];
 
 /// Reads `link_watch` of a team: one watcher or several.
@@ -26,7 +34,11 @@ pub(super) fn read(teams: &mut Teams<'_>, team: usize, source: usize, node: &Nod
         let at = At::new(source, watcher.span.clone());
         match kind(watcher) {
             Some("ethtool") if pings => {
-                teams.left(&at, "links are watched by their carrier or by ARP, as in the kernel: ARP is taken", Some(&name));
+                teams.left(
+                    &at,
+                    "links are watched by their carrier or by ARP, as in the kernel: ARP is taken",
+                    Some(&name),
+                );
             }
             Some("ethtool") => ethtool(teams, team, source, watcher)?,
             Some("arp_ping" | "nsna_ping") => {
@@ -92,7 +104,11 @@ fn ping(teams: &mut Teams<'_>, team: usize, source: usize, watcher: &Node, is_fi
             "interval" | "missed_max" => {}
             "target_host" => target(teams, team, source, entry)?,
             "init_wait" | "source_host" | "vlanid" | "send_always" => {
-                teams.left(&At::new(source, entry.span()), "the kernel's ARP monitor, and a team's, have nothing like it", Some(&name));
+                teams.left(
+                    &At::new(source, entry.span()),
+                    "the kernel's ARP monitor, and a team's, have nothing like it",
+                    Some(&name),
+                );
             }
             key => return Err(unknown(entry, key, PING)),
         }
