@@ -20,6 +20,7 @@ mod bond;
 pub(crate) mod connection;
 mod learned;
 mod monitor;
+pub mod object;
 mod route;
 mod vlan;
 
