@@ -63,10 +63,10 @@ fn write_bond(text: &mut String, team: &Team, bond: &kernel::Bond, left: &mut Ve
     for (option, value) in &bond.options {
         let known = PARAMETERS.iter().find(|(_, name, _)| name == option);
         match known {
-            Some((name, _, kind)) => match parameter(*kind, value) {
-                Some(value) => line(text, 8, &format!("{name}: {value}")),
-                None => {}
-            },
+            Some((name, _, kind)) => {
+                let value = parameter(*kind, value);
+                value.into_iter().for_each(|value| line(text, 8, &format!("{name}: {value}")));
+            }
             None if is_said_otherwise(bond, option) => {}
             None => left.push(format!("{}: netplan has no `{option}`", team.name)),
         }
