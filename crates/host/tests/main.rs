@@ -2,9 +2,11 @@
 
 mod common;
 mod imports;
+mod managers;
 
 /// Mostly waits: many at once.
 mod live {
     mod crashes;
+    mod networkd;
     mod objects;
 }
