@@ -215,8 +215,7 @@ impl Course<'_> {
         let states = self.guest.must(listed)?;
         eprintln!("{states}");
         let is_managed = |device: &str| !states.lines().any(|line| line == format!("{device}:unmanaged"));
-        let managed =
-            ["ens16", "ens17", "ens18", "ens19"].into_iter().filter(|device| is_managed(device)).count();
+        let managed = ["ens16", "ens17", "ens18", "ens19"].into_iter().filter(|device| is_managed(device)).count();
         let peer = if is_managed("ens20") {
             "a device without a team: managed"
         } else {

@@ -58,16 +58,17 @@ impl Snapshot {
 
     /// In what another one, later, differs: a figure for each kind.
     pub(super) fn differences(&self, later: &Snapshot, what: &str) -> Vec<Figure> {
-        let pairs = KINDS.iter().zip(self.0.iter().zip(&later.0));
-        let figure = |((kind, _), (before, after)): ((&str, &str), (&BTreeSet<String>, &BTreeSet<String>))| {
+        let mut figures = Vec::new();
+        for ((kind, _), (before, after)) in KINDS.into_iter().zip(self.0.iter().zip(&later.0)) {
             let gone = before.difference(after).map(|line| format!("- {line}"));
             let come = after.difference(before).map(|line| format!("+ {line}"));
             let changed: Vec<String> = gone.chain(come).collect();
             changed.iter().for_each(|line| eprintln!("service: {what}, {kind}: {line}"));
-            Figure::count(format!("{what}, {kind}: differences"), changed.len() as u64, changed.len().to_string())
-                .peer(format!("{} looked at", before.len()))
-        };
-        pairs.map(|(kind, sets)| figure((*kind, sets))).collect()
+            let figure =
+                Figure::count(format!("{what}, {kind}: differences"), changed.len() as u64, changed.len().to_string());
+            figures.push(figure.peer(format!("{} looked at", before.len())));
+        }
+        figures
     }
 }
 
