@@ -4,7 +4,7 @@ use nicteam_team::replay::{Recorded, Recording, Told, Until, replay};
 use nicteam_team::{Config, MemberLink, Time};
 use nicteam_wire::Mac;
 
-use crate::replays::file;
+use crate::replays::{file, holds};
 
 const LINK: MemberLink = MemberLink { carrier: true, speed_mbps: Some(1000), duplex: None };
 
@@ -47,4 +47,16 @@ fn one_without_its_beginning_is_read_and_not_replayed() {
     assert_eq!((last.number, last.words()), (200_001, "links: m0 carrier, 199999 Mbit/s".to_owned()));
     let refused = replay(&recording, Until::End, |_, _| {}).unwrap_err().to_string();
     assert!(refused.starts_with("the recording begins in the middle, with entry ") && refused.contains("; hint: "));
+}
+
+#[test]
+fn what_is_told_with_an_older_time_is_replayed_with_it() {
+    let mut team = busy(1 << 20, 30);
+    for back in 1..5 {
+        team.handle_timeout(Time::from_millis(2000 * back));
+        while team.poll_effect().is_some() {}
+        team.handle_timeout(Time::from_millis(1500 * back));
+        while team.poll_effect().is_some() {}
+    }
+    holds(&team);
 }

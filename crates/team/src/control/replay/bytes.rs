@@ -7,7 +7,7 @@ use std::net::IpAddr;
 
 use nicteam_wire::Mac;
 
-use crate::MemberId;
+use crate::{MemberId, Time};
 
 /// Bytes that are no recording, or not one of this version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +29,13 @@ pub(super) fn put_number(to: &mut Vec<u8>, mut number: u64) {
         number >>= 7;
     }
     to.push(number as u8);
+}
+
+/// From one time to another. What a shell tells a team may be a little older than what it told before.
+pub(super) fn put_step(to: &mut Vec<u8>, from: Time, at: Time) {
+    let step = at.as_nanos().wrapping_sub(from.as_nanos()) as i64;
+    // The sign is the lowest bit, so that a step back is short, too.
+    put_number(to, (step << 1 ^ step >> 63) as u64);
 }
 
 pub(super) fn put_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
@@ -116,6 +123,13 @@ impl<'a> Reader<'a> {
         Err(Unreadable::new("a number is too large"))
     }
 
+    /// The time to which [`put_step`] went from this one.
+    pub(super) fn step(&mut self, from: Time) -> Result<Time, Unreadable> {
+        let number = self.number()?;
+        let step = (number >> 1) as i64 ^ -((number & 1) as i64);
+        Ok(Time::from_nanos(from.as_nanos().wrapping_add_signed(step)))
+    }
+
     /// How many follow, of things that take so many bytes at least.
     pub(super) fn count(&mut self, each: usize) -> Result<usize, Unreadable> {
         let count = usize::try_from(self.number()?).unwrap_or(usize::MAX);
@@ -175,6 +189,21 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clock_may_go_back() {
+        let times = [5, 9, 8, 8, 0, u64::MAX, 1, u64::MAX / 2 + 3].map(Time::from_nanos);
+        let (mut bytes, mut last) = (Vec::new(), Time::ZERO);
+        for time in times {
+            put_step(&mut bytes, last, time);
+            last = time;
+        }
+        let (mut reader, mut last) = (Reader(&bytes), Time::ZERO);
+        for time in times {
+            last = reader.step(last).unwrap();
+            assert_eq!(last, time);
+        }
+    }
 
     #[test]
     fn numbers_are_read_as_they_were_written() {

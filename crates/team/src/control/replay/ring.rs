@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::bytes::{put_bytes, put_number};
+use super::bytes::{put_bytes, put_number, put_step};
 use super::delta::Slots;
 use super::file::{self, Kind};
 use crate::Time;
@@ -65,15 +65,13 @@ impl Ring {
 
     /// An entry, which is written as what differs from the last one of its slot.
     pub(super) fn enter(&mut self, slot: usize, entry: &[u8], now: Time) {
-        // A clock that went back stands still.
-        let now = now.max(self.last);
         if self.open.is_empty() {
             put_number(&mut self.open, self.next);
             put_number(&mut self.open, now.as_nanos());
             self.last = now;
         }
         put_number(&mut self.open, slot as u64);
-        put_number(&mut self.open, u64::try_from(now.since(self.last).as_nanos()).unwrap_or(u64::MAX));
+        put_step(&mut self.open, self.last, now);
         self.slots.put(&mut self.open, slot, entry);
         (self.last, self.next) = (now, self.next + 1);
         if self.open.len() >= BLOCK {
