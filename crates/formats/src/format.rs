@@ -44,7 +44,7 @@ pub struct Written {
 }
 
 /// Every format that is read, in the order in which a text is tried.
-pub static FORMATS: &[&dyn Format] = &[];
+pub static FORMATS: &[&dyn Format] = &[&crate::toml::Toml];
 
 /// Every format that is written.
-pub static WRITERS: &[&dyn Writer] = &[];
+pub static WRITERS: &[&dyn Writer] = &[&crate::toml::Toml];

@@ -16,13 +16,19 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod address;
+mod draft;
 mod format;
+mod names;
 mod network;
 pub mod ovs_vsctl;
+mod reading;
 mod route;
 mod source;
+pub mod toml;
 
+pub use address::{Address, AddressError};
 pub use format::{FORMATS, Format, WRITERS, Writer, Written};
-pub use network::{Address, Disable, Import, Left, Network, Team};
-pub use route::Route;
+pub use network::{Disable, Import, Left, Network, Team};
+pub use route::{Route, RouteError, RouteWords};
 pub use source::{Place, Source};

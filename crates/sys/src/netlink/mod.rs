@@ -21,6 +21,7 @@ pub(crate) mod connection;
 mod filter;
 mod learned;
 mod monitor;
+pub mod object;
 mod route;
 mod vlan;
 
