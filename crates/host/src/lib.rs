@@ -12,6 +12,7 @@ pub mod check;
 pub mod down;
 mod error;
 pub mod managers;
+pub mod service;
 pub mod survey;
 pub mod up;
 

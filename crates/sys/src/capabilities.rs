@@ -21,6 +21,9 @@ impl Capability {
     /// Load eBPF programs and make their maps.
     pub const BPF: Capability = Capability(39);
 
+    /// Look into other processes, also those that may more.
+    pub const SYS_PTRACE: Capability = Capability(19);
+
     const SETPCAP: Capability = Capability(8);
     pub(crate) const SYS_ADMIN: Capability = Capability(21);
 
@@ -62,6 +65,12 @@ pub fn keep_only(wanted: &[Capability]) -> Result<()> {
         set(kept)
     };
     keep().context(|| "give up capabilities".to_owned())
+}
+
+/// True if the calling thread has this capability in effect.
+pub fn is_effective(capability: Capability) -> bool {
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    set_in(&status, "CapEff:").unwrap_or(0) & capability.bit() != 0
 }
 
 /// What the threads of this process may do, all together: none has a capability that is not here. Sorted by number.
