@@ -22,6 +22,7 @@ pub mod netns;
 pub mod nft;
 pub mod notify;
 pub mod packet;
+pub mod pattern;
 pub mod peer;
 pub mod pid_namespace;
 pub mod process;

@@ -1,7 +1,6 @@
 //! `nicteam service reload`: a changed file, for a team that runs.
 
 use nicteam_host::service;
-use nicteam_host::up::Options;
 
 use super::OfFile;
 use crate::failure::Failure;
@@ -18,7 +17,7 @@ pub(crate) struct Reload {
 /// Prints what changed.
 pub(super) fn run(reload: &Reload) -> Result<(), Failure> {
     require_root()?;
-    let done = service::reload(&reload.team.config, &reload.team.name, Options::default())?;
+    let done = service::reload(&reload.team.config, &reload.team.name)?;
     done.notes.iter().for_each(|note| say::line(format_args!("note: {}", say::visible(note))));
     done.changes.iter().try_for_each(|change| say::data(say::visible(change) + "\n"))
 }

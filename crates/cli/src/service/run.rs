@@ -1,12 +1,14 @@
 //! `nicteam service run`: a team of the files, as the process of a service.
 
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use nicteam_daemon::control::{Client, Refusal, RefusalKind};
 use nicteam_daemon::{Entry, Habits, Happened, Kept, Service, Shelf};
 use nicteam_formats::Team;
+use nicteam_host::managers::network_manager;
 use nicteam_host::service::{self, Absent};
 use nicteam_host::up::{self, Options};
 use nicteam_sys::Context;
@@ -84,6 +86,8 @@ fn wait_for_members(
 /// Brings the team up in this process.
 fn start(team: &Team, absent: &Absent, manager: &Manager) -> Result<Service, Failure> {
     let left = take_over(&team.name)?;
+    // What forwards is not refused, whatever has come since: without a process it would soon forward no more.
+    let options = Options { force: left.is_some(), members_may_come: true, ..Options::default() };
     let as_left = left.filter(|_| service::is_noted(team).unwrap_or(false));
     let mut service = None;
     let mut begin = |kept: &Kept| {
@@ -95,14 +99,26 @@ fn start(team: &Team, absent: &Absent, manager: &Manager) -> Result<Service, Fai
         service = Some(started.map_err(|error| not_started(&error).to_string())?);
         Ok(())
     };
-    let done = up::bring_up(team, &mut begin, Options::default());
+    let done = up::bring_up(team, &mut begin, options);
     let done = match (done, &service) {
         (Ok(done), Some(_)) => done,
         (Ok(_), None) => return Err(Failure::failed(format!("team {} was not started", team.name))),
+        // Trying again is of no use before somebody has removed what is in the way.
+        (Err(error @ nicteam_host::Error::Refused { .. }), _) => return Err(Failure::wrong_input(error)),
         (Err(error), _) => return Err(Failure::failed(error)),
     };
     done.changes.iter().chain(&done.notes).for_each(|line| say::line(say::visible(line)));
+    keep_network_manager_off(team);
     service.ok_or_else(|| Failure::failed(format!("team {} was not started", team.name)))
+}
+
+/// Devices that are the team's are none of NetworkManager's, which may start later.
+fn keep_network_manager_off(team: &Team) {
+    let behind = format!("{}-dp", team.name);
+    let devices: Vec<&str> = team.members.iter().map(String::as_str).chain([behind.as_str()]).collect();
+    if let Err(error) = network_manager::set_unmanaged(Path::new("/"), &team.name, &devices) {
+        say::line(format_args!("NetworkManager could not be told to leave the members of {} alone: {error}", team.name));
+    }
 }
 
 /// Ends the process that runs the team, if one does, without taking it down; what is kept of the team.
@@ -148,7 +164,7 @@ fn serve(service: Service, run: &Run, signals: &Signals, manager: &Manager) -> R
 /// Makes the team what its file says by now. One that is wrong changes nothing.
 fn reload(run: &Run, manager: &Manager) {
     manager.say(&format!("RELOADING=1\nMONOTONIC_USEC={}", nicteam_sys::notify::monotonic_us()));
-    match service::reload(&run.team.config, &run.team.name, Options::default()) {
+    match service::reload(&run.team.config, &run.team.name) {
         Ok(done) => done.changes.iter().chain(&done.notes).for_each(|line| say::line(say::visible(line))),
         Err(error) => say::line(Failure::from(error)),
     }

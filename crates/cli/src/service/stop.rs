@@ -1,5 +1,8 @@
 //! `nicteam service stop`: what a unit's `ExecStop=` does.
 
+use std::path::Path;
+
+use nicteam_host::managers::network_manager;
 use nicteam_host::service::{self, Job};
 use nicteam_host::{Error, down};
 
@@ -32,6 +35,8 @@ pub(super) fn run(stop: &Stop) -> Result<(), Failure> {
                 Err(Error::NoTeam { .. }) => {}
                 Err(error) => return Err(Failure::failed(error)),
             }
+            // What it has of the members now is what it would have had without us.
+            let _ = network_manager::set_managed(Path::new("/"), name);
             service::forget(name).map_err(Failure::failed)?;
         }
     }

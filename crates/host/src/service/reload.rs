@@ -26,7 +26,7 @@ pub struct Reloaded {
 ///
 /// # Errors
 /// The file is wrong: then nothing has changed. Or the team refused a part, or does not run.
-pub fn reload(folder: &Path, team: &str, options: Options<'_>) -> Result<Reloaded, Error> {
+pub fn reload(folder: &Path, team: &str) -> Result<Reloaded, Error> {
     let wanted = named(folder, team)?;
     let before = noted(team)?;
     let mut client = Client::connect(team).map_err(crate::Error::from)?;
@@ -36,6 +36,8 @@ pub fn reload(folder: &Path, team: &str, options: Options<'_>) -> Result<Reloade
     change_members(&mut client, &wanted, &status, &mut done)?;
     drop(client);
     let mut runs = |_: &_| Err(format!("team {team} has ended meanwhile"));
+    // What runs is not refused.
+    let options = Options { force: true, ..Options::default() };
     let up = up::bring_up(&wanted, &mut runs, options)?;
     done.changes.extend(up.changes);
     done.notes.extend(up.notes);
