@@ -22,9 +22,9 @@ mod journal;
 pub mod managers;
 mod obstacles;
 mod order;
+pub mod service;
 mod spec;
 mod step;
-pub mod service;
 pub mod survey;
 pub mod up;
 

@@ -55,4 +55,3 @@ impl From<Error> for Failure {
         }
     }
 }
-

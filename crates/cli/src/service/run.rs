@@ -74,8 +74,11 @@ fn wait_for_members(
         }
     }
     if !devices.is_empty() && absent.0.len() == devices.len() {
-        let message = format!("no member of team {} is there: {} did not come within {seconds} s", team.name, devices.join(", "));
-        return Err(Failure::failed(message).hint(Some("`ip link` lists the devices; udev may have given one another name")));
+        let message =
+            format!("no member of team {} is there: {} did not come within {seconds} s", team.name, devices.join(", "));
+        return Err(
+            Failure::failed(message).hint(Some("`ip link` lists the devices; udev may have given one another name"))
+        );
     }
     for device in &absent.0 {
         say::line(format_args!("member {device} is not there; it joins when it appears"));
@@ -117,7 +120,10 @@ fn keep_network_manager_off(team: &Team) {
     let behind = format!("{}-dp", team.name);
     let devices: Vec<&str> = team.members.iter().map(String::as_str).chain([behind.as_str()]).collect();
     if let Err(error) = network_manager::set_unmanaged(Path::new("/"), &team.name, &devices) {
-        say::line(format_args!("NetworkManager could not be told to leave the members of {} alone: {error}", team.name));
+        say::line(format_args!(
+            "NetworkManager could not be told to leave the members of {} alone: {error}",
+            team.name
+        ));
     }
 }
 

@@ -22,6 +22,21 @@ pub fn job(unit: &str) -> Job {
     job_in(&systemctl(&["list-jobs", "--no-legend", "--no-pager", "--plain", "--full"]), unit)
 }
 
+/// Lets systemd restart a team's unit, and waits until it has.
+///
+/// # Errors
+/// What systemctl says.
+pub fn restart_unit(unit: &str) -> std::io::Result<()> {
+    let output = Command::new("systemctl").args(["restart", unit]).stdin(Stdio::null()).output()?;
+    match output.status.success() {
+        true => Ok(()),
+        false => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(std::io::Error::other(format!("{unit} could not be restarted: {}", said.trim())))
+        }
+    }
+}
+
 /// The unit that a process belongs to, if it is one of a team's.
 pub fn unit_of(pid: u32) -> Option<String> {
     let groups = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;

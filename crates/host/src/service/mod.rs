@@ -15,7 +15,7 @@ use nicteam_formats::Place;
 
 pub use files::{FOLDER, named, names};
 pub use generator::{Generated, generate};
-pub use job::{Job, job, unit_of};
+pub use job::{Job, job, restart_unit, unit_of};
 pub use reload::{Reloaded, forget, is_noted, note, reload};
 pub use waiting::{Absent, wait_for_devices};
 

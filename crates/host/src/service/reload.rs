@@ -113,7 +113,11 @@ fn lasting(before: &Team, wanted: &Team) -> Vec<String> {
         ("dataplane", before.dataplane != wanted.dataplane),
     ];
     let name = &wanted.name;
-    let said = |key| format!("`{key}` of team {name} changes when it is stopped and started: `nicteam down {name}`, then `nicteam up`");
+    let said = |key| {
+        format!(
+            "`{key}` of team {name} changes when it is stopped and started: `nicteam down {name}`, then `nicteam up`"
+        )
+    };
     changed.into_iter().filter(|(_, changed)| *changed).map(|(key, _)| said(key)).collect()
 }
 
