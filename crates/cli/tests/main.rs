@@ -31,6 +31,7 @@ mod live {
     mod engines;
     mod faults;
     mod guests;
+    mod host;
     mod lab_lacp;
     mod lab_pagp;
     mod lacp;

@@ -1,6 +1,7 @@
 //! Taking a team down.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use nicteam_daemon::Notes;
 use nicteam_daemon::control::{Client, Refusal, RefusalKind, wait_until_free};
@@ -11,6 +12,7 @@ use crate::awaited;
 use crate::done::{Done, Watch};
 use crate::hand::Hand;
 use crate::journal::{self, Journal};
+use crate::managers::network_manager;
 use crate::order;
 use crate::step::{Step, TEAM};
 
@@ -72,6 +74,10 @@ pub(crate) fn restore(team: &str, notes: &Notes, mut watch: Option<Watch<'_>>) -
         }
     }
     done.notes = hand.notes;
+    // Where it was told to leave them alone.
+    if let Err(error) = network_manager::set_managed(Path::new("/"), team) {
+        done.notes.push(format!("NetworkManager was not told that it may have the members of {team} again: {error}"));
+    }
     match first {
         None => {
             Journal::remove(notes)?;

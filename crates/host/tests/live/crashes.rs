@@ -2,7 +2,7 @@
 
 use nicteam_testnet::{assert_same_network, is_soak, may_make_networks};
 
-use crate::common::{Network, team};
+use crate::common::network::{Network, team};
 
 /// More than there are steps.
 const MANY: usize = 200;

@@ -5,7 +5,7 @@ use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netlink::object::{Address, Neighbour, Route, Rule};
 use nicteam_testnet::{assert_same_network, may_make_networks};
 
-use crate::common::Network;
+use crate::common::network::Network;
 
 #[test]
 fn addresses_routes_and_rules_are_set_as_they_were_read() {
