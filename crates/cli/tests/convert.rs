@@ -33,7 +33,7 @@ fn a_line_from_standard_input() {
     assert_eq!(
         text(&output.stderr),
         "switch off in the old place, before a team takes over:\n  \
-         -:1:58: where this host still runs illumos: take the aggregation aggr01 away\n    dladm delete-aggr aggr01\n"
+         -:1:51: where this host still runs illumos: take the aggregation aggr01 away\n    dladm delete-aggr aggr01\n"
     );
 }
 
