@@ -26,6 +26,7 @@ mod guest {
 
 /// Mostly waits: many at once.
 mod live {
+    mod addressing;
     mod cleanup;
     mod copies;
     mod doctor_path;
