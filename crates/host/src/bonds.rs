@@ -247,28 +247,33 @@ fn changed(told: &[(&'static str, String)]) -> Changed {
             name => set(name, value),
         }
     }
-    let mut own = Config { mode: config.mode, ..Config::default() };
-    let defaults = own.options();
-    let mut options: Vec<(String, String)> = Vec::new();
-    for (name, value) in config.options() {
-        let is_default = defaults.contains(&(name, value.clone()));
-        // One value for both.
-        if name == "mode" || !is_default && name != "num_unsol_na" {
-            options.push((name.to_owned(), value));
-        }
-    }
+    let mut options: Vec<(String, String)> =
+        said(&config).into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     // What the driver keeps without effect would be refused beside the mode.
-    own = config;
-    while own.check().is_err() && options.len() > 1 {
+    while config.check().is_err() && options.len() > 1 {
         let place = (1..options.len()).rev().find(|place| check_without(&options, *place)).unwrap_or(options.len() - 1);
         options.remove(place);
-        own = Config::default();
+        config = Config::default();
         for (name, value) in &options {
             // It was taken before.
-            let _ = own.set(name, value);
+            let _ = config.set(name, value);
         }
     }
     (options, refused)
+}
+
+/// The options that differ from what a team of that mode has by itself, `mode` first.
+fn said(config: &Config) -> Vec<(&'static str, String)> {
+    let defaults = Config { mode: config.mode, ..Config::default() }.options();
+    let by_itself = |name: &str, value: &str| match name {
+        "mode" => false,
+        // One value for both.
+        "num_unsol_na" => true,
+        // The other monitor switches it off.
+        "miimon" if config.arp.is_on() => true,
+        _ => defaults.iter().any(|(known, default)| *known == name && default == value),
+    };
+    config.options().into_iter().filter(|(name, value)| !by_itself(name, value)).collect()
 }
 
 fn check_without(options: &[(String, String)], place: usize) -> bool {
@@ -326,12 +331,8 @@ fn of_status(status: &TeamStatus, import: &mut Import) -> Team {
 
 /// The options that differ from what a team of that mode has by itself. A secret is not among them.
 fn options_of(team: &str, config: &Config, import: &mut Import) -> Vec<(String, String)> {
-    let defaults = Config { mode: config.mode, ..Config::default() }.options();
     let mut options = Vec::new();
-    for (name, value) in config.options() {
-        if name != "mode" && (defaults.contains(&(name, value.clone())) || name == "num_unsol_na") {
-            continue;
-        }
+    for (name, value) in said(config) {
         if ConfigOption::named(name).is_some_and(ConfigOption::is_secret) {
             import.left.push(Left {
                 place: place(team),
