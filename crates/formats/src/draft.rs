@@ -91,7 +91,9 @@ impl Draft {
             Ok((name, value)) => {
                 if let Some(place) = self.options.iter().position(|given| given.name == name) {
                     let before = self.options.remove(place);
-                    reading.left(&before.at, Some(&self.name), format!("`{name}` is given again further down"));
+                    if before.value != value {
+                        reading.left(&before.at, Some(&self.name), format!("`{name}` is given again further down"));
+                    }
                 }
                 let option = Given { name, value, at: name_at.clone() };
                 // Others depend on it.
@@ -102,6 +104,46 @@ impl Draft {
                 let problem = team_options::refused(&error, &name_at.span(), &value_at.span());
                 reading.problem(name_at.source, problem);
             }
+        }
+    }
+
+    /// Adds to an option that is a list, of which `value` is the whole.
+    pub(crate) fn extend_option(
+        &mut self,
+        reading: &mut Reading<'_>,
+        name: &str,
+        value: &str,
+        name_at: &At,
+        value_at: &At,
+    ) {
+        self.options.retain(|given| given.name != name);
+        self.option(reading, name, value, name_at, value_at);
+    }
+
+    /// Sets an option as the driver has it when it is loaded (`modinfo bonding`): not all of them are a bond's.
+    pub(crate) fn module_option(&mut self, reading: &mut Reading<'_>, name: &str, value: &str, at: &At) {
+        match ConfigOption::named(name) {
+            Some(option) => self.option(reading, option.name, &signless(value), at, at),
+            None => {
+                let why = format!("`{}` is the driver's and no option of a bond", shown(name));
+                reading.left_as(at, format!("{name}={value}"), Some(&self.name), why);
+            }
+        }
+    }
+
+    /// Takes an option out again, for this reason.
+    fn leave_option(&mut self, reading: &mut Reading<'_>, name: &str, why: &str) {
+        if let Some(place) = self.options.iter().position(|given| given.name == name) {
+            let option = self.options.remove(place);
+            reading.left(&option.at, Some(&self.name), why);
+        }
+    }
+
+    /// A bond has one monitor: to the kernel the later one over sysfs, and over netlink an error.
+    fn choose_monitor(&mut self, reading: &mut Reading<'_>) {
+        let is_on = |option: &str| self.value(option).is_some_and(|value| value != "0");
+        if is_on("miimon") && is_on("arp_interval") {
+            self.leave_option(reading, "arp_interval", "`miimon` is given, too, and a bond has one of them");
         }
     }
 
@@ -142,7 +184,10 @@ impl Draft {
     }
 
     /// The team, as far as it is one.
-    pub(crate) fn finish(self, reading: &mut Reading<'_>, conflicts: Conflicts) -> Team {
+    pub(crate) fn finish(mut self, reading: &mut Reading<'_>, conflicts: Conflicts) -> Team {
+        if conflicts == Conflicts::Leave {
+            self.choose_monitor(reading);
+        }
         if let Err(wrong) = check_team(&self.name) {
             reading.refuse(&self.at, wrong);
         }
@@ -199,13 +244,18 @@ pub(crate) fn check_together(reading: &mut Reading<'_>, drafts: &[Draft]) {
 }
 
 /// An option by the kernel's name with its value in the kernel's words: `mode 4` is `mode 802.3ad`.
-fn in_kernels_words(name: &str, value: &str) -> Result<(&'static str, String), ConfigError> {
+pub(crate) fn in_kernels_words(name: &str, value: &str) -> Result<(&'static str, String), ConfigError> {
     let option =
         ConfigOption::named(name).ok_or_else(|| ConfigError::UnknownOption { name: name.trim().to_owned() })?;
     let mut config = Config::default();
     config.set(option.name, value)?;
     let shown = config.options_and_wish().into_iter().find(|(name, _)| *name == option.name);
     Ok((option.name, shown.map_or_else(|| value.trim().to_owned(), |(_, value)| value)))
+}
+
+/// Lists of addresses as sysfs takes them, one by one with a sign: `+10.0.0.1,+10.0.0.2`.
+pub(crate) fn signless(value: &str) -> String {
+    if value.starts_with('+') { value.replace('+', "") } else { value.to_owned() }
 }
 
 /// Refuses options that do not go together, or leaves those that the kernel would refuse.

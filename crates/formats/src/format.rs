@@ -44,7 +44,13 @@ pub struct Written {
 }
 
 /// Every format that is read, in the order in which a text is tried.
-pub static FORMATS: &[&dyn Format] = &[&crate::toml::Toml];
+pub static FORMATS: &[&dyn Format] = &[
+    &crate::toml::Toml,
+    &crate::ifupdown::Ifupdown,
+    &crate::ifcfg::Ifcfg,
+    &crate::keyfile::KeyFile,
+    &crate::networkd::Networkd,
+];
 
 /// Every format that is written.
-pub static WRITERS: &[&dyn Writer] = &[&crate::toml::Toml];
+pub static WRITERS: &[&dyn Writer] = &[&crate::toml::Toml, &crate::ifupdown::Ifupdown, &crate::networkd::Networkd];

@@ -17,13 +17,21 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod commands;
 mod draft;
 mod format;
+mod ifcfg;
+mod ifupdown;
+mod ini;
+mod keyfile;
 mod names;
 mod network;
+mod networkd;
+mod options;
 pub mod ovs_vsctl;
 mod reading;
 mod route;
+mod shell;
 mod source;
 pub mod toml;
 
