@@ -45,6 +45,8 @@ struct Given {
     name: &'static str,
     value: String,
     /// Where its name stands.
+    name_at: At,
+    /// The whole setting.
     at: At,
 }
 
@@ -95,7 +97,9 @@ impl Draft {
                         reading.left(&before.at, Some(&self.name), format!("`{name}` is given again further down"));
                     }
                 }
-                let option = Given { name, value, at: name_at.clone() };
+                let end = if value_at.source == name_at.source { value_at.end.max(name_at.end) } else { name_at.end };
+                let at = At { end, ..name_at.clone() };
+                let option = Given { name, value, name_at: name_at.clone(), at };
                 // Others depend on it.
                 let place = if name == "mode" { 0 } else { self.options.len() };
                 self.options.insert(place, option);
@@ -145,6 +149,11 @@ impl Draft {
         if is_on("miimon") && is_on("arp_interval") {
             self.leave_option(reading, "arp_interval", "`miimon` is given, too, and a bond has one of them");
         }
+    }
+
+    /// Forgets an option that was given.
+    pub(crate) fn forget(&mut self, option: &str) {
+        self.options.retain(|given| given.name != option);
     }
 
     pub(crate) fn set_mac(&mut self, reading: &mut Reading<'_>, text: &str, at: &At) {
@@ -200,7 +209,7 @@ impl Draft {
         for option in options.iter().filter(|option| matches!(option.name, "primary" | "active_slave")) {
             if !option.value.is_empty() && !members.contains(&option.value) && reading.is_sound() {
                 let message = format!("`{}` {} is no member of team {name}", option.name, shown(&option.value));
-                reading.wrong(&option.at, message, format!("its members are {}", members.join(", ")));
+                reading.wrong(&option.name_at, message, format!("its members are {}", members.join(", ")));
             }
         }
         let options = options.into_iter().map(|option| (option.name.to_owned(), option.value)).collect();
@@ -274,7 +283,7 @@ fn check_options(reading: &mut Reading<'_>, team: (&str, &At), options: &mut Vec
                 reading.left(&option.at, Some(team.0), why);
             }
             None => {
-                let at = blamed.map_or(team.1, |place| &options[place].at).clone();
+                let at = blamed.map_or(team.1, |place| &options[place].name_at).clone();
                 let hint = format!("change or remove it in team `{}`", team.0);
                 return reading.wrong(&at, error.to_string(), hint);
             }

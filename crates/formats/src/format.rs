@@ -50,7 +50,19 @@ pub static FORMATS: &[&dyn Format] = &[
     &crate::ifcfg::Ifcfg,
     &crate::keyfile::KeyFile,
     &crate::networkd::Networkd,
+    &crate::netplan::Netplan,
+    &crate::teamd::Teamd,
+    &crate::openvswitch::OpenVSwitch,
+    &crate::dladm::Dladm,
+    &crate::iproute2::Iproute2,
 ];
 
 /// Every format that is written.
-pub static WRITERS: &[&dyn Writer] = &[&crate::toml::Toml, &crate::ifupdown::Ifupdown, &crate::networkd::Networkd];
+pub static WRITERS: &[&dyn Writer] = &[
+    &crate::toml::Toml,
+    &crate::ifupdown::Ifupdown,
+    &crate::networkd::Networkd,
+    &crate::netplan::Netplan,
+    &crate::iproute2::Iproute2,
+    &crate::cisco::Cisco,
+];

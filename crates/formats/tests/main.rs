@@ -2,6 +2,8 @@
 
 mod corpus;
 mod golden;
+mod imports;
+mod mutation;
 mod properties;
 mod t5;
 

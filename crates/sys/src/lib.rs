@@ -20,6 +20,7 @@ pub mod netlink;
 pub mod netns;
 pub mod nft;
 pub mod packet;
+pub mod pattern;
 pub mod peer;
 pub mod pid_namespace;
 pub mod process;

@@ -218,7 +218,7 @@ impl<'f> Bond<'f> {
             "static" => self.read_static(reading, draft, stanza),
             "manual" => {}
             "dhcp" | "auto" | "bootp" => {
-                let what = if stanza.method == "auto" { "router advertisements" } else { "DHCP" };
+                let what = if stanza.method == "auto" { "an address by router advertisements" } else { "DHCP" };
                 let why = format!(
                     "{what} stays in the old place: keep `{title}` without its `bond-` lines, it works on the team as on a bond"
                 );

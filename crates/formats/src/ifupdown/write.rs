@@ -1,7 +1,7 @@
 //! Teams -> `/etc/network/interfaces.d/NAME`.
 
 use crate::format::Written;
-use crate::options::{Kernel, kernels};
+use crate::kernel::{self, Bond};
 use crate::{Address, Network, Route, Source, Team};
 
 /// What the hooks of ifenslave 2.13 write into sysfs.
@@ -30,19 +30,15 @@ const OPTIONS: [&str; 19] = [
 pub(super) fn write(network: &Network) -> Written {
     let mut written = Written::default();
     for team in &network.teams {
-        match kernels(team) {
-            Kernel::Cannot(why) => written.left.push(why),
-            Kernel::Can { options, left } => {
-                written.left.extend(left);
-                let text = write_team(team, &options, &mut written.left);
-                written.files.push(Source { path: format!("/etc/network/interfaces.d/{}", team.name), text });
-            }
+        if let Some(bond) = kernel::bond(team, &mut written.left) {
+            let text = write_team(team, &bond, &mut written.left);
+            written.files.push(Source { path: format!("/etc/network/interfaces.d/{}", team.name), text });
         }
     }
     written
 }
 
-fn write_team(team: &Team, options: &[(String, String)], left: &mut Vec<String>) -> String {
+fn write_team(team: &Team, bond: &Bond, left: &mut Vec<String>) -> String {
     let name = &team.name;
     let mut addresses = team.addresses.iter();
     let mut out = format!("auto {name}\n");
@@ -54,11 +50,9 @@ fn write_team(team: &Team, options: &[(String, String)], left: &mut Vec<String>)
     out.push_str(&head(addresses.next()));
     let mut line = |key: &str, value: &str| out.push_str(&format!("    {key} {value}\n"));
     line("bond-slaves", &team.members.join(" "));
-    for (option, value) in options {
-        match (OPTIONS.contains(&option.as_str()), option.as_str()) {
-            (false, _) => {
-                left.push(format!("team {name}: the hooks of ifenslave have no option for `{option} = {value}`"))
-            }
+    for (option, value) in &bond.options {
+        match (OPTIONS.contains(option), *option) {
+            (false, _) => left.push(format!("{name}: the hooks of ifenslave have no option for `{option} = {value}`")),
             (true, "active_slave") if value.is_empty() => line("bond-active-slave", "none"),
             (true, "arp_ip_target" | "queue_id") => line(&key(option), &value.replace(',', " ")),
             (true, _) => line(&key(option), value),

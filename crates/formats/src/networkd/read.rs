@@ -324,7 +324,11 @@ fn read_route(reading: &mut Reading<'_>, draft: &mut Draft, section: &Section) -
     for entry in section.entries.iter().filter(|entry| !entry.value.is_empty()) {
         match entry.key.as_str() {
             "Destination" => to = Some(entry),
-            "Gateway" if !entry.value.starts_with('_') => via = Some(entry),
+            "Gateway" if entry.value.starts_with('_') => {
+                reading.left(&entry.at, Some(&draft.name), format!("a gateway that DHCP or a router tells: {STAYS}"));
+                return false;
+            }
+            "Gateway" => via = Some(entry),
             "Metric" => words.push(format!("metric {}", entry.value)),
             "Table" => words.push(format!("table {}", entry.value)),
             "GatewayOnLink" | "GatewayOnlink" => {

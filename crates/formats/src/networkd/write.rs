@@ -2,31 +2,26 @@
 
 use super::keys::{KEYS, Unit};
 use crate::format::Written;
-use crate::options::{Kernel, kernels};
+use crate::kernel::{self, Bond};
 use crate::{Network, Source, Team};
 
 pub(super) fn write(network: &Network) -> Written {
     let mut written = Written::default();
     for team in &network.teams {
-        match kernels(team) {
-            Kernel::Cannot(why) => written.left.push(why),
-            Kernel::Can { options, left } => {
-                written.left.extend(left);
-                let netdev = netdev(team, &options, &mut written.left);
-                let file = |name: String, text| Source { path: format!("/etc/systemd/network/{name}"), text };
-                written.files.push(file(format!("30-{}.netdev", team.name), netdev));
-                written.files.push(file(format!("30-{}.network", team.name), own(team)));
-                for (place, member) in team.members.iter().enumerate() {
-                    let name = format!("30-{}-{:02}-{member}.network", team.name, place + 1);
-                    written.files.push(file(name, of_member(team, member, &options)));
-                }
-            }
+        let Some(bond) = kernel::bond(team, &mut written.left) else { continue };
+        let netdev = netdev(team, &bond, &mut written.left);
+        let file = |name: String, text| Source { path: format!("/etc/systemd/network/{name}"), text };
+        written.files.push(file(format!("30-{}.netdev", team.name), netdev));
+        written.files.push(file(format!("30-{}.network", team.name), own(team)));
+        for (place, member) in team.members.iter().enumerate() {
+            let name = format!("30-{}-{:02}-{member}.network", team.name, place + 1);
+            written.files.push(file(name, of_member(team, member, &bond)));
         }
     }
     written
 }
 
-fn netdev(team: &Team, options: &[(String, String)], left: &mut Vec<String>) -> String {
+fn netdev(team: &Team, bond: &Bond, left: &mut Vec<String>) -> String {
     let name = &team.name;
     let mut out = format!("[NetDev]\nName={name}\nKind=bond\n");
     if let Some(mtu) = team.mtu {
@@ -36,13 +31,13 @@ fn netdev(team: &Team, options: &[(String, String)], left: &mut Vec<String>) -> 
         out.push_str(&format!("MACAddress={mac}\n"));
     }
     out.push_str("\n[Bond]\n");
-    for (option, value) in options {
+    for (option, value) in &bond.options {
         let key = KEYS.iter().find(|(_, of, _)| of == option);
         match key {
             Some((key, _, unit)) => out.push_str(&format!("{key}={}\n", written(*unit, value))),
-            // A member's own.
-            None if matches!(option.as_str(), "primary" | "active_slave") && !value.is_empty() => {}
-            None => left.push(format!("team {name}: systemd-networkd has no key for `{option} = {value}`")),
+            // It stands with the member.
+            None if matches!(*option, "primary" | "active_slave") && !value.is_empty() => {}
+            None => left.push(format!("{name}: systemd-networkd has no key for `{option} = {value}`")),
         }
     }
     out
@@ -77,8 +72,8 @@ fn own(team: &Team) -> String {
     out
 }
 
-fn of_member(team: &Team, member: &str, options: &[(String, String)]) -> String {
-    let is = |option: &str| options.iter().any(|(name, value)| name == option && value == member);
+fn of_member(team: &Team, member: &str, bond: &Bond) -> String {
+    let is = |option: &str| bond.get(option) == Some(member);
     let mut out = format!("[Match]\nName={member}\n\n[Network]\nBond={}\n", team.name);
     for (option, key) in [("primary", "PrimarySlave"), ("active_slave", "ActiveSlave")] {
         if is(option) {

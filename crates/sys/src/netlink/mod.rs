@@ -7,7 +7,7 @@ use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{
     AfSpecInet6, AfSpecUnspec, BridgeStpState, InfoBridge, InfoData, InfoKind, InfoVeth, InfoVlan, LinkAttribute,
-    LinkFlags, LinkInfo, LinkMessage, Stats64,
+    LinkFlags, LinkInfo, LinkMessage, Prop, Stats64,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
@@ -20,6 +20,7 @@ mod bond;
 pub(crate) mod connection;
 mod learned;
 mod monitor;
+pub mod object;
 mod route;
 mod vlan;
 
@@ -61,10 +62,14 @@ pub struct Link {
     pub index: u32,
     /// Name.
     pub name: String,
+    /// Its other names (`IFLA_PROP_LIST`): udev gives a device all the names that it could have had.
+    pub alternative_names: Vec<String>,
     /// Kind (`veth`, `bridge`); empty for hardware.
     pub kind: String,
     /// Address; zero for a device that has none of six bytes.
     pub mac: [u8; 6],
+    /// The address that it was made with (`IFLA_PERM_ADDRESS`), of hardware; `None` where the driver tells none.
+    pub permanent_mac: Option<[u8; 6]>,
     /// Largest IP packet, bytes.
     pub mtu: u32,
     /// Administratively up.
@@ -382,6 +387,8 @@ fn link_of(message: &LinkMessage) -> Link {
             LinkAttribute::LinkInfo(infos) => (link.kind, link.vlan) = (kind_of(infos), vlan_of(infos)),
             LinkAttribute::LinkNetNsId(_) => link.peer_elsewhere = true,
             LinkAttribute::Promiscuity(count) => link.takes_all = *count > 0,
+            LinkAttribute::PermAddress(bytes) => link.permanent_mac = bytes.as_slice().try_into().ok(),
+            LinkAttribute::PropList(list) => link.alternative_names = names_of(list),
             _ => {}
         }
     }
@@ -393,6 +400,14 @@ fn new_link(message: RouteNetlinkMessage) -> Option<Link> {
         RouteNetlinkMessage::NewLink(message) => Some(link_of(&message)),
         _ => None,
     }
+}
+
+fn names_of(list: &[Prop]) -> Vec<String> {
+    let name = |prop: &Prop| match prop {
+        Prop::AltIfName(name) => Some(name.clone()),
+        _ => None,
+    };
+    list.iter().filter_map(name).collect()
 }
 
 fn kind_of(infos: &[LinkInfo]) -> String {
