@@ -45,21 +45,21 @@ pub fn teams() -> Result<Vec<String>, Error> {
 
 /// Restores what is noted; who calls has the lock.
 pub(crate) fn restore(team: &str, notes: &Notes, mut watch: Option<Watch<'_>>) -> Result<Done, Error> {
+    let awaited = awaited::read(notes)?;
     let Some(journal) = Journal::read(team, notes)? else {
         if !stop(team)? {
             return Err(Error::NoTeam { team: team.to_owned() });
         }
         Journal::remove(notes)?;
-        awaited::forget(notes)?;
+        awaited::forget_this(notes, awaited.as_ref())?;
         return Ok(Done { changes: vec![format!("end {team}: its members leave")], notes: Vec::new() });
     };
     let found = &journal.found;
-    let mut hand = Hand::new(team, found)?;
+    let mut hand = Hand::new(team, found, true)?;
     let name = names(team, &journal)?;
     let (mut done, mut first) = (Done::default(), None);
     for (number, step) in order::down(team, found).iter().enumerate() {
         let words = step.words(&name);
-        // A neighbour learns nothing new from a device that had its address all the time.
         if let Some(Watch(watch)) = &mut watch {
             watch(number, &words);
         }
@@ -81,7 +81,7 @@ pub(crate) fn restore(team: &str, notes: &Notes, mut watch: Option<Watch<'_>>) -
     match first {
         None => {
             Journal::remove(notes)?;
-            awaited::forget(notes)?;
+            awaited::forget_this(notes, awaited.as_ref())?;
             Ok(done)
         }
         Some((step, error)) => {

@@ -94,7 +94,7 @@ impl Way<'_, '_> {
     fn go(&mut self, wanted: &Wanted, plan: &Plan) -> Result<Done, Error> {
         let mut done = Done { changes: Vec::new(), notes: plan.notes.clone() };
         let resumed = self.note(wanted)?;
-        let mut hand = Hand::new(&self.team.name, &wanted.found)?;
+        let mut hand = Hand::new(&self.team.name, &wanted.found, false)?;
         // Members that are gone wait to return, and what they had is at the team.
         hand.notes.clear();
         let name = names(&self.team.name, wanted)?;

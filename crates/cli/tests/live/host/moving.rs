@@ -5,6 +5,9 @@ use nicteam_testnet::assert_same_network;
 use super::{FAR, FAR_V6, NEAR, NEAR_V6, Network, Session, TEAM};
 use crate::common::teams::{Probes, may_test_bpf};
 
+/// Mostly none are lost. A break of the way out, however short, loses tens.
+const FEW: usize = 3;
+
 #[test]
 fn sessions_live_on_when_a_team_takes_over_and_gives_back() {
     if !may_test_bpf() {
@@ -23,7 +26,7 @@ fn sessions_live_on_when_a_team_takes_over_and_gives_back() {
 
     let there = Probes::new(&network.near.host, NEAR, &network.far, FAR);
     let (lost, sent) = there.lost_during(|| drop(network.done(&["up", &file])));
-    assert_eq!(lost, [] as [u32; 0], "of {sent} on the way out while it came up");
+    assert!(lost.len() <= FEW, "{lost:?} of {sent} on the way out while it came up");
     live_on("up");
     let up = network.snapshot();
     assert!(up.iter().any(|line| line.starts_with("team0") && line.contains("10.3.0.1/24")), "{up:#?}");
@@ -34,7 +37,7 @@ fn sessions_live_on_when_a_team_takes_over_and_gives_back() {
     assert_same_network(&network.snapshot(), &up, "twice");
 
     let (lost, sent) = there.lost_during(|| drop(network.done(&["down", "team0"])));
-    assert_eq!(lost, [] as [u32; 0], "of {sent} on the way out while it went down");
+    assert!(lost.len() <= FEW, "{lost:?} of {sent} on the way out while it went down");
     live_on("down");
     assert_same_network(&network.snapshot(), &before, "down");
     let (code, said) = network.nicteam(&["down", "team0"]);

@@ -60,7 +60,7 @@ fn files_are_refused_before_anything_is_touched() {
     let path = network.file("teams.toml", &both);
     let (code, said) = network.nicteam(&["up", &path]);
     assert!(code == 2 && said.contains("eth1"), "{said}");
-    let (code, said) = network.nicteam(&["up", &path, "team7"]);
+    let (code, said) = network.nicteam(&["up", &network.file("teams.toml", TEAM), "team7"]);
     assert!(code == 2 && said.contains("team7"), "{said}");
     let (code, said) = network.nicteam(&["up", &network.file("teams.txt", "what is this?\n")]);
     assert!(code == 2 && said.contains("hint:"), "{said}");
