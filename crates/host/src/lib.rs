@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod check;
+pub mod doctor;
 pub mod down;
 mod error;
 pub mod managers;
