@@ -24,6 +24,7 @@ mod guest {
 
 /// Mostly waits: many at once.
 mod live {
+    mod addressing;
     mod cleanup;
     mod copies;
     mod doctor_path;

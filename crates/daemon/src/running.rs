@@ -125,6 +125,8 @@ pub(crate) enum Request {
     Enable(String, bool, mpsc::Sender<Result<(), Error>>),
     /// Make this member the active one.
     Activate(String, mpsc::Sender<Result<(), Error>>),
+    /// What was it told lately?
+    Record(mpsc::Sender<Vec<Arc<[u8]>>>),
     /// Take everything down and end.
     Remove(mpsc::Sender<Result<(), Error>>),
     /// End, and leave the kernel as it is.
@@ -294,6 +296,11 @@ impl TeamHandle {
     /// Enables a member, or disables it (Open vSwitch's modes). What its link says holds against it.
     pub fn enable(&self, device: &str, enable: bool) -> Result<(), Error> {
         self.ask(|answer| Request::Enable(device.to_owned(), enable, answer))?
+    }
+
+    /// What the team was told lately, but for keys: the blocks of a recording, which follow [`nicteam_team::replay::head`].
+    pub fn recording(&self) -> Result<Vec<Arc<[u8]>>, Error> {
+        self.ask(Request::Record)
     }
 
     /// Takes the team down, as [`RunningTeam::remove`] does.

@@ -18,7 +18,8 @@ use std::time::Duration;
 use nicteam_dataplane::{Dataplane, Kind, TeamDevice};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Monitor, Netlink};
-use nicteam_team::{Effect, MemberId, MemberLink, Team, Time};
+use nicteam_team::replay::Recorded;
+use nicteam_team::{Effect, MemberId, MemberLink, Time};
 use nicteam_wire::Mac;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
@@ -38,7 +39,7 @@ type ReadLink = fn(&mut Member, &mut Netlink, &Ethtool) -> (MemberLink, Option<E
 
 /// Everything a team's thread holds.
 pub(crate) struct Shell {
-    team: Team,
+    team: Recorded,
     device: TeamDevice,
     dataplane: Box<dyn Dataplane>,
     members: Vec<Member>,
@@ -162,6 +163,7 @@ impl Shell {
             Request::Migrate(bucket, device, answer) => answer.send(self.migrate(bucket, &device)).is_ok(),
             Request::Enable(device, enable, answer) => answer.send(self.enable(&device, enable)).is_ok(),
             Request::Activate(device, answer) => answer.send(self.activate(&device)).is_ok(),
+            Request::Record(answer) => answer.send(self.team.recording().unwrap_or_default()).is_ok(),
             Request::Remove(_) | Request::Leave => true,
         };
         let _ = sent;
