@@ -25,7 +25,10 @@ impl Manager for Ifupdown {
         let stanzas = stanzas(&lines);
         let own = stanzas.iter().filter(|of| of.words.get(1).is_some_and(|name| name == &device.name));
         let mut claims: Vec<Claim> = own.filter_map(|of| of.claim(device, automatic.is_some(), is_up)).collect();
-        let others = stanzas.iter().filter(|of| of.words.get(1).is_some_and(|name| name != &device.name));
+        // One that is neither up nor comes up by itself builds nothing.
+        let is_active = |owner: &str| automatic(&lines, owner).is_some() || self::is_up(host, owner);
+        let others =
+            stanzas.iter().filter(|of| of.words.get(1).is_some_and(|name| name != &device.name && is_active(name)));
         claims.extend(others.filter_map(|of| of.claim_on_member(device)));
         claims
     }

@@ -17,7 +17,7 @@ use nix::unistd::Pid;
 use super::super::{Device, Host};
 use super::config::Config;
 use super::state::State;
-use super::{NAME, spec};
+use super::{NAME, UNIT, spec};
 
 /// A reboot ends it, as it ends the team.
 const FOLDER: &str = "run/NetworkManager/conf.d";
@@ -25,16 +25,22 @@ const FOLDER: &str = "run/NetworkManager/conf.d";
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Writes that the devices of a team are unmanaged, its own among them, has NetworkManager read it, if it runs, and waits until
-/// it has let go. False: it was so already. Each team has a file of its own, so that none has to know of the others.
+/// it has let go; one that is to start later finds it. False: it was so already. Each team has a file of its own, so that none
+/// has to know of the others.
 ///
 /// NetworkManager sets a device that it lets go of down, and takes its addresses off: they have to be known before this is
 /// called, and members are set up after it.
 ///
 /// # Errors
 /// The file cannot be written; or the administrator's own configuration replaces the list that this adds to, which the error
-/// says with what to do. Where NetworkManager does not run nothing is written, and that is no error.
+/// says with what to do. Without NetworkManager nothing is written, and that is no error.
 pub fn set_unmanaged(root: &Path, team: &str, devices: &[&str]) -> io::Result<bool> {
-    let Some((host, manager)) = running(root) else { return Ok(false) };
+    let host = look(root);
+    let manager = host.running(NAME).map(|process| process.pid);
+    // Teams boot before it does.
+    if manager.is_none() && !(host.is_configured_by_files() && host.is_enabled(UNIT)) {
+        return Ok(false);
+    }
     let (path, text) = (file(root, team), text(team, devices));
     if fs::read_to_string(&path).is_ok_and(|before| before == text) {
         return Ok(false);
@@ -44,7 +50,9 @@ pub fn set_unmanaged(root: &Path, team: &str, devices: &[&str]) -> io::Result<bo
     let draft = path.with_extension("draft");
     fs::write(&draft, text)?;
     fs::rename(&draft, &path)?;
-    reload(manager);
+    if let Some(manager) = manager {
+        reload(manager);
+    }
     let list = Config::read(&host).value("keyfile", "unmanaged-devices").unwrap_or_default();
     let by_name = |name: &&str| Device { name: (*name).to_owned(), ..Device::default() };
     if let Some(device) = devices.iter().map(by_name).find(|device| !spec::fits(&list, device)) {
@@ -66,8 +74,8 @@ pub fn set_unmanaged(root: &Path, team: &str, devices: &[&str]) -> io::Result<bo
 pub fn set_managed(root: &Path, team: &str) -> io::Result<bool> {
     match fs::remove_file(file(root, team)) {
         Ok(()) => {
-            if let Some((_, manager)) = running(root) {
-                reload(manager);
+            if let Some(manager) = look(root).running(NAME) {
+                reload(manager.pid);
             }
             Ok(true)
         }
@@ -89,12 +97,9 @@ fn text(team: &str, devices: &[&str]) -> String {
     )
 }
 
-/// The host, and the process of NetworkManager in this network namespace.
-fn running(root: &Path) -> Option<(Host, u32)> {
+fn look(root: &Path) -> Host {
     const NO_LINKS: &[Link] = &[];
-    let host = Host::look(root, NO_LINKS);
-    let manager = host.running(NAME)?.pid;
-    Some((host, manager))
+    Host::look(root, NO_LINKS)
 }
 
 /// It reads its configuration again (NetworkManager(8), SIGHUP).
