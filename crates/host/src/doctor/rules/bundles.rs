@@ -23,7 +23,7 @@ fn of_bundle(bundle: &Bundle) -> Vec<Finding> {
             "no process that can be asked runs it: nobody notices a cable that is pulled, and nobody answers LACP";
         findings.push(found(
             text.to_owned(),
-            format!("nicteam team run {name}    # or, as a service: systemctl start nicteam@{name}"),
+            format!("nicteam team restart {name}    # or, of a service: systemctl start nicteam@{name}"),
         ));
         return findings;
     }

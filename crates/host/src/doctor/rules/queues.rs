@@ -12,7 +12,9 @@ const FAST_MBPS: u32 = 10_000;
 
 impl Rule for Queues {
     fn look(&self, facts: &HostFacts) -> Vec<Finding> {
-        facts.devices.iter().flat_map(|device| of_device(facts, device)).collect()
+        // A veth end has neither ring nor interrupts.
+        let hardware = facts.devices.iter().filter(|device| device.link.kind.is_empty());
+        hardware.flat_map(|device| of_device(facts, device)).collect()
     }
 }
 
