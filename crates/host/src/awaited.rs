@@ -39,7 +39,11 @@ pub(crate) fn forget(notes: &Notes) -> Result<(), Error> {
 /// This is not awaited any more; what somebody has asked for since is.
 pub(crate) fn forget_this(notes: &Notes, awaited: Option<&Awaited>) -> Result<(), Error> {
     let now = read(notes)?;
-    if now.is_some() && now.as_ref().map(|now| now.token) == awaited.map(|awaited| awaited.token) { forget(notes) } else { Ok(()) }
+    if now.is_some() && now.as_ref().map(|now| now.token) == awaited.map(|awaited| awaited.token) {
+        forget(notes)
+    } else {
+        Ok(())
+    }
 }
 
 /// What is awaited.

@@ -2,11 +2,13 @@
 
 mod common;
 mod imports;
+mod doctor;
 mod managers;
 
 /// Mostly waits: many at once.
 mod live {
     mod crashes;
+    mod listening;
     mod networkd;
     mod objects;
 }
