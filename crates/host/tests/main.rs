@@ -1,8 +1,8 @@
 //! Tests of a host's network around its teams.
 
 mod common;
-mod imports;
 mod doctor;
+mod imports;
 mod managers;
 
 /// Mostly waits: many at once.
