@@ -48,7 +48,7 @@ impl Ini {
 
     /// The last entry of this key: it holds.
     pub(crate) fn last<'i>(&'i self, section: &'i str, key: &str) -> Option<&'i Entry> {
-        self.entries(section).filter(|entry| entry.key == key).next_back()
+        self.entries(section).rfind(|entry| entry.key == key)
     }
 }
 

@@ -342,7 +342,7 @@ impl<'f> Bond<'f> {
         for stanza in &self.own {
             let stays = stanza.options.iter().any(|line| !self.taken.contains(&line.at));
             let title = stanza.title();
-            let what = if stanza.method == "static" && !stays || stanza.method == "manual" && !stays {
+            let what = if matches!(stanza.method.as_str(), "static" | "manual") && !stays {
                 let at = stanza.at();
                 let last = reading.line(&At { start: at.end.saturating_sub(1), ..at.clone() });
                 format!(
