@@ -119,8 +119,10 @@ fn whole(team: &Team) -> (Team, String) {
 }
 
 /// Formats that are written, and the options that they have no word for.
-const WITHOUT: &[(&str, &[&str])] =
-    &[("ifupdown", &["all_slaves_active", "resend_igmp", "min_links", "lp_interval"]), ("networkd", &[])];
+const WITHOUT: &[(&str, &[&str])] = &[
+    ("ifupdown", &["all_slaves_active", "resend_igmp", "min_links", "lp_interval"]),
+    ("networkd", &["xmit_hash_policy=vlan+srcmac"]),
+];
 
 /// A text of each format.
 const SEEDS: &[&str] = &[
