@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn systemd_continues_lines_and_takes_semicolons_for_comments() {
         let text = "; no\n[A]\n K = a \\\n# between\n   b\n[A]\nK=\n;K=2\n";
-        assert_eq!(shown(text, Flavour::Systemd), ["A K=a    b true", "A K= true"]);
+        assert_eq!(shown(text, Flavour::Systemd), ["A K=a  b true", "A K= true"]);
     }
 
     #[test]
