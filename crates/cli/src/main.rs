@@ -7,6 +7,7 @@
 
 mod doctor;
 mod failure;
+mod host;
 mod lab;
 mod ovs;
 mod privileges;
@@ -42,6 +43,12 @@ enum Command {
     /// Teams on this host.
     #[command(subcommand)]
     Team(team::Command),
+    Check(host::Check),
+    Up(host::Up),
+    Confirm(host::Confirm),
+    Down(host::Down),
+    #[command(hide = true)]
+    AwaitConfirmation(host::AwaitConfirmation),
     /// Tell which member a flow, or each frame of a capture, takes.
     Which(which::Args),
     /// Open vSwitch's commands about bonds, in its words.
@@ -78,6 +85,11 @@ fn main() -> ExitCode {
     let done = match arguments.command {
         Command::Lab(command) => lab::run(command),
         Command::Team(command) => team::run(command),
+        Command::Check(args) => host::check(&args),
+        Command::Up(args) => host::up(&args),
+        Command::Confirm(args) => host::confirm(&args),
+        Command::Down(args) => host::down(&args),
+        Command::AwaitConfirmation(args) => host::await_confirmation(&args),
         Command::Which(args) => which::run(&args),
         Command::Storage(command) => storage::run(&command),
         Command::Doctor(args) => return ended(doctor::run(&args)),

@@ -105,6 +105,11 @@ impl Draft {
         }
     }
 
+    /// Forgets an option that was given.
+    pub(crate) fn forget(&mut self, option: &str) {
+        self.options.retain(|given| given.name != option);
+    }
+
     pub(crate) fn set_mac(&mut self, reading: &mut Reading<'_>, text: &str, at: &At) {
         match host_mac(text) {
             Ok(mac) => self.mac = Some(mac),

@@ -44,7 +44,15 @@ pub struct Written {
 }
 
 /// Every format that is read, in the order in which a text is tried.
-pub static FORMATS: &[&dyn Format] = &[&crate::toml::Toml];
+pub static FORMATS: &[&dyn Format] = &[
+    &crate::toml::Toml,
+    &crate::netplan::Netplan,
+    &crate::teamd::Teamd,
+    &crate::openvswitch::OpenVSwitch,
+    &crate::dladm::Dladm,
+    &crate::iproute2::Iproute2,
+];
 
 /// Every format that is written.
-pub static WRITERS: &[&dyn Writer] = &[&crate::toml::Toml];
+pub static WRITERS: &[&dyn Writer] =
+    &[&crate::toml::Toml, &crate::netplan::Netplan, &crate::iproute2::Iproute2, &crate::cisco::Cisco];

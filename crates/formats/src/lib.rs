@@ -17,15 +17,27 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod cisco;
+mod dladm;
 mod draft;
 mod format;
+mod iproute2;
+mod json;
+mod kernel;
 mod names;
+mod netplan;
 mod network;
+mod openvswitch;
 pub mod ovs_vsctl;
 mod reading;
 mod route;
+mod shell;
 mod source;
+mod teamd;
+mod teams;
 pub mod toml;
+pub mod tree;
+pub mod yaml;
 
 pub use address::{Address, AddressError};
 pub use format::{FORMATS, Format, WRITERS, Writer, Written};

@@ -70,6 +70,20 @@ pub enum Error {
         /// Why.
         why: String,
     },
+    /// Something was not restored.
+    #[error(
+        "could not {step}: {source}; hint: `nicteam down {team}` tries again what is left; without {path} it gives up"
+    )]
+    NotRestored {
+        /// The team.
+        team: String,
+        /// The first step that failed.
+        step: String,
+        /// The journal.
+        path: String,
+        /// Why.
+        source: Box<Error>,
+    },
     /// There is nothing of this name to take down.
     #[error("no team `{team}` in this network namespace; hint: `nicteam team list` lists them")]
     NoTeam {

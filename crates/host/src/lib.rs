@@ -8,10 +8,22 @@
 //! All of it works in the network namespace of the calling thread.
 #![forbid(unsafe_code)]
 
+mod awaited;
 pub mod check;
+pub mod confirm;
+mod done;
 pub mod down;
 mod error;
+mod facts;
+mod forecast;
+mod found;
+mod hand;
+mod journal;
 pub mod managers;
+mod obstacles;
+mod order;
+mod spec;
+mod step;
 pub mod survey;
 pub mod up;
 

@@ -85,6 +85,24 @@ impl Address {
         self.0.address_of(IFA_ADDRESS).filter(|peer| self.address() != Some(*peer))
     }
 
+    /// The prefix to which the kernel makes a route for it; `None` if it makes none.
+    pub fn network(&self) -> Option<(IpAddr, u8)> {
+        let (address, prefix) = (self.peer().or_else(|| self.address())?, self.prefix());
+        let whole = address.is_ipv4() && prefix >= 32;
+        let made = self.flags() & NOPREFIXROUTE == 0 && (!whole || self.peer().is_some());
+        let network = match address {
+            IpAddr::V4(address) => {
+                let mask = u32::MAX.checked_shl(32 - u32::from(prefix.min(32))).unwrap_or(0);
+                IpAddr::from((u32::from(address) & mask).to_be_bytes())
+            }
+            IpAddr::V6(address) => {
+                let mask = u128::MAX.checked_shl(128 - u32::from(prefix.min(128))).unwrap_or(0);
+                IpAddr::from((u128::from(address) & mask).to_be_bytes())
+            }
+        };
+        made.then_some((network, prefix))
+    }
+
     /// Its lifetimes, if it has an end.
     pub fn lifetimes(&self) -> Option<Lifetimes> {
         let preferred_s = self.0.u32_of(IFA_CACHEINFO)?;
@@ -207,6 +225,15 @@ mod tests {
         let moved = Address(object).on(7, "eth0", "team0");
         assert_eq!((moved.index(), moved.0.text_of(IFA_LABEL)), (7, Some("team0:web")));
         assert_eq!(moved.on(3, "team0", "eth0").0.text_of(IFA_LABEL), Some("eth0:web"));
+    }
+
+    #[test]
+    fn the_kernel_makes_a_route_for_a_prefix() {
+        let of = |address: &str, prefix| Address::new(3, address.parse().unwrap(), prefix).network();
+        assert_eq!(of("10.1.2.3", 16), Some(("10.1.0.0".parse().unwrap(), 16)));
+        assert_eq!(of("2001:db8::7", 64), Some(("2001:db8::".parse().unwrap(), 64)));
+        assert_eq!(of("10.1.2.3", 32), None);
+        assert_eq!(of("10.1.2.3", 0), Some(("0.0.0.0".parse().unwrap(), 0)));
     }
 
     #[test]
