@@ -27,6 +27,14 @@ const AFTERWARDS: Duration = Duration::from_secs(4);
 /// Until both teams answer: LACP has to agree, and an emulated processor is slow.
 const SETTLED: Duration = Duration::from_secs(120);
 
+/// What tells why a unit is not what it should be.
+const JOURNAL: &str =
+    "systemctl status --no-pager --lines=0 'nicteam@*'; journalctl --no-pager --lines=80 --unit='nicteam@*'
+    ip -brief address; networkctl --no-pager";
+/// What tells where the guest lost frames.
+const COUNTERS: &str =
+    "cut -d' ' -f1-3 /proc/net/softnet_stat; cat /proc/net/dev; tc -statistics qdisc show | grep -E 'qdisc|dropped'";
+
 /// A step: what it is, and what does it.
 type Step = (&'static str, fn(&mut Course<'_>) -> Result<(), Failure>);
 
@@ -78,6 +86,7 @@ fn run(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
             Err(failure) => {
                 let line = failure.to_string().lines().next().unwrap_or_default().to_owned();
                 eprintln!("service: {what}: {failure}");
+                course.explain(JOURNAL);
                 course.figures.push(Figure::text(what, line, "done", Some(false)));
                 return Ok(course.figures);
             }
@@ -259,6 +268,9 @@ impl Course<'_> {
         })?;
         let sum = |courses: &[probe::Course]| courses.iter().map(probe::Course::cost).fold(Cost::default(), Cost::and);
         let (quiet, cost) = (sum(&quiet), sum(&courses));
+        if cost.lost > 0 {
+            self.explain(COUNTERS);
+        }
         self.quiet = self.quiet.and(quiet);
         let parts: Vec<String> =
             courses.iter().map(probe::Course::cost).map(|cost| format!("{} of {}", cost.lost, cost.sent)).collect();
@@ -280,14 +292,19 @@ impl Course<'_> {
                     return Err(Failure::Interrupted);
                 }
                 if start.elapsed() > SETTLED {
-                    let units = UNITS.map(|unit| format!("systemctl status --no-pager -n 20 {unit}")).join("; ");
-                    let said = self.guest.run(&format!("{units}; ip -br address; networkctl --no-pager"))?;
-                    eprintln!("service: {address} does not answer:\n{}", said.text);
-                    return Err(Failure::failed(format!("{address} does not answer; see above")));
+                    return Err(Failure::failed(format!("{address} does not answer")));
                 }
             }
         }
         Ok(())
+    }
+
+    /// Prints what may tell why something did not hold.
+    fn explain(&mut self, script: &str) {
+        match self.guest.run(script) {
+            Ok(said) => eprintln!("{}", said.text.trim()),
+            Err(failure) => eprintln!("service: {failure}"),
+        }
     }
 
     fn addresses_of_teams(&mut self) -> Result<String, Failure> {
