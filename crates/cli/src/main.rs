@@ -9,9 +9,11 @@ mod doctor;
 mod failure;
 mod host;
 mod lab;
+mod manual;
 mod ovs;
 mod privileges;
 mod say;
+mod service;
 mod storage;
 mod team;
 mod value;
@@ -59,6 +61,12 @@ enum Command {
     Storage(storage::Command),
     /// Look whether this machine, or the way to another, is fit for what is wanted.
     Doctor(doctor::Args),
+    #[command(subcommand, hide = true)]
+    Service(service::Command),
+    #[command(hide = true)]
+    Completions(manual::Completions),
+    #[command(hide = true)]
+    Man(manual::Man),
     /// The lab's hand on one host or switch; started by the lab alone.
     #[command(hide = true)]
     Agent {
@@ -94,6 +102,9 @@ fn main() -> ExitCode {
         Command::Storage(command) => storage::run(&command),
         Command::Doctor(args) => return ended(doctor::run(&args)),
         Command::Ovs(command) => return ended(ovs::run(&command)),
+        Command::Service(command) => return ended(service::run(&command)),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
         Command::Agent { node: _, lab: _ } => {
             nicteam_lab::agent::serve().map_err(|error| Failure::failed(error.to_string()))
         }

@@ -22,6 +22,7 @@ mod journal;
 pub mod managers;
 mod obstacles;
 mod order;
+pub mod service;
 mod spec;
 mod step;
 pub mod survey;

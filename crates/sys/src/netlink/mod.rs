@@ -18,6 +18,7 @@ use crate::{Context, Result};
 mod addr_gen_mode;
 mod bond;
 pub(crate) mod connection;
+mod filter;
 mod learned;
 mod monitor;
 pub mod object;
@@ -27,6 +28,7 @@ mod vlan;
 pub use addr_gen_mode::AddrGenMode;
 pub use bond::{BondAggregate, BondMember, BondOption};
 use connection::Connection;
+pub use filter::FilterPlace;
 pub use learned::{Learned, Moves};
 pub use monitor::{Change, Monitor};
 

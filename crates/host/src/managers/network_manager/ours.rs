@@ -9,20 +9,23 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::super::Host;
-use super::NAME;
+use super::{NAME, UNIT};
 
 /// A reboot ends it, as it ends the team.
 const FOLDER: &str = "run/NetworkManager/conf.d";
 
-/// Writes that the devices of a team are unmanaged, its own among them, and has NetworkManager read it, if it runs. False:
-/// it was so already. Each team has a file of its own, so that none has to know of the others.
+/// Writes that the devices of a team are unmanaged, its own among them, and has NetworkManager read it, if it runs; one that is to
+/// start later finds it. False: it was so already. Each team has a file of its own, so that none has to know of the others.
 ///
 /// NetworkManager takes the addresses off a device that it lets go of: they have to be known before this is called.
 ///
 /// # Errors
 /// The file cannot be written. Without NetworkManager nothing is written, and that is no error.
 pub fn set_unmanaged(root: &Path, team: &str, devices: &[&str]) -> io::Result<bool> {
-    let Some(manager) = Running::find(root) else { return Ok(false) };
+    let manager = Running::find(root);
+    if manager.is_none() && !starts_later(root) {
+        return Ok(false);
+    }
     let (path, text) = (file(root, team), text(team, devices));
     if fs::read_to_string(&path).is_ok_and(|before| before == text) {
         return Ok(false);
@@ -32,7 +35,9 @@ pub fn set_unmanaged(root: &Path, team: &str, devices: &[&str]) -> io::Result<bo
     let draft = path.with_extension("draft");
     fs::write(&draft, text)?;
     fs::rename(&draft, &path)?;
-    manager.reload();
+    if let Some(manager) = manager {
+        manager.reload();
+    }
     Ok(true)
 }
 
@@ -66,6 +71,13 @@ fn text(team: &str, devices: &[&str]) -> String {
          [device-nicteam-{team}]\nmatch-device={}\nmanaged=0\n",
         list.join(";")
     )
+}
+
+/// True if it does not run yet, and is to: teams boot before it does.
+fn starts_later(root: &Path) -> bool {
+    const NO_LINKS: &[Link] = &[];
+    let host = Host::look(root, NO_LINKS);
+    host.is_configured_by_files() && host.is_enabled(UNIT)
 }
 
 /// The process in this network namespace.
