@@ -19,6 +19,10 @@ use crate::part::Context;
 use crate::product::Product;
 use crate::scratch::Scratch;
 
+/// Members of both teams.
+const MEMBERS: [&str; 4] = ["ens16", "ens17", "ens18", "ens19"];
+/// A device of no team, which NetworkManager takes.
+const SPARE: &str = "ens20";
 const UNITS: [&str; 2] = ["nicteam@team0.service", "nicteam@team1.service"];
 /// How long nothing happens, for comparison.
 const QUIET: Duration = Duration::from_secs(6);
@@ -76,7 +80,11 @@ fn run(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
     let booted = Figure::text("booted: seconds until the guest can be used", seconds(start.elapsed()), "-", None);
     guest.wait_for("the end of the boot", "systemctl is-system-running --wait || true", SETTLED)?;
     guest.must(&format!("mount -o ro /dev/vdb {}", goods::FOLDER))?;
-    let before = Snapshot::of(&mut guest)?;
+    // A device keeps the queue that it got when it was up for the first time.
+    for device in MEMBERS {
+        guest.must(&format!("ip link set {device} up && ip link set {device} down"))?;
+    }
+    let before = Snapshot::of(&mut guest, SPARE)?;
     let mut course = Course { guest, outside: &outside, before, quiet: Cost::default(), figures: vec![booted] };
     for (what, step) in STEPS {
         eprintln!("service: {what}");
@@ -220,16 +228,13 @@ impl Course<'_> {
     fn network_manager(&mut self) -> Result<(), Failure> {
         self.guest.must("systemctl --quiet unmask NetworkManager.service && systemctl start NetworkManager.service")?;
         let listed = "nmcli -t -f DEVICE,STATE device";
-        self.guest.wait_for("NetworkManager", &format!("{listed} | grep -q ens16"), SETTLED)?;
+        self.guest.wait_for("NetworkManager", &format!("{listed} | grep -q {SPARE}"), SETTLED)?;
         let states = self.guest.must(listed)?;
         eprintln!("{states}");
         let is_managed = |device: &str| !states.lines().any(|line| line == format!("{device}:unmanaged"));
-        let managed = ["ens16", "ens17", "ens18", "ens19"].into_iter().filter(|device| is_managed(device)).count();
-        let peer = if is_managed("ens20") {
-            "a device without a team: managed"
-        } else {
-            "a device without a team: NOT managed"
-        };
+        let managed = MEMBERS.into_iter().filter(|device| is_managed(device)).count();
+        let peer =
+            if is_managed(SPARE) { "a device without a team: managed" } else { "a device without a team: NOT managed" };
         let name = "members that NetworkManager manages";
         self.figures.push(Figure::count(name, managed as u64, managed.to_string()).peer(peer));
         self.guest
@@ -244,7 +249,7 @@ impl Course<'_> {
         self.guest
             .must("rmdir /etc/nicteam 2>/dev/null; rm -f /run/systemd/network/10-netplan-*; networkctl reload")?;
         self.guest.must("udevadm settle")?;
-        let after = Snapshot::of(&mut self.guest)?;
+        let after = Snapshot::of(&mut self.guest, SPARE)?;
         self.figures.extend(self.before.differences(&after, "removed"));
         Ok(())
     }
