@@ -39,15 +39,29 @@ const JOURNAL: &str =
 const COUNTERS: &str =
     "cut -d' ' -f1-3 /proc/net/softnet_stat; cat /proc/net/dev; tc -statistics qdisc show | grep -E 'qdisc|dropped'";
 
+/// Prints the number of each team's control map.
+const CONTROL_MAPS: &str = r"bpftool map list | sed -n 's/^\([0-9]*\): .*name \.data\.control .*/\1/p'";
+/// Gives the running teams' maps another layout's number, the first word of `struct control` (bpf/plan.h); prints
+/// the maps.
+const OTHER_LAYOUT: &str = r#"
+for map in $(bpftool map list | sed -n 's/^\([0-9]*\): .*name \.data\.control .*/\1/p'); do
+    set -- $(bpftool --json map lookup id $map key 0 0 0 0 | sed 's/.*"value":\["\([^]]*\)"\].*/\1/; s/","/ /g')
+    first=$(($1 ^ 1))
+    shift
+    bpftool map update id $map key 0 0 0 0 value $first "$@" || exit 1
+    echo $map
+done"#;
+
 /// A step: what it is, and what does it.
 type Step = (&'static str, fn(&mut Course<'_>) -> Result<(), Failure>);
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     ("installed", |course| course.install()),
     ("a catch-all of networkd", |course| course.refuse()),
     ("teams started", |course| course.start()),
     ("killed", |course| course.kill()),
-    ("upgraded", |course| course.upgrade()),
+    ("upgraded", |course| course.upgrade("upgraded")),
+    ("upgraded across a changed map layout", |course| course.upgrade_across_layouts()),
     ("rebooted", |course| course.reboot(Stacks::NetworkdAndOwn)),
     ("rebooted with other stacks", |course| course.reboot(Stacks::NetplanAndIfupdown)),
     ("removed", |course| course.remove()),
@@ -174,24 +188,34 @@ impl Course<'_> {
         Ok(())
     }
 
-    fn upgrade(&mut self) -> Result<(), Failure> {
-        self.under_traffic("upgraded", |guest| {
+    /// To the package with the higher version.
+    fn upgrade(&mut self, what: &str) -> Result<(), Failure> {
+        self.under_traffic(what, |guest| {
             let mut replaced = Vec::new();
             for unit in UNITS {
                 let old = main_process(guest, unit)?;
                 replaced.push(format!("{} && {}", is_active(unit), is_not(unit, &old)));
             }
-            let said = guest.must(&format!("dpkg -i {}", goods::UPGRADE))?;
-            eprintln!("{said}");
+            guest.must(&format!("dpkg -i {}", goods::UPGRADE))?;
             guest.wait_for("both teams run by the new program", &replaced.join(" && "), SETTLED).map(drop)
         })?;
         let version = self.guest.must("dpkg-query -W -f '${Version}' nicteam")?;
-        self.figures.push(Figure::text(
-            "upgraded: version",
-            version.clone(),
-            "+next",
-            Some(version.ends_with("+next")),
-        ));
+        let name = format!("{what}: version");
+        self.figures.push(Figure::text(name, version.clone(), "...+next", Some(version.ends_with("+next"))));
+        Ok(())
+    }
+
+    /// The same where the maps of the running teams say that they are of another layout: they cannot be taken over.
+    fn upgrade_across_layouts(&mut self) -> Result<(), Failure> {
+        const WHAT: &str = "upgraded across a changed map layout";
+        let old = self.guest.must(OTHER_LAYOUT)?;
+        self.upgrade(WHAT)?;
+        let new = self.guest.must(CONTROL_MAPS)?;
+        let kept = old.split_whitespace().filter(|map| new.split_whitespace().any(|other| other == *map)).count();
+        let [old, new] = [old, new].map(|maps| maps.split_whitespace().count());
+        let name = format!("{WHAT}: maps taken over all the same");
+        self.figures
+            .push(Figure::count(name, kept as u64, kept.to_string()).peer(format!("{old} before, {new} after")));
         Ok(())
     }
 
