@@ -8,7 +8,7 @@ use nicteam_team::lacp::{Lacp, LacpConfig, PortParams};
 use nicteam_team::replay::{Recording, Told, Until, replay as replay_it};
 use nicteam_team::{AggrLayers, Config, Duplex, HashPolicy, MemberId, MemberLink, Mode, Plan, PlanState, Team, Time};
 use nicteam_wire::{
-    Arp, Frame, GapReport, Hello, Lost, Mac, Ndisc, Pagp, Rtag, Segment, SlowPdu, Tagged, Times, Vlan, ethertype,
+    Arp, Frame, GapReport, Hello, Lldp, Lost, Mac, Ndisc, Pagp, Rtag, Segment, SlowPdu, Tagged, Times, Vlan, ethertype,
     rarp_packet,
 };
 
@@ -24,6 +24,7 @@ pub const ALL: &[(&str, Property)] = &[
     ("hello", hello),
     ("rtag", rtag),
     ("pagp", pagp),
+    ("lldp", lldp),
     ("gap", gap),
     ("config", config),
     ("names", names),
@@ -114,6 +115,17 @@ pub fn pagp(bytes: &[u8]) -> bool {
     assert!([&pagp.device_name, &pagp.port_name].iter().all(|name| !name.chars().any(char::is_control)));
     let again = pagp.frame(frame.src());
     assert_eq!(Frame::parse(&again).map(|frame| Pagp::decode(&frame)), Ok(Ok(pagp)));
+    true
+}
+
+/// LLDP is refused, or says the same when it is written anew; its texts can go to a terminal.
+pub fn lldp(bytes: &[u8]) -> bool {
+    let Ok(frame) = Frame::parse(bytes) else { return false };
+    let Ok(lldp) = Lldp::decode(&frame) else { return false };
+    let others = [&lldp.port_description, &lldp.system_name, &lldp.system_description].into_iter().flatten();
+    assert!([&lldp.chassis, &lldp.port].into_iter().chain(others).all(|text| !text.chars().any(char::is_control)));
+    let again = lldp.frame(frame.src());
+    assert_eq!(Frame::parse(&again).map(|frame| Lldp::decode(&frame)), Ok(Ok(lldp)));
     true
 }
 

@@ -5,13 +5,16 @@
 //! machine lacks something that is named; 130 stopped by a signal.
 #![forbid(unsafe_code)]
 
+mod convert;
 mod doctor;
 mod failure;
 mod host;
 mod lab;
+mod manual;
 mod ovs;
 mod privileges;
 mod say;
+mod service;
 mod storage;
 mod team;
 mod value;
@@ -49,6 +52,10 @@ enum Command {
     Down(host::Down),
     #[command(hide = true)]
     AwaitConfirmation(host::AwaitConfirmation),
+    /// Print our own file of teams, from the configuration that there is.
+    Import(convert::Import),
+    /// Write teams as another program's configuration, or as the switch's end.
+    Export(convert::Export),
     /// Tell which member a flow, or each frame of a capture, takes.
     Which(which::Args),
     /// Open vSwitch's commands about bonds, in its words.
@@ -57,8 +64,13 @@ enum Command {
     /// Disks over many paths: an iSCSI target's, exported to any program.
     #[command(subcommand)]
     Storage(storage::Command),
-    /// Look whether this machine, or the way to another, is fit for what is wanted.
     Doctor(doctor::Args),
+    #[command(subcommand, hide = true)]
+    Service(service::Command),
+    #[command(hide = true)]
+    Completions(manual::Completions),
+    #[command(hide = true)]
+    Man(manual::Man),
     /// The lab's hand on one host or switch; started by the lab alone.
     #[command(hide = true)]
     Agent {
@@ -90,10 +102,15 @@ fn main() -> ExitCode {
         Command::Confirm(args) => host::confirm(&args),
         Command::Down(args) => host::down(&args),
         Command::AwaitConfirmation(args) => host::await_confirmation(&args),
+        Command::Import(args) => return ended(convert::import(&args)),
+        Command::Export(args) => return ended(convert::export(&args)),
         Command::Which(args) => which::run(&args),
         Command::Storage(command) => storage::run(&command),
         Command::Doctor(args) => return ended(doctor::run(&args)),
         Command::Ovs(command) => return ended(ovs::run(&command)),
+        Command::Service(command) => return ended(service::run(&command)),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
         Command::Agent { node: _, lab: _ } => {
             nicteam_lab::agent::serve().map_err(|error| Failure::failed(error.to_string()))
         }

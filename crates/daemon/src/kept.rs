@@ -62,6 +62,11 @@ impl Kept {
         Kept::with_places(spec, members, log)
     }
 
+    /// The same team, of which members may not be there yet: they are missing until they appear, and the team begins with the others.
+    pub fn with_members_to_come(self) -> Kept {
+        Kept { recalled: true, ..self }
+    }
+
     /// Reads what was kept of this team.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use crate::kept::{KeptOf, Noted, Shelf};
 use crate::lock::Lock;
 use crate::shell::Shell;
-use crate::{Entry, Error, Happened, Journal, Kept, Notify, OptionChange, PagpState, TeamSpec, TeamStatus};
+use crate::{Entry, Error, Habits, Happened, Journal, Kept, Notify, OptionChange, PagpState, TeamSpec, TeamStatus};
 
 /// A team that runs on a thread of its own.
 ///
@@ -61,11 +61,11 @@ pub struct Keeping {
     pub(crate) kept_of: Option<KeptOf>,
     /// It was read back: members may have gone since.
     pub(crate) recalled: bool,
-    /// Members whose devices were not there to be taken over.
+    /// Members whose devices are not there.
     pub(crate) missing: Vec<Missing>,
 }
 
-/// A member whose device was not there, or could not join, when its team was taken over. It joins when it appears.
+/// A member whose device is gone, or was not there, or could not join, when its team was taken over. It joins when it appears.
 #[derive(Clone, Debug)]
 pub(crate) struct Missing {
     /// The place that waits for it.
@@ -139,7 +139,7 @@ impl RunningTeam {
     pub fn start(spec: TeamSpec, notify: Notify) -> Result<RunningTeam, Error> {
         spec.check()?;
         let lock = Lock::take(&spec.name)?;
-        RunningTeam::begin(spec, notify, lock, None)
+        RunningTeam::begin(spec, notify, lock, None, Habits::default())
     }
 
     /// The same; what the user sets is kept.
@@ -148,6 +148,7 @@ impl RunningTeam {
         notify: Notify,
         lock: Lock,
         keeping: Option<Keeping>,
+        habits: Habits,
     ) -> Result<RunningTeam, Error> {
         let name = spec.name.clone();
         let (wake, woken) = socket_pair()?;
@@ -171,6 +172,10 @@ impl RunningTeam {
                 if shell.kind() == Kind::Bpf {
                     shell.run_first();
                 }
+                if habits.confined {
+                    shell.confine();
+                }
+                shell.give_signs(habits.pulse);
                 let _ = ready.send(Ok(shell.kind()));
                 shell.serve(&woken, &inbox)
             })

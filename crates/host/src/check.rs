@@ -54,7 +54,7 @@ pub fn check(team: &Team, root: &Path) -> Result<Plan, Error> {
         true => Journal::read(&team.name, &Notes::of(&team.name)?)?,
         false => None,
     };
-    Ok(plan(team, &Facts { survey: &survey, teams: &teams, journal: journal.as_ref(), root }).0)
+    Ok(plan(team, &Facts { survey: &survey, teams: &teams, journal: journal.as_ref(), waits: false, root }).0)
 }
 
 /// What is wrong with teams that are to be up at the same time.

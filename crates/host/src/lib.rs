@@ -9,8 +9,10 @@
 #![forbid(unsafe_code)]
 
 mod awaited;
+pub mod bonds;
 pub mod check;
 pub mod confirm;
+pub mod doctor;
 mod done;
 pub mod down;
 mod error;
@@ -22,6 +24,7 @@ mod journal;
 pub mod managers;
 mod obstacles;
 mod order;
+pub mod service;
 mod spec;
 mod step;
 pub mod survey;

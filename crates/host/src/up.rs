@@ -31,13 +31,15 @@ pub struct Options<'a> {
     /// Bring it up although a manager of the network claims its members, or something else is in the way that the kernel
     /// would allow: the refusals become notes.
     pub force: bool,
+    /// Members whose devices are not there are no obstacle: the process of the team waits for them. For a boot.
+    pub members_may_come: bool,
     /// Hears of each step before it is taken: its number, counted from 0, and what it is.
     pub watch: Option<Watch<'a>>,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { root: PathBuf::from("/"), force: false, watch: None }
+        Options { root: PathBuf::from("/"), force: false, members_may_come: false, watch: None }
     }
 }
 
@@ -54,7 +56,8 @@ pub fn bring_up(team: &Team, start: Start<'_>, options: Options<'_>) -> Result<D
     let _lock = notes.lock()?.ok_or_else(|| Error::Busy { team: team.name.clone() })?;
     let before = Journal::read(&team.name, &notes)?;
     let (survey, teams) = (Survey::take(&team.members)?, teams()?);
-    let facts = Facts { survey: &survey, teams: &teams, journal: before.as_ref(), root: &options.root };
+    let (root, waits) = (options.root.as_path(), options.members_may_come);
+    let facts = Facts { survey: &survey, teams: &teams, journal: before.as_ref(), waits, root };
     let (mut plan, wanted) = check::plan(team, &facts);
     if options.force {
         plan.notes.extend(plan.refusals.drain(..).map(|refusal| refusal.to_string()));

@@ -93,6 +93,7 @@ impl Shell {
             notify,
             journal,
             keeping,
+            beating: None,
             _lock,
         };
         let resumed = if adopted { shell.resume(spec.mac, spec.mtu, room.filter(|_| tag_bytes > 0)) } else { Ok(()) };

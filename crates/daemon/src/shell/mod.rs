@@ -6,6 +6,7 @@ mod linger;
 mod listeners;
 mod live;
 mod missing;
+mod pulse;
 mod room;
 mod telling;
 
@@ -16,6 +17,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use nicteam_dataplane::{Dataplane, Kind, TeamDevice};
+use nicteam_sys::capabilities;
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Monitor, Netlink};
 use nicteam_team::replay::Recorded;
@@ -30,9 +32,10 @@ use crate::lock::Lock;
 use crate::ports::Member;
 use crate::running::{Keeping, Request};
 use crate::tcp::Tcp;
-use crate::{Error, Happened, Journal, Notify};
+use crate::{Error, Happened, Journal, NEEDED, Notify, Pulse};
 use linger::Linger;
 use listeners::Listeners;
+use pulse::Beating;
 
 /// How a member's link is read: [`Member::read`] or [`Member::poll`].
 type ReadLink = fn(&mut Member, &mut Netlink, &Ethtool) -> (MemberLink, Option<Error>);
@@ -69,6 +72,7 @@ pub(crate) struct Shell {
     notify: Notify,
     journal: Arc<Journal>,
     keeping: Option<Keeping>,
+    beating: Option<Beating>,
     _lock: Lock,
 }
 
@@ -101,6 +105,17 @@ impl Shell {
     /// Lets the calling thread, which is to serve, run before others where it may, and where there is no flood.
     pub(crate) fn run_first(&mut self) {
         self.listeners.run_first();
+    }
+
+    /// From now on somebody hears signs of life.
+    pub(crate) fn give_signs(&mut self, pulse: Option<Pulse>) {
+        self.beating = pulse.map(|pulse| Beating::new(pulse, self.clock.now()));
+        self.beat();
+    }
+
+    /// Keeps the capabilities alone that it needs from now on. A thread that cannot has them all, which its status shows.
+    pub(crate) fn confine(&self) {
+        self.tell(capabilities::keep_only(&NEEDED));
     }
 
     /// Serves until told to end.
@@ -149,6 +164,7 @@ impl Shell {
             self.renew();
             self.close_relieved();
             self.keep();
+            self.beat();
         }
     }
 
@@ -174,7 +190,8 @@ impl Shell {
     /// Waits for a link event, a request, a frame for the control side or the team's deadline.
     fn wait(&mut self, woken: &UnixStream) -> Result<(), Error> {
         let of_team = self.team.poll_timeout().map(|(deadline, _)| deadline);
-        let timeout = match of_team.into_iter().chain(self.linger.deadline()).chain(self.listeners.deadline()).min() {
+        let own = self.linger.deadline().into_iter().chain(self.beating.as_ref().map(Beating::deadline));
+        let timeout = match of_team.into_iter().chain(own).chain(self.listeners.deadline()).min() {
             Some(deadline) => self.clock.until(deadline),
             None => Duration::from_secs(3600),
         };
