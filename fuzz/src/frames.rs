@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use nicteam_team::hash;
 use nicteam_team::lacp::{Lacp, LacpConfig, PortParams};
-use nicteam_team::replay::{Recording, Until, replay as replay_it};
+use nicteam_team::replay::{Recording, Told, Until, replay as replay_it};
 use nicteam_team::{AggrLayers, Config, Duplex, HashPolicy, MemberId, MemberLink, Mode, Plan, PlanState, Team, Time};
 use nicteam_wire::{
     Arp, Frame, GapReport, Hello, Lldp, Lost, Mac, Ndisc, Pagp, Rtag, Segment, SlowPdu, Tagged, Times, Vlan, ethertype,
@@ -267,7 +267,14 @@ fn holds<T: FromStr<Err: ToString> + ToString + PartialEq>(text: &str) -> bool {
 /// whatever stands in its blocks.
 pub fn replay(bytes: &[u8]) -> bool {
     let taken = replay_one(bytes);
-    if let Ok(mended) = Recording::mended(bytes) {
+    // A state with a right checksum is what this program wrote.
+    let has_state = |file: &[u8]| {
+        let recording = Recording::read(file);
+        recording.is_ok_and(|of| of.entries().flatten().any(|entry| matches!(entry.told, Told::State(_))))
+    };
+    if let Ok(mended) = Recording::mended(bytes)
+        && !has_state(&mended)
+    {
         replay_one(&mended);
     }
     taken
