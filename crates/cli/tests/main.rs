@@ -6,6 +6,7 @@ mod doctor;
 mod licences;
 mod list;
 mod ovs;
+mod package;
 mod report;
 mod which;
 
@@ -41,6 +42,7 @@ mod live {
     mod ovs_vsctl;
     mod ping;
     mod programs;
+    mod service;
     mod storage;
     mod storage_faults;
     mod tagged;

@@ -2,6 +2,7 @@
 
 mod common;
 mod managers;
+mod service;
 
 /// Mostly waits: many at once.
 mod live {
