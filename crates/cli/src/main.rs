@@ -5,6 +5,7 @@
 //! machine lacks something that is named; 130 stopped by a signal.
 #![forbid(unsafe_code)]
 
+mod convert;
 mod doctor;
 mod failure;
 mod host;
@@ -51,6 +52,10 @@ enum Command {
     Down(host::Down),
     #[command(hide = true)]
     AwaitConfirmation(host::AwaitConfirmation),
+    /// Print our own file of teams, from the configuration that there is.
+    Import(convert::Import),
+    /// Write teams as another program's configuration, or as the switch's end.
+    Export(convert::Export),
     /// Tell which member a flow, or each frame of a capture, takes.
     Which(which::Args),
     /// Open vSwitch's commands about bonds, in its words.
@@ -98,6 +103,8 @@ fn main() -> ExitCode {
         Command::Confirm(args) => host::confirm(&args),
         Command::Down(args) => host::down(&args),
         Command::AwaitConfirmation(args) => host::await_confirmation(&args),
+        Command::Import(args) => return ended(convert::import(&args)),
+        Command::Export(args) => return ended(convert::export(&args)),
         Command::Which(args) => which::run(&args),
         Command::Storage(command) => storage::run(&command),
         Command::Doctor(args) => return ended(doctor::run(&args)),

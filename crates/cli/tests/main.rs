@@ -1,6 +1,7 @@
 //! The command, run as a user would run it.
 
 mod common;
+mod convert;
 mod corpus;
 mod doctor;
 mod licences;
@@ -19,6 +20,7 @@ mod alone {
 /// Emulates a processor: one at a time, beside what waits.
 mod guest {
     mod bonding;
+    mod kernel_bonds;
     mod linux_6_1;
     mod vlan;
 }
@@ -42,6 +44,7 @@ mod live {
     mod ovs_vsctl;
     mod ping;
     mod programs;
+    mod running;
     mod service;
     mod storage;
     mod storage_faults;

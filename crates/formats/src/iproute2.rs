@@ -41,6 +41,10 @@ impl Format for Iproute2 {
         shell::commands(&source.text).is_ok_and(|commands| commands.iter().any(is_own))
     }
 
+    fn is_script(&self) -> bool {
+        true
+    }
+
     fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
         let mut script = Script::new(sources);
         for (source, of) in sources.iter().enumerate() {

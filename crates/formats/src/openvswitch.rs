@@ -28,6 +28,10 @@ impl Format for OpenVSwitch {
         shell::commands(&source.text).is_ok_and(|commands| commands.iter().any(is_own))
     }
 
+    fn is_script(&self) -> bool {
+        true
+    }
+
     fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
         let mut switch = Switch::default();
         let mut teams = Teams::new(sources);

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod awaited;
+pub mod bonds;
 pub mod check;
 pub mod confirm;
 mod done;

@@ -27,6 +27,7 @@ const IFLA_GSO_MAX_SIZE: u16 = 41;
 
 const IFLA_INFO_KIND: u16 = 1;
 const IFLA_INFO_DATA: u16 = 2;
+const IFLA_INFO_SLAVE_DATA: u16 = 5;
 /// How many frames for groups wait, which the kernel tells and refuses to be told.
 const IFLA_MACVLAN_BC_QUEUE_LEN_USED: u16 = 8;
 const IFLA_MACVLAN_MACADDR_COUNT: u16 = 6;
@@ -87,6 +88,31 @@ impl Device {
         let data = self.info().into_iter().find(|(of, _)| of & super::NUMBER == IFLA_INFO_DATA)?;
         let (_, value) = attributes(&data.1)?.into_iter().find(|(of, _)| of & super::NUMBER == number)?;
         Some(u32::from_ne_bytes(value.first_chunk().copied()?))
+    }
+
+    /// The attributes of its kind.
+    pub(super) fn settings(&self) -> Vec<(u16, Vec<u8>)> {
+        self.nested(IFLA_INFO_DATA)
+    }
+
+    /// What its master's kind says of it.
+    pub(super) fn member_settings(&self) -> Vec<(u16, Vec<u8>)> {
+        self.nested(IFLA_INFO_SLAVE_DATA)
+    }
+
+    /// Its address, if that has six bytes.
+    pub fn mac(&self) -> Option<[u8; 6]> {
+        self.0.attribute(IFLA_ADDRESS)?.try_into().ok()
+    }
+
+    /// Its MTU, bytes.
+    pub fn mtu(&self) -> u32 {
+        self.0.u32_of(IFLA_MTU).unwrap_or_default()
+    }
+
+    fn nested(&self, number: u16) -> Vec<(u16, Vec<u8>)> {
+        let found = self.info().into_iter().find(|(of, _)| of & super::NUMBER == number);
+        found.and_then(|(_, value)| attributes(&value)).unwrap_or_default()
     }
 
     fn info(&self) -> Vec<(u16, Vec<u8>)> {

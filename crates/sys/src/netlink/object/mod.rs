@@ -5,6 +5,7 @@
 //! read what a decision needs.
 
 mod address;
+mod bond;
 mod device;
 mod neighbour;
 mod nexthop;
