@@ -1,10 +1,10 @@
 //! A team as the process of a service, without a systemd: what it says to whoever started it, what signals do, and what is left to it.
 
 use std::fs;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixDatagram};
-use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::os::unix::fs::FileExt;
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -17,15 +17,17 @@ use crate::common::teams::{Killed, Probes, TeamHost, may_test_bpf, own_folder};
 /// What a service manager is: it hears what its services say.
 struct Manager {
     socket: UnixDatagram,
-    name: String,
+    name: PathBuf,
     heard: Vec<String>,
 }
 
 impl Manager {
     fn new() -> Manager {
         static NEXT: AtomicU32 = AtomicU32::new(0);
+        // By a path: abstract names belong to a network namespace.
         let name = format!("nicteam-manager-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let socket = UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+        let name = std::env::temp_dir().join(name);
+        let socket = UnixDatagram::bind(&name).unwrap();
         socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
         Manager { socket, name, heard: Vec::new() }
     }
@@ -78,8 +80,19 @@ impl Served {
 
     /// Starts the process of the service; `READY=1` is to be waited for.
     fn start(&self) -> Killed {
-        let mut command = self.near.nicteam(&["service", "run", "team0", "--wait", "1", "--config"]);
-        command.arg(&self.etc).env("NOTIFY_SOCKET", format!("@{}", self.manager.name)).env("WATCHDOG_USEC", "20000000");
+        self.start_by(Path::new(env!("CARGO_BIN_EXE_nicteam")))
+    }
+
+    /// The same by another program.
+    fn start_by(&self, program: &Path) -> Killed {
+        let mut command = Command::new(program);
+        nicteam_sys::process::in_netns(&mut command, &self.near.host.netns);
+        command.args(["service", "run", "team0", "--wait", "1", "--config"]).env("NICTEAM_STATE_DIR", &self.near.state);
+        command
+            .stdin(Stdio::null())
+            .arg(&self.etc)
+            .env("NOTIFY_SOCKET", &self.manager.name)
+            .env("WATCHDOG_USEC", "20000000");
         Killed(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     }
 
@@ -104,6 +117,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
+        let _ = fs::remove_file(&self.manager.name);
         let _ = fs::remove_dir_all(&self.etc);
     }
 }
@@ -115,7 +129,7 @@ fn send(process: &Child, signal: Signal) {
 /// The filters on a device, both ways.
 fn filters(host: &TeamHost, device: &str) -> String {
     let show = |side: &str| {
-        let mut command = std::process::Command::new("tc");
+        let mut command = Command::new("tc");
         command.args(["filter", "show", "dev", device, side]);
         host.host.netns.run(|| command.output()).unwrap()
     };
@@ -166,6 +180,52 @@ fn a_service_forwards_on_through_every_end_of_its_process_but_down() {
     assert_eq!(served.near.run(&["list"]), "");
 }
 
+/// A program whose maps have another layout: its number stands in it where maps are made and where they are found.
+fn of_another_layout(folder: &Path) -> PathBuf {
+    let path = folder.join("nicteam-of-another-layout");
+    fs::copy(env!("CARGO_BIN_EXE_nicteam"), &path).unwrap();
+    let number = nicteam_dataplane::layout().unwrap().to_le_bytes();
+    let pattern: String = number.iter().map(|byte| format!("\\x{byte:02x}")).collect();
+    let found = Command::new("grep").args(["-obUaP", &pattern]).arg(&path).env("LC_ALL", "C").output().unwrap();
+    let offset = |line: &[u8]| String::from_utf8_lossy(line).split(':').next().and_then(|at| at.parse::<u64>().ok());
+    let places: Vec<u64> = found.stdout.split(|byte| *byte == b'\n').filter_map(offset).collect();
+    assert!((2..8).contains(&places.len()), "{places:?}");
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    places.into_iter().for_each(|at| file.write_all_at(&[number[0] ^ 1], at).unwrap());
+    path
+}
+
+/// As an upgrade of the package does. In 802.3ad the next process cannot read what the ports had agreed upon; it is told.
+#[test]
+fn an_upgrade_to_another_layout_of_the_maps_loses_no_frame() {
+    if !may_test_bpf() {
+        return;
+    }
+    let folder = own_folder("layout");
+    fs::create_dir_all(&folder).unwrap();
+    let (other, own) = (of_another_layout(&folder), PathBuf::from(env!("CARGO_BIN_EXE_nicteam")));
+    for mode in ["balance-xor", "802.3ad"] {
+        let mut served = Served::new(&format!("mode = \"{mode}\"\nxmit_hash_policy = \"layer3+4\""));
+        if mode == "802.3ad" {
+            served.far.run(&["del", "team0"]);
+            served.far.run(&["add", "team0", "--mode", mode, "--members", "eth0,eth1", "-o", "lacp_rate=fast"]);
+            served.far.host.address("team0", &[("10.3.0.2", 24)]);
+        }
+        let mut process = served.started();
+        let probes = served.probes();
+        for program in [&other, &own] {
+            let (lost, sent) = probes.lost_during(|| {
+                send(&process.0, Signal::SIGTERM);
+                end(&mut process);
+                process = served.start_by(program);
+                served.manager.expect("READY=1");
+            });
+            assert_eq!(lost, [] as [u32; 0], "{mode}, {}: of {sent}", program.display());
+        }
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn a_changed_file_is_applied_without_losing_a_frame() {
     if !may_test_bpf() {
@@ -213,7 +273,6 @@ fn a_changed_file_is_applied_without_losing_a_frame() {
     assert_eq!(served.near.status("team0")["options"]["miimon"], "50");
     // Nor does it keep the next process from the team.
     drop(process);
-    let probes = served.probes();
     let mut next = None;
     let (lost, _) = probes.lost_during(|| next = Some(served.started()));
     assert_eq!(lost, [] as [u32; 0]);
@@ -283,7 +342,8 @@ fn a_process_that_has_given_up_capabilities_does_all_that_is_asked() {
     if !may_test_bpf() {
         return;
     }
-    const KEPT: &str = "000000c000003000";
+    /// CAP_NET_ADMIN, CAP_NET_RAW, CAP_PERFMON, CAP_BPF.
+    const KEPT: u64 = 0xc0_0000_3000;
     for dataplane in ["bpf", "packet"] {
         let mut served = Served::new(&format!("mode = \"active-backup\"\ndataplane = \"{dataplane}\""));
         let mut process = served.started();
@@ -293,7 +353,9 @@ fn a_process_that_has_given_up_capabilities_does_all_that_is_asked() {
         for thread in threads {
             let status = fs::read_to_string(thread.join("status")).unwrap();
             for line in ["CapPrm:\t", "CapEff:\t", "CapBnd:\t"] {
-                assert!(status.contains(&format!("{line}{KEPT}")), "{dataplane}, {thread:?}: {status}");
+                let digits = status.lines().find_map(|text| text.strip_prefix(line)).unwrap();
+                let more = u64::from_str_radix(digits, 16).unwrap() & !KEPT;
+                assert_eq!(more, 0, "{dataplane}, {thread:?}: {status}");
             }
             assert!(status.contains("NoNewPrivs:\t1"), "{status}");
         }
@@ -338,15 +400,16 @@ fn members_of_the_group_look_and_change_nothing() {
     fs::copy(env!("CARGO_BIN_EXE_nicteam"), &program).unwrap();
     fs::write(&groups, format!("root:x:0:\nnicteam:x:{GROUP}:alice\n")).unwrap();
     let (state, etc) = (folder.join("state"), served.etc.display().to_string());
+    let manager = served.manager.name.clone();
     let run = |user: &str, words: &str| {
         let script = format!(
             "mount --bind {} /etc/group && exec setpriv {user} -- {} {words}",
             groups.display(),
             program.display()
         );
-        let mut command = std::process::Command::new("unshare");
+        let mut command = Command::new("unshare");
         command.args(["--mount", "--propagation", "private", "sh", "-c", &script]).env("NICTEAM_STATE_DIR", &state);
-        command.env("NOTIFY_SOCKET", format!("@{}", served.manager.name)).stdin(Stdio::null());
+        command.env("NOTIFY_SOCKET", &manager).stdin(Stdio::null());
         nicteam_sys::process::in_netns(&mut command, &served.near.host.netns);
         command
     };
