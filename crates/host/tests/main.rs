@@ -4,6 +4,7 @@ mod common;
 mod doctor;
 mod imports;
 mod managers;
+mod service;
 
 /// Mostly waits: many at once.
 mod live {
