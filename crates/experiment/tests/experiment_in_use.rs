@@ -1,6 +1,6 @@
 //! What a run needs of its topology.
 
-use nicteam_experiment::{Overrides, Topology, parse};
+use nicteam_experiment::{Overrides, Run, Topology, parse};
 
 const APART: &str = r#"
 title = "Two networks, and a host between others"
@@ -12,8 +12,13 @@ links = [
   { between = [["c", "d"], "far"] },
   { between = [["d", "e"], "beyond"] },
 ]
-targets = { one = { kind = "iscsi", on = "b" }, two = { kind = "iscsi", on = "d" } }
-workloads = { near = { kind = "tcp", from = "a", to = "b/guest1" }, far = { kind = "tcp", from = "c", to = "d" } }
+targets = { one = { kind = "iscsi", on = "b" }, two = { kind = "iscsi", on = "b" }, three = { kind = "iscsi", on = "d" } }
+[workloads]
+near = { kind = "tcp", from = "a", to = "b/guest1" }
+far = { kind = "tcp", from = "c", to = "d" }
+disk = { kind = "copy", from = "a", to = "b", target = "one" }
+ping = { kind = "ping", from = "a", to = "b" }
+program = { kind = "program", from = "a", to = "b", server = "true", client = "true" }
 [[runs]]
 name = "near"
 workloads = "near"
@@ -24,11 +29,32 @@ workloads = "far"
 name = "event"
 workloads = "near"
 events = [{ at = "1s", kind = "cable", link = ["e", "beyond"] }]
+[[runs]]
+name = "disk"
+workloads = "disk"
+[[runs]]
+name = "killed"
+workloads = "near"
+events = [{ at = "1s", kind = "target", target = "two" }]
+[[runs]]
+name = "program"
+workloads = "program"
+[[runs]]
+name = "ping"
+workloads = "ping"
+[[runs]]
+name = "ping-beside"
+workloads = ["ping", "near"]
 "#;
 
+fn run(number: usize) -> Run {
+    let mut experiment =
+        parse("apart", "apart.toml", APART, &Overrides::default()).unwrap_or_else(|errors| panic!("{errors}"));
+    experiment.runs.swap_remove(number)
+}
+
 fn of_run(number: usize) -> Topology {
-    let experiment = parse("apart", "apart.toml", APART, &Overrides::default()).unwrap();
-    experiment.runs[number].in_use().topology
+    run(number).in_use().topology
 }
 
 fn nodes(topology: &Topology) -> Vec<&str> {
@@ -41,7 +67,7 @@ fn a_run_has_what_cables_join_to_its_ends() {
     let near = of_run(0);
     assert_eq!(nodes(&near), ["a", "b", "b/guest1", "near"]);
     assert_eq!((near.cables.len(), near.teams.len()), (4, 2));
-    assert!(near.targets.iter().all(|target| target.name == "one"));
+    assert!(near.targets.is_empty(), "nobody uses one");
     let far = of_run(1);
     assert_eq!(nodes(&far), ["c", "d", "e", "far", "beyond"], "d is on both switches");
     assert_eq!((far.cables.len(), far.teams.len()), (4, 1));
@@ -50,4 +76,18 @@ fn a_run_has_what_cables_join_to_its_ends() {
 #[test]
 fn a_run_has_what_its_events_happen_to() {
     assert_eq!(nodes(&of_run(2)), ["a", "b", "c", "d", "e", "b/guest1", "near", "far", "beyond"]);
+}
+
+#[test]
+fn a_run_has_the_targets_that_it_uses() {
+    let targets = |number| of_run(number).targets.into_iter().map(|target| target.name).collect::<Vec<_>>();
+    assert_eq!(targets(3), ["one"]);
+    assert_eq!(targets(4), ["two"], "an event is about it");
+    assert_eq!(targets(5), ["one", "two"], "what a program uses is not known");
+}
+
+#[test]
+fn a_run_of_pings_alone_measures_latency() {
+    assert!(run(6).measures_latency_alone());
+    assert!(!run(7).measures_latency_alone(), "they share the links");
 }

@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
 }
 
 /// The parts, in the order in which they are measured.
-const PARTS: [&Part<Arguments>; 25] = [
+const PARTS: [&Part<Arguments>; 27] = [
     &t3::BPF,
     &t3::PACKET,
     &t3::USER,
@@ -76,6 +76,8 @@ const PARTS: [&Part<Arguments>; 25] = [
     &storage::paths::PART,
     &storage::copies::PART,
     &storage::faults::PART,
+    &storage::t1::PART,
+    &storage::mtu::PART,
     &storage::fio::PART,
     &storage::steady::PART,
     &live::PART,

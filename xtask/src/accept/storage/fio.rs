@@ -28,8 +28,8 @@ pub(in crate::accept) const PART: Part<Arguments> = Part {
     ..Part::new("storage-fio", "access specification beside fio through the NBD export, 32 KiB, one link", measure)
 };
 
-/// One link, and the disk at its other end; fio has the same with a target of its own.
-const EXPERIMENT: &str = r#"
+/// One link.
+const LINK: &str = r#"
 title = "One link, one disk"
 [defaults]
 rate = "500mbit"
@@ -38,6 +38,19 @@ left = {}
 right = {}
 [[links]]
 between = ["left", "right"]
+"#;
+/// What is held for fio, whose target is started beside it: one that the lab served would have its port.
+const HELD: &str = r#"
+[workloads.any]
+kind = "tcp"
+from = "left"
+to = "right"
+[[runs]]
+name = "any"
+workloads = "any"
+"#;
+/// The disk at the link's other end, and what reads it.
+const READS: &str = r#"
 [targets.disk]
 kind = "iscsi"
 on = "right"
@@ -58,10 +71,13 @@ const WITHIN: Bound = Bound::Within(0.90, 1.10);
 
 fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
     let Context { product, scratch, arguments: &Arguments { repeats, seconds, .. } } = *context;
-    let file = scratch.path().join("one-link.toml");
-    std::fs::write(&file, EXPERIMENT).map_err(Failure::failed)?;
-    let name = file.to_string_lossy().into_owned();
-    let held = product.hold(&name)?;
+    let write = |name: &str, rest: &str| {
+        let file = scratch.path().join(name);
+        std::fs::write(&file, format!("{LINK}{rest}")).map_err(Failure::failed)?;
+        Ok::<String, Failure>(file.to_string_lossy().into_owned())
+    };
+    let name = write("one-link.toml", READS)?;
+    let held = product.hold(&write("held.toml", HELD)?)?;
     let link = held.ends("left", "right")?;
     let target = IscsiTarget::start_or_skip(&link.to, BYTES, &[("MaxRecvDataSegmentLength", "262144")])
         .ok_or_else(|| Failure::Missing("tgt does not run here".to_owned()))?;
