@@ -33,11 +33,6 @@ pub trait Event: fmt::Debug + Send + Sync {
     /// The host or switch that it happens at.
     fn node(&self) -> &str;
 
-    /// The target that it happens to, if it does to one.
-    fn target(&self) -> Option<&str> {
-        None
-    }
-
     /// What whoever carries it out has to know.
     fn details(&self) -> Value;
 }

@@ -12,13 +12,11 @@ links = [
   { between = [["c", "d"], "far"] },
   { between = [["d", "e"], "beyond"] },
 ]
-targets = { one = { kind = "iscsi", on = "b" }, two = { kind = "iscsi", on = "b" }, three = { kind = "iscsi", on = "d" } }
+targets = { one = { kind = "iscsi", on = "b" }, two = { kind = "iscsi", on = "d" } }
 [workloads]
 near = { kind = "tcp", from = "a", to = "b/guest1" }
 far = { kind = "tcp", from = "c", to = "d" }
-disk = { kind = "copy", from = "a", to = "b", target = "one" }
 ping = { kind = "ping", from = "a", to = "b" }
-program = { kind = "program", from = "a", to = "b", server = "true", client = "true" }
 [[runs]]
 name = "near"
 workloads = "near"
@@ -29,16 +27,6 @@ workloads = "far"
 name = "event"
 workloads = "near"
 events = [{ at = "1s", kind = "cable", link = ["e", "beyond"] }]
-[[runs]]
-name = "disk"
-workloads = "disk"
-[[runs]]
-name = "killed"
-workloads = "near"
-events = [{ at = "1s", kind = "target", target = "two" }]
-[[runs]]
-name = "program"
-workloads = "program"
 [[runs]]
 name = "ping"
 workloads = "ping"
@@ -67,7 +55,7 @@ fn a_run_has_what_cables_join_to_its_ends() {
     let near = of_run(0);
     assert_eq!(nodes(&near), ["a", "b", "b/guest1", "near"]);
     assert_eq!((near.cables.len(), near.teams.len()), (4, 2));
-    assert!(near.targets.is_empty(), "nobody uses one");
+    assert!(near.targets.iter().all(|target| target.name == "one"));
     let far = of_run(1);
     assert_eq!(nodes(&far), ["c", "d", "e", "far", "beyond"], "d is on both switches");
     assert_eq!((far.cables.len(), far.teams.len()), (4, 1));
@@ -79,15 +67,7 @@ fn a_run_has_what_its_events_happen_to() {
 }
 
 #[test]
-fn a_run_has_the_targets_that_it_uses() {
-    let targets = |number| of_run(number).targets.into_iter().map(|target| target.name).collect::<Vec<_>>();
-    assert_eq!(targets(3), ["one"]);
-    assert_eq!(targets(4), ["two"], "an event is about it");
-    assert_eq!(targets(5), ["one", "two"], "what a program uses is not known");
-}
-
-#[test]
 fn a_run_of_pings_alone_measures_latency() {
-    assert!(run(6).measures_latency_alone());
-    assert!(!run(7).measures_latency_alone(), "they share the links");
+    assert!(run(3).measures_latency_alone());
+    assert!(!run(4).measures_latency_alone(), "they share the links");
 }

@@ -52,10 +52,6 @@ impl Event for TargetKilled {
         &self.host
     }
 
-    fn target(&self) -> Option<&str> {
-        Some(&self.target)
-    }
-
     fn details(&self) -> Value {
         json!({ "target": self.target, "host": self.host, "restarted": self.restarted })
     }

@@ -37,7 +37,7 @@ pub(super) fn shapes(topology: &Topology, setting: &Setting) -> Vec<(String, Req
     let mut links: BTreeMap<&str, Vec<LinkSetup>> = BTreeMap::new();
     for (end, cable) in ends(topology) {
         let (device, max_packets) = (end.device.clone(), setting.granularity.max_packets());
-        let burst_bytes = setting.smooth.then(|| cable.mtus[0].max(cable.mtus[1]) + HEADERS_BYTES);
+        let burst_bytes = setting.smooth.then(|| SMOOTH_FRAMES * (cable.mtus[0].max(cable.mtus[1]) + HEADERS_BYTES));
         links.entry(&end.node).or_default().push(LinkSetup {
             device,
             rate_bps: cable.rate_bps,
@@ -48,6 +48,8 @@ pub(super) fn shapes(topology: &Topology, setting: &Setting) -> Vec<(String, Req
     links.into_iter().map(|(node, links)| (node.to_owned(), Request::Shape(links))).collect()
 }
 
+/// Frames that go at once where latency is measured: with one the link would lose what a timer is late.
+const SMOOTH_FRAMES: u32 = 2;
 /// What a frame has beside its packet, with what the wire adds, generously: a burst that is shorter than a frame stops it.
 const HEADERS_BYTES: u32 = 100;
 

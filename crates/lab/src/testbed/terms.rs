@@ -135,7 +135,7 @@ pub struct Setting {
     pub dataplane: Option<Kind>,
     /// MTU-sized packets or GSO frames.
     pub granularity: Granularity,
-    /// Links let one frame go at a time instead of a burst, so that a packet takes as long as on the wire.
+    /// Links let two frames go at once instead of a burst, so that a packet takes as long as on the wire.
     pub smooth: bool,
 }
 

@@ -134,7 +134,9 @@ fn fio_iops(link: &Ends, seconds: u32, socket: &FilePath) -> Result<f64, Failure
         })?;
         Ok::<String, Failure>(said)
     })??;
-    let report: Value = serde_json::from_str(&served).map_err(Failure::failed)?;
+    // What its engine has to say stands before the report.
+    let report = served.find('{').map_or("", |start| &served[start..]);
+    let report: Value = serde_json::from_str(report).map_err(|error| Failure::failed(format!("{error}: {served}")))?;
     let iops = report["jobs"][0]["read"]["iops"].as_f64();
     iops.ok_or_else(|| Failure::failed(format!("fio did not measure: {served}")))
 }

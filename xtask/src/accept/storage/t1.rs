@@ -57,9 +57,9 @@ fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
         figures.push(copy(&records, run, Bound::AtLeast(NEARLY * ONE_LINK * 4.0))?);
     }
     for run in PINGS {
-        figures.push(ping(&records, run, Bound::Within(WIRE_MS, 1.5 * WIRE_MS))?);
+        figures.push(ping(&records, run, Bound::Within(NEARLY * WIRE_MS, 1.5 * WIRE_MS))?);
     }
-    figures.push(ping(&records, STRIPE_PING, Bound::AtLeast(WIRE_MS / 4.0))?);
+    figures.push(ping(&records, STRIPE_PING, Bound::AtLeast(NEARLY * WIRE_MS / 4.0))?);
     Ok(figures)
 }
 
