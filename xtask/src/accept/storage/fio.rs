@@ -1,11 +1,14 @@
 //! Our access specification beside fio, which uses the same disk by an NBD export, on one shaped link.
 
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::path::Path as FilePath;
 use std::process::Command;
 
 use nicteam_storage::nbd::{Address, Server};
 use nicteam_storage::{Disk, DiskSpec, Library, Path, Watch};
+use nicteam_sys::netlink::Netlink;
+use nicteam_sys::netns::NetNs;
 use nicteam_sys::process;
 use nicteam_testnet::IscsiTarget;
 use nix::poll::PollFlags;
@@ -67,6 +70,8 @@ name = "reads"
 workloads = "reads"
 "#;
 const BYTES: u64 = 256 << 20;
+/// What the lab gives connections where the file names none.
+const CONGESTION: &str = "cubic";
 const WITHIN: Bound = Bound::Within(0.90, 1.10);
 
 fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
@@ -79,6 +84,9 @@ fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
     let name = write("one-link.toml", READS)?;
     let held = product.hold(&write("held.toml", HELD)?)?;
     let link = held.ends("left", "right")?;
+    // As in the lab, whatever the machine's own is.
+    choose_congestion(&link.from, link.address)?;
+    choose_congestion(&link.to, held.ends("right", "left")?.address)?;
     let target = IscsiTarget::start_or_skip(&link.to, BYTES, &[("MaxRecvDataSegmentLength", "262144")])
         .ok_or_else(|| Failure::Missing("tgt does not run here".to_owned()))?;
     let (rates, noise) = Noise::around(|| {
@@ -108,6 +116,18 @@ fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
         mib(&theirs)
     );
     Ok(vec![Figure::ratio("ours / fio, IO/s", Estimate::of_ratios(&ours, &theirs), WITHIN).noise(noise).peer(peer)])
+}
+
+/// Gives connections of a namespace to an address the congestion control that the lab's have.
+fn choose_congestion(netns: &NetNs, to: IpAddr) -> Result<(), Failure> {
+    let chosen = netns.run(|| {
+        let mut netlink = Netlink::open()?;
+        let device =
+            netlink.all_addresses()?.into_iter().find(|(_, address, _)| address.is_ipv4() && !address.is_loopback());
+        let (index, ..) = device.ok_or_else(|| Failure::failed("a host of the network has no address"))?;
+        Ok::<(), Failure>(netlink.route_with_congestion(to, index, CONGESTION)?)
+    })?;
+    chosen
 }
 
 /// What fio gets of the disk by an export that this process serves from the initiator's host.
