@@ -1,6 +1,6 @@
 # The commands of the project. `make demo`, `make demo-storage` and `make test` need a checkout, a
 # Rust toolchain and root, and install the rest.
-.PHONY: demo demo-storage test accept soak bench build setup clean
+.PHONY: demo demo-storage test accept soak bench build deb setup clean
 .DEFAULT_GOAL := build
 
 NICTEAM := $(or $(CARGO_TARGET_DIR),target)/release/nicteam
@@ -40,6 +40,10 @@ soak:
 bench: build
 	@scripts/setup.sh bench
 	@scripts/bench.sh
+
+# The Debian package: target/debian/nicteam_VERSION_ARCH.deb.
+deb: build
+	@scripts/deb.sh
 
 clean:
 	cargo clean

@@ -7,8 +7,8 @@ set -eu
 
 build="gcc make clang libelf-dev zlib1g-dev pkg-config"
 storage="tgt libiscsi7 nfs-ganesha nfs-ganesha-vfs rpcbind fio"
-test="$storage iproute2 iputils-ping iperf3 openvswitch-switch qemu-system-x86"
-accept="mininet bridge-utils ethtool"
+test="$storage iproute2 iputils-ping iperf3 openvswitch-switch qemu-system-x86 systemd ifupdown netplan.io"
+accept="mininet bridge-utils ethtool mmdebstrap e2fsprogs"
 
 case "${1:-}" in
 build) wanted=$build ;;

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use nicteam_team::hash;
 use nicteam_team::lacp::{Lacp, LacpConfig, PortParams};
+use nicteam_team::replay::{Recording, Until, replay as replay_it};
 use nicteam_team::{AggrLayers, Config, Duplex, HashPolicy, MemberId, MemberLink, Mode, Plan, PlanState, Team, Time};
 use nicteam_wire::{
     Arp, Frame, GapReport, Hello, Lost, Mac, Ndisc, Pagp, Rtag, Segment, SlowPdu, Tagged, Times, Vlan, ethertype,
@@ -26,6 +27,7 @@ pub const ALL: &[(&str, Property)] = &[
     ("gap", gap),
     ("config", config),
     ("names", names),
+    ("replay", replay),
 ];
 
 /// A frame is refused or hashes by every policy; a tag beside it takes part in
@@ -247,4 +249,20 @@ fn holds<T: FromStr<Err: ToString> + ToString + PartialEq>(text: &str) -> bool {
             false
         }
     }
+}
+
+/// A recording of a team is refused, or read, printed and replayed as far as it can be; so is one whose checksums are right,
+/// whatever stands in its blocks.
+pub fn replay(bytes: &[u8]) -> bool {
+    let taken = replay_one(bytes);
+    if let Ok(mended) = Recording::mended(bytes) {
+        replay_one(&mended);
+    }
+    taken
+}
+
+fn replay_one(bytes: &[u8]) -> bool {
+    let Ok(recording) = Recording::read(bytes) else { return false };
+    recording.entries().flatten().for_each(|entry| drop(entry.words()));
+    replay_it(&recording, Until::End, |_, _| {}).is_ok()
 }

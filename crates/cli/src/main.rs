@@ -5,12 +5,16 @@
 //! machine lacks something that is named; 130 stopped by a signal.
 #![forbid(unsafe_code)]
 
+mod convert;
 mod doctor;
 mod failure;
+mod host;
 mod lab;
+mod manual;
 mod ovs;
 mod privileges;
 mod say;
+mod service;
 mod storage;
 mod team;
 mod value;
@@ -42,6 +46,16 @@ enum Command {
     /// Teams on this host.
     #[command(subcommand)]
     Team(team::Command),
+    Check(host::Check),
+    Up(host::Up),
+    Confirm(host::Confirm),
+    Down(host::Down),
+    #[command(hide = true)]
+    AwaitConfirmation(host::AwaitConfirmation),
+    /// Print our own file of teams, from the configuration that there is.
+    Import(convert::Import),
+    /// Write teams as another program's configuration, or as the switch's end.
+    Export(convert::Export),
     /// Tell which member a flow, or each frame of a capture, takes.
     Which(which::Args),
     /// Open vSwitch's commands about bonds, in its words.
@@ -52,6 +66,12 @@ enum Command {
     Storage(storage::Command),
     /// Look whether this machine, or the way to another, is fit for what is wanted.
     Doctor(doctor::Args),
+    #[command(subcommand, hide = true)]
+    Service(service::Command),
+    #[command(hide = true)]
+    Completions(manual::Completions),
+    #[command(hide = true)]
+    Man(manual::Man),
     /// The lab's hand on one host or switch; started by the lab alone.
     #[command(hide = true)]
     Agent {
@@ -78,10 +98,20 @@ fn main() -> ExitCode {
     let done = match arguments.command {
         Command::Lab(command) => lab::run(command),
         Command::Team(command) => team::run(command),
+        Command::Check(args) => host::check(&args),
+        Command::Up(args) => host::up(&args),
+        Command::Confirm(args) => host::confirm(&args),
+        Command::Down(args) => host::down(&args),
+        Command::AwaitConfirmation(args) => host::await_confirmation(&args),
+        Command::Import(args) => return ended(convert::import(&args)),
+        Command::Export(args) => return ended(convert::export(&args)),
         Command::Which(args) => which::run(&args),
         Command::Storage(command) => storage::run(&command),
         Command::Doctor(args) => return ended(doctor::run(&args)),
         Command::Ovs(command) => return ended(ovs::run(&command)),
+        Command::Service(command) => return ended(service::run(&command)),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
         Command::Agent { node: _, lab: _ } => {
             nicteam_lab::agent::serve().map_err(|error| Failure::failed(error.to_string()))
         }

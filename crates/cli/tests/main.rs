@@ -1,6 +1,7 @@
 //! The command, run as a user would run it.
 
 mod common;
+mod convert;
 mod corpus;
 mod doctor;
 mod licences;
@@ -18,12 +19,14 @@ mod alone {
 /// Emulates a processor: one at a time, beside what waits.
 mod guest {
     mod bonding;
+    mod kernel_bonds;
     mod linux_6_1;
     mod vlan;
 }
 
 /// Mostly waits: many at once.
 mod live {
+    mod addressing;
     mod cleanup;
     mod copies;
     mod doctor_path;
@@ -40,6 +43,7 @@ mod live {
     mod ovs_vsctl;
     mod ping;
     mod programs;
+    mod running;
     mod storage;
     mod storage_faults;
     mod tagged;

@@ -125,6 +125,11 @@ impl Opened {
     /// # Errors
     /// It is no file of a trusted owner, is longer than 1 MB, or is no text.
     pub(crate) fn read(&self, name: &str) -> io::Result<Option<String>> {
+        self.read_up_to(name, LONGEST)
+    }
+
+    /// The same with another bound, bytes.
+    pub(crate) fn read_up_to(&self, name: &str, longest: u64) -> io::Result<Option<String>> {
         let opened = OpenOptions::new().read(true).custom_flags(flags()).open(self.at(name));
         let file = match opened {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -132,11 +137,11 @@ impl Opened {
         };
         let metadata = file.metadata()?;
         check_file(&metadata)?;
-        if metadata.len() > LONGEST {
+        if metadata.len() > longest {
             return Err(io::Error::from(Errno::EFBIG));
         }
         let mut text = String::new();
-        file.take(LONGEST).read_to_string(&mut text)?;
+        file.take(longest).read_to_string(&mut text)?;
         Ok(Some(text))
     }
 

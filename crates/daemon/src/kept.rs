@@ -62,6 +62,11 @@ impl Kept {
         Kept::with_places(spec, members, log)
     }
 
+    /// The same team, of which members may not be there yet: they are missing until they appear, and the team begins with the others.
+    pub fn with_members_to_come(self) -> Kept {
+        Kept { recalled: true, ..self }
+    }
+
     /// Reads what was kept of this team.
     ///
     /// # Errors
@@ -76,6 +81,23 @@ impl Kept {
             return Err(damaged(format!("it is of team {}", kept.name)));
         }
         Ok(kept)
+    }
+
+    /// The same team, going on where an ended process left it, with what that had noted: members have the places that they
+    /// had, and one that is gone is waited for.
+    pub fn after(self, before: &Kept) -> Kept {
+        let place_of =
+            |device: &String| before.members.iter().find(|(_, known)| *known == device).map(|(place, _)| *place);
+        let (known, new): (Vec<_>, Vec<_>) = self.members.into_values().partition(|device| place_of(device).is_some());
+        let mut members: BTreeMap<usize, String> =
+            known.into_iter().filter_map(|device| Some((place_of(&device)?, device))).collect();
+        for device in new {
+            let free = (0..).find(|place| !members.contains_key(place)).unwrap_or_default();
+            members.insert(free, device);
+        }
+        let log = self.log.or_else(|| before.log.clone());
+        let (tcp_before, active) = (before.tcp_before.clone(), before.active.clone());
+        Kept { members, tcp_before, active, log, recalled: true, ..self }
     }
 
     /// What is kept of a team whose members have these places.
@@ -298,6 +320,18 @@ mod tests {
         }
         assert_eq!(Kept::of(&spec, None).spec().unwrap().config, spec.config);
         assert!(!format!("{spec:?}").contains("0123456789abcdef"));
+    }
+
+    #[test]
+    fn the_next_process_of_a_team_knows_the_places_of_its_members() {
+        let named =
+            |members: &[&str]| TeamSpec { members: members.iter().map(|m| (*m).to_owned()).collect(), ..spec() };
+        let places = BTreeMap::from([(1, "eth1".to_owned()), (4, "eth0".to_owned())]);
+        let before = Kept { tcp_before: Some("300".into()), ..Kept::with_places(&spec(), places, None) };
+        let after = Kept::of(&named(&["eth0", "eth2", "eth1", "eth3"]), None).after(&before);
+        let members: Vec<(usize, &str)> = after.members.iter().map(|(place, name)| (*place, name.as_str())).collect();
+        assert_eq!(members, [(0, "eth2"), (1, "eth1"), (2, "eth3"), (4, "eth0")]);
+        assert!(after.recalled && after.tcp_before.as_deref() == Some("300"));
     }
 
     #[test]

@@ -28,8 +28,10 @@ mod journal;
 mod kept;
 mod left;
 mod lock;
+mod notes;
 mod original;
 mod ports;
+mod pulse;
 mod running;
 mod service;
 mod shell;
@@ -41,6 +43,7 @@ mod tcp;
 use std::path::PathBuf;
 
 use nicteam_dataplane::Choice;
+use nicteam_sys::capabilities::Capability;
 use nicteam_team::{ActiveSlave, Config, Event};
 use nicteam_wire::Mac;
 
@@ -50,10 +53,16 @@ pub use folder::{keep_privately, private_folder, remove_gone};
 pub use journal::{Entry, Happened, Journal, OptionChange};
 pub use kept::{Kept, Shelf};
 pub use left::take_down;
+pub use notes::{Notes, NotesLock};
+pub use pulse::{Habits, Pulse, Vitals};
 pub use running::{MemberReport, RunningTeam, TeamHandle, TeamReport};
 pub use service::Service;
 pub use status::{ControlFrames, MemberState, PagpState, Problem, STATUS_SCHEMA, TeamStatus};
 pub use striping::{HelloState, PathState, PeerState, RedundantState};
+
+/// The capabilities that a running team needs: to change devices and what is on them, to hear and speak for itself, and to load
+/// the programs of its next mode. Taking over what an ended process left takes `CAP_SYS_ADMIN` beside them, and comes first.
+pub const NEEDED: [Capability; 4] = [Capability::NET_ADMIN, Capability::NET_RAW, Capability::PERFMON, Capability::BPF];
 
 /// A team to be.
 #[derive(Clone, Debug)]

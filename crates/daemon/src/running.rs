@@ -16,7 +16,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use crate::kept::{KeptOf, Noted, Shelf};
 use crate::lock::Lock;
 use crate::shell::Shell;
-use crate::{Entry, Error, Happened, Journal, Kept, Notify, OptionChange, PagpState, TeamSpec, TeamStatus};
+use crate::{Entry, Error, Habits, Happened, Journal, Kept, Notify, OptionChange, PagpState, TeamSpec, TeamStatus};
 
 /// A team that runs on a thread of its own.
 ///
@@ -125,6 +125,8 @@ pub(crate) enum Request {
     Enable(String, bool, mpsc::Sender<Result<(), Error>>),
     /// Make this member the active one.
     Activate(String, mpsc::Sender<Result<(), Error>>),
+    /// What was it told lately?
+    Record(mpsc::Sender<Vec<Arc<[u8]>>>),
     /// Take everything down and end.
     Remove(mpsc::Sender<Result<(), Error>>),
     /// End, and leave the kernel as it is.
@@ -137,7 +139,7 @@ impl RunningTeam {
     pub fn start(spec: TeamSpec, notify: Notify) -> Result<RunningTeam, Error> {
         spec.check()?;
         let lock = Lock::take(&spec.name)?;
-        RunningTeam::begin(spec, notify, lock, None)
+        RunningTeam::begin(spec, notify, lock, None, Habits::default())
     }
 
     /// The same; what the user sets is kept.
@@ -146,6 +148,7 @@ impl RunningTeam {
         notify: Notify,
         lock: Lock,
         keeping: Option<Keeping>,
+        habits: Habits,
     ) -> Result<RunningTeam, Error> {
         let name = spec.name.clone();
         let (wake, woken) = socket_pair()?;
@@ -169,6 +172,10 @@ impl RunningTeam {
                 if shell.kind() == Kind::Bpf {
                     shell.run_first();
                 }
+                if habits.confined {
+                    shell.confine();
+                }
+                shell.give_signs(habits.pulse);
                 let _ = ready.send(Ok(shell.kind()));
                 shell.serve(&woken, &inbox)
             })
@@ -294,6 +301,11 @@ impl TeamHandle {
     /// Enables a member, or disables it (Open vSwitch's modes). What its link says holds against it.
     pub fn enable(&self, device: &str, enable: bool) -> Result<(), Error> {
         self.ask(|answer| Request::Enable(device.to_owned(), enable, answer))?
+    }
+
+    /// What the team was told lately, but for keys: the blocks of a recording, which follow [`nicteam_team::replay::head`].
+    pub fn recording(&self) -> Result<Vec<Arc<[u8]>>, Error> {
+        self.ask(Request::Record)
     }
 
     /// Takes the team down, as [`RunningTeam::remove`] does.

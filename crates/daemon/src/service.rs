@@ -3,12 +3,13 @@
 use std::os::fd::BorrowedFd;
 
 use nicteam_dataplane::Kind;
+use nicteam_sys::{capabilities, sched};
 
 use crate::control::{Server, Sockets};
 use crate::kept::{Kept, Noted, Shelf};
 use crate::lock::Lock;
 use crate::running::Keeping;
-use crate::{Entry, Error, RunningTeam, TeamHandle};
+use crate::{Entry, Error, Habits, NEEDED, RunningTeam, TeamHandle};
 
 /// A team that runs, is kept, and can be talked to ([`crate::control`]).
 #[derive(Debug)]
@@ -27,6 +28,14 @@ impl Service {
     /// It cannot be run, or its sockets cannot be had; then nothing is left, and a team that an ended process
     /// left stays as it was. That it cannot be kept is no error: the listener hears of it.
     pub fn start(kept: &Kept, listener: Box<dyn Fn(&Entry) + Send>) -> Result<Service, Error> {
+        Service::start_with(kept, listener, Habits::default())
+    }
+
+    /// The same, with habits of its own.
+    ///
+    /// # Errors
+    /// As above; a thread that keeps capabilities is no error, the listener hears of it.
+    pub fn start_with(kept: &Kept, listener: Box<dyn Fn(&Entry) + Send>, habits: Habits) -> Result<Service, Error> {
         let spec = kept.spec()?;
         let lock = Lock::take(&spec.name)?;
         // Before anything of the team is touched: what cannot be talked to is not started.
@@ -39,7 +48,16 @@ impl Service {
         let keeping =
             Keeping { shelf, spec: spec_kept, places, noted, log, listener, kept, kept_of: None, recalled, missing };
         // The listener hears what the notices say.
-        let team = RunningTeam::begin(spec, Box::new(drop), lock, Some(keeping))?;
+        let confined = habits.confined;
+        if confined {
+            // Where it may not now, it could not later.
+            let _ = sched::allow_to_run_first();
+        }
+        let team = RunningTeam::begin(spec, Box::new(drop), lock, Some(keeping), habits)?;
+        if confined {
+            // The control threads are started with what this one has then.
+            capabilities::keep_only(&NEEDED)?;
+        }
         match Server::start(sockets, team.handle().clone()) {
             Ok(server) => Ok(Service { server, team }),
             // One that was taken over goes on as its predecessor left it.
@@ -70,6 +88,11 @@ impl Service {
     /// Waits until the team has ended, or `interrupt` is readable.
     pub fn wait(&self, interrupt: Option<BorrowedFd<'_>>) -> Result<(), Error> {
         self.team.wait(interrupt)
+    }
+
+    /// Ends the process's part and leaves the team as it is, for the next process: an eBPF team forwards on.
+    pub fn leave(self) {
+        drop(self);
     }
 
     /// Takes the team down, unless it has ended or was left for another process.

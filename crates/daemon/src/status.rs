@@ -71,6 +71,9 @@ pub struct TeamStatus {
     pub uptime_ms: u64,
     /// The process.
     pub pid: u32,
+    /// The capabilities of its process, by the names of capabilities(7) without `CAP_`.
+    #[serde(default)]
+    pub capabilities: Vec<String>,
     /// Frames from the stack that no member could send.
     pub unsent_frames: u64,
     /// In stripe: acknowledgements that were not sent, for all they told was a gap younger than `sack_delay`.

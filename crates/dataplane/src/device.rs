@@ -1,6 +1,7 @@
 //! The team device: one end of a veth pair.
 
 use nicteam_sys::netlink::{Netlink, VethEnd};
+use nicteam_sys::random;
 use nicteam_team::MAX_QUEUE_ID;
 use nicteam_wire::Mac;
 
@@ -35,8 +36,9 @@ impl TeamDevice {
             return Ok((device, true));
         }
         let peer_name = peer_of(name);
-        let end = |name, mac| VethEnd { name, index: None, mac, netns: None, gso_max_segs: None };
-        netlink.add_veth_with_queues(&end(name, Some(mac.0)), &end(&peer_name, None), mtu, Some(TX_QUEUES))?;
+        let end = |name, mac| VethEnd { name, index: None, mac: Some(mac), netns: None, gso_max_segs: None };
+        // Both get their address here: udev (`MACAddressPolicy=persistent`) changes those that the kernel has made up.
+        netlink.add_veth_with_queues(&end(name, mac.0), &end(&peer_name, own_address()?), mtu, Some(TX_QUEUES))?;
         let device = TeamDevice::find(netlink, name)?.ok_or_else(|| Error::Taken(name.to_owned()))?;
         if let Err(error) = netlink.set_no_ipv6_address(device.peer_index) {
             device.delete(netlink)?;
@@ -85,6 +87,13 @@ const TX_QUEUES: u32 = MAX_QUEUE_ID as u32 + 1;
 const PEER_SUFFIX: &str = "-dp";
 /// Bytes of a device name (`IFNAMSIZ` - 1), less the suffix.
 const MAX_NAME: usize = 15 - PEER_SUFFIX.len();
+
+/// An address of nobody's, for the end behind: random, for one host, locally administered.
+fn own_address() -> Result<[u8; 6], Error> {
+    let mut address: [u8; 6] = random::bytes()?;
+    address[0] = address[0] & 0xfc | 2;
+    Ok(address)
+}
 
 fn peer_of(name: &str) -> String {
     format!("{name}{PEER_SUFFIX}")

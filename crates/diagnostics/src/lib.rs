@@ -15,6 +15,7 @@
 
 mod problem;
 mod suggest;
+pub mod team_options;
 pub mod toml_syntax;
 
 pub use problem::{Diagnostic, Diagnostics, Problem, line_and_column};

@@ -78,7 +78,7 @@ impl Diagnostics {
         if let Some(span) = &problem.span {
             group = group.element(self.snippet(AnnotationKind::Primary, span, problem.label.as_deref()));
         }
-        if let Some((span, label)) = &problem.also {
+        if let Some((span, label)) = problem.also.as_deref() {
             group = group.element(self.snippet(AnnotationKind::Context, span, Some(label)));
         }
         if let Some(hint) = &problem.hint {
@@ -120,7 +120,7 @@ pub struct Problem {
     /// Stands beside the underlined text.
     pub label: Option<String>,
     /// A second place and what it has to do with the first.
-    pub also: Option<(Range<usize>, String)>,
+    pub also: Option<Box<(Range<usize>, String)>>,
     /// What to do about it.
     pub hint: Option<String>,
     /// Something is not there, as opposed to wrong.
@@ -146,7 +146,7 @@ impl Problem {
 
     /// The same, with a second place and what that has to do with the first.
     pub fn also(mut self, span: &Range<usize>, label: impl Into<String>) -> Problem {
-        self.also = Some((span.clone(), label.into()));
+        self.also = Some(Box::new((span.clone(), label.into())));
         self
     }
 

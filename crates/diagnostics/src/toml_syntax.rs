@@ -27,8 +27,8 @@ pub fn problems(errors: &[toml::de::Error], text: &str) -> (Vec<Problem>, Option
 
 /// The one problem of a text that is not TOML at all: at least half of its lines cannot be read,
 /// and these are three or more. Blank lines and comments do not count, nor does what follows a
-/// list or `{ }` that was not closed.
-pub fn not_toml(errors: &[toml::de::Error], text: &str) -> Option<Problem> {
+/// list or `{ }` that was not closed. `hint` says where the file that is wanted is described.
+pub fn not_toml(errors: &[toml::de::Error], text: &str, hint: &str) -> Option<Problem> {
     let sound = runaway(errors, text).unwrap_or(text.len());
     let mut spans: Vec<Range<usize>> = errors.iter().filter_map(|error| error.span()).collect();
     spans.sort_by_key(|span| span.start);
@@ -49,7 +49,7 @@ pub fn not_toml(errors: &[toml::de::Error], text: &str) -> Option<Problem> {
     (faulty >= LEAST_FAULTY && faulty * 2 >= lines).then(|| {
         Problem::at(first, "this file is not TOML: most of its lines cannot be read")
             .label("the first place that is not TOML")
-            .hint("docs/experiment.md describes the file; `nicteam lab list` names the experiments that are built in")
+            .hint(hint)
     })
 }
 

@@ -75,6 +75,10 @@ pub use units::{
     RUN_DURATION, parse_bytes, parse_duration, parse_rate, show_bytes, show_duration, show_percent, show_rate,
 };
 
+/// What to do about a file that is none of ours.
+const NOT_TOML: &str =
+    "docs/experiment.md describes the file; `nicteam lab list` names the experiments that are built in";
+
 /// Parses and checks an experiment file.
 ///
 /// `name` is what it is run by, `path_shown` what messages call the file.
@@ -88,7 +92,7 @@ pub fn parse(name: &str, path_shown: &str, text: &str, overrides: &Overrides) ->
     let (table, errors) = DeTable::parse_recoverable(text);
     // Where a key of the whole file is missing, there is nothing to point at but the beginning.
     let file = read::read(table.get_ref(), 0..0, &sections::FILE, &mut problems);
-    if let Some(problem) = toml_syntax::not_toml(&errors, text) {
+    if let Some(problem) = toml_syntax::not_toml(&errors, text, NOT_TOML) {
         return Err(Diagnostics::new(path_shown, text, vec![problem]));
     }
     if !errors.is_empty() {

@@ -4,8 +4,7 @@ use nicteam_team::{Config, ConfigError};
 
 use crate::engine::{self, Engine, Group, Unsupported};
 use crate::record::{At, Options, Span};
-use nicteam_diagnostics::Problem;
-use nicteam_diagnostics::{list, nearest};
+use nicteam_diagnostics::{Problem, list, nearest, team_options};
 
 /// Who runs the team stands among its options, and is none of them.
 pub(crate) const ENGINE: &str = "engine";
@@ -17,15 +16,12 @@ pub(crate) fn configure(name: &At<String>, options: &Options, problems: &mut Vec
     for (option, value) in options.iter().filter(|(option, _)| option.value != ENGINE) {
         if let Err(error) = config.set(&option.value, &value.value) {
             sound = false;
-            problems.push(refused(&error, option, value));
+            problems.push(team_options::refused(&error, &option.span, &value.span));
         }
     }
     if sound && let Err(error) = config.check() {
-        let message = error.to_string();
-        // A conflict begins with the option that is to blame: "`updelay 200` needs ...".
-        let blamed = options.iter().rfind(|(option, _)| message.starts_with(&format!("`{} ", option.value)));
-        let problem = Problem::at(blamed.map_or(&name.span, |(option, _)| &option.span), message);
-        problems.push(problem.hint(format!("change or remove it in team `{}`", name.value)));
+        let names_and_places = options.iter().map(|(option, _)| (option.value.as_str(), &option.span));
+        problems.push(team_options::conflict(&error, (&name.value, &name.span), names_and_places));
     } else if sound {
         let engine = engine(options, problems);
         problems.extend(unsupported(engine, &config, name, options));
@@ -126,26 +122,6 @@ pub(crate) enum Unfit {
 impl From<Unsupported> for Unfit {
     fn from(error: Unsupported) -> Unfit {
         Unfit::Engine(error)
-    }
-}
-
-fn refused(error: &ConfigError, option: &At<String>, value: &At<String>) -> Problem {
-    let problem = match error {
-        ConfigError::UnknownOption { name } => {
-            Problem::at(&option.span, format!("no team option `{name}`")).label("unknown option")
-        }
-        ConfigError::BadValue { option, value: given, .. } => {
-            Problem::at(&value.span, format!("`{given}` is no value for the team option `{option}`"))
-        }
-        ConfigError::Conflict(message) => Problem::at(&option.span, message.as_str()),
-    };
-    let takes = match error {
-        ConfigError::BadValue { expected, .. } => Some(format!("it takes {expected}")),
-        _ => None,
-    };
-    match error.hint().or(takes) {
-        Some(hint) => problem.hint(hint),
-        None => problem,
     }
 }
 

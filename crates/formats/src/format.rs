@@ -1,5 +1,7 @@
 //! What a format is, and the registry of formats.
 
+use std::fmt;
+
 use nicteam_diagnostics::Diagnostics;
 
 use crate::{Import, Network, Source};
@@ -14,6 +16,11 @@ pub trait Format: Sync {
 
     /// True if this text is one of its own, by its path or by what stands in it; a text of two formats is the first one's.
     fn recognises(&self, source: &Source) -> bool;
+
+    /// True for command lines: other programs' scripts have some, too, so that a folder of another format may hold such texts.
+    fn is_script(&self) -> bool {
+        false
+    }
 
     /// Reads texts that belong together (ifcfg files, their modprobe.conf and rc.local).
     ///
@@ -34,6 +41,18 @@ pub trait Writer: Sync {
     fn write(&self, network: &Network) -> Written;
 }
 
+impl fmt::Debug for dyn Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Debug for dyn Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
@@ -44,7 +63,15 @@ pub struct Written {
 }
 
 /// Every format that is read, in the order in which a text is tried.
-pub static FORMATS: &[&dyn Format] = &[];
+pub static FORMATS: &[&dyn Format] = &[
+    &crate::toml::Toml,
+    &crate::netplan::Netplan,
+    &crate::teamd::Teamd,
+    &crate::openvswitch::OpenVSwitch,
+    &crate::dladm::Dladm,
+    &crate::iproute2::Iproute2,
+];
 
 /// Every format that is written.
-pub static WRITERS: &[&dyn Writer] = &[];
+pub static WRITERS: &[&dyn Writer] =
+    &[&crate::toml::Toml, &crate::netplan::Netplan, &crate::iproute2::Iproute2, &crate::cisco::Cisco];

@@ -16,13 +16,31 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod address;
+mod cisco;
+mod dladm;
+mod draft;
 mod format;
+mod iproute2;
+mod json;
+mod kernel;
+mod names;
+mod netplan;
 mod network;
+mod openvswitch;
 pub mod ovs_vsctl;
+mod reading;
 mod route;
+mod shell;
 mod source;
+mod teamd;
+mod teams;
+pub mod toml;
+pub mod tree;
+pub mod yaml;
 
+pub use address::{Address, AddressError};
 pub use format::{FORMATS, Format, WRITERS, Writer, Written};
-pub use network::{Address, Disable, Import, Left, Network, Team};
-pub use route::Route;
+pub use network::{Disable, Import, Left, Network, Team};
+pub use route::{Route, RouteError, RouteWords};
 pub use source::{Place, Source};

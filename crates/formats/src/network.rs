@@ -1,11 +1,9 @@
 //! What a configuration asks for of a host's teams, whatever format it stands in.
 
-use std::net::IpAddr;
-
 use nicteam_team::{Config, ConfigError};
 use nicteam_wire::Mac;
 
-use crate::{Place, Route};
+use crate::{Address, Place, Route};
 
 /// The teams of a host: what each format is read to, and written from.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,15 +31,6 @@ pub struct Team {
     pub addresses: Vec<Address>,
     /// Routes by it.
     pub routes: Vec<Route>,
-}
-
-/// An address with the length of its prefix: `10.0.0.1/24`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Address {
-    /// The address.
-    pub address: IpAddr,
-    /// Bits of the prefix, 0 to 32 or 128.
-    pub prefix: u8,
 }
 
 impl Team {

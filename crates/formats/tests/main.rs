@@ -2,6 +2,7 @@
 
 mod corpus;
 mod golden;
+mod imports;
 mod properties;
 mod t5;
 

@@ -99,7 +99,7 @@ struct Cache {
 impl Cache {
     /// Waits while another process fetches.
     fn lock() -> Result<Cache, Missing> {
-        let folder = cache()?;
+        let folder = cache_folder("oracle")?;
         make_folder(&folder)?;
         let lock = File::create(folder.join("lock")).map_err(|source| file_error("lock", &folder, source))?;
         let lock = Flock::lock(lock, FlockArg::LockExclusive)
@@ -117,10 +117,14 @@ impl Cache {
     }
 }
 
-fn cache() -> Result<PathBuf, Missing> {
+/// A folder of the user's cache (`$XDG_CACHE_HOME/nicteam/NAME`, or in `~/.cache`), which need not be there.
+///
+/// # Errors
+/// [`Missing::NoCache`] where neither variable is set.
+pub fn cache_folder(name: &str) -> Result<PathBuf, Missing> {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
-    Ok(base.ok_or(Missing::NoCache)?.join("nicteam/oracle"))
+    Ok(base.ok_or(Missing::NoCache)?.join("nicteam").join(name))
 }
 
 /// Fetches a package and unpacks it to `root`, which is there when it is whole.

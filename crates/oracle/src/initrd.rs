@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// An archive in the making.
 #[derive(Debug, Default)]
-pub(crate) struct Archive {
+pub struct Archive {
     bytes: Vec<u8>,
     folders: BTreeSet<String>,
     entries: u32,
@@ -17,7 +17,7 @@ const PROGRAM: u32 = 0o100_755;
 
 impl Archive {
     /// Adds an empty folder, and those above it. `path` is absolute.
-    pub(crate) fn add_folder(&mut self, path: &Path) {
+    pub fn add_folder(&mut self, path: &Path) {
         let mut above: Vec<&Path> = path.ancestors().collect();
         above.reverse();
         for folder in above {
@@ -29,7 +29,7 @@ impl Archive {
     }
 
     /// Adds a file that may be run, and the folders above it. `path` is absolute.
-    pub(crate) fn add_file(&mut self, path: &Path, content: &[u8]) {
+    pub fn add_file(&mut self, path: &Path, content: &[u8]) {
         if let Some(folder) = path.parent() {
             self.add_folder(folder);
         }
@@ -37,7 +37,7 @@ impl Archive {
     }
 
     /// The archive's bytes.
-    pub(crate) fn finish(mut self) -> Vec<u8> {
+    pub fn finish(mut self) -> Vec<u8> {
         self.add("TRAILER!!!", 0, &[]);
         self.bytes
     }

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use nicteam_team::replay::Recorded;
 use nicteam_team::stripe::Notes;
 use nicteam_team::{
-    Action, Choose, Effect, Leg, Listen, MemberId, MemberLink, Plan, PlanState, Stripe, Team, TeamError, Time, Traffic,
+    Action, Choose, Effect, Leg, Listen, MemberId, MemberLink, Plan, PlanState, Stripe, TeamError, Time, Traffic,
     Verdict,
 };
 use nicteam_wire::{Frame, Hello, Mac, Rtag, ethertype};
@@ -21,7 +22,7 @@ const ENDLESS: usize = 1000;
 #[derive(Clone, Debug)]
 pub struct Host {
     /// The control side.
-    pub team: Team,
+    pub team: Recorded,
     /// The address of the team device.
     pub mac: Mac,
     /// What the dataplane executes.
@@ -75,9 +76,9 @@ pub enum Reading {
 
 impl Host {
     /// A host of this address whose team has no members yet.
-    pub fn new(team: Team, mac: Mac) -> Host {
+    pub fn new(team: impl Into<Recorded>, mac: Mac) -> Host {
         Host {
-            team,
+            team: team.into(),
             mac,
             plan: Plan::nobody(),
             state: PlanState::new(0),
@@ -113,8 +114,8 @@ impl Host {
     }
 
     /// A new process with this team takes the members over as they are.
-    pub fn restart(&mut self, team: Team, now: Time) -> Result<(), TeamError> {
-        let before = std::mem::replace(&mut self.team, team);
+    pub fn restart(&mut self, team: impl Into<Recorded>, now: Time) -> Result<(), TeamError> {
+        let before = std::mem::replace(&mut self.team, team.into());
         self.asked.clear();
         for member in before.members() {
             if let Some(Member { link, mac, .. }) = self.members.remove(&member.id) {
@@ -125,7 +126,7 @@ impl Host {
     }
 
     /// Changes the team, and does what follows.
-    pub fn change<R>(&mut self, now: Time, change: impl FnOnce(&mut Team) -> R) -> R {
+    pub fn change<R>(&mut self, now: Time, change: impl FnOnce(&mut Recorded) -> R) -> R {
         let changed = change(&mut self.team);
         self.settle(now);
         changed

@@ -4,6 +4,7 @@
 //! `unsafe`. Every error names the operation, what it was tried on, and what
 //! the system said.
 
+pub mod capabilities;
 pub mod cpu;
 #[doc(hidden)]
 pub mod decoders;
@@ -19,13 +20,16 @@ pub mod multicast;
 pub mod netlink;
 pub mod netns;
 pub mod nft;
+pub mod notify;
 pub mod packet;
+pub mod pattern;
 pub mod peer;
 pub mod pid_namespace;
 pub mod process;
 pub mod random;
 pub mod sched;
 pub mod shape;
+pub mod signals;
 pub mod tap;
 pub mod tcp;
 

@@ -11,6 +11,7 @@ use std::thread;
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::unistd::{getegid, geteuid};
 
+use crate::capabilities::{self, Capability};
 use crate::{Context, Result};
 
 /// A handle on a network namespace; it lives at least as long as this handle.
@@ -107,10 +108,9 @@ pub fn id() -> Result<String> {
 /// True if the caller may administer its network namespace (`CAP_NET_ADMIN`)
 /// and make new ones (`CAP_SYS_ADMIN`).
 pub fn is_network_root() -> bool {
-    const CAP_SYS_ADMIN: u32 = 21;
-    let needed = 1u64 << CAP_NET_ADMIN | 1 << CAP_SYS_ADMIN;
+    let needed = Capability::NET_ADMIN.bit() | Capability::SYS_ADMIN.bit();
     let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
-    effective_capabilities(&status).is_some_and(|held| held & needed == needed)
+    capabilities::set_in(&status, "CapEff:").is_some_and(|held| held & needed == needed)
 }
 
 /// True in a user namespace that has not all users of the machine, as an ordinary user makes it.
@@ -186,26 +186,9 @@ fn write_proc(path: &str, value: &str) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.write_all(value.as_bytes())
 }
 
-/// include/uapi/linux/capability.h
-pub(crate) const CAP_NET_ADMIN: u32 = 12;
-
-/// The line `CapEff` of `/proc/PID/status`, a hexadecimal set of bits.
-pub(crate) fn effective_capabilities(status: &str) -> Option<u64> {
-    let digits = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
-    u64::from_str_radix(digits.trim(), 16).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn capabilities_are_read_from_the_effective_set() {
-        let status = "Name:\tx\nCapPrm:\t0000000000000001\nCapEff:\t0000000000201000\n";
-        assert_eq!(effective_capabilities(status), Some(1 << 12 | 1 << 21));
-        assert_eq!(effective_capabilities("Name:\tx\n"), None);
-        assert_eq!(effective_capabilities("CapEff:\tzz\n"), None);
-    }
 
     #[test]
     fn a_user_namespace_maps_few_users() {

@@ -3,6 +3,7 @@
 use std::io;
 
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::sys::resource::{Resource, setrlimit};
 use nix::unistd::Pid;
 
 use crate::{Context, Result};
@@ -17,6 +18,16 @@ const LOWEST: libc::c_int = 1;
 /// `EPERM` without CAP_SYS_NICE.
 pub fn run_first() -> Result<()> {
     run_as(libc::SCHED_RR, LOWEST).context(|| "run before other threads".to_owned())
+}
+
+/// Lets the threads of this process call [`run_first`] after it has given CAP_SYS_NICE up (`RLIMIT_RTPRIO`).
+///
+/// # Errors
+/// `EPERM` without CAP_SYS_RESOURCE.
+pub fn allow_to_run_first() -> Result<()> {
+    let lowest = LOWEST as nix::sys::resource::rlim_t;
+    let allow = setrlimit(Resource::RLIMIT_RTPRIO, lowest, lowest).map_err(io::Error::from);
+    allow.context(|| "let threads run before others".to_owned())
 }
 
 /// Lets the calling thread run as others do (`SCHED_OTHER`), after [`run_first`].

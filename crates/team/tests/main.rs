@@ -13,5 +13,6 @@ mod hash_kernel;
 mod lacp;
 mod openvswitch;
 mod plan;
+mod replays;
 mod sources;
 mod stripe;

@@ -10,6 +10,8 @@
 mod lost;
 mod times;
 
+use std::ops::Range;
+
 pub use lost::Lost;
 pub use times::Times;
 
@@ -151,6 +153,14 @@ impl Hello {
         let is_of_probe = HelloKind::of(*bytes.get(PAYLOAD_KIND)?).is_some_and(HelloKind::is_of_probe);
         let second = behind.first_chunk().filter(|_| !is_of_probe).copied();
         (flags & HAS_TAG != 0).then(|| Tagged { covered: covered(&bytes[..end]), tag: *tag, second })
+    }
+
+    /// Where the tags stand in the payload of a frame of EtherType [`ethertype::HELLO`]: all of it that follows from a
+    /// key. None if it has no tag.
+    pub fn tags(bytes: &[u8]) -> Option<Range<usize>> {
+        let Tagged { second, .. } = Hello::tagged(bytes)?;
+        let start = HEAD + usize::from(*bytes.get(COUNT)?) * MEMBER;
+        Some(start..start + if second.is_some() { 2 * Hello::TAG } else { Hello::TAG })
     }
 
     /// The hello in a frame, without check sequence, as long as the shortest; a probe with

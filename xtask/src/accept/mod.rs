@@ -8,6 +8,7 @@ mod iperf3;
 mod live;
 mod openvswitch;
 mod probe;
+mod service;
 mod shares;
 mod stall;
 mod storage;
@@ -53,7 +54,7 @@ pub(crate) struct Arguments {
 }
 
 /// The parts, in the order in which they are measured.
-const PARTS: [&Part<Arguments>; 27] = [
+const PARTS: [&Part<Arguments>; 28] = [
     &t3::BPF,
     &t3::PACKET,
     &t3::USER,
@@ -80,6 +81,7 @@ const PARTS: [&Part<Arguments>; 27] = [
     &storage::mtu::PART,
     &storage::fio::PART,
     &storage::steady::PART,
+    &service::PART,
     &live::PART,
 ];
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use nicteam_daemon::control::{Client, Refusal, RefusalKind, TeamState, teams, wait_until_free};
 use nicteam_daemon::{Kept, Shelf};
+use nicteam_host::service;
 use nicteam_sys::Context;
 
 use super::failures::{not_started, require_root};
@@ -87,7 +88,14 @@ fn restart_one(name: &str) -> Result<(), Failure> {
         };
     }
     match Client::connect(name) {
-        Ok(client) => client.replace()?,
+        Ok(client) => match service::unit_of(client.pid()) {
+            // Whoever watches over its process begins the next one.
+            Some(unit) => {
+                drop(client);
+                return service::restart_unit(&unit).map_err(Failure::failed);
+            }
+            None => client.replace()?,
+        },
         // What is to be mended.
         Err(Refusal { kind: RefusalKind::NotRunning, .. }) => wait_until_free(name)?,
         Err(refusal) => return Err(refusal.into()),

@@ -7,7 +7,7 @@ use nicteam_daemon::{Entry, TeamStatus, show, take_down};
 use super::failures::{not_started, require_root};
 use super::spec::assignments;
 use crate::failure::Failure;
-use crate::{say, value};
+use crate::{host, say, value};
 
 /// Take a team down and give its members back as they were, also one whose process has ended.
 #[derive(Debug, clap::Args)]
@@ -111,6 +111,11 @@ pub(crate) struct List {
 
 /// Takes a team down.
 pub(super) fn del(del: &Del) -> Result<(), Failure> {
+    // What `nicteam up` found on its members is restored, too.
+    if nicteam_host::down::teams().is_ok_and(|teams| teams.contains(&del.name)) {
+        require_root()?;
+        return host::taken_down(&del.name, false);
+    }
     remove(&del.name)
 }
 

@@ -3,6 +3,8 @@
 mod add;
 mod ask;
 mod failures;
+mod record;
+mod replay;
 mod run;
 mod spec;
 
@@ -30,6 +32,8 @@ pub(crate) enum Command {
     Activate(ask::Activate),
     Events(ask::Events),
     List(ask::List),
+    Record(record::Record),
+    Replay(replay::Replay),
     Restart(add::Restart),
     /// The process of a team; started by `team add` and `team restart` alone.
     #[command(hide = true)]
@@ -48,6 +52,8 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Activate(activate) => ask::activate(&activate),
         Command::Events(events) => ask::events(&events),
         Command::List(list) => ask::list(&list),
+        Command::Record(wanted) => record::record(&wanted),
+        Command::Replay(wanted) => replay::replay(&wanted),
         Command::Restart(restart) => add::restart(&restart),
         Command::Serve => run::serve(),
     }

@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::sync::mpsc;
 
 use nicteam_daemon::control::Refusal;
-use nicteam_daemon::{Entry, Happened, Kept, Service};
+use nicteam_daemon::{Entry, Habits, Happened, Kept, Service};
 use nicteam_sys::{Context, process};
 use nix::fcntl::OFlag;
 use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout, setsid};
@@ -57,7 +57,9 @@ pub(super) fn run(run: &Run) -> Result<(), Failure> {
     let spec = run.spec.team()?;
     require_root()?;
     process::catch_termination()?;
-    let service = Service::start(&Kept::of(&spec, None), Box::new(tell)).map_err(|error| not_started(&error))?;
+    let habits = Habits { confined: true, ..Habits::default() };
+    let service = Service::start_with(&Kept::of(&spec, None), Box::new(tell), habits);
+    let service = service.map_err(|error| not_started(&error))?;
     say::line(format_args!("team {} runs on the {} dataplane", service.name(), service.dataplane()));
     service.wait(process::termination_event()).map_err(Failure::failed)?;
     service.end().map_err(Failure::failed)
@@ -85,7 +87,8 @@ pub(super) fn serve() -> Result<(), Failure> {
             let _ = troubles.send(text.clone());
         }
     };
-    let service = match Service::start(&kept, Box::new(listener)) {
+    let habits = Habits { confined: true, ..Habits::default() };
+    let service = match Service::start_with(&kept, Box::new(listener), habits) {
         Ok(service) => service,
         Err(error) => {
             let code = not_started(&error).number();

@@ -130,6 +130,18 @@ impl Client {
         Ok(entries)
     }
 
+    /// What the team was told lately, but for keys: what follows [`nicteam_team::replay::head`] in a file.
+    pub fn recording(&mut self) -> Result<Vec<u8>, Refusal> {
+        let Answer::Recording { bytes } = self.ask(&Request::Record)? else { return Err(self.unexpected()) };
+        let mut recording = Vec::new();
+        let read = self.stream.by_ref().take(bytes).read_to_end(&mut recording);
+        match read {
+            Ok(read) if read as u64 == bytes => Ok(recording),
+            Ok(_) => Err(self.ended()),
+            Err(error) => Err(self.failed(&error)),
+        }
+    }
+
     /// The events that the team has kept, then each when it happens.
     pub fn follow(mut self) -> Result<Events, Refusal> {
         self.send(&Request::Follow)?;

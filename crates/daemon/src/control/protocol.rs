@@ -54,6 +54,8 @@ pub enum Request {
     /// The same, then go on with each event when it happens. Nothing more can
     /// be asked over this connection.
     Follow,
+    /// What was it told lately? [`Answer::Recording`]. Over the socket of those who may change it.
+    Record,
     /// Take the team down and end. [`Answer::Done`].
     Remove,
     /// End and leave the team as it is, for the next process. [`Answer::Done`].
@@ -63,7 +65,7 @@ pub enum Request {
 impl Request {
     /// True for what changes the team or ends its process.
     pub(super) fn changes(&self) -> bool {
-        !matches!(self, Request::Status | Request::Events | Request::Follow)
+        !matches!(self, Request::Status | Request::Events | Request::Follow | Request::Record)
     }
 }
 
@@ -90,6 +92,11 @@ pub enum Answer {
     Refused(Refusal),
     /// Something happened.
     Event(Entry),
+    /// So many bytes of a recording follow, behind this line: what follows [`nicteam_team::replay::head`] in a file.
+    Recording {
+        /// How many.
+        bytes: u64,
+    },
 }
 
 /// What was done.

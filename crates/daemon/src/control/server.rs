@@ -174,6 +174,11 @@ fn serve(stream: &UnixStream, team: &TeamHandle, right: Right) -> io::Result<()>
         }
         match request {
             Ok(Request::Follow) => return follow(stream, team),
+            // It says who speaks with whom.
+            Ok(Request::Record) if right == Right::Look => {
+                say(stream, &Answer::Refused(only_by_control(team.name())))?;
+            }
+            Ok(Request::Record) => record(stream, team)?,
             Ok(Request::Leave) => {
                 say(stream, &Answer::Done(Done::default()))?;
                 team.leave();
@@ -209,7 +214,7 @@ fn answer(stream: &UnixStream, team: &TeamHandle, request: Request) -> io::Resul
         Request::EnableMember { device, enable } => done(team.enable(&device, enable).map(nothing)),
         Request::Activate { device } => done(team.activate(&device).map(nothing)),
         Request::Remove => done(team.remove().map(nothing)),
-        Request::Events | Request::Follow | Request::Leave => {
+        Request::Events | Request::Follow | Request::Record | Request::Leave => {
             for entry in team.journal().after(0) {
                 say(stream, &Answer::Event(entry))?;
             }
@@ -217,6 +222,22 @@ fn answer(stream: &UnixStream, team: &TeamHandle, request: Request) -> io::Resul
         }
     };
     say(stream, &answer)
+}
+
+fn only_by_control(team: &str) -> Refusal {
+    let message = format!("what team {team} was told is for those who may change it");
+    Refusal::new(RefusalKind::NotPermitted, message, format!("use `{team}{CONTROL}`, as root (sudo)"))
+}
+
+/// Says what the team was told.
+fn record(mut stream: &UnixStream, team: &TeamHandle) -> io::Result<()> {
+    let blocks = match team.recording() {
+        Ok(blocks) => blocks,
+        Err(error) => return say(stream, &Answer::Refused(Refusal::from(&error))),
+    };
+    let bytes = blocks.iter().map(|block| block.len() as u64).sum();
+    say(stream, &Answer::Recording { bytes })?;
+    blocks.iter().try_for_each(|block| stream.write_all(block))
 }
 
 /// Tells every event until the team ends or the client goes.

@@ -9,6 +9,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use nicteam_sys::capabilities::{self, Capability};
+
 use super::{Opened, is_locked, open_folder};
 
 /// The file that names the namespace.
@@ -31,8 +33,8 @@ pub(super) fn remove(root: &Path, own: &Path) {
     let entries = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
     let unused = entries.filter(|path| path != own && is_folder(path) && !is_in_use(path));
     let marked: Vec<_> = unused.filter_map(|path| Some((inode_of(&path)?, path))).collect();
-    // To look for namespaces takes long on a busy host.
-    if marked.is_empty() {
+    // To look for namespaces takes long on a busy host; and who does not see into every process does not see every namespace.
+    if marked.is_empty() || !capabilities::is_effective(Capability::SYS_PTRACE) {
         return;
     }
     let live = live();

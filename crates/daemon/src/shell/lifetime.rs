@@ -7,7 +7,8 @@ use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Monitor, Netlink};
 use nicteam_sys::{nft, random};
 use nicteam_team::mode::Addresses;
-use nicteam_team::{ActiveSlave, Config, FailOverMac, Identity, MAX_MEMBERS, MemberId, Team, TeamError};
+use nicteam_team::replay::Recorded;
+use nicteam_team::{ActiveSlave, Config, FailOverMac, Identity, MAX_MEMBERS, MemberId, TeamError};
 use nicteam_wire::Mac;
 use nix::errno::Errno;
 
@@ -21,6 +22,9 @@ use crate::ports::{self, Candidate, Member};
 use crate::running::Keeping;
 use crate::tcp::Tcp;
 use crate::{Error, Happened, Journal, Notify, TeamSpec};
+
+/// Bytes of what a team was told that are kept, for a report of a defect.
+const RECORDED: usize = 64 << 20;
 
 impl Shell {
     /// Makes the device, takes the members in, puts the first plan in force.
@@ -48,7 +52,7 @@ impl Shell {
         let clock = Clock::start();
         // A team has no members to make active yet.
         let wish = spec.config.active_slave.clone();
-        let mut team = Team::new(spec.config, mac, clock.now())?;
+        let mut team = Recorded::begin(spec.config, mac, clock.now(), RECORDED)?;
         let identity = Identity { number: random::number()?, secret: random::bytes()? };
         team.set_identity(identity, clock.now());
         if let Some(active) = keeping.as_ref().and_then(|keeping| keeping.noted.active.as_deref()) {
@@ -89,6 +93,7 @@ impl Shell {
             notify,
             journal,
             keeping,
+            beating: None,
             _lock,
         };
         let resumed = if adopted { shell.resume(spec.mac, spec.mtu, room.filter(|_| tag_bytes > 0)) } else { Ok(()) };

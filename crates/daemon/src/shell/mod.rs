@@ -6,6 +6,7 @@ mod linger;
 mod listeners;
 mod live;
 mod missing;
+mod pulse;
 mod room;
 mod telling;
 
@@ -16,9 +17,11 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use nicteam_dataplane::{Dataplane, Kind, TeamDevice};
+use nicteam_sys::capabilities;
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Monitor, Netlink};
-use nicteam_team::{Effect, MemberId, MemberLink, Team, Time};
+use nicteam_team::replay::Recorded;
+use nicteam_team::{Effect, MemberId, MemberLink, Time};
 use nicteam_wire::Mac;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
@@ -29,16 +32,17 @@ use crate::lock::Lock;
 use crate::ports::Member;
 use crate::running::{Keeping, Request};
 use crate::tcp::Tcp;
-use crate::{Error, Happened, Journal, Notify};
+use crate::{Error, Happened, Journal, NEEDED, Notify, Pulse};
 use linger::Linger;
 use listeners::Listeners;
+use pulse::Beating;
 
 /// How a member's link is read: [`Member::read`] or [`Member::poll`].
 type ReadLink = fn(&mut Member, &mut Netlink, &Ethtool) -> (MemberLink, Option<Error>);
 
 /// Everything a team's thread holds.
 pub(crate) struct Shell {
-    team: Team,
+    team: Recorded,
     device: TeamDevice,
     dataplane: Box<dyn Dataplane>,
     members: Vec<Member>,
@@ -68,6 +72,7 @@ pub(crate) struct Shell {
     notify: Notify,
     journal: Arc<Journal>,
     keeping: Option<Keeping>,
+    beating: Option<Beating>,
     _lock: Lock,
 }
 
@@ -100,6 +105,17 @@ impl Shell {
     /// Lets the calling thread, which is to serve, run before others where it may, and where there is no flood.
     pub(crate) fn run_first(&mut self) {
         self.listeners.run_first();
+    }
+
+    /// From now on somebody hears signs of life.
+    pub(crate) fn give_signs(&mut self, pulse: Option<Pulse>) {
+        self.beating = pulse.map(|pulse| Beating::new(pulse, self.clock.now()));
+        self.beat();
+    }
+
+    /// Keeps the capabilities alone that it needs from now on. A thread that cannot has them all, which its status shows.
+    pub(crate) fn confine(&self) {
+        self.tell(capabilities::keep_only(&NEEDED));
     }
 
     /// Serves until told to end.
@@ -148,6 +164,7 @@ impl Shell {
             self.renew();
             self.close_relieved();
             self.keep();
+            self.beat();
         }
     }
 
@@ -162,6 +179,7 @@ impl Shell {
             Request::Migrate(bucket, device, answer) => answer.send(self.migrate(bucket, &device)).is_ok(),
             Request::Enable(device, enable, answer) => answer.send(self.enable(&device, enable)).is_ok(),
             Request::Activate(device, answer) => answer.send(self.activate(&device)).is_ok(),
+            Request::Record(answer) => answer.send(self.team.recording().unwrap_or_default()).is_ok(),
             Request::Remove(_) | Request::Leave => true,
         };
         let _ = sent;
@@ -172,7 +190,8 @@ impl Shell {
     /// Waits for a link event, a request, a frame for the control side or the team's deadline.
     fn wait(&mut self, woken: &UnixStream) -> Result<(), Error> {
         let of_team = self.team.poll_timeout().map(|(deadline, _)| deadline);
-        let timeout = match of_team.into_iter().chain(self.linger.deadline()).chain(self.listeners.deadline()).min() {
+        let own = self.linger.deadline().into_iter().chain(self.beating.as_ref().map(Beating::deadline));
+        let timeout = match of_team.into_iter().chain(own).chain(self.listeners.deadline()).min() {
             Some(deadline) => self.clock.until(deadline),
             None => Duration::from_secs(3600),
         };

@@ -1,6 +1,7 @@
 //! What the team's thread says of the team: events, reports, what is kept.
 
 use nicteam_dataplane::Counters;
+use nicteam_sys::capabilities;
 use nicteam_team::{Event, MemberId, PagpHeard};
 use nicteam_wire::Mac;
 
@@ -157,6 +158,7 @@ impl Shell {
             generation: plan.generation,
             uptime_ms: self.clock.now().as_nanos() / 1_000_000,
             pid: std::process::id(),
+            capabilities: held(),
             unsent_frames: self.dataplane.unsent()?,
             withheld_acks: if config.mode.stripes() { Some(self.dataplane.withheld()?) } else { None },
             failover_in_kernel: self.dataplane.sees_carriers(),
@@ -194,4 +196,9 @@ impl Shell {
         let joining = || self.team.members().into_iter().find(|member| member.id == id).map(|member| member.name);
         present.or_else(joining).unwrap_or_else(|| format!("the member at place {id}"))
     }
+}
+
+/// The names of the capabilities that this process has; none where they cannot be read.
+fn held() -> Vec<String> {
+    capabilities::held().unwrap_or_default().into_iter().map(|capability| capability.name()).collect()
 }

@@ -124,6 +124,7 @@ impl Bench {
             generation: 1,
             uptime_ms: 0,
             pid: 1,
+            capabilities: Vec::new(),
             unsent_frames: 0,
             withheld_acks: None,
             failover_in_kernel: false,

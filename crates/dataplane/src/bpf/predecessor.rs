@@ -1,7 +1,7 @@
 //! What an earlier process left on the devices of a team.
 
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
-use libbpf_rs::{MapCore, MapHandle, ObjectBuilder, ProgramHandle};
+use libbpf_rs::{ErrorKind, MapCore, MapHandle, ObjectBuilder, ProgramHandle};
 
 use super::abi::{LAYOUT, names};
 use super::layout::Counters;
@@ -67,18 +67,29 @@ pub(super) fn has_carrier_program(device: &str, index: u32) -> Result<bool, Erro
 /// The program in our place on a device. A stranger's is not touched.
 fn ours_at(device: &str, index: u32, point: Point, name: &str) -> Result<Option<u32>, Error> {
     let Some(id) = tc::program_at(index, point) else { return Ok(None) };
-    let program = attempt(|| format!("read the program on `{device}`"), || ProgramHandle::from_prog_id(id))?;
-    if program.name() == name {
+    let found = attempt(|| format!("read the program on `{device}`"), || name_of(id, index, point))?;
+    if found == name {
         return Ok(Some(id));
     }
     let side = if point == Point::Egress { "egress" } else { "ingress" };
     Err(Error::Bpf {
         operation: format!("use `{device}`"),
         message: format!(
-            "another eBPF program, `{}`, has the team's place among its {side} filters; hint: remove it with `tc filter del dev {device} {side}`",
-            program.name().display()
+            "another eBPF program, `{found}`, has the team's place among its {side} filters; hint: remove it with `tc filter del dev {device} {side}`"
         ),
     })
+}
+
+/// A program's name: what it says itself or, to a process that has given up the capability to ask it, what its filter is called.
+fn name_of(id: u32, index: u32, point: Point) -> Result<String, Box<dyn std::error::Error>> {
+    match ProgramHandle::from_prog_id(id) {
+        Ok(program) => Ok(program.name().to_string_lossy().into_owned()),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            let called = tc::filter_name(index, point)?.unwrap_or_default();
+            Ok(called.strip_suffix(&format!(":[{id}]")).unwrap_or_default().to_owned())
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn maps_of(program_id: u32) -> libbpf_rs::Result<Vec<MapHandle>> {

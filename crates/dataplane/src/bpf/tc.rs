@@ -8,6 +8,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use libbpf_sys::{bpf_tc_hook, bpf_tc_opts};
+use nicteam_sys::netlink::{FilterPlace, Netlink};
 
 use super::speech::attempt;
 use crate::Error;
@@ -67,6 +68,13 @@ pub(super) fn program_at(index: u32, point: Point) -> Option<u32> {
         check(unsafe { libbpf_sys::bpf_tc_query(&hook, &mut opts) }).map(|()| opts.prog_id)
     };
     attempt(String::new, query).ok().filter(|&id| id != 0)
+}
+
+/// The name of the filter in our place.
+pub(super) fn filter_name(index: u32, point: Point) -> nicteam_sys::Result<Option<String>> {
+    let priority = priority(point) as u16;
+    let place = FilterPlace { index, egress: point == Point::Egress, priority, handle: HANDLE };
+    Netlink::open()?.filter_name(place)
 }
 
 /// Attaches the program, in one step if one is there: every frame meets the old

@@ -7,7 +7,7 @@ use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{
     AfSpecInet6, AfSpecUnspec, BridgeStpState, InfoBridge, InfoData, InfoKind, InfoVeth, InfoVlan, LinkAttribute,
-    LinkFlags, LinkInfo, LinkMessage, Stats64,
+    LinkFlags, LinkInfo, LinkMessage, Prop, Stats64,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
@@ -18,14 +18,17 @@ use crate::{Context, Result};
 mod addr_gen_mode;
 mod bond;
 pub(crate) mod connection;
+mod filter;
 mod learned;
 mod monitor;
+pub mod object;
 mod route;
 mod vlan;
 
 pub use addr_gen_mode::AddrGenMode;
 pub use bond::{BondAggregate, BondMember, BondOption};
 use connection::Connection;
+pub use filter::FilterPlace;
 pub use learned::{Learned, Moves};
 pub use monitor::{Change, Monitor};
 
@@ -61,10 +64,14 @@ pub struct Link {
     pub index: u32,
     /// Name.
     pub name: String,
+    /// Its other names (`IFLA_PROP_LIST`): udev gives a device all the names that it could have had.
+    pub alternative_names: Vec<String>,
     /// Kind (`veth`, `bridge`); empty for hardware.
     pub kind: String,
     /// Address; zero for a device that has none of six bytes.
     pub mac: [u8; 6],
+    /// The address that it was made with (`IFLA_PERM_ADDRESS`), of hardware; `None` where the driver tells none.
+    pub permanent_mac: Option<[u8; 6]>,
     /// Largest IP packet, bytes.
     pub mtu: u32,
     /// Administratively up.
@@ -382,6 +389,8 @@ fn link_of(message: &LinkMessage) -> Link {
             LinkAttribute::LinkInfo(infos) => (link.kind, link.vlan) = (kind_of(infos), vlan_of(infos)),
             LinkAttribute::LinkNetNsId(_) => link.peer_elsewhere = true,
             LinkAttribute::Promiscuity(count) => link.takes_all = *count > 0,
+            LinkAttribute::PermAddress(bytes) => link.permanent_mac = bytes.as_slice().try_into().ok(),
+            LinkAttribute::PropList(list) => link.alternative_names = names_of(list),
             _ => {}
         }
     }
@@ -393,6 +402,14 @@ fn new_link(message: RouteNetlinkMessage) -> Option<Link> {
         RouteNetlinkMessage::NewLink(message) => Some(link_of(&message)),
         _ => None,
     }
+}
+
+fn names_of(list: &[Prop]) -> Vec<String> {
+    let name = |prop: &Prop| match prop {
+        Prop::AltIfName(name) => Some(name.clone()),
+        _ => None,
+    };
+    list.iter().filter_map(name).collect()
 }
 
 fn kind_of(infos: &[LinkInfo]) -> String {

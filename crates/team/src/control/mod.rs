@@ -3,7 +3,8 @@
 //! One call of `handle_*` (or `add_member`, `remove_member`), then
 //! [`Team::poll_effect`] until it returns nothing, then
 //! [`Team::poll_timeout`]. In debug builds a second change before the drain
-//! is a panic.
+//! is a panic. Who keeps a team keeps it as [`replay::Recorded`]: then all that it is told goes by one door,
+//! behind which it can be recorded.
 //!
 //! The rules are those of the Linux 6.1 bonding driver
 //! (drivers/net/bonding/bond_main.c); the files beside this one name the
@@ -28,6 +29,7 @@ mod pagp;
 mod parts;
 mod planning;
 mod probe;
+pub mod replay;
 mod stripe;
 mod terms;
 mod timers;
@@ -79,6 +81,8 @@ pub struct Team {
     pagp: PagpHearing,
     /// stripe: what makes its number one that no other team has, and its stamps such as nobody knows ahead.
     identity: Identity,
+    /// Where what follows from secrets comes from.
+    source: discovery::Source,
     /// What the mode needs beside.
     parts: Parts,
     timers: Timers,
@@ -115,6 +119,7 @@ impl Team {
             arp: ArpMonitor::default(),
             pagp: PagpHearing::default(),
             identity: Identity::default(),
+            source: discovery::Source::default(),
             parts,
             timers: Timers::new(),
             effects: VecDeque::new(),
@@ -125,8 +130,13 @@ impl Team {
 
     /// Takes a device in. Its place is the lowest free one.
     pub fn add_member(&mut self, name: &str, link: MemberLink, now: Time) -> Result<MemberId, TeamError> {
+        self.add_member_at(self.place_for(name)?, name, link, now)
+    }
+
+    /// Where a device of this name would join.
+    fn place_for(&self, name: &str) -> Result<MemberId, TeamError> {
         match self.next_place() {
-            Some(id) => self.add_member_at(id, name, link, now),
+            Some(id) => Ok(id),
             None if self.members.values().any(|member| member.name == name) => {
                 Err(TeamError::Duplicate(name.to_owned()))
             }

@@ -17,10 +17,11 @@ use crate::{Choose, MemberId, Time, TimerReason};
 const UNKNOWN_RATE_MBPS: u32 = 1000;
 
 /// What is random of a process that runs a team. Its `Debug` does not show the secret.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Identity {
     /// From this stripe takes the number that no other team has and
-    /// no earlier run of this one ([`nicteam_wire::Hello::system`]), which everybody may see.
+    /// no earlier run of this one ([`nicteam_wire::Hello::system`]), and balance-tcp which bucket has which member first.
+    /// Everybody may see it.
     pub number: u64,
     /// From this come the stamps of probes; nobody sees it.
     pub secret: [u8; 32],
@@ -50,8 +51,8 @@ impl Team {
 
     /// A number that only this process has.
     pub(super) fn seed(&self) -> u64 {
-        let [a, b, c, d, e, f, g, h, ..] = self.identity.secret;
-        u64::from_le_bytes([a, b, c, d, e, f, g, h])
+        // No secret: whoever sees which bucket has which member could tell a part of it.
+        self.identity.number
     }
 
     /// Discovery begins, or ends, as the mode wants it. A team that was told no
@@ -61,7 +62,14 @@ impl Team {
         let [high, low] = ((now.as_nanos() / 1_000_000) as u16).to_be_bytes();
         let system = u64::from_be_bytes([a, b, c, d, e, f, high, low]) ^ self.identity.number;
         let interval = millis(self.config.stripe_interval_ms);
-        self.parts.discovery = self.traits.stripes().then(|| Discovery::new(system, self.identity.secret, interval));
+        // What followed from secrets before belongs to the same change.
+        let derived: Vec<u64> = self.parts.discovery.iter_mut().flat_map(Discovery::take_derived).collect();
+        self.parts.discovery = self.traits.stripes().then(|| {
+            let mut discovery = Discovery::new(system, self.identity.secret, interval);
+            discovery.set_source(self.source);
+            discovery.give_derived(&derived);
+            discovery
+        });
         self.take_key(now);
     }
 

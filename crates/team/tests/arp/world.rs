@@ -75,7 +75,7 @@ impl World {
 
     /// The host goes on with another team, without members.
     pub fn replace(&mut self, team: Team) {
-        self.team = team;
+        self.team = team.into();
         self.members.clear();
     }
 

@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use nicteam_simnet::{Host, Way, World};
 use nicteam_team::lacp::Reason;
+use nicteam_team::replay::Recorded;
 use nicteam_team::{Choose, Config, Effect, LinkState, MemberId, MemberLink, Plan, Team, Time};
 use nicteam_wire::{Frame, Mac, ethertype};
 
 use crate::control::world::{id, link};
+use crate::replays;
 
-/// Two hosts; member `i` of the one is cabled to member `i` of the other.
+/// Two hosts; member `i` of the one is cabled to member `i` of the other. What their teams are told is recorded, and replayed
+/// at the end.
 pub struct Pair {
     pub world: World<Host>,
 }
@@ -20,7 +23,7 @@ impl Pair {
         let mut world = World::new(0);
         for (config, last) in configs.into_iter().zip([0xa, 0xb]) {
             let mac = Mac([2, 0, 0, 0, 0, last]);
-            let mut host = Host::new(Team::new(config, mac, Time::ZERO).unwrap(), mac);
+            let mut host = Host::new(Recorded::begin(config, mac, Time::ZERO, replays::LIMIT).unwrap(), mac);
             host.is_logged = true;
             world.add(host);
         }
@@ -53,7 +56,7 @@ impl Pair {
         [0, 1].map(|host| self.world.node(host).carrier)
     }
 
-    pub fn change<R>(&mut self, host: usize, change: impl FnOnce(&mut Team, Time) -> R) -> R {
+    pub fn change<R>(&mut self, host: usize, change: impl FnOnce(&mut Recorded, Time) -> R) -> R {
         self.world.change(host, |host, now| host.change(now, |team| change(team, now)))
     }
 
@@ -122,5 +125,13 @@ impl Pair {
 
     pub fn why_not(&self, team: usize, member: usize) -> Option<Reason> {
         self.team(team).members()[member].lacp.unwrap().why_not
+    }
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.world.nodes().for_each(|host| replays::holds(&host.team));
+        }
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use nicteam_simnet::{Bytes, Host, Member, Node, Reading};
-use nicteam_team::{Effect, Event, MemberId, MemberLink, Team, Time, Traffic};
+use nicteam_team::replay::Recorded;
+use nicteam_team::{Effect, Event, MemberId, MemberLink, Time, Traffic};
 use nicteam_wire::Mac;
 
 use crate::control::checks;
@@ -22,7 +23,7 @@ pub struct Shell {
 }
 
 impl Shell {
-    pub fn new(team: Team, mac: Mac) -> Shell {
+    pub fn new(team: impl Into<Recorded>, mac: Mac) -> Shell {
         let mut host = Host::new(team, mac);
         host.is_logged = true;
         Shell { host, told: BTreeMap::new(), transmitted: 0, is_stalled: false }
@@ -48,7 +49,7 @@ impl Shell {
         self.settle(Cause::Leave, &before, now);
     }
 
-    pub fn change<R>(&mut self, cause: Cause, now: Time, change: impl FnOnce(&mut Team) -> R) -> R {
+    pub fn change<R>(&mut self, cause: Cause, now: Time, change: impl FnOnce(&mut Recorded) -> R) -> R {
         let before = Seen::of(&self.host.team);
         let changed = change(&mut self.host.team);
         self.settle(cause, &before, now);

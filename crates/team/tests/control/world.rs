@@ -4,6 +4,7 @@ use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
 use nicteam_simnet::Host;
+use nicteam_team::replay::Recorded;
 use nicteam_team::{
     Config, Duplex, Effect, LinkState, MemberId, MemberLink, MemberStatus, Mode, Plan, Team, TeamError, Time,
 };
@@ -81,6 +82,13 @@ impl World {
         World { world }
     }
 
+    /// The same, and what the team is told is recorded.
+    pub fn recorded(config: Config, limit: usize) -> World {
+        let mut world = nicteam_simnet::World::new(0);
+        world.add(Shell::new(Recorded::begin(config, MAC, Time::ZERO, limit).unwrap(), MAC));
+        World { world }
+    }
+
     /// Members `m0`, `m1`, ... with these carriers.
     pub fn with_members(config: Config, carriers: &[bool]) -> World {
         let mut world = World::new(config);
@@ -113,7 +121,7 @@ impl World {
     }
 
     /// Changes the team in another way.
-    pub fn team_change<R>(&mut self, change: impl FnOnce(&mut Team, Time) -> R) -> R {
+    pub fn team_change<R>(&mut self, change: impl FnOnce(&mut Recorded, Time) -> R) -> R {
         self.change(Cause::Change, change)
     }
 
@@ -197,7 +205,7 @@ impl World {
         std::mem::take(&mut self.log).into_iter().filter_map(frame).collect()
     }
 
-    fn change<R>(&mut self, cause: Cause, change: impl FnOnce(&mut Team, Time) -> R) -> R {
+    fn change<R>(&mut self, cause: Cause, change: impl FnOnce(&mut Recorded, Time) -> R) -> R {
         self.world.change(0, |shell, now| shell.change(cause, now, |team| change(team, now)))
     }
 }

@@ -70,7 +70,7 @@ fn explore(change: fn(&mut LacpConfig), ports: usize) {
         change(&mut config);
         config
     };
-    let mut start = World::pair(config(0), config(1), ports);
+    let mut start = World::pair(config(0), config(1), ports).unrecorded();
     let (mut seen, mut rested) = (BTreeSet::new(), 0);
     let depth = if ports > 2 { DEPTH - 1 } else { DEPTH };
     for _ in 0..PREFIXES {

@@ -1,6 +1,6 @@
 //! LACP under virtual time.
 //!
-//! `system` is what speaks LACP, `net` systems and cables; `world` drives it and shows every
+//! `system` is what speaks LACP (and a `twin` of it, a team that is recorded), `net` systems and cables; `world` drives it and shows every
 //! observation to the checkers, which hold one property each. `pairs` brings
 //! two systems up and down, `stall` stops and replaces them, `cases` and `peers` go through the rules one by
 //! one, `markers` moves flows, `explore` goes through every short sequence of
@@ -16,4 +16,5 @@ mod peers;
 mod random;
 mod stall;
 mod system;
+mod twin;
 mod world;

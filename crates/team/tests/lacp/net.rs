@@ -55,10 +55,10 @@ pub fn timeout(config: &LacpConfig) -> Duration {
 
 impl Net {
     /// Systems of these configurations, each with so many gigabit ports, without cables.
-    pub fn new(configs: Vec<LacpConfig>, ports: usize, seed: u64) -> Net {
+    pub fn new(configs: Vec<LacpConfig>, ports: usize, seed: u64, are_recorded: bool) -> Net {
         let mut world = World::new(seed);
         for (system, config) in configs.into_iter().enumerate() {
-            world.add(System::new(config, (0..ports).map(|port| params(system, port)).collect()));
+            world.add(System::new(config, (0..ports).map(|port| params(system, port)).collect(), are_recorded));
         }
         Net { world, weather: Weather::default() }
     }

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use nicteam_simnet::{Bytes, Node};
 use nicteam_team::Time;
-use nicteam_team::lacp::{Lacp, LacpConfig, LacpEffect, LacpEvent, LacpRate, PortParams, PortStatus};
+use nicteam_team::lacp::{LacpConfig, LacpEffect, LacpEvent, LacpRate, PortParams, PortStatus};
 use nicteam_wire::{Lacpdu, SlowPdu};
 
 use crate::lacp::net::{id, ms};
+use crate::lacp::twin::Twin;
 
 /// Where a frame has the actor's state, and its bits Synchronization, Collecting, Distributing.
 const STATE: usize = 32;
@@ -24,7 +25,7 @@ const ENDLESS: usize = 200;
 /// A system and what its ports are made of.
 #[derive(Clone, Debug)]
 pub struct System {
-    pub lacp: Lacp,
+    pub lacp: Twin,
     pub ports: Vec<PortParams>,
     /// It neither hears nor speaks nor looks at its clock; its ports forward on.
     pub frozen: bool,
@@ -73,9 +74,10 @@ struct Stall {
 }
 
 impl System {
-    pub fn new(config: LacpConfig, ports: Vec<PortParams>) -> System {
+    /// `is_recorded`: what it is told is recorded, and replayed at its end.
+    pub fn new(config: LacpConfig, ports: Vec<PortParams>, is_recorded: bool) -> System {
         System {
-            lacp: Lacp::new(config, Time::ZERO),
+            lacp: Twin::new(config, Time::ZERO, is_recorded),
             ports,
             frozen: false,
             not_receiving: BTreeSet::new(),
@@ -99,7 +101,7 @@ impl System {
     }
 
     /// Changes what speaks LACP, and does what it wants.
-    pub fn change(&mut self, now: Time, change: impl FnOnce(&mut Lacp, Time)) {
+    pub fn change(&mut self, now: Time, change: impl FnOnce(&mut Twin, Time)) {
         let before = self.rest();
         change(&mut self.lacp, now);
         self.drain(before);
@@ -142,7 +144,7 @@ impl System {
     /// A new process takes its place with what it would have answered, up to where all ports are there.
     pub fn succeed(&mut self, now: Time) {
         let (answers, config) = (self.lacp.answers(), self.lacp.config().clone());
-        let mut new = Lacp::new(config, now);
+        let mut new = Twin::new(config, now, self.lacp.is_recorded());
         new.begin_ports();
         for (port, params) in self.ports.iter().enumerate() {
             let heard = self.heard.get(&port).map(|(at, _)| now - *at);
@@ -156,7 +158,7 @@ impl System {
 
     /// It forgets everything.
     pub fn forget(&mut self, now: Time) {
-        self.lacp = Lacp::new(self.lacp.config().clone(), now);
+        self.lacp = Twin::new(self.lacp.config().clone(), now, self.lacp.is_recorded());
         self.heard.clear();
     }
 
@@ -224,7 +226,7 @@ impl Node for System {
     }
 
     fn handle_timeout(&mut self, now: Time) {
-        self.change(now, Lacp::handle_timeout);
+        self.change(now, Twin::handle_timeout);
         let next = self.lacp.poll_timeout();
         assert!(next.is_none_or(|(at, _)| at > now), "{next:?} is not after {now}");
     }

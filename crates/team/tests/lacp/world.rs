@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use nicteam_team::lacp::{Lacp, LacpConfig, LacpEvent, LacpRate};
+use nicteam_team::lacp::{LacpConfig, LacpEvent, LacpRate};
 use nicteam_team::{MemberLink, Time};
 
 use crate::lacp::checkers::{Checkers, Observation};
 use crate::lacp::net::{End, Net, id, link, ms, system_mac};
 use crate::lacp::system::{Happened, Rest, System};
+use crate::lacp::twin::Twin;
 
 #[derive(Clone, Debug)]
 pub struct World {
@@ -21,13 +22,25 @@ pub fn fast(system: usize) -> LacpConfig {
 }
 
 impl World {
+    /// What the systems are told is recorded, and replayed at their end.
     pub fn new(configs: Vec<LacpConfig>, ports: usize) -> World {
-        World::with_seed(configs, ports, 0)
+        World::started(Net::new(configs, ports, 0, true))
     }
 
-    /// `seed` decides which frames the weather takes.
+    /// What they are told is not recorded from now on.
+    pub fn unrecorded(mut self) -> World {
+        let systems = self.net.systems().len();
+        (0..systems).for_each(|system| self.net.world.node_mut(system).lacp.unrecord());
+        self
+    }
+
+    /// `seed` decides which frames the weather takes. Nothing is recorded.
     pub fn with_seed(configs: Vec<LacpConfig>, ports: usize, seed: u64) -> World {
-        let mut world = World { net: Net::new(configs, ports, seed), checkers: Checkers::default() };
+        World::started(Net::new(configs, ports, seed, false))
+    }
+
+    fn started(net: Net) -> World {
+        let mut world = World { net, checkers: Checkers::default() };
         let systems = world.net.systems().len();
         (0..systems).for_each(|system| world.start(system));
         world
@@ -83,7 +96,7 @@ impl World {
     }
 
     /// Changes a system and does what it wants.
-    pub fn change(&mut self, system: usize, change: impl FnOnce(&mut Lacp, Time)) {
+    pub fn change(&mut self, system: usize, change: impl FnOnce(&mut Twin, Time)) {
         self.alter(system, |it, now| it.change(now, change));
     }
 
@@ -128,7 +141,7 @@ impl World {
         }
         self.net.world.node_mut(system).frozen = false;
         self.checkers.see(&self.net, &Observation::Thawed { system });
-        self.change(system, Lacp::handle_timeout);
+        self.change(system, Twin::handle_timeout);
     }
 
     /// A new process of the system goes on with what it would have answered.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use nicteam_simnet::{Host, Way, World};
 use nicteam_team::openvswitch::{BondStatus, Negotiation};
+use nicteam_team::replay::Recorded;
 use nicteam_team::{Action, Config, Effect, MemberId, MemberLink, Team, Time, Verdict};
 use nicteam_wire::{Arp, Frame, Mac, ethertype};
 
@@ -128,7 +129,7 @@ impl Net {
         self.change(|team, now| team.set_config(config, now)).unwrap();
     }
 
-    pub fn change<R>(&mut self, change: impl FnOnce(&mut Team, Time) -> R) -> R {
+    pub fn change<R>(&mut self, change: impl FnOnce(&mut Recorded, Time) -> R) -> R {
         self.world.change(OURS, |host, now| host.change(now, |team| change(team, now)))
     }
 

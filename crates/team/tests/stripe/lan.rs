@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use nicteam_simnet::{Bytes, Host, Node, OneOf, Port, Switch, Way, World};
+use nicteam_team::replay::Recorded;
 use nicteam_team::{Action, Config, Duplex, Identity, MemberId, MemberLink, Mode, PlanState, Stripe};
 use nicteam_team::{Team, Time, Verdict};
 use nicteam_wire::{Frame, Hello, Mac};
@@ -21,6 +22,8 @@ pub struct Lan {
     segments: Vec<Segment>,
     /// Up to so much longer than [`LATENCY`] a frame is under way, by chance: processors are late.
     pub jitter: Duration,
+    /// Bytes of what each team of a host that is added from now on was told, at most; none: nothing is recorded.
+    pub recorded: Option<usize>,
     /// Numbers of systems so far.
     systems: u64,
     /// The addresses of each host's members, by its number in the world, as the switches know them.
@@ -73,6 +76,7 @@ impl Lan {
             hosts: Vec::new(),
             segments: Vec::new(),
             jitter: Duration::ZERO,
+            recorded: None,
             systems: 0,
             assigned: BTreeMap::new(),
         }
@@ -118,11 +122,14 @@ impl Lan {
         (0..self.hosts.len()).for_each(|host| self.host_mut(host).sent.clear());
     }
 
-    fn team(&mut self, mac: Mac, key: &str, old: &str) -> Team {
+    fn team(&mut self, mac: Mac, key: &str, old: &str) -> Recorded {
         let mut config = Config { mode: Mode::Stripe, ..Config::default() };
         config.set("stripe_key", key).unwrap();
         config.set("stripe_key_old", old).unwrap();
-        let mut team = Team::new(config, mac, self.now()).unwrap();
+        let mut team = match self.recorded {
+            Some(limit) => Recorded::begin(config, mac, self.now(), limit).unwrap(),
+            None => Team::new(config, mac, self.now()).unwrap().into(),
+        };
         self.systems += 1;
         let (number, secret) = (0x5157_0000 + self.systems, [self.systems as u8; 32]);
         team.set_identity(Identity { number, secret }, self.now());
@@ -273,7 +280,7 @@ impl Lan {
     }
 
     /// Lets a host's team change something.
-    pub fn change(&mut self, host: usize, change: impl FnOnce(&mut Team)) {
+    pub fn change(&mut self, host: usize, change: impl FnOnce(&mut Recorded)) {
         self.change_host(host, |host, now| host.change(now, change));
     }
 

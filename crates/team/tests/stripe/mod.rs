@@ -4,7 +4,7 @@ mod auth;
 mod crowd;
 mod discovery;
 mod hostile;
-mod lan;
+pub mod lan;
 mod liveness;
 mod lost;
 mod mending;

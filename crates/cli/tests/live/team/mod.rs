@@ -1,9 +1,10 @@
 //! Teams run on a host: `nicteam team add`, `del`, `set`, `member`, `show`,
-//! `activate`, `events`, `list`, `restart`.
+//! `activate`, `events`, `list`, `restart`, `record`, `replay`.
 
 mod adding;
 mod events;
 mod refusals;
+mod replays;
 mod restarts;
 mod users;
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use nicteam_oracle::frames::Random;
 use nicteam_oracle::{is_soak, seed};
 use nicteam_simnet::{Host, Node, World};
+use nicteam_team::replay::Recorded;
 use nicteam_team::{Config, Duplex, MemberId, MemberLink, Team, TeamError, Time};
 use nicteam_testnet::OpenVSwitch;
 use nicteam_wire::Mac;
@@ -205,7 +206,7 @@ impl Ours {
         }
     }
 
-    fn change(&mut self, change: impl FnOnce(&mut Team, Time) -> Result<(), TeamError>) -> bool {
+    fn change(&mut self, change: impl FnOnce(&mut Recorded, Time) -> Result<(), TeamError>) -> bool {
         self.0.change(0, |host, now| host.change(now, |team| change(team, now))).is_ok()
     }
 

@@ -23,6 +23,7 @@ use hmac::digest::{FixedOutput, KeyInit, Mac as _};
 use nicteam_wire::{Hello, HelloKind, Mac, Tagged};
 use sha2::Sha256;
 
+use super::derived::Derived;
 use crate::config::StripeKey;
 use crate::{MemberId, Time, TokenBucket};
 
@@ -63,6 +64,8 @@ pub(super) struct Auth {
     system: u64,
     /// At most [`MOST_KEYS`], the new one first.
     keys: Vec<Tagger>,
+    /// What follows from keys and other secrets.
+    pub(super) derived: Derived,
     /// Stamps of challenges so far.
     challenges: u64,
     /// Systems that answered.
@@ -158,6 +161,7 @@ impl Auth {
         Auth {
             system,
             keys: Vec::new(),
+            derived: Derived::default(),
             challenges: 0,
             known: BTreeMap::new(),
             candidates: BTreeMap::new(),
@@ -181,7 +185,8 @@ impl Auth {
             of.keys = fitting_of(&keys, |key| had(&fitting, key));
         }
         known.retain(|_, of| of.keys.contains(&true));
-        *self = Auth { keys, known, challenges: self.challenges, ..Auth::new(self.system) };
+        let derived = std::mem::take(&mut self.derived);
+        *self = Auth { keys, derived, known, challenges: self.challenges, ..Auth::new(self.system) };
     }
 
     /// True if hellos carry tags.
@@ -244,7 +249,9 @@ impl Auth {
         let misfit = match (self.has_key(), Hello::tagged(payload)) {
             (false, None) => return without_key(hello),
             (true, Some(tagged)) => {
-                let fitting = fitting_of(&self.keys, |key| key.verifies(&tagged));
+                let keys = &self.keys;
+                let fitting = self.derived.number(|| bits_of(fitting_of(keys, |key| key.verifies(&tagged))));
+                let fitting = fitting_of_bits(fitting);
                 if fitting.contains(&true) {
                     return self.judge_genuine((member, src), hello, fitting, sequence, now);
                 }
@@ -335,7 +342,8 @@ impl Auth {
                 self.candidates.remove(&eldest);
             }
         }
-        let stamp = self.keys.first().map_or(0, |key| key.stamp(self.system, self.challenges));
+        let (own, challenges, key) = (self.system, self.challenges, self.keys.first());
+        let stamp = self.derived.number(|| key.map_or(0, |key| key.stamp(own, challenges)));
         let new = || Candidate { stamp, heard: now, challenged: BTreeMap::new(), held: BTreeMap::new() };
         let candidate = self.candidates.entry(system).or_insert_with(new);
         candidate.heard = now;
@@ -465,6 +473,15 @@ fn fitting_of(keys: &[Tagger], fits: impl Fn(&Tagger) -> bool) -> Fitting {
     let mut fitting = Fitting::default();
     fitting.iter_mut().zip(keys).for_each(|(is, key)| *is = fits(key));
     fitting
+}
+
+/// The same as a number: a bit for each key, the first the lowest.
+fn bits_of(fitting: Fitting) -> u64 {
+    fitting.iter().enumerate().map(|(place, fits)| u64::from(*fits) << place).sum()
+}
+
+fn fitting_of_bits(bits: u64) -> Fitting {
+    std::array::from_fn(|place| bits >> place & 1 != 0)
 }
 
 /// Challenges of systems that are not known. Who repeats what one of them said, or has said a great deal, keeps

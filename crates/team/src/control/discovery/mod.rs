@@ -9,6 +9,7 @@
 mod announcing;
 mod auth;
 mod delay;
+mod derived;
 mod found;
 mod hearing;
 mod neighbour;
@@ -29,6 +30,8 @@ pub use self::auth::{Refused, RefusedLast};
 pub use self::neighbour::{Neighbour, PathStatus};
 
 use self::announcing::Announcing;
+pub(super) use self::derived::Source;
+
 use self::auth::{Auth, Judgement};
 use self::neighbours::Neighbours;
 use self::pace::Paces;
@@ -219,6 +222,21 @@ impl Discovery {
                 }
             }
         }
+    }
+
+    /// What follows from secrets comes from there from now on.
+    pub(super) fn set_source(&mut self, source: Source) {
+        self.auth.derived.set_source(source);
+    }
+
+    /// What followed from secrets since the last call; where it is given, what nobody asked for.
+    pub(super) fn take_derived(&mut self) -> impl Iterator<Item = u64> {
+        self.auth.derived.take()
+    }
+
+    /// What follows from the secrets of a recorded team next.
+    pub(super) fn give_derived(&mut self, numbers: &[u64]) {
+        self.auth.derived.give(numbers);
     }
 
     /// What the dataplane noted, the answer to [`Discovery::take_look`]. A peer

@@ -80,10 +80,10 @@ impl Discovery {
         let mut due = self.neighbours.due(now);
         due.sort_unstable();
         for system in due {
-            let (random, stamps) = (&mut self.random, &mut self.stamps);
+            let (random, stamps, derived) = (&mut self.random, &mut self.stamps, &mut self.auth.derived);
             self.neighbours.with(system, now, |neighbour| {
                 let (wanted, regular) = (neighbour.wanted(now), neighbour.probe_at <= now);
-                probes.extend(neighbour.probe(paces, || marked(stamps.next(), mark), now));
+                probes.extend(neighbour.probe(paces, || derived.number(|| marked(stamps.next(), mark)), now));
                 if regular {
                     let idle = paces.idle_at(next_random(random));
                     neighbour.probe_at = now + if wanted == Wanted::Idle { idle } else { paces.quick(wanted) };

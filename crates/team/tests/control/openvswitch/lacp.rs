@@ -56,7 +56,7 @@ fn with_lacp_buckets_are_given_to_those_that_the_partner_takes() {
 fn balance_tcps_buckets_are_spread_by_a_seed() {
     let shares_of = |seed: u8| {
         let mut pair = pair("ovs-balance-tcp", &[]);
-        let identity = Identity { number: 1, secret: [seed; 32] };
+        let identity = Identity { number: seed.into(), secret: [1; 32] };
         pair.change(0, |team, now| team.set_identity(identity, now));
         pair.run(ms(1000));
         // All anew, as the seed says.

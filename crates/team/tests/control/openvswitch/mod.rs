@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use nicteam_simnet::{Host, World};
 use nicteam_team::openvswitch::{BondMember, BondStatus};
+use nicteam_team::replay::Recorded;
 use nicteam_team::{Action, Buckets, Choose, Config, Effect, PlanState, Team, Time};
 use nicteam_wire::{Frame, Mac, rarp_packet};
 
@@ -95,7 +96,7 @@ impl Guests {
         self.world.node(0)
     }
 
-    fn change<R>(&mut self, change: impl FnOnce(&mut Team, Time) -> R) -> R {
+    fn change<R>(&mut self, change: impl FnOnce(&mut Recorded, Time) -> R) -> R {
         self.world.change(0, |host, now| host.change(now, |team| change(team, now)))
     }
 

@@ -4,11 +4,12 @@
 
 use std::collections::VecDeque;
 
-use nicteam_team::lacp::{AdSelect, Lacp, LacpConfig, LacpEffect, PortParams, ReceiveState};
+use nicteam_team::lacp::{AdSelect, LacpConfig, LacpEffect, PortParams, ReceiveState};
 use nicteam_team::{MemberId, Time};
 use nicteam_wire::{LacpState, Lacpdu, Mac, Marker, MarkerKind, PortInfo, SlowPdu};
 
 use crate::lacp::net::{id, link, ms, system_mac};
+use crate::lacp::twin::Twin;
 
 const PORTS: usize = 4;
 const PARTNER: Mac = Mac([0x33, 0xff, 0xbb, 0xff, 0, 0]);
@@ -24,7 +25,7 @@ fn slow() -> LacpConfig {
 
 /// Four ports at the mirror.
 struct Bench {
-    lacp: Lacp,
+    lacp: Twin,
     now: Time,
     /// Ports whose LACPDUs are not answered.
     deaf: Vec<MemberId>,
@@ -38,7 +39,7 @@ struct Bench {
 impl Bench {
     fn new(config: LacpConfig) -> Bench {
         let mut bench = Bench {
-            lacp: Lacp::new(config, Time::ZERO),
+            lacp: Twin::new(config, Time::ZERO, true),
             now: Time::ZERO,
             deaf: Vec::new(),
             said: [LacpState::default(); PORTS],

@@ -1,0 +1,8 @@
+//! `nicteam import` and `nicteam export`: other people's configuration, read and written.
+
+mod export;
+mod find;
+mod import;
+
+pub(crate) use export::{Export, run as export};
+pub(crate) use import::{Import, run as import};

@@ -1,0 +1,99 @@
+//! `nicteam import`: our own file from other people's configuration.
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+use nicteam_formats::{FORMATS, Format, Left, Source, toml};
+use nicteam_host::bonds;
+
+use super::find;
+use crate::failure::Failure;
+use crate::say;
+
+/// Print our own file of teams, from the configuration that there is.
+///
+/// FILE is a file, a folder such as /etc/network, or `-` for standard input. What cannot be taken over is listed on
+/// standard error with its place, and stays in the output as comments; what is to be switched off in the old place is
+/// listed, too. Nothing is changed. Exit code 2: something is wrong with a file, or, with --strict, something was left.
+#[derive(Debug, clap::Args)]
+#[command(after_help = after_help())]
+pub(crate) struct Import {
+    /// Files or folders; `-` is standard input.
+    #[arg(required_unless_present = "running", value_name = "FILE")]
+    files: Vec<String>,
+    /// Their format; found out by default.
+    #[arg(long, value_name = "FORMAT", value_parser = find::named)]
+    from: Option<&'static dyn Format>,
+    /// What runs in this network namespace: teams of ours and the kernel's bonds; of this name alone, if one is given.
+    #[arg(long, value_name = "NAME", num_args = 0..=1, conflicts_with_all = ["files", "from"])]
+    running: Option<Option<String>>,
+    /// Fail if anything cannot be taken over.
+    #[arg(long)]
+    strict: bool,
+}
+
+fn after_help() -> String {
+    let line = |format: &&dyn Format| format!("  {:<12} {}\n", format.name(), format.title());
+    let lines: String = FORMATS.iter().map(line).collect();
+    format!(
+        "Formats:\n{lines}\n  nicteam import /etc/network/interfaces > /etc/nicteam/bond0.toml\n  nicteam import --running bond0"
+    )
+}
+
+/// Prints the file on standard output, what is left and what to disable on standard error.
+pub(crate) fn run(args: &Import) -> Result<ExitCode, Failure> {
+    let import = match &args.running {
+        Some(name) => bonds::running(name.as_deref()).map_err(Failure::failed)?,
+        None => read(&args.files, args.from)?,
+    };
+    tell(&import);
+    if import.network.teams.is_empty() {
+        let of_what = if args.running.is_some() { "no team and no bond runs here" } else { "no bond is in there" };
+        return Err(
+            Failure::wrong_input(of_what).hint(Some("`nicteam team add` makes a team; docs/team.md describes it"))
+        );
+    }
+    say::data(toml::write(&import))?;
+    match (args.strict, import.left.len()) {
+        (false, _) | (true, 0) => Ok(ExitCode::SUCCESS),
+        (true, count) => {
+            say::line(format_args!("nicteam: {count} left, and --strict allows none"));
+            Ok(ExitCode::from(2))
+        }
+    }
+}
+
+/// Reads files of one format.
+pub(super) fn read(files: &[String], from: Option<&'static dyn Format>) -> Result<nicteam_formats::Import, Failure> {
+    let sources: Vec<Source> = find::sources(files, from)?;
+    let format = from.map_or_else(|| find::recognise(&sources), Ok)?;
+    format.read(&sources).map_err(|diagnostics| Failure::wrong_input(diagnostics.render(io::stderr().is_terminal())))
+}
+
+/// Says what stays, by teams, and what to switch off.
+fn tell(import: &nicteam_formats::Import) {
+    let mut teams: Vec<Option<&str>> = Vec::new();
+    for left in &import.left {
+        if !teams.contains(&left.team.as_deref()) {
+            teams.push(left.team.as_deref());
+        }
+    }
+    for team in teams {
+        match team {
+            Some(team) => say::line(format_args!("{team}: not taken over:", team = say::visible(team))),
+            None => say::line("not taken over:"),
+        }
+        for Left { place, text, why, .. } in import.left.iter().filter(|left| left.team.as_deref() == team) {
+            say::line(format_args!("  {}: `{}`\n    {}", say::visible(place), say::visible(text), say::visible(why)));
+        }
+    }
+    if !import.disable.is_empty() {
+        say::line("switch off in the old place, before a team takes over:");
+    }
+    for disable in &import.disable {
+        say::line(format_args!("  {}: {}", say::visible(&disable.place), say::visible(&disable.what)));
+        if let Some(command) = &disable.command {
+            say::line(format_args!("    {}", say::visible(command)));
+        }
+    }
+}

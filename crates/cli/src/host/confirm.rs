@@ -1,0 +1,118 @@
+//! `nicteam confirm`, and the process that waits for it.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use nicteam_host::confirm as confirmation;
+use nicteam_host::confirm::Outcome;
+use nicteam_sys::{Context, process};
+use nix::unistd::{dup2_stdout, setsid};
+
+use crate::failure::Failure;
+use crate::{say, team};
+
+/// Confirm that all is well after `nicteam up --confirm`, which takes its teams down again otherwise.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Confirm {
+    /// Teams; all that await it by default.
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+}
+
+/// Wait for a confirmation, and take the team down without one; started by `nicteam up` alone.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AwaitConfirmation {
+    /// The team.
+    name: String,
+    /// Which of several waits it is.
+    token: u64,
+}
+
+/// A team that somebody has to confirm.
+#[derive(Debug)]
+pub(super) struct Guard {
+    team: String,
+    token: u64,
+    wait: Duration,
+    pid: u32,
+}
+
+/// Confirms.
+pub(super) fn run(args: &Confirm) -> Result<(), Failure> {
+    team::require_root()?;
+    let awaited = confirmation::teams()?;
+    let names = if args.names.is_empty() { &awaited } else { &args.names };
+    if names.is_empty() {
+        return Err(Failure::failed("nothing awaits a confirmation"));
+    }
+    for name in names {
+        match confirmation::confirm(name)? {
+            true => say::line(format_args!("team {name} stays up")),
+            false => {
+                let failure = Failure::failed(format!("nobody awaits a confirmation of team {name}"));
+                return Err(failure.hint(Some(format!("`nicteam team show {name}` says whether it is up"))));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Starts the process that waits, before the team is touched: it acts, too, when whoever brings the team up is killed.
+pub(super) fn guard(team: &str, wait: Duration) -> Result<Guard, Failure> {
+    let token = confirmation::arm(team, wait)?;
+    let program = std::env::current_exe().context(|| "find the own program".to_owned())?;
+    let mut command = Command::new(program);
+    command.args(["await-confirmation", team, &token.to_string()]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().context(|| format!("start the process that awaits the confirmation of {team}"))?;
+    let mut said = String::new();
+    if let Some(stdout) = child.stdout.take() {
+        BufReader::new(stdout).read_line(&mut said).context(|| "hear from the process that awaits it".to_owned())?;
+    }
+    if said.trim() != READY {
+        // Nothing was touched yet.
+        let _ = confirmation::confirm(team);
+        return Err(Failure::failed(format!("the process that awaits the confirmation of {team} ended")));
+    }
+    Ok(Guard { team: team.to_owned(), token, wait, pid: child.id() })
+}
+
+/// Says that a team is still to be confirmed.
+pub(super) fn remind(team: &str) {
+    if let Ok(Some(awaited)) = confirmation::awaited(team) {
+        let left = awaited.left().as_secs();
+        say::line(format_args!("team {team} is taken down in {left} s; hint: `nicteam confirm {team}` keeps it"));
+    }
+}
+
+impl Guard {
+    /// The team is up: the time to confirm begins.
+    pub(super) fn begin(self) -> Result<(), Failure> {
+        let Guard { team, token, wait, pid } = self;
+        confirmation::begin(&team, token)?;
+        say::line(format_args!(
+            "team {team} is taken down again in {:.0} s, by process {pid}, unless you say that all is well:\n  nicteam confirm {team}",
+            wait.as_secs_f64()
+        ));
+        Ok(())
+    }
+}
+
+/// What the process that waits says when nothing can keep it from acting any more.
+const READY: &str = "ready";
+
+/// Waits, in a session of its own: it outlives the login, and no terminal's end is meant for it.
+pub(super) fn wait(args: &AwaitConfirmation) -> Result<(), Failure> {
+    // Fails only for the leader of a group, who then has a session already.
+    let _ = setsid();
+    std::env::set_current_dir("/").context(|| "go to /".to_owned())?;
+    process::catch_termination()?;
+    say::data(format!("{READY}\n"))?;
+    let null = OpenOptions::new().write(true).open("/dev/null").context(|| "open /dev/null".to_owned())?;
+    dup2_stdout(null).context(|| "let go of standard output".to_owned())?;
+    match confirmation::watch(&args.name, args.token)? {
+        Outcome::Settled | Outcome::TakenDown => Ok(()),
+    }
+}

@@ -1,0 +1,60 @@
+//! `nicteam check`, `up`, `confirm` and `down`: this host's network around its teams.
+
+mod check;
+mod confirm;
+mod down;
+mod file;
+mod up;
+
+pub(crate) use check::Check;
+pub(crate) use confirm::{AwaitConfirmation, Confirm};
+pub(crate) use down::{Down, taken_down};
+pub(crate) use up::Up;
+
+use nicteam_host::{Error, Refusal};
+
+use crate::failure::Failure;
+use crate::{say, team};
+
+/// Carries `check` out.
+pub(crate) fn check(args: &Check) -> Result<(), Failure> {
+    check::run(args)
+}
+
+/// Carries `up` out.
+pub(crate) fn up(args: &Up) -> Result<(), Failure> {
+    up::run(args)
+}
+
+/// Carries `confirm` out.
+pub(crate) fn confirm(args: &Confirm) -> Result<(), Failure> {
+    confirm::run(args)
+}
+
+/// Waits for a confirmation.
+pub(crate) fn await_confirmation(args: &AwaitConfirmation) -> Result<(), Failure> {
+    confirm::wait(args)
+}
+
+/// Carries `down` out.
+pub(crate) fn down(args: &Down) -> Result<(), Failure> {
+    down::run(args)
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        match error {
+            Error::Refused { refusals } => Failure::failed(refused(&refusals)),
+            Error::Team(error) => team::not_started(&error),
+            Error::Asked(refusal) => refusal.into(),
+            Error::NoTeam { .. } => Failure::wrong_input(say::visible(error)),
+            error => Failure::failed(say::visible(error)),
+        }
+    }
+}
+
+/// What is in the way, each with its cure.
+fn refused(refusals: &[Refusal]) -> String {
+    let one = |refusal: &Refusal| format!("{}\nhint: {}", say::visible(&refusal.what), say::visible(&refusal.hint));
+    refusals.iter().map(one).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,89 @@
+//! `nicteam up`.
+
+use std::time::Duration;
+
+use nicteam_daemon::Kept;
+use nicteam_formats::Team;
+use nicteam_host::{check, confirm as confirmation, up};
+
+use super::{confirm, file};
+use crate::failure::Failure;
+use crate::{say, team, value};
+
+/// Bring the teams of a file up: they take over what stands on their members.
+///
+/// Addresses, routes, policy rules, neighbours and VLAN devices of the members move to the team, in an order in which
+/// connections live on. What was found is noted, and `nicteam down` restores it. Called again, it does what is left to do.
+/// `nicteam check FILE` says it without doing it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Up {
+    /// File, folder or `-`, in any format that `nicteam import` reads.
+    #[arg(default_value = file::OWN)]
+    file: String,
+    /// Teams of it; all by default.
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Take the team down again unless `nicteam confirm` follows within this time, for example `60s`. For those who are
+    /// logged in by a member.
+    #[arg(long, value_name = "TIME", value_parser = value::duration)]
+    confirm: Option<Duration>,
+    /// Bring it up in spite of what is in the way, as far as the kernel allows that.
+    #[arg(long)]
+    force: bool,
+    /// Say each step that is taken.
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+/// Brings teams up, one after the other; the first failure ends it.
+pub(super) fn run(args: &Up) -> Result<(), Failure> {
+    let import = file::read(&args.file)?;
+    let active = up::refuse_active(&import);
+    if !active.is_empty() && !args.force {
+        return Err(Failure::failed(super::refused(&active)));
+    }
+    let teams = file::teams(&import, &args.names)?;
+    team::require_root()?;
+    teams.iter().try_for_each(|team| bring_up(team, args))
+}
+
+fn bring_up(wanted: &Team, args: &Up) -> Result<(), Failure> {
+    let name = &wanted.name;
+    let options = || up::Options { force: args.force, ..up::Options::default() };
+    // One that is up, and was confirmed, is not to be taken down.
+    let is_new = !check::check(wanted, &options().root)?.is_up;
+    let guard = args.confirm.filter(|_| is_new).map(|wait| confirm::guard(name, wait)).transpose()?;
+    let mut failed = None;
+    let mut start = |kept: &Kept| match team::begin(kept) {
+        Ok(_) => Ok(()),
+        Err(failure) => {
+            let said = failure.to_string();
+            failed = Some(failure);
+            Err(said)
+        }
+    };
+    let mut say_step = |_: usize, step: &str| say::line(say::visible(step));
+    let watch = args.verbose.then_some(up::Watch(&mut say_step));
+    let done = match up::bring_up(wanted, &mut start, up::Options { watch, ..options() }) {
+        Ok(done) => done,
+        Err(error) => {
+            if guard.is_some() {
+                // There is nothing to be confirmed.
+                let _ = confirmation::confirm(name);
+            }
+            // What the process of the team said is the reason.
+            return Err(failed.unwrap_or_else(|| error.into()));
+        }
+    };
+    done.notes
+        .iter()
+        .for_each(|note| say::line(format_args!("note: {}", say::visible(note).replace("; hint: ", "\nhint: "))));
+    match done.changes.len() {
+        0 => say::line(format_args!("team {name} is up already: nothing to do")),
+        count => say::line(format_args!("team {name} is up: {count} changes")),
+    }
+    match guard {
+        Some(guard) => guard.begin(),
+        None => Ok(confirm::remind(name)),
+    }
+}

@@ -1,0 +1,57 @@
+//! Completions and manual pages, made from the command line itself.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::{Command, CommandFactory};
+use clap_complete::Shell;
+use nicteam_sys::Context;
+
+use crate::failure::Failure;
+use crate::{Arguments, say};
+
+/// Print the completions of a shell.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Completions {
+    /// The shell.
+    shell: Shell,
+}
+
+/// Write a manual page for each command into a folder.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Man {
+    /// The folder; made if it is not there.
+    folder: PathBuf,
+}
+
+/// Prints completions.
+pub(crate) fn completions(completions: &Completions) -> Result<(), Failure> {
+    let (mut text, mut command) = (Vec::new(), Arguments::command());
+    clap_complete::generate(completions.shell, &mut command, "nicteam", &mut text);
+    say::data(String::from_utf8_lossy(&text))
+}
+
+/// Writes manual pages.
+pub(crate) fn man(man: &Man) -> Result<(), Failure> {
+    let folder = &man.folder;
+    let mut command = Arguments::command();
+    // Gives each command its whole name.
+    command.build();
+    let write = || {
+        fs::create_dir_all(folder)?;
+        write_pages(&command, folder)
+    };
+    Ok(write().context(|| format!("write manual pages into {}", folder.display()))?)
+}
+
+/// The page of a command, and those of its own commands, but hidden ones.
+fn write_pages(command: &Command, folder: &Path) -> io::Result<()> {
+    // Of `bond/show`, as Open vSwitch calls it.
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name()).replace('/', "-");
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command.clone()).title(&name).render(&mut page)?;
+    fs::write(folder.join(format!("{name}.1")), page)?;
+    let shown = command.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help");
+    shown.into_iter().try_for_each(|command| write_pages(command, folder))
+}

@@ -1,0 +1,133 @@
+//! `nicteam import` and `nicteam export`, run as a user would.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use crate::common::lab::Folder;
+
+/// Runs `nicteam` with this standard input.
+fn nicteam(arguments: &[&str], input: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nicteam"));
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // Who is refused by its arguments reads nothing.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+const DLADM: &str = "dladm create-aggr -l igb0 -l igb1 -l igb2 -l igb3 aggr01\n";
+const NETPLAN: &str = "network:\n  bonds:\n    bond0:\n      interfaces: [eth1, eth2]\n      dhcp4: true\n      parameters: {mode: 802.3ad}\n";
+
+#[test]
+fn a_line_from_standard_input() {
+    let output = nicteam(&["import", "-"], DLADM);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let expected = "[teams.aggr01]\nmembers = [\"igb0\", \"igb1\", \"igb2\", \"igb3\"]\nmode = \"balance-xor\"\nxmit_hash_policy = \"L4\"\n";
+    assert!(text(&output.stdout).ends_with(expected), "{}", text(&output.stdout));
+    assert_eq!(
+        text(&output.stderr),
+        "switch off in the old place, before a team takes over:\n  \
+         -:1:51: where this host still runs illumos: take the aggregation aggr01 away\n    dladm delete-aggr aggr01\n"
+    );
+}
+
+#[test]
+fn what_is_left_is_listed_and_strict_refuses_it() {
+    for (arguments, code) in [(&["import", "-"][..], 0), (&["import", "--strict", "-"], 2)] {
+        let output = nicteam(arguments, NETPLAN);
+        assert_eq!(output.status.code(), Some(code));
+        assert!(text(&output.stdout).contains("[teams.bond0]"));
+        let said = text(&output.stderr);
+        assert!(said.starts_with("bond0: not taken over:\n  -:5:7: `dhcp4: true`\n    a team does not ask"), "{said}");
+        assert!(said.contains("netplan set bonds.bond0=null\n"), "{said}");
+        assert_eq!(said.contains("--strict allows none"), code == 2);
+    }
+}
+
+#[test]
+fn what_is_wrong_is_pointed_at() {
+    let output = nicteam(&["import", "-"], &NETPLAN.replace("802.3ad", "802.3"));
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
+    assert!(text(&output.stderr).contains(" --> -:6:26\n"), "{}", text(&output.stderr));
+    for (arguments, input, words) in [
+        (&["import", "/no/such/file"][..], "", "cannot read /no/such/file: "),
+        (
+            &["import", "-"],
+            "hello\n",
+            "these are not of one format: - is no format that is read\nhint: `--from FORMAT`",
+        ),
+        (&["import", "--from", "dladn", "-"], "", "did you mean `dladm`?"),
+        (&["import", "--from", "dladm", "-"], "# nothing\n", "no bond is in there\nhint: "),
+        (&["import"], "", "<FILE>"),
+        (&["export", "--to", "netplam", "-"], "", "did you mean `netplan`?"),
+        (&["export", "--to", "netplan", "--force", "-"], "", "--dir"),
+    ] {
+        let output = nicteam(arguments, input);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(words), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_folder_is_of_one_format() {
+    let folder = Folder::new("netplan");
+    let path = |name: &str| PathBuf::from(folder.path(name));
+    fs::write(path("60-b.yaml"), "network: {bonds: {bond0: {mtu: 9000}}}\n").unwrap();
+    fs::write(path("50-a.yaml"), NETPLAN).unwrap();
+    fs::write(path("50-a.yaml.bak"), "network: [\n").unwrap();
+    fs::write(path("hook"), "#!/bin/sh\nip link set eth1 up\n").unwrap();
+    let dir = folder.path("");
+    let output = nicteam(&["import", &dir], "");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("mtu = 9000\n"), "{}", text(&output.stdout));
+    fs::write(path("team.conf"), "{\"device\": \"t\", \"runner\": {\"name\": \"lacp\"}}").unwrap();
+    let output = nicteam(&["import", &dir], "");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("are not of one format") && said.contains("team.conf is teamd"), "{said}");
+    let output = nicteam(&["import", "--from", "netplan", &dir], "");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn teams_are_written_and_nothing_is_overwritten() {
+    let folder = Folder::new("export");
+    let own = "[teams.team0]\nmembers = [\"eth1\", \"eth2\"]\nmode = \"802.3ad\"\nlacp_lease = 5000\n";
+    let output = nicteam(&["export", "--to", "cisco", "-"], own);
+    assert!(text(&output.stdout).contains("channel-group 1 mode active\n"), "{}", text(&output.stderr));
+    let output = nicteam(&["export", "--to", "netplan", "-"], own);
+    assert!(text(&output.stdout).starts_with("# /etc/netplan/60-nicteam.yaml\n"));
+    assert_eq!(text(&output.stderr), "team0: the kernel's driver has no `lacp_lease`\n");
+    let dir = folder.path("");
+    let write = |more: &[&str]| nicteam(&[&["export", "--to", "netplan", "--dir", &dir, "-"], more].concat(), own);
+    assert!(write(&[]).status.success());
+    let file = PathBuf::from(folder.path("etc/netplan/60-nicteam.yaml"));
+    assert!(fs::read_to_string(&file).unwrap().contains("interfaces: [eth1, eth2]"));
+    let again = write(&[]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(text(&again.stderr).contains("is there already, and nothing was written\nhint: --force"));
+    assert!(write(&["--force"]).status.success());
+    let back = nicteam(&["import", file.to_str().unwrap()], "");
+    assert!(text(&back.stdout).contains("[teams.team0]"));
+    let none = nicteam(
+        &["export", "--to", "netplan", "-"],
+        &own.replace("802.3ad", "stripe").replace("lacp_lease = 5000\n", ""),
+    );
+    assert_eq!(none.status.code(), Some(2));
+    assert!(text(&none.stderr).contains("mode stripe is not the kernel's"));
+}
+
+#[test]
+fn help_names_the_formats() {
+    for (command, name) in [("import", "teamd"), ("export", "cisco")] {
+        let output = nicteam(&[command, "--help"], "");
+        assert!(text(&output.stdout).contains(&format!("\n  {name} ")), "{}", text(&output.stdout));
+    }
+}

@@ -1,0 +1,278 @@
+//! Command lines of illumos and Solaris that build aggregations: `dladm`, `ipadm`, `ifconfig`, `route` (illumos dladm(8),
+//! ipadm(8), ifconfig(8), and dladm(1M) of Solaris 10 with devices and keys).
+//!
+//! Devices are called otherwise there: whoever takes an aggregation to another system puts this host's names in their place.
+
+mod address;
+
+use nicteam_diagnostics::{Diagnostics, Problem};
+use nicteam_team::AggrLayers;
+
+use crate::reading::At;
+use crate::shell::{self, Command, Word};
+use crate::teams::Teams;
+use crate::{Format, Import, Source};
+
+/// See the module.
+pub struct Dladm;
+
+impl Format for Dladm {
+    fn name(&self) -> &'static str {
+        "dladm"
+    }
+
+    fn title(&self) -> &'static str {
+        "command lines of dladm, ipadm and ifconfig (illumos, Solaris)"
+    }
+
+    fn recognises(&self, source: &Source) -> bool {
+        let is_own = |command: &Command| matches!(command.name(), "dladm" | "ipadm");
+        shell::commands(&source.text).is_ok_and(|commands| commands.iter().any(is_own))
+    }
+
+    fn is_script(&self) -> bool {
+        true
+    }
+
+    fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
+        let mut teams = Teams::new(sources);
+        for (source, of) in sources.iter().enumerate() {
+            match shell::commands(&of.text) {
+                Ok(commands) => commands.iter().for_each(|command| take(&mut teams, source, command)),
+                Err(problem) => teams.problem(source, problem),
+            }
+        }
+        for (name, at) in teams.drafts.iter().map(|of| (of.name.clone(), of.at.clone())).collect::<Vec<_>>() {
+            let what = format!("where this host still runs illumos: take the aggregation {name} away");
+            teams.disable(&at, what, Some(format!("dladm delete-aggr {name}")));
+        }
+        teams.finish()
+    }
+}
+
+fn take(teams: &mut Teams<'_>, source: usize, command: &Command) {
+    let at = At::new(source, command.span());
+    if !command.is_literal() || command.is_conditional {
+        return teams.aside(&at, command.pieces(), "whether and how it is carried out, a shell decides");
+    }
+    let done = match command.name() {
+        "dladm" => dladm(teams, source, command, &at),
+        "ipadm" => address::ipadm(teams, source, command, &at),
+        "ifconfig" => address::ifconfig(teams, source, command, &at),
+        "route" => address::route(teams, source, command, &at),
+        _ => {
+            teams.aside(&at, command.pieces(), "only aggregations, their addresses and routes are read");
+            Ok(())
+        }
+    };
+    if let Err(problem) = done {
+        teams.problem(source, problem);
+    }
+}
+
+/// Options of the `-aggr` commands: the letter, the long name, whether an argument follows.
+const OPTIONS: &[(char, &str, bool)] = &[
+    ('l', "link", true),
+    ('d', "dev", true),
+    ('P', "policy", true),
+    ('L', "lacp-mode", true),
+    ('T', "lacp-timer", true),
+    ('u', "unicast", true),
+    ('R', "root-dir", true),
+    ('m', "mode", true),
+    ('p', "prop", true),
+    ('t', "temporary", false),
+    ('f', "force", false),
+];
+
+/// A command's options, each with its argument, and its other words.
+pub(super) type Parts<'a> = (Vec<(char, &'a Word, String)>, Vec<&'a Word>);
+
+fn parts(words: &[Word]) -> Result<Parts<'_>, Problem> {
+    let (mut options, mut others, mut rest) = (Vec::new(), Vec::new(), words.iter());
+    while let Some(word) = rest.next() {
+        let Some(option) = word.text.strip_prefix('-').filter(|option| !option.is_empty()) else {
+            others.push(word);
+            continue;
+        };
+        let (name, attached) = match option.strip_prefix('-') {
+            Some(long) => long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value))),
+            None => option
+                .split_at_checked(1)
+                .map_or((option, None), |(name, rest)| (name, Some(rest).filter(|rest| !rest.is_empty()))),
+        };
+        let is_it = |(letter, long, _): &&(char, &str, bool)| *long == name || name.chars().eq([*letter]);
+        let Some(&(letter, _, has_argument)) = OPTIONS.iter().find(is_it) else {
+            let problem = Problem::at(&word.span, format!("`{}` is no option of the -aggr commands", word.text));
+            return Err(problem.hint("dladm create-aggr [-P policy] [-L mode] [-T time] [-u address] -l link... NAME"));
+        };
+        let value = match (has_argument, attached) {
+            (false, _) => String::new(),
+            (true, Some(value)) => value.to_owned(),
+            (true, None) => {
+                let missing = || Problem::at(&word.span, format!("nothing follows `{}`", word.text));
+                rest.next().ok_or_else(missing)?.text.clone()
+            }
+        };
+        options.push((letter, word, value));
+    }
+    Ok((options, others))
+}
+
+fn dladm(teams: &mut Teams<'_>, source: usize, command: &Command, at: &At) -> Result<(), Problem> {
+    let Some((verb, rest)) = command.arguments().split_first() else { return Ok(()) };
+    match verb.text.as_str() {
+        "create-aggr" => aggr(teams, source, rest, at, true),
+        "modify-aggr" | "add-aggr" => aggr(teams, source, rest, at, false),
+        "remove-aggr" => {
+            let (options, others) = parts(rest)?;
+            let team = others.last().and_then(|name| teams.find(&aggr_name(&name.text)));
+            for (.., link) in options.iter().filter(|(letter, ..)| matches!(letter, 'l' | 'd')) {
+                team.into_iter().for_each(|team| teams.remove_member(team, link));
+            }
+            Ok(())
+        }
+        "set-linkprop" => address::linkprop(teams, source, rest, at),
+        verb if verb.starts_with("show-") => Ok(()),
+        "create-vlan" => {
+            teams.aside(at, command.pieces(), "it makes a VLAN: `ip link add link TEAM name TEAM.ID type vlan id ID`");
+            Ok(())
+        }
+        verb if verb.ends_with("-aggr") && !matches!(verb, "delete-aggr" | "up-aggr" | "init-aggr") => {
+            let problem = Problem::at(&command.arguments()[0].span, format!("`dladm` has no command `{verb}`"));
+            Err(problem.hint("`dladm create-aggr -l LINK... NAME`"))
+        }
+        _ => {
+            teams.aside(at, command.pieces(), "a team has nothing like it");
+            Ok(())
+        }
+    }
+}
+
+/// What Solaris 10 calls an aggregation by its number.
+fn aggr_name(text: &str) -> String {
+    match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => format!("aggr{text}"),
+        false => text.to_owned(),
+    }
+}
+
+/// What is said of an aggregation.
+#[derive(Default)]
+struct Said {
+    links: Vec<(String, At)>,
+    policy: Option<(AggrLayers, At)>,
+    lacp: Option<(String, At)>,
+    timer: Option<(&'static str, At)>,
+}
+
+fn aggr(teams: &mut Teams<'_>, source: usize, words: &[Word], at: &At, is_new: bool) -> Result<(), Problem> {
+    let (options, others) = parts(words)?;
+    let Some(name) = others.last() else {
+        return Err(Problem::at(&at.span(), "no aggregation is named")
+            .hint("its name is the last word: `dladm create-aggr -l igb0 aggr0`"));
+    };
+    let text = aggr_name(&name.text);
+    let name_at = At::new(source, name.span.clone());
+    let team = match (teams.find(&text), is_new) {
+        (Some(_), true) => {
+            let problem = Problem::at(&name.span, format!("a second aggregation `{text}`"));
+            return Err(problem.hint("take one of the two out"));
+        }
+        (None, false) => {
+            let problem = Problem::at(&name.span, format!("no aggregation `{text}` was made before"));
+            return Err(problem.hint("`dladm create-aggr` makes one"));
+        }
+        _ => teams.team(&text, &name_at),
+    };
+    let said = said(teams, source, team, &options)?;
+    for (link, at) in &said.links {
+        teams.add_member(team, link, at);
+    }
+    settle(teams, team, &said, is_new, &name_at);
+    Ok(())
+}
+
+fn said(teams: &mut Teams<'_>, source: usize, team: usize, options: &[(char, &Word, String)]) -> Result<Said, Problem> {
+    let mut said = Said::default();
+    let name = teams.drafts[team].name.clone();
+    let by_device = options.iter().any(|(letter, ..)| *letter == 'd');
+    for (letter, word, value) in options {
+        let at = At::new(source, word.span.clone());
+        match letter {
+            'l' if by_device && matches!(value.as_str(), "off" | "active" | "passive") => {
+                said.lacp = Some((value.clone(), at))
+            }
+            'l' | 'd' => said.links.push((value.clone(), at)),
+            'P' => {
+                let layers = value.parse::<AggrLayers>();
+                let refused = |_| {
+                    Problem::at(&word.span, format!("`{value}` is no policy"))
+                        .hint("L2, L3, L4 or several of them: `-P L3,L4`")
+                };
+                said.policy = Some((layers.map_err(refused)?, at));
+            }
+            'L' if matches!(value.as_str(), "off" | "active" | "passive") => said.lacp = Some((value.clone(), at)),
+            'L' => {
+                return Err(
+                    Problem::at(&word.span, format!("`{value}` is no mode of LACP")).hint("off, active or passive")
+                );
+            }
+            'T' => {
+                let rate = match value.as_str() {
+                    "short" => "fast",
+                    "long" => "slow",
+                    _ => {
+                        return Err(
+                            Problem::at(&word.span, format!("`{value}` is no timer of LACP")).hint("short or long")
+                        );
+                    }
+                };
+                said.timer = Some((rate, at));
+            }
+            'u' if value == "auto" => teams.drafts[team].mac = None,
+            'u' => {
+                // Its bytes may have one digit.
+                let padded: Vec<String> = value.split(':').map(|byte| format!("{byte:0>2}")).collect();
+                teams.drafts[team].set_mac(&mut teams.reading, &padded.join(":"), &at);
+            }
+            'm' if value == "trunk" => {}
+            'm' => teams.left(
+                &at,
+                format!("no mode of a team is `{value}`: the aggregation is taken for a trunk"),
+                Some(&name),
+            ),
+            't' => {}
+            _ => teams.left(&at, "a team has nothing like it", Some(&name)),
+        }
+    }
+    Ok(said)
+}
+
+/// Sets the options. Where nothing is said LACP is off, its timer short, and the policy L4 (libdladm, `linkaggr.c`).
+fn settle(teams: &mut Teams<'_>, team: usize, said: &Said, is_new: bool, at: &At) {
+    match &said.lacp {
+        Some((lacp, at)) if lacp != "off" => {
+            teams.set(team, "mode", "802.3ad", at);
+            teams.set(team, "lacp_active", lacp, at);
+        }
+        Some((_, at)) => teams.set(team, "mode", "balance-xor", at),
+        None if is_new => teams.set(team, "mode", "balance-xor", at),
+        None => {}
+    }
+    match &said.policy {
+        Some((layers, at)) => teams.set(team, "xmit_hash_policy", layers.name(), at),
+        None if is_new => teams.set(team, "xmit_hash_policy", AggrLayers::L4.name(), at),
+        None => {}
+    }
+    let speaks = teams.option(team, "mode") == Some("802.3ad");
+    match &said.timer {
+        Some((rate, at)) if speaks => teams.set(team, "lacp_rate", rate, at),
+        Some((_, at)) => {
+            let name = teams.drafts[team].name.clone();
+            teams.left(at, "without LACP (`-L`) it has no timer", Some(&name));
+        }
+        None if speaks && teams.option(team, "lacp_rate").is_none() => teams.set(team, "lacp_rate", "fast", at),
+        None => {}
+    }
+}

@@ -1,0 +1,180 @@
+//! Addresses, MTU and routes: `ipadm`, `ifconfig`, `route`, `dladm set-linkprop`.
+
+use nicteam_diagnostics::Problem;
+
+use crate::reading::At;
+use crate::shell::{Command, Word};
+use crate::teams::Teams;
+use crate::{Address, Route};
+
+/// `ipadm create-addr -T static -a local=10.0.0.1/24 aggr01/v4`.
+pub(super) fn ipadm(teams: &mut Teams<'_>, source: usize, command: &Command, at: &At) -> Result<(), Problem> {
+    let Some((verb, words)) = command.arguments().split_first() else { return Ok(()) };
+    match verb.text.as_str() {
+        // The interface on the aggregation, which a team's device is itself.
+        "create-if" | "create-ip" | "enable-if" | "up-addr" => return Ok(()),
+        verb if verb.starts_with("show-") => return Ok(()),
+        "create-addr" => {}
+        _ => {
+            teams.aside(at, command.pieces(), "a team has nothing like it");
+            return Ok(());
+        }
+    }
+    let (mut kind, mut address, mut object, mut rest) = ("static", None, None, words.iter());
+    while let Some(word) = rest.next() {
+        let argument = |next: Option<&'_ Word>| {
+            next.cloned().ok_or_else(|| Problem::at(&word.span, format!("nothing follows `{}`", word.text)))
+        };
+        match word.text.as_str() {
+            "-T" => kind = rest.next().map_or("", |word| word.text.as_str()),
+            "-a" => address = Some(argument(rest.next())?),
+            "-t" | "-d" | "-1" | "-p" | "-h" | "-w" | "-i" => {}
+            _ => object = Some(word),
+        }
+    }
+    let Some(team) = object.and_then(|object| teams.find(object.text.split('/').next().unwrap_or(""))) else {
+        teams.aside(at, command.pieces(), "a member has no addresses of its own: they are the team's");
+        return Ok(());
+    };
+    let name = teams.drafts[team].name.clone();
+    match (kind, address) {
+        ("static", Some(word)) => {
+            let parts = word.text.split(',');
+            for part in parts {
+                let local = part.strip_prefix("local=").unwrap_or(part);
+                if part.starts_with("remote=") {
+                    teams.left(at, "an address of a team has no other end", Some(&name));
+                } else {
+                    add(teams, team, local, &At::new(source, word.span.clone()))?;
+                }
+            }
+        }
+        ("static", None) => return Err(Problem::at(&at.span(), "no address is named").hint("`-a local=10.0.0.1/24`")),
+        ("dhcp" | "addrconf", _) => {
+            let why =
+                "a team does not ask for addresses: let this host's DHCP client, or its router's advertisements, do so";
+            teams.left(at, why, Some(&name));
+        }
+        (other, _) => {
+            let problem = Problem::at(&at.span(), format!("`{other}` is no type of address"));
+            return Err(problem.hint("static, dhcp or addrconf: `-T static -a local=10.0.0.1/24`"));
+        }
+    }
+    Ok(())
+}
+
+/// An address with its prefix; alone it has that of its class, as illumos has it without an entry in `/etc/netmasks`.
+fn add(teams: &mut Teams<'_>, team: usize, text: &str, at: &At) -> Result<(), Problem> {
+    let address = match text.parse::<std::net::Ipv4Addr>() {
+        Ok(v4) => {
+            let prefix = match v4.octets()[0] {
+                0..128 => 8,
+                128..192 => 16,
+                _ => 24,
+            };
+            let name = teams.drafts[team].name.clone();
+            teams.left(at, format!("there is no netmask: /{prefix}, that of its class, is taken"), Some(&name));
+            Address { address: v4.into(), prefix }
+        }
+        Err(_) => text
+            .parse()
+            .map_err(|error: crate::AddressError| Problem::at(&at.span(), error.to_string()).hint(error.hint()))?,
+    };
+    teams.drafts[team].add_address(address);
+    Ok(())
+}
+
+/// `ifconfig aggr01 plumb 10.0.0.1 netmask 255.255.255.0 broadcast + mtu 9000 up`.
+pub(super) fn ifconfig(teams: &mut Teams<'_>, source: usize, command: &Command, at: &At) -> Result<(), Problem> {
+    let Some((device, words)) = command.arguments().split_first() else { return Ok(()) };
+    let Some(team) = teams.find(&device.text) else {
+        teams.aside(at, command.pieces(), "a member has no addresses of its own: they are the team's");
+        return Ok(());
+    };
+    let name = teams.drafts[team].name.clone();
+    let (mut address, mut netmask, mut rest) = (None, None, words.iter());
+    while let Some(word) = rest.next() {
+        match word.text.as_str() {
+            "plumb" | "inet" | "inet6" | "up" | "addif" | "set" => {}
+            "netmask" => netmask = rest.next(),
+            "broadcast" => drop(rest.next()),
+            "mtu" => {
+                let Some(word) = rest.next() else { return Err(Problem::at(&word.span, "nothing follows `mtu`")) };
+                let at = At::new(source, word.span.clone());
+                teams.drafts[team].set_mtu(&mut teams.reading, &word.text, &at);
+            }
+            "dhcp" | "auto-dhcp" => {
+                teams.left(at, "a team does not ask for addresses: let this host's DHCP client do so", Some(&name))
+            }
+            text if text.starts_with(|c: char| c.is_ascii_hexdigit()) && text.contains(['.', ':']) => {
+                address = Some(word)
+            }
+            _ => teams.left(&At::new(source, word.span.clone()), "a team has nothing like it", Some(&name)),
+        }
+    }
+    let Some(word) = address else { return Ok(()) };
+    let at = At::new(source, word.span.clone());
+    match netmask {
+        // `+`: as `/etc/netmasks` says, or the class.
+        Some(mask) if mask.text != "+" && !word.text.contains('/') => {
+            let ip =
+                word.text.parse().map_err(|_| Problem::at(&word.span, format!("`{}` is no IP address", word.text)))?;
+            let hex = mask.text.strip_prefix("0x").unwrap_or(&mask.text);
+            let dotted = match u32::from_str_radix(hex, 16) {
+                Ok(bits) if hex.len() == 8 => std::net::Ipv4Addr::from(bits).to_string(),
+                _ => mask.text.clone(),
+            };
+            match Address::with_netmask(ip, &dotted) {
+                Ok(address) => teams.drafts[team].add_address(address),
+                Err(error) => return Err(Problem::at(&mask.span, error.to_string()).hint(error.hint())),
+            }
+            Ok(())
+        }
+        _ => add(teams, team, &word.text, &at),
+    }
+}
+
+/// `route -p add default 10.0.0.254`, `route add -net 10.9.0.0/16 10.0.0.9`.
+pub(super) fn route(teams: &mut Teams<'_>, _: usize, command: &Command, at: &At) -> Result<(), Problem> {
+    let mut words = command.arguments().iter().filter(|word| !word.text.starts_with('-'));
+    if words.next().is_none_or(|verb| verb.text != "add") {
+        return Ok(());
+    }
+    let words: Vec<&str> =
+        words.map(|word| word.text.as_str()).filter(|text| !matches!(*text, "net" | "host")).collect();
+    let [to, via, rest @ ..] = words.as_slice() else {
+        teams.aside(at, command.pieces(), "a team's route has a destination and a next hop");
+        return Ok(());
+    };
+    match Route::parse(&format!("{to} via {via}")) {
+        Ok(words) if rest.is_empty() => {
+            words.routes().into_iter().for_each(|route| teams.loose_route(route));
+            Ok(())
+        }
+        Ok(_) => {
+            teams.aside(at, command.pieces(), "a team's route has a destination and a next hop alone");
+            Ok(())
+        }
+        Err(error) => Err(Problem::at(&at.span(), error.to_string()).hint(error.hint())),
+    }
+}
+
+/// `dladm set-linkprop -p mtu=9000 aggr01`.
+pub(super) fn linkprop(teams: &mut Teams<'_>, source: usize, words: &[Word], at: &At) -> Result<(), Problem> {
+    let (options, others) = super::parts(words)?;
+    let Some(team) = others.last().and_then(|name| teams.find(&super::aggr_name(&name.text))) else {
+        let pieces = others.iter().map(|word| word.text.clone()).collect();
+        teams.aside(at, pieces, "it sets something of a member; a team does not");
+        return Ok(());
+    };
+    let name = teams.drafts[team].name.clone();
+    for (letter, word, value) in &options {
+        let at = At::new(source, word.span.clone());
+        match value.strip_prefix("mtu=") {
+            Some(mtu) if *letter == 'p' => teams.drafts[team].set_mtu(&mut teams.reading, mtu, &at),
+            _ if *letter == 'p' => teams.left(&at, format!("a team has no `{value}`"), Some(&name)),
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,238 @@
+//! A team while it is read: each of its parts knows its place.
+
+use nicteam_diagnostics::team_options;
+use nicteam_team::{Config, ConfigError, ConfigOption, MAX_MEMBERS};
+use nicteam_wire::Mac;
+
+use crate::names::{check_device, check_team, host_mac, mtu, shown};
+use crate::reading::{At, Reading};
+use crate::{Address, Route, Team};
+
+/// A value and its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed<T> {
+    pub(crate) value: T,
+    pub(crate) at: At,
+}
+
+/// What becomes of options that do not go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Conflicts {
+    /// They are wrong.
+    Refuse,
+    /// The kernel refuses the one that is to blame, and the program that the format belongs to goes on: it stays.
+    Leave,
+}
+
+/// A team while it is read.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    pub(crate) name: String,
+    /// Where it begins.
+    pub(crate) at: At,
+    pub(crate) members: Vec<Placed<String>>,
+    pub(crate) mac: Option<Mac>,
+    pub(crate) mtu: Option<u32>,
+    pub(crate) dataplane: Option<String>,
+    pub(crate) addresses: Vec<Address>,
+    pub(crate) routes: Vec<Route>,
+    options: Vec<Given>,
+}
+
+/// An option in the kernel's words.
+#[derive(Clone, Debug)]
+struct Given {
+    name: &'static str,
+    value: String,
+    /// Where its name stands.
+    at: At,
+}
+
+impl Draft {
+    /// A team of this name that has nothing yet.
+    pub(crate) fn new(name: &str, at: At) -> Draft {
+        Draft {
+            name: name.to_owned(),
+            at,
+            members: Vec::new(),
+            mac: None,
+            mtu: None,
+            dataplane: None,
+            addresses: Vec::new(),
+            routes: Vec::new(),
+            options: Vec::new(),
+        }
+    }
+
+    pub(crate) fn has_member(&self, device: &str) -> bool {
+        self.members.iter().any(|member| member.value == device)
+    }
+
+    /// The value of an option that was given, in the kernel's words.
+    pub(crate) fn value(&self, option: &str) -> Option<&str> {
+        self.options.iter().find(|given| given.name == option).map(|given| given.value.as_str())
+    }
+
+    /// Adds a member; one that is there already stays where it is.
+    pub(crate) fn member(&mut self, reading: &mut Reading<'_>, device: &str, at: &At) {
+        match check_device(device) {
+            Err(wrong) => reading.refuse(at, wrong),
+            Ok(()) if self.has_member(device) => {}
+            Ok(()) if device == self.name => {
+                reading.wrong(at, format!("`{device}` is the team itself"), "its members are other devices");
+            }
+            Ok(()) => self.members.push(Placed { value: device.to_owned(), at: at.clone() }),
+        }
+    }
+
+    /// Sets an option, by the kernel's name or number; of one that is given twice the later one holds, as in the kernel.
+    pub(crate) fn option(&mut self, reading: &mut Reading<'_>, name: &str, value: &str, name_at: &At, value_at: &At) {
+        match in_kernels_words(name, value) {
+            Ok((name, value)) => {
+                if let Some(place) = self.options.iter().position(|given| given.name == name) {
+                    let before = self.options.remove(place);
+                    reading.left(&before.at, Some(&self.name), format!("`{name}` is given again further down"));
+                }
+                let option = Given { name, value, at: name_at.clone() };
+                // Others depend on it.
+                let place = if name == "mode" { 0 } else { self.options.len() };
+                self.options.insert(place, option);
+            }
+            Err(error) => {
+                let problem = team_options::refused(&error, &name_at.span(), &value_at.span());
+                reading.problem(name_at.source, problem);
+            }
+        }
+    }
+
+    /// Forgets an option that was given.
+    pub(crate) fn forget(&mut self, option: &str) {
+        self.options.retain(|given| given.name != option);
+    }
+
+    pub(crate) fn set_mac(&mut self, reading: &mut Reading<'_>, text: &str, at: &At) {
+        match host_mac(text) {
+            Ok(mac) => self.mac = Some(mac),
+            Err(wrong) => reading.refuse(at, wrong),
+        }
+    }
+
+    pub(crate) fn set_mtu(&mut self, reading: &mut Reading<'_>, text: &str, at: &At) {
+        match mtu(text) {
+            Ok(mtu) => self.mtu = Some(mtu),
+            Err(wrong) => reading.refuse(at, wrong),
+        }
+    }
+
+    /// Adds an address; one that is there already is one.
+    pub(crate) fn add_address(&mut self, address: Address) {
+        if !self.addresses.contains(&address) {
+            self.addresses.push(address);
+        }
+    }
+
+    /// Adds a route; one that is there already is one.
+    pub(crate) fn add_route(&mut self, route: Route) {
+        if !self.routes.contains(&route) {
+            self.routes.push(route);
+        }
+    }
+
+    /// The address `10.0.0.1/24`.
+    pub(crate) fn address(&mut self, reading: &mut Reading<'_>, text: &str, at: &At) {
+        match text.parse::<Address>() {
+            Ok(address) => self.add_address(address),
+            Err(error) => reading.wrong(at, error.to_string(), error.hint()),
+        }
+    }
+
+    /// The team, as far as it is one.
+    pub(crate) fn finish(self, reading: &mut Reading<'_>, conflicts: Conflicts) -> Team {
+        if let Err(wrong) = check_team(&self.name) {
+            reading.refuse(&self.at, wrong);
+        }
+        self.check_members(reading);
+        let Draft { name, at, members, mac, mtu, dataplane, addresses, routes, mut options } = self;
+        if reading.is_sound() {
+            check_options(reading, (&name, &at), &mut options, conflicts);
+        }
+        let members: Vec<String> = members.into_iter().map(|member| member.value).collect();
+        for option in options.iter().filter(|option| matches!(option.name, "primary" | "active_slave")) {
+            if !option.value.is_empty() && !members.contains(&option.value) && reading.is_sound() {
+                let message = format!("`{}` {} is no member of team {name}", option.name, shown(&option.value));
+                reading.wrong(&option.at, message, format!("its members are {}", members.join(", ")));
+            }
+        }
+        let options = options.into_iter().map(|option| (option.name.to_owned(), option.value)).collect();
+        Team { name, members, options, mac, mtu, dataplane, addresses, routes }
+    }
+
+    fn check_members(&self, reading: &mut Reading<'_>) {
+        match self.members.get(MAX_MEMBERS) {
+            Some(one) => {
+                let message = format!("team {} has more than {MAX_MEMBERS} members", self.name);
+                reading.wrong(&one.at, message, "take this one and those after it out");
+            }
+            None if self.members.is_empty() => {
+                reading.wrong(
+                    &self.at,
+                    format!("team {} has no members", shown(&self.name)),
+                    "name at least one device",
+                );
+            }
+            None => {}
+        }
+    }
+}
+
+/// Two teams of one name, and a member of two teams: where the second one stands.
+pub(crate) fn check_together(reading: &mut Reading<'_>, drafts: &[Draft]) {
+    for (place, draft) in drafts.iter().enumerate() {
+        let before = &drafts[..place];
+        if let Some(first) = before.iter().find(|first| first.name == draft.name) {
+            let other = reading.place(&first.at);
+            let hint = format!("the other one stands at {other}: choose another name, or join the two");
+            reading.wrong(&draft.at, format!("a second team `{}`", shown(&draft.name)), hint);
+        }
+        for member in &draft.members {
+            if let Some(first) = before.iter().find(|first| first.has_member(&member.value)) {
+                let message = format!("`{}` is a member of team {}, too", shown(&member.value), shown(&first.name));
+                reading.wrong(&member.at, message, "a device is in one team alone: take it out of one of them");
+            }
+        }
+    }
+}
+
+/// An option by the kernel's name with its value in the kernel's words: `mode 4` is `mode 802.3ad`.
+fn in_kernels_words(name: &str, value: &str) -> Result<(&'static str, String), ConfigError> {
+    let option =
+        ConfigOption::named(name).ok_or_else(|| ConfigError::UnknownOption { name: name.trim().to_owned() })?;
+    let mut config = Config::default();
+    config.set(option.name, value)?;
+    let shown = config.options_and_wish().into_iter().find(|(name, _)| *name == option.name);
+    Ok((option.name, shown.map_or_else(|| value.trim().to_owned(), |(_, value)| value)))
+}
+
+/// Refuses options that do not go together, or leaves those that the kernel would refuse.
+fn check_options(reading: &mut Reading<'_>, team: (&str, &At), options: &mut Vec<Given>, conflicts: Conflicts) {
+    let check = |options: &[Given]| {
+        let mut config = Config::default();
+        options.iter().try_for_each(|option| config.set(option.name, &option.value))?;
+        config.check()
+    };
+    while let Err(error) = check(options) {
+        let blamed = team_options::blamed(&error, options.iter().map(|option| option.name));
+        match blamed.filter(|_| conflicts == Conflicts::Leave) {
+            Some(place) => {
+                let option = options.remove(place);
+                let why = format!("{error}; the kernel refuses it, too");
+                reading.left(&option.at, Some(team.0), why);
+            }
+            None => {
+                let at = blamed.map_or(team.1, |place| &options[place].at).clone();
+                let hint = format!("change or remove it in team `{}`", team.0);
+                return reading.wrong(&at, error.to_string(), hint);
+            }
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! `ip link` (iproute2 6.1, ip/iplink.c, ip/iplink_bond.c, ip/iplink_bond_slave.c).
+
+use nicteam_diagnostics::{Problem, list, nearest};
+
+use super::{Script, abbreviated, argument};
+use crate::names::{host_mac, mtu};
+use crate::reading::At;
+use crate::shell::{Command, Word};
+
+/// In the order in which `ip link` compares.
+const COMMANDS: &[&str] =
+    &["add", "set", "change", "replace", "delete", "show", "lst", "list", "xstats", "afstats", "property", "help"];
+
+/// Options of `type bond`, in the order in which they are compared, with the kernel's names.
+pub(super) const BOND: &[(&str, &str)] = &[
+    ("mode", "mode"),
+    ("active_slave", "active_slave"),
+    ("clear_active_slave", ""),
+    ("miimon", "miimon"),
+    ("updelay", "updelay"),
+    ("downdelay", "downdelay"),
+    ("peer_notify_delay", "peer_notif_delay"),
+    ("use_carrier", "use_carrier"),
+    ("arp_interval", "arp_interval"),
+    ("arp_ip_target", "arp_ip_target"),
+    ("ns_ip6_target", "ns_ip6_target"),
+    ("arp_validate", "arp_validate"),
+    ("arp_all_targets", "arp_all_targets"),
+    ("primary", "primary"),
+    ("primary_reselect", "primary_reselect"),
+    ("fail_over_mac", "fail_over_mac"),
+    ("xmit_hash_policy", "xmit_hash_policy"),
+    ("resend_igmp", "resend_igmp"),
+    ("num_grat_arp", "num_grat_arp"),
+    ("num_unsol_na", "num_unsol_na"),
+    ("all_slaves_active", "all_slaves_active"),
+    ("min_links", "min_links"),
+    ("lp_interval", "lp_interval"),
+    ("packets_per_slave", "packets_per_slave"),
+    ("lacp_rate", "lacp_rate"),
+    ("lacp_active", "lacp_active"),
+    ("coupled_control", "coupled_control"),
+    ("broadcast_neighbor", "broadcast_neighbor"),
+    ("ad_select", "ad_select"),
+    ("ad_user_port_key", "ad_user_port_key"),
+    ("ad_actor_sys_prio", "ad_actor_sys_prio"),
+    ("ad_actor_system", "ad_actor_system"),
+    ("tlb_dynamic_lb", "tlb_dynamic_lb"),
+    ("missed_max", "arp_missed_max"),
+    ("arp_missed_max", "arp_missed_max"),
+];
+
+/// Words of `ip link add` and `set` with one argument that a team has no use for, or that the team does by itself.
+const WITH_ARGUMENT: &[&str] = &[
+    "index",
+    "txqueuelen",
+    "txqlen",
+    "qlen",
+    "numtxqueues",
+    "numrxqueues",
+    "arp",
+    "multicast",
+    "allmulticast",
+    "promisc",
+    "trailers",
+    "dynamic",
+    "group",
+    "alias",
+    "netns",
+    "broadcast",
+    "brd",
+    "gso_max_size",
+    "gso_max_segs",
+    "addrgenmode",
+    "protodown",
+    "carrier",
+    "state",
+    "mode",
+    "link-netns",
+    "vrf",
+    "xdp",
+];
+
+/// What an `ip link` line says of one device.
+#[derive(Default)]
+struct Said<'a> {
+    device: Option<&'a Word>,
+    renamed: Option<&'a Word>,
+    master: Option<&'a Word>,
+    is_freed: bool,
+    mtu: Option<&'a Word>,
+    address: Option<&'a Word>,
+    kind: Option<&'a Word>,
+    /// What stands behind the kind.
+    of_kind: &'a [Word],
+    /// Words that are not taken over, with their arguments.
+    others: Vec<String>,
+}
+
+pub(super) fn read(
+    script: &mut Script<'_>,
+    source: usize,
+    words: &[Word],
+    command: &Command,
+    spot: &At,
+) -> Result<(), Problem> {
+    let Some((verb, rest)) = words.split_first() else { return Ok(()) };
+    match abbreviated(&verb.text, COMMANDS) {
+        Some(verb @ ("add" | "set" | "change" | "replace")) => {
+            let said = said(rest)?;
+            let Some(device) = said.device else {
+                return Err(Problem::at(&spot.span(), "no device is named")
+                    .hint("`ip link add NAME type bond`, `ip link set dev NAME ...`"));
+            };
+            if verb == "add" {
+                add(script, source, device, &said, command, spot)
+            } else {
+                set(script, source, device, &said, command, spot)
+            }
+        }
+        Some("delete") => {
+            script.maybe(command, spot, "it takes a device away: `nicteam down` does that");
+            Ok(())
+        }
+        Some(_) => Ok(()),
+        None => {
+            let problem = Problem::at(&verb.span, format!("`ip link` has no command `{}`", verb.text));
+            Err(problem.hint("`ip link add` and `ip link set` are read"))
+        }
+    }
+}
+
+fn said(words: &[Word]) -> Result<Said<'_>, Problem> {
+    let mut said = Said::default();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        match word.text.as_str() {
+            "dev" => said.device = Some(argument(word, &mut rest)?),
+            "name" if said.device.is_some() => said.renamed = Some(argument(word, &mut rest)?),
+            "name" => said.device = Some(argument(word, &mut rest)?),
+            "master" | "vrf" if word.text == "master" => said.master = Some(argument(word, &mut rest)?),
+            "nomaster" => said.is_freed = true,
+            "mtu" => said.mtu = Some(argument(word, &mut rest)?),
+            "up" | "down" => {}
+            "link" => said.others.push(format!("link {}", argument(word, &mut rest)?.text)),
+            "type" => {
+                said.kind = Some(argument(word, &mut rest)?);
+                said.of_kind = rest.as_slice();
+                break;
+            }
+            text if text.len() > 1 && "address".starts_with(text) => said.address = Some(argument(word, &mut rest)?),
+            text if WITH_ARGUMENT.contains(&text) => {
+                said.others.push(format!("{text} {}", argument(word, &mut rest)?.text));
+            }
+            _ if said.device.is_none() => said.device = Some(word),
+            text => {
+                let problem = Problem::at(&word.span, format!("`{text}` is no word of `ip link`"));
+                return Err(problem.hint("the device's name stands once; options of a bond follow `type bond`"));
+            }
+        }
+    }
+    Ok(said)
+}
+
+fn add(
+    script: &mut Script<'_>,
+    source: usize,
+    device: &Word,
+    said: &Said<'_>,
+    command: &Command,
+    spot: &At,
+) -> Result<(), Problem> {
+    // As iproute2 5 and later: a kind may be cut short in no way.
+    if said.kind.is_none_or(|kind| kind.text != "bond") {
+        let why = "it makes a device that is no bond: carry the command out yourself once the team is up";
+        script.maybe(command, spot, why);
+        return Ok(());
+    }
+    let team = script.team(&device.text, &At::new(source, device.span.clone()));
+    of_team(script, source, team, said, spot)
+}
+
+fn set(
+    script: &mut Script<'_>,
+    source: usize,
+    device: &Word,
+    said: &Said<'_>,
+    command: &Command,
+    spot: &At,
+) -> Result<(), Problem> {
+    let at = |word: &Word| At::new(source, word.span.clone());
+    if let Some(master) = said.master {
+        match script.teams.find(&master.text) {
+            Some(team) => {
+                script.teams.add_member(team, &device.text, &at(device));
+                return of_member(script, source, team, device, said, spot);
+            }
+            None => script.maybe(command, spot, "it puts a device under a master that is no bond of this text"),
+        }
+        return Ok(());
+    }
+    if let Some(team) = script.teams.find(&device.text) {
+        return of_team(script, source, team, said, spot);
+    }
+    match script.teams.team_of(&device.text) {
+        Some(team) => of_member(script, source, team, device, said, spot),
+        // It is up before it joins, or nobody's business.
+        None if said.mtu.is_none() && said.address.is_none() && said.kind.is_none() && said.renamed.is_none() => Ok(()),
+        None => {
+            script.maybe(command, spot, "it sets something of a device before that is a member; a team does not");
+            Ok(())
+        }
+    }
+}
+
+/// What is said of a bond.
+fn of_team(script: &mut Script<'_>, source: usize, team: usize, said: &Said<'_>, spot: &At) -> Result<(), Problem> {
+    let at = |word: &Word| At::new(source, word.span.clone());
+    let name = script.teams.drafts[team].name.clone();
+    if let Some(word) = said.mtu {
+        match mtu(&word.text) {
+            Ok(mtu) => script.teams.drafts[team].mtu = Some(mtu),
+            Err(wrong) => script.teams.wrong(&at(word), wrong),
+        }
+    }
+    if let Some(word) = said.address {
+        match host_mac(&word.text) {
+            Ok(mac) => script.teams.drafts[team].mac = Some(mac),
+            Err(wrong) => script.teams.wrong(&at(word), wrong),
+        }
+    }
+    if let Some(to) = said.renamed {
+        let why = format!("it renames the bond to {}: a team has one name", to.text);
+        script.teams.left(&at(to), why, Some(&name));
+    }
+    if said.is_freed || !said.others.is_empty() {
+        let others = said.others.join("`, `");
+        let why = format!("`{others}` is nothing that a team has: carry it out yourself once the team is up");
+        script.teams.left(spot, why, Some(&name));
+    }
+    let mut rest = said.of_kind.iter();
+    while let Some(word) = rest.next() {
+        let names: Vec<&'static str> = BOND.iter().map(|(name, _)| *name).collect();
+        let known = abbreviated(&word.text, &names);
+        let Some(&(name, option)) = BOND.iter().find(|(name, _)| Some(*name) == known) else {
+            let problem = Problem::at(&word.span, format!("`{}` is no option of `type bond`", word.text));
+            return Err(match nearest(&word.text, names.iter().copied()) {
+                Some(near) => problem.hint(format!("did you mean `{near}`?")),
+                None => problem.hint(format!("they are {}", list(names.iter().copied()))),
+            });
+        };
+        if name == "clear_active_slave" {
+            continue;
+        }
+        let value = argument(word, &mut rest)?;
+        script.teams.set(team, option, &value.text, &at(value));
+    }
+    Ok(())
+}
+
+/// What is said of a member.
+fn of_member(
+    script: &mut Script<'_>,
+    source: usize,
+    team: usize,
+    device: &Word,
+    said: &Said<'_>,
+    spot: &At,
+) -> Result<(), Problem> {
+    let name = script.teams.drafts[team].name.clone();
+    if said.is_freed {
+        script.teams.remove_member(team, &device.text);
+    }
+    if said.mtu.is_some() || said.address.is_some() || said.renamed.is_some() || !said.others.is_empty() {
+        script.teams.left(
+            spot,
+            "a team sets its members' address and MTU itself, and nothing else of them",
+            Some(&name),
+        );
+    }
+    let mut rest = said.of_kind.iter();
+    while let Some(word) = rest.next() {
+        let option = abbreviated(&word.text, &["queue_id", "prio", "actor_port_prio"]);
+        let Some(option) = option else {
+            let problem = Problem::at(&word.span, format!("`{}` is no option of `type bond_slave`", word.text));
+            return Err(problem.hint("they are `queue_id` and `prio`"));
+        };
+        let value = argument(word, &mut rest)?;
+        let of = format!("{}:{}", device.text, value.text);
+        script.teams.append(team, option, &of, &At::new(source, value.span.clone()));
+    }
+    Ok(())
+}

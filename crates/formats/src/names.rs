@@ -1,0 +1,61 @@
+//! Names and numbers of devices that every format has.
+
+use nicteam_wire::Mac;
+
+/// The longest name of a team's device, bytes: that of its other end has a suffix of three.
+pub(crate) const LONGEST_TEAM_NAME: usize = 12;
+/// The longest name of a device, bytes (`IFNAMSIZ` less the end of the string).
+const LONGEST_NAME: usize = 15;
+/// The MTUs there are, bytes: from what every IPv4 link carries (RFC 791) to the longest packet.
+const MTU: std::ops::RangeInclusive<u32> = 68..=65_535;
+
+/// What is wrong, and what to do about it.
+pub(crate) type Wrong = (String, &'static str);
+
+/// Refuses what the kernel refuses as a device's name (`dev_valid_name`), and what another format could not hold.
+pub(crate) fn check_device(name: &str) -> Result<(), Wrong> {
+    let bad = |c: char| c == '/' || c == ':' || c.is_whitespace() || c.is_control();
+    if name.is_empty() || name.len() > LONGEST_NAME || matches!(name, "." | "..") || name.contains(bad) {
+        let hint = "a device's name has 1 to 15 bytes without `/`, `:` and white space";
+        return Err((format!("`{}` is no name of a device", shown(name)), hint));
+    }
+    Ok(())
+}
+
+/// Refuses what cannot be the name of a team's device.
+pub(crate) fn check_team(name: &str) -> Result<(), Wrong> {
+    check_device(name)?;
+    if !name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'%') {
+        return Err((format!("`{}` cannot be the name of a team", shown(name)), "letters, digits, `-`, `_` and `.`"));
+    }
+    if name.len() > LONGEST_TEAM_NAME {
+        let hint = "a team's name has at most 12 bytes: choose a shorter one, here and where the device is used";
+        return Err((format!("`{name}` is too long for the name of a team"), hint));
+    }
+    Ok(())
+}
+
+/// A MAC address that a device can have.
+pub(crate) fn host_mac(text: &str) -> Result<Mac, Wrong> {
+    let form = "six two-digit hexadecimal bytes, the first of them even: `02:00:00:00:00:01`";
+    match text.parse::<Mac>() {
+        Ok(mac) if mac.is_multicast() || mac == Mac::default() => {
+            Err((format!("`{mac}` is no address that a device can have"), form))
+        }
+        Ok(mac) => Ok(mac),
+        Err(_) => Err((format!("`{}` is no MAC address", shown(text)), form)),
+    }
+}
+
+/// An MTU, bytes.
+pub(crate) fn mtu(text: &str) -> Result<u32, Wrong> {
+    let number = text.parse().ok().filter(|number| MTU.contains(number) && !text.starts_with('+'));
+    number.ok_or_else(|| (format!("`{}` is no MTU", shown(text)), "a whole number from 68 to 65535, bytes: `9000`"))
+}
+
+/// A word in a message: not longer than a line, without control characters.
+pub(crate) fn shown(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    if text.chars().nth(LONGEST).is_some() { shown + "..." } else { shown }
+}

@@ -1,0 +1,137 @@
+//! A configuration while it is read: its texts, places in them, what is wrong with them and what stays.
+
+use std::ops::Range;
+
+use nicteam_diagnostics::{Diagnostics, Problem};
+
+use crate::names::Wrong;
+use crate::{Disable, Import, Left, Network, Place, Source};
+
+/// More are not collected: whoever reads a list of a hundred errors mends the first one.
+const MOST_PROBLEMS: usize = 100;
+
+/// Bytes of one of the sources.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct At {
+    /// Its place among the sources.
+    pub(crate) source: usize,
+    /// First byte.
+    pub(crate) start: usize,
+    /// Byte behind the last.
+    pub(crate) end: usize,
+}
+
+impl At {
+    /// Bytes of a source.
+    pub(crate) fn new(source: usize, span: Range<usize>) -> At {
+        At { source, start: span.start, end: span.end }
+    }
+
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.start..self.end
+    }
+}
+
+/// Sources that are read, and what was found.
+pub(crate) struct Reading<'s> {
+    sources: &'s [Source],
+    /// Of each source, the byte at which each line begins.
+    lines: Vec<Vec<usize>>,
+    problems: Vec<(usize, Problem)>,
+    left: Vec<(At, Left)>,
+    disable: Vec<Disable>,
+}
+
+impl<'s> Reading<'s> {
+    pub(crate) fn new(sources: &'s [Source]) -> Reading<'s> {
+        let starts = |source: &Source| -> Vec<usize> {
+            let behind = |(newline, _)| newline + 1;
+            std::iter::once(0).chain(source.text.match_indices('\n').map(behind)).collect()
+        };
+        Reading {
+            sources,
+            lines: sources.iter().map(starts).collect(),
+            problems: Vec::new(),
+            left: Vec::new(),
+            disable: Vec::new(),
+        }
+    }
+
+    pub(crate) fn sources(&self) -> &'s [Source] {
+        self.sources
+    }
+
+    /// The words at a place.
+    pub(crate) fn text(&self, at: &At) -> &'s str {
+        self.sources.get(at.source).and_then(|source| source.text.get(at.span())).unwrap_or("")
+    }
+
+    /// The place as it is shown.
+    pub(crate) fn place(&self, at: &At) -> Place {
+        let Some((source, lines)) = self.sources.get(at.source).zip(self.lines.get(at.source)) else {
+            return Place { path: String::new(), line: 1, column: 1 };
+        };
+        let line = lines.partition_point(|start| *start <= at.start).max(1);
+        let before = source.text.get(lines[line - 1]..at.start).unwrap_or("");
+        Place { path: source.path.clone(), line, column: 1 + before.chars().count() }
+    }
+
+    /// The line of a place, counted from 1.
+    pub(crate) fn line(&self, at: &At) -> usize {
+        self.place(at).line
+    }
+
+    /// Something is wrong.
+    pub(crate) fn wrong(&mut self, at: &At, message: impl Into<String>, hint: impl Into<String>) {
+        self.problem(at.source, Problem::at(&at.span(), message).hint(hint));
+    }
+
+    /// The same of what two words say: the message and the hint.
+    pub(crate) fn refuse(&mut self, at: &At, (message, hint): Wrong) {
+        self.wrong(at, message, hint);
+    }
+
+    /// Something is wrong with a source.
+    pub(crate) fn problem(&mut self, source: usize, problem: Problem) {
+        if self.problems.len() < MOST_PROBLEMS {
+            self.problems.push((source, problem));
+        }
+    }
+
+    /// True if nothing was wrong so far.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// Something stays where it is, for this reason.
+    pub(crate) fn left(&mut self, at: &At, team: Option<&str>, why: impl Into<String>) {
+        let text = self.text(at).trim().to_owned();
+        self.left_as(at, text, team, why);
+    }
+
+    /// The same in other words than the text's.
+    pub(crate) fn left_as(&mut self, at: &At, text: String, team: Option<&str>, why: impl Into<String>) {
+        let left = Left { place: self.place(at), text, why: why.into(), team: team.map(str::to_owned) };
+        self.left.push((at.clone(), left));
+    }
+
+    /// Something is to be switched off in the old place.
+    pub(crate) fn disable(&mut self, at: &At, what: impl Into<String>, command: Option<String>) {
+        self.disable.push(Disable { place: self.place(at), what: what.into(), command });
+    }
+
+    /// What was read; what stays is in the order of the sources.
+    ///
+    /// # Errors
+    /// What is wrong with the first source that something is wrong with.
+    pub(crate) fn finish(self, network: Network) -> Result<Import, Diagnostics> {
+        let Reading { sources, problems, mut left, disable, .. } = self;
+        let first = problems.iter().map(|(source, _)| *source).min();
+        if let Some((first, source)) = first.and_then(|first| Some((first, sources.get(first)?))) {
+            let of_it = problems.into_iter().filter(|(of, _)| *of == first).map(|(_, problem)| problem).collect();
+            return Err(Diagnostics::new(&source.path, &source.text, of_it));
+        }
+        left.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Ok(Import { network, left: left.into_iter().map(|(_, left)| left).collect(), disable })
+    }
+}

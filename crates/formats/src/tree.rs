@@ -1,0 +1,130 @@
+//! A text of nested lists and mappings, with the place of everything: what YAML and JSON have in common.
+
+use std::ops::Range;
+
+use nicteam_diagnostics::Problem;
+
+/// More nesting than this is refused.
+pub(crate) const DEEPEST: usize = 32;
+
+/// A value and its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// What stands there.
+    pub value: Value,
+    /// Bytes of the text.
+    pub span: Range<usize>,
+}
+
+/// What can stand at a place.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Nothing, or `null`.
+    Null,
+    /// A word, a number, a text.
+    Scalar(String),
+    /// Elements in their order.
+    List(Vec<Node>),
+    /// Entries in their order, each key once.
+    Map(Vec<Entry>),
+}
+
+/// A key with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Its key.
+    pub key: String,
+    /// Bytes of the text that are the key.
+    pub key_span: Range<usize>,
+    /// Its value.
+    pub value: Node,
+}
+
+impl Entry {
+    /// Key and value together.
+    pub fn span(&self) -> Range<usize> {
+        self.key_span.start..self.value.span.end.max(self.key_span.end)
+    }
+}
+
+impl Node {
+    /// What it is, for messages.
+    pub fn what(&self) -> &'static str {
+        match self.value {
+            Value::Null => "nothing",
+            Value::Scalar(_) => "a value",
+            Value::List(_) => "a list",
+            Value::Map(_) => "a mapping",
+        }
+    }
+
+    /// Its text, if it is one.
+    pub fn scalar(&self) -> Option<&str> {
+        match &self.value {
+            Value::Scalar(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The value of a key, if this is a mapping that has it.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        match &self.value {
+            Value::Map(entries) => entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value),
+            _ => None,
+        }
+    }
+
+    /// Its text.
+    ///
+    /// # Errors
+    /// It is a list, a mapping, or nothing.
+    pub fn text(&self, key: &str) -> Result<&str, Problem> {
+        self.scalar().ok_or_else(|| self.other(key, "one value"))
+    }
+
+    /// Its entries; none of nothing.
+    ///
+    /// # Errors
+    /// It is something else than a mapping.
+    pub fn entries(&self, key: &str) -> Result<&[Entry], Problem> {
+        match &self.value {
+            Value::Map(entries) => Ok(entries),
+            Value::Null => Ok(&[]),
+            _ => Err(self.other(key, "a mapping")),
+        }
+    }
+
+    /// Its elements; none of nothing.
+    ///
+    /// # Errors
+    /// It is something else than a list.
+    pub fn elements(&self, key: &str) -> Result<&[Node], Problem> {
+        match &self.value {
+            Value::List(elements) => Ok(elements),
+            Value::Null => Ok(&[]),
+            _ => Err(self.other(key, "a list")),
+        }
+    }
+
+    fn other(&self, key: &str, wanted: &str) -> Problem {
+        let problem = Problem::at(&self.span, format!("`{key}` takes {wanted}, and this is {}", self.what()));
+        match wanted {
+            "a list" => problem.hint(format!("a list is `{key}: [first, second]`")),
+            "a mapping" => problem.hint(format!("a mapping has keys with values below `{key}`")),
+            _ => problem,
+        }
+    }
+}
+
+/// Refuses a key that a mapping has twice.
+pub(crate) fn add(entries: &mut Vec<Entry>, entry: Entry) -> Result<(), Problem> {
+    match entries.iter().find(|earlier| earlier.key == entry.key) {
+        Some(earlier) => Err(Problem::at(&entry.key_span, format!("`{}` stands twice in one mapping", entry.key))
+            .also(&earlier.key_span, "first here")
+            .hint("remove one of the two; which of them a program takes is not said anywhere")),
+        None => {
+            entries.push(entry);
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! illumos' command lines.
+
+use super::{format, left, read, shown};
+use nicteam_formats::Source;
+
+/// T1's line and the address that it goes on to give.
+const T1: &str = "dladm create-aggr -l igb0 -l igb1 -l igb2 -l igb3 aggr01\n\
+                  ifconfig aggr01 plumb 10.10.250.2 netmask 255.255.255.0 up\n";
+
+#[test]
+fn t1s_aggregation() {
+    assert!(format("dladm").recognises(&Source { path: "-".to_owned(), text: T1.to_owned() }));
+    assert_eq!(
+        shown("dladm", T1),
+        "[teams.aggr01]\n\
+         members = [\"igb0\", \"igb1\", \"igb2\", \"igb3\"]\n\
+         mode = \"balance-xor\"\n\
+         xmit_hash_policy = \"L4\"\n\
+         addresses = [\"10.10.250.2/24\"]\n"
+    );
+    assert_eq!(left(&read("dladm", T1)), [""; 0]);
+}
+
+#[test]
+fn lacp_and_all_options() {
+    let text = "dladm create-aggr -P L2,L3 -L passive -T long -u 2:8:20:0:a:1 -t --link=net0 -lnet1 aggr1\n\
+                dladm set-linkprop -p mtu=9000 aggr1\nipadm create-ip aggr1\n\
+                ipadm create-addr -T static -a local=10.0.0.1/24 aggr1/v4\n\
+                ipadm create-addr -T addrconf aggr1/v6\nroute -p add default 10.0.0.254\n";
+    assert_eq!(
+        shown("dladm", text),
+        "[teams.aggr1]\nmembers = [\"net0\", \"net1\"]\nmode = \"802.3ad\"\nlacp_active = \"off\"\n\
+         xmit_hash_policy = \"L2,L3\"\nlacp_rate = \"slow\"\nmac = \"02:08:20:00:0a:01\"\nmtu = 9000\n\
+         addresses = [\"10.0.0.1/24\"]\nroutes = [\"default via 10.0.0.254\"]\n"
+    );
+    let left = left(&read("dladm", text));
+    assert!(left.len() == 1 && left[0].starts_with("5 ipadm create-addr -T addrconf aggr1/v6 | "), "{left:?}");
+}
+
+#[test]
+fn solaris_10_has_devices_and_keys() {
+    let text = "dladm create-aggr -P L4 -l active -d bge0 -d bge1 1\nifconfig aggr1 plumb 192.168.1.5 up\n";
+    let import = read("dladm", text);
+    let [team] = import.network.teams.as_slice() else { panic!("{import:?}") };
+    assert_eq!((team.name.as_str(), team.members.join(",")), ("aggr1", "bge0,bge1".to_owned()));
+    assert!(team.options.contains(&("lacp_rate".to_owned(), "fast".to_owned())), "{team:?}");
+    assert_eq!(team.addresses[0].to_string(), "192.168.1.5/24");
+    assert!(left(&import)[0].contains("no netmask"), "{:?}", left(&import));
+}
+
+#[test]
+fn a_timer_without_lacp_stays() {
+    let left = left(&read("dladm", "dladm create-aggr -T short -l a0 -l a1 aggr0\n"));
+    assert_eq!(left, ["1 -T | without LACP (`-L`) it has no timer"]);
+}

@@ -1,0 +1,44 @@
+//! Other people's configuration, as our own file shows it.
+
+mod cisco;
+mod dladm;
+mod errors;
+mod iproute2;
+mod netplan;
+mod openvswitch;
+mod roundtrip;
+mod teamd;
+
+use nicteam_diagnostics::Diagnostics;
+use nicteam_formats::{FORMATS, Format, Import, Network, Source, WRITERS, Written, toml};
+
+/// The format of this name.
+pub fn format(name: &str) -> &'static dyn Format {
+    *FORMATS.iter().find(|format| format.name() == name).unwrap()
+}
+
+/// Reads texts, each with its path.
+pub fn read_all(name: &str, sources: &[(&str, &str)]) -> Result<Import, Diagnostics> {
+    let source = |(path, text): &(&str, &str)| Source { path: (*path).to_owned(), text: (*text).to_owned() };
+    format(name).read(&sources.iter().map(source).collect::<Vec<_>>())
+}
+
+/// Reads a text.
+pub fn read(name: &str, text: &str) -> Import {
+    read_all(name, &[("a", text)]).unwrap_or_else(|diagnostics| panic!("{diagnostics}"))
+}
+
+/// A text as our own file, without its heading.
+pub fn shown(name: &str, text: &str) -> String {
+    toml::write(&Import { network: read(name, text).network, ..Import::default() })
+}
+
+/// What stays: line, words, reason.
+pub fn left(import: &Import) -> Vec<String> {
+    import.left.iter().map(|left| format!("{} {} | {}", left.place.line, left.text, left.why)).collect()
+}
+
+/// Writes teams.
+pub fn write(name: &str, network: &Network) -> Written {
+    WRITERS.iter().find(|writer| writer.name() == name).unwrap().write(network)
+}

@@ -1,0 +1,56 @@
+//! The note of a confirmation that is awaited.
+
+use std::time::Duration;
+
+use nicteam_daemon::Notes;
+use nix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// End of the file's name.
+pub(crate) const END: &str = "confirm";
+
+/// What is awaited.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Awaited {
+    /// Which of several waits it is.
+    pub token: u64,
+    /// How long is waited, milliseconds.
+    pub wait_ms: u64,
+    /// When that began, milliseconds since the machine started.
+    pub since_ms: u64,
+    /// The team is up; else it is on its way.
+    pub is_up: bool,
+}
+
+impl Awaited {
+    /// How long there is left to confirm.
+    pub fn left(&self) -> Duration {
+        Duration::from_millis(self.since_ms.saturating_add(self.wait_ms).saturating_sub(now_ms()))
+    }
+}
+
+/// Nothing is awaited any more.
+pub(crate) fn forget(notes: &Notes) -> Result<(), Error> {
+    Ok(notes.remove(END)?)
+}
+
+/// What is awaited.
+pub(crate) fn read(notes: &Notes) -> Result<Option<Awaited>, Error> {
+    // A note that cannot be understood is of another version, and nobody's to wait for.
+    Ok(notes.read(END)?.and_then(|text| serde_json::from_str(&text).ok()))
+}
+
+/// Something is awaited.
+pub(crate) fn write(notes: &Notes, awaited: &Awaited) -> Result<(), Error> {
+    let text = serde_json::to_string(awaited).map_err(std::io::Error::from);
+    let text = text.map_err(|error| nicteam_sys::Error::new("note what is to be confirmed", error))?;
+    Ok(notes.write(END, &(text + "\n"))?)
+}
+
+/// Milliseconds since the machine started, suspended ones too: the time of day may be set meanwhile.
+pub(crate) fn now_ms() -> u64 {
+    let now = clock_gettime(ClockId::CLOCK_BOOTTIME).map(Duration::from).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}

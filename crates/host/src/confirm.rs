@@ -1,0 +1,103 @@
+//! A team that is taken down again unless somebody says that all is well.
+//!
+//! For those who are logged in by the very link that becomes a team: if that goes wrong they cannot say so. [`arm`] notes that
+//! a confirmation is awaited (`up:NAME.confirm`), before the team is touched; [`watch`], in a process of its own, takes the team down when
+//! none came; [`confirm`] removes the note.
+
+use std::time::Duration;
+
+use nicteam_daemon::Notes;
+use nicteam_sys::process;
+
+use crate::Error;
+use crate::awaited::{END, forget, now_ms, read, write};
+use crate::down::take_down;
+
+pub use crate::awaited::Awaited;
+
+/// How often it is looked whether somebody has confirmed.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Somebody confirmed, or somebody waits anew, or the team was taken down.
+    Settled,
+    /// Nobody did: the team was taken down.
+    TakenDown,
+}
+
+/// Awaits a confirmation of a team from now on; the token that [`watch`] is to be told.
+///
+/// # Errors
+/// It cannot be noted.
+pub fn arm(team: &str, wait: Duration) -> Result<u64, Error> {
+    let (token, armed_ms) = (nicteam_sys::random::number()?, now_ms());
+    let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+    write(&Notes::of(team)?, &Awaited { token, wait_ms, since_ms: armed_ms, is_up: false })?;
+    Ok(token)
+}
+
+/// The team is up: the time to confirm begins.
+///
+/// # Errors
+/// It cannot be noted.
+pub fn begin(team: &str, token: u64) -> Result<(), Error> {
+    let notes = Notes::of(team)?;
+    match read(&notes)?.filter(|awaited| awaited.token == token) {
+        Some(awaited) => write(&notes, &Awaited { since_ms: now_ms(), is_up: true, ..awaited }),
+        None => Ok(()),
+    }
+}
+
+/// Confirms a team; false if nobody awaits it.
+///
+/// # Errors
+/// The note cannot be removed.
+pub fn confirm(team: &str) -> Result<bool, Error> {
+    let notes = Notes::of(team)?;
+    let awaited = read(&notes)?.is_some();
+    forget(&notes)?;
+    Ok(awaited)
+}
+
+/// What is awaited of a team.
+///
+/// # Errors
+/// It cannot be read.
+pub fn awaited(team: &str) -> Result<Option<Awaited>, Error> {
+    read(&Notes::of(team)?)
+}
+
+/// The teams that a confirmation is awaited of.
+///
+/// # Errors
+/// The caller may not look.
+pub fn teams() -> Result<Vec<String>, Error> {
+    Ok(Notes::teams(END)?)
+}
+
+/// Waits until a team is confirmed, and takes it down if it is not: after its time, when a signal ends this process
+/// ([`process::catch_termination`]), or when whoever was to bring it up was killed meanwhile.
+///
+/// # Errors
+/// It could not be taken down.
+pub fn watch(team: &str, token: u64) -> Result<Outcome, Error> {
+    let notes = Notes::of(team)?;
+    while let Some(awaited) = read(&notes)?.filter(|awaited| awaited.token == token) {
+        if !awaited.left().is_zero() && process::termination().is_none() {
+            process::sleep_or_termination(LOOK);
+            continue;
+        }
+        match take_down(team) {
+            // Somebody is just bringing it up or down.
+            Err(Error::Busy { .. }) => std::thread::sleep(LOOK),
+            Ok(_) | Err(Error::NoTeam { .. }) => {
+                forget(&notes)?;
+                return Ok(Outcome::TakenDown);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Outcome::Settled)
+}

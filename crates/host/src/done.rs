@@ -1,0 +1,21 @@
+//! What is told of steps, and what was done.
+
+use std::fmt;
+
+/// What was done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Each change, as a sentence; none if there was nothing to do.
+    pub changes: Vec<String>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// Whom steps are told.
+pub struct Watch<'a>(pub &'a mut dyn FnMut(usize, &str));
+
+impl fmt::Debug for Watch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watch")
+    }
+}

@@ -1,0 +1,121 @@
+//! Taking a team down.
+
+use std::collections::BTreeMap;
+
+use nicteam_daemon::Notes;
+use nicteam_daemon::control::{Client, Refusal, RefusalKind, wait_until_free};
+use nicteam_sys::netlink::Netlink;
+
+use crate::Error;
+use crate::awaited;
+use crate::done::{Done, Watch};
+use crate::hand::Hand;
+use crate::journal::{self, Journal};
+use crate::order;
+use crate::step::{Step, TEAM};
+
+/// Takes a team down and restores what this boot's `up` found, also after a crash of either. Called again, it does what is
+/// left to do. A team that was begun otherwise (`nicteam team add`) is taken down as `nicteam team del` does.
+///
+/// # Errors
+/// There is no such team, or something could not be restored; all the rest is, and a further call tries again.
+pub fn take_down(team: &str) -> Result<Done, Error> {
+    take_down_watched(team, None)
+}
+
+/// The same; steps are told before they are taken.
+///
+/// # Errors
+/// As above.
+pub fn take_down_watched(team: &str, watch: Option<Watch<'_>>) -> Result<Done, Error> {
+    let notes = Notes::of(team)?;
+    let _lock = notes.lock()?.ok_or_else(|| Error::Busy { team: team.to_owned() })?;
+    restore(team, &notes, watch)
+}
+
+/// The teams that `up` has brought up, or begun to, in this network namespace.
+///
+/// # Errors
+/// The caller may not look.
+pub fn teams() -> Result<Vec<String>, Error> {
+    journal::teams()
+}
+
+/// Restores what is noted; who calls has the lock.
+pub(crate) fn restore(team: &str, notes: &Notes, mut watch: Option<Watch<'_>>) -> Result<Done, Error> {
+    let Some(journal) = Journal::read(team, notes)? else {
+        if !stop(team)? {
+            return Err(Error::NoTeam { team: team.to_owned() });
+        }
+        Journal::remove(notes)?;
+        awaited::forget(notes)?;
+        return Ok(Done { changes: vec![format!("end {team}: its members leave")], notes: Vec::new() });
+    };
+    let found = &journal.found;
+    let mut hand = Hand::new(team, found)?;
+    let name = names(team, &journal)?;
+    let (mut done, mut first) = (Done::default(), None);
+    for (number, step) in order::down(team, found).iter().enumerate() {
+        let words = step.words(&name);
+        // A neighbour learns nothing new from a device that had its address all the time.
+        if let Some(Watch(watch)) = &mut watch {
+            watch(number, &words);
+        }
+        let taken = match step {
+            Step::Stop => stop(team),
+            step => hand.take(step),
+        };
+        match taken {
+            Ok(true) => done.changes.push(words),
+            Ok(false) => {}
+            Err(error) => first = first.or(Some((words, error))),
+        }
+    }
+    done.notes = hand.notes;
+    match first {
+        None => {
+            Journal::remove(notes)?;
+            awaited::forget(notes)?;
+            Ok(done)
+        }
+        Some((step, error)) => {
+            let (team, path) = (team.to_owned(), Journal::path(notes));
+            Err(Error::NotRestored { team, step, path, source: Box::new(error) })
+        }
+    }
+}
+
+/// Ends the team, whoever runs it, or nobody; false if there is none.
+fn stop(team: &str) -> Result<bool, Error> {
+    match Client::connect(team) {
+        Ok(client) => client.remove()?,
+        Err(Refusal { kind: RefusalKind::NotRunning, .. }) => {
+            wait_until_free(team)?;
+            nicteam_daemon::take_down(team)?;
+        }
+        // A start that was killed before anything of the team was kept may have left its device and members.
+        Err(Refusal { kind: RefusalKind::NoTeam, .. }) => return stop_remains(team),
+        Err(refusal) => return Err(refusal.into()),
+    }
+    Ok(true)
+}
+
+fn stop_remains(team: &str) -> Result<bool, Error> {
+    let links = Netlink::open()?.links()?;
+    let behind = format!("{team}-dp");
+    let device = links.iter().any(|link| link.name == team && link.kind == "veth")
+        && links.iter().any(|link| link.name == behind);
+    let member = links.iter().any(|link| crate::obstacles::team_of(&link.alias) == Some(team));
+    if device || member {
+        nicteam_daemon::take_down(team)?;
+    }
+    Ok(device || member)
+}
+
+fn names(team: &str, journal: &Journal) -> Result<impl Fn(u32) -> String, Error> {
+    let links = Netlink::open()?.links()?;
+    let mut names: BTreeMap<u32, String> = links.into_iter().map(|link| (link.index, link.name)).collect();
+    names.extend(journal.found.members.iter().map(|member| (member.index, member.name.clone())));
+    names.insert(TEAM, team.to_owned());
+    Ok(move |index| names.get(&index).cloned().unwrap_or_else(|| format!("device {index}")))
+}

@@ -1,0 +1,187 @@
+//! What stands on the members of a team to be, and is to come back when the team goes.
+
+use std::fmt;
+
+use nicteam_sys::netlink::object::{Address, Device, Neighbour, Route, Rule};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::survey::{Survey, Sysctls};
+
+/// What `up` found on the members, and on what stands on them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Found {
+    /// The members, in the team's order.
+    pub(crate) members: Vec<Place>,
+    /// Devices that stand on members, each behind the one that it stands on.
+    pub(crate) above: Vec<Above>,
+    /// Routes over any of these devices, but for the kernel's own.
+    #[serde(with = "texts")]
+    pub(crate) routes: Vec<Route>,
+    /// Policy rules that name a member.
+    #[serde(with = "texts")]
+    pub(crate) rules: Vec<Rule>,
+}
+
+/// A device and what belongs to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Place {
+    /// Name.
+    pub(crate) name: String,
+    /// Interface index.
+    pub(crate) index: u32,
+    /// Administratively up.
+    pub(crate) up: bool,
+    /// Its settings; none for a device that is a member of the team already.
+    pub(crate) sysctls: Sysctls,
+    /// Its addresses, in their order.
+    #[serde(with = "texts")]
+    pub(crate) addresses: Vec<Address>,
+    /// Its neighbours that are set or learned.
+    #[serde(with = "texts")]
+    pub(crate) neighbours: Vec<Neighbour>,
+}
+
+/// A device that stands on another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Above {
+    /// The device as the kernel told it.
+    #[serde(with = "text")]
+    pub(crate) device: Device,
+    /// Index of the device below.
+    pub(crate) below: u32,
+    /// Name of its master.
+    pub(crate) master: Option<String>,
+    /// What belongs to it.
+    pub(crate) place: Place,
+}
+
+impl Found {
+    /// What a survey tells of these members, as far as they are there.
+    pub(crate) fn of(survey: &Survey, members: &[String]) -> Found {
+        let links: Vec<_> = members.iter().filter_map(|name| survey.link(name)).collect();
+        let above: Vec<Above> = links.iter().flat_map(|link| above_of(survey, link.index)).collect();
+        let members: Vec<Place> = links.iter().map(|link| Place::of(survey, link.index)).collect();
+        let places = members.iter().chain(above.iter().map(|above| &above.place));
+        let indexes: Vec<u32> = places.map(|place| place.index).collect();
+        let over = |route: &&Route| route.devices().iter().any(|index| indexes.contains(index));
+        let routes = survey.routes.iter().filter(over).filter(|route| !route.is_automatic()).cloned().collect();
+        let names = |rule: &&Rule| members.iter().any(|member| rule.names(&member.name));
+        Found { routes, rules: survey.rules.iter().filter(names).cloned().collect(), members, above }
+    }
+
+    /// The member of this index.
+    pub(crate) fn member_at(&self, index: u32) -> Option<&Place> {
+        self.members.iter().find(|member| member.index == index)
+    }
+}
+
+impl Place {
+    fn of(survey: &Survey, index: u32) -> Place {
+        let name = survey.name_of(index);
+        let neighbours = survey.neighbours.iter().filter(|neighbour| neighbour.index() == index);
+        let kept = |neighbour: &&Neighbour| neighbour.is_set() || neighbour.is_learned();
+        Place {
+            index,
+            up: survey.link_at(index).is_some_and(|link| link.up),
+            sysctls: survey.sysctls.get(&name).cloned().unwrap_or_default(),
+            addresses: survey.addresses.iter().filter(|address| address.index() == index).cloned().collect(),
+            neighbours: neighbours.filter(kept).cloned().collect(),
+            name,
+        }
+    }
+}
+
+fn above_of(survey: &Survey, index: u32) -> Vec<Above> {
+    let above = |device: &Device| Above {
+        below: device.below().unwrap_or_default(),
+        master: device.master().map(|master| survey.name_of(master)),
+        place: Place::of(survey, device.index()),
+        device: device.clone(),
+    };
+    survey.above(index).into_iter().map(above).collect()
+}
+
+/// What stands in a file as a word.
+trait Text: Sized {
+    fn to_text(&self) -> String;
+    fn from_text(text: &str) -> Option<Self>;
+}
+
+macro_rules! texts_of {
+    ($($kind:ty),*) => {$(
+        impl Text for $kind {
+            fn to_text(&self) -> String {
+                self.to_hex()
+            }
+
+            fn from_text(text: &str) -> Option<Self> {
+                <$kind>::from_hex(text)
+            }
+        }
+    )*};
+}
+
+texts_of!(Address, Device, Neighbour, Route, Rule);
+
+/// The text makes no object.
+struct Damaged;
+
+impl fmt::Display for Damaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object that makes no sense")
+    }
+}
+
+mod text {
+    use super::{Damaged, Deserialize, Deserializer, Serializer, Text};
+    use serde::de::Error as _;
+
+    pub(super) fn serialize<T: Text, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&value.to_text())
+    }
+
+    pub(super) fn deserialize<'de, T: Text, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        T::from_text(&text).ok_or_else(|| D::Error::custom(Damaged))
+    }
+}
+
+mod texts {
+    use super::{Damaged, Deserialize, Deserializer, Serializer, Text};
+    use serde::de::Error as _;
+
+    pub(super) fn serialize<T: Text, S: Serializer>(values: &[T], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(values.iter().map(Text::to_text))
+    }
+
+    pub(super) fn deserialize<'de, T: Text, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+        let words = Vec::<String>::deserialize(deserializer)?;
+        words.iter().map(|word| T::from_text(word).ok_or_else(|| D::Error::custom(Damaged))).collect()
+    }
+}
+
+/// Reads a list of objects that stand as words in a file.
+pub(crate) mod routes {
+    use super::{Deserializer, Route, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(values: &[Route], serializer: S) -> Result<S::Ok, S::Error> {
+        super::texts::serialize(values, serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Route>, D::Error> {
+        super::texts::deserialize(deserializer)
+    }
+}
+
+/// The same for addresses.
+pub(crate) mod addresses {
+    use super::{Address, Deserializer, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(values: &[Address], serializer: S) -> Result<S::Ok, S::Error> {
+        super::texts::serialize(values, serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Address>, D::Error> {
+        super::texts::deserialize(deserializer)
+    }
+}

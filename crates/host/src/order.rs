@@ -1,0 +1,186 @@
+//! In which order a team takes over what stands on its members, and gives it back.
+//!
+//! Nothing that is in use is taken away before its successor is there, as far as the kernel lets both be:
+//!
+//! - IPv4: an address may be at two devices, and of two routes to one destination the older one is used. So the team has
+//!   addresses and routes before the members lose them, and the other way round.
+//! - IPv6 ends on a member when it joins. So its addresses are the first that the team gets, without looking for duplicates, which
+//!   would take a second.
+//! - A device that stands on a member cannot be put on another one. It is made again, with all that it had.
+
+use std::net::IpAddr;
+
+use nicteam_sys::netlink::object::{Address, Route, Rule};
+
+use crate::found::{Above, Found, Place};
+use crate::step::{Step, TEAM};
+use crate::survey::Sysctls;
+
+/// What a file gives a team beside its members.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Own {
+    /// Addresses of the team.
+    pub(crate) addresses: Vec<Address>,
+    /// Routes by it.
+    pub(crate) routes: Vec<Route>,
+}
+
+/// How a team comes up.
+pub(crate) fn up(team: &str, found: &Found, own: &Own) -> Vec<Step> {
+    let mut steps = vec![Step::Start];
+    steps.extend(team_settings(team, found, own));
+    steps.extend(found.rules.iter().map(|rule| Step::AddRule(renamed(rule, found, team))));
+    let (v4, v6): (Vec<Address>, Vec<Address>) = moved_addresses(team, found).into_iter().partition(is_v4);
+    let (v4_routes, v6_routes): (Vec<Route>, Vec<Route>) =
+        sorted(found.routes.iter().filter(|route| !is_above(route, found))).into_iter().partition(is_v4_route);
+    let on_team = |route: &Route| route.on(&|index| if found.member_at(index).is_some() { TEAM } else { index });
+    steps.extend(v6.iter().cloned().map(Step::AddAddress));
+    steps.extend(link_local(TEAM, &v6));
+    steps.extend(v6_routes.iter().map(|route| Step::AddRoute(on_team(route))));
+    steps.extend(v4.iter().cloned().map(Step::AddAddress));
+    let neighbours = found.members.iter().flat_map(|member| &member.neighbours);
+    steps.extend(neighbours.map(|neighbour| Step::SetNeighbour(neighbour.on(TEAM))));
+    steps.extend(v4_routes.iter().map(|route| Step::AddRoute(on_team(route))));
+    steps.extend(unmade(TEAM, &found.members, found));
+    let (addresses, routes) = (without(&own.addresses, &v4, &v6), own.routes.iter());
+    steps.extend(addresses.cloned().map(Step::AddAddress));
+    steps.extend(routes.cloned().map(Step::AddRoute));
+    // Now everything is there; what would take traffic back to a member goes. Routes by a gateway first, or there would be
+    // no way to it.
+    steps.extend(v4_routes.iter().rev().cloned().map(Step::RemoveRoute));
+    steps.extend(
+        found
+            .members
+            .iter()
+            .flat_map(|member| member.addresses.iter().rev())
+            .filter(|a| is_v4(a))
+            .cloned()
+            .map(Step::RemoveAddress),
+    );
+    steps.extend(found.rules.iter().cloned().map(Step::RemoveRule));
+    steps.extend(remade(found, &|index| if found.member_at(index).is_some() { TEAM } else { index }));
+    steps.extend(announced(TEAM, v4.iter().chain(&v6).chain(&own.addresses)));
+    steps
+}
+
+/// How a team goes down.
+pub(crate) fn down(team: &str, found: &Found) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let routes = sorted(found.routes.iter().filter(|route| !is_above(route, found)));
+    for member in found.members.iter().filter(|member| member.up) {
+        steps.extend(member.addresses.iter().filter(|address| is_v4(address)).cloned().map(Step::AddAddress));
+        let learned = member.neighbours.iter().filter(|neighbour| neighbour.address().is_some_and(|a| a.is_ipv4()));
+        steps.extend(learned.cloned().map(Step::SetNeighbour));
+    }
+    steps.extend(routes.iter().filter(|route| is_v4_route(route)).cloned().map(Step::AddRoute));
+    steps.push(Step::Stop);
+    for member in &found.members {
+        let (device, like) = (member.name.clone(), member.name.clone());
+        steps.push(Step::Settings { device, like, settings: member.sysctls.clone() });
+        steps.extend(member.up.then_some(Step::SetUp(member.index)));
+        steps.extend(member.addresses.iter().cloned().map(Step::AddAddress));
+        steps.extend(link_local(member.index, &member.addresses));
+        steps.extend(unmade(member.index, std::slice::from_ref(member), found));
+        steps.extend(member.neighbours.iter().cloned().map(Step::SetNeighbour));
+    }
+    steps.extend(routes.into_iter().map(Step::AddRoute));
+    steps.extend(found.rules.iter().cloned().map(Step::AddRule));
+    steps.extend(found.rules.iter().map(|rule| Step::RemoveRule(renamed(rule, found, team))));
+    steps.extend(remade(found, &|index| index));
+    for member in found.members.iter().filter(|member| member.up) {
+        steps.extend(announced(member.index, member.addresses.iter()));
+    }
+    steps
+}
+
+/// The addresses of the members, at the team.
+fn moved_addresses(team: &str, found: &Found) -> Vec<Address> {
+    let of = |member: &Place| {
+        let moved = |address: &Address| address.on(TEAM, &member.name, team);
+        member.addresses.iter().map(moved).collect::<Vec<_>>()
+    };
+    found.members.iter().flat_map(of).collect()
+}
+
+/// The team behaves as its first member did, or the first that had an address: what the machine's defaults are is not asked.
+fn team_settings(team: &str, found: &Found, own: &Own) -> Option<Step> {
+    let first = found.members.iter().find(|member| !member.addresses.is_empty()).or(found.members.first())?;
+    let speaks_v6 = own.addresses.iter().any(|address| !is_v4(address)) || first.addresses.is_empty();
+    let mut settings: Sysctls = first.sysctls.clone();
+    if speaks_v6 {
+        settings.remove("ipv6/conf/*/disable_ipv6");
+    }
+    let (device, like) = (team.to_owned(), first.name.clone());
+    (!settings.is_empty()).then_some(Step::Settings { device, like, settings })
+}
+
+/// A rule with the team in the place of its member.
+fn renamed(rule: &Rule, found: &Found, team: &str) -> Rule {
+    found.members.iter().fold(rule.clone(), |rule, member| rule.renamed(&member.name, team))
+}
+
+/// Addresses of these that are none of those.
+fn without<'a>(own: &'a [Address], v4: &'a [Address], v6: &'a [Address]) -> impl Iterator<Item = &'a Address> {
+    own.iter().filter(move |address| v4.iter().chain(v6).all(|moved| moved.address() != address.address()))
+}
+
+/// A device that had link-local addresses keeps those alone; one that had none, none.
+fn link_local(device: u32, addresses: &[Address]) -> Option<Step> {
+    let keep: Vec<IpAddr> =
+        addresses.iter().filter(|address| address.is_link_local_v6()).filter_map(Address::address).collect();
+    (!keep.is_empty()).then_some(Step::KeepLinkLocal { device, keep })
+}
+
+/// The routes that the kernel makes for the addresses of these, and that were not there.
+fn unmade(device: u32, members: &[Place], found: &Found) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for member in members {
+        for to in member.addresses.iter().filter_map(Address::network) {
+            let was =
+                |route: &Route| route.is_connected() && route.to() == Some(to) && route.devices() == [member.index];
+            let by_other =
+                |other: &Place| other.index != member.index && other.addresses.iter().any(|a| a.network() == Some(to));
+            if !found.routes.iter().any(was) && !members.iter().any(by_other) {
+                steps.push(Step::RemoveConnected { device, to });
+            }
+        }
+    }
+    steps
+}
+
+/// What stands on members, made again: devices, then routes over them.
+fn remade(found: &Found, below: &dyn Fn(u32) -> u32) -> Vec<Step> {
+    let device = |above: &Above| Step::Remake { above: Box::new(above.clone()), below: below(above.below) };
+    let neighbours =
+        found.above.iter().flat_map(|above| above.place.neighbours.iter().cloned().map(Step::SetNeighbour));
+    let routes = sorted(found.routes.iter().filter(|route| is_above(route, found)));
+    let devices = found.above.iter().map(device);
+    let routes = routes.into_iter().map(|route| Step::AddRoute(route.on(below)));
+    devices.chain(routes).chain(neighbours).collect()
+}
+
+fn announced<'a>(device: u32, addresses: impl Iterator<Item = &'a Address>) -> Option<Step> {
+    let mut addresses: Vec<IpAddr> = addresses.filter_map(Address::address).collect();
+    addresses.sort();
+    addresses.dedup();
+    (!addresses.is_empty()).then_some(Step::Announce { device, addresses })
+}
+
+/// Those without a gateway first, which lead to the gateways of the others.
+fn sorted<'a>(routes: impl Iterator<Item = &'a Route>) -> Vec<Route> {
+    let (behind, near): (Vec<Route>, Vec<Route>) = routes.cloned().partition(Route::has_gateway);
+    near.into_iter().chain(behind).collect()
+}
+
+/// True for a route over a device that stands on a member.
+fn is_above(route: &Route, found: &Found) -> bool {
+    route.devices().iter().any(|index| found.above.iter().any(|above| above.place.index == *index))
+}
+
+fn is_v4(address: &Address) -> bool {
+    address.address().is_some_and(|address| address.is_ipv4())
+}
+
+fn is_v4_route(route: &Route) -> bool {
+    route.to().is_some_and(|(to, _)| to.is_ipv4())
+}

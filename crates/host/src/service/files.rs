@@ -1,0 +1,96 @@
+//! The files that say which teams boot.
+
+use std::fs;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use nicteam_formats::{Source, Team};
+use toml::de::{DeTable, DeValue};
+
+use super::Error;
+
+/// Where the files are.
+pub const FOLDER: &str = "/etc/nicteam";
+
+/// The longest file that is read, bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// The team of this name.
+///
+/// # Errors
+/// No file has it, two have, or the one that has it is wrong.
+pub fn named(folder: &Path, team: &str) -> Result<Team, Error> {
+    let files = texts(folder)?;
+    let has = |text: &str| names_in(text).iter().any(|name| name == team);
+    let having: Vec<&(PathBuf, String)> = files.iter().filter(|(_, text)| has(text)).collect();
+    match having.as_slice() {
+        [] => Err(Error::NoTeam { team: team.to_owned(), folder: folder.to_owned(), known: names(folder)? }),
+        [(path, text)] => read(path, text, team).and_then(|found| {
+            found.ok_or_else(|| Error::NoTeam { team: team.to_owned(), folder: folder.to_owned(), known: Vec::new() })
+        }),
+        [(first, _), (second, _), ..] => {
+            Err(Error::Twice { team: team.to_owned(), files: [first.clone(), second.clone()] })
+        }
+    }
+}
+
+/// The names of all teams, sorted, each once: also of those whose section, or whose file elsewhere, is wrong.
+///
+/// # Errors
+/// The folder, or a file in it, cannot be read. That there is no folder is no error.
+pub fn names(folder: &Path) -> Result<Vec<String>, Error> {
+    let mut names: Vec<String> = texts(folder)?.iter().flat_map(|(_, text)| names_in(text)).collect();
+    names.sort();
+    names.dedup();
+    Ok(names)
+}
+
+/// The texts of the files whose names end in `.toml`, in the order of their names.
+pub(super) fn texts(folder: &Path) -> Result<Vec<(PathBuf, String)>, Error> {
+    let unreadable = |path: &Path, source| Error::Unreadable { path: path.to_owned(), source };
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|error| unreadable(folder, error))?,
+    };
+    let paths: io::Result<Vec<PathBuf>> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
+    let mut paths = paths.map_err(|error| unreadable(folder, error))?;
+    // An editor's hidden files are none of ours.
+    let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    paths.retain(|path| path.extension().is_some_and(|end| end == "toml") && !is_hidden(path));
+    paths.sort();
+    let text = |path: PathBuf| match text_of(&path) {
+        Ok(text) => Ok((path, text)),
+        Err(error) => Err(unreadable(&path, error)),
+    };
+    paths.into_iter().map(text).collect()
+}
+
+/// The names of the sections `[teams.NAME]`, as far as the text can be understood.
+pub(super) fn names_in(text: &str) -> Vec<String> {
+    let (file, _) = DeTable::parse_recoverable(text);
+    let teams = file.get_ref().iter().find(|(name, _)| name.get_ref().as_ref() == "teams").map(|(_, value)| value);
+    match teams.map(|value| value.get_ref()) {
+        Some(DeValue::Table(teams)) => teams.keys().map(|name| name.get_ref().clone().into_owned()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn text_of(path: &Path) -> io::Result<String> {
+    let file = fs::File::open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a file"));
+    }
+    if metadata.len() > LONGEST {
+        return Err(io::Error::new(ErrorKind::FileTooLarge, format!("it is longer than {LONGEST} bytes")));
+    }
+    let mut text = String::new();
+    file.take(LONGEST).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn read(path: &Path, text: &str, team: &str) -> Result<Option<Team>, Error> {
+    let source = Source { path: path.display().to_string(), text: text.to_owned() };
+    let network = nicteam_formats::toml::read(&[source]).map_err(Error::Wrong)?;
+    Ok(network.teams.into_iter().find(|found| found.name == team))
+}

@@ -1,0 +1,224 @@
+//! Bringing a team up.
+//!
+//! What is found is noted before anything is changed. Then step by step: the team starts and its members join, it gets what
+//! stands on them, and they lose it. A step that fails undoes all; a process that is killed leaves what the next
+//! [`bring_up`] goes on with, or [`crate::down::take_down`] undoes.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use nicteam_daemon::control::{Client, Request, TeamState, teams};
+use nicteam_daemon::{Kept, Notes, Shelf};
+use nicteam_formats::Team;
+use nicteam_sys::netlink::Netlink;
+
+use crate::check::{self, Plan, Wanted};
+use crate::down;
+use crate::facts::Facts;
+use crate::hand::Hand;
+use crate::journal::Journal;
+use crate::step::{Step, TEAM};
+use crate::survey::Survey;
+use crate::{Error, Refusal};
+
+pub use crate::done::{Done, Watch};
+
+/// How a team is brought up.
+#[derive(Debug)]
+pub struct Options<'a> {
+    /// Where other managers' files are looked for: `/`.
+    pub root: PathBuf,
+    /// Bring it up although a manager of the network claims its members, or something else is in the way that the kernel
+    /// would allow: the refusals become notes.
+    pub force: bool,
+    /// Members whose devices are not there are no obstacle: the process of the team waits for them. For a boot.
+    pub members_may_come: bool,
+    /// Hears of each step before it is taken: its number, counted from 0, and what it is.
+    pub watch: Option<Watch<'a>>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options { root: PathBuf::from("/"), force: false, members_may_come: false, watch: None }
+    }
+}
+
+/// Starts the team: as a process of its own, or in this one. The team runs when it returns.
+pub type Start<'a> = &'a mut dyn FnMut(&Kept) -> Result<(), String>;
+
+/// Brings a team up. Called again, it does what is left to do, which may be nothing.
+///
+/// # Errors
+/// Something is in the way, or a step failed; then what was done is undone, unless the team was up before. What could not be
+/// undone is [`crate::down::take_down`]'s to try again.
+pub fn bring_up(team: &Team, start: Start<'_>, options: Options<'_>) -> Result<Done, Error> {
+    let notes = Notes::of(&team.name)?;
+    let _lock = notes.lock()?.ok_or_else(|| Error::Busy { team: team.name.clone() })?;
+    let before = Journal::read(&team.name, &notes)?;
+    let (survey, teams) = (Survey::take(&team.members)?, teams()?);
+    let (root, waits) = (options.root.as_path(), options.members_may_come);
+    let facts = Facts { survey: &survey, teams: &teams, journal: before.as_ref(), waits, root };
+    let (mut plan, wanted) = check::plan(team, &facts);
+    if options.force {
+        plan.notes.extend(plan.refusals.drain(..).map(|refusal| refusal.to_string()));
+    }
+    if !plan.refusals.is_empty() {
+        return Err(Error::Refused { refusals: plan.refusals });
+    }
+    let was_up = before.as_ref().is_some_and(|journal| journal.is_up);
+    let mut way = Way { team, notes: &notes, journal: before, start, watch: options.watch, told: 0 };
+    match way.go(&wanted, &plan) {
+        Ok(done) => Ok(done),
+        Err(error) if was_up || way.journal.is_none() => Err(error),
+        Err(error) => {
+            // The first error is the one to report; what cannot be restored stays noted.
+            let _ = down::restore(&team.name, &notes, None);
+            Err(error)
+        }
+    }
+}
+
+/// A team on its way up.
+struct Way<'a, 'b> {
+    team: &'a Team,
+    notes: &'a Notes,
+    journal: Option<Journal>,
+    start: Start<'a>,
+    watch: Option<Watch<'b>>,
+    told: usize,
+}
+
+impl Way<'_, '_> {
+    fn go(&mut self, wanted: &Wanted, plan: &Plan) -> Result<Done, Error> {
+        let mut done = Done { changes: Vec::new(), notes: plan.notes.clone() };
+        let resumed = self.note(wanted)?;
+        let mut hand = Hand::new(&self.team.name, &wanted.found)?;
+        // Members that are gone wait to return, and what they had is at the team.
+        hand.notes.clear();
+        let name = names(&self.team.name, wanted)?;
+        for step in self.obsolete(wanted).iter().chain(&wanted.steps) {
+            let words = step.words(&name);
+            // Nobody needs an address announced that has not moved.
+            if matches!(step, Step::Announce { .. }) && done.changes.is_empty() {
+                continue;
+            }
+            self.tell(&words);
+            let changed = match step {
+                Step::Start => self.begin(&mut done)?,
+                Step::SetNeighbour(neighbour) if resumed && !neighbour.is_set() => false,
+                step => hand.take(step)?,
+            };
+            if changed {
+                done.changes.push(words);
+            }
+        }
+        done.notes.append(&mut hand.notes);
+        self.finish(wanted)?;
+        Ok(done)
+    }
+
+    /// Notes what was found, before anything is changed; true if it was noted before and every step was taken.
+    fn note(&mut self, wanted: &Wanted) -> Result<bool, Error> {
+        if let Some(journal) = &self.journal {
+            return Ok(journal.is_up);
+        }
+        let journal = Journal::new(&self.team.members, wanted.found.clone());
+        journal.write(self.notes)?;
+        self.journal = Some(journal);
+        Ok(false)
+    }
+
+    /// Every step was taken.
+    fn finish(&mut self, wanted: &Wanted) -> Result<(), Error> {
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        let (addresses, routes) = (&wanted.own.addresses, &wanted.own.routes);
+        if journal.is_up && journal.own_addresses == *addresses && journal.own_routes == *routes {
+            return Ok(());
+        }
+        (journal.is_up, journal.own_addresses, journal.own_routes) = (true, addresses.clone(), routes.clone());
+        journal.write(self.notes)
+    }
+
+    /// What an earlier file gave the team, and this one does not.
+    fn obsolete(&self, wanted: &Wanted) -> Vec<Step> {
+        let Some(journal) = &self.journal else { return Vec::new() };
+        let routes = journal.own_routes.iter().filter(|route| !wanted.own.routes.contains(route));
+        let addresses = journal.own_addresses.iter().filter(|address| !wanted.own.addresses.contains(address));
+        let addresses = addresses.cloned().map(Step::RemoveAddress);
+        routes.cloned().map(Step::RemoveRoute).chain(addresses).collect()
+    }
+
+    fn tell(&mut self, words: &str) {
+        if let Some(Watch(watch)) = &mut self.watch {
+            watch(self.told, words);
+        }
+        self.told += 1;
+    }
+
+    /// Starts the team, or gives a running one the options of the file.
+    fn begin(&mut self, done: &mut Done) -> Result<bool, Error> {
+        let team = &self.team.name;
+        let kept = check::kept(self.team)?;
+        let state = teams()?.into_iter().find(|listed| listed.team == *team).map(|listed| listed.state);
+        if state == Some(TeamState::Running) {
+            return self.adjust(done);
+        }
+        let left = Shelf::here()?.recall(team).ok().flatten();
+        let kept = left.map_or_else(|| kept.clone(), |left| kept.clone().after(&left));
+        (self.start)(&kept).map_err(|why| Error::NotStarted { team: team.clone(), why })?;
+        Ok(true)
+    }
+
+    fn adjust(&mut self, done: &mut Done) -> Result<bool, Error> {
+        let mut client = Client::connect(&self.team.name)?;
+        let status = client.status()?;
+        let members: Vec<&str> = status.members.iter().map(|member| member.name.as_str()).collect();
+        let others: Vec<&str> =
+            members.iter().filter(|name| !self.team.members.iter().any(|m| m == *name)).copied().collect();
+        if !others.is_empty() {
+            done.notes.push(format!(
+                "{} has members that the file does not name: {}; hint: `nicteam team member del` lets them go",
+                self.team.name,
+                others.join(", ")
+            ));
+        }
+        if self.team.options.is_empty() {
+            return Ok(false);
+        }
+        let changed = client.order(&Request::Set { options: self.team.options.clone() })?.changed;
+        done.changes.extend(changed.iter().map(|change| format!("set {change}")));
+        Ok(false)
+    }
+}
+
+/// The names of devices, for people.
+fn names(team: &str, wanted: &Wanted) -> Result<impl Fn(u32) -> String, Error> {
+    let links = Netlink::open()?.links()?;
+    let mut names: BTreeMap<u32, String> = links.into_iter().map(|link| (link.index, link.name)).collect();
+    names.extend(wanted.found.members.iter().map(|member| (member.index, member.name.clone())));
+    names.insert(TEAM, team.to_owned());
+    Ok(move |index| names.get(&index).cloned().unwrap_or_else(|| format!("device {index}")))
+}
+
+/// What a file is refused for that is still active where it came from.
+pub fn refuse_active(import: &nicteam_formats::Import) -> Vec<Refusal> {
+    /// Where the programs that the formats belong to look for them.
+    const LIVE: [&str; 7] = [
+        "/etc/network/",
+        "/etc/netplan/",
+        "/etc/sysconfig/network-scripts/",
+        "/etc/systemd/network/",
+        "/run/systemd/network/",
+        "/etc/NetworkManager/",
+        "/run/NetworkManager/",
+    ];
+    let resolved = |path: &str| std::fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
+    let is_live = |path: &str| LIVE.iter().any(|live| resolved(path).starts_with(live));
+    let active = import.disable.iter().filter(|disable| is_live(&disable.place.path));
+    let refusal = |disable: &nicteam_formats::Disable| {
+        let what = format!("{}: this configuration is still active where it comes from", disable.place);
+        let command = disable.command.as_ref().map_or_else(String::new, |command| format!(": `{command}`"));
+        Refusal::new(what, format!("{}{command}", disable.what))
+    };
+    active.map(refusal).collect()
+}
