@@ -65,7 +65,7 @@ impl Machine {
     fn look() -> Result<Machine, Failure> {
         let mounts = fs::read_to_string("/proc/self/mounts").map_err(Failure::failed)?;
         let entries = |folder: &&str| fs::read_dir(Path::new(folder)).into_iter().flatten().flatten();
-        let files = FOLDERS.iter().flat_map(|folder| entries(&folder)).map(|entry| entry.path()).collect();
+        let files = FOLDERS.iter().flat_map(entries).map(|entry| entry.path()).collect();
         Ok(Machine { mounts: mounts.lines().map(str::to_owned).collect(), files })
     }
 
