@@ -64,7 +64,6 @@ enum Command {
     /// Disks over many paths: an iSCSI target's, exported to any program.
     #[command(subcommand)]
     Storage(storage::Command),
-    /// Look whether this machine, or the way to another, is fit for what is wanted.
     Doctor(doctor::Args),
     #[command(subcommand, hide = true)]
     Service(service::Command),

@@ -41,8 +41,16 @@ fn programs_are_told_the_same() {
 }
 
 #[test]
-fn what_is_to_be_looked_at_has_to_be_said() {
-    let output = doctor(&[], None);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("--lab"), "{output:?}");
+fn this_host_is_looked_at_without_arguments() {
+    let (as_text, as_json) = (doctor(&[], None), doctor(&["--json"], None));
+    let text = String::from_utf8(as_text.stdout).unwrap();
+    let found: Value = serde_json::from_slice(&as_json.stdout).unwrap();
+    let findings = found["findings"].as_array().unwrap();
+    let disappoints = findings.iter().any(|finding| finding["disappoints"] == true);
+    assert_eq!(as_json.status.code(), Some(i32::from(disappoints)), "{found:#}");
+    assert!(text.starts_with(&format!("Linux {}\n", found["kernel"].as_str().unwrap())), "{text}");
+    assert_eq!(text.contains("\nwill disappoint\n"), as_text.status.code() == Some(1), "{text}");
+    for device in found["devices"].as_array().unwrap() {
+        assert!(text.contains(&format!("\n{}: ", device["name"].as_str().unwrap())), "{text}");
+    }
 }

@@ -61,11 +61,11 @@ pub struct Keeping {
     pub(crate) kept_of: Option<KeptOf>,
     /// It was read back: members may have gone since.
     pub(crate) recalled: bool,
-    /// Members whose devices were not there to be taken over.
+    /// Members whose devices are not there.
     pub(crate) missing: Vec<Missing>,
 }
 
-/// A member whose device was not there, or could not join, when its team was taken over. It joins when it appears.
+/// A member whose device is gone, or was not there, or could not join, when its team was taken over. It joins when it appears.
 #[derive(Clone, Debug)]
 pub(crate) struct Missing {
     /// The place that waits for it.

@@ -20,6 +20,7 @@ mod live {
     mod bonds;
     mod changes;
     mod failover;
+    mod filtered;
     mod inherit;
     mod links;
     mod members;
@@ -30,6 +31,7 @@ mod live {
     mod partners;
     mod proc;
     mod stripe;
+    mod unplugged;
 }
 
 /// Counts lost frames at moments that a busy machine would move: a few at once, and nothing that computes beside them.

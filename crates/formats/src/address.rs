@@ -19,6 +19,28 @@ impl Address {
         Address { address, prefix: bits(address) }
     }
 
+    /// With the prefix of its class (RFC 791): what old programs take where nothing is said.
+    pub fn of_class(address: Ipv4Addr) -> Address {
+        let prefix = match address.octets()[0] {
+            0..=127 => 8,
+            128..=191 => 16,
+            192..=223 => 24,
+            _ => 32,
+        };
+        Address { address: address.into(), prefix }
+    }
+
+    /// The network's broadcast address: the bits beyond the prefix are 1; none of IPv6.
+    pub fn broadcast(self) -> Option<Ipv4Addr> {
+        match self.network().address {
+            IpAddr::V4(v4) => {
+                let hosts = u32::MAX.checked_shr(u32::from(self.prefix)).unwrap_or(0);
+                Some((u32::from(v4) | hosts).into())
+            }
+            IpAddr::V6(_) => None,
+        }
+    }
+
     /// `0.0.0.0/0` or `::/0`, of the family of this address.
     pub fn any_like(address: IpAddr) -> Address {
         let address = match address {

@@ -45,6 +45,8 @@ struct Given {
     name: &'static str,
     value: String,
     /// Where its name stands.
+    name_at: At,
+    /// The whole setting.
     at: At,
 }
 
@@ -91,9 +93,13 @@ impl Draft {
             Ok((name, value)) => {
                 if let Some(place) = self.options.iter().position(|given| given.name == name) {
                     let before = self.options.remove(place);
-                    reading.left(&before.at, Some(&self.name), format!("`{name}` is given again further down"));
+                    if before.value != value {
+                        reading.left(&before.at, Some(&self.name), format!("`{name}` is given again further down"));
+                    }
                 }
-                let option = Given { name, value, at: name_at.clone() };
+                let end = if value_at.source == name_at.source { value_at.end.max(name_at.end) } else { name_at.end };
+                let at = At { end, ..name_at.clone() };
+                let option = Given { name, value, name_at: name_at.clone(), at };
                 // Others depend on it.
                 let place = if name == "mode" { 0 } else { self.options.len() };
                 self.options.insert(place, option);
@@ -102,6 +108,46 @@ impl Draft {
                 let problem = team_options::refused(&error, &name_at.span(), &value_at.span());
                 reading.problem(name_at.source, problem);
             }
+        }
+    }
+
+    /// Adds to an option that is a list, of which `value` is the whole.
+    pub(crate) fn extend_option(
+        &mut self,
+        reading: &mut Reading<'_>,
+        name: &str,
+        value: &str,
+        name_at: &At,
+        value_at: &At,
+    ) {
+        self.options.retain(|given| given.name != name);
+        self.option(reading, name, value, name_at, value_at);
+    }
+
+    /// Sets an option as the driver has it when it is loaded (`modinfo bonding`): not all of them are a bond's.
+    pub(crate) fn module_option(&mut self, reading: &mut Reading<'_>, name: &str, value: &str, at: &At) {
+        match ConfigOption::named(name) {
+            Some(option) => self.option(reading, option.name, &signless(value), at, at),
+            None => {
+                let why = format!("`{}` is the driver's and no option of a bond", shown(name));
+                reading.left_as(at, format!("{name}={value}"), Some(&self.name), why);
+            }
+        }
+    }
+
+    /// Takes an option out again, for this reason.
+    fn leave_option(&mut self, reading: &mut Reading<'_>, name: &str, why: &str) {
+        if let Some(place) = self.options.iter().position(|given| given.name == name) {
+            let option = self.options.remove(place);
+            reading.left(&option.at, Some(&self.name), why);
+        }
+    }
+
+    /// A bond has one monitor: to the kernel the later one over sysfs, and over netlink an error.
+    fn choose_monitor(&mut self, reading: &mut Reading<'_>) {
+        let is_on = |option: &str| self.value(option).is_some_and(|value| value != "0");
+        if is_on("miimon") && is_on("arp_interval") {
+            self.leave_option(reading, "arp_interval", "`miimon` is given, too, and a bond has one of them");
         }
     }
 
@@ -147,7 +193,10 @@ impl Draft {
     }
 
     /// The team, as far as it is one.
-    pub(crate) fn finish(self, reading: &mut Reading<'_>, conflicts: Conflicts) -> Team {
+    pub(crate) fn finish(mut self, reading: &mut Reading<'_>, conflicts: Conflicts) -> Team {
+        if conflicts == Conflicts::Leave {
+            self.choose_monitor(reading);
+        }
         if let Err(wrong) = check_team(&self.name) {
             reading.refuse(&self.at, wrong);
         }
@@ -160,7 +209,7 @@ impl Draft {
         for option in options.iter().filter(|option| matches!(option.name, "primary" | "active_slave")) {
             if !option.value.is_empty() && !members.contains(&option.value) && reading.is_sound() {
                 let message = format!("`{}` {} is no member of team {name}", option.name, shown(&option.value));
-                reading.wrong(&option.at, message, format!("its members are {}", members.join(", ")));
+                reading.wrong(&option.name_at, message, format!("its members are {}", members.join(", ")));
             }
         }
         let options = options.into_iter().map(|option| (option.name.to_owned(), option.value)).collect();
@@ -204,13 +253,18 @@ pub(crate) fn check_together(reading: &mut Reading<'_>, drafts: &[Draft]) {
 }
 
 /// An option by the kernel's name with its value in the kernel's words: `mode 4` is `mode 802.3ad`.
-fn in_kernels_words(name: &str, value: &str) -> Result<(&'static str, String), ConfigError> {
+pub(crate) fn in_kernels_words(name: &str, value: &str) -> Result<(&'static str, String), ConfigError> {
     let option =
         ConfigOption::named(name).ok_or_else(|| ConfigError::UnknownOption { name: name.trim().to_owned() })?;
     let mut config = Config::default();
     config.set(option.name, value)?;
     let shown = config.options_and_wish().into_iter().find(|(name, _)| *name == option.name);
     Ok((option.name, shown.map_or_else(|| value.trim().to_owned(), |(_, value)| value)))
+}
+
+/// Lists of addresses as sysfs takes them, one by one with a sign: `+10.0.0.1,+10.0.0.2`.
+pub(crate) fn signless(value: &str) -> String {
+    if value.starts_with('+') { value.replace('+', "") } else { value.to_owned() }
 }
 
 /// Refuses options that do not go together, or leaves those that the kernel would refuse.
@@ -229,7 +283,7 @@ fn check_options(reading: &mut Reading<'_>, team: (&str, &At), options: &mut Vec
                 reading.left(&option.at, Some(team.0), why);
             }
             None => {
-                let at = blamed.map_or(team.1, |place| &options[place].at).clone();
+                let at = blamed.map_or(team.1, |place| &options[place].name_at).clone();
                 let hint = format!("change or remove it in team `{}`", team.0);
                 return reading.wrong(&at, error.to_string(), hint);
             }

@@ -65,6 +65,10 @@ pub struct Written {
 /// Every format that is read, in the order in which a text is tried.
 pub static FORMATS: &[&dyn Format] = &[
     &crate::toml::Toml,
+    &crate::ifupdown::Ifupdown,
+    &crate::ifcfg::Ifcfg,
+    &crate::keyfile::KeyFile,
+    &crate::networkd::Networkd,
     &crate::netplan::Netplan,
     &crate::teamd::Teamd,
     &crate::openvswitch::OpenVSwitch,
@@ -73,5 +77,11 @@ pub static FORMATS: &[&dyn Format] = &[
 ];
 
 /// Every format that is written.
-pub static WRITERS: &[&dyn Writer] =
-    &[&crate::toml::Toml, &crate::netplan::Netplan, &crate::iproute2::Iproute2, &crate::cisco::Cisco];
+pub static WRITERS: &[&dyn Writer] = &[
+    &crate::toml::Toml,
+    &crate::ifupdown::Ifupdown,
+    &crate::networkd::Networkd,
+    &crate::netplan::Netplan,
+    &crate::iproute2::Iproute2,
+    &crate::cisco::Cisco,
+];

@@ -18,15 +18,21 @@
 
 mod address;
 mod cisco;
+mod commands;
 mod dladm;
 mod draft;
 mod format;
+mod ifcfg;
+mod ifupdown;
+mod ini;
 mod iproute2;
 mod json;
 mod kernel;
+mod keyfile;
 mod names;
 mod netplan;
 mod network;
+mod networkd;
 mod openvswitch;
 pub mod ovs_vsctl;
 mod reading;

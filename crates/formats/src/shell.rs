@@ -76,6 +76,16 @@ pub(crate) fn commands(text: &str) -> Result<Vec<Command>, Problem> {
     Ok(script.commands)
 }
 
+/// A word as a shell reads it: as it is, or in single quotes.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,=".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
 /// What a text is made of.
 enum Token {
     Word(Word),

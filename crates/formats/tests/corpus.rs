@@ -1,7 +1,7 @@
 //! Replays the fuzz corpus of other people's formats.
 
 #[path = "../../../fuzz/src/formats.rs"]
-mod properties;
+pub mod properties;
 #[path = "../../../fuzz/src/replay.rs"]
 mod replay;
 

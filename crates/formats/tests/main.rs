@@ -3,6 +3,7 @@
 mod corpus;
 mod golden;
 mod imports;
+mod mutation;
 mod properties;
 mod t5;
 

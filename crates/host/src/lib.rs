@@ -12,6 +12,7 @@ mod awaited;
 pub mod bonds;
 pub mod check;
 pub mod confirm;
+pub mod doctor;
 mod done;
 pub mod down;
 mod error;

@@ -67,6 +67,33 @@ fn a_bond_of_ifupdown_is_still_active() {
 }
 
 #[test]
+fn netplan_names_or_matches_a_device() {
+    let yaml = "network:\n  version: 2\n  ethernets:\n    all:\n      match:\n        name: en*\n      dhcp4: true\n    lan:\n      match:\n        macaddress: 02:00:00:00:00:01\n      dhcp4: true\n  bonds:\n    bond0:\n      interfaces: [lan, eth2]\n";
+    let root = Root::with(&[("/etc/netplan/50-cloud.yaml", yaml)]);
+    let claims = claims_on_eth1(&root);
+    assert_eq!(claims.len(), 2, "{claims:#?}");
+    assert!(claims.iter().all(|claim| (claim.manager, claim.severity) == ("netplan", Severity::Refuse)));
+    assert_eq!(claims[0].place.clone().unwrap().to_string(), "/etc/netplan/50-cloud.yaml:8:5");
+    assert_eq!(claims[1].place.clone().unwrap().to_string(), "/etc/netplan/50-cloud.yaml:14:20");
+    assert!(claims[0].why.contains("DHCP") && claims[1].why.contains("bond0"), "{claims:#?}");
+    // What it wrote is told with it, and its file of networkd has netplan's cure.
+    root.write(
+        "/run/systemd/network/10-netplan-lan.network",
+        "[Match]\nMACAddress=02:00:00:00:00:01\n[Network]\nBond=bond0\n",
+    );
+    root.run(7, "systemd-network", &["systemd-networkd"]);
+    let claims = claims_on_eth1(&root);
+    assert!(
+        claims.iter().any(|claim| claim.why.contains("10-netplan-lan.network") && claim.manager == "netplan"),
+        "{claims:#?}"
+    );
+    assert!(claims.iter().any(|claim| claim.manager == "systemd-networkd" && claim.cure.contains("netplan apply")));
+    // A file masks one of its name.
+    root.write("/run/netplan/50-cloud.yaml", "network: {version: 2}\n");
+    assert!(claims_on_eth1(&root).iter().all(|claim| claim.manager != "netplan"));
+}
+
+#[test]
 fn a_stanza_matters_when_it_is_automatic_or_up() {
     let stanza = "iface eth1 inet dhcp\n";
     let root = Root::with(&[("/etc/network/interfaces", stanza)]);
@@ -146,6 +173,13 @@ fn members_are_unmanaged_while_they_are_ours() {
     assert_eq!(claims_on_eth1(&root), []);
     assert!(network_manager::set_unmanaged(root.path(), "team1", &["eth9"]).unwrap());
     assert_eq!(claims_on_eth1(&root), [], "another team does not matter");
+    // A list of the administrator's own that replaces what was added to it.
+    root.write("/etc/NetworkManager/conf.d/10.conf", "[keyfile]\nunmanaged-devices=interface-name:wl*\n");
+    let error = network_manager::set_unmanaged(root.path(), "team2", &["eth1"]).unwrap_err().to_string();
+    assert!(error.contains("hint: write `unmanaged-devices+=` there, or: nmcli device set eth1 managed no"), "{error}");
+    root.write("/etc/NetworkManager/conf.d/10.conf", "[keyfile]\nunmanaged-devices+=interface-name:wl*\n");
+    network_manager::set_managed(root.path(), "team2").unwrap();
+    assert_eq!(claims_on_eth1(&root), []);
     assert!(network_manager::set_managed(root.path(), "team0").unwrap());
     assert!(!network_manager::set_managed(root.path(), "team0").unwrap());
     assert_eq!(one(&root).severity, Severity::Refuse);
@@ -213,6 +247,7 @@ fn any_text_in_any_file_is_survived() {
         "/etc/NetworkManager/NetworkManager.conf",
         "/etc/NetworkManager/system-connections/a",
         "/etc/sysconfig/network-scripts/ifcfg-eth1",
+        "/etc/netplan/a.yaml",
         "/run/NetworkManager/devices/1",
         "/run/udev/data/n1",
     ];

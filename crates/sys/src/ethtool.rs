@@ -1,5 +1,6 @@
 //! What a driver says of its link (`SIOCETHTOOL`), in the current network namespace.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -14,6 +15,24 @@ pub struct LinkSettings {
     pub speed_mbps: Option<u32>,
     /// True for full duplex, if known.
     pub full_duplex: Option<bool>,
+}
+
+/// How a feature of a device is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Feature {
+    /// It is in use.
+    pub on: bool,
+    /// It can be switched (`ethtool -K`).
+    pub can_change: bool,
+}
+
+/// How many of something there are, and how many there may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Room {
+    /// There are so many.
+    pub is: u32,
+    /// There may be so many.
+    pub most: u32,
 }
 
 /// Asks drivers about their links; holds one socket, of the namespace it was opened in.
@@ -97,17 +116,75 @@ impl Ethtool {
     pub fn offloads(&self, device: &str) -> Result<Vec<String>> {
         let read = || {
             let names = self.feature_names(device)?;
-            let mut state = State {
-                command: ETHTOOL_GFEATURES,
-                words: names.count.div_ceil(32),
-                words_of: [[0; 4]; MAX_FEATURES / 32],
-            };
-            self.ask(device, &mut state)?;
+            let state = self.state(device, &names)?;
             let is_active = |number: usize| state.words_of[number / 32][ACTIVE] & (1 << (number % 32)) != 0;
             let active = names.iter().enumerate().filter(|(number, name)| is_offload(name) && is_active(*number));
             Ok::<_, io::Error>(active.map(|(_, name)| name).collect())
         };
         read().context(|| format!("ask for the offloads of {device}"))
+    }
+
+    /// Every feature of a device by the kernel's name (`ethtool -k` has names of its own for some), and how it is.
+    ///
+    /// # Errors
+    /// As [`Ethtool::set_segmentation`].
+    pub fn features(&self, device: &str) -> Result<BTreeMap<String, Feature>> {
+        let read = || {
+            let names = self.feature_names(device)?;
+            let state = self.state(device, &names)?;
+            let of = |number: usize, word: usize| state.words_of[number / 32][word] & (1 << (number % 32)) != 0;
+            let feature = |number| Feature {
+                on: of(number, ACTIVE),
+                can_change: of(number, AVAILABLE) && !of(number, NEVER_CHANGED),
+            };
+            Ok::<_, io::Error>(names.iter().enumerate().map(|(number, name)| (name, feature(number))).collect())
+        };
+        read().context(|| format!("ask for the features of {device}"))
+    }
+
+    /// True if the driver agrees speed and duplex with the other end (autonegotiation); unknown where it does not say.
+    ///
+    /// # Errors
+    /// `ENODEV` if there is no such device.
+    pub fn negotiates(&self, device: &str) -> Result<Option<bool>> {
+        match self.raw_settings(device) {
+            // Virtual devices say that they do not, with a port that none has.
+            Ok(settings) if settings.port == PORT_OTHER => Ok(None),
+            Ok(settings) => Ok(Some(settings.autoneg != 0)),
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(None),
+            Err(error) => Err(error).context(|| format!("ask for the negotiation of {device}")),
+        }
+    }
+
+    /// Places in the queue of received frames: how many there are, and how many there may be (`ETHTOOL_GRINGPARAM`); `None`
+    /// where the driver does not say.
+    ///
+    /// # Errors
+    /// `ENODEV` if there is no such device.
+    pub fn rx_ring(&self, device: &str) -> Result<Option<Room>> {
+        let mut ring = Ring { command: ETHTOOL_GRINGPARAM, ..Ring::default() };
+        let asked = self.ask(device, &mut ring);
+        self.room(device, "ring", asked, (ring.rx_pending, ring.rx_max_pending))
+    }
+
+    /// Queues for received frames, each served by a processor: how many there are, and how many there may be
+    /// (`ETHTOOL_GCHANNELS`); `None` where the driver does not say.
+    ///
+    /// # Errors
+    /// `ENODEV` if there is no such device.
+    pub fn rx_queues(&self, device: &str) -> Result<Option<Room>> {
+        let mut of = Channels { command: ETHTOOL_GCHANNELS, ..Channels::default() };
+        let asked = self.ask(device, &mut of);
+        let pair = (of.rx_count + of.combined_count, of.max_rx.max(of.max_combined));
+        self.room(device, "queues", asked, pair)
+    }
+
+    fn room(&self, device: &str, what: &str, asked: io::Result<()>, (is, most): (u32, u32)) -> Result<Option<Room>> {
+        match asked {
+            Ok(()) => Ok((most > 0).then_some(Room { is, most })),
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(None),
+            Err(error) => Err(error).context(|| format!("ask for the {what} of {device}")),
+        }
     }
 
     /// Sets every feature of these names on or off.
@@ -122,6 +199,14 @@ impl Ethtool {
             *requested |= if on { bit } else { 0 };
         }
         self.ask(device, &mut wish)
+    }
+
+    /// How the features are.
+    fn state(&self, device: &str, names: &Names) -> io::Result<State> {
+        let words = names.count.div_ceil(32);
+        let mut state = State { command: ETHTOOL_GFEATURES, words, words_of: [[0; 4]; MAX_FEATURES / 32] };
+        self.ask(device, &mut state)?;
+        Ok(state)
     }
 
     /// What the kernel calls the features of its devices, by number.
@@ -192,6 +277,10 @@ const ETHTOOL_GSTRINGS: u32 = 0x1b;
 const ETHTOOL_GSSET_INFO: u32 = 0x37;
 const ETHTOOL_GFEATURES: u32 = 0x3a;
 const ETHTOOL_SFEATURES: u32 = 0x3b;
+const ETHTOOL_GRINGPARAM: u32 = 0x10;
+const ETHTOOL_GCHANNELS: u32 = 0x3c;
+/// `PORT_OTHER`.
+const PORT_OTHER: u8 = 0xff;
 const ETH_SS_FEATURES: u32 = 4;
 /// `ETH_GSTRING_LEN`.
 const FEATURE_NAME: usize = 32;
@@ -257,8 +346,11 @@ impl Names {
     }
 }
 
-/// Which word of a feature's four says whether it is on (`struct ethtool_get_features_block`).
+/// Which word of a feature's four says whether it can be switched, is on, and is never changed
+/// (`struct ethtool_get_features_block`).
+const AVAILABLE: usize = 0;
 const ACTIVE: usize = 2;
+const NEVER_CHANGED: usize = 3;
 
 /// `struct ethtool_gfeatures`: words of available, requested, active and never changed bits.
 #[repr(C)]
@@ -270,6 +362,42 @@ struct State {
 
 // SAFETY: integers, as the kernel has them; it writes at most `words` blocks, for which there is room.
 unsafe impl Request for State {}
+
+/// `struct ethtool_ringparam`.
+#[derive(Default)]
+#[repr(C)]
+struct Ring {
+    command: u32,
+    rx_max_pending: u32,
+    rx_mini_max_pending: u32,
+    rx_jumbo_max_pending: u32,
+    tx_max_pending: u32,
+    rx_pending: u32,
+    rx_mini_pending: u32,
+    rx_jumbo_pending: u32,
+    tx_pending: u32,
+}
+
+// SAFETY: nine integers, as the kernel has them.
+unsafe impl Request for Ring {}
+
+/// `struct ethtool_channels`.
+#[derive(Default)]
+#[repr(C)]
+struct Channels {
+    command: u32,
+    max_rx: u32,
+    max_tx: u32,
+    max_other: u32,
+    max_combined: u32,
+    rx_count: u32,
+    tx_count: u32,
+    other_count: u32,
+    combined_count: u32,
+}
+
+// SAFETY: nine integers, as the kernel has them.
+unsafe impl Request for Channels {}
 
 /// `struct ethtool_sfeatures`: words of valid and of requested bits.
 #[repr(C)]

@@ -27,6 +27,16 @@ impl TokenBucket {
         TokenBucket::new(burst, Duration::from_secs(1) / per_s.max(1))
     }
 
+    /// Burst, interval, and when it is full again.
+    pub(crate) fn parts(self) -> (u32, Duration, Time) {
+        (self.burst, self.interval, self.full_at)
+    }
+
+    /// The one that [`TokenBucket::parts`] came from.
+    pub(crate) fn from_parts((burst, interval, full_at): (u32, Duration, Time)) -> TokenBucket {
+        TokenBucket { burst, interval, full_at }
+    }
+
     /// Takes a token; false if there is none.
     pub fn take(&mut self, now: Time) -> bool {
         let has = self.next(now) == now;

@@ -9,10 +9,6 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::{privileges, say};
 
-pub(super) const EXIT_CODES: &str = "\
-Exit codes: 0 every program is there, 3 one is missing. What the kernel cannot does not count:
-the lab does without, as it says.";
-
 /// Something is missing, as everywhere in this program.
 const MISSING: u8 = 3;
 

@@ -1,23 +1,37 @@
 //! `nicteam doctor`: whether a machine, or the way to another, is fit for what is wanted.
 
+mod host;
 mod lab;
 mod path;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use crate::failure::Failure;
+use crate::value;
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 nothing will disappoint, 1 something will. With --lab: 0 every program is there, 3 one
+is missing; what the kernel cannot does not count, the lab does without, as it says.";
 
 /// Look whether this machine, or the way to another, is fit for what is wanted.
+///
+/// Without arguments: what will disappoint on this host, and the cure. Links, bonds and teams, offloads, limits of drivers,
+/// what the kernel lacks, who else manages the network, and the switch as far as it tells. Nothing is changed.
 #[derive(Debug, clap::Args)]
-#[command(after_help = lab::EXIT_CODES, args_conflicts_with_subcommands = true)]
+#[command(after_help = EXIT_CODES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
     /// Look at what the lab can use: programs of others, and what the kernel can.
     #[arg(long)]
     lab: bool,
+    /// Listen so long to what the ports at the other ends say by LLDP and LACP, each of which comes every 30 s: `35s`. It
+    /// takes CAP_NET_RAW. Without it nothing is listened to.
+    #[arg(long, value_name = "TIME", value_parser = value::duration, conflicts_with = "lab")]
+    listen: Option<Duration>,
     /// Print what was found as JSON.
-    #[arg(long, requires = "lab")]
+    #[arg(long)]
     json: bool,
 }
 
@@ -33,8 +47,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     match &args.command {
         Some(Command::Path(path)) => path::run(path),
         None if args.lab => lab::run(args.json),
-        None => Err(Failure::wrong_input("what is to be looked at?").hint(Some(
-            "`--lab`: what the lab can use of this machine; `path HOST`: which packets pass the way to another host",
-        ))),
+        None => host::run(args.listen.unwrap_or_default(), args.json),
     }
 }

@@ -1,5 +1,5 @@
-//! Members whose devices were not there when their team was taken over: unplugged, renamed, or somebody else's
-//! by then. The team begins with those that are there, says who is missing, and takes them in when they appear.
+//! Members whose devices are not there: not when their team was taken over (unplugged, renamed, or somebody else's by then),
+//! or not any more. The team goes on with those that are there, says who is missing, and takes them in when they appear.
 
 use nicteam_sys::netlink::{Link, Netlink};
 use nicteam_team::{MAX_MEMBERS, MemberId, TeamError};
@@ -52,6 +52,13 @@ impl Shell {
         for Missing { device, why, .. } in self.missing() {
             self.note(Happened::Trouble { text: format!("member {device} is missing: {why}") });
         }
+    }
+
+    /// Keeps the place of a member whose device is gone: a USB adapter is plugged in again, a driver made its devices anew.
+    /// A team that nobody keeps forgets it.
+    pub(super) fn await_return(&mut self, id: MemberId, device: String) {
+        let Some(keeping) = &mut self.keeping else { return };
+        keeping.missing.push(Missing { id, device, why: "its device is gone".to_owned(), tried: None });
     }
 
     /// What is wrong with members that are not there.

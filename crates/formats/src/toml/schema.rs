@@ -1,6 +1,6 @@
 //! The table of keys as a JSON schema for editors, and as the reference in the documentation.
 
-use nicteam_team::{Config, ConfigOption, Values};
+use nicteam_team::{Config, ConfigOption, Mode, Values};
 use serde_json::{Map, Value, json};
 
 use super::keys::{DATAPLANES, KEYS, Key, Takes};
@@ -46,8 +46,8 @@ pub fn key_reference() -> String {
     }
     row(
         "mode",
-        "balance-rr, active-backup, 802.3ad and others",
-        "balance-rr",
+        "a mode's name, or the kernel's number for it",
+        Mode::default().name(),
         "how frames are spread over the members",
     );
     row(

@@ -3,11 +3,20 @@
 mod cisco;
 mod dladm;
 mod errors;
+mod errors_files;
+mod ifcfg;
+mod ifupdown;
 mod iproute2;
+mod keyfile;
 mod netplan;
+mod networkd;
 mod openvswitch;
+mod own;
 mod roundtrip;
+mod t1;
+mod t3;
 mod teamd;
+mod written;
 
 use nicteam_diagnostics::Diagnostics;
 use nicteam_formats::{FORMATS, Format, Import, Network, Source, WRITERS, Written, toml};

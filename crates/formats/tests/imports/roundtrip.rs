@@ -118,6 +118,12 @@ fn whole(team: &Team) -> (Team, String) {
     (Team { options: Vec::new(), ..team.clone() }, config)
 }
 
+/// Formats that are written, and the options that they have no word for.
+const WITHOUT: &[(&str, &[&str])] = &[
+    ("ifupdown", &["all_slaves_active", "resend_igmp", "min_links", "lp_interval"]),
+    ("networkd", &["xmit_hash_policy=vlan+srcmac"]),
+];
+
 /// A text of each format.
 const SEEDS: &[&str] = &[
     "network:\n  version: 2\n  bonds:\n    b:\n      interfaces: [e0, e1]\n      addresses: [\"10.0.0.1/24\"]\n      routes:\n        - to: default\n          via: 10.0.0.9\n      parameters: {mode: 802.3ad, lacp-rate: fast}\n",
@@ -163,6 +169,40 @@ proptest! {
             let [back] = import.network.teams.as_slice() else { panic!("{name}: {import:?}") };
             prop_assert_eq!(whole(back), whole(&team), "{}\n{}", name, written.files[0].text);
             prop_assert!(format(name).recognises(&written.files[0]));
+        }
+    }
+
+    #[test]
+    fn our_own_file_is_read_back(mut team in team(), dataplane in prop::option::of(prop::sample::select(&["bpf", "packet"]))) {
+        prop_assume!(team.config().is_ok());
+        team.dataplane = dataplane.map(str::to_owned);
+        let network = Network { teams: vec![team] };
+        let text = nicteam_formats::toml::write(&nicteam_formats::Import { network: network.clone(), ..Default::default() });
+        let source = Source { path: "a.toml".to_owned(), text };
+        let back = nicteam_formats::toml::read(std::slice::from_ref(&source));
+        prop_assert_eq!(back.unwrap_or_else(|error| panic!("{error}\n{}", source.text)), network);
+        prop_assert_eq!(write("toml", &Network::default()).files, vec![]);
+    }
+
+    #[test]
+    fn what_has_a_word_is_read_back(mut team in team()) {
+        prop_assume!(team.config().is_ok());
+        for (name, without) in WITHOUT {
+            let written = write(name, &Network { teams: vec![team.clone()] });
+            let import = format(name).read(&written.files).unwrap_or_else(|error| panic!("{name}: {error}\n{}", written.files[0].text));
+            prop_assert_eq!(import.left.as_slice(), &[], "{}", written.files[0].text);
+            let [back] = import.network.teams.as_slice() else { panic!("{name}: {import:?}") };
+            let mut expected = team.clone();
+            // A name, or a name with a value.
+            expected.options.retain(|(option, value)| !without.iter().any(|of| *of == option || *of == format!("{option}={value}")));
+            prop_assert_eq!(written.left.len(), team.options.len() - expected.options.len(), "{:?}", written.left);
+            prop_assert_eq!(whole(back), whole(&expected), "{}\n{}", name, written.files[0].text);
+            prop_assert!(written.files.iter().all(|file| format(name).recognises(file)));
+        }
+        team.options = vec![("mode".to_owned(), "stripe".to_owned())];
+        for name in ["ifupdown", "networkd"] {
+            let written = write(name, &Network { teams: vec![team.clone()] });
+            prop_assert_eq!((written.files.len(), written.left.len()), (0, 1));
         }
     }
 

@@ -20,12 +20,15 @@ impl Manager for Ifupdown {
             return Vec::new();
         }
         let lines = read(host, FILE, 0);
-        let automatic = automatic(&lines, &device.name);
-        let is_up = is_up(host, &device.name);
+        let is_automatic = automatic(&lines, &device.name).is_some();
+        let is_up_now = is_up(host, &device.name);
         let stanzas = stanzas(&lines);
         let own = stanzas.iter().filter(|of| of.words.get(1).is_some_and(|name| name == &device.name));
-        let mut claims: Vec<Claim> = own.filter_map(|of| of.claim(device, automatic.is_some(), is_up)).collect();
-        let others = stanzas.iter().filter(|of| of.words.get(1).is_some_and(|name| name != &device.name));
+        let mut claims: Vec<Claim> = own.filter_map(|of| of.claim(device, is_automatic, is_up_now)).collect();
+        // One that is neither up nor comes up by itself builds nothing.
+        let is_active = |owner: &str| automatic(&lines, owner).is_some() || is_up(host, owner);
+        let others =
+            stanzas.iter().filter(|of| of.words.get(1).is_some_and(|name| name != &device.name && is_active(name)));
         claims.extend(others.filter_map(|of| of.claim_on_member(device)));
         claims
     }

@@ -11,6 +11,7 @@ mod ifcfg;
 mod ifupdown;
 mod kernel;
 mod lines;
+mod netplan;
 pub mod network_manager;
 mod networkd;
 
@@ -59,6 +60,7 @@ static MANAGERS: &[&dyn Manager] = &[
     &kernel::Kernel,
     &network_manager::NetworkManager,
     &networkd::Networkd,
+    &netplan::Netplan,
     &ifupdown::Ifupdown,
     &ifcfg::Ifcfg,
     &holders::Holders,
@@ -71,6 +73,11 @@ pub fn claims(root: &Path, links: &[Link], member: &str) -> Vec<Claim> {
 }
 
 impl Host {
+    /// A device as managers see it, by its name.
+    pub fn device(&self, name: &str) -> Device {
+        Device::find(self, name)
+    }
+
     /// Who manages a device, by its name.
     pub fn claims(&self, member: &str) -> Vec<Claim> {
         let device = Device::find(self, member);

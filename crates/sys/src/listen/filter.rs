@@ -15,6 +15,9 @@ const INNER_TAGS: u32 = 2;
 const HEADER: u32 = 14;
 /// `01:80:c2:00:00:02`, where slow protocols are sent.
 pub(super) const SLOW_GROUP: [u8; 6] = [0x01, 0x80, 0xc2, 0, 0, 0x02];
+/// Where LLDP is sent (IEEE 802.1AB, 7.1): the nearest bridge, the nearest that is no relay of two ports, the nearest customer bridge.
+pub(super) const LLDP_GROUPS: [[u8; 6]; 3] =
+    [[0x01, 0x80, 0xc2, 0, 0, 0x0e], [0x01, 0x80, 0xc2, 0, 0, 0x03], [0x01, 0x80, 0xc2, 0, 0, 0]];
 /// `03:6e:69:63:00:01`, where hellos are announced.
 pub(super) const HELLO_GROUP: [u8; 6] = [0x03, 0x6e, 0x69, 0x63, 0x00, 0x01];
 /// `01:00:0c:cc:cc:cc`, where Cisco's switches send PAgP.
@@ -28,6 +31,8 @@ const INFORMATION_PDU: u32 = 1;
 /// Local experimental EtherType 1.
 pub(super) const HELLO: u32 = 0x88b5;
 const SLOW: u32 = libc::ETH_P_SLOW as u32;
+/// EtherType of LLDP.
+const LLDP: u32 = 0x88cc;
 const ARP: u32 = libc::ETH_P_ARP as u32;
 const IPV6: u32 = libc::ETH_P_IPV6 as u32;
 /// Kinds of hellos (docs/hello.md).
@@ -136,6 +141,14 @@ pub(super) fn tagged(flow: &TaggedFlow) -> Vec<libc::sock_filter> {
         Test::Is(At::Word(ports), u32::from(flow.ports[0]) << 16 | u32::from(flow.ports[1])),
     ];
     let mut program = block(&tests, &[verdict(LONGEST as u32)], false);
+    program.push(verdict(0));
+    program
+}
+
+/// The program of a socket that hears what the port at the other end says: LLDP and slow protocols, of any form.
+pub(super) fn of_port() -> Vec<libc::sock_filter> {
+    let test = Test::OneOf(At::Half(MACS), vec![LLDP, SLOW]);
+    let mut program = block(&[test], &[verdict(LONGEST as u32)], false);
     program.push(verdict(0));
     program
 }

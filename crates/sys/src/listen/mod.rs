@@ -229,6 +229,20 @@ impl Listener {
         Ok(listener)
     }
 
+    /// Opens one that hears what the port at the other end of a link says of itself, LLDP and LACP alone.
+    ///
+    /// # Errors
+    /// `EPERM` without `CAP_NET_RAW`, `ENODEV` without such a device.
+    pub fn of_port(ifindex: u32) -> Result<Listener> {
+        let what = || format!("listen to the port at the other end of device {ifindex}");
+        let listener = Listener::unbound(&filter::of_port()).context(what)?;
+        packet::bind(&listener.fd, ifindex).context(what)?;
+        for [a, b, c, d, e, f] in filter::LLDP_GROUPS.into_iter().chain([filter::SLOW_GROUP]) {
+            listener.join(ifindex, libc::PACKET_MR_MULTICAST, [a, b, c, d, e, f, 0, 0]).context(what)?;
+        }
+        Ok(listener)
+    }
+
     /// One that receives nothing before it is bound, and then by this program.
     fn unbound(program: &[libc::sock_filter]) -> io::Result<Listener> {
         let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;

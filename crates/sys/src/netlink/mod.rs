@@ -6,8 +6,8 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{
-    AfSpecInet6, AfSpecUnspec, BridgeStpState, InfoBridge, InfoData, InfoKind, InfoVeth, InfoVlan, LinkAttribute,
-    LinkFlags, LinkInfo, LinkMessage, Prop, Stats64,
+    AfSpecInet6, AfSpecUnspec, BridgeStpState, InfoBridge, InfoData, InfoKind, InfoMacVlan, InfoVeth, InfoVlan,
+    LinkAttribute, LinkFlags, LinkInfo, LinkMessage, MacVlanMode, Prop, Stats64,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
@@ -94,6 +94,8 @@ pub struct Link {
     pub peer_elsewhere: bool,
     /// The tag, without priority, of the frames that a VLAN device sends.
     pub vlan: Option<Tag>,
+    /// The mode of a macvlan: `private`, `vepa`, `bridge`, `passthru` or `source`.
+    pub macvlan_mode: Option<String>,
     /// Largest super-frame, bytes (`IFLA_GSO_MAX_SIZE`).
     pub gso_max_size: u32,
     /// Most packets in one (`IFLA_GSO_MAX_SEGS`).
@@ -386,7 +388,10 @@ fn link_of(message: &LinkMessage) -> Link {
             LinkAttribute::IfAlias(alias) => link.alias.clone_from(alias),
             LinkAttribute::AfSpecUnspec(families) => link.addr_gen_mode = addr_gen_mode::of(families),
             LinkAttribute::Stats64(stats) => link.stats = stats_of(stats),
-            LinkAttribute::LinkInfo(infos) => (link.kind, link.vlan) = (kind_of(infos), vlan_of(infos)),
+            LinkAttribute::LinkInfo(infos) => {
+                (link.kind, link.vlan) = (kind_of(infos), vlan_of(infos));
+                link.macvlan_mode = macvlan_mode_of(infos);
+            }
             LinkAttribute::LinkNetNsId(_) => link.peer_elsewhere = true,
             LinkAttribute::Promiscuity(count) => link.takes_all = *count > 0,
             LinkAttribute::PermAddress(bytes) => link.permanent_mac = bytes.as_slice().try_into().ok(),
@@ -428,6 +433,24 @@ fn vlan_of(infos: &[LinkInfo]) -> Option<Tag> {
     let id = data.iter().find_map(|info| if let InfoVlan::Id(id) = info { Some(*id) } else { None })?;
     let protocol = data.iter().find_map(|info| if let InfoVlan::Protocol(of) = info { Some(*of) } else { None });
     Some(Tag { protocol: protocol.unwrap_or_default().into(), tci: id })
+}
+
+/// By the names of `ip link`.
+fn macvlan_mode_of(infos: &[LinkInfo]) -> Option<String> {
+    let data = infos.iter().find_map(|info| match info {
+        LinkInfo::Data(InfoData::MacVlan(data)) => Some(data),
+        _ => None,
+    })?;
+    let mode = data.iter().find_map(|info| if let InfoMacVlan::Mode(mode) = info { Some(mode) } else { None })?;
+    let name = match mode {
+        MacVlanMode::Private => "private",
+        MacVlanMode::Vepa => "vepa",
+        MacVlanMode::Bridge => "bridge",
+        MacVlanMode::Passthrough => "passthru",
+        MacVlanMode::Source => "source",
+        _ => return None,
+    };
+    Some(name.to_owned())
 }
 
 fn stats_of(stats: &Stats64) -> LinkStats {

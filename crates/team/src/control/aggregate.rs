@@ -13,6 +13,7 @@ use nicteam_wire::Mac;
 
 use super::lacp::{Answer, Lacp, LacpConfig, LacpEffect, PortParams, lease};
 use super::{Effect, Event, LinkState, MemberLink, Team, balance};
+use crate::control::state::state;
 use crate::{Config, LacpMode, LacpOptions, MemberId, MemberSet, Time, TimerReason, Traits};
 
 /// What ended processes said last, and how long ago their partners were heard.
@@ -28,6 +29,8 @@ pub(super) struct Aggregate {
     /// The members that distributed when LACP last said so.
     distributing: MemberSet,
 }
+
+state!(struct Aggregate { lacp, beginning, distributing });
 
 impl Team {
     /// Until [`Team::members_complete`], LACP agrees on nothing and says

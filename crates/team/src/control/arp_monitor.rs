@@ -28,6 +28,7 @@ use nicteam_wire::{Frame, Mac, ethertype};
 use super::hearing::{Hearing, Message, Role, Traffic};
 use super::monitor::millis;
 use super::{Effect, LinkState, Subnet, Team, probe};
+use crate::control::state::state;
 use crate::{ArpAllTargets, ArpMonitoring, MemberId, Time, TimerReason};
 
 /// What the ARP monitor keeps. In every mode and also while it is off: it may be switched on.
@@ -40,6 +41,8 @@ pub(super) struct ArpMonitor {
     /// The member that is tried while none is active.
     pub(super) candidate: Option<MemberId>,
 }
+
+state!(struct ArpMonitor { subnets, hearing, candidate });
 
 impl ArpMonitor {
     /// A member has left.

@@ -2,6 +2,8 @@
 
 use std::marker::PhantomData;
 
+use super::replay::bytes::{Reader, Unreadable};
+use super::state::State;
 use crate::Time;
 
 /// A reason to wait that owns one of `LINES` lines of a table.
@@ -18,6 +20,16 @@ pub(crate) trait Reason<const LINES: usize>: Copy {
 pub(crate) struct Timers<R, const LINES: usize> {
     lines: [Option<Time>; LINES],
     reasons: PhantomData<R>,
+}
+
+impl<R, const LINES: usize> State for Timers<R, LINES> {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.lines.put(to);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        Ok(Timers { lines: State::take(from)?, reasons: PhantomData })
+    }
 }
 
 impl<R: Reason<LINES>, const LINES: usize> Timers<R, LINES> {

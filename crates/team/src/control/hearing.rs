@@ -9,6 +9,7 @@ use std::time::Duration;
 use nicteam_wire::{Arp, Frame, Ndisc, NdiscKind, Vlan, ethertype};
 
 use super::Subnet;
+use crate::control::state::state;
 use crate::{ArpMonitoring, Time};
 
 /// Frames that a member has sent and received since it joined, those that the
@@ -20,6 +21,8 @@ pub struct Traffic {
     /// Frames received.
     pub rx_frames: u64,
 }
+
+state!(struct Traffic { tx_frames, rx_frames });
 
 /// When a member was last heard of.
 #[derive(Clone, Debug)]
@@ -33,6 +36,8 @@ pub(super) struct Hearing {
     by_target: Vec<(IpAddr, Time)>,
     traffic: Option<Traffic>,
 }
+
+state!(struct Hearing { joined, tried, last_tx, last_rx, by_target, traffic });
 
 impl Hearing {
     /// Of a member that joins.

@@ -30,6 +30,7 @@ mod parts;
 mod planning;
 mod probe;
 pub mod replay;
+mod state;
 mod stripe;
 mod terms;
 mod timers;
@@ -517,12 +518,17 @@ impl Team {
         planning::Facts { config, traits, team: self.announcer.mac, members, active: self.active, parts }
     }
 
-    fn update_plan(&mut self) {
+    /// The plan that follows from how things are, with the number of the one in force.
+    fn plan_of_now(&self) -> Plan {
         let (choose, members) = planning::lines(&self.planned());
         let (lease, failover) = (self.lease(), planning::failover(&self.planned(), &choose));
         let generation = self.plan.generation;
         let notes_sources = openvswitch::planning::notes_sources(&self.config, self.traits, self.lacp());
-        let plan = Plan { generation, choose, members, lease, failover, notes_sources };
+        Plan { generation, choose, members, lease, failover, notes_sources }
+    }
+
+    fn update_plan(&mut self) {
+        let plan = self.plan_of_now();
         if plan == self.plan {
             return;
         }

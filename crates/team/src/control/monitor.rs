@@ -9,6 +9,7 @@
 use std::time::Duration;
 
 use super::{LinkState, MemberLink};
+use crate::control::state::state;
 use crate::{Config, MemberId, Time, TimerReason};
 
 /// What the control side keeps of a member.
@@ -27,6 +28,8 @@ pub(super) struct Member {
     /// How often it went down, also while it was coming back.
     pub(super) link_failures: u32,
 }
+
+state!(struct Member { name, link, may_enable, state, since, link_failures });
 
 impl Member {
     /// True if the team counts on it.

@@ -7,6 +7,7 @@ use nicteam_wire::{Arp, Mac, Ndisc, Vlan};
 
 use super::monitor::millis;
 use super::{Effect, Team};
+use crate::control::state::state;
 use crate::{MemberSet, Time, TimerReason};
 
 /// What is announced, and how often still.
@@ -19,6 +20,8 @@ pub(super) struct Announcer {
     /// Rounds that are still to be sent.
     pub(super) rounds: u32,
 }
+
+state!(struct Announcer { mac, addresses, rounds });
 
 impl Announcer {
     /// One frame for each address (Linux `NETDEV_NOTIFY_PEERS`).

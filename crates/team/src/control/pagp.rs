@@ -10,6 +10,9 @@ use std::time::Duration;
 use nicteam_wire::{Frame, Mac, Pagp};
 
 use super::{Effect, Event, Team};
+use crate::control::replay::bytes::{Reader, Unreadable};
+use crate::control::state::State;
+use crate::control::state::state;
 use crate::{MemberId, Time};
 
 /// So long a hello counts: three and a half of those that leave each 30 s, as Cisco's ports wait for a partner.
@@ -30,6 +33,8 @@ pub struct PagpHeard {
     pub auto: bool,
 }
 
+state!(struct PagpHeard { member, device, device_name, port_name, auto });
+
 impl PagpHeard {
     /// The mode of the port, in Cisco's words.
     pub fn mode(&self) -> &'static str {
@@ -45,6 +50,16 @@ impl PagpHeard {
 /// The last hello of each member.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PagpHearing(BTreeMap<MemberId, (PagpHeard, Time)>);
+
+impl State for PagpHearing {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.0.put(to);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        State::take(from).map(PagpHearing)
+    }
+}
 
 impl PagpHearing {
     /// A member has left.

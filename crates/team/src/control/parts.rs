@@ -8,6 +8,7 @@ use super::aggregate::Aggregate;
 use super::balance::{Balancer, Buckets};
 use super::lacp::Lacp;
 use super::openvswitch::Bond;
+use crate::control::state::state;
 use crate::stripe::Discovery;
 use crate::{Config, Traits};
 
@@ -25,6 +26,8 @@ pub(super) struct Parts {
     /// Who else stripes ([`Traits::stripes`]); made once it is known what is random of the process.
     pub(super) discovery: Option<Discovery>,
 }
+
+state!(struct Parts { aggregate, buckets, balancer, bond, discovery });
 
 impl Parts {
     /// Those of a mode, but for discovery. The seed is for what is chosen at random.

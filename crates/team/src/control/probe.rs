@@ -11,6 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use nicteam_wire::{Arp, Mac, Ndisc, NdiscKind, Vlan, tagged};
 
 use crate::ArpMonitoring;
+use crate::control::state::state;
 
 /// An address of the team's stack, or of a device above the team, and the subnet around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct Subnet {
     /// Bits of it that name the subnet.
     pub prefix_len: u8,
 }
+
+state!(struct Subnet { tags, address, prefix_len });
 
 impl Subnet {
     /// True if this address lies in the subnet.

@@ -3,6 +3,7 @@
 use nicteam_wire::Mac;
 
 use super::pagp::PagpHeard;
+use crate::control::state::state;
 use crate::lacp::{LacpEvent, PortStatus};
 use crate::{ConfigError, MemberId, Mode, Plan};
 
@@ -15,6 +16,13 @@ pub enum Duplex {
     Full,
 }
 
+state!(
+    enum Duplex {
+        Half,
+        Full,
+    }
+);
+
 /// What the operating system says of a member's link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemberLink {
@@ -25,6 +33,8 @@ pub struct MemberLink {
     /// Duplex, if the driver knows it.
     pub duplex: Option<Duplex>,
 }
+
+state!(struct MemberLink { carrier, speed_mbps, duplex });
 
 /// A member's state as the team sees it (the kernel's `MII Status` words).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +48,15 @@ pub enum LinkState {
     /// Carrier is back, `updelay` has not passed: not yet used (`going back`).
     Back,
 }
+
+state!(
+    enum LinkState {
+        Up,
+        Fail,
+        Down,
+        Back,
+    }
+);
 
 /// One member, for those who look at a team.
 #[derive(Clone, Debug, PartialEq, Eq)]

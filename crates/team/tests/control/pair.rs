@@ -20,10 +20,15 @@ pub struct Pair {
 impl Pair {
     /// Teams of these configurations, each with so many gigabit members.
     pub fn new(configs: [Config; 2], members: usize) -> Pair {
+        Pair::within(replays::LIMIT, configs, members)
+    }
+
+    /// The same with recordings of so many bytes.
+    pub fn within(limit: usize, configs: [Config; 2], members: usize) -> Pair {
         let mut world = World::new(0);
         for (config, last) in configs.into_iter().zip([0xa, 0xb]) {
             let mac = Mac([2, 0, 0, 0, 0, last]);
-            let mut host = Host::new(Recorded::begin(config, mac, Time::ZERO, replays::LIMIT).unwrap(), mac);
+            let mut host = Host::new(Recorded::begin(config, mac, Time::ZERO, limit).unwrap(), mac);
             host.is_logged = true;
             world.add(host);
         }

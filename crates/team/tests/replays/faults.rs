@@ -9,8 +9,11 @@ use nicteam_testnet::is_soak;
 
 use crate::control::pair::Pair;
 use crate::control::world::{World, id, link, ms};
-use crate::replays::{self, holds};
+use crate::replays::{self, file, first, holds};
 use crate::stripe::lan::Lan;
+
+/// A ring that is full soon, bytes.
+const SMALL: usize = 48 << 10;
 
 const KEYS: [&str; 3] = ["", "one-key-of-the-test", "another-key-of-the-test"];
 
@@ -31,8 +34,13 @@ fn stripes_course_is_replayed() {
 
 /// Four hosts with traffic and faults.
 pub fn stripe(seed: u64, key: &str, duration: Duration) -> Lan {
+    stripe_within(replays::LIMIT, seed, key, duration)
+}
+
+/// The same, each of whose recordings has no more than so many bytes.
+fn stripe_within(limit: usize, seed: u64, key: &str, duration: Duration) -> Lan {
     let (mut lan, mut random) = (Lan::new(), Random::new(seed));
-    lan.recorded = Some(replays::LIMIT);
+    lan.recorded = Some(limit);
     lan.jitter = Duration::from_micros(20);
     for host in 0..4 {
         let members = [4, 2, 3, 1][host];
@@ -89,18 +97,36 @@ fn set(lan: &mut Lan, host: usize, options: &[(&str, &str)]) {
 }
 
 #[test]
+fn stripes_course_is_replayed_from_a_state() {
+    for (seed, key) in [(3, KEYS[0]), (4, KEYS[1])] {
+        let lan = stripe_within(SMALL, seed, key, long(Duration::from_secs(30)));
+        lan.hosts().for_each(|host| holds(&host.team));
+        // One with a single member has less to say.
+        let middles = lan.hosts().filter(|host| first(&file(&host.team)) > 0).count();
+        assert!(middles >= 1, "{:?}", lan.hosts().map(|host| host.team.recorded()).collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn every_modes_course_is_replayed() {
     let modes = Mode::ALL.into_iter().filter(|mode| !mode.stripes() && !mode.traits().aggregates(&of(*mode)));
     for (seed, mode) in modes.enumerate() {
-        let (mut world, mut random) = (World::recorded(of(mode), replays::LIMIT), Random::new(seed as u64));
-        let end = world.now() + long(Duration::from_secs(60));
-        while world.now() < end {
-            step(&mut world, &mut random);
-            world.run(ms(random.below(400)));
+        for limit in [replays::LIMIT, SMALL] {
+            every_mode(seed as u64, mode, limit);
         }
-        holds(&world.team);
-        assert!(world.team.plan().generation > 10, "{mode}: {:?}", world.team.plan());
     }
+}
+
+fn every_mode(seed: u64, mode: Mode, limit: usize) {
+    let (mut world, mut random) = (World::recorded(of(mode), limit), Random::new(seed));
+    let end = world.now() + long(if limit == SMALL { Duration::from_secs(900) } else { Duration::from_secs(60) });
+    while world.now() < end {
+        step(&mut world, &mut random);
+        world.run(ms(random.below(400)));
+    }
+    holds(&world.team);
+    assert!(world.team.plan().generation > 10, "{mode}: {:?}", world.team.plan());
+    assert_eq!(first(&file(&world.team)) > 0, limit == SMALL, "{mode}: {:?}", world.team.recorded());
 }
 
 fn of(mode: Mode) -> Config {
@@ -141,17 +167,23 @@ fn lacps_course_is_replayed() {
             config = ad.clone();
         }
         config.lacp.rate = LacpRate::Fast;
-        let (mut pair, mut random) = (Pair::new([config.clone(), config], 3), Random::new(3));
-        let end = pair.world.now() + long(Duration::from_secs(60));
-        while pair.world.now() < end {
-            let (host, member) = (random.below(2) as usize, random.below(3) as usize);
-            match random.below(4) {
-                0 => pair.tell(host, member, link(false)),
-                1 | 2 => pair.tell(host, member, link(true)),
-                _ => {}
-            }
-            pair.run(ms(random.below(3000)));
-        }
-        // Its end replays it.
+        lacp(config.clone(), replays::LIMIT, long(Duration::from_secs(60)));
+        lacp(config, SMALL, long(Duration::from_secs(900)));
     }
+}
+
+fn lacp(config: Config, limit: usize, duration: Duration) {
+    let (mut pair, mut random) = (Pair::within(limit, [config.clone(), config], 3), Random::new(3));
+    let end = pair.world.now() + duration;
+    while pair.world.now() < end {
+        let (host, member) = (random.below(2) as usize, random.below(3) as usize);
+        match random.below(4) {
+            0 => pair.tell(host, member, link(false)),
+            1 | 2 => pair.tell(host, member, link(true)),
+            _ => {}
+        }
+        pair.run(ms(random.below(3000)));
+    }
+    assert_eq!(first(&file(&pair.world.node(0).team)) > 0, limit == SMALL, "{:?}", pair.world.node(0).team.recorded());
+    // Its end replays it.
 }

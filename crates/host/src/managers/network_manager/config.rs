@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::lines::{Setting, settings};
 use super::super::{Device, Host};
-use super::{joined, spec};
+use super::spec;
 
 /// All settings; what is read later has more weight.
 pub(super) struct Config {
@@ -65,4 +65,23 @@ impl Config {
 
 fn is_same(a: &Setting, b: &Setting) -> bool {
     (&a.place.path, &a.section) == (&b.place.path, &b.section)
+}
+
+/// A setting as it stands after all files: values of lists may be added to.
+fn joined(lines: &[Setting], section: &str, key: &str) -> Option<String> {
+    let mut value: Option<String> = None;
+    for of in lines.iter().filter(|of| of.section == section) {
+        match of.key.strip_prefix(key) {
+            Some("") => value = Some(of.value.clone()),
+            Some("+") => value = Some(format!("{},{}", value.unwrap_or_default(), of.value)),
+            Some("-") => {
+                let taken: Vec<&str> = of.value.split([',', ';']).map(str::trim).collect();
+                value = value.map(|of| {
+                    of.split([',', ';']).filter(|one| !taken.contains(&one.trim())).collect::<Vec<_>>().join(",")
+                });
+            }
+            _ => {}
+        }
+    }
+    value
 }

@@ -8,12 +8,13 @@ mod config;
 mod ours;
 mod profiles;
 mod spec;
+mod state;
 
-use nicteam_formats::Place;
-
-use super::lines::{Setting, is_no, is_yes, settings};
+use super::lines::{is_no, is_yes};
 use super::{Claim, Device, Host, Manager, Severity, ifupdown};
 use config::Config;
+use state::State;
+
 pub use ours::{set_managed, set_unmanaged};
 
 pub(super) struct NetworkManager;
@@ -59,33 +60,6 @@ fn weak(device: &Device, runs: bool) -> Vec<Claim> {
     vec![Claim { manager: NAME, place: None, why, cure: cure(&device.name, runs), severity: Severity::Warn }]
 }
 
-/// What it noted of a device.
-#[derive(Default)]
-struct State {
-    managed: Option<bool>,
-    connection: Option<String>,
-    place: Option<Place>,
-}
-
-impl State {
-    fn read(host: &Host, device: &Device) -> State {
-        let Some(link) = &device.link else { return State::default() };
-        let file = host.read(&format!("/run/NetworkManager/devices/{}", link.index));
-        let lines = file.as_ref().map(settings).unwrap_or_default();
-        let of = |key: &str| lines.iter().find(|of| of.section == "device" && of.key == key);
-        let managed = of("managed");
-        State {
-            managed: managed.and_then(|of| match of.value.as_str() {
-                yes if is_yes(yes) => Some(true),
-                no if is_no(no) => Some(false),
-                _ => None,
-            }),
-            connection: of("connection-uuid").map(|of| of.value.clone()),
-            place: managed.map(|of| of.place.clone()),
-        }
-    }
-}
-
 /// Whether its configuration, and what udev says, let it manage a device.
 fn is_managed(host: &Host, device: &Device) -> bool {
     let config = Config::read(host);
@@ -129,23 +103,4 @@ fn cure(name: &str, runs: bool) -> String {
     let own =
         format!("printf '[device-unmanaged-{name}]\\nmatch-device=interface-name:={name}\\nmanaged=0\\n' >{file}");
     if runs { format!("nmcli device set {name} managed no\n{own}\nsystemctl reload NetworkManager") } else { own }
-}
-
-/// A setting as it stands after all files: values of lists may be added to.
-fn joined(lines: &[Setting], section: &str, key: &str) -> Option<String> {
-    let mut value: Option<String> = None;
-    for of in lines.iter().filter(|of| of.section == section) {
-        match of.key.strip_prefix(key) {
-            Some("") => value = Some(of.value.clone()),
-            Some("+") => value = Some(format!("{},{}", value.unwrap_or_default(), of.value)),
-            Some("-") => {
-                let taken: Vec<&str> = of.value.split([',', ';']).map(str::trim).collect();
-                value = value.map(|of| {
-                    of.split([',', ';']).filter(|one| !taken.contains(&one.trim())).collect::<Vec<_>>().join(",")
-                });
-            }
-            _ => {}
-        }
-    }
-    value
 }

@@ -11,10 +11,23 @@ use std::collections::BTreeMap;
 use nicteam_wire::Mac;
 
 use crate::MemberId;
+use crate::control::replay::bytes::{Reader, Unreadable};
+use crate::control::state::State;
+use crate::control::state::state;
 
 /// The members' addresses, as far as they are known.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Addresses(BTreeMap<MemberId, Address>);
+
+impl State for Addresses {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.0.put(to);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        State::take(from).map(Addresses)
+    }
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Address {
@@ -23,6 +36,8 @@ struct Address {
     /// What it has in the team.
     current: Mac,
 }
+
+state!(struct Address { permanent, current });
 
 impl Addresses {
     /// The address of a member.

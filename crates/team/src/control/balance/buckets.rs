@@ -16,6 +16,7 @@
 //!   1 Mbit/s are 1,000,000 bit/s (in the kernel 1,048,576).
 
 use crate::balance::Loads;
+use crate::control::state::state;
 use crate::{MAX_BUCKETS, MemberId, Time};
 
 /// A member that can send.
@@ -24,6 +25,8 @@ pub(super) struct Channel {
     pub(super) id: MemberId,
     pub(super) speed_mbps: Option<u32>,
 }
+
+state!(struct Channel { id, speed_mbps });
 
 /// The buckets.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +41,8 @@ pub(in crate::control) struct Buckets {
     last: Option<(Time, Box<Loads>)>,
     channels: Vec<Channel>,
 }
+
+state!(struct Buckets { table, rates, other_rate, last, channels });
 
 /// A member while buckets are assigned.
 #[derive(Clone, Debug)]

@@ -12,6 +12,7 @@ use nicteam_wire::Mac;
 
 use super::{Balancer, Situation};
 use crate::control::Effect;
+use crate::control::state::state;
 use crate::{MemberId, Receive, Time};
 
 /// `RLB_PROMISC_TIMEOUT`.
@@ -24,6 +25,8 @@ pub(super) struct Inherited {
     mac: Mac,
     until: Time,
 }
+
+state!(struct Inherited { lost, mac, until });
 
 impl Balancer {
     /// Members are lost, or back, or the active one is another, or time has passed.

@@ -26,6 +26,7 @@ use self::buckets::Channel;
 use self::inherit::Inherited;
 use self::rlb::Rlb;
 use super::{Effect, Members};
+use crate::control::state::state;
 use crate::mode::{Addresses as Have, Traits};
 use crate::{Config, MemberId, Receive, Rewrite, Time};
 
@@ -52,6 +53,8 @@ pub(super) struct Balancer {
     /// Frames that wait until the plan is in force.
     outbox: Vec<(MemberId, Vec<u8>)>,
 }
+
+state!(struct Balancer { addresses, rlb, channels, active, inherited, hears, vlans, outbox });
 
 /// What follows depends on.
 pub(super) struct Situation<'a> {

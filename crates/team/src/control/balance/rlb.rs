@@ -25,6 +25,7 @@ use nicteam_wire::{Arp, Mac, Ndisc, NdiscKind, Vlan};
 use super::addresses::Addresses;
 use super::buckets::{Channel, known_speeds};
 use crate::balance::simple_hash;
+use crate::control::state::state;
 use crate::{MAX_MEMBERS, MemberId, Time};
 
 /// Entries for each family (`RLB_HASH_TABLE_SIZE`).
@@ -43,6 +44,8 @@ pub(super) struct Pair {
     pub(super) client: IpAddr,
 }
 
+state!(struct Pair { server, client });
+
 /// The clients, each with its member.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rlb {
@@ -58,6 +61,8 @@ pub(super) struct Rlb {
     retries: u32,
 }
 
+state!(struct Rlb { clients, last, due, quiet_until, retries });
+
 #[derive(Clone, Debug)]
 struct Client {
     pair: Pair,
@@ -70,6 +75,8 @@ struct Client {
     /// It has not been told its member.
     stale: bool,
 }
+
+state!(struct Client { pair, mac, ours, vlan, member, stale });
 
 impl Rlb {
     /// The member for this client, which is spoken to now; another client that

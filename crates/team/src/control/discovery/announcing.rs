@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::Time;
+use crate::control::state::state;
 
 /// The announcements to come.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +17,8 @@ pub(super) struct Announcing {
     /// When the last of them was forgotten.
     forgotten: Time,
 }
+
+state!(struct Announcing { last, next, quick, urgent, forgotten });
 
 /// Between two announcements where few teams are.
 const USUAL: Duration = Duration::from_secs(1);

@@ -25,6 +25,9 @@ use sha2::Sha256;
 
 use super::derived::Derived;
 use crate::config::StripeKey;
+use crate::control::replay::bytes::{Reader, Unreadable};
+use crate::control::state::State;
+use crate::control::state::state;
 use crate::{MemberId, Time, TokenBucket};
 
 /// Hellos that were not believed, since the team began or had another key.
@@ -46,6 +49,8 @@ pub struct Refused {
     pub last: Option<RefusedLast>,
 }
 
+state!(struct Refused { untagged, wrong, replayed, keyed, impossible, last_impossible, last });
+
 /// The last hello that did not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefusedLast {
@@ -56,6 +61,8 @@ pub struct RefusedLast {
     /// Who sent it, as the frame says.
     pub from: Mac,
 }
+
+state!(struct RefusedLast { at, member, from });
 
 /// Judges hellos, and makes tags.
 #[derive(Clone, Debug)]
@@ -74,6 +81,25 @@ pub(super) struct Auth {
     candidates: BTreeMap<u64, Candidate>,
     answers: Answers,
     refused: Refused,
+}
+
+impl State for Auth {
+    fn put(&self, to: &mut Vec<u8>) {
+        // Not the keys.
+        let Auth { system, keys: _, derived: _, challenges, known, candidates, answers, refused } = self;
+        (*system, *challenges).put(to);
+        known.put(to);
+        candidates.put(to);
+        answers.put(to);
+        refused.put(to);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        let (system, challenges) = State::take(from)?;
+        let (known, candidates) = (State::take(from)?, State::take(from)?);
+        let (answers, refused) = (State::take(from)?, State::take(from)?);
+        Ok(Auth { challenges, known, candidates, answers, refused, ..Auth::new(system) })
+    }
 }
 
 /// What becomes of a hello.
@@ -99,6 +125,8 @@ pub(super) struct Held {
     pub(super) hello: Hello,
 }
 
+state!(struct Held { member, src, hello });
+
 /// A system that answered.
 #[derive(Clone, Debug)]
 struct Known {
@@ -107,6 +135,8 @@ struct Known {
     keys: Fitting,
     answers: TokenBucket,
 }
+
+state!(struct Known { sequences, keys, answers });
 
 #[derive(Clone, Debug)]
 struct Candidate {
@@ -117,6 +147,8 @@ struct Candidate {
     /// By our member and its.
     held: BTreeMap<(MemberId, u8), Held>,
 }
+
+state!(struct Candidate { stamp, heard, challenged, held });
 
 /// Computes tags by a key. Printed as nothing.
 #[derive(Clone)]
@@ -173,8 +205,7 @@ impl Auth {
     /// Goes on with these keys, of which `old` is worth something beside another one alone. Knows who announced
     /// himself last by one of them.
     pub(super) fn set_keys(&mut self, key: Option<&StripeKey>, old: Option<&StripeKey>) {
-        let old = old.filter(|old| key.is_some_and(|key| key != *old));
-        let keys: Vec<Tagger> = key.into_iter().chain(old).map(Tagger::new).collect();
+        let keys = taggers(key, old);
         let before = std::mem::take(&mut self.keys);
         let had = |fitting: &Fitting, key: &Tagger| {
             before.iter().zip(fitting).any(|(before, fits)| *fits && before.key == key.key)
@@ -187,6 +218,11 @@ impl Auth {
         known.retain(|_, of| of.keys.contains(&true));
         let derived = std::mem::take(&mut self.derived);
         *self = Auth { keys, derived, known, challenges: self.challenges, ..Auth::new(self.system) };
+    }
+
+    /// The keys of a state, which has none.
+    pub(super) fn restore_keys(&mut self, key: Option<&StripeKey>, old: Option<&StripeKey>) {
+        self.keys = taggers(key, old);
     }
 
     /// True if hellos carry tags.
@@ -379,6 +415,12 @@ impl Auth {
     }
 }
 
+/// The new key first; the old one where it is worth something.
+fn taggers(key: Option<&StripeKey>, old: Option<&StripeKey>) -> Vec<Tagger> {
+    let old = old.filter(|old| key.is_some_and(|key| key != *old));
+    key.into_iter().chain(old).map(Tagger::new).collect()
+}
+
 /// The address of the member that sent an announcement, as it says.
 pub(super) fn speaker(hello: &Hello) -> Option<Mac> {
     hello.members.iter().find(|member| member.place == hello.place).map(|member| member.mac)
@@ -442,6 +484,8 @@ struct Sequences {
     heard: BTreeMap<MemberId, (u32, u128)>,
 }
 
+state!(struct Sequences { highest, heard });
+
 /// So far behind the newest a hello may be, on whatever member.
 const RECENT: u32 = 1024;
 
@@ -492,6 +536,8 @@ struct Answers {
     all: TokenBucket,
 }
 
+state!(struct Answers { strangers, all });
+
 /// One of them.
 #[derive(Clone, Debug)]
 struct Stranger {
@@ -499,6 +545,8 @@ struct Stranger {
     answers: TokenBucket,
     heard: Time,
 }
+
+state!(struct Stranger { sequences, answers, heard });
 
 impl Stranger {
     fn new(now: Time) -> Stranger {

@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use crate::Time;
+use crate::control::state::state;
 
 /// What is known of a path's delay.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,6 +21,8 @@ pub(super) struct Delay {
     /// What the plan says: microseconds more than the quickest path.
     excess_us: u16,
 }
+
+state!(struct Delay { shortest, before, since, excess_us });
 
 /// Long enough that each window sees short queues, whatever TCP does: a queue that
 /// stands for seconds is no longer way, and its wire's time counts already.

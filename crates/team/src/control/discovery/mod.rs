@@ -39,6 +39,7 @@ use self::plan_pace::{Bucket, PlanPace};
 use self::segments::{Heard, Segments};
 use self::stamps::Stamps;
 use crate::config::StripeKey;
+use crate::control::state::state;
 use crate::stripe::Note;
 use crate::{MemberId, Time};
 
@@ -54,6 +55,8 @@ pub struct Own {
     /// True if frames may be sent by it and to it.
     pub usable: bool,
 }
+
+state!(struct Own { id, mac, rate_mbps, usable });
 
 /// Finds peers and keeps their paths.
 #[derive(Clone, Debug)]
@@ -95,6 +98,8 @@ pub struct Discovery {
     regroups: bool,
     outbox: Vec<(MemberId, Vec<u8>)>,
 }
+
+state!(struct Discovery { system, auth, segments, sequence, random, stamps, mark, team, own, lost_tokens, now, neighbours, overlooked, newcomers, announcing, in_use, interval, paces, look_at, looks, plans, regroups, outbox });
 
 /// Between two looks at what the dataplane noted, while no peer has traffic.
 const LOOK: Duration = Duration::from_millis(50);
@@ -227,6 +232,11 @@ impl Discovery {
     /// What follows from secrets comes from there from now on.
     pub(super) fn set_source(&mut self, source: Source) {
         self.auth.derived.set_source(source);
+    }
+
+    /// The keys that were there when a state was taken, which has none.
+    pub(super) fn restore_keys(&mut self, key: Option<&StripeKey>, old: Option<&StripeKey>) {
+        self.auth.restore_keys(key, old);
     }
 
     /// What followed from secrets since the last call; where it is given, what nobody asked for.

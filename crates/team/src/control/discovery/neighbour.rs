@@ -10,6 +10,7 @@ use super::pace::{Load, Paces, Wanted};
 use super::probing::{Probing, REMEMBERED};
 use super::segments::Heard;
 use super::{Own, paths};
+use crate::control::state::state;
 use crate::stripe::{Path, Peer, Receiver, Sender};
 use crate::{MemberId, Time};
 
@@ -50,6 +51,8 @@ pub struct Neighbour {
     sharing: Sharing,
 }
 
+state!(struct Neighbour { system, team, takes_rtags, rivals, members, lost_tokens, sequence, announced, patience, heard, paths, answered, probe_at, busy_until, since, proven, sharing });
+
 /// Who else sends where we do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sharing {
@@ -58,6 +61,8 @@ struct Sharing {
     /// Teams that we have traffic with, at least 1.
     in_use: u8,
 }
+
+state!(struct Sharing { rivals, in_use });
 
 impl Sharing {
     /// Nobody else.

@@ -11,6 +11,7 @@ use nicteam_wire::Mac;
 use super::neighbour::Neighbour;
 use super::pace::{Load, Wanted};
 use crate::Time;
+use crate::control::state::state;
 
 /// All that are known.
 #[derive(Clone, Debug, Default)]
@@ -35,11 +36,15 @@ pub(super) struct Neighbours {
     removed: Vec<u64>,
 }
 
+state!(struct Neighbours { known, addresses, due, unproven, busy, trials, pressing, sharing, load, removed });
+
 #[derive(Clone, Debug)]
 struct Known {
     neighbour: Neighbour,
     noted: Noted,
 }
+
+state!(struct Known { neighbour, noted });
 
 /// What the indexes and sums have of a neighbour.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +56,8 @@ struct Noted {
     shares: bool,
     load: Load,
 }
+
+state!(struct Noted { addresses, due, unproven, wanted, shares, load });
 
 impl Neighbours {
     /// How many.

@@ -1,6 +1,8 @@
 //! How often paths are probed: peers with traffic often, and never more in all
 //! than a segment and a process bear.
 
+use crate::control::state::state;
+
 use std::time::Duration;
 
 /// Between two probes of a path.
@@ -18,6 +20,8 @@ pub(super) struct Paces {
     pub(super) unproven_retry: Duration,
 }
 
+state!(struct Paces { busy, trial, idle, retry, unproven_retry });
+
 /// Paths by how they are to be probed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Load {
@@ -29,6 +33,8 @@ pub(super) struct Load {
     pub(super) failed: u32,
     pub(super) unproven: u32,
 }
+
+state!(struct Load { busy, trial, idle, failed, unproven });
 
 impl Load {
     /// Of one neighbour, by whether it is proven: paths that are probed at its pace, and that failed.
@@ -73,6 +79,14 @@ pub(super) enum Wanted {
     /// As [`Paces::idle`].
     Idle,
 }
+
+state!(
+    enum Wanted {
+        Busy,
+        Trial,
+        Idle,
+    }
+);
 
 /// To a peer without traffic.
 const IDLE: Duration = Duration::from_secs(1);

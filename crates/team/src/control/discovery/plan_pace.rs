@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::Time;
 pub(super) use crate::TokenBucket as Bucket;
+use crate::control::state::state;
 
 /// Says when the next plan is due.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +21,8 @@ pub(super) struct PlanPace {
     /// Plans at once that the announcements of peers with traffic may cause.
     announced: Bucket,
 }
+
+state!(struct PlanPace { due, last, usual, announced });
 
 /// Between two plans that wait, at least.
 const APART: Duration = Duration::from_millis(20);

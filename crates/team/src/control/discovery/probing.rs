@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use super::delay::Delay;
 use crate::Time;
+use crate::control::state::state;
 
 /// What is known of a path.
 #[derive(Clone, Debug)]
@@ -36,6 +37,8 @@ pub(super) struct Probing {
     pub(super) retry_at: Time,
 }
 
+state!(struct Probing { works, failed, under_way, missing, round_trip, delay, in_a_row, needed, since, strikes, retry_at });
+
 /// A probe that has not come back.
 #[derive(Clone, Copy, Debug)]
 struct Probe {
@@ -43,12 +46,16 @@ struct Probe {
     left: Time,
 }
 
+state!(struct Probe { stamp, left });
+
 /// How long probes take (RFC 6298, section 2).
 #[derive(Clone, Copy, Debug)]
 struct RoundTrip {
     smoothed: Duration,
     deviation: Duration,
 }
+
+state!(struct RoundTrip { smoothed, deviation });
 
 /// Missing probes that make a dead path, if the peer is heard by another one.
 const MISSING: usize = 3;

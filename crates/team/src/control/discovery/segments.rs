@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::Own;
+use crate::control::state::state;
 use crate::{MemberId, MemberSet, Time};
 
 /// Keeps what our members hear of each other, and the choices that are to last.
@@ -31,6 +32,8 @@ pub(super) struct Segments {
     found: Found,
 }
 
+state!(struct Segments { heard, looped, usable, changed, found });
+
 /// What follows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
@@ -39,6 +42,8 @@ pub(super) struct Found {
     /// By neighbour's number: the listener that takes its group frames.
     pub(super) from: BTreeMap<u64, MemberId>,
 }
+
+state!(struct Found { segments, from });
 
 /// What is heard of a neighbour.
 #[derive(Clone, Debug)]

@@ -4,6 +4,9 @@
 //! once ([`crate::Team::set_identity`]), by a keyed function: neither what stands in hellos nor stamps that somebody saw
 //! say what the next ones are.
 
+use crate::control::replay::bytes::{Reader, Unreadable};
+use crate::control::state::State;
+
 use std::fmt;
 
 use hmac::Hmac;
@@ -16,6 +19,18 @@ pub(super) struct Stamps {
     keyed: Hmac<Sha256>,
     system: u64,
     count: u64,
+}
+
+impl State for Stamps {
+    fn put(&self, to: &mut Vec<u8>) {
+        // Not the secret.
+        (self.system, self.count).put(to);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        let (system, count) = State::take(from)?;
+        Ok(Stamps { count, ..Stamps::new([0; 32], system) })
+    }
 }
 
 impl Stamps {

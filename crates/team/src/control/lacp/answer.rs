@@ -13,6 +13,7 @@ use nicteam_wire::{LacpState, Lacpdu, PortInfo, SlowPdu};
 use super::port::{Port, Selected};
 use super::timer::{LONG_TIMEOUT, PortTimer, SHORT_TIMEOUT};
 use super::{Lacp, LacpConfig, LacpRate, MuxState, PeriodicState, PortParams, ReceiveState, selection};
+use crate::control::state::state;
 use crate::{MemberId, Time};
 
 /// What a member says to a partner that says on what it last said.
@@ -25,6 +26,8 @@ pub struct Answer {
     /// What the partner says of itself; anything else is not answered by this.
     pub partner: PortInfo,
 }
+
+state!(struct Answer { member, frame, partner });
 
 /// For how long an aggregate is kept without its process: 30 s at the fast
 /// rate, 180 s at the slow one.

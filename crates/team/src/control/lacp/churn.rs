@@ -7,6 +7,7 @@ use super::ReceiveState;
 use super::port::Port;
 use super::timer::{CHURN_DETECTION, PortTimer};
 use crate::Time;
+use crate::control::state::state;
 
 /// States of a churn detection machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +20,14 @@ pub enum ChurnState {
     /// It has been out of sync for too long.
     Churned,
 }
+
+state!(
+    enum ChurnState {
+        Monitor,
+        None,
+        Churned,
+    }
+);
 
 /// Which end a churn machine watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +48,8 @@ pub(super) struct Churn {
     /// How often the other end churned.
     pub(super) partner_count: u32,
 }
+
+state!(struct Churn { actor, partner, actor_count, partner_count });
 
 /// Follows the states of both ends.
 pub(super) fn step(port: &mut Port, now: Time) {

@@ -1,5 +1,7 @@
 //! What can be said to an actor system.
 
+use crate::control::state::state;
+
 use nicteam_wire::Mac;
 
 pub use crate::config::{AdSelect, LacpRate};
@@ -40,6 +42,8 @@ pub struct LacpConfig {
     /// The key of every port; none: what [`LacpConfig::ad_user_port_key`] and the link say.
     pub one_key: Option<u16>,
 }
+
+state!(struct LacpConfig { ad_actor_system, ad_actor_sys_prio, ad_user_port_key, lacp_active, lacp_rate, ad_select, min_links, lacp_strict, coupled_control, aggregate_wait_ms, wait_to_restore_ms, one_key });
 
 impl LacpConfig {
     /// The kernel's defaults for a system of this address.

@@ -14,10 +14,23 @@ use super::port::Port;
 use super::timer::{MARKER_TIMEOUT, PortTimer};
 use super::transmit::RateLimit;
 use crate::Time;
+use crate::control::replay::bytes::{Reader, Unreadable};
+use crate::control::state::State;
+use crate::control::state::state;
 
 /// A marker that was sent; its transaction number on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MarkerId(pub u32);
+
+impl State for MarkerId {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.0.put(to);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        from.u32().map(MarkerId)
+    }
+}
 
 /// What a port keeps of the marker protocol. Questions and answers together
 /// stay within the ten frames a second that a slow protocol may send.
@@ -30,6 +43,8 @@ pub(super) struct Markers {
     /// The last marker that was waited for had no answer.
     pub(super) unanswered: bool,
 }
+
+state!(struct Markers { awaited, asked, answered, unanswered });
 
 /// The frame that asks, or nothing: no carrier, or five markers in this second.
 pub(super) fn ask(port: &mut Port, id: MarkerId, now: Time) -> Option<Vec<u8>> {

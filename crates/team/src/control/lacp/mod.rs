@@ -56,6 +56,8 @@ pub use self::timer::PortTimer;
 use self::port::Port;
 use self::receive::Heard;
 use self::selection::Ports;
+use crate::control::replay::bytes::{Reader, Unreadable};
+use crate::control::state::State;
 use crate::{MemberId, MemberLink, MemberSet, Time};
 
 /// Why [`Lacp::poll_timeout`] wants to be called back.
@@ -80,6 +82,25 @@ pub struct Lacp {
     beginning: bool,
     next_marker: u32,
     effects: VecDeque<LacpEffect>,
+}
+
+impl State for Lacp {
+    fn put(&self, to: &mut Vec<u8>) {
+        // A state is taken when nothing is left to be done.
+        let Lacp { config, ports, active, told, beginning, next_marker, effects: _ } = self;
+        config.put(to);
+        ports.put(to);
+        active.put(to);
+        told.put(to);
+        beginning.put(to);
+        next_marker.put(to);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        let (config, ports, active) = (State::take(from)?, State::take(from)?, State::take(from)?);
+        let (told, beginning, next_marker) = (State::take(from)?, State::take(from)?, State::take(from)?);
+        Ok(Lacp { config, ports, active, told, beginning, next_marker, effects: VecDeque::new() })
+    }
 }
 
 /// What a caller of [`Lacp`] builds on.

@@ -13,6 +13,7 @@ use super::port::{Port, Selected};
 use super::receive::ReceiveState;
 use super::timer::PortTimer;
 use crate::Time;
+use crate::control::state::state;
 
 /// States of the mux machine; each includes what the ones before it permit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +29,16 @@ pub enum MuxState {
     /// Takes frames in and sends some.
     Distributing,
 }
+
+state!(
+    enum MuxState {
+        Detached,
+        Waiting,
+        Attached,
+        Collecting,
+        Distributing,
+    }
+);
 
 /// What the machine looks at.
 #[derive(Clone, Copy, Debug)]

@@ -7,6 +7,7 @@ use super::port::Port;
 use super::timer::{FAST_PERIODIC, PortTimer, SLOW_PERIODIC};
 use super::{LacpConfig, ReceiveState};
 use crate::Time;
+use crate::control::state::state;
 
 /// States of the periodic transmission machine; `PERIODIC_TX` does not last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,14 @@ pub enum PeriodicState {
     /// A PDU each 30 s.
     Slow,
 }
+
+state!(
+    enum PeriodicState {
+        None,
+        Fast,
+        Slow,
+    }
+);
 
 /// Follows the port's and its partner's state.
 pub(super) fn step(port: &mut Port, config: &LacpConfig, now: Time) {

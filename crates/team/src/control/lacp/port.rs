@@ -7,6 +7,7 @@ use super::marker::Markers;
 use super::timer::{PortTimer, PortTimers};
 use super::transmit::RateLimit;
 use super::{LacpConfig, LacpRate, MuxState, PeriodicState, PortCounters, ReceiveState};
+use crate::control::state::state;
 use crate::{Duplex, MemberLink};
 
 /// What a member is as a port.
@@ -22,6 +23,8 @@ pub struct PortParams {
     pub link: MemberLink,
 }
 
+state!(struct PortParams { mac, port_number, priority, link });
+
 /// What the selection logic thinks of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Selected {
@@ -34,6 +37,14 @@ pub enum Selected {
     Selected,
 }
 
+state!(
+    enum Selected {
+        Unselected,
+        Standby,
+        Selected,
+    }
+);
+
 /// Which ports may share an aggregator: all that have this in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LagId {
@@ -44,6 +55,8 @@ pub(super) struct LagId {
     /// The port that stands alone, if it has to.
     pub(super) individual: Option<u16>,
 }
+
+state!(struct LagId { actor_key, partner_system_priority, partner_system, partner_key, individual });
 
 #[derive(Clone, Debug)]
 pub(super) struct Port {
@@ -78,6 +91,8 @@ pub(super) struct Port {
     pub(super) timers: PortTimers,
     pub(super) counters: PortCounters,
 }
+
+state!(struct Port { params, identity, partner, heard, defaulted, matched, receive, periodic, mux, churn, selected, aggregator, refused, ready, ntt, sent, lost, markers, timers, counters });
 
 impl Port {
     /// A port whose receive machine has to be started.

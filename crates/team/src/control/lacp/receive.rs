@@ -6,6 +6,7 @@ use super::port::{Port, Selected};
 use super::timer::{LONG_TIMEOUT, PortTimer, SHORT_TIMEOUT};
 use super::{LacpConfig, LacpRate};
 use crate::Time;
+use crate::control::state::state;
 
 /// States of the receive machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,16 @@ pub enum ReceiveState {
     /// The partner was heard in time.
     Current,
 }
+
+state!(
+    enum ReceiveState {
+        PortDisabled,
+        Expired,
+        LacpDisabled,
+        Defaulted,
+        Current,
+    }
+);
 
 /// What a port took from a PDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use nicteam_wire::{Mac, PortInfo};
 
 use super::port::Port;
 use super::{ChurnState, MuxState, PeriodicState, Reason, ReceiveState, Selected};
+use crate::control::state::state;
 use crate::{MemberId, MemberSet};
 
 /// One port, with everything that `/proc/net/bonding` shows of it.
@@ -67,6 +68,8 @@ pub struct PortCounters {
     /// How often the link lost its carrier or got it back.
     pub carrier_changes: u64,
 }
+
+state!(struct PortCounters { lacpdus_received, lacpdus_sent, looped, markers_received, markers_sent, responses_received, responses_sent, malformed, expired, defaulted, carrier_changes });
 
 /// One aggregator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,10 +7,22 @@ use super::PeriodicState;
 use super::port::Port;
 use super::timer::{FAST_PERIODIC, PortTimer};
 use crate::Time;
+use crate::control::replay::bytes::{Reader, Unreadable};
+use crate::control::state::State;
 
 /// Remembers the last `N` times of something that may happen `N` times a second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RateLimit<const N: usize>([Option<Time>; N]);
+
+impl<const N: usize> State for RateLimit<N> {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.0.put(to);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        State::take(from).map(RateLimit)
+    }
+}
 
 impl<const N: usize> Default for RateLimit<N> {
     fn default() -> RateLimit<N> {

@@ -23,6 +23,7 @@ pub use self::status::{BondMember, BondStatus};
 
 use super::lacp::{Lacp, PortStatus, ReceiveState};
 use crate::balance::Loads;
+use crate::control::state::state;
 use crate::hash::slb::BUCKETS;
 use crate::mode::{Sends, Traits};
 use crate::{Config, MemberId};
@@ -60,6 +61,8 @@ pub(super) struct Bond {
     /// State of the generator that gives balance-tcp's buckets their members.
     random: u64,
 }
+
+state!(struct Bond { buckets, read, spreads, rebalances, enabled, turn, teaches, last_active, random });
 
 impl Bond {
     /// A bond without members. The seed decides the random choices alone.

@@ -17,6 +17,7 @@
 use std::time::Duration;
 
 use crate::MemberId;
+use crate::control::state::state;
 use crate::hash::slb::BUCKETS;
 
 /// Differences of less than this are let be, bytes.
@@ -34,6 +35,8 @@ pub struct Bucket {
     /// Bytes, those before the last run halved, those before the one before halved twice, and so on.
     pub bytes: u64,
 }
+
+state!(struct Bucket { member, bytes });
 
 /// A bucket that changes members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -31,7 +31,7 @@ pub struct Entry {
 pub enum Told {
     /// It began, with this configuration and address.
     Began(Box<Config>, Mac),
-    /// It had this state; what was before is forgotten. Nothing: it is not known.
+    /// It had this state, before anything else.
     State(Vec<u8>),
     /// Something else.
     Input(Input<'static>),
@@ -133,8 +133,7 @@ impl Entry {
     pub fn words(&self) -> String {
         match &self.told {
             Told::Began(config, mac) => format!("the team began, address {mac}, options {}", words::of_config(config)),
-            Told::State(state) if state.is_empty() => "what was before is forgotten".to_owned(),
-            Told::State(state) => format!("what was before is forgotten; the team's state, {} bytes", state.len()),
+            Told::State(state) => format!("the team's state, {} bytes: what was before may be forgotten", state.len()),
             Told::Input(input) => words::of_input(input),
         }
     }

@@ -11,7 +11,7 @@
 //! No key and no secret is recorded. What follows from them, stamps and whether tags are right, is
 //! (`discovery/derived.rs`), so that a replay needs none.
 
-mod bytes;
+pub(super) mod bytes;
 mod delta;
 mod digest;
 mod encode;
@@ -21,6 +21,7 @@ mod input;
 mod recorded;
 mod ring;
 mod run;
+mod whole;
 mod words;
 
 pub use bytes::Unreadable;

@@ -14,6 +14,7 @@ use super::encode::{self, Keys};
 use super::entry::{self, Did, PlanMade};
 use super::input::Input;
 use super::ring::Ring;
+use super::whole;
 use crate::control::discovery::Source;
 use crate::lacp::Answer;
 use crate::stripe::Note;
@@ -94,8 +95,10 @@ impl Recorded {
 impl Recorder {
     fn apply(&mut self, team: &mut Team, input: Input<'_>, now: Time) -> Result<(), TeamError> {
         let Recorder { ring, keys, effects, bytes, did } = self;
-        if ring.wants_segment() {
-            ring.begin_segment(None);
+        if ring.wants_segment()
+            && let Some(state) = whole::state(team, keys)
+        {
+            ring.begin_segment(&state);
         }
         let kind = encode::kind(&input);
         bytes.clear();

@@ -84,15 +84,14 @@ impl Ring {
         self.segments.back().is_some_and(|segment| segment.bytes >= self.limit / SEGMENTS)
     }
 
-    /// What follows is read without what was before, from this state of the team on; without a state, it can be read and
-    /// not replayed.
-    pub(super) fn begin_segment(&mut self, state: Option<&[u8]>) {
+    /// What follows is read without what was before, from this state of the team on.
+    pub(super) fn begin_segment(&mut self, state: &[u8]) {
         self.close();
         self.slots = Slots::new();
         self.segments.push_back(Segment::default());
         let mut start = Vec::new();
         put_number(&mut start, self.next);
-        put_bytes(&mut start, state.unwrap_or_default());
+        put_bytes(&mut start, state);
         self.add(&file::block(Kind::Segment, &start));
         while self.bytes > self.limit && self.segments.len() > 1 {
             let eldest = self.segments.pop_front().unwrap_or_default();

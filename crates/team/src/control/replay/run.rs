@@ -6,6 +6,7 @@ use super::bytes::Unreadable;
 use super::entry::{Did, Entry, PlanMade, Told};
 use super::file::Recording;
 use super::recorded::watch;
+use super::whole;
 use crate::control::discovery::Source;
 use crate::{Effect, Team, Time};
 
@@ -84,7 +85,11 @@ pub fn replay(
             }
             // What was before is there.
             (Told::State(_), Some(_)) => continue,
-            (Told::State(_) | Told::Input(_), None) => return Err(begins_in_the_middle(&entry)),
+            (Told::State(state), None) => {
+                replayed = Some(whole::team(state)?);
+                continue;
+            }
+            (Told::Input(_), None) => return Err(begins_in_the_middle(&entry)),
             (Told::Input(input), Some(team)) => {
                 team.give_derived(&entry.derived);
                 let difference = step(team, &entry, input);
@@ -106,7 +111,7 @@ pub fn replay(
 
 fn begins_in_the_middle(entry: &Entry) -> Unreadable {
     Unreadable::new(format!(
-        "the recording begins in the middle, with entry {}: what was before did not fit, so no team can be brought to where it begins; hint: `--show` prints it",
+        "the recording begins in the middle, with entry {}, and has no state of the team there; hint: `--show` prints it",
         entry.number
     ))
 }

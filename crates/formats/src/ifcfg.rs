@@ -1,0 +1,44 @@
+//! Files of `/etc/sysconfig/network-scripts` (RHEL, CentOS) and what stood beside them: `ifcfg-*`, `route-*`, modprobe's
+//! options, `rc.local`.
+//!
+//! After initscripts 9.03 (`sysconfig.txt`), the RHEL 6 Deployment Guide (11.2, interface files; 31.8.1, options of the
+//! driver) and, for `BONDING_SLAVE_0` and `BONDING_MODULE_OPTS`, SUSE's `ifcfg-bonding(5)`. Texts may stand in one source,
+//! each below a comment that names its file.
+
+mod interface;
+mod parts;
+mod read;
+
+use nicteam_diagnostics::Diagnostics;
+
+use crate::format::Format;
+use crate::{Import, Source};
+
+/// RHEL's files of interfaces.
+pub struct Ifcfg;
+
+impl Format for Ifcfg {
+    fn name(&self) -> &'static str {
+        "ifcfg"
+    }
+
+    fn title(&self) -> &'static str {
+        "RHEL's interface files (/etc/sysconfig/network-scripts/ifcfg-*)"
+    }
+
+    fn recognises(&self, source: &Source) -> bool {
+        let is_ours = |line: &str| {
+            let line = line.trim_start();
+            line.starts_with("DEVICE=")
+                || line.starts_with("BONDING_")
+                || line.starts_with("alias bond") && line.trim_end().ends_with("bonding")
+        };
+        // The scripts beside them assign the same names.
+        let is_script = source.text.starts_with("#!");
+        parts::kind(&source.path).is_some() || !is_script && source.text.lines().any(is_ours)
+    }
+
+    fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
+        read::read(sources)
+    }
+}

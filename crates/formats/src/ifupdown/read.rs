@@ -1,0 +1,496 @@
+//! Stanzas -> teams, what stays, and what to switch off.
+
+use nicteam_diagnostics::Diagnostics;
+use nicteam_team::ConfigOption;
+
+use super::lines::Line;
+use super::stanza::{self, File, Stanza};
+use crate::commands::{self, Command};
+use crate::draft::{Conflicts, Draft, check_together};
+use crate::names::shown;
+use crate::reading::{At, Reading};
+use crate::{Address, Import, Network, Route, Source};
+
+/// ifenslave's name, its older one, and those of ifupdown2 and ifupdown-ng.
+const SLAVES: [&str; 4] = ["bond_slaves", "slaves", "bond_members", "bond_ports"];
+
+pub(super) fn read(sources: &[Source]) -> Result<Import, Diagnostics> {
+    let mut reading = Reading::new(sources);
+    let file = stanza::read(&mut reading);
+    let mut drafts = Vec::new();
+    for bond in bonds(&file) {
+        drafts.push(Bond::new(&file, &bond).read(&mut reading));
+    }
+    if !drafts.is_empty() {
+        not_given(&mut reading, &file);
+        on_top(&mut reading, &file, &drafts);
+    }
+    check_together(&mut reading, &drafts);
+    let teams = drafts.into_iter().map(|draft| draft.finish(&mut reading, Conflicts::Leave)).collect();
+    reading.finish(Network { teams })
+}
+
+/// Names of bonds, in the order in which they first appear.
+fn bonds(file: &File) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for stanza in &file.stanzas {
+        let is_bond = stanza.has(&SLAVES) || stanza.has(&["bond_mode"]) && !stanza.has(&["bond_master"]);
+        let enslaves = stanza.options.iter().filter_map(|line| enslaved(line, &stanza.device)).map(|(bond, _)| bond);
+        let own = is_bond.then(|| stanza.device.clone());
+        for name in own.into_iter().chain(master(stanza).map(|line| line.value.clone())).chain(enslaves) {
+            if !names.contains(&name) && name != "none" {
+                names.push(name);
+            }
+        }
+    }
+    names
+}
+
+/// The line that puts a device into a bond.
+fn master(stanza: &Stanza) -> Option<&Line> {
+    stanza.options.iter().find(|line| line.key() == "bond_master" && !line.value.is_empty())
+}
+
+/// `up ifenslave bond0 eth0 eth1`, as it was written before the hooks.
+fn enslaved(line: &Line, device: &str) -> Option<(String, Vec<String>)> {
+    match commands::read(Some(&line.value).filter(|_| runs(line))?, device)? {
+        Ok(Command::Enslave { bond, members }) => Some((bond, members)),
+        _ => None,
+    }
+}
+
+/// True for lines that run a command when the device comes up.
+fn runs(line: &Line) -> bool {
+    matches!(line.name.as_str(), "up" | "post-up" | "pre-up")
+}
+
+/// True for lines that run one when it goes.
+fn undoes(line: &Line) -> bool {
+    matches!(line.name.as_str(), "down" | "pre-down" | "post-down")
+}
+
+/// A bond while it is read.
+struct Bond<'f> {
+    name: String,
+    /// Every stanza there is.
+    all: &'f [Stanza],
+    own: Vec<&'f Stanza>,
+    members: Vec<&'f Stanza>,
+    /// Lines that have become part of the team.
+    taken: Vec<At>,
+    /// Routes and addresses that commands add, of the kind that a line further down removes.
+    has_commands: bool,
+}
+
+impl<'f> Bond<'f> {
+    fn new(file: &'f File, name: &str) -> Bond<'f> {
+        let own = file.stanzas.iter().filter(|stanza| stanza.device == name).collect();
+        let is_member = |stanza: &&Stanza| master(stanza).is_some_and(|line| line.value == name);
+        let members = file.stanzas.iter().filter(is_member).collect();
+        Bond { name: name.to_owned(), all: &file.stanzas, own, members, taken: Vec::new(), has_commands: false }
+    }
+
+    fn read(mut self, reading: &mut Reading<'_>) -> Draft {
+        let begins = self.own.first().or(self.members.first()).map(|stanza| stanza.head.at.clone());
+        let mut draft = Draft::new(&self.name, begins.unwrap_or_else(|| At::new(0, 0..0)));
+        self.read_members(reading, &mut draft);
+        let own = self.own.clone();
+        for stanza in &own {
+            for line in &stanza.options {
+                self.read_option(reading, &mut draft, line);
+            }
+        }
+        self.read_members_options(reading, &mut draft);
+        for stanza in &own {
+            self.read_addresses(reading, &mut draft, stanza);
+        }
+        self.disable(reading);
+        draft
+    }
+
+    fn read_members(&mut self, reading: &mut Reading<'_>, draft: &mut Draft) {
+        for line in self.own.iter().flat_map(|stanza| &stanza.options) {
+            if SLAVES.contains(&line.key().as_str()) {
+                self.taken.push(line.at.clone());
+                for (word, at) in line.words() {
+                    match word.as_str() {
+                        "none" => {}
+                        "all" => reading.wrong(
+                            &at,
+                            "`all` are the devices with `eth` in their names, which only their machine knows",
+                            "name them: `bond-slaves eth0 eth1`",
+                        ),
+                        device => draft.member(reading, device, &at),
+                    }
+                }
+            }
+        }
+        for stanza in &self.members {
+            draft.member(reading, &stanza.device, &stanza.head.name_at.clone());
+        }
+        for stanza in self.all {
+            for line in &stanza.options {
+                let Some((bond, members)) = enslaved(line, &stanza.device) else { continue };
+                if bond == self.name {
+                    self.taken.push(line.at.clone());
+                    members.iter().for_each(|member| draft.member(reading, member, &line.value_at));
+                }
+            }
+        }
+    }
+
+    /// An option of bonding, if the line is one.
+    fn read_option(&mut self, reading: &mut Reading<'_>, draft: &mut Draft, line: &Line) {
+        let key = line.key();
+        let Some(option) = key.strip_prefix("bond_").filter(|_| !SLAVES.contains(&key.as_str())) else { return };
+        let value = match option {
+            "master" | "give_a_chance" => return self.leave(reading, line, "it means nothing to a team"),
+            "primary" => {
+                let first = line.value.split_whitespace().find(|device| draft.has_member(device));
+                match first {
+                    Some(first) => first.to_owned(),
+                    None => return self.leave(reading, line, "none of these devices is a member"),
+                }
+            }
+            "active_slave" if line.value == "none" => String::new(),
+            "arp_ip_target" | "ns_ip6_target" | "queue_id" | "prio" => {
+                let separators = |c: char| c.is_whitespace() || c == ',';
+                let words: Vec<&str> = line
+                    .value
+                    .split(separators)
+                    .map(|word| word.trim_start_matches('+'))
+                    .filter(|word| !word.is_empty())
+                    .collect();
+                words.join(",")
+            }
+            _ => line.value.clone(),
+        };
+        match ConfigOption::named(option) {
+            Some(_) => {
+                self.taken.push(line.at.clone());
+                draft.option(reading, option, &value, &line.name_at, &line.value_at);
+            }
+            None => {
+                let near = ConfigOption::nearest(option);
+                let near = near.map(|near| format!("; did you mean `bond-{}`?", near.name.replace('_', "-")));
+                self.leave(reading, line, &format!("no option of bonding has this name{}", near.unwrap_or_default()));
+            }
+        }
+    }
+
+    fn leave(&self, reading: &mut Reading<'_>, line: &Line, why: &str) {
+        reading.left(&line.at, Some(&self.name), why);
+    }
+
+    /// The bond's options may stand with a member, if the bond's own stanza does not have them.
+    fn read_members_options(&mut self, reading: &mut Reading<'_>, draft: &mut Draft) {
+        for stanza in self.members.clone() {
+            for line in &stanza.options {
+                let key = line.key();
+                match key.strip_prefix("bond_") {
+                    Some("master") => self.taken.push(line.at.clone()),
+                    Some("give_a_chance") => self.leave(reading, line, "it means nothing to a team"),
+                    Some(option) => match ConfigOption::named(option).and_then(|of| draft.value(of.name)) {
+                        None => self.read_option(reading, draft, line),
+                        Some(_) if is_repeated(draft, option, &line.value) => self.taken.push(line.at.clone()),
+                        Some(held) => {
+                            let why = format!("`{option}` of {} is `{held}`", shown(&self.name));
+                            self.leave(reading, line, &why);
+                        }
+                    },
+                    None if is_address(&line.name) => self.leave(
+                        reading,
+                        line,
+                        "an address of a member has no effect in a bond: give it to the team, or take it out",
+                    ),
+                    None => {
+                        self.leave(reading, line, "it is of a member, whose stanza stays without its `bond-` lines")
+                    }
+                }
+            }
+        }
+    }
+
+    /// Addresses, routes, MTU and whatever else the stanza has.
+    fn read_addresses(&mut self, reading: &mut Reading<'_>, draft: &mut Draft, stanza: &Stanza) {
+        let title = stanza.title();
+        match stanza.method.as_str() {
+            "static" => self.read_static(reading, draft, stanza),
+            "manual" => {}
+            "dhcp" | "auto" | "bootp" => {
+                let what = if stanza.method == "auto" { "an address by router advertisements" } else { "DHCP" };
+                let why = format!(
+                    "{what} stays in the old place: keep `{title}` without its `bond-` lines, it works on the team as on a bond"
+                );
+                reading.left(&stanza.head.at, Some(&self.name), why);
+            }
+            method => {
+                let why =
+                    format!("the method `{}` is ifupdown's: keep the stanza without its `bond-` lines", shown(method));
+                reading.left(&stanza.head.at, Some(&self.name), why);
+            }
+        }
+        for line in &stanza.options {
+            if !self.taken.contains(&line.at) {
+                self.read_other(reading, draft, stanza, line);
+            }
+        }
+    }
+
+    fn read_static(&mut self, reading: &mut Reading<'_>, draft: &mut Draft, stanza: &Stanza) {
+        let last = |name: &str| stanza.options.iter().rfind(|line| line.name == name);
+        let (netmask, metric) = (last("netmask"), last("metric"));
+        let mut address = None;
+        for line in stanza.options.iter().filter(|line| line.name == "address") {
+            self.taken.push(line.at.clone());
+            match read_address(&line.value, netmask.map(|line| line.value.as_str())) {
+                Ok(read) => {
+                    draft.add_address(read);
+                    address = Some(read);
+                }
+                Err((message, hint)) => reading.wrong(&line.value_at, message, hint),
+            }
+        }
+        self.taken.extend(netmask.map(|line| line.at.clone()));
+        for line in stanza.options.iter().filter(|line| line.name == "gateway" && line.value != "none") {
+            let metric_text = metric.map(|line| format!(" metric {}", line.value)).unwrap_or_default();
+            self.taken.push(line.at.clone());
+            self.taken.extend(metric.map(|line| line.at.clone()));
+            match Route::parse(&format!("default via {}{metric_text}", line.value)) {
+                Ok(words) => draft.add_route(words.route),
+                Err(error) => reading.wrong(&line.value_at, error.to_string(), error.hint()),
+            }
+        }
+        // They say again what address and netmask say.
+        for line in &stanza.options {
+            let follows = address.is_some_and(|address| match line.name.as_str() {
+                "network" => line.value == address.network().address.to_string(),
+                "broadcast" => line.value == "+" || address.broadcast().is_some_and(|of| of.to_string() == line.value),
+                _ => false,
+            });
+            if follows {
+                self.taken.push(line.at.clone());
+            }
+        }
+    }
+
+    fn read_other(&mut self, reading: &mut Reading<'_>, draft: &mut Draft, stanza: &Stanza, line: &Line) {
+        let name = line.name.as_str();
+        match name {
+            "mtu" => {
+                self.taken.push(line.at.clone());
+                draft.set_mtu(reading, &line.value, &line.value_at);
+            }
+            "hwaddress" if line.value != "random" => {
+                self.taken.push(line.at.clone());
+                let text = line.value.strip_prefix("ether").unwrap_or(&line.value).trim().to_owned();
+                draft.set_mac(reading, &text, &line.value_at);
+            }
+            _ if runs(line) || undoes(line) => self.read_command(reading, draft, line),
+            _ if line.key().starts_with("bond_") => {}
+            "vlan-raw-device" | "vlan_raw_device" => {}
+            name if name.starts_with("dns-") => {
+                self.leave(
+                    reading,
+                    line,
+                    "name servers are resolvconf's: keep the line in a stanza of the team's device",
+                );
+            }
+            _ => {
+                let why =
+                    format!("nicteam has nothing for it: keep it in `{}` without the `bond-` lines", stanza.title());
+                self.leave(reading, line, &why);
+            }
+        }
+    }
+
+    fn read_command(&mut self, reading: &mut Reading<'_>, draft: &mut Draft, line: &Line) {
+        let keep = "a command that ifupdown runs: keep it in a stanza of the team's device";
+        match commands::read(&line.value, &self.name) {
+            Some(Ok(Command::DeleteRoute)) if undoes(line) && self.has_commands => self.taken.push(line.at.clone()),
+            Some(Ok(Command::AddRoute(words))) if runs(line) => {
+                if words.device.as_ref().is_some_and(|device| *device != self.name) {
+                    return self.leave(reading, line, "a route by another device");
+                }
+                if let Some(word) = words.ignored.first() {
+                    let why = format!("the route is taken over without `{}`", shown(word));
+                    self.leave(reading, line, &why);
+                }
+                self.has_commands = true;
+                self.taken.push(line.at.clone());
+                words.routes().into_iter().for_each(|route| draft.add_route(route));
+            }
+            Some(Ok(Command::AddAddress(address, device)))
+                if runs(line) && device.as_ref().is_none_or(|device| *device == self.name) =>
+            {
+                self.taken.push(line.at.clone());
+                draft.add_address(address);
+            }
+            Some(Ok(Command::Module(options))) if runs(line) => {
+                self.taken.push(line.at.clone());
+                for (name, value) in options {
+                    draft.module_option(reading, &name, &value, &line.value_at);
+                }
+            }
+            Some(Err((message, hint))) if runs(line) => reading.wrong(&line.value_at, message, hint),
+            _ => self.leave(reading, line, keep),
+        }
+    }
+
+    /// What to take out, with its lines.
+    fn disable(&self, reading: &mut Reading<'_>) {
+        for stanza in &self.own {
+            let stays = stanza.options.iter().any(|line| !self.taken.contains(&line.at));
+            let title = stanza.title();
+            let what = if matches!(stanza.method.as_str(), "static" | "manual") && !stays {
+                let at = stanza.at();
+                let last = reading.line(&At { start: at.end.saturating_sub(1), ..at.clone() });
+                format!(
+                    "comment out {} (`{title}`), and `{}` in `auto` and `allow-` lines",
+                    span(reading.line(&at), last),
+                    self.name
+                )
+            } else {
+                let taken = stanza.options.iter().filter(|line| self.taken.contains(&line.at));
+                let numbers: Vec<usize> = taken.map(|line| reading.line(&line.at)).collect();
+                let manual = if stanza.method == "static" { " and make its method `manual`" } else { "" };
+                match numbers.is_empty() {
+                    true => continue,
+                    false => format!("comment out {} of `{title}`{manual}; the rest stays", numbered(&numbers)),
+                }
+            };
+            reading.disable(&stanza.head.at, what, None);
+        }
+        let is_other = |stanza: &&Stanza| stanza.device != self.name && master(stanza).is_none();
+        for stanza in self.all.iter().filter(is_other) {
+            for line in stanza.options.iter().filter(|line| self.taken.contains(&line.at)) {
+                let what = format!("comment out line {} of `{}`", reading.line(&line.at), stanza.title());
+                reading.disable(&line.at, what, None);
+            }
+        }
+        for stanza in &self.members {
+            let lines = stanza.options.iter().filter(|line| line.key().starts_with("bond_"));
+            let numbers: Vec<usize> = lines.map(|line| reading.line(&line.at)).collect();
+            let what = format!("comment out {} of `{}`: the team takes the device", numbered(&numbers), stanza.title());
+            reading.disable(&stanza.head.at, what, None);
+        }
+    }
+}
+
+/// True if a member's stanza says what the bond's says.
+fn is_repeated(draft: &Draft, option: &str, value: &str) -> bool {
+    let held = ConfigOption::named(option).and_then(|of| draft.value(of.name));
+    let says = crate::draft::in_kernels_words(option, value.split_whitespace().next().unwrap_or_default());
+    says.is_ok_and(|(_, value)| held == Some(value.as_str()))
+}
+
+fn is_address(name: &str) -> bool {
+    matches!(name, "address" | "netmask" | "gateway" | "network" | "broadcast")
+}
+
+/// An address with its prefix in one piece or two. Without any, an IPv4 address has that of its class, as `ifup` has it.
+fn read_address(text: &str, netmask: Option<&str>) -> Result<Address, (String, String)> {
+    let read = match (text.contains('/'), netmask, text.parse()) {
+        (false, Some(netmask), Ok(address)) => Address::with_netmask(address, netmask),
+        (false, None, Ok(std::net::IpAddr::V4(v4))) => Ok(Address::of_class(v4)),
+        _ => text.parse(),
+    };
+    read.map_err(|error| (error.to_string(), error.hint()))
+}
+
+/// Files that are named and were not given.
+fn not_given(reading: &mut Reading<'_>, file: &File) {
+    for line in &file.sourced {
+        let given =
+            reading.sources().iter().enumerate().any(|(place, source)| {
+                place != line.at.source && may_be(&source.path, &line.value, line.name != "source")
+            });
+        if !given {
+            reading.left(
+                &line.at,
+                None,
+                "no such file was among those given: name it beside this one, if there is one",
+            );
+        }
+    }
+}
+
+/// True if a path may be one of those that a line sources, by its last two parts.
+fn may_be(path: &str, pattern: &str, is_folder: bool) -> bool {
+    let pattern = if is_folder { format!("{}/*", pattern.trim_end_matches('/')) } else { pattern.to_owned() };
+    let split = |path: &str| {
+        let mut parts = path.trim_end_matches('/').rsplit('/');
+        (parts.next().unwrap_or("").to_owned(), parts.next().map(str::to_owned))
+    };
+    let ((file, folder), (wanted, wanted_folder)) = (split(path), split(&pattern));
+    let same_folder = folder.is_none() || wanted_folder.is_none() || folder == wanted_folder;
+    same_folder && matches(&file, &wanted)
+}
+
+/// `*` and `?` of a shell.
+fn matches(text: &str, pattern: &str) -> bool {
+    let (text, pattern): (Vec<char>, Vec<char>) = (text.chars().collect(), pattern.chars().collect());
+    let (mut at, mut of, mut star) = (0, 0, None);
+    while at < text.len() {
+        if pattern.get(of) == Some(&'*') {
+            star = Some((of, at));
+            of += 1;
+        } else if pattern.get(of).is_some_and(|c| *c == '?' || *c == text[at]) {
+            (at, of) = (at + 1, of + 1);
+        } else if let Some((behind, from)) = star {
+            star = Some((behind, from + 1));
+            (of, at) = (behind + 1, from + 1);
+        } else {
+            return false;
+        }
+    }
+    pattern[of.min(pattern.len())..].iter().all(|c| *c == '*')
+}
+
+/// VLAN devices and bridges on a team, and names that are given by mappings.
+fn on_top(reading: &mut Reading<'_>, file: &File, drafts: &[Draft]) {
+    for stanza in &file.stanzas {
+        for draft in drafts {
+            let title = stanza.title();
+            let names_it = |keys: &[&str]| {
+                let lines = stanza.options.iter().filter(|line| keys.contains(&line.key().as_str()));
+                lines.flat_map(Line::words).any(|(word, _)| word == draft.name)
+            };
+            let is_vlan = stanza.device.strip_prefix(draft.name.as_str()).is_some_and(|rest| rest.starts_with('.'));
+            let what = if is_vlan || names_it(&["vlan_raw_device"]) {
+                "a VLAN device"
+            } else if names_it(&["bridge_ports"]) {
+                "a bridge"
+            } else {
+                continue;
+            };
+            let why = format!("{what} on the team stays in the old place: `{title}` works on the team as on a bond");
+            reading.left(&stanza.head.at, Some(&draft.name), why);
+        }
+    }
+    for line in &file.names {
+        reading.left(
+            &line.at,
+            None,
+            "names of devices are ifupdown's or udev's: the team has the names that devices have then",
+        );
+    }
+}
+
+/// `line 3`, `lines 3 to 11`.
+fn span(first: usize, last: usize) -> String {
+    if first == last { format!("line {first}") } else { format!("lines {first} to {last}") }
+}
+
+/// `line 3`, `lines 3, 4 and 9`.
+fn numbered(lines: &[usize]) -> String {
+    let mut lines: Vec<usize> = lines.to_vec();
+    lines.sort_unstable();
+    lines.dedup();
+    let names: Vec<String> = lines.iter().map(usize::to_string).collect();
+    match names.split_last() {
+        Some((one, [])) => format!("line {one}"),
+        Some((last, others)) => format!("lines {} and {last}", others.join(", ")),
+        None => "nothing".to_owned(),
+    }
+}

@@ -1,0 +1,334 @@
+//! NetworkManager's profiles: `*.nmconnection` of `/etc/NetworkManager/system-connections`.
+//!
+//! After NetworkManager 1.42 (`nm-settings-keyfile(5)`, `nm-settings-nmcli(5)`), and the names of 1.46 for the same
+//! (`controller`, `port-type`). Its bonds have the kernel's options, and read carrier each 100 ms if nothing is said, as ours.
+
+use nicteam_diagnostics::Diagnostics;
+use nicteam_team::ConfigOption;
+
+use crate::draft::{Conflicts, Draft, check_together, signless};
+use crate::format::Format;
+use crate::ini::{self, Entry, Flavour, Ini};
+use crate::names::shown;
+use crate::reading::{At, Reading};
+use crate::shell::quoted;
+use crate::{Address, Import, Network, Route, Source};
+
+/// NetworkManager's profiles.
+pub struct KeyFile;
+
+impl Format for KeyFile {
+    fn name(&self) -> &'static str {
+        "keyfile"
+    }
+
+    fn title(&self) -> &'static str {
+        "NetworkManager's profiles (/etc/NetworkManager/system-connections/*.nmconnection)"
+    }
+
+    fn recognises(&self, source: &Source) -> bool {
+        source.path.ends_with(".nmconnection") || source.text.lines().any(|line| line.trim() == "[connection]")
+    }
+
+    fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
+        let mut reading = Reading::new(sources);
+        let profiles = read_profiles(&mut reading);
+        let mut drafts: Vec<(Draft, String)> = Vec::new();
+        for profile in profiles.iter().filter(|profile| profile.kind() == "bond") {
+            drafts.extend(read_bond(&mut reading, profile).map(|draft| (draft, profile.value("uuid").to_owned())));
+        }
+        for profile in &profiles {
+            read_port(&mut reading, profile, &mut drafts);
+            on_top(&mut reading, profile, &drafts);
+        }
+        let drafts: Vec<Draft> = drafts.into_iter().map(|(draft, _)| draft).collect();
+        check_together(&mut reading, &drafts);
+        let teams = drafts.into_iter().map(|draft| draft.finish(&mut reading, Conflicts::Leave)).collect();
+        reading.finish(Network { teams })
+    }
+}
+
+/// A profile.
+struct Profile {
+    ini: Ini,
+    at: At,
+}
+
+impl Profile {
+    fn entry(&self, key: &str) -> Option<&Entry> {
+        self.ini.last("connection", key)
+    }
+
+    /// A key of [connection]; empty if it is not there.
+    fn value(&self, key: &str) -> &str {
+        self.entry(key).map_or("", |entry| entry.value.as_str())
+    }
+
+    fn kind(&self) -> &str {
+        self.value("type")
+    }
+
+    /// The bond, bridge or team that it is a port of.
+    fn controller(&self) -> Option<&Entry> {
+        self.entry("controller").or_else(|| self.entry("master")).filter(|entry| !entry.value.is_empty())
+    }
+
+    fn port_type(&self) -> &str {
+        self.entry("port-type").or_else(|| self.entry("slave-type")).map_or("", |entry| entry.value.as_str())
+    }
+
+    /// NetworkManager is not to bring it up any more.
+    fn disable(&self, reading: &mut Reading<'_>, what: &str) {
+        let id = ["uuid", "id"].iter().map(|key| self.value(key)).find(|value| !value.is_empty());
+        let command = id.map(|id| format!("nmcli connection modify {} connection.autoconnect no", quoted(id)));
+        reading.disable(&self.at, format!("set `autoconnect=false` in the profile of {what}"), command);
+    }
+}
+
+fn read_profiles(reading: &mut Reading<'_>) -> Vec<Profile> {
+    let mut profiles = Vec::new();
+    for (source, text) in reading.sources().iter().enumerate() {
+        let ini = ini::read(source, &text.text, Flavour::KeyFile);
+        for (at, why) in &ini.strays {
+            reading.wrong(at, format!("NetworkManager refuses the file: {why}"), "mend the line, or take it out");
+        }
+        let at = ini.sections.first().map_or_else(|| At::new(source, 0..0), |section| section.at.clone());
+        profiles.push(Profile { ini, at });
+    }
+    profiles
+}
+
+fn leave(reading: &mut Reading<'_>, draft: &Draft, entry: &Entry, why: impl Into<String>) {
+    reading.left(&entry.at, Some(&draft.name), why);
+}
+
+fn read_bond(reading: &mut Reading<'_>, profile: &Profile) -> Option<Draft> {
+    let Some(name) = profile.entry("interface-name").or_else(|| profile.ini.last("bond", "interface-name")) else {
+        let hint = "add `interface-name=bond0` to [connection]";
+        reading.wrong(&profile.at, "a bond without a name of its device", hint);
+        return None;
+    };
+    let mut draft = Draft::new(&name.value, name.value_at.clone());
+    for section in &profile.ini.sections {
+        for entry in &section.entries {
+            match section.name.as_str() {
+                "connection" => read_connection(reading, &draft, entry),
+                "bond" => read_option(reading, &mut draft, entry),
+                "ethernet" | "802-3-ethernet" => read_ethernet(reading, &mut draft, entry),
+                "ipv4" | "ipv6" => read_ip(reading, &mut draft, &profile.ini, &section.name, entry),
+                _ => leave(reading, &draft, entry, "nicteam has nothing for it"),
+            }
+        }
+    }
+    if let Some(controller) = profile.controller() {
+        let why = "what the bond is a port of stays in the old place: it takes the team as it took the bond";
+        leave(reading, &draft, controller, why);
+    }
+    profile.disable(reading, &format!("the bond `{}`", shown(&name.value)));
+    Some(draft)
+}
+
+fn read_connection(reading: &mut Reading<'_>, draft: &Draft, entry: &Entry) {
+    let is_known = matches!(
+        entry.key.as_str(),
+        "id" | "uuid"
+            | "type"
+            | "interface-name"
+            | "timestamp"
+            | "autoconnect"
+            | "autoconnect-slaves"
+            | "autoconnect-ports"
+            | "autoconnect-priority"
+            | "controller"
+            | "master"
+            | "port-type"
+            | "slave-type"
+            | "permissions"
+    );
+    if !is_known {
+        leave(reading, draft, entry, "it is NetworkManager's");
+    }
+}
+
+fn read_option(reading: &mut Reading<'_>, draft: &mut Draft, entry: &Entry) {
+    if entry.key == "interface-name" || entry.value.is_empty() {
+        return;
+    }
+    match ConfigOption::named(&entry.key) {
+        Some(option) => {
+            draft.option(reading, option.name, &signless(&entry.value), &entry.key_at, &entry.value_at);
+        }
+        None if entry.key == "balance-slb" => {
+            leave(
+                reading,
+                draft,
+                entry,
+                "as in Open vSwitch: `mode = \"ovs-balance-slb\"` does that without the kernel's bond",
+            );
+        }
+        None => {
+            let near = ConfigOption::nearest(&entry.key).map(|near| format!("; did you mean `{}`?", near.name));
+            leave(reading, draft, entry, format!("no option of bonding has this name{}", near.unwrap_or_default()));
+        }
+    }
+}
+
+fn read_ethernet(reading: &mut Reading<'_>, draft: &mut Draft, entry: &Entry) {
+    match entry.key.as_str() {
+        "mtu" if entry.value == "0" => {}
+        "mtu" => draft.set_mtu(reading, &entry.value, &entry.value_at),
+        "cloned-mac-address" if entry.value.contains(':') => draft.set_mac(reading, &entry.value, &entry.value_at),
+        _ => leave(reading, draft, entry, "nicteam has nothing for it"),
+    }
+}
+
+/// A line of [ipv4] or [ipv6].
+fn read_ip(reading: &mut Reading<'_>, draft: &mut Draft, ini: &Ini, family: &str, entry: &Entry) {
+    let keeps = "a profile of the team's device has it: NetworkManager configures the device as any other";
+    match entry.key.as_str() {
+        "method" => match entry.value.as_str() {
+            "manual" | "disabled" | "ignore" => {}
+            // The kernel does that itself, and this is what each profile of IPv6 says.
+            "link-local" if family == "ipv6" => {}
+            method => leave(reading, draft, entry, format!("`{}` stays NetworkManager's: {keeps}", shown(method))),
+        },
+        "addr-gen-mode" | "may-fail" | "dns-search" if entry.value.is_empty() || entry.key != "dns-search" => {}
+        "gateway" => read_gateway(reading, draft, ini, family, &entry.value, entry),
+        key if is_numbered(key, "address") => {
+            let mut parts = entry.value.split([',', ';']).map(str::trim).filter(|part| !part.is_empty());
+            match parts.next() {
+                Some(address) if !address.contains('/') && address.parse::<std::net::IpAddr>().is_ok() => {
+                    let address = address.parse().map(Address::host);
+                    address.into_iter().for_each(|address| draft.add_address(address));
+                }
+                Some(address) => draft.address(reading, address, &entry.value_at),
+                None => {}
+            }
+            if let Some(gateway) = parts.next() {
+                read_gateway(reading, draft, ini, family, gateway, entry);
+            }
+        }
+        key if is_numbered(key, "route") => read_route(reading, draft, ini, family, entry),
+        key if key.ends_with("_options") && is_numbered(key.trim_end_matches("_options"), "route") => {}
+        "route-metric" | "route-table" => {}
+        "never-default" | "ignore-auto-dns" | "ignore-auto-routes" if entry.value == "false" => {}
+        _ => leave(reading, draft, entry, format!("it stays NetworkManager's: {keeps}")),
+    }
+}
+
+/// `address1`, `route12`: of lists that are written a line an element.
+fn is_numbered(key: &str, list: &str) -> bool {
+    key.strip_prefix(list).is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// What the family says of all its routes.
+fn of_all(ini: &Ini, family: &str) -> String {
+    let word = |key: &str, word: &str| {
+        let entry = ini.last(family, key).filter(|entry| !matches!(entry.value.as_str(), "" | "-1" | "0"));
+        entry.map(|entry| format!(" {word} {}", entry.value)).unwrap_or_default()
+    };
+    word("route-metric", "metric") + &word("route-table", "table")
+}
+
+fn read_gateway(reading: &mut Reading<'_>, draft: &mut Draft, ini: &Ini, family: &str, gateway: &str, entry: &Entry) {
+    if matches!(gateway, "0.0.0.0" | "::" | "")
+        || ini.last(family, "never-default").is_some_and(|never| never.value == "true")
+    {
+        return;
+    }
+    match Route::parse(&format!("default via {gateway}{}", of_all(ini, family))) {
+        Ok(words) => draft.add_route(words.route),
+        Err(error) => reading.wrong(&entry.value_at, error.to_string(), error.hint()),
+    }
+}
+
+/// `route1=10.9.0.0/16,10.0.0.9,100`, and `route1_options=table=5,onlink=true` beside it.
+fn read_route(reading: &mut Reading<'_>, draft: &mut Draft, ini: &Ini, family: &str, entry: &Entry) {
+    let mut parts = entry.value.split([',', ';']).map(str::trim);
+    let to = parts.next().unwrap_or_default();
+    let via = parts.next().filter(|via| !matches!(*via, "" | "0.0.0.0" | "::"));
+    let metric = parts.next().filter(|metric| !metric.is_empty());
+    let mut words = to.parse::<Address>().map_or_else(|_| to.to_owned(), |to| to.network().to_string());
+    words.extend(via.iter().map(|via| format!(" via {via}")));
+    let options = ini.last(family, &format!("{}_options", entry.key));
+    let mut has_table = false;
+    for option in options.iter().flat_map(|options| options.value.split(',')).filter(|option| !option.is_empty()) {
+        match option.split_once('=') {
+            Some(("table", table)) => {
+                has_table = true;
+                words.push_str(&format!(" table {table}"));
+            }
+            Some(("onlink", "true")) => words.push_str(" onlink"),
+            Some(("onlink", _)) | Some(("type", "unicast")) => {}
+            Some(("type" | "tos" | "from", _)) => {
+                let why = "no team's route has that: the route stays in a profile of the team's device";
+                return leave(reading, draft, entry, why);
+            }
+            _ => {
+                if let Some(options) = options {
+                    leave(reading, draft, options, format!("the route is taken over without `{}`", shown(option)));
+                }
+            }
+        }
+    }
+    let all = of_all(ini, family);
+    match (metric, all.split_once(" table ")) {
+        (Some(metric), table) => {
+            words.push_str(&format!(" metric {metric}"));
+            words.extend(table.filter(|_| !has_table).map(|(_, table)| format!(" table {table}")));
+        }
+        (None, Some((metric, _))) if has_table => words.push_str(metric),
+        (None, _) => words.push_str(&all),
+    }
+    match Route::parse(&words) {
+        Ok(read) => read.routes().into_iter().for_each(|route| draft.add_route(route)),
+        Err(error) => reading.wrong(&entry.value_at, error.to_string(), error.hint()),
+    }
+}
+
+/// A device that is in a bond.
+fn read_port(reading: &mut Reading<'_>, profile: &Profile, drafts: &mut [(Draft, String)]) {
+    let Some(controller) = profile.controller().filter(|_| profile.port_type() == "bond") else { return };
+    let is_named = |(draft, uuid): &&mut (Draft, String)| draft.name == controller.value || *uuid == controller.value;
+    let Some((draft, _)) = drafts.iter_mut().find(is_named) else {
+        let message = format!("no profile of these is the bond `{}`", shown(&controller.value));
+        return reading.wrong(&controller.value_at, message, "name the file of the bond beside this one");
+    };
+    let Some(device) = profile.entry("interface-name") else {
+        let message = format!("only its machine knows which device is in {}", shown(&draft.name));
+        return reading.wrong(
+            &profile.at,
+            message,
+            "add `interface-name=eth1` to [connection]: a team's members are named",
+        );
+    };
+    draft.member(reading, &device.value, &device.value_at);
+    for section in &profile.ini.sections {
+        for entry in &section.entries {
+            match (section.name.as_str(), entry.key.as_str()) {
+                ("connection", _) => read_connection(reading, draft, entry),
+                ("bond-port", "queue-id" | "prio") if entry.value == "0" => {}
+                ("bond-port", "queue-id" | "prio") => {
+                    let option = if entry.key == "prio" { "prio" } else { "queue_id" };
+                    let before = draft.value(option).filter(|value| !value.is_empty()).map(|value| format!("{value},"));
+                    let value = format!("{}{}:{}", before.unwrap_or_default(), device.value, entry.value);
+                    draft.extend_option(reading, option, &value, &entry.key_at, &entry.value_at);
+                }
+                ("ethernet" | "802-3-ethernet", "mtu" | "mac-address") if entry.value == "0" => {}
+                _ => leave(reading, draft, entry, "it is of a member, which the team takes"),
+            }
+        }
+    }
+    profile.disable(reading, &format!("the member `{}`", shown(&device.value)));
+}
+
+/// A VLAN device on a bond.
+fn on_top(reading: &mut Reading<'_>, profile: &Profile, drafts: &[(Draft, String)]) {
+    let Some(parent) = ["vlan", "macvlan"].iter().find_map(|section| profile.ini.last(section, "parent")) else {
+        return;
+    };
+    if let Some((draft, _)) = drafts.iter().find(|(draft, uuid)| draft.name == parent.value || *uuid == parent.value) {
+        let why = "a device on the team stays in the old place: its profile works on the team as on a bond";
+        leave(reading, draft, parent, why);
+    }
+}

@@ -1,0 +1,97 @@
+//! Teams -> `/etc/systemd/network`: a `.netdev`, a `.network`, and one for each member.
+
+use super::keys::{KEYS, Unit};
+use crate::format::Written;
+use crate::kernel::{self, Bond};
+use crate::{Network, Source, Team};
+
+pub(super) fn write(network: &Network) -> Written {
+    let mut written = Written::default();
+    for team in &network.teams {
+        let Some(bond) = kernel::bond(team, &mut written.left) else { continue };
+        let netdev = netdev(team, &bond, &mut written.left);
+        let file = |name: String, text| Source { path: format!("/etc/systemd/network/{name}"), text };
+        written.files.push(file(format!("30-{}.netdev", team.name), netdev));
+        written.files.push(file(format!("30-{}.network", team.name), own(team)));
+        for (place, member) in team.members.iter().enumerate() {
+            let name = format!("30-{}-{:02}-{member}.network", team.name, place + 1);
+            written.files.push(file(name, of_member(team, member, &bond)));
+        }
+    }
+    written
+}
+
+/// Values of the kernel that systemd 252 and later refuse: "Failed to parse bond ..., ignoring".
+const REFUSED: [(&str, &str); 6] = [
+    ("xmit_hash_policy", "vlan+srcmac"),
+    ("arp_validate", "filter"),
+    ("arp_validate", "filter_active"),
+    ("arp_validate", "filter_backup"),
+    ("ad_select", "actor_port_prio"),
+    ("ad_actor_system", "00:00:00:00:00:00"),
+];
+
+fn netdev(team: &Team, bond: &Bond, left: &mut Vec<String>) -> String {
+    let name = &team.name;
+    let mut out = format!("[NetDev]\nName={name}\nKind=bond\n");
+    if let Some(mtu) = team.mtu {
+        out.push_str(&format!("MTUBytes={mtu}\n"));
+    }
+    if let Some(mac) = team.mac {
+        out.push_str(&format!("MACAddress={mac}\n"));
+    }
+    out.push_str("\n[Bond]\n");
+    for (option, value) in &bond.options {
+        let key = KEYS.iter().find(|(_, of, _)| of == option);
+        match key {
+            Some((key, ..)) if REFUSED.contains(&(*option, value.as_str())) => {
+                left.push(format!("{name}: systemd-networkd takes no `{value}` for `{key}=`"));
+            }
+            Some((key, _, unit)) => out.push_str(&format!("{key}={}\n", written(*unit, value))),
+            // It stands with the member.
+            None if matches!(*option, "primary" | "active_slave") && !value.is_empty() => {}
+            None => left.push(format!("{name}: systemd-networkd has no key for `{option} = {value}`")),
+        }
+    }
+    out
+}
+
+fn written(unit: Unit, value: &str) -> String {
+    match unit {
+        Unit::Same => value.to_owned(),
+        Unit::Milliseconds => format!("{value}ms"),
+        Unit::Seconds => format!("{value}s"),
+        Unit::Flag => if value == "0" { "no" } else { "yes" }.to_owned(),
+        Unit::Addresses => value.replace(',', " "),
+    }
+}
+
+fn own(team: &Team) -> String {
+    let mut out = format!("[Match]\nName={}\n\n[Network]\n", team.name);
+    for address in &team.addresses {
+        out.push_str(&format!("Address={address}\n"));
+    }
+    for route in &team.routes {
+        out.push_str(&format!("\n[Route]\nDestination={}\n", route.to));
+        let mut line = |key: &str, value: Option<String>| {
+            if let Some(value) = value {
+                out.push_str(&format!("{key}={value}\n"));
+            }
+        };
+        line("Gateway", route.via.map(|via| via.to_string()));
+        line("Metric", route.metric.map(|metric| metric.to_string()));
+        line("Table", route.table.map(|table| table.to_string()));
+    }
+    out
+}
+
+fn of_member(team: &Team, member: &str, bond: &Bond) -> String {
+    let is = |option: &str| bond.get(option) == Some(member);
+    let mut out = format!("[Match]\nName={member}\n\n[Network]\nBond={}\n", team.name);
+    for (option, key) in [("primary", "PrimarySlave"), ("active_slave", "ActiveSlave")] {
+        if is(option) {
+            out.push_str(&format!("{key}=yes\n"));
+        }
+    }
+    out
+}

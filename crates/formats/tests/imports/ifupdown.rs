@@ -1,0 +1,183 @@
+//! Debian's `/etc/network/interfaces`.
+
+use super::{left, read, read_all, shown};
+
+const PLENTY: &str = "\
+# The loopback network interface
+source /etc/network/interfaces.d/*
+auto lo bond0
+iface lo inet loopback
+
+allow-hotplug eth1
+iface eth1 inet manual
+    bond-master bond0
+    bond-primary eth1 eth2
+    up ethtool -K $IFACE gro off
+iface eth2 inet manual
+    bond-master bond0
+
+iface bond0 inet static
+    address 192.0.2.9
+    netmask 24
+    gateway 192.0.2.1
+    metric 7
+    broadcast +
+    dns-nameservers 192.0.2.53
+    bond-slaves none
+    bond-mode 4
+    bond-lacp-rate 1
+    bond-xmit_hash_policy layer3+4
+    bond-arp-ip-target 192.0.2.1 192.0.2.2
+    bond-miimon 100
+    bond-arp-interval 1000
+    bond-nonsense 1
+    mtu 9000
+    hwaddress ether 02:00:00:00:00:01
+    up ip route add 10.9.0.0/16 via 192.0.2.3 \\
+        metric 100 table 5 proto static dev $IFACE || true
+    post-up route add -net 10.8.0.0 netmask 255.255.0.0 gw 192.0.2.3 dev bond0
+    down ip route del 10.9.0.0/16
+    up ip rule add from 192.0.2.9 table 5
+iface bond0 inet6 static
+    address 2001:db8::9/64
+    gateway 2001:db8::1
+    up ip -6 route add default dev bond0 metric 2000
+iface bond0.7 inet dhcp
+iface br0 inet manual
+    bridge_ports bond0
+";
+
+#[test]
+fn all_of_a_bond_is_taken() {
+    let expected = "\
+[teams.bond0]
+members = [\"eth1\", \"eth2\"]
+mode = \"802.3ad\"
+lacp_rate = \"fast\"
+xmit_hash_policy = \"layer3+4\"
+arp_ip_target = \"192.0.2.1,192.0.2.2\"
+miimon = 100
+mac = \"02:00:00:00:00:01\"
+mtu = 9000
+addresses = [\"192.0.2.9/24\", \"2001:db8::9/64\"]
+routes = [\"default via 192.0.2.1 metric 7\", \"10.9.0.0/16 via 192.0.2.3 metric 100 table 5\", \
+\"10.8.0.0/16 via 192.0.2.3\", \"default via 2001:db8::1\", \"::/0 metric 2000\"]
+";
+    assert_eq!(shown("ifupdown", PLENTY), expected);
+}
+
+#[test]
+fn what_stays_has_its_place_and_reason() {
+    let expected = [
+        "2 source /etc/network/interfaces.d/* | no such file was among those given: name it beside this one, if there is one",
+        "9 bond-primary eth1 eth2 | `primary eth1` works in modes active-backup, balance-tlb, balance-alb, stripe, \
+         ovs-active-backup, ovs-balance-slb and ovs-balance-tcp alone; the mode is 802.3ad; the kernel refuses it, too",
+        "10 up ethtool -K $IFACE gro off | it is of a member, whose stanza stays without its `bond-` lines",
+        "20 dns-nameservers 192.0.2.53 | name servers are resolvconf's: keep the line in a stanza of the team's device",
+        "27 bond-arp-interval 1000 | `miimon` is given, too, and a bond has one of them",
+        "28 bond-nonsense 1 | no option of bonding has this name",
+        "31 up ip route add 10.9.0.0/16 via 192.0.2.3 \\\n        metric 100 table 5 proto static dev $IFACE || true | the \
+         route is taken over without `proto static`",
+        "35 up ip rule add from 192.0.2.9 table 5 | a command that ifupdown runs: keep it in a stanza of the team's device",
+        "40 iface bond0.7 inet dhcp | a VLAN device on the team stays in the old place: `iface bond0.7 inet dhcp` works on \
+         the team as on a bond",
+        "41 iface br0 inet manual | a bridge on the team stays in the old place: `iface br0 inet manual` works on the team as \
+         on a bond",
+    ];
+    assert_eq!(left(&read("ifupdown", PLENTY)), expected);
+}
+
+#[test]
+fn dhcp_stays() {
+    let text =
+        "auto bond0\niface bond0 inet dhcp\n bond-slaves eth0 eth1\n bond-mode active-backup\niface bond0 inet6 auto\n";
+    assert_eq!(shown("ifupdown", text), "[teams.bond0]\nmembers = [\"eth0\", \"eth1\"]\nmode = \"active-backup\"\n");
+    let import = read("ifupdown", text);
+    let expected = [
+        "2 iface bond0 inet dhcp | DHCP stays in the old place: keep `iface bond0 inet dhcp` without its `bond-` lines, it \
+         works on the team as on a bond",
+        "5 iface bond0 inet6 auto | an address by router advertisements stays in the old place: keep `iface bond0 inet6 auto` without its \
+         `bond-` lines, it works on the team as on a bond",
+    ];
+    assert_eq!(left(&import), expected);
+    let [disable] = import.disable.as_slice() else { panic!("{:?}", import.disable) };
+    assert_eq!(disable.what, "comment out lines 3 and 4 of `iface bond0 inet dhcp`; the rest stays");
+}
+
+#[test]
+fn options_may_stand_with_members() {
+    // As Debian's wiki has it ("Laptop-Mode"): the bond's own stanza says nothing.
+    let text = "\
+auto eth0
+iface eth0 inet manual
+    bond-master bond0
+    bond-primary eth0
+    bond-mode active-backup
+auto wlan0
+iface wlan0 inet manual
+    wpa-conf /etc/network/wpa.conf
+    bond-master bond0
+    bond-primary eth0
+    bond-mode active-backup
+    bond-give-a-chance 10
+iface bond0 inet dhcp
+    bond-slaves none
+    bond-primary eth0
+    bond-mode active-backup
+    bond-miimon 100
+";
+    let expected = "\
+[teams.bond0]
+members = [\"eth0\", \"wlan0\"]
+mode = \"active-backup\"
+primary = \"eth0\"
+miimon = 100
+";
+    assert_eq!(shown("ifupdown", text), expected);
+    let lines: Vec<usize> = read("ifupdown", text).left.iter().map(|left| left.place.line).collect();
+    assert_eq!(lines, [8, 12, 13]);
+}
+
+#[test]
+fn the_way_before_the_hooks() {
+    let text = "\
+iface bond0 inet static
+    pre-up modprobe bonding mode=1 miimon=50
+    address 172.16.0.1
+    up /sbin/ifenslave $IFACE eth0 eth1
+    down ifenslave -d bond0 eth0 eth1
+";
+    let expected = "\
+[teams.bond0]
+members = [\"eth0\", \"eth1\"]
+mode = \"active-backup\"
+miimon = 50
+addresses = [\"172.16.0.1/16\"]
+";
+    assert_eq!(shown("ifupdown", text), expected);
+}
+
+#[test]
+fn a_member_may_put_itself_into_a_bond() {
+    let text = "iface bond0 inet manual\niface eth0 inet manual\n up ifenslave bond0 eth0\n";
+    assert_eq!(shown("ifupdown", text), "[teams.bond0]\nmembers = [\"eth0\"]\n");
+    let told: Vec<String> = read("ifupdown", text).disable.into_iter().map(|of| of.what).collect();
+    assert_eq!(told.last().map(String::as_str), Some("comment out line 3 of `iface eth0 inet manual`"));
+}
+
+#[test]
+fn files_that_are_sourced_are_read() {
+    let main = ("/etc/network/interfaces", "source interfaces.d/*\nsource-directory more\n");
+    let bond = ("/etc/network/interfaces.d/bond0", "iface bond0 inet manual\n bond-slaves eth0\n");
+    let import = read_all("ifupdown", &[main, bond]).unwrap();
+    assert_eq!(import.network.teams[0].members, ["eth0"]);
+    let expected =
+        ["2 source-directory more | no such file was among those given: name it beside this one, if there is one"];
+    assert_eq!(left(&import), expected);
+}
+
+#[test]
+fn templates_give_their_options() {
+    let text = "iface ethernet inet manual\n mtu 9000\niface b inet static inherits ethernet\n address 10.0.0.1/8\n bond-slaves e0\n";
+    assert_eq!(shown("ifupdown", text), "[teams.b]\nmembers = [\"e0\"]\nmtu = 9000\naddresses = [\"10.0.0.1/8\"]\n");
+}

@@ -1,0 +1,123 @@
+//! NetworkManager's profiles.
+
+use nicteam_formats::{Import, toml};
+
+use super::{left, read_all};
+
+const BOND: &str = "\
+[connection]
+id=Bond the first
+uuid=27afa607-ee36-43f0-b8c3-9d245cdc4bb3
+type=bond
+interface-name=bond0
+autoconnect-slaves=1
+zone=public
+
+[bond]
+mode=active-backup
+miimon=100
+primary=eth1
+arp_validate=filter_backup
+downdelay=0
+num_grat_arp=4
+
+[ethernet]
+mtu=9000
+cloned-mac-address=02:00:00:00:00:01
+
+[ipv4]
+address1=10.0.0.1/24,10.0.0.254
+address2=10.0.0.2/24
+dns=10.0.0.53;
+method=manual
+route-metric=50
+route1=10.9.1.0/16,10.0.0.9,100
+route1_options=table=5,onlink=true
+route2=10.8.0.0/16,10.0.0.9
+route3=10.7.0.0/16,10.0.0.9
+route3_options=type=blackhole
+
+[ipv6]
+addr-gen-mode=default
+method=auto
+";
+
+const ETH1: &str = "\
+[connection]
+id=bond0-port1
+uuid=d6e8ae98-71f8-4b3d-9d2d-2e26048fe794
+type=ethernet
+interface-name=eth1
+master=27afa607-ee36-43f0-b8c3-9d245cdc4bb3
+slave-type=bond
+
+[ethernet]
+wake-on-lan=64
+";
+
+const ETH2: &str = "\
+[connection]
+id=bond0-port2
+type=ethernet
+interface-name=eth2
+controller=bond0
+port-type=bond
+
+[bond-port]
+prio=5
+queue-id=2
+";
+
+const VLAN: &str = "\
+[connection]
+id=VLAN-4A
+type=vlan
+interface-name=VLAN-4A
+
+[vlan]
+parent=bond0
+id=4
+";
+
+#[test]
+fn a_bond_and_its_ports() {
+    let files = [("a.nmconnection", BOND), ("b", ETH1), ("c", ETH2), ("d", VLAN)];
+    let import = read_all("keyfile", &files).unwrap_or_else(|error| panic!("{error}"));
+    let expected = "\
+[teams.bond0]
+members = [\"eth1\", \"eth2\"]
+mode = \"active-backup\"
+miimon = 100
+primary = \"eth1\"
+arp_validate = \"filter_backup\"
+downdelay = 0
+num_grat_arp = 4
+prio = \"eth2:5\"
+queue_id = \"eth2:2\"
+mac = \"02:00:00:00:00:01\"
+mtu = 9000
+addresses = [\"10.0.0.1/24\", \"10.0.0.2/24\"]
+routes = [\"default via 10.0.0.254 metric 50\", \"10.0.0.9/32 metric 100 table 5\", \
+\"10.9.0.0/16 via 10.0.0.9 metric 100 table 5\", \"10.8.0.0/16 via 10.0.0.9 metric 50\"]
+";
+    assert_eq!(toml::write(&Import { network: import.network.clone(), ..Import::default() }), expected);
+    let keeps = "a profile of the team's device has it: NetworkManager configures the device as any other";
+    let expected = [
+        "7 zone=public | it is NetworkManager's".to_owned(),
+        format!("24 dns=10.0.0.53; | it stays NetworkManager's: {keeps}"),
+        "30 route3=10.7.0.0/16,10.0.0.9 | no team's route has that: the route stays in a profile of the team's device"
+            .to_owned(),
+        format!("35 method=auto | `auto` stays NetworkManager's: {keeps}"),
+        "10 wake-on-lan=64 | it is of a member, which the team takes".to_owned(),
+        "7 parent=bond0 | a device on the team stays in the old place: its profile works on the team as on a bond"
+            .to_owned(),
+    ];
+    assert_eq!(left(&import), expected);
+    let commands: Vec<&str> = import.disable.iter().filter_map(|of| of.command.as_deref()).collect();
+    let expected = [
+        "nmcli connection modify 27afa607-ee36-43f0-b8c3-9d245cdc4bb3 connection.autoconnect no",
+        "nmcli connection modify d6e8ae98-71f8-4b3d-9d2d-2e26048fe794 connection.autoconnect no",
+        "nmcli connection modify bond0-port2 connection.autoconnect no",
+    ];
+    assert_eq!(commands, expected);
+}

@@ -1,0 +1,87 @@
+//! The files of published test T3 (002_52ae6b3d3563e079), word by word: as they stand in the article, below each other,
+//! and as files.
+
+use nicteam_formats::{Import, toml};
+
+use super::{left, read, read_all, shown};
+
+const ARTICLE: &str = "\
+# ifcfg-eth0 (ifcfg-eth1 alike with DEVICE=eth1)
+DEVICE=eth0
+BOOTPROTO=none
+ONBOOT=yes
+TYPE=Ethernet
+MASTER=bond0
+SLAVE=yes
+# ifcfg-bond0
+DEVICE=bond0
+BOOTPROTO=none
+BROADCAST=10.0.0.255
+IPADDR=10.0.0.1
+NETMASK=255.255.255.0
+NETWORK=10.0.0.0
+ONBOOT=yes
+GATEWAY=10.0.0.254
+TYPE=Ethernet
+# /etc/modprobe.conf
+alias bond0 bonding
+options bond0 miimon=100 mode=0
+# rc.local
+ifenslave bond0 eth0 eth1
+";
+
+const EXPECTED: &str = "\
+[teams.bond0]
+members = [\"eth0\", \"eth1\"]
+mode = \"balance-rr\"
+miimon = 100
+addresses = [\"10.0.0.1/24\"]
+routes = [\"default via 10.0.0.254\"]
+";
+
+#[test]
+fn the_article_is_taken_whole() {
+    assert_eq!(shown("ifcfg", ARTICLE), EXPECTED);
+    assert_eq!(left(&read("ifcfg", ARTICLE)), [""; 0]);
+}
+
+#[test]
+fn the_files_are_taken_whole() {
+    let folder = "/etc/sysconfig/network-scripts";
+    let part = |from: &str, to: &str| {
+        ARTICLE.split_once(from).unwrap().1.split_once(to).unwrap().0.split_once('\n').unwrap().1
+    };
+    let eth0 = part("# ifcfg-eth0", "# ifcfg-bond0");
+    let eth1 = eth0.replace("eth0", "eth1");
+    let files = [
+        (format!("{folder}/ifcfg-bond0"), part("# ifcfg-bond0", "# /etc").to_owned()),
+        (format!("{folder}/ifcfg-eth0"), eth0.to_owned()),
+        (format!("{folder}/ifcfg-eth1"), eth1),
+        ("/etc/modprobe.conf".to_owned(), part("# /etc/modprobe.conf", "# rc.local").to_owned()),
+        (
+            "/etc/rc.d/rc.local".to_owned(),
+            "#!/bin/sh\ntouch /var/lock/subsys/local\nifenslave bond0 eth0 eth1\n".to_owned(),
+        ),
+    ];
+    let sources: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let import = read_all("ifcfg", &sources).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(toml::write(&Import { network: import.network.clone(), ..Import::default() }), EXPECTED);
+    assert_eq!(left(&import), [""; 0]);
+    let told: Vec<String> = import
+        .disable
+        .iter()
+        .map(|of| format!("{} | {} | {}", of.place, of.what, of.command.as_deref().unwrap_or("")))
+        .collect();
+    let expected = [
+        "/etc/sysconfig/network-scripts/ifcfg-eth0:1:8 | set `ONBOOT=no` in the file of the member `eth0` | \
+         sed -i 's/^ONBOOT=.*/ONBOOT=no/' /etc/sysconfig/network-scripts/ifcfg-eth0",
+        "/etc/sysconfig/network-scripts/ifcfg-eth1:1:8 | set `ONBOOT=no` in the file of the member `eth1` | \
+         sed -i 's/^ONBOOT=.*/ONBOOT=no/' /etc/sysconfig/network-scripts/ifcfg-eth1",
+        "/etc/sysconfig/network-scripts/ifcfg-bond0:1:8 | set `ONBOOT=no` in the file of the bond `bond0` | \
+         sed -i 's/^ONBOOT=.*/ONBOOT=no/' /etc/sysconfig/network-scripts/ifcfg-bond0",
+        "/etc/modprobe.conf:1:1 | comment out line 1 (`alias bond0 bonding`) | ",
+        "/etc/modprobe.conf:2:1 | comment out line 2 (`options bond0 miimon=100 mode=0`) | ",
+        "/etc/rc.d/rc.local:3:1 | comment out line 3 (`ifenslave bond0 eth0 eth1`) | ",
+    ];
+    assert_eq!(told, expected);
+}

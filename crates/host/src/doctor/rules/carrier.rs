@@ -1,0 +1,30 @@
+//! Members that cannot carry anything, or one way at a time.
+
+use super::super::facts::HostFacts;
+use super::super::{Finding, Weight};
+use super::{Rule, finding, members};
+
+pub(super) struct Carrier;
+
+const NAME: &str = "carrier";
+
+impl Rule for Carrier {
+    fn look(&self, facts: &HostFacts) -> Vec<Finding> {
+        let of_member = members(facts).filter_map(|(device, bundle)| {
+            let (name, team) = (&device.link.name, &bundle.name);
+            let (text, cure) = match (device.link.up, device.link.carrier) {
+                (false, _) => (
+                    format!("it is a member of {team} and set down: the team does without it"),
+                    format!("ip link set {name} up"),
+                ),
+                (true, false) => (
+                    format!("it is a member of {team} and has no carrier: the team does without it"),
+                    "look at the cable, the transceiver, and whether the switch's port is shut down".to_owned(),
+                ),
+                (true, true) => return None,
+            };
+            Some(finding(NAME, name, Weight::Disappoints, text, cure))
+        });
+        of_member.collect()
+    }
+}

@@ -1,0 +1,105 @@
+//! A whole team's state, and a team that goes on from it.
+//!
+//! The plan is not written: a state is taken only while it says the plan that is in force, so the plan follows from it.
+//! Keys and secrets are not either.
+
+use std::collections::VecDeque;
+
+use super::bytes::{Reader, Unreadable, put_number, put_text};
+use super::encode::{self, Keys};
+use super::{Team, digest};
+use crate::control::discovery::Source;
+use crate::control::state::State;
+use crate::{Identity, Plan};
+
+/// The version whose states this one reads: its own.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The state of a team; none while it is about to do something.
+pub(super) fn state(team: &Team, keys: &mut Keys) -> Option<Vec<u8>> {
+    let Team {
+        config,
+        traits: _,
+        members,
+        active,
+        force_primary,
+        carrier,
+        plan,
+        announcer,
+        macs,
+        group_rounds,
+        arp,
+        pagp,
+        identity,
+        source: _,
+        parts,
+        timers,
+        effects,
+    } = team;
+    if !effects.is_empty() || team.plan_of_now() != *plan {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    put_text(&mut bytes, VERSION);
+    digest::of_plan(plan).put(&mut bytes);
+    put_number(&mut bytes, plan.generation);
+    encode::put_config(&mut bytes, config, keys);
+    identity.number.put(&mut bytes);
+    members.put(&mut bytes);
+    (*active, *force_primary, *carrier).put(&mut bytes);
+    announcer.put(&mut bytes);
+    macs.put(&mut bytes);
+    group_rounds.put(&mut bytes);
+    arp.put(&mut bytes);
+    pagp.put(&mut bytes);
+    parts.put(&mut bytes);
+    timers.put(&mut bytes);
+    Some(bytes)
+}
+
+/// A team that goes on from a state, to be replayed.
+pub(super) fn team(state: &[u8]) -> Result<Team, Unreadable> {
+    let mut from = Reader(state);
+    let version = from.text()?;
+    if version != VERSION {
+        return Err(Unreadable::new(format!(
+            "the recording begins in the middle, with a state of nicteam {version}, which {VERSION} does not read; hint: replay it with nicteam {version}"
+        )));
+    }
+    let (digest, generation) = (from.u64()?, from.number()?);
+    let config = encode::take_config(&mut from)?;
+    let traits = config.mode.traits();
+    let identity = Identity { number: from.u64()?, secret: [0; 32] };
+    let members = State::take(&mut from)?;
+    let (active, force_primary, carrier) = State::take(&mut from)?;
+    let mut team = Team {
+        config,
+        traits,
+        members,
+        active,
+        force_primary,
+        carrier,
+        plan: Plan { generation, ..Plan::nobody() },
+        announcer: State::take(&mut from)?,
+        macs: State::take(&mut from)?,
+        group_rounds: State::take(&mut from)?,
+        arp: State::take(&mut from)?,
+        pagp: State::take(&mut from)?,
+        identity,
+        source: Source::Recording,
+        parts: State::take(&mut from)?,
+        timers: State::take(&mut from)?,
+        effects: VecDeque::new(),
+    };
+    if let Some(discovery) = &mut team.parts.discovery {
+        discovery.restore_keys(team.config.stripe_key.as_ref(), team.config.stripe_key_old.as_ref());
+        discovery.set_source(Source::Recording);
+    }
+    team.plan = team.plan_of_now();
+    if !from.is_at_end() || digest::of_plan(&team.plan) != digest {
+        return Err(Unreadable::new(
+            "the recording begins in the middle, with a state that another build of nicteam wrote; hint: replay it with that one",
+        ));
+    }
+    Ok(team)
+}
