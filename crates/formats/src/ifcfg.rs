@@ -33,7 +33,9 @@ impl Format for Ifcfg {
                 || line.starts_with("BONDING_")
                 || line.starts_with("alias bond") && line.trim_end().ends_with("bonding")
         };
-        parts::kind(&source.path).is_some() || source.text.lines().any(is_ours)
+        // The scripts beside them assign the same names.
+        let is_script = source.text.starts_with("#!");
+        parts::kind(&source.path).is_some() || !is_script && source.text.lines().any(is_ours)
     }
 
     fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {

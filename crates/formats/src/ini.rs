@@ -48,7 +48,7 @@ impl Ini {
 
     /// The last entry of this key: it holds.
     pub(crate) fn last<'i>(&'i self, section: &'i str, key: &str) -> Option<&'i Entry> {
-        self.entries(section).filter(|entry| entry.key == key).next_back()
+        self.entries(section).rfind(|entry| entry.key == key)
     }
 }
 
@@ -166,4 +166,50 @@ pub(crate) fn words(value: &str) -> Vec<String> {
     }
     words.extend(word);
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str, flavour: Flavour) -> Vec<String> {
+        let ini = read(0, text, flavour);
+        let entries = ini.sections.iter().flat_map(|section| section.entries.iter().map(move |entry| (section, entry)));
+        let own = |entry: &Entry| text.get(entry.at.span()).unwrap_or("?").starts_with(&entry.key);
+        entries
+            .map(|(section, entry)| format!("{} {}={} {}", section.name, entry.key, entry.value, own(entry)))
+            .collect()
+    }
+
+    #[test]
+    fn systemd_continues_lines_and_takes_semicolons_for_comments() {
+        let text = "; no\n[A]\n K = a \\\n# between\n   b\n[A]\nK=\n;K=2\n";
+        assert_eq!(shown(text, Flavour::Systemd), ["A K=a  b true", "A K= true"]);
+    }
+
+    #[test]
+    fn key_files_have_escapes() {
+        let text = "# no\n[a b]\nk=\\s1\\n\\\\ \\x\r\n;k=2\n";
+        assert_eq!(shown(text, Flavour::KeyFile), ["a b k= 1\n\\ \\x true", "a b ;k=2 true"]);
+    }
+
+    #[test]
+    fn values_have_places() {
+        let text = "[A]\nKey =  value \n";
+        let ini = read(0, text, Flavour::Systemd);
+        let entry = &ini.sections[0].entries[0];
+        assert_eq!((&text[entry.key_at.span()], &text[entry.value_at.span()]), ("Key", "value"));
+    }
+
+    #[test]
+    fn quotes_keep_white_space() {
+        assert_eq!(words("a  \"b c\" 'd'e \"\""), ["a", "b c", "de", ""]);
+        assert_eq!(words("\"open"), ["open"]);
+    }
+
+    #[test]
+    fn what_is_neither_is_told() {
+        let ini = read(0, "a=1\n[x\n[y]\nb\n=2\n", Flavour::Systemd);
+        assert_eq!(ini.strays.len(), 4);
+    }
 }

@@ -14,6 +14,8 @@ pub(super) struct Interface {
     /// Its device; of `bond0:1` that is `bond0`.
     pub(super) device: String,
     pub(super) entries: Vec<Assignment>,
+    /// Lines that are no assignments, or such that only a shell can do.
+    strays: Vec<At>,
     pub(super) at: At,
 }
 
@@ -38,20 +40,20 @@ const KNOWN: [&str; 16] = [
 ];
 
 impl Interface {
-    pub(super) fn read(reading: &mut Reading<'_>, part: &Part<'_>) -> Option<Interface> {
+    pub(super) fn read(part: &Part<'_>) -> Option<Interface> {
         let Kind::Interface(named) = &part.kind else { return None };
-        let mut entries = Vec::new();
+        let (mut entries, mut strays) = (Vec::new(), Vec::new());
         for line in part.lines() {
             match assignment(&line) {
                 Some(entry) => entries.push(entry),
-                None => reading.left(&line.at, None, "only a shell can say what this is: write `KEY=value`"),
+                None => strays.push(line.at),
             }
         }
         let device = entries.iter().rfind(|entry| entry.key == "DEVICE");
         let at = device.map_or_else(|| part.at(), |device| device.value_at.clone());
         let device = device.map_or(named.as_str(), |device| device.value.as_str());
         let device = device.split(':').next().unwrap_or(device).to_owned();
-        Some(Interface { device, entries, at })
+        Some(Interface { device, entries, strays, at })
     }
 
     pub(super) fn entry(&self, key: &str) -> Option<&Assignment> {
@@ -69,8 +71,15 @@ impl Interface {
         is("TYPE", "bond") || is("BONDING_MASTER", "yes") || self.entry("BONDING_OPTS").is_some()
     }
 
+    fn leave_strays(&self, reading: &mut Reading<'_>, team: &str) {
+        for at in &self.strays {
+            reading.left(at, Some(team), "only a shell can say what this is: write `KEY=value`");
+        }
+    }
+
     /// Reads what it says of the bond.
     pub(super) fn read_into(&self, reading: &mut Reading<'_>, draft: &mut Draft) {
+        self.leave_strays(reading, &draft.name);
         let mut addresses: BTreeMap<&str, Address> = BTreeMap::new();
         for entry in self.entries.iter().filter(|entry| !entry.value.is_empty()) {
             if let Some(number) = numbered(&entry.key, "IPADDR") {
@@ -153,6 +162,7 @@ impl Interface {
 
     /// Lists what of a member's file is not its being one.
     pub(super) fn leave_members(&self, reading: &mut Reading<'_>, draft: &Draft) {
+        self.leave_strays(reading, &draft.name);
         for entry in self.entries.iter().filter(|entry| !entry.value.is_empty()) {
             let why = match (entry.key.as_str(), entry.value.as_str()) {
                 ("BOOTPROTO", "none" | "static") | ("ONBOOT", "yes") => continue,

@@ -13,7 +13,7 @@ use crate::{Address, Import, Network, Route, Source};
 pub(super) fn read(sources: &[Source]) -> Result<Import, Diagnostics> {
     let mut reading = Reading::new(sources);
     let parts = parts(sources);
-    let interfaces: Vec<Interface> = parts.iter().filter_map(|part| Interface::read(&mut reading, part)).collect();
+    let interfaces: Vec<Interface> = parts.iter().filter_map(Interface::read).collect();
     let mut drafts = bonds(&parts, &interfaces);
     for draft in &mut drafts {
         read_members(&mut reading, &interfaces, draft);

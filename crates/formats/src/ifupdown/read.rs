@@ -72,6 +72,8 @@ fn undoes(line: &Line) -> bool {
 /// A bond while it is read.
 struct Bond<'f> {
     name: String,
+    /// Every stanza there is.
+    all: &'f [Stanza],
     own: Vec<&'f Stanza>,
     members: Vec<&'f Stanza>,
     /// Lines that have become part of the team.
@@ -85,7 +87,7 @@ impl<'f> Bond<'f> {
         let own = file.stanzas.iter().filter(|stanza| stanza.device == name).collect();
         let is_member = |stanza: &&Stanza| master(stanza).is_some_and(|line| line.value == name);
         let members = file.stanzas.iter().filter(is_member).collect();
-        Bond { name: name.to_owned(), own, members, taken: Vec::new(), has_commands: false }
+        Bond { name: name.to_owned(), all: &file.stanzas, own, members, taken: Vec::new(), has_commands: false }
     }
 
     fn read(mut self, reading: &mut Reading<'_>) -> Draft {
@@ -126,15 +128,13 @@ impl<'f> Bond<'f> {
         for stanza in &self.members {
             draft.member(reading, &stanza.device, &stanza.head.name_at.clone());
         }
-        let lines: Vec<(&Line, String)> = self
-            .own
-            .iter()
-            .flat_map(|stanza| stanza.options.iter().map(|line| (line, stanza.device.clone())))
-            .collect();
-        for (line, device) in lines {
-            if let Some((_, members)) = enslaved(line, &device).filter(|(bond, _)| *bond == self.name) {
-                self.taken.push(line.at.clone());
-                members.iter().for_each(|member| draft.member(reading, member, &line.value_at));
+        for stanza in self.all {
+            for line in &stanza.options {
+                let Some((bond, members)) = enslaved(line, &stanza.device) else { continue };
+                if bond == self.name {
+                    self.taken.push(line.at.clone());
+                    members.iter().for_each(|member| draft.member(reading, member, &line.value_at));
+                }
             }
         }
     }
@@ -342,7 +342,7 @@ impl<'f> Bond<'f> {
         for stanza in &self.own {
             let stays = stanza.options.iter().any(|line| !self.taken.contains(&line.at));
             let title = stanza.title();
-            let what = if stanza.method == "static" && !stays || stanza.method == "manual" && !stays {
+            let what = if matches!(stanza.method.as_str(), "static" | "manual") && !stays {
                 let at = stanza.at();
                 let last = reading.line(&At { start: at.end.saturating_sub(1), ..at.clone() });
                 format!(
@@ -360,6 +360,13 @@ impl<'f> Bond<'f> {
                 }
             };
             reading.disable(&stanza.head.at, what, None);
+        }
+        let is_other = |stanza: &&Stanza| stanza.device != self.name && master(stanza).is_none();
+        for stanza in self.all.iter().filter(is_other) {
+            for line in stanza.options.iter().filter(|line| self.taken.contains(&line.at)) {
+                let what = format!("comment out line {} of `{}`", reading.line(&line.at), stanza.title());
+                reading.disable(&line.at, what, None);
+            }
         }
         for stanza in &self.members {
             let lines = stanza.options.iter().filter(|line| line.key().starts_with("bond_"));

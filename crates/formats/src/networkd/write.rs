@@ -21,6 +21,16 @@ pub(super) fn write(network: &Network) -> Written {
     written
 }
 
+/// Values of the kernel that systemd 252 and later refuse: "Failed to parse bond ..., ignoring".
+const REFUSED: [(&str, &str); 6] = [
+    ("xmit_hash_policy", "vlan+srcmac"),
+    ("arp_validate", "filter"),
+    ("arp_validate", "filter_active"),
+    ("arp_validate", "filter_backup"),
+    ("ad_select", "actor_port_prio"),
+    ("ad_actor_system", "00:00:00:00:00:00"),
+];
+
 fn netdev(team: &Team, bond: &Bond, left: &mut Vec<String>) -> String {
     let name = &team.name;
     let mut out = format!("[NetDev]\nName={name}\nKind=bond\n");
@@ -34,6 +44,9 @@ fn netdev(team: &Team, bond: &Bond, left: &mut Vec<String>) -> String {
     for (option, value) in &bond.options {
         let key = KEYS.iter().find(|(_, of, _)| of == option);
         match key {
+            Some((key, ..)) if REFUSED.contains(&(*option, value.as_str())) => {
+                left.push(format!("{name}: systemd-networkd takes no `{value}` for `{key}=`"));
+            }
             Some((key, _, unit)) => out.push_str(&format!("{key}={}\n", written(*unit, value))),
             // It stands with the member.
             None if matches!(*option, "primary" | "active_slave") && !value.is_empty() => {}

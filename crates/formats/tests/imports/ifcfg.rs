@@ -1,8 +1,8 @@
 //! RHEL's interface files.
 
-use nicteam_formats::{Import, toml};
+use nicteam_formats::{Import, Source, toml};
 
-use super::{left, read_all, shown};
+use super::{format, left, read_all, shown};
 
 #[test]
 fn options_of_the_bond_come_before_the_drivers() {
@@ -51,6 +51,16 @@ routes = [\"default via 2001:db8::fe\", \"10.9.0.0/16 via 10.0.0.9\", \"10.8.0.0
         "2 mode=4 | `mode` of bond0 is `active-backup`",
     ];
     assert_eq!(left(&import), expected);
+}
+
+#[test]
+fn scripts_beside_the_files_are_none() {
+    let script = Source {
+        path: "/etc/sysconfig/network-scripts/ifup-eth".to_owned(),
+        text: "#!/bin/bash\n. ./network-functions\nDEVICE=${DEVNAME}\n".to_owned(),
+    };
+    assert!(!format("ifcfg").recognises(&script));
+    assert_eq!(format("ifcfg").read(&[script]).unwrap(), Import::default());
 }
 
 #[test]

@@ -158,6 +158,14 @@ addresses = [\"172.16.0.1/16\"]
 }
 
 #[test]
+fn a_member_may_put_itself_into_a_bond() {
+    let text = "iface bond0 inet manual\niface eth0 inet manual\n up ifenslave bond0 eth0\n";
+    assert_eq!(shown("ifupdown", text), "[teams.bond0]\nmembers = [\"eth0\"]\n");
+    let told: Vec<String> = read("ifupdown", text).disable.into_iter().map(|of| of.what).collect();
+    assert_eq!(told.last().map(String::as_str), Some("comment out line 3 of `iface eth0 inet manual`"));
+}
+
+#[test]
 fn files_that_are_sourced_are_read() {
     let main = ("/etc/network/interfaces", "source interfaces.d/*\nsource-directory more\n");
     let bond = ("/etc/network/interfaces.d/bond0", "iface bond0 inet manual\n bond-slaves eth0\n");

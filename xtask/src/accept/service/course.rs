@@ -19,6 +19,10 @@ use crate::part::Context;
 use crate::product::Product;
 use crate::scratch::Scratch;
 
+/// Members of both teams.
+const MEMBERS: [&str; 4] = ["ens16", "ens17", "ens18", "ens19"];
+/// A device of no team, which NetworkManager takes.
+const SPARE: &str = "ens20";
 const UNITS: [&str; 2] = ["nicteam@team0.service", "nicteam@team1.service"];
 /// How long nothing happens, for comparison.
 const QUIET: Duration = Duration::from_secs(6);
@@ -27,15 +31,37 @@ const AFTERWARDS: Duration = Duration::from_secs(4);
 /// Until both teams answer: LACP has to agree, and an emulated processor is slow.
 const SETTLED: Duration = Duration::from_secs(120);
 
+/// What tells why a unit is not what it should be.
+const JOURNAL: &str =
+    "systemctl status --no-pager --lines=0 'nicteam@*'; journalctl --no-pager --lines=80 --unit='nicteam@*'
+    ip -brief address; networkctl --no-pager";
+/// What tells where the guest lost frames.
+const COUNTERS: &str =
+    "cut -d' ' -f1-3 /proc/net/softnet_stat; cat /proc/net/dev; tc -statistics qdisc show | grep -E 'qdisc|dropped'";
+
+/// Prints the number of each team's control map.
+const CONTROL_MAPS: &str = r"bpftool map list | sed -n 's/^\([0-9]*\): .*name \.data\.control .*/\1/p'";
+/// Gives the running teams' maps another layout's number, the first word of `struct control` (bpf/plan.h); prints
+/// the maps.
+const OTHER_LAYOUT: &str = r#"
+for map in $(bpftool map list | sed -n 's/^\([0-9]*\): .*name \.data\.control .*/\1/p'); do
+    set -- $(bpftool --json map lookup id $map key 0 0 0 0 | sed 's/.*"value":\["\([^]]*\)"\].*/\1/; s/","/ /g')
+    first=$(($1 ^ 1))
+    shift
+    bpftool map update id $map key 0 0 0 0 value $first "$@" || exit 1
+    echo $map
+done"#;
+
 /// A step: what it is, and what does it.
 type Step = (&'static str, fn(&mut Course<'_>) -> Result<(), Failure>);
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     ("installed", |course| course.install()),
     ("a catch-all of networkd", |course| course.refuse()),
     ("teams started", |course| course.start()),
     ("killed", |course| course.kill()),
-    ("upgraded", |course| course.upgrade()),
+    ("upgraded", |course| course.upgrade("upgraded")),
+    ("upgraded across a changed map layout", |course| course.upgrade_across_layouts()),
     ("rebooted", |course| course.reboot(Stacks::NetworkdAndOwn)),
     ("rebooted with other stacks", |course| course.reboot(Stacks::NetplanAndIfupdown)),
     ("removed", |course| course.remove()),
@@ -68,7 +94,11 @@ fn run(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
     let booted = Figure::text("booted: seconds until the guest can be used", seconds(start.elapsed()), "-", None);
     guest.wait_for("the end of the boot", "systemctl is-system-running --wait || true", SETTLED)?;
     guest.must(&format!("mount -o ro /dev/vdb {}", goods::FOLDER))?;
-    let before = Snapshot::of(&mut guest)?;
+    // A device keeps the queue that it got when it was up for the first time.
+    for device in MEMBERS {
+        guest.must(&format!("ip link set {device} up && ip link set {device} down"))?;
+    }
+    let before = Snapshot::of(&mut guest, SPARE)?;
     let mut course = Course { guest, outside: &outside, before, quiet: Cost::default(), figures: vec![booted] };
     for (what, step) in STEPS {
         eprintln!("service: {what}");
@@ -78,6 +108,7 @@ fn run(product: &Product, scratch: &Scratch) -> Result<Vec<Figure>, Failure> {
             Err(failure) => {
                 let line = failure.to_string().lines().next().unwrap_or_default().to_owned();
                 eprintln!("service: {what}: {failure}");
+                course.explain(JOURNAL);
                 course.figures.push(Figure::text(what, line, "done", Some(false)));
                 return Ok(course.figures);
             }
@@ -157,24 +188,34 @@ impl Course<'_> {
         Ok(())
     }
 
-    fn upgrade(&mut self) -> Result<(), Failure> {
-        self.under_traffic("upgraded", |guest| {
+    /// To the package with the higher version.
+    fn upgrade(&mut self, what: &str) -> Result<(), Failure> {
+        self.under_traffic(what, |guest| {
             let mut replaced = Vec::new();
             for unit in UNITS {
                 let old = main_process(guest, unit)?;
                 replaced.push(format!("{} && {}", is_active(unit), is_not(unit, &old)));
             }
-            let said = guest.must(&format!("dpkg -i {}", goods::UPGRADE))?;
-            eprintln!("{said}");
+            guest.must(&format!("dpkg -i {}", goods::UPGRADE))?;
             guest.wait_for("both teams run by the new program", &replaced.join(" && "), SETTLED).map(drop)
         })?;
         let version = self.guest.must("dpkg-query -W -f '${Version}' nicteam")?;
-        self.figures.push(Figure::text(
-            "upgraded: version",
-            version.clone(),
-            "+next",
-            Some(version.ends_with("+next")),
-        ));
+        let name = format!("{what}: version");
+        self.figures.push(Figure::text(name, version.clone(), "...+next", Some(version.ends_with("+next"))));
+        Ok(())
+    }
+
+    /// The same where the maps of the running teams say that they are of another layout: they cannot be taken over.
+    fn upgrade_across_layouts(&mut self) -> Result<(), Failure> {
+        const WHAT: &str = "upgraded across a changed map layout";
+        let old = self.guest.must(OTHER_LAYOUT)?;
+        self.upgrade(WHAT)?;
+        let new = self.guest.must(CONTROL_MAPS)?;
+        let kept = old.split_whitespace().filter(|map| new.split_whitespace().any(|other| other == *map)).count();
+        let [old, new] = [old, new].map(|maps| maps.split_whitespace().count());
+        let name = format!("{WHAT}: maps taken over all the same");
+        self.figures
+            .push(Figure::count(name, kept as u64, kept.to_string()).peer(format!("{old} before, {new} after")));
         Ok(())
     }
 
@@ -211,16 +252,13 @@ impl Course<'_> {
     fn network_manager(&mut self) -> Result<(), Failure> {
         self.guest.must("systemctl --quiet unmask NetworkManager.service && systemctl start NetworkManager.service")?;
         let listed = "nmcli -t -f DEVICE,STATE device";
-        self.guest.wait_for("NetworkManager", &format!("{listed} | grep -q ens16"), SETTLED)?;
+        self.guest.wait_for("NetworkManager", &format!("{listed} | grep -q {SPARE}"), SETTLED)?;
         let states = self.guest.must(listed)?;
         eprintln!("{states}");
         let is_managed = |device: &str| !states.lines().any(|line| line == format!("{device}:unmanaged"));
-        let managed = ["ens16", "ens17", "ens18", "ens19"].into_iter().filter(|device| is_managed(device)).count();
-        let peer = if is_managed("ens20") {
-            "a device without a team: managed"
-        } else {
-            "a device without a team: NOT managed"
-        };
+        let managed = MEMBERS.into_iter().filter(|device| is_managed(device)).count();
+        let peer =
+            if is_managed(SPARE) { "a device without a team: managed" } else { "a device without a team: NOT managed" };
         let name = "members that NetworkManager manages";
         self.figures.push(Figure::count(name, managed as u64, managed.to_string()).peer(peer));
         self.guest
@@ -235,7 +273,7 @@ impl Course<'_> {
         self.guest
             .must("rmdir /etc/nicteam 2>/dev/null; rm -f /run/systemd/network/10-netplan-*; networkctl reload")?;
         self.guest.must("udevadm settle")?;
-        let after = Snapshot::of(&mut self.guest)?;
+        let after = Snapshot::of(&mut self.guest, SPARE)?;
         self.figures.extend(self.before.differences(&after, "removed"));
         Ok(())
     }
@@ -259,6 +297,9 @@ impl Course<'_> {
         })?;
         let sum = |courses: &[probe::Course]| courses.iter().map(probe::Course::cost).fold(Cost::default(), Cost::and);
         let (quiet, cost) = (sum(&quiet), sum(&courses));
+        if cost.lost > 0 {
+            self.explain(COUNTERS);
+        }
         self.quiet = self.quiet.and(quiet);
         let parts: Vec<String> =
             courses.iter().map(probe::Course::cost).map(|cost| format!("{} of {}", cost.lost, cost.sent)).collect();
@@ -280,14 +321,19 @@ impl Course<'_> {
                     return Err(Failure::Interrupted);
                 }
                 if start.elapsed() > SETTLED {
-                    let units = UNITS.map(|unit| format!("systemctl status --no-pager -n 20 {unit}")).join("; ");
-                    let said = self.guest.run(&format!("{units}; ip -br address; networkctl --no-pager"))?;
-                    eprintln!("service: {address} does not answer:\n{}", said.text);
-                    return Err(Failure::failed(format!("{address} does not answer; see above")));
+                    return Err(Failure::failed(format!("{address} does not answer")));
                 }
             }
         }
         Ok(())
+    }
+
+    /// Prints what may tell why something did not hold.
+    fn explain(&mut self, script: &str) {
+        match self.guest.run(script) {
+            Ok(said) => eprintln!("{}", said.text.trim()),
+            Err(failure) => eprintln!("service: {failure}"),
+        }
     }
 
     fn addresses_of_teams(&mut self) -> Result<String, Failure> {
