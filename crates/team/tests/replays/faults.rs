@@ -98,13 +98,11 @@ fn set(lan: &mut Lan, host: usize, options: &[(&str, &str)]) {
 
 #[test]
 fn stripes_course_is_replayed_from_a_state() {
-    for (seed, key) in [(3, KEYS[0]), (4, KEYS[1])] {
-        let lan = stripe_within(SMALL, seed, key, long(Duration::from_secs(30)));
-        lan.hosts().for_each(|host| holds(&host.team));
-        // One with a single member has less to say.
-        let middles = lan.hosts().filter(|host| first(&file(&host.team)) > 0).count();
-        assert!(middles >= 1, "{:?}", lan.hosts().map(|host| host.team.recorded()).collect::<Vec<_>>());
-    }
+    let lan = stripe_within(SMALL, 4, KEYS[1], long(Duration::from_secs(30)));
+    lan.hosts().for_each(|host| holds(&host.team));
+    // One with a single member has less to say.
+    let middles = lan.hosts().filter(|host| first(&file(&host.team)) > 0).count();
+    assert!(middles >= 1, "{:?}", lan.hosts().map(|host| host.team.recorded()).collect::<Vec<_>>());
 }
 
 #[test]

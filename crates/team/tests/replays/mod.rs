@@ -1,9 +1,10 @@
 //! What a team was told, recorded and told to a team again: it does the same.
 //!
-//! `faults` records hours of faults, `secrets` looks for keys, `ring` fills one, `hostile` reads what is no recording,
+//! `cost` measures, `faults` records hours of faults, `secrets` looks for keys, `ring` fills one, `hostile` reads what is no recording,
 //! `recorded` replays the files beside. The cases of `docs/lacp-cases.md` and those of `control/pair.rs` are recorded where
 //! they run, and replayed at their ends.
 
+mod cost;
 mod faults;
 mod hostile;
 mod recorded;
