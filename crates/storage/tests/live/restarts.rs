@@ -90,7 +90,7 @@ fn a_target_that_comes_back_with_another_size_is_not_written_to() {
     let netns = net.initiator.netns.as_fd().try_clone_to_owned().unwrap();
     inside(netns.as_fd(), || {
         let mut disk = Disk::open(&library, &spec).unwrap();
-        let mut work = Work::new(&mut disk, 32 << 10, 16);
+        let mut work = Work::new(&disk, 32 << 10, 16);
         work.write(&mut disk, |done| done >= 100);
         target.crash();
         let other = vec![0x5a; 8 << 20];
