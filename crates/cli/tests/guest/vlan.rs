@@ -49,7 +49,7 @@ struct Case {
 }
 
 const CASES: [Case; 4] = [
-    Case { mode: "active-backup", options: &[], wiring: Wiring::Bridge, number: None, long: false },
+    Case { mode: "active-backup", options: &[], wiring: Wiring::Bridge, number: None, long: true },
     Case {
         mode: "ovs-balance-slb",
         options: &[],

@@ -17,10 +17,10 @@ const AGENT: &str = env!("CARGO_BIN_EXE_nicteam-oracle-agent");
 const DOCUMENT: &str = include_str!("../../../../docs/kernel-differences.md");
 const BOND: &str = "bond0";
 const MEMBERS: [&str; 2] = ["a0", "a1"];
-/// How often every value is tried in a soak, each time after others. Else a mode gets every third value once, and the
-/// next mode the next ones, so that every value is tried in two modes at least.
+/// How often every value is tried in a soak, each time after others. Else a mode gets every seventh value once, and the
+/// next mode the next ones, so that every value is tried in one of the seven.
 const SOAK_ROUNDS: usize = 10;
-const SAMPLED: usize = 3;
+const SAMPLED: usize = 7;
 
 const EPERM: i32 = 1;
 const EACCES: i32 = 13;
