@@ -1,21 +1,24 @@
 #!/bin/bash
 # Makes the Debian package: target/debian/nicteam_VERSION_ARCH.deb.
-# Usage: scripts/deb.sh [--binary PROGRAM] [--version VERSION] [--output FOLDER]
-#   --binary   the program to pack; else target/release/nicteam
-#   --version  the package's version; else the workspace's
+# Usage: scripts/deb.sh [--binary PROGRAM] [--version VERSION] [--output FOLDER] [--compression KIND]
+#   --binary       the program to pack; else target/release/nicteam
+#   --version      the package's version; else the workspace's
+#   --compression  xz, gzip or none
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 binary=${CARGO_TARGET_DIR:-target}/release/nicteam
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 output=${CARGO_TARGET_DIR:-target}/debian
+compression=xz
 while [ $# -gt 0 ]; do
     case "$1" in
     --binary) binary=$2 ;;
     --version) version=$2 ;;
     --output) output=$2 ;;
+    --compression) compression=$2 ;;
     *)
-        sed -n '2,5s/^# //p' "$0" >&2
+        sed -n '2,6s/^# //p' "$0" >&2
         exit 2
         ;;
     esac
@@ -107,5 +110,5 @@ find "$root" -newermt "@$date" -exec touch -h -d "@$date" {} +
 
 mkdir -p "$output"
 package=$output/nicteam_${version}_$arch.deb
-SOURCE_DATE_EPOCH=$date dpkg-deb --root-owner-group -Zxz -b "$root" "$package" >/dev/null
+SOURCE_DATE_EPOCH=$date dpkg-deb --root-owner-group -Z"$compression" -b "$root" "$package" >/dev/null
 echo "$package"

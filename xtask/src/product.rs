@@ -86,6 +86,20 @@ impl Product {
         Held::start(self.command().args(["lab", "up", experiment, "--json"]))
     }
 
+    /// `nicteam lab tune EXPERIMENT --look --json`.
+    pub(crate) fn lab_tune_look(&self, experiment: &str) -> Command {
+        let mut command = self.command();
+        command.args(["lab", "tune", experiment, "--look", "--json"]);
+        command
+    }
+
+    /// `nicteam doctor path`, to be completed.
+    pub(crate) fn doctor_path(&self) -> Command {
+        let mut command = self.command();
+        command.args(["doctor", "path"]);
+        command
+    }
+
     fn command(&self) -> Command {
         let Some(user) = self.as_user else { return Command::new(&self.binary) };
         let mut command = Command::new("setpriv");

@@ -7,6 +7,7 @@ mod doctor;
 mod licences;
 mod list;
 mod ovs;
+mod package;
 mod report;
 mod which;
 
@@ -33,6 +34,7 @@ mod live {
     mod engines;
     mod faults;
     mod guests;
+    mod host;
     mod lab_lacp;
     mod lab_pagp;
     mod lacp;
@@ -44,6 +46,7 @@ mod live {
     mod ping;
     mod programs;
     mod running;
+    mod service;
     mod storage;
     mod storage_faults;
     mod tagged;

@@ -54,6 +54,12 @@ fn open_packet(device: &TeamDevice) -> Result<Box<dyn Dataplane>, Error> {
     packet::open(device)
 }
 
+/// The number of the layout of its maps: a process takes the maps of an ended one over that had the same number, and makes new ones
+/// beside those of another. `None`: this was built without eBPF.
+pub fn layout() -> Option<u32> {
+    bpf::layout()
+}
+
 /// True if a team's eBPF program is on this device of the caller's network namespace.
 pub fn is_member(device: &str, index: u32) -> bool {
     bpf::is_member(device, index)

@@ -1,8 +1,6 @@
 //! What a run needs of its topology.
 
-use std::collections::BTreeSet;
-
-use crate::resolved::{Run, Topology};
+use crate::resolved::Run;
 
 impl Run {
     /// The run with what its workloads and events can notice alone: the nodes that cables join to theirs, however far.
@@ -11,7 +9,7 @@ impl Run {
         let ends = self.workloads.iter().flat_map(|workload| &workload.pairs);
         let hosts = ends.flat_map(|(from, to)| [from.as_str(), to.as_str()]);
         let named = hosts.chain(self.events.iter().map(|timed| timed.event.node()));
-        let used = joined(named.map(|name| self.topology.links_of(name)), &self.topology);
+        let used = self.topology.joined(named.map(|name| self.topology.links_of(name)), |_| true);
         let is_used = |node: &str| used.contains(self.topology.links_of(node));
         let mut topology = self.topology.clone();
         topology.hosts.retain(|host| is_used(&host.name));
@@ -21,17 +19,9 @@ impl Run {
         topology.targets.retain(|target| is_used(&target.host));
         Run { topology, ..self.clone() }
     }
-}
 
-/// These nodes, and all that cables join to them.
-fn joined<'t>(nodes: impl Iterator<Item = &'t str>, topology: &'t Topology) -> BTreeSet<&'t str> {
-    let mut open: Vec<&str> = nodes.collect();
-    let mut found: BTreeSet<&str> = BTreeSet::new();
-    while let Some(node) = open.pop() {
-        if found.insert(node) {
-            let ends = topology.cables.iter().map(|cable| [&*cable.a.node, &*cable.b.node]);
-            open.extend(ends.filter(|ends| ends.contains(&node)).flatten());
-        }
+    /// Whether how long packets are on their way is all that it measures.
+    pub fn measures_latency_alone(&self) -> bool {
+        !self.workloads.is_empty() && self.workloads.iter().all(|workload| workload.task.measures_latency())
     }
-    found
 }

@@ -456,7 +456,7 @@ impl<'a> Resolver<'a, '_> {
     /// A path of cables and one subnet: hosts do not forward, and there are no routers.
     fn check_reachable(&mut self, from: &[At<String>], to: &[At<String>], topology: &Topology) {
         for source in from {
-            let near = segment(topology.links_of(&source.value), topology);
+            let near = topology.segment(topology.links_of(&source.value));
             for target in to {
                 let find = |name: &str| topology.hosts.iter().find(|host| host.name == name);
                 let (Some(a), Some(b)) = (find(&source.value), find(&target.value)) else { continue };
@@ -539,23 +539,4 @@ fn unknown_override(thing: Thing, name: &At<String>, known: &[&str]) -> Problem 
             ),
         },
     )
-}
-
-/// Nodes that frames of a host get to: over cables and through switches, not through hosts.
-fn segment<'t>(host: &'t str, topology: &'t Topology) -> BTreeSet<&'t str> {
-    let mut reached = BTreeSet::from([host]);
-    let mut open = vec![host];
-    while let Some(node) = open.pop() {
-        if node != host && topology.switches.iter().all(|switch| switch.name != node) {
-            continue;
-        }
-        for cable in &topology.cables {
-            for (here, there) in [(&cable.a, &cable.b), (&cable.b, &cable.a)] {
-                if here.node == node && reached.insert(there.node.as_str()) {
-                    open.push(there.node.as_str());
-                }
-            }
-        }
-    }
-    reached
 }

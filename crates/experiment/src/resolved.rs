@@ -1,5 +1,6 @@
 //! An experiment with every name bound and every default filled.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -112,6 +113,28 @@ impl Topology {
     pub fn links_of<'t>(&'t self, name: &'t str) -> &'t str {
         let parent = self.hosts.iter().find(|host| host.name == name).and_then(|host| host.parent.as_deref());
         parent.unwrap_or(name)
+    }
+
+    /// Nodes that frames of a host get to: over cables and through switches, not through hosts.
+    pub fn segment<'t>(&'t self, host: &'t str) -> BTreeSet<&'t str> {
+        self.joined([host], |node| node == host || self.switches.iter().any(|switch| switch.name == node))
+    }
+
+    /// These nodes, and all that cables join to them; from a node on only if it `passes`.
+    pub(crate) fn joined<'t>(
+        &'t self,
+        nodes: impl IntoIterator<Item = &'t str>,
+        passes: impl Fn(&str) -> bool,
+    ) -> BTreeSet<&'t str> {
+        let mut open: Vec<&str> = nodes.into_iter().collect();
+        let mut found: BTreeSet<&str> = BTreeSet::new();
+        while let Some(node) = open.pop() {
+            if found.insert(node) && passes(node) {
+                let ends = self.cables.iter().map(|cable| [&*cable.a.node, &*cable.b.node]);
+                open.extend(ends.filter(|ends| ends.contains(&node)).flatten());
+            }
+        }
+        found
     }
 
     /// The guests of a host, in the order of their numbers.

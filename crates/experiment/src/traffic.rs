@@ -48,6 +48,11 @@ pub trait Task: fmt::Debug + Send + Sync {
         true
     }
 
+    /// True if how long a packet is on its way is what it measures.
+    fn measures_latency(&self) -> bool {
+        false
+    }
+
     /// True if it ends by itself: it begins with the measured window, and a run of such tasks alone ends with the last.
     fn is_finite(&self) -> bool {
         false

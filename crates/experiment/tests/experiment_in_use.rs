@@ -1,6 +1,6 @@
 //! What a run needs of its topology.
 
-use nicteam_experiment::{Overrides, Topology, parse};
+use nicteam_experiment::{Overrides, Run, Topology, parse};
 
 const APART: &str = r#"
 title = "Two networks, and a host between others"
@@ -13,7 +13,10 @@ links = [
   { between = [["d", "e"], "beyond"] },
 ]
 targets = { one = { kind = "iscsi", on = "b" }, two = { kind = "iscsi", on = "d" } }
-workloads = { near = { kind = "tcp", from = "a", to = "b/guest1" }, far = { kind = "tcp", from = "c", to = "d" } }
+[workloads]
+near = { kind = "tcp", from = "a", to = "b/guest1" }
+far = { kind = "tcp", from = "c", to = "d" }
+ping = { kind = "ping", from = "a", to = "b" }
 [[runs]]
 name = "near"
 workloads = "near"
@@ -24,11 +27,22 @@ workloads = "far"
 name = "event"
 workloads = "near"
 events = [{ at = "1s", kind = "cable", link = ["e", "beyond"] }]
+[[runs]]
+name = "ping"
+workloads = "ping"
+[[runs]]
+name = "ping-beside"
+workloads = ["ping", "near"]
 "#;
 
+fn run(number: usize) -> Run {
+    let mut experiment =
+        parse("apart", "apart.toml", APART, &Overrides::default()).unwrap_or_else(|errors| panic!("{errors}"));
+    experiment.runs.swap_remove(number)
+}
+
 fn of_run(number: usize) -> Topology {
-    let experiment = parse("apart", "apart.toml", APART, &Overrides::default()).unwrap();
-    experiment.runs[number].in_use().topology
+    run(number).in_use().topology
 }
 
 fn nodes(topology: &Topology) -> Vec<&str> {
@@ -50,4 +64,10 @@ fn a_run_has_what_cables_join_to_its_ends() {
 #[test]
 fn a_run_has_what_its_events_happen_to() {
     assert_eq!(nodes(&of_run(2)), ["a", "b", "c", "d", "e", "b/guest1", "near", "far", "beyond"]);
+}
+
+#[test]
+fn a_run_of_pings_alone_measures_latency() {
+    assert!(run(3).measures_latency_alone());
+    assert!(!run(4).measures_latency_alone(), "they share the links");
 }

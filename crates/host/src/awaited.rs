@@ -36,6 +36,16 @@ pub(crate) fn forget(notes: &Notes) -> Result<(), Error> {
     Ok(notes.remove(END)?)
 }
 
+/// This is not awaited any more; what somebody has asked for since is.
+pub(crate) fn forget_this(notes: &Notes, awaited: Option<&Awaited>) -> Result<(), Error> {
+    let now = read(notes)?;
+    if now.is_some() && now.as_ref().map(|now| now.token) == awaited.map(|awaited| awaited.token) {
+        forget(notes)
+    } else {
+        Ok(())
+    }
+}
+
 /// What is awaited.
 pub(crate) fn read(notes: &Notes) -> Result<Option<Awaited>, Error> {
     // A note that cannot be understood is of another version, and nobody's to wait for.

@@ -10,7 +10,7 @@ use nicteam_daemon::Notes;
 use nicteam_sys::process;
 
 use crate::Error;
-use crate::awaited::{END, forget, now_ms, read, write};
+use crate::awaited::{END, forget, forget_this, now_ms, read, write};
 use crate::down::take_down;
 
 pub use crate::awaited::Awaited;
@@ -38,15 +38,15 @@ pub fn arm(team: &str, wait: Duration) -> Result<u64, Error> {
     Ok(token)
 }
 
-/// The team is up: the time to confirm begins.
+/// The team is up: the time to confirm begins. False: it was confirmed, or taken down and brought up anew, meanwhile.
 ///
 /// # Errors
 /// It cannot be noted.
-pub fn begin(team: &str, token: u64) -> Result<(), Error> {
+pub fn begin(team: &str, token: u64) -> Result<bool, Error> {
     let notes = Notes::of(team)?;
     match read(&notes)?.filter(|awaited| awaited.token == token) {
-        Some(awaited) => write(&notes, &Awaited { since_ms: now_ms(), is_up: true, ..awaited }),
-        None => Ok(()),
+        Some(awaited) => write(&notes, &Awaited { since_ms: now_ms(), is_up: true, ..awaited }).map(|()| true),
+        None => Ok(false),
     }
 }
 
@@ -93,7 +93,7 @@ pub fn watch(team: &str, token: u64) -> Result<Outcome, Error> {
             // Somebody is just bringing it up or down.
             Err(Error::Busy { .. }) => std::thread::sleep(LOOK),
             Ok(_) | Err(Error::NoTeam { .. }) => {
-                forget(&notes)?;
+                forget_this(&notes, Some(&awaited))?;
                 return Ok(Outcome::TakenDown);
             }
             Err(error) => return Err(error),

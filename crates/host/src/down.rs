@@ -1,6 +1,7 @@
 //! Taking a team down.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use nicteam_daemon::Notes;
 use nicteam_daemon::control::{Client, Refusal, RefusalKind, wait_until_free};
@@ -11,6 +12,7 @@ use crate::awaited;
 use crate::done::{Done, Watch};
 use crate::hand::Hand;
 use crate::journal::{self, Journal};
+use crate::managers::network_manager;
 use crate::order;
 use crate::step::{Step, TEAM};
 
@@ -43,21 +45,21 @@ pub fn teams() -> Result<Vec<String>, Error> {
 
 /// Restores what is noted; who calls has the lock.
 pub(crate) fn restore(team: &str, notes: &Notes, mut watch: Option<Watch<'_>>) -> Result<Done, Error> {
+    let awaited = awaited::read(notes)?;
     let Some(journal) = Journal::read(team, notes)? else {
         if !stop(team)? {
             return Err(Error::NoTeam { team: team.to_owned() });
         }
         Journal::remove(notes)?;
-        awaited::forget(notes)?;
+        awaited::forget_this(notes, awaited.as_ref())?;
         return Ok(Done { changes: vec![format!("end {team}: its members leave")], notes: Vec::new() });
     };
     let found = &journal.found;
-    let mut hand = Hand::new(team, found)?;
+    let mut hand = Hand::new(team, found, true)?;
     let name = names(team, &journal)?;
     let (mut done, mut first) = (Done::default(), None);
     for (number, step) in order::down(team, found).iter().enumerate() {
         let words = step.words(&name);
-        // A neighbour learns nothing new from a device that had its address all the time.
         if let Some(Watch(watch)) = &mut watch {
             watch(number, &words);
         }
@@ -72,10 +74,14 @@ pub(crate) fn restore(team: &str, notes: &Notes, mut watch: Option<Watch<'_>>) -
         }
     }
     done.notes = hand.notes;
+    // Where it was told to leave them alone.
+    if let Err(error) = network_manager::set_managed(Path::new("/"), team) {
+        done.notes.push(format!("NetworkManager was not told that it may have the members of {team} again: {error}"));
+    }
     match first {
         None => {
             Journal::remove(notes)?;
-            awaited::forget(notes)?;
+            awaited::forget_this(notes, awaited.as_ref())?;
             Ok(done)
         }
         Some((step, error)) => {

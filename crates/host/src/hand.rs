@@ -24,13 +24,15 @@ pub(crate) struct Hand {
     indexes: BTreeMap<u32, Option<u32>>,
     addresses: Option<Vec<Address>>,
     neighbours: Option<Vec<Neighbour>>,
+    /// It goes down, and may have gone.
+    team_may_be_gone: bool,
     /// What could not be done and is no reason to give up.
     pub(crate) notes: Vec<String>,
 }
 
 impl Hand {
-    /// For this team, which found that.
-    pub(crate) fn new(team: &str, found: &Found) -> Result<Hand, Error> {
+    /// For this team, which found that; it has to be there on its way up.
+    pub(crate) fn new(team: &str, found: &Found, team_may_be_gone: bool) -> Result<Hand, Error> {
         let mut netlink = Netlink::open()?;
         let links = netlink.links()?;
         let (mut indexes, mut notes) = (BTreeMap::new(), Vec::new());
@@ -44,7 +46,7 @@ impl Hand {
                 indexes.insert(member.index, now);
             }
         }
-        Ok(Hand { netlink, team: team.to_owned(), indexes, addresses: None, neighbours: None, notes })
+        Ok(Hand { netlink, team: team.to_owned(), indexes, addresses: None, neighbours: None, team_may_be_gone, notes })
     }
 
     /// Takes a step that is not the team's own; true if something changed.
@@ -88,10 +90,12 @@ impl Hand {
             Some(now) => Ok(*now),
             None if index != TEAM => Ok(Some(index)),
             None => {
-                let link = self.netlink.link(&self.team)?;
-                let link = link.ok_or_else(|| nicteam_daemon::Error::DeviceGone(self.team.clone()))?;
-                self.indexes.insert(TEAM, Some(link.index));
-                Ok(Some(link.index))
+                let index = self.netlink.link(&self.team)?.map(|link| link.index);
+                if index.is_none() && !self.team_may_be_gone {
+                    return Err(nicteam_daemon::Error::DeviceGone(self.team.clone()).into());
+                }
+                self.indexes.insert(TEAM, index);
+                Ok(index)
             }
         }
     }

@@ -28,7 +28,10 @@ pub(crate) struct Own {
 /// How a team comes up.
 pub(crate) fn up(team: &str, found: &Found, own: &Own) -> Vec<Step> {
     let mut steps = vec![Step::Start];
-    steps.extend(team_settings(team, found, own));
+    let mut settings = team_settings(team, found, own);
+    // While the older routes are the members', it would have the team drop what comes in.
+    let source_check = settings.as_mut().and_then(Step::split_source_check);
+    steps.extend(settings);
     steps.extend(found.rules.iter().map(|rule| Step::AddRule(renamed(rule, found, team))));
     let (v4, v6): (Vec<Address>, Vec<Address>) = moved_addresses(team, found).into_iter().partition(is_v4);
     let (v4_routes, v6_routes): (Vec<Route>, Vec<Route>) =
@@ -57,6 +60,7 @@ pub(crate) fn up(team: &str, found: &Found, own: &Own) -> Vec<Step> {
             .cloned()
             .map(Step::RemoveAddress),
     );
+    steps.extend(source_check);
     steps.extend(found.rules.iter().cloned().map(Step::RemoveRule));
     steps.extend(remade(found, &|index| if found.member_at(index).is_some() { TEAM } else { index }));
     steps.extend(announced(TEAM, v4.iter().chain(&v6).chain(&own.addresses)));
@@ -72,7 +76,14 @@ pub(crate) fn down(team: &str, found: &Found) -> Vec<Step> {
         let learned = member.neighbours.iter().filter(|neighbour| neighbour.address().is_some_and(|a| a.is_ipv4()));
         steps.extend(learned.cloned().map(Step::SetNeighbour));
     }
-    steps.extend(routes.iter().filter(|route| is_v4_route(route)).cloned().map(Step::AddRoute));
+    let v4_routes: Vec<&Route> = routes.iter().filter(|route| is_v4_route(route)).collect();
+    steps.extend(v4_routes.iter().map(|route| Step::AddRoute((*route).clone())));
+    // What leaves goes by the members from here on, so nothing is sent to a team that ends.
+    steps.push(Step::no_source_check(team));
+    let on_team = |route: &&Route| route.on(&|index| if found.member_at(index).is_some() { TEAM } else { index });
+    steps.extend(v4_routes.iter().rev().map(|route| Step::RemoveRoute(on_team(route))));
+    let moved = moved_addresses(team, found).into_iter().rev().filter(is_v4);
+    steps.extend(moved.map(Step::RemoveAddress));
     steps.push(Step::Stop);
     for member in &found.members {
         let (device, like) = (member.name.clone(), member.name.clone());

@@ -45,7 +45,24 @@ pub(crate) enum Step {
     Announce { device: u32, addresses: Vec<IpAddr> },
 }
 
+/// Whether what comes in has to come by the way that leads back (`rp_filter`).
+const SOURCE_CHECK: &str = "ipv4/conf/*/rp_filter";
+
 impl Step {
+    /// Takes the check of sources out of settings, as a step of its own.
+    pub(crate) fn split_source_check(&mut self) -> Option<Step> {
+        let Step::Settings { device, like, settings } = self else { return None };
+        let value = settings.remove(SOURCE_CHECK)?;
+        let settings = Sysctls::from([(SOURCE_CHECK.to_owned(), value)]);
+        Some(Step::Settings { device: device.clone(), like: like.clone(), settings })
+    }
+
+    /// No check of sources at a device that is about to go.
+    pub(crate) fn no_source_check(device: &str) -> Step {
+        let settings = Sysctls::from([(SOURCE_CHECK.to_owned(), "0".to_owned())]);
+        Step::Settings { device: device.to_owned(), like: device.to_owned(), settings }
+    }
+
     /// What it is, as a sentence; `name`: of the device of an index.
     pub(crate) fn words(&self, name: &dyn Fn(u32) -> String) -> String {
         let devices = |route: &Route| {

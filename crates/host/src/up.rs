@@ -5,7 +5,7 @@
 //! [`bring_up`] goes on with, or [`crate::down::take_down`] undoes.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use nicteam_daemon::control::{Client, Request, TeamState, teams};
 use nicteam_daemon::{Kept, Notes, Shelf};
@@ -17,6 +17,7 @@ use crate::down;
 use crate::facts::Facts;
 use crate::hand::Hand;
 use crate::journal::Journal;
+use crate::managers::network_manager;
 use crate::step::{Step, TEAM};
 use crate::survey::Survey;
 use crate::{Error, Refusal};
@@ -66,7 +67,7 @@ pub fn bring_up(team: &Team, start: Start<'_>, options: Options<'_>) -> Result<D
         return Err(Error::Refused { refusals: plan.refusals });
     }
     let was_up = before.as_ref().is_some_and(|journal| journal.is_up);
-    let mut way = Way { team, notes: &notes, journal: before, start, watch: options.watch, told: 0 };
+    let mut way = Way { team, notes: &notes, root, journal: before, start, watch: options.watch, told: 0 };
     match way.go(&wanted, &plan) {
         Ok(done) => Ok(done),
         Err(error) if was_up || way.journal.is_none() => Err(error),
@@ -82,6 +83,7 @@ pub fn bring_up(team: &Team, start: Start<'_>, options: Options<'_>) -> Result<D
 struct Way<'a, 'b> {
     team: &'a Team,
     notes: &'a Notes,
+    root: &'a Path,
     journal: Option<Journal>,
     start: Start<'a>,
     watch: Option<Watch<'b>>,
@@ -92,7 +94,7 @@ impl Way<'_, '_> {
     fn go(&mut self, wanted: &Wanted, plan: &Plan) -> Result<Done, Error> {
         let mut done = Done { changes: Vec::new(), notes: plan.notes.clone() };
         let resumed = self.note(wanted)?;
-        let mut hand = Hand::new(&self.team.name, &wanted.found)?;
+        let mut hand = Hand::new(&self.team.name, &wanted.found, false)?;
         // Members that are gone wait to return, and what they had is at the team.
         hand.notes.clear();
         let name = names(&self.team.name, wanted)?;
@@ -163,10 +165,20 @@ impl Way<'_, '_> {
         if state == Some(TeamState::Running) {
             return self.adjust(done);
         }
+        self.keep_network_manager_off(done);
         let left = Shelf::here()?.recall(team).ok().flatten();
         let kept = left.map_or_else(|| kept.clone(), |left| kept.clone().after(&left));
         (self.start)(&kept).map_err(|why| Error::NotStarted { team: team.clone(), why })?;
         Ok(true)
+    }
+
+    /// It is told, where it runs, that members are unmanaged while they are the team's. What they carry is noted by now.
+    fn keep_network_manager_off(&self, done: &mut Done) {
+        let (team, behind) = (&self.team.name, format!("{}-dp", self.team.name));
+        let devices: Vec<&str> = self.team.members.iter().map(String::as_str).chain([behind.as_str()]).collect();
+        if let Err(error) = network_manager::set_unmanaged(self.root, team, &devices) {
+            done.notes.push(format!("NetworkManager was not told to leave the members of {team} alone: {error}"));
+        }
     }
 
     fn adjust(&mut self, done: &mut Done) -> Result<bool, Error> {

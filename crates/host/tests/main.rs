@@ -2,10 +2,14 @@
 
 mod common;
 mod doctor;
+mod imports;
 mod managers;
+mod service;
 
 /// Mostly waits: many at once.
 mod live {
+    mod crashes;
     mod listening;
     mod networkd;
+    mod objects;
 }

@@ -36,6 +36,10 @@ impl Lent {
         self.0.as_ptr().cast()
     }
 
+    pub fn bytes(&self) -> usize {
+        self.0.len()
+    }
+
     /// # Safety
     /// libiscsi uses the memory no more.
     pub unsafe fn back(self) -> Buffer {
@@ -60,13 +64,23 @@ impl Command {
     /// # Safety
     /// libiscsi has answered the command, never took it, or its context is destroyed: it uses task and buffer no more.
     pub unsafe fn done(self, functions: &Functions, outcome: Outcome) -> Event {
+        let tag = self.tag;
+        // SAFETY: by the caller.
+        let buffer = unsafe { self.freed(functions) };
+        Event::Done { tag, buffer, outcome }
+    }
+
+    /// Frees what libiscsi had for it; its buffer.
+    ///
+    /// # Safety
+    /// As for [`Command::done`].
+    unsafe fn freed(self, functions: &Functions) -> Option<Buffer> {
         if !self.task.is_null() {
             // SAFETY: made by libiscsi, freed once, used no more by the caller.
             unsafe { (functions.scsi_free_scsi_task)(self.task) };
         }
         // SAFETY: by the caller.
-        let buffer = self.buffer.map(|lent| unsafe { lent.back() });
-        Event::Done { tag: self.tag, buffer, outcome }
+        self.buffer.map(|lent| unsafe { lent.back() })
     }
 
     /// What the answer means.
@@ -139,7 +153,22 @@ pub struct Commands {
     outstanding: BTreeMap<u64, Command>,
     last: u64,
     lingering: Vec<Lingering>,
+    /// Writes that are told as done, and whose memory libiscsi may still use.
+    kept: Vec<Kept>,
+    /// Buffers of such writes that it uses no more.
+    spare: Vec<Buffer>,
 }
+
+/// A write that was done, by its answer, while something was queued.
+#[derive(Debug)]
+struct Kept {
+    /// No command has a greater number when it was answered.
+    last: u64,
+    command: Command,
+}
+
+/// Buffers that are kept for other writes.
+const MOST_SPARE: usize = 64;
 
 /// A write that was answered before all its data was sent.
 #[derive(Debug)]
@@ -177,7 +206,39 @@ impl Commands {
     }
 
     pub fn is_any_lingering(&self) -> bool {
-        !self.lingering.is_empty()
+        !self.lingering.is_empty() || !self.kept.is_empty()
+    }
+
+    /// Keeps the memory of a write that the target said was done, and that an honest one had all data of; another buffer in
+    /// place of its own, of the same size.
+    ///
+    /// What is queued is as good as always of other commands. If it is of this one libiscsi sends it all the same, out of the
+    /// buffer, which therefore is nobody else's until that is gone, as for [`Commands::linger`].
+    pub fn keep_memory(&mut self, command: Command) -> Option<Buffer> {
+        let bytes = command.buffer.as_ref().map(Lent::bytes);
+        self.kept.push(Kept { last: self.last, command });
+        let bytes = bytes?;
+        let known = self.spare.iter().position(|spare| spare.len() == bytes);
+        Some(known.map_or_else(|| Buffer::new(bytes), |place| self.spare.swap_remove(place)))
+    }
+
+    /// Takes the memory of such writes back whose data is gone, when `answered` is the number of a command that was answered.
+    ///
+    /// # Safety
+    /// Nothing that was made before that command is queued any more.
+    pub unsafe fn release(&mut self, functions: &Functions, answered: u64) {
+        let mut place = 0;
+        while place < self.kept.len() {
+            if self.kept[place].last >= answered {
+                place += 1;
+                continue;
+            }
+            // SAFETY: by the caller.
+            let buffer = unsafe { self.kept.swap_remove(place).command.freed(functions) };
+            if self.spare.len() < MOST_SPARE {
+                self.spare.extend(buffer);
+            }
+        }
     }
 
     /// Those whose data is gone, when `answered` is the number of a command that was answered.

@@ -11,7 +11,8 @@ pub enum Event {
     Done {
         /// The number that the command was given.
         tag: u64,
-        /// The command's buffer, if it had one.
+        /// The command's buffer, if it had one. Of a write that is [`Outcome::Good`] it may be another one of the same size,
+        /// with any content: what was written may still be on its way out of its own.
         buffer: Option<Buffer>,
         /// How it ended.
         outcome: Outcome,

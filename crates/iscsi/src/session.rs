@@ -408,13 +408,19 @@ impl Session {
         if let Outcome::Capacity { block_bytes, .. } = outcome {
             self.login.block_bytes = block_bytes;
         }
-        if command.kind == Kind::Write && outcome != Outcome::Good && self.wants().contains(PollFlags::POLLOUT) {
+        let may_be_queued = command.kind == Kind::Write && self.wants().contains(PollFlags::POLLOUT);
+        if may_be_queued && outcome != Outcome::Good {
             return self.commands.linger(command, outcome);
         }
         let logged_out = command.kind == Kind::Logout && outcome == Outcome::Good;
-        // SAFETY: it is answered, and libiscsi forgets a command after the callback. Data of a write may be queued behind
-        // it if the target did not want all; then it lingers. (A write that is Good had all its data sent.)
-        let event = unsafe { command.done(functions, outcome) };
+        let event = if may_be_queued {
+            let tag = command.tag;
+            Event::Done { tag, buffer: self.commands.keep_memory(command), outcome }
+        } else {
+            // SAFETY: it is answered, and libiscsi forgets a command after the callback. Data of a write may be queued behind
+            // it if the target did not want all; then it lingers, or its memory is kept.
+            unsafe { command.done(functions, outcome) }
+        };
         self.events.push_back(event);
         if logged_out {
             self.end(false);
@@ -433,6 +439,8 @@ impl Session {
             let event = unsafe { command.done(self.library.functions(), outcome) };
             self.events.push_back(event);
         }
+        // SAFETY: as above.
+        unsafe { self.commands.release(self.library.functions(), sent) };
     }
 
     fn broken(&mut self, reason: String) {
@@ -455,6 +463,8 @@ impl Session {
             // command is still here.
             let _ = hear(|| unsafe { (functions.iscsi_destroy_context)(context.as_ptr()) });
         }
+        // SAFETY: the context that used tasks and buffers is destroyed.
+        unsafe { self.commands.release(functions, u64::MAX) };
         for (command, outcome) in self.commands.take_all() {
             // SAFETY: the context that used task and buffer is destroyed.
             self.events.push_back(unsafe { command.done(functions, outcome) });

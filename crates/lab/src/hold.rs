@@ -28,7 +28,12 @@ pub fn hold(experiment: &Experiment, run: &Run, options: &Options) -> Result<Hel
     check_machine(&Experiment { runs: vec![run.clone()], ..experiment.clone() })?;
     let kind = dataplane(options.dataplane)?;
     let granularity = granularity(experiment, kind);
-    let setting = Setting { binary: options.binary.clone(), dataplane: Some(kind), granularity };
+    let setting = Setting {
+        binary: options.binary.clone(),
+        dataplane: Some(kind),
+        granularity,
+        smooth: run.measures_latency_alone(),
+    };
     let (reports, inbox) = mpsc::channel();
     let start = Instant::now();
     let deployment = unless_stopped(|| {

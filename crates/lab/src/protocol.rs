@@ -26,7 +26,7 @@ use serde_json::Value;
 pub use targets::{ServeTarget, Serves, TargetAct};
 
 /// Number of this protocol; both sides must have the same.
-pub const PROTOCOL: u32 = 8;
+pub const PROTOCOL: u32 = 9;
 
 /// What the lab asks of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -146,6 +146,8 @@ pub struct LinkSetup {
     pub rate_bps: u64,
     /// The most packets that a frame joins; 1: every frame is a packet.
     pub max_packets: u32,
+    /// Bytes that may go at once; none: as many as suit the rate.
+    pub burst_bytes: Option<u32>,
 }
 
 /// The addresses of a host.

@@ -83,7 +83,7 @@ fn record(
     let started = now_rfc3339();
     let kind = dataplane(options.dataplane)?;
     let granularity = granularity(experiment, kind);
-    let setting = Setting { binary: options.binary.clone(), dataplane: Some(kind), granularity };
+    let setting = Setting { binary: options.binary.clone(), dataplane: Some(kind), granularity, smooth: false };
     let mut runs = Vec::new();
     let mut failed = None;
     for (number, run) in (1..).zip(&experiment.runs) {
@@ -144,6 +144,7 @@ fn run_one(
     progress: &mut dyn Progress,
 ) -> Result<record::Run, Error> {
     let run = &run.in_use();
+    let setting = &Setting { smooth: run.measures_latency_alone(), ..setting.clone() };
     let (reports, inbox) = mpsc::channel();
     let built = options.testbed().build(&run.topology, setting, &reports);
     let mut deployment = built.map_err(|error| or_lost(error, &[], &inbox))?;

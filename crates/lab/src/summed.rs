@@ -82,6 +82,7 @@ impl Watch<'_> {
             findings: Vec::new(),
             cpu: record::Cpu { seconds: window.cpu(), ..cpu },
             memory: None,
+            smooth_links: self.run.measures_latency_alone(),
             measured_ms,
             warmup_ms: self.run.warmup.as_secs_f64() * 1e3,
             delivered_counted_at: DELIVERED_COUNTED_AT.to_owned(),

@@ -223,6 +223,9 @@ pub struct Run {
     /// Memory of the machine; none: not looked at, as in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
+    /// Links let two frames go at once instead of a burst: it is the wire's time that a packet takes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub smooth_links: bool,
     /// The measured window, without the warm-up, milliseconds.
     pub measured_ms: f64,
     /// What was left out before it, milliseconds.

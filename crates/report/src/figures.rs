@@ -51,7 +51,9 @@ fn of_transfer(task: &Transfer) -> String {
     let program = program.map_or_else(String::new, |bps| format!("; the program saw {}", megabytes(bps)));
     let stall = task.stall.filter(|stall| stall.took_ms >= SHORT_MS);
     let stall = stall.map_or_else(String::new, |stall| format!("; longest stall {:.0} ms", stall.took_ms));
-    format!("{what} {rate}, {}{block}{program}{stall}; {}", bytes(task.bytes), content(task))
+    let error = task.error.as_ref().filter(|_| task.wrong_at.is_none());
+    let error = error.map_or_else(String::new, |error| format!("; {error}"));
+    format!("{what} {rate}, {}{block}{program}{stall}; {}{error}", bytes(task.bytes), content(task))
 }
 
 /// `ping -s 65000 10.10.250.2: 200 packets transmitted, 200 received, 0% packet loss, time 1990ms; rtt ... ms`.
@@ -128,6 +130,10 @@ mod tests {
         assert_eq!(
             of_transfer(&read),
             "copy disk → RAM did not end, 128 MiB in blocks of 128 KiB; changed on the way, first at byte 7"
+        );
+        let failed = Transfer { wrong_at: None, verified_bytes: 0, error: Some("no path is up".into()), ..read };
+        assert!(
+            of_transfer(&failed).ends_with("did not end, 128 MiB in blocks of 128 KiB; not compared; no path is up")
         );
     }
 

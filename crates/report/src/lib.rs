@@ -25,7 +25,7 @@ pub use explain::{
     add_findings, explain, explain_by, findings, findings_by, is_full, is_idle,
 };
 pub use fairness::jain_index;
-pub use html::{html, page};
+pub use html::{document, escaped, html, page};
 pub use nicteam_record::Side;
 pub use table::{Style, table};
 pub use team::{Team, TeamMode};

@@ -69,9 +69,7 @@ fn rows(record: &Record, style: &Style, out: &mut String) {
     put(out, &style.paint(BOLD, &cut(&head(name), style.width, style)));
     for (row, run) in rows.iter().zip(&record.runs) {
         put(out, &row.line(name, style));
-        for line in figures::lines(run) {
-            wrap(&shown(&line, style), style.width - 2).iter().for_each(|line| put(out, &format!("  {line}")));
-        }
+        figure_lines(run, style).iter().for_each(|line| put(out, line));
         for line in member_lines(run, style) {
             put(out, &style.paint(DIM, &line));
         }
@@ -174,6 +172,12 @@ fn verdict(of_limit: f64) -> &'static str {
         _ if of_limit >= 0.6 => YELLOW,
         _ => RED,
     }
+}
+
+/// Figures of tasks that are no flow of bytes, as wide as there is room for.
+fn figure_lines(run: &Run, style: &Style) -> Vec<String> {
+    let lines = figures::lines(run).into_iter().flat_map(|line| wrap(&shown(&line, style), style.width - 2));
+    lines.map(|line| format!("  {line}")).collect()
 }
 
 /// A cell a host, sent above received, as many beside each other as fit.

@@ -2,7 +2,7 @@
 
 use crate::common::storage::{as_copy, one_session, reads, scale};
 use crate::common::{TestBundle, record};
-use nicteam_record::{Event, EventKind, Impaired, Impairments, ModelledDisks, Run, Stall};
+use nicteam_record::{Event, EventKind, Impaired, Impairments, ModelledDisks, Run, Stall, Variant};
 use nicteam_report::{Side, Style, explain, findings, html, table};
 
 fn said(run: &Run) -> (Side, String, String) {
@@ -274,6 +274,26 @@ fn faults_under_a_copy_are_named_with_what_they_cost() {
 }
 
 #[test]
+fn full_links_are_not_why_a_copy_ended_early() {
+    let mut run = reads(1, FULL);
+    as_copy(&mut run, 8000.0, 8000.0);
+    run.events = vec![Event {
+        t_ms: 2000.0,
+        node: "b".into(),
+        kind: EventKind::Fault,
+        team: None,
+        member: None,
+        text: "the server is killed".into(),
+    }];
+    assert_eq!(said(&run).1, "full");
+    (run.transfers[0].took_ms, run.transfers[0].verified_bytes) = (None, 0);
+    run.transfers[0].error = Some("no path is up".into());
+    let (_, cause, sentence) = said(&run);
+    assert_eq!(cause, "faults");
+    assert!(sentence.ends_with("the server is killed; it ended early: no path is up."), "{sentence}");
+}
+
+#[test]
 fn findings_of_storage_are_said_from_the_record_alone() {
     let mut run = reads(1000, [0.26; 4]);
     let sentence = said(&run).2;
@@ -296,6 +316,22 @@ fn the_table_has_iometers_columns() {
     let line = "  4.50 ms / 1408 IO/s / 44.0 MiB/s (32 KiB, 100 % read, sequential, 64 outstanding); p50 4.50, p99 4.50, p99.9 4.50, max 4.50 ms";
     assert!(text.contains(line), "{text}");
     assert!(text.contains("4.69 ms / 12625 IO/s / 394.5 MiB/s"), "{text}");
+}
+
+#[test]
+fn each_engines_column_has_its_figures_below() {
+    let by = |engine: &str| {
+        let mut run = reads(1, FULL);
+        run.variant = Some(Variant { of: run.name.clone(), engine: engine.into() });
+        run.name = format!("{}.{engine}", run.name);
+        run
+    };
+    let text = table(&record(vec![by("nicteam"), by("kernel")]), &Style { width: 140, ..Style::default() });
+    let lines: Vec<&str> = text.lines().collect();
+    for engine in ["nicteam", "kernel"] {
+        let at = lines.iter().position(|line| line.trim() == engine).unwrap_or_else(|| panic!("{text}"));
+        assert!(lines[at + 1].starts_with("  4.50 ms / 1408 IO/s"), "{text}");
+    }
 }
 
 #[test]

@@ -62,7 +62,8 @@ pub struct Operation {
 pub struct Done {
     /// Its number.
     pub id: u64,
-    /// The buffer that was given; after a read that failed its content is undefined.
+    /// The buffer that was given, or after a write another one of its size; after a read that failed, and after a write, its
+    /// content is undefined.
     pub buffer: Buffer,
     /// Whether it was done.
     pub result: Result<(), IoError>,

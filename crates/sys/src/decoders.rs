@@ -1,6 +1,6 @@
 //! All that is read of what the kernel says, for those who try any bytes on it.
 
-use crate::{cpu, netlink, tcp};
+use crate::{cpu, echo, netlink, tcp};
 
 /// Reads these bytes as netlink datagrams, as `struct tcp_info` and as files of `/proc`.
 /// True if somebody understood them.
@@ -16,3 +16,9 @@ pub fn every(bytes: &[u8]) -> bool {
 
 /// What `struct tcp_info` had before it grew (Linux 2.6).
 const TCP_INFO_BYTES: usize = 104;
+
+/// Reads a packet as a raw socket gives it, of IPv4 with its header, as an answer to an echo request: the numbers of socket and
+/// question, and where its payload begins.
+pub fn echo(packet: &[u8], v4: bool) -> Option<(u16, u16, usize)> {
+    echo::read(packet, v4)
+}

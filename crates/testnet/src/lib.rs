@@ -26,6 +26,7 @@ pub mod imports;
 mod iscsi_target;
 mod openvswitch;
 mod patch;
+mod snapshot;
 mod sockets;
 mod switch;
 
@@ -39,6 +40,7 @@ pub use host::Host;
 pub use iscsi_target::IscsiTarget;
 pub use openvswitch::OpenVSwitch;
 pub use patch::Patch;
+pub use snapshot::assert_same_network;
 pub use sockets::{assert_reach, datagrams, settle};
 pub use switch::Switch;
 

@@ -80,6 +80,11 @@ impl File {
         Ok(())
     }
 
+    /// Its title; empty without one.
+    pub fn title(&self) -> &str {
+        self.root.get("title").and_then(Value::as_str).unwrap_or_default()
+    }
+
     /// Names of the runs of the baseline.
     pub fn baseline(&self) -> &[String] {
         &self.steps[0]

@@ -75,6 +75,8 @@ pub struct Round {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
+    /// The network was looked at, and nothing measured: that was all that was asked for.
+    Looked,
     /// The network step reached [`ENOUGH`], and production was measured.
     Tuned,
     /// The network step did not, and nothing is left to cure.

@@ -26,6 +26,9 @@ pub fn page(report: &Report) -> String {
         ),
     };
     report.first_look.iter().for_each(|finding| text += &brief(finding));
+    if report.outcome == Outcome::Looked {
+        return text;
+    }
     if first > 0 {
         text.push('\n');
     }
@@ -37,15 +40,17 @@ pub fn page(report: &Report) -> String {
     text += &match report.outcome {
         Outcome::Tuned if report.production.is_empty() => "The experiment has no run of this step.\n".to_owned(),
         Outcome::Tuned => table(&report.production),
-        Outcome::Stopped => wrapped(
-            "",
-            &format!(
-                "Not begun: the network alone does not reach {ENOUGH} of its limit. What disks and RAID levels give cannot be \
-                 told by a network that is not right."
-            ),
-        ),
+        Outcome::Looked | Outcome::Stopped => wrapped("", &not_begun()),
     };
     text
+}
+
+/// Why there is no step 3.
+pub(crate) fn not_begun() -> String {
+    format!(
+        "Not begun: the network alone does not reach {ENOUGH} of its limit. What disks and RAID levels give cannot be told by a \
+         network that is not right."
+    )
 }
 
 /// Step 2: what was looked at, what was wrong, the cure, figures before and after.

@@ -37,6 +37,8 @@ pub struct Asked {
     pub text: String,
     /// What the command line changes.
     pub overrides: Overrides,
+    /// Only a first look at the network: nothing is measured.
+    pub look_alone: bool,
     /// How runs are carried out; `output` is a folder that is there, and each run gets one in it.
     pub options: Options,
     /// Adds what else is to be in a run's folder.
@@ -48,6 +50,8 @@ pub struct Asked {
 pub struct Report {
     /// Name of the experiment.
     pub experiment: String,
+    /// Its title.
+    pub title: String,
     /// How it ended.
     pub outcome: Outcome,
     /// What the first look found, before anything was measured.
@@ -91,6 +95,9 @@ pub fn tune(asked: &Asked, told: &mut dyn Told) -> Result<Report, Error> {
                     told.found(&findings, begun.elapsed());
                     first_look = Some(findings);
                 }
+                if asked.look_alone {
+                    break;
+                }
                 look = Some(seen);
             }
             Action::Measure(run) => {
@@ -118,7 +125,8 @@ pub fn tune(asked: &Asked, told: &mut dyn Told) -> Result<Report, Error> {
     }
     Ok(Report {
         experiment: asked.name.clone(),
-        outcome: tuning.outcome(),
+        title: tuning.file().title().to_owned(),
+        outcome: if asked.look_alone { Outcome::Looked } else { tuning.outcome() },
         first_look: first_look.unwrap_or_default(),
         first_look_ms,
         baseline: tuning.baseline().to_vec(),

@@ -63,20 +63,7 @@ impl<'a> Seen<'a> {
         let Some((from, _)) = self.run.workloads.first().and_then(|workload| workload.pairs.first()) else {
             return Vec::new();
         };
-        let is_switch = |name: &str| topology.switches.iter().any(|switch| switch.name == name);
-        let mut reached = vec![topology.links_of(from)];
-        let mut next = 0;
-        while let Some(node) = reached.get(next).copied() {
-            next += 1;
-            for cable in &topology.cables {
-                for (near, far) in [(&cable.a, &cable.b), (&cable.b, &cable.a)] {
-                    let passes = near.node == node && (is_switch(node) || node == reached[0]);
-                    if passes && !reached.contains(&far.node.as_str()) {
-                        reached.push(&far.node);
-                    }
-                }
-            }
-        }
+        let reached = topology.segment(topology.links_of(from));
         let on_the_way = |cable: &experiment::Cable| {
             reached.contains(&cable.a.node.as_str()) && reached.contains(&cable.b.node.as_str())
         };

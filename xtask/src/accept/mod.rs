@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
 }
 
 /// The parts, in the order in which they are measured.
-const PARTS: [&Part<Arguments>; 26] = [
+const PARTS: [&Part<Arguments>; 28] = [
     &t3::BPF,
     &t3::PACKET,
     &t3::USER,
@@ -77,6 +77,8 @@ const PARTS: [&Part<Arguments>; 26] = [
     &storage::paths::PART,
     &storage::copies::PART,
     &storage::faults::PART,
+    &storage::t1::PART,
+    &storage::mtu::PART,
     &storage::fio::PART,
     &storage::steady::PART,
     &service::PART,

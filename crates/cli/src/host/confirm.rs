@@ -91,7 +91,10 @@ impl Guard {
     /// The team is up: the time to confirm begins.
     pub(super) fn begin(self) -> Result<(), Failure> {
         let Guard { team, token, wait, pid } = self;
-        confirmation::begin(&team, token)?;
+        if !confirmation::begin(&team, token)? {
+            say::line(format_args!("nobody awaits a confirmation of team {team} any more: it stays up"));
+            return Ok(());
+        }
         say::line(format_args!(
             "team {team} is taken down again in {:.0} s, by process {pid}, unless you say that all is well:\n  nicteam confirm {team}",
             wait.as_secs_f64()

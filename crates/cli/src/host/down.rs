@@ -31,10 +31,10 @@ pub(super) fn run(args: &Down) -> Result<(), Failure> {
     team::require_root()?;
     let mut failure = None;
     for name in names(args)? {
-        if let Err(error) = taken_down(&name, args.verbose) {
-            if let Some(earlier) = failure.replace(error) {
-                say::line(earlier);
-            }
+        if let Err(error) = taken_down(&name, args.verbose)
+            && let Some(earlier) = failure.replace(error)
+        {
+            say::line(earlier);
         }
     }
     failure.map_or(Ok(()), Err)

@@ -84,6 +84,9 @@ fn bring_up(wanted: &Team, args: &Up) -> Result<(), Failure> {
     }
     match guard {
         Some(guard) => guard.begin(),
-        None => Ok(confirm::remind(name)),
+        None => {
+            confirm::remind(name);
+            Ok(())
+        }
     }
 }

@@ -8,7 +8,7 @@ use nicteam_dataplane::Kind;
 use nicteam_experiment::{self as experiment, Overrides};
 use nicteam_lab::Progress;
 use nicteam_sys::process;
-use nicteam_tune::{Asked, ENOUGH, Finding, Outcome, Told, page, tune};
+use nicteam_tune::{Asked, ENOUGH, Finding, Outcome, Told, html, page, tune};
 
 use super::progress::Live;
 use crate::failure::Failure;
@@ -19,13 +19,17 @@ use crate::{privileges, say, value};
 /// Step 1 measures the baseline. Step 2 takes the network alone: it checks everything that is often wrong, says what is and
 /// the cure in the words of ESXi, Linux and the target, applies it in the lab and measures again, and does not go on before
 /// the network reaches 0.9 of its limit. Step 3 measures with production settings. The page that it prints, and leaves as
-/// tune.txt beside the runs' reports, can be followed on other machines.
+/// tune.txt and tune.html beside the runs' reports, can be followed on other machines.
 ///
-/// Exit code 1: the network did not reach 0.9 of its limit.
+/// Exit code 1: the network did not reach 0.9 of its limit, or --look found something wrong.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Name of an experiment that comes with nicteam (t4-iscsi-multipath), or a file whose runs say to which step they belong.
     experiment: String,
+    /// Only look at the network, both ends of each cable and what passes each path, and measure nothing: a wrong MTU is named
+    /// within seconds.
+    #[arg(long, conflicts_with = "output")]
+    look: bool,
     /// How long each run is measured: 60s, 500ms.
     #[arg(long, value_parser = value::duration)]
     duration: Option<Duration>,
@@ -62,15 +66,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if let Some((_, rate_bps)) = nicteam_lab::fit(&whole, args.dataplane, at)? {
         overrides.rate_bps = Some(rate_bps);
     }
-    let output = match &args.output {
-        Some(output) => output.clone(),
-        None => nicteam_lab::default_output(&format!("{}-tune", found.name))?,
-    };
-    std::fs::create_dir(&output)
-        .map_err(|error| Failure::wrong_input(format!("cannot make the folder {}: {error}", output.display())))?;
+    let output = folder(args, &found.name)?;
     let options = nicteam_lab::Options {
         binary: super::myself()?,
-        output: output.clone(),
+        output: output.clone().unwrap_or_default(),
         dataplane: args.dataplane,
         privileges,
         testbed: None,
@@ -82,6 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         path: found.path.clone(),
         text: found.text.to_string(),
         overrides,
+        look_alone: args.look,
         options,
         complete: super::write_page,
     };
@@ -89,10 +89,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let report = tune(&asked, &mut live).map_err(failure)?;
     drop(live);
     let text = page(&report);
-    for (name, text) in [("tune.txt", &text), ("tuned.toml", &report.tuned_file)] {
-        let path = output.join(name);
-        std::fs::write(&path, text)
-            .map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))?;
+    if let Some(output) = &output {
+        let files = [("tune.txt", &text), (PAGE, &html(&report)), ("tuned.toml", &report.tuned_file)];
+        for (path, text) in files.map(|(name, text)| (output.join(name), text)) {
+            std::fs::write(&path, text)
+                .map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))?;
+        }
     }
     if args.json {
         let json = serde_json::to_string_pretty(&report).map_err(Failure::failed)?;
@@ -100,13 +102,33 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     } else {
         say::data(text)?;
     }
-    say::line(format_args!("\npage: {}", output.join("tune.txt").display()));
+    if let Some(output) = &output {
+        say::line(format_args!("\npage: {}", output.join(PAGE).display()));
+    }
     match report.outcome {
-        Outcome::Tuned => Ok(()),
+        Outcome::Looked if !report.first_look.is_empty() => Err(Failure::failed("the network is not right")),
+        Outcome::Looked | Outcome::Tuned => Ok(()),
         Outcome::Stopped => Err(Failure::failed(format!(
             "the network alone does not reach {ENOUGH} of its limit; step 3 was not begun"
         ))),
     }
+}
+
+/// The page for a browser.
+const PAGE: &str = "tune.html";
+
+/// The folder for what comes out, made; none for a look alone, which leaves nothing.
+fn folder(args: &Args, name: &str) -> Result<Option<PathBuf>, Failure> {
+    if args.look {
+        return Ok(None);
+    }
+    let output = match &args.output {
+        Some(output) => output.clone(),
+        None => nicteam_lab::default_output(&format!("{name}-tune"))?,
+    };
+    std::fs::create_dir(&output)
+        .map_err(|error| Failure::wrong_input(format!("cannot make the folder {}: {error}", output.display())))?;
+    Ok(Some(output))
 }
 
 fn failure(error: nicteam_tune::Error) -> Failure {

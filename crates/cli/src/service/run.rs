@@ -44,11 +44,19 @@ pub(super) fn run(run: &Run) -> Result<ExitCode, Failure> {
     // Before there is another thread, whose signals would end the process.
     let signals = Signals::catch(&[Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP])?;
     let manager = Manager::from_environment()?;
-    let team = service::named(&run.team.config, &run.team.name)?;
+    let team = service::named(&run.team.config, &run.team.name).map_err(Failure::from);
     std::env::set_current_dir("/").context(|| "go to /".to_owned())?;
-    let Some(absent) = wait_for_members(&team, run.wait, &signals, &manager)? else { return Ok(ExitCode::SUCCESS) };
-    let service = start(&team, &absent, &manager)?;
-    service::note(&team).map_err(Failure::failed)?;
+    let service = match team {
+        Ok(team) => {
+            let Some(absent) = wait_for_members(&team, run.wait, &signals, &manager)? else {
+                return Ok(ExitCode::SUCCESS);
+            };
+            let service = start(&team, &absent, &manager)?;
+            service::note(&team).map_err(Failure::failed)?;
+            service
+        }
+        Err(failure) => start_as_left(&run.team.name, failure, &manager)?,
+    };
     manager.say("READY=1");
     serve(service, run, &signals, &manager)
 }
@@ -97,9 +105,7 @@ fn start(team: &Team, absent: &Absent, manager: &Manager) -> Result<Service, Fai
         // A file that says what it said lets stand what was set by hand since.
         let kept = as_left.clone().unwrap_or_else(|| kept.clone());
         let kept = if absent.0.is_empty() { kept } else { kept.with_members_to_come() };
-        let habits = Habits { pulse: Some(manager.pulse()), confined: true };
-        let started = Service::start_with(&kept, Box::new(tell), habits);
-        service = Some(started.map_err(|error| not_started(&error).to_string())?);
+        service = Some(begin_with(&kept, manager).map_err(|error| not_started(&error).to_string())?);
         Ok(())
     };
     let done = up::bring_up(team, &mut begin, options);
@@ -113,6 +119,19 @@ fn start(team: &Team, absent: &Absent, manager: &Manager) -> Result<Service, Fai
     done.changes.iter().chain(&done.notes).for_each(|line| say::line(say::visible(line)));
     keep_network_manager_off(team);
     service.ok_or_else(|| Failure::failed(format!("team {} was not started", team.name)))
+}
+
+/// Goes on with a team that forwards, though its file is wrong or gone: without a process it would soon forward no more.
+fn start_as_left(team: &str, wrong: Failure, manager: &Manager) -> Result<Service, Failure> {
+    let Some(left) = take_over(team)? else { return Err(wrong) };
+    say::line(&wrong);
+    say::line(format_args!("team {team} goes on as it was; `systemctl reload` reads its file again"));
+    begin_with(&left.with_members_to_come(), manager).map_err(|error| not_started(&error))
+}
+
+fn begin_with(kept: &Kept, manager: &Manager) -> Result<Service, nicteam_daemon::Error> {
+    let habits = Habits { pulse: Some(manager.pulse()), confined: true };
+    Service::start_with(kept, Box::new(tell), habits)
 }
 
 /// Devices that are the team's are none of NetworkManager's, which may start later.
@@ -158,12 +177,10 @@ fn serve(service: Service, run: &Run, signals: &Signals, manager: &Manager) -> R
     manager.say("STOPPING=1");
     // Why it ended by itself, if nobody asked for it.
     service.end().map_err(Failure::failed)?;
-    let is_left = Shelf::here().and_then(|shelf| shelf.recall(&team)).is_ok_and(|kept| kept.is_some());
-    if is_left {
-        // Another process runs it from now on.
-        return Ok(ExitCode::from(TAKEN_DOWN));
+    // Where it is kept, another process runs it from now on.
+    if !Shelf::here().and_then(|shelf| shelf.recall(&team)).is_ok_and(|kept| kept.is_some()) {
+        let _ = service::forget(&team);
     }
-    let _ = service::forget(&team);
     Ok(ExitCode::from(TAKEN_DOWN))
 }
 

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::say;
 use crate::team::require_root;
 
-/// Take a team down and restore what `up` found, unless its unit is restarted or the machine ends.
+/// Take a team down and restore what `up` found, if its unit is stopped: not restarted, not by the machine's end.
 ///
 /// A restart, of which an upgrade of the package is one, leaves the team forwarding for the next process. When the machine ends,
 /// nothing has to be restored, and what still wants the network then has it.
@@ -27,6 +27,7 @@ pub(super) fn run(stop: &Stop) -> Result<(), Failure> {
     match service::job(&format!("nicteam@{name}.service")) {
         Job::Restart => left("another process takes it over"),
         Job::Shutdown => left("the machine ends"),
+        Job::None => left("nobody stops its unit"),
         Job::Stop => {
             require_root()?;
             match down::take_down(name) {

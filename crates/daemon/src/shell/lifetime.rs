@@ -168,7 +168,7 @@ impl Shell {
             .unwrap_or((65_536, 65_535));
         self.netlink.set_gso_max(self.device.index, size, segs)?;
         self.cut_super_frames()?;
-        let remembered = self.dataplane.remembered()?;
+        let remembered = self.ports_left()?;
         self.team.begin_members();
         for candidate in found {
             let name = candidate.link.name.clone();

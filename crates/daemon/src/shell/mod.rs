@@ -1,6 +1,7 @@
 //! The thread of a team: waits, tells the team what happened, does what it asks for.
 
 mod changes;
+mod handover;
 mod lifetime;
 mod linger;
 mod listeners;
@@ -147,7 +148,11 @@ impl Shell {
                         let _ = answer.send(self.take_down());
                         return Ok(());
                     }
-                    Request::Leave => return Ok(()),
+                    Request::Leave => {
+                        let noted = self.hand_over();
+                        self.tell(noted);
+                        return Ok(());
+                    }
                     request => self.answer(request),
                 }
             }

@@ -30,6 +30,10 @@ pub(crate) fn available() -> Result<(), String> {
     Err(REASON.to_owned())
 }
 
+pub(crate) fn layout() -> Option<u32> {
+    None
+}
+
 pub(crate) fn loaded_programs() -> Vec<String> {
     Vec::new()
 }

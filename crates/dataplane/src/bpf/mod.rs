@@ -36,6 +36,11 @@ pub use dataplane::BpfDataplane;
 pub(crate) use opening::available;
 pub use run::DryRun;
 
+/// See [`crate::layout`].
+pub(crate) fn layout() -> Option<u32> {
+    Some(abi::LAYOUT)
+}
+
 /// See [`crate::loaded_programs`].
 pub(crate) fn loaded_programs() -> Vec<String> {
     const NAMES: [&str; 4] = ["team_egress", "member_ingress", "member_egress", "punted_ingress"];

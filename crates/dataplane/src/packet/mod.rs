@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
 
+use nicteam_sys::capabilities::{self, Capability};
 use nicteam_sys::packet::PacketSocket;
 use nicteam_sys::{Context, nft};
 use nicteam_team::lacp::Answer;
@@ -76,7 +77,11 @@ impl PacketDataplane {
         let forwarder = Forwarder::new(shared.clone());
         let forwarder = thread::Builder::new()
             .name(format!("fwd {}", device.name))
-            .spawn(move || forwarder.run())
+            .spawn(move || {
+                // It reads what anybody sends. A thread that cannot give rights up is seen by its process's status.
+                let _ = capabilities::keep_only(&[Capability::NET_ADMIN, Capability::NET_RAW]);
+                forwarder.run();
+            })
             .context(|| format!("start the forwarding thread of {}", device.name))?;
         Ok(PacketDataplane { device: device.clone(), shared, forwarder: Some(forwarder), mover: Mover::new() })
     }

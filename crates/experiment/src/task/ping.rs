@@ -95,6 +95,10 @@ impl Task for Ping {
         true
     }
 
+    fn measures_latency(&self) -> bool {
+        true
+    }
+
     fn is_finite(&self) -> bool {
         self.count.is_some()
     }

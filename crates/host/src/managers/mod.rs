@@ -4,6 +4,7 @@
 //! folder; nobody is asked over D-Bus, and nothing is changed. The one thing that is changed elsewhere is NetworkManager's
 //! configuration for as long as a device is ours ([`network_manager::set_unmanaged`]).
 
+mod claim;
 mod device;
 mod holders;
 mod host;
@@ -17,43 +18,12 @@ mod networkd;
 
 use std::path::Path;
 
-use nicteam_formats::Place;
 use nicteam_sys::netlink::Link;
-use serde::{Deserialize, Serialize};
 
+pub(crate) use claim::Manager;
+pub use claim::{Claim, Severity};
 pub use device::Device;
 pub use host::{Host, Process};
-
-/// Somebody who manages a device, or would.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claim {
-    /// Who: `systemd-networkd`.
-    pub manager: &'static str,
-    /// The line that makes it so, where one does.
-    pub place: Option<Place>,
-    /// What it does with the device, as a sentence without its full stop.
-    pub why: String,
-    /// What ends it: lines that can be pasted into a shell, or what to change in the place.
-    pub cure: String,
-    /// How much it matters.
-    pub severity: Severity,
-}
-
-/// How much a claim matters to a device that is to be a member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// It does now, or at the next start of its program, what a member does not need: worth a word.
-    Warn,
-    /// Two owners would build the same device.
-    Refuse,
-}
-
-/// Somebody who may manage devices.
-pub(crate) trait Manager: Sync {
-    /// Its claims on a device.
-    fn claims(&self, host: &Host, device: &Device) -> Vec<Claim>;
-}
 
 /// Every manager, in the order in which their claims are told: what holds a device now comes first.
 static MANAGERS: &[&dyn Manager] = &[

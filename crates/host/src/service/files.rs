@@ -20,11 +20,13 @@ const LONGEST: u64 = 1 << 20;
 /// # Errors
 /// No file has it, two have, or the one that has it is wrong.
 pub fn named(folder: &Path, team: &str) -> Result<Team, Error> {
-    let files = texts(folder)?;
+    let Texts { files, mut unreadable } = texts(folder);
     let has = |text: &str| names_in(text).iter().any(|name| name == team);
     let having: Vec<&(PathBuf, String)> = files.iter().filter(|(_, text)| has(text)).collect();
     match having.as_slice() {
-        [] => Err(Error::NoTeam { team: team.to_owned(), folder: folder.to_owned(), known: names(folder)? }),
+        // It may stand there.
+        [] if !unreadable.is_empty() => Err(unreadable.swap_remove(0)),
+        [] => Err(Error::NoTeam { team: team.to_owned(), folder: folder.to_owned(), known: names_of(&files) }),
         [(path, text)] => read(path, text, team).and_then(|found| {
             found.ok_or_else(|| Error::NoTeam { team: team.to_owned(), folder: folder.to_owned(), known: Vec::new() })
         }),
@@ -34,35 +36,48 @@ pub fn named(folder: &Path, team: &str) -> Result<Team, Error> {
     }
 }
 
-/// The names of all teams, sorted, each once: also of those whose section, or whose file elsewhere, is wrong.
-///
-/// # Errors
-/// The folder, or a file in it, cannot be read. That there is no folder is no error.
-pub fn names(folder: &Path) -> Result<Vec<String>, Error> {
-    let mut names: Vec<String> = texts(folder)?.iter().flat_map(|(_, text)| names_in(text)).collect();
-    names.sort();
-    names.dedup();
-    Ok(names)
+/// What stands in a folder of files.
+#[derive(Debug, Default)]
+pub(super) struct Texts {
+    /// The files whose names end in `.toml`, in the order of their names, with their texts.
+    pub(super) files: Vec<(PathBuf, String)>,
+    /// What cannot be read. That there is no folder is no error.
+    pub(super) unreadable: Vec<Error>,
 }
 
-/// The texts of the files whose names end in `.toml`, in the order of their names.
-pub(super) fn texts(folder: &Path) -> Result<Vec<(PathBuf, String)>, Error> {
+/// Reads all that can be read.
+pub(super) fn texts(folder: &Path) -> Texts {
+    let mut texts = Texts::default();
     let unreadable = |path: &Path, source| Error::Unreadable { path: path.to_owned(), source };
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(|error| unreadable(folder, error))?,
+    let listed =
+        fs::read_dir(folder).and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect());
+    let mut paths: Vec<PathBuf> = match listed {
+        Ok(paths) => paths,
+        Err(error) if error.kind() == ErrorKind::NotFound => return texts,
+        Err(error) => {
+            texts.unreadable.push(unreadable(folder, error));
+            return texts;
+        }
     };
-    let paths: io::Result<Vec<PathBuf>> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
-    let mut paths = paths.map_err(|error| unreadable(folder, error))?;
     // An editor's hidden files are none of ours.
     let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
     paths.retain(|path| path.extension().is_some_and(|end| end == "toml") && !is_hidden(path));
     paths.sort();
-    let text = |path: PathBuf| match text_of(&path) {
-        Ok(text) => Ok((path, text)),
-        Err(error) => Err(unreadable(&path, error)),
-    };
-    paths.into_iter().map(text).collect()
+    for path in paths {
+        match text_of(&path) {
+            Ok(text) => texts.files.push((path, text)),
+            Err(error) => texts.unreadable.push(unreadable(&path, error)),
+        }
+    }
+    texts
+}
+
+/// The names of all teams, sorted, each once.
+fn names_of(files: &[(PathBuf, String)]) -> Vec<String> {
+    let mut names: Vec<String> = files.iter().flat_map(|(_, text)| names_in(text)).collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// The names of the sections `[teams.NAME]`, as far as the text can be understood.

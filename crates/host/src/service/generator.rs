@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use super::files::{names_in, texts};
+use super::files::{Texts, names_in, texts};
 
 /// The unit of which each team is an instance.
 const UNIT: &str = "/usr/lib/systemd/system/nicteam@.service";
@@ -25,14 +25,15 @@ pub struct Generated {
 /// cannot be read keeps no other team from booting. A section that is wrong has its instance, which then says what is wrong.
 pub fn generate(folder: &Path, units: &Path) -> Generated {
     let mut made = Generated::default();
-    let files = texts(folder).unwrap_or_else(|error| {
-        made.complaints.push(error.to_string());
-        Vec::new()
-    });
+    let Texts { files, unreadable } = texts(folder);
+    made.complaints.extend(unreadable.iter().map(ToString::to_string));
     for (path, text) in files {
         let names = names_in(&text);
         if names.is_empty() && text.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#')) {
-            made.complaints.push(format!("{} has no section [teams.NAME]; hint: `nicteam check {0}`", path.display()));
+            made.complaints.push(format!(
+                "{0} has no section [teams.NAME]; hint: `nicteam check {0}` says what is wrong",
+                path.display()
+            ));
         }
         for name in names.into_iter().filter(|name| !made.teams.contains(name)).collect::<Vec<_>>() {
             match is_instance(&name).then(|| link(units, &name)) {

@@ -1,6 +1,6 @@
 //! What systemd is about to do with a team's unit.
 
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// Why systemd ends a team's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +9,8 @@ pub enum Job {
     Restart,
     /// The machine ends, and the team with it.
     Shutdown,
+    /// None: the process has ended by itself, and is started again unless its exit code forbids that.
+    None,
     /// The team is to end; also where systemd does not say.
     Stop,
 }
@@ -16,10 +18,14 @@ pub enum Job {
 /// What systemd is doing with this unit. In the commands of `ExecStop=` nothing else tells a stop from a restart: both run them, and
 /// the process gets the same signal.
 pub fn job(unit: &str) -> Job {
-    if systemctl(&["is-system-running"]).trim() == "stopping" {
+    // It says so with an exit code of its own.
+    if systemctl(&["is-system-running"]).is_ok_and(|output| output.stdout.trim_ascii() == b"stopping") {
         return Job::Shutdown;
     }
-    job_in(&systemctl(&["list-jobs", "--no-legend", "--no-pager", "--plain", "--full"]), unit)
+    match systemctl(&["list-jobs", "--no-legend", "--no-pager", "--plain", "--full"]) {
+        Ok(output) if output.status.success() => job_in(&String::from_utf8_lossy(&output.stdout), unit),
+        _ => Job::Stop,
+    }
 }
 
 /// Lets systemd restart a team's unit, and waits until it has.
@@ -27,7 +33,7 @@ pub fn job(unit: &str) -> Job {
 /// # Errors
 /// What systemctl says.
 pub fn restart_unit(unit: &str) -> std::io::Result<()> {
-    let output = Command::new("systemctl").args(["restart", unit]).stdin(Stdio::null()).output()?;
+    let output = systemctl(&["restart", unit])?;
     match output.status.success() {
         true => Ok(()),
         false => {
@@ -51,7 +57,8 @@ fn job_in(jobs: &str, unit: &str) -> Job {
     };
     match jobs.lines().find_map(of_unit).as_deref() {
         Some("restart" | "try-restart" | "start") => Job::Restart,
-        _ => Job::Stop,
+        Some(_) => Job::Stop,
+        None => Job::None,
     }
 }
 
@@ -61,10 +68,8 @@ fn unit_in(groups: &str) -> Option<String> {
     groups.lines().find_map(|line| line.rsplit('/').find(|name| is_ours(name)).map(str::to_owned))
 }
 
-/// What it prints; nothing where it cannot be asked.
-fn systemctl(arguments: &[&str]) -> String {
-    let output = Command::new("systemctl").args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output();
-    output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+fn systemctl(arguments: &[&str]) -> std::io::Result<Output> {
+    Command::new("systemctl").args(arguments).stdin(Stdio::null()).output()
 }
 
 #[cfg(test)]
@@ -78,9 +83,8 @@ mod tests {
                     815 foo-nicteam@team2.service restart waiting\n";
         assert_eq!(job_in(jobs, "nicteam@team0.service"), Job::Restart);
         assert_eq!(job_in(jobs, "nicteam@team1.service"), Job::Stop);
-        assert_eq!(job_in(jobs, "nicteam@team2.service"), Job::Stop);
-        for nothing in ["", "No jobs running.\n", "x\n", "1 nicteam@team0.service\n"] {
-            assert_eq!(job_in(nothing, "nicteam@team0.service"), Job::Stop, "{nothing}");
+        for nothing in ["", "No jobs running.\n", "x\n", jobs, "1 nicteam@team2.service\n"] {
+            assert_eq!(job_in(nothing, "nicteam@team2.service"), Job::None, "{nothing}");
         }
     }
 

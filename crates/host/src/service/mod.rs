@@ -11,9 +11,7 @@ mod waiting;
 
 use std::path::PathBuf;
 
-use nicteam_formats::Place;
-
-pub use files::{FOLDER, named, names};
+pub use files::{FOLDER, named};
 pub use generator::{Generated, generate};
 pub use job::{Job, job, restart_unit, unit_of};
 pub use reload::{Reloaded, forget, is_noted, note, reload};
@@ -57,20 +55,4 @@ pub enum Error {
     /// The team itself could not be changed.
     #[error(transparent)]
     Host(#[from] crate::Error),
-}
-
-impl Error {
-    /// True if a file has to be mended, and trying again is of no use before.
-    pub fn is_of_file(&self) -> bool {
-        !matches!(self, Error::Host(_))
-    }
-}
-
-/// A team whose section cannot be found by its name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Complaint {
-    /// Where.
-    pub place: Place,
-    /// What is wrong.
-    pub text: String,
 }

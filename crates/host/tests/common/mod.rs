@@ -1,5 +1,7 @@
 //! A folder that stands for the root of a host.
 
+pub mod network;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -4,7 +4,7 @@ use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::mptcp::PathManager;
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netns;
-use nicteam_sys::shape::{self, Granularity};
+use nicteam_sys::shape::{self, Granularity, Sizes};
 use nicteam_wire::Mac;
 use nix::errno::Errno;
 
@@ -67,7 +67,10 @@ impl Node {
         for link in links {
             let index = self.index(&link.device)?;
             if !shape::is_shaped(self.netlink()?, index)? {
-                shape::shape(self.netlink()?, index, link.rate_bps, Granularity::of(link.max_packets))?;
+                let usual = Sizes::of_rate(link.rate_bps);
+                let sizes = Sizes { burst_bytes: link.burst_bytes.unwrap_or(usual.burst_bytes), ..usual };
+                let granularity = Granularity::of(link.max_packets);
+                shape::shape_with(self.netlink()?, index, link.rate_bps, granularity, sizes)?;
             }
             self.netlink()?.set_up(index, true)?;
         }

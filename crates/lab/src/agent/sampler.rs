@@ -50,6 +50,9 @@ impl Sampler {
             Ok(())
         })?;
         let samples = Ticker::start("sampler", interval, move || {
+            for notice in counted.traffic.notices() {
+                output.say(&Message::Notice(notice))?;
+            }
             Ok(output.say(&Message::Sample(counted.sample(&mut netlink)?))?)
         })?;
         Ok(Sampler { asks, samples })

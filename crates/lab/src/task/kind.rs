@@ -7,7 +7,7 @@ use nicteam_record::{Connection, ConnectionSample};
 
 use crate::error::Failure;
 use crate::measure::Counted;
-use crate::protocol::{ConnectionSpec, FlowSample, Outcomes, Role, TaskSample};
+use crate::protocol::{ConnectionSpec, FlowSample, Notice, Outcomes, Role, TaskSample};
 
 /// A kind of traffic.
 pub trait Kind: Sync {
@@ -63,6 +63,11 @@ pub trait Ends: fmt::Debug + Send + Sync {
 
     /// How far tasks are that end by themselves.
     fn tasks(&self) -> Vec<TaskSample> {
+        Vec::new()
+    }
+
+    /// What happened since this was asked last.
+    fn notices(&self) -> Vec<Notice> {
         Vec::new()
     }
 

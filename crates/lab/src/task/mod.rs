@@ -20,7 +20,7 @@ use std::time::Duration;
 use nicteam_record::ConnectionSample;
 
 use crate::error::Failure;
-use crate::protocol::{ConnectionSpec, FlowSample, Outcomes, Role, TaskSample};
+use crate::protocol::{ConnectionSpec, FlowSample, Notice, Outcomes, Role, TaskSample};
 
 pub use kind::{Ends, Kind};
 pub(crate) use plan::{Planned, paths_between, plan, spread};
@@ -99,6 +99,11 @@ impl Traffic {
     /// How far tasks are that end by themselves.
     pub(crate) fn tasks(&self) -> Vec<TaskSample> {
         self.ends.iter().flat_map(|(_, ends)| ends.tasks()).collect()
+    }
+
+    /// What happened since this was asked last.
+    pub(crate) fn notices(&self) -> Vec<Notice> {
+        self.ends.iter().flat_map(|(_, ends)| ends.notices()).collect()
     }
 
     /// What there is to record that is no connection.

@@ -37,10 +37,21 @@ pub(super) fn shapes(topology: &Topology, setting: &Setting) -> Vec<(String, Req
     let mut links: BTreeMap<&str, Vec<LinkSetup>> = BTreeMap::new();
     for (end, cable) in ends(topology) {
         let (device, max_packets) = (end.device.clone(), setting.granularity.max_packets());
-        links.entry(&end.node).or_default().push(LinkSetup { device, rate_bps: cable.rate_bps, max_packets });
+        let burst_bytes = setting.smooth.then(|| SMOOTH_FRAMES * (cable.mtus[0].max(cable.mtus[1]) + HEADERS_BYTES));
+        links.entry(&end.node).or_default().push(LinkSetup {
+            device,
+            rate_bps: cable.rate_bps,
+            max_packets,
+            burst_bytes,
+        });
     }
     links.into_iter().map(|(node, links)| (node.to_owned(), Request::Shape(links))).collect()
 }
+
+/// Frames that go at once where latency is measured: with one the link would lose what a timer is late.
+const SMOOTH_FRAMES: u32 = 2;
+/// What a frame has beside its packet, with what the wire adds, generously: a burst that is shorter than a frame stops it.
+const HEADERS_BYTES: u32 = 100;
 
 /// The devices whose other end is a member of a team that takes finished frames alone, by node.
 pub(super) fn finishing(topology: &Topology) -> Vec<(String, Request)> {

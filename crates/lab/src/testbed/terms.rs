@@ -135,6 +135,8 @@ pub struct Setting {
     pub dataplane: Option<Kind>,
     /// MTU-sized packets or GSO frames.
     pub granularity: Granularity,
+    /// Links let two frames go at once instead of a burst, so that a packet takes as long as on the wire.
+    pub smooth: bool,
 }
 
 /// What nodes report unasked. Times are the lab's own, `CLOCK_MONOTONIC` in nanoseconds.

@@ -30,20 +30,27 @@ pub fn page<E>(record: &Record, samples: impl Fn(&Run) -> Result<Vec<Sample>, E>
     for (index, run) in record.runs.iter().enumerate() {
         runs.push_str(&run::section(index, run, &samples(run)?));
     }
-    Ok(format!(
+    let sections =
+        [header(record), summary::section(record), topology::section(record), runs, environment::section(record)];
+    Ok(document(&record.experiment.title, &sections.concat(), &footer(record)))
+}
+
+/// A whole page of this title in the report's style: `main`, and `footer` behind it, are HTML.
+pub fn document(title: &str, main: &str, footer: &str) -> String {
+    format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{title} · nicteam</title>\n<style>\n{css}</style>\n</head>\n<body>\n<main>\n\
-         {header}{summary}{topology}{runs}{measured}</main>\n{footer}</body>\n</html>\n",
-        title = esc(&record.experiment.title),
+         {main}</main>\n{footer}</body>\n</html>\n",
+        title = esc(title),
         css = style::CSS,
-        header = header(record),
-        summary = summary::section(record),
-        topology = topology::section(record),
-        measured = environment::section(record),
-        footer = footer(record),
-    ))
+    )
+}
+
+/// A text as HTML shows it, for element content and quoted attributes.
+pub fn escaped(text: &str) -> String {
+    esc(text).to_string()
 }
 
 /// Title, question, when and where.

@@ -2,7 +2,7 @@
 
 use nicteam_record::Run;
 
-use super::{BOLD, DIM, Style, cut, member_lines, put, shown, verdict};
+use super::{BOLD, DIM, Style, cut, figure_lines, member_lines, put, shown, verdict};
 use crate::columns::{Cell, Columns, Row};
 use crate::units;
 
@@ -31,11 +31,12 @@ pub(super) fn rows(columns: &Columns<'_>, style: &Style, out: &mut String) {
         put(out, &line(row, name, style));
         for (cell, engine) in row.cells.iter().zip(&columns.engines) {
             let Cell::Run(_, run) = cell else { continue };
-            let lines = member_lines(run, style);
-            if !lines.is_empty() {
+            let (figures, members) = (figure_lines(run, style), member_lines(run, style));
+            if !figures.is_empty() || !members.is_empty() {
                 put(out, &style.paint(DIM, &format!("  {}", shown(engine, style))));
             }
-            lines.iter().for_each(|line| put(out, &style.paint(DIM, line)));
+            figures.iter().for_each(|line| put(out, line));
+            members.iter().for_each(|line| put(out, &style.paint(DIM, line)));
         }
     }
 }

@@ -145,6 +145,7 @@ pub fn run(spec: &Spec<'_>) -> Run {
             cores: Vec::new(),
         },
         memory: None,
+        smooth_links: false,
         measured_ms: MEASURED_MS,
         warmup_ms: WARMUP_MS,
         delivered_counted_at: "TCP payload read by the receiving programs".into(),

@@ -1,9 +1,10 @@
 //! What sessions report goes to multipath, and what multipath wants is done.
 
 use nicteam_iscsi::{Buffer, Outcome};
-use nicteam_multipath::{self as multipath, Effect, Notice, PathId, PathState};
+use nicteam_multipath::{Effect, Notice, PathId, PathState};
 use nix::poll::PollFlags;
 
+use super::capacity::{Answer, outcome_of};
 use super::sessions::Report;
 use super::state::{Disk, MOST_NOTICES, Next};
 use crate::Kind;
@@ -45,6 +46,7 @@ impl Disk {
             Effect::Send { path, command, request } => self.send(path, command, request),
             Effect::Nop { path, command } => self.with_session(path, |session| session.nop_out(command)),
             Effect::TestUnitReady { path, command } => {
+                self.capacity.tested(path, command);
                 self.with_session(path, |session| session.test_unit_ready(command));
             }
             Effect::LunReset { path, command } => self.with_session(path, |session| session.lun_reset(command)),
@@ -64,6 +66,10 @@ impl Disk {
     /// A request is finished; it is held back until the model has it ready.
     fn finish(&mut self, request: u64, result: Result<(), String>) {
         let now = self.now();
+        let result = result.map_err(|reason| match self.capacity.mismatch() {
+            Some(mismatch) => format!("{reason}; {mismatch}"),
+            None => reason,
+        });
         let ready = self.requests.finish(request, result, now);
         self.next.extend(ready.map(|(pending, result)| Next::Finished(pending, result)));
     }
@@ -128,16 +134,25 @@ impl Disk {
                 }
                 Report::Done(command, buffer, outcome) => {
                     self.take_back(command, buffer);
-                    if self.capacity.answered(command, &outcome) {
-                        continue;
-                    }
-                    // The session's end follows, and says it of all its commands at once.
-                    if let Some(outcome) = outcome_of(outcome) {
-                        self.multipath.handle_done(path, command, outcome, now);
-                    }
+                    self.answered(path, command, outcome);
                 }
             }
             self.do_effects();
+        }
+    }
+
+    /// Hands multipath an answer, or asks the path for its size first.
+    fn answered(&mut self, path: PathId, command: u64, outcome: Outcome) {
+        let now = self.now();
+        match self.capacity.answered(path, command, outcome) {
+            Answer::Ask(number) => self.with_session(path, |session| session.read_capacity(number)),
+            Answer::Tell(command, outcome) => {
+                // The session's end follows where there is none, and says it of all its commands at once.
+                if let Some(outcome) = outcome_of(outcome) {
+                    self.multipath.handle_done(path, command, outcome, now);
+                }
+            }
+            Answer::Nothing => {}
         }
     }
 
@@ -171,21 +186,4 @@ impl Disk {
             self.do_effects();
         }
     }
-}
-
-/// An outcome in multipath's terms; none where the session's end follows.
-fn outcome_of(outcome: Outcome) -> Option<multipath::Outcome> {
-    Some(match outcome {
-        Outcome::Good | Outcome::Capacity { .. } => multipath::Outcome::Good,
-        Outcome::UnitAttention { asc, ascq } => multipath::Outcome::UnitAttention { asc, ascq },
-        Outcome::Busy => multipath::Outcome::Busy,
-        Outcome::ReservationConflict => multipath::Outcome::ReservationConflict,
-        Outcome::CheckCondition { key, asc, ascq } => multipath::Outcome::CheckCondition { key, asc, ascq },
-        Outcome::Aborted(_) => multipath::Outcome::Aborted,
-        Outcome::FunctionRefused(code) => {
-            multipath::Outcome::Refused(format!("the target refused the task management function, response {code}"))
-        }
-        Outcome::Refused(reason) => multipath::Outcome::Refused(reason),
-        Outcome::NoAnswer => return None,
-    })
 }

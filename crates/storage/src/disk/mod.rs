@@ -53,7 +53,7 @@ impl Disk {
             notices: VecDeque::new(),
             commands: BTreeMap::new(),
             next: VecDeque::new(),
-            capacity: Capacity::Unknown,
+            capacity: Capacity::default(),
             cache: spec.cache.map(|terms| Cache::new(terms, longest)),
             waiting: Waiting::default(),
             model: spec.model.map(Model::new),

@@ -2,18 +2,15 @@
 
 use std::time::Duration;
 
-use nicteam_multipath::{PathId, PathState};
+use nicteam_multipath::PathState;
 
-use super::capacity::{Capacity, READ_CAPACITY};
 use super::state::Disk;
 use crate::{DiskSpec, Error, Volume, watch};
 
 /// Number of the command that logs out.
-const LOGOUT: u64 = READ_CAPACITY + 1;
+const LOGOUT: u64 = u64::MAX;
 /// How long a target may take to answer logouts.
 const LOGOUT_LIMIT: Duration = Duration::from_secs(2);
-/// How long a target that took a login may take to tell the capacity.
-const CAPACITY_LIMIT: Duration = Duration::from_secs(5);
 /// How long the first path waits for the others.
 const OTHERS_LIMIT: Duration = Duration::from_secs(1);
 
@@ -22,30 +19,13 @@ impl Disk {
     pub(super) fn log_in(&mut self, spec: &DiskSpec) -> Result<(), Error> {
         self.do_effects();
         self.wait_for_paths(spec, self.now() + spec.open_timeout)?;
-        let deadline = self.now() + CAPACITY_LIMIT;
-        let refused = |reason: String| Error::Capacity { lun: spec.lun, target: spec.target.clone(), reason };
-        loop {
-            match self.capacity.clone() {
-                Capacity::Known { blocks, block_bytes } => {
-                    self.blocks = blocks;
-                    self.block_bytes = block_bytes;
-                    self.longest = (self.longest / block_bytes.max(1) as usize).max(1) * block_bytes as usize;
-                    return Ok(());
-                }
-                Capacity::Refused(reason) => return Err(refused(reason)),
-                _ if self.now() > deadline => return Err(refused("no answer".to_owned())),
-                Capacity::Unknown => {
-                    if let Some(path) = self.sessions.any_ready()
-                        && let Some(session) = self.sessions.session(path)
-                    {
-                        session.read_capacity(READ_CAPACITY);
-                        self.capacity = Capacity::Asked(PathId(path));
-                    }
-                }
-                Capacity::Asked(_) => {}
-            }
-            self.turn(Some(STEP), &mut [])?;
+        // A path that is up has told.
+        if let Some((blocks, block_bytes)) = self.capacity.known() {
+            self.blocks = blocks;
+            self.block_bytes = block_bytes;
+            self.longest = (self.longest / block_bytes.max(1) as usize).max(1) * block_bytes as usize;
         }
+        Ok(())
     }
 
     /// Until one is up and every other one is, too, or has failed.
@@ -53,6 +33,10 @@ impl Disk {
         let mut first_up = None;
         loop {
             self.turn(Some(STEP), &mut [])?;
+            if let (None, Some(reason)) = (self.capacity.known(), self.capacity.mismatch()) {
+                let (target, reason) = (spec.target.clone(), reason.to_owned());
+                return Err(Error::Capacity { lun: spec.lun, target, reason });
+            }
             let (now, states) = (self.now(), self.multipath.status().paths);
             let sessions = self.sessions.status();
             let is_up = |path: usize| states[path].state == PathState::Up;

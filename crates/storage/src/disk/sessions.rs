@@ -124,11 +124,6 @@ impl Sessions {
         self.paths.get_mut(path)?.session.as_mut()
     }
 
-    /// A path whose session takes commands.
-    pub(super) fn any_ready(&self) -> Option<usize> {
-        self.paths.iter().position(|path| path.session.as_ref().is_some_and(Session::is_ready))
-    }
-
     /// What to wait for: the paths, and their descriptors.
     pub(super) fn watches(&self) -> (Vec<usize>, Vec<Watch<'_>>) {
         self.sockets().map(|(path, fd)| (path, Watch::new(fd, self.wants(path)))).unzip()

@@ -1,12 +1,14 @@
 //! A target that is killed and started again.
 
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use nicteam_multipath::{NoPath, Notice};
+use nicteam_storage::Disk;
 
 use crate::common::net::Net;
 use crate::common::work::Work;
-use crate::common::{library, with_disk};
+use crate::common::{inside, library, with_disk};
 
 #[test]
 fn writes_resume_when_the_target_is_back_or_fail_as_configured() {
@@ -76,4 +78,46 @@ fn a_target_that_hangs_is_given_up_and_taken_back_though_its_kernel_answers() {
         work.verify(disk);
         work.verify_file(&target.file());
     });
+}
+
+#[test]
+fn a_target_that_comes_back_with_another_size_is_not_written_to() {
+    let Some(library) = library() else { return };
+    let net = Net::new(2);
+    let mut target = net.serve(16 << 20);
+    let mut spec = net.spec();
+    spec.multipath.no_path = NoPath::Queue(Duration::from_millis(500));
+    let netns = net.initiator.netns.as_fd().try_clone_to_owned().unwrap();
+    inside(netns.as_fd(), || {
+        let mut disk = Disk::open(&library, &spec).unwrap();
+        let mut work = Work::new(&disk, 32 << 10, 16);
+        work.write(&mut disk, |done| done >= 100);
+        target.crash();
+        let other = vec![0x5a; 8 << 20];
+        std::fs::write(target.file(), &other).unwrap();
+        target.restart();
+        let is_told = |work: &Work| work.last_error.as_ref().is_some_and(|error| error.contains("it is another disk"));
+        write_until(&mut work, &mut disk, is_told);
+        let error = work.last_error.clone().unwrap();
+        assert!(error.contains("16384 blocks of 512 bytes, and had 32768 of 512"), "{error}");
+        assert!(std::fs::read(target.file()).unwrap() == other, "it was written to");
+        // The first disk comes back.
+        target.crash();
+        std::fs::write(target.file(), vec![0; 16 << 20]).unwrap();
+        target.restart();
+        let written = work.written;
+        write_until(&mut work, &mut disk, |work| work.written > written);
+        disk.close().unwrap();
+    });
+}
+
+/// Writes a few at a time until it is so. Bounded generously.
+#[track_caller]
+fn write_until(work: &mut Work, disk: &mut Disk, is_so: impl Fn(&Work) -> bool) {
+    let start = Instant::now();
+    while !is_so(work) {
+        assert!(start.elapsed() < Duration::from_secs(20), "{:?} {:#?}", work.last_error, disk.status());
+        let done = work.written + work.failed;
+        work.write(disk, |now| now >= done + 16);
+    }
 }

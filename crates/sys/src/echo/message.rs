@@ -52,7 +52,7 @@ pub(super) struct Answer {
 pub(super) fn answer(packet: &[u8], v4: bool) -> Option<Answer> {
     let (ttl, begin) = if v4 {
         let header = packet.first_chunk::<SHORTEST_IPV4>()?;
-        (Some(header[8]), usize::from(header[0] & 0xf) * 4)
+        (Some(header[8]), Some(usize::from(header[0] & 0xf) * 4).filter(|length| *length >= SHORTEST_IPV4)?)
     } else {
         (None, 0)
     };
@@ -98,6 +98,8 @@ mod tests {
             let read = Answer { question, ident: 0x1234, sequence: 7, ttl: Some(61), payload_from: 32 };
             assert_eq!(answer(&packet, true), Some(read));
             (0..32).for_each(|length| assert_eq!(answer(&packet[..length], true), None, "{length}"));
+            let short = [&[0x04], &packet[1..]].concat();
+            assert_eq!(answer(&short, true), None, "a header that ends within itself");
         }
     }
 

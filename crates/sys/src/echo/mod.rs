@@ -32,6 +32,12 @@ const RECEIVE_BUFFER_BYTES: usize = 4 << 20;
 /// How long a request may wait for room on its way out, milliseconds.
 const SEND_TIMEOUT_MS: i64 = 100;
 
+/// Reads an answer: the numbers of socket and question, and where its payload begins.
+pub(crate) fn read(packet: &[u8], v4: bool) -> Option<(u16, u16, usize)> {
+    let message::Answer { ident, sequence, payload_from, .. } = message::answer(packet, v4)?;
+    Some((ident, sequence, payload_from))
+}
+
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {

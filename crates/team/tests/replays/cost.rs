@@ -1,4 +1,4 @@
-//! What a recording costs: bytes an hour, and time. `cargo test -p nicteam-team what_it_costs -- --ignored --nocapture`
+//! What a recording costs: bytes an hour, and time. `NICTEAM_SOAK=1 cargo test -p nicteam-team what_it_costs -- --nocapture`
 
 use std::time::{Duration, Instant};
 
@@ -10,9 +10,12 @@ use crate::control::pair::Pair;
 use crate::replays::{self, file};
 use crate::stripe::lan::Lan;
 
+/// Printed in a soak alone.
 #[test]
-#[ignore = "prints what a recording costs"]
 fn what_it_costs() {
+    if std::env::var_os("NICTEAM_SOAK").is_none() {
+        return;
+    }
     let mut config = Config { mode: Mode::Ad, ..Config::default() };
     config.lacp.rate = LacpRate::Fast;
     let mut pair = Pair::new([config.clone(), config], 4);

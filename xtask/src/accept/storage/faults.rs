@@ -3,6 +3,7 @@
 use nicteam_record::Transfer;
 
 use super::TOOLS;
+use super::killed;
 use super::records::{Records, What};
 use crate::accept::Arguments;
 use crate::accept::tested::{self, Tests};
@@ -13,7 +14,7 @@ use crate::part::{Context, Part};
 /// Stalls and content.
 pub(in crate::accept) const PART: Part<Arguments> = Part {
     tools: TOOLS,
-    prepare: || tested::build("nicteam").and_then(|()| tested::build("nicteam-storage")),
+    prepare: || tested::build("nicteam-storage"),
     ..Part::new("storage-faults", "paths cut under a verified write of 2 GiB, targets killed", measure)
 };
 
@@ -25,10 +26,9 @@ const WAITS: [&str; 2] = ["all-paths", "target-restart"];
 /// The run that is to end with an error.
 const FAILS: &str = "target-restart-fail";
 
-const TESTS: [Tests; 2] = [
-    Tests::of("nicteam-storage", "live::stale::", "a write that its path delays by 5 s never overtakes a later one"),
-    Tests::of("nicteam", "live::targets::", "a lab killed with -9 leaves no target, mount or file"),
-];
+const TESTS: [Tests; 1] =
+    [Tests::of("nicteam-storage", "live::stale::", "a write that its path delays by 5 s never overtakes a later one")
+        .whole()];
 
 fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
     let repeats = context.arguments.repeats;
@@ -46,6 +46,7 @@ fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
         figures.push(intact(&records, run)?);
     }
     figures.push(fails(&records)?);
+    figures.push(killed::figure(context)?);
     figures.extend(tested::figures(&TESTS)?);
     Ok(figures)
 }

@@ -1,11 +1,14 @@
 //! Our access specification beside fio, which uses the same disk by an NBD export, on one shaped link.
 
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::path::Path as FilePath;
 use std::process::Command;
 
 use nicteam_storage::nbd::{Address, Server};
 use nicteam_storage::{Disk, DiskSpec, Library, Path, Watch};
+use nicteam_sys::netlink::Netlink;
+use nicteam_sys::netns::NetNs;
 use nicteam_sys::process;
 use nicteam_testnet::IscsiTarget;
 use nix::poll::PollFlags;
@@ -28,8 +31,8 @@ pub(in crate::accept) const PART: Part<Arguments> = Part {
     ..Part::new("storage-fio", "access specification beside fio through the NBD export, 32 KiB, one link", measure)
 };
 
-/// One link, and the disk at its other end; fio has the same with a target of its own.
-const EXPERIMENT: &str = r#"
+/// One link.
+const LINK: &str = r#"
 title = "One link, one disk"
 [defaults]
 rate = "500mbit"
@@ -38,6 +41,19 @@ left = {}
 right = {}
 [[links]]
 between = ["left", "right"]
+"#;
+/// What is held for fio, whose target is started beside it: one that the lab served would have its port.
+const HELD: &str = r#"
+[workloads.any]
+kind = "tcp"
+from = "left"
+to = "right"
+[[runs]]
+name = "any"
+workloads = "any"
+"#;
+/// The disk at the link's other end, and what reads it.
+const READS: &str = r#"
 [targets.disk]
 kind = "iscsi"
 on = "right"
@@ -54,15 +70,23 @@ name = "reads"
 workloads = "reads"
 "#;
 const BYTES: u64 = 256 << 20;
+/// What the lab gives connections where the file names none.
+const CONGESTION: &str = "cubic";
 const WITHIN: Bound = Bound::Within(0.90, 1.10);
 
 fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
     let Context { product, scratch, arguments: &Arguments { repeats, seconds, .. } } = *context;
-    let file = scratch.path().join("one-link.toml");
-    std::fs::write(&file, EXPERIMENT).map_err(Failure::failed)?;
-    let name = file.to_string_lossy().into_owned();
-    let held = product.hold(&name)?;
+    let write = |name: &str, rest: &str| {
+        let file = scratch.path().join(name);
+        std::fs::write(&file, format!("{LINK}{rest}")).map_err(Failure::failed)?;
+        Ok::<String, Failure>(file.to_string_lossy().into_owned())
+    };
+    let name = write("one-link.toml", READS)?;
+    let held = product.hold(&write("held.toml", HELD)?)?;
     let link = held.ends("left", "right")?;
+    // As in the lab, whatever the machine's own is.
+    choose_congestion(&link.from, link.address)?;
+    choose_congestion(&link.to, held.ends("right", "left")?.address)?;
     let target = IscsiTarget::start_or_skip(&link.to, BYTES, &[("MaxRecvDataSegmentLength", "262144")])
         .ok_or_else(|| Failure::Missing("tgt does not run here".to_owned()))?;
     let (rates, noise) = Noise::around(|| {
@@ -94,6 +118,17 @@ fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
     Ok(vec![Figure::ratio("ours / fio, IO/s", Estimate::of_ratios(&ours, &theirs), WITHIN).noise(noise).peer(peer)])
 }
 
+/// Gives connections of a namespace to an address the congestion control that the lab's have.
+fn choose_congestion(netns: &NetNs, to: IpAddr) -> Result<(), Failure> {
+    netns.run(|| {
+        let mut netlink = Netlink::open()?;
+        let device =
+            netlink.all_addresses()?.into_iter().find(|(_, address, _)| address.is_ipv4() && !address.is_loopback());
+        let (index, ..) = device.ok_or_else(|| Failure::failed("a host of the network has no address"))?;
+        Ok::<(), Failure>(netlink.route_with_congestion(to, index, CONGESTION)?)
+    })?
+}
+
 /// What fio gets of the disk by an export that this process serves from the initiator's host.
 fn fio_iops(link: &Ends, seconds: u32, socket: &FilePath) -> Result<f64, Failure> {
     let library = Library::open().map_err(|absent| Failure::Missing(absent.to_string()))?;
@@ -118,7 +153,9 @@ fn fio_iops(link: &Ends, seconds: u32, socket: &FilePath) -> Result<f64, Failure
         })?;
         Ok::<String, Failure>(said)
     })??;
-    let report: Value = serde_json::from_str(&served).map_err(Failure::failed)?;
+    // What its engine has to say stands before the report.
+    let report = served.find('{').map_or("", |start| &served[start..]);
+    let report: Value = serde_json::from_str(report).map_err(|error| Failure::failed(format!("{error}: {served}")))?;
     let iops = report["jobs"][0]["read"]["iops"].as_f64();
     iops.ok_or_else(|| Failure::failed(format!("fio did not measure: {served}")))
 }

@@ -23,6 +23,7 @@ pub(in crate::task) struct Course {
     changed: Condvar,
     progress: Mutex<Option<TaskSample>>,
     sockets: Mutex<Sockets>,
+    notices: Mutex<Vec<Notice>>,
     started_ns: AtomicU64,
 }
 
@@ -59,6 +60,7 @@ impl Course {
             changed: Condvar::new(),
             progress: Mutex::default(),
             sockets: Mutex::default(),
+            notices: Mutex::default(),
             started_ns: AtomicU64::new(u64::MAX),
         }
     }
@@ -125,12 +127,24 @@ impl Course {
         lock(&self.progress).clone()
     }
 
-    /// Notes the connections of a disk from time to time: sessions come and go.
-    pub(in crate::task) fn look_at(&self, medium: &dyn Medium) {
+    /// Notes the connections of a disk from time to time, as sessions come and go, and what happened to its paths.
+    pub(in crate::task) fn look_at(&self, medium: &mut dyn Medium) {
         let is_due = lock(&self.sockets).looked.is_none_or(|looked| looked.elapsed() >= LOOK_EACH);
         if is_due {
             self.uses(medium);
+            self.hear(medium);
         }
+    }
+
+    /// Notes what happened to a disk's paths.
+    pub(super) fn hear(&self, medium: &mut dyn Medium) {
+        let news = medium.notices().into_iter().filter(|notice| self.is_worth_telling(notice));
+        lock(&self.notices).extend(news);
+    }
+
+    /// What happened since this was asked last.
+    pub(super) fn notices(&self) -> Vec<Notice> {
+        std::mem::take(&mut *lock(&self.notices))
     }
 
     /// Notes the connections of a disk.
@@ -144,7 +158,7 @@ impl Course {
     }
 
     /// Whether something happened since the payload may flow. Before that paths come up, which is nothing to tell.
-    pub(super) fn is_worth_telling(&self, notice: &Notice) -> bool {
+    fn is_worth_telling(&self, notice: &Notice) -> bool {
         notice.at_ns >= self.started_ns.load(Ordering::Relaxed)
     }
 }

@@ -23,7 +23,7 @@ use super::kind;
 use super::route::choose_congestion;
 use crate::error::Failure;
 use crate::lock::lock;
-use crate::protocol::{ConnectionSpec, FlowSample, Outcomes, Role, TaskSample};
+use crate::protocol::{ConnectionSpec, FlowSample, Notice, Outcomes, Role, TaskSample};
 use crate::sockets::flow;
 
 pub(super) use counters::{Counters, Use};
@@ -86,7 +86,7 @@ impl Ends {
             of_thread.uses(&*medium);
             let _ = opened.send(Ok(()));
             let mut outcomes = job.run(&mut *medium, &of_thread);
-            outcomes.notices.extend(medium.notices().into_iter().filter(|notice| of_thread.is_worth_telling(notice)));
+            of_thread.hear(&mut *medium);
             if let Err(error) = medium.close() {
                 outcomes.notices.push(trouble(error.to_string()));
             }
@@ -169,6 +169,10 @@ impl kind::Ends for Ends {
 
     fn flows(&self) -> Vec<FlowSample> {
         lock(&self.flows).values().cloned().collect()
+    }
+
+    fn notices(&self) -> Vec<Notice> {
+        self.running().iter().flat_map(|task| task.course.notices()).collect()
     }
 
     fn tasks(&self) -> Vec<TaskSample> {

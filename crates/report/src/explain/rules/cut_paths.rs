@@ -4,6 +4,8 @@ use nicteam_record::{Finding, Side};
 use serde::{Deserialize, Serialize};
 
 use super::Rule;
+use super::full::Full;
+use super::waste::Waste;
 use crate::explain::facts::faults;
 use crate::explain::limits::Limit;
 use crate::explain::storage;
@@ -37,6 +39,11 @@ impl Rule for CutPaths {
         let disk = limit.disk()?;
         let events: Vec<String> = faults(run).into_iter().map(str::to_owned).collect();
         if events.is_empty() {
+            return None;
+        }
+        let ended_early = storage::transfer_of(run, disk).is_some_and(|transfer| transfer.error.is_some());
+        // Full links are why it was no faster, and not why it ended.
+        if !ended_early && (Full.find(limit).is_some() || Waste.find(limit).is_some()) {
             return None;
         }
         let (transfer, operations) = (storage::transfer_of(run, disk), storage::operations_of(run, disk));

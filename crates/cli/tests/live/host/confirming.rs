@@ -1,0 +1,71 @@
+//! A team that nobody confirms is taken down.
+
+use std::process::Stdio;
+
+use nicteam_testnet::{assert_same_network, eventually};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::{FAR, Network, Session, TEAM};
+use crate::common::teams::may_test_bpf;
+
+#[test]
+fn a_team_that_nobody_confirms_is_taken_down_and_the_session_lives_on() {
+    if !may_test_bpf() {
+        return;
+    }
+    let network = Network::new();
+    let before = network.snapshot();
+    let mut session = Session::new(&network, (FAR, 7001).into());
+    let file = network.file("teams.toml", TEAM);
+    let is_down = || network.snapshot() == before;
+    let said = network.done(&["up", &file, "--confirm", "500ms"]);
+    assert!(said.contains("nicteam confirm team0"), "{said}");
+    session.live_on("up");
+    eventually("the way back", is_down);
+    session.live_on("taken down");
+
+    // A signal does not wait so long.
+    let said = network.done(&["up", &file, "--confirm", "1h"]);
+    let words: Vec<&str> = said.split([' ', ',']).collect();
+    let at = words.iter().position(|word| *word == "process").unwrap();
+    let said_again = network.done(&["up", &file]);
+    assert!(said_again.contains("nothing to do") && said_again.contains("nicteam confirm team0"), "{said_again}");
+    kill(Pid::from_raw(words[at + 1].parse().unwrap()), Signal::SIGTERM).unwrap();
+    eventually("the way back", is_down);
+    session.live_on("told to go back");
+
+    network.done(&["up", &file, "--confirm", "2s"]);
+    let said = network.done(&["confirm"]);
+    assert!(said.contains("team team0 stays up"), "{said}");
+    let (code, said) = network.nicteam(&["confirm"]);
+    assert!(code == 1 && said.contains("nothing awaits"), "{said}");
+    // Whoever waited has ended, and a team that is up is not put at risk again.
+    let watchers = || network.near.processes().len();
+    eventually("the end of the wait", || watchers() == 1);
+    network.done(&["up", &file, "--confirm", "100ms"]);
+    assert_eq!(watchers(), 1);
+    session.live_on("confirmed");
+    network.done(&["down", "team0"]);
+    assert_same_network(&network.snapshot(), &before, "down");
+}
+
+#[test]
+fn a_command_that_is_killed_on_its_way_is_undone() {
+    if !may_test_bpf() {
+        return;
+    }
+    let network = Network::new();
+    let before = network.snapshot();
+    let file = network.file("teams.toml", TEAM);
+    let mut command = network.near.nicteam(&["up", &file, "--confirm", "500ms", "--verbose"]);
+    let mut up = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = std::io::BufReader::new(up.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("add 10.3.0.1/24 to team0") {
+        assert!(std::io::BufRead::read_line(&mut said, &mut line).unwrap() > 0, "{line}");
+    }
+    up.kill().unwrap();
+    up.wait().unwrap();
+    eventually("the way back", || network.snapshot() == before);
+}

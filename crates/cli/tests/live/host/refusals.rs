@@ -1,0 +1,70 @@
+//! What is in the way is named with its cure, and nothing is changed.
+
+use nicteam_testnet::{assert_same_network, may_make_networks};
+use serde_json::Value;
+
+use super::{Network, TEAM};
+
+#[test]
+fn what_is_in_the_way_is_named_with_its_cure() {
+    if !may_make_networks() {
+        return;
+    }
+    let network = Network::new();
+    network.ip("link add name br0 type bridge");
+    network.ip("link add name dm0 type veth peer name dm1");
+    network.ip("link set dm0 master br0");
+    network.ip("address add 10.8.0.1/24 dev dm1");
+    network.ip("link add link eth1 name mt0 type macvtap mode bridge");
+    network.ip("nexthop add id 7 via 10.3.0.9 dev eth0");
+    network.near.run(&["add", "other", "--members", "dm1"]);
+    let before = network.snapshot();
+    let team =
+        |members: &str, more: &str| format!("[teams.team0]\nmembers = [{members}]\nmode = \"active-backup\"\n{more}");
+    for (file, what, cure) in [
+        (team("\"eth7\"", ""), "no device `eth7`", "did you mean `eth"),
+        (team("\"dm0\"", ""), "`dm0` is a part of the bridge br0", "ip link set dm0 nomaster"),
+        (team("\"dm1\"", ""), "`dm1` is a member of team other", "nicteam down other"),
+        (team("\"lo\"", ""), "`lo` has no Ethernet address", "ip link"),
+        (team("\"eth1\"", ""), "macvtap mt0 stands on eth1", "ip link del mt0"),
+        (team("\"eth0\"", ""), "nexthop object 7 leads over eth0", "ip nexthop del id 7"),
+        (
+            team("\"eth1\"", "addresses = [\"10.3.0.1/24\"]"),
+            "10.3.0.1 is an address of eth0",
+            "ip address del 10.3.0.1/24 dev eth0",
+        ),
+        (team("\"eth1\"", "routes = [\"default via 10.9.9.9\"]"), "gateway 10.9.9.9", "an address of that network"),
+        (team("\"eth1\"", "").replace("team0", "br0"), "there is bridge `br0` already", "ip link del br0"),
+    ] {
+        let path = network.file("teams.toml", &file);
+        let (code, said) = network.nicteam(&["up", &path]);
+        assert!(code == 1 && said.contains(what) && said.contains(cure), "{file}: {said}");
+        assert!(said.contains("\nhint: "), "{said}");
+        let (code, said) = network.nicteam(&["check", &path, "--json"]);
+        let plans: Value = serde_json::from_str(said.split("\nnicteam:").next().unwrap()).unwrap();
+        let refusals = plans[0]["refusals"].as_array().unwrap();
+        let named = |refusal: &Value| refusal["what"].as_str().unwrap().contains(what);
+        assert!(code == 1 && refusals.iter().any(named), "{file}: {plans}");
+    }
+    assert_same_network(&network.snapshot(), &before, "refused");
+}
+
+#[test]
+fn files_are_refused_before_anything_is_touched() {
+    if !may_make_networks() {
+        return;
+    }
+    let network = Network::new();
+    let before = network.snapshot();
+    let both = format!("{TEAM}\n[teams.team1]\nmembers = [\"eth1\"]\n");
+    let path = network.file("teams.toml", &both);
+    let (code, said) = network.nicteam(&["up", &path]);
+    assert!(code == 2 && said.contains("eth1"), "{said}");
+    let (code, said) = network.nicteam(&["up", &network.file("teams.toml", TEAM), "team7"]);
+    assert!(code == 2 && said.contains("team7"), "{said}");
+    let (code, said) = network.nicteam(&["up", &network.file("teams.txt", "what is this?\n")]);
+    assert!(code == 2 && said.contains("hint:"), "{said}");
+    let (code, said) = network.nicteam(&["up", "/nowhere/teams.toml"]);
+    assert!(code == 2 && said.contains("cannot read `/nowhere/teams.toml`"), "{said}");
+    assert_same_network(&network.snapshot(), &before, "refused");
+}

@@ -1,0 +1,149 @@
+//! The Debian package, the unit, and what is made from the command line.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::common::teams::own_folder;
+
+const NICTEAM: &str = env!("CARGO_BIN_EXE_nicteam");
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().parent().unwrap()
+}
+
+fn output(command: &mut Command) -> Option<Output> {
+    command.output().ok()
+}
+
+fn text(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// The package as a whole: everything that it has to bring, with the right owner and mode, and scripts that a shell reads.
+#[test]
+fn a_package_brings_what_a_host_needs() {
+    let folder = own_folder("package");
+    let mut make = Command::new(root().join("scripts/deb.sh"));
+    make.args(["--binary", NICTEAM, "--version", "9.9", "--compression", "none", "--output"]).arg(&folder);
+    let made = make.output().unwrap();
+    if made.status.code() == Some(3) {
+        return eprintln!("SKIPPED: {}", text(&made).trim());
+    }
+    assert!(made.status.success(), "{}", text(&made));
+    let package = String::from_utf8(made.stdout).unwrap().trim().to_owned();
+    let dpkg = |arguments: &[&str]| {
+        let output = Command::new("dpkg-deb").args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let listing = dpkg(&["--contents", &package]);
+    for (mode, path) in [
+        ("-rwxr-xr-x root/root", "./usr/bin/nicteam"),
+        ("-rw-r--r-- root/root", "./usr/lib/systemd/system/nicteam@.service"),
+        ("-rwxr-xr-x root/root", "./usr/lib/systemd/system-generators/nicteam-generator"),
+        ("-rw-r--r-- root/root", "./etc/nicteam/README"),
+        ("-rw-r--r-- root/root", "./usr/share/bash-completion/completions/nicteam"),
+        ("-rw-r--r-- root/root", "./usr/share/zsh/vendor-completions/_nicteam"),
+        ("-rw-r--r-- root/root", "./usr/share/fish/vendor_completions.d/nicteam.fish"),
+        ("-rw-r--r-- root/root", "./usr/share/man/man1/nicteam-team-add.1.gz"),
+        ("-rw-r--r-- root/root", "./usr/share/doc/nicteam/copyright"),
+        ("-rw-r--r-- root/root", "./usr/share/doc/nicteam/changelog.gz"),
+        ("-rw-r--r-- root/root", "./usr/share/doc/nicteam/THIRD-PARTY"),
+        ("-rw-r--r-- root/root", "./usr/share/doc/nicteam/service.md"),
+        ("-rw-r--r-- root/root", "./usr/share/doc/nicteam/examples/team0.toml"),
+    ] {
+        let is_there = |line: &str| line.starts_with(mode) && line.ends_with(&format!(" {path}"));
+        assert!(listing.lines().any(is_there), "{path} with {mode}\n{listing}");
+    }
+    let strange = |line: &&str| {
+        let path = line.split_whitespace().last().unwrap_or_default();
+        !line.contains("root/root")
+            || line.starts_with("-rws")
+            || !["./", "./usr/", "./etc/"].iter().any(|top| path == *top || path.starts_with(top) && *top != "./")
+    };
+    assert_eq!(listing.lines().filter(strange).collect::<Vec<_>>(), [] as [&str; 0]);
+    let field = |name: &str| dpkg(&["--field", &package, name]).trim().to_owned();
+    assert_eq!((field("Package"), field("Version")), ("nicteam".to_owned(), "9.9".to_owned()));
+    assert!(field("Depends").starts_with("libc6 (>= 2."), "{}", field("Depends"));
+    let unpacked = folder.join("control");
+    dpkg(&["--control", &package, &unpacked.display().to_string()]);
+    for script in ["postinst", "prerm", "postrm"] {
+        let checked = Command::new("sh").arg("-n").arg(unpacked.join(script)).output().unwrap();
+        assert!(checked.status.success(), "{script}: {}", text(&checked));
+    }
+    assert_eq!(fs::read_to_string(unpacked.join("conffiles")).unwrap(), "/etc/nicteam/README\n");
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn systemd_understands_the_unit() {
+    let folder = own_folder("unit");
+    fs::create_dir_all(&folder).unwrap();
+    let unit = fs::read_to_string(root().join("packaging/nicteam@.service")).unwrap();
+    let lines = unit.lines().filter(|line| !line.starts_with("Documentation="));
+    let here: String = lines.map(|line| line.replace("/usr/bin/nicteam", NICTEAM) + "\n").collect();
+    let path = folder.join("nicteam@team0.service");
+    fs::write(&path, here).unwrap();
+    let checked =
+        output(Command::new("systemd-analyze").args(["verify", "--man=no", "--recursive-errors=no"]).arg(&path));
+    fs::remove_dir_all(folder).unwrap();
+    let Some(checked) = checked else {
+        return eprintln!("SKIPPED: no systemd-analyze");
+    };
+    // What it says of other units, and of a machine without systemd, is not of this one.
+    let said = text(&checked);
+    let own: Vec<&str> = said.lines().filter(|line| line.contains("nicteam@")).collect();
+    assert_eq!(own, [] as [&str; 0]);
+}
+
+/// The names of all commands that `--help` shows, each with its parents'.
+fn commands(of: &[String]) -> BTreeSet<String> {
+    let help = Command::new(NICTEAM).args(of).arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| line.starts_with("  "));
+    // What stands further in goes on with the description above.
+    let names = listed.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    let mut found = BTreeSet::from([of.join(" ")]);
+    for name in names.filter(|name| *name != "help") {
+        found.extend(commands(&[of, &[name.to_owned()]].concat()));
+    }
+    found
+}
+
+#[test]
+fn each_command_has_a_page_and_completions() {
+    let folder = own_folder("man");
+    let made = Command::new(NICTEAM).arg("man").arg(&folder).output().unwrap();
+    assert!(made.status.success(), "{}", text(&made));
+    let pages: BTreeSet<String> =
+        fs::read_dir(&folder).unwrap().flatten().map(|page| page.file_name().into_string().unwrap()).collect();
+    let all = commands(&[]);
+    let expected: BTreeSet<String> = all
+        .iter()
+        .map(|command| {
+            format!("nicteam{}{}.1", if command.is_empty() { "" } else { "-" }, command.replace([' ', '/'], "-"))
+        })
+        .collect();
+    assert!(expected.len() > 30, "{expected:?}");
+    assert_eq!(pages, expected);
+    let page = fs::read_to_string(folder.join("nicteam-team-add.1")).unwrap();
+    assert!(page.contains(".TH nicteam-team-add 1") && page.contains("\\-\\-members"), "{page}");
+    fs::remove_dir_all(folder).unwrap();
+    for (shell, start) in [("bash", "_nicteam()"), ("zsh", "#compdef nicteam"), ("fish", "# Print an optspec")] {
+        let made = Command::new(NICTEAM).args(["completions", shell]).output().unwrap();
+        let text = String::from_utf8(made.stdout).unwrap();
+        assert!(
+            text.starts_with(start) && text.contains("miimon") | text.contains("members"),
+            "{shell}: {}",
+            &text[..200]
+        );
+    }
+    if let Ok(checked) = Command::new("bash")
+        .args(["-c", &format!("source <({NICTEAM} completions bash) && complete -p nicteam")])
+        .output()
+    {
+        assert!(checked.status.success(), "{}", text(&checked));
+    }
+}

@@ -1,0 +1,94 @@
+//! All that a host's network tells, to be compared.
+
+use std::process::Command;
+
+use crate::Host;
+
+impl Host {
+    /// What `ip`, `tc` and the settings of the devices tell, one thing a line, each line with what it is of. Without lifetimes,
+    /// numbers and counters, and without the devices in `without`.
+    #[track_caller]
+    pub fn snapshot(&self, without: &[&str]) -> Vec<String> {
+        let ip = |arguments: &[&str]| self.lines("ip", arguments);
+        let mut told = ip(&["-d", "-o", "link"]).into_iter().map(without_index).collect::<Vec<_>>();
+        told.extend(ip(&["-d", "-o", "address"]).into_iter().map(without_index).map(without_lifetimes));
+        for family in ["-4", "-6"] {
+            told.extend(ip(&[family, "route", "show", "table", "all"]).into_iter().map(without_expiry));
+            told.extend(ip(&[family, "rule"]));
+            told.extend(ip(&[family, "neighbour", "show", "nud", "permanent"]));
+            told.extend(ip(&[family, "neighbour", "show", "proxy"]));
+        }
+        told.extend(self.lines("tc", &["qdisc"]));
+        for device in self.names() {
+            for way in ["ingress", "egress"] {
+                told.extend(self.lines("tc", &["filter", "show", "dev", &device, way]).into_iter().map(without_number));
+            }
+            told.extend(self.settings(&device));
+        }
+        let is_of =
+            |line: &str, device: &str| line.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == device);
+        told.retain(|line| !without.iter().any(|device| is_of(line, device)));
+        told.sort();
+        told
+    }
+
+    fn names(&self) -> Vec<String> {
+        let of = |line: String| Some(line.split_once(": ")?.1.split([':', '@']).next()?.to_owned());
+        self.lines("ip", &["-o", "link"]).into_iter().filter_map(of).collect()
+    }
+
+    #[track_caller]
+    fn lines(&self, program: &str, arguments: &[&str]) -> Vec<String> {
+        let output = self.netns.run(|| Command::new(program).args(arguments).output()).unwrap().unwrap();
+        assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).lines().map(|line| line.trim().replace('\t', " ")).collect()
+    }
+
+    fn settings(&self, device: &str) -> Vec<String> {
+        let read = |folder: &str| {
+            let entries = std::fs::read_dir(format!("/proc/sys/net/{folder}/{device}")).into_iter().flatten().flatten();
+            let value = |path: &std::path::Path| std::fs::read_to_string(path).unwrap_or_default();
+            let line = |path: &std::path::Path| format!("{} {}", path.display(), value(path).trim());
+            entries.map(|entry| line(&entry.path())).collect::<Vec<_>>()
+        };
+        let folders = ["ipv4/conf", "ipv6/conf", "ipv4/neigh", "ipv6/neigh"];
+        self.netns.run(|| folders.iter().flat_map(|folder| read(folder)).collect()).unwrap()
+    }
+}
+
+/// Two snapshots are alike; else the panic says what is in one of them alone.
+#[track_caller]
+pub fn assert_same_network(now: &[String], before: &[String], when: &str) {
+    let only = |these: &[String], those: &[String]| -> Vec<String> {
+        these.iter().filter(|line| !those.contains(line)).cloned().collect()
+    };
+    let (new, gone) = (only(now, before), only(before, now));
+    assert!(now == before, "{when}: new {new:#?}\ngone {gone:#?}");
+}
+
+/// `member_ingress:[1571] ... id 1571` without the number of the program.
+fn without_number(line: String) -> String {
+    let is_number = |word: &str| word.contains(":[") || word.bytes().all(|byte| byte.is_ascii_digit());
+    line.split(' ').filter(|word| !is_number(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn without_index(line: String) -> String {
+    line.split_once(": ").map_or(line.clone(), |(_, rest)| rest.to_owned())
+}
+
+fn without_lifetimes(line: String) -> String {
+    line.split_once(" valid_lft ").map_or(line.clone(), |(told, _)| told.trim_end_matches('\\').trim_end().to_owned())
+}
+
+fn without_expiry(line: String) -> String {
+    let mut words = line.split(' ');
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        match word {
+            "expires" => drop(words.next()),
+            "linkdown" => {}
+            word => kept.push(word),
+        }
+    }
+    kept.join(" ")
+}
