@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use nicteam_simnet::Random;
 use nicteam_team::lacp::LacpRate;
+use nicteam_team::replay::{Entry, Recording, Told};
 use nicteam_team::{BondOptions, Config, Duplex, LacpMode, MemberLink, Mode};
 use nicteam_testnet::is_soak;
 
@@ -102,6 +103,13 @@ fn stripes_course_is_replayed_from_a_state() {
     lan.hosts().for_each(|host| holds(&host.team));
     // One with a single member has less to say.
     let middles = lan.hosts().filter(|host| first(&file(&host.team)) > 0).count();
+    for host in lan.hosts() {
+        let file = file(&host.team);
+        let recording = Recording::read(&file).unwrap();
+        let entries: Vec<Entry> = recording.entries().map(Result::unwrap).collect();
+        let states = entries.iter().filter(|entry| matches!(entry.told, Told::State(_))).count();
+        assert!(entries.len() > 50 * states, "{states} states of {} entries", entries.len());
+    }
     assert!(middles >= 1, "{:?}", lan.hosts().map(|host| host.team.recorded()).collect::<Vec<_>>());
 }
 

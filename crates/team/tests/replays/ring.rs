@@ -42,6 +42,8 @@ fn one_without_its_beginning_goes_on_from_a_state() {
     let recording = Recording::read(&file).unwrap();
     let entries: Vec<_> = recording.entries().map(Result::unwrap).collect();
     assert!(matches!(&entries[0].told, Told::State(_)) && entries[0].number > 100_000);
+    let states = entries.iter().filter(|entry| matches!(entry.told, Told::State(_))).count();
+    assert!((4..=10).contains(&states), "{states} states of {} entries", entries.len());
     let last = entries.last().unwrap();
     assert_eq!((last.number, last.words()), (200_001, "links: m0 carrier, 199999 Mbit/s".to_owned()));
     holds(&team);

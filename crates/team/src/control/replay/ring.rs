@@ -37,6 +37,8 @@ pub(super) struct Ring {
 struct Segment {
     blocks: Vec<Arc<[u8]>>,
     bytes: usize,
+    /// Bytes among them of the state that it begins with.
+    state: usize,
 }
 
 impl Ring {
@@ -81,7 +83,9 @@ impl Ring {
 
     /// True if the next entry is to be the first of a segment: [`Ring::begin_segment`] is to be called before.
     pub(super) fn wants_segment(&self) -> bool {
-        self.segments.back().is_some_and(|segment| segment.bytes >= self.limit / SEGMENTS)
+        // A large state is followed by at least as many bytes of entries.
+        let is_full = |of: &Segment| of.bytes - of.state >= of.state.max(self.limit / SEGMENTS);
+        self.segments.back().is_some_and(is_full)
     }
 
     /// What follows is read without what was before, from this state of the team on.
@@ -92,7 +96,11 @@ impl Ring {
         let mut start = Vec::new();
         put_number(&mut start, self.next);
         put_bytes(&mut start, state);
-        self.add(&file::block(Kind::Segment, &start));
+        let block = file::block(Kind::Segment, &start);
+        self.add(&block);
+        if let Some(segment) = self.segments.back_mut() {
+            segment.state = block.len();
+        }
         while self.bytes > self.limit && self.segments.len() > 1 {
             let eldest = self.segments.pop_front().unwrap_or_default();
             self.bytes -= eldest.bytes;
