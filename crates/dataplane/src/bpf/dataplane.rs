@@ -54,6 +54,8 @@ pub struct BpfDataplane {
     /// The filters are a predecessor's of another layout: they stay until there
     /// is a plan to execute, so that no frame is lost.
     pub(super) deferred: bool,
+    /// What a predecessor of another version had said to its partners.
+    pub(super) recalled: Vec<Remembered>,
 }
 
 impl BpfDataplane {
@@ -290,7 +292,8 @@ impl Dataplane for BpfDataplane {
             let silence = Duration::from_nanos(now_ns.saturating_sub(heard_ns));
             Ok(index.map(|index| Remembered { index, answer: answer.clone(), silence }))
         };
-        self.answers.iter().map(remembered).filter_map(Result::transpose).collect()
+        let recalled = self.recalled.iter().cloned().map(Ok);
+        self.answers.iter().map(remembered).filter_map(Result::transpose).chain(recalled).collect()
     }
 
     fn answered(&self) -> Result<u64, Error> {

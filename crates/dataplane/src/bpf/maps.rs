@@ -112,7 +112,7 @@ impl Maps {
 
     /// What is said to the partner of a place while the process is silent.
     pub(super) fn answer(&self, place: u32) -> Result<Answer, Error> {
-        read(&self.answers, place)
+        answer_of(&self.answers, place)
     }
 
     pub(super) fn set_answer(&self, place: u32, answer: &Answer) -> Result<(), Error> {
@@ -239,8 +239,7 @@ impl Maps {
 
     /// Interface indexes and their places.
     pub(super) fn places(&self) -> Result<Vec<(u32, Place)>, Error> {
-        let indexes = self.places.keys().filter_map(|key| Some(u32::from_ne_bytes(key.try_into().ok()?)));
-        indexes.map(|index| Ok((index, read(&self.places, index)?))).collect()
+        places_of(&self.places)
     }
 
     pub(super) fn set_place(&self, index: u32, place: &Place) -> Result<(), Error> {
@@ -327,6 +326,17 @@ impl Maps {
 pub(super) fn is_like(a: &OpenMap<'_>, b: &MapHandle) -> bool {
     (a.name(), a.map_type(), a.key_size(), a.value_size(), a.max_entries())
         == (b.name(), b.map_type(), b.key_size(), b.value_size(), b.max_entries())
+}
+
+/// Which device has which place, by a map of this or a predecessor's.
+pub(super) fn places_of(map: &MapHandle) -> Result<Vec<(u32, Place)>, Error> {
+    let indexes = map.keys().filter_map(|key| Some(u32::from_ne_bytes(key.try_into().ok()?)));
+    indexes.map(|index| Ok((index, read(map, index)?))).collect()
+}
+
+/// What is said to the partner of a place, by a map of this or a predecessor's.
+pub(super) fn answer_of(map: &MapHandle, place: u32) -> Result<Answer, Error> {
+    read(map, place)
 }
 
 /// What a place carried, by a counter map of this or a predecessor's.

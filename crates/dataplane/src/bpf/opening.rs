@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
+use libbpf_rs::MapHandle;
 use nicteam_sys::netns;
 use nicteam_team::MemberId;
 use nicteam_team::lacp::Answer;
@@ -12,11 +14,12 @@ use super::carrier::Carrier;
 use super::dataplane::BpfDataplane;
 use super::inject::Injector;
 use super::layout::Control;
+use super::lease;
 use super::maps::{self, Maps};
 use super::object::Object;
-use super::predecessor::{self, Predecessor};
+use super::predecessor::{self, Predecessor, Readable};
 use super::slots::Slots;
-use crate::{Error, Port, Programs, TeamDevice};
+use crate::{Error, Port, Programs, Remembered, TeamDevice};
 
 /// What a trial loaded, for the first team that needs it.
 static SPARE: Mutex<Option<Object>> = Mutex::new(None);
@@ -60,8 +63,9 @@ impl BpfDataplane {
                 own.attach_team()?;
                 Ok(own)
             }
-            Predecessor::Other(counters) => {
-                let own = BpfDataplane { deferred: true, ..BpfDataplane::fresh(device, programs)? };
+            Predecessor::Other(Readable { counters, answers }) => {
+                let recalled = answers.map_or(Ok(Vec::new()), |(places, answers)| recalled(&places, &answers))?;
+                let own = BpfDataplane { deferred: true, recalled, ..BpfDataplane::fresh(device, programs)? };
                 if let Some(counters) = counters {
                     for place in 0..nicteam_team::MAX_MEMBERS as u32 {
                         own.object.maps.set_counters(place, &maps::counters_of(&counters, place)?)?;
@@ -100,6 +104,7 @@ impl BpfDataplane {
             punted: None,
             written: 0,
             deferred: false,
+            recalled: Vec::new(),
         })
     }
 }
@@ -127,6 +132,19 @@ fn answers_of(maps: &Maps) -> Result<BTreeMap<MemberId, Answer>, Error> {
     Ok(answers)
 }
 
+/// What a predecessor of another version had said to its partners who have said the same since.
+fn recalled(places: &MapHandle, answers: &MapHandle) -> Result<Vec<Remembered>, Error> {
+    let now_ns = lease::now_ns();
+    let mut recalled = Vec::new();
+    for (index, place) in maps::places_of(places)? {
+        let answer = maps::answer_of(answers, place.place)?;
+        let silence = Duration::from_nanos(now_ns.saturating_sub(answer.heard_ns));
+        let answer = MemberId::new(place.place as usize).filter(|_| answer.heard_ns != 0).and_then(|id| answer.of(id));
+        recalled.extend(answer.map(|answer| Remembered { index, answer, silence }));
+    }
+    Ok(recalled)
+}
+
 /// They load programs, and make devices in namespaces of their own.
 #[cfg(test)]
 mod live {
@@ -139,7 +157,7 @@ mod live {
     use nicteam_team::balance::{Eligible, Number};
     use nicteam_team::stripe::redundant::Classes;
     use nicteam_team::{Balance, Choose, MemberSet, Mode, Plan, PlanMember, Receive, Rewrite, Stripe};
-    use nicteam_wire::Mac;
+    use nicteam_wire::{Mac, PortInfo};
 
     #[test]
     fn a_predecessor_of_another_layout_works_on_until_there_is_a_plan() {
@@ -205,7 +223,7 @@ mod live {
 
     /// By the paths to no peer.
     fn stripes() -> Choose {
-        let (id, sack_delay) = (MemberId::new(0).unwrap(), std::time::Duration::ZERO);
+        let (id, sack_delay) = (MemberId::new(0).unwrap(), Duration::ZERO);
         let (eligible, number) = (Eligible::Alb, Number::Destination);
         let other = Balance { eligible, number, table: vec![id], active: id, counted: false, punt: None };
         let (senders, peers, group) = (Vec::new(), Vec::new().into(), MemberSet::EMPTY);
@@ -232,10 +250,16 @@ mod live {
         old.attach(&port).unwrap();
         old.apply(&plan).unwrap();
         old.dry_run_egress(&[0; 64], 5).unwrap();
+        let frame = vec![0; crate::bpf::constants::LACPDU_FRAME_LEN];
+        let answer = Answer { member: id, frame, partner: PortInfo::from_bytes(&[7; PortInfo::LEN]) };
+        old.renew(std::slice::from_ref(&answer)).unwrap();
         let control = Control { layout, ..old.object.maps.control().unwrap() };
         old.object.maps.set_control(&control).unwrap();
 
         let mut new = BpfDataplane::open(&device, Programs::WithoutStripe).unwrap();
+        // What was said to the partner goes on, too: else LACP would begin anew, and frames would be lost meanwhile.
+        let [remembered] = &new.remembered().unwrap()[..] else { panic!("{:?}", new.remembered()) };
+        assert_eq!((remembered.index, &remembered.answer), (port.index, &answer));
         new.attach(&port).unwrap();
         let filters = || {
             let team = tc::program_at(device.index, Point::Egress);

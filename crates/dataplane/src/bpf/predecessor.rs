@@ -4,7 +4,7 @@ use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{ErrorKind, MapCore, MapHandle, ObjectBuilder, ProgramHandle};
 
 use super::abi::{LAYOUT, names};
-use super::layout::Counters;
+use super::layout::{Answer, Counters, Place};
 use super::maps::{Maps, is_like};
 use super::object::{CARRIER, EGRESS, INGRESS, OBJECTS, missing};
 use super::speech::attempt;
@@ -17,8 +17,17 @@ pub(super) enum Predecessor {
     None,
     /// Maps that programs of ours can use: these.
     Same(Box<Maps>, Programs),
-    /// Maps of another version, readable or not.
-    Other(Option<MapHandle>),
+    /// Maps of another version.
+    Other(Readable),
+}
+
+/// What of another version's maps can be read: those whose values are as long as ours.
+#[derive(Default)]
+pub(super) struct Readable {
+    /// What places carried.
+    pub(super) counters: Option<MapHandle>,
+    /// Who has which place, and what is said to the partner there.
+    pub(super) answers: Option<(MapHandle, MapHandle)>,
 }
 
 /// Looks for it behind the filter of the team device.
@@ -34,8 +43,12 @@ pub(super) fn find(device: &str, index: u32) -> Result<Predecessor, Error> {
     match same.ok().and_then(|same| Some((fits(&same)?, same))) {
         Some((programs, same)) => Ok(Predecessor::Same(Box::new(same), programs?)),
         None => {
-            let counters = named(names::COUNTERS).filter(|map| map.value_size() as usize == size_of::<Counters>());
-            Ok(Predecessor::Other(counters.and_then(|map| MapHandle::try_from(map).ok())))
+            let sized = |name: &str, size: usize| {
+                let map = named(name).filter(|map| map.value_size() as usize == size)?;
+                MapHandle::try_from(map).ok()
+            };
+            let answers = sized(names::PLACES, size_of::<Place>()).zip(sized(names::ANSWERS, size_of::<Answer>()));
+            Ok(Predecessor::Other(Readable { counters: sized(names::COUNTERS, size_of::<Counters>()), answers }))
         }
     }
 }

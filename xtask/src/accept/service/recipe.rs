@@ -25,11 +25,13 @@ pub(super) const PACKAGES: [&str; 14] = [
 pub(super) const LEFT_OUT: [&str; 3] = ["/usr/share/man/*", "/usr/share/locale/*", "/usr/share/doc/*"];
 
 /// Files of the guest.
-pub(super) const FILES: [(&str, &str); 4] = [
+pub(super) const FILES: [(&str, &str); 5] = [
     ("etc/hostname", "guest\n"),
     ("etc/hosts", "127.0.0.1 localhost guest\n"),
     // Ready, or every boot would be a first one.
     ("etc/machine-id", "0123456789abcdef0123456789abcdef\n"),
+    // Room for what arrives while an emulated processor stands still, as the TAPs outside have.
+    ("etc/sysctl.d/90-backlog.conf", "net.core.netdev_max_backlog = 10000\n"),
     ("etc/network/interfaces", "source /etc/network/interfaces.d/*\n"),
 ];
 
