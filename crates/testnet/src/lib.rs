@@ -40,7 +40,7 @@ pub use host::Host;
 pub use iscsi_target::IscsiTarget;
 pub use openvswitch::OpenVSwitch;
 pub use patch::Patch;
-pub use snapshot::assert_same_network;
+pub use snapshot::{assert_becomes, assert_same_network};
 pub use sockets::{assert_reach, datagrams, settle};
 pub use switch::Switch;
 

@@ -21,7 +21,9 @@ impl Host {
         told.extend(self.lines("tc", &["qdisc"]));
         for device in self.names() {
             for way in ["ingress", "egress"] {
-                told.extend(self.lines("tc", &["filter", "show", "dev", &device, way]).into_iter().map(without_number));
+                let filters = self.tried("tc", &["filter", "show", "dev", &device, way]);
+                // A device may go meanwhile.
+                told.extend(filters.unwrap_or_default().into_iter().map(without_number));
             }
             told.extend(self.settings(&device));
         }
@@ -39,9 +41,17 @@ impl Host {
 
     #[track_caller]
     fn lines(&self, program: &str, arguments: &[&str]) -> Vec<String> {
+        self.tried(program, arguments).unwrap_or_else(|said| panic!("{program} {arguments:?}: {said}"))
+    }
+
+    /// What it tells, or why it does not.
+    fn tried(&self, program: &str, arguments: &[&str]) -> Result<Vec<String>, String> {
         let output = self.netns.run(|| Command::new(program).args(arguments).output()).unwrap().unwrap();
-        assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).lines().map(|line| line.trim().replace('\t', " ")).collect()
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        match output.status.success() {
+            true => Ok(text(&output.stdout).lines().map(|line| line.trim().replace('\t', " ")).collect()),
+            false => Err(text(&output.stderr)),
+        }
     }
 
     fn settings(&self, device: &str) -> Vec<String> {
@@ -65,6 +75,19 @@ pub fn assert_same_network(now: &[String], before: &[String], when: &str) {
     let (new, gone) = (only(now, before), only(before, now));
     assert!(now == before, "{when}: new {new:#?}\ngone {gone:#?}");
 }
+
+/// A network becomes again what it was: the kernel sets an IPv6 address's own route some time after the address.
+#[track_caller]
+pub fn assert_becomes(snapshot: impl Fn() -> Vec<String>, before: &[String], when: &str) {
+    let start = std::time::Instant::now();
+    while snapshot() != before && start.elapsed() < SETTLED {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert_same_network(&snapshot(), before, when);
+}
+
+/// So long the kernel may take for it.
+const SETTLED: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// `member_ingress:[1571] ... id 1571` without the number of the program.
 fn without_number(line: String) -> String {

@@ -1,11 +1,9 @@
 //! What is read of the kernel's objects is set again as it was.
 
-use std::time::Duration;
-
 use nicteam_host::survey::Survey;
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netlink::object::{Address, Neighbour, Route, Rule};
-use nicteam_testnet::{assert_same_network, may_make_networks};
+use nicteam_testnet::{assert_becomes, may_make_networks};
 
 use crate::common::network::Network;
 
@@ -45,13 +43,5 @@ fn addresses_routes_and_rules_are_set_as_they_were_read() {
             netlink.remove_route(route).unwrap();
         }
     });
-    // The kernel sets an IPv6 address's own route later.
-    let same = || network.host.snapshot(&[]) == before;
-    (0..300).any(|_| {
-        same() || {
-            std::thread::sleep(Duration::from_millis(10));
-            false
-        }
-    });
-    assert_same_network(&network.host.snapshot(&[]), &before, "set again");
+    assert_becomes(|| network.host.snapshot(&[]), &before, "set again");
 }

@@ -1,6 +1,6 @@
 //! What stands on members moves to the team and comes back, and what is in use lives on.
 
-use nicteam_testnet::assert_same_network;
+use nicteam_testnet::{assert_becomes, assert_same_network};
 
 use super::{FAR, FAR_V6, NEAR, NEAR_V6, Network, Session, TEAM};
 use crate::common::teams::{Probes, may_test_bpf};
@@ -43,7 +43,7 @@ mod quiet {
         let (lost, sent) = there.lost_during(|| drop(network.done(&["down", "team0"])));
         assert!(lost.len() <= FEW, "{lost:?} of {sent} on the way out while it went down");
         live_on("down");
-        assert_same_network(&network.snapshot(), &before, "down");
+        assert_becomes(|| network.snapshot(), &before, "down");
         let (code, said) = network.nicteam(&["down", "team0"]);
         assert!(code == 2 && said.contains("no team `team0`"), "{said}");
     }
@@ -98,6 +98,6 @@ fn a_changed_file_changes_a_running_team() {
     );
     // The team's own command restores as much.
     network.near.run(&["del", "team0"]);
-    assert_same_network(&network.snapshot(), &before, "del");
+    assert_becomes(|| network.snapshot(), &before, "del");
     session.live_on("del");
 }
