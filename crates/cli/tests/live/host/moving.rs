@@ -47,29 +47,29 @@ mod quiet {
         let (code, said) = network.nicteam(&["down", "team0"]);
         assert!(code == 2 && said.contains("no team `team0`"), "{said}");
     }
-}
 
-#[test]
-fn what_comes_in_is_lost_for_a_moment_at_most() {
-    if !may_test_bpf() {
-        return;
-    }
-    let network = Network::new();
-    let file = network.file("teams.toml", TEAM);
-    let v4 = Probes::new(&network.far, FAR, &network.near.host, NEAR);
-    let to_v6 = |address: &str| -> std::net::Ipv6Addr { address.parse().unwrap() };
-    for what in [&["up", file.as_str()][..], &["down", "team0"]] {
-        let (lost, sent) = v4.lost_during(|| drop(network.done(what)));
-        // A busy machine stretches the moment between the first member's joining and the first plan.
-        assert!(lost.len() * 2 < sent as usize, "{what:?}: {} of {sent} are lost", lost.len());
-        eprintln!("{}: {} of {sent} lost on the way in (IPv4)", what[0], lost.len());
-    }
-    drop(v4);
-    let v6 = Probes::new(&network.far, to_v6(FAR_V6), &network.near.host, to_v6(NEAR_V6));
-    for what in [&["up", file.as_str()][..], &["down", "team0"]] {
-        let (lost, sent) = v6.lost_during(|| drop(network.done(what)));
-        assert!(lost.len() * 2 < sent as usize, "{what:?}: {} of {sent} are lost", lost.len());
-        eprintln!("{}: {} of {sent} lost on the way in (IPv6)", what[0], lost.len());
+    #[test]
+    fn what_comes_in_is_lost_for_a_moment_at_most() {
+        if !may_test_bpf() {
+            return;
+        }
+        let network = Network::new();
+        let file = network.file("teams.toml", TEAM);
+        let v4 = Probes::new(&network.far, FAR, &network.near.host, NEAR);
+        let to_v6 = |address: &str| -> std::net::Ipv6Addr { address.parse().unwrap() };
+        for what in [&["up", file.as_str()][..], &["down", "team0"]] {
+            let (lost, sent) = v4.lost_during(|| drop(network.done(what)));
+            // A busy machine stretches the moment between the first member's joining and the first plan.
+            assert!(lost.len() * 2 < sent as usize, "{what:?}: {} of {sent} are lost", lost.len());
+            eprintln!("{}: {} of {sent} lost on the way in (IPv4)", what[0], lost.len());
+        }
+        drop(v4);
+        let v6 = Probes::new(&network.far, to_v6(FAR_V6), &network.near.host, to_v6(NEAR_V6));
+        for what in [&["up", file.as_str()][..], &["down", "team0"]] {
+            let (lost, sent) = v6.lost_during(|| drop(network.done(what)));
+            assert!(lost.len() * 2 < sent as usize, "{what:?}: {} of {sent} are lost", lost.len());
+            eprintln!("{}: {} of {sent} lost on the way in (IPv6)", what[0], lost.len());
+        }
     }
 }
 
