@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use nicteam_diagnostics::Problem;
 
+use crate::rest::Rest;
 use crate::tree::{DEEPEST, Entry, Node, Value, add};
 
 /// Reads a text.
@@ -11,7 +12,7 @@ use crate::tree::{DEEPEST, Entry, Node, Value, add};
 /// # Errors
 /// The first thing that is no JSON; a key that stands twice in one object.
 pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
-    let mut rest = Rest { text, at: 0 };
+    let mut rest = Rest::of(text);
     let root = rest.value(0)?;
     rest.space();
     match rest.peek() {
@@ -20,22 +21,7 @@ pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
     }
 }
 
-struct Rest<'a> {
-    text: &'a str,
-    at: usize,
-}
-
 impl Rest<'_> {
-    fn peek(&self) -> Option<char> {
-        self.text.get(self.at..)?.chars().next()
-    }
-
-    fn next(&mut self) -> Option<char> {
-        let next = self.peek()?;
-        self.at += next.len_utf8();
-        Some(next)
-    }
-
     fn space(&mut self) {
         while matches!(self.peek(), Some(' ' | '\t' | '\r' | '\n')) {
             self.at += 1;
@@ -60,7 +46,7 @@ impl Rest<'_> {
             Some('{') => Value::Map(self.object(depth)?),
             Some('[') => Value::List(self.array(depth)?),
             Some('"') => Value::Scalar(self.string()?.0),
-            Some(first) if first == '-' || first.is_ascii_alphanumeric() => self.word()?,
+            Some(first) if first == '-' || first.is_ascii_alphanumeric() => self.literal()?,
             None => return Err(self.wrong("a value is missing at the end of the text")),
             Some(_) => return Err(self.wrong("no value begins so").hint("text stands in double quotes: `\"eth1\"`")),
         };
@@ -68,7 +54,7 @@ impl Rest<'_> {
     }
 
     /// `true`, `false`, `null` or a number.
-    fn word(&mut self) -> Result<Value, Problem> {
+    fn literal(&mut self) -> Result<Value, Problem> {
         let start = self.at;
         while self.peek().is_some_and(|next| next.is_ascii_alphanumeric() || matches!(next, '-' | '+' | '.' | '_')) {
             self.at += 1;

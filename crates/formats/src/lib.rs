@@ -36,6 +36,7 @@ mod networkd;
 mod openvswitch;
 pub mod ovs_vsctl;
 mod reading;
+mod rest;
 mod route;
 mod shell;
 mod source;

@@ -7,6 +7,8 @@ use std::ops::Range;
 
 use nicteam_diagnostics::Problem;
 
+use crate::rest::Rest;
+
 /// A word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
@@ -68,7 +70,7 @@ impl Command {
 /// A quote that is not closed.
 pub(crate) fn commands(text: &str) -> Result<Vec<Command>, Problem> {
     let mut script = Script::default();
-    let mut rest = Rest { text, at: 0 };
+    let mut rest = Rest::of(text);
     while let Some(token) = rest.token()? {
         script.take(token);
     }
@@ -149,23 +151,7 @@ impl Script {
     }
 }
 
-/// The part of a text that is yet to be read.
-struct Rest<'a> {
-    text: &'a str,
-    at: usize,
-}
-
 impl Rest<'_> {
-    fn peek(&self) -> Option<char> {
-        self.text.get(self.at..)?.chars().next()
-    }
-
-    fn next(&mut self) -> Option<char> {
-        let next = self.peek()?;
-        self.at += next.len_utf8();
-        Some(next)
-    }
-
     fn skip(&mut self, wanted: char) -> bool {
         let is_there = self.peek() == Some(wanted);
         if is_there {

@@ -1,4 +1,4 @@
-//! What is told of steps, and what was done.
+//! Who hears of steps, and the changes that were made.
 
 use std::fmt;
 

@@ -127,7 +127,7 @@ mod tests {
         Outcome::Capacity { blocks, block_bytes }
     }
 
-    /// A path becomes ready and tells this; what multipath is told of its TEST UNIT READY.
+    /// A path becomes ready and tells this; what multipath hears about its TEST UNIT READY.
     fn opened(capacity: &mut Capacity, path: usize, outcome: Outcome) -> Outcome {
         let (path, test) = (PathId(path), 70 + path as u64);
         capacity.tested(path, test);

@@ -76,7 +76,7 @@ fn is_managed(host: &Host, device: &Device) -> bool {
     if device.property("ID_NET_MANAGED_BY").is_some_and(|who| who != "org.freedesktop.NetworkManager") {
         return false;
     }
-    // Debian's plugin: what ifupdown is told of is its own, unless somebody says otherwise.
+    // Debian's plugin: what stands in its file is ifupdown's, unless somebody says otherwise.
     let asks_ifupdown =
         config.value("main", "plugins").is_none_or(|list| list.split([',', ';']).any(|of| of.trim() == "ifupdown"));
     if asks_ifupdown
