@@ -26,6 +26,7 @@ impl Shell {
             Event::Lacp(event) => {
                 Happened::Lacp { member: event.member().map(|id| self.name_of(id)), text: event.words() }
             }
+            Event::Plain(event) => Happened::OneSided { member: self.name_of(event.member()), text: event.words() },
             Event::Pagp(heard) => Happened::Pagp {
                 member: self.name_of(heard.member),
                 switch: heard.switch(),

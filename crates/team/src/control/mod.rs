@@ -37,6 +37,7 @@ mod terms;
 mod timers;
 mod words;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
@@ -45,6 +46,7 @@ use nicteam_wire::Mac;
 pub use self::groups::Group;
 pub use self::hearing::Traffic;
 pub use self::pagp::PagpHeard;
+pub use self::plain::{PlainEvent, PlainHostStatus, PlainMemberStatus, PlainState, PlainStatus};
 pub use self::probe::Subnet;
 pub use self::stripe::Identity;
 pub use self::terms::{Duplex, Effect, Event, LinkState, Listen, MemberLink, MemberStatus, TeamError, TimerReason};
@@ -337,6 +339,9 @@ impl Team {
         if due.contains(&TimerReason::Discovery) {
             self.discover(now);
         }
+        if due.contains(&TimerReason::Plain) {
+            self.ask_plain_hosts(now);
+        }
     }
 
     /// When to call [`Team::handle_timeout`] next, and why.
@@ -473,6 +478,7 @@ impl Team {
         self.move_addresses();
         self.balance_members(now);
         self.stripe_members(now);
+        self.follow_one_sided(now);
         self.update_plan();
         self.update_carrier();
         self.ask_for_sources();
@@ -487,13 +493,24 @@ impl Team {
     fn choose_active(&mut self, now: Time) {
         let primary = self.primary();
         let wishes = active::Wishes { primary, force: self.force_primary, config: &self.config };
-        let to = active::choose(&self.members, self.active, wishes);
+        let to = active::choose(&self.members_heard(), self.active, wishes);
         if primary.is_some_and(|id| active::is_up(&self.members, id)) {
             self.force_primary = false;
         }
         if to != self.active {
             self.make_active(to, now);
         }
+    }
+
+    /// The members, without those by which no answer comes back, if others are up.
+    fn members_heard(&self) -> Cow<'_, Members> {
+        let silent = self.parts.silent();
+        if silent.is_empty() {
+            return Cow::Borrowed(&self.members);
+        }
+        let heard = self.members.iter().filter(|(id, _)| !silent.contains(**id));
+        let heard: Members = heard.map(|(id, member)| (*id, member.clone())).collect();
+        if heard.keys().any(|id| active::is_up(&heard, *id)) { Cow::Owned(heard) } else { Cow::Borrowed(&self.members) }
     }
 
     /// Linux `bond_change_active_slave`.
