@@ -28,18 +28,8 @@ struct Case {
 }
 
 const CASES: [Case; 2] = [
-    Case {
-        name: "a member without carrier",
-        fault: Fault::Pulled,
-        most_ms: 30.0,
-        lasting: Duration::from_millis(700),
-    },
-    Case {
-        name: "a silent member",
-        fault: Fault::Silent,
-        most_ms: 1000.0,
-        lasting: Duration::from_millis(1500),
-    },
+    Case { name: "a member without carrier", fault: Fault::Pulled, most_ms: 30.0, lasting: Duration::from_millis(700) },
+    Case { name: "a silent member", fault: Fault::Silent, most_ms: 1000.0, lasting: Duration::from_millis(1500) },
 ];
 
 /// How long a connection is looked at from the fault on.
@@ -77,14 +67,12 @@ impl Case {
         }
         let until_full = format!("one connection, until {FULL:.1} of the survivors");
         let of_stream = match self.fault {
-            Fault::Pulled => [
-                self.judged("one connection, longest silence", &silences_ms),
-                self.told(&until_full, &found_ms),
-            ],
-            Fault::Silent => [
-                self.judged(&until_full, &found_ms),
-                self.told("one connection, longest silence", &silences_ms),
-            ],
+            Fault::Pulled => {
+                [self.judged("one connection, longest silence", &silences_ms), self.told(&until_full, &found_ms)]
+            }
+            Fault::Silent => {
+                [self.judged(&until_full, &found_ms), self.told("one connection, longest silence", &silences_ms)]
+            }
         };
         Ok(of_stream.into_iter().chain([self.of_datagrams(&costs)]).collect())
     }

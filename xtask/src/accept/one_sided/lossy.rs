@@ -6,8 +6,7 @@ use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 
 /// One connection to a host with a link of the sum, and one to each of four hosts.
-const RUNS: [(&str, &str); 2] =
-    [("lossy-one-stripe", "lossy-one-alb"), ("lossy-hosts-stripe", "lossy-hosts-alb")];
+const RUNS: [(&str, &str); 2] = [("lossy-one-stripe", "lossy-one-alb"), ("lossy-hosts-stripe", "lossy-hosts-alb")];
 
 /// No less than on the other three.
 const LEAST: Bound = Bound::AtLeast(1.0);

@@ -67,7 +67,9 @@ fn gathered(
             Ok(found) => figures.extend(found),
             Err(Failure::Interrupted) => return Err(Failure::Interrupted),
             Err(failure) => {
-                figures.push(Figure::text(name, format!("not measured: {failure}"), "measured", Some(false)));
+                eprintln!("xtask: {name}: {failure}");
+                let first_line = failure.to_string().lines().next().unwrap_or_default().to_owned();
+                figures.push(Figure::text(name, format!("not measured: {first_line}"), "measured", Some(false)));
             }
         }
     }
@@ -122,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_group_that_fails_is_missed_and_takes_no_other_with_it() {
-        let fails = || ("a", Err(Failure::failed("no link")));
+        let fails = || ("a", Err(Failure::failed("no link\nhint: lay one")));
         let measures = || ("b", Ok(vec![Figure::count("x", 0, "0".to_owned())]));
         let figures = gathered([fails(), measures()].into_iter()).unwrap();
         let told: Vec<_> = figures.iter().map(|figure| (figure.name.as_str(), figure.holds)).collect();

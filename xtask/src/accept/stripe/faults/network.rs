@@ -7,7 +7,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nicteam_daemon::TeamStatus;
-use nicteam_daemon::control::Client;
 use nicteam_dataplane::Kind;
 use nicteam_sys::mptcp::PathManager;
 use nicteam_sys::netlink::{Learned, Netlink};
@@ -189,13 +188,19 @@ impl<'a> Network<'a> {
         };
         let teams = || [Side::Near, Side::Far].into_iter().filter(|side| self.way.team(*side).is_some());
         let start = Instant::now();
-        while !teams().all(|side| status(&self.hosts[side as usize]).and_then(working) == Some(count)) {
+        while !teams().all(|side| self.status(side).and_then(working) == Some(count)) {
             if start.elapsed() > PATIENCE {
                 return Err(Failure::failed(format!("waited in vain for {count} paths between the hosts")));
             }
             thread::sleep(Duration::from_millis(20));
         }
         Ok(())
+    }
+
+    /// What the team of an end says; nothing while there is none.
+    fn status(&self, side: Side) -> Option<TeamStatus> {
+        let said = self.product.status(&self.hosts[side as usize].netns, &self.state, TEAM).ok()?;
+        serde_json::from_value(said).ok()
     }
 
     /// Frames that each of the near host's links has sent so far.
@@ -258,11 +263,6 @@ impl Side {
 
 fn address(host: u8, port: u16) -> SocketAddr {
     SocketAddr::from(([10, 5, 0, host], port))
-}
-
-/// What the team of a host says; nothing while there is none.
-fn status(host: &Host) -> Option<TeamStatus> {
-    host.netns.run(|| Client::connect(TEAM).ok()?.status().ok()).ok()?
 }
 
 /// Paths that work to the one peer; none while there is none.

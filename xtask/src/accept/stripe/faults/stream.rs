@@ -40,7 +40,10 @@ const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Sends from the one host to the other while `during` goes on; then everything
 /// that was sent must have arrived, and as it was sent.
-pub(in crate::accept) fn watch<T>(ends: Ends<'_>, during: impl FnOnce() -> Result<T, Failure>) -> Result<(Received, T), Failure> {
+pub(in crate::accept) fn watch<T>(
+    ends: Ends<'_>,
+    during: impl FnOnce() -> Result<T, Failure>,
+) -> Result<(Received, T), Failure> {
     // Further subflows come to it, so it stays open.
     let listener = ends.to.netns.run(|| ends.listen())??;
     let sender = ends.from.netns.run(|| ends.connect())??;
@@ -188,6 +191,9 @@ mod tests {
         let received = Received { course: [0, 5, 10, 40, 45, 50].map(|at| (ms(at), at)).to_vec() };
         let silence_ms = |from, length| received.silence_ms(ms(from), Duration::from_millis(length));
         assert_eq!((silence_ms(7, 20), silence_ms(7, 40)), (17.0, 30.0));
-        assert_eq!((silence_ms(41, 100), Received { course: vec![] }.silence_ms(start, Duration::from_secs(1))), (91.0, 1e3));
+        assert_eq!(
+            (silence_ms(41, 100), Received { course: vec![] }.silence_ms(start, Duration::from_secs(1))),
+            (91.0, 1e3)
+        );
     }
 }
