@@ -349,6 +349,24 @@ static __always_inline void note_plain(struct plain_flow *flow, const struct seg
 	}
 }
 
+/* A frame that is not striped leaves by this member: its wire is taken, too. A function of its own for the reason given at send_copy(). */
+__attribute__((noinline)) int take_wire(struct __sk_buff *skb, __u32 slot, __u32 place)
+{
+	__u32 only = 0, of = bounded_place(place), rate = plan_in(slot)->members[of].rate_mbps;
+	struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
+	__u64 wire_ns = (__u64)wire_bytes(skb) * 8000 / (rate ? rate : 1), now = bpf_ktime_get_ns();
+
+	if (!state)
+		return 0;
+	bpf_spin_lock(&state->lock);
+	__u64 sent = later(state->senders[of], now) + wire_ns;
+
+	state->senders[of] = sent < now + LEAD_NS ? sent : now + LEAD_NS;
+	state->used_ns[of] += wire_ns;
+	bpf_spin_unlock(&state->lock);
+	return 0;
+}
+
 /* The place of the member by which a frame to a host without nicteam goes; NO_MEMBER: it goes as in balance-alb. */
 __attribute__((noinline)) __u32 plain_place(struct __sk_buff *skb, __u32 slot)
 {
