@@ -37,7 +37,6 @@ mod terms;
 mod timers;
 mod words;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
@@ -500,17 +499,6 @@ impl Team {
         if to != self.active {
             self.make_active(to, now);
         }
-    }
-
-    /// The members, without those by which no answer comes back, if others are up.
-    fn members_heard(&self) -> Cow<'_, Members> {
-        let silent = self.parts.silent();
-        if silent.is_empty() {
-            return Cow::Borrowed(&self.members);
-        }
-        let heard = self.members.iter().filter(|(id, _)| !silent.contains(**id));
-        let heard: Members = heard.map(|(id, member)| (*id, member.clone())).collect();
-        if heard.keys().any(|id| active::is_up(&heard, *id)) { Cow::Owned(heard) } else { Cow::Borrowed(&self.members) }
     }
 
     /// Linux `bond_change_active_slave`.

@@ -13,6 +13,7 @@ mod status;
 pub use event::PlainEvent;
 pub use status::{PlainHostStatus, PlainMemberStatus, PlainState, PlainStatus};
 
+use std::borrow::Cow;
 use std::net::Ipv4Addr;
 
 use nicteam_wire::{Arp, Frame, Mac, Vlan, ethertype};
@@ -20,7 +21,7 @@ use nicteam_wire::{Arp, Frame, Mac, Vlan, ethertype};
 use self::lossy::Lossy;
 use self::pace::Pace;
 use self::silent::Silent;
-use super::{Effect, Event, Team};
+use super::{Effect, Event, Members, Team, active};
 use crate::control::state::state;
 use crate::stripe::{PlainHost, PlainMember, PlainReport};
 use crate::{MemberId, MemberSet, StripePlain, Time, TimerReason};
@@ -151,6 +152,17 @@ impl Team {
         let events = one_sided.set_own(self.config.stripe_plain, own.collect(), now);
         self.effects.extend(events.into_iter().map(|event| Effect::Event(Event::Plain(event))));
         self.await_plain_hosts();
+    }
+
+    /// The members, without those by which no answer comes back, if others are up.
+    pub(super) fn members_heard(&self) -> Cow<'_, Members> {
+        let silent = self.parts.silent();
+        if silent.is_empty() {
+            return Cow::Borrowed(&self.members);
+        }
+        let heard = self.members.iter().filter(|(id, _)| !silent.contains(**id));
+        let heard: Members = heard.map(|(id, member)| (*id, member.clone())).collect();
+        if heard.keys().any(|id| active::is_up(&heard, *id)) { Cow::Owned(heard) } else { Cow::Borrowed(&self.members) }
     }
 
     fn after_one_sided(&mut self, outcome: Outcome, now: Time) {
