@@ -7,8 +7,9 @@
 //! asked on, and used again after three answers in a row, or twice as many each time that it falls silent again
 //! within a minute.
 //!
-//! A host that answers nobody blames nobody. One that answers a few questions at a time does not either: who asks first
-//! is another member each time, so nobody misses three while somebody else has all three.
+//! A host that acknowledged nothing in the last 3 s is asked each second. One that answers nobody blames nobody. One that
+//! answers a few questions at a time does not either: who asks first is another member each time, so nobody misses three
+//! while somebody else has all three.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -36,6 +37,9 @@ const SOON: Duration = Duration::from_secs(60);
 const LINGER: Duration = Duration::from_secs(10);
 /// And for so long after it last answered, if a member is silent.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// A host to which nothing was delivered for so long is asked each so many rounds alone.
+const IDLE: Duration = Duration::from_secs(3);
+const IDLE_ROUNDS: u8 = 5;
 /// A host that answered nobody so often is asked each so many rounds alone, and another takes its place.
 const MUTE: u8 = 10;
 
@@ -45,12 +49,12 @@ pub(super) struct Silent {
     own: Vec<(MemberId, Mac)>,
     hosts: Vec<Host>,
     round_at: Option<Time>,
-    /// Who asks first.
-    turn: u8,
+    /// Rounds so far.
+    round: u8,
     quiet: BTreeMap<MemberId, Quiet>,
 }
 
-state!(struct Silent { own, hosts, round_at, turn, quiet });
+state!(struct Silent { own, hosts, round_at, round, quiet });
 
 /// A host that is asked.
 #[derive(Clone, Debug)]
@@ -60,10 +64,14 @@ struct Host {
     vlan: Option<Vlan>,
     /// When it was in use last.
     used: Time,
+    /// When something was last delivered to it.
+    busy: Time,
     /// When it last answered somebody; at first, when it was asked.
     answered: Time,
     /// Rounds in a row in which it answered nobody.
     mute: u8,
+    /// Who asks first.
+    turn: u8,
     /// In this round: who asked, and who was answered.
     asked: MemberSet,
     heard: MemberSet,
@@ -71,7 +79,7 @@ struct Host {
     members: BTreeMap<MemberId, Row>,
 }
 
-state!(struct Host { mac, ip, vlan, used, answered, mute, asked, heard, members });
+state!(struct Host { mac, ip, vlan, used, busy, answered, mute, turn, asked, heard, members });
 
 /// Questions in a row that were missed, or answered; one of both is 0. Of rounds in which somebody was answered.
 #[derive(Clone, Copy, Debug, Default)]
@@ -161,12 +169,13 @@ impl Silent {
             return;
         }
         for host in &mut self.hosts {
-            if report.hosts.iter().any(|of| of.mac == host.mac) {
+            if let Some(of) = report.hosts.iter().find(|of| of.mac == host.mac) {
                 host.used = now;
+                host.busy = if of.striped || of.delivered_mbps > 0 { now } else { host.busy };
             }
             let places = places_of(host.mac);
             if let Some(place) = places.first().filter(|_| !places.contains(&(host.ip, host.vlan))) {
-                *host = Host { used: host.used, ..Host::new(host.mac, *place, now) };
+                *host = Host { used: host.used, busy: host.busy, ..Host::new(host.mac, *place, now) };
             }
         }
         let is_anyone_silent = !self.members().is_empty();
@@ -217,16 +226,17 @@ impl Silent {
         self.use_again(events, now);
         self.leave(events, now);
         self.round_at = Some(now + ROUND);
-        self.ask()
+        self.ask(now)
     }
 
-    fn ask(&mut self) -> Vec<(MemberId, Vec<u8>)> {
-        self.turn = self.turn.wrapping_add(1);
-        let mut askers = self.own.clone();
-        askers.rotate_left(usize::from(self.turn) % self.own.len().max(1));
-        let turn = self.turn;
-        let asked = self.hosts.iter_mut().filter(|host| host.mute < MUTE || turn.is_multiple_of(MUTE));
+    fn ask(&mut self, now: Time) -> Vec<(MemberId, Vec<u8>)> {
+        self.round = self.round.wrapping_add(1);
+        let (own, round) = (&self.own, self.round);
+        let asked = self.hosts.iter_mut().filter(|host| round.is_multiple_of(host.rounds(now)));
         let frames = asked.flat_map(|host| {
+            let mut askers = own.clone();
+            host.turn = host.turn.wrapping_add(1);
+            askers.rotate_left(usize::from(host.turn) % own.len().max(1));
             host.asked = askers.iter().map(|(id, _)| *id).collect();
             askers.iter().map(|&(id, mac)| (id, host.question(mac))).collect::<Vec<_>>()
         });
@@ -284,7 +294,28 @@ impl Silent {
 impl Host {
     fn new(mac: Mac, (ip, vlan): Place, now: Time) -> Host {
         let (asked, heard) = (MemberSet::EMPTY, MemberSet::EMPTY);
-        Host { mac, ip, vlan, used: now, answered: now, mute: 0, asked, heard, members: BTreeMap::new() }
+        Host {
+            mac,
+            ip,
+            vlan,
+            used: now,
+            busy: now,
+            answered: now,
+            mute: 0,
+            turn: 0,
+            asked,
+            heard,
+            members: BTreeMap::new(),
+        }
+    }
+
+    /// It is asked each so many rounds.
+    fn rounds(&self, now: Time) -> u8 {
+        match now.since(self.busy) {
+            _ if self.mute >= MUTE => MUTE,
+            idle if idle >= IDLE => IDLE_ROUNDS,
+            _ => 1,
+        }
     }
 
     /// Is `ip` there? Asked by nobody (RFC 5227, section 2.1.1), but to the host alone.

@@ -249,6 +249,19 @@ fn nobody_is_asked_where_nothing_is_to_be_found_out() {
 }
 
 #[test]
+fn a_host_with_little_traffic_is_asked_each_second() {
+    let mut bench = Bench::new(2, 1);
+    bench.use_hosts(&[nicteam_team::stripe::PlainHost { delivered_mbps: 0, striped: false, width: 1, ..striped(0) }]);
+    bench.run(ms(6000));
+    bench.probes();
+    bench.run(ms(20_000));
+    assert!((38..=42).contains(&bench.probes().len()));
+    bench.block(1, [true; 2]);
+    let took = bench.until(|bench| bench.used() == [0]);
+    assert!(took <= ms(4200), "{took:?}");
+}
+
+#[test]
 fn one_that_is_silent_is_asked_on_for_a_minute_and_then_tried() {
     let mut bench = busy();
     bench.block(1, [true; 2]);
