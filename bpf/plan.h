@@ -78,6 +78,8 @@ struct plan {
 	__u8 fallback[MAX_MEMBERS]; /* places that take over, the best first */
 	__u8 ranks[MAX_MEMBERS];    /* by place: where in `fallback`; NO_RANK: nowhere */
 	__u8 enabled[MAX_MEMBERS];  /* CHOOSE_BUCKETS: the first `table_len` are the places that may send, in turn */
+	__u32 plain_kind;	    /* CHOOSE_STRIPE: what goes by several members towards hosts that do not stripe; PLAIN_... */
+	__u32 plain_members;	    /* CHOOSE_STRIPE: those members; a bit for each place, place 0 the lowest */
 	__u32 behind;		    /* CHOOSE_SOURCES: what stands for `choose` when the source was noted */
 	__u32 zero;
 };

@@ -4,8 +4,8 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use nicteam_team::lacp::Answer;
-use nicteam_team::stripe::Note;
 use nicteam_team::stripe::redundant::StreamCounters;
+use nicteam_team::stripe::{Note, PlainReport};
 use nicteam_team::{Loads, MemberId, Plan};
 use nicteam_wire::Mac;
 
@@ -57,6 +57,9 @@ pub trait Dataplane: Send {
     /// Acknowledgements that were withheld: they spoke of nothing but a gap that was not old enough
     /// to be told ([`nicteam_team::Stripe::sack_delay`]).
     fn withheld(&self) -> Result<u64, Error>;
+
+    /// What it has seen of hosts that do not stripe ([`nicteam_team::stripe::Plain`]).
+    fn plain(&self) -> Result<PlainReport, Error>;
 
     /// What each member carried, by place.
     fn counters(&self) -> Result<Vec<(MemberId, Counters)>, Error>;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use nicteam_team::replay::Recorded;
-use nicteam_team::stripe::Notes;
+use nicteam_team::stripe::{Notes, PlainReport};
 use nicteam_team::{
     Action, Choose, Effect, Leg, Listen, MemberId, MemberLink, Plan, PlanState, Stripe, TeamError, Time, Traffic,
     Verdict,
@@ -31,6 +31,8 @@ pub struct Host {
     pub state: PlanState,
     /// What the dataplane noted of peers' frames.
     pub notes: Notes,
+    /// What the dataplane says of hosts that do not stripe: set by who tests.
+    pub plain: PlainReport,
     /// What the team device shows its stack.
     pub carrier: bool,
     /// The members' devices as they are; the team knows what it was told.
@@ -72,6 +74,8 @@ pub enum Reading {
     Traffic,
     /// What the dataplane noted of peers' frames.
     Notes,
+    /// What the dataplane has seen of hosts that do not stripe.
+    Plain,
 }
 
 impl Host {
@@ -83,6 +87,7 @@ impl Host {
             plan: Plan::nobody(),
             state: PlanState::new(0),
             notes: Notes::default(),
+            plain: PlainReport::default(),
             carrier: false,
             members: BTreeMap::new(),
             sent: BTreeMap::new(),
@@ -213,6 +218,7 @@ impl Host {
             Effect::ReadLoads => drop(self.asked.insert(Reading::Loads)),
             Effect::ReadSources => drop(self.asked.insert(Reading::Sources)),
             Effect::ReadNotes => drop(self.asked.insert(Reading::Notes)),
+            Effect::ReadPlain => drop(self.asked.insert(Reading::Plain)),
             Effect::TakeAll { .. } | Effect::ReadGroups | Effect::Event(_) => {}
         }
     }
@@ -234,6 +240,11 @@ impl Host {
                 self.team.handle_traffic(&traffic, now);
             }
             Reading::Notes => self.team.handle_notes(&self.notes.take(), now),
+            Reading::Plain => {
+                let report = self.plain.clone();
+                self.plain.hosts.iter_mut().for_each(|host| host.striped = false);
+                self.team.handle_plain(&report, now);
+            }
         }
         Some(reading)
     }

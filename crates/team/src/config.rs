@@ -21,7 +21,7 @@ pub use failover::{ActiveSlave, FailOverMac, MAX_QUEUE_ID};
 pub use lacp::{AdSelect, LacpOptions, LacpRate};
 pub use openvswitch::{BondOptions, DetectMode, LacpMode};
 pub use options::{ConfigOption, Values, nearest};
-pub use stripe::{MAX_SACK_DELAY, StripeKey};
+pub use stripe::{MAX_SACK_DELAY, StripeKey, StripePlain};
 
 use std::collections::BTreeMap;
 
@@ -181,6 +181,8 @@ pub struct Config {
     pub tcp_min_rtt_wlen_s: Option<u32>,
     /// stripe: how old a gap in what a TCP connection received is before its sender is told, milliseconds, at most 100.
     pub sack_delay_ms: u32,
+    /// stripe: what goes by several members towards hosts that do not stripe.
+    pub stripe_plain: StripePlain,
     /// stripe: what goes by two paths.
     pub redundant: Classes,
     /// stripe: by which teams know each other's hellos; none: everybody's are believed.
@@ -223,6 +225,7 @@ impl Default for Config {
             stripe_interval_ms: stripe::DEFAULT_INTERVAL_MS,
             tcp_min_rtt_wlen_s: stripe::DEFAULT_TCP_MIN_RTT_WLEN_S,
             sack_delay_ms: stripe::DEFAULT_SACK_DELAY_MS,
+            stripe_plain: StripePlain::default(),
             redundant: Classes::default(),
             stripe_key: None,
             stripe_key_old: None,

@@ -56,6 +56,13 @@ constants! {
     /// A wire counts as taken for this long at most.
     LEAD_NS: u64 = 100_000_000;
 
+    /// What goes by several members towards hosts that do not stripe (`StripePlain`): nothing.
+    PLAIN_OFF: u32 = 0;
+    /// TCP.
+    PLAIN_TCP: u32 = 1;
+    /// Every IP flow.
+    PLAIN_ALL: u32 = 2;
+
     /// Buckets of flows; a power of two.
     FLOW_BUCKETS: usize = 1024;
     /// After such a pause, or for such an advantage, a flow may take another path.

@@ -22,7 +22,8 @@ mod token_bucket;
 
 pub use config::{ActiveSlave, ArpAllTargets, ArpMonitoring, ArpValidate, FailOverMac, MAX_ARP_TARGETS, MAX_QUEUE_ID};
 pub use config::{
-    AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, LacpOptions, PrimaryReselect, StripeKey, Values, nearest,
+    AggrLayers, Config, ConfigError, ConfigOption, HashPolicy, LacpOptions, PrimaryReselect, StripeKey, StripePlain,
+    Values, nearest,
 };
 pub use config::{BondOptions, DetectMode, LacpMode};
 pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};

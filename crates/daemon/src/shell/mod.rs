@@ -277,7 +277,7 @@ impl Shell {
     /// Does everything the team asks for.
     fn drain(&mut self) {
         let (mut read_links, mut read_traffic, mut read_groups) = (false, false, false);
-        let (mut read_loads, mut read_notes, mut read_sources) = (false, false, false);
+        let (mut read_loads, mut read_notes, mut read_sources, mut read_plain) = (false, false, false, false);
         while let Some(effect) = self.team.poll_effect() {
             let done = match effect {
                 Effect::Apply(_) | Effect::SetCarrier(_) | Effect::ReadGroups if self.held => Ok(()),
@@ -310,6 +310,10 @@ impl Shell {
                     read_notes = true;
                     Ok(())
                 }
+                Effect::ReadPlain => {
+                    read_plain = true;
+                    Ok(())
+                }
                 Effect::ReadGroups => {
                     read_groups = true;
                     Ok(())
@@ -335,6 +339,9 @@ impl Shell {
         if read_notes {
             self.read_notes();
         }
+        if read_plain {
+            self.read_plain();
+        }
         if read_loads {
             self.read_loads();
         }
@@ -357,6 +364,17 @@ impl Shell {
         match self.dataplane.take_notes() {
             Ok(notes) => {
                 self.team.handle_notes(&notes, self.clock.now());
+                self.drain();
+            }
+            Err(error) => self.tell(Err(error)),
+        }
+    }
+
+    /// Tells the team what the dataplane has seen of hosts that do not stripe.
+    fn read_plain(&mut self) {
+        match self.dataplane.plain() {
+            Ok(report) => {
+                self.team.handle_plain(&report, self.clock.now());
                 self.drain();
             }
             Err(error) => self.tell(Err(error)),

@@ -3,8 +3,8 @@
 use std::os::fd::BorrowedFd;
 
 use nicteam_team::lacp::Answer;
-use nicteam_team::stripe::Note;
 use nicteam_team::stripe::redundant::StreamCounters;
+use nicteam_team::stripe::{Note, PlainReport};
 use nicteam_team::{Loads, MemberId, Plan};
 use nicteam_wire::Mac;
 
@@ -120,6 +120,10 @@ impl Dataplane for BpfDataplane {
     }
 
     fn withheld(&self) -> Result<u64, Error> {
+        match *self {}
+    }
+
+    fn plain(&self) -> Result<PlainReport, Error> {
         match *self {}
     }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use nicteam_sys::netns;
 use nicteam_team::lacp::Answer;
-use nicteam_team::stripe::Note;
 use nicteam_team::stripe::redundant::StreamCounters;
+use nicteam_team::stripe::{Note, PlainReport};
 use nicteam_team::{Choose, Loads, MemberId, Plan};
 use nicteam_wire::Mac;
 
@@ -302,6 +302,10 @@ impl Dataplane for BpfDataplane {
 
     fn withheld(&self) -> Result<u64, Error> {
         self.object.maps.withheld()
+    }
+
+    fn plain(&self) -> Result<PlainReport, Error> {
+        Ok(PlainReport::default())
     }
 
     fn counters(&self) -> Result<Vec<(MemberId, Counters)>, Error> {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use nicteam_team::balance::{Eligible, Number, Punt};
 use nicteam_team::buckets::Key;
+use nicteam_team::constants::PLAIN_OFF;
 use nicteam_team::{
     Balance, Choose, Failover, HashPolicy, MAX_BUCKETS, MAX_MEMBERS, MAX_QUEUE_ID, MemberId, MemberSet, Receive,
 };
@@ -85,6 +86,10 @@ pub(super) struct Plan {
     pub ranks: [u8; MAX_MEMBERS],
     /// `CHOOSE_BUCKETS`: the first `table_len` are the places that may send, in turn.
     pub enabled: [u8; MAX_MEMBERS],
+    /// `CHOOSE_STRIPE`: what goes by several members towards hosts that do not stripe; `PLAIN_...`.
+    pub plain_kind: u32,
+    /// `CHOOSE_STRIPE`: those members; a bit for each place.
+    pub plain_members: u32,
     /// `CHOOSE_SOURCES`: what stands for `choose` when the source was noted.
     pub behind: u32,
     pub zero: u32,
@@ -286,6 +291,8 @@ impl Default for Plan {
             fallback: [0; MAX_MEMBERS],
             ranks: [0; MAX_MEMBERS],
             enabled: [0; MAX_MEMBERS],
+            plain_kind: PLAIN_OFF,
+            plain_members: 0,
             behind: 0,
             zero: 0,
         }
@@ -338,6 +345,8 @@ impl Plan {
                 own.balance |= if stripe.redundant.is_off() { 0 } else { STRIPE_REDUNDANT };
                 own.all = stripe.group.bits();
                 own.sack_delay_ns = saturating_ns(stripe.sack_delay);
+                own.plain_kind = stripe.plain.kind.number();
+                own.plain_members = stripe.plain.members.bits();
                 own.team = padded(stripe.team);
             }
         }

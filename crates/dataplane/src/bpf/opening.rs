@@ -155,6 +155,7 @@ mod live {
     use nicteam_sys::netlink::Netlink;
     use nicteam_sys::netns::{NetNs, is_network_root};
     use nicteam_team::balance::{Eligible, Number};
+    use nicteam_team::stripe::Plain;
     use nicteam_team::stripe::redundant::Classes;
     use nicteam_team::{Balance, Choose, MemberSet, Mode, Plan, PlanMember, Receive, Rewrite, Stripe};
     use nicteam_wire::{Mac, PortInfo};
@@ -227,7 +228,8 @@ mod live {
         let (eligible, number) = (Eligible::Alb, Number::Destination);
         let other = Balance { eligible, number, table: vec![id], active: id, counted: false, punt: None };
         let (senders, peers, group) = (Vec::new(), Vec::new().into(), MemberSet::EMPTY);
-        Choose::Stripe(Stripe { team: TEAM, senders, peers, group, redundant: Classes::default(), sack_delay, other })
+        let (redundant, plain) = (Classes::default(), Plain::default());
+        Choose::Stripe(Stripe { team: TEAM, senders, peers, group, redundant, sack_delay, plain, other })
     }
 
     fn upgrade(layout: u32) {

@@ -341,7 +341,7 @@ mod tests {
     use super::*;
     use nicteam_team::balance::{Eligible, Number};
     use nicteam_team::stripe::redundant::Classes;
-    use nicteam_team::stripe::{Path as PlanPath, Receiver as PlanReceiver, Sender};
+    use nicteam_team::stripe::{Path as PlanPath, Plain, Receiver as PlanReceiver, Sender};
     use nicteam_team::{Balance, MemberId, MemberSet};
 
     fn mac(team: u16, place: u8) -> Mac {
@@ -373,6 +373,7 @@ mod tests {
             group: MemberSet::one(id),
             redundant: Classes::default(),
             sack_delay: std::time::Duration::ZERO,
+            plain: Plain::default(),
             other: Balance { eligible, number, table: vec![id], active: id, counted: false, punt: None },
         }
     }

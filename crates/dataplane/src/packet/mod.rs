@@ -26,8 +26,8 @@ use nicteam_sys::capabilities::{self, Capability};
 use nicteam_sys::packet::PacketSocket;
 use nicteam_sys::{Context, nft};
 use nicteam_team::lacp::Answer;
-use nicteam_team::stripe::Note;
 use nicteam_team::stripe::redundant::StreamCounters;
+use nicteam_team::stripe::{Note, PlainReport};
 use nicteam_team::{Loads, MemberId, Plan};
 use nicteam_wire::{Frame, Mac};
 use nix::errno::Errno;
@@ -162,6 +162,10 @@ impl Dataplane for PacketDataplane {
 
     fn withheld(&self) -> Result<u64, Error> {
         Ok(self.shared.withheld.load(Relaxed))
+    }
+
+    fn plain(&self) -> Result<PlainReport, Error> {
+        Ok(PlainReport::default())
     }
 
     fn counters(&self) -> Result<Vec<(MemberId, Counters)>, Error> {

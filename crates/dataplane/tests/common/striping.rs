@@ -5,7 +5,7 @@ use std::time::Duration;
 use nicteam_dataplane::BpfDataplane;
 use nicteam_team::balance::{Eligible, Number, Punt};
 use nicteam_team::stripe::redundant::Classes;
-use nicteam_team::stripe::{Path, Peer, Receiver, Sender};
+use nicteam_team::stripe::{Path, Peer, Plain, Receiver, Sender};
 use nicteam_team::{Action, Balance, Choose, Failover, MemberSet, Plan, PlanState, Receive, Rewrite, Stripe};
 use nicteam_wire::{Frame, Mac};
 
@@ -66,6 +66,7 @@ pub fn striping(rates_mbps: [u32; MEMBERS]) -> Plan {
         group: MemberSet::one(id(0)),
         redundant: Classes::default(),
         sack_delay: Duration::ZERO,
+        plain: Plain::default(),
         other,
     };
     let mut plan = Plan { failover: Some(Failover::default()), ..plan(1, Choose::Stripe(stripe), MEMBERS) };

@@ -191,6 +191,7 @@ const KNOWN: &[Known] = &[
             | "stripe_key"
             | "stripe_key_old"
             | "tcp_min_rtt_wlen"
+            | "stripe_plain"
             | "sack_delay" => true,
             _ => false,
         },

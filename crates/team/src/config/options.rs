@@ -119,7 +119,7 @@ const HASH_BUCKETS: Values =
     Values::Number { max: crate::constants::MAX_BUCKETS as u32, words: &[("off", 0), ("default", 0)] };
 
 /// Every option; `mode` first, because others depend on it.
-pub(super) static OPTIONS: [ConfigOption; 55] = [
+pub(super) static OPTIONS: [ConfigOption; 56] = [
     ConfigOption {
         name: "mode",
         doc: "how frames are spread over the members",
@@ -267,6 +267,7 @@ pub(super) static OPTIONS: [ConfigOption; 55] = [
     stripe::STRIPE_INTERVAL,
     stripe::TCP_MIN_RTT_WLEN,
     stripe::SACK_DELAY,
+    stripe::STRIPE_PLAIN,
     stripe::REDUNDANT,
     stripe::STRIPE_KEY,
     stripe::STRIPE_KEY_OLD,

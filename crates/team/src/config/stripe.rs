@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use nicteam_wire::Rtag;
 
-use super::names::modes;
+use super::names::{choice, modes, names};
 use super::options::{HIDDEN, device, digits, number};
 use super::{Config, ConfigError, ConfigOption, Values};
 use crate::Traits;
@@ -34,6 +34,43 @@ impl StripeKey {
 impl fmt::Debug for StripeKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("StripeKey")
+    }
+}
+
+/// What goes by several members towards a host, or a next hop, that does not stripe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StripePlain {
+    /// Nothing: all is balance-alb's.
+    Off,
+    /// TCP, where that delivers more.
+    #[default]
+    Tcp,
+    /// Every IP flow, where that delivers more. Its frames may arrive in another order.
+    All,
+}
+
+choice!(StripePlain, "stripe_plain");
+
+impl StripePlain {
+    /// Every choice, by number.
+    pub const ALL: [StripePlain; 3] = [StripePlain::Off, StripePlain::Tcp, StripePlain::All];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            StripePlain::Off => "off",
+            StripePlain::Tcp => "tcp",
+            StripePlain::All => "all",
+        }
+    }
+
+    /// Its number, as in a plan.
+    pub const fn number(self) -> u32 {
+        match self {
+            StripePlain::Off => crate::constants::PLAIN_OFF,
+            StripePlain::Tcp => crate::constants::PLAIN_TCP,
+            StripePlain::All => crate::constants::PLAIN_ALL,
+        }
     }
 }
 
@@ -118,6 +155,15 @@ pub(super) const SACK_DELAY: ConfigOption = ConfigOption {
     set: |config, text| number("sack_delay", SACK_DELAY_VALUES, text).map(|n| config.sack_delay_ms = n),
 };
 
+/// `stripe_plain`.
+pub(super) const STRIPE_PLAIN: ConfigOption = ConfigOption {
+    name: "stripe_plain",
+    doc: "stripe: what goes by several members towards a host or gateway without nicteam, where that delivers more; its answers come by one",
+    values: names!(StripePlain),
+    get: |config| config.stripe_plain.to_string(),
+    set: |config, text| text.parse().map(|plain| config.stripe_plain = plain),
+};
+
 /// `redundant`.
 pub(super) const REDUNDANT: ConfigOption = ConfigOption {
     name: "redundant",
@@ -176,7 +222,7 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
         Err(ConfigError::Conflict(format!("`{option}` works in {works_in} alone; the mode is {mode}")))
     };
     let defaults = Config::default();
-    for option in [&REDUNDANT, &SACK_DELAY, &STRIPE_INTERVAL, &TCP_MIN_RTT_WLEN] {
+    for option in [&REDUNDANT, &SACK_DELAY, &STRIPE_INTERVAL, &STRIPE_PLAIN, &TCP_MIN_RTT_WLEN] {
         let value = (option.get)(config);
         if value != (option.get)(&defaults) {
             return refused(format!("{} {value}", option.name));

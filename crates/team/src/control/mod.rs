@@ -27,6 +27,7 @@ mod notify;
 pub mod openvswitch;
 mod pagp;
 mod parts;
+mod plain;
 mod planning;
 mod probe;
 pub mod replay;

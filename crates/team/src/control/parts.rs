@@ -8,6 +8,7 @@ use super::aggregate::Aggregate;
 use super::balance::{Balancer, Buckets};
 use super::lacp::Lacp;
 use super::openvswitch::Bond;
+use super::plain::OneSided;
 use crate::control::state::state;
 use crate::stripe::Discovery;
 use crate::{Config, Traits};
@@ -25,9 +26,11 @@ pub(super) struct Parts {
     pub(super) bond: Option<Bond>,
     /// Who else stripes ([`Traits::stripes`]); made once it is known what is random of the process.
     pub(super) discovery: Option<Discovery>,
+    /// Which members send to those that do not stripe ([`Traits::stripes`]).
+    pub(super) one_sided: Option<OneSided>,
 }
 
-state!(struct Parts { aggregate, buckets, balancer, bond, discovery });
+state!(struct Parts { aggregate, buckets, balancer, bond, discovery, one_sided });
 
 impl Parts {
     /// Those of a mode, but for discovery. The seed is for what is chosen at random.
@@ -38,6 +41,7 @@ impl Parts {
             balancer: traits.has_own_addresses().then(Balancer::default),
             bond: traits.openvswitch.then(|| Bond::new(seed)),
             discovery: None,
+            one_sided: traits.stripes().then(OneSided::default),
         }
     }
 

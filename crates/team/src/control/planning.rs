@@ -18,8 +18,8 @@ use super::{LinkState, Members, active, openvswitch};
 use crate::balance::{Balance, Number, Punt};
 use crate::hash;
 use crate::mode::{Eligible, Receives, Sends, Traits};
-use crate::stripe::{Discovery, Stripe};
-use crate::{Choose, Config, Failover, MemberId, MemberSet, PlanMember, Receive, Rewrite};
+use crate::stripe::{Discovery, Plain, Sender, Stripe};
+use crate::{Choose, Config, Failover, MemberId, MemberSet, PlanMember, Receive, Rewrite, StripePlain};
 
 /// What a plan follows from.
 pub(super) struct Facts<'a> {
@@ -118,9 +118,18 @@ fn choose(facts: &Facts<'_>) -> Choose {
             let group = group.unwrap_or(MemberSet::one(active));
             let redundant = config.redundant.clone();
             let sack_delay = Duration::from_millis(config.sack_delay_ms.into());
+            let plain = plain(facts, &senders);
             let other = balance(facts, Eligible::Alb, live, active);
-            Choose::Stripe(Stripe { team, senders, peers, group, redundant, sack_delay, other })
+            Choose::Stripe(Stripe { team, senders, peers, group, redundant, sack_delay, plain, other })
         }),
+    }
+}
+
+/// What goes by several members towards hosts that do not stripe.
+fn plain(facts: &Facts<'_>, senders: &[Sender]) -> Plain {
+    match facts.config.stripe_plain {
+        StripePlain::Off => Plain { kind: StripePlain::Off, members: MemberSet::EMPTY },
+        kind => Plain { kind, members: senders.iter().map(|sender| sender.id).collect() },
     }
 }
 

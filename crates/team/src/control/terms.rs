@@ -164,6 +164,8 @@ pub enum Effect {
     ReadSources,
     /// Read what the dataplane noted of peers' frames and call [`crate::Team::handle_notes`].
     ReadNotes,
+    /// Read what the dataplane says of hosts that do not stripe and call [`crate::Team::handle_plain`].
+    ReadPlain,
     /// Something a user may want to know.
     Event(Event),
 }

@@ -6,7 +6,7 @@ use nicteam_team::lacp::{AdSelect, LacpRate};
 use nicteam_team::stripe::redundant::{Classes, Transport};
 use nicteam_team::{
     ArpAllTargets, ArpMonitoring, ArpValidate, BondOptions, Config, DetectMode, FailOverMac, HashPolicy, LacpMode,
-    LacpOptions, MAX_QUEUE_ID, Mode, PrimaryReselect,
+    LacpOptions, MAX_QUEUE_ID, Mode, PrimaryReselect, StripePlain,
 };
 use nicteam_wire::Mac;
 use proptest::prelude::*;
@@ -112,6 +112,7 @@ fn any_config() -> impl Strategy<Value = Config> {
             queue_id: failover.4,
             stripe_interval_ms: 1 + times.1 % 1000,
             sack_delay_ms: times.2 % 101,
+            stripe_plain: StripePlain::ALL[times.2 as usize % 3],
             tcp_min_rtt_wlen_s: (times.1 % 3 > 0).then_some(times.1 % 86_401),
             lp_interval_s: counts.3,
             tlb_dynamic_lb: counts.4,

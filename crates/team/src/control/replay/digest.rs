@@ -7,7 +7,7 @@ use nicteam_wire::Mac;
 use super::encode;
 use crate::balance::{Eligible, Number, Punt};
 use crate::buckets::Key;
-use crate::stripe::{Path, Peer, Receiver, Sender, Stripe};
+use crate::stripe::{Path, Peer, Plain, Receiver, Sender, Stripe};
 use crate::{
     Balance, Buckets, Choose, Effect, Failover, MemberId, MemberSet, Plan, PlanMember, Receive, Rewrite, TeamError,
 };
@@ -195,7 +195,7 @@ fn buckets(digest: &mut Digest, buckets: &Buckets) {
 }
 
 fn stripe(digest: &mut Digest, stripe: &Stripe) {
-    let Stripe { team, senders, peers, group, redundant, sack_delay, other } = stripe;
+    let Stripe { team, senders, peers, group, redundant, sack_delay, plain, other } = stripe;
     digest.mac(*team);
     digest.list(senders, |digest, Sender { id, mac, rate_mbps, lost_token: _ }| {
         digest.member(*id);
@@ -206,6 +206,9 @@ fn stripe(digest: &mut Digest, stripe: &Stripe) {
     digest.set(*group);
     digest.text(redundant);
     digest.duration(*sack_delay);
+    let Plain { kind, members } = plain;
+    digest.number(kind.number().into());
+    digest.set(*members);
     balance(digest, other);
 }
 
@@ -259,6 +262,7 @@ pub(super) fn take_effect(digest: &mut Digest, effect: &Effect) {
         Effect::ReadLoads => digest.number(8),
         Effect::ReadSources => digest.number(9),
         Effect::ReadNotes => digest.number(10),
+        Effect::ReadPlain => digest.number(12),
     }
 }
 

@@ -12,7 +12,7 @@ use nicteam_wire::{Hello, LacpState, Mac, PortInfo, Vlan, ethertype};
 use super::bytes::{Reader, Unreadable, put_address, put_bytes, put_member, put_number, put_text};
 use super::input::Input;
 use crate::lacp::Answer;
-use crate::stripe::Note;
+use crate::stripe::{Note, PlainHost, PlainMember, PlainReport};
 use crate::{Config, ConfigOption, Duplex, Group, Identity, Loads, MemberId, MemberLink, MemberSet, Subnet, Traffic};
 
 /// Keys of a recorded team, in the order in which it was told them. Printed as nothing.
@@ -69,6 +69,7 @@ pub(super) fn kind(input: &Input<'_>) -> u8 {
         Input::Subnets(_) => 24,
         Input::Mac(_) => 25,
         Input::MemberMac(..) => 26,
+        Input::Plain(_) => 27,
     }
 }
 
@@ -134,6 +135,7 @@ fn put_readings(to: &mut Vec<u8>, readings: &Input<'_>) {
             to.push(u8::from(note.sent));
             to.extend_from_slice(&note.heard.bits().to_le_bytes());
         }),
+        Input::Plain(report) => put_plain(to, report),
         Input::Loads(loads) => put_loads(to, loads),
         Input::Sources(sources) => put_list(to, sources, |to, (mac, vlan)| {
             to.extend_from_slice(&mac.0);
@@ -192,6 +194,7 @@ pub(super) fn take(kind: u8, from: &mut Reader<'_>) -> Result<Input<'static>, Un
         24 => Input::Subnets(from.list(7, take_subnet)?),
         25 => Input::Mac(from.mac()?),
         26 => Input::MemberMac(from.member()?, from.mac()?),
+        27 => Input::Plain(Cow::Owned(take_plain(from)?)),
         other => return Err(Unreadable::new(format!("no input is of kind {other}: a later version wrote it"))),
     })
 }
@@ -288,6 +291,35 @@ fn take_answer(from: &mut Reader<'_>) -> Result<Input<'static>, Unreadable> {
 fn take_subnet(from: &mut Reader<'_>) -> Result<Subnet, Unreadable> {
     let tags = from.list(4, |from| Ok(Vlan { protocol: from.u16()?, tci: from.u16()? }))?;
     Ok(Subnet { tags, address: from.address()?, prefix_len: from.u8()? })
+}
+
+fn put_plain(to: &mut Vec<u8>, report: &PlainReport) {
+    let PlainReport { hosts, members } = report;
+    put_list(to, hosts, |to, PlainHost { mac, width, delivered_mbps, striped, held_ms }| {
+        to.extend_from_slice(&mac.0);
+        to.push(*width);
+        to.push(u8::from(*striped));
+        put_number(to, (*delivered_mbps).into());
+        put_number(to, (*held_ms).into());
+    });
+    put_list(to, members, |to, PlainMember { id, sent, resent }| {
+        put_member(to, *id);
+        put_number(to, *sent);
+        put_number(to, *resent);
+    });
+}
+
+fn take_plain(from: &mut Reader<'_>) -> Result<PlainReport, Unreadable> {
+    let number = |from: &mut Reader<'_>| {
+        u32::try_from(from.number()?).map_err(|_| Unreadable::new("no rate and no time is so large"))
+    };
+    let hosts = from.list(10, |from| {
+        let (mac, width, striped) = (from.mac()?, from.u8()?, from.flag()?);
+        Ok(PlainHost { mac, width, striped, delivered_mbps: number(from)?, held_ms: number(from)? })
+    })?;
+    let member =
+        |from: &mut Reader<'_>| Ok(PlainMember { id: from.member()?, sent: from.number()?, resent: from.number()? });
+    Ok(PlainReport { hosts, members: from.list(3, member)? })
 }
 
 /// Of the buckets those that have carried something.

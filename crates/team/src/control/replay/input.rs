@@ -7,7 +7,7 @@ use std::time::Duration;
 use nicteam_wire::Mac;
 
 use crate::lacp::Answer;
-use crate::stripe::Note;
+use crate::stripe::{Note, PlainReport};
 use crate::{Config, Group, Identity, Loads, MemberId, MemberLink, Subnet, Team, TeamError, Time, Traffic};
 
 /// Something that a team is told: one for each of its functions that changes it.
@@ -53,6 +53,8 @@ pub enum Input<'a> {
     Groups(Cow<'a, [Group]>),
     /// [`Team::handle_notes`]
     Notes(Cow<'a, [Note]>),
+    /// [`Team::handle_plain`]
+    Plain(Cow<'a, PlainReport>),
     /// [`Team::handle_loads`]
     Loads(Box<Loads>),
     /// [`Team::handle_sources`]
@@ -94,6 +96,7 @@ impl Team {
             Input::Traffic(traffic) => self.handle_traffic(&traffic, now),
             Input::Groups(groups) => self.handle_groups(&groups, now),
             Input::Notes(notes) => self.handle_notes(&notes, now),
+            Input::Plain(report) => self.handle_plain(&report, now),
             Input::Loads(loads) => self.handle_loads(&loads, now),
             Input::Sources(sources) => self.handle_sources(&sources, now),
             Input::Addresses(addresses) => self.handle_addresses(addresses),

@@ -17,7 +17,7 @@ use super::ring::Ring;
 use super::whole;
 use crate::control::discovery::Source;
 use crate::lacp::Answer;
-use crate::stripe::Note;
+use crate::stripe::{Note, PlainReport};
 use crate::{Config, Effect, Group, Identity, Loads, MemberId, MemberLink, Subnet, Team, TeamError, Time, Traffic};
 
 /// A team that can be changed by [`Recorded::apply`] alone, and by the functions that stand for it; so all that it is told can
@@ -243,6 +243,10 @@ impl Recorded {
 
     pub fn handle_notes(&mut self, notes: &[Note], now: Time) {
         let _ = self.apply(Input::Notes(Cow::Borrowed(notes)), now);
+    }
+
+    pub fn handle_plain(&mut self, report: &PlainReport, now: Time) {
+        let _ = self.apply(Input::Plain(Cow::Borrowed(report)), now);
     }
 
     pub fn handle_loads(&mut self, loads: &Loads, now: Time) {

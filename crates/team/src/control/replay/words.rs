@@ -99,6 +99,13 @@ pub(super) fn of_input(input: &Input<'_>) -> String {
         }
         Input::Groups(groups) => format!("{} multicast groups", groups.len()),
         Input::Notes(notes) => format!("notes of {} addresses of peers", notes.len()),
+        Input::Plain(report) => {
+            let hosts =
+                report.hosts.iter().map(|of| format!("{} by {} {} Mbit/s", of.mac, of.width, of.delivered_mbps));
+            let members = report.members.iter().map(|of| format!("{:?} {} of {}", of.id, of.resent, of.sent));
+            let (hosts, members): (Vec<_>, Vec<_>) = (hosts.collect(), members.collect());
+            format!("plain hosts: {}; sent again: {}", hosts.join(", "), members.join(", "))
+        }
         Input::Loads(loads) => {
             let used = loads.buckets.iter().filter(|load| **load != 0).count();
             format!(

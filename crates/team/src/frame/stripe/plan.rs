@@ -8,7 +8,7 @@ use super::super::action::Leg;
 use super::super::balance::Balance;
 use super::peer::{Path, Peer, Sender};
 use super::peers::Peers;
-use crate::config::Classes;
+use crate::config::{Classes, StripePlain};
 use crate::{MemberId, MemberSet};
 
 /// How a frame finds its member in mode stripe.
@@ -28,8 +28,19 @@ pub struct Stripe {
     pub redundant: Classes,
     /// How old a gap in what a TCP connection received from a peer is before the peer is told of it; 0: however old.
     pub sack_delay: Duration,
+    /// What goes by several members towards hosts that do not stripe.
+    pub plain: Plain,
     /// What becomes of all other frames.
     pub other: Balance,
+}
+
+/// How frames go to hosts, and next hops, that do not stripe: one-sided striping.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Plain {
+    /// Which frames.
+    pub kind: StripePlain,
+    /// The members that may send them: senders that are neither silent nor lossy. Empty if `kind` is off.
+    pub members: MemberSet,
 }
 
 impl Stripe {
