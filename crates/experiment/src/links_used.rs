@@ -84,7 +84,7 @@ pub fn links_used_json(name: &str, found: &[LinksUsed], seeds: u32) -> Value {
 fn of_run(run: &Run, seeds: u32) -> Vec<LinksUsed> {
     let topology = &run.topology;
     // A gateway's links beside its first have MAC addresses of their own, and stand behind the hosts.
-    let links = topology.hosts.iter().flat_map(|host| gateway_links(host));
+    let links = topology.hosts.iter().flat_map(gateway_links);
     let own = topology.hosts.iter().map(|host| (host.mac, host.address, host.prefix));
     let addressed: Vec<(Mac, IpAddr, u8)> = own.chain(links).collect();
     let hosts: Vec<Host> =
