@@ -1,4 +1,4 @@
-//! The note of a confirmation that is awaited.
+//! The notes of a confirmation that is awaited, and of one that did not come.
 
 use std::time::Duration;
 
@@ -7,9 +7,12 @@ use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::journal::boot;
 
 /// End of the file's name.
 pub(crate) const END: &str = "confirm";
+/// The same of a team that was taken down because nobody confirmed it.
+pub(crate) const MISSED: &str = "missed";
 
 /// What is awaited.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +32,48 @@ impl Awaited {
     pub fn left(&self) -> Duration {
         Duration::from_millis(self.since_ms.saturating_add(self.wait_ms).saturating_sub(now_ms()))
     }
+}
+
+/// A team that nobody confirmed, and that was taken down for that.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Missed {
+    boot: String,
+    /// How long was waited, milliseconds.
+    pub wait_ms: u64,
+    /// A signal had it taken down before that time was over.
+    pub by_signal: bool,
+    /// When it was taken down, milliseconds since the machine started.
+    pub since_ms: u64,
+}
+
+impl Missed {
+    /// Of what was awaited, and is taken down now.
+    pub(crate) fn now(awaited: &Awaited, by_signal: bool) -> Missed {
+        Missed { boot: boot(), wait_ms: awaited.wait_ms, by_signal, since_ms: now_ms() }
+    }
+
+    /// How long ago it was taken down.
+    pub fn ago(&self) -> Duration {
+        Duration::from_millis(now_ms().saturating_sub(self.since_ms))
+    }
+}
+
+/// Notes it, until the team comes up again.
+pub(crate) fn write_missed(notes: &Notes, missed: &Missed) -> Result<(), Error> {
+    let text = serde_json::to_string(missed).map_err(std::io::Error::from);
+    let text = text.map_err(|error| nicteam_sys::Error::new("note what was not confirmed", error))?;
+    Ok(notes.write(MISSED, &(text + "\n"))?)
+}
+
+/// What is noted of that; what an earlier boot noted is nothing.
+pub(crate) fn read_missed(notes: &Notes) -> Result<Option<Missed>, Error> {
+    let missed = notes.read(MISSED)?.and_then(|text| serde_json::from_str::<Missed>(&text).ok());
+    Ok(missed.filter(|missed| missed.boot == boot()))
+}
+
+/// The team comes up again, or was not taken down.
+pub(crate) fn forget_missed(notes: &Notes) -> Result<(), Error> {
+    Ok(notes.remove(MISSED)?)
 }
 
 /// Nothing is awaited any more.

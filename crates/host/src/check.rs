@@ -89,7 +89,7 @@ pub(crate) fn plan(team: &Team, facts: &Facts<'_>) -> (Plan, Wanted) {
     let runs = facts.teams.iter().any(|listed| listed.team == team.name && listed.state == TeamState::Running);
     let is_up = runs && journal.is_some_and(|journal| journal.is_up);
     let mut refusals = obstacles::find(team, facts, &found);
-    let mut notes = forecast::notes(team, &found);
+    let mut notes = forecast::notes(team, &found, &survey.sessions);
     for member in &team.members {
         for claim in managers::claims(facts.root, &survey.links, member) {
             let place = claim.place.as_ref().map_or_else(String::new, |place| format!(" ({place})"));
@@ -113,7 +113,7 @@ pub(crate) fn plan(team: &Team, facts: &Facts<'_>) -> (Plan, Wanted) {
 /// What is on members that are about to join. The settings of those that are in this team already, which somebody began
 /// otherwise, are the team's work.
 fn before(survey: &Survey, team: &Team) -> Found {
-    let mut found = Found::of(survey, &team.members);
+    let mut found = Found::of(survey, &team.members, team.mac);
     for member in &mut found.members {
         let alias = survey.link_at(member.index).map_or("", |link| link.alias.as_str());
         if obstacles::team_of(alias) == Some(team.name.as_str()) {

@@ -2,7 +2,7 @@
 //!
 //! For those who are logged in by the very link that becomes a team: if that goes wrong they cannot say so. [`arm`] notes that
 //! a confirmation is awaited (`up:NAME.confirm`), before the team is touched; [`watch`], in a process of its own, takes the team down when
-//! none came; [`confirm`] removes the note.
+//! none came, and notes that (`up:NAME.missed`) until the team comes up again; [`confirm`] removes the note.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use nicteam_daemon::Notes;
 use nicteam_sys::process;
 
 use crate::Error;
-use crate::awaited::{END, forget, forget_this, now_ms, read, write};
+use crate::awaited::{END, MISSED, forget, forget_missed, forget_this, now_ms, read, read_missed, write, write_missed};
 use crate::down::take_down;
 
-pub use crate::awaited::Awaited;
+pub use crate::awaited::{Awaited, Missed};
 
 /// How often it is looked whether somebody has confirmed.
 const LOOK: Duration = Duration::from_millis(100);
@@ -77,6 +77,22 @@ pub fn teams() -> Result<Vec<String>, Error> {
     Ok(Notes::teams(END)?)
 }
 
+/// What is noted of a team that was taken down because nobody confirmed it, and has not come up since.
+///
+/// # Errors
+/// It cannot be read.
+pub fn missed(team: &str) -> Result<Option<Missed>, Error> {
+    read_missed(&Notes::of(team)?)
+}
+
+/// The teams of which that is noted.
+///
+/// # Errors
+/// The caller may not look.
+pub fn missed_teams() -> Result<Vec<String>, Error> {
+    Ok(Notes::teams(MISSED)?)
+}
+
 /// Waits until a team is confirmed, and takes it down if it is not: after its time, when a signal ends this process
 /// ([`process::catch_termination`]), or when whoever was to bring it up was killed meanwhile.
 ///
@@ -89,7 +105,15 @@ pub fn watch(team: &str, token: u64) -> Result<Outcome, Error> {
             process::sleep_or_termination(LOOK);
             continue;
         }
-        match take_down(team) {
+        // Ahead, so that whoever confirms too late hears it at each moment.
+        let by_signal = !awaited.left().is_zero();
+        write_missed(&notes, &Missed::now(&awaited, by_signal))?;
+        let taken = take_down(team);
+        match &taken {
+            Ok(_) => write_missed(&notes, &Missed::now(&awaited, by_signal))?,
+            Err(_) => forget_missed(&notes)?,
+        }
+        match taken {
             // Somebody is just bringing it up or down.
             Err(Error::Busy { .. }) => std::thread::sleep(LOOK),
             Ok(_) | Err(Error::NoTeam { .. }) => {

@@ -5,6 +5,8 @@ use std::fmt;
 /// What was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Done {
+    /// How many steps were taken, those among them that found nothing to change.
+    pub steps: usize,
     /// Each change, as a sentence; none if there was nothing to do.
     pub changes: Vec<String>,
     /// What the user should know.

@@ -6,6 +6,7 @@ use std::path::Path;
 use nicteam_daemon::Notes;
 use nicteam_daemon::control::{Client, Refusal, RefusalKind, wait_until_free};
 use nicteam_sys::netlink::Netlink;
+use nicteam_sys::netlink::object::Neighbour;
 
 use crate::Error;
 use crate::awaited;
@@ -52,24 +53,32 @@ pub(crate) fn restore(team: &str, notes: &Notes, mut watch: Option<Watch<'_>>) -
         }
         Journal::remove(notes)?;
         awaited::forget_this(notes, awaited.as_ref())?;
-        return Ok(Done { changes: vec![format!("end {team}: its members leave")], notes: Vec::new() });
+        return Ok(Done { steps: 1, changes: vec![format!("end {team}: its members leave")], notes: Vec::new() });
     };
     let found = &journal.found;
     let mut hand = Hand::new(team, found, true)?;
     let name = names(team, &journal)?;
     let (mut done, mut first) = (Done::default(), None);
-    for (number, step) in order::down(team, found).iter().enumerate() {
+    let mut has_ended = false;
+    for (number, step) in order::down(team, found, &learned(team)?).iter().enumerate() {
         let words = step.words(&name);
         if let Some(Watch(watch)) = &mut watch {
             watch(number, &words);
         }
+        done.steps += 1;
         let taken = match step {
-            Step::Stop => stop(team),
+            Step::Stop => {
+                has_ended = true;
+                hand.look_again();
+                stop(team)
+            }
             step => hand.take(step),
         };
         match taken {
             Ok(true) => done.changes.push(words),
             Ok(false) => {}
+            // It comes again, or goes with the team.
+            Err(_) if !has_ended => {}
             Err(error) => first = first.or(Some((words, error))),
         }
     }
@@ -89,6 +98,15 @@ pub(crate) fn restore(team: &str, notes: &Notes, mut watch: Option<Watch<'_>>) -
             Err(Error::NotRestored { team, step, path, source: Box::new(error) })
         }
     }
+}
+
+/// The neighbours that the team's device knows by their MAC addresses.
+fn learned(team: &str) -> Result<Vec<Neighbour>, Error> {
+    let mut netlink = Netlink::open()?;
+    let Some(device) = netlink.link(team)? else { return Ok(Vec::new()) };
+    let mut neighbours = netlink.neighbours()?;
+    neighbours.retain(|known| known.index() == device.index && known.is_learned() && !known.is_set());
+    Ok(neighbours)
 }
 
 /// Ends the team, whoever runs it, or nobody; false if there is none.

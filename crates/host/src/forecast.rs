@@ -1,17 +1,43 @@
-//! What the user should know of what becomes of leases and advertisements.
+//! What the user should know of what becomes of leases, advertisements and link-local addresses.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv6Addr};
 
 use nicteam_formats::Team;
 use nicteam_sys::netlink::object::{Address, Route};
 
 use crate::found::{Found, Place};
 
-/// In the order of the members.
-pub(crate) fn notes(team: &Team, found: &Found) -> Vec<String> {
+/// In the order of the members. `sessions`: how many TCP connections there are by each link-local address.
+pub(crate) fn notes(team: &Team, found: &Found, sessions: &BTreeMap<Ipv6Addr, usize>) -> Vec<String> {
     let of = |member: &Place| {
         let addresses = member.addresses.iter().filter_map(|address| of_address(&team.name, member, address));
-        addresses.chain(of_routes(&team.name, member, found)).collect::<Vec<_>>()
+        let tied = member.addresses.iter().filter_map(|address| of_sessions(member, address, sessions));
+        addresses.chain(of_routes(&team.name, member, found)).chain(tied).collect::<Vec<_>>()
     };
-    found.members.iter().flat_map(of).collect()
+    found.members.iter().flat_map(of).chain(of_link_local(&team.name, found)).collect()
+}
+
+/// A socket whose address is link-local is tied to its device (Linux net/ipv6/tcp_ipv6.c, `sk_bound_dev_if`).
+fn of_sessions(member: &Place, address: &Address, sessions: &BTreeMap<Ipv6Addr, usize>) -> Option<String> {
+    let Some(IpAddr::V6(own)) = address.address() else { return None };
+    let (count, device) = (sessions.get(&own)?, &member.name);
+    let what = if *count == 1 { "1 TCP connection uses".to_owned() } else { format!("{count} TCP connections use") };
+    Some(format!(
+        "{what} {own} of {device}, and will end: the kernel ties connections by link-local addresses to their device; hint: \
+         connect by another address"
+    ))
+}
+
+/// The members whose link-local addresses do not move.
+fn of_link_local(team: &str, found: &Found) -> Option<String> {
+    let speaker = found.member_at(found.link_local_of?)?;
+    let stays = |member: &&Place| member.index != speaker.index && member.made_link_local().next().is_some();
+    let others: Vec<&str> = found.members.iter().filter(stays).map(|member| member.name.as_str()).collect();
+    (!others.is_empty()).then(|| {
+        let (speaker, others) = (&speaker.name, others.join(", "));
+        format!("{team} takes over the link-local address of {speaker} alone; those of {others} come back with `nicteam down`")
+    })
 }
 
 fn of_address(team: &str, member: &Place, address: &Address) -> Option<String> {

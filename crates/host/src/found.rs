@@ -3,6 +3,7 @@
 use std::fmt;
 
 use nicteam_sys::netlink::object::{Address, Device, Neighbour, Route, Rule};
+use nicteam_wire::Mac;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::survey::{Survey, Sysctls};
@@ -20,6 +21,9 @@ pub(crate) struct Found {
     /// Policy rules that name a member.
     #[serde(with = "texts")]
     pub(crate) rules: Vec<Rule>,
+    /// Index of the member whose link-local addresses, of those that the kernel made, become the team's; `None`: of all.
+    #[serde(default)]
+    pub(crate) link_local_of: Option<u32>,
 }
 
 /// A device and what belongs to it.
@@ -56,8 +60,9 @@ pub(crate) struct Above {
 }
 
 impl Found {
-    /// What a survey tells of these members, as far as they are there.
-    pub(crate) fn of(survey: &Survey, members: &[String]) -> Found {
+    /// What a survey tells of these members, as far as they are there. `mac`: the team's, if it is none of theirs it is the
+    /// first one's.
+    pub(crate) fn of(survey: &Survey, members: &[String], mac: Option<Mac>) -> Found {
         let links: Vec<_> = members.iter().filter_map(|name| survey.link(name)).collect();
         let above: Vec<Above> = links.iter().flat_map(|link| above_of(survey, link.index)).collect();
         let members: Vec<Place> = links.iter().map(|link| Place::of(survey, link.index)).collect();
@@ -66,7 +71,18 @@ impl Found {
         let over = |route: &&Route| route.devices().iter().any(|index| indexes.contains(index));
         let routes = survey.routes.iter().filter(over).filter(|route| !route.is_automatic()).cloned().collect();
         let names = |rule: &&Rule| members.iter().any(|member| rule.names(&member.name));
-        Found { routes, rules: survey.rules.iter().filter(names).cloned().collect(), members, above }
+        let rules = survey.rules.iter().filter(names).cloned().collect();
+        let made: Vec<u32> =
+            members.iter().filter(|member| member.made_link_local().next().is_some()).map(|of| of.index).collect();
+        let has_mac = |index: &&u32| mac.is_some_and(|mac| survey.link_at(**index).is_some_and(|of| of.mac == mac.0));
+        let link_local_of = made.iter().find(has_mac).or(made.first()).copied();
+        Found { routes, rules, members, above, link_local_of }
+    }
+
+    /// The addresses of a member that become the team's.
+    pub(crate) fn moved<'a>(&self, member: &'a Place) -> impl Iterator<Item = &'a Address> {
+        let stays = self.link_local_of.is_some_and(|index| index != member.index);
+        member.addresses.iter().filter(move |address| !(stays && address.is_made_link_local()))
     }
 
     /// The member of this index.
@@ -76,6 +92,11 @@ impl Found {
 }
 
 impl Place {
+    /// Its link-local addresses of IPv6 that the kernel made.
+    pub(crate) fn made_link_local(&self) -> impl Iterator<Item = &Address> {
+        self.addresses.iter().filter(|address| address.is_made_link_local())
+    }
+
     fn of(survey: &Survey, index: u32) -> Place {
         let name = survey.name_of(index);
         let neighbours = survey.neighbours.iter().filter(|neighbour| neighbour.index() == index);

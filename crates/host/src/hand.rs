@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netlink::object::{Address, Neighbour, Route};
+use nicteam_sys::netlink::{Link, Netlink};
 use nicteam_sys::netns;
 use nicteam_sys::packet::SendSocket;
 use nicteam_wire::{Arp, Mac, Ndisc};
@@ -12,6 +12,7 @@ use nix::errno::Errno;
 
 use crate::Error;
 use crate::found::{Above, Found};
+use crate::obstacles::team_of;
 use crate::step::{Step, TEAM};
 use crate::survey::{Sysctls, sysctls_of};
 
@@ -56,6 +57,7 @@ impl Hand {
             Step::Start | Step::Stop => Ok(false),
             Step::Settings { device, settings, .. } => Ok(self.give_settings(device, settings)),
             Step::SetUp(index) => self.set_up(*index),
+            Step::SwitchIpv6 { member, on } => self.switch_ipv6(*member, *on),
             Step::AddAddress(address) => self.add_address(address),
             Step::RemoveAddress(address) => {
                 let Some(index) = self.index(address.index())? else { return Ok(false) };
@@ -82,6 +84,11 @@ impl Hand {
                 Ok(false)
             }
         }
+    }
+
+    /// The team has ended: what was read of devices is not true any more.
+    pub(crate) fn look_again(&mut self) {
+        (self.addresses, self.neighbours) = (None, None);
     }
 
     /// The index of a device by now; `None`: it is gone.
@@ -127,6 +134,20 @@ impl Hand {
             Some(link) if !link.up => Ok(self.netlink.set_up(index, true).map(|()| true)?),
             _ => Ok(false),
         }
+    }
+
+    fn switch_ipv6(&mut self, member: u32, on: bool) -> Result<bool, Error> {
+        let Some(index) = self.index(member)? else { return Ok(false) };
+        let is_of_team = |link: &Link| team_of(&link.alias) == Some(self.team.as_str());
+        let Some(link) = self.netlink.link_at(index)?.filter(is_of_team) else { return Ok(false) };
+        let (path, value) = (format!("ipv6/conf/{}/disable_ipv6", link.name), if on { "0" } else { "1" });
+        // Where it cannot be written, the team could not switch it either.
+        let is_other = netns::read_sysctl(&path).is_ok_and(|now| now != value);
+        let changed = is_other && netns::sysctl(&path, value).is_ok();
+        if changed {
+            self.look_again();
+        }
+        Ok(changed)
     }
 
     fn addresses(&mut self) -> Result<&[Address], Error> {
@@ -195,7 +216,11 @@ impl Hand {
             return Ok(false);
         }
         match self.netlink.set_neighbour(&neighbour) {
-            Ok(()) => Ok(neighbour.is_set()),
+            Ok(()) => {
+                let is_set = neighbour.is_set();
+                self.neighbours.get_or_insert_default().push(neighbour);
+                Ok(is_set)
+            }
             Err(_) if !neighbour.is_set() => Ok(false),
             Err(error) => Err(error.into()),
         }

@@ -89,7 +89,7 @@ pub(crate) fn teams() -> Result<Vec<String>, Error> {
 }
 
 /// What tells this run of the machine from all others.
-fn boot() -> String {
+pub(crate) fn boot() -> String {
     // Where the kernel does not tell, a folder in memory does: it is gone at a reboot.
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim().to_owned()

@@ -5,12 +5,14 @@
 //! - IPv4: an address may be at two devices, and of two routes to one destination the older one is used. So the team has
 //!   addresses and routes before the members lose them, and the other way round.
 //! - IPv6 ends on a member when it joins. So its addresses are the first that the team gets, without looking for duplicates, which
-//!   would take a second.
+//!   would take a second. On the way down IPv6 is switched on at the members, and they get all that they had, before they
+//!   leave: what comes in is the team's until that moment, and theirs from then on.
 //! - A device that stands on a member cannot be put on another one. It is made again, with all that it had.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use nicteam_sys::netlink::object::{Address, Route, Rule};
+use nicteam_sys::netlink::object::{Address, Neighbour, Route, Rule};
 
 use crate::found::{Above, Found, Place};
 use crate::step::{Step, TEAM};
@@ -39,11 +41,14 @@ pub(crate) fn up(team: &str, found: &Found, own: &Own) -> Vec<Step> {
     let on_team = |route: &Route| route.on(&|index| if found.member_at(index).is_some() { TEAM } else { index });
     steps.extend(v6.iter().cloned().map(Step::AddAddress));
     steps.extend(link_local(TEAM, &v6));
-    steps.extend(v6_routes.iter().map(|route| Step::AddRoute(on_team(route))));
+    steps.extend(once(v6_routes.iter().map(on_team)).map(Step::AddRoute));
+    // They have none, unless somebody was interrupted who was taking the team down.
+    let silent = found.members.iter().filter(|member| member.addresses.iter().any(|address| !is_v4(address)));
+    steps.extend(silent.map(|member| Step::SwitchIpv6 { member: member.index, on: false }));
     steps.extend(v4.iter().cloned().map(Step::AddAddress));
     let neighbours = found.members.iter().flat_map(|member| &member.neighbours);
     steps.extend(neighbours.map(|neighbour| Step::SetNeighbour(neighbour.on(TEAM))));
-    steps.extend(v4_routes.iter().map(|route| Step::AddRoute(on_team(route))));
+    steps.extend(once(v4_routes.iter().map(on_team)).map(Step::AddRoute));
     steps.extend(unmade(TEAM, &found.members, found));
     let (addresses, routes) = (without(&own.addresses, &v4, &v6), own.routes.iter());
     steps.extend(addresses.cloned().map(Step::AddAddress));
@@ -67,21 +72,26 @@ pub(crate) fn up(team: &str, found: &Found, own: &Own) -> Vec<Step> {
     steps
 }
 
-/// How a team goes down.
-pub(crate) fn down(team: &str, found: &Found) -> Vec<Step> {
+/// How a team goes down; `learned`: the neighbours that it knows by now.
+///
+/// What is done ahead of [`Step::Stop`] only closes the gap that it makes: all of it that is to stay is done again behind it.
+pub(crate) fn down(team: &str, found: &Found, learned: &[Neighbour]) -> Vec<Step> {
     let mut steps = Vec::new();
     let routes = sorted(found.routes.iter().filter(|route| !is_above(route, found)));
     for member in found.members.iter().filter(|member| member.up) {
-        steps.extend(member.addresses.iter().filter(|address| is_v4(address)).cloned().map(Step::AddAddress));
-        let learned = member.neighbours.iter().filter(|neighbour| neighbour.address().is_some_and(|a| a.is_ipv4()));
-        steps.extend(learned.cloned().map(Step::SetNeighbour));
+        // A device with IPv6 speaks (RFC 3810), from the team's MAC address by now: whoever need not be reached keeps silent.
+        let speaks_v6 = found.moved(member).any(|address| !is_v4(address));
+        steps.extend(speaks_v6.then_some(Step::SwitchIpv6 { member: member.index, on: true }));
+        let addresses = member.addresses.iter().filter(|address| speaks_v6 || is_v4(address));
+        steps.extend(addresses.cloned().map(Step::AddAddress));
+        steps.extend(known_to(member, learned).into_iter().map(Step::SetNeighbour));
     }
-    let v4_routes: Vec<&Route> = routes.iter().filter(|route| is_v4_route(route)).collect();
-    steps.extend(v4_routes.iter().map(|route| Step::AddRoute((*route).clone())));
+    steps.extend(routes.iter().cloned().map(Step::AddRoute));
     // What leaves goes by the members from here on, so nothing is sent to a team that ends.
     steps.push(Step::no_source_check(team));
-    let on_team = |route: &&Route| route.on(&|index| if found.member_at(index).is_some() { TEAM } else { index });
-    steps.extend(v4_routes.iter().rev().map(|route| Step::RemoveRoute(on_team(route))));
+    let on_team = |route: &Route| route.on(&|index| if found.member_at(index).is_some() { TEAM } else { index });
+    steps.extend(once(routes.iter().rev().map(on_team)).map(Step::RemoveRoute));
+    // Those of IPv6 go with the team: until then it answers for them.
     let moved = moved_addresses(team, found).into_iter().rev().filter(is_v4);
     steps.extend(moved.map(Step::RemoveAddress));
     steps.push(Step::Stop);
@@ -92,7 +102,7 @@ pub(crate) fn down(team: &str, found: &Found) -> Vec<Step> {
         steps.extend(member.addresses.iter().cloned().map(Step::AddAddress));
         steps.extend(link_local(member.index, &member.addresses));
         steps.extend(unmade(member.index, std::slice::from_ref(member), found));
-        steps.extend(member.neighbours.iter().cloned().map(Step::SetNeighbour));
+        steps.extend(known_to(member, learned).into_iter().map(Step::SetNeighbour));
     }
     steps.extend(routes.into_iter().map(Step::AddRoute));
     steps.extend(found.rules.iter().cloned().map(Step::AddRule));
@@ -107,10 +117,32 @@ pub(crate) fn down(team: &str, found: &Found) -> Vec<Step> {
 /// The addresses of the members, at the team.
 fn moved_addresses(team: &str, found: &Found) -> Vec<Address> {
     let of = |member: &Place| {
-        let moved = |address: &Address| address.on(TEAM, &member.name, team);
-        member.addresses.iter().map(moved).collect::<Vec<_>>()
+        let at_team = |address: &Address| address.on(TEAM, &member.name, team);
+        found.moved(member).map(at_team).collect::<Vec<_>>()
     };
     found.members.iter().flat_map(of).collect()
+}
+
+/// The neighbours of a member: those that it had, and those that the team has learned in its networks.
+fn known_to(member: &Place, learned: &[Neighbour]) -> Vec<Neighbour> {
+    let networks: BTreeSet<(IpAddr, u8)> = member.addresses.iter().filter_map(Address::network).collect();
+    let prefixes: BTreeSet<u8> = networks.iter().map(|(_, prefix)| *prefix).collect();
+    let is_near = |address: IpAddr| {
+        let network = |prefix: &u8| Address::new(0, address, *prefix).network();
+        prefixes.iter().filter_map(network).any(|network| networks.contains(&network))
+    };
+    let near: Vec<&Neighbour> = learned.iter().filter(|known| known.address().is_some_and(is_near)).collect();
+    let now: BTreeSet<IpAddr> = near.iter().filter_map(|known| known.address()).collect();
+    // What the team knows is newer.
+    let is_older = |had: &&Neighbour| !had.is_set() && had.address().is_some_and(|address| now.contains(&address));
+    let had = member.neighbours.iter().filter(|had| !is_older(had)).cloned();
+    had.chain(near.into_iter().map(|known| known.on(member.index))).collect()
+}
+
+/// Each of these once: several members may have had the same.
+fn once(routes: impl Iterator<Item = Route>) -> impl Iterator<Item = Route> {
+    let mut seen = BTreeSet::new();
+    routes.filter(move |route| seen.insert(route.settings()))
 }
 
 /// The team behaves as its first member did, or the first that had an address: what the machine's defaults are is not asked.

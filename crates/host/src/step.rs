@@ -21,6 +21,8 @@ pub(crate) enum Step {
     Settings { device: String, like: String, settings: Sysctls },
     /// Set a device up.
     SetUp(u32),
+    /// Switch IPv6 of a member on or off; off it has no addresses. One that is not the team's member any more stays as it is.
+    SwitchIpv6 { member: u32, on: bool },
     /// Add an address.
     AddAddress(Address),
     /// Remove an address.
@@ -76,6 +78,9 @@ impl Step {
             Step::Settings { device, like, .. } if device == like => format!("give {device} its settings (sysctl)"),
             Step::Settings { device, like, .. } => format!("give {device} the settings of {like} (sysctl)"),
             Step::SetUp(index) => format!("set {} up", name(*index)),
+            Step::SwitchIpv6 { member, on } => {
+                format!("switch IPv6 {} at {}", if *on { "on" } else { "off" }, name(*member))
+            }
             Step::AddAddress(address) => format!("add {} to {}", address.words(), name(address.index())),
             Step::RemoveAddress(address) => format!("remove {} from {}", address.words(), name(address.index())),
             Step::KeepLinkLocal { device, .. } => format!("remove new link-local addresses from {}", name(*device)),

@@ -1,6 +1,7 @@
 //! What there is on this host, as values.
 
 use std::collections::BTreeMap;
+use std::net::Ipv6Addr;
 use std::path::Path;
 
 use nicteam_sys::netlink::object::{Address, Device, Neighbour, Nexthop, Route, Rule};
@@ -28,6 +29,8 @@ pub struct Survey {
     pub nexthops: Vec<Nexthop>,
     /// Settings of the devices that were asked for, by their names.
     pub sysctls: BTreeMap<String, Sysctls>,
+    /// How many established TCP connections there are by each link-local address of this host.
+    pub sessions: BTreeMap<Ipv6Addr, usize>,
 }
 
 /// The settings of a device, by their path below `/proc/sys/net` with `*` in the place of its name: `ipv4/conf/*/rp_filter`.
@@ -37,6 +40,9 @@ pub type Sysctls = BTreeMap<String, String>;
 const FOLDERS: [&str; 4] = ["ipv4/conf", "ipv6/conf", "ipv4/neigh", "ipv6/neigh"];
 /// What follows from something else: the MTU from the link, the others cannot be read or written as they are.
 const DERIVED: [&str; 2] = ["mtu", "stable_secret"];
+
+/// Of the calling thread's network namespace; `/proc/net` is of its process's.
+const TCP: &str = "/proc/thread-self/net/tcp6";
 
 impl Survey {
     /// Reads it, and the settings of these devices and of all that stands on them.
@@ -54,6 +60,8 @@ impl Survey {
             neighbours: netlink.neighbours()?,
             nexthops: netlink.nexthops()?,
             sysctls: BTreeMap::new(),
+            // Where the kernel has no IPv6 there are none.
+            sessions: link_local_sessions(&std::fs::read_to_string(TCP).unwrap_or_default()),
         };
         let named = devices.iter().filter_map(|name| survey.link(name)).map(|link| link.index);
         let indexes: Vec<u32> = named.collect();
@@ -113,4 +121,51 @@ pub(crate) fn sysctls_of(device: &str) -> Sysctls {
         }
     }
     found
+}
+
+/// The established ones of a text of `/proc/net/tcp6` (Linux net/ipv6/tcp_ipv6.c, `get_tcp6_sock`): the address is four words
+/// in the machine's byte order.
+fn link_local_sessions(text: &str) -> BTreeMap<Ipv6Addr, usize> {
+    /// `TCP_ESTABLISHED`.
+    const ESTABLISHED: &str = "01";
+    let local = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (address, _) = words.get(1)?.split_once(':')?;
+        if words.get(3) != Some(&ESTABLISHED) || address.len() != 32 || !address.is_ascii() {
+            return None;
+        }
+        let mut bytes = [0; 16];
+        for (at, word) in bytes.chunks_exact_mut(4).enumerate() {
+            word.copy_from_slice(&u32::from_str_radix(&address[8 * at..8 * at + 8], 16).ok()?.to_ne_bytes());
+        }
+        Some(Ipv6Addr::from(bytes)).filter(Ipv6Addr::is_unicast_link_local)
+    };
+    let mut sessions = BTreeMap::new();
+    text.lines().filter_map(local).for_each(|address| *sessions.entry(address).or_default() += 1);
+    sessions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn established_connections_by_link_local_addresses_are_counted() {
+        let word = |bytes: [u8; 4]| format!("{:08X}", u32::from_ne_bytes(bytes));
+        let address = |last: u8| [word([0xfe, 0x80, 0, 0]), word([0; 4]), word([0; 4]), word([0, 0, 0, last])].concat();
+        let global = [word([0x20, 1, 0x0d, 0xb8]), word([0; 4]), word([0; 4]), word([0, 0, 0, 1])].concat();
+        let line =
+            |local: &str, state: &str| format!("   0: {local}:0016 {}:A000 {state} 00000000:00000000", address(9));
+        let lines = [
+            "  sl  local_address   remote_address   st tx_queue".to_owned(),
+            line(&address(1), "01"),
+            line(&address(1), "01"),
+            line(&address(2), "06"),
+            line(&global, "01"),
+            line("00", "01"),
+            String::new(),
+        ];
+        let one: Ipv6Addr = "fe80::1".parse().unwrap();
+        assert_eq!(link_local_sessions(&lines.join("\n")), BTreeMap::from([(one, 2)]));
+    }
 }

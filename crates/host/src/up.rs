@@ -12,6 +12,7 @@ use nicteam_daemon::{Kept, Notes, Shelf};
 use nicteam_formats::Team;
 use nicteam_sys::netlink::Netlink;
 
+use crate::awaited;
 use crate::check::{self, Plan, Wanted};
 use crate::down;
 use crate::facts::Facts;
@@ -92,7 +93,7 @@ struct Way<'a, 'b> {
 
 impl Way<'_, '_> {
     fn go(&mut self, wanted: &Wanted, plan: &Plan) -> Result<Done, Error> {
-        let mut done = Done { changes: Vec::new(), notes: plan.notes.clone() };
+        let mut done = Done { notes: plan.notes.clone(), ..Done::default() };
         let resumed = self.note(wanted)?;
         let mut hand = Hand::new(&self.team.name, &wanted.found, false)?;
         // Members that are gone wait to return, and what they had is at the team.
@@ -105,6 +106,7 @@ impl Way<'_, '_> {
                 continue;
             }
             self.tell(&words);
+            done.steps += 1;
             let changed = match step {
                 Step::Start => self.begin(&mut done)?,
                 Step::SetNeighbour(neighbour) if resumed && !neighbour.is_set() => false,
@@ -124,6 +126,7 @@ impl Way<'_, '_> {
         if let Some(journal) = &self.journal {
             return Ok(journal.is_up);
         }
+        awaited::forget_missed(self.notes)?;
         let journal = Journal::new(&self.team.members, wanted.found.clone());
         journal.write(self.notes)?;
         self.journal = Some(journal);

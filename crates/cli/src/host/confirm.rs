@@ -45,18 +45,41 @@ pub(super) fn run(args: &Confirm) -> Result<(), Failure> {
     let awaited = confirmation::teams()?;
     let names = if args.names.is_empty() { &awaited } else { &args.names };
     if names.is_empty() {
-        return Err(Failure::failed("nothing awaits a confirmation"));
+        return Err(match too_late(&confirmation::missed_teams()?)? {
+            Some(failure) => failure,
+            None => Failure::failed("nothing awaits a confirmation"),
+        });
     }
     for name in names {
         match confirmation::confirm(name)? {
             true => say::line(format_args!("team {name} stays up")),
             false => {
+                if let Some(failure) = too_late(std::slice::from_ref(name))? {
+                    return Err(failure);
+                }
                 let failure = Failure::failed(format!("nobody awaits a confirmation of team {name}"));
                 return Err(failure.hint(Some(format!("`nicteam team show {name}` says whether it is up"))));
             }
         }
     }
     Ok(())
+}
+
+/// Says of each of these teams that was taken down unconfirmed when that was; `None` if none was.
+fn too_late(teams: &[String]) -> Result<Option<Failure>, Failure> {
+    let mut said = Vec::new();
+    for team in teams {
+        let Some(missed) = confirmation::missed(team)? else { continue };
+        let (ago, wait) = (missed.ago().as_secs(), Duration::from_millis(missed.wait_ms).as_secs_f64());
+        said.push(match missed.by_signal {
+            true => format!("team {team} was taken down {ago} s ago, by a signal to the process that awaited it"),
+            false => format!("team {team} was taken down {ago} s ago, because nobody confirmed it within {wait} s"),
+        });
+    }
+    if said.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Failure::failed(said.join("\n")).hint(Some("`nicteam up FILE --confirm TIME` brings it up again"))))
 }
 
 /// Starts the process that waits, before the team is touched: it acts, too, when whoever brings the team up is killed.

@@ -80,7 +80,9 @@ fn bring_up(wanted: &Team, args: &Up) -> Result<(), Failure> {
         .for_each(|note| say::line(format_args!("note: {}", say::visible(note).replace("; hint: ", "\nhint: "))));
     match done.changes.len() {
         0 => say::line(format_args!("team {name} is up already: nothing to do")),
-        count => say::line(format_args!("team {name} is up: {count} changes")),
+        // As many as `check` counts.
+        _ if is_new => say::line(format_args!("team {name} is up, after {} steps", done.steps)),
+        count => say::line(format_args!("team {name} is up as the file says now: {count} changes")),
     }
     match guard {
         Some(guard) => guard.begin(),

@@ -24,16 +24,29 @@ fn a_team_that_nobody_confirms_is_taken_down_and_the_session_lives_on() {
     session.live_on("up");
     eventually("the way back", is_down);
     session.live_on("taken down");
+    for arguments in [&["confirm"][..], &["confirm", "team0"]] {
+        let (code, said) = network.nicteam(arguments);
+        assert!(
+            code == 1
+                && said.contains("team team0 was taken down")
+                && said.contains("nobody confirmed it within 0.5 s"),
+            "{said}"
+        );
+    }
 
     // A signal does not wait so long.
     let said = network.done(&["up", &file, "--confirm", "1h"]);
     let words: Vec<&str> = said.split([' ', ',']).collect();
     let at = words.iter().position(|word| *word == "process").unwrap();
+    let (code, said_late) = network.nicteam(&["confirm", "team1"]);
+    assert!(code == 1 && said_late.contains("nobody awaits a confirmation of team team1"), "{said_late}");
     let said_again = network.done(&["up", &file]);
     assert!(said_again.contains("nothing to do") && said_again.contains("nicteam confirm team0"), "{said_again}");
     kill(Pid::from_raw(words[at + 1].parse().unwrap()), Signal::SIGTERM).unwrap();
     eventually("the way back", is_down);
     session.live_on("told to go back");
+    let (code, said) = network.nicteam(&["confirm"]);
+    assert!(code == 1 && said.contains("by a signal to the process that awaited it"), "{said}");
 
     network.done(&["up", &file, "--confirm", "2s"]);
     let said = network.done(&["confirm"]);

@@ -31,6 +31,9 @@ const IFA_LOCAL: u16 = 2;
 const IFA_LABEL: u16 = 3;
 const IFA_CACHEINFO: u16 = 6;
 const IFA_FLAGS: u16 = 8;
+const IFA_PROTO: u16 = 11;
+/// `IFAPROT_KERNEL_LL`, since Linux 5.18.
+const KERNEL_LINK_LOCAL: u8 = 3;
 
 const SECONDARY: u32 = 0x01;
 const NODAD: u32 = 0x02;
@@ -114,6 +117,11 @@ impl Address {
     /// A link-local one of IPv6.
     pub fn is_link_local_v6(&self) -> bool {
         matches!(self.address(), Some(IpAddr::V6(address)) if address.is_unicast_link_local())
+    }
+
+    /// A link-local one of IPv6 that the kernel made, because the device has IPv6; one that somebody has set is not.
+    pub fn is_made_link_local(&self) -> bool {
+        self.is_link_local_v6() && self.0.attribute(IFA_PROTO) == Some(&[KERNEL_LINK_LOCAL])
     }
 
     /// A temporary one of IPv6 (RFC 8981), which only the kernel can make.
