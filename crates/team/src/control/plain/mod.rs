@@ -113,7 +113,10 @@ impl OneSided {
         }
         self.pace.reported(report, now);
         self.silent.take_report(report, known, &mut outcome.events, now);
+        // What a silent member lost is sent again when it is heard already.
+        let silent = self.silent.lately(now);
         let used = self.usable(self.silent.own().collect());
+        let used = used.iter().filter(|id| !silent.contains(*id)).collect();
         outcome.events.extend(self.lossy.take_report(&report.members, used, now));
         outcome
     }

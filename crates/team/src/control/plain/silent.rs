@@ -34,6 +34,8 @@ const IN_A_ROW: u8 = 3;
 const MOST_ANSWERS: u8 = 48;
 /// One that falls silent so soon after it was used again has to answer twice as many.
 const SOON: Duration = Duration::from_secs(60);
+/// So long after a member was silent TCP still sends again what it lost.
+const AFTERWARDS: Duration = Duration::from_secs(5);
 /// A host that the stack spoke to by ARP is taken to be in use for so long. (Answers to probes keep the stack's entry of it
 /// fresh, so it need not ask itself.)
 const SPOKEN: Duration = Duration::from_secs(300);
@@ -113,6 +115,12 @@ impl Silent {
     /// Those that are silent.
     pub(super) fn members(&self) -> MemberSet {
         self.quiet.iter().filter(|(_, quiet)| quiet.is_silent).map(|(id, _)| *id).collect()
+    }
+
+    /// Those that are silent, or were within the last seconds.
+    pub(super) fn lately(&self, now: Time) -> MemberSet {
+        let lately = self.quiet.iter().filter(|(_, quiet)| quiet.is_silent || now.since(quiet.since) < AFTERWARDS);
+        lately.map(|(id, _)| *id).collect()
     }
 
     /// Since when, and of whom; of one that is silent.

@@ -64,6 +64,20 @@ fn what_all_lose_alike_blames_nobody() {
 }
 
 #[test]
+fn what_a_silent_member_lost_is_not_held_against_it() {
+    let mut bench = busy();
+    bench.block(2, [true; 2]);
+    bench.until(|bench| bench.used() == [0, 1, 3]);
+    bench.block(2, [false; 2]);
+    bench.until(|bench| bench.used().len() == 4);
+    bench.events();
+    run(&mut bench, [GOOD, GOOD, (10_000, 5000), GOOD], 12);
+    assert_eq!((bench.used(), bench.events()), (vec![0, 1, 2, 3], vec![]));
+    run(&mut bench, [GOOD, GOOD, (10_000, 5000), GOOD], 14);
+    assert_eq!(bench.used(), [0, 1, 3], "but what it goes on to lose is");
+}
+
+#[test]
 fn of_two_that_are_lossy_the_worse_goes_first_and_one_is_always_left() {
     let mut bench = busy();
     run(&mut bench, [(20_000, 200), GOOD, BAD, GOOD], 12);
