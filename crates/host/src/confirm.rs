@@ -10,8 +10,8 @@ use nicteam_daemon::Notes;
 use nicteam_sys::process;
 
 use crate::Error;
-use crate::awaited::{END, MISSED, forget, forget_missed, forget_this, now_ms, read, read_missed, write, write_missed};
-use crate::down::take_down;
+use crate::awaited::{END, MISSED, forget_missed, now_ms, read, read_missed, take, write, write_missed};
+use crate::down::restore;
 
 pub use crate::awaited::{Awaited, Missed};
 
@@ -50,15 +50,12 @@ pub fn begin(team: &str, token: u64) -> Result<bool, Error> {
     }
 }
 
-/// Confirms a team; false if nobody awaits it.
+/// Confirms a team; false if nobody awaits it, or it is being taken down already.
 ///
 /// # Errors
 /// The note cannot be removed.
 pub fn confirm(team: &str) -> Result<bool, Error> {
-    let notes = Notes::of(team)?;
-    let awaited = read(&notes)?.is_some();
-    forget(&notes)?;
-    Ok(awaited)
+    take(&Notes::of(team)?, None)
 }
 
 /// What is awaited of a team.
@@ -105,23 +102,27 @@ pub fn watch(team: &str, token: u64) -> Result<Outcome, Error> {
             process::sleep_or_termination(LOOK);
             continue;
         }
+        let Some(_lock) = notes.lock()? else {
+            // Somebody is just bringing it up or down.
+            std::thread::sleep(LOOK);
+            continue;
+        };
         // Ahead, so that whoever confirms too late hears it at each moment.
         let by_signal = !awaited.left().is_zero();
         write_missed(&notes, &Missed::now(&awaited, by_signal))?;
-        let taken = take_down(team);
+        if !take(&notes, Some(token))? {
+            forget_missed(&notes)?;
+            continue;
+        }
+        let taken = restore(team, &notes, None);
         match &taken {
             Ok(_) => write_missed(&notes, &Missed::now(&awaited, by_signal))?,
             Err(_) => forget_missed(&notes)?,
         }
-        match taken {
-            // Somebody is just bringing it up or down.
-            Err(Error::Busy { .. }) => std::thread::sleep(LOOK),
-            Ok(_) | Err(Error::NoTeam { .. }) => {
-                forget_this(&notes, Some(&awaited))?;
-                return Ok(Outcome::TakenDown);
-            }
-            Err(error) => return Err(error),
-        }
+        return match taken {
+            Ok(_) | Err(Error::NoTeam { .. }) => Ok(Outcome::TakenDown),
+            Err(error) => Err(error),
+        };
     }
     Ok(Outcome::Settled)
 }
