@@ -184,7 +184,44 @@ struct stripe_state {
 	struct stripe_gap gaps[STRIPE_GAPS];	 /* by hash, outside the lock */
 	struct stripe_sent sent[STRIPE_GAPS];	 /* the same */
 	__u64 mending_until_ns[MAX_PEERS]; /* by number, outside the lock: until when the peer mends a gap */
+	__u64 used_since_ns;		   /* since when the use of members is added up, */
+	__u64 used_ns[MAX_MEMBERS];	   /* by place, */
+	__u32 busy[MAX_MEMBERS];	   /* and what it was in the window before, of 1024 parts */
 };
+
+/* A frame of a connection, and who carried it. */
+struct plain_sent {
+	__u32 start; /* the number of its first byte */
+	__u32 place; /* one more than the member's; 0: none */
+};
+
+/* A connection to a plain host, or those of one bucket (crates/team/src/frame/stripe/plain/flows.rs). */
+struct plain_flow {
+	__u64 at_ns;	 /* when it sent last */
+	__u64 since_ns;	 /* since when its frames are added up, */
+	__u64 taken_ns;	 /* so much on the wire */
+	__u64 sample_ns; /* when `sample` left; 0: none is on its way */
+	__u64 rtt_ns;	 /* the shortest round trip; 0: none was seen */
+	__u32 flow;
+	__u32 end;    /* how far it has sent, */
+	__u32 acked;  /* and how far that was acknowledged */
+	__u32 sample; /* what is to be acknowledged */
+	__u32 place;  /* one more than that by which its last frame went; 0: none did */
+	__u32 wide;
+	__u32 host;
+	__u32 next; /* in `frames` */
+	struct plain_sent frames[MAX_PLAIN_FRAMES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, STRIPE_GAPS);
+	__type(key, __u32);
+	__type(value, struct plain_flow);
+} plain_flows SEC(".maps");
+
+/* The loader maps it into its memory. */
+struct plain_seen plain_seen SEC(".bss.plain");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -22,11 +22,15 @@
 #define MAX_PEERS MOST_PEERS
 #define STRIPE_FLOWS FLOW_BUCKETS
 #define STRIPE_GAP_BITS GAP_BUCKET_BITS
+#define MAX_PLAIN_HOSTS PLAIN_HOSTS
+#define MAX_PLAIN_FRAMES PLAIN_FRAMES
 #else
 #define STRIPE 0
 #define MAX_PEERS 1
 #define STRIPE_FLOWS 1
 #define STRIPE_GAP_BITS 1
+#define MAX_PLAIN_HOSTS 1
+#define MAX_PLAIN_FRAMES 1
 #endif
 /* Of peers, and a few for our own: nicteam_team::stripe::MAX_ADDRESSES, and MAX_MEMBERS + 1. */
 #define MAX_ADDRESSES (MAX_PEERS * ADDRESSES_PER_PEER + MAX_MEMBERS + 1)
@@ -78,9 +82,10 @@ struct plan {
 	__u8 fallback[MAX_MEMBERS]; /* places that take over, the best first */
 	__u8 ranks[MAX_MEMBERS];    /* by place: where in `fallback`; NO_RANK: nowhere */
 	__u8 enabled[MAX_MEMBERS];  /* CHOOSE_BUCKETS: the first `table_len` are the places that may send, in turn */
-	__u32 plain_kind;	    /* CHOOSE_STRIPE: what goes by several members towards hosts that do not stripe; PLAIN_... */
-	__u32 plain_members;	    /* CHOOSE_STRIPE: those members; a bit for each place, place 0 the lowest */
 	__u32 behind;		    /* CHOOSE_SOURCES: what stands for `choose` when the source was noted */
+	__u32 plain_kind;	    /* CHOOSE_STRIPE: PLAIN_..., what goes to plain hosts by several members */
+	__u32 plain_len;	    /* 0 to MAX_MEMBERS: so many of `plain` */
+	__u8 plain[MAX_MEMBERS];    /* the places that it goes by, in turn */
 	__u32 zero;
 };
 
@@ -174,6 +179,39 @@ struct stripe_entry {
 struct stripe_note {
 	__u32 sent;		  /* 1: some were striped to it */
 	__u32 heard[MAX_MEMBERS]; /* by its receivers' places: a bit for each place of ours that received their frames */
+};
+
+/* A host without nicteam that frames go to, by its address (crates/team/src/frame/stripe/plain/mod.rs). */
+struct plain_host {
+	__u8 mac[8];		 /* and two zeros */
+	__u64 used_ns;		 /* when a frame went to it last */
+	__u64 striped_ns;	 /* when one did that had several members to choose from */
+	__u64 since_ns;		 /* since when what it acknowledges is added up, */
+	__u64 acked;		 /* in bytes */
+	__u64 rtt_ns;		 /* its last round trip */
+	__u64 queue_ns;		 /* the least that round trips since then were longer than the shortest; -1: none was seen */
+	__u64 queue_limit_ns;	 /* more than this is a queue */
+	__u64 trial_ns;		 /* since when it is tried whether more width gains anything */
+	__u64 held_until_ns;	 /* until then it is not tried again */
+	__u64 hold_ns;		 /* and so long the next time */
+	__u32 width;		 /* how many members are used, from `home` on; 0: nothing is known */
+	__u32 proven;		 /* how many of these gained something */
+	__u32 home;		 /* place in plan.plain */
+	__u32 strikes;		 /* windows in a row in which the last member gained nothing */
+	__u32 delivered_mbps;	 /* what it acknowledged in the last window */
+	__u32 striped;		 /* 1: since the process looked last */
+};
+
+/* What went to plain hosts by a member, and what of it was sent again: segments; by place. */
+struct plain_count {
+	__u64 sent;
+	__u64 resent;
+};
+
+/* What the process reads. */
+struct plain_seen {
+	struct plain_host hosts[MAX_PLAIN_HOSTS];
+	struct plain_count counts[MAX_MEMBERS];
 };
 
 /* Which frames go twice, in the plan of a slot (STRIPE_REDUNDANT). */

@@ -19,6 +19,7 @@
 #include "lost.h"
 #include "maps.h"
 #include "mending.h"
+#include "plain.h"
 #include "plan.h"
 #include "receive.h"
 #include "redundant.h"
@@ -52,6 +53,12 @@ static __always_inline int send_by_hash(struct __sk_buff *skb, const struct plan
 
 			if (action != NOT_STRIPED)
 				return action;
+			if (plan->plain_kind && kind == KIND_BALANCED) {
+				__u32 chosen = plain_place(skb, slot);
+
+				if (chosen < MAX_MEMBERS)
+					return send(skb, plan, slot, chosen, chosen);
+			}
 		}
 		balanced = kind == KIND_BALANCED;
 		hashed = balanced && !(plan->balance & BALANCE_DESTINATION);
@@ -68,6 +75,8 @@ static __always_inline int send_by_hash(struct __sk_buff *skb, const struct plan
 	}
 	if (plan->balance & BALANCE_COUNT)
 		count_load(skb, bucket);
+	if (STRIPE && plan->choose == CHOOSE_STRIPE && plan->plain_kind)
+		take_wire(skb, slot, place);
 	return send(skb, plan, slot, place, bucket < MAX_BUCKETS ? number : 0);
 }
 
@@ -215,6 +224,8 @@ int member_ingress(struct __sk_buff *skb)
 		return deliver_once(skb, slot, sums);
 	if (STRIPE && path != NO_PATH && plan->sack_delay_ns && skb->len >= SEGMENT_SHORTEST)
 		note_arrival(skb, path);
+	if (STRIPE && path == NO_PATH && plan->plain_kind && take_plain(skb, slot) == TOLD_NOTHING)
+		return count_withheld();
 	sums->rx_frames++;
 	sums->rx_bytes += skb->len;
 	return bpf_redirect(control.team_ifindex, BPF_F_INGRESS);

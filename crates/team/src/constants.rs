@@ -90,6 +90,35 @@ constants! {
     /// So long after its last segment a connection's numbers may be another's.
     SENT_FORGOTTEN_NS: u64 = 60_000_000_000;
 
+    /// Buckets of plain hosts; a power of two.
+    PLAIN_HOSTS: usize = 1024;
+    /// Frames of a connection of which the member is remembered; a power of two.
+    PLAIN_FRAMES: usize = 256;
+    /// Over so long the use of members, and what a plain host acknowledges, are added up.
+    PLAIN_WINDOW_NS: u64 = 20_000_000;
+    /// A trial of a width lasts at least so long.
+    PLAIN_TRIAL_NS: u64 = 5_000_000;
+    /// A member is busy with so much of 1024 parts of a window.
+    PLAIN_BUSY: u32 = 896;
+    /// A round trip that is longer than the shortest by this stood in a queue.
+    PLAIN_QUEUE_NS: u64 = 2_000_000;
+    /// The same as a part of the shortest, if that is more.
+    PLAIN_QUEUE_PART: u64 = 8;
+    /// So long a width stays, at first, after more of it gained nothing.
+    PLAIN_HOLD_NS: u64 = 1_000_000_000;
+    /// And at most.
+    PLAIN_HOLD_MOST_NS: u64 = 64_000_000_000;
+    /// A host that nothing was sent to for so long begins anew.
+    PLAIN_IDLE_NS: u64 = 30_000_000_000;
+    /// One that nothing was sent to for so long leaves its bucket to another.
+    PLAIN_LEAVES_NS: u64 = 1_000_000_000;
+    /// A narrow flow leaves its member where another is free earlier by this.
+    PLAIN_SLACK_NS: u64 = 1_000_000;
+    /// So long after a host was sent to by several members gaps that it reports may come of that.
+    PLAIN_AFTER_NS: u64 = 100_000_000;
+    /// Windows in a row that make a width that is not used a smaller one.
+    PLAIN_STRIKES: u32 = 10;
+
     /// Probes of which the least late counts.
     LATE_PROBES: u32 = 4;
     /// For how long what was found of a path counts.

@@ -20,6 +20,7 @@ use super::lease::{self, Lease};
 use super::notes::Notes;
 use super::object::Object;
 use super::peers::Peers;
+use super::plain::PlainSeen;
 use super::predecessor;
 use super::punted::{self, Punted};
 use super::run::{self, DryRun};
@@ -39,6 +40,7 @@ pub struct BpfDataplane {
     pub(super) lease: Lease,
     /// None without stripe.
     pub(super) notes: Option<Notes>,
+    pub(super) plain: Option<PlainSeen>,
     pub(super) carrier: Carrier,
     pub(super) failover: Failover,
     /// What the programs answer, as it was written last.
@@ -129,6 +131,7 @@ impl BpfDataplane {
         // What belongs to stripe is new, and no program has it yet.
         self.object = Object::load(programs, Some(&self.object.maps))?;
         self.notes = self.object.maps.notes(programs)?;
+        self.plain = self.object.maps.plain(programs)?;
         self.slots.forget_peers();
         if self.punted.is_some() {
             tc::set_filter(self.device.peer_index, Point::Ingress, self.object.punted.as_fd())?;
@@ -305,7 +308,7 @@ impl Dataplane for BpfDataplane {
     }
 
     fn plain(&self) -> Result<PlainReport, Error> {
-        Ok(PlainReport::default())
+        Ok(self.plain.as_ref().map(PlainSeen::report).unwrap_or_default())
     }
 
     fn counters(&self) -> Result<Vec<(MemberId, Counters)>, Error> {

@@ -86,12 +86,13 @@ pub(super) struct Plan {
     pub ranks: [u8; MAX_MEMBERS],
     /// `CHOOSE_BUCKETS`: the first `table_len` are the places that may send, in turn.
     pub enabled: [u8; MAX_MEMBERS],
-    /// `CHOOSE_STRIPE`: what goes by several members towards hosts that do not stripe; `PLAIN_...`.
-    pub plain_kind: u32,
-    /// `CHOOSE_STRIPE`: those members; a bit for each place.
-    pub plain_members: u32,
     /// `CHOOSE_SOURCES`: what stands for `choose` when the source was noted.
     pub behind: u32,
+    /// `CHOOSE_STRIPE`: `PLAIN_...`.
+    pub plain_kind: u32,
+    pub plain_len: u32,
+    /// `CHOOSE_STRIPE`: the places by which frames go to plain hosts, in turn.
+    pub plain: [u8; MAX_MEMBERS],
     pub zero: u32,
 }
 
@@ -291,9 +292,10 @@ impl Default for Plan {
             fallback: [0; MAX_MEMBERS],
             ranks: [0; MAX_MEMBERS],
             enabled: [0; MAX_MEMBERS],
-            plain_kind: PLAIN_OFF,
-            plain_members: 0,
             behind: 0,
+            plain_kind: PLAIN_OFF,
+            plain_len: 0,
+            plain: [0; MAX_MEMBERS],
             zero: 0,
         }
     }
@@ -346,7 +348,6 @@ impl Plan {
                 own.all = stripe.group.bits();
                 own.sack_delay_ns = saturating_ns(stripe.sack_delay);
                 own.plain_kind = stripe.plain.kind.number();
-                own.plain_members = stripe.plain.members.bits();
                 own.team = padded(stripe.team);
             }
         }
@@ -369,6 +370,10 @@ impl Plan {
                 let line = &mut own.members[sender.id.index()];
                 (line.path, line.rate_mbps) = (padded(sender.mac), sender.rate_mbps);
                 line.token = sender.lost_token.to_be_bytes();
+                if stripe.plain.members.contains(sender.id) {
+                    own.plain[own.plain_len as usize] = sender.id.index() as u8;
+                    own.plain_len += 1;
+                }
             }
         }
         if let Some(failover) = &plan.failover {

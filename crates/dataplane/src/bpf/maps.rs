@@ -17,6 +17,7 @@ use super::layout::{self, Answer, Control, Counters, Loads, Place, Plain, Plan, 
 use super::lease::{Lease, now_ns};
 use super::notes::Notes;
 use super::peers::{Entry, Key, PeerLine};
+use super::plain::PlainSeen;
 use super::speech::attempt;
 use super::streams::{Class, Stream};
 use crate::{Error, Programs};
@@ -36,6 +37,8 @@ pub(super) struct Maps {
     stripe_state: MapHandle,
     stripe_echoes: MapHandle,
     stripe_notes: MapHandle,
+    plain_flows: MapHandle,
+    plain_seen: MapHandle,
     stripe_classes: MapHandle,
     stripe_streams: MapHandle,
     carrier: MapHandle,
@@ -61,6 +64,8 @@ impl Maps {
             stripe_state: map(names::STRIPE_STATE)?,
             stripe_echoes: map(names::STRIPE_ECHOES)?,
             stripe_notes: map(names::BSS_NOTES)?,
+            plain_flows: map(names::PLAIN_FLOWS)?,
+            plain_seen: map(names::BSS_PLAIN)?,
             stripe_classes: map(names::STRIPE_CLASSES)?,
             stripe_streams: map(names::STRIPE_STREAMS)?,
             carrier: map(names::DATA_CARRIER)?,
@@ -86,6 +91,8 @@ impl Maps {
             &self.stripe_state,
             &self.stripe_echoes,
             &self.stripe_notes,
+            &self.plain_flows,
+            &self.plain_seen,
             &self.stripe_classes,
             &self.stripe_streams,
             &self.carrier,
@@ -108,6 +115,11 @@ impl Maps {
     /// What the programs note of peers' frames.
     pub(super) fn notes(&self, programs: Programs) -> Result<Option<Notes>, Error> {
         (programs == Programs::WithStripe).then(|| Notes::new(&self.stripe_notes)).transpose()
+    }
+
+    /// What the programs know of plain hosts.
+    pub(super) fn plain(&self, programs: Programs) -> Result<Option<PlainSeen>, Error> {
+        (programs == Programs::WithStripe).then(|| PlainSeen::new(&self.plain_seen)).transpose()
     }
 
     /// What is said to the partner of a place while the process is silent.

@@ -19,6 +19,7 @@ mod notes;
 mod object;
 mod opening;
 mod peers;
+mod plain;
 mod predecessor;
 mod punted;
 mod run;

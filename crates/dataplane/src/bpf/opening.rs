@@ -93,6 +93,7 @@ impl BpfDataplane {
             device: device.clone(),
             lease: object.maps.lease()?,
             notes: object.maps.notes(object.programs)?,
+            plain: object.maps.plain(object.programs)?,
             carrier: Carrier::default(),
             failover: object.maps.failover()?,
             object,

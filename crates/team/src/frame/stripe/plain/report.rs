@@ -33,7 +33,7 @@ pub struct PlainHost {
 pub struct PlainMember {
     /// Its place.
     pub id: MemberId,
-    /// Segments that it sent to hosts with a width of more than 1, since the team began.
+    /// Segments of TCP with data that it sent to such hosts, since the team began.
     pub sent: u64,
     /// Of these, those whose data was sent again.
     pub resent: u64,

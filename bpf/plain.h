@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Frames to hosts without nicteam, as crates/team/src/frame/stripe/plain/mod.rs, whose module text is
+ * the specification; a change there is a change here.
+ */
+#ifndef NICTEAM_PLAIN_H
+#define NICTEAM_PLAIN_H
+
+#include "frame.h"
+#include "gaps.h"
+#include "hash.h"
+#include "maps.h"
+#include "mending.h"
+#include "plan.h"
+#include "stripe.h"
+
+/* In place of a place. */
+#define NO_MEMBER MAX_MEMBERS
+/* No frame is longer. */
+#define LONGEST_FRAME 0x100000
+/* In plain_host.queue_ns. */
+#define NO_ROUND_TRIP (~0ULL)
+/* To take_member(), beside a host's number: the segment was sent before. */
+#define PLAIN_AGAIN 0x10000
+#define PLAIN_NUMBERED 0x20000
+
+static __always_inline struct plain_host *plain_host(__u32 number)
+{
+	asm volatile("" : "+r"(number)); /* as in bounded_place() */
+	return &plain_seen.hosts[number & (MAX_PLAIN_HOSTS - 1)];
+}
+
+static __always_inline struct plain_count *plain_count(__u32 place)
+{
+	return &plain_seen.counts[bounded_place(place)];
+}
+
+/* Where a host with this address is. */
+static __always_inline __u32 host_bucket(const __u8 *mac)
+{
+	__u32 high = mac[0] << 8 | mac[1];
+	__u32 low = (__u32)mac[2] << 24 | mac[3] << 16 | mac[4] << 8 | mac[5];
+
+	return ((low ^ high * 0x85ebca6b) * 0x9e3779b1) >> 16 & (MAX_PLAIN_HOSTS - 1);
+}
+
+/* The number of the host with this address, which a frame goes to; MAX_PLAIN_HOSTS: its place is another's. */
+static __always_inline __u32 host_number(const __u8 *mac, __u64 now)
+{
+	__u32 number = host_bucket(mac);
+	struct plain_host *host = plain_host(number);
+	int is_mine = same_mac(host->mac, mac);
+	__u64 silence = now > host->used_ns ? now - host->used_ns : 0;
+
+	if (!is_mine && host->width && silence < PLAIN_LEAVES_NS)
+		return MAX_PLAIN_HOSTS;
+	if (!is_mine || !host->width || silence >= PLAIN_IDLE_NS) {
+		__builtin_memcpy(host->mac, mac, ETH_ALEN);
+		host->striped_ns = 0;
+		host->since_ns = now;
+		host->acked = 0;
+		host->rtt_ns = 0;
+		host->queue_ns = NO_ROUND_TRIP;
+		host->queue_limit_ns = PLAIN_QUEUE_NS;
+		host->trial_ns = 0;
+		host->held_until_ns = 0;
+		host->hold_ns = PLAIN_HOLD_NS;
+		host->width = 1;
+		host->proven = 1;
+		host->home = number;
+		host->strikes = 0;
+		host->delivered_mbps = 0;
+		host->striped = 0;
+	}
+	host->used_ns = now;
+	return number;
+}
+
+/* Where a connection is, or the one of its two places that was used less lately. */
+static __always_inline __u32 plain_bucket(__u32 flow)
+{
+	__u32 first = flow_bucket(flow), second = first ^ 1;
+	const struct plain_flow *one = bpf_map_lookup_elem(&plain_flows, &first);
+	const struct plain_flow *other = bpf_map_lookup_elem(&plain_flows, &second);
+
+	if (!one || !other || one->flow == flow)
+		return first;
+	return other->flow == flow || other->at_ns < one->at_ns ? second : first;
+}
+
+/*
+ * One more than the place of the member that carried this byte of a connection; 0: it is not known. Without
+ * branches, and a function of its own: see least_late().
+ */
+__attribute__((noinline)) __u32 carrier_of(__u32 bucket, __u32 sequence)
+{
+	const struct plain_flow *flow = bpf_map_lookup_elem(&plain_flows, &bucket);
+	__u64 best = (__u64)LONGEST_FRAME << 8;
+
+	if (!flow)
+		return 0;
+#pragma clang loop unroll(disable)
+	for (__u32 at = 0; at < MAX_PLAIN_FRAMES; at++) {
+		const struct plain_sent *sent = &flow->frames[at];
+		/* How far it lies behind the frame's start, and the member: the least of these is the frame's. */
+		__u64 behind = (__u64)(sequence - sent->start) << 8 | (sent->place & 0xff);
+		__u64 less = (behind - best) & (__u64)((__s64)(behind - best) >> 63);
+
+		best += less;
+	}
+	return best < (__u64)LONGEST_FRAME << 8 ? best & 0xff : 0;
+}
+
+/* What members carried in the last window becomes how busy they were. A function of its own for the reason given at send_copy(). */
+__attribute__((noinline)) int turn_window(void)
+{
+	__u32 only = 0;
+	struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
+	__u64 now = bpf_ktime_get_ns();
+
+	if (!state)
+		return 0;
+	bpf_spin_lock(&state->lock);
+	__u64 since = state->used_since_ns, elapsed = now > since ? now - since : 0;
+
+	if (elapsed >= PLAIN_WINDOW_NS) {
+		state->used_since_ns = now;
+#pragma clang loop unroll(disable)
+		for (__u32 place = 0; place < MAX_MEMBERS; place++) {
+			state->busy[place] = state->used_ns[place] * 1024 / elapsed;
+			state->used_ns[place] = 0;
+		}
+	}
+	bpf_spin_unlock(&state->lock);
+	return 0;
+}
+
+/* Less `len` if it is not below; without branches: the verifier follows each in each turn of a loop. */
+static __always_inline __u32 wrapped(__u32 at, __u32 len)
+{
+	__u32 beyond = (__u32)((__s32)(len - 1 - at) >> 31);
+
+	asm volatile("" : "+r"(beyond));
+	return at - (len & beyond);
+}
+
+/*
+ * The place of the member by which a frame to this host goes; NO_MEMBER: there is none. Its wire is taken for as long as the frame
+ * takes on it. `avoid`: one more than the place of a member that others are better than. A function of its own for the reason
+ * given at send_copy().
+ */
+__attribute__((noinline)) __u32 take_member(struct __sk_buff *skb, __u32 slot, __u32 number, __u32 bucket, __u32 avoid)
+{
+	const struct plan *plan = plan_in(slot);
+	struct plain_host *host = plain_host(number);
+	struct plain_flow *flow = bpf_map_lookup_elem(&plain_flows, &bucket);
+	__u32 only = 0;
+	struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
+	__u64 kilobits = (__u64)wire_bytes(skb) * 8000, now = bpf_ktime_get_ns();
+	__u32 len = plan->plain_len, width = host->width, home, first, place, kept = NO_MEMBER, lost = without_carrier;
+
+	if (!state || !flow || len < 1 || len > MAX_MEMBERS || !width)
+		return NO_MEMBER;
+	if (width > len)
+		width = len;
+	home = host->home % len;
+	if (flow->place && !flow->wide && flow->host == number && now < flow->at_ns + SLACK_NS)
+		kept = flow->place - 1;
+
+	bpf_spin_lock(&state->lock);
+	state->turn++;
+	first = state->turn % width;
+	state->chosen = NO_MEMBER;
+	state->best_ns = ~0ULL;
+	state->best_start_ns = 0;
+	state->best_wire_ns = 0;
+	state->kept_start_ns = ~0ULL;
+	state->kept_wire_ns = 0;
+#pragma clang loop unroll(disable)
+	for (__u32 tried = 0; tried < MAX_MEMBERS; tried++) {
+		if (tried >= width)
+			break;
+		/* Each time another one is the first. */
+		__u32 at = wrapped(home + wrapped(tried + first, width), len);
+		__u32 of = plan->plain[at & (MAX_MEMBERS - 1)] & (MAX_MEMBERS - 1);
+		__u32 rate = plan->members[of].rate_mbps;
+		__u64 penalty = ((lost >> of & 1) | (of + 1 == avoid)) * LEAD_NS;
+		__u64 start = later(now, state->senders[of]) + penalty, wire_ns = kilobits / (rate ? rate : 1);
+
+		if (of == kept) {
+			state->kept_start_ns = start;
+			state->kept_wire_ns = wire_ns;
+		}
+		if (start + wire_ns < state->best_ns) {
+			state->best_ns = start + wire_ns;
+			state->best_start_ns = start;
+			state->best_wire_ns = wire_ns;
+			state->chosen = of;
+		}
+	}
+	place = state->chosen;
+	if (place < MAX_MEMBERS && state->kept_start_ns <= state->best_start_ns + PLAIN_SLACK_NS) {
+		place = kept;
+		state->best_wire_ns = state->kept_wire_ns;
+	}
+	if (place < MAX_MEMBERS) {
+		__u32 of = place & (MAX_MEMBERS - 1);
+		__u64 sent = later(state->senders[of], now) + state->best_wire_ns;
+
+		state->senders[of] = sent < now + LEAD_NS ? sent : now + LEAD_NS;
+		state->used_ns[of] += state->best_wire_ns;
+	}
+	__u64 wire_ns = state->best_wire_ns, since = state->used_since_ns;
+	bpf_spin_unlock(&state->lock);
+
+	if (place >= MAX_MEMBERS)
+		return NO_MEMBER;
+	if (now >= since + PLAIN_WINDOW_NS)
+		turn_window();
+	__u64 elapsed = now > flow->since_ns ? now - flow->since_ns : 0;
+
+	if (elapsed >= FLOW_WINDOW_NS) {
+		if (flow->taken_ns * 8 < elapsed * FLOW_NARROW_EIGHTHS)
+			flow->wide = 0;
+		flow->since_ns = now;
+		flow->taken_ns = 0;
+	}
+	flow->taken_ns += wire_ns;
+	if (flow->taken_ns > FLOW_WIDE_NS)
+		flow->wide = 1;
+	flow->at_ns = now;
+	flow->host = number;
+	flow->place = place + 1;
+	if (width > 1) {
+		host->striped_ns = now;
+		if (!host->striped)
+			host->striped = 1;
+	}
+	return place;
+}
+
+/* So many members are used from now on, and no more is tried for a while, each time longer. */
+static __always_inline void hold_width(struct plain_host *host, __u32 width, __u64 now)
+{
+	host->width = width ? width : 1;
+	if (host->proven > host->width)
+		host->proven = host->width;
+	host->strikes = 0;
+	host->held_until_ns = now + host->hold_ns;
+	host->hold_ns = host->hold_ns * 2 < PLAIN_HOLD_MOST_NS ? host->hold_ns * 2 : PLAIN_HOLD_MOST_NS;
+}
+
+/* What is known of the members of a host, from its home on. */
+struct plain_use {
+	__u32 capacity_mbps; /* the rates of the proven ones together, */
+	__u32 next_mbps;     /* and that of the next one */
+	__u32 busy;	     /* of 1024 parts, the least busy one that is used, */
+	__u32 idle;	     /* and the least busy one of all: this, and its place in plan.plain */
+};
+
+static __always_inline __u32 lesser(__u32 a, __u32 b)
+{
+	return a < b ? a : b;
+}
+
+static __always_inline void look_at_members(const struct plan *plan, const struct plain_host *host, __u32 len,
+					    const struct stripe_state *state, struct plain_use *use)
+{
+	__u32 home = host->home % len, width = host->width, proven = host->proven;
+
+#pragma clang loop unroll(disable)
+	for (__u32 from_home = 0; from_home < MAX_MEMBERS; from_home++) {
+		if (from_home >= len)
+			break;
+		__u32 at = wrapped(home + from_home, len);
+		__u32 of = plan->plain[at & (MAX_MEMBERS - 1)] & (MAX_MEMBERS - 1);
+		__u32 rate = plan->members[of].rate_mbps, busy = lesser(state->busy[of], 0xffff);
+		__u32 is_proven = (__u32)((__s32)(from_home - proven) >> 31), is_used = (__u32)((__s32)(from_home - width) >> 31);
+
+		use->capacity_mbps += rate & is_proven;
+		if (from_home == proven)
+			use->next_mbps = rate;
+		use->busy = lesser(use->busy, busy | ~is_used);
+		use->idle = lesser(use->idle, busy << 8 | at);
+	}
+}
+
+/* Looks whether a host's width is right, once in a window. A function of its own for the reason given at send_copy(). */
+__attribute__((noinline)) int judge_width(__u32 slot, __u32 number)
+{
+	const struct plan *plan = plan_in(slot);
+	struct plain_host *host = plain_host(number);
+	__u64 now = bpf_ktime_get_ns(), elapsed = now > host->since_ns ? now - host->since_ns : 0;
+	__u64 trial = host->rtt_ns * 2 > PLAIN_TRIAL_NS ? host->rtt_ns * 2 : PLAIN_TRIAL_NS;
+	__u32 only = 0, len = plan->plain_len;
+	const struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
+	struct plain_use use = {.busy = ~0U, .idle = ~0U};
+
+	if (!state || !len || len > MAX_MEMBERS || elapsed < (host->width > host->proven ? trial : PLAIN_WINDOW_NS))
+		return 0;
+	__u64 mbps = host->acked * 8000 / elapsed, queue = host->queue_ns;
+	int is_queue = queue != NO_ROUND_TRIP && queue > host->queue_limit_ns;
+
+	host->since_ns = now;
+	host->acked = 0;
+	host->queue_ns = NO_ROUND_TRIP;
+	host->delivered_mbps = mbps;
+	host->width = lesser(host->width, len);
+	host->proven = lesser(host->proven, host->width);
+	look_at_members(plan, host, len, state, &use);
+	int is_trial = host->width > host->proven, is_busy = use.busy >= PLAIN_BUSY;
+
+	if (is_trial && mbps * 4 >= (__u64)use.capacity_mbps * 4 + use.next_mbps) {
+		host->proven++;
+		host->hold_ns = PLAIN_HOLD_NS;
+		is_trial = host->width > host->proven;
+	} else if (is_trial && is_queue) {
+		hold_width(host, host->proven, now);
+		return 0;
+	}
+	if (!is_trial && host->width > 1 && is_queue && !is_busy &&
+	    mbps * host->width < (__u64)use.capacity_mbps * (host->width - 1)) {
+		if (++host->strikes >= PLAIN_STRIKES)
+			hold_width(host, host->width - 1, now);
+		return 0;
+	}
+	host->strikes = 0;
+	if (!is_busy)
+		return 0;
+	if (host->width == 1 && mbps && mbps * 10 < (__u64)use.capacity_mbps * 8 &&
+	    (use.idle >> 8) + mbps * 1024 / (use.capacity_mbps ? use.capacity_mbps : 1) <= 1024) {
+		host->home = use.idle & 0xff;
+		return 0;
+	}
+	if (host->width < len && now >= host->held_until_ns && !(is_trial && is_queue)) {
+		host->width++;
+		host->trial_ns = now;
+	}
+	return 0;
+}
+
+/* A frame of a connection leaves by a member: what is remembered of it. */
+static __always_inline void note_plain(struct plain_flow *flow, const struct segment *segment, __u32 place, __u32 segments,
+				       int is_again, __u32 carrier, __u64 now)
+{
+	if (flow->flow != segment->flow) {
+		flow->flow = segment->flow;
+		flow->acked = segment->sequence;
+		flow->sample_ns = 0;
+		flow->rtt_ns = 0;
+		flow->end = segment->sequence;
+	}
+	if (is_again) {
+		if (carrier)
+			__sync_fetch_and_add(&plain_count(carrier - 1)->resent, segments);
+		flow->sample_ns = 0;
+		return;
+	}
+	__sync_fetch_and_add(&plain_count(place)->sent, segments);
+	flow->end = segment->end;
+	__u32 next = flow->next++ & (MAX_PLAIN_FRAMES - 1);
+
+	flow->frames[next].start = segment->sequence;
+	flow->frames[next].place = place + 1;
+	if (!flow->sample_ns || now - flow->sample_ns >= PLAIN_IDLE_NS) {
+		flow->sample = segment->end;
+		flow->sample_ns = now;
+	}
+}
+
+/* A frame that is not striped leaves by this member: its wire is taken, too. A function of its own for the reason given at send_copy(). */
+__attribute__((noinline)) int take_wire(struct __sk_buff *skb, __u32 slot, __u32 place)
+{
+	__u32 only = 0, of = bounded_place(place), rate = plan_in(slot)->members[of].rate_mbps;
+	struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
+	__u64 wire_ns = (__u64)wire_bytes(skb) * 8000 / (rate ? rate : 1), now = bpf_ktime_get_ns();
+
+	if (!state)
+		return 0;
+	bpf_spin_lock(&state->lock);
+	__u64 sent = later(state->senders[of], now) + wire_ns;
+
+	state->senders[of] = sent < now + LEAD_NS ? sent : now + LEAD_NS;
+	state->used_ns[of] += wire_ns;
+	bpf_spin_unlock(&state->lock);
+	return 0;
+}
+
+/* The place of the member by which a frame to a host without nicteam goes; NO_MEMBER: it goes as in balance-alb. */
+__attribute__((noinline)) __u32 plain_place(struct __sk_buff *skb, __u32 slot)
+{
+	const struct plan *plan = plan_in(slot);
+	__u8 copy[ETH_ALEN];
+	const __u8 *mac = header(skb, 0, copy, sizeof(copy));
+	struct segment segment = {0};
+	__u64 now = bpf_ktime_get_ns();
+	__u32 carrier = 0;
+
+	if (!mac || plan->plain_kind == PLAIN_OFF || plan->plain_len < 2 || is_multicast(mac))
+		return NO_MEMBER;
+	int is_numbered = read_segment(skb, &segment);
+
+	if (!is_numbered && plan->plain_kind != PLAIN_ALL)
+		return NO_MEMBER;
+	mac = header(skb, 0, copy, sizeof(copy));
+	if (!mac)
+		return NO_MEMBER;
+	__u32 number = host_number(mac, now);
+
+	if (number >= MAX_PLAIN_HOSTS)
+		return NO_MEMBER;
+	__u32 bucket = is_numbered ? plain_bucket(segment.flow) : flow_of(skb) & (STRIPE_GAPS - 1);
+	struct plain_flow *flow = bpf_map_lookup_elem(&plain_flows, &bucket);
+
+	if (!flow)
+		return NO_MEMBER;
+	int carries = is_numbered && segment.end != segment.sequence;
+	int is_again = carries && flow->flow == segment.flow && is_ahead(flow->end, segment.sequence);
+
+	if (is_again)
+		carrier = carrier_of(bucket, segment.sequence);
+	__u32 place = take_member(skb, slot, number, bucket, carrier);
+
+	if (place >= NO_MEMBER)
+		return NO_MEMBER;
+	if (carries)
+		note_plain(flow, &segment, place, skb->gso_segs > 1 ? skb->gso_segs : 1, is_again, carrier, now);
+	judge_width(slot, number);
+	return place;
+}
+
+/* What a plain host acknowledges of what was sent to it. */
+static __always_inline void take_ack(struct plain_flow *flow, struct plain_host *host, __u32 ack, __u64 now)
+{
+	if (!is_ahead(ack, flow->acked) || is_ahead(ack, flow->end))
+		return;
+	__sync_fetch_and_add(&host->acked, ack - flow->acked);
+	flow->acked = ack;
+	__u64 left = flow->sample_ns;
+
+	if (!left || is_ahead(flow->sample, ack))
+		return;
+	__u64 rtt = now > left ? now - left : 0;
+
+	flow->sample_ns = 0;
+	if (!flow->rtt_ns || rtt < flow->rtt_ns)
+		flow->rtt_ns = rtt;
+	__u64 part = flow->rtt_ns / PLAIN_QUEUE_PART, beyond = rtt - flow->rtt_ns;
+
+	host->rtt_ns = rtt;
+	host->queue_limit_ns = part > PLAIN_QUEUE_NS ? part : PLAIN_QUEUE_NS;
+	if (beyond < host->queue_ns)
+		host->queue_ns = beyond;
+}
+
+/*
+ * A frame that the team gets from a host without nicteam; TOLD_NOTHING: it is dropped, for it says nothing but
+ * that frames overtook each other. A function of its own for the reason given at send_copy().
+ */
+__attribute__((noinline)) enum told take_plain(struct __sk_buff *skb, __u32 slot)
+{
+	const struct plan *plan = plan_in(slot);
+	struct tcp_view copy;
+	struct ip_view ip = {0};
+	__u8 macs_copy[2 * ETH_ALEN];
+	__u64 now = bpf_ktime_get_ns();
+
+	if (plan->plain_kind == PLAIN_OFF || plan->plain_len < 2 || !read_tcp(skb, &ip))
+		return NO_REPORT;
+	const struct tcp_view *tcp = header(skb, ip.transport, &copy, TCP_LEN);
+
+	if (!tcp || !(tcp->flags & TCP_ACK))
+		return NO_REPORT;
+	__u32 of = of_addresses(&ip) ^ le32(tcp->ports), bucket = plain_bucket(of), ack = bpf_ntohl(tcp->ack);
+	struct plain_flow *flow = bpf_map_lookup_elem(&plain_flows, &bucket);
+	const __u8 *macs = header(skb, 0, macs_copy, sizeof(macs_copy));
+
+	if (!flow || !macs)
+		return NO_REPORT;
+	int is_known = flow->flow == of;
+	__u32 number = is_known ? flow->host : host_bucket(macs + ETH_ALEN);
+	struct plain_host *host = plain_host(number);
+
+	if (is_known)
+		take_ack(flow, host, ack, now);
+	else if (!same_mac(host->mac, macs + ETH_ALEN))
+		return NO_REPORT;
+	if (!plan->sack_delay_ns || now >= host->striped_ns + PLAIN_AFTER_NS)
+		return NO_REPORT;
+	return tell_gap(skb, plan->sack_delay_ns);
+}
+
+#endif
