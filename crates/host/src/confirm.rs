@@ -97,16 +97,20 @@ pub fn missed_teams() -> Result<Vec<String>, Error> {
 /// It could not be taken down.
 pub fn watch(team: &str, token: u64) -> Result<Outcome, Error> {
     let notes = Notes::of(team)?;
+    let mut was_busy = false;
     while let Some(awaited) = read(&notes)?.filter(|awaited| awaited.token == token) {
         if !awaited.left().is_zero() && process::termination().is_none() {
             process::sleep_or_termination(LOOK);
             continue;
         }
-        let Some(_lock) = notes.lock()? else {
-            // Somebody is just bringing it up or down.
+        let lock = notes.lock()?;
+        // Somebody is just bringing it up or down, or was until now, and is about to say that the team is up.
+        if lock.is_none() || was_busy {
+            was_busy = lock.is_none();
+            drop(lock);
             std::thread::sleep(LOOK);
             continue;
-        };
+        }
         // Ahead, so that whoever confirms too late hears it at each moment.
         let by_signal = !awaited.left().is_zero();
         write_missed(&notes, &Missed::now(&awaited, by_signal))?;
