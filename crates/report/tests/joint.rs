@@ -211,7 +211,8 @@ fn one_sided(kind: &str, from_a: [f64; 4], width: u32, held_ms: u32) -> Run {
     let mac = run.topology.hosts.iter().find(|host| host.name == "b").unwrap().mac.clone();
     let team = run.topology.teams.iter_mut().find(|team| team.node == "a").unwrap();
     team.options.insert("stripe_plain".into(), kind.into());
-    let member = |place| PlainMember { member: format!("eth{place}"), sent: 1000, state: "used".into(), ..Default::default() };
+    let member =
+        |place| PlainMember { member: format!("eth{place}"), sent: 1000, state: "used".into(), ..Default::default() };
     run.one_sided = vec![OneSided {
         host: "a".into(),
         team: "team0".into(),
@@ -242,13 +243,14 @@ fn one_sided_it_is_said_by_how_many_members_and_why_not_by_more() {
     is_said(&one_sided("tcp", THREE, 3, 0), &by(3));
     let mut left = one_sided("tcp", THREE, 3, 0);
     let member = &mut left.one_sided[0].members[3];
-    (member.state, member.why, member.resent) = ("lossy".into(), Some("60 of 1000 segments were sent again".into()), 60);
+    (member.state, member.why, member.resent) =
+        ("lossy".into(), Some("60 of 1000 segments were sent again".into()), 60);
     is_said(&left, &format!("{}; eth3 is left, 60 of 1000 segments were sent again", by(3)));
     let facts = explain(&left).facts;
     for fact in [
         "a sent to b by 3 of 4 members, one-sided.",
         "eth3 of a is left towards hosts that do not stripe: 60 of 1000 segments were sent again.",
-        "Of 4,000 segments that a sent one-sided 60 (1.5 %) were sent again: by eth3 60.",
+        "Of 4,000 segments that a sent one-sided 60 (1.50 %) were sent again: by eth3 60.",
         "sw learned no known address at another port.",
     ] {
         assert!(facts.iter().any(|told| told == fact), "{fact}: {facts:#?}");

@@ -3,7 +3,7 @@
 use nicteam_record::{Connection, OneSided, PlainHost, PlainMember, Run, Topology};
 
 use super::way;
-use crate::units::{list, number, percent, share, thousands};
+use crate::units::{list, number, share, thousands};
 
 /// What the record says of a host's team.
 pub(super) fn of<'a>(run: &'a Run, host: &str) -> Option<&'a OneSided> {
@@ -90,10 +90,15 @@ fn sent_again(known: &OneSided) -> Option<String> {
     if sent == 0 {
         return None;
     }
-    let part = percent(share(again as f64, sent as f64));
+    // Fine enough to see what may be: 2 in 1000.
+    let part = share(again as f64, sent as f64) * 100.0;
     let each = known.members.iter().filter(|member| member.resent > 0);
     let each: Vec<String> = each.map(|member| format!("{} {}", member.member, thousands(member.resent))).collect();
     let each = if each.is_empty() { String::new() } else { format!(": by {}", list(&each)) };
     let host = &known.host;
-    Some(format!("Of {} segments that {host} sent one-sided {} ({part}) were sent again{each}.", thousands(sent), thousands(again)))
+    Some(format!(
+        "Of {} segments that {host} sent one-sided {} ({part:.2} %) were sent again{each}.",
+        thousands(sent),
+        thousands(again)
+    ))
 }

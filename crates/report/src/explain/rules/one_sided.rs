@@ -99,7 +99,9 @@ impl Rule for OneSided {
                 "{peers} {does} not stripe and one-sided striping is off (`stripe_plain=off`), so {node} sends to {each} by one member"
             ),
             Why::Datagrams => {
-                format!("{peers} {does} not stripe, and {node} sends datagrams to {each} by one member (`stripe_plain=tcp`)")
+                format!(
+                    "{peers} {does} not stripe, and {node} sends datagrams to {each} by one member (`stripe_plain=tcp`)"
+                )
             }
             Why::Left(left) => {
                 let left: Vec<String> = left.iter().map(|(name, why)| format!("{name} is left, {why}")).collect();
