@@ -258,6 +258,30 @@ fn one_sided_it_is_said_by_how_many_members_and_why_not_by_more() {
 }
 
 #[test]
+fn a_port_that_the_members_fill_is_the_limit() {
+    let mut run = one_sided("tcp", [0.98, 0.0, 0.0, 0.0], 1, 700);
+    // One link of its own, of a member's rate, that was not full.
+    let mut links = 0;
+    run.topology.links.retain(|link| {
+        let own = [&link.a, &link.b].iter().any(|end| end.node == "b");
+        links += usize::from(own);
+        !own || links == 1
+    });
+    run.members.iter_mut().filter(|member| member.host == "b").for_each(|member| member.rx_bps *= 0.5);
+    run.members.iter_mut().filter(|member| member.member == "b-0").for_each(|member| member.tx_bps *= 0.5);
+    let (_, cause, sentence) = said(&run);
+    assert_eq!(cause, "one-sided");
+    assert!(
+        sentence.contains("by 1 of 4 members (mode stripe, one-sided), and its own link carries no more"),
+        "{sentence}"
+    );
+    let facts = explain(&run).facts;
+    let expected =
+        "a sent to b by 1 of 4 members, one-sided; its own link carries no more, and trials with more gained nothing.";
+    assert!(facts.iter().any(|fact| fact == expected), "{facts:#?}");
+}
+
+#[test]
 fn one_sided_to_a_host_with_the_links_sum_nothing_is_left() {
     let run = one_sided("tcp", FULL, 4, 0);
     assert_eq!(findings(&run)[0].cause, "full");

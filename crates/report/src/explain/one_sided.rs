@@ -1,6 +1,6 @@
 //! What teams in mode stripe did towards hosts that do not stripe.
 
-use nicteam_record::{Connection, OneSided, PlainHost, PlainMember, Run, Topology};
+use nicteam_record::{Connection, Host, OneSided, PlainHost, PlainMember, Run, Topology};
 
 use super::way;
 use crate::units::{list, number, share, thousands};
@@ -57,30 +57,43 @@ fn width(run: &Run, known: &OneSided, host: &PlainHost) -> String {
     } else {
         format!("{} of {members} members", host.width)
     };
-    let (name, rate_bps) = named(&run.topology, &host.mac);
-    let held = if host.held_ms > 0 { "; more were tried and gained nothing" } else { "" };
-    let own_bps = run.topology.links.iter().flat_map(|link| [(&link.a, link), (&link.b, link)]);
-    let own_bps = own_bps.filter(|(end, _)| end.node == known.host).map(|(_, link)| link.rate_bps).max();
-    let is_narrow = rate_bps.is_some() && rate_bps <= own_bps && held.is_empty() && (host.width as usize) < members;
-    let why = if is_narrow { "; its own link carries no more than one" } else { held };
+    let name = named(&run.topology, &host.mac);
+    let why = match (is_bounded_by_port(run, known, host), host.held_ms > 0) {
+        (true, true) => "; its own link carries no more, and trials with more gained nothing",
+        (true, false) => "; its own link carries no more",
+        (false, true) => "; more were tried and gained nothing",
+        (false, false) => "",
+    };
     format!("{} sent to {name} by {used}, one-sided{why}.", known.host)
 }
 
-/// What has a MAC address, in words, with the rate of its link.
-fn named(topology: &Topology, mac: &str) -> (String, Option<u64>) {
-    let has = |other: &str| other.eq_ignore_ascii_case(mac);
-    let host = topology.hosts.iter().find(|host| {
-        has(&host.mac) || host.forwards && host.further.iter().any(|link| link.mac.as_deref().is_some_and(has))
-    });
-    let Some(host) = host else { return (mac.to_owned(), None) };
-    let owner = topology.links_of(&host.name);
-    let ends = topology.links.iter().flat_map(|link| [(&link.a, link), (&link.b, link)]);
-    let rates: Vec<u64> = ends.filter(|(end, _)| end.node == owner).map(|(_, link)| link.rate_bps).collect();
-    match (host.forwards, rates.as_slice()) {
-        (true, _) => (format!("gateway {}", host.name), None),
-        (false, [one]) => (host.name.clone(), Some(*one)),
-        (false, _) => (host.name.clone(), None),
+/// Whether the members that are used towards a host, fewer than all, can fill its own link.
+pub(super) fn is_bounded_by_port(run: &Run, known: &OneSided, host: &PlainHost) -> bool {
+    let rates = |node: &str| {
+        let ends = run.topology.links.iter().flat_map(|link| [(&link.a, link), (&link.b, link)]);
+        ends.filter(|(end, _)| end.node == node).map(|(_, link)| link.rate_bps).collect::<Vec<u64>>()
+    };
+    let owner = owner(&run.topology, &host.mac).filter(|it| !it.forwards).map(|it| run.topology.links_of(&it.name));
+    let [port_bps] = owner.map(rates).unwrap_or_default()[..] else { return false };
+    let member_bps = rates(&known.host).into_iter().max().unwrap_or(0);
+    (host.width as usize) < known.members.len() && port_bps <= member_bps.saturating_mul(host.width.into())
+}
+
+/// What has a MAC address, in words.
+fn named(topology: &Topology, mac: &str) -> String {
+    match owner(topology, mac) {
+        Some(host) if host.forwards => format!("gateway {}", host.name),
+        Some(host) => host.name.clone(),
+        None => mac.to_owned(),
     }
+}
+
+/// The host that has a MAC address.
+fn owner<'a>(topology: &'a Topology, mac: &str) -> Option<&'a Host> {
+    let has = |other: &str| other.eq_ignore_ascii_case(mac);
+    topology.hosts.iter().find(|host| {
+        has(&host.mac) || host.forwards && host.further.iter().any(|link| link.mac.as_deref().is_some_and(has))
+    })
 }
 
 /// What members sent again of what they sent to hosts by which several are used.

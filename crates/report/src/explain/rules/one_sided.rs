@@ -34,6 +34,8 @@ enum Why {
     Datagrams,
     /// Members are left: their names, each with the reason.
     Left(Vec<(String, String)>),
+    /// The hosts' own links carry no more than the members that are used.
+    Port,
     /// More members were tried and nothing gained.
     Held,
     /// It is not known.
@@ -67,9 +69,14 @@ impl Rule for OneSided {
                 let why = |it: &PlainMember| it.why.clone().unwrap_or_else(|| format!("it is {}", it.state));
                 Why::Left(left().map(|it| (it.member.clone(), why(it))).collect())
             }
-            _ if hosts.iter().any(|host| host.held_ms > 0) => Why::Held,
+            _ if hosts
+                .iter()
+                .any(|host| known.is_some_and(|known| !one_sided::is_bounded_by_port(run, known, host))) =>
+            {
+                if hosts.iter().any(|host| host.held_ms > 0) { Why::Held } else { Why::Unknown }
+            }
             _ if hosts.is_empty() => return None,
-            _ => Why::Unknown,
+            _ => Why::Port,
         };
         let mut peers: Vec<String> = Vec::new();
         for connection in limit.connections() {
@@ -92,7 +99,7 @@ impl Rule for OneSided {
         let Details { peers, width, members, why } = finding.details()?;
         let (side, node, hop) = (words::side(finding), words::node(finding), finding.hops.first()?);
         let (does, each) = if peers.len() == 1 { ("does", "it") } else { ("do", "each") };
-        let peers = list(&peers);
+        let (peer_count, peers) = (peers.len(), list(&peers));
         let by = format!("{node} sends to {peers} by {width} of {members} members (mode stripe, one-sided)");
         let how = match why {
             Why::Off => format!(
@@ -107,6 +114,8 @@ impl Rule for OneSided {
                 let left: Vec<String> = left.iter().map(|(name, why)| format!("{name} is left, {why}")).collect();
                 format!("{by}; {}", left.join("; "))
             }
+            Why::Port if peer_count == 1 => format!("{by}, and its own link carries no more"),
+            Why::Port => format!("{by}, and their own links carry no more"),
             Why::Held => format!("{by}; more were tried and gained nothing"),
             Why::Unknown => by,
         };
