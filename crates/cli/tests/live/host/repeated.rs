@@ -59,6 +59,8 @@ fn held(network: &Network) -> BTreeSet<Object> {
     for kind in [Kind::Program, Kind::Map] {
         assert!(held.iter().any(|object| object.kind == kind), "{held:?}");
     }
+    // Or the end of them could not be seen.
+    assert!(held.is_subset(&bpf::objects().unwrap()));
     held
 }
 
