@@ -16,8 +16,6 @@
 
 /* In place of a place. */
 #define NO_MEMBER MAX_MEMBERS
-/* No frame is longer. */
-#define LONGEST_FRAME 0x100000
 /* In plain_host.queue_ns. */
 #define NO_ROUND_TRIP (~0ULL)
 /* To take_member(), beside a host's number: the segment was sent before. */
@@ -76,7 +74,7 @@ static __always_inline __u32 host_number(const __u8 *mac, __u64 now)
 __attribute__((noinline)) __u32 carrier_of(__u32 bucket, __u32 sequence)
 {
 	const struct plain_flow *flow = bpf_map_lookup_elem(&plain_flows, &bucket);
-	__u64 best = (__u64)LONGEST_FRAME << 8;
+	__u64 best = (__u64)PLAIN_LONGEST << 8;
 
 	if (!flow)
 		return 0;
@@ -89,7 +87,7 @@ __attribute__((noinline)) __u32 carrier_of(__u32 bucket, __u32 sequence)
 
 		best += less;
 	}
-	return best < (__u64)LONGEST_FRAME << 8 ? best & 0xff : 0;
+	return best < (__u64)PLAIN_LONGEST << 8 ? best & 0xff : 0;
 }
 
 /* What members carried in the last window becomes how busy they were. A function of its own for the reason given at send_copy(). */

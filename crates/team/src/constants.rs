@@ -94,6 +94,8 @@ constants! {
     PLAIN_HOSTS: usize = 1024;
     /// Frames of a connection of which the member is remembered; a power of two.
     PLAIN_FRAMES: usize = 256;
+    /// No frame is longer.
+    PLAIN_LONGEST: u32 = 0x10_0000;
     /// Over so long the use of members, and what a plain host acknowledges, are added up.
     PLAIN_WINDOW_NS: u64 = 20_000_000;
     /// A trial of a width lasts at least so long.

@@ -1,0 +1,290 @@
+//! Flows to plain hosts: the member that each keeps, and of a connection what it sent, by whom, and how long that took.
+
+use nicteam_wire::Segment;
+
+use super::super::gaps;
+use crate::{MemberId, constants};
+
+/// After such a pause a flow is free to take another member.
+const PAUSE_NS: u64 = constants::SLACK_NS;
+/// How long a flow's frames are added up.
+const WINDOW_NS: u64 = constants::FLOW_WINDOW_NS;
+/// Of a window: with more on the wire a flow is wide from then on, and striped frame by frame.
+const WIDE_NS: u64 = constants::FLOW_WIDE_NS;
+/// Eighths of a window: a wide flow with less is none any more.
+const NARROW_EIGHTHS: u64 = constants::FLOW_NARROW_EIGHTHS;
+/// Frames of a connection of which the member is remembered.
+const FRAMES: usize = constants::PLAIN_FRAMES;
+/// No frame is longer, bytes.
+const LONGEST_FRAME: u32 = constants::PLAIN_LONGEST;
+/// What was not acknowledged for so long is not waited for.
+const LOST_NS: u64 = constants::PLAIN_IDLE_NS;
+
+/// What is known of all flows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Flows {
+    /// By number or hash; empty until there is one.
+    buckets: Vec<Flow>,
+}
+
+/// Those of one bucket; times in nanoseconds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Flow {
+    /// To which host the last frame left, by which member, and when.
+    host: usize,
+    member: Option<MemberId>,
+    last: u64,
+    /// Since when frames are added up, and so much on the wire.
+    since: u64,
+    taken: u64,
+    wide: bool,
+    /// Who sent data last.
+    connection: Option<Connection>,
+}
+
+/// A TCP connection.
+#[derive(Clone, Debug)]
+pub(super) struct Connection {
+    flow: u32,
+    /// How far it has sent, and how far that was acknowledged.
+    end: u32,
+    acked: u32,
+    /// The end of a frame whose round trip is measured, and when it left.
+    sample: Option<(u32, u64)>,
+    /// The shortest round trip.
+    shortest: Option<u64>,
+    /// Where the last frames began, and who carried them; the next one takes the place of the oldest.
+    frames: Vec<(u32, MemberId)>,
+    next: usize,
+}
+
+/// What an acknowledgement says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Acked {
+    /// Bytes that it is the first to acknowledge.
+    pub(super) bytes: u32,
+    /// How long a round trip took, and the connection's shortest one so far.
+    pub(super) round_trip: Option<(u64, u64)>,
+}
+
+impl Flows {
+    /// Of this bucket.
+    pub(super) fn at(&mut self, bucket: usize) -> &mut Flow {
+        if self.buckets.is_empty() {
+            self.buckets = vec![Flow::default(); gaps::BUCKETS];
+        }
+        &mut self.buckets[bucket % gaps::BUCKETS]
+    }
+}
+
+impl Flow {
+    /// The member that a frame to this host is to keep, if it is to keep one.
+    pub(super) fn kept(&self, host: usize, now: u64) -> Option<MemberId> {
+        let keeps = !self.wide && self.host == host && now < self.last + PAUSE_NS;
+        self.member.filter(|_| keeps)
+    }
+
+    /// A frame leaves for this host, and takes so long on its member's wire.
+    pub(super) fn take(&mut self, host: usize, member: MemberId, wire_ns: u64, now: u64) {
+        let elapsed = now.saturating_sub(self.since);
+        if elapsed >= WINDOW_NS {
+            self.wide &= self.taken * 8 >= elapsed * NARROW_EIGHTHS;
+            (self.since, self.taken) = (now, 0);
+        }
+        self.taken += wire_ns;
+        self.wide |= self.taken > WIDE_NS;
+        (self.host, self.member, self.last) = (host, Some(member), now);
+    }
+
+    /// The connection of this number, and to which host it sends; nothing if the bucket is another's.
+    pub(super) fn connection(&mut self, flow: u32) -> Option<(usize, &mut Connection)> {
+        let connection = self.connection.as_mut().filter(|connection| connection.flow == flow)?;
+        Some((self.host, connection))
+    }
+
+    /// New data leaves by a member. A connection that finds another's takes its place.
+    pub(super) fn note_sent(&mut self, segment: &Segment, member: MemberId, now: u64) {
+        let connection = match &mut self.connection {
+            Some(connection) if connection.flow == segment.flow => connection,
+            other => other.insert(Connection::new(segment)),
+        };
+        connection.note_sent(segment, member, now);
+    }
+}
+
+impl Connection {
+    fn new(segment: &Segment) -> Connection {
+        let Segment { flow, sequence, .. } = *segment;
+        Connection { flow, end: sequence, acked: sequence, sample: None, shortest: None, frames: Vec::new(), next: 0 }
+    }
+
+    /// True of a segment that begins before the end of what was sent already.
+    pub(super) fn has_sent(&self, segment: &Segment) -> bool {
+        gaps::is_ahead(self.end, segment.sequence)
+    }
+
+    /// The member that carried the byte with this number; nothing if that was too long ago.
+    pub(super) fn carrier(&self, sequence: u32) -> Option<MemberId> {
+        let behind = |start: u32| sequence.wrapping_sub(start);
+        let carried = self.frames.iter().filter(|(start, _)| behind(*start) < LONGEST_FRAME);
+        carried.min_by_key(|(start, _)| behind(*start)).map(|(_, member)| *member)
+    }
+
+    /// Something is sent again: nobody knows which of both is acknowledged.
+    pub(super) fn note_sent_again(&mut self) {
+        self.sample = None;
+    }
+
+    fn note_sent(&mut self, segment: &Segment, member: MemberId, now: u64) {
+        self.end = segment.end;
+        let frame = (segment.sequence, member);
+        match self.frames.get_mut(self.next) {
+            Some(oldest) => *oldest = frame,
+            None => self.frames.push(frame),
+        }
+        self.next = (self.next + 1) % FRAMES;
+        if self.sample.is_none_or(|(_, left)| now.saturating_sub(left) >= LOST_NS) {
+            self.sample = Some((segment.end, now));
+        }
+    }
+
+    /// All before this number was received; nothing if that is known, or cannot be.
+    pub(super) fn take_ack(&mut self, ack: u32, now: u64) -> Option<Acked> {
+        if !gaps::is_ahead(ack, self.acked) || gaps::is_ahead(ack, self.end) {
+            return None;
+        }
+        let bytes = ack.wrapping_sub(self.acked);
+        self.acked = ack;
+        let sample = self.sample.take_if(|(end, _)| !gaps::is_ahead(*end, ack));
+        let round_trip = sample.map(|(_, left)| {
+            let took = now.saturating_sub(left);
+            let shortest = self.shortest.map_or(took, |shortest| shortest.min(took));
+            self.shortest = Some(shortest);
+            (took, shortest)
+        });
+        Some(Acked { bytes, round_trip })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+    const HOST: usize = 5;
+    const FLOW: u32 = 0x1234_5678;
+
+    fn id(place: usize) -> MemberId {
+        MemberId::new(place).unwrap()
+    }
+
+    fn segment(flow: u32, sequence: u32, bytes: u32) -> Segment {
+        Segment { flow, sequence, end: sequence.wrapping_add(bytes) }
+    }
+
+    /// Its connection has sent so many frames of 1000 bytes, each by the next of three members.
+    fn sent(first: u32, frames: u32) -> Flow {
+        let mut flow = Flow::default();
+        for number in 0..frames {
+            let segment = segment(FLOW, first.wrapping_add(1000 * number), 1000);
+            flow.note_sent(&segment, id(number as usize % 3), MS);
+        }
+        flow
+    }
+
+    #[test]
+    fn a_narrow_flow_keeps_its_member_until_it_pauses_or_goes_elsewhere() {
+        let mut flow = Flow::default();
+        assert_eq!(flow.kept(HOST, MS), None);
+        flow.take(HOST, id(2), MS, 1000 * MS);
+        assert_eq!(flow.kept(HOST, 1004 * MS - 1), Some(id(2)));
+        assert_eq!(flow.kept(HOST, 1004 * MS), None);
+        assert_eq!(flow.kept(HOST + 1, 1001 * MS), None);
+    }
+
+    #[test]
+    fn a_flow_is_wide_from_three_fourths_of_a_member_until_it_takes_three_eighths() {
+        let mut flow = Flow::default();
+        let mut send = |from: u64, frames: u64, wire_ns: u64| {
+            (from..from + frames).for_each(|ms| flow.take(HOST, id(1), wire_ns, ms * MS));
+            flow.kept(HOST, (from + frames) * MS - 1).is_none()
+        };
+        assert!(!send(1000, 15, MS));
+        assert!(send(1015, 1, MS));
+        assert!(send(1016, 60, MS / 2), "half of a member is still wide");
+        assert!(!send(1076, 60, MS / 4));
+    }
+
+    #[test]
+    fn who_carried_what_is_known_of_the_last_frames() {
+        for first in [1000, 0_u32.wrapping_sub(9500)] {
+            let mut flow = sent(first, 300);
+            let (_, connection) = flow.connection(FLOW).unwrap();
+            let carrier = |number: u32, within: u32| connection.carrier(first.wrapping_add(1000 * number + within));
+            for number in 44..300 {
+                for within in [0, 1, 999] {
+                    assert_eq!(carrier(number, within), Some(id(number as usize % 3)), "frame {number}");
+                }
+            }
+            assert_eq!(carrier(43, 999), None, "{FRAMES} frames are remembered");
+            assert_eq!(connection.carrier(first.wrapping_sub(1)), None);
+        }
+    }
+
+    #[test]
+    fn what_begins_before_the_end_was_sent() {
+        let mut flow = sent(0_u32.wrapping_sub(1500), 3);
+        let (_, connection) = flow.connection(FLOW).unwrap();
+        for (sequence, was_sent) in [(1499, true), (1500, false), (2500, false), (0, true)] {
+            assert_eq!(connection.has_sent(&segment(FLOW, sequence, 100)), was_sent, "{sequence}");
+        }
+    }
+
+    #[test]
+    fn a_connection_takes_over_the_bucket_of_another() {
+        let mut flow = sent(1000, 5);
+        assert!(flow.connection(FLOW + 1).is_none());
+        flow.note_sent(&segment(FLOW + 1, 3000, 1000), id(7), MS);
+        assert!(flow.connection(FLOW).is_none());
+        let (_, connection) = flow.connection(FLOW + 1).unwrap();
+        assert_eq!((connection.carrier(3500), connection.carrier(2999)), (Some(id(7)), None), "nothing of the other's");
+        assert_eq!(connection.take_ack(4000, 2 * MS).unwrap().bytes, 1000);
+    }
+
+    #[test]
+    fn what_is_acknowledged_counts_once() {
+        let mut flow = sent(0_u32.wrapping_sub(1500), 4);
+        let (_, connection) = flow.connection(FLOW).unwrap();
+        let mut bytes = |ack: u32| connection.take_ack(ack, 3 * MS).map(|acked| acked.bytes);
+        assert_eq!(bytes(0_u32.wrapping_sub(1500)), None);
+        assert_eq!(bytes(0_u32.wrapping_sub(500)), Some(1000));
+        assert_eq!(bytes(1500), Some(2000));
+        assert_eq!((bytes(1500), bytes(500)), (None, None), "known");
+        assert_eq!(bytes(2501), None, "it was not sent");
+        assert_eq!(bytes(2500), Some(1000));
+    }
+
+    #[test]
+    fn a_round_trip_is_measured_by_one_frame_at_a_time() {
+        let mut flow = Flow::default();
+        let mut send = |flow: &mut Flow, number: u32, ms: u64| {
+            flow.note_sent(&segment(FLOW, 1000 * number, 1000), id(0), ms * MS);
+        };
+        let ack = |flow: &mut Flow, number: u32, ms: u64| {
+            flow.connection(FLOW).unwrap().1.take_ack(1000 * number, ms * MS).unwrap().round_trip
+        };
+        send(&mut flow, 0, 10);
+        send(&mut flow, 1, 11);
+        send(&mut flow, 2, 12);
+        assert_eq!(flow.connection(FLOW).unwrap().1.take_ack(500, 13 * MS).unwrap().round_trip, None);
+        assert_eq!(ack(&mut flow, 1, 15), Some((5 * MS, 5 * MS)));
+        assert_eq!(ack(&mut flow, 3, 16), None, "no further one was on its way");
+        send(&mut flow, 3, 20);
+        assert_eq!(ack(&mut flow, 4, 28), Some((8 * MS, 5 * MS)));
+        send(&mut flow, 4, 30);
+        flow.connection(FLOW).unwrap().1.note_sent_again();
+        assert_eq!(ack(&mut flow, 5, 31), None, "it was sent again");
+        send(&mut flow, 5, 40);
+        assert_eq!(ack(&mut flow, 6, 43), Some((3 * MS, 3 * MS)));
+    }
+}
