@@ -112,12 +112,7 @@ impl StripeState {
     }
 
     /// What becomes of a report of a host that does not stripe; nothing of another frame, and of one that goes on as it is.
-    pub(super) fn hear_plain(
-        &mut self,
-        stripe: &Stripe,
-        frame: &Frame<'_>,
-        now: Time,
-    ) -> Option<(GapReport, Told)> {
+    pub(super) fn hear_plain(&mut self, stripe: &Stripe, frame: &Frame<'_>, now: Time) -> Option<(GapReport, Told)> {
         let is_striped = self.plain.hear(stripe, frame, now.as_nanos());
         if !is_striped || stripe.sack_delay.is_zero() {
             return None;

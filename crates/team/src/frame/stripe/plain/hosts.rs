@@ -216,12 +216,8 @@ mod tests {
 
     #[test]
     fn members_come_in_turn_from_home_on() {
-        let sender = |place| Sender {
-            id: MemberId::new(place).unwrap(),
-            mac: mac(place as u16),
-            rate_mbps: 100,
-            lost_token: 0,
-        };
+        let sender =
+            |place| Sender { id: MemberId::new(place).unwrap(), mac: mac(place as u16), rate_mbps: 100, lost_token: 0 };
         let members = [sender(1), sender(4), sender(5)];
         let mut host = Host::new(mac(9), 7, 0);
         let order = |host: &Host| -> Vec<(usize, usize)> {
