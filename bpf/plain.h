@@ -33,12 +33,19 @@ static __always_inline struct plain_count *plain_count(__u32 place)
 	return &plain_seen.counts[bounded_place(place)];
 }
 
-/* The number of the host with this address; MAX_PLAIN_HOSTS: its place is another's. */
-static __always_inline __u32 host_number(const __u8 *mac, __u64 now)
+/* Where a host with this address is. */
+static __always_inline __u32 host_bucket(const __u8 *mac)
 {
 	__u32 high = mac[0] << 8 | mac[1];
 	__u32 low = (__u32)mac[2] << 24 | mac[3] << 16 | mac[4] << 8 | mac[5];
-	__u32 number = ((low ^ high * 0x85ebca6b) * 0x9e3779b1) >> 16 & (MAX_PLAIN_HOSTS - 1);
+
+	return ((low ^ high * 0x85ebca6b) * 0x9e3779b1) >> 16 & (MAX_PLAIN_HOSTS - 1);
+}
+
+/* The number of the host with this address, which a frame goes to; MAX_PLAIN_HOSTS: its place is another's. */
+static __always_inline __u32 host_number(const __u8 *mac, __u64 now)
+{
+	__u32 number = host_bucket(mac);
 	struct plain_host *host = plain_host(number);
 	int is_mine = same_mac(host->mac, mac);
 	__u64 silence = now > host->used_ns ? now - host->used_ns : 0;
@@ -65,6 +72,18 @@ static __always_inline __u32 host_number(const __u8 *mac, __u64 now)
 	}
 	host->used_ns = now;
 	return number;
+}
+
+/* Where a connection is, or the one of its two places that was used less lately. */
+static __always_inline __u32 plain_bucket(__u32 flow)
+{
+	__u32 first = flow_bucket(flow), second = first ^ 1;
+	const struct plain_flow *one = bpf_map_lookup_elem(&plain_flows, &first);
+	const struct plain_flow *other = bpf_map_lookup_elem(&plain_flows, &second);
+
+	if (!one || !other || one->flow == flow)
+		return first;
+	return other->flow == flow || other->at_ns < one->at_ns ? second : first;
 }
 
 /*
@@ -347,6 +366,24 @@ static __always_inline void note_plain(struct plain_flow *flow, const struct seg
 	}
 }
 
+/* A frame that is not striped leaves by this member: its wire is taken, too. A function of its own for the reason given at send_copy(). */
+__attribute__((noinline)) int take_wire(struct __sk_buff *skb, __u32 slot, __u32 place)
+{
+	__u32 only = 0, of = bounded_place(place), rate = plan_in(slot)->members[of].rate_mbps;
+	struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
+	__u64 wire_ns = (__u64)wire_bytes(skb) * 8000 / (rate ? rate : 1), now = bpf_ktime_get_ns();
+
+	if (!state)
+		return 0;
+	bpf_spin_lock(&state->lock);
+	__u64 sent = later(state->senders[of], now) + wire_ns;
+
+	state->senders[of] = sent < now + LEAD_NS ? sent : now + LEAD_NS;
+	state->used_ns[of] += wire_ns;
+	bpf_spin_unlock(&state->lock);
+	return 0;
+}
+
 /* The place of the member by which a frame to a host without nicteam goes; NO_MEMBER: it goes as in balance-alb. */
 __attribute__((noinline)) __u32 plain_place(struct __sk_buff *skb, __u32 slot)
 {
@@ -370,7 +407,7 @@ __attribute__((noinline)) __u32 plain_place(struct __sk_buff *skb, __u32 slot)
 
 	if (number >= MAX_PLAIN_HOSTS)
 		return NO_MEMBER;
-	__u32 bucket = is_numbered ? flow_bucket(segment.flow) : flow_of(skb) & (STRIPE_GAPS - 1);
+	__u32 bucket = is_numbered ? plain_bucket(segment.flow) : flow_of(skb) & (STRIPE_GAPS - 1);
 	struct plain_flow *flow = bpf_map_lookup_elem(&plain_flows, &bucket);
 
 	if (!flow)
@@ -423,6 +460,7 @@ __attribute__((noinline)) enum told take_plain(struct __sk_buff *skb, __u32 slot
 	const struct plan *plan = plan_in(slot);
 	struct tcp_view copy;
 	struct ip_view ip = {0};
+	__u8 macs_copy[2 * ETH_ALEN];
 	__u64 now = bpf_ktime_get_ns();
 
 	if (plan->plain_kind == PLAIN_OFF || plan->plain_len < 2 || !read_tcp(skb, &ip))
@@ -431,14 +469,20 @@ __attribute__((noinline)) enum told take_plain(struct __sk_buff *skb, __u32 slot
 
 	if (!tcp || !(tcp->flags & TCP_ACK))
 		return NO_REPORT;
-	__u32 of = of_addresses(&ip) ^ le32(tcp->ports), bucket = flow_bucket(of), ack = bpf_ntohl(tcp->ack);
+	__u32 of = of_addresses(&ip) ^ le32(tcp->ports), bucket = plain_bucket(of), ack = bpf_ntohl(tcp->ack);
 	struct plain_flow *flow = bpf_map_lookup_elem(&plain_flows, &bucket);
+	const __u8 *macs = header(skb, 0, macs_copy, sizeof(macs_copy));
 
-	if (!flow || flow->flow != of)
+	if (!flow || !macs)
 		return NO_REPORT;
-	struct plain_host *host = plain_host(flow->host);
+	int is_known = flow->flow == of;
+	__u32 number = is_known ? flow->host : host_bucket(macs + ETH_ALEN);
+	struct plain_host *host = plain_host(number);
 
-	take_ack(flow, host, ack, now);
+	if (is_known)
+		take_ack(flow, host, ack, now);
+	else if (!same_mac(host->mac, macs + ETH_ALEN))
+		return NO_REPORT;
 	if (!plan->sack_delay_ns || now >= host->striped_ns + PLAIN_AFTER_NS)
 		return NO_REPORT;
 	return tell_gap(skb, plan->sack_delay_ns);

@@ -206,6 +206,7 @@ __attribute__((noinline)) __u32 take_path(struct __sk_buff *skb, __u32 slot, __u
 		__u64 sent = taken_until(senders[sender], now, kilobits, plan->members[sender].rate_mbps);
 
 		senders[sender] = sent < now + LEAD_NS ? sent : now + LEAD_NS;
+		state->used_ns[sender] += kilobits / (plan->members[sender].rate_mbps ? plan->members[sender].rate_mbps : 1);
 		receivers[receiver] = taken_until(receivers[receiver], now, kilobits, peer->receivers[receiver].share_mbps);
 		if (receivers[receiver] > now + LEAD_NS)
 			take_back(receivers);

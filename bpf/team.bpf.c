@@ -75,6 +75,8 @@ static __always_inline int send_by_hash(struct __sk_buff *skb, const struct plan
 	}
 	if (plan->balance & BALANCE_COUNT)
 		count_load(skb, bucket);
+	if (STRIPE && plan->choose == CHOOSE_STRIPE && plan->plain_kind)
+		take_wire(skb, slot, place);
 	return send(skb, plan, slot, place, bucket < MAX_BUCKETS ? number : 0);
 }
 

@@ -138,6 +138,11 @@ impl Figure {
         }
     }
 
+    /// The same with its setting before its name.
+    pub(crate) fn in_setting(self, setting: &str) -> Figure {
+        Figure { name: format!("{setting}, {}", self.name), ..self }
+    }
+
     /// What its numbers count.
     pub(crate) fn unit(self, unit: &'static str) -> Figure {
         Figure { unit, ..self }

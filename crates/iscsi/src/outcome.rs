@@ -17,8 +17,8 @@ pub enum Event {
         /// How it ended.
         outcome: Outcome,
     },
-    /// The session is over: login failed, the connection broke, or the target broke a rule. Every command without an
-    /// answer has had its [`Event::Done`] before.
+    /// The session is over: login failed, the connection broke, or the target broke a rule. Every command that was given
+    /// before this event was taken has had its [`Event::Done`] before it.
     Broken {
         /// Why, in words.
         reason: String,

@@ -265,11 +265,11 @@ impl Session {
         let sizes = (u32::try_from(buffer.len()), c_int::try_from(buffer.len()), c_int::try_from(block));
         let (Ok(bytes @ 1..), Ok(length), Ok(block_length @ 1..)) = sizes else {
             let reason = format!("{} bytes in blocks of {block} are more or less than a command moves", buffer.len());
-            return self.events.push_back(refusal(tag, buffer, reason));
+            return self.refuse(Event::Done { tag, buffer: Some(buffer), outcome: Outcome::Refused(reason) });
         };
         if !bytes.is_multiple_of(block) {
             let reason = format!("{bytes} bytes are no whole number of blocks of {block} bytes");
-            return self.events.push_back(refusal(tag, buffer, reason));
+            return self.refuse(Event::Done { tag, buffer: Some(buffer), outcome: Outcome::Refused(reason) });
         }
         let lent = Lent::of(buffer);
         // SAFETY: builds a task from numbers alone.
@@ -334,7 +334,14 @@ impl Session {
     fn drop_unsent(&mut self, command: Command, reason: String) {
         // SAFETY: libiscsi did not take it: where a call fails it frees what it made and keeps nothing (`iscsi-command.c`).
         let event = unsafe { command.done(self.library.functions(), Outcome::Refused(reason)) };
-        self.events.push_back(event);
+        self.refuse(event);
+    }
+
+    /// Tells of a command that was not sent: before the session's end, if nobody has heard of that yet, since who has asks no
+    /// more.
+    fn refuse(&mut self, event: Event) {
+        let is_end_to_come = matches!(self.events.back(), Some(Event::Broken { .. }));
+        self.events.insert(self.events.len() - usize::from(is_end_to_come), event);
     }
 
     /// Takes what libiscsi said.
@@ -488,10 +495,6 @@ impl Drop for Session {
 
 type BuildTransfer = unsafe extern "C" fn(u64, u32, c_int, c_int, c_int, c_int, c_int, c_int) -> *mut Task;
 type AddBuffer = unsafe extern "C" fn(*mut Task, c_int, *mut u8) -> c_int;
-
-fn refusal(tag: u64, buffer: Buffer, reason: String) -> Event {
-    Event::Done { tag, buffer: Some(buffer), outcome: Outcome::Refused(reason) }
-}
 
 fn refused(login: &Login, reason: String) -> Error {
     Error::Begin { target: login.target.clone(), portal: login.portal, reason }

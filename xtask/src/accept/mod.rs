@@ -6,8 +6,10 @@ mod convergence;
 mod idle;
 mod iperf3;
 mod live;
+mod one_sided;
 mod openvswitch;
 mod probe;
+mod requests;
 mod service;
 mod shares;
 mod stall;
@@ -54,7 +56,7 @@ pub(crate) struct Arguments {
 }
 
 /// The parts, in the order in which they are measured.
-const PARTS: [&Part<Arguments>; 28] = [
+const PARTS: [&Part<Arguments>; 29] = [
     &t3::BPF,
     &t3::PACKET,
     &t3::USER,
@@ -74,6 +76,7 @@ const PARTS: [&Part<Arguments>; 28] = [
     &stripe::peers::OTHER_LINKS,
     &stripe::peers::HOSTS,
     &stripe::faults::peers::PART,
+    &one_sided::PART,
     &storage::paths::PART,
     &storage::copies::PART,
     &storage::faults::PART,

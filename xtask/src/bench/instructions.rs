@@ -24,11 +24,11 @@ pub(super) const REPEATS: u32 = 5;
 pub(super) const MEMBERS: usize = 4;
 
 /// What a bond and a team are set to.
-type Options = &'static [(&'static str, &'static str)];
+pub(crate) type Options = &'static [(&'static str, &'static str)];
 
 /// By how many members packets leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spread {
+pub(crate) enum Spread {
     /// By one.
     One,
     /// By all, by each at least half of its share.
@@ -39,7 +39,7 @@ pub(super) enum Spread {
 
 /// Both look at their members' carrier as often, and so seldom that it is not
 /// counted with the packets.
-const MIIMON: (&str, &str) = ("miimon", "1000");
+pub(crate) const MIIMON: (&str, &str) = ("miimon", "1000");
 
 const SETTINGS: [(&str, Spread, Options); 3] = [
     ("active-backup", Spread::One, &[("mode", "active-backup"), MIIMON]),
@@ -98,30 +98,55 @@ pub(super) fn cable(guest: &mut Guest) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The raw veth is the first cable, as long as it belongs to nobody.
 fn count(guest: &mut Guest, sides: [Side; 2], repeats: u32) -> Result<Counts, Refusal> {
+    let bundles = SETTINGS
+        .iter()
+        .flat_map(|(_, spread, options)| sides.map(|side| Bundle { side, spread: *spread, options }))
+        .collect::<Vec<_>>();
+    let Counted { raw, bundles } = in_turn(guest, &bundles, repeats)?;
+    let mut bundles = bundles.into_iter();
+    Ok(Counts { raw, sides: std::array::from_fn(|_| std::array::from_fn(|_| bundles.next().unwrap_or_default())) })
+}
+
+/// A bond or a team that sends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bundle {
+    pub(crate) side: Side,
+    pub(crate) spread: Spread,
+    pub(crate) options: Options,
+}
+
+/// Instructions per packet, one figure a repeat.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    pub(crate) raw: Vec<f64>,
+    /// Of each bundle.
+    pub(crate) bundles: Vec<Vec<f64>>,
+}
+
+/// Counts the raw veth and the bundles in turn. The raw veth is the first cable, as long as it belongs to nobody.
+pub(crate) fn in_turn(guest: &mut Guest, bundles: &[Bundle], repeats: u32) -> Result<Counted, Refusal> {
     cable(guest)?;
-    let mut counts = Counts::default();
+    let mut counted = Counted { raw: Vec::new(), bundles: vec![Vec::new(); bundles.len()] };
     for repeat in 1..=repeats {
         eprintln!("instructions per packet: {repeat} of {repeats}");
         side::set_up(guest, &near(0), true)?;
-        counts.raw.push(per_packet(guest, &near(0), Spread::One)?);
-        for setting in 0..SETTINGS.len() {
-            for (side, counts) in sides.into_iter().zip(&mut counts.sides[setting]) {
-                counts.push(count_side(guest, side, setting)?);
-            }
+        counted.raw.push(per_packet(guest, &near(0), Spread::One)?);
+        for (bundle, counts) in bundles.iter().zip(&mut counted.bundles) {
+            counts.push(bundle.count(guest)?);
         }
     }
-    Ok(counts)
+    Ok(counted)
 }
 
-fn count_side(guest: &mut Guest, side: Side, setting: usize) -> Result<f64, Refusal> {
-    let (_, spread, options) = SETTINGS[setting];
-    let members: Vec<String> = (0..MEMBERS).map(near).collect();
-    side.add(guest, options, &members)?;
-    let counted = per_packet(guest, side.device(), spread)?;
-    side.remove(guest)?;
-    Ok(counted)
+impl Bundle {
+    fn count(self, guest: &mut Guest) -> Result<f64, Refusal> {
+        let members: Vec<String> = (0..MEMBERS).map(near).collect();
+        self.side.add(guest, self.options, &members)?;
+        let counted = per_packet(guest, self.side.device(), self.spread)?;
+        self.side.remove(guest)?;
+        Ok(counted)
+    }
 }
 
 /// The instructions that each packet takes that is sent by a device.
@@ -175,13 +200,13 @@ impl Counts {
 }
 
 /// `512 [510, 514]`.
-pub(super) fn words(samples: &[f64]) -> String {
+pub(crate) fn words(samples: &[f64]) -> String {
     let words = |Estimate { median, low, high, .. }| format!("{median:.0} [{low:.0}, {high:.0}]");
     Estimate::of(samples).map_or_else(String::new, words)
 }
 
 /// What each repeat has more than the raw veth of the same repeat.
-pub(super) fn added(samples: &[f64], raw: &[f64]) -> Vec<f64> {
+pub(crate) fn added(samples: &[f64], raw: &[f64]) -> Vec<f64> {
     samples.iter().zip(raw).map(|(sample, raw)| sample - raw).collect()
 }
 

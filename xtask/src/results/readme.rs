@@ -11,7 +11,7 @@ struct Headline {
 }
 
 /// At most eight.
-const HEADLINES: [Headline; 7] = [
+const HEADLINES: [Headline; 8] = [
     Headline {
         part: "big-link",
         figure: "one-stripe / one-big: Gbit/s",
@@ -26,6 +26,11 @@ const HEADLINES: [Headline; 7] = [
         part: "stripe-peers",
         figure: "one-stripe: of limit",
         words: "One connection over 4 x 100 Mbit/s in mode `stripe`, MTU-sized packets: share of what the links can carry",
+    },
+    Headline {
+        part: "one-sided",
+        figure: "4 x 100 Mbit/s, one-stripe: of limit",
+        words: "The same to a plain host with one link of the sum of the rates, by one end alone",
     },
     Headline {
         part: "stripe-hosts",

@@ -51,6 +51,22 @@ fn a_killed_target_gives_every_command_back() {
 }
 
 #[test]
+fn a_command_given_before_the_end_is_heard_of_ends_before_it() {
+    let Some(mut world) = World::or_skip(&[]) else { return };
+    let mut pair = world.session(world.login(0));
+    world.target.crash();
+    pair.end_unheard();
+    pair.session.write(0, 0, content(0, 512));
+    pair.session.read(1, 0, Buffer::new(100));
+    for (tag, bytes) in [(0, 512), (1, 100)] {
+        let (buffer, outcome) = pair.done(tag);
+        assert!(matches!(outcome, Outcome::Refused(_)), "{outcome:?}");
+        assert_eq!(buffer.expect("its buffer").len(), bytes);
+    }
+    all_come_back(&mut pair, 0, 0);
+}
+
+#[test]
 fn an_idle_session_sees_that_its_target_is_gone() {
     let Some(mut world) = World::or_skip(&[]) else { return };
     let mut pair = world.session(world.login(0));

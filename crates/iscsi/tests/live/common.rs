@@ -95,12 +95,22 @@ impl Pair {
                 return Some(event);
             }
             let left = longest.checked_sub(start.elapsed())?;
-            let fd = self.session.fd()?;
-            let mut fds = [PollFd::new(fd, self.session.wants())];
-            poll(&mut fds, PollTimeout::try_from(left).unwrap()).unwrap();
-            let found = fds[0].revents().unwrap();
-            self.session.service(found);
+            self.serve(left)?;
         }
+    }
+
+    /// Serves the session until it is over, and takes no event.
+    pub fn end_unheard(&mut self) {
+        while self.serve(Duration::from_secs(20)).is_some() {}
+    }
+
+    /// Waits for the connection and serves it; none if there is none.
+    fn serve(&mut self, longest: Duration) -> Option<()> {
+        let mut fds = [PollFd::new(self.session.fd()?, self.session.wants())];
+        poll(&mut fds, PollTimeout::try_from(longest).unwrap()).unwrap();
+        let found = fds[0].revents().unwrap();
+        self.session.service(found);
+        Some(())
     }
 
     /// The next event, which is this command's.

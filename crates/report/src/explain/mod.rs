@@ -21,6 +21,7 @@ mod predict;
 mod prose;
 mod rules;
 mod storage;
+mod way;
 mod words;
 
 use nicteam_record::{Finding, Record, Run, Side};

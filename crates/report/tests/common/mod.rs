@@ -167,6 +167,8 @@ fn topology(hosts: &[(&str, u8)]) -> Topology {
             device: "team0".into(),
             further: Vec::new(),
             parent: None,
+            forwards: false,
+            routes: Vec::new(),
         });
         let ends = |prefix: &str| (0..4).map(|place| format!("{prefix}{place}")).collect::<Vec<_>>();
         let (own, ports) = (ends("eth"), ends(&format!("{name}-")));

@@ -20,6 +20,10 @@ impl Disk {
             let now = self.now();
             match next {
                 Next::NotBegun(path, reason) => self.multipath.handle_broken(path, &reason, now),
+                Next::NotSent(path, command) => {
+                    let outcome = nicteam_multipath::Outcome::Refused("its buffer is missing".to_owned());
+                    self.multipath.handle_done(path, command, outcome, now);
+                }
                 Next::Finished(pending, result) => self.finished(pending, result),
                 Next::Submit(request) => {
                     if let Err(error) = self.multipath.submit(request, now) {
@@ -85,8 +89,8 @@ impl Disk {
             }
             (Kind::Read, Some(buffer)) => session.read(command, lba, buffer),
             (Kind::Write, Some(buffer)) => session.write(command, lba, buffer),
-            // A session that was not dropped still has it: multipath sends nothing twice at a time.
-            (_, None) => return,
+            // A session that was not dropped would still have it, but multipath sends nothing twice at a time.
+            (_, None) => return self.next.push_back(Next::NotSent(path, command)),
         }
         self.commands.insert(command, request);
     }

@@ -48,6 +48,8 @@ pub(super) enum Next {
     Submit(Request),
     /// A session could not begin.
     NotBegun(PathId, String),
+    /// A command could not be sent, as its request's buffer is not there.
+    NotSent(PathId, u64),
     Finished(Pending, Result<(), String>),
 }
 

@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use nicteam_multipath::{NoPath, Notice};
-use nicteam_storage::Disk;
+use nicteam_storage::{Buffer, Disk, Kind, Operation, Policy, Volume};
 
 use crate::common::net::Net;
 use crate::common::work::Work;
@@ -48,6 +48,42 @@ fn writes_resume_when_the_target_is_back_or_fail_as_configured() {
             assert!(notices.contains(&Notice::Reachable(false)), "{notices:?}");
         });
     }
+}
+
+/// Nobody looks at the sessions while the target ends. So all of them are over when the end of the first one is heard of, and
+/// the reads that it had go to the others.
+#[test]
+fn requests_that_go_to_a_session_that_is_over_are_not_lost() {
+    const BLOCK: usize = 64 << 10;
+    let Some(library) = library() else { return };
+    let mut net = Net::new(3);
+    let mut target = net.serve(16 << 20);
+    let mut spec = net.spec();
+    spec.multipath.policy = Policy::QueueLength;
+    with_disk(&library, &mut net, &spec, |disk, _| {
+        target.signal("-STOP");
+        for id in 0..48 {
+            let buffer = Buffer::new(BLOCK);
+            disk.submit(Operation { id, kind: Kind::Read, offset: id * BLOCK as u64, buffer }).unwrap();
+        }
+        disk.wait(Some(Duration::from_millis(10)), &mut []).unwrap();
+        target.crash();
+        std::thread::sleep(Duration::from_millis(50));
+        disk.wait(Some(Duration::from_millis(10)), &mut []).unwrap();
+        target.restart();
+        let (start, mut left) = (Instant::now(), 48);
+        while left > 0 {
+            assert!(start.elapsed() < Duration::from_secs(20), "{left} requests are lost: {:#?}", disk.status());
+            disk.wait(Some(Duration::from_millis(10)), &mut []).unwrap();
+            while let Some(done) = disk.next_done() {
+                done.result.unwrap();
+                assert_eq!(done.buffer.len(), BLOCK);
+                left -= 1;
+            }
+        }
+        let deaths: Vec<u32> = disk.status().multipath.paths.iter().map(|path| path.deaths).collect();
+        assert!(deaths.iter().all(|deaths| *deaths > 0), "{deaths:?}");
+    });
 }
 
 #[test]

@@ -2,7 +2,6 @@
 //! understands is that nobody can tell the two apart.
 
 mod latency;
-mod requests;
 
 use crate::accept::Arguments;
 use crate::accept::stripe::bundles::{Bundles, Measured, Times};

@@ -266,6 +266,12 @@ impl Measured {
         (segments > 0).then(|| sum(|connection| connection.retransmits) as f64 / segments as f64)
     }
 
+    /// How often a switch learned a known address at another port, and whether there were more than could be counted.
+    pub(in crate::accept) fn moves(&self) -> (u64, bool) {
+        let moves = &self.run.mac_moves;
+        (moves.iter().map(|switch| switch.moves).sum(), moves.iter().any(|switch| switch.at_least))
+    }
+
     /// Frames that the queues of the hosts' devices had no room for, of all that were handed to them.
     pub(crate) fn dropped_when_sent(&self) -> f64 {
         let members = || {
@@ -277,7 +283,7 @@ impl Measured {
     }
 
     /// Jain's index over what the hosts but this one had, sent and received together.
-    pub(super) fn fairness_around(&self, server: &str) -> Option<f64> {
+    pub(in crate::accept) fn fairness_around(&self, server: &str) -> Option<f64> {
         let clients = self.by(|connection| if connection.from == server { &connection.to } else { &connection.from });
         let (sum, squares) = clients.values().fold((0.0, 0.0), |(sum, squares), bps| (sum + bps, squares + bps * bps));
         (squares > 0.0).then(|| sum * sum / (clients.len() as f64 * squares))

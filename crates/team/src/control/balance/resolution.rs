@@ -82,7 +82,7 @@ impl Balancer {
         frame: &Frame<'_>,
         at: &Situation<'_>,
     ) -> Option<(MemberId, Mac)> {
-        let world = World { channels: &self.channels, active: at.active, addresses: &self.addresses };
+        let world = World { channels: &self.told, active: at.active, addresses: &self.addresses };
         let (member, moved) = self.rlb.choose(pair, client_mac, at.team, frame.vlan(), &world);
         self.outbox.extend(moved);
         let member = member?;
@@ -90,7 +90,7 @@ impl Balancer {
     }
 
     fn told_all(&mut self, server: IpAddr, at: &Situation<'_>) {
-        let world = World { channels: &self.channels, active: at.active, addresses: &self.addresses };
+        let world = World { channels: &self.told, active: at.active, addresses: &self.addresses };
         self.rlb.told_all(server, &world, at.now);
     }
 

@@ -202,6 +202,12 @@ impl Rlb {
         loads.iter().max_by_key(|load| load.after(0)).filter(|load| load.after(0) > lightest).map(|load| load.id)
     }
 
+    /// The addresses of clients with this Ethernet address, each with its VLAN.
+    pub(super) fn addresses_of(&self, mac: Mac) -> impl Iterator<Item = (IpAddr, Option<Vlan>)> {
+        let clients = self.clients.iter().flatten().filter(move |client| client.mac == Some(mac));
+        clients.map(|client| (client.pair.client, client.vlan))
+    }
+
     /// When updates are to be sent.
     pub(super) fn due(&self) -> Option<Time> {
         self.due

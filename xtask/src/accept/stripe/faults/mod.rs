@@ -3,10 +3,11 @@
 //! True packets, four links of 100 Mbit/s, one plain bridge. A cable is pulled at
 //! the switch, so one end loses its carrier and the other end's stays.
 
-mod network;
+pub(in crate::accept) mod network;
 pub(crate) mod peers;
-mod stream;
+pub(in crate::accept) mod stream;
 
+use std::net::UdpSocket;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -50,7 +51,7 @@ const SILENT_MS: f64 = 30.0;
 /// Until the survivors are full again, milliseconds.
 const RECOVERED_MS: f64 = 100.0;
 /// How full the survivors must be, over so long.
-const FULL: f64 = 0.9;
+pub(in crate::accept) const FULL: f64 = 0.9;
 const FULL_FOR: Duration = Duration::from_millis(100);
 /// How often each fault is tried, each time on another member; the worst is what counts.
 const ROUNDS: usize = LINKS;
@@ -72,7 +73,7 @@ fn measure(run: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
     let mut figures = Vec::new();
     for setting in &SETTINGS {
         eprintln!("stripe, faults: {}", setting.name);
-        let mut network = Network::new(run.product, run.scratch, Way::Team("stripe", setting.options))?;
+        let mut network = Network::new(run.product, run.scratch, Way::Team(("stripe", setting.options)))?;
         let (found, noise) = Noise::around(|| setting.measure(&mut network))?;
         figures.extend(found.into_iter().map(|figure| figure.noise(noise)));
     }
@@ -120,26 +121,51 @@ fn rounds(network: &mut Network<'_>, fault: Fault, side: Side) -> Result<Costs, 
     let sockets = network.datagrams();
     let mut costs = Costs::default();
     for round in 0..ROUNDS {
-        let mut set = network.breaker(fault, side, round % LINKS)?;
-        let (course, [start, failed, back, end]) = probe::watch(&sockets, || {
-            let mut moments = [Instant::now(); 4];
-            thread::sleep(Duration::from_millis(300));
-            moments[1] = Instant::now();
-            set(false)?;
-            thread::sleep(Duration::from_millis(700));
-            moments[2] = Instant::now();
-            set(true)?;
-            network.wait_for_paths(LINKS)?;
-            thread::sleep(Duration::from_millis(200));
-            moments[3] = Instant::now();
-            Ok(moments)
-        })?;
-        // The first datagrams may wait for addresses to be resolved.
-        costs.before.push(course.cost(start + Duration::from_millis(150), failed - Duration::from_millis(10)));
-        costs.fault.push(course.cost(failed - Duration::from_millis(10), back - Duration::from_millis(10)));
-        costs.back.push(course.cost(back - Duration::from_millis(10), end));
+        let broken = Broken { fault, side, member: round % LINKS, lasting: Duration::from_millis(700) };
+        let [before, fault, back] = fail_under_datagrams(network, &sockets, broken)?;
+        costs.before.push(before);
+        costs.fault.push(fault);
+        costs.back.push(back);
     }
     Ok(costs)
+}
+
+/// What breaks under datagrams, and how long.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::accept) struct Broken {
+    pub(in crate::accept) fault: Fault,
+    pub(in crate::accept) side: Side,
+    pub(in crate::accept) member: usize,
+    pub(in crate::accept) lasting: Duration,
+}
+
+/// What a thousand datagrams a second met before a link failed, while it did, and when it was back.
+pub(in crate::accept) fn fail_under_datagrams(
+    network: &mut Network<'_>,
+    sockets: &[UdpSocket; 2],
+    Broken { fault, side, member, lasting }: Broken,
+) -> Result<[Cost; 3], Failure> {
+    let mut set = network.breaker(fault, side, member)?;
+    let (course, [start, failed, back, end]) = probe::watch(sockets, || {
+        let mut moments = [Instant::now(); 4];
+        thread::sleep(Duration::from_millis(300));
+        moments[1] = Instant::now();
+        set(false)?;
+        thread::sleep(lasting);
+        moments[2] = Instant::now();
+        set(true)?;
+        network.wait_for_paths(LINKS)?;
+        thread::sleep(Duration::from_millis(200));
+        moments[3] = Instant::now();
+        Ok(moments)
+    })?;
+    let early = Duration::from_millis(10);
+    Ok([
+        // The first datagrams may wait for addresses to be resolved.
+        course.cost(start + Duration::from_millis(150), failed - early),
+        course.cost(failed - early, back - early),
+        course.cost(back - early, end),
+    ])
 }
 
 impl Costs {
@@ -173,9 +199,7 @@ fn recovery(network: &mut Network<'_>, side: Side, what: &str) -> Result<Figure,
     let mut found_ms = Vec::new();
     for round in 0..STREAM_ROUNDS {
         let (received, at) = fail_under_a_stream(network, Fault::Pulled, side, round % LINKS)?;
-        let full = |ms: &u64| received.bps(at + Duration::from_millis(*ms), FULL_FOR) >= FULL * SURVIVORS_BPS;
-        let found = (0..1400).step_by(5).find(full);
-        found_ms.push(found.map_or(f64::INFINITY, |ms| ms as f64));
+        found_ms.push(recovered_ms(&received, at));
     }
     let measured = format!("{} ms; no byte lost", each(&found_ms, |ms| format!("{ms:.0}")));
     let holds = found_ms.iter().all(|ms| *ms <= RECOVERED_MS);
@@ -183,8 +207,14 @@ fn recovery(network: &mut Network<'_>, side: Side, what: &str) -> Result<Figure,
     Ok(Figure::text(name, measured, &format!("<= {RECOVERED_MS:.0} ms"), Some(holds)))
 }
 
+/// From the moment at which a link failed until the others are full; infinite if they never are.
+pub(in crate::accept) fn recovered_ms(received: &stream::Received, at: Instant) -> f64 {
+    let full = |ms: &u64| received.bps(at + Duration::from_millis(*ms), FULL_FOR) >= FULL * SURVIVORS_BPS;
+    (0..1400).step_by(5).find(full).map_or(f64::INFINITY, |ms| ms as f64)
+}
+
 /// What a connection at full rate received, and when a link of it failed; that works again afterwards.
-fn fail_under_a_stream(
+pub(in crate::accept) fn fail_under_a_stream(
     network: &mut Network<'_>,
     fault: Fault,
     side: Side,
@@ -261,6 +291,6 @@ fn silences(costs: &[Cost]) -> String {
 }
 
 /// The values of all rounds.
-fn each<T>(values: &[T], show: impl Fn(&T) -> String) -> String {
+pub(in crate::accept) fn each<T>(values: &[T], show: impl Fn(&T) -> String) -> String {
     values.iter().map(show).collect::<Vec<_>>().join(" ")
 }

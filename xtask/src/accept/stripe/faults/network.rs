@@ -1,4 +1,4 @@
-//! Two striping hosts and a plain one at a bridge whose cables can be pulled.
+//! Two hosts that stripe, or one, and a plain one at a bridge whose cables can be pulled.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
@@ -7,7 +7,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nicteam_daemon::TeamStatus;
-use nicteam_daemon::control::Client;
 use nicteam_dataplane::Kind;
 use nicteam_sys::mptcp::PathManager;
 use nicteam_sys::netlink::{Learned, Netlink};
@@ -22,9 +21,9 @@ use crate::scratch::Scratch;
 use super::stream::Ends;
 
 /// Links of each team.
-pub(super) const LINKS: usize = 4;
+pub(in crate::accept) const LINKS: usize = 4;
 /// Rate of every link, bit/s.
-pub(super) const RATE_BPS: u64 = 100_000_000;
+pub(in crate::accept) const RATE_BPS: u64 = 100_000_000;
 
 const TEAM: &str = "team0";
 const STRIPE: &str = "stripe";
@@ -33,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One of the two ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(in crate::accept) enum Side {
     /// The one that sends.
     Near,
     /// The one that receives.
@@ -42,7 +41,7 @@ pub(super) enum Side {
 
 /// What a link can suffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(in crate::accept) enum Fault {
     /// Its cable is pulled, at the switch.
     Pulled,
     /// It is up, and nothing passes the switch's port.
@@ -51,15 +50,20 @@ pub(super) enum Fault {
 
 /// How the two hosts use the links between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(in crate::accept) enum Way {
     /// By teams of this mode with these options.
-    Team(&'static str, &'static [(&'static str, &'static str)]),
+    Team(Options),
+    /// By such a team at the near end; the far host has one link of the sum of the rates, and no team.
+    OneSided(Options),
     /// By multipath TCP over bare links, each with a subnet of its own.
     Multipath,
 }
 
+/// Mode and further options of a team.
+pub(in crate::accept) type Options = (&'static str, &'static [(&'static str, &'static str)]);
+
 /// The hosts, the switch and the teams; all of it goes with this value.
-pub(super) struct Network<'a> {
+pub(in crate::accept) struct Network<'a> {
     product: &'a Product,
     state: PathBuf,
     way: Way,
@@ -71,7 +75,7 @@ pub(super) struct Network<'a> {
 
 impl<'a> Network<'a> {
     /// Hosts that know all paths between them.
-    pub(super) fn new(product: &'a Product, scratch: &Scratch, way: Way) -> Result<Network<'a>, Failure> {
+    pub(in crate::accept) fn new(product: &'a Product, scratch: &Scratch, way: Way) -> Result<Network<'a>, Failure> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let mut network = Network {
@@ -94,9 +98,10 @@ impl<'a> Network<'a> {
 
     fn address(&mut self) -> Result<(), Failure> {
         self.plain.address("eth0", &[("10.5.0.3", 24)]);
-        for (n, host) in (1..).zip(&mut self.hosts) {
-            if let Way::Team(..) = self.way {
-                host.address(TEAM, &[(&format!("10.5.0.{n}"), 24)]);
+        for (n, (side, host)) in (1..).zip([Side::Near, Side::Far].into_iter().zip(&mut self.hosts)) {
+            if self.way != Way::Multipath {
+                let device = if self.way.team(side).is_some() { TEAM } else { "eth0" };
+                host.address(device, &[(&format!("10.5.0.{n}"), 24)]);
                 continue;
             }
             let mut paths = host.netns.run(|| {
@@ -120,14 +125,18 @@ impl<'a> Network<'a> {
 
     fn cable(&mut self) -> Result<(), Failure> {
         let [near, far] = &mut self.hosts;
-        let ends = [(near, LINKS), (far, LINKS), (&mut self.plain, 1)];
-        for (prefix, (host, links)) in ["near", "far", "plain"].into_iter().zip(ends) {
+        let far = match self.way {
+            Way::OneSided(_) => (far, 1, LINKS as u64 * RATE_BPS),
+            Way::Team(_) | Way::Multipath => (far, LINKS, RATE_BPS),
+        };
+        let ends = [(near, LINKS, RATE_BPS), far, (&mut self.plain, 1, RATE_BPS)];
+        for (prefix, (host, links, rate_bps)) in ["near", "far", "plain"].into_iter().zip(ends) {
             for n in 0..links {
                 let (device, port) = (format!("eth{n}"), format!("{prefix}{n}"));
                 let switch = &mut self.switch.host;
                 let [near, far] = loose_cable(host, &device, switch, &port, Some(1));
-                shape::shape(&mut host.netlink, near, RATE_BPS, Granularity::Packets)?;
-                shape::shape(&mut switch.netlink, far, RATE_BPS, Granularity::Packets)?;
+                shape::shape(&mut host.netlink, near, rate_bps, Granularity::Packets)?;
+                shape::shape(&mut switch.netlink, far, rate_bps, Granularity::Packets)?;
                 host.netlink.set_up(near, true)?;
                 switch.netlink.set_up(far, true)?;
                 self.switch.set_passing(&port, true);
@@ -137,7 +146,7 @@ impl<'a> Network<'a> {
     }
 
     /// Lets a member's link suffer this, told false, and mends it, told true, while the network is in use.
-    pub(super) fn breaker(
+    pub(in crate::accept) fn breaker(
         &mut self,
         fault: Fault,
         side: Side,
@@ -152,13 +161,13 @@ impl<'a> Network<'a> {
     }
 
     /// The process of a team ends as by a crash.
-    pub(super) fn kill(&mut self, side: Side) -> Result<(), Failure> {
+    pub(in crate::accept) fn kill(&mut self, side: Side) -> Result<(), Failure> {
         self.processes[side as usize].take().map_or(Ok(()), |mut process| process.kill())
     }
 
-    /// A process runs a team, or takes it over.
-    pub(super) fn start(&mut self, side: Side) -> Result<(), Failure> {
-        let Way::Team(mode, options) = self.way else { return Ok(()) };
+    /// A process runs the team of an end, if that has one, or takes it over.
+    pub(in crate::accept) fn start(&mut self, side: Side) -> Result<(), Failure> {
+        let Some((mode, options)) = self.way.team(side) else { return Ok(()) };
         let members: Vec<String> = (0..LINKS).map(|n| format!("eth{n}")).collect();
         let rates: Vec<String> = members.iter().map(|name| format!("{name}:{}", RATE_BPS / 1_000_000)).collect();
         let rates = rates.join(",");
@@ -171,34 +180,48 @@ impl<'a> Network<'a> {
         Ok(())
     }
 
-    /// Waits until both teams have so many paths to the other that work, or members where they know no paths.
-    pub(super) fn wait_for_paths(&self, count: usize) -> Result<(), Failure> {
-        let Way::Team(mode, _) = self.way else { return Ok(()) };
-        let working = if mode == STRIPE { working_paths } else { working_members };
+    /// Waits until the teams have so many paths to the other that work, or members where they know no paths.
+    pub(in crate::accept) fn wait_for_paths(&self, count: usize) -> Result<(), Failure> {
+        let working = match self.way {
+            Way::Team((STRIPE, _)) => working_paths,
+            Way::Team(_) | Way::OneSided(_) | Way::Multipath => working_members,
+        };
+        let teams = || [Side::Near, Side::Far].into_iter().filter(|side| self.way.team(*side).is_some());
         let start = Instant::now();
-        while !self.hosts.iter().all(|host| status(host).and_then(working) == Some(count)) {
+        while !teams().all(|side| self.status(side).and_then(working) == Some(count)) {
             if start.elapsed() > PATIENCE {
-                return Err(Failure::failed(format!("waited in vain for {count} paths between the teams")));
+                return Err(Failure::failed(format!("waited in vain for {count} paths between the hosts")));
             }
             thread::sleep(Duration::from_millis(20));
         }
         Ok(())
     }
 
+    /// What the team of an end says; nothing while there is none.
+    fn status(&self, side: Side) -> Option<TeamStatus> {
+        let said = self.product.status(&self.hosts[side as usize].netns, &self.state, TEAM).ok()?;
+        serde_json::from_value(said).ok()
+    }
+
+    /// Frames that each of the near host's links has sent so far.
+    pub(in crate::accept) fn sent_frames(&mut self) -> [u64; LINKS] {
+        std::array::from_fn(|member| self.hosts[Side::Near as usize].link(&format!("eth{member}")).stats.tx_frames)
+    }
+
     /// A socket at each end, connected to the other's.
-    pub(super) fn datagrams(&self) -> [UdpSocket; 2] {
+    pub(in crate::accept) fn datagrams(&self) -> [UdpSocket; 2] {
         let [near, far] = self.hosts.each_ref();
         datagrams((near, address(1, 7000)), (far, address(2, 7000))).into()
     }
 
     /// Where a stream goes from and to.
-    pub(super) fn stream_ends(&self) -> Ends<'_> {
+    pub(in crate::accept) fn stream_ends(&self) -> Ends<'_> {
         let multipath = (self.way == Way::Multipath).then_some(LINKS);
         Ends { from: &self.hosts[0], to: &self.hosts[1], address: address(2, 7001), multipath }
     }
 
     /// The same from and to the plain host.
-    pub(super) fn plain_ends(&self) -> [Ends<'_>; 2] {
+    pub(in crate::accept) fn plain_ends(&self) -> [Ends<'_>; 2] {
         let (server, plain) = (&self.hosts[0], &self.plain);
         [
             Ends { from: server, to: plain, address: address(3, 7002), multipath: None },
@@ -207,8 +230,18 @@ impl<'a> Network<'a> {
     }
 
     /// Watches what the switch learns from now on.
-    pub(super) fn learned(&self) -> Result<Learned, Failure> {
+    pub(in crate::accept) fn learned(&self) -> Result<Learned, Failure> {
         Ok(self.switch.host.netns.run(Learned::open)??)
+    }
+}
+
+impl Way {
+    /// The team of an end; none if it has none.
+    fn team(self, side: Side) -> Option<Options> {
+        match (self, side) {
+            (Way::Team(options), _) | (Way::OneSided(options), Side::Near) => Some(options),
+            (Way::OneSided(_), Side::Far) | (Way::Multipath, _) => None,
+        }
     }
 }
 
@@ -220,7 +253,7 @@ impl Side {
         }
     }
 
-    pub(super) fn name(self) -> &'static str {
+    pub(in crate::accept) fn name(self) -> &'static str {
         match self {
             Side::Near => "sender's",
             Side::Far => "receiver's",
@@ -230,11 +263,6 @@ impl Side {
 
 fn address(host: u8, port: u16) -> SocketAddr {
     SocketAddr::from(([10, 5, 0, host], port))
-}
-
-/// What the team of a host says; nothing while there is none.
-fn status(host: &Host) -> Option<TeamStatus> {
-    host.netns.run(|| Client::connect(TEAM).ok()?.status().ok()).ok()?
 }
 
 /// Paths that work to the one peer; none while there is none.

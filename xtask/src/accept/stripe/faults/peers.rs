@@ -16,9 +16,9 @@ use super::network::{Fault, LINKS, Network, Side, Way};
 
 /// Stripe first; the others are its peers.
 const WAYS: [(&str, Way); 4] = [
-    ("stripe", Way::Team("stripe", &[])),
-    ("balance-rr", Way::Team("balance-rr", &[])),
-    ("balance-alb", Way::Team("balance-alb", &[])),
+    ("stripe", Way::Team(("stripe", &[]))),
+    ("balance-rr", Way::Team(("balance-rr", &[]))),
+    ("balance-alb", Way::Team(("balance-alb", &[]))),
     ("multipath TCP", Way::Multipath),
 ];
 /// How often each fault is tried, each time on another member: whether a retransmission timer has to expire is a matter of luck.

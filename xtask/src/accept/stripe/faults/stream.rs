@@ -14,20 +14,20 @@ use nix::sys::socket::{Backlog, SockaddrStorage, bind, listen, setsockopt, socko
 use crate::failure::Failure;
 
 /// What a receiver had when.
-pub(super) struct Received {
+pub(in crate::accept) struct Received {
     /// When it had read how many bytes so far, in order.
     course: Vec<(Instant, u64)>,
 }
 
 /// Where a stream goes from and to.
 #[derive(Clone, Copy)]
-pub(super) struct Ends<'a> {
-    pub(super) from: &'a Host,
-    pub(super) to: &'a Host,
+pub(in crate::accept) struct Ends<'a> {
+    pub(in crate::accept) from: &'a Host,
+    pub(in crate::accept) to: &'a Host,
     /// Where it is taken.
-    pub(super) address: SocketAddr,
+    pub(in crate::accept) address: SocketAddr,
     /// By multipath TCP, with so many subflows.
-    pub(super) multipath: Option<usize>,
+    pub(in crate::accept) multipath: Option<usize>,
 }
 
 const CONGESTION: &str = "cubic";
@@ -40,7 +40,10 @@ const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Sends from the one host to the other while `during` goes on; then everything
 /// that was sent must have arrived, and as it was sent.
-pub(super) fn watch<T>(ends: Ends<'_>, during: impl FnOnce() -> Result<T, Failure>) -> Result<(Received, T), Failure> {
+pub(in crate::accept) fn watch<T>(
+    ends: Ends<'_>,
+    during: impl FnOnce() -> Result<T, Failure>,
+) -> Result<(Received, T), Failure> {
     // Further subflows come to it, so it stays open.
     let listener = ends.to.netns.run(|| ends.listen())??;
     let sender = ends.from.netns.run(|| ends.connect())??;
@@ -109,8 +112,21 @@ impl Ends<'_> {
 
 impl Received {
     /// Bytes from the one moment on, for so long, as bit/s.
-    pub(super) fn bps(&self, from: Instant, length: Duration) -> f64 {
+    pub(in crate::accept) fn bps(&self, from: Instant, length: Duration) -> f64 {
         (self.bytes_at(from + length) - self.bytes_at(from)) as f64 * 8.0 / length.as_secs_f64()
+    }
+
+    /// The longest time from the one moment on, for so long, in which nothing was read, milliseconds.
+    pub(in crate::accept) fn silence_ms(&self, from: Instant, length: Duration) -> f64 {
+        let (first, end) = (self.course.partition_point(|(read, _)| *read <= from), from + length);
+        let reads = self.course[first..].iter().map(|(read, _)| *read).take_while(|read| *read < end);
+        let mut longest = Duration::ZERO;
+        let mut last = from;
+        for read in reads.chain([end]) {
+            longest = longest.max(read - last);
+            last = read;
+        }
+        longest.as_secs_f64() * 1e3
     }
 
     fn bytes_at(&self, at: Instant) -> u64 {
@@ -120,7 +136,7 @@ impl Received {
 }
 
 /// What a thread came to.
-pub(super) fn joined<T>(outcome: thread::Result<Result<T, Failure>>) -> Result<T, Failure> {
+pub(in crate::accept) fn joined<T>(outcome: thread::Result<Result<T, Failure>>) -> Result<T, Failure> {
     outcome.unwrap_or_else(|_| Err(Failure::failed("a thread panicked; see above")))
 }
 
@@ -161,5 +177,23 @@ fn receive(mut from: &TcpStream) -> Result<Received, Failure> {
         }
         buffer.copy_within(whole..filled, 0);
         filled -= whole;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silence_is_from_one_read_to_the_next_or_to_the_end() {
+        let start = Instant::now();
+        let ms = |ms: u64| start + Duration::from_millis(ms);
+        let received = Received { course: [0, 5, 10, 40, 45, 50].map(|at| (ms(at), at)).to_vec() };
+        let silence_ms = |from, length| received.silence_ms(ms(from), Duration::from_millis(length));
+        assert_eq!((silence_ms(7, 20), silence_ms(7, 40)), (17.0, 30.0));
+        assert_eq!(
+            (silence_ms(41, 100), Received { course: vec![] }.silence_ms(start, Duration::from_secs(1))),
+            (91.0, 1e3)
+        );
     }
 }

@@ -1,5 +1,7 @@
 //! Requests, each answered by as many bytes, and connections that fill the links meanwhile.
 
+pub(super) mod sides;
+
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsFd;

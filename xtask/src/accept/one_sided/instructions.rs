@@ -1,0 +1,56 @@
+//! Instructions that a frame to a plain host takes, in a guest whose clock counts them.
+//!
+//! The kernel's packet generator sends datagrams. Mode stripe sends them as balance-alb does or, told
+//! `stripe_plain=all`, as it sends TCP; nothing acknowledges them, so they go by one member.
+
+use crate::accept::Arguments;
+use crate::bench::instructions::{Bundle, Counted, MIIMON, Spread, added, in_turn, words};
+use crate::failure::Failure;
+use crate::figure::Figure;
+use crate::part::Context;
+use crate::side::{self, Side};
+
+/// Who sends; the first is the peer.
+const SENDERS: [(&str, Bundle); 4] = [
+    ("the kernel's balance-alb", one(Side::Kernel, &[("mode", "balance-alb"), MIIMON])),
+    ("balance-alb", one(Side::Ours, &[("mode", "balance-alb"), MIIMON])),
+    ("stripe, stripe_plain=off", one(Side::Ours, &[("mode", "stripe"), MIIMON, ("stripe_plain", "off")])),
+    ("stripe, stripe_plain=all", one(Side::Ours, &[("mode", "stripe"), MIIMON, ("stripe_plain", "all")])),
+];
+
+const fn one(side: Side, options: &'static [(&'static str, &'static str)]) -> Bundle {
+    Bundle { side, spread: Spread::One, options }
+}
+
+/// Counts all in one guest.
+pub(super) fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
+    let repeats = context.arguments.repeats;
+    side::in_guest(context.product, Vec::new(), move |guest| {
+        let counted = in_turn(guest, &SENDERS.map(|(_, sender)| sender), repeats)?;
+        Ok(figures(&counted, guest.kernel()))
+    })
+}
+
+/// They are stated, not judged.
+fn figures(counted: &Counted, kernel: &str) -> Vec<Figure> {
+    let figure = |((name, _), samples): (&(&str, Bundle), &Vec<f64>)| {
+        let name = format!("instructions a frame, {name}: added to the raw veth");
+        let whole = format!("Linux {kernel}: in all {}, raw veth {}", words(samples), words(&counted.raw));
+        Figure::text(name, words(&added(samples, &counted.raw)), "-", None).peer(whole)
+    };
+    SENDERS.iter().zip(&counted.bundles).map(figure).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_sender_is_told_by_what_it_adds() {
+        let bundles = (0..SENDERS.len()).map(|place| vec![4500.0 + 100.0 * place as f64; 2]).collect();
+        let figures = figures(&Counted { raw: vec![4000.0, 4000.0], bundles }, "6.1");
+        let told: Vec<&str> = figures.iter().map(|figure| figure.measured.as_str()).collect();
+        assert_eq!(told, ["500 [500, 500]", "600 [600, 600]", "700 [700, 700]", "800 [800, 800]"]);
+        assert!(figures.iter().all(|figure| figure.holds.is_none()));
+    }
+}
