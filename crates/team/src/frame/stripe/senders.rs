@@ -2,7 +2,7 @@
 //!
 //! A member's wire is taken until it has sent what was given to it. Its *use* is how long a window's frames take on it, in
 //! 1024 parts of that window: more than 1024 if it was given more than it can send. Windows follow one another; one ends with
-//! the first frame that leaves [`WINDOW`] after it began, so it is longer where little is sent.
+//! the first frame to a plain host ([`super::plain`]) that leaves [`WINDOW`] after it began, so it is longer where little is sent.
 
 use std::time::Duration;
 
@@ -34,6 +34,10 @@ impl Senders {
     pub(super) fn send(&mut self, member: MemberId, wire_ns: u64, now: u64) {
         self.wait(member, wire_ns, now);
         self.used[member.index()] += wire_ns;
+    }
+
+    /// Ends the window if it is long enough.
+    pub(super) fn end_window(&mut self, now: u64) {
         let elapsed = now.saturating_sub(self.since);
         if elapsed >= WINDOW.as_nanos() as u64 {
             self.busy = self.used.map(|used| u32::try_from(used * 1024 / elapsed).unwrap_or(u32::MAX));
@@ -84,15 +88,18 @@ mod tests {
     fn use_is_of_the_window_before() {
         let mut senders = Senders::default();
         senders.send(id(0), MS, 1000 * MS);
+        senders.end_window(1000 * MS);
         for ms in 1001..=1019 {
             senders.send(id(0), MS / 2, ms * MS);
             senders.send(id(1), 2 * MS, ms * MS);
+            senders.end_window(ms * MS);
         }
         assert!(senders.busy(id(0)) < 2, "the first window was long");
         senders.send(id(0), MS / 2, 1020 * MS);
+        senders.end_window(1020 * MS);
         assert_eq!([0, 1, 2].map(|place| senders.busy(id(place))), [512, 38 * 1024 / 20, 0]);
         senders.wait(id(2), 50 * MS, 1021 * MS);
-        senders.send(id(0), 0, 1060 * MS);
+        senders.end_window(1060 * MS);
         assert_eq!([0, 1, 2].map(|place| senders.busy(id(place))), [0, 0, 0], "what waits was not sent");
     }
 }

@@ -111,6 +111,13 @@ impl StripeState {
         self.plain.choose(stripe, frame, &mut self.senders, &mut self.turn, now.as_nanos())
     }
 
+    /// A frame that is not striped leaves by a member: its wire is taken, too.
+    pub(super) fn take_wire(&mut self, stripe: &Stripe, member: MemberId, frame: &Frame<'_>, now: Time) {
+        if let Some(sender) = stripe.senders.iter().find(|sender| sender.id == member) {
+            self.senders.send(member, wire_ns(frame.wire_bytes(), sender.rate_mbps), now.as_nanos());
+        }
+    }
+
     /// What becomes of a report of a host that does not stripe; nothing of another frame, and of one that goes on as it is.
     pub(super) fn hear_plain(&mut self, stripe: &Stripe, frame: &Frame<'_>, now: Time) -> Option<(GapReport, Told)> {
         let is_striped = self.plain.hear(stripe, frame, now.as_nanos());

@@ -68,12 +68,26 @@ pub(super) struct Acked {
 }
 
 impl Flows {
-    /// Of this bucket.
-    pub(super) fn at(&mut self, bucket: usize) -> &mut Flow {
+    /// Those with this hash.
+    pub(super) fn with_hash(&mut self, hash: u32) -> &mut Flow {
+        &mut self.buckets()[hash as usize % gaps::BUCKETS]
+    }
+
+    /// Those of the bucket that a connection with this number has, or is to have: of its two places that which is its own, or the
+    /// one that was used less lately.
+    pub(super) fn with_number(&mut self, flow: u32) -> &mut Flow {
+        let buckets = self.buckets();
+        let first = gaps::bucket(flow);
+        let second = first ^ 1;
+        let is_seconds = buckets[second].is_of(flow) || buckets[second].last < buckets[first].last;
+        &mut buckets[if !buckets[first].is_of(flow) && is_seconds { second } else { first }]
+    }
+
+    fn buckets(&mut self) -> &mut [Flow] {
         if self.buckets.is_empty() {
             self.buckets = vec![Flow::default(); gaps::BUCKETS];
         }
-        &mut self.buckets[bucket % gaps::BUCKETS]
+        &mut self.buckets
     }
 }
 
@@ -94,6 +108,10 @@ impl Flow {
         self.taken += wire_ns;
         self.wide |= self.taken > WIDE_NS;
         (self.host, self.member, self.last) = (host, Some(member), now);
+    }
+
+    fn is_of(&self, flow: u32) -> bool {
+        self.connection.as_ref().is_some_and(|connection| connection.flow == flow)
     }
 
     /// The connection of this number, and to which host it sends; nothing if the bucket is another's.
@@ -252,6 +270,28 @@ mod tests {
     }
 
     #[test]
+    fn a_connection_has_two_places_and_takes_the_one_that_was_used_less_lately() {
+        let mut flows = Flows::default();
+        let numbers = |bucket: usize| (1..).filter(move |number: &u32| gaps::bucket(*number) == bucket);
+        let own: Vec<u32> = numbers(6).take(3).collect();
+        let neighbour = numbers(7).next().unwrap();
+        let send = |flows: &mut Flows, number: u32, ms: u64| {
+            let flow = flows.with_number(number);
+            flow.take(HOST, id(0), MS, ms * MS);
+            flow.note_sent(&segment(number, 0, 1000), id(0), ms * MS);
+        };
+        for (ms, number) in [own[0], own[1], own[0]].into_iter().enumerate() {
+            send(&mut flows, number, ms as u64 + 1);
+        }
+        assert!(own[..2].iter().all(|&number| flows.with_number(number).is_of(number)));
+        send(&mut flows, own[2], 5);
+        let known = [0, 1, 2].map(|at| flows.with_number(own[at]).is_of(own[at]));
+        assert_eq!(known, [true, false, true]);
+        send(&mut flows, neighbour, 6);
+        assert!(!flows.with_number(own[0]).is_of(own[0]));
+    }
+
+    #[test]
     fn what_is_acknowledged_counts_once() {
         let mut flow = sent(0_u32.wrapping_sub(1500), 4);
         let (_, connection) = flow.connection(FLOW).unwrap();
@@ -267,7 +307,7 @@ mod tests {
     #[test]
     fn a_round_trip_is_measured_by_one_frame_at_a_time() {
         let mut flow = Flow::default();
-        let mut send = |flow: &mut Flow, number: u32, ms: u64| {
+        let send = |flow: &mut Flow, number: u32, ms: u64| {
             flow.note_sent(&segment(FLOW, 1000 * number, 1000), id(0), ms * MS);
         };
         let ack = |flow: &mut Flow, number: u32, ms: u64| {

@@ -79,6 +79,11 @@ impl Hosts {
         Some((number, bucket.as_mut()?))
     }
 
+    /// The host with this address, if something was sent to it.
+    pub(super) fn with_address(&mut self, mac: Mac) -> Option<&mut Host> {
+        self.get_mut(number(mac)).filter(|host| host.mac == mac)
+    }
+
     /// The host with this number, if there is one.
     pub(super) fn get_mut(&mut self, number: usize) -> Option<&mut Host> {
         self.buckets.get_mut(number)?.as_mut()

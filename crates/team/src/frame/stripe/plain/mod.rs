@@ -23,21 +23,23 @@
 //!   no trial for a second; each time it fails twice as long, up to 64 s. A success makes it a second again. While neither is
 //!   seen, the trial goes on, and goes on to further members if these are busy, too: a flow may be slow to grow.
 //! - Where in ten windows in a row such a queue is seen, a used member is not busy and one member less would carry what is acknowledged,
-//!   the host has become slower, or shares its port: one member less, and held as above.
+//!   the host has become slower, or shares its port: one member less, and held as above. A window without a round trip ends the row.
 //! - A host that uses one member, and gets less than four fifths of it though it is busy, shares it with others. If another
 //!   member has room for what it gets, that is its home from now on.
 //!
 //! A host that nothing was sent to for 30 s begins anew. Hosts have a bucket each by their address; one whose bucket
 //! is another's, to which something was sent in the last second, goes by balance-alb's table.
 //!
-//! **What comes back.** Connections have a bucket each by their flow's number, as in [`super::gaps`]; one that sends data takes
-//! it over from another. Of each the last frames are remembered, and who carried them. The acknowledgements that come in say what was
+//! What goes to peers, and by balance-alb's table, takes our members' wires, too, and makes them busy.
+//!
+//! **What comes back.** Connections have one of two neighbouring buckets each by their flow's number, as in [`super::gaps`]: the one that is
+//! their own, or the one that was used less lately; one that sends data takes it over from another. Of each the last frames are remembered, and who carried them. The acknowledgements that come in say what was
 //! delivered and, by one frame at a time that was not sent again, how long a round trip took. A segment that begins before
 //! the end of what was sent already was sent again: it counts for the member that carried the original ([`PlainMember`]), and leaves by another
 //! one, if there is one, as if that one's wire were taken for [`super::limits::LEAD`] longer.
 //!
 //! **Order.** A plain receiver reports each gap that unlike queues make, and the sender's stack would take what is missing
-//! for lost. The report that comes in from a host that was sent to by several members in the last 100 ms is
+//! for lost. The report that comes in from a host (known by its connection, else by its address) that was sent to by several members in the last 100 ms is
 //! treated as one of ours that goes to a peer is (`gaps.rs`, with the same `sack_delay`): a gap younger than that is taken
 //! out of it, and one that says nothing else is withheld.
 //!

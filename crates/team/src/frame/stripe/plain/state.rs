@@ -2,7 +2,6 @@
 
 use nicteam_wire::{Acknowledgement, Frame, Segment};
 
-use super::super::gaps;
 use super::super::peer::Sender;
 use super::super::plan::Stripe;
 use super::super::senders::Senders;
@@ -40,10 +39,10 @@ impl PlainState {
             return None;
         }
         let (number, host) = self.hosts.send_to(frame.dst(), now)?;
-        let flow = self.flows.at(match segment {
-            Some(segment) => gaps::bucket(segment.flow),
-            None => hash::hash(HashPolicy::Layer34, frame) as usize,
-        });
+        let flow = match segment {
+            Some(segment) => self.flows.with_number(segment.flow),
+            None => self.flows.with_hash(hash::hash(HashPolicy::Layer34, frame)),
+        };
         let data = segment.filter(|segment| segment.sequence != segment.end);
         let sent_again = data.and_then(|segment| {
             let (_, connection) = flow.connection(segment.flow)?;
@@ -60,6 +59,7 @@ impl PlainState {
         *turn = turn.wrapping_add(1);
         let Look { member, wire_ns, .. } = choosing::choose(&used, wish, senders, *turn, now)?;
         senders.send(member, wire_ns, now);
+        senders.end_window(now);
         flow.take(number, member, wire_ns, now);
         if used.len() > 1 {
             host.note_striped(now);
@@ -80,7 +80,9 @@ impl PlainState {
     pub(in crate::frame::stripe) fn hear(&mut self, stripe: &Stripe, frame: &Frame<'_>, now: u64) -> bool {
         let acknowledgement = members(stripe).and_then(|_| Acknowledgement::of(frame));
         let Some(Acknowledgement { flow, ack }) = acknowledgement else { return false };
-        let Some((number, connection)) = self.flows.at(gaps::bucket(flow)).connection(flow) else { return false };
+        let Some((number, connection)) = self.flows.with_number(flow).connection(flow) else {
+            return self.hosts.with_address(frame.src()).is_some_and(|host| host.was_striped_to(now));
+        };
         let Some(host) = self.hosts.get_mut(number) else { return false };
         if let Some(acked) = connection.take_ack(ack, now) {
             host.acked += u64::from(acked.bytes);
