@@ -20,9 +20,9 @@ use nicteam_team::{Action, Choose, Plan, PlanState, Rewrite, StripePlain, Time, 
 use nicteam_testnet::may_make_networks;
 use nicteam_wire::{Frame, Mac};
 
-/// Members that a few frames keep busy, and such whose wires are always free.
+/// Members that a few frames keep busy, and such whose wires are always free: a frame takes no nanosecond.
 const SLOW_MBPS: u32 = 1;
-const FAST_MBPS: u32 = 1_000_000;
+const FAST_MBPS: u32 = 100_000_000;
 /// Longer than any test.
 const NEVER_TOLD: Duration = Duration::from_secs(3600);
 /// One that is sent to by all members, and one by its home alone.
@@ -81,7 +81,7 @@ fn all_three_send_to_hosts_by_the_same_member() {
         let mut before = state.clone();
         let planned: Vec<Action> = frames.iter().map(|bytes| plan.choose(&view(bytes), &mut state)).collect();
         let hosts = state.stripe.take_plain_report(state.now).hosts;
-        assert!(hosts.len() >= 10 && hosts.iter().all(|host| host.width == 1), "{hosts:?}");
+        assert!(hosts.len() >= 5 && hosts.iter().all(|host| host.width == 1), "{hosts:?}");
         if let Some(rig) = &mut bpf {
             for ((bytes, planned), done) in frames.iter().zip(&planned).zip(rig.actions(&plan, &frames)) {
                 assert_eq!(*planned, done, "eBPF, {kind:?} {members:?}: {bytes:02x?}");
@@ -213,8 +213,9 @@ fn any_sent(random: &mut Random, connections: &[Connection]) -> Vec<Vec<u8>> {
 
 /// What hosts acknowledge: more and more, with something behind a gap, and now and then something else besides.
 fn any_received(random: &mut Random, connections: &[Connection]) -> Vec<Vec<u8>> {
-    let mut frames = Vec::new();
-    for at in 0..30 {
+    // By one member: what several receive has no order.
+    let (by, mut frames) = (random.below(MEMBERS), Vec::new());
+    for _ in 0..30 {
         let connection = connections[random.below(connections.len())];
         let ack = connection.segment(random.pick(&[0, 0, 0, 1, 2, SEGMENTS])).sequence;
         let mut options = if random.one_in(2) { vec![1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8] } else { vec![] };
@@ -238,7 +239,7 @@ fn any_received(random: &mut Random, connections: &[Connection]) -> Vec<Vec<u8>>
         // A host nobody knows by this connection, at times.
         let stranger = Connection { port: connection.port ^ 0x4000, ..connection };
         let from = if random.one_in(8) { stranger } else { connection };
-        frames.push(from.received(&Segment { port: from.port, ..of }, at % 2));
+        frames.push(from.received(&Segment { port: from.port, ..of }, by));
     }
     frames
 }
