@@ -307,12 +307,12 @@ __attribute__((noinline)) int judge_width(__u32 slot, __u32 number)
 	const struct plan *plan = plan_in(slot);
 	struct plain_host *host = plain_host(number);
 	__u64 now = bpf_ktime_get_ns(), elapsed = now > host->since_ns ? now - host->since_ns : 0;
-	__u64 trial = host->rtt_ns * 2 > PLAIN_TRIAL_NS ? host->rtt_ns * 2 : PLAIN_TRIAL_NS;
+	__u64 least = host->width > host->proven ? PLAIN_TRIAL_NS : PLAIN_WINDOW_NS;
 	__u32 only = 0, len = plan->plain_len;
 	const struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
 	struct plain_use use = {.busy = NEVER_BUSY, .idle = NEVER_BUSY};
 
-	if (!state || !len || len > MAX_MEMBERS || elapsed < (host->width > host->proven ? trial : PLAIN_WINDOW_NS))
+	if (!state || !len || len > MAX_MEMBERS || elapsed < later(least, host->rtt_ns * PLAIN_WINDOW_TRIPS))
 		return 0;
 	__u64 mbps = host->acked * 8000 / elapsed;
 	int is_queue = host->round_trips >= PLAIN_ROUND_TRIPS && host->queue_ns > host->queue_limit_ns;

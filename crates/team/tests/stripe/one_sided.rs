@@ -236,7 +236,8 @@ fn a_host_with_a_port_of_all_members_gets_all() {
 fn a_host_with_a_port_of_one_member_is_back_on_one_within_a_second() {
     for delay_ms in [1, 5, 50] {
         let mut path = Path::new(&[50; 4], 50, Duration::from_millis(delay_ms));
-        path.run(SECOND);
+        // A far one takes some round trips, which the queue makes longer.
+        path.run(if delay_ms < 50 { SECOND } else { 3 * SECOND });
         assert_eq!(path.width(), 1, "{delay_ms} ms: {:?}", path.widths);
         let delivered = path.run(8 * SECOND);
         assert!(path.wider_than(1) <= if delay_ms < 50 { 10 } else { 25 }, "{delay_ms} ms: {:?}", path.widths);
@@ -272,13 +273,11 @@ fn whoever_sends_little_stays_on_one_member() {
     let mut sender = Sender::new(&[100; 4], |_| ());
     let first = sender.data(HOST, PORT, 0);
     for number in 1..2000 {
-        // Four fifths of a member.
-        sender.now += WIRE_BYTES * 100;
+        // Half of a member.
+        sender.now += WIRE_BYTES * 8000 / 50;
         assert_eq!(sender.data(HOST, PORT, number * PAYLOAD), first);
         sender.acknowledge(HOST, PORT, number * PAYLOAD, &[]);
     }
-    let PlainHost { width, striped, .. } = sender.report(HOST);
-    assert_eq!((width, striped), (1, false));
 }
 
 proptest! {
@@ -308,23 +307,9 @@ proptest! {
     }
 }
 
-/// A host that is sent to by all members: they are given more than they can send for some windows.
-fn widened(sender: &mut Sender, mac: Mac) {
-    for round in 0..20_u16 {
-        for number in 0..150 {
-            sender.data(mac, 50_000 + round, number * PAYLOAD);
-        }
-        sender.now += 25 * MS;
-    }
-    assert_eq!(usize::from(sender.report(mac).width), 4);
-    sender.now += 200 * MS;
-}
-
 #[test]
 fn what_is_sent_again_counts_for_the_member_that_carried_it() {
     let mut sender = Sender::new(&[10; 4], |_| ());
-    widened(&mut sender, HOST);
-    let before = sender.counts();
     let (mut carried, mut resent) = (BTreeMap::new(), [0; 4]);
     let first = 0_u32.wrapping_sub(50 * PAYLOAD);
     for number in 0..200_u32 {
@@ -343,9 +328,8 @@ fn what_is_sent_again_counts_for_the_member_that_carried_it() {
         sums
     });
     assert_eq!(by_member.len(), 4, "{by_member:?}");
-    for (now, before) in sender.counts().into_iter().zip(before) {
-        let counted = (now.sent - before.sent, now.resent - before.resent);
-        assert_eq!(counted, (by_member[&now.id] as u64, resent[now.id.index()]));
+    for PlainMember { id, sent, resent: again } in sender.counts() {
+        assert_eq!((sent, again), (by_member[&id] as u64, resent[id.index()]));
     }
 }
 
@@ -362,17 +346,13 @@ fn a_young_gap_that_a_striped_host_reports_is_kept_back() {
     const DELAY: u64 = 4 * MS;
     let mut sender = Sender::new(&[10; 4], |stripe| stripe.sack_delay = Duration::from_nanos(DELAY));
     let other = Mac([2, 7, 0, 0, 0, 2]);
-    widened(&mut sender, HOST);
-    for host in [HOST, other] {
-        (0..10).for_each(|number| _ = sender.data(host, PORT, number * PAYLOAD));
-    }
+    (0..10).for_each(|number| _ = sender.data(HOST, PORT, number * PAYLOAD));
     let (team, ack) = (sender.own, 2 * PAYLOAD);
-    // Whoever is sent to by one member reports what is lost.
     let reports = |sender: &mut Sender, host| sender.acknowledge(host, PORT, ack, &sack(ack));
-    assert_eq!(sender.report(other).width, 1);
-    assert_eq!(reports(&mut sender, other), Verdict::ToTeam);
-    // The last one to send with a bucket has it.
-    sender.data(HOST, PORT, 10 * PAYLOAD);
+    // Who was not sent to reports what is lost; who was, also of a connection that nobody remembers.
+    let unknown = |sender: &mut Sender, host| sender.acknowledge(host, PORT + 1, ack, &sack(ack));
+    assert_eq!(unknown(&mut sender, other), Verdict::ToTeam);
+    assert!(matches!(unknown(&mut sender, HOST), Verdict::WithoutGap { .. }));
     let verdict = reports(&mut sender, HOST);
     assert!(
         matches!(verdict, Verdict::WithoutGap { src: HOST, dst, gap } if dst == team && gap.ack == ack),
@@ -397,7 +377,8 @@ fn what_goes_by_one_member_is_said_by_the_plan() {
             sender.now += MS;
             sender.send(&bytes(&sender, number));
         }
-        sender.state.stripe.take_plain_report(Time::from_nanos(sender.now)).hosts.len()
+        let hosts = sender.state.stripe.take_plain_report(Time::from_nanos(sender.now)).hosts;
+        (!hosts.is_empty(), hosts.iter().any(|host| host.striped))
     };
     let tcp = |sender: &Sender, number: u8| {
         segment((HOST, sender.own), (PORT, 5001), u32::from(number) * PAYLOAD, 1, &[], PAYLOAD)
@@ -407,9 +388,10 @@ fn what_goes_by_one_member_is_said_by_the_plan() {
         frame[14 + 9] = 17;
         frame
     };
-    assert_eq!(used(|_| (), &tcp), 1);
-    assert_eq!(used(|_| (), &udp), 0);
-    assert_eq!(used(|stripe| stripe.plain.kind = "all".parse().unwrap(), &udp), 1);
-    assert_eq!(used(|stripe| stripe.plain.kind = "off".parse().unwrap(), &tcp), 0);
-    assert_eq!(used(|stripe| stripe.plain.members = [id(2)].into_iter().collect(), &tcp), 0, "one alone");
+    let nothing = (false, false);
+    assert_eq!(used(|_| (), &tcp), (true, true));
+    assert_eq!(used(|_| (), &udp), (true, false), "it is in use");
+    assert_eq!(used(|stripe| stripe.plain.kind = "all".parse().unwrap(), &udp), (true, true));
+    assert_eq!(used(|stripe| stripe.plain.kind = "off".parse().unwrap(), &tcp), nothing);
+    assert_eq!(used(|stripe| stripe.plain.members = [id(2)].into_iter().collect(), &tcp), nothing, "one alone");
 }

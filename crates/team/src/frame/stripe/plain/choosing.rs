@@ -4,10 +4,11 @@ use super::super::limits::LEAD;
 use super::super::peer::Sender;
 use super::super::senders::{Senders, wire_ns};
 use super::hosts::Host;
+use super::look::Look;
 use crate::MemberId;
 
 /// A flow leaves its member where another one is free earlier by this, nanoseconds.
-pub(super) const SLACK: u64 = crate::constants::PLAIN_SLACK_NS;
+const SLACK: u64 = crate::constants::PLAIN_SLACK_NS;
 
 /// What a frame asks for.
 #[derive(Clone, Copy, Debug)]
@@ -18,16 +19,6 @@ pub(super) struct Wish {
     pub(super) kept: Option<MemberId>,
     /// The one that others are better than.
     pub(super) avoid: Option<MemberId>,
-}
-
-/// A member as it looks to a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Look {
-    pub(super) member: MemberId,
-    /// When its wire is free, nanoseconds.
-    start: u64,
-    /// For how long it then is taken.
-    pub(super) wire_ns: u64,
 }
 
 /// The members that are used towards a host: the first `width` from its home on.

@@ -3,6 +3,8 @@
 use nicteam_wire::Segment;
 
 use super::super::gaps;
+use super::look::Look;
+use super::trip::RoundTrip;
 use crate::{MemberId, constants};
 
 /// After such a pause a flow is free to take another member.
@@ -18,7 +20,11 @@ const FRAMES: usize = constants::PLAIN_FRAMES;
 /// No frame is longer, bytes.
 const LONGEST_FRAME: u32 = constants::PLAIN_LONGEST;
 /// What was not acknowledged for so long is not waited for.
-const LOST_NS: u64 = constants::PLAIN_IDLE_NS;
+const LOST_NS: u64 = constants::PLAIN_LEAVES_NS;
+/// Of a window: the acknowledgement of a flow with less on the wire may be delayed.
+const SAMPLED_NS: u64 = constants::PLAIN_SAMPLED_NS;
+/// The shortest round trip is forgotten after this.
+const SHORTEST_NS: u64 = constants::PLAIN_SHORTEST_NS;
 
 /// What is known of all flows.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +40,8 @@ pub(super) struct Flow {
     host: usize,
     member: Option<MemberId>,
     last: u64,
+    /// How long it waits for its member's wire.
+    backlog: u64,
     /// Since when frames are added up, and so much on the wire.
     since: u64,
     taken: u64,
@@ -49,22 +57,32 @@ pub(super) struct Connection {
     /// How far it has sent, and how far that was acknowledged.
     end: u32,
     acked: u32,
-    /// The end of a frame whose round trip is measured, and when it left.
-    sample: Option<(u32, u64)>,
-    /// The shortest round trip.
-    shortest: Option<u64>,
+    sample: Option<Sample>,
+    /// The shortest round trip, and when it was.
+    shortest: Option<(u64, u64)>,
     /// Where the last frames began, and who carried them; the next one takes the place of the oldest.
     frames: Vec<(u32, MemberId)>,
     next: usize,
 }
 
+/// A frame whose round trip is measured.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    /// Where it ends.
+    end: u32,
+    left: u64,
+    /// How long it waits for its member's wire.
+    backlog: u64,
+    /// Its flow sends so much that acknowledgements are not delayed.
+    counts: bool,
+}
+
 /// What an acknowledgement says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Acked {
     /// Bytes that it is the first to acknowledge.
     pub(super) bytes: u32,
-    /// How long a round trip took, and the connection's shortest one so far.
-    pub(super) round_trip: Option<(u64, u64)>,
+    pub(super) round_trip: Option<RoundTrip>,
 }
 
 impl Flows {
@@ -98,16 +116,17 @@ impl Flow {
         self.member.filter(|_| keeps)
     }
 
-    /// A frame leaves for this host, and takes so long on its member's wire.
-    pub(super) fn take(&mut self, host: usize, member: MemberId, wire_ns: u64, now: u64) {
+    /// A frame leaves for this host by a member.
+    pub(super) fn take(&mut self, host: usize, look: &Look, now: u64) {
         let elapsed = now.saturating_sub(self.since);
         if elapsed >= WINDOW_NS {
             self.wide &= self.taken * 8 >= elapsed * NARROW_EIGHTHS;
             (self.since, self.taken) = (now, 0);
         }
-        self.taken += wire_ns;
+        self.taken += look.wire_ns;
         self.wide |= self.taken > WIDE_NS;
-        (self.host, self.member, self.last) = (host, Some(member), now);
+        (self.host, self.member, self.last) = (host, Some(look.member), now);
+        self.backlog = look.start.saturating_sub(now);
     }
 
     fn is_of(&self, flow: u32) -> bool {
@@ -126,7 +145,9 @@ impl Flow {
             Some(connection) if connection.flow == segment.flow => connection,
             other => other.insert(Connection::new(segment)),
         };
-        connection.note_sent(segment, member, now);
+        let Segment { sequence, end, .. } = *segment;
+        let sample = Sample { end, left: now, backlog: self.backlog, counts: self.taken >= SAMPLED_NS };
+        connection.note_sent(sequence, member, sample);
     }
 }
 
@@ -153,17 +174,19 @@ impl Connection {
         self.sample = None;
     }
 
-    fn note_sent(&mut self, segment: &Segment, member: MemberId, now: u64) {
-        self.end = segment.end;
-        let frame = (segment.sequence, member);
+    /// A frame that begins with this number, and may be measured.
+    fn note_sent(&mut self, sequence: u32, member: MemberId, frame: Sample) {
+        self.end = frame.end;
+        let now = frame.left;
+        if self.sample.is_none_or(|sample| now.saturating_sub(sample.left) >= LOST_NS) {
+            self.sample = Some(frame);
+        }
+        let frame = (sequence, member);
         match self.frames.get_mut(self.next) {
             Some(oldest) => *oldest = frame,
             None => self.frames.push(frame),
         }
         self.next = (self.next + 1) % FRAMES;
-        if self.sample.is_none_or(|(_, left)| now.saturating_sub(left) >= LOST_NS) {
-            self.sample = Some((segment.end, now));
-        }
     }
 
     /// All before this number was received; nothing if that is known, or cannot be.
@@ -173,12 +196,13 @@ impl Connection {
         }
         let bytes = ack.wrapping_sub(self.acked);
         self.acked = ack;
-        let sample = self.sample.take_if(|(end, _)| !gaps::is_ahead(*end, ack));
-        let round_trip = sample.map(|(_, left)| {
+        let sample = self.sample.take_if(|sample| !gaps::is_ahead(sample.end, ack));
+        let round_trip = sample.map(|Sample { left, backlog, counts, .. }| {
             let took = now.saturating_sub(left);
-            let shortest = self.shortest.map_or(took, |shortest| shortest.min(took));
-            self.shortest = Some(shortest);
-            (took, shortest)
+            let is_old = |at: u64| now.saturating_sub(at) >= SHORTEST_NS;
+            let known = self.shortest.filter(|(shortest, at)| took >= *shortest && !is_old(*at));
+            let (shortest, _) = *self.shortest.insert(known.unwrap_or((took, now)));
+            RoundTrip { left, took, shortest, queued: took.saturating_sub(shortest + backlog), counts }
         });
         Some(Acked { bytes, round_trip })
     }
@@ -194,6 +218,11 @@ mod tests {
 
     fn id(place: usize) -> MemberId {
         MemberId::new(place).unwrap()
+    }
+
+    /// As a frame goes that is sent at once, and takes so long on the wire.
+    fn by(place: usize, wire_ns: u64) -> Look {
+        Look { member: id(place), start: 0, wire_ns }
     }
 
     fn segment(flow: u32, sequence: u32, bytes: u32) -> Segment {
@@ -214,7 +243,7 @@ mod tests {
     fn a_narrow_flow_keeps_its_member_until_it_pauses_or_goes_elsewhere() {
         let mut flow = Flow::default();
         assert_eq!(flow.kept(HOST, MS), None);
-        flow.take(HOST, id(2), MS, 1000 * MS);
+        flow.take(HOST, &by(2, MS), 1000 * MS);
         assert_eq!(flow.kept(HOST, 1004 * MS - 1), Some(id(2)));
         assert_eq!(flow.kept(HOST, 1004 * MS), None);
         assert_eq!(flow.kept(HOST + 1, 1001 * MS), None);
@@ -224,7 +253,7 @@ mod tests {
     fn a_flow_is_wide_from_three_fourths_of_a_member_until_it_takes_three_eighths() {
         let mut flow = Flow::default();
         let mut send = |from: u64, frames: u64, wire_ns: u64| {
-            (from..from + frames).for_each(|ms| flow.take(HOST, id(1), wire_ns, ms * MS));
+            (from..from + frames).for_each(|ms| flow.take(HOST, &by(1, wire_ns), ms * MS));
             flow.kept(HOST, (from + frames) * MS - 1).is_none()
         };
         assert!(!send(1000, 15, MS));
@@ -277,7 +306,7 @@ mod tests {
         let neighbour = numbers(7).next().unwrap();
         let send = |flows: &mut Flows, number: u32, ms: u64| {
             let flow = flows.with_number(number);
-            flow.take(HOST, id(0), MS, ms * MS);
+            flow.take(HOST, &by(0, MS), ms * MS);
             flow.note_sent(&segment(number, 0, 1000), id(0), ms * MS);
         };
         for (ms, number) in [own[0], own[1], own[0]].into_iter().enumerate() {
@@ -311,20 +340,45 @@ mod tests {
             flow.note_sent(&segment(FLOW, 1000 * number, 1000), id(0), ms * MS);
         };
         let ack = |flow: &mut Flow, number: u32, ms: u64| {
-            flow.connection(FLOW).unwrap().1.take_ack(1000 * number, ms * MS).unwrap().round_trip
+            let (_, connection) = flow.connection(FLOW).unwrap();
+            connection
+                .take_ack(1000 * number, ms * MS)
+                .unwrap()
+                .round_trip
+                .map(|trip| (trip.took / MS, trip.shortest / MS))
         };
-        send(&mut flow, 0, 10);
-        send(&mut flow, 1, 11);
-        send(&mut flow, 2, 12);
+        (0..3).for_each(|number| send(&mut flow, number, 10 + u64::from(number)));
         assert_eq!(flow.connection(FLOW).unwrap().1.take_ack(500, 13 * MS).unwrap().round_trip, None);
-        assert_eq!(ack(&mut flow, 1, 15), Some((5 * MS, 5 * MS)));
+        assert_eq!(ack(&mut flow, 1, 15), Some((5, 5)));
         assert_eq!(ack(&mut flow, 3, 16), None, "no further one was on its way");
         send(&mut flow, 3, 20);
-        assert_eq!(ack(&mut flow, 4, 28), Some((8 * MS, 5 * MS)));
+        assert_eq!(ack(&mut flow, 4, 28), Some((8, 5)));
         send(&mut flow, 4, 30);
         flow.connection(FLOW).unwrap().1.note_sent_again();
         assert_eq!(ack(&mut flow, 5, 31), None, "it was sent again");
         send(&mut flow, 5, 40);
-        assert_eq!(ack(&mut flow, 6, 43), Some((3 * MS, 3 * MS)));
+        assert_eq!(ack(&mut flow, 6, 43), Some((3, 3)));
+        send(&mut flow, 6, 50);
+        send(&mut flow, 7, 1050);
+        assert_eq!(ack(&mut flow, 8, 1060), Some((10, 3)), "the one before is not waited for any more");
+        send(&mut flow, 8, 10_035);
+        assert_eq!(ack(&mut flow, 9, 10_043), Some((8, 8)), "the shortest was ten seconds ago");
+    }
+
+    #[test]
+    fn what_our_own_backlog_explains_is_no_queue() {
+        let mut flow = Flow::default();
+        let mut trip = |number: u32, wait: u64, wire_ns: u64, took: u64| {
+            let now = 1000 * MS + 10 * MS * u64::from(number);
+            flow.take(HOST, &Look { member: id(0), start: now + wait, wire_ns }, now);
+            flow.note_sent(&segment(FLOW, 1000 * number, 1000), id(0), now);
+            let (_, connection) = flow.connection(FLOW).unwrap();
+            let trip = connection.take_ack(1000 * number + 1000, now + took).unwrap().round_trip.unwrap();
+            assert_eq!((trip.left, trip.took), (now, took));
+            (trip.queued, trip.counts)
+        };
+        assert_eq!(trip(0, 0, SAMPLED_NS - 1, MS), (0, false));
+        assert_eq!(trip(1, MS, 1, 4 * MS), (2 * MS, true));
+        assert_eq!(trip(2, 7 * MS, 0, 4 * MS), (0, false), "a new window");
     }
 }

@@ -6,6 +6,7 @@ use nicteam_wire::Mac;
 
 use super::super::peer::Sender;
 use super::report::PlainHost;
+use super::trip::RoundTrip;
 
 /// Buckets; a power of two.
 const BUCKETS: usize = crate::constants::PLAIN_HOSTS;
@@ -15,10 +16,11 @@ const IDLE_NS: u64 = crate::constants::PLAIN_IDLE_NS;
 const LEAVES_NS: u64 = crate::constants::PLAIN_LEAVES_NS;
 /// So long after a host was sent to by several members gaps that it reports may come of that.
 const AFTER_NS: u64 = crate::constants::PLAIN_AFTER_NS;
-/// A round trip that is longer than the shortest by this stood in a queue.
+/// A round trip that is longer than the shortest by this, and by this part of the shortest, stood in a queue.
 const QUEUE_NS: u64 = crate::constants::PLAIN_QUEUE_NS;
-/// The same as a part of the shortest, if that is more.
 const QUEUE_PART: u64 = crate::constants::PLAIN_QUEUE_PART;
+/// So many round trips are needed to say so.
+const ROUND_TRIPS: u32 = crate::constants::PLAIN_ROUND_TRIPS;
 /// So long no width is tried, at first, after one gained nothing.
 pub(super) const HOLD_NS: u64 = crate::constants::PLAIN_HOLD_NS;
 
@@ -51,10 +53,13 @@ pub(super) struct Host {
     pub(super) delivered_mbps: u64,
     /// The last round trip; 0: none was seen.
     pub(super) round_trip: u64,
-    /// The least that a round trip in this window was longer than its connection's shortest, and from which length on that
-    /// is a queue.
-    queue: Option<u64>,
+    /// For how long those of this window stood in queues that are not ours, at least, how many they are, and from which length on
+    /// that says something.
+    queue: u64,
+    round_trips: u32,
     queue_limit: u64,
+    /// Since when a width is tried: what left before says nothing of it.
+    pub(super) trial: u64,
     /// Until then no more width is tried, and for how long it will not be after the next trial that gains nothing.
     pub(super) held_until: u64,
     pub(super) hold: u64,
@@ -63,8 +68,8 @@ pub(super) struct Host {
 }
 
 impl Hosts {
-    /// The host with this address, and its number; nothing if its bucket is another's.
-    pub(super) fn send_to(&mut self, mac: Mac, now: u64) -> Option<(usize, &mut Host)> {
+    /// The host with this address, and its number; nothing if its bucket is another's. So many members may be used towards it.
+    pub(super) fn send_to(&mut self, mac: Mac, members: usize, now: u64) -> Option<(usize, &mut Host)> {
         if self.buckets.is_empty() {
             self.buckets = vec![None; BUCKETS];
         }
@@ -74,7 +79,7 @@ impl Hosts {
         match bucket {
             Some(host) if host.mac == mac && silence(host) < IDLE_NS => host.used = now,
             Some(host) if host.mac != mac && silence(host) < LEAVES_NS => return None,
-            _ => *bucket = Some(Host::new(mac, number, now)),
+            _ => *bucket = Some(Host::new(mac, number, members, now)),
         }
         Some((number, bucket.as_mut()?))
     }
@@ -97,21 +102,23 @@ impl Hosts {
 }
 
 impl Host {
-    fn new(mac: Mac, number: usize, now: u64) -> Host {
+    fn new(mac: Mac, number: usize, members: usize, now: u64) -> Host {
         Host {
             mac,
             used: now,
             striped: None,
             is_reported: false,
             home: number,
-            width: 1,
+            width: members.max(1),
             proven: 1,
             since: now,
             acked: 0,
             delivered_mbps: 0,
             round_trip: 0,
-            queue: None,
+            queue: u64::MAX,
+            round_trips: 0,
             queue_limit: QUEUE_NS,
+            trial: now,
             held_until: 0,
             hold: HOLD_NS,
             strikes: 0,
@@ -136,24 +143,27 @@ impl Host {
         self.striped.is_some_and(|striped| now < striped + AFTER_NS)
     }
 
-    /// A round trip took so long, where the shortest of its connection took so long.
-    pub(super) fn note_round_trip(&mut self, took: u64, shortest: u64) {
-        let longer = took - shortest.min(took);
-        self.round_trip = took;
-        self.queue_limit = QUEUE_NS.max(shortest / QUEUE_PART);
-        self.queue = Some(self.queue.map_or(longer, |least| least.min(longer)));
+    /// A round trip to it and back.
+    pub(super) fn note_round_trip(&mut self, trip: &RoundTrip) {
+        self.round_trip = trip.took;
+        self.queue_limit = QUEUE_NS + trip.shortest / QUEUE_PART;
+        if trip.left >= self.trial && trip.counts {
+            self.round_trips += 1;
+            self.queue = self.queue.min(trip.queued);
+        }
     }
 
-    /// True if round trips were seen in this window, and all of them stood in a queue.
+    /// True if several round trips were seen in this window, and all of them stood in a queue.
     pub(super) fn has_queue(&self) -> bool {
-        self.queue.is_some_and(|least| least > self.queue_limit)
+        self.round_trips >= ROUND_TRIPS && self.queue > self.queue_limit
     }
 
     /// A window ends: what it acknowledged, Mbit/s.
     pub(super) fn end_window(&mut self, now: u64) -> u64 {
         let elapsed = now.saturating_sub(self.since).max(1);
         self.delivered_mbps = self.acked * 8000 / elapsed;
-        (self.since, self.acked, self.queue) = (now, 0, None);
+        (self.since, self.acked) = (now, 0);
+        (self.queue, self.round_trips) = (u64::MAX, 0);
         self.delivered_mbps
     }
 
@@ -202,21 +212,21 @@ mod tests {
     fn a_bucket_is_left_to_another_host_after_a_second() {
         let other = (1..).map(mac).find(|other| number(*other) == number(mac(0))).unwrap();
         let mut hosts = Hosts::default();
-        hosts.send_to(mac(0), SECOND).unwrap().1.width = 3;
-        assert!(hosts.send_to(other, 2 * SECOND - 1).is_none());
-        assert_eq!(hosts.send_to(mac(0), 2 * SECOND - 1).unwrap().1.width, 3);
-        assert_eq!(hosts.send_to(other, 3 * SECOND - 1).unwrap().1.width, 1);
-        assert!(hosts.send_to(mac(0), 3 * SECOND).is_none());
+        hosts.send_to(mac(0), 4, SECOND).unwrap().1.width = 3;
+        assert!(hosts.send_to(other, 4, 2 * SECOND - 1).is_none());
+        assert_eq!(hosts.send_to(mac(0), 4, 2 * SECOND - 1).unwrap().1.width, 3);
+        assert_eq!(hosts.send_to(other, 4, 3 * SECOND - 1).unwrap().1.width, 4);
+        assert!(hosts.send_to(mac(0), 4, 3 * SECOND).is_none());
     }
 
     #[test]
     fn a_host_that_was_silent_begins_anew() {
         let mut hosts = Hosts::default();
-        hosts.send_to(mac(0), SECOND).unwrap().1.width = 3;
-        assert_eq!(hosts.send_to(mac(0), 31 * SECOND - 1).unwrap().1.width, 3);
+        hosts.send_to(mac(0), 4, SECOND).unwrap().1.width = 3;
+        assert_eq!(hosts.send_to(mac(0), 4, 31 * SECOND - 1).unwrap().1.width, 3);
         assert_eq!(hosts.take_report(61 * SECOND - 2).len(), 1);
         assert_eq!(hosts.take_report(61 * SECOND - 1).len(), 0);
-        assert_eq!(hosts.send_to(mac(0), 61 * SECOND - 1).unwrap().1.width, 1);
+        assert_eq!(hosts.send_to(mac(0), 4, 61 * SECOND - 1).unwrap().1.width, 4);
     }
 
     #[test]
@@ -224,7 +234,7 @@ mod tests {
         let sender =
             |place| Sender { id: MemberId::new(place).unwrap(), mac: mac(place as u16), rate_mbps: 100, lost_token: 0 };
         let members = [sender(1), sender(4), sender(5)];
-        let mut host = Host::new(mac(9), 7, 0);
+        let mut host = Host::new(mac(9), 7, 3, 0);
         let order = |host: &Host| -> Vec<(usize, usize)> {
             host.from_home(&members).map(|(at, sender)| (at, sender.id.index())).collect()
         };
@@ -235,31 +245,38 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_is_what_all_round_trips_of_a_window_stood_in() {
+    fn a_queue_is_what_several_round_trips_of_a_window_and_all_of_them_stood_in() {
         const MS: u64 = 1_000_000;
-        let mut host = Host::new(mac(0), 0, SECOND);
-        assert!(!host.has_queue(), "none was seen");
-        host.note_round_trip(8 * MS, 5 * MS);
-        assert!(host.has_queue());
-        host.note_round_trip(7 * MS, 5 * MS);
-        assert!(!host.has_queue());
-        host.acked = 2_500_000;
-        assert_eq!(host.end_window(SECOND + 20 * MS), 1000);
-        host.note_round_trip(44 * MS, 40 * MS);
-        assert!(!host.has_queue(), "less than an eighth");
-        host.end_window(SECOND + 40 * MS);
-        host.note_round_trip(46 * MS, 40 * MS);
-        assert!(host.has_queue());
+        let trip = |queued: u64| RoundTrip { left: SECOND, took: 30 * MS, shortest: 4 * MS, queued, counts: true };
+        let mut host = Host::new(mac(0), 0, 4, SECOND);
+        let mut has_queue = |trips: &[RoundTrip]| {
+            trips.iter().for_each(|trip| host.note_round_trip(trip));
+            let has_queue = host.has_queue();
+            host.acked = 2_500_000;
+            let ended = host.since + 20 * MS;
+            assert_eq!(host.end_window(ended), 1000);
+            has_queue
+        };
+        // Two milliseconds, and a fourth of the shortest.
+        let (long, short) = (trip(3 * MS + 1), trip(3 * MS));
+        assert!(!has_queue(&[]));
+        assert!(!has_queue(&[long; 2]));
+        assert!(has_queue(&[long; 3]));
+        assert!(!has_queue(&[long, short, long, long]));
+        let [early, small] = [RoundTrip { left: SECOND - 1, ..short }, RoundTrip { counts: false, ..short }];
+        assert!(has_queue(&[long, early, long, small, long]), "these say nothing");
+        assert!(!has_queue(&[long, long, small]));
+        assert!(!has_queue(&[long; 2]), "each window anew");
     }
 
     #[test]
     fn that_it_was_striped_to_is_reported_once() {
         let mut hosts = Hosts::default();
-        let (_, host) = hosts.send_to(mac(0), SECOND).unwrap();
+        let (_, host) = hosts.send_to(mac(0), 4, SECOND).unwrap();
         host.note_striped(SECOND);
         host.held_until = SECOND + 2_500_000;
         assert!(host.was_striped_to(SECOND + AFTER_NS - 1) && !host.was_striped_to(SECOND + AFTER_NS));
-        let report = PlainHost { mac: mac(0), width: 1, delivered_mbps: 0, striped: true, held_ms: 2 };
+        let report = PlainHost { mac: mac(0), width: 4, delivered_mbps: 0, striped: true, held_ms: 2 };
         assert_eq!(hosts.take_report(SECOND), [report]);
         assert_eq!(hosts.take_report(2 * SECOND), [PlainHost { striped: false, held_ms: 0, ..report }]);
     }

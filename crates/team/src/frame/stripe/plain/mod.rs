@@ -7,28 +7,31 @@
 //! at least two members may be used ([`super::Plain::members`]). Everything else goes by balance-alb's table.
 //!
 //! **Which member.** A host has a *home*, one of the members that may be used, and a *width*: the members from
-//! home on, in turn, that are used towards it; one at first. A frame leaves by the one of these by which it is sent first
+//! home on, in turn, that are used towards it. A frame leaves by the one of these by which it is sent first
 //! (transmit backlog, and the time that it takes on the wire), of equal ones by the next in turn. A flow that takes less than
-//! most of a member keeps the one that it has while that is free at most [`choosing::SLACK`] later than the best one, and
+//! most of a member keeps the one that it has while that is free at most a millisecond later than the best one, and
 //! until it pauses; so only what needs more than one member is striped frame by frame (as in `flows.rs` of peers, by the same
 //! numbers). How many members are of use to a host nobody says: it is tried (`width.rs`).
 //!
-//! **Width.** Looked at once in a window, by the frame that ends it, from what the host acknowledged in the window, from round trips
-//! and from our members' use ([`super::senders`]):
+//! **Width.** Looked at once in a window, which lasts 20 ms and four of the host's round trips, by the frame that ends it, from what the host acknowledged in the window, from round trips
+//! and from our members' use ([`super::senders`]). Members *gain* something as long as what those before, from home on, carry, and a fourth of
+//! what the last one carries, is acknowledged; so many are *proven*, the first one always. A *queue beyond ours* is seen if at least three
+//! round trips in the window each took longer than the connection's shortest of the last 10 s, and than that and our own backlog
+//! at the time when the frame left, by 2 ms and a fourth of the shortest. Of connections that send little, and of frames that left before
+//! the last trial began, none counts.
 //!
-//! - All used members are busy: one more is tried, unless that is held off. So a bulk flow has all members within some windows.
-//! - A trial lasts two round trips, and at least [`width::TRIAL`]. If the host acknowledged more than its proven members carry
-//!   by a quarter of the next one's rate, that one is proven. If not, and each round trip took longer than the shortest by
-//!   an eighth of it, and by 2 ms at least, then a queue grows that is not ours: back to the proven ones, and
-//!   no trial for a second; each time it fails twice as long, up to 64 s. A success makes it a second again. While neither is
-//!   seen, the trial goes on, and goes on to further members if these are busy, too: a flow may be slow to grow.
-//! - Where in ten windows in a row such a queue is seen, a used member is not busy and one member less would carry what is acknowledged,
-//!   the host has become slower, or shares its port: one member less, and held as above. A window without a round trip ends the row.
+//! - A host that is new begins with all members, of which one is proven: a connection's slow start is not to end at one member's rate.
+//! - While there are more members than proven ones, that is a *trial*: a window lasts 5 ms and four round trips. Where it sees
+//!   a queue beyond ours: back to the proven ones, and no trial for a second; each time twice as long, up to 64 s. Another one that is
+//!   proven makes it a second again. Where no queue is seen the trial goes on: a connection may be slow to grow.
+//! - All used members are busy: one more is tried, unless that is held off.
+//! - Three windows in a row see a queue beyond ours, and not all used members are busy, nor do all gain something: the host has become
+//!   slower, or shares its port. As many as gain something, and held as above. A window that sees no such queue ends the row.
 //! - A host that uses one member, and gets less than four fifths of it though it is busy, shares it with others. If another
 //!   member has room for what it gets, that is its home from now on.
 //!
 //! A host that nothing was sent to for 30 s begins anew. Hosts have a bucket each by their address; one whose bucket
-//! is another's, to which something was sent in the last second, goes by balance-alb's table.
+//! is another's, to which something was sent in the last second, goes by balance-alb's table. A host is in use whatever goes to it that balance-alb would balance.
 //!
 //! What goes to peers, and by balance-alb's table, takes our members' wires, too, and makes them busy.
 //!
@@ -50,8 +53,10 @@ mod choosing;
 mod counts;
 mod flows;
 mod hosts;
+mod look;
 mod report;
 pub(super) mod state;
+mod trip;
 mod width;
 
 pub use report::{PlainHost, PlainMember, PlainReport};

@@ -5,10 +5,11 @@ use nicteam_wire::{Acknowledgement, Frame, Segment};
 use super::super::peer::Sender;
 use super::super::plan::Stripe;
 use super::super::senders::Senders;
-use super::choosing::{self, Look, Wish};
+use super::choosing::{self, Wish};
 use super::counts::Counts;
 use super::flows::Flows;
 use super::hosts::Hosts;
+use super::look::Look;
 use super::report::PlainReport;
 use crate::config::StripePlain;
 use crate::frame::hash;
@@ -34,11 +35,12 @@ impl PlainState {
         now: u64,
     ) -> Option<MemberId> {
         let members = members(stripe)?;
+        // Whatever goes there, the host is one that is used.
+        let (number, host) = self.hosts.send_to(frame.dst(), members.len(), now)?;
         let segment = Segment::of(frame);
         if segment.is_none() && stripe.plain.kind != StripePlain::All {
             return None;
         }
-        let (number, host) = self.hosts.send_to(frame.dst(), now)?;
         let flow = match segment {
             Some(segment) => self.flows.with_number(segment.flow),
             None => self.flows.with_hash(hash::hash(HashPolicy::Layer34, frame)),
@@ -57,10 +59,11 @@ impl PlainState {
         let used = choosing::used(host, &members);
         let wish = Wish { bytes: frame.wire_bytes(), kept: flow.kept(number, now), avoid: carrier };
         *turn = turn.wrapping_add(1);
-        let Look { member, wire_ns, .. } = choosing::choose(&used, wish, senders, *turn, now)?;
+        let look = choosing::choose(&used, wish, senders, *turn, now)?;
+        let Look { member, wire_ns, .. } = look;
         senders.send(member, wire_ns, now);
         senders.end_window(now);
-        flow.take(number, member, wire_ns, now);
+        flow.take(number, &look, now);
         if used.len() > 1 {
             host.note_striped(now);
         }
@@ -86,8 +89,8 @@ impl PlainState {
         let Some(host) = self.hosts.get_mut(number) else { return false };
         if let Some(acked) = connection.take_ack(ack, now) {
             host.acked += u64::from(acked.bytes);
-            if let Some((took, shortest)) = acked.round_trip {
-                host.note_round_trip(took, shortest);
+            if let Some(trip) = acked.round_trip {
+                host.note_round_trip(&trip);
             }
         }
         host.was_striped_to(now)
