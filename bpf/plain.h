@@ -181,8 +181,7 @@ __attribute__((noinline)) __u32 take_member(struct __sk_buff *skb, __u32 slot, _
 		if (tried >= width)
 			break;
 		/* Each time another one is the first. */
-		__u32 at = wrapped(home + wrapped(tried + first, width), len);
-		__u32 of = plan->plain[at & (MAX_MEMBERS - 1)] & (MAX_MEMBERS - 1);
+		__u32 of = bounded_place(plan->plain[bounded_place(wrapped(home + wrapped(tried + first, width), len))]);
 		__u32 rate = plan->members[of].rate_mbps;
 		__u64 penalty = ((lost >> of & 1) | (of + 1 == avoid)) * LEAD_NS;
 		__u64 start = later(now, state->senders[of]) + penalty, wire_ns = kilobits / (rate ? rate : 1);
@@ -204,7 +203,7 @@ __attribute__((noinline)) __u32 take_member(struct __sk_buff *skb, __u32 slot, _
 		state->best_wire_ns = state->kept_wire_ns;
 	}
 	if (place < MAX_MEMBERS) {
-		__u32 of = place & (MAX_MEMBERS - 1);
+		__u32 of = bounded_place(place);
 		__u64 sent = later(state->senders[of], now) + state->best_wire_ns;
 
 		state->senders[of] = sent < now + LEAD_NS ? sent : now + LEAD_NS;

@@ -175,6 +175,11 @@ impl Balancer {
         self.rlb.addresses_of(mac).filter_map(place).collect()
     }
 
+    /// Hosts that the stack has spoken to since, by IPv4; the last first.
+    pub(super) fn spoken_since(&self, since: Time) -> Vec<Mac> {
+        self.rlb.spoken_since(since)
+    }
+
     /// All addresses of such a host that the stack has spoken to, in order.
     pub(super) fn addresses_of(&self, mac: Mac) -> Vec<IpAddr> {
         let mut addresses: Vec<IpAddr> = self.rlb.addresses_of(mac).map(|(ip, _)| ip).collect();

@@ -21,10 +21,11 @@ use nicteam_wire::{Arp, Frame, Mac, Vlan, ethertype};
 use self::lossy::Lossy;
 use self::pace::Pace;
 use self::silent::Silent;
+use super::balance::Balancer;
 use super::{Effect, Event, Members, Team, active};
 use crate::control::state::state;
 use crate::stripe::{PlainHost, PlainMember, PlainReport};
-use crate::{MemberId, MemberSet, StripePlain, Time, TimerReason};
+use crate::{Choose, MemberId, MemberSet, Plan, StripePlain, Time, TimerReason};
 
 /// What a team that stripes knows of hosts that do not.
 #[derive(Clone, Debug, Default)]
@@ -43,8 +44,25 @@ state!(struct PlainReport { hosts, members });
 state!(struct PlainHost { mac, width, delivered_mbps, striped, held_ms });
 state!(struct PlainMember { id, sent, resent });
 
-/// Where a host is to be asked: its address, and the VLAN that it is in.
-type Place = (Ipv4Addr, Option<Vlan>);
+/// What is known of hosts from what the stack says to them.
+struct Known<'a> {
+    balancer: Option<&'a Balancer>,
+    plan: &'a Plan,
+}
+
+impl Known<'_> {
+    /// Where a host can be asked: its IPv4 addresses, each with the VLAN that it is in.
+    fn places_of(&self, mac: Mac) -> Vec<(Ipv4Addr, Option<Vlan>)> {
+        self.balancer.map(|balancer| balancer.places_of(mac)).unwrap_or_default()
+    }
+
+    /// The hosts that the stack has spoken to since, the last first; those that stripe have probes of their own.
+    fn spoken_since(&self, since: Time) -> Vec<Mac> {
+        let stripes = |mac: Mac| matches!(&self.plan.choose, Choose::Stripe(stripe) if stripe.peer(mac).is_some());
+        let spoken = self.balancer.map(|balancer| balancer.spoken_since(since)).unwrap_or_default();
+        spoken.into_iter().filter(|mac| !stripes(*mac)).collect()
+    }
+}
 
 /// What follows from a report or a deadline.
 #[derive(Debug, Default)]
@@ -87,14 +105,14 @@ impl OneSided {
         [good, heard].into_iter().find(|set| !set.is_empty()).unwrap_or(all)
     }
 
-    fn take_report(&mut self, report: &PlainReport, places_of: impl Fn(Mac) -> Vec<Place>, now: Time) -> Outcome {
+    fn take_report(&mut self, report: &PlainReport, known: &Known<'_>, now: Time) -> Outcome {
         let mut outcome = Outcome::default();
         self.report = report.clone();
         if !self.is_on {
             return outcome;
         }
         self.pace.reported(report, now);
-        self.silent.take_report(report, places_of, &mut outcome.events, now);
+        self.silent.take_report(report, known, &mut outcome.events, now);
         let used = self.usable(self.silent.own().collect());
         outcome.events.extend(self.lossy.take_report(&report.members, used, now));
         outcome
@@ -116,10 +134,9 @@ impl Team {
     /// What the dataplane says of hosts that do not stripe, the answer to [`Effect::ReadPlain`].
     pub fn handle_plain(&mut self, report: &PlainReport, now: Time) {
         self.assert_drained();
-        let balancer = self.parts.balancer.as_ref();
-        let places_of = |mac| balancer.map(|balancer| balancer.places_of(mac)).unwrap_or_default();
+        let known = Known { balancer: self.parts.balancer.as_ref(), plan: &self.plan };
         let Some(one_sided) = &mut self.parts.one_sided else { return };
-        let outcome = one_sided.take_report(report, places_of, now);
+        let outcome = one_sided.take_report(report, &known, now);
         self.after_one_sided(outcome, now);
     }
 

@@ -1,14 +1,16 @@
 //! Members by which no answer comes back.
 //!
-//! Up to two hosts in use are asked by ARP, each 200 ms, by every member at the same moment. The question is the probe of RFC
+//! Up to two hosts in use are asked by ARP, each 100 ms, by every member at the same moment. The question is the probe of RFC
 //! 5227: without a sender's IP address, so that nobody's cache changes; to the host alone; and from the member's own
 //! address, so that the answer comes to that member, if the way there and the way back carry frames. A member that misses
 //! three in a row of a host that answered all of these by another one is *silent*, unless another host hears it. It is
 //! asked on, and used again after three answers in a row, or twice as many each time that it falls silent again
-//! within a minute.
+//! within a minute. So fast, because TCP tries a third time after 0.6 s: that segment is to find its way.
 //!
-//! A host that answers nobody blames nobody. One that answers a few questions at a time does not either: who asks first
-//! is another member each time, so nobody misses three while somebody else has all three.
+//! Where the dataplane names fewer than two hosts, those that the stack spoke to last by ARP take their place: datagrams are
+//! not reported. A host that acknowledged nothing in the last 3 s is asked each 200 ms. One that answers nobody blames
+//! nobody. One that answers a few questions at a time does not either: who asks first is another member each time, so
+//! nobody misses three while somebody else has all three.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -16,14 +18,14 @@ use std::time::Duration;
 
 use nicteam_wire::{Arp, Mac, Vlan};
 
-use super::Place;
+use super::Known;
 use super::event::PlainEvent;
 use crate::control::state::state;
-use crate::stripe::PlainReport;
+use crate::stripe::{PlainHost, PlainReport};
 use crate::{MemberId, MemberSet, Time};
 
 /// Between two questions.
-const ROUND: Duration = Duration::from_millis(200);
+const ROUND: Duration = Duration::from_millis(100);
 /// Hosts that are asked at once.
 const HOSTS: usize = 2;
 /// Questions in a row that decide.
@@ -32,12 +34,18 @@ const IN_A_ROW: u8 = 3;
 const MOST_ANSWERS: u8 = 48;
 /// One that falls silent so soon after it was used again has to answer twice as many.
 const SOON: Duration = Duration::from_secs(60);
+/// A host that the stack spoke to by ARP is taken to be in use for so long. (Answers to probes keep the stack's entry of it
+/// fresh, so it need not ask itself.)
+const SPOKEN: Duration = Duration::from_secs(300);
 /// A host is asked for so long after it was in use.
 const LINGER: Duration = Duration::from_secs(10);
 /// And for so long after it last answered, if a member is silent.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// A host to which nothing was delivered for so long is asked each so many rounds alone.
+const IDLE: Duration = Duration::from_secs(3);
+const IDLE_ROUNDS: u8 = 2;
 /// A host that answered nobody so often is asked each so many rounds alone, and another takes its place.
-const MUTE: u8 = 10;
+const MUTE: u8 = 20;
 
 /// Who is silent, and who is asked.
 #[derive(Clone, Debug, Default)]
@@ -45,12 +53,12 @@ pub(super) struct Silent {
     own: Vec<(MemberId, Mac)>,
     hosts: Vec<Host>,
     round_at: Option<Time>,
-    /// Who asks first.
-    turn: u8,
+    /// Rounds so far.
+    round: u8,
     quiet: BTreeMap<MemberId, Quiet>,
 }
 
-state!(struct Silent { own, hosts, round_at, turn, quiet });
+state!(struct Silent { own, hosts, round_at, round, quiet });
 
 /// A host that is asked.
 #[derive(Clone, Debug)]
@@ -60,10 +68,14 @@ struct Host {
     vlan: Option<Vlan>,
     /// When it was in use last.
     used: Time,
+    /// When something was last delivered to it.
+    busy: Time,
     /// When it last answered somebody; at first, when it was asked.
     answered: Time,
     /// Rounds in a row in which it answered nobody.
     mute: u8,
+    /// Who asks first.
+    turn: u8,
     /// In this round: who asked, and who was answered.
     asked: MemberSet,
     heard: MemberSet,
@@ -71,7 +83,7 @@ struct Host {
     members: BTreeMap<MemberId, Row>,
 }
 
-state!(struct Host { mac, ip, vlan, used, answered, mute, asked, heard, members });
+state!(struct Host { mac, ip, vlan, used, busy, answered, mute, turn, asked, heard, members });
 
 /// Questions in a row that were missed, or answered; one of both is 0. Of rounds in which somebody was answered.
 #[derive(Clone, Copy, Debug, Default)]
@@ -149,42 +161,40 @@ impl Silent {
         self.round_at
     }
 
-    /// Chooses whom to ask from the hosts in use, as far as it is known where to ask them.
+    /// Chooses whom to ask: the hosts of the report, then those that were spoken to; as far as it is known where.
     pub(super) fn take_report(
         &mut self,
         report: &PlainReport,
-        places_of: impl Fn(Mac) -> Vec<Place>,
+        known: &Known<'_>,
         events: &mut Vec<PlainEvent>,
         now: Time,
     ) {
         if self.own.len() < 2 {
             return;
         }
+        let is_busy = |host: &PlainHost| host.striped || host.delivered_mbps > 0;
+        let spoken = known.spoken_since(Time::ZERO + now.since(Time::ZERO + SPOKEN));
         for host in &mut self.hosts {
-            if report.hosts.iter().any(|of| of.mac == host.mac) {
+            let reported = report.hosts.iter().find(|of| of.mac == host.mac);
+            if reported.is_some() || spoken.contains(&host.mac) {
                 host.used = now;
             }
-            let places = places_of(host.mac);
+            if reported.is_some_and(is_busy) {
+                host.busy = now;
+            }
+            let places = known.places_of(host.mac);
             if let Some(place) = places.first().filter(|_| !places.contains(&(host.ip, host.vlan))) {
-                *host = Host { used: host.used, ..Host::new(host.mac, *place, now) };
+                *host = Host { used: host.used, busy: host.busy, ..Host::new(host.mac, *place, now) };
             }
         }
         let is_anyone_silent = !self.members().is_empty();
         self.hosts
             .retain(|host| now.since(host.used) < LINGER || is_anyone_silent && now.since(host.answered) < PATIENCE);
-        let mut others: Vec<_> = report.hosts.iter().filter(|host| !self.asks(host.mac)).collect();
-        others.sort_by_key(|host| (!host.striped, u32::MAX - host.delivered_mbps, host.mac));
-        let others: Vec<Mac> = others.iter().map(|host| host.mac).collect();
-        for mac in others {
-            let mute = self.hosts.iter().position(|host| host.mute >= MUTE);
-            if self.hosts.len() >= HOSTS && mute.is_none() {
-                break;
-            }
-            let Some(place) = places_of(mac).first().copied() else { continue };
-            match mute {
-                Some(mute) if self.hosts.len() >= HOSTS => self.hosts[mute] = Host::new(mac, place, now),
-                _ => self.hosts.push(Host::new(mac, place, now)),
-            }
+        let mut hosts = report.hosts.clone();
+        hosts.sort_by_key(|host| (!host.striped, u32::MAX - host.delivered_mbps, host.mac));
+        let reported = hosts.iter().map(|host| (host.mac, is_busy(host)));
+        for (mac, busy) in reported.chain(spoken.iter().map(|mac| (*mac, false))) {
+            self.offer(mac, busy, known, now);
         }
         if self.hosts.iter().all(|host| now.since(host.answered) >= PATIENCE) {
             self.forgive(events, now);
@@ -193,6 +203,26 @@ impl Silent {
             self.round_at = None;
         } else {
             self.round_at.get_or_insert(now);
+        }
+    }
+
+    /// Asks this host from now on, if there is room, or one that is mute, or one without traffic while this one has some.
+    fn offer(&mut self, mac: Mac, busy: bool, known: &Known<'_>, now: Time) {
+        let gives_way = |host: &Host| host.mute >= MUTE || busy && now.since(host.busy) >= IDLE;
+        let room = match self.hosts.iter().position(gives_way) {
+            _ if self.asks(mac) => return,
+            _ if self.hosts.len() < HOSTS => None,
+            Some(place) => Some(place),
+            None => return,
+        };
+        let Some(place) = known.places_of(mac).first().copied() else { return };
+        let mut host = Host::new(mac, place, now);
+        if !busy {
+            host.busy = Time::ZERO;
+        }
+        match room {
+            Some(at) => self.hosts[at] = host,
+            None => self.hosts.push(host),
         }
     }
 
@@ -217,16 +247,17 @@ impl Silent {
         self.use_again(events, now);
         self.leave(events, now);
         self.round_at = Some(now + ROUND);
-        self.ask()
+        self.ask(now)
     }
 
-    fn ask(&mut self) -> Vec<(MemberId, Vec<u8>)> {
-        self.turn = self.turn.wrapping_add(1);
-        let mut askers = self.own.clone();
-        askers.rotate_left(usize::from(self.turn) % self.own.len().max(1));
-        let turn = self.turn;
-        let asked = self.hosts.iter_mut().filter(|host| host.mute < MUTE || turn.is_multiple_of(MUTE));
+    fn ask(&mut self, now: Time) -> Vec<(MemberId, Vec<u8>)> {
+        self.round = self.round.wrapping_add(1);
+        let (own, round) = (&self.own, self.round);
+        let asked = self.hosts.iter_mut().filter(|host| round.is_multiple_of(host.rounds(now)));
         let frames = asked.flat_map(|host| {
+            let mut askers = own.clone();
+            host.turn = host.turn.wrapping_add(1);
+            askers.rotate_left(usize::from(host.turn) % own.len().max(1));
             host.asked = askers.iter().map(|(id, _)| *id).collect();
             askers.iter().map(|&(id, mac)| (id, host.question(mac))).collect::<Vec<_>>()
         });
@@ -274,6 +305,7 @@ impl Silent {
 
     /// Nothing is left that silent members could be judged by.
     fn forgive(&mut self, events: &mut Vec<PlainEvent>, now: Time) {
+        self.hosts.iter_mut().for_each(|host| host.members.clear());
         for (&member, quiet) in self.quiet.iter_mut().filter(|(_, quiet)| quiet.is_silent) {
             events.push(PlainEvent::Heard { member, silent_for: now.since(quiet.since), answered: 0 });
             (quiet.is_silent, quiet.since) = (false, now);
@@ -282,9 +314,30 @@ impl Silent {
 }
 
 impl Host {
-    fn new(mac: Mac, (ip, vlan): Place, now: Time) -> Host {
+    fn new(mac: Mac, (ip, vlan): (Ipv4Addr, Option<Vlan>), now: Time) -> Host {
         let (asked, heard) = (MemberSet::EMPTY, MemberSet::EMPTY);
-        Host { mac, ip, vlan, used: now, answered: now, mute: 0, asked, heard, members: BTreeMap::new() }
+        Host {
+            mac,
+            ip,
+            vlan,
+            used: now,
+            busy: now,
+            answered: now,
+            mute: 0,
+            turn: 0,
+            asked,
+            heard,
+            members: BTreeMap::new(),
+        }
+    }
+
+    /// It is asked each so many rounds.
+    fn rounds(&self, now: Time) -> u8 {
+        match now.since(self.busy) {
+            _ if self.mute >= MUTE => MUTE,
+            idle if idle >= IDLE => IDLE_ROUNDS,
+            _ => 1,
+        }
     }
 
     /// Is `ip` there? Asked by nobody (RFC 5227, section 2.1.1), but to the host alone.
