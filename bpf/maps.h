@@ -201,7 +201,10 @@ struct plain_flow {
 	__u64 since_ns;	 /* since when its frames are added up, */
 	__u64 taken_ns;	 /* so much on the wire */
 	__u64 sample_ns; /* when `sample` left; 0: none is on its way */
+	__u64 sample_backlog_ns; /* what was before it at its member */
+	__u64 backlog_ns;	 /* the same of the last frame */
 	__u64 rtt_ns;	 /* the shortest round trip; 0: none was seen */
+	__u64 rtt_at_ns; /* when it was */
 	__u32 flow;
 	__u32 end;    /* how far it has sent, */
 	__u32 acked;  /* and how far that was acknowledged */
@@ -210,6 +213,8 @@ struct plain_flow {
 	__u32 wide;
 	__u32 host;
 	__u32 next; /* in `frames` */
+	__u32 counts; /* 1: what `sample` takes says something of queues */
+	__u32 zero;
 	struct plain_sent frames[MAX_PLAIN_FRAMES];
 };
 

@@ -35,12 +35,19 @@ static __always_inline struct plain_count *plain_count(__u32 place)
 	return &plain_seen.counts[bounded_place(place)];
 }
 
-/* The number of the host with this address; MAX_PLAIN_HOSTS: its place is another's. */
-static __always_inline __u32 host_number(const __u8 *mac, __u64 now)
+/* Where a host with this address is. */
+static __always_inline __u32 host_bucket(const __u8 *mac)
 {
 	__u32 high = mac[0] << 8 | mac[1];
 	__u32 low = (__u32)mac[2] << 24 | mac[3] << 16 | mac[4] << 8 | mac[5];
-	__u32 number = ((low ^ high * 0x85ebca6b) * 0x9e3779b1) >> 16 & (MAX_PLAIN_HOSTS - 1);
+
+	return ((low ^ high * 0x85ebca6b) * 0x9e3779b1) >> 16 & (MAX_PLAIN_HOSTS - 1);
+}
+
+/* The number of the host with this address, which a frame goes to; MAX_PLAIN_HOSTS: its place is another's. */
+static __always_inline __u32 host_number(const __u8 *mac, __u32 len, __u64 now)
+{
+	__u32 number = host_bucket(mac);
 	struct plain_host *host = plain_host(number);
 	int is_mine = same_mac(host->mac, mac);
 	__u64 silence = now > host->used_ns ? now - host->used_ns : 0;
@@ -54,11 +61,13 @@ static __always_inline __u32 host_number(const __u8 *mac, __u64 now)
 		host->acked = 0;
 		host->rtt_ns = 0;
 		host->queue_ns = NO_ROUND_TRIP;
+		host->round_trips = 0;
 		host->queue_limit_ns = PLAIN_QUEUE_NS;
-		host->trial_ns = 0;
+		host->trial_ns = now;
 		host->held_until_ns = 0;
 		host->hold_ns = PLAIN_HOLD_NS;
-		host->width = 1;
+		/* A connection that begins is not to come to rest at what one member carries. */
+		host->width = len;
 		host->proven = 1;
 		host->home = number;
 		host->strikes = 0;
@@ -67,6 +76,18 @@ static __always_inline __u32 host_number(const __u8 *mac, __u64 now)
 	}
 	host->used_ns = now;
 	return number;
+}
+
+/* Where a connection is, or the one of its two places that was used less lately. */
+static __always_inline __u32 plain_bucket(__u32 flow)
+{
+	__u32 first = flow_bucket(flow), second = first ^ 1;
+	const struct plain_flow *one = bpf_map_lookup_elem(&plain_flows, &first);
+	const struct plain_flow *other = bpf_map_lookup_elem(&plain_flows, &second);
+
+	if (!one || !other || one->flow == flow)
+		return first;
+	return other->flow == flow || other->at_ns < one->at_ns ? second : first;
 }
 
 /*
@@ -162,8 +183,7 @@ __attribute__((noinline)) __u32 take_member(struct __sk_buff *skb, __u32 slot, _
 		if (tried >= width)
 			break;
 		/* Each time another one is the first. */
-		__u32 at = wrapped(home + wrapped(tried + first, width), len);
-		__u32 of = plan->plain[at & (MAX_MEMBERS - 1)] & (MAX_MEMBERS - 1);
+		__u32 of = bounded_place(plan->plain[bounded_place(wrapped(home + wrapped(tried + first, width), len))]);
 		__u32 rate = plan->members[of].rate_mbps;
 		__u64 penalty = ((lost >> of & 1) | (of + 1 == avoid)) * LEAD_NS;
 		__u64 start = later(now, state->senders[of]) + penalty, wire_ns = kilobits / (rate ? rate : 1);
@@ -185,13 +205,14 @@ __attribute__((noinline)) __u32 take_member(struct __sk_buff *skb, __u32 slot, _
 		state->best_wire_ns = state->kept_wire_ns;
 	}
 	if (place < MAX_MEMBERS) {
-		__u32 of = place & (MAX_MEMBERS - 1);
+		__u32 of = bounded_place(place);
 		__u64 sent = later(state->senders[of], now) + state->best_wire_ns;
 
 		state->senders[of] = sent < now + LEAD_NS ? sent : now + LEAD_NS;
 		state->used_ns[of] += state->best_wire_ns;
 	}
 	__u64 wire_ns = state->best_wire_ns, since = state->used_since_ns;
+	__u64 start = place == kept ? state->kept_start_ns : state->best_start_ns;
 	bpf_spin_unlock(&state->lock);
 
 	if (place >= MAX_MEMBERS)
@@ -210,6 +231,7 @@ __attribute__((noinline)) __u32 take_member(struct __sk_buff *skb, __u32 slot, _
 	if (flow->taken_ns > FLOW_WIDE_NS)
 		flow->wide = 1;
 	flow->at_ns = now;
+	flow->backlog_ns = start > now ? start - now : 0;
 	flow->host = number;
 	flow->place = place + 1;
 	if (width > 1) {
@@ -233,36 +255,50 @@ static __always_inline void hold_width(struct plain_host *host, __u32 width, __u
 
 /* What is known of the members of a host, from its home on. */
 struct plain_use {
-	__u32 capacity_mbps; /* the rates of the proven ones together, */
-	__u32 next_mbps;     /* and that of the next one */
+	__u32 home_mbps;     /* the rate of the first one, */
+	__u32 capacity_mbps; /* and of all that were looked at together */
+	__u32 worth;	     /* so many of them gain something */
 	__u32 busy;	     /* of 1024 parts, the least busy one that is used, */
 	__u32 idle;	     /* and the least busy one of all: this, and its place in plan.plain */
 };
 
-static __always_inline __u32 lesser(__u32 a, __u32 b)
+/* More than any share of a window. */
+#define NEVER_BUSY 0x7fffffff
+
+/* All bits if a number is below another one, and both below 2^31. */
+static __always_inline __u32 below(__u32 a, __u32 b)
 {
-	return a < b ? a : b;
+	__u32 bits = (__u32)((__s32)(a - b) >> 31);
+
+	asm volatile("" : "+r"(bits));
+	return bits;
 }
 
+static __always_inline __u32 lesser(__u32 a, __u32 b)
+{
+	return a + ((b - a) & below(b, a));
+}
+
+/* Without branches, and to the end: the verifier follows each branch, and each end, in each turn of a loop. */
 static __always_inline void look_at_members(const struct plan *plan, const struct plain_host *host, __u32 len,
 					    const struct stripe_state *state, struct plain_use *use)
 {
-	__u32 home = host->home % len, width = host->width, proven = host->proven;
+	__u32 home = host->home % len, width = host->width, mbps = host->delivered_mbps;
 
+	use->home_mbps = plan->members[bounded_place(plan->plain[bounded_place(home)])].rate_mbps;
 #pragma clang loop unroll(disable)
 	for (__u32 from_home = 0; from_home < MAX_MEMBERS; from_home++) {
-		if (from_home >= len)
-			break;
-		__u32 at = wrapped(home + from_home, len);
-		__u32 of = plan->plain[at & (MAX_MEMBERS - 1)] & (MAX_MEMBERS - 1);
-		__u32 rate = plan->members[of].rate_mbps, busy = lesser(state->busy[of], 0xffff);
-		__u32 is_proven = (__u32)((__s32)(from_home - proven) >> 31), is_used = (__u32)((__s32)(from_home - width) >> 31);
+		__u32 at = wrapped(home + from_home, len), of = bounded_place(plan->plain[bounded_place(at)]);
+		__u32 is_there = below(from_home, len), rate = plan->members[of].rate_mbps & is_there;
+		__u32 busy = lesser(state->busy[of], 0xffff) | (NEVER_BUSY & ~is_there);
+		/* What those before it carry, and a fourth of what it does, is delivered. */
+		__s64 short_of = ((__s64)mbps * 4 - (__s64)use->capacity_mbps * 4 - rate) >> 63;
 
-		use->capacity_mbps += rate & is_proven;
-		if (from_home == proven)
-			use->next_mbps = rate;
-		use->busy = lesser(use->busy, busy | ~is_used);
-		use->idle = lesser(use->idle, busy << 8 | at);
+		asm volatile("" : "+r"(short_of));
+		use->worth += (__u32)(1 + short_of) & is_there;
+		use->capacity_mbps += rate;
+		use->busy = lesser(use->busy, busy | (NEVER_BUSY & ~below(from_home, width)));
+		use->idle = lesser(use->idle, (busy & 0xffff) << 8 | at | (NEVER_BUSY & ~is_there));
 	}
 }
 
@@ -275,45 +311,48 @@ __attribute__((noinline)) int judge_width(__u32 slot, __u32 number)
 	__u64 trial = host->rtt_ns * 2 > PLAIN_TRIAL_NS ? host->rtt_ns * 2 : PLAIN_TRIAL_NS;
 	__u32 only = 0, len = plan->plain_len;
 	const struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
-	struct plain_use use = {.busy = ~0U, .idle = ~0U};
+	struct plain_use use = {.busy = NEVER_BUSY, .idle = NEVER_BUSY};
 
 	if (!state || !len || len > MAX_MEMBERS || elapsed < (host->width > host->proven ? trial : PLAIN_WINDOW_NS))
 		return 0;
-	__u64 mbps = host->acked * 8000 / elapsed, queue = host->queue_ns;
-	int is_queue = queue != NO_ROUND_TRIP && queue > host->queue_limit_ns;
+	__u64 mbps = host->acked * 8000 / elapsed;
+	int is_queue = host->round_trips >= PLAIN_ROUND_TRIPS && host->queue_ns > host->queue_limit_ns;
 
 	host->since_ns = now;
 	host->acked = 0;
 	host->queue_ns = NO_ROUND_TRIP;
+	host->round_trips = 0;
 	host->delivered_mbps = mbps;
 	host->width = lesser(host->width, len);
 	host->proven = lesser(host->proven, host->width);
 	look_at_members(plan, host, len, state, &use);
-	int is_trial = host->width > host->proven, is_busy = use.busy >= PLAIN_BUSY;
+	__u32 worth = lesser(use.worth ? use.worth : 1, host->width);
+	int is_busy = use.busy >= PLAIN_BUSY;
 
-	if (is_trial && mbps * 4 >= (__u64)use.capacity_mbps * 4 + use.next_mbps) {
-		host->proven++;
+	if (worth > host->proven) {
+		host->proven = worth;
 		host->hold_ns = PLAIN_HOLD_NS;
-		is_trial = host->width > host->proven;
-	} else if (is_trial && is_queue) {
+	}
+	int is_trial = host->width > host->proven;
+
+	if (is_trial && is_queue) {
 		hold_width(host, host->proven, now);
 		return 0;
 	}
-	if (!is_trial && host->width > 1 && is_queue && !is_busy &&
-	    mbps * host->width < (__u64)use.capacity_mbps * (host->width - 1)) {
+	if (!is_trial && is_queue && !is_busy && worth < host->width) {
 		if (++host->strikes >= PLAIN_STRIKES)
-			hold_width(host, host->width - 1, now);
+			hold_width(host, worth, now);
 		return 0;
 	}
 	host->strikes = 0;
 	if (!is_busy)
 		return 0;
-	if (host->width == 1 && mbps && mbps * 10 < (__u64)use.capacity_mbps * 8 &&
-	    (use.idle >> 8) + mbps * 1024 / (use.capacity_mbps ? use.capacity_mbps : 1) <= 1024) {
+	if (host->width == 1 && mbps && mbps * 10 < (__u64)use.home_mbps * 8 &&
+	    (use.idle >> 8) + mbps * 1024 / (use.home_mbps ? use.home_mbps : 1) <= 1024) {
 		host->home = use.idle & 0xff;
 		return 0;
 	}
-	if (host->width < len && now >= host->held_until_ns && !(is_trial && is_queue)) {
+	if (host->width < len && now >= host->held_until_ns) {
 		host->width++;
 		host->trial_ns = now;
 	}
@@ -343,8 +382,11 @@ static __always_inline void note_plain(struct plain_flow *flow, const struct seg
 
 	flow->frames[next].start = segment->sequence;
 	flow->frames[next].place = place + 1;
-	if (!flow->sample_ns || now - flow->sample_ns >= PLAIN_IDLE_NS) {
+	if (!flow->sample_ns || now - flow->sample_ns >= PLAIN_LEAVES_NS) {
 		flow->sample = segment->end;
+		/* Of few frames the acknowledgement may be delayed. */
+		flow->counts = flow->taken_ns >= PLAIN_SAMPLED_NS;
+		flow->sample_backlog_ns = flow->backlog_ns;
 		flow->sample_ns = now;
 	}
 }
@@ -379,18 +421,13 @@ __attribute__((noinline)) __u32 plain_place(struct __sk_buff *skb, __u32 slot)
 
 	if (!mac || plan->plain_kind == PLAIN_OFF || plan->plain_len < 2 || is_multicast(mac))
 		return NO_MEMBER;
+	/* Whatever goes there, the host is one that is used. */
+	__u32 number = host_number(mac, plan->plain_len, now);
 	int is_numbered = read_segment(skb, &segment);
 
-	if (!is_numbered && plan->plain_kind != PLAIN_ALL)
+	if (number >= MAX_PLAIN_HOSTS || (!is_numbered && plan->plain_kind != PLAIN_ALL))
 		return NO_MEMBER;
-	mac = header(skb, 0, copy, sizeof(copy));
-	if (!mac)
-		return NO_MEMBER;
-	__u32 number = host_number(mac, now);
-
-	if (number >= MAX_PLAIN_HOSTS)
-		return NO_MEMBER;
-	__u32 bucket = is_numbered ? flow_bucket(segment.flow) : flow_of(skb) & (STRIPE_GAPS - 1);
+	__u32 bucket = is_numbered ? plain_bucket(segment.flow) : flow_of(skb) & (STRIPE_GAPS - 1);
 	struct plain_flow *flow = bpf_map_lookup_elem(&plain_flows, &bucket);
 
 	if (!flow)
@@ -424,12 +461,17 @@ static __always_inline void take_ack(struct plain_flow *flow, struct plain_host 
 	__u64 rtt = now > left ? now - left : 0;
 
 	flow->sample_ns = 0;
-	if (!flow->rtt_ns || rtt < flow->rtt_ns)
+	if (!flow->rtt_ns || rtt < flow->rtt_ns || now - flow->rtt_at_ns >= PLAIN_SHORTEST_NS) {
 		flow->rtt_ns = rtt;
-	__u64 part = flow->rtt_ns / PLAIN_QUEUE_PART, beyond = rtt - flow->rtt_ns;
+		flow->rtt_at_ns = now;
+	}
+	__u64 own = flow->rtt_ns + flow->sample_backlog_ns, beyond = rtt > own ? rtt - own : 0;
 
 	host->rtt_ns = rtt;
-	host->queue_limit_ns = part > PLAIN_QUEUE_NS ? part : PLAIN_QUEUE_NS;
+	host->queue_limit_ns = PLAIN_QUEUE_NS + flow->rtt_ns / PLAIN_QUEUE_PART;
+	if (left < host->trial_ns || !flow->counts)
+		return;
+	host->round_trips++;
 	if (beyond < host->queue_ns)
 		host->queue_ns = beyond;
 }
@@ -443,6 +485,7 @@ __attribute__((noinline)) enum told take_plain(struct __sk_buff *skb, __u32 slot
 	const struct plan *plan = plan_in(slot);
 	struct tcp_view copy;
 	struct ip_view ip = {0};
+	__u8 macs_copy[2 * ETH_ALEN];
 	__u64 now = bpf_ktime_get_ns();
 
 	if (plan->plain_kind == PLAIN_OFF || plan->plain_len < 2 || !read_tcp(skb, &ip))
@@ -451,14 +494,20 @@ __attribute__((noinline)) enum told take_plain(struct __sk_buff *skb, __u32 slot
 
 	if (!tcp || !(tcp->flags & TCP_ACK))
 		return NO_REPORT;
-	__u32 of = of_addresses(&ip) ^ le32(tcp->ports), bucket = flow_bucket(of), ack = bpf_ntohl(tcp->ack);
+	__u32 of = of_addresses(&ip) ^ le32(tcp->ports), bucket = plain_bucket(of), ack = bpf_ntohl(tcp->ack);
 	struct plain_flow *flow = bpf_map_lookup_elem(&plain_flows, &bucket);
+	const __u8 *macs = header(skb, 0, macs_copy, sizeof(macs_copy));
 
-	if (!flow || flow->flow != of)
+	if (!flow || !macs)
 		return NO_REPORT;
-	struct plain_host *host = plain_host(flow->host);
+	int is_known = flow->flow == of;
+	__u32 number = is_known ? flow->host : host_bucket(macs + ETH_ALEN);
+	struct plain_host *host = plain_host(number);
 
-	take_ack(flow, host, ack, now);
+	if (is_known)
+		take_ack(flow, host, ack, now);
+	else if (!same_mac(host->mac, macs + ETH_ALEN))
+		return NO_REPORT;
 	if (!plan->sack_delay_ns || now >= host->striped_ns + PLAIN_AFTER_NS)
 		return NO_REPORT;
 	return tell_gap(skb, plan->sack_delay_ns);

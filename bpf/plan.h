@@ -189,7 +189,7 @@ struct plain_host {
 	__u64 since_ns;		 /* since when what it acknowledges is added up, */
 	__u64 acked;		 /* in bytes */
 	__u64 rtt_ns;		 /* its last round trip */
-	__u64 queue_ns;		 /* the least that round trips since then were longer than the shortest; -1: none was seen */
+	__u64 queue_ns;		 /* the least that round trips since then stood in queues beyond our members; -1: none was seen */
 	__u64 queue_limit_ns;	 /* more than this is a queue */
 	__u64 trial_ns;		 /* since when it is tried whether more width gains anything */
 	__u64 held_until_ns;	 /* until then it is not tried again */
@@ -200,6 +200,8 @@ struct plain_host {
 	__u32 strikes;		 /* windows in a row in which the last member gained nothing */
 	__u32 delivered_mbps;	 /* what it acknowledged in the last window */
 	__u32 striped;		 /* 1: since the process looked last */
+	__u32 round_trips;	 /* of which queue_ns is the least */
+	__u32 zero;
 };
 
 /* What went to plain hosts by a member, and what of it was sent again: segments; by place. */

@@ -33,6 +33,7 @@ mod live {
     mod doctor_path;
     mod engines;
     mod faults;
+    mod gateways;
     mod guests;
     mod host;
     mod lab_lacp;

@@ -109,6 +109,13 @@ pub enum Happened {
         /// True at the beginning.
         begins: bool,
     },
+    /// stripe: a member is left, or used again, towards hosts that do not stripe.
+    OneSided {
+        /// The member.
+        member: String,
+        /// What, and why, in words that follow its name.
+        text: String,
+    },
     /// The port at the other end of a member speaks PAgP.
     Pagp {
         /// The member.
@@ -236,6 +243,7 @@ impl fmt::Display for Happened {
             Happened::Stalled { ms } => {
                 write!(f, "the process did not run for {}.{} s", ms / 1000, ms % 1000 / 100)
             }
+            Happened::OneSided { member, text } => write!(f, "member {member} {text}"),
             Happened::Pagp { member, switch, mode } => write!(f, "member {member}: {switch} speaks PAgP (mode {mode})"),
             Happened::Flood { member, kind, begins: true } => write!(f, "member {member}: a flood of {kind}"),
             Happened::Flood { member, kind, begins: false } => {

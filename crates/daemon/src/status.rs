@@ -11,7 +11,7 @@ use nicteam_team::{Config, Duplex, LinkState, MemberLink, MemberStatus, Mode};
 use serde::{Deserialize, Serialize};
 
 use crate::bond;
-use crate::{Aggregation, BondState, HelloState, PeerState, PortState};
+use crate::{Aggregation, BondState, HelloState, OneSidedState, PeerState, PortState};
 
 /// Number of the format. It changes when a field goes or means something else.
 pub const STATUS_SCHEMA: u32 = 1;
@@ -50,6 +50,9 @@ pub struct TeamStatus {
     /// stripe: the teams that stripe, too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub peers: Vec<PeerState>,
+    /// stripe: what is done towards hosts that do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub one_sided: Option<OneSidedState>,
     /// stripe: the members that hear each other; first of each segment the one by which
     /// group-addressed frames leave and are taken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -24,6 +24,7 @@ mod live {
     mod inherit;
     mod links;
     mod members;
+    mod one_sided;
     mod openvswitch;
     mod openvswitch_faults;
     mod options;

@@ -55,6 +55,8 @@ pub(crate) enum Kind {
     Time(RangeInclusive<Duration>),
     Mac,
     Address,
+    /// A list of addresses.
+    Addresses,
     /// `true` or `false`.
     Flag,
     /// One of these words.

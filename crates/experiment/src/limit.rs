@@ -57,7 +57,12 @@ fn limit_of_flows(topology: &Topology, flows: &[(&str, &str)]) -> Limit {
     let by_cables = flow_of_cables(topology, flows) * share;
     // Equal but for rounding where no link between switches is narrow.
     if by_cables < by_hosts * 0.999 {
-        return Limit { bps: by_cables, reason: "the links between the switches".to_owned() };
+        let gateways: Vec<&str> = topology.hosts.iter().filter(|it| it.forwards).map(|it| it.name.as_str()).collect();
+        let reason = match gateways.as_slice() {
+            [] => "the links between the switches".to_owned(),
+            gateways => format!("the links between the hosts, by gateway {}", gateways.join(", ")),
+        };
+        return Limit { bps: by_cables, reason };
     }
     Limit { bps: by_hosts, reason: reason(topology, flows, two_way) }
 }
@@ -152,7 +157,11 @@ fn flow_of_cables(topology: &Topology, flows: &[(&str, &str)]) -> f64 {
         graph.set(Node::Source, Node::Sender(from), f64::INFINITY);
         graph.set(Node::Receiver(to), Node::Sink, f64::INFINITY);
     }
-    let is_switch = |name: &str| topology.switches.iter().any(|switch| switch.name == name);
+    let is_switch = |name: &str| topology.is_switch(name) || topology.is_gateway(name);
+    for gateway in topology.hosts.iter().filter(|host| host.forwards) {
+        graph.set(Node::Sender(&gateway.name), Node::Switch(&gateway.name), f64::INFINITY);
+        graph.set(Node::Switch(&gateway.name), Node::Receiver(&gateway.name), f64::INFINITY);
+    }
     for cable in &topology.cables {
         for (from, to) in [(&cable.a.node, &cable.b.node), (&cable.b.node, &cable.a.node)] {
             let from = if is_switch(from) { Node::Switch(from) } else { Node::Sender(from) };
@@ -163,7 +172,7 @@ fn flow_of_cables(topology: &Topology, flows: &[(&str, &str)]) -> f64 {
     graph.greatest_flow()
 }
 
-/// A node of a flow graph. A host does not forward, so it is two: one sends, one receives.
+/// A node of a flow graph. A host is two, one that sends and one that receives; a gateway is beside that as a switch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Node<'a> {
     Source,
@@ -309,6 +318,8 @@ mod tests {
             mptcp: false,
             announces: false,
             parent: None,
+            forwards: false,
+            routes: Vec::new(),
         };
         fn end(node: &str, device: String) -> End {
             End { node: node.to_owned(), device }

@@ -1,6 +1,5 @@
 //! How many links of each group a run's traffic would use if the hosts had other addresses.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::net::IpAddr;
 
@@ -9,7 +8,7 @@ use nicteam_wire::Mac;
 use serde_json::{Value, json};
 
 use crate::engine;
-use crate::resolved::{CLIENT_PORT, Experiment, Run, SERVER_PORT, Team, Topology};
+use crate::resolved::{self, CLIENT_PORT, Experiment, Run, SERVER_PORT, Team, Topology};
 
 /// IP protocol number; of UDP the ports stand in the same place.
 const TCP: u8 = 6;
@@ -84,14 +83,18 @@ pub fn links_used_json(name: &str, found: &[LinksUsed], seeds: u32) -> Value {
 
 fn of_run(run: &Run, seeds: u32) -> Vec<LinksUsed> {
     let topology = &run.topology;
+    // A gateway's links beside its first have MAC addresses of their own, and stand behind the hosts.
+    let links = topology.hosts.iter().flat_map(gateway_links);
+    let own = topology.hosts.iter().map(|host| (host.mac, host.address, host.prefix));
+    let addressed: Vec<(Mac, IpAddr, u8)> = own.chain(links).collect();
     let hosts: Vec<Host> =
-        topology.hosts.iter().map(|host| Host { address: host.address, prefix: host.prefix }).collect();
-    let in_file: Vec<(Mac, IpAddr)> = topology.hosts.iter().map(|host| (host.mac, host.address)).collect();
+        addressed.iter().map(|(_, address, prefix)| Host { address: *address, prefix: *prefix }).collect();
+    let in_file: Vec<(Mac, IpAddr)> = addressed.iter().map(|(mac, address, _)| (*mac, *address)).collect();
     let flows = flows(run);
     // Of other engines it is not known how they hash.
     let hashes = |team: &&Team| team.config.mode.traits().has_hash_buckets() && team.engine == engine::default().name();
     let rows = topology.teams.iter().filter(hashes).map(|team| {
-        let passing: Vec<Flow> = flows.iter().copied().filter(|flow| passes(topology, team, flow)).collect();
+        let passing: Vec<Flow> = flows.iter().filter_map(|flow| passing(topology, team, flow)).collect();
         let (policy, buckets) = (team.config.xmit_hash_policy, team.config.hash_buckets);
         let links = Links { policy, buckets, count: team.members.len() };
         LinksUsed {
@@ -121,37 +124,48 @@ fn flows(run: &Run) -> Vec<Flow> {
     let flow = |(((client, server, client_sends), port, vlan), own): (Dealt<'_>, u16)| {
         let (client, server) = (place(client)?, place(server)?);
         Some(match client_sends {
-            true => Flow { from: client, to: server, ports: [own, port], protocol: TCP, vlan },
-            false => Flow { from: server, to: client, ports: [port, own], protocol: TCP, vlan },
+            true => Flow { from: client, to: server, macs: [client, server], ports: [own, port], protocol: TCP, vlan },
+            false => Flow { from: server, to: client, macs: [server, client], ports: [port, own], protocol: TCP, vlan },
         })
     };
     assigned.zip(CLIENT_PORT..).filter_map(flow).collect()
 }
 
-/// Whether a flow leaves by this team.
-fn passes(topology: &Topology, team: &Team, flow: &Flow) -> bool {
-    let (from, to) = (&topology.hosts[flow.from].name, &topology.hosts[flow.to].name);
-    if topology.hosts.iter().any(|host| host.name == team.node) {
-        return *from == team.node;
-    }
-    let beyond = beyond(topology, &team.node, &team.peer);
-    beyond.contains(to.as_str()) && !beyond.contains(from.as_str())
+/// A gateway's links beside its first.
+fn gateway_links(host: &resolved::Host) -> impl Iterator<Item = (Mac, IpAddr, u8)> {
+    let links = host.further.iter().filter(|_| host.forwards);
+    links.filter_map(|link| Some((link.mac?, link.address, link.prefix)))
 }
 
-/// The nodes that are reached by `peer` without passing `node`: switches form a tree.
-fn beyond<'a>(topology: &'a Topology, node: &str, peer: &'a str) -> BTreeSet<&'a str> {
-    let mut reached = BTreeSet::from([peer]);
-    let mut next = vec![peer];
-    while let Some(here) = next.pop() {
-        for cable in &topology.cables {
-            for (near, far) in [(&cable.a, &cable.b), (&cable.b, &cable.a)] {
-                // A host does not forward.
-                let forwards = here == peer || topology.switches.iter().any(|switch| switch.name == here);
-                if near.node == here && far.node != node && forwards && reached.insert(&far.node) {
-                    next.push(&far.node);
-                }
-            }
-        }
+/// A flow as it leaves by this team, with the MAC addresses that its frames have there; none if it does not.
+fn passing(topology: &Topology, team: &Team, flow: &Flow) -> Option<Flow> {
+    let (from, to) = (&topology.hosts[flow.from].name, &topology.hosts[flow.to].name);
+    // The team of a host with guests sends for the host alone, as ever.
+    if topology.hosts.iter().any(|host| host.name == team.node && host.name != *from) {
+        return None;
     }
-    reached
+    let way = topology.way(from, to);
+    let here = way.windows(2).position(|pair| pair[0] == team.node && pair[1] == team.peer);
+    let at = here.or_else(|| way.iter().position(|node| *node == team.node).filter(|_| team.node == *from))?;
+    let is_gateway = |place: &usize| topology.is_gateway(way[*place]);
+    let before = (0..=at).rev().find(is_gateway);
+    let behind = (at + 1..way.len()).find(is_gateway);
+    let mac = |gateway: Option<usize>, otherwise, next: fn(usize) -> usize| match gateway {
+        Some(gateway) => link_of(topology, way[gateway], way.get(next(gateway))?),
+        None => Some(otherwise),
+    };
+    let macs = [mac(before, flow.from, |place| place + 1)?, mac(behind, flow.to, |place| place.wrapping_sub(1))?];
+    Some(Flow { macs, ..*flow })
+}
+
+/// The place among all addresses of the link by which a gateway reaches a node.
+fn link_of(topology: &Topology, gateway: &str, peer: &str) -> Option<usize> {
+    let ends = topology.cables.iter().flat_map(|cable| [(&cable.a, &cable.b), (&cable.b, &cable.a)]);
+    let (end, _) = ends.into_iter().find(|(near, far)| near.node == gateway && far.node == peer)?;
+    let place = topology.hosts.iter().position(|host| host.name == gateway)?;
+    let Some(further) = topology.hosts[place].further.iter().position(|link| link.device == end.device) else {
+        return Some(place);
+    };
+    let before = topology.hosts[..place].iter().map(|host| gateway_links(host).count()).sum::<usize>();
+    Some(topology.hosts.len() + before + further)
 }

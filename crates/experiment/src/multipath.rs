@@ -78,7 +78,7 @@ pub(crate) fn further(
 ) -> Vec<Further> {
     let links = (1..).zip(ends.iter().skip(1));
     let one = |(n, (device, ..)): (u32, &(String, String, u32))| {
-        Some(Further { device: device.clone(), address: in_nth_subnet(address, prefix, n)? })
+        Some(Further { device: device.clone(), address: in_nth_subnet(address, prefix, n)?, prefix, mac: None })
     };
     let found: Option<Vec<Further>> = links.map(one).collect();
     found.unwrap_or_else(|| {

@@ -1,5 +1,6 @@
 //! Text -> records: every value has the type its key demands, and knows its place.
 
+use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
 use toml::Spanned;
@@ -7,6 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::keys::{Key, Kind, Need, Section, Thing};
 use crate::record::{At, Options, Record, Span, Value};
+use crate::units::parse_address;
 use crate::value::{check_name, example, read_number, read_text, type_name, wanted};
 use nicteam_diagnostics::Problem;
 use nicteam_diagnostics::{list, nearest};
@@ -151,6 +153,9 @@ fn read_value(
                 Err((message, hint)) => refuse(format!("`{}`: {message}", key.name), hint),
             }
         }
+        (Kind::Addresses, DeValue::Array(items)) => {
+            read_addresses(key, items, problems).and_then(|addresses| at(Value::Addresses(addresses)))
+        }
         (Kind::Flag, DeValue::Boolean(flag)) => at(Value::Flag(*flag)),
         (Kind::Integer(_) | Kind::Fraction | Kind::Bytes(_), DeValue::Integer(_) | DeValue::Float(_)) => {
             match read_number(&key.kind, value.get_ref()) {
@@ -185,6 +190,29 @@ fn read_numbers(
         }
     }
     Some(numbers)
+}
+
+/// Addresses, each with its place.
+fn read_addresses(
+    key: &Key,
+    items: &[Spanned<DeValue<'_>>],
+    problems: &mut Vec<Problem>,
+) -> Option<Vec<At<(IpAddr, u8)>>> {
+    let mut addresses = Vec::with_capacity(items.len());
+    for item in items {
+        let DeValue::String(text) = item.get_ref() else {
+            problems.push(wrong_type(key, item.get_ref(), &item.span()));
+            return None;
+        };
+        match parse_address(text) {
+            Ok(value) => addresses.push(At { value, span: item.span() }),
+            Err((message, hint)) => {
+                problems.push(Problem::at(&item.span(), format!("`{}`: {message}", key.name)).hint(hint));
+                return None;
+            }
+        }
+    }
+    Some(addresses)
 }
 
 fn read_list(key: &Key, section: &Section, items: &[Spanned<DeValue<'_>>], problems: &mut Vec<Problem>) -> Vec<Record> {

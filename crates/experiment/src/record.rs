@@ -42,6 +42,7 @@ pub(crate) enum Value {
     Time(Duration),
     Mac(Mac),
     Address((IpAddr, u8)),
+    Addresses(Vec<At<(IpAddr, u8)>>),
     Names(Vec<At<String>>),
     Ends([Vec<At<String>>; 2]),
     Table(Record),
@@ -115,6 +116,7 @@ field!(Probability, value => Value::Probability(probability) => *probability);
 field!(Duration, value => Value::Time(time) => *time);
 field!(Mac, value => Value::Mac(mac) => *mac);
 field!((IpAddr, u8), value => Value::Address(address) => *address);
+field!(&'a [At<(IpAddr, u8)>], value => Value::Addresses(addresses) => addresses);
 field!(&'a [At<String>], value => Value::Names(names) => names);
 field!(&'a [Vec<At<String>>; 2], value => Value::Ends(ends) => ends);
 field!(&'a Record, value => Value::Table(record) => record);

@@ -88,6 +88,7 @@ fn key_schema(kind: &Kind) -> Value {
         }
         Kind::Mac => json!({ "type": "string", "pattern": "^[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}$" }),
         Kind::Address => json!({ "type": "string", "pattern": "^[0-9a-fA-F.:]+/[0-9]+$", "examples": ["10.3.0.1/24"] }),
+        Kind::Addresses => json!({ "type": "array", "items": key_schema(&Kind::Address), "minItems": 1 }),
         Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
         Kind::Many(_) => names_schema(),
         Kind::Ends => json!({ "type": "array", "items": names_schema(), "minItems": 2, "maxItems": 2 }),

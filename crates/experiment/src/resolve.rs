@@ -11,8 +11,8 @@ use crate::record::{At, Options, Record};
 use crate::resolved::{Direction, Experiment, GranularityChoice, Run, Topology, Variant, Workload};
 use crate::task::{self, Said};
 use crate::topology::{self, Broken, Built, Plan, duplicate};
-use crate::units::{show_duration, subnet};
-use crate::{engine, impairments, multipath, target, teams};
+use crate::units::show_duration;
+use crate::{engine, gateways, impairments, multipath, target, teams};
 use nicteam_diagnostics::Problem;
 use nicteam_diagnostics::{list, nearest};
 
@@ -391,7 +391,8 @@ impl<'a> Resolver<'a, '_> {
         }
         let pairs = pairs(from.value, to.value);
         if built.all_links {
-            self.check_reachable(from.value, to.value, &built.topology);
+            let stays = task::stays_in_segment(record);
+            self.problems.extend(gateways::check_reachable(from.value, to.value, &built.topology, stays));
         }
         let direction = match record.get::<&str>("direction").map_or("send", |at| at.value) {
             "receive" => Direction::Receive,
@@ -451,30 +452,6 @@ impl<'a> Resolver<'a, '_> {
             }
         }
         self.problems.len() == known
-    }
-
-    /// A path of cables and one subnet: hosts do not forward, and there are no routers.
-    fn check_reachable(&mut self, from: &[At<String>], to: &[At<String>], topology: &Topology) {
-        for source in from {
-            let near = topology.segment(topology.links_of(&source.value));
-            for target in to {
-                let find = |name: &str| topology.hosts.iter().find(|host| host.name == name);
-                let (Some(a), Some(b)) = (find(&source.value), find(&target.value)) else { continue };
-                if !near.contains(topology.links_of(&target.value)) {
-                    let message = format!("no link leads from host `{}` to host `{}`", source.value, target.value);
-                    let problem = Problem::at(&target.span, message).also(&source.span, "from here");
-                    self.problems.push(problem.hint("link both to one switch, or to each other; hosts do not forward"));
-                } else if subnet(a.address, a.prefix) != subnet(b.address, b.prefix) {
-                    let message = format!("hosts `{}` and `{}` are in different subnets", a.name, b.name);
-                    let hint = format!(
-                        "`{}` has {}/{}, `{}` has {}/{}; there are no routers",
-                        a.name, a.address, a.prefix, b.name, b.address, b.prefix
-                    );
-                    let problem = Problem::at(&target.span, message).also(&source.span, "from here");
-                    self.problems.push(problem.hint(hint));
-                }
-            }
-        }
     }
 
     /// The runs that `--only` names.

@@ -1,6 +1,6 @@
 //! An experiment with every name bound and every default filled.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +13,7 @@ use crate::switch_model::SwitchModel;
 use crate::target::Target;
 use crate::timed::Timed;
 use crate::traffic::Task;
+use crate::units::subnet;
 
 /// An experiment, ready to be deployed.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,9 +116,43 @@ impl Topology {
         parent.unwrap_or(name)
     }
 
+    /// Whether a node is a switch.
+    pub fn is_switch(&self, node: &str) -> bool {
+        self.switches.iter().any(|switch| switch.name == node)
+    }
+
+    /// Whether a node is a host that forwards.
+    pub fn is_gateway(&self, node: &str) -> bool {
+        self.hosts.iter().any(|host| host.forwards && host.name == node)
+    }
+
+    /// The nodes that packets from one host to another pass, both included: by the fewest cables through switches and gateways; empty
+    /// if there is no way.
+    pub fn way<'t>(&'t self, from: &'t str, to: &'t str) -> Vec<&'t str> {
+        let (from, to) = (self.links_of(from), self.links_of(to));
+        let mut came_from: BTreeMap<&str, &str> = BTreeMap::from([(from, from)]);
+        let mut queue = VecDeque::from([from]);
+        while let Some(node) = queue.pop_front() {
+            let passes = node == from || self.is_switch(node) || self.is_gateway(node);
+            let ends = self.cables.iter().flat_map(|cable| [(&cable.a, &cable.b), (&cable.b, &cable.a)]);
+            for (_, far) in ends.filter(|(near, _)| passes && near.node == node) {
+                if !came_from.contains_key(far.node.as_str()) {
+                    came_from.insert(&far.node, node);
+                    queue.push_back(&far.node);
+                }
+            }
+        }
+        let mut way: Vec<&str> = came_from.get_key_value(to).map(|(to, _)| *to).into_iter().collect();
+        while let Some(before) = way.last().and_then(|node| came_from.get(node)).filter(|_| way.last() != Some(&from)) {
+            way.push(before);
+        }
+        way.reverse();
+        way
+    }
+
     /// Nodes that frames of a host get to: over cables and through switches, not through hosts.
     pub fn segment<'t>(&'t self, host: &'t str) -> BTreeSet<&'t str> {
-        self.joined([host], |node| node == host || self.switches.iter().any(|switch| switch.name == node))
+        self.joined([host], |node| node == host || self.is_switch(node))
     }
 
     /// These nodes, and all that cables join to them; from a node on only if it `passes`.
@@ -156,7 +191,7 @@ pub struct Host {
     pub mac: Mac,
     /// The device that carries the address: `team0`, or `eth0` without a team, or `br0` with a bridge: where it has guests, or one moves to it.
     pub device: String,
-    /// For multipath TCP and multipath storage: its links beside that one, each with an address in a subnet of its own.
+    /// Of a gateway, and for multipath TCP and multipath storage: its links beside that one, each with an address in a subnet of its own.
     pub further: Vec<Further>,
     /// True if it speaks multipath TCP.
     pub mptcp: bool,
@@ -164,6 +199,28 @@ pub struct Host {
     pub announces: bool,
     /// Of a guest: the host it is on, behind whose bridge it is.
     pub parent: Option<String>,
+    /// True for a gateway: it forwards between its links.
+    pub forwards: bool,
+    /// How it reaches the subnets behind gateways, in their order.
+    pub routes: Vec<Route>,
+}
+
+impl Host {
+    /// The route by which it reaches an address behind a gateway.
+    pub fn route_to(&self, address: IpAddr) -> Option<&Route> {
+        self.routes.iter().find(|route| subnet(address, route.prefix) == subnet(route.to, route.prefix))
+    }
+}
+
+/// A way to a subnet behind a gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// The subnet: its first address.
+    pub to: IpAddr,
+    /// Its prefix length.
+    pub prefix: u8,
+    /// The gateway's address in a subnet of the host's own.
+    pub via: IpAddr,
 }
 
 /// One more link of a host whose links have an address each.
@@ -171,8 +228,12 @@ pub struct Host {
 pub struct Further {
     /// Its device: `eth1`, `eth2`, ...
     pub device: String,
-    /// Its address; the prefix is as long as the host's.
+    /// Its address.
     pub address: IpAddr,
+    /// Prefix length.
+    pub prefix: u8,
+    /// The MAC address it sends from; none: the one that its device is made with.
+    pub mac: Option<Mac>,
 }
 
 /// A switch: a learning bridge (`br0`).

@@ -151,7 +151,7 @@ pub(crate) const DEFAULTS: Section = Section {
 pub(crate) const HOST: Section = Section {
     header: "[hosts.NAME]",
     doc: "A host. With a team its links are the members `eth0`, `eth1`, ... of `team0`; without one it has a single \
-        link, `eth0`.",
+        link, `eth0`, or as a gateway several.",
     keys: &[
         Key {
             name: "address",
@@ -172,6 +172,26 @@ pub(crate) const HOST: Section = Section {
             kind: Kind::One(Thing::Team),
             need: Need::Otherwise("no team: one bare link"),
             doc: "Team that bundles all its links.",
+        },
+        Key {
+            name: "forward",
+            kind: Kind::Flag,
+            need: Need::Default("false"),
+            doc: "A gateway: it forwards packets between its links (`net.ipv4.ip_forward`), each of which leads into a subnet of its own.",
+        },
+        Key {
+            name: "addresses",
+            kind: Kind::Addresses,
+            need: Need::Otherwise(
+                "the gateway's place in the file in the subnet of each link; a subnet nobody chose is the next free one",
+            ),
+            doc: "With `forward`: the addresses of its links with prefix length, in the order of the links.",
+        },
+        Key {
+            name: "gateway",
+            kind: Kind::One(Thing::Host),
+            need: Need::Otherwise("for each subnet the gateway by which the fewest gateways lead there"),
+            doc: "The gateway by which it sends to all other subnets; its guests do, too.",
         },
         Key {
             name: "guests",

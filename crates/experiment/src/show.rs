@@ -9,6 +9,7 @@
 //!                                                   └───────────────────────┘
 //! ```
 
+mod gateways;
 mod impairments;
 mod targets;
 
@@ -195,6 +196,7 @@ fn host_text(name: &str, topology: &Topology) -> String {
     let Some(host) = topology.hosts.iter().find(|host| host.name == name) else { return name.to_owned() };
     let team = topology.teams.iter().find(|team| team.node == name);
     let device = match (team, host.further.as_slice()) {
+        (None, [.., last]) if host.forwards => format!("{} to {} gateway", host.device, last.device),
         (Some(team), _) => format!("{} {}", team.device, team.config.mode),
         (None, [.., last]) if host.mptcp => format!("{} to {} multipath TCP", host.device, last.device),
         (None, [.., last]) => format!("{} to {}, an address each", host.device, last.device),
@@ -221,6 +223,11 @@ fn show_hosts(topology: &Topology, out: &mut String) {
             None => String::new(),
         };
         let _ = writeln!(out, "  {:<names$}  {}{behind}", host.name, host.mac);
+    }
+    let gateways = gateways::texts(topology);
+    if !gateways.is_empty() {
+        out.push_str("\ngateways\n");
+        gateways.iter().for_each(|text| paragraph(text, "  ", out));
     }
     let teams: Vec<_> = topology.teams.iter().map(|team| (team.node.as_str(), team_text(team, topology))).collect();
     if !teams.is_empty() {

@@ -5,9 +5,9 @@ use std::net::IpAddr;
 
 use nicteam_team::{ActiveSlave, Config, MAX_MEMBERS};
 
-use crate::addresses;
 use crate::engine::{self, Engine};
 use crate::event::CableName;
+use crate::gateways;
 use crate::guests;
 use crate::impairments;
 use crate::keys::Thing;
@@ -332,9 +332,10 @@ impl<'a> Builder<'a, '_> {
 
     fn hosts(&mut self, configs: &BTreeMap<String, Config>) -> (Vec<Host>, Vec<Team>) {
         let guests = guests::of_hosts(&self.plan.hosts, self.problems);
-        let mut all = self.plan.hosts.clone();
-        all.extend(guests.iter().map(|guest| (&guest.name, guest.record.clone())));
-        let addresses = addresses::assign(&all, self.problems);
+        let every = |host: &str| self.plan.multipath.get(host).map(|taken| taken.every);
+        let gateways::Assigned { hosts: addresses, further: of_gateways, routes } =
+            gateways::assign(&self.plan.hosts, &guests, &self.cables, every, self.problems);
+        let routes = |name: &str| routes.get(name).cloned().unwrap_or_default();
         let (mut hosts, mut teams) = (Vec::new(), Vec::new());
         for ((name, record), (address, prefix, mac)) in self.plan.hosts.iter().zip(addresses.iter().copied()) {
             let ends = self.ends(&name.value);
@@ -343,6 +344,7 @@ impl<'a> Builder<'a, '_> {
             let sound_mtus = if self.has_sound_mtus() { &mtus } else { &BTreeSet::new() };
             let taken = self.plan.multipath.get(name.value.as_str()).copied();
             let multipath = taken.map(|taken| taken.every);
+            let forwards = gateways::is_one(record);
             let problem = check_host(name, record, (ends.len(), multipath), config.is_some(), sound_mtus);
             let problem = problem.filter(|_| !ends.is_empty() || self.all_links);
             self.problems.extend(problem.or_else(|| check_ipv6(name, address, sound_mtus)));
@@ -361,14 +363,26 @@ impl<'a> Builder<'a, '_> {
             }
             let further = match multipath {
                 Some(_) if config.is_none() => multipath::further(name, &ends, (address, prefix), self.problems),
-                _ => Vec::new(),
+                _ => of_gateways.get(&name.value).cloned().unwrap_or_default(),
             };
             let mptcp = multipath == Some(Every::Subflows);
             let announces = mptcp && taken.is_some_and(|taken| taken.is_connected_to);
             let is_bridged = guests::has_some(record) || self.plan.bridged.iter().any(|host| host.value == name.value);
             let device = if is_bridged { guests::BRIDGE.to_owned() } else { device };
-            let (name, parent) = (name.value.clone(), None);
-            hosts.push(Host { name, address, prefix, mac, device, further, mptcp, announces, parent });
+            let (name, parent, routes) = (name.value.clone(), None, routes(&name.value));
+            hosts.push(Host {
+                name,
+                address,
+                prefix,
+                mac,
+                device,
+                further,
+                mptcp,
+                announces,
+                parent,
+                forwards,
+                routes,
+            });
         }
         for (guest, (address, prefix, mac)) in guests.iter().zip(addresses.into_iter().skip(hosts.len())) {
             if let Some(taken) = self.plan.multipath.get(guest.name.value.as_str()) {
@@ -384,6 +398,8 @@ impl<'a> Builder<'a, '_> {
                 mptcp: false,
                 announces: false,
                 parent: Some(guest.parent.clone()),
+                forwards: false,
+                routes: routes(&guest.name.value),
             });
         }
         (hosts, teams)
@@ -507,9 +523,11 @@ fn check_host(
             let hint = "goes over bare links: leave `team` out, or take hosts of its own for it";
             Problem::at(&span, message).hint(format!("{} {hint}", every.name()))
         }
+        (2.., _) if gateways::is_one(record) => return None,
         (2.., false) if multipath.is_some() => return None,
-        (2.., false) => Problem::at(&name.span, format!("host `{host}` has {links} links but no team"))
-            .hint("give it `team = \"...\"` to bundle them, or leave it one link"),
+        (2.., false) => Problem::at(&name.span, format!("host `{host}` has {links} links but no team")).hint(
+            "give it `team = \"...\"` to bundle them, `forward = true` to stand between subnets, or leave it one link",
+        ),
         (_, true) if links > MAX_MEMBERS => too_many_members(name, links),
         (_, true) if mtus.len() > 1 => {
             let mtus: Vec<_> = mtus.iter().map(u32::to_string).collect();

@@ -5,6 +5,7 @@ mod experiment;
 mod experiment_bad;
 mod experiment_docs;
 mod experiment_events;
+mod experiment_gateways;
 mod experiment_guests;
 mod experiment_in_use;
 mod experiment_storage;

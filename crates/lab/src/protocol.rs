@@ -17,8 +17,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use nicteam_impair::Impairments;
 use nicteam_record::{
-    BucketMember, ConnectionSample, Disk, EventKind, MacMoveSample, MemberSample, Operations, PagpHeard, Port, Probes,
-    Program, Relayed, Transfer,
+    BucketMember, ConnectionSample, Disk, EventKind, MacMoveSample, MemberSample, OneSided, Operations, PagpHeard,
+    Port, Probes, Program, Relayed, Transfer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,7 +26,7 @@ use serde_json::Value;
 pub use targets::{ServeTarget, Serves, TargetAct};
 
 /// Number of this protocol; both sides must have the same.
-pub const PROTOCOL: u32 = 9;
+pub const PROTOCOL: u32 = 10;
 
 /// What the lab asks of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -134,6 +134,12 @@ pub struct NodeSetup {
     /// The node is a guest, which knows nothing of its host's links.
     #[serde(default)]
     pub guest: bool,
+    /// The node forwards between its links.
+    #[serde(default)]
+    pub forwards: bool,
+    /// The most memory that a TCP socket may take for what is on its way, each way, bytes; none: the kernel's own limit.
+    #[serde(default)]
+    pub tcp_buffer_bytes: Option<u32>,
 }
 
 /// One end of a link.
@@ -160,14 +166,44 @@ pub struct Addresses {
     pub mac: Option<String>,
     /// Its address.
     pub address: IpAddr,
-    /// Length of every address's prefix.
+    /// Length of its prefix.
     pub prefix: u8,
     /// Further devices, each with an address.
-    pub further: Vec<(String, IpAddr)>,
+    pub further: Vec<FurtherAddress>,
+    /// Subnets behind gateways.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub routes: Vec<RouteSetup>,
     /// The host speaks multipath TCP.
     pub mptcp: bool,
     /// Others connect to this host, so it has to announce those.
     pub announces: bool,
+}
+
+/// A device beside a host's first, with its address.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FurtherAddress {
+    /// The device.
+    pub device: String,
+    /// The MAC address that it is to have; none: that which it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mac: Option<String>,
+    /// Its address.
+    pub address: IpAddr,
+    /// Length of its prefix.
+    pub prefix: u8,
+}
+
+/// A way to a subnet behind a gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RouteSetup {
+    /// The subnet.
+    pub to: IpAddr,
+    /// Length of its prefix.
+    pub prefix: u8,
+    /// The gateway's address.
+    pub via: IpAddr,
 }
 
 /// A switch that speaks PAgP.
@@ -423,6 +459,9 @@ pub struct Done {
     /// Members at whose other end a port speaks PAgP; likewise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pagp: Vec<PagpHeard>,
+    /// What teams in mode stripe do towards hosts that do not; likewise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub one_sided: Vec<OneSided>,
 }
 
 /// What tasks left that is no connection; workloads, and hosts where they are empty, are for the lab to name.

@@ -25,6 +25,8 @@ pub(crate) fn topology(topology: &Topology) -> record::Topology {
                 device: host.device.clone(),
                 further: further(host),
                 parent: host.parent.clone(),
+                forwards: host.forwards,
+                routes: host.routes.iter().map(|it| format!("{}/{} via {}", it.to, it.prefix, it.via)).collect(),
             })
             .collect(),
         switches: topology.switches.iter().map(switch).collect(),
@@ -60,7 +62,8 @@ fn switch(switch: &Switch) -> record::Switch {
 fn further(host: &Host) -> Vec<record::Further> {
     let one = |further: &Further| record::Further {
         device: further.device.clone(),
-        address: format!("{}/{}", further.address, host.prefix),
+        address: format!("{}/{}", further.address, further.prefix),
+        mac: further.mac.map(|mac| mac.to_string()),
     };
     host.further.iter().map(one).collect()
 }
@@ -68,7 +71,7 @@ fn further(host: &Host) -> Vec<record::Further> {
 /// The links of hosts whose links have an address each (multipath TCP, multipath storage), as if each host had a team: they
 /// share what they carry, and so are shown alike.
 fn multipath(topology: &Topology) -> impl Iterator<Item = record::Team> {
-    let hosts = topology.hosts.iter().filter(|host| !host.further.is_empty());
+    let hosts = topology.hosts.iter().filter(|host| !host.further.is_empty() && !host.forwards);
     hosts.map(|host| {
         let further = host.further.iter().map(|further| further.device.clone());
         let ends = topology.cables.iter().flat_map(|cable| [(&cable.a, &cable.b), (&cable.b, &cable.a)]);

@@ -29,12 +29,18 @@ pub struct Host {
     pub mac: String,
     /// The device that carries the address: its team's, or its first link's, or its bridge with guests.
     pub device: String,
-    /// For multipath TCP: its other links, each with its address.
+    /// Of a gateway, and for multipath TCP: its other links, each with its address.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further: Vec<Further>,
     /// Of a guest: the host behind whose bridge it is; its frames leave by that host's links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
+    /// True for a gateway: it forwarded between its links.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub forwards: bool,
+    /// How it reached subnets behind gateways: `10.0.1.0/24 via 10.0.0.2`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub routes: Vec<String>,
 }
 
 impl Topology {
@@ -45,13 +51,16 @@ impl Topology {
     }
 }
 
-/// One more link of a host that speaks multipath TCP.
+/// One more link of a host whose links have an address each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Further {
     /// Its device.
     pub device: String,
     /// Its address with prefix length.
     pub address: String,
+    /// Of a gateway: the MAC address it sends from by this link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mac: Option<String>,
 }
 
 /// A switch: a learning bridge.

@@ -63,6 +63,8 @@ fn topology(hosts: &[HostSpec], spread: &str) -> Topology {
             device: if how.is_empty() { "eth0".into() } else { "team0".into() },
             further: Vec::new(),
             parent: None,
+            forwards: false,
+            routes: Vec::new(),
         });
         let (mode, policy) = how.split_once(' ').unwrap_or((how, ""));
         if !mode.is_empty() {

@@ -102,8 +102,14 @@ constants! {
     PLAIN_BUSY: u32 = 896;
     /// A round trip that is longer than the shortest by this stood in a queue.
     PLAIN_QUEUE_NS: u64 = 2_000_000;
-    /// The same as a part of the shortest, if that is more.
-    PLAIN_QUEUE_PART: u64 = 8;
+    /// And this part of the shortest.
+    PLAIN_QUEUE_PART: u64 = 4;
+    /// So many round trips are needed to say so.
+    PLAIN_ROUND_TRIPS: u32 = 3;
+    /// Those of a flow that has so much of a window on the wire.
+    PLAIN_SAMPLED_NS: u64 = FLOW_WINDOW_NS / 16;
+    /// The shortest round trip of a flow is forgotten after this.
+    PLAIN_SHORTEST_NS: u64 = 10_000_000_000;
     /// So long a width stays, at first, after more of it gained nothing.
     PLAIN_HOLD_NS: u64 = 1_000_000_000;
     /// And at most.

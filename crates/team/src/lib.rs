@@ -28,6 +28,7 @@ pub use config::{
 pub use config::{BondOptions, DetectMode, LacpMode};
 pub use control::{Duplex, Effect, Event, LinkState, MemberLink, MemberStatus, Team, TeamError, TimerReason};
 pub use control::{Group, Identity, Listen, PagpHeard, Subnet, Traffic};
+pub use control::{PlainEvent, PlainHostStatus, PlainMemberStatus, PlainState, PlainStatus};
 pub use control::{lacp, openvswitch, replay};
 pub use frame::balance::{Balance, Loads, MAX_BUCKETS};
 pub use frame::buckets::Buckets;

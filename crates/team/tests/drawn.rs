@@ -15,7 +15,14 @@ fn host(address: &str, prefix: u8) -> Host {
 /// One flow from each of so many hosts to the last one.
 fn to_the_last(senders: usize) -> Vec<Flow> {
     (0..senders)
-        .map(|from| Flow { from, to: senders, ports: [40_000 + from as u16, 5001], protocol: TCP, vlan: None })
+        .map(|from| Flow {
+            from,
+            to: senders,
+            macs: [from, senders],
+            ports: [40_000 + from as u16, 5001],
+            protocol: TCP,
+            vlan: None,
+        })
         .collect()
 }
 
@@ -75,8 +82,9 @@ fn eight_values_over_three_links_are_uneven() {
 
 #[test]
 fn one_pair_of_hosts_uses_one_link_unless_ports_are_hashed() {
-    let flows: Vec<Flow> =
-        (0..64).map(|n| Flow { from: 0, to: 1, ports: [40_000 + n, 5001], protocol: TCP, vlan: None }).collect();
+    let flows: Vec<Flow> = (0..64)
+        .map(|n| Flow { from: 0, to: 1, macs: [0, 1], ports: [40_000 + n, 5001], protocol: TCP, vlan: None })
+        .collect();
     let hosts = [host("fd00::1", 64), host("fd00::2", 64)];
     assert_eq!(links_used(links(SrcDstMac, 0, 4), &hosts, &flows, 50).cases, [50, 0, 0, 0]);
     assert_eq!(links_used(links(Layer34, 0, 4), &hosts, &flows, 50).cases[3], 50);
@@ -95,7 +103,7 @@ fn addresses_are_drawn_within_the_subnet_and_each_once() {
 #[test]
 fn what_cannot_be_is_left_out() {
     let links = links(SrcMac, 0, 2);
-    let stranger = Flow { from: 0, to: 9, ports: [1, 1], protocol: TCP, vlan: None };
+    let stranger = Flow { from: 0, to: 9, macs: [0, 9], ports: [1, 1], protocol: TCP, vlan: None };
     let drawn = links_used(links, &[host("10.0.0.1", 24)], &[stranger], 10);
     assert_eq!((drawn.seeds(), drawn.mean(), drawn.share(0), drawn.share(3)), (0, 0.0, 0.0, 0.0));
     let unlike = [host("10.0.0.1", 24), host("fd00::1", 64)];
@@ -106,7 +114,9 @@ fn what_cannot_be_is_left_out() {
 #[test]
 fn one_address_in_several_vlans_is_several_flows() {
     let hosts = [("10.0.0.1", 1), ("10.0.0.2", 2)].map(|(ip, last)| (Mac([2, 0, 0, 0, 0, last]), ip.parse().unwrap()));
-    let flows = |vlans: [Option<u16>; 4]| vlans.map(|vlan| Flow { from: 0, to: 1, ports: [1, 2], protocol: TCP, vlan });
+    let flows = |vlans: [Option<u16>; 4]| {
+        vlans.map(|vlan| Flow { from: 0, to: 1, macs: [0, 1], ports: [1, 2], protocol: TCP, vlan })
+    };
     let links = links(HashPolicy::VlanSrcMac, 0, 4);
     assert_eq!(used(links, &hosts, &flows([None; 4])), 1);
     assert_eq!(used(links, &hosts, &flows([None, Some(1), Some(2), Some(3)])), 4);

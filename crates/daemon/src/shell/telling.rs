@@ -10,7 +10,9 @@ use crate::kept::{KeptOf, Noted};
 use crate::ports::Member;
 use crate::running::{MemberReport, TeamReport};
 use crate::status::{self, DeviceFacts, MemberState, PagpState, STATUS_SCHEMA, TeamStatus};
-use crate::{Aggregation, BondState, Error, Happened, HelloState, Kept, Notice, PeerState, TeamSpec, striping};
+use crate::{
+    Aggregation, BondState, Error, Happened, HelloState, Kept, Notice, OneSidedState, PeerState, TeamSpec, striping,
+};
 
 impl Shell {
     /// Tells what happened to the team.
@@ -26,6 +28,7 @@ impl Shell {
             Event::Lacp(event) => {
                 Happened::Lacp { member: event.member().map(|id| self.name_of(id)), text: event.words() }
             }
+            Event::Plain(event) => Happened::OneSided { member: self.name_of(event.member()), text: event.words() },
             Event::Pagp(heard) => Happened::Pagp {
                 member: self.name_of(heard.member),
                 switch: heard.switch(),
@@ -89,6 +92,16 @@ impl Shell {
         self.tell(written);
     }
 
+    /// Saves what the team was told, if it is due. Who could not, will not: a full folder is no place for it.
+    pub(super) fn save_recording(&mut self) {
+        let now = self.clock.now();
+        let Some(saved) = &mut self.saved else { return };
+        if let Err(error) = saved.save_if_due(&self.team, now) {
+            self.saved = None;
+            self.tell(Err::<(), _>(error));
+        }
+    }
+
     /// Forgets the team: it has ended.
     pub(super) fn forget(&self) -> Result<(), Error> {
         self.keeping.as_ref().map_or(Ok(()), |keeping| keeping.shelf.forget(&self.device.name))
@@ -149,6 +162,7 @@ impl Shell {
             active,
             lacp: Aggregation::of(&self.team, self.dataplane.answered()?),
             peers: PeerState::all(&self.team, &*self.dataplane)?,
+            one_sided: OneSidedState::of(&self.team, self.clock.now()),
             segments: striping::segments(&self.team),
             hellos: HelloState::of(&self.team),
             openvswitch: BondState::of(&self.team, self.clock.now(), |id| (self.name_of(id), self.permanent_mac(id))),
@@ -169,6 +183,8 @@ impl Shell {
         status.problems = status::problems(&status, config);
         status.problems.extend(self.missing_problems());
         status.problems.extend(striping::problems(&self.team, self.clock.now()));
+        let one_sided: Vec<_> = status.one_sided.iter().flat_map(OneSidedState::problems).collect();
+        status.problems.extend(one_sided);
         Ok(status)
     }
 

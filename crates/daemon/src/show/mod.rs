@@ -1,5 +1,6 @@
 //! A team's status in the forms that people and programs expect.
 
+mod one_sided;
 pub mod openvswitch;
 mod proc;
 mod teamdctl;

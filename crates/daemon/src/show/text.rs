@@ -5,6 +5,7 @@ use std::fmt::{self, Write};
 use nicteam_team::Mode;
 use nicteam_team::mode::Sends;
 
+use super::one_sided;
 use crate::{MemberState, RedundantState, TeamStatus};
 
 /// Several lines that say how the team is, and what is wrong if something is.
@@ -50,6 +51,7 @@ fn write(out: &mut String, status: &TeamStatus) -> fmt::Result {
     buckets(out, status)?;
     if status.mode.parse().is_ok_and(Mode::stripes) {
         peers(out, status)?;
+        one_sided::write(out, status)?;
     }
     if let Some(withheld @ 1..) = status.withheld_acks {
         writeln!(out, "  gaps       {withheld} ACKs suppressed: they reported only gaps younger than `sack_delay`")?;
@@ -107,7 +109,7 @@ fn peers(out: &mut String, status: &TeamStatus) -> fmt::Result {
     if status.peers.is_empty() {
         writeln!(
             out,
-            "  peers      none: no other team on this segment uses stripe, so frames are sent as in balance-alb"
+            "  peers      none: no other team on this segment uses stripe, so frames are sent as in balance-alb, or one-sided"
         )?;
     }
     for peer in &status.peers {

@@ -115,6 +115,7 @@ impl Bench {
             active: None,
             lacp: Some(Aggregation::of_lacp(&self.lacp, 0)),
             peers: Vec::new(),
+            one_sided: None,
             segments: Vec::new(),
             openvswitch: None,
             hellos: None,

@@ -35,6 +35,8 @@ struct Host {
     strikes: AtomicU32,
     delivered_mbps: AtomicU32,
     striped: AtomicU32,
+    round_trips: AtomicU32,
+    zero: AtomicU32,
 }
 
 /// `struct plain_count`.

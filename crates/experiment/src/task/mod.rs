@@ -75,6 +75,12 @@ pub(crate) fn resolve(said: &mut Said<'_, '_>) -> Option<Arc<dyn Task>> {
     (kind.resolve)(said)
 }
 
+/// Whether a workload cannot pass a gateway: what it does ends with its hosts' own segment.
+pub(crate) fn stays_in_segment(workload: &Record) -> bool {
+    let is_tagged = workload.get::<&str>("kind").is_some_and(|kind| kind.value == tagged::KIND.name);
+    is_tagged || takes_every_path(workload).is_some()
+}
+
 /// By what the connections of a workload take every link of their hosts, if they do or are meant to.
 pub(crate) fn takes_every_path(workload: &Record) -> Option<Every> {
     KINDS.iter().find_map(|kind| (kind.takes_every_path)(workload))

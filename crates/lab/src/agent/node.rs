@@ -3,6 +3,7 @@
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::mptcp::PathManager;
 use nicteam_sys::netlink::Netlink;
+use nicteam_sys::netlink::object::Route;
 use nicteam_sys::netns;
 use nicteam_sys::shape::{self, Granularity, Sizes};
 use nicteam_wire::Mac;
@@ -10,7 +11,7 @@ use nix::errno::Errno;
 
 use super::announce::announce;
 use crate::error::Failure;
-use crate::protocol::{Addresses, LinkSetup, NodeSetup};
+use crate::protocol::{Addresses, FurtherAddress, LinkSetup, NodeSetup};
 
 /// The bridge of a switch, or of a host with guests.
 const BRIDGE: &str = "br0";
@@ -44,6 +45,17 @@ impl Node {
         if setup.ipv6 {
             // As IPv4's do: the address of a device outlives a cable that is pulled at its end.
             netns::sysctl("ipv6/conf/all/keep_addr_on_down", "1")?;
+        }
+        if setup.forwards {
+            netns::sysctl("ipv4/ip_forward", "1")?;
+            if setup.ipv6 {
+                netns::sysctl("ipv6/conf/all/forwarding", "1")?;
+            }
+        }
+        if let Some(most) = setup.tcp_buffer_bytes {
+            for (setting, least, usual) in [("ipv4/tcp_rmem", 4096, 131_072), ("ipv4/tcp_wmem", 4096, 16_384)] {
+                netns::sysctl(setting, &format!("{least} {usual} {most}"))?;
+            }
         }
         if setup.guest {
             // A guest that moves keeps what it knows of its neighbours; its veth is without carrier meanwhile. Older kernels
@@ -110,6 +122,16 @@ impl Node {
         }
         netlink.add_address(device, addresses.address, addresses.prefix, true)?;
         netlink.set_up(device, true)?;
+        self.further(addresses)?;
+        for route in &addresses.routes {
+            let (device, _) = self.netlink()?.route_of(route.via)?;
+            self.netlink()?.add_route(&Route::new((route.to, route.prefix), Some(route.via), device, None, None))?;
+        }
+        Ok(())
+    }
+
+    /// Gives a host's other links their addresses.
+    fn further(&mut self, addresses: &Addresses) -> Result<(), Failure> {
         if addresses.further.is_empty() {
             return Ok(());
         }
@@ -120,9 +142,12 @@ impl Node {
         if let Some(paths) = &mut paths {
             paths.set_limits(addresses.further.len().min(MOST_PATHS) as u32)?;
         }
-        for (device, address) in &addresses.further {
+        for FurtherAddress { device, mac, address, prefix } in &addresses.further {
             let device = self.index(device)?;
-            self.netlink()?.add_address(device, *address, addresses.prefix, true)?;
+            if let Some(mac) = mac {
+                self.netlink()?.set_mac(device, mac.parse::<Mac>()?.0)?;
+            }
+            self.netlink()?.add_address(device, *address, *prefix, true)?;
             self.netlink()?.set_up(device, true)?;
             if let Some(paths) = paths.as_mut().filter(|_| addresses.announces) {
                 paths.announce(*address, device)?;

@@ -66,11 +66,8 @@ impl kind::Ends for Ends {
     fn prepare(&self, role: Role, connections: Vec<ConnectionSpec>) -> Result<(), Failure> {
         for spec in &connections {
             let each = Each::deserialize(&spec.each).map_err(|error| format!("no program: {error}"))?;
-            let (own, other) = match role {
-                Role::Server => (spec.server, spec.client),
-                Role::Client => (spec.client, spec.server),
-            };
-            choose_congestion(own.ip(), other.ip(), &each.congestion)?;
+            let other = if role == Role::Server { spec.client } else { spec.server };
+            choose_congestion(other.ip(), &each.congestion)?;
             match (role, each.server) {
                 (Role::Server, Some(line)) => self.serve(spec, words(&line, spec))?,
                 (Role::Server, None) => {}

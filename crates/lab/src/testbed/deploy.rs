@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use nicteam_experiment::{End, Host, Team, Topology};
+use nicteam_experiment::{Cable, End, Further, Host, Team, Topology};
 use nicteam_wire::Mac;
 
 use super::agents::Agents;
@@ -13,15 +13,18 @@ use super::terms::{Setting, TeamRuns};
 use super::{guests, relay};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::protocol::{AddTeam, Addresses, LinkSetup, NodeSetup, Request, SpeakPagp};
+use crate::protocol::{AddTeam, Addresses, FurtherAddress, LinkSetup, NodeSetup, Request, RouteSetup, SpeakPagp};
 
 /// What each node is to be before it has links.
 pub(super) fn set_ups(topology: &Topology) -> Vec<(String, Request)> {
+    let tcp_buffer_bytes = tcp_buffer_bytes(topology);
     // That of a host bears its address.
     let setup = |host: &Host| NodeSetup {
         ipv6: host.address.is_ipv6(),
         bridge: host.device == BRIDGE && !guests::are_taken_by_engine(topology, &host.name),
         guest: host.parent.is_some(),
+        forwards: host.forwards,
+        tcp_buffer_bytes,
     };
     let host = |host: &Host| (host.name.clone(), setup(host));
     let switches = topology
@@ -30,6 +33,26 @@ pub(super) fn set_ups(topology: &Topology) -> Vec<(String, Request)> {
         .map(|switch| (switch.name.clone(), NodeSetup { bridge: true, ..NodeSetup::default() }));
     let all = topology.hosts.iter().map(host).chain(switches);
     all.map(|(node, setup)| (node, Request::SetUp(setup))).collect()
+}
+
+/// What TCP's sockets need beyond the kernel's limits, where the links of the longest way hold more than those allow: a
+/// connection is to be bounded by the links, as with hosts that are tuned for such a way.
+fn tcp_buffer_bytes(topology: &Topology) -> Option<u32> {
+    /// Linux's limit of what a socket may send is 4 MiB (`tcp_wmem`).
+    const USUAL_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
+    /// Of what a socket counts at most half is payload; as much again for what loss recovery has on its way.
+    const ROOM: f64 = 4.0;
+    let both_ways = |cable: &Cable| {
+        let ways = cable.impaired.iter().flat_map(|it| [&it.a_to_b, &it.b_to_a]);
+        ways.map(|way| way.impairments.delay.as_secs_f64()).sum::<f64>()
+    };
+    let delay_s = topology.cables.iter().map(both_ways).fold(0.0, f64::max);
+    let rate_bps = |host: &Host| -> u64 {
+        ends(topology).filter(|(end, _)| end.node == host.name).map(|(_, cable)| cable.rate_bps).sum()
+    };
+    let rate_bps = topology.hosts.iter().map(rate_bps).max().unwrap_or(0) as f64;
+    let bytes = rate_bps / 8.0 * delay_s * ROOM;
+    (bytes > USUAL_BYTES).then(|| bytes.min(f64::from(i32::MAX)) as u32)
 }
 
 /// The rates of each node's ends of cables.
@@ -133,9 +156,19 @@ fn addresses(host: &Host, topology: &Topology) -> Addresses {
         mac: (!is_team).then(|| host.mac.to_string()),
         address: host.address,
         prefix: host.prefix,
-        further: host.further.iter().map(|further| (further.device.clone(), further.address)).collect(),
+        further: host.further.iter().map(further).collect(),
+        routes: host.routes.iter().map(|it| RouteSetup { to: it.to, prefix: it.prefix, via: it.via }).collect(),
         mptcp: host.mptcp,
         announces: host.announces,
+    }
+}
+
+fn further(further: &Further) -> FurtherAddress {
+    FurtherAddress {
+        device: further.device.clone(),
+        mac: further.mac.map(|mac| mac.to_string()),
+        address: further.address,
+        prefix: further.prefix,
     }
 }
 

@@ -7,6 +7,7 @@ use nicteam_team::hash::drawn::{Drawn, Flow, Host, Links, links_used};
 
 use super::engines;
 use super::hop::Hop;
+use super::way;
 
 /// So many times addresses are drawn.
 const SEEDS: u32 = 200;
@@ -25,9 +26,11 @@ pub(super) fn of(run: &Run, hop: &Hop<'_>) -> Option<Drawn> {
     let flow = |connection: &&Connection| {
         let port = |end: &str| Some(end.parse::<SocketAddr>().ok()?.port());
         let ports = [port(&connection.src)?, port(&connection.dst)?];
+        let [src, dst] = way::addressed(run, [hop.node, hop.peer], connection);
         Some(Flow {
             from: place(&connection.from)?,
             to: place(&connection.to)?,
+            macs: [place(src.0)?, place(dst.0)?],
             ports,
             protocol: TCP,
             vlan: connection.vlan,

@@ -15,12 +15,14 @@ mod limits;
 mod moves;
 mod mtu;
 mod notes;
+mod one_sided;
 mod path;
 mod policy;
 mod predict;
 mod prose;
 mod rules;
 mod storage;
+mod way;
 mod words;
 
 use nicteam_record::{Finding, Record, Run, Side};

@@ -1,12 +1,13 @@
 //! The hops that a run's payload takes, with the load of every link.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
-use nicteam_record::{Connection, Link, LinkEnd, Relayed, Run, Side, Topology};
+use nicteam_record::{Connection, Relayed, Run, Side, Topology};
 
 use super::hop::{Hop, HopLink, Spreading, as_counted};
 use super::predict::{buckets, predict};
 use super::storage;
+use super::way::between;
 use crate::team::{MULTIPATH_TCP, Team};
 use crate::units::share;
 use crate::view;
@@ -36,7 +37,7 @@ impl<'a> Picture<'a> {
         let mut paths = Paths::new();
         for connection in &run.connections {
             let ends = ends(run, connection);
-            paths.entry(ends).or_insert_with(|| path(run, ends.0, ends.1));
+            paths.entry(ends).or_insert_with(|| between(run, ends.0, ends.1));
         }
         let path = |connection: &'a Connection| paths[&ends(run, connection)].as_slice();
         let mut hops = hops(run, &teams, path);
@@ -135,41 +136,6 @@ fn spreading(run: &Run, teams: &[Team<'_>], path: &[&str], connection: &Connecti
         }
         _ => Spreading::ByHop,
     }
-}
-
-/// The nodes from one to the other, by the fewest cables that LACP does not
-/// leave out, or by any if there is no such way; empty if there is none at all.
-fn path<'a>(run: &'a Run, from: &'a str, to: &str) -> Vec<&'a str> {
-    let aggregates = |end: &LinkEnd| view::port(run, &end.node, &end.device).is_none_or(|port| port.aggregates);
-    let links = || run.topology.links.iter();
-    let used = path_by(links().filter(|link| aggregates(&link.a) && aggregates(&link.b)), from, to);
-    if used.is_empty() { path_by(links(), from, to) } else { used }
-}
-
-/// The nodes from one to the other, by the fewest of these cables.
-fn path_by<'a>(links: impl Iterator<Item = &'a Link>, from: &'a str, to: &str) -> Vec<&'a str> {
-    let links: Vec<&Link> = links.collect();
-    let mut came_from: BTreeMap<&str, &str> = BTreeMap::from([(from, from)]);
-    let mut queue = VecDeque::from([from]);
-    while let Some(node) = queue.pop_front() {
-        for link in &links {
-            for (near, far) in [(&link.a, &link.b), (&link.b, &link.a)] {
-                if near.node == node && !came_from.contains_key(far.node.as_str()) {
-                    came_from.insert(&far.node, node);
-                    queue.push_back(&far.node);
-                }
-            }
-        }
-    }
-    let Some((&end, _)) = came_from.get_key_value(to) else { return Vec::new() };
-    let mut path = vec![end];
-    while let Some(&before) =
-        path.last().and_then(|node| came_from.get(node)).filter(|&&before| before != path[path.len() - 1])
-    {
-        path.push(before);
-    }
-    path.reverse();
-    path
 }
 
 /// The team whose links lead from a node to another.

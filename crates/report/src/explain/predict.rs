@@ -2,12 +2,13 @@
 
 use std::net::SocketAddr;
 
-use nicteam_record::{Connection, Run, Topology};
+use nicteam_record::{Connection, Run};
 use nicteam_team::hash;
 use nicteam_wire::{Frame, Mac, Vlan, head_of_flow, tagged};
 
 use super::engines;
 use super::hop::{Hop, Prediction};
+use super::way;
 use crate::units::share;
 use crate::view;
 
@@ -29,7 +30,7 @@ pub(super) fn predict(run: &Run, hop: &Hop<'_>) -> Option<Prediction> {
         |place: &usize| view::port(run, team.node, &team.members[*place]).is_none_or(|port| port.aggregates);
     let usable: Vec<usize> = (0..team.members.len()).filter(aggregates).collect();
     let place = |connection: &&Connection| {
-        let bytes = first_bytes(&run.topology, connection)?;
+        let bytes = first_bytes(run, hop, connection)?;
         let number = hash_of(policy, &Frame::parse(&bytes).ok()?);
         Some(usable[hash::place(number, team.hash_buckets, usable.len())?])
     };
@@ -44,7 +45,7 @@ pub(super) fn buckets<'a>(run: &'a Run, hop: &Hop<'a>) -> Option<Vec<(u8, Option
     let team = hop.team?;
     let sends = team.mode.sends()?;
     let placed = |connection: &&Connection| {
-        let bytes = first_bytes(&run.topology, connection)?;
+        let bytes = first_bytes(run, hop, connection)?;
         let bucket = engines::bucket(team.engine, sends, &Frame::parse_untagged(&bytes).ok()?, team.hash_basis)?;
         let own =
             run.buckets.iter().filter(|known| (known.host.as_str(), known.team.as_str()) == (team.node, team.device));
@@ -67,10 +68,11 @@ fn agrees(hop: &Hop<'_>, places: &[usize]) -> bool {
         })
 }
 
-/// The headers of a frame that carries a connection's payload.
-fn first_bytes(topology: &Topology, connection: &Connection) -> Option<Vec<u8>> {
-    let mac = |name: &str| topology.hosts.iter().find(|host| host.name == name)?.mac.parse::<Mac>().ok();
-    let (src_mac, dst_mac) = (mac(&connection.from)?, mac(&connection.to)?);
+/// The headers of a frame that carries a connection's payload over a hop.
+fn first_bytes(run: &Run, hop: &Hop<'_>, connection: &Connection) -> Option<Vec<u8>> {
+    let mac = |end| way::mac(&run.topology, end)?.parse::<Mac>().ok();
+    let [src_mac, dst_mac] = way::addressed(run, [hop.node, hop.peer], connection).map(mac);
+    let (src_mac, dst_mac) = (src_mac?, dst_mac?);
     let (src, dst): (SocketAddr, SocketAddr) = (connection.src.parse().ok()?, connection.dst.parse().ok()?);
     let protocol = if connection.datagrams.is_some() { UDP } else { TCP };
     let head = head_of_flow([src_mac, dst_mac], protocol, src, dst)?;

@@ -343,8 +343,10 @@ fn node(topology: &Topology, place: &Place<'_>) -> String {
         ("switch", title.into_iter().chain([spread]).collect())
     } else {
         let team = groups(topology, place.name).next();
+        let host = topology.hosts.iter().find(|host| host.name == place.name);
+        let forwards = host.is_some_and(|host| host.forwards);
         let how = team.map_or_else(
-            || "one link, no team".to_owned(),
+            || if forwards { "gateway" } else { "one link, no team" }.to_owned(),
             |team| match team.policy_name {
                 "" if team.mode == TeamMode::MultipathTcp => format!("{} links, multipath TCP", team.members.len()),
                 "" if team.mode == TeamMode::Multipath => format!("{} links, an address each", team.members.len()),
@@ -352,7 +354,7 @@ fn node(topology: &Topology, place: &Place<'_>) -> String {
                 policy => format!("{}, {policy}", team.mode_name),
             },
         );
-        let address = topology.hosts.iter().find(|host| host.name == place.name).map_or("", |host| &host.address);
+        let address = host.map_or("", |host| &host.address);
         ("box", vec![how, address.to_owned()])
     };
     let x = px(place.x + place.width / 2.0);

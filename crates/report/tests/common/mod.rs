@@ -128,6 +128,7 @@ pub fn run(spec: &Spec<'_>) -> Run {
         ports: Vec::new(),
         connections,
         pagp: Vec::new(),
+        one_sided: Vec::new(),
         mac_moves: Vec::new(),
         operations: Vec::new(),
         transfers: Vec::new(),
@@ -167,6 +168,8 @@ fn topology(hosts: &[(&str, u8)]) -> Topology {
             device: "team0".into(),
             further: Vec::new(),
             parent: None,
+            forwards: false,
+            routes: Vec::new(),
         });
         let ends = |prefix: &str| (0..4).map(|place| format!("{prefix}{place}")).collect::<Vec<_>>();
         let (own, ports) = (ends("eth"), ends(&format!("{name}-")));

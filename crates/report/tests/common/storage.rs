@@ -103,7 +103,8 @@ fn plain(mode: &str) -> Run {
     run.topology.teams.retain(|team| kept(&team.node, &team.peer));
     for (number, host) in run.topology.hosts.iter_mut().enumerate() {
         if mode == "multipath" {
-            let further = |path| Further { device: format!("eth{path}"), address: address(path, number) + "/24" };
+            let further =
+                |path| Further { device: format!("eth{path}"), address: address(path, number) + "/24", mac: None };
             (host.device, host.address) = ("eth0".into(), address(0, number) + "/24");
             host.further = (1..4).map(further).collect();
         }

@@ -62,6 +62,7 @@ impl Team {
             Ok(parsed) if parsed.ethertype() == ethertype::SLOW => self.frame_to_lacp(member, frame, now),
             Ok(parsed) if parsed.ethertype() == ethertype::HELLO => self.hello(member, &parsed, now),
             Ok(parsed) if parsed.dst() == Mac::CISCO_GROUP => return self.hear_pagp(member, &parsed, now),
+            Ok(parsed) if self.hear_plain_host(member, &parsed) => return,
             Ok(parsed) if self.config.arp.is_on() => self.hear(member, &parsed, now),
             _ => {}
         }

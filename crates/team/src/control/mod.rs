@@ -45,6 +45,7 @@ use nicteam_wire::Mac;
 pub use self::groups::Group;
 pub use self::hearing::Traffic;
 pub use self::pagp::PagpHeard;
+pub use self::plain::{PlainEvent, PlainHostStatus, PlainMemberStatus, PlainState, PlainStatus};
 pub use self::probe::Subnet;
 pub use self::stripe::Identity;
 pub use self::terms::{Duplex, Effect, Event, LinkState, Listen, MemberLink, MemberStatus, TeamError, TimerReason};
@@ -337,6 +338,9 @@ impl Team {
         if due.contains(&TimerReason::Discovery) {
             self.discover(now);
         }
+        if due.contains(&TimerReason::Plain) {
+            self.ask_plain_hosts(now);
+        }
     }
 
     /// When to call [`Team::handle_timeout`] next, and why.
@@ -473,6 +477,7 @@ impl Team {
         self.move_addresses();
         self.balance_members(now);
         self.stripe_members(now);
+        self.follow_one_sided(now);
         self.update_plan();
         self.update_carrier();
         self.ask_for_sources();
@@ -487,7 +492,7 @@ impl Team {
     fn choose_active(&mut self, now: Time) {
         let primary = self.primary();
         let wishes = active::Wishes { primary, force: self.force_primary, config: &self.config };
-        let to = active::choose(&self.members, self.active, wishes);
+        let to = active::choose(&self.members_heard(), self.active, wishes);
         if primary.is_some_and(|id| active::is_up(&self.members, id)) {
             self.force_primary = false;
         }

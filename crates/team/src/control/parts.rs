@@ -11,7 +11,7 @@ use super::openvswitch::Bond;
 use super::plain::OneSided;
 use crate::control::state::state;
 use crate::stripe::Discovery;
-use crate::{Config, Traits};
+use crate::{Config, MemberId, MemberSet, Traits};
 
 /// The parts of a team.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +53,18 @@ impl Parts {
     /// The same, to change it.
     pub(super) fn lacp_mut(&mut self) -> Option<&mut Lacp> {
         self.aggregate.as_mut()?.lacp.as_mut()
+    }
+
+    /// Those of them by which answers come back, or all if there are none.
+    pub(super) fn heard(&self, all: Vec<MemberId>) -> Vec<MemberId> {
+        let silent = self.silent();
+        let heard: Vec<MemberId> = all.iter().copied().filter(|id| !silent.contains(*id)).collect();
+        if heard.is_empty() { all } else { heard }
+    }
+
+    /// Members that no answer comes back by: they send nothing to hosts that do not stripe.
+    pub(super) fn silent(&self) -> MemberSet {
+        self.one_sided.as_ref().map(OneSided::silent).unwrap_or_default()
     }
 }
 

@@ -119,7 +119,7 @@ fn choose(facts: &Facts<'_>) -> Choose {
             let redundant = config.redundant.clone();
             let sack_delay = Duration::from_millis(config.sack_delay_ms.into());
             let plain = plain(facts, &senders);
-            let other = balance(facts, Eligible::Alb, live, active);
+            let other = balance(facts, Eligible::Alb, parts.heard(live), active);
             Choose::Stripe(Stripe { team, senders, peers, group, redundant, sack_delay, plain, other })
         }),
     }
@@ -129,7 +129,10 @@ fn choose(facts: &Facts<'_>) -> Choose {
 fn plain(facts: &Facts<'_>, senders: &[Sender]) -> Plain {
     match facts.config.stripe_plain {
         StripePlain::Off => Plain { kind: StripePlain::Off, members: MemberSet::EMPTY },
-        kind => Plain { kind, members: senders.iter().map(|sender| sender.id).collect() },
+        kind => {
+            let all = senders.iter().map(|sender| sender.id).collect();
+            Plain { kind, members: facts.parts.one_sided.as_ref().map_or(all, |of| of.usable(all)) }
+        }
     }
 }
 

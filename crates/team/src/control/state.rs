@@ -4,7 +4,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use nicteam_wire::{Hello, HelloMember, LacpState, Mac, PortInfo, Vlan};
@@ -256,6 +256,16 @@ impl State for Mac {
 
     fn take(from: &mut Reader<'_>) -> Result<Mac, Unreadable> {
         from.mac()
+    }
+}
+
+impl State for Ipv4Addr {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.to_bits().put(to);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Result<Ipv4Addr, Unreadable> {
+        from.u32().map(Ipv4Addr::from_bits)
     }
 }
 

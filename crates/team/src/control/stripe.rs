@@ -109,6 +109,7 @@ impl Team {
     pub(super) fn discover(&mut self, now: Time) {
         // What a member was told of its address, and the team of its own, since.
         self.stripe_members(now);
+        self.follow_one_sided(now);
         if let Some(discovery) = &mut self.parts.discovery {
             discovery.handle_timeout(now);
             self.after_discovery(now);

@@ -3,6 +3,7 @@
 use nicteam_wire::Mac;
 
 use super::pagp::PagpHeard;
+use super::plain::PlainEvent;
 use crate::control::state::state;
 use crate::lacp::{LacpEvent, PortStatus};
 use crate::{ConfigError, MemberId, Mode, Plan};
@@ -121,6 +122,8 @@ pub enum TimerReason {
     Lacp,
     /// stripe: the next announcement or probe.
     Discovery,
+    /// stripe: the next question about, or to, hosts that do not stripe.
+    Plain,
 }
 
 /// What the shell is to do.
@@ -197,6 +200,8 @@ pub enum Event {
     Lacp(LacpEvent),
     /// The other end of a member speaks PAgP, which no team answers.
     Pagp(PagpHeard),
+    /// stripe: a member is left, or used again, towards hosts that do not stripe.
+    Plain(PlainEvent),
 }
 
 /// A change that the team refuses.

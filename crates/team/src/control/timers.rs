@@ -7,7 +7,7 @@ use crate::{MAX_MEMBERS, MemberId, TimerReason};
 pub(super) type Timers = super::deadlines::Timers<TimerReason, LINES>;
 
 /// Lines before those of the members.
-const FIXED: usize = 10;
+const FIXED: usize = 11;
 /// One line for each reason that can be.
 const LINES: usize = FIXED + 2 * MAX_MEMBERS;
 
@@ -24,6 +24,7 @@ impl Reason<LINES> for TimerReason {
             TimerReason::Lacp => 7,
             TimerReason::Inheritance => 8,
             TimerReason::Discovery => 9,
+            TimerReason::Plain => 10,
             TimerReason::UpDelay(member) => FIXED + member.index(),
             TimerReason::DownDelay(member) => FIXED + MAX_MEMBERS + member.index(),
         }
@@ -41,6 +42,7 @@ impl Reason<LINES> for TimerReason {
             7 => Some(TimerReason::Lacp),
             8 => Some(TimerReason::Inheritance),
             9 => Some(TimerReason::Discovery),
+            10 => Some(TimerReason::Plain),
             _ if line < FIXED + MAX_MEMBERS => MemberId::new(line - FIXED).map(TimerReason::UpDelay),
             _ => MemberId::new(line - FIXED - MAX_MEMBERS).map(TimerReason::DownDelay),
         }

@@ -25,6 +25,7 @@ impl fmt::Display for Event {
             Event::Carrier(true) => f.write_str("carrier"),
             Event::Carrier(false) => f.write_str("no carrier"),
             Event::Lacp(event) => fmt::Display::fmt(event, f),
+            Event::Plain(event) => write!(f, "member {} {}", event.member(), event.words()),
             Event::Pagp(heard) => {
                 write!(f, "member {}: {} speaks PAgP (mode {})", heard.member, heard.switch(), heard.mode())
             }

@@ -9,6 +9,7 @@ mod liveness;
 mod lost;
 mod mending;
 mod order;
+mod plain;
 mod redundant;
 mod schedule;
 mod segments;

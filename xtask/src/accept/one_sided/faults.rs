@@ -1,7 +1,8 @@
 //! What a member that fails costs the traffic to a plain host with a link of the sum of the rates: one without
 //! carrier, and one that is up and passes nothing.
 //!
-//! True packets, four links of 100 Mbit/s; the cable is pulled, or the port passes nothing, at the sender's end.
+//! True packets, four links of 100 Mbit/s; the cable is pulled, or the port passes nothing, at the sender's end. Each
+//! round has hosts of its own, since a team that has left a member takes its time before it trusts it again.
 
 use std::net::UdpSocket;
 use std::thread;
@@ -38,32 +39,24 @@ const AFTER: Duration = Duration::from_secs(1);
 /// Both faults, under a connection at full rate and under datagrams, each time on another member or on that which
 /// carries the datagrams.
 pub(super) fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
-    let mut network = Network::new(context.product, context.scratch, Way::OneSided(TEAM))?;
-    let rounds = context.arguments.repeats as usize + 1;
     let mut figures = Vec::new();
     for case in &CASES {
         eprintln!("one-sided: {}", case.name);
-        let (found, noise) = Noise::around(|| case.measure(&mut network, rounds))?;
+        let (found, noise) = Noise::around(|| case.measure(context))?;
         figures.extend(found.into_iter().map(|figure| figure.noise(noise)));
     }
     Ok(figures)
 }
 
 impl Case {
-    fn measure(&self, network: &mut Network<'_>, rounds: usize) -> Result<Vec<Figure>, Failure> {
-        let (mut silences_ms, mut found_ms) = (Vec::new(), Vec::new());
-        for round in 0..rounds {
-            let (received, at) = fail_under_a_stream(network, self.fault, Side::Near, round % LINKS)?;
+    fn measure(&self, context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
+        let network = || Network::new(context.product, context.scratch, Way::OneSided(TEAM));
+        let (mut silences_ms, mut found_ms, mut costs) = (Vec::new(), Vec::new(), Vec::new());
+        for round in 0..=context.arguments.repeats as usize {
+            let (received, at) = fail_under_a_stream(&mut network()?, self.fault, Side::Near, round % LINKS)?;
             silences_ms.push(received.silence_ms(at, AFTER));
             found_ms.push(recovered_ms(&received, at));
-        }
-        let sockets = network.datagrams();
-        let mut costs = Vec::new();
-        for _ in 0..rounds {
-            let member = carrying(network, &sockets)?;
-            let broken = Broken { fault: self.fault, side: Side::Near, member, lasting: self.lasting };
-            let [_, cost, _] = fail_under_datagrams(network, &sockets, broken)?;
-            costs.push(cost);
+            costs.push(self.under_datagrams(&mut network()?)?);
         }
         let until_full = format!("one connection, until {FULL:.1} of the survivors");
         let of_stream = match self.fault {
@@ -75,6 +68,14 @@ impl Case {
             }
         };
         Ok(of_stream.into_iter().chain([self.of_datagrams(&costs)]).collect())
+    }
+
+    /// The member that carries a thousand datagrams a second fails.
+    fn under_datagrams(&self, network: &mut Network<'_>) -> Result<Cost, Failure> {
+        let sockets = network.datagrams();
+        let member = carrying(network, &sockets)?;
+        let broken = Broken { fault: self.fault, side: Side::Near, member, lasting: self.lasting };
+        fail_under_datagrams(network, &sockets, broken).map(|[_, cost, _]| cost)
     }
 
     /// How long the member that carried them was used on.

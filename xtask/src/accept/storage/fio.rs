@@ -120,13 +120,7 @@ fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
 
 /// Gives connections of a namespace to an address the congestion control that the lab's have.
 fn choose_congestion(netns: &NetNs, to: IpAddr) -> Result<(), Failure> {
-    netns.run(|| {
-        let mut netlink = Netlink::open()?;
-        let device =
-            netlink.all_addresses()?.into_iter().find(|(_, address, _)| address.is_ipv4() && !address.is_loopback());
-        let (index, ..) = device.ok_or_else(|| Failure::failed("a host of the network has no address"))?;
-        Ok::<(), Failure>(netlink.route_with_congestion(to, index, CONGESTION)?)
-    })?
+    netns.run(|| Ok::<(), Failure>(Netlink::open()?.route_with_congestion(to, CONGESTION)?))?
 }
 
 /// What fio gets of the disk by an export that this process serves from the initiator's host.

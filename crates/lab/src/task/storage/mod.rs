@@ -48,7 +48,7 @@ pub(super) struct Ends {
     read: Read,
     tasks: Mutex<Vec<Arc<Running>>>,
     /// Own and other addresses of paths, and the congestion control of their connections.
-    routes: Mutex<Vec<(IpAddr, IpAddr, String)>>,
+    routes: Mutex<Vec<(IpAddr, String)>>,
     /// The last answer about each socket: a connection that ended keeps what it had.
     flows: Mutex<BTreeMap<(u32, SocketAddr, SocketAddr), FlowSample>>,
 }
@@ -110,9 +110,9 @@ impl kind::Ends for Ends {
         for spec in connections {
             let (storage, _) = (self.read)(&spec)?;
             for (client, server) in ends_of_paths(&spec) {
-                let (own, other) = if role == Role::Client { (client, server) } else { (server, client) };
-                choose_congestion(own, other, &storage.congestion)?;
-                lock(&self.routes).push((own, other, storage.congestion.clone()));
+                let other = if role == Role::Client { server } else { client };
+                choose_congestion(other, &storage.congestion)?;
+                lock(&self.routes).push((other, storage.congestion.clone()));
             }
             // What serves storage has been started before.
             if role == Role::Client {
@@ -143,9 +143,9 @@ impl kind::Ends for Ends {
     }
 
     fn device_is_up(&self) {
-        for (own, other, congestion) in lock(&self.routes).iter() {
+        for (other, congestion) in lock(&self.routes).iter() {
             // A device of another path may be down: its route comes back with it.
-            let _ = choose_congestion(*own, *other, congestion);
+            let _ = choose_congestion(*other, congestion);
         }
     }
 

@@ -88,7 +88,7 @@ impl Team {
         if self.parts.buckets.is_none() {
             return;
         }
-        let senders = planning::senders(&self.members, self.parts.lacp());
+        let senders = self.parts.heard(planning::senders(&self.members, self.parts.lacp()));
         let channel = |id| Some(Channel { id, speed_mbps: self.members.get(&id)?.link.speed_mbps });
         let channels: Vec<Channel> = senders.into_iter().filter_map(channel).collect();
         if let Some(buckets) = &mut self.parts.buckets {
@@ -154,9 +154,10 @@ impl Team {
     }
 
     fn balance(&mut self, now: Time, act: impl FnOnce(&mut Balancer, &Situation<'_>) -> Vec<Effect>) {
+        let silent = self.parts.silent();
         let Some(balancer) = &mut self.parts.balancer else { return };
         let (config, traits, members) = (&self.config, self.traits, &self.members);
-        let at = Situation { config, traits, team: self.announcer.mac, members, active: self.active, now };
+        let at = Situation { config, traits, team: self.announcer.mac, members, active: self.active, silent, now };
         let effects = act(balancer, &at);
         self.effects.extend(effects);
     }

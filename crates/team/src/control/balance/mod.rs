@@ -15,6 +15,7 @@ mod inherit;
 mod resolution;
 mod rlb;
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use nicteam_wire::{Mac, Vlan, learning_packet};
@@ -28,7 +29,7 @@ use self::rlb::Rlb;
 use super::{Effect, Members};
 use crate::control::state::state;
 use crate::mode::{Addresses as Have, Traits};
-use crate::{Config, MemberId, Receive, Rewrite, Time};
+use crate::{Config, MemberId, MemberSet, Receive, Rewrite, Time};
 
 /// Between two assignments (`BOND_TLB_REBALANCE_INTERVAL`).
 pub(super) const REBALANCE: Duration = Duration::from_secs(10);
@@ -43,6 +44,8 @@ pub(super) struct Balancer {
     addresses: Addresses,
     rlb: Rlb,
     channels: Vec<Channel>,
+    /// Those of them that clients are told: they are not silent.
+    told: Vec<Channel>,
     /// Who was active when addresses were given last.
     active: Option<MemberId>,
     /// balance-alb: a lost member's address, and who hears what is sent to it.
@@ -54,7 +57,7 @@ pub(super) struct Balancer {
     outbox: Vec<(MemberId, Vec<u8>)>,
 }
 
-state!(struct Balancer { addresses, rlb, channels, active, inherited, hears, vlans, outbox });
+state!(struct Balancer { addresses, rlb, channels, told, active, inherited, hears, vlans, outbox });
 
 /// What follows depends on.
 pub(super) struct Situation<'a> {
@@ -63,6 +66,8 @@ pub(super) struct Situation<'a> {
     pub(super) team: Mac,
     pub(super) members: &'a Members,
     pub(super) active: Option<MemberId>,
+    /// Members that no answer comes back by; not all that are live.
+    pub(super) silent: MemberSet,
     pub(super) now: Time,
 }
 
@@ -110,13 +115,16 @@ impl Balancer {
         let live = at.members.iter().filter(|(_, member)| member.is_live());
         let channels: Vec<Channel> =
             live.map(|(&id, member)| Channel { id, speed_mbps: member.link.speed_mbps }).collect();
+        let told: Vec<Channel> = channels.iter().filter(|channel| !at.silent.contains(channel.id)).copied().collect();
+        let told = if told.is_empty() { channels.clone() } else { told };
         let before = std::mem::replace(&mut self.channels, channels);
+        let told_before = std::mem::replace(&mut self.told, told);
         let has = |channels: &[Channel], id: MemberId| channels.iter().any(|channel| channel.id == id);
-        for gone in before.iter().filter(|channel| !has(&self.channels, channel.id)) {
-            self.rlb.lose(gone.id, &self.channels, at.now);
+        for gone in told_before.iter().filter(|channel| !has(&self.told, channel.id)) {
+            self.rlb.lose(gone.id, &self.told, at.now);
         }
-        if self.channels.iter().any(|channel| !before.contains(channel)) {
-            self.rlb.rebalance(&self.channels, at.now);
+        if self.told.iter().any(|channel| !told_before.contains(channel)) {
+            self.rlb.rebalance(&self.told, at.now);
         }
         let lost = before.iter().map(|channel| channel.id).rfind(|&id| !has(&self.channels, id));
         let mut effects = match at.active {
@@ -156,6 +164,28 @@ impl Balancer {
     /// What is to be sent now.
     pub(super) fn take_frames(&mut self) -> impl Iterator<Item = Effect> + '_ {
         self.outbox.drain(..).map(|(member, frame)| Effect::Transmit { member, frame })
+    }
+
+    /// Where a host with this Ethernet address can be asked by ARP: its IPv4 addresses that the stack has spoken to.
+    pub(super) fn places_of(&self, mac: Mac) -> Vec<(Ipv4Addr, Option<Vlan>)> {
+        let place = |(ip, vlan)| match ip {
+            IpAddr::V4(ip) => Some((ip, vlan)),
+            IpAddr::V6(_) => None,
+        };
+        self.rlb.addresses_of(mac).filter_map(place).collect()
+    }
+
+    /// Hosts that the stack has spoken to since, by IPv4; the last first.
+    pub(super) fn spoken_since(&self, since: Time) -> Vec<Mac> {
+        self.rlb.spoken_since(since)
+    }
+
+    /// All addresses of such a host that the stack has spoken to, in order.
+    pub(super) fn addresses_of(&self, mac: Mac) -> Vec<IpAddr> {
+        let mut addresses: Vec<IpAddr> = self.rlb.addresses_of(mac).map(|(ip, _)| ip).collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        addresses
     }
 
     /// The address by which a member is known on the wire.

@@ -42,8 +42,8 @@ impl Balancer {
     fn say_arp(&mut self, frame: &Frame<'_>, at: &Situation<'_>) -> Option<(MemberId, Vec<u8>)> {
         let arp = Arp::decode(frame.payload()).ok()?;
         let (server, client) = (IpAddr::from(arp.sender_ip), IpAddr::from(arp.target_ip));
-        // Gratuitous ARP and probes (RFC 5227) speak to everybody.
-        if arp.sender_mac != at.team || server == client || server.is_unspecified() {
+        // Gratuitous ARP and probes (RFC 5227) speak to everybody, and who probes has no address yet.
+        if arp.sender_mac != at.team || server == client || server.is_unspecified() || client.is_unspecified() {
             return None;
         }
         let to = match arp.operation {
@@ -82,7 +82,7 @@ impl Balancer {
         frame: &Frame<'_>,
         at: &Situation<'_>,
     ) -> Option<(MemberId, Mac)> {
-        let world = World { channels: &self.channels, active: at.active, addresses: &self.addresses };
+        let world = World { channels: &self.told, active: at.active, addresses: &self.addresses, now: at.now };
         let (member, moved) = self.rlb.choose(pair, client_mac, at.team, frame.vlan(), &world);
         self.outbox.extend(moved);
         let member = member?;
@@ -90,7 +90,7 @@ impl Balancer {
     }
 
     fn told_all(&mut self, server: IpAddr, at: &Situation<'_>) {
-        let world = World { channels: &self.channels, active: at.active, addresses: &self.addresses };
+        let world = World { channels: &self.told, active: at.active, addresses: &self.addresses, now: at.now };
         self.rlb.told_all(server, &world, at.now);
     }
 

@@ -17,6 +17,7 @@
 //!   one until the next update).
 //! - The answer that assigns a client to a member is not sent again as an update.
 
+use std::cmp::Reverse;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -74,9 +75,11 @@ struct Client {
     member: Option<MemberId>,
     /// It has not been told its member.
     stale: bool,
+    /// When the stack last spoke to it by ARP or neighbour discovery.
+    spoken: Time,
 }
 
-state!(struct Client { pair, mac, ours, vlan, member, stale });
+state!(struct Client { pair, mac, ours, vlan, member, stale, spoken });
 
 impl Rlb {
     /// The member for this client, which is spoken to now; another client that
@@ -96,6 +99,7 @@ impl Rlb {
             Some(client) if client.pair == pair && client.vlan == vlan => {
                 client.mac = mac.or(client.mac);
                 client.ours = ours;
+                client.spoken = world.now;
                 if client.member.is_some() {
                     return (client.member, moved);
                 }
@@ -108,7 +112,7 @@ impl Rlb {
         }
         let member = self.next(world.channels);
         if member.is_some() {
-            self.clients[entry] = Some(Client { pair, mac, ours, vlan, member, stale: false });
+            self.clients[entry] = Some(Client { pair, mac, ours, vlan, member, stale: false, spoken: world.now });
         }
         (member, moved)
     }
@@ -202,6 +206,20 @@ impl Rlb {
         loads.iter().max_by_key(|load| load.after(0)).filter(|load| load.after(0) > lightest).map(|load| load.id)
     }
 
+    /// The addresses of clients with this Ethernet address, each with its VLAN.
+    pub(super) fn addresses_of(&self, mac: Mac) -> impl Iterator<Item = (IpAddr, Option<Vlan>)> {
+        let clients = self.clients.iter().flatten().filter(move |client| client.mac == Some(mac));
+        clients.map(|client| (client.pair.client, client.vlan))
+    }
+
+    /// The Ethernet addresses of clients that the stack has spoken to since, by IPv4; the last first.
+    pub(super) fn spoken_since(&self, since: Time) -> Vec<Mac> {
+        let clients = self.clients.iter().take(ENTRIES).flatten().filter(|client| client.spoken >= since);
+        let mut clients: Vec<(Time, Mac)> = clients.filter_map(|client| Some((client.spoken, client.mac?))).collect();
+        clients.sort_by_key(|&(spoken, mac)| (Reverse(spoken), mac));
+        clients.into_iter().map(|(_, mac)| mac).collect()
+    }
+
     /// When updates are to be sent.
     pub(super) fn due(&self) -> Option<Time> {
         self.due
@@ -276,6 +294,7 @@ pub(super) struct World<'a> {
     pub(super) channels: &'a [Channel],
     pub(super) active: Option<MemberId>,
     pub(super) addresses: &'a Addresses,
+    pub(super) now: Time,
 }
 
 /// A member's clients.

@@ -26,6 +26,8 @@ pub struct Flow {
     pub from: usize,
     /// Place of the receiving one.
     pub to: usize,
+    /// Places of those whose MAC addresses its frames have: these two, or gateways between them.
+    pub macs: [usize; 2],
     /// Source and destination port, which are not drawn.
     pub ports: [u16; 2],
     /// Transport protocol: 6 TCP, 17 UDP.
@@ -94,7 +96,8 @@ pub fn links_used(links: Links, hosts: &[Host], flows: &[Flow], seeds: u32) -> D
 /// Links that the flows use between hosts with these addresses.
 pub fn used(links: Links, hosts: &[(Mac, IpAddr)], flows: &[Flow]) -> usize {
     let link = |flow: &Flow| {
-        let ((from, src), (to, dst)) = (*hosts.get(flow.from)?, *hosts.get(flow.to)?);
+        let ((_, src), (_, dst)) = (*hosts.get(flow.from)?, *hosts.get(flow.to)?);
+        let [from, to] = [hosts.get(flow.macs[0])?.0, hosts.get(flow.macs[1])?.0];
         let ends = [SocketAddr::new(src, flow.ports[0]), SocketAddr::new(dst, flow.ports[1])];
         let head = head_of_flow([from, to], flow.protocol, ends[0], ends[1])?;
         let bytes = tagged(head, flow.vlan.and_then(Vlan::customer).as_slice());

@@ -1,0 +1,175 @@
+//! Members whose segments are lost on the way to hosts that do not stripe.
+//!
+//! TCP sends lost segments again, and the dataplane says which member carried the first one. A member that loses many
+//! times what the others lose costs a connection more than it carries; what all members lose alike, a switch or a host
+//! beyond them loses. Nothing measures a member that sends nothing, so it is tried again: after 10 s, and if that was too
+//! soon after twice the time.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::event::PlainEvent;
+use crate::control::state::state;
+use crate::stripe::PlainMember;
+use crate::{MemberId, MemberSet, Time};
+
+/// Over how long segments are counted, at least.
+const WINDOW: Duration = Duration::from_secs(1);
+/// The fewest segments sent again that say something.
+const FEWEST: u64 = 8;
+/// One of so many is too much.
+const PART: u64 = 1000;
+/// If it is so many times the part that the others lose.
+const TIMES: u128 = 4;
+/// How long a member is left at first, and at most.
+const FIRST: Duration = Duration::from_secs(10);
+const LONGEST: Duration = Duration::from_secs(160);
+
+/// The members that lose, and by what that was seen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lossy {
+    /// Counts at the beginning of the window.
+    base: Option<(Time, Vec<PlainMember>)>,
+    left: BTreeMap<MemberId, Left>,
+}
+
+state!(struct Lossy { base, left });
+
+/// A member that was found lossy.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Left {
+    /// Until when it is left, or was.
+    pub(super) until: Time,
+    /// How long.
+    penalty: Duration,
+    /// It is left now.
+    is_out: bool,
+    /// What it sent in the window, and of it sent again.
+    pub(super) sent: u64,
+    pub(super) resent: u64,
+}
+
+state!(struct Left { until, penalty, is_out, sent, resent });
+
+impl Lossy {
+    /// Those that are left now.
+    pub(super) fn members(&self) -> MemberSet {
+        self.left.iter().filter(|(_, left)| left.is_out).map(|(id, _)| *id).collect()
+    }
+
+    /// Since when, and why; of one that is left.
+    pub(super) fn of(&self, id: MemberId) -> Option<&Left> {
+        self.left.get(&id).filter(|left| left.is_out)
+    }
+
+    /// When one is tried again.
+    pub(super) fn next(&self) -> Option<Time> {
+        self.left.values().filter(|left| left.is_out).map(|left| left.until).min()
+    }
+
+    /// Only these are members still.
+    pub(super) fn retain(&mut self, is_member: impl Fn(MemberId) -> bool) {
+        self.left.retain(|id, _| is_member(*id));
+    }
+
+    /// Takes in what all members have sent, and of it sent again, ever. Of those that are used now the worst is left, if
+    /// it is bad enough and not the only one.
+    pub(super) fn take_report(&mut self, counts: &[PlainMember], used: MemberSet, now: Time) -> Option<PlainEvent> {
+        let Some((since, base)) = &self.base else {
+            self.base = Some((now, counts.to_vec()));
+            return None;
+        };
+        if now.since(*since) < WINDOW {
+            return None;
+        }
+        let window = difference(base, counts);
+        self.base = Some((now, counts.to_vec()));
+        self.judge(&window?, used, now)
+    }
+
+    /// Those whose time has come are tried again.
+    pub(super) fn handle_timeout(&mut self, now: Time) -> Vec<PlainEvent> {
+        let back = self.left.iter_mut().filter(|(_, left)| left.is_out && left.until <= now);
+        back.map(|(&member, left)| {
+            left.is_out = false;
+            PlainEvent::Tried { member }
+        })
+        .collect()
+    }
+
+    fn judge(&mut self, window: &[PlainMember], used: MemberSet, now: Time) -> Option<PlainEvent> {
+        let sum = |count: fn(&PlainMember) -> u64| window.iter().map(count).fold(0, u64::saturating_add);
+        let all = (sum(|of| of.sent), sum(|of| of.resent));
+        let others = |of: &PlainMember| (all.0.saturating_sub(of.sent), all.1.saturating_sub(of.resent));
+        let is_lossy = |of: &&PlainMember| {
+            let (others_sent, others_resent) = others(of);
+            // What the others would have had to send again if they lost the same part, times what it sent.
+            let expected = u128::from(of.resent) * u128::from(others_sent);
+            let sent = u128::from(of.sent);
+            used.contains(of.id)
+                && used != MemberSet::one(of.id)
+                && of.resent >= FEWEST
+                && u128::from(of.resent) * u128::from(PART) >= sent
+                && others_sent > 0
+                && expected >= u128::from(FEWEST) * sent
+                && expected >= TIMES.saturating_mul(u128::from(others_resent) * sent)
+        };
+        // By the part that is lost: one with nothing but losses is the worst.
+        let part = |of: &PlainMember| (u128::from(of.resent) << 32) / u128::from(of.sent.max(1));
+        let worst = *window.iter().filter(is_lossy).max_by_key(|of| part(of))?;
+        let before = self.left.get(&worst.id).filter(|left| now.since(left.until) < left.penalty);
+        let penalty = before.map_or(FIRST, |left| (left.penalty * 2).min(LONGEST));
+        let PlainMember { id: member, sent, resent } = worst;
+        self.left.insert(member, Left { until: now + penalty, penalty, is_out: true, sent, resent });
+        let (others_sent, others_resent) = others(&worst);
+        Some(PlainEvent::Lossy { member, sent, resent, others_sent, others_resent, left_for: penalty })
+    }
+}
+
+/// What was counted in between; nothing if counting began anew.
+fn difference(before: &[PlainMember], after: &[PlainMember]) -> Option<Vec<PlainMember>> {
+    let of = |now: &PlainMember| {
+        let (sent, resent) =
+            before.iter().find(|of| of.id == now.id).map_or((0, 0), |before| (before.sent, before.resent));
+        Some(PlainMember { id: now.id, sent: now.sent.checked_sub(sent)?, resent: now.resent.checked_sub(resent)? })
+    };
+    after.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(place: usize) -> MemberId {
+        MemberId::new(place).unwrap()
+    }
+
+    /// Whoever is found when so much was sent, and sent again, by each in a second.
+    fn found(window: &[(u64, u64)]) -> Option<usize> {
+        let mut lossy = Lossy::default();
+        let members = |counts: &[(u64, u64)]| -> Vec<PlainMember> {
+            let member = |(place, &(sent, resent)): (usize, &(u64, u64))| PlainMember { id: id(place), sent, resent };
+            counts.iter().enumerate().map(member).collect()
+        };
+        let used = (0..window.len()).map(id).collect();
+        assert_eq!(lossy.take_report(&members(&vec![(0, 0); window.len()]), used, Time::ZERO), None);
+        let event = lossy.take_report(&members(window), used, Time::ZERO + WINDOW);
+        event.map(|event| event.member().index())
+    }
+
+    #[test]
+    fn who_loses_many_times_what_the_others_lose_is_left() {
+        assert_eq!(found(&[(80_000, 0), (80_000, 240)]), Some(1));
+        assert_eq!(found(&[(80_000, 240), (80_000, 450), (80_000, 0)]), None, "three times what the others lose");
+        assert_eq!(found(&[(80_000, 10), (80_000, 500), (80_000, 0)]), Some(1));
+        assert_eq!(found(&[(80_000, 0), (80_000, 79)]), None, "less than one of a thousand");
+        assert_eq!(found(&[(5000, 0), (5000, 7)]), None, "too few to say something");
+        assert_eq!(found(&[(80_000, 240), (80_000, 240)]), None, "a switch beyond them loses");
+        assert_eq!(found(&[(0, 0), (80_000, 240)]), None, "nobody to compare with");
+        assert_eq!(found(&[(1000, 0), (80_000, 240)]), None, "too little to compare with");
+        assert_eq!(found(&[(80_000, 240)]), None, "it is the only one");
+        assert_eq!(found(&[(80_000, 0), (0, 30)]), Some(1), "all that it sent is gone");
+        assert_eq!(found(&[(80_000, 400), (80_000, 0), (80_000, 900), (80_000, 0)]), Some(2), "the worst first");
+        assert_eq!(found(&[(u64::MAX / 4, 0), (u64::MAX / 4, u64::MAX / 8)]), Some(1));
+    }
+}
