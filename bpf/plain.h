@@ -16,8 +16,6 @@
 
 /* In place of a place. */
 #define NO_MEMBER MAX_MEMBERS
-/* No frame is longer. */
-#define LONGEST_FRAME 0x100000
 /* In plain_host.queue_ns. */
 #define NO_ROUND_TRIP (~0ULL)
 /* To take_member(), beside a host's number: the segment was sent before. */
@@ -97,7 +95,7 @@ static __always_inline __u32 plain_bucket(__u32 flow)
 __attribute__((noinline)) __u32 carrier_of(__u32 bucket, __u32 sequence)
 {
 	const struct plain_flow *flow = bpf_map_lookup_elem(&plain_flows, &bucket);
-	__u64 best = (__u64)LONGEST_FRAME << 8;
+	__u64 best = (__u64)PLAIN_LONGEST << 8;
 
 	if (!flow)
 		return 0;
@@ -110,7 +108,7 @@ __attribute__((noinline)) __u32 carrier_of(__u32 bucket, __u32 sequence)
 
 		best += less;
 	}
-	return best < (__u64)LONGEST_FRAME << 8 ? best & 0xff : 0;
+	return best < (__u64)PLAIN_LONGEST << 8 ? best & 0xff : 0;
 }
 
 /* What members carried in the last window becomes how busy they were. A function of its own for the reason given at send_copy(). */
@@ -183,8 +181,7 @@ __attribute__((noinline)) __u32 take_member(struct __sk_buff *skb, __u32 slot, _
 		if (tried >= width)
 			break;
 		/* Each time another one is the first. */
-		__u32 at = wrapped(home + wrapped(tried + first, width), len);
-		__u32 of = plan->plain[at & (MAX_MEMBERS - 1)] & (MAX_MEMBERS - 1);
+		__u32 of = bounded_place(plan->plain[bounded_place(wrapped(home + wrapped(tried + first, width), len))]);
 		__u32 rate = plan->members[of].rate_mbps;
 		__u64 penalty = ((lost >> of & 1) | (of + 1 == avoid)) * LEAD_NS;
 		__u64 start = later(now, state->senders[of]) + penalty, wire_ns = kilobits / (rate ? rate : 1);
@@ -206,7 +203,7 @@ __attribute__((noinline)) __u32 take_member(struct __sk_buff *skb, __u32 slot, _
 		state->best_wire_ns = state->kept_wire_ns;
 	}
 	if (place < MAX_MEMBERS) {
-		__u32 of = place & (MAX_MEMBERS - 1);
+		__u32 of = bounded_place(place);
 		__u64 sent = later(state->senders[of], now) + state->best_wire_ns;
 
 		state->senders[of] = sent < now + LEAD_NS ? sent : now + LEAD_NS;
@@ -309,12 +306,12 @@ __attribute__((noinline)) int judge_width(__u32 slot, __u32 number)
 	const struct plan *plan = plan_in(slot);
 	struct plain_host *host = plain_host(number);
 	__u64 now = bpf_ktime_get_ns(), elapsed = now > host->since_ns ? now - host->since_ns : 0;
-	__u64 trial = host->rtt_ns * 2 > PLAIN_TRIAL_NS ? host->rtt_ns * 2 : PLAIN_TRIAL_NS;
+	__u64 least = host->width > host->proven ? PLAIN_TRIAL_NS : PLAIN_WINDOW_NS;
 	__u32 only = 0, len = plan->plain_len;
 	const struct stripe_state *state = bpf_map_lookup_elem(&stripe_state, &only);
 	struct plain_use use = {.busy = NEVER_BUSY, .idle = NEVER_BUSY};
 
-	if (!state || !len || len > MAX_MEMBERS || elapsed < (host->width > host->proven ? trial : PLAIN_WINDOW_NS))
+	if (!state || !len || len > MAX_MEMBERS || elapsed < later(least, host->rtt_ns * PLAIN_WINDOW_TRIPS))
 		return 0;
 	__u64 mbps = host->acked * 8000 / elapsed;
 	int is_queue = host->round_trips >= PLAIN_ROUND_TRIPS && host->queue_ns > host->queue_limit_ns;

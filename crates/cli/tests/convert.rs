@@ -5,6 +5,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use serde_json::{Value, json};
+
 use crate::common::lab::Folder;
 
 /// Runs `nicteam` with this standard input.
@@ -35,6 +37,36 @@ fn a_line_from_standard_input() {
         "switch off in the old place, before a team takes over:\n  \
          -:1:51: where this host still runs illumos: take the aggregation aggr01 away\n    dladm delete-aggr aggr01\n"
     );
+}
+
+#[test]
+fn programs_read_json() {
+    let output = nicteam(&["import", "--json", "-"], NETPLAN);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+    let read: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let place = json!({"path": "-", "line": 5, "column": 7});
+    assert_eq!(
+        read["teams"],
+        json!([{
+            "name": "bond0", "members": ["eth1", "eth2"], "options": {"mode": "802.3ad"}, "mac": null, "mtu": null,
+            "dataplane": null, "addresses": [], "routes": []
+        }])
+    );
+    assert_eq!(
+        (&read["left"][0]["place"], &read["left"][0]["text"], &read["left"][0]["team"]),
+        (&place, &json!("dhcp4: true"), &json!("bond0"))
+    );
+    let commands: Vec<&Value> = read["disable"].as_array().unwrap().iter().map(|of| &of["command"]).collect();
+    assert!(commands.contains(&&json!("netplan set bonds.bond0=null")), "{read:#}");
+    let output = nicteam(&["import", "--json", "--strict", "-"], NETPLAN);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("--strict allows none"));
+    let lines = "[teams.team0]\nmembers = [\"a\"]\nmode = \"1\"\nmac = \"02:00:00:00:00:01\"\nmtu = 9000\n\
+                 addresses = [\"10.0.0.1/24\"]\nroutes = [\"default via 10.0.0.254\"]\n";
+    let read: Value = serde_json::from_slice(&nicteam(&["import", "--json", "-"], lines).stdout).unwrap();
+    let team = &read["teams"][0];
+    assert_eq!((&team["mac"], &team["mtu"]), (&json!("02:00:00:00:00:01"), &json!(9000)));
+    assert_eq!((&team["addresses"][0], &team["routes"][0]), (&json!("10.0.0.1/24"), &json!("default via 10.0.0.254")));
 }
 
 #[test]

@@ -60,6 +60,12 @@ impl Folder {
         Ok(Folder { path: root.join(netns::id()?), root })
     }
 
+    /// One in this folder, which is made with it.
+    #[cfg(test)]
+    pub(crate) fn of_test(root: PathBuf) -> Folder {
+        Folder { path: root.join("netns-1"), root }
+    }
+
     /// Its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
@@ -130,6 +136,12 @@ impl Opened {
 
     /// The same with another bound, bytes.
     pub(crate) fn read_up_to(&self, name: &str, longest: u64) -> io::Result<Option<String>> {
+        let text = |bytes| String::from_utf8(bytes).map_err(|error| io::Error::new(ErrorKind::InvalidData, error));
+        self.read_bytes(name, longest)?.map(text).transpose()
+    }
+
+    /// The same of what need be no text.
+    pub(crate) fn read_bytes(&self, name: &str, longest: u64) -> io::Result<Option<Vec<u8>>> {
         let opened = OpenOptions::new().read(true).custom_flags(flags()).open(self.at(name));
         let file = match opened {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -140,19 +152,32 @@ impl Opened {
         if metadata.len() > longest {
             return Err(io::Error::from(Errno::EFBIG));
         }
-        let mut text = String::new();
-        file.take(longest).read_to_string(&mut text)?;
-        Ok(Some(text))
+        let mut bytes = Vec::new();
+        file.take(longest).read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
     }
 
     /// Writes a file that its owner alone may read, whole or not at all.
     pub(crate) fn write(&self, name: &str, text: &str) -> io::Result<()> {
-        let aside = self.at(&format!("{name}.new"));
-        let _ = fs::remove_file(&aside);
-        let mut options = OpenOptions::new();
-        let mut file = options.write(true).create_new(true).mode(OWNER_ALONE).custom_flags(flags()).open(&aside)?;
+        let aside = format!("{name}.new");
+        let mut file = self.create(&aside)?;
         io::Write::write_all(&mut file, text.as_bytes())?;
-        fs::rename(&aside, self.at(name))
+        fs::rename(self.at(&aside), self.at(name))
+    }
+
+    /// Makes a file that its owner alone may read, in the place of one that is there.
+    pub(crate) fn create(&self, name: &str) -> io::Result<File> {
+        self.remove(name)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(OWNER_ALONE).custom_flags(flags()).open(self.at(name))
+    }
+
+    /// Gives a file another name, in the place of one that has it; false if there is none.
+    pub(crate) fn rename(&self, name: &str, to: &str) -> io::Result<bool> {
+        match fs::rename(self.at(name), self.at(to)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            renamed => renamed.map(|()| true),
+        }
     }
 
     /// Removes a file or socket; no error if there is none.

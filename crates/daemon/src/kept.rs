@@ -15,6 +15,7 @@ use nicteam_wire::Mac;
 use serde::{Deserialize, Serialize};
 
 use crate::folder::Folder;
+use crate::saved::{self, Saved, Whose};
 use crate::{Error, TeamSpec};
 
 /// Number of this format.
@@ -237,13 +238,28 @@ impl Shelf {
         Ok(text.and_then(|text| opened.write(&file_of(&kept.name), &(text + "\n"))).context(operation)?)
     }
 
-    /// Forgets a team; no error if it was not kept.
+    /// Forgets a team, and what its processes were told; no error if it was not kept.
     ///
     /// # Errors
     /// Its file cannot be removed.
     pub fn forget(&self, team: &str) -> Result<(), Error> {
         let Some(opened) = self.folder.open()? else { return Ok(()) };
-        Ok(opened.remove(&file_of(team)).context(|| format!("remove {}", self.path(team).display()))?)
+        let recordings = saved::forget(&opened, team);
+        let removed = opened.remove(&file_of(team)).and(recordings);
+        Ok(removed.context(|| format!("remove {}", self.path(team).display()))?)
+    }
+
+    /// What a process of a team was told lately, as far as it had saved that: a file that can be replayed, cut off at its end.
+    ///
+    /// # Errors
+    /// The caller may not look.
+    pub fn recording(&self, team: &str, whose: Whose) -> Result<Option<Vec<u8>>, Error> {
+        saved::read(&self.folder, team, whose)
+    }
+
+    /// The files in which a team's process saves what it is told.
+    pub(crate) fn saved(&self, team: &str) -> Saved {
+        Saved::new(&self.folder, team)
     }
 
     /// What is kept of a team, if anything is.

@@ -108,6 +108,16 @@ impl Notes {
         Ok(opened.remove(&self.name(end)).context(|| format!("remove {}", self.path(end).display()))?)
     }
 
+    /// Puts what is noted under another end, in place of what was there; false if nothing is. Of several who do so one succeeds.
+    ///
+    /// # Errors
+    /// The file cannot be renamed.
+    pub fn rename(&self, end: &str, to: &str) -> Result<bool, Error> {
+        let Some(opened) = self.folder.open()? else { return Ok(false) };
+        let renamed = opened.rename(&self.name(end), &self.name(to));
+        Ok(renamed.context(|| format!("rename {}", self.path(end).display()))?)
+    }
+
     fn name(&self, end: &str) -> String {
         format!("{PREFIX}{}.{end}", self.team)
     }

@@ -16,6 +16,7 @@ mod live {
     mod mending;
     mod packet;
     mod peers;
+    mod plain;
     mod queue;
     mod redundant;
     mod stripe;

@@ -341,6 +341,13 @@ fn show_run(run: &Run, base: &Topology, out: &mut String) {
     for change in changes(&run.topology, base) {
         paragraph_after("      changed    ", &change, out);
     }
+    if run.measures_latency_alone() {
+        paragraph_after(
+            "      links      ",
+            "let two frames go at once, so that a packet takes as long as on the wire",
+            out,
+        );
+    }
     for timed in &run.events {
         let text = format!("after {}: {}", show_duration(timed.at), timed.event.words());
         paragraph_after("      event      ", &text, out);

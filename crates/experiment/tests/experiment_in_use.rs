@@ -1,6 +1,6 @@
 //! What a run needs of its topology.
 
-use nicteam_experiment::{Overrides, Run, Topology, parse};
+use nicteam_experiment::{Overrides, Run, Topology, parse, show};
 
 const APART: &str = r#"
 title = "Two networks, and a host between others"
@@ -70,4 +70,7 @@ fn a_run_has_what_its_events_happen_to() {
 fn a_run_of_pings_alone_measures_latency() {
     assert!(run(3).measures_latency_alone());
     assert!(!run(4).measures_latency_alone(), "they share the links");
+    let experiment =
+        parse("apart", "apart.toml", APART, &Overrides::default()).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(show(&experiment).matches("let two frames go at once").count(), 1);
 }

@@ -14,8 +14,16 @@ use nicteam_diagnostics::Diagnostics;
 use crate::format::Format;
 use crate::{Import, Source};
 
+pub(crate) use parts::Assignment;
+
 /// RHEL's files of interfaces.
 pub struct Ifcfg;
+
+/// The assignments of one text.
+pub(crate) fn assignments(source: &Source) -> Vec<Assignment> {
+    let parts = parts::parts(std::slice::from_ref(source));
+    parts.iter().flat_map(parts::Part::lines).filter_map(|line| parts::assignment(&line)).collect()
+}
 
 impl Format for Ifcfg {
     fn name(&self) -> &'static str {

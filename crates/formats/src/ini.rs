@@ -10,6 +10,8 @@ pub(crate) enum Flavour {
     Systemd,
     /// GLib's `GKeyFile`: comments begin with `#`, lines are not continued, values have escapes (`\s`, `\n`, `\t`, `\r`, `\\`).
     KeyFile,
+    /// The same, with values as they stand.
+    RawKeyFile,
 }
 
 /// A section. One of the same name may follow: it is another.
@@ -148,6 +150,15 @@ fn unescaped(value: &str) -> String {
         }
     }
     out
+}
+
+/// `yes` and `no` in systemd's words, which NetworkManager takes, too.
+pub(crate) fn flag(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "1" | "yes" | "y" | "true" | "t" | "on" => Some(true),
+        "0" | "no" | "n" | "false" | "f" | "off" => Some(false),
+        _ => None,
+    }
 }
 
 /// Words as systemd splits them: by white space; quotes, single or double, keep it.

@@ -38,6 +38,7 @@ pub mod ovs_vsctl;
 mod reading;
 mod rest;
 mod route;
+pub mod settings;
 mod shell;
 mod source;
 mod teamd;

@@ -13,6 +13,8 @@ use crate::journal::boot;
 pub(crate) const END: &str = "confirm";
 /// The same of a team that was taken down because nobody confirmed it.
 pub(crate) const MISSED: &str = "missed";
+/// The same of one that was confirmed, or whose time is over, for a moment.
+const TAKEN: &str = "taken";
 
 /// What is awaited.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +91,21 @@ pub(crate) fn forget_this(notes: &Notes, awaited: Option<&Awaited>) -> Result<()
     } else {
         Ok(())
     }
+}
+
+/// Ends a wait, this one or any: true for the one of all who do so that decides what becomes of the team.
+pub(crate) fn take(notes: &Notes, token: Option<u64>) -> Result<bool, Error> {
+    if !notes.rename(END, TAKEN)? {
+        return Ok(false);
+    }
+    let taken = notes.read(TAKEN)?.and_then(|text| serde_json::from_str::<Awaited>(&text).ok());
+    if token.is_some() && taken.map(|taken| taken.token) != token {
+        // Somebody waits anew since a moment ago.
+        notes.rename(TAKEN, END)?;
+        return Ok(false);
+    }
+    notes.remove(TAKEN)?;
+    Ok(true)
 }
 
 /// What is awaited.

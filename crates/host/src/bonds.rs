@@ -123,7 +123,11 @@ impl Host {
             left.push(Left {
                 place: place(device.name()),
                 text: format!("master {}", master.name()),
-                why: format!("a team is told of no bridge: `ip link set {} master {}`", device.name(), master.name()),
+                why: format!(
+                    "our file has no key for a bridge: `ip link set {} master {}` once the team is up",
+                    device.name(),
+                    master.name()
+                ),
                 team: Some(device.name().to_owned()),
             });
         }

@@ -10,8 +10,8 @@ use nicteam_daemon::Notes;
 use nicteam_sys::process;
 
 use crate::Error;
-use crate::awaited::{END, MISSED, forget, forget_missed, forget_this, now_ms, read, read_missed, write, write_missed};
-use crate::down::take_down;
+use crate::awaited::{END, MISSED, forget_missed, now_ms, read, read_missed, take, write, write_missed};
+use crate::down::restore;
 
 pub use crate::awaited::{Awaited, Missed};
 
@@ -50,15 +50,12 @@ pub fn begin(team: &str, token: u64) -> Result<bool, Error> {
     }
 }
 
-/// Confirms a team; false if nobody awaits it.
+/// Confirms a team; false if nobody awaits it, or it is being taken down already.
 ///
 /// # Errors
 /// The note cannot be removed.
 pub fn confirm(team: &str) -> Result<bool, Error> {
-    let notes = Notes::of(team)?;
-    let awaited = read(&notes)?.is_some();
-    forget(&notes)?;
-    Ok(awaited)
+    take(&Notes::of(team)?, None)
 }
 
 /// What is awaited of a team.
@@ -100,28 +97,36 @@ pub fn missed_teams() -> Result<Vec<String>, Error> {
 /// It could not be taken down.
 pub fn watch(team: &str, token: u64) -> Result<Outcome, Error> {
     let notes = Notes::of(team)?;
+    let mut was_busy = false;
     while let Some(awaited) = read(&notes)?.filter(|awaited| awaited.token == token) {
         if !awaited.left().is_zero() && process::termination().is_none() {
             process::sleep_or_termination(LOOK);
             continue;
         }
+        let lock = notes.lock()?;
+        // Somebody is just bringing it up or down, or was until now, and is about to say that the team is up.
+        if lock.is_none() || was_busy {
+            was_busy = lock.is_none();
+            drop(lock);
+            std::thread::sleep(LOOK);
+            continue;
+        }
         // Ahead, so that whoever confirms too late hears it at each moment.
         let by_signal = !awaited.left().is_zero();
         write_missed(&notes, &Missed::now(&awaited, by_signal))?;
-        let taken = take_down(team);
+        if !take(&notes, Some(token))? {
+            forget_missed(&notes)?;
+            continue;
+        }
+        let taken = restore(team, &notes, None);
         match &taken {
             Ok(_) => write_missed(&notes, &Missed::now(&awaited, by_signal))?,
             Err(_) => forget_missed(&notes)?,
         }
-        match taken {
-            // Somebody is just bringing it up or down.
-            Err(Error::Busy { .. }) => std::thread::sleep(LOOK),
-            Ok(_) | Err(Error::NoTeam { .. }) => {
-                forget_this(&notes, Some(&awaited))?;
-                return Ok(Outcome::TakenDown);
-            }
-            Err(error) => return Err(error),
-        }
+        return match taken {
+            Ok(_) | Err(Error::NoTeam { .. }) => Ok(Outcome::TakenDown),
+            Err(error) => Err(error),
+        };
     }
     Ok(Outcome::Settled)
 }

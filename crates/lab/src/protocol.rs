@@ -17,8 +17,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use nicteam_impair::Impairments;
 use nicteam_record::{
-    BucketMember, ConnectionSample, Disk, EventKind, MacMoveSample, MemberSample, Operations, PagpHeard, Port, Probes,
-    Program, Relayed, Transfer,
+    BucketMember, ConnectionSample, Disk, EventKind, MacMoveSample, MemberSample, OneSided, Operations, PagpHeard,
+    Port, Probes, Program, Relayed, Transfer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -459,6 +459,9 @@ pub struct Done {
     /// Members at whose other end a port speaks PAgP; likewise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pagp: Vec<PagpHeard>,
+    /// What teams in mode stripe do towards hosts that do not; likewise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub one_sided: Vec<OneSided>,
 }
 
 /// What tasks left that is no connection; workloads, and hosts where they are empty, are for the lab to name.

@@ -203,11 +203,12 @@ fn run_one(
         events.push(trouble);
     }
     events.sort_by(|one, other| one.t_ms.total_cmp(&other.t_ms));
-    let TeamsSay { ports, buckets, pagp } = teams_say;
+    let TeamsSay { ports, buckets, pagp, one_sided } = teams_say;
     Ok(record::Run {
         ports,
         buckets,
         pagp,
+        one_sided,
         topology,
         targets,
         programs,

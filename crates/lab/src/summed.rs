@@ -70,6 +70,7 @@ impl Watch<'_> {
             buckets: Vec::new(),
             connections,
             pagp: Vec::new(),
+            one_sided: Vec::new(),
             mac_moves: window.mac_moves(),
             operations: Vec::new(),
             transfers: Vec::new(),

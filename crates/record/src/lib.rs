@@ -10,6 +10,7 @@ mod echo;
 mod event;
 mod finding;
 mod folder;
+mod one_sided;
 mod sample;
 mod storage;
 mod task;
@@ -22,6 +23,7 @@ pub use echo::{Echo, EchoReply, RoundTrip, RoundTrips, TIMED_PAYLOAD_BYTES};
 pub use event::{Event, EventKind};
 pub use finding::{Finding, LinkLoad, LinkLoads, Side};
 pub use folder::Folder;
+pub use one_sided::{OneSided, PlainHost, PlainMember};
 pub use sample::{ConnectionSample, Datagrams, MacMoveSample, MemberSample, Relayed, Sample};
 pub use storage::{Disk, Negotiated, Stall, StoragePath, Target};
 pub use task::{Bucket, Histogram, ModelledDisks, Operations, Probes, Program, Transfer};
@@ -186,6 +188,9 @@ pub struct Run {
     /// Members of hosts' teams at whose other end a port of a switch spoke PAgP, which no team answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pagp: Vec<PagpHeard>,
+    /// Teams in mode stripe that sent to hosts which do not; empty in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub one_sided: Vec<OneSided>,
     /// How often each switch learned a known address at another port; empty in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mac_moves: Vec<MacMoves>,

@@ -1,7 +1,9 @@
 //! stripe and multipath TCP: links that both ends of a connection use together.
 
 use crate::common::{RATE_BPS, t3};
-use nicteam_record::{Connection, Impaired, Impairments, Relayed, Run};
+use nicteam_record::{
+    Connection, Datagrams, Impaired, Impairments, MacMoves, OneSided, PlainHost, PlainMember, Relayed, Run,
+};
 use nicteam_report::{Side, explain, findings};
 
 /// What counters show of a full link at most, bit/s.
@@ -201,6 +203,93 @@ fn towards_a_host_that_does_not_stripe_it_is_balance_alb() {
         "Receiving side: a does not stripe, so b tells it the address of one member, as in balance-alb (mode stripe): \
          the busiest was full, the least used at 0.00."
     );
+}
+
+/// One that sends to a host which does not stripe, with these members full, and what the team said of it.
+fn one_sided(kind: &str, from_a: [f64; 4], width: u32, held_ms: u32) -> Run {
+    let mut run = without_stripe(loaded("stripe", from_a, [from_a.iter().sum::<f64>() / 4.0; 4]), "b");
+    let mac = run.topology.hosts.iter().find(|host| host.name == "b").unwrap().mac.clone();
+    let team = run.topology.teams.iter_mut().find(|team| team.node == "a").unwrap();
+    team.options.insert("stripe_plain".into(), kind.into());
+    let member =
+        |place| PlainMember { member: format!("eth{place}"), sent: 1000, state: "used".into(), ..Default::default() };
+    run.one_sided = vec![OneSided {
+        host: "a".into(),
+        team: "team0".into(),
+        hosts: vec![PlainHost { mac, width, delivered_mbps: 90 * width, held_ms }],
+        members: (0..4).map(member).collect(),
+    }];
+    run.mac_moves = vec![MacMoves { switch: "sw".into(), moves: 0, at_least: false }];
+    run
+}
+
+#[test]
+fn one_sided_it_is_said_by_how_many_members_and_why_not_by_more() {
+    const ONE: [f64; 4] = [0.98, 0.0, 0.0, 0.0];
+    const THREE: [f64; 4] = [0.98, 0.98, 0.98, 0.0];
+    let rest = "the busiest was full, the least used at 0.00.";
+    let is_said = |run: &Run, expected: &str| {
+        let (side, cause, sentence) = said(run);
+        assert_eq!((side, cause.as_str()), (Side::Sending, "one-sided"));
+        assert_eq!(sentence, format!("Sending side: {expected}: {rest}"));
+    };
+    let off = "b does not stripe and one-sided striping is off (`stripe_plain=off`), so a sends to it by one member";
+    is_said(&Run { one_sided: Vec::new(), ..one_sided("off", ONE, 1, 0) }, off);
+    let mut udp = one_sided("tcp", ONE, 1, 0);
+    udp.connections[0].datagrams = Some(Datagrams::default());
+    is_said(&udp, "b does not stripe, and a sends datagrams to it by one member (`stripe_plain=tcp`)");
+    let by = |width: u32| format!("a sends to b by {width} of 4 members (mode stripe, one-sided)");
+    is_said(&one_sided("tcp", THREE, 3, 900), &format!("{}; more were tried and gained nothing", by(3)));
+    is_said(&one_sided("tcp", THREE, 3, 0), &by(3));
+    let mut left = one_sided("tcp", THREE, 3, 0);
+    let member = &mut left.one_sided[0].members[3];
+    (member.state, member.why, member.resent) =
+        ("lossy".into(), Some("60 of 1000 segments were sent again".into()), 60);
+    is_said(&left, &format!("{}; eth3 is left, 60 of 1000 segments were sent again", by(3)));
+    let facts = explain(&left).facts;
+    for fact in [
+        "a sent to b by 3 of 4 members, one-sided.",
+        "eth3 of a is left towards hosts that do not stripe: 60 of 1000 segments were sent again.",
+        "Of 4,000 segments that a sent one-sided 60 (1.50 %) were sent again: by eth3 60.",
+        "sw learned no known address at another port.",
+    ] {
+        assert!(facts.iter().any(|told| told == fact), "{fact}: {facts:#?}");
+    }
+}
+
+#[test]
+fn a_port_that_the_members_fill_is_the_limit() {
+    let mut run = one_sided("tcp", [0.98, 0.0, 0.0, 0.0], 1, 700);
+    // One link of its own, of a member's rate, that was not full.
+    let mut links = 0;
+    run.topology.links.retain(|link| {
+        let own = [&link.a, &link.b].iter().any(|end| end.node == "b");
+        links += usize::from(own);
+        !own || links == 1
+    });
+    run.members.iter_mut().filter(|member| member.host == "b").for_each(|member| member.rx_bps *= 0.5);
+    run.members.iter_mut().filter(|member| member.member == "b-0").for_each(|member| member.tx_bps *= 0.5);
+    let (_, cause, sentence) = said(&run);
+    assert_eq!(cause, "one-sided");
+    assert!(
+        sentence.contains("by 1 of 4 members (mode stripe, one-sided), and its own link carries no more"),
+        "{sentence}"
+    );
+    let facts = explain(&run).facts;
+    let expected =
+        "a sent to b by 1 of 4 members, one-sided; its own link carries no more, and trials with more gained nothing.";
+    assert!(facts.iter().any(|fact| fact == expected), "{facts:#?}");
+}
+
+#[test]
+fn one_sided_to_a_host_with_the_links_sum_nothing_is_left() {
+    let run = one_sided("tcp", FULL, 4, 0);
+    assert_eq!(findings(&run)[0].cause, "full");
+    let facts = explain(&run).facts;
+    assert!(facts.iter().any(|fact| fact == "a sent to b by all four members, one-sided."), "{facts:#?}");
+    // Older records say nothing of it.
+    let old = Run { one_sided: Vec::new(), ..run };
+    assert!(!explain(&old).facts.iter().any(|fact| fact.contains("one-sided")));
 }
 
 /// Hosts that speak multipath TCP, the connection with so many subflows.

@@ -1,5 +1,4 @@
-//! Any volume with the initiator's write-back cache in front of it. A [`crate::Disk`] has one of its own, between its operations and
-//! its paths.
+//! A volume with the initiator's write-back cache in front of it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -12,10 +11,92 @@ const MOST_RUNS: usize = 16;
 /// The longest of them, bytes.
 const LONGEST_RUN: usize = 1 << 20;
 
-/// A volume behind a write-back cache.
+/// A volume, behind a write-back cache if there is one.
 #[derive(Debug)]
 pub struct Cached<V> {
     volume: V,
+    /// None: whoever asks, asks the volume.
+    caching: Option<Caching>,
+}
+
+impl<V: Volume> Cached<V> {
+    /// With an empty cache, or none.
+    pub fn new(volume: V, terms: Option<WriteBack>) -> Cached<V> {
+        Cached { volume, caching: terms.map(Caching::new) }
+    }
+
+    /// The volume.
+    pub fn volume(&self) -> &V {
+        &self.volume
+    }
+
+    /// The volume, to be asked for all but operations.
+    pub fn volume_mut(&mut self) -> &mut V {
+        &mut self.volume
+    }
+
+    /// What the cache did so far, if there is one.
+    pub fn counts(&self) -> Option<CacheCounts> {
+        self.caching.as_ref().map(|caching| caching.cache.counts())
+    }
+
+    /// Waits until everything in the cache is written, or lost. Operations that are outstanding are given up.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] where something was never written.
+    pub fn empty(&mut self) -> Result<(), Error> {
+        while let Some(caching) = &mut self.caching
+            && !caching.cache.is_clean()
+        {
+            caching.done.clear();
+            self.wait(None, &mut [])?;
+        }
+        match self.caching.as_mut().and_then(|caching| caching.take_lost()) {
+            Some(lost) => Err(lost),
+            None => Ok(()),
+        }
+    }
+
+    /// The volume, without what is still in the cache ([`Cached::empty`]).
+    pub fn into_volume(self) -> V {
+        self.volume
+    }
+}
+
+impl<V: Volume> Volume for Cached<V> {
+    fn block_bytes(&self) -> u32 {
+        self.volume.block_bytes()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.volume.bytes()
+    }
+
+    fn submit(&mut self, operation: Operation) -> Result<(), Error> {
+        match &mut self.caching {
+            Some(caching) => caching.begin(operation, &mut self.volume),
+            None => self.volume.submit(operation),
+        }
+    }
+
+    fn wait(&mut self, limit: Option<Duration>, others: &mut [Watch<'_>]) -> Result<(), Error> {
+        let Some(caching) = &mut self.caching else { return self.volume.wait(limit, others) };
+        let limit = if caching.done.is_empty() { limit } else { Some(Duration::ZERO) };
+        self.volume.wait(limit, others)?;
+        caching.gather(&mut self.volume)
+    }
+
+    fn next_done(&mut self) -> Option<Done> {
+        match &mut self.caching {
+            Some(caching) => caching.done.pop_front(),
+            None => self.volume.next_done(),
+        }
+    }
+}
+
+/// The cache, and what waits for it.
+#[derive(Debug)]
+struct Caching {
     cache: Cache,
     /// What the volume was asked for, by our numbers.
     asked: BTreeMap<u64, Asked>,
@@ -29,6 +110,8 @@ pub struct Cached<V> {
     /// Why something could not be written, until a flush has said so; and the last such reason.
     error: Option<String>,
     lost: Option<String>,
+    /// Buffers of runs that are over.
+    spare: Vec<Buffer>,
 }
 
 /// What the volume was asked for.
@@ -40,11 +123,9 @@ enum Asked {
     Operation { id: u64, patches: Vec<Patch>, came: Instant },
 }
 
-impl<V: Volume> Cached<V> {
-    /// With an empty cache.
-    pub fn new(volume: V, terms: WriteBack) -> Cached<V> {
-        Cached {
-            volume,
+impl Caching {
+    fn new(terms: WriteBack) -> Caching {
+        Caching {
             cache: Cache::new(terms, LONGEST_RUN),
             asked: BTreeMap::new(),
             next: 0,
@@ -54,44 +135,38 @@ impl<V: Volume> Cached<V> {
             done: VecDeque::new(),
             error: None,
             lost: None,
+            spare: Vec::new(),
         }
     }
 
-    /// The volume.
-    pub fn volume(&self) -> &V {
-        &self.volume
-    }
-
-    /// What the cache did so far.
-    pub fn counts(&self) -> CacheCounts {
-        self.cache.counts()
-    }
-
-    /// Waits until everything is written, and gives the volume back.
-    ///
-    /// # Errors
-    /// [`Error::Lost`] where something was never written.
-    pub fn close(mut self) -> Result<V, Error> {
-        while !self.cache.is_clean() {
-            self.wait(None, &mut [])?;
+    fn begin(&mut self, mut operation: Operation, volume: &mut impl Volume) -> Result<(), Error> {
+        operation.check(volume.block_bytes(), volume.bytes())?;
+        let came = Instant::now();
+        match operation.kind {
+            Kind::Write => self.writes.push_back((operation, came)),
+            Kind::Flush => self.flushes.push_back((self.cache.barrier(), operation, came)),
+            Kind::Read => match self.cache.read(operation.offset, &mut operation.buffer) {
+                Cover::Whole => self.done.push_back(done(operation, Ok(()), Duration::ZERO)),
+                Cover::Parts(patches) => {
+                    let asked = Asked::Operation { id: operation.id, patches, came };
+                    self.ask(volume, operation, asked)?;
+                }
+            },
         }
-        match self.lost {
-            Some(reason) => Err(Error::Lost { bytes: self.cache.counts().lost_bytes, reason }),
-            None => Ok(self.volume),
-        }
+        self.pump(volume)
     }
 
-    /// Asks the volume for something.
-    fn ask(&mut self, kind: Kind, offset: u64, buffer: Buffer, asked: Asked) -> Result<(), Error> {
+    /// Asks the volume for something, by a number of our own.
+    fn ask(&mut self, volume: &mut impl Volume, operation: Operation, asked: Asked) -> Result<(), Error> {
         let id = self.next;
         self.next += 1;
-        self.volume.submit(Operation { id, kind, offset, buffer })?;
+        volume.submit(Operation { id, ..operation })?;
         self.asked.insert(id, asked);
         Ok(())
     }
 
     /// Takes in the writes that there is room for, sends what may be sent, and the flushes that are due.
-    fn pump(&mut self) -> Result<(), Error> {
+    fn pump(&mut self, volume: &mut impl Volume) -> Result<(), Error> {
         while let Some((operation, came)) = self.writes.front()
             && self.cache.write(operation.offset, &operation.buffer)
         {
@@ -101,10 +176,12 @@ impl<V: Volume> Cached<V> {
         while self.runs < MOST_RUNS
             && let Some(run) = self.cache.next_run()
         {
-            let mut buffer = Buffer::new(run.bytes);
+            let spare = self.spare.pop().filter(|spare| spare.len() == run.bytes);
+            let mut buffer = spare.unwrap_or_else(|| Buffer::new(run.bytes));
             self.cache.content(run, &mut buffer);
             self.runs += 1;
-            self.ask(Kind::Write, run.offset, buffer, Asked::Run(run))?;
+            let write = Operation { id: 0, kind: Kind::Write, offset: run.offset, buffer };
+            self.ask(volume, write, Asked::Run(run))?;
         }
         while self.flushes.front().is_some_and(|(barrier, ..)| self.cache.is_past(*barrier))
             && let Some((_, operation, came)) = self.flushes.pop_front()
@@ -112,7 +189,7 @@ impl<V: Volume> Cached<V> {
             match self.error.take() {
                 None => {
                     let asked = Asked::Operation { id: operation.id, patches: Vec::new(), came };
-                    self.ask(operation.kind, operation.offset, operation.buffer, asked)?;
+                    self.ask(volume, operation, asked)?;
                 }
                 Some(reason) => {
                     let error = IoError { what: operation.words(), reason };
@@ -124,17 +201,10 @@ impl<V: Volume> Cached<V> {
     }
 
     /// Takes in what the volume has done.
-    fn gather(&mut self) -> Result<(), Error> {
-        while let Some(mut answer) = self.volume.next_done() {
+    fn gather(&mut self, volume: &mut impl Volume) -> Result<(), Error> {
+        while let Some(mut answer) = volume.next_done() {
             match self.asked.remove(&answer.id) {
-                Some(Asked::Run(run)) => {
-                    self.runs -= 1;
-                    self.cache.sent(run, answer.result.is_ok());
-                    if let Err(error) = answer.result {
-                        self.error.get_or_insert_with(|| error.to_string());
-                        self.lost = Some(error.to_string());
-                    }
-                }
+                Some(Asked::Run(run)) => self.run_done(run, answer),
                 Some(Asked::Operation { id, patches, came }) => {
                     for Patch { at, bytes } in patches {
                         answer.buffer[at..at + bytes.len()].copy_from_slice(&bytes);
@@ -144,45 +214,24 @@ impl<V: Volume> Cached<V> {
                 None => {}
             }
         }
-        self.pump()
-    }
-}
-
-impl<V: Volume> Volume for Cached<V> {
-    fn block_bytes(&self) -> u32 {
-        self.volume.block_bytes()
+        self.pump(volume)
     }
 
-    fn bytes(&self) -> u64 {
-        self.volume.bytes()
-    }
-
-    fn submit(&mut self, mut operation: Operation) -> Result<(), Error> {
-        operation.check(self.block_bytes(), self.bytes())?;
-        let came = Instant::now();
-        match operation.kind {
-            Kind::Write => self.writes.push_back((operation, came)),
-            Kind::Flush => self.flushes.push_back((self.cache.barrier(), operation, came)),
-            Kind::Read => match self.cache.read(operation.offset, &mut operation.buffer) {
-                Cover::Whole => self.done.push_back(done(operation, Ok(()), Duration::ZERO)),
-                Cover::Parts(patches) => {
-                    let asked = Asked::Operation { id: operation.id, patches, came };
-                    self.ask(Kind::Read, operation.offset, operation.buffer, asked)?;
-                }
-            },
+    fn run_done(&mut self, run: Run, answer: Done) {
+        self.runs -= 1;
+        self.cache.sent(run, answer.result.is_ok());
+        if self.spare.len() < MOST_RUNS {
+            self.spare.push(answer.buffer);
         }
-        self.pump()
-    }
-
-    fn wait(&mut self, limit: Option<Duration>, others: &mut [Watch<'_>]) -> Result<(), Error> {
-        if self.done.is_empty() {
-            self.volume.wait(limit, others)?;
+        if let Err(error) = answer.result {
+            self.error.get_or_insert_with(|| error.reason.clone());
+            self.lost = Some(error.reason);
         }
-        self.gather()
     }
 
-    fn next_done(&mut self) -> Option<Done> {
-        self.done.pop_front()
+    fn take_lost(&mut self) -> Option<Error> {
+        let reason = self.lost.take()?;
+        Some(Error::Lost { bytes: self.cache.counts().lost_bytes, reason })
     }
 }
 
@@ -241,7 +290,7 @@ mod tests {
 
     fn cached(room_bytes: u64, fails: bool) -> Cached<Memory> {
         let memory = Memory { content: vec![0; 1 << 20], fails, ..Memory::default() };
-        Cached::new(memory, WriteBack { bytes: room_bytes })
+        Cached::new(memory, Some(WriteBack { bytes: room_bytes }))
     }
 
     fn operation(id: u64, kind: Kind, offset: u64, bytes: Vec<u8>) -> Operation {
@@ -268,7 +317,8 @@ mod tests {
             read.buffer[..8192].iter().all(|byte| *byte == 64) && read.buffer[8192..].iter().all(|byte| *byte == 0)
         );
         assert!(over.iter().all(|done| done.result.is_ok()));
-        let memory = cached.close().unwrap();
+        cached.empty().unwrap();
+        let memory = cached.into_volume();
         assert!(
             (0..64).all(|block| memory.content[block * 8192..(block + 1) * 8192].iter().all(|b| *b == block as u8 + 1))
         );
@@ -287,7 +337,8 @@ mod tests {
             cached.wait(None, &mut []).unwrap();
             later += std::iter::from_fn(|| cached.next_done()).count();
         }
-        assert!(cached.close().unwrap().content[..32 * 16_384].iter().all(|byte| *byte == 7));
+        cached.empty().unwrap();
+        assert!(cached.into_volume().content[..32 * 16_384].iter().all(|byte| *byte == 7));
     }
 
     #[test]
@@ -298,6 +349,6 @@ mod tests {
         cached.submit(operation(1, Kind::Flush, 0, Vec::new())).unwrap();
         cached.wait(None, &mut []).unwrap();
         assert!(cached.next_done().unwrap().result.unwrap_err().to_string().contains("full"));
-        assert!(matches!(cached.close(), Err(Error::Lost { bytes: 512, .. })));
+        assert!(matches!(cached.empty(), Err(Error::Lost { bytes: 512, .. })));
     }
 }

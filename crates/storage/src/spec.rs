@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use crate::{DiskModel, Error, WriteBack};
+use crate::{DiskModel, Error};
 
 /// A disk: a logical unit of an iSCSI target, and the paths that lead to it.
 #[derive(Clone, Debug)]
@@ -28,8 +28,6 @@ pub struct DiskSpec {
     pub longest_command: u32,
     /// How long [`crate::Disk::open`] waits for the first path.
     pub open_timeout: Duration,
-    /// Writes are done when they are in memory.
-    pub cache: Option<WriteBack>,
     /// Commands are answered as late as a cache and disks would have answered them.
     pub model: Option<DiskModel>,
 }
@@ -45,7 +43,7 @@ pub struct Path {
 
 impl DiskSpec {
     /// A disk with defaults: multipath's, immediate data, no R2T before the first burst ends, no digests, commands of
-    /// at most 1 MiB, three seconds for the first path, neither cache nor model.
+    /// at most 1 MiB, three seconds for the first path, no model.
     pub fn new(paths: Vec<Path>, target: &str, lun: u32) -> DiskSpec {
         DiskSpec {
             paths,
@@ -58,7 +56,6 @@ impl DiskSpec {
             header_digest: false,
             longest_command: 1 << 20,
             open_timeout: Duration::from_secs(3),
-            cache: None,
             model: None,
         }
     }

@@ -5,8 +5,6 @@ use std::net::SocketAddr;
 use nicteam_iscsi::Negotiated;
 use nicteam_multipath as multipath;
 
-use crate::CacheCounts;
-
 /// What can be seen of a disk.
 #[derive(Clone, Debug)]
 pub struct Status {
@@ -14,8 +12,6 @@ pub struct Status {
     pub multipath: multipath::Status,
     /// The sessions, in the same order.
     pub paths: Vec<SessionStatus>,
-    /// The write-back cache, if there is one.
-    pub cache: Option<CacheCounts>,
     /// Commands that met the model of disks, and how many of them its cache had.
     pub model: Option<(u64, u64)>,
 }

@@ -1,6 +1,6 @@
 //! The NBD export, by the programs that people use and by bytes that none of them sends.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::Command;
@@ -16,6 +16,8 @@ use crate::common::memory::Memory;
 use crate::common::{Folder, has_programs, output};
 
 const SIZE: usize = 64 << 20;
+/// The longest read or write that is taken.
+const LONGEST: u32 = 32 << 20;
 
 /// Serves a volume while `clients` run; what became of it.
 fn serve(address: &Address, mut volume: Memory, clients: impl FnOnce() + Send) -> Memory {
@@ -94,13 +96,18 @@ impl Client {
     }
 
     fn ask(&mut self, command: u16, offset: u64, length: u32, data: &[u8]) {
+        self.0.write_all(&Client::request(command, offset, length, data)).unwrap();
+    }
+
+    /// A request, whose number is its command.
+    fn request(command: u16, offset: u64, length: u32, data: &[u8]) -> Vec<u8> {
         let mut request = 0x2560_9513_u32.to_be_bytes().to_vec();
         request.extend(u32::from(command).to_be_bytes());
         request.extend(u64::from(command).to_be_bytes());
         request.extend(offset.to_be_bytes());
         request.extend(length.to_be_bytes());
         request.extend(data);
-        self.0.write_all(&request).unwrap();
+        request
     }
 
     /// The error of the next reply, and whose it is.
@@ -114,7 +121,11 @@ impl Client {
     }
 
     fn is_closed(&mut self) -> bool {
-        matches!(self.0.read(&mut [0; 1]), Ok(0) | Err(_))
+        match self.0.read(&mut [0; 1]) {
+            Ok(count) => count == 0,
+            // Nothing comes, and it is open.
+            Err(error) => error.kind() != ErrorKind::WouldBlock,
+        }
     }
 }
 
@@ -133,6 +144,8 @@ fn what_is_not_offered_or_not_there_is_refused_in_its_own_words() {
             (read, SIZE as u64 - 512, 1024, 0, 22),
             (read, 100, 512, 0, 22),
             (read, u64::MAX, 512, 0, 22),
+            (read, 0, LONGEST + 512, 0, 22),
+            (read, 0, 0, 0, 22),
             (write, SIZE as u64, 512, 512, 22),
             (write, 8192, 512, 512, 5),
             (read, 8192, 512, 0, 5),
@@ -159,6 +172,10 @@ fn what_is_not_offered_or_not_there_is_refused_in_its_own_words() {
         assert!(bad.is_closed());
         good.ask(write, 0, 512, &[2; 512]);
         assert_eq!(good.reply(), (0, 1));
+        // Its data would have to be read, for nothing.
+        let mut long = Client::new(&socket);
+        long.ask(write, 0, LONGEST + 512, &[]);
+        assert!(long.is_closed());
         // A write that never becomes whole is never made.
         let mut half = Client::new(&socket);
         half.ask(write, 0, 512, &[3; 100]);
@@ -169,6 +186,60 @@ fn what_is_not_offered_or_not_there_is_refused_in_its_own_words() {
         good.0.read_exact(&mut data).unwrap();
         assert_eq!(data, [2; 512]);
     });
+}
+
+#[test]
+fn a_client_that_does_not_wait_for_the_handshake_loses_nothing() {
+    let folder = Folder::new("nbd-early");
+    let socket = folder.file("socket");
+    let volume = serve(&Address::Unix(socket.clone()), Memory::new(SIZE), || {
+        let mut said = 3_u32.to_be_bytes().to_vec();
+        said.extend(b"IHAVEOPT\0\0\0\x01\0\0\0\0");
+        said.extend(Client::request(1, 512, 1024, &[7; 1024]));
+        let mut stream = UnixStream::connect(&socket).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.write_all(&said).unwrap();
+        stream.read_exact(&mut [0; 18 + 10]).unwrap();
+        assert_eq!(Client(stream).reply(), (0, 1));
+    });
+    assert!(volume.content[512..1536].iter().all(|byte| *byte == 7) && volume.content[1536] == 0);
+}
+
+#[test]
+fn a_client_with_much_outstanding_is_not_read_from() {
+    let folder = Folder::new("nbd-much");
+    let socket = folder.file("socket");
+    let mut volume = Memory::new(SIZE);
+    volume.is_stuck = true;
+    let mut server = Server::bind(&Address::Unix(socket.clone()), "disk", &volume).unwrap();
+    let client = thread::spawn(move || {
+        let mut client = Client::new(&socket);
+        (0..70).for_each(|_| client.ask(0, 0, 1 << 20, &[]));
+        client
+    });
+    while !client.is_finished() {
+        server.turn(&mut volume, Some(Duration::from_millis(1)), &mut []).unwrap();
+    }
+    let mut client = client.join().unwrap();
+    (0..20).for_each(|_| server.turn(&mut volume, Some(Duration::from_millis(1)), &mut []).unwrap());
+    assert_eq!(volume.most_outstanding, 64, "64 MiB");
+    // What is done, or refused, is outstanding no more.
+    volume.is_stuck = false;
+    let mut data = vec![0; 1 << 20];
+    let client = thread::spawn(move || {
+        for _ in 0..70 {
+            assert_eq!(client.reply(), (0, 0));
+            client.0.read_exact(&mut data).unwrap();
+        }
+        for _ in 0..70 {
+            client.ask(1, SIZE as u64, 1 << 20, &data);
+            assert_eq!(client.reply(), (22, 1));
+        }
+    });
+    while !client.is_finished() {
+        server.turn(&mut volume, Some(Duration::from_millis(1)), &mut []).unwrap();
+    }
+    client.join().unwrap();
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! `unsafe`. Every error names the operation, what it was tried on, and what
 //! the system said.
 
+pub mod bpf;
 pub mod capabilities;
 pub mod cpu;
 #[doc(hidden)]

@@ -94,9 +94,13 @@ constants! {
     PLAIN_HOSTS: usize = 1024;
     /// Frames of a connection of which the member is remembered; a power of two.
     PLAIN_FRAMES: usize = 256;
+    /// No frame is longer.
+    PLAIN_LONGEST: u32 = 0x10_0000;
     /// Over so long the use of members, and what a plain host acknowledges, are added up.
     PLAIN_WINDOW_NS: u64 = 20_000_000;
-    /// A trial of a width lasts at least so long.
+    /// And for so many round trips: one connection measures one at a time.
+    PLAIN_WINDOW_TRIPS: u64 = 4;
+    /// A window of a trial lasts at least so long.
     PLAIN_TRIAL_NS: u64 = 5_000_000;
     /// A member is busy with so much of 1024 parts of a window.
     PLAIN_BUSY: u32 = 896;
@@ -123,7 +127,7 @@ constants! {
     /// So long after a host was sent to by several members gaps that it reports may come of that.
     PLAIN_AFTER_NS: u64 = 100_000_000;
     /// Windows in a row that make a width that is not used a smaller one.
-    PLAIN_STRIKES: u32 = 10;
+    PLAIN_STRIKES: u32 = 3;
 
     /// Probes of which the least late counts.
     LATE_PROBES: u32 = 4;

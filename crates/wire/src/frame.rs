@@ -102,6 +102,7 @@ pub struct Frame<'a> {
     rest: &'a [u8],
     vlan: Option<Vlan>,
     wire_bytes: Option<u32>,
+    segments: u32,
 }
 
 /// Bytes of the two addresses.
@@ -123,7 +124,7 @@ impl<'a> Frame<'a> {
             return Err(short);
         }
         let (macs, rest) = bytes.split_first_chunk::<MACS>().ok_or(short)?;
-        Ok(Frame { macs, rest, vlan: None, wire_bytes: None })
+        Ok(Frame { macs, rest, vlan: None, wire_bytes: None, segments: 1 })
     }
 
     /// Takes the outermost VLAN tag, if there is one, off the bytes and puts it
@@ -172,6 +173,11 @@ impl<'a> Frame<'a> {
         Frame { wire_bytes: Some(bytes), ..self }
     }
 
+    /// The same frame, a super-frame that is cut into so many ([`Frame::segments`]).
+    pub fn with_segments(self, segments: u32) -> Frame<'a> {
+        Frame { segments, ..self }
+    }
+
     /// Destination address.
     pub fn dst(&self) -> Mac {
         let [a, b, c, d, e, f, ..] = *self.macs;
@@ -205,6 +211,11 @@ impl<'a> Frame<'a> {
     pub fn wire_bytes(&self) -> u32 {
         let bytes = || (MACS + self.rest.len()).max(SHORTEST) + WIRE_OVERHEAD;
         self.wire_bytes.unwrap_or_else(|| u32::try_from(bytes()).unwrap_or(u32::MAX))
+    }
+
+    /// Into how many it is cut on its way out: one, but of a super-frame as the caller said.
+    pub fn segments(&self) -> u32 {
+        self.segments
     }
 }
 

@@ -53,6 +53,27 @@ impl Segment {
     }
 }
 
+/// What a TCP segment acknowledges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Acknowledgement {
+    /// As [`Segment::flow`] of a segment that it answers.
+    pub flow: u32,
+    /// All before this number was received.
+    pub ack: u32,
+}
+
+impl Acknowledgement {
+    /// Of a frame that is a segment of TCP with the flag for it.
+    pub fn of(frame: &Frame<'_>) -> Option<Acknowledgement> {
+        let packet = frame.payload();
+        let (addresses, transport) = transport_of(frame.ethertype(), packet)?;
+        let (head, _) = packet.get(transport..)?.split_first_chunk::<TCP>()?;
+        let &[p0, p1, p2, p3, _, _, _, _, a0, a1, a2, a3, _, flags, ..] = head;
+        let flow = addresses ^ u32::from_le_bytes([p0, p1, p2, p3]);
+        (flags & ACK != 0).then_some(Acknowledgement { flow, ack: u32::from_be_bytes([a0, a1, a2, a3]) })
+    }
+}
+
 /// Bytes of a TCP header without options.
 const TCP: usize = 20;
 /// Bytes of the timestamps, with the two options before them that do nothing.
@@ -203,6 +224,10 @@ mod tests {
             frame[ports..ports + 4].rotate_left(2);
             let found = Segment::of(&Frame::parse(&frame).unwrap()).unwrap();
             assert_eq!(found, Segment { flow: report(&answer).unwrap().flow, sequence: 7, end: 107 });
+            let acknowledgement = |frame: &[u8]| Acknowledgement::of(&Frame::parse(frame).unwrap());
+            assert_eq!(acknowledgement(&answer), Some(Acknowledgement { flow: found.flow, ack: 1000 }));
+            assert_eq!(acknowledgement(&answer[..ports + TCP - 1]), None);
+            assert_eq!(acknowledgement(&segment(ipv6, 2, &[], &[])), None, "it acknowledges nothing");
             assert_eq!(Segment::of(&Frame::parse(&frame[..ports + TCP - 1]).unwrap()), None);
         }
     }

@@ -27,7 +27,7 @@ pub use arp::Arp;
 pub use ethernet::tagged;
 pub use flow::{datagram, datagram_head_bytes, head_of_flow};
 pub use frame::{Frame, Malformed, Vlan, ethertype};
-pub use gap::{GapReport, Segment};
+pub use gap::{Acknowledgement, GapReport, Segment};
 pub use hello::{Hello, HelloKind, HelloMember, Lost, Tagged, Times};
 pub use lacp::{LacpState, Lacpdu, Marker, MarkerKind, PortInfo, SLOW_PROTOCOLS, SlowPdu};
 pub use learning::learning_packet;

@@ -3,8 +3,9 @@
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
-use nicteam_formats::{FORMATS, Format, Left, Source, toml};
+use nicteam_formats::{Disable, FORMATS, Format, Left, Place, Source, Team, toml};
 use nicteam_host::bonds;
+use serde_json::{Map, Value, json};
 
 use super::find;
 use crate::failure::Failure;
@@ -27,6 +28,9 @@ pub(crate) struct Import {
     /// What runs in this network namespace: teams of ours and the kernel's bonds; of this name alone, if one is given.
     #[arg(long, value_name = "NAME", num_args = 0..=1, conflicts_with_all = ["files", "from"])]
     running: Option<Option<String>>,
+    /// Print teams, what is left and what to switch off as a JSON object, described in docs/import.md, in place of all else.
+    #[arg(long)]
+    json: bool,
     /// Fail if anything cannot be taken over.
     #[arg(long)]
     strict: bool,
@@ -46,14 +50,19 @@ pub(crate) fn run(args: &Import) -> Result<ExitCode, Failure> {
         Some(name) => bonds::running(name.as_deref()).map_err(Failure::failed)?,
         None => read(&args.files, args.from)?,
     };
-    tell(&import);
+    if !args.json || import.network.teams.is_empty() {
+        tell(&import);
+    }
     if import.network.teams.is_empty() {
         let of_what = if args.running.is_some() { "no team and no bond runs here" } else { "no bond is in there" };
         return Err(
             Failure::wrong_input(of_what).hint(Some("`nicteam team add` makes a team; docs/team.md describes it"))
         );
     }
-    say::data(toml::write(&import))?;
+    match args.json {
+        true => say::data(serde_json::to_string_pretty(&object(&import)).map_err(Failure::failed)? + "\n")?,
+        false => say::data(toml::write(&import))?,
+    }
     match (args.strict, import.left.len()) {
         (false, _) | (true, 0) => Ok(ExitCode::SUCCESS),
         (true, count) => {
@@ -68,6 +77,34 @@ pub(super) fn read(files: &[String], from: Option<&'static dyn Format>) -> Resul
     let sources: Vec<Source> = find::sources(files, from)?;
     let format = from.map_or_else(|| find::recognise(&sources), Ok)?;
     format.read(&sources).map_err(|diagnostics| Failure::wrong_input(diagnostics.render(io::stderr().is_terminal())))
+}
+
+/// The same for programs.
+fn object(import: &nicteam_formats::Import) -> Value {
+    let words = |words: Vec<String>| Value::from(words);
+    let team = |team: &Team| {
+        let options: Map<String, Value> =
+            team.options.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
+        json!({
+            "name": team.name,
+            "members": team.members,
+            "options": options,
+            "mac": team.mac.map(|mac| mac.to_string()),
+            "mtu": team.mtu,
+            "dataplane": team.dataplane,
+            "addresses": words(team.addresses.iter().map(ToString::to_string).collect()),
+            "routes": words(team.routes.iter().map(ToString::to_string).collect()),
+        })
+    };
+    let place = |place: &Place| json!({"path": place.path, "line": place.line, "column": place.column});
+    let left =
+        |left: &Left| json!({"place": place(&left.place), "text": left.text, "why": left.why, "team": left.team});
+    let disable = |of: &Disable| json!({"place": place(&of.place), "what": of.what, "command": of.command});
+    json!({
+        "teams": import.network.teams.iter().map(team).collect::<Vec<_>>(),
+        "left": import.left.iter().map(left).collect::<Vec<_>>(),
+        "disable": import.disable.iter().map(disable).collect::<Vec<_>>(),
+    })
 }
 
 /// Says what stays, by teams, and what to switch off.

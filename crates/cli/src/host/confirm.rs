@@ -115,6 +115,9 @@ impl Guard {
     pub(super) fn begin(self) -> Result<(), Failure> {
         let Guard { team, token, wait, pid } = self;
         if !confirmation::begin(&team, token)? {
+            if let Some(failure) = too_late(std::slice::from_ref(&team))? {
+                return Err(failure);
+            }
             say::line(format_args!("nobody awaits a confirmation of team {team} any more: it stays up"));
             return Ok(());
         }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use nicteam_experiment::{parse_bytes, parse_duration, show_bytes};
 use nicteam_multipath::NoPath;
 use nicteam_storage::nbd::{Address, Server};
-use nicteam_storage::{Disk, DiskSpec, INITIATOR, Library, Path, Policy, Volume, Watch, WriteBack};
+use nicteam_storage::{Cached, Disk, DiskSpec, INITIATOR, Library, Path, Policy, Volume, Watch, WriteBack};
 use nicteam_sys::process;
 use nix::poll::PollFlags;
 
@@ -71,7 +71,7 @@ pub(super) fn export(export: &Export) -> Result<(), Failure> {
     let spec = export.spec()?;
     let library = Library::open().map_err(nicteam_storage::Error::from)?;
     process::catch_termination()?;
-    let mut disk = Disk::open(&library, &spec)?;
+    let mut disk = Cached::new(Disk::open(&library, &spec)?, export.cache.map(|bytes| WriteBack { bytes }));
     let address = match (&export.socket, export.listen) {
         (Some(socket), _) => Address::Unix(socket.clone()),
         (None, Some(listen)) => Address::Tcp(listen),
@@ -82,23 +82,25 @@ pub(super) fn export(export: &Export) -> Result<(), Failure> {
     say::line(format_args!("exports {size} in blocks of {} bytes: {}", disk.block_bytes(), export.uri(&address)));
     serve(export, &mut disk, &mut server)?;
     drop(server);
-    Ok(disk.close()?)
+    let written = disk.empty();
+    disk.into_volume().close()?;
+    Ok(written?)
 }
 
-fn serve(export: &Export, disk: &mut Disk, server: &mut Server) -> Result<(), Failure> {
+fn serve(export: &Export, disk: &mut Cached<Disk>, server: &mut Server) -> Result<(), Failure> {
     let mut next_status = export.status.map(|interval| Instant::now() + interval);
     while process::termination().is_none() {
         let event = process::termination_event();
         let mut others: Vec<Watch<'_>> = event.map(|event| Watch::new(event, PollFlags::POLLIN)).into_iter().collect();
         let limit = next_status.map(|due| due.saturating_duration_since(Instant::now()));
         server.turn(disk, limit, &mut others)?;
-        while let Some((at, notice)) = disk.next_notice() {
+        while let Some((at, notice)) = disk.volume_mut().next_notice() {
             say::line(format_args!("{:.3} s: {}", at.as_secs_f64(), say::visible(notice)));
         }
         if let (Some(due), Some(interval)) = (next_status, export.status)
             && due <= Instant::now()
         {
-            say::talk(say::visible(show::lines(&disk.status())));
+            say::talk(say::visible(show::lines(&disk.volume().status(), disk.counts())));
             next_status = Some(Instant::now() + interval);
         }
     }
@@ -118,7 +120,6 @@ impl Export {
             }
         };
         spec.multipath.no_path = self.no_path;
-        spec.cache = self.cache.map(|bytes| WriteBack { bytes });
         Ok(spec)
     }
 

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use nicteam_storage::Status;
+use nicteam_storage::{CacheCounts, Status};
 
-/// What the paths did, in ESXi's words where it has them, a line a path.
-pub(super) fn lines(status: &Status) -> String {
+/// What the paths did, in ESXi's words where it has them, a line a path; then what the cache did, if there is one.
+pub(super) fn lines(status: &Status, cache: Option<CacheCounts>) -> String {
     let mut text = String::new();
     let multipath = &status.multipath;
     let _ = writeln!(text, "Path Selection Policy: {}", multipath.policy);
@@ -23,7 +23,7 @@ pub(super) fn lines(status: &Status) -> String {
         }
         text.push('\n');
     }
-    if let Some(cache) = status.cache {
+    if let Some(cache) = cache {
         let mib = |bytes: u64| bytes >> 20;
         let _ = writeln!(
             text,

@@ -7,8 +7,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use nicteam_daemon::control::Client;
-use nicteam_daemon::{Entry, TeamStatus, show};
+use nicteam_daemon::control::{Client, RefusalKind};
+use nicteam_daemon::{Entry, Shelf, TeamStatus, Whose, show};
 use nicteam_team::replay::head;
 
 use crate::failure::Failure;
@@ -18,6 +18,7 @@ use crate::say;
 ///
 /// Links, control frames (of LACP, hellos, ARP and neighbour discovery), deadlines, options and counters, at most 64 MiB of
 /// them; never a key. The file names devices and addresses of this network: look at it by `team replay --show`.
+/// A process saves the last of it each second, so that of a team whose process was killed there is that.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Record {
     /// The team.
@@ -25,13 +26,17 @@ pub(crate) struct Record {
     /// The file, which must not be there yet; `-`: standard output. NAME.nicteam-record by default.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// What the process was told that ran the team before this one, as far as it had saved that: after a crash and a restart.
+    #[arg(long)]
+    former: bool,
 }
 
 /// Records a team.
 pub(super) fn record(wanted: &Record) -> Result<(), Failure> {
-    let mut client = Client::connect(&wanted.name)?;
-    let (status, events) = (client.status()?, client.events()?);
-    let file = [head(&about(&status, &events)), client.recording()?].concat();
+    let file = match wanted.former {
+        true => saved(&wanted.name, Whose::Former)?.ok_or_else(|| none_before(&wanted.name))?,
+        false => last(&wanted.name)?,
+    };
     let path = wanted.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.nicteam-record", wanted.name)));
     if path.as_os_str() == "-" {
         return io::stdout()
@@ -42,6 +47,31 @@ pub(super) fn record(wanted: &Record) -> Result<(), Failure> {
     write(&path, &file)?;
     say::line(format_args!("{}: {} bytes; `nicteam team replay` replays it", path.display(), file.len()));
     Ok(())
+}
+
+/// What the team was told, by its process; by what that had saved, if it was killed.
+fn last(team: &str) -> Result<Vec<u8>, Failure> {
+    let mut client = match Client::connect(team) {
+        Ok(client) => client,
+        Err(refusal) if refusal.kind == RefusalKind::NotRunning => {
+            let saved = saved(team, Whose::Last)?.ok_or(refusal)?;
+            say::line(format_args!("note: the process of {team} has ended; this is what it had saved"));
+            return Ok(saved);
+        }
+        Err(refusal) => return Err(refusal.into()),
+    };
+    let (status, events) = (client.status()?, client.events()?);
+    Ok([head(&about(&status, &events)), client.recording()?].concat())
+}
+
+/// What a process of the team had saved.
+fn saved(team: &str, whose: Whose) -> Result<Option<Vec<u8>>, Failure> {
+    Shelf::here().and_then(|shelf| shelf.recording(team, whose)).map_err(Failure::failed)
+}
+
+fn none_before(team: &str) -> Failure {
+    let failure = Failure::failed(format!("no process that ran {team} before this one has left what it was told"));
+    failure.hint(Some(format!("`nicteam team record {team}` has what this one was told")))
 }
 
 /// Writes a file that only its owner may read.

@@ -68,6 +68,7 @@ impl Shell {
         })?;
         let members = Vec::with_capacity(found.len());
         let tcp = Tcp::left(keeping.as_ref().and_then(|keeping| keeping.noted.tcp_before.clone()));
+        let saved = keeping.as_ref().map(|keeping| keeping.shelf.saved(&spec.name));
         let (held, gone, _lock) = (true, false, lock);
         let mut shell = Shell {
             team,
@@ -93,6 +94,7 @@ impl Shell {
             notify,
             journal,
             keeping,
+            saved,
             beating: None,
             _lock,
         };

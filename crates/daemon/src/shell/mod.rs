@@ -32,6 +32,7 @@ use crate::clock::Clock;
 use crate::lock::Lock;
 use crate::ports::Member;
 use crate::running::{Keeping, Request};
+use crate::saved::Saved;
 use crate::tcp::Tcp;
 use crate::{Error, Happened, Journal, NEEDED, Notify, Pulse};
 use linger::Linger;
@@ -73,6 +74,8 @@ pub(crate) struct Shell {
     notify: Notify,
     journal: Arc<Journal>,
     keeping: Option<Keeping>,
+    /// Where it is saved what the team was told; `None`: it is not, or could not be.
+    saved: Option<Saved>,
     beating: Option<Beating>,
     _lock: Lock,
 }
@@ -151,6 +154,8 @@ impl Shell {
                     Request::Leave => {
                         let noted = self.hand_over();
                         self.tell(noted);
+                        let saved = self.saved.take().map_or(Ok(()), |mut saved| saved.save(&self.team));
+                        self.tell(saved);
                         return Ok(());
                     }
                     request => self.answer(request),
@@ -169,6 +174,7 @@ impl Shell {
             self.renew();
             self.close_relieved();
             self.keep();
+            self.save_recording();
             self.beat();
         }
     }
@@ -196,6 +202,7 @@ impl Shell {
     fn wait(&mut self, woken: &UnixStream) -> Result<(), Error> {
         let of_team = self.team.poll_timeout().map(|(deadline, _)| deadline);
         let own = self.linger.deadline().into_iter().chain(self.beating.as_ref().map(Beating::deadline));
+        let own = own.chain(self.saved.as_ref().and_then(Saved::deadline));
         let timeout = match of_team.into_iter().chain(own).chain(self.listeners.deadline()).min() {
             Some(deadline) => self.clock.until(deadline),
             None => Duration::from_secs(3600),

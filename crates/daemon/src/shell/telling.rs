@@ -92,6 +92,16 @@ impl Shell {
         self.tell(written);
     }
 
+    /// Saves what the team was told, if it is due. Who could not, will not: a full folder is no place for it.
+    pub(super) fn save_recording(&mut self) {
+        let now = self.clock.now();
+        let Some(saved) = &mut self.saved else { return };
+        if let Err(error) = saved.save_if_due(&self.team, now) {
+            self.saved = None;
+            self.tell(Err::<(), _>(error));
+        }
+    }
+
     /// Forgets the team: it has ended.
     pub(super) fn forget(&self) -> Result<(), Error> {
         self.keeping.as_ref().map_or(Ok(()), |keeping| keeping.shelf.forget(&self.device.name))

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use nicteam_sys::packet::{BATCH, Batch, Outgoing, Received, Sent, Shim};
 use nicteam_team::{Action, Choose, Leg, MAX_MEMBERS, MemberId, MemberSet, Plan, Verdict};
-use nicteam_wire::{Frame, Hello, Rtag, Vlan};
+use nicteam_wire::{Frame, GapReport, Hello, Rtag, Vlan};
 
 use super::table::{Shared, Source, Table};
 use crate::tag::with_tag;
@@ -115,8 +115,7 @@ impl Mover {
                 Action::Stripe { member, src, dst, without } => {
                     shared.notes().sent(dst);
                     if let (Some(report), Some(frame)) = (without, frame) {
-                        let header = received.bytes.len() - frame.payload().len();
-                        self.edits.push(Edit { place, offset: header + report.at, bytes: report.without() });
+                        self.edits.push(Edit::of(place, &received, &frame, &report));
                     }
                     self.queues.push_leg(place, Leg { member, src, dst }, Shim::Keep, table)
                 }
@@ -141,9 +140,7 @@ impl Mover {
         drop(state);
         shared.unsent.fetch_add(unsent, Relaxed);
         shared.withheld.fetch_add(withheld, Relaxed);
-        for Edit { place, offset, bytes } in self.edits.drain(..) {
-            self.batch.overwrite(place, offset, &bytes);
-        }
+        self.edit();
         self.queues.flush(&self.batch, table);
         is_large(&self.batch)
     }
@@ -157,7 +154,7 @@ impl Mover {
         // A batch that the system refuses is empty; the next event tries again.
         let _ = member.socket.receive(&mut self.batch);
         let mut drops = self.batch.unusable();
-        let (mut duplicates, mut duplicate_bytes) = (0, 0);
+        let (mut duplicates, mut duplicate_bytes, mut withheld) = (0, 0, 0);
         let mut state = shared.state();
         state.now = shared.now();
         for (place, received) in self.batch.frames().enumerate() {
@@ -173,6 +170,12 @@ impl Mover {
                     let (src, dst) = (Some(src.0), Some(dst.0));
                     self.queues.to_stack.push(Outgoing { place, src, dst, shim: Shim::Take });
                 }
+                Verdict::WithoutGap { src, dst, gap } => {
+                    self.edits.extend(frame.map(|frame| Edit::of(place, &received, &frame, &gap)));
+                    let (src, dst) = (Some(src.0), Some(dst.0));
+                    self.queues.to_stack.push(Outgoing { place, src, dst, shim: Shim::Keep });
+                }
+                Verdict::Withhold => withheld += 1,
                 Verdict::Duplicate => {
                     note(shared, table, id, frame);
                     duplicates += 1;
@@ -193,11 +196,28 @@ impl Mover {
             }
         }
         drop(state);
+        shared.withheld.fetch_add(withheld, Relaxed);
+        self.edit();
         let sent = shared.stack.send(&self.batch, &self.queues.to_stack);
         let (frames, bytes) = (sent.frames + duplicates, sent.bytes + duplicate_bytes);
         member.count_received(Sent { frames, bytes, drops: sent.drops + drops });
         self.queues.to_stack.clear();
         is_large(&self.batch)
+    }
+
+    /// Does to the batch what is to be done to it.
+    fn edit(&mut self) {
+        for Edit { place, offset, bytes } in self.edits.drain(..) {
+            self.batch.overwrite(place, offset, &bytes);
+        }
+    }
+}
+
+impl Edit {
+    /// Takes out of a frame what it says of a gap.
+    fn of(place: usize, received: &Received<'_>, frame: &Frame<'_>, gap: &GapReport) -> Edit {
+        let header = received.bytes.len() - frame.payload().len();
+        Edit { place, offset: header + gap.at, bytes: gap.without() }
     }
 }
 
@@ -270,7 +290,7 @@ fn is_large(batch: &Batch) -> bool {
 /// The frame as the plan sees it: a tag beside it is beside it here, too.
 fn view<'a>(received: &Received<'a>) -> Option<Frame<'a>> {
     let frame = Frame::parse(received.bytes).ok()?;
-    let frame = frame.with_wire_bytes(wire_bytes(received));
+    let frame = frame.with_segments(segments(received)).with_wire_bytes(wire_bytes(received));
     Some(match received.tag {
         Some(tag) => frame.with_vlan(Vlan { protocol: tag.protocol, tci: tag.tci }),
         None => frame,
@@ -282,8 +302,16 @@ fn wire_bytes(received: &Received<'_>) -> u32 {
     /// Check sequence, preamble, start of frame and gap.
     const OVERHEAD: u32 = 24;
     const SHORTEST: u32 = 60;
-    let bytes = received.bytes.len() as u32;
-    let (headers, size) = (u32::from(received.offload.hdr_len), u32::from(received.offload.gso_size));
-    let frames = if size == 0 { 1 } else { bytes.saturating_sub(headers).div_ceil(size).max(1) };
+    let (bytes, headers) = (received.bytes.len() as u32, u32::from(received.offload.hdr_len));
+    let frames = segments(received);
     (bytes + (frames - 1) * headers).max(SHORTEST) + frames * OVERHEAD
+}
+
+/// Into how many a super-frame is cut.
+fn segments(received: &Received<'_>) -> u32 {
+    let (headers, size) = (u32::from(received.offload.hdr_len), u32::from(received.offload.gso_size));
+    match size {
+        0 => 1,
+        _ => (received.bytes.len() as u32).saturating_sub(headers).div_ceil(size).max(1),
+    }
 }

@@ -165,7 +165,8 @@ impl Dataplane for PacketDataplane {
     }
 
     fn plain(&self) -> Result<PlainReport, Error> {
-        Ok(PlainReport::default())
+        let now = self.shared.now();
+        Ok(self.shared.state().stripe.take_plain_report(now))
     }
 
     fn counters(&self) -> Result<Vec<(MemberId, Counters)>, Error> {

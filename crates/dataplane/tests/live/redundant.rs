@@ -207,6 +207,7 @@ fn delivered(verdict: Verdict, bytes: &[u8]) -> Option<Vec<u8>> {
         Verdict::ToTeamAs { src, dst } => (src, dst, &bytes[12..]),
         Verdict::ToTeam => return Some(bytes.to_vec()),
         Verdict::Duplicate | Verdict::Drop | Verdict::ToMember | Verdict::Echo => return None,
+        Verdict::WithoutGap { .. } | Verdict::Withhold => panic!("{verdict:?} of what says nothing of a gap"),
     };
     Some([&dst.0, &src.0, rest].concat())
 }

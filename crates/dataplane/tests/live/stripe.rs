@@ -167,7 +167,8 @@ fn receive_as_planned(bench: &Bench, plan: &Plan, place: usize) {
         match plan.receive(id(place), &Frame::parse(&frame).unwrap()) {
             Verdict::ToTeam => expected.push(with_macs(&frame, dst, src)),
             Verdict::ToTeamAs { src, dst } => expected.push(with_macs(&frame, dst, src)),
-            Verdict::Untagged { .. } | Verdict::Duplicate | Verdict::Drop | Verdict::ToMember | Verdict::Echo => {}
+            Verdict::Duplicate | Verdict::Drop | Verdict::ToMember | Verdict::Echo | Verdict::Withhold => {}
+            verdict @ (Verdict::Untagged { .. } | Verdict::WithoutGap { .. }) => panic!("{verdict:?}"),
         }
         assert!(bench.far_sockets[place].send_frame(&frame));
     }

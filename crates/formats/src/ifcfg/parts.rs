@@ -37,11 +37,11 @@ pub(super) struct Line<'s> {
 
 /// `KEY=value`, without quotes.
 #[derive(Clone, Debug)]
-pub(super) struct Assignment {
-    pub(super) key: String,
-    pub(super) value: String,
-    pub(super) value_at: At,
-    pub(super) at: At,
+pub(crate) struct Assignment {
+    pub(crate) key: String,
+    pub(crate) value: String,
+    pub(crate) value_at: At,
+    pub(crate) at: At,
 }
 
 /// What a file of this path is.

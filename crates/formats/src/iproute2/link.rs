@@ -81,7 +81,18 @@ const WITH_ARGUMENT: &[&str] = &[
     "xdp",
 ];
 
-/// What an `ip link` line says of one device.
+/// An `ip link` line that is about a device.
+struct Line<'a> {
+    /// Place of its text among the sources.
+    source: usize,
+    command: &'a Command,
+    /// The whole of it.
+    spot: &'a At,
+    device: &'a Word,
+    said: Said<'a>,
+}
+
+/// What it says of the device.
 #[derive(Default)]
 struct Said<'a> {
     device: Option<&'a Word>,
@@ -112,11 +123,8 @@ pub(super) fn read(
                 return Err(Problem::at(&spot.span(), "no device is named")
                     .hint("`ip link add NAME type bond`, `ip link set dev NAME ...`"));
             };
-            if verb == "add" {
-                add(script, source, device, &said, command, spot)
-            } else {
-                set(script, source, device, &said, command, spot)
-            }
+            let line = Line { source, command, spot, device, said };
+            if verb == "add" { line.add(script) } else { line.set(script) }
         }
         Some("delete") => {
             script.maybe(command, spot, "it takes a device away: `nicteam down` does that");
@@ -162,132 +170,122 @@ fn said(words: &[Word]) -> Result<Said<'_>, Problem> {
     Ok(said)
 }
 
-fn add(
-    script: &mut Script<'_>,
-    source: usize,
-    device: &Word,
-    said: &Said<'_>,
-    command: &Command,
-    spot: &At,
-) -> Result<(), Problem> {
-    // As iproute2 5 and later: a kind may be cut short in no way.
-    if said.kind.is_none_or(|kind| kind.text != "bond") {
-        let why = "it makes a device that is no bond: carry the command out yourself once the team is up";
-        script.maybe(command, spot, why);
-        return Ok(());
+impl Line<'_> {
+    fn at(&self, word: &Word) -> At {
+        At::new(self.source, word.span.clone())
     }
-    let team = script.team(&device.text, &At::new(source, device.span.clone()));
-    of_team(script, source, team, said, spot)
-}
 
-fn set(
-    script: &mut Script<'_>,
-    source: usize,
-    device: &Word,
-    said: &Said<'_>,
-    command: &Command,
-    spot: &At,
-) -> Result<(), Problem> {
-    let at = |word: &Word| At::new(source, word.span.clone());
-    if let Some(master) = said.master {
-        match script.teams.find(&master.text) {
-            Some(team) => {
-                script.teams.add_member(team, &device.text, &at(device));
-                return of_member(script, source, team, device, said, spot);
+    fn add(&self, script: &mut Script<'_>) -> Result<(), Problem> {
+        // As iproute2 5 and later: a kind may be cut short in no way.
+        if self.said.kind.is_none_or(|kind| kind.text != "bond") {
+            let why = "it makes a device that is no bond: carry the command out yourself once the team is up";
+            script.maybe(self.command, self.spot, why);
+            return Ok(());
+        }
+        let team = script.team(&self.device.text, &self.at(self.device));
+        self.of_team(script, team)
+    }
+
+    fn set(&self, script: &mut Script<'_>) -> Result<(), Problem> {
+        let (said, device) = (&self.said, self.device);
+        if let Some(master) = said.master {
+            let Some(team) = script.teams.find(&master.text) else {
+                script.maybe(self.command, self.spot, "it puts a device under a master that is no bond of this text");
+                return Ok(());
+            };
+            script.teams.add_member(team, &device.text, &self.at(device));
+            return self.of_member(script, team);
+        }
+        if let Some(team) = script.teams.find(&device.text) {
+            return self.of_team(script, team);
+        }
+        match script.teams.team_of(&device.text) {
+            Some(team) => self.of_member(script, team),
+            // It is up before it joins, or nobody's business.
+            None if said.mtu.is_none() && said.address.is_none() && said.kind.is_none() && said.renamed.is_none() => {
+                Ok(())
             }
-            None => script.maybe(command, spot, "it puts a device under a master that is no bond of this text"),
+            None => {
+                let why = "it sets something of a device before that is a member; a team does not";
+                script.maybe(self.command, self.spot, why);
+                Ok(())
+            }
         }
-        return Ok(());
     }
-    if let Some(team) = script.teams.find(&device.text) {
-        return of_team(script, source, team, said, spot);
-    }
-    match script.teams.team_of(&device.text) {
-        Some(team) => of_member(script, source, team, device, said, spot),
-        // It is up before it joins, or nobody's business.
-        None if said.mtu.is_none() && said.address.is_none() && said.kind.is_none() && said.renamed.is_none() => Ok(()),
-        None => {
-            script.maybe(command, spot, "it sets something of a device before that is a member; a team does not");
-            Ok(())
+
+    /// What is said of a bond.
+    fn of_team(&self, script: &mut Script<'_>, team: usize) -> Result<(), Problem> {
+        let said = &self.said;
+        let name = script.teams.drafts[team].name.clone();
+        if let Some(word) = said.mtu {
+            match mtu(&word.text) {
+                Ok(mtu) => script.teams.drafts[team].mtu = Some(mtu),
+                Err(wrong) => script.teams.wrong(&self.at(word), wrong),
+            }
         }
+        if let Some(word) = said.address {
+            match host_mac(&word.text) {
+                Ok(mac) => script.teams.drafts[team].mac = Some(mac),
+                Err(wrong) => script.teams.wrong(&self.at(word), wrong),
+            }
+        }
+        if let Some(to) = said.renamed {
+            let why = format!("it renames the bond to {}: a team has one name", to.text);
+            script.teams.left(&self.at(to), why, Some(&name));
+        }
+        if said.is_freed || !said.others.is_empty() {
+            let others = said.others.join("`, `");
+            let why = format!("`{others}` is nothing that a team has: carry it out yourself once the team is up");
+            script.teams.left(self.spot, why, Some(&name));
+        }
+        let mut rest = said.of_kind.iter();
+        while let Some(word) = rest.next() {
+            let (name, option) = bond_option(word)?;
+            if name == "clear_active_slave" {
+                continue;
+            }
+            let value = argument(word, &mut rest)?;
+            script.teams.set(team, option, &value.text, &self.at(value));
+        }
+        Ok(())
+    }
+
+    /// What is said of a member.
+    fn of_member(&self, script: &mut Script<'_>, team: usize) -> Result<(), Problem> {
+        let (said, device) = (&self.said, self.device);
+        let name = script.teams.drafts[team].name.clone();
+        if said.is_freed {
+            script.teams.remove_member(team, &device.text);
+        }
+        if said.mtu.is_some() || said.address.is_some() || said.renamed.is_some() || !said.others.is_empty() {
+            let why = "a team sets its members' address and MTU itself, and nothing else of them";
+            script.teams.left(self.spot, why, Some(&name));
+        }
+        let mut rest = said.of_kind.iter();
+        while let Some(word) = rest.next() {
+            let option = abbreviated(&word.text, &["queue_id", "prio", "actor_port_prio"]);
+            let Some(option) = option else {
+                let problem = Problem::at(&word.span, format!("`{}` is no option of `type bond_slave`", word.text));
+                return Err(problem.hint("they are `queue_id` and `prio`"));
+            };
+            let value = argument(word, &mut rest)?;
+            let of = format!("{}:{}", device.text, value.text);
+            script.teams.append(team, option, &of, &self.at(value));
+        }
+        Ok(())
     }
 }
 
-/// What is said of a bond.
-fn of_team(script: &mut Script<'_>, source: usize, team: usize, said: &Said<'_>, spot: &At) -> Result<(), Problem> {
-    let at = |word: &Word| At::new(source, word.span.clone());
-    let name = script.teams.drafts[team].name.clone();
-    if let Some(word) = said.mtu {
-        match mtu(&word.text) {
-            Ok(mtu) => script.teams.drafts[team].mtu = Some(mtu),
-            Err(wrong) => script.teams.wrong(&at(word), wrong),
-        }
+/// The option of `type bond` that a word means, and the kernel's name of it.
+fn bond_option(word: &Word) -> Result<(&'static str, &'static str), Problem> {
+    let names: Vec<&'static str> = BOND.iter().map(|(name, _)| *name).collect();
+    let known = abbreviated(&word.text, &names);
+    if let Some(option) = BOND.iter().find(|(name, _)| Some(*name) == known) {
+        return Ok(*option);
     }
-    if let Some(word) = said.address {
-        match host_mac(&word.text) {
-            Ok(mac) => script.teams.drafts[team].mac = Some(mac),
-            Err(wrong) => script.teams.wrong(&at(word), wrong),
-        }
-    }
-    if let Some(to) = said.renamed {
-        let why = format!("it renames the bond to {}: a team has one name", to.text);
-        script.teams.left(&at(to), why, Some(&name));
-    }
-    if said.is_freed || !said.others.is_empty() {
-        let others = said.others.join("`, `");
-        let why = format!("`{others}` is nothing that a team has: carry it out yourself once the team is up");
-        script.teams.left(spot, why, Some(&name));
-    }
-    let mut rest = said.of_kind.iter();
-    while let Some(word) = rest.next() {
-        let names: Vec<&'static str> = BOND.iter().map(|(name, _)| *name).collect();
-        let known = abbreviated(&word.text, &names);
-        let Some(&(name, option)) = BOND.iter().find(|(name, _)| Some(*name) == known) else {
-            let problem = Problem::at(&word.span, format!("`{}` is no option of `type bond`", word.text));
-            return Err(match nearest(&word.text, names.iter().copied()) {
-                Some(near) => problem.hint(format!("did you mean `{near}`?")),
-                None => problem.hint(format!("they are {}", list(names.iter().copied()))),
-            });
-        };
-        if name == "clear_active_slave" {
-            continue;
-        }
-        let value = argument(word, &mut rest)?;
-        script.teams.set(team, option, &value.text, &at(value));
-    }
-    Ok(())
-}
-
-/// What is said of a member.
-fn of_member(
-    script: &mut Script<'_>,
-    source: usize,
-    team: usize,
-    device: &Word,
-    said: &Said<'_>,
-    spot: &At,
-) -> Result<(), Problem> {
-    let name = script.teams.drafts[team].name.clone();
-    if said.is_freed {
-        script.teams.remove_member(team, &device.text);
-    }
-    if said.mtu.is_some() || said.address.is_some() || said.renamed.is_some() || !said.others.is_empty() {
-        script.teams.left(
-            spot,
-            "a team sets its members' address and MTU itself, and nothing else of them",
-            Some(&name),
-        );
-    }
-    let mut rest = said.of_kind.iter();
-    while let Some(word) = rest.next() {
-        let option = abbreviated(&word.text, &["queue_id", "prio", "actor_port_prio"]);
-        let Some(option) = option else {
-            let problem = Problem::at(&word.span, format!("`{}` is no option of `type bond_slave`", word.text));
-            return Err(problem.hint("they are `queue_id` and `prio`"));
-        };
-        let value = argument(word, &mut rest)?;
-        let of = format!("{}:{}", device.text, value.text);
-        script.teams.append(team, option, &of, &At::new(source, value.span.clone()));
-    }
-    Ok(())
+    let problem = Problem::at(&word.span, format!("`{}` is no option of `type bond`", word.text));
+    Err(match nearest(&word.text, names.iter().copied()) {
+        Some(near) => problem.hint(format!("did you mean `{near}`?")),
+        None => problem.hint(format!("they are {}", list(names.iter().copied()))),
+    })
 }

@@ -42,12 +42,3 @@ pub(super) const KEYS: [(&str, &str, Unit); 24] = [
     ("MinLinks", "min_links", Unit::Same),
     ("ARPMissedMax", "arp_missed_max", Unit::Same),
 ];
-
-/// `yes` and `no` in systemd's words.
-pub(super) fn flag(text: &str) -> Option<bool> {
-    match text.to_ascii_lowercase().as_str() {
-        "1" | "yes" | "y" | "true" | "t" | "on" => Some(true),
-        "0" | "no" | "n" | "false" | "f" | "off" => Some(false),
-        _ => None,
-    }
-}

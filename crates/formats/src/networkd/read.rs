@@ -2,10 +2,10 @@
 
 use nicteam_diagnostics::{Diagnostics, nearest};
 
-use super::keys::{KEYS, Unit, flag};
+use super::keys::{KEYS, Unit};
 use super::time;
 use crate::draft::{Conflicts, Draft, check_together, signless};
-use crate::ini::{self, Entry, Flavour, Ini, Section};
+use crate::ini::{self, Entry, Flavour, Ini, Section, flag};
 use crate::names::shown;
 use crate::reading::{At, Reading};
 use crate::shell::quoted;

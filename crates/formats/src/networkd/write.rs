@@ -31,6 +31,9 @@ const REFUSED: [(&str, &str); 6] = [
     ("ad_actor_system", "00:00:00:00:00:00"),
 ];
 
+/// Options whose key came later than systemd 252, with the version that has it first.
+const SINCE: [(&str, u16); 1] = [("arp_missed_max", 256)];
+
 fn netdev(team: &Team, bond: &Bond, left: &mut Vec<String>) -> String {
     let name = &team.name;
     let mut out = format!("[NetDev]\nName={name}\nKind=bond\n");
@@ -47,7 +50,13 @@ fn netdev(team: &Team, bond: &Bond, left: &mut Vec<String>) -> String {
             Some((key, ..)) if REFUSED.contains(&(*option, value.as_str())) => {
                 left.push(format!("{name}: systemd-networkd takes no `{value}` for `{key}=`"));
             }
-            Some((key, _, unit)) => out.push_str(&format!("{key}={}\n", written(*unit, value))),
+            Some((key, _, unit)) => {
+                if let Some((_, since)) = SINCE.iter().find(|(of, _)| of == option) {
+                    left.push(format!("{name}: `{key}=` is of systemd {since}: earlier ones ignore it"));
+                    out.push_str(&format!("# Of systemd {since}: earlier ones ignore it.\n"));
+                }
+                out.push_str(&format!("{key}={}\n", written(*unit, value)));
+            }
             // It stands with the member.
             None if matches!(*option, "primary" | "active_slave") && !value.is_empty() => {}
             None => left.push(format!("{name}: systemd-networkd has no key for `{option} = {value}`")),

@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
+use nicteam_formats::settings::{self, flag};
 use nicteam_wire::Mac;
 
-use super::lines::{is_no, settings};
 use super::{Claim, Device, Host, Manager, Severity};
 
 pub(super) struct Ifcfg;
@@ -25,15 +25,15 @@ impl Manager for Ifcfg {
 
 fn claim(host: &Host, device: &Device, path: &str) -> Option<Claim> {
     let source = host.read(path)?;
-    let lines = settings(&source);
+    let lines = settings::ifcfg(&source);
     let value = |key: &str| lines.iter().rev().find(|of| of.key == key);
-    let text = |key: &str| value(key).map(|of| of.value.trim_matches(['"', '\'']).to_owned());
+    let text = |key: &str| value(key).map(|of| of.value.clone());
     let by_name = value("DEVICE").filter(|_| text("DEVICE").is_some_and(|of| device.is_named(&of)));
     let hardware = device.permanent_mac().or_else(|| device.mac());
     let by_mac = value("HWADDR")
         .filter(|_| text("HWADDR").is_some_and(|of| Mac::from_str(&of).ok().is_some_and(|mac| Some(mac) == hardware)));
     let by = by_name.or(by_mac)?;
-    if text("ONBOOT").is_some_and(|of| is_no(&of)) {
+    if text("ONBOOT").and_then(|of| flag(&of)) == Some(false) {
         return None;
     }
     let master = text("MASTER").map(|of| format!("puts it into the bond {of}"));

@@ -11,7 +11,6 @@ mod host;
 mod ifcfg;
 mod ifupdown;
 mod kernel;
-mod lines;
 mod netplan;
 pub mod network_manager;
 mod networkd;

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use nicteam_diagnostics::line_and_column;
+use nicteam_formats::settings::flag;
 use nicteam_formats::tree::{Entry, Node, Value};
 use nicteam_formats::{Place, Source, yaml};
 use nicteam_sys::pattern;
@@ -93,7 +94,7 @@ fn member_claim(source: &Source, entry: &Entry, member: &Node, what: &str, devic
 }
 
 fn does(definition: &Node) -> Option<&'static str> {
-    let is_yes = |key: &str| definition.get(key).and_then(Node::scalar).is_some_and(super::lines::is_yes);
+    let is_yes = |key: &str| definition.get(key).and_then(Node::scalar).and_then(flag) == Some(true);
     if is_yes("dhcp4") || is_yes("dhcp6") {
         return Some("asks for addresses by DHCP");
     }

@@ -169,7 +169,8 @@ impl Agent {
             Request::SpeakPagp(speak) => self.pagp = Some(Speaker::start(&speak, self.node.netlink()?)?),
             Request::Ports => {
                 let (ports, buckets, pagp) = (self.teams.ports()?, self.teams.buckets()?, self.teams.pagp()?);
-                return Ok(Done { ports, buckets, pagp, ..Done::default() });
+                let one_sided = self.teams.one_sided()?;
+                return Ok(Done { ports, buckets, pagp, one_sided, ..Done::default() });
             }
             Request::Stop => {
                 self.traffic.stop();

@@ -19,7 +19,7 @@ use crate::lock::lock;
 use crate::protocol::{Done, FlowSample, ServeTarget, Serves, TargetAct};
 use crate::say::Output;
 use crate::sockets::flow;
-use crate::target::{Kind, Served};
+use crate::target::{Kind, Said, Served};
 
 /// Bytes that are read at once.
 const CHUNK: usize = 1 << 20;
@@ -28,7 +28,7 @@ const CHUNK: usize = 1 << 20;
 #[derive(Debug)]
 pub(super) struct Targets {
     kinds: Vec<&'static dyn Kind>,
-    served: Mutex<BTreeMap<String, Box<dyn Served>>>,
+    served: Mutex<BTreeMap<String, Served>>,
     /// Processor time of processes that were killed.
     spent: Mutex<Duration>,
     /// The last answer about each socket of what serves: one that was closed keeps what it had.
@@ -46,12 +46,8 @@ impl Targets {
         let kind = self.kinds.iter().find(|kind| kind.name() == target.kind);
         let kind = kind.ok_or_else(|| format!("no kind of target `{}` for {}", target.kind, target.name))?;
         let served = kind.serve(target, output)?;
-        let serves = Serves {
-            program: served.program().to_owned(),
-            version: served.version(),
-            portals: served.portals(),
-            configured: served.configured(),
-        };
+        let Said { program, version, portals, configured } = served.said().clone();
+        let serves = Serves { program: program.to_owned(), version, portals, configured };
         lock(&self.served).insert(target.name.clone(), served);
         Ok(serves)
     }
@@ -81,7 +77,7 @@ impl Targets {
     }
 
     /// Takes a target out, so that samples need not wait for what is done with it; its time so far still counts.
-    fn take(&self, name: &str) -> Result<Box<dyn Served>, Failure> {
+    fn take(&self, name: &str) -> Result<Served, Failure> {
         let mut all = lock(&self.served);
         let served = all.remove(name).ok_or_else(|| unknown(name))?;
         *lock(&self.spent) += processor_time(&served.processes())?;
@@ -90,7 +86,7 @@ impl Targets {
 
     /// Asks the kernel about the sockets of what serves, for the samples to come. Whose task each is, the other end knows.
     pub(super) fn ask(&self) {
-        let processes: Vec<u32> = lock(&self.served).values().flat_map(|served| served.processes()).collect();
+        let processes: Vec<u32> = lock(&self.served).values().flat_map(Served::processes).collect();
         if processes.is_empty() {
             return;
         }
@@ -111,7 +107,7 @@ impl Targets {
     /// Processor time of all that serves, so far.
     pub(super) fn processor_time(&self) -> Result<Duration, Failure> {
         let served = lock(&self.served);
-        let processes: Vec<u32> = served.values().flat_map(|served| served.processes()).collect();
+        let processes: Vec<u32> = served.values().flat_map(Served::processes).collect();
         Ok(*lock(&self.spent) + processor_time(&processes)?)
     }
 

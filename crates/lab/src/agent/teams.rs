@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Mutex;
 
-use nicteam_record::{BucketMember, MemberSample, PagpHeard, Port};
+use nicteam_record::{BucketMember, MemberSample, OneSided, PagpHeard, Port};
 use nicteam_sys::netlink::Netlink;
 
 use crate::counters;
@@ -74,6 +74,13 @@ impl Teams {
     pub(super) fn pagp(&self) -> Result<Vec<PagpHeard>, Failure> {
         let running = lock(&self.running);
         Ok(running.iter().map(|team| team.pagp()).collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    /// What the teams in mode stripe do towards hosts that do not.
+    pub(super) fn one_sided(&self) -> Result<Vec<OneSided>, Failure> {
+        let running = lock(&self.running);
+        let all = running.iter().map(|team| team.one_sided()).collect::<Result<Vec<_>, _>>()?;
+        Ok(all.into_iter().flatten().collect())
     }
 
     /// Measures these devices, too.

@@ -2,9 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use nicteam_daemon::{BondMemberState, BucketLoad, Notice, PagpState, RunningTeam, TeamSpec};
+use nicteam_daemon::{
+    BondMemberState, BucketLoad, Notice, OneSidedState, PagpState, PlainHostState, PlainMemberState, RunningTeam,
+    TeamSpec,
+};
 use nicteam_dataplane::{Choice, Kind};
-use nicteam_record::{BucketMember, EventKind, MemberSample, PagpHeard, Port};
+use nicteam_record::{BucketMember, EventKind, MemberSample, OneSided, PagpHeard, PlainHost, PlainMember, Port};
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::shape;
 use nicteam_team::lacp::MuxState;
@@ -135,6 +138,28 @@ impl Running for Team {
             member.buckets.into_iter().map(one)
         };
         Ok(members.into_iter().flat_map(of).collect())
+    }
+
+    fn one_sided(&self) -> Result<Option<OneSided>, Failure> {
+        let host = |it: PlainHostState| PlainHost {
+            mac: it.mac,
+            width: it.width.into(),
+            delivered_mbps: it.delivered_mbps,
+            held_ms: it.held_ms,
+        };
+        let member = |it: PlainMemberState| PlainMember {
+            member: it.member,
+            sent: it.sent,
+            resent: it.resent,
+            state: it.state,
+            why: it.why,
+        };
+        Ok(self.0.handle().status()?.one_sided.map(|OneSidedState { hosts, members }| OneSided {
+            host: String::new(),
+            team: self.0.name().to_owned(),
+            hosts: hosts.into_iter().map(host).collect(),
+            members: members.into_iter().map(member).collect(),
+        }))
     }
 
     fn settle(&self, output: &Output) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nicteam_record::{BucketMember, MemberSample, PagpHeard, Port};
+use nicteam_record::{BucketMember, MemberSample, OneSided, PagpHeard, Port};
 use nicteam_sys::netlink::Netlink;
 
 use crate::error::Failure;
@@ -118,6 +118,14 @@ pub trait Running: Send {
     /// It does not say.
     fn pagp(&self) -> Result<Vec<PagpHeard>, Failure> {
         Ok(Vec::new())
+    }
+
+    /// What it does towards hosts that do not stripe, if it stripes; its host is for the lab to name.
+    ///
+    /// # Errors
+    /// It does not say.
+    fn one_sided(&self) -> Result<Option<OneSided>, Failure> {
+        Ok(None)
     }
 
     /// Waits until it has agreed with its partners on its members; tells `output` of those that have not in a fair time.

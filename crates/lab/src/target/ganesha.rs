@@ -15,7 +15,7 @@ use nicteam_experiment::Nfs;
 use nicteam_sys::{mounts, netns};
 use serde::Deserialize;
 
-use super::terms::{Kind, Served};
+use super::terms::{Kind, Said, Served, Server};
 use super::{backing, mount};
 use crate::background::{Background, Log, Start};
 use crate::engine::Absent;
@@ -57,7 +57,7 @@ impl Kind for Ganesha {
         Ok(())
     }
 
-    fn serve(&self, target: &ServeTarget, output: &Output) -> Result<Box<dyn Served>, Failure> {
+    fn serve(&self, target: &ServeTarget, output: &Output) -> Result<Served, Failure> {
         let settings = Nfs::deserialize(&target.settings).map_err(|error| format!("no export of NFS: {error}"))?;
         let folder = nicteam_daemon::private_folder(&format!("target-{}", target.name))?;
         backing::has_memory(target.size_bytes)?;
@@ -68,10 +68,10 @@ impl Kind for Ganesha {
         let backing = File::options().read(true).write(true).create_new(true).open(export.join(&settings.file))?;
         backing.set_len(target.size_bytes)?;
         fs::write(folder.join(CONFIGURATION), configuration(&settings))?;
-        let portals = target.addresses.iter().map(|address| SocketAddr::new(*address, settings.port)).collect();
-        let mut served = Export { settings, backing, folder, portals, servers: None, output: output.clone() };
-        served.restart()?;
-        Ok(Box::new(served))
+        let portals: Vec<_> = target.addresses.iter().map(|address| SocketAddr::new(*address, settings.port)).collect();
+        let export = Export { settings, folder, portals: portals.clone(), output: output.clone() };
+        let said = Said { program: SERVER, version: version(), portals, configured: export.configured() };
+        Served::start(said, backing, Box::new(export))
     }
 }
 
@@ -86,24 +86,22 @@ const EXPORT: &str = "export";
 #[derive(Debug)]
 struct Export {
     settings: Nfs,
-    backing: File,
     folder: PathBuf,
     portals: Vec<SocketAddr>,
-    /// None after they were killed.
-    servers: Option<Servers>,
     output: Output,
 }
 
-/// In the order in which they end.
-#[derive(Debug)]
-struct Servers {
-    server: Background,
-    registry: Background,
-}
-
 impl Export {
+    /// What it is told, by its own words.
+    fn configured(&self) -> BTreeMap<String, String> {
+        let Nfs { mount_port, export, file, .. } = &self.settings;
+        let told = [("Protocols", "3".to_owned()), ("MNT_Port", mount_port.to_string()), ("Pseudo", export.clone())];
+        let told = told.into_iter().chain([("file", file.clone())]);
+        told.map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
     /// Starts a program that sees the target's folder in place of `/run`.
-    fn start(&self, program: &'static str, arguments: &[&str], log: Option<Log>) -> Result<Background, Failure> {
+    fn launch(&self, program: &'static str, arguments: &[&str], log: Option<Log>) -> Result<Background, Failure> {
         let found = find(program).ok_or_else(|| format!("there is no {program}; hint: {INSTALL}"))?;
         let mut command = Command::new(found);
         command.args(arguments);
@@ -113,58 +111,21 @@ impl Export {
     }
 }
 
-impl Served for Export {
-    fn program(&self) -> &'static str {
-        SERVER
-    }
-
-    fn version(&self) -> String {
-        version()
-    }
-
-    fn portals(&self) -> Vec<SocketAddr> {
-        self.portals.clone()
-    }
-
-    fn configured(&self) -> BTreeMap<String, String> {
-        let Nfs { mount_port, export, file, .. } = &self.settings;
-        let told = [("Protocols", "3".to_owned()), ("MNT_Port", mount_port.to_string()), ("Pseudo", export.clone())];
-        let told = told.into_iter().chain([("file", file.clone())]);
-        told.map(|(name, value)| (name.to_owned(), value)).collect()
-    }
-
-    fn processes(&self) -> Vec<u32> {
-        let of = |servers: &Servers| [servers.server.processes(), servers.registry.processes()].concat();
-        self.servers.as_ref().map(of).unwrap_or_default()
-    }
-
-    fn backing(&self) -> &File {
-        &self.backing
-    }
-
-    fn kill(&mut self) -> Result<(), Failure> {
-        match self.servers.take() {
-            Some(mut servers) => servers.server.kill().and_then(|()| servers.registry.kill()),
-            None => Ok(()),
-        }
-    }
-
-    fn restart(&mut self) -> Result<(), Failure> {
-        self.kill()?;
-        let registry = self.start(REGISTRY, &["-f"], None)?;
+impl Server for Export {
+    fn start(&self) -> Result<Vec<Background>, Failure> {
+        let registry = self.launch(REGISTRY, &["-f"], None)?;
         let socket = self.folder.join("rpcbind.sock");
         registry.until("listen at its socket", || UnixStream::connect(&socket).is_ok())?;
         let log = Log { path: self.folder.join(LOG), is_told: is_serious };
         let [configuration, written, pid] = [CONFIGURATION, LOG, "ganesha.pid"].map(|name| format!("{RUN}/{name}"));
         let arguments = ["-F", "-f", &configuration, "-L", &written, "-p", &pid];
-        let server = self.start(SERVER, &arguments, Some(log))?;
+        let server = self.launch(SERVER, &arguments, Some(log))?;
         for portal in &self.portals {
             let service = SocketAddr::new(portal.ip(), self.settings.mount_port);
             let what = format!("grant a mount of {} at {service}", self.settings.export);
             server.until(&what, || mount::is_granted(service, &self.settings.export))?;
         }
-        self.servers = Some(Servers { server, registry });
-        Ok(())
+        Ok(vec![server, registry])
     }
 }
 

@@ -9,7 +9,7 @@ mod terms;
 mod tgt;
 
 pub(crate) use ganesha::can_serve_folders;
-pub use terms::{Kind, Served};
+pub use terms::{Kind, Said, Served};
 
 pub(crate) use served::{act, serve};
 

@@ -13,7 +13,7 @@ use nicteam_experiment::Iscsi;
 use nicteam_sys::process;
 use serde::Deserialize;
 
-use super::terms::{Kind, Served};
+use super::terms::{Kind, Said, Served, Server};
 use super::{backing, login};
 use crate::background::{Background, Start};
 use crate::engine::Absent;
@@ -45,17 +45,23 @@ impl Kind for Tgt {
         }
     }
 
-    fn serve(&self, target: &ServeTarget, output: &Output) -> Result<Box<dyn Served>, Failure> {
+    fn serve(&self, target: &ServeTarget, output: &Output) -> Result<Served, Failure> {
         let settings = Iscsi::deserialize(&target.settings).map_err(|error| format!("no iSCSI target: {error}"))?;
         let backing = match target.on_disk {
             false => backing::in_memory(target.size_bytes)?,
             true => backing::on_disk(target.size_bytes)?,
         };
         let folder = nicteam_daemon::private_folder(&format!("target-{}", target.name))?;
-        let portals = target.addresses.iter().map(|address| SocketAddr::new(*address, settings.port)).collect();
-        let mut served = Portal { settings, backing, folder, portals, server: None, output: output.clone() };
-        served.restart()?;
-        Ok(Box::new(served))
+        let portals: Vec<_> = target.addresses.iter().map(|address| SocketAddr::new(*address, settings.port)).collect();
+        let portal = Portal {
+            settings,
+            backing: backing.try_clone()?,
+            folder,
+            portals: portals.clone(),
+            output: output.clone(),
+        };
+        let said = Said { program: SERVER, version: version(), portals, configured: portal.configured() };
+        Served::start(said, backing, Box::new(portal))
     }
 }
 
@@ -66,8 +72,6 @@ struct Portal {
     backing: File,
     folder: PathBuf,
     portals: Vec<SocketAddr>,
-    /// None after it was killed.
-    server: Option<Background>,
     output: Output,
 }
 
@@ -77,8 +81,17 @@ impl Portal {
         self.folder.join("control")
     }
 
+    /// What it is told, by its own words.
+    fn configured(&self) -> BTreeMap<String, String> {
+        let mut configured: BTreeMap<String, String> =
+            self.parameters().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        configured.insert("TargetName".to_owned(), self.settings.target.clone());
+        configured.insert("LUN".to_owned(), self.settings.lun.to_string());
+        configured
+    }
+
     /// Starts the server, without a target; the second is the path by which it has what the LUN holds.
-    fn start(&self) -> Result<(Background, String), Failure> {
+    fn start_empty(&self) -> Result<(Background, String), Failure> {
         let mut command = program(SERVER)?;
         let any = if self.portals.iter().any(SocketAddr::is_ipv6) { "[::]" } else { "0.0.0.0" };
         command.args(["-f", "--iscsi", &format!("portal={any}:{}", self.settings.port)]);
@@ -117,45 +130,9 @@ impl Portal {
     }
 }
 
-impl Served for Portal {
-    fn program(&self) -> &'static str {
-        SERVER
-    }
-
-    fn version(&self) -> String {
-        version()
-    }
-
-    fn portals(&self) -> Vec<SocketAddr> {
-        self.portals.clone()
-    }
-
-    fn configured(&self) -> BTreeMap<String, String> {
-        let mut configured: BTreeMap<String, String> =
-            self.parameters().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        configured.insert("TargetName".to_owned(), self.settings.target.clone());
-        configured.insert("LUN".to_owned(), self.settings.lun.to_string());
-        configured
-    }
-
-    fn processes(&self) -> Vec<u32> {
-        self.server.iter().flat_map(Background::processes).collect()
-    }
-
-    fn backing(&self) -> &File {
-        &self.backing
-    }
-
-    fn kill(&mut self) -> Result<(), Failure> {
-        match self.server.take() {
-            Some(mut server) => server.kill(),
-            None => Ok(()),
-        }
-    }
-
-    fn restart(&mut self) -> Result<(), Failure> {
-        self.kill()?;
-        let (server, path) = self.start()?;
+impl Server for Portal {
+    fn start(&self) -> Result<Vec<Background>, Failure> {
+        let (server, path) = self.start_empty()?;
         server.until("answer its tool", || self.set("--op show --mode system").is_ok())?;
         let Iscsi { target, lun, .. } = &self.settings;
         self.set(&format!("--op new --mode target --tid 1 --targetname {target}"))?;
@@ -167,8 +144,7 @@ impl Served for Portal {
         for portal in &self.portals {
             server.until(&format!("take a login at {portal}"), || login::is_taken(*portal, target))?;
         }
-        self.server = Some(server);
-        Ok(())
+        Ok(vec![server])
     }
 }
 

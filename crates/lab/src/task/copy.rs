@@ -272,13 +272,17 @@ mod tests {
 
     use super::*;
 
-    fn file(sends: bool, overwrite: bool) -> File {
+    fn storage() -> Storage {
         let storage = serde_json::json!({
             "target": "disk", "access": { "iscsi": { "port": 3260, "target": "iqn", "lun": 1 } }, "every_path": false,
             "policy": "round-robin", "iops": 1, "no_path_ms": null, "block_bytes": 4096, "outstanding": 2, "file_bytes": 10240,
             "cache_bytes": null, "congestion": "cubic", "seed": 3,
         });
-        File::new(&serde_json::from_value(storage).unwrap(), 1 << 20, sends, overwrite)
+        serde_json::from_value(storage).unwrap()
+    }
+
+    fn file(sends: bool, overwrite: bool) -> File {
+        File::new(&storage(), 1 << 20, sends, overwrite)
     }
 
     /// What a disk does that holds the content.
@@ -311,6 +315,22 @@ mod tests {
         serve(&mut received, Some(1)).unwrap();
         assert_eq!(received.verify().unwrap_err().offset, (1 << 20) + 4096 + 100);
         assert_ne!(received.sum(false), file(true, false).sum(true));
+    }
+
+    #[test]
+    fn a_wrong_byte_is_told_with_its_place_in_the_file() {
+        for (spoil, wrong_at) in [(None, None), (Some(1), Some(4096 + 100))] {
+            let mut file = file(false, false);
+            serve(&mut file, spoil).unwrap();
+            let transfer = Transfer { bytes: file.bytes, took_ms: Some(1.0), ..Transfer::default() };
+            let mut copying = Copying { storage: storage(), overwrite: false, sends: false, file, transfer };
+            let mut outcomes = Outcomes::default();
+            copying.finish(&mut outcomes);
+            let [transfer] = &outcomes.transfers[..] else { panic!("{outcomes:?}") };
+            assert_eq!((transfer.wrong_at, transfer.error.is_some()), (wrong_at, wrong_at.is_some()));
+            assert_eq!(transfer.verified_bytes, if wrong_at.is_some() { 0 } else { 10_240 });
+            assert!(transfer.received_sha256.is_some());
+        }
     }
 
     #[test]

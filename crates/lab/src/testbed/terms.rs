@@ -5,7 +5,7 @@ use std::sync::mpsc;
 
 use nicteam_dataplane::Kind;
 use nicteam_experiment::Topology;
-use nicteam_record::{BucketMember, PagpHeard, Port};
+use nicteam_record::{BucketMember, OneSided, PagpHeard, Port};
 use nicteam_sys::shape::Granularity;
 
 use crate::error::Error;
@@ -60,11 +60,12 @@ pub trait Deployment {
     /// A node does not say.
     fn teams_say(&mut self) -> Result<TeamsSay, Error> {
         let mut all = TeamsSay::default();
-        for (node, Done { ports, buckets, pagp, .. }) in self.call_all(&Request::Ports)? {
+        for (node, Done { ports, buckets, pagp, one_sided, .. }) in self.call_all(&Request::Ports)? {
             let host = || node.clone();
             all.ports.extend(ports.into_iter().map(|port| Port { host: host(), ..port }));
             all.buckets.extend(buckets.into_iter().map(|bucket| BucketMember { host: host(), ..bucket }));
             all.pagp.extend(pagp.into_iter().map(|heard| PagpHeard { host: host(), ..heard }));
+            all.one_sided.extend(one_sided.into_iter().map(|team| OneSided { host: host(), ..team }));
         }
         Ok(all)
     }
@@ -79,6 +80,8 @@ pub struct TeamsSay {
     pub buckets: Vec<BucketMember>,
     /// At which members' other ends a port speaks PAgP.
     pub pagp: Vec<PagpHeard>,
+    /// What teams in mode stripe do towards hosts that do not.
+    pub one_sided: Vec<OneSided>,
 }
 
 /// Something that is done to a network.

@@ -4,7 +4,7 @@ use nicteam_record::{Connection, EventKind, Member, Relayed, Run, Switch};
 
 use super::hop::Hop;
 use super::path::Picture;
-use super::{moves, mtu, notes};
+use super::{moves, mtu, notes, one_sided};
 use crate::team::Team;
 use crate::units::{list, percent, ratio, share, thousands};
 use crate::view;
@@ -60,6 +60,7 @@ pub(super) fn of_run(picture: &Picture<'_>) -> Vec<String> {
     facts.extend(run.topology.switches.iter().filter_map(model));
     facts.extend(pagp(run));
     facts.extend(moves::facts(run));
+    facts.extend(one_sided::facts(run));
     facts.extend(mtu::facts(picture));
     facts.extend(losses(run));
     facts.extend(silences(run));

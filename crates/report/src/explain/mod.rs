@@ -15,6 +15,7 @@ mod limits;
 mod moves;
 mod mtu;
 mod notes;
+mod one_sided;
 mod path;
 mod policy;
 mod predict;

@@ -128,6 +128,7 @@ pub fn run(spec: &Spec<'_>) -> Run {
         ports: Vec::new(),
         connections,
         pagp: Vec::new(),
+        one_sided: Vec::new(),
         mac_moves: Vec::new(),
         operations: Vec::new(),
         transfers: Vec::new(),

@@ -1,6 +1,5 @@
 //! A disk: sessions under multipath, executed by the thread that waits for it.
 
-mod caching;
 mod capacity;
 mod carriers;
 mod effects;
@@ -9,7 +8,6 @@ mod operations;
 mod requests;
 mod sessions;
 mod state;
-mod waiting;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::BorrowedFd;
@@ -19,14 +17,12 @@ use nicteam_iscsi::Library;
 use nicteam_multipath::{Multipath, Notice, Policy};
 use nix::poll::PollFlags;
 
-use crate::cache::Cache;
 use crate::model::Model;
 use crate::{DiskSpec, Done, Error, Operation, Status, Volume, Watch, watch};
 use capacity::Capacity;
 use operations::Operations;
 use requests::Requests;
 use sessions::Sessions;
-use waiting::Waiting;
 
 pub use state::Disk;
 
@@ -54,8 +50,6 @@ impl Disk {
             commands: BTreeMap::new(),
             next: VecDeque::new(),
             capacity: Capacity::default(),
-            cache: spec.cache.map(|terms| Cache::new(terms, longest)),
-            waiting: Waiting::default(),
             model: spec.model.map(Model::new),
         };
         disk.log_in(spec)?;
@@ -74,7 +68,6 @@ impl Disk {
         Status {
             multipath: self.multipath.status(),
             paths: self.sessions.status(),
-            cache: self.cache.as_ref().map(Cache::counts),
             model: self.model.as_ref().map(Model::counts),
         }
     }
@@ -99,19 +92,16 @@ impl Disk {
 
     /// Operations that are not done.
     pub fn outstanding(&self) -> usize {
-        self.operations.len() + self.waiting.len()
+        self.operations.len()
     }
 
-    /// Waits until the write-back cache is written, logs out by every path, and is gone. An operation that is outstanding
-    /// is given up. A target that does not answer is waited for as long as commands may take, and for two seconds at the
-    /// logout.
+    /// Logs out by every path, and is gone. An operation that is outstanding is given up. A target that does not answer is
+    /// waited for two seconds.
     ///
     /// # Errors
-    /// [`Error::Lost`] where something that was taken into the cache was never written.
+    /// The operating system refuses to wait.
     pub fn close(mut self) -> Result<(), Error> {
-        let written = self.empty_cache();
-        self.log_out()?;
-        written
+        self.log_out()
     }
 
     /// Waits as [`Volume::wait`] does, and handles what comes; what is done already does not wait.
@@ -151,10 +141,7 @@ impl Volume for Disk {
 
     fn submit(&mut self, operation: Operation) -> Result<(), Error> {
         operation.check(self.block_bytes, self.bytes())?;
-        match self.cache {
-            Some(_) => self.begin_cached(operation),
-            None => self.begin(operation, Vec::new()),
-        }
+        self.begin(operation);
         self.do_effects();
         Ok(())
     }

@@ -6,7 +6,6 @@ use std::time::Duration;
 use nicteam_iscsi::Buffer;
 use nicteam_multipath::Kind;
 
-use crate::cache::Patch;
 use crate::{Done, IoError, Operation};
 
 /// Operations that are under way.
@@ -23,8 +22,6 @@ struct UnderWay {
     began: Duration,
     parts: usize,
     error: Option<IoError>,
-    /// Content of the write-back cache, which is newer than what the disk answers.
-    patches: Vec<Patch>,
 }
 
 impl Operations {
@@ -33,14 +30,13 @@ impl Operations {
     pub(super) fn begin(
         &mut self,
         mut operation: Operation,
-        patches: Vec<Patch>,
         longest: usize,
         now: Duration,
     ) -> (u64, Vec<(usize, Buffer)>) {
         let parts = cut(&mut operation, longest);
         let key = self.next;
         self.next += 1;
-        let under_way = UnderWay { operation, began: now, parts: parts.len(), error: None, patches };
+        let under_way = UnderWay { operation, began: now, parts: parts.len(), error: None };
         self.under_way.insert(key, under_way);
         (key, parts)
     }
@@ -48,8 +44,7 @@ impl Operations {
     /// A command of an operation is over. The operation, if that was its last.
     pub(super) fn part_done(
         &mut self,
-        key: u64,
-        at: usize,
+        (key, at): (u64, usize),
         buffer: Buffer,
         result: Result<(), String>,
         now: Duration,
@@ -68,12 +63,9 @@ impl Operations {
         if under_way.parts > 0 {
             return None;
         }
-        let UnderWay { operation, began, error, patches, .. } = self.under_way.remove(&key)?;
-        let mut buffer = operation.buffer;
-        for Patch { at, bytes } in patches {
-            buffer[at..at + bytes.len()].copy_from_slice(&bytes);
-        }
-        Some(Done { id: operation.id, buffer, result: error.map_or(Ok(()), Err), took: now.saturating_sub(began) })
+        let UnderWay { operation, began, error, .. } = self.under_way.remove(&key)?;
+        let Operation { id, buffer, .. } = operation;
+        Some(Done { id, buffer, result: error.map_or(Ok(()), Err), took: now.saturating_sub(began) })
     }
 
     /// How many there are.
@@ -110,8 +102,7 @@ mod tests {
     #[test]
     fn a_long_read_is_joined_whatever_part_comes_first() {
         let mut operations = Operations::default();
-        let patches = vec![Patch { at: 1000, bytes: vec![9; 8] }];
-        let (key, mut parts) = operations.begin(operation(Kind::Read, 2500), patches, 1024, Duration::from_secs(1));
+        let (key, mut parts) = operations.begin(operation(Kind::Read, 2500), 1024, Duration::from_secs(1));
         assert_eq!(
             parts.iter().map(|(at, part)| (*at, part.len())).collect::<Vec<_>>(),
             [(0, 1024), (1024, 1024), (2048, 452)]
@@ -121,29 +112,28 @@ mod tests {
         for (at, mut part) in parts {
             assert!(done.is_none());
             part.fill((at / 1024) as u8 + 1);
-            done = operations.part_done(key, at, part, Ok(()), Duration::from_secs(3));
+            done = operations.part_done((key, at), part, Ok(()), Duration::from_secs(3));
         }
         let done = done.unwrap();
         assert_eq!((done.id, done.took, operations.len()), (7, Duration::from_secs(2), 0));
-        let expected: Vec<u8> =
-            (0..2500).map(|at| if (1000..1008).contains(&at) { 9 } else { (at / 1024) as u8 + 1 }).collect();
+        let expected: Vec<u8> = (0..2500).map(|at| (at / 1024) as u8 + 1).collect();
         assert_eq!(done.buffer.to_vec(), expected);
     }
 
     #[test]
     fn a_long_write_fails_with_its_first_error_and_a_short_one_keeps_its_buffer() {
         let mut operations = Operations::default();
-        let (key, parts) = operations.begin(operation(Kind::Write, 2048), Vec::new(), 1024, Duration::ZERO);
+        let (key, parts) = operations.begin(operation(Kind::Write, 2048), 1024, Duration::ZERO);
         assert_eq!(parts[1].1.to_vec(), (1024..2048).map(|n| n as u8).collect::<Vec<_>>());
         let mut parts = parts.into_iter();
         let (at, part) = parts.next().unwrap();
-        assert!(operations.part_done(key, at, part, Err("it burns".to_owned()), Duration::ZERO).is_none());
+        assert!(operations.part_done((key, at), part, Err("it burns".to_owned()), Duration::ZERO).is_none());
         let (at, part) = parts.next().unwrap();
-        let done = operations.part_done(key, at, part, Err("still".to_owned()), Duration::ZERO).unwrap();
+        let done = operations.part_done((key, at), part, Err("still".to_owned()), Duration::ZERO).unwrap();
         assert_eq!(done.result.unwrap_err().to_string(), "a write of 2048 bytes at offset 4096 failed: it burns");
         assert_eq!(done.buffer.len(), 2048);
-        let (key, mut parts) = operations.begin(operation(Kind::Write, 512), Vec::new(), 1024, Duration::ZERO);
+        let (key, mut parts) = operations.begin(operation(Kind::Write, 512), 1024, Duration::ZERO);
         let (at, part) = parts.remove(0);
-        assert_eq!(operations.part_done(key, at, part, Ok(()), Duration::ZERO).unwrap().buffer.len(), 512);
+        assert_eq!(operations.part_done((key, at), part, Ok(()), Duration::ZERO).unwrap().buffer.len(), 512);
     }
 }

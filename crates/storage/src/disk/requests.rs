@@ -7,8 +7,6 @@ use std::time::Duration;
 use nicteam_iscsi::Buffer;
 use nicteam_multipath::Kind;
 
-use crate::cache::Run;
-
 /// Requests that are not finished.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
@@ -26,18 +24,10 @@ pub(super) struct Pending {
     pub(super) lba: u64,
     /// None while a session has it.
     pub(super) buffer: Option<Buffer>,
-    pub(super) owner: Owner,
+    /// Which part of an operation it is: its key, and the place in its buffer.
+    pub(super) part: (u64, usize),
     /// When the model of disks has it ready.
     pub(super) ready_at: Duration,
-}
-
-/// Whose a request is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owner {
-    /// A part of an operation: its key, and the place in its buffer.
-    Operation(u64, usize),
-    /// A run of the write-back cache.
-    Run(Run),
 }
 
 impl Requests {

@@ -8,17 +8,14 @@ use nicteam_multipath::{Multipath, Notice, PathId, Request};
 
 use super::capacity::Capacity;
 use super::operations::Operations;
-use super::requests::{Owner, Pending, Requests};
+use super::requests::{Pending, Requests};
 use super::sessions::Sessions;
-use super::waiting::Waiting;
-use crate::cache::{Cache, Patch};
 use crate::model::Model;
 use crate::{Done, Kind, Operation};
 
 /// A logical unit of an iSCSI target, over one or more paths. See [`Volume`] for what is done with it.
 ///
-/// It works in the network namespace of the thread that opens it. Dropped without [`Disk::close`] it resets its
-/// connections; what the write-back cache holds is lost then.
+/// It works in the network namespace of the thread that opens it. Dropped without [`Disk::close`] it resets its connections.
 #[derive(Debug)]
 pub struct Disk {
     pub(super) began: Instant,
@@ -37,8 +34,6 @@ pub struct Disk {
     /// What multipath is told, and what follows from what it said, once it has no effect left.
     pub(super) next: VecDeque<Next>,
     pub(super) capacity: Capacity,
-    pub(super) cache: Option<Cache>,
-    pub(super) waiting: Waiting,
     pub(super) model: Option<Model>,
 }
 
@@ -62,17 +57,17 @@ impl Disk {
     }
 
     /// Sends what an operation needs from the disk.
-    pub(super) fn begin(&mut self, operation: Operation, patches: Vec<Patch>) {
+    pub(super) fn begin(&mut self, operation: Operation) {
         let now = self.now();
         let (kind, offset) = (operation.kind, operation.offset);
-        let (key, parts) = self.operations.begin(operation, patches, self.longest, now);
+        let (key, parts) = self.operations.begin(operation, self.longest, now);
         for (at, buffer) in parts {
-            self.request(kind, offset + at as u64, buffer, Owner::Operation(key, at));
+            self.request(kind, offset + at as u64, buffer, (key, at));
         }
     }
 
     /// Gives multipath a request, when it has no effect left.
-    pub(super) fn request(&mut self, kind: Kind, offset: u64, buffer: Buffer, owner: Owner) {
+    fn request(&mut self, kind: Kind, offset: u64, buffer: Buffer, part: (u64, usize)) {
         let now = self.now();
         let block = u64::from(self.block_bytes);
         let (lba, blocks) = match kind {
@@ -84,7 +79,7 @@ impl Disk {
             Some(model) if kind != Kind::Flush => model.ready_at(now),
             _ => now,
         };
-        let id = self.requests.insert(Pending { kind, lba, buffer: Some(buffer), owner, ready_at });
+        let id = self.requests.insert(Pending { kind, lba, buffer: Some(buffer), part, ready_at });
         self.next.push_back(Next::Submit(Request { id, kind, lba, blocks }));
     }
 
@@ -92,9 +87,6 @@ impl Disk {
     pub(super) fn finished(&mut self, pending: Pending, result: Result<(), String>) {
         let now = self.now();
         let buffer = pending.buffer.unwrap_or_default();
-        match pending.owner {
-            Owner::Run(run) => self.run_written(run, buffer, result),
-            Owner::Operation(key, at) => self.done.extend(self.operations.part_done(key, at, buffer, result, now)),
-        }
+        self.done.extend(self.operations.part_done(pending.part, buffer, result, now));
     }
 }

@@ -67,6 +67,17 @@ pub enum Verdict {
         /// The destination.
         dst: Mac,
     },
+    /// The same, and without what it says of a gap, which may close yet (stripe: a host's that does not stripe).
+    WithoutGap {
+        /// The source.
+        src: Mac,
+        /// The destination.
+        dst: Mac,
+        /// What it says.
+        gap: GapReport,
+    },
+    /// It is not handed on, nor dropped: all it says is a gap that may close yet.
+    Withhold,
     /// The team has had it by another path: drop it.
     Duplicate,
     /// It is the member's own: reserved link-local addresses (LACP, LLDP, STP), Cisco's (PAgP, CDP)

@@ -141,7 +141,8 @@ const NEIGHBOUR_DISCOVERY: [u8; 2] = [135, 136];
 /// `33:33:00:00:00:01`, which every IPv6 node hears.
 const ALL_NODES: Mac = Mac([0x33, 0x33, 0, 0, 0, 1]);
 
-fn is_eligible(eligible: Eligible, frame: &Frame<'_>) -> bool {
+/// True if the frame may be balanced.
+pub(super) fn is_eligible(eligible: Eligible, frame: &Frame<'_>) -> bool {
     let (dst, bytes) = (frame.dst(), frame.payload());
     match (eligible, frame.ethertype()) {
         (Eligible::Tlb, ethertype::IPV4) => !dst.is_multicast(),

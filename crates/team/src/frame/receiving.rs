@@ -11,7 +11,8 @@ use crate::MemberId;
 impl Plan {
     /// What to do with a frame that `member` received. Of two with the same
     /// redundancy tag the first is the team's ([`Verdict::Untagged`]). Of probes only so many go back. What hellos
-    /// say of queues on the way, and of lost members, is taken into account, and by which path a segment of TCP came.
+    /// say of queues on the way, and of lost members, is taken into account, by which path a segment of
+    /// TCP came, and what hosts that do not stripe acknowledge.
     pub fn receive_once(&self, member: MemberId, frame: &Frame<'_>, state: &mut PlanState) -> Verdict {
         let verdict = self.receive(member, frame);
         let Choose::Stripe(stripe) = &self.choose else {
@@ -27,6 +28,9 @@ impl Plan {
         }
         if matches!(verdict, Verdict::ToTeam | Verdict::ToTeamAs { .. }) {
             stripe::receiving::note_arrival(stripe, member, frame, state);
+            if let Some(verdict) = stripe::receiving::hear_plain(stripe, verdict, frame, state) {
+                return verdict;
+            }
         }
         if frame.ethertype() != ethertype::RTAG {
             return verdict;

@@ -28,6 +28,7 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/report/src/explain/rules/broadcast.rs", "a rule about a mode"),
     ("crates/report/src/explain/rules/load_balancing.rs", "a rule about two modes"),
     ("crates/report/src/explain/rules/not_aggregating.rs", "a rule about a mode"),
+    ("crates/report/src/explain/rules/one_sided.rs", "a rule about a mode"),
     ("crates/report/src/explain/rules/peer_does_not_stripe.rs", "a rule about a mode"),
     ("crates/team/src/mode.rs", "the table"),
 ];

@@ -8,6 +8,7 @@ pub mod lan;
 mod liveness;
 mod lost;
 mod mending;
+mod one_sided;
 mod order;
 mod plain;
 mod redundant;

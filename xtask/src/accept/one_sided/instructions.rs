@@ -1,10 +1,10 @@
 //! Instructions that a frame to a plain host takes, in a guest whose clock counts them.
 //!
 //! The kernel's packet generator sends datagrams. Mode stripe sends them as balance-alb does or, told
-//! `stripe_plain=all`, as it sends TCP; nothing acknowledges them, so they go by one member.
+//! `stripe_plain=all`, as it sends TCP: by all members, where a host is new and nothing is acknowledged.
 
 use crate::accept::Arguments;
-use crate::bench::instructions::{Bundle, Counted, MIIMON, Spread, added, in_turn, words};
+use crate::bench::instructions::{Bundle, Counted, MIIMON, Options, Spread, added, in_turn, words};
 use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::part::Context;
@@ -12,15 +12,15 @@ use crate::side::{self, Side};
 
 /// Who sends; the first is the peer.
 const SENDERS: [(&str, Bundle); 4] = [
-    ("the kernel's balance-alb", one(Side::Kernel, &[("mode", "balance-alb"), MIIMON])),
-    ("balance-alb", one(Side::Ours, &[("mode", "balance-alb"), MIIMON])),
-    ("stripe, stripe_plain=off", one(Side::Ours, &[("mode", "stripe"), MIIMON, ("stripe_plain", "off")])),
-    ("stripe, stripe_plain=all", one(Side::Ours, &[("mode", "stripe"), MIIMON, ("stripe_plain", "all")])),
+    ("the kernel's balance-alb", Bundle { side: Side::Kernel, spread: Spread::One, options: ALB }),
+    ("balance-alb", Bundle { side: Side::Ours, spread: Spread::One, options: ALB }),
+    ("stripe, stripe_plain=off", Bundle { side: Side::Ours, spread: Spread::One, options: OFF }),
+    ("stripe, stripe_plain=all", Bundle { side: Side::Ours, spread: Spread::All, options: ALL }),
 ];
 
-const fn one(side: Side, options: &'static [(&'static str, &'static str)]) -> Bundle {
-    Bundle { side, spread: Spread::One, options }
-}
+const ALB: Options = &[("mode", "balance-alb"), MIIMON];
+const OFF: Options = &[("mode", "stripe"), MIIMON, ("stripe_plain", "off")];
+const ALL: Options = &[("mode", "stripe"), MIIMON, ("stripe_plain", "all")];
 
 /// Counts all in one guest.
 pub(super) fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {

@@ -54,6 +54,9 @@ const SETTINGS: [Setting; 2] = [
     Setting { name: "4 x 100 Mbit/s", switch: "one-sided", gateway: "one-sided-gateway" },
 ];
 
+/// So much of why a group was not measured stands in the table, characters; all of it is said at once.
+const TOLD: usize = 100;
+
 /// What an experiment's runs say.
 type Figures = fn(&Bundles) -> Result<Vec<Figure>, Failure>;
 
@@ -68,8 +71,8 @@ fn gathered(
             Err(Failure::Interrupted) => return Err(Failure::Interrupted),
             Err(failure) => {
                 eprintln!("xtask: {name}: {failure}");
-                let first_line = failure.to_string().lines().next().unwrap_or_default().to_owned();
-                figures.push(Figure::text(name, format!("not measured: {first_line}"), "measured", Some(false)));
+                let begins: String = failure.to_string().chars().take_while(|c| *c != '\n').take(TOLD).collect();
+                figures.push(Figure::text(name, format!("not measured: {begins}"), "measured", Some(false)));
             }
         }
     }

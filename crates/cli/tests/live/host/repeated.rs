@@ -1,8 +1,10 @@
 //! Up, killed, down, again and again under traffic.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nicteam_testnet::{SetAtEnd, assert_becomes, is_soak};
+use nicteam_sys::bpf::{self, Kind, Object};
+use nicteam_testnet::{SetAtEnd, assert_becomes, eventually, is_soak};
 
 use super::{FAR, Network, Session, TEAM};
 use crate::common::teams::may_test_bpf;
@@ -16,7 +18,7 @@ fn nothing_is_left_of_a_team_however_often_it_is_killed() {
     network.ip("link add link eth0 name mac0 type macvlan mode bridge");
     network.ip("link set mac0 up");
     network.ip("address add 10.4.0.1/24 dev mac0");
-    nicteam_testnet::eventually("addresses", || !network.snapshot().iter().any(|line| line.contains("tentative")));
+    eventually("addresses", || !network.snapshot().iter().any(|line| line.contains("tentative")));
     let before = network.snapshot();
     let mut session = Session::new(&network, (FAR, 7001).into());
     let file = network.file("teams.toml", &format!("{TEAM}addresses = [\"10.8.0.1/24\"]\n"));
@@ -31,17 +33,40 @@ fn nothing_is_left_of_a_team_however_often_it_is_killed() {
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
         });
+        let mut loaded = BTreeSet::new();
         for round in 0..if is_soak() { 100 } else { 5 } {
             network.done(&["up", &file]);
+            loaded.append(&mut held(&network));
             network.near.crash("team0");
             if round % 2 == 1 {
                 network.near.run(&["restart", "team0"]);
+                loaded.append(&mut held(&network));
                 network.near.crash("team0");
             }
             session.live_on("killed");
             network.done(&["down", "team0"]);
             assert_becomes(|| network.snapshot(), &before, &format!("round {round}"));
             session.live_on("down");
+            gone(&loaded, &format!("round {round}"));
+            loaded.clear();
         }
     });
+}
+
+/// The eBPF programs and maps of the teams here: their processes have all of them open.
+fn held(network: &Network) -> BTreeSet<Object> {
+    let held: BTreeSet<Object> = network.near.processes().into_iter().flat_map(bpf::held_by).collect();
+    for kind in [Kind::Program, Kind::Map] {
+        assert!(held.iter().any(|object| object.kind == kind), "{held:?}");
+    }
+    // Or the end of them could not be seen.
+    assert!(held.is_subset(&bpf::objects().unwrap()));
+    held
+}
+
+/// No process, filter, link or pin has any of them any more; the kernel frees them a moment later.
+#[track_caller]
+fn gone(loaded: &BTreeSet<Object>, when: &str) {
+    let left = || bpf::objects().unwrap().intersection(loaded).copied().collect::<Vec<_>>();
+    eventually(&format!("{when}: the end of the team's programs and maps"), || left().is_empty());
 }

@@ -86,15 +86,44 @@ fn a_process_that_took_over_has_its_own_recording() {
         host.run(&["add", "team0", "--mode", "802.3ad", "--members", "eth0,eth1", "-o", "lacp_rate=fast"]);
     }
     eventually("a carrier", || near.status("team0")["carrier"] == true);
+    let folder = own_folder("taken-over");
+    fs::create_dir(&folder).unwrap();
+    let saved = folder.join("saved");
+    let said = near.refuse(1, &["record", "team0", "--former", "-o", saved.to_str().unwrap()]);
+    assert!(said.contains("no process that ran team0 before this one"), "{said}");
+    // What was told is saved a second later.
+    let is_saved = |path: &Path, arguments: &[&str]| {
+        let _ = fs::remove_file(path);
+        let written = near.output(&[arguments, &["-o", path.to_str().unwrap()]].concat());
+        let shown = || near.run(&["replay", path.to_str().unwrap(), "--show"]);
+        written.status.success() && shown().contains(" all members have joined\n")
+    };
+    sleep(Duration::from_millis(2500));
     near.crash("team0");
+    let saved_of = |arguments: &[&str], name: &str| {
+        let path = folder.join(name);
+        assert!(is_saved(&path, arguments), "{arguments:?}");
+        let outcome: Value = serde_json::from_str(&near.run(&["replay", path.to_str().unwrap(), "--json"])).unwrap();
+        assert!(outcome["same"] == true && outcome["ending"] == "cut off", "{outcome}");
+        assert!(outcome["entries"].as_u64().unwrap() > 50, "{outcome}");
+        fs::read(&path).unwrap()
+    };
+    let killed = saved_of(&["record", "team0"], "killed");
     near.run(&["restart", "team0"]);
     assert_eq!(names(&near.status("team0")), ["eth0", "eth1"]);
-    let file = own_folder("taken-over");
+    eventually("the files of the process before", || is_saved(&folder.join("tried"), &["record", "team0", "--former"]));
+    assert_eq!(saved_of(&["record", "team0", "--former"], "former"), killed);
+    let file = folder.join("own");
     let outcome = recorded(&near, &file);
     assert_eq!(outcome["same"], true);
     let shown = near.run(&["replay", file.to_str().unwrap(), "--show"]);
     assert!(shown.contains(" all members have joined\n"), "{shown}");
-    fs::remove_file(&file).unwrap();
+    near.run(&["del", "team0"]);
+    eventually("the end of all files", || {
+        let folders = fs::read_dir(&near.state).into_iter().flatten().flatten();
+        folders.flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten()).next().is_none()
+    });
+    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Bundles themselves: without a process, without a monitor, without a partner.
 
 use super::super::facts::{Bundle, HostFacts, Owner};
-use super::super::{Finding, Weight};
-use super::{Rule, finding};
+use super::super::finding::{Finding, Weight};
+use super::super::rule::{Rule, finding};
 
 pub(super) struct Bundles;
 

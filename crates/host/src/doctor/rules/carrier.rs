@@ -1,8 +1,8 @@
 //! Members that cannot carry anything, or one way at a time.
 
 use super::super::facts::HostFacts;
-use super::super::{Finding, Weight};
-use super::{Rule, finding, members};
+use super::super::finding::{Finding, Weight};
+use super::super::rule::{Rule, finding, members};
 
 pub(super) struct Carrier;
 

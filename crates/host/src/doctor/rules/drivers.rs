@@ -3,8 +3,8 @@
 use nicteam_team::mode::Addresses;
 
 use super::super::facts::{Bundle, Device, HostFacts};
-use super::super::{Finding, Weight};
-use super::{Rule, finding, list};
+use super::super::finding::{Finding, Weight};
+use super::super::rule::{Rule, finding, list};
 
 pub(super) struct Drivers;
 

@@ -1,8 +1,8 @@
 //! What an older, smaller or closed kernel lacks, with the consequence.
 
 use super::super::facts::HostFacts;
-use super::super::{Finding, Weight};
-use super::{Rule, THIS_HOST, finding};
+use super::super::finding::{Finding, Weight};
+use super::super::rule::{Rule, THIS_HOST, finding};
 
 pub(super) struct KernelRule;
 

@@ -1,8 +1,8 @@
 //! Managers of the network that have a device beside us.
 
 use super::super::facts::{HostFacts, Owner};
-use super::super::{Finding, Weight};
-use super::Rule;
+use super::super::finding::{Finding, Weight};
+use super::super::rule::Rule;
 use crate::managers::Severity;
 
 pub(super) struct Managers;

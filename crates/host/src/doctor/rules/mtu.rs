@@ -1,8 +1,8 @@
 //! Members, and the switch, that do not take packets as large as the bundle's.
 
 use super::super::facts::HostFacts;
-use super::super::{Finding, Weight};
-use super::{Rule, finding, members};
+use super::super::finding::{Finding, Weight};
+use super::super::rule::{Rule, finding, members};
 
 pub(super) struct Mtu;
 

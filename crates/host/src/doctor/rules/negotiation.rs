@@ -1,8 +1,8 @@
 //! Speed and duplex that were not agreed.
 
 use super::super::facts::{Device, HostFacts};
-use super::super::{Finding, Weight};
-use super::{Rule, finding};
+use super::super::finding::{Finding, Weight};
+use super::super::rule::{Rule, finding};
 
 pub(super) struct Negotiation;
 

@@ -3,8 +3,8 @@
 use nicteam_team::mode::Sends;
 
 use super::super::facts::{Device, HostFacts};
-use super::super::{Finding, Weight};
-use super::{Rule, finding};
+use super::super::finding::{Finding, Weight};
+use super::super::rule::{Rule, finding};
 
 pub(super) struct Offloads;
 

@@ -1,8 +1,8 @@
 //! Places and queues for received frames.
 
 use super::super::facts::{Device, HostFacts};
-use super::super::{Finding, Weight};
-use super::{Rule, finding};
+use super::super::finding::{Finding, Weight};
+use super::super::rule::{Rule, finding};
 
 pub(super) struct Queues;
 

@@ -6,8 +6,8 @@ use nicteam_team::mode::Traits;
 use nicteam_wire::{LldpAggregation, Mac};
 
 use super::super::facts::{Bundle, Device, HostFacts, Owner};
-use super::super::{Finding, Weight};
-use super::{Rule, finding, list};
+use super::super::finding::{Finding, Weight};
+use super::super::rule::{Rule, finding, list};
 
 pub(super) struct SwitchGroup;
 

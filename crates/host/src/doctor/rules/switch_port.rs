@@ -1,8 +1,8 @@
 //! How the ports at the members' other ends differ, as far as LLDP tells.
 
 use super::super::facts::{Bundle, Device, HostFacts};
-use super::super::{Finding, Weight};
-use super::{Rule, finding};
+use super::super::finding::{Finding, Weight};
+use super::super::rule::{Rule, finding};
 
 pub(super) struct SwitchPort;
 

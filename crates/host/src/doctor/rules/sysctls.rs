@@ -1,8 +1,8 @@
 //! Settings of the kernel that spoil things.
 
 use super::super::facts::HostFacts;
-use super::super::{Finding, Weight};
-use super::{Rule, THIS_HOST, finding, list};
+use super::super::finding::{Finding, Weight};
+use super::super::rule::{Rule, THIS_HOST, finding, list};
 
 pub(super) struct Sysctls;
 

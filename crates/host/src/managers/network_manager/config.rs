@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::lines::{Setting, settings};
+use nicteam_formats::settings::{self, Setting};
+
 use super::super::{Device, Host};
 use super::spec;
 
@@ -31,7 +32,9 @@ impl Config {
         };
         let [system, run, etc] = FOLDERS.map(of_folder);
         let paths = [system, run, vec![MAIN.to_owned()], etc].concat();
-        Config { files: paths.iter().filter_map(|path| host.read(path)).map(|source| settings(&source)).collect() }
+        Config {
+            files: paths.iter().filter_map(|path| host.read(path)).map(|source| settings::key_file(&source)).collect(),
+        }
     }
 
     /// A setting of a section that there is once.

@@ -10,7 +10,8 @@ mod profiles;
 mod spec;
 mod state;
 
-use super::lines::{is_no, is_yes};
+use nicteam_formats::settings::flag;
+
 use super::{Claim, Device, Host, Manager, Severity, ifupdown};
 use config::Config;
 use state::State;
@@ -65,13 +66,13 @@ fn is_managed(host: &Host, device: &Device) -> bool {
     let config = Config::read(host);
     if let Some(managed) = config.of_device(device, "managed") {
         // It has more weight than all that follows.
-        return !is_no(&managed);
+        return flag(&managed) != Some(false);
     }
     if config.value("keyfile", "unmanaged-devices").is_some_and(|list| spec::fits(&list, device)) {
         return false;
     }
     if let Some(unmanaged) = device.property("NM_UNMANAGED") {
-        return is_no(unmanaged);
+        return flag(unmanaged) == Some(false);
     }
     if device.property("ID_NET_MANAGED_BY").is_some_and(|who| who != "org.freedesktop.NetworkManager") {
         return false;
@@ -80,7 +81,7 @@ fn is_managed(host: &Host, device: &Device) -> bool {
     let asks_ifupdown =
         config.value("main", "plugins").is_none_or(|list| list.split([',', ';']).any(|of| of.trim() == "ifupdown"));
     if asks_ifupdown
-        && config.value("ifupdown", "managed").is_none_or(|of| !is_yes(&of))
+        && config.value("ifupdown", "managed").is_none_or(|of| flag(&of) != Some(true))
         && ifupdown::names(host, device)
     {
         return false;

@@ -1,9 +1,9 @@
 //! NetworkManager's profiles in keyfiles.
 
 use nicteam_formats::Place;
+use nicteam_formats::settings::{self, Setting, flag};
 use nicteam_wire::Mac;
 
-use super::super::lines::{Setting, is_no, settings};
 use super::super::{Device, Host};
 
 /// A profile for a device.
@@ -24,7 +24,7 @@ pub(super) fn of(host: &Host, device: &Device, active: Option<&str>) -> Option<P
     let paths: Vec<String> = FOLDERS.iter().flat_map(|folder| host.files(folder, "")).collect();
     let mut found: Option<(u8, Profile)> = None;
     for source in paths.iter().filter_map(|path| host.read(path)) {
-        let lines = settings(&source);
+        let lines = settings::key_file(&source);
         let Some(first) = lines.first() else { continue };
         let value = |section: &str, key: &str| lines.iter().find(|of| of.section == section && of.key == key);
         let is_active = active.is_some() && value("connection", "uuid").map(|of| of.value.as_str()) == active;
@@ -47,7 +47,7 @@ fn closeness<'a>(lines: &'a [Setting], device: &Device) -> (u8, Option<&'a Setti
     };
     let kind = value(&["connection"], "type");
     let is_ethernet = kind.is_some_and(|of| ["ethernet", "802-3-ethernet"].contains(&of.value.as_str()));
-    let by_itself = value(&["connection"], "autoconnect").is_none_or(|of| !is_no(&of.value));
+    let by_itself = value(&["connection"], "autoconnect").is_none_or(|of| flag(&of.value) != Some(false));
     if !is_ethernet || !by_itself {
         return (0, None);
     }

@@ -1,8 +1,8 @@
 //! What NetworkManager noted of a device.
 
 use nicteam_formats::Place;
+use nicteam_formats::settings::{self, flag};
 
-use super::super::lines::{is_no, is_yes, settings};
 use super::super::{Device, Host};
 
 /// What it noted of a device.
@@ -21,15 +21,11 @@ impl State {
     /// Of the device of this index.
     pub(super) fn at(host: &Host, index: u32) -> State {
         let file = host.read(&format!("/run/NetworkManager/devices/{index}"));
-        let lines = file.as_ref().map(settings).unwrap_or_default();
+        let lines = file.as_ref().map(settings::key_file).unwrap_or_default();
         let of = |key: &str| lines.iter().find(|of| of.section == "device" && of.key == key);
         let managed = of("managed");
         State {
-            managed: managed.and_then(|of| match of.value.as_str() {
-                yes if is_yes(yes) => Some(true),
-                no if is_no(no) => Some(false),
-                _ => None,
-            }),
+            managed: managed.and_then(|of| flag(&of.value)),
             connection: of("connection-uuid").map(|of| of.value.clone()),
             place: managed.map(|of| of.place.clone()),
         }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use nicteam_formats::settings::{self, Setting};
+
 use super::super::Host;
-use super::super::lines::{Setting, settings};
 
 /// A file with its drop-ins.
 pub(super) struct File {
@@ -35,10 +36,10 @@ pub(super) fn read(host: &Host) -> Vec<File> {
     let read = |(name, path): (String, String)| {
         // A file that is empty, or a link to /dev/null, masks those of its name.
         let source = host.read(&path).filter(|source| !source.text.is_empty())?;
-        let mut settings = settings(&source);
+        let mut settings = settings::systemd(&source);
         let drop_ins = most_important(host, &format!("/{name}.d"), ".conf");
         for source in drop_ins.into_values().filter_map(|path| host.read(&path)) {
-            settings.extend(self::settings(&source));
+            settings.extend(settings::systemd(&source));
         }
         Some(File { path, settings })
     };

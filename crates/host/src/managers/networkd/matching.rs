@@ -1,10 +1,10 @@
 //! Whether a `[Match]` section fits a device (systemd 252, src/shared/net-condition... `net_match_config`).
 
+use nicteam_formats::settings::Setting;
 use nicteam_sys::pattern;
 use nicteam_wire::Mac;
 
 use super::super::Device;
-use super::super::lines::Setting;
 
 /// Whether a file fits a device.
 #[derive(Debug, PartialEq, Eq)]
@@ -148,7 +148,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use nicteam_formats::Source;
+    use nicteam_formats::{Source, settings};
 
     fn device() -> Device {
         Device {
@@ -168,7 +168,7 @@ mod tests {
 
     fn fit(of_match: &str) -> Fit {
         let source = Source { path: "a.network".to_owned(), text: format!("[Match]\n{of_match}\n[Network]\nName=x\n") };
-        fits(&super::super::super::lines::settings(&source), &device())
+        fits(&settings::systemd(&source), &device())
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
             of_one_name.name = "abc1".to_owned();
             let fit = |line: String| {
                 let source = Source { path: "a".to_owned(), text: format!("[Match]\nName={line}\n") };
-                matches!(fits(&super::super::super::lines::settings(&source), &of_one_name), Fit::Yes(_))
+                matches!(fits(&settings::systemd(&source), &of_one_name), Fit::Yes(_))
             };
             let line = names.join(" ");
             prop_assert_ne!(fit(line.clone()), fit(format!("!{line}")));

@@ -7,8 +7,8 @@ mod files;
 mod matching;
 
 use nicteam_formats::Place;
+use nicteam_formats::settings::{Setting, flag};
 
-use super::lines::{Setting, is_yes};
 use super::{Claim, Device, Host, Manager, Severity};
 use files::File;
 use matching::Fit;
@@ -31,7 +31,7 @@ impl Manager for Networkd {
             return Vec::new();
         }
         let Some(chosen) = choose(host, device) else { return Vec::new() };
-        if chosen.file.settings_of("Link").any(|of| of.key == "Unmanaged" && is_yes(&of.value)) {
+        if chosen.file.settings_of("Link").any(|of| of.key == "Unmanaged" && flag(&of.value) == Some(true)) {
             return Vec::new();
         }
         vec![chosen.claim(device, runs)]
@@ -95,7 +95,8 @@ impl Chosen {
                 return format!("{what} {}", of.value);
             }
         }
-        let asks = of_network("DHCP").filter(|of| is_yes(&of.value) || ["ipv4", "ipv6", "both"].contains(&&*of.value));
+        let asks = of_network("DHCP")
+            .filter(|of| flag(&of.value) == Some(true) || ["ipv4", "ipv6", "both"].contains(&&*of.value));
         let addresses = self.file.settings_of("Network").chain(self.file.settings_of("Address"));
         let addresses: Vec<&str> =
             addresses.filter(|of| of.key == "Address" && !of.value.is_empty()).map(|of| of.value.as_str()).collect();

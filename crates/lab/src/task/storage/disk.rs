@@ -6,7 +6,7 @@ use std::time::Duration;
 use nicteam_experiment::{Disks, Storage};
 use nicteam_multipath::{Config, NoPath, PathState, Policy};
 use nicteam_record::EventKind;
-use nicteam_storage::{Disk, DiskModel, DiskSpec, Library, Path, Volume, WriteBack};
+use nicteam_storage::{Cached, Disk, DiskModel, DiskSpec, Library, Path, Volume, WriteBack};
 
 use super::counters::{Counters, state};
 use super::ends::ends;
@@ -17,7 +17,7 @@ use crate::protocol::{ConnectionSpec, Notice, PathSpec};
 
 /// A disk that is open.
 pub(super) struct IscsiDisk {
-    disk: Disk,
+    disk: Cached<Disk>,
     /// Its paths as the lab has them.
     paths: Vec<PathSpec>,
     opened_ns: u64,
@@ -45,13 +45,14 @@ impl IscsiDisk {
             initiator: format!("iqn.2026-11.test.nicteam:initiator-{}", spec.index),
             multipath: config(storage)?,
             longest_command: u32::try_from(storage.block_bytes)?.max(1 << 20),
-            cache: storage.cache_bytes.map(|bytes| WriteBack { bytes }),
             model: disks.flatten().map(|disks| model(disks, storage.seed.wrapping_add(u64::from(spec.index)))),
             ..DiskSpec::new(paths.iter().map(leads).collect(), target, lun)
         };
         let opened_ns = clock::monotonic_ns();
         let told = vec![None; paths.len()];
-        Ok(IscsiDisk { disk: Disk::open(&library, &disk_spec)?, paths, opened_ns, told })
+        let disk = Disk::open(&library, &disk_spec)?;
+        let cache = storage.cache_bytes.map(|bytes| WriteBack { bytes });
+        Ok(IscsiDisk { disk: Cached::new(disk, cache), paths, opened_ns, told })
     }
 }
 
@@ -104,17 +105,17 @@ impl Medium for IscsiDisk {
     }
 
     fn sockets(&self) -> Vec<(SocketAddr, SocketAddr)> {
-        self.disk.sockets().filter_map(|(_, socket)| ends(socket)).collect()
+        self.disk.volume().sockets().filter_map(|(_, socket)| ends(socket)).collect()
     }
 
     fn counters(&self) -> Counters {
-        let status = self.disk.status();
+        let status = self.disk.volume().status();
         Counters { model: status.model.unwrap_or_default(), status: Some(status), paths: self.paths.clone() }
     }
 
     fn notices(&mut self) -> Vec<Notice> {
         let mut notices = Vec::new();
-        while let Some((at, notice)) = self.disk.next_notice() {
+        while let Some((at, notice)) = self.disk.volume_mut().next_notice() {
             if !self.is_news(&notice) {
                 continue;
             }
@@ -125,8 +126,10 @@ impl Medium for IscsiDisk {
         notices
     }
 
-    fn close(self: Box<Self>) -> Result<(), Failure> {
-        Ok(self.disk.close()?)
+    fn close(mut self: Box<Self>) -> Result<(), Failure> {
+        let written = self.disk.empty();
+        self.disk.into_volume().close()?;
+        Ok(written?)
     }
 }
 

@@ -11,41 +11,23 @@ use crate::error::Failure;
 use crate::protocol::Notice;
 
 /// A file that is open.
-pub(super) enum Nfs {
-    /// Its requests go to the server.
-    Plain(Box<NfsFile>),
-    /// The client has a write-back cache.
-    Cached(Box<Cached<NfsFile>>),
-}
+pub(super) struct Nfs(Cached<NfsFile>);
 
 impl Nfs {
     /// Mounts the export and opens the file; with this much memory for a cache, if it is to have one.
     pub(super) fn open(spec: &NfsSpec, cache_bytes: Option<u64>) -> Result<Nfs, Failure> {
         let file = NfsFile::open(spec)?;
-        Ok(match cache_bytes {
-            Some(bytes) => Nfs::Cached(Box::new(Cached::new(file, WriteBack { bytes }))),
-            None => Nfs::Plain(Box::new(file)),
-        })
-    }
-
-    fn file(&self) -> &NfsFile {
-        match self {
-            Nfs::Plain(file) => file,
-            Nfs::Cached(cached) => cached.volume(),
-        }
+        Ok(Nfs(Cached::new(file, cache_bytes.map(|bytes| WriteBack { bytes }))))
     }
 }
 
 impl Medium for Nfs {
     fn volume(&mut self) -> &mut dyn Volume {
-        match self {
-            Nfs::Plain(file) => &mut **file,
-            Nfs::Cached(cached) => &mut **cached,
-        }
+        &mut self.0
     }
 
     fn sockets(&self) -> Vec<(SocketAddr, SocketAddr)> {
-        self.file().sockets().filter_map(ends).collect()
+        self.0.volume().sockets().filter_map(ends).collect()
     }
 
     /// There are no paths, and no model of disks behind it.
@@ -57,10 +39,7 @@ impl Medium for Nfs {
         Vec::new()
     }
 
-    fn close(self: Box<Self>) -> Result<(), Failure> {
-        match *self {
-            Nfs::Plain(_) => Ok(()),
-            Nfs::Cached(cached) => cached.close().map(drop).map_err(Failure::from),
-        }
+    fn close(mut self: Box<Self>) -> Result<(), Failure> {
+        Ok(self.0.empty()?)
     }
 }

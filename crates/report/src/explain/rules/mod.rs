@@ -24,6 +24,7 @@ mod machine;
 mod mtu;
 mod not_aggregating;
 mod one_session;
+mod one_sided;
 mod pagp;
 mod path_turns;
 mod peer_does_not_stripe;
@@ -81,6 +82,7 @@ pub const RULES: &[&dyn Rule] = &[
     &buckets::Buckets,
     &active_backup::ActiveBackup,
     &load_balancing::LoadBalancing,
+    &one_sided::OneSided,
     &peer_does_not_stripe::PeerDoesNotStripe,
     &few_subflows::FewSubflows,
     &lacp_missing::LacpMissing,

@@ -1,4 +1,4 @@
-//! stripe towards a host that does not: one member for it, as in balance-alb.
+//! stripe and a host that does not, where the host sends, or nothing is known of one-sided striping: one member for it, as in balance-alb.
 
 use nicteam_record::{Finding, Side};
 use nicteam_team::Mode;
@@ -61,5 +61,12 @@ impl Rule for PeerDoesNotStripe {
             list(&peers),
             words::least(hop),
         ))
+    }
+
+    fn facts(&self, finding: &Finding) -> Vec<String> {
+        let Some(node) = finding.node.as_ref().filter(|_| finding.side == Side::Receiving) else { return Vec::new() };
+        vec![format!(
+            "Hosts that do not stripe share the members of {node}, each by one. By all members one host sends if nicteam runs there, too."
+        )]
     }
 }

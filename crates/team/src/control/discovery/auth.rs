@@ -18,12 +18,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hmac::Hmac;
-use hmac::digest::{FixedOutput, KeyInit, Mac as _};
-use nicteam_wire::{Hello, HelloKind, Mac, Tagged};
-use sha2::Sha256;
+use nicteam_wire::{Hello, HelloKind, Mac};
 
+use super::answers::{ANSWERS_PER_S, Answers, answers};
 use super::derived::Derived;
+use super::sequences::{RECENT, Sequences};
+use super::tagger::{Fitting, Tagger, bits_of, fitting_of, fitting_of_bits, taggers};
 use crate::config::StripeKey;
 use crate::control::replay::bytes::{Reader, Unreadable};
 use crate::control::state::State;
@@ -69,7 +69,7 @@ state!(struct RefusedLast { at, member, from });
 pub(super) struct Auth {
     /// Our own number.
     system: u64,
-    /// At most [`MOST_KEYS`], the new one first.
+    /// At most [`MOST_KEYS`](super::tagger::MOST_KEYS), the new one first.
     keys: Vec<Tagger>,
     /// What follows from keys and other secrets.
     pub(super) derived: Derived,
@@ -150,37 +150,12 @@ struct Candidate {
 
 state!(struct Candidate { stamp, heard, challenged, held });
 
-/// Computes tags by a key. Printed as nothing.
-#[derive(Clone)]
-struct Tagger {
-    key: StripeKey,
-    keyed: Hmac<Sha256>,
-}
-
-/// For each of our keys: true if a tag is by it.
-type Fitting = [bool; MOST_KEYS];
-
-/// Keys at once: the new one and the old one.
-const MOST_KEYS: usize = 2;
-
 /// Candidates at once; who was heard least lately gives way.
 const MAX_CANDIDATES: usize = 64;
 /// Between two challenges of a candidate by the same member.
 const CHALLENGE: Duration = Duration::from_millis(15);
 /// A candidate that was not heard for so long is none any more.
 const SILENCE: Duration = Duration::from_millis(3500);
-/// Answers a second to one system.
-const ANSWERS_PER_S: u32 = 64;
-/// The same to all together that are not known; those that are have only their own bound.
-const ANSWERS_TO_STRANGERS_PER_S: u32 = 1024;
-/// Systems whose challenges are remembered; who was heard least lately gives way.
-const MAX_STRANGERS: usize = 256;
-
-/// Bounds answers, so that nobody can cause more of them: those of a second at once.
-fn answers(per_s: u32) -> TokenBucket {
-    TokenBucket::per_second(per_s, per_s)
-}
-
 impl Known {
     fn new() -> Known {
         Known { sequences: Sequences::default(), keys: Fitting::default(), answers: answers(ANSWERS_PER_S) }
@@ -415,12 +390,6 @@ impl Auth {
     }
 }
 
-/// The new key first; the old one where it is worth something.
-fn taggers(key: Option<&StripeKey>, old: Option<&StripeKey>) -> Vec<Tagger> {
-    let old = old.filter(|old| key.is_some_and(|key| key != *old));
-    key.into_iter().chain(old).map(Tagger::new).collect()
-}
-
 /// The address of the member that sent an announcement, as it says.
 pub(super) fn speaker(hello: &Hello) -> Option<Mac> {
     hello.members.iter().find(|member| member.place == hello.place).map(|member| member.mac)
@@ -431,191 +400,5 @@ fn without_key(hello: &Hello) -> Judgement {
     match hello.kind {
         HelloKind::Challenge | HelloKind::Answer => Judgement::Refuse,
         HelloKind::Announce | HelloKind::Probe | HelloKind::Echo => Judgement::Believe,
-    }
-}
-
-impl Tagger {
-    fn new(key: &StripeKey) -> Tagger {
-        // Zeros behind a key that is shorter than a block are what HMAC itself puts there.
-        let mut block = [0; 64];
-        for (byte, given) in block.iter_mut().zip(key.bytes()) {
-            *byte = *given;
-        }
-        Tagger { key: key.clone(), keyed: <Hmac<Sha256> as KeyInit>::new(&block.into()) }
-    }
-
-    fn tag(&self, covered: &[u8]) -> [u8; Hello::TAG] {
-        let whole: [u8; 32] = self.keyed.clone().chain_update(covered).finalize_fixed().into();
-        whole.first_chunk().copied().unwrap_or_default()
-    }
-
-    /// True if one of its tags is by this key; in the same time for every tag.
-    fn verifies(&self, tagged: &Tagged) -> bool {
-        let keyed = self.keyed.clone().chain_update(&tagged.covered);
-        let fits = |tag: &[u8; Hello::TAG]| keyed.clone().verify_truncated_left(tag).is_ok();
-        fits(&tagged.tag) | tagged.second.as_ref().is_some_and(fits)
-    }
-
-    /// The stamp of a challenge. No hello starts with a zero, so it is part of no tag.
-    fn stamp(&self, system: u64, number: u64) -> u64 {
-        let [a, b, c, d, e, f, g, h, ..] = self.tag(&[[0; 8], system.to_be_bytes(), number.to_be_bytes()].concat());
-        u64::from_be_bytes([a, b, c, d, e, f, g, h])
-    }
-
-    /// A token, which is not 0. Longer than what stamps are made of, so it is no stamp.
-    fn lost_token(&self, system: u64, announced: u64, mac: Mac) -> u64 {
-        let numbers = [[0; 8], system.to_be_bytes(), announced.to_be_bytes()].concat();
-        let [a, b, c, d, e, f, g, h, ..] = self.tag(&[&numbers, &mac.0[..]].concat());
-        u64::from_be_bytes([a, b, c, d, e, f, g, h]).max(1)
-    }
-}
-
-impl std::fmt::Debug for Tagger {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Tagger")
-    }
-}
-
-/// Which sequences of a system were heard.
-#[derive(Clone, Debug, Default)]
-struct Sequences {
-    highest: Option<u32>,
-    /// By our members: the highest, and a bit for each of those behind it, itself the lowest.
-    heard: BTreeMap<MemberId, (u32, u128)>,
-}
-
-state!(struct Sequences { highest, heard });
-
-/// So far behind the newest a hello may be, on whatever member.
-const RECENT: u32 = 1024;
-
-impl Sequences {
-    /// True if this member may have heard it for the first time, which it now has.
-    fn advance(&mut self, member: MemberId, sequence: u32) -> bool {
-        let highest = *self.highest.get_or_insert(sequence);
-        let ahead = sequence.wrapping_sub(highest) as i32;
-        if ahead <= -(RECENT as i32) {
-            return false;
-        }
-        if ahead > 0 {
-            self.highest = Some(sequence);
-        }
-        let (last, bits) = self.heard.entry(member).or_insert((sequence, 0));
-        let ahead = sequence.wrapping_sub(*last) as i32;
-        if ahead > 0 {
-            (*last, *bits) = (sequence, bits.checked_shl(ahead.unsigned_abs()).unwrap_or(0));
-        }
-        let bit = 1_u128.checked_shl(if ahead > 0 { 0 } else { ahead.unsigned_abs() }).unwrap_or(0);
-        let is_new = bit != 0 && *bits & bit == 0;
-        *bits |= bit;
-        is_new
-    }
-}
-
-/// Which of our keys it is true of.
-fn fitting_of(keys: &[Tagger], fits: impl Fn(&Tagger) -> bool) -> Fitting {
-    let mut fitting = Fitting::default();
-    fitting.iter_mut().zip(keys).for_each(|(is, key)| *is = fits(key));
-    fitting
-}
-
-/// The same as a number: a bit for each key, the first the lowest.
-fn bits_of(fitting: Fitting) -> u64 {
-    fitting.iter().enumerate().map(|(place, fits)| u64::from(*fits) << place).sum()
-}
-
-fn fitting_of_bits(bits: u64) -> Fitting {
-    std::array::from_fn(|place| bits >> place & 1 != 0)
-}
-
-/// Challenges of systems that are not known. Who repeats what one of them said, or has said a great deal, keeps
-/// no other from his answer.
-#[derive(Clone, Debug)]
-struct Answers {
-    strangers: BTreeMap<u64, Stranger>,
-    all: TokenBucket,
-}
-
-state!(struct Answers { strangers, all });
-
-/// One of them.
-#[derive(Clone, Debug)]
-struct Stranger {
-    sequences: Sequences,
-    answers: TokenBucket,
-    heard: Time,
-}
-
-state!(struct Stranger { sequences, answers, heard });
-
-impl Stranger {
-    fn new(now: Time) -> Stranger {
-        Stranger { sequences: Sequences::default(), answers: answers(ANSWERS_PER_S), heard: now }
-    }
-}
-
-impl Answers {
-    fn new() -> Answers {
-        Answers { strangers: BTreeMap::new(), all: answers(ANSWERS_TO_STRANGERS_PER_S) }
-    }
-
-    /// A challenge: whether a member may have heard it for the first time, and if it is to be answered.
-    fn take(&mut self, member: MemberId, challenge: &Hello, now: Time) -> (bool, bool) {
-        if !self.strangers.contains_key(&challenge.system) && self.strangers.len() >= MAX_STRANGERS {
-            let eldest = self.strangers.iter().min_by_key(|(_, stranger)| stranger.heard).map(|(system, _)| *system);
-            eldest.map(|eldest| self.strangers.remove(&eldest));
-        }
-        let stranger = self.strangers.entry(challenge.system).or_insert_with(|| Stranger::new(now));
-        stranger.heard = now;
-        let is_new = stranger.sequences.advance(member, challenge.sequence);
-        let may = is_new && stranger.answers.take(now) && self.all.take(now);
-        (is_new, may)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Config;
-
-    fn tagger() -> Tagger {
-        let mut config = Config::default();
-        config.set("stripe_key", "nicteam-test-key").unwrap();
-        Tagger::new(config.stripe_key.as_ref().unwrap())
-    }
-
-    #[test]
-    fn the_tag_is_the_one_that_is_documented() {
-        let probe = Hello {
-            takes_rtags: false,
-            rivals: 0,
-            kind: HelloKind::Probe,
-            system: 0x0102_0304_0506_0708,
-            sequence: 0x0a0b_0c0d,
-            team: Mac([2, 0, 0, 0, 0, 0xff]),
-            place: 3,
-            stamp: 0x1112_1314_1516_1718,
-            next_ms: 0,
-            members: Vec::new(),
-        };
-        let bytes = probe.encode_tagged(|covered| tagger().tag(covered));
-        // Computed by Python's hmac module.
-        let tag = [0xf0, 0xd7, 0x78, 0x80, 0xa0, 0x40, 0x8a, 0x32, 0xff, 0x09, 0x36, 0x59, 0x8e, 0x8e, 0x4c, 0xb5];
-        assert_eq!(bytes[32..], tag);
-    }
-
-    #[test]
-    fn each_sequence_counts_once_on_a_member_and_not_when_it_is_old() {
-        let (zero, one) = (MemberId::new(0).unwrap(), MemberId::new(1).unwrap());
-        let mut sequences = Sequences::default();
-        // The highest, wrapping, then frames that others overtook.
-        for sequence in [u32::MAX - 1, 3, u32::MAX, 0, 2, 1, 130] {
-            assert!(sequences.advance(zero, sequence), "{sequence}");
-            assert!(!sequences.advance(zero, sequence), "{sequence} again");
-        }
-        assert!(!sequences.advance(zero, 2), "128 behind, it may have come before");
-        assert!(sequences.advance(zero, 4));
-        assert!(sequences.advance(one, 2) && !sequences.advance(one, 2), "the other member hears it, too");
-        assert!(!sequences.advance(one, 130_u32.wrapping_sub(RECENT)) && sequences.advance(one, 131));
     }
 }

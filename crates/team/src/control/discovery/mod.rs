@@ -7,6 +7,7 @@
 //! is to be sent is collected by [`Discovery::take_frames`].
 
 mod announcing;
+mod answers;
 mod auth;
 mod delay;
 mod derived;
@@ -19,8 +20,10 @@ mod paths;
 mod plan_pace;
 mod probing;
 mod segments;
+mod sequences;
 mod speaking;
 mod stamps;
+mod tagger;
 
 use std::time::Duration;
 

@@ -28,7 +28,7 @@ pub use bytes::Unreadable;
 pub use entry::{Entry, Told};
 pub use file::{Ending, Entries, Recording, head};
 pub use input::Input;
-pub use recorded::Recorded;
+pub use recorded::{Recorded, Segment};
 pub use run::{Difference, Outcome, Until, replay};
 
 use super::Team;

@@ -28,6 +28,15 @@ pub struct Recorded {
     recorder: Option<Box<Recorder>>,
 }
 
+/// A part of what is recorded that is read without those before it.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment<'a> {
+    /// The number of its first entry, by which it is known.
+    pub first: u64,
+    /// Its blocks, which follow [`super::head`] in a file; more may come.
+    pub blocks: &'a [Arc<[u8]>],
+}
+
 #[derive(Clone, Debug)]
 struct Recorder {
     ring: Ring,
@@ -77,6 +86,17 @@ impl Recorded {
     /// The blocks of a file of what the team was told, which follow [`super::head`]; none if it is not recorded.
     pub fn recording(&self) -> Option<Vec<Arc<[u8]>>> {
         self.recorder.as_ref().map(|recorder| recorder.ring.blocks())
+    }
+
+    /// The last segments of what is recorded, at most so many, the newest at the end.
+    pub fn last_segments(&self, most: usize) -> impl Iterator<Item = Segment<'_>> {
+        let rings = self.recorder.iter().map(|recorder| &recorder.ring);
+        rings.flat_map(move |ring| ring.last_segments(most)).map(|(first, blocks)| Segment { first, blocks })
+    }
+
+    /// The block of the entries that are in no segment's blocks yet: it stands behind the newest one's.
+    pub fn open_block(&self) -> Option<Vec<u8>> {
+        self.recorder.as_ref()?.ring.open_block()
     }
 
     /// Bytes that are recorded, and how many entries there were, forgotten ones included.

@@ -35,6 +35,8 @@ pub(super) struct Ring {
 /// Blocks that are read without those before them.
 #[derive(Clone, Debug, Default)]
 struct Segment {
+    /// The number of its first entry.
+    first: u64,
     blocks: Vec<Arc<[u8]>>,
     bytes: usize,
     /// Bytes among them of the state that it begins with.
@@ -92,7 +94,7 @@ impl Ring {
     pub(super) fn begin_segment(&mut self, state: &[u8]) {
         self.close();
         self.slots = Slots::new();
-        self.segments.push_back(Segment::default());
+        self.segments.push_back(Segment { first: self.next, ..Segment::default() });
         let mut start = Vec::new();
         put_number(&mut start, self.next);
         put_bytes(&mut start, state);
@@ -111,14 +113,23 @@ impl Ring {
     pub(super) fn blocks(&self) -> Vec<Arc<[u8]>> {
         let mut blocks: Vec<Arc<[u8]>> =
             self.segments.iter().flat_map(|segment| segment.blocks.iter().cloned()).collect();
-        if !self.open.is_empty() {
-            blocks.push(file::block(Kind::Entries, &self.open).into());
-        }
+        blocks.extend(self.open_block().map(Arc::from));
         let mut end = Vec::new();
         put_number(&mut end, self.next);
         put_number(&mut end, self.last.as_nanos());
         blocks.push(file::block(Kind::End, &end).into());
         blocks
+    }
+
+    /// The last segments, at most so many: the number of the first entry of each, and its blocks.
+    pub(super) fn last_segments(&self, most: usize) -> impl Iterator<Item = (u64, &[Arc<[u8]>])> {
+        let skipped = self.segments.len().saturating_sub(most);
+        self.segments.iter().skip(skipped).map(|segment| (segment.first, segment.blocks.as_slice()))
+    }
+
+    /// The block of the entries that are in none yet.
+    pub(super) fn open_block(&self) -> Option<Vec<u8>> {
+        (!self.open.is_empty()).then(|| file::block(Kind::Entries, &self.open))
     }
 
     fn close(&mut self) {

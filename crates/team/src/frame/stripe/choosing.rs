@@ -9,7 +9,8 @@ use super::gaps::Told;
 use super::peer::Peer;
 use super::plan::Stripe;
 use super::state::With;
-use crate::HashPolicy;
+use crate::config::StripePlain;
+use crate::{HashPolicy, MemberSet};
 
 /// What to do with a frame from the stack.
 pub(in crate::frame) fn choose(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) -> Action {
@@ -40,7 +41,26 @@ pub(in crate::frame) fn choose(stripe: &Stripe, frame: &Frame<'_>, state: &mut P
         }
         None => None,
     };
-    action.unwrap_or_else(|| balance::choose(&stripe.other, frame, &mut state.loads))
+    let action = action.or_else(|| send_plain(stripe, frame, state));
+    action.unwrap_or_else(|| send_balanced(stripe, frame, state))
+}
+
+/// The same of a unicast frame to a host that does not stripe; nothing if it goes as in balance-alb.
+fn send_plain(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) -> Option<Action> {
+    let may_balance = balance::is_eligible(stripe.other.eligible, frame);
+    let member = may_balance.then(|| state.stripe.take_member(stripe, frame, state.now)).flatten()?;
+    Some(Action::Send(MemberSet::one(member)))
+}
+
+/// The same of what is not striped: as balance-alb does.
+fn send_balanced(stripe: &Stripe, frame: &Frame<'_>, state: &mut PlanState) -> Action {
+    let action = balance::choose(&stripe.other, frame, &mut state.loads);
+    if let Action::Send(members) = action
+        && stripe.plain.kind != StripePlain::Off
+    {
+        members.iter().for_each(|member| state.stripe.take_wire(stripe, member, frame, state.now));
+    }
+    action
 }
 
 /// The same of a frame that goes by two paths, or by the only one.

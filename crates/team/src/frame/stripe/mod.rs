@@ -32,6 +32,7 @@ pub(super) mod plain;
 pub(super) mod plan;
 pub(super) mod receiving;
 pub mod redundant;
+mod senders;
 pub(super) mod state;
 
 pub use limits::{MAX_ADDRESSES, MAX_PATHS, MAX_PEERS};

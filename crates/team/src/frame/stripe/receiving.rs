@@ -4,6 +4,7 @@ use nicteam_wire::{Frame, Hello, Lost, Mac, Rtag, Times};
 
 use super::super::action::Verdict;
 use super::super::state::PlanState;
+use super::gaps::Told;
 use super::limits::MAX_PEERS;
 use super::lost;
 use super::peer::Peer;
@@ -68,6 +69,30 @@ pub(in crate::frame) fn note_arrival(stripe: &Stripe, member: MemberId, frame: &
     state.stripe.mending.hear(stripe, peer, (member, frame.src()));
     if !stripe.sack_delay.is_zero() {
         state.stripe.gaps.note(frame, from, member.index(), state.now.as_nanos());
+    }
+}
+
+/// The team gets a frame that a member received: if it is no peer's, what it acknowledges counts. What becomes of it
+/// if it is not handed on as it is.
+pub(in crate::frame) fn hear_plain(
+    stripe: &Stripe,
+    verdict: Verdict,
+    frame: &Frame<'_>,
+    state: &mut PlanState,
+) -> Option<Verdict> {
+    let is_from = |peer: &Peer| peer.receivers.iter().any(|receiver| receiver.mac == frame.src());
+    if frame.dst().is_multicast() || stripe.peer(frame.src()).is_some_and(is_from) {
+        return None;
+    }
+    let (gap, told) = state.stripe.hear_plain(stripe, frame, state.now)?;
+    let (src, dst) = match verdict {
+        Verdict::ToTeamAs { src, dst } => (src, dst),
+        _ => (frame.src(), frame.dst()),
+    };
+    match told {
+        Told::All => None,
+        Told::WithoutGap => Some(Verdict::WithoutGap { src, dst, gap }),
+        Told::Nothing => Some(Verdict::Withhold),
     }
 }
 

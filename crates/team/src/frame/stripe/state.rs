@@ -13,14 +13,16 @@ use super::limits::{LEAD, MAX_PATHS, MAX_PEERS};
 use super::lost::LostReceivers;
 use super::mending::Mending;
 use super::peer::{Path, Peer};
+use super::plain::PlainReport;
+use super::plain::state::PlainState;
 use super::plan::Stripe;
+use super::senders::{Senders, wire_ns};
 use crate::{MAX_MEMBERS, MemberId, Time};
 
 /// Until when whose wires are taken.
 #[derive(Clone, Debug, Default)]
 pub struct StripeState {
-    /// Nanoseconds, by place of our members.
-    senders: [u64; MAX_MEMBERS],
+    senders: Senders,
     /// The same of a peer's members, by their addresses.
     receivers: BTreeMap<Mac, u64>,
     /// The path that is looked at first.
@@ -31,6 +33,7 @@ pub struct StripeState {
     lateness: Lateness,
     pub(super) lost: LostReceivers,
     pub(super) mending: Mending,
+    plain: PlainState,
 }
 
 /// How a frame goes with others.
@@ -71,7 +74,7 @@ impl StripeState {
     pub fn due(&self, stripe: &Stripe, member: MemberId, dst: Mac, now: Time) -> Option<u64> {
         let peer = stripe.peer(dst)?;
         peer.receivers.iter().find(|receiver| receiver.mac == dst)?;
-        Some(now.as_nanos().max(self.senders[member.index()]).max(self.taken(dst)))
+        Some(self.senders.free_at(member, now.as_nanos()).max(self.taken(dst)))
     }
 
     /// What becomes of a report to a peer; nothing of another frame, or where there is one path alone: what is
@@ -101,6 +104,34 @@ impl StripeState {
             0 | 1 => None,
             _ => self.mending.path_of(peer, frame, now.as_nanos()),
         }
+    }
+
+    /// The member by which a frame to a host that does not stripe goes; nothing of a frame that goes as in balance-alb.
+    pub(super) fn take_member(&mut self, stripe: &Stripe, frame: &Frame<'_>, now: Time) -> Option<MemberId> {
+        self.plain.choose(stripe, frame, &mut self.senders, &mut self.turn, now.as_nanos())
+    }
+
+    /// A frame that is not striped leaves by a member: its wire is taken, too.
+    pub(super) fn take_wire(&mut self, stripe: &Stripe, member: MemberId, frame: &Frame<'_>, now: Time) {
+        if let Some(sender) = stripe.senders.iter().find(|sender| sender.id == member) {
+            self.senders.send(member, wire_ns(frame.wire_bytes(), sender.rate_mbps), now.as_nanos());
+        }
+    }
+
+    /// What becomes of a report of a host that does not stripe; nothing of another frame, and of one that goes on as it is.
+    pub(super) fn hear_plain(&mut self, stripe: &Stripe, frame: &Frame<'_>, now: Time) -> Option<(GapReport, Told)> {
+        let is_striped = self.plain.hear(stripe, frame, now.as_nanos());
+        if !is_striped || stripe.sack_delay.is_zero() {
+            return None;
+        }
+        let report = GapReport::of(frame)?;
+        let told = self.gaps.tell(&report, stripe.sack_delay.as_nanos() as u64, now.as_nanos());
+        Some((report, told))
+    }
+
+    /// What is known of hosts that do not stripe; that one was striped to, once.
+    pub fn take_plain_report(&mut self, now: Time) -> PlainReport {
+        self.plain.take_report(now.as_nanos())
     }
 
     /// A probe of so many bytes went along this path and was due, and arrived, then.
@@ -134,13 +165,12 @@ impl StripeState {
         let siblings = at_receiver.or_else(|| sharing(&|other| other.sender == path.sender)).unwrap_or_default();
         let (own, shared) = self.lateness.take(ends, &all, &siblings, late, now)?.excess(peer.sharers);
         let (of_sender, of_receiver) = if own_is_sender { (own, shared) } else { (shared, own) };
-        let lead = LEAD.as_nanos() as u64;
-        let put = |taken: &mut u64, excess: u64| *taken = ((*taken).max(now) + excess).min(now + lead);
         if of_sender > 0 {
-            put(&mut self.senders[sender.id.index()], of_sender);
+            self.senders.wait(sender.id, of_sender, now);
         }
         if of_receiver > 0 {
-            put(self.receivers.entry(receiver.mac).or_default(), of_receiver);
+            let taken = self.receivers.entry(receiver.mac).or_default();
+            *taken = ((*taken).max(now) + of_receiver).min(now + LEAD.as_nanos() as u64);
         }
         Some(())
     }
@@ -187,15 +217,13 @@ impl StripeState {
         }
         let (sender, receiver) = (stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?);
         let lead = LEAD.as_nanos() as u64;
-        let longer = |taken: u64, rate_mbps: u32| taken.max(now) + wire_ns(bytes, rate_mbps);
-        let taken = &mut self.senders[sender.id.index()];
-        *taken = longer(*taken, sender.rate_mbps).min(now + lead);
+        self.senders.send(sender.id, wire_ns(bytes, sender.rate_mbps), now);
         if self.receivers.len() > MAX_PEERS * MAX_MEMBERS {
             // A wire that is free needs no note: so those of peers that are gone go, too.
             self.receivers.retain(|_, taken| *taken > now);
         }
         let taken = self.receivers.entry(receiver.mac).or_default();
-        *taken = longer(*taken, receiver.share_mbps);
+        *taken = (*taken).max(now) + wire_ns(bytes, receiver.share_mbps);
         if *taken > now + lead {
             for receiver in &peer.receivers {
                 self.receivers.entry(receiver.mac).and_modify(|taken| *taken = taken.saturating_sub(lead / 2));
@@ -207,7 +235,7 @@ impl StripeState {
     /// How a path looks to a frame of so many bytes.
     fn look(&self, stripe: &Stripe, peer: &Peer, path: Path, bytes: u32, with: With, now: u64) -> Option<Look> {
         let (sender, receiver) = (stripe.senders.get(path.sender)?, peer.receivers.get(path.receiver)?);
-        let free = now.max(self.senders[sender.id.index()]).max(self.taken(receiver.mac));
+        let free = self.senders.free_at(sender.id, now).max(self.taken(receiver.mac));
         let start = free + self.lost.penalty(receiver.mac, now);
         let wire_ns = wire_ns(bytes, sender.rate_mbps.min(receiver.rate_mbps));
         let arrives = start + wire_ns + u64::from(path.delay_us) * 1000;
@@ -218,9 +246,4 @@ impl StripeState {
     fn taken(&self, receiver: Mac) -> u64 {
         self.receivers.get(&receiver).copied().unwrap_or_default()
     }
-}
-
-/// How long so many bytes take at this rate, nanoseconds.
-fn wire_ns(bytes: u32, rate_mbps: u32) -> u64 {
-    u64::from(bytes) * 8000 / u64::from(rate_mbps.max(1))
 }
