@@ -23,7 +23,7 @@ pub(super) struct Wish {
 
 /// The members that are used towards a host: the first `width` from its home on.
 pub(super) fn used(host: &Host, members: &[Sender]) -> Vec<Sender> {
-    host.from_home(members).take(host.width).map(|(_, sender)| *sender).collect()
+    host.in_turn(members).take(host.width).map(|(_, sender)| *sender).collect()
 }
 
 /// The one of these by which a frame is sent first, or that its flow keeps; of equal ones the next in turn.

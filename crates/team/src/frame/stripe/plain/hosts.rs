@@ -126,7 +126,7 @@ impl Host {
     }
 
     /// The members that may be used, from home on, each with its place among these.
-    pub(super) fn from_home<'a>(&self, members: &'a [Sender]) -> impl Iterator<Item = (usize, &'a Sender)> {
+    pub(super) fn in_turn<'a>(&self, members: &'a [Sender]) -> impl Iterator<Item = (usize, &'a Sender)> {
         let (behind, ahead) = members.split_at(self.home % members.len().max(1));
         let first = behind.len();
         let ahead = ahead.iter().enumerate().map(move |(at, sender)| (first + at, sender));
@@ -236,12 +236,12 @@ mod tests {
         let members = [sender(1), sender(4), sender(5)];
         let mut host = Host::new(mac(9), 7, 3, 0);
         let order = |host: &Host| -> Vec<(usize, usize)> {
-            host.from_home(&members).map(|(at, sender)| (at, sender.id.index())).collect()
+            host.in_turn(&members).map(|(at, sender)| (at, sender.id.index())).collect()
         };
         assert_eq!(order(&host), [(1, 4), (2, 5), (0, 1)]);
         host.home = 0;
         assert_eq!(order(&host), [(0, 1), (1, 4), (2, 5)]);
-        assert_eq!(host.from_home(&[]).count(), 0);
+        assert_eq!(host.in_turn(&[]).count(), 0);
     }
 
     #[test]

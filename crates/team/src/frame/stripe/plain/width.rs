@@ -68,7 +68,7 @@ impl Host {
     fn look_at(&self, members: &[Sender], senders: &Senders, mbps: u64) -> Use {
         let busy = |sender: &Sender| senders.busy(sender.id).min(0xffff);
         let rate = |sender: &Sender| u64::from(sender.rate_mbps);
-        let used = || self.from_home(members).map(|(_, sender)| sender).take(self.width);
+        let used = || self.in_turn(members).map(|(_, sender)| sender).take(self.width);
         let (mut before, mut worth) = (0, 0);
         for rate_mbps in used().map(rate) {
             worth += usize::from(mbps * 4 >= before * 4 + rate_mbps);
