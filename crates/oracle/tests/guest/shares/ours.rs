@@ -118,7 +118,9 @@ impl Subject for Ours {
                 let bytes = [&team.0[..], &bytes[6..]].concat();
                 self.deliver(&Frame::parse(&bytes).unwrap());
             }
+            // Those of the last line are receive_once()'s.
             Verdict::Untagged { .. } | Verdict::Duplicate | Verdict::ToMember | Verdict::Echo | Verdict::Drop => {}
+            Verdict::WithoutGap { .. } | Verdict::Withhold => {}
         }
         Ok(())
     }
