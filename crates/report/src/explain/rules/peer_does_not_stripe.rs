@@ -66,7 +66,7 @@ impl Rule for PeerDoesNotStripe {
     fn facts(&self, finding: &Finding) -> Vec<String> {
         let Some(node) = finding.node.as_ref().filter(|_| finding.side == Side::Receiving) else { return Vec::new() };
         vec![format!(
-            "Hosts that do not stripe share the members of {node}, each by one. By all members one host sends if nicteam runs there, too."
+            "Hosts that do not stripe share the members of {node}, each by one. One host sends to all of them if nicteam runs there, too."
         )]
     }
 }
