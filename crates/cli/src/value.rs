@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use nicteam_dataplane::Kind;
 use nicteam_experiment as experiment;
-use nicteam_team::{HashPolicy, MAX_BUCKETS, MAX_MEMBERS};
+use nicteam_team::mode::Sends;
+use nicteam_team::{HashPolicy, MAX_BUCKETS, MAX_MEMBERS, Mode};
 use nicteam_wire::Mac;
 
 /// How many members a team has.
@@ -45,12 +46,29 @@ pub(crate) fn host_mac(text: &str) -> Result<Mac, String> {
     Ok(mac)
 }
 
-/// A hash policy, by its name or its number in the kernel.
+/// A hash policy, by its name or its number in the kernel. Of a mode that hashes nothing it says what that does instead.
 pub(crate) fn hash_policy(text: &str) -> Result<HashPolicy, String> {
-    text.parse::<HashPolicy>().map_err(|error| match error.hint() {
-        Some(hint) => format!("{error}; hint: {hint}"),
-        None => error.to_string(),
+    text.parse::<HashPolicy>().map_err(|error| {
+        let instead = text.parse::<Mode>().ok().and_then(|mode| instead_of_a_hash(mode.traits().sends));
+        match instead.or(error.hint().as_deref()) {
+            Some(hint) => format!("{error}; hint: {hint}"),
+            None => error.to_string(),
+        }
     })
+}
+
+/// How frames find their members in a mode without a hash policy.
+fn instead_of_a_hash(sends: Sends) -> Option<&'static str> {
+    match sends {
+        Sends::InTurn => Some("this mode hashes nothing: frames take the members in turn"),
+        Sends::ByActive => Some("this mode hashes nothing: all frames leave by the active member"),
+        Sends::ByAll => Some("this mode hashes nothing: each member sends a copy"),
+        Sends::Striped => Some(
+            "this mode hashes nothing: each frame of a flow goes by the path by which it arrives first, towards a host \
+             without nicteam by the member that is free first; `nicteam team show NAME` says how many members a host has",
+        ),
+        Sends::ByHash | Sends::ByBuckets(_) | Sends::BySource | Sends::ByFlow => None,
+    }
 }
 
 /// The dataplane of this name.

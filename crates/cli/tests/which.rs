@@ -248,3 +248,14 @@ fn a_wrong_command_line_says_so() {
         assert!(stderr(&output).contains(why), "{arguments:?}: {}", stderr(&output));
     }
 }
+
+#[test]
+fn a_mode_without_a_hash_is_refused_with_what_it_does() {
+    for (mode, says) in
+        [("stripe", "by the member that is free first"), ("balance-rr", "in turn"), ("broadcast", "a copy")]
+    {
+        let refused = which(&["--xmit-hash-policy", mode, "--members", "4", "--flow", "tcp 10.0.0.1:1 -> 10.0.0.2:2"]);
+        assert_eq!(refused.status.code(), Some(2), "{mode}");
+        assert!(stderr(&refused).contains(says), "{mode}: {}", stderr(&refused));
+    }
+}
