@@ -18,9 +18,6 @@
 #define NO_MEMBER MAX_MEMBERS
 /* In plain_host.queue_ns. */
 #define NO_ROUND_TRIP (~0ULL)
-/* To take_member(), beside a host's number: the segment was sent before. */
-#define PLAIN_AGAIN 0x10000
-#define PLAIN_NUMBERED 0x20000
 
 static __always_inline struct plain_host *plain_host(__u32 number)
 {
@@ -145,8 +142,8 @@ static __always_inline __u32 wrapped(__u32 at, __u32 len)
 }
 
 /*
- * The place of the member by which a frame to this host goes; NO_MEMBER: there is none. Its wire is taken for as long as the frame
- * takes on it. `avoid`: one more than the place of a member that others are better than. A function of its own for the reason
+ * The place of the member by which a frame to this host goes; NO_MEMBER: there is none. That member's transmit backlog grows by the
+ * frame. `avoid`: one more than the place of a member that others are better than. A function of its own for the reason
  * given at send_copy().
  */
 __attribute__((noinline)) __u32 take_member(struct __sk_buff *skb, __u32 slot, __u32 number, __u32 bucket, __u32 avoid)
@@ -389,7 +386,7 @@ static __always_inline void note_plain(struct plain_flow *flow, const struct seg
 	}
 }
 
-/* A frame that is not striped leaves by this member: its wire is taken, too. A function of its own for the reason given at send_copy(). */
+/* A frame that is not striped leaves by this member, whose transmit backlog grows. A function of its own for the reason given at send_copy(). */
 __attribute__((noinline)) int take_wire(struct __sk_buff *skb, __u32 slot, __u32 place)
 {
 	__u32 only = 0, of = bounded_place(place), rate = plan_in(slot)->members[of].rate_mbps;

@@ -38,7 +38,7 @@ pub struct PlainHostState {
 pub struct PlainMemberState {
     /// Its device.
     pub member: String,
-    /// Segments that it sent to hosts by which several members are used.
+    /// Segments of TCP with data that it sent to such hosts.
     pub sent: u64,
     /// Of these sent again.
     pub resent: u64,

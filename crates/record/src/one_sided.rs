@@ -34,7 +34,7 @@ pub struct PlainHost {
 pub struct PlainMember {
     /// Its device.
     pub member: String,
-    /// Segments that it sent to hosts by which several members are used, since the team began.
+    /// Segments of TCP with data that it sent to such hosts, since the team began.
     pub sent: u64,
     /// Of these, those whose data was sent again.
     pub resent: u64,

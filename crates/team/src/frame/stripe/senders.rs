@@ -1,6 +1,6 @@
 //! The transmit backlog of our members, and how busy they are.
 //!
-//! A member's wire is taken until it has sent what was given to it. Its *use* is how long a window's frames take on it, in
+//! A member's transmit backlog lasts until it has sent what was given to it. Its *use* is how long a window's frames take on it, in
 //! 1024 parts of that window: more than 1024 if it was given more than it can send. Windows follow one another; one ends with
 //! the first frame to a plain host ([`super::plain`]) that leaves [`WINDOW`] after it began, so it is longer where little is sent.
 

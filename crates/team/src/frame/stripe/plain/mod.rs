@@ -39,14 +39,14 @@
 //! their own, or the one that was used less lately; one that sends data takes it over from another. Of each the last frames are remembered, and who carried them. The acknowledgements that come in say what was
 //! delivered and, by one frame at a time that was not sent again, how long a round trip took. A segment that begins before
 //! the end of what was sent already was sent again: it counts for the member that carried the original ([`PlainMember`]), and leaves by another
-//! one, if there is one, as if that one's wire were taken for [`super::limits::LEAD`] longer.
+//! one, if there is one, as if that one's transmit backlog were longer by [`super::limits::LEAD`].
 //!
 //! **Order.** A plain receiver reports each gap that unlike queues make, and the sender's stack would take what is missing
 //! for lost. The report that comes in from a host (known by its connection, else by its address) that was sent to by several members in the last 100 ms is
 //! treated as one of ours that goes to a peer is (`gaps.rs`, with the same `sack_delay`): a gap younger than that is taken
 //! out of it, and one that says nothing else is withheld.
 //!
-//! On eBPF a member without carrier counts as one whose wire is taken for [`super::limits::LEAD`] longer, too. Mirrored in `bpf/plain.h`; a
+//! On eBPF a member without carrier counts as one with [`super::limits::LEAD`] more transmit backlog, too. Mirrored in `bpf/plain.h`; a
 //! change here is a change there.
 
 mod choosing;
