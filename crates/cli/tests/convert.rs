@@ -49,7 +49,7 @@ fn programs_read_json() {
         read["teams"],
         json!([{
             "name": "bond0", "members": ["eth1", "eth2"], "options": {"mode": "802.3ad"}, "mac": null, "mtu": null,
-            "dataplane": null, "addresses": [], "routes": []
+            "accept_ra": null, "dataplane": null, "addresses": [], "routes": []
         }])
     );
     assert_eq!(

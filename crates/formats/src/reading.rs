@@ -120,6 +120,11 @@ impl<'s> Reading<'s> {
         self.disable.push(Disable { place: self.place(at), what: what.into(), command });
     }
 
+    /// True if this command switches something off already.
+    pub(crate) fn has_to_disable(&self, command: &str) -> bool {
+        self.disable.iter().any(|of| of.command.as_deref() == Some(command))
+    }
+
     /// What was read; what stays is in the order of the sources.
     ///
     /// # Errors

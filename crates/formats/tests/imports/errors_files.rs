@@ -89,6 +89,20 @@ const OWN: &[Case] = &[
     ),
     (
         "toml",
+        "[teams.t]\nmembers = [\"a\"]\naccept_ra = 3\n",
+        (3, 13),
+        "`3` is no value for `accept_ra`",
+        "0 takes no router advertisements",
+    ),
+    (
+        "toml",
+        "[teams.t]\nmembers = [\"a\"]\naccept_ra = false\n",
+        (3, 13),
+        "`accept_ra` must be 0, 1 or 2, not `true` or `false`",
+        "for example `accept_ra = 0`",
+    ),
+    (
+        "toml",
         "[teams.t]\nmembers = [\"a\"]\ndataplane = \"packets\"\n",
         (3, 13),
         "no dataplane `packets`",
@@ -354,7 +368,20 @@ const KEYFILE: &[Case] = &[
 
 const NETWORKD: &[Case] = &[
     ("networkd", "[NetDev]\nKind=bond\n", (2, 1), "a device without a name", "add `Name=bond0` to [NetDev]"),
-    ("networkd", "[NetDev]\nName=b\nKind=bond\n", (2, 6), "team b has no members", "name at least one"),
+    (
+        "networkd",
+        "[NetDev]\nName=b\nKind=bond\n",
+        (2, 6),
+        "team b has no members",
+        "its members' `.network` files say `Bond=b`",
+    ),
+    (
+        "networkd",
+        "[NetDev]\nName=bond0\nKind=bond\n[Match]\nName=e0\n[Network]\nBond=bond1\n",
+        (7, 6),
+        "no `.netdev` of these makes `bond1`",
+        "did you mean `bond0`?",
+    ),
     (
         "networkd",
         "[NetDev]\nName=b\nKind=bond\n[Bond]\nMIIMonitorSec=soon\n",
