@@ -37,6 +37,8 @@ pub(crate) struct Draft {
     pub(crate) addresses: Vec<Address>,
     pub(crate) routes: Vec<Route>,
     options: Vec<Given>,
+    /// Something that names members could not be read, and an error says so.
+    lacks_members: bool,
 }
 
 /// An option in the kernel's words.
@@ -63,6 +65,7 @@ impl Draft {
             addresses: Vec::new(),
             routes: Vec::new(),
             options: Vec::new(),
+            lacks_members: false,
         }
     }
 
@@ -78,13 +81,30 @@ impl Draft {
     /// Adds a member; one that is there already stays where it is.
     pub(crate) fn member(&mut self, reading: &mut Reading<'_>, device: &str, at: &At) {
         match check_device(device) {
-            Err(wrong) => reading.refuse(at, wrong),
+            Err((message, hint)) => self.wrong_member(reading, at, message, hint),
             Ok(()) if self.has_member(device) => {}
             Ok(()) if device == self.name => {
-                reading.wrong(at, format!("`{device}` is the team itself"), "its members are other devices");
+                self.wrong_member(
+                    reading,
+                    at,
+                    format!("`{device}` is the team itself"),
+                    "its members are other devices",
+                );
             }
             Ok(()) => self.members.push(Placed { value: device.to_owned(), at: at.clone() }),
         }
+    }
+
+    /// Something that names members is wrong. If the team has no others, that is not an error of its own.
+    pub(crate) fn wrong_member(
+        &mut self,
+        reading: &mut Reading<'_>,
+        at: &At,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.lacks_members = true;
+        reading.wrong(at, message, hint);
     }
 
     /// Sets an option, by the kernel's name or number; of one that is given twice the later one holds, as in the kernel.
@@ -201,7 +221,7 @@ impl Draft {
             reading.refuse(&self.at, wrong);
         }
         self.check_members(reading);
-        let Draft { name, at, members, mac, mtu, dataplane, addresses, routes, mut options } = self;
+        let Draft { name, at, members, mac, mtu, dataplane, addresses, routes, mut options, .. } = self;
         if reading.is_sound() {
             check_options(reading, (&name, &at), &mut options, conflicts);
         }
@@ -222,7 +242,7 @@ impl Draft {
                 let message = format!("team {} has more than {MAX_MEMBERS} members", self.name);
                 reading.wrong(&one.at, message, "take this one and those after it out");
             }
-            None if self.members.is_empty() => {
+            None if self.members.is_empty() && !self.lacks_members => {
                 reading.wrong(
                     &self.at,
                     format!("team {} has no members", shown(&self.name)),

@@ -234,7 +234,7 @@ impl<'s> Teams<'s> {
     /// What was read. A team without members is none, and stays.
     ///
     /// # Errors
-    /// Everything that is wrong with the first text that something is wrong with.
+    /// Everything that is wrong with the texts, in their order.
     pub(crate) fn finish(mut self) -> Result<Import, Diagnostics> {
         for list in std::mem::take(&mut self.lists) {
             if let Some(team) = self.find(&list.team) {

@@ -115,7 +115,8 @@ impl<'f> Bond<'f> {
                 for (word, at) in line.words() {
                     match word.as_str() {
                         "none" => {}
-                        "all" => reading.wrong(
+                        "all" => draft.wrong_member(
+                            reading,
                             &at,
                             "`all` are the devices with `eth` in their names, which only their machine knows",
                             "name them: `bond-slaves eth0 eth1`",

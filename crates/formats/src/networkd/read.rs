@@ -175,7 +175,8 @@ fn read_member(reading: &mut Reading<'_>, file: &File, drafts: &mut [Draft]) {
     if names.is_empty() {
         let at = others.map(|entry| entry.at.clone()).next().unwrap_or_else(|| bond.at.clone());
         let hint = "add `Name=eth1 eth2` to [Match]: a team's members are named";
-        return reading.wrong(&at, format!("only its machine knows which devices are in {}", shown(&draft.name)), hint);
+        let message = format!("only its machine knows which devices are in {}", shown(&draft.name));
+        return draft.wrong_member(reading, &at, message, hint);
     }
     for entry in others {
         leave(reading, draft, entry, "a team's members are known by their names alone");
@@ -183,7 +184,8 @@ fn read_member(reading: &mut Reading<'_>, file: &File, drafts: &mut [Draft]) {
     for (name, at) in &names {
         if is_pattern(name) {
             let hint = "name the devices: `Name=eth1 eth2`";
-            reading.wrong(at, format!("only its machine knows which devices `{}` are", shown(name)), hint);
+            let message = format!("only its machine knows which devices `{}` are", shown(name));
+            draft.wrong_member(reading, at, message, hint);
         } else {
             draft.member(reading, name, at);
         }
