@@ -201,7 +201,7 @@ impl<'a> Script<'a> {
     fn batch(&mut self, source: usize, lines: &[Command]) {
         for line in lines {
             let start = line.words.first().map_or(0, |word| word.span.start);
-            let ip = Word { text: "ip".to_owned(), span: start..start, unknown: None };
+            let ip = Word { text: "ip".to_owned(), span: start..start, unknown: None, is_set: false };
             let words = std::iter::once(ip).chain(line.words.iter().cloned()).collect();
             self.take(source, &Command { words, ..line.clone() });
         }
@@ -213,9 +213,10 @@ impl<'a> Script<'a> {
         if changes_nothing(command) {
             return;
         }
-        // Whatever the condition, the bond is there in the end.
+        // Whatever the condition, the bond and its members are there in the end.
         let makes_bond = makes_bond(command);
-        if command.is_conditional && !makes_bond {
+        let joins = command.name() == "ip" && command.words.iter().any(|word| word.text == "master");
+        if command.is_conditional && !(makes_bond || joins) {
             return self.maybe(command, &spot, "whether it is carried out depends on a condition");
         }
         if let Some(problem) = command.unknown() {

@@ -160,6 +160,7 @@ fn vsctl(teams: &mut Teams<'_>, switch: &mut Switch, source: usize, command: &Co
                 teams.left(&at, why_unsupported(&words[error.place], &error), None);
                 if is_only_setting(&words[own.clone()]) { own } else { error.place..error.place + 1 }
             }
+            ErrorKind::OtherCommand(name) if asks(name) => own,
             ErrorKind::OtherCommand(_) | ErrorKind::OtherTable(_) | ErrorKind::FakeBridge => {
                 let end = places.get(own.end - 1).map_or(at.end, |last| last.end);
                 teams.left(&At { end, ..places[own.start].clone() }, error.to_string(), None);
@@ -169,6 +170,19 @@ fn vsctl(teams: &mut Teams<'_>, switch: &mut Switch, source: usize, command: &Co
             ErrorKind::OtherOption(option) => {
                 let with_value = ovs_vsctl::has_value(option) && !words[error.place].contains('=');
                 error.place..error.place + 1 + usize::from(with_value)
+            }
+            // Another record by a name of this line: `qos=@q`.
+            ErrorKind::BadValue(_) if words[error.place].contains("=@") => {
+                teams.left(&at, "it names a record that a team has not", None);
+                if is_only_setting(&words[own.clone()]) { own } else { error.place..error.place + 1 }
+            }
+            ErrorKind::UnknownLetter('v') => error.place..error.place + 1,
+            ErrorKind::UnknownLetter('f' | 'd') => {
+                error.place..error.place + 1 + usize::from(words[error.place].len() == 2)
+            }
+            // Options of commands that are left anyway.
+            ErrorKind::UnknownOption(option) if ["--columns", "--id", "--all"].contains(&option.as_str()) => {
+                error.place..error.place + 1
             }
             // It was made elsewhere, if nothing here makes any.
             ErrorKind::NoBridge(name) if switch.bridges.is_empty() && !words.iter().any(|word| word == "add-br") => {
@@ -182,6 +196,11 @@ fn vsctl(teams: &mut Teams<'_>, switch: &mut Switch, source: usize, command: &Co
         places.drain(taken_out.start..end);
     }
     Ok(())
+}
+
+/// True for a command that prints or waits.
+fn asks(command: &str) -> bool {
+    ["get", "list", "find", "wait-until", "br-to-", "br-get-", "comment"].iter().any(|start| command.starts_with(start))
 }
 
 /// Why a setting stays.

@@ -21,6 +21,8 @@ pub(crate) struct Word {
     pub(crate) span: Range<usize>,
     /// What the shell would put something for that is not known here: `$1`.
     pub(crate) unknown: Option<String>,
+    /// True where the text sets it, to something else that is not known.
+    pub(crate) is_set: bool,
 }
 
 /// A command with its arguments.
@@ -58,7 +60,12 @@ impl Command {
     pub(crate) fn pieces(&self) -> Vec<String> {
         let parts = |word: &Word| -> Vec<String> {
             let parts = word.text.split(|c: char| !(c.is_alphanumeric() || "-_.:".contains(c)));
-            parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+            // `net.ipv4.conf.bond0.rp_filter`.
+            parts
+                .flat_map(|part| std::iter::once(part).chain(part.split('.')))
+                .filter(|part| !part.is_empty())
+                .map(str::to_owned)
+                .collect()
         };
         self.words.iter().chain(&self.output).flat_map(parts).collect()
     }
@@ -72,6 +79,9 @@ impl Command {
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         Some(match is_name {
+            true if word.is_set => {
+                problem.hint("the line that sets it depends on what only a shell knows: write its value there")
+            }
             true => problem.hint(format!("write its value there, or a line `{name}=VALUE` at the beginning")),
             false => problem.hint("write its value there"),
         })
@@ -181,6 +191,8 @@ mod tests {
         let text = "add() {\n  for i in $2; do\n    ip $i $1\n  done\n}\nadd b 'x y'\nfor n in 0 1; do for m in 5; do e$n.$m; done; done\nz";
         assert_eq!(lines(text), ["ip x b", "ip y b", "e0.5", "e1.5", "z"]);
         assert_eq!(lines("function f {\n a\n}\nb\nf\ng()\n{\nc\n}\n"), ["b", "a"]);
+        assert_eq!(lines("f() { a; }\nip - <<E\nf\nE\n"), ["ip -"], "the document's command calls it");
+        assert_eq!(lines("f() { a $1; }\ng() { f x; b $1; }\ng y"), ["a x", "b y"]);
         assert!(commands("f() { f; f; }\nf").is_err(), "it ends");
     }
 

@@ -54,7 +54,10 @@ pub(super) fn read(
             }
             "scope" | "proto" => drop(argument(word, &mut rest)?),
             "label" | "peer" | "anycast" | "metric" | "valid_lft" | "preferred_lft" => {
-                others.push(format!("{} {}", word.text, argument(word, &mut rest)?.text));
+                let value = &argument(word, &mut rest)?.text;
+                if value != "forever" {
+                    others.push(format!("{} {value}", word.text));
+                }
             }
             "nodad" | "home" | "mngtmpaddr" | "noprefixroute" | "autojoin" | "optimistic" => {
                 others.push(word.text.clone())

@@ -202,6 +202,11 @@ impl Line<'_> {
         let (said, device) = (&self.said, self.device);
         if let Some(master) = said.master {
             let Some(team) = script.teams.find(&master.text) else {
+                if script.teams.find(&device.text).is_some() {
+                    let why = format!("it puts the bond into {}: do the same with the team once it is up", master.text);
+                    script.maybe(self.command, self.spot, why);
+                    return Ok(());
+                }
                 let why = "it puts a device under a master that no line ahead of it makes a bond";
                 script.maybe(self.command, self.spot, why);
                 script.homeless.push((master.text.clone(), self.spot.clone()));

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 use nicteam_diagnostics::Problem;
 
@@ -13,6 +14,8 @@ use super::{Command, Word};
 const MOST_COMMANDS: usize = 20_000;
 /// Functions that call each other, and loops in loops.
 const DEEPEST: usize = 16;
+/// A loop over arguments that takes none of them away ends there.
+const MOST_ARGUMENTS: usize = 64;
 
 /// Carries a part of a text out.
 pub(super) struct Run<'a> {
@@ -20,7 +23,7 @@ pub(super) struct Run<'a> {
     /// Values; `None`: it has one that does not follow from the text.
     variables: BTreeMap<String, Option<String>>,
     /// Bodies.
-    functions: BTreeMap<String, Range<usize>>,
+    functions: BTreeMap<String, Rc<[Item]>>,
     pub(super) commands: Vec<Command>,
     depth: usize,
     budget: usize,
@@ -61,12 +64,18 @@ impl<'a> Run<'a> {
         let (mut depends, mut is_tested) = (false, false);
         while at < range.end {
             let item = &all[at];
-            let words = if is_asked(&item.words) { &item.words } else { opened(&item.words, &mut groups, depends) };
+            let is_own = is_asked(&item.words)
+                || item.words.first().and_then(Raw::literal) == Some("while")
+                    && self.goes_through_arguments(&item.words[1..]);
+            let words = if is_own { &item.words } else { opened(&item.words, &mut groups, depends) };
             let is_conditional = conditional
                 || depends
                 || groups.iter().any(|group| !matches!(group, Group::Braces(false) | Group::Parentheses(false)));
             at = match words.first().and_then(Raw::literal) {
                 Some("for" | "select") => self.repeat(all, at..range.end, words, is_conditional)?,
+                Some("while") if self.goes_through_arguments(&words[1..]) => {
+                    self.each_argument(all, at..range.end, is_conditional)?
+                }
                 _ if is_asked(&item.words) => self.start(all, at..range.end, is_conditional)?,
                 _ => match self.function(all, at..range.end, words) {
                     Some(behind) => behind,
@@ -138,6 +147,30 @@ impl<'a> Run<'a> {
         Ok(behind)
     }
 
+    /// True for the test of `while [ $# -gt 0 ]` or `while [ -n "$1" ]` where there are arguments.
+    fn goes_through_arguments(&self, test: &[Raw]) -> bool {
+        let is_one = |part: &Part| match part {
+            Part::Variable { name, .. } => name == "1",
+            Part::Other(text) => text == "$#",
+            _ => false,
+        };
+        matches!(test.first().and_then(Raw::literal), Some("[" | "[[" | "test"))
+            && test.iter().any(|word| word.parts.iter().any(is_one))
+            && matches!(self.variables.get("1"), Some(Some(_)))
+    }
+
+    /// `while [ $# -gt 0 ]; do ...; shift; done`: the place behind it.
+    fn each_argument(&mut self, all: &[Item], range: Range<usize>, conditional: bool) -> Result<usize, Problem> {
+        let start = range.start + 1;
+        let done = closing(all, start..range.end, &["for", "select", "while", "until"], "done");
+        let mut left = MOST_ARGUMENTS;
+        while left > 0 && self.variables.contains_key("1") {
+            self.block(all, start..done, conditional)?;
+            left -= 1;
+        }
+        Ok((done + 1).min(range.end))
+    }
+
     /// `case "$1" in start) ...;; esac`: what starts is carried out; the place behind it.
     fn start(&mut self, all: &[Item], range: Range<usize>, conditional: bool) -> Result<usize, Problem> {
         let esac = closing(all, range.start + 1..range.end, &["case"], "esac");
@@ -174,7 +207,7 @@ impl<'a> Run<'a> {
         }
         let inner = (if is_open { body } else { body + 1 }).min(range.end);
         let end = closing(all, inner..range.end, &["{"], "}");
-        self.functions.insert(name.to_owned(), body..end);
+        self.functions.insert(name.to_owned(), Rc::from(&all[body.min(end)..end]));
         Some((end + 1).clamp(at + 1, range.end))
     }
 
@@ -203,7 +236,8 @@ impl<'a> Run<'a> {
         }
         let name = first.text.clone();
         if name == "shift" {
-            self.shift();
+            let count = command.arguments().first().map_or(Ok(1), |word| word.text.parse::<usize>());
+            count.into_iter().for_each(|count| self.shift(count));
             return Ok(at + 1);
         }
         let is_piped = at > 0 && all[at - 1].end == End::Pipe;
@@ -215,9 +249,11 @@ impl<'a> Run<'a> {
         }
         match self.functions.get(&name).cloned() {
             Some(body) => {
+                let outer = self.variables.clone().into_iter().filter(|(name, _)| is_argument(name));
                 self.arguments(command.arguments());
-                self.block(all, body, conditional)?;
+                self.block(&body, 0..body.len(), conditional)?;
                 self.arguments(&[]);
+                self.variables.extend(outer);
             }
             None => {
                 if let Some(range) = item.input.clone() {
@@ -260,7 +296,7 @@ impl<'a> Run<'a> {
 
     /// Binds `$1` and so on.
     fn arguments(&mut self, words: &[Word]) {
-        self.variables.retain(|name, _| !name.starts_with(|c: char| c.is_ascii_digit() || c == '@' || c == '*'));
+        self.variables.retain(|name, _| !is_argument(name));
         if words.is_empty() {
             return;
         }
@@ -270,10 +306,11 @@ impl<'a> Run<'a> {
         self.variables.extend(["@", "*"].map(|name| (name.to_owned(), all.clone())));
     }
 
-    /// `$2` is `$1` from now on.
-    fn shift(&mut self) {
+    /// Of 1, `$2` is `$1` from now on.
+    fn shift(&mut self, count: usize) {
         let number = |name: &String| name.parse::<usize>().ok();
-        let rest: Vec<Option<String>> = (2..).map_while(|at| self.variables.get(&at.to_string())).cloned().collect();
+        let rest: Vec<Option<String>> =
+            (count.saturating_add(1)..).map_while(|at| self.variables.get(&at.to_string())).cloned().collect();
         self.variables.retain(|name, _| number(name).is_none());
         let all = rest.iter().cloned().collect::<Option<Vec<_>>>().map(|all| all.join(" "));
         self.variables.extend(rest.into_iter().enumerate().map(|(at, value)| ((at + 1).to_string(), value)));
@@ -317,7 +354,7 @@ impl<'a> Run<'a> {
             };
             return each.iter().flat_map(with).collect();
         }
-        let empty = || Word { text: String::new(), span: raw.span.clone(), unknown: None };
+        let empty = || Word { text: String::new(), span: raw.span.clone(), unknown: None, is_set: false };
         // The last one goes on; `None`: nothing of it is there yet.
         let (mut words, mut current): (Vec<Word>, Option<Word>) = (Vec::new(), None);
         for part in &raw.parts {
@@ -347,6 +384,8 @@ impl<'a> Run<'a> {
                 Err(unknown) => {
                     let word = current.get_or_insert_with(empty);
                     word.text.push_str(&unknown);
+                    word.is_set |=
+                        word.unknown.is_none() && self.variables.contains_key(unknown.trim_start_matches('$'));
                     word.unknown.get_or_insert(unknown);
                 }
             }
@@ -354,6 +393,11 @@ impl<'a> Run<'a> {
         words.extend(current);
         words
     }
+}
+
+/// True for `1` and its kin, `@` and `*`.
+fn is_argument(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_digit() || c == '@' || c == '*')
 }
 
 /// `"$@"`, which a `for` without `in` goes through.

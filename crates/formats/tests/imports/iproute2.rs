@@ -53,7 +53,7 @@ fn files_of_sysfs() {
 #[test]
 fn what_is_not_read_is_told_if_it_concerns_a_team() {
     let text = "ip link add name bond0 type bond mode 1\nip link set eth0 master bond0\n\
-                ip link add link bond0 name bond0.5 type vlan id 5\nif x; then ip link set eth1 master bond0; fi\n\
+                ip link add link bond0 name bond0.5 type vlan id 5\nif x; then ip link set bond0 mtu 9000; fi\n\
                 ip rule add from 10.0.0.1 table 5\nethtool -K eth0 gro off\nsystemctl restart x\n\
                 ip route add 10.9.0.0/16 dev bond0 src 10.0.0.1\nip link set eth7 mtu 9000\n";
     let left = left(&read("iproute2", text));
@@ -96,6 +96,9 @@ fn variables_loops_and_functions_say_what_they_are() {
          master \"$B\"\ndone\nip a a 10.0.0.1/24 dev $B\necho \"done $(date) $B\"\n",
         "make() {\n n=$1; shift\n ip link add $n type bond mode 802.3ad\n for s in \"$@\"; do ip link set $s master $n; done\n}\n\
          make bond0 eth{0,1}\nifconfig bond0 10.0.0.1 netmask 255.255.255.0 up\n",
+        "f() {\n b=\"$1\"; m=$2; shift 2\n ip link add \"$b\" type bond mode \"$m\"\n while [ $# -gt 0 ]; do ip link set \"$1\" master $b; \
+         shift; done\n}\nf bond0 4 eth0 eth1\nprintf '%s\\n' 802.3ad > /sys/class/net/bond0/bonding/mode\n\
+         ip a a 10.0.0.1/24 dev bond0 valid_lft forever\n",
         "IP=/sbin/ip; S=(eth0 eth1)\ncase \"$1\" in\nstart)\n $IP link add bond0 type bond mode 4 && $IP link set ${S[0]} up\n\
          for s in \"${S[@]}\"; do $IP link set $s master bond0; done\n $IP a a 10.0.0.1/24 dev bond0;;\n\
          stop) ip link del bond0;;\nesac\n",
@@ -135,9 +138,11 @@ fn what_the_text_does_not_say_is_an_error_that_names_it() {
 
 #[test]
 fn a_bond_that_is_made_under_a_condition_is_there_in_the_end() {
-    let text = "ip link show bond0 >/dev/null || ip link add bond0 type bond mode 1\nip link set eth0 master bond0\n";
-    assert_eq!(shown("iproute2", text), bond0("members = [\"eth0\"]\nmode = \"active-backup\""));
-    assert!(left(&read("iproute2", text))[0].contains("it is read as if it were"));
+    let text = "ip link show bond0 >/dev/null || ip link add bond0 type bond mode 1\nip link set eth0 master bond0\n\
+                [ -d /sys/class/net/eth1 ] && ip link set eth1 master bond0\n";
+    assert_eq!(shown("iproute2", text), bond0("members = [\"eth0\", \"eth1\"]\nmode = \"active-backup\""));
+    let told = left(&read("iproute2", text));
+    assert!(told.len() == 2 && told.iter().all(|left| left.contains("it is read as if it were")), "{told:?}");
     let without = left(&read("iproute2", "for i in a0 a1; do ip link set $i master bond0; done\n"));
     assert!(without.len() == 1 && without[0].contains("no line of this text makes bond0"), "{without:?}");
 }

@@ -45,14 +45,14 @@ fn t5s_slip_stays_and_is_told() {
 fn what_nicteam_has_not_stays_and_the_bond_is_taken() {
     let text = "ovs-vsctl add-br b\n\
                 ovs-vsctl add-bond b bond0 e0 e1 tag=7 lacp=active other_config:lacp-time=fast\n\
-                ovs-vsctl add-port b e9\novs-vsctl set interface e0 mtu_request=9000\novs-vsctl comment x\n";
+                ovs-vsctl add-port b e9\novs-vsctl set interface e0 mtu_request=9000\novs-vsctl emer-reset\n";
     assert_eq!(
         shown("ovs-vsctl", text),
         "[teams.bond0]\nmembers = [\"e0\", \"e1\"]\nmode = \"ovs-active-backup\"\nlacp = \"active\"\nlacp_rate = \"fast\"\n\
          mtu = 9000\n"
     );
     let left = left(&read("ovs-vsctl", text)).join("\n");
-    for words in ["2 tag=7 | ", "3 e9 | it is no bond", "4 ovs-vsctl set interface", "5 comment x | "] {
+    for words in ["2 tag=7 | ", "3 e9 | it is no bond", "4 ovs-vsctl set interface", "5 emer-reset | "] {
         assert!(left.contains(words), "{words}: {left}");
     }
 }
@@ -82,6 +82,8 @@ fn scripts_have_variables_options_and_conditions() {
         "ovs-vsctl --db unix:/x -t 5 add-br br0\novs-vsctl --db=unix:/x --no-wait add-bond br0 bond0 e0 e1 bond_mode=balance-slb\n",
         "ovs-vsctl br-exists br0 || ovs-vsctl add-br br0\nif x; then ovs-vsctl add-bond br0 bond0 e0 e1; fi\n\
          ovs-vsctl set port bond0 bond_mode=balance-slb\n",
+        "ovs-vsctl -vconsole:off add-br br0\novs-vsctl --columns=name -f json list port\novs-vsctl add-bond br0 bond0 e0 e1 -- set port \
+         bond0 qos=@q -- --id=@q create qos type=linux-htb -- set port bond0 bond_mode=balance-slb\n",
         // The bridge is there already.
         "ovs-vsctl add-bond br0 bond0 e0 e1 bond_mode=balance-slb\n",
         "ovs-vsctl add-br br0 -- add-bond br0 bond0 e0 e1\novs-vsctl set port bond0 other_config={bond-primary=e0}\n\
