@@ -37,7 +37,7 @@ pub(crate) fn read(teams: &mut Teams<'_>, source: usize, command: &Command, at: 
         // Members are up before they join.
         if !words.iter().all(|word| matches!(word.text.as_str(), "up" | "down" | "0.0.0.0")) {
             let why = teams.why_not(&device.text);
-            let of_member = || "a member has no addresses of its own: they are the team's".to_owned();
+            let of_member = || "a member has no addresses and settings of its own: they are the team's".to_owned();
             teams.aside(at, command.pieces(), why.unwrap_or_else(of_member));
         }
         return Ok(());
@@ -46,7 +46,7 @@ pub(crate) fn read(teams: &mut Teams<'_>, source: usize, command: &Command, at: 
     let (mut address, mut netmask, mut rest) = (None, None, words.iter());
     while let Some(word) = rest.next() {
         match word.text.as_str() {
-            "plumb" | "inet" | "inet6" | "up" | "addif" | "set" | "add" => {}
+            "plumb" | "inet" | "inet6" | "up" | "down" | "addif" | "set" | "add" => {}
             "netmask" => netmask = rest.next(),
             "broadcast" => drop(rest.next()),
             "hw" => {
@@ -54,7 +54,7 @@ pub(crate) fn read(teams: &mut Teams<'_>, source: usize, command: &Command, at: 
                 let at = At::new(source, word.span.clone());
                 teams.drafts[team].set_mac(&mut teams.reading, &word.text, &at);
             }
-            "down" | "unplumb" | "del" | "removeif" => {
+            "unplumb" | "del" | "removeif" => {
                 let why = "it takes addresses away: what they are in the end, the team is to be told";
                 teams.left(at, why, Some(&name));
                 return Ok(());
@@ -64,11 +64,19 @@ pub(crate) fn read(teams: &mut Teams<'_>, source: usize, command: &Command, at: 
                 let at = At::new(source, word.span.clone());
                 teams.drafts[team].set_mtu(&mut teams.reading, &word.text, &at);
             }
+            "pointopoint" | "dstaddr" | "destination" => {
+                rest.next();
+                teams.left(at, "an address of a team has no other end", Some(&name));
+            }
             "dhcp" | "auto-dhcp" => {
                 teams.left(at, "a team does not ask for addresses: let this host's DHCP client do so", Some(&name))
             }
             text if text.starts_with(|c: char| c.is_ascii_hexdigit()) && text.contains(['.', ':']) => {
-                address = Some(word)
+                // The second one is the other end's.
+                match address {
+                    None => address = Some(word),
+                    Some(_) => teams.left(at, "an address of a team has no other end", Some(&name)),
+                }
             }
             _ => teams.left(&At::new(source, word.span.clone()), "a team has nothing like it", Some(&name)),
         }

@@ -161,6 +161,16 @@ fn net_tools_give_addresses_and_routes() {
 }
 
 #[test]
+fn the_other_end_of_a_link_is_no_address_of_the_team() {
+    for line in ["ifconfig bond0 10.0.0.1 pointopoint 10.0.0.2", "ifconfig bond0 10.0.0.1 10.0.0.2 netmask 255.0.0.0"] {
+        let text = format!("ip link add bond0 type bond\nip link set eth0 master bond0\nifconfig bond0 down\n{line}\n");
+        assert_eq!(shown("iproute2", &text), bond0("members = [\"eth0\"]\naddresses = [\"10.0.0.1/8\"]"));
+        let left = left(&read("iproute2", &text));
+        assert_eq!(left[0], format!("4 {line} | an address of a team has no other end"));
+    }
+}
+
+#[test]
 fn devices_on_the_bond_keep_their_addresses() {
     let text = "ip link add bond0 type bond\nip link set eth0 master bond0\nip link add link bond0 name storage type vlan id 5\n\
                 ip addr add 10.5.0.1/24 dev storage\nip addr add 10.6.0.1/24 dev bond0.6\nip addr add 10.7.0.1/24 dev eth0\n";
