@@ -46,6 +46,7 @@ mod live {
     mod ovs_vsctl;
     mod ping;
     mod programs;
+    mod published;
     mod running;
     mod service;
     mod storage;

@@ -2,9 +2,11 @@
 
 mod confirming;
 mod moving;
+mod rebooted;
 mod refusals;
 mod repeated;
 mod ssh;
+mod standing;
 
 use std::fs;
 use std::io::{Read, Write};
