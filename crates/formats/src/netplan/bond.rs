@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use nicteam_diagnostics::Problem;
+use nicteam_diagnostics::{Problem, nearest};
 
 use super::devices::Devices;
 use super::value::{OPENVSWITCH, boolean};
@@ -68,6 +68,12 @@ fn key(
         }
         "gateway4" | "gateway6" => {
             let via = ip(node, name)?;
+            if via.is_ipv4() != (name == "gateway4") {
+                let problem = Problem::at(&node.span, format!("`{via}` is no gateway for `{name}`"));
+                return Err(
+                    problem.hint("`gateway4` takes an IPv4 address, `gateway6` an IPv6 one; `routes` takes both")
+                );
+            }
             let gateway = Route { to: Address::any_like(via), via: Some(via), metric: None, table: None };
             teams.drafts[team].add_route(gateway);
         }
@@ -95,6 +101,19 @@ fn is_off(node: &Node) -> bool {
     node.scalar().and_then(boolean) == Some(false)
 }
 
+/// Keys of a bond that are read, for those that are misspelt.
+const KEYS: &[&str] = &[
+    "interfaces",
+    "parameters",
+    "addresses",
+    "routes",
+    "gateway4",
+    "gateway6",
+    "macaddress",
+    "openvswitch",
+    "nameservers",
+];
+
 /// Why a key of a bond stays.
 fn reason(name: &str, id: &str) -> String {
     match name {
@@ -116,7 +135,10 @@ fn reason(name: &str, id: &str) -> String {
         }
         "routing-policy" => "a team has no rules of routing: `ip rule add` makes them".to_owned(),
         "optional" | "critical" | "activation-mode" => "it says how netplan and its renderer boot".to_owned(),
-        _ => "a team has nothing like it".to_owned(),
+        _ => match nearest(name, KEYS.iter().copied()) {
+            Some(near) if near != name => format!("netplan has no such key; did you mean `{near}`?"),
+            _ => "a team has nothing like it".to_owned(),
+        },
     }
 }
 

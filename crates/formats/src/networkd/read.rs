@@ -255,8 +255,12 @@ fn read_members_keys(reading: &mut Reading<'_>, file: &File, draft: &mut Draft, 
                     leave(reading, draft, entry, "members have the MTU of their team");
                     continue;
                 }
+                ("Address" | "Route", _) | ("Network", "Address" | "Gateway" | "DHCP") => {
+                    leave(reading, draft, entry, "a member has no addresses of its own: they are the team's");
+                    continue;
+                }
                 _ => {
-                    leave(reading, draft, entry, "it is of a member, which the team takes");
+                    leave(reading, draft, entry, "it is the member's own, and a team has nothing for it");
                     continue;
                 }
             };

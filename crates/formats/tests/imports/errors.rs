@@ -95,6 +95,13 @@ const NETPLAN: &[Case] = &[
         "`a` is found by `macaddress: 02:00:00:00:00:01`, and no file says what it is called",
         "a team needs its members' names",
     ),
+    (
+        "netplan",
+        "network: {bonds: {b: {interfaces: [a], gateway6: 10.0.0.1}}}\n",
+        (1, 50),
+        "`10.0.0.1` is no gateway for `gateway6`",
+        "`gateway6` an IPv6 one",
+    ),
     ("netplan", "network: {bonds: {a-very-long-name: {interfaces: [e0]}}}\n", (1, 19), "", ""),
     (
         "netplan",

@@ -156,6 +156,13 @@ fn router_advertisements_are_refused_as_before() {
 }
 
 #[test]
+fn a_misspelt_key_is_told_with_the_right_one() {
+    let import = read("netplan", "network: {bonds: {b: {interfaces: [e0], paramters: {mode: 4}, x-y: 1}}}\n");
+    let why: Vec<&str> = import.left.iter().map(|left| left.why.as_str()).collect();
+    assert_eq!(why, ["netplan has no such key; did you mean `parameters`?", "a team has nothing like it"]);
+}
+
+#[test]
 fn a_later_file_overrides() {
     let files = [
         ("00-installer-config.yaml", "network:\n  ethernets: {e0: {dhcp4: true}, e1: {dhcp4: true}}\n"),

@@ -216,4 +216,11 @@ fn what_members_have_not_anyway_is_not_told() {
     let other = [("n/21.network", member), ("n/30.network", "[Match]\nName=bond0\n[Link]\nMTUBytes=1500\n")];
     let import = read_all("networkd", &[BOND.as_slice(), &other].concat()).unwrap();
     assert_eq!(left(&import), ["8 MTUBytes=9K | members have the MTU of their team"]);
+    let has = [("n/21.network", "[Match]\nName=eth1\n[Network]\nBond=bond0\nAddress=10.0.0.1/24\nEmitLLDP=yes\n")];
+    let import = read_all("networkd", &[BOND.as_slice(), &has].concat()).unwrap();
+    let expected = [
+        "5 Address=10.0.0.1/24 | a member has no addresses of its own: they are the team's",
+        "6 EmitLLDP=yes | it is the member's own, and a team has nothing for it",
+    ];
+    assert_eq!(left(&import), expected);
 }
