@@ -236,7 +236,7 @@ pub fn config(bytes: &[u8]) -> bool {
     }
     let taken = config.check().is_ok();
     let mut copy = Config::default();
-    for (name, value) in config.options() {
+    for (name, value) in config.options_and_wish() {
         assert_eq!(copy.set(name, &value), Ok(()));
     }
     assert_eq!(copy, config);

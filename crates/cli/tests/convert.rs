@@ -31,10 +31,14 @@ fn a_line_from_standard_input() {
     let output = nicteam(&["import", "-"], DLADM);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let expected = "[teams.aggr01]\nmembers = [\"igb0\", \"igb1\", \"igb2\", \"igb3\"]\nmode = \"balance-xor\"\nxmit_hash_policy = \"L4\"\n";
-    assert!(text(&output.stdout).ends_with(expected), "{}", text(&output.stdout));
+    let left = "-:1:51: `aggr01`\n    the members have illumos' names (igb0, igb1, igb2, igb3): put this host's names in \
+                their place (`ip -br link` lists them)\n";
+    let comments = left.replace("-:1:51: `aggr01`\n    ", "# -:1:51: aggr01\n#   ");
+    assert_eq!(text(&output.stdout), format!("{expected}# Not taken over:\n{comments}"));
     assert_eq!(
         text(&output.stderr),
-        "switch off in the old place, before a team takes over:\n  \
+        format!("aggr01: not taken over:\n  {left}")
+            + "switch off in the old place, before a team takes over:\n  \
          -:1:51: where this host still runs illumos: take the aggregation aggr01 away\n    dladm delete-aggr aggr01\n"
     );
 }
@@ -49,7 +53,7 @@ fn programs_read_json() {
         read["teams"],
         json!([{
             "name": "bond0", "members": ["eth1", "eth2"], "options": {"mode": "802.3ad"}, "mac": null, "mtu": null,
-            "dataplane": null, "addresses": [], "routes": []
+            "accept_ra": null, "dataplane": null, "addresses": [], "routes": []
         }])
     );
     assert_eq!(

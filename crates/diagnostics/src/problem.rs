@@ -1,4 +1,4 @@
-//! What is wrong with an experiment file, all of it at once.
+//! What is wrong with a file, or with files that belong together, all of it at once.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,12 +6,18 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, normalize_untrusted_str};
 use serde::Serialize;
 
-/// Everything that is wrong with a file, in the order of the file.
+/// Everything that is wrong with a file, or with several, in the order of the files and of their lines.
 ///
 /// `Display` renders it for a terminal without colour;
 /// [`Diagnostics::render`] can colour it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostics {
+    files: Vec<File>,
+}
+
+/// A file that something is wrong with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct File {
     path: String,
     text: String,
     problems: Vec<Problem>,
@@ -20,6 +26,8 @@ pub struct Diagnostics {
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
+    /// The file, as it is shown.
+    pub path: String,
     /// Line, counted from 1; absent if the fault is the command line's.
     pub line: Option<usize>,
     /// Column in characters, counted from 1; absent if the fault is the command line's.
@@ -35,30 +43,31 @@ impl Diagnostics {
     pub fn new(path: &str, text: &str, mut problems: Vec<Problem>) -> Diagnostics {
         problems.sort_by(|a, b| (a.start(), &a.message).cmp(&(b.start(), &b.message)));
         problems.dedup_by(|a, b| (a.start(), &a.message) == (b.start(), &b.message));
-        Diagnostics { path: path.to_owned(), text: text.to_owned(), problems }
+        Diagnostics { files: vec![File { path: path.to_owned(), text: text.to_owned(), problems }] }
     }
 
-    /// One entry a problem, in the order of the file; never empty.
+    /// These, and behind them those of other files.
+    pub fn and(mut self, others: Diagnostics) -> Diagnostics {
+        self.files.extend(others.files);
+        self
+    }
+
+    /// One entry a problem, in the order of the files; never empty.
     pub fn entries(&self) -> Vec<Diagnostic> {
-        let entry = |problem: &Problem| {
-            let place = problem.span.as_ref().map(|span| Place::of(&self.text, span));
-            Diagnostic {
-                line: place.as_ref().map(|place| place.line),
-                column: place.as_ref().map(|place| place.column),
-                message: problem.message.clone(),
-                hint: problem.hint.clone(),
-            }
-        };
-        self.problems.iter().map(entry).collect()
+        self.files.iter().flat_map(|file| file.problems.iter().map(|problem| file.entry(problem))).collect()
     }
 
     /// The text for a terminal, with the offending text underlined, ending in a line that counts the errors.
     pub fn render(&self, colour: bool) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let mut out = self.render_at(&Level::ERROR, &renderer);
-        let count = self.problems.len();
+        let count: usize = self.files.iter().map(|file| file.problems.len()).sum();
         let errors = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
-        out.push_str(&format!("{errors} in {}\n", normalize_untrusted_str(&self.path)));
+        let place = match self.files.as_slice() {
+            [file] => file.path.clone(),
+            files => format!("{} files", files.len()),
+        };
+        out.push_str(&format!("{errors} in {}\n", normalize_untrusted_str(&place)));
         out
     }
 
@@ -69,8 +78,21 @@ impl Diagnostics {
     }
 
     fn render_at(&self, level: &Level<'static>, renderer: &Renderer) -> String {
-        let render = |problem| renderer.render(&[self.group(problem, level.clone())]) + "\n\n";
-        self.problems.iter().map(render).collect()
+        let render = |file: &File, problem| renderer.render(&[file.group(problem, level.clone())]) + "\n\n";
+        self.files.iter().flat_map(|file| file.problems.iter().map(move |problem| render(file, problem))).collect()
+    }
+}
+
+impl File {
+    fn entry(&self, problem: &Problem) -> Diagnostic {
+        let place = problem.span.as_ref().map(|span| Place::of(&self.text, span));
+        Diagnostic {
+            path: self.path.clone(),
+            line: place.as_ref().map(|place| place.line),
+            column: place.as_ref().map(|place| place.column),
+            message: problem.message.clone(),
+            hint: problem.hint.clone(),
+        }
     }
 
     fn group<'a>(&'a self, problem: &'a Problem, level: Level<'static>) -> Group<'a> {

@@ -11,7 +11,7 @@ use nicteam_team::AggrLayers;
 use crate::reading::At;
 use crate::shell::{self, Command, Word};
 use crate::teams::Teams;
-use crate::{Format, Import, Source};
+use crate::{Format, Import, Source, ifconfig};
 
 /// See the module.
 pub struct Dladm;
@@ -45,6 +45,17 @@ impl Format for Dladm {
         for (name, at) in teams.drafts.iter().map(|of| (of.name.clone(), of.at.clone())).collect::<Vec<_>>() {
             let what = format!("where this host still runs illumos: take the aggregation {name} away");
             teams.disable(&at, what, Some(format!("dladm delete-aggr {name}")));
+            let links: Vec<String> = teams
+                .find(&name)
+                .into_iter()
+                .flat_map(|team| &teams.drafts[team].members)
+                .map(|of| of.value.clone())
+                .collect();
+            let why = format!(
+                "the members have illumos' names ({}): put this host's names in their place (`ip -br link` lists them)",
+                links.join(", ")
+            );
+            teams.left(&at, why, Some(&name));
         }
         teams.finish()
     }
@@ -52,13 +63,22 @@ impl Format for Dladm {
 
 fn take(teams: &mut Teams<'_>, source: usize, command: &Command) {
     let at = At::new(source, command.span());
-    if !command.is_literal() || command.is_conditional {
-        return teams.aside(&at, command.pieces(), "whether and how it is carried out, a shell decides");
+    if command.is_conditional {
+        return teams.aside(&at, command.pieces(), "whether it is carried out depends on a condition");
+    }
+    if let Some(problem) =
+        command.unknown().filter(|_| matches!(command.name(), "dladm" | "ipadm" | "ifconfig" | "route"))
+    {
+        let makes = command.arguments().first().is_some_and(|verb| verb.text == "create-aggr");
+        return match makes {
+            true => teams.problem(source, problem),
+            false => teams.wrong_aside(&at, command.pieces(), problem),
+        };
     }
     let done = match command.name() {
         "dladm" => dladm(teams, source, command, &at),
         "ipadm" => address::ipadm(teams, source, command, &at),
-        "ifconfig" => address::ifconfig(teams, source, command, &at),
+        "ifconfig" => ifconfig::read(teams, source, command, &at),
         "route" => address::route(teams, source, command, &at),
         _ => {
             teams.aside(&at, command.pieces(), "only aggregations, their addresses and routes are read");
@@ -107,6 +127,10 @@ fn parts(words: &[Word]) -> Result<Parts<'_>, Problem> {
             return Err(problem.hint("dladm create-aggr [-P policy] [-L mode] [-T time] [-u address] -l link... NAME"));
         };
         let value = match (has_argument, attached) {
+            (false, Some(more)) if !option.starts_with('-') => {
+                let problem = Problem::at(&word.span, format!("`-{more}` stands in one word with `-{name}`"));
+                return Err(problem.hint(format!("part them: `-{name} -{more}`")));
+            }
             (false, _) => String::new(),
             (true, Some(value)) => value.to_owned(),
             (true, None) => {
@@ -185,7 +209,7 @@ fn aggr(teams: &mut Teams<'_>, source: usize, words: &[Word], at: &At, is_new: b
         }
         _ => teams.team(&text, &name_at),
     };
-    let said = said(teams, source, team, &options)?;
+    let said = said(teams, source, team, &options, is_new)?;
     for (link, at) in &said.links {
         teams.add_member(team, link, at);
     }
@@ -193,15 +217,27 @@ fn aggr(teams: &mut Teams<'_>, source: usize, words: &[Word], at: &At, is_new: b
     Ok(())
 }
 
-fn said(teams: &mut Teams<'_>, source: usize, team: usize, options: &[(char, &Word, String)]) -> Result<Said, Problem> {
+fn said(
+    teams: &mut Teams<'_>,
+    source: usize,
+    team: usize,
+    options: &[(char, &Word, String)],
+    is_new: bool,
+) -> Result<Said, Problem> {
     let mut said = Said::default();
     let name = teams.drafts[team].name.clone();
-    let by_device = options.iter().any(|(letter, ..)| *letter == 'd');
     for (letter, word, value) in options {
         let at = At::new(source, word.span.clone());
         match letter {
-            'l' if by_device && matches!(value.as_str(), "off" | "active" | "passive") => {
+            // What ends with no digit is no link, and is taken for the mode of LACP (illumos dladm.c, `do_create_aggr`).
+            'l' if is_new && matches!(value.as_str(), "off" | "active" | "passive") => {
                 said.lacp = Some((value.clone(), at))
+            }
+            'l' | 'd' if value.contains(',') => {
+                let hint = value.split(',').map(|link| format!("-{letter} {link}")).collect::<Vec<_>>().join(" ");
+                let problem =
+                    Problem::at(&word.span, format!("`{value}` is no link: `-{letter}` takes one, as in dladm"));
+                return Err(problem.hint(format!("one option a link: `{hint}`")));
             }
             'l' | 'd' => said.links.push((value.clone(), at)),
             'P' => {

@@ -4,7 +4,7 @@ use nicteam_diagnostics::team_options;
 use nicteam_team::{Config, ConfigError, ConfigOption, MAX_MEMBERS};
 use nicteam_wire::Mac;
 
-use crate::names::{check_device, check_team, host_mac, mtu, shown};
+use crate::names::{accept_ra, check_device, check_team, host_mac, mtu, shown};
 use crate::reading::{At, Reading};
 use crate::{Address, Route, Team};
 
@@ -33,10 +33,15 @@ pub(crate) struct Draft {
     pub(crate) members: Vec<Placed<String>>,
     pub(crate) mac: Option<Mac>,
     pub(crate) mtu: Option<u32>,
+    pub(crate) accept_ra: Option<u8>,
     pub(crate) dataplane: Option<String>,
     pub(crate) addresses: Vec<Address>,
     pub(crate) routes: Vec<Route>,
     options: Vec<Given>,
+    /// What to do where no members are named.
+    pub(crate) members_hint: String,
+    /// Something that names members could not be read, and an error says so.
+    lacks_members: bool,
 }
 
 /// An option in the kernel's words.
@@ -59,10 +64,13 @@ impl Draft {
             members: Vec::new(),
             mac: None,
             mtu: None,
+            accept_ra: None,
             dataplane: None,
             addresses: Vec::new(),
             routes: Vec::new(),
             options: Vec::new(),
+            members_hint: "name at least one device".to_owned(),
+            lacks_members: false,
         }
     }
 
@@ -78,13 +86,30 @@ impl Draft {
     /// Adds a member; one that is there already stays where it is.
     pub(crate) fn member(&mut self, reading: &mut Reading<'_>, device: &str, at: &At) {
         match check_device(device) {
-            Err(wrong) => reading.refuse(at, wrong),
+            Err((message, hint)) => self.wrong_member(reading, at, message, hint),
             Ok(()) if self.has_member(device) => {}
             Ok(()) if device == self.name => {
-                reading.wrong(at, format!("`{device}` is the team itself"), "its members are other devices");
+                self.wrong_member(
+                    reading,
+                    at,
+                    format!("`{device}` is the team itself"),
+                    "its members are other devices",
+                );
             }
             Ok(()) => self.members.push(Placed { value: device.to_owned(), at: at.clone() }),
         }
+    }
+
+    /// Something that names members is wrong. If the team has no others, that is not an error of its own.
+    pub(crate) fn wrong_member(
+        &mut self,
+        reading: &mut Reading<'_>,
+        at: &At,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.lacks_members = true;
+        reading.wrong(at, message, hint);
     }
 
     /// Sets an option, by the kernel's name or number; of one that is given twice the later one holds, as in the kernel.
@@ -94,7 +119,10 @@ impl Draft {
                 if let Some(place) = self.options.iter().position(|given| given.name == name) {
                     let before = self.options.remove(place);
                     if before.value != value {
-                        reading.left(&before.at, Some(&self.name), format!("`{name}` is given again further down"));
+                        let is_other = before.at.source != name_at.source;
+                        let place =
+                            if is_other { format!("at {}", reading.place(name_at)) } else { "further down".to_owned() };
+                        reading.left(&before.at, Some(&self.name), format!("`{name}` is given again {place}"));
                     }
                 }
                 let end = if value_at.source == name_at.source { value_at.end.max(name_at.end) } else { name_at.end };
@@ -170,6 +198,14 @@ impl Draft {
         }
     }
 
+    /// Whether router advertisements are taken, in the kernel's numbers.
+    pub(crate) fn set_accept_ra(&mut self, reading: &mut Reading<'_>, text: &str, at: &At) {
+        match accept_ra(text) {
+            Ok(accept_ra) => self.accept_ra = Some(accept_ra),
+            Err(wrong) => reading.refuse(at, wrong),
+        }
+    }
+
     /// Adds an address; one that is there already is one.
     pub(crate) fn add_address(&mut self, address: Address) {
         if !self.addresses.contains(&address) {
@@ -201,7 +237,7 @@ impl Draft {
             reading.refuse(&self.at, wrong);
         }
         self.check_members(reading);
-        let Draft { name, at, members, mac, mtu, dataplane, addresses, routes, mut options } = self;
+        let Draft { name, at, members, mac, mtu, accept_ra, dataplane, addresses, routes, mut options, .. } = self;
         if reading.is_sound() {
             check_options(reading, (&name, &at), &mut options, conflicts);
         }
@@ -213,7 +249,7 @@ impl Draft {
             }
         }
         let options = options.into_iter().map(|option| (option.name.to_owned(), option.value)).collect();
-        Team { name, members, options, mac, mtu, dataplane, addresses, routes }
+        Team { name, members, options, mac, mtu, accept_ra, dataplane, addresses, routes }
     }
 
     fn check_members(&self, reading: &mut Reading<'_>) {
@@ -222,11 +258,11 @@ impl Draft {
                 let message = format!("team {} has more than {MAX_MEMBERS} members", self.name);
                 reading.wrong(&one.at, message, "take this one and those after it out");
             }
-            None if self.members.is_empty() => {
+            None if self.members.is_empty() && !self.lacks_members => {
                 reading.wrong(
                     &self.at,
                     format!("team {} has no members", shown(&self.name)),
-                    "name at least one device",
+                    self.members_hint.clone(),
                 );
             }
             None => {}

@@ -25,7 +25,7 @@ pub trait Format: Sync {
     /// Reads texts that belong together (ifcfg files, their modprobe.conf and rc.local).
     ///
     /// # Errors
-    /// Everything that is wrong with the first text that something is wrong with.
+    /// Everything that is wrong with the texts, in their order.
     fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics>;
 }
 

@@ -11,7 +11,7 @@ use nicteam_diagnostics::{Diagnostics, Problem};
 use crate::reading::At;
 use crate::shell::{self, Command, Word};
 use crate::teams::Teams;
-use crate::{Format, Import, Network, Source, Writer, Written};
+use crate::{Format, Import, Network, Source, Writer, Written, ifconfig};
 
 /// See the module.
 pub struct Iproute2;
@@ -34,11 +34,12 @@ impl Format for Iproute2 {
             let writes = command.output.as_ref().is_some_and(|to| to.text.contains("/bonding"));
             let is_ip = || {
                 let object = command.arguments().iter().find(|word| !word.text.starts_with('-'));
-                object.and_then(|object| abbreviated(&object.text, OBJECTS)).is_some()
+                let is_batch = || command.arguments().iter().any(|word| word.text.starts_with("-b"));
+                object.and_then(|object| abbreviated(&object.text, OBJECTS)).is_some() || is_batch()
             };
             writes || word(0) == "ip" && is_ip() || word(0) == "modprobe" && word(1) == "bonding"
         };
-        shell::commands(&source.text).is_ok_and(|commands| commands.iter().any(is_own))
+        shell::commands(&source.text).is_ok_and(|commands| commands.iter().any(is_own) || is_batch(&commands))
     }
 
     fn is_script(&self) -> bool {
@@ -49,12 +50,23 @@ impl Format for Iproute2 {
         let mut script = Script::new(sources);
         for (source, of) in sources.iter().enumerate() {
             match shell::commands(&of.text) {
+                Ok(commands) if is_batch(&commands) => script.batch(source, &commands),
                 Ok(commands) => commands.iter().for_each(|command| script.take(source, command)),
                 Err(problem) => script.teams.problem(source, problem),
             }
         }
         script.finish()
     }
+}
+
+/// True for lines of a file that `ip -batch` reads: `link add bond0 type bond`.
+fn is_batch(commands: &[Command]) -> bool {
+    let is_line = |command: &Command| abbreviated(command.name(), OBJECTS).is_some() && !command.arguments().is_empty();
+    let is_link = |command: &Command| {
+        let verb = command.arguments().first().map_or("", |word| word.text.as_str());
+        abbreviated(command.name(), OBJECTS) == Some("link") && matches!(verb, "a" | "add" | "s" | "set")
+    };
+    commands.iter().all(is_line) && commands.iter().any(is_link)
 }
 
 impl Writer for Iproute2 {
@@ -114,6 +126,53 @@ pub(crate) fn abbreviated(word: &str, among: &[&'static str]) -> Option<&'static
     among.iter().copied().find(|full| !word.is_empty() && full.starts_with(word))
 }
 
+const NOT_READ: &str = "only commands that build bonds, their addresses and routes are read";
+
+/// True for a command that prints or waits.
+fn changes_nothing(command: &Command) -> bool {
+    let mut words =
+        command.arguments().iter().filter(|word| !word.text.starts_with('-')).map(|word| word.text.as_str());
+    match command.name() {
+        "true" | ":" | "set" | "exit" | "return" | "sleep" | "cd" | "cat" | "ls" | "ping" | "[" | "[[" | "test"
+        | "logger" | "grep" => true,
+        "echo" | "printf" => command.output.is_none(),
+        "ip" => words.nth(1).is_some_and(|verb| matches!(verb, "show" | "sh" | "list" | "lst" | "ls" | "get")),
+        _ => false,
+    }
+}
+
+/// True for `ip link add NAME type bond`.
+fn makes_bond(command: &Command) -> bool {
+    let has_kind = command.words.windows(2).any(|two| two[0].text == "type" && two[1].text == "bond");
+    has_kind && command.name() == "ip" && command.words.iter().any(|word| matches!(word.text.as_str(), "a" | "add"))
+}
+
+/// True for a line with something unknown that is about a bond, as far as one can see.
+fn may_be_a_bonds(command: &Command) -> bool {
+    let is_known_device = |two: &[Word]| matches!(two[0].text.as_str(), "dev" | "master") && two[1].unknown.is_none();
+    let mut words =
+        command.arguments().iter().filter(|word| !word.text.starts_with('-')).map(|word| word.text.as_str());
+    let object = words.next().and_then(|object| abbreviated(object, OBJECTS));
+    match (command.name(), object, words.next()) {
+        ("ip", Some("address" | "route"), Some("add" | "a" | "replace" | "append" | "change")) => {
+            !command.words.windows(2).any(is_known_device)
+        }
+        ("ip", Some("link"), _) => {
+            command.words.windows(2).any(|two| two[0].text == "master" && two[1].unknown.is_some())
+        }
+        _ => false,
+    }
+}
+
+/// True for a command that may build a bond.
+fn is_read(command: &Command) -> bool {
+    let writes = || command.output.as_ref().is_some_and(|to| to.text.contains("/sys/"));
+    match command.name() {
+        "echo" | "printf" => writes(),
+        name => matches!(name, "ip" | "modprobe" | "ifenslave" | "ifconfig" | "route"),
+    }
+}
+
 /// Commands, carried out in thought.
 pub(crate) struct Script<'a> {
     pub(crate) teams: Teams<'a>,
@@ -121,33 +180,69 @@ pub(crate) struct Script<'a> {
     defaults: Vec<(String, String, At)>,
     /// Bonds that the driver makes by itself.
     made_by_driver: Vec<String>,
+    /// Members whose bonds nothing made before: the bond, and where.
+    homeless: Vec<(String, At)>,
+    /// Teams that no command of these builds.
+    pub(crate) owned_elsewhere: Vec<String>,
 }
 
 impl<'a> Script<'a> {
     pub(crate) fn new(sources: &'a [Source]) -> Script<'a> {
-        Script { teams: Teams::new(sources), defaults: Vec::new(), made_by_driver: Vec::new() }
+        Script {
+            teams: Teams::new(sources),
+            defaults: Vec::new(),
+            made_by_driver: Vec::new(),
+            homeless: Vec::new(),
+            owned_elsewhere: Vec::new(),
+        }
     }
 
-    fn take(&mut self, source: usize, command: &Command) {
-        let spot = At::new(source, command.span());
-        if !command.is_literal() {
-            return self.maybe(command, &spot, "it depends on what the shell puts in place of `$`");
+    /// Lines that `ip -batch` reads.
+    fn batch(&mut self, source: usize, lines: &[Command]) {
+        for line in lines {
+            let start = line.words.first().map_or(0, |word| word.span.start);
+            let ip = Word { text: "ip".to_owned(), span: start..start, unknown: None, is_set: false };
+            let words = std::iter::once(ip).chain(line.words.iter().cloned()).collect();
+            self.take(source, &Command { words, ..line.clone() });
         }
-        if command.is_conditional {
+    }
+
+    /// Carries a command out.
+    pub(crate) fn take(&mut self, source: usize, command: &Command) {
+        let spot = At::new(source, command.span());
+        if changes_nothing(command) {
+            return;
+        }
+        // Whatever the condition, the bond and its members are there in the end.
+        let makes_bond = makes_bond(command);
+        let joins = command.name() == "ip" && command.words.iter().any(|word| word.text == "master");
+        if command.is_conditional && !(makes_bond || joins) {
             return self.maybe(command, &spot, "whether it is carried out depends on a condition");
+        }
+        if let Some(problem) = command.unknown() {
+            match is_read(command) {
+                true if makes_bond || may_be_a_bonds(command) => self.teams.problem(source, problem),
+                true => self.teams.wrong_aside(&spot, command.pieces(), problem),
+                false => self.maybe(command, &spot, NOT_READ),
+            }
+            return;
         }
         let done = match command.name() {
             "ip" => self.ip(source, command, &spot),
             "modprobe" => other::modprobe(self, source, command.arguments()),
             "ifenslave" => other::ifenslave(self, source, command, &spot),
             "echo" | "printf" => other::echo(self, source, command, &spot),
-            // It prints, and changes nothing.
-            "true" | ":" | "set" | "exit" | "sleep" | "cd" | "cat" | "ls" | "ping" => Ok(()),
+            "ifconfig" => ifconfig::read(&mut self.teams, source, command, &spot),
+            "route" => address::net_tools(self, command, &spot),
             _ => {
-                self.maybe(command, &spot, "only commands that build bonds, their addresses and routes are read");
+                self.maybe(command, &spot, NOT_READ);
                 Ok(())
             }
         };
+        if command.is_conditional && done.is_ok() {
+            let why = "whether it is carried out depends on a condition: it is read as if it were";
+            self.maybe(command, &spot, why);
+        }
         if let Err(problem) = done {
             self.teams.problem(source, problem);
         }
@@ -168,12 +263,15 @@ impl<'a> Script<'a> {
                     };
                     words = words.get(1..).unwrap_or_default();
                 }
-                "n" | "netns" | "b" | "batch" => {
-                    self.maybe(
-                        command,
-                        spot,
-                        "it works elsewhere: in another namespace, or with the lines of another file",
-                    );
+                "n" | "netns" => {
+                    self.maybe(command, spot, "it works in another namespace");
+                    return Ok(());
+                }
+                "b" | "batch" => {
+                    match command.input.as_slice() {
+                        [] => self.teams.left(spot, "its lines are in another file: import that file, too", None),
+                        lines => self.batch(source, lines),
+                    }
                     return Ok(());
                 }
                 _ => {}
@@ -184,6 +282,11 @@ impl<'a> Script<'a> {
             Some("link") => link::read(self, source, rest, command, spot),
             Some("address") => address::read(self, source, rest, command, spot),
             Some("route") => address::route(self, rest, family, command, spot),
+            // It names no device, and packets of a team may match it.
+            Some("rule") if rest.first().is_some_and(|verb| abbreviated(&verb.text, &["add"]).is_some()) => {
+                self.teams.left(spot, "a team has no rules: keep this line", None);
+                Ok(())
+            }
             Some(_) => {
                 self.maybe(
                     command,
@@ -223,9 +326,19 @@ impl<'a> Script<'a> {
                 self.defaults.push((name, value, spot));
             }
         }
+        for (master, spot) in std::mem::take(&mut self.homeless) {
+            if self.teams.drafts.is_empty() {
+                let why =
+                    format!("no line of this text makes {master}: `ip link add {master} type bond` ahead of it does");
+                self.teams.left(&spot, why, None);
+            }
+        }
         let is_idle = |name: &String, members: usize| members == 0 && self.made_by_driver.contains(name);
         self.teams.drafts.retain(|draft| !is_idle(&draft.name, draft.members.len()));
         for (name, spot) in self.teams.drafts.iter().map(|of| (of.name.clone(), of.at.clone())).collect::<Vec<_>>() {
+            if self.owned_elsewhere.contains(&name) {
+                continue;
+            }
             let what = format!("take out of this text, and of what runs it, the lines that build {name}");
             self.teams.disable(&spot, what, Some(format!("ip link delete {name}")));
         }

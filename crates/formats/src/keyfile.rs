@@ -296,11 +296,8 @@ fn read_port(reading: &mut Reading<'_>, profile: &Profile, drafts: &mut [(Draft,
     };
     let Some(device) = profile.entry("interface-name") else {
         let message = format!("only its machine knows which device is in {}", shown(&draft.name));
-        return reading.wrong(
-            &profile.at,
-            message,
-            "add `interface-name=eth1` to [connection]: a team's members are named",
-        );
+        let hint = "add `interface-name=eth1` to [connection]: a team's members are named";
+        return draft.wrong_member(reading, &profile.at, message, hint);
     };
     draft.member(reading, &device.value, &device.value_at);
     for section in &profile.ini.sections {

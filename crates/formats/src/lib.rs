@@ -23,6 +23,7 @@ mod dladm;
 mod draft;
 mod format;
 mod ifcfg;
+mod ifconfig;
 mod ifupdown;
 mod ini;
 mod iproute2;

@@ -53,6 +53,39 @@ pub(crate) fn mtu(text: &str) -> Result<u32, Wrong> {
     number.ok_or_else(|| (format!("`{}` is no MTU", shown(text)), "a whole number from 68 to 65535, bytes: `9000`"))
 }
 
+/// Whether router advertisements are taken, in the kernel's numbers.
+pub(crate) fn accept_ra(text: &str) -> Result<u8, Wrong> {
+    match text {
+        "0" => Ok(0),
+        "1" => Ok(1),
+        "2" => Ok(2),
+        other => Err((
+            format!("`{}` is no value for `accept_ra`", shown(other)),
+            "0 takes no router advertisements, 1 does unless the host forwards, 2 always",
+        )),
+    }
+}
+
+/// True if a name fits a shell's pattern of `*` and `?`.
+pub(crate) fn fits(text: &str, pattern: &str) -> bool {
+    let (text, pattern): (Vec<char>, Vec<char>) = (text.chars().collect(), pattern.chars().collect());
+    let (mut at, mut of, mut star) = (0, 0, None);
+    while at < text.len() {
+        if pattern.get(of) == Some(&'*') {
+            star = Some((of, at));
+            of += 1;
+        } else if pattern.get(of).is_some_and(|c| *c == '?' || *c == text[at]) {
+            (at, of) = (at + 1, of + 1);
+        } else if let Some((behind, from)) = star {
+            star = Some((behind, from + 1));
+            (of, at) = (behind + 1, from + 1);
+        } else {
+            return false;
+        }
+    }
+    pattern[of.min(pattern.len())..].iter().all(|c| *c == '*')
+}
+
 /// A word in a message: not longer than a line, without control characters.
 pub(crate) fn shown(text: &str) -> String {
     const LONGEST: usize = 60;

@@ -75,7 +75,7 @@ impl Format for Netplan {
         }
         let devices = Devices::of(&found, &mut teams);
         for definition in found.of("bonds") {
-            bond::read(definition, &devices, &mut teams);
+            bond::read(definition, &found, &devices, &mut teams);
         }
         devices::others(&found, &devices, &mut teams);
         teams.finish()
@@ -111,6 +111,13 @@ struct Definition<'a> {
 }
 
 impl<'a> Found<'a> {
+    /// True if a later definition of this device has this key, too: of single values that one counts.
+    fn has_later(&self, definition: &Definition<'_>, key: &str) -> bool {
+        let later = self.definitions.iter().skip_while(|of| !std::ptr::eq(of.entry, definition.entry)).skip(1);
+        let is_it = |of: &Definition<'_>| of.kind == definition.kind && of.id() == definition.id();
+        later.filter(|of| is_it(of)).any(|of| of.entry.value.get(key).is_some())
+    }
+
     fn of(&self, kind: &'static str) -> impl Iterator<Item = &Definition<'a>> {
         self.definitions.iter().filter(move |definition| definition.kind == kind)
     }
@@ -133,6 +140,18 @@ impl Definition<'_> {
 
     fn spot_at(&self, node: &Node) -> At {
         At::new(self.source, node.span.clone())
+    }
+}
+
+/// cloud-init writes its file again: what is taken out of it would come back.
+fn cloud_init(definition: &Definition<'_>, teams: &mut Teams<'_>) {
+    const OFF: &str = "echo 'network: {config: disabled}' > /etc/cloud/cloud.cfg.d/99-disable-network-config.cfg";
+    let Some(source) = teams.reading.sources().get(definition.source) else { return };
+    let is_its = source.path.ends_with("cloud-init.yaml")
+        || source.text.lines().any(|line| line.starts_with('#') && line.contains("cloud-init"));
+    if is_its && !teams.reading.has_to_disable(OFF) {
+        let what = "keep cloud-init from writing this file again, with what is removed below";
+        teams.disable(&At::new(definition.source, 0..0), what, Some(OFF.to_owned()));
     }
 }
 

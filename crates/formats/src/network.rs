@@ -25,6 +25,8 @@ pub struct Team {
     pub mac: Option<Mac>,
     /// Its MTU and its members', bytes; `None`: the smallest of the members'.
     pub mtu: Option<u32>,
+    /// Whether it takes router advertisements, as `net.ipv6.conf.NAME.accept_ra` has it, 0 to 2; `None`: as the first member.
+    pub accept_ra: Option<u8>,
     /// What executes it, `bpf` or `packet`; `None`: what the machine can.
     pub dataplane: Option<String>,
     /// Its addresses, IPv4 and IPv6, with the lengths of their prefixes.

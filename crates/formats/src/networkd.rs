@@ -27,7 +27,7 @@ impl Format for Networkd {
     fn recognises(&self, source: &Source) -> bool {
         let is_ours = |line: &str| matches!(line.trim(), "[NetDev]" | "[Network]" | "[Bond]");
         let has_name = [".netdev", ".network"].iter().any(|end| source.path.ends_with(end));
-        has_name || source.text.lines().any(is_ours)
+        has_name || read::drop_in_of(&source.path).is_some() || source.text.lines().any(is_ours)
     }
 
     fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {

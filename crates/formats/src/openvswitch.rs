@@ -1,10 +1,15 @@
 //! Command lines of `ovs-vsctl` as a configuration of teams: a bond of Open vSwitch is a team in its modes.
 //!
-//! The lines are carried out on an empty switch ([`crate::ovs_vsctl`]); bridges and their other ports stay.
+//! The lines are carried out on an empty switch ([`crate::ovs_vsctl`]); bridges and their other ports stay. Commands of
+//! `ip` beside them are read as [`crate::iproute2`] reads them, and what a bridge gets is the team's where its bond is all
+//! that it has.
+
+use std::ops::Range;
 
 use nicteam_diagnostics::{Diagnostics, Problem};
 use nicteam_team::ConfigOption;
 
+use crate::iproute2::Script;
 use crate::ovs_vsctl::{self, Error, ErrorKind, Step, Switch};
 use crate::reading::At;
 use crate::shell::{self, Command};
@@ -33,45 +38,97 @@ impl Format for OpenVSwitch {
     }
 
     fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
-        let mut switch = Switch::default();
-        let mut teams = Teams::new(sources);
+        let (mut switch, mut script) = (Switch::default(), Script::new(sources));
+        let mut texts = Vec::new();
         for (source, of) in sources.iter().enumerate() {
             match shell::commands(&of.text) {
-                Ok(commands) => commands.iter().for_each(|command| take(&mut teams, &mut switch, source, command)),
-                Err(problem) => teams.problem(source, problem),
+                Ok(commands) => {
+                    commands.iter().for_each(|command| take(&mut script.teams, &mut switch, source, command));
+                    texts.push((source, commands));
+                }
+                Err(problem) => script.teams.problem(source, problem),
             }
         }
-        let bonds: Vec<(String, At)> = teams.drafts.iter().map(|of| (of.name.clone(), of.at.clone())).collect();
-        for (name, at) in bonds {
+        of_bridges(&mut script.teams, &switch);
+        // What the bridges are in the end says whose addresses these are.
+        for (source, commands) in &texts {
+            let others = commands.iter().filter(|command| !command.name().starts_with("ovs-"));
+            others.for_each(|command| script.take(*source, command));
+        }
+        for (name, at) in script.teams.drafts.iter().map(|of| (of.name.clone(), of.at.clone())).collect::<Vec<_>>() {
             if let Some((bridge, _)) = switch.port(&name) {
                 let command = format!("ovs-vsctl del-port {bridge} {name}");
                 let what = format!("take {name} out of {bridge}: Open vSwitch builds it again when it starts");
-                teams.disable(&at, what, Some(command));
+                script.teams.disable(&at, what, Some(command));
+                script.owned_elsewhere.push(name);
             }
         }
-        teams.finish()
+        script.finish()
+    }
+}
+
+/// Whether a bridge is still wanted, and whose its own device's addresses are.
+fn of_bridges(teams: &mut Teams<'_>, switch: &Switch) {
+    for (bridge, ports) in switch.bridges.iter().map(|(name, of)| (name, &of.ports)) {
+        let bonds: Vec<(usize, At)> = teams
+            .drafts
+            .iter()
+            .enumerate()
+            .filter(|(_, draft)| ports.contains_key(&draft.name))
+            .map(|(team, draft)| (team, draft.at.clone()))
+            .collect();
+        let is_alone = ports.len() == 1;
+        for (team, at) in &bonds {
+            let name = teams.drafts[*team].name.clone();
+            let why = match is_alone {
+                true => format!(
+                    "the bond is the one port of {bridge}: what `ip` gives {bridge} is given to the team, which needs no bridge"
+                ),
+                false => format!(
+                    "the bond is a port of {bridge}: `ip link add name {bridge} type bridge`, and `ip link set {name} \
+                     master {bridge}` once the team is up"
+                ),
+            };
+            teams.left(at, why, Some(&name));
+        }
+        for port in ports.iter().filter(|(_, of)| !of.is_bond).map(|(name, _)| name) {
+            if let Some((team, _)) = bonds.first() {
+                let why = format!("{port} is a port of {bridge} beside the bond: it keeps what it is given");
+                teams.alias(port, *team, Some(why));
+            }
+        }
+        if let Some((team, _)) = bonds.first() {
+            let why =
+                format!("{bridge} has other ports than the bond: give this to the bridge that the team is put into");
+            teams.alias(bridge, *team, (!is_alone).then_some(why));
+        }
     }
 }
 
 fn take(teams: &mut Teams<'_>, switch: &mut Switch, source: usize, command: &Command) {
     let at = At::new(source, command.span());
-    if !command.is_literal() || command.is_conditional {
-        return teams.aside(&at, command.pieces(), "whether and how it is carried out, a shell decides");
-    }
     match command.name() {
+        // Whatever the condition, the bridge and the bond are there in the end.
+        "ovs-vsctl" if command.is_conditional => {
+            let makes = command.words.iter().any(|word| matches!(word.text.as_str(), "add-br" | "add-bond"));
+            let is_done = makes && command.unknown().is_none() && vsctl(teams, switch, source, command).is_ok();
+            let end = if is_done { ": it is read as if it were" } else { "" };
+            teams.aside(&at, command.pieces(), format!("whether it is carried out depends on a condition{end}"));
+        }
         "ovs-vsctl" => {
-            if let Err(problem) = vsctl(teams, switch, source, command) {
+            let done = match command.unknown() {
+                Some(problem) => Err(problem),
+                None => vsctl(teams, switch, source, command),
+            };
+            if let Err(problem) = done {
                 teams.problem(source, problem);
             }
         }
-        "ovs-appctl" | "ovs-ofctl" | "ovs-dpctl" => {
-            teams.aside(
-                &at,
-                command.pieces(),
-                "it asks or changes what runs: `nicteam ovs` does of it what a team has",
-            );
+        name if name.starts_with("ovs-") => {
+            let why = "it asks or changes what runs: `nicteam ovs` does of it what a team has";
+            teams.aside(&at, command.pieces(), why);
         }
-        _ => teams.aside(&at, command.pieces(), "lines of ovs-vsctl alone are read"),
+        _ => {}
     }
 }
 
@@ -80,7 +137,7 @@ fn vsctl(teams: &mut Teams<'_>, switch: &mut Switch, source: usize, command: &Co
     let (mut words, mut places): (Vec<String>, Vec<At>) =
         command.arguments().iter().map(|word| (word.text.clone(), At::new(source, word.span.clone()))).unzip();
     let line_at = At::new(source, command.span());
-    loop {
+    while words.iter().any(|word| word != "--") {
         let error = match ovs_vsctl::parse(&words).and_then(|line| switch.apply(&line)) {
             Ok(done) => {
                 *switch = done.switch;
@@ -93,41 +150,93 @@ fn vsctl(teams: &mut Teams<'_>, switch: &mut Switch, source: usize, command: &Co
             }
             Err(error) => error,
         };
-        let place = places.get(error.place).cloned();
-        match (&error.kind, place) {
-            // A setting: the rest of its command makes sense without it, if it is not the last one of a `set`.
-            (ErrorKind::Unsupported { .. }, Some(at)) if words.len() > 1 => {
-                teams.left(&at, error.to_string(), None);
-                let is_only = is_only_setting(&words, error.place);
-                words.remove(error.place);
-                places.remove(error.place);
-                if is_only {
-                    return Ok(());
-                }
+        let Some(at) = places.get(error.place).cloned() else {
+            return Err(problem(switch, &error, &places, command));
+        };
+        let own = own_words(&words, error.place);
+        // The rest of the line makes sense without it.
+        let taken_out = match &error.kind {
+            ErrorKind::Unsupported { .. } => {
+                teams.left(&at, why_unsupported(&words[error.place], &error), None);
+                if is_only_setting(&words[own.clone()]) { own } else { error.place..error.place + 1 }
             }
-            (ErrorKind::OtherCommand(_) | ErrorKind::OtherTable(_) | ErrorKind::FakeBridge, at) => {
-                let why = error.to_string();
-                teams.left(&at.map_or(line_at.clone(), |_| line_at.clone()), why, None);
-                return Ok(());
+            ErrorKind::OtherCommand(name) if asks(name) => own,
+            ErrorKind::OtherCommand(_) | ErrorKind::OtherTable(_) | ErrorKind::FakeBridge => {
+                let end = places.get(own.end - 1).map_or(at.end, |last| last.end);
+                teams.left(&At { end, ..places[own.start].clone() }, error.to_string(), None);
+                own
+            }
+            // How it talks to its database, and what it prints, concerns no bond.
+            ErrorKind::OtherOption(option) => {
+                let with_value = ovs_vsctl::has_value(option) && !words[error.place].contains('=');
+                error.place..error.place + 1 + usize::from(with_value)
+            }
+            // Another record by a name of this line: `qos=@q`.
+            ErrorKind::BadValue(_) if words[error.place].contains("=@") => {
+                teams.left(&at, "it names a record that a team has not", None);
+                if is_only_setting(&words[own.clone()]) { own } else { error.place..error.place + 1 }
+            }
+            ErrorKind::UnknownLetter('v') => error.place..error.place + 1,
+            ErrorKind::UnknownLetter('f' | 'd') => {
+                error.place..error.place + 1 + usize::from(words[error.place].len() == 2)
+            }
+            // Options of commands that are left anyway.
+            ErrorKind::UnknownOption(option) if ["--columns", "--id", "--all"].contains(&option.as_str()) => {
+                error.place..error.place + 1
+            }
+            // It was made elsewhere, if nothing here makes any.
+            ErrorKind::NoBridge(name) if switch.bridges.is_empty() && !words.iter().any(|word| word == "add-br") => {
+                switch.bridges.insert(name.clone(), ovs_vsctl::Bridge::default());
+                continue;
             }
             _ => return Err(problem(switch, &error, &places, command)),
+        };
+        let end = taken_out.end.min(words.len());
+        words.drain(taken_out.start..end);
+        places.drain(taken_out.start..end);
+    }
+    Ok(())
+}
+
+/// True for a command that prints or waits.
+fn asks(command: &str) -> bool {
+    ["get", "list", "find", "wait-until", "br-to-", "br-get-", "comment"].iter().any(|start| command.starts_with(start))
+}
+
+/// Why a setting stays.
+fn why_unsupported(word: &str, error: &Error) -> String {
+    match word {
+        "type=dpdk" => {
+            "a port of DPDK is no device of the kernel: give its card back to the kernel's driver, and put the \
+                        device's name into `members`"
+                .to_owned()
         }
+        _ => error.to_string(),
     }
 }
 
-/// True for the one setting of a `set`.
-fn is_only_setting(words: &[String], place: usize) -> bool {
+/// The words of the command in a line that this one is of.
+fn own_words(words: &[String], place: usize) -> Range<usize> {
     let start = words[..place].iter().rposition(|word| word == "--").map_or(0, |at| at + 1);
     let end = words[place..].iter().position(|word| word == "--").map_or(words.len(), |at| place + at);
-    let command: Vec<&String> = words[start..end].iter().filter(|word| !word.starts_with("--")).collect();
-    command.first().is_some_and(|name| *name == "set") && command.len() <= 4
+    start..end
+}
+
+/// True for a `set` with one setting.
+fn is_only_setting(command: &[String]) -> bool {
+    let set = command.iter().position(|word| word == "set");
+    set.is_some_and(|at| command[..at].iter().all(|word| word.starts_with('-')) && command.len() - at <= 4)
 }
 
 fn problem(switch: &Switch, error: &Error, places: &[At], command: &Command) -> Problem {
     let end = command.span().end;
     let span = places.get(error.place).map_or(end..end, At::span);
     let problem = Problem::at(&span, error.to_string());
+    let makes_one = command.words.iter().any(|word| matches!(word.text.as_str(), "add-bond" | "add-port"));
+    let is_elsewhere = !makes_one && switch.bridges.values().all(|bridge| bridge.ports.is_empty());
     match switch.hint(error) {
+        _ if is_elsewhere && matches!(error.kind, ErrorKind::NoRow { .. } | ErrorKind::NoPort(_)) => problem
+            .hint("the line that makes it belongs to this text, too: `ovs-vsctl add-bond BRIDGE BOND INTERFACE...`"),
         Some(hint) => problem.hint(hint),
         None => problem,
     }
@@ -139,23 +248,15 @@ fn carry_out(teams: &mut Teams<'_>, step: &Step, words: &[String], places: &[At]
         words.iter().position(is_it).and_then(|place| places.get(place)).unwrap_or(line).clone()
     };
     match step {
-        Step::AddBridge { bridge } => {
-            let why =
-                format!("a team is no bridge's: `ip link add name {bridge} type bridge`, then put the team into it");
-            teams.left(&at(bridge), why, None);
-        }
         Step::AddPort { bridge, port } => {
             teams.left(&at(port), format!("it is no bond: `ip link set {port} master {bridge}`"), None);
         }
-        Step::AddBond { bridge, port, interfaces, options } => {
+        Step::AddBond { port, interfaces, options, .. } => {
             let team = teams.team(port, &at(port));
             for interface in interfaces {
                 teams.add_member(team, interface, &at(interface));
             }
             set(teams, team, options, words, places, &at(port));
-            let why =
-                format!("the bond is a port of {bridge}: `ip link set {port} master {bridge}` once the team is up");
-            teams.left(&at(bridge), why, Some(port));
         }
         Step::AddInterface { port, interface } => {
             let team = teams.team(port, &at(port));
@@ -175,7 +276,7 @@ fn carry_out(teams: &mut Teams<'_>, step: &Step, words: &[String], places: &[At]
             None => teams.left(line, format!("it is no bond: `ip link set {device} mtu {mtu}`"), None),
         },
         Step::DeletePort { port, is_bond: true, .. } => teams.drafts.retain(|draft| draft.name != *port),
-        Step::DeletePort { .. } | Step::DeleteBridge { .. } => {}
+        Step::AddBridge { .. } | Step::DeletePort { .. } | Step::DeleteBridge { .. } => {}
     }
 }
 
@@ -187,9 +288,15 @@ fn set(teams: &mut Teams<'_>, team: usize, options: &[(String, String)], words: 
             let key = column.rsplit_once(':').map_or(column, |(_, key)| key).replace('_', "-");
             key == name.replace('_', "-") || name == "mode" && key == "bond-mode"
         };
-        let at = words.iter().position(is_it).and_then(|place| places.get(place)).unwrap_or(port);
+        let said = words.iter().position(is_it).and_then(|place| places.get(place));
+        let at = said.unwrap_or(port);
         let own = ConfigOption::named(name).map_or(name.as_str(), |option| option.name);
         if teams.option(team, own) == Some(value.as_str()) {
+            continue;
+        }
+        // All of a column was replaced: what is not named is as at the beginning.
+        if said.is_none() && ovs_vsctl::is_default(name, value) {
+            teams.drafts[team].forget(own);
             continue;
         }
         // What a later line says takes the place of what was said, or was so by itself.

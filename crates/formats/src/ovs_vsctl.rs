@@ -21,8 +21,10 @@ mod table;
 mod word;
 
 pub use apply::{Done, Step, Warning};
+pub(crate) use bond::is_default;
 pub use datum::{Atom, Kind, Value};
 pub use error::{Error, ErrorKind};
+pub(crate) use options::has_value;
 pub use schema::Column;
 pub use setting::Setting;
 pub use switch::{Bridge, Port, Switch};

@@ -120,16 +120,24 @@ impl<'s> Reading<'s> {
         self.disable.push(Disable { place: self.place(at), what: what.into(), command });
     }
 
+    /// True if this command switches something off already.
+    pub(crate) fn has_to_disable(&self, command: &str) -> bool {
+        self.disable.iter().any(|of| of.command.as_deref() == Some(command))
+    }
+
     /// What was read; what stays is in the order of the sources.
     ///
     /// # Errors
-    /// What is wrong with the first source that something is wrong with.
+    /// Everything that is wrong with the sources, in their order: a fault in one of them can be the cause of one in another.
     pub(crate) fn finish(self, network: Network) -> Result<Import, Diagnostics> {
-        let Reading { sources, problems, mut left, disable, .. } = self;
-        let first = problems.iter().map(|(source, _)| *source).min();
-        if let Some((first, source)) = first.and_then(|first| Some((first, sources.get(first)?))) {
-            let of_it = problems.into_iter().filter(|(of, _)| *of == first).map(|(_, problem)| problem).collect();
-            return Err(Diagnostics::new(&source.path, &source.text, of_it));
+        let Reading { sources, mut problems, mut left, disable, .. } = self;
+        let wrong = sources.iter().enumerate().filter_map(|(place, source)| {
+            let of_it: Vec<Problem> =
+                problems.extract_if(.., |(of, _)| *of == place).map(|(_, problem)| problem).collect();
+            (!of_it.is_empty()).then(|| Diagnostics::new(&source.path, &source.text, of_it))
+        });
+        if let Some(diagnostics) = wrong.reduce(Diagnostics::and) {
+            return Err(diagnostics);
         }
         left.sort_by(|(a, _), (b, _)| a.cmp(b));
         Ok(Import { network, left: left.into_iter().map(|(_, left)| left).collect(), disable })

@@ -1,23 +1,28 @@
-//! Lines of a shell script, as far as commands go that stand there as they are carried out.
+//! Lines of a shell script, as far as commands go that follow from the text alone.
 //!
-//! Quotes, comments, continued lines and the operators between commands (POSIX.1-2017, 2.3 Token Recognition). Nothing is
-//! expanded: a word with `$` or a backquote in it is marked, and so is a command that is carried out under a condition.
+//! Quotes, comments, continued lines, here-documents and the operators between commands; `NAME=value` and what stands for
+//! it, loops over words that are known, functions. A word in which something else is expanded is marked, and so is a
+//! command that is carried out under a condition.
 
+mod lex;
+mod run;
+
+use std::borrow::Cow;
 use std::ops::Range;
 
 use nicteam_diagnostics::Problem;
 
-use crate::rest::Rest;
-
 /// A word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
-    /// Without quotes.
+    /// Without quotes, variables with their values.
     pub(crate) text: String,
     /// Bytes of the text, with them.
     pub(crate) span: Range<usize>,
-    /// False if the shell would put something in place of a part of it.
-    pub(crate) is_literal: bool,
+    /// What the shell would put something for that is not known here: `$1`.
+    pub(crate) unknown: Option<String>,
+    /// True where the text sets it, to something else that is not known.
+    pub(crate) is_set: bool,
 }
 
 /// A command with its arguments.
@@ -27,8 +32,10 @@ pub(crate) struct Command {
     pub(crate) words: Vec<Word>,
     /// Where its output goes, if that is a file.
     pub(crate) output: Option<Word>,
-    /// True within `if`, `for` and their kin, and behind `||`.
+    /// True within `if`, `while` and `case`, and behind `||` and a test.
     pub(crate) is_conditional: bool,
+    /// Its here-document, read as commands.
+    pub(crate) input: Vec<Command>,
 }
 
 impl Command {
@@ -53,29 +60,58 @@ impl Command {
     pub(crate) fn pieces(&self) -> Vec<String> {
         let parts = |word: &Word| -> Vec<String> {
             let parts = word.text.split(|c: char| !(c.is_alphanumeric() || "-_.:".contains(c)));
-            parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+            // `net.ipv4.conf.bond0.rp_filter`.
+            parts
+                .flat_map(|part| std::iter::once(part).chain(part.split('.')))
+                .filter(|part| !part.is_empty())
+                .map(str::to_owned)
+                .collect()
         };
         self.words.iter().chain(&self.output).flat_map(parts).collect()
     }
 
-    /// False if the shell would put something in place of one of its words.
-    pub(crate) fn is_literal(&self) -> bool {
-        self.words.iter().chain(&self.output).all(|word| word.is_literal)
+    /// What the text does not say, if there is something: an error that names it, at its word.
+    pub(crate) fn unknown(&self) -> Option<Problem> {
+        let word = self.words.iter().chain(&self.output).find(|word| word.unknown.is_some())?;
+        let unknown = word.unknown.as_deref()?;
+        let problem = Problem::at(&word.span, format!("this text does not say what `{unknown}` is"));
+        let name = unknown.trim_start_matches('$');
+        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        Some(match is_name {
+            true if word.is_set => {
+                problem.hint("the line that sets it depends on what only a shell knows: write its value there")
+            }
+            true => problem.hint(format!("write its value there, or a line `{name}=VALUE` at the beginning")),
+            false => problem.hint("write its value there"),
+        })
     }
 }
 
 /// The commands of a text.
 ///
 /// # Errors
-/// A quote that is not closed.
+/// A quote that is not closed; loops without end.
 pub(crate) fn commands(text: &str) -> Result<Vec<Command>, Problem> {
-    let mut script = Script::default();
-    let mut rest = Rest::of(text);
-    while let Some(token) = rest.token()? {
-        script.take(token);
+    let text = without_prompts(text);
+    let mut run = run::Run::new(&text);
+    run.all()?;
+    Ok(run.commands)
+}
+
+/// Lines that were copied with the prompt of root are no comments: each line begins with `# ` or `$ `.
+fn without_prompts(text: &str) -> Cow<'_, str> {
+    let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty());
+    let is_copied = lines.all(|line| line.starts_with("# ") || line.starts_with("$ "));
+    // A blank in its place: what stands behind it stays where it was.
+    let unprompted = |line: &str| match line.trim_start().starts_with("# ") {
+        true => line.replacen('#', " ", 1),
+        false => line.to_owned(),
+    };
+    match is_copied && text.contains("# ") {
+        true => Cow::Owned(text.split_inclusive('\n').map(unprompted).collect()),
+        false => Cow::Borrowed(text),
     }
-    script.end(false);
-    Ok(script.commands)
 }
 
 /// A word as a shell reads it: as it is, or in single quotes.
@@ -85,177 +121,6 @@ pub(crate) fn quoted(word: &str) -> String {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
-/// What a text is made of.
-enum Token {
-    Word(Word),
-    /// The end of a command; true: what follows is carried out if it failed.
-    End(bool),
-    /// What follows names a file; true: this command writes its output there.
-    Redirection(bool),
-}
-
-/// What was read of a script.
-#[derive(Default)]
-struct Script {
-    commands: Vec<Command>,
-    pending: Command,
-    redirection: Option<bool>,
-    /// `if`, `for` and their kin that are open.
-    depth: usize,
-    is_alternative: bool,
-}
-
-impl Script {
-    fn take(&mut self, token: Token) {
-        match token {
-            Token::Word(word) => match self.redirection.take() {
-                Some(true) => self.pending.output = Some(word),
-                Some(false) => {}
-                None => self.pending.words.push(word),
-            },
-            Token::Redirection(writes) => self.redirection = Some(writes),
-            Token::End(is_alternative) => self.end(is_alternative),
-        }
-    }
-
-    fn end(&mut self, is_alternative: bool) {
-        self.redirection = None;
-        let mut command = std::mem::take(&mut self.pending);
-        let mut opens = false;
-        while let Some(first) = command.words.first().filter(|word| word.is_literal) {
-            match first.text.as_str() {
-                "if" | "while" | "until" => self.depth += 1,
-                "for" | "case" | "select" => (self.depth, opens) = (self.depth + 1, true),
-                "fi" | "done" | "esac" | "}" => self.depth = self.depth.saturating_sub(1),
-                "{" => self.depth += 1,
-                "then" | "else" | "elif" | "do" | "!" | "sudo" | "exec" | "command" | "$" | "time" => {}
-                _ => break,
-            }
-            command.words.remove(0);
-            if opens {
-                // `for NAME in WORDS`, `case WORD in`: no command.
-                command.words.clear();
-            }
-        }
-        if let Some(first) = command.words.first_mut() {
-            if let Some((_, name)) = first.text.rsplit_once('/') {
-                first.text = name.to_owned();
-            }
-            command.is_conditional = self.depth > 0 || self.is_alternative;
-            self.commands.push(command);
-        }
-        self.is_alternative = is_alternative;
-    }
-}
-
-impl Rest<'_> {
-    fn skip(&mut self, wanted: char) -> bool {
-        let is_there = self.peek() == Some(wanted);
-        if is_there {
-            self.at += wanted.len_utf8();
-        }
-        is_there
-    }
-
-    fn token(&mut self) -> Result<Option<Token>, Problem> {
-        loop {
-            match self.peek() {
-                None => return Ok(None),
-                Some(' ' | '\t' | '\r') => drop(self.next()),
-                Some('\\') if self.text[self.at..].starts_with("\\\n") => self.at += 2,
-                Some('\\') if self.text[self.at..].starts_with("\\\r\n") => self.at += 3,
-                Some('#') => self.at += self.text[self.at..].find('\n').unwrap_or(self.text.len() - self.at),
-                Some('\n' | ';' | '(' | ')') => {
-                    self.next();
-                    return Ok(Some(Token::End(false)));
-                }
-                Some('&') => {
-                    self.next();
-                    self.skip('&');
-                    return Ok(Some(Token::End(false)));
-                }
-                Some('|') => {
-                    self.next();
-                    return Ok(Some(Token::End(self.skip('|'))));
-                }
-                Some('>') => {
-                    self.next();
-                    self.skip('>');
-                    self.skip('|');
-                    return Ok(Some(Token::Redirection(!self.skip('&'))));
-                }
-                Some('<') => {
-                    while self.skip('<') || self.skip('&') || self.skip('-') {}
-                    return Ok(Some(Token::Redirection(false)));
-                }
-                Some(_) => return self.word().map(Some),
-            }
-        }
-    }
-
-    fn word(&mut self) -> Result<Token, Problem> {
-        let start = self.at;
-        let (mut text, mut is_literal) = (String::new(), true);
-        while let Some(next) = self.peek() {
-            match next {
-                ' ' | '\t' | '\r' | '\n' | ';' | '(' | ')' | '&' | '|' | '<' => break,
-                '>' => break,
-                '\\' => {
-                    self.next();
-                    match self.next() {
-                        Some('\n') | None => {}
-                        Some(escaped) => text.push(escaped),
-                    }
-                }
-                '\'' | '"' => is_literal &= self.quoted(next, &mut text)?,
-                _ => {
-                    is_literal &= !matches!(next, '$' | '`') || next == '$' && self.is_lonely_dollar();
-                    text.push(next);
-                    self.next();
-                }
-            }
-        }
-        // `2>` and its kin: the number of what is redirected.
-        if self.peek() == Some('>') && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-            self.next();
-            self.skip('>');
-            let is_output = text == "1" && !self.skip('&');
-            self.skip('&');
-            return Ok(Token::Redirection(is_output));
-        }
-        Ok(Token::Word(Word { text, span: start..self.at, is_literal }))
-    }
-
-    /// A dollar of its own: the prompt of a line that was copied.
-    fn is_lonely_dollar(&self) -> bool {
-        self.text[self.at + 1..].chars().next().is_none_or(char::is_whitespace)
-    }
-
-    /// Text between quotes; true if it stands there as it is.
-    fn quoted(&mut self, quote: char, text: &mut String) -> Result<bool, Problem> {
-        let (start, mut is_literal) = (self.at, true);
-        self.next();
-        loop {
-            match self.next() {
-                None => {
-                    let problem = Problem::at(&(start..start + 1), format!("the quote {quote} is not closed"));
-                    return Err(problem.hint("a quote ends with the same character"));
-                }
-                Some(end) if end == quote => return Ok(is_literal),
-                Some('\\') if quote == '"' => match self.next() {
-                    Some('\n') | None => {}
-                    Some(escaped @ ('$' | '`' | '"' | '\\')) => text.push(escaped),
-                    Some(other) => text.extend(['\\', other]),
-                },
-                Some(inner) => {
-                    is_literal &= quote != '"' || !matches!(inner, '$' | '`');
-                    text.push(inner);
-                }
-            }
-        }
     }
 }
 
@@ -285,11 +150,11 @@ mod tests {
 
     #[test]
     fn conditions_and_variables_are_marked() {
-        let commands = commands("for i in a b; do ip $i; done\nip a || true\nif x; then y; fi; z \"$v\"\n").unwrap();
+        let commands = commands("for i in $1; do ip $i; done\nip a || true\nif x; then y; fi; z \"$v\"\n").unwrap();
         let marks: Vec<(&str, bool, bool)> =
-            commands.iter().map(|of| (of.name(), of.is_conditional, of.is_literal())).collect();
+            commands.iter().map(|of| (of.name(), of.is_conditional, of.unknown().is_none())).collect();
         let expected = [
-            ("ip", true, false),
+            ("ip", false, false),
             ("ip", false, true),
             ("true", true, true),
             ("x", true, true),
@@ -302,5 +167,54 @@ mod tests {
     #[test]
     fn an_open_quote_is_pointed_at() {
         assert_eq!(commands("a 'b").unwrap_err().span, Some(2..3));
+    }
+
+    /// The commands, each in one piece.
+    fn lines(text: &str) -> Vec<String> {
+        words(text).iter().map(|words| words.join(" ")).collect()
+    }
+
+    #[test]
+    fn variables_have_their_values() {
+        assert_eq!(lines("B=bond0 M='a b'\nip $B ${B}.5 \"$M\" x$M'$B'"), ["ip bond0 bond0.5 a b xa b$B"]);
+        let commands = commands("M='a b'; ip \"$M\" $M; if x; then M=c; fi; y $M").unwrap();
+        assert_eq!(commands[0].words.len(), 4);
+        assert_eq!(commands[2].words[1].unknown.as_deref(), Some("$M"), "a condition decides which value it has");
+        assert_eq!(
+            lines("IP=/sbin/ip; export A=1; $IP $A; L=(a b); for i in \"${L[@]}\"; do x $i; done"),
+            ["ip 1", "x a", "x b"]
+        );
+    }
+
+    #[test]
+    fn loops_and_functions_are_carried_out() {
+        let text = "add() {\n  for i in $2; do\n    ip $i $1\n  done\n}\nadd b 'x y'\nfor n in 0 1; do for m in 5; do e$n.$m; done; done\nz";
+        assert_eq!(lines(text), ["ip x b", "ip y b", "e0.5", "e1.5", "z"]);
+        assert_eq!(lines("function f {\n a\n}\nb\nf\ng()\n{\nc\n}\n"), ["b", "a"]);
+        assert_eq!(lines("f() { a; }\nip - <<E\nf\nE\n"), ["ip -"], "the document's command calls it");
+        assert_eq!(lines("f() { a $1; }\ng() { f x; b $1; }\ng y"), ["a x", "b y"]);
+        assert!(commands("f() { f; f; }\nf").is_err(), "it ends");
+    }
+
+    #[test]
+    fn here_documents_are_a_commands_input() {
+        let commands = commands("X=1\nip -b - <<EOF\nlink add $X\nit's\nEOF\ncat <<-'E' >f\n\tip a\n\tE\nz").unwrap();
+        let names: Vec<&str> = commands.iter().map(Command::name).collect();
+        assert_eq!(names, ["ip", "cat", "z"]);
+        assert_eq!(commands[0].input, [], "its quote is open");
+        assert_eq!(commands[1].input[0].name(), "ip");
+    }
+
+    #[test]
+    fn prompts_and_runners_are_no_programs() {
+        assert_eq!(lines("# pfexec a b\n$ sudo -n -u x c\n"), ["a b", "c"]);
+        assert_eq!(lines("# a b\nc\nroot@host:~# d\nLANG=C e"), ["c", "d", "e"]);
+    }
+
+    #[test]
+    fn what_depends_on_a_test_is_conditional() {
+        let commands = commands("[ -d x ] && a && b\nc && d || { e; f; }\ng").unwrap();
+        let conditional: Vec<&str> = commands.iter().filter(|of| of.is_conditional).map(Command::name).collect();
+        assert_eq!(conditional, ["a", "b", "e", "f"]);
     }
 }

@@ -1,5 +1,7 @@
 //! Teams that a configuration tells of piece by piece: in any order, and in several texts.
 
+use std::collections::BTreeSet;
+
 use nicteam_diagnostics::{Diagnostics, Problem};
 
 use crate::draft::{Conflicts, Draft, check_together};
@@ -15,15 +17,41 @@ pub(crate) struct Teams<'s> {
     /// Options that are lists and are given element by element.
     lists: Vec<List>,
     /// Routes without a device.
-    loose: Vec<Route>,
+    loose: Vec<Loose>,
     asides: Vec<Aside>,
+    aliases: Vec<Alias>,
+    /// What was told, and where: a loop comes by several times.
+    told: BTreeSet<(At, String)>,
+}
+
+/// Routes that one line adds.
+struct Loose {
+    routes: Vec<Route>,
+    at: At,
+    /// What of it a team's route has no place for, as a sentence.
+    ignored: Option<String>,
+}
+
+/// Another device that a team stands behind.
+struct Alias {
+    name: String,
+    team: String,
+    /// Why it is not the team itself; `None`: what is said of it is said of the team.
+    why: Option<String>,
 }
 
 /// Something that stays, if it turns out to name a team or a member.
 struct Aside {
     at: At,
     words: Vec<String>,
-    why: String,
+    what: What,
+}
+
+enum What {
+    /// It stays, for this reason.
+    Stays(String),
+    /// It cannot be read.
+    Wrong(Problem),
 }
 
 struct List {
@@ -41,12 +69,17 @@ impl<'s> Teams<'s> {
             lists: Vec::new(),
             loose: Vec::new(),
             asides: Vec::new(),
+            aliases: Vec::new(),
+            told: BTreeSet::new(),
         }
     }
 
     /// Something is wrong with a text.
     pub(crate) fn problem(&mut self, source: usize, problem: Problem) {
-        self.reading.problem(source, problem);
+        let at = At::new(source, problem.span.clone().unwrap_or_default());
+        if self.told.insert((at, problem.message.clone())) {
+            self.reading.problem(source, problem);
+        }
     }
 
     /// The same, of what names and numbers of devices may be.
@@ -57,6 +90,10 @@ impl<'s> Teams<'s> {
     /// Something stays where it is, for this reason; its first line is shown.
     pub(crate) fn left(&mut self, at: &At, why: impl Into<String>, team: Option<&str>) {
         const LONGEST: usize = 100;
+        let why = why.into();
+        if !self.told.insert((at.clone(), why.clone())) {
+            return;
+        }
         let mut lines = self.reading.text(at).trim().lines();
         let first = lines.next().unwrap_or("").trim_end();
         let mut text: String = first.chars().take(LONGEST).collect();
@@ -81,7 +118,24 @@ impl<'s> Teams<'s> {
 
     /// The team of this name, if there is one.
     pub(crate) fn find(&self, name: &str) -> Option<usize> {
+        let is_it = |alias: &&Alias| alias.name == name && alias.why.is_none();
+        let name = self.aliases.iter().find(is_it).map_or(name, |alias| &alias.team);
         self.drafts.iter().position(|draft| draft.name == name)
+    }
+
+    /// From now on what is said of this device concerns the team; of the team itself, unless there is a reason why not.
+    pub(crate) fn alias(&mut self, name: &str, team: usize, why: Option<String>) {
+        let team = self.drafts[team].name.clone();
+        self.aliases.push(Alias { name: name.to_owned(), team, why });
+    }
+
+    /// Why a device that a team stands behind is not the team itself: a VLAN on it, or a bridge that it is in.
+    pub(crate) fn why_not(&self, name: &str) -> Option<String> {
+        let why = self.aliases.iter().find(|alias| alias.name == name).map(|alias| alias.why.clone());
+        why.unwrap_or_else(|| {
+            let base = name.split(['.', ':']).next().filter(|base| *base != name)?;
+            self.find(base).map(|_| format!("{name} sits on the team as it sat on the bond: keep this line"))
+        })
     }
 
     /// The team that this device is a member of.
@@ -121,43 +175,66 @@ impl<'s> Teams<'s> {
         }
     }
 
-    /// A route without a device: it is that team's beside which its next hop is.
-    pub(crate) fn loose_route(&mut self, route: Route) {
-        self.loose.push(route);
+    /// Routes of a line that names no device: they are that team's beside which the next hop of the last one is.
+    pub(crate) fn loose_routes(&mut self, routes: Vec<Route>, at: &At, ignored: Option<String>) {
+        self.loose.push(Loose { routes, at: at.clone(), ignored });
     }
 
     /// Something that is not taken over, and is told if one of these words is a team or a member.
     pub(crate) fn aside(&mut self, at: &At, words: Vec<String>, why: impl Into<String>) {
-        self.asides.push(Aside { at: at.clone(), words, why: why.into() });
+        self.asides.push(Aside { at: at.clone(), words, what: What::Stays(why.into()) });
+    }
+
+    /// Something that cannot be read, which is an error if one of these words is a team or a member.
+    pub(crate) fn wrong_aside(&mut self, at: &At, words: Vec<String>, problem: Problem) {
+        self.asides.push(Aside { at: at.clone(), words, what: What::Wrong(problem) });
     }
 
     fn settle(&mut self) {
-        for route in std::mem::take(&mut self.loose) {
-            let beside = |of: &Address| route.via.is_some_and(|via| of.contains(via));
-            if let Some(draft) = self.drafts.iter_mut().find(|draft| draft.addresses.iter().any(beside)) {
-                draft.add_route(route);
-            }
-        }
-        for Aside { at, words, why } in std::mem::take(&mut self.asides) {
-            // A VLAN's device on it, and an alias, too.
-            let is_named = |name: &str| {
-                let is_on = |word: &str| {
-                    word.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', ':']))
-                };
-                words.iter().any(|word| is_on(word))
+        for Loose { routes, at, ignored } in std::mem::take(&mut self.loose) {
+            let via = routes.last().and_then(|route| route.via);
+            let beside = |of: &Address| via.is_some_and(|via| of.contains(via));
+            let draft = self.drafts.iter_mut().find(|draft| draft.addresses.iter().any(beside));
+            let Some(draft) = draft else {
+                let why = "no team has an address beside its next hop: if it leads by a team, give the team that address \
+                           and this route";
+                self.left(&at, why, None);
+                continue;
             };
-            let concerns =
-                |draft: &&Draft| is_named(&draft.name) || draft.members.iter().any(|member| is_named(&member.value));
-            if let Some(name) = self.drafts.iter().find(concerns).map(|draft| draft.name.clone()) {
+            routes.into_iter().for_each(|route| draft.add_route(route));
+            let name = draft.name.clone();
+            if let Some(why) = ignored {
                 self.left(&at, why, Some(&name));
             }
         }
+        for Aside { at, words, what } in std::mem::take(&mut self.asides) {
+            let Some(name) = self.concerned(&words) else { continue };
+            match what {
+                What::Stays(why) => self.left(&at, why, Some(&name)),
+                What::Wrong(problem) => self.problem(at.source, problem),
+            }
+        }
+    }
+
+    /// The team that one of these words names: it, a member, or a device that it stands behind.
+    fn concerned(&self, words: &[String]) -> Option<String> {
+        // A VLAN's device on it, and an alias, too.
+        let is_named = |name: &str| {
+            let is_on = |word: &str| {
+                word.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', ':']))
+            };
+            words.iter().any(|word| is_on(word))
+        };
+        let concerns =
+            |draft: &&Draft| is_named(&draft.name) || draft.members.iter().any(|member| is_named(&member.value));
+        let alias = || self.aliases.iter().find(|alias| is_named(&alias.name)).map(|alias| alias.team.clone());
+        self.drafts.iter().find(concerns).map(|draft| draft.name.clone()).or_else(alias)
     }
 
     /// What was read. A team without members is none, and stays.
     ///
     /// # Errors
-    /// Everything that is wrong with the first text that something is wrong with.
+    /// Everything that is wrong with the texts, in their order.
     pub(crate) fn finish(mut self) -> Result<Import, Diagnostics> {
         for list in std::mem::take(&mut self.lists) {
             if let Some(team) = self.find(&list.team) {

@@ -16,7 +16,7 @@ use crate::tree::{DEEPEST, Entry, Node, Value, add};
 /// The first thing that is no YAML, or of the kinds that are refused.
 pub fn parse(text: &str) -> Result<Node, Problem> {
     let places = Places::of(text);
-    let mut tree = Tree::default();
+    let mut tree = Tree { text, root: None, open: Vec::new(), documents: 0 };
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| not_yaml(text, &places, &error))?;
         tree.take(event, places.bytes(&span))?;
@@ -68,8 +68,8 @@ fn not_yaml(text: &str, places: &Places, error: &ScanError) -> Problem {
 }
 
 /// What was read.
-#[derive(Default)]
-struct Tree {
+struct Tree<'t> {
+    text: &'t str,
     root: Option<Node>,
     open: Vec<Open>,
     documents: usize,
@@ -81,7 +81,7 @@ enum Open {
     Map { entries: Vec<Entry>, key: Option<(String, Range<usize>)>, start: usize },
 }
 
-impl Tree {
+impl Tree<'_> {
     fn take(&mut self, event: Event<'_>, span: Range<usize>) -> Result<(), Problem> {
         match event {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => Ok(()),
@@ -132,17 +132,22 @@ impl Tree {
 
     fn close(&mut self, end: usize) -> Result<(), Problem> {
         match self.open.pop() {
-            // An indented list or mapping ends where its last value ends, not where the next line begins.
             Some(Open::List { elements, start }) => {
-                let end = elements.last().map_or(end, |last| last.span.end);
+                let end = self.end(start, end, elements.last().map(|last| last.span.end));
                 self.add(Node { value: Value::List(elements), span: start..end.max(start) })
             }
             Some(Open::Map { entries, start, .. }) => {
-                let end = entries.last().map_or(end, |last| last.span().end);
+                let end = self.end(start, end, entries.last().map(|last| last.span().end));
                 self.add(Node { value: Value::Map(entries), span: start..end.max(start) })
             }
             None => Ok(()),
         }
+    }
+
+    /// An indented list or mapping ends where its last value ends, not where the next line begins; one in brackets behind them.
+    fn end(&self, start: usize, end: usize, last: Option<usize>) -> usize {
+        let is_bracketed = self.text.get(start..).is_some_and(|rest| rest.starts_with(['{', '[']));
+        last.filter(|_| !is_bracketed).unwrap_or(end)
     }
 
     fn add(&mut self, node: Node) -> Result<(), Problem> {

@@ -129,5 +129,5 @@ fn own(team: &Team) -> Own {
     let route = |route: &nicteam_formats::Route| {
         Route::new((route.to.address, route.to.prefix), route.via, TEAM, route.metric, route.table)
     };
-    Own { addresses, routes: team.routes.iter().map(route).collect() }
+    Own { addresses, routes: team.routes.iter().map(route).collect(), accept_ra: team.accept_ra }
 }

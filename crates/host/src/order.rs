@@ -25,6 +25,8 @@ pub(crate) struct Own {
     pub(crate) addresses: Vec<Address>,
     /// Routes by it.
     pub(crate) routes: Vec<Route>,
+    /// Whether it takes router advertisements; `None`: as the member whose settings it gets.
+    pub(crate) accept_ra: Option<u8>,
 }
 
 /// How a team comes up.
@@ -153,6 +155,7 @@ fn team_settings(team: &str, found: &Found, own: &Own) -> Option<Step> {
     if speaks_v6 {
         settings.remove("ipv6/conf/*/disable_ipv6");
     }
+    settings.extend(own.accept_ra.map(|accept_ra| ("ipv6/conf/*/accept_ra".to_owned(), accept_ra.to_string())));
     let (device, like) = (team.to_owned(), first.name.clone());
     (!settings.is_empty()).then_some(Step::Settings { device, like, settings })
 }

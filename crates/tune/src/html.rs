@@ -151,7 +151,7 @@ const COLUMNS: usize = 6;
 
 fn framed(rows: &str) -> String {
     format!(
-        "<div class=\"scroll\"><table class=\"plain\">\n<thead><tr><th scope=\"col\"></th><th scope=\"col\">of the limit</th>\
+        "<div class=\"scroll\"><table class=\"plain\">\n<thead><tr><th scope=\"col\"></th><th scope=\"col\">of the limit\u{a0} <span class=\"key-tick\"></span>{ENOUGH}: right</th>\
          <th scope=\"col\" class=\"num\">MB/s</th><th scope=\"col\" class=\"num\">MiB/s</th><th scope=\"col\" class=\"num\">IO/s</th>\
          <th scope=\"col\" class=\"num\">ms</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
     )
@@ -174,7 +174,7 @@ fn row(name: &str, figures: Option<&Figures>, error: Option<&str>) -> String {
     format!("<tr><td>{name}</td><td>{}</td>{cells}</tr>\n", meter(found.of_limit))
 }
 
-/// A part of the limit, with a tick where the network step is right.
+/// A part of the limit, with a tick where the network is right.
 fn meter(part: f64) -> String {
     let width = part.clamp(0.0, 1.0) * 100.0;
     let tick = ENOUGH * 100.0;

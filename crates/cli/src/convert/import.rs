@@ -91,6 +91,7 @@ fn object(import: &nicteam_formats::Import) -> Value {
             "options": options,
             "mac": team.mac.map(|mac| mac.to_string()),
             "mtu": team.mtu,
+            "accept_ra": team.accept_ra,
             "dataplane": team.dataplane,
             "addresses": words(team.addresses.iter().map(ToString::to_string).collect()),
             "routes": words(team.routes.iter().map(ToString::to_string).collect()),

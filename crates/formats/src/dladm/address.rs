@@ -1,11 +1,11 @@
-//! Addresses, MTU and routes: `ipadm`, `ifconfig`, `route`, `dladm set-linkprop`.
+//! Addresses, MTU and routes: `ipadm`, `route`, `dladm set-linkprop`.
 
 use nicteam_diagnostics::Problem;
 
 use crate::reading::At;
 use crate::shell::{Command, Word};
 use crate::teams::Teams;
-use crate::{Address, Route};
+use crate::{Route, ifconfig};
 
 /// `ipadm create-addr -T static -a local=10.0.0.1/24 aggr01/v4`.
 pub(super) fn ipadm(teams: &mut Teams<'_>, source: usize, command: &Command, at: &At) -> Result<(), Problem> {
@@ -45,7 +45,7 @@ pub(super) fn ipadm(teams: &mut Teams<'_>, source: usize, command: &Command, at:
                 if part.starts_with("remote=") {
                     teams.left(at, "an address of a team has no other end", Some(&name));
                 } else {
-                    add(teams, team, local, &At::new(source, word.span.clone()))?;
+                    ifconfig::add(teams, team, local, &At::new(source, word.span.clone()))?;
                 }
             }
         }
@@ -63,77 +63,6 @@ pub(super) fn ipadm(teams: &mut Teams<'_>, source: usize, command: &Command, at:
     Ok(())
 }
 
-/// An address with its prefix; alone it has that of its class, as illumos has it without an entry in `/etc/netmasks`.
-fn add(teams: &mut Teams<'_>, team: usize, text: &str, at: &At) -> Result<(), Problem> {
-    let address = match text.parse::<std::net::Ipv4Addr>() {
-        Ok(v4) => {
-            let prefix = match v4.octets()[0] {
-                0..128 => 8,
-                128..192 => 16,
-                _ => 24,
-            };
-            let name = teams.drafts[team].name.clone();
-            teams.left(at, format!("there is no netmask: /{prefix}, that of its class, is taken"), Some(&name));
-            Address { address: v4.into(), prefix }
-        }
-        Err(_) => text
-            .parse()
-            .map_err(|error: crate::AddressError| Problem::at(&at.span(), error.to_string()).hint(error.hint()))?,
-    };
-    teams.drafts[team].add_address(address);
-    Ok(())
-}
-
-/// `ifconfig aggr01 plumb 10.0.0.1 netmask 255.255.255.0 broadcast + mtu 9000 up`.
-pub(super) fn ifconfig(teams: &mut Teams<'_>, source: usize, command: &Command, at: &At) -> Result<(), Problem> {
-    let Some((device, words)) = command.arguments().split_first() else { return Ok(()) };
-    let Some(team) = teams.find(&device.text) else {
-        teams.aside(at, command.pieces(), "a member has no addresses of its own: they are the team's");
-        return Ok(());
-    };
-    let name = teams.drafts[team].name.clone();
-    let (mut address, mut netmask, mut rest) = (None, None, words.iter());
-    while let Some(word) = rest.next() {
-        match word.text.as_str() {
-            "plumb" | "inet" | "inet6" | "up" | "addif" | "set" => {}
-            "netmask" => netmask = rest.next(),
-            "broadcast" => drop(rest.next()),
-            "mtu" => {
-                let Some(word) = rest.next() else { return Err(Problem::at(&word.span, "nothing follows `mtu`")) };
-                let at = At::new(source, word.span.clone());
-                teams.drafts[team].set_mtu(&mut teams.reading, &word.text, &at);
-            }
-            "dhcp" | "auto-dhcp" => {
-                teams.left(at, "a team does not ask for addresses: let this host's DHCP client do so", Some(&name))
-            }
-            text if text.starts_with(|c: char| c.is_ascii_hexdigit()) && text.contains(['.', ':']) => {
-                address = Some(word)
-            }
-            _ => teams.left(&At::new(source, word.span.clone()), "a team has nothing like it", Some(&name)),
-        }
-    }
-    let Some(word) = address else { return Ok(()) };
-    let at = At::new(source, word.span.clone());
-    match netmask {
-        // `+`: as `/etc/netmasks` says, or the class.
-        Some(mask) if mask.text != "+" && !word.text.contains('/') => {
-            let ip =
-                word.text.parse().map_err(|_| Problem::at(&word.span, format!("`{}` is no IP address", word.text)))?;
-            let hex = mask.text.strip_prefix("0x").unwrap_or(&mask.text);
-            let dotted = match u32::from_str_radix(hex, 16) {
-                Ok(bits) if hex.len() == 8 => std::net::Ipv4Addr::from(bits).to_string(),
-                _ => mask.text.clone(),
-            };
-            match Address::with_netmask(ip, &dotted) {
-                Ok(address) => teams.drafts[team].add_address(address),
-                Err(error) => return Err(Problem::at(&mask.span, error.to_string()).hint(error.hint())),
-            }
-            Ok(())
-        }
-        _ => add(teams, team, &word.text, &at),
-    }
-}
-
 /// `route -p add default 10.0.0.254`, `route add -net 10.9.0.0/16 10.0.0.9`.
 pub(super) fn route(teams: &mut Teams<'_>, _: usize, command: &Command, at: &At) -> Result<(), Problem> {
     let mut words = command.arguments().iter().filter(|word| !word.text.starts_with('-'));
@@ -148,7 +77,7 @@ pub(super) fn route(teams: &mut Teams<'_>, _: usize, command: &Command, at: &At)
     };
     match Route::parse(&format!("{to} via {via}")) {
         Ok(words) if rest.is_empty() => {
-            words.routes().into_iter().for_each(|route| teams.loose_route(route));
+            teams.loose_routes(words.routes(), at, None);
             Ok(())
         }
         Ok(_) => {

@@ -7,7 +7,7 @@ use super::lines::Line;
 use super::stanza::{self, File, Stanza};
 use crate::commands::{self, Command};
 use crate::draft::{Conflicts, Draft, check_together};
-use crate::names::shown;
+use crate::names::{fits, shown};
 use crate::reading::{At, Reading};
 use crate::{Address, Import, Network, Route, Source};
 
@@ -115,7 +115,8 @@ impl<'f> Bond<'f> {
                 for (word, at) in line.words() {
                     match word.as_str() {
                         "none" => {}
-                        "all" => reading.wrong(
+                        "all" => draft.wrong_member(
+                            reading,
                             &at,
                             "`all` are the devices with `eth` in their names, which only their machine knows",
                             "name them: `bond-slaves eth0 eth1`",
@@ -286,6 +287,11 @@ impl<'f> Bond<'f> {
                 let text = line.value.strip_prefix("ether").unwrap_or(&line.value).trim().to_owned();
                 draft.set_mac(reading, &text, &line.value_at);
             }
+            // `manual` has no such option, and what `auto` has stays with it.
+            "accept_ra" | "accept-ra" if stanza.family == "inet6" && stanza.method == "static" => {
+                self.taken.push(line.at.clone());
+                draft.set_accept_ra(reading, &line.value, &line.value_at);
+            }
             _ if runs(line) || undoes(line) => self.read_command(reading, draft, line),
             _ if line.key().starts_with("bond_") => {}
             "vlan-raw-device" | "vlan_raw_device" => {}
@@ -424,27 +430,7 @@ fn may_be(path: &str, pattern: &str, is_folder: bool) -> bool {
     };
     let ((file, folder), (wanted, wanted_folder)) = (split(path), split(&pattern));
     let same_folder = folder.is_none() || wanted_folder.is_none() || folder == wanted_folder;
-    same_folder && matches(&file, &wanted)
-}
-
-/// `*` and `?` of a shell.
-fn matches(text: &str, pattern: &str) -> bool {
-    let (text, pattern): (Vec<char>, Vec<char>) = (text.chars().collect(), pattern.chars().collect());
-    let (mut at, mut of, mut star) = (0, 0, None);
-    while at < text.len() {
-        if pattern.get(of) == Some(&'*') {
-            star = Some((of, at));
-            of += 1;
-        } else if pattern.get(of).is_some_and(|c| *c == '?' || *c == text[at]) {
-            (at, of) = (at + 1, of + 1);
-        } else if let Some((behind, from)) = star {
-            star = Some((behind, from + 1));
-            (of, at) = (behind + 1, from + 1);
-        } else {
-            return false;
-        }
-    }
-    pattern[of.min(pattern.len())..].iter().all(|c| *c == '*')
+    same_folder && fits(&file, &wanted)
 }
 
 /// VLAN devices and bridges on a team, and names that are given by mappings.

@@ -64,6 +64,9 @@ fn write_team(team: &Team, bond: &Bond, left: &mut Vec<String>) -> String {
     if let Some(mtu) = team.mtu {
         line("mtu", &mtu.to_string());
     }
+    if let Some(accept_ra) = team.accept_ra {
+        left.push(format!("{name}: `accept_ra {accept_ra}` belongs into its stanza `inet6 static`, if it has one"));
+    }
     for route in &team.routes {
         line("up", &format!("{} add {route} dev {name}", ip(route)));
         line("down", &format!("{} del {route} dev {name}", ip(route)));

@@ -7,7 +7,7 @@ use nicteam_diagnostics::Problem;
 use super::{Script, abbreviated, argument};
 use crate::reading::At;
 use crate::shell::{Command, Word};
-use crate::{Address, Route};
+use crate::{Address, Route, RouteWords, commands};
 
 /// In the order in which they are compared.
 const ADDRESS: &[&str] = &[
@@ -54,7 +54,10 @@ pub(super) fn read(
             }
             "scope" | "proto" => drop(argument(word, &mut rest)?),
             "label" | "peer" | "anycast" | "metric" | "valid_lft" | "preferred_lft" => {
-                others.push(format!("{} {}", word.text, argument(word, &mut rest)?.text));
+                let value = &argument(word, &mut rest)?.text;
+                if value != "forever" {
+                    others.push(format!("{} {value}", word.text));
+                }
             }
             "nodad" | "home" | "mngtmpaddr" | "noprefixroute" | "autojoin" | "optimistic" => {
                 others.push(word.text.clone())
@@ -67,7 +70,9 @@ pub(super) fn read(
         }
     }
     let Some(team) = device.and_then(|device: &Word| script.teams.find(&device.text)) else {
-        script.maybe(command, spot, "a member has no addresses of its own: they are the team's");
+        let why = device.and_then(|device| script.teams.why_not(&device.text));
+        let of_member = || "a member has no addresses of its own: they are the team's".to_owned();
+        script.maybe(command, spot, why.unwrap_or_else(of_member));
         return Ok(());
     };
     let Some(local) = local else { return Err(Problem::at(&spot.span(), "no address is named")) };
@@ -118,48 +123,68 @@ pub(super) fn route(
     {
         *to = "::/0";
     }
+    let start = rest.first().map_or(verb.span.start, |word| word.span.start);
+    add_route(script, &texts, command, spot)
+        .map_err(|error| Problem::at(&(start..spot.end), error.to_string()).hint(error.hint()))
+}
+
+/// `route add default gw 10.0.0.254` (net-tools).
+pub(super) fn net_tools(script: &mut Script<'_>, command: &Command, spot: &At) -> Result<(), Problem> {
+    let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
+    match commands::read(&words.join(" "), "") {
+        Some(Ok(commands::Command::AddRoute(words))) => take(script, &words, spot),
+        Some(Ok(_)) => {
+            script.maybe(command, spot, "it takes routes away: which there are in the end, the team is to be told")
+        }
+        Some(Err((message, hint))) => return Err(Problem::at(&spot.span(), message).hint(hint)),
+        None if words.contains(&"add") => script.teams.left(spot, OTHER_ROUTE, None),
+        None => {}
+    }
+    Ok(())
+}
+
+const OTHER_ROUTE: &str =
+    "a team's route has a destination, a next hop, a metric and a table by its number: add it yourself";
+
+fn add_route(script: &mut Script<'_>, texts: &[&str], command: &Command, spot: &At) -> Result<(), crate::RouteError> {
     let device = texts.iter().position(|text| matches!(*text, "dev" | "oif")).and_then(|at| texts.get(at + 1));
     let team = device.and_then(|device| script.teams.find(device));
     match Route::parse(&texts.join(" ")) {
-        Ok(words) if team.is_some() || words.device.is_none() => {
-            let routes = words.routes();
-            if let Some(team) = team {
-                let name = script.teams.drafts[team].name.clone();
-                let ignored: Vec<&String> = words
-                    .ignored
-                    .iter()
-                    .filter(|word| !word.starts_with("proto") && !word.starts_with("scope"))
-                    .collect();
-                if !ignored.is_empty() {
-                    let ignored = ignored.into_iter().cloned().collect::<Vec<_>>().join("`, `");
-                    script.teams.left(spot, format!("a team's route has no `{ignored}`"), Some(&name));
-                }
-                routes.into_iter().for_each(|route| script.teams.drafts[team].add_route(route));
-            } else {
-                routes.into_iter().for_each(|route| script.teams.loose_route(route));
-            }
-            Ok(())
-        }
-        Ok(_) => Ok(()),
-        // Of another device it is nobody's business here.
-        Err(_) if device.is_some() && team.is_none() => Ok(()),
+        Ok(words) => take(script, &words, spot),
+        // Of another device it is nobody's business here, unless that sits on a team.
+        Err(_) if device.is_some() && team.is_none() => script.maybe(command, spot, OTHER_ROUTE),
         Err(
             crate::RouteError::NotTaken { .. } | crate::RouteError::NoTeam { .. } | crate::RouteError::Table { .. },
         ) => {
-            let why =
-                "a team's route has a destination, a next hop, a metric and a table by its number: add it yourself";
-            match team {
-                Some(team) => {
-                    let name = script.teams.drafts[team].name.clone();
-                    script.teams.left(spot, why, Some(&name));
-                }
-                None => script.maybe(command, spot, why),
-            }
-            Ok(())
+            let name = team.map(|team| script.teams.drafts[team].name.clone());
+            script.teams.left(spot, OTHER_ROUTE, name.as_deref());
         }
-        Err(error) => {
-            let start = rest.first().map_or(verb.span.start, |word| word.span.start);
-            Err(Problem::at(&(start..spot.end), error.to_string()).hint(error.hint()))
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+/// A route of its device's team, or of the one beside which its next hop is.
+fn take(script: &mut Script<'_>, words: &RouteWords, spot: &At) {
+    let own = |word: &&String| !word.starts_with("proto") && !word.starts_with("scope");
+    let ignored: Vec<&str> = words.ignored.iter().filter(own).map(String::as_str).collect();
+    let why = (!ignored.is_empty()).then(|| format!("a team's route has no `{}`", ignored.join("`, `")));
+    let Some(device) = &words.device else { return script.teams.loose_routes(words.routes(), spot, why) };
+    match script.teams.find(device) {
+        Some(team) => {
+            let draft = &mut script.teams.drafts[team];
+            words.routes().into_iter().for_each(|route| draft.add_route(route));
+            let name = draft.name.clone();
+            if let Some(why) = why {
+                script.teams.left(spot, why, Some(&name));
+            }
+        }
+        None => {
+            let why = script
+                .teams
+                .why_not(device)
+                .unwrap_or_else(|| "it leads by a member: a team's routes are by the team".to_owned());
+            script.teams.aside(spot, vec![device.clone()], why);
         }
     }
 }

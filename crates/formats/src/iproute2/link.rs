@@ -96,6 +96,8 @@ struct Line<'a> {
 #[derive(Default)]
 struct Said<'a> {
     device: Option<&'a Word>,
+    /// What it is on: a VLAN's lower device.
+    link: Option<&'a Word>,
     renamed: Option<&'a Word>,
     master: Option<&'a Word>,
     is_freed: bool,
@@ -150,7 +152,7 @@ fn said(words: &[Word]) -> Result<Said<'_>, Problem> {
             "nomaster" => said.is_freed = true,
             "mtu" => said.mtu = Some(argument(word, &mut rest)?),
             "up" | "down" => {}
-            "link" => said.others.push(format!("link {}", argument(word, &mut rest)?.text)),
+            "link" => said.link = Some(argument(word, &mut rest)?),
             "type" => {
                 said.kind = Some(argument(word, &mut rest)?);
                 said.of_kind = rest.as_slice();
@@ -178,8 +180,18 @@ impl Line<'_> {
     fn add(&self, script: &mut Script<'_>) -> Result<(), Problem> {
         // As iproute2 5 and later: a kind may be cut short in no way.
         if self.said.kind.is_none_or(|kind| kind.text != "bond") {
-            let why = "it makes a device that is no bond: carry the command out yourself once the team is up";
+            let team = self.said.link.and_then(|link| script.teams.find(&link.text));
+            let lower = team.map(|team| script.teams.drafts[team].name.clone());
+            let on = lower.as_ref().filter(|lower| self.said.link.is_some_and(|link| link.text != **lower));
+            let on = on.map(|lower| format!(" (`link {lower}`)")).unwrap_or_default();
+            let why =
+                format!("it makes a device that is no bond: carry the command out yourself once the team is up{on}");
             script.maybe(self.command, self.spot, why);
+            if let Some(team) = team {
+                let name = &self.device.text;
+                let why = format!("{name} sits on the team as it sat on the bond: keep this line");
+                script.teams.alias(name, team, Some(why));
+            }
             return Ok(());
         }
         let team = script.team(&self.device.text, &self.at(self.device));
@@ -190,7 +202,14 @@ impl Line<'_> {
         let (said, device) = (&self.said, self.device);
         if let Some(master) = said.master {
             let Some(team) = script.teams.find(&master.text) else {
-                script.maybe(self.command, self.spot, "it puts a device under a master that is no bond of this text");
+                if script.teams.find(&device.text).is_some() {
+                    let why = format!("it puts the bond into {}: do the same with the team once it is up", master.text);
+                    script.maybe(self.command, self.spot, why);
+                    return Ok(());
+                }
+                let why = "it puts a device under a master that no line ahead of it makes a bond";
+                script.maybe(self.command, self.spot, why);
+                script.homeless.push((master.text.clone(), self.spot.clone()));
                 return Ok(());
             };
             script.teams.add_member(team, &device.text, &self.at(device));

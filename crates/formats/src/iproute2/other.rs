@@ -65,8 +65,11 @@ pub(super) fn ifenslave(script: &mut Script<'_>, source: usize, command: &Comman
 /// `echo +eth1 > /sys/class/net/bond0/bonding/slaves`.
 pub(super) fn echo(script: &mut Script<'_>, source: usize, command: &Command, spot: &At) -> Result<(), Problem> {
     let Some(output) = &command.output else { return Ok(()) };
-    let values: Vec<&Word> =
-        command.arguments().iter().filter(|word| !matches!(word.text.as_str(), "-n" | "-e")).collect();
+    // `printf '%s\n' VALUE`, `printf 'VALUE\n'`.
+    let is_format = |word: &Word| command.name() == "printf" && word.text.contains('%');
+    let is_value = |word: &&Word| !matches!(word.text.as_str(), "-n" | "-e" | "--") && !is_format(word);
+    let shown = |word: &Word| Word { text: word.text.trim_end_matches("\\n").to_owned(), ..word.clone() };
+    let values: Vec<Word> = command.arguments().iter().filter(is_value).map(shown).collect();
     let parts: Vec<&str> = output.text.split('/').filter(|part| !part.is_empty()).collect();
     match parts.as_slice() {
         ["sys", "class", "net", "bonding_masters"] => {

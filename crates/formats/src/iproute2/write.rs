@@ -61,6 +61,9 @@ fn write_team(text: &mut String, team: &Team, bond: &kernel::Bond, left: &mut Ve
     }
     let mtu = team.mtu.map(|mtu| format!(" mtu {mtu}")).unwrap_or_default();
     put(format!("ip link set dev {name}{mtu} up"));
+    if let Some(accept_ra) = team.accept_ra {
+        left.push(format!("{0}: `ip` does not set it: sysctl -w net/ipv6/conf/{0}/accept_ra={accept_ra}", team.name));
+    }
     for address in &team.addresses {
         put(format!("ip address add {address} dev {name}"));
     }

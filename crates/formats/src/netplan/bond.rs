@@ -6,25 +6,28 @@ use nicteam_diagnostics::Problem;
 
 use super::devices::Devices;
 use super::value::{OPENVSWITCH, boolean};
-use super::{Definition, parameters};
+use super::{Definition, Found, parameters};
 use crate::names::{host_mac, mtu};
 use crate::teams::Teams;
 use crate::tree::{Entry, Node, Value};
 use crate::{Address, Route};
 
 /// Reads what one file says of a bond: lists add up, the last value counts.
-pub(super) fn read(definition: &Definition<'_>, devices: &Devices<'_>, teams: &mut Teams<'_>) {
+pub(super) fn read(definition: &Definition<'_>, found: &Found<'_>, devices: &Devices<'_>, teams: &mut Teams<'_>) {
     let (id, is_first) = (definition.id(), teams.find(definition.id()).is_none());
     let team = teams.team(id, &definition.spot());
     let entries = match definition.entry.value.entries(id) {
         Ok(entries) => entries,
         Err(problem) => return teams.problem(definition.source, problem),
     };
-    for entry in entries {
+    let is_switch = |entry: &&Entry| entry.value.scalar().and_then(boolean).is_some();
+    // A switch that a later file sets anew says nothing.
+    for entry in entries.iter().filter(|entry| !is_switch(entry) || !found.has_later(definition, &entry.key)) {
         if let Err(problem) = key(team, entry, definition, devices, teams) {
             teams.problem(definition.source, problem);
         }
     }
+    super::cloud_init(definition, teams);
     let what = format!("remove `{id}` from `bonds`: netplan's renderer would build it again at the next boot");
     let command = is_first.then(|| format!("netplan set bonds.{id}=null"));
     teams.disable(&definition.spot(), what, command);
@@ -78,7 +81,8 @@ fn key(
         },
         "openvswitch" => openvswitch(team, node, definition, teams)?,
         "renderer" => {}
-        "dhcp4" | "dhcp6" | "accept-ra" | "optional" | "critical" if is_off(node) => {}
+        "accept-ra" if is_off(node) => teams.drafts[team].accept_ra = Some(0),
+        "dhcp4" | "dhcp6" | "optional" | "critical" if is_off(node) => {}
         _ => {
             let why = reason(name, definition.id());
             teams.left(&definition.spot_of(entry), why, Some(definition.id()));
@@ -105,15 +109,22 @@ fn reason(name: &str, id: &str) -> String {
         | "ipv6-address-token"
         | "link-local"
         | "optional-addresses" => {
-            format!("a team does not ask for addresses: netplan does, on `ethernets: {{{id}: {{...}}}}`")
+            format!("a team does not ask for addresses: netplan does, on {}", kept_below(id))
         }
         "nameservers" => {
-            format!("a team has no name servers: keep them in netplan, below `ethernets: {{{id}: {{...}}}}`")
+            format!("a team has no name servers: keep them in netplan, below {}", kept_below(id))
         }
         "routing-policy" => "a team has no rules of routing: `ip rule add` makes them".to_owned(),
         "optional" | "critical" | "activation-mode" => "it says how netplan and its renderer boot".to_owned(),
         _ => "a team has nothing like it".to_owned(),
     }
+}
+
+/// Where netplan goes on to configure a team's device. networkd takes away addresses that are not in its own file.
+fn kept_below(id: &str) -> String {
+    format!(
+        "`ethernets: {{{id}: {{critical: true, ...}}}}`; without `critical` networkd removes addresses that the team has"
+    )
 }
 
 /// An element of `addresses`: a text, or one with options below it.

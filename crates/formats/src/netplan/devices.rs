@@ -2,8 +2,10 @@
 
 use nicteam_diagnostics::Problem;
 
+use super::value::boolean;
 use super::{Definition, Found};
 use crate::reading::At;
+use crate::shell::quoted;
 use crate::teams::Teams;
 use crate::tree::{Node, Value};
 
@@ -15,6 +17,7 @@ pub(super) struct Devices<'a> {
 /// A definition below `ethernets` or its kin.
 struct Physical<'a> {
     id: &'a str,
+    /// Where `match` stands, if it has one.
     source: usize,
     /// What `match` asks for: each key with its value.
     matched: Vec<(&'a str, &'a Node)>,
@@ -37,8 +40,12 @@ impl<'a> Devices<'a> {
             }
             device.set_name = node.get("set-name").and_then(Node::scalar);
             match physical.iter_mut().find(|earlier| earlier.id == id) {
-                Some(earlier) if device.matched.is_empty() && device.set_name.is_none() => earlier.source = source,
-                Some(earlier) => *earlier = device,
+                Some(earlier) => {
+                    earlier.set_name = device.set_name.or(earlier.set_name);
+                    if !device.matched.is_empty() {
+                        (earlier.matched, earlier.source) = (device.matched, source);
+                    }
+                }
                 None => physical.push(device),
             }
         }
@@ -64,17 +71,12 @@ impl<'a> Devices<'a> {
             (None, None, None) => Ok(id.to_owned()),
             (None, None, Some((key, value))) => {
                 let by = format!("`{key}: {}`", value.scalar().unwrap_or("..."));
-                if physical.source != definition.source {
-                    let spot = At::new(physical.source, value.span.clone());
-                    teams.left(
-                        &spot,
-                        format!("{id} is found by it, and no file says what that device is called"),
-                        None,
-                    );
-                }
+                let is_here = physical.source == definition.source;
+                let place = teams.reading.place(&At::new(physical.source, value.span.clone()));
+                let by = if is_here { by } else { format!("{by} at {place}") };
                 let problem =
                     Problem::at(&node.span, format!("`{id}` is found by {by}, and no file says what it is called"));
-                let problem = match physical.source == definition.source {
+                let problem = match is_here {
                     true => problem.also(&value.span, "this finds it"),
                     false => problem,
                 };
@@ -107,7 +109,7 @@ pub(super) fn others(found: &Found<'_>, devices: &Devices<'_>, teams: &mut Teams
                 interfaces.iter().any(|of| of.scalar() == Some(id)).then(|| bond.id().to_owned())
             });
             if let Some(team) = member {
-                member_of(definition, &team, teams);
+                member_of(definition, &team, (found, devices), teams);
             }
             continue;
         }
@@ -119,7 +121,7 @@ pub(super) fn others(found: &Found<'_>, devices: &Devices<'_>, teams: &mut Teams
             };
             if let Some(team) = named.into_iter().find(|id| bond(id)) {
                 let why = format!(
-                    "netplan goes on to build {id}: let it find the team's device by `ethernets: {{{team}: {{}}}}`"
+                    "netplan goes on to build {id}: let it find the team's device by `ethernets: {{{team}: {{critical: true}}}}`"
                 );
                 teams.left(&definition.spot(), why, Some(team));
             }
@@ -128,23 +130,78 @@ pub(super) fn others(found: &Found<'_>, devices: &Devices<'_>, teams: &mut Teams
 }
 
 /// What a file says of a member itself.
-fn member_of(definition: &Definition<'_>, team: &str, teams: &mut Teams<'_>) {
+fn member_of(
+    definition: &Definition<'_>,
+    team: &str,
+    (found, devices): (&Found<'_>, &Devices<'_>),
+    teams: &mut Teams<'_>,
+) {
     let id = definition.id();
-    if let Ok(entries) = definition.entry.value.entries(id) {
-        for entry in entries.iter().filter(|entry| !FINDING.contains(&entry.key.as_str())) {
-            let why = match entry.key.as_str() {
-                "dhcp4" | "dhcp6" if entry.value.scalar().and_then(super::value::boolean) == Some(false) => continue,
-                "dhcp4" | "dhcp6" | "addresses" | "routes" | "gateway4" | "gateway6" | "nameservers" => {
-                    format!("{id} is a member and has no addresses of its own: they are the team's")
-                }
-                "mtu" => format!("members have the MTU of their team: give {team} an `mtu`"),
-                _ => {
-                    format!("netplan sets it on {id} itself; a team does not: keep it in a `.link` file or by ethtool")
-                }
-            };
-            teams.left(&definition.spot_of(entry), why, Some(team));
+    let mtu = teams.find(team).and_then(|team| teams.drafts[team].mtu);
+    let is_named = definition.entry.value.get("set-name").is_some();
+    let mut wake = false;
+    for entry in definition.entry.value.entries(id).unwrap_or_default() {
+        let is = |wanted| entry.value.scalar().and_then(boolean) == Some(wanted);
+        let why = match entry.key.as_str() {
+            key if FINDING.contains(&key) || found.has_later(definition, key) => continue,
+            "dhcp4" | "dhcp6" | "accept-ra" | "wakeonlan" if is(false) => continue,
+            // Of a member nothing else holds.
+            "link-local" if entry.value.elements("link-local").is_ok_and(<[Node]>::is_empty) => continue,
+            "mtu" if entry.value.scalar().is_some_and(|text| text.parse().ok() == mtu && mtu.is_some()) => continue,
+            "dhcp4" | "dhcp6" | "addresses" | "routes" | "gateway4" | "gateway6" | "nameservers" => {
+                format!("{id} is a member and has no addresses of its own: they are the team's")
+            }
+            "mtu" => match mtu {
+                Some(mtu) => format!("members have the MTU of their team, and {team} has {mtu}"),
+                None => format!("members have the MTU of their team: give {team} an `mtu`"),
+            },
+            "networkmanager" => "it is NetworkManager's, and goes with the definition".to_owned(),
+            "wakeonlan" if !is_named => {
+                format!("a team does not set it: `ethtool -s {id} wol g` does, until the next boot")
+            }
+            "wakeonlan" => {
+                wake = true;
+                format!("it is kept by `WakeOnLan=magic` in the `.link` file of {id}, which is listed below")
+            }
+            _ => format!("netplan sets it on {id} itself, and a team does not: `ethtool` does, until the next boot"),
+        };
+        teams.left(&definition.spot_of(entry), why, Some(team));
+    }
+    super::cloud_init(definition, teams);
+    keep_name(definition, devices, wake, teams);
+    let what = format!("remove `{id}` from `{}`: netplan's renderer would manage the member", definition.kind);
+    let command = Some(format!("netplan set {}.{id}=null", definition.kind))
+        .filter(|command| !teams.reading.has_to_disable(command));
+    teams.disable(&definition.spot(), what, command);
+}
+
+/// netplan gives a device its name by a `.link` file of systemd's, which goes with the definition: one by hand does the same.
+fn keep_name(definition: &Definition<'_>, devices: &Devices<'_>, wake: bool, teams: &mut Teams<'_>) {
+    let id = definition.id();
+    let Some(physical) = devices.physical.iter().find(|physical| physical.id == id) else { return };
+    // Several files may say something of it: one of them names it.
+    let said = definition.entry.value.get("set-name").and_then(Node::scalar);
+    let Some(name) = physical.set_name.filter(|name| said == Some(*name)) else { return };
+    // Without a match netplan takes the definition's name for the device's.
+    let first = format!("OriginalName={id}\\n");
+    let (mut found, mut unknown) = (if physical.matched.is_empty() { first } else { String::new() }, false);
+    for (key, value) in &physical.matched {
+        let words: Vec<&str> = match &value.value {
+            Value::List(elements) => elements.iter().filter_map(Node::scalar).collect(),
+            _ => value.scalar().into_iter().collect(),
+        };
+        match *key {
+            "macaddress" => found.push_str(&format!("MACAddress={}\\n", words.join(" "))),
+            "driver" => found.push_str(&format!("Driver={}\\n", words.join(" "))),
+            "name" => found.push_str(&format!("OriginalName={}\\n", words.join(" "))),
+            _ => unknown = true,
         }
     }
-    let what = format!("remove `{id}` from `{}`: netplan's renderer would manage the member", definition.kind);
-    teams.disable(&definition.spot(), what, Some(format!("netplan set {}.{id}=null", definition.kind)));
+    let wake = if wake { "WakeOnLan=magic\\n" } else { "" };
+    let path = format!("/etc/systemd/network/10-{name}.link");
+    let text = format!("[Match]\\n{found}\\n[Link]\\nName={name}\\n{wake}");
+    let command = format!("printf {} > {}", quoted(&text), quoted(&path));
+    let what = format!("keep the name {name}, which netplan gave the member: write {path}");
+    let is_safe = !unknown && !text.contains(['%', '\'', '\n']);
+    teams.disable(&definition.spot(), what, is_safe.then_some(command));
 }

@@ -40,6 +40,9 @@ fn write_bond(text: &mut String, team: &Team, bond: &kernel::Bond, left: &mut Ve
     if let Some(mtu) = team.mtu {
         line(text, 6, &format!("mtu: {mtu}"));
     }
+    if let Some(accept_ra) = team.accept_ra {
+        line(text, 6, &format!("accept-ra: {}", accept_ra != 0));
+    }
     if !team.addresses.is_empty() {
         let addresses: Vec<String> = team.addresses.iter().map(ToString::to_string).collect();
         line(text, 6, &format!("addresses: {}", list(addresses.iter().map(String::as_str))));

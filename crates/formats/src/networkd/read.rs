@@ -6,7 +6,7 @@ use super::keys::{KEYS, Unit};
 use super::time;
 use crate::draft::{Conflicts, Draft, check_together, signless};
 use crate::ini::{self, Entry, Flavour, Ini, Section, flag};
-use crate::names::shown;
+use crate::names::{fits, shown};
 use crate::reading::{At, Reading};
 use crate::shell::quoted;
 use crate::{Address, Import, Network, Route, Source};
@@ -21,12 +21,13 @@ pub(super) fn read(sources: &[Source]) -> Result<Import, Diagnostics> {
     for file in files.iter().filter(is_bond) {
         drafts.extend(read_netdev(&mut reading, file));
     }
-    // Members first: others name them.
-    for file in &files {
-        read_member(&mut reading, file, &mut drafts);
+    for draft in &mut drafts {
+        if let Some(file) = file_of(&mut reading, &files, &draft.name) {
+            read_network(&mut reading, file, draft);
+        }
     }
     for file in &files {
-        read_network(&mut reading, file, &mut drafts);
+        read_member(&mut reading, file, &mut drafts);
     }
     check_together(&mut reading, &drafts);
     let teams = drafts.into_iter().map(|draft| draft.finish(&mut reading, Conflicts::Leave)).collect();
@@ -36,17 +37,13 @@ pub(super) fn read(sources: &[Source]) -> Result<Import, Diagnostics> {
 /// A file.
 struct File {
     source: usize,
+    /// With what its drop-ins add.
     ini: Ini,
 }
 
 fn read_files(reading: &mut Reading<'_>) -> Vec<File> {
-    let mut files = Vec::new();
+    let (mut files, mut drop_ins) = (Vec::new(), Vec::new());
     for (source, text) in reading.sources().iter().enumerate() {
-        if text.path.ends_with(".conf") && text.path.contains(".d/") {
-            let at = At::new(source, 0..first_line(&text.text));
-            reading.left(&at, None, "a drop-in: put its lines into the file that it belongs to, and read that");
-            continue;
-        }
         let ini = ini::read(source, &text.text, Flavour::Systemd);
         let concerns = |section: &Section| section.name != "Match" && section.name != "Link";
         if ini.sections.iter().any(concerns) {
@@ -54,9 +51,40 @@ fn read_files(reading: &mut Reading<'_>) -> Vec<File> {
                 reading.left(at, None, format!("systemd ignores this line: {why}"));
             }
         }
-        files.push(File { source, ini });
+        match drop_in_of(&text.path) {
+            Some(name) => drop_ins.push((name, source, ini)),
+            None => files.push(File { source, ini }),
+        }
+    }
+    // As systemd: by their own names, whatever folder they are in.
+    drop_ins.sort_by_key(|(_, source, _)| file_name(&reading.sources()[*source].path).to_owned());
+    for (name, source, ini) in drop_ins {
+        let is_whole = |file: &&mut File| file_name(&reading.sources()[file.source].path) == name;
+        match files.iter_mut().find(is_whole) {
+            Some(file) => file.ini.sections.extend(ini.sections),
+            None => {
+                let at = At::new(source, 0..first_line(&reading.sources()[source].text));
+                reading.left(
+                    &at,
+                    None,
+                    format!("a drop-in of {}, which is not among these: name that, too", shown(&name)),
+                );
+            }
+        }
     }
     files
+}
+
+/// The file that a drop-in adds to: `10-bond0.network` of `10-bond0.network.d/x.conf`.
+pub(super) fn drop_in_of(path: &str) -> Option<String> {
+    let (folder, file) = path.rsplit_once('/')?;
+    let whole = file_name(folder).strip_suffix(".d")?;
+    let is_one = file.ends_with(".conf") && [".netdev", ".network"].iter().any(|end| whole.ends_with(end));
+    is_one.then(|| whole.to_owned())
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 fn first_line(text: &str) -> usize {
@@ -81,6 +109,9 @@ fn read_netdev(reading: &mut Reading<'_>, file: &File) -> Option<Draft> {
         return None;
     };
     let mut draft = Draft::new(&name.value, name.value_at.clone());
+    let shown_name = shown(&name.value);
+    draft.members_hint =
+        format!("its members' `.network` files say `Bond={shown_name}` in [Network]: name these files, too");
     for section in &file.ini.sections {
         for entry in &section.entries {
             match (section.name.as_str(), entry.key.as_str()) {
@@ -105,15 +136,18 @@ fn leave(reading: &mut Reading<'_>, draft: &Draft, entry: &Entry, why: impl Into
     reading.left(&entry.at, Some(&draft.name), why);
 }
 
-/// Bytes, perhaps with a unit of 1024.
+/// Bytes, perhaps with a unit of 1024: without one.
+fn bytes(text: &str) -> String {
+    let kilo = text.strip_suffix(['K', 'k']).and_then(|kilo| kilo.trim().parse::<u32>().ok());
+    kilo.and_then(|kilo| kilo.checked_mul(1024)).map_or_else(|| text.to_owned(), |bytes| bytes.to_string())
+}
+
 fn read_mtu(reading: &mut Reading<'_>, draft: &mut Draft, entry: &Entry) {
-    let text = match entry.value.strip_suffix(['K', 'k']) {
-        Some(kilo) => {
-            kilo.trim().parse::<u32>().ok().and_then(|kilo| kilo.checked_mul(1024)).map(|bytes| bytes.to_string())
-        }
-        None => None,
-    };
-    draft.set_mtu(reading, &text.unwrap_or_else(|| entry.value.clone()), &entry.value_at);
+    draft.set_mtu(reading, &bytes(&entry.value), &entry.value_at);
+}
+
+fn is_off(entry: &Entry) -> bool {
+    flag(&entry.value) == Some(false) || entry.value == "none"
 }
 
 fn read_option(reading: &mut Reading<'_>, draft: &mut Draft, key: &str, entry: &Entry) {
@@ -167,15 +201,23 @@ fn is_pattern(name: &str) -> bool {
 fn read_member(reading: &mut Reading<'_>, file: &File, drafts: &mut [Draft]) {
     let Some(bond) = file.ini.last("Network", "Bond").filter(|bond| !bond.value.is_empty()) else { return };
     let Some(draft) = drafts.iter_mut().find(|draft| draft.name == bond.value) else {
-        let hint = "name its file beside this one";
-        return reading.wrong(&bond.value_at, format!("no `.netdev` of these makes `{}`", shown(&bond.value)), hint);
+        let message = format!("no `.netdev` of these makes `{}`", shown(&bond.value));
+        let near = nearest(&bond.value, drafts.iter().map(|draft| draft.name.as_str())).map(str::to_owned);
+        return match drafts.iter_mut().find(|draft| Some(&draft.name) == near.as_ref()) {
+            Some(near) => {
+                let hint = format!("did you mean `{}`?", near.name);
+                near.wrong_member(reading, &bond.value_at, message, hint);
+            }
+            None => reading.wrong(&bond.value_at, message, "name its file beside this one"),
+        };
     };
     let names = names(file);
     let others = file.ini.entries("Match").filter(|entry| entry.key != "Name");
     if names.is_empty() {
         let at = others.map(|entry| entry.at.clone()).next().unwrap_or_else(|| bond.at.clone());
         let hint = "add `Name=eth1 eth2` to [Match]: a team's members are named";
-        return reading.wrong(&at, format!("only its machine knows which devices are in {}", shown(&draft.name)), hint);
+        let message = format!("only its machine knows which devices are in {}", shown(&draft.name));
+        return draft.wrong_member(reading, &at, message, hint);
     }
     for entry in others {
         leave(reading, draft, entry, "a team's members are known by their names alone");
@@ -183,7 +225,8 @@ fn read_member(reading: &mut Reading<'_>, file: &File, drafts: &mut [Draft]) {
     for (name, at) in &names {
         if is_pattern(name) {
             let hint = "name the devices: `Name=eth1 eth2`";
-            reading.wrong(at, format!("only its machine knows which devices `{}` are", shown(name)), hint);
+            let message = format!("only its machine knows which devices `{}` are", shown(name));
+            draft.wrong_member(reading, at, message, hint);
         } else {
             draft.member(reading, name, at);
         }
@@ -203,6 +246,15 @@ fn read_members_keys(reading: &mut Reading<'_>, file: &File, draft: &mut Draft, 
                 ("Network", "Bond" | "Description") => continue,
                 ("Network", "PrimarySlave") => "primary",
                 ("Network", "ActiveSlave") => "active_slave",
+                // No addresses of its own, which a member has not.
+                ("Network", "DHCP" | "IPv6AcceptRA" | "LinkLocalAddressing" | "LLDP") if is_off(entry) => continue,
+                ("Link", "MTUBytes") if bytes(&entry.value).parse().ok() == draft.mtu && draft.mtu.is_some() => {
+                    continue;
+                }
+                ("Link", "MTUBytes") => {
+                    leave(reading, draft, entry, "members have the MTU of their team");
+                    continue;
+                }
                 _ => {
                     leave(reading, draft, entry, "it is of a member, which the team takes");
                     continue;
@@ -217,42 +269,85 @@ fn read_members_keys(reading: &mut Reading<'_>, file: &File, draft: &mut Draft, 
     }
 }
 
+/// The file that is for a bond: of those that fit the one whose name is the first. Others that name it are told.
+fn file_of<'f>(reading: &mut Reading<'_>, files: &'f [File], bond: &str) -> Option<&'f File> {
+    let sources = reading.sources();
+    let name = |file: &&File| file_name(&sources[file.source].path);
+    let mut fitting: Vec<&File> = files.iter().filter(|file| is_for(file, bond)).collect();
+    fitting.sort_by_key(name);
+    let (first, others) = fitting.split_first()?;
+    for other in others {
+        if let Some((_, at)) = names(other).iter().find(|(name, _)| name == bond) {
+            let why = format!("networkd takes {} for {}, and not this file", name(first), shown(bond));
+            reading.left(at, Some(bond), why);
+        }
+    }
+    Some(first)
+}
+
+/// True if the `[Match]` of a file fits a bond of this name, as far as a file tells.
+fn is_for(file: &File, bond: &str) -> bool {
+    let names: Vec<String> = names(file).into_iter().map(|(name, _)| name).collect();
+    let kinds = || file.ini.entries("Match").filter(|entry| matches!(entry.key.as_str(), "Kind" | "Type"));
+    match names.first().map(|first| (first, first.strip_prefix('!'))) {
+        None => kinds().any(|entry| ini::words(&entry.value).iter().any(|kind| fits("bond", kind))),
+        // `!` stands ahead of the whole line.
+        Some((_, Some(first))) => !fits(bond, first) && !names[1..].iter().any(|name| fits(bond, name)),
+        Some(_) => names.iter().any(|name| fits(bond, name)),
+    }
+}
+
 /// What a file says of a bond's own device, or of what is on top.
-fn read_network(reading: &mut Reading<'_>, file: &File, drafts: &mut [Draft]) {
-    for (name, _) in names(file) {
-        let Some(draft) = drafts.iter_mut().find(|draft| draft.name == name) else { continue };
-        let mut stays = Vec::new();
-        let mut taken = Vec::new();
-        for section in &file.ini.sections {
-            match section.name.as_str() {
-                "Match" => {}
-                "Route" => match read_route(reading, draft, section) {
-                    true => taken.push(section.at.clone()),
-                    false => stays.push(section.at.clone()),
-                },
-                "Address" => read_address(reading, draft, section, &mut taken, &mut stays),
-                "Network" | "Link" => {
-                    for entry in &section.entries {
-                        match read_entry(reading, draft, section, entry) {
-                            true => taken.push(entry.at.clone()),
-                            false => stays.push(entry.at.clone()),
-                        }
+fn read_network(reading: &mut Reading<'_>, file: &File, draft: &mut Draft) {
+    let mut stays = Vec::new();
+    let mut taken = Vec::new();
+    for section in &file.ini.sections {
+        match section.name.as_str() {
+            "Match" => {}
+            "Route" => match read_route(reading, draft, section) {
+                true => taken.push(section.at.clone()),
+                false => stays.push(section.at.clone()),
+            },
+            "Address" => read_address(reading, draft, section, &mut taken, &mut stays),
+            "Network" | "Link" => {
+                for entry in &section.entries {
+                    match read_entry(reading, draft, section, entry) {
+                        // What stays needs it, too.
+                        true if entry.key == "IPv6AcceptRA" => {}
+                        true => taken.push(entry.at.clone()),
+                        false => stays.push(entry.at.clone()),
                     }
                 }
-                _ => {
-                    reading.left(&section.at, Some(&draft.name), STAYS);
-                    stays.push(section.at.clone());
-                }
+            }
+            _ => {
+                reading.left(&section.at, Some(&draft.name), STAYS);
+                stays.push(section.at.clone());
             }
         }
-        let at = file.ini.sections.first().map_or_else(|| At::new(file.source, 0..0), |section| section.at.clone());
-        if stays.is_empty() {
-            put_aside(reading, file, &at, &format!("it configures {}", shown(&name)));
-        } else if !taken.is_empty() {
-            let lines: Vec<String> = taken.iter().map(|at| reading.line(at).to_string()).collect();
-            let what = format!("take out lines {}, which the team has now; the rest stays", lines.join(", "));
-            reading.disable(&at, what, None);
-        }
+    }
+    let at = file.ini.sections.first().map_or_else(|| At::new(file.source, 0..0), |section| section.at.clone());
+    let is_for_others = names(file).iter().any(|(name, _)| *name != draft.name);
+    if stays.is_empty() && !is_for_others {
+        return put_aside(reading, file, &at, &format!("it configures {}", shown(&draft.name)));
+    }
+    let has_own = !draft.addresses.is_empty() || !draft.routes.is_empty();
+    let mut what = Vec::new();
+    if !taken.is_empty() {
+        let line = |at: &At| {
+            if at.source == file.source { reading.line(at).to_string() } else { reading.place(at).to_string() }
+        };
+        let lines: Vec<String> = taken.iter().map(line).collect();
+        let word = if lines.len() == 1 { "line" } else { "lines" };
+        what.push(format!("take out {word} {}, which the team has now; the rest stays", lines.join(", ")));
+    }
+    if has_own && file.ini.last("Network", "KeepConfiguration").is_none_or(|keep| flag(&keep.value) != Some(true)) {
+        what.push(format!(
+            "write `KeepConfiguration=yes` into [Network], or networkd removes the addresses that {} has of its own file",
+            shown(&draft.name)
+        ));
+    }
+    if !what.is_empty() {
+        reading.disable(&at, what.join("; "), None);
     }
 }
 
@@ -271,7 +366,8 @@ fn read_entry(reading: &mut Reading<'_>, draft: &mut Draft, section: &Section, e
             let message = format!("`{}` is no IP address", shown(&entry.value));
             reading.wrong(&entry.value_at, message, "a gateway is an address: `10.0.0.254`");
         }
-        ("Network", "DHCP") if flag(&entry.value) == Some(false) || entry.value == "none" => {}
+        ("Network", "IPv6AcceptRA") if flag(&entry.value) == Some(false) => draft.accept_ra = Some(0),
+        ("Network", "DHCP") if is_off(entry) => {}
         ("Network", "DHCP") => {
             leave(reading, draft, entry, format!("DHCP: {STAYS}"));
             return false;

@@ -77,6 +77,9 @@ fn written(unit: Unit, value: &str) -> String {
 
 fn own(team: &Team) -> String {
     let mut out = format!("[Match]\nName={}\n\n[Network]\n", team.name);
+    if let Some(accept_ra) = team.accept_ra {
+        out.push_str(&format!("IPv6AcceptRA={}\n", if accept_ra == 0 { "no" } else { "yes" }));
+    }
     for address in &team.addresses {
         out.push_str(&format!("Address={address}\n"));
     }

@@ -44,6 +44,16 @@ const NO_VLANS: &str = "ports have no VLANs here; use VLAN devices, `ip link add
 const NO_TYPES: &str = "devices are not made here; make it with `ip link add`, then `add-port` takes it";
 const BY_IP_LINK: &str = "`ip link set BRIDGE type bridge` sets the kernel's bridge";
 
+/// True for a key of `other_config` with the value that it has by itself.
+pub(crate) fn is_default(key: &str, value: &str) -> bool {
+    KEYS.contains(&(key, value))
+}
+
+/// True for a key of `other_config`, whether it is written with dashes or underscores.
+pub(super) fn is_key(name: &str) -> bool {
+    KEYS.iter().any(|(key, _)| *key == name.replace('_', "-"))
+}
+
 /// The interval of `bond-detect-mode=miimon` goes with it where these options of a team, whose others are as at the
 /// beginning, name none.
 pub(super) fn complete(options: &mut Vec<(String, String)>) {

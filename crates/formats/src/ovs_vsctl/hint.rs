@@ -2,9 +2,11 @@
 
 use nicteam_team::nearest;
 
+use super::bond;
 use super::commands::{COMMANDS, ELSEWHERE, Syntax};
 use super::error::{Error, ErrorKind};
 use super::options;
+use super::table::Table;
 
 impl Error {
     /// What to do about it, as far as that follows from the error alone.
@@ -41,6 +43,9 @@ impl ErrorKind {
             ErrorKind::OtherTable(_) => Some("nicteam knows the tables Bridge, Port and Interface".into()),
             ErrorKind::MissingColumn(_) | ErrorKind::MissingValue(_) => {
                 Some("a setting is COLUMN=VALUE or COLUMN:KEY=VALUE: bond_mode=balance-slb".into())
+            }
+            ErrorKind::UnknownColumn { table: Table::Port, name } if bond::is_key(name) => {
+                Some(format!("it is a key of a column: `other_config:{}=VALUE`", name.replace('_', "-")))
             }
             ErrorKind::UnknownColumn { table, name } => {
                 near(name, &mut table.columns().iter().map(|column| column.name))

@@ -48,6 +48,11 @@ pub(super) fn all() -> impl Iterator<Item = &'static str> {
     GENERAL.iter().map(|(name, ..)| *name).chain(own)
 }
 
+/// True if an option's value may be the next word.
+pub(crate) fn has_value(option: &str) -> bool {
+    GENERAL.iter().any(|(name, has_value, _)| *name == option && *has_value)
+}
+
 /// What to do instead of an option that is refused.
 pub(super) fn instead(option: &str) -> Option<&'static str> {
     GENERAL.iter().find_map(|(name, _, meaning)| match meaning {

@@ -69,11 +69,18 @@ fn prefer(teams: &mut Teams<'_>, team: usize, ports: &[Port]) {
     }
     let Some(best) = ports.iter().map(|port| port.prio).max() else { return };
     let mut preferred = ports.iter().filter(|port| port.prio == best);
-    let (Some(primary), None) = (preferred.next(), preferred.next()) else { return };
     let uses_primary = teams.option(team, "mode").and_then(|mode| mode.parse::<nicteam_team::Mode>().ok());
     if !uses_primary.is_some_and(nicteam_team::Mode::uses_primary) || ports.len() < 2 {
         return;
     }
+    let (Some(primary), None) = (preferred.next(), preferred.next()) else {
+        if let Some(port) = ports.iter().find(|port| port.prio != best) {
+            let why = "several ports have the highest `prio`, and a team has one `primary`: none is taken, and no member \
+                       takes over from one that works";
+            teams.left(&port.at, why, Some(&name));
+        }
+        return;
+    };
     teams.set(team, "primary", &primary.name, &primary.at);
     let others = || ports.iter().filter(|port| port.name != primary.name);
     if others().all(|port| port.is_sticky) {

@@ -147,6 +147,9 @@ fn read_key(reading: &mut Reading<'_>, draft: &mut Draft, key: &Key, value: &Val
         (Takes::Mtu, DeValue::Integer(integer)) if integer.radix() == 10 => {
             draft.set_mtu(reading, integer.as_str(), at);
         }
+        (Takes::AcceptRa, DeValue::Integer(integer)) if integer.radix() == 10 => {
+            draft.set_accept_ra(reading, integer.as_str(), at);
+        }
         (Takes::Dataplane, DeValue::String(text)) if DATAPLANES.contains(&text.as_ref()) => {
             draft.dataplane = Some(text.to_string());
         }

@@ -72,6 +72,7 @@ fn key_schema(takes: Takes) -> Value {
         }
         Takes::Mac => json!({ "type": "string", "pattern": "^[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}$" }),
         Takes::Mtu => json!({ "type": "integer", "minimum": 68, "maximum": 65535 }),
+        Takes::AcceptRa => json!({ "type": "integer", "minimum": 0, "maximum": 2 }),
         Takes::Dataplane => json!({ "type": "string", "enum": DATAPLANES }),
         Takes::Addresses => texts("^[0-9a-fA-F.:]+/[0-9.]+$"),
         Takes::Routes => texts("^\\S.*$"),

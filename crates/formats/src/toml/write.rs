@@ -35,6 +35,7 @@ fn write_team(out: &mut String, team: &Team) {
     lines.extend(team.options.iter().map(|(name, value)| (name.as_str(), option_value(name, value))));
     lines.extend(team.mac.map(|mac| ("mac", text(&mac.to_string()))));
     lines.extend(team.mtu.map(|mtu| ("mtu", mtu.to_string())));
+    lines.extend(team.accept_ra.map(|accept_ra| ("accept_ra", accept_ra.to_string())));
     lines.extend(team.dataplane.as_ref().map(|dataplane| ("dataplane", text(dataplane))));
     lines.extend(shown(team.addresses.iter().map(ToString::to_string).collect()).map(|list| ("addresses", list)));
     lines.extend(shown(team.routes.iter().map(ToString::to_string).collect()).map(|list| ("routes", list)));

@@ -18,7 +18,13 @@ fn t1s_aggregation() {
          xmit_hash_policy = \"L4\"\n\
          addresses = [\"10.10.250.2/24\"]\n"
     );
-    assert_eq!(left(&read("dladm", T1)), [""; 0]);
+    assert_eq!(
+        left(&read("dladm", T1)),
+        [
+            "1 aggr01 | the members have illumos' names (igb0, igb1, igb2, igb3): put this host's names in their place (`ip -br \
+          link` lists them)"
+        ]
+    );
 }
 
 #[test]
@@ -34,7 +40,7 @@ fn lacp_and_all_options() {
          addresses = [\"10.0.0.1/24\"]\nroutes = [\"default via 10.0.0.254\"]\n"
     );
     let left = left(&read("dladm", text));
-    assert!(left.len() == 1 && left[0].starts_with("5 ipadm create-addr -T addrconf aggr1/v6 | "), "{left:?}");
+    assert!(left.len() == 2 && left[1].starts_with("5 ipadm create-addr -T addrconf aggr1/v6 | "), "{left:?}");
 }
 
 #[test]
@@ -45,11 +51,26 @@ fn solaris_10_has_devices_and_keys() {
     assert_eq!((team.name.as_str(), team.members.join(",")), ("aggr1", "bge0,bge1".to_owned()));
     assert!(team.options.contains(&("lacp_rate".to_owned(), "fast".to_owned())), "{team:?}");
     assert_eq!(team.addresses[0].to_string(), "192.168.1.5/24");
-    assert!(left(&import)[0].contains("no netmask"), "{:?}", left(&import));
+    assert!(left(&import)[1].contains("no netmask"), "{:?}", left(&import));
 }
 
 #[test]
 fn a_timer_without_lacp_stays() {
     let left = left(&read("dladm", "dladm create-aggr -T short -l a0 -l a1 aggr0\n"));
-    assert_eq!(left, ["1 -T | without LACP (`-L`) it has no timer"]);
+    assert_eq!(left[0], "1 -T | without LACP (`-L`) it has no timer");
+}
+
+#[test]
+fn pfexec_prompts_and_variables_are_read() {
+    let expected = shown("dladm", "dladm create-aggr -l net0 -l net1 aggr0\n");
+    for text in [
+        "pfexec dladm create-aggr -l net0 -l net1 aggr0\n",
+        "# dladm create-aggr -l net0 -l net1 aggr0\n# dladm show-aggr\n",
+        "root@solaris:~# dladm create-aggr -l net0 -l net1 aggr0\n",
+        "A=aggr0\n/usr/sbin/dladm create-aggr -l net0 -l net1 $A\n",
+        "dladm create-aggr -l off -l net0 -l net1 aggr0\n",
+    ] {
+        assert!(format("dladm").recognises(&Source { path: "-".to_owned(), text: text.to_owned() }), "{text}");
+        assert_eq!(shown("dladm", text), expected, "{text}");
+    }
 }

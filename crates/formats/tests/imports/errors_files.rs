@@ -89,6 +89,20 @@ const OWN: &[Case] = &[
     ),
     (
         "toml",
+        "[teams.t]\nmembers = [\"a\"]\naccept_ra = 3\n",
+        (3, 13),
+        "`3` is no value for `accept_ra`",
+        "0 takes no router advertisements",
+    ),
+    (
+        "toml",
+        "[teams.t]\nmembers = [\"a\"]\naccept_ra = false\n",
+        (3, 13),
+        "`accept_ra` must be 0, 1 or 2, not `true` or `false`",
+        "for example `accept_ra = 0`",
+    ),
+    (
+        "toml",
         "[teams.t]\nmembers = [\"a\"]\ndataplane = \"packets\"\n",
         (3, 13),
         "no dataplane `packets`",
@@ -354,7 +368,20 @@ const KEYFILE: &[Case] = &[
 
 const NETWORKD: &[Case] = &[
     ("networkd", "[NetDev]\nKind=bond\n", (2, 1), "a device without a name", "add `Name=bond0` to [NetDev]"),
-    ("networkd", "[NetDev]\nName=b\nKind=bond\n", (2, 6), "team b has no members", "name at least one"),
+    (
+        "networkd",
+        "[NetDev]\nName=b\nKind=bond\n",
+        (2, 6),
+        "team b has no members",
+        "its members' `.network` files say `Bond=b`",
+    ),
+    (
+        "networkd",
+        "[NetDev]\nName=bond0\nKind=bond\n[Match]\nName=e0\n[Network]\nBond=bond1\n",
+        (7, 6),
+        "no `.netdev` of these makes `bond1`",
+        "did you mean `bond0`?",
+    ),
     (
         "networkd",
         "[NetDev]\nName=b\nKind=bond\n[Bond]\nMIIMonitorSec=soon\n",
@@ -431,4 +458,62 @@ fn each_error_has_its_words() {
         }
     }
     assert!(others.is_empty(), "{}", others.join("\n"));
+}
+
+/// A bond in one file, its members in another two, both of which say nothing that names them.
+const MEMBERS_UNREAD: &[(&str, &str)] = &[
+    ("10-bond0.netdev", "[NetDev]\nName=bond0\nKind=bond\n[Bond]\nMode=802.3ad\n"),
+    ("20-a.network", "[Match]\nName=enp*\n[Network]\nBond=bond0\n"),
+    ("30-b.network", "[Match]\nMACAddress=02:00:00:00:00:01\n[Network]\nBond=bond0\n"),
+];
+
+#[test]
+fn every_wrong_file_is_shown_and_no_consequence_of_it() {
+    let diagnostics = read_all("networkd", MEMBERS_UNREAD).unwrap_err();
+    assert_eq!(
+        diagnostics.to_string(),
+        "\
+error: only its machine knows which devices `enp*` are
+ --> 20-a.network:2:6
+  |
+2 | Name=enp*
+  |      ^^^^
+  |
+  = hint: name the devices: `Name=eth1 eth2`
+
+error: only its machine knows which devices are in bond0
+ --> 30-b.network:2:1
+  |
+2 | MACAddress=02:00:00:00:00:01
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = hint: add `Name=eth1 eth2` to [Match]: a team's members are named
+
+2 errors in 2 files
+"
+    );
+}
+
+#[test]
+fn a_member_that_cannot_be_read_is_one_error() {
+    let cases: &[(&str, &[(&str, &str)])] = &[
+        ("networkd", MEMBERS_UNREAD),
+        ("ifupdown", &[("a", "iface b inet manual\n bond-slaves all\n")]),
+        (
+            "keyfile",
+            &[
+                ("a", "[connection]\ntype=bond\ninterface-name=b\n"),
+                ("b", "[connection]\ntype=ethernet\nmaster=b\nslave-type=bond\n"),
+            ],
+        ),
+        ("ifcfg", &[("ifcfg-b", "DEVICE=b\nTYPE=Bond\nBONDING_SLAVE0=a/b\n")]),
+    ];
+    for (format, sources) in cases {
+        let told = read_all(format, sources).unwrap_err().to_string();
+        assert!(!told.contains("has no members"), "{told}");
+    }
+    // A bond beside it that names none is an error still.
+    let other = ("11-bond1.netdev", "[NetDev]\nName=bond1\nKind=bond\n");
+    let told = read_all("networkd", &[MEMBERS_UNREAD, &[other]].concat()).unwrap_err().to_string();
+    assert!(told.contains("team bond1 has no members") && !told.contains("team bond0"), "{told}");
 }

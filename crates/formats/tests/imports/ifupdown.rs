@@ -181,3 +181,9 @@ fn templates_give_their_options() {
     let text = "iface ethernet inet manual\n mtu 9000\niface b inet static inherits ethernet\n address 10.0.0.1/8\n bond-slaves e0\n";
     assert_eq!(shown("ifupdown", text), "[teams.b]\nmembers = [\"e0\"]\nmtu = 9000\naddresses = [\"10.0.0.1/8\"]\n");
 }
+
+#[test]
+fn router_advertisements_are_refused_as_before() {
+    let text = "auto b\niface b inet6 static\n bond-slaves e0\n address 2001:db8::1/64\n accept_ra 0\n";
+    assert!(super::shown("ifupdown", text).contains("accept_ra = 0\n"));
+}

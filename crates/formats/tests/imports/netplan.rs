@@ -103,3 +103,86 @@ fn an_open_vswitch_bond() {
     let text = "network:\n  bonds:\n    bond0:\n      interfaces: [a, b]\n      openvswitch: {lacp: active}\n      parameters: {mode: balance-tcp}\n";
     assert!(shown("netplan", text).contains("mode = \"ovs-balance-tcp\"\nlacp = \"active\"\n"));
 }
+
+/// As MAAS and cloud-init write it.
+const MAAS: &str = "\
+# This file is generated from information provided by the datasource. To disable cloud-init's
+network:
+    version: 2
+    ethernets:
+        lan0: {match: {macaddress: \"aa:bb:cc:dd:ee:f0\"}, mtu: 9000, set-name: lan0}
+        lan1: {match: {driver: ixgbe}, mtu: 1500, set-name: lan1, wakeonlan: true}
+    bonds:
+        bond0:
+            interfaces: [lan0, lan1]
+            mtu: 9000
+            dhcp4: true
+            dhcp4-overrides: {use-dns: false}
+            parameters: {mode: 802.3ad}
+";
+
+#[test]
+fn cloud_init_and_names_that_netplan_gives() {
+    let import = read_all("netplan", &[("/etc/netplan/50-cloud-init.yaml", MAAS)]).unwrap();
+    let told: Vec<String> = import
+        .disable
+        .iter()
+        .map(|of| format!("{} {}", of.place.line, of.command.as_deref().unwrap_or(&of.what)))
+        .collect();
+    let expected = [
+        "1 echo 'network: {config: disabled}' > /etc/cloud/cloud.cfg.d/99-disable-network-config.cfg",
+        "8 netplan set bonds.bond0=null",
+        r"5 printf '[Match]\nMACAddress=aa:bb:cc:dd:ee:f0\n\n[Link]\nName=lan0\n' > /etc/systemd/network/10-lan0.link",
+        "5 netplan set ethernets.lan0=null",
+        r"6 printf '[Match]\nDriver=ixgbe\n\n[Link]\nName=lan1\nWakeOnLan=magic\n' > /etc/systemd/network/10-lan1.link",
+        "6 netplan set ethernets.lan1=null",
+    ];
+    assert_eq!(told, expected);
+    let told: Vec<String> = import.left.iter().map(|left| left.text.clone()).collect();
+    // Of the mappings all, and the MTU that the team has anyway not at all.
+    assert_eq!(told, ["mtu: 1500", "wakeonlan: true", "dhcp4: true", "dhcp4-overrides: {use-dns: false}"]);
+    let mine = MAAS.replace("cloud-init", "us");
+    let import = read_all("netplan", &[("/etc/netplan/60-mine.yaml", &mine)]).unwrap();
+    assert!(!import.disable.iter().any(|of| of.command.as_deref().unwrap_or("").contains("cloud")), "{import:#?}");
+}
+
+#[test]
+fn router_advertisements_are_refused_as_before() {
+    let text = "network:\n  bonds:\n    bond0: {interfaces: [e0], accept-ra: false}\n";
+    let import = read("netplan", text);
+    assert_eq!((import.network.teams[0].accept_ra, left(&import)), (Some(0), Vec::new()));
+    assert!(shown("netplan", text).contains("accept_ra = 0\n"));
+    assert!(super::write("netplan", &import.network).files[0].text.contains("      accept-ra: false\n"));
+}
+
+#[test]
+fn a_later_file_overrides() {
+    let files = [
+        ("00-installer-config.yaml", "network:\n  ethernets: {e0: {dhcp4: true}, e1: {dhcp4: true}}\n"),
+        (
+            "10-bond.yaml",
+            "network:\n  ethernets: {e0: {dhcp4: false}, e1: {dhcp4: no, match: {macaddress: \"02:00:00:00:00:09\"}}}\n  \
+             bonds: {b: {interfaces: [e0], dhcp4: true, accept-ra: true}}\n",
+        ),
+        (
+            "20-more.yaml",
+            "network:\n  ethernets: {e1: {set-name: lan1}}\n  bonds: {b: {interfaces: [e1], dhcp4: false, accept-ra: no}}\n",
+        ),
+    ];
+    let import = read_all("netplan", &files).unwrap_or_else(|error| panic!("{error}"));
+    let team = &import.network.teams[0];
+    assert_eq!((team.members.join(","), team.accept_ra, left(&import)), ("e0,lan1".to_owned(), Some(0), Vec::new()));
+    let told: Vec<&str> = import.disable.iter().filter_map(|of| of.command.as_deref()).collect();
+    let expected = [
+        "netplan set bonds.b=null",
+        "netplan set ethernets.e0=null",
+        "netplan set ethernets.e1=null",
+        r"printf '[Match]\nMACAddress=02:00:00:00:00:09\n\n[Link]\nName=lan1\n' > /etc/systemd/network/10-lan1.link",
+    ];
+    assert_eq!(told, expected);
+    // Without the name the error says where the match stands.
+    let error =
+        read_all("netplan", &[files[0], files[1], ("20-more.yaml", "network: {bonds: {b: {interfaces: [e1]}}}\n")]);
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("by `macaddress: 02:00:00:00:00:09` at 10-bond.yaml:2:"), "{error}");
+}

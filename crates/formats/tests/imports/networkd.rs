@@ -103,7 +103,6 @@ routes = [\"default via 10.0.0.254\", \"10.0.0.9/32 metric 100 table 5\", \
         "5 PrimarySlave=true | `primary eth3` works in modes active-backup, balance-tlb, balance-alb, stripe, ovs-active-backup, \
          ovs-balance-slb and ovs-balance-tcp alone; the mode is 802.3ad; the kernel refuses it, too"
             .to_owned(),
-        "6 LLDP=no | it is of a member, which the team takes".to_owned(),
     ];
     assert_eq!(left(&import), expected);
 }
@@ -121,9 +120,11 @@ fn what_to_put_aside_is_told() {
         "2 put the file aside (it makes bond1), then `networkctl reload` mv /etc/systemd/network/10-bond1.netdev \
          /etc/systemd/network/10-bond1.netdev.off"
             .to_owned(),
+        "1 take out lines 5, 6, 7, 13, 16, which the team has now; the rest stays; write `KeepConfiguration=yes` into \
+         [Network], or networkd removes the addresses that bond1 has of its own file "
+            .to_owned(),
         format!("5 in place of line 5 {unmanaged}"),
         format!("4 in place of line 4 {unmanaged}"),
-        "1 take out lines 5, 6, 7, 13, 16, which the team has now; the rest stays ".to_owned(),
     ];
     assert_eq!(told, expected);
 }
@@ -143,4 +144,76 @@ fn a_line_may_be_continued() {
 fn other_devices_are_nobodys_business() {
     assert_eq!(read("networkd", "[NetDev]\nName=v\nKind=vlan\n[VLAN]\nId=5\n"), Import::default());
     assert_eq!(read("networkd", "[Match]\nName=en*\n[Network]\nDHCP=yes\n"), Import::default());
+}
+
+/// A bond and its members.
+const BOND: [(&str, &str); 2] = [
+    ("n/10-bond0.netdev", "[NetDev]\nName=bond0\nKind=bond\n[Bond]\nMode=802.3ad\n"),
+    ("n/20-m.network", "[Match]\nName=eth0\n[Network]\nBond=bond0\n"),
+];
+
+#[test]
+fn drop_ins_add_to_their_files() {
+    let drop_ins = [
+        ("n/10-bond0.netdev.d/mode.conf", "[Bond]\nMode=active-backup\n"),
+        ("n/20-m.network.d/more.conf", "[Match]\nName=eth1\n"),
+        ("n/30-bond0.network", "[Match]\nName=bond0\n[Network]\nAddress=10.0.0.2/24\nDNS=10.0.0.53\n"),
+        ("n/30-bond0.network.d/a.conf", "[Network]\nAddress=\nAddress=10.0.0.9/24\n"),
+        ("n/99-x.network.d/a.conf", "[Network]\nAddress=10.0.0.10/24\n"),
+    ];
+    let import = read_all("networkd", &[BOND.as_slice(), &drop_ins].concat()).unwrap_or_else(|error| panic!("{error}"));
+    let team = &import.network.teams[0];
+    assert_eq!(team.members, ["eth0", "eth1"]);
+    assert_eq!(team.options, [("mode".to_owned(), "active-backup".to_owned())]);
+    assert_eq!(team.addresses, ["10.0.0.9/24".parse().unwrap()]);
+    let expected = [
+        "5 Mode=802.3ad | `mode` is given again at n/10-bond0.netdev.d/mode.conf:2:1",
+        "5 DNS=10.0.0.53 | it stays in the old place: its file works on the team's device as on a bond's",
+        "1 [Network] | a drop-in of 99-x.network, which is not among these: name that, too",
+    ];
+    assert_eq!(left(&import), expected);
+    let last = &import.disable.iter().find(|of| of.what.starts_with("take out")).unwrap().what;
+    assert!(last.starts_with("take out lines 4, n/30-bond0.network.d/a.conf:2:1, n/30-"), "{last}");
+}
+
+#[test]
+fn a_file_that_fits_by_a_pattern_is_the_bonds() {
+    for of_match in ["Name=bond*", "Name=!eth*", "Kind=bond"] {
+        let text = format!("[Match]\n{of_match}\n[Network]\nDHCP=ipv4\n[DHCPv4]\nUseDNS=no\n");
+        let import = read_all("networkd", &[BOND.as_slice(), &[("n/30.network", &text)]].concat()).unwrap();
+        let lines: Vec<usize> = import.left.iter().map(|left| left.place.line).collect();
+        assert_eq!(lines, [4, 5], "{of_match}: {import:#?}");
+    }
+    // The first one that fits is taken.
+    let files = [
+        ("n/30.network", "[Match]\nName=bond0\n[Network]\nAddress=10.0.0.1/24\n"),
+        ("n/40.network", "[Match]\nName=bond0\n[Network]\nAddress=10.0.0.2/24\n"),
+        ("n/50.network", "[Match]\nName=*\n[Network]\nDHCP=yes\n"),
+    ];
+    let import = read_all("networkd", &[BOND.as_slice(), &files].concat()).unwrap();
+    assert_eq!(import.network.teams[0].addresses, ["10.0.0.1/24".parse().unwrap()]);
+    assert_eq!(left(&import), ["2 bond0 | networkd takes 30.network for bond0, and not this file"]);
+}
+
+#[test]
+fn router_advertisements_are_refused_as_before() {
+    let own = ("n/30.network", "[Match]\nName=bond0\n[Network]\nIPv6AcceptRA=no\nDNS=10.0.0.53\n");
+    let import = read_all("networkd", &[BOND.as_slice(), &[own]].concat()).unwrap();
+    assert_eq!(import.network.teams[0].accept_ra, Some(0));
+    // What stays needs the line.
+    assert!(!import.disable.iter().any(|of| of.what.contains("take out")), "{import:#?}");
+    let written = super::write("networkd", &import.network);
+    assert!(written.files.iter().any(|file| file.text.contains("[Network]\nIPv6AcceptRA=no\n")), "{written:#?}");
+}
+
+#[test]
+fn what_members_have_not_anyway_is_not_told() {
+    let member = "[Match]\nName=eth1\n[Network]\nBond=bond0\nDHCP=no\nLinkLocalAddressing=no\n[Link]\nMTUBytes=9K\n";
+    let own = "[Match]\nName=bond0\n[Link]\nMTUBytes=9216\n";
+    let files = [("n/21.network", member), ("n/30.network", own)];
+    let import = read_all("networkd", &[BOND.as_slice(), &files].concat()).unwrap();
+    assert_eq!(left(&import), [""; 0]);
+    let other = [("n/21.network", member), ("n/30.network", "[Match]\nName=bond0\n[Link]\nMTUBytes=1500\n")];
+    let import = read_all("networkd", &[BOND.as_slice(), &other].concat()).unwrap();
+    assert_eq!(left(&import), ["8 MTUBytes=9K | members have the MTU of their team"]);
 }

@@ -105,6 +105,7 @@ prop_compose! {
             options,
             mac: mac.map(|[a, b, c, d, e]| nicteam_wire::Mac([2, a, b, c, d, e])),
             mtu,
+            accept_ra: None,
             dataplane: None,
             addresses,
             routes,

@@ -85,3 +85,11 @@ fn hashes_of_their_layers() {
         assert!(shown("teamd", &text).contains(&format!("xmit_hash_policy = \"{policy}\"")), "{hash}");
     }
 }
+
+#[test]
+fn several_ports_of_the_highest_priority_are_told() {
+    let text = r#"{"device": "team0", "runner": {"name": "activebackup"},
+      "ports": {"eth1": {"prio": 9}, "eth2": {"prio": 9}, "eth3": {"prio": 1, "sticky": true}}}"#;
+    let import = left(&read("teamd", text));
+    assert!(import.len() == 1 && import[0].starts_with("2 \"eth3\" | several ports have the highest"), "{import:?}");
+}

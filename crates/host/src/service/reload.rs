@@ -110,6 +110,7 @@ fn lasting(before: &Team, wanted: &Team) -> Vec<String> {
     let changed = [
         ("mac", before.mac != wanted.mac),
         ("mtu", before.mtu != wanted.mtu),
+        ("accept_ra", before.accept_ra != wanted.accept_ra),
         ("dataplane", before.dataplane != wanted.dataplane),
     ];
     let name = &wanted.name;

@@ -159,6 +159,8 @@ pub fn team() -> Team {
         options: vec![("mode".to_owned(), "active-backup".to_owned())],
         addresses: addresses.iter().map(|address| address.parse().unwrap()).collect(),
         routes: vec!["10.44.0.0/16 via 10.0.0.2".parse().unwrap()],
+        // eth0 has 0.
+        accept_ra: Some(2),
         ..Team::default()
     }
 }

@@ -32,6 +32,7 @@ fn up_moves_everything_and_down_restores_it() {
         "10.0.0.50 dev team0 lladdr 02:00:00:00:00:99 PERMANENT",
         "10.0.0.51 dev team0 proxy",
         "/proc/sys/net/ipv4/conf/team0/rp_filter 1",
+        "/proc/sys/net/ipv6/conf/team0/accept_ra 2",
         "/proc/sys/net/ipv4/conf/mac0/arp_ignore 1",
     ] {
         assert!(up.iter().any(|line| line.trim() == expected), "no `{expected}` in {up:#?}");

@@ -1,0 +1,364 @@
+//! A shell's tokens (POSIX.1-2017, 2.3 Token Recognition, with bash's arrays): words and what stands between commands.
+
+use std::ops::Range;
+
+use nicteam_diagnostics::Problem;
+
+use crate::rest::Rest;
+
+/// A word before anything in it is expanded.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Raw {
+    pub(super) parts: Vec<Part>,
+    pub(super) span: Range<usize>,
+}
+
+/// A part of a word.
+#[derive(Clone, Debug)]
+pub(super) enum Part {
+    /// It stands there as it is.
+    Text(String),
+    /// `$NAME`, `${NAME}`; in quotes its value is not split into words.
+    Variable { name: String, is_quoted: bool },
+    /// `{a,b}`, `{0..3}`, `$(seq 0 3)`: a word for each.
+    Each(Vec<String>),
+    /// Another expansion: `$(...)`, `${NAME:-x}`.
+    Other(String),
+}
+
+impl Raw {
+    fn push(&mut self, c: char) {
+        match self.parts.last_mut() {
+            Some(Part::Text(text)) => text.push(c),
+            _ => self.parts.push(Part::Text(c.to_string())),
+        }
+    }
+
+    /// Its text, if nothing in it is expanded.
+    pub(super) fn literal(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [] => Some(""),
+            [Part::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// What ends a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum End {
+    /// A new line, `;`, `&`.
+    #[default]
+    Plain,
+    /// `|`.
+    Pipe,
+    /// `;;`.
+    Branch,
+    /// `&&`.
+    And,
+    /// `||`.
+    Or,
+    /// `(`.
+    Open,
+    /// `)`.
+    Close,
+}
+
+/// A command, or what a keyword begins.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Item {
+    pub(super) words: Vec<Raw>,
+    pub(super) output: Option<Raw>,
+    /// Where the text of its here-document stands.
+    pub(super) input: Option<Range<usize>>,
+    pub(super) end: End,
+}
+
+/// What stands between two lines of a text.
+enum Token {
+    Word(Raw),
+    End(End),
+    /// What follows names a file; true: this command writes its output there.
+    Redirection(bool),
+    /// What follows ends a here-document; true: tabs ahead of it are none of it.
+    HereDocument(bool),
+}
+
+/// The items of a part of a text.
+///
+/// # Errors
+/// A quote that is not closed.
+pub(super) fn items(text: &str, of: Range<usize>) -> Result<Vec<Item>, Problem> {
+    let (mut items, mut pending) = (Vec::new(), Item::default());
+    let (mut file, mut ends): (Option<bool>, Option<bool>) = (None, None);
+    let mut documents: Vec<(usize, String, bool)> = Vec::new();
+    let mut rest = Rest { text: text.get(..of.end).unwrap_or(text), at: of.start };
+    while let Some(token) = rest.token()? {
+        match token {
+            Token::Word(word) => match (ends.take(), file.take()) {
+                (Some(tabs), _) => documents.push((items.len(), word.literal().unwrap_or("").to_owned(), tabs)),
+                (None, Some(true)) => pending.output = Some(word),
+                (None, Some(false)) => {}
+                (None, None) => pending.words.push(word),
+            },
+            Token::Redirection(writes) => file = Some(writes),
+            Token::HereDocument(tabs) => ends = Some(tabs),
+            Token::End(end) => {
+                (file, ends) = (None, None);
+                items.push(Item { end, ..std::mem::take(&mut pending) });
+                if rest.text.as_bytes().get(rest.at - 1) == Some(&b'\n') {
+                    for (of, end, tabs) in documents.drain(..) {
+                        let body = rest.here_document(&end, tabs);
+                        items[of].input = Some(body);
+                    }
+                }
+            }
+        }
+    }
+    items.push(pending);
+    Ok(items)
+}
+
+impl Rest<'_> {
+    fn skip(&mut self, wanted: char) -> bool {
+        let is_there = self.peek() == Some(wanted);
+        if is_there {
+            self.at += wanted.len_utf8();
+        }
+        is_there
+    }
+
+    /// Lines up to the one that ends them, which is read, too.
+    fn here_document(&mut self, end: &str, tabs: bool) -> Range<usize> {
+        let start = self.at;
+        while self.at < self.text.len() {
+            let line_at = self.at;
+            let line = self.text[line_at..].split('\n').next().unwrap_or("");
+            self.at = (line_at + line.len() + 1).min(self.text.len());
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            if (if tabs { line.trim_start_matches('\t') } else { line }) == end {
+                return start..line_at;
+            }
+        }
+        start..self.text.len()
+    }
+
+    fn token(&mut self) -> Result<Option<Token>, Problem> {
+        loop {
+            match self.peek() {
+                None => return Ok(None),
+                Some(' ' | '\t' | '\r') => drop(self.next()),
+                Some('\\') if self.text[self.at..].starts_with("\\\n") => self.at += 2,
+                Some('\\') if self.text[self.at..].starts_with("\\\r\n") => self.at += 3,
+                Some('#') => self.at += self.text[self.at..].find('\n').unwrap_or(self.text.len() - self.at),
+                Some(c @ ('\n' | ';' | '(' | ')' | '&' | '|')) => {
+                    self.next();
+                    let end = match c {
+                        '(' => End::Open,
+                        ')' => End::Close,
+                        '&' if self.skip('&') => End::And,
+                        '&' if self.peek() == Some('>') => {
+                            self.next();
+                            self.skip('>');
+                            return Ok(Some(Token::Redirection(true)));
+                        }
+                        '|' if self.skip('|') => End::Or,
+                        '|' => {
+                            self.skip('&');
+                            End::Pipe
+                        }
+                        ';' if self.skip(';') => End::Branch,
+                        _ => End::Plain,
+                    };
+                    return Ok(Some(Token::End(end)));
+                }
+                Some('>') => {
+                    self.next();
+                    self.skip('>');
+                    self.skip('|');
+                    return Ok(Some(Token::Redirection(!self.skip('&'))));
+                }
+                Some('<') => {
+                    self.next();
+                    if self.skip('<') && !self.skip('<') {
+                        return Ok(Some(Token::HereDocument(self.skip('-'))));
+                    }
+                    self.skip('&');
+                    return Ok(Some(Token::Redirection(false)));
+                }
+                Some(_) => return self.word().map(Some),
+            }
+        }
+    }
+
+    fn word(&mut self) -> Result<Token, Problem> {
+        let start = self.at;
+        let mut word = Raw::default();
+        while let Some(next) = self.peek() {
+            match next {
+                ' ' | '\t' | '\r' | '\n' | ';' | '(' | ')' | '&' | '|' | '<' | '>' => break,
+                '\\' => {
+                    self.next();
+                    match self.next() {
+                        Some('\n') | None => {}
+                        Some(escaped) => word.push(escaped),
+                    }
+                }
+                '\'' | '"' => self.quoted(next, &mut word)?,
+                '$' | '`' => self.expansion(false, &mut word),
+                '{' if braces(&self.text[self.at..]).is_some() => {
+                    let (length, each) = braces(&self.text[self.at..]).unwrap_or_default();
+                    self.at += length;
+                    word.parts.push(Part::Each(each));
+                }
+                _ => {
+                    word.push(next);
+                    self.next();
+                }
+            }
+        }
+        // `2>` and its kin: the number of what is redirected.
+        let number = word.literal().filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
+        if let Some(number) = number.filter(|_| self.peek() == Some('>')) {
+            let is_output = number == "1";
+            self.next();
+            self.skip('>');
+            let is_copy = self.skip('&');
+            return Ok(Token::Redirection(is_output && !is_copy));
+        }
+        word.span = start..self.at;
+        Ok(Token::Word(word))
+    }
+
+    /// What begins with a dollar or a backquote.
+    fn expansion(&mut self, is_quoted: bool, word: &mut Raw) {
+        let start = self.at;
+        if self.next() == Some('`') {
+            let length = self.text[self.at..].find('`').map_or(self.text.len() - self.at, |end| end + 1);
+            self.at += length;
+            return word.parts.push(Part::Other(self.text[start..self.at].to_owned()));
+        }
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let rest = &self.text[self.at..];
+        match rest.chars().next() {
+            Some('{') => {
+                let inner = rest[1..].split('}').next().unwrap_or("");
+                self.at = (self.at + inner.len() + 2).min(self.text.len());
+                // All of an array: its words, whatever the quotes.
+                let array = inner.strip_suffix("[@]").or_else(|| inner.strip_suffix("[*]"));
+                let name = array.unwrap_or(inner);
+                match !name.is_empty() && name.chars().all(is_name) {
+                    true => {
+                        let is_quoted = is_quoted && array.is_none();
+                        word.parts.push(Part::Variable { name: name.to_owned(), is_quoted });
+                    }
+                    false => word.parts.push(Part::Other(self.text[start..self.at].to_owned())),
+                }
+            }
+            Some('(') => {
+                self.at += balanced(rest);
+                let text = &self.text[start..self.at];
+                let numbers = text.strip_prefix("$(seq ").and_then(|text| text.strip_suffix(')'));
+                let numbers: Option<Vec<&str>> = numbers.map(|text| text.split_whitespace().collect());
+                let each = match numbers.as_deref() {
+                    Some([last]) => sequence("1", last),
+                    Some([first, last]) => sequence(first, last),
+                    _ => None,
+                };
+                word.parts.push(match each {
+                    Some(each) if !is_quoted => Part::Each(each),
+                    _ => Part::Other(text.to_owned()),
+                });
+            }
+            Some(c) if is_name(c) => {
+                // A digit is a name of its own.
+                let length = if c.is_ascii_digit() { 1 } else { rest.find(|c| !is_name(c)).unwrap_or(rest.len()) };
+                word.parts.push(Part::Variable { name: rest[..length].to_owned(), is_quoted });
+                self.at += length;
+            }
+            // All arguments: their words, whatever the quotes.
+            Some(c @ ('@' | '*')) => {
+                self.at += 1;
+                word.parts.push(Part::Variable { name: c.to_string(), is_quoted: false });
+            }
+            Some(c @ ('#' | '?' | '!' | '$' | '-')) => {
+                self.at += 1;
+                word.parts.push(Part::Other(format!("${c}")));
+            }
+            // A dollar of its own: the prompt of a line that was copied.
+            _ => word.push('$'),
+        }
+    }
+
+    /// Text between quotes.
+    fn quoted(&mut self, quote: char, word: &mut Raw) -> Result<(), Problem> {
+        let start = self.at;
+        self.next();
+        // An empty text is a word, too.
+        if !matches!(word.parts.last(), Some(Part::Text(_))) {
+            word.parts.push(Part::Text(String::new()));
+        }
+        loop {
+            match self.peek() {
+                Some('$' | '`') if quote == '"' => {
+                    self.expansion(true, word);
+                    continue;
+                }
+                _ => {}
+            }
+            match self.next() {
+                None => {
+                    let problem = Problem::at(&(start..start + 1), format!("the quote {quote} is not closed"));
+                    return Err(problem.hint("a quote ends with the same character"));
+                }
+                Some(end) if end == quote => return Ok(()),
+                Some('\\') if quote == '"' => match self.next() {
+                    Some('\n') | None => {}
+                    Some(escaped @ ('$' | '`' | '"' | '\\')) => word.push(escaped),
+                    Some(other) => {
+                        word.push('\\');
+                        word.push(other);
+                    }
+                },
+                Some(inner) => word.push(inner),
+            }
+        }
+    }
+}
+
+/// Bytes of what begins with `(`, up to the one that closes it.
+fn balanced(text: &str) -> usize {
+    let mut depth = 0;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' if depth == 1 => return at + 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Bytes of `{a,b}` or `{0..3}` at the beginning of a text, and what it stands for.
+fn braces(text: &str) -> Option<(usize, Vec<String>)> {
+    let inner = text.strip_prefix('{')?.split('}').next()?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.,".contains(c);
+    if !text[1 + inner.len()..].starts_with('}') || !inner.chars().all(is_plain) {
+        return None;
+    }
+    let each = match inner.split_once("..") {
+        Some((first, last)) => sequence(first, last)?,
+        None if inner.contains(',') => inner.split(',').map(str::to_owned).collect(),
+        None => return None,
+    };
+    Some((inner.len() + 2, each))
+}
+
+/// Whole numbers, up or down.
+fn sequence(first: &str, last: &str) -> Option<Vec<String>> {
+    let (first, last): (u16, u16) = (first.parse().ok()?, last.parse().ok()?);
+    let up = (first..=last).map(|number| number.to_string());
+    let down = (last..=first).rev().map(|number| number.to_string());
+    (first.abs_diff(last) < 256).then(|| if first <= last { up.collect() } else { down.collect() })
+}
