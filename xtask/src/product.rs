@@ -74,11 +74,23 @@ impl Product {
 
     /// What a team in a namespace says of itself (`nicteam team show NAME --format json`).
     pub(crate) fn status(&self, netns: &NetNs, state: &Path, name: &str) -> Result<Value, Failure> {
+        let said = self.team(netns, state, &["show", name, "--format", "json"])?;
+        serde_json::from_slice(&said).map_err(|error| Failure::failed(format!("no status: {error}")))
+    }
+
+    /// What has happened to a team in a namespace (`nicteam team events NAME --json`).
+    pub(crate) fn events(&self, netns: &NetNs, state: &Path, name: &str) -> Result<Vec<Value>, Failure> {
+        let said = self.team(netns, state, &["events", name, "--json"])?;
+        let events = serde_json::Deserializer::from_slice(&said).into_iter().collect::<Result<_, _>>();
+        events.map_err(|error| Failure::failed(format!("no events: {error}")))
+    }
+
+    /// What `nicteam team` prints in a namespace.
+    fn team(&self, netns: &NetNs, state: &Path, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
         let mut command = self.command();
-        command.args(["team", "show", name, "--format", "json"]).env("NICTEAM_STATE_DIR", state);
+        command.arg("team").args(arguments).env("NICTEAM_STATE_DIR", state);
         process::in_netns(&mut command, netns);
-        let output = tools::output(&mut command)?;
-        serde_json::from_slice(&output.stdout).map_err(|error| Failure::failed(format!("no status: {error}")))
+        Ok(tools::output(&mut command)?.stdout)
     }
 
     /// Builds an experiment's topology and holds it.

@@ -53,10 +53,14 @@ pub(crate) struct Arguments {
     /// How long each run is measured, whole seconds.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
+    /// Of the service's course only this step, and those without which there is no team; may be repeated. For whoever
+    /// works on a step: the whole course takes minutes.
+    #[arg(long, value_name = "STEP", hide_short_help = true, value_parser = service::steps())]
+    step: Vec<String>,
 }
 
 /// The parts, in the order in which they are measured.
-const PARTS: [&Part<Arguments>; 29] = [
+const PARTS: [&Part<Arguments>; 30] = [
     &t3::BPF,
     &t3::PACKET,
     &t3::USER,
@@ -84,7 +88,8 @@ const PARTS: [&Part<Arguments>; 29] = [
     &storage::mtu::PART,
     &storage::fio::PART,
     &storage::steady::PART,
-    &service::PART,
+    &service::DEBIAN_12,
+    &service::DEBIAN_13,
     &live::PART,
 ];
 

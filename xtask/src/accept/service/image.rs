@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use nicteam_oracle::{Archive, EmulatedImage, Missing, cache_folder};
+use nicteam_oracle::{Archive, Missing, cache_folder};
 use nicteam_sys::process;
 use nix::fcntl::{Flock, FlockArg};
 use sha2::{Digest, Sha256};
@@ -30,78 +30,81 @@ pub(super) struct Image {
     pub(super) initrd: PathBuf,
     /// The disk.
     pub(super) disk: PathBuf,
+    /// Busybox, for the host outside: it needs no library.
+    pub(super) busybox: PathBuf,
 }
 
+/// The files of an image, as in [`Image`].
+const FILES: [&str; 4] = ["kernel", "initrd", "disk", "busybox"];
 /// Size of the disk; what is empty takes no room.
 const DISK: &str = "1200M";
 /// What the disk may be made of in the end: an image of another recipe is thrown away.
 const PARTIAL: &str = "partial";
 
-/// Makes the image, if the cache has none of this recipe.
-pub(super) fn prepare() -> Result<(), Failure> {
-    Image::obtain().map(drop)
+/// Makes the image of this release of Debian, if the cache has none of this recipe.
+pub(super) fn prepare(suite: &str) -> Result<(), Failure> {
+    Image::obtain(suite).map(drop)
 }
 
 impl Image {
-    /// The image of this recipe in `$XDG_CACHE_HOME/nicteam/service`; whoever asks while another makes it waits.
-    pub(super) fn obtain() -> Result<Image, Failure> {
+    /// The image of this recipe in `$XDG_CACHE_HOME/nicteam/service/SUITE`; whoever asks while another makes it waits.
+    pub(super) fn obtain(suite: &str) -> Result<Image, Failure> {
         let missing = |missing: Missing| Failure::Missing(missing.to_string());
-        let kernel = EmulatedImage::obtain().map_err(missing)?;
-        let cache = cache_folder("service").map_err(missing)?;
+        let cache = cache_folder("service").map_err(missing)?.join(suite);
         fs::create_dir_all(&cache).map_err(|error| at("make", &cache, error))?;
         let lock = File::create(cache.join("lock")).map_err(|error| at("lock", &cache, error))?;
         let _lock =
             Flock::lock(lock, FlockArg::LockExclusive).map_err(|(_, errno)| at("lock", &cache, errno.into()))?;
-        let name = key(&kernel);
-        let folder = cache.join(&name);
+        let folder = cache.join(key(suite));
         if !folder.is_dir() {
-            eprintln!("service: making a Debian for the guest, once (half a minute)");
+            eprintln!("service: making a Debian ({suite}) for the guest, once (a minute)");
             remove_all_but(&cache, "lock")?;
             let partial = cache.join(PARTIAL);
-            make(&kernel, &partial)?;
+            make(suite, &partial)?;
             fs::rename(&partial, &folder).map_err(|error| at("rename", &partial, error))?;
         }
-        let [initrd, disk] = ["initrd", "disk"].map(|file| folder.join(file));
-        Ok(Image { kernel: kernel.kernel, initrd, disk })
+        let [kernel, initrd, disk, busybox] = FILES.map(|file| folder.join(file));
+        Ok(Image { kernel, initrd, disk, busybox })
     }
 }
 
 /// A name for what an image is made of.
-fn key(kernel: &EmulatedImage) -> String {
+fn key(suite: &str) -> String {
     let mut hash = Sha256::new();
     let files = recipe::FILES.iter().flat_map(|(name, text)| [*name, *text]);
     let lists = recipe::PACKAGES.iter().chain(&recipe::LEFT_OUT).chain(&recipe::MODULES).copied().chain(files);
-    let version = kernel_version(kernel);
-    for part in lists.chain([recipe::SUITE, recipe::SCRIPT, recipe::INIT, DISK, &version]) {
+    for part in lists.chain([suite, recipe::SCRIPT, recipe::INIT, DISK]) {
         hash.update(part.as_bytes());
         hash.update([0]);
     }
     hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// As `uname -r` says it.
-fn kernel_version(kernel: &EmulatedImage) -> String {
-    kernel.modules.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-/// Makes disk and first file system in a new folder.
-fn make(kernel: &EmulatedImage, folder: &Path) -> Result<(), Failure> {
+/// Makes the files of an image in a new folder.
+fn make(suite: &str, folder: &Path) -> Result<(), Failure> {
     let root = folder.join("root");
     fs::create_dir_all(folder).map_err(|error| at("make", folder, error))?;
-    bootstrap(&root)?;
-    let modules = root.join("usr/lib/modules");
-    fs::create_dir_all(&modules).map_err(|error| at("make", &modules, error))?;
-    run(Command::new("cp").arg("-a").arg(&kernel.modules).arg(&modules))?;
+    bootstrap(suite, &root)?;
     for (name, text) in recipe::FILES {
         let path = root.join(name);
         fs::write(&path, text).map_err(|error| at("write", &path, error))?;
     }
-    let version = kernel_version(kernel);
-    run(Command::new("chroot").arg(&root).args(["/bin/sh", "-c", recipe::SCRIPT]).env("KERNEL", &version))?;
-    let initrd = folder.join("initrd");
-    fs::write(&initrd, first_files(&root, &modules.join(&version))?).map_err(|error| at("write", &initrd, error))?;
-    disk_of(&root, &folder.join("disk"), DISK)?;
+    run(Command::new("chroot").arg(&root).args(["/bin/sh", "-c", recipe::SCRIPT]))?;
+    let [kernel, initrd, disk, busybox] = FILES.map(|file| folder.join(file));
+    for (from, to) in [(root.join("vmlinuz"), &kernel), (root.join("usr/bin/busybox"), &busybox)] {
+        fs::copy(&from, to).map_err(|error| at("copy", &from, error))?;
+    }
+    fs::write(&initrd, first_files(&busybox, &modules(&root)?)?).map_err(|error| at("write", &initrd, error))?;
+    disk_of(&root, &disk, DISK)?;
     fs::remove_dir_all(&root).map_err(|error| at("remove", &root, error))
+}
+
+/// Where the modules of a root's only kernel lie.
+fn modules(root: &Path) -> Result<PathBuf, Failure> {
+    let folder = root.join("usr/lib/modules");
+    let mut entries = fs::read_dir(&folder).map_err(|error| at("read", &folder, error))?;
+    let first = entries.next().ok_or_else(|| Failure::failed(format!("no kernel in {}", folder.display())))?;
+    first.map(|entry| entry.path()).map_err(|error| at("read", &folder, error))
 }
 
 /// An ext4 file system with what a folder has.
@@ -114,22 +117,22 @@ pub(super) fn disk_of(folder: &Path, disk: &Path, size: &str) -> Result<(), Fail
 }
 
 /// Installs Debian into a folder. What it mounts on the way goes with it, even if it is killed.
-fn bootstrap(root: &Path) -> Result<(), Failure> {
+fn bootstrap(suite: &str, root: &Path) -> Result<(), Failure> {
     let mut command = Command::new("unshare");
     command.args(["--mount", "--propagation", "private", "mmdebstrap", "--quiet"]);
     command.args(["--mode=root", "--variant=minbase", "--format=directory", "--aptopt=Acquire::Languages \"none\""]);
     command.args(recipe::LEFT_OUT.map(|path| format!("--dpkgopt=path-exclude={path}")));
-    command.arg(format!("--include={}", recipe::PACKAGES.join(","))).arg(recipe::SUITE).arg(root);
+    command.arg(format!("--include={}", recipe::PACKAGES.join(","))).arg(suite).arg(root);
     run(&mut command)
 }
 
 /// The kernel's first file system: busybox, the modules that it needs, what it does with them.
-fn first_files(root: &Path, modules: &Path) -> Result<Vec<u8>, Failure> {
+fn first_files(busybox: &Path, modules: &Path) -> Result<Vec<u8>, Failure> {
     let read = |path: &Path| fs::read(path).map_err(|error| at("read", path, error));
     let dependencies = String::from_utf8_lossy(&read(&modules.join("modules.dep"))?).into_owned();
     let mut archive = Archive::default();
     ["/dev", "/root"].iter().for_each(|folder| archive.add_folder(Path::new(folder)));
-    archive.add_file(Path::new("/bin/busybox"), &read(&root.join("usr/bin/busybox"))?);
+    archive.add_file(Path::new("/bin/busybox"), &read(busybox)?);
     archive.add_file(Path::new("/init"), recipe::INIT.as_bytes());
     let mut list = String::new();
     for path in needed(&dependencies) {
@@ -144,8 +147,10 @@ fn first_files(root: &Path, modules: &Path) -> Result<Vec<u8>, Failure> {
 fn needed(dependencies: &str) -> Vec<&str> {
     let mut order: Vec<&str> = Vec::new();
     for module in recipe::MODULES {
-        let file = format!("/{module}.ko");
-        let line = dependencies.lines().filter_map(|line| line.split_once(':')).find(|(path, _)| path.ends_with(&file));
+        // Some kernels have them compressed.
+        let files = [format!("/{module}.ko"), format!("/{module}.ko.xz")];
+        let mut lines = dependencies.lines().filter_map(|line| line.split_once(':'));
+        let line = lines.find(|(path, _)| files.iter().any(|file| path.ends_with(file)));
         // What the kernel has built in has no line.
         let Some((path, before)) = line else { continue };
         // The last one named needs no other.
@@ -191,5 +196,6 @@ mod tests {
         let order = ["k/ring.ko", "k/virtio.ko", "k/legacy.ko", "k/virtio_pci.ko", "k/virtio_blk.ko"];
         assert_eq!(needed(dependencies), order);
         assert_eq!(needed("k/virtio_blk.ko:\n"), ["k/virtio_blk.ko"]);
+        assert_eq!(needed("k/virtio_blk.ko.xz: k/ring.ko.xz\nk/ring.ko.xz:\n"), ["k/ring.ko.xz", "k/virtio_blk.ko.xz"]);
     }
 }

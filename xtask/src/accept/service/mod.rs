@@ -14,13 +14,19 @@ mod stacks;
 use super::Arguments;
 use crate::part::Part;
 
-/// A package installed, two teams, killed, upgraded, rebooted, addressed by others, removed.
-pub(super) const PART: Part<Arguments> = Part {
-    tools: &image::TOOLS,
-    prepare: image::prepare,
-    ..Part::new(
-        "service",
-        "the service on Debian 12 with systemd, in an emulated guest (bpf dataplane)",
-        course::measure,
-    )
-};
+pub(super) use course::names as steps;
+
+/// A package installed, two teams, killed, hung, upgraded, rebooted, addressed by others, removed.
+pub(super) const DEBIAN_12: Part<Arguments> =
+    on::<12>("service", "the service on Debian 12 with systemd, in an emulated guest (bpf dataplane)");
+/// The same on the next release, with its own kernel.
+pub(super) const DEBIAN_13: Part<Arguments> =
+    on::<13>("service-13", "the service on Debian 13 with systemd, in an emulated guest (bpf dataplane)");
+
+const fn on<const RELEASE: u8>(name: &'static str, title: &'static str) -> Part<Arguments> {
+    Part {
+        tools: &image::TOOLS,
+        prepare: || image::prepare(const { recipe::suite(RELEASE) }),
+        ..Part::new(name, title, |context| course::measure(context, const { recipe::suite(RELEASE) }))
+    }
+}

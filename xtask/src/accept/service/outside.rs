@@ -1,17 +1,20 @@
-//! What the guest is cabled to: a team of ours as LACP partner, and a plain bridge.
+//! What the guest is cabled to: a team of ours as LACP partner, and a plain bridge; and a DHCP server behind the team.
 
+use std::fs;
 use std::net::IpAddr;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
 use nicteam_dataplane::Kind;
 use nicteam_sys::process;
 use nicteam_testnet::Host;
+use serde_json::Value;
 
 use super::guest::Nic;
+use super::image::at;
 use super::probe::Probe;
 use crate::failure::Failure;
 use crate::product::{Product, TeamProcess};
-use crate::scratch::Scratch;
 use crate::tools;
 
 /// The guest's devices: the first two are members of `team0`, the next two of `team1`, the last is of no team.
@@ -40,14 +43,19 @@ const fn nic(tap: &'static str, mac: &'static str, slot: u8) -> Nic {
 pub(super) struct Outside {
     /// It.
     pub(super) host: Host,
-    /// Who asks each of the guest's addresses.
-    pub(super) probes: Vec<Probe>,
+    product: Product,
+    /// Where its team keeps its state.
+    state: PathBuf,
     _partner: TeamProcess,
+    _dhcp: DhcpServer,
 }
+
+/// Gives the first team its address by DHCP; ends with this value.
+struct DhcpServer(Child);
 
 impl Outside {
     /// Makes it, with the TAPs for QEMU.
-    pub(super) fn new(product: &Product, scratch: &Scratch) -> Result<Outside, Failure> {
+    pub(super) fn new(product: &Product, scratch: &Path, busybox: &Path) -> Result<Outside, Failure> {
         let mut host = Host::quiet();
         for Nic { tap, .. } in NICS {
             ip(&host, &["tuntap", "add", "dev", tap, "mode", "tap"])?;
@@ -64,14 +72,62 @@ impl Outside {
         host.address(bridge, &[(OWN[1], 24)]);
         let members: Vec<String> = NICS[..2].iter().map(|nic| nic.tap.to_owned()).collect();
         let options = [("mode", "802.3ad"), ("lacp_rate", "fast")];
-        let state = scratch.path().join("partner");
+        let state = scratch.join("partner");
         let process = product.start_team(&host.netns, &state, partner, &members, &options, Kind::Bpf)?;
         nicteam_testnet::eventually("the partner's device", || {
             host.netlink.link(partner).is_ok_and(|link| link.is_some())
         });
         host.address(partner, &[(OWN[0], 24)]);
-        let probes = GUEST.iter().map(|address| Probe::new(&host.netns, parsed(address)?)).collect::<Result<_, _>>()?;
-        Ok(Outside { host, probes, _partner: process })
+        let dhcp = DhcpServer::start(busybox, &host, &scratch.join("dhcp"))?;
+        Ok(Outside { host, product: product.clone(), state, _partner: process, _dhcp: dhcp })
+    }
+
+    /// Who asks each of the guest's addresses, anew: what is sent to these is answered to no others.
+    pub(super) fn probes(&self) -> Result<Vec<Probe>, Failure> {
+        GUEST.iter().map(|address| Probe::new(&self.host.netns, parsed(address)?)).collect()
+    }
+
+    /// How often LACP changed a member of the partner until now, and what changed.
+    pub(super) fn changes_at_partner(&self) -> Result<Vec<String>, Failure> {
+        let events = self.product.events(&self.host.netns, &self.state, DEVICES[0])?;
+        let changes = events.iter().filter(|event| event["event"] == "lacp" || event["event"] == "member");
+        Ok(changes.map(Value::to_string).collect())
+    }
+}
+
+impl DhcpServer {
+    /// Leases the guest's first address to its first device, and so to the team, which has that one's.
+    fn start(busybox: &Path, host: &Host, folder: &Path) -> Result<DhcpServer, Failure> {
+        let leases = folder.join("leases");
+        let text = format!(
+            "interface {}\nstart {address}\nend {address}\nstatic_lease {} {address}\noption subnet 255.255.255.0\n\
+             lease_file {}\npidfile {}\n",
+            DEVICES[0],
+            NICS[0].mac,
+            leases.display(),
+            folder.join("pid").display(),
+            address = GUEST[0],
+        );
+        let configuration = folder.join("udhcpd.conf");
+        fs::create_dir_all(folder).map_err(|error| at("make", folder, error))?;
+        for (path, text) in [(&leases, ""), (&configuration, text.as_str())] {
+            fs::write(path, text).map_err(|error| at("write", path, error))?;
+        }
+        let mut command = Command::new(busybox);
+        command.args(["udhcpd", "-f"]).arg(&configuration);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        process::in_netns(&mut command, &host.netns);
+        process::die_with_parent(&mut command);
+        let child = command.spawn().map_err(|error| Failure::failed(format!("cannot run udhcpd: {error}")))?;
+        Ok(DhcpServer(child))
+    }
+}
+
+impl Drop for DhcpServer {
+    fn drop(&mut self) {
+        // Fails only if it has ended, which is what is wanted.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

@@ -1,4 +1,4 @@
-//! Traffic from outside: a thousand echo requests a second to each address, and which came back.
+//! Traffic from outside: echo requests to each address, and which came back.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,8 +10,10 @@ use nicteam_sys::netns::NetNs;
 
 use crate::failure::Failure;
 
-/// Between two requests to an address.
-const INTERVAL: Duration = Duration::from_millis(1);
+/// Between two requests to an address, where none may be lost: a thousand a second.
+pub(super) const DENSE: Duration = Duration::from_millis(1);
+/// The same where there is a silence to be timed, and the guest has much else to do.
+pub(super) const SPARSE: Duration = Duration::from_millis(20);
 /// What is not answered by then is lost: an emulated processor may stand still for a while.
 const LATE: Duration = Duration::from_secs(2);
 const LISTEN_PAUSE: Duration = Duration::from_micros(500);
@@ -45,8 +47,10 @@ pub(super) struct Cost {
     pub(super) lost: usize,
     /// Answers beyond the first.
     pub(super) duplicates: u64,
-    /// The longest time without an answer, milliseconds.
+    /// The longest time without an answer, milliseconds; infinite if there was none until the end.
     pub(super) silence_ms: f64,
+    /// When it began, milliseconds after the first request.
+    pub(super) silent_from_ms: f64,
 }
 
 impl Probe {
@@ -86,15 +90,16 @@ impl Probe {
     }
 }
 
-/// Asks all of them while `during` goes on; what became of the requests to each.
+/// Asks all of them, as often as this, while `during` goes on; what became of the requests to each.
 pub(super) fn watch<T>(
     probes: &[Probe],
+    interval: Duration,
     during: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<(Vec<Course>, T), Failure> {
     let (sent_all, heard_all) = (AtomicBool::new(false), AtomicBool::new(false));
     thread::scope(|scope| {
         let hearing: Vec<_> = probes.iter().map(|probe| scope.spawn(|| probe.hear(&heard_all))).collect();
-        let sending = scope.spawn(|| send(probes, &sent_all));
+        let sending = scope.spawn(|| send(probes, interval, &sent_all));
         let done = during();
         sent_all.store(true, Ordering::SeqCst);
         let sent = sending.join().unwrap_or_default();
@@ -106,7 +111,7 @@ pub(super) fn watch<T>(
     })
 }
 
-fn send(probes: &[Probe], stop: &AtomicBool) -> Vec<Instant> {
+fn send(probes: &[Probe], interval: Duration, stop: &AtomicBool) -> Vec<Instant> {
     let (start, mut sent) = (Instant::now(), Vec::new());
     while !stop.load(Ordering::SeqCst) {
         let number = sent.len() as u64;
@@ -115,7 +120,7 @@ fn send(probes: &[Probe], stop: &AtomicBool) -> Vec<Instant> {
             // What cannot even be sent is as lost as what is not answered.
             let _ = probe.socket.send(Question::Echo, number as u16, &number.to_be_bytes());
         }
-        let due = start + INTERVAL * sent.len() as u32;
+        let due = start + interval * sent.len() as u32;
         thread::sleep(due.saturating_duration_since(Instant::now()));
     }
     sent
@@ -144,7 +149,11 @@ impl Course {
             cost.lost += usize::from(answered.is_none());
             cost.duplicates += u64::from(answers.saturating_sub(1));
             let silent = next.map_or(f64::INFINITY, |next| (next - *sent).as_secs_f64() * 1e3);
-            cost.silence_ms = cost.silence_ms.max(silent);
+            // The same length before: where no answer ends it, it began earlier.
+            if silent >= cost.silence_ms {
+                cost.silence_ms = silent;
+                cost.silent_from_ms = (*sent - self.requests[0].sent).as_secs_f64() * 1e3;
+            }
         }
         cost
     }
@@ -153,11 +162,13 @@ impl Course {
 impl Cost {
     /// Both together.
     pub(super) fn and(self, other: Cost) -> Cost {
+        let longer = if other.silence_ms > self.silence_ms { other } else { self };
         Cost {
             sent: self.sent + other.sent,
             lost: self.lost + other.lost,
             duplicates: self.duplicates + other.duplicates,
-            silence_ms: self.silence_ms.max(other.silence_ms),
+            silence_ms: longer.silence_ms,
+            silent_from_ms: longer.silent_from_ms,
         }
     }
 }
@@ -173,8 +184,11 @@ mod tests {
         let sent: Vec<Instant> = (0..6).map(ms).collect();
         // 2 and 3 are lost, 4 comes twice, 9 was never asked.
         let course = Course::of(&sent, &[(0, ms(1)), (1, ms(2)), (4, ms(6)), (4, ms(7)), (5, ms(8)), (9, ms(9))]);
-        assert_eq!(course.cost(), Cost { sent: 6, lost: 2, duplicates: 1, silence_ms: 4.0 });
-        assert_eq!(Course::of(&sent, &[]).cost().silence_ms, f64::INFINITY);
+        let cost = Cost { sent: 6, lost: 2, duplicates: 1, silence_ms: 4.0, silent_from_ms: 2.0 };
+        assert_eq!(course.cost(), cost);
+        assert_eq!(cost.and(Cost { sent: 1, ..Cost::default() }), Cost { sent: 7, ..cost });
+        let ended = Course::of(&sent, &[(0, ms(1)), (1, ms(2))]).cost();
+        assert_eq!((ended.silence_ms, ended.silent_from_ms), (f64::INFINITY, 2.0));
         assert_eq!(Course::default().cost(), Cost::default());
     }
 }

@@ -1,10 +1,18 @@
-//! What the Debian of the guest is made of. Whatever changes here, or Debian's kernel, makes a new image.
+//! What the Debian of the guest is made of. Whatever changes here makes a new image.
 
-/// Debian's release.
-pub(super) const SUITE: &str = "bookworm";
+/// The name of a release of Debian.
+pub(super) const fn suite(release: u8) -> &'static str {
+    match release {
+        12 => "bookworm",
+        13 => "trixie",
+        _ => panic!("a release of Debian without a name here"),
+    }
+}
 
-/// Packages beside those that Debian always has: those who manage networks, and what looks at them.
-pub(super) const PACKAGES: [&str; 14] = [
+/// Packages beside those that Debian always has: its kernel for virtual machines, those who manage networks, and what
+/// looks at them.
+pub(super) const PACKAGES: [&str; 15] = [
+    "linux-image-cloud-amd64",
     "systemd-sysv",
     "udev",
     "dbus",
@@ -21,8 +29,9 @@ pub(super) const PACKAGES: [&str; 14] = [
     "busybox-static",
 ];
 
-/// What nobody reads in a guest.
-pub(super) const LEFT_OUT: [&str; 3] = ["/usr/share/man/*", "/usr/share/locale/*", "/usr/share/doc/*"];
+/// What nobody reads in a guest, and what would make a first file system that is not used.
+pub(super) const LEFT_OUT: [&str; 4] =
+    ["/usr/share/man/*", "/usr/share/locale/*", "/usr/share/doc/*", "/etc/kernel/postinst.d/initramfs-tools"];
 
 /// Files of the guest.
 pub(super) const FILES: [(&str, &str); 5] = [
@@ -35,11 +44,10 @@ pub(super) const FILES: [(&str, &str); 5] = [
     ("etc/network/interfaces", "source /etc/network/interfaces.d/*\n"),
 ];
 
-/// What is done in the guest's root, once: the modules' dependencies, networkd instead of NetworkManager, and nothing
-/// started that has no part in this: an emulated processor takes seconds for each.
+/// What is done in the guest's root, once: networkd instead of NetworkManager, and nothing started that has no part in
+/// this: an emulated processor takes seconds for each.
 pub(super) const SCRIPT: &str = r#"
 set -e
-depmod "$KERNEL"
 systemctl --quiet enable systemd-networkd.service
 systemctl --quiet mask \
     NetworkManager.service NetworkManager-dispatcher.service NetworkManager-wait-online.service \

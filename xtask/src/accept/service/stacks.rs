@@ -1,5 +1,7 @@
 //! Who gives the teams their addresses: the files of each.
 
+use std::time::Duration;
+
 use super::guest::Guest;
 use super::outside::GUEST;
 use crate::failure::Failure;
@@ -9,9 +11,13 @@ use crate::failure::Failure;
 pub(super) enum Stacks {
     /// systemd-networkd, and nicteam by its own file.
     NetworkdAndOwn,
-    /// netplan (by networkd), and ifupdown.
+    /// netplan (by networkd) with DHCP, and ifupdown.
     NetplanAndIfupdown,
 }
+
+/// How long the first team forwards without its process (`lacp_lease`, docs/team.md). At the usual 30 s a process that
+/// hangs, which the watchdog ends after 20 s, leaves 10 s for the next one to start: an emulated processor needs more.
+pub(super) const LEASE: Duration = Duration::from_secs(60);
 
 /// A file of ours.
 pub(super) const TEAMS: &str = "/etc/nicteam/teams.toml";
@@ -37,11 +43,9 @@ impl Stacks {
             }
             Stacks::NetplanAndIfupdown => {
                 guest.write(TEAMS, &teams(None))?;
-                let text = format!(
-                    "network:\n  version: 2\n  renderer: networkd\n  ethernets:\n    team0:\n      \
-                     addresses: [{first}]\n      link-local: []\n      accept-ra: false\n"
-                );
-                guest.write(NETPLAN, &text)?;
+                let text = "network:\n  version: 2\n  renderer: networkd\n  ethernets:\n    team0:\n      \
+                            dhcp4: true\n      link-local: []\n      accept-ra: false\n";
+                guest.write(NETPLAN, text)?;
                 guest.write(IFUPDOWN, &format!("auto team1\niface team1 inet static\n    address {second}\n"))
             }
         }
@@ -62,8 +66,10 @@ pub(super) fn remove(guest: &mut Guest) -> Result<(), Failure> {
 fn teams(second: Option<&str>) -> String {
     let addresses = second.map(|address| format!("addresses = [\"{address}\"]\n")).unwrap_or_default();
     format!(
-        "[teams.team0]\nmembers = [\"ens16\", \"ens17\"]\nmode = \"802.3ad\"\nlacp_rate = \"fast\"\nmiimon = 100\n\n\
-         [teams.team1]\nmembers = [\"ens18\", \"ens19\"]\nmode = \"active-backup\"\nmiimon = 100\n{addresses}"
+        "[teams.team0]\nmembers = [\"ens16\", \"ens17\"]\nmode = \"802.3ad\"\nlacp_rate = \"fast\"\nmiimon = 100\n\
+         lacp_lease = {}\n\n\
+         [teams.team1]\nmembers = [\"ens18\", \"ens19\"]\nmode = \"active-backup\"\nmiimon = 100\n{addresses}",
+        LEASE.as_millis()
     )
 }
 
