@@ -7,6 +7,7 @@ use nicteam_formats::Team;
 use nicteam_sys::netlink::object::{Address, Route};
 
 use crate::found::{Found, Place};
+use crate::step::TEAM;
 
 /// In the order of the members. `sessions`: how many TCP connections there are by each link-local address.
 pub(crate) fn notes(team: &Team, found: &Found, sessions: &BTreeMap<Ipv6Addr, usize>) -> Vec<String> {
@@ -15,7 +16,24 @@ pub(crate) fn notes(team: &Team, found: &Found, sessions: &BTreeMap<Ipv6Addr, us
         let tied = member.addresses.iter().filter_map(|address| of_sessions(member, address, sessions));
         addresses.chain(of_routes(&team.name, member, found)).chain(tied).collect::<Vec<_>>()
     };
-    found.members.iter().flat_map(of).chain(of_link_local(&team.name, found)).collect()
+    let members = found.members.iter().flat_map(of).chain(of_link_local(&team.name, found));
+    members.chain(team.routes.iter().filter_map(|own| of_other_gateway(&team.name, own, found))).collect()
+}
+
+/// Of two routes to one destination the kernel uses the one of the lower metric, and of the same metric the one that was
+/// there first (Linux net/ipv4/fib_trie.c, `fib_table_insert`; in IPv6 they become one of two next hops).
+fn of_other_gateway(team: &str, own: &nicteam_formats::Route, found: &Found) -> Option<String> {
+    let route = Route::new((own.to.address, own.to.prefix), own.via, TEAM, own.metric, own.table);
+    let rivals =
+        |other: &&Route| other.to() == route.to() && (other.metric(), other.table()) == (route.metric(), route.table());
+    let other = found.routes.iter().filter(rivals).find(|other| other.via() != route.via())?;
+    let member = other.devices().first().and_then(|&index| found.member_at(index))?;
+    Some(format!(
+        "the route {} of {} moves to {team}, too, beside {own} of the file: of the same metric, the kernel goes on with the \
+         one that was there first; hint: remove one of them, or give {own} a `metric` of its own",
+        other.words(),
+        member.name
+    ))
 }
 
 /// A socket whose address is link-local is tied to its device (Linux net/ipv6/tcp_ipv6.c, `sk_bound_dev_if`).

@@ -69,11 +69,12 @@ fn member(team: &Team, device: &str, facts: &Facts<'_>) -> Option<Refusal> {
     let Some(link) = facts.survey.link(device) else {
         // A running team waits for those that are gone.
         let waits = facts.waits || facts.journal.is_some();
-        return (!waits)
-            .then(|| Refusal::new(format!("no device `{device}` for team {}", team.name), missing(device, facts)));
+        return (!waits).then(|| {
+            Refusal::new(format!("no device `{device}` for team {}", team.name), missing(team, device, facts))
+        });
     };
     if let Some(master) = link.master {
-        return Some(enslaved(link, master, facts));
+        return Some(enslaved(team, link, master, facts));
     }
     if link.mac == [0; 6] {
         let what = format!("`{device}` has no Ethernet address and cannot be a member");
@@ -88,15 +89,17 @@ fn member(team: &Team, device: &str, facts: &Facts<'_>) -> Option<Refusal> {
     })
 }
 
-fn missing(device: &str, facts: &Facts<'_>) -> String {
-    let names: Vec<&str> = facts.survey.links.iter().map(|link| link.name.as_str()).collect();
+/// A device of a like name, which could be a member and is none.
+fn missing(team: &Team, device: &str, facts: &Facts<'_>) -> String {
+    let could_be = |link: &&Link| link.mac != [0; 6] && link.master.is_none() && !team.members.contains(&link.name);
+    let names: Vec<&str> = facts.survey.links.iter().filter(could_be).map(|link| link.name.as_str()).collect();
     match nicteam_team::nearest(device, names.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`ip link` lists the devices of this network namespace".to_owned(),
     }
 }
 
-fn enslaved(link: &Link, master: u32, facts: &Facts<'_>) -> Refusal {
+fn enslaved(team: &Team, link: &Link, master: u32, facts: &Facts<'_>) -> Refusal {
     let (device, master_name) = (&link.name, facts.survey.name_of(master));
     let kind = facts.survey.link_at(master).map_or("", |master| master.kind.as_str());
     let what = match kind {
@@ -105,11 +108,13 @@ fn enslaved(link: &Link, master: u32, facts: &Facts<'_>) -> Refusal {
     };
     let hint = match kind {
         "bond" => format!(
-            "`ip link set {device} nomaster` frees it; switch the bond off where it is configured, too, or it comes back \
-             (`nicteam import` of that file says how)"
+            "switch the bond off where it is configured (`nicteam import` of that file says how), then `ip link set {device} \
+             nomaster` frees it; who is logged in by {master_name} loses the session: docs/up.md, \"From a bond of the \
+             kernel\""
         ),
         "bridge" => format!(
-            "`ip link set {device} nomaster` frees it, and `ip link set {{team}} master {master_name}` puts the team in its place"
+            "`ip link set {device} nomaster` frees it, and `ip link set {} master {master_name}` puts the team in its place",
+            team.name
         ),
         "openvswitch" | "ovs-system" => "`ovs-vsctl del-port` takes it out of its bridge".to_owned(),
         _ => format!("`ip link set {device} nomaster` frees it"),

@@ -107,7 +107,7 @@ fn unreadable(shown: &str, error: &std::io::Error) -> Failure {
 }
 
 /// The format of this name.
-pub(super) fn named(name: &str) -> Result<&'static dyn Format, String> {
+pub(crate) fn named(name: &str) -> Result<&'static dyn Format, String> {
     let known = FORMATS.iter().find(|format| format.name() == name);
     known.copied().ok_or_else(|| {
         let names = || FORMATS.iter().map(|format| format.name());

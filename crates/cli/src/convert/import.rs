@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Import) -> Result<ExitCode, Failure> {
 }
 
 /// Reads files of one format.
-pub(super) fn read(files: &[String], from: Option<&'static dyn Format>) -> Result<nicteam_formats::Import, Failure> {
+pub(crate) fn read(files: &[String], from: Option<&'static dyn Format>) -> Result<nicteam_formats::Import, Failure> {
     let sources: Vec<Source> = find::sources(files, from)?;
     let format = from.map_or_else(|| find::recognise(&sources), Ok)?;
     format.read(&sources).map_err(|diagnostics| Failure::wrong_input(diagnostics.render(io::stderr().is_terminal())))

@@ -12,9 +12,8 @@ use crate::say;
 /// Say what `nicteam up FILE` would do, and what is in its way; change nothing.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
-    /// File, folder or `-`, in any format that `nicteam import` reads.
-    #[arg(default_value = file::OWN)]
-    file: String,
+    #[command(flatten)]
+    file: file::File,
     /// Teams of it; all by default.
     #[arg(value_name = "NAME")]
     names: Vec<String>,
@@ -25,7 +24,7 @@ pub(crate) struct Check {
 
 /// Checks the teams of a file; a refusal is a failure.
 pub(super) fn run(args: &Check) -> Result<(), Failure> {
-    let import = file::read(&args.file)?;
+    let import = file::read(&args.file.file, args.file.from)?;
     let active = up::refuse_active(&import);
     let mut plans = Vec::new();
     for team in file::teams(&import, &args.names)? {
@@ -53,6 +52,8 @@ fn text(plan: &Plan) -> String {
     let refusal = |refusal: &Refusal| format!("  in the way: {}\n    hint: {}\n", refusal.what, refusal.hint);
     let refusals = plan.refusals.iter().map(refusal);
     let notes = plan.notes.iter().map(|note| format!("  note: {}\n", note.replace("; hint: ", "\n    hint: ")));
-    let steps = plan.steps.iter().enumerate().map(|(number, step)| format!("  {:2}  {step}\n", number + 1));
+    // Those of a team that cannot come up are in the object alone: they would be read as what happens.
+    let steps = plan.steps.iter().enumerate().filter(|_| plan.refusals.is_empty() || plan.is_up);
+    let steps = steps.map(|(number, step)| format!("  {:2}  {step}\n", number + 1));
     [head].into_iter().chain(refusals).chain(steps).chain(notes).collect()
 }

@@ -58,7 +58,7 @@ fn names(args: &Down) -> Result<Vec<String>, Failure> {
     if runs || is_up || !(args.name == "-" || Path::new(&args.name).exists()) {
         return Ok(std::iter::once(args.name.clone()).chain(args.names.iter().cloned()).collect());
     }
-    let import = file::read(&args.name)?;
+    let import = file::read(&args.name, None)?;
     // The last one up is the first one down.
     Ok(file::teams(&import, &args.names)?.into_iter().rev().map(|team| team.name).collect())
 }

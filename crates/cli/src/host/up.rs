@@ -17,9 +17,8 @@ use crate::{say, team, value};
 /// `nicteam check FILE` says it without doing it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Up {
-    /// File, folder or `-`, in any format that `nicteam import` reads.
-    #[arg(default_value = file::OWN)]
-    file: String,
+    #[command(flatten)]
+    file: file::File,
     /// Teams of it; all by default.
     #[arg(value_name = "NAME")]
     names: Vec<String>,
@@ -37,7 +36,7 @@ pub(crate) struct Up {
 
 /// Brings teams up, one after the other; the first failure ends it.
 pub(super) fn run(args: &Up) -> Result<(), Failure> {
-    let import = file::read(&args.file)?;
+    let import = file::read(&args.file.file, args.file.from)?;
     let active = up::refuse_active(&import);
     if !active.is_empty() && !args.force {
         return Err(Failure::failed(super::refused(&active)));

@@ -23,7 +23,8 @@ fn what_is_in_the_way_is_named_with_its_cure() {
         |members: &str, more: &str| format!("[teams.team0]\nmembers = [{members}]\nmode = \"active-backup\"\n{more}");
     for (file, what, cure) in [
         (team("\"eth7\"", ""), "no device `eth7`", "did you mean `eth"),
-        (team("\"dm0\"", ""), "`dm0` is a part of the bridge br0", "ip link set dm0 nomaster"),
+        (team("\"eth0\", \"eth2\"", ""), "no device `eth2`", "did you mean `eth1`?"),
+        (team("\"dm0\"", ""), "`dm0` is a part of the bridge br0", "ip link set team0 master br0` puts"),
         (team("\"dm1\"", ""), "`dm1` is a member of team other", "nicteam down other"),
         (team("\"lo\"", ""), "`lo` has no Ethernet address", "ip link"),
         (team("\"eth1\"", ""), "macvtap mt0 stands on eth1", "ip link del mt0"),
@@ -65,6 +66,43 @@ fn files_are_refused_before_anything_is_touched() {
     let (code, said) = network.nicteam(&["up", &network.file("teams.txt", "what is this?\n")]);
     assert!(code == 2 && said.contains("hint:"), "{said}");
     let (code, said) = network.nicteam(&["up", "/nowhere/teams.toml"]);
-    assert!(code == 2 && said.contains("cannot read `/nowhere/teams.toml`"), "{said}");
+    assert!(code == 2 && said.contains("cannot read /nowhere/teams.toml"), "{said}");
     assert_same_network(&network.snapshot(), &before, "refused");
+}
+
+#[test]
+fn a_route_that_stays_behind_another_is_told() {
+    if !may_make_networks() {
+        return;
+    }
+    let network = Network::new();
+    network.ip("route add default via 10.3.0.8");
+    let team = |route: &str| format!("{TEAM}routes = [\"{route}\"]\n");
+    for (route, is_told) in
+        [("default via 10.3.0.9", true), ("default via 10.3.0.8", false), ("default via 10.3.0.9 metric 7", false)]
+    {
+        let (code, said) = network.nicteam(&["check", &network.file("teams.toml", &team(route))]);
+        assert_eq!((code, said.contains("the one that was there first")), (0, is_told), "{route}: {said}");
+    }
+}
+
+#[test]
+fn a_folder_is_read_as_import_reads_it() {
+    if !may_make_networks() {
+        return;
+    }
+    let network = Network::new();
+    let stanza = "auto bond0\niface bond0 inet manual\n    bond-slaves eth0 eth1\n";
+    let folder = network.near.state.join("network");
+    std::fs::create_dir_all(folder.join("interfaces.d")).unwrap();
+    std::fs::write(folder.join("interfaces"), "source interfaces.d/*\n").unwrap();
+    for name in ["bond0", "bond0.bak", ".bond0.swp"] {
+        std::fs::write(folder.join("interfaces.d").join(name), stanza).unwrap();
+    }
+    let folder = folder.display().to_string();
+    let (code, said) = network.nicteam(&["check", &folder, "--from", "ifupdown"]);
+    assert!(code == 0 && said.contains("bond0: would come up"), "{said}");
+    std::fs::write(format!("{folder}/01-lan.yaml"), "network:\n  version: 2\n").unwrap();
+    let (code, said) = network.nicteam(&["check", &folder]);
+    assert!(code == 2 && said.contains("not of one format") && said.contains("--from"), "{said}");
 }
