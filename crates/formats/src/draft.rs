@@ -184,6 +184,11 @@ impl Draft {
         self.options.retain(|given| given.name != option);
     }
 
+    /// What to do for a setting of IPv6 that the kernel keeps of a device.
+    pub(crate) fn by_sysctl(&self, setting: &str, value: u8) -> String {
+        format!("a team has nothing for it: write `net.ipv6.conf.{}.{setting} = {value}` into /etc/sysctl.d", self.name)
+    }
+
     pub(crate) fn set_mac(&mut self, reading: &mut Reading<'_>, text: &str, at: &At) {
         match host_mac(text) {
             Ok(mac) => self.mac = Some(mac),

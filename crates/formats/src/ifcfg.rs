@@ -1,20 +1,23 @@
-//! Files of `/etc/sysconfig/network-scripts` (RHEL, CentOS) and what stood beside them: `ifcfg-*`, `route-*`, modprobe's
-//! options, `rc.local`.
+//! Files of `/etc/sysconfig/network-scripts` (RHEL, CentOS) and `/etc/sysconfig/network` (SUSE), and what stood beside them:
+//! `ifcfg-*`, `route-*`, `rule-*`, modprobe's options, `rc.local`.
 //!
 //! After initscripts 9.03 (`sysconfig.txt`), the RHEL 6 Deployment Guide (11.2, interface files; 31.8.1, options of the
 //! driver) and, for `BONDING_SLAVE_0` and `BONDING_MODULE_OPTS`, SUSE's `ifcfg-bonding(5)`. Texts may stand in one source,
 //! each below a comment that names its file.
 
+mod assignment;
+mod disable;
 mod interface;
 mod parts;
 mod read;
+mod routes;
 
 use nicteam_diagnostics::Diagnostics;
 
 use crate::format::Format;
 use crate::{Import, Source};
 
-pub(crate) use parts::Assignment;
+pub(crate) use assignment::Assignment;
 
 /// RHEL's files of interfaces.
 pub struct Ifcfg;
@@ -22,7 +25,7 @@ pub struct Ifcfg;
 /// The assignments of one text.
 pub(crate) fn assignments(source: &Source) -> Vec<Assignment> {
     let parts = parts::parts(std::slice::from_ref(source));
-    parts.iter().flat_map(parts::Part::lines).filter_map(|line| parts::assignment(&line)).collect()
+    parts.iter().flat_map(|part| part.assignments().0).collect()
 }
 
 impl Format for Ifcfg {
@@ -39,6 +42,7 @@ impl Format for Ifcfg {
             let line = line.trim_start();
             line.starts_with("DEVICE=")
                 || line.starts_with("BONDING_")
+                || line.starts_with("DEVICETYPE=")
                 || line.starts_with("alias bond") && line.trim_end().ends_with("bonding")
         };
         // The scripts beside them assign the same names.

@@ -1,6 +1,7 @@
 //! Sections of `key=value`, with places: as systemd writes them, and as GLib's key files.
 
 use crate::reading::At;
+use crate::unescaped::Unescaped;
 
 /// Whose rules hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,29 +126,30 @@ fn entry(source: usize, line: &Logical, key: &str, value: &str, flavour: Flavour
     Entry {
         key: key.to_owned(),
         key_at: At::new(source, line.start..(line.start + key.len()).min(line.end)),
-        value: if flavour == Flavour::KeyFile { unescaped(raw_value) } else { raw_value.to_owned() },
+        value: if flavour == Flavour::KeyFile { unescaped(raw_value, 0).text } else { raw_value.to_owned() },
         value_at: At::new(source, value_start..line.end),
         at: At::new(source, line.start..line.end),
     }
 }
 
-fn unescaped(value: &str) -> String {
-    let mut out = String::new();
-    let mut characters = value.chars();
-    while let Some(c) = characters.next() {
-        match (c, characters.clone().next()) {
-            ('\\', Some(escaped @ ('s' | 'n' | 't' | 'r' | '\\'))) => {
-                out.push(match escaped {
-                    's' => ' ',
-                    'n' => '\n',
-                    't' => '\t',
-                    'r' => '\r',
-                    _ => '\\',
-                });
-                characters.next();
-            }
-            _ => out.push(c),
+/// The value that stands so in a key file, at this byte of it.
+pub(crate) fn unescaped(value: &str, at: usize) -> Unescaped {
+    let mut out = Unescaped::default();
+    let mut characters = value.char_indices();
+    while let Some((start, c)) = characters.next() {
+        let escaped = value[start + c.len_utf8()..].chars().next().filter(|_| c == '\\');
+        let meant = match escaped {
+            Some('s') => Some(' '),
+            Some('n') => Some('\n'),
+            Some('t') => Some('\t'),
+            Some('r') => Some('\r'),
+            Some('\\') => Some('\\'),
+            _ => None,
+        };
+        if meant.is_some() {
+            characters.next();
         }
+        out.push(meant.unwrap_or(c), at + start..at + start + c.len_utf8() + usize::from(meant.is_some()));
     }
     out
 }

@@ -6,6 +6,7 @@ use nicteam_diagnostics::Problem;
 
 use crate::rest::Rest;
 use crate::tree::{DEEPEST, Entry, Node, Value, add};
+use crate::unescaped::in_source;
 
 /// Reads a text.
 ///
@@ -19,6 +20,21 @@ pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
         None => Ok(root),
         Some(_) => Err(rest.wrong("something follows the end of the text").hint("one pair of braces holds everything")),
     }
+}
+
+/// Reads a value of another file, of whose bytes `spans` are the places there: everything in it has its place in that file.
+///
+/// # Errors
+/// As [`parse`], with places in that file.
+pub(crate) fn parse_embedded(text: &str, spans: &[Range<usize>]) -> Result<Node, Problem> {
+    let to = |span: &Range<usize>| in_source(spans, span);
+    let mut root = parse(text).map_err(|problem| Problem {
+        span: problem.span.as_ref().map(to),
+        also: problem.also.map(|also| Box::new((to(&also.0), also.1))),
+        ..problem
+    })?;
+    root.relocate(&to);
+    Ok(root)
 }
 
 impl Rest<'_> {

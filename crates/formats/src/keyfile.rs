@@ -3,16 +3,19 @@
 //! After NetworkManager 1.42 (`nm-settings-keyfile(5)`, `nm-settings-nmcli(5)`), and the names of 1.46 for the same
 //! (`controller`, `port-type`). Its bonds have the kernel's options, and read carrier each 100 ms if nothing is said, as ours.
 
-use nicteam_diagnostics::Diagnostics;
+use nicteam_diagnostics::{Diagnostics, Problem};
 use nicteam_team::ConfigOption;
 
-use crate::draft::{Conflicts, Draft, check_together, signless};
+use crate::draft::{Draft, signless};
 use crate::format::Format;
 use crate::ini::{self, Entry, Flavour, Ini};
 use crate::names::shown;
 use crate::reading::{At, Reading};
 use crate::shell::quoted;
-use crate::{Address, Import, Network, Route, Source};
+use crate::teamd::{self, Port};
+use crate::teams::Teams;
+use crate::tree::{Node, Value};
+use crate::{Address, Import, Route, Source, json};
 
 /// NetworkManager's profiles.
 pub struct KeyFile;
@@ -31,20 +34,41 @@ impl Format for KeyFile {
     }
 
     fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
-        let mut reading = Reading::new(sources);
-        let profiles = read_profiles(&mut reading);
-        let mut drafts: Vec<(Draft, String)> = Vec::new();
-        for profile in profiles.iter().filter(|profile| profile.kind() == "bond") {
-            drafts.extend(read_bond(&mut reading, profile).map(|draft| (draft, profile.value("uuid").to_owned())));
+        let mut teams = Teams::new(sources);
+        let profiles = read_profiles(&mut teams.reading);
+        let mut bonds: Vec<Bond<'_>> = Vec::new();
+        for profile in profiles.iter().filter(|profile| matches!(profile.kind(), "bond" | "team")) {
+            bonds.extend(read_bond(&mut teams, profile));
         }
         for profile in &profiles {
-            read_port(&mut reading, profile, &mut drafts);
-            on_top(&mut reading, profile, &drafts);
+            read_port(&mut teams, profile, &mut bonds);
+            on_top(&mut teams.reading, profile, &bonds);
         }
-        let drafts: Vec<Draft> = drafts.into_iter().map(|(draft, _)| draft).collect();
-        check_together(&mut reading, &drafts);
-        let teams = drafts.into_iter().map(|draft| draft.finish(&mut reading, Conflicts::Leave)).collect();
-        reading.finish(Network { teams })
+        for Bond { team, profile, ports } in &bonds {
+            teamd::prefer(&mut teams, *team, ports);
+            let draft = &teams.drafts[*team];
+            if !draft.members.is_empty() {
+                let what = format!("the {} `{}`", profile.kind(), shown(&draft.name));
+                profile.disable(&mut teams.reading, &what);
+            }
+        }
+        teams.finish()
+    }
+}
+
+/// A bond, or a team of teamd's.
+struct Bond<'p> {
+    /// Its place among the teams.
+    team: usize,
+    profile: &'p Profile,
+    /// What teamd is told of its ports.
+    ports: Vec<Port>,
+}
+
+impl Bond<'_> {
+    /// True if a profile means it by this word: its device's name, or its UUID.
+    fn is_meant(&self, word: &str) -> bool {
+        self.profile.device().is_some_and(|device| device.value == word) || self.profile.value("uuid") == word
     }
 }
 
@@ -66,6 +90,12 @@ impl Profile {
 
     fn kind(&self) -> &str {
         self.value("type")
+    }
+
+    /// The name of its device.
+    fn device(&self) -> Option<&Entry> {
+        let own = || ["bond", "team"].iter().find_map(|section| self.ini.last(section, "interface-name"));
+        self.entry("interface-name").or_else(own)
     }
 
     /// The bond, bridge or team that it is a port of.
@@ -102,33 +132,61 @@ fn leave(reading: &mut Reading<'_>, draft: &Draft, entry: &Entry, why: impl Into
     reading.left(&entry.at, Some(&draft.name), why);
 }
 
-fn read_bond(reading: &mut Reading<'_>, profile: &Profile) -> Option<Draft> {
-    let Some(name) = profile.entry("interface-name").or_else(|| profile.ini.last("bond", "interface-name")) else {
-        let hint = "add `interface-name=bond0` to [connection]";
-        reading.wrong(&profile.at, "a bond without a name of its device", hint);
+fn read_bond<'p>(teams: &mut Teams<'_>, profile: &'p Profile) -> Option<Bond<'p>> {
+    let Some(name) = profile.device() else {
+        let message = format!("a {} without a name of its device", profile.kind());
+        teams.reading.wrong(&profile.at, message, format!("add `interface-name={}0` to [connection]", profile.kind()));
         return None;
     };
-    let mut draft = Draft::new(&name.value, name.value_at.clone());
+    teams.drafts.push(Draft::new(&name.value, name.value_at.clone()));
+    let team = teams.drafts.len() - 1;
+    let mut bond = Bond { team, profile, ports: Vec::new() };
+    if profile.kind() == "team" {
+        match configuration(&teams.reading, profile, "team")
+            .and_then(|root| teamd::configuration(teams, team, profile.at.source, &root))
+        {
+            Ok(ports) => bond.ports = ports,
+            Err(problem) => teams.problem(profile.at.source, problem),
+        }
+    }
+    let Teams { reading, drafts, .. } = teams;
+    let draft = &mut drafts[team];
     for section in &profile.ini.sections {
         for entry in &section.entries {
             match section.name.as_str() {
-                "connection" => read_connection(reading, &draft, entry),
-                "bond" => read_option(reading, &mut draft, entry),
-                "ethernet" | "802-3-ethernet" => read_ethernet(reading, &mut draft, entry),
-                "ipv4" | "ipv6" => read_ip(reading, &mut draft, &profile.ini, &section.name, entry),
-                _ => leave(reading, &draft, entry, "nicteam has nothing for it"),
+                "connection" => read_connection(reading, draft, entry),
+                "bond" => read_option(reading, draft, entry),
+                "team" if matches!(entry.key.as_str(), "config" | "interface-name") => {}
+                "ethernet" | "802-3-ethernet" => read_ethernet(reading, draft, entry),
+                "ipv4" | "ipv6" => read_ip(reading, draft, &profile.ini, &section.name, entry),
+                // Other programs' notes.
+                "user" => {}
+                "proxy" if entry.key == "method" && matches!(entry.value.as_str(), "0" | "none") => {}
+                _ => leave(reading, draft, entry, "nicteam has nothing for it"),
             }
         }
     }
     if let Some(controller) = profile.controller() {
         let why = "what the bond is a port of stays in the old place: it takes the team as it took the bond";
-        leave(reading, &draft, controller, why);
+        leave(reading, draft, controller, why);
     }
-    profile.disable(reading, &format!("the bond `{}`", shown(&name.value)));
-    Some(draft)
+    Some(bond)
+}
+
+/// teamd's JSON in a section; nothing if it is not there.
+fn configuration(reading: &Reading<'_>, profile: &Profile, section: &str) -> Result<Node, Problem> {
+    let nothing = Node { value: Value::Null, span: profile.at.span() };
+    let entry = profile.ini.last(section, "config").filter(|entry| !entry.value.is_empty());
+    entry.map_or(Ok(nothing), |entry| {
+        let value = ini::unescaped(reading.text(&entry.value_at), entry.value_at.start);
+        json::parse_embedded(&value.text, &value.spans)
+    })
 }
 
 fn read_connection(reading: &mut Reading<'_>, draft: &Draft, entry: &Entry) {
+    if entry.key == "autoconnect" && ini::flag(&entry.value) == Some(false) {
+        return leave(reading, draft, entry, "a team of /etc/nicteam comes up with the machine");
+    }
     let is_known = matches!(
         entry.key.as_str(),
         "id" | "uuid"
@@ -139,6 +197,7 @@ fn read_connection(reading: &mut Reading<'_>, draft: &Draft, entry: &Entry) {
             | "autoconnect-slaves"
             | "autoconnect-ports"
             | "autoconnect-priority"
+            | "autoconnect-retries"
             | "controller"
             | "master"
             | "port-type"
@@ -184,18 +243,23 @@ fn read_ethernet(reading: &mut Reading<'_>, draft: &mut Draft, entry: &Entry) {
 
 /// A line of [ipv4] or [ipv6].
 fn read_ip(reading: &mut Reading<'_>, draft: &mut Draft, ini: &Ini, family: &str, entry: &Entry) {
-    let keeps = "a profile of the team's device has it: NetworkManager configures the device as any other";
+    let keeps = format!("make a profile for it: `nmcli connection add type ethernet ifname {}`", draft.name);
+    let asks = ini.last(family, "method").is_none_or(|method| !matches!(method.value.as_str(), "manual" | "disabled"));
     match entry.key.as_str() {
         "method" => match entry.value.as_str() {
+            "disabled" if family == "ipv6" => leave(reading, draft, entry, draft.by_sysctl("disable_ipv6", 1)),
+            // NetworkManager reads router advertisements itself, and with `auto` alone.
+            "manual" | "link-local" if family == "ipv6" => {
+                leave(reading, draft, entry, draft.by_sysctl("accept_ra", 0))
+            }
             "manual" | "disabled" | "ignore" => {}
-            // The kernel does that itself, and this is what each profile of IPv6 says.
-            "link-local" if family == "ipv6" => {}
             method => leave(reading, draft, entry, format!("`{}` stays NetworkManager's: {keeps}", shown(method))),
         },
         "addr-gen-mode" | "may-fail" | "dns-search" if entry.value.is_empty() || entry.key != "dns-search" => {}
         "gateway" => read_gateway(reading, draft, ini, family, &entry.value, entry),
-        key if is_numbered(key, "address") => {
-            let mut parts = entry.value.split([',', ';']).map(str::trim).filter(|part| !part.is_empty());
+        key if is_numbered(key, "address") || is_numbered(key, "addresses") => {
+            let joined = slashed(&entry.value);
+            let mut parts = joined.split([',', ';']).map(str::trim).filter(|part| !part.is_empty());
             match parts.next() {
                 Some(address) if !address.contains('/') && address.parse::<std::net::IpAddr>().is_ok() => {
                     let address = address.parse().map(Address::host);
@@ -208,17 +272,33 @@ fn read_ip(reading: &mut Reading<'_>, draft: &mut Draft, ini: &Ini, family: &str
                 read_gateway(reading, draft, ini, family, gateway, entry);
             }
         }
-        key if is_numbered(key, "route") => read_route(reading, draft, ini, family, entry),
+        key if is_numbered(key, "route") || is_numbered(key, "routes") => {
+            read_route(reading, draft, ini, family, entry)
+        }
         key if key.ends_with("_options") && is_numbered(key.trim_end_matches("_options"), "route") => {}
         "route-metric" | "route-table" => {}
-        "never-default" | "ignore-auto-dns" | "ignore-auto-routes" if entry.value == "false" => {}
+        "never-default" | "ignore-auto-dns" | "ignore-auto-routes" if !asks => {}
+        "never-default" | "ignore-auto-dns" | "ignore-auto-routes" if ini::flag(&entry.value) == Some(false) => {}
+        "ip6-privacy" if matches!(entry.value.as_str(), "-1" | "0") => {}
         _ => leave(reading, draft, entry, format!("it stays NetworkManager's: {keeps}")),
     }
 }
 
-/// `address1`, `route12`: of lists that are written a line an element.
+/// `address1`, `route12`, and `address` alone: of lists that are written a line an element.
 fn is_numbered(key: &str, list: &str) -> bool {
-    key.strip_prefix(list).is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    key.strip_prefix(list).is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// `10.0.0.2;24;10.0.0.1;`, as NetworkManager wrote lists before 0.9.10, with a `/` ahead of the length of the prefix.
+fn slashed(value: &str) -> String {
+    let is_length = |rest: &str| {
+        let length = rest.split([',', ';']).next().unwrap_or_default().trim();
+        !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    match value.split_once([',', ';']) {
+        Some((address, rest)) if !address.contains('/') && is_length(rest) => format!("{address}/{rest}"),
+        _ => value.to_owned(),
+    }
 }
 
 /// What the family says of all its routes.
@@ -232,7 +312,7 @@ fn of_all(ini: &Ini, family: &str) -> String {
 
 fn read_gateway(reading: &mut Reading<'_>, draft: &mut Draft, ini: &Ini, family: &str, gateway: &str, entry: &Entry) {
     if matches!(gateway, "0.0.0.0" | "::" | "")
-        || ini.last(family, "never-default").is_some_and(|never| never.value == "true")
+        || ini.last(family, "never-default").is_some_and(|never| ini::flag(&never.value) == Some(true))
     {
         return;
     }
@@ -244,7 +324,8 @@ fn read_gateway(reading: &mut Reading<'_>, draft: &mut Draft, ini: &Ini, family:
 
 /// `route1=10.9.0.0/16,10.0.0.9,100`, and `route1_options=table=5,onlink=true` beside it.
 fn read_route(reading: &mut Reading<'_>, draft: &mut Draft, ini: &Ini, family: &str, entry: &Entry) {
-    let mut parts = entry.value.split([',', ';']).map(str::trim);
+    let joined = slashed(&entry.value);
+    let mut parts = joined.split([',', ';']).map(str::trim);
     let to = parts.next().unwrap_or_default();
     let via = parts.next().filter(|via| !matches!(*via, "" | "0.0.0.0" | "::"));
     let metric = parts.next().filter(|metric| !metric.is_empty());
@@ -286,23 +367,39 @@ fn read_route(reading: &mut Reading<'_>, draft: &mut Draft, ini: &Ini, family: &
     }
 }
 
-/// A device that is in a bond.
-fn read_port(reading: &mut Reading<'_>, profile: &Profile, drafts: &mut [(Draft, String)]) {
-    let Some(controller) = profile.controller().filter(|_| profile.port_type() == "bond") else { return };
-    let is_named = |(draft, uuid): &&mut (Draft, String)| draft.name == controller.value || *uuid == controller.value;
-    let Some((draft, _)) = drafts.iter_mut().find(is_named) else {
-        let message = format!("no profile of these is the bond `{}`", shown(&controller.value));
-        return reading.wrong(&controller.value_at, message, "name the file of the bond beside this one");
+/// A device that is in a bond or a team.
+fn read_port(teams: &mut Teams<'_>, profile: &Profile, bonds: &mut [Bond<'_>]) {
+    let Some(controller) = profile.controller() else { return };
+    let bond = bonds.iter_mut().find(|bond| bond.is_meant(&controller.value));
+    let kind = profile.port_type();
+    let Some(bond) = bond.filter(|_| matches!(kind, "bond" | "team" | "")) else {
+        if matches!(kind, "bond" | "team") {
+            let message = format!("no profile of these is the {kind} `{}`", shown(&controller.value));
+            let hint = format!("name the file of the {kind} beside this one");
+            teams.reading.wrong(&controller.value_at, message, hint);
+        }
+        return;
     };
     let Some(device) = profile.entry("interface-name") else {
+        let Teams { reading, drafts, .. } = teams;
+        let draft = &mut drafts[bond.team];
         let message = format!("only its machine knows which device is in {}", shown(&draft.name));
         let hint = "add `interface-name=eth1` to [connection]: a team's members are named";
         return draft.wrong_member(reading, &profile.at, message, hint);
     };
-    draft.member(reading, &device.value, &device.value_at);
+    let source = profile.at.source;
+    let port = configuration(&teams.reading, profile, "team-port")
+        .and_then(|root| teamd::read_port(teams, bond.team, &device.value, &device.value_at, (source, &root)));
+    match port {
+        Ok(port) => bond.ports.push(port),
+        Err(problem) => teams.problem(source, problem),
+    }
+    let Teams { reading, drafts, .. } = teams;
+    let draft = &mut drafts[bond.team];
     for section in &profile.ini.sections {
         for entry in &section.entries {
             match (section.name.as_str(), entry.key.as_str()) {
+                ("connection", "autoconnect") | ("team-port", "config") | ("user", _) => {}
                 ("connection", _) => read_connection(reading, draft, entry),
                 ("bond-port", "queue-id" | "prio") if entry.value == "0" => {}
                 ("bond-port", "queue-id" | "prio") => {
@@ -320,12 +417,12 @@ fn read_port(reading: &mut Reading<'_>, profile: &Profile, drafts: &mut [(Draft,
 }
 
 /// A VLAN device on a bond.
-fn on_top(reading: &mut Reading<'_>, profile: &Profile, drafts: &[(Draft, String)]) {
+fn on_top(reading: &mut Reading<'_>, profile: &Profile, bonds: &[Bond<'_>]) {
     let Some(parent) = ["vlan", "macvlan"].iter().find_map(|section| profile.ini.last(section, "parent")) else {
         return;
     };
-    if let Some((draft, _)) = drafts.iter().find(|(draft, uuid)| draft.name == parent.value || *uuid == parent.value) {
+    if let Some(name) = bonds.iter().find(|bond| bond.is_meant(&parent.value)).and_then(|bond| bond.profile.device()) {
         let why = "a device on the team stays in the old place: its profile works on the team as on a bond";
-        leave(reading, draft, parent, why);
+        reading.left(&parent.at, Some(&name.value), why);
     }
 }

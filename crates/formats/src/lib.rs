@@ -46,6 +46,7 @@ mod teamd;
 mod teams;
 pub mod toml;
 pub mod tree;
+mod unescaped;
 pub mod yaml;
 
 pub use address::{Address, AddressError};

@@ -11,6 +11,8 @@ use crate::teams::Teams;
 use crate::tree::{Entry, Node, Value};
 use crate::{Format, Import, Source, json};
 
+pub(crate) use ports::{Port, prefer, read_port};
+
 /// See the module.
 pub struct Teamd;
 
@@ -54,7 +56,7 @@ const KEYS: &[&str] = &[
 ];
 
 fn team(teams: &mut Teams<'_>, source: usize, root: &Node) -> Result<(), Problem> {
-    let entries = root.entries("the file")?;
+    root.entries("the file")?;
     let Some(device) = root.get("device") else {
         let problem = Problem::at(&root.span, "no `device`: the team has no name");
         return Err(problem.hint("`\"device\": \"team0\"`; `teamd -t team0` has it on the command line"));
@@ -67,29 +69,43 @@ fn team(teams: &mut Teams<'_>, source: usize, root: &Node) -> Result<(), Problem
         return Err(problem.hint(format!("the other one stands at {place}")));
     }
     let team = teams.team(name, &at(device));
-    let runner = root.get("runner");
-    let mode = runner_mode(teams, team, source, runner)?;
-    for entry in entries {
+    let ports = configuration(teams, team, source, root)?;
+    prefer(teams, team, &ports);
+    let what = format!("end teamd and keep it from starting: it would build {name} again");
+    teams.disable(&at(device), what, Some(format!("systemctl disable --now teamd@{name}.service")));
+    Ok(())
+}
+
+/// Reads what teamd is told of a team: a file of its own, or a value in another program's file. Who is preferred is to be
+/// said ([`prefer`]) when all ports are known.
+pub(crate) fn configuration(
+    teams: &mut Teams<'_>,
+    team: usize,
+    source: usize,
+    root: &Node,
+) -> Result<Vec<Port>, Problem> {
+    let name = teams.drafts[team].name.clone();
+    let mode = runner_mode(teams, team, source, root)?;
+    let mut ports = Vec::new();
+    for entry in root.entries("the configuration")? {
         let (node, here) = (&entry.value, At::new(source, entry.span()));
         match entry.key.as_str() {
             "device" => {}
             "hwaddr" => {
                 let text = node.text("hwaddr")?.to_owned();
-                teams.drafts[team].set_mac(&mut teams.reading, &text, &at(node));
+                teams.drafts[team].set_mac(&mut teams.reading, &text, &At::new(source, node.span.clone()));
             }
             "runner" => of_runner(teams, team, source, node, mode)?,
             "notify_peers" => counted(teams, team, source, entry, ["num_grat_arp", "peer_notif_delay"])?,
             "mcast_rejoin" => counted(teams, team, source, entry, ["resend_igmp", ""])?,
             "link_watch" => watch::read(teams, team, source, node)?,
-            "ports" => ports::read(teams, team, source, node)?,
-            "debug_level" => teams.left(&here, "what happens to a team, `nicteam team events` tells", Some(name)),
-            "link_watch_policy" => teams.left(&here, "a team has one way to watch its links", Some(name)),
+            "ports" => ports = ports::read(teams, team, source, node)?,
+            "debug_level" => teams.left(&here, "what happens to a team, `nicteam team events` tells", Some(&name)),
+            "link_watch_policy" => teams.left(&here, "a team has one way to watch its links", Some(&name)),
             key => return Err(unknown(entry, key, KEYS)),
         }
     }
-    let what = format!("end teamd and keep it from starting: it would build {name} again");
-    teams.disable(&at(device), what, Some(format!("systemctl disable --now teamd@{name}.service")));
-    Ok(())
+    Ok(ports)
 }
 
 fn unknown(entry: &Entry, key: &str, known: &[&str]) -> Problem {
@@ -111,14 +127,14 @@ fn boolean(entry: &Entry) -> Result<bool, Problem> {
 }
 
 /// The runner's mode; teamd's own default is `roundrobin`.
-fn runner_mode(teams: &mut Teams<'_>, team: usize, source: usize, runner: Option<&Node>) -> Result<Mode, Problem> {
+fn runner_mode(teams: &mut Teams<'_>, team: usize, source: usize, root: &Node) -> Result<Mode, Problem> {
     let runner_of = |mode: &Mode| mode.traits().runner.map(|(runner, _)| runner);
-    let node = runner.and_then(|runner| runner.get("name"));
+    let node = root.get("runner").and_then(|runner| runner.get("name"));
+    let span = node.map_or(root.span.clone(), |node| node.span.clone());
     let name = node.map(|node| node.text("name")).transpose()?.unwrap_or("roundrobin");
     // Random is the turn in no order.
     let same = if name == "random" { "roundrobin" } else { name };
     let Some(mode) = Mode::ALL.into_iter().find(|mode| runner_of(mode) == Some(same)) else {
-        let span = node.map_or(0..0, |node| node.span.clone());
         let names: Vec<&str> = Mode::ALL.iter().filter_map(runner_of).chain(["random"]).collect();
         let problem = Problem::at(&span, format!("teamd has no runner `{name}`"));
         return Err(match nearest(name, names.iter().copied()) {
@@ -126,7 +142,7 @@ fn runner_mode(teams: &mut Teams<'_>, team: usize, source: usize, runner: Option
             None => problem.hint(format!("there is {}", list(names.iter().copied()))),
         });
     };
-    let at = At::new(source, node.map_or(0..0, |node| node.span.clone()));
+    let at = At::new(source, span);
     teams.set(team, "mode", mode.name(), &at);
     if name == "random" {
         teams.set(team, "packets_per_slave", "0", &at);

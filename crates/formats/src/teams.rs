@@ -231,6 +231,19 @@ impl<'s> Teams<'s> {
         self.drafts.iter().find(concerns).map(|draft| draft.name.clone()).or_else(alias)
     }
 
+    /// Teams without members are none, and stay.
+    pub(crate) fn leave_empty(&mut self) {
+        let (empty, drafts) = std::mem::take(&mut self.drafts).into_iter().partition(|draft| draft.members.is_empty());
+        self.drafts = drafts;
+        for Draft { at, name, .. } in empty {
+            let why = "a team has one member at least, and none is named";
+            match self.reading.text(&at) {
+                "" => self.reading.left_as(&at, name.clone(), Some(&name), why),
+                _ => self.left(&at, why, Some(&name)),
+            }
+        }
+    }
+
     /// What was read. A team without members is none, and stays.
     ///
     /// # Errors
@@ -243,15 +256,9 @@ impl<'s> Teams<'s> {
         }
         self.settle();
         check_together(&mut self.reading, &self.drafts);
-        let mut teams = Vec::new();
-        for draft in std::mem::take(&mut self.drafts) {
-            if draft.members.is_empty() {
-                let (at, name) = (draft.at.clone(), draft.name.clone());
-                self.left(&at, "a team has one member at least, and none is named", Some(&name));
-                continue;
-            }
-            teams.push(draft.finish(&mut self.reading, Conflicts::Leave));
-        }
+        self.leave_empty();
+        let drafts = std::mem::take(&mut self.drafts).into_iter();
+        let teams = drafts.map(|draft| draft.finish(&mut self.reading, Conflicts::Leave)).collect();
         self.reading.finish(Network { teams })
     }
 }

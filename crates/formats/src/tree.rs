@@ -106,6 +106,21 @@ impl Node {
         }
     }
 
+    /// Gives everything in it another place: of a text that is embedded in another one.
+    pub(crate) fn relocate(&mut self, to: &impl Fn(&Range<usize>) -> Range<usize>) {
+        self.span = to(&self.span);
+        match &mut self.value {
+            Value::List(elements) => elements.iter_mut().for_each(|element| element.relocate(to)),
+            Value::Map(entries) => {
+                for entry in entries {
+                    entry.key_span = to(&entry.key_span);
+                    entry.value.relocate(to);
+                }
+            }
+            Value::Null | Value::Scalar(_) => {}
+        }
+    }
+
     fn other(&self, key: &str, wanted: &str) -> Problem {
         let problem = Problem::at(&self.span, format!("`{key}` takes {wanted}, and this is {}", self.what()));
         match wanted {

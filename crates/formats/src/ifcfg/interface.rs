@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::parts::{Assignment, Kind, Part, assignment};
-use crate::draft::Draft;
+use super::assignment::{Assignment, Stray};
+use super::parts::{Kind, Part};
+use crate::draft::{Draft, signless};
 use crate::names::shown;
 use crate::reading::{At, Reading};
 use crate::{Address, Route};
@@ -15,40 +16,79 @@ pub(super) struct Interface {
     pub(super) device: String,
     pub(super) entries: Vec<Assignment>,
     /// Lines that are no assignments, or such that only a shell can do.
-    strays: Vec<At>,
+    strays: Vec<Stray>,
     pub(super) at: At,
 }
 
+/// What stays in the file of a bond.
+const STAYS: &str =
+    "a team has nothing for it: it stays in this file, which serves the team's device as it served the bond's";
+
 /// Keys that say what is true of a team anyway.
-const KNOWN: [&str; 16] = [
+const KNOWN: &[&str] = &[
     "DEVICE",
     "NAME",
     "TYPE",
     "UUID",
     "USERCTL",
+    "USERCONTROL",
     "NM_CONTROLLED",
     "HOTPLUG",
     "MASTER",
     "SLAVE",
     "BONDING_MASTER",
     "IPV6INIT",
-    "STARTMODE",
     "IPV4_FAILURE_FATAL",
     "IPV6_FAILURE_FATAL",
     "MASTER_UUID",
     "ONPARENT",
+    "DEVICETYPE",
+    "TEAM_CONFIG",
+    "TEAM_MASTER",
+    "TEAM_MASTER_UUID",
+    "TEAM_PORT_CONFIG",
+    "IPV6_ADDR_GEN_MODE",
+    "ARPCHECK",
+    "ARPUPDATE",
+    "AUTOCONNECT_PRIORITY",
+    "AUTOCONNECT_SLAVES",
+    "AUTOCONNECT_RETRIES",
 ];
+/// Settings that NetworkManager writes into every file.
+const DEFAULTS: &[(&str, &str)] = &[
+    ("PROXY_METHOD", "none"),
+    ("BROWSER_ONLY", "no"),
+    ("DEFROUTE", "yes"),
+    ("IPV6_DEFROUTE", "yes"),
+    ("PEERDNS", "yes"),
+    ("PEERROUTES", "yes"),
+    ("IPV6_PEERDNS", "yes"),
+    ("IPV6_PEERROUTES", "yes"),
+    ("IPV6_PRIVACY", "no"),
+    ("IPV6_AUTOCONF", "yes"),
+    ("IPV6_DISABLED", "no"),
+    ("IPV6FORWARDING", "no"),
+    ("DHCPV6C", "no"),
+    ("VLAN", "no"),
+    ("ONBOOT", "yes"),
+    ("BOOTPROTO", "none"),
+    ("BOOTPROTO", "static"),
+    ("STARTMODE", "auto"),
+    ("STARTMODE", "onboot"),
+    ("STARTMODE", "boot"),
+    ("STARTMODE", "on"),
+    ("STARTMODE", "hotplug"),
+    ("STARTMODE", "nfsroot"),
+];
+
+fn says_nothing(key: &str, value: &str) -> bool {
+    KNOWN.contains(&key) || DEFAULTS.contains(&(key, value))
+}
 
 impl Interface {
     pub(super) fn read(part: &Part<'_>) -> Option<Interface> {
         let Kind::Interface(named) = &part.kind else { return None };
-        let (mut entries, mut strays) = (Vec::new(), Vec::new());
-        for line in part.lines() {
-            match assignment(&line) {
-                Some(entry) => entries.push(entry),
-                None => strays.push(line.at),
-            }
-        }
+        let (entries, strays) = part.assignments();
         let device = entries.iter().rfind(|entry| entry.key == "DEVICE");
         let at = device.map_or_else(|| part.at(), |device| device.value_at.clone());
         let device = device.map_or(named.as_str(), |device| device.value.as_str());
@@ -60,26 +100,63 @@ impl Interface {
         self.entries.iter().rfind(|entry| entry.key == key).filter(|entry| !entry.value.is_empty())
     }
 
-    /// The bond that it is in.
-    pub(super) fn master(&self) -> Option<&Assignment> {
-        self.entry("MASTER")
+    /// The bond or team that it is in: its device, which its file may be named for or have as its UUID.
+    pub(super) fn master<'i>(&'i self, all: &'i [Interface]) -> Option<(&'i str, &'i Assignment)> {
+        let given: Vec<&Assignment> = ["MASTER_UUID", "TEAM_MASTER_UUID", "MASTER", "TEAM_MASTER"]
+            .iter()
+            .filter_map(|key| self.entry(key))
+            .collect();
+        let by_uuid =
+            given.iter().find_map(|entry| find_uuid(all, &entry.value).map(|of| (of.device.as_str(), *entry)));
+        by_uuid.or_else(|| given.last().map(|entry| (entry.value.as_str(), *entry)))
     }
 
-    /// True if it says of itself that it is a bond.
+    /// True if it says of itself that it is a bond or a team.
     pub(super) fn is_bond(&self) -> bool {
         let is = |key: &str, value: &str| self.entry(key).is_some_and(|entry| entry.value.eq_ignore_ascii_case(value));
-        is("TYPE", "bond") || is("BONDING_MASTER", "yes") || self.entry("BONDING_OPTS").is_some()
+        is("TYPE", "bond") || is("BONDING_MASTER", "yes") || self.entry("BONDING_OPTS").is_some() || self.is_team()
     }
 
-    fn leave_strays(&self, reading: &mut Reading<'_>, team: &str) {
-        for at in &self.strays {
-            reading.left(at, Some(team), "only a shell can say what this is: write `KEY=value`");
+    /// True if it says of itself that it is a team of teamd's.
+    pub(super) fn is_team(&self) -> bool {
+        let is_team = |key: &str| self.entry(key).is_some_and(|entry| entry.value.eq_ignore_ascii_case("team"));
+        is_team("TYPE") || is_team("DEVICETYPE") || self.entry("TEAM_CONFIG").is_some()
+    }
+
+    /// Refuses what a bond cannot be built without, and who finds its device by its address.
+    pub(super) fn check(&self, reading: &mut Reading<'_>, all: &[Interface]) {
+        for stray in &self.strays {
+            if let Some(key) = stray.key.as_deref().filter(|key| is_essential(key)) {
+                reading.wrong(&stray.at, format!("the value of `{key}` cannot be read"), stray.why);
+            }
+        }
+        let address = self.entry("HWADDR").filter(|_| self.entry("DEVICE").is_none());
+        if let Some((address, (bond, _))) = address.zip(self.master(all)) {
+            let message = format!("only its machine knows which device is in {}", shown(bond));
+            let hint = "add `DEVICE=eth1`: a team's members are named, and `ip -br link` tells whose address this is";
+            reading.wrong(&address.value_at, message, hint);
         }
     }
 
-    /// Reads what it says of the bond.
-    pub(super) fn read_into(&self, reading: &mut Reading<'_>, draft: &mut Draft) {
+    /// Its lines that a bond is built from, not those that configure its device.
+    pub(super) fn bond_lines(&self) -> impl Iterator<Item = &Assignment> {
+        let is_one = |entry: &&Assignment| match entry.key.as_str() {
+            "TYPE" | "DEVICETYPE" => ["bond", "team"].iter().any(|kind| entry.value.eq_ignore_ascii_case(kind)),
+            key => key.starts_with("BONDING_") || key == "TEAM_CONFIG",
+        };
+        self.entries.iter().filter(is_one)
+    }
+
+    fn leave_strays(&self, reading: &mut Reading<'_>, team: &str) {
+        for stray in self.strays.iter().filter(|stray| !stray.key.as_deref().is_some_and(is_essential)) {
+            reading.left(&stray.at, Some(team), stray.why);
+        }
+    }
+
+    /// Reads what it says of the bond; true if something of it stays that the team's device still needs.
+    pub(super) fn read_into(&self, reading: &mut Reading<'_>, draft: &mut Draft) -> bool {
         self.leave_strays(reading, &draft.name);
+        let mut stays = false;
         let mut addresses: BTreeMap<&str, Address> = BTreeMap::new();
         for entry in self.entries.iter().filter(|entry| !entry.value.is_empty()) {
             if let Some(number) = numbered(&entry.key, "IPADDR") {
@@ -93,8 +170,9 @@ impl Interface {
             }
         }
         for entry in self.entries.iter().filter(|entry| !entry.value.is_empty()) {
-            self.read_entry(reading, draft, entry, &addresses);
+            stays |= self.read_entry(reading, draft, entry, &addresses);
         }
+        stays
     }
 
     /// An address, with the netmask or the prefix of the same number; else the prefix of its class, as `ipcalc` has it.
@@ -105,7 +183,7 @@ impl Interface {
         }
         let address =
             entry.value.parse().map_err(|_| error(crate::AddressError::NoAddress { text: shown(&entry.value) }))?;
-        let length = ["PREFIX", "NETMASK"].iter().find_map(|key| self.entry(&format!("{key}{number}")));
+        let length = ["PREFIX", "PREFIXLEN", "NETMASK"].iter().find_map(|key| self.entry(&format!("{key}{number}")));
         match (length, address) {
             (Some(length), _) => Address::with_netmask(address, &length.value).map_err(error),
             (None, std::net::IpAddr::V4(v4)) => Ok(Address::of_class(v4)),
@@ -113,46 +191,81 @@ impl Interface {
         }
     }
 
+    /// True if the line stays, and the team's device still needs it.
     fn read_entry(
         &self,
         reading: &mut Reading<'_>,
         draft: &mut Draft,
         entry: &Assignment,
         addresses: &BTreeMap<&str, Address>,
-    ) {
-        let value = entry.value.as_str();
-        let is_address = ["IPADDR", "PREFIX", "NETMASK"].iter().any(|key| numbered(&entry.key, key).is_some());
+    ) -> bool {
+        let (key, value) = (entry.key.as_str(), entry.value.as_str());
         let mut leave = |why: &str| reading.left(&entry.at, Some(&draft.name), why);
-        match entry.key.as_str() {
+        match key {
             "BONDING_OPTS" | "BONDING_MODULE_OPTS" => read_options(reading, draft, value, &entry.value_at),
-            "BOOTPROTO" if matches!(value, "none" | "static" | "") => {}
-            "BOOTPROTO" => {
-                leave("DHCP stays in the old place: the file without bonding's lines works on the team as on a bond")
-            }
-            "ONBOOT" if value == "yes" => {}
-            "ONBOOT" => leave("a team of /etc/nicteam comes up with the machine"),
+            _ if says_nothing(key, value) || key.starts_with("BONDING_SLAVE") => {}
+            "ONBOOT" | "STARTMODE" => leave("a team of /etc/nicteam comes up with the machine"),
             "MTU" => draft.set_mtu(reading, value, &entry.value_at),
             "MACADDR" | "LLADDR" => draft.set_mac(reading, value, &entry.value_at),
-            "GATEWAY" | "IPV6_DEFAULTGW" => {
-                let value = value.split('%').next().unwrap_or(value);
-                match Route::parse(&format!("default via {value}{}", self.metric())) {
-                    Ok(words) => draft.add_route(words.route),
-                    Err(error) => reading.wrong(&entry.value_at, error.to_string(), error.hint()),
-                }
-            }
             "METRIC" if self.entry("GATEWAY").is_some() => {}
+            "DEFROUTE" | "IPV6_DEFROUTE" if !self.asks() => {}
+            "PEERDNS" | "PEERROUTES" if !self.asks() => {}
+            "IPV6ADDR" | "IPV6ADDR_SECONDARIES" | "IPV6_DEFAULTGW" if self.says("IPV6INIT", "no") => {
+                leave("it has no effect in the old place: `IPV6INIT=no`");
+            }
             "IPV6ADDR" => add_v6(reading, draft, value, &entry.value_at),
             "IPV6ADDR_SECONDARIES" => {
                 value.split_whitespace().for_each(|address| add_v6(reading, draft, address, &entry.value_at));
             }
-            "BRIDGE" => leave("the bridge stays in the old place: it takes the team as it took the bond"),
-            key if KNOWN.contains(&key) || is_address || key.starts_with("BONDING_SLAVE") => {}
-            key => match follows(key, value, addresses) {
-                true => {}
-                false => {
-                    leave("nicteam has nothing for it: the file without bonding's lines works on the team as on a bond")
-                }
-            },
+            "IPV6_DEFAULTGW" => self.read_gateway(reading, draft, entry, "IPV6_DEFROUTE"),
+            "IPV6_AUTOCONF" | "IPV6_DISABLED" => {
+                let is_off = key == "IPV6_DISABLED";
+                let (setting, to) = if is_off { ("disable_ipv6", 1) } else { ("accept_ra", 0) };
+                leave(&draft.by_sysctl(setting, to));
+            }
+            key if numbered(key, "GATEWAY").is_some() => self.read_gateway(reading, draft, entry, "DEFROUTE"),
+            key if is_address(key) || follows(key, value, addresses) => {}
+            key if key.starts_with("BROADCAST") || key.starts_with("NETWORK") => {
+                leave("the team has what follows from its address");
+            }
+            "BOOTPROTO" => {
+                leave("DHCP stays in this file, which asks for an address of the team's device as of the bond's");
+                return true;
+            }
+            "BRIDGE" => {
+                leave("the bridge stays in this file: it takes the team's device as it took the bond's");
+                return true;
+            }
+            _ => {
+                leave(STAYS);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn says(&self, key: &str, value: &str) -> bool {
+        self.entry(key).is_some_and(|entry| entry.value == value)
+    }
+
+    /// True if it gets addresses from elsewhere.
+    fn asks(&self) -> bool {
+        self.entry("BOOTPROTO").is_some_and(|entry| !matches!(entry.value.as_str(), "none" | "static"))
+            || self.says("DHCPV6C", "yes")
+    }
+
+    fn read_gateway(&self, reading: &mut Reading<'_>, draft: &mut Draft, entry: &Assignment, switch: &str) {
+        if self.says(switch, "no") {
+            return reading.left(
+                &entry.at,
+                Some(&draft.name),
+                format!("it has no effect in the old place: `{switch}=no`"),
+            );
+        }
+        let gateway = entry.value.split('%').next().unwrap_or_default();
+        match Route::parse(&format!("default via {gateway}{}", self.metric())) {
+            Ok(words) => draft.add_route(words.route),
+            Err(error) => reading.wrong(&entry.value_at, error.to_string(), error.hint()),
         }
     }
 
@@ -165,8 +278,8 @@ impl Interface {
         self.leave_strays(reading, &draft.name);
         for entry in self.entries.iter().filter(|entry| !entry.value.is_empty()) {
             let why = match (entry.key.as_str(), entry.value.as_str()) {
-                ("BOOTPROTO", "none" | "static") | ("ONBOOT", "yes") => continue,
-                (key, _) if KNOWN.contains(&key) => continue,
+                (key, value) if says_nothing(key, value) => continue,
+                ("ONBOOT" | "STARTMODE", _) => continue,
                 ("HWADDR", _) => "a team takes its members by their names",
                 ("IPADDR" | "NETMASK" | "PREFIX" | "GATEWAY" | "NETWORK" | "BROADCAST", _) => {
                     "an address of a member has no effect in a bond: give it to the team, or take it out"
@@ -182,15 +295,38 @@ impl Interface {
 pub(super) fn read_options(reading: &mut Reading<'_>, draft: &mut Draft, text: &str, at: &At) {
     for word in text.split_whitespace() {
         match word.split_once('=') {
+            Some((name @ ("arp_ip_target" | "ns_ip6_target"), value)) => {
+                // The scripts add each to those that are there.
+                let before = draft.value(name).filter(|value| !value.is_empty()).map(|value| format!("{value},"));
+                let all = before.unwrap_or_default() + &signless(value);
+                draft.extend_option(reading, name, &all, at, at);
+            }
             Some((name, value)) => draft.module_option(reading, name, value, at),
             None => reading.wrong(at, format!("`{}` is no option", shown(word)), "options are `mode=4 miimon=100`"),
         }
     }
 }
 
-/// `IPADDR`, `IPADDR0`, `IPADDR1`: what stands behind.
+/// `IPADDR`, `IPADDR0`, SUSE's `IPADDR_1`: what stands behind.
 fn numbered<'k>(key: &'k str, name: &str) -> Option<&'k str> {
-    key.strip_prefix(name).filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+    let is_number = |number: &str| number.bytes().all(|byte| byte.is_ascii_digit()) || number.starts_with('_');
+    key.strip_prefix(name).filter(|number| is_number(number))
+}
+
+fn is_address(key: &str) -> bool {
+    ["IPADDR", "PREFIX", "PREFIXLEN", "NETMASK"].iter().any(|name| numbered(key, name).is_some())
+}
+
+/// Without it nobody knows what the bond is, or who is in it.
+fn is_essential(key: &str) -> bool {
+    const KEYS: &[&str] =
+        &["BONDING_OPTS", "BONDING_MODULE_OPTS", "MASTER", "TEAM_CONFIG", "TEAM_MASTER", "TEAM_PORT_CONFIG"];
+    KEYS.contains(&key) || key.starts_with("BONDING_SLAVE")
+}
+
+/// The file that has this UUID.
+pub(super) fn find_uuid<'i>(all: &'i [Interface], uuid: &str) -> Option<&'i Interface> {
+    all.iter().find(|of| of.entry("UUID").is_some_and(|entry| entry.value.eq_ignore_ascii_case(uuid)))
 }
 
 /// True if a network or a broadcast address is what follows from the address.

@@ -1,5 +1,6 @@
-//! Sources -> files, of which several may stand in one source; and the assignments of a file.
+//! Sources -> files, of which several may stand in one source, and their lines.
 
+use super::assignment::{Assignment, Stray, assignment, end_of_statement};
 use crate::Source;
 use crate::reading::At;
 
@@ -10,6 +11,10 @@ pub(super) enum Kind {
     Interface(String),
     /// `route-bond0`, `route6-bond0`.
     Routes(String),
+    /// SUSE's `routes`, and `ifroute-bond0` of this device.
+    Table(Option<String>),
+    /// `rule-bond0`, `rule6-bond0`.
+    Rules(String),
     /// `/etc/modprobe.conf`, `/etc/modprobe.d/*.conf`.
     Modprobe,
     /// `rc.local`.
@@ -35,15 +40,6 @@ pub(super) struct Line<'s> {
     pub(super) at: At,
 }
 
-/// `KEY=value`, without quotes.
-#[derive(Clone, Debug)]
-pub(crate) struct Assignment {
-    pub(crate) key: String,
-    pub(crate) value: String,
-    pub(crate) value_at: At,
-    pub(crate) at: At,
-}
-
 /// What a file of this path is.
 pub(super) fn kind(path: &str) -> Option<Kind> {
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -52,6 +48,12 @@ pub(super) fn kind(path: &str) -> Option<Kind> {
         Some(Kind::Interface(device))
     } else if let Some(device) = of("route-").or_else(|| of("route6-")) {
         Some(Kind::Routes(device))
+    } else if let Some(device) = of("rule-").or_else(|| of("rule6-")) {
+        Some(Kind::Rules(device))
+    } else if let Some(device) = of("ifroute-") {
+        Some(Kind::Table(Some(device)))
+    } else if name == "routes" {
+        Some(Kind::Table(None))
     } else if name == "modprobe.conf" || name == "modules.conf" || path.contains("modprobe.d/") {
         Some(Kind::Modprobe)
     } else if matches!(name, "rc.local" | "boot.local") {
@@ -80,7 +82,8 @@ fn split<'s>(found: &mut Vec<Part<'s>>, source: usize, text: &'s str) {
     let marker = |line: &str| {
         let comment = line.trim_start().strip_prefix('#')?;
         let word = comment.split_whitespace().next()?;
-        kind(word.trim_end_matches(':'))
+        // `routes` is a word of its own.
+        kind(word.trim_end_matches(':')).filter(|kind| *kind != Kind::Table(None) || word.contains('/'))
     };
     let mut open = (Kind::Interface(String::new()), 0);
     let mut next = 0;
@@ -118,44 +121,32 @@ impl<'s> Part<'s> {
         }
         found
     }
-}
 
-/// `KEY=value` as a shell reads it; `None` if the line is something else, or needs a shell.
-pub(super) fn assignment(line: &Line<'_>) -> Option<Assignment> {
-    let text = line.text.strip_prefix("export ").unwrap_or(line.text);
-    let (key, rest) = text.split_once('=')?;
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    if key.is_empty() || !key.chars().all(is_name) {
-        return None;
-    }
-    let (value, length) = unquoted(rest)?;
-    let start = line.at.end - rest.len();
-    Some(Assignment {
-        key: key.to_owned(),
-        value,
-        value_at: At { source: line.at.source, start, end: start + length },
-        at: line.at.clone(),
-    })
-}
-
-/// The word at the beginning, and its length with its quotes. `None` if more than a comment follows, or something that
-/// only a shell can find out.
-fn unquoted(text: &str) -> Option<(String, usize)> {
-    let (mut out, mut quote, mut end) = (String::new(), None, text.len());
-    let mut characters = text.char_indices();
-    while let Some((at, c)) = characters.next() {
-        match (c, quote) {
-            (c, Some(open)) if c == open => quote = None,
-            ('"' | '\'', None) => quote = Some(c),
-            ('$' | '`', None | Some('"')) => return None,
-            ('\\', None | Some('"')) => out.extend(characters.next().map(|(_, c)| c)),
-            (c, None) if c.is_whitespace() || c == ';' => {
-                end = at;
-                break;
+    /// The same, where a value that has its quotes over several lines is one.
+    pub(super) fn statements(&self) -> Vec<Line<'s>> {
+        let mut found = Vec::new();
+        let mut next = 0;
+        while let Some(rest) = self.text.get(next..).filter(|rest| !rest.is_empty()) {
+            let raw = &rest[..end_of_statement(rest)];
+            let text = raw.trim();
+            let start = self.start + next + (raw.len() - raw.trim_start().len());
+            next += raw.len() + 1;
+            if !text.is_empty() && !text.starts_with('#') {
+                found.push(Line { text, at: At::new(self.source, start..start + text.len()) });
             }
-            (c, _) => out.push(c),
         }
+        found
     }
-    let rest = text.get(end..).unwrap_or("").trim_start_matches(';').trim_start();
-    (quote.is_none() && (rest.is_empty() || rest.starts_with('#'))).then_some((out, end))
+
+    /// What it assigns, and what in it is no assignment.
+    pub(super) fn assignments(&self) -> (Vec<Assignment>, Vec<Stray>) {
+        let (mut entries, mut strays) = (Vec::new(), Vec::new());
+        for line in self.statements() {
+            match assignment(&line, &entries) {
+                Ok(entry) => entries.push(entry),
+                Err(stray) => strays.push(stray),
+            }
+        }
+        (entries, strays)
+    }
 }

@@ -1,135 +1,225 @@
 //! Files -> teams, what stays, and what to switch off.
 
-use nicteam_diagnostics::Diagnostics;
+use nicteam_diagnostics::{Diagnostics, Problem};
 
-use super::interface::{Interface, read_options};
-use super::parts::{Assignment, Kind, Line, Part, assignment, parts};
+use super::disable::{Role, disable};
+use super::interface::{Interface, find_uuid, read_options};
+use super::parts::{Kind, Line, Part, parts};
+use super::routes;
 use crate::commands::{self, Command};
-use crate::draft::{Conflicts, Draft, check_together};
-use crate::reading::{At, Reading};
-use crate::shell::quoted;
-use crate::{Address, Import, Network, Route, Source};
+use crate::draft::{Draft, in_kernels_words};
+use crate::names::shown;
+use crate::reading::Reading;
+use crate::teams::Teams;
+use crate::tree::{Node, Value};
+use crate::{Address, Import, Route, Source, json, teamd};
 
 pub(super) fn read(sources: &[Source]) -> Result<Import, Diagnostics> {
-    let mut reading = Reading::new(sources);
+    let mut teams = Teams::new(sources);
     let parts = parts(sources);
     let interfaces: Vec<Interface> = parts.iter().filter_map(Interface::read).collect();
-    let mut drafts = bonds(&parts, &interfaces);
-    for draft in &mut drafts {
-        read_members(&mut reading, &interfaces, draft);
-        let name = draft.name.clone();
-        for interface in interfaces.iter().filter(|interface| interface.device == name) {
-            interface.read_into(&mut reading, draft);
-            disable(&mut reading, interface, &format!("the bond `{name}`"));
+    interfaces.iter().for_each(|interface| interface.check(&mut teams.reading, &interfaces));
+    bonds(&mut teams, &parts, &interfaces);
+    for team in 0..teams.drafts.len() {
+        read_members(&mut teams, team, &interfaces);
+        read_slaves(&mut teams, team, &interfaces);
+        enslave(&mut teams, team, &parts);
+    }
+    teams.leave_empty();
+    let Teams { reading, drafts, .. } = &mut teams;
+    for draft in drafts.iter_mut() {
+        read_own(reading, draft, &parts, &interfaces);
+    }
+    // What the driver is told for one bond comes before what it is told for all.
+    for is_of_one in [true, false] {
+        for line in parts.iter().filter(|part| part.kind == Kind::Modprobe).flat_map(Part::lines) {
+            read_driver_options(reading, &line, drafts, is_of_one);
         }
     }
     for part in &parts {
         match &part.kind {
-            Kind::Modprobe => read_modprobe(&mut reading, part, &mut drafts),
-            Kind::Script => read_script(&mut reading, part, &mut drafts),
-            Kind::Routes(device) => read_routes(&mut reading, part, device, &mut drafts),
-            Kind::Global => read_global(&mut reading, part, &mut drafts),
+            Kind::Modprobe => read_modprobe(reading, part, drafts),
+            Kind::Script => read_script(reading, part, drafts),
+            Kind::Routes(device) => routes::read(reading, part, device, drafts),
+            Kind::Table(device) => routes::read_table(reading, part, device.as_deref(), drafts),
+            Kind::Rules(device) => leave_rules(reading, part, device, drafts),
+            Kind::Global => read_global(reading, part, drafts),
             Kind::Interface(_) => {}
         }
     }
-    on_top(&mut reading, &interfaces, &drafts);
-    check_together(&mut reading, &drafts);
-    let teams = drafts.into_iter().map(|draft| draft.finish(&mut reading, Conflicts::Leave)).collect();
-    reading.finish(Network { teams })
+    on_top(reading, &interfaces, drafts);
+    teams.finish()
 }
 
 /// A draft for each bond, in the order in which they first appear.
-fn bonds(parts: &[Part<'_>], interfaces: &[Interface]) -> Vec<Draft> {
-    let mut names: Vec<(String, At)> = Vec::new();
-    let mut add = |name: &str, at: &At| match names.iter_mut().find(|(known, _)| known == name) {
-        Some(_) => {}
-        None => names.push((name.to_owned(), at.clone())),
-    };
+fn bonds(teams: &mut Teams<'_>, parts: &[Part<'_>], interfaces: &[Interface]) {
     for interface in interfaces {
         if interface.is_bond() {
-            add(&interface.device, &interface.at);
+            teams.team(&interface.device, &interface.at);
         }
-        if let Some(master) = interface.master() {
-            let own = interfaces.iter().find(|own| own.device == master.value);
-            add(&master.value, own.map_or(&master.value_at, |own| &own.at));
+        let Some((master, entry)) = interface.master(interfaces) else { continue };
+        let own = interfaces.iter().find(|own| own.device == master);
+        if own.is_none() && is_uuid(master) {
+            let message = format!("no file of these has the UUID `{}`", shown(master));
+            teams.reading.wrong(&entry.value_at, message, "name the file of the bond beside this one");
+            continue;
         }
+        teams.team(master, own.map_or(&entry.value_at, |own| &own.at));
     }
     for (part, line) in parts.iter().flat_map(|part| part.lines().into_iter().map(move |line| (part, line))) {
         let words: Vec<&str> = line.text.split_whitespace().collect();
         match (&part.kind, words.as_slice()) {
-            (Kind::Modprobe, ["alias", bond, "bonding"]) => add(bond, &line.at),
+            (Kind::Modprobe, ["alias", bond, "bonding"]) => drop(teams.team(bond, &line.at)),
             (Kind::Script, _) => {
                 if let Some(Ok(Command::Enslave { bond, .. })) = commands::read(line.text, "") {
-                    add(&bond, &line.at);
+                    teams.team(&bond, &line.at);
                 }
             }
             _ => {}
         }
     }
-    names.into_iter().map(|(name, at)| Draft::new(&name, at)).collect()
 }
 
-fn read_members(reading: &mut Reading<'_>, interfaces: &[Interface], draft: &mut Draft) {
+/// `0b7fd1c3-5e0e-4d1b-9a36-0a3c5a1d9d11`.
+fn is_uuid(text: &str) -> bool {
+    text.len() == 36 && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+}
+
+/// Devices whose files say which bond or team they are in; and how teamd is to treat a team and its ports.
+fn read_members(teams: &mut Teams<'_>, team: usize, interfaces: &[Interface]) {
+    let name = teams.drafts[team].name.clone();
+    let mut ports = Vec::new();
+    for own in interfaces.iter().filter(|own| own.device == name && own.is_team()) {
+        let root = embedded(own, "TEAM_CONFIG");
+        let done = root.and_then(|root| teamd::configuration(teams, team, own.at.source, &root));
+        done.map_or_else(|problem| teams.problem(own.at.source, problem), |of| ports.extend(of));
+    }
     for interface in interfaces {
-        if interface.master().is_some_and(|master| master.value == draft.name) {
-            draft.member(reading, &interface.device, &interface.at);
-            interface.leave_members(reading, draft);
-            disable(reading, interface, &format!("the member `{}`", interface.device));
+        if interface.master(interfaces).is_none_or(|(master, _)| master != name) {
+            continue;
+        }
+        let root = embedded(interface, "TEAM_PORT_CONFIG");
+        let port = root.and_then(|root| {
+            teamd::read_port(teams, team, &interface.device, &interface.at, (interface.at.source, &root))
+        });
+        port.map_or_else(|problem| teams.problem(interface.at.source, problem), |port| ports.push(port));
+        interface.leave_members(&mut teams.reading, &teams.drafts[team]);
+        disable(&mut teams.reading, interface, Role::Member);
+    }
+    teamd::prefer(teams, team, &ports);
+}
+
+/// teamd's JSON in a value; nothing if it is not there.
+fn embedded(interface: &Interface, key: &str) -> Result<Node, Problem> {
+    let nothing = Node { value: Value::Null, span: interface.at.span() };
+    interface.entry(key).map_or(Ok(nothing), |entry| json::parse_embedded(&entry.value, &entry.spans))
+}
+
+/// Devices that the file of the bond names.
+fn read_slaves(teams: &mut Teams<'_>, team: usize, interfaces: &[Interface]) {
+    let Teams { reading, drafts, .. } = teams;
+    let draft = &mut drafts[team];
+    let own = interfaces.iter().filter(|interface| interface.device == draft.name);
+    let entries = own.flat_map(|own| &own.entries).filter(|entry| entry.key.starts_with("BONDING_SLAVE"));
+    for entry in entries.collect::<Vec<_>>() {
+        for device in entry.value.split_whitespace() {
+            draft.member(reading, device, &entry.value_at);
+            let of_it = |of: &&Interface| of.device == device && of.master(interfaces).is_none();
+            for interface in interfaces.iter().filter(of_it) {
+                interface.leave_members(reading, draft);
+                disable(reading, interface, Role::Member);
+            }
         }
     }
-    let own = interfaces.iter().filter(|interface| interface.device == draft.name);
-    let slaves: Vec<&Assignment> =
-        own.flat_map(|own| &own.entries).filter(|entry| entry.key.starts_with("BONDING_SLAVE")).collect();
-    for entry in slaves {
-        entry.value.split_whitespace().for_each(|device| draft.member(reading, device, &entry.value_at));
+}
+
+/// Devices that a script puts into the bond.
+fn enslave(teams: &mut Teams<'_>, team: usize, parts: &[Part<'_>]) {
+    for line in parts.iter().filter(|part| part.kind == Kind::Script).flat_map(Part::lines) {
+        if let Some(Ok(Command::Enslave { bond, members })) = commands::read(line.text, "")
+            && bond == teams.drafts[team].name
+        {
+            members.iter().for_each(|member| teams.add_member(team, member, &line.at));
+        }
     }
 }
 
-/// Nothing brings the device up at boot any more.
-fn disable(reading: &mut Reading<'_>, interface: &Interface, what: &str) {
-    let path = reading.place(&interface.at).path;
-    let is_file = super::parts::kind(&path).is_some();
-    let command = match interface.entry("ONBOOT") {
-        _ if !is_file => None,
-        Some(_) => Some(format!("sed -i 's/^ONBOOT=.*/ONBOOT=no/' {}", quoted(&path))),
-        None => Some(format!("echo ONBOOT=no >> {}", quoted(&path))),
-    };
-    reading.disable(&interface.at, format!("set `ONBOOT=no` in the file of {what}"), command);
+/// The bond's own files.
+fn read_own(reading: &mut Reading<'_>, draft: &mut Draft, parts: &[Part<'_>], interfaces: &[Interface]) {
+    let name = draft.name.clone();
+    let has_rules = parts.iter().any(|part| part.kind == Kind::Rules(name.clone()));
+    for interface in interfaces.iter().filter(|interface| interface.device == name) {
+        let stays = interface.read_into(reading, draft);
+        disable(reading, interface, Role::Bond { stays: stays || has_rules });
+    }
 }
 
-/// `alias bond0 bonding`, `options bond0 mode=0`.
-fn read_modprobe(reading: &mut Reading<'_>, part: &Part<'_>, drafts: &mut [Draft]) {
+/// A team has no policy rules: its device gets them as the bond's did.
+fn leave_rules(reading: &mut Reading<'_>, part: &Part<'_>, device: &str, drafts: &[Draft]) {
+    if drafts.iter().any(|draft| draft.name == device) {
+        for line in part.lines() {
+            let why = format!(
+                "a team has no policy rules: this file stays, and `ifup {device}` adds the rule for the team's device, too"
+            );
+            reading.left(&line.at, Some(device), why);
+        }
+    }
+}
+
+/// `options bond0 mode=0`, `install bond0 /sbin/modprobe bonding -o bond0 mode=0`; and `options bonding mode=0`, of all bonds.
+fn read_driver_options(reading: &mut Reading<'_>, line: &Line<'_>, drafts: &mut [Draft], is_of_one: bool) {
+    let mut words = line.text.split_whitespace();
+    let (verb, name) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+    let options: Vec<&str> = match verb {
+        "options" => words.collect(),
+        "install" => driver_options(words).unwrap_or_default(),
+        _ => return,
+    };
+    let concerned = |draft: &&mut Draft| if is_of_one { draft.name == name } else { name == "bonding" };
+    drafts.iter_mut().filter(concerned).for_each(|draft| add_options(reading, draft, &options, line));
+}
+
+/// The options in a command that loads the driver for a bond, if it does nothing else.
+fn driver_options<'w>(mut command: impl Iterator<Item = &'w str>) -> Option<Vec<&'w str>> {
+    command.next().filter(|program| program.rsplit('/').next() == Some("modprobe"))?;
+    let rest: Vec<&str> = command.collect();
+    let is_simple = rest.contains(&"bonding") && !rest.iter().any(|word| word.contains([';', '&', '|', '$']));
+    is_simple.then(|| rest.into_iter().filter(|word| word.contains('=') && !word.starts_with('-')).collect())
+}
+
+/// Lines of the driver that are no longer wanted, and those that are not read.
+fn read_modprobe(reading: &mut Reading<'_>, part: &Part<'_>, drafts: &[Draft]) {
     for line in part.lines() {
         let mut words = line.text.split_whitespace();
         let (verb, name) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
-        let concerned = |draft: &&mut Draft| draft.name == name || name == "bonding";
-        match verb {
-            "alias" if line.text.ends_with("bonding") && drafts.iter().any(|draft| draft.name == name) => {}
-            "options" if name == "bonding" || drafts.iter().any(|draft| draft.name == name) => {
-                let rest = words.collect::<Vec<_>>().join(" ");
-                drafts.iter_mut().filter(concerned).for_each(|draft| add_options(reading, draft, &rest, &line));
-            }
-            _ if line.text.contains("bonding") => {
-                reading.left(&line.at, None, "nicteam needs no driver, and has nothing for this");
-                continue;
-            }
-            _ => continue,
+        let is_one = drafts.iter().any(|draft| draft.name == name);
+        let is_read = match verb {
+            "alias" => is_one && line.text.ends_with("bonding"),
+            "options" => is_one || name == "bonding" && !drafts.is_empty(),
+            "install" => is_one && driver_options(words).is_some(),
+            _ => false,
+        };
+        if is_read {
+            let what = format!("comment out line {} (`{}`)", reading.line(&line.at), line.text);
+            reading.disable(&line.at, what, None);
+        } else if line.text.contains("bonding") {
+            reading.left(&line.at, None, "nicteam needs no driver, and has nothing for this");
         }
-        let what = format!("comment out line {} (`{}`)", reading.line(&line.at), line.text);
-        reading.disable(&line.at, what, None);
     }
 }
 
 /// Options of the driver hold where the bond itself does not say them.
-fn add_options(reading: &mut Reading<'_>, draft: &mut Draft, text: &str, line: &Line<'_>) {
-    for word in text.split_whitespace() {
-        let name = word.split('=').next().unwrap_or("");
+fn add_options(reading: &mut Reading<'_>, draft: &mut Draft, options: &[&str], line: &Line<'_>) {
+    for word in options {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        let is_same = |held: &String| in_kernels_words(name, value).is_ok_and(|(_, value)| value == *held);
         let held =
             nicteam_team::ConfigOption::named(name).and_then(|option| draft.value(option.name)).map(str::to_owned);
         match held {
+            Some(held) if is_same(&held) => {}
             Some(held) => {
                 let why = format!("`{name}` of {} is `{held}`", draft.name);
-                reading.left_as(&line.at, word.to_owned(), Some(&draft.name), why);
+                reading.left_as(&line.at, (*word).to_owned(), Some(&draft.name), why);
             }
             None => read_options(reading, draft, word, &line.at),
         }
@@ -149,8 +239,9 @@ fn read_script(reading: &mut Reading<'_>, part: &Part<'_>, drafts: &mut [Draft])
                 words.routes().into_iter().for_each(|route| draft.add_route(route));
             }
             Some(Ok(Command::AddAddress(address, Some(device)))) if device == draft.name => draft.add_address(address),
+            // A script goes on behind a command that fails.
             Some(Err((message, hint))) => {
-                reading.wrong(&line.at, message, hint);
+                reading.left(&line.at, Some(&draft.name), format!("{message}: {hint}"));
                 continue;
             }
             _ => {
@@ -167,55 +258,9 @@ fn read_script(reading: &mut Reading<'_>, part: &Part<'_>, drafts: &mut [Draft])
     }
 }
 
-/// `10.9.0.0/16 via 10.0.0.9`, or `ADDRESS0=10.9.0.0`, `NETMASK0=`, `GATEWAY0=`, `METRIC0=`.
-fn read_routes(reading: &mut Reading<'_>, part: &Part<'_>, device: &str, drafts: &mut [Draft]) {
-    let Some(draft) = drafts.iter_mut().find(|draft| draft.name == device) else { return };
-    let mut assignments = Vec::new();
-    for line in part.lines() {
-        if let Some(assignment) = assignment(&line) {
-            assignments.push(assignment);
-            continue;
-        }
-        match Route::parse(line.text) {
-            Ok(words) if words.device.as_ref().is_some_and(|other| other != device) => {
-                reading.left(&line.at, None, "a route by another device");
-            }
-            Ok(words) => {
-                if let Some(word) = words.ignored.first() {
-                    reading.left(&line.at, Some(device), format!("the route is taken over without `{word}`"));
-                }
-                words.routes().into_iter().for_each(|route| draft.add_route(route));
-            }
-            Err(error) => reading.wrong(&line.at, error.to_string(), error.hint()),
-        }
-    }
-    let find = |key: String| assignments.iter().find(|assignment| assignment.key == key);
-    for entry in &assignments {
-        let Some(number) = entry.key.strip_prefix("ADDRESS") else { continue };
-        let text = |key: &str| find(format!("{key}{number}")).map(|assignment| assignment.value.clone());
-        let netmask = text("NETMASK").or_else(|| text("PREFIX")).unwrap_or_else(|| "32".to_owned());
-        let to = entry.value.parse().map(|address| Address::with_netmask(address, &netmask).map(Address::network));
-        let words = match to {
-            Ok(Ok(to)) => {
-                let via = text("GATEWAY").map(|via| format!(" via {via}")).unwrap_or_default();
-                let metric = text("METRIC").map(|metric| format!(" metric {metric}")).unwrap_or_default();
-                Route::parse(&format!("{to}{via}{metric}")).map_err(|error| (error.to_string(), error.hint()))
-            }
-            Ok(Err(error)) => Err((error.to_string(), error.hint())),
-            Err(_) => Err(("the destination is no IP address".to_owned(), "`ADDRESS0=10.9.0.0`".to_owned())),
-        };
-        match words {
-            Ok(words) => draft.add_route(words.route),
-            Err((message, hint)) => reading.wrong(&entry.value_at, message, hint),
-        }
-    }
-    let what = format!("take the file of routes of `{device}` away: the team has them now");
-    reading.disable(&part.at(), what, None);
-}
-
 /// `GATEWAY=` of the whole host is by the device that has its network, or that `GATEWAYDEV=` names.
 fn read_global(reading: &mut Reading<'_>, part: &Part<'_>, drafts: &mut [Draft]) {
-    let entries: Vec<Assignment> = part.lines().iter().filter_map(assignment).collect();
+    let entries = part.assignments().0;
     let device = entries.iter().find(|entry| entry.key == "GATEWAYDEV" && !entry.value.is_empty());
     let gateway = entries.iter().find(|entry| entry.key == "GATEWAY" && !entry.value.is_empty());
     let Some(gateway) = gateway else { return };
@@ -233,16 +278,30 @@ fn read_global(reading: &mut Reading<'_>, part: &Part<'_>, drafts: &mut [Draft])
     }
 }
 
-/// VLAN devices on a team.
+/// VLAN devices and bridges on a team, and more addresses of it.
 fn on_top(reading: &mut Reading<'_>, interfaces: &[Interface], drafts: &[Draft]) {
     for interface in interfaces {
-        let is_on = |draft: &&Draft| {
-            let by_name = interface.device.strip_prefix(draft.name.as_str()).is_some_and(|rest| rest.starts_with('.'));
-            by_name || interface.entry("PHYSDEV").is_some_and(|physical| physical.value == draft.name)
-        };
-        if let Some(draft) = drafts.iter().find(is_on) {
-            let why = "a VLAN device on the team stays in the old place: its file works on the team as on a bond";
-            reading.left(&interface.at, Some(&draft.name), why);
+        let on = ["PHYSDEV", "ETHERDEVICE"].iter().find_map(|key| interface.entry(key));
+        let on = on.map(|on| find_uuid(interfaces, &on.value).map_or(on.value.as_str(), |of| of.device.as_str()));
+        let ports = interface.entry("BRIDGE_PORTS");
+        for draft in drafts {
+            let behind = interface.device.strip_prefix(draft.name.as_str()).unwrap_or_default();
+            let is_port = |ports: &str| ports.split_whitespace().any(|port| port == draft.name);
+            let why = if behind.starts_with('.') || on == Some(draft.name.as_str()) {
+                "a VLAN device on the team stays in the old place: its file works on the team as on a bond"
+            } else if ports.is_some_and(|ports| is_port(&ports.value)) {
+                "the bridge stays in this file: it takes the team's device as it took the bond's"
+            } else if behind.starts_with("-range") {
+                "a range of addresses: give each of them to `addresses`"
+            } else {
+                continue;
+            };
+            reading.left_as(&interface.at, interface.device.clone(), Some(&draft.name), why);
+        }
+        if interface.entries.iter().any(|entry| entry.key == "TEAM_RUNNER" || entry.key.starts_with("TEAM_PORT_DEVICE"))
+        {
+            let why = "wicked's words for teamd are not read: import what `teamdctl NAME config dump` prints";
+            reading.left_as(&interface.at, interface.device.clone(), None, why);
         }
     }
 }

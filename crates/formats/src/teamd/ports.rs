@@ -5,12 +5,12 @@ use nicteam_diagnostics::Problem;
 use super::{boolean, unknown};
 use crate::reading::At;
 use crate::teams::Teams;
-use crate::tree::Node;
+use crate::tree::{Entry, Node};
 
 const PORT: &[&str] = &["prio", "sticky", "queue_id", "lacp_prio", "lacp_key", "link_watch"];
 
 /// What is said of a port.
-struct Port {
+pub(crate) struct Port {
     name: String,
     at: At,
     prio: i32,
@@ -18,51 +18,59 @@ struct Port {
 }
 
 /// Reads `ports`.
-pub(super) fn read(teams: &mut Teams<'_>, team: usize, source: usize, node: &Node) -> Result<(), Problem> {
-    let mut ports = Vec::new();
-    for entry in node.entries("ports")? {
-        let at = At::new(source, entry.key_span.clone());
-        teams.add_member(team, &entry.key, &at);
-        let mut port = Port { name: entry.key.clone(), at, prio: 0, is_sticky: false };
-        for inner in entry.value.entries(&entry.key)? {
-            let (name, value_at) = (teams.drafts[team].name.clone(), At::new(source, inner.value.span.clone()));
-            match inner.key.as_str() {
-                "prio" => {
-                    let text = inner.value.text("prio")?;
-                    let refused = |_| {
-                        Problem::at(&inner.value.span, format!("`{text}` is no priority"))
-                            .hint("a whole number: `\"prio\": 100`")
-                    };
-                    port.prio = text.parse().map_err(refused)?;
-                }
-                "sticky" => port.is_sticky = boolean(inner)?,
-                "queue_id" => {
-                    let of = format!("{}:{}", entry.key, inner.value.text("queue_id")?);
-                    teams.append(team, "queue_id", &of, &value_at);
-                }
-                "lacp_prio" => {
-                    let of = format!("{}:{}", entry.key, inner.value.text("lacp_prio")?);
-                    teams.append(team, "actor_port_prio", &of, &value_at);
-                }
-                "lacp_key" => teams.left(
-                    &At::new(source, inner.span()),
-                    "members have keys by their speed, and `ad_user_port_key` in common",
-                    Some(&name),
-                ),
-                "link_watch" => {
-                    teams.left(&At::new(source, inner.span()), "a team watches all its members alike", Some(&name))
-                }
-                key => return Err(unknown(inner, key, PORT)),
+pub(super) fn read(teams: &mut Teams<'_>, team: usize, source: usize, node: &Node) -> Result<Vec<Port>, Problem> {
+    let port = |entry: &Entry| {
+        read_port(teams, team, &entry.key, &At::new(source, entry.key_span.clone()), (source, &entry.value))
+    };
+    node.entries("ports")?.iter().map(port).collect()
+}
+
+/// Takes a port into a team, with its configuration and the source that this is in.
+pub(crate) fn read_port(
+    teams: &mut Teams<'_>,
+    team: usize,
+    device: &str,
+    at: &At,
+    (source, config): (usize, &Node),
+) -> Result<Port, Problem> {
+    teams.add_member(team, device, at);
+    let mut port = Port { name: device.to_owned(), at: at.clone(), prio: 0, is_sticky: false };
+    for inner in config.entries(device)? {
+        let (name, value_at) = (teams.drafts[team].name.clone(), At::new(source, inner.value.span.clone()));
+        match inner.key.as_str() {
+            "prio" => {
+                let text = inner.value.text("prio")?;
+                let refused = |_| {
+                    Problem::at(&inner.value.span, format!("`{text}` is no priority"))
+                        .hint("a whole number: `\"prio\": 100`")
+                };
+                port.prio = text.parse().map_err(refused)?;
             }
+            "sticky" => port.is_sticky = boolean(inner)?,
+            "queue_id" => {
+                let of = format!("{device}:{}", inner.value.text("queue_id")?);
+                teams.append(team, "queue_id", &of, &value_at);
+            }
+            "lacp_prio" => {
+                let of = format!("{device}:{}", inner.value.text("lacp_prio")?);
+                teams.append(team, "actor_port_prio", &of, &value_at);
+            }
+            "lacp_key" => teams.left(
+                &At::new(source, inner.span()),
+                "members have keys by their speed, and `ad_user_port_key` in common",
+                Some(&name),
+            ),
+            "link_watch" => {
+                teams.left(&At::new(source, inner.span()), "a team watches all its members alike", Some(&name))
+            }
+            key => return Err(unknown(inner, key, PORT)),
         }
-        ports.push(port);
     }
-    prefer(teams, team, &ports);
-    Ok(())
+    Ok(port)
 }
 
 /// In teamd a port of higher priority takes over from one that is not sticky; in the kernel the primary alone does.
-fn prefer(teams: &mut Teams<'_>, team: usize, ports: &[Port]) {
+pub(crate) fn prefer(teams: &mut Teams<'_>, team: usize, ports: &[Port]) {
     let name = teams.drafts[team].name.clone();
     for port in ports.iter().filter(|port| port.prio != 0) {
         teams.append(team, "prio", &format!("{}:{}", port.name, port.prio), &port.at);

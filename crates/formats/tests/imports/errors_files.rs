@@ -258,7 +258,34 @@ const IFUPDOWN: &[Case] = &[
 ];
 
 const IFCFG: &[Case] = &[
-    ("ifcfg", "DEVICE=b\nTYPE=Bond\n", (1, 8), "team b has no members", "name at least one"),
+    (
+        "ifcfg",
+        "DEVICE=b\nBONDING_OPTS=\"mode=$MODE\"\nBONDING_SLAVE0=e0\n",
+        (2, 1),
+        "the value of `BONDING_OPTS` cannot be read",
+        "only a shell can tell this value: write",
+    ),
+    (
+        "ifcfg",
+        "DEVICE=b\nBONDING_OPTS=\"mode=4\nBONDING_SLAVE0=e0\n",
+        (2, 1),
+        "the value of `BONDING_OPTS` cannot be read",
+        "the quote is not closed",
+    ),
+    (
+        "ifcfg",
+        "# ifcfg-p1\nHWADDR=00:11:22:33:44:55\nMASTER=b\n",
+        (2, 8),
+        "only its machine knows which device is in b",
+        "add `DEVICE=eth1`",
+    ),
+    (
+        "ifcfg",
+        "# ifcfg-p1\nMASTER=0b7fd1c3-5e0e-4d1b-9a36-0a3c5a1d9d11\n",
+        (2, 8),
+        "no file of these has the UUID `0b7fd1c3-5e0e-4d1b-9a36-0a3c5a1d9d11`",
+        "name the file of the bond",
+    ),
     ("ifcfg", "DEVICE=b\nTYPE=Bond\nBONDING_SLAVE0=e0\nIPADDR=x\n", (4, 8), "`x` is no IP address", "an address is"),
     (
         "ifcfg",
@@ -288,13 +315,6 @@ const IFCFG: &[Case] = &[
         (5, 10),
         "the destination is no IP address",
         "`ADDRESS0=",
-    ),
-    (
-        "ifcfg",
-        "DEVICE=b\nTYPE=Bond\nBONDING_SLAVE0=e0\n# rc.local\nip route add x dev b\n",
-        (5, 1),
-        "`x` is no destination",
-        "a route is",
     ),
 ];
 
@@ -335,7 +355,6 @@ const KEYFILE: &[Case] = &[
         "no profile of these is the bond `b`",
         "name the file",
     ),
-    ("keyfile", "[connection]\ntype=bond\ninterface-name=b\n", (3, 16), "team b has no members", "name at least one"),
     (
         "keyfile",
         "[connection]\ntype=bond\ninterface-name=b\n[bond]\nmode=7\n",

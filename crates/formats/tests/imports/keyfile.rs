@@ -101,7 +101,7 @@ routes = [\"default via 10.0.0.254 metric 50\", \"10.0.0.9/32 metric 100 table 5
 \"10.9.0.0/16 via 10.0.0.9 metric 100 table 5\", \"10.8.0.0/16 via 10.0.0.9 metric 50\"]
 ";
     assert_eq!(toml::write(&Import { network: import.network.clone(), ..Import::default() }), expected);
-    let keeps = "a profile of the team's device has it: NetworkManager configures the device as any other";
+    let keeps = "make a profile for it: `nmcli connection add type ethernet ifname bond0`";
     let expected = [
         "7 zone=public | it is NetworkManager's".to_owned(),
         format!("24 dns=10.0.0.53; | it stays NetworkManager's: {keeps}"),
@@ -115,9 +115,34 @@ routes = [\"default via 10.0.0.254 metric 50\", \"10.0.0.9/32 metric 100 table 5
     assert_eq!(left(&import), expected);
     let commands: Vec<&str> = import.disable.iter().filter_map(|of| of.command.as_deref()).collect();
     let expected = [
-        "nmcli connection modify 27afa607-ee36-43f0-b8c3-9d245cdc4bb3 connection.autoconnect no",
         "nmcli connection modify d6e8ae98-71f8-4b3d-9d2d-2e26048fe794 connection.autoconnect no",
         "nmcli connection modify bond0-port2 connection.autoconnect no",
+        "nmcli connection modify 27afa607-ee36-43f0-b8c3-9d245cdc4bb3 connection.autoconnect no",
     ];
     assert_eq!(commands, expected);
+}
+
+#[test]
+fn an_exported_profile() {
+    let bond = "[connection]\nid=b\nuuid=u\ntype=bond\ninterface-name=bond0\nautoconnect=false\n[bond]\nmode=4\n\
+                [ipv4]\naddresses1=10.0.0.2;24;10.0.0.1;\nroutes1=10.9.0.0;16;10.0.0.9;1;\nmethod=manual\n\
+                [ipv6]\naddress=2001:db8::1/64\nip6-privacy=-1\nmethod=manual\nnever-default=true\ngateway=fe80::1\n\
+                [proxy]\nmethod=0\n[user]\norg.example.note=1\n";
+    let empty = "[connection]\ntype=bond\ninterface-name=bond1\n[ipv6]\nmethod=disabled\n";
+    let port = "[connection]\ntype=vlan\ninterface-name=eth0.5\ncontroller=u\n";
+    let import = read_all("keyfile", &[("a", bond), ("b", empty), ("c", port)]).unwrap();
+    let expected = "[teams.bond0]\nmembers = [\"eth0.5\"]\nmode = \"802.3ad\"\n\
+                    addresses = [\"10.0.0.2/24\", \"2001:db8::1/64\"]\n\
+                    routes = [\"default via 10.0.0.1\", \"10.9.0.0/16 via 10.0.0.9 metric 1\"]\n";
+    assert_eq!(toml::write(&Import { network: import.network.clone(), ..Import::default() }), expected);
+    let by_sysctl =
+        |setting: &str| format!("a team has nothing for it: write `net.ipv6.conf.{setting}` into /etc/sysctl.d");
+    let expected = [
+        "6 autoconnect=false | a team of /etc/nicteam comes up with the machine".to_owned(),
+        format!("16 method=manual | {}", by_sysctl("bond0.accept_ra = 0")),
+        "3 bond1 | a team has one member at least, and none is named".to_owned(),
+        format!("5 method=disabled | {}", by_sysctl("bond1.disable_ipv6 = 1")),
+    ];
+    assert_eq!(left(&import), expected);
+    assert_eq!(import.disable.len(), 2, "{:?}", import.disable);
 }

@@ -15,6 +15,7 @@ mod own;
 mod roundtrip;
 mod t1;
 mod t3;
+mod team_devices;
 mod teamd;
 mod written;
 
@@ -45,6 +46,11 @@ pub fn shown(name: &str, text: &str) -> String {
 /// What stays: line, words, reason.
 pub fn left(import: &Import) -> Vec<String> {
     import.left.iter().map(|left| format!("{} {} | {}", left.place.line, left.text, left.why)).collect()
+}
+
+/// What to switch off: what to do, and the command that does it.
+pub fn switched_off(import: &Import) -> Vec<String> {
+    import.disable.iter().map(|of| format!("{} | {}", of.what, of.command.as_deref().unwrap_or(""))).collect()
 }
 
 /// Writes teams.

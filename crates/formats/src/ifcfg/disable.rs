@@ -1,0 +1,79 @@
+//! What to switch off in an interface's file, so that not two owners build one device.
+
+use super::interface::Interface;
+use super::parts;
+use crate::reading::Reading;
+use crate::shell::quoted;
+
+/// What a device is to the team.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Member,
+    Bond {
+        /// Its file has something that the team's device still needs.
+        stays: bool,
+    },
+}
+
+/// Nothing builds the device at boot any more.
+pub(super) fn disable(reading: &mut Reading<'_>, interface: &Interface, role: Role) {
+    let is_of = match role {
+        Role::Member => "member",
+        Role::Bond { .. } if interface.is_team() => "team",
+        Role::Bond { .. } => "bond",
+    };
+    let what = format!("the {is_of} `{}`", interface.device);
+    match role {
+        Role::Bond { stays: true } => comment_out(reading, interface, &what),
+        _ => switch_off(reading, interface, &what),
+    }
+}
+
+/// The file of a source, if it is one, as a shell reads it.
+fn file(reading: &Reading<'_>, interface: &Interface) -> Option<String> {
+    let path = reading.place(&interface.at).path;
+    parts::kind(&path).is_some().then(|| quoted(&path))
+}
+
+/// RHEL's scripts obey `ONBOOT`, SUSE's wicked `STARTMODE`.
+fn switch_off(reading: &mut Reading<'_>, interface: &Interface, what: &str) {
+    let path = reading.place(&interface.at).path;
+    let is_suse = interface.entry("STARTMODE").is_some()
+        || interface.entry("ONBOOT").is_none() && path.contains("sysconfig/network/");
+    let (key, off) = if is_suse { ("STARTMODE", "off") } else { ("ONBOOT", "no") };
+    if interface.entry(key).is_some_and(|entry| entry.value == off) {
+        return;
+    }
+    let command = file(reading, interface).map(|path| match interface.entry(key) {
+        Some(_) => format!("sed -i 's/^{key}=.*/{key}={off}/' {path}"),
+        None => format!("sed -i '$a {key}={off}' {path}"),
+    });
+    reading.disable(&interface.at, format!("set `{key}={off}` in the file of {what}"), command);
+}
+
+/// The bond is built no more, and the rest of its file serves the team's device.
+fn comment_out(reading: &mut Reading<'_>, interface: &Interface, what: &str) {
+    let (mut keys, mut lines, mut commands) = (Vec::new(), Vec::new(), Vec::new());
+    for entry in interface.bond_lines() {
+        let first = reading.line(&entry.at);
+        let last = first + reading.text(&entry.at).matches('\n').count();
+        let (shown, range) = match last == first {
+            true => (first.to_string(), first.to_string()),
+            false => (format!("{first} to {last}"), format!("{first},{last}")),
+        };
+        keys.push(format!("`{}`", entry.key));
+        lines.push(shown);
+        commands.push(format!("{range}s/^/#/"));
+    }
+    if keys.is_empty() {
+        return;
+    }
+    let what = format!(
+        "comment out {} {} ({}) in the file of {what}: its other lines stay, for they serve the team's device",
+        if keys.len() == 1 && !lines.concat().contains("to") { "line" } else { "lines" },
+        lines.join(", "),
+        keys.join(", ")
+    );
+    let command = file(reading, interface).map(|path| format!("sed -i '{}' {path}", commands.join("; ")));
+    reading.disable(&interface.at, what, command);
+}

@@ -1,0 +1,29 @@
+//! A value without its quotes and escapes that still knows where each of its bytes stands: what is embedded in it, as
+//! teamd's JSON in a file of NetworkManager's, has places in the file.
+
+use std::ops::Range;
+
+/// A value and the places of its bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Unescaped {
+    /// The value.
+    pub(crate) text: String,
+    /// Of each of its bytes, the bytes of the source that stand for its character.
+    pub(crate) spans: Vec<Range<usize>>,
+}
+
+impl Unescaped {
+    /// Adds a character that these bytes of the source stand for.
+    pub(crate) fn push(&mut self, c: char, span: Range<usize>) {
+        self.text.push(c);
+        self.spans.resize(self.text.len(), span);
+    }
+}
+
+/// The bytes of the source that stand for these bytes of the value.
+pub(crate) fn in_source(spans: &[Range<usize>], of: &Range<usize>) -> Range<usize> {
+    let end = spans.last().map_or(0, |last| last.end);
+    let start = spans.get(of.start).map_or(end, |span| span.start);
+    let last = of.end.checked_sub(1).filter(|last| *last >= of.start);
+    start..last.map_or(start, |last| spans.get(last).map_or(end, |span| span.end)).max(start)
+}
