@@ -50,6 +50,26 @@ fn networkd_that_starts_at_boot_is_a_warning() {
 }
 
 #[test]
+fn each_way_into_a_bond_of_ifupdown_is_seen() {
+    for line in [
+        "bond-members eth1 eth2",
+        "bond_members eth1",
+        "bond_ports eth1",
+        "Bond-Slaves eth1",
+        "up /sbin/ifenslave bond0 eth1",
+        "pre-up ip link set eth1 master bond0",
+    ] {
+        let root =
+            Root::with(&[("/etc/network/interfaces", &*format!("auto bond0\niface bond0 inet manual\n  {line}\n"))]);
+        let claim = one(&root);
+        assert_eq!((claim.manager, claim.severity), ("ifupdown", Severity::Refuse), "{line}");
+        assert!(claim.why.contains("a member of its bond"), "{line}: {}", claim.why);
+    }
+    let text = "auto bond0\niface bond0 inet manual\n  down ifenslave -d bond0 eth1\n";
+    assert_eq!(claims_on_eth1(&Root::with(&[("/etc/network/interfaces", text)])), []);
+}
+
+#[test]
 fn a_bond_of_ifupdown_is_still_active() {
     let root = Root::with(&[
         ("/etc/network/interfaces", "auto lo\niface lo inet loopback\nsource interfaces.d/*\n"),

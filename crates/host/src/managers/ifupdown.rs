@@ -46,6 +46,20 @@ struct Line {
     words: Vec<String>,
 }
 
+impl Line {
+    /// `up ifenslave bond0 eth0`, `pre-up ip link set eth0 master bond0`.
+    fn enslaves(&self) -> bool {
+        let word = |at: usize| self.words.get(at).map_or("", String::as_str);
+        let program = word(1).rsplit('/').next().unwrap_or_default();
+        let puts = match program {
+            "ifenslave" => !self.words.iter().any(|word| matches!(word.as_str(), "-d" | "--detach")),
+            "ip" => word(2) == "link" && word(3) == "set" && self.words.iter().any(|word| word == "master"),
+            _ => false,
+        };
+        puts && matches!(word(0), "up" | "post-up" | "pre-up")
+    }
+}
+
 /// `iface NAME FAMILY METHOD` with its options.
 struct Stanza<'a> {
     place: &'a Place,
@@ -54,8 +68,8 @@ struct Stanza<'a> {
 }
 
 /// Options by which a stanza names members: of a bond, of a bridge.
-const OF_BOND: [&str; 4] = ["bond-slaves", "bond_slaves", "slaves", "bond-ports"];
-const OF_BRIDGE: [&str; 2] = ["bridge_ports", "bridge-ports"];
+const OF_BOND: [&str; 4] = ["bond-slaves", "slaves", "bond-members", "bond-ports"];
+const OF_BRIDGE: [&str; 1] = ["bridge-ports"];
 const BEGINNINGS: [&str; 9] =
     ["iface", "mapping", "auto", "source", "source-directory", "no-auto-down", "no-scripts", "rename", "template"];
 
@@ -82,9 +96,12 @@ impl Stanza<'_> {
             (None, "dhcp" | "bootp" | "auto") => format!("gets it an address (`{method}`)"),
             (None, "static" | "v4tunnel" | "tunnel" | "wvdial" | "ppp") => "gives it an address".to_owned(),
             (None, "loopback") => return None,
+            (None, "") if self.option("address").is_some() => "gives it an address".to_owned(),
             _ => "sets it up".to_owned(),
         };
-        let is_harmless = master.is_none() && ["manual", ""].contains(&method);
+        // Without a family and a method, as ifupdown2 and ifupdown-ng have it, the options say what it does.
+        let is_idle = method == "manual" || method.is_empty() && self.option("address").is_none();
+        let is_harmless = master.is_none() && is_idle;
         let when = match (is_up, is_automatic) {
             (true, true) => "now and at boot",
             (true, false) => "now",
@@ -108,9 +125,12 @@ impl Stanza<'_> {
     fn claim_on_member(&self, device: &Device) -> Option<Claim> {
         let owner = self.words.get(1)?;
         let (line, what) = self.options.iter().find_map(|line| {
-            let option = line.words.first()?.as_str();
+            if line.enslaves() && line.words[2..].contains(&device.name) {
+                return Some((line, "bond"));
+            }
+            let option = line.words.first()?.to_ascii_lowercase().replace('_', "-");
             let what = [(&OF_BOND[..], "bond"), (&OF_BRIDGE[..], "bridge")].into_iter();
-            let (_, what) = what.into_iter().find(|(names, _)| names.contains(&option))?;
+            let (_, what) = what.into_iter().find(|(names, _)| names.contains(&option.as_str()))?;
             line.words[1..].iter().any(|word| fits(word, &device.name)).then_some((line, what))
         })?;
         Some(Claim {
