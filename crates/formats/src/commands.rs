@@ -3,14 +3,19 @@
 
 use std::net::IpAddr;
 
+use crate::iproute2::abbreviated;
+use crate::iproute2::link::BOND;
+use crate::names::shown;
 use crate::route::RouteWords;
-use crate::{Address, Route};
+use crate::{Address, Route, RouteError};
 
 /// What a command does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     /// Adds a route.
     AddRoute(RouteWords),
+    /// Adds a route that `ip` knows and no team has (`blackhole`, `nexthop`, a table by its name): why, and what to do.
+    OtherRoute((String, String)),
     /// Removes one: the undo of another line.
     DeleteRoute,
     /// Adds an address, to this device if one is named.
@@ -22,6 +27,24 @@ pub(crate) enum Command {
         /// The devices.
         members: Vec<String>,
     },
+    /// Makes a bond with these options.
+    AddBond {
+        /// The bond.
+        bond: String,
+        /// Options by the kernel's names.
+        options: Vec<(String, String)>,
+    },
+    /// Puts a device under a master, which may be a bond or a bridge.
+    Join {
+        /// The master.
+        master: String,
+        /// The device.
+        device: String,
+    },
+    /// Sets a device up or down, which a team does by itself.
+    SetUp(String),
+    /// Takes members out of a bond, this device away, or the driver: the undo of another line.
+    Undo(Option<String>),
     /// Loads the driver with these options.
     Module(Vec<(String, String)>),
 }
@@ -40,6 +63,11 @@ pub(crate) fn read(line: &str, device: &str) -> Option<Result<Command, (String, 
         "route" => route(&arguments),
         "ifenslave" => enslave(&arguments),
         "modprobe" => module(&arguments),
+        "rmmod" if arguments.contains(&"bonding") => Some(Ok(Command::Undo(None))),
+        "ifconfig" => match arguments.as_slice() {
+            [device, "up" | "down"] => Some(Ok(Command::SetUp((*device).to_owned()))),
+            _ => None,
+        },
         _ => None,
     }
 }
@@ -72,12 +100,59 @@ fn ip(arguments: &[&str]) -> Option<Result<Command, (String, String)>> {
         }
         ("route" | "ro" | "r", "del" | "delete" | "d") => Some(Ok(Command::DeleteRoute)),
         ("address" | "addr" | "a", "add" | "a" | "replace") => add_address(&rest),
+        ("link" | "l", verb) => link(verb, &rest),
         _ => None,
     }
 }
 
+/// `ip link add bond0 type bond mode 4`, `ip link set eth0 master bond0`, `ip link set bond0 up`.
+fn link(verb: &str, words: &[&str]) -> Option<Result<Command, (String, String)>> {
+    let words: Vec<&str> = words.iter().copied().filter(|word| !matches!(*word, "dev" | "name")).collect();
+    match (verb, words.as_slice()) {
+        ("add" | "a", [bond, "type", "bond", options @ ..]) => Some(bond_options(options).map(|options| {
+            let bond = (*bond).to_owned();
+            Command::AddBond { bond, options }
+        })),
+        ("set" | "s", [device, "up" | "down"] | ["up" | "down", device]) => {
+            Some(Ok(Command::SetUp((*device).to_owned())))
+        }
+        (
+            "set" | "s",
+            [device, "master", master] | [device, "up" | "down", "master", master] | [device, "master", master, "up"],
+        ) => Some(Ok(Command::Join { master: (*master).to_owned(), device: (*device).to_owned() })),
+        ("set" | "s", [device, "nomaster"]) => Some(Ok(Command::Undo(Some((*device).to_owned())))),
+        ("del" | "delete" | "d", [device, ..]) => Some(Ok(Command::Undo(Some((*device).to_owned())))),
+        _ => None,
+    }
+}
+
+fn bond_options(words: &[&str]) -> Result<Vec<(String, String)>, (String, String)> {
+    let names: Vec<&'static str> = BOND.iter().map(|(name, _)| *name).collect();
+    let option = |pair: &[&str]| {
+        let known = abbreviated(pair[0], &names);
+        let option = BOND.iter().find(|(name, kernels)| Some(*name) == known && !kernels.is_empty());
+        match (option, pair.get(1)) {
+            (Some((_, kernels)), Some(value)) => Ok(((*kernels).to_owned(), (*value).to_owned())),
+            (Some(_), None) => {
+                Err((format!("nothing follows `{}`", pair[0]), "its value follows an option".to_owned()))
+            }
+            (None, _) => {
+                let hint = "`ip link help bond` lists them: `mode 802.3ad miimon 100`".to_owned();
+                Err((format!("`{}` is no option of `type bond`", shown(pair[0])), hint))
+            }
+        }
+    };
+    words.chunks(2).map(option).collect()
+}
+
 fn add_route(words: &[&str], is_v6: bool) -> Result<Command, (String, String)> {
-    let mut read = Route::parse(&words.join(" ")).map_err(|error| (error.to_string(), error.hint()))?;
+    let mut read = match Route::parse(&words.join(" ")) {
+        Ok(read) => read,
+        Err(error @ (RouteError::NotTaken { .. } | RouteError::NoTeam { .. } | RouteError::Table { .. })) => {
+            return Ok(Command::OtherRoute((error.to_string(), error.hint())));
+        }
+        Err(error) => return Err((error.to_string(), error.hint())),
+    };
     if is_v6 && read.route.to.prefix == 0 && read.route.via.is_none() {
         read.route.to = Address::any_like(IpAddr::V6(std::net::Ipv6Addr::UNSPECIFIED));
     }
@@ -162,7 +237,11 @@ fn route(arguments: &[&str]) -> Option<Result<Command, (String, String)>> {
 fn enslave(arguments: &[&str]) -> Option<Result<Command, (String, String)>> {
     let harmless = |word: &&&str| matches!(**word, "-f" | "--force" | "-v" | "--verbose");
     let mut words = arguments.iter().filter(|word| !harmless(word)).copied();
-    let bond = words.next().filter(|word| !word.starts_with('-'))?.to_owned();
+    let first = words.next()?;
+    if matches!(first, "-d" | "--detach") {
+        return Some(Ok(Command::Undo(None)));
+    }
+    let bond = Some(first).filter(|word| !word.starts_with('-'))?.to_owned();
     let members: Vec<String> = words.map(str::to_owned).collect();
     let is_sound = !members.is_empty() && members.iter().all(|member| !member.starts_with('-'));
     is_sound.then_some(Ok(Command::Enslave { bond, members }))
@@ -173,6 +252,9 @@ fn module(arguments: &[&str]) -> Option<Result<Command, (String, String)>> {
     let mut words = arguments.iter().filter(|word| !word.starts_with('-')).copied();
     if words.next()? != "bonding" {
         return None;
+    }
+    if arguments.iter().any(|word| matches!(*word, "-r" | "--remove")) {
+        return Some(Ok(Command::Undo(None)));
     }
     let options = words.map(|word| word.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())));
     Some(Ok(Command::Module(options.collect::<Option<_>>()?)))

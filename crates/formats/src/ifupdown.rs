@@ -4,6 +4,7 @@
 //! (`/etc/network/if-pre-up.d/ifenslave`, `README.Debian`). `-` and `_` are one in the names of options: both become
 //! `IF_BOND_MODE` in a hook's environment. Names that ifupdown2 and ifupdown-ng have beside are taken, too.
 
+mod beside;
 mod lines;
 mod read;
 mod stanza;
@@ -29,7 +30,9 @@ impl Format for Ifupdown {
     fn recognises(&self, source: &Source) -> bool {
         let is_head = |line: &str| {
             let mut words = line.split_whitespace();
-            words.next() == Some("iface") && matches!(words.nth(1), Some("inet" | "inet6"))
+            words.next() == Some("iface")
+                && words.next().is_some()
+                && matches!(words.next(), None | Some("inet" | "inet6"))
         };
         source.path.ends_with("/interfaces") || source.text.lines().any(is_head)
     }

@@ -2,7 +2,7 @@
 //! into the driver's files of sysfs.
 
 mod address;
-mod link;
+pub(crate) mod link;
 mod other;
 mod write;
 

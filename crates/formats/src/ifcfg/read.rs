@@ -240,7 +240,7 @@ fn read_script(reading: &mut Reading<'_>, part: &Part<'_>, drafts: &mut [Draft])
             }
             Some(Ok(Command::AddAddress(address, Some(device)))) if device == draft.name => draft.add_address(address),
             // A script goes on behind a command that fails.
-            Some(Err((message, hint))) => {
+            Some(Err((message, hint)) | Ok(Command::OtherRoute((message, hint)))) => {
                 reading.left(&line.at, Some(&draft.name), format!("{message}: {hint}"));
                 continue;
             }

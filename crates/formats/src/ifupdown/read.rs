@@ -3,11 +3,12 @@
 use nicteam_diagnostics::Diagnostics;
 use nicteam_team::ConfigOption;
 
+use super::beside;
 use super::lines::Line;
 use super::stanza::{self, File, Stanza};
 use crate::commands::{self, Command};
 use crate::draft::{Conflicts, Draft, check_together};
-use crate::names::{fits, shown};
+use crate::names::shown;
 use crate::reading::{At, Reading};
 use crate::{Address, Import, Network, Route, Source};
 
@@ -22,8 +23,8 @@ pub(super) fn read(sources: &[Source]) -> Result<Import, Diagnostics> {
         drafts.push(Bond::new(&file, &bond).read(&mut reading));
     }
     if !drafts.is_empty() {
-        not_given(&mut reading, &file);
-        on_top(&mut reading, &file, &drafts);
+        beside::not_given(&mut reading, &file);
+        beside::on_top(&mut reading, &file, &drafts);
     }
     check_together(&mut reading, &drafts);
     let teams = drafts.into_iter().map(|draft| draft.finish(&mut reading, Conflicts::Leave)).collect();
@@ -37,7 +38,8 @@ fn bonds(file: &File) -> Vec<String> {
         let is_bond = stanza.has(&SLAVES) || stanza.has(&["bond_mode"]) && !stanza.has(&["bond_master"]);
         let enslaves = stanza.options.iter().filter_map(|line| enslaved(line, &stanza.device)).map(|(bond, _)| bond);
         let own = is_bond.then(|| stanza.device.clone());
-        for name in own.into_iter().chain(master(stanza).map(|line| line.value.clone())).chain(enslaves) {
+        let added = stanza.options.iter().filter_map(|line| added(line, &stanza.device));
+        for name in own.into_iter().chain(master(stanza).map(|line| line.value.clone())).chain(enslaves).chain(added) {
             if !names.contains(&name) && name != "none" {
                 names.push(name);
             }
@@ -59,6 +61,22 @@ fn enslaved(line: &Line, device: &str) -> Option<(String, Vec<String>)> {
     }
 }
 
+/// The bond that `pre-up ip link add bond0 type bond` makes.
+fn added(line: &Line, device: &str) -> Option<String> {
+    match commands::read(Some(&line.value).filter(|_| runs(line))?, device)? {
+        Ok(Command::AddBond { bond, .. }) => Some(bond),
+        _ => None,
+    }
+}
+
+/// `up ip link set eth0 master bond0`: the master, which may be a bridge, and the device.
+fn joined(line: &Line, device: &str) -> Option<(String, Vec<String>)> {
+    match commands::read(Some(&line.value).filter(|_| runs(line))?, device)? {
+        Ok(Command::Join { master, device }) => Some((master, vec![device])),
+        _ => None,
+    }
+}
+
 /// True for lines that run a command when the device comes up.
 fn runs(line: &Line) -> bool {
     matches!(line.name.as_str(), "up" | "post-up" | "pre-up")
@@ -74,6 +92,8 @@ struct Bond<'f> {
     name: String,
     /// Every stanza there is.
     all: &'f [Stanza],
+    /// `auto` and its kin.
+    selections: &'f [Line],
     own: Vec<&'f Stanza>,
     members: Vec<&'f Stanza>,
     /// Lines that have become part of the team.
@@ -84,10 +104,22 @@ struct Bond<'f> {
 
 impl<'f> Bond<'f> {
     fn new(file: &'f File, name: &str) -> Bond<'f> {
-        let own = file.stanzas.iter().filter(|stanza| stanza.device == name).collect();
+        // `bond0:0` is an alias: its addresses are the bond's.
+        let is_own = |stanza: &&Stanza| {
+            stanza.device.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+        };
+        let own = file.stanzas.iter().filter(is_own).collect();
         let is_member = |stanza: &&Stanza| master(stanza).is_some_and(|line| line.value == name);
         let members = file.stanzas.iter().filter(is_member).collect();
-        Bond { name: name.to_owned(), all: &file.stanzas, own, members, taken: Vec::new(), has_commands: false }
+        Bond {
+            name: name.to_owned(),
+            all: &file.stanzas,
+            selections: &file.selections,
+            own,
+            members,
+            taken: Vec::new(),
+            has_commands: false,
+        }
     }
 
     fn read(mut self, reading: &mut Reading<'_>) -> Draft {
@@ -104,7 +136,8 @@ impl<'f> Bond<'f> {
         for stanza in &own {
             self.read_addresses(reading, &mut draft, stanza);
         }
-        self.disable(reading);
+        self.leave_members_settings(reading, &draft);
+        self.disable(reading, &draft);
         draft
     }
 
@@ -115,6 +148,17 @@ impl<'f> Bond<'f> {
                 for (word, at) in line.words() {
                     match word.as_str() {
                         "none" => {}
+                        "regex" | "glob" => {
+                            let at = At { end: line.value_at.end, ..at };
+                            let message = format!("`{word}` finds devices by a pattern, which only their machine can");
+                            reading.wrong(&at, message, "name them: `bond-slaves eth0 eth1`");
+                            break;
+                        }
+                        pattern if pattern.contains(['*', '?', '[']) || pattern.starts_with('/') => reading.wrong(
+                            &at,
+                            format!("`{}` is a pattern, and only its machine knows the devices", shown(pattern)),
+                            "name them: `bond-slaves eth0 eth1`",
+                        ),
                         "all" => draft.wrong_member(
                             reading,
                             &at,
@@ -131,7 +175,8 @@ impl<'f> Bond<'f> {
         }
         for stanza in self.all {
             for line in &stanza.options {
-                let Some((bond, members)) = enslaved(line, &stanza.device) else { continue };
+                let device = &stanza.device;
+                let Some((bond, members)) = enslaved(line, device).or_else(|| joined(line, device)) else { continue };
                 if bond == self.name {
                     self.taken.push(line.at.clone());
                     members.iter().for_each(|member| draft.member(reading, member, &line.value_at));
@@ -199,14 +244,32 @@ impl<'f> Bond<'f> {
                             self.leave(reading, line, &why);
                         }
                     },
-                    None if is_address(&line.name) => self.leave(
-                        reading,
-                        line,
-                        "an address of a member has no effect in a bond: give it to the team, or take it out",
-                    ),
-                    None => {
-                        self.leave(reading, line, "it is of a member, whose stanza stays without its `bond-` lines")
-                    }
+                    None => self.leave_of_member(reading, line),
+                }
+            }
+        }
+    }
+
+    /// A line of a member that is no option of bonding.
+    fn leave_of_member(&self, reading: &mut Reading<'_>, line: &Line) {
+        let why = if is_address(&line.name) {
+            "an address of a member has no effect in a bond: give it to the team, or take it out"
+        } else {
+            "it is of a member, whose stanza stays without its `bond-` lines"
+        };
+        self.leave(reading, line, why);
+    }
+
+    /// Stanzas of devices that are members by the bond's own list.
+    fn listed<'d>(&self, draft: &'d Draft) -> impl Iterator<Item = &'f Stanza> + use<'f, 'd> {
+        self.all.iter().filter(|stanza| draft.has_member(&stanza.device) && master(stanza).is_none())
+    }
+
+    fn leave_members_settings(&self, reading: &mut Reading<'_>, draft: &Draft) {
+        for stanza in self.listed(draft) {
+            for line in stanza.options.iter().filter(|line| !self.taken.contains(&line.at)) {
+                if !line.key().starts_with("bond_") {
+                    self.leave_of_member(reading, line);
                 }
             }
         }
@@ -253,6 +316,14 @@ impl<'f> Bond<'f> {
             }
         }
         self.taken.extend(netmask.map(|line| line.at.clone()));
+        // The kernel makes this route of an address with a peer.
+        for line in stanza.options.iter().filter(|line| line.name == "pointopoint") {
+            let peer = line.value.parse().ok().filter(|_| address.is_some_and(|of| of == Address::host(of.address)));
+            if let Some(peer) = peer {
+                self.taken.push(line.at.clone());
+                draft.add_route(Route { to: Address::host(peer), via: None, metric: None, table: None });
+            }
+        }
         for line in stanza.options.iter().filter(|line| line.name == "gateway" && line.value != "none") {
             let metric_text = metric.map(|line| format!(" metric {}", line.value)).unwrap_or_default();
             self.taken.push(line.at.clone());
@@ -314,6 +385,20 @@ impl<'f> Bond<'f> {
         let keep = "a command that ifupdown runs: keep it in a stanza of the team's device";
         match commands::read(&line.value, &self.name) {
             Some(Ok(Command::DeleteRoute)) if undoes(line) && self.has_commands => self.taken.push(line.at.clone()),
+            Some(Ok(Command::Undo(device)))
+                if undoes(line) && device.as_ref().is_none_or(|of| *of == self.name || draft.has_member(of)) =>
+            {
+                self.taken.push(line.at.clone());
+            }
+            Some(Ok(Command::SetUp(device))) if device == self.name || draft.has_member(&device) => {
+                self.taken.push(line.at.clone());
+            }
+            Some(Ok(Command::AddBond { bond, options })) if runs(line) && bond == self.name => {
+                self.taken.push(line.at.clone());
+                for (name, value) in options {
+                    draft.option(reading, &name, &value, &line.value_at, &line.value_at);
+                }
+            }
             Some(Ok(Command::AddRoute(words))) if runs(line) => {
                 if words.device.as_ref().is_some_and(|device| *device != self.name) {
                     return self.leave(reading, line, "a route by another device");
@@ -343,23 +428,37 @@ impl<'f> Bond<'f> {
         }
     }
 
+    /// True if ifupdown sets the device up at boot, or when it appears.
+    fn is_automatic(&self, device: &str) -> bool {
+        let is_list = |line: &&Line| matches!(line.name.as_str(), "auto" | "allow-auto" | "allow-hotplug");
+        self.selections.iter().filter(is_list).flat_map(Line::words).any(|(word, _)| word == device)
+    }
+
     /// What to take out, with its lines.
-    fn disable(&self, reading: &mut Reading<'_>) {
+    fn disable(&self, reading: &mut Reading<'_>, draft: &Draft) {
+        let goes = |stanza: &Stanza| {
+            let is_whole = stanza.options.iter().all(|line| self.taken.contains(&line.at));
+            is_whole && matches!(stanza.method.as_str(), "static" | "manual")
+        };
         for stanza in &self.own {
-            let stays = stanza.options.iter().any(|line| !self.taken.contains(&line.at));
             let title = stanza.title();
-            let what = if matches!(stanza.method.as_str(), "static" | "manual") && !stays {
-                let at = stanza.at();
-                let last = reading.line(&At { start: at.end.saturating_sub(1), ..at.clone() });
-                format!(
-                    "comment out {} (`{title}`), and `{}` in `auto` and `allow-` lines",
-                    span(reading.line(&at), last),
-                    self.name
-                )
+            let what = if goes(stanza) {
+                let lines = whole(reading, stanza);
+                // Another stanza of the device that stays still needs its `auto`.
+                match self.own.iter().any(|other| other.device == stanza.device && !goes(other)) {
+                    true => format!("comment out {lines} (`{title}`)"),
+                    false => {
+                        format!("comment out {lines} (`{title}`), and `{}` in `auto` and `allow-` lines", stanza.device)
+                    }
+                }
             } else {
                 let taken = stanza.options.iter().filter(|line| self.taken.contains(&line.at));
                 let numbers: Vec<usize> = taken.map(|line| reading.line(&line.at)).collect();
-                let manual = if stanza.method == "static" { " and make its method `manual`" } else { "" };
+                let manual = if stanza.method == "static" && !stanza.family.is_empty() {
+                    " and make its method `manual`"
+                } else {
+                    ""
+                };
                 match numbers.is_empty() {
                     true => continue,
                     false => format!("comment out {} of `{title}`{manual}; the rest stays", numbered(&numbers)),
@@ -367,7 +466,18 @@ impl<'f> Bond<'f> {
             };
             reading.disable(&stanza.head.at, what, None);
         }
-        let is_other = |stanza: &&Stanza| stanza.device != self.name && master(stanza).is_none();
+        for stanza in self.listed(draft).filter(|stanza| self.is_automatic(&stanza.device)) {
+            let acts = matches!(stanza.method.as_str(), "static" | "dhcp" | "auto" | "bootp");
+            if acts || stanza.options.is_empty() {
+                let (lines, title, device) = (whole(reading, stanza), stanza.title(), &stanza.device);
+                let what = format!(
+                    "comment out {lines} (`{title}`), and `{device}` in `auto` and `allow-` lines: the team takes the device"
+                );
+                reading.disable(&stanza.head.at, what, None);
+            }
+        }
+        let is_own = |stanza: &Stanza| self.own.iter().any(|own| own.head.at == stanza.head.at);
+        let is_other = |stanza: &&Stanza| !is_own(stanza) && master(stanza).is_none();
         for stanza in self.all.iter().filter(is_other) {
             for line in stanza.options.iter().filter(|line| self.taken.contains(&line.at)) {
                 let what = format!("comment out line {} of `{}`", reading.line(&line.at), stanza.title());
@@ -381,6 +491,13 @@ impl<'f> Bond<'f> {
             reading.disable(&stanza.head.at, what, None);
         }
     }
+}
+
+/// `lines 3 to 11`: those of a stanza.
+fn whole(reading: &Reading<'_>, stanza: &Stanza) -> String {
+    let at = stanza.at();
+    let last = reading.line(&At { start: at.end.saturating_sub(1), ..at.clone() });
+    span(reading.line(&at), last)
 }
 
 /// True if a member's stanza says what the bond's says.
@@ -402,65 +519,6 @@ fn read_address(text: &str, netmask: Option<&str>) -> Result<Address, (String, S
         _ => text.parse(),
     };
     read.map_err(|error| (error.to_string(), error.hint()))
-}
-
-/// Files that are named and were not given.
-fn not_given(reading: &mut Reading<'_>, file: &File) {
-    for line in &file.sourced {
-        let given =
-            reading.sources().iter().enumerate().any(|(place, source)| {
-                place != line.at.source && may_be(&source.path, &line.value, line.name != "source")
-            });
-        if !given {
-            reading.left(
-                &line.at,
-                None,
-                "no such file was among those given: name it beside this one, if there is one",
-            );
-        }
-    }
-}
-
-/// True if a path may be one of those that a line sources, by its last two parts.
-fn may_be(path: &str, pattern: &str, is_folder: bool) -> bool {
-    let pattern = if is_folder { format!("{}/*", pattern.trim_end_matches('/')) } else { pattern.to_owned() };
-    let split = |path: &str| {
-        let mut parts = path.trim_end_matches('/').rsplit('/');
-        (parts.next().unwrap_or("").to_owned(), parts.next().map(str::to_owned))
-    };
-    let ((file, folder), (wanted, wanted_folder)) = (split(path), split(&pattern));
-    let same_folder = folder.is_none() || wanted_folder.is_none() || folder == wanted_folder;
-    same_folder && fits(&file, &wanted)
-}
-
-/// VLAN devices and bridges on a team, and names that are given by mappings.
-fn on_top(reading: &mut Reading<'_>, file: &File, drafts: &[Draft]) {
-    for stanza in &file.stanzas {
-        for draft in drafts {
-            let title = stanza.title();
-            let names_it = |keys: &[&str]| {
-                let lines = stanza.options.iter().filter(|line| keys.contains(&line.key().as_str()));
-                lines.flat_map(Line::words).any(|(word, _)| word == draft.name)
-            };
-            let is_vlan = stanza.device.strip_prefix(draft.name.as_str()).is_some_and(|rest| rest.starts_with('.'));
-            let what = if is_vlan || names_it(&["vlan_raw_device"]) {
-                "a VLAN device"
-            } else if names_it(&["bridge_ports"]) {
-                "a bridge"
-            } else {
-                continue;
-            };
-            let why = format!("{what} on the team stays in the old place: `{title}` works on the team as on a bond");
-            reading.left(&stanza.head.at, Some(&draft.name), why);
-        }
-    }
-    for line in &file.names {
-        reading.left(
-            &line.at,
-            None,
-            "names of devices are ifupdown's or udev's: the team has the names that devices have then",
-        );
-    }
 }
 
 /// `line 3`, `lines 3 to 11`.

@@ -1,13 +1,14 @@
 //! Logical lines -> stanzas.
 
 use super::lines::{Line, lines};
+use crate::names::shown;
 use crate::reading::{At, Reading};
 
 /// A definition of a device: `iface bond0 inet static` and its options.
 #[derive(Clone, Debug)]
 pub(super) struct Stanza {
     pub(super) device: String,
-    /// `inet`, `inet6`.
+    /// `inet`, `inet6`; empty where the stanza names none, as ifupdown2 and ifupdown-ng have it.
     pub(super) family: String,
     /// `static`, `manual`, `dhcp`.
     pub(super) method: String,
@@ -44,7 +45,10 @@ impl Stanza {
 
     /// `iface bond0 inet static`.
     pub(super) fn title(&self) -> String {
-        format!("iface {} {} {}", self.device, self.family, self.method)
+        match self.family.as_str() {
+            "" => format!("iface {}", self.device),
+            family => format!("iface {} {family} {}", self.device, self.method),
+        }
     }
 }
 
@@ -66,7 +70,8 @@ pub(super) fn read(reading: &mut Reading<'_>) -> File {
 enum Inside {
     Nothing,
     Stanza,
-    Mapping,
+    /// A mapping, or a stanza whose first line is wrong: its lines are not looked at.
+    Skipped,
 }
 
 fn read_line(reading: &mut Reading<'_>, file: &mut File, line: Line, inside: Inside) -> Inside {
@@ -76,15 +81,20 @@ fn read_line(reading: &mut Reading<'_>, file: &mut File, line: Line, inside: Ins
                 file.stanzas.push(stanza);
                 return Inside::Stanza;
             }
-            None => reading.wrong(
-                &line.at,
-                "too few words behind `iface`",
-                "a stanza begins with the device, the family and the method: `iface bond0 inet static`",
-            ),
+            None => {
+                let hint = "a stanza begins with the device, the family and the method: `iface bond0 inet static`";
+                let unknown = line.words().into_iter().nth(1);
+                let (message, at) = match &unknown {
+                    Some((family, at)) => (format!("`{}` is no family of addresses", shown(family)), at),
+                    None => ("too few words behind `iface`".to_owned(), &line.at),
+                };
+                reading.wrong(at, message, hint);
+                return Inside::Skipped;
+            }
         },
         "mapping" => {
             file.names.push(line);
-            return Inside::Mapping;
+            return Inside::Skipped;
         }
         "rename" => file.names.push(line),
         "source" | "source-directory" | "source-dir" => file.sourced.push(line),
@@ -96,10 +106,10 @@ fn read_line(reading: &mut Reading<'_>, file: &mut File, line: Line, inside: Ins
             }
             return inside;
         }
-        _ if inside == Inside::Mapping => return inside,
+        _ if inside == Inside::Skipped => return inside,
         _ => reading.wrong(
             &line.at,
-            format!("`{}` stands in no stanza", crate::names::shown(&line.name)),
+            format!("`{}` stands in no stanza", shown(&line.name)),
             "options follow the line `iface NAME inet static` that they are of",
         ),
     }
@@ -108,7 +118,12 @@ fn read_line(reading: &mut Reading<'_>, file: &mut File, line: Line, inside: Ins
 
 fn head(line: &Line) -> Option<Stanza> {
     let mut words = line.words().into_iter().map(|(word, _)| word);
-    let (device, family) = (words.next()?, words.next()?);
+    let device = words.next()?;
+    let Some(family) = words.next() else {
+        // Of both families, by what stands in it.
+        let (family, method) = (String::new(), "static".to_owned());
+        return Some(Stanza { device, family, method, inherits: None, head: line.clone(), options: Vec::new() });
+    };
     // The method may be left out in favour of a template, in later versions.
     let mut method = words.next().unwrap_or_else(|| "manual".to_owned());
     let mut inherits = None;

@@ -12,7 +12,7 @@ const COMMANDS: &[&str] =
     &["add", "set", "change", "replace", "delete", "show", "lst", "list", "xstats", "afstats", "property", "help"];
 
 /// Options of `type bond`, in the order in which they are compared, with the kernel's names.
-pub(super) const BOND: &[(&str, &str)] = &[
+pub(crate) const BOND: &[(&str, &str)] = &[
     ("mode", "mode"),
     ("active_slave", "active_slave"),
     ("clear_active_slave", ""),

@@ -188,7 +188,14 @@ const OWN: &[Case] = &[
 ];
 
 const IFUPDOWN: &[Case] = &[
-    ("ifupdown", "iface bond0\n", (1, 1), "too few words behind `iface`", "a stanza begins with"),
+    ("ifupdown", "iface\n", (1, 1), "too few words behind `iface`", "a stanza begins with"),
+    (
+        "ifupdown",
+        "iface b inet5 static\n mtu 9000\n",
+        (1, 9),
+        "`inet5` is no family of addresses",
+        "a stanza begins with",
+    ),
     ("ifupdown", "address 10.0.0.1\n", (1, 1), "`address` stands in no stanza", "options follow the line"),
     (
         "ifupdown",

@@ -1,6 +1,8 @@
 //! Debian's `/etc/network/interfaces`.
 
-use super::{left, read, read_all, shown};
+use nicteam_formats::Source;
+
+use super::{format, left, read, read_all, shown};
 
 const PLENTY: &str = "\
 # The loopback network interface
@@ -180,6 +182,114 @@ fn files_that_are_sourced_are_read() {
 fn templates_give_their_options() {
     let text = "iface ethernet inet manual\n mtu 9000\niface b inet static inherits ethernet\n address 10.0.0.1/8\n bond-slaves e0\n";
     assert_eq!(shown("ifupdown", text), "[teams.b]\nmembers = [\"e0\"]\nmtu = 9000\naddresses = [\"10.0.0.1/8\"]\n");
+}
+
+/// What to switch off, in its words.
+fn disabled(text: &str) -> Vec<String> {
+    read("ifupdown", text).disable.into_iter().map(|of| of.what).collect()
+}
+
+/// The errors of a text.
+fn refused(text: &str) -> String {
+    read_all("ifupdown", &[("a", text)]).unwrap_err().to_string()
+}
+
+#[test]
+fn patterns_of_members_are_refused() {
+    for list in ["regex eth[01]", "glob swp1-4", "glob eth[0-3]", "/eth*", "eth?"] {
+        let error = refused(&std::format!("iface bond0 inet manual\n bond-slaves {list}\n"));
+        assert!(error.contains("pattern") && error.contains("name them: `bond-slaves eth0 eth1`"), "{error}");
+    }
+}
+
+#[test]
+fn a_stanza_may_name_no_family() {
+    let text =
+        "auto bond1\niface bond1\n bond-slaves swp1 swp2\n bond-mode 802.3ad\n clag-id 1\n address 10.0.0.1/24\n";
+    assert!(format("ifupdown").recognises(&Source { path: "a".to_owned(), text: text.to_owned() }));
+    let expected = "[teams.bond1]\nmembers = [\"swp1\", \"swp2\"]\nmode = \"802.3ad\"\naddresses = [\"10.0.0.1/24\"]\n";
+    assert_eq!(shown("ifupdown", text), expected);
+    let import = read("ifupdown", text);
+    let expected = ["5 clag-id 1 | nicteam has nothing for it: keep it in `iface bond1` without the `bond-` lines"];
+    assert_eq!(left(&import), expected);
+    assert_eq!(disabled(text), ["comment out lines 3, 4 and 6 of `iface bond1`; the rest stays"]);
+}
+
+#[test]
+fn a_wrong_family_is_one_error() {
+    let error = refused("iface bond0 inet5 static\n bond-slaves eth0\n address 10.0.0.1/8\n");
+    assert!(error.contains("`inet5` is no family of addresses") && !error.contains("stands in no stanza"), "{error}");
+}
+
+#[test]
+fn an_alias_gives_its_address() {
+    let text = "auto bond0 bond0:0\niface bond0 inet static\n address 10.0.0.1/24\n bond-slaves eth0\n\
+                iface bond0:0 inet static\n address 10.0.0.100\n netmask 255.255.255.0\n";
+    let expected = "[teams.bond0]\nmembers = [\"eth0\"]\naddresses = [\"10.0.0.1/24\", \"10.0.0.100/24\"]\n";
+    assert_eq!(shown("ifupdown", text), expected);
+    let expected = "comment out lines 5 to 7 (`iface bond0:0 inet static`), and `bond0:0` in `auto` and `allow-` lines";
+    assert_eq!(disabled(text)[1], expected);
+}
+
+#[test]
+fn settings_of_listed_members_stay_and_their_stanzas_go() {
+    let text = "allow-hotplug eth0\niface eth0 inet manual\nauto eth1\niface eth1 inet static\n address 10.0.3.1/24\n\
+                iface eth2 inet manual\n ethernet-autoneg on\niface bond0 inet manual\n bond-slaves eth0 eth1 eth2\n";
+    let expected = [
+        "5 address 10.0.3.1/24 | an address of a member has no effect in a bond: give it to the team, or take it out",
+        "7 ethernet-autoneg on | it is of a member, whose stanza stays without its `bond-` lines",
+    ];
+    assert_eq!(left(&read("ifupdown", text)), expected);
+    let expected = [
+        "comment out line 2 (`iface eth0 inet manual`), and `eth0` in `auto` and `allow-` lines: the team takes the device",
+        "comment out lines 4 to 5 (`iface eth1 inet static`), and `eth1` in `auto` and `allow-` lines: the team takes the \
+         device",
+    ];
+    assert_eq!(disabled(text)[1..], expected);
+}
+
+#[test]
+fn what_a_team_does_by_itself_is_not_told() {
+    let text = "iface bond0 inet manual\n pre-up ip link set $IFACE up\n up ifenslave bond0 eth0 eth1\n\
+                \x20down ifenslave -d bond0 eth0 eth1\n pre-down ifenslave --detach bond0 eth0\n\
+                \x20post-down ip link del bond0\n post-down rmmod bonding\n post-down ip link del vxlan0\n";
+    let lines: Vec<usize> = read("ifupdown", text).left.iter().map(|left| left.place.line).collect();
+    assert_eq!(lines, [8]);
+}
+
+#[test]
+fn bonds_that_commands_make_are_read() {
+    let text = "iface bond0 inet static\n address 10.0.0.1/24\n\
+                \x20pre-up ip link add bond0 type bond mode 802.3ad miimon 100\n\
+                \x20pre-up ip link set eth0 master bond0\n pre-up ip link set eth1 master bond0\n\
+                \x20up ip link set bond0 master br0\n post-down ip link del bond0\n";
+    let expected = "[teams.bond0]\nmembers = [\"eth0\", \"eth1\"]\nmode = \"802.3ad\"\nmiimon = 100\n\
+                    addresses = [\"10.0.0.1/24\"]\n";
+    assert_eq!(shown("ifupdown", text), expected);
+}
+
+#[test]
+fn routes_of_other_kinds_stay() {
+    let text = "iface bond0 inet manual\n bond-slaves eth0\n up ip route add blackhole 10.9.0.0/16\n";
+    let expected = [
+        "3 up ip route add blackhole 10.9.0.0/16 | a command that ifupdown runs: keep it in a stanza of the team's device",
+    ];
+    assert_eq!(left(&read("ifupdown", text)), expected);
+}
+
+#[test]
+fn a_peer_becomes_a_route() {
+    let text = "iface bond0 inet static\n address 10.0.0.1\n netmask 255.255.255.255\n gateway 10.0.0.254\n\
+                \x20pointopoint 10.0.0.254\n bond-slaves eth0\n";
+    let expected = "[teams.bond0]\nmembers = [\"eth0\"]\naddresses = [\"10.0.0.1/32\"]\n\
+                    routes = [\"10.0.0.254/32\", \"default via 10.0.0.254\"]\n";
+    assert_eq!(shown("ifupdown", text), expected);
+}
+
+#[test]
+fn auto_stays_for_a_stanza_that_stays() {
+    let text = "auto bond0\niface bond0 inet static\n address 10.0.0.1/24\n bond-slaves eth0\niface bond0 inet6 auto\n";
+    assert_eq!(disabled(text), ["comment out lines 2 to 4 (`iface bond0 inet static`)"]);
 }
 
 #[test]
