@@ -14,7 +14,7 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/experiment/src/engine/ovs.rs", "what Open vSwitch calls the modes that it has"),
     ("crates/formats/src/commands.rs", "a word of `ip address` that is a mode's name, too"),
     ("crates/formats/src/dladm.rs", "what an aggregation is, with LACP and without"),
-    ("crates/formats/src/dladm/address.rs", "a word of ifconfig that is a mode's name, too"),
+    ("crates/formats/src/ifconfig.rs", "a word of ifconfig that is a mode's name, too"),
     ("crates/formats/src/ifupdown/read.rs", "a word of ifupdown that is a mode's name, too"),
     ("crates/formats/src/iproute2/address.rs", "a word of `ip address` that is a mode's name, too"),
     ("crates/formats/src/iproute2/link.rs", "the same of `ip link`"),
