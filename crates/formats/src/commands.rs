@@ -18,6 +18,8 @@ pub(crate) enum Command {
     OtherRoute((String, String)),
     /// Removes one: the undo of another line.
     DeleteRoute,
+    /// The same of an address.
+    DeleteAddress,
     /// Adds an address, to this device if one is named.
     AddAddress(Address, Option<String>),
     /// Puts devices into a bond.
@@ -100,6 +102,7 @@ fn ip(arguments: &[&str]) -> Option<Result<Command, (String, String)>> {
         }
         ("route" | "ro" | "r", "del" | "delete" | "d") => Some(Ok(Command::DeleteRoute)),
         ("address" | "addr" | "a", "add" | "a" | "replace") => add_address(&rest),
+        ("address" | "addr" | "a", "del" | "delete" | "d") => Some(Ok(Command::DeleteAddress)),
         ("link" | "l", verb) => link(verb, &rest),
         _ => None,
     }

@@ -151,10 +151,11 @@ impl<'f> Bond<'f> {
                         "regex" | "glob" => {
                             let at = At { end: line.value_at.end, ..at };
                             let message = format!("`{word}` finds devices by a pattern, which only their machine can");
-                            reading.wrong(&at, message, "name them: `bond-slaves eth0 eth1`");
+                            draft.wrong_member(reading, &at, message, "name them: `bond-slaves eth0 eth1`");
                             break;
                         }
-                        pattern if pattern.contains(['*', '?', '[']) || pattern.starts_with('/') => reading.wrong(
+                        pattern if pattern.contains(['*', '?', '[']) || pattern.starts_with('/') => draft.wrong_member(
+                            reading,
                             &at,
                             format!("`{}` is a pattern, and only its machine knows the devices", shown(pattern)),
                             "name them: `bond-slaves eth0 eth1`",
@@ -268,7 +269,8 @@ impl<'f> Bond<'f> {
     fn leave_members_settings(&self, reading: &mut Reading<'_>, draft: &Draft) {
         for stanza in self.listed(draft) {
             for line in stanza.options.iter().filter(|line| !self.taken.contains(&line.at)) {
-                if !line.key().starts_with("bond_") {
+                let is_teams = line.name == "mtu" && line.value.parse().ok() == draft.mtu && draft.mtu.is_some();
+                if !line.key().starts_with("bond_") && !is_teams {
                     self.leave_of_member(reading, line);
                 }
             }
@@ -384,7 +386,9 @@ impl<'f> Bond<'f> {
     fn read_command(&mut self, reading: &mut Reading<'_>, draft: &mut Draft, line: &Line) {
         let keep = "a command that ifupdown runs: keep it in a stanza of the team's device";
         match commands::read(&line.value, &self.name) {
-            Some(Ok(Command::DeleteRoute)) if undoes(line) && self.has_commands => self.taken.push(line.at.clone()),
+            Some(Ok(Command::DeleteRoute | Command::DeleteAddress)) if undoes(line) && self.has_commands => {
+                self.taken.push(line.at.clone());
+            }
             Some(Ok(Command::Undo(device)))
                 if undoes(line) && device.as_ref().is_none_or(|of| *of == self.name || draft.has_member(of)) =>
             {
@@ -414,6 +418,7 @@ impl<'f> Bond<'f> {
             Some(Ok(Command::AddAddress(address, device)))
                 if runs(line) && device.as_ref().is_none_or(|device| *device == self.name) =>
             {
+                self.has_commands = true;
                 self.taken.push(line.at.clone());
                 draft.add_address(address);
             }

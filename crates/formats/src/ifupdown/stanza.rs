@@ -119,11 +119,12 @@ fn read_line(reading: &mut Reading<'_>, file: &mut File, line: Line, inside: Ins
 fn head(line: &Line) -> Option<Stanza> {
     let mut words = line.words().into_iter().map(|(word, _)| word);
     let device = words.next()?;
-    let Some(family) = words.next() else {
+    let family = words.next().unwrap_or_else(|| "inherits".to_owned());
+    if family == "inherits" {
         // Of both families, by what stands in it.
-        let (family, method) = (String::new(), "static".to_owned());
-        return Some(Stanza { device, family, method, inherits: None, head: line.clone(), options: Vec::new() });
-    };
+        let (family, method, inherits) = (String::new(), "static".to_owned(), words.next());
+        return Some(Stanza { device, family, method, inherits, head: line.clone(), options: Vec::new() });
+    }
     // The method may be left out in favour of a template, in later versions.
     let mut method = words.next().unwrap_or_else(|| "manual".to_owned());
     let mut inherits = None;

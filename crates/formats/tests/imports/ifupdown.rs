@@ -199,6 +199,7 @@ fn patterns_of_members_are_refused() {
     for list in ["regex eth[01]", "glob swp1-4", "glob eth[0-3]", "/eth*", "eth?"] {
         let error = refused(&std::format!("iface bond0 inet manual\n bond-slaves {list}\n"));
         assert!(error.contains("pattern") && error.contains("name them: `bond-slaves eth0 eth1`"), "{error}");
+        assert!(error.contains("1 error in a"), "{error}");
     }
 }
 
@@ -213,6 +214,27 @@ fn a_stanza_may_name_no_family() {
     let expected = ["5 clag-id 1 | nicteam has nothing for it: keep it in `iface bond1` without the `bond-` lines"];
     assert_eq!(left(&import), expected);
     assert_eq!(disabled(text), ["comment out lines 3, 4 and 6 of `iface bond1`; the rest stays"]);
+}
+
+#[test]
+fn a_stanza_without_a_family_may_have_a_template() {
+    let text = "iface fast inet manual\n mtu 9000\niface b inherits fast\n bond-slaves e0\n";
+    assert_eq!(shown("ifupdown", text), "[teams.b]\nmembers = [\"e0\"]\nmtu = 9000\n");
+}
+
+#[test]
+fn a_members_mtu_that_is_the_teams_is_not_told() {
+    let text = "iface e0 inet manual\n mtu 9000\niface e1 inet manual\n mtu 1400\n\
+                iface b inet manual\n bond-slaves e0 e1\n mtu 9000\n";
+    let lines: Vec<usize> = read("ifupdown", text).left.iter().map(|left| left.place.line).collect();
+    assert_eq!(lines, [4]);
+}
+
+#[test]
+fn an_address_of_a_command_goes_with_its_undo() {
+    let text = "iface b inet manual\n bond-slaves e0\n up ip addr add 10.0.0.3/24 dev b\n down ip addr del 10.0.0.3/24 dev b\n";
+    assert_eq!(left(&read("ifupdown", text)), [""; 0]);
+    assert_eq!(read("ifupdown", text).network.teams[0].addresses.len(), 1);
 }
 
 #[test]
