@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 
 use crate::common::lab::Folder;
+use crate::published::DLADM;
 
 /// Runs `nicteam` with this standard input.
 fn nicteam(arguments: &[&str], input: &str) -> Output {
@@ -23,7 +24,6 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
-const DLADM: &str = "dladm create-aggr -l igb0 -l igb1 -l igb2 -l igb3 aggr01\n";
 const NETPLAN: &str = "network:\n  bonds:\n    bond0:\n      interfaces: [eth1, eth2]\n      dhcp4: true\n      parameters: {mode: 802.3ad}\n";
 
 #[test]

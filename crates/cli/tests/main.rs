@@ -8,6 +8,9 @@ mod licences;
 mod list;
 mod ovs;
 mod package;
+/// The published configurations, which crate `formats` reads in its tests.
+#[path = "../../formats/tests/published.rs"]
+mod published;
 mod report;
 mod which;
 

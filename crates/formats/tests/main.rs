@@ -5,6 +5,7 @@ mod golden;
 mod imports;
 mod mutation;
 mod properties;
+mod published;
 mod t5;
 
 /// Mostly waits: many at once.

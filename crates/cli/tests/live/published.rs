@@ -6,11 +6,12 @@ use std::fs;
 use nicteam_testnet::{Host, Switch, assert_reach, datagrams, may_make_networks};
 
 use crate::common::teams::TeamHost;
+use crate::published::{DLADM, INTERFACES, article_files};
 
 /// What a host of the tests had, and what becomes of it here.
 struct Published {
     /// Files, as published.
-    files: &'static [(&'static str, &'static str)],
+    files: Vec<(&'static str, String)>,
     devices: &'static [&'static str],
     team: &'static str,
     mode: &'static str,
@@ -21,76 +22,45 @@ struct Published {
     route: Option<&'static str>,
 }
 
-const INTERFACES: &str = "\
-auto bond0
-iface bond0 inet static
- address 10.10.250.2
- netmask 255.255.255.0
- network 10.10.250.0
- bond_mode balance-rr
- bond_miimon 100
- bond_downdelay 200
- bond_updelay 200
- slaves eth1 eth2 eth3 eth4
-";
-const IFCFG_ETH0: &str = "DEVICE=eth0\nBOOTPROTO=none\nONBOOT=yes\nTYPE=Ethernet\nMASTER=bond0\nSLAVE=yes\n";
-/// The text says: alike, with `DEVICE=eth1`.
-const IFCFG_ETH1: &str = "DEVICE=eth1\nBOOTPROTO=none\nONBOOT=yes\nTYPE=Ethernet\nMASTER=bond0\nSLAVE=yes\n";
-const IFCFG_BOND0: &str = "\
-DEVICE=bond0
-BOOTPROTO=none
-BROADCAST=10.0.0.255
-IPADDR=10.0.0.1
-NETMASK=255.255.255.0
-NETWORK=10.0.0.0
-ONBOOT=yes
-GATEWAY=10.0.0.254
-TYPE=Ethernet
-";
-
-const ALL: [Published; 3] = [
-    Published {
-        files: &[("interfaces", INTERFACES)],
-        devices: &["eth1", "eth2", "eth3", "eth4"],
-        team: "bond0",
-        mode: "balance-rr",
-        addresses: ["10.10.250.2", "10.10.250.1"],
-        by_hand: false,
-        route: None,
-    },
-    Published {
-        files: &[
-            ("ifcfg-eth0", IFCFG_ETH0),
-            ("ifcfg-eth1", IFCFG_ETH1),
-            ("ifcfg-bond0", IFCFG_BOND0),
-            ("modprobe.conf", "alias bond0 bonding\noptions bond0 miimon=100 mode=0\n"),
-            ("rc.local", "ifenslave bond0 eth0 eth1\n"),
-        ],
-        devices: &["eth0", "eth1"],
-        team: "bond0",
-        mode: "balance-rr",
-        addresses: ["10.0.0.1", "10.0.0.254"],
-        by_hand: false,
-        route: Some("default via 10.0.0.254 dev bond0"),
-    },
-    // illumos names its devices so; on Linux they are made with these names, so that nothing is to be edited.
-    Published {
-        files: &[("aggr", "dladm create-aggr -l igb0 -l igb1 -l igb2 -l igb3 aggr01\n")],
-        devices: &["igb0", "igb1", "igb2", "igb3"],
-        team: "aggr01",
-        mode: "balance-xor",
-        addresses: ["10.10.250.2", "10.10.250.1"],
-        by_hand: true,
-        route: None,
-    },
-];
+fn all() -> [Published; 3] {
+    [
+        Published {
+            files: vec![("interfaces", INTERFACES.to_owned())],
+            devices: &["eth1", "eth2", "eth3", "eth4"],
+            team: "bond0",
+            mode: "balance-rr",
+            addresses: ["10.10.250.2", "10.10.250.1"],
+            by_hand: false,
+            route: None,
+        },
+        Published {
+            files: article_files().to_vec(),
+            devices: &["eth0", "eth1"],
+            team: "bond0",
+            mode: "balance-rr",
+            addresses: ["10.0.0.1", "10.0.0.254"],
+            by_hand: false,
+            route: Some("default via 10.0.0.254 dev bond0"),
+        },
+        // illumos names its devices so; on Linux they are made with these names, so that nothing is to be edited.
+        Published {
+            files: vec![("aggr", DLADM.to_owned())],
+            devices: &["igb0", "igb1", "igb2", "igb3"],
+            team: "aggr01",
+            mode: "balance-xor",
+            addresses: ["10.10.250.2", "10.10.250.1"],
+            by_hand: true,
+            route: None,
+        },
+    ]
+}
 
 #[test]
 fn published_configurations_are_running_teams_after_one_command() {
     if !may_make_networks() {
         return;
     }
-    ALL.iter().for_each(comes_up);
+    all().iter().for_each(comes_up);
 }
 
 #[track_caller]
@@ -106,11 +76,11 @@ fn comes_up(published: &Published) {
     let before = near.host.snapshot(&["dp"]);
     let folder = near.state.join("published");
     fs::create_dir_all(&folder).unwrap();
-    for (name, text) in *files {
+    for (name, text) in files {
         fs::write(folder.join(name), text).unwrap();
     }
     // One file is named by its path, several by their folder.
-    let path = if let [(name, _)] = files { folder.join(name) } else { folder.clone() };
+    let path = if let [(name, _)] = files.as_slice() { folder.join(name) } else { folder.clone() };
     let path = path.to_str().unwrap();
     let done = |arguments: &[&str]| {
         let output = near.nicteam(arguments).output().unwrap();

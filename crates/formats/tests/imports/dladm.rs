@@ -1,17 +1,19 @@
 //! illumos' command lines.
 
 use super::{format, left, read, shown};
+use crate::published::DLADM;
 use nicteam_formats::Source;
 
 /// T1's line and the address that it goes on to give.
-const T1: &str = "dladm create-aggr -l igb0 -l igb1 -l igb2 -l igb3 aggr01\n\
-                  ifconfig aggr01 plumb 10.10.250.2 netmask 255.255.255.0 up\n";
+fn t1() -> String {
+    DLADM.to_owned() + "ifconfig aggr01 plumb 10.10.250.2 netmask 255.255.255.0 up\n"
+}
 
 #[test]
 fn t1s_aggregation() {
-    assert!(format("dladm").recognises(&Source { path: "-".to_owned(), text: T1.to_owned() }));
+    assert!(format("dladm").recognises(&Source { path: "-".to_owned(), text: t1() }));
     assert_eq!(
-        shown("dladm", T1),
+        shown("dladm", &t1()),
         "[teams.aggr01]\n\
          members = [\"igb0\", \"igb1\", \"igb2\", \"igb3\"]\n\
          mode = \"balance-xor\"\n\
@@ -19,7 +21,7 @@ fn t1s_aggregation() {
          addresses = [\"10.10.250.2/24\"]\n"
     );
     assert_eq!(
-        left(&read("dladm", T1)),
+        left(&read("dladm", &t1())),
         [
             "1 aggr01 | the members have illumos' names (igb0, igb1, igb2, igb3): put this host's names in their place (`ip -br \
           link` lists them)"

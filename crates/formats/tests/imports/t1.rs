@@ -1,19 +1,7 @@
 //! The `interfaces` of published test T1 (000_6b080ec8dbb0d21e), word by word.
 
 use super::{left, read, shown};
-
-const INTERFACES: &str = "\
-auto bond0
-iface bond0 inet static
- address 10.10.250.2
- netmask 255.255.255.0
- network 10.10.250.0
- bond_mode balance-rr
- bond_miimon 100
- bond_downdelay 200
- bond_updelay 200
- slaves eth1 eth2 eth3 eth4
-";
+use crate::published::INTERFACES;
 
 #[test]
 fn the_whole_of_it_is_taken() {

@@ -4,31 +4,7 @@
 use nicteam_formats::{Import, toml};
 
 use super::{left, read, read_all, shown};
-
-const ARTICLE: &str = "\
-# ifcfg-eth0 (ifcfg-eth1 alike with DEVICE=eth1)
-DEVICE=eth0
-BOOTPROTO=none
-ONBOOT=yes
-TYPE=Ethernet
-MASTER=bond0
-SLAVE=yes
-# ifcfg-bond0
-DEVICE=bond0
-BOOTPROTO=none
-BROADCAST=10.0.0.255
-IPADDR=10.0.0.1
-NETMASK=255.255.255.0
-NETWORK=10.0.0.0
-ONBOOT=yes
-GATEWAY=10.0.0.254
-TYPE=Ethernet
-# /etc/modprobe.conf
-alias bond0 bonding
-options bond0 miimon=100 mode=0
-# rc.local
-ifenslave bond0 eth0 eth1
-";
+use crate::published::{ARTICLE, article_files};
 
 const EXPECTED: &str = "\
 [teams.bond0]
@@ -48,21 +24,11 @@ fn the_article_is_taken_whole() {
 #[test]
 fn the_files_are_taken_whole() {
     let folder = "/etc/sysconfig/network-scripts";
-    let part = |from: &str, to: &str| {
-        ARTICLE.split_once(from).unwrap().1.split_once(to).unwrap().0.split_once('\n').unwrap().1
-    };
-    let eth0 = part("# ifcfg-eth0", "# ifcfg-bond0");
-    let eth1 = eth0.replace("eth0", "eth1");
-    let files = [
-        (format!("{folder}/ifcfg-bond0"), part("# ifcfg-bond0", "# /etc").to_owned()),
-        (format!("{folder}/ifcfg-eth0"), eth0.to_owned()),
-        (format!("{folder}/ifcfg-eth1"), eth1),
-        ("/etc/modprobe.conf".to_owned(), part("# /etc/modprobe.conf", "# rc.local").to_owned()),
-        (
-            "/etc/rc.d/rc.local".to_owned(),
-            "#!/bin/sh\ntouch /var/lock/subsys/local\nifenslave bond0 eth0 eth1\n".to_owned(),
-        ),
-    ];
+    let files = article_files().map(|(name, text)| match name {
+        "modprobe.conf" => ("/etc/modprobe.conf".to_owned(), text),
+        "rc.local" => ("/etc/rc.d/rc.local".to_owned(), format!("#!/bin/sh\ntouch /var/lock/subsys/local\n{text}")),
+        name => (format!("{folder}/{name}"), text),
+    });
     let sources: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let import = read_all("ifcfg", &sources).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(toml::write(&Import { network: import.network.clone(), ..Import::default() }), EXPECTED);
