@@ -1,9 +1,10 @@
 //! Other programs.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
-use nicteam_sys::netns;
+use nicteam_sys::netns::{self, NetNs};
+use nicteam_sys::process;
 
 use crate::failure::Failure;
 
@@ -32,6 +33,28 @@ pub(crate) fn output(command: &mut Command) -> Result<Output, Failure> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     Err(Failure::failed(format!("{program} failed ({}): {}", output.status, said.trim())))
+}
+
+/// A program that runs in a namespace, and says nothing; killed with this value.
+pub(crate) struct Daemon(Child);
+
+impl Daemon {
+    /// Starts it.
+    pub(crate) fn spawn(netns: &NetNs, mut command: Command) -> Result<Daemon, Failure> {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        process::in_netns(&mut command, netns);
+        process::die_with_parent(&mut command);
+        let program = command.get_program().to_string_lossy().into_owned();
+        command.spawn().map(Daemon).map_err(|error| Failure::failed(format!("cannot run {program}: {error}")))
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // Both fail only if it has ended, which is what is wanted.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// The program that runs in guests.

@@ -3,11 +3,10 @@
 
 use std::net::IpAddr;
 
-use crate::iproute2::abbreviated;
-use crate::iproute2::link::BOND;
+use crate::iproute2::link;
 use crate::names::shown;
 use crate::route::RouteWords;
-use crate::{Address, Route, RouteError};
+use crate::{Address, Route};
 
 /// What a command does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,13 +102,13 @@ fn ip(arguments: &[&str]) -> Option<Result<Command, (String, String)>> {
         ("route" | "ro" | "r", "del" | "delete" | "d") => Some(Ok(Command::DeleteRoute)),
         ("address" | "addr" | "a", "add" | "a" | "replace") => add_address(&rest),
         ("address" | "addr" | "a", "del" | "delete" | "d") => Some(Ok(Command::DeleteAddress)),
-        ("link" | "l", verb) => link(verb, &rest),
+        ("link" | "l", verb) => ip_link(verb, &rest),
         _ => None,
     }
 }
 
 /// `ip link add bond0 type bond mode 4`, `ip link set eth0 master bond0`, `ip link set bond0 up`.
-fn link(verb: &str, words: &[&str]) -> Option<Result<Command, (String, String)>> {
+fn ip_link(verb: &str, words: &[&str]) -> Option<Result<Command, (String, String)>> {
     let words: Vec<&str> = words.iter().copied().filter(|word| !matches!(*word, "dev" | "name")).collect();
     match (verb, words.as_slice()) {
         ("add" | "a", [bond, "type", "bond", options @ ..]) => Some(bond_options(options).map(|options| {
@@ -130,10 +129,8 @@ fn link(verb: &str, words: &[&str]) -> Option<Result<Command, (String, String)>>
 }
 
 fn bond_options(words: &[&str]) -> Result<Vec<(String, String)>, (String, String)> {
-    let names: Vec<&'static str> = BOND.iter().map(|(name, _)| *name).collect();
     let option = |pair: &[&str]| {
-        let known = abbreviated(pair[0], &names);
-        let option = BOND.iter().find(|(name, kernels)| Some(*name) == known && !kernels.is_empty());
+        let option = link::bond_option(pair[0]).filter(|(_, kernels)| !kernels.is_empty());
         match (option, pair.get(1)) {
             (Some((_, kernels)), Some(value)) => Ok(((*kernels).to_owned(), (*value).to_owned())),
             (Some(_), None) => {
@@ -151,9 +148,7 @@ fn bond_options(words: &[&str]) -> Result<Vec<(String, String)>, (String, String
 fn add_route(words: &[&str], is_v6: bool) -> Result<Command, (String, String)> {
     let mut read = match Route::parse(&words.join(" ")) {
         Ok(read) => read,
-        Err(error @ (RouteError::NotTaken { .. } | RouteError::NoTeam { .. } | RouteError::Table { .. })) => {
-            return Ok(Command::OtherRoute((error.to_string(), error.hint())));
-        }
+        Err(error) if error.is_unsupported() => return Ok(Command::OtherRoute((error.to_string(), error.hint()))),
         Err(error) => return Err((error.to_string(), error.hint())),
     };
     if is_v6 && read.route.to.prefix == 0 && read.route.via.is_none() {

@@ -42,15 +42,12 @@ impl Format for Dladm {
                 Err(problem) => teams.problem(source, problem),
             }
         }
-        for (name, at) in teams.drafts.iter().map(|of| (of.name.clone(), of.at.clone())).collect::<Vec<_>>() {
+        for team in 0..teams.drafts.len() {
+            let draft = &teams.drafts[team];
+            let (name, at) = (draft.name.clone(), draft.at.clone());
+            let links: Vec<String> = draft.members.iter().map(|of| of.value.clone()).collect();
             let what = format!("where this host still runs illumos: take the aggregation {name} away");
             teams.disable(&at, what, Some(format!("dladm delete-aggr {name}")));
-            let links: Vec<String> = teams
-                .find(&name)
-                .into_iter()
-                .flat_map(|team| &teams.drafts[team].members)
-                .map(|of| of.value.clone())
-                .collect();
             let why = format!(
                 "the members have illumos' names ({}): put this host's names in their place (`ip -br link` lists them)",
                 links.join(", ")

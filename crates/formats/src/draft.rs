@@ -203,6 +203,11 @@ impl Draft {
         }
     }
 
+    /// True if this is the MTU of the team, which its members have, too.
+    pub(crate) fn has_mtu(&self, text: &str) -> bool {
+        self.mtu.is_some_and(|mtu| text.parse() == Ok(mtu))
+    }
+
     /// Whether router advertisements are taken, in the kernel's numbers.
     pub(crate) fn set_accept_ra(&mut self, reading: &mut Reading<'_>, text: &str, at: &At) {
         match accept_ra(text) {

@@ -11,14 +11,11 @@ use crate::teams::Teams;
 pub(crate) fn add(teams: &mut Teams<'_>, team: usize, text: &str, at: &At) -> Result<(), Problem> {
     let address = match text.parse::<std::net::Ipv4Addr>() {
         Ok(v4) => {
-            let prefix = match v4.octets()[0] {
-                0..128 => 8,
-                128..192 => 16,
-                _ => 24,
-            };
+            let address = Address::of_class(v4);
             let name = teams.drafts[team].name.clone();
-            teams.left(at, format!("there is no netmask: /{prefix}, that of its class, is taken"), Some(&name));
-            Address { address: v4.into(), prefix }
+            let why = format!("there is no netmask: /{}, that of its class, is taken", address.prefix);
+            teams.left(at, why, Some(&name));
+            address
         }
         Err(_) => text
             .parse()

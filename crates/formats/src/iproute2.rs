@@ -180,8 +180,8 @@ pub(crate) struct Script<'a> {
     defaults: Vec<(String, String, At)>,
     /// Bonds that the driver makes by itself.
     made_by_driver: Vec<String>,
-    /// Members whose bonds nothing made before: the bond, and where.
-    homeless: Vec<(String, At)>,
+    /// Devices put under masters that no line ahead of it makes: the master, and where.
+    without_master: Vec<(String, At)>,
     /// Teams that no command of these builds.
     pub(crate) owned_elsewhere: Vec<String>,
 }
@@ -192,7 +192,7 @@ impl<'a> Script<'a> {
             teams: Teams::new(sources),
             defaults: Vec::new(),
             made_by_driver: Vec::new(),
-            homeless: Vec::new(),
+            without_master: Vec::new(),
             owned_elsewhere: Vec::new(),
         }
     }
@@ -326,7 +326,7 @@ impl<'a> Script<'a> {
                 self.defaults.push((name, value, spot));
             }
         }
-        for (master, spot) in std::mem::take(&mut self.homeless) {
+        for (master, spot) in std::mem::take(&mut self.without_master) {
             if self.teams.drafts.is_empty() {
                 let why =
                     format!("no line of this text makes {master}: `ip link add {master} type bond` ahead of it does");

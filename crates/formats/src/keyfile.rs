@@ -61,7 +61,7 @@ struct Bond<'p> {
     /// Its place among the teams.
     team: usize,
     profile: &'p Profile,
-    /// What teamd is told of its ports.
+    /// Its ports, as teamd's configuration has them.
     ports: Vec<Port>,
 }
 

@@ -289,6 +289,11 @@ pub enum RouteError {
 }
 
 impl RouteError {
+    /// True for a route that makes sense, and that no team has: it can be left where it is.
+    pub(crate) fn is_unsupported(&self) -> bool {
+        matches!(self, RouteError::NotTaken { .. } | RouteError::NoTeam { .. } | RouteError::Table { .. })
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {

@@ -76,8 +76,8 @@ fn team(teams: &mut Teams<'_>, source: usize, root: &Node) -> Result<(), Problem
     Ok(())
 }
 
-/// Reads what teamd is told of a team: a file of its own, or a value in another program's file. Who is preferred is to be
-/// said ([`prefer`]) when all ports are known.
+/// Reads teamd's configuration of a team, from a file of its own or a value in another program's file. [`prefer`] chooses the
+/// primary when all ports are known.
 pub(crate) fn configuration(
     teams: &mut Teams<'_>,
     team: usize,

@@ -7,23 +7,23 @@ use nicteam_formats::Team;
 use nicteam_sys::netlink::object::{Address, Route};
 
 use crate::found::{Found, Place};
-use crate::step::TEAM;
 
-/// In the order of the members. `sessions`: how many TCP connections there are by each link-local address.
-pub(crate) fn notes(team: &Team, found: &Found, sessions: &BTreeMap<Ipv6Addr, usize>) -> Vec<String> {
+/// In the order of the members. `routes`: the file's, as the kernel gets them; `sessions`: how many TCP connections there
+/// are by each link-local address.
+pub(crate) fn notes(team: &Team, routes: &[Route], found: &Found, sessions: &BTreeMap<Ipv6Addr, usize>) -> Vec<String> {
     let of = |member: &Place| {
         let addresses = member.addresses.iter().filter_map(|address| of_address(&team.name, member, address));
         let tied = member.addresses.iter().filter_map(|address| of_sessions(member, address, sessions));
         addresses.chain(of_routes(&team.name, member, found)).chain(tied).collect::<Vec<_>>()
     };
     let members = found.members.iter().flat_map(of).chain(of_link_local(&team.name, found));
-    members.chain(team.routes.iter().filter_map(|own| of_other_gateway(&team.name, own, found))).collect()
+    let own = team.routes.iter().zip(routes);
+    members.chain(own.filter_map(|(own, route)| of_other_gateway(&team.name, own, route, found))).collect()
 }
 
 /// Of two routes to one destination the kernel uses the one of the lower metric, and of the same metric the one that was
 /// there first (Linux net/ipv4/fib_trie.c, `fib_table_insert`; in IPv6 they become one of two next hops).
-fn of_other_gateway(team: &str, own: &nicteam_formats::Route, found: &Found) -> Option<String> {
-    let route = Route::new((own.to.address, own.to.prefix), own.via, TEAM, own.metric, own.table);
+fn of_other_gateway(team: &str, own: &nicteam_formats::Route, route: &Route, found: &Found) -> Option<String> {
     let rivals =
         |other: &&Route| other.to() == route.to() && (other.metric(), other.table()) == (route.metric(), route.table());
     let other = found.routes.iter().filter(rivals).find(|other| other.via() != route.via())?;

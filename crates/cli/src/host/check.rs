@@ -53,7 +53,7 @@ fn text(plan: &Plan) -> String {
     let refusals = plan.refusals.iter().map(refusal);
     let notes = plan.notes.iter().map(|note| format!("  note: {}\n", note.replace("; hint: ", "\n    hint: ")));
     // Those of a team that cannot come up are in the object alone: they would be read as what happens.
-    let steps = plan.steps.iter().enumerate().filter(|_| plan.refusals.is_empty() || plan.is_up);
-    let steps = steps.map(|(number, step)| format!("  {:2}  {step}\n", number + 1));
+    let shown = if plan.refusals.is_empty() { plan.steps.as_slice() } else { &[] };
+    let steps = shown.iter().enumerate().map(|(number, step)| format!("  {:2}  {step}\n", number + 1));
     [head].into_iter().chain(refusals).chain(steps).chain(notes).collect()
 }

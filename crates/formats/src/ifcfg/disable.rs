@@ -2,7 +2,7 @@
 
 use super::interface::Interface;
 use super::parts;
-use crate::reading::Reading;
+use crate::reading::{At, Reading};
 use crate::shell::quoted;
 
 /// What a device is to the team.
@@ -27,6 +27,12 @@ pub(super) fn disable(reading: &mut Reading<'_>, interface: &Interface, role: Ro
         Role::Bond { stays: true } => comment_out(reading, interface, &what),
         _ => switch_off(reading, interface, &what),
     }
+}
+
+/// A line of a file that is no interface's goes.
+pub(super) fn comment_out_line(reading: &mut Reading<'_>, at: &At) {
+    let what = format!("comment out line {} (`{}`)", reading.line(at), reading.text(at));
+    reading.disable(at, what, None);
 }
 
 /// The file of a source, if it is one, as a shell reads it.

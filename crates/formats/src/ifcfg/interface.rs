@@ -24,6 +24,9 @@ pub(super) struct Interface {
 const STAYS: &str =
     "a team has nothing for it: it stays in this file, which serves the team's device as it served the bond's";
 
+/// The same of a bridge that the bond is in.
+pub(super) const BRIDGE_STAYS: &str = "the bridge stays in this file: it takes the team's device as it took the bond's";
+
 /// Keys that say what is true of a team anyway.
 const KNOWN: &[&str] = &[
     "DEVICE",
@@ -233,7 +236,7 @@ impl Interface {
                 return true;
             }
             "BRIDGE" => {
-                leave("the bridge stays in this file: it takes the team's device as it took the bond's");
+                leave(BRIDGE_STAYS);
                 return true;
             }
             _ => {

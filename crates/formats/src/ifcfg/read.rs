@@ -2,8 +2,8 @@
 
 use nicteam_diagnostics::{Diagnostics, Problem};
 
-use super::disable::{Role, disable};
-use super::interface::{Interface, find_uuid, read_options};
+use super::disable::{Role, comment_out_line, disable};
+use super::interface::{BRIDGE_STAYS, Interface, find_uuid, read_options};
 use super::parts::{Kind, Line, Part, parts};
 use super::routes;
 use crate::commands::{self, Command};
@@ -200,8 +200,7 @@ fn read_modprobe(reading: &mut Reading<'_>, part: &Part<'_>, drafts: &[Draft]) {
             _ => false,
         };
         if is_read {
-            let what = format!("comment out line {} (`{}`)", reading.line(&line.at), line.text);
-            reading.disable(&line.at, what, None);
+            comment_out_line(reading, &line.at);
         } else if line.text.contains("bonding") {
             reading.left(&line.at, None, "nicteam needs no driver, and has nothing for this");
         }
@@ -253,8 +252,7 @@ fn read_script(reading: &mut Reading<'_>, part: &Part<'_>, drafts: &mut [Draft])
                 continue;
             }
         }
-        let what = format!("comment out line {} (`{}`)", reading.line(&line.at), line.text);
-        reading.disable(&line.at, what, None);
+        comment_out_line(reading, &line.at);
     }
 }
 
@@ -273,8 +271,7 @@ fn read_global(reading: &mut Reading<'_>, part: &Part<'_>, drafts: &mut [Draft])
     };
     if let Some(draft) = drafts.iter_mut().find(is_by) {
         draft.add_route(Route { to: Address::any_like(via), via: Some(via), metric: None, table: None });
-        let what = format!("comment out line {} (`{}`)", reading.line(&gateway.at), reading.text(&gateway.at));
-        reading.disable(&gateway.at, what, None);
+        comment_out_line(reading, &gateway.at);
     }
 }
 
@@ -290,7 +287,7 @@ fn on_top(reading: &mut Reading<'_>, interfaces: &[Interface], drafts: &[Draft])
             let why = if behind.starts_with('.') || on == Some(draft.name.as_str()) {
                 "a VLAN device on the team stays in the old place: its file works on the team as on a bond"
             } else if ports.is_some_and(|ports| is_port(&ports.value)) {
-                "the bridge stays in this file: it takes the team's device as it took the bond's"
+                BRIDGE_STAYS
             } else if behind.starts_with("-range") {
                 "a range of addresses: give each of them to `addresses`"
             } else {

@@ -1,5 +1,6 @@
 //! `route-bond0` of RHEL's, `routes` and `ifroute-bond0` of SUSE's.
 
+use super::disable::comment_out_line;
 use super::parts::{Line, Part};
 use crate::draft::Draft;
 use crate::reading::{At, Reading};
@@ -70,8 +71,7 @@ pub(super) fn read_table(reading: &mut Reading<'_>, part: &Part<'_>, device: Opt
         match Route::parse(&text) {
             Ok(words) => {
                 take(reading, &line, draft, &words);
-                let what = format!("comment out line {} (`{}`)", reading.line(&line.at), line.text);
-                reading.disable(&line.at, what, None);
+                comment_out_line(reading, &line.at);
             }
             Err(error) => refuse(reading, &line.at, &draft.name, &error),
         }
@@ -87,10 +87,8 @@ fn take(reading: &mut Reading<'_>, line: &Line<'_>, draft: &mut Draft, words: &R
 
 /// What a team's routes have nothing for stays; what makes no sense is wrong.
 fn refuse(reading: &mut Reading<'_>, at: &At, team: &str, error: &RouteError) {
-    match error {
-        RouteError::NotTaken { .. } | RouteError::NoTeam { .. } | RouteError::Table { .. } => {
-            reading.left(at, Some(team), format!("{error}: {}", error.hint()));
-        }
-        _ => reading.wrong(at, error.to_string(), error.hint()),
+    match error.is_unsupported() {
+        true => reading.left(at, Some(team), format!("{error}: {}", error.hint())),
+        false => reading.wrong(at, error.to_string(), error.hint()),
     }
 }

@@ -269,7 +269,7 @@ impl<'f> Bond<'f> {
     fn leave_members_settings(&self, reading: &mut Reading<'_>, draft: &Draft) {
         for stanza in self.listed(draft) {
             for line in stanza.options.iter().filter(|line| !self.taken.contains(&line.at)) {
-                let is_teams = line.name == "mtu" && line.value.parse().ok() == draft.mtu && draft.mtu.is_some();
+                let is_teams = line.name == "mtu" && draft.has_mtu(&line.value);
                 if !line.key().starts_with("bond_") && !is_teams {
                     self.leave_of_member(reading, line);
                 }

@@ -153,9 +153,7 @@ fn add_route(script: &mut Script<'_>, texts: &[&str], command: &Command, spot: &
         Ok(words) => take(script, &words, spot),
         // Of another device it is nobody's business here, unless that sits on a team.
         Err(_) if device.is_some() && team.is_none() => script.maybe(command, spot, OTHER_ROUTE),
-        Err(
-            crate::RouteError::NotTaken { .. } | crate::RouteError::NoTeam { .. } | crate::RouteError::Table { .. },
-        ) => {
+        Err(error) if error.is_unsupported() => {
             let name = team.map(|team| script.teams.drafts[team].name.clone());
             script.teams.left(spot, OTHER_ROUTE, name.as_deref());
         }

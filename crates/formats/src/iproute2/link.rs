@@ -12,7 +12,7 @@ const COMMANDS: &[&str] =
     &["add", "set", "change", "replace", "delete", "show", "lst", "list", "xstats", "afstats", "property", "help"];
 
 /// Options of `type bond`, in the order in which they are compared, with the kernel's names.
-pub(crate) const BOND: &[(&str, &str)] = &[
+pub(super) const BOND: &[(&str, &str)] = &[
     ("mode", "mode"),
     ("active_slave", "active_slave"),
     ("clear_active_slave", ""),
@@ -209,7 +209,7 @@ impl Line<'_> {
                 }
                 let why = "it puts a device under a master that no line ahead of it makes a bond";
                 script.maybe(self.command, self.spot, why);
-                script.homeless.push((master.text.clone(), self.spot.clone()));
+                script.without_master.push((master.text.clone(), self.spot.clone()));
                 return Ok(());
             };
             script.teams.add_member(team, &device.text, &self.at(device));
@@ -259,7 +259,7 @@ impl Line<'_> {
         }
         let mut rest = said.of_kind.iter();
         while let Some(word) = rest.next() {
-            let (name, option) = bond_option(word)?;
+            let (name, option) = known_option(word)?;
             if name == "clear_active_slave" {
                 continue;
             }
@@ -296,15 +296,21 @@ impl Line<'_> {
 }
 
 /// The option of `type bond` that a word means, and the kernel's name of it.
-fn bond_option(word: &Word) -> Result<(&'static str, &'static str), Problem> {
+pub(crate) fn bond_option(word: &str) -> Option<(&'static str, &'static str)> {
     let names: Vec<&'static str> = BOND.iter().map(|(name, _)| *name).collect();
-    let known = abbreviated(&word.text, &names);
-    if let Some(option) = BOND.iter().find(|(name, _)| Some(*name) == known) {
-        return Ok(*option);
+    let known = abbreviated(word, &names)?;
+    BOND.iter().copied().find(|(name, _)| *name == known)
+}
+
+/// The same, or an error with the option that may be meant.
+fn known_option(word: &Word) -> Result<(&'static str, &'static str), Problem> {
+    if let Some(option) = bond_option(&word.text) {
+        return Ok(option);
     }
+    let names = BOND.iter().map(|(name, _)| *name);
     let problem = Problem::at(&word.span, format!("`{}` is no option of `type bond`", word.text));
-    Err(match nearest(&word.text, names.iter().copied()) {
+    Err(match nearest(&word.text, names.clone()) {
         Some(near) => problem.hint(format!("did you mean `{near}`?")),
-        None => problem.hint(format!("they are {}", list(names.iter().copied()))),
+        None => problem.hint(format!("they are {}", list(names))),
     })
 }

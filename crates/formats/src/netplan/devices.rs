@@ -137,7 +137,8 @@ fn member_of(
     teams: &mut Teams<'_>,
 ) {
     let id = definition.id();
-    let mtu = teams.find(team).and_then(|team| teams.drafts[team].mtu);
+    let number = teams.find(team);
+    let mtu = number.and_then(|number| teams.drafts[number].mtu);
     let is_named = definition.entry.value.get("set-name").is_some();
     let mut wake = false;
     for entry in definition.entry.value.entries(id).unwrap_or_default() {
@@ -147,7 +148,9 @@ fn member_of(
             "dhcp4" | "dhcp6" | "accept-ra" | "wakeonlan" if is(false) => continue,
             // Of a member nothing else holds.
             "link-local" if entry.value.elements("link-local").is_ok_and(<[Node]>::is_empty) => continue,
-            "mtu" if entry.value.scalar().is_some_and(|text| text.parse().ok() == mtu && mtu.is_some()) => continue,
+            "mtu" if number.zip(entry.value.scalar()).is_some_and(|(of, text)| teams.drafts[of].has_mtu(text)) => {
+                continue;
+            }
             "dhcp4" | "dhcp6" | "addresses" | "routes" | "gateway4" | "gateway6" | "nameservers" => {
                 format!("{id} is a member and has no addresses of its own: they are the team's")
             }

@@ -248,9 +248,7 @@ fn read_members_keys(reading: &mut Reading<'_>, file: &File, draft: &mut Draft, 
                 ("Network", "ActiveSlave") => "active_slave",
                 // No addresses of its own, which a member has not.
                 ("Network", "DHCP" | "IPv6AcceptRA" | "LinkLocalAddressing" | "LLDP") if is_off(entry) => continue,
-                ("Link", "MTUBytes") if bytes(&entry.value).parse().ok() == draft.mtu && draft.mtu.is_some() => {
-                    continue;
-                }
+                ("Link", "MTUBytes") if draft.has_mtu(&bytes(&entry.value)) => continue,
                 ("Link", "MTUBytes") => {
                     leave(reading, draft, entry, "members have the MTU of their team");
                     continue;

@@ -3,18 +3,17 @@
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use nicteam_sys::process;
 use nicteam_testnet::{Host, eventually};
 use serde_json::{Value, json};
 
 use super::end::{End, PORTS, device};
 use crate::failure::Failure;
 use crate::scratch::Scratch;
-use crate::tools;
+use crate::tools::{self, Daemon};
 
 const SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";
 
@@ -28,17 +27,6 @@ pub(crate) struct OvsEnd {
     _host: Host,
 }
 
-/// A program; killed with this value.
-struct Daemon(Child);
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        // Both fail only if it has ended, which is what is wanted.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 impl OvsEnd {
     pub(crate) fn new(host: Host) -> Result<OvsEnd, Failure> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -48,11 +36,13 @@ impl OvsEnd {
         tools::output(&mut command(&scratch, "ovsdb-tool", &["create", &at("conf.db"), SCHEMA]))?;
         let remote = format!("--remote=punix:{}", at("db.sock"));
         let control = format!("--unixctl={}", at("db.ctl"));
-        let database = spawn(&host, command(&scratch, "ovsdb-server", &[&at("conf.db"), &remote, &control]))?;
+        let database =
+            Daemon::spawn(&host.netns, command(&scratch, "ovsdb-server", &[&at("conf.db"), &remote, &control]))?;
         eventually("the database of Open vSwitch", || UnixStream::connect(at("db.sock")).is_ok());
         vsctl(&scratch, "--no-wait init")?;
         let (socket, control) = (format!("unix:{}", at("db.sock")), format!("--unixctl={}", at("ovs.ctl")));
-        let switch = spawn(&host, command(&scratch, "ovs-vswitchd", &[&socket, &control, "--disable-system"]))?;
+        let switch =
+            Daemon::spawn(&host.netns, command(&scratch, "ovs-vswitchd", &[&socket, &control, "--disable-system"]))?;
         eventually("Open vSwitch", || UnixStream::connect(at("ovs.ctl")).is_ok());
         let version = tools::output(Command::new("ovs-vswitchd").arg("--version"))?.stdout;
         let version = String::from_utf8_lossy(&version);
@@ -127,13 +117,6 @@ fn command(scratch: &Scratch, program: &str, arguments: &[&str]) -> Command {
         command.env(folder, scratch.path());
     }
     command
-}
-
-fn spawn(host: &Host, mut command: Command) -> Result<Daemon, Failure> {
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    process::in_netns(&mut command, &host.netns);
-    process::die_with_parent(&mut command);
-    command.spawn().map(Daemon).map_err(|error| Failure::failed(format!("cannot run Open vSwitch: {error}")))
 }
 
 fn vsctl(scratch: &Scratch, words: &str) -> Result<(), Failure> {

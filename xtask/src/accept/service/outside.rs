@@ -3,7 +3,7 @@
 use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use nicteam_dataplane::Kind;
 use nicteam_sys::process;
@@ -15,7 +15,7 @@ use super::image::at;
 use super::probe::Probe;
 use crate::failure::Failure;
 use crate::product::{Product, TeamProcess};
-use crate::tools;
+use crate::tools::{self, Daemon};
 
 /// The guest's devices: the first two are members of `team0`, the next two of `team1`, the last is of no team.
 pub(super) const NICS: [Nic; 5] = [
@@ -47,11 +47,9 @@ pub(super) struct Outside {
     /// Where its team keeps its state.
     state: PathBuf,
     _partner: TeamProcess,
-    _dhcp: DhcpServer,
+    /// Gives the first team its address by DHCP.
+    _dhcp: Daemon,
 }
-
-/// Gives the first team its address by DHCP; ends with this value.
-struct DhcpServer(Child);
 
 impl Outside {
     /// Makes it, with the TAPs for QEMU.
@@ -78,7 +76,7 @@ impl Outside {
             host.netlink.link(partner).is_ok_and(|link| link.is_some())
         });
         host.address(partner, &[(OWN[0], 24)]);
-        let dhcp = DhcpServer::start(busybox, &host, &scratch.join("dhcp"))?;
+        let dhcp = dhcp_server(busybox, &host, &scratch.join("dhcp"))?;
         Ok(Outside { host, product: product.clone(), state, _partner: process, _dhcp: dhcp })
     }
 
@@ -95,40 +93,26 @@ impl Outside {
     }
 }
 
-impl DhcpServer {
-    /// Leases the guest's first address to its first device, and so to the team, which has that one's.
-    fn start(busybox: &Path, host: &Host, folder: &Path) -> Result<DhcpServer, Failure> {
-        let leases = folder.join("leases");
-        let text = format!(
-            "interface {}\nstart {address}\nend {address}\nstatic_lease {} {address}\noption subnet 255.255.255.0\n\
-             lease_file {}\npidfile {}\n",
-            DEVICES[0],
-            NICS[0].mac,
-            leases.display(),
-            folder.join("pid").display(),
-            address = GUEST[0],
-        );
-        let configuration = folder.join("udhcpd.conf");
-        fs::create_dir_all(folder).map_err(|error| at("make", folder, error))?;
-        for (path, text) in [(&leases, ""), (&configuration, text.as_str())] {
-            fs::write(path, text).map_err(|error| at("write", path, error))?;
-        }
-        let mut command = Command::new(busybox);
-        command.args(["udhcpd", "-f"]).arg(&configuration);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        process::in_netns(&mut command, &host.netns);
-        process::die_with_parent(&mut command);
-        let child = command.spawn().map_err(|error| Failure::failed(format!("cannot run udhcpd: {error}")))?;
-        Ok(DhcpServer(child))
+/// Leases the guest's first address to its first device, and so to the team, which has that one's.
+fn dhcp_server(busybox: &Path, host: &Host, folder: &Path) -> Result<Daemon, Failure> {
+    let leases = folder.join("leases");
+    let text = format!(
+        "interface {}\nstart {address}\nend {address}\nstatic_lease {} {address}\noption subnet 255.255.255.0\n\
+         lease_file {}\npidfile {}\n",
+        DEVICES[0],
+        NICS[0].mac,
+        leases.display(),
+        folder.join("pid").display(),
+        address = GUEST[0],
+    );
+    let configuration = folder.join("udhcpd.conf");
+    fs::create_dir_all(folder).map_err(|error| at("make", folder, error))?;
+    for (path, text) in [(&leases, ""), (&configuration, text.as_str())] {
+        fs::write(path, text).map_err(|error| at("write", path, error))?;
     }
-}
-
-impl Drop for DhcpServer {
-    fn drop(&mut self) {
-        // Fails only if it has ended, which is what is wanted.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+    let mut command = Command::new(busybox);
+    command.args(["udhcpd", "-f"]).arg(&configuration);
+    Daemon::spawn(&host.netns, command)
 }
 
 fn parsed(address: &str) -> Result<IpAddr, Failure> {
