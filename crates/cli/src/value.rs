@@ -84,7 +84,7 @@ pub(crate) fn dataplane(text: &str) -> Result<Kind, String> {
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     match experiment::parse_duration(text) {
         Ok(duration) if experiment::RUN_DURATION.contains(&duration) => Ok(duration),
-        Ok(_) => Err(format!("`{text}` is out of range; hint: a run takes 100ms to 24h")),
+        Ok(_) => Err(format!("`{text}` is out of range; hint: it is 100ms to 24h")),
         Err((wrong, hint)) => Err(format!("{wrong}; hint: {hint}")),
     }
 }

@@ -77,6 +77,49 @@ fn a_package_brings_what_a_host_needs() {
     fs::remove_dir_all(folder).unwrap();
 }
 
+/// Runs the package's scripts in a mount namespace whose `/run` and `/var/lib` are empty, with a `systemctl` that writes down what
+/// it is told. Teams `one` and `two` have files; `one` runs.
+const REINSTALLED: &str = r#"set -e
+mount --make-rprivate / && mount -t tmpfs none /run && mount -t tmpfs none /var/lib
+mkdir -p /run/bin /run/systemd/system /run/systemd/generator/multi-user.target.wants
+for team in one two; do
+    ln -s /nowhere "/run/systemd/generator/multi-user.target.wants/nicteam@$team.service"
+done
+cat >/run/bin/systemctl <<'END'
+#!/bin/sh
+case "$*" in
+*list-units*) echo 'nicteam@one.service loaded active running team one' ;;
+*is-active*) exit 3 ;;
+start*) echo "started: $*" ;;
+esac
+END
+for program in nicteam getent groupadd; do printf '#!/bin/sh\n' >/run/bin/$program; done
+chmod +x /run/bin/* && export PATH=/run/bin:$PATH
+echo installed; sh "$1/postinst" configure ''
+echo removed; sh "$1/prerm" remove
+echo again; sh "$1/postinst" configure 1.0
+echo upgraded; sh "$1/prerm" upgrade 2.0; sh "$1/postinst" configure 1.0
+"#;
+
+#[test]
+fn a_new_installation_starts_what_the_removal_stopped() {
+    let scripts = root().join("packaging/debian");
+    let Some(ran) = output(Command::new("unshare").args(["--mount", "sh", "-c", REINSTALLED, "sh"]).arg(&scripts))
+    else {
+        return eprintln!("SKIPPED: no unshare");
+    };
+    let said = text(&ran);
+    if said.contains("unshare failed") {
+        return eprintln!("SKIPPED: {}", said.trim());
+    }
+    assert!(ran.status.success(), "{said}");
+    let hint = "nicteam: teams of /etc/nicteam start at the next boot; to start them now: systemctl start";
+    let expected = format!(
+        "installed\n{hint} nicteam@one nicteam@two\nremoved\nagain\nstarted: start nicteam@one.service\n{hint} nicteam@two\nupgraded\n"
+    );
+    assert_eq!(said, expected);
+}
+
 #[test]
 fn systemd_understands_the_unit() {
     let folder = own_folder("unit");

@@ -89,7 +89,7 @@ pub(crate) fn plan(team: &Team, facts: &Facts<'_>) -> (Plan, Wanted) {
     let runs = facts.teams.iter().any(|listed| listed.team == team.name && listed.state == TeamState::Running);
     let is_up = runs && journal.is_some_and(|journal| journal.is_up);
     let mut refusals = obstacles::find(team, facts, &found);
-    let mut notes = forecast::notes(team, &own.routes, &found, &survey.sessions);
+    let mut notes = forecast::notes(team, &found, &own.routes, &survey.sessions);
     for member in &team.members {
         for claim in managers::claims(facts.root, &survey.links, member) {
             let place = claim.place.as_ref().map_or_else(String::new, |place| format!(" ({place})"));

@@ -60,7 +60,7 @@ pub(crate) fn restore(team: &str, notes: &Notes, mut watch: Option<Watch<'_>>) -
     let name = names(team, &journal)?;
     let (mut done, mut first) = (Done::default(), None);
     let mut has_ended = false;
-    for (number, step) in order::down(team, found, &learned(team)?).iter().enumerate() {
+    for (number, step) in order::down(team, found, &journal.own_routes, &learned(team)?).iter().enumerate() {
         let words = step.words(&name);
         if let Some(Watch(watch)) = &mut watch {
             watch(number, &words);

@@ -1,4 +1,4 @@
-//! What the user should know of what becomes of leases, advertisements and link-local addresses.
+//! What the user should know of what becomes of leases, advertisements, link-local addresses and routes.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -7,33 +7,30 @@ use nicteam_formats::Team;
 use nicteam_sys::netlink::object::{Address, Route};
 
 use crate::found::{Found, Place};
+use crate::order;
 
-/// In the order of the members. `routes`: the file's, as the kernel gets them; `sessions`: how many TCP connections there
-/// are by each link-local address.
-pub(crate) fn notes(team: &Team, routes: &[Route], found: &Found, sessions: &BTreeMap<Ipv6Addr, usize>) -> Vec<String> {
+/// In the order of the members. `own`: the routes of the file; `sessions`: how many TCP connections there are by each link-local
+/// address.
+pub(crate) fn notes(team: &Team, found: &Found, own: &[Route], sessions: &BTreeMap<Ipv6Addr, usize>) -> Vec<String> {
     let of = |member: &Place| {
         let addresses = member.addresses.iter().filter_map(|address| of_address(&team.name, member, address));
         let tied = member.addresses.iter().filter_map(|address| of_sessions(member, address, sessions));
         addresses.chain(of_routes(&team.name, member, found)).chain(tied).collect::<Vec<_>>()
     };
-    let members = found.members.iter().flat_map(of).chain(of_link_local(&team.name, found));
-    let own = team.routes.iter().zip(routes);
-    members.chain(own.filter_map(|(own, route)| of_other_gateway(&team.name, own, route, found))).collect()
+    let replaced = order::replaced(found, own).map(|route| of_replaced(&team.name, route, found));
+    found.members.iter().flat_map(of).chain(of_link_local(&team.name, found)).chain(replaced).collect()
 }
 
-/// Of two routes to one destination the kernel uses the one of the lower metric, and of the same metric the one that was
-/// there first (Linux net/ipv4/fib_trie.c, `fib_table_insert`; in IPv6 they become one of two next hops).
-fn of_other_gateway(team: &str, own: &nicteam_formats::Route, route: &Route, found: &Found) -> Option<String> {
-    let rivals =
-        |other: &&Route| other.to() == route.to() && (other.metric(), other.table()) == (route.metric(), route.table());
-    let other = found.routes.iter().filter(rivals).find(|other| other.via() != route.via())?;
-    let member = other.devices().first().and_then(|&index| found.member_at(index))?;
-    Some(format!(
-        "the route {} of {} moves to {team}, too, beside {own} of the file: of the same metric, the kernel goes on with the \
-         one that was there first; hint: remove one of them, or give {own} a `metric` of its own",
-        other.words(),
-        member.name
-    ))
+/// A route of a member in whose place one of the file comes.
+fn of_replaced(team: &str, route: &Route, found: &Found) -> String {
+    let members = route.devices().into_iter().filter_map(|index| found.member_at(index));
+    let members: Vec<&str> = members.map(|member| member.name.as_str()).collect();
+    format!(
+        "the route {} over {} does not move to {team}: the file's to the same destination, with the same metric, takes its place; \
+         it comes back with `nicteam down`",
+        route.words(),
+        members.join(", ")
+    )
 }
 
 /// A socket whose address is link-local is tied to its device (Linux net/ipv6/tcp_ipv6.c, `sk_bound_dev_if`).

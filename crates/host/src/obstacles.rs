@@ -89,11 +89,11 @@ fn member(team: &Team, device: &str, facts: &Facts<'_>) -> Option<Refusal> {
     })
 }
 
-/// A device of a like name, which could be a member and is none.
+/// The device that was meant may be one that can be a member and is none yet.
 fn missing(team: &Team, device: &str, facts: &Facts<'_>) -> String {
-    let could_be = |link: &&Link| link.mac != [0; 6] && link.master.is_none() && !team.members.contains(&link.name);
-    let names: Vec<&str> = facts.survey.links.iter().filter(could_be).map(|link| link.name.as_str()).collect();
-    match nicteam_team::nearest(device, names.iter().copied()) {
+    let is_free = |link: &&Link| matches!(link.kind.as_str(), "" | "veth") && link.mac != [0; 6];
+    let names = facts.survey.links.iter().filter(is_free).map(|link| link.name.as_str());
+    match nicteam_team::nearest(device, names.filter(|name| !team.members.iter().any(|member| member == name))) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`ip link` lists the devices of this network namespace".to_owned(),
     }
@@ -108,9 +108,9 @@ fn enslaved(team: &Team, link: &Link, master: u32, facts: &Facts<'_>) -> Refusal
     };
     let hint = match kind {
         "bond" => format!(
-            "switch the bond off where it is configured (`nicteam import` of that file says how), then `ip link set {device} \
-             nomaster` frees it; who is logged in by {master_name} loses the session: docs/up.md, \"From a bond of the \
-             kernel\""
+            "`ip link set {device} nomaster` frees it, and whoever is logged in over {master_name} loses the session: \
+             \"From a running bond\" in docs/up.md has the way that keeps it. Switch the bond off where it is configured, too, or it \
+             comes back (`nicteam import` of that file says how)"
         ),
         "bridge" => format!(
             "`ip link set {device} nomaster` frees it, and `ip link set {} master {master_name}` puts the team in its place",

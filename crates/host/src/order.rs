@@ -40,17 +40,20 @@ pub(crate) fn up(team: &str, found: &Found, own: &Own) -> Vec<Step> {
     let (v4, v6): (Vec<Address>, Vec<Address>) = moved_addresses(team, found).into_iter().partition(is_v4);
     let (v4_routes, v6_routes): (Vec<Route>, Vec<Route>) =
         sorted(found.routes.iter().filter(|route| !is_above(route, found))).into_iter().partition(is_v4_route);
-    let on_team = |route: &Route| route.on(&|index| if found.member_at(index).is_some() { TEAM } else { index });
+    let moved = |routes: &[Route]| {
+        let stays = routes.iter().filter(|route| !is_replaced(route, &own.routes));
+        once(stays.map(|route| on_team(route, found))).map(Step::AddRoute).collect::<Vec<_>>()
+    };
     steps.extend(v6.iter().cloned().map(Step::AddAddress));
     steps.extend(link_local(TEAM, &v6));
-    steps.extend(once(v6_routes.iter().map(on_team)).map(Step::AddRoute));
+    steps.extend(moved(&v6_routes));
     // They have none, unless somebody was interrupted who was taking the team down.
     let silent = found.members.iter().filter(|member| member.addresses.iter().any(|address| !is_v4(address)));
     steps.extend(silent.map(|member| Step::SwitchIpv6 { member: member.index, on: false }));
     steps.extend(v4.iter().cloned().map(Step::AddAddress));
     let neighbours = found.members.iter().flat_map(|member| &member.neighbours);
     steps.extend(neighbours.map(|neighbour| Step::SetNeighbour(neighbour.on(TEAM))));
-    steps.extend(once(v4_routes.iter().map(on_team)).map(Step::AddRoute));
+    steps.extend(moved(&v4_routes));
     steps.extend(unmade(TEAM, &found.members, found));
     let (addresses, routes) = (without(&own.addresses, &v4, &v6), own.routes.iter());
     steps.extend(addresses.cloned().map(Step::AddAddress));
@@ -74,10 +77,10 @@ pub(crate) fn up(team: &str, found: &Found, own: &Own) -> Vec<Step> {
     steps
 }
 
-/// How a team goes down; `learned`: the neighbours that it knows by now.
+/// How a team goes down; `own`: the routes that the file gave it, `learned`: the neighbours that it knows by now.
 ///
 /// What is done ahead of [`Step::Stop`] only closes the gap that it makes: all of it that is to stay is done again behind it.
-pub(crate) fn down(team: &str, found: &Found, learned: &[Neighbour]) -> Vec<Step> {
+pub(crate) fn down(team: &str, found: &Found, own: &[Route], learned: &[Neighbour]) -> Vec<Step> {
     let mut steps = Vec::new();
     let routes = sorted(found.routes.iter().filter(|route| !is_above(route, found)));
     for member in found.members.iter().filter(|member| member.up) {
@@ -91,8 +94,9 @@ pub(crate) fn down(team: &str, found: &Found, learned: &[Neighbour]) -> Vec<Step
     steps.extend(routes.iter().cloned().map(Step::AddRoute));
     // What leaves goes by the members from here on, so nothing is sent to a team that ends.
     steps.push(Step::no_source_check(team));
-    let on_team = |route: &Route| route.on(&|index| if found.member_at(index).is_some() { TEAM } else { index });
-    steps.extend(once(routes.iter().rev().map(on_team)).map(Step::RemoveRoute));
+    let replacing = own.iter().filter(|own| routes.iter().any(|route| own.is_other_way_of(route)));
+    steps.extend(replacing.cloned().map(Step::RemoveRoute));
+    steps.extend(once(routes.iter().rev().map(|route| on_team(route, found))).map(Step::RemoveRoute));
     // Those of IPv6 go with the team: until then it answers for them.
     let moved = moved_addresses(team, found).into_iter().rev().filter(is_v4);
     steps.extend(moved.map(Step::RemoveAddress));
@@ -114,6 +118,22 @@ pub(crate) fn down(team: &str, found: &Found, learned: &[Neighbour]) -> Vec<Step
         steps.extend(announced(member.index, member.addresses.iter()));
     }
     steps
+}
+
+/// The routes of members in whose place the file's come: of two ways with one metric the kernel would use the members', which is
+/// the older one.
+pub(crate) fn replaced<'a>(found: &'a Found, own: &'a [Route]) -> impl Iterator<Item = &'a Route> {
+    found.routes.iter().filter(|route| !is_above(route, found) && is_replaced(route, own))
+}
+
+fn is_replaced(route: &Route, own: &[Route]) -> bool {
+    // What a router advertises comes again with its next advertisement.
+    !route.is_advertised() && own.iter().any(|own| own.is_other_way_of(route))
+}
+
+/// A route of a member, over the team.
+pub(crate) fn on_team(route: &Route, found: &Found) -> Route {
+    route.on(&|index| if found.member_at(index).is_some() { TEAM } else { index })
 }
 
 /// The addresses of the members, at the team.

@@ -11,6 +11,7 @@ use nicteam_daemon::control::{Client, Request, TeamState, teams};
 use nicteam_daemon::{Kept, Notes, Shelf};
 use nicteam_formats::Team;
 use nicteam_sys::netlink::Netlink;
+use nicteam_sys::netlink::object::Route;
 
 use crate::awaited;
 use crate::check::{self, Plan, Wanted};
@@ -19,6 +20,7 @@ use crate::facts::Facts;
 use crate::hand::Hand;
 use crate::journal::Journal;
 use crate::managers::network_manager;
+use crate::order;
 use crate::step::{Step, TEAM};
 use crate::survey::Survey;
 use crate::{Error, Refusal};
@@ -144,13 +146,18 @@ impl Way<'_, '_> {
         journal.write(self.notes)
     }
 
-    /// What an earlier file gave the team, and this one does not.
+    /// What an earlier file gave the team, or let it keep of the members', and this one does not.
     fn obsolete(&self, wanted: &Wanted) -> Vec<Step> {
         let Some(journal) = &self.journal else { return Vec::new() };
         let routes = journal.own_routes.iter().filter(|route| !wanted.own.routes.contains(route));
         let addresses = journal.own_addresses.iter().filter(|address| !wanted.own.addresses.contains(address));
         let addresses = addresses.cloned().map(Step::RemoveAddress);
-        routes.cloned().map(Step::RemoveRoute).chain(addresses).collect()
+        // Of a team that is up, the members' routes are the team's.
+        let known: Vec<&Route> = order::replaced(&journal.found, &journal.own_routes).collect();
+        let replaced = order::replaced(&journal.found, &wanted.own.routes)
+            .filter(|route| journal.is_up && !known.contains(route))
+            .map(|route| order::on_team(route, &journal.found));
+        routes.cloned().chain(replaced).map(Step::RemoveRoute).chain(addresses).collect()
     }
 
     fn tell(&mut self, words: &str) {
@@ -218,10 +225,11 @@ fn names(team: &str, wanted: &Wanted) -> Result<impl Fn(u32) -> String, Error> {
 /// What a file is refused for that is still active where it came from.
 pub fn refuse_active(import: &nicteam_formats::Import) -> Vec<Refusal> {
     /// Where the programs that the formats belong to look for them.
-    const LIVE: [&str; 7] = [
+    const LIVE: [&str; 8] = [
         "/etc/network/",
         "/etc/netplan/",
         "/etc/sysconfig/network-scripts/",
+        "/etc/sysconfig/network/",
         "/etc/systemd/network/",
         "/run/systemd/network/",
         "/etc/NetworkManager/",
@@ -236,4 +244,29 @@ pub fn refuse_active(import: &nicteam_formats::Import) -> Vec<Refusal> {
         Refusal::new(what, format!("{}{command}", disable.what))
     };
     active.map(refusal).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use nicteam_formats::{Disable, Import, Place};
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_active_where_its_program_looks_for_it() {
+        let at = |path: &str| {
+            let place = Place { path: path.to_owned(), line: 1, column: 1 };
+            let disable = Disable { place, what: "switch it off".to_owned(), command: None };
+            !refuse_active(&Import { disable: vec![disable], ..Import::default() }).is_empty()
+        };
+        // The second is SUSE's.
+        for path in
+            ["/etc/sysconfig/network-scripts/ifcfg-bond0", "/etc/sysconfig/network/ifcfg-bond0", "/etc/netplan/a.yaml"]
+        {
+            assert!(at(path), "{path}");
+        }
+        for path in ["/root/etc/sysconfig/network/ifcfg-bond0", "/etc/nicteam/team0.toml", "-"] {
+            assert!(!at(path), "{path}");
+        }
+    }
 }

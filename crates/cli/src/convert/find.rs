@@ -132,7 +132,8 @@ pub(super) fn recognise(sources: &[Source]) -> Result<&'static dyn Format, Failu
         format!("{} is {}", source.path, of)
     };
     let shown: Vec<String> = sources.iter().take(4).map(of_each).collect();
-    Err(Failure::wrong_input(format!("these are not of one format: {}", shown.join(", ")))
+    let these = if sources.len() == 1 { "" } else { "these are not of one format: " };
+    Err(Failure::wrong_input(format!("{these}{}", shown.join(", ")))
         .hint(Some(format!("`--from FORMAT` says which it is; {}", formats()))))
 }
 

@@ -13,10 +13,7 @@ use crate::say;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
     #[command(flatten)]
-    file: file::File,
-    /// Teams of it; all by default.
-    #[arg(value_name = "NAME")]
-    names: Vec<String>,
+    given: file::Given,
     /// A JSON array, an object a team; described in docs/up.md.
     #[arg(long)]
     json: bool,
@@ -24,10 +21,10 @@ pub(crate) struct Check {
 
 /// Checks the teams of a file; a refusal is a failure.
 pub(super) fn run(args: &Check) -> Result<(), Failure> {
-    let import = file::read(&args.file.file, args.file.from)?;
+    let (import, names) = args.given.read()?;
     let active = up::refuse_active(&import);
     let mut plans = Vec::new();
-    for team in file::teams(&import, &args.names)? {
+    for team in file::teams(&import, names)? {
         let mut plan = check::check(&team, Path::new("/"))?;
         plan.refusals.splice(0..0, active.iter().cloned());
         plans.push(plan);

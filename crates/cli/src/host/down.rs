@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use nicteam_daemon::control;
+use nicteam_formats::Format;
 use nicteam_host::down;
 
 use super::file;
 use crate::failure::Failure;
-use crate::{say, team};
+use crate::{convert, say, team};
 
 /// Take teams down, and restore what `nicteam up` found on their members.
 ///
@@ -15,12 +16,12 @@ use crate::{say, team};
 /// forgotten.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Down {
-    /// A team, or a file with teams.
-    #[arg(value_name = "NAME|FILE")]
-    name: String,
-    /// Teams of the file; all by default.
-    #[arg(value_name = "NAME")]
-    names: Vec<String>,
+    /// Teams; or files with teams, as `nicteam up` reads them, and names of teams in them.
+    #[arg(required = true, value_name = "NAME|FILE")]
+    words: Vec<String>,
+    /// The files' format; found out by default.
+    #[arg(long, value_name = "FORMAT", value_parser = convert::named)]
+    from: Option<&'static dyn Format>,
     /// Say what was changed.
     #[arg(long, short)]
     verbose: bool,
@@ -51,14 +52,15 @@ pub(crate) fn taken_down(name: &str, verbose: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A team of this name goes before a file of it.
+/// A team of the first word's name goes before a file of it.
 fn names(args: &Down) -> Result<Vec<String>, Failure> {
-    let runs = control::teams().is_ok_and(|teams| teams.iter().any(|listed| listed.team == args.name));
-    let is_up = down::teams().is_ok_and(|teams| teams.contains(&args.name));
-    if runs || is_up || !(args.name == "-" || Path::new(&args.name).exists()) {
-        return Ok(std::iter::once(args.name.clone()).chain(args.names.iter().cloned()).collect());
+    let first = args.words.first().map_or("", String::as_str);
+    let runs = control::teams().is_ok_and(|teams| teams.iter().any(|listed| listed.team == first));
+    let is_up = down::teams().is_ok_and(|teams| teams.iter().any(|team| team == first));
+    if runs || is_up || !(first == "-" || Path::new(first).exists()) {
+        return Ok(args.words.clone());
     }
-    let import = file::read(&args.name, None)?;
+    let (import, names) = file::read(&args.words, args.from)?;
     // The last one up is the first one down.
-    Ok(file::teams(&import, &args.names)?.into_iter().rev().map(|team| team.name).collect())
+    Ok(file::teams(&import, names)?.into_iter().rev().map(|team| team.name).collect())
 }

@@ -1,39 +1,72 @@
-//! Teams of a file, whatever its format.
+//! Teams of files, whatever their format.
 
 use std::fs;
+use std::path::Path;
 
 use nicteam_formats::{Format, Import, Team, toml};
-use nicteam_host::check;
+use nicteam_host::{check, service};
 
-use crate::convert;
 use crate::failure::Failure;
-use crate::say;
+use crate::{convert, say};
 
-/// Where the teams are that this host has from its start on.
-pub(super) const OWN: &str = "/etc/nicteam";
-
-/// What a command line says of the file.
+/// What a command line names: files, and teams of them.
 #[derive(Debug, clap::Args)]
-pub(super) struct File {
-    /// File, folder or `-`, in any format that `nicteam import` reads.
-    #[arg(default_value = OWN)]
-    pub(super) file: String,
-    /// Its format; found out by default.
+pub(super) struct Given {
+    /// Files or folders of one format that `nicteam import` reads (`-`: standard input), the files of /etc/nicteam by default;
+    /// then names of teams, all by default.
+    #[arg(value_name = "FILE|NAME")]
+    words: Vec<String>,
+    /// The files' format; found out by default.
     #[arg(long, value_name = "FORMAT", value_parser = convert::named)]
-    pub(super) from: Option<&'static dyn Format>,
+    from: Option<&'static dyn Format>,
 }
 
-/// Reads a file, the files of a folder, or standard input (`-`), as `nicteam import` does; of a folder that has files of
-/// ours, these alone.
-pub(super) fn read(path: &str, from: Option<&'static dyn Format>) -> Result<Import, Failure> {
-    let import = convert::read(&[path.to_owned()], from.or_else(|| ours(path)))?;
+impl Given {
+    /// Reads the files, in any format that is known.
+    pub(super) fn read(&self) -> Result<(Import, &[String]), Failure> {
+        read(&self.words, self.from)
+    }
+}
+
+/// The same of words; the names are behind the files.
+pub(super) fn read<'a>(
+    words: &'a [String],
+    from: Option<&'static dyn Format>,
+) -> Result<(Import, &'a [String]), Failure> {
+    let count = words.iter().enumerate().take_while(|(at, word)| is_file(word, *at == 0)).count();
+    let (files, names) = words.split_at(count);
+    let import = match files {
+        [] => convert::read(&own(names)?, from)?,
+        files => convert::read(files, from.or_else(|| ours(files)))?,
+    };
     if import.network.teams.is_empty() {
-        return Err(Failure::wrong_input(format!("no team in `{path}`")).hint(Some("docs/up.md shows a file with one")));
+        let files = if files.is_empty() { service::FOLDER.to_owned() } else { files.join(", ") };
+        return Err(Failure::wrong_input(format!("no team in {files}")).hint(Some("docs/up.md shows a file with one")));
     }
     for left in &import.left {
         say::line(format_args!("note: {}: `{}` is not taken over: {}", left.place, say::visible(&left.text), left.why));
     }
-    Ok(import)
+    Ok((import, names))
+}
+
+/// No name of a team has a `/`. A folder is named first, or with a `/`: it may have the name of a team.
+fn is_file(word: &str, is_first: bool) -> bool {
+    word == "-" || word.contains('/') || Path::new(word).is_file() || is_first && Path::new(word).is_dir()
+}
+
+/// The files of the teams that boot.
+fn own(names: &[String]) -> Result<Vec<String>, Failure> {
+    let files = service::files(Path::new(service::FOLDER)).map_err(Failure::wrong_input)?;
+    match (files.is_empty(), names) {
+        (false, _) => Ok(files.iter().map(|path| path.display().to_string()).collect()),
+        (true, [first, ..]) => {
+            Err(Failure::wrong_input(format!("there is no file {first}, and {} has no team", service::FOLDER)))
+        }
+        (true, []) => {
+            let failure = Failure::wrong_input(format!("no file is named, and {} has none", service::FOLDER));
+            Err(failure.hint(Some("`nicteam import` makes one from the configuration that you have")))
+        }
+    }
 }
 
 /// The teams of these names, or all; they go together.
@@ -42,8 +75,10 @@ pub(super) fn teams(import: &Import, names: &[String]) -> Result<Vec<Team>, Fail
     for name in names {
         if !all.iter().any(|team| team.name == *name) {
             let known: Vec<&str> = all.iter().map(|team| team.name.as_str()).collect();
-            let failure = Failure::wrong_input(format!("no team `{name}` in the file"));
-            return Err(failure.hint(Some(format!("it has {}", known.join(", ")))));
+            let failure = Failure::wrong_input(format!(
+                "there is no file {name}, and no team of this name in those that were read"
+            ));
+            return Err(failure.hint(Some(format!("they have {}", known.join(", ")))));
         }
     }
     let wanted = all.iter().filter(|team| names.is_empty() || names.contains(&team.name));
@@ -54,8 +89,9 @@ pub(super) fn teams(import: &Import, names: &[String]) -> Result<Vec<Team>, Fail
     }
 }
 
-/// Our own format, where the path is a folder that has a file of it.
-fn ours(path: &str) -> Option<&'static dyn Format> {
+/// Our own format, where a folder alone is named that has a file of it.
+fn ours(files: &[String]) -> Option<&'static dyn Format> {
+    let [path] = files else { return None };
     let is_ours = |entry: fs::DirEntry| entry.path().extension().is_some_and(|end| end == "toml");
     fs::read_dir(path).ok()?.flatten().any(is_ours).then_some(&toml::Toml as _)
 }

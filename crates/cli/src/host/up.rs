@@ -18,10 +18,7 @@ use crate::{say, team, value};
 #[derive(Debug, clap::Args)]
 pub(crate) struct Up {
     #[command(flatten)]
-    file: file::File,
-    /// Teams of it; all by default.
-    #[arg(value_name = "NAME")]
-    names: Vec<String>,
+    given: file::Given,
     /// Take the team down again unless `nicteam confirm` follows within this time, for example `60s`. For those who are
     /// logged in by a member.
     #[arg(long, value_name = "TIME", value_parser = value::duration)]
@@ -36,12 +33,12 @@ pub(crate) struct Up {
 
 /// Brings teams up, one after the other; the first failure ends it.
 pub(super) fn run(args: &Up) -> Result<(), Failure> {
-    let import = file::read(&args.file.file, args.file.from)?;
+    let (import, names) = args.given.read()?;
     let active = up::refuse_active(&import);
     if !active.is_empty() && !args.force {
         return Err(Failure::failed(super::refused(&active)));
     }
-    let teams = file::teams(&import, &args.names)?;
+    let teams = file::teams(&import, names)?;
     team::require_root()?;
     teams.iter().try_for_each(|team| bring_up(team, args))
 }

@@ -36,6 +36,25 @@ pub fn named(folder: &Path, team: &str) -> Result<Team, Error> {
     }
 }
 
+/// The files of a folder whose names end in `.toml`, in the order of their names; none if there is no folder.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let listed =
+        fs::read_dir(folder).and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect());
+    let mut paths: Vec<PathBuf> = match listed {
+        Ok(paths) => paths,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(Error::Unreadable { path: folder.to_owned(), source }),
+    };
+    // An editor's hidden files are none of ours.
+    let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    paths.retain(|path| path.extension().is_some_and(|end| end == "toml") && !is_hidden(path));
+    paths.sort();
+    Ok(paths)
+}
+
 /// What stands in a folder of files.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
@@ -49,20 +68,10 @@ pub(super) struct Texts {
 pub(super) fn texts(folder: &Path) -> Texts {
     let mut texts = Texts::default();
     let unreadable = |path: &Path, source| Error::Unreadable { path: path.to_owned(), source };
-    let listed =
-        fs::read_dir(folder).and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect());
-    let mut paths: Vec<PathBuf> = match listed {
-        Ok(paths) => paths,
-        Err(error) if error.kind() == ErrorKind::NotFound => return texts,
-        Err(error) => {
-            texts.unreadable.push(unreadable(folder, error));
-            return texts;
-        }
-    };
-    // An editor's hidden files are none of ours.
-    let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-    paths.retain(|path| path.extension().is_some_and(|end| end == "toml") && !is_hidden(path));
-    paths.sort();
+    let paths = files(folder).unwrap_or_else(|error| {
+        texts.unreadable.push(error);
+        Vec::new()
+    });
     for path in paths {
         match text_of(&path) {
             Ok(text) => texts.files.push((path, text)),

@@ -11,7 +11,7 @@ mod waiting;
 
 use std::path::PathBuf;
 
-pub use files::{FOLDER, named};
+pub use files::{FOLDER, files, named};
 pub use generator::{Generated, generate};
 pub use job::{Job, job, restart_unit, unit_of};
 pub use reload::{Reloaded, forget, is_noted, note, reload};

@@ -61,8 +61,8 @@ impl Network {
 
     /// A file of the host's.
     fn file(&self, name: &str, text: &str) -> String {
-        fs::create_dir_all(&self.near.state).unwrap();
         let path: PathBuf = self.near.state.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     }

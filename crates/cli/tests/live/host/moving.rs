@@ -156,3 +156,42 @@ fn a_changed_file_changes_a_running_team() {
     assert_becomes(|| network.snapshot(), &before, "del");
     session.live_on("del");
 }
+
+#[test]
+fn the_files_default_route_takes_the_place_of_the_members() {
+    if !may_test_bpf() {
+        return;
+    }
+    let network = Network::new();
+    network.ip("route add default via 10.3.0.2 metric 50");
+    let before = network.snapshot();
+    let own = format!("{TEAM}routes = [\"default via 10.3.0.9\", \"::/0 via 2001:db8:3::9\"]\n");
+    let defaults = || {
+        let snapshot = network.snapshot();
+        let of = |line: &&String| line.starts_with("default via ") && line.contains("dev team0");
+        let mut vias: Vec<String> =
+            snapshot.iter().filter(of).map(|line| line.split(' ').nth(2).unwrap().to_owned()).collect();
+        vias.sort();
+        vias
+    };
+    let (members, files) = (["10.3.0.2", "10.3.0.2", "2001:db8:3::2"], ["10.3.0.2", "10.3.0.9", "2001:db8:3::9"]);
+    let file = network.file("teams.toml", &own);
+    let said = network.done(&["check", &file]);
+    for route in ["default via 10.3.0.2 over eth0", "default via 2001:db8:3::2 metric 1024 over eth0"] {
+        assert!(said.contains(&format!("note: the route {route} does not move to team0")), "{said}");
+    }
+    assert!(!said.contains("add the route default via 10.3.0.2 over team0"), "{said}");
+    assert!(said.contains("add the route default via 10.3.0.2 metric 50 over team0"), "{said}");
+    network.done(&["up", &file]);
+    // The one with another metric stands behind it.
+    assert_eq!(defaults(), files);
+    assert!(network.done(&["up", &file]).contains("nothing to do"));
+    network.file("teams.toml", TEAM);
+    network.done(&["up", &file]);
+    assert_eq!(defaults(), members);
+    network.file("teams.toml", &own);
+    network.done(&["up", &file]);
+    assert_eq!(defaults(), files);
+    network.done(&["down", "team0"]);
+    assert_becomes(|| network.snapshot(), &before, "down");
+}

@@ -23,8 +23,12 @@ fn what_is_in_the_way_is_named_with_its_cure() {
         |members: &str, more: &str| format!("[teams.team0]\nmembers = [{members}]\nmode = \"active-backup\"\n{more}");
     for (file, what, cure) in [
         (team("\"eth7\"", ""), "no device `eth7`", "did you mean `eth"),
+        (team("\"eth0\", \"eth7\"", ""), "no device `eth7`", "did you mean `eth1`?"),
+        // The nearest one is a bridge.
+        (team("\"br7\"", ""), "no device `br7`", "`ip link` lists the devices"),
+        (team("\"dm0\"", ""), "`dm0` is a part of the bridge br0", "ip link set dm0 nomaster"),
+        (team("\"dm0\"", ""), "`dm0` is a part of the bridge br0", "ip link set team0 master br0"),
         (team("\"eth0\", \"eth2\"", ""), "no device `eth2`", "did you mean `eth1`?"),
-        (team("\"dm0\"", ""), "`dm0` is a part of the bridge br0", "ip link set team0 master br0` puts"),
         (team("\"dm1\"", ""), "`dm1` is a member of team other", "nicteam down other"),
         (team("\"lo\"", ""), "`lo` has no Ethernet address", "ip link"),
         (team("\"eth1\"", ""), "macvtap mt0 stands on eth1", "ip link del mt0"),
@@ -46,6 +50,8 @@ fn what_is_in_the_way_is_named_with_its_cure() {
         let refusals = plans[0]["refusals"].as_array().unwrap();
         let named = |refusal: &Value| refusal["what"].as_str().unwrap().contains(what);
         assert!(code == 1 && refusals.iter().any(named), "{file}: {plans}");
+        let (_, said) = network.nicteam(&["check", &path]);
+        assert!(said.contains("cannot come up\n  in the way: ") && !said.contains("\n   1  "), "{said}");
     }
     assert_same_network(&network.snapshot(), &before, "refused");
 }
@@ -71,18 +77,41 @@ fn files_are_refused_before_anything_is_touched() {
 }
 
 #[test]
-fn a_route_that_stays_behind_another_is_told() {
+fn files_are_read_as_an_import_reads_them() {
     if !may_make_networks() {
         return;
     }
     let network = Network::new();
-    let team = |route: &str| format!("{TEAM}routes = [\"{route}\"]\n");
-    for (route, is_told) in
-        [("default via 10.3.0.9", true), ("default via 10.3.0.2", false), ("default via 10.3.0.9 metric 7", false)]
-    {
-        let (code, said) = network.nicteam(&["check", &network.file("teams.toml", &team(route))]);
-        assert_eq!((code, said.contains("the one that was there first")), (0, is_told), "{route}: {said}");
+    let one =
+        |team: &str, member: &str| format!("[teams.{team}]\nmembers = [\"{member}\"]\nmode = \"active-backup\"\n");
+    let first = network.file("set/a.toml", &one("team0", "eth0"));
+    let second = network.file("set/b.toml", &one("team1", "eth1"));
+    for unread in ["set/.a.toml.swp", "set/b.toml.bak", "set/b.toml~"] {
+        network.file(unread, "[teams.team0]\nnothing that can be read\n");
     }
+    let folder = first.strip_suffix("/a.toml").unwrap().to_owned();
+    let teams = |arguments: &[&str]| {
+        let said = network.done(&[&["check"], arguments].concat());
+        let of = said.lines().filter_map(|line| line.split_once(": would come up")).map(|(team, _)| team.to_owned());
+        of.collect::<Vec<_>>()
+    };
+    assert_eq!(teams(&[&folder]), ["team0", "team1"]);
+    assert_eq!(teams(&[&first, &second]), ["team0", "team1"]);
+    assert_eq!(teams(&[&first, &second, "team1"]), ["team1"]);
+    assert_eq!(teams(&[&folder, "--from", "toml", "team0"]), ["team0"]);
+    let (code, said) = network.nicteam(&["check", &first, "nowhere.toml"]);
+    assert!(code == 2 && said.contains("there is no file nowhere.toml, and no team of this name"), "{said}");
+
+    let netplan = network.file("set/c.yaml", "network:\n  bonds:\n    bond0:\n      interfaces: [eth0]\n");
+    for command in ["check", "up", "down"] {
+        let (code, said) = network.nicteam(&[command, &first, &netplan]);
+        assert!(code == 2 && said.contains("not of one format") && said.contains("--from"), "{command}: {said}");
+    }
+    assert_eq!(teams(&[&folder]), ["team0", "team1"]);
+    assert_eq!(teams(&[&folder, "--from", "netplan"]), ["bond0"]);
+    assert_eq!(teams(&[&netplan]), ["bond0"]);
+    let (code, said) = network.nicteam(&["up", &folder, "--from", "tomml"]);
+    assert!(code == 2 && said.contains("did you mean `toml`?"), "{said}");
 }
 
 #[test]

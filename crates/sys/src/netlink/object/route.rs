@@ -45,6 +45,10 @@ const RTN_UNICAST: u8 = 1;
 const CLONED: u32 = 0x200;
 /// The gateway is on the link, whatever other routes say (`RTNH_F_ONLINK`): all else of the flags is the kernel's to find out.
 const ONLINK: u32 = 4;
+/// What a route of IPv6 has that nobody gave a metric (`IP6_RT_PRIO_USER`).
+const USUAL_METRIC_V6: u32 = 1024;
+/// Place of the type of service in `rtmsg`.
+const TOS: usize = 3;
 /// Clock ticks of netlink a second (`USER_HZ`).
 const TICKS: u32 = 100;
 
@@ -150,6 +154,19 @@ impl Route {
     /// True if it names a next hop, so that there has to be a route to that first.
     pub fn has_gateway(&self) -> bool {
         self.via().is_some() || self.0.attribute(RTA_MULTIPATH).is_some()
+    }
+
+    /// True for another way to the same destination with the same metric in the same table: the kernel uses one of both.
+    pub fn is_other_way_of(&self, other: &Route) -> bool {
+        let key = |route: &Route| {
+            let metric = match route.metric() {
+                0 if i32::from(route.0.byte(0)) == libc::AF_INET6 => USUAL_METRIC_V6,
+                metric => metric,
+            };
+            (route.to(), route.table(), metric, route.0.byte(TOS))
+        };
+        let way = |route: &Route| (route.via(), route.hops().len());
+        key(self) == key(other) && way(self) != way(other)
     }
 
     /// The same one with other devices.
@@ -314,6 +331,23 @@ mod tests {
         assert_eq!(moved.hops()[0].header[2..4], [0x15, 2], "flags and weight");
         assert_eq!(Route(moved.settable()).hops()[1].header[2..4], [0x04, 2], "on the link, and not dead");
         assert_eq!(moved.words(), "10.9.0.0/16 (several next hops) table 5");
+    }
+
+    #[test]
+    fn another_way_has_the_same_metric_and_table() {
+        let route = |via: &str, metric, table| {
+            let via: IpAddr = via.parse().unwrap();
+            let any = if via.is_ipv4() { IpAddr::from([0; 4]) } else { IpAddr::from([0_u8; 16]) };
+            Route::new((any, 0), Some(via), 3, metric, table)
+        };
+        let wanted = route("10.0.0.9", None, None);
+        assert!(wanted.is_other_way_of(&route("10.0.0.1", None, Some(254))));
+        for same_or_beside in
+            [route("10.0.0.9", None, None), route("10.0.0.1", Some(7), None), route("10.0.0.1", None, Some(5))]
+        {
+            assert!(!wanted.is_other_way_of(&same_or_beside), "{same_or_beside:?}");
+        }
+        assert!(route("fe80::9", None, None).is_other_way_of(&route("fe80::1", Some(1024), None)));
     }
 
     #[test]
