@@ -5,5 +5,5 @@ mod find;
 mod import;
 
 pub(crate) use export::{Export, run as export};
-pub(crate) use find::named;
+pub(crate) use find::FORMAT;
 pub(crate) use import::{Import, read, run as import};

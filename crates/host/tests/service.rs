@@ -63,6 +63,7 @@ fn what_is_wrong_is_said_and_keeps_no_other_team_from_booting() {
         [("0.toml", GOOD), ("1.toml", wrong_value), ("2.toml", broken), ("3.toml", "x = 1\n"), ("4.toml", no_unit)];
     let (root, etc) = folder(&files);
     fs::create_dir(etc.join("5.toml")).unwrap();
+    nix::unistd::mkfifo(&etc.join("6.toml"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     let units = root.path().join("units");
     let made = generate(&etc, &units);
     // The sections that are wrong have their units, which say what is wrong.
@@ -70,6 +71,7 @@ fn what_is_wrong_is_said_and_keeps_no_other_team_from_booting() {
     let complaints = made.complaints.join("\n").replace(&etc.display().to_string(), "DIR");
     let golden = "\
 cannot read DIR/5.toml: it is not a file
+cannot read DIR/6.toml: it is not a file
 DIR/3.toml has no section [teams.NAME]; hint: `nicteam check DIR/3.toml` says what is wrong
 team `a+b` in DIR/4.toml will not start at boot; hint: systemd allows letters, digits and any of `:-_.` in such a name";
     assert_eq!(complaints, golden);

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use nicteam_daemon::Kept;
 use nicteam_formats::Team;
-use nicteam_host::{check, confirm as confirmation, up};
+use nicteam_host::{check, confirm as confirmation, down, up};
+use nicteam_sys::process;
 
 use super::{confirm, file};
 use crate::failure::Failure;
@@ -40,6 +41,8 @@ pub(super) fn run(args: &Up) -> Result<(), Failure> {
     }
     let teams = file::teams(&import, names)?;
     team::require_root()?;
+    // Half a way up would leave the host without a network: what was done is undone.
+    process::catch_termination()?;
     teams.iter().try_for_each(|team| bring_up(team, args))
 }
 
@@ -67,6 +70,9 @@ fn bring_up(wanted: &Team, args: &Up) -> Result<(), Failure> {
                 // There is nothing to be confirmed.
                 let _ = confirmation::confirm(name);
             }
+            if process::termination().is_some() {
+                return Err(stopped(name));
+            }
             // What the process of the team said is the reason.
             return Err(failed.unwrap_or_else(|| error.into()));
         }
@@ -86,5 +92,14 @@ fn bring_up(wanted: &Team, args: &Up) -> Result<(), Failure> {
             confirm::remind(name);
             Ok(())
         }
+    }
+}
+
+/// A signal came on the way up.
+fn stopped(team: &str) -> Failure {
+    match down::teams().is_ok_and(|teams| teams.iter().any(|noted| noted == team)) {
+        false => Failure::interrupted(format!("stopped by a signal: what was done for team {team} is undone")),
+        true => Failure::interrupted(format!("stopped by a signal on the way of team {team}"))
+            .hint(Some(format!("`nicteam down {team}` restores what was found, `nicteam up` goes on"))),
     }
 }

@@ -14,6 +14,7 @@ use nicteam_sys::netns;
 use super::facts::{Bundle, Device, HostFacts, Kernel, Owner};
 use super::hear;
 use crate::managers::Host;
+use crate::obstacles::team_of;
 
 /// What to look at, beside all that costs no time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -115,7 +116,9 @@ fn our_teams(facts: &mut HostFacts, links: &[Link]) {
     let listed = match teams() {
         Ok(listed) => listed,
         Err(error) => {
-            facts.unseen.push(format!("which teams there are: {error}"));
+            let why = error.to_string();
+            let (why, _) = why.split_once("; hint: ").unwrap_or((&why, ""));
+            facts.unseen.push(format!("which teams there are: {why}"));
             return;
         }
     };
@@ -126,6 +129,12 @@ fn our_teams(facts: &mut HostFacts, links: &[Link]) {
             owner: Owner::TeamAlone,
             mtu: link.map_or(0, |link| link.mtu),
             is_bridged: link.is_some_and(|link| is_bridged(links, link)),
+            // As their devices say, for a team that nobody runs.
+            members: links
+                .iter()
+                .filter(|member| team_of(&member.alias) == Some(of.team.as_str()))
+                .map(|member| member.name.clone())
+                .collect(),
             ..Bundle::default()
         };
         if of.state == TeamState::Running {
@@ -134,13 +143,7 @@ fn our_teams(facts: &mut HostFacts, links: &[Link]) {
                     bundle.owner = Owner::Team;
                     bundle.mode = status.mode;
                     bundle.options = status.options;
-                    let lacp = status
-                        .members
-                        .iter()
-                        .filter_map(|member| Some((member, member.lacp.as_ref()?.why_not.as_ref()?)));
-                    bundle.problems = lacp
-                        .map(|(member, why)| (format!("{}: {}", member.name, why.text), why.hint.clone()))
-                        .collect();
+                    bundle.problems = status.problems.into_iter().map(|problem| (problem.text, problem.hint)).collect();
                     bundle.members = status.members.into_iter().map(|member| member.name).collect();
                 }
                 Err(refusal) => facts.unseen.push(format!("team {}: {refusal}", of.team)),

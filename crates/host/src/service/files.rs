@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use nicteam_formats::{Source, Team};
+use nix::fcntl::OFlag;
 use toml::de::{DeTable, DeValue};
 
 use super::Error;
@@ -100,7 +102,8 @@ pub(super) fn names_in(text: &str) -> Vec<String> {
 }
 
 fn text_of(path: &Path) -> io::Result<String> {
-    let file = fs::File::open(path)?;
+    // A pipe in the place of a file must not hold up a boot.
+    let file = fs::OpenOptions::new().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a file"));

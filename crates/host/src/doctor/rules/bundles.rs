@@ -28,7 +28,7 @@ fn of_bundle(bundle: &Bundle) -> Vec<Finding> {
         return findings;
     }
     findings.extend(bundle.problems.iter().map(|(text, hint)| found(text.clone(), hint.clone())));
-    if bundle.members.is_empty() {
+    if bundle.members.is_empty() && bundle.owner == Owner::Kernel {
         findings.push(found("it has no member".to_owned(), String::new()));
     }
     let is_zero = |option: &str| bundle.option(option).is_some_and(|value| value == "0");
