@@ -81,8 +81,9 @@ fn a_sound_host_has_no_finding() {
 #[test]
 fn each_thing_that_is_wrong_is_found_alone() {
     type Change = fn(&mut HostFacts);
-    let disappointing: [(&str, &str, Change); 17] = [
+    let disappointing: [(&str, &str, Change); 18] = [
         ("802.3ad", "bundles", |facts| facts.bundles[0].owner = Owner::TeamAlone),
+        ("802.3ad", "bundles", |facts| facts.half_way = vec!["team1".into()]),
         ("802.3ad", "bundles", |facts| facts.bundles[0].problems = vec![("eth1: no".into(), "do".into())]),
         ("balance-rr", "bundles", |facts| {
             facts.bundles[0].owner = Owner::Kernel;

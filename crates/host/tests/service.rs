@@ -97,6 +97,21 @@ fn a_team_is_found_in_its_file_alone() {
     );
 }
 
+#[test]
+fn a_section_that_is_wrong_keeps_no_other_team_of_its_file_down() {
+    let text = "[teams.team1]\nmembers = [\"eth3\"]\nmiimon = \"often\"\nroutes = [\n  \"default via 10.0.0.1\",\n]\n";
+    let (_root, etc) =
+        folder(&[("0.toml", &format!("{text}{GOOD}[teams.team2]\nmembers = [\"eth4\"]\nnothing = 1\n"))]);
+    assert_eq!(service::named(&etc, "team0").unwrap().members, ["eth1", "eth2"]);
+    for (team, place) in [("team1", "0.toml:3:10"), ("team2", "0.toml:13:1")] {
+        let said = service::named(&etc, team).unwrap_err().to_string();
+        assert!(said.contains(place), "{said}");
+    }
+    // What is wrong outside of all sections may mean any of them.
+    let (_root, etc) = folder(&[("0.toml", &format!("x = 1\n{GOOD}"))]);
+    assert!(service::named(&etc, "team0").is_err());
+}
+
 /// Files of any bytes, and cut ones, make neither a panic nor a unit that the systemd does not take.
 #[test]
 fn a_generator_survives_any_file() {

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::time::Duration;
 
+use nicteam_daemon::Notes;
 use nicteam_daemon::control::{Client, TeamState, teams};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Link, Netlink};
@@ -13,6 +14,7 @@ use nicteam_sys::netns;
 
 use super::facts::{Bundle, Device, HostFacts, Kernel, Owner};
 use super::hear;
+use crate::journal::{self, Journal};
 use crate::managers::Host;
 use crate::obstacles::team_of;
 
@@ -51,6 +53,7 @@ pub fn gather(options: &Options) -> nicteam_sys::Result<HostFacts> {
     let mut facts = HostFacts { kernel: kernel(), listened: options.listen, ..HostFacts::default() };
     facts.bundles = kernel_bonds(&links);
     our_teams(&mut facts, &links);
+    facts.half_way = half_way(&facts.bundles);
     let in_bundle = |link: &Link| facts.bundles.iter().any(|bundle| bundle.members.contains(&link.name));
     let looked_at = links.iter().filter(|link| is_hardware(link) || in_bundle(link));
     let ethtool = Ethtool::open()?;
@@ -151,6 +154,16 @@ fn our_teams(facts: &mut HostFacts, links: &[Link]) {
         }
         facts.bundles.push(bundle);
     }
+}
+
+/// What `up` noted of a team that is not up.
+fn half_way(bundles: &[Bundle]) -> Vec<String> {
+    let is_up = |team: &String| {
+        let journal = Notes::of(team).map_err(Into::into).and_then(|notes| Journal::read(team, &notes));
+        bundles.iter().any(|bundle| bundle.name == *team) && journal.is_ok_and(|of| of.is_none_or(|of| of.is_up))
+    };
+    // Who may not look has been told so.
+    journal::teams().unwrap_or_default().into_iter().filter(|team| !is_up(team)).collect()
 }
 
 fn is_bridged(links: &[Link], link: &Link) -> bool {
