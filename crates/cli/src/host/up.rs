@@ -6,6 +6,7 @@ use nicteam_daemon::Kept;
 use nicteam_formats::Team;
 use nicteam_host::{check, confirm as confirmation, up};
 
+use super::confirm::Guard;
 use super::{confirm, file};
 use crate::failure::Failure;
 use crate::{say, team, value};
@@ -23,6 +24,9 @@ pub(crate) struct Up {
     /// logged in by a member.
     #[arg(long, value_name = "TIME", value_parser = value::duration)]
     confirm: Option<Duration>,
+    /// End when that is decided, and fail if the team was taken down. For scripts that then bring back what was there before.
+    #[arg(long, requires = "confirm")]
+    wait: bool,
     /// Bring it up in spite of what is in the way, as far as the kernel allows that.
     #[arg(long)]
     force: bool,
@@ -40,10 +44,18 @@ pub(super) fn run(args: &Up) -> Result<(), Failure> {
     }
     let teams = file::teams(&import, names)?;
     team::require_root()?;
-    teams.iter().try_for_each(|team| bring_up(team, args))
+    let guards = teams.iter().map(|team| bring_up(team, args)).collect::<Result<Vec<_>, _>>()?;
+    if !args.wait {
+        return Ok(());
+    }
+    let decided =
+        teams.iter().zip(guards).map(|(team, mut guard)| confirm::wait_until_decided(&team.name, guard.as_mut()));
+    // All are waited for, whatever becomes of the first.
+    decided.collect::<Vec<_>>().into_iter().collect()
 }
 
-fn bring_up(wanted: &Team, args: &Up) -> Result<(), Failure> {
+/// Brings one up; what awaits its confirmation.
+fn bring_up(wanted: &Team, args: &Up) -> Result<Option<Guard>, Failure> {
     let name = &wanted.name;
     let options = || up::Options { force: args.force, ..up::Options::default() };
     // One that is up, and was confirmed, is not to be taken down.
@@ -80,11 +92,9 @@ fn bring_up(wanted: &Team, args: &Up) -> Result<(), Failure> {
         _ if is_new => say::line(format_args!("team {name} is up, after {} steps", done.steps)),
         count => say::line(format_args!("team {name} is up as the file says now: {count} changes")),
     }
-    match guard {
-        Some(guard) => guard.begin(),
-        None => {
-            confirm::remind(name);
-            Ok(())
-        }
+    match &guard {
+        Some(guard) => guard.begin()?,
+        None => confirm::remind(name),
     }
+    Ok(guard)
 }
