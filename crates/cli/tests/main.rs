@@ -25,6 +25,7 @@ mod guest {
     mod bonding;
     mod kernel_bonds;
     mod linux_6_1;
+    mod moved;
     mod vlan;
 }
 

@@ -12,6 +12,7 @@ use nicteam_sys::process;
 use crate::Error;
 use crate::awaited::{END, MISSED, forget_missed, now_ms, read, read_missed, take, write, write_missed};
 use crate::down::restore;
+use crate::journal::Journal;
 
 pub use crate::awaited::{Awaited, Missed};
 
@@ -88,6 +89,22 @@ pub fn missed(team: &str) -> Result<Option<Missed>, Error> {
 /// The caller may not look.
 pub fn missed_teams() -> Result<Vec<String>, Error> {
     Ok(Notes::teams(MISSED)?)
+}
+
+/// Waits until it is decided what becomes of a team, and done: true if it stays up, false if it was taken down.
+///
+/// # Errors
+/// What is noted cannot be read.
+pub fn decided(team: &str) -> Result<bool, Error> {
+    let notes = Notes::of(team)?;
+    loop {
+        // Whoever takes it down has the lock until that is done.
+        let lock = if read(&notes)?.is_none() { notes.lock()? } else { None };
+        if lock.is_some() {
+            return Ok(Journal::read(team, &notes)?.is_some_and(|journal| journal.is_up));
+        }
+        std::thread::sleep(LOOK);
+    }
 }
 
 /// Waits until a team is confirmed, and takes it down if it is not: after its time, when a signal ends this process

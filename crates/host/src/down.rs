@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use nicteam_daemon::Notes;
-use nicteam_daemon::control::{Client, Refusal, RefusalKind, wait_until_free};
+use nicteam_daemon::control::{Client, Refusal, RefusalKind, Request, wait_until_free};
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netlink::object::Neighbour;
 
 use crate::Error;
 use crate::awaited;
 use crate::done::{Done, Watch};
+use crate::found::Found;
 use crate::hand::Hand;
 use crate::journal::{self, Journal};
 use crate::managers::network_manager;
@@ -59,8 +60,11 @@ pub(crate) fn restore(team: &str, notes: &Notes, mut watch: Option<Watch<'_>>) -
     let mut hand = Hand::new(team, found, true)?;
     let name = names(team, &journal)?;
     let (mut done, mut first) = (Done::default(), None);
+    done.changes.extend(hand_over(team, found));
+    let carriers = carriers(team).unwrap_or_else(|| found.members.iter().map(|member| member.index).collect());
     let mut has_ended = false;
-    for (number, step) in order::down(team, found, &journal.own_routes, &learned(team)?).iter().enumerate() {
+    let steps = order::down(team, found, &carriers, &journal.own_routes, &learned(team)?);
+    for (number, step) in steps.iter().enumerate() {
         let words = step.words(&name);
         if let Some(Watch(watch)) = &mut watch {
             watch(number, &words);
@@ -98,6 +102,28 @@ pub(crate) fn restore(team: &str, notes: &Notes, mut watch: Option<Watch<'_>>) -
             Err(Error::NotRestored { team, step, path, source: Box::new(error) })
         }
     }
+}
+
+/// Where one member carries all, the one that gets addresses is to be that one: what it sends would else draw to it what the
+/// other has to deliver, for the team's MAC address is where a switch heard it last. What was changed.
+fn hand_over(team: &str, found: &Found) -> Option<String> {
+    let heir = found.members.iter().find(|member| member.up && !member.addresses.is_empty())?;
+    let mut client = Client::connect(team).ok()?;
+    let status = client.status().ok()?;
+    let now = status.members.iter().find(|member| member.index == heir.index)?;
+    if status.active.is_none_or(|active| active == now.name) {
+        return None;
+    }
+    let options = vec![("active_slave".to_owned(), now.name.clone())];
+    // One that is not up cannot be, and needs not: nobody hears it.
+    client.order(&Request::Set { options }).ok()?;
+    Some(format!("make {} the active member of {team}", now.name))
+}
+
+/// The members that carry the team's frames by now; `None`: nobody runs it who would know.
+fn carriers(team: &str) -> Option<Vec<u32>> {
+    let status = Client::connect(team).and_then(|mut client| client.status()).ok()?;
+    Some(status.members.iter().filter(|member| member.active).map(|member| member.index).collect())
 }
 
 /// The neighbours that the team's device knows by their MAC addresses.

@@ -77,13 +77,20 @@ pub(crate) fn up(team: &str, found: &Found, own: &Own) -> Vec<Step> {
     steps
 }
 
-/// How a team goes down; `own`: the routes that the file gave it, `learned`: the neighbours that it knows by now.
+/// How a team goes down; `carriers`: the members that carry its frames, `own`: the routes that the file gave it, `learned`: the
+/// neighbours that it knows by now.
 ///
-/// What is done ahead of [`Step::Stop`] only closes the gap that it makes: all of it that is to stay is done again behind it.
-pub(crate) fn down(team: &str, found: &Found, own: &[Route], learned: &[Neighbour]) -> Vec<Step> {
+/// What is done ahead of [`Step::Stop`] only closes the gap that it makes: all of it that is to stay is done again behind it. Other
+/// members than the carriers are left alone until then: they would speak from the team's MAC address, and draw to them what the
+/// carriers have to deliver.
+pub(crate) fn down(team: &str, found: &Found, carriers: &[u32], own: &[Route], learned: &[Neighbour]) -> Vec<Step> {
     let mut steps = Vec::new();
+    let carries = |index: u32| carriers.contains(&index);
     let routes = sorted(found.routes.iter().filter(|route| !is_above(route, found)));
-    for member in found.members.iter().filter(|member| member.up) {
+    let by_carriers =
+        |route: &&Route| route.devices().into_iter().all(|at| found.member_at(at).is_none() || carries(at));
+    let early: Vec<&Route> = routes.iter().filter(by_carriers).collect();
+    for member in found.members.iter().filter(|member| member.up && carries(member.index)) {
         // A device with IPv6 speaks (RFC 3810), from the team's MAC address by now: whoever need not be reached keeps silent.
         let speaks_v6 = found.moved(member).any(|address| !is_v4(address));
         steps.extend(speaks_v6.then_some(Step::SwitchIpv6 { member: member.index, on: true }));
@@ -91,15 +98,16 @@ pub(crate) fn down(team: &str, found: &Found, own: &[Route], learned: &[Neighbou
         steps.extend(addresses.cloned().map(Step::AddAddress));
         steps.extend(known_to(member, learned).into_iter().map(Step::SetNeighbour));
     }
-    steps.extend(routes.iter().cloned().map(Step::AddRoute));
+    steps.extend(early.iter().copied().cloned().map(Step::AddRoute));
     // What leaves goes by the members from here on, so nothing is sent to a team that ends.
     steps.push(Step::no_source_check(team));
-    let replacing = own.iter().filter(|own| routes.iter().any(|route| own.is_other_way_of(route)));
+    let replacing = own.iter().filter(|own| early.iter().any(|route| own.is_other_way_of(route)));
     steps.extend(replacing.cloned().map(Step::RemoveRoute));
-    steps.extend(once(routes.iter().rev().map(|route| on_team(route, found))).map(Step::RemoveRoute));
+    steps.extend(once(early.iter().rev().map(|route| on_team(route, found))).map(Step::RemoveRoute));
     // Those of IPv6 go with the team: until then it answers for them.
-    let moved = moved_addresses(team, found).into_iter().rev().filter(is_v4);
-    steps.extend(moved.map(Step::RemoveAddress));
+    let carriers = found.members.iter().filter(|member| carries(member.index));
+    let moved: Vec<Address> = carriers.flat_map(|member| moved_of(member, team, found)).filter(is_v4).collect();
+    steps.extend(moved.into_iter().rev().map(Step::RemoveAddress));
     steps.push(Step::Stop);
     for member in &found.members {
         let (device, like) = (member.name.clone(), member.name.clone());
@@ -138,11 +146,12 @@ pub(crate) fn on_team(route: &Route, found: &Found) -> Route {
 
 /// The addresses of the members, at the team.
 fn moved_addresses(team: &str, found: &Found) -> Vec<Address> {
-    let of = |member: &Place| {
-        let at_team = |address: &Address| address.on(TEAM, &member.name, team);
-        found.moved(member).map(at_team).collect::<Vec<_>>()
-    };
-    found.members.iter().flat_map(of).collect()
+    found.members.iter().flat_map(|member| moved_of(member, team, found)).collect()
+}
+
+/// Those of one member.
+fn moved_of<'a>(member: &'a Place, team: &str, found: &'a Found) -> impl Iterator<Item = Address> {
+    found.moved(member).map(move |address| address.on(TEAM, &member.name, team))
 }
 
 /// The neighbours of a member: those that it had, and those that the team has learned in its networks.

@@ -27,9 +27,10 @@ pub(crate) const MODULES: [&str; 6] = ["bonding max_bonds=0", "veth", "tun", "pk
 /// Where they lie in the guest.
 pub(crate) const MODULES_FOLDER: &str = "/modules";
 /// Where the kernel's package has them and those they depend on.
-const MODULES_FROM: [&str; 18] = [
+const MODULES_FROM: [&str; 19] = [
     "drivers/net/bonding/bonding.ko",
     "drivers/net/veth.ko",
+    "drivers/net/macvlan.ko",
     "drivers/net/tun.ko",
     "net/core",
     "net/sched",
@@ -48,7 +49,7 @@ const MODULES_FROM: [&str; 18] = [
     "lib/libcrc32c.ko",
 ];
 /// Folders that programs expect.
-const FOLDERS: [&str; 6] = ["/proc", "/sys", "/dev", "/run", "/tmp", "/etc"];
+const FOLDERS: [&str; 7] = ["/proc", "/sys", "/dev", "/run", "/tmp", "/etc", "/root"];
 
 /// The guest's file system, a file in memory.
 #[derive(Debug)]

@@ -98,7 +98,7 @@ impl Guest {
         Ok(guest)
     }
 
-    /// Loads one more module and those it depends on, in a guest of [`Guest::boot_emulated`]: of Debian's kernel it has `openvswitch`, `8021q` and `bridge`, too.
+    /// Loads one more module and those it depends on, in a guest of [`Guest::boot_emulated`]: of Debian's kernel it has `openvswitch`, `8021q`, `macvlan` and `bridge`, too.
     ///
     /// # Errors
     /// If the guest does not have it, or its kernel refuses it.

@@ -7,7 +7,7 @@
 //! begins with [`MORE`] and waits for a line that is [`MORE`] alone.
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -187,6 +187,18 @@ pub enum Request {
         requests: Vec<Request>,
         /// So long nothing has to come, milliseconds of the guest's time.
         quiet_ms: u64,
+    },
+    /// Open a TCP connection to a host, and keep both its ends; [`Answer::Done`].
+    Connect {
+        /// The host.
+        host: String,
+        /// Its address, and a port where nobody listens yet.
+        to: SocketAddr,
+    },
+    /// Send bytes there and back by the connection that was opened last; [`Answer::Done`].
+    Exchange {
+        /// How many.
+        bytes: usize,
     },
     /// Take some steps and watch files meanwhile; [`Answer::Traced`].
     Trace {

@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use nicteam_host::confirm as confirmation;
@@ -36,7 +36,7 @@ pub(super) struct Guard {
     team: String,
     token: u64,
     wait: Duration,
-    pid: u32,
+    child: Child,
 }
 
 /// Confirms.
@@ -99,7 +99,17 @@ pub(super) fn guard(team: &str, wait: Duration) -> Result<Guard, Failure> {
         let _ = confirmation::confirm(team);
         return Err(Failure::failed(format!("the process that awaits the confirmation of {team} ended")));
     }
-    Ok(Guard { team: team.to_owned(), token, wait, pid: child.id() })
+    Ok(Guard { team: team.to_owned(), token, wait, child })
+}
+
+/// Waits until it is decided whether a team stays up; it fails if it does not.
+pub(super) fn wait_until_decided(team: &str, guard: Option<&mut Guard>) -> Result<(), Failure> {
+    guard.map_or(Ok(()), Guard::join)?;
+    if confirmation::decided(team)? {
+        say::line(format_args!("team {team} stays up"));
+        return Ok(());
+    }
+    Err(too_late(&[team.to_owned()])?.unwrap_or_else(|| Failure::failed(format!("team {team} was taken down"))))
 }
 
 /// Says that a team is still to be confirmed.
@@ -112,20 +122,33 @@ pub(super) fn remind(team: &str) {
 
 impl Guard {
     /// The team is up: the time to confirm begins.
-    pub(super) fn begin(self) -> Result<(), Failure> {
-        let Guard { team, token, wait, pid } = self;
-        if !confirmation::begin(&team, token)? {
-            if let Some(failure) = too_late(std::slice::from_ref(&team))? {
+    pub(super) fn begin(&self) -> Result<(), Failure> {
+        let Guard { team, token, wait, child } = self;
+        if !confirmation::begin(team, *token)? {
+            if let Some(failure) = too_late(std::slice::from_ref(team))? {
                 return Err(failure);
             }
             say::line(format_args!("nobody awaits a confirmation of team {team} any more: it stays up"));
             return Ok(());
         }
         say::line(format_args!(
-            "team {team} is taken down again in {:.0} s, by process {pid}, unless you say that all is well:\n  nicteam confirm {team}",
-            wait.as_secs_f64()
+            "team {team} is taken down again in {:.0} s, by process {}, unless you say that all is well:\n  nicteam confirm {team}",
+            wait.as_secs_f64(),
+            child.id()
         ));
         Ok(())
+    }
+
+    /// Waits for the process that waits; it fails if that could not take the team down.
+    pub(super) fn join(&mut self) -> Result<(), Failure> {
+        let team = &self.team;
+        let ended = self.child.wait().context(|| format!("wait for the confirmation of {team}"))?;
+        // Whoever kills it leaves the team as it is.
+        match ended.code() {
+            None | Some(0) => Ok(()),
+            Some(_) => Err(Failure::failed(format!("team {team} could not be taken down"))
+                .hint(Some(format!("`nicteam down {team}` tries again")))),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use nicteam_host::check::{self, Plan};
 use nicteam_host::{Error, Refusal, confirm as confirmation, down, up};
 use nicteam_sys::process;
 
+use super::confirm::Guard;
 use super::{confirm, file};
 use crate::failure::Failure;
 use crate::{say, team, value};
@@ -25,6 +26,9 @@ pub(crate) struct Up {
     /// logged in by a member.
     #[arg(long, value_name = "TIME", value_parser = value::duration)]
     confirm: Option<Duration>,
+    /// End when that is decided, and fail if the team was taken down. For scripts that then bring back what was there before.
+    #[arg(long, requires = "confirm")]
+    wait: bool,
     /// Bring it up in spite of what is in the way, as far as the kernel allows that.
     #[arg(long)]
     force: bool,
@@ -50,10 +54,19 @@ pub(super) fn run(args: &Up) -> Result<(), Failure> {
     }
     // Half a way up would leave the host without a network: what was done is undone.
     process::catch_termination()?;
-    teams.iter().zip(&plans).try_for_each(|(team, plan)| bring_up(team, plan, args))
+    let begun = teams.iter().zip(&plans).map(|(team, plan)| bring_up(team, plan, args));
+    let guards = begun.collect::<Result<Vec<_>, _>>()?;
+    if !args.wait {
+        return Ok(());
+    }
+    let decided =
+        teams.iter().zip(guards).map(|(team, mut guard)| confirm::wait_until_decided(&team.name, guard.as_mut()));
+    // All are waited for, whatever becomes of the first.
+    decided.collect::<Vec<_>>().into_iter().collect()
 }
 
-fn bring_up(wanted: &Team, plan: &Plan, args: &Up) -> Result<(), Failure> {
+/// Brings one up; what awaits its confirmation.
+fn bring_up(wanted: &Team, plan: &Plan, args: &Up) -> Result<Option<Guard>, Failure> {
     let name = &wanted.name;
     let options = || up::Options { force: args.force, ..up::Options::default() };
     // One that is up, and was confirmed, is not to be taken down.
@@ -94,13 +107,11 @@ fn bring_up(wanted: &Team, plan: &Plan, args: &Up) -> Result<(), Failure> {
         1 => say::line(format_args!("team {name} is up as the file says now: 1 change")),
         count => say::line(format_args!("team {name} is up as the file says now: {count} changes")),
     }
-    match guard {
-        Some(guard) => guard.begin(),
-        None => {
-            confirm::remind(name);
-            Ok(())
-        }
+    match &guard {
+        Some(guard) => guard.begin()?,
+        None => confirm::remind(name),
     }
+    Ok(guard)
 }
 
 /// A signal came on the way up.

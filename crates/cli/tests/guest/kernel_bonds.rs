@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::common::recipe;
+
 /// In the guest's own memory, for the host's files are not its to write.
 const SCRIPT: &str = "mount -t tmpfs none /run && cd /run && export PATH=/usr/sbin:/sbin:/usr/bin:/bin && \
     ip link add name m0 type veth peer name p0 && ip link add name m1 type veth peer name p1 && \
@@ -11,17 +13,15 @@ const SCRIPT: &str = "mount -t tmpfs none /run && cd /run && export PATH=/usr/sb
     $NICTEAM export --to iproute2 own.toml >bonds.sh && sh bonds.sh && \
     $NICTEAM import --running bond7 >back.toml && cat own.toml && echo --- && grep -v '^#' back.toml";
 
-/// The way from a running bond in docs/up.md. This guest has neither eBPF nor nf_tables, so `up` fails: the bond has to be back.
-const MOVE: &str = "mount -t tmpfs none /run && cd /run && export PATH=/usr/sbin:/sbin:/usr/bin:/bin && \
+/// A bond, and behind it the way from a running bond in docs/up.md. This guest has neither eBPF nor nf_tables, so `up` fails:
+/// the bond has to be back.
+const BOND: &str = "mount -t tmpfs none /run && cd /run && export PATH=$FOLDER:/usr/sbin:/sbin:/usr/bin:/bin && \
     ip link add name m0 type veth peer name p0 && ip link add name m1 type veth peer name p1 && \
     ip link set p0 up && ip link set p1 up && \
-    printf '%s\\n' '[teams.bond7]' 'members = [\"m0\", \"m1\"]' 'mode = \"active-backup\"' 'addresses = [\"10.0.0.1/24\"]' \
-    'routes = [\"default via 10.0.0.254\"]' >own.toml && $NICTEAM export --to iproute2 own.toml >bonds.sh && sh bonds.sh && \
-    $NICTEAM import --running bond7 >team.toml && $NICTEAM export --to iproute2 --running bond7 >back.sh && \
-    ! $NICTEAM check team.toml >refused && grep 'a part of the bond bond7' refused && \
-    { ip link del bond7; $NICTEAM up team.toml --force --confirm 60s && sleep 70; \
-    $NICTEAM team show bond7 || sh back.sh; } && $NICTEAM import --running bond7 | diff team.toml - && \
-    ip -d link show bond7 | grep -o 'bond mode [a-z-]*' && ip -br address show bond7 && ip route";
+    printf '%s\\n' '[teams.bond0]' 'members = [\"m0\", \"m1\"]' 'mode = \"active-backup\"' 'addresses = [\"10.0.0.1/24\"]' \
+    'routes = [\"default via 10.0.0.254\"]' >own.toml && nicteam export --to iproute2 own.toml >bonds.sh && sh bonds.sh";
+const BACK: &str = "nicteam import --running bond0 | diff team.toml - && ip -d link show bond0 | grep -o 'bond mode [a-z-]*' && \
+    ip -br address show bond0 && ip route";
 
 #[test]
 fn a_running_bond_is_back_when_its_team_does_not_come_up() {
@@ -29,9 +29,15 @@ fn a_running_bond_is_back_when_its_team_does_not_come_up() {
     let agent = nicteam.with_file_name("nicteam-oracle-agent");
     assert!(agent.exists(), "no {}; hint: cargo build -p nicteam-oracle", agent.display());
     let Some(mut guest) = nicteam_oracle::guest(agent.to_str().unwrap()) else { return };
-    let script = MOVE.replace("$NICTEAM", nicteam.to_str().unwrap());
+    let steps = recipe::of_up("From a running bond");
+    let [import, export, check, going, _] = &steps[..] else { panic!("{steps:?}") };
+    // In the foreground, and in the guest's own memory.
+    let going = going.trim_end_matches('&').replace("setsid", "setsid --wait");
+    let refused = format!("! {check} >refused && grep 'a part of the bond bond0' refused");
+    let script = [BOND, import, export, &refused, &going, BACK].join("\n").replace("/root/", "/run/");
+    let script = script.replace("$FOLDER", nicteam.parent().unwrap().to_str().unwrap());
     let printed = guest.run("/bin/sh", &["-ec", &script]).unwrap_or_else(|refusal| panic!("{refusal}"));
-    for wanted in ["bond mode active-backup", "10.0.0.1/24", "default via 10.0.0.254 dev bond7"] {
+    for wanted in ["bond mode active-backup", "10.0.0.1/24", "default via 10.0.0.254 dev bond0"] {
         assert!(printed.contains(wanted), "{wanted}: {printed}");
     }
 }

@@ -7,6 +7,8 @@ use nicteam_oracle::Clock;
 use nicteam_oracle::protocol::Request;
 use serde_json::Value;
 
+use super::moved;
+
 const MEMBERS: [&str; 2] = ["a0", "a1"];
 /// Into the first of these a running team changes; into the others it cannot while it has members.
 const MODES: [&str; 11] = [
@@ -31,7 +33,8 @@ fn every_mode_runs_on_ebpf() {
     let nicteam = Path::new(env!("CARGO_BIN_EXE_nicteam"));
     let agent = nicteam.with_file_name("nicteam-oracle-agent");
     assert!(agent.exists(), "no {}; hint: cargo build -p nicteam-oracle", agent.display());
-    let guest = nicteam_oracle::emulated_guest(agent.to_str().unwrap(), &[nicteam], Clock::Host);
+    let programs = [moved::programs(), vec![nicteam]].concat();
+    let guest = nicteam_oracle::emulated_guest(agent.to_str().unwrap(), &programs, Clock::Host);
     let Some(mut guest) = guest else { return };
     for (name, peer) in MEMBERS.into_iter().zip(["b0", "b1"]) {
         guest.must(Request::AddVeth { name: name.to_owned(), peer: peer.to_owned() });
@@ -69,4 +72,7 @@ fn every_mode_runs_on_ebpf() {
             run(&["del", "team0"]);
         }
     }
+    let mut moves = moved::Move::new(&mut guest);
+    moves.a_bond_becomes_a_team();
+    moves.a_vlan_device_moves();
 }

@@ -36,7 +36,7 @@ impl Agent {
         netns.run(answer).map_err(system)?
     }
 
-    fn host(&self, host: &str) -> Result<Arc<NetNs>, Refusal> {
+    pub(crate) fn host(&self, host: &str) -> Result<Arc<NetNs>, Refusal> {
         let found = self.hosts.get(host).cloned();
         found.ok_or_else(|| Refusal { errno: None, what: format!("the guest has no host {host}") })
     }

@@ -9,6 +9,7 @@ mod hosts;
 mod inject;
 mod modules;
 mod port;
+mod session;
 mod share;
 mod trace;
 
@@ -29,6 +30,8 @@ use nix::mount::{MsFlags, mount};
 use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr};
 use nix::sys::utsname::uname;
+
+use session::Session;
 
 fn main() {
     // Anywhere but in a guest this would do harm.
@@ -55,6 +58,7 @@ pub(crate) struct Agent {
     pub(crate) taps: BTreeMap<String, Tap>,
     /// By name; `netlink` is of the one where a request is answered.
     pub(crate) hosts: BTreeMap<String, Arc<NetNs>>,
+    pub(crate) session: Option<Session>,
 }
 
 /// A request's outcome.
@@ -72,7 +76,7 @@ fn serve() -> io::Result<()> {
     let kernel = uname().map(|name| name.release().to_string_lossy().into_owned()).unwrap_or_default();
     say(&mut port, &Hello { kernel })?;
     let netlink = Netlink::open().map_err(|error| error.source)?;
-    let mut agent = Agent { netlink, frames: Vec::new(), taps: BTreeMap::new(), hosts: BTreeMap::new() };
+    let mut agent = Agent { netlink, frames: Vec::new(), taps: BTreeMap::new(), hosts: BTreeMap::new(), session: None };
     let mut text = String::new();
     while let Some(line) = lines.next().transpose()? {
         if let Some(piece) = line.strip_prefix(MORE) {
@@ -178,6 +182,8 @@ impl Agent {
                 hear::hear(self, &on, requests, Duration::from_millis(quiet_ms)).map(Answer::Heard)
             }
             Request::Share { experiment, members } => share::share(self, &experiment, &members).map(Answer::Shared),
+            Request::Connect { host, to } => self.connect(&host, to),
+            Request::Exchange { bytes } => self.exchange(bytes),
             Request::Trace { steps, watch } => trace::trace(self, steps, &watch).map(Answer::Traced),
         }
     }

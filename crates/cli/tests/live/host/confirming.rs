@@ -34,6 +34,11 @@ fn a_team_that_nobody_confirms_is_taken_down_and_the_session_lives_on() {
         );
     }
 
+    // A script hears when the way back is done.
+    let (code, said) = network.nicteam(&["up", &file, "--confirm", "300ms", "--wait"]);
+    assert!(code == 1 && said.contains("nobody confirmed it within 0.3 s"), "{said}");
+    assert_becomes(|| network.snapshot(), &before, "taken down");
+
     // A signal does not wait so long.
     let said = network.done(&["up", &file, "--confirm", "1h"]);
     let words: Vec<&str> = said.split([' ', ',']).collect();

@@ -1,6 +1,7 @@
 //! `nicteam check`, `up`, `confirm` and `down`.
 
 mod confirming;
+mod handed_over;
 mod moving;
 mod rebooted;
 mod refusals;
@@ -25,7 +26,7 @@ use crate::common::teams::TeamHost;
 struct Network {
     near: TeamHost,
     far: Host,
-    _switch: Switch,
+    switch: Switch,
 }
 
 const NEAR: Ipv4Addr = Ipv4Addr::new(10, 3, 0, 1);
@@ -40,7 +41,7 @@ impl Network {
         switch.join(&mut far, "eth0", "b0");
         near.address("eth0", &[("10.3.0.1", 24), (NEAR_V6, 64)]);
         far.address("eth0", &[("10.3.0.2", 24), (FAR_V6, 64)]);
-        let network = Network { near: TeamHost::new(near), far, _switch: switch };
+        let network = Network { near: TeamHost::new(near), far, switch };
         network.ip("route add default via 10.3.0.2");
         network.ip("-6 route add default via 2001:db8:3::2");
         network.ip("rule add iif eth0 lookup 5 priority 100");

@@ -31,6 +31,10 @@ const IFLA_INFO_SLAVE_DATA: u16 = 5;
 /// How many frames for groups wait, which the kernel tells and refuses to be told.
 const IFLA_MACVLAN_BC_QUEUE_LEN_USED: u16 = 8;
 const IFLA_MACVLAN_MACADDR_COUNT: u16 = 6;
+/// `struct ifla_vlan_flags`: flags, and which of them are meant. The kernel tells that all bits are, and refuses to be told so.
+const IFLA_VLAN_FLAGS: u16 = 2;
+/// Which a VLAN device has unless it is told otherwise.
+const VLAN_FLAG_REORDER_HDR: u32 = 1;
 
 /// Places in `ifinfomsg`.
 const INDEX: usize = 4;
@@ -161,8 +165,21 @@ fn data_of(kind: &str, value: &[u8]) -> Vec<u8> {
     } else {
         &[]
     };
-    let kept = attributes(value).unwrap_or_default().into_iter();
-    nest(&kept.filter(|(number, _)| !told.contains(&(number & super::NUMBER))).collect::<Vec<_>>())
+    let mut kept = attributes(value).unwrap_or_default();
+    kept.retain(|(number, _)| !told.contains(&(number & super::NUMBER)));
+    if kind == "vlan" {
+        set_vlan_flags(&mut kept);
+    }
+    nest(&kept)
+}
+
+/// The flags of a VLAN device as the kernel takes them. It does not tell them where none is set.
+fn set_vlan_flags(settings: &mut Vec<(u16, Vec<u8>)>) {
+    let told = settings.iter().position(|(number, _)| number & super::NUMBER == IFLA_VLAN_FLAGS);
+    let told = told.map(|at| settings.remove(at).1);
+    let flags = told.and_then(|value| value.first_chunk().copied()).map_or(0, u32::from_ne_bytes);
+    let meant = flags | VLAN_FLAG_REORDER_HDR;
+    settings.push((IFLA_VLAN_FLAGS, [flags.to_ne_bytes(), meant.to_ne_bytes()].concat()));
 }
 
 impl Netlink {
@@ -200,5 +217,15 @@ mod tests {
         assert_eq!((request.below(), request.data(1), request.data(8)), (Some(12), Some(4), None));
         assert_eq!((request.0.attribute(50), request.0.u32_of(IFLA_MTU), request.is_up()), (None, None, false));
         assert_eq!((request.name(), request.index()), ("mac0", 9));
+    }
+
+    #[test]
+    fn a_vlan_device_is_asked_for_with_its_own_flags_alone() {
+        let id = (1, vec![7, 0]);
+        for (flags, meant) in [(VLAN_FLAG_REORDER_HDR, 1), (0, 1), (4, 5)] {
+            let pair = |mask: u32| (IFLA_VLAN_FLAGS, [u32::to_ne_bytes(flags), mask.to_ne_bytes()].concat());
+            let told = if flags == 0 { vec![id.clone()] } else { vec![id.clone(), pair(u32::MAX)] };
+            assert_eq!(attributes(&data_of("vlan", &nest(&told))).unwrap(), [id.clone(), pair(meant)]);
+        }
     }
 }
