@@ -11,6 +11,8 @@ use nicteam_daemon::control::{Client, Refusal, RefusalKind, TeamState, teams, wa
 use nicteam_daemon::{Kept, Shelf};
 use nicteam_host::service;
 use nicteam_sys::{Context, process};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use super::failures::{not_started, require_root};
 use super::run::Begun;
@@ -49,6 +51,8 @@ pub(crate) struct Restart {
 
 /// How long a team may take to begin, on a slow machine with many members.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// How long it may take to end again.
+const GRACE: Duration = Duration::from_secs(10);
 /// How often it is looked whether a signal has come meanwhile.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -142,11 +146,12 @@ pub(crate) fn begin(kept: &Kept) -> Result<Started, Failure> {
         let _ = stdin.write_all(text.as_bytes());
     }
     let Some(line) = first_line(&mut child).context(|| format!("hear from the process of team {team}"))? else {
-        // A team that it has taken over forwards on.
-        let _ = child.kill().and_then(|()| child.wait());
         if process::termination().is_some() {
+            end(&mut child);
             return Err(Failure::interrupted(format!("stopped by a signal before team {team} began")));
         }
+        // A team that it has taken over forwards on.
+        let _ = child.kill().and_then(|()| child.wait());
         let said = format!("process {} of team {team} did not begin within {} s", child.id(), PATIENCE.as_secs());
         return Err(Failure::failed(said).hint(Some(format!("`nicteam team restart {team}` tries again"))));
     };
@@ -165,6 +170,19 @@ pub(crate) fn begin(kept: &Kept) -> Result<Started, Failure> {
             Err(Failure::failed(format!("the process of team {team} ended before the team began: {ended}")))
         }
     }
+}
+
+/// Lets a child end what it has begun, and kills it if it does not.
+fn end(child: &mut Child) {
+    let _ = i32::try_from(child.id()).map(|pid| kill(Pid::from_raw(pid), Signal::SIGTERM));
+    let start = Instant::now();
+    while start.elapsed() < GRACE {
+        match child.try_wait() {
+            Ok(None) => thread::sleep(LOOK),
+            _ => return,
+        }
+    }
+    let _ = child.kill().and_then(|()| child.wait());
 }
 
 /// The first line that a child says; `None`: it says nothing for too long, or a signal ends the wait for those who catch it.

@@ -1,5 +1,6 @@
 //! Signals to `up` and `down`: a host is never left half way.
 
+use std::fs;
 use std::io::{PipeReader, Read, Write};
 use std::process::{Command, Stdio};
 
@@ -38,6 +39,7 @@ fn a_signal_undoes_what_up_has_done() {
         assert!(text.ends_with("nicteam: stopped by a signal: what was done for team team0 is undone\n"), "{text}");
         assert_becomes(|| network.snapshot(), &before, "stopped");
         eventually("the end of all processes", || network.near.processes().is_empty());
+        assert_eq!(files(&network), [] as [&str; 0]);
     }
     // What is to outlive its terminal does.
     let mut command = Command::new("nohup");
@@ -49,6 +51,13 @@ fn a_signal_undoes_what_up_has_done() {
     assert_eq!(code, Some(0), "{text}");
     network.done(&["down", "team0"]);
     assert_becomes(|| network.snapshot(), &before, "down");
+}
+
+/// The names of all that is in the folders of the namespaces.
+fn files(network: &Network) -> Vec<String> {
+    let folders = fs::read_dir(&network.near.state).into_iter().flatten().flatten();
+    let files = folders.flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten());
+    files.map(|file| file.file_name().to_string_lossy().into_owned()).collect()
 }
 
 /// The exit code of a verbose `up`, and what it said, which got a signal on its way.
@@ -78,7 +87,7 @@ fn a_signal_does_not_stop_down_half_way() {
     let file = network.file("teams.toml", TEAM);
     network.done(&["up", &file]);
     let mut command = network.near.nicteam(&["down", "team0"]);
-    let mut down = command.spawn().unwrap();
+    let mut down = command.stderr(Stdio::null()).spawn().unwrap();
     eventually("the first address at the member", || {
         network.snapshot().iter().any(|line| line.starts_with("eth0") && line.contains("10."))
     });
