@@ -11,6 +11,7 @@ use nicteam_sys::netlink::object::Neighbour;
 use crate::Error;
 use crate::awaited;
 use crate::done::{Done, Watch};
+use crate::found::Found;
 use crate::hand::Hand;
 use crate::journal::{self, Journal};
 use crate::managers::network_manager;
@@ -55,7 +56,7 @@ pub(crate) fn restore(team: &str, notes: &Notes, mut watch: Option<Watch<'_>>) -
         awaited::forget_this(notes, awaited.as_ref())?;
         return Ok(Done { steps: 1, changes: vec![format!("end {team}: its members leave")], notes: Vec::new() });
     };
-    let found = &journal.found;
+    let found = &by_now(team, &journal)?;
     let mut hand = Hand::new(team, found, true)?;
     let name = names(team, &journal)?;
     let (mut done, mut first) = (Done::default(), None);
@@ -98,6 +99,13 @@ pub(crate) fn restore(team: &str, notes: &Notes, mut watch: Option<Watch<'_>>) -
             Err(Error::NotRestored { team, step, path, source: Box::new(error) })
         }
     }
+}
+
+/// What was found, with the lifetimes that it has by now.
+fn by_now(team: &str, journal: &Journal) -> Result<Found, Error> {
+    let mut netlink = Netlink::open()?;
+    let device = netlink.link(team)?.map(|device| device.index);
+    Ok(journal.found.by_now(device, &netlink.address_objects()?, &netlink.routes()?))
 }
 
 /// The neighbours that the team's device knows by their MAC addresses.

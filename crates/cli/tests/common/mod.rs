@@ -3,6 +3,7 @@
 
 pub mod experiment;
 pub mod lab;
+pub mod networkd;
 pub mod teams;
 
 use std::io::{BufRead, BufReader};
