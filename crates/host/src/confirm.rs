@@ -10,7 +10,8 @@ use nicteam_daemon::Notes;
 use nicteam_sys::process;
 
 use crate::Error;
-use crate::awaited::{END, MISSED, forget_missed, now_ms, read, read_missed, take, write, write_missed};
+use crate::awaited::{END, MISSED, forget_missed, read, read_missed, take, write, write_missed};
+use crate::clock::now_ms;
 use crate::down::restore;
 use crate::journal::Journal;
 
