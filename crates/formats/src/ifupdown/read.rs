@@ -1,11 +1,11 @@
-//! Stanzas -> teams, what stays, and what to switch off.
+//! Stanzas -> teams, and what stays.
 
 use nicteam_diagnostics::Diagnostics;
 use nicteam_team::ConfigOption;
 
-use super::beside;
 use super::lines::Line;
 use super::stanza::{self, File, Stanza};
+use super::{beside, disable};
 use crate::commands::{self, Command};
 use crate::draft::{Conflicts, Draft, check_together};
 use crate::names::shown;
@@ -49,7 +49,7 @@ fn bonds(file: &File) -> Vec<String> {
 }
 
 /// The line that puts a device into a bond.
-fn master(stanza: &Stanza) -> Option<&Line> {
+pub(super) fn master(stanza: &Stanza) -> Option<&Line> {
     stanza.options.iter().find(|line| line.key() == "bond_master" && !line.value.is_empty())
 }
 
@@ -88,16 +88,16 @@ fn undoes(line: &Line) -> bool {
 }
 
 /// A bond while it is read.
-struct Bond<'f> {
+pub(super) struct Bond<'f> {
     name: String,
     /// Every stanza there is.
-    all: &'f [Stanza],
+    pub(super) all: &'f [Stanza],
     /// `auto` and its kin.
-    selections: &'f [Line],
-    own: Vec<&'f Stanza>,
-    members: Vec<&'f Stanza>,
+    pub(super) selections: &'f [Line],
+    pub(super) own: Vec<&'f Stanza>,
+    pub(super) members: Vec<&'f Stanza>,
     /// Lines that have become part of the team.
-    taken: Vec<At>,
+    pub(super) taken: Vec<At>,
     /// Routes and addresses that commands add, of the kind that a line further down removes.
     has_commands: bool,
 }
@@ -137,7 +137,7 @@ impl<'f> Bond<'f> {
             self.read_addresses(reading, &mut draft, stanza);
         }
         self.leave_members_settings(reading, &draft);
-        self.disable(reading, &draft);
+        disable::disable(reading, &self, &draft);
         draft
     }
 
@@ -262,7 +262,7 @@ impl<'f> Bond<'f> {
     }
 
     /// Stanzas of devices that are members by the bond's own list.
-    fn listed<'d>(&self, draft: &'d Draft) -> impl Iterator<Item = &'f Stanza> + use<'f, 'd> {
+    pub(super) fn listed<'d>(&self, draft: &'d Draft) -> impl Iterator<Item = &'f Stanza> + use<'f, 'd> {
         self.all.iter().filter(|stanza| draft.has_member(&stanza.device) && master(stanza).is_none())
     }
 
@@ -432,77 +432,6 @@ impl<'f> Bond<'f> {
             _ => self.leave(reading, line, keep),
         }
     }
-
-    /// True if ifupdown sets the device up at boot, or when it appears.
-    fn is_automatic(&self, device: &str) -> bool {
-        let is_list = |line: &&Line| matches!(line.name.as_str(), "auto" | "allow-auto" | "allow-hotplug");
-        self.selections.iter().filter(is_list).flat_map(Line::words).any(|(word, _)| word == device)
-    }
-
-    /// What to take out, with its lines.
-    fn disable(&self, reading: &mut Reading<'_>, draft: &Draft) {
-        let goes = |stanza: &Stanza| {
-            let is_whole = stanza.options.iter().all(|line| self.taken.contains(&line.at));
-            is_whole && matches!(stanza.method.as_str(), "static" | "manual")
-        };
-        for stanza in &self.own {
-            let title = stanza.title();
-            let what = if goes(stanza) {
-                let lines = whole(reading, stanza);
-                // Another stanza of the device that stays still needs its `auto`.
-                match self.own.iter().any(|other| other.device == stanza.device && !goes(other)) {
-                    true => format!("comment out {lines} (`{title}`)"),
-                    false => {
-                        format!("comment out {lines} (`{title}`), and `{}` in `auto` and `allow-` lines", stanza.device)
-                    }
-                }
-            } else {
-                let taken = stanza.options.iter().filter(|line| self.taken.contains(&line.at));
-                let numbers: Vec<usize> = taken.map(|line| reading.line(&line.at)).collect();
-                let manual = if stanza.method == "static" && !stanza.family.is_empty() {
-                    " and make its method `manual`"
-                } else {
-                    ""
-                };
-                match numbers.is_empty() {
-                    true => continue,
-                    false => format!("comment out {} of `{title}`{manual}; the rest stays", numbered(&numbers)),
-                }
-            };
-            reading.disable(&stanza.head.at, what, None);
-        }
-        for stanza in self.listed(draft).filter(|stanza| self.is_automatic(&stanza.device)) {
-            let acts = matches!(stanza.method.as_str(), "static" | "dhcp" | "auto" | "bootp");
-            if acts || stanza.options.is_empty() {
-                let (lines, title, device) = (whole(reading, stanza), stanza.title(), &stanza.device);
-                let what = format!(
-                    "comment out {lines} (`{title}`), and `{device}` in `auto` and `allow-` lines: the team takes the device"
-                );
-                reading.disable(&stanza.head.at, what, None);
-            }
-        }
-        let is_own = |stanza: &Stanza| self.own.iter().any(|own| own.head.at == stanza.head.at);
-        let is_other = |stanza: &&Stanza| !is_own(stanza) && master(stanza).is_none();
-        for stanza in self.all.iter().filter(is_other) {
-            for line in stanza.options.iter().filter(|line| self.taken.contains(&line.at)) {
-                let what = format!("comment out line {} of `{}`", reading.line(&line.at), stanza.title());
-                reading.disable(&line.at, what, None);
-            }
-        }
-        for stanza in &self.members {
-            let lines = stanza.options.iter().filter(|line| line.key().starts_with("bond_"));
-            let numbers: Vec<usize> = lines.map(|line| reading.line(&line.at)).collect();
-            let what = format!("comment out {} of `{}`: the team takes the device", numbered(&numbers), stanza.title());
-            reading.disable(&stanza.head.at, what, None);
-        }
-    }
-}
-
-/// `lines 3 to 11`: those of a stanza.
-fn whole(reading: &Reading<'_>, stanza: &Stanza) -> String {
-    let at = stanza.at();
-    let last = reading.line(&At { start: at.end.saturating_sub(1), ..at.clone() });
-    span(reading.line(&at), last)
 }
 
 /// True if a member's stanza says what the bond's says.
@@ -524,22 +453,4 @@ fn read_address(text: &str, netmask: Option<&str>) -> Result<Address, (String, S
         _ => text.parse(),
     };
     read.map_err(|error| (error.to_string(), error.hint()))
-}
-
-/// `line 3`, `lines 3 to 11`.
-fn span(first: usize, last: usize) -> String {
-    if first == last { format!("line {first}") } else { format!("lines {first} to {last}") }
-}
-
-/// `line 3`, `lines 3, 4 and 9`.
-fn numbered(lines: &[usize]) -> String {
-    let mut lines: Vec<usize> = lines.to_vec();
-    lines.sort_unstable();
-    lines.dedup();
-    let names: Vec<String> = lines.iter().map(usize::to_string).collect();
-    match names.split_last() {
-        Some((one, [])) => format!("line {one}"),
-        Some((last, others)) => format!("lines {} and {last}", others.join(", ")),
-        None => "nothing".to_owned(),
-    }
 }
