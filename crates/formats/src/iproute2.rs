@@ -1,7 +1,7 @@
 //! Command lines that build the kernel's bonds: iproute2's `ip` (6.1), `modprobe bonding`, `ifenslave`, and what is written
 //! into the driver's files of sysfs.
 
-mod address;
+pub(crate) mod address;
 pub(crate) mod link;
 mod other;
 mod write;
@@ -124,6 +124,45 @@ const OBJECTS: &[&str] = &[
 /// The first word that this one begins, as `matches` of iproute2 (lib/utils.c).
 pub(crate) fn abbreviated(word: &str, among: &[&'static str]) -> Option<&'static str> {
     among.iter().copied().find(|full| !word.is_empty() && full.starts_with(word))
+}
+
+/// What `ip` is told.
+pub(crate) enum Ip<'a> {
+    /// Object, verb and what follows, of this family if one is named.
+    Here { words: &'a [Word], family: Option<u8> },
+    /// Something in another namespace.
+    Elsewhere,
+    /// To read its commands from a file.
+    Batch,
+}
+
+/// What stands behind the options that `ip` begins with.
+pub(crate) fn ip(arguments: &[Word]) -> Ip<'_> {
+    let (mut words, mut family) = (arguments, None);
+    while let Some((option, rest)) = words.split_first().filter(|(word, _)| word.text.starts_with('-')) {
+        words = rest;
+        match option.text.trim_start_matches('-') {
+            "4" => family = Some(4),
+            "6" => family = Some(6),
+            "f" | "family" => {
+                family = match words.split_first() {
+                    Some((value, _)) if value.text == "inet" => Some(4),
+                    Some((value, _)) if value.text == "inet6" => Some(6),
+                    _ => None,
+                };
+                words = words.get(1..).unwrap_or_default();
+            }
+            "n" | "netns" => return Ip::Elsewhere,
+            "b" | "batch" => return Ip::Batch,
+            _ => {}
+        }
+    }
+    Ip::Here { words, family }
+}
+
+/// The object of `ip` that a word means.
+pub(crate) fn object(word: &Word) -> Option<&'static str> {
+    abbreviated(&word.text, OBJECTS)
 }
 
 const NOT_READ: &str = "only commands that build bonds, their addresses and routes are read";
@@ -249,34 +288,20 @@ impl<'a> Script<'a> {
     }
 
     fn ip(&mut self, source: usize, command: &Command, spot: &At) -> Result<(), Problem> {
-        let (mut words, mut family) = (command.arguments(), None);
-        while let Some((option, rest)) = words.split_first().filter(|(word, _)| word.text.starts_with('-')) {
-            words = rest;
-            match option.text.trim_start_matches('-') {
-                "4" => family = Some(4),
-                "6" => family = Some(6),
-                "f" | "family" => {
-                    family = match words.split_first() {
-                        Some((value, _)) if value.text == "inet" => Some(4),
-                        Some((value, _)) if value.text == "inet6" => Some(6),
-                        _ => None,
-                    };
-                    words = words.get(1..).unwrap_or_default();
-                }
-                "n" | "netns" => {
-                    self.maybe(command, spot, "it works in another namespace");
-                    return Ok(());
-                }
-                "b" | "batch" => {
-                    match command.input.as_slice() {
-                        [] => self.teams.left(spot, "its lines are in another file: import that file, too", None),
-                        lines => self.batch(source, lines),
-                    }
-                    return Ok(());
-                }
-                _ => {}
+        let (words, family) = match ip(command.arguments()) {
+            Ip::Here { words, family } => (words, family),
+            Ip::Elsewhere => {
+                self.maybe(command, spot, "it works in another namespace");
+                return Ok(());
             }
-        }
+            Ip::Batch => {
+                match command.input.as_slice() {
+                    [] => self.teams.left(spot, "its lines are in another file: import that file, too", None),
+                    lines => self.batch(source, lines),
+                }
+                return Ok(());
+            }
+        };
         let Some((object, rest)) = words.split_first() else { return Ok(()) };
         match abbreviated(&object.text, OBJECTS) {
             Some("link") => link::read(self, source, rest, command, spot),

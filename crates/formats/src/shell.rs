@@ -99,6 +99,17 @@ pub(crate) fn commands(text: &str) -> Result<Vec<Command>, Problem> {
     Ok(run.commands)
 }
 
+/// The commands of a line that a program has a shell carry out, where these variables have values.
+///
+/// # Errors
+/// A quote that is not closed; loops without end.
+pub(crate) fn line(text: &str, variables: &[(&str, &str)]) -> Result<Vec<Command>, Problem> {
+    let mut run = run::Run::new(text);
+    variables.iter().for_each(|(name, value)| run.set(name, value));
+    run.all()?;
+    Ok(run.commands)
+}
+
 /// Lines that were copied with the prompt of root are no comments: each line begins with `# ` or `$ `.
 fn without_prompts(text: &str) -> Cow<'_, str> {
     let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty());

@@ -415,9 +415,13 @@ impl<'f> Bond<'f> {
                 self.taken.push(line.at.clone());
                 words.routes().into_iter().for_each(|route| draft.add_route(route));
             }
-            Some(Ok(Command::AddAddress(address, device)))
+            Some(Ok(Command::AddAddress { address, device, ignored }))
                 if runs(line) && device.as_ref().is_none_or(|device| *device == self.name) =>
             {
+                if !ignored.is_empty() {
+                    let why = format!("the address is taken over without `{}`", shown(&ignored.join(" ")));
+                    self.leave(reading, line, &why);
+                }
                 self.has_commands = true;
                 self.taken.push(line.at.clone());
                 draft.add_address(address);

@@ -49,6 +49,11 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Gives a variable its value.
+    pub(super) fn set(&mut self, name: &str, value: &str) {
+        self.variables.insert(name.to_owned(), Some(value.to_owned()));
+    }
+
     pub(super) fn all(&mut self) -> Result<(), Problem> {
         let all = items(self.text, 0..self.text.len())?;
         self.block(&all, 0..all.len(), false)
