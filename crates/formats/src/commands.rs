@@ -76,6 +76,12 @@ pub(crate) fn read(line: &str, device: &str) -> Option<Result<Command, Wrong>> {
     if is_simple && is_silent { of(command) } else { None }
 }
 
+/// What the commands of a line do, as far as they are these, and sound; some may be carried out under a condition.
+pub(crate) fn all(line: &str, device: &str) -> Vec<Command> {
+    let commands = shell::line(line, &[("IFACE", device)]).unwrap_or_default();
+    commands.iter().filter_map(|command| of(command)?.ok()).collect()
+}
+
 /// What a command does; `None` if it is something else.
 ///
 /// # Errors

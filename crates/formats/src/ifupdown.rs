@@ -6,11 +6,14 @@
 
 mod beside;
 mod disable;
+mod interfaces;
 mod lines;
+mod members;
 mod read;
 mod stanza;
 mod write;
 
+pub use interfaces::{Definition, Interfaces, List, Sourced, sourced};
 use nicteam_diagnostics::Diagnostics;
 
 use crate::format::{Format, Writer, Written};

@@ -24,7 +24,7 @@ mod draft;
 mod format;
 mod ifcfg;
 mod ifconfig;
-mod ifupdown;
+pub mod ifupdown;
 mod ini;
 mod iproute2;
 mod json;

@@ -1,6 +1,7 @@
 //! What stands beside the bonds and stays: files that were not given, VLAN devices, bridges, names.
 
 use super::lines::Line;
+use super::members::{Joining, Way, joinings};
 use super::stanza::File;
 use crate::draft::Draft;
 use crate::names::fits;
@@ -40,14 +41,13 @@ pub(super) fn on_top(reading: &mut Reading<'_>, file: &File, drafts: &[Draft]) {
     for stanza in &file.stanzas {
         for draft in drafts {
             let title = stanza.title();
-            let names_it = |keys: &[&str]| {
-                let lines = stanza.options.iter().filter(|line| keys.contains(&line.key().as_str()));
-                lines.flat_map(Line::words).any(|(word, _)| word == draft.name)
-            };
+            let is_on_it = |line: &Line| line.key() == "vlan_raw_device" && line.value == draft.name;
+            let is_port =
+                |of: Joining<'_>| of.way == Way::Bridge && of.members.iter().any(|(port, _)| *port == draft.name);
             let is_vlan = stanza.device.strip_prefix(draft.name.as_str()).is_some_and(|rest| rest.starts_with('.'));
-            let what = if is_vlan || names_it(&["vlan_raw_device"]) {
+            let what = if is_vlan || stanza.options.iter().any(is_on_it) {
                 "a VLAN device"
-            } else if names_it(&["bridge_ports"]) {
+            } else if joinings(stanza).any(is_port) {
                 "a bridge"
             } else {
                 continue;

@@ -1,10 +1,11 @@
 //! What to take out of the old place, with its lines, so that not two owners build one device.
 
-use super::lines::Line;
-use super::read::{Bond, master};
+use super::interfaces::is_automatic;
+use super::members::master;
+use super::read::Bond;
 use super::stanza::Stanza;
 use crate::draft::Draft;
-use crate::reading::{At, Reading};
+use crate::reading::Reading;
 
 /// Nothing builds the bond and its members at boot any more.
 pub(super) fn disable(reading: &mut Reading<'_>, bond: &Bond<'_>, draft: &Draft) {
@@ -50,7 +51,7 @@ fn own(reading: &mut Reading<'_>, bond: &Bond<'_>) {
 
 /// The stanzas of devices that are members by the bond's own list, where they do something at boot.
 fn listed(reading: &mut Reading<'_>, bond: &Bond<'_>, draft: &Draft) {
-    for stanza in bond.listed(draft).filter(|stanza| is_automatic(bond, &stanza.device)) {
+    for stanza in bond.listed(draft).filter(|stanza| is_automatic(bond.selections, &stanza.device)) {
         let acts = matches!(stanza.method.as_str(), "static" | "dhcp" | "auto" | "bootp");
         if acts || stanza.options.is_empty() {
             let (lines, title, device) = (whole(reading, stanza), stanza.title(), &stanza.device);
@@ -83,17 +84,9 @@ fn members(reading: &mut Reading<'_>, bond: &Bond<'_>) {
     }
 }
 
-/// True if ifupdown sets the device up at boot, or when it appears.
-fn is_automatic(bond: &Bond<'_>, device: &str) -> bool {
-    let is_list = |line: &&Line| matches!(line.name.as_str(), "auto" | "allow-auto" | "allow-hotplug");
-    bond.selections.iter().filter(is_list).flat_map(Line::words).any(|(word, _)| word == device)
-}
-
 /// `lines 3 to 11`: those of a stanza.
 fn whole(reading: &Reading<'_>, stanza: &Stanza) -> String {
-    let at = stanza.at();
-    let last = reading.line(&At { start: at.end.saturating_sub(1), ..at.clone() });
-    span(reading.line(&at), last)
+    span(reading.line(&stanza.at()), stanza.last_line(reading))
 }
 
 /// `line 3`, `lines 3 to 11`.

@@ -30,6 +30,16 @@ impl Line {
         self.value.split_whitespace().map(word).collect()
     }
 
+    /// True if it runs a command when the device comes up.
+    pub(super) fn runs(&self) -> bool {
+        matches!(self.name.as_str(), "up" | "post-up" | "pre-up")
+    }
+
+    /// True if it runs one when the device goes.
+    pub(super) fn undoes(&self) -> bool {
+        matches!(self.name.as_str(), "down" | "pre-down" | "post-down")
+    }
+
     /// The name as the hooks see it: without case, and with `_` for `-`.
     pub(super) fn key(&self) -> String {
         self.name.to_ascii_lowercase().replace('-', "_")

@@ -4,6 +4,7 @@ use nicteam_diagnostics::Diagnostics;
 use nicteam_team::ConfigOption;
 
 use super::lines::Line;
+use super::members::{Joining, Way, is_list, joinings, master};
 use super::stanza::{self, File, Stanza};
 use super::{beside, disable};
 use crate::commands::{self, Command};
@@ -11,9 +12,6 @@ use crate::draft::{Conflicts, Draft, check_together};
 use crate::names::shown;
 use crate::reading::{At, Reading};
 use crate::{Address, Import, Network, Route, Source};
-
-/// ifenslave's name, its older one, and those of ifupdown2 and ifupdown-ng.
-const SLAVES: [&str; 4] = ["bond_slaves", "slaves", "bond_members", "bond_ports"];
 
 pub(super) fn read(sources: &[Source]) -> Result<Import, Diagnostics> {
     let mut reading = Reading::new(sources);
@@ -35,11 +33,12 @@ pub(super) fn read(sources: &[Source]) -> Result<Import, Diagnostics> {
 fn bonds(file: &File) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for stanza in &file.stanzas {
-        let is_bond = stanza.has(&SLAVES) || stanza.has(&["bond_mode"]) && !stanza.has(&["bond_master"]);
-        let enslaves = stanza.options.iter().filter_map(|line| enslaved(line, &stanza.device)).map(|(bond, _)| bond);
+        let joinings: Vec<Joining<'_>> = joinings(stanza).filter(|of| of.is_all).collect();
+        let by = |way: Way| joinings.iter().filter(move |of| of.way == way).map(|of| of.master.clone());
+        let is_bond = by(Way::Bond).next().is_some() || stanza.has("bond_mode") && master(stanza).is_none();
         let own = is_bond.then(|| stanza.device.clone());
         let added = stanza.options.iter().filter_map(|line| added(line, &stanza.device));
-        for name in own.into_iter().chain(master(stanza).map(|line| line.value.clone())).chain(enslaves).chain(added) {
+        for name in own.into_iter().chain(by(Way::Master)).chain(by(Way::Enslave)).chain(added) {
             if !names.contains(&name) && name != "none" {
                 names.push(name);
             }
@@ -48,43 +47,12 @@ fn bonds(file: &File) -> Vec<String> {
     names
 }
 
-/// The line that puts a device into a bond.
-pub(super) fn master(stanza: &Stanza) -> Option<&Line> {
-    stanza.options.iter().find(|line| line.key() == "bond_master" && !line.value.is_empty())
-}
-
-/// `up ifenslave bond0 eth0 eth1`, as it was written before the hooks.
-fn enslaved(line: &Line, device: &str) -> Option<(String, Vec<String>)> {
-    match commands::read(Some(&line.value).filter(|_| runs(line))?, device)? {
-        Ok(Command::Enslave { bond, members }) => Some((bond, members)),
-        _ => None,
-    }
-}
-
 /// The bond that `pre-up ip link add bond0 type bond` makes.
 fn added(line: &Line, device: &str) -> Option<String> {
-    match commands::read(Some(&line.value).filter(|_| runs(line))?, device)? {
+    match commands::read(Some(&line.value).filter(|_| line.runs())?, device)? {
         Ok(Command::AddBond { bond, .. }) => Some(bond),
         _ => None,
     }
-}
-
-/// `up ip link set eth0 master bond0`: the master, which may be a bridge, and the device.
-fn joined(line: &Line, device: &str) -> Option<(String, Vec<String>)> {
-    match commands::read(Some(&line.value).filter(|_| runs(line))?, device)? {
-        Ok(Command::Join { master, device }) => Some((master, vec![device])),
-        _ => None,
-    }
-}
-
-/// True for lines that run a command when the device comes up.
-fn runs(line: &Line) -> bool {
-    matches!(line.name.as_str(), "up" | "post-up" | "pre-up")
-}
-
-/// True for lines that run one when it goes.
-fn undoes(line: &Line) -> bool {
-    matches!(line.name.as_str(), "down" | "pre-down" | "post-down")
 }
 
 /// A bond while it is read.
@@ -142,54 +110,24 @@ impl<'f> Bond<'f> {
     }
 
     fn read_members(&mut self, reading: &mut Reading<'_>, draft: &mut Draft) {
-        for line in self.own.iter().flat_map(|stanza| &stanza.options) {
-            if SLAVES.contains(&line.key().as_str()) {
-                self.taken.push(line.at.clone());
-                for (word, at) in line.words() {
-                    match word.as_str() {
-                        "none" => {}
-                        "regex" | "glob" => {
-                            let at = At { end: line.value_at.end, ..at };
-                            let message = format!("`{word}` finds devices by a pattern, which only their machine can");
-                            draft.wrong_member(reading, &at, message, "name them: `bond-slaves eth0 eth1`");
-                            break;
-                        }
-                        pattern if pattern.contains(['*', '?', '[']) || pattern.starts_with('/') => draft.wrong_member(
-                            reading,
-                            &at,
-                            format!("`{}` is a pattern, and only its machine knows the devices", shown(pattern)),
-                            "name them: `bond-slaves eth0 eth1`",
-                        ),
-                        "all" => draft.wrong_member(
-                            reading,
-                            &at,
-                            "`all` are the devices with `eth` in their names, which only their machine knows",
-                            "name them: `bond-slaves eth0 eth1`",
-                        ),
-                        device => draft.member(reading, device, &at),
-                    }
-                }
-            }
+        for list in self.own.iter().flat_map(|stanza| joinings(stanza)).filter(|of| of.way == Way::Bond) {
+            self.taken.push(list.line.at.clone());
+            read_list(reading, draft, &list);
         }
         for stanza in &self.members {
             draft.member(reading, &stanza.device, &stanza.head.name_at.clone());
         }
-        for stanza in self.all {
-            for line in &stanza.options {
-                let device = &stanza.device;
-                let Some((bond, members)) = enslaved(line, device).or_else(|| joined(line, device)) else { continue };
-                if bond == self.name {
-                    self.taken.push(line.at.clone());
-                    members.iter().for_each(|member| draft.member(reading, member, &line.value_at));
-                }
-            }
+        let by_command = |of: &Joining<'_>| matches!(of.way, Way::Enslave | Way::Join) && of.is_all;
+        for joining in self.all.iter().flat_map(joinings).filter(by_command).filter(|of| of.master == self.name) {
+            self.taken.push(joining.line.at.clone());
+            joining.members.iter().for_each(|(member, at)| draft.member(reading, member, at));
         }
     }
 
     /// An option of bonding, if the line is one.
     fn read_option(&mut self, reading: &mut Reading<'_>, draft: &mut Draft, line: &Line) {
         let key = line.key();
-        let Some(option) = key.strip_prefix("bond_").filter(|_| !SLAVES.contains(&key.as_str())) else { return };
+        let Some(option) = key.strip_prefix("bond_").filter(|_| !is_list(line)) else { return };
         let value = match option {
             "master" | "give_a_chance" => return self.leave(reading, line, "it means nothing to a team"),
             "primary" => {
@@ -365,7 +303,7 @@ impl<'f> Bond<'f> {
                 self.taken.push(line.at.clone());
                 draft.set_accept_ra(reading, &line.value, &line.value_at);
             }
-            _ if runs(line) || undoes(line) => self.read_command(reading, draft, line),
+            _ if line.runs() || line.undoes() => self.read_command(reading, draft, line),
             _ if line.key().starts_with("bond_") => {}
             "vlan-raw-device" | "vlan_raw_device" => {}
             name if name.starts_with("dns-") => {
@@ -386,24 +324,24 @@ impl<'f> Bond<'f> {
     fn read_command(&mut self, reading: &mut Reading<'_>, draft: &mut Draft, line: &Line) {
         let keep = "a command that ifupdown runs: keep it in a stanza of the team's device";
         match commands::read(&line.value, &self.name) {
-            Some(Ok(Command::DeleteRoute | Command::DeleteAddress)) if undoes(line) && self.has_commands => {
+            Some(Ok(Command::DeleteRoute | Command::DeleteAddress)) if line.undoes() && self.has_commands => {
                 self.taken.push(line.at.clone());
             }
             Some(Ok(Command::Undo(device)))
-                if undoes(line) && device.as_ref().is_none_or(|of| *of == self.name || draft.has_member(of)) =>
+                if line.undoes() && device.as_ref().is_none_or(|of| *of == self.name || draft.has_member(of)) =>
             {
                 self.taken.push(line.at.clone());
             }
             Some(Ok(Command::SetUp(device))) if device == self.name || draft.has_member(&device) => {
                 self.taken.push(line.at.clone());
             }
-            Some(Ok(Command::AddBond { bond, options })) if runs(line) && bond == self.name => {
+            Some(Ok(Command::AddBond { bond, options })) if line.runs() && bond == self.name => {
                 self.taken.push(line.at.clone());
                 for (name, value) in options {
                     draft.option(reading, &name, &value, &line.value_at, &line.value_at);
                 }
             }
-            Some(Ok(Command::AddRoute(words))) if runs(line) => {
+            Some(Ok(Command::AddRoute(words))) if line.runs() => {
                 if words.device.as_ref().is_some_and(|device| *device != self.name) {
                     return self.leave(reading, line, "a route by another device");
                 }
@@ -416,7 +354,7 @@ impl<'f> Bond<'f> {
                 words.routes().into_iter().for_each(|route| draft.add_route(route));
             }
             Some(Ok(Command::AddAddress { address, device, ignored }))
-                if runs(line) && device.as_ref().is_none_or(|device| *device == self.name) =>
+                if line.runs() && device.as_ref().is_none_or(|device| *device == self.name) =>
             {
                 if !ignored.is_empty() {
                     let why = format!("the address is taken over without `{}`", shown(&ignored.join(" ")));
@@ -426,14 +364,38 @@ impl<'f> Bond<'f> {
                 self.taken.push(line.at.clone());
                 draft.add_address(address);
             }
-            Some(Ok(Command::Module(options))) if runs(line) => {
+            Some(Ok(Command::Module(options))) if line.runs() => {
                 self.taken.push(line.at.clone());
                 for (name, value) in options {
                     draft.module_option(reading, &name, &value, &line.value_at);
                 }
             }
-            Some(Err((message, hint))) if runs(line) => reading.wrong(&line.value_at, message, hint),
+            Some(Err((message, hint))) if line.runs() => reading.wrong(&line.value_at, message, hint),
             _ => self.leave(reading, line, keep),
+        }
+    }
+}
+
+/// The words of a bond's own list of members.
+fn read_list(reading: &mut Reading<'_>, draft: &mut Draft, list: &Joining<'_>) {
+    const HINT: &str = "name them: `bond-slaves eth0 eth1`";
+    for (word, at) in &list.members {
+        match word.as_str() {
+            "none" => {}
+            "regex" | "glob" => {
+                let at = At { end: list.line.value_at.end, ..at.clone() };
+                let message = format!("`{word}` finds devices by a pattern, which only their machine can");
+                return draft.wrong_member(reading, &at, message, HINT);
+            }
+            pattern if pattern.contains(['*', '?', '[']) || pattern.starts_with('/') => {
+                let message = format!("`{}` is a pattern, and only its machine knows the devices", shown(pattern));
+                draft.wrong_member(reading, at, message, HINT);
+            }
+            "all" => {
+                let message = "`all` are the devices with `eth` in their names, which only their machine knows";
+                draft.wrong_member(reading, at, message, HINT);
+            }
+            device => draft.member(reading, device, at),
         }
     }
 }

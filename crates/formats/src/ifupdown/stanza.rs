@@ -32,8 +32,8 @@ pub(super) struct File {
 
 impl Stanza {
     /// True for an option of the stanza that has this name, `-` and `_` being one.
-    pub(super) fn has(&self, wanted: &[&str]) -> bool {
-        self.options.iter().any(|line| wanted.contains(&line.key().as_str()))
+    pub(super) fn has(&self, wanted: &str) -> bool {
+        self.options.iter().any(|line| line.key() == wanted)
     }
 
     /// From its first line to its last.
@@ -41,6 +41,12 @@ impl Stanza {
         let end =
             self.options.iter().filter(|line| line.at.source == self.head.at.source).map(|line| line.at.end).max();
         At { end: end.map_or(self.head.at.end, |end| end.max(self.head.at.end)), ..self.head.at.clone() }
+    }
+
+    /// The number of its last line.
+    pub(super) fn last_line(&self, reading: &Reading<'_>) -> usize {
+        let at = self.at();
+        reading.line(&At { start: at.end.saturating_sub(1), ..at })
     }
 
     /// `iface bond0 inet static`.
