@@ -10,6 +10,7 @@ mod run;
 use std::borrow::Cow;
 use std::ops::Range;
 
+pub(crate) use lex::{NoValue, line_end, value};
 use nicteam_diagnostics::Problem;
 
 /// A word.
