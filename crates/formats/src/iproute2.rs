@@ -9,7 +9,7 @@ mod write;
 use nicteam_diagnostics::{Diagnostics, Problem};
 
 use crate::reading::At;
-use crate::shell::{self, Command, Word};
+use crate::shell::{Command, Word};
 use crate::teams::Teams;
 use crate::{Format, Import, Network, Source, Writer, Written, ifconfig};
 
@@ -39,7 +39,7 @@ impl Format for Iproute2 {
             };
             writes || word(0) == "ip" && is_ip() || word(0) == "modprobe" && word(1) == "bonding"
         };
-        shell::commands(&source.text).is_ok_and(|commands| commands.iter().any(is_own) || is_batch(&commands))
+        source.commands().is_ok_and(|commands| commands.iter().any(is_own) || is_batch(&commands))
     }
 
     fn is_script(&self) -> bool {
@@ -49,10 +49,10 @@ impl Format for Iproute2 {
     fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
         let mut script = Script::new(sources);
         for (source, of) in sources.iter().enumerate() {
-            match shell::commands(&of.text) {
+            match of.commands() {
                 Ok(commands) if is_batch(&commands) => script.batch(source, &commands),
                 Ok(commands) => commands.iter().for_each(|command| script.take(source, command)),
-                Err(problem) => script.teams.problem(source, problem),
+                Err(problem) => script.teams.problem(source, problem.clone()),
             }
         }
         script.finish()

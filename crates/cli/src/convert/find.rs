@@ -16,7 +16,7 @@ pub(super) fn sources(paths: &[String], format: Option<&'static dyn Format>) -> 
     let mut sources = Vec::new();
     for path in paths {
         if path == "-" {
-            sources.push(Source { path: "-".to_owned(), text: text(&mut std::io::stdin().lock(), "standard input")? });
+            sources.push(Source::new("-", text(&mut std::io::stdin().lock(), "standard input")?));
             continue;
         }
         let kind = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
@@ -85,7 +85,8 @@ fn list(folder: &Path, depth: u32, paths: &mut Vec<PathBuf>) -> std::io::Result<
 fn file(path: &Path) -> Result<Source, Failure> {
     let shown = path.display().to_string();
     let mut opened = fs::File::open(path).map_err(|error| unreadable(&shown, &error))?;
-    Ok(Source { text: text(&mut opened, &shown)?, path: shown })
+    let text = text(&mut opened, &shown)?;
+    Ok(Source::new(shown, text))
 }
 
 fn text(of: &mut dyn Read, shown: &str) -> Result<String, Failure> {

@@ -207,7 +207,7 @@ fn patterns_of_members_are_refused() {
 fn a_stanza_may_name_no_family() {
     let text =
         "auto bond1\niface bond1\n bond-slaves swp1 swp2\n bond-mode 802.3ad\n clag-id 1\n address 10.0.0.1/24\n";
-    assert!(format("ifupdown").recognises(&Source { path: "a".to_owned(), text: text.to_owned() }));
+    assert!(format("ifupdown").recognises(&Source::new("a", text)));
     let expected = "[teams.bond1]\nmembers = [\"swp1\", \"swp2\"]\nmode = \"802.3ad\"\naddresses = [\"10.0.0.1/24\"]\n";
     assert_eq!(shown("ifupdown", text), expected);
     let import = read("ifupdown", text);

@@ -114,7 +114,7 @@ fn text_of(path: &Path) -> io::Result<String> {
 }
 
 fn read(path: &Path, text: &str, team: &str) -> Result<Option<Team>, Error> {
-    let source = Source { path: path.display().to_string(), text: text.to_owned() };
+    let source = Source::new(path.display().to_string(), text);
     let network = nicteam_formats::toml::read(&[source]).map_err(Error::Wrong)?;
     Ok(network.teams.into_iter().find(|found| found.name == team))
 }
