@@ -5,7 +5,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use nicteam_formats::{FORMATS, Format, Source};
+use nicteam_host::service;
 
+use super::MAKES_ONE;
 use crate::failure::Failure;
 
 /// The largest file that is read, bytes: configurations of a network are small, and a device's file has no end.
@@ -50,7 +52,9 @@ fn folder(path: &Path, format: Option<&'static dyn Format>) -> Result<Vec<Source
         (true, Some(format)) => Err(Failure::wrong_input(format!("{shown} has no file of {}", format.title()))
             .hint(Some("name the files themselves"))),
         (true, None) => {
-            Err(Failure::wrong_input(format!("{shown} has no file of a format that is read")).hint(Some(formats())))
+            let is_own = path.components().eq(Path::new(service::FOLDER).components());
+            let hint = if is_own { MAKES_ONE.to_owned() } else { formats() };
+            Err(Failure::wrong_input(format!("{shown} has no file of a format that is read")).hint(Some(hint)))
         }
     }
 }
