@@ -8,7 +8,7 @@ use nicteam_diagnostics::Problem;
 use crate::iproute2::{self, Ip, abbreviated, address, link, link::Verb};
 use crate::route::RouteWords;
 use crate::shell::{self, Word};
-use crate::{Address, Route};
+use crate::{Address, Route, ifconfig};
 
 /// What is wrong, and what to do about it.
 type Wrong = (String, String);
@@ -33,6 +33,8 @@ pub(crate) enum Command {
         /// Words that an address of a team has no place for: `label bond0:1`.
         ignored: Vec<String>,
     },
+    /// Gives a device what `ifconfig` can.
+    Configure(Box<Configure>),
     /// Puts devices into a bond.
     Enslave {
         /// The bond.
@@ -60,6 +62,21 @@ pub(crate) enum Command {
     Undo(Option<String>),
     /// Loads the driver with these options.
     Module(Vec<(String, String)>),
+}
+
+/// What `ifconfig` gives a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Configure {
+    /// The device; `bond0:1` is an alias of `bond0`.
+    pub(crate) device: String,
+    /// An address.
+    pub(crate) address: Option<Address>,
+    /// A MAC address, as it stands there.
+    pub(crate) mac: Option<String>,
+    /// An MTU, as it stands there.
+    pub(crate) mtu: Option<String>,
+    /// What is not taken over, or only so, as sentences.
+    pub(crate) notes: Vec<String>,
 }
 
 /// What a line of a shell does; `None` if it is something else. `device` stands for `$IFACE`.
@@ -97,10 +114,7 @@ pub(crate) fn of(command: &shell::Command) -> Option<Result<Command, Wrong>> {
         "ifenslave" => enslave(&words),
         "modprobe" => module(&words),
         "rmmod" if words.contains(&"bonding") => Some(Ok(Command::Undo(None))),
-        "ifconfig" => match words.as_slice() {
-            [device, "up" | "down"] => Some(Ok(Command::SetUp((*device).to_owned()))),
-            _ => None,
-        },
+        "ifconfig" => configure(command.arguments()),
         _ => None,
     }
 }
@@ -171,6 +185,31 @@ fn add_address(words: &[Word]) -> Option<Result<Command, Wrong>> {
     let device = said.device.map(|device| device.text.clone());
     let add = |address| Command::AddAddress { address, device, ignored: said.others };
     Some(address.map(add).map_err(|error| (error.to_string(), error.hint())))
+}
+
+/// `ifconfig bond0 10.0.0.2 netmask 255.255.255.0 up`.
+fn configure(arguments: &[Word]) -> Option<Result<Command, Wrong>> {
+    let (device, words) = arguments.split_first()?;
+    let device = device.text.clone();
+    if ifconfig::only_sets_up(words) {
+        return Some(Ok(Command::SetUp(device)));
+    }
+    let said = match ifconfig::said(words) {
+        Ok(said) if said.removes => return Some(Ok(Command::DeleteAddress)),
+        Ok(said) => said,
+        Err(problem) => return Some(Err(wrong(problem))),
+    };
+    let text = |word: &Word| word.text.clone();
+    let of_class =
+        said.address.filter(|(_, is_of_class)| *is_of_class).map(|(address, _)| ifconfig::of_class(&address));
+    let others = said.others.iter().map(|(_, why)| (*why).to_owned());
+    Some(Ok(Command::Configure(Box::new(Configure {
+        device,
+        address: said.address.map(|(address, _)| address),
+        mac: said.mac.map(text),
+        mtu: said.mtu.map(text),
+        notes: others.chain(of_class).collect(),
+    }))))
 }
 
 /// `route add -net 10.9.0.0 netmask 255.255.0.0 gw 10.0.0.9` (net-tools, `route(8)`).

@@ -72,11 +72,7 @@ pub(super) struct Bond<'f> {
 
 impl<'f> Bond<'f> {
     fn new(file: &'f File, name: &str) -> Bond<'f> {
-        // `bond0:0` is an alias: its addresses are the bond's.
-        let is_own = |stanza: &&Stanza| {
-            stanza.device.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
-        };
-        let own = file.stanzas.iter().filter(is_own).collect();
+        let own = file.stanzas.iter().filter(|stanza| is_of(name, &stanza.device)).collect();
         let is_member = |stanza: &&Stanza| master(stanza).is_some_and(|line| line.value == name);
         let members = file.stanzas.iter().filter(is_member).collect();
         Bond {
@@ -88,6 +84,10 @@ impl<'f> Bond<'f> {
             taken: Vec::new(),
             has_commands: false,
         }
+    }
+
+    fn is_own(&self, device: &str) -> bool {
+        is_of(&self.name, device)
     }
 
     fn read(mut self, reading: &mut Reading<'_>) -> Draft {
@@ -288,6 +288,11 @@ impl<'f> Bond<'f> {
 
     fn read_other(&mut self, reading: &mut Reading<'_>, draft: &mut Draft, stanza: &Stanza, line: &Line) {
         let name = line.name.as_str();
+        let is_static6 = stanza.family == "inet6" && stanza.method == "static";
+        if let Some(why) = by_sysctl(draft, line).filter(|_| is_static6) {
+            self.taken.push(line.at.clone());
+            return self.leave(reading, line, &why);
+        }
         match name {
             "mtu" => {
                 self.taken.push(line.at.clone());
@@ -299,7 +304,7 @@ impl<'f> Bond<'f> {
                 draft.set_mac(reading, &text, &line.value_at);
             }
             // `manual` has no such option, and what `auto` has stays with it.
-            "accept_ra" | "accept-ra" if stanza.family == "inet6" && stanza.method == "static" => {
+            "accept_ra" | "accept-ra" if is_static6 => {
                 self.taken.push(line.at.clone());
                 draft.set_accept_ra(reading, &line.value, &line.value_at);
             }
@@ -332,8 +337,16 @@ impl<'f> Bond<'f> {
             {
                 self.taken.push(line.at.clone());
             }
-            Some(Ok(Command::SetUp(device))) if device == self.name || draft.has_member(&device) => {
+            Some(Ok(Command::SetUp(device))) if self.is_own(&device) || draft.has_member(&device) => {
                 self.taken.push(line.at.clone());
+            }
+            Some(Ok(Command::Configure(configure))) if line.runs() && self.is_own(&configure.device) => {
+                self.has_commands = true;
+                self.taken.push(line.at.clone());
+                configure.address.into_iter().for_each(|address| draft.add_address(address));
+                configure.mac.into_iter().for_each(|mac| draft.set_mac(reading, &mac, &line.value_at));
+                configure.mtu.into_iter().for_each(|mtu| draft.set_mtu(reading, &mtu, &line.value_at));
+                configure.notes.iter().for_each(|note| self.leave(reading, line, note));
             }
             Some(Ok(Command::AddBond { bond, options })) if line.runs() && bond == self.name => {
                 self.taken.push(line.at.clone());
@@ -354,7 +367,7 @@ impl<'f> Bond<'f> {
                 words.routes().into_iter().for_each(|route| draft.add_route(route));
             }
             Some(Ok(Command::AddAddress { address, device, ignored }))
-                if line.runs() && device.as_ref().is_none_or(|device| *device == self.name) =>
+                if line.runs() && device.as_ref().is_none_or(|device| self.is_own(device)) =>
             {
                 if !ignored.is_empty() {
                     let why = format!("the address is taken over without `{}`", shown(&ignored.join(" ")));
@@ -373,6 +386,28 @@ impl<'f> Bond<'f> {
             Some(Err((message, hint))) if line.runs() => reading.wrong(&line.value_at, message, hint),
             _ => self.leave(reading, line, keep),
         }
+    }
+}
+
+/// True for a bond, and for its alias `bond0:0`, whose addresses are the bond's.
+fn is_of(bond: &str, device: &str) -> bool {
+    device.strip_prefix(bond).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+}
+
+/// What to do in the place of an option of IPv6 that a team has not.
+fn by_sysctl(draft: &Draft, line: &Line) -> Option<String> {
+    let number = || line.value.parse::<u8>().ok();
+    match line.key().as_str() {
+        "privext" => Some(draft.by_sysctl("use_tempaddr", number().filter(|value| *value <= 2)?)),
+        "autoconf" => Some(draft.by_sysctl("autoconf", number().filter(|value| *value <= 1)?)),
+        // Addresses are used at once, as `nodad` has it.
+        "dad_attempts" if line.value == "0" => Some(draft.by_sysctl("accept_dad", 0)),
+        "dad_attempts" | "dad_interval" => {
+            let why =
+                "it says how long ifup waits for the proof that no other host has the address: a team does not wait";
+            Some(why.to_owned())
+        }
+        _ => None,
     }
 }
 
