@@ -10,11 +10,13 @@ mod interfaces;
 mod lines;
 mod members;
 mod read;
+mod sourced;
 mod stanza;
 mod write;
 
-pub use interfaces::{Definition, Interfaces, List, Sourced, sourced};
+pub use interfaces::{Definition, Interfaces, List};
 use nicteam_diagnostics::Diagnostics;
+pub use sourced::{Sourced, sourced};
 
 use crate::format::{Format, Writer, Written};
 use crate::{Import, Network, Source};

@@ -39,7 +39,7 @@ impl Format for Iproute2 {
             };
             writes || word(0) == "ip" && is_ip() || word(0) == "modprobe" && word(1) == "bonding"
         };
-        source.commands().is_ok_and(|commands| commands.iter().any(is_own) || is_batch(&commands))
+        source.commands().is_ok_and(|commands| commands.iter().any(is_own) || is_batch(commands))
     }
 
     fn is_script(&self) -> bool {
@@ -50,7 +50,7 @@ impl Format for Iproute2 {
         let mut script = Script::new(sources);
         for (source, of) in sources.iter().enumerate() {
             match of.commands() {
-                Ok(commands) if is_batch(&commands) => script.batch(source, &commands),
+                Ok(commands) if is_batch(commands) => script.batch(source, commands),
                 Ok(commands) => commands.iter().for_each(|command| script.take(source, command)),
                 Err(problem) => script.teams.problem(source, problem.clone()),
             }

@@ -177,6 +177,27 @@ mod tests {
     }
 
     #[test]
+    fn what_nothing_closes_is_of_its_line_alone() {
+        assert_eq!(lines("a `b\nc $(d\ne ${f\ng"), ["a `b", "c $(d", "e ${f", "g"]);
+        assert_eq!(lines(r#"a $'b\'c\td' $"e""#), ["a b'c\td e"]);
+        assert_eq!(line_end("A='b\nc' # d'\ne"), 12);
+        assert_eq!(line_end("A='b\nc"), 4);
+    }
+
+    #[test]
+    fn values_have_places() {
+        let known = |name: &str| (name == "A").then_some("xy");
+        let (value, length) = value("'b'\"$A\"{1,2} # c", known).unwrap();
+        assert_eq!((value.text.as_str(), length), ("bxy{1,2}", 12));
+        assert_eq!(value.spans[..4], [1..2, 4..6, 4..6, 7..8]);
+        assert_eq!(lex::value("$B", known), Err(NoValue::Unknown));
+        assert_eq!(lex::value("`b`", known), Err(NoValue::Unknown));
+        assert_eq!(lex::value("a b", known), Err(NoValue::More));
+        assert_eq!(lex::value("a&", known), Err(NoValue::More));
+        assert_eq!(lex::value("'a", known), Err(NoValue::Open));
+    }
+
+    #[test]
     fn an_open_quote_is_pointed_at() {
         assert_eq!(commands("a 'b").unwrap_err().span, Some(2..3));
     }

@@ -1,6 +1,6 @@
 //! What the files say of devices: for whoever asks what ifupdown does with one, and not for teams.
 
-use super::lines::{Line, lines};
+use super::lines::Line;
 use super::members::{Way, joinings, master};
 use super::stanza::{self, File};
 use crate::names::fits;
@@ -46,15 +46,6 @@ pub struct List {
     words: Vec<String>,
 }
 
-/// Files that a line names, by a path that counts from the folder of its file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sourced {
-    /// `source`: files that fit a pattern of the shell's.
-    Files(String),
-    /// `source-directory`: the files of a folder whose names are made of letters, digits, `_` and `-` alone.
-    Folder(String),
-}
-
 impl Interfaces {
     /// Reads files; what is wrong in them is left out.
     pub fn read(sources: &[Source]) -> Interfaces {
@@ -89,21 +80,8 @@ impl Interfaces {
 impl List {
     /// True if it means the device: by its name, or by a pattern of `*` and `?`; `/regex/` is not read.
     pub fn takes(&self, device: &str) -> bool {
-        self.words.iter().any(|word| word == device || word.contains(['*', '?']) && fits(device, word))
+        self.words.iter().any(|word| word == device || word.contains(['*', '?', '[']) && fits(device, word))
     }
-}
-
-/// What the lines of a file name to be read, too.
-pub fn sourced(source: &Source) -> Vec<Sourced> {
-    let named = |line: Line| {
-        let words = line.words().into_iter().map(|(word, _)| word);
-        match line.name.as_str() {
-            "source" => words.map(Sourced::Files).collect(),
-            "source-directory" | "source-dir" => words.map(Sourced::Folder).collect(),
-            _ => Vec::new(),
-        }
-    };
-    lines(0, &source.text).into_iter().flat_map(named).collect()
 }
 
 /// True if one of these lists has the device: `auto`, `allow-auto`, `allow-hotplug`.
@@ -112,7 +90,9 @@ pub(super) fn is_automatic(selections: &[Line], device: &str) -> bool {
     selections.iter().filter(is_list).flat_map(Line::words).any(|(word, _)| selects(&word, device))
 }
 
-/// True if a word of such a list means the device: `eth0`, `/eth*`.
+/// True if a word of such a list means the device: `eth0`, `eth0=home`, `/eth*`, `/eth*/1`; ifupdown2 has `eth*`, too.
 fn selects(word: &str, device: &str) -> bool {
-    word == device || word.contains(['*', '?']) && fits(device, word.trim_start_matches('/'))
+    let (physical, logical) = word.split_once('=').unwrap_or((word, device));
+    let pattern = physical.strip_prefix('/').map_or(physical, |pattern| pattern.split('/').next().unwrap_or(pattern));
+    logical == device && physical == device || pattern.contains(['*', '?', '[']) && fits(device, pattern)
 }

@@ -16,6 +16,7 @@ use crate::{Address, Import, Network, Route, Source};
 pub(super) fn read(sources: &[Source]) -> Result<Import, Diagnostics> {
     let mut reading = Reading::new(sources);
     let file = stanza::read(&mut reading);
+    beside::not_read(&mut reading, &file);
     let mut drafts = Vec::new();
     for bond in bonds(&file) {
         drafts.push(Bond::new(&file, &bond).read(&mut reading));

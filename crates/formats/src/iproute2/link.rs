@@ -310,7 +310,7 @@ impl Line<'_> {
 /// The options behind `type bond` by the kernel's names, each with its value, up to the first that makes no sense.
 pub(crate) fn bond_options(words: &[Word]) -> impl Iterator<Item = Result<(&'static str, &Word), Problem>> {
     let mut rest = words.iter();
-    let mut next = move || {
+    let next = move || {
         loop {
             let word = rest.next()?;
             match known_option(word) {
@@ -320,7 +320,7 @@ pub(crate) fn bond_options(words: &[Word]) -> impl Iterator<Item = Result<(&'sta
             }
         }
     };
-    std::iter::from_fn(move || next())
+    std::iter::from_fn(next)
 }
 
 /// The option of `type bond` that a word means, and the kernel's name of it; or an error with the one that may be meant.

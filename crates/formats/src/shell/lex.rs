@@ -321,13 +321,14 @@ impl Rest<'_> {
         let rest = &self.text[self.at..];
         match rest.chars().next() {
             Some('{') => {
-                let inner = rest[1..].find('}').map_or_else(|| &rest[1..to_line_end(rest)], |end| &rest[1..1 + end]);
-                self.at = (self.at + inner.len() + 2).min(self.text.len());
+                let end = rest.find('}');
+                let inner = &rest[1..end.unwrap_or_else(|| to_line_end(rest))];
+                self.at += 1 + inner.len() + usize::from(end.is_some());
                 let span = start..self.at;
                 // All of an array: its words, whatever the quotes.
                 let array = inner.strip_suffix("[@]").or_else(|| inner.strip_suffix("[*]"));
                 let name = array.unwrap_or(inner);
-                match !name.is_empty() && name.chars().all(is_name) {
+                match end.is_some() && !name.is_empty() && name.chars().all(is_name) {
                     true => {
                         let is_quoted = is_quoted && array.is_none();
                         word.parts.push(Part::Variable { name: name.to_owned(), is_quoted, span });
