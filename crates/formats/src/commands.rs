@@ -8,7 +8,7 @@ use nicteam_diagnostics::Problem;
 use crate::iproute2::{self, Ip, abbreviated, address, link, link::Verb};
 use crate::route::RouteWords;
 use crate::shell::{self, Word};
-use crate::{Address, Route, ifconfig};
+use crate::{Address, Route, ifconfig, net_tools};
 
 /// What is wrong, and what to do about it.
 type Wrong = (String, String);
@@ -212,55 +212,13 @@ fn configure(arguments: &[Word]) -> Option<Result<Command, Wrong>> {
     }))))
 }
 
-/// `route add -net 10.9.0.0 netmask 255.255.0.0 gw 10.0.0.9` (net-tools, `route(8)`).
+/// `route add -net 10.9.0.0 netmask 255.255.0.0 gw 10.0.0.9`.
 fn route(arguments: &[&str]) -> Option<Result<Command, Wrong>> {
-    let mut words = arguments.iter().copied().peekable();
-    while words.peek().is_some_and(|word| word.starts_with('-')) {
-        let option = words.next()?;
-        if option == "-A" {
-            words.next();
-        }
-    }
-    match words.next()? {
-        "del" => return Some(Ok(Command::DeleteRoute)),
-        "add" => {}
-        _ => return None,
-    }
-    let (mut target, mut netmask, mut is_host, mut rest) = (None, None, false, Vec::new());
-    while let Some(word) = words.next() {
-        match word {
-            "-net" => {}
-            "-host" => is_host = true,
-            "netmask" => netmask = Some(words.next()?),
-            "gw" => rest.extend(["via", words.next()?]),
-            "metric" => rest.extend(["metric", words.next()?]),
-            "dev" => rest.extend(["dev", words.next()?]),
-            // `reject`, `mod`, `mss`, `window`: another thing, or its details.
-            "reject" => return None,
-            "mod" | "dyn" | "reinstate" => {}
-            "mss" | "window" | "irtt" => drop(words.next()),
-            word if target.is_none() => target = Some(word),
-            // The device may stand last without `dev`.
-            word => rest.extend(["dev", word]),
-        }
-    }
-    let target = target?;
-    let to = match netmask {
-        Some(netmask) if !is_host => match target.parse().map(|address| Address::with_netmask(address, netmask)) {
-            Ok(Ok(to)) => to.to_string(),
-            Ok(Err(error)) => return Some(Err((error.to_string(), error.hint()))),
-            Err(_) if target == "default" => "default".to_owned(),
-            Err(_) => {
-                return Some(Err((
-                    format!("`{target}` is no IP address"),
-                    "name the network by its address".to_owned(),
-                )));
-            }
-        },
-        _ => target.to_owned(),
-    };
-    let words: Vec<&str> = std::iter::once(to.as_str()).chain(rest).collect();
-    Some(add_route(&words, false))
+    Some(match net_tools::route(arguments)? {
+        Ok(net_tools::Said::Adds(words)) => add_route(&words.iter().map(String::as_str).collect::<Vec<_>>(), false),
+        Ok(net_tools::Said::Removes) => Ok(Command::DeleteRoute),
+        Err(wrong) => Err(wrong),
+    })
 }
 
 /// `ifenslave bond0 eth0 eth1`: without options that do something else.

@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use nicteam_diagnostics::Problem;
 
-use crate::iproute2::argument;
 use crate::reading::At;
-use crate::shell::{Command, Word};
+use crate::shell::{Command, Word, argument};
 use crate::teams::Teams;
 use crate::{Address, AddressError};
 

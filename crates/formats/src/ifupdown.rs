@@ -5,6 +5,7 @@
 //! `IF_BOND_MODE` in a hook's environment. Names that ifupdown2 and ifupdown-ng have beside are taken, too.
 
 mod beside;
+mod bond;
 mod disable;
 mod interfaces;
 mod lines;

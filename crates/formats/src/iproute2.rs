@@ -272,7 +272,7 @@ impl<'a> Script<'a> {
             "ifenslave" => other::ifenslave(self, source, command, &spot),
             "echo" | "printf" => other::echo(self, source, command, &spot),
             "ifconfig" => ifconfig::read(&mut self.teams, source, command, &spot),
-            "route" => address::net_tools(self, command, &spot),
+            "route" => address::net_route(self, command, &spot),
             _ => {
                 self.maybe(command, &spot, NOT_READ);
                 Ok(())
@@ -369,12 +369,4 @@ impl<'a> Script<'a> {
         }
         self.teams.finish()
     }
-}
-
-/// The word behind another one.
-///
-/// # Errors
-/// There is none.
-pub(crate) fn argument<'a>(of: &Word, words: &mut impl Iterator<Item = &'a Word>) -> Result<&'a Word, Problem> {
-    words.next().ok_or_else(|| Problem::at(&of.span, format!("nothing follows `{}`", of.text)))
 }

@@ -31,6 +31,7 @@ mod json;
 mod kernel;
 mod keyfile;
 mod names;
+mod net_tools;
 mod netplan;
 mod network;
 mod networkd;

@@ -111,6 +111,14 @@ pub(crate) fn line(text: &str, variables: &[(&str, &str)]) -> Result<Vec<Command
     Ok(run.commands)
 }
 
+/// The word behind another one.
+///
+/// # Errors
+/// There is none.
+pub(crate) fn argument<'a>(of: &Word, words: &mut impl Iterator<Item = &'a Word>) -> Result<&'a Word, Problem> {
+    words.next().ok_or_else(|| Problem::at(&of.span, format!("nothing follows `{}`", of.text)))
+}
+
 /// Lines that were copied with the prompt of root are no comments: each line begins with `# ` or `$ `.
 fn without_prompts(text: &str) -> Cow<'_, str> {
     let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty());

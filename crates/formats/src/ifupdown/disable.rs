@@ -1,8 +1,8 @@
 //! What to take out of the old place, with its lines, so that not two owners build one device.
 
+use super::bond::Bond;
 use super::interfaces::is_automatic;
 use super::members::master;
-use super::read::Bond;
 use super::stanza::Stanza;
 use crate::draft::Draft;
 use crate::reading::Reading;

@@ -3,6 +3,7 @@
 use nicteam_diagnostics::Diagnostics;
 use nicteam_team::ConfigOption;
 
+use super::bond::Bond;
 use super::lines::Line;
 use super::members::{Joining, Way, is_list, joinings, master};
 use super::stanza::{self, File, Stanza};
@@ -56,41 +57,7 @@ fn added(line: &Line, device: &str) -> Option<String> {
     }
 }
 
-/// A bond while it is read.
-pub(super) struct Bond<'f> {
-    name: String,
-    /// Every stanza there is.
-    pub(super) all: &'f [Stanza],
-    /// `auto` and its kin.
-    pub(super) selections: &'f [Line],
-    pub(super) own: Vec<&'f Stanza>,
-    pub(super) members: Vec<&'f Stanza>,
-    /// Lines that have become part of the team.
-    pub(super) taken: Vec<At>,
-    /// Routes and addresses that commands add, of the kind that a line further down removes.
-    has_commands: bool,
-}
-
-impl<'f> Bond<'f> {
-    fn new(file: &'f File, name: &str) -> Bond<'f> {
-        let own = file.stanzas.iter().filter(|stanza| is_of(name, &stanza.device)).collect();
-        let is_member = |stanza: &&Stanza| master(stanza).is_some_and(|line| line.value == name);
-        let members = file.stanzas.iter().filter(is_member).collect();
-        Bond {
-            name: name.to_owned(),
-            all: &file.stanzas,
-            selections: &file.selections,
-            own,
-            members,
-            taken: Vec::new(),
-            has_commands: false,
-        }
-    }
-
-    fn is_own(&self, device: &str) -> bool {
-        is_of(&self.name, device)
-    }
-
+impl Bond<'_> {
     fn read(mut self, reading: &mut Reading<'_>) -> Draft {
         let begins = self.own.first().or(self.members.first()).map(|stanza| stanza.head.at.clone());
         let mut draft = Draft::new(&self.name, begins.unwrap_or_else(|| At::new(0, 0..0)));
@@ -198,11 +165,6 @@ impl<'f> Bond<'f> {
             "it is of a member, whose stanza stays without its `bond-` lines"
         };
         self.leave(reading, line, why);
-    }
-
-    /// Stanzas of devices that are members by the bond's own list.
-    pub(super) fn listed<'d>(&self, draft: &'d Draft) -> impl Iterator<Item = &'f Stanza> + use<'f, 'd> {
-        self.all.iter().filter(|stanza| draft.has_member(&stanza.device) && master(stanza).is_none())
     }
 
     fn leave_members_settings(&self, reading: &mut Reading<'_>, draft: &Draft) {
@@ -388,11 +350,6 @@ impl<'f> Bond<'f> {
             _ => self.leave(reading, line, keep),
         }
     }
-}
-
-/// True for a bond, and for its alias `bond0:0`, whose addresses are the bond's.
-fn is_of(bond: &str, device: &str) -> bool {
-    device.strip_prefix(bond).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }
 
 /// What to do in the place of an option of IPv6 that a team has not.

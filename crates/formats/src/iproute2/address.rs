@@ -4,10 +4,10 @@ use std::net::IpAddr;
 
 use nicteam_diagnostics::Problem;
 
-use super::{Script, abbreviated, argument};
+use super::{Script, abbreviated};
 use crate::reading::At;
-use crate::shell::{Command, Word};
-use crate::{Address, Route, RouteWords, commands};
+use crate::shell::{Command, Word, argument};
+use crate::{Address, Route, RouteWords, net_tools};
 
 /// In the order in which they are compared.
 pub(crate) const ADDRESS: &[&str] = &[
@@ -147,14 +147,19 @@ pub(super) fn route(
 }
 
 /// `route add default gw 10.0.0.254` (net-tools).
-pub(super) fn net_tools(script: &mut Script<'_>, command: &Command, spot: &At) -> Result<(), Problem> {
-    match commands::of(command) {
-        Some(Ok(commands::Command::AddRoute(words))) => take(script, &words, spot),
-        Some(Ok(_)) => {
+pub(super) fn net_route(script: &mut Script<'_>, command: &Command, spot: &At) -> Result<(), Problem> {
+    let words: Vec<&str> = command.arguments().iter().map(|word| word.text.as_str()).collect();
+    match net_tools::route(&words) {
+        Some(Ok(net_tools::Said::Adds(words))) => {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let wrong = |error: crate::RouteError| Problem::at(&spot.span(), error.to_string()).hint(error.hint());
+            return add_route(script, &words, command, spot).map_err(wrong);
+        }
+        Some(Ok(net_tools::Said::Removes)) => {
             script.maybe(command, spot, "it takes routes away: which there are in the end, the team is to be told")
         }
         Some(Err((message, hint))) => return Err(Problem::at(&spot.span(), message).hint(hint)),
-        None if command.arguments().iter().any(|word| word.text == "add") => script.teams.left(spot, OTHER_ROUTE, None),
+        None if words.contains(&"add") => script.teams.left(spot, OTHER_ROUTE, None),
         None => {}
     }
     Ok(())

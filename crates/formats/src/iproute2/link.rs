@@ -2,10 +2,10 @@
 
 use nicteam_diagnostics::{Problem, list, nearest};
 
-use super::{Script, abbreviated, argument};
+use super::{Script, abbreviated};
 use crate::names::{host_mac, mtu};
 use crate::reading::At;
-use crate::shell::{Command, Word};
+use crate::shell::{Command, Word, argument};
 
 /// In the order in which `ip link` compares.
 const COMMANDS: &[&str] =
