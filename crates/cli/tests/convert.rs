@@ -93,7 +93,8 @@ fn what_is_wrong_is_pointed_at() {
     assert!(text(&output.stderr).contains(" --> -:6:26\n"), "{}", text(&output.stderr));
     for (arguments, input, words) in [
         (&["import", "/no/such/file"][..], "", "cannot read /no/such/file: "),
-        (&["import", "-"], "hello\n", "nicteam: - is no format that is read\nhint: `--from FORMAT`"),
+        (&["import", "-"], "hello\n", "nicteam: standard input is no format that is read\nhint: `--from FORMAT`"),
+        (&["import", "-"], "\n", "nicteam: standard input is empty\n"),
         (&["import", "--from", "dladn", "-"], "", "did you mean `dladm`?"),
         (&["import", "--from", "dladm", "-"], "# nothing\n", "no bond is in there\nhint: "),
         (&["import"], "", "<FILE>"),

@@ -131,6 +131,8 @@ fn running(pid: &str) -> Option<String> {
 
 /// From now on SIGINT, SIGTERM and SIGHUP only set a flag. Call once, early.
 ///
+/// SIGHUP stays ignored where it is (nohup(1)): the work is to outlive the terminal.
+///
 /// System calls that wait return `EINTR` when one comes. Children start with
 /// the default again (exec resets handlers).
 pub fn catch_termination() -> Result<()> {
@@ -142,7 +144,11 @@ pub fn catch_termination() -> Result<()> {
         let action = SigAction::new(SigHandler::Handler(note), SaFlags::empty(), SigSet::empty());
         for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
             // SAFETY: `note` is safe in a signal handler, see there.
-            unsafe { sigaction(signal, &action) }?;
+            let before = unsafe { sigaction(signal, &action) }?;
+            if signal == Signal::SIGHUP && matches!(before.handler(), SigHandler::SigIgn) {
+                // SAFETY: it is the action that was there; no handler belongs to it.
+                unsafe { sigaction(signal, &before) }?;
+            }
         }
         Ok::<_, Errno>(())
     };

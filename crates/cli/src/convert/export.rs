@@ -11,6 +11,7 @@ use nicteam_host::{bonds, service};
 
 use crate::failure::Failure;
 use crate::say;
+use crate::value::OneOf;
 
 /// Write teams as another program's configuration, or as the switch's end.
 ///
@@ -20,7 +21,7 @@ use crate::say;
 #[command(after_help = after_help())]
 pub(crate) struct Export {
     /// The format to write.
-    #[arg(long, value_name = "FORMAT", value_parser = named)]
+    #[arg(long, value_name = "FORMAT", value_parser = FORMAT, hide_possible_values = true)]
     to: &'static dyn Writer,
     /// Files or folders with teams; `-` is standard input.
     #[arg(value_name = "FILE")]
@@ -43,6 +44,10 @@ fn after_help() -> String {
         "Formats:\n{lines}\n  nicteam export --to netplan /etc/nicteam/team0.toml\n  nicteam export --to cisco --running team0"
     )
 }
+
+/// A format on the command line.
+const FORMAT: OneOf<&'static dyn Writer> =
+    OneOf { parse: named, names: || WRITERS.iter().map(|writer| writer.name()).collect() };
 
 fn named(name: &str) -> Result<&'static dyn Writer, String> {
     let known = WRITERS.iter().find(|writer| writer.name() == name);

@@ -9,6 +9,7 @@ use nicteam_host::service;
 
 use super::MAKES_ONE;
 use crate::failure::Failure;
+use crate::value::OneOf;
 
 /// The largest file that is read, bytes: configurations of a network are small, and a device's file has no end.
 const LARGEST: u64 = 4 * 1024 * 1024;
@@ -111,8 +112,12 @@ fn unreadable(shown: &str, error: &std::io::Error) -> Failure {
     Failure::wrong_input(format!("cannot read {shown}: {error}"))
 }
 
+/// A format on the command line.
+pub(crate) const FORMAT: OneOf<&'static dyn Format> =
+    OneOf { parse: named, names: || FORMATS.iter().map(|format| format.name()).collect() };
+
 /// The format of this name.
-pub(crate) fn named(name: &str) -> Result<&'static dyn Format, String> {
+fn named(name: &str) -> Result<&'static dyn Format, String> {
     let known = FORMATS.iter().find(|format| format.name() == name);
     known.copied().ok_or_else(|| {
         let names = || FORMATS.iter().map(|format| format.name());
@@ -125,6 +130,12 @@ pub(crate) fn named(name: &str) -> Result<&'static dyn Format, String> {
 
 /// The format that all of these texts are of.
 pub(super) fn recognise(sources: &[Source]) -> Result<&'static dyn Format, Failure> {
+    let shown = |source: &Source| if source.path == "-" { "standard input".to_owned() } else { source.path.clone() };
+    if let [source] = sources
+        && source.text.trim().is_empty()
+    {
+        return Err(Failure::wrong_input(format!("{} is empty", shown(source))));
+    }
     let all = |format: &&&'static dyn Format| sources.iter().all(|source| format.recognises(source));
     if let Some(format) = FORMATS.iter().find(all) {
         return Ok(*format);
@@ -134,7 +145,7 @@ pub(super) fn recognise(sources: &[Source]) -> Result<&'static dyn Format, Failu
             .iter()
             .find(|format| format.recognises(source))
             .map_or("no format that is read", |format| format.name());
-        format!("{} is {}", source.path, of)
+        format!("{} is {of}", shown(source))
     };
     let shown: Vec<String> = sources.iter().take(4).map(of_each).collect();
     let these = if sources.len() == 1 { "" } else { "these are not of one format: " };

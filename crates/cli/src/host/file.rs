@@ -16,7 +16,7 @@ pub(super) struct Given {
     #[arg(value_name = "FILE|NAME")]
     words: Vec<String>,
     /// The files' format; found out by default.
-    #[arg(long, value_name = "FORMAT", value_parser = convert::named)]
+    #[arg(long, value_name = "FORMAT", value_parser = convert::FORMAT, hide_possible_values = true)]
     from: Option<&'static dyn Format>,
 }
 

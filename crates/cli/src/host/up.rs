@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use nicteam_daemon::Kept;
 use nicteam_formats::Team;
-use nicteam_host::{check, confirm as confirmation, up};
+use nicteam_host::check::{self, Plan};
+use nicteam_host::{Error, Refusal, confirm as confirmation, down, up};
+use nicteam_sys::process;
 
 use super::{confirm, file};
 use crate::failure::Failure;
@@ -31,7 +33,7 @@ pub(crate) struct Up {
     verbose: bool,
 }
 
-/// Brings teams up, one after the other; the first failure ends it.
+/// Brings teams up, one after the other, if nothing is in the way of one of them; the first failure ends it.
 pub(super) fn run(args: &Up) -> Result<(), Failure> {
     let (import, names) = args.given.read()?;
     let active = up::refuse_active(&import);
@@ -40,14 +42,22 @@ pub(super) fn run(args: &Up) -> Result<(), Failure> {
     }
     let teams = file::teams(&import, names)?;
     team::require_root()?;
-    teams.iter().try_for_each(|team| bring_up(team, args))
+    let root = up::Options::default().root;
+    let plans = teams.iter().map(|team| check::check(team, &root)).collect::<Result<Vec<_>, _>>()?;
+    let refusals: Vec<Refusal> = plans.iter().flat_map(|plan| plan.refusals.iter().cloned()).collect();
+    if !refusals.is_empty() && !args.force {
+        return Err(Error::Refused { refusals }.into());
+    }
+    // Half a way up would leave the host without a network: what was done is undone.
+    process::catch_termination()?;
+    teams.iter().zip(&plans).try_for_each(|(team, plan)| bring_up(team, plan, args))
 }
 
-fn bring_up(wanted: &Team, args: &Up) -> Result<(), Failure> {
+fn bring_up(wanted: &Team, plan: &Plan, args: &Up) -> Result<(), Failure> {
     let name = &wanted.name;
     let options = || up::Options { force: args.force, ..up::Options::default() };
     // One that is up, and was confirmed, is not to be taken down.
-    let is_new = !check::check(wanted, &options().root)?.is_up;
+    let is_new = !plan.is_up;
     let guard = args.confirm.filter(|_| is_new).map(|wait| confirm::guard(name, wait)).transpose()?;
     let mut failed = None;
     let mut start = |kept: &Kept| match team::begin(kept) {
@@ -67,6 +77,9 @@ fn bring_up(wanted: &Team, args: &Up) -> Result<(), Failure> {
                 // There is nothing to be confirmed.
                 let _ = confirmation::confirm(name);
             }
+            if process::termination().is_some() {
+                return Err(stopped(name));
+            }
             // What the process of the team said is the reason.
             return Err(failed.unwrap_or_else(|| error.into()));
         }
@@ -78,6 +91,7 @@ fn bring_up(wanted: &Team, args: &Up) -> Result<(), Failure> {
         0 => say::line(format_args!("team {name} is up already: nothing to do")),
         // As many as `check` counts.
         _ if is_new => say::line(format_args!("team {name} is up, after {} steps", done.steps)),
+        1 => say::line(format_args!("team {name} is up as the file says now: 1 change")),
         count => say::line(format_args!("team {name} is up as the file says now: {count} changes")),
     }
     match guard {
@@ -86,5 +100,14 @@ fn bring_up(wanted: &Team, args: &Up) -> Result<(), Failure> {
             confirm::remind(name);
             Ok(())
         }
+    }
+}
+
+/// A signal came on the way up.
+fn stopped(team: &str) -> Failure {
+    match down::teams().is_ok_and(|teams| teams.iter().any(|noted| noted == team)) {
+        false => Failure::interrupted(format!("stopped by a signal: what was done for team {team} is undone")),
+        true => Failure::interrupted(format!("stopped by a signal on the way of team {team}"))
+            .hint(Some(format!("`nicteam down {team}` restores what was found, `nicteam up` goes on"))),
     }
 }

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nicteam_daemon::control::{Client, Refusal, RefusalKind, TeamState, teams, wait_until_free};
 use nicteam_daemon::{Kept, Shelf};
 use nicteam_host::service;
-use nicteam_sys::Context;
+use nicteam_sys::{Context, process};
 
 use super::failures::{not_started, require_root};
 use super::run::Begun;
@@ -49,6 +49,8 @@ pub(crate) struct Restart {
 
 /// How long a team may take to begin, on a slow machine with many members.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// How often it is looked whether a signal has come meanwhile.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Adds a team.
 pub(super) fn add(add: &Add) -> Result<(), Failure> {
@@ -142,6 +144,9 @@ pub(crate) fn begin(kept: &Kept) -> Result<Started, Failure> {
     let Some(line) = first_line(&mut child).context(|| format!("hear from the process of team {team}"))? else {
         // A team that it has taken over forwards on.
         let _ = child.kill().and_then(|()| child.wait());
+        if process::termination().is_some() {
+            return Err(Failure::interrupted(format!("stopped by a signal before team {team} began")));
+        }
         let said = format!("process {} of team {team} did not begin within {} s", child.id(), PATIENCE.as_secs());
         return Err(Failure::failed(said).hint(Some(format!("`nicteam team restart {team}` tries again"))));
     };
@@ -162,7 +167,7 @@ pub(crate) fn begin(kept: &Kept) -> Result<Started, Failure> {
     }
 }
 
-/// The first line that a child says; `None`: it says nothing for too long.
+/// The first line that a child says; `None`: it says nothing for too long, or a signal ends the wait for those who catch it.
 fn first_line(child: &mut Child) -> io::Result<Option<String>> {
     let Some(stdout) = child.stdout.take() else { return Ok(Some(String::new())) };
     let (heard, line) = mpsc::channel();
@@ -172,9 +177,13 @@ fn first_line(child: &mut Child) -> io::Result<Option<String>> {
         // Nobody listens any more after a while.
         let _ = heard.send(read);
     })?;
-    match line.recv_timeout(PATIENCE) {
-        Ok(line) => line.map(Some),
-        Err(RecvTimeoutError::Timeout) => Ok(None),
-        Err(RecvTimeoutError::Disconnected) => Ok(Some(String::new())),
+    let start = Instant::now();
+    loop {
+        match line.recv_timeout(LOOK) {
+            Ok(line) => return line.map(Some),
+            Err(RecvTimeoutError::Timeout) if start.elapsed() < PATIENCE && process::termination().is_none() => {}
+            Err(RecvTimeoutError::Timeout) => return Ok(None),
+            Err(RecvTimeoutError::Disconnected) => return Ok(Some(String::new())),
+        }
     }
 }

@@ -5,6 +5,7 @@ mod moving;
 mod rebooted;
 mod refusals;
 mod repeated;
+mod signals;
 mod ssh;
 mod standing;
 
