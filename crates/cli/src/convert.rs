@@ -7,3 +7,6 @@ mod import;
 pub(crate) use export::{Export, run as export};
 pub(crate) use find::FORMAT;
 pub(crate) use import::{Import, read, run as import};
+
+/// What to do where there is no file of ours.
+pub(crate) const MAKES_ONE: &str = "`nicteam import` makes one from the configuration that you have";

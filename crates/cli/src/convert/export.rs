@@ -7,14 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use nicteam_formats::{Network, Source, WRITERS, Writer, Written};
-use nicteam_host::bonds;
+use nicteam_host::{bonds, service};
 
 use crate::failure::Failure;
 use crate::say;
 use crate::value::OneOf;
-
-/// Our own files.
-const OWN: &str = "/etc/nicteam";
 
 /// Write teams as another program's configuration, or as the switch's end.
 ///
@@ -92,11 +89,11 @@ fn network(args: &Export) -> Result<Network, Failure> {
         return Ok(bonds::running(name.as_deref()).map_err(Failure::failed)?.network);
     }
     let files = match args.files.as_slice() {
-        [] if !Path::new(OWN).is_dir() => {
-            return Err(Failure::wrong_input(format!("no file is named, and there is no {OWN}"))
+        [] if !Path::new(service::FOLDER).is_dir() => {
+            return Err(Failure::wrong_input(format!("no file is named, and there is no {}", service::FOLDER))
                 .hint(Some("name a file with teams, or use --running")));
         }
-        [] => vec![OWN.to_owned()],
+        [] => vec![service::FOLDER.to_owned()],
         files => files.to_vec(),
     };
     let import = super::import::read(&files, None)?;

@@ -5,7 +5,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use nicteam_formats::{FORMATS, Format, Source};
+use nicteam_host::service;
 
+use super::MAKES_ONE;
 use crate::failure::Failure;
 use crate::value::OneOf;
 
@@ -17,7 +19,7 @@ pub(super) fn sources(paths: &[String], format: Option<&'static dyn Format>) -> 
     let mut sources = Vec::new();
     for path in paths {
         if path == "-" {
-            sources.push(Source { path: "-".to_owned(), text: text(&mut std::io::stdin().lock(), "standard input")? });
+            sources.push(Source::new("-", text(&mut std::io::stdin().lock(), "standard input")?));
             continue;
         }
         let kind = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
@@ -51,7 +53,9 @@ fn folder(path: &Path, format: Option<&'static dyn Format>) -> Result<Vec<Source
         (true, Some(format)) => Err(Failure::wrong_input(format!("{shown} has no file of {}", format.title()))
             .hint(Some("name the files themselves"))),
         (true, None) => {
-            Err(Failure::wrong_input(format!("{shown} has no file of a format that is read")).hint(Some(formats())))
+            let is_own = path.components().eq(Path::new(service::FOLDER).components());
+            let hint = if is_own { MAKES_ONE.to_owned() } else { formats() };
+            Err(Failure::wrong_input(format!("{shown} has no file of a format that is read")).hint(Some(hint)))
         }
     }
 }
@@ -86,7 +90,8 @@ fn list(folder: &Path, depth: u32, paths: &mut Vec<PathBuf>) -> std::io::Result<
 fn file(path: &Path) -> Result<Source, Failure> {
     let shown = path.display().to_string();
     let mut opened = fs::File::open(path).map_err(|error| unreadable(&shown, &error))?;
-    Ok(Source { text: text(&mut opened, &shown)?, path: shown })
+    let text = text(&mut opened, &shown)?;
+    Ok(Source::new(shown, text))
 }
 
 fn text(of: &mut dyn Read, shown: &str) -> Result<String, Failure> {

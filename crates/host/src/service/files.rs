@@ -118,7 +118,7 @@ fn text_of(path: &Path) -> io::Result<String> {
 
 fn read(path: &Path, text: &str, team: &str) -> Result<Option<Team>, Error> {
     let teams = |text: String| {
-        let source = Source { path: path.display().to_string(), text };
+        let source = Source::new(path.display().to_string(), text);
         nicteam_formats::toml::read(&[source]).map(|network| network.teams).map_err(Error::Wrong)
     };
     let found = teams(text.to_owned()).or_else(|wrong| {
