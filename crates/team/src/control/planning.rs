@@ -66,7 +66,13 @@ fn receive(facts: &Facts<'_>, id: MemberId, state: LinkState) -> Receive {
             return parts.balancer.as_ref().map_or(Receive::Drop, receive);
         }
         Receives::ByActive => active == Some(id),
-        Receives::ByAll if traits.aggregates(config) => parts.lacp().is_some_and(|lacp| lacp.receivers().contains(id)),
+        Receives::ByAll if traits.aggregates(config) => match parts.lacp() {
+            // A switch without LACP learns the team's address where it hears an LACPDU, from whichever member.
+            Some(lacp) if lacp.knows_nobody() && !lacp.receivers().contains(id) && state != LinkState::Down => {
+                return Receive::Own { own: team, team };
+            }
+            lacp => lacp.is_some_and(|lacp| lacp.receivers().contains(id)),
+        },
         Receives::ByAll | Receives::UnlessReflected => state != LinkState::Down,
     };
     if deliver { Receive::Deliver } else { Receive::Drop }

@@ -162,6 +162,11 @@ fn a_team_without_a_partner_serves_by_one_member_unless_strict() {
     assert_eq!(pair.both().map(|table| table.len()), [1, 0]);
     assert_eq!(pair.carriers(), [true, false]);
     assert_eq!(pair.why_not(1, 0), Some(Reason::PartnerSilent));
+    // What a switch sends to the team's address by a member that does not serve is taken: LACPDUs leave from that address.
+    let own = Mac([2, 0, 0, 0, 0, 0xa]);
+    let lines = pair.plan(0).members.iter().map(|line| line.receive).collect::<Vec<_>>();
+    assert!(lines.contains(&Receive::Deliver) && lines.contains(&Receive::Own { own, team: own }), "{lines:?}");
+    assert!(pair.plan(1).members.iter().all(|line| line.receive == Receive::Drop));
 }
 
 #[test]

@@ -19,6 +19,7 @@
 //! a partner; a port keeps its key without carrier; of two systems that prefer
 //! different aggregators the one with the lower system identifier decides.
 
+mod alone;
 mod answer;
 mod churn;
 mod config;
@@ -255,33 +256,6 @@ impl Lacp {
     /// The members that frames are sent by.
     pub fn distributing(&self) -> MemberSet {
         self.members_that(Port::distributes)
-    }
-
-    /// The members that the team's frames are sent by: those that distribute, or
-    /// the one that carries all until somebody is heard.
-    pub fn senders(&self) -> MemberSet {
-        self.alone().map_or_else(|| self.distributing(), MemberSet::one)
-    }
-
-    /// The members whose frames are the team's: those that collect, or the one
-    /// that carries all until somebody is heard.
-    pub fn receivers(&self) -> MemberSet {
-        self.alone().map_or_else(|| self.collecting(), MemberSet::one)
-    }
-
-    /// The member that carries all while no partner is known and the machines
-    /// still listen and wait for one (Linux bond_3ad.c, `ad_agg_selection_logic`:
-    /// the ports of an aggregator without a partner are enabled). To the partner
-    /// it says what the machines say.
-    fn alone(&self) -> Option<MemberId> {
-        let knows = |port: &Port| port.receive != ReceiveState::PortDisabled && !port.defaulted;
-        if self.config.lacp_strict || self.ports.values().any(|port| port.collects() || knows(port)) {
-            return None;
-        }
-        let could = |(_, port): &(&MemberId, &Port)| port.receive != ReceiveState::PortDisabled && !port.is_looped();
-        let chosen = |(_, port): &(&MemberId, &Port)| self.active.is_some() && port.aggregator_id() == self.active;
-        let candidates = || self.ports.iter().filter(could);
-        candidates().find(chosen).or_else(|| candidates().next()).map(|(member, _)| *member)
     }
 
     /// True if the team has carrier: at least `min_links` members of the active
