@@ -13,6 +13,7 @@
 #ifndef NICTEAM_FAILOVER_H
 #define NICTEAM_FAILOVER_H
 
+#include "branchless.h"
 #include "frame.h"
 #include "maps.h"
 #include "plan.h"
@@ -112,8 +113,7 @@ __attribute__((noinline)) __u32 failover_place(__u32 slot, __u32 chosen, __u32 n
 		return chosen;
 	__u32 rank = plan->ranks[chosen];
 
-	if (rank < len)
-		len--;
+	len -= below(rank, len) & 1;
 	if (!len)
 		return chosen;
 	if (found == FOUND_BACK)
@@ -124,19 +124,15 @@ __attribute__((noinline)) __u32 failover_place(__u32 slot, __u32 chosen, __u32 n
 	for (__u32 tried = 0; tried < MAX_MEMBERS; tried++) {
 		if (tried >= len)
 			break;
-		__u32 at = first + tried;
+		__u32 at = wrapped(first + tried, len);
 
-		if (at >= len)
-			at -= len;
-		if (at >= rank)
-			at++;
+		at += 1 + below(at, rank);
 		__u32 other = plan->fallback[bounded_place(at)];
 
 		found = failover_look(slot, other);
 		if (found == FOUND_USED)
 			return other;
-		if (found == FOUND_BACK && back == MAX_MEMBERS)
-			back = other;
+		back += (other - back) & -(equal(found, FOUND_BACK) & equal(back, MAX_MEMBERS));
 	}
 	return back == MAX_MEMBERS ? chosen : back;
 }

@@ -171,7 +171,7 @@ struct stripe_state {
 	__u64 best_wire_ns;
 	__u64 kept_start_ns;
 	__u64 kept_wire_ns;
-	__u32 best_shared;
+	__u32 kept;
 	__u32 chosen;
 	__u64 senders[MAX_MEMBERS];		 /* by place */
 	/* What each frame reads comes first: up to 32 KB from the start it takes no instruction to get there. */

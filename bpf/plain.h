@@ -6,6 +6,7 @@
 #ifndef NICTEAM_PLAIN_H
 #define NICTEAM_PLAIN_H
 
+#include "branchless.h"
 #include "frame.h"
 #include "gaps.h"
 #include "hash.h"
@@ -132,15 +133,6 @@ __attribute__((noinline)) int turn_window(void)
 	return 0;
 }
 
-/* Less `len` if it is not below; without branches: the verifier follows each in each turn of a loop. */
-static __always_inline __u32 wrapped(__u32 at, __u32 len)
-{
-	__u32 beyond = (__u32)((__s32)(len - 1 - at) >> 31);
-
-	asm volatile("" : "+r"(beyond));
-	return at - (len & beyond);
-}
-
 /*
  * The place of the member by which a frame to this host goes; NO_MEMBER: there is none. That member's transmit backlog grows by the
  * frame. `avoid`: one more than the place of a member that others are better than. A function of its own for the reason
@@ -158,8 +150,7 @@ __attribute__((noinline)) __u32 take_member(struct __sk_buff *skb, __u32 slot, _
 
 	if (!state || !flow || len < 1 || len > MAX_MEMBERS || !width)
 		return NO_MEMBER;
-	if (width > len)
-		width = len;
+	width = lesser(width, len);
 	home = host->home % len;
 	if (flow->place && !flow->wide && flow->host == number && now < flow->at_ns + SLACK_NS)
 		kept = flow->place - 1;
@@ -171,6 +162,7 @@ __attribute__((noinline)) __u32 take_member(struct __sk_buff *skb, __u32 slot, _
 	state->best_ns = ~0ULL;
 	state->best_start_ns = 0;
 	state->best_wire_ns = 0;
+	state->kept = kept;
 	state->kept_start_ns = ~0ULL;
 	state->kept_wire_ns = 0;
 #pragma clang loop unroll(disable)
@@ -179,11 +171,11 @@ __attribute__((noinline)) __u32 take_member(struct __sk_buff *skb, __u32 slot, _
 			break;
 		/* Each time another one is the first. */
 		__u32 of = bounded_place(plan->plain[bounded_place(wrapped(home + wrapped(tried + first, width), len))]);
-		__u32 rate = plan->members[of].rate_mbps;
-		__u64 penalty = ((lost >> of & 1) | (of + 1 == avoid)) * LEAD_NS;
-		__u64 start = later(now, state->senders[of]) + penalty, wire_ns = kilobits / (rate ? rate : 1);
+		__u64 penalty = ((lost >> of & 1) | equal(of + 1, avoid)) * LEAD_NS;
+		__u64 start = greater64(now, state->senders[of]) + penalty;
+		__u64 wire_ns = kilobits / divisor(plan->members[of].rate_mbps);
 
-		if (of == kept) {
+		if (of == state->kept) {
 			state->kept_start_ns = start;
 			state->kept_wire_ns = wire_ns;
 		}
@@ -195,6 +187,7 @@ __attribute__((noinline)) __u32 take_member(struct __sk_buff *skb, __u32 slot, _
 		}
 	}
 	place = state->chosen;
+	kept = state->kept;
 	if (place < MAX_MEMBERS && state->kept_start_ns <= state->best_start_ns + PLAIN_SLACK_NS) {
 		place = kept;
 		state->best_wire_ns = state->kept_wire_ns;
@@ -260,21 +253,7 @@ struct plain_use {
 /* More than any share of a window. */
 #define NEVER_BUSY 0x7fffffff
 
-/* All bits if a number is below another one, and both below 2^31. */
-static __always_inline __u32 below(__u32 a, __u32 b)
-{
-	__u32 bits = (__u32)((__s32)(a - b) >> 31);
-
-	asm volatile("" : "+r"(bits));
-	return bits;
-}
-
-static __always_inline __u32 lesser(__u32 a, __u32 b)
-{
-	return a + ((b - a) & below(b, a));
-}
-
-/* Without branches, and to the end: the verifier follows each branch, and each end, in each turn of a loop. */
+/* To the end: of a loop that ends early the verifier follows each end. */
 static __always_inline void look_at_members(const struct plan *plan, const struct plain_host *host, __u32 len,
 					    const struct stripe_state *state, struct plain_use *use)
 {
@@ -287,10 +266,9 @@ static __always_inline void look_at_members(const struct plan *plan, const struc
 		__u32 is_there = below(from_home, len), rate = plan->members[of].rate_mbps & is_there;
 		__u32 busy = lesser(state->busy[of], 0xffff) | (NEVER_BUSY & ~is_there);
 		/* What those before it carry, and a fourth of what it does, is delivered. */
-		__s64 short_of = ((__s64)mbps * 4 - (__s64)use->capacity_mbps * 4 - rate) >> 63;
+		__u32 short_of = below64((__u64)mbps * 4, (__u64)use->capacity_mbps * 4 + rate);
 
-		asm volatile("" : "+r"(short_of));
-		use->worth += (__u32)(1 + short_of) & is_there;
+		use->worth += (1 + short_of) & is_there;
 		use->capacity_mbps += rate;
 		use->busy = lesser(use->busy, busy | (NEVER_BUSY & ~below(from_home, width)));
 		use->idle = lesser(use->idle, (busy & 0xffff) << 8 | at | (NEVER_BUSY & ~is_there));
@@ -311,16 +289,17 @@ __attribute__((noinline)) int judge_width(__u32 slot, __u32 number)
 	if (!state || !len || len > MAX_MEMBERS || elapsed < later(least, host->rtt_ns * PLAIN_WINDOW_TRIPS))
 		return 0;
 	__u64 mbps = host->acked * 8000 / elapsed;
-	int is_queue = host->round_trips >= PLAIN_ROUND_TRIPS && host->queue_ns > host->queue_limit_ns;
 
 	host->since_ns = now;
 	host->acked = 0;
-	host->queue_ns = NO_ROUND_TRIP;
-	host->round_trips = 0;
 	host->delivered_mbps = mbps;
 	host->width = lesser(host->width, len);
 	host->proven = lesser(host->proven, host->width);
 	look_at_members(plan, host, len, state, &use);
+	int is_queue = host->round_trips >= PLAIN_ROUND_TRIPS && host->queue_ns > host->queue_limit_ns;
+
+	host->queue_ns = NO_ROUND_TRIP;
+	host->round_trips = 0;
 	__u32 worth = lesser(use.worth ? use.worth : 1, host->width);
 	int is_busy = use.busy >= PLAIN_BUSY;
 

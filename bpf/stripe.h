@@ -7,6 +7,7 @@
 #define NICTEAM_STRIPE_H
 
 #include "balance.h"
+#include "branchless.h"
 #include "frame.h"
 #include "hash.h"
 #include "maps.h"
@@ -21,6 +22,9 @@
 #define WITH_FLOW 0x40000000
 /* The same, for the path that brought something last (mending.h). */
 #define WITH_HEARD 0x20000000
+/* Of a path beside others the ends shared with them count more than when the frame arrives. One with both is none. */
+#define RANK_SHIFT 62
+#define FAR_RANK ((__u64)BOTH_ENDS << RANK_SHIFT)
 /* In stripe_state.heard: there is one, in the plan of the slot above it. */
 #define HEARD 0x80000000
 #define HEARD_SLOT_SHIFT 16
@@ -68,9 +72,7 @@ static __always_inline void take_back(__u64 *receivers)
 {
 #pragma clang loop unroll(disable)
 	for (__u32 place = 0; place < MAX_MEMBERS; place++) {
-		__u64 taken = receivers[place];
-
-		receivers[place] = taken > LEAD_NS / 2 ? taken - LEAD_NS / 2 : 0;
+		receivers[place] = greater64(receivers[place], LEAD_NS / 2) - LEAD_NS / 2;
 	}
 }
 
@@ -109,6 +111,12 @@ static __always_inline void note_path(struct stripe_flow *flow, __u32 number, __
 	flow->path = number << PATH_NUMBER_SHIFT | path;
 }
 
+/* What take_path() was told. */
+static __always_inline int is_with(__u32 with, __u32 bit)
+{
+	return with != NO_PATH && with & bit;
+}
+
 /*
  * The path to a peer by which the frame, and `more` bytes, arrives first: place of
  * our member, and of the peer's; its ends are taken for as long as it takes on the wire. With
@@ -132,22 +140,24 @@ __attribute__((noinline)) __u32 take_path(struct __sk_buff *skb, __u32 slot, __u
 	struct stripe_flow *flow = &state->flows[with & (STRIPE_FLOWS - 1)];
 	__u32 len = peer->paths_len, first, chosen, kept = NO_PATH, beside = with;
 	__u32 heard = state->heard[number & (MAX_PEERS - 1)];
-	int of_flow = with != NO_PATH && with & WITH_FLOW, by_heard = with != NO_PATH && with & WITH_HEARD;
 
 	bpf_spin_lock(&state->lock);
-	if (of_flow) {
+	if (is_with(with, WITH_FLOW)) {
 		beside = NO_PATH;
 		kept = kept_path(flow, number & (MAX_PEERS - 1), now);
 	}
-	if (by_heard) {
+	if (is_with(with, WITH_HEARD)) {
 		beside = NO_PATH;
 		if (heard >> HEARD_SLOT_SHIFT == (HEARD >> HEARD_SLOT_SHIFT | slot))
 			kept = heard & 0xffff;
 	}
+	/* Or the verifier walks the loop for each that it knows of. */
+	beside = forgotten(beside, now);
+	with = forgotten(with, now);
 	first = ++state->turn % len;
+	state->kept = kept;
 	state->kept_start_ns = ~0ULL;
-	state->best_ns = 0;
-	state->best_shared = BOTH_ENDS;
+	state->best_ns = FAR_RANK;
 	state->chosen = NO_PATH;
 	__u32 lost_senders = 0, lost_receivers = 0;
 
@@ -163,42 +173,37 @@ __attribute__((noinline)) __u32 take_path(struct __sk_buff *skb, __u32 slot, __u
 	for (__u32 tried = 0; tried < MAX_PATHS; tried++) {
 		if (tried >= len)
 			break;
-		__u32 at = first + tried;
-
-		if (at >= len)
-			at -= len;
-		const struct stripe_path *path = &peer->paths[at & (MAX_PATHS - 1)];
+		const struct stripe_path *path = &peer->paths[wrapped(first + tried, len) & (MAX_PATHS - 1)];
 		__u32 sender = path->sender & (MAX_MEMBERS - 1), receiver = path->receiver & (MAX_MEMBERS - 1);
-		__u64 start = later(now, later(senders[sender], receivers[receiver]));
-		__u64 wire_ns = kilobits / (path->rate_mbps ? path->rate_mbps : 1);
+		__u32 ends = receiver << PATH_RECEIVER_SHIFT | sender;
+		__u64 start = greater64(now, greater64(senders[sender], receivers[receiver]));
+		__u64 wire_ns = kilobits / divisor(path->rate_mbps);
 
 		if (made_for.lost)
 			start += ((lost_senders >> sender | lost_receivers >> receiver) & 1) * LEAD_NS;
-		__u64 arrives = start + wire_ns + (__u64)path->delay_us * 1000;
-		__u32 shared = 0;
+		/* What NO_PATH has in the place of these is nobody's. */
+		__u64 shared = equal(sender, beside & 0xff) + equal(receiver, beside >> PATH_RECEIVER_SHIFT);
+		__u64 rank = shared << RANK_SHIFT | (start + wire_ns + (__u64)path->delay_us * 1000);
 
-		if ((receiver << PATH_RECEIVER_SHIFT | sender) == kept) {
+		if (ends == state->kept) {
 			state->kept_start_ns = start;
 			state->kept_wire_ns = wire_ns;
 		}
-
-		if (beside != NO_PATH)
-			shared = (sender == (beside & 0xff)) + (receiver == beside >> PATH_RECEIVER_SHIFT);
-		if (shared < state->best_shared || (shared == state->best_shared && arrives < state->best_ns)) {
-			state->best_shared = shared;
-			state->best_ns = arrives;
+		if (rank < state->best_ns) {
+			state->best_ns = rank;
 			state->best_start_ns = start;
 			state->best_wire_ns = wire_ns;
-			state->chosen = receiver << PATH_RECEIVER_SHIFT | sender;
+			state->chosen = ends;
 		}
 	}
 	chosen = state->chosen;
+	kept = state->kept;
 	if (chosen != NO_PATH && kept != NO_PATH && state->kept_start_ns <= state->best_start_ns + SLACK_NS) {
 		chosen = kept;
 		state->best_wire_ns = state->kept_wire_ns;
 	}
 	if (chosen != NO_PATH) {
-		if (of_flow)
+		if (is_with(with, WITH_FLOW))
 			note_path(flow, number & (MAX_PEERS - 1), chosen, state->best_wire_ns, now);
 		__u32 sender = chosen & (MAX_MEMBERS - 1);
 		__u32 receiver = chosen >> PATH_RECEIVER_SHIFT & (MAX_MEMBERS - 1);

@@ -47,6 +47,8 @@ depends_of() {
     newest=$(objdump -T "$1" | grep -o 'GLIBC_[0-9.]*' | sed 's/GLIBC_//' | sort -V | tail -1)
     echo -n "libc6 (>= ${newest:-2.36})"
     grep -q '^libgcc_s' <<<"$libraries" && echo -n ", libgcc-s1" || :
+    # groupadd, which postinst calls.
+    echo -n ", passwd"
 }
 
 arch=$(dpkg --print-architecture)
@@ -70,8 +72,8 @@ put 755 packaging/nicteam-generator usr/lib/systemd/system-generators/nicteam-ge
 put 644 packaging/README etc/nicteam/README
 doc=usr/share/doc/nicteam
 put 644 packaging/team0.toml $doc/examples/team0.toml
-for file in docs/*.md docs/*.json; do
-    put 644 "$file" "$doc/$(basename "$file")"
+for file in docs/*.md docs/*.json docs/guide/*.md; do
+    put 644 "$file" "$doc/${file#docs/}"
 done
 zipped CHANGELOG.md $doc/changelog
 {

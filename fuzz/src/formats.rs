@@ -50,10 +50,10 @@ pub fn imports(bytes: &[u8]) -> bool {
 }
 
 fn sources(text: &str) -> Vec<Source> {
-    let mut sources = vec![Source { path: "-".to_owned(), text: String::new() }];
+    let mut sources = vec![Source::new("-", "")];
     for line in text.split_inclusive('\n') {
         match (line.strip_prefix("=== "), sources.last_mut()) {
-            (Some(path), _) => sources.push(Source { path: path.trim().to_owned(), text: String::new() }),
+            (Some(path), _) => sources.push(Source::new(path.trim(), "")),
             (None, Some(last)) => last.text.push_str(line),
             (None, None) => {}
         }
@@ -72,7 +72,7 @@ fn assert_whole(import: &Import, sources: &[Source]) {
         assert!(team.config().is_ok(), "{team:?}");
     }
     let text = toml::write(import);
-    let back = toml::read(&[Source { path: "a.toml".to_owned(), text: text.clone() }]);
+    let back = toml::read(&[Source::new("a.toml", text.clone())]);
     let back = back.unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(back, import.network, "{text}");
     for writer in WRITERS {

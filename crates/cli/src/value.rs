@@ -1,13 +1,37 @@
 //! Values of the command line: whoever is refused learns what would have been right.
 
+use std::ffi::OsStr;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Arg, Command};
 use nicteam_dataplane::Kind;
 use nicteam_experiment as experiment;
 use nicteam_team::mode::Sends;
 use nicteam_team::{HashPolicy, MAX_BUCKETS, MAX_MEMBERS, Mode};
 use nicteam_wire::Mac;
+
+/// A value that is one of a few names: a refusal is in our own words, and shells complete them.
+#[derive(Clone, Debug)]
+pub(crate) struct OneOf<T> {
+    /// Reads one.
+    pub(crate) parse: fn(&str) -> Result<T, String>,
+    /// All of them.
+    pub(crate) names: fn() -> Vec<&'static str>,
+}
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for OneOf<T> {
+    type Value = T;
+
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+        self.parse.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new((self.names)().into_iter().map(PossibleValue::new)))
+    }
+}
 
 /// How many members a team has.
 pub(crate) fn member_count(text: &str) -> Result<u32, String> {

@@ -93,7 +93,8 @@ fn what_is_wrong_is_pointed_at() {
     assert!(text(&output.stderr).contains(" --> -:6:26\n"), "{}", text(&output.stderr));
     for (arguments, input, words) in [
         (&["import", "/no/such/file"][..], "", "cannot read /no/such/file: "),
-        (&["import", "-"], "hello\n", "nicteam: - is no format that is read\nhint: `--from FORMAT`"),
+        (&["import", "-"], "hello\n", "nicteam: standard input is no format that is read\nhint: `--from FORMAT`"),
+        (&["import", "-"], "\n", "nicteam: standard input is empty\n"),
         (&["import", "--from", "dladn", "-"], "", "did you mean `dladm`?"),
         (&["import", "--from", "dladm", "-"], "# nothing\n", "no bond is in there\nhint: "),
         (&["import"], "", "<FILE>"),
@@ -161,5 +162,30 @@ fn help_names_the_formats() {
     for (command, name) in [("import", "teamd"), ("export", "cisco")] {
         let output = nicteam(&[command, "--help"], "");
         assert!(text(&output.stdout).contains(&format!("\n  {name} ")), "{}", text(&output.stdout));
+    }
+}
+
+#[test]
+fn a_hidden_file_makes_no_folder_ours() {
+    let folder = Folder::new("convert-hidden");
+    fs::write(folder.path(".team0.toml"), "[teams.team0]\nmembers = [\"eth0\"]\n").unwrap();
+    fs::write(folder.path("interfaces"), "iface bond0 inet manual\n bond-slaves nope0\n").unwrap();
+    let output = nicteam(&["check", &folder.path("")], "");
+    assert!(text(&output.stderr).contains("nope0") || text(&output.stdout).contains("nope0"), "{output:?}");
+}
+
+#[test]
+fn an_empty_folder_of_ours_says_what_makes_a_file() {
+    let hint = "hint: `nicteam import` makes one from the configuration that you have";
+    for arguments in ["check", "check team0", "check /etc/nicteam", "export --to netplan"] {
+        let script = format!(
+            "mount -t tmpfs none /etc && mkdir /etc/nicteam && exec {} {arguments}",
+            env!("CARGO_BIN_EXE_nicteam")
+        );
+        let output = Command::new("unshare").args(["--mount", "sh", "-c", &script]).output().unwrap();
+        if text(&output.stderr).contains("unshare failed") {
+            return eprintln!("SKIPPED: needs root for a namespace of mounts");
+        }
+        assert!(text(&output.stderr).contains(hint), "{arguments}: {output:?}");
     }
 }

@@ -52,6 +52,7 @@ fn a_package_brings_what_a_host_needs() {
         ("-rw-r--r-- root/root", "./usr/share/doc/nicteam/changelog.gz"),
         ("-rw-r--r-- root/root", "./usr/share/doc/nicteam/THIRD-PARTY"),
         ("-rw-r--r-- root/root", "./usr/share/doc/nicteam/service.md"),
+        ("-rw-r--r-- root/root", "./usr/share/doc/nicteam/guide/first-team.md"),
         ("-rw-r--r-- root/root", "./usr/share/doc/nicteam/examples/team0.toml"),
     ] {
         let is_there = |line: &str| line.starts_with(mode) && line.ends_with(&format!(" {path}"));
@@ -88,7 +89,7 @@ done
 cat >/run/bin/systemctl <<'END'
 #!/bin/sh
 case "$*" in
-*list-units*) echo 'nicteam@one.service loaded active running team one' ;;
+*list-units*--state=active,activating*) echo 'nicteam@one.service loaded active running team one' ;;
 *is-active*) exit 3 ;;
 start*) echo "started: $*" ;;
 esac
@@ -99,6 +100,7 @@ echo installed; sh "$1/postinst" configure ''
 echo removed; sh "$1/prerm" remove
 echo again; sh "$1/postinst" configure 1.0
 echo upgraded; sh "$1/prerm" upgrade 2.0; sh "$1/postinst" configure 1.0
+echo kept; sh "$1/prerm" deconfigure in-favour other 1.0; sh "$1/postinst" abort-deconfigure in-favour other 1.0
 "#;
 
 #[test]
@@ -115,7 +117,7 @@ fn a_new_installation_starts_what_the_removal_stopped() {
     assert!(ran.status.success(), "{said}");
     let hint = "nicteam: teams of /etc/nicteam start at the next boot; to start them now: systemctl start";
     let expected = format!(
-        "installed\n{hint} nicteam@one nicteam@two\nremoved\nagain\nstarted: start nicteam@one.service\n{hint} nicteam@two\nupgraded\n"
+        "installed\n{hint} nicteam@one nicteam@two\nremoved\nagain\nstarted: start nicteam@one.service\n{hint} nicteam@two\nupgraded\nkept\nstarted: start nicteam@one.service\n{hint} nicteam@two\n"
     );
     assert_eq!(said, expected);
 }
@@ -171,6 +173,8 @@ fn each_command_has_a_page_and_completions() {
         .collect();
     assert!(expected.len() > 30, "{expected:?}");
     assert_eq!(pages, expected);
+    let page = fs::read_to_string(folder.join("nicteam.1")).unwrap();
+    assert!(page.contains("\"nicteam 0") && !page.contains("nicteam\\-help"), "{page}");
     let page = fs::read_to_string(folder.join("nicteam-team-add.1")).unwrap();
     assert!(page.contains(".TH nicteam-team-add 1") && page.contains("\\-\\-members"), "{page}");
     fs::remove_dir_all(folder).unwrap();
@@ -182,6 +186,12 @@ fn each_command_has_a_page_and_completions() {
             "{shell}: {}",
             &text[..200]
         );
+        // What only programs call is not offered; names of formats are.
+        let offers = |word: &str| text.split(|of: char| !of.is_alphanumeric() && of != '-').any(|of| of == word);
+        for hidden in ["await-confirmation", "agent", "service", "serve"] {
+            assert!(!offers(hidden), "{shell} offers {hidden}");
+        }
+        assert!(offers("ovs-vsctl") && offers("cisco"), "{shell}");
     }
     if let Ok(checked) = Command::new("bash")
         .args(["-c", &format!("source <({NICTEAM} completions bash) && complete -p nicteam")])

@@ -91,7 +91,9 @@ impl Folder {
         match open_folder(&self.root).and_then(|_| open_folder(&self.path)) {
             Ok(handle) => Ok(Some(Opened { path: self.path.clone(), handle })),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(nicteam_sys::Error::new(format!("use the folder {}", self.path.display()), error).into()),
+            Err(error) => {
+                Err(refused(nicteam_sys::Error::new(format!("use the folder {}", self.path.display()), error)))
+            }
         }
     }
 
@@ -161,8 +163,11 @@ impl Opened {
     pub(crate) fn write(&self, name: &str, text: &str) -> io::Result<()> {
         let aside = format!("{name}.new");
         let mut file = self.create(&aside)?;
-        io::Write::write_all(&mut file, text.as_bytes())?;
-        fs::rename(self.at(&aside), self.at(name))
+        let written = io::Write::write_all(&mut file, text.as_bytes());
+        written.and_then(|()| fs::rename(self.at(&aside), self.at(name))).inspect_err(|_| {
+            // Where a disk is full, nothing is left that says nothing.
+            let _ = self.remove(&aside);
+        })
     }
 
     /// Makes a file that its owner alone may read, in the place of one that is there.
@@ -244,6 +249,13 @@ pub fn private_folder(name: &str) -> Result<PathBuf, Error> {
     };
     make().context(|| format!("make the folder {}", folder.display()))?;
     Ok(folder)
+}
+
+/// Why something of the folder cannot be read: that it is another user's has a cure of its own. A folder that is not to be
+/// trusted is not refused by the system.
+pub(crate) fn refused(error: nicteam_sys::Error) -> Error {
+    let is_forbidden = error.source.raw_os_error().is_some() && error.source.kind() == ErrorKind::PermissionDenied;
+    if is_forbidden { Error::Forbidden(error) } else { error.into() }
 }
 
 /// Removes what was persisted for network namespaces that are gone; so does whoever starts a team.
@@ -403,6 +415,17 @@ mod tests {
             let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
             assert_eq!((mode(&opened.at("x.json")), opened.read("x.json").unwrap()), (0o600, Some("{}".to_owned())));
             assert_eq!((mode(&folder.path), mode(&folder.root)), (0o750, 0o750));
+        });
+    }
+
+    #[test]
+    fn what_cannot_be_written_whole_leaves_nothing() {
+        with_folder(|folder| {
+            let opened = folder.make().unwrap();
+            // A folder that is not empty is in the place of the file.
+            fs::create_dir_all(opened.at("x.json/in it")).unwrap();
+            assert!(opened.write("x.json", "{}").is_err());
+            assert!(!opened.at("x.json.new").exists());
         });
     }
 

@@ -132,6 +132,12 @@ pub enum Error {
     /// The system refused.
     #[error(transparent)]
     System(#[from] nicteam_sys::Error),
+    /// What is known of teams here is not for this user.
+    #[error(
+        "the teams of this network namespace belong to another user: {0}; hint: run this as root (sudo); members of the group `{GROUP}` may look, where there is one",
+        GROUP = folder::GROUP
+    )]
+    Forbidden(nicteam_sys::Error),
     /// The dataplane refused.
     #[error(transparent)]
     Dataplane(#[from] nicteam_dataplane::Error),

@@ -12,7 +12,7 @@ use nicteam_sys::Context;
 use nix::fcntl::Flock;
 
 use crate::Error;
-use crate::folder::{Folder, Opened};
+use crate::folder::{self, Folder, Opened};
 
 /// What surrounds the team's name in the names of the files.
 const PREFIX: &str = "up:";
@@ -87,7 +87,7 @@ impl Notes {
     pub fn read(&self, end: &str) -> Result<Option<String>, Error> {
         let Some(opened) = self.folder.open()? else { return Ok(None) };
         let read = opened.read_up_to(&self.name(end), LONGEST);
-        Ok(read.context(|| format!("read {}", self.path(end).display()))?)
+        read.context(|| format!("read {}", self.path(end).display())).map_err(folder::refused)
     }
 
     /// Notes a text, in place of what was noted, whole or not at all.

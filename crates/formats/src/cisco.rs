@@ -53,7 +53,7 @@ impl Writer for Cisco {
             text.push_str(&channel_group(team, &config, group, mode));
         }
         text.push_str(&load_balance(&balances));
-        Written { files: vec![Source { path: "cisco-switch.txt".to_owned(), text }], left }
+        Written { files: vec![Source::new("cisco-switch.txt", text)], left }
     }
 }
 

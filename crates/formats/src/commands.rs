@@ -3,10 +3,15 @@
 
 use std::net::IpAddr;
 
-use crate::iproute2::link;
-use crate::names::shown;
+use nicteam_diagnostics::Problem;
+
+use crate::iproute2::{self, Ip, abbreviated, address, link, link::Verb};
 use crate::route::RouteWords;
-use crate::{Address, Route};
+use crate::shell::{self, Word};
+use crate::{Address, Route, ifconfig, net_tools};
+
+/// What is wrong, and what to do about it.
+type Wrong = (String, String);
 
 /// What a command does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,13 +19,22 @@ pub(crate) enum Command {
     /// Adds a route.
     AddRoute(RouteWords),
     /// Adds a route that `ip` knows and no team has (`blackhole`, `nexthop`, a table by its name): why, and what to do.
-    OtherRoute((String, String)),
+    OtherRoute(Wrong),
     /// Removes one: the undo of another line.
     DeleteRoute,
     /// The same of an address.
     DeleteAddress,
-    /// Adds an address, to this device if one is named.
-    AddAddress(Address, Option<String>),
+    /// Adds an address.
+    AddAddress {
+        /// The address.
+        address: Address,
+        /// The device that it is given to, if one is named.
+        device: Option<String>,
+        /// Words that an address of a team has no place for: `label bond0:1`.
+        ignored: Vec<String>,
+    },
+    /// Gives a device what `ifconfig` can.
+    Configure(Box<Configure>),
     /// Puts devices into a bond.
     Enslave {
         /// The bond.
@@ -50,102 +64,109 @@ pub(crate) enum Command {
     Module(Vec<(String, String)>),
 }
 
+/// What `ifconfig` gives a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Configure {
+    /// The device; `bond0:1` is an alias of `bond0`.
+    pub(crate) device: String,
+    /// An address.
+    pub(crate) address: Option<Address>,
+    /// A MAC address, as it stands there.
+    pub(crate) mac: Option<String>,
+    /// An MTU, as it stands there.
+    pub(crate) mtu: Option<String>,
+    /// What is not taken over, or only so, as sentences.
+    pub(crate) notes: Vec<String>,
+}
+
 /// What a line of a shell does; `None` if it is something else. `device` stands for `$IFACE`.
 ///
 /// # Errors
 /// It is one of these commands, and something in it makes no sense: what, and what to do.
-pub(crate) fn read(line: &str, device: &str) -> Option<Result<Command, (String, String)>> {
-    let words = words(line, device)?;
-    let mut words = words.iter().map(String::as_str);
-    let program = words.next()?;
-    let arguments: Vec<&str> = words.collect();
-    match program.rsplit('/').next()? {
-        "ip" => ip(&arguments),
-        "route" => route(&arguments),
-        "ifenslave" => enslave(&arguments),
-        "modprobe" => module(&arguments),
-        "rmmod" if arguments.contains(&"bonding") => Some(Ok(Command::Undo(None))),
-        "ifconfig" => match arguments.as_slice() {
-            [device, "up" | "down"] => Some(Ok(Command::SetUp((*device).to_owned()))),
-            _ => None,
-        },
+pub(crate) fn read(line: &str, device: &str) -> Option<Result<Command, Wrong>> {
+    let commands = shell::line(line, &[("IFACE", device)]).ok()?;
+    let (command, rest) = commands.split_first()?;
+    // `|| true`: it may fail.
+    let is_harmless = |of: &shell::Command| matches!(of.name(), "true" | ":");
+    let is_silent = command.output.as_ref().is_none_or(|file| file.text == "/dev/null");
+    let is_simple = !command.is_conditional && command.input.is_empty() && rest.iter().all(is_harmless);
+    if is_simple && is_silent { of(command) } else { None }
+}
+
+/// What the commands of a line do, as far as they are these, and sound; some may be carried out under a condition.
+pub(crate) fn all(line: &str, device: &str) -> Vec<Command> {
+    let commands = shell::line(line, &[("IFACE", device)]).unwrap_or_default();
+    commands.iter().filter_map(|command| of(command)?.ok()).collect()
+}
+
+/// What a command does; `None` if it is something else.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn of(command: &shell::Command) -> Option<Result<Command, Wrong>> {
+    if command.unknown().is_some() {
+        return None;
+    }
+    let words: Vec<&str> = command.arguments().iter().map(|word| word.text.as_str()).collect();
+    match command.name() {
+        "ip" => ip(command.arguments()),
+        "route" => route(&words),
+        "ifenslave" => enslave(&words),
+        "modprobe" => module(&words),
+        "rmmod" if words.contains(&"bonding") => Some(Ok(Command::Undo(None))),
+        "ifconfig" => configure(command.arguments()),
         _ => None,
     }
 }
 
-/// The words of one simple command; `None` if the line is more than that.
-fn words(line: &str, device: &str) -> Option<Vec<String>> {
-    let line = line.trim();
-    let ignores_failure = ["|| true", "||true", "|| :", "|| /bin/true"];
-    let line = ignores_failure.iter().find_map(|end| line.strip_suffix(end)).unwrap_or(line);
-    let unquoted: String = line.chars().filter(|c| !matches!(c, '"' | '\'')).collect();
-    let named = unquoted.replace("${IFACE}", device).replace("$IFACE", device);
-    let words: Vec<String> = named
-        .split_whitespace()
-        .filter(|word| !matches!(*word, "2>/dev/null" | ">/dev/null" | "&>/dev/null" | "2>&1"))
-        .map(str::to_owned)
-        .collect();
-    let is_simple = |word: &String| !word.contains([';', '|', '&', '`', '$', '<', '>', '(', ')']);
-    words.iter().all(is_simple).then_some(words)
-}
-
-fn ip(arguments: &[&str]) -> Option<Result<Command, (String, String)>> {
-    let is_option = |word: &&&str| word.starts_with('-');
-    let is_v6 = arguments.iter().take_while(is_option).any(|word| *word == "-6");
-    let mut rest = arguments.iter().skip_while(|word| word.starts_with('-')).copied();
-    let (object, verb) = (rest.next()?, rest.next()?);
-    let rest: Vec<&str> = rest.collect();
-    match (object, verb) {
-        ("route" | "ro" | "r", "add" | "a" | "replace" | "append" | "prepend" | "change") => {
-            Some(add_route(&rest, is_v6))
-        }
-        ("route" | "ro" | "r", "del" | "delete" | "d") => Some(Ok(Command::DeleteRoute)),
-        ("address" | "addr" | "a", "add" | "a" | "replace") => add_address(&rest),
-        ("address" | "addr" | "a", "del" | "delete" | "d") => Some(Ok(Command::DeleteAddress)),
-        ("link" | "l", verb) => ip_link(verb, &rest),
+fn ip(arguments: &[Word]) -> Option<Result<Command, Wrong>> {
+    let Ip::Here { words, family } = iproute2::ip(arguments) else { return None };
+    let (object, words) = words.split_first()?;
+    let (verb, rest) = words.split_first()?;
+    match iproute2::object(object)? {
+        "route" => match abbreviated(&verb.text, address::ROUTE)? {
+            "add" | "change" | "chg" | "replace" | "prepend" | "append" => {
+                let words: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
+                Some(add_route(&words, family == Some(6)))
+            }
+            "delete" => Some(Ok(Command::DeleteRoute)),
+            _ => None,
+        },
+        "address" => match abbreviated(&verb.text, address::ADDRESS)? {
+            "add" | "change" | "chg" | "replace" => add_address(rest),
+            "delete" => Some(Ok(Command::DeleteAddress)),
+            _ => None,
+        },
+        "link" => ip_link(words),
         _ => None,
     }
 }
 
 /// `ip link add bond0 type bond mode 4`, `ip link set eth0 master bond0`, `ip link set bond0 up`.
-fn ip_link(verb: &str, words: &[&str]) -> Option<Result<Command, (String, String)>> {
-    let words: Vec<&str> = words.iter().copied().filter(|word| !matches!(*word, "dev" | "name")).collect();
-    match (verb, words.as_slice()) {
-        ("add" | "a", [bond, "type", "bond", options @ ..]) => Some(bond_options(options).map(|options| {
-            let bond = (*bond).to_owned();
-            Command::AddBond { bond, options }
-        })),
-        ("set" | "s", [device, "up" | "down"] | ["up" | "down", device]) => {
-            Some(Ok(Command::SetUp((*device).to_owned())))
+fn ip_link(words: &[Word]) -> Option<Result<Command, Wrong>> {
+    let (verb, said) = link::parse(words).ok()??;
+    let device = said.device?.text.clone();
+    let says_more = said.link.or(said.renamed).or(said.mtu).or(said.address).is_some() || !said.others.is_empty();
+    match (verb, said.master, said.kind) {
+        (Verb::Delete, ..) => Some(Ok(Command::Undo(Some(device)))),
+        _ if says_more => None,
+        (Verb::Add, None, Some(kind)) if kind.text == "bond" => {
+            let owned = |(name, value): (&str, &Word)| (name.to_owned(), value.text.clone());
+            let options: Result<_, Problem> = link::bond_options(said.of_kind).map(|of| of.map(owned)).collect();
+            Some(options.map(|options| Command::AddBond { bond: device, options }).map_err(wrong))
         }
-        (
-            "set" | "s",
-            [device, "master", master] | [device, "up" | "down", "master", master] | [device, "master", master, "up"],
-        ) => Some(Ok(Command::Join { master: (*master).to_owned(), device: (*device).to_owned() })),
-        ("set" | "s", [device, "nomaster"]) => Some(Ok(Command::Undo(Some((*device).to_owned())))),
-        ("del" | "delete" | "d", [device, ..]) => Some(Ok(Command::Undo(Some((*device).to_owned())))),
+        (Verb::Set, Some(master), None) => Some(Ok(Command::Join { master: master.text.clone(), device })),
+        (Verb::Set, None, None) if said.is_freed => Some(Ok(Command::Undo(Some(device)))),
+        (Verb::Set, None, None) => Some(Ok(Command::SetUp(device))),
         _ => None,
     }
 }
 
-fn bond_options(words: &[&str]) -> Result<Vec<(String, String)>, (String, String)> {
-    let option = |pair: &[&str]| {
-        let option = link::bond_option(pair[0]).filter(|(_, kernels)| !kernels.is_empty());
-        match (option, pair.get(1)) {
-            (Some((_, kernels)), Some(value)) => Ok(((*kernels).to_owned(), (*value).to_owned())),
-            (Some(_), None) => {
-                Err((format!("nothing follows `{}`", pair[0]), "its value follows an option".to_owned()))
-            }
-            (None, _) => {
-                let hint = "`ip link help bond` lists them: `mode 802.3ad miimon 100`".to_owned();
-                Err((format!("`{}` is no option of `type bond`", shown(pair[0])), hint))
-            }
-        }
-    };
-    words.chunks(2).map(option).collect()
+fn wrong(problem: Problem) -> Wrong {
+    (problem.message, problem.hint.unwrap_or_default())
 }
 
-fn add_route(words: &[&str], is_v6: bool) -> Result<Command, (String, String)> {
+fn add_route(words: &[&str], is_v6: bool) -> Result<Command, Wrong> {
     let mut read = match Route::parse(&words.join(" ")) {
         Ok(read) => read,
         Err(error) if error.is_unsupported() => return Ok(Command::OtherRoute((error.to_string(), error.hint()))),
@@ -157,82 +178,51 @@ fn add_route(words: &[&str], is_v6: bool) -> Result<Command, (String, String)> {
     Ok(Command::AddRoute(read))
 }
 
-/// `ip address add 10.0.0.2/24 dev bond0`, and words that say what follows from it anyway.
-fn add_address(words: &[&str]) -> Option<Result<Command, (String, String)>> {
-    let (mut address, mut device) = (None, None);
-    let mut words = words.iter().copied();
-    while let Some(word) = words.next() {
-        match word {
-            "dev" => device = Some(words.next()?.to_owned()),
-            "local" => address = Some(words.next()?),
-            "brd" | "broadcast" | "label" => drop(words.next()),
-            word if address.is_none() => address = Some(word),
-            _ => return None,
-        }
-    }
-    let text = address?;
-    // As `ip` has it: without a length the address alone.
-    let alone = || text.parse::<IpAddr>().ok().map(Address::host);
-    let read = alone().map_or_else(|| text.parse(), Ok);
-    Some(
-        read.map(|address| Command::AddAddress(address, device))
-            .map_err(|error: crate::AddressError| (error.to_string(), error.hint())),
-    )
+/// `ip address add 10.0.0.2/24 dev bond0`.
+fn add_address(words: &[Word]) -> Option<Result<Command, Wrong>> {
+    let said = address::said(words).ok()?;
+    let address = address::of_ip(&said.local?.text);
+    let device = said.device.map(|device| device.text.clone());
+    let add = |address| Command::AddAddress { address, device, ignored: said.others };
+    Some(address.map(add).map_err(|error| (error.to_string(), error.hint())))
 }
 
-/// `route add -net 10.9.0.0 netmask 255.255.0.0 gw 10.0.0.9` (net-tools, `route(8)`).
-fn route(arguments: &[&str]) -> Option<Result<Command, (String, String)>> {
-    let mut words = arguments.iter().copied().peekable();
-    while words.peek().is_some_and(|word| word.starts_with('-')) {
-        let option = words.next()?;
-        if option == "-A" {
-            words.next();
-        }
+/// `ifconfig bond0 10.0.0.2 netmask 255.255.255.0 up`.
+fn configure(arguments: &[Word]) -> Option<Result<Command, Wrong>> {
+    let (device, words) = arguments.split_first()?;
+    let device = device.text.clone();
+    if ifconfig::only_sets_up(words) {
+        return Some(Ok(Command::SetUp(device)));
     }
-    match words.next()? {
-        "del" => return Some(Ok(Command::DeleteRoute)),
-        "add" => {}
-        _ => return None,
-    }
-    let (mut target, mut netmask, mut is_host, mut rest) = (None, None, false, Vec::new());
-    while let Some(word) = words.next() {
-        match word {
-            "-net" => {}
-            "-host" => is_host = true,
-            "netmask" => netmask = Some(words.next()?),
-            "gw" => rest.extend(["via", words.next()?]),
-            "metric" => rest.extend(["metric", words.next()?]),
-            "dev" => rest.extend(["dev", words.next()?]),
-            // `reject`, `mod`, `mss`, `window`: another thing, or its details.
-            "reject" => return None,
-            "mod" | "dyn" | "reinstate" => {}
-            "mss" | "window" | "irtt" => drop(words.next()),
-            word if target.is_none() => target = Some(word),
-            // The device may stand last without `dev`.
-            word => rest.extend(["dev", word]),
-        }
-    }
-    let target = target?;
-    let to = match netmask {
-        Some(netmask) if !is_host => match target.parse().map(|address| Address::with_netmask(address, netmask)) {
-            Ok(Ok(to)) => to.to_string(),
-            Ok(Err(error)) => return Some(Err((error.to_string(), error.hint()))),
-            Err(_) if target == "default" => "default".to_owned(),
-            Err(_) => {
-                return Some(Err((
-                    format!("`{target}` is no IP address"),
-                    "name the network by its address".to_owned(),
-                )));
-            }
-        },
-        _ => target.to_owned(),
+    let said = match ifconfig::said(words) {
+        Ok(said) if said.removes => return Some(Ok(Command::DeleteAddress)),
+        Ok(said) => said,
+        Err(problem) => return Some(Err(wrong(problem))),
     };
-    let words: Vec<&str> = std::iter::once(to.as_str()).chain(rest).collect();
-    Some(add_route(&words, false))
+    let text = |word: &Word| word.text.clone();
+    let of_class =
+        said.address.filter(|(_, is_of_class)| *is_of_class).map(|(address, _)| ifconfig::of_class(&address));
+    let others = said.others.iter().map(|(_, why)| (*why).to_owned());
+    Some(Ok(Command::Configure(Box::new(Configure {
+        device,
+        address: said.address.map(|(address, _)| address),
+        mac: said.mac.map(text),
+        mtu: said.mtu.map(text),
+        notes: others.chain(of_class).collect(),
+    }))))
+}
+
+/// `route add -net 10.9.0.0 netmask 255.255.0.0 gw 10.0.0.9`.
+fn route(arguments: &[&str]) -> Option<Result<Command, Wrong>> {
+    Some(match net_tools::route(arguments)? {
+        Ok(net_tools::Said::Adds(words)) => add_route(&words.iter().map(String::as_str).collect::<Vec<_>>(), false),
+        Ok(net_tools::Said::Removes) => Ok(Command::DeleteRoute),
+        Err(wrong) => Err(wrong),
+    })
 }
 
 /// `ifenslave bond0 eth0 eth1`: without options that do something else.
-fn enslave(arguments: &[&str]) -> Option<Result<Command, (String, String)>> {
+fn enslave(arguments: &[&str]) -> Option<Result<Command, Wrong>> {
     let harmless = |word: &&&str| matches!(**word, "-f" | "--force" | "-v" | "--verbose");
     let mut words = arguments.iter().filter(|word| !harmless(word)).copied();
     let first = words.next()?;
@@ -246,7 +236,7 @@ fn enslave(arguments: &[&str]) -> Option<Result<Command, (String, String)>> {
 }
 
 /// `modprobe bonding mode=4 miimon=100`.
-fn module(arguments: &[&str]) -> Option<Result<Command, (String, String)>> {
+fn module(arguments: &[&str]) -> Option<Result<Command, Wrong>> {
     let mut words = arguments.iter().filter(|word| !word.starts_with('-')).copied();
     if words.next()? != "bonding" {
         return None;

@@ -9,7 +9,7 @@ use nicteam_diagnostics::{Diagnostics, Problem};
 use nicteam_team::AggrLayers;
 
 use crate::reading::At;
-use crate::shell::{self, Command, Word};
+use crate::shell::{Command, Word};
 use crate::teams::Teams;
 use crate::{Format, Import, Source, ifconfig};
 
@@ -27,7 +27,7 @@ impl Format for Dladm {
 
     fn recognises(&self, source: &Source) -> bool {
         let is_own = |command: &Command| matches!(command.name(), "dladm" | "ipadm");
-        shell::commands(&source.text).is_ok_and(|commands| commands.iter().any(is_own))
+        source.commands().is_ok_and(|commands| commands.iter().any(is_own))
     }
 
     fn is_script(&self) -> bool {
@@ -37,9 +37,9 @@ impl Format for Dladm {
     fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
         let mut teams = Teams::new(sources);
         for (source, of) in sources.iter().enumerate() {
-            match shell::commands(&of.text) {
+            match of.commands() {
                 Ok(commands) => commands.iter().for_each(|command| take(&mut teams, source, command)),
-                Err(problem) => teams.problem(source, problem),
+                Err(problem) => teams.problem(source, problem.clone()),
             }
         }
         for team in 0..teams.drafts.len() {

@@ -5,12 +5,19 @@
 //! `IF_BOND_MODE` in a hook's environment. Names that ifupdown2 and ifupdown-ng have beside are taken, too.
 
 mod beside;
+mod bond;
+mod disable;
+mod interfaces;
 mod lines;
+mod members;
 mod read;
+mod sourced;
 mod stanza;
 mod write;
 
+pub use interfaces::{Definition, Interfaces, List};
 use nicteam_diagnostics::Diagnostics;
+pub use sourced::{Sourced, sourced};
 
 use crate::format::{Format, Writer, Written};
 use crate::{Import, Network, Source};

@@ -1,7 +1,7 @@
 //! Command lines that build the kernel's bonds: iproute2's `ip` (6.1), `modprobe bonding`, `ifenslave`, and what is written
 //! into the driver's files of sysfs.
 
-mod address;
+pub(crate) mod address;
 pub(crate) mod link;
 mod other;
 mod write;
@@ -9,7 +9,7 @@ mod write;
 use nicteam_diagnostics::{Diagnostics, Problem};
 
 use crate::reading::At;
-use crate::shell::{self, Command, Word};
+use crate::shell::{Command, Word};
 use crate::teams::Teams;
 use crate::{Format, Import, Network, Source, Writer, Written, ifconfig};
 
@@ -39,7 +39,7 @@ impl Format for Iproute2 {
             };
             writes || word(0) == "ip" && is_ip() || word(0) == "modprobe" && word(1) == "bonding"
         };
-        shell::commands(&source.text).is_ok_and(|commands| commands.iter().any(is_own) || is_batch(&commands))
+        source.commands().is_ok_and(|commands| commands.iter().any(is_own) || is_batch(commands))
     }
 
     fn is_script(&self) -> bool {
@@ -49,10 +49,10 @@ impl Format for Iproute2 {
     fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
         let mut script = Script::new(sources);
         for (source, of) in sources.iter().enumerate() {
-            match shell::commands(&of.text) {
-                Ok(commands) if is_batch(&commands) => script.batch(source, &commands),
+            match of.commands() {
+                Ok(commands) if is_batch(commands) => script.batch(source, commands),
                 Ok(commands) => commands.iter().for_each(|command| script.take(source, command)),
-                Err(problem) => script.teams.problem(source, problem),
+                Err(problem) => script.teams.problem(source, problem.clone()),
             }
         }
         script.finish()
@@ -124,6 +124,45 @@ const OBJECTS: &[&str] = &[
 /// The first word that this one begins, as `matches` of iproute2 (lib/utils.c).
 pub(crate) fn abbreviated(word: &str, among: &[&'static str]) -> Option<&'static str> {
     among.iter().copied().find(|full| !word.is_empty() && full.starts_with(word))
+}
+
+/// What `ip` is told.
+pub(crate) enum Ip<'a> {
+    /// Object, verb and what follows, of this family if one is named.
+    Here { words: &'a [Word], family: Option<u8> },
+    /// Something in another namespace.
+    Elsewhere,
+    /// To read its commands from a file.
+    Batch,
+}
+
+/// What stands behind the options that `ip` begins with.
+pub(crate) fn ip(arguments: &[Word]) -> Ip<'_> {
+    let (mut words, mut family) = (arguments, None);
+    while let Some((option, rest)) = words.split_first().filter(|(word, _)| word.text.starts_with('-')) {
+        words = rest;
+        match option.text.trim_start_matches('-') {
+            "4" => family = Some(4),
+            "6" => family = Some(6),
+            "f" | "family" => {
+                family = match words.split_first() {
+                    Some((value, _)) if value.text == "inet" => Some(4),
+                    Some((value, _)) if value.text == "inet6" => Some(6),
+                    _ => None,
+                };
+                words = words.get(1..).unwrap_or_default();
+            }
+            "n" | "netns" => return Ip::Elsewhere,
+            "b" | "batch" => return Ip::Batch,
+            _ => {}
+        }
+    }
+    Ip::Here { words, family }
+}
+
+/// The object of `ip` that a word means.
+pub(crate) fn object(word: &Word) -> Option<&'static str> {
+    abbreviated(&word.text, OBJECTS)
 }
 
 const NOT_READ: &str = "only commands that build bonds, their addresses and routes are read";
@@ -233,7 +272,7 @@ impl<'a> Script<'a> {
             "ifenslave" => other::ifenslave(self, source, command, &spot),
             "echo" | "printf" => other::echo(self, source, command, &spot),
             "ifconfig" => ifconfig::read(&mut self.teams, source, command, &spot),
-            "route" => address::net_tools(self, command, &spot),
+            "route" => address::net_route(self, command, &spot),
             _ => {
                 self.maybe(command, &spot, NOT_READ);
                 Ok(())
@@ -249,34 +288,20 @@ impl<'a> Script<'a> {
     }
 
     fn ip(&mut self, source: usize, command: &Command, spot: &At) -> Result<(), Problem> {
-        let (mut words, mut family) = (command.arguments(), None);
-        while let Some((option, rest)) = words.split_first().filter(|(word, _)| word.text.starts_with('-')) {
-            words = rest;
-            match option.text.trim_start_matches('-') {
-                "4" => family = Some(4),
-                "6" => family = Some(6),
-                "f" | "family" => {
-                    family = match words.split_first() {
-                        Some((value, _)) if value.text == "inet" => Some(4),
-                        Some((value, _)) if value.text == "inet6" => Some(6),
-                        _ => None,
-                    };
-                    words = words.get(1..).unwrap_or_default();
-                }
-                "n" | "netns" => {
-                    self.maybe(command, spot, "it works in another namespace");
-                    return Ok(());
-                }
-                "b" | "batch" => {
-                    match command.input.as_slice() {
-                        [] => self.teams.left(spot, "its lines are in another file: import that file, too", None),
-                        lines => self.batch(source, lines),
-                    }
-                    return Ok(());
-                }
-                _ => {}
+        let (words, family) = match ip(command.arguments()) {
+            Ip::Here { words, family } => (words, family),
+            Ip::Elsewhere => {
+                self.maybe(command, spot, "it works in another namespace");
+                return Ok(());
             }
-        }
+            Ip::Batch => {
+                match command.input.as_slice() {
+                    [] => self.teams.left(spot, "its lines are in another file: import that file, too", None),
+                    lines => self.batch(source, lines),
+                }
+                return Ok(());
+            }
+        };
         let Some((object, rest)) = words.split_first() else { return Ok(()) };
         match abbreviated(&object.text, OBJECTS) {
             Some("link") => link::read(self, source, rest, command, spot),
@@ -344,12 +369,4 @@ impl<'a> Script<'a> {
         }
         self.teams.finish()
     }
-}
-
-/// The word behind another one.
-///
-/// # Errors
-/// There is none.
-pub(crate) fn argument<'a>(of: &Word, words: &mut impl Iterator<Item = &'a Word>) -> Result<&'a Word, Problem> {
-    words.next().ok_or_else(|| Problem::at(&of.span, format!("nothing follows `{}`", of.text)))
 }

@@ -66,7 +66,7 @@ pub(crate) fn accept_ra(text: &str) -> Result<u8, Wrong> {
     }
 }
 
-/// True if a name fits a shell's pattern of `*` and `?`.
+/// True if a name fits a shell's pattern: `*`, `?`, `[0-3]`, `[!0-3]`.
 pub(crate) fn fits(text: &str, pattern: &str) -> bool {
     let (text, pattern): (Vec<char>, Vec<char>) = (text.chars().collect(), pattern.chars().collect());
     let (mut at, mut of, mut star) = (0, 0, None);
@@ -74,8 +74,8 @@ pub(crate) fn fits(text: &str, pattern: &str) -> bool {
         if pattern.get(of) == Some(&'*') {
             star = Some((of, at));
             of += 1;
-        } else if pattern.get(of).is_some_and(|c| *c == '?' || *c == text[at]) {
-            (at, of) = (at + 1, of + 1);
+        } else if let Some(length) = fitting(&pattern[of.min(pattern.len())..], text[at]) {
+            (at, of) = (at + 1, of + length);
         } else if let Some((behind, from)) = star {
             star = Some((behind, from + 1));
             (of, at) = (behind + 1, from + 1);
@@ -86,9 +86,54 @@ pub(crate) fn fits(text: &str, pattern: &str) -> bool {
     pattern[of.min(pattern.len())..].iter().all(|c| *c == '*')
 }
 
+/// The length of what stands for one character at the beginning of a pattern, if this one fits.
+fn fitting(pattern: &[char], c: char) -> Option<usize> {
+    let first = *pattern.first()?;
+    // A `]` that stands first is one of the characters.
+    let end = |from: usize| pattern.iter().skip(from + 1).position(|c| *c == ']').map(|at| from + 1 + at);
+    let is_not = matches!(pattern.get(1), Some('!' | '^'));
+    let begin = 1 + usize::from(is_not);
+    match end(begin).filter(|_| first == '[') {
+        None => (first == '?' || first == c).then_some(1),
+        Some(end) => {
+            let (mut set, mut is_in) = (&pattern[begin..end], false);
+            while let Some((low, rest)) = set.split_first() {
+                (is_in, set) = match rest {
+                    ['-', high, rest @ ..] => (is_in || (*low..=*high).contains(&c), rest),
+                    _ => (is_in || *low == c, rest),
+                };
+            }
+            (is_in != is_not).then_some(end + 1)
+        }
+    }
+}
+
 /// A word in a message: not longer than a line, without control characters.
 pub(crate) fn shown(text: &str) -> String {
     const LONGEST: usize = 60;
     let shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
     if text.chars().nth(LONGEST).is_some() { shown + "..." } else { shown }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_a_shells() {
+        let cases = [
+            ("eth*", "eth0", true),
+            ("eth?", "eth10", false),
+            ("*.d/b*", "x.d/bond0", true),
+            ("eth[0-2]", "eth2", true),
+            ("eth[!0-2]", "eth2", false),
+            ("e[]t]h0", "eth0", true),
+            ("eth[", "eth[", true),
+            ("*[ab]", "aab", true),
+            ("", "", true),
+        ];
+        for (pattern, text, expected) in cases {
+            assert_eq!(fits(text, pattern), expected, "{pattern} {text}");
+        }
+    }
 }

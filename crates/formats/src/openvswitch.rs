@@ -12,7 +12,7 @@ use nicteam_team::ConfigOption;
 use crate::iproute2::Script;
 use crate::ovs_vsctl::{self, Error, ErrorKind, Step, Switch};
 use crate::reading::At;
-use crate::shell::{self, Command};
+use crate::shell::Command;
 use crate::teams::Teams;
 use crate::{Format, Import, Source};
 
@@ -30,7 +30,7 @@ impl Format for OpenVSwitch {
 
     fn recognises(&self, source: &Source) -> bool {
         let is_own = |command: &Command| command.name() == "ovs-vsctl";
-        shell::commands(&source.text).is_ok_and(|commands| commands.iter().any(is_own))
+        source.commands().is_ok_and(|commands| commands.iter().any(is_own))
     }
 
     fn is_script(&self) -> bool {
@@ -41,12 +41,12 @@ impl Format for OpenVSwitch {
         let (mut switch, mut script) = (Switch::default(), Script::new(sources));
         let mut texts = Vec::new();
         for (source, of) in sources.iter().enumerate() {
-            match shell::commands(&of.text) {
+            match of.commands() {
                 Ok(commands) => {
                     commands.iter().for_each(|command| take(&mut script.teams, &mut switch, source, command));
                     texts.push((source, commands));
                 }
-                Err(problem) => script.teams.problem(source, problem),
+                Err(problem) => script.teams.problem(source, problem.clone()),
             }
         }
         of_bridges(&mut script.teams, &switch);

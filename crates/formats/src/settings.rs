@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     fn shown(read: fn(&Source) -> Vec<Setting>, text: &str) -> Vec<String> {
-        let source = Source { path: "a".to_owned(), text: text.to_owned() };
+        let source = Source::new("a", text);
         let setting = |of: Setting| format!("{} {} {}={} {}", of.section, of.block, of.key, of.value, of.place);
         read(&source).into_iter().map(setting).collect()
     }

@@ -10,6 +10,7 @@ mod run;
 use std::borrow::Cow;
 use std::ops::Range;
 
+pub(crate) use lex::{NoValue, line_end, value};
 use nicteam_diagnostics::Problem;
 
 /// A word.
@@ -99,6 +100,25 @@ pub(crate) fn commands(text: &str) -> Result<Vec<Command>, Problem> {
     Ok(run.commands)
 }
 
+/// The commands of a line that a program has a shell carry out, where these variables have values.
+///
+/// # Errors
+/// A quote that is not closed; loops without end.
+pub(crate) fn line(text: &str, variables: &[(&str, &str)]) -> Result<Vec<Command>, Problem> {
+    let mut run = run::Run::new(text);
+    variables.iter().for_each(|(name, value)| run.set(name, value));
+    run.all()?;
+    Ok(run.commands)
+}
+
+/// The word behind another one.
+///
+/// # Errors
+/// There is none.
+pub(crate) fn argument<'a>(of: &Word, words: &mut impl Iterator<Item = &'a Word>) -> Result<&'a Word, Problem> {
+    words.next().ok_or_else(|| Problem::at(&of.span, format!("nothing follows `{}`", of.text)))
+}
+
 /// Lines that were copied with the prompt of root are no comments: each line begins with `# ` or `$ `.
 fn without_prompts(text: &str) -> Cow<'_, str> {
     let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty());
@@ -162,6 +182,27 @@ mod tests {
             ("z", false, false),
         ];
         assert_eq!(marks, expected);
+    }
+
+    #[test]
+    fn what_nothing_closes_is_of_its_line_alone() {
+        assert_eq!(lines("a `b\nc $(d\ne ${f\ng"), ["a `b", "c $(d", "e ${f", "g"]);
+        assert_eq!(lines(r#"a $'b\'c\td' $"e""#), ["a b'c\td e"]);
+        assert_eq!(line_end("A='b\nc' # d'\ne"), 12);
+        assert_eq!(line_end("A='b\nc"), 4);
+    }
+
+    #[test]
+    fn values_have_places() {
+        let known = |name: &str| (name == "A").then_some("xy");
+        let (value, length) = value("'b'\"$A\"{1,2} # c", known).unwrap();
+        assert_eq!((value.text.as_str(), length), ("bxy{1,2}", 12));
+        assert_eq!(value.spans[..4], [1..2, 4..6, 4..6, 7..8]);
+        assert_eq!(lex::value("$B", known), Err(NoValue::Unknown));
+        assert_eq!(lex::value("`b`", known), Err(NoValue::Unknown));
+        assert_eq!(lex::value("a b", known), Err(NoValue::More));
+        assert_eq!(lex::value("a&", known), Err(NoValue::More));
+        assert_eq!(lex::value("'a", known), Err(NoValue::Open));
     }
 
     #[test]

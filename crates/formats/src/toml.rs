@@ -48,7 +48,7 @@ impl Writer for Toml {
     fn write(&self, network: &Network) -> Written {
         let file = |team: &crate::Team| {
             let import = Import { network: Network { teams: vec![team.clone()] }, ..Import::default() };
-            Source { path: format!("/etc/nicteam/{}.toml", team.name), text: write(&import) }
+            Source::new(format!("/etc/nicteam/{}.toml", team.name), write(&import))
         };
         Written { files: network.teams.iter().map(file).collect(), left: Vec::new() }
     }

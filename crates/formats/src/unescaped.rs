@@ -18,6 +18,18 @@ impl Unescaped {
         self.text.push(c);
         self.spans.resize(self.text.len(), span);
     }
+
+    /// Adds another value.
+    pub(crate) fn append(&mut self, other: Unescaped) {
+        self.text.push_str(&other.text);
+        self.spans.extend(other.spans);
+    }
+
+    /// The same at another place of the source, so many bytes further down.
+    pub(crate) fn moved(mut self, by: usize) -> Unescaped {
+        self.spans.iter_mut().for_each(|span| *span = span.start + by..span.end + by);
+        self
+    }
 }
 
 /// The bytes of the source that stand for these bytes of the value.

@@ -10,6 +10,7 @@ mod t5;
 
 /// Mostly waits: many at once.
 mod live {
+    mod ifquery;
     mod ovs_vsctl;
 }
 

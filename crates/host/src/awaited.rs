@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use nicteam_daemon::Notes;
-use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::clock::now_ms;
 use crate::journal::boot;
 
 /// End of the file's name.
@@ -119,10 +119,4 @@ pub(crate) fn write(notes: &Notes, awaited: &Awaited) -> Result<(), Error> {
     let text = serde_json::to_string(awaited).map_err(std::io::Error::from);
     let text = text.map_err(|error| nicteam_sys::Error::new("note what is to be confirmed", error))?;
     Ok(notes.write(END, &(text + "\n"))?)
-}
-
-/// Milliseconds since the machine started, suspended ones too: the time of day may be set meanwhile.
-pub(crate) fn now_ms() -> u64 {
-    let now = clock_gettime(ClockId::CLOCK_BOOTTIME).map(Duration::from).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }

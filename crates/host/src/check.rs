@@ -83,7 +83,9 @@ pub fn between(teams: &[Team]) -> Vec<Refusal> {
 /// The plan, and what it is made of.
 pub(crate) fn plan(team: &Team, facts: &Facts<'_>) -> (Plan, Wanted) {
     let (survey, journal) = (facts.survey, facts.journal);
-    let found = journal.map_or_else(|| before(survey, team), |journal| journal.found.clone());
+    let device = survey.link(&team.name).map(|link| link.index);
+    let by_now = |journal: &Journal| journal.found.by_now(device, &survey.addresses, &survey.routes);
+    let found = journal.map_or_else(|| before(survey, team), by_now);
     let own = own(team);
     let steps = order::up(&team.name, &found, &own);
     let runs = facts.teams.iter().any(|listed| listed.team == team.name && listed.state == TeamState::Running);

@@ -56,7 +56,7 @@ pub(crate) fn restore(team: &str, notes: &Notes, mut watch: Option<Watch<'_>>) -
         awaited::forget_this(notes, awaited.as_ref())?;
         return Ok(Done { steps: 1, changes: vec![format!("end {team}: its members leave")], notes: Vec::new() });
     };
-    let found = &journal.found;
+    let found = &by_now(team, &journal)?;
     let mut hand = Hand::new(team, found, true)?;
     let name = names(team, &journal)?;
     let (mut done, mut first) = (Done::default(), None);
@@ -124,6 +124,13 @@ fn hand_over(team: &str, found: &Found) -> Option<String> {
 fn carriers(team: &str) -> Option<Vec<u32>> {
     let status = Client::connect(team).and_then(|mut client| client.status()).ok()?;
     Some(status.members.iter().filter(|member| member.active).map(|member| member.index).collect())
+}
+
+/// What was found, with the lifetimes that it has by now.
+fn by_now(team: &str, journal: &Journal) -> Result<Found, Error> {
+    let mut netlink = Netlink::open()?;
+    let device = netlink.link(team)?.map(|device| device.index);
+    Ok(journal.found.by_now(device, &netlink.address_objects()?, &netlink.routes()?))
 }
 
 /// The neighbours that the team's device knows by their MAC addresses.

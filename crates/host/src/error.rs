@@ -70,6 +70,12 @@ pub enum Error {
         /// Why.
         why: String,
     },
+    /// A signal asked to stop ([`nicteam_sys::process::catch_termination`]).
+    #[error("a signal stopped team {team} on its way up")]
+    Interrupted {
+        /// The team.
+        team: String,
+    },
     /// Something was not restored.
     #[error(
         "could not {step}: {source}; hint: `nicteam down {team}` tries again what is left; without {path} it gives up"

@@ -82,9 +82,10 @@ fn of_routes(team: &str, member: &Place, found: &Found) -> Option<String> {
     let advertised = |route: &&Route| route.is_advertised() && route.devices().contains(&member.index);
     let route = found.routes.iter().find(advertised)?;
     Some(format!(
-        "the route {} over {} was advertised by a router: it moves to {team} until it ends, and the next advertisement makes \
-         it anew",
+        "the route {} over {} was advertised by a router: it moves to {team} until it ends, with a metric of {}, and the next \
+         advertisement makes it anew",
         route.words(),
-        member.name
+        member.name,
+        route.behind().metric()
     ))
 }

@@ -1,11 +1,13 @@
 //! What stands on the members of a team to be, and is to come back when the team goes.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use nicteam_sys::netlink::object::{Address, Device, Neighbour, Route, Rule};
 use nicteam_wire::Mac;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::clock::now_ms;
 use crate::survey::{Survey, Sysctls};
 
 /// What `up` found on the members, and on what stands on them.
@@ -24,6 +26,9 @@ pub(crate) struct Found {
     /// Index of the member whose link-local addresses, of those that the kernel made, become the team's; `None`: of all.
     #[serde(default)]
     pub(crate) link_local_of: Option<u32>,
+    /// When that was, seconds since the machine started; `None`: an earlier version noted it.
+    #[serde(default)]
+    pub(crate) at_s: Option<u64>,
 }
 
 /// A device and what belongs to it.
@@ -76,7 +81,56 @@ impl Found {
             members.iter().filter(|member| member.made_link_local().next().is_some()).map(|of| of.index).collect();
         let has_mac = |index: &&u32| mac.is_some_and(|mac| survey.link_at(**index).is_some_and(|of| of.mac == mac.0));
         let link_local_of = made.iter().find(has_mac).or(made.first()).copied();
-        Found { routes, rules, members, above, link_local_of }
+        Found { routes, rules, members, above, link_local_of, at_s: Some(now_s()) }
+    }
+
+    /// The same by now, while a team has it: leases, and what routers advertised, have the lifetimes that they have at the team. What
+    /// is not there has the rest of what it had; what has ended meanwhile is not there any more. `addresses` and `routes` are the
+    /// host's, `team` is the index of the team's device.
+    pub(crate) fn by_now(&self, team: Option<u32>, addresses: &[Address], routes: &[Route]) -> Found {
+        let elapsed_s = self.at_s.map_or(0, |at_s| u32::try_from(now_s().saturating_sub(at_s)).unwrap_or(u32::MAX));
+        let address = |found: &Address, index: Option<u32>| {
+            let is_same = |now: &&Address| Some(now.index()) == index && now.key() == found.key();
+            match addresses.iter().find(is_same).filter(|_| found.lifetimes().is_some()) {
+                Some(now) => Some(found.with_lifetimes_of(now)),
+                None => found.later(elapsed_s),
+            }
+        };
+        let route = |found: &Route| {
+            let same = self.on_other(found, 0).settings();
+            let is_same = |now: &&Route| now.devices().first().copied() == team && now.on(&|_| 0).settings() == same;
+            match routes.iter().find(is_same) {
+                Some(now) => Some(found.with_end_of(now)),
+                None => found.later(elapsed_s),
+            }
+        };
+        let mut by_now = self.clone();
+        for member in &mut by_now.members {
+            member.addresses = member.addresses.iter().filter_map(|found| address(found, team)).collect();
+        }
+        for Above { place, .. } in &mut by_now.above {
+            place.addresses = place.addresses.iter().filter_map(|found| address(found, Some(place.index))).collect();
+        }
+        // The kernel takes no route from an address that is not there, or by a gateway that none reaches.
+        let ended: Vec<&Address> =
+            self.addresses().filter(|had| !by_now.addresses().any(|has| has.key() == had.key())).collect();
+        let is_from = |at: IpAddr| ended.iter().any(|had| had.address() == Some(at));
+        let is_reached = |at: IpAddr| by_now.addresses().any(|has| has.reaches(at));
+        let is_behind = |at: IpAddr| ended.iter().any(|had| had.reaches(at)) && !is_reached(at);
+        let stays = |route: &Route| !route.source().is_some_and(is_from) && !route.via().is_some_and(is_behind);
+        let routes = self.routes.iter().filter_map(route).filter(stays).collect();
+        Found { routes, ..by_now }
+    }
+
+    /// The addresses of members, and of what stands on them.
+    fn addresses(&self) -> impl Iterator<Item = &Address> {
+        let places = self.members.iter().chain(self.above.iter().map(|above| &above.place));
+        places.flat_map(|place| &place.addresses)
+    }
+
+    /// A route with another device in the place of members.
+    pub(crate) fn on_other(&self, route: &Route, device: u32) -> Route {
+        route.on(&|index| if self.member_at(index).is_some() { device } else { index })
     }
 
     /// The addresses of a member that become the team's.
@@ -110,6 +164,11 @@ impl Place {
             name,
         }
     }
+}
+
+/// Seconds since the machine started.
+fn now_s() -> u64 {
+    now_ms() / 1000
 }
 
 fn above_of(survey: &Survey, index: u32) -> Vec<Above> {

@@ -68,7 +68,7 @@ impl Hand {
             Step::KeepLinkLocal { device, keep } => self.keep_link_local(*device, keep),
             Step::AddRoute(route) => {
                 let Some(route) = self.with_devices(route)? else { return Ok(false) };
-                is_done(self.netlink.add_route(&route), &[Errno::EEXIST])
+                self.add_route(&route)
             }
             Step::RemoveRoute(route) => {
                 let Some(route) = self.with_devices(route)? else { return Ok(false) };
@@ -114,6 +114,21 @@ impl Hand {
             now.insert(index, is);
         }
         Ok(Some(route.on(&|index| now.get(&index).copied().unwrap_or(index))))
+    }
+
+    /// One that a router advertised stands behind the one that the kernel makes at the next advertisement. The kernel knows its own
+    /// by a flag that nobody else can set (`RTF_ADDRCONF`), and finds no room for it beside an equal one. Then it takes nothing
+    /// of the advertisement, and the addresses end (Linux net/ipv6/ndisc.c, `ndisc_router_discovery`).
+    fn add_route(&mut self, route: &Route) -> Result<bool, Error> {
+        if !route.is_advertised() {
+            return is_done(self.netlink.add_route(route), &[Errno::EEXIST]);
+        }
+        let behind = route.behind();
+        let wanted = [route.settings(), behind.settings()];
+        if self.netlink.routes()?.iter().any(|known| wanted.contains(&known.settings())) {
+            return Ok(false);
+        }
+        is_done(self.netlink.add_route(&behind), &[Errno::EEXIST])
     }
 
     fn give_settings(&mut self, device: &str, settings: &Sysctls) -> bool {

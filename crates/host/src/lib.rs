@@ -11,6 +11,7 @@
 mod awaited;
 pub mod bonds;
 pub mod check;
+mod clock;
 pub mod confirm;
 pub mod doctor;
 mod done;

@@ -141,7 +141,7 @@ fn is_replaced(route: &Route, own: &[Route]) -> bool {
 
 /// A route of a member, over the team.
 pub(crate) fn on_team(route: &Route, found: &Found) -> Route {
-    route.on(&|index| if found.member_at(index).is_some() { TEAM } else { index })
+    found.on_other(route, TEAM)
 }
 
 /// The addresses of the members, at the team.
@@ -183,6 +183,10 @@ fn team_settings(team: &str, found: &Found, own: &Own) -> Option<Step> {
     let mut settings: Sysctls = first.sysctls.clone();
     if speaks_v6 {
         settings.remove("ipv6/conf/*/disable_ipv6");
+    }
+    // A lease of a member that ends at the team would take those of the file along that are in its network.
+    if own.addresses.iter().any(is_v4) {
+        settings.insert("ipv4/conf/*/promote_secondaries".to_owned(), "1".to_owned());
     }
     settings.extend(own.accept_ra.map(|accept_ra| ("ipv6/conf/*/accept_ra".to_owned(), accept_ra.to_string())));
     let (device, like) = (team.to_owned(), first.name.clone());

@@ -12,6 +12,7 @@ use nicteam_daemon::{Kept, Notes, Shelf};
 use nicteam_formats::Team;
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netlink::object::Route;
+use nicteam_sys::process;
 
 use crate::awaited;
 use crate::check::{self, Plan, Wanted};
@@ -53,7 +54,7 @@ pub type Start<'a> = &'a mut dyn FnMut(&Kept) -> Result<(), String>;
 /// Brings a team up. Called again, it does what is left to do, which may be nothing.
 ///
 /// # Errors
-/// Something is in the way, or a step failed; then what was done is undone, unless the team was up before. What could not be
+/// Something is in the way, a step failed, or a signal came between two steps; then what was done is undone, unless the team was up before. What could not be
 /// undone is [`crate::down::take_down`]'s to try again.
 pub fn bring_up(team: &Team, start: Start<'_>, options: Options<'_>) -> Result<Done, Error> {
     let notes = Notes::of(&team.name)?;
@@ -102,6 +103,9 @@ impl Way<'_, '_> {
         hand.notes.clear();
         let name = names(&self.team.name, wanted)?;
         for step in self.obsolete(wanted).iter().chain(&wanted.steps) {
+            if process::termination().is_some() {
+                return Err(Error::Interrupted { team: self.team.name.clone() });
+            }
             let words = step.words(&name);
             // Nobody needs an address announced that has not moved.
             if matches!(step, Step::Announce { .. }) && done.changes.is_empty() {

@@ -81,16 +81,26 @@ fn a_sound_host_has_no_finding() {
 #[test]
 fn each_thing_that_is_wrong_is_found_alone() {
     type Change = fn(&mut HostFacts);
-    let disappointing: [(&str, &str, Change); 17] = [
+    let disappointing: [(&str, &str, Change); 18] = [
         ("802.3ad", "bundles", |facts| facts.bundles[0].owner = Owner::TeamAlone),
+        ("802.3ad", "bundles", |facts| facts.half_way = vec!["team1".into()]),
         ("802.3ad", "bundles", |facts| facts.bundles[0].problems = vec![("eth1: no".into(), "do".into())]),
         ("balance-rr", "bundles", |facts| {
             facts.bundles[0].owner = Owner::Kernel;
             facts.bundles[0].options.extend([("miimon".into(), "0".into()), ("arp_interval".into(), "0".into())]);
         }),
-        ("802.3ad", "carrier", |facts| facts.devices[0].link.carrier = false),
-        ("802.3ad", "carrier", |facts| facts.devices[0].link.up = false),
-        ("stripe", "negotiation", |facts| facts.devices[0].full_duplex = Some(false)),
+        ("802.3ad", "carrier", |facts| {
+            facts.bundles[0].owner = Owner::Kernel;
+            facts.devices[0].link.carrier = false;
+        }),
+        ("802.3ad", "carrier", |facts| {
+            facts.bundles[0].owner = Owner::Kernel;
+            facts.devices[0].link.up = false;
+        }),
+        ("balance-xor", "negotiation", |facts| {
+            facts.bundles[0].owner = Owner::Kernel;
+            facts.devices[0].full_duplex = Some(false);
+        }),
         ("stripe", "negotiation", |facts| facts.devices[0].negotiates = Some(false)),
         ("stripe", "mtu", |facts| facts.devices[0].link.mtu = 1400),
         ("stripe", "mtu", |facts| {
@@ -122,10 +132,27 @@ fn each_thing_that_is_wrong_is_found_alone() {
     }
 }
 
+/// It is not told twice: `team show` has it, too.
+#[test]
+fn what_a_team_says_of_its_members_itself_is_left_to_it() {
+    let wrong = |facts: &mut HostFacts| {
+        facts.devices[0].link.up = false;
+        facts.devices[1].full_duplex = Some(false);
+        facts.devices[1].speed_mbps = Some(100);
+        facts.bundles[0].problems = vec![("member eth1 is set down".into(), "ip link set eth1 up".into())];
+    };
+    let found = after("balance-rr", wrong);
+    assert_eq!((one(&found).rule, one(&found).text.as_str()), ("bundles", "member eth1 is set down"));
+}
+
 #[test]
 fn what_speeds_cost_depends_on_the_mode() {
-    let slow = |facts: &mut HostFacts| facts.devices[1].speed_mbps = Some(100);
-    assert_eq!(after("stripe", slow), []);
+    let unlike = |facts: &mut HostFacts| facts.devices[1].speed_mbps = Some(100);
+    assert_eq!(after("stripe", unlike), []);
+    let slow = |facts: &mut HostFacts| {
+        facts.bundles[0].owner = Owner::Kernel;
+        unlike(facts);
+    };
     let words = [
         ("balance-rr", "200 Mbit/s in all"),
         ("broadcast", "100 Mbit/s in all"),

@@ -63,6 +63,7 @@ fn what_is_wrong_is_said_and_keeps_no_other_team_from_booting() {
         [("0.toml", GOOD), ("1.toml", wrong_value), ("2.toml", broken), ("3.toml", "x = 1\n"), ("4.toml", no_unit)];
     let (root, etc) = folder(&files);
     fs::create_dir(etc.join("5.toml")).unwrap();
+    nix::unistd::mkfifo(&etc.join("6.toml"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     let units = root.path().join("units");
     let made = generate(&etc, &units);
     // The sections that are wrong have their units, which say what is wrong.
@@ -70,6 +71,7 @@ fn what_is_wrong_is_said_and_keeps_no_other_team_from_booting() {
     let complaints = made.complaints.join("\n").replace(&etc.display().to_string(), "DIR");
     let golden = "\
 cannot read DIR/5.toml: it is not a file
+cannot read DIR/6.toml: it is not a file
 DIR/3.toml has no section [teams.NAME]; hint: `nicteam check DIR/3.toml` says what is wrong
 team `a+b` in DIR/4.toml will not start at boot; hint: systemd allows letters, digits and any of `:-_.` in such a name";
     assert_eq!(complaints, golden);
@@ -93,6 +95,21 @@ fn a_team_is_found_in_its_file_alone() {
         said("team7"),
         "no file in DIR has a team `team7`; hint: there is none; a file there with a section [teams.NAME] makes one"
     );
+}
+
+#[test]
+fn a_section_that_is_wrong_keeps_no_other_team_of_its_file_down() {
+    let text = "[teams.team1]\nmembers = [\"eth3\"]\nmiimon = \"often\"\nroutes = [\n  \"default via 10.0.0.1\",\n]\n";
+    let (_root, etc) =
+        folder(&[("0.toml", &format!("{text}{GOOD}[teams.team2]\nmembers = [\"eth4\"]\nnothing = 1\n"))]);
+    assert_eq!(service::named(&etc, "team0").unwrap().members, ["eth1", "eth2"]);
+    for (team, place) in [("team1", "0.toml:3:10"), ("team2", "0.toml:13:1")] {
+        let said = service::named(&etc, team).unwrap_err().to_string();
+        assert!(said.contains(place), "{said}");
+    }
+    // What is wrong outside of all sections may mean any of them.
+    let (_root, etc) = folder(&[("0.toml", &format!("x = 1\n{GOOD}"))]);
+    assert!(service::named(&etc, "team0").is_err());
 }
 
 /// Files of any bytes, and cut ones, make neither a panic nor a unit that the systemd does not take.

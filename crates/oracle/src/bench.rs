@@ -1,7 +1,7 @@
 //! A bond in a guest, with a cable to each member and a way in.
 
 use crate::Guest;
-use crate::protocol::{Bytes, Departures, Request};
+use crate::protocol::{Departures, Request};
 
 /// How frames come to the bond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Bench {
         far_ends(self.members)
     }
 
-    /// Sends the frames kept ([`Bench::keep`]), and says by which member each left.
+    /// Sends the frames kept ([`Guest::keep`]), and says by which member each left.
     #[track_caller]
     pub fn send(self, guest: &mut Guest, way: Way) -> Departures {
         let into = match way {
@@ -79,12 +79,6 @@ impl Bench {
             Way::Forwarded => "in0",
         };
         guest.inject(into, &self.far_ends())
-    }
-
-    /// Gives the agent frames to keep, for any number of benches.
-    #[track_caller]
-    pub fn keep(guest: &mut Guest, frames: impl IntoIterator<Item = Vec<u8>>) {
-        guest.must(Request::Frames { frames: frames.into_iter().map(Bytes).collect() });
     }
 
     /// Takes everything away again.

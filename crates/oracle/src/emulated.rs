@@ -61,9 +61,10 @@ impl Files {
     pub(crate) fn new(image: &EmulatedImage, agent: &Path, programs: &[&Path]) -> Result<Files, Missing> {
         let mut archive = Archive::default();
         FOLDERS.iter().for_each(|folder| archive.add_folder(Path::new(folder)));
-        archive.add_file(Path::new("/init"), &read(agent)?);
+        archive.add_file(Path::new("/init"), &loaded_part(read(agent)?));
         for program in programs {
-            archive.add_file(&Path::new("/bin").join(program.file_name().unwrap_or_default()), &read(program)?);
+            let name = program.file_name().unwrap_or_default();
+            archive.add_file(&Path::new("/bin").join(name), &loaded_part(read(program)?));
         }
         let mut needed = BTreeSet::new();
         for program in programs.iter().copied().chain([agent]) {
@@ -132,6 +133,35 @@ fn add_modules(archive: &mut Archive, path: &Path) -> Result<(), Missing> {
     }
     let entries = fs::read_dir(path).map_err(|source| file_error("read", path, source))?;
     entries.flatten().try_for_each(|entry| add_modules(archive, &entry.path()))
+}
+
+/// A program as far as the kernel loads it: two thirds are for debuggers, and the guest would unpack that, too.
+///
+/// The names of fields are those of elf(5).
+fn loaded_part(mut program: Vec<u8>) -> Vec<u8> {
+    const E_PHOFF: usize = 32;
+    const E_SHOFF: usize = 40;
+    const E_PHENTSIZE: usize = 54;
+    const E_PHNUM: usize = 56;
+    const E_SHNUM: usize = 60;
+    const P_OFFSET: usize = 8;
+    const P_FILESZ: usize = 32;
+    if !program.starts_with(b"\x7fELF\x02\x01") {
+        return program;
+    }
+    let half = |at| usize::from(u16::from_le_bytes(field(&program, at)));
+    let word = |at| u64::from_le_bytes(field(&program, at)) as usize;
+    let headers = (0..half(E_PHNUM)).map(|n| word(E_PHOFF) + n * half(E_PHENTSIZE));
+    let end = headers.map(|at| word(at + P_OFFSET) + word(at + P_FILESZ)).max().unwrap_or(program.len());
+    program.truncate(end);
+    // It has no table of sections any more: neither a place, nor a number of them, nor one with their names.
+    program[E_SHOFF..E_SHOFF + 8].fill(0);
+    program[E_SHNUM..E_SHNUM + 4].fill(0);
+    program
+}
+
+fn field<const N: usize>(of: &[u8], at: usize) -> [u8; N] {
+    of[at..at + N].try_into().unwrap_or([0; N])
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Missing> {

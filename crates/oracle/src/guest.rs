@@ -13,7 +13,7 @@ use nicteam_sys::process;
 
 use crate::cable::Cable;
 use crate::emulated::{self, Clock};
-use crate::protocol::{self, Answer, Departures, Hello, MORE, Refusal, Reply, Request, Sample, Step, Stray};
+use crate::protocol::{self, Answer, Bytes, Departures, Hello, MORE, Refusal, Reply, Request, Sample, Step, Stray};
 use crate::shares::{Experiment, Second};
 use crate::{EmulatedImage, Image, Missing};
 
@@ -24,6 +24,8 @@ pub struct Guest {
     replies: Receiver<String>,
     console: Arc<Mutex<Vec<u8>>>,
     kernel: String,
+    /// The frames that the agent keeps.
+    kept: Vec<Vec<u8>>,
 }
 
 /// Why a guest did not come up.
@@ -119,7 +121,8 @@ impl Guest {
         };
         let console = Arc::new(Mutex::new(Vec::new()));
         keep(stderr, Arc::clone(&console));
-        let mut guest = Guest { child, requests, replies: lines(stdout), console, kernel: String::new() };
+        let (replies, kernel) = (lines(stdout), String::new());
+        let mut guest = Guest { child, requests, replies, console, kernel, kept: Vec::new() };
         let hello: Option<Hello> =
             guest.replies.recv_timeout(PATIENCE).ok().and_then(|line| serde_json::from_str(&line).ok());
         guest.kernel = hello.ok_or_else(|| BootError::Silent { console: guest.console() })?.kernel;
@@ -213,6 +216,15 @@ impl Guest {
     pub fn plug(&mut self, port: &str, carrier: bool) {
         let carrier = if carrier { "1" } else { "0" };
         self.write(&format!("/sys/class/net/{port}/carrier"), carrier).unwrap_or_else(|refusal| panic!("{refusal}"));
+    }
+
+    /// Gives the agent frames for [`Request::Inject`], if it does not keep just these: a serial port is slow.
+    #[track_caller]
+    pub fn keep(&mut self, frames: Vec<Vec<u8>>) {
+        if self.kept != frames {
+            self.must(Request::Frames { frames: frames.iter().cloned().map(Bytes).collect() });
+            self.kept = frames;
+        }
     }
 
     /// Sends the frames kept by `into`, and says by which of `out` each came out.

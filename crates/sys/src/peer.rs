@@ -9,6 +9,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{getsockopt, sockopt};
 
 use crate::capabilities::{Capability, set_in};
+use crate::process;
 
 /// True if the process that connected, or listens, at the other end of a stream has `CAP_NET_ADMIN` in effect, in
 /// the user namespace of the calling process.
@@ -69,11 +70,7 @@ fn handle_on(stream: &impl AsFd, pid: i32) -> io::Result<OwnedFd> {
     // SAFETY: `value` has room for `length` bytes, both outlive the call; the result is checked.
     let result = unsafe { libc::getsockopt(socket, libc::SOL_SOCKET, SO_PEERPIDFD, value, &raw mut length) };
     if result < 0 {
-        // SAFETY: no pointers; the result is checked.
-        handle = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as i32;
-    }
-    if handle < 0 {
-        return Err(io::Error::last_os_error());
+        return process::handle(pid);
     }
     // SAFETY: the kernel has just given us this descriptor, and nobody else has it.
     Ok(unsafe { OwnedFd::from_raw_fd(handle) })

@@ -1,7 +1,7 @@
 //! Processes: children that end with their parent, signals.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::OnceLock;
@@ -87,16 +87,40 @@ pub struct Ended {
     pub processor: Duration,
 }
 
-/// Looks whether a child has ended (`wait4`); once it has, nobody may wait for it again.
-pub fn try_wait(child: &Child) -> Result<Option<Ended>> {
+/// A handle on a process, readable once it has ended (`pidfd_open`).
+pub(crate) fn handle(pid: i32) -> io::Result<OwnedFd> {
+    // SAFETY: no pointers; the result is checked.
+    let handle = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as RawFd;
+    if handle < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just given us this descriptor, and nobody else has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(handle) })
+}
+
+/// Waits until a child has ended, so much time has passed or a termination signal has come; once it has ended, nobody
+/// may wait for it again.
+pub fn wait(child: &Child, timeout: Duration) -> Result<Option<Ended>> {
     let pid = child.id() as libc::pid_t;
+    let what = || format!("wait for process {pid}");
+    let handle = handle(pid).context(what)?;
+    let awaited = [Some(handle.as_fd()), termination_event()].into_iter().flatten();
+    let mut awaited: Vec<PollFd<'_>> = awaited.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
+    match nix::poll::ppoll(&mut awaited, Some(TimeSpec::from_duration(timeout)), None) {
+        Ok(_) | Err(Errno::EINTR) => try_wait(pid).context(what),
+        Err(error) => Err(io::Error::from(error)).context(what),
+    }
+}
+
+/// Looks whether a child has ended.
+fn try_wait(pid: libc::pid_t) -> io::Result<Option<Ended>> {
     let mut status = 0;
     // SAFETY: all-zero bytes are valid for this C structure.
     let mut usage = unsafe { std::mem::zeroed::<libc::rusage>() };
     // SAFETY: both pointers are to memory that outlives the call.
     let ended = unsafe { libc::wait4(pid, &raw mut status, libc::WNOHANG, &raw mut usage) };
     if ended < 0 {
-        return Err(io::Error::last_os_error()).context(|| format!("wait for process {pid}"));
+        return Err(io::Error::last_os_error());
     }
     let time = |of: libc::timeval| Duration::new(of.tv_sec as u64, of.tv_usec as u32 * 1000);
     let processor = time(usage.ru_utime) + time(usage.ru_stime);
@@ -131,6 +155,8 @@ fn running(pid: &str) -> Option<String> {
 
 /// From now on SIGINT, SIGTERM and SIGHUP only set a flag. Call once, early.
 ///
+/// SIGHUP stays ignored where it is (nohup(1)): the work is to outlive the terminal.
+///
 /// System calls that wait return `EINTR` when one comes. Children start with
 /// the default again (exec resets handlers).
 pub fn catch_termination() -> Result<()> {
@@ -142,7 +168,11 @@ pub fn catch_termination() -> Result<()> {
         let action = SigAction::new(SigHandler::Handler(note), SaFlags::empty(), SigSet::empty());
         for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
             // SAFETY: `note` is safe in a signal handler, see there.
-            unsafe { sigaction(signal, &action) }?;
+            let before = unsafe { sigaction(signal, &action) }?;
+            if signal == Signal::SIGHUP && matches!(before.handler(), SigHandler::SigIgn) {
+                // SAFETY: it is the action that was there; no handler belongs to it.
+                unsafe { sigaction(signal, &before) }?;
+            }
         }
         Ok::<_, Errno>(())
     };

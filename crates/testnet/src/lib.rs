@@ -26,6 +26,7 @@ pub mod imports;
 mod iscsi_target;
 mod openvswitch;
 mod patch;
+mod router;
 mod snapshot;
 mod sockets;
 mod switch;
@@ -40,6 +41,7 @@ pub use host::Host;
 pub use iscsi_target::IscsiTarget;
 pub use openvswitch::OpenVSwitch;
 pub use patch::Patch;
+pub use router::Router;
 pub use snapshot::{assert_becomes, assert_same_network};
 pub use sockets::{assert_reach, datagrams, settle};
 pub use switch::Switch;
@@ -62,13 +64,14 @@ pub fn is_soak() -> bool {
 const HANG: Duration = Duration::from_secs(60);
 
 /// Waits until a condition holds. Bounded generously: it guards against a hang
-/// and says nothing of speed.
+/// and says nothing of speed. The longer it waits, the less often it looks: a look may be a program's run,
+/// and other tests run beside.
 #[track_caller]
 pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
     while !condition() {
         assert!(start.elapsed() < HANG, "{what} did not come about");
-        std::thread::sleep(Duration::from_millis(1));
+        std::thread::sleep((start.elapsed() / 8).clamp(Duration::from_millis(1), Duration::from_millis(50)));
     }
 }
 

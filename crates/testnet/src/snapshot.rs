@@ -2,15 +2,20 @@
 
 use std::process::Command;
 
-use crate::Host;
+use crate::{Host, eventually};
 
 impl Host {
     /// What `ip`, `tc` and the settings of the devices tell, one thing a line, each line with what it is of. Without lifetimes,
-    /// numbers and counters, and without the devices in `without`.
+    /// numbers and counters, and without the devices in `without`. Waits until the kernel has taken notice of every carrier.
     #[track_caller]
     pub fn snapshot(&self, without: &[&str]) -> Vec<String> {
         let ip = |arguments: &[&str]| self.lines("ip", arguments);
-        let mut told = ip(&["-d", "-o", "link"]).into_iter().map(without_index).collect::<Vec<_>>();
+        let mut links = Vec::new();
+        eventually("the notice of every carrier", || {
+            links = ip(&["-d", "-o", "link"]);
+            !links.iter().any(|line| is_unnoticed(line))
+        });
+        let mut told = links.into_iter().map(without_index).collect::<Vec<_>>();
         told.extend(ip(&["-d", "-o", "address"]).into_iter().map(without_index).map(without_lifetimes));
         for family in ["-4", "-6"] {
             told.extend(ip(&[family, "route", "show", "table", "all"]).into_iter().map(without_expiry));
@@ -89,6 +94,20 @@ pub fn assert_becomes(snapshot: impl Fn() -> Vec<String>, before: &[String], whe
 /// So long the kernel may take for it.
 const SETTLED: std::time::Duration = std::time::Duration::from_secs(5);
 
+/// The carrier of a device has changed, and its state has yet to follow: the kernel does that later, by a work of its own (Linux
+/// net/core/link_watch.c). `<BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UNKNOWN`
+fn is_unnoticed(line: &str) -> bool {
+    let flags = line.split(['<', '>']).nth(1).unwrap_or_default();
+    let is_set = |flag: &str| flags.split(',').any(|set| set == flag);
+    let state = line.split_once(" state ").and_then(|(_, rest)| rest.split(' ').next()).unwrap_or_default();
+    match is_set("LOWER_UP") {
+        // Of devices whose carrier never changes, as `lo` and dummies, it is for ever.
+        true if state == "UNKNOWN" => line.contains(" veth "),
+        true => state == "DOWN" || state == "LOWERLAYERDOWN",
+        false => is_set("UP") && state == "UP",
+    }
+}
+
 /// `member_ingress:[1571] ... id 1571` without the number of the program.
 fn without_number(line: String) -> String {
     let is_number = |word: &str| word.contains(":[") || word.bytes().all(|byte| byte.is_ascii_digit());
@@ -114,4 +133,24 @@ fn without_expiry(line: String) -> String {
         }
     }
     kept.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Switch, may_make_networks};
+
+    #[test]
+    fn a_fresh_network_is_told_as_it_stays() {
+        if !may_make_networks() {
+            return;
+        }
+        for _ in 0..10 {
+            let (mut host, mut switch) = (Host::quiet(), Switch::new());
+            switch.join_all(&mut host, "eth", "a", 2);
+            let fresh = host.snapshot(&[]);
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            assert_same_network(&host.snapshot(&[]), &fresh, "later");
+        }
+    }
 }

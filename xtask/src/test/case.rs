@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use nicteam_sys::process::{self, Ended};
@@ -52,8 +51,6 @@ pub(crate) enum Outcome {
     Failed(String),
 }
 
-/// How often a child is looked at.
-const LOOK: Duration = Duration::from_millis(3);
 /// A test that takes longer hangs.
 const HANG: Duration = Duration::from_secs(600);
 
@@ -87,7 +84,7 @@ impl Case {
         process::die_with_parent(&mut command);
         process::give_way(&mut command, self.lane.niceness());
         let mut child = command.spawn().map_err(|error| said(&error))?;
-        let ended = wait(&mut child, start).map_err(|error| said(&error))?;
+        let ended = wait(&mut child).map_err(|error| said(&error))?;
         let mut printed = Vec::new();
         output.seek(SeekFrom::Start(0)).and_then(|_| output.read_to_end(&mut printed)).map_err(|e| said(&e))?;
         let mut printed = String::from_utf8_lossy(&printed).into_owned();
@@ -99,19 +96,14 @@ impl Case {
 }
 
 /// Waits for the end; kills what hangs, and what is to end because we are.
-fn wait(child: &mut Child, start: Instant) -> nicteam_sys::Result<Option<Ended>> {
-    loop {
-        if let Some(ended) = process::try_wait(child)? {
-            return Ok(Some(ended));
-        }
-        if start.elapsed() > HANG || process::termination().is_some() {
-            // One that has just ended needs no signal.
-            let _ = child.kill();
-            let _ = child.wait();
-            return Ok(None);
-        }
-        thread::sleep(LOOK);
+fn wait(child: &mut Child) -> nicteam_sys::Result<Option<Ended>> {
+    let ended = process::wait(child, HANG)?;
+    if ended.is_none() {
+        // One that has just ended needs no signal.
+        let _ = child.kill();
+        let _ = child.wait();
     }
+    Ok(ended)
 }
 
 /// A test that ended well ran, and was not skipped.

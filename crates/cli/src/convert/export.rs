@@ -7,13 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use nicteam_formats::{Network, Source, WRITERS, Writer, Written};
-use nicteam_host::bonds;
+use nicteam_host::{bonds, service};
 
 use crate::failure::Failure;
 use crate::say;
-
-/// Our own files.
-const OWN: &str = "/etc/nicteam";
+use crate::value::OneOf;
 
 /// Write teams as another program's configuration, or as the switch's end.
 ///
@@ -23,7 +21,7 @@ const OWN: &str = "/etc/nicteam";
 #[command(after_help = after_help())]
 pub(crate) struct Export {
     /// The format to write.
-    #[arg(long, value_name = "FORMAT", value_parser = named)]
+    #[arg(long, value_name = "FORMAT", value_parser = FORMAT, hide_possible_values = true)]
     to: &'static dyn Writer,
     /// Files or folders with teams; `-` is standard input.
     #[arg(value_name = "FILE")]
@@ -46,6 +44,10 @@ fn after_help() -> String {
         "Formats:\n{lines}\n  nicteam export --to netplan /etc/nicteam/team0.toml\n  nicteam export --to cisco --running team0"
     )
 }
+
+/// A format on the command line.
+const FORMAT: OneOf<&'static dyn Writer> =
+    OneOf { parse: named, names: || WRITERS.iter().map(|writer| writer.name()).collect() };
 
 fn named(name: &str) -> Result<&'static dyn Writer, String> {
     let known = WRITERS.iter().find(|writer| writer.name() == name);
@@ -87,11 +89,11 @@ fn network(args: &Export) -> Result<Network, Failure> {
         return Ok(bonds::running(name.as_deref()).map_err(Failure::failed)?.network);
     }
     let files = match args.files.as_slice() {
-        [] if !Path::new(OWN).is_dir() => {
-            return Err(Failure::wrong_input(format!("no file is named, and there is no {OWN}"))
+        [] if !Path::new(service::FOLDER).is_dir() => {
+            return Err(Failure::wrong_input(format!("no file is named, and there is no {}", service::FOLDER))
                 .hint(Some("name a file with teams, or use --running")));
         }
-        [] => vec![OWN.to_owned()],
+        [] => vec![service::FOLDER.to_owned()],
         files => files.to_vec(),
     };
     let import = super::import::read(&files, None)?;

@@ -5,8 +5,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use nicteam_formats::{FORMATS, Format, Source};
+use nicteam_host::service;
 
+use super::MAKES_ONE;
 use crate::failure::Failure;
+use crate::value::OneOf;
 
 /// The largest file that is read, bytes: configurations of a network are small, and a device's file has no end.
 const LARGEST: u64 = 4 * 1024 * 1024;
@@ -16,7 +19,7 @@ pub(super) fn sources(paths: &[String], format: Option<&'static dyn Format>) -> 
     let mut sources = Vec::new();
     for path in paths {
         if path == "-" {
-            sources.push(Source { path: "-".to_owned(), text: text(&mut std::io::stdin().lock(), "standard input")? });
+            sources.push(Source::new("-", text(&mut std::io::stdin().lock(), "standard input")?));
             continue;
         }
         let kind = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
@@ -50,7 +53,9 @@ fn folder(path: &Path, format: Option<&'static dyn Format>) -> Result<Vec<Source
         (true, Some(format)) => Err(Failure::wrong_input(format!("{shown} has no file of {}", format.title()))
             .hint(Some("name the files themselves"))),
         (true, None) => {
-            Err(Failure::wrong_input(format!("{shown} has no file of a format that is read")).hint(Some(formats())))
+            let is_own = path.components().eq(Path::new(service::FOLDER).components());
+            let hint = if is_own { MAKES_ONE.to_owned() } else { formats() };
+            Err(Failure::wrong_input(format!("{shown} has no file of a format that is read")).hint(Some(hint)))
         }
     }
 }
@@ -85,7 +90,8 @@ fn list(folder: &Path, depth: u32, paths: &mut Vec<PathBuf>) -> std::io::Result<
 fn file(path: &Path) -> Result<Source, Failure> {
     let shown = path.display().to_string();
     let mut opened = fs::File::open(path).map_err(|error| unreadable(&shown, &error))?;
-    Ok(Source { text: text(&mut opened, &shown)?, path: shown })
+    let text = text(&mut opened, &shown)?;
+    Ok(Source::new(shown, text))
 }
 
 fn text(of: &mut dyn Read, shown: &str) -> Result<String, Failure> {
@@ -106,8 +112,12 @@ fn unreadable(shown: &str, error: &std::io::Error) -> Failure {
     Failure::wrong_input(format!("cannot read {shown}: {error}"))
 }
 
+/// A format on the command line.
+pub(crate) const FORMAT: OneOf<&'static dyn Format> =
+    OneOf { parse: named, names: || FORMATS.iter().map(|format| format.name()).collect() };
+
 /// The format of this name.
-pub(crate) fn named(name: &str) -> Result<&'static dyn Format, String> {
+fn named(name: &str) -> Result<&'static dyn Format, String> {
     let known = FORMATS.iter().find(|format| format.name() == name);
     known.copied().ok_or_else(|| {
         let names = || FORMATS.iter().map(|format| format.name());
@@ -120,6 +130,12 @@ pub(crate) fn named(name: &str) -> Result<&'static dyn Format, String> {
 
 /// The format that all of these texts are of.
 pub(super) fn recognise(sources: &[Source]) -> Result<&'static dyn Format, Failure> {
+    let shown = |source: &Source| if source.path == "-" { "standard input".to_owned() } else { source.path.clone() };
+    if let [source] = sources
+        && source.text.trim().is_empty()
+    {
+        return Err(Failure::wrong_input(format!("{} is empty", shown(source))));
+    }
     let all = |format: &&&'static dyn Format| sources.iter().all(|source| format.recognises(source));
     if let Some(format) = FORMATS.iter().find(all) {
         return Ok(*format);
@@ -129,7 +145,7 @@ pub(super) fn recognise(sources: &[Source]) -> Result<&'static dyn Format, Failu
             .iter()
             .find(|format| format.recognises(source))
             .map_or("no format that is read", |format| format.name());
-        format!("{} is {}", source.path, of)
+        format!("{} is {of}", shown(source))
     };
     let shown: Vec<String> = sources.iter().take(4).map(of_each).collect();
     let these = if sources.len() == 1 { "" } else { "these are not of one format: " };

@@ -23,7 +23,7 @@ pub(crate) struct Import {
     #[arg(required_unless_present = "running", value_name = "FILE")]
     files: Vec<String>,
     /// Their format; found out by default.
-    #[arg(long, value_name = "FORMAT", value_parser = find::named)]
+    #[arg(long, value_name = "FORMAT", value_parser = find::FORMAT, hide_possible_values = true)]
     from: Option<&'static dyn Format>,
     /// What runs in this network namespace: teams of ours and the kernel's bonds; of this name alone, if one is given.
     #[arg(long, value_name = "NAME", num_args = 0..=1, conflicts_with_all = ["files", "from"])]

@@ -135,7 +135,7 @@ fn line(facts: &HostFacts, device: &Device) -> String {
         format!("{} of {}{grouped}{vlan}{frames}", lldp.port, lldp.system_name.as_ref().unwrap_or(&lldp.chassis))
     });
     let lacp = heard.lacp.map(|pdu| format!("LACP of {} key {}", pdu.actor.system, pdu.actor.key));
-    let silent = || "the port at the other end says nothing".to_owned();
+    let silent = || format!("in {} s nothing was heard of the port at the other end", facts.listened.as_secs_f64());
     let said = [lldp, lacp].into_iter().flatten().collect::<Vec<_>>().join("; ");
     let said = if said.is_empty() && !facts.listened.is_zero() && device.link.carrier { silent() } else { said };
     let parts = [format!("{driver}, {state}"), said];

@@ -103,13 +103,25 @@ pub(super) fn guard(team: &str, wait: Duration) -> Result<Guard, Failure> {
 }
 
 /// Waits until it is decided whether a team stays up; it fails if it does not.
-pub(super) fn wait_until_decided(team: &str, guard: Option<&mut Guard>) -> Result<(), Failure> {
-    guard.map_or(Ok(()), Guard::join)?;
-    if confirmation::decided(team)? {
-        say::line(format_args!("team {team} stays up"));
-        return Ok(());
+pub(super) fn wait_until_decided(team: &str, guard: Option<Guard>) -> Result<(), Failure> {
+    let stays = confirmation::decided(team)?;
+    // By now it has ended, or is about to; a signal is for whoever asks alone.
+    if stays.is_some()
+        && let Some(guard) = guard
+    {
+        guard.join()?;
     }
-    Err(too_late(&[team.to_owned()])?.unwrap_or_else(|| Failure::failed(format!("team {team} was taken down"))))
+    match stays {
+        Some(true) => {
+            say::line(format_args!("team {team} stays up"));
+            Ok(())
+        }
+        Some(false) => {
+            Err(too_late(&[team.to_owned()])?.unwrap_or_else(|| Failure::failed(format!("team {team} was taken down"))))
+        }
+        None => Err(Failure::interrupted(format!("stopped by a signal: team {team} is still to be confirmed"))
+            .hint(Some(format!("`nicteam confirm {team}` keeps it")))),
+    }
 }
 
 /// Says that a team is still to be confirmed.
@@ -140,7 +152,7 @@ impl Guard {
     }
 
     /// Waits for the process that waits; it fails if that could not take the team down.
-    pub(super) fn join(&mut self) -> Result<(), Failure> {
+    pub(super) fn join(mut self) -> Result<(), Failure> {
         let team = &self.team;
         let ended = self.child.wait().context(|| format!("wait for the confirmation of {team}"))?;
         // Whoever kills it leaves the team as it is.

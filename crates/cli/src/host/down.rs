@@ -5,6 +5,7 @@ use std::path::Path;
 use nicteam_daemon::control;
 use nicteam_formats::Format;
 use nicteam_host::down;
+use nicteam_sys::process;
 
 use super::file;
 use crate::failure::Failure;
@@ -20,18 +21,23 @@ pub(crate) struct Down {
     #[arg(required = true, value_name = "NAME|FILE")]
     words: Vec<String>,
     /// The files' format; found out by default.
-    #[arg(long, value_name = "FORMAT", value_parser = convert::named)]
+    #[arg(long, value_name = "FORMAT", value_parser = convert::FORMAT, hide_possible_values = true)]
     from: Option<&'static dyn Format>,
     /// Say what was changed.
     #[arg(long, short)]
     verbose: bool,
 }
 
-/// Takes teams down; one that cannot be keeps nobody from the others.
+/// Takes teams down; one that cannot be keeps nobody from the others. A signal stops it between two teams, for half a team down
+/// would leave the host without a network.
 pub(super) fn run(args: &Down) -> Result<(), Failure> {
     team::require_root()?;
+    process::catch_termination()?;
     let mut failure = None;
     for name in names(args)? {
+        if process::termination().is_some() {
+            return Err(Failure::interrupted(format!("stopped by a signal before team {name} was taken down")));
+        }
         if let Err(error) = taken_down(&name, args.verbose)
             && let Some(earlier) = failure.replace(error)
         {

@@ -1,6 +1,5 @@
 //! Teams of files, whatever their format.
 
-use std::fs;
 use std::path::Path;
 
 use nicteam_formats::{Format, Import, Team, toml};
@@ -17,7 +16,7 @@ pub(super) struct Given {
     #[arg(value_name = "FILE|NAME")]
     words: Vec<String>,
     /// The files' format; found out by default.
-    #[arg(long, value_name = "FORMAT", value_parser = convert::named)]
+    #[arg(long, value_name = "FORMAT", value_parser = convert::FORMAT, hide_possible_values = true)]
     from: Option<&'static dyn Format>,
 }
 
@@ -57,16 +56,14 @@ fn is_file(word: &str, is_first: bool) -> bool {
 /// The files of the teams that boot.
 fn own(names: &[String]) -> Result<Vec<String>, Failure> {
     let files = service::files(Path::new(service::FOLDER)).map_err(Failure::wrong_input)?;
-    match (files.is_empty(), names) {
-        (false, _) => Ok(files.iter().map(|path| path.display().to_string()).collect()),
-        (true, [first, ..]) => {
-            Err(Failure::wrong_input(format!("there is no file {first}, and {} has no team", service::FOLDER)))
-        }
-        (true, []) => {
-            let failure = Failure::wrong_input(format!("no file is named, and {} has none", service::FOLDER));
-            Err(failure.hint(Some("`nicteam import` makes one from the configuration that you have")))
-        }
+    if !files.is_empty() {
+        return Ok(files.iter().map(|path| path.display().to_string()).collect());
     }
+    let what = match names.first() {
+        Some(first) => format!("there is no file {first}, and {} has no team", service::FOLDER),
+        None => format!("no file is named, and {} has none", service::FOLDER),
+    };
+    Err(Failure::wrong_input(what).hint(Some(convert::MAKES_ONE)))
 }
 
 /// The teams of these names, or all; they go together.
@@ -92,6 +89,6 @@ pub(super) fn teams(import: &Import, names: &[String]) -> Result<Vec<Team>, Fail
 /// Our own format, where a folder alone is named that has a file of it.
 fn ours(files: &[String]) -> Option<&'static dyn Format> {
     let [path] = files else { return None };
-    let is_ours = |entry: fs::DirEntry| entry.path().extension().is_some_and(|end| end == "toml");
-    fs::read_dir(path).ok()?.flatten().any(is_ours).then_some(&toml::Toml as _)
+    let has_ours = service::files(Path::new(path)).is_ok_and(|files| !files.is_empty());
+    has_ours.then_some(&toml::Toml as _)
 }

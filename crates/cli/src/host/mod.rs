@@ -47,6 +47,7 @@ impl From<Error> for Failure {
             Error::Refused { refusals } => Failure::failed(refused(&refusals)),
             Error::Team(error) => team::not_started(&error),
             Error::Asked(refusal) => refusal.into(),
+            Error::Interrupted { .. } => Failure::interrupted(say::visible(error)),
             Error::NoTeam { .. } => Failure::wrong_input(say::visible(error)),
             error => Failure::failed(say::visible(error)),
         }

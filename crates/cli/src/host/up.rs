@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use nicteam_daemon::Kept;
 use nicteam_formats::Team;
-use nicteam_host::{check, confirm as confirmation, up};
+use nicteam_host::check::{self, Plan};
+use nicteam_host::{Error, Refusal, confirm as confirmation, down, up};
+use nicteam_sys::process;
 
 use super::confirm::Guard;
 use super::{confirm, file};
@@ -35,7 +37,7 @@ pub(crate) struct Up {
     verbose: bool,
 }
 
-/// Brings teams up, one after the other; the first failure ends it.
+/// Brings teams up, one after the other, if nothing is in the way of one of them; the first failure ends it.
 pub(super) fn run(args: &Up) -> Result<(), Failure> {
     let (import, names) = args.given.read()?;
     let active = up::refuse_active(&import);
@@ -44,22 +46,30 @@ pub(super) fn run(args: &Up) -> Result<(), Failure> {
     }
     let teams = file::teams(&import, names)?;
     team::require_root()?;
-    let guards = teams.iter().map(|team| bring_up(team, args)).collect::<Result<Vec<_>, _>>()?;
+    let root = up::Options::default().root;
+    let plans = teams.iter().map(|team| check::check(team, &root)).collect::<Result<Vec<_>, _>>()?;
+    let refusals: Vec<Refusal> = plans.iter().flat_map(|plan| plan.refusals.iter().cloned()).collect();
+    if !refusals.is_empty() && !args.force {
+        return Err(Error::Refused { refusals }.into());
+    }
+    // Half a way up would leave the host without a network: what was done is undone.
+    process::catch_termination()?;
+    let begun = teams.iter().zip(&plans).map(|(team, plan)| bring_up(team, plan, args));
+    let guards = begun.collect::<Result<Vec<_>, _>>()?;
     if !args.wait {
         return Ok(());
     }
-    let decided =
-        teams.iter().zip(guards).map(|(team, mut guard)| confirm::wait_until_decided(&team.name, guard.as_mut()));
+    let decided = teams.iter().zip(guards).map(|(team, guard)| confirm::wait_until_decided(&team.name, guard));
     // All are waited for, whatever becomes of the first.
     decided.collect::<Vec<_>>().into_iter().collect()
 }
 
 /// Brings one up; what awaits its confirmation.
-fn bring_up(wanted: &Team, args: &Up) -> Result<Option<Guard>, Failure> {
+fn bring_up(wanted: &Team, plan: &Plan, args: &Up) -> Result<Option<Guard>, Failure> {
     let name = &wanted.name;
     let options = || up::Options { force: args.force, ..up::Options::default() };
     // One that is up, and was confirmed, is not to be taken down.
-    let is_new = !check::check(wanted, &options().root)?.is_up;
+    let is_new = !plan.is_up;
     let guard = args.confirm.filter(|_| is_new).map(|wait| confirm::guard(name, wait)).transpose()?;
     let mut failed = None;
     let mut start = |kept: &Kept| match team::begin(kept) {
@@ -79,6 +89,9 @@ fn bring_up(wanted: &Team, args: &Up) -> Result<Option<Guard>, Failure> {
                 // There is nothing to be confirmed.
                 let _ = confirmation::confirm(name);
             }
+            if process::termination().is_some() {
+                return Err(stopped(name));
+            }
             // What the process of the team said is the reason.
             return Err(failed.unwrap_or_else(|| error.into()));
         }
@@ -90,6 +103,7 @@ fn bring_up(wanted: &Team, args: &Up) -> Result<Option<Guard>, Failure> {
         0 => say::line(format_args!("team {name} is up already: nothing to do")),
         // As many as `check` counts.
         _ if is_new => say::line(format_args!("team {name} is up, after {} steps", done.steps)),
+        1 => say::line(format_args!("team {name} is up as the file says now: 1 change")),
         count => say::line(format_args!("team {name} is up as the file says now: {count} changes")),
     }
     match &guard {
@@ -97,4 +111,13 @@ fn bring_up(wanted: &Team, args: &Up) -> Result<Option<Guard>, Failure> {
         None => confirm::remind(name),
     }
     Ok(guard)
+}
+
+/// A signal came on the way up.
+fn stopped(team: &str) -> Failure {
+    match down::teams().is_ok_and(|teams| teams.iter().any(|noted| noted == team)) {
+        false => Failure::interrupted(format!("stopped by a signal: what was done for team {team} is undone")),
+        true => Failure::interrupted(format!("stopped by a signal on the way of team {team}"))
+            .hint(Some(format!("`nicteam down {team}` restores what was found, `nicteam up` goes on"))),
+    }
 }

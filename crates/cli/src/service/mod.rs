@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use nicteam_host::service::{self, Error};
 
 use crate::failure::Failure;
+use crate::say;
 
 /// What systemd calls for the teams of `/etc/nicteam`.
 #[derive(Debug, clap::Subcommand)]
@@ -51,7 +52,7 @@ impl From<Error> for Failure {
         match error {
             Error::Host(error) => Failure::failed(error),
             Error::Wrong(diagnostics) => diagnostics.into(),
-            other => Failure::wrong_input(other),
+            other => Failure::wrong_input(say::visible(other)),
         }
     }
 }

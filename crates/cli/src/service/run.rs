@@ -125,7 +125,7 @@ fn start(team: &Team, absent: &Absent, manager: &Manager) -> Result<Service, Fai
 fn start_as_left(team: &str, wrong: Failure, manager: &Manager) -> Result<Service, Failure> {
     let Some(left) = take_over(team)? else { return Err(wrong) };
     say::line(&wrong);
-    say::line(format_args!("team {team} goes on as it was; `systemctl reload` reads its file again"));
+    say::line(format_args!("team {team} goes on as it was; `systemctl reload nicteam@{team}` reads its file again"));
     begin_with(&left.with_members_to_come(), manager).map_err(|error| not_started(&error))
 }
 

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nicteam_daemon::control::{Client, Refusal, RefusalKind, TeamState, teams, wait_until_free};
 use nicteam_daemon::{Kept, Shelf};
 use nicteam_host::service;
-use nicteam_sys::Context;
+use nicteam_sys::{Context, process};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use super::failures::{not_started, require_root};
 use super::run::Begun;
@@ -49,6 +51,10 @@ pub(crate) struct Restart {
 
 /// How long a team may take to begin, on a slow machine with many members.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// How long it may take to end again.
+const GRACE: Duration = Duration::from_secs(10);
+/// How often it is looked whether a signal has come meanwhile.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Adds a team.
 pub(super) fn add(add: &Add) -> Result<(), Failure> {
@@ -140,6 +146,10 @@ pub(crate) fn begin(kept: &Kept) -> Result<Started, Failure> {
         let _ = stdin.write_all(text.as_bytes());
     }
     let Some(line) = first_line(&mut child).context(|| format!("hear from the process of team {team}"))? else {
+        if process::termination().is_some() {
+            end(&mut child);
+            return Err(Failure::interrupted(format!("stopped by a signal before team {team} began")));
+        }
         // A team that it has taken over forwards on.
         let _ = child.kill().and_then(|()| child.wait());
         let said = format!("process {} of team {team} did not begin within {} s", child.id(), PATIENCE.as_secs());
@@ -162,7 +172,20 @@ pub(crate) fn begin(kept: &Kept) -> Result<Started, Failure> {
     }
 }
 
-/// The first line that a child says; `None`: it says nothing for too long.
+/// Lets a child end what it has begun, and kills it if it does not.
+fn end(child: &mut Child) {
+    let _ = i32::try_from(child.id()).map(|pid| kill(Pid::from_raw(pid), Signal::SIGTERM));
+    let start = Instant::now();
+    while start.elapsed() < GRACE {
+        match child.try_wait() {
+            Ok(None) => thread::sleep(LOOK),
+            _ => return,
+        }
+    }
+    let _ = child.kill().and_then(|()| child.wait());
+}
+
+/// The first line that a child says; `None`: it says nothing for too long, or a signal ends the wait for those who catch it.
 fn first_line(child: &mut Child) -> io::Result<Option<String>> {
     let Some(stdout) = child.stdout.take() else { return Ok(Some(String::new())) };
     let (heard, line) = mpsc::channel();
@@ -172,9 +195,13 @@ fn first_line(child: &mut Child) -> io::Result<Option<String>> {
         // Nobody listens any more after a while.
         let _ = heard.send(read);
     })?;
-    match line.recv_timeout(PATIENCE) {
-        Ok(line) => line.map(Some),
-        Err(RecvTimeoutError::Timeout) => Ok(None),
-        Err(RecvTimeoutError::Disconnected) => Ok(Some(String::new())),
+    let start = Instant::now();
+    loop {
+        match line.recv_timeout(LOOK) {
+            Ok(line) => return line.map(Some),
+            Err(RecvTimeoutError::Timeout) if start.elapsed() < PATIENCE && process::termination().is_none() => {}
+            Err(RecvTimeoutError::Timeout) => return Ok(None),
+            Err(RecvTimeoutError::Disconnected) => return Ok(Some(String::new())),
+        }
     }
 }

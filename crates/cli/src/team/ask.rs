@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use nicteam_daemon::control::{Client, Done, Listed, Refusal, RefusalKind, Request, TeamState, teams, wait_until_free};
 use nicteam_daemon::{Entry, TeamStatus, show, take_down};
+use nicteam_host::down;
 
 use super::failures::{not_started, require_root};
 use super::spec::assignments;
@@ -150,7 +151,9 @@ pub(super) fn member(command: &MemberCommand) -> Result<(), Failure> {
 /// Shows a team or all.
 pub(super) fn show(wanted: &Show) -> Result<(), Failure> {
     if let Some(name) = &wanted.name {
-        return say::data(formatted(&Client::watch(name)?.status()?, wanted.format));
+        let status = Client::watch(name).and_then(|mut client| client.status());
+        let status = status.map_err(|refusal| half_way(name).unwrap_or_else(|| refusal.into()))?;
+        return say::data(formatted(&status, wanted.format));
     }
     let mut outcome = Ok(());
     for listed in here()? {
@@ -167,6 +170,15 @@ pub(super) fn show(wanted: &Show) -> Result<(), Failure> {
         }
     }
     outcome
+}
+
+/// Of a team that is not there: that it was brought up, and nothing is restored.
+fn half_way(team: &str) -> Option<Failure> {
+    let is_listed = teams().is_ok_and(|teams| teams.iter().any(|listed| listed.team == team));
+    let is_noted = down::teams().is_ok_and(|teams| teams.iter().any(|noted| noted == team));
+    let failure = Failure::failed(format!("team {team} is gone, and what stood on its members is not restored"));
+    let hint = format!("`nicteam down {team}` restores it, `nicteam up` brings the team up again");
+    (is_noted && !is_listed).then(|| failure.hint(Some(hint)))
 }
 
 /// Makes a member the active one.

@@ -41,10 +41,13 @@ pub(super) fn replay(wanted: &Replay) -> Result<(), Failure> {
     }
     note_other_version(&recording);
     let outcome = replay_it(&recording, until, |_, _| {}).map_err(unreadable)?;
-    match recording.ending {
-        Ending::Whole => {}
-        Ending::CutOff => say::line(format_args!("note: {name} is cut off; replayed is what was before")),
-        Ending::Damaged => say::line(format_args!("note: {name} is damaged; replayed is what was before")),
+    if recording.ending != Ending::Whole {
+        let ending = ending(&recording);
+        // That nothing differs of nothing is no outcome.
+        if recording.entries().next().is_none() {
+            return Err(Failure::wrong_input(format!("{name}: it is {ending} before its first entry")));
+        }
+        say::line(format_args!("note: {name} is {ending}; replayed is what was before"));
     }
     say::data(if wanted.json { as_json(&outcome, &recording) } else { as_text(&outcome) })?;
     match outcome.difference {
@@ -120,11 +123,7 @@ fn as_json(outcome: &Outcome, recording: &Recording<'_>) -> String {
     let difference = outcome.difference.as_ref().map(
         |of| json!({ "entry": of.entry, "at_ns": of.at.as_nanos(), "told": of.told, "then": of.then, "now": of.now }),
     );
-    let ending = match recording.ending {
-        Ending::Whole => "whole",
-        Ending::CutOff => "cut off",
-        Ending::Damaged => "damaged",
-    };
+    let ending = ending(recording);
     let value = json!({
         "same": difference.is_none(),
         "entries": outcome.entries,
@@ -135,6 +134,14 @@ fn as_json(outcome: &Outcome, recording: &Recording<'_>) -> String {
         "difference": difference,
     });
     value.to_string() + "\n"
+}
+
+fn ending(recording: &Recording<'_>) -> &'static str {
+    match recording.ending {
+        Ending::Whole => "whole",
+        Ending::CutOff => "cut off",
+        Ending::Damaged => "damaged",
+    }
 }
 
 /// The version that made a recording, as it says.

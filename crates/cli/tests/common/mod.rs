@@ -3,6 +3,7 @@
 
 pub mod experiment;
 pub mod lab;
+pub mod networkd;
 pub mod recipe;
 pub mod teams;
 

@@ -1,10 +1,11 @@
 //! Teams added on a host of a test, in processes that go with it.
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 use std::{env, fs};
 
@@ -163,33 +164,51 @@ impl Probes {
 
     /// Sends while `change` goes on; the numbers that never came, and how many were sent.
     pub fn lost_during(&self, change: impl FnOnce()) -> (Vec<u32>, u32) {
-        let done = std::sync::atomic::AtomicBool::new(false);
+        Probes::all_lost_during(&[self], change).remove(0)
+    }
+
+    /// The same of several at once, in their order.
+    pub fn all_lost_during(all: &[&Probes], change: impl FnOnce()) -> Vec<(Vec<u32>, u32)> {
+        let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            let heard = scope.spawn(|| {
-                let (mut heard, mut buffer) = (std::collections::BTreeSet::new(), [0; 4]);
-                while self.receiver.recv(&mut buffer).is_ok() {
-                    heard.insert(u32::from_be_bytes(buffer));
-                }
-                heard
-            });
-            let sent = scope.spawn(|| {
-                let mut number = 0_u32;
-                while !done.load(Ordering::SeqCst) {
-                    self.senders[number as usize % self.senders.len()].send(&number.to_be_bytes()).unwrap();
-                    number += 1;
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                number
-            });
+            let heard: Vec<_> = all.iter().map(|probes| scope.spawn(|| probes.hear_until(&done))).collect();
+            let sent: Vec<_> = all.iter().map(|probes| scope.spawn(|| probes.send_until(&done))).collect();
             std::thread::sleep(Duration::from_millis(100));
             let changed = catch_unwind(AssertUnwindSafe(change));
             std::thread::sleep(Duration::from_millis(100));
-            // Also after a panic, or the sender would go on for ever.
+            // Also after a panic, or the senders would go on for ever.
             done.store(true, Ordering::SeqCst);
             changed.unwrap_or_else(|panic| resume_unwind(panic));
-            let sent = sent.join().unwrap();
-            let heard = heard.join().unwrap();
-            ((0..sent).filter(|number| !heard.contains(number)).collect(), sent)
+            let lost = |(sent, heard): (u32, BTreeSet<u32>)| {
+                ((0..sent).filter(|number| !heard.contains(number)).collect(), sent)
+            };
+            let sent = sent.into_iter().map(|sent| sent.join().unwrap());
+            sent.zip(heard.into_iter().map(|heard| heard.join().unwrap())).map(lost).collect()
         })
+    }
+
+    /// Sends until it is done; how many.
+    fn send_until(&self, done: &AtomicBool) -> u32 {
+        let mut number = 0_u32;
+        while !done.load(Ordering::SeqCst) {
+            // Without a way to the other end it is lost.
+            let _ = self.senders[number as usize % self.senders.len()].send(&number.to_be_bytes());
+            number += 1;
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        number
+    }
+
+    /// The numbers that come, until it is done and none come any more.
+    fn hear_until(&self, done: &AtomicBool) -> BTreeSet<u32> {
+        let (mut heard, mut buffer) = (BTreeSet::new(), [0; 4]);
+        loop {
+            let was_done = done.load(Ordering::SeqCst);
+            match self.receiver.recv(&mut buffer) {
+                Ok(_) => drop(heard.insert(u32::from_be_bytes(buffer))),
+                Err(_) if was_done => return heard,
+                Err(_) => {}
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use nicteam_oracle::protocol::{Answer, Bytes, Request, Stray};
+use nicteam_oracle::protocol::{Answer, Request, Stray};
 use nicteam_oracle::{Clock, Guest, Refusal};
 use nicteam_team::{HashPolicy, hash};
 use nicteam_testnet::eventually;
@@ -102,8 +102,6 @@ fn ping() -> &'static Path {
 struct Net {
     guest: Guest,
     wiring: Wiring,
-    /// What the agent keeps to be sent: a serial port is slow.
-    kept: Vec<Vec<u8>>,
 }
 
 fn text(words: &str) -> String {
@@ -138,7 +136,7 @@ impl Net {
             guest.must(Request::Give { name: b, host: text("b") });
         }
         guest.must(Request::SetUp { name: text("br0"), up: true });
-        Net { guest, wiring: Wiring::Bridge, kept: Vec::new() }
+        Net { guest, wiring: Wiring::Bridge }
     }
 
     fn run(&mut self, host: &str, program: &str, arguments: &[&str]) -> Result<String, Refusal> {
@@ -215,10 +213,7 @@ impl Net {
     }
 
     fn injected(&mut self, device: &str, frames: &[Vec<u8>]) -> Request {
-        if self.kept != frames {
-            self.kept = frames.to_vec();
-            self.guest.must(Request::Frames { frames: frames.iter().cloned().map(Bytes).collect() });
-        }
+        self.guest.keep(frames.to_vec());
         on("a", Request::Inject { into: text(device), out: Vec::new() })
     }
 

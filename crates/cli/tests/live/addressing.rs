@@ -2,14 +2,15 @@
 
 use std::fs;
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use nicteam_sys::process;
 use nicteam_testnet::{Switch, assert_reach, datagrams, eventually};
 
 use crate::common::lab::{Folder, has};
-use crate::common::teams::{Killed, TeamHost, may_test_bpf};
+use crate::common::networkd::networkd;
+use crate::common::teams::{TeamHost, may_test_bpf};
 
 const TEAM: &str = "team0";
 const ADDRESS: &str = "10.5.0.1";
@@ -81,28 +82,6 @@ impl Site {
         assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Runs networkd on the near host, with the files of a folder and no others.
-    fn networkd(&self, files: &Path) -> Killed {
-        // It takes devices for ready where `/sys` cannot be written to, as there is no udev for this namespace.
-        const SCRIPT: &str = "set -e
-            mount -t sysfs sysfs /sys
-            mount -o remount,bind,ro /sys
-            for folder in /run /etc/systemd/network; do mkdir -p $folder; mount -t tmpfs tmpfs $folder; done
-            mkdir -p /run/systemd
-            cp -r \"$1\" /run/systemd/network
-            chmod -R a+rX /run/systemd/network
-            /lib/systemd/systemd-networkd &
-            wait";
-        let mut command = Command::new("unshare");
-        // It changes its user, and would outlive this process: so its namespace of processes ends with it.
-        command.args(["--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc"]);
-        command.args(["sh", "-c", SCRIPT, "networkd"]).arg(files).env("SYSTEMD_LOG_LEVEL", "warning");
-        command.stdin(Stdio::null());
-        process::in_netns(&mut command, &self.near.host.netns);
-        process::die_with_parent(&mut command);
-        Killed(command.spawn().unwrap())
-    }
-
     fn write(&self, path: &str, text: &str) -> PathBuf {
         let path = PathBuf::from(self.folder.path(path));
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -151,7 +130,7 @@ fn networkd_gives_a_team_its_address() {
          [Route]\nDestination=10.9.0.0/16\nGateway={FAR}\n"
     );
     let file = site.write("network/10-team0.network", &text);
-    let networkd = site.networkd(file.parent().unwrap());
+    let networkd = networkd(&site.near.host, file.parent().unwrap());
     site.assert_addressed("networkd");
     // A team that is taken down and comes back is a new device to it.
     site.near.run(&["del", TEAM]);
@@ -175,6 +154,6 @@ fn netplan_gives_a_team_its_address() {
     let root = site.folder.path("");
     site.run("netplan", &["generate", "--root-dir", &root]);
     let files = PathBuf::from(site.folder.path("run/systemd/network"));
-    let _networkd = site.networkd(&files);
+    let _networkd = networkd(&site.near.host, &files);
     site.assert_addressed("netplan");
 }

@@ -54,7 +54,7 @@ impl Client {
         let folder = match Folder::here().and_then(|folder| folder.open()) {
             Ok(Some(folder)) if TeamDevice::is_name(team) => folder,
             Ok(_) => return Err(directory::no_team(team)),
-            Err(Error::System(error)) if is_forbidden(&error.source) => return Err(directory::forbidden(team)),
+            Err(Error::Forbidden(_)) => return Err(directory::forbidden(team)),
             Err(error) => return Err(Refusal::from(&error)),
         };
         let stream = match reach(&folder, team, suffix) {

@@ -119,6 +119,7 @@ impl From<&Error> for Refusal {
             Error::Dataplane(nicteam_dataplane::Error::Taken(_)) => (RefusalKind::Exists, None),
             Error::Dataplane(nicteam_dataplane::Error::Unavailable { .. }) => (RefusalKind::Missing, None),
             Error::QueuesNeedBpf(_) => (RefusalKind::Missing, None),
+            Error::Forbidden(_) => (RefusalKind::NotPermitted, None),
             Error::System(source) => (RefusalKind::Failed, source.errno().map(Errno::from_raw)),
             Error::Dataplane(_) | Error::LongAlias { .. } | Error::Damaged { .. } => (RefusalKind::Failed, None),
             Error::DeviceGone(_) | Error::Ended(_) => (RefusalKind::NotRunning, None),

@@ -183,8 +183,8 @@ impl Shell {
         let Port { id, name, .. } = self.members[place].port.clone();
         let removed = self.team.remove_member(id, self.clock.now());
         self.note(Happened::Left { member: name.clone() });
-        self.drain();
         self.members.remove(place).forget();
+        self.drain();
         // The kernel has taken the filters with the device.
         let _ = self.dataplane.detach(id);
         if !self.gone {

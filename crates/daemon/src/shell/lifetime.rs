@@ -119,6 +119,7 @@ impl Shell {
         first.note(self.forget());
         // A team that runs no more asks for nothing.
         first.note(self.tcp.want(None).map(drop));
+        self.part_with_partners();
         for member in std::mem::take(&mut self.members) {
             first.note(self.let_go(member));
         }
@@ -131,6 +132,23 @@ impl Shell {
             }
         }
         first.result()
+    }
+
+    /// Where partners send by all members they are told to send by one alone: the one that has the team's address for its own, and
+    /// goes on by itself. Its partner hears nothing: a port that it is told to leave carries nothing until the partner finds
+    /// nobody there.
+    fn part_with_partners(&mut self) {
+        if self.team.lacp().is_none() {
+            return;
+        }
+        let stays = self.members.iter().find(|member| member.gets_back(self.mac)).or(self.members.first());
+        let stays = stays.map(|member| member.port.id);
+        let leaving = self.members.iter().map(|member| member.port.id).filter(|id| Some(*id) != stays);
+        for id in leaving.collect::<Vec<_>>() {
+            let removed = self.team.remove_member(id, self.clock.now());
+            self.tell(removed);
+            self.drain();
+        }
     }
 
     /// Ends a team whose device is gone; why.

@@ -292,6 +292,8 @@ impl Shell {
                     self.unspoken.push((member, frame));
                     Ok(())
                 }
+                // Its device is gone.
+                Effect::Transmit { member, .. } if self.members.iter().all(|of| of.port.id != member) => Ok(()),
                 Effect::Apply(plan) => self.execute(&plan),
                 Effect::SetCarrier(carrier) => self.device.set_carrier(&mut self.netlink, carrier),
                 Effect::Transmit { member, frame } => self.dataplane.transmit(member, &frame),

@@ -1,8 +1,9 @@
 //! Sources -> files, of which several may stand in one source, and their lines.
 
-use super::assignment::{Assignment, Stray, assignment, end_of_statement};
+use super::assignment::{Assignment, Stray, assignment};
 use crate::Source;
 use crate::reading::At;
+use crate::shell::line_end;
 
 /// What a file is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,7 +128,7 @@ impl<'s> Part<'s> {
         let mut found = Vec::new();
         let mut next = 0;
         while let Some(rest) = self.text.get(next..).filter(|rest| !rest.is_empty()) {
-            let raw = &rest[..end_of_statement(rest)];
+            let raw = &rest[..line_end(rest)];
             let text = raw.trim();
             let start = self.start + next + (raw.len() - raw.trim_start().len());
             next += raw.len() + 1;

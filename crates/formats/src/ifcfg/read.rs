@@ -237,7 +237,9 @@ fn read_script(reading: &mut Reading<'_>, part: &Part<'_>, drafts: &mut [Draft])
             Some(Ok(Command::AddRoute(words))) if words.device.as_deref() == Some(&draft.name) => {
                 words.routes().into_iter().for_each(|route| draft.add_route(route));
             }
-            Some(Ok(Command::AddAddress(address, Some(device)))) if device == draft.name => draft.add_address(address),
+            Some(Ok(Command::AddAddress { address, device: Some(device), .. })) if device == draft.name => {
+                draft.add_address(address)
+            }
             // A script goes on behind a command that fails.
             Some(Err((message, hint)) | Ok(Command::OtherRoute((message, hint)))) => {
                 reading.left(&line.at, Some(&draft.name), format!("{message}: {hint}"));

@@ -1,19 +1,19 @@
 //! What stands beside the bonds and stays: files that were not given, VLAN devices, bridges, names.
 
 use super::lines::Line;
+use super::members::{Joining, Way, joinings};
+use super::sourced::named;
 use super::stanza::File;
 use crate::draft::Draft;
-use crate::names::fits;
-use crate::reading::Reading;
+use crate::reading::{At, Reading};
 
 /// Files that are named and were not given.
 pub(super) fn not_given(reading: &mut Reading<'_>, file: &File) {
     for line in &file.sourced {
-        let given =
-            reading.sources().iter().enumerate().any(|(place, source)| {
-                place != line.at.source && may_be(&source.path, &line.value, line.name != "source")
-            });
-        if !given {
+        let named = named(line);
+        let may_be = |path: &str| named.iter().any(|of| of.may_be(path));
+        let mut sources = reading.sources().iter().enumerate();
+        if !sources.any(|(place, source)| place != line.at.source && may_be(&source.path)) {
             reading.left(
                 &line.at,
                 None,
@@ -23,16 +23,13 @@ pub(super) fn not_given(reading: &mut Reading<'_>, file: &File) {
     }
 }
 
-/// True if a path may be one of those that a line sources, by its last two parts.
-fn may_be(path: &str, pattern: &str, is_folder: bool) -> bool {
-    let pattern = if is_folder { format!("{}/*", pattern.trim_end_matches('/')) } else { pattern.to_owned() };
-    let split = |path: &str| {
-        let mut parts = path.trim_end_matches('/').rsplit('/');
-        (parts.next().unwrap_or("").to_owned(), parts.next().map(str::to_owned))
-    };
-    let ((file, folder), (wanted, wanted_folder)) = (split(path), split(&pattern));
-    let same_folder = folder.is_none() || wanted_folder.is_none() || folder == wanted_folder;
-    same_folder && fits(&file, &wanted)
+/// Files that were given, and that none of the others names.
+pub(super) fn not_read(reading: &mut Reading<'_>, file: &File) {
+    for source in &file.unread {
+        let path = reading.sources()[*source].path.clone();
+        let why = "no line of the files beside it names this one, so ifupdown does not read it: import it alone, if it is wanted";
+        reading.left_as(&At::new(*source, 0..0), path, None, why);
+    }
 }
 
 /// VLAN devices and bridges on a team, and names that are given by mappings.
@@ -40,14 +37,13 @@ pub(super) fn on_top(reading: &mut Reading<'_>, file: &File, drafts: &[Draft]) {
     for stanza in &file.stanzas {
         for draft in drafts {
             let title = stanza.title();
-            let names_it = |keys: &[&str]| {
-                let lines = stanza.options.iter().filter(|line| keys.contains(&line.key().as_str()));
-                lines.flat_map(Line::words).any(|(word, _)| word == draft.name)
-            };
+            let is_on_it = |line: &Line| line.key() == "vlan_raw_device" && line.value == draft.name;
+            let is_port =
+                |of: Joining<'_>| of.way == Way::Bridge && of.members.iter().any(|(port, _)| *port == draft.name);
             let is_vlan = stanza.device.strip_prefix(draft.name.as_str()).is_some_and(|rest| rest.starts_with('.'));
-            let what = if is_vlan || names_it(&["vlan_raw_device"]) {
+            let what = if is_vlan || stanza.options.iter().any(is_on_it) {
                 "a VLAN device"
-            } else if names_it(&["bridge_ports"]) {
+            } else if joinings(stanza).any(is_port) {
                 "a bridge"
             } else {
                 continue;

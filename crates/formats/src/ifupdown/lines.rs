@@ -30,6 +30,16 @@ impl Line {
         self.value.split_whitespace().map(word).collect()
     }
 
+    /// True if it runs a command when the device comes up.
+    pub(super) fn runs(&self) -> bool {
+        matches!(self.name.as_str(), "up" | "post-up" | "pre-up")
+    }
+
+    /// True if it runs one when the device goes.
+    pub(super) fn undoes(&self) -> bool {
+        matches!(self.name.as_str(), "down" | "pre-down" | "post-down")
+    }
+
     /// The name as the hooks see it: without case, and with `_` for `-`.
     pub(super) fn key(&self) -> String {
         self.name.to_ascii_lowercase().replace('-', "_")
@@ -42,16 +52,17 @@ pub(super) fn lines(source: usize, text: &str) -> Vec<Line> {
     let mut start = 0;
     let mut parts: Vec<(usize, &str)> = Vec::new();
     for raw in text.split_inclusive('\n') {
-        let (at, content) = (start, raw.trim_end());
+        let (at, content) = (start, raw.strip_suffix('\n').unwrap_or(raw));
         start += raw.len();
         let is_first = parts.is_empty();
         if is_first && (content.trim_start().is_empty() || content.trim_start().starts_with('#')) {
             continue;
         }
+        // Behind white space it is a word.
         match content.strip_suffix('\\') {
             Some(goes_on) => parts.push((at, goes_on)),
             None => {
-                parts.push((at, content));
+                parts.push((at, content.trim_end()));
                 found.extend(line(source, &std::mem::take(&mut parts)));
             }
         }

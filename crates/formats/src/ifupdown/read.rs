@@ -1,23 +1,23 @@
-//! Stanzas -> teams, what stays, and what to switch off.
+//! Stanzas -> teams, and what stays.
 
 use nicteam_diagnostics::Diagnostics;
 use nicteam_team::ConfigOption;
 
-use super::beside;
+use super::bond::Bond;
 use super::lines::Line;
+use super::members::{Joining, Way, is_list, joinings, master};
 use super::stanza::{self, File, Stanza};
+use super::{beside, disable};
 use crate::commands::{self, Command};
 use crate::draft::{Conflicts, Draft, check_together};
 use crate::names::shown;
 use crate::reading::{At, Reading};
 use crate::{Address, Import, Network, Route, Source};
 
-/// ifenslave's name, its older one, and those of ifupdown2 and ifupdown-ng.
-const SLAVES: [&str; 4] = ["bond_slaves", "slaves", "bond_members", "bond_ports"];
-
 pub(super) fn read(sources: &[Source]) -> Result<Import, Diagnostics> {
     let mut reading = Reading::new(sources);
     let file = stanza::read(&mut reading);
+    beside::not_read(&mut reading, &file);
     let mut drafts = Vec::new();
     for bond in bonds(&file) {
         drafts.push(Bond::new(&file, &bond).read(&mut reading));
@@ -35,11 +35,12 @@ pub(super) fn read(sources: &[Source]) -> Result<Import, Diagnostics> {
 fn bonds(file: &File) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for stanza in &file.stanzas {
-        let is_bond = stanza.has(&SLAVES) || stanza.has(&["bond_mode"]) && !stanza.has(&["bond_master"]);
-        let enslaves = stanza.options.iter().filter_map(|line| enslaved(line, &stanza.device)).map(|(bond, _)| bond);
+        let joinings: Vec<Joining<'_>> = joinings(stanza).filter(|of| of.is_all).collect();
+        let by = |way: Way| joinings.iter().filter(move |of| of.way == way).map(|of| of.master.clone());
+        let is_bond = by(Way::Bond).next().is_some() || stanza.has("bond_mode") && master(stanza).is_none();
         let own = is_bond.then(|| stanza.device.clone());
         let added = stanza.options.iter().filter_map(|line| added(line, &stanza.device));
-        for name in own.into_iter().chain(master(stanza).map(|line| line.value.clone())).chain(enslaves).chain(added) {
+        for name in own.into_iter().chain(by(Way::Master)).chain(by(Way::Enslave)).chain(added) {
             if !names.contains(&name) && name != "none" {
                 names.push(name);
             }
@@ -48,80 +49,15 @@ fn bonds(file: &File) -> Vec<String> {
     names
 }
 
-/// The line that puts a device into a bond.
-fn master(stanza: &Stanza) -> Option<&Line> {
-    stanza.options.iter().find(|line| line.key() == "bond_master" && !line.value.is_empty())
-}
-
-/// `up ifenslave bond0 eth0 eth1`, as it was written before the hooks.
-fn enslaved(line: &Line, device: &str) -> Option<(String, Vec<String>)> {
-    match commands::read(Some(&line.value).filter(|_| runs(line))?, device)? {
-        Ok(Command::Enslave { bond, members }) => Some((bond, members)),
-        _ => None,
-    }
-}
-
 /// The bond that `pre-up ip link add bond0 type bond` makes.
 fn added(line: &Line, device: &str) -> Option<String> {
-    match commands::read(Some(&line.value).filter(|_| runs(line))?, device)? {
+    match commands::read(Some(&line.value).filter(|_| line.runs())?, device)? {
         Ok(Command::AddBond { bond, .. }) => Some(bond),
         _ => None,
     }
 }
 
-/// `up ip link set eth0 master bond0`: the master, which may be a bridge, and the device.
-fn joined(line: &Line, device: &str) -> Option<(String, Vec<String>)> {
-    match commands::read(Some(&line.value).filter(|_| runs(line))?, device)? {
-        Ok(Command::Join { master, device }) => Some((master, vec![device])),
-        _ => None,
-    }
-}
-
-/// True for lines that run a command when the device comes up.
-fn runs(line: &Line) -> bool {
-    matches!(line.name.as_str(), "up" | "post-up" | "pre-up")
-}
-
-/// True for lines that run one when it goes.
-fn undoes(line: &Line) -> bool {
-    matches!(line.name.as_str(), "down" | "pre-down" | "post-down")
-}
-
-/// A bond while it is read.
-struct Bond<'f> {
-    name: String,
-    /// Every stanza there is.
-    all: &'f [Stanza],
-    /// `auto` and its kin.
-    selections: &'f [Line],
-    own: Vec<&'f Stanza>,
-    members: Vec<&'f Stanza>,
-    /// Lines that have become part of the team.
-    taken: Vec<At>,
-    /// Routes and addresses that commands add, of the kind that a line further down removes.
-    has_commands: bool,
-}
-
-impl<'f> Bond<'f> {
-    fn new(file: &'f File, name: &str) -> Bond<'f> {
-        // `bond0:0` is an alias: its addresses are the bond's.
-        let is_own = |stanza: &&Stanza| {
-            stanza.device.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
-        };
-        let own = file.stanzas.iter().filter(is_own).collect();
-        let is_member = |stanza: &&Stanza| master(stanza).is_some_and(|line| line.value == name);
-        let members = file.stanzas.iter().filter(is_member).collect();
-        Bond {
-            name: name.to_owned(),
-            all: &file.stanzas,
-            selections: &file.selections,
-            own,
-            members,
-            taken: Vec::new(),
-            has_commands: false,
-        }
-    }
-
+impl Bond<'_> {
     fn read(mut self, reading: &mut Reading<'_>) -> Draft {
         let begins = self.own.first().or(self.members.first()).map(|stanza| stanza.head.at.clone());
         let mut draft = Draft::new(&self.name, begins.unwrap_or_else(|| At::new(0, 0..0)));
@@ -137,59 +73,29 @@ impl<'f> Bond<'f> {
             self.read_addresses(reading, &mut draft, stanza);
         }
         self.leave_members_settings(reading, &draft);
-        self.disable(reading, &draft);
+        disable::disable(reading, &self, &draft);
         draft
     }
 
     fn read_members(&mut self, reading: &mut Reading<'_>, draft: &mut Draft) {
-        for line in self.own.iter().flat_map(|stanza| &stanza.options) {
-            if SLAVES.contains(&line.key().as_str()) {
-                self.taken.push(line.at.clone());
-                for (word, at) in line.words() {
-                    match word.as_str() {
-                        "none" => {}
-                        "regex" | "glob" => {
-                            let at = At { end: line.value_at.end, ..at };
-                            let message = format!("`{word}` finds devices by a pattern, which only their machine can");
-                            draft.wrong_member(reading, &at, message, "name them: `bond-slaves eth0 eth1`");
-                            break;
-                        }
-                        pattern if pattern.contains(['*', '?', '[']) || pattern.starts_with('/') => draft.wrong_member(
-                            reading,
-                            &at,
-                            format!("`{}` is a pattern, and only its machine knows the devices", shown(pattern)),
-                            "name them: `bond-slaves eth0 eth1`",
-                        ),
-                        "all" => draft.wrong_member(
-                            reading,
-                            &at,
-                            "`all` are the devices with `eth` in their names, which only their machine knows",
-                            "name them: `bond-slaves eth0 eth1`",
-                        ),
-                        device => draft.member(reading, device, &at),
-                    }
-                }
-            }
+        for list in self.own.iter().flat_map(|stanza| joinings(stanza)).filter(|of| of.way == Way::Bond) {
+            self.taken.push(list.line.at.clone());
+            read_list(reading, draft, &list);
         }
         for stanza in &self.members {
             draft.member(reading, &stanza.device, &stanza.head.name_at.clone());
         }
-        for stanza in self.all {
-            for line in &stanza.options {
-                let device = &stanza.device;
-                let Some((bond, members)) = enslaved(line, device).or_else(|| joined(line, device)) else { continue };
-                if bond == self.name {
-                    self.taken.push(line.at.clone());
-                    members.iter().for_each(|member| draft.member(reading, member, &line.value_at));
-                }
-            }
+        let by_command = |of: &Joining<'_>| matches!(of.way, Way::Enslave | Way::Join) && of.is_all;
+        for joining in self.all.iter().flat_map(joinings).filter(by_command).filter(|of| of.master == self.name) {
+            self.taken.push(joining.line.at.clone());
+            joining.members.iter().for_each(|(member, at)| draft.member(reading, member, at));
         }
     }
 
     /// An option of bonding, if the line is one.
     fn read_option(&mut self, reading: &mut Reading<'_>, draft: &mut Draft, line: &Line) {
         let key = line.key();
-        let Some(option) = key.strip_prefix("bond_").filter(|_| !SLAVES.contains(&key.as_str())) else { return };
+        let Some(option) = key.strip_prefix("bond_").filter(|_| !is_list(line)) else { return };
         let value = match option {
             "master" | "give_a_chance" => return self.leave(reading, line, "it means nothing to a team"),
             "primary" => {
@@ -259,11 +165,6 @@ impl<'f> Bond<'f> {
             "it is of a member, whose stanza stays without its `bond-` lines"
         };
         self.leave(reading, line, why);
-    }
-
-    /// Stanzas of devices that are members by the bond's own list.
-    fn listed<'d>(&self, draft: &'d Draft) -> impl Iterator<Item = &'f Stanza> + use<'f, 'd> {
-        self.all.iter().filter(|stanza| draft.has_member(&stanza.device) && master(stanza).is_none())
     }
 
     fn leave_members_settings(&self, reading: &mut Reading<'_>, draft: &Draft) {
@@ -350,6 +251,11 @@ impl<'f> Bond<'f> {
 
     fn read_other(&mut self, reading: &mut Reading<'_>, draft: &mut Draft, stanza: &Stanza, line: &Line) {
         let name = line.name.as_str();
+        let is_static6 = stanza.family == "inet6" && stanza.method == "static";
+        if let Some(why) = by_sysctl(draft, line).filter(|_| is_static6) {
+            self.taken.push(line.at.clone());
+            return self.leave(reading, line, &why);
+        }
         match name {
             "mtu" => {
                 self.taken.push(line.at.clone());
@@ -361,11 +267,11 @@ impl<'f> Bond<'f> {
                 draft.set_mac(reading, &text, &line.value_at);
             }
             // `manual` has no such option, and what `auto` has stays with it.
-            "accept_ra" | "accept-ra" if stanza.family == "inet6" && stanza.method == "static" => {
+            "accept_ra" | "accept-ra" if is_static6 => {
                 self.taken.push(line.at.clone());
                 draft.set_accept_ra(reading, &line.value, &line.value_at);
             }
-            _ if runs(line) || undoes(line) => self.read_command(reading, draft, line),
+            _ if line.runs() || line.undoes() => self.read_command(reading, draft, line),
             _ if line.key().starts_with("bond_") => {}
             "vlan-raw-device" | "vlan_raw_device" => {}
             name if name.starts_with("dns-") => {
@@ -386,24 +292,32 @@ impl<'f> Bond<'f> {
     fn read_command(&mut self, reading: &mut Reading<'_>, draft: &mut Draft, line: &Line) {
         let keep = "a command that ifupdown runs: keep it in a stanza of the team's device";
         match commands::read(&line.value, &self.name) {
-            Some(Ok(Command::DeleteRoute | Command::DeleteAddress)) if undoes(line) && self.has_commands => {
+            Some(Ok(Command::DeleteRoute | Command::DeleteAddress)) if line.undoes() && self.has_commands => {
                 self.taken.push(line.at.clone());
             }
             Some(Ok(Command::Undo(device)))
-                if undoes(line) && device.as_ref().is_none_or(|of| *of == self.name || draft.has_member(of)) =>
+                if line.undoes() && device.as_ref().is_none_or(|of| *of == self.name || draft.has_member(of)) =>
             {
                 self.taken.push(line.at.clone());
             }
-            Some(Ok(Command::SetUp(device))) if device == self.name || draft.has_member(&device) => {
+            Some(Ok(Command::SetUp(device))) if self.is_own(&device) || draft.has_member(&device) => {
                 self.taken.push(line.at.clone());
             }
-            Some(Ok(Command::AddBond { bond, options })) if runs(line) && bond == self.name => {
+            Some(Ok(Command::Configure(configure))) if line.runs() && self.is_own(&configure.device) => {
+                self.has_commands = true;
+                self.taken.push(line.at.clone());
+                configure.address.into_iter().for_each(|address| draft.add_address(address));
+                configure.mac.into_iter().for_each(|mac| draft.set_mac(reading, &mac, &line.value_at));
+                configure.mtu.into_iter().for_each(|mtu| draft.set_mtu(reading, &mtu, &line.value_at));
+                configure.notes.iter().for_each(|note| self.leave(reading, line, note));
+            }
+            Some(Ok(Command::AddBond { bond, options })) if line.runs() && bond == self.name => {
                 self.taken.push(line.at.clone());
                 for (name, value) in options {
                     draft.option(reading, &name, &value, &line.value_at, &line.value_at);
                 }
             }
-            Some(Ok(Command::AddRoute(words))) if runs(line) => {
+            Some(Ok(Command::AddRoute(words))) if line.runs() => {
                 if words.device.as_ref().is_some_and(|device| *device != self.name) {
                     return self.leave(reading, line, "a route by another device");
                 }
@@ -415,94 +329,68 @@ impl<'f> Bond<'f> {
                 self.taken.push(line.at.clone());
                 words.routes().into_iter().for_each(|route| draft.add_route(route));
             }
-            Some(Ok(Command::AddAddress(address, device)))
-                if runs(line) && device.as_ref().is_none_or(|device| *device == self.name) =>
+            Some(Ok(Command::AddAddress { address, device, ignored }))
+                if line.runs() && device.as_ref().is_none_or(|device| self.is_own(device)) =>
             {
+                if !ignored.is_empty() {
+                    let why = format!("the address is taken over without `{}`", shown(&ignored.join(" ")));
+                    self.leave(reading, line, &why);
+                }
                 self.has_commands = true;
                 self.taken.push(line.at.clone());
                 draft.add_address(address);
             }
-            Some(Ok(Command::Module(options))) if runs(line) => {
+            Some(Ok(Command::Module(options))) if line.runs() => {
                 self.taken.push(line.at.clone());
                 for (name, value) in options {
                     draft.module_option(reading, &name, &value, &line.value_at);
                 }
             }
-            Some(Err((message, hint))) if runs(line) => reading.wrong(&line.value_at, message, hint),
+            Some(Err((message, hint))) if line.runs() => reading.wrong(&line.value_at, message, hint),
             _ => self.leave(reading, line, keep),
-        }
-    }
-
-    /// True if ifupdown sets the device up at boot, or when it appears.
-    fn is_automatic(&self, device: &str) -> bool {
-        let is_list = |line: &&Line| matches!(line.name.as_str(), "auto" | "allow-auto" | "allow-hotplug");
-        self.selections.iter().filter(is_list).flat_map(Line::words).any(|(word, _)| word == device)
-    }
-
-    /// What to take out, with its lines.
-    fn disable(&self, reading: &mut Reading<'_>, draft: &Draft) {
-        let goes = |stanza: &Stanza| {
-            let is_whole = stanza.options.iter().all(|line| self.taken.contains(&line.at));
-            is_whole && matches!(stanza.method.as_str(), "static" | "manual")
-        };
-        for stanza in &self.own {
-            let title = stanza.title();
-            let what = if goes(stanza) {
-                let lines = whole(reading, stanza);
-                // Another stanza of the device that stays still needs its `auto`.
-                match self.own.iter().any(|other| other.device == stanza.device && !goes(other)) {
-                    true => format!("comment out {lines} (`{title}`)"),
-                    false => {
-                        format!("comment out {lines} (`{title}`), and `{}` in `auto` and `allow-` lines", stanza.device)
-                    }
-                }
-            } else {
-                let taken = stanza.options.iter().filter(|line| self.taken.contains(&line.at));
-                let numbers: Vec<usize> = taken.map(|line| reading.line(&line.at)).collect();
-                let manual = if stanza.method == "static" && !stanza.family.is_empty() {
-                    " and make its method `manual`"
-                } else {
-                    ""
-                };
-                match numbers.is_empty() {
-                    true => continue,
-                    false => format!("comment out {} of `{title}`{manual}; the rest stays", numbered(&numbers)),
-                }
-            };
-            reading.disable(&stanza.head.at, what, None);
-        }
-        for stanza in self.listed(draft).filter(|stanza| self.is_automatic(&stanza.device)) {
-            let acts = matches!(stanza.method.as_str(), "static" | "dhcp" | "auto" | "bootp");
-            if acts || stanza.options.is_empty() {
-                let (lines, title, device) = (whole(reading, stanza), stanza.title(), &stanza.device);
-                let what = format!(
-                    "comment out {lines} (`{title}`), and `{device}` in `auto` and `allow-` lines: the team takes the device"
-                );
-                reading.disable(&stanza.head.at, what, None);
-            }
-        }
-        let is_own = |stanza: &Stanza| self.own.iter().any(|own| own.head.at == stanza.head.at);
-        let is_other = |stanza: &&Stanza| !is_own(stanza) && master(stanza).is_none();
-        for stanza in self.all.iter().filter(is_other) {
-            for line in stanza.options.iter().filter(|line| self.taken.contains(&line.at)) {
-                let what = format!("comment out line {} of `{}`", reading.line(&line.at), stanza.title());
-                reading.disable(&line.at, what, None);
-            }
-        }
-        for stanza in &self.members {
-            let lines = stanza.options.iter().filter(|line| line.key().starts_with("bond_"));
-            let numbers: Vec<usize> = lines.map(|line| reading.line(&line.at)).collect();
-            let what = format!("comment out {} of `{}`: the team takes the device", numbered(&numbers), stanza.title());
-            reading.disable(&stanza.head.at, what, None);
         }
     }
 }
 
-/// `lines 3 to 11`: those of a stanza.
-fn whole(reading: &Reading<'_>, stanza: &Stanza) -> String {
-    let at = stanza.at();
-    let last = reading.line(&At { start: at.end.saturating_sub(1), ..at.clone() });
-    span(reading.line(&at), last)
+/// What to do in the place of an option of IPv6 that a team has not.
+fn by_sysctl(draft: &Draft, line: &Line) -> Option<String> {
+    let number = || line.value.parse::<u8>().ok();
+    match line.key().as_str() {
+        "privext" => Some(draft.by_sysctl("use_tempaddr", number().filter(|value| *value <= 2)?)),
+        "autoconf" => Some(draft.by_sysctl("autoconf", number().filter(|value| *value <= 1)?)),
+        // Addresses are used at once, as `nodad` has it.
+        "dad_attempts" if line.value == "0" => Some(draft.by_sysctl("accept_dad", 0)),
+        "dad_attempts" | "dad_interval" => {
+            let why =
+                "it says how long ifup waits for the proof that no other host has the address: a team does not wait";
+            Some(why.to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// The words of a bond's own list of members.
+fn read_list(reading: &mut Reading<'_>, draft: &mut Draft, list: &Joining<'_>) {
+    const HINT: &str = "name them: `bond-slaves eth0 eth1`";
+    for (word, at) in &list.members {
+        match word.as_str() {
+            "none" => {}
+            "regex" | "glob" => {
+                let at = At { end: list.line.value_at.end, ..at.clone() };
+                let message = format!("`{word}` finds devices by a pattern, which only their machine can");
+                return draft.wrong_member(reading, &at, message, HINT);
+            }
+            pattern if pattern.contains(['*', '?', '[']) || pattern.starts_with('/') => {
+                let message = format!("`{}` is a pattern, and only its machine knows the devices", shown(pattern));
+                draft.wrong_member(reading, at, message, HINT);
+            }
+            "all" => {
+                let message = "`all` are the devices with `eth` in their names, which only their machine knows";
+                draft.wrong_member(reading, at, message, HINT);
+            }
+            device => draft.member(reading, device, at),
+        }
+    }
 }
 
 /// True if a member's stanza says what the bond's says.
@@ -524,22 +412,4 @@ fn read_address(text: &str, netmask: Option<&str>) -> Result<Address, (String, S
         _ => text.parse(),
     };
     read.map_err(|error| (error.to_string(), error.hint()))
-}
-
-/// `line 3`, `lines 3 to 11`.
-fn span(first: usize, last: usize) -> String {
-    if first == last { format!("line {first}") } else { format!("lines {first} to {last}") }
-}
-
-/// `line 3`, `lines 3, 4 and 9`.
-fn numbered(lines: &[usize]) -> String {
-    let mut lines: Vec<usize> = lines.to_vec();
-    lines.sort_unstable();
-    lines.dedup();
-    let names: Vec<String> = lines.iter().map(usize::to_string).collect();
-    match names.split_last() {
-        Some((one, [])) => format!("line {one}"),
-        Some((last, others)) => format!("lines {} and {last}", others.join(", ")),
-        None => "nothing".to_owned(),
-    }
 }

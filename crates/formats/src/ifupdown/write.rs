@@ -32,7 +32,7 @@ pub(super) fn write(network: &Network) -> Written {
     for team in &network.teams {
         if let Some(bond) = kernel::bond(team, &mut written.left) {
             let text = write_team(team, &bond, &mut written.left);
-            written.files.push(Source { path: format!("/etc/network/interfaces.d/{}", team.name), text });
+            written.files.push(Source::new(format!("/etc/network/interfaces.d/{}", team.name), text));
         }
     }
     written

@@ -4,16 +4,16 @@ use std::net::IpAddr;
 
 use nicteam_diagnostics::Problem;
 
-use super::{Script, abbreviated, argument};
+use super::{Script, abbreviated};
 use crate::reading::At;
-use crate::shell::{Command, Word};
-use crate::{Address, Route, RouteWords, commands};
+use crate::shell::{Command, Word, argument};
+use crate::{Address, Route, RouteWords, net_tools};
 
 /// In the order in which they are compared.
-const ADDRESS: &[&str] = &[
+pub(crate) const ADDRESS: &[&str] = &[
     "add", "change", "chg", "replace", "delete", "show", "lst", "list", "flush", "save", "showdump", "restore", "help",
 ];
-const ROUTE: &[&str] = &[
+pub(crate) const ROUTE: &[&str] = &[
     "list", "show", "lst", "get", "add", "change", "chg", "replace", "prepend", "append", "test", "delete", "flush",
     "save", "restore", "showdump", "help",
 ];
@@ -39,8 +39,41 @@ pub(super) fn read(
             return Err(problem.hint("`ip address add 10.0.0.1/24 dev bond0`"));
         }
     }
-    let (mut local, mut device, mut others) = (None, None, Vec::new());
-    let mut rest = rest.iter();
+    let Said { local, device, others } = said(rest)?;
+    let Some(team) = device.and_then(|device: &Word| script.teams.find(&device.text)) else {
+        let why = device.and_then(|device| script.teams.why_not(&device.text));
+        let of_member = || "a member has no addresses of its own: they are the team's".to_owned();
+        script.maybe(command, spot, why.unwrap_or_else(of_member));
+        return Ok(());
+    };
+    let Some(local) = local else { return Err(Problem::at(&spot.span(), "no address is named")) };
+    let address = of_ip(&local.text).map_err(|error| Problem::at(&local.span, error.to_string()).hint(error.hint()))?;
+    let draft = &mut script.teams.drafts[team];
+    draft.add_address(address);
+    let name = draft.name.clone();
+    if !others.is_empty() {
+        let why = format!("an address of a team has no `{}`", others.join("`, `"));
+        script.teams.left(&At::new(source, spot.span()), why, Some(&name));
+    }
+    Ok(())
+}
+
+/// What the words behind `ip address add` say.
+#[derive(Default)]
+pub(crate) struct Said<'a> {
+    pub(crate) local: Option<&'a Word>,
+    pub(crate) device: Option<&'a Word>,
+    /// Words that are not taken over, with their arguments.
+    pub(crate) others: Vec<String>,
+}
+
+/// Reads the words behind `ip address add`.
+///
+/// # Errors
+/// The first word that makes no sense.
+pub(crate) fn said(words: &[Word]) -> Result<Said<'_>, Problem> {
+    let Said { mut local, mut device, mut others } = Said::default();
+    let mut rest = words.iter();
     while let Some(word) = rest.next() {
         match word.text.as_str() {
             "dev" => device = Some(argument(word, &mut rest)?),
@@ -69,26 +102,11 @@ pub(super) fn read(
             }
         }
     }
-    let Some(team) = device.and_then(|device: &Word| script.teams.find(&device.text)) else {
-        let why = device.and_then(|device| script.teams.why_not(&device.text));
-        let of_member = || "a member has no addresses of its own: they are the team's".to_owned();
-        script.maybe(command, spot, why.unwrap_or_else(of_member));
-        return Ok(());
-    };
-    let Some(local) = local else { return Err(Problem::at(&spot.span(), "no address is named")) };
-    let address = of_ip(&local.text).map_err(|error| Problem::at(&local.span, error.to_string()).hint(error.hint()))?;
-    let draft = &mut script.teams.drafts[team];
-    draft.add_address(address);
-    let name = draft.name.clone();
-    if !others.is_empty() {
-        let why = format!("an address of a team has no `{}`", others.join("`, `"));
-        script.teams.left(&At::new(source, spot.span()), why, Some(&name));
-    }
-    Ok(())
+    Ok(Said { local, device, others })
 }
 
 /// As `ip` takes an address: alone it has a prefix of all its bits.
-fn of_ip(text: &str) -> Result<Address, crate::AddressError> {
+pub(crate) fn of_ip(text: &str) -> Result<Address, crate::AddressError> {
     match text.parse::<IpAddr>() {
         Ok(address) => Ok(Address::host(address)),
         Err(_) => text.parse(),
@@ -129,11 +147,15 @@ pub(super) fn route(
 }
 
 /// `route add default gw 10.0.0.254` (net-tools).
-pub(super) fn net_tools(script: &mut Script<'_>, command: &Command, spot: &At) -> Result<(), Problem> {
-    let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
-    match commands::read(&words.join(" "), "") {
-        Some(Ok(commands::Command::AddRoute(words))) => take(script, &words, spot),
-        Some(Ok(_)) => {
+pub(super) fn net_route(script: &mut Script<'_>, command: &Command, spot: &At) -> Result<(), Problem> {
+    let words: Vec<&str> = command.arguments().iter().map(|word| word.text.as_str()).collect();
+    match net_tools::route(&words) {
+        Some(Ok(net_tools::Said::Adds(words))) => {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let wrong = |error: crate::RouteError| Problem::at(&spot.span(), error.to_string()).hint(error.hint());
+            return add_route(script, &words, command, spot).map_err(wrong);
+        }
+        Some(Ok(net_tools::Said::Removes)) => {
             script.maybe(command, spot, "it takes routes away: which there are in the end, the team is to be told")
         }
         Some(Err((message, hint))) => return Err(Problem::at(&spot.span(), message).hint(hint)),

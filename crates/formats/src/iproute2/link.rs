@@ -2,10 +2,10 @@
 
 use nicteam_diagnostics::{Problem, list, nearest};
 
-use super::{Script, abbreviated, argument};
+use super::{Script, abbreviated};
 use crate::names::{host_mac, mtu};
 use crate::reading::At;
-use crate::shell::{Command, Word};
+use crate::shell::{Command, Word, argument};
 
 /// In the order in which `ip link` compares.
 const COMMANDS: &[&str] =
@@ -81,6 +81,14 @@ const WITH_ARGUMENT: &[&str] = &[
     "xdp",
 ];
 
+/// What a line of `ip link` does with a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Add,
+    Set,
+    Delete,
+}
+
 /// An `ip link` line that is about a device.
 struct Line<'a> {
     /// Place of its text among the sources.
@@ -94,20 +102,39 @@ struct Line<'a> {
 
 /// What it says of the device.
 #[derive(Default)]
-struct Said<'a> {
-    device: Option<&'a Word>,
+pub(crate) struct Said<'a> {
+    pub(crate) device: Option<&'a Word>,
     /// What it is on: a VLAN's lower device.
-    link: Option<&'a Word>,
-    renamed: Option<&'a Word>,
-    master: Option<&'a Word>,
-    is_freed: bool,
-    mtu: Option<&'a Word>,
-    address: Option<&'a Word>,
-    kind: Option<&'a Word>,
+    pub(crate) link: Option<&'a Word>,
+    pub(crate) renamed: Option<&'a Word>,
+    pub(crate) master: Option<&'a Word>,
+    pub(crate) is_freed: bool,
+    pub(crate) mtu: Option<&'a Word>,
+    pub(crate) address: Option<&'a Word>,
+    pub(crate) kind: Option<&'a Word>,
     /// What stands behind the kind.
-    of_kind: &'a [Word],
+    pub(crate) of_kind: &'a [Word],
     /// Words that are not taken over, with their arguments.
-    others: Vec<String>,
+    pub(crate) others: Vec<String>,
+}
+
+/// What the words behind `ip link` say; `None` where they change nothing.
+///
+/// # Errors
+/// The first word that makes no sense.
+pub(crate) fn parse(words: &[Word]) -> Result<Option<(Verb, Said<'_>)>, Problem> {
+    let Some((verb, rest)) = words.split_first() else { return Ok(None) };
+    match abbreviated(&verb.text, COMMANDS) {
+        Some("add") => Ok(Some((Verb::Add, said(rest)?))),
+        Some("set" | "change" | "replace") => Ok(Some((Verb::Set, said(rest)?))),
+        // Whatever else it says, the device is gone.
+        Some("delete") => Ok(Some((Verb::Delete, said(rest).unwrap_or_default()))),
+        Some(_) => Ok(None),
+        None => {
+            let problem = Problem::at(&verb.span, format!("`ip link` has no command `{}`", verb.text));
+            Err(problem.hint("`ip link add` and `ip link set` are read"))
+        }
+    }
 }
 
 pub(super) fn read(
@@ -117,27 +144,17 @@ pub(super) fn read(
     command: &Command,
     spot: &At,
 ) -> Result<(), Problem> {
-    let Some((verb, rest)) = words.split_first() else { return Ok(()) };
-    match abbreviated(&verb.text, COMMANDS) {
-        Some(verb @ ("add" | "set" | "change" | "replace")) => {
-            let said = said(rest)?;
-            let Some(device) = said.device else {
-                return Err(Problem::at(&spot.span(), "no device is named")
-                    .hint("`ip link add NAME type bond`, `ip link set dev NAME ...`"));
-            };
-            let line = Line { source, command, spot, device, said };
-            if verb == "add" { line.add(script) } else { line.set(script) }
-        }
-        Some("delete") => {
-            script.maybe(command, spot, "it takes a device away: `nicteam down` does that");
-            Ok(())
-        }
-        Some(_) => Ok(()),
-        None => {
-            let problem = Problem::at(&verb.span, format!("`ip link` has no command `{}`", verb.text));
-            Err(problem.hint("`ip link add` and `ip link set` are read"))
-        }
+    let Some((verb, said)) = parse(words)? else { return Ok(()) };
+    if verb == Verb::Delete {
+        script.maybe(command, spot, "it takes a device away: `nicteam down` does that");
+        return Ok(());
     }
+    let Some(device) = said.device else {
+        return Err(Problem::at(&spot.span(), "no device is named")
+            .hint("`ip link add NAME type bond`, `ip link set dev NAME ...`"));
+    };
+    let line = Line { source, command, spot, device, said };
+    if verb == Verb::Add { line.add(script) } else { line.set(script) }
 }
 
 fn said(words: &[Word]) -> Result<Said<'_>, Problem> {
@@ -257,13 +274,8 @@ impl Line<'_> {
             let why = format!("`{others}` is nothing that a team has: carry it out yourself once the team is up");
             script.teams.left(self.spot, why, Some(&name));
         }
-        let mut rest = said.of_kind.iter();
-        while let Some(word) = rest.next() {
-            let (name, option) = known_option(word)?;
-            if name == "clear_active_slave" {
-                continue;
-            }
-            let value = argument(word, &mut rest)?;
+        for option in bond_options(said.of_kind) {
+            let (option, value) = option?;
             script.teams.set(team, option, &value.text, &self.at(value));
         }
         Ok(())
@@ -295,19 +307,29 @@ impl Line<'_> {
     }
 }
 
-/// The option of `type bond` that a word means, and the kernel's name of it.
-pub(crate) fn bond_option(word: &str) -> Option<(&'static str, &'static str)> {
-    let names: Vec<&'static str> = BOND.iter().map(|(name, _)| *name).collect();
-    let known = abbreviated(word, &names)?;
-    BOND.iter().copied().find(|(name, _)| *name == known)
+/// The options behind `type bond` by the kernel's names, each with its value, up to the first that makes no sense.
+pub(crate) fn bond_options(words: &[Word]) -> impl Iterator<Item = Result<(&'static str, &Word), Problem>> {
+    let mut rest = words.iter();
+    let next = move || {
+        loop {
+            let word = rest.next()?;
+            match known_option(word) {
+                Ok(("clear_active_slave", _)) => {}
+                Ok((_, option)) => return Some(argument(word, &mut rest).map(|value| (option, value))),
+                Err(problem) => return Some(Err(problem)),
+            }
+        }
+    };
+    std::iter::from_fn(next)
 }
 
-/// The same, or an error with the option that may be meant.
+/// The option of `type bond` that a word means, and the kernel's name of it; or an error with the one that may be meant.
 fn known_option(word: &Word) -> Result<(&'static str, &'static str), Problem> {
-    if let Some(option) = bond_option(&word.text) {
+    let names = BOND.iter().map(|(name, _)| *name);
+    let known = abbreviated(&word.text, &names.clone().collect::<Vec<_>>());
+    if let Some(option) = BOND.iter().copied().find(|(name, _)| Some(*name) == known) {
         return Ok(option);
     }
-    let names = BOND.iter().map(|(name, _)| *name);
     let problem = Problem::at(&word.span, format!("`{}` is no option of `type bond`", word.text));
     Err(match nearest(&word.text, names.clone()) {
         Some(near) => problem.hint(format!("did you mean `{near}`?")),

@@ -21,7 +21,7 @@ pub(super) fn write(network: &Network) -> Written {
             count += 1;
         }
     }
-    let files = if count == 0 { Vec::new() } else { vec![Source { path: PATH.to_owned(), text }] };
+    let files = if count == 0 { Vec::new() } else { vec![Source::new(PATH, text)] };
     Written { files, left }
 }
 

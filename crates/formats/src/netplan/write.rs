@@ -28,7 +28,7 @@ pub(super) fn write(network: &Network) -> Written {
     for (team, bond) in &bonds {
         write_bond(&mut text, team, bond, &mut left);
     }
-    Written { files: vec![Source { path: PATH.to_owned(), text }], left }
+    Written { files: vec![Source::new(PATH, text)], left }
 }
 
 fn write_bond(text: &mut String, team: &Team, bond: &kernel::Bond, left: &mut Vec<String>) {

@@ -10,7 +10,7 @@ pub(super) fn write(network: &Network) -> Written {
     for team in &network.teams {
         let Some(bond) = kernel::bond(team, &mut written.left) else { continue };
         let netdev = netdev(team, &bond, &mut written.left);
-        let file = |name: String, text| Source { path: format!("/etc/systemd/network/{name}"), text };
+        let file = |name: String, text| Source::new(format!("/etc/systemd/network/{name}"), text);
         written.files.push(file(format!("30-{}.netdev", team.name), netdev));
         written.files.push(file(format!("30-{}.network", team.name), own(team)));
         for (place, member) in team.members.iter().enumerate() {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use nicteam_diagnostics::Problem;
 
 use crate::rest::Rest;
+use crate::unescaped::Unescaped;
 
 /// A word before anything in it is expanded.
 #[derive(Clone, Debug, Default)]
@@ -17,20 +18,37 @@ pub(super) struct Raw {
 #[derive(Clone, Debug)]
 pub(super) enum Part {
     /// It stands there as it is.
-    Text(String),
+    Text(Unescaped),
     /// `$NAME`, `${NAME}`; in quotes its value is not split into words.
-    Variable { name: String, is_quoted: bool },
+    Variable { name: String, is_quoted: bool, span: Range<usize> },
     /// `{a,b}`, `{0..3}`, `$(seq 0 3)`: a word for each.
-    Each(Vec<String>),
+    Each(Vec<String>, Range<usize>),
     /// Another expansion: `$(...)`, `${NAME:-x}`.
     Other(String),
 }
 
+impl Part {
+    /// A text that these bytes of the source stand for.
+    pub(super) fn text(text: &str, span: &Range<usize>) -> Part {
+        let mut whole = Unescaped::default();
+        text.chars().for_each(|c| whole.push(c, span.clone()));
+        Part::Text(whole)
+    }
+}
+
 impl Raw {
-    fn push(&mut self, c: char) {
-        match self.parts.last_mut() {
-            Some(Part::Text(text)) => text.push(c),
-            _ => self.parts.push(Part::Text(c.to_string())),
+    /// Adds a character that these bytes of the source stand for.
+    fn push(&mut self, c: char, span: Range<usize>) {
+        self.begin();
+        if let Some(Part::Text(text)) = self.parts.last_mut() {
+            text.push(c, span);
+        }
+    }
+
+    /// An empty text is a word, too.
+    fn begin(&mut self) {
+        if !matches!(self.parts.last(), Some(Part::Text(_))) {
+            self.parts.push(Part::Text(Unescaped::default()));
         }
     }
 
@@ -38,7 +56,7 @@ impl Raw {
     pub(super) fn literal(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [] => Some(""),
-            [Part::Text(text)] => Some(text),
+            [Part::Text(text)] => Some(&text.text),
             _ => None,
         }
     }
@@ -82,6 +100,59 @@ enum Token {
     Redirection(bool),
     /// What follows ends a here-document; true: tabs ahead of it are none of it.
     HereDocument(bool),
+}
+
+/// Why a text is no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoValue {
+    /// Something else stands behind it.
+    More,
+    /// A quote in it is not closed.
+    Open,
+    /// Something in it follows from more than the text.
+    Unknown,
+}
+
+/// The value at the beginning of a text, what stands behind `NAME=` in a line, with the places of its bytes; and its length
+/// with its quotes. `known` has the values of variables.
+///
+/// # Errors
+/// It is none.
+pub(crate) fn value<'v>(text: &str, known: impl Fn(&str) -> Option<&'v str>) -> Result<(Unescaped, usize), NoValue> {
+    let mut rest = Rest::of(text);
+    let Token::Word(word) = rest.word().map_err(|_| NoValue::Open)? else { return Err(NoValue::More) };
+    let mut value = Unescaped::default();
+    for part in word.parts {
+        match part {
+            Part::Text(part) => value.append(part),
+            // No words are made of braces in a value.
+            Part::Each(_, span) if text[span.clone()].starts_with('{') => {
+                let each = text[span.clone()].char_indices();
+                each.for_each(|(at, c)| value.push(c, span.start + at..span.start + at + c.len_utf8()));
+            }
+            Part::Variable { name, span, .. } => {
+                let known = known(&name).ok_or(NoValue::Unknown)?;
+                known.chars().for_each(|c| value.push(c, span.clone()));
+            }
+            Part::Each(..) | Part::Other(_) => return Err(NoValue::Unknown),
+        }
+    }
+    let behind = text[rest.at..].trim_start_matches(';').trim_start();
+    if behind.is_empty() || behind.starts_with('#') { Ok((value, rest.at)) } else { Err(NoValue::More) }
+}
+
+/// The byte at which the first line of a text ends; it goes on in the next one where a quote is open, and behind a `\`.
+pub(crate) fn line_end(text: &str) -> usize {
+    let mut rest = Rest::of(text);
+    loop {
+        match rest.token() {
+            Ok(Some(Token::End(_))) if text.as_bytes().get(rest.at - 1) == Some(&b'\n') => return rest.at - 1,
+            Ok(Some(_)) => {}
+            Ok(None) => return text.len(),
+            // A quote that nothing closes is of its line alone.
+            Err(_) => return to_line_end(text),
+        }
+    }
 }
 
 /// The items of a part of a text.
@@ -198,22 +269,30 @@ impl Rest<'_> {
             match next {
                 ' ' | '\t' | '\r' | '\n' | ';' | '(' | ')' | '&' | '|' | '<' | '>' => break,
                 '\\' => {
+                    let start = self.at;
                     self.next();
                     match self.next() {
                         Some('\n') | None => {}
-                        Some(escaped) => word.push(escaped),
+                        Some(escaped) => word.push(escaped, start..self.at),
                     }
                 }
                 '\'' | '"' => self.quoted(next, &mut word)?,
+                '$' if self.text[self.at..].starts_with("$'") => self.ansi(&mut word)?,
+                // To be translated, in no language here.
+                '$' if self.text[self.at..].starts_with("$\"") => {
+                    self.next();
+                    self.quoted('"', &mut word)?;
+                }
                 '$' | '`' => self.expansion(false, &mut word),
                 '{' if braces(&self.text[self.at..]).is_some() => {
                     let (length, each) = braces(&self.text[self.at..]).unwrap_or_default();
+                    word.parts.push(Part::Each(each, self.at..self.at + length));
                     self.at += length;
-                    word.parts.push(Part::Each(each));
                 }
                 _ => {
-                    word.push(next);
+                    let start = self.at;
                     self.next();
+                    word.push(next, start..self.at);
                 }
             }
         }
@@ -234,23 +313,25 @@ impl Rest<'_> {
     fn expansion(&mut self, is_quoted: bool, word: &mut Raw) {
         let start = self.at;
         if self.next() == Some('`') {
-            let length = self.text[self.at..].find('`').map_or(self.text.len() - self.at, |end| end + 1);
-            self.at += length;
+            let rest = &self.text[self.at..];
+            self.at += rest.find('`').map_or_else(|| to_line_end(rest), |end| end + 1);
             return word.parts.push(Part::Other(self.text[start..self.at].to_owned()));
         }
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let rest = &self.text[self.at..];
         match rest.chars().next() {
             Some('{') => {
-                let inner = rest[1..].split('}').next().unwrap_or("");
-                self.at = (self.at + inner.len() + 2).min(self.text.len());
+                let end = rest.find('}');
+                let inner = &rest[1..end.unwrap_or_else(|| to_line_end(rest))];
+                self.at += 1 + inner.len() + usize::from(end.is_some());
+                let span = start..self.at;
                 // All of an array: its words, whatever the quotes.
                 let array = inner.strip_suffix("[@]").or_else(|| inner.strip_suffix("[*]"));
                 let name = array.unwrap_or(inner);
-                match !name.is_empty() && name.chars().all(is_name) {
+                match end.is_some() && !name.is_empty() && name.chars().all(is_name) {
                     true => {
                         let is_quoted = is_quoted && array.is_none();
-                        word.parts.push(Part::Variable { name: name.to_owned(), is_quoted });
+                        word.parts.push(Part::Variable { name: name.to_owned(), is_quoted, span });
                     }
                     false => word.parts.push(Part::Other(self.text[start..self.at].to_owned())),
                 }
@@ -266,39 +347,38 @@ impl Rest<'_> {
                     _ => None,
                 };
                 word.parts.push(match each {
-                    Some(each) if !is_quoted => Part::Each(each),
+                    Some(each) if !is_quoted => Part::Each(each, start..self.at),
                     _ => Part::Other(text.to_owned()),
                 });
             }
             Some(c) if is_name(c) => {
                 // A digit is a name of its own.
                 let length = if c.is_ascii_digit() { 1 } else { rest.find(|c| !is_name(c)).unwrap_or(rest.len()) };
-                word.parts.push(Part::Variable { name: rest[..length].to_owned(), is_quoted });
                 self.at += length;
+                let span = start..self.at;
+                word.parts.push(Part::Variable { name: rest[..length].to_owned(), is_quoted, span });
             }
             // All arguments: their words, whatever the quotes.
             Some(c @ ('@' | '*')) => {
                 self.at += 1;
-                word.parts.push(Part::Variable { name: c.to_string(), is_quoted: false });
+                word.parts.push(Part::Variable { name: c.to_string(), is_quoted: false, span: start..self.at });
             }
             Some(c @ ('#' | '?' | '!' | '$' | '-')) => {
                 self.at += 1;
                 word.parts.push(Part::Other(format!("${c}")));
             }
             // A dollar of its own: the prompt of a line that was copied.
-            _ => word.push('$'),
+            _ => word.push('$', start..self.at),
         }
     }
 
     /// Text between quotes.
     fn quoted(&mut self, quote: char, word: &mut Raw) -> Result<(), Problem> {
-        let start = self.at;
+        let open = self.at;
         self.next();
-        // An empty text is a word, too.
-        if !matches!(word.parts.last(), Some(Part::Text(_))) {
-            word.parts.push(Part::Text(String::new()));
-        }
+        word.begin();
         loop {
+            let start = self.at;
             match self.peek() {
                 Some('$' | '`') if quote == '"' => {
                     self.expansion(true, word);
@@ -307,23 +387,53 @@ impl Rest<'_> {
                 _ => {}
             }
             match self.next() {
-                None => {
-                    let problem = Problem::at(&(start..start + 1), format!("the quote {quote} is not closed"));
-                    return Err(problem.hint("a quote ends with the same character"));
-                }
+                None => return Err(not_closed(open, quote)),
                 Some(end) if end == quote => return Ok(()),
                 Some('\\') if quote == '"' => match self.next() {
                     Some('\n') | None => {}
-                    Some(escaped @ ('$' | '`' | '"' | '\\')) => word.push(escaped),
+                    Some(escaped @ ('$' | '`' | '"' | '\\')) => word.push(escaped, start..self.at),
                     Some(other) => {
-                        word.push('\\');
-                        word.push(other);
+                        word.push('\\', start..start + 1);
+                        word.push(other, start + 1..self.at);
                     }
                 },
-                Some(inner) => word.push(inner),
+                Some(inner) => word.push(inner, start..self.at),
             }
         }
     }
+
+    /// `$'...'`, in which a `\` begins what it does in C; as NetworkManager writes lines.
+    fn ansi(&mut self, word: &mut Raw) -> Result<(), Problem> {
+        let open = self.at + 1;
+        self.at += 2;
+        word.begin();
+        loop {
+            let start = self.at;
+            match self.next() {
+                None => return Err(not_closed(open, '\'')),
+                Some('\'') => return Ok(()),
+                Some('\\') => match self.next() {
+                    None => {}
+                    Some('n') => word.push('\n', start..self.at),
+                    Some('t') => word.push('\t', start..self.at),
+                    Some('r') => word.push('\r', start..self.at),
+                    Some(same @ ('\\' | '\'' | '"')) => word.push(same, start..self.at),
+                    Some(_) => word.parts.push(Part::Other(self.text[start..self.at].to_owned())),
+                },
+                Some(inner) => word.push(inner, start..self.at),
+            }
+        }
+    }
+}
+
+fn not_closed(at: usize, quote: char) -> Problem {
+    let problem = Problem::at(&(at..at + 1), format!("the quote {quote} is not closed"));
+    problem.hint("a quote ends with the same character")
+}
+
+/// Bytes up to the end of the line: what nothing closes is of its line alone.
+fn to_line_end(text: &str) -> usize {
+    text.find('\n').unwrap_or(text.len())
 }
 
 /// Bytes of what begins with `(`, up to the one that closes it.
@@ -337,7 +447,7 @@ fn balanced(text: &str) -> usize {
             _ => {}
         }
     }
-    text.len()
+    to_line_end(text)
 }
 
 /// Bytes of `{a,b}` or `{0..3}` at the beginning of a text, and what it stands for.

@@ -49,6 +49,11 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Gives a variable its value.
+    pub(super) fn set(&mut self, name: &str, value: &str) {
+        self.variables.insert(name.to_owned(), Some(value.to_owned()));
+    }
+
     pub(super) fn all(&mut self) -> Result<(), Problem> {
         let all = items(self.text, 0..self.text.len())?;
         self.block(&all, 0..all.len(), false)
@@ -326,12 +331,12 @@ impl<'a> Run<'a> {
         let mut text = String::new();
         for part in parts {
             match part {
-                Part::Text(part) => text.push_str(part),
+                Part::Text(part) => text.push_str(&part.text),
                 Part::Variable { name, .. } => match self.variables.get(name) {
                     Some(Some(value)) => text.push_str(value),
                     _ => *unknown = true,
                 },
-                Part::Each(_) | Part::Other(_) => *unknown = true,
+                Part::Each(..) | Part::Other(_) => *unknown = true,
             }
         }
         text
@@ -344,12 +349,12 @@ impl<'a> Run<'a> {
 
     fn expand(&self, raw: &Raw) -> Vec<Word> {
         // A word for each of what stands in braces, before anything else.
-        if let Some(place) = raw.parts.iter().position(|part| matches!(part, Part::Each(_)))
-            && let Part::Each(each) = &raw.parts[place]
+        if let Some(place) = raw.parts.iter().position(|part| matches!(part, Part::Each(..)))
+            && let Part::Each(each, span) = &raw.parts[place]
         {
             let with = |text: &String| {
                 let mut one = raw.clone();
-                one.parts[place] = Part::Text(text.clone());
+                one.parts[place] = Part::text(text, span);
                 self.expand(&one)
             };
             return each.iter().flat_map(with).collect();
@@ -359,9 +364,9 @@ impl<'a> Run<'a> {
         let (mut words, mut current): (Vec<Word>, Option<Word>) = (Vec::new(), None);
         for part in &raw.parts {
             let (value, is_split) = match part {
-                Part::Text(text) => (Ok(text.clone()), false),
-                Part::Each(_) => (Ok(String::new()), false),
-                Part::Variable { name, is_quoted } => match self.variables.get(name) {
+                Part::Text(text) => (Ok(text.text.clone()), false),
+                Part::Each(..) => (Ok(String::new()), false),
+                Part::Variable { name, is_quoted, .. } => match self.variables.get(name) {
                     Some(Some(value)) => (Ok(value.clone()), !is_quoted),
                     _ => (Err(format!("${name}")), false),
                 },
@@ -402,7 +407,7 @@ fn is_argument(name: &str) -> bool {
 
 /// `"$@"`, which a `for` without `in` goes through.
 fn all_arguments() -> Raw {
-    Raw { parts: vec![Part::Variable { name: "@".to_owned(), is_quoted: false }], span: 0..0 }
+    Raw { parts: vec![Part::Variable { name: "@".to_owned(), is_quoted: false, span: 0..0 }], span: 0..0 }
 }
 
 /// True for `case "$1" in`: a script that is told what to do.
@@ -465,12 +470,12 @@ fn closing(all: &[Item], range: Range<usize>, opens: &[&str], closes: &str) -> u
 /// The name and the value of `NAME=value`.
 fn assignment(word: &Raw) -> Option<(String, Vec<Part>)> {
     let (Part::Text(first), rest) = word.parts.split_first()? else { return None };
-    let (name, value) = first.split_once('=')?;
+    let (name, value) = first.text.split_once('=')?;
     let is_name = |name: &str| {
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     };
-    let parts = std::iter::once(Part::Text(value.to_owned())).chain(rest.iter().cloned());
+    let parts = std::iter::once(Part::text(value, &word.span)).chain(rest.iter().cloned());
     is_name(name).then(|| (name.to_owned(), parts.collect()))
 }
 

@@ -11,7 +11,7 @@ fn t1() -> String {
 
 #[test]
 fn t1s_aggregation() {
-    assert!(format("dladm").recognises(&Source { path: "-".to_owned(), text: t1() }));
+    assert!(format("dladm").recognises(&Source::new("-", t1())));
     assert_eq!(
         shown("dladm", &t1()),
         "[teams.aggr01]\n\
@@ -72,7 +72,7 @@ fn pfexec_prompts_and_variables_are_read() {
         "A=aggr0\n/usr/sbin/dladm create-aggr -l net0 -l net1 $A\n",
         "dladm create-aggr -l off -l net0 -l net1 aggr0\n",
     ] {
-        assert!(format("dladm").recognises(&Source { path: "-".to_owned(), text: text.to_owned() }), "{text}");
+        assert!(format("dladm").recognises(&Source::new("-", text)), "{text}");
         assert_eq!(shown("dladm", text), expected, "{text}");
     }
 }

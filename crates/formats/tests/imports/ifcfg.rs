@@ -54,10 +54,8 @@ routes = [\"default via 2001:db8::fe\", \"10.9.0.0/16 via 10.0.0.9\", \"10.8.0.0
 
 #[test]
 fn scripts_beside_the_files_are_none() {
-    let script = Source {
-        path: "/etc/sysconfig/network-scripts/ifup-eth".to_owned(),
-        text: "#!/bin/bash\n. ./network-functions\nDEVICE=${DEVNAME}\n".to_owned(),
-    };
+    let text = "#!/bin/bash\n. ./network-functions\nDEVICE=${DEVNAME}\n";
+    let script = Source::new("/etc/sysconfig/network-scripts/ifup-eth", text);
     assert!(!format("ifcfg").recognises(&script));
     assert_eq!(format("ifcfg").read(&[script]).unwrap(), Import::default());
 }

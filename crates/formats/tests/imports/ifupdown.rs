@@ -207,7 +207,7 @@ fn patterns_of_members_are_refused() {
 fn a_stanza_may_name_no_family() {
     let text =
         "auto bond1\niface bond1\n bond-slaves swp1 swp2\n bond-mode 802.3ad\n clag-id 1\n address 10.0.0.1/24\n";
-    assert!(format("ifupdown").recognises(&Source { path: "a".to_owned(), text: text.to_owned() }));
+    assert!(format("ifupdown").recognises(&Source::new("a", text)));
     let expected = "[teams.bond1]\nmembers = [\"swp1\", \"swp2\"]\nmode = \"802.3ad\"\naddresses = [\"10.0.0.1/24\"]\n";
     assert_eq!(shown("ifupdown", text), expected);
     let import = read("ifupdown", text);
@@ -318,4 +318,93 @@ fn auto_stays_for_a_stanza_that_stays() {
 fn router_advertisements_are_refused_as_before() {
     let text = "auto b\niface b inet6 static\n bond-slaves e0\n address 2001:db8::1/64\n accept_ra 0\n";
     assert!(super::shown("ifupdown", text).contains("accept_ra = 0\n"));
+}
+
+#[test]
+fn ifconfig_and_ip_give_a_team_its_addresses() {
+    let text = "iface bond0 inet manual\n bond-slaves eth0\n\
+                \x20pre-up ifconfig eth0 0.0.0.0 up\n\
+                \x20up /sbin/ifconfig $IFACE 10.0.0.2 netmask 255.255.255.0 broadcast 10.0.0.255 mtu 9000 up\n\
+                \x20up ifconfig bond0:1 10.0.1.2 netmask 255.255.255.0\n down ifconfig bond0:1 down\n\
+                \x20up ip -4 a a 10.0.2.2/24 dev bond0 label bond0:2 || true\n\
+                \x20up ifconfig bond0 10.4.0.1\n up ifconfig bond0.5 10.5.0.1\n down ifconfig bond0 del 10.0.0.2\n";
+    let expected = "[teams.bond0]\nmembers = [\"eth0\"]\nmtu = 9000\n\
+                    addresses = [\"10.0.0.2/24\", \"10.0.1.2/24\", \"10.0.2.2/24\", \"10.4.0.1/8\"]\n";
+    assert_eq!(shown("ifupdown", text), expected);
+    let expected = [
+        "7 up ip -4 a a 10.0.2.2/24 dev bond0 label bond0:2 || true | the address is taken over without `label bond0:2`",
+        "8 up ifconfig bond0 10.4.0.1 | there is no netmask: /8, that of its class, is taken",
+        "9 up ifconfig bond0.5 10.5.0.1 | a command that ifupdown runs: keep it in a stanza of the team's device",
+    ];
+    assert_eq!(left(&read("ifupdown", text)), expected);
+    let error = refused("iface bond0 inet manual\n bond-slaves eth0\n up ifconfig bond0 10.0.0.300\n");
+    assert!(error.contains("`10.0.0.300` is no IP address"), "{error}");
+}
+
+#[test]
+fn options_of_ipv6_have_their_sysctl() {
+    let text = "iface bond0 inet6 static\n address 2001:db8::1/64\n bond-slaves eth0\n privext 2\n autoconf 1\n\
+                \x20dad-attempts 0\n dad-interval 0.2\niface bond0 inet6 auto\n privext 2\n";
+    let sysctl = |setting: &str, value: u8| {
+        std::format!("a team has nothing for it: write `net.ipv6.conf.bond0.{setting} = {value}` into /etc/sysctl.d")
+    };
+    let told = left(&read("ifupdown", text));
+    assert_eq!(told[0], std::format!("4 privext 2 | {}", sysctl("use_tempaddr", 2)));
+    assert_eq!(told[1], std::format!("5 autoconf 1 | {}", sysctl("autoconf", 1)));
+    assert_eq!(told[2], std::format!("6 dad-attempts 0 | {}", sysctl("accept_dad", 0)));
+    assert!(told[3].starts_with("7 dad-interval 0.2 | it says how long ifup waits"), "{told:?}");
+    // What asks for addresses stays, with all that it has.
+    assert!(
+        told[5].starts_with("9 privext 2 | nicteam has nothing for it: keep it in `iface bond0 inet6 auto`"),
+        "{told:?}"
+    );
+    assert_eq!(disabled(text)[0], "comment out lines 1 to 7 (`iface bond0 inet6 static`)");
+}
+
+#[test]
+fn a_template_stands_ahead_and_gives_its_method() {
+    let text = "iface fast inet static\n mtu 9000\niface b inet inherits fast\n address 10.0.0.1/8\n bond-slaves e0\n\
+                iface c inherits b\n address 10.0.0.2/8\n";
+    let expected = "[teams.b]\nmembers = [\"e0\"]\nmtu = 9000\naddresses = [\"10.0.0.1/8\"]\n";
+    let only_b = &text[..text.find("iface c").unwrap()];
+    assert_eq!(shown("ifupdown", only_b), expected);
+    let error = refused("iface b inet static inherits fast\n bond-slaves e0\niface fast inet manual\n mtu 9000\n");
+    assert!(error.contains("no stanza `fast` to inherit from stands ahead"), "{error}");
+    let error = refused("iface fast inet6 static\niface b inet static inherits fast\n bond-slaves e0\n");
+    assert!(error.contains("no stanza `fast` to inherit from stands ahead"), "{error}");
+    // ifupdown-ng's own word: it is no device.
+    let text = "template fast\n bond-slaves e0\n mtu 9000\niface b inherits fast\n";
+    assert_eq!(shown("ifupdown", text), "[teams.b]\nmembers = [\"e0\"]\nmtu = 9000\n");
+}
+
+#[test]
+fn a_line_goes_on_behind_its_last_character_alone() {
+    let text = "iface b inet manual\n bond-slaves e0 \\\n e1\n up echo \\ \n mtu 9000\n";
+    assert_eq!(shown("ifupdown", text), "[teams.b]\nmembers = [\"e0\", \"e1\"]\nmtu = 9000\n");
+    let error = refused("iface b inet manual\n bond-slaves e0 \\ \n e1\n");
+    assert!(error.contains("`e1` has no value") && error.contains("nothing behind it"), "{error}");
+}
+
+#[test]
+fn files_that_no_other_one_names_are_not_read() {
+    let main =
+        ("/etc/network/interfaces", "source-directory interfaces.d\niface bond0 inet manual\n bond-slaves eth0\n");
+    let plain = ("/etc/network/interfaces.d/one", "iface bond1 inet manual\n bond-slaves eth1\n");
+    let dotted = ("/etc/network/interfaces.d/two.cfg", "iface bond2 inet manual\n bond-slaves eth1\n");
+    let import = read_all("ifupdown", &[main, plain, dotted]).unwrap();
+    let names: Vec<&str> = import.network.teams.iter().map(|team| team.name.as_str()).collect();
+    assert_eq!(names, ["bond1", "bond0"], "where they are named");
+    let [only] = import.left.as_slice() else { panic!("{:?}", import.left) };
+    assert_eq!(
+        (only.place.to_string().as_str(), only.text.as_str()),
+        ("/etc/network/interfaces.d/two.cfg:1:1", dotted.0)
+    );
+    assert!(only.why.contains("ifupdown does not read it"), "{}", only.why);
+    assert_eq!(read_all("ifupdown", &[dotted]).unwrap().network.teams[0].name, "bond2");
+}
+
+#[test]
+fn a_member_is_automatic_by_a_pattern() {
+    let text = "auto bond0 /eth*\niface eth0 inet dhcp\niface bond0 inet manual\n bond-slaves eth0\n";
+    assert!(disabled(text)[1].starts_with("comment out line 2 (`iface eth0 inet dhcp`)"), "{:?}", disabled(text));
 }

@@ -108,7 +108,7 @@ fn variables_loops_and_functions_say_what_they_are() {
         "modprobe bonding mode=4\nfor i in $(seq 0 1); do echo +eth$i | sudo tee /sys/class/net/bond0/bonding/slaves; done\n\
          ifconfig eth0 0.0.0.0 up\nifconfig bond0 10.0.0.1/24\n",
     ] {
-        let source = Source { path: "a".to_owned(), text: text.to_owned() };
+        let source = Source::new("a", text);
         assert!(format("iproute2").recognises(&source), "{text}");
         assert_eq!(shown("iproute2", text), expected, "{text}");
         assert_eq!(left(&read("iproute2", text)), [""; 0], "{text}");

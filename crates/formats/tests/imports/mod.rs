@@ -29,7 +29,7 @@ pub fn format(name: &str) -> &'static dyn Format {
 
 /// Reads texts, each with its path.
 pub fn read_all(name: &str, sources: &[(&str, &str)]) -> Result<Import, Diagnostics> {
-    let source = |(path, text): &(&str, &str)| Source { path: (*path).to_owned(), text: (*text).to_owned() };
+    let source = |(path, text): &(&str, &str)| Source::new(*path, *text);
     format(name).read(&sources.iter().map(source).collect::<Vec<_>>())
 }
 

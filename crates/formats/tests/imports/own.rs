@@ -24,7 +24,7 @@ members = [\"eth3\"]
 ";
 
 fn network(text: &str) -> Network {
-    let source = Source { path: "a.toml".to_owned(), text: text.to_owned() };
+    let source = Source::new("a.toml", text);
     toml::read(&[source]).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -89,10 +89,7 @@ members = [\"a\"]
 
 #[test]
 fn a_team_of_two_files_is_refused() {
-    let source = |path: &str, member: &str| Source {
-        path: path.to_owned(),
-        text: format!("[teams.t]\nmembers = [\"{member}\"]\n"),
-    };
+    let source = |path: &str, member: &str| Source::new(path, format!("[teams.t]\nmembers = [\"{member}\"]\n"));
     let error = toml::read(&[source("a.toml", "a"), source("b.toml", "b")]).unwrap_err();
     let expected = "\
 error: a second team `t`

@@ -179,7 +179,7 @@ proptest! {
         team.dataplane = dataplane.map(str::to_owned);
         let network = Network { teams: vec![team] };
         let text = nicteam_formats::toml::write(&nicteam_formats::Import { network: network.clone(), ..Default::default() });
-        let source = Source { path: "a.toml".to_owned(), text };
+        let source = Source::new("a.toml", text);
         let back = nicteam_formats::toml::read(std::slice::from_ref(&source));
         prop_assert_eq!(back.unwrap_or_else(|error| panic!("{error}\n{}", source.text)), network);
         prop_assert_eq!(write("toml", &Network::default()).files, vec![]);
@@ -211,7 +211,7 @@ proptest! {
     fn no_text_makes_a_reader_panic(seed in prop::sample::select(SEEDS), edits in prop::collection::vec((any::<prop::sample::Index>(), 0..5_u8, any::<char>()), 0..6)) {
         let text = edited(seed, &edits);
         for format in FORMATS {
-            let source = Source { path: "a".to_owned(), text: text.clone() };
+            let source = Source::new("a", text.clone());
             let _ = format.recognises(&source);
             match format.read(std::slice::from_ref(&source)) {
                 Ok(import) => {

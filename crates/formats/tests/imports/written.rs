@@ -24,7 +24,7 @@ mode = \"stripe\"
 ";
 
 fn network() -> Network {
-    toml::read(&[Source { path: "a.toml".to_owned(), text: TEAM.to_owned() }]).unwrap_or_else(|error| panic!("{error}"))
+    toml::read(&[Source::new("a.toml", TEAM)]).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn files(written: &Written) -> String {

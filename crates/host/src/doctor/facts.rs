@@ -20,6 +20,8 @@ pub struct HostFacts {
     pub devices: Vec<Device>,
     /// Bonds of the kernel's driver and teams of ours.
     pub bundles: Vec<Bundle>,
+    /// Teams of which `up` or `down` did not come to its end, or whose devices somebody removed.
+    pub half_way: Vec<String>,
     /// Settings by their path below `/proc/sys/net`: `ipv4/conf/all/rp_filter`.
     pub sysctls: BTreeMap<String, String>,
     /// IPv4 networks that more than one device has an address in, with the devices.

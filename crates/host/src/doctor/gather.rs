@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::time::Duration;
 
+use nicteam_daemon::Notes;
 use nicteam_daemon::control::{Client, TeamState, teams};
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Link, Netlink};
@@ -13,7 +14,9 @@ use nicteam_sys::netns;
 
 use super::facts::{Bundle, Device, HostFacts, Kernel, Owner};
 use super::hear;
+use crate::journal::{self, Journal};
 use crate::managers::Host;
+use crate::obstacles::team_of;
 
 /// What to look at, beside all that costs no time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,6 +53,7 @@ pub fn gather(options: &Options) -> nicteam_sys::Result<HostFacts> {
     let mut facts = HostFacts { kernel: kernel(), listened: options.listen, ..HostFacts::default() };
     facts.bundles = kernel_bonds(&links);
     our_teams(&mut facts, &links);
+    facts.half_way = half_way(&facts.bundles);
     let in_bundle = |link: &Link| facts.bundles.iter().any(|bundle| bundle.members.contains(&link.name));
     let looked_at = links.iter().filter(|link| is_hardware(link) || in_bundle(link));
     let ethtool = Ethtool::open()?;
@@ -115,7 +119,9 @@ fn our_teams(facts: &mut HostFacts, links: &[Link]) {
     let listed = match teams() {
         Ok(listed) => listed,
         Err(error) => {
-            facts.unseen.push(format!("which teams there are: {error}"));
+            let why = error.to_string();
+            let (why, _) = why.split_once("; hint: ").unwrap_or((&why, ""));
+            facts.unseen.push(format!("which teams there are: {why}"));
             return;
         }
     };
@@ -126,6 +132,12 @@ fn our_teams(facts: &mut HostFacts, links: &[Link]) {
             owner: Owner::TeamAlone,
             mtu: link.map_or(0, |link| link.mtu),
             is_bridged: link.is_some_and(|link| is_bridged(links, link)),
+            // As their devices say, for a team that nobody runs.
+            members: links
+                .iter()
+                .filter(|member| team_of(&member.alias) == Some(of.team.as_str()))
+                .map(|member| member.name.clone())
+                .collect(),
             ..Bundle::default()
         };
         if of.state == TeamState::Running {
@@ -134,13 +146,7 @@ fn our_teams(facts: &mut HostFacts, links: &[Link]) {
                     bundle.owner = Owner::Team;
                     bundle.mode = status.mode;
                     bundle.options = status.options;
-                    let lacp = status
-                        .members
-                        .iter()
-                        .filter_map(|member| Some((member, member.lacp.as_ref()?.why_not.as_ref()?)));
-                    bundle.problems = lacp
-                        .map(|(member, why)| (format!("{}: {}", member.name, why.text), why.hint.clone()))
-                        .collect();
+                    bundle.problems = status.problems.into_iter().map(|problem| (problem.text, problem.hint)).collect();
                     bundle.members = status.members.into_iter().map(|member| member.name).collect();
                 }
                 Err(refusal) => facts.unseen.push(format!("team {}: {refusal}", of.team)),
@@ -148,6 +154,16 @@ fn our_teams(facts: &mut HostFacts, links: &[Link]) {
         }
         facts.bundles.push(bundle);
     }
+}
+
+/// What `up` noted of a team that is not up.
+fn half_way(bundles: &[Bundle]) -> Vec<String> {
+    let is_up = |team: &String| {
+        let journal = Notes::of(team).map_err(Into::into).and_then(|notes| Journal::read(team, &notes));
+        bundles.iter().any(|bundle| bundle.name == *team) && journal.is_ok_and(|of| of.is_none_or(|of| of.is_up))
+    };
+    // Who may not look has been told so.
+    journal::teams().unwrap_or_default().into_iter().filter(|team| !is_up(team)).collect()
 }
 
 fn is_bridged(links: &[Link], link: &Link) -> bool {

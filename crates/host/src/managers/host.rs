@@ -89,7 +89,7 @@ impl Host {
             false => Err(ErrorKind::NotFound.into()),
         });
         match read {
-            Ok(bytes) => Some(Source { path: path.to_owned(), text: String::from_utf8_lossy(&bytes).into_owned() }),
+            Ok(bytes) => Some(Source::new(path, String::from_utf8_lossy(&bytes))),
             Err(error) => {
                 if error.kind() == ErrorKind::PermissionDenied {
                     self.unread.borrow_mut().insert(path.to_owned());

@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use nicteam_formats::{Source, Team};
+use nix::fcntl::OFlag;
 use toml::de::{DeTable, DeValue};
 
 use super::Error;
@@ -100,7 +102,8 @@ pub(super) fn names_in(text: &str) -> Vec<String> {
 }
 
 fn text_of(path: &Path) -> io::Result<String> {
-    let file = fs::File::open(path)?;
+    // A pipe in the place of a file must not hold up a boot.
+    let file = fs::OpenOptions::new().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a file"));
@@ -114,7 +117,27 @@ fn text_of(path: &Path) -> io::Result<String> {
 }
 
 fn read(path: &Path, text: &str, team: &str) -> Result<Option<Team>, Error> {
-    let source = Source { path: path.display().to_string(), text: text.to_owned() };
-    let network = nicteam_formats::toml::read(&[source]).map_err(Error::Wrong)?;
-    Ok(network.teams.into_iter().find(|found| found.name == team))
+    let teams = |text: String| {
+        let source = Source::new(path.display().to_string(), text);
+        nicteam_formats::toml::read(&[source]).map(|network| network.teams).map_err(Error::Wrong)
+    };
+    let found = teams(text.to_owned()).or_else(|wrong| {
+        // What is wrong with another team is no reason to keep this one down.
+        let alone = teams(without_other_teams(text, team));
+        alone.ok().filter(|teams| teams.iter().any(|found| found.name == team)).ok_or(wrong)
+    });
+    Ok(found?.into_iter().find(|found| found.name == team))
+}
+
+/// The text with empty lines in the place of the sections of other teams, so that all else keeps its place.
+fn without_other_teams(text: &str, team: &str) -> String {
+    let mut keeps = true;
+    let kept = text.lines().map(|line| {
+        if line.trim_start().starts_with('[') {
+            let names = names_in(line);
+            keeps = names.is_empty() || names.iter().any(|name| name == team);
+        }
+        if keeps { line } else { "" }
+    });
+    kept.collect::<Vec<_>>().join("\n") + "\n"
 }

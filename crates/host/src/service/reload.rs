@@ -124,7 +124,7 @@ fn lasting(before: &Team, wanted: &Team) -> Vec<String> {
 
 fn noted(team: &str) -> Result<Option<Team>, crate::Error> {
     let Some(text) = Notes::of(team)?.read(END)? else { return Ok(None) };
-    let source = nicteam_formats::Source { path: "-".to_owned(), text };
+    let source = nicteam_formats::Source::new("-", text);
     let network = nicteam_formats::toml::read(&[source]).unwrap_or_default();
     Ok(network.teams.into_iter().next())
 }

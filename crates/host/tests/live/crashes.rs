@@ -56,6 +56,26 @@ fn up_moves_everything_and_down_restores_it() {
 }
 
 #[test]
+fn an_address_that_has_ended_at_the_team_does_not_come_back() {
+    if !may_make_networks() {
+        return;
+    }
+    let network = Network::new();
+    let before = network.host.snapshot(NUMBERED);
+    network.ip("address add 10.0.0.1/24 dev eth0 valid_lft 2 preferred_lft 2");
+    network.ip("address add 10.0.1.1/24 dev eth0 valid_lft 1000 preferred_lft 900");
+    network.up(&team(), None).unwrap();
+    let shows = |address: &str| network.host.snapshot(NUMBERED).iter().any(|line| line.contains(address));
+    nicteam_testnet::eventually("the end", || !shows("10.0.0.1/24"));
+    assert!(shows("10.0.1.1/24"));
+    assert_eq!(network.up(&team(), None).unwrap().changes, [""; 0], "nor at the team");
+    network.down("team0", None).unwrap();
+    assert!(!shows("10.0.0.1/24") && shows("10.0.1.1/24"));
+    network.ip("address del 10.0.1.1/24 dev eth0");
+    assert_becomes(|| network.host.snapshot(NUMBERED), &before, "down");
+}
+
+#[test]
 fn whoever_is_killed_between_two_steps_leaves_what_can_be_mended() {
     if !may_make_networks() {
         return;

@@ -1,7 +1,7 @@
 //! A guest's ports: frames pass both ways, speed and carrier are what they are set to.
 
 use nicteam_oracle::Cable;
-use nicteam_oracle::protocol::{Answer, Bytes, Request};
+use nicteam_oracle::protocol::{Answer, Request};
 use nicteam_sys::packet::Batch;
 use nicteam_testnet::{Host, cable, eventually, may_make_networks};
 
@@ -29,7 +29,7 @@ fn frames_pass_a_guests_port_both_ways() {
     assert_eq!(guest.read("/sys/class/net/a0/speed").unwrap(), "1000");
 
     let (socket, mut batch) = (host.packet_socket("eth0"), Batch::new());
-    guest.must(Request::Frames { frames: vec![Bytes(FRAME.to_vec())] });
+    guest.keep(vec![FRAME.to_vec()]);
     eventually("a frame from the guest", || {
         guest.must(Request::Inject { into: "a0".to_owned(), out: Vec::new() });
         socket.receive(&mut batch).unwrap();

@@ -130,7 +130,7 @@ fn at_random_every_member_has_its_share() {
     for members in MEMBERS {
         let options = [("mode", "balance-rr"), ("packets_per_slave", "0"), ("miimon", "100")];
         let bench = Bench::new(&mut guest, &options, members);
-        Bench::keep(&mut guest, frames.iter().map(|frame| frame.bytes.clone()));
+        guest.keep(frames.iter().map(|frame| frame.bytes.clone()).collect());
         let (mut kernel, mut ours) = (vec![0; members], vec![0; members]);
         let (plan, mut state) = (plan(&options[..2], members), PlanState::new(seed()));
         for way in Way::ALL {
@@ -226,7 +226,7 @@ impl Judge {
     fn compare(&mut self, guest: &mut Guest, bench: Bench, plan: &Plan, what: &str) {
         let mut state = PlanState::new(0);
         for frames in self.portions.clone() {
-            Bench::keep(guest, frames.iter().map(|frame| frame.bytes.clone()));
+            guest.keep(frames.iter().map(|frame| frame.bytes.clone()).collect());
             for way in Way::ALL {
                 let what = format!("{way:?} {what}");
                 let departures = bench.send(guest, way);

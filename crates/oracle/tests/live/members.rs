@@ -111,7 +111,7 @@ fn marked_frames_leave_as_in_the_kernel() {
     for mode in [Mode::BalanceRr, Mode::ActiveBackup, Mode::BalanceXor] {
         let options = [("mode", mode.name()), ("miimon", "20")];
         let bench = Bench::new(&mut guest, &options, MEMBERS);
-        Bench::keep(&mut guest, frames.clone());
+        guest.keep(frames.clone());
         let (mut team, mut state) = (team_with(&options, &[true; MEMBERS]), PlanState::new(0));
         for queue_id in ["a1:1", "a2:3"] {
             guest.set_option(Bench::BOND, "queue_id", queue_id).unwrap();

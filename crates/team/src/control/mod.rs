@@ -401,7 +401,7 @@ impl Team {
     fn is_usable(&self) -> bool {
         match self.traits.sends {
             _ if self.traits.openvswitch => self.members.values().any(Member::is_live),
-            _ if self.aggregates() => self.lacp().is_some_and(|lacp| !lacp.distributing().is_empty()),
+            _ if self.aggregates() => self.lacp().is_some_and(|lacp| !lacp.senders().is_empty()),
             Sends::ByActive | Sends::Striped => self.active.is_some(),
             Sends::InTurn | Sends::ByHash | Sends::ByAll | Sends::ByBuckets(_) | Sends::BySource | Sends::ByFlow => {
                 self.members.values().any(Member::is_usable)
@@ -413,7 +413,7 @@ impl Team {
     fn is_shown_active(&self, id: MemberId, member: &Member) -> bool {
         match self.traits.sends {
             _ if self.traits.openvswitch => self.sends_by(id),
-            _ if self.aggregates() => self.lacp().is_some_and(|lacp| lacp.distributing().contains(id)),
+            _ if self.aggregates() => self.lacp().is_some_and(|lacp| lacp.senders().contains(id)),
             Sends::Striped => member.is_live(),
             _ if self.traits.has_active => self.active == Some(id),
             _ => member.is_live(),

@@ -66,7 +66,7 @@ fn receive(facts: &Facts<'_>, id: MemberId, state: LinkState) -> Receive {
             return parts.balancer.as_ref().map_or(Receive::Drop, receive);
         }
         Receives::ByActive => active == Some(id),
-        Receives::ByAll if traits.aggregates(config) => parts.lacp().is_some_and(|lacp| lacp.collecting().contains(id)),
+        Receives::ByAll if traits.aggregates(config) => parts.lacp().is_some_and(|lacp| lacp.receivers().contains(id)),
         Receives::ByAll | Receives::UnlessReflected => state != LinkState::Down,
     };
     if deliver { Receive::Deliver } else { Receive::Drop }
@@ -75,7 +75,7 @@ fn receive(facts: &Facts<'_>, id: MemberId, state: LinkState) -> Receive {
 /// Those that frames may be sent by, by place.
 pub(super) fn senders(members: &Members, lacp: Option<&Lacp>) -> Vec<MemberId> {
     match lacp {
-        Some(lacp) => lacp.distributing().iter().collect(),
+        Some(lacp) => lacp.senders().iter().collect(),
         None => members.iter().filter(|(_, member)| member.is_live()).map(|(id, _)| *id).collect(),
     }
 }

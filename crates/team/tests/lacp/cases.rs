@@ -378,6 +378,40 @@ fn a_port_that_leaves_takes_nothing_with_it() {
 }
 
 #[test]
+fn until_a_partner_is_heard_one_port_carries_all_from_the_start() {
+    let alone = |lacp_strict| {
+        let config = LacpConfig { aggregate_wait_ms: 2000, lacp_strict, ..fast(0) };
+        let mut world = World::new(vec![config, fast(1)], 2);
+        (0..2).for_each(|port| world.set_link((0, port), link(true, 1000)));
+        world
+    };
+    let carry = |world: &World| [world.net.lacp(0).senders().bits(), world.net.lacp(0).receivers().bits()];
+    let mut world = alone(false);
+    for after in [0, 1000, 3500, 6000] {
+        world.run(ms(after));
+        assert_eq!((carry(&world), world.net.lacp(0).carrier()), ([1, 1], true));
+    }
+    // A partner that speaks LACP takes nothing from a port that is not in sync.
+    let mut world = alone(false);
+    (0..2).for_each(|port| world.plug((0, port), (1, port)));
+    world.run(ms(20));
+    assert_eq!(carry(&world), [0, 0]);
+    world.until(ms(2100), |net| net.lacp(0).senders().bits() == 3);
+    let world = alone(true);
+    assert_eq!((carry(&world), world.net.lacp(0).carrier()), ([0, 0], false));
+}
+
+#[test]
+fn the_partner_of_a_port_that_leaves_sends_by_the_others_at_once() {
+    let slow = |system| LacpConfig { lacp_rate: LacpRate::Slow, ..fast(system) };
+    let mut world = World::pair(slow(0), slow(1), 2);
+    world.run(ms(3000));
+    world.change(0, |lacp, now| lacp.remove_port(id(1), now));
+    world.run(ms(10));
+    assert_eq!(distributing(&world, 1), 0b01, "the link is up, and its partner silent from now on");
+}
+
+#[test]
 fn what_is_no_pdu_is_counted_and_ignored() {
     let mut world = World::pair(fast(0), fast(1), 1);
     world.run(ms(3000));

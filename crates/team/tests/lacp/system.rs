@@ -58,8 +58,9 @@ pub enum Happened {
 /// What was to be seen of a system when it came to rest last.
 #[derive(Clone, Debug, Default)]
 pub struct Rest {
-    pub collecting: u32,
     pub distributing: u32,
+    pub receivers: u32,
+    pub senders: u32,
     pub active: Option<u16>,
     pub carrier: bool,
 }
@@ -93,8 +94,9 @@ impl System {
 
     pub fn rest(&self) -> Rest {
         Rest {
-            collecting: self.lacp.collecting().bits(),
             distributing: self.lacp.distributing().bits(),
+            receivers: self.lacp.receivers().bits(),
+            senders: self.lacp.senders().bits(),
             active: self.lacp.active_aggregator().map(|aggregator| aggregator.id),
             carrier: self.lacp.carrier(),
         }

@@ -1,11 +1,15 @@
 //! `nicteam check`, `up`, `confirm` and `down`.
 
+mod advertised;
 mod confirming;
 mod handed_over;
+mod leased;
+mod lost;
 mod moving;
 mod rebooted;
 mod refusals;
 mod repeated;
+mod signals;
 mod ssh;
 mod standing;
 
@@ -25,7 +29,7 @@ use crate::common::teams::TeamHost;
 struct Network {
     near: TeamHost,
     far: Host,
-    switch: Switch,
+    switch: TeamHost,
 }
 
 const NEAR: Ipv4Addr = Ipv4Addr::new(10, 3, 0, 1);
@@ -35,9 +39,16 @@ const FAR_V6: &str = "2001:db8:3::2";
 
 impl Network {
     fn new() -> Network {
-        let (mut near, mut far, mut switch) = (Host::new(), Host::new(), Switch::new());
+        Network::at(Switch::new(), |_| ())
+    }
+
+    /// The same; `configure`: how the switch is set up when its cables are there.
+    fn at(mut switch: Switch, configure: impl FnOnce(&mut TeamHost)) -> Network {
+        let (mut near, mut far) = (Host::new(), Host::new());
         switch.join_all(&mut near, "eth", "a", 2);
         switch.join(&mut far, "eth0", "b0");
+        let mut switch = TeamHost::new(switch.host);
+        configure(&mut switch);
         near.address("eth0", &[("10.3.0.1", 24), (NEAR_V6, 64)]);
         far.address("eth0", &[("10.3.0.2", 24), (FAR_V6, 64)]);
         let network = Network { near: TeamHost::new(near), far, switch };

@@ -67,6 +67,10 @@ fn files_are_refused_before_anything_is_touched() {
     let path = network.file("teams.toml", &both);
     let (code, said) = network.nicteam(&["up", &path]);
     assert!(code == 2 && said.contains("eth1"), "{said}");
+    // What is in the way of the second team is looked for before the first one comes up.
+    let second = TEAM.replace(", \"eth1\"", "") + "[teams.team1]\nmembers = [\"nowhere0\"]\n";
+    let (code, said) = network.nicteam(&["up", &network.file("second.toml", &second)]);
+    assert!(code == 1 && said.starts_with("nicteam: no device `nowhere0` for team team1\nhint: "), "{said}");
     let (code, said) = network.nicteam(&["up", &network.file("teams.toml", TEAM), "team7"]);
     assert!(code == 2 && said.contains("team7"), "{said}");
     let (code, said) = network.nicteam(&["up", &network.file("teams.txt", "what is this?\n")]);

@@ -53,6 +53,26 @@ fn nothing_is_left_of_a_team_however_often_it_is_killed() {
     });
 }
 
+#[test]
+fn a_team_whose_device_somebody_removed_is_named_and_restored() {
+    if !may_test_bpf() {
+        return;
+    }
+    let network = Network::new();
+    let before = network.snapshot();
+    network.done(&["up", &network.file("teams.toml", TEAM)]);
+    network.ip("link del team0");
+    eventually("the end of its process", || network.near.processes().is_empty());
+    let (code, said) = network.nicteam(&["team", "show", "team0"]);
+    assert!(code == 1 && said.contains("team team0 is gone") && said.contains("`nicteam down team0`"), "{said}");
+    let (code, said) = network.nicteam(&["doctor"]);
+    assert!(code == 1 && said.contains("cure: nicteam down team0  "), "{said}");
+    network.done(&["down", "team0"]);
+    assert_becomes(|| network.snapshot(), &before, "down");
+    let (code, said) = network.nicteam(&["team", "show", "team0"]);
+    assert!(code == 2 && said.contains("no team `team0`"), "{said}");
+}
+
 /// The eBPF programs and maps of the teams here: their processes have all of them open.
 fn held(network: &Network) -> BTreeSet<Object> {
     let held: BTreeSet<Object> = network.near.processes().into_iter().flat_map(bpf::held_by).collect();

@@ -105,6 +105,8 @@ fn a_process_that_took_over_has_its_own_recording() {
         assert!(is_saved(&path, arguments), "{arguments:?}");
         let outcome: Value = serde_json::from_str(&near.run(&["replay", path.to_str().unwrap(), "--json"])).unwrap();
         assert!(outcome["same"] == true && outcome["ending"] == "cut off", "{outcome}");
+        let told = near.output(&["replay", path.to_str().unwrap()]).stderr;
+        assert!(String::from_utf8_lossy(&told).contains(" is cut off; replayed is what was before"), "{told:?}");
         assert!(outcome["entries"].as_u64().unwrap() > 50, "{outcome}");
         fs::read(&path).unwrap()
     };
@@ -143,9 +145,14 @@ fn what_cannot_be_replayed_is_refused_or_told() {
     assert!(said.contains("is there already\nhint: -o names another file"), "{said}");
     let bytes = fs::read(&path).unwrap();
     fs::write(&path, &bytes[..bytes.len() - 20]).unwrap();
-    let output = near.output(&["replay", file]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success() && said.contains(" is cut off; replayed is what was before"), "{said}");
+    // So few entries are one block.
+    let said = near.refuse(2, &["replay", file]);
+    assert!(said.contains("it is cut off before its first entry"), "{said}");
+    let mut damaged = bytes.clone();
+    damaged[bytes.len() / 2] ^= 1;
+    fs::write(&path, damaged).unwrap();
+    let said = near.refuse(2, &["replay", file]);
+    assert!(said.contains("it is damaged before its first entry"), "{said}");
     fs::write(&path, b"something else\n").unwrap();
     let said = near.refuse(2, &["replay", file]);
     assert!(said.contains("it is no recording\nhint: `nicteam team record NAME -o FILE` makes one"), "{said}");

@@ -22,16 +22,28 @@ fn another_user_is_refused() {
     std::fs::copy(env!("CARGO_BIN_EXE_nicteam"), &program).unwrap();
     let as_nobody = |arguments: &[&str]| {
         let mut command = Command::new(&program);
-        command.arg("team").args(arguments).env("NICTEAM_STATE_DIR", &near.state).uid(65_534).gid(65_534);
+        command.args(arguments).env("NICTEAM_STATE_DIR", &near.state).uid(65_534).gid(65_534);
         near.host.netns.run(|| command.output()).unwrap().unwrap()
     };
-    let outputs = [&["show", "team0"][..], &["del", "team0"], &["set", "team0", "miimon=1"]].map(as_nobody);
+    let file = near.state.with_extension("toml");
+    std::fs::write(&file, "[teams.team0]\nmembers = [\"eth0\"]\n").unwrap();
+    let one = [&["team", "show", "team0"][..], &["team", "del", "team0"], &["team", "set", "team0", "miimon=1"]];
+    let all = [&["team", "list"][..], &["check", file.to_str().unwrap()]];
+    let (of_one, of_all) = (one.map(as_nobody), all.map(as_nobody));
+    let doctor = as_nobody(&["doctor"]);
     std::fs::remove_file(&program).unwrap();
-    for output in outputs {
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(3), "{said}");
-        assert!(said.contains("team team0 belongs to another user (EPERM)\nhint: "), "{said}");
+    std::fs::remove_file(&file).unwrap();
+    let words =
+        ["team team0 belongs to another user (EPERM)\nhint: ", "teams of this network namespace belong to another"];
+    for (outputs, words) in [(&of_one[..], words[0]), (&of_all, words[1])] {
+        for output in outputs {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(3), "{said}");
+            assert!(said.contains(words) && said.contains("\nhint: run this as root (sudo)"), "{said}");
+        }
     }
+    let said = String::from_utf8_lossy(&doctor.stdout);
+    assert!(said.contains("  which teams there are: the teams of this network namespace belong to"), "{said}");
     assert_eq!(near.status("team0")["options"]["miimon"], "100");
 }
 

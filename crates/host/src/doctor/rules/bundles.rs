@@ -1,4 +1,4 @@
-//! Bundles themselves: without a process, without a monitor, without a partner.
+//! Bundles themselves: without a process, without a monitor, without a partner, half way up or down.
 
 use super::super::facts::{Bundle, HostFacts, Owner};
 use super::super::finding::{Finding, Weight};
@@ -10,8 +10,14 @@ const NAME: &str = "bundles";
 
 impl Rule for Bundles {
     fn look(&self, facts: &HostFacts) -> Vec<Finding> {
-        facts.bundles.iter().flat_map(of_bundle).collect()
+        facts.bundles.iter().flat_map(of_bundle).chain(facts.half_way.iter().map(|team| half_way(team))).collect()
     }
+}
+
+fn half_way(team: &str) -> Finding {
+    let text = "`nicteam up` or `down` did not come to its end, or somebody removed its device: what stood on its members is not where it was";
+    let cure = format!("nicteam down {team}    # restores it; `nicteam up` goes on");
+    finding(NAME, team, Weight::Disappoints, text.to_owned(), cure)
 }
 
 fn of_bundle(bundle: &Bundle) -> Vec<Finding> {
@@ -28,7 +34,7 @@ fn of_bundle(bundle: &Bundle) -> Vec<Finding> {
         return findings;
     }
     findings.extend(bundle.problems.iter().map(|(text, hint)| found(text.clone(), hint.clone())));
-    if bundle.members.is_empty() {
+    if bundle.members.is_empty() && bundle.owner == Owner::Kernel {
         findings.push(found("it has no member".to_owned(), String::new()));
     }
     let is_zero = |option: &str| bundle.option(option).is_some_and(|value| value == "0");

@@ -1,6 +1,6 @@
 //! Members that cannot carry anything, or one way at a time.
 
-use super::super::facts::HostFacts;
+use super::super::facts::{HostFacts, Owner};
 use super::super::finding::{Finding, Weight};
 use super::super::rule::{Rule, finding, members};
 
@@ -10,7 +10,9 @@ const NAME: &str = "carrier";
 
 impl Rule for Carrier {
     fn look(&self, facts: &HostFacts) -> Vec<Finding> {
-        let of_member = members(facts).filter_map(|(device, bundle)| {
+        // A team of ours says that itself.
+        let others = members(facts).filter(|(_, bundle)| bundle.owner != Owner::Team);
+        let of_member = others.filter_map(|(device, bundle)| {
             let (name, team) = (&device.link.name, &bundle.name);
             let (text, cure) = match (device.link.up, device.link.carrier) {
                 (false, _) => (

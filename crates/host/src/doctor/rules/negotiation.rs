@@ -1,6 +1,6 @@
 //! Speed and duplex that were not agreed.
 
-use super::super::facts::{Device, HostFacts};
+use super::super::facts::{Device, HostFacts, Owner};
 use super::super::finding::{Finding, Weight};
 use super::super::rule::{Rule, finding};
 
@@ -16,10 +16,13 @@ impl Rule for Negotiation {
 
 fn of_device(facts: &HostFacts, device: &Device) -> Vec<Finding> {
     let name = device.link.name.as_str();
-    let is_member = facts.bundle_of(device).is_some();
+    let bundle = facts.bundle_of(device);
+    let is_member = bundle.is_some();
+    // A team of ours says that of its members itself.
+    let is_said = bundle.is_some_and(|bundle| bundle.owner == Owner::Team);
     let weight = if is_member { Weight::Disappoints } else { Weight::Note };
     let mut findings = Vec::new();
-    if device.link.carrier && device.full_duplex == Some(false) {
+    if device.link.carrier && device.full_duplex == Some(false) && !is_said {
         let group = if is_member { ", and 802.3ad takes no such port into a group" } else { "" };
         let text = format!("half duplex: it sends or receives, and collides under load{group}");
         let cure = format!(

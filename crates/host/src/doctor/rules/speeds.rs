@@ -2,7 +2,7 @@
 
 use nicteam_team::mode::Sends;
 
-use super::super::facts::{Bundle, Device, HostFacts};
+use super::super::facts::{Bundle, Device, HostFacts, Owner};
 use super::super::finding::{Finding, Weight};
 use super::super::rule::{Rule, finding};
 
@@ -43,6 +43,8 @@ fn of_bundle(facts: &HostFacts, bundle: &Bundle) -> Option<Finding> {
     } else {
         match traits.sends {
             Sends::Striped => return None,
+            // A team of ours says that itself.
+            Sends::InTurn if bundle.owner == Owner::Team => return None,
             Sends::InTurn => {
                 let sum = u64::from(slowest) * with_speed.len() as u64;
                 let text = format!("frames in turn go at the pace of the slowest: {sum} Mbit/s in all");
@@ -63,6 +65,6 @@ fn of_bundle(facts: &HostFacts, bundle: &Bundle) -> Option<Finding> {
             }
         }
     };
-    let text = format!("its members differ in speed ({told}). {text}");
+    let text = format!("its members differ in speed ({told}): {text}");
     Some(finding(NAME, &bundle.name, Weight::Disappoints, text, cure))
 }

@@ -167,7 +167,7 @@ mod tests {
     }
 
     fn fit(of_match: &str) -> Fit {
-        let source = Source { path: "a.network".to_owned(), text: format!("[Match]\n{of_match}\n[Network]\nName=x\n") };
+        let source = Source::new("a.network", format!("[Match]\n{of_match}\n[Network]\nName=x\n"));
         fits(&settings::systemd(&source), &device())
     }
 
@@ -222,7 +222,7 @@ mod tests {
             of_one_name.alternative_names.clear();
             of_one_name.name = "abc1".to_owned();
             let fit = |line: String| {
-                let source = Source { path: "a".to_owned(), text: format!("[Match]\nName={line}\n") };
+                let source = Source::new("a", format!("[Match]\nName={line}\n"));
                 matches!(fits(&settings::systemd(&source), &of_one_name), Fit::Yes(_))
             };
             let line = names.join(" ");

@@ -106,12 +106,44 @@ impl Address {
         made.then_some((network, prefix))
     }
 
+    /// True for an address to which the kernel makes a route with this one.
+    pub fn reaches(&self, other: IpAddr) -> bool {
+        let is_in = |(network, prefix): (IpAddr, u8)| {
+            network == other || Address::new(0, other, prefix).network() == Some((network, prefix))
+        };
+        self.network().is_some_and(is_in)
+    }
+
     /// Its lifetimes, if it has an end.
     pub fn lifetimes(&self) -> Option<Lifetimes> {
         let preferred_s = self.0.u32_of(IFA_CACHEINFO)?;
         let rest = self.0.attribute(IFA_CACHEINFO)?.get(4..)?;
         let valid_s = u32::from_ne_bytes(rest.first_chunk().copied()?);
         (valid_s != Lifetimes::FOR_EVER).then_some(Lifetimes { preferred_s, valid_s })
+    }
+
+    /// The same one so many seconds later; `None`: it has ended.
+    pub fn later(&self, by_s: u32) -> Option<Address> {
+        let Some(Lifetimes { preferred_s, valid_s }) = self.lifetimes() else { return Some(self.clone()) };
+        let valid_s = valid_s.checked_sub(by_s).filter(|left| *left > 0)?;
+        // One that is preferred for ever does not get there.
+        let preferred_s = if preferred_s == Lifetimes::FOR_EVER { valid_s } else { preferred_s.saturating_sub(by_s) };
+        let mut info = self.0.attribute(IFA_CACHEINFO)?.to_vec();
+        info[..4].copy_from_slice(&preferred_s.to_ne_bytes());
+        info[4..8].copy_from_slice(&valid_s.to_ne_bytes());
+        let mut object = self.0.clone();
+        object.set(IFA_CACHEINFO, info);
+        Some(Address(object))
+    }
+
+    /// The same one with the lifetimes of another.
+    pub fn with_lifetimes_of(&self, other: &Address) -> Address {
+        let mut object = self.0.clone();
+        match other.0.attribute(IFA_CACHEINFO) {
+            Some(info) => object.set(IFA_CACHEINFO, info.to_vec()),
+            None => object.remove(&[IFA_CACHEINFO]),
+        }
+        Address(object)
     }
 
     /// A link-local one of IPv6.
@@ -242,6 +274,27 @@ mod tests {
         assert_eq!(of("2001:db8::7", 64), Some(("2001:db8::".parse().unwrap(), 64)));
         assert_eq!(of("10.1.2.3", 32), None);
         assert_eq!(of("10.1.2.3", 0), Some(("0.0.0.0".parse().unwrap(), 0)));
+    }
+
+    #[test]
+    fn lifetimes_go_on_and_end() {
+        let lasts = |preferred_s: u32, valid_s: u32| {
+            let mut address = Address::new(3, [10, 0, 0, 1].into(), 24);
+            let info = [preferred_s, valid_s, 7, 8].iter().flat_map(|word| word.to_ne_bytes()).collect();
+            address.0.set(IFA_CACHEINFO, info);
+            address
+        };
+        let left = |address: &Address, by_s| {
+            address.later(by_s).map(|address| address.lifetimes().map(|left| (left.preferred_s, left.valid_s)))
+        };
+        assert_eq!(left(&lasts(100, 300), 50), Some(Some((50, 250))));
+        assert_eq!(left(&lasts(100, 300), 200), Some(Some((0, 100))));
+        assert_eq!(left(&lasts(100, 300), 300), None);
+        assert_eq!(left(&lasts(Lifetimes::FOR_EVER, 300), 100), Some(Some((200, 200))));
+        assert_eq!(left(&lasts(Lifetimes::FOR_EVER, Lifetimes::FOR_EVER), 100), Some(None));
+        assert_eq!(left(&Address::new(3, [10, 0, 0, 1].into(), 24), 100), Some(None));
+        let renewed = lasts(100, 300).with_lifetimes_of(&lasts(500, 900));
+        assert_eq!(renewed, lasts(500, 900));
     }
 
     #[test]

@@ -49,6 +49,8 @@ const ONLINK: u32 = 4;
 const USUAL_METRIC_V6: u32 = 1024;
 /// Place of the type of service in `rtmsg`.
 const TOS: usize = 3;
+/// Place of the end in `rta_cacheinfo`.
+const EXPIRES: usize = 8;
 /// Clock ticks of netlink a second (`USER_HZ`).
 const TICKS: u32 = 100;
 
@@ -194,6 +196,36 @@ impl Route {
         Route(object)
     }
 
+    /// The same one with the next higher metric: it is used where the other is not there.
+    pub fn behind(&self) -> Route {
+        let mut object = self.0.clone();
+        let metric = if self.metric() == 0 { USUAL_METRIC_V6 } else { self.metric() };
+        object.set_u32(RTA_PRIORITY, metric.saturating_add(1));
+        Route(object)
+    }
+
+    /// The same one so many seconds later; `None`: it has ended.
+    pub fn later(&self, by_s: u32) -> Option<Route> {
+        let Some(info) = self.0.attribute(RTA_CACHEINFO) else { return Some(self.clone()) };
+        let Some(expires_s) = expires_s(info) else { return Some(self.clone()) };
+        let left_s = expires_s.checked_sub(by_s).filter(|left| *left > 0)?;
+        let mut info = info.to_vec();
+        info[EXPIRES..EXPIRES + 4].copy_from_slice(&left_s.saturating_mul(TICKS).to_ne_bytes());
+        let mut object = self.0.clone();
+        object.set(RTA_CACHEINFO, info);
+        Some(Route(object))
+    }
+
+    /// The same one with the end of another.
+    pub fn with_end_of(&self, other: &Route) -> Route {
+        let mut object = self.0.clone();
+        match other.0.attribute(RTA_CACHEINFO) {
+            Some(info) => object.set(RTA_CACHEINFO, info.to_vec()),
+            None => object.remove(&[RTA_CACHEINFO]),
+        }
+        Route(object)
+    }
+
     /// Like `ip route`, without the device: `default via 10.0.0.254 metric 100`.
     pub fn words(&self) -> String {
         let to = match self.to() {
@@ -237,7 +269,7 @@ impl Route {
 
 /// Seconds until an IPv6 route ends (`rta_cacheinfo.rta_expires`), if it does.
 fn expires_s(cacheinfo: &[u8]) -> Option<u32> {
-    let ticks = i32::from_ne_bytes(cacheinfo.get(8..)?.first_chunk().copied()?);
+    let ticks = i32::from_ne_bytes(cacheinfo.get(EXPIRES..)?.first_chunk().copied()?);
     u32::try_from(ticks).ok().filter(|ticks| *ticks > 0).map(|ticks| ticks.div_ceil(TICKS))
 }
 
@@ -358,6 +390,11 @@ mod tests {
         route.0.set(RTA_CACHEINFO, cacheinfo);
         assert_eq!(route.settable().u32_of(RTA_EXPIRES), Some(1800));
         assert_eq!(route.settings().0.u32_of(RTA_EXPIRES), None);
+        let left_s = |route: &Route| route.settable().u32_of(RTA_EXPIRES);
+        assert_eq!(route.later(800).as_ref().and_then(left_s), Some(1000));
+        assert_eq!(route.later(800).unwrap().with_end_of(&route), route);
+        assert_eq!(route.later(1800), None);
+        assert_eq!((route.behind().metric(), route.behind().behind().metric()), (1025, 1026));
         assert_eq!(route.words(), "default via fe80::1 metric 1024");
     }
 }

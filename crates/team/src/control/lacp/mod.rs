@@ -132,12 +132,15 @@ impl Lacp {
         self.settle(now);
     }
 
-    /// Lets a member go. The partner learns it by silence, or at once if the
-    /// link goes down.
+    /// Lets a member go. The partner is told, or it would send by this link until
+    /// it takes the port for silent.
     pub fn remove_port(&mut self, member: MemberId, now: Time) {
         self.assert_drained();
+        let farewell = self.ports.get(&member).and_then(transmit::farewell);
         self.drop_port(member);
         self.settle(now);
+        // Behind the change: what the partner still sends is taken by the others then.
+        self.effects.extend(farewell.map(|frame| LacpEffect::Transmit { member, frame }));
     }
 
     /// Takes in what the operating system says of a member's link. Members that
@@ -254,6 +257,33 @@ impl Lacp {
         self.members_that(Port::distributes)
     }
 
+    /// The members that the team's frames are sent by: those that distribute, or
+    /// the one that carries all until somebody is heard.
+    pub fn senders(&self) -> MemberSet {
+        self.alone().map_or_else(|| self.distributing(), MemberSet::one)
+    }
+
+    /// The members whose frames are the team's: those that collect, or the one
+    /// that carries all until somebody is heard.
+    pub fn receivers(&self) -> MemberSet {
+        self.alone().map_or_else(|| self.collecting(), MemberSet::one)
+    }
+
+    /// The member that carries all while no partner is known and the machines
+    /// still listen and wait for one (Linux bond_3ad.c, `ad_agg_selection_logic`:
+    /// the ports of an aggregator without a partner are enabled). To the partner
+    /// it says what the machines say.
+    fn alone(&self) -> Option<MemberId> {
+        let knows = |port: &Port| port.receive != ReceiveState::PortDisabled && !port.defaulted;
+        if self.config.lacp_strict || self.ports.values().any(|port| port.collects() || knows(port)) {
+            return None;
+        }
+        let could = |(_, port): &(&MemberId, &Port)| port.receive != ReceiveState::PortDisabled && !port.is_looped();
+        let chosen = |(_, port): &(&MemberId, &Port)| self.active.is_some() && port.aggregator_id() == self.active;
+        let candidates = || self.ports.iter().filter(could);
+        candidates().find(chosen).or_else(|| candidates().next()).map(|(member, _)| *member)
+    }
+
     /// True if the team has carrier: at least `min_links` members of the active
     /// aggregator distribute. Without `lacp_strict` those count that only wait
     /// for their partner (Linux `bond_3ad_set_carrier`).
@@ -261,7 +291,8 @@ impl Lacp {
         let active = |port: &&Port| self.active.is_some() && port.aggregator_id() == self.active;
         let up =
             |port: &&Port| port.distributes() || !self.config.lacp_strict && port.receive != ReceiveState::PortDisabled;
-        self.ports.values().filter(active).filter(up).count() >= self.config.min_links.max(1) as usize
+        let up = self.ports.values().filter(active).filter(up).count();
+        up.max(self.senders().iter().count()) >= self.config.min_links.max(1) as usize
     }
 
     /// The active aggregator, if there is one.
@@ -466,7 +497,7 @@ impl Lacp {
 
     /// Says what became of the active aggregator and of the ports.
     fn tell_changes(&mut self, active: Option<u16>, before: Vec<(MemberId, MuxState)>) {
-        let told = (self.collecting(), self.distributing(), self.active, self.carrier());
+        let told = (self.receivers(), self.senders(), self.active, self.carrier());
         if std::mem::replace(&mut self.told, told) != told {
             self.effects.push_back(LacpEffect::Changed);
         }

@@ -1,7 +1,7 @@
 //! The transmit machine (IEEE 802.1AX-2014, 6.4.16): at most three LACPDUs in
 //! any second.
 
-use nicteam_wire::Lacpdu;
+use nicteam_wire::{LacpState, Lacpdu, PortInfo};
 
 use super::PeriodicState;
 use super::port::Port;
@@ -61,6 +61,19 @@ pub(super) fn step(port: &mut Port, now: Time) -> Option<Vec<u8>> {
     port.timers.stop(PortTimer::Transmit);
     port.counters.lacpdus_sent += 1;
     Some(Lacpdu::new(port.actor(), port.partner).frame(port.params.mac))
+}
+
+/// The last PDU of a port: it aggregates no more (Linux bond_3ad.c, `bond_3ad_unbind_slave`). Nothing where nobody listens.
+pub(super) fn farewell(port: &Port) -> Option<Vec<u8>> {
+    const OVER: LacpState = LacpState(
+        LacpState::AGGREGATION.0 | LacpState::SYNCHRONIZATION.0 | LacpState::COLLECTING.0 | LacpState::DISTRIBUTING.0,
+    );
+    if port.defaulted || port.periodic == PeriodicState::None {
+        return None;
+    }
+    let actor = port.actor();
+    let actor = PortInfo { state: actor.state.with(OVER, false), ..actor };
+    Some(Lacpdu::new(actor, port.partner).frame(port.params.mac))
 }
 
 #[cfg(test)]

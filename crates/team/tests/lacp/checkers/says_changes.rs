@@ -2,11 +2,12 @@
 
 use super::Observation;
 use crate::lacp::net::Net;
+use crate::lacp::system::Rest;
 
 pub fn see(net: &Net, seen: &Observation) {
     let Observation::Rested { system, before, changed } = seen else { return };
     let now = net.rest(*system);
-    let differs = (now.collecting, now.distributing, now.active, now.carrier)
-        != (before.collecting, before.distributing, before.active, before.carrier);
+    let seen = |rest: &Rest| (rest.receivers, rest.senders, rest.active, rest.carrier);
+    let differs = seen(&now) != seen(before);
     assert_eq!(*changed, differs, "system {system}: {before:?} -> {now:?}");
 }
