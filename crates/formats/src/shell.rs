@@ -238,6 +238,14 @@ mod tests {
     }
 
     #[test]
+    fn loops_in_loops_end_without_a_command_in_them() {
+        for begin in ["while [ $# -gt 0 ]; do ", "for i in 1 2 3 4 5 6 7 8; do "] {
+            let nested = format!("f() {{ {}{}}}\nf a", begin.repeat(20), "done; ".repeat(20));
+            assert!(commands(&nested).is_err(), "{begin}");
+        }
+    }
+
+    #[test]
     fn here_documents_are_a_commands_input() {
         let commands = commands("X=1\nip -b - <<EOF\nlink add $X\nit's\nEOF\ncat <<-'E' >f\n\tip a\n\tE\nz").unwrap();
         let names: Vec<&str> = commands.iter().map(Command::name).collect();

@@ -92,20 +92,22 @@ pub fn missed_teams() -> Result<Vec<String>, Error> {
     Ok(Notes::teams(MISSED)?)
 }
 
-/// Waits until it is decided what becomes of a team, and done: true if it stays up, false if it was taken down.
+/// Waits until it is decided what becomes of a team, and done: true if it stays up, false if it was taken down; `None`: a signal
+/// came before that ([`process::catch_termination`]).
 ///
 /// # Errors
 /// What is noted cannot be read.
-pub fn decided(team: &str) -> Result<bool, Error> {
+pub fn decided(team: &str) -> Result<Option<bool>, Error> {
     let notes = Notes::of(team)?;
-    loop {
+    while process::termination().is_none() {
         // Whoever takes it down has the lock until that is done.
         let lock = if read(&notes)?.is_none() { notes.lock()? } else { None };
         if lock.is_some() {
-            return Ok(Journal::read(team, &notes)?.is_some_and(|journal| journal.is_up));
+            return Ok(Some(Journal::read(team, &notes)?.is_some_and(|journal| journal.is_up)));
         }
-        std::thread::sleep(LOOK);
+        process::sleep_or_termination(LOOK);
     }
+    Ok(None)
 }
 
 /// Waits until a team is confirmed, and takes it down if it is not: after its time, when a signal ends this process

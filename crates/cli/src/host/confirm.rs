@@ -8,8 +8,7 @@ use std::time::Duration;
 use nicteam_host::confirm as confirmation;
 use nicteam_host::confirm::Outcome;
 use nicteam_sys::{Context, process};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::{Pid, dup2_stdout, setsid};
+use nix::unistd::{dup2_stdout, setsid};
 
 use crate::failure::Failure;
 use crate::{say, team};
@@ -104,16 +103,25 @@ pub(super) fn guard(team: &str, wait: Duration) -> Result<Guard, Failure> {
 }
 
 /// Waits until it is decided whether a team stays up; it fails if it does not.
-pub(super) fn wait_until_decided(team: &str, guard: Option<&mut Guard>) -> Result<(), Failure> {
-    guard.map_or(Ok(()), Guard::join)?;
-    if confirmation::decided(team)? {
-        say::line(format_args!("team {team} stays up"));
-        return Ok(());
+pub(super) fn wait_until_decided(team: &str, guard: Option<Guard>) -> Result<(), Failure> {
+    let stays = confirmation::decided(team)?;
+    // By now it has ended, or is about to; a signal is for whoever asks alone.
+    if stays.is_some()
+        && let Some(guard) = guard
+    {
+        guard.join()?;
     }
-    if process::termination().is_some() {
-        return Err(Failure::interrupted(format!("stopped by a signal: team {team} is taken down")));
+    match stays {
+        Some(true) => {
+            say::line(format_args!("team {team} stays up"));
+            Ok(())
+        }
+        Some(false) => {
+            Err(too_late(&[team.to_owned()])?.unwrap_or_else(|| Failure::failed(format!("team {team} was taken down"))))
+        }
+        None => Err(Failure::interrupted(format!("stopped by a signal: team {team} is still to be confirmed"))
+            .hint(Some(format!("`nicteam confirm {team}` keeps it")))),
     }
-    Err(too_late(&[team.to_owned()])?.unwrap_or_else(|| Failure::failed(format!("team {team} was taken down"))))
 }
 
 /// Says that a team is still to be confirmed.
@@ -143,31 +151,18 @@ impl Guard {
         Ok(())
     }
 
-    /// Waits for the process that waits; it fails if that could not take the team down. A signal does not wait so long: the team
-    /// is taken down, as on the way up.
-    pub(super) fn join(&mut self) -> Result<(), Failure> {
+    /// Waits for the process that waits; it fails if that could not take the team down.
+    pub(super) fn join(mut self) -> Result<(), Failure> {
         let team = &self.team;
-        let what = || format!("wait for the confirmation of {team}");
-        let status = loop {
-            if let Some(ended) = process::wait(&self.child, HOUR)? {
-                break ended.status;
-            }
-            if process::termination().is_some() {
-                kill(Pid::from_raw(self.child.id() as i32), Signal::SIGTERM).context(what)?;
-                break self.child.wait().context(what)?;
-            }
-        };
+        let ended = self.child.wait().context(|| format!("wait for the confirmation of {team}"))?;
         // Whoever kills it leaves the team as it is.
-        match status.code() {
+        match ended.code() {
             None | Some(0) => Ok(()),
             Some(_) => Err(Failure::failed(format!("team {team} could not be taken down"))
                 .hint(Some(format!("`nicteam down {team}` tries again")))),
         }
     }
 }
-
-/// So long is waited at once: for ever, with a check on the way.
-const HOUR: Duration = Duration::from_secs(3600);
 
 /// What the process that waits says when nothing can keep it from acting any more.
 const READY: &str = "ready";

@@ -59,8 +59,7 @@ pub(super) fn run(args: &Up) -> Result<(), Failure> {
     if !args.wait {
         return Ok(());
     }
-    let decided =
-        teams.iter().zip(guards).map(|(team, mut guard)| confirm::wait_until_decided(&team.name, guard.as_mut()));
+    let decided = teams.iter().zip(guards).map(|(team, guard)| confirm::wait_until_decided(&team.name, guard));
     // All are waited for, whatever becomes of the first.
     decided.collect::<Vec<_>>().into_iter().collect()
 }

@@ -10,7 +10,7 @@ use nicteam_diagnostics::Problem;
 use super::lex::{End, Item, Part, Raw, items};
 use super::{Command, Word};
 
-/// Scripts that build bonds carry out a hundredth.
+/// Commands and turns of loops. Scripts that build bonds carry out a hundredth.
 const MOST_COMMANDS: usize = 20_000;
 /// Functions that call each other, and loops in loops.
 const DEEPEST: usize = 16;
@@ -64,11 +64,14 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         self.depth += 1;
+        // A body without commands takes its time, too.
+        self.spend(all.get(range.start))?;
         let (mut groups, mut at) = (Vec::new(), range.start);
         // What precedes it decides whether a command is carried out: `||`, or `&&` behind a test.
         let (mut depends, mut is_tested) = (false, false);
         while at < range.end {
             let item = &all[at];
+            self.spend(Some(item))?;
             let is_own = is_asked(&item.words)
                 || item.words.first().and_then(Raw::literal) == Some("while")
                     && self.goes_through_arguments(&item.words[1..]);
@@ -109,6 +112,17 @@ impl<'a> Run<'a> {
             };
         }
         self.depth -= 1;
+        Ok(())
+    }
+
+    /// One command or turn more: loops in loops, and functions that call each other, end somewhere.
+    fn spend(&mut self, at: Option<&Item>) -> Result<(), Problem> {
+        if self.budget == 0 {
+            let span = at.and_then(|item| item.words.first()).map_or(0..0, |word| word.span.clone());
+            let problem = Problem::at(&span, format!("this script carries out more than {MOST_COMMANDS} commands"));
+            return Err(problem.hint("leave its loops out, or write the commands that build bonds"));
+        }
+        self.budget -= 1;
         Ok(())
     }
 
@@ -219,12 +233,6 @@ impl<'a> Run<'a> {
     /// A command, an assignment, a call: the place behind it.
     fn simple(&mut self, all: &[Item], at: usize, words: &[Raw], conditional: bool) -> Result<usize, Problem> {
         let item = &all[at];
-        if self.budget == 0 {
-            let span = words.first().map_or(0..0, |word| word.span.clone());
-            let problem = Problem::at(&span, format!("this script carries out more than {MOST_COMMANDS} commands"));
-            return Err(problem.hint("leave its loops out, or write the commands that build bonds"));
-        }
-        self.budget -= 1;
         if let Some(behind) = self.assign(all, at, words, conditional) {
             return Ok(behind);
         }

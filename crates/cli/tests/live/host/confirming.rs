@@ -38,12 +38,16 @@ fn a_team_that_nobody_confirms_is_taken_down_and_the_session_lives_on() {
     let (code, said) = network.nicteam(&["up", &file, "--confirm", "300ms", "--wait"]);
     assert!(code == 1 && said.contains("nobody confirmed it within 0.3 s"), "{said}");
     assert_becomes(|| network.snapshot(), &before, "taken down");
+
     let mut command = network.near.nicteam(&["up", &file, "--confirm", "1h", "--wait"]);
-    let mut up = command.stderr(Stdio::null()).spawn().unwrap();
-    eventually("a team to be confirmed", || network.nicteam(&["up", &file]).1.contains("nicteam confirm team0"));
-    kill(Pid::from_raw(up.id() as i32), Signal::SIGINT).unwrap();
-    assert_eq!(up.wait().unwrap().code(), Some(130));
-    assert_becomes(|| network.snapshot(), &before, "stopped");
+    let mut waiting = command.stderr(Stdio::piped()).spawn().unwrap();
+    let said = std::io::BufReader::new(waiting.stderr.take().unwrap());
+    assert!(std::io::BufRead::lines(said).any(|line| line.unwrap().contains("nicteam confirm team0")));
+    kill(Pid::from_raw(waiting.id() as i32), Signal::SIGINT).unwrap();
+    assert_eq!(waiting.wait().unwrap().code(), Some(130), "who waits is stopped, the team is still to be confirmed");
+    network.done(&["confirm"]);
+    network.done(&["down", "team0"]);
+    assert_becomes(|| network.snapshot(), &before, "down");
 
     // A signal does not wait so long.
     let said = network.done(&["up", &file, "--confirm", "1h"]);
