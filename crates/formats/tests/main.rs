@@ -10,6 +10,8 @@ mod t5;
 
 /// Mostly waits: many at once.
 mod live {
+    mod netplan;
+    mod nmcli;
     mod ovs_vsctl;
 }
 
