@@ -163,6 +163,15 @@ pub(crate) fn flag(text: &str) -> Option<bool> {
     }
 }
 
+/// True and false in GLib's words, which are fewer; others it leaves out.
+pub(crate) fn key_file_flag(text: &str) -> Option<bool> {
+    match text {
+        "true" | "1" => Some(true),
+        "false" | "0" => Some(false),
+        _ => None,
+    }
+}
+
 /// Words as systemd splits them: by white space; quotes, single or double, keep it.
 pub(crate) fn words(value: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);

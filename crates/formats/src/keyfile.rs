@@ -3,6 +3,8 @@
 //! After NetworkManager 1.42 (`nm-settings-keyfile(5)`, `nm-settings-nmcli(5)`), and the names of 1.46 for the same
 //! (`controller`, `port-type`). Its bonds have the kernel's options, and read carrier each 100 ms if nothing is said, as ours.
 
+mod ip;
+
 use nicteam_diagnostics::{Diagnostics, Problem};
 use nicteam_team::ConfigOption;
 
@@ -15,10 +17,15 @@ use crate::shell::quoted;
 use crate::teamd::{self, Port};
 use crate::teams::Teams;
 use crate::tree::{Node, Value};
-use crate::{Address, Import, Route, Source, json};
+use crate::{Import, Source, json};
 
 /// NetworkManager's profiles.
 pub struct KeyFile;
+
+/// The metric that NetworkManager gives a bond's routes where none is configured (`nm_device_get_route_metric_default`).
+pub(crate) const BONDS_METRIC: u32 = 300;
+/// The same of a team of teamd's.
+const TEAMS_METRIC: u32 = 350;
 
 impl Format for KeyFile {
     fn name(&self) -> &'static str {
@@ -92,6 +99,11 @@ impl Profile {
         self.value("type")
     }
 
+    /// Of routes that have none.
+    fn metric(&self) -> u32 {
+        if self.kind() == "team" { TEAMS_METRIC } else { BONDS_METRIC }
+    }
+
     /// The name of its device.
     fn device(&self) -> Option<&Entry> {
         let own = || ["bond", "team"].iter().find_map(|section| self.ini.last(section, "interface-name"));
@@ -158,7 +170,7 @@ fn read_bond<'p>(teams: &mut Teams<'_>, profile: &'p Profile) -> Option<Bond<'p>
                 "bond" => read_option(reading, draft, entry),
                 "team" if matches!(entry.key.as_str(), "config" | "interface-name") => {}
                 "ethernet" | "802-3-ethernet" => read_ethernet(reading, draft, entry),
-                "ipv4" | "ipv6" => read_ip(reading, draft, &profile.ini, &section.name, entry),
+                "ipv4" | "ipv6" => {}
                 // Other programs' notes.
                 "user" => {}
                 "proxy" if entry.key == "method" && matches!(entry.value.as_str(), "0" | "none") => {}
@@ -166,9 +178,13 @@ fn read_bond<'p>(teams: &mut Teams<'_>, profile: &'p Profile) -> Option<Bond<'p>
             }
         }
     }
-    if let Some(controller) = profile.controller() {
-        let why = "what the bond is a port of stays in the old place: it takes the team as it took the bond";
-        leave(reading, draft, controller, why);
+    match profile.controller() {
+        // A port has no addresses.
+        Some(controller) => {
+            let why = "what the bond is a port of stays in the old place: it takes the team as it took the bond";
+            leave(reading, draft, controller, why);
+        }
+        None => ip::read(reading, draft, (&profile.ini, &profile.at), profile.metric()),
     }
     Some(bond)
 }
@@ -184,7 +200,7 @@ fn configuration(reading: &Reading<'_>, profile: &Profile, section: &str) -> Res
 }
 
 fn read_connection(reading: &mut Reading<'_>, draft: &Draft, entry: &Entry) {
-    if entry.key == "autoconnect" && ini::flag(&entry.value) == Some(false) {
+    if entry.key == "autoconnect" && ini::key_file_flag(&entry.value) == Some(false) {
         return leave(reading, draft, entry, "a team of /etc/nicteam comes up with the machine");
     }
     let is_known = matches!(
@@ -236,135 +252,18 @@ fn read_ethernet(reading: &mut Reading<'_>, draft: &mut Draft, entry: &Entry) {
     match entry.key.as_str() {
         "mtu" if entry.value == "0" => {}
         "mtu" => draft.set_mtu(reading, &entry.value, &entry.value_at),
-        "cloned-mac-address" if entry.value.contains(':') => draft.set_mac(reading, &entry.value, &entry.value_at),
+        "cloned-mac-address" if entry.value.contains([':', '-', ';']) => {
+            draft.set_mac(reading, &colons(&entry.value), &entry.value_at);
+        }
         _ => leave(reading, draft, entry, "nicteam has nothing for it"),
     }
 }
 
-/// A line of [ipv4] or [ipv6].
-fn read_ip(reading: &mut Reading<'_>, draft: &mut Draft, ini: &Ini, family: &str, entry: &Entry) {
-    let keeps = format!("make a profile for it: `nmcli connection add type ethernet ifname {}`", draft.name);
-    let asks = ini.last(family, "method").is_none_or(|method| !matches!(method.value.as_str(), "manual" | "disabled"));
-    match entry.key.as_str() {
-        "method" => match entry.value.as_str() {
-            "disabled" if family == "ipv6" => leave(reading, draft, entry, draft.by_sysctl("disable_ipv6", 1)),
-            // NetworkManager reads router advertisements itself, and with `auto` alone.
-            "manual" | "link-local" if family == "ipv6" => {
-                leave(reading, draft, entry, draft.by_sysctl("accept_ra", 0))
-            }
-            "manual" | "disabled" | "ignore" => {}
-            method => leave(reading, draft, entry, format!("`{}` stays NetworkManager's: {keeps}", shown(method))),
-        },
-        "addr-gen-mode" | "may-fail" | "dns-search" if entry.value.is_empty() || entry.key != "dns-search" => {}
-        "gateway" => read_gateway(reading, draft, ini, family, &entry.value, entry),
-        key if is_numbered(key, "address") || is_numbered(key, "addresses") => {
-            let joined = slashed(&entry.value);
-            let mut parts = joined.split([',', ';']).map(str::trim).filter(|part| !part.is_empty());
-            match parts.next() {
-                Some(address) if !address.contains('/') && address.parse::<std::net::IpAddr>().is_ok() => {
-                    let address = address.parse().map(Address::host);
-                    address.into_iter().for_each(|address| draft.add_address(address));
-                }
-                Some(address) => draft.address(reading, address, &entry.value_at),
-                None => {}
-            }
-            if let Some(gateway) = parts.next() {
-                read_gateway(reading, draft, ini, family, gateway, entry);
-            }
-        }
-        key if is_numbered(key, "route") || is_numbered(key, "routes") => {
-            read_route(reading, draft, ini, family, entry)
-        }
-        key if key.ends_with("_options") && is_numbered(key.trim_end_matches("_options"), "route") => {}
-        "route-metric" | "route-table" => {}
-        "never-default" | "ignore-auto-dns" | "ignore-auto-routes" if !asks => {}
-        "never-default" | "ignore-auto-dns" | "ignore-auto-routes" if ini::flag(&entry.value) == Some(false) => {}
-        "ip6-privacy" if matches!(entry.value.as_str(), "-1" | "0") => {}
-        _ => leave(reading, draft, entry, format!("it stays NetworkManager's: {keeps}")),
-    }
-}
-
-/// `address1`, `route12`, and `address` alone: of lists that are written a line an element.
-fn is_numbered(key: &str, list: &str) -> bool {
-    key.strip_prefix(list).is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
-}
-
-/// `10.0.0.2;24;10.0.0.1;`, as NetworkManager wrote lists before 0.9.10, with a `/` ahead of the length of the prefix.
-fn slashed(value: &str) -> String {
-    let is_length = |rest: &str| {
-        let length = rest.split([',', ';']).next().unwrap_or_default().trim();
-        !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    match value.split_once([',', ';']) {
-        Some((address, rest)) if !address.contains('/') && is_length(rest) => format!("{address}/{rest}"),
-        _ => value.to_owned(),
-    }
-}
-
-/// What the family says of all its routes.
-fn of_all(ini: &Ini, family: &str) -> String {
-    let word = |key: &str, word: &str| {
-        let entry = ini.last(family, key).filter(|entry| !matches!(entry.value.as_str(), "" | "-1" | "0"));
-        entry.map(|entry| format!(" {word} {}", entry.value)).unwrap_or_default()
-    };
-    word("route-metric", "metric") + &word("route-table", "table")
-}
-
-fn read_gateway(reading: &mut Reading<'_>, draft: &mut Draft, ini: &Ini, family: &str, gateway: &str, entry: &Entry) {
-    if matches!(gateway, "0.0.0.0" | "::" | "")
-        || ini.last(family, "never-default").is_some_and(|never| ini::flag(&never.value) == Some(true))
-    {
-        return;
-    }
-    match Route::parse(&format!("default via {gateway}{}", of_all(ini, family))) {
-        Ok(words) => draft.add_route(words.route),
-        Err(error) => reading.wrong(&entry.value_at, error.to_string(), error.hint()),
-    }
-}
-
-/// `route1=10.9.0.0/16,10.0.0.9,100`, and `route1_options=table=5,onlink=true` beside it.
-fn read_route(reading: &mut Reading<'_>, draft: &mut Draft, ini: &Ini, family: &str, entry: &Entry) {
-    let joined = slashed(&entry.value);
-    let mut parts = joined.split([',', ';']).map(str::trim);
-    let to = parts.next().unwrap_or_default();
-    let via = parts.next().filter(|via| !matches!(*via, "" | "0.0.0.0" | "::"));
-    let metric = parts.next().filter(|metric| !metric.is_empty());
-    let mut words = to.parse::<Address>().map_or_else(|_| to.to_owned(), |to| to.network().to_string());
-    words.extend(via.iter().map(|via| format!(" via {via}")));
-    let options = ini.last(family, &format!("{}_options", entry.key));
-    let mut has_table = false;
-    for option in options.iter().flat_map(|options| options.value.split(',')).filter(|option| !option.is_empty()) {
-        match option.split_once('=') {
-            Some(("table", table)) => {
-                has_table = true;
-                words.push_str(&format!(" table {table}"));
-            }
-            Some(("onlink", "true")) => words.push_str(" onlink"),
-            Some(("onlink", _)) | Some(("type", "unicast")) => {}
-            Some(("type" | "tos" | "from", _)) => {
-                let why = "no team's route has that: the route stays in a profile of the team's device";
-                return leave(reading, draft, entry, why);
-            }
-            _ => {
-                if let Some(options) = options {
-                    leave(reading, draft, options, format!("the route is taken over without `{}`", shown(option)));
-                }
-            }
-        }
-    }
-    let all = of_all(ini, family);
-    match (metric, all.split_once(" table ")) {
-        (Some(metric), table) => {
-            words.push_str(&format!(" metric {metric}"));
-            words.extend(table.filter(|_| !has_table).map(|(_, table)| format!(" table {table}")));
-        }
-        (None, Some((metric, _))) if has_table => words.push_str(metric),
-        (None, _) => words.push_str(&all),
-    }
-    match Route::parse(&words) {
-        Ok(read) => read.routes().into_iter().for_each(|route| draft.add_route(route)),
-        Err(error) => reading.wrong(&entry.value_at, error.to_string(), error.hint()),
-    }
+/// A MAC address as we have it: NetworkManager takes `02-00-00-00-00-01`, too, and old profiles have `2;0;0;0;0;1;`.
+fn colons(mac: &str) -> String {
+    let bytes: Option<Vec<String>> =
+        mac.split_terminator(';').map(|byte| Some(format!("{:02x}", byte.trim().parse::<u8>().ok()?))).collect();
+    bytes.map_or_else(|| mac.replace('-', ":"), |bytes| bytes.join(":"))
 }
 
 /// A device that is in a bond or a team.

@@ -77,6 +77,7 @@ impl Format for Netplan {
         for definition in found.of("bonds") {
             bond::read(definition, &found, &devices, &mut teams);
         }
+        bond::by_network_manager(&found, &mut teams);
         devices::others(&found, &devices, &mut teams);
         teams.finish()
     }
@@ -100,6 +101,9 @@ impl Writer for Netplan {
 #[derive(Default)]
 struct Found<'a> {
     definitions: Vec<Definition<'a>>,
+    /// `renderer` of all, and of all bonds: the last one counts.
+    renderer: Option<&'a str>,
+    renderer_of_bonds: Option<&'a str>,
 }
 
 /// What one file says of one device.
@@ -116,6 +120,13 @@ impl<'a> Found<'a> {
         let later = self.definitions.iter().skip_while(|of| !std::ptr::eq(of.entry, definition.entry)).skip(1);
         let is_it = |of: &Definition<'_>| of.kind == definition.kind && of.id() == definition.id();
         later.filter(|of| is_it(of)).any(|of| of.entry.value.get(key).is_some())
+    }
+
+    /// True if NetworkManager builds this bond, and not networkd.
+    fn is_network_managers(&self, bond: &str) -> bool {
+        let own = self.of("bonds").filter(|definition| definition.id() == bond);
+        let own = own.filter_map(|definition| definition.entry.value.get("renderer")?.scalar()).last();
+        own.or(self.renderer_of_bonds).or(self.renderer) == Some("NetworkManager")
     }
 
     fn of(&self, kind: &'static str) -> impl Iterator<Item = &Definition<'a>> {
@@ -170,11 +181,17 @@ fn collect<'a>(source: usize, root: &'a Node, found: &mut Found<'a>, teams: &mut
                 "openvswitch" => {
                     teams.left(&At::new(source, kind.span()), value::OPENVSWITCH, None);
                 }
-                "version" | "renderer" => {}
+                "renderer" => found.renderer = kind.value.scalar(),
+                "version" => {}
                 known if KINDS.contains(&known) => {
                     let definitions = kind.value.entries(&kind.key)?.iter();
                     // `renderer` may stand beside the definitions of a kind.
-                    let definitions = definitions.filter(|entry| entry.key != "renderer");
+                    let (renderer, definitions): (Vec<_>, Vec<_>) =
+                        definitions.partition(|entry| entry.key == "renderer");
+                    if let Some(renderer) = renderer.first().filter(|_| known == "bonds") {
+                        found.renderer_of_bonds = renderer.value.scalar();
+                    }
+                    let definitions = definitions.into_iter();
                     found.definitions.extend(definitions.map(|entry| Definition { source, kind: known, entry }));
                 }
                 unknown => {

@@ -57,23 +57,39 @@ const KEYS: &[&str] = &[
 
 fn team(teams: &mut Teams<'_>, source: usize, root: &Node) -> Result<(), Problem> {
     root.entries("the file")?;
-    let Some(device) = root.get("device") else {
-        let problem = Problem::at(&root.span, "no `device`: the team has no name");
-        return Err(problem.hint("`\"device\": \"team0\"`; `teamd -t team0` has it on the command line"));
+    let (name, at) = match root.get("device") {
+        Some(device) => (device.text("device")?.to_owned(), At::new(source, device.span.clone())),
+        None => {
+            let path = teams.reading.sources().get(source).map_or("", |of| of.path.as_str());
+            let Some(name) = named(path) else {
+                let problem = Problem::at(&root.span, "no `device`: the team has no name");
+                return Err(problem.hint("`\"device\": \"team0\"`; `teamd -t team0` has it on the command line"));
+            };
+            (name.to_owned(), At::new(source, root.span.start..root.span.start + 1))
+        }
     };
-    let name = device.text("device")?;
-    let at = |node: &Node| At::new(source, node.span.clone());
-    if let Some(other) = teams.find(name) {
+    if let Some(other) = teams.find(&name) {
         let place = teams.reading.place(&teams.drafts[other].at.clone());
-        let problem = Problem::at(&device.span, format!("a second team `{name}`"));
+        let problem = Problem::at(&at.span(), format!("a second team `{name}`"));
         return Err(problem.hint(format!("the other one stands at {place}")));
     }
-    let team = teams.team(name, &at(device));
+    let team = teams.team(&name, &at);
+    if root.get("ports").is_none() {
+        let why = format!(
+            "no `ports`: they join while it runs (`teamdctl {name} port add`): `teamdctl {name} config dump actual` has them"
+        );
+        teams.left(&at, why, Some(&name));
+    }
     let ports = configuration(teams, team, source, root)?;
     prefer(teams, team, &ports);
     let what = format!("end teamd and keep it from starting: it would build {name} again");
-    teams.disable(&at(device), what, Some(format!("systemctl disable --now teamd@{name}.service")));
+    teams.disable(&at, what, Some(format!("systemctl disable --now teamd@{name}.service")));
     Ok(())
+}
+
+/// The team that a file is for by its name: `teamd@team0.service` reads `team0.conf`.
+fn named(path: &str) -> Option<&str> {
+    path.rsplit('/').next()?.strip_suffix(".conf").filter(|name| !name.is_empty() && *name != "teamd")
 }
 
 /// Reads teamd's configuration of a team, from a file of its own or a value in another program's file. [`prefer`] chooses the

@@ -11,6 +11,8 @@ mod t5;
 /// Mostly waits: many at once.
 mod live {
     mod ifquery;
+    mod netplan;
+    mod nmcli;
     mod ovs_vsctl;
 }
 

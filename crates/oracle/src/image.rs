@@ -90,6 +90,14 @@ impl EmulatedImage {
     }
 }
 
+/// Where a package of Debian's lies unpacked, in the same cache: a program that is the reference for ours, and not installed.
+///
+/// # Errors
+/// It cannot be fetched.
+pub fn debian_package(name: &str) -> Result<PathBuf, Missing> {
+    Cache::lock()?.unpacked(name, || Ok(name.to_owned()))
+}
+
 /// The folder where packages are kept; this process alone works in it.
 struct Cache {
     folder: PathBuf,

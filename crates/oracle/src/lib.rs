@@ -45,7 +45,7 @@ pub use bench::{Bench, Way};
 pub use cable::Cable;
 pub use emulated::Clock;
 pub use guest::{BootError, Guest};
-pub use image::{EmulatedImage, Image, Missing, cache_folder};
+pub use image::{EmulatedImage, Image, Missing, cache_folder, debian_package};
 pub use initrd::Archive;
 pub use nicteam_testnet::is_soak;
 pub use pktgen::Generated;

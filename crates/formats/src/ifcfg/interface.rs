@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::assignment::{Assignment, Stray};
 use super::parts::{Kind, Part};
 use crate::draft::{Draft, signless};
+use crate::ini;
 use crate::names::shown;
 use crate::reading::{At, Reading};
 use crate::{Address, Route};
@@ -56,6 +57,8 @@ const KNOWN: &[&str] = &[
     "AUTOCONNECT_PRIORITY",
     "AUTOCONNECT_SLAVES",
     "AUTOCONNECT_RETRIES",
+    "BOND_PORT_QUEUE_ID",
+    "BOND_PORT_PRIO",
 ];
 /// Settings that NetworkManager writes into every file.
 const DEFAULTS: &[(&str, &str)] = &[
@@ -85,7 +88,7 @@ const DEFAULTS: &[(&str, &str)] = &[
 ];
 
 fn says_nothing(key: &str, value: &str) -> bool {
-    KNOWN.contains(&key) || DEFAULTS.contains(&(key, value))
+    KNOWN.contains(&key) || DEFAULTS.iter().any(|(of, default)| *of == key && default.eq_ignore_ascii_case(value))
 }
 
 impl Interface {
@@ -117,7 +120,10 @@ impl Interface {
     /// True if it says of itself that it is a bond or a team.
     pub(super) fn is_bond(&self) -> bool {
         let is = |key: &str, value: &str| self.entry(key).is_some_and(|entry| entry.value.eq_ignore_ascii_case(value));
-        is("TYPE", "bond") || is("BONDING_MASTER", "yes") || self.entry("BONDING_OPTS").is_some() || self.is_team()
+        is("TYPE", "bond")
+            || self.says("BONDING_MASTER", true)
+            || self.entry("BONDING_OPTS").is_some()
+            || self.is_team()
     }
 
     /// True if it says of itself that it is a team of teamd's.
@@ -162,7 +168,7 @@ impl Interface {
         let mut stays = false;
         let mut addresses: BTreeMap<&str, Address> = BTreeMap::new();
         for entry in self.entries.iter().filter(|entry| !entry.value.is_empty()) {
-            if let Some(number) = numbered(&entry.key, "IPADDR") {
+            if let Some(number) = suffix(&entry.key, "IPADDR") {
                 match self.address(number, entry) {
                     Ok(address) => {
                         draft.add_address(address);
@@ -175,7 +181,29 @@ impl Interface {
         for entry in self.entries.iter().filter(|entry| !entry.value.is_empty()) {
             stays |= self.read_entry(reading, draft, entry, &addresses);
         }
+        draft.accept_ra = self.accept_ra().or(draft.accept_ra);
         stays
+    }
+
+    /// Whether it takes router advertisements, if it says so (`ifup-ipv6`; NetworkManager alike).
+    fn accept_ra(&self) -> Option<u8> {
+        let is_left = self.says("IPV6INIT", false) || self.says("IPV6_DISABLED", true);
+        if is_left || self.says("IPV6_SET_SYSCTLS", false) || self.says("IPV6_FORCE_ACCEPT_RA", true) {
+            return None;
+        }
+        match (self.flag("IPV6_AUTOCONF"), self.says("IPV6FORWARDING", true)) {
+            (Some(true), true) => Some(2),
+            (Some(false), _) | (None, true) => Some(0),
+            _ => None,
+        }
+    }
+
+    /// The gateway that holds: the first one by its number.
+    fn is_gateway(&self, entry: &Assignment) -> bool {
+        let given = self.entries.iter().filter(|entry| !entry.value.is_empty());
+        let numbers = given.filter_map(|entry| numbered(&entry.key, "GATEWAY"));
+        let order = |number: &str| (number.len(), number.to_owned());
+        numbers.min_by_key(|number| order(number)) == numbered(&entry.key, "GATEWAY")
     }
 
     /// An address, with the netmask or the prefix of the same number; else the prefix of its class, as `ipcalc` has it.
@@ -209,11 +237,14 @@ impl Interface {
             _ if says_nothing(key, value) || key.starts_with("BONDING_SLAVE") => {}
             "ONBOOT" | "STARTMODE" => leave("a team of /etc/nicteam comes up with the machine"),
             "MTU" => draft.set_mtu(reading, value, &entry.value_at),
+            "MACADDR" if !value.contains(':') => {
+                leave("NetworkManager chooses an address for the bond: write it into `mac`")
+            }
             "MACADDR" | "LLADDR" => draft.set_mac(reading, value, &entry.value_at),
-            "METRIC" if self.entry("GATEWAY").is_some() => {}
+            "METRIC" | "IPV4_ROUTE_METRIC" | "IPV6_ROUTE_METRIC" => {}
             "DEFROUTE" | "IPV6_DEFROUTE" if !self.asks() => {}
             "PEERDNS" | "PEERROUTES" if !self.asks() => {}
-            "IPV6ADDR" | "IPV6ADDR_SECONDARIES" | "IPV6_DEFAULTGW" if self.says("IPV6INIT", "no") => {
+            "IPV6ADDR" | "IPV6ADDR_SECONDARIES" | "IPV6_DEFAULTGW" if self.says("IPV6INIT", false) => {
                 leave("it has no effect in the old place: `IPV6INIT=no`");
             }
             "IPV6ADDR" => add_v6(reading, draft, value, &entry.value_at),
@@ -221,13 +252,13 @@ impl Interface {
                 value.split_whitespace().for_each(|address| add_v6(reading, draft, address, &entry.value_at));
             }
             "IPV6_DEFAULTGW" => self.read_gateway(reading, draft, entry, "IPV6_DEFROUTE"),
-            "IPV6_AUTOCONF" | "IPV6_DISABLED" => {
-                let is_off = key == "IPV6_DISABLED";
-                let (setting, to) = if is_off { ("disable_ipv6", 1) } else { ("accept_ra", 0) };
-                leave(&draft.by_sysctl(setting, to));
+            "IPV6_DISABLED" => leave(&draft.by_sysctl("disable_ipv6", 1)),
+            "IPV6_AUTOCONF" if ini::flag(value).is_some() => {}
+            key if numbered(key, "GATEWAY").is_some() && !self.is_gateway(entry) => {
+                leave("it has no effect in the old place: the first gateway holds");
             }
             key if numbered(key, "GATEWAY").is_some() => self.read_gateway(reading, draft, entry, "DEFROUTE"),
-            key if is_address(key) || follows(key, value, addresses) => {}
+            key if is_address(key, addresses) || follows(key, value, addresses) => {}
             key if key.starts_with("BROADCAST") || key.starts_with("NETWORK") => {
                 leave("the team has what follows from its address");
             }
@@ -247,18 +278,24 @@ impl Interface {
         false
     }
 
-    fn says(&self, key: &str, value: &str) -> bool {
-        self.entry(key).is_some_and(|entry| entry.value == value)
+    /// Yes or no, if it says so.
+    fn flag(&self, key: &str) -> Option<bool> {
+        self.entry(key).and_then(|entry| ini::flag(&entry.value))
+    }
+
+    fn says(&self, key: &str, is_on: bool) -> bool {
+        self.flag(key) == Some(is_on)
     }
 
     /// True if it gets addresses from elsewhere.
     fn asks(&self) -> bool {
-        self.entry("BOOTPROTO").is_some_and(|entry| !matches!(entry.value.as_str(), "none" | "static"))
-            || self.says("DHCPV6C", "yes")
+        let is_static =
+            |entry: &Assignment| ["none", "static"].iter().any(|word| entry.value.eq_ignore_ascii_case(word));
+        self.entry("BOOTPROTO").is_some_and(|entry| !is_static(entry)) || self.says("DHCPV6C", true)
     }
 
     fn read_gateway(&self, reading: &mut Reading<'_>, draft: &mut Draft, entry: &Assignment, switch: &str) {
-        if self.says(switch, "no") {
+        if self.says(switch, false) {
             return reading.left(
                 &entry.at,
                 Some(&draft.name),
@@ -266,14 +303,17 @@ impl Interface {
             );
         }
         let gateway = entry.value.split('%').next().unwrap_or_default();
-        match Route::parse(&format!("default via {gateway}{}", self.metric())) {
+        match Route::parse(&format!("default via {gateway}{}", self.metric(entry.key.starts_with("IPV6")))) {
             Ok(words) => draft.add_route(words.route),
             Err(error) => reading.wrong(&entry.value_at, error.to_string(), error.hint()),
         }
     }
 
-    fn metric(&self) -> String {
-        self.entry("METRIC").map(|metric| format!(" metric {}", metric.value)).unwrap_or_default()
+    /// initscripts' `METRIC` is of IPv4 alone.
+    fn metric(&self, is_v6: bool) -> String {
+        let keys: &[&str] = if is_v6 { &["IPV6_ROUTE_METRIC"] } else { &["METRIC", "IPV4_ROUTE_METRIC"] };
+        let metric = keys.iter().find_map(|key| self.entry(key)).filter(|metric| metric.value != "-1");
+        metric.map(|metric| format!(" metric {}", metric.value)).unwrap_or_default()
     }
 
     /// Lists what of a member's file is not its being one.
@@ -316,8 +356,15 @@ fn numbered<'k>(key: &'k str, name: &str) -> Option<&'k str> {
     key.strip_prefix(name).filter(|number| is_number(number))
 }
 
-fn is_address(key: &str) -> bool {
-    ["IPADDR", "PREFIX", "PREFIXLEN", "NETMASK"].iter().any(|name| numbered(key, name).is_some())
+/// The same of SUSE's, where any letters may follow: `IPADDR_A`, `IPADDRold`; RHEL has `IPADDR_START` in files of ranges.
+fn suffix<'k>(key: &'k str, name: &str) -> Option<&'k str> {
+    let is_one = |suffix: &str| suffix.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    key.strip_prefix(name).filter(|suffix| is_one(suffix) && !matches!(*suffix, "_START" | "_END"))
+}
+
+fn is_address(key: &str, addresses: &BTreeMap<&str, Address>) -> bool {
+    let of = |name: &&str| suffix(key, name).is_some_and(|suffix| addresses.contains_key(suffix));
+    ["IPADDR", "PREFIX", "PREFIXLEN", "NETMASK"].iter().any(|name| numbered(key, name).is_some() || of(name))
 }
 
 /// Without it nobody knows what the bond is, or who is in it.

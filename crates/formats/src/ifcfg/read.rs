@@ -103,6 +103,11 @@ fn read_members(teams: &mut Teams<'_>, team: usize, interfaces: &[Interface]) {
             teamd::read_port(teams, team, &interface.device, &interface.at, (interface.at.source, &root))
         });
         port.map_or_else(|problem| teams.problem(interface.at.source, problem), |port| ports.push(port));
+        for (key, option) in [("BOND_PORT_QUEUE_ID", "queue_id"), ("BOND_PORT_PRIO", "prio")] {
+            if let Some(entry) = interface.entry(key) {
+                teams.append(team, option, &format!("{}:{}", interface.device, entry.value), &entry.value_at);
+            }
+        }
         interface.leave_members(&mut teams.reading, &teams.drafts[team]);
         disable(&mut teams.reading, interface, Role::Member);
     }

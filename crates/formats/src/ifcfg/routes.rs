@@ -1,7 +1,7 @@
 //! `route-bond0` of RHEL's, `routes` and `ifroute-bond0` of SUSE's.
 
 use super::disable::comment_out_line;
-use super::parts::{Line, Part};
+use super::parts::Part;
 use crate::draft::Draft;
 use crate::reading::{At, Reading};
 use crate::{Address, Route, RouteError, RouteWords};
@@ -15,14 +15,14 @@ pub(super) fn read(reading: &mut Reading<'_>, part: &Part<'_>, device: &str, dra
             Ok(words) if words.device.as_ref().is_some_and(|other| other != device) => {
                 reading.left(&line.at, None, "a route by another device");
             }
-            Ok(words) => take(reading, &line, draft, &words),
+            Ok(words) => take(reading, &line.at, draft, &words),
             Err(error) => refuse(reading, &line.at, device, &error),
         }
     }
     let find = |key: String| assignments.iter().find(|assignment| assignment.key == key);
     for entry in &assignments {
         let Some(number) = entry.key.strip_prefix("ADDRESS") else {
-            if !["NETMASK", "PREFIX", "GATEWAY", "METRIC"].iter().any(|key| entry.key.starts_with(key)) {
+            if !["NETMASK", "PREFIX", "GATEWAY", "METRIC", "OPTIONS"].iter().any(|key| entry.key.starts_with(key)) {
                 reading.left(&entry.at, Some(device), "the route is taken over without it");
             }
             continue;
@@ -34,13 +34,17 @@ pub(super) fn read(reading: &mut Reading<'_>, part: &Part<'_>, device: &str, dra
             Ok(Ok(to)) => {
                 let via = text("GATEWAY").map(|via| format!(" via {via}")).unwrap_or_default();
                 let metric = text("METRIC").map(|metric| format!(" metric {metric}")).unwrap_or_default();
-                Route::parse(&format!("{to}{via}{metric}")).map_err(|error| (error.to_string(), error.hint()))
+                let options = text("OPTIONS").map(|options| format!(" {options}")).unwrap_or_default();
+                Route::parse(&format!("{to}{via}{metric}{options}")).map_err(|error| (error.to_string(), error.hint()))
             }
             Ok(Err(error)) => Err((error.to_string(), error.hint())),
             Err(_) => Err(("the destination is no IP address".to_owned(), "`ADDRESS0=10.9.0.0`".to_owned())),
         };
         match words {
-            Ok(words) => draft.add_route(words.route),
+            Ok(words) => {
+                let options = find(format!("OPTIONS{number}")).map_or(&entry.at, |options| &options.at);
+                take(reading, options, draft, &words);
+            }
             Err((message, hint)) => reading.wrong(&entry.value_at, message, hint),
         }
     }
@@ -70,7 +74,7 @@ pub(super) fn read_table(reading: &mut Reading<'_>, part: &Part<'_>, device: Opt
         words.for_each(|word| text.push_str(&format!(" {word}")));
         match Route::parse(&text) {
             Ok(words) => {
-                take(reading, &line, draft, &words);
+                take(reading, &line.at, draft, &words);
                 comment_out_line(reading, &line.at);
             }
             Err(error) => refuse(reading, &line.at, &draft.name, &error),
@@ -78,9 +82,9 @@ pub(super) fn read_table(reading: &mut Reading<'_>, part: &Part<'_>, device: Opt
     }
 }
 
-fn take(reading: &mut Reading<'_>, line: &Line<'_>, draft: &mut Draft, words: &RouteWords) {
+fn take(reading: &mut Reading<'_>, at: &At, draft: &mut Draft, words: &RouteWords) {
     if let Some(word) = words.ignored.first() {
-        reading.left(&line.at, Some(&draft.name), format!("the route is taken over without `{word}`"));
+        reading.left(at, Some(&draft.name), format!("the route is taken over without `{word}`"));
     }
     words.routes().into_iter().for_each(|route| draft.add_route(route));
 }

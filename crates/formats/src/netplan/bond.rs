@@ -10,7 +10,7 @@ use super::{Definition, Found, parameters};
 use crate::names::{host_mac, mtu};
 use crate::teams::Teams;
 use crate::tree::{Entry, Node, Value};
-use crate::{Address, Route};
+use crate::{Address, Route, keyfile};
 
 /// Reads what one file says of a bond: lists add up, the last value counts.
 pub(super) fn read(definition: &Definition<'_>, found: &Found<'_>, devices: &Devices<'_>, teams: &mut Teams<'_>) {
@@ -89,12 +89,31 @@ fn key(
         "renderer" => {}
         "accept-ra" if is_off(node) => teams.drafts[team].accept_ra = Some(0),
         "dhcp4" | "dhcp6" | "optional" | "critical" if is_off(node) => {}
-        _ => {
+        _ if SWITCHES.contains(&name) && node.scalar().and_then(boolean).is_none() => {
+            return Err(
+                Problem::at(&node.span, format!("`{name}` is neither true nor false")).hint("`true` or `false`")
+            );
+        }
+        _ if SWITCHES.contains(&name) || OTHERS.contains(&name) => {
             let why = reason(name, definition.id());
             teams.left(&definition.spot_of(entry), why, Some(definition.id()));
         }
+        _ => return Err(unknown(entry)),
     }
     Ok(())
+}
+
+/// What NetworkManager builds is as its own profiles are: routes have its metric, and where addresses of IPv6 are given, and
+/// DHCP is not asked for, nobody reads router advertisements.
+pub(super) fn by_network_manager(found: &Found<'_>, teams: &mut Teams<'_>) {
+    for draft in teams.drafts.iter_mut().filter(|draft| found.is_network_managers(&draft.name)) {
+        draft.routes.iter_mut().for_each(|route| route.metric = route.metric.or(Some(keyfile::BONDS_METRIC)));
+        let asks = |definition: &Definition<'_>| definition.entry.value.get("dhcp6").is_some_and(|node| !is_off(node));
+        let own = found.of("bonds").filter(|definition| definition.id() == draft.name);
+        if draft.addresses.iter().any(|address| address.address.is_ipv6()) && !own.into_iter().any(asks) {
+            draft.accept_ra = Some(0);
+        }
+    }
 }
 
 fn is_off(node: &Node) -> bool {
@@ -110,9 +129,39 @@ const KEYS: &[&str] = &[
     "gateway4",
     "gateway6",
     "macaddress",
+    "mtu",
     "openvswitch",
-    "nameservers",
+    "renderer",
 ];
+
+/// Keys that are true or false, and stay where they are true.
+const SWITCHES: &[&str] = &["dhcp4", "dhcp6", "accept-ra", "ipv6-privacy", "optional", "critical", "ignore-carrier"];
+/// The others that netplan has (0.106 src/parse.c, and `ra-overrides` of 1.1).
+const OTHERS: &[&str] = &[
+    "dhcp4-overrides",
+    "dhcp6-overrides",
+    "dhcp-identifier",
+    "ra-overrides",
+    "ipv6-address-generation",
+    "ipv6-address-token",
+    "ipv6-mtu",
+    "link-local",
+    "optional-addresses",
+    "nameservers",
+    "routing-policy",
+    "activation-mode",
+    "networkmanager",
+];
+
+/// A key that netplan refuses.
+fn unknown(entry: &Entry) -> Problem {
+    let known = KEYS.iter().chain(SWITCHES).chain(OTHERS).copied();
+    let problem = Problem::at(&entry.key_span, format!("netplan has no key `{}` for a bond", entry.key));
+    match nearest(&entry.key, known) {
+        Some(near) => problem.hint(format!("did you mean `{near}`?")),
+        None => problem.hint("take it out: netplan refuses the whole file"),
+    }
+}
 
 /// Why a key of a bond stays.
 fn reason(name: &str, id: &str) -> String {
@@ -122,6 +171,7 @@ fn reason(name: &str, id: &str) -> String {
         | "dhcp4-overrides"
         | "dhcp6-overrides"
         | "dhcp-identifier"
+        | "ra-overrides"
         | "accept-ra"
         | "ipv6-privacy"
         | "ipv6-address-generation"
@@ -135,10 +185,7 @@ fn reason(name: &str, id: &str) -> String {
         }
         "routing-policy" => "a team has no rules of routing: `ip rule add` makes them".to_owned(),
         "optional" | "critical" | "activation-mode" => "it says how netplan and its renderer boot".to_owned(),
-        _ => match nearest(name, KEYS.iter().copied()) {
-            Some(near) if near != name => format!("netplan has no such key; did you mean `{near}`?"),
-            _ => "a team has nothing like it".to_owned(),
-        },
+        _ => "a team has nothing like it".to_owned(),
     }
 }
 
@@ -194,10 +241,23 @@ fn route(team: usize, element: &Node, definition: &Definition<'_>, teams: &mut T
                 words.insert(0, to);
             }
             "via" | "metric" | "table" => words.push(format!("{} {text}", entry.key)),
-            "on-link" if boolean(text) == Some(true) => words.push("onlink".to_owned()),
-            "on-link" => {}
+            "on-link" => match boolean(text) {
+                Some(is_on) => words.extend(is_on.then(|| "onlink".to_owned())),
+                None => {
+                    let problem = Problem::at(&entry.value.span, "`on-link` is neither true nor false");
+                    return Err(problem.hint("`true` or `false`"));
+                }
+            },
             "type" if text == "unicast" => {}
             "scope" => {}
+            "mtu" | "from" | "congestion-window" | "advertised-receive-window" | "advertised-mss" => {
+                let why = format!("the route is taken over without `{}`", entry.key);
+                teams.left(&definition.spot_of(entry), why, Some(definition.id()));
+            }
+            other if other != "type" => {
+                let problem = Problem::at(&entry.key_span, format!("netplan has no key `{other}` for a route"));
+                return Err(problem.hint("a route has `to`, `via`, `metric`, `table`, `on-link` and `type`"));
+            }
             other => {
                 let why = format!("a team's route has no `{other}`: add it by `ip route` on the team's device");
                 teams.left(&definition.spot_at(element), why, Some(definition.id()));

@@ -53,6 +53,9 @@ pub(super) const PARAMETERS: &[(&str, &str, Kind)] = &[
     ("primary", "primary", Kind::Device),
 ];
 
+/// Options of which netplan does not hand a 0 on, as if it were not there; the kernel has another value by itself.
+pub(super) const DROPPED: &[&str] = &["num_grat_arp", "packets_per_slave", "resend_igmp"];
+
 /// Reads one parameter of a bond.
 ///
 /// # Errors
@@ -66,6 +69,14 @@ pub(super) fn read(
 ) -> Result<(), Problem> {
     let known = PARAMETERS.iter().find(|(name, ..)| *name == entry.key);
     let Some(&(name, option, kind)) = known else { return Err(unknown(entry)) };
+    if DROPPED.contains(&option) && entry.value.scalar() == Some("0") {
+        let why = format!(
+            "netplan drops a 0 here, and the kernel's own `{option}` holds: write `{option} = 0` if 0 is meant"
+        );
+        let id = definition.id().to_owned();
+        teams.left(&definition.spot_of(entry), why, Some(&id));
+        return Ok(());
+    }
     let value = match kind {
         Kind::Same => entry.value.text(name)?.to_owned(),
         Kind::Milliseconds => time(&entry.value, name, 1)?.to_string(),

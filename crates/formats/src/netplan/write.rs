@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::parameters::{Kind, PARAMETERS};
+use super::parameters::{DROPPED, Kind, PARAMETERS};
 use crate::{Network, Source, Team, Written, kernel};
 
 /// Read behind what an installer writes.
@@ -66,6 +66,9 @@ fn write_bond(text: &mut String, team: &Team, bond: &kernel::Bond, left: &mut Ve
     for (option, value) in &bond.options {
         let known = PARAMETERS.iter().find(|(_, name, _)| name == option);
         match known {
+            Some((name, ..)) if DROPPED.contains(option) && value == "0" => {
+                left.push(format!("{}: netplan drops `{name}: 0`", team.name));
+            }
             Some((name, _, kind)) => {
                 let value = parameter(*kind, value);
                 value.into_iter().for_each(|value| line(text, 8, &format!("{name}: {value}")));

@@ -371,24 +371,45 @@ const KEYFILE: &[Case] = &[
     ),
     (
         "keyfile",
-        "[connection]\ntype=bond\ninterface-name=b\n[ipv4]\naddress1=x/24\n",
+        "[connection]\ntype=bond\ninterface-name=b\n[ipv4]\naddress1=x/24\nmethod=auto\n",
         (5, 10),
         "`x` is no IP address",
         "an address is",
     ),
     (
         "keyfile",
-        "[connection]\ntype=bond\ninterface-name=b\n[ipv4]\ngateway=x\n",
+        "[connection]\ntype=bond\ninterface-name=b\n[ipv4]\ngateway=x\nmethod=auto\n",
         (5, 9),
         "`x` is no IP address",
         "an address is",
     ),
     (
         "keyfile",
-        "[connection]\ntype=bond\ninterface-name=b\n[ipv4]\nroute1=x\n",
+        "[connection]\ntype=bond\ninterface-name=b\n[ipv4]\nroute1=x\nmethod=auto\n",
         (5, 8),
         "`x` is no destination",
         "a route is",
+    ),
+    (
+        "keyfile",
+        "[connection]\ntype=bond\ninterface-name=b\n[ipv4]\naddress1=10.0.0.1/24\n",
+        (4, 1),
+        "NetworkManager refuses the profile: [ipv4] has no `method`",
+        "add `method=manual`",
+    ),
+    (
+        "keyfile",
+        "[connection]\ntype=bond\ninterface-name=b\n[ipv4]\nmethod=manual\n",
+        (4, 1),
+        "NetworkManager refuses the profile: no address beside `method=manual`",
+        "add `address1=",
+    ),
+    (
+        "keyfile",
+        "[connection]\ntype=bond\ninterface-name=b\n[ipv6]\nmethod=ignore\naddress1=2001:db8::1/64\n",
+        (6, 1),
+        "NetworkManager refuses the profile: addresses beside `method=ignore`",
+        "`method=manual`, or take them out",
     ),
 ];
 

@@ -203,13 +203,53 @@ fn what_has_no_effect_there_has_none_here() {
     let expected = [
         "5 GATEWAY=10.0.0.254 | it has no effect in the old place: `DEFROUTE=no`".to_owned(),
         "8 IPV6ADDR=2001:db8::1 | it has no effect in the old place: `IPV6INIT=no`".to_owned(),
-        "9 IPV6_AUTOCONF=no | a team has nothing for it: write `net.ipv6.conf.bond0.accept_ra = 0` into /etc/sysctl.d"
-            .to_owned(),
         "10 BROADCAST=10.0.0.9 | the team has what follows from its address".to_owned(),
         format!("14 blackhole 10.9.0.0/16 | {no_type}"),
-        "18 OPTIONS0='mtu 1400' | the route is taken over without it".to_owned(),
+        "18 OPTIONS0='mtu 1400' | the route is taken over without `mtu 1400`".to_owned(),
         format!("20 ip route add blackhole 10.6.0.0/16 dev bond0 | {no_type}"),
         "21 bond0-range0 | a range of addresses: give each of them to `addresses`".to_owned(),
     ];
     assert_eq!(left(&import), expected);
+}
+
+/// As `ifup-ipv6` of initscripts sets `accept_ra`, and NetworkManager's reader of these files its method.
+#[test]
+fn router_advertisements() {
+    for (lines, accept_ra) in [
+        ("IPV6_AUTOCONF=no", Some(0)),
+        ("IPV6INIT=yes\nIPV6_AUTOCONF=NO", Some(0)),
+        ("IPV6FORWARDING=yes", Some(0)),
+        ("IPV6FORWARDING=yes\nIPV6_AUTOCONF=yes", Some(2)),
+        ("IPV6_AUTOCONF=yes", None),
+        ("IPV6INIT=no\nIPV6_AUTOCONF=no", None),
+        ("IPV6_AUTOCONF=no\nIPV6_FORCE_ACCEPT_RA=yes", None),
+        ("IPV6_AUTOCONF=no\nIPV6_SET_SYSCTLS=no", None),
+    ] {
+        let text = format!("# ifcfg-bond0\nBONDING_OPTS=mode=1\n{lines}\n# ifcfg-eth0\nMASTER=bond0\n");
+        assert_eq!(read("ifcfg", &text).network.teams[0].accept_ra, accept_ra, "{lines}");
+    }
+    let text = "# ifcfg-bond0\nBONDING_OPTS=mode=1\nIPV6_AUTOCONF=no\n# ifcfg-eth0\nMASTER=bond0\n";
+    assert_eq!(left(&read("ifcfg", text)), [""; 0]);
+}
+
+/// Forms of NetworkManager's own test files (ifcfg-rh), and of wicked's ifcfg(5).
+#[test]
+fn forms_of_both_programs() {
+    let text = "# ifcfg-bond0\nBONDING_MASTER=Yes\nBONDING_OPTS=\"mode=active-backup downdelay=5 miimon=100 updelay=10\"\n\
+                BOOTPROTO=NONE\nIPADDR0=1.1.1.3\nPREFIX0=24\nGATEWAY0=1.1.1.1\nIPADDR1=1.2.3.4\nPREFIX1=24\nGATEWAY1=1.2.3.1\n\
+                IPADDR_AAA=10.1.0.1/16\nIPADDRold=10.2.0.1\nNETMASKold=255.255.0.0\nMACADDR=stable\nIPV4_ROUTE_METRIC=7\n\
+                IPV6ADDR=2001:db8::1\nIPV6_DEFAULTGW=fe80::1%bond0\nIPV6_ROUTE_METRIC=9\n\
+                # ifcfg-eth0\nMASTER=bond0\nSLAVE=yes\nBOND_PORT_QUEUE_ID=1\nBOND_PORT_PRIO=3\n\
+                # route-bond0\nADDRESS0=10.9.0.0\nNETMASK0=255.255.0.0\nGATEWAY0=10.5.0.1\nOPTIONS0=\"onlink table 5\"\n";
+    let expected = "[teams.bond0]\nmembers = [\"eth0\"]\nmode = \"active-backup\"\ndowndelay = 5\nmiimon = 100\nupdelay = 10\n\
+                    queue_id = \"eth0:1\"\nprio = \"eth0:3\"\n\
+                    addresses = [\"1.1.1.3/24\", \"1.2.3.4/24\", \"10.1.0.1/16\", \"10.2.0.1/16\", \"2001:db8::1/64\"]\n\
+                    routes = [\"default via 1.1.1.1 metric 7\", \"default via fe80::1 metric 9\", \
+                    \"10.5.0.1/32 table 5\", \"10.9.0.0/16 via 10.5.0.1 table 5\"]\n";
+    assert_eq!(shown("ifcfg", text), expected);
+    let expected = [
+        "10 GATEWAY1=1.2.3.1 | it has no effect in the old place: the first gateway holds",
+        "14 MACADDR=stable | NetworkManager chooses an address for the bond: write it into `mac`",
+    ];
+    assert_eq!(left(&read("ifcfg", text)), expected);
 }

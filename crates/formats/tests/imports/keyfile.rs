@@ -131,18 +131,108 @@ fn an_exported_profile() {
     let empty = "[connection]\ntype=bond\ninterface-name=bond1\n[ipv6]\nmethod=disabled\n";
     let port = "[connection]\ntype=vlan\ninterface-name=eth0.5\ncontroller=u\n";
     let import = read_all("keyfile", &[("a", bond), ("b", empty), ("c", port)]).unwrap();
-    let expected = "[teams.bond0]\nmembers = [\"eth0.5\"]\nmode = \"802.3ad\"\n\
+    let expected = "[teams.bond0]\nmembers = [\"eth0.5\"]\nmode = \"802.3ad\"\naccept_ra = 0\n\
                     addresses = [\"10.0.0.2/24\", \"2001:db8::1/64\"]\n\
-                    routes = [\"default via 10.0.0.1\", \"10.9.0.0/16 via 10.0.0.9 metric 1\"]\n";
+                    routes = [\"default via 10.0.0.1 metric 300\", \"10.9.0.0/16 via 10.0.0.9 metric 1\"]\n";
     assert_eq!(toml::write(&Import { network: import.network.clone(), ..Import::default() }), expected);
     let by_sysctl =
         |setting: &str| format!("a team has nothing for it: write `net.ipv6.conf.{setting}` into /etc/sysctl.d");
     let expected = [
         "6 autoconnect=false | a team of /etc/nicteam comes up with the machine".to_owned(),
-        format!("16 method=manual | {}", by_sysctl("bond0.accept_ra = 0")),
+        "1 no [ipv4] | NetworkManager takes `method=auto`, which stays its own: make a profile for it: \
+         `nmcli connection add type ethernet ifname bond1`"
+            .to_owned(),
         "3 bond1 | a team has one member at least, and none is named".to_owned(),
         format!("5 method=disabled | {}", by_sysctl("bond1.disable_ipv6 = 1")),
     ];
     assert_eq!(left(&import), expected);
     assert_eq!(import.disable.len(), 2, "{:?}", import.disable);
+}
+
+/// What NetworkManager 1.42 makes of these was read off `nmcli --offline connection modify`.
+#[test]
+fn addresses_and_routes_as_network_manager_completes_them() {
+    let bond = |ip: &str| {
+        let profile = format!("[connection]\ntype=bond\ninterface-name=bond0\n{ip}");
+        let port = "[connection]\ntype=ethernet\ninterface-name=eth1\nmaster=bond0\nslave-type=bond\n";
+        read_all("keyfile", &[("a", &profile), ("b", port)]).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let shown = |import: &Import| {
+        let team = &import.network.teams[0];
+        let addresses: Vec<String> = team.addresses.iter().map(ToString::to_string).collect();
+        let routes: Vec<String> = team.routes.iter().map(ToString::to_string).collect();
+        (addresses.join(" "), routes.join("; "))
+    };
+    let ignore = "[ipv6]\nmethod=ignore\n";
+    for (v4, addresses, routes) in [
+        // Without a length 24 bits, of routes, too.
+        ("address1=10.0.0.1\nroute1=10.9.8.7,10.0.0.9,5\n", "10.0.0.1/24", "10.9.8.0/24 via 10.0.0.9 metric 5"),
+        // By their numbers; the first gateway holds, and the family's own before it.
+        (
+            "address2=10.0.1.1/24,10.0.1.254\naddress1=10.0.0.1/24\naddress10=10.0.2.1/24,10.0.2.254\n",
+            "10.0.0.1/24 10.0.1.1/24 10.0.2.1/24",
+            "default via 10.0.1.254 metric 300",
+        ),
+        ("gateway=10.0.0.9\naddress1=10.0.0.1/24,10.0.0.254\n", "10.0.0.1/24", "default via 10.0.0.9 metric 300"),
+        // 0 is a metric, and the last of a key holds.
+        (
+            "route-metric=0\naddress1=10.0.0.8/24\naddress1=10.0.0.1/24,10.0.0.9\n",
+            "10.0.0.1/24",
+            "default via 10.0.0.9",
+        ),
+        (
+            "route-metric=7\nroute-table=5\naddress1=10.0.0.1/24\nroute1=10.9.0.0/16,,0\n",
+            "10.0.0.1/24",
+            "10.9.0.0/16 table 5",
+        ),
+        (
+            "never-default=true\naddress1=10.0.0.1/24,10.0.0.9\nroute1=0.0.0.0/0,10.0.0.9,3\n",
+            "10.0.0.1/24",
+            "default via 10.0.0.9 metric 3",
+        ),
+    ] {
+        let import = bond(&format!("[ipv4]\nmethod=manual\n{v4}{ignore}"));
+        assert_eq!(shown(&import), (addresses.to_owned(), routes.to_owned()), "{v4}");
+        assert_eq!(left(&import), [""; 0], "{v4}");
+    }
+    let import = bond(
+        "[ipv4]\nmethod=disabled\n[ipv6]\nmethod=manual\naddress1=2001:db8::1,fe80::9\nroute1=2001:db8:1::,fe80::9\n",
+    );
+    let routes = "default via fe80::9 metric 300; 2001:db8:1::/128 via fe80::9 metric 300";
+    assert_eq!(shown(&import), ("2001:db8::1/64".to_owned(), routes.to_owned()));
+}
+
+/// Of NetworkManager's methods `ignore` alone leaves router advertisements to the kernel, and `auto` reads them itself.
+#[test]
+fn router_advertisements_by_method() {
+    for (method, accept_ra) in [
+        ("manual\naddress1=2001:db8::1/64", Some(0)),
+        ("link-local", Some(0)),
+        ("dhcp", Some(0)),
+        ("shared", Some(0)),
+        ("auto", None),
+        ("ignore", None),
+        ("disabled", None),
+    ] {
+        let bond =
+            format!("[connection]\ntype=bond\ninterface-name=b\n[ipv4]\nmethod=disabled\n[ipv6]\nmethod={method}\n");
+        let port = "[connection]\ntype=ethernet\ninterface-name=eth1\nmaster=b\nslave-type=bond\n";
+        let import = read_all("keyfile", &[("a", &bond), ("b", port)]).unwrap();
+        assert_eq!(import.network.teams[0].accept_ra, accept_ra, "{method}");
+        let stays = matches!(method, "dhcp" | "shared" | "auto" | "disabled");
+        assert_eq!(import.left.len(), usize::from(stays), "{method}");
+    }
+}
+
+#[test]
+fn addresses_of_the_device() {
+    for mac in ["02:00:00:00:00:0a", "02-00-00-00-00-0A", "2;0;0;0;0;10;"] {
+        let bond = format!(
+            "[connection]\ntype=bond\ninterface-name=b\n[ethernet]\ncloned-mac-address={mac}\n\
+             [ipv4]\nmethod=disabled\n[ipv6]\nmethod=ignore\n"
+        );
+        let port = "[connection]\ntype=ethernet\ninterface-name=eth1\nmaster=b\nslave-type=bond\n";
+        let import = read_all("keyfile", &[("a", &bond), ("b", port)]).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(import.network.teams[0].mac, "02:00:00:00:00:0a".parse().ok(), "{mac}");
+    }
 }

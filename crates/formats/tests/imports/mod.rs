@@ -12,7 +12,7 @@ mod netplan;
 mod networkd;
 mod openvswitch;
 mod own;
-mod roundtrip;
+pub mod roundtrip;
 mod t1;
 mod t3;
 mod team_devices;

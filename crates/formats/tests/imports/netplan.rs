@@ -156,10 +156,21 @@ fn router_advertisements_are_refused_as_before() {
 }
 
 #[test]
-fn a_misspelt_key_is_told_with_the_right_one() {
-    let import = read("netplan", "network: {bonds: {b: {interfaces: [e0], paramters: {mode: 4}, x-y: 1}}}\n");
-    let why: Vec<&str> = import.left.iter().map(|left| left.why.as_str()).collect();
-    assert_eq!(why, ["netplan has no such key; did you mean `parameters`?", "a team has nothing like it"]);
+fn what_network_manager_builds_has_its_metric() {
+    let bond = |renderer: &str| {
+        format!(
+            "network:\n  renderer: networkd\n  bonds:\n    renderer: {renderer}\n    bond0:\n      interfaces: [e0]\n      \
+             addresses: [10.0.0.1/24, \"2001:db8::1/64\"]\n      routes: [{{to: default, via: 10.0.0.9}}, \
+             {{to: 10.9.0.0/16, via: 10.0.0.9, metric: 7, mtu: 1400}}]\n"
+        )
+    };
+    let text = bond("NetworkManager");
+    let routes = "routes = [\"default via 10.0.0.9 metric 300\", \"10.9.0.0/16 via 10.0.0.9 metric 7\"]\n";
+    assert!(shown("netplan", &text).contains(routes), "{}", shown("netplan", &text));
+    assert!(shown("netplan", &text).contains("accept_ra = 0\n"));
+    assert_eq!(left(&read("netplan", &text)), ["8 mtu: 1400 | the route is taken over without `mtu`"]);
+    let other = shown("netplan", &bond("networkd"));
+    assert!(other.contains("\"default via 10.0.0.9\"") && !other.contains("accept_ra"), "{other}");
 }
 
 #[test]

@@ -84,7 +84,8 @@ fn route() -> impl Strategy<Value = Route> {
 }
 
 prop_compose! {
-    fn team()(
+    /// A team that every writer has words for, but for a few of its options.
+    pub fn team()(
         name in "[a-z][a-z0-9_.-]{0,11}",
         mut members in prop::collection::btree_set("[a-z][a-z0-9_.-]{3,14}", 0..4),
         options in mode_options(),
@@ -123,6 +124,7 @@ fn whole(team: &Team) -> (Team, String) {
 const WITHOUT: &[(&str, &[&str])] = &[
     ("ifupdown", &["all_slaves_active", "resend_igmp", "min_links", "lp_interval"]),
     ("networkd", &["xmit_hash_policy=vlan+srcmac"]),
+    ("netplan", &["num_grat_arp=0", "packets_per_slave=0", "resend_igmp=0"]),
 ];
 
 /// A text of each format.
@@ -162,7 +164,8 @@ proptest! {
     #[test]
     fn written_teams_are_read_back(team in team()) {
         prop_assume!(team.config().is_ok());
-        for name in ["netplan", "iproute2"] {
+        {
+            let name = "iproute2";
             let written = write(name, &Network { teams: vec![team.clone()] });
             prop_assert_eq!(&written.left, &[""; 0]);
             let import = format(name).read(&written.files).unwrap_or_else(|error| panic!("{name}: {error}\n{}", written.files[0].text));

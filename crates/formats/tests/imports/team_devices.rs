@@ -61,13 +61,16 @@ fn of_rhel() {
     assert_eq!(left(&read_all("ifcfg", &wicked).unwrap()), expected);
 }
 
+/// A profile without IPv6.
+const IP: &str = "[ipv4]\naddress1=10.0.0.1/24\nmethod=manual\n[ipv6]\nmethod=ignore\n[proxy]\n";
+
 #[test]
 fn of_network_manager() {
     let profile = |device: &str, kind: &str, rest: &str| {
         format!("[connection]\nid={device}\nuuid=u-{device}\ntype={kind}\ninterface-name={device}\n{rest}")
     };
     let config = "{\\n\\t\"runner\": {\"name\": \"activebackup\"},\\n\\t\"link_watch\": {\"name\": \"ethtool\", \"delay_up\": 200}}";
-    let team = profile("team0", "team", &format!("[team]\nconfig={config}\n[ipv4]\naddress1=10.0.0.1/24\n[proxy]\n"));
+    let team = profile("team0", "team", &format!("[team]\nconfig={config}\n{IP}"));
     let port = profile(
         "eth1",
         "ethernet",

@@ -1,6 +1,6 @@
 //! teamd's JSON: the examples of teamd.conf(5), and what is beside them.
 
-use super::{left, read, shown};
+use super::{left, read, read_all, shown};
 
 #[test]
 fn a_turn_in_order_and_in_none() {
@@ -92,4 +92,21 @@ fn several_ports_of_the_highest_priority_are_told() {
       "ports": {"eth1": {"prio": 9}, "eth2": {"prio": 9}, "eth3": {"prio": 1, "sticky": true}}}"#;
     let import = left(&read("teamd", text));
     assert!(import.len() == 1 && import[0].starts_with("2 \"eth3\" | several ports have the highest"), "{import:?}");
+}
+
+#[test]
+fn a_team_is_named_for_its_file() {
+    let text = r#"{"runner": {"name": "lacp"}, "ports": {"eth1": {}}}"#;
+    let import = read_all("teamd", &[("/etc/teamd/team7.conf", text)]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(import.network.teams[0].name, "team7");
+    assert_eq!(import.disable[0].command.as_deref(), Some("systemctl disable --now teamd@team7.service"));
+    assert!(read_all("teamd", &[("/etc/teamd/teamd.conf", text)]).is_err());
+}
+
+#[test]
+fn ports_that_join_later_are_told() {
+    let text = r#"{"device": "team0", "runner": {"name": "lacp"}}"#;
+    let import = read("teamd", text);
+    assert!(import.network.teams.is_empty());
+    assert!(left(&import)[0].contains("`teamdctl team0 config dump actual` has them"), "{:?}", left(&import));
 }
