@@ -300,6 +300,8 @@ impl Net {
             ["a", "b"].into_iter().all(|host| paths(&self.status(host)))
         });
         let frames = frames(b, |_| a);
+        // The plan with the paths is a moment later than they are found.
+        eventually("a frame goes twice", || self.sent_by(VLAN_DEVICE, &frames[..1]).len() == 2);
         let heard = self.sent_by(VLAN_DEVICE, &frames);
         for member in [0, 1] {
             let copies = heard.iter().filter(|stray| stray.out == member);

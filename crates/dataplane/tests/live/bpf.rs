@@ -7,6 +7,7 @@ use crate::common::hosts::{CABLES, TeamHost, bpf, pair, pair_plan, talk};
 use crate::common::{everybody, id, ids, may_run_bpf};
 use nicteam_dataplane::{BpfDataplane, Choice, Counters, Dataplane, Kind, Port, Programs, TeamDevice};
 use nicteam_sys::netlink::Netlink;
+use nicteam_sys::netns;
 use nicteam_sys::packet::PacketSocket;
 use nicteam_team::{Action, Choose, HashPolicy, PlanState, Receive};
 use nicteam_testnet::{Host, eventually};
@@ -195,6 +196,8 @@ fn a_bridge_port_hashes_behind_the_tag_beside_the_frame() {
     let choose = Choose::Hash { policy: HashPolicy::Layer34, table: ids(CABLES) };
     let (left, _right) = (a.start(bpf, &pair_plan(choose.clone())), b.start(bpf, &pair_plan(in_turn())));
     let (_far, outside) = a.bridge();
+    // What the host's stack says of IPv6 would be counted, too.
+    a.run(|| netns::sysctl("ipv6/conf/all/disable_ipv6", "1")).unwrap();
     let plan = pair_plan(choose);
     let mut random = Random(7);
     let sent_in_all = || sum(&counters(&*left), |c| c.tx_frames);
