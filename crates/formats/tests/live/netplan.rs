@@ -46,7 +46,7 @@ impl Root {
             let entries = fs::read_dir(self.0.join(folder)).into_iter().flatten();
             found.extend(entries.map(|entry| {
                 let path = entry.unwrap().path();
-                Source { path: path.display().to_string(), text: fs::read_to_string(&path).unwrap() }
+                Source::new(path.display().to_string(), fs::read_to_string(&path).unwrap())
             }));
         }
         found.sort_by(|a, b| a.path.cmp(&b.path));
@@ -64,7 +64,7 @@ impl Drop for Root {
 const GENERATE: &str = "/usr/libexec/netplan/generate";
 
 fn source(text: &str) -> Source {
-    Source { path: "/etc/netplan/0.yaml".to_owned(), text: text.to_owned() }
+    Source::new("/etc/netplan/0.yaml", text)
 }
 
 fn read(format: &dyn Format, sources: &[Source]) -> Import {
@@ -202,7 +202,7 @@ fn agree_with(renderer: &str, name: &str) {
 fn port(device: &str) -> Source {
     let text =
         format!("[connection]\nid={device}\ntype=ethernet\ninterface-name={device}\nslave-type=bond\nmaster=bond0\n");
-    Source { path: format!("{device}.nmconnection"), text }
+    Source::new(format!("{device}.nmconnection"), text)
 }
 
 #[test]

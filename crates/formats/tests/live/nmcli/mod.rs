@@ -72,8 +72,7 @@ fn profile(output: &str) -> String {
 
 /// Reads profiles.
 pub fn import(profiles: &[String]) -> Result<Import, String> {
-    let source =
-        |(number, text): (usize, &String)| Source { path: format!("{number}.nmconnection"), text: text.clone() };
+    let source = |(number, text): (usize, &String)| Source::new(format!("{number}.nmconnection"), text.clone());
     let sources: Vec<Source> = profiles.iter().enumerate().map(source).collect();
     format("keyfile").read(&sources).map_err(|diagnostics| diagnostics.to_string())
 }
