@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn loops_in_loops_end_without_a_command_in_them() {
-        for begin in ["while [ $# -gt 0 ]; do ", "for i in 1 2 3 4 5 6 7 8; do "] {
+        for begin in ["while [ $# -gt 0 ]; do\n", "for i in 1 2 3 4 5 6 7 8; do\n"] {
             let nested = format!("f() {{ {}{}}}\nf a", begin.repeat(20), "done; ".repeat(20));
             assert!(commands(&nested).is_err(), "{begin}");
         }

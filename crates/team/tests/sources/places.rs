@@ -12,7 +12,6 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/experiment/src/catalog.rs", "the shipped experiment of that name"),
     ("crates/experiment/src/engine/able.rs", "a switch's group is a team of these modes"),
     ("crates/experiment/src/engine/ovs.rs", "what Open vSwitch calls the modes that it has"),
-    ("crates/formats/src/commands.rs", "a word of `ip address` that is a mode's name, too"),
     ("crates/formats/src/dladm.rs", "what an aggregation is, with LACP and without"),
     ("crates/formats/src/ifconfig.rs", "a word of ifconfig that is a mode's name, too"),
     ("crates/formats/src/ifupdown/read.rs", "a word of ifupdown that is a mode's name, too"),

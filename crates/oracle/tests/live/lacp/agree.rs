@@ -51,9 +51,9 @@ fn two_passive_ends_do_not_aggregate() {
     eventually("the silence", || meeting.problems().contains("does not aggregate: partner silent"));
     eventually("one member that serves", || meeting.ours().iter().filter(|active| **active).count() == 1);
     assert_eq!(meeting.kernels(), [false, false]);
-    for (whose, proc) in ["ours", "the kernel's"].into_iter().zip(meeting.procs()) {
-        assert!(proc.contains("\tPartner Mac Address: 00:00:00:00:00:00\n"), "{whose}: {proc}");
-    }
+    // What the kernel said when it started is forgotten in the end; one member serves all the while.
+    let is_alone = |proc: &String| proc.contains("\tPartner Mac Address: 00:00:00:00:00:00\n");
+    eventually("no partner at either end", || meeting.procs().iter().all(is_alone));
     let members = meeting.team().handle().status().unwrap().members;
     assert!(members.iter().all(|member| member.lacp.as_ref().unwrap().lacpdus_sent == 0));
 }
