@@ -97,6 +97,7 @@ fn what_is_wrong_is_pointed_at() {
         (&["import", "-"], "\n", "nicteam: standard input is empty\n"),
         (&["import", "--from", "dladn", "-"], "", "did you mean `dladm`?"),
         (&["import", "--from", "dladm", "-"], "# nothing\n", "no bond is in there\nhint: "),
+        (&["import", "--from", "ifupdown", "-"], "source interfaces.d/*\n", "name it beside this one, if there is one"),
         (&["import"], "", "<FILE>"),
         (&["export", "--to", "netplam", "-"], "", "did you mean `netplan`?"),
         (&["export", "--to", "netplan", "--force", "-"], "", "--dir"),

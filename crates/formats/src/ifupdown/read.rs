@@ -22,8 +22,9 @@ pub(super) fn read(sources: &[Source]) -> Result<Import, Diagnostics> {
     for bond in bonds(&file) {
         drafts.push(Bond::new(&file, &bond).read(&mut reading));
     }
+    // The bond may be in one of these.
+    beside::not_given(&mut reading, &file);
     if !drafts.is_empty() {
-        beside::not_given(&mut reading, &file);
         beside::on_top(&mut reading, &file, &drafts);
     }
     check_together(&mut reading, &drafts);
