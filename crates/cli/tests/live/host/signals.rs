@@ -33,7 +33,8 @@ fn a_signal_undoes_what_up_has_done() {
     for (signal, arguments) in
         [(Signal::SIGINT, &[][..]), (Signal::SIGTERM, &["--confirm", "1h"]), (Signal::SIGHUP, &[])]
     {
-        let mut command = network.near.nicteam(&[&["up", &file, "--verbose"], arguments].concat());
+        // Whoever runs the tests may ignore SIGHUP, and what is ignored stays so.
+        let mut command = up_by(&network, &["env", "--default-signal=HUP"], &[&[file.as_str()], arguments].concat());
         let (code, text) = signalled(&network, &mut command, signal);
         assert_eq!(code, Some(130), "{signal}: {text}");
         assert!(text.ends_with("nicteam: stopped by a signal: what was done for team team0 is undone\n"), "{text}");
@@ -42,15 +43,20 @@ fn a_signal_undoes_what_up_has_done() {
         assert_eq!(files(&network), [] as [&str; 0]);
     }
     // What is to outlive its terminal does.
-    let mut command = Command::new("nohup");
-    command
-        .args([env!("CARGO_BIN_EXE_nicteam"), "up", &file, "--verbose"])
-        .env("NICTEAM_STATE_DIR", &network.near.state);
-    process::in_netns(&mut command, &network.near.host.netns);
+    let mut command = up_by(&network, &["nohup"], &[&file]);
     let (code, text) = signalled(&network, &mut command, Signal::SIGHUP);
     assert_eq!(code, Some(0), "{text}");
     network.done(&["down", "team0"]);
     assert_becomes(|| network.snapshot(), &before, "down");
+}
+
+/// A verbose `up` that this program starts, with its arguments.
+fn up_by(network: &Network, program: &[&str], arguments: &[&str]) -> Command {
+    let mut command = Command::new(program[0]);
+    command.args(&program[1..]).args([env!("CARGO_BIN_EXE_nicteam"), "up", "--verbose"]).args(arguments);
+    command.env("NICTEAM_STATE_DIR", &network.near.state);
+    process::in_netns(&mut command, &network.near.host.netns);
+    command
 }
 
 /// The names of all that is in the folders of the namespaces.
