@@ -107,10 +107,10 @@ pub(crate) fn restore(team: &str, notes: &Notes, mut watch: Option<Watch<'_>>) -
 /// Where one member carries all, the one that gets addresses is to be that one: what it sends would else draw to it what the
 /// other has to deliver, for the team's MAC address is where a switch heard it last. What was changed.
 fn hand_over(team: &str, found: &Found) -> Option<String> {
-    let heir = found.members.iter().find(|member| member.up && !member.addresses.is_empty())?;
+    let addressed = found.members.iter().find(|member| member.up && !member.addresses.is_empty())?;
     let mut client = Client::connect(team).ok()?;
     let status = client.status().ok()?;
-    let now = status.members.iter().find(|member| member.index == heir.index)?;
+    let now = status.members.iter().find(|member| member.index == addressed.index)?;
     if status.active.is_none_or(|active| active == now.name) {
         return None;
     }
