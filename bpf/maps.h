@@ -82,6 +82,12 @@ struct {
 	__type(value, struct answer);
 } answers SEC(".maps");
 
+/* Each a struct punted. A multiple of every page size. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 65536);
+} punts SEC(".maps");
+
 /* By slot * MAX_PEERS + number. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -107,7 +107,7 @@ struct failover {
 struct control {
 	__u32 layout;	    /* the number of all that is in the maps (crates/dataplane/build/layout.rs) */
 	__u32 active;	    /* the slot of the plan in force */
-	__u32 team_ifindex; /* where members' frames go */
+	__u32 behind_ifindex; /* the end behind the team device: by it members' frames get there */
 	__u32 own_clsact;   /* the loader made the team device's clsact */
 };
 
@@ -243,6 +243,15 @@ struct redundant_stream {
 struct place {
 	__u32 place;
 	__u32 own_clsact; /* the loader made this device's clsact */
+};
+
+/* A frame for the control side (crates/dataplane/src/bpf/punts.rs). */
+struct punted {
+	__u16 len;	    /* of `frame` */
+	__be16 tag_protocol; /* of the tag beside it; 0: there is none */
+	__be16 tag_tci;
+	__u16 zero;
+	__u8 frame[MAX_PUNTED];
 };
 
 /* What one place carried, on one CPU. */

@@ -93,7 +93,7 @@ static __always_inline int deliver_once(struct __sk_buff *skb, __u32 slot, struc
 	}
 	sums->rx_frames++;
 	sums->rx_bytes += bytes;
-	return found == RECOVERED_DUPLICATE ? TC_ACT_SHOT : bpf_redirect(control.team_ifindex, BPF_F_INGRESS);
+	return found == RECOVERED_DUPLICATE ? TC_ACT_SHOT : bpf_redirect(control.behind_ifindex, 0);
 }
 
 #endif

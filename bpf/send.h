@@ -30,6 +30,37 @@ static __always_inline int drop_unsent(void)
 	return TC_ACT_SHOT;
 }
 
+/* A frame that the control side has: taken, not dropped. */
+#define PUNTED TC_ACT_QUEUED
+
+_Static_assert(!(MAX_PUNTED & (MAX_PUNTED - 1)), "a mask");
+
+/*
+ * Gives a frame to the control side; 0: it takes none that is so long, or does not keep up. A function of its own,
+ * as send_copy().
+ */
+__attribute__((noinline)) int punt(struct __sk_buff *skb)
+{
+	__u32 last = skb->len - 1; /* the number of its last byte */
+
+	if (last >= MAX_PUNTED)
+		return 0;
+	struct punted *punted = bpf_ringbuf_reserve(&punts, sizeof(*punted), 0);
+
+	if (!punted)
+		return 0;
+	punted->len = last + 1;
+	punted->tag_protocol = skb->vlan_present ? skb->vlan_proto : 0;
+	punted->tag_tci = bpf_htons(skb->vlan_tci);
+	asm volatile("" : "+r"(last)); /* as in bounded_place() */
+	if (bpf_skb_load_bytes(skb, 0, punted->frame, (last & (MAX_PUNTED - 1)) + 1)) {
+		bpf_ringbuf_discard(punted, 0);
+		return 0;
+	}
+	bpf_ringbuf_submit(punted, 0);
+	return 1;
+}
+
 /* As if it had been sent: who sends knows nothing of it. */
 static __always_inline int count_withheld(void)
 {
@@ -202,9 +233,8 @@ static __always_inline __u32 address_tagged(struct __sk_buff *skb, __u32 slot, c
 }
 
 /*
- * Sends a frame by two paths to a peer, or by the only one, with a tag.
- * NOT_STRIPED: it goes as others do. TC_ACT_OK: it is a super-frame, which goes on to the
- * end behind the team device; on the way the kernel cuts it (punted_ingress).
+ * Sends a frame by two paths to a peer, or by the only one, with a tag. NOT_STRIPED: it goes once, as
+ * others do; so does a GSO frame that the team device did not cut, for its offloads were switched on again.
  *
  * A function of its own, as send_copy().
  */
@@ -212,10 +242,8 @@ __attribute__((noinline)) int send_twice(struct __sk_buff *skb, __u32 slot, __u3
 {
 	const struct stripe_peer *peer = peer_line(slot, number);
 
-	if (!peer || !peer->takes_rtags || !is_redundant(skb, slot))
+	if (!peer || !peer->takes_rtags || skb->gso_size || !is_redundant(skb, slot))
 		return NOT_STRIPED;
-	if (skb->gso_size)
-		return TC_ACT_OK;
 	struct redundant_stream *stream = bpf_map_lookup_elem(&stripe_streams, peer->team);
 
 	if (!stream)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (MIT OR GPL-2.0-only)
 /*
- * The programs of a team: what the stack sends finds its members, what a member
- * receives goes to the stack.
+ * The programs of a team: what the stack sends passes the team device, and finds its members at the end behind
+ * it; what a member receives goes by that end to the team device.
  */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
@@ -18,6 +18,7 @@
 #include "lease.h"
 #include "lost.h"
 #include "maps.h"
+#include "marks.h"
 #include "mending.h"
 #include "plain.h"
 #include "plan.h"
@@ -30,7 +31,7 @@
 /*
  * Sends by table[hash % table_len]. In balance-tlb and balance-alb so goes what
  * may be balanced, in stripe what is not striped, perhaps by another number, and all of it is counted; what is
- * left to the control side goes on to the end behind the team device.
+ * left to the control side goes there.
  *
  * One function for both, so that the hash is in the program once: the verifier's
  * walk through it takes most of the time in which a team is set up.
@@ -46,8 +47,8 @@ static __always_inline int send_by_hash(struct __sk_buff *skb, const struct plan
 		/* Without a process that answers, it leaves as it is, and says the team's address. */
 		if (own && ((kind == KIND_ARP && plan->balance & BALANCE_PUNT) ||
 			    (kind == KIND_NDISC && plan->balance & BALANCE_PUNT_ND)) &&
-		    !(plan->lease_ns && lease_is_over(slot)))
-			return TC_ACT_OK;
+		    !(plan->lease_ns && lease_is_over(slot)) && punt(skb))
+			return PUNTED;
 		if (STRIPE && plan->choose == CHOOSE_STRIPE) {
 			int action = send_striped(skb, plan, slot, own);
 
@@ -96,11 +97,9 @@ static __always_inline int send_by_bucket(struct __sk_buff *skb, const struct pl
 	return send(skb, plan, slot, place, bucket);
 }
 
-/* One more than the place by which the frame's queue leaves, 0 if by none (bond_slave_override). */
-static __always_inline __u32 queue_place(struct __sk_buff *skb, const struct plan *plan)
+/* One more than the place by which the frames of a queue leave, 0 if by none (bond_slave_override). */
+static __always_inline __u32 queue_place(__u32 queue, const struct plan *plan)
 {
-	__u32 queue = skb->queue_mapping;
-
 	if (queue >= QUEUES)
 		return 0;
 	/* As in bounded_place(): Linux 6.1 does not see that the comparison was about this register. */
@@ -108,10 +107,19 @@ static __always_inline __u32 queue_place(struct __sk_buff *skb, const struct pla
 	return plan->queues[queue & (QUEUES - 1)];
 }
 
-/* On the team device: what the stack sends. */
+/* On the team device: what the stack sends is on its way to the end behind. */
 SEC("tc")
 int team_egress(struct __sk_buff *skb)
 {
+	put_marks(skb);
+	return TC_ACT_UNSPEC;
+}
+
+/* On the end behind the team device: what the stack sent. */
+SEC("tc")
+int behind_ingress(struct __sk_buff *skb)
+{
+	__u32 queue = take_marks(skb);
 	__u32 slot = active_slot();
 	const struct plan *plan = plan_in(slot);
 	__u32 choose = plan->choose;
@@ -138,7 +146,7 @@ all:
 		if (choose & CHOOSE_LEASED && lease_is_over(slot))
 			return drop_unsent();
 		if (choose & CHOOSE_QUEUED) {
-			__u32 place = queue_place(skb, plan);
+			__u32 place = queue_place(queue, plan);
 
 			if (place)
 				return send(skb, plan, slot, place - 1, 0);
@@ -174,10 +182,10 @@ int member_ingress(struct __sk_buff *skb)
 	if (is_for_port(skb)) {
 		if (member && plan->lease_ns && answer_partner(skb, member->place, plan->lease_ns))
 			return bpf_redirect(ifindex, 0);
-		return TC_ACT_OK;
+		return TC_ACT_UNSPEC;
 	}
 	if (!member) /* on its way out of the team */
-		return TC_ACT_OK;
+		return TC_ACT_UNSPEC;
 	__u32 place = bounded_place(member->place);
 	struct counters *sums = member_counters(place);
 
@@ -200,7 +208,7 @@ int member_ingress(struct __sk_buff *skb)
 			if (made_for.lost && take_lost(skb, slot, place))
 				return TC_ACT_SHOT;
 			take_echo(skb, slot, place);
-			return TC_ACT_OK; /* for the control side, which listens */
+			return TC_ACT_UNSPEC; /* for the control side, which listens */
 		}
 		received = judge_source(skb, plan, slot, place, &path);
 	}
@@ -228,33 +236,7 @@ int member_ingress(struct __sk_buff *skb)
 		return count_withheld();
 	sums->rx_frames++;
 	sums->rx_bytes += skb->len;
-	return bpf_redirect(control.team_ifindex, BPF_F_INGRESS);
-}
-
-/*
- * On the end behind the team device: what is punted has been seen by the control
- * side. Everything else was a super-frame that is to go twice, and was cut.
- */
-SEC("tc")
-int punted_ingress(struct __sk_buff *skb)
-{
-	__u32 slot = active_slot();
-	const struct plan *plan = plan_in(slot);
-	__u8 copy[2 * ETH_ALEN];
-
-	if (!STRIPE || !(plan->balance & STRIPE_REDUNDANT) || is_resolution(skb))
-		return TC_ACT_SHOT;
-	const __u8 *macs = header(skb, 0, copy, sizeof(copy));
-	const struct stripe_entry *peer = macs ? peer_of(slot, macs) : 0;
-
-	if (!peer)
-		return drop_unsent();
-	__u32 number = peer->number;
-	int action = send_twice(skb, slot, number);
-
-	if (action == NOT_STRIPED || action == TC_ACT_OK) /* uncut: then it goes once */
-		action = send_once(skb, plan, slot, number);
-	return action == NOT_STRIPED ? drop_unsent() : action;
+	return bpf_redirect(control.behind_ifindex, 0);
 }
 
 char _license[] SEC("license") = "Dual MIT/GPL";

@@ -29,6 +29,8 @@ pub fn maps(object: &[u8]) -> Vec<Map> {
 
 /// `BPF_MAP_TYPE_ARRAY`, as which the loader makes a section of data.
 const ARRAY: u32 = 2;
+/// `BPF_MAP_TYPE_RINGBUF`, which has neither keys nor values.
+const RINGBUF: u32 = 27;
 
 /// A type; others are named by their numbers.
 #[derive(Debug)]
@@ -96,8 +98,12 @@ impl Btf {
             None => 0,
             Some(other) => panic!("{other:?} is no number of the map {name}"),
         };
-        let shape = |wanted| self.shape(field(wanted).unwrap_or_else(|| panic!("the map {name} has no {wanted}")));
         let (kind, flags, entries) = (number("type"), number("map_flags"), number("max_entries"));
+        let shape = |wanted| match field(wanted) {
+            Some(of) => self.shape(of),
+            None if kind == RINGBUF => Shape::Number(0),
+            None => panic!("the map {name} has no {wanted}"),
+        };
         Map { name: name.to_owned(), kind, flags, entries, key: shape("key"), value: shape("value") }
     }
 

@@ -44,7 +44,7 @@ fn measure() {
             let plan = plan(1, choose.clone(), MEMBERS);
             *rust_ns = rust_ns.min(rust(&plan));
             bench.team.run(|| dataplane.apply(&plan).expect("a sound plan"));
-            let run = dataplane.dry_run_egress(&udp(), REPEAT).expect("a sound frame");
+            let run = dataplane.dry_run_behind(&udp(), REPEAT).expect("a sound frame");
             *bpf_ns = bpf_ns.min(f64::from(run.duration_ns));
         }
     }

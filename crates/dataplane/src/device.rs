@@ -9,8 +9,9 @@ use crate::Error;
 
 /// The team device and the end behind it (`NAME-dp`), in one namespace.
 ///
-/// The stack uses the device; the packet dataplane reads and writes the end
-/// behind it; setting that end down shows the stack a lost carrier.
+/// The stack uses the device; each dataplane takes what it sends at the end
+/// behind it and hands on what members receive by that end, so the device counts, queues
+/// and shows to taps what passes; setting that end down shows the stack a lost carrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TeamDevice {
     /// Device name.

@@ -36,6 +36,9 @@ constants! {
     /// Open vSwitch's hash of flows: the most extension headers of IPv6 that it passes.
     MOST_FLOW_EXTENSIONS: usize = 8;
 
+    /// The longest frame that is punted, bytes from the destination address on without a tag. RFC 826 and RFC 4861 need fewer.
+    MAX_PUNTED: usize = 256;
+
     /// The most sources that are remembered.
     MAX_SOURCES: usize = 2048;
     /// A source that was silent for so long is forgotten.

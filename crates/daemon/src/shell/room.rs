@@ -24,8 +24,7 @@ impl Shell {
     }
 
     /// Has the kernel cut what goes through the team device, where that may have
-    /// to be tagged. With eBPF only super-frames that are to be tagged go through it; with
-    /// packet sockets all do.
+    /// to be tagged: all that the stack sends goes through it.
     pub(super) fn cut_super_frames(&self) -> Result<(), Error> {
         let whole = self.team.config().redundant.is_off();
         Ok(self.ethtool.set_segmentation(&self.device.name, whole)?)

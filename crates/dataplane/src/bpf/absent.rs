@@ -18,7 +18,7 @@ pub enum BpfDataplane {}
 /// What a program did with a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DryRun {
-    /// What it said: `TC_ACT_OK` 0, `TC_ACT_SHOT` 2, `TC_ACT_REDIRECT` 7.
+    /// What it said: `TC_ACT_UNSPEC` `u32::MAX`, `TC_ACT_SHOT` 2, `TC_ACT_QUEUED` 5, `TC_ACT_REDIRECT` 7.
     pub action: u32,
     /// The frame afterwards.
     pub frame: Vec<u8>,
@@ -68,7 +68,7 @@ impl BpfDataplane {
     }
 
     /// Cannot be called.
-    pub fn dry_run_egress(&self, _: &[u8], _: u32) -> Result<DryRun, Error> {
+    pub fn dry_run_behind(&self, _: &[u8], _: u32) -> Result<DryRun, Error> {
         match *self {}
     }
 

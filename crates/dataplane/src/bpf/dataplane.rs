@@ -22,7 +22,7 @@ use super::object::Object;
 use super::peers::Peers;
 use super::plain::PlainSeen;
 use super::predecessor;
-use super::punted::{self, Punted};
+use super::punts::Punts;
 use super::run::{self, DryRun};
 use super::slots::Slots;
 use super::tc::{self, Point};
@@ -49,8 +49,8 @@ pub struct BpfDataplane {
     pub(super) was_silent: bool,
     pub(super) ports: BTreeMap<MemberId, Port>,
     pub(super) injector: Injector,
-    /// Behind the team device, once a plan punts.
-    pub(super) punted: Option<Punted>,
+    /// Once a plan punts.
+    pub(super) punts: Option<Punts>,
     /// Peers and addresses of peers that the last plan wrote or removed.
     pub(super) written: usize,
     /// The filters are a predecessor's of another layout: they stay until there
@@ -83,14 +83,14 @@ impl BpfDataplane {
         self.object.maps.age_sources(by)
     }
 
-    /// Runs the team device's program on a frame from the stack, `repeat` times
+    /// Runs the program at the end behind the team device on a frame from the stack, `repeat` times
     /// (0 counts as 1), on the calling CPU. Counters count each run. Copies of
     /// a frame that goes to all members are really sent; nothing else is.
     ///
     /// # Errors
     /// The kernel takes frames of 14 bytes to a little less than a page.
-    pub fn dry_run_egress(&self, frame: &[u8], repeat: u32) -> Result<DryRun, Error> {
-        run::dry_run(self.object.egress.as_fd(), frame, run::NO_DEVICE, repeat)
+    pub fn dry_run_behind(&self, frame: &[u8], repeat: u32) -> Result<DryRun, Error> {
+        run::dry_run(self.object.behind.as_fd(), frame, run::NO_DEVICE, repeat)
     }
 
     /// Runs a member's program on a frame that the member received.
@@ -110,8 +110,11 @@ impl BpfDataplane {
         Err(Error::Bpf { operation: format!("run team `{}`", self.device.name), message })
     }
 
-    /// Puts the program on the team device.
+    /// Puts the programs on the team device and the end behind it. The latter is first: a predecessor of
+    /// another version may choose the members on the team device.
     pub(super) fn attach_team(&mut self) -> Result<(), Error> {
+        tc::add_clsact(self.device.peer_index)?;
+        tc::set_filter(self.device.peer_index, Point::Behind, self.object.behind.as_fd())?;
         if tc::add_clsact(self.device.index)? {
             let control = Control { own_clsact: 1, ..self.object.maps.control()? };
             self.object.maps.set_control(&control)?;
@@ -120,7 +123,8 @@ impl BpfDataplane {
     }
 
     fn attach_port(&self, index: u32) -> Result<(), Error> {
-        tc::set_filter(index, Point::Ingress, self.object.ingress.as_fd())
+        tc::set_filter(index, Point::Ingress, self.object.ingress.as_fd())?;
+        if predecessor::has_former(index) { tc::remove_filter(index, Point::FormerIngress) } else { Ok(()) }
     }
 
     /// Exchanges the programs for ones that can do what a plan asks for.
@@ -133,14 +137,11 @@ impl BpfDataplane {
         self.notes = self.object.maps.notes(programs)?;
         self.plain = self.object.maps.plain(programs)?;
         self.slots.forget_peers();
-        if self.punted.is_some() {
-            tc::set_filter(self.device.peer_index, Point::Ingress, self.object.punted.as_fd())?;
-        }
         if self.deferred {
             return Ok(());
         }
         self.ports.values().try_for_each(|port| self.attach_port(port.index))?;
-        tc::set_filter(self.device.index, Point::Egress, self.object.egress.as_fd())
+        self.attach_team()
     }
 
     /// Says in the plan in force which device has a place; `None`: nobody.
@@ -222,6 +223,9 @@ impl Dataplane for BpfDataplane {
             self.object.maps.remove_place(port.index)?;
         }
         tc::remove_filter(port.index, Point::Ingress)?;
+        if predecessor::has_former(port.index) {
+            tc::remove_filter(port.index, Point::FormerIngress)?;
+        }
         self.carrier.leave(&port)?;
         match place {
             Some(place) if place.own_clsact != 0 => tc::remove_clsact(port.index),
@@ -240,8 +244,8 @@ impl Dataplane for BpfDataplane {
         let peers = Arc::new(peers);
         let plan = layout::Plan::new(plan, self.ports.values())?;
         self.extend(plan.programs())?;
-        if punts && self.punted.is_none() {
-            self.punted = Some(Punted::open(self.device.peer_index, self.object.punted.as_fd())?);
+        if punts && self.punts.is_none() {
+            self.punts = Some(self.object.maps.punts()?);
         }
         self.was_silent |= self.lease.renew();
         if let Some(notes) = &mut self.notes {
@@ -333,11 +337,11 @@ impl Dataplane for BpfDataplane {
     }
 
     fn punts(&self) -> Option<BorrowedFd<'_>> {
-        self.punted.as_ref().map(AsFd::as_fd)
+        self.punts.as_ref().map(AsFd::as_fd)
     }
 
     fn take_punted(&mut self) -> Result<Vec<Vec<u8>>, Error> {
-        self.punted.as_mut().map_or(Ok(Vec::new()), Punted::take)
+        self.punts.as_mut().map_or(Ok(Vec::new()), Punts::take)
     }
 
     fn remove(mut self: Box<Self>) -> Result<(), Error> {
@@ -345,7 +349,7 @@ impl Dataplane for BpfDataplane {
         let ids: Vec<MemberId> = self.ports.keys().copied().collect();
         ids.into_iter().try_for_each(|id| self.detach(id))?;
         tc::remove_filter(self.device.index, Point::Egress)?;
-        punted::clear(self.device.peer_index)?;
+        tc::remove_clsact(self.device.peer_index)?;
         if self.object.maps.control()?.own_clsact != 0 {
             tc::remove_clsact(self.device.index)?;
         }
@@ -402,9 +406,9 @@ mod live {
         };
         let error = elsewhere.run(|| dataplane.apply(&plan).unwrap_err().to_string()).unwrap();
         assert!(error.contains("another network namespace"), "{error}");
-        assert_eq!(elsewhere.run(|| tc::program_at(other.peer_index, Point::Ingress)).unwrap(), None);
+        assert_eq!(elsewhere.run(|| tc::program_at(other.peer_index, Point::Behind)).unwrap(), None);
         home.run(|| dataplane.apply(&plan).unwrap()).unwrap();
-        assert!(home.run(|| tc::program_at(device.peer_index, Point::Ingress)).unwrap().is_some());
+        assert!(home.run(|| tc::program_at(device.peer_index, Point::Behind)).unwrap().is_some());
         home.run(|| Box::new(dataplane).remove().unwrap()).unwrap();
     }
 }

@@ -102,7 +102,7 @@ pub(super) struct Plan {
 pub(super) struct Control {
     pub layout: u32,
     pub active: u32,
-    pub team_ifindex: u32,
+    pub behind_ifindex: u32,
     pub own_clsact: u32,
 }
 

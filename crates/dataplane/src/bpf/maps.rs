@@ -18,6 +18,7 @@ use super::lease::{Lease, now_ns};
 use super::notes::Notes;
 use super::peers::{Entry, Key, PeerLine};
 use super::plain::PlainSeen;
+use super::punts::Punts;
 use super::speech::attempt;
 use super::streams::{Class, Stream};
 use crate::{Error, Programs};
@@ -32,6 +33,7 @@ pub(super) struct Maps {
     loads: MapHandle,
     lease: MapHandle,
     answers: MapHandle,
+    punts: MapHandle,
     stripe_peers: MapHandle,
     stripe_index: MapHandle,
     stripe_state: MapHandle,
@@ -59,6 +61,7 @@ impl Maps {
             loads: map(names::LOADS)?,
             lease: map(names::DATA_LEASE)?,
             answers: map(names::ANSWERS)?,
+            punts: map(names::PUNTS)?,
             stripe_peers: map(names::STRIPE_PEERS)?,
             stripe_index: map(names::STRIPE_INDEX)?,
             stripe_state: map(names::STRIPE_STATE)?,
@@ -86,6 +89,7 @@ impl Maps {
             &self.loads,
             &self.lease,
             &self.answers,
+            &self.punts,
             &self.stripe_peers,
             &self.stripe_index,
             &self.stripe_state,
@@ -100,6 +104,11 @@ impl Maps {
             &self.buckets,
             &self.sources,
         ]
+    }
+
+    /// Where the programs put what they punt.
+    pub(super) fn punts(&self) -> Result<Punts, Error> {
+        Punts::open(&self.punts)
     }
 
     /// Where the process says that it lives.

@@ -1,9 +1,10 @@
 //! eBPF at tc.
 //!
-//! `bpf/team.bpf.c` holds the programs: one on the team device's egress that
-//! executes the plan, one on each member's ingress. They share the maps of
+//! `bpf/team.bpf.c` holds the programs: one on the ingress of the end behind the team device that
+//! executes the plan, one on the team device's egress that keeps what a frame would lose on
+//! the way there, one on each member's ingress. They share the maps of
 //! `bpf/maps.h`, one set a team. Filters and maps outlive the process; the next
-//! one finds the maps behind the team device's filter and goes on with them.
+//! one finds the maps behind the team device's filters and goes on with them.
 
 mod abi;
 mod carrier;
@@ -21,7 +22,7 @@ mod opening;
 mod peers;
 mod plain;
 mod predecessor;
-mod punted;
+mod punts;
 mod run;
 mod slots;
 mod speech;
@@ -44,7 +45,7 @@ pub(crate) fn layout() -> Option<u32> {
 
 /// See [`crate::loaded_programs`].
 pub(crate) fn loaded_programs() -> Vec<String> {
-    const NAMES: [&str; 4] = ["team_egress", "member_ingress", "member_egress", "punted_ingress"];
+    const NAMES: [&str; 4] = ["behind_ingress", "team_egress", "member_ingress", "member_egress"];
     let loaded = ProgInfoIter::default().map(|program| (program.id, program.name.to_string_lossy().into_owned()));
     // The kernel keeps the first fifteen characters of a name.
     loaded
@@ -55,7 +56,8 @@ pub(crate) fn loaded_programs() -> Vec<String> {
 
 /// Removes what an eBPF dataplane left on this device, so that another kind can have it.
 pub(crate) fn clear(device: &TeamDevice) -> Result<(), Error> {
-    match tc::program_at(device.index, Point::Egress) {
+    let programs = [(device.peer_index, Point::Behind), (device.index, Point::Egress)];
+    match programs.into_iter().find_map(|(index, point)| tc::program_at(index, point)) {
         Some(_) => Box::new(BpfDataplane::open(device, Programs::WithoutStripe)?).remove(),
         None => Ok(()),
     }

@@ -24,9 +24,9 @@ static FAILOVER_OBJECTS: [&[u8]; 2] = [
 static CARRIER_OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/carrier.bpf.o"));
 
 /// Program names, as the kernel shows them.
+pub(super) const BEHIND: &str = "behind_ingress";
 pub(super) const EGRESS: &str = "team_egress";
 pub(super) const INGRESS: &str = "member_ingress";
-const PUNTED: &str = "punted_ingress";
 pub(super) const CARRIER: &str = "member_egress";
 const NOTE_DEVICE: &str = "note_device";
 /// Where they are told what they are made for.
@@ -35,9 +35,12 @@ const PROGRAMS: &str = ".rodata.programs";
 /// The programs and maps of one team. The kernel keeps them as long as a filter uses them.
 pub(super) struct Object {
     pub programs: Programs,
+    /// On the end behind the team device.
+    pub behind: ProgramHandle,
+    /// On the team device.
     pub egress: ProgramHandle,
+    /// On the members.
     pub ingress: ProgramHandle,
-    pub punted: ProgramHandle,
     /// Notes where the kernel keeps a member's device; none where the programs do not look at carriers.
     pub note_device: Option<ProgramHandle>,
     pub maps: Maps,
@@ -68,16 +71,18 @@ impl Object {
             Some(program) => ProgramHandle::try_from(&program),
             None => Err(missing("program", name)),
         };
-        let (egress, ingress, punted) = (find(EGRESS)?, find(INGRESS)?, find(PUNTED)?);
+        let (behind, egress, ingress) = (find(BEHIND)?, find(EGRESS)?, find(INGRESS)?);
         let note_device = find(NOTE_DEVICE).ok();
         let maps = Maps::find(|name| match loaded.maps().find(|map| map.name() == name) {
             Some(map) => MapHandle::try_from(&map),
             None => Err(missing("map", name)),
         })?;
-        maps.all().into_iter().try_for_each(|map| bind(&egress, map))?;
+        for program in [&behind, &egress] {
+            maps.all().into_iter().try_for_each(|map| bind(program, map))?;
+        }
         #[cfg(test)]
         LOADS.set(LOADS.get() + 1);
-        Ok(Object { programs, egress, ingress, punted, note_device, maps })
+        Ok(Object { programs, behind, egress, ingress, note_device, maps })
     }
 }
 
@@ -122,7 +127,7 @@ fn shows_devices(release: &str) -> bool {
 }
 
 /// Makes a program hold a map, whether it uses it or not, so that a successor finds
-/// all maps behind the team device's filter.
+/// all maps behind either filter of the team's own devices.
 fn bind(program: &ProgramHandle, map: &MapHandle) -> libbpf_rs::Result<()> {
     let (program, map) = (program.as_fd().as_raw_fd(), map.as_fd().as_raw_fd());
     // SAFETY: both descriptors are open; no options are given.

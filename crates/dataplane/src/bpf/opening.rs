@@ -48,7 +48,7 @@ impl BpfDataplane {
     /// # Errors
     /// The kernel refuses the programs, or another program sits where they belong.
     pub fn open(device: &TeamDevice, programs: Programs) -> Result<BpfDataplane, Error> {
-        match predecessor::find(&device.name, device.index)? {
+        match predecessor::find(device)? {
             Predecessor::None => {
                 let mut own = BpfDataplane::fresh(device, programs)?;
                 own.attach_team()?;
@@ -81,7 +81,7 @@ impl BpfDataplane {
         let is_wanted = |spare: &mut Object| spare.programs == programs;
         let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).take_if(is_wanted);
         let object = spare.map_or_else(|| Object::load(programs, None), Ok)?;
-        let control = Control { layout: LAYOUT, active: 0, team_ifindex: device.index, own_clsact: 0 };
+        let control = Control { layout: LAYOUT, active: 0, behind_ifindex: device.peer_index, own_clsact: 0 };
         object.maps.set_control(&control)?;
         BpfDataplane::new(device, object, Slots::new())
     }
@@ -102,7 +102,7 @@ impl BpfDataplane {
             was_silent: false,
             ports: BTreeMap::new(),
             injector: Injector::open()?,
-            punted: None,
+            punts: None,
             written: 0,
             deferred: false,
             recalled: Vec::new(),
@@ -188,9 +188,9 @@ mod live {
         let plan = Plan { generation: 7, ..Plan::nobody() };
         let mut old = BpfDataplane::open(&device, Programs::WithoutStripe).unwrap();
         old.apply(&plan).unwrap();
-        old.dry_run_egress(&[0; 64], 5).unwrap();
+        old.dry_run_behind(&[0; 64], 5).unwrap();
         let new = BpfDataplane::open(&device, Programs::WithoutStripe).unwrap();
-        assert_eq!(tc::program_at(device.index, Point::Egress), Some(new.object.egress.id()));
+        assert_eq!(tc::program_at(device.peer_index, Point::Behind), Some(new.object.behind.id()));
         assert_eq!((new.slots.current().generation, new.unsent().unwrap()), (7, 5));
         Box::new(new).remove().unwrap();
     }
@@ -252,7 +252,7 @@ mod live {
         let mut old = BpfDataplane::open(&device, Programs::WithoutStripe).unwrap();
         old.attach(&port).unwrap();
         old.apply(&plan).unwrap();
-        old.dry_run_egress(&[0; 64], 5).unwrap();
+        old.dry_run_behind(&[0; 64], 5).unwrap();
         let frame = vec![0; crate::bpf::constants::LACPDU_FRAME_LEN];
         let answer = Answer { member: id, frame, partner: PortInfo::from_bytes(&[7; PortInfo::LEN]) };
         old.renew(std::slice::from_ref(&answer)).unwrap();
@@ -265,12 +265,12 @@ mod live {
         assert_eq!((remembered.index, &remembered.answer), (port.index, &answer));
         new.attach(&port).unwrap();
         let filters = || {
-            let team = tc::program_at(device.index, Point::Egress);
+            let team = tc::program_at(device.peer_index, Point::Behind);
             (team, tc::program_at(port.index, Point::Ingress))
         };
-        assert_eq!(filters(), (Some(old.object.egress.id()), Some(old.object.ingress.id())));
+        assert_eq!(filters(), (Some(old.object.behind.id()), Some(old.object.ingress.id())));
         new.apply(&plan).unwrap();
-        assert_eq!(filters(), (Some(new.object.egress.id()), Some(new.object.ingress.id())));
+        assert_eq!(filters(), (Some(new.object.behind.id()), Some(new.object.ingress.id())));
         assert_eq!(new.counters().unwrap()[0].1.tx_frames, 5);
         Box::new(new).remove().unwrap();
         assert_eq!(filters(), (None, None));

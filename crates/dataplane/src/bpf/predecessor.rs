@@ -6,10 +6,10 @@ use libbpf_rs::{ErrorKind, MapCore, MapHandle, ObjectBuilder, ProgramHandle};
 use super::abi::{LAYOUT, names};
 use super::layout::{Answer, Counters, Place};
 use super::maps::{Maps, is_like};
-use super::object::{CARRIER, EGRESS, INGRESS, OBJECTS, missing};
+use super::object::{BEHIND, CARRIER, EGRESS, INGRESS, OBJECTS, missing};
 use super::speech::attempt;
 use super::tc::{self, Point};
-use crate::{Error, Programs};
+use crate::{Error, Programs, TeamDevice};
 
 /// What an earlier process left on a team device.
 pub(super) enum Predecessor {
@@ -30,16 +30,19 @@ pub(super) struct Readable {
     pub(super) answers: Option<(MapHandle, MapHandle)>,
 }
 
-/// Looks for it behind the filter of the team device.
-pub(super) fn find(device: &str, index: u32) -> Result<Predecessor, Error> {
-    let Some(id) = ours_at(device, index, Point::Egress, EGRESS)? else { return Ok(Predecessor::None) };
-    let maps = attempt(|| format!("read the maps of the team `{device}`"), || maps_of(id))?;
+/// Looks for it behind the filters of the team device and of the end behind it: of either alone, where the other was taken
+/// away, or is none of the predecessor's (of earlier versions the team device's program chose the members).
+pub(super) fn find(device: &TeamDevice) -> Result<Predecessor, Error> {
+    let behind = ours_at(&device.peer_name, device.peer_index, Point::Behind, BEHIND)?;
+    let egress = || ours_at(&device.name, device.index, Point::Egress, EGRESS);
+    let Some(id) = behind.map_or_else(egress, |id| Ok(Some(id)))? else { return Ok(Predecessor::None) };
+    let maps = attempt(|| format!("read the maps of the team `{}`", device.name), || maps_of(id))?;
     let named = |name: &str| maps.iter().find(|map| map.name() == name);
     let same = Maps::find(|name| match named(name) {
         Some(map) => MapHandle::try_from(map),
         None => Err(missing("map", name)),
     });
-    let fits = |same: &Maps| fit(same, index).transpose();
+    let fits = |same: &Maps| fit(same, device.peer_index).transpose();
     match same.ok().and_then(|same| Some((fits(&same)?, same))) {
         Some((programs, same)) => Ok(Predecessor::Same(Box::new(same), programs?)),
         None => {
@@ -53,14 +56,14 @@ pub(super) fn find(device: &str, index: u32) -> Result<Predecessor, Error> {
     }
 }
 
-/// Of which programs of ours a team's maps are, for the team device with this index.
-fn fit(maps: &Maps, team_index: u32) -> Result<Option<Programs>, Error> {
+/// Of which programs of ours a team's maps are, for the team device whose end behind has this index.
+fn fit(maps: &Maps, behind_index: u32) -> Result<Option<Programs>, Error> {
     for programs in [Programs::WithoutStripe, Programs::WithStripe] {
         let open = || ObjectBuilder::default().open_memory(OBJECTS[programs as usize]);
         let expected = attempt(|| "read the eBPF object".to_owned(), open)?;
         if maps.all().into_iter().all(|map| expected.maps().any(|other| is_like(&other, map))) {
             let control = maps.control()?;
-            let is_ours = control.layout == LAYOUT && control.team_ifindex == team_index;
+            let is_ours = control.layout == LAYOUT && control.behind_ifindex == behind_index;
             return Ok(is_ours.then_some(programs));
         }
     }
@@ -69,7 +72,14 @@ fn fit(maps: &Maps, team_index: u32) -> Result<Option<Programs>, Error> {
 
 /// True if the filter on this member is a team's.
 pub(super) fn member_is_ours(device: &str, index: u32) -> Result<bool, Error> {
-    ours_at(device, index, Point::Ingress, INGRESS).map(|id| id.is_some())
+    let at = |point| ours_at(device, index, point, INGRESS).map(|id| id.is_some());
+    Ok(at(Point::Ingress)? || has_former(index))
+}
+
+/// True if the program of an earlier version is on this member, ahead of where ours is.
+pub(super) fn has_former(index: u32) -> bool {
+    let name = |id| name_of(id, index, Point::FormerIngress).ok();
+    tc::program_at(index, Point::FormerIngress).and_then(name).is_some_and(|name| name == INGRESS)
 }
 
 /// True if the program that looks at carriers is on this member.
@@ -84,7 +94,7 @@ fn ours_at(device: &str, index: u32, point: Point, name: &str) -> Result<Option<
     if found == name {
         return Ok(Some(id));
     }
-    let side = if point == Point::Egress { "egress" } else { "ingress" };
+    let side = if point.is_egress() { "egress" } else { "ingress" };
     Err(Error::Bpf {
         operation: format!("use `{device}`"),
         message: format!(

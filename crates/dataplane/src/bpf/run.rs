@@ -11,7 +11,7 @@ use crate::Error;
 /// What a program did with a frame (`BPF_PROG_TEST_RUN`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DryRun {
-    /// What it said: `TC_ACT_OK` 0, `TC_ACT_SHOT` 2, `TC_ACT_REDIRECT` 7.
+    /// What it said: `TC_ACT_UNSPEC` `u32::MAX`, `TC_ACT_SHOT` 2, `TC_ACT_QUEUED` 5, `TC_ACT_REDIRECT` 7.
     pub action: u32,
     /// The frame afterwards.
     pub frame: Vec<u8>,

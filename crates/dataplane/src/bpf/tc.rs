@@ -13,22 +13,27 @@ use nicteam_sys::netlink::{FilterPlace, Netlink};
 use super::speech::attempt;
 use crate::Error;
 
-/// Where on a device.
+/// Where a filter of ours is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Point {
-    /// What it receives.
+    /// What the end behind the team device receives: what the stack sent.
+    Behind,
+    /// What a member receives.
     Ingress,
-    /// What it sends.
+    /// What the team device or a member sends.
     Egress,
+    /// What a member receives, where earlier versions have their filter.
+    FormerIngress,
 }
 
 const HANDLE: u32 = 1;
-/// On a member our filter is the first.
-const FIRST: u32 = 1;
-/// On the team device there is room before it, for filters that say by which
-/// queue a frame is to leave: `tc` puts one without a priority of its own before
+/// Nobody else has anything to do at the end behind; other programs that go over all devices take 1.
+const FIRST: u32 = 2;
+/// On the team device and on members there is room before ours and behind it, as there is before and behind
+/// what a bond does: `tc` puts a filter without a priority of its own before
 /// those there are, and this is what it gives to the first.
 const WITH_ROOM: u32 = 0xc000;
+const FORMER: u32 = 1;
 
 /// Gives the device the queueing discipline that filters need. False if it had it.
 pub(super) fn add_clsact(index: u32) -> Result<bool, Error> {
@@ -73,7 +78,7 @@ pub(super) fn program_at(index: u32, point: Point) -> Option<u32> {
 /// The name of the filter in our place.
 pub(super) fn filter_name(index: u32, point: Point) -> nicteam_sys::Result<Option<String>> {
     let priority = priority(point) as u16;
-    let place = FilterPlace { index, egress: point == Point::Egress, priority, handle: HANDLE };
+    let place = FilterPlace { index, egress: point.is_egress(), priority, handle: HANDLE };
     Netlink::open()?.filter_name(place)
 }
 
@@ -109,10 +114,7 @@ fn hook(index: u32, point: Point) -> bpf_tc_hook {
     bpf_tc_hook {
         sz: size_of::<bpf_tc_hook>() as _,
         ifindex: index as i32,
-        attach_point: match point {
-            Point::Ingress => libbpf_sys::BPF_TC_INGRESS,
-            Point::Egress => libbpf_sys::BPF_TC_EGRESS,
-        },
+        attach_point: if point.is_egress() { libbpf_sys::BPF_TC_EGRESS } else { libbpf_sys::BPF_TC_INGRESS },
         ..bpf_tc_hook::default()
     }
 }
@@ -121,11 +123,17 @@ fn opts(priority: u32) -> bpf_tc_opts {
     bpf_tc_opts { sz: size_of::<bpf_tc_opts>() as _, handle: HANDLE, priority, ..bpf_tc_opts::default() }
 }
 
-/// The team device is the one where we filter what is sent.
 fn priority(point: Point) -> u32 {
     match point {
-        Point::Ingress => FIRST,
-        Point::Egress => WITH_ROOM,
+        Point::Behind => FIRST,
+        Point::Ingress | Point::Egress => WITH_ROOM,
+        Point::FormerIngress => FORMER,
+    }
+}
+
+impl Point {
+    pub(super) fn is_egress(self) -> bool {
+        self == Point::Egress
     }
 }
 

@@ -6,9 +6,9 @@
 //! the host's own stack, are dropped behind the packet sockets' taps by
 //! [`nicteam_sys::nft`]; the end behind the team device is treated alike.
 //!
-//! A tag that the stack put among the bytes of a frame stands beside it here:
+//! A tag that the stack put among the bytes of a frame stands beside it here, as with eBPF:
 //! the kernel takes it off at the end behind the team device. So such a frame is
-//! hashed as a bridge's would be, where the eBPF dataplane sees the tag alone.
+//! hashed as a bridge's would be.
 //!
 //! It lives only with its process: dropped without [`Dataplane::remove`], it
 //! forwards no more and leaves the members' frames dropped, until a new one

@@ -17,7 +17,8 @@ pub const MEMBERS: usize = 5;
 const WINDOW: usize = 256;
 
 /// What a classifier answers (`linux/pkt_cls.h`).
-const TC_ACT_OK: u32 = 0;
+const TC_ACT_UNSPEC: u32 = u32::MAX;
+const TC_ACT_QUEUED: u32 = 5;
 const TC_ACT_SHOT: u32 = 2;
 const TC_ACT_REDIRECT: u32 = 7;
 
@@ -83,13 +84,13 @@ impl BpfRig {
                 (None, bytes.len())
             }
             Way::Stack => {
-                let dry_run = || self.dataplane.dry_run_egress(bytes, 1).unwrap();
+                let dry_run = || self.dataplane.dry_run_behind(bytes, 1).unwrap();
                 (Some(self.bench.team.run(dry_run)), bytes.len())
             }
         };
         let mut members = MemberSet::EMPTY;
         let mut dropped = 0;
-        let mut punted = run.as_ref().is_some_and(|run| run.action == TC_ACT_OK);
+        let mut punted = run.as_ref().is_some_and(|run| run.action == TC_ACT_QUEUED);
         eventually(&format!("{bytes:02x?} comes out of the bridge"), || {
             for (member, before, now) in self.counted_since() {
                 match (now.tx_frames - before.tx_frames, now.tx_bytes - before.tx_bytes) {
@@ -107,7 +108,7 @@ impl BpfRig {
             punted || dropped > 0 || !members.is_empty()
         });
         let (action, answer, drops) = match punted {
-            true => (Action::Punt, TC_ACT_OK, 0),
+            true => (Action::Punt, TC_ACT_QUEUED, 0),
             false if members.is_empty() => (Action::Drop, TC_ACT_SHOT, 1),
             false => (Action::Send(members), TC_ACT_REDIRECT, 0),
         };
@@ -132,7 +133,7 @@ impl BpfRig {
             }
             (TC_ACT_REDIRECT, 1, 0) => Verdict::ToTeam,
             (TC_ACT_SHOT, 0, 1) => Verdict::Drop,
-            (TC_ACT_OK, 0, 0) => Verdict::ToMember,
+            (TC_ACT_UNSPEC, 0, 0) => Verdict::ToMember,
             other => panic!("action, frames, drops: {other:?}"),
         }
     }

@@ -106,7 +106,7 @@ pub fn choices(
         let action = plan.choose(&Frame::parse(&frame).unwrap(), state);
         let Action::Stripe { member, .. } = action else { panic!("{action:?}") };
         planned[member.index()] += 1;
-        let run = bench.team.run(|| dataplane.dry_run_egress(&frame, 1).unwrap());
+        let run = bench.team.run(|| dataplane.dry_run_behind(&frame, 1).unwrap());
         let src = Frame::parse(&run.frame).unwrap().src();
         done[(0..MEMBERS).find(|&place| src == own(place)).unwrap()] += 1;
     }

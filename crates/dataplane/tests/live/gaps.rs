@@ -88,7 +88,7 @@ fn the_program_tells_what_the_plan_does() {
         let frame = any_segment(&mut random, &mut newest);
         let seen = Frame::parse(&frame).unwrap();
         let planned = plan.choose(&seen, &mut state);
-        let run = bench.team.run(|| dataplane.dry_run_egress(&frame, 1).unwrap());
+        let run = bench.team.run(|| dataplane.dry_run_behind(&frame, 1).unwrap());
         let mut expected = frame.clone();
         match planned {
             Action::Withhold => {

@@ -185,7 +185,7 @@ fn after_the_lease_nothing_is_sent_and_the_partner_is_told() {
     let unsent = bench.dataplane.unsent().unwrap();
     let sends = |bench: &Bench| {
         let frame = [[2, 0, 0, 0, 1, 2, 2, 0, 0, 0, 1, 1, 0x08, 0].as_slice(), &[0; 46]].concat();
-        let run = bench.a.run(|| bench.dataplane.dry_run_egress(&frame, 1).unwrap());
+        let run = bench.a.run(|| bench.dataplane.dry_run_behind(&frame, 1).unwrap());
         run.action
     };
     assert_eq!(sends(&bench), 2, "TC_ACT_SHOT");
@@ -233,7 +233,7 @@ fn what_nobody_takes_any_more_leaves_by_the_active_member() {
     if !may_run_bpf("what_nobody_takes_any_more_leaves_by_the_active_member") {
         return;
     }
-    const PUNTED: u32 = 0; // TC_ACT_OK
+    const PUNTED: u32 = 5; // TC_ACT_QUEUED
     const SENT: u32 = 7; // TC_ACT_REDIRECT
     let mut bench = Bench::new(LONG);
     let punt = Some(Punt { from: HERE, neighbours: true });
@@ -243,7 +243,7 @@ fn what_nobody_takes_any_more_leaves_by_the_active_member() {
     bench.a.run(|| bench.dataplane.apply(&alb).unwrap());
     let question = Arp::gratuitous(HERE, [10, 0, 0, 1].into()).frame(Mac::BROADCAST, HERE, None);
     let data = [&question[..12], &[8, 0], &[0x45; 60]].concat();
-    let asked = |bench: &Bench| bench.a.run(|| bench.dataplane.dry_run_egress(&question, 1).unwrap().action);
+    let asked = |bench: &Bench| bench.a.run(|| bench.dataplane.dry_run_behind(&question, 1).unwrap().action);
     let by_active = |bench: &Bench| counters(&*bench.dataplane, 2).tx_frames;
     eventually("a question that is punted", || {
         bench.dataplane.renew(&[]).unwrap();
@@ -256,7 +256,7 @@ fn what_nobody_takes_any_more_leaves_by_the_active_member() {
     });
     // What the stack sent before there was a plan is counted there, too.
     let unsent = bench.dataplane.unsent().unwrap();
-    let sent = bench.a.run(|| bench.dataplane.dry_run_egress(&data, 1).unwrap());
+    let sent = bench.a.run(|| bench.dataplane.dry_run_behind(&data, 1).unwrap());
     assert_eq!((sent.action, bench.dataplane.unsent().unwrap()), (SENT, unsent), "the rest goes on");
     eventually("a question that is punted again", || {
         bench.dataplane.renew(&[]).unwrap();

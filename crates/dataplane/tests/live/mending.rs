@@ -136,7 +136,7 @@ fn the_program_sees_what_is_sent_again_as_the_plan_does() {
         state.now = state.now + Duration::from_millis(1);
         let action = plan.choose(&Frame::parse(&frame).unwrap(), &mut state);
         let Action::Stripe { member, .. } = action else { panic!("{action:?}") };
-        let run = bench.team.run(|| dataplane.dry_run_egress(&frame, 1).unwrap());
+        let run = bench.team.run(|| dataplane.dry_run_behind(&frame, 1).unwrap());
         let src = Frame::parse(&run.frame).unwrap().src();
         assert_eq!(src == own(LONG), member == crate::common::id(LONG), "frame {number}: {frame:02x?}");
         seen[usize::from(src == own(LONG))] += 1;

@@ -116,7 +116,7 @@ fn a_process_that_takes_over_writes_its_first_plan_whole() {
     assert_eq!(after.map_bytes().unwrap() / 1_000_000, bytes / 1_000_000, "the maps are the predecessor's");
     assert!(after.written() >= all - 1 - MEMBERS, "{} of {all}", after.written());
     let goes_to = |after: &nicteam_dataplane::BpfDataplane, number: u16| {
-        let run = bench.team.run(|| after.dry_run_egress(&ipv4(theirs_of(number, 0), OWN, 1), 1).unwrap());
+        let run = bench.team.run(|| after.dry_run_behind(&ipv4(theirs_of(number, 0), OWN, 1), 1).unwrap());
         Frame::parse(&run.frame).unwrap().dst()
     };
     let dst = goes_to(&after, LAST - 1);

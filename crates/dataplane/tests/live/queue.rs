@@ -10,11 +10,12 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::common::bench::Bench;
 use crate::common::frames::frames;
+use crate::common::rigs::view;
 use crate::common::{hosts, id, ids, may_run_bpf, plan, stay_on_one_cpu};
 use libbpf_sys::{bpf_insn, bpf_tc_hook, bpf_tc_opts};
 use nicteam_dataplane::{BpfDataplane, Counters, Dataplane};
 use nicteam_team::{Action, Choose, MAX_QUEUE_ID, MemberId, MemberSet, PlanState};
-use nicteam_wire::Frame;
+use nicteam_testnet::eventually;
 
 const MEMBERS: usize = 4;
 const FRAMES: usize = 1_000;
@@ -40,17 +41,24 @@ fn a_marked_frame_leaves_by_the_member_of_its_queue() {
         plan.members[1].queue_id = 1;
         plan.members[3].queue_id = MAX_QUEUE_ID;
         bench.team.run(|| dataplane.apply(&plan).unwrap());
-        for mut bytes in frames(11, FRAMES) {
+        for mut bytes in frames(11, FRAMES).into_iter().filter(|bytes| !ends_in_tag(bytes)) {
             bytes[MARKED_BY] = MARKS[usize::from(bytes[MARKED_BY]) % MARKS.len()];
             let queue = bytes[MARKED_BY].into();
-            let expected = plan.choose_queued(queue, &Frame::parse(&bytes).unwrap(), &mut state);
+            let expected = plan.choose_queued(queue, &view(&bytes), &mut state);
             let before = counted(&dataplane);
-            // Says no where the program drops it.
-            bench.stack.send_frame(&bytes);
+            assert!(bench.stack.send_frame(&bytes));
+            eventually(&format!("queue {queue}: {bytes:02x?} at the end behind the team device"), || {
+                counted(&dataplane) != before
+            });
             let done = action(&before, &counted(&dataplane));
             assert_eq!(done, expected, "queue {queue}, {:?}: {bytes:02x?}", plan.choose);
         }
     }
+}
+
+/// True if a frame ends within two bytes of its tag: the kernel drops it at the end behind (Linux net/core/skbuff.c, skb_vlan_untag).
+fn ends_in_tag(bytes: &[u8]) -> bool {
+    bytes.len() < 20 && matches!(bytes[12..14], [0x81, 0x00] | [0x88, 0xa8])
 }
 
 /// What was counted of each member, and of the frames that nobody sent.

@@ -106,7 +106,7 @@ fn the_program_sends_twice_as_the_plan_does() {
         }
         let frame = marked_frame(&mut random, number);
         let planned = plan.choose(&Frame::parse(&frame).unwrap(), &mut state);
-        let run = bench.team.run(|| dataplane.dry_run_egress(&frame, 1).unwrap());
+        let run = bench.team.run(|| dataplane.dry_run_behind(&frame, 1).unwrap());
         assert_eq!(run.action, TC_ACT_REDIRECT);
         let done = Frame::parse(&run.frame).unwrap();
         let tag = Rtag::take(&done).map(|taken| taken.unwrap());

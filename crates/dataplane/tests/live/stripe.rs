@@ -486,7 +486,7 @@ fn the_program_counts_delays_as_the_plan_does() {
         let Action::Stripe { src: planned, .. } = striping.choose(&Frame::parse(&frame).unwrap(), &mut state) else {
             panic!()
         };
-        let run = bench.team.run(|| dataplane.dry_run_egress(&frame, 1).unwrap());
+        let run = bench.team.run(|| dataplane.dry_run_behind(&frame, 1).unwrap());
         let done = Frame::parse(&run.frame).unwrap().src();
         for (who, src) in [("the plan", planned), ("the program", done)] {
             assert!([own(0), own(3)].contains(&src), "{who} sends frame {number} from {src}");
@@ -509,7 +509,7 @@ fn the_program_takes_turns_as_the_plan_does() {
     for number in 0..40 {
         let frame = ipv4(PEER, OWN, number)[..60].to_vec();
         let planned = plan.choose(&Frame::parse(&frame).unwrap(), &mut state);
-        let run = bench.team.run(|| dataplane.dry_run_egress(&frame, 1).unwrap());
+        let run = bench.team.run(|| dataplane.dry_run_behind(&frame, 1).unwrap());
         let done = Frame::parse(&run.frame).unwrap();
         let place = (0..MEMBERS).find(|&place| done.src() == own(place)).unwrap();
         let done = Action::Stripe { member: id(place), src: done.src(), dst: done.dst(), without: None };
@@ -561,7 +561,7 @@ fn flows_keep_their_path_to_a_peer_where_they_are_to() {
             let action = plan.choose(&Frame::parse(&frame).unwrap(), &mut state);
             let Action::Stripe { member, .. } = action else { panic!("{action:?}") };
             paths[0].entry(flow).or_default().push(member.index());
-            let run = bench.team.run(|| dataplane.dry_run_egress(&frame, 1).unwrap());
+            let run = bench.team.run(|| dataplane.dry_run_behind(&frame, 1).unwrap());
             let src = Frame::parse(&run.frame).unwrap().src();
             paths[1].entry(flow).or_default().push((0..MEMBERS).find(|&place| src == own(place)).unwrap());
         }

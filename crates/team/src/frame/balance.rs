@@ -21,6 +21,7 @@ pub use crate::mode::Eligible;
 
 use super::action::{Action, Found};
 use super::hash;
+use crate::constants::MAX_PUNTED;
 use crate::{HashPolicy, MemberId, MemberSet};
 
 /// The longest table a number can choose from.
@@ -116,7 +117,7 @@ pub(super) fn find(balance: &Balance, frame: &Frame<'_>, loads: &mut Loads) -> F
 pub(super) fn punts(balance: &Balance, frame: &Frame<'_>) -> bool {
     let is_punted = |punt: Punt| {
         let wanted = punt.neighbours || frame.ethertype() == ethertype::ARP;
-        frame.src() == punt.from && wanted && is_resolution(frame)
+        frame.src() == punt.from && wanted && HEADER + frame.payload().len() <= MAX_PUNTED && is_resolution(frame)
     };
     balance.punt.is_some_and(is_punted)
 }
