@@ -78,10 +78,13 @@ fn a_package_brings_what_a_host_needs() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// Runs the package's scripts in a mount namespace whose `/run` and `/var/lib` are empty, with a `systemctl` that writes down what
-/// it is told. Teams `one` and `two` have files; `one` runs.
+/// Runs the package's scripts in a mount namespace whose `/run`, `/var/lib` and `/usr/sbin` are empty, with a `systemctl` that
+/// writes down what it is told, and perhaps a `policy-rc.d` that answers `$2`. Teams `one` and `two` have files; `one` runs.
 const REINSTALLED: &str = r#"set -e
-mount --make-rprivate / && mount -t tmpfs none /run && mount -t tmpfs none /var/lib
+mount --make-rprivate / && mount -t tmpfs none /run && mount -t tmpfs none /var/lib && mount -t tmpfs none /usr/sbin
+if [ -n "$2" ]; then
+    printf '#!/bin/sh\nexit %s\n' "$2" >/usr/sbin/policy-rc.d && chmod +x /usr/sbin/policy-rc.d
+fi
 mkdir -p /run/bin /run/systemd/system /run/systemd/generator/multi-user.target.wants
 for team in one two; do
     ln -s /nowhere "/run/systemd/generator/multi-user.target.wants/nicteam@$team.service"
@@ -103,23 +106,42 @@ echo upgraded; sh "$1/prerm" upgrade 2.0; sh "$1/postinst" configure 1.0
 echo kept; sh "$1/prerm" deconfigure in-favour other 1.0; sh "$1/postinst" abort-deconfigure in-favour other 1.0
 "#;
 
-#[test]
-fn a_new_installation_starts_what_the_removal_stopped() {
+/// What the package's scripts say; `policy`: what `policy-rc.d` answers, empty where there is none. Nothing: it cannot be run here.
+fn reinstalled(policy: &str) -> Option<String> {
     let scripts = root().join("packaging/debian");
-    let Some(ran) = output(Command::new("unshare").args(["--mount", "sh", "-c", REINSTALLED, "sh"]).arg(&scripts))
-    else {
-        return eprintln!("SKIPPED: no unshare");
+    let run = ["--mount", "sh", "-c", REINSTALLED, "sh"];
+    let Some(ran) = output(Command::new("unshare").args(run).arg(&scripts).arg(policy)) else {
+        eprintln!("SKIPPED: no unshare");
+        return None;
     };
     let said = text(&ran);
     if said.contains("unshare failed") {
-        return eprintln!("SKIPPED: {}", said.trim());
+        eprintln!("SKIPPED: {}", said.trim());
+        return None;
     }
     assert!(ran.status.success(), "{said}");
-    let hint = "nicteam: teams of /etc/nicteam start at the next boot; to start them now: systemctl start";
-    let expected = format!(
-        "installed\n{hint} nicteam@one nicteam@two\nremoved\nagain\nstarted: start nicteam@one.service\n{hint} nicteam@two\nupgraded\nkept\nstarted: start nicteam@one.service\n{hint} nicteam@two\n"
-    );
-    assert_eq!(said, expected);
+    Some(said)
+}
+
+const HINT: &str = "nicteam: teams of /etc/nicteam start at the next boot; to start them now: systemctl start";
+
+#[test]
+fn a_new_installation_starts_what_the_removal_stopped() {
+    // 104: the administrator lets it, whatever the runlevel says.
+    for policy in ["", "104"] {
+        let Some(said) = reinstalled(policy) else { return };
+        let started = format!("started: start nicteam@one.service\n{HINT} nicteam@two\n");
+        let expected =
+            format!("installed\n{HINT} nicteam@one nicteam@two\nremoved\nagain\n{started}upgraded\nkept\n{started}");
+        assert_eq!(said, expected, "policy-rc.d {policy:?}");
+    }
+}
+
+#[test]
+fn a_new_installation_starts_nothing_where_policy_rc_d_forbids_it() {
+    let Some(said) = reinstalled("101") else { return };
+    let hint = format!("{HINT} nicteam@one nicteam@two\n");
+    assert_eq!(said, format!("installed\n{hint}removed\nagain\n{hint}upgraded\nkept\n{hint}"));
 }
 
 #[test]
