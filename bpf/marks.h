@@ -1,52 +1,55 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * What a frame would lose on its way through the team device: its priority, which __dev_forward_skb() clears, and the
- * queue that a filter gave it, instead of which it gets one of the device's own. The team device's program puts
- * both into the frame's tc_index, which nothing on this way changes, and the program at the end behind takes them out.
+ * What a frame would lose on its way through the team device.
  *
- * tc_index has 16 bits: a pattern, 5 bits of queue, 7 of priority. A higher priority is a traffic class
- * (TC_H_MAKE) of the team device's own queueing discipline, and means nothing at a member.
+ * Its priority, which __dev_forward_skb() clears, is read again of the socket that sent it.
+ *
+ * Its queue, which a filter gave it, goes in the frame's tc_index, which nothing on this way changes: a program on the
+ * team device puts it there, while a plan has queues, and the program at the end behind takes it out.
  */
 #ifndef NICTEAM_MARKS_H
 #define NICTEAM_MARKS_H
 
 #include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
 
 #include "constants.h"
 
-/* tc_run() leaves the minor number of a class here after another program's filter: an unlikely one. */
-#define MARKS_PATTERN 0xa000
-#define MARKS_PATTERN_BITS 0xf000
-#define MARKS_QUEUE_SHIFT 7
-#define MARKS_QUEUE_BITS 0x1f
-#define MARKS_PRIORITY_BITS 0x7f
+/* tc_run() leaves the minor number of a class in tc_index after another program's filter: an unlikely one. */
+#define QUEUE_PATTERN 0xa500
+#define QUEUE_BITS 0xff
 
-_Static_assert(QUEUES - 1 <= MARKS_QUEUE_BITS, "a queue has room among the marks");
+_Static_assert(QUEUES - 1 <= QUEUE_BITS, "a queue has room beside the pattern");
 
-/* Puts them into the frame. */
-static __always_inline void put_marks(struct __sk_buff *skb)
+static __always_inline void put_queue(struct __sk_buff *skb)
 {
-	__u32 queue = skb->queue_mapping, priority = skb->priority;
+	__u32 queue = skb->queue_mapping;
 
-	if (!(queue | priority))
-		return;
-	if (queue >= QUEUES)
-		queue = 0;
-	if (priority > MARKS_PRIORITY_BITS)
-		priority = 0;
-	skb->tc_index = MARKS_PATTERN | queue << MARKS_QUEUE_SHIFT | priority;
+	if (queue && queue < QUEUES)
+		skb->tc_index = QUEUE_PATTERN | queue;
 }
 
-/* Takes them out, gives the frame its priority again and returns its queue. */
-static __always_inline __u32 take_marks(struct __sk_buff *skb)
+/* The frame's queue; 0: none. */
+static __always_inline __u32 take_queue(struct __sk_buff *skb)
 {
-	__u32 marks = skb->tc_index;
+	__u32 index = skb->tc_index;
 
-	if ((marks & MARKS_PATTERN_BITS) != MARKS_PATTERN)
+	if ((index & ~QUEUE_BITS) != QUEUE_PATTERN)
 		return 0;
 	skb->tc_index = 0;
-	skb->priority = marks & MARKS_PRIORITY_BITS;
-	return marks >> MARKS_QUEUE_SHIFT & MARKS_QUEUE_BITS;
+	return index & QUEUE_BITS;
+}
+
+/* Gives a frame the priority of the socket that sent it (SO_PRIORITY, IP_TOS). */
+static __always_inline void restore_priority(struct __sk_buff *skb)
+{
+	struct bpf_sock *sk = skb->sk;
+
+	if (!sk)
+		return;
+	sk = bpf_sk_fullsock(sk);
+	if (sk && sk->priority)
+		skb->priority = sk->priority;
 }
 
 #endif

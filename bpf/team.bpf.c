@@ -107,11 +107,11 @@ static __always_inline __u32 queue_place(__u32 queue, const struct plan *plan)
 	return plan->queues[queue & (QUEUES - 1)];
 }
 
-/* On the team device: what the stack sends is on its way to the end behind. */
+/* On the team device, while a plan has queues: what the stack sends is on its way to the end behind. */
 SEC("tc")
 int team_egress(struct __sk_buff *skb)
 {
-	put_marks(skb);
+	put_queue(skb);
 	return TC_ACT_UNSPEC;
 }
 
@@ -119,10 +119,11 @@ int team_egress(struct __sk_buff *skb)
 SEC("tc")
 int behind_ingress(struct __sk_buff *skb)
 {
-	__u32 queue = take_marks(skb);
 	__u32 slot = active_slot();
 	const struct plan *plan = plan_in(slot);
 	__u32 choose = plan->choose;
+
+	restore_priority(skb);
 
 choose:
 	switch (choose) {
@@ -146,7 +147,7 @@ all:
 		if (choose & CHOOSE_LEASED && lease_is_over(slot))
 			return drop_unsent();
 		if (choose & CHOOSE_QUEUED) {
-			__u32 place = queue_place(queue, plan);
+			__u32 place = queue_place(take_queue(skb), plan);
 
 			if (place)
 				return send(skb, plan, slot, place - 1, 0);

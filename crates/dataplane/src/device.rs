@@ -1,5 +1,6 @@
 //! The team device: one end of a veth pair.
 
+use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Netlink, VethEnd};
 use nicteam_sys::random;
 use nicteam_team::MAX_QUEUE_ID;
@@ -46,6 +47,16 @@ impl TeamDevice {
             return Err(error.into());
         }
         Ok((device, false))
+    }
+
+    /// Lets a filter mark a frame of the stack for one of the queues that `queue_id` names, or not: a device of
+    /// several queues costs each frame a hash over its addresses and ports. Nothing happens where veth devices
+    /// cannot (before Linux 5.13): they have all queues. In the network namespace of the device.
+    pub(crate) fn mark_queues(&self, on: bool) -> Result<(), Error> {
+        match Ethtool::open()?.set_tx_queues(&self.name, if on { TX_QUEUES } else { 1 }) {
+            Err(error) if error.errno() == Some(libc::EOPNOTSUPP) => Ok(()),
+            set => Ok(set?),
+        }
     }
 
     /// True if the name can be a team's: as the kernel's `dev_valid_name`, short enough for the end behind, and of

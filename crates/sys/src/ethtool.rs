@@ -179,6 +179,24 @@ impl Ethtool {
         self.room(device, "queues", asked, pair)
     }
 
+    /// Has a device send by so many queues of those that it was made with (`ETHTOOL_SCHANNELS`).
+    ///
+    /// # Errors
+    /// `ENODEV` if there is no such device, `EINVAL` if it has not so many, `EOPNOTSUPP` if its driver cannot (veth before
+    /// Linux 5.13).
+    pub fn set_tx_queues(&self, device: &str, count: u32) -> Result<()> {
+        let set = || {
+            let mut of = Channels { command: ETHTOOL_GCHANNELS, ..Channels::default() };
+            self.ask(device, &mut of)?;
+            if of.tx_count == count {
+                return Ok(());
+            }
+            let mut wanted = Channels { command: ETHTOOL_SCHANNELS, tx_count: count, ..of };
+            self.ask(device, &mut wanted)
+        };
+        set().context(|| format!("have device {device} send by {count} queues"))
+    }
+
     fn room(&self, device: &str, what: &str, asked: io::Result<()>, (is, most): (u32, u32)) -> Result<Option<Room>> {
         match asked {
             Ok(()) => Ok((most > 0).then_some(Room { is, most })),
@@ -279,6 +297,7 @@ const ETHTOOL_GFEATURES: u32 = 0x3a;
 const ETHTOOL_SFEATURES: u32 = 0x3b;
 const ETHTOOL_GRINGPARAM: u32 = 0x10;
 const ETHTOOL_GCHANNELS: u32 = 0x3c;
+const ETHTOOL_SCHANNELS: u32 = 0x3d;
 /// `PORT_OTHER`.
 const PORT_OTHER: u8 = 0xff;
 const ETH_SS_FEATURES: u32 = 4;
@@ -382,7 +401,7 @@ struct Ring {
 unsafe impl Request for Ring {}
 
 /// `struct ethtool_channels`.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 #[repr(C)]
 struct Channels {
     command: u32,

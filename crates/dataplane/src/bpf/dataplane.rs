@@ -110,16 +110,26 @@ impl BpfDataplane {
         Err(Error::Bpf { operation: format!("run team `{}`", self.device.name), message })
     }
 
-    /// Puts the programs on the team device and the end behind it. The latter is first: a predecessor of
-    /// another version may choose the members on the team device.
+    /// Puts the program on the end behind the team device; on the team device itself, an earlier version's may be.
     pub(super) fn attach_team(&mut self) -> Result<(), Error> {
         tc::add_clsact(self.device.peer_index)?;
         tc::set_filter(self.device.peer_index, Point::Behind, self.object.behind.as_fd())?;
+        self.mark_queues(self.slots.current().has_queues())
+    }
+
+    /// Carries the queues of frames over the team device, while a plan has some.
+    fn mark_queues(&mut self, on: bool) -> Result<(), Error> {
+        if !on {
+            // Others may have filters on the clsact meanwhile: it stays.
+            tc::remove_filter(self.device.index, Point::Egress)?;
+            return self.device.mark_queues(false);
+        }
         if tc::add_clsact(self.device.index)? {
             let control = Control { own_clsact: 1, ..self.object.maps.control()? };
             self.object.maps.set_control(&control)?;
         }
-        tc::set_filter(self.device.index, Point::Egress, self.object.egress.as_fd())
+        tc::set_filter(self.device.index, Point::Egress, self.object.egress.as_fd())?;
+        self.device.mark_queues(true)
     }
 
     fn attach_port(&self, index: u32) -> Result<(), Error> {
@@ -251,6 +261,10 @@ impl Dataplane for BpfDataplane {
         if let Some(notes) = &mut self.notes {
             notes.leave(self.slots.active(), self.slots.peers());
         }
+        let queued = plan.has_queues();
+        if queued != self.slots.current().has_queues() && !self.deferred {
+            self.mark_queues(queued)?;
+        }
         self.written = self.slots.install_with(&self.object.maps, &self.failover, plan, peers)?;
         if self.deferred {
             self.attach_team()?;
@@ -348,8 +362,8 @@ impl Dataplane for BpfDataplane {
         self.stay_at_home()?;
         let ids: Vec<MemberId> = self.ports.keys().copied().collect();
         ids.into_iter().try_for_each(|id| self.detach(id))?;
-        tc::remove_filter(self.device.index, Point::Egress)?;
         tc::remove_clsact(self.device.peer_index)?;
+        self.mark_queues(false)?;
         if self.object.maps.control()?.own_clsact != 0 {
             tc::remove_clsact(self.device.index)?;
         }

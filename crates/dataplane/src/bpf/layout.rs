@@ -302,6 +302,11 @@ impl Default for Plan {
 }
 
 impl Plan {
+    /// True if frames of some queues leave by members of their own.
+    pub(super) fn has_queues(&self) -> bool {
+        self.queues != [0; QUEUES]
+    }
+
     /// What can execute it.
     pub(super) fn programs(&self) -> Programs {
         if self.choose == CHOOSE_STRIPE { Programs::WithStripe } else { Programs::WithoutStripe }

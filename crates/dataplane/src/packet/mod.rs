@@ -65,6 +65,7 @@ struct PacketDataplane {
 
 impl PacketDataplane {
     fn open(device: &TeamDevice) -> Result<PacketDataplane, Error> {
+        device.mark_queues(false)?;
         nft::drop_ingress(&device.peer_name)?;
         Self::start(device).inspect_err(|_| {
             // The first error is the one to report.
