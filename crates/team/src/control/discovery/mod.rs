@@ -252,6 +252,11 @@ impl Discovery {
         self.auth.derived.give(numbers);
     }
 
+    /// True of an address, a team's or a member's, that a host announced that stripes.
+    pub(in super::super) fn is_neighbour(&self, mac: Mac) -> bool {
+        self.neighbours.with_address(mac).next().is_some()
+    }
+
     /// What the dataplane noted, the answer to [`Discovery::take_look`]. A peer
     /// whose first frame this is is probed at once.
     pub fn handle_notes(&mut self, notes: &[Note], now: Time) {

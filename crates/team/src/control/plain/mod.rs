@@ -24,8 +24,8 @@ use self::silent::Silent;
 use super::balance::Balancer;
 use super::{Effect, Event, Members, Team, active};
 use crate::control::state::state;
-use crate::stripe::{PlainHost, PlainMember, PlainReport};
-use crate::{Choose, MemberId, MemberSet, Plan, StripePlain, Time, TimerReason};
+use crate::stripe::{Discovery, PlainHost, PlainMember, PlainReport};
+use crate::{MemberId, MemberSet, StripePlain, Time, TimerReason};
 
 /// What a team that stripes knows of hosts that do not.
 #[derive(Clone, Debug, Default)]
@@ -44,10 +44,10 @@ state!(struct PlainReport { hosts, members });
 state!(struct PlainHost { mac, width, delivered_mbps, striped, held_ms });
 state!(struct PlainMember { id, sent, resent });
 
-/// What is known of hosts from what the stack says to them.
+/// What is known of hosts from what the stack says to them, and from their hellos.
 struct Known<'a> {
     balancer: Option<&'a Balancer>,
-    plan: &'a Plan,
+    discovery: Option<&'a Discovery>,
 }
 
 impl Known<'_> {
@@ -56,11 +56,16 @@ impl Known<'_> {
         self.balancer.map(|balancer| balancer.places_of(mac)).unwrap_or_default()
     }
 
-    /// The hosts that the stack has spoken to since, the last first; those that stripe have probes of their own.
+    /// True of a host that stripes, whether there is a path to it or not: it answers by any of its members to any of ours,
+    /// and has probes of its own.
+    fn stripes(&self, mac: Mac) -> bool {
+        self.discovery.is_some_and(|discovery| discovery.is_neighbour(mac))
+    }
+
+    /// The hosts that the stack has spoken to since and that do not stripe, the last first.
     fn spoken_since(&self, since: Time) -> Vec<Mac> {
-        let stripes = |mac: Mac| matches!(&self.plan.choose, Choose::Stripe(stripe) if stripe.peer(mac).is_some());
         let spoken = self.balancer.map(|balancer| balancer.spoken_since(since)).unwrap_or_default();
-        spoken.into_iter().filter(|mac| !stripes(*mac)).collect()
+        spoken.into_iter().filter(|mac| !self.stripes(*mac)).collect()
     }
 }
 
@@ -137,7 +142,7 @@ impl Team {
     /// What the dataplane says of hosts that do not stripe, the answer to [`Effect::ReadPlain`].
     pub fn handle_plain(&mut self, report: &PlainReport, now: Time) {
         self.assert_drained();
-        let known = Known { balancer: self.parts.balancer.as_ref(), plan: &self.plan };
+        let known = Known { balancer: self.parts.balancer.as_ref(), discovery: self.parts.discovery.as_ref() };
         let Some(one_sided) = &mut self.parts.one_sided else { return };
         let outcome = one_sided.take_report(report, &known, now);
         self.after_one_sided(outcome, now);
@@ -157,7 +162,7 @@ impl Team {
         if frame.ethertype() != ethertype::ARP {
             return false;
         }
-        Arp::decode(frame.payload()).is_ok_and(|arp| one_sided.silent.hear(member, &arp))
+        Arp::decode(frame.payload()).is_ok_and(|arp| one_sided.silent.hear(member, frame.dst(), &arp))
     }
 
     /// The members that can send are these.

@@ -11,6 +11,10 @@
 //! not reported. A host that acknowledged nothing in the last 3 s is asked each 200 ms. One that answers nobody blames
 //! nobody. One that answers a few questions at a time does not either: who asks first is another member each time, so
 //! nobody misses three while somebody else has all three.
+//!
+//! Only a host says something of members whose answer goes to the address that asked. One that stripes sends it to any of our
+//! members, by any of its own: it is not asked, and a host of which that is not known is found out by an answer to one
+//! member's question at another one's address. What such a host has blamed members for is taken back.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -78,14 +82,15 @@ struct Host {
     mute: u8,
     /// Who asks first.
     turn: u8,
-    /// In this round: who asked, and who was answered.
+    /// In this round: who asked, who was answered, and whether an answer went to another member than asked.
     asked: MemberSet,
     heard: MemberSet,
+    strays: bool,
     /// By member: what became of its questions.
     members: BTreeMap<MemberId, Row>,
 }
 
-state!(struct Host { mac, ip, vlan, used, busy, answered, mute, turn, asked, heard, members });
+state!(struct Host { mac, ip, vlan, used, busy, answered, mute, turn, asked, heard, strays, members });
 
 /// Questions in a row that were missed, or answered; one of both is 0. Of rounds in which somebody was answered.
 #[derive(Clone, Copy, Debug, Default)]
@@ -182,6 +187,9 @@ impl Silent {
         }
         let is_busy = |host: &PlainHost| host.striped || host.delivered_mbps > 0;
         let spoken = known.spoken_since(Time::ZERO + now.since(Time::ZERO + SPOKEN));
+        let striping: Vec<Mac> = self.hosts.iter().map(|host| host.mac).filter(|mac| known.stripes(*mac)).collect();
+        self.hosts.retain(|host| !striping.contains(&host.mac));
+        striping.iter().for_each(|mac| self.acquit(*mac, events, now));
         for host in &mut self.hosts {
             let reported = report.hosts.iter().find(|of| of.mac == host.mac);
             if reported.is_some() || spoken.contains(&host.mac) {
@@ -198,7 +206,7 @@ impl Silent {
         let is_anyone_silent = !self.members().is_empty();
         self.hosts
             .retain(|host| now.since(host.used) < LINGER || is_anyone_silent && now.since(host.answered) < PATIENCE);
-        let mut hosts = report.hosts.clone();
+        let mut hosts: Vec<PlainHost> = report.hosts.iter().filter(|host| !known.stripes(host.mac)).cloned().collect();
         hosts.sort_by_key(|host| (!host.striped, u32::MAX - host.delivered_mbps, host.mac));
         let reported = hosts.iter().map(|host| (host.mac, is_busy(host)));
         for (mac, busy) in reported.chain(spoken.iter().map(|mac| (*mac, false))) {
@@ -234,8 +242,8 @@ impl Silent {
         }
     }
 
-    /// A member received ARP; true if it answers a question of ours.
-    pub(super) fn hear(&mut self, member: MemberId, arp: &Arp) -> bool {
+    /// A member received ARP for this address; true if it answers a question of ours.
+    pub(super) fn hear(&mut self, member: MemberId, dst: Mac, arp: &Arp) -> bool {
         let answers = arp.operation == Arp::REPLY && arp.target_ip.is_unspecified();
         let asked = self.hosts.iter_mut().find(|host| (host.mac, host.ip) == (arp.sender_mac, arp.sender_ip));
         let Some(host) = asked.filter(|_| answers) else { return false };
@@ -243,6 +251,7 @@ impl Silent {
         if self.own.contains(&(member, arp.target_mac)) {
             host.heard.insert(member);
         }
+        host.strays |= dst != arp.target_mac && self.own.contains(&(member, dst));
         true
     }
 
@@ -251,7 +260,9 @@ impl Silent {
         if self.round_at.is_none_or(|at| at > now) {
             return Vec::new();
         }
+        let strays: Vec<Mac> = self.hosts.iter().filter(|host| host.strays).map(|host| host.mac).collect();
         self.hosts.iter_mut().for_each(|host| host.end_round(now));
+        strays.iter().for_each(|mac| self.acquit(*mac, events, now));
         self.use_again(events, now);
         self.leave(events, now);
         self.round_at = Some(now + ROUND);
@@ -311,6 +322,15 @@ impl Silent {
         }
     }
 
+    /// Members that this host blamed are not silent: its answers say nothing of them.
+    fn acquit(&mut self, host: Mac, events: &mut Vec<PlainEvent>, now: Time) {
+        let blamed = self.quiet.iter_mut().filter(|(_, quiet)| quiet.is_silent && quiet.host == host);
+        for (&member, quiet) in blamed {
+            events.push(PlainEvent::Heard { member, silent_for: now.since(quiet.since), answered: 0 });
+            (quiet.is_silent, quiet.since) = (false, now);
+        }
+    }
+
     /// Nothing is left that silent members could be judged by.
     fn forgive(&mut self, events: &mut Vec<PlainEvent>, now: Time) {
         self.hosts.iter_mut().for_each(|host| host.members.clear());
@@ -335,6 +355,7 @@ impl Host {
             turn: 0,
             asked,
             heard,
+            strays: false,
             members: BTreeMap::new(),
         }
     }
@@ -363,6 +384,12 @@ impl Host {
     /// What became of the questions of the round.
     fn end_round(&mut self, now: Time) {
         let (asked, heard) = (std::mem::take(&mut self.asked), std::mem::take(&mut self.heard));
+        if std::mem::take(&mut self.strays) {
+            // It is asked seldom, and gives way to others, as one that is mute.
+            self.members.clear();
+            self.mute = MUTE;
+            return;
+        }
         if asked.is_empty() {
             return;
         }

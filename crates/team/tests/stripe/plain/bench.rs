@@ -37,6 +37,8 @@ pub struct Plain {
     pub ip: Ipv4Addr,
     /// Questions at one moment that it answers.
     pub answers: usize,
+    /// The member to whose address all answers go, as those of a host that stripes and of which that is not known.
+    pub to: Option<usize>,
     answered: (Time, usize),
     leaving: VecDeque<(usize, Bytes)>,
 }
@@ -88,7 +90,8 @@ impl Bench {
         }
         for number in 0..hosts {
             let (mac, ip, answered) = (plain_mac(number), plain_ip(number), (Time::ZERO, 0));
-            let node = world.add(Station::Plain(Plain { mac, ip, answers: 99, answered, leaving: VecDeque::new() }));
+            let node =
+                world.add(Station::Plain(Plain { mac, ip, answers: 99, to: None, answered, leaving: VecDeque::new() }));
             world.connect((node, 0), (1, members + number), way);
         }
         let mut bench = Bench { world, members, hosts };
@@ -320,7 +323,8 @@ impl Node for Plain {
         let (sender_mac, sender_ip) = (self.mac, self.ip);
         let (target_mac, target_ip) = (arp.sender_mac, arp.sender_ip);
         let answer = Arp { operation: Arp::REPLY, sender_mac, sender_ip, target_mac, target_ip };
-        self.leaving.push_back((port, answer.frame(target_mac, self.mac, frame.vlan()).into()));
+        let dst = self.to.map_or(target_mac, own);
+        self.leaving.push_back((port, answer.frame(dst, self.mac, frame.vlan()).into()));
     }
 
     fn poll_transmit(&mut self) -> Option<(usize, Bytes)> {

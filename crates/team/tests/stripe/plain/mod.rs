@@ -4,3 +4,4 @@ mod bench;
 mod faults;
 mod lossy;
 mod silent;
+mod strays;
