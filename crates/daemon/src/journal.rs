@@ -116,6 +116,20 @@ pub enum Happened {
         /// What, and why, in words that follow its name.
         text: String,
     },
+    /// Another program took something of the team's away from a device, and it was put back.
+    Repaired {
+        /// The device.
+        device: String,
+        /// What, in words.
+        what: String,
+    },
+    /// Another program takes it away again and again: from now on it is put back twenty times a second at most.
+    Conflict {
+        /// The device.
+        device: String,
+        /// What, in words.
+        what: String,
+    },
     /// The port at the other end of a member speaks PAgP.
     Pagp {
         /// The member.
@@ -244,6 +258,12 @@ impl fmt::Display for Happened {
                 write!(f, "the process did not run for {}.{} s", ms / 1000, ms % 1000 / 100)
             }
             Happened::OneSided { member, text } => write!(f, "member {member} {text}"),
+            Happened::Repaired { device, what } => {
+                write!(f, "{device}: another program took the team's {what} away; it was put back")
+            }
+            Happened::Conflict { device, what } => {
+                write!(f, "{device}: another program takes the team's {what} away again and again")
+            }
             Happened::Pagp { member, switch, mode } => write!(f, "member {member}: {switch} speaks PAgP (mode {mode})"),
             Happened::Flood { member, kind, begins: true } => write!(f, "member {member}: a flood of {kind}"),
             Happened::Flood { member, kind, begins: false } => {

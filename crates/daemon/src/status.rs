@@ -11,7 +11,7 @@ use nicteam_team::{Config, Duplex, LinkState, MemberLink, MemberStatus, Mode};
 use serde::{Deserialize, Serialize};
 
 use crate::bond;
-use crate::{Aggregation, BondState, HelloState, OneSidedState, PeerState, PortState};
+use crate::{Aggregation, BondState, HelloState, OneSidedState, PeerState, PortState, RepairState};
 
 /// Number of the format. It changes when a field goes or means something else.
 pub const STATUS_SCHEMA: u32 = 1;
@@ -91,6 +91,9 @@ pub struct TeamStatus {
     /// Members whose devices were not there when the team was taken over; they join when they appear.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
+    /// What other programs took away from the team's devices, and this process put back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<RepairState>,
     /// What is wrong, and what to do.
     pub problems: Vec<Problem>,
 }

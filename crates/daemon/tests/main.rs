@@ -37,5 +37,6 @@ mod live {
 
 /// Counts lost frames at moments that a busy machine would move: a few at once, and nothing that computes beside them.
 mod quiet {
+    mod repairs;
     mod stripe_liveness;
 }

@@ -86,6 +86,19 @@ pub trait Dataplane: Send {
     /// address on, a tag among the bytes. Those that nobody fetches in time are lost.
     fn take_punted(&mut self) -> Result<Vec<Vec<u8>>, Error>;
 
+    /// What it has put on devices and is not there any more: somebody took it away.
+    fn missing(&mut self) -> Result<Vec<Missing>, Error>;
+
+    /// Puts that back.
+    ///
+    /// # Errors
+    /// Another program has its place, or the system refuses.
+    fn restore(&mut self, missing: &Missing) -> Result<(), Error>;
+
+    /// What becomes readable when [`Dataplane::missing`] may find something, beside changes of links and filters; none where these
+    /// say it all.
+    fn alarm(&self) -> Option<BorrowedFd<'_>>;
+
     /// Lets every member go and takes everything out of the kernel.
     fn remove(self: Box<Self>) -> Result<(), Error>;
 }
@@ -117,6 +130,17 @@ pub struct Counters {
     pub rx_bytes: u64,
     /// Frames received and dropped: the member is a standby.
     pub rx_drops: u64,
+}
+
+/// Something of the dataplane's that is not on a device any more.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Missing {
+    /// The device.
+    pub device: String,
+    /// What, in words.
+    pub what: &'static str,
+    /// Which of those it knows.
+    pub(crate) number: usize,
 }
 
 /// What an ended process last said to the partner of a member.

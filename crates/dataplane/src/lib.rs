@@ -20,7 +20,7 @@ mod programs;
 mod tag;
 
 pub use bpf::{BpfDataplane, DryRun};
-pub use dataplane::{Counters, Dataplane, Port, Remembered};
+pub use dataplane::{Counters, Dataplane, Missing, Port, Remembered};
 pub use device::TeamDevice;
 pub use error::Error;
 pub use kind::{Choice, Kind};

@@ -15,6 +15,7 @@ mod live {
     mod listen;
     mod netlink;
     mod netns;
+    mod nft;
     mod packet;
     mod process;
     mod tap;

@@ -21,10 +21,28 @@ impl Shell {
             self.tell(Err(error));
             vec![Change::Lost]
         });
+        let is_lost = changes.contains(&Change::Lost);
+        let own = self.own_devices();
+        let links =
+            changes.iter().filter_map(|change| if let Change::Link(link) = change { Some(link.index) } else { None });
+        let links: Vec<u32> = links.filter(|index| own.contains(index)).collect();
+        let filters = changes.iter().any(|change| matches!(change, Change::Filters(index) if own.contains(index)));
         for change in without_superseded(changes) {
             let taken = self.take_change(change);
             self.tell(taken);
         }
+        if filters || is_lost {
+            self.repair_dataplane();
+        }
+        if !links.is_empty() || is_lost {
+            self.repair_devices(|index| is_lost || links.contains(&index));
+        }
+    }
+
+    /// The interface indexes of the team's devices.
+    fn own_devices(&self) -> Vec<u32> {
+        let members = self.members.iter().map(|member| member.port.index);
+        members.chain([self.device.index, self.device.peer_index]).collect()
     }
 
     fn take_change(&mut self, change: Change) -> Result<(), Error> {
@@ -34,7 +52,7 @@ impl Shell {
             Change::Addresses(index) if self.above.iter().any(|device| device.index == index) => {
                 self.announce_addresses()
             }
-            Change::Addresses(_) => Ok(()),
+            Change::Addresses(_) | Change::Filters(_) => Ok(()),
             Change::Lost => self.read_anew(),
         }
     }

@@ -19,6 +19,7 @@ use crate::clock::Clock;
 use crate::first::FirstError;
 use crate::lock::Lock;
 use crate::ports::{self, Candidate, Member};
+use crate::repairs::Repairs;
 use crate::running::Keeping;
 use crate::tcp::Tcp;
 use crate::{Error, Happened, Journal, Notify, TeamSpec};
@@ -96,6 +97,7 @@ impl Shell {
             keeping,
             saved,
             beating: None,
+            repairs: Repairs::default(),
             _lock,
         };
         let resumed = if adopted { shell.resume(spec.mac, spec.mtu, room.filter(|_| tag_bytes > 0)) } else { Ok(()) };

@@ -8,6 +8,7 @@ mod listeners;
 mod live;
 mod missing;
 mod pulse;
+mod repairing;
 mod room;
 mod telling;
 
@@ -31,6 +32,7 @@ use crate::above::Above;
 use crate::clock::Clock;
 use crate::lock::Lock;
 use crate::ports::Member;
+use crate::repairs::Repairs;
 use crate::running::{Keeping, Request};
 use crate::saved::Saved;
 use crate::tcp::Tcp;
@@ -77,6 +79,7 @@ pub(crate) struct Shell {
     /// Where it is saved what the team was told; `None`: it is not, or could not be.
     saved: Option<Saved>,
     beating: Option<Beating>,
+    repairs: Repairs,
     _lock: Lock,
 }
 
@@ -85,11 +88,12 @@ pub(crate) struct Shell {
 struct Readable {
     changes: bool,
     punted: bool,
+    alarm: bool,
 }
 
 impl Readable {
     /// Nobody knows.
-    const ALL: Readable = Readable { changes: true, punted: true };
+    const ALL: Readable = Readable { changes: true, punted: true, alarm: true };
 }
 
 /// How often the lease of a plan is renewed at least; the eBPF dataplane speaks
@@ -142,6 +146,11 @@ impl Shell {
             self.notice_stall(now);
             if self.readable.changes {
                 self.take_changes();
+            }
+            let is_due = self.repairs.deadline().is_some_and(|deadline| deadline <= now);
+            if is_due || self.readable.alarm {
+                self.repairs.look();
+                self.repair();
             }
             self.hear();
             while let Ok(request) = inbox.try_recv() {
@@ -202,7 +211,7 @@ impl Shell {
     fn wait(&mut self, woken: &UnixStream) -> Result<(), Error> {
         let of_team = self.team.poll_timeout().map(|(deadline, _)| deadline);
         let own = self.linger.deadline().into_iter().chain(self.beating.as_ref().map(Beating::deadline));
-        let own = own.chain(self.saved.as_ref().and_then(Saved::deadline));
+        let own = own.chain(self.saved.as_ref().and_then(Saved::deadline)).chain(self.repairs.deadline());
         let timeout = match of_team.into_iter().chain(own).chain(self.listeners.deadline()).min() {
             Some(deadline) => self.clock.until(deadline),
             None => Duration::from_secs(3600),
@@ -210,13 +219,19 @@ impl Shell {
         let timeout = if self.is_leased() { timeout.min(RENEWAL) } else { timeout };
         let ends = [self.monitor.as_fd(), woken.as_fd()].into_iter();
         let fds = ends.chain(self.dataplane.punts());
+        let (fds, alarms) = (fds.chain(self.dataplane.alarm()), usize::from(self.dataplane.alarm().is_some()));
         let mut fds: Vec<PollFd<'_>> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
         let others = fds.len();
         fds.extend(self.listeners.fds().map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
         let waited = ppoll(&mut fds, Some(TimeSpec::from_duration(timeout)), None);
         let readable: Vec<bool> = fds.iter().map(|fd| waited.is_err() || fd.any().unwrap_or(true)).collect();
         self.listeners.set_readable(readable[others..].to_vec());
-        self.readable = Readable { changes: readable[0], punted: readable[2..others].contains(&true) };
+        let first_alarm = others - alarms;
+        self.readable = Readable {
+            changes: readable[0],
+            punted: readable[2..first_alarm].contains(&true),
+            alarm: readable[first_alarm..others].contains(&true),
+        };
         match waited {
             Ok(_) | Err(nix::errno::Errno::EINTR) => {}
             Err(errno) => return Err(nicteam_sys::Error::new("wait for link events", errno).into()),

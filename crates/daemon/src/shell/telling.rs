@@ -11,7 +11,8 @@ use crate::ports::Member;
 use crate::running::{MemberReport, TeamReport};
 use crate::status::{self, DeviceFacts, MemberState, PagpState, STATUS_SCHEMA, TeamStatus};
 use crate::{
-    Aggregation, BondState, Error, Happened, HelloState, Kept, Notice, OneSidedState, PeerState, TeamSpec, striping,
+    Aggregation, BondState, Error, Happened, HelloState, Kept, Notice, OneSidedState, PeerState, RepairState, TeamSpec,
+    striping,
 };
 
 impl Shell {
@@ -178,11 +179,14 @@ impl Shell {
             failover_in_kernel: self.dataplane.sees_carriers(),
             members,
             missing: self.missing().iter().map(|missing| missing.device.clone()).collect(),
+            repairs: self.repairs.states(self.clock.now()),
             problems: Vec::new(),
         };
         status.problems = status::problems(&status, config);
         status.problems.extend(self.missing_problems());
         status.problems.extend(striping::problems(&self.team, self.clock.now()));
+        let conflicts: Vec<_> = status.repairs.iter().filter_map(RepairState::problem).collect();
+        status.problems.extend(conflicts);
         let one_sided: Vec<_> = status.one_sided.iter().flat_map(OneSidedState::problems).collect();
         status.problems.extend(one_sided);
         Ok(status)

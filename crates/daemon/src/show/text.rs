@@ -65,6 +65,16 @@ fn write(out: &mut String, status: &TeamStatus) -> fmt::Result {
     if !dropped.is_empty() {
         writeln!(out, "  too many   about {} were dropped", dropped.join(", "))?;
     }
+    for repair in &status.repairs {
+        writeln!(
+            out,
+            "  repaired   {} of `{}`, which another program took away: {} times, the last {} s ago",
+            repair.what,
+            repair.device,
+            repair.times,
+            repair.last_ms / 1000
+        )?;
+    }
     for problem in &status.problems {
         writeln!(out, "  problem    {}\n             hint: {}", problem.text, problem.hint)?;
     }

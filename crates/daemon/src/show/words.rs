@@ -131,6 +131,7 @@ impl Bench {
             failover_in_kernel: false,
             members: members.collect(),
             missing: Vec::new(),
+            repairs: Vec::new(),
             problems: Vec::new(),
         };
         status.problems = problems(&status, &config);

@@ -155,6 +155,18 @@ impl Dataplane for BpfDataplane {
         match *self {}
     }
 
+    fn missing(&mut self) -> Result<Vec<crate::Missing>, Error> {
+        match *self {}
+    }
+
+    fn restore(&mut self, _: &crate::Missing) -> Result<(), Error> {
+        match *self {}
+    }
+
+    fn alarm(&self) -> Option<BorrowedFd<'_>> {
+        match *self {}
+    }
+
     fn remove(self: Box<Self>) -> Result<(), Error> {
         match *self {}
     }

@@ -48,6 +48,12 @@ impl Carrier {
         Ok(())
     }
 
+    /// The program, if it is on this member.
+    pub(super) fn at(&self, index: u32) -> Option<&ProgramHandle> {
+        let is_watched = self.watched.get(&index) == Some(&true);
+        self.program.as_ref().and_then(Option::as_ref).filter(|_| is_watched)
+    }
+
     /// A member leaves.
     pub(super) fn leave(&mut self, port: &Port) -> Result<(), Error> {
         match self.watched.remove(&port.index) {

@@ -14,6 +14,7 @@ use nicteam_wire::Mac;
 
 use super::carrier::Carrier;
 use super::failover::Failover;
+use super::filters;
 use super::inject::Injector;
 use super::layout::{self, Control, Place};
 use super::lease::{self, Lease};
@@ -26,7 +27,7 @@ use super::punts::Punts;
 use super::run::{self, DryRun};
 use super::slots::Slots;
 use super::tc::{self, Point};
-use crate::{Counters, Dataplane, Error, Kind, Port, Programs, Remembered, TeamDevice};
+use crate::{Counters, Dataplane, Error, Kind, Missing, Port, Programs, Remembered, TeamDevice};
 
 /// The eBPF dataplane of one team.
 ///
@@ -356,6 +357,20 @@ impl Dataplane for BpfDataplane {
 
     fn take_punted(&mut self) -> Result<Vec<Vec<u8>>, Error> {
         self.punts.as_mut().map_or(Ok(Vec::new()), Punts::take)
+    }
+
+    fn missing(&mut self) -> Result<Vec<Missing>, Error> {
+        self.stay_at_home()?;
+        Ok(filters::missing(self))
+    }
+
+    fn restore(&mut self, missing: &Missing) -> Result<(), Error> {
+        self.stay_at_home()?;
+        filters::restore(self, missing)
+    }
+
+    fn alarm(&self) -> Option<BorrowedFd<'_>> {
+        None
     }
 
     fn remove(mut self: Box<Self>) -> Result<(), Error> {

@@ -11,6 +11,7 @@ mod carrier;
 mod constants;
 mod dataplane;
 mod failover;
+mod filters;
 mod inject;
 mod layout;
 mod lease;

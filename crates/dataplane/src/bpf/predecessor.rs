@@ -88,7 +88,7 @@ pub(super) fn has_carrier_program(device: &str, index: u32) -> Result<bool, Erro
 }
 
 /// The program in our place on a device. A stranger's is not touched.
-fn ours_at(device: &str, index: u32, point: Point, name: &str) -> Result<Option<u32>, Error> {
+pub(super) fn ours_at(device: &str, index: u32, point: Point, name: &str) -> Result<Option<u32>, Error> {
     let Some(id) = tc::program_at(index, point) else { return Ok(None) };
     let found = attempt(|| format!("read the program on `{device}`"), || name_of(id, index, point))?;
     if found == name {

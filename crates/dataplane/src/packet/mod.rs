@@ -4,7 +4,8 @@
 //! the end behind the team device (what the stack sent) and every member, and
 //! executes the plan. The members' frames, which the kernel would also hand to
 //! the host's own stack, are dropped behind the packet sockets' taps by
-//! [`nicteam_sys::nft`]; the end behind the team device is treated alike.
+//! [`nicteam_sys::nft`]; the end behind the team device is treated alike. From Linux 6.9 on no other program
+//! can take these chains away; before, they are put back when the kernel says that they are gone.
 //!
 //! A tag that the stack put among the bytes of a frame stands beside it here, as with eBPF:
 //! the kernel takes it off at the end behind the team device. So such a frame is
@@ -22,9 +23,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
 
+use nicteam_sys::Context;
 use nicteam_sys::capabilities::{self, Capability};
+use nicteam_sys::nft::{self, Keeper};
 use nicteam_sys::packet::PacketSocket;
-use nicteam_sys::{Context, nft};
 use nicteam_team::lacp::Answer;
 use nicteam_team::stripe::redundant::StreamCounters;
 use nicteam_team::stripe::{Note, PlainReport};
@@ -32,7 +34,7 @@ use nicteam_team::{Loads, MemberId, Plan};
 use nicteam_wire::{Frame, Mac};
 use nix::errno::Errno;
 
-use crate::{Counters, Dataplane, Error, Kind, Port, Remembered, TeamDevice};
+use crate::{Counters, Dataplane, Error, Kind, Missing, Port, Remembered, TeamDevice};
 use forward::{Forwarder, Mover};
 use table::{Member, Shared};
 
@@ -58,6 +60,7 @@ pub fn open(device: &TeamDevice) -> Result<Box<dyn Dataplane>, Error> {
 struct PacketDataplane {
     device: TeamDevice,
     shared: Arc<Shared>,
+    keeper: Keeper,
     forwarder: Option<JoinHandle<()>>,
     /// Of the thread that changes the plan.
     mover: Mover,
@@ -66,14 +69,29 @@ struct PacketDataplane {
 impl PacketDataplane {
     fn open(device: &TeamDevice) -> Result<PacketDataplane, Error> {
         device.mark_queues(false)?;
-        nft::drop_ingress(&device.peer_name)?;
-        Self::start(device).inspect_err(|_| {
+        let keeper = Keeper::open()?;
+        keeper.drop_ingress(&device.peer_name)?;
+        Self::start(device, keeper).map_err(|(keeper, error)| {
             // The first error is the one to report.
-            let _ = nft::undo(&device.peer_name);
+            let _ = keeper.undo(&device.peer_name);
+            error
         })
     }
 
-    fn start(device: &TeamDevice) -> Result<PacketDataplane, Error> {
+    fn start(device: &TeamDevice, keeper: Keeper) -> Result<PacketDataplane, (Keeper, Error)> {
+        match Self::forward(device) {
+            Ok((shared, forwarder)) => Ok(PacketDataplane {
+                device: device.clone(),
+                shared,
+                keeper,
+                forwarder: Some(forwarder),
+                mover: Mover::new(),
+            }),
+            Err(error) => Err((keeper, error)),
+        }
+    }
+
+    fn forward(device: &TeamDevice) -> Result<(Arc<Shared>, JoinHandle<()>), Error> {
         let shared = Arc::new(Shared::new(PacketSocket::open(device.peer_index)?, u64::from(device.index))?);
         let forwarder = Forwarder::new(shared.clone());
         let forwarder = thread::Builder::new()
@@ -84,7 +102,7 @@ impl PacketDataplane {
                 forwarder.run();
             })
             .context(|| format!("start the forwarding thread of {}", device.name))?;
-        Ok(PacketDataplane { device: device.clone(), shared, forwarder: Some(forwarder), mover: Mover::new() })
+        Ok((shared, forwarder))
     }
 
     /// Ends the forwarding thread; nothing is forwarded afterwards.
@@ -108,17 +126,17 @@ impl Dataplane for PacketDataplane {
 
     fn attach(&mut self, port: &Port) -> Result<(), Error> {
         let socket = PacketSocket::open(port.index)?;
-        nft::drop_ingress(&port.name)?;
+        self.keeper.drop_ingress(&port.name)?;
         let attached = self.shared.insert(port.id, Member::new(port.name.clone(), socket));
         Ok(attached.inspect_err(|_| {
             // The first error is the one to report.
-            let _ = nft::undo(&port.name);
+            let _ = self.keeper.undo(&port.name);
         })?)
     }
 
     fn detach(&mut self, id: MemberId) -> Result<(), Error> {
         match self.shared.take(id) {
-            Some(member) => Ok(nft::undo(&member.name)?),
+            Some(member) => Ok(self.keeper.undo(&member.name)?),
             None => Ok(()),
         }
     }
@@ -209,12 +227,33 @@ impl Dataplane for PacketDataplane {
         Ok(frames)
     }
 
+    fn missing(&mut self) -> Result<Vec<Missing>, Error> {
+        self.keeper.take_news();
+        let table = self.shared.read();
+        let devices = table.members().map(|(_, member)| member.name.clone());
+        let mut missing = Vec::new();
+        for (number, device) in devices.chain([self.device.peer_name.clone()]).enumerate() {
+            if !self.keeper.has(&device)? {
+                missing.push(Missing { device, what: "nftables chain", number });
+            }
+        }
+        Ok(missing)
+    }
+
+    fn restore(&mut self, missing: &Missing) -> Result<(), Error> {
+        Ok(self.keeper.drop_ingress(&missing.device)?)
+    }
+
+    fn alarm(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.keeper.as_fd())
+    }
+
     fn remove(mut self: Box<Self>) -> Result<(), Error> {
         self.stop();
         // Undo all of it, then report what went wrong first.
         let members: Vec<MemberId> = self.shared.read().members().map(|(id, _)| id).collect();
         let detached: Vec<_> = members.into_iter().map(|id| self.detach(id)).collect();
-        let end = nft::undo(&self.device.peer_name);
+        let end = self.keeper.undo(&self.device.peer_name);
         detached.into_iter().collect::<Result<(), Error>>()?;
         Ok(end?)
     }

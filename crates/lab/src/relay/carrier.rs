@@ -62,7 +62,7 @@ impl Follower {
                 let concerned = |link: &Link| match &change {
                     Change::Link(changed) => link.spec.ends.iter().any(|end| end.near_index == changed.index),
                     Change::Lost => true,
-                    Change::LinkGone(_) | Change::Addresses(_) => false,
+                    Change::LinkGone(_) | Change::Addresses(_) | Change::Filters(_) => false,
                 };
                 let places: Vec<usize> =
                     (0..self.links.len()).filter(|place| concerned(&self.links[*place].0)).collect();

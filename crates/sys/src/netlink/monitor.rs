@@ -1,4 +1,4 @@
-//! Changes of links and addresses, as they happen.
+//! Changes of links, addresses and filters, as they happen.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -25,11 +25,13 @@ pub enum Change {
     LinkGone(u32),
     /// The addresses of a device changed.
     Addresses(u32),
+    /// A queueing discipline or a filter of a device was added, replaced or removed.
+    Filters(u32),
     /// Messages were lost: read everything anew.
     Lost,
 }
 
-/// Listens for changes of links and addresses, in the namespace it was opened in.
+/// Listens for changes of links, addresses and filters, in the namespace it was opened in.
 #[derive(Debug)]
 pub struct Monitor {
     socket: Socket,
@@ -39,7 +41,7 @@ pub struct Monitor {
 impl Monitor {
     /// In the caller's network namespace.
     pub fn open() -> Result<Monitor> {
-        let groups = libc::RTMGRP_LINK | libc::RTMGRP_IPV4_IFADDR | libc::RTMGRP_IPV6_IFADDR;
+        let groups = libc::RTMGRP_LINK | libc::RTMGRP_TC | libc::RTMGRP_IPV4_IFADDR | libc::RTMGRP_IPV6_IFADDR;
         let open = || {
             let mut socket = Socket::new(NETLINK_ROUTE)?;
             socket.set_rx_buf_sz(RECEIVE_BUFFER_BYTES)?;
@@ -95,6 +97,10 @@ pub(super) fn decode(bytes: &[u8]) -> Option<Change> {
         RouteNetlinkMessage::NewAddress(m) | RouteNetlinkMessage::DelAddress(m) => {
             Some(Change::Addresses(m.header.index))
         }
+        RouteNetlinkMessage::NewQueueDiscipline(m)
+        | RouteNetlinkMessage::DelQueueDiscipline(m)
+        | RouteNetlinkMessage::NewTrafficFilter(m)
+        | RouteNetlinkMessage::DelTrafficFilter(m) => u32::try_from(m.header.index).ok().map(Change::Filters),
         _ => None,
     }
 }
