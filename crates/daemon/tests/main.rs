@@ -19,6 +19,7 @@ mod live {
     mod blocked;
     mod bonds;
     mod changes;
+    mod device;
     mod failover;
     mod filtered;
     mod inherit;

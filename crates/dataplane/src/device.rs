@@ -52,11 +52,17 @@ impl TeamDevice {
     /// Lets a filter mark a frame of the stack for one of the queues that `queue_id` names, or not: a device of
     /// several queues costs each frame a hash over its addresses and ports. Nothing happens where veth devices
     /// cannot (before Linux 5.13): they have all queues. In the network namespace of the device.
+    ///
+    /// The end behind sends by one in any case: else native XDP, which has one queue of the team device's, is refused there.
     pub(crate) fn mark_queues(&self, on: bool) -> Result<(), Error> {
-        match Ethtool::open()?.set_tx_queues(&self.name, if on { TX_QUEUES } else { 1 }) {
-            Err(error) if error.errno() == Some(libc::EOPNOTSUPP) => Ok(()),
-            set => Ok(set?),
+        let ethtool = Ethtool::open()?;
+        for (device, queues) in [(&self.peer_name, 1), (&self.name, if on { TX_QUEUES } else { 1 })] {
+            match ethtool.set_tx_queues(device, queues) {
+                Err(error) if error.errno() == Some(libc::EOPNOTSUPP) => {}
+                set => set?,
+            }
         }
+        Ok(())
     }
 
     /// True if the name can be a team's: as the kernel's `dev_valid_name`, short enough for the end behind, and of

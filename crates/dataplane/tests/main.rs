@@ -14,6 +14,7 @@ mod live {
     mod gaps;
     mod lease;
     mod mending;
+    mod others;
     mod packet;
     mod peers;
     mod plain;

@@ -14,12 +14,12 @@ use nicteam_wire::Mac;
 
 use super::carrier::Carrier;
 use super::failover::Failover;
-use super::filters;
+use super::filters::{self, Filter};
 use super::inject::Injector;
 use super::layout::{self, Control, Place};
 use super::lease::{self, Lease};
 use super::notes::Notes;
-use super::object::Object;
+use super::object::{BEHIND, CARRIER, EGRESS, INGRESS, Object};
 use super::peers::Peers;
 use super::plain::PlainSeen;
 use super::predecessor;
@@ -174,6 +174,25 @@ impl BpfDataplane {
         let same = before.used == now.used && before.partner == now.partner;
         let heard_ns = if same { before.heard_ns } else { now.heard_ns };
         self.object.maps.set_answer(place, &layout::Answer { heard_ns, ..now })
+    }
+
+    /// Which program belongs where. While a predecessor's of another layout do, nothing is said.
+    fn filters(&self) -> Vec<Filter<'_>> {
+        if self.deferred {
+            return Vec::new();
+        }
+        let (device, object) = (&self.device, &self.object);
+        let filter = |device, index, point, name, program| Filter { device, index, point, name, program };
+        let mut filters = vec![filter(&device.peer_name, device.peer_index, Point::Behind, BEHIND, &object.behind)];
+        if self.slots.current().has_queues() {
+            filters.push(filter(&device.name, device.index, Point::Egress, EGRESS, &object.egress));
+        }
+        for Port { name, index, .. } in self.ports.values() {
+            filters.push(filter(name, *index, Point::Ingress, INGRESS, &object.ingress));
+            let carrier = self.carrier.at(*index);
+            filters.extend(carrier.map(|program| filter(name, *index, Point::Egress, CARRIER, program)));
+        }
+        filters
     }
 
     /// The place this device had before, if it had one.
@@ -361,12 +380,12 @@ impl Dataplane for BpfDataplane {
 
     fn missing(&mut self) -> Result<Vec<Missing>, Error> {
         self.stay_at_home()?;
-        Ok(filters::missing(self))
+        Ok(filters::missing(self.filters()))
     }
 
     fn restore(&mut self, missing: &Missing) -> Result<(), Error> {
         self.stay_at_home()?;
-        filters::restore(self, missing)
+        filters::restore(self.filters(), missing)
     }
 
     fn alarm(&self) -> Option<BorrowedFd<'_>> {

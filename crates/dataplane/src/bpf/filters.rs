@@ -4,40 +4,18 @@ use std::os::fd::AsFd;
 
 use libbpf_rs::ProgramHandle;
 
-use super::dataplane::BpfDataplane;
-use super::object::{BEHIND, CARRIER, EGRESS, INGRESS};
 use super::predecessor;
 use super::tc::{self, Point};
 use crate::{Error, Missing};
 
 /// A program that belongs on a device.
-struct Filter<'a> {
-    device: &'a str,
-    index: u32,
-    point: Point,
-    name: &'static str,
-    program: &'a ProgramHandle,
-}
-
-/// All of them, in an order that depends on the team alone.
-fn filters(team: &BpfDataplane) -> Vec<Filter<'_>> {
-    let (device, object) = (&team.device, &team.object);
-    let mut filters = vec![Filter {
-        device: &device.peer_name,
-        index: device.peer_index,
-        point: Point::Behind,
-        name: BEHIND,
-        program: &object.behind,
-    }];
-    let (index, program) = (device.index, &object.egress);
-    let egress = Filter { device: &device.name, index, point: Point::Egress, name: EGRESS, program };
-    filters.extend(team.slots.current().has_queues().then_some(egress));
-    for port in team.ports.values() {
-        let filter = |point, name, program| Filter { device: &port.name, index: port.index, point, name, program };
-        filters.push(filter(Point::Ingress, INGRESS, &object.ingress));
-        filters.extend(team.carrier.at(port.index).map(|program| filter(Point::Egress, CARRIER, program)));
-    }
-    filters
+pub(super) struct Filter<'a> {
+    pub(super) device: &'a str,
+    pub(super) index: u32,
+    pub(super) point: Point,
+    /// The program's name.
+    pub(super) name: &'static str,
+    pub(super) program: &'a ProgramHandle,
 }
 
 impl Filter<'_> {
@@ -48,23 +26,18 @@ impl Filter<'_> {
     }
 }
 
-/// What is not in its place. While the filters are a predecessor's of another layout, nothing is looked for.
-pub(super) fn missing(team: &BpfDataplane) -> Vec<Missing> {
-    if team.deferred {
-        return Vec::new();
-    }
-    let missing = filters(team).into_iter().enumerate().filter(|(_, filter)| filter.is_missing());
+/// What is not in its place; of filters that are always in the same order.
+pub(super) fn missing<'a>(filters: impl IntoIterator<Item = Filter<'a>>) -> Vec<Missing> {
+    let missing = filters.into_iter().enumerate().filter(|(_, filter)| filter.is_missing());
     let missing =
         missing.map(|(number, filter)| Missing { device: filter.device.to_owned(), what: "tc filter", number });
     missing.collect()
 }
 
 /// Puts it back. A stranger's program stays.
-pub(super) fn restore(team: &BpfDataplane, missing: &Missing) -> Result<(), Error> {
-    let Some(filter) = filters(team).into_iter().nth(missing.number).filter(|filter| filter.device == missing.device)
-    else {
-        return Ok(());
-    };
+pub(super) fn restore<'a>(filters: impl IntoIterator<Item = Filter<'a>>, missing: &Missing) -> Result<(), Error> {
+    let is_it = |filter: &Filter<'_>| filter.device == missing.device;
+    let Some(filter) = filters.into_iter().nth(missing.number).filter(is_it) else { return Ok(()) };
     predecessor::ours_at(filter.device, filter.index, filter.point, filter.name)?;
     tc::add_clsact(filter.index)?;
     tc::set_filter(filter.index, filter.point, filter.program.as_fd())

@@ -2,7 +2,8 @@
 //!
 //! TCP sends lost segments again, and the dataplane says which member carried the first one. A member that loses many
 //! times what the others lose costs a connection more than it carries; what all members lose alike, a switch or a host
-//! beyond them loses. Nothing measures a member that sends nothing, so it is tried again: after 10 s, and if that was too
+//! beyond them loses. A queue that was full once loses a burst, which is one member's as often as not: a member
+//! that loses does so in most parts of a window. Nothing measures a member that sends nothing, so it is tried again: after 10 s, and if that was too
 //! soon after twice the time.
 
 use std::collections::BTreeMap;
@@ -21,6 +22,8 @@ const FEWEST: u64 = 8;
 const PART: u64 = 1000;
 /// If it is so many times the part that the others lose.
 const TIMES: u128 = 4;
+/// In so many parts of the window, from one report to the next, it has to have lost something.
+const PARTS: u8 = 3;
 /// How long a member is left at first, and at most.
 const FIRST: Duration = Duration::from_secs(10);
 const LONGEST: Duration = Duration::from_secs(160);
@@ -30,10 +33,14 @@ const LONGEST: Duration = Duration::from_secs(160);
 pub(super) struct Lossy {
     /// Counts at the beginning of the window.
     base: Option<(Time, Vec<PlainMember>)>,
+    /// The last counts, how many there were since the beginning, and in how many each member had lost something.
+    last: Vec<PlainMember>,
+    parts: u8,
+    lost_in: BTreeMap<MemberId, u8>,
     left: BTreeMap<MemberId, Left>,
 }
 
-state!(struct Lossy { base, left });
+state!(struct Lossy { base, last, parts, lost_in, left });
 
 /// A member that was found lossy.
 #[derive(Clone, Copy, Debug)]
@@ -75,16 +82,26 @@ impl Lossy {
     /// Takes in what all members have sent, and of it sent again, ever. Of those that are used now the worst is left, if
     /// it is bad enough and not the only one.
     pub(super) fn take_report(&mut self, counts: &[PlainMember], used: MemberSet, now: Time) -> Option<PlainEvent> {
+        let last = std::mem::replace(&mut self.last, counts.to_vec());
         let Some((since, base)) = &self.base else {
             self.base = Some((now, counts.to_vec()));
             return None;
         };
+        let part = difference(&last, counts).unwrap_or_default();
+        self.parts = self.parts.saturating_add(1);
+        for member in part.iter().filter(|member| member.resent > 0) {
+            let lost_in = self.lost_in.entry(member.id).or_default();
+            *lost_in = lost_in.saturating_add(1);
+        }
         if now.since(*since) < WINDOW {
             return None;
         }
         let window = difference(base, counts);
         self.base = Some((now, counts.to_vec()));
-        self.judge(&window?, used, now)
+        let (parts, lost_in) = (std::mem::take(&mut self.parts), std::mem::take(&mut self.lost_in));
+        let steady =
+            lost_in.into_iter().filter(|(_, lost_in)| *lost_in >= PARTS.min(parts)).map(|(id, _)| id).collect();
+        self.judge(&window?, used, steady, now)
     }
 
     /// Those whose time has come are tried again.
@@ -97,7 +114,8 @@ impl Lossy {
         .collect()
     }
 
-    fn judge(&mut self, window: &[PlainMember], used: MemberSet, now: Time) -> Option<PlainEvent> {
+    /// `steady`: who has lost in most parts of the window.
+    fn judge(&mut self, window: &[PlainMember], used: MemberSet, steady: MemberSet, now: Time) -> Option<PlainEvent> {
         let sum = |count: fn(&PlainMember) -> u64| window.iter().map(count).fold(0, u64::saturating_add);
         let all = (sum(|of| of.sent), sum(|of| of.resent));
         let others = |of: &PlainMember| (all.0.saturating_sub(of.sent), all.1.saturating_sub(of.resent));
@@ -107,6 +125,7 @@ impl Lossy {
             let expected = u128::from(of.resent) * u128::from(others_sent);
             let sent = u128::from(of.sent);
             used.contains(of.id)
+                && steady.contains(of.id)
                 && used != MemberSet::one(of.id)
                 && of.resent >= FEWEST
                 && u128::from(of.resent) * u128::from(PART) >= sent
@@ -155,6 +174,29 @@ mod tests {
         assert_eq!(lossy.take_report(&members(&vec![(0, 0); window.len()]), used, Time::ZERO), None);
         let event = lossy.take_report(&members(window), used, Time::ZERO + WINDOW);
         event.map(|event| event.member().index())
+    }
+
+    /// Whether the second member is found that loses so much in each quarter of a second, of 20,000 segments.
+    fn found_in_parts(lost: [u64; 4]) -> bool {
+        let mut lossy = Lossy::default();
+        let used = (0..2).map(id).collect();
+        let (mut sent, mut resent, mut found) = (0, 0, false);
+        for (quarter, lost) in [0].into_iter().chain(lost).enumerate() {
+            let members = [(sent, 0), (sent, resent + lost)];
+            let member = |(place, (sent, resent)): (usize, (u64, u64))| PlainMember { id: id(place), sent, resent };
+            let members: Vec<PlainMember> = members.into_iter().enumerate().map(member).collect();
+            found |= lossy.take_report(&members, used, Time::ZERO + WINDOW / 4 * quarter as u32).is_some();
+            (sent, resent) = (sent + 20_000, resent + lost);
+        }
+        found
+    }
+
+    #[test]
+    fn a_burst_says_nothing_of_a_member() {
+        assert!(found_in_parts([60, 60, 60, 60]));
+        assert!(found_in_parts([0, 80, 80, 80]));
+        assert!(!found_in_parts([240, 0, 0, 0]), "a queue was full once");
+        assert!(!found_in_parts([0, 0, 120, 120]), "at the turn of two parts");
     }
 
     #[test]
