@@ -27,9 +27,17 @@ pub struct Awaited {
     pub since_ms: u64,
     /// The team is up; else it is on its way.
     pub is_up: bool,
+    #[serde(default)]
+    pub(crate) boot: String,
 }
 
 impl Awaited {
+    /// Begins now, of a team that is on its way.
+    pub(crate) fn new(token: u64, wait: Duration) -> Awaited {
+        let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        Awaited { token, wait_ms, since_ms: now_ms(), is_up: false, boot: boot() }
+    }
+
     /// How long there is left to confirm.
     pub fn left(&self) -> Duration {
         Duration::from_millis(self.since_ms.saturating_add(self.wait_ms).saturating_sub(now_ms()))
@@ -67,9 +75,14 @@ pub(crate) fn write_missed(notes: &Notes, missed: &Missed) -> Result<(), Error> 
     Ok(notes.write(MISSED, &(text + "\n"))?)
 }
 
-/// What is noted of that; what an earlier boot noted is nothing.
+/// What is noted of that; what an earlier boot noted is nothing. Where there was no room to note it, what was awaited stands in its
+/// place ([`take`]).
 pub(crate) fn read_missed(notes: &Notes) -> Result<Option<Missed>, Error> {
-    let missed = notes.read(MISSED)?.and_then(|text| serde_json::from_str::<Missed>(&text).ok());
+    let of_awaited = |text: &str| {
+        let Awaited { wait_ms, since_ms, boot, .. } = serde_json::from_str(text).ok()?;
+        Some(Missed { boot, wait_ms, by_signal: false, since_ms: since_ms.saturating_add(wait_ms) })
+    };
+    let missed = notes.read(MISSED)?.and_then(|text| serde_json::from_str(&text).ok().or_else(|| of_awaited(&text)));
     Ok(missed.filter(|missed| missed.boot == boot()))
 }
 
@@ -93,18 +106,20 @@ pub(crate) fn forget_this(notes: &Notes, awaited: Option<&Awaited>) -> Result<()
     }
 }
 
-/// Ends a wait, this one or any: true for the one of all who do so that decides what becomes of the team.
-pub(crate) fn take(notes: &Notes, token: Option<u64>) -> Result<bool, Error> {
+/// Ends a wait, this one or any: true for the one of all who do so that decides what becomes of the team. It needs no room.
+/// `misses`: what was awaited stays, as what was missed.
+pub(crate) fn take(notes: &Notes, token: Option<u64>, misses: bool) -> Result<bool, Error> {
     if !notes.rename(END, TAKEN)? {
         return Ok(false);
     }
-    let taken = notes.read(TAKEN)?.and_then(|text| serde_json::from_str::<Awaited>(&text).ok());
-    if token.is_some() && taken.map(|taken| taken.token) != token {
+    // From here on nobody else acts: what cannot be read, for want of descriptors or memory, is what was awaited.
+    let other = notes.read(TAKEN).ok().flatten().and_then(|text| serde_json::from_str::<Awaited>(&text).ok());
+    if token.is_some() && other.is_some_and(|other| Some(other.token) != token) {
         // Somebody waits anew since a moment ago.
         notes.rename(TAKEN, END)?;
         return Ok(false);
     }
-    notes.remove(TAKEN)?;
+    let _ = if misses { notes.rename(TAKEN, MISSED).map(drop) } else { notes.remove(TAKEN) };
     Ok(true)
 }
 

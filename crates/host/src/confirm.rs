@@ -1,7 +1,7 @@
 //! A team that is taken down again unless somebody says that all is well.
 //!
 //! For those who are logged in by the very link that becomes a team: if that goes wrong they cannot say so. [`arm`] notes that
-//! a confirmation is awaited (`up:NAME.confirm`), before the team is touched; [`watch`], in a process of its own, takes the team down when
+//! a confirmation is awaited (`up:NAME.confirm`), before the team is touched; [`watch`], in processes of its own, takes the team down when
 //! none came, and notes that (`up:NAME.missed`) until the team comes up again; [`confirm`] removes the note.
 
 use std::time::Duration;
@@ -19,6 +19,8 @@ pub use crate::awaited::{Awaited, Missed};
 
 /// How often it is looked whether somebody has confirmed.
 const LOOK: Duration = Duration::from_millis(100);
+/// What fails is tried again so often.
+const PATIENCE: u32 = 10;
 
 /// How a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,9 +36,8 @@ pub enum Outcome {
 /// # Errors
 /// It cannot be noted.
 pub fn arm(team: &str, wait: Duration) -> Result<u64, Error> {
-    let (token, armed_ms) = (nicteam_sys::random::number()?, now_ms());
-    let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-    write(&Notes::of(team)?, &Awaited { token, wait_ms, since_ms: armed_ms, is_up: false })?;
+    let token = nicteam_sys::random::number()?;
+    write(&Notes::of(team)?, &Awaited::new(token, wait))?;
     Ok(token)
 }
 
@@ -57,7 +58,7 @@ pub fn begin(team: &str, token: u64) -> Result<bool, Error> {
 /// # Errors
 /// The note cannot be removed.
 pub fn confirm(team: &str) -> Result<bool, Error> {
-    take(&Notes::of(team)?, None)
+    take(&Notes::of(team)?, None, false)
 }
 
 /// What is awaited of a team.
@@ -113,40 +114,69 @@ pub fn decided(team: &str) -> Result<Option<bool>, Error> {
 /// Waits until a team is confirmed, and takes it down if it is not: after its time, when a signal ends this process
 /// ([`process::catch_termination`]), or when whoever was to bring it up was killed meanwhile.
 ///
+/// Several may watch one team: one of them acts. Nothing that the machine lacks for a while, room on a disk, descriptors, memory,
+/// keeps it from acting: what needs them is tried again, or left out.
+///
 /// # Errors
 /// It could not be taken down.
 pub fn watch(team: &str, token: u64) -> Result<Outcome, Error> {
     let notes = Notes::of(team)?;
-    let mut was_busy = false;
-    while let Some(awaited) = read(&notes)?.filter(|awaited| awaited.token == token) {
+    let (mut last, mut was_busy, mut refused) = (None, false, 0);
+    loop {
+        // What cannot be read is as it was.
+        if let Ok(now) = read(&notes) {
+            last = now.filter(|awaited| awaited.token == token);
+        }
+        let Some(awaited) = &last else { return Ok(Outcome::Settled) };
         if !awaited.left().is_zero() && process::termination().is_none() {
             process::sleep_or_termination(LOOK);
             continue;
         }
-        let lock = notes.lock()?;
+        let lock = notes.lock();
+        refused = if lock.is_err() { refused + 1 } else { 0 };
         // Somebody is just bringing it up or down, or was until now, and is about to say that the team is up.
-        if lock.is_none() || was_busy {
-            was_busy = lock.is_none();
+        let is_busy = matches!(lock, Ok(None)) || lock.is_err() && refused < PATIENCE;
+        if is_busy || was_busy && lock.is_ok() {
+            was_busy = is_busy;
             drop(lock);
             std::thread::sleep(LOOK);
             continue;
         }
-        // Ahead, so that whoever confirms too late hears it at each moment.
+        // Where nobody can have a lock, nobody has one.
         let by_signal = !awaited.left().is_zero();
-        write_missed(&notes, &Missed::now(&awaited, by_signal))?;
-        if !take(&notes, Some(token))? {
-            forget_missed(&notes)?;
-            continue;
+        // Ahead, so that whoever confirms too late hears it at each moment.
+        let is_noted = write_missed(&notes, &Missed::now(awaited, by_signal)).is_ok();
+        match take(&notes, Some(token), !is_noted) {
+            Ok(true) => return restore_at_last(team, &notes, awaited, by_signal),
+            Ok(false) => {
+                // Somebody else acts, and says so, or nobody is to.
+                if read(&notes).is_ok_and(|now| now.is_some()) {
+                    let _ = forget_missed(&notes);
+                }
+            }
+            Err(_) => std::thread::sleep(LOOK),
         }
-        let taken = restore(team, &notes, None);
-        match &taken {
-            Ok(_) => write_missed(&notes, &Missed::now(&awaited, by_signal))?,
-            Err(_) => forget_missed(&notes)?,
-        }
-        return match taken {
-            Ok(_) | Err(Error::NoTeam { .. }) => Ok(Outcome::TakenDown),
-            Err(error) => Err(error),
-        };
     }
-    Ok(Outcome::Settled)
+}
+
+/// Takes the team down; what fails is tried again for a while.
+fn restore_at_last(team: &str, notes: &Notes, awaited: &Awaited, by_signal: bool) -> Result<Outcome, Error> {
+    let mut tries = 0;
+    loop {
+        match restore(team, notes, None) {
+            Ok(_) | Err(Error::NoTeam { .. }) => {
+                // What was noted ahead, or stands in its place, says nearly the same.
+                let _ = write_missed(notes, &Missed::now(awaited, by_signal));
+                return Ok(Outcome::TakenDown);
+            }
+            Err(_) if tries < PATIENCE => {
+                tries += 1;
+                std::thread::sleep(LOOK * tries);
+            }
+            Err(error) => {
+                let _ = forget_missed(notes);
+                return Err(error);
+            }
+        }
+    }
 }

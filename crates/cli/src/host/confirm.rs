@@ -36,7 +36,8 @@ pub(super) struct Guard {
     team: String,
     token: u64,
     wait: Duration,
-    child: Child,
+    /// Either acts if nobody confirms; two, for somebody may kill one.
+    children: [Child; 2],
 }
 
 /// Confirms.
@@ -82,9 +83,22 @@ fn too_late(teams: &[String]) -> Result<Option<Failure>, Failure> {
     Ok(Some(Failure::failed(said.join("\n")).hint(Some("`nicteam up FILE --confirm TIME` brings it up again"))))
 }
 
-/// Starts the process that waits, before the team is touched: it acts, too, when whoever brings the team up is killed.
+/// Starts the processes that wait, before the team is touched: they act, too, when whoever brings the team up is killed.
 pub(super) fn guard(team: &str, wait: Duration) -> Result<Guard, Failure> {
     let token = confirmation::arm(team, wait)?;
+    let children = waiting(team, token).and_then(|first| Ok([first, waiting(team, token)?]));
+    match children {
+        Ok(children) => Ok(Guard { team: team.to_owned(), token, wait, children }),
+        Err(failure) => {
+            // Nothing was touched yet.
+            let _ = confirmation::confirm(team);
+            Err(failure)
+        }
+    }
+}
+
+/// Starts a process that waits, and hears that it does.
+fn waiting(team: &str, token: u64) -> Result<Child, Failure> {
     let program = std::env::current_exe().context(|| "find the own program".to_owned())?;
     let mut command = Command::new(program);
     command.args(["await-confirmation", team, &token.to_string()]);
@@ -95,11 +109,9 @@ pub(super) fn guard(team: &str, wait: Duration) -> Result<Guard, Failure> {
         BufReader::new(stdout).read_line(&mut said).context(|| "hear from the process that awaits it".to_owned())?;
     }
     if said.trim() != READY {
-        // Nothing was touched yet.
-        let _ = confirmation::confirm(team);
         return Err(Failure::failed(format!("the process that awaits the confirmation of {team} ended")));
     }
-    Ok(Guard { team: team.to_owned(), token, wait, child })
+    Ok(child)
 }
 
 /// Waits until it is decided whether a team stays up; it fails if it does not.
@@ -135,7 +147,7 @@ pub(super) fn remind(team: &str) {
 impl Guard {
     /// The team is up: the time to confirm begins.
     pub(super) fn begin(&self) -> Result<(), Failure> {
-        let Guard { team, token, wait, child } = self;
+        let Guard { team, token, wait, children: [one, other] } = self;
         if !confirmation::begin(team, *token)? {
             if let Some(failure) = too_late(std::slice::from_ref(team))? {
                 return Err(failure);
@@ -144,21 +156,26 @@ impl Guard {
             return Ok(());
         }
         say::line(format_args!(
-            "team {team} is taken down again in {:.0} s, by process {}, unless you say that all is well:\n  nicteam confirm {team}",
+            "team {team} is taken down again in {:.0} s, by process {} or {}, unless you say that all is well:\n  nicteam confirm {team}",
             wait.as_secs_f64(),
-            child.id()
+            one.id(),
+            other.id()
         ));
         Ok(())
     }
 
-    /// Waits for the process that waits; it fails if that could not take the team down.
+    /// Waits for the processes that wait; it fails if they could not take the team down.
     pub(super) fn join(mut self) -> Result<(), Failure> {
         let team = &self.team;
-        let ended = self.child.wait().context(|| format!("wait for the confirmation of {team}"))?;
-        // Whoever kills it leaves the team as it is.
-        match ended.code() {
-            None | Some(0) => Ok(()),
-            Some(_) => Err(Failure::failed(format!("team {team} could not be taken down"))
+        let mut has_failed = false;
+        for child in &mut self.children {
+            let ended = child.wait().context(|| format!("wait for the confirmation of {team}"))?;
+            // One that was killed has left it to the other.
+            has_failed |= ended.code().is_some_and(|code| code != 0);
+        }
+        match has_failed {
+            false => Ok(()),
+            true => Err(Failure::failed(format!("team {team} could not be taken down"))
                 .hint(Some(format!("`nicteam down {team}` tries again")))),
         }
     }
@@ -173,6 +190,8 @@ pub(super) fn wait(args: &AwaitConfirmation) -> Result<(), Failure> {
     let _ = setsid();
     std::env::set_current_dir("/").context(|| "go to /".to_owned())?;
     process::catch_termination()?;
+    // Where memory ends, it is not the way back that the kernel is to end. It may be refused.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "-1000");
     say::data(format!("{READY}\n"))?;
     let null = OpenOptions::new().write(true).open("/dev/null").context(|| "open /dev/null".to_owned())?;
     dup2_stdout(null).context(|| "let go of standard output".to_owned())?;

@@ -110,7 +110,9 @@ fn a_congestion_control_that_is_not_there_is_refused_before_anything_is_built() 
 
 /// What `team run` says to these options, for members that do not exist.
 fn team_run(options: &[&str]) -> (Option<i32>, String) {
-    let output = nicteam(&[&["team", "run", "t", "--members", "none0,none1"], options].concat());
+    // In the machine's own namespace, where another test does the same.
+    let name = format!("t{}", std::process::id());
+    let output = nicteam(&[&["team", "run", &name, "--members", "none0,none1"], options].concat());
     (output.status.code(), stderr(&output))
 }
 

@@ -46,8 +46,10 @@ impl Bench {
     }
 }
 
+type Check = fn(&mut Bench);
+
 /// What people put on a bond, by the name of its row in docs/device.md.
-const ROWS: [(&str, fn(&mut Bench)); 9] = [
+const ROWS: [(&str, Check); 9] = [
     ("counters", counters),
     ("capture", capture),
     ("`tbf`", tbf),
@@ -168,7 +170,7 @@ fn tcp_rate(bench: &Bench, port: u16, lasting: Duration) -> f64 {
     let sender = bench.a.netns.run(connect).unwrap();
     let (receiver, _) = listener.accept().unwrap();
     setsockopt(&sender, sockopt::TcpCongestion, &"cubic".into()).unwrap();
-    let received = thread::scope(|scope| {
+    thread::scope(|scope| {
         let counting = scope.spawn(|| io::copy(&mut &receiver, &mut io::sink()).unwrap());
         let start = Instant::now();
         sender.set_nonblocking(true).unwrap();
@@ -180,8 +182,7 @@ fn tcp_rate(bench: &Bench, port: u16, lasting: Duration) -> f64 {
         drop(sender);
         let received = counting.join().unwrap();
         received as f64 * 8.0 / start.elapsed().as_secs_f64() / 1e6
-    });
-    received
+    })
 }
 
 fn tbf(bench: &mut Bench) {

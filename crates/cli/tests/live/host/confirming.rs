@@ -1,6 +1,8 @@
 //! A team that nobody confirms is taken down.
 
-use std::process::Stdio;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use nicteam_testnet::{assert_becomes, eventually};
 use nix::sys::signal::{Signal, kill};
@@ -94,4 +96,61 @@ fn a_command_that_is_killed_on_its_way_is_undone() {
     up.kill().unwrap();
     up.wait().unwrap();
     eventually("the way back", || network.snapshot() == before);
+}
+
+/// Puts a file system in memory, of these options, where the host keeps what it knows of teams: for this test alone.
+fn mount_state(state: &Path, options: &str) {
+    nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNS).unwrap();
+    let mount = |words: &[&str]| assert!(Command::new("mount").args(words).status().unwrap().success(), "{words:?}");
+    mount(&["--make-rprivate", "/"]);
+    fs::create_dir_all(state).unwrap();
+    mount(&["-t", "tmpfs", "-o", options, "none", state.to_str().unwrap()]);
+}
+
+/// Takes all the room, or all the inodes, that there is.
+fn fill(folder: &Path) {
+    let mut number = 0;
+    while fs::write(folder.join(format!("filler-{number}")), [7; 512]).is_ok() {
+        number += 1;
+    }
+    assert!(number > 0 && fs::write(folder.join("one-more"), [7; 512]).is_err());
+}
+
+#[test]
+fn the_way_back_needs_no_room_and_no_inode() {
+    if !may_test_bpf() {
+        return;
+    }
+    for options in ["mode=755,size=512k", "mode=755,size=4m,nr_inodes=60"] {
+        let network = Network::new();
+        let before = network.snapshot();
+        // The file of the team is not there: the folder is another one.
+        let file = network.file("teams.toml", TEAM);
+        let text = fs::read_to_string(&file).unwrap();
+        mount_state(&network.near.state, options);
+        fs::write(&file, text).unwrap();
+        network.done(&["up", &file, "--confirm", "2s"]);
+        fill(&network.near.state);
+        eventually(options, || network.snapshot() == before);
+        let (code, said) = network.nicteam(&["confirm"]);
+        assert!(code == 1 && said.contains("nobody confirmed it within 2 s"), "{options}: {said}");
+    }
+}
+
+#[test]
+fn who_is_to_take_the_team_down_may_be_killed() {
+    if !may_test_bpf() {
+        return;
+    }
+    for which in 0..2 {
+        let network = Network::new();
+        let before = network.snapshot();
+        let file = network.file("teams.toml", TEAM);
+        let said = network.done(&["up", &file, "--confirm", "2s"]);
+        let pids = said.split("by process ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
+        let pids: Vec<i32> = pids.split(" or ").map(|pid| pid.parse().unwrap()).collect();
+        assert_eq!(pids.len(), 2, "{said}");
+        kill(Pid::from_raw(pids[which]), Signal::SIGKILL).unwrap();
+        eventually("the way back", || network.snapshot() == before);
+    }
 }

@@ -98,6 +98,13 @@ fn a_process_that_took_over_has_its_own_recording() {
         let shown = || near.run(&["replay", path.to_str().unwrap(), "--show"]);
         written.status.success() && shown().contains(" all members have joined\n")
     };
+    let tried = folder.join("tried");
+    eventually("enough to be told of", || {
+        let _ = fs::remove_file(&tried);
+        near.run(&["record", "team0", "-o", tried.to_str().unwrap()]);
+        let outcome: Value = serde_json::from_str(&near.run(&["replay", tried.to_str().unwrap(), "--json"])).unwrap();
+        outcome["entries"].as_u64().unwrap() > 100
+    });
     sleep(Duration::from_millis(2500));
     near.crash("team0");
     let saved_of = |arguments: &[&str], name: &str| {
