@@ -17,6 +17,7 @@ mod which;
 /// Measures a ratio or a time: nothing beside it.
 mod alone {
     mod hostile;
+    mod notices;
     mod t3;
 }
 
