@@ -235,7 +235,8 @@ impl Member {
         self.keep_from_ipv6(netlink)
     }
 
-    fn keep_from_ipv6(&self, netlink: &mut Netlink) -> Result<(), Error> {
+    /// Lets it speak no IPv6 by itself.
+    pub(crate) fn keep_from_ipv6(&self, netlink: &mut Netlink) -> Result<(), Error> {
         if self.original.ipv6 {
             switch_ipv6(&self.port.name, false);
         }

@@ -142,18 +142,16 @@ pub fn watch(team: &str, token: u64) -> Result<Outcome, Error> {
             std::thread::sleep(LOOK);
             continue;
         }
-        // Where nobody can have a lock, nobody has one.
+        // Who had the lock until now may have acted; where nobody can have one, nobody has.
+        if read(&notes).is_ok_and(|now| now.as_ref() != Some(awaited)) {
+            continue;
+        }
         let by_signal = !awaited.left().is_zero();
         // Ahead, so that whoever confirms too late hears it at each moment.
         let is_noted = write_missed(&notes, &Missed::now(awaited, by_signal)).is_ok();
         match take(&notes, Some(token), !is_noted) {
             Ok(true) => return restore_at_last(team, &notes, awaited, by_signal),
-            Ok(false) => {
-                // Somebody else acts, and says so, or nobody is to.
-                if read(&notes).is_ok_and(|now| now.is_some()) {
-                    let _ = forget_missed(&notes);
-                }
-            }
+            Ok(false) => drop(forget_missed(&notes)),
             Err(_) => std::thread::sleep(LOOK),
         }
     }

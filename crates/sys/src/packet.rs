@@ -187,12 +187,6 @@ impl PacketSocket {
         Ok(socket)
     }
 
-    /// From now on it receives frames of these protocols alone, whosever they are,
-    /// of each at most the first [`crate::listen::LONGEST`] bytes.
-    pub fn hear_only(&self, protocols: crate::listen::Protocols) -> Result<()> {
-        crate::listen::hear_only(&self.fd, protocols).context(|| "filter what a packet socket hears".to_owned())
-    }
-
     /// From now on the kernel notes when each frame arrived ([`Batch::arrived`]).
     /// It does so for all frames of the machine as long as anybody asks for it.
     pub fn note_arrivals(&self) -> Result<()> {

@@ -12,21 +12,41 @@ use super::Shell;
 use crate::{Error, Happened};
 
 /// Something that must be so on a device.
-struct Wanted {
-    index: u32,
-    device: String,
-    what: &'static str,
-    is: fn(&Link, &Value) -> bool,
-    make: fn(&mut nicteam_sys::netlink::Netlink, u32, &Value) -> nicteam_sys::Result<()>,
-    value: Value,
+#[derive(Clone, Copy)]
+enum Wanted {
+    Mac(Mac),
+    Mtu(u32),
+    AllMulticast,
+    Promiscuous,
+    NoIpv6Address,
+    /// The end behind shows the stack a carrier, or none.
+    Up(bool),
 }
 
-/// How it must be; what a line does not need is nothing.
-#[derive(Clone, Copy, Default)]
-struct Value {
-    mac: Mac,
-    mtu: u32,
-    up: bool,
+impl Wanted {
+    /// What people call it.
+    fn words(self) -> &'static str {
+        match self {
+            Wanted::Mac(_) => "MAC address",
+            Wanted::Mtu(_) => "MTU",
+            Wanted::AllMulticast => "allmulticast",
+            Wanted::Promiscuous => "promiscuous mode",
+            Wanted::NoIpv6Address => "IPv6 address mode",
+            Wanted::Up(_) => "administrative state",
+        }
+    }
+
+    /// True if it is so.
+    fn is_so(self, link: &Link) -> bool {
+        match self {
+            Wanted::Mac(mac) => link.mac == mac.0,
+            Wanted::Mtu(mtu) => link.mtu == mtu,
+            Wanted::AllMulticast => link.all_multicast,
+            Wanted::Promiscuous => link.promiscuous,
+            Wanted::NoIpv6Address => link.addr_gen_mode.is_none_or(|mode| mode == AddrGenMode::None),
+            Wanted::Up(up) => link.up == up,
+        }
+    }
 }
 
 impl Shell {
@@ -41,9 +61,9 @@ impl Shell {
         if self.held || self.gone {
             return;
         }
-        for wanted in self.wanted().into_iter().filter(|wanted| is_meant(wanted.index)) {
+        for (index, device, wanted) in self.wanted().into_iter().filter(|(index, ..)| is_meant(*index)) {
             // A message about it may be old.
-            let link = match self.netlink.link_at(wanted.index) {
+            let link = match self.netlink.link_at(index) {
                 Ok(Some(link)) => link,
                 Ok(None) => continue,
                 Err(error) => {
@@ -51,9 +71,12 @@ impl Shell {
                     continue;
                 }
             };
-            if !(wanted.is)(&link, &wanted.value) && self.repairs.may(&wanted.device, wanted.what, self.clock.now()) {
-                let made = (wanted.make)(&mut self.netlink, wanted.index, &wanted.value);
-                self.note_repair(&wanted.device, wanted.what, made.map_err(Error::from));
+            for wanted in wanted {
+                let what = wanted.words();
+                if !wanted.is_so(&link) && self.repairs.may(&device, what, self.clock.now()) {
+                    let made = self.make_so(index, wanted);
+                    self.note_repair(&device, what, made);
+                }
             }
         }
     }
@@ -87,61 +110,36 @@ impl Shell {
         }
     }
 
-    /// What must be so, device by device.
-    fn wanted(&self) -> Vec<Wanted> {
-        let mut wanted = Vec::new();
-        let mtu = self.member_mtu();
-        for member in &self.members {
-            let mut want = |what, is, make, value| {
-                let (index, device) = (member.port.index, member.port.name.clone());
-                wanted.push(Wanted { index, device, what, is, make, value });
-            };
-            // With `fail_over_mac` a member's address is its own, or moves.
-            if self.team.config().mac_policy() == FailOverMac::None {
-                let value = Value { mac: self.team.device_mac(member.port.id), ..Value::default() };
-                let make: fn(&mut _, u32, &Value) -> _ =
-                    |netlink: &mut nicteam_sys::netlink::Netlink, index, value| netlink.set_mac(index, value.mac.0);
-                want("MAC address", |link, value| link.mac == value.mac.0, make, value);
-            }
-            let value = Value { mtu, ..Value::default() };
-            want(
-                "MTU",
-                |link, value| link.mtu == value.mtu,
-                |netlink, index, value| netlink.set_mtu(index, value.mtu),
-                value,
-            );
-            want(
-                "allmulticast",
-                |link, _| link.all_multicast,
-                |netlink, index, _| netlink.set_all_multicast(index, true),
-                value,
-            );
-            if self.takes_all {
-                want(
-                    "promiscuous mode",
-                    |link, _| link.promiscuous,
-                    |netlink, index, _| netlink.set_promiscuous(index, true),
-                    value,
-                );
-            }
-            want(
-                "IPv6 address mode",
-                |link, _| link.addr_gen_mode.is_none_or(|mode| mode == AddrGenMode::None),
-                |netlink, index, _| netlink.set_addr_gen_mode(index, AddrGenMode::None),
-                value,
-            );
+    /// What must be so, device by device: index, name, and the list.
+    fn wanted(&self) -> Vec<(u32, String, Vec<Wanted>)> {
+        // With `fail_over_mac` a member's address is its own, or moves.
+        let has_mac = self.team.config().mac_policy() == FailOverMac::None;
+        let mut devices = Vec::new();
+        for port in self.members.iter().map(|member| &member.port) {
+            let mut wanted = vec![Wanted::Mtu(self.member_mtu()), Wanted::AllMulticast, Wanted::NoIpv6Address];
+            wanted.extend(has_mac.then(|| Wanted::Mac(self.team.device_mac(port.id))));
+            wanted.extend(self.takes_all.then_some(Wanted::Promiscuous));
+            devices.push((port.index, port.name.clone(), wanted));
         }
-        let value = Value { mtu: self.mtu, up: self.team.carrier(), ..Value::default() };
-        let mut want = |what, is, make| {
-            let (index, device) = (self.device.peer_index, self.device.peer_name.clone());
-            wanted.push(Wanted { index, device, what, is, make, value });
-        };
-        want("MTU", |link, value| link.mtu == value.mtu, |netlink, index, value| netlink.set_mtu(index, value.mtu));
-        want(
-            "administrative state",
-            |link, value| link.up == value.up,
-            |netlink, index, value| netlink.set_up(index, value.up),
-        );
-        wanted
+        let behind = vec![Wanted::Mtu(self.mtu), Wanted::Up(self.team.carrier())];
+        devices.push((self.device.peer_index, self.device.peer_name.clone(), behind));
+        devices
+    }
+
+    /// Makes it so, on a member as when it joined.
+    fn make_so(&mut self, index: u32, wanted: Wanted) -> Result<(), Error> {
+        let netlink = &mut self.netlink;
+        let member = self.members.iter().find(|member| member.port.index == index);
+        match (wanted, member) {
+            (Wanted::Mac(mac), Some(member)) => member.set_mac(netlink, mac),
+            (Wanted::Mtu(mtu), Some(member)) => member.set_mtu(netlink, mtu),
+            (Wanted::NoIpv6Address, Some(member)) => member.keep_from_ipv6(netlink),
+            (Wanted::Mac(mac), None) => Ok(netlink.set_mac(index, mac.0)?),
+            (Wanted::Mtu(mtu), None) => Ok(netlink.set_mtu(index, mtu)?),
+            (Wanted::NoIpv6Address, None) => Ok(netlink.set_addr_gen_mode(index, AddrGenMode::None)?),
+            (Wanted::AllMulticast, _) => Ok(netlink.set_all_multicast(index, true)?),
+            (Wanted::Promiscuous, _) => Ok(netlink.set_promiscuous(index, true)?),
+            (Wanted::Up(up), _) => Ok(netlink.set_up(index, up)?),
+        }
     }
 }

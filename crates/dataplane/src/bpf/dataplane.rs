@@ -135,7 +135,7 @@ impl BpfDataplane {
 
     fn attach_port(&self, index: u32) -> Result<(), Error> {
         tc::set_filter(index, Point::Ingress, self.object.ingress.as_fd())?;
-        if predecessor::has_former(index) { tc::remove_filter(index, Point::FormerIngress) } else { Ok(()) }
+        predecessor::remove_former(index)
     }
 
     /// Exchanges the programs for ones that can do what a plan asks for.
@@ -253,9 +253,7 @@ impl Dataplane for BpfDataplane {
             self.object.maps.remove_place(port.index)?;
         }
         tc::remove_filter(port.index, Point::Ingress)?;
-        if predecessor::has_former(port.index) {
-            tc::remove_filter(port.index, Point::FormerIngress)?;
-        }
+        predecessor::remove_former(port.index)?;
         self.carrier.leave(&port)?;
         match place {
             Some(place) if place.own_clsact != 0 => tc::remove_clsact(port.index),

@@ -77,9 +77,14 @@ pub(super) fn member_is_ours(device: &str, index: u32) -> Result<bool, Error> {
 }
 
 /// True if the program of an earlier version is on this member, ahead of where ours is.
-pub(super) fn has_former(index: u32) -> bool {
+fn has_former(index: u32) -> bool {
     let name = |id| name_of(id, index, Point::FormerIngress).ok();
     tc::program_at(index, Point::FormerIngress).and_then(name).is_some_and(|name| name == INGRESS)
+}
+
+/// Takes it off. A stranger's program stays.
+pub(super) fn remove_former(index: u32) -> Result<(), Error> {
+    if has_former(index) { tc::remove_filter(index, Point::FormerIngress) } else { Ok(()) }
 }
 
 /// True if the program that looks at carriers is on this member.

@@ -3,7 +3,7 @@
 //! A program only jumps forward, as the kernel demands, and reads nothing behind the end of a frame: such
 //! a read ends it, and the frame is not heard.
 
-use super::{Form, Kind, LONGEST, Rule, Rules, TaggedFlow};
+use super::{Kind, LONGEST, Rule, Rules, TaggedFlow};
 
 /// Bytes of the two addresses.
 const MACS: u32 = 12;
@@ -94,9 +94,7 @@ enum Test {
 /// The program of a socket that hears by these rules.
 pub(super) fn program(rules: &Rules) -> Vec<libc::sock_filter> {
     let mut program = Vec::new();
-    if rules.form == Form::Legal {
-        program.extend(block(&[Test::IsNot(At::PacketType, TO_OTHER)], &[], true));
-    }
+    program.extend(block(&[Test::IsNot(At::PacketType, TO_OTHER)], &[], true));
     // It has no EtherType, and no tag.
     let pagp = rules.rules.iter().filter(|rule| rule.kind == Kind::Pagp);
     program.extend(pagp.flat_map(|rule| hears(rule, rules, MACS)));
@@ -106,7 +104,7 @@ pub(super) fn program(rules: &Rules) -> Vec<libc::sock_filter> {
         for wanted in [HELLO, SLOW, ARP, IPV6] {
             let kinds = rules.rules.iter().filter(|rule| ethertype_of(rule.kind) == Some(wanted));
             // Hellos and slow protocols carry no tag.
-            let kinds = kinds.filter(|rule| tags == 0 || rules.form == Form::Any || may_have_tag(rule.kind));
+            let kinds = kinds.filter(|rule| tags == 0 || may_have_tag(rule.kind));
             let body: Vec<_> = kinds.flat_map(|rule| hears(rule, rules, ethertype)).collect();
             if !body.is_empty() {
                 program.push(jump(libc::BPF_JEQ, wanted, 1, 0));
@@ -170,29 +168,8 @@ fn may_have_tag(kind: Kind) -> bool {
 /// Ends the program for a frame of this kind that is to be heard; goes on behind
 /// for any other.
 fn hears(rule: &Rule, rules: &Rules, ethertype: u32) -> Vec<libc::sock_filter> {
-    let alternatives = match rules.form {
-        Form::Any => vec![identity(rule.kind, ethertype)],
-        Form::Legal => legal(rule.kind, &rules.marks, ethertype),
-    };
     let accept = accept(rule);
-    alternatives.iter().flat_map(|tests| block(tests, &accept, false)).collect()
-}
-
-/// What makes a frame of this EtherType one of a kind.
-fn identity(kind: Kind, ethertype: u32) -> Vec<Test> {
-    let payload = ethertype + 2;
-    match kind {
-        Kind::Hello => vec![Test::IsNot(At::Byte(payload + 1), PROBE), Test::IsNot(At::Byte(payload + 1), ECHO)],
-        Kind::Echo => vec![Test::Is(At::Byte(payload + 1), ECHO)],
-        Kind::Lacp => vec![Test::IsNot(At::Byte(payload), 2)],
-        Kind::Marker => vec![Test::Is(At::Byte(payload), 2)],
-        Kind::Arp => Vec::new(),
-        Kind::Neighbour => vec![
-            Test::Is(At::Byte(payload + 6), libc::IPPROTO_ICMPV6 as u32),
-            Test::OneOf(At::Byte(payload + 40), vec![SOLICITATION, ADVERTISEMENT]),
-        ],
-        Kind::Pagp => vec![Test::Is(At::Word(HEADER), SNAP), Test::Is(At::Word(HEADER + 4), CISCO_PAGP)],
-    }
+    legal(rule.kind, &rules.marks, ethertype).iter().flat_map(|tests| block(tests, &accept, false)).collect()
 }
 
 /// The forms that a frame of a kind may have: the tests of each.
@@ -252,19 +229,25 @@ fn legal(kind: Kind, marks: &[u32], ethertype: u32) -> Vec<Vec<Test>> {
             Test::AtLeast(At::Length, payload + 28),
         ]],
         Kind::Neighbour => {
-            let own = vec![
+            vec![vec![
+                Test::Is(At::Byte(payload + 6), libc::IPPROTO_ICMPV6 as u32),
+                Test::OneOf(At::Byte(payload + 40), vec![SOLICITATION, ADVERTISEMENT]),
                 from_one,
                 // Another hop limit came through a router; and a code that is none.
                 Test::Is(At::Byte(payload + 7), 255),
                 Test::Is(At::Byte(payload + 41), 0),
                 Test::AtLeast(At::Length, payload + 64),
-            ];
-            vec![[identity(kind, ethertype), own].concat()]
+            ]]
         }
         Kind::Pagp => {
-            let own = vec![Test::Is(At::Byte(HEADER + 8), INFORMATION_PDU), Test::AtLeast(At::Length, PAGP_BYTES)];
+            let own = vec![
+                Test::Is(At::Word(HEADER), SNAP),
+                Test::Is(At::Word(HEADER + 4), CISCO_PAGP),
+                Test::Is(At::Byte(HEADER + 8), INFORMATION_PDU),
+                Test::AtLeast(At::Length, PAGP_BYTES),
+            ];
             // The group first: nearly all frames fail there.
-            vec![[to(CISCO_GROUP).to_vec(), untagged(), identity(kind, ethertype), own].concat()]
+            vec![[to(CISCO_GROUP).to_vec(), untagged(), own].concat()]
         }
     }
 }
@@ -381,13 +364,11 @@ mod tests {
     fn every_jump_stays_inside_the_program() {
         let known: Vec<[u8; 6]> = (0..MOST_KNOWN).map(|n| [2, 0, 0, 0, 0, n as u8]).collect();
         for bits in 0_u32..1 << Kind::ALL.len() {
-            for form in [Form::Any, Form::Legal] {
-                for share in [Share::default(), Share { known: 3, others: 7 }, Share { known: 0, others: 31 }] {
-                    let kinds = Kind::ALL.into_iter().enumerate().filter(|(bit, _)| bits & 1 << bit != 0);
-                    let rule = |(_, kind)| Rule { kind, known: known.clone(), share };
-                    let rules = Rules { form, rules: kinds.map(rule).collect(), marks: vec![1, 2, 3] };
-                    assert_jumps_inside(&program(&rules), &format!("{bits:06b} {form:?} {share:?}"));
-                }
+            for share in [Share::default(), Share { known: 3, others: 7 }, Share { known: 0, others: 31 }] {
+                let kinds = Kind::ALL.into_iter().enumerate().filter(|(bit, _)| bits & 1 << bit != 0);
+                let rule = |(_, kind)| Rule { kind, known: known.clone(), share };
+                let rules = Rules { rules: kinds.map(rule).collect(), marks: vec![1, 2, 3] };
+                assert_jumps_inside(&program(&rules), &format!("{bits:06b} {share:?}"));
             }
         }
     }

@@ -48,11 +48,10 @@ pub enum Kind {
     Pagp,
 }
 
-/// What a [`Listener`] hears.
+/// What a [`Listener`] hears: frames in the forms that each kind's standard, or docs/hello.md, allows (destination, tag,
+/// version, fields and lengths). Frames for other hosts are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// Which forms of frames.
-    pub form: Form,
     /// The kinds, one rule each.
     pub rules: Vec<Rule>,
     /// The first halves of the stamps that an echo may have; empty: any.
@@ -77,17 +76,6 @@ pub struct Share {
     pub known: u8,
     /// From all others.
     pub others: u8,
-}
-
-/// Which forms of frames are heard.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Form {
-    /// Those that the kind's standard, or docs/hello.md, allows: destination, tag, version, fields and lengths.
-    /// Frames for other hosts are left out.
-    #[default]
-    Legal,
-    /// Any of the kind's EtherType, whosever they are.
-    Any,
 }
 
 /// Hears some protocols of one device. It never waits.
@@ -307,11 +295,6 @@ impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
-}
-
-/// Lets a packet socket hear these protocols alone, of any form, of other hosts' frames, too.
-pub(crate) fn hear_only(fd: &OwnedFd, protocols: Protocols) -> io::Result<()> {
-    attach(fd, &filter::program(&Rules { form: Form::Any, ..Rules::of(protocols.kinds()) }))
 }
 
 fn attach(fd: &OwnedFd, program: &[libc::sock_filter]) -> io::Result<()> {
