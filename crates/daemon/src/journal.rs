@@ -78,6 +78,13 @@ pub enum Happened {
         /// Now.
         to: String,
     },
+    /// The team device has another name; the team keeps its own.
+    DeviceRenamed {
+        /// Before.
+        from: String,
+        /// Now.
+        to: String,
+    },
     /// Options were set.
     Options {
         /// Those with another value than before.
@@ -246,6 +253,7 @@ impl fmt::Display for Happened {
             Happened::Joined { member } => write!(f, "member {member} joined"),
             Happened::Left { member } => write!(f, "member {member} left"),
             Happened::Renamed { from, to } => write!(f, "member {from} is called {to} now"),
+            Happened::DeviceRenamed { from, to } => write!(f, "the team device {from} is called {to} now"),
             Happened::TcpMinRttWlen { from, to } => {
                 write!(f, "net.ipv4.tcp_min_rtt_wlen of this namespace: {from} -> {to}")
             }

@@ -43,8 +43,13 @@ fn detach(netlink: &mut Netlink, team: &str, members: &[(Link, Original, Claim)]
     /// Of a device that is made to find what is attached, and goes at once.
     const ANY_MAC: Mac = Mac([2, 0, 0, 0, 0, 1]);
     const ANY_MTU: u32 = 1500;
-    let (device, _) = TeamDevice::create_or_adopt(netlink, team, ANY_MAC, ANY_MTU)?;
     let mut first = FirstError::default();
+    if let Err(nicteam_dataplane::Error::Elsewhere { peer, .. }) = TeamDevice::find(netlink, team)
+        && let Some(behind) = netlink.link(&peer)?
+    {
+        first.note(netlink.delete(behind.index));
+    }
+    let (device, _) = TeamDevice::create_or_adopt(netlink, team, ANY_MAC, ANY_MTU)?;
     match nicteam_dataplane::open(&device, Choice::Auto, Programs::WithoutStripe) {
         Ok(mut dataplane) => {
             for (link, ..) in members {

@@ -121,7 +121,7 @@ impl TeamSpec {
 pub enum Notice {
     /// Something happened to it.
     Event(Event),
-    /// Something could not be done; the team goes on, except after [`Error::DeviceGone`].
+    /// Something could not be done; the team goes on, except after [`Error::DeviceGone`] and [`Error::DeviceMoved`].
     Trouble(Error),
 }
 
@@ -249,6 +249,12 @@ pub enum Error {
         "the device of team {0} was deleted, so the team has ended and given its members back; hint: start it again"
     )]
     DeviceGone(String),
+    /// A user has moved the team device into another network namespace.
+    #[error(
+        "the device of team {0} was moved into another network namespace, so the team has ended and given its members \
+         back; hint: move the members there, and start the team there"
+    )]
+    DeviceMoved(String),
     /// The team's thread is gone.
     #[error("team {0} has ended")]
     Ended(String),

@@ -23,8 +23,11 @@ pub struct TeamStatus {
     pub schema: u32,
     /// Version of the program that runs the team.
     pub nicteam: String,
-    /// Its device.
+    /// Its name.
     pub team: String,
+    /// How its device is called, if a user has renamed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// Interface index of its device.
     pub index: u32,
     /// Its address.

@@ -1,10 +1,11 @@
 //! The team device: one end of a veth pair.
 
 use nicteam_sys::ethtool::Ethtool;
-use nicteam_sys::netlink::{Netlink, VethEnd};
+use nicteam_sys::netlink::{AddrGenMode, Link, Netlink, VethEnd};
 use nicteam_sys::random;
 use nicteam_team::MAX_QUEUE_ID;
 use nicteam_wire::Mac;
+use nix::net::if_::if_indextoname;
 
 use crate::Error;
 
@@ -15,7 +16,7 @@ use crate::Error;
 /// and shows to taps what passes; setting that end down shows the stack a lost carrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TeamDevice {
-    /// Device name.
+    /// The team's name, by which its device was made ([`TeamDevice::called`] is how it is called now).
     pub name: String,
     /// Interface index.
     pub index: u32,
@@ -56,7 +57,7 @@ impl TeamDevice {
     /// The end behind sends by one in any case: else native XDP, which has one queue of the team device's, is refused there.
     pub(crate) fn mark_queues(&self, on: bool) -> Result<(), Error> {
         let ethtool = Ethtool::open()?;
-        for (device, queues) in [(&self.peer_name, 1), (&self.name, if on { TX_QUEUES } else { 1 })] {
+        for (device, queues) in [(&self.peer_name, 1), (&self.called(), if on { TX_QUEUES } else { 1 })] {
             match ethtool.set_tx_queues(device, queues) {
                 Err(error) if error.errno() == Some(libc::EOPNOTSUPP) => {}
                 set => set?,
@@ -82,19 +83,34 @@ impl TeamDevice {
         Ok(netlink.delete(self.index)?)
     }
 
-    /// The pair of this name; `None` if neither name is taken.
-    fn find(netlink: &mut Netlink, name: &str) -> Result<Option<TeamDevice>, Error> {
+    /// What the system calls the device now: a user may have renamed it.
+    pub fn called(&self) -> String {
+        let name = if_indextoname(self.index).ok().and_then(|name| name.into_string().ok());
+        name.unwrap_or_else(|| self.name.clone())
+    }
+
+    /// The pair of the team of this name; `None` if neither name is taken. The device may have been renamed since.
+    ///
+    /// # Errors
+    /// Another device has one of the names, or a user has moved the team device into another network namespace.
+    pub fn find(netlink: &mut Netlink, name: &str) -> Result<Option<TeamDevice>, Error> {
         let peer_name = peer_of(name);
-        let (device, peer) = match (netlink.link(name)?, netlink.link(&peer_name)?) {
-            (None, None) => return Ok(None),
-            (Some(device), Some(peer)) => (device, peer),
-            (Some(_), None) => return Err(Error::Taken(name.to_owned())),
-            (None, Some(_)) => return Err(Error::Taken(peer_name)),
+        let Some(peer) = netlink.link(&peer_name)? else {
+            return if netlink.link(name)?.is_some() { Err(Error::Taken(name.to_owned())) } else { Ok(None) };
         };
-        if device.kind != "veth" || device.peer != Some(peer.index) || peer.peer != Some(device.index) {
-            return Err(Error::Taken(name.to_owned()));
+        if peer.kind != "veth" {
+            return Err(Error::Taken(peer_name));
         }
-        Ok(Some(TeamDevice { name: device.name, index: device.index, peer_name: peer.name, peer_index: peer.index }))
+        if peer.peer_elsewhere {
+            return Err(Error::Elsewhere { team: name.to_owned(), peer: peer_name });
+        }
+        let device = peer.peer.map_or(Ok(None), |index| netlink.link_at(index))?;
+        let device = device.filter(|device| device.kind == "veth" && device.peer == Some(peer.index));
+        // Of a pair that is called otherwise the end behind has the mode that we gave it.
+        let is_ours = |device: &Link| device.name == name || peer.addr_gen_mode == Some(AddrGenMode::None);
+        let device = device.filter(is_ours).ok_or(Error::Taken(peer_name))?;
+        let (name, index) = (name.to_owned(), device.index);
+        Ok(Some(TeamDevice { name, index, peer_name: peer.name, peer_index: peer.index }))
     }
 }
 

@@ -30,4 +30,15 @@ pub enum Error {
     /// A device of the team's name is there and is not a team.
     #[error("a device `{0}` exists and is no team; hint: choose another name, or remove it with `ip link del {0}`")]
     Taken(String),
+    /// A user has moved the team device.
+    #[error(
+        "the device of team `{team}` was moved into another network namespace, where no team can follow it; hint: move \
+         the members there and make the team there, or remove what is left with `ip link del {peer}`"
+    )]
+    Elsewhere {
+        /// The team.
+        team: String,
+        /// The end behind, which stayed.
+        peer: String,
+    },
 }

@@ -83,7 +83,7 @@ pub fn between(teams: &[Team]) -> Vec<Refusal> {
 /// The plan, and what it is made of.
 pub(crate) fn plan(team: &Team, facts: &Facts<'_>) -> (Plan, Wanted) {
     let (survey, journal) = (facts.survey, facts.journal);
-    let device = survey.link(&team.name).map(|link| link.index);
+    let device = survey.device_of(&team.name).map(|link| link.index);
     let by_now = |journal: &Journal| journal.found.by_now(device, &survey.addresses, &survey.routes);
     let found = journal.map_or_else(|| before(survey, team), by_now);
     let own = own(team);

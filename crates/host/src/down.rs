@@ -12,7 +12,7 @@ use crate::Error;
 use crate::awaited;
 use crate::done::{Done, Watch};
 use crate::found::Found;
-use crate::hand::Hand;
+use crate::hand::{Hand, device_of};
 use crate::journal::{self, Journal};
 use crate::managers::network_manager;
 use crate::order;
@@ -129,16 +129,16 @@ fn carriers(team: &str) -> Option<Vec<u32>> {
 /// What was found, with the lifetimes that it has by now.
 fn by_now(team: &str, journal: &Journal) -> Result<Found, Error> {
     let mut netlink = Netlink::open()?;
-    let device = netlink.link(team)?.map(|device| device.index);
+    let device = device_of(&mut netlink, team)?;
     Ok(journal.found.by_now(device, &netlink.address_objects()?, &netlink.routes()?))
 }
 
 /// The neighbours that the team's device knows by their MAC addresses.
 fn learned(team: &str) -> Result<Vec<Neighbour>, Error> {
     let mut netlink = Netlink::open()?;
-    let Some(device) = netlink.link(team)? else { return Ok(Vec::new()) };
+    let Some(device) = device_of(&mut netlink, team)? else { return Ok(Vec::new()) };
     let mut neighbours = netlink.neighbours()?;
-    neighbours.retain(|known| known.index() == device.index && known.is_learned() && !known.is_set());
+    neighbours.retain(|known| known.index() == device && known.is_learned() && !known.is_set());
     Ok(neighbours)
 }
 
@@ -160,8 +160,7 @@ fn stop(team: &str) -> Result<bool, Error> {
 fn stop_remains(team: &str) -> Result<bool, Error> {
     let links = Netlink::open()?.links()?;
     let behind = format!("{team}-dp");
-    let device = links.iter().any(|link| link.name == team && link.kind == "veth")
-        && links.iter().any(|link| link.name == behind);
+    let device = links.iter().any(|link| link.name == behind && link.kind == "veth");
     let member = links.iter().any(|link| crate::obstacles::team_of(&link.alias) == Some(team));
     if device || member {
         nicteam_daemon::take_down(team)?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use nicteam_dataplane::TeamDevice;
 use nicteam_sys::netlink::object::{Address, Neighbour, Route};
 use nicteam_sys::netlink::{Link, Netlink};
 use nicteam_sys::netns;
@@ -15,6 +16,15 @@ use crate::found::{Above, Found};
 use crate::obstacles::team_of;
 use crate::step::{Step, TEAM};
 use crate::survey::{Sysctls, sysctls_of};
+
+/// The index of a team's device, however it is called by now; `None`: there is none, or another device has its name.
+pub(crate) fn device_of(netlink: &mut Netlink, team: &str) -> Result<Option<u32>, Error> {
+    match TeamDevice::find(netlink, team) {
+        Ok(device) => Ok(device.map(|device| device.index)),
+        Err(nicteam_dataplane::Error::System(error)) => Err(error.into()),
+        Err(_) => Ok(None),
+    }
+}
 
 /// What takes steps.
 #[derive(Debug)]
@@ -97,7 +107,7 @@ impl Hand {
             Some(now) => Ok(*now),
             None if index != TEAM => Ok(Some(index)),
             None => {
-                let index = self.netlink.link(&self.team)?.map(|link| link.index);
+                let index = device_of(&mut self.netlink, &self.team)?;
                 if index.is_none() && !self.team_may_be_gone {
                     return Err(nicteam_daemon::Error::DeviceGone(self.team.clone()).into());
                 }

@@ -178,7 +178,7 @@ fn nexthop_objects(facts: &Facts<'_>, found: &Found) -> Vec<Refusal> {
 
 /// Addresses of the file that another device has.
 fn addresses(team: &Team, facts: &Facts<'_>, found: &Found) -> Vec<Refusal> {
-    let own = facts.survey.link(&team.name).map(|link| link.index);
+    let own = facts.survey.device_of(&team.name).map(|link| link.index);
     let elsewhere = |address: &&Address| Some(address.index()) != own && found.member_at(address.index()).is_none();
     let has = |wanted: IpAddr| {
         facts.survey.addresses.iter().filter(elsewhere).find(|address| address.address() == Some(wanted))

@@ -76,6 +76,12 @@ impl Survey {
         self.links.iter().find(|link| link.name == name)
     }
 
+    /// The device of the team of this name, which may have been renamed: the end behind it tells.
+    pub fn device_of(&self, team: &str) -> Option<&Link> {
+        let behind = self.link(&format!("{team}-dp")).and_then(|behind| self.link_at(behind.peer?));
+        behind.or_else(|| self.link(team))
+    }
+
     /// The device of this index.
     pub fn link_at(&self, index: u32) -> Option<&Link> {
         self.links.iter().find(|link| link.index == index)

@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nicteam_daemon::control::{Client, Refusal, RefusalKind, TeamState, teams, wait_until_free};
+use nicteam_daemon::control::{Client, Refusal, RefusalKind, TeamState, meant, teams, wait_until_free};
 use nicteam_daemon::{Kept, Shelf};
 use nicteam_host::service;
 use nicteam_sys::{Context, process};
@@ -68,7 +68,7 @@ pub(super) fn add(add: &Add) -> Result<(), Failure> {
 pub(super) fn restart(restart: &Restart) -> Result<(), Failure> {
     require_root()?;
     let Some(name) = &restart.name else { return restart_all() };
-    restart_one(name)
+    restart_one(&meant(name))
 }
 
 fn restart_all() -> Result<(), Failure> {

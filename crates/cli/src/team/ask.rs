@@ -1,7 +1,9 @@
 //! Commands that ask the process of a team.
 
 use clap::ValueEnum;
-use nicteam_daemon::control::{Client, Done, Listed, Refusal, RefusalKind, Request, TeamState, teams, wait_until_free};
+use nicteam_daemon::control::{
+    Client, Done, Listed, Refusal, RefusalKind, Request, TeamState, meant, teams, wait_until_free,
+};
 use nicteam_daemon::{Entry, TeamStatus, show, take_down};
 use nicteam_host::down;
 
@@ -112,12 +114,13 @@ pub(crate) struct List {
 
 /// Takes a team down.
 pub(super) fn del(del: &Del) -> Result<(), Failure> {
+    let name = meant(&del.name);
     // What `nicteam up` found on its members is restored, too.
-    if nicteam_host::down::teams().is_ok_and(|teams| teams.contains(&del.name)) {
+    if nicteam_host::down::teams().is_ok_and(|teams| teams.contains(&name)) {
         require_root()?;
-        return host::taken_down(&del.name, false);
+        return host::taken_down(&name, false);
     }
-    remove(&del.name)
+    remove(&name)
 }
 
 /// The same, by name.
@@ -150,9 +153,9 @@ pub(super) fn member(command: &MemberCommand) -> Result<(), Failure> {
 
 /// Shows a team or all.
 pub(super) fn show(wanted: &Show) -> Result<(), Failure> {
-    if let Some(name) = &wanted.name {
-        let status = Client::watch(name).and_then(|mut client| client.status());
-        let status = status.map_err(|refusal| half_way(name).unwrap_or_else(|| refusal.into()))?;
+    if let Some(name) = wanted.name.as_deref().map(meant) {
+        let status = Client::watch(&name).and_then(|mut client| client.status());
+        let status = status.map_err(|refusal| half_way(&name).unwrap_or_else(|| refusal.into()))?;
         return say::data(formatted(&status, wanted.format));
     }
     let mut outcome = Ok(());
@@ -188,7 +191,7 @@ pub(super) fn activate(activate: &Activate) -> Result<(), Failure> {
 
 /// Prints events.
 pub(super) fn events(events: &Events) -> Result<(), Failure> {
-    let mut client = Client::watch(&events.name)?;
+    let mut client = Client::watch(&meant(&events.name))?;
     let print = |entry: &Entry| match events.json {
         true => say::data_to_reader(serde_json::to_string(entry).map_err(Failure::failed)? + "\n"),
         false => say::data_to_reader(say::visible(entry) + "\n"),
@@ -221,7 +224,7 @@ fn here() -> Result<Vec<Listed>, Failure> {
 
 /// Lets a team do something, and says what the user should know of it.
 pub(crate) fn order(team: &str, request: &Request) -> Result<Done, Failure> {
-    let done = Client::connect(team)?.order(request)?;
+    let done = Client::connect(&meant(team))?.order(request)?;
     done.notes.iter().for_each(|note| say::line(format_args!("note: {}", say::visible(note))));
     Ok(done)
 }
@@ -237,11 +240,13 @@ fn formatted(status: &TeamStatus, format: Format) -> String {
 }
 
 fn words(listed: &Listed) -> String {
-    match listed.state {
+    let state = match listed.state {
         TeamState::Running => "running".to_owned(),
         TeamState::Held => "running, controlled by the program that started it alone".to_owned(),
         TeamState::Stopped => {
             format!("not running; `nicteam team restart {}` takes it over", listed.team)
         }
-    }
+    };
+    let called = listed.device.as_ref().map(|device| format!("; its device is called {device}"));
+    state + &called.unwrap_or_default()
 }

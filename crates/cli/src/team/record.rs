@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use nicteam_daemon::control::{Client, RefusalKind};
+use nicteam_daemon::control::{Client, RefusalKind, meant};
 use nicteam_daemon::{Entry, Shelf, TeamStatus, Whose, show};
 use nicteam_team::replay::head;
 
@@ -33,11 +33,12 @@ pub(crate) struct Record {
 
 /// Records a team.
 pub(super) fn record(wanted: &Record) -> Result<(), Failure> {
+    let name = meant(&wanted.name);
     let file = match wanted.former {
-        true => saved(&wanted.name, Whose::Former)?.ok_or_else(|| none_before(&wanted.name))?,
-        false => last(&wanted.name)?,
+        true => saved(&name, Whose::Former)?.ok_or_else(|| none_before(&name))?,
+        false => last(&name)?,
     };
-    let path = wanted.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.nicteam-record", wanted.name)));
+    let path = wanted.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.nicteam-record")));
     if path.as_os_str() == "-" {
         return io::stdout()
             .lock()

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use nicteam_dataplane::TeamDevice;
+use nicteam_sys::netlink::Netlink;
 use serde::{Deserialize, Serialize};
 
 use super::sockets::{STATUS, reach};
@@ -13,8 +14,11 @@ use crate::{Error, Shelf, lock};
 /// A team of this network namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listed {
-    /// Its device.
+    /// Its name.
     pub team: String,
+    /// How its device is called, if a user has renamed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// What runs it.
     pub state: TeamState,
 }
@@ -45,7 +49,22 @@ pub fn teams() -> Result<Vec<Listed>, Error> {
             found.extend(state(&folder, team, end == "json").map(|state| (team.to_owned(), state)));
         }
     }
-    Ok(found.into_iter().map(|(team, state)| Listed { team, state }).collect())
+    let mut netlink = Netlink::open()?;
+    let mut listed = |(team, state): (String, TeamState)| {
+        let device = TeamDevice::find(&mut netlink, &team).ok().flatten().map(|device| device.called());
+        Listed { device: device.filter(|device| *device != team), team, state }
+    };
+    Ok(found.into_iter().map(&mut listed).collect())
+}
+
+/// The team that a user means: one of this name, or the one whose device is called so now.
+///
+/// A name of neither is given back: who looks for the team says that there is none.
+pub fn meant(name: &str) -> String {
+    let teams = teams().unwrap_or_default();
+    let called = |listed: &&Listed| listed.device.as_deref() == Some(name);
+    let found = teams.iter().find(|listed| listed.team == name).or_else(|| teams.iter().find(called));
+    found.map_or_else(|| name.to_owned(), |listed| listed.team.clone())
 }
 
 /// What runs a team of which there is a file; none if that is a lock of nobody.
@@ -119,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_slip_is_recognised() {
-        let listed = |team: &str| Listed { team: team.to_owned(), state: TeamState::Running };
+        let listed = |team: &str| Listed { team: team.to_owned(), device: None, state: TeamState::Running };
         assert_eq!(suggestion("team1", &[listed("team0"), listed("uplink")]), "did you mean `team0`?");
         assert_eq!(suggestion("bond9", &[listed("team0"), listed("uplink")]), "the teams here are team0, uplink");
         assert!(suggestion("x", &[]).contains("team add"));

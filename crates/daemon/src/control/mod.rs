@@ -26,7 +26,7 @@ use nix::sys::socket::{getsockopt, sockopt};
 use nix::unistd::geteuid;
 
 pub use client::{Client, Events, wait_until_free};
-pub use directory::{Listed, TeamState, teams};
+pub use directory::{Listed, TeamState, meant, teams};
 pub use protocol::{Answer, Done, PROTOCOL, Request};
 pub use refusal::{Refusal, RefusalKind};
 pub(crate) use server::Server;

@@ -122,7 +122,7 @@ impl From<&Error> for Refusal {
             Error::Forbidden(_) => (RefusalKind::NotPermitted, None),
             Error::System(source) => (RefusalKind::Failed, source.errno().map(Errno::from_raw)),
             Error::Dataplane(_) | Error::LongAlias { .. } | Error::Damaged { .. } => (RefusalKind::Failed, None),
-            Error::DeviceGone(_) | Error::Ended(_) => (RefusalKind::NotRunning, None),
+            Error::DeviceGone(_) | Error::DeviceMoved(_) | Error::Ended(_) => (RefusalKind::NotRunning, None),
         };
         let words = error.to_string();
         let (message, own_hint) = words.split_once("; hint: ").unwrap_or((&words, ""));

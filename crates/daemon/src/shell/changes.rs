@@ -90,6 +90,10 @@ impl Shell {
 
     /// Lets the members follow what a user did to the team device.
     fn follow_device(&mut self, link: &Link) -> Result<(), Error> {
+        if link.name != self.called {
+            let from = std::mem::replace(&mut self.called, link.name.clone());
+            self.note(Happened::DeviceRenamed { from, to: link.name.clone() });
+        }
         let mut first = FirstError::default();
         if link.mtu != self.mtu {
             self.mtu = link.mtu;

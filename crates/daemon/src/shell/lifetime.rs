@@ -42,7 +42,8 @@ impl Shell {
         let tag_bytes = spec.config.tag_bytes();
         let smallest = found.iter().map(|candidate| candidate.original.mtu.saturating_sub(tag_bytes)).min();
         // One that has lost all its members is its device alone.
-        let left = if found.is_empty() { netlink.link(&spec.name)? } else { None };
+        let left = if found.is_empty() { TeamDevice::find(&mut netlink, &spec.name)? } else { None };
+        let left = left.map_or(Ok(None), |device| netlink.link_at(device.index))?;
         let own = found.first().map(|first| first.original.mac).zip(smallest);
         let Some((mac, mtu)) = own.or(left.map(|device| (Mac(device.mac), device.mtu))) else {
             return Err(Error::NoMembers(spec.name));
@@ -73,6 +74,7 @@ impl Shell {
         let (held, gone, _lock) = (true, false, lock);
         let mut shell = Shell {
             team,
+            called: device.called(),
             device,
             dataplane,
             members,
@@ -154,12 +156,15 @@ impl Shell {
     }
 
     /// Ends a team whose device is gone; why.
-    pub(super) fn end(self) -> Error {
+    pub(super) fn end(mut self) -> Error {
         let name = self.device.name.clone();
-        self.tell(Err(Error::DeviceGone(name.clone())));
+        let found = TeamDevice::find(&mut self.netlink, &name);
+        let is_moved = matches!(found, Err(nicteam_dataplane::Error::Elsewhere { .. }));
+        let why = if is_moved { Error::DeviceMoved } else { Error::DeviceGone };
+        self.tell(Err(why(name.clone())));
         // The first error is the one to report.
         let _ = self.take_down();
-        Error::DeviceGone(name)
+        why(name)
     }
 
     /// Goes on with the device of an earlier process: what the specification

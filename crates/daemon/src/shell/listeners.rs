@@ -121,7 +121,7 @@ impl Listeners {
             let known = heard.filter(|_| is_used).map(|heard| heard.sources.known()).unwrap_or_default();
             Rule { kind, known, share }
         };
-        Rules { rules: kinds.iter().map(rule).collect(), marks: self.marks.clone(), ..Rules::default() }
+        Rules { rules: kinds.iter().map(rule).collect(), marks: self.marks.clone() }
     }
 
     /// Lets the kernel hear by the gates as they are now, on this member or on all.

@@ -48,6 +48,8 @@ type ReadLink = fn(&mut Member, &mut Netlink, &Ethtool) -> (MemberLink, Option<E
 pub(crate) struct Shell {
     team: Recorded,
     device: TeamDevice,
+    /// How the system calls the team device.
+    called: String,
     dataplane: Box<dyn Dataplane>,
     members: Vec<Member>,
     mac: Mac,

@@ -27,6 +27,6 @@ impl Shell {
     /// to be tagged: all that the stack sends goes through it.
     pub(super) fn cut_super_frames(&self) -> Result<(), Error> {
         let whole = self.team.config().redundant.is_off();
-        Ok(self.ethtool.set_segmentation(&self.device.name, whole)?)
+        Ok(self.ethtool.set_segmentation(&self.called, whole)?)
     }
 }

@@ -152,6 +152,7 @@ impl Shell {
         let mut status = TeamStatus {
             schema: STATUS_SCHEMA,
             nicteam: env!("CARGO_PKG_VERSION").to_owned(),
+            device: Some(link.name).filter(|name| !name.is_empty() && *name != report.name),
             team: report.name,
             index: self.device.index,
             mac: self.mac.to_string(),

@@ -34,6 +34,9 @@ fn write(out: &mut String, status: &TeamStatus) -> fmt::Result {
         }
     }
     writeln!(out)?;
+    if let Some(device) = &status.device {
+        writeln!(out, "  device     {device}, renamed since the team was made")?;
+    }
     writeln!(out, "  address    {}, MTU {}", status.mac, status.mtu)?;
     writeln!(
         out,

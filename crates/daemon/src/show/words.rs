@@ -105,6 +105,7 @@ impl Bench {
             schema: STATUS_SCHEMA,
             nicteam: String::new(),
             team: "team0".to_owned(),
+            device: None,
             index: 1,
             mac: OWN.to_string(),
             mtu: 1500,

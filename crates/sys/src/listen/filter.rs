@@ -37,7 +37,6 @@ const ARP: u32 = libc::ETH_P_ARP as u32;
 const IPV6: u32 = libc::ETH_P_IPV6 as u32;
 /// Kinds of hellos (docs/hello.md).
 pub(super) const ANNOUNCEMENT: u32 = 1;
-pub(super) const PROBE: u32 = 2;
 pub(super) const ECHO: u32 = 3;
 const CHALLENGE: u32 = 4;
 const ANSWER: u32 = 5;

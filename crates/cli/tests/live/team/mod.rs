@@ -4,6 +4,7 @@
 mod adding;
 mod events;
 mod refusals;
+mod renamed;
 mod replays;
 mod restarts;
 mod users;
