@@ -39,7 +39,7 @@ done
 depends_of() {
     local libraries other newest
     libraries=$(objdump -p "$1" | sed -n 's/^ *NEEDED *//p')
-    other=$(grep -Ev '^(libc|libm|libgcc_s|libdl|libpthread|librt|ld-linux.*)\.so' <<<"$libraries" || :)
+    other=$(grep -Ev '^(libc|libm|libgcc_s|libelf|libz|libdl|libpthread|librt|ld-linux.*)\.so' <<<"$libraries" || :)
     [ -z "$other" ] || {
         echo "deb: no package is known for: $other" >&2
         exit 1
@@ -47,6 +47,9 @@ depends_of() {
     newest=$(objdump -T "$1" | grep -o 'GLIBC_[0-9.]*' | sed 's/GLIBC_//' | sort -V | tail -1)
     echo -n "libc6 (>= ${newest:-2.36})"
     grep -q '^libgcc_s' <<<"$libraries" && echo -n ", libgcc-s1" || :
+    # Of Debian 13 libelf1t64, which provides it.
+    grep -q '^libelf' <<<"$libraries" && echo -n ", libelf1" || :
+    grep -q '^libz' <<<"$libraries" && echo -n ", zlib1g" || :
     # groupadd, which postinst calls.
     echo -n ", passwd"
 }

@@ -24,7 +24,6 @@ use std::{env, fs};
 fn main() {
     println!("cargo:rustc-check-cfg=cfg(nicteam_bpf)");
     println!("cargo:rerun-if-env-changed=CLANG");
-    link_what_libelf_needs();
     // Read when it runs: a build folder may be moved from one checkout to another.
     let manifest_dir = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it for build scripts");
     let sources = Path::new(&manifest_dir).join("../../bpf");
@@ -53,18 +52,6 @@ fn main() {
     let layout = layout::number([&small, &whole], own::IN_MAPS, own::LAYOUT_EPOCH);
     fs::write(out_dir().join("abi.rs"), abi::abi(layout, &whole)).expect("as above");
     println!("cargo:rustc-cfg=nicteam_bpf");
-}
-
-/// A static libelf of elfutils 0.188 or later may need zstd, which `libbpf-sys` does not link. Whole, for it comes ahead of
-/// libelf on the line, and a linker may take of an archive only what it has missed by then.
-fn link_what_libelf_needs() {
-    let Ok(libelf) = pkg_config::Config::new().statik(true).cargo_metadata(false).probe("libelf") else { return };
-    for library in libelf.libs.iter().filter(|library| !matches!(library.as_str(), "elf" | "z")) {
-        if let Ok(folder) = pkg_config::get_variable(&format!("lib{library}"), "libdir") {
-            println!("cargo:rustc-link-search=native={folder}");
-        }
-        println!("cargo:rustc-link-lib=static:+whole-archive={library}");
-    }
 }
 
 fn out_dir() -> PathBuf {

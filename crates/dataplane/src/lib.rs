@@ -26,6 +26,9 @@ pub use error::Error;
 pub use kind::{Choice, Kind};
 pub use programs::Programs;
 
+/// The priority (tc's `pref`) of the team's eBPF filter on what a member receives.
+pub const MEMBER_PREF: u16 = 0xc000;
+
 /// Opens the wanted dataplane for a team device, in the caller's network
 /// namespace. What the other kind left on the device is removed. `programs`: what the first plan
 /// will need; a plan that needs more gets it, after a while.

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use nicteam_dataplane::MEMBER_PREF;
 use nicteam_host::doctor::facts::{Bundle, Device, Heard, HostFacts, Kernel, Owner};
 use nicteam_host::doctor::{Finding, Weight, findings};
 use nicteam_host::managers::{Claim, Severity};
 use nicteam_sys::ethtool::{Feature, Room};
+use nicteam_sys::netlink::IngressFilter;
 use nicteam_wire::{Lacpdu, Lldp, LldpAggregation, Mac, PortInfo};
 use proptest::prelude::*;
 
@@ -219,6 +221,23 @@ fn managers_matter_to_members_of_ours() {
         facts.bundles.clear();
     };
     assert_eq!(one(&after("stripe", alone)).weight, Weight::Note);
+}
+
+#[test]
+fn a_filter_ahead_of_the_teams_is_named() {
+    let filter = |priority| IngressFilter { priority, kind: "u32".into() };
+    let with = |on_bpf: bool, priority: u16| {
+        move |facts: &mut HostFacts| {
+            facts.bundles[0].is_on_bpf = on_bpf;
+            facts.devices[1].filters = vec![filter(priority), filter(MEMBER_PREF), filter(MEMBER_PREF + 1)];
+        }
+    };
+    let found = after("stripe", with(true, 10));
+    let told = (one(&found).about.as_str(), one(&found).weight);
+    assert_eq!(told, ("eth2", Weight::Note));
+    assert!(one(&found).text.starts_with("a u32 filter of another program (pref 10) "), "{found:?}");
+    assert_eq!(after("stripe", with(true, MEMBER_PREF)), [], "behind");
+    assert_eq!(after("stripe", with(false, 10)), [], "packet sockets");
 }
 
 #[test]

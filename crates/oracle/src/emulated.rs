@@ -27,11 +27,14 @@ pub(crate) const MODULES: [&str; 6] = ["bonding max_bonds=0", "veth", "tun", "pk
 /// Where they lie in the guest.
 pub(crate) const MODULES_FOLDER: &str = "/modules";
 /// Where the kernel's package has them and those they depend on.
-const MODULES_FROM: [&str; 19] = [
+const MODULES_FROM: [&str; 22] = [
     "drivers/net/bonding/bonding.ko",
     "drivers/net/veth.ko",
     "drivers/net/macvlan.ko",
     "drivers/net/tun.ko",
+    "drivers/net/vxlan/vxlan.ko",
+    "net/ipv4/udp_tunnel.ko",
+    "net/ipv6/ip6_udp_tunnel.ko",
     "net/core",
     "net/sched",
     "net/tls",

@@ -2,7 +2,7 @@
 //! arrives at the peer's VLAN device, and is announced after a failover. On eBPF, in a guest, for the host's kernel may have no 8021q.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nicteam_oracle::protocol::{Answer, Request, Stray};
 use nicteam_oracle::{Clock, Guest, Refusal};
@@ -78,7 +78,11 @@ fn what_a_vlan_device_sends_and_receives() {
     let nicteam = Path::new(env!("CARGO_BIN_EXE_nicteam"));
     let agent = nicteam.with_file_name("nicteam-oracle-agent");
     assert!(agent.exists(), "no {}; hint: cargo build -p nicteam-oracle", agent.display());
-    let guest = nicteam_oracle::emulated_guest(agent.to_str().unwrap(), &[nicteam, ping()], Clock::Host);
+    let guest = nicteam_oracle::emulated_guest(
+        agent.to_str().unwrap(),
+        &[nicteam, ping(), &sbin("ip"), &sbin("tc")],
+        Clock::Host,
+    );
     let Some(guest) = guest else { return };
     let mut net = Net::new(guest);
     for case in CASES.iter().filter(|case| !case.long || nicteam_oracle::is_soak()) {
@@ -86,6 +90,9 @@ fn what_a_vlan_device_sends_and_receives() {
         net.members_are_found(case);
         if case.wiring == Wiring::Bridge {
             net.failover_is_announced(case);
+            net.queueing_disciplines_work(case);
+            net.a_member_sees_priorities(case);
+            net.a_tunnel_passes(case);
         }
         net.stop();
     }
@@ -96,6 +103,11 @@ fn what_a_vlan_device_sends_and_receives() {
 fn ping() -> &'static Path {
     let places = ["/usr/bin/ping", "/bin/ping"].map(Path::new);
     places.into_iter().find(|path| path.exists()).expect("no ping; hint: apt-get install iputils-ping")
+}
+
+fn sbin(program: &str) -> PathBuf {
+    let places = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map(|folder| Path::new(folder).join(program));
+    places.into_iter().find(|path| path.exists()).expect("no iproute2; hint: apt-get install iproute2")
 }
 
 /// Two hosts in a guest.
@@ -115,7 +127,7 @@ fn on(host: &str, request: Request) -> Request {
 impl Net {
     /// Each has `m0` and `m1` at a bridge, and `d0` and `d1` at cables to the other.
     fn new(mut guest: Guest) -> Net {
-        for module in ["8021q", "bridge"] {
+        for module in ["8021q", "bridge", "sch_fq", "sch_prio", "vxlan"] {
             guest.load_module(module).unwrap_or_else(|refusal| panic!("{refusal}"));
         }
         guest.must(Request::AddBridge { name: text("br0") });
@@ -287,6 +299,73 @@ impl Net {
         }
         eventually(&format!("{}: an answer by the other member", case.mode), || self.pings());
         self.guest.must(Request::SetUp { name: text(first), up: true });
+    }
+
+    fn done(&mut self, host: &str, command: &str) -> String {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let said = self.run(host, &format!("/bin/{}", words[0]), &words[1..]);
+        said.unwrap_or_else(|refusal| panic!("{host}: {command}: {refusal}"))
+    }
+
+    /// Bytes that `tc -s` says to have passed a discipline, or a class of it.
+    fn passed(&mut self, host: &str, shown: &str, after: &str) -> u64 {
+        let said = self.done(host, &format!("tc -s {shown}"));
+        let sent = said.split(after).nth(1).and_then(|rest| rest.split("Sent ").nth(1));
+        sent.and_then(|rest| rest.split(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("{after}: {said}"))
+    }
+
+    /// What the stack sends waits in the team device's discipline, and is counted there.
+    fn queueing_disciplines_work(&mut self, case: &Case) {
+        for kind in ["fq", "fq_codel", "prio"] {
+            self.done("a", &format!("tc qdisc add dev team0 root {kind}"));
+            let what = format!("{}: an answer through {kind}", case.mode);
+            eventually(&what, || self.pings());
+            let passed = self.passed("a", "qdisc show dev team0", &format!("qdisc {kind} "));
+            assert!(passed >= 98, "{}: {passed} bytes through {kind}", case.mode);
+            self.done("a", "tc qdisc del dev team0 root");
+        }
+    }
+
+    /// A member's discipline serves a frame by the priority that its socket gave it: `IP_TOS` 0x10 is interactive, band 0.
+    fn a_member_sees_priorities(&mut self, case: &Case) {
+        for member in ["m0", "m1"] {
+            self.done("a", &format!("tc qdisc add dev {member} root handle 1: prio"));
+        }
+        let in_first_band = |net: &mut Net| {
+            ["m0", "m1"]
+                .map(|member| net.passed("a", &format!("class show dev {member}"), "class prio 1:1 "))
+                .iter()
+                .sum()
+        };
+        let [.., last] = ADDRESSES[1];
+        let to = format!("10.7.0.{last}");
+        let before: u64 = in_first_band(self);
+        self.done("a", &format!("ping -c 3 -i 0.01 -W 5 {to}"));
+        let of_ordinary = in_first_band(self) - before;
+        self.done("a", &format!("ping -Q 0x10 -c 3 -i 0.01 -W 5 {to}"));
+        let of_interactive = in_first_band(self) - before - of_ordinary;
+        let size = 3 * (14 + 84);
+        assert!(of_ordinary < size && of_interactive >= size, "{}: {of_ordinary}, {of_interactive}", case.mode);
+        for member in ["m0", "m1"] {
+            self.done("a", &format!("tc qdisc del dev {member} root"));
+        }
+    }
+
+    /// VXLAN over the team's VLAN.
+    fn a_tunnel_passes(&mut self, case: &Case) {
+        let [a, b] = ADDRESSES.map(|address| address.map(|byte| byte.to_string()).join("."));
+        for (host, local, remote, inner) in [("a", &a, &b, 1), ("b", &b, &a, 2)] {
+            self.done(host, &format!("ip link add vx0 type vxlan id 5 local {local} remote {remote} dstport 4789"));
+            self.done(host, &format!("ip address add 10.9.0.{inner}/24 dev vx0"));
+            self.done(host, "ip link set vx0 up");
+        }
+        let through = ["-c", "1", "-W", "1", "-s", "1300", "10.9.0.2"];
+        eventually(&format!("{}: an answer through the tunnel", case.mode), || {
+            self.run("a", "/bin/ping", &through).is_ok()
+        });
+        for host in ["a", "b"] {
+            self.done(host, "ip link del vx0");
+        }
     }
 
     /// Of the redundant class: each leaves by both members with both tags, and arrives once, as it was.

@@ -1,5 +1,6 @@
 //! A team's device is a network device like any other: what docs/device.md says of it, row by row.
 
+use std::collections::BTreeSet;
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::process::Command;
@@ -7,7 +8,8 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use nicteam_daemon::RunningTeam;
-use nicteam_dataplane::Kind;
+use nicteam_dataplane::{Kind, MEMBER_PREF};
+use nicteam_sys::packet::{Batch, PacketSocket};
 use nicteam_testnet::{Host, Switch, assert_reach, eventually, is_soak};
 use nix::sys::socket::{
     AddressFamily, LinkAddr, SockFlag, SockProtocol, SockType, recvfrom, setsockopt, socket, sockopt,
@@ -49,7 +51,7 @@ impl Bench {
 type Check = fn(&mut Bench);
 
 /// What people put on a bond, by the name of its row in docs/device.md.
-const ROWS: [(&str, Check); 9] = [
+const ROWS: [(&str, Check); 11] = [
     ("counters", counters),
     ("capture", capture),
     ("`tbf`", tbf),
@@ -59,7 +61,26 @@ const ROWS: [(&str, Check); 9] = [
     ("macvlan", macvlan),
     ("several addresses", addresses),
     ("MTU", mtu),
+    ("packet sockets of programs", programs),
+    ("sysfs", sysfs),
 ];
+
+/// The other rows, with the test of each: its file below `crates`, and its name.
+const ELSEWHERE: [(&str, &str, &str); 10] = [
+    ("`fq`, `fq_codel`, `prio`", GUEST, "queueing_disciplines_work"),
+    ("VLAN devices", GUEST, "members_are_found"),
+    ("VXLAN", GUEST, "a_tunnel_passes"),
+    ("priorities", GUEST, "a_member_sees_priorities"),
+    ("XDP", OTHERS, "xdp_programs_see_what_the_team_and_its_members_receive"),
+    ("TCX", OTHERS, "tcx_links_see_what_the_team_and_its_members_receive"),
+    ("sent past the queueing discipline", OTHERS, "frames_past_the_queueing_discipline_are_sent"),
+    ("bridge port", "cli/tests/live/guests.rs", "guests_send_and_receive_by_their_hosts_team"),
+    ("renaming", RENAMED, "a_renamed_team_is_known_by_both_names"),
+    ("another namespace", RENAMED, "a_team_whose_device_is_moved_away_ends_says_so_and_gives_its_members_back"),
+];
+const GUEST: &str = "cli/tests/guest/vlan.rs";
+const OTHERS: &str = "dataplane/tests/live/others.rs";
+const RENAMED: &str = "cli/tests/live/team/renamed.rs";
 
 const MODES: [&str; 7] =
     ["active-backup", "stripe", "balance-rr", "balance-xor", "802.3ad", "balance-alb", "ovs-balance-slb"];
@@ -83,12 +104,18 @@ fn what_people_put_on_a_bond_works_on_a_team() {
 /// Each row of the document has a test here, or names one, and the other way round.
 #[test]
 fn the_document_has_a_row_for_each_test() {
-    let document = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/device.md")).unwrap();
-    let rows = document.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
-    let rows: Vec<&str> = rows.collect();
-    for (row, _) in ROWS {
-        assert!(rows.contains(&row), "docs/device.md has no row `{row}`: {rows:?}");
+    let read = |path: &str| std::fs::read_to_string(format!("{}/../{path}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let document = read("../docs/device.md");
+    let table =
+        document.split("## What people put on a bond").nth(1).and_then(|rest| rest.split("## ").next()).unwrap();
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+    let rows: BTreeSet<&str> = rows.filter(|row| *row != "what").collect();
+    for (row, file, test) in ELSEWHERE {
+        assert!(read(file).contains(&format!("fn {test}(")), "{row}: {file} has no {test}");
     }
+    let deleted = "`ip link del`";
+    let tests = ROWS.iter().map(|(row, _)| *row).chain(ELSEWHERE.iter().map(|(row, ..)| *row)).chain([deleted]);
+    assert_eq!(rows, tests.collect());
 }
 
 fn said(host: &Host, command: &str) -> String {
@@ -218,6 +245,14 @@ fn filters(bench: &mut Bench) {
                 action mirred egress mirror dev seen continue";
         said(host, &add.replace("DEV", device));
     }
+    // What `doctor` tells of.
+    let index = bench.b.index("eth0");
+    let filters = bench.b.netlink.ingress_filters(index).unwrap();
+    let filters: Vec<_> = filters.iter().map(|filter| (filter.priority, filter.kind.as_str())).collect();
+    let ours = bench.teams[1].handle().status().unwrap().dataplane == "bpf";
+    let expected = [(100, "u32"), (MEMBER_PREF, "bpf")];
+    assert_eq!(filters, expected[..1 + usize::from(ours)]);
+    let host = &bench.b;
     let before = counted(host, "seen")[1];
     pass(&bench.sockets.0, &bench.sockets.1, COUNT as usize);
     // A switch that forgot an address sends to all.
@@ -259,6 +294,52 @@ fn macvlan(bench: &mut Bench) {
     for host in [&bench.a, &bench.b] {
         said(host, "ip link del vrrp");
     }
+}
+
+/// A client of DHCP has a socket for frames on the team, a daemon of LLDP one on each member.
+fn programs(bench: &mut Bench) {
+    const OWN: [u8; 6] = [2, 0, 0, 0, 0xd, 1];
+    let mut dhcp = [&[0xff; 6][..], &OWN, &[8, 0, 0x45, 0, 0, 200, 0, 1, 0, 0, 64, 17]].concat();
+    // A right sum: a bridge that watches groups drops others.
+    dhcp.extend([0x7a, 0x25, 0, 0, 0, 0, 255, 255, 255, 255, 0, 68, 0, 67, 0, 180, 0, 0]);
+    dhcp.resize(214, 7);
+    let heard = |socket: &PacketSocket, wanted: &[u8]| {
+        let mut batch = Batch::new();
+        let end = Instant::now() + Duration::from_millis(150);
+        let mut count = 0;
+        while Instant::now() < end {
+            socket.receive(&mut batch).unwrap();
+            count += batch.frames().filter(|frame| frame.bytes == wanted).count();
+            batch.clear();
+            thread::sleep(Duration::from_millis(2));
+        }
+        count
+    };
+    let (sender, receiver) = (bench.a.packet_socket("team0"), bench.b.packet_socket("team0"));
+    assert!(sender.send_frame(&dhcp));
+    assert_eq!(heard(&receiver, &dhcp), 1, "a broadcast arrives, and once");
+    if bench._switch.is_some() {
+        // It keeps LLDP from the other end.
+        return;
+    }
+    let lldp = [&[1, 0x80, 0xc2, 0, 0, 0x0e][..], &OWN, &[0x88, 0xcc], &[7; 60]].concat();
+    for member in ["eth0", "eth1"] {
+        let (sender, receiver) = (bench.a.packet_socket(member), bench.b.packet_socket(member));
+        assert!(sender.send_frame(&lldp));
+        assert_eq!(heard(&receiver, &lldp), 1, "{member}");
+    }
+}
+
+/// What programs read there of any device.
+fn sysfs(bench: &mut Bench) {
+    let read = "unshare --mount sh -ec 'mount -t sysfs none /sys; cd /sys/class/net/team0; \
+        cat operstate carrier mtu address; cat statistics/tx_packets'";
+    let said = said(&bench.a, read);
+    let lines: Vec<&str> = said.lines().collect();
+    let mac = bench.teams[0].handle().status().unwrap().mac;
+    assert_eq!(lines[..4], ["up", "1", "1500", mac.as_str()]);
+    let sent: u64 = lines[4].parse().unwrap();
+    assert!((1..=counted(&bench.a, "team0")[1]).contains(&sent), "{said}");
 }
 
 fn addresses(bench: &mut Bench) {

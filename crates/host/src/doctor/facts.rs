@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nicteam_sys::ethtool::{Feature, Room};
-use nicteam_sys::netlink::Link;
+use nicteam_sys::netlink::{IngressFilter, Link};
 use nicteam_team::mode::Traits;
 use nicteam_team::{Config, Mode};
 use nicteam_wire::{Lacpdu, Lldp};
@@ -74,6 +74,8 @@ pub struct Device {
     pub macvlan_mode: Option<String>,
     /// Who manages it.
     pub claims: Vec<Claim>,
+    /// The tc filters on what it receives.
+    pub filters: Vec<IngressFilter>,
     /// What the port at its other end says.
     pub heard: Heard,
 }
@@ -110,6 +112,8 @@ pub struct Bundle {
     pub mode: String,
     /// Its options by the kernel's names.
     pub options: BTreeMap<String, String>,
+    /// True for a team that runs on the eBPF dataplane.
+    pub is_on_bpf: bool,
     /// Its members' devices.
     pub members: Vec<String>,
     /// Its MTU, bytes.

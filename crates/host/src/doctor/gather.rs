@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use nicteam_daemon::Notes;
 use nicteam_daemon::control::{Client, TeamState, teams};
+use nicteam_dataplane::Kind;
 use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::netlink::{Link, Netlink};
 use nicteam_sys::netns;
@@ -57,7 +58,7 @@ pub fn gather(options: &Options) -> nicteam_sys::Result<HostFacts> {
     let in_bundle = |link: &Link| facts.bundles.iter().any(|bundle| bundle.members.contains(&link.name));
     let looked_at = links.iter().filter(|link| is_hardware(link) || in_bundle(link));
     let ethtool = Ethtool::open()?;
-    facts.devices = looked_at.map(|link| device(&host, &ethtool, link)).collect();
+    facts.devices = looked_at.map(|link| device(&host, &ethtool, &mut netlink, link)).collect();
     for path in SYSCTLS {
         facts.sysctls.extend(netns::read_sysctl(path).ok().map(|value| ((*path).to_owned(), value)));
     }
@@ -107,6 +108,7 @@ fn kernel_bonds(links: &[Link]) -> Vec<Bundle> {
             mode: options.get("mode").cloned().unwrap_or_default(),
             options,
             members: members.collect(),
+            is_on_bpf: false,
             mtu: link.mtu,
             is_bridged: is_bridged(links, link),
             problems: Vec::new(),
@@ -126,7 +128,7 @@ fn our_teams(facts: &mut HostFacts, links: &[Link]) {
         }
     };
     for of in listed {
-        let link = links.iter().find(|link| link.name == of.team);
+        let link = links.iter().find(|link| link.name == *of.device.as_ref().unwrap_or(&of.team));
         let mut bundle = Bundle {
             name: of.team.clone(),
             owner: Owner::TeamAlone,
@@ -144,6 +146,7 @@ fn our_teams(facts: &mut HostFacts, links: &[Link]) {
             match Client::watch(&of.team).and_then(|mut client| client.status()) {
                 Ok(status) => {
                     bundle.owner = Owner::Team;
+                    bundle.is_on_bpf = status.dataplane == Kind::Bpf.to_string();
                     bundle.mode = status.mode;
                     bundle.options = status.options;
                     bundle.problems = status.problems.into_iter().map(|problem| (problem.text, problem.hint)).collect();
@@ -171,7 +174,7 @@ fn is_bridged(links: &[Link], link: &Link) -> bool {
     master.is_some_and(|of| of.kind == "bridge")
 }
 
-fn device(host: &Host, ethtool: &Ethtool, link: &Link) -> Device {
+fn device(host: &Host, ethtool: &Ethtool, netlink: &mut Netlink, link: &Link) -> Device {
     let name = link.name.as_str();
     // A device that is gone meanwhile, or whose driver does not say: unknown.
     let settings = ethtool.settings(name).unwrap_or_default();
@@ -193,6 +196,7 @@ fn device(host: &Host, ethtool: &Ethtool, link: &Link) -> Device {
         rx_missed: counter("rx_missed_errors") + counter("rx_fifo_errors"),
         macvlan_mode: link.macvlan_mode.clone(),
         claims: host.claims(name),
+        filters: netlink.ingress_filters(link.index).unwrap_or_default(),
         heard: super::facts::Heard::default(),
     }
 }

@@ -1,11 +1,18 @@
 //! Filters of traffic control.
 
-use netlink_packet_core::NLM_F_ECHO;
+use std::collections::BTreeSet;
+
+use netlink_packet_core::{NLM_F_DUMP, NLM_F_ECHO};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcAttribute, TcFilterBpfOption, TcHandle, TcMessage, TcOption};
 
 use super::Netlink;
 use crate::Result;
+
+/// Where filters of what a device receives are (`TC_H_CLSACT`, `TC_H_MIN_INGRESS`).
+const INGRESS: TcHandle = TcHandle { major: 0xffff, minor: 0xfff2 };
+/// The same for what it sends.
+const EGRESS: TcHandle = TcHandle { major: 0xffff, minor: 0xfff3 };
 
 /// The filter for all protocols at one place: on what a device receives or sends, with this priority and handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +27,41 @@ pub struct FilterPlace {
     pub handle: u32,
 }
 
+/// A filter on what a device receives, in the order in which frames meet them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct IngressFilter {
+    /// Its priority.
+    pub priority: u16,
+    /// Its kind: `bpf`, `u32`, `flower`.
+    pub kind: String,
+}
+
 impl Netlink {
+    /// The filters on what a device receives (tc; links of TCX are not among them), one for each priority and kind.
+    ///
+    /// # Errors
+    /// `ENODEV`: there is no device.
+    pub fn ingress_filters(&mut self, index: u32) -> Result<Vec<IngressFilter>> {
+        let mut message = TcMessage::default();
+        message.header.index = i32::try_from(index).unwrap_or(i32::MAX);
+        message.header.parent = INGRESS;
+        let request = RouteNetlinkMessage::GetTrafficFilter(message);
+        let answers = self.request(request, NLM_F_DUMP, || format!("list the filters of interface {index}"))?;
+        let filter = |answer: RouteNetlinkMessage| match answer {
+            RouteNetlinkMessage::NewTrafficFilter(filter) => Some(IngressFilter {
+                // The upper half; the lower is the protocol.
+                priority: (filter.header.info >> 16) as u16,
+                kind: filter.attributes.into_iter().find_map(|attribute| match attribute {
+                    TcAttribute::Kind(kind) => Some(kind),
+                    _ => None,
+                })?,
+            }),
+            _ => None,
+        };
+        let filters: BTreeSet<IngressFilter> = answers.into_iter().filter_map(filter).collect();
+        Ok(filters.into_iter().collect())
+    }
+
     /// The name that the eBPF filter at this place was given when it was attached; `None` if it has none. libbpf gives
     /// `NAME:[ID]`, by its program. This takes no capability; the program itself tells its name to `CAP_SYS_ADMIN` alone.
     ///
@@ -29,7 +70,7 @@ impl Netlink {
     pub fn filter_name(&mut self, place: FilterPlace) -> Result<Option<String>> {
         let mut message = TcMessage::default();
         message.header.index = i32::try_from(place.index).unwrap_or(i32::MAX);
-        message.header.parent = TcHandle { major: 0xffff, minor: if place.egress { 0xfff3 } else { 0xfff2 } };
+        message.header.parent = if place.egress { EGRESS } else { INGRESS };
         message.header.handle = TcHandle::from(place.handle);
         message.header.info = u32::from(place.priority) << 16 | u32::from((libc::ETH_P_ALL as u16).to_be());
         message.attributes = vec![TcAttribute::Kind("bpf".to_owned())];

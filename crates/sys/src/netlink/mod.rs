@@ -28,7 +28,7 @@ mod vlan;
 pub use addr_gen_mode::AddrGenMode;
 pub use bond::{BondAggregate, BondMember, BondOption};
 use connection::Connection;
-pub use filter::FilterPlace;
+pub use filter::{FilterPlace, IngressFilter};
 pub use learned::{Learned, Moves};
 pub use monitor::{Change, Monitor};
 

@@ -3,6 +3,7 @@
 mod bundles;
 mod carrier;
 mod drivers;
+mod filters;
 mod kernel;
 mod managers;
 mod mtu;
@@ -28,6 +29,7 @@ pub(super) static RULES: &[&dyn Rule] = &[
     &drivers::Drivers,
     &offloads::Offloads,
     &queues::Queues,
+    &filters::Filters,
     &managers::Managers,
     &sysctls::Sysctls,
     &kernel::KernelRule,
