@@ -9,6 +9,10 @@ pub enum Kind {
     Packet,
 }
 
+/// The priority (tc's `pref`) of the filter by which [`Kind::Bpf`] takes what a member receives: other programs' filters
+/// come ahead of it, or behind.
+pub const MEMBER_PREF: u16 = 0xc000;
+
 /// What the user wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {

@@ -23,11 +23,8 @@ pub use bpf::{BpfDataplane, DryRun};
 pub use dataplane::{Counters, Dataplane, Missing, Port, Remembered};
 pub use device::TeamDevice;
 pub use error::Error;
-pub use kind::{Choice, Kind};
+pub use kind::{Choice, Kind, MEMBER_PREF};
 pub use programs::Programs;
-
-/// The priority (tc's `pref`) of the team's eBPF filter on what a member receives.
-pub const MEMBER_PREF: u16 = 0xc000;
 
 /// Opens the wanted dataplane for a team device, in the caller's network
 /// namespace. What the other kind left on the device is removed. `programs`: what the first plan

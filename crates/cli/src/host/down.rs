@@ -63,7 +63,7 @@ fn names(args: &Down) -> Result<Vec<String>, Failure> {
     let first = args.words.first().map_or("", String::as_str);
     let meant = control::meant(first);
     let runs = control::teams().is_ok_and(|teams| teams.iter().any(|listed| listed.team == meant));
-    let is_up = down::teams().is_ok_and(|teams| teams.iter().any(|team| *team == meant));
+    let is_up = down::teams().is_ok_and(|teams| teams.contains(&meant));
     if runs || is_up || !(first == "-" || Path::new(first).exists()) {
         return Ok(args.words.iter().map(|word| control::meant(word)).collect());
     }

@@ -32,7 +32,7 @@ const FIRST: u32 = 2;
 /// On the team device and on members there is room before ours and behind it, as there is before and behind
 /// what a bond does: `tc` puts a filter without a priority of its own before
 /// those there are, and this is what it gives to the first.
-const WITH_ROOM: u32 = crate::MEMBER_PREF as u32;
+const WITH_ROOM: u32 = crate::kind::MEMBER_PREF as u32;
 const FORMER: u32 = 1;
 
 /// Gives the device the queueing discipline that filters need. False if it had it.

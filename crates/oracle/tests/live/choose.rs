@@ -158,6 +158,8 @@ fn at_random_every_member_has_its_share() {
 #[test]
 fn the_kernel_alone_misreads_forwarded_icmpv6_behind_a_tag() {
     let Some(mut guest) = nicteam_oracle::guest(AGENT) else { return };
+    // Some release between 6.1 and 6.12 has mended it.
+    let misreads = guest.kernel().starts_with("6.1.");
     let (members, options) = (2, [("mode", "balance-alb"), ("tlb_dynamic_lb", "0")]);
     // Advertisements from most addresses it hashes; the replies from two it does not.
     for (what, icmp_type, fifths, hosts, least) in
@@ -174,6 +176,7 @@ fn the_kernel_alone_misreads_forwarded_icmpv6_behind_a_tag() {
         bench.remove(&mut guest);
         assert_eq!(judge.differences, 0, "{what}: {}", judge.shown.join("\n"));
         let sent = judge.portions[0].len();
+        let least = if misreads { least } else { 0 };
         assert!((least..sent).contains(&judge.misread), "{what}: {} of {sent}", judge.misread);
     }
 }

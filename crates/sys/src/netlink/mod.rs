@@ -78,6 +78,8 @@ pub struct Link {
     pub up: bool,
     /// Carrier (`IFF_LOWER_UP`).
     pub carrier: bool,
+    /// The kernel sends by it (`IFF_RUNNING`): it takes notice of a carrier a moment after the driver.
+    pub running: bool,
     /// Somebody has set it to take all multicast frames (`IFF_ALLMULTI`).
     pub all_multicast: bool,
     /// Somebody has set it to take every frame (`IFF_PROMISC`).
