@@ -374,6 +374,7 @@ fn link_of(message: &LinkMessage) -> Link {
         index: message.header.index,
         up: message.header.flags.contains(LinkFlags::Up),
         carrier: message.header.flags.contains(LinkFlags::LowerUp),
+        running: message.header.flags.contains(LinkFlags::Running),
         all_multicast: message.header.flags.contains(LinkFlags::Allmulti),
         promiscuous: message.header.flags.contains(LinkFlags::Promisc),
         ..Link::default()

@@ -35,6 +35,20 @@ fn a_veth_pair_has_what_was_asked_for_at_both_ends() {
 }
 
 #[test]
+fn a_device_runs_while_both_ends_are_up() {
+    if !may_make_networks() {
+        return;
+    }
+    let (mut a, mut b) = cabled(None);
+    a.set_up("eth0", true);
+    assert!(!a.link("eth0").running);
+    b.set_up("eth0", true);
+    eventually("the kernel sends by it", || a.link("eth0").running);
+    b.set_up("eth0", false);
+    eventually("the kernel sends no more by it", || !a.link("eth0").running);
+}
+
+#[test]
 fn an_end_can_live_where_the_socket_is_not() {
     if !may_make_networks() {
         return;
