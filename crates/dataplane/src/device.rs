@@ -38,7 +38,7 @@ impl TeamDevice {
         if let Some(device) = TeamDevice::find(netlink, name)? {
             return Ok((device, true));
         }
-        let peer_name = peer_of(name);
+        let peer_name = TeamDevice::end_behind(name);
         let end = |name, mac| VethEnd { name, index: None, mac: Some(mac), netns: None, gso_max_segs: None };
         // Both get their address here: udev (`MACAddressPolicy=persistent`) changes those that the kernel has made up.
         netlink.add_veth_with_queues(&end(name, mac.0), &end(&peer_name, own_address()?), mtu, Some(TX_QUEUES))?;
@@ -89,28 +89,44 @@ impl TeamDevice {
         name.unwrap_or_else(|| self.name.clone())
     }
 
+    /// Name of the end behind the device of the team of this name.
+    pub fn end_behind(team: &str) -> String {
+        format!("{team}{PEER_SUFFIX}")
+    }
+
     /// The pair of the team of this name; `None` if neither name is taken. The device may have been renamed since.
     ///
     /// # Errors
     /// Another device has one of the names, or a user has moved the team device into another network namespace.
     pub fn find(netlink: &mut Netlink, name: &str) -> Result<Option<TeamDevice>, Error> {
-        let peer_name = peer_of(name);
-        let Some(peer) = netlink.link(&peer_name)? else {
+        let Some(peer) = netlink.link(&TeamDevice::end_behind(name))? else {
             return if netlink.link(name)?.is_some() { Err(Error::Taken(name.to_owned())) } else { Ok(None) };
         };
-        if peer.kind != "veth" {
-            return Err(Error::Taken(peer_name));
-        }
-        if peer.peer_elsewhere {
-            return Err(Error::Elsewhere { team: name.to_owned(), peer: peer_name });
-        }
         let device = peer.peer.map_or(Ok(None), |index| netlink.link_at(index))?;
-        let device = device.filter(|device| device.kind == "veth" && device.peer == Some(peer.index));
-        // Of a pair that is called otherwise the end behind has the mode that we gave it.
-        let is_ours = |device: &Link| device.name == name || peer.addr_gen_mode == Some(AddrGenMode::None);
-        let device = device.filter(is_ours).ok_or(Error::Taken(peer_name))?;
-        let (name, index) = (name.to_owned(), device.index);
-        Ok(Some(TeamDevice { name, index, peer_name: peer.name, peer_index: peer.index }))
+        pair(name, &peer, device.as_ref()).map(Some)
+    }
+
+    /// The same among the devices of a namespace.
+    ///
+    /// # Errors
+    /// As [`TeamDevice::find`].
+    pub fn among(links: &[Link], name: &str) -> Result<Option<TeamDevice>, Error> {
+        let named = |name: &str| links.iter().find(|link| link.name == name);
+        let Some(peer) = named(&TeamDevice::end_behind(name)) else {
+            return if named(name).is_some() { Err(Error::Taken(name.to_owned())) } else { Ok(None) };
+        };
+        pair(name, peer, links.iter().find(|link| Some(link.index) == peer.peer)).map(Some)
+    }
+
+    /// The team whose device is called so by now; `None`: it is no team's.
+    ///
+    /// # Errors
+    /// The kernel cannot be asked.
+    pub fn team_of(netlink: &mut Netlink, device: &str) -> Result<Option<String>, Error> {
+        let Some(link) = netlink.link(device)? else { return Ok(None) };
+        let Some(peer) = link.peer.map_or(Ok(None), |index| netlink.link_at(index))? else { return Ok(None) };
+        let team = peer.name.strip_suffix(PEER_SUFFIX).filter(|team| pair(team, &peer, Some(&link)).is_ok());
+        Ok(team.map(str::to_owned))
     }
 }
 
@@ -129,8 +145,24 @@ fn own_address() -> Result<[u8; 6], Error> {
     Ok(address)
 }
 
-fn peer_of(name: &str) -> String {
-    format!("{name}{PEER_SUFFIX}")
+/// The pair of an end behind that has its name, and of the device at its other end, if that is a team's.
+fn pair(name: &str, peer: &Link, device: Option<&Link>) -> Result<TeamDevice, Error> {
+    let peer_name = peer.name.clone();
+    if peer.kind != "veth" {
+        return Err(Error::Taken(peer_name));
+    }
+    if peer.peer_elsewhere {
+        return Err(Error::Elsewhere { team: name.to_owned(), peer: peer_name });
+    }
+    let is_other_end = |device: &&Link| device.kind == "veth" && device.peer == Some(peer.index);
+    // Of a pair that is called otherwise the end behind has the mode that we gave it.
+    let is_ours = |device: &&Link| device.name == name || peer.addr_gen_mode == Some(AddrGenMode::None);
+    match device.filter(is_other_end).filter(is_ours) {
+        Some(device) => {
+            Ok(TeamDevice { name: name.to_owned(), index: device.index, peer_name, peer_index: peer.index })
+        }
+        None => Err(Error::Taken(peer_name)),
+    }
 }
 
 fn check_name(name: &str) -> Result<(), Error> {

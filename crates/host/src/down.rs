@@ -5,6 +5,7 @@ use std::path::Path;
 
 use nicteam_daemon::Notes;
 use nicteam_daemon::control::{Client, Refusal, RefusalKind, Request, wait_until_free};
+use nicteam_dataplane::TeamDevice;
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netlink::object::Neighbour;
 
@@ -159,8 +160,8 @@ fn stop(team: &str) -> Result<bool, Error> {
 
 fn stop_remains(team: &str) -> Result<bool, Error> {
     let links = Netlink::open()?.links()?;
-    let behind = format!("{team}-dp");
-    let device = links.iter().any(|link| link.name == behind && link.kind == "veth");
+    let found = TeamDevice::among(&links, team);
+    let device = matches!(found, Ok(Some(_)) | Err(nicteam_dataplane::Error::Elsewhere { .. }));
     let member = links.iter().any(|link| crate::obstacles::team_of(&link.alias) == Some(team));
     if device || member {
         nicteam_daemon::take_down(team)?;

@@ -53,7 +53,7 @@ fn name(team: &Team, facts: &Facts<'_>) -> Option<Refusal> {
         )),
         Some(_) => None,
         // What a start that was killed has left is taken over.
-        None if link.kind == "veth" && facts.survey.link(&format!("{}-dp", team.name)).is_some() => None,
+        None if link.kind == "veth" && facts.survey.link(&TeamDevice::end_behind(&team.name)).is_some() => None,
         None => {
             let kind = if link.kind.is_empty() { "a device" } else { &link.kind };
             Some(Refusal::new(

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 use std::path::Path;
 
+use nicteam_dataplane::TeamDevice;
 use nicteam_sys::netlink::object::{Address, Device, Neighbour, Nexthop, Route, Rule};
 use nicteam_sys::netlink::{Link, Netlink};
 use nicteam_sys::netns;
@@ -78,8 +79,10 @@ impl Survey {
 
     /// The device of the team of this name, which may have been renamed: the end behind it tells.
     pub fn device_of(&self, team: &str) -> Option<&Link> {
-        let behind = self.link(&format!("{team}-dp")).and_then(|behind| self.link_at(behind.peer?));
-        behind.or_else(|| self.link(team))
+        match TeamDevice::among(&self.links, team) {
+            Ok(Some(device)) => self.link_at(device.index),
+            _ => self.link(team),
+        }
     }
 
     /// The device of this index.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use nicteam_daemon::control::{Client, Request, TeamState, teams};
 use nicteam_daemon::{Kept, Notes, Shelf};
+use nicteam_dataplane::TeamDevice;
 use nicteam_formats::Team;
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netlink::object::Route;
@@ -188,7 +189,7 @@ impl Way<'_, '_> {
 
     /// It is told, where it runs, that members are unmanaged while they are the team's. What they carry is noted by now.
     fn keep_network_manager_off(&self, done: &mut Done) {
-        let (team, behind) = (&self.team.name, format!("{}-dp", self.team.name));
+        let (team, behind) = (&self.team.name, TeamDevice::end_behind(&self.team.name));
         let devices: Vec<&str> = self.team.members.iter().map(String::as_str).chain([behind.as_str()]).collect();
         if let Err(error) = network_manager::set_unmanaged(self.root, team, &devices) {
             done.notes.push(format!("NetworkManager was not told to leave the members of {team} alone: {error}"));

@@ -61,11 +61,12 @@ pub(crate) fn taken_down(name: &str, verbose: bool) -> Result<(), Failure> {
 /// A team of the first word's name goes before a file of it.
 fn names(args: &Down) -> Result<Vec<String>, Failure> {
     let first = args.words.first().map_or("", String::as_str);
-    let meant = control::meant(first);
-    let runs = control::teams().is_ok_and(|teams| teams.iter().any(|listed| listed.team == meant));
-    let is_up = down::teams().is_ok_and(|teams| teams.contains(&meant));
+    let meant: Vec<String> = args.words.iter().map(|word| control::meant(word)).collect();
+    let is_first = |team: &String| meant.first() == Some(team);
+    let runs = control::teams().is_ok_and(|teams| teams.iter().any(|listed| is_first(&listed.team)));
+    let is_up = down::teams().is_ok_and(|teams| teams.iter().any(is_first));
     if runs || is_up || !(first == "-" || Path::new(first).exists()) {
-        return Ok(args.words.iter().map(|word| control::meant(word)).collect());
+        return Ok(meant);
     }
     let (import, names) = file::read(&args.words, args.from)?;
     // The last one up is the first one down.

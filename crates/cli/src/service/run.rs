@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use nicteam_daemon::control::{Client, Refusal, RefusalKind};
 use nicteam_daemon::{Entry, Habits, Happened, Kept, Service, Shelf};
+use nicteam_dataplane::TeamDevice;
 use nicteam_formats::Team;
 use nicteam_host::managers::network_manager;
 use nicteam_host::service::{self, Absent};
@@ -136,7 +137,7 @@ fn begin_with(kept: &Kept, manager: &Manager) -> Result<Service, nicteam_daemon:
 
 /// Devices that are the team's are none of NetworkManager's, which may start later.
 fn keep_network_manager_off(team: &Team) {
-    let behind = format!("{}-dp", team.name);
+    let behind = TeamDevice::end_behind(&team.name);
     let devices: Vec<&str> = team.members.iter().map(String::as_str).chain([behind.as_str()]).collect();
     if let Err(error) = network_manager::set_unmanaged(Path::new("/"), &team.name, &devices) {
         say::line(format_args!(

@@ -14,13 +14,15 @@ use crate::common::recipe;
 
 /// What the guest needs beside the program.
 pub(super) fn programs() -> Vec<&'static Path> {
-    let find = |name: &str| {
-        let places = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"].map(|folder| Path::new(folder).join(name));
-        let found = places.into_iter().find(|path| path.exists());
-        // As long as the test runs.
-        &*Box::leak(found.unwrap_or_else(|| panic!("no {name}")).into_boxed_path())
-    };
-    ["sh", "ip", "setsid", "sleep"].map(find).to_vec()
+    ["sh", "ip", "setsid", "sleep"].map(program).to_vec()
+}
+
+/// A program of this machine.
+pub(super) fn program(name: &str) -> &'static Path {
+    let places = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"].map(|folder| Path::new(folder).join(name));
+    let found = places.into_iter().find(|path| path.exists());
+    // As long as the test runs.
+    Box::leak(found.unwrap_or_else(|| panic!("no {name}")).into_boxed_path())
 }
 
 /// The host that stays as it is; it has a bridge with both cables of the guest's own.

@@ -1,8 +1,11 @@
-//! VLAN devices on teams: what the stack sends by one leaves with its tag, by the member that the tag asks for,
-//! arrives at the peer's VLAN device, and is announced after a failover. On eBPF, in a guest, for the host's kernel may have no 8021q.
+//! Devices and disciplines of the kernel's on teams that the host's kernel may not have, on eBPF, in a guest.
+//!
+//! VLAN devices: what the stack sends by one leaves with its tag, by the member that the tag asks for,
+//! arrives at the peer's VLAN device, and is announced after a failover. Queueing disciplines on the
+//! team and on members, and VXLAN over a VLAN.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nicteam_oracle::protocol::{Answer, Request, Stray};
 use nicteam_oracle::{Clock, Guest, Refusal};
@@ -10,6 +13,8 @@ use nicteam_team::{HashPolicy, hash};
 use nicteam_testnet::eventually;
 use nicteam_wire::{Arp, Frame, Mac, ethertype};
 use serde_json::Value;
+
+use super::moved::program;
 
 const VLAN: u16 = 7;
 const VLAN_DEVICE: &str = "team0.7";
@@ -80,7 +85,7 @@ fn what_a_vlan_device_sends_and_receives() {
     assert!(agent.exists(), "no {}; hint: cargo build -p nicteam-oracle", agent.display());
     let guest = nicteam_oracle::emulated_guest(
         agent.to_str().unwrap(),
-        &[nicteam, ping(), &sbin("ip"), &sbin("tc")],
+        &[nicteam, program("ping"), program("ip"), program("tc")],
         Clock::Host,
     );
     let Some(guest) = guest else { return };
@@ -100,16 +105,6 @@ fn what_a_vlan_device_sends_and_receives() {
     net.tagged_frames_go_twice();
 }
 
-fn ping() -> &'static Path {
-    let places = ["/usr/bin/ping", "/bin/ping"].map(Path::new);
-    places.into_iter().find(|path| path.exists()).expect("no ping; hint: apt-get install iputils-ping")
-}
-
-fn sbin(program: &str) -> PathBuf {
-    let places = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map(|folder| Path::new(folder).join(program));
-    places.into_iter().find(|path| path.exists()).expect("no iproute2; hint: apt-get install iproute2")
-}
-
 /// Two hosts in a guest.
 struct Net {
     guest: Guest,
@@ -118,6 +113,10 @@ struct Net {
 
 fn text(words: &str) -> String {
     words.to_owned()
+}
+
+fn shown(address: [u8; 4]) -> String {
+    std::net::Ipv4Addr::from(address).to_string()
 }
 
 fn on(host: &str, request: Request) -> Request {
@@ -205,8 +204,7 @@ impl Net {
     }
 
     fn pings(&mut self) -> bool {
-        let [.., last] = ADDRESSES[1];
-        self.run("a", "/bin/ping", &["-c", "1", "-W", "1", &format!("10.7.0.{last}")]).is_ok()
+        self.run("a", "/bin/ping", &["-c", "1", "-W", "1", &shown(ADDRESSES[1])]).is_ok()
     }
 
     /// Host `a` sends these by a device; what comes out of its members, tags among the bytes.
@@ -337,8 +335,7 @@ impl Net {
                 .iter()
                 .sum()
         };
-        let [.., last] = ADDRESSES[1];
-        let to = format!("10.7.0.{last}");
+        let to = shown(ADDRESSES[1]);
         let before: u64 = in_first_band(self);
         self.done("a", &format!("ping -c 3 -i 0.01 -W 5 {to}"));
         let of_ordinary = in_first_band(self) - before;
@@ -353,7 +350,7 @@ impl Net {
 
     /// VXLAN over the team's VLAN.
     fn a_tunnel_passes(&mut self, case: &Case) {
-        let [a, b] = ADDRESSES.map(|address| address.map(|byte| byte.to_string()).join("."));
+        let [a, b] = ADDRESSES.map(shown);
         for (host, local, remote, inner) in [("a", &a, &b, 1), ("b", &b, &a, 2)] {
             self.done(host, &format!("ip link add vx0 type vxlan id 5 local {local} remote {remote} dstport 4789"));
             self.done(host, &format!("ip address add 10.9.0.{inner}/24 dev vx0"));

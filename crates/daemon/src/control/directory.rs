@@ -61,10 +61,17 @@ pub fn teams() -> Result<Vec<Listed>, Error> {
 ///
 /// A name of neither is given back: who looks for the team says that there is none.
 pub fn meant(name: &str) -> String {
-    let teams = teams().unwrap_or_default();
-    let called = |listed: &&Listed| listed.device.as_deref() == Some(name);
-    let found = teams.iter().find(|listed| listed.team == name).or_else(|| teams.iter().find(called));
-    found.map_or_else(|| name.to_owned(), |listed| listed.team.clone())
+    let team_of = || TeamDevice::team_of(&mut Netlink::open().ok()?, name).ok()?;
+    // No other team is asked, or a command to one would wake the processes of all.
+    let called = || team_of().filter(|team| is_listed(team));
+    let team = if is_listed(name) { None } else { called() };
+    team.unwrap_or_else(|| name.to_owned())
+}
+
+/// True if [`teams`] has one of this name.
+fn is_listed(team: &str) -> bool {
+    let folder = Folder::here().and_then(|folder| folder.open()).ok().flatten();
+    TeamDevice::is_name(team) && folder.is_some_and(|folder| state(&folder, team, false).is_some())
 }
 
 /// What runs a team of which there is a file; none if that is a lock of nobody.

@@ -42,10 +42,7 @@ impl Netlink {
     /// # Errors
     /// `ENODEV`: there is no device.
     pub fn ingress_filters(&mut self, index: u32) -> Result<Vec<IngressFilter>> {
-        let mut message = TcMessage::default();
-        message.header.index = i32::try_from(index).unwrap_or(i32::MAX);
-        message.header.parent = INGRESS;
-        let request = RouteNetlinkMessage::GetTrafficFilter(message);
+        let request = RouteNetlinkMessage::GetTrafficFilter(message(index, INGRESS));
         let answers = self.request(request, NLM_F_DUMP, || format!("list the filters of interface {index}"))?;
         let filter = |answer: RouteNetlinkMessage| match answer {
             RouteNetlinkMessage::NewTrafficFilter(filter) => Some(IngressFilter {
@@ -68,9 +65,7 @@ impl Netlink {
     /// # Errors
     /// `ENOENT`: there is no filter; `ENODEV`: there is no device.
     pub fn filter_name(&mut self, place: FilterPlace) -> Result<Option<String>> {
-        let mut message = TcMessage::default();
-        message.header.index = i32::try_from(place.index).unwrap_or(i32::MAX);
-        message.header.parent = if place.egress { EGRESS } else { INGRESS };
+        let mut message = message(place.index, if place.egress { EGRESS } else { INGRESS });
         message.header.handle = TcHandle::from(place.handle);
         message.header.info = u32::from(place.priority) << 16 | u32::from((libc::ETH_P_ALL as u16).to_be());
         message.attributes = vec![TcAttribute::Kind("bpf".to_owned())];
@@ -82,6 +77,14 @@ impl Netlink {
             _ => None,
         }))
     }
+}
+
+/// A message about filters of a device.
+fn message(index: u32, parent: TcHandle) -> TcMessage {
+    let mut message = TcMessage::default();
+    message.header.index = i32::try_from(index).unwrap_or(i32::MAX);
+    message.header.parent = parent;
+    message
 }
 
 fn name_of(filter: &TcMessage) -> Option<String> {
