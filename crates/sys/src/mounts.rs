@@ -28,6 +28,23 @@ pub fn private_tmpfs(folder: &Path, bytes: u64) -> Result<()> {
         .context(|| format!("mount a private file system over {}", folder.display()))
 }
 
+/// Puts over a folder a file system of type overlay whose files are those of another folder, `within` which it has what it
+/// needs for itself. It answers for files by their handles, as a server of NFS asks for them.
+///
+/// For the same processes as [`private_tmpfs`], which comes first.
+///
+/// # Errors
+/// `EPERM` without `CAP_SYS_ADMIN`; `ENODEV` where the kernel has no overlayfs.
+pub fn overlay(folder: &Path, within: &Path) -> Result<()> {
+    let parts = ["lower", "upper", "work"].map(|part| within.join(part));
+    let made = parts.iter().try_for_each(std::fs::create_dir);
+    let [lower, upper, work] = parts.each_ref().map(|part| part.display());
+    let options = format!("lowerdir={lower},upperdir={upper},workdir={work},index=on,nfs_export=on");
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    made.and_then(|()| Ok(mount(Some("nicteam"), folder, Some("overlay"), flags, Some(options.as_str()))?))
+        .context(|| format!("mount an overlay over {}", folder.display()))
+}
+
 /// Lets the child of `command`, and all that it starts, see one folder, with what is mounted in it, in place of another, and
 /// nobody else.
 ///

@@ -106,9 +106,12 @@ fn ask_real(root: &Root, devices: &[Link]) -> Vec<(String, String)> {
     let output = Command::new("unshare").args(["-m", "-n", "bash", "-c", &script]).output().unwrap();
     let log = fs::read_to_string(root.path().join("log")).unwrap_or_default();
     assert!(log.contains("Enumeration completed"), "{output:?}\n{log}");
-    let found = log.lines().filter_map(|line| {
-        let (device, rest) = line.split_once(": found matching network '")?;
-        Some((device.to_owned(), rest.split_once('\'')?.0.to_owned()))
+    // In the words of systemd 252, and of 257.
+    let found = log.lines().filter_map(|line| match line.split_once(": found matching network '") {
+        Some((device, rest)) => Some((device.to_owned(), rest.split_once('\'')?.0.to_owned())),
+        None => line
+            .split_once(": Found matching .network file: ")
+            .map(|(device, path)| (device.to_owned(), path.trim_end().to_owned())),
     });
     found.collect()
 }

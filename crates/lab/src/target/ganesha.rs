@@ -64,13 +64,14 @@ impl Kind for Ganesha {
         let export = folder.join(EXPORT);
         fs::create_dir_all(&export)?;
         fs::create_dir_all(folder.join("ganesha"))?;
-        mounts::private_tmpfs(&export, target.size_bytes + SPARE_BYTES)?;
+        let version = version();
+        serve_memory(&export, &folder, target.size_bytes + SPARE_BYTES, &version)?;
         let backing = File::options().read(true).write(true).create_new(true).open(export.join(&settings.file))?;
         backing.set_len(target.size_bytes)?;
-        fs::write(folder.join(CONFIGURATION), configuration(&settings))?;
+        fs::write(folder.join(CONFIGURATION), configuration(&settings, &version))?;
         let portals: Vec<_> = target.addresses.iter().map(|address| SocketAddr::new(*address, settings.port)).collect();
         let export = Export { settings, folder, portals: portals.clone(), output: output.clone() };
-        let said = Said { program: SERVER, version: version(), portals, configured: export.configured() };
+        let said = Said { program: SERVER, version, portals, configured: export.configured() };
         Served::start(said, backing, Box::new(export))
     }
 }
@@ -129,12 +130,31 @@ impl Server for Export {
     }
 }
 
+/// Puts memory over the folder that is exported.
+fn serve_memory(export: &Path, folder: &Path, bytes: u64, version: &str) -> Result<(), Failure> {
+    if !is_from_6(version) {
+        return Ok(mounts::private_tmpfs(export, bytes)?);
+    }
+    // It leaves file systems of type tmpfs out.
+    let memory = folder.join("memory");
+    fs::create_dir_all(&memory)?;
+    mounts::private_tmpfs(&memory, bytes)?;
+    Ok(mounts::overlay(export, &memory)?)
+}
+
+/// True for a version from 6 on.
+fn is_from_6(version: &str) -> bool {
+    version.split('.').next().and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major >= 6)
+}
+
 /// NFS 3 over TCP alone: the rest of what ganesha can do asks for services that a host of a lab does not have.
-fn configuration(settings: &Nfs) -> String {
+fn configuration(settings: &Nfs, version: &str) -> String {
     let Nfs { port, mount_port, export, .. } = settings;
+    // Or it ends where it may not tell the kernel that writing is its work (`PR_SET_IO_FLUSHER`, CAP_SYS_RESOURCE).
+    let flusher = if is_from_6(version) { " allow_set_io_flusher_fail = true;" } else { "" };
     format!(
         "NFS_CORE_PARAM {{ Protocols = 3; NFS_Port = {port}; MNT_Port = {mount_port}; Enable_UDP = false; \
-         Enable_NLM = false; Enable_RQUOTA = false; mount_path_pseudo = true; }}\n\
+         Enable_NLM = false; Enable_RQUOTA = false; mount_path_pseudo = true;{flusher} }}\n\
          NFS_KRB5 {{ Active_krb5 = false; }}\n\
          EXPORT {{ Export_Id = 1; Path = {RUN}/{EXPORT}; Pseudo = {export}; Access_Type = RW; Squash = No_Root_Squash; \
          SecType = sys; Protocols = 3; Transports = TCP; FSAL {{ Name = VFS; }} }}\n\
@@ -166,6 +186,12 @@ pub(super) fn version() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn versions_are_told_apart() {
+        assert!(is_from_6("6.5") && is_from_6("10.1"));
+        assert!(!is_from_6("4.3") && !is_from_6(""));
+    }
 
     #[test]
     fn what_is_told_of_its_log_is_why_it_ended() {

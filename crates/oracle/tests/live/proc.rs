@@ -79,14 +79,16 @@ impl Bench {
             if now != printed {
                 (printed, since) = (now, Instant::now());
             }
-            if !record && behind_version(&printed) == behind_version(&file) {
+            let is_as_recorded = release(&printed).starts_with("v6.1.");
+            let compared = |text: &str| if is_as_recorded { behind_version(text).to_owned() } else { settled(text) };
+            if !record && compared(&printed) == compared(&file) {
                 return;
             }
             if record && since.elapsed() > LASTS {
                 return std::fs::write(&path, printed).unwrap();
             }
             if start.elapsed() > PATIENCE {
-                assert_eq!(behind_version(&printed), behind_version(&file), "{name}");
+                assert_eq!(compared(&printed), compared(&file), "{name}");
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -96,6 +98,28 @@ impl Bench {
 /// What stands behind the first line, which names the kernel's release.
 fn behind_version(printed: &str) -> &str {
     printed.split_once('\n').map_or("", |(_, rest)| rest)
+}
+
+/// The kernel's release, in the first line.
+fn release(printed: &str) -> &str {
+    printed.lines().next().and_then(|line| line.rsplit(' ').next()).unwrap_or_default()
+}
+
+/// What every release prints: newer ones than the files' (6.12.113 among them) go on to change the LACP state of a member
+/// that is down.
+fn settled(printed: &str) -> String {
+    let mut is_down = false;
+    let mut kept = Vec::new();
+    for line in behind_version(printed).lines() {
+        match line {
+            line if line.starts_with("Slave Interface:") => is_down = false,
+            "MII Status: down" => is_down = true,
+            line if is_down && line.trim_start().starts_with("port state:") => continue,
+            _ => {}
+        }
+        kept.push(line);
+    }
+    kept.join("\n")
 }
 
 #[test]

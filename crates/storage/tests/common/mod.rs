@@ -23,10 +23,20 @@ use net::Net;
 pub struct Folder(pub PathBuf);
 
 impl Folder {
+    /// One in memory.
     pub fn new(what: &str) -> Folder {
+        Folder::below("/dev/shm", what)
+    }
+
+    /// One whose files lie on a disk.
+    pub fn on_disk(what: &str) -> Folder {
+        Folder::below("/var/tmp", what)
+    }
+
+    fn below(parent: &str, what: &str) -> Folder {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = PathBuf::from(format!("/dev/shm/nicteam-{what}-{}-{number}", std::process::id()));
+        let path = PathBuf::from(format!("{parent}/nicteam-{what}-{}-{number}", std::process::id()));
         std::fs::create_dir(&path).unwrap();
         Folder(path)
     }

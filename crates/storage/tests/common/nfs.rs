@@ -34,17 +34,19 @@ impl Server {
 
     /// Exports a folder with a file of so many zero bytes. `limits` go into the export's configuration.
     fn start(host: &Host, bytes: u64, limits: &str) -> Server {
-        let folder = Folder::new("nfs");
+        // From 6 on ganesha serves no file system of type tmpfs.
+        let folder = Folder::on_disk("nfs");
         for name in ["ganesha", "export"] {
             std::fs::create_dir(folder.file(name)).unwrap();
         }
         std::fs::File::create(folder.file("export/disk")).unwrap().set_len(bytes).unwrap();
         let configuration = format!(
             "NFS_CORE_PARAM {{ Protocols = 3; NFS_Port = 2049; MNT_Port = 20048; Enable_UDP = false; Enable_NLM = false; \
-             Enable_RQUOTA = false; mount_path_pseudo = true; }}\n\
+             Enable_RQUOTA = false; mount_path_pseudo = true;{} }}\n\
              NFS_KRB5 {{ Active_krb5 = false; }}\n\
              EXPORT {{ Export_Id = 1; Path = /run/export; Pseudo = {}; Access_Type = RW; Squash = No_Root_Squash; \
              SecType = sys; Protocols = 3; Transports = TCP; {limits} FSAL {{ Name = VFS; }} }}\n",
+            if is_from_6() { " allow_set_io_flusher_fail = true;" } else { "" },
             Self::EXPORT
         );
         std::fs::write(folder.file("ganesha.conf"), configuration).unwrap();
@@ -95,6 +97,14 @@ impl Server {
         pid_namespace::in_new_pid_namespace(&mut command);
         command.spawn().unwrap()
     }
+}
+
+/// True for a ganesha from 6 on, which knows that option.
+fn is_from_6() -> bool {
+    let asked = Command::new("ganesha.nfsd").arg("-v").output().unwrap();
+    let said = String::from_utf8_lossy(&asked.stdout).into_owned();
+    let major = said.split("Release = V").nth(1).and_then(|version| version.split('.').next()?.parse::<u32>().ok());
+    major.is_some_and(|major| major >= 6)
 }
 
 impl Drop for Server {

@@ -14,7 +14,7 @@ use crate::common::teams::{Killed, TeamHost, may_test_bpf};
 
 const SERVER: &str = "[Match]\nName=eth0\n[Network]\nLinkLocalAddressing=no\nIPv6AcceptRA=no\nAddress=10.3.0.2/24\n\
                       DHCPServer=yes\n[DHCPServer]\nPoolOffset=77\nPoolSize=1\nDefaultLeaseTimeSec=3600\n\
-                      MaxLeaseTimeSec=3600\nEmitDNS=no\n";
+                      MaxLeaseTimeSec=3600\nEmitDNS=no\nPersistLeases=no\n";
 const CLIENT: &str = "[Match]\nName=DEVICE\n[Network]\nLinkLocalAddressing=no\nIPv6AcceptRA=no\nDHCP=ipv4\n";
 const LEASED: &str = "10.3.0.77";
 
