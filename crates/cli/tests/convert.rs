@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -128,6 +129,46 @@ fn a_folder_is_of_one_format() {
     assert!(said.contains("are not of one format") && said.contains("team.conf is teamd"), "{said}");
     let output = nicteam(&["import", "--from", "netplan", &dir], "");
     assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn no_file_of_a_folder_is_lost_without_a_word() {
+    let folder = Folder::new("convert-encodings");
+    let (dir, path) = (folder.path(""), |name: &str| PathBuf::from(folder.path(name)));
+    fs::write(path("ifcfg-bond0"), "DEVICE=bond0\nTYPE=Bond\nBONDING_OPTS='mode=1'\n").unwrap();
+    fs::write(path("ifcfg-eth1"), "DEVICE=eth1\nMASTER=bond0\nSLAVE=yes\n").unwrap();
+    // Latin-1, in a comment.
+    fs::write(path("ifcfg-eth2"), b"# r\xfcckw\xe4rtig\nDEVICE=eth2\nMASTER=bond0 # \xe4\nSLAVE=yes\n").unwrap();
+    let output = nicteam(&["import", "--strict", &dir], "");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("members = [\"eth1\", \"eth2\"]"), "{}", text(&output.stdout));
+
+    // A program and a large file are no configuration: they are named.
+    fs::write(path("ifcfg-program"), b"\x7fELF\0\0").unwrap();
+    fs::write(path("ifcfg-large"), vec![b'#'; (4 << 20) + 1]).unwrap();
+    let output = nicteam(&["import", "--strict", &dir], "");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    for words in ["ifcfg-program is no text", "ifcfg-large is larger than 4 MiB", "2 left, and --strict allows none"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    fs::remove_file(path("ifcfg-program")).unwrap();
+    fs::remove_file(path("ifcfg-large")).unwrap();
+
+    // Such a byte in a value is wrong, and so is a file that cannot be opened.
+    fs::write(path("ifcfg-eth3"), b"DEVICE=eth3\nMASTER=b\xf6nd0\n").unwrap();
+    let output = nicteam(&["import", &dir], "");
+    let said = text(&output.stderr);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""), "{said}");
+    assert!(said.contains("ifcfg-eth3:2:9: the byte 0xf6 is not UTF-8\nhint: in comments any"), "{said}");
+    fs::write(path("ifcfg-eth3"), "DEVICE=eth3\nMASTER=bond0\n").unwrap();
+    fs::set_permissions(path("ifcfg-eth3"), fs::Permissions::from_mode(0)).unwrap();
+    let mut command = Command::new("setpriv");
+    command.args(["--bounding-set=-dac_override,-dac_read_search", env!("CARGO_BIN_EXE_nicteam"), "import", &dir]);
+    let output = command.output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""), "{said}");
+    assert!(said.contains("ifcfg-eth3: Permission denied") && said.contains("hint: run this as root"), "{said}");
 }
 
 #[test]

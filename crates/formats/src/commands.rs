@@ -1,11 +1,11 @@
 //! Commands that configurations run and whose meaning is a team's: `ip route add`, `route add` (net-tools),
-//! `ip address add`, `ifenslave`, `modprobe bonding`.
+//! `ip address add`, `ip link`, `ifenslave`, `modprobe bonding`, `echo 100 > /sys/class/net/bond0/bonding/miimon`.
 
 use std::net::IpAddr;
 
 use nicteam_diagnostics::Problem;
 
-use crate::iproute2::{self, Ip, abbreviated, address, link, link::Verb};
+use crate::iproute2::{self, Ip, abbreviated, address, link, link::Verb, other};
 use crate::route::RouteWords;
 use crate::shell::{self, Word};
 use crate::{Address, Route, ifconfig, net_tools};
@@ -42,12 +42,14 @@ pub(crate) enum Command {
         /// The devices.
         members: Vec<String>,
     },
-    /// Makes a bond with these options.
-    AddBond {
+    /// Makes a bond with these options, or gives them to one that is there.
+    Bond {
         /// The bond.
         bond: String,
-        /// Options by the kernel's names.
+        /// Options by the kernel's names, one that is a list with the sign that sysfs has.
         options: Vec<(String, String)>,
+        /// It makes it.
+        is_new: bool,
     },
     /// Puts a device under a master, which may be a bond or a bridge.
     Join {
@@ -79,35 +81,68 @@ pub(crate) struct Configure {
     pub(crate) notes: Vec<String>,
 }
 
-/// What a line of a shell does; `None` if it is something else. `device` stands for `$IFACE`.
-///
-/// # Errors
-/// It is one of these commands, and something in it makes no sense: what, and what to do.
-pub(crate) fn read(line: &str, device: &str) -> Option<Result<Command, Wrong>> {
-    let commands = shell::line(line, &[("IFACE", device)]).ok()?;
-    let (command, rest) = commands.split_first()?;
-    // `|| true`: it may fail.
-    let is_harmless = |of: &shell::Command| matches!(of.name(), "true" | ":");
-    let is_silent = command.output.as_ref().is_none_or(|file| file.text == "/dev/null");
-    let is_simple = !command.is_conditional && command.input.is_empty() && rest.iter().all(is_harmless);
-    if is_simple && is_silent { of(command) } else { None }
+/// What a line of a shell does.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    /// The commands of it that are these, and certainly carried out; one that makes no sense is an error: what, and what
+    /// to do.
+    pub(crate) commands: Vec<Result<Command, Wrong>>,
+    /// Those that are carried out under a condition.
+    pub(crate) conditional: Vec<Command>,
+    /// It does nothing else than `commands`.
+    pub(crate) is_whole: bool,
 }
 
-/// What the commands of a line do, as far as they are these, and sound; some may be carried out under a condition.
-pub(crate) fn all(line: &str, device: &str) -> Vec<Command> {
-    let commands = shell::line(line, &[("IFACE", device)]).unwrap_or_default();
-    commands.iter().filter_map(|command| of(command)?.ok()).collect()
+impl Line {
+    /// Those that are certainly carried out and make sense.
+    pub(crate) fn sound(&self) -> impl Iterator<Item = &Command> {
+        self.commands.iter().filter_map(|command| command.as_ref().ok())
+    }
+
+    /// Its one command, if that is all.
+    pub(crate) fn one(self) -> Option<Result<Command, Wrong>> {
+        let Line { mut commands, is_whole, .. } = self;
+        commands.pop().filter(|_| is_whole && commands.is_empty())
+    }
+}
+
+/// What a line of a shell does. `device` stands for `$IFACE`.
+pub(crate) fn read(line: &str, device: &str) -> Line {
+    let commands = shell::line(line, &[("IFACE", device)]);
+    let mut read = Line { commands: Vec::new(), conditional: Vec::new(), is_whole: commands.is_ok() };
+    for command in commands.unwrap_or_default() {
+        // `|| true`: it may fail.
+        if matches!(command.name(), "true" | ":") {
+            continue;
+        }
+        match of(&command).filter(|_| command.input.is_empty()) {
+            Some(does) if !command.is_conditional => read.commands.push(does),
+            does => {
+                read.is_whole = false;
+                read.conditional.extend(does.and_then(Result::ok));
+            }
+        }
+    }
+    read.is_whole &= !read.commands.is_empty();
+    read
 }
 
 /// What a command does; `None` if it is something else.
 ///
 /// # Errors
-/// As [`read`].
+/// Something in it makes no sense: what, and what to do.
 pub(crate) fn of(command: &shell::Command) -> Option<Result<Command, Wrong>> {
     if command.unknown().is_some() {
         return None;
     }
     let words: Vec<&str> = command.arguments().iter().map(|word| word.text.as_str()).collect();
+    if matches!(command.name(), "echo" | "printf") {
+        return write(command);
+    }
+    // Its output is wanted for something.
+    if command.output.as_ref().is_some_and(|file| file.text != "/dev/null") {
+        return None;
+    }
     match command.name() {
         "ip" => ip(command.arguments()),
         "route" => route(&words),
@@ -150,16 +185,39 @@ fn ip_link(words: &[Word]) -> Option<Result<Command, Wrong>> {
     match (verb, said.master, said.kind) {
         (Verb::Delete, ..) => Some(Ok(Command::Undo(Some(device)))),
         _ if says_more => None,
-        (Verb::Add, None, Some(kind)) if kind.text == "bond" => {
-            let owned = |(name, value): (&str, &Word)| (name.to_owned(), value.text.clone());
-            let options: Result<_, Problem> = link::bond_options(said.of_kind).map(|of| of.map(owned)).collect();
-            Some(options.map(|options| Command::AddBond { bond: device, options }).map_err(wrong))
-        }
+        (Verb::Add, None, Some(kind)) if kind.text == "bond" => Some(bond(device, &said, true)),
+        (Verb::Set, None, Some(kind)) if kind.text == "bond" && !said.is_freed => Some(bond(device, &said, false)),
         (Verb::Set, Some(master), None) => Some(Ok(Command::Join { master: master.text.clone(), device })),
         (Verb::Set, None, None) if said.is_freed => Some(Ok(Command::Undo(Some(device)))),
         (Verb::Set, None, None) => Some(Ok(Command::SetUp(device))),
         _ => None,
     }
+}
+
+fn bond(bond: String, said: &link::Said<'_>, is_new: bool) -> Result<Command, Wrong> {
+    let owned = |(name, value): (&str, &Word)| (name.to_owned(), value.text.clone());
+    let options: Result<_, Problem> = link::bond_options(said.of_kind).map(|of| of.map(owned)).collect();
+    options.map(|options| Command::Bond { bond, options, is_new }).map_err(wrong)
+}
+
+/// `echo 100 > /sys/class/net/bond0/bonding/miimon`, `echo +eth1 > /sys/class/net/bond0/bonding/slaves`.
+fn write(command: &shell::Command) -> Option<Result<Command, Wrong>> {
+    let other::Written { file, values } = other::written(command)?;
+    let value = values.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+    Some(Ok(match (file, value.strip_prefix('+'), value.strip_prefix('-')) {
+        (other::File::Masters, Some(bond), _) => {
+            Command::Bond { bond: bond.to_owned(), options: Vec::new(), is_new: true }
+        }
+        (other::File::Masters, None, Some(bond)) => Command::Undo(Some(bond.to_owned())),
+        (other::File::Slaves { bond }, Some(device), _) => {
+            Command::Join { master: bond.to_owned(), device: device.to_owned() }
+        }
+        (other::File::Slaves { .. }, None, Some(device)) => Command::Undo(Some(device.to_owned())),
+        (other::File::Option { bond, option }, ..) => {
+            Command::Bond { bond: bond.to_owned(), options: vec![(option.to_owned(), value)], is_new: false }
+        }
+        _ => return None,
+    }))
 }
 
 fn wrong(problem: Problem) -> Wrong {

@@ -34,8 +34,8 @@ impl Format for Dladm {
         true
     }
 
-    fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
-        let mut teams = Teams::new(sources);
+    fn read_with(&self, sources: &[Source], members: &[String]) -> Result<Import, Diagnostics> {
+        let mut teams = Teams::new(sources).with_members(members);
         for (source, of) in sources.iter().enumerate() {
             match of.commands() {
                 Ok(commands) => commands.iter().for_each(|command| take(&mut teams, source, command)),
@@ -185,6 +185,8 @@ struct Said {
     policy: Option<(AggrLayers, At)>,
     lacp: Option<(String, At)>,
     timer: Option<(&'static str, At)>,
+    /// `-m dlmp`: no group at the switch.
+    is_dlmp: bool,
 }
 
 fn aggr(teams: &mut Teams<'_>, source: usize, words: &[Word], at: &At, is_new: bool) -> Result<(), Problem> {
@@ -270,6 +272,7 @@ fn said(
                 teams.drafts[team].set_mac(&mut teams.reading, &padded.join(":"), &at);
             }
             'm' if value == "trunk" => {}
+            'm' if value == "dlmp" => said.is_dlmp = true,
             'm' => teams.left(
                 &at,
                 format!("no mode of a team is `{value}`: the aggregation is taken for a trunk"),
@@ -282,8 +285,27 @@ fn said(
     Ok(said)
 }
 
+/// Solaris' own way (dladm(8) of Solaris 11, "Datalink multipathing"): each address sends by one link, and the switch has no
+/// group, as with Open vSwitch's balance-slb.
+fn dlmp(teams: &mut Teams<'_>, team: usize, said: &Said, at: &At) {
+    let name = teams.drafts[team].name.clone();
+    teams.set(team, "mode", "ovs-balance-slb", at);
+    teams.left(at, "links are not probed from end to end: `-m dlmp` does it by ICMP, a team by carrier", Some(&name));
+    let given = [
+        said.policy.as_ref().map(|(_, at)| at),
+        said.lacp.as_ref().map(|(_, at)| at),
+        said.timer.as_ref().map(|(_, at)| at),
+    ];
+    for at in given.into_iter().flatten() {
+        teams.left(at, "it is of trunks, and `-m dlmp` has none of it", Some(&name));
+    }
+}
+
 /// Sets the options. Where nothing is said LACP is off, its timer short, and the policy L4 (libdladm, `linkaggr.c`).
 fn settle(teams: &mut Teams<'_>, team: usize, said: &Said, is_new: bool, at: &At) {
+    if said.is_dlmp {
+        return dlmp(teams, team, said, at);
+    }
     match &said.lacp {
         Some((lacp, at)) if lacp != "off" => {
             teams.set(team, "mode", "802.3ad", at);

@@ -1,5 +1,7 @@
 //! A team while it is read: each of its parts knows its place.
 
+use std::collections::BTreeMap;
+
 use nicteam_diagnostics::team_options;
 use nicteam_team::{Config, ConfigError, ConfigOption, MAX_MEMBERS};
 use nicteam_wire::Mac;
@@ -69,7 +71,7 @@ impl Draft {
             addresses: Vec::new(),
             routes: Vec::new(),
             options: Vec::new(),
-            members_hint: "name at least one device".to_owned(),
+            members_hint: "`--members eth1,eth2` names them".to_owned(),
             lacks_members: false,
         }
     }
@@ -112,8 +114,23 @@ impl Draft {
         reading.wrong(at, message, hint);
     }
 
-    /// Sets an option, by the kernel's name or number; of one that is given twice the later one holds, as in the kernel.
+    /// Sets an option that is meant for the kernel's bond, by the kernel's name or number.
     pub(crate) fn option(&mut self, reading: &mut Reading<'_>, name: &str, value: &str, name_at: &At, value_at: &At) {
+        if ConfigOption::named(name).is_some_and(|option| asks_drivers(option.name, value)) {
+            return reading.left(&whole(name_at, value_at), Some(&self.name), ASKS_DRIVERS);
+        }
+        self.own_option(reading, name, value, name_at, value_at);
+    }
+
+    /// Sets an option of a team, by the kernel's name; of one that is given twice the later one holds, as in the kernel.
+    pub(crate) fn own_option(
+        &mut self,
+        reading: &mut Reading<'_>,
+        name: &str,
+        value: &str,
+        name_at: &At,
+        value_at: &At,
+    ) {
         match in_kernels_words(name, value) {
             Ok((name, value)) => {
                 if let Some(place) = self.options.iter().position(|given| given.name == name) {
@@ -125,9 +142,7 @@ impl Draft {
                         reading.left(&before.at, Some(&self.name), format!("`{name}` is given again {place}"));
                     }
                 }
-                let end = if value_at.source == name_at.source { value_at.end.max(name_at.end) } else { name_at.end };
-                let at = At { end, ..name_at.clone() };
-                let option = Given { name, value, name_at: name_at.clone(), at };
+                let option = Given { name, value, name_at: name_at.clone(), at: whole(name_at, value_at) };
                 // Others depend on it.
                 let place = if name == "mode" { 0 } else { self.options.len() };
                 self.options.insert(place, option);
@@ -150,6 +165,16 @@ impl Draft {
     ) {
         self.options.retain(|given| given.name != name);
         self.option(reading, name, value, name_at, value_at);
+    }
+
+    /// Sets an option as a file of sysfs takes it: of one that is a list, `+10.0.0.1` adds to it.
+    pub(crate) fn as_in_sysfs(&mut self, reading: &mut Reading<'_>, name: &str, value: &str, at: &At) {
+        let added =
+            ConfigOption::named(name).filter(|option| option.name.ends_with("_target")).zip(value.strip_prefix('+'));
+        let Some((list, added)) = added else { return self.option(reading, name, value, at, at) };
+        let held = self.value(list.name).filter(|held| !held.is_empty());
+        let whole = held.into_iter().chain([added]).collect::<Vec<_>>().join(",");
+        self.extend_option(reading, list.name, &whole, at, at);
     }
 
     /// Sets an option as the driver has it when it is loaded (`modinfo bonding`): not all of them are a bond's.
@@ -177,6 +202,18 @@ impl Draft {
         if is_on("miimon") && is_on("arp_interval") {
             self.leave_option(reading, "arp_interval", "`miimon` is given, too, and a bond has one of them");
         }
+    }
+
+    /// NetworkManager's `balance-slb`: what its bond of balance-xor needs rules of nftables for is a mode of Open vSwitch's,
+    /// which asks nothing of the switch either.
+    pub(crate) fn balance_slb(&mut self, reading: &mut Reading<'_>, value: &str, at: &At) {
+        if value != "1" {
+            return;
+        }
+        for option in ["xmit_hash_policy", "mode"] {
+            self.forget(option);
+        }
+        self.option(reading, "mode", "ovs-balance-slb", at, at);
     }
 
     /// Forgets an option that was given.
@@ -282,20 +319,39 @@ impl Draft {
 
 /// Two teams of one name, and a member of two teams: where the second one stands.
 pub(crate) fn check_together(reading: &mut Reading<'_>, drafts: &[Draft]) {
-    for (place, draft) in drafts.iter().enumerate() {
-        let before = &drafts[..place];
-        if let Some(first) = before.iter().find(|first| first.name == draft.name) {
+    let (mut names, mut members): (BTreeMap<&str, &Draft>, BTreeMap<&str, &Draft>) = Default::default();
+    for draft in drafts {
+        if let Some(first) = names.get(&*draft.name) {
             let other = reading.place(&first.at);
             let hint = format!("the other one stands at {other}: choose another name, or join the two");
             reading.wrong(&draft.at, format!("a second team `{}`", shown(&draft.name)), hint);
         }
+        names.entry(&draft.name).or_insert(draft);
         for member in &draft.members {
-            if let Some(first) = before.iter().find(|first| first.has_member(&member.value)) {
+            if let Some(first) = members.get(&*member.value) {
                 let message = format!("`{}` is a member of team {}, too", shown(&member.value), shown(&first.name));
                 reading.wrong(&member.at, message, "a device is in one team alone: take it out of one of them");
             }
         }
+        for member in &draft.members {
+            members.entry(&member.value).or_insert(draft);
+        }
     }
+}
+
+/// True for the kernel's `use_carrier 0`, with which a bond asks its drivers by ioctl (Linux bond_options.c).
+pub(crate) fn asks_drivers(option: &str, value: &str) -> bool {
+    option == "use_carrier" && matches!(value.trim(), "0" | "off")
+}
+
+/// Why that is not taken over.
+pub(crate) const ASKS_DRIVERS: &str =
+    "carrier is what drivers say, here and in newer kernels: the old ways of asking them are not used";
+
+/// A setting: from its name to the end of its value.
+fn whole(name_at: &At, value_at: &At) -> At {
+    let end = if value_at.source == name_at.source { value_at.end.max(name_at.end) } else { name_at.end };
+    At { end, ..name_at.clone() }
 }
 
 /// An option by the kernel's name with its value in the kernel's words: `mode 4` is `mode 802.3ad`.

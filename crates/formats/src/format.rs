@@ -26,7 +26,15 @@ pub trait Format: Sync {
     ///
     /// # Errors
     /// Everything that is wrong with the texts, in their order.
-    fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics>;
+    fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
+        self.read_with(sources, &[])
+    }
+
+    /// The same, where these devices are the members of the one bond that names none.
+    ///
+    /// # Errors
+    /// As [`Format::read`]; such a bond is not there, or there are several.
+    fn read_with(&self, sources: &[Source], members: &[String]) -> Result<Import, Diagnostics>;
 }
 
 /// A format that teams are written in. A line in [`WRITERS`].

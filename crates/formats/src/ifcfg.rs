@@ -50,7 +50,7 @@ impl Format for Ifcfg {
         parts::kind(&source.path).is_some() || !is_script && source.text.lines().any(is_ours)
     }
 
-    fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
-        read::read(sources)
+    fn read_with(&self, sources: &[Source], members: &[String]) -> Result<Import, Diagnostics> {
+        read::read(sources, members)
     }
 }

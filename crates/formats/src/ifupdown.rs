@@ -7,9 +7,11 @@
 mod beside;
 mod bond;
 mod disable;
+mod index;
 mod interfaces;
 mod lines;
 mod members;
+mod openvswitch;
 mod read;
 mod sourced;
 mod stanza;
@@ -44,8 +46,8 @@ impl Format for Ifupdown {
         source.path.ends_with("/interfaces") || source.text.lines().any(is_head)
     }
 
-    fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
-        read::read(sources)
+    fn read_with(&self, sources: &[Source], members: &[String]) -> Result<Import, Diagnostics> {
+        read::read(sources, members)
     }
 }
 

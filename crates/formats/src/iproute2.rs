@@ -3,7 +3,7 @@
 
 pub(crate) mod address;
 pub(crate) mod link;
-mod other;
+pub(crate) mod other;
 mod write;
 
 use nicteam_diagnostics::{Diagnostics, Problem};
@@ -46,8 +46,8 @@ impl Format for Iproute2 {
         true
     }
 
-    fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
-        let mut script = Script::new(sources);
+    fn read_with(&self, sources: &[Source], members: &[String]) -> Result<Import, Diagnostics> {
+        let mut script = Script::new(sources, members);
         for (source, of) in sources.iter().enumerate() {
             match of.commands() {
                 Ok(commands) if is_batch(commands) => script.batch(source, commands),
@@ -226,9 +226,9 @@ pub(crate) struct Script<'a> {
 }
 
 impl<'a> Script<'a> {
-    pub(crate) fn new(sources: &'a [Source]) -> Script<'a> {
+    pub(crate) fn new(sources: &'a [Source], members: &[String]) -> Script<'a> {
         Script {
-            teams: Teams::new(sources),
+            teams: Teams::new(sources).with_members(members),
             defaults: Vec::new(),
             made_by_driver: Vec::new(),
             without_master: Vec::new(),

@@ -75,7 +75,7 @@ pub(crate) fn bond(team: &Team, left: &mut Vec<String>) -> Option<Bond> {
         return None;
     }
     let mut options = vec![("mode", config.mode.to_string())];
-    let (all, defaults) = (config.options(), Config { mode: config.mode, ..Config::default() }.options());
+    let (all, defaults) = (config.options_and_wish(), Config { mode: config.mode, ..Config::default() }.options());
     let is_given = |name: &str| team.options.iter().any(|(given, _)| given == name);
     for (option, value) in all.into_iter().filter(|(option, _)| *option != "mode") {
         // Ours is 100 where the driver's is 0.

@@ -40,8 +40,8 @@ impl Format for KeyFile {
         source.path.ends_with(".nmconnection") || source.text.lines().any(|line| line.trim() == "[connection]")
     }
 
-    fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
-        let mut teams = Teams::new(sources);
+    fn read_with(&self, sources: &[Source], members: &[String]) -> Result<Import, Diagnostics> {
+        let mut teams = Teams::new(sources).with_members(members);
         let profiles = read_profiles(&mut teams.reading);
         let mut bonds: Vec<Bond<'_>> = Vec::new();
         for profile in profiles.iter().filter(|profile| matches!(profile.kind(), "bond" | "team")) {
@@ -127,6 +127,20 @@ impl Profile {
     }
 }
 
+impl Profile {
+    /// NetworkManager is to make its device, and to put it into nothing.
+    fn release(&self, reading: &mut Reading<'_>, what: &str) {
+        let id = ["uuid", "id"].iter().map(|key| self.value(key)).find(|value| !value.is_empty());
+        let command = id
+            .map(|id| format!("nmcli connection modify {} connection.master '' connection.slave-type ''", quoted(id)));
+        reading.disable(
+            &self.at,
+            format!("take {what} out of the bond: its profile stays, for it makes the device"),
+            command,
+        );
+    }
+}
+
 fn read_profiles(reading: &mut Reading<'_>) -> Vec<Profile> {
     let mut profiles = Vec::new();
     for (source, text) in reading.sources().iter().enumerate() {
@@ -150,7 +164,12 @@ fn read_bond<'p>(teams: &mut Teams<'_>, profile: &'p Profile) -> Option<Bond<'p>
         teams.reading.wrong(&profile.at, message, format!("add `interface-name={}0` to [connection]", profile.kind()));
         return None;
     };
-    teams.drafts.push(Draft::new(&name.value, name.value_at.clone()));
+    let mut draft = Draft::new(&name.value, name.value_at.clone());
+    draft.members_hint =
+        "its ports have profiles of their own: name the folder that they are in, /etc/NetworkManager/system-connections, \
+         or its members by `--members`"
+            .to_owned();
+    teams.drafts.push(draft);
     let team = teams.drafts.len() - 1;
     let mut bond = Bond { team, profile, ports: Vec::new() };
     if profile.kind() == "team" {
@@ -177,6 +196,9 @@ fn read_bond<'p>(teams: &mut Teams<'_>, profile: &'p Profile) -> Option<Bond<'p>
                 _ => leave(reading, draft, entry, "nicteam has nothing for it"),
             }
         }
+    }
+    if let Some(entry) = profile.ini.last("bond", "balance-slb") {
+        draft.balance_slb(reading, &entry.value, &entry.at);
     }
     match profile.controller() {
         // A port has no addresses.
@@ -233,14 +255,8 @@ fn read_option(reading: &mut Reading<'_>, draft: &mut Draft, entry: &Entry) {
         Some(option) => {
             draft.option(reading, option.name, &signless(&entry.value), &entry.key_at, &entry.value_at);
         }
-        None if entry.key == "balance-slb" => {
-            leave(
-                reading,
-                draft,
-                entry,
-                "as in Open vSwitch: `mode = \"ovs-balance-slb\"` does that without the kernel's bond",
-            );
-        }
+        // Behind the others.
+        None if entry.key == "balance-slb" => {}
         None => {
             let near = ConfigOption::nearest(&entry.key).map(|near| format!("; did you mean `{}`?", near.name));
             leave(reading, draft, entry, format!("no option of bonding has this name{}", near.unwrap_or_default()));
@@ -312,7 +328,12 @@ fn read_port(teams: &mut Teams<'_>, profile: &Profile, bonds: &mut [Bond<'_>]) {
             }
         }
     }
-    profile.disable(reading, &format!("the member `{}`", shown(&device.value)));
+    let what = format!("the member `{}`", shown(&device.value));
+    match profile.kind() {
+        // The profile makes the device, too.
+        "vlan" => profile.release(reading, &what),
+        _ => profile.disable(reading, &what),
+    }
 }
 
 /// A VLAN device on a bond.

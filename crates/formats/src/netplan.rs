@@ -55,11 +55,11 @@ impl Format for Netplan {
         matches!(extension, Some("yaml" | "yml")) || source.text.lines().any(begins)
     }
 
-    fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
+    fn read_with(&self, sources: &[Source], members: &[String]) -> Result<Import, Diagnostics> {
         let mut ordered: Vec<Source> = sources.to_vec();
         // As netplan: by the file's name, whatever folder it is in.
         ordered.sort_by_key(|source| Path::new(&source.path).file_name().map(|name| name.to_os_string()));
-        let mut teams = Teams::new(&ordered);
+        let mut teams = Teams::new(&ordered).with_members(members);
         let mut roots = Vec::new();
         for (source, of) in ordered.iter().enumerate() {
             match yaml::parse(&of.text) {

@@ -30,8 +30,8 @@ impl Format for Networkd {
         has_name || read::drop_in_of(&source.path).is_some() || source.text.lines().any(is_ours)
     }
 
-    fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
-        read::read(sources)
+    fn read_with(&self, sources: &[Source], members: &[String]) -> Result<Import, Diagnostics> {
+        read::read(sources, members)
     }
 }
 

@@ -2,16 +2,17 @@
 //!
 //! The lines are carried out on an empty switch ([`crate::ovs_vsctl`]); bridges and their other ports stay. Commands of
 //! `ip` beside them are read as [`crate::iproute2`] reads them, and what a bridge gets is the team's where its bond is all
-//! that it has.
+//! that it has. Other formats have the words of such a line in places of their own ([`Bond`]).
 
 use std::ops::Range;
 
 use nicteam_diagnostics::{Diagnostics, Problem};
 use nicteam_team::ConfigOption;
 
+use crate::draft::Draft;
 use crate::iproute2::Script;
 use crate::ovs_vsctl::{self, Error, ErrorKind, Step, Switch};
-use crate::reading::At;
+use crate::reading::{At, Reading};
 use crate::shell::Command;
 use crate::teams::Teams;
 use crate::{Format, Import, Source};
@@ -37,8 +38,8 @@ impl Format for OpenVSwitch {
         true
     }
 
-    fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
-        let (mut switch, mut script) = (Switch::default(), Script::new(sources));
+    fn read_with(&self, sources: &[Source], members: &[String]) -> Result<Import, Diagnostics> {
+        let (mut switch, mut script) = (Switch::default(), Script::new(sources, members));
         let mut texts = Vec::new();
         for (source, of) in sources.iter().enumerate() {
             match of.commands() {
@@ -132,26 +133,72 @@ fn take(teams: &mut Teams<'_>, switch: &mut Switch, source: usize, command: &Com
     }
 }
 
-/// Carries a line out; what nicteam has nothing for is taken out of it, and stays.
+/// Carries a line out.
 fn vsctl(teams: &mut Teams<'_>, switch: &mut Switch, source: usize, command: &Command) -> Result<(), Problem> {
-    let (mut words, mut places): (Vec<String>, Vec<At>) =
-        command.arguments().iter().map(|word| (word.text.clone(), At::new(source, word.span.clone()))).unzip();
-    let line_at = At::new(source, command.span());
+    let words = command.arguments().iter().map(|word| (word.text.clone(), At::new(source, word.span.clone())));
+    carry_out_words(teams, switch, words.collect(), &At::new(source, command.span()))
+}
+
+/// What a file tells `ovs-vsctl add-bond` of a bond, each word with its place.
+pub(crate) struct Bond<'w> {
+    /// The bridge that it is a port of.
+    pub(crate) bridge: &'w str,
+    /// Columns with their values: `bond_mode=balance-slb`.
+    pub(crate) settings: Vec<(String, At)>,
+    /// More commands of the same line.
+    pub(crate) more: Vec<(String, At)>,
+}
+
+impl Bond<'_> {
+    /// Gives a team, whose members are known, what is said of its bond.
+    pub(crate) fn give(self, reading: &mut Reading<'_>, draft: &mut Draft) {
+        let (name, at) = (draft.name.clone(), draft.at.clone());
+        let mut words: Vec<(String, At)> =
+            ["add-bond", self.bridge, &name].map(|word| (word.to_owned(), at.clone())).to_vec();
+        words.extend(draft.members.iter().map(|member| (member.value.clone(), member.at.clone())));
+        words.extend(self.settings);
+        if !self.more.is_empty() {
+            words.push(("--".to_owned(), at.clone()));
+            words.extend(self.more);
+        }
+        let mut switch = Switch::default();
+        switch.bridges.insert(self.bridge.to_owned(), ovs_vsctl::Bridge::default());
+        let mut teams = Teams::new(&[]);
+        std::mem::swap(&mut teams.reading, reading);
+        teams.drafts.push(std::mem::replace(draft, Draft::new(&name, at.clone())));
+        if let Err(problem) = carry_out_words(&mut teams, &mut switch, words, &at) {
+            teams.problem(at.source, problem);
+        }
+        std::mem::swap(&mut teams.reading, reading);
+        if let Some(given) = teams.drafts.pop() {
+            *draft = given;
+        }
+    }
+}
+
+/// Carries a line out; what nicteam has nothing for is taken out of it, and stays.
+fn carry_out_words(
+    teams: &mut Teams<'_>,
+    switch: &mut Switch,
+    words: Vec<(String, At)>,
+    line_at: &At,
+) -> Result<(), Problem> {
+    let (mut words, mut places): (Vec<String>, Vec<At>) = words.into_iter().unzip();
     while words.iter().any(|word| word != "--") {
         let error = match ovs_vsctl::parse(&words).and_then(|line| switch.apply(&line)) {
             Ok(done) => {
                 *switch = done.switch;
                 for warning in done.warnings {
                     let hint = warning.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
-                    teams.left(&line_at, format!("{}{hint}", warning.text), None);
+                    teams.left(line_at, format!("{}{hint}", warning.text), None);
                 }
-                done.steps.iter().for_each(|step| carry_out(teams, step, &words, &places, &line_at));
+                done.steps.iter().for_each(|step| carry_out(teams, step, &words, &places, line_at));
                 return Ok(());
             }
             Err(error) => error,
         };
         let Some(at) = places.get(error.place).cloned() else {
-            return Err(problem(switch, &error, &places, command));
+            return Err(problem(switch, &error, &words, &places, line_at));
         };
         let own = own_words(&words, error.place);
         // The rest of the line makes sense without it.
@@ -189,7 +236,7 @@ fn vsctl(teams: &mut Teams<'_>, switch: &mut Switch, source: usize, command: &Co
                 switch.bridges.insert(name.clone(), ovs_vsctl::Bridge::default());
                 continue;
             }
-            _ => return Err(problem(switch, &error, &places, command)),
+            _ => return Err(problem(switch, &error, &words, &places, line_at)),
         };
         let end = taken_out.end.min(words.len());
         words.drain(taken_out.start..end);
@@ -228,11 +275,11 @@ fn is_only_setting(command: &[String]) -> bool {
     set.is_some_and(|at| command[..at].iter().all(|word| word.starts_with('-')) && command.len() - at <= 4)
 }
 
-fn problem(switch: &Switch, error: &Error, places: &[At], command: &Command) -> Problem {
-    let end = command.span().end;
+fn problem(switch: &Switch, error: &Error, words: &[String], places: &[At], line_at: &At) -> Problem {
+    let end = line_at.end;
     let span = places.get(error.place).map_or(end..end, At::span);
     let problem = Problem::at(&span, error.to_string());
-    let makes_one = command.words.iter().any(|word| matches!(word.text.as_str(), "add-bond" | "add-port"));
+    let makes_one = words.iter().any(|word| matches!(word.as_str(), "add-bond" | "add-port"));
     let is_elsewhere = !makes_one && switch.bridges.values().all(|bridge| bridge.ports.is_empty());
     match switch.hint(error) {
         _ if is_elsewhere && matches!(error.kind, ErrorKind::NoRow { .. } | ErrorKind::NoPort(_)) => problem

@@ -1,5 +1,6 @@
 //! A configuration while it is read: its texts, places in them, what is wrong with them and what stays.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use nicteam_diagnostics::{Diagnostics, Problem};
@@ -40,6 +41,8 @@ pub(crate) struct Reading<'s> {
     problems: Vec<(usize, Problem)>,
     left: Vec<(At, Left)>,
     disable: Vec<Disable>,
+    /// What is to be switched off, and where.
+    told: BTreeSet<(At, String)>,
 }
 
 impl<'s> Reading<'s> {
@@ -54,6 +57,7 @@ impl<'s> Reading<'s> {
             problems: Vec::new(),
             left: Vec::new(),
             disable: Vec::new(),
+            told: BTreeSet::new(),
         }
     }
 
@@ -117,7 +121,11 @@ impl<'s> Reading<'s> {
 
     /// Something is to be switched off in the old place.
     pub(crate) fn disable(&mut self, at: &At, what: impl Into<String>, command: Option<String>) {
-        self.disable.push(Disable { place: self.place(at), what: what.into(), command });
+        let what = what.into();
+        // A line may build several teams.
+        if self.told.insert((at.clone(), what.clone())) {
+            self.disable.push(Disable { place: self.place(at), what, command });
+        }
     }
 
     /// True if this command switches something off already.

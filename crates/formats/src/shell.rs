@@ -195,14 +195,15 @@ mod tests {
     #[test]
     fn values_have_places() {
         let known = |name: &str| (name == "A").then_some("xy");
-        let (value, length) = value("'b'\"$A\"{1,2} # c", known).unwrap();
+        let (value, length) = value("'b'\"$A\"{1,2} # c", known, 9).unwrap();
         assert_eq!((value.text.as_str(), length), ("bxy{1,2}", 12));
         assert_eq!(value.spans[..4], [1..2, 4..6, 4..6, 7..8]);
-        assert_eq!(lex::value("$B", known), Err(NoValue::Unknown));
-        assert_eq!(lex::value("`b`", known), Err(NoValue::Unknown));
-        assert_eq!(lex::value("a b", known), Err(NoValue::More));
-        assert_eq!(lex::value("a&", known), Err(NoValue::More));
-        assert_eq!(lex::value("'a", known), Err(NoValue::Open));
+        assert_eq!(lex::value("$B", known, 9), Err(NoValue::Unknown));
+        assert_eq!(lex::value("`b`", known, 9), Err(NoValue::Unknown));
+        assert_eq!(lex::value("a b", known, 9), Err(NoValue::More));
+        assert_eq!(lex::value("a&", known, 9), Err(NoValue::More));
+        assert_eq!(lex::value("'a", known, 9), Err(NoValue::Open));
+        assert_eq!(lex::value("$A$A$A$A$A", known, 9), Err(NoValue::Long));
     }
 
     #[test]
@@ -242,6 +243,17 @@ mod tests {
         for begin in ["while [ $# -gt 0 ]; do\n", "for i in 1 2 3 4 5 6 7 8; do\n"] {
             let nested = format!("f() {{ {}{}}}\nf a", begin.repeat(20), "done; ".repeat(20));
             assert!(commands(&nested).is_err(), "{begin}");
+        }
+    }
+
+    #[test]
+    fn what_is_expanded_has_an_end() {
+        let doubled = "a=abcdefgh\n".to_owned() + &"a=$a$a\n".repeat(28) + "ip link set $a up\n";
+        let braces = "echo ".to_owned() + &"{a,b}".repeat(22);
+        let words = "a='a b c d e f g h'\n".to_owned() + &"a=\"$a $a\"\n".repeat(14) + &"echo $a\n".repeat(100);
+        for text in [doubled, braces, words] {
+            let problem = commands(&text).unwrap_err();
+            assert!(problem.message.contains("make more than 4 MiB"), "{}", problem.message);
         }
     }
 

@@ -30,8 +30,8 @@ impl Format for Teamd {
             && (source.text.contains("\"runner\"") || source.text.contains("\"ports\""))
     }
 
-    fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
-        let mut teams = Teams::new(sources);
+    fn read_with(&self, sources: &[Source], members: &[String]) -> Result<Import, Diagnostics> {
+        let mut teams = Teams::new(sources).with_members(members);
         for (source, of) in sources.iter().enumerate() {
             let done = json::parse(&of.text).and_then(|root| team(&mut teams, source, &root));
             if let Err(problem) = done {
@@ -118,7 +118,10 @@ pub(crate) fn configuration(
             "ports" => ports = ports::read(teams, team, source, node)?,
             "debug_level" => teams.left(&here, "what happens to a team, `nicteam team events` tells", Some(&name)),
             "link_watch_policy" => teams.left(&here, "a team has one way to watch its links", Some(&name)),
-            key => return Err(unknown(entry, key, KEYS)),
+            key => {
+                let near = nearest(key, KEYS.iter().copied()).map(|near| format!("; did you mean `{near}`?"));
+                teams.left(&here, format!("teamd ignores it{}", near.unwrap_or_default()), Some(&name));
+            }
         }
     }
     Ok(ports)

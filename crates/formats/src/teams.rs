@@ -22,6 +22,8 @@ pub(crate) struct Teams<'s> {
     aliases: Vec<Alias>,
     /// What was told, and where: a loop comes by several times.
     told: BTreeSet<(At, String)>,
+    /// The members of the one bond that names none.
+    members: Vec<String>,
 }
 
 /// Routes that one line adds.
@@ -63,15 +65,26 @@ struct List {
 
 impl<'s> Teams<'s> {
     pub(crate) fn new(sources: &'s [Source]) -> Teams<'s> {
+        Teams::of(Reading::new(sources), Vec::new())
+    }
+
+    /// Teams that were read already.
+    pub(crate) fn of(reading: Reading<'s>, drafts: Vec<Draft>) -> Teams<'s> {
         Teams {
-            reading: Reading::new(sources),
-            drafts: Vec::new(),
+            reading,
+            drafts,
             lists: Vec::new(),
             loose: Vec::new(),
             asides: Vec::new(),
             aliases: Vec::new(),
             told: BTreeSet::new(),
+            members: Vec::new(),
         }
+    }
+
+    /// The same, with the members of the one bond that names none.
+    pub(crate) fn with_members(self, members: &[String]) -> Teams<'s> {
+        Teams { members: members.to_vec(), ..self }
     }
 
     /// Something is wrong with a text.
@@ -231,12 +244,35 @@ impl<'s> Teams<'s> {
         self.drafts.iter().find(concerns).map(|draft| draft.name.clone()).or_else(alias)
     }
 
+    /// Gives the one team without members those that were named for it.
+    fn give_members(&mut self) {
+        let members = std::mem::take(&mut self.members);
+        if members.is_empty() {
+            return;
+        }
+        let empty: Vec<usize> = (0..self.drafts.len()).filter(|team| self.drafts[*team].members.is_empty()).collect();
+        let at = self.drafts.first().map_or_else(|| At::new(0, 0..0), |draft| draft.at.clone());
+        match empty.as_slice() {
+            [team] => {
+                let at = self.drafts[*team].at.clone();
+                members.iter().for_each(|member| self.add_member(*team, member, &at));
+            }
+            [] => self.reading.wrong(&at, "no bond without members is in there", "leave `--members` out"),
+            several => {
+                let names: Vec<&str> = several.iter().map(|team| self.drafts[*team].name.as_str()).collect();
+                let message = format!("several bonds name no members: {}", names.join(", "));
+                self.reading.wrong(&at, message, "`--members` names those of one: import the bonds one by one");
+            }
+        }
+    }
+
     /// Teams without members are none, and stay.
     pub(crate) fn leave_empty(&mut self) {
+        self.give_members();
         let (empty, drafts) = std::mem::take(&mut self.drafts).into_iter().partition(|draft| draft.members.is_empty());
         self.drafts = drafts;
-        for Draft { at, name, .. } in empty {
-            let why = "a team has one member at least, and none is named";
+        for Draft { at, name, members_hint, .. } in empty {
+            let why = format!("a team has one member at least, and none is named: {members_hint}");
             match self.reading.text(&at) {
                 "" => self.reading.left_as(&at, name.clone(), Some(&name), why),
                 _ => self.left(&at, why, Some(&name)),

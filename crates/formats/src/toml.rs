@@ -30,7 +30,7 @@ impl Format for Toml {
         source.path.ends_with(".toml") || source.text.lines().any(is_header)
     }
 
-    fn read(&self, sources: &[Source]) -> Result<Import, Diagnostics> {
+    fn read_with(&self, sources: &[Source], _members: &[String]) -> Result<Import, Diagnostics> {
         read::read(sources)
     }
 }

@@ -1,8 +1,9 @@
 //! YAML as configurations have it: mappings, lists and words, with their places.
 //!
-//! What lets one place stand for another (anchors, aliases, merge keys) is refused, so a text is read in a time that its own
-//! length bounds; tags and further documents, too.
+//! An alias (`*name`) is what its anchor (`&name`) stands at, as netplan has it, with the places of that; what aliases make
+//! of a text is bounded. Merge keys, tags and further documents are refused, by netplan, too.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use nicteam_diagnostics::Problem;
@@ -16,7 +17,8 @@ use crate::tree::{DEEPEST, Entry, Node, Value, add};
 /// The first thing that is no YAML, or of the kinds that are refused.
 pub fn parse(text: &str) -> Result<Node, Problem> {
     let places = Places::of(text);
-    let mut tree = Tree { text, root: None, open: Vec::new(), documents: 0 };
+    let mut tree =
+        Tree { text, root: None, open: Vec::new(), documents: 0, anchors: BTreeMap::new(), room: MOST_REPEATED };
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| not_yaml(text, &places, &error))?;
         tree.take(event, places.bytes(&span))?;
@@ -67,18 +69,25 @@ fn not_yaml(text: &str, places: &Places, error: &ScanError) -> Problem {
     Problem::at(&(at..at), format!("this is no YAML: {}", error.info())).hint(hint)
 }
 
+/// Values that aliases may make of a text: configurations have dozens.
+const MOST_REPEATED: usize = 100_000;
+
 /// What was read.
 struct Tree<'t> {
     text: &'t str,
     root: Option<Node>,
     open: Vec<Open>,
     documents: usize,
+    /// What anchors stand at, by the parser's numbers.
+    anchors: BTreeMap<usize, Node>,
+    /// Values that aliases may still make.
+    room: usize,
 }
 
 /// A list or mapping that is not closed yet.
 enum Open {
-    List { elements: Vec<Node>, start: usize },
-    Map { entries: Vec<Entry>, key: Option<(String, Range<usize>)>, start: usize },
+    List { elements: Vec<Node>, start: usize, anchor: usize },
+    Map { entries: Vec<Entry>, key: Option<(String, Range<usize>)>, start: usize, anchor: usize },
 }
 
 impl Tree<'_> {
@@ -93,24 +102,26 @@ impl Tree<'_> {
                 }
                 Ok(())
             }
-            Event::Alias(_) => Err(Problem::at(&span, "an alias (`*`) is not taken")
-                .hint("write what it stands for; netplan takes none either")),
+            Event::Alias(anchor) => {
+                let node = self.repeated(anchor, &span)?;
+                self.add(node)
+            }
             Event::Scalar(text, style, anchor, tag) => {
-                refuse(&span, anchor, tag.is_some())?;
+                refuse(&span, tag.is_some())?;
                 let is_plain = style == saphyr_parser::ScalarStyle::Plain;
                 let value = match is_plain && matches!(&*text, "" | "~" | "null" | "Null" | "NULL") {
                     true => Value::Null,
                     false => Value::Scalar(text.into_owned()),
                 };
-                self.add(Node { value, span })
+                self.add_anchored(Node { value, span }, anchor)
             }
             Event::SequenceStart(anchor, tag) => {
-                refuse(&span, anchor, tag.is_some())?;
-                self.open(Open::List { elements: Vec::new(), start: span.start }, &span)
+                refuse(&span, tag.is_some())?;
+                self.open(Open::List { elements: Vec::new(), start: span.start, anchor }, &span)
             }
             Event::MappingStart(anchor, tag) => {
-                refuse(&span, anchor, tag.is_some())?;
-                self.open(Open::Map { entries: Vec::new(), key: None, start: span.start }, &span)
+                refuse(&span, tag.is_some())?;
+                self.open(Open::Map { entries: Vec::new(), key: None, start: span.start, anchor }, &span)
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(span.end),
         }
@@ -132,13 +143,13 @@ impl Tree<'_> {
 
     fn close(&mut self, end: usize) -> Result<(), Problem> {
         match self.open.pop() {
-            Some(Open::List { elements, start }) => {
+            Some(Open::List { elements, start, anchor }) => {
                 let end = self.end(start, end, elements.last().map(|last| last.span.end));
-                self.add(Node { value: Value::List(elements), span: start..end.max(start) })
+                self.add_anchored(Node { value: Value::List(elements), span: start..end.max(start) }, anchor)
             }
-            Some(Open::Map { entries, start, .. }) => {
+            Some(Open::Map { entries, start, anchor, .. }) => {
                 let end = self.end(start, end, entries.last().map(|last| last.span().end));
-                self.add(Node { value: Value::Map(entries), span: start..end.max(start) })
+                self.add_anchored(Node { value: Value::Map(entries), span: start..end.max(start) }, anchor)
             }
             None => Ok(()),
         }
@@ -148,6 +159,32 @@ impl Tree<'_> {
     fn end(&self, start: usize, end: usize, last: Option<usize>) -> usize {
         let is_bracketed = self.text.get(start..).is_some_and(|rest| rest.starts_with(['{', '[']));
         last.filter(|_| !is_bracketed).unwrap_or(end)
+    }
+
+    /// What an alias stands for.
+    fn repeated(&mut self, anchor: usize, span: &Range<usize>) -> Result<Node, Problem> {
+        let Some(node) = self.anchors.get(&anchor) else {
+            let problem = Problem::at(span, "this alias stands within what its anchor names");
+            return Err(problem.hint("write what it stands for"));
+        };
+        let nodes = count(node);
+        if nodes > self.room {
+            let problem = Problem::at(span, format!("aliases make more than {MOST_REPEATED} values of this text"));
+            return Err(problem.hint("no configuration of a network has so many"));
+        }
+        self.room -= nodes;
+        Ok(node.clone())
+    }
+
+    /// Adds a value that aliases may stand for; 0: it has no anchor.
+    fn add_anchored(&mut self, node: Node, anchor: usize) -> Result<(), Problem> {
+        if anchor != 0 {
+            // What an anchor keeps is a copy, too.
+            let nodes = count(&node);
+            self.room = self.room.saturating_sub(nodes);
+            self.anchors.insert(anchor, node.clone());
+        }
+        self.add(node)
     }
 
     fn add(&mut self, node: Node) -> Result<(), Problem> {
@@ -169,16 +206,18 @@ impl Tree<'_> {
     }
 }
 
-/// Anchors and tags.
-fn refuse(span: &Range<usize>, anchor: usize, has_tag: bool) -> Result<(), Problem> {
-    match (anchor, has_tag) {
-        (0, false) => Ok(()),
-        (0, true) => {
-            Err(Problem::at(span, "a tag (`!`) is not taken").hint("remove it: what a value is follows from its key"))
-        }
-        _ => {
-            Err(Problem::at(span, "an anchor (`&`) is not taken")
-                .hint("remove it, and write the value where it is used"))
-        }
+/// The values in one, itself among them.
+fn count(node: &Node) -> usize {
+    1 + match &node.value {
+        Value::List(elements) => elements.iter().map(count).sum(),
+        Value::Map(entries) => entries.iter().map(|entry| 1 + count(&entry.value)).sum(),
+        Value::Scalar(text) => text.len() / 64,
+        _ => 0,
     }
+}
+
+fn refuse(span: &Range<usize>, has_tag: bool) -> Result<(), Problem> {
+    let problem =
+        || Problem::at(span, "a tag (`!`) is not taken").hint("remove it: what a value is follows from its key");
+    if has_tag { Err(problem()) } else { Ok(()) }
 }

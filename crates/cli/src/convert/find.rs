@@ -1,10 +1,10 @@
 //! Which files a command line means, and which format they are of.
 
 use std::fs;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use nicteam_formats::{FORMATS, Format, Source};
+use nicteam_formats::{FORMATS, Format, Left, Place, Source};
 use nicteam_host::service;
 
 use super::MAKES_ONE;
@@ -14,55 +14,101 @@ use crate::value::OneOf;
 /// The largest file that is read, bytes: configurations of a network are small, and a device's file has no end.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
+/// Texts of one format, and files beside them that could not be read.
+pub(super) struct Found {
+    pub(super) sources: Vec<Source>,
+    pub(super) left: Vec<Left>,
+}
+
 /// Reads what a command line names: files, folders with files, `-` for standard input.
-pub(super) fn sources(paths: &[String], format: Option<&'static dyn Format>) -> Result<Vec<Source>, Failure> {
-    let mut sources = Vec::new();
+pub(super) fn sources(paths: &[String], format: Option<&'static dyn Format>) -> Result<Found, Failure> {
+    let mut found = Found { sources: Vec::new(), left: Vec::new() };
     for path in paths {
         if path == "-" {
-            sources.push(Source::new("-", text(&mut std::io::stdin().lock(), "standard input")?));
+            let text = text(&mut std::io::stdin().lock(), "standard input").map_err(Unread::refused)?;
+            found.sources.push(Source::new("-", text));
             continue;
         }
         let kind = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
         match kind.is_dir() {
-            true => sources.extend(folder(Path::new(path), format)?),
-            false => sources.push(file(Path::new(path))?),
+            true => folder(Path::new(path), format, &mut found)?,
+            false => found.sources.push(file(Path::new(path)).map_err(Unread::refused)?),
         }
     }
-    Ok(sources)
+    Ok(found)
 }
 
-/// The files of a folder, in the order of their names; of a format that is not named, those that one recognises.
-fn folder(path: &Path, format: Option<&'static dyn Format>) -> Result<Vec<Source>, Failure> {
+/// Adds the files of a folder, in the order of their names; of a format that is not named, those that one recognises.
+///
+/// A file that cannot be opened may be a part of the configuration: it is an error. What is none by its size or its
+/// bytes is named.
+fn folder(path: &Path, format: Option<&'static dyn Format>, found: &mut Found) -> Result<(), Failure> {
     let shown = path.display();
     let mut paths = Vec::new();
     list(path, 0, &mut paths).map_err(|error| unreadable(&shown.to_string(), &error))?;
     paths.sort();
-    let sources = paths.iter().map(|path| file(path)).collect::<Result<Vec<_>, _>>();
-    let mut sources = sources.or_else(|failure| if format.is_some() { Err(failure) } else { readable(&paths) })?;
-    let of = |source: &Source| FORMATS.iter().copied().find(|format| format.recognises(source));
-    match format {
-        Some(format) => sources.retain(|source| format.recognises(source)),
-        None => {
-            // Scripts that stand among files of another format are not its configuration.
-            let has_other = sources.iter().any(|source| of(source).is_some_and(|format| !format.is_script()));
-            sources.retain(|source| of(source).is_some_and(|format| !has_other || !format.is_script()));
+    let is_of_one = |source: &Source| match format {
+        Some(format) => format.recognises(source),
+        None => FORMATS.iter().any(|format| format.recognises(source)),
+    };
+    let mut sources = Vec::new();
+    for path in &paths {
+        match file(path) {
+            Ok(source) if is_of_one(&source) => sources.push(source),
+            Ok(_) => {}
+            Err(Unread::NoConfiguration(why)) => found.left.push(not_read(path, &why)),
+            Err(Unread::Encoding { rest, why }) if !is_of_one(&rest) => found.left.push(not_read(path, &why)),
+            Err(unread) => return Err(unread.refused()),
         }
     }
-    match (sources.is_empty(), format) {
-        (false, _) => Ok(sources),
-        (true, Some(format)) => Err(Failure::wrong_input(format!("{shown} has no file of {}", format.title()))
-            .hint(Some("name the files themselves"))),
-        (true, None) => {
-            let is_own = path.components().eq(Path::new(service::FOLDER).components());
-            let hint = if is_own { MAKES_ONE.to_owned() } else { formats() };
-            Err(Failure::wrong_input(format!("{shown} has no file of a format that is read")).hint(Some(hint)))
+    if format.is_none() {
+        // Scripts that stand among files of another format are not its configuration.
+        let is_script = |source: &Source| {
+            FORMATS.iter().find(|format| format.recognises(source)).is_some_and(|format| format.is_script())
+        };
+        if !sources.iter().all(is_script) {
+            sources.retain(|source| !is_script(source));
         }
     }
+    if sources.is_empty() {
+        let (of, hint) = match format {
+            Some(format) => (format.title().to_owned(), "name the files themselves".to_owned()),
+            None => {
+                let is_own = path.components().eq(Path::new(service::FOLDER).components());
+                ("a format that is read".to_owned(), if is_own { MAKES_ONE.to_owned() } else { formats() })
+            }
+        };
+        return Err(Failure::wrong_input(format!("{shown} has no file of {of}")).hint(Some(hint)));
+    }
+    found.sources.append(&mut sources);
+    Ok(())
 }
 
-/// Those of the files that are texts: programs may stand among them.
-fn readable(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
-    Ok(paths.iter().filter_map(|path| file(path).ok()).collect())
+/// A file of a folder that was not read.
+fn not_read(path: &Path, why: &str) -> Left {
+    let place = Place { path: path.display().to_string(), line: 1, column: 1 };
+    let text = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Left { place, text, why: format!("not read: {}", why.replace("; hint: ", "; ")), team: None }
+}
+
+/// Why there is no text: an error with its hint.
+enum Unread {
+    /// It cannot be opened.
+    Shut(String),
+    /// It is too large for a configuration, or a program.
+    NoConfiguration(String),
+    /// It has a byte outside comments that is not UTF-8; the rest of it tells of which format it is.
+    Encoding { rest: Box<Source>, why: String },
+}
+
+impl Unread {
+    fn refused(self) -> Failure {
+        match self {
+            Unread::Shut(why) | Unread::NoConfiguration(why) | Unread::Encoding { why, .. } => {
+                Failure::wrong_input(why)
+            }
+        }
+    }
 }
 
 /// Files and those of folders below, as `interfaces.d`; hidden ones and backups are not read.
@@ -87,29 +133,58 @@ fn list(folder: &Path, depth: u32, paths: &mut Vec<PathBuf>) -> std::io::Result<
     Ok(())
 }
 
-fn file(path: &Path) -> Result<Source, Failure> {
+fn file(path: &Path) -> Result<Source, Unread> {
     let shown = path.display().to_string();
-    let mut opened = fs::File::open(path).map_err(|error| unreadable(&shown, &error))?;
+    let mut opened = fs::File::open(path).map_err(|error| Unread::Shut(cannot_read(&shown, &error)))?;
     let text = text(&mut opened, &shown)?;
     Ok(Source::new(shown, text))
 }
 
-fn text(of: &mut dyn Read, shown: &str) -> Result<String, Failure> {
+fn text(of: &mut dyn Read, shown: &str) -> Result<String, Unread> {
     let mut bytes = Vec::new();
-    of.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| unreadable(shown, &error))?;
+    let read = of.take(LARGEST + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Unread::Shut(cannot_read(shown, &error)))?;
     if bytes.len() as u64 > LARGEST {
-        return Err(Failure::wrong_input(format!(
-            "{shown} is larger than 4 MiB, and no configuration of a network is"
-        )));
+        let why = format!("{shown} is larger than 4 MiB, and no configuration of a network is");
+        return Err(Unread::NoConfiguration(why));
     }
-    String::from_utf8(bytes).map_err(|_| {
-        Failure::wrong_input(format!("{shown} is no text"))
-            .hint(Some("configurations are text in UTF-8; `file` tells what it is"))
-    })
+    if bytes.contains(&0) {
+        return Err(Unread::NoConfiguration(format!("{shown} is no text; hint: `file` tells what it is")));
+    }
+    String::from_utf8(bytes).or_else(|error| in_another_encoding(error.as_bytes(), shown))
+}
+
+/// A text with bytes that are not UTF-8: in comments they mean nothing to a machine, and are read as U+FFFD.
+fn in_another_encoding(bytes: &[u8], shown: &str) -> Result<String, Unread> {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+        let Err(error) = std::str::from_utf8(line) else { continue };
+        let (before, rest) = line.split_at(error.valid_up_to());
+        let before = String::from_utf8_lossy(before);
+        if !is_in_comment(&before) {
+            let place = format!("{shown}:{}:{}", number + 1, before.chars().count() + 1);
+            let byte = rest.first().copied().unwrap_or_default();
+            let hint = "in comments any encoding is read; `iconv -f LATIN1 -t UTF-8` makes UTF-8 of the whole file";
+            let why = format!("{place}: the byte 0x{byte:02x} is not UTF-8; hint: {hint}");
+            return Err(Unread::Encoding { rest: Box::new(Source::new(shown, text)), why });
+        }
+    }
+    Ok(text)
+}
+
+/// True if what follows these words of a line is in a comment, whatever the format.
+fn is_in_comment(before: &str) -> bool {
+    let line = before.trim_start();
+    line.starts_with(['#', ';', '!']) || line.starts_with("//") || before.contains(" #") || before.contains("\t#")
 }
 
 fn unreadable(shown: &str, error: &std::io::Error) -> Failure {
-    Failure::wrong_input(format!("cannot read {shown}: {error}"))
+    Failure::wrong_input(cannot_read(shown, error))
+}
+
+fn cannot_read(shown: &str, error: &std::io::Error) -> String {
+    let hint = if error.kind() == ErrorKind::PermissionDenied { "; hint: run this as root" } else { "" };
+    format!("cannot read {shown}: {error}{hint}")
 }
 
 /// A format on the command line.

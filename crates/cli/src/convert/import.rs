@@ -3,11 +3,11 @@
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
-use nicteam_formats::{Disable, FORMATS, Format, Left, Place, Source, Team, toml};
+use nicteam_formats::{Disable, FORMATS, Format, Left, Place, Team, template, toml};
 use nicteam_host::bonds;
 use serde_json::{Map, Value, json};
 
-use super::find;
+use super::find::{self, Found};
 use crate::failure::Failure;
 use crate::say;
 
@@ -28,6 +28,9 @@ pub(crate) struct Import {
     /// What runs in this network namespace: teams of ours and the kernel's bonds; of this name alone, if one is given.
     #[arg(long, value_name = "NAME", num_args = 0..=1, conflicts_with_all = ["files", "from"])]
     running: Option<Option<String>>,
+    /// The members of a bond that names none itself, as a profile of NetworkManager's.
+    #[arg(long, value_name = "DEVICE,...", value_delimiter = ',', conflicts_with = "running")]
+    members: Vec<String>,
     /// Print teams, what is left and what to switch off as a JSON object, described in docs/import.md, in place of all else.
     #[arg(long)]
     json: bool,
@@ -48,7 +51,7 @@ fn after_help() -> String {
 pub(crate) fn run(args: &Import) -> Result<ExitCode, Failure> {
     let import = match &args.running {
         Some(name) => bonds::running(name.as_deref()).map_err(Failure::failed)?,
-        None => read(&args.files, args.from)?,
+        None => read_with(&args.files, args.from, &args.members)?,
     };
     if !args.json || import.network.teams.is_empty() {
         tell(&import);
@@ -74,9 +77,25 @@ pub(crate) fn run(args: &Import) -> Result<ExitCode, Failure> {
 
 /// Reads files of one format.
 pub(crate) fn read(files: &[String], from: Option<&'static dyn Format>) -> Result<nicteam_formats::Import, Failure> {
-    let sources: Vec<Source> = find::sources(files, from)?;
+    read_with(files, from, &[])
+}
+
+/// The same, where these are the members of the one bond that names none.
+fn read_with(
+    files: &[String],
+    from: Option<&'static dyn Format>,
+    members: &[String],
+) -> Result<nicteam_formats::Import, Failure> {
+    let Found { sources, left } = find::sources(files, from)?;
     let format = from.map_or_else(|| find::recognise(&sources), Ok)?;
-    format.read(&sources).map_err(|diagnostics| Failure::wrong_input(diagnostics.render(io::stderr().is_terminal())))
+    if let Some(problem) = sources.iter().find_map(template) {
+        return Err(Failure::wrong_input(problem.render(io::stderr().is_terminal())));
+    }
+    let mut import = format
+        .read_with(&sources, members)
+        .map_err(|diagnostics| Failure::wrong_input(diagnostics.render(io::stderr().is_terminal())))?;
+    import.left.splice(0..0, left);
+    Ok(import)
 }
 
 /// The same for programs.

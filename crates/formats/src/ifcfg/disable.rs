@@ -1,5 +1,6 @@
 //! What to switch off in an interface's file, so that not two owners build one device.
 
+use super::assignment::Assignment;
 use super::interface::Interface;
 use super::parts;
 use crate::reading::{At, Reading};
@@ -24,7 +25,14 @@ pub(super) fn disable(reading: &mut Reading<'_>, interface: &Interface, role: Ro
     };
     let what = format!("the {is_of} `{}`", interface.device);
     match role {
-        Role::Bond { stays: true } => comment_out(reading, interface, &what),
+        Role::Bond { stays: true } => {
+            let lines: Vec<_> = interface.bond_lines().collect();
+            comment_out(reading, interface, &lines, &what, "they serve the team's device");
+        }
+        Role::Member if interface.is_made() => {
+            let lines: Vec<_> = interface.member_lines().collect();
+            comment_out(reading, interface, &lines, &what, "they make the device");
+        }
         _ => switch_off(reading, interface, &what),
     }
 }
@@ -51,16 +59,20 @@ fn switch_off(reading: &mut Reading<'_>, interface: &Interface, what: &str) {
         return;
     }
     let command = file(reading, interface).map(|path| match interface.entry(key) {
-        Some(_) => format!("sed -i 's/^{key}=.*/{key}={off}/' {path}"),
+        Some(entry) if reading.place(&entry.at).column == 1 && reading.text(&entry.at).starts_with(key) => {
+            format!("sed -i 's/^{key}=.*/{key}={off}/' {path}")
+        }
+        // Blanks and `export` stand ahead of it.
+        Some(_) => format!(r"sed -i -E 's/^(\s*(export\s+)?){key}=.*/\1{key}={off}/' {path}"),
         None => format!("sed -i '$a {key}={off}' {path}"),
     });
     reading.disable(&interface.at, format!("set `{key}={off}` in the file of {what}"), command);
 }
 
-/// The bond is built no more, and the rest of its file serves the team's device.
-fn comment_out(reading: &mut Reading<'_>, interface: &Interface, what: &str) {
+/// These lines go, and the others stay, for this reason.
+fn comment_out(reading: &mut Reading<'_>, interface: &Interface, lines_out: &[&Assignment], what: &str, others: &str) {
     let (mut keys, mut lines, mut commands) = (Vec::new(), Vec::new(), Vec::new());
-    for entry in interface.bond_lines() {
+    for entry in lines_out {
         let first = reading.line(&entry.at);
         let last = first + reading.text(&entry.at).matches('\n').count();
         let (shown, range) = match last == first {
@@ -75,7 +87,7 @@ fn comment_out(reading: &mut Reading<'_>, interface: &Interface, what: &str) {
         return;
     }
     let what = format!(
-        "comment out {} {} ({}) in the file of {what}: its other lines stay, for they serve the team's device",
+        "comment out {} {} ({}) in the file of {what}: its other lines stay, for {others}",
         if keys.len() == 1 && !lines.concat().contains("to") { "line" } else { "lines" },
         lines.join(", "),
         keys.join(", ")

@@ -8,7 +8,8 @@ use crate::draft::{Draft, signless};
 use crate::ini;
 use crate::names::shown;
 use crate::reading::{At, Reading};
-use crate::{Address, Route};
+use crate::shell::quoted;
+use crate::{Address, Route, openvswitch};
 
 /// An interface's file.
 #[derive(Clone, Debug)]
@@ -59,6 +60,10 @@ const KNOWN: &[&str] = &[
     "AUTOCONNECT_RETRIES",
     "BOND_PORT_QUEUE_ID",
     "BOND_PORT_PRIO",
+    "OVS_BRIDGE",
+    "OVS_OPTIONS",
+    "OVS_EXTRA",
+    "OVSBOOTPROTO",
 ];
 /// Settings that NetworkManager writes into every file.
 const DEFAULTS: &[(&str, &str)] = &[
@@ -124,6 +129,36 @@ impl Interface {
             || self.says("BONDING_MASTER", true)
             || self.entry("BONDING_OPTS").is_some()
             || self.is_team()
+            || self.is_openvswitch()
+    }
+
+    /// True if it says of itself that it is a bond of Open vSwitch's.
+    pub(super) fn is_openvswitch(&self) -> bool {
+        self.entry("TYPE").is_some_and(|entry| entry.value.eq_ignore_ascii_case("OVSBond"))
+    }
+
+    /// What a bond of Open vSwitch's is told (its `rhel/etc_sysconfig_network-scripts_ifup-ovs`, 3.1).
+    pub(super) fn read_openvswitch(&self, reading: &mut Reading<'_>, draft: &mut Draft) {
+        let words = |key: &str| -> Vec<(String, At)> {
+            let entry = self.entry(key);
+            let words = |of: &Assignment| of.value.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+            entry.into_iter().flat_map(|of| words(of).into_iter().map(|word| (word, of.value_at.clone()))).collect()
+        };
+        let Some(bridge) = self.entry("OVS_BRIDGE") else {
+            let hint = "a bond of Open vSwitch is a port of a bridge: `OVS_BRIDGE=br0`";
+            return reading.wrong(&self.at, "`OVS_BRIDGE` is missing", hint);
+        };
+        let bridge = bridge.value.as_str();
+        let said = openvswitch::Bond { bridge, settings: words("OVS_OPTIONS"), more: words("OVS_EXTRA") };
+        said.give(reading, draft);
+        let why = format!(
+            "the bond is a port of {bridge}: the kernel's bridge takes the team, `TYPE=Bridge` in the file of {bridge} \
+             and `BRIDGE={bridge}` in this one"
+        );
+        reading.left_as(&self.at, draft.name.clone(), Some(&draft.name), why);
+        let command = format!("ovs-vsctl del-port {} {}", quoted(bridge), quoted(&draft.name));
+        let what = format!("take {} out of {bridge}: Open vSwitch builds it again when it starts", draft.name);
+        reading.disable(&self.at, what, Some(command));
     }
 
     /// True if it says of itself that it is a team of teamd's.
@@ -145,6 +180,22 @@ impl Interface {
             let hint = "add `DEVICE=eth1`: a team's members are named, and `ip -br link` tells whose address this is";
             reading.wrong(&address.value_at, message, hint);
         }
+    }
+
+    /// True for a device that its file makes.
+    pub(super) fn is_made(&self) -> bool {
+        self.says("VLAN", true)
+            || self.entry("TYPE").is_some_and(|entry| entry.value.eq_ignore_ascii_case("vlan"))
+            || self.entry("ETHERDEVICE").is_some()
+            || self.device.rsplit_once('.').is_some_and(|(_, id)| id.parse::<u16>().is_ok())
+    }
+
+    /// Its lines by which it is a member.
+    pub(super) fn member_lines(&self) -> impl Iterator<Item = &Assignment> {
+        let is_one = |entry: &&Assignment| {
+            matches!(&*entry.key, "MASTER" | "SLAVE" | "MASTER_UUID" | "TEAM_MASTER" | "TEAM_MASTER_UUID")
+        };
+        self.entries.iter().filter(is_one)
     }
 
     /// Its lines that a bond is built from, not those that configure its device.
@@ -234,7 +285,7 @@ impl Interface {
         let mut leave = |why: &str| reading.left(&entry.at, Some(&draft.name), why);
         match key {
             "BONDING_OPTS" | "BONDING_MODULE_OPTS" => read_options(reading, draft, value, &entry.value_at),
-            _ if says_nothing(key, value) || key.starts_with("BONDING_SLAVE") => {}
+            _ if says_nothing(key, value) || names_members(key) => {}
             "ONBOOT" | "STARTMODE" => leave("a team of /etc/nicteam comes up with the machine"),
             "MTU" => draft.set_mtu(reading, value, &entry.value_at),
             "MACADDR" if !value.contains(':') => {
@@ -336,6 +387,7 @@ impl Interface {
 
 /// `mode=4 miimon=100`, with white space between.
 pub(super) fn read_options(reading: &mut Reading<'_>, draft: &mut Draft, text: &str, at: &At) {
+    let mut slb = None;
     for word in text.split_whitespace() {
         match word.split_once('=') {
             Some((name @ ("arp_ip_target" | "ns_ip6_target"), value)) => {
@@ -344,9 +396,13 @@ pub(super) fn read_options(reading: &mut Reading<'_>, draft: &mut Draft, text: &
                 let all = before.unwrap_or_default() + &signless(value);
                 draft.extend_option(reading, name, &all, at, at);
             }
+            Some(("balance-slb", value)) => slb = Some(value),
             Some((name, value)) => draft.module_option(reading, name, value, at),
             None => reading.wrong(at, format!("`{}` is no option", shown(word)), "options are `mode=4 miimon=100`"),
         }
+    }
+    if let Some(value) = slb {
+        draft.balance_slb(reading, value, at);
     }
 }
 
@@ -371,7 +427,12 @@ fn is_address(key: &str, addresses: &BTreeMap<&str, Address>) -> bool {
 fn is_essential(key: &str) -> bool {
     const KEYS: &[&str] =
         &["BONDING_OPTS", "BONDING_MODULE_OPTS", "MASTER", "TEAM_CONFIG", "TEAM_MASTER", "TEAM_PORT_CONFIG"];
-    KEYS.contains(&key) || key.starts_with("BONDING_SLAVE")
+    KEYS.contains(&key) || names_members(key)
+}
+
+/// Whose value is members of the bond.
+pub(super) fn names_members(key: &str) -> bool {
+    key.starts_with("BONDING_SLAVE") || key == "BOND_IFACES"
 }
 
 /// The file that has this UUID.

@@ -1,6 +1,6 @@
 //! Sources -> files, of which several may stand in one source, and their lines.
 
-use super::assignment::{Assignment, Stray, assignment};
+use super::assignment::{Assignment, Earlier, Stray};
 use crate::Source;
 use crate::reading::At;
 use crate::shell::line_end;
@@ -141,9 +141,9 @@ impl<'s> Part<'s> {
 
     /// What it assigns, and what in it is no assignment.
     pub(super) fn assignments(&self) -> (Vec<Assignment>, Vec<Stray>) {
-        let (mut entries, mut strays) = (Vec::new(), Vec::new());
+        let (mut entries, mut strays, mut earlier) = (Vec::new(), Vec::new(), Earlier::default());
         for line in self.statements() {
-            match assignment(&line, &entries) {
+            match earlier.assignment(&line) {
                 Ok(entry) => entries.push(entry),
                 Err(stray) => strays.push(stray),
             }

@@ -3,7 +3,7 @@
 use nicteam_diagnostics::{Diagnostics, Problem};
 
 use super::disable::{Role, comment_out_line, disable};
-use super::interface::{BRIDGE_STAYS, Interface, find_uuid, read_options};
+use super::interface::{BRIDGE_STAYS, Interface, find_uuid, names_members, read_options};
 use super::parts::{Kind, Line, Part, parts};
 use super::routes;
 use crate::commands::{self, Command};
@@ -14,8 +14,8 @@ use crate::teams::Teams;
 use crate::tree::{Node, Value};
 use crate::{Address, Import, Route, Source, json, teamd};
 
-pub(super) fn read(sources: &[Source]) -> Result<Import, Diagnostics> {
-    let mut teams = Teams::new(sources);
+pub(super) fn read(sources: &[Source], members: &[String]) -> Result<Import, Diagnostics> {
+    let mut teams = Teams::new(sources).with_members(members);
     let parts = parts(sources);
     let interfaces: Vec<Interface> = parts.iter().filter_map(Interface::read).collect();
     interfaces.iter().for_each(|interface| interface.check(&mut teams.reading, &interfaces));
@@ -71,7 +71,7 @@ fn bonds(teams: &mut Teams<'_>, parts: &[Part<'_>], interfaces: &[Interface]) {
         match (&part.kind, words.as_slice()) {
             (Kind::Modprobe, ["alias", bond, "bonding"]) => drop(teams.team(bond, &line.at)),
             (Kind::Script, _) => {
-                if let Some(Ok(Command::Enslave { bond, .. })) = commands::read(line.text, "") {
+                if let Some(Ok(Command::Enslave { bond, .. })) = commands::read(line.text, "").one() {
                     teams.team(&bond, &line.at);
                 }
             }
@@ -125,7 +125,7 @@ fn read_slaves(teams: &mut Teams<'_>, team: usize, interfaces: &[Interface]) {
     let Teams { reading, drafts, .. } = teams;
     let draft = &mut drafts[team];
     let own = interfaces.iter().filter(|interface| interface.device == draft.name);
-    let entries = own.flat_map(|own| &own.entries).filter(|entry| entry.key.starts_with("BONDING_SLAVE"));
+    let entries = own.flat_map(|own| &own.entries).filter(|entry| names_members(&entry.key));
     for entry in entries.collect::<Vec<_>>() {
         for device in entry.value.split_whitespace() {
             draft.member(reading, device, &entry.value_at);
@@ -141,7 +141,7 @@ fn read_slaves(teams: &mut Teams<'_>, team: usize, interfaces: &[Interface]) {
 /// Devices that a script puts into the bond.
 fn enslave(teams: &mut Teams<'_>, team: usize, parts: &[Part<'_>]) {
     for line in parts.iter().filter(|part| part.kind == Kind::Script).flat_map(Part::lines) {
-        if let Some(Ok(Command::Enslave { bond, members })) = commands::read(line.text, "")
+        if let Some(Ok(Command::Enslave { bond, members })) = commands::read(line.text, "").one()
             && bond == teams.drafts[team].name
         {
             members.iter().for_each(|member| teams.add_member(team, member, &line.at));
@@ -155,6 +155,9 @@ fn read_own(reading: &mut Reading<'_>, draft: &mut Draft, parts: &[Part<'_>], in
     let has_rules = parts.iter().any(|part| part.kind == Kind::Rules(name.clone()));
     for interface in interfaces.iter().filter(|interface| interface.device == name) {
         let stays = interface.read_into(reading, draft);
+        if interface.is_openvswitch() {
+            interface.read_openvswitch(reading, draft);
+        }
         disable(reading, interface, Role::Bond { stays: stays || has_rules });
     }
 }
@@ -233,11 +236,20 @@ fn add_options(reading: &mut Reading<'_>, draft: &mut Draft, options: &[&str], l
 /// `ifenslave bond0 eth0 eth1`, routes.
 fn read_script(reading: &mut Reading<'_>, part: &Part<'_>, drafts: &mut [Draft]) {
     for line in part.lines() {
-        let names_it = |draft: &&mut Draft| line.text.split_whitespace().any(|word| word == draft.name);
+        let ends = |c: char| c.is_whitespace() || c == '/';
+        let names_it = |draft: &&mut Draft| line.text.split(ends).any(|word| word == draft.name);
         let Some(draft) = drafts.iter_mut().find(names_it) else { continue };
-        match commands::read(line.text, "") {
+        match commands::read(line.text, "").one() {
             Some(Ok(Command::Enslave { bond, members })) if bond == draft.name => {
                 members.iter().for_each(|member| draft.member(reading, member, &line.at));
+            }
+            Some(Ok(Command::Join { master, device })) if master == draft.name => {
+                draft.member(reading, &device, &line.at);
+            }
+            Some(Ok(Command::Bond { bond, options, .. })) if bond == draft.name => {
+                for (name, value) in options {
+                    draft.as_in_sysfs(reading, &name, &value, &line.at);
+                }
             }
             Some(Ok(Command::AddRoute(words))) if words.device.as_deref() == Some(&draft.name) => {
                 words.routes().into_iter().for_each(|route| draft.add_route(route));

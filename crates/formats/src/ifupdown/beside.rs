@@ -1,7 +1,8 @@
 //! What stands beside the bonds and stays: files that were not given, VLAN devices, bridges, names.
 
-use super::lines::Line;
-use super::members::{Joining, Way, joinings};
+use std::collections::BTreeSet;
+
+use super::members::{Way, joinings};
 use super::sourced::named;
 use super::stanza::File;
 use crate::draft::Draft;
@@ -34,22 +35,19 @@ pub(super) fn not_read(reading: &mut Reading<'_>, file: &File) {
 
 /// VLAN devices and bridges on a team, and names that are given by mappings.
 pub(super) fn on_top(reading: &mut Reading<'_>, file: &File, drafts: &[Draft]) {
+    let teams: BTreeSet<&str> = drafts.iter().map(|draft| draft.name.as_str()).collect();
     for stanza in &file.stanzas {
-        for draft in drafts {
-            let title = stanza.title();
-            let is_on_it = |line: &Line| line.key() == "vlan_raw_device" && line.value == draft.name;
-            let is_port =
-                |of: Joining<'_>| of.way == Way::Bridge && of.members.iter().any(|(port, _)| *port == draft.name);
-            let is_vlan = stanza.device.strip_prefix(draft.name.as_str()).is_some_and(|rest| rest.starts_with('.'));
-            let what = if is_vlan || stanza.options.iter().any(is_on_it) {
-                "a VLAN device"
-            } else if joinings(stanza).any(is_port) {
-                "a bridge"
-            } else {
-                continue;
-            };
+        let title = stanza.title();
+        let by_name = stanza.device.rsplit_once('.').map(|(base, _)| base);
+        let by_option = stanza.options.iter().filter(|line| line.key() == "vlan_raw_device").map(|line| &*line.value);
+        let lower: BTreeSet<&str> = by_option.chain(by_name).collect();
+        let ports = joinings(stanza).filter(|of| of.way == Way::Bridge).flat_map(|of| of.members);
+        let ports: BTreeSet<String> = ports.map(|(port, _)| port).collect();
+        let vlans = lower.iter().copied().map(|team| ("a VLAN device", team));
+        let bridges = ports.iter().map(|port| ("a bridge", port.as_str())).filter(|(_, port)| !lower.contains(port));
+        for (what, team) in vlans.chain(bridges).filter(|(_, device)| teams.contains(device)) {
             let why = format!("{what} on the team stays in the old place: `{title}` works on the team as on a bond");
-            reading.left(&stanza.head.at, Some(&draft.name), why);
+            reading.left(&stanza.head.at, Some(team), why);
         }
     }
     for line in &file.names {

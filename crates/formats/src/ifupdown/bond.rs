@@ -1,39 +1,40 @@
 //! A bond while it is read: the stanzas that are about it.
 
-use super::lines::Line;
+use std::net::IpAddr;
+
+use super::index::Index;
 use super::members::master;
-use super::stanza::{File, Stanza};
+use super::stanza::Stanza;
 use crate::draft::Draft;
 use crate::reading::At;
 
 /// A bond while it is read.
 pub(super) struct Bond<'f> {
     pub(super) name: String,
-    /// Every stanza there is.
-    pub(super) all: &'f [Stanza],
-    /// `auto` and its kin.
-    pub(super) selections: &'f [Line],
+    pub(super) index: &'f Index<'f>,
     pub(super) own: Vec<&'f Stanza>,
     pub(super) members: Vec<&'f Stanza>,
+    /// Stanzas with commands that build the bond, its own among them.
+    pub(super) builders: Vec<&'f Stanza>,
     /// Lines that have become part of the team.
     pub(super) taken: Vec<At>,
     /// Routes and addresses that commands add, of the kind that a line further down removes.
     pub(super) has_commands: bool,
+    /// Next hops of default routes.
+    pub(super) gateways: Vec<IpAddr>,
 }
 
 impl<'f> Bond<'f> {
-    pub(super) fn new(file: &'f File, name: &str) -> Bond<'f> {
-        let own = file.stanzas.iter().filter(|stanza| is_of(name, &stanza.device)).collect();
-        let is_member = |stanza: &&Stanza| master(stanza).is_some_and(|line| line.value == name);
-        let members = file.stanzas.iter().filter(is_member).collect();
+    pub(super) fn new(index: &'f Index<'f>, name: &str) -> Bond<'f> {
         Bond {
             name: name.to_owned(),
-            all: &file.stanzas,
-            selections: &file.selections,
-            own,
-            members,
+            index,
+            own: index.own(name).to_vec(),
+            members: index.members(name).to_vec(),
+            builders: index.builders(name),
             taken: Vec::new(),
             has_commands: false,
+            gateways: Vec::new(),
         }
     }
 
@@ -42,12 +43,17 @@ impl<'f> Bond<'f> {
     }
 
     /// Stanzas of devices that are members by the bond's own list.
-    pub(super) fn listed<'d>(&self, draft: &'d Draft) -> impl Iterator<Item = &'f Stanza> + use<'f, 'd> {
-        self.all.iter().filter(|stanza| draft.has_member(&stanza.device) && master(stanza).is_none())
+    pub(super) fn listed(&self, draft: &Draft) -> Vec<&'f Stanza> {
+        let stanzas =
+            draft.members.iter().flat_map(|member| self.index.own(&member.value).iter().map(move |of| (*of, member)));
+        stanzas
+            .filter(|(stanza, member)| stanza.device == member.value && master(stanza).is_none())
+            .map(|(of, _)| of)
+            .collect()
     }
 }
 
 /// True for a bond, and for its alias `bond0:0`, whose addresses are the bond's.
-fn is_of(bond: &str, device: &str) -> bool {
+pub(super) fn is_of(bond: &str, device: &str) -> bool {
     device.strip_prefix(bond).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }

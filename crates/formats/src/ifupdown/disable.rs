@@ -1,7 +1,7 @@
 //! What to take out of the old place, with its lines, so that not two owners build one device.
 
 use super::bond::Bond;
-use super::interfaces::is_automatic;
+use super::lines::Line;
 use super::members::master;
 use super::stanza::Stanza;
 use crate::draft::Draft;
@@ -51,7 +51,9 @@ fn own(reading: &mut Reading<'_>, bond: &Bond<'_>) {
 
 /// The stanzas of devices that are members by the bond's own list, where they do something at boot.
 fn listed(reading: &mut Reading<'_>, bond: &Bond<'_>, draft: &Draft) {
-    for stanza in bond.listed(draft).filter(|stanza| is_automatic(bond.selections, &stanza.device)) {
+    for stanza in
+        bond.listed(draft).into_iter().filter(|stanza| bond.index.automatic.has(&stanza.device) && !makes(stanza))
+    {
         let acts = matches!(stanza.method.as_str(), "static" | "dhcp" | "auto" | "bootp");
         if acts || stanza.options.is_empty() {
             let (lines, title, device) = (whole(reading, stanza), stanza.title(), &stanza.device);
@@ -63,10 +65,18 @@ fn listed(reading: &mut Reading<'_>, bond: &Bond<'_>, draft: &Draft) {
     }
 }
 
+/// True for a stanza that makes its device, a VLAN's.
+fn makes(stanza: &Stanza) -> bool {
+    let id = |name: &str| name.parse::<u16>().is_ok();
+    let by_name = stanza.device.rsplit_once('.').is_some_and(|(_, of)| id(of))
+        || stanza.device.strip_prefix("vlan").is_some_and(id);
+    by_name || stanza.has("vlan_raw_device") || stanza.has("vlan_id")
+}
+
 /// Lines of other devices that build the bond: `up ifenslave bond0 eth0`.
 fn elsewhere(reading: &mut Reading<'_>, bond: &Bond<'_>) {
-    let is_own = |stanza: &Stanza| bond.own.iter().any(|own| own.head.at == stanza.head.at);
-    for stanza in bond.all.iter().filter(|stanza| !is_own(stanza) && master(stanza).is_none()) {
+    let is_member = |stanza: &Stanza| master(stanza).is_some_and(|line| line.value == bond.name);
+    for stanza in bond.builders.iter().filter(|stanza| !bond.is_own(&stanza.device) && !is_member(stanza)) {
         for line in stanza.options.iter().filter(|line| bond.taken.contains(&line.at)) {
             let what = format!("comment out line {} of `{}`", reading.line(&line.at), stanza.title());
             reading.disable(&line.at, what, None);
@@ -77,7 +87,8 @@ fn elsewhere(reading: &mut Reading<'_>, bond: &Bond<'_>) {
 /// The lines by which members put themselves into the bond.
 fn members(reading: &mut Reading<'_>, bond: &Bond<'_>) {
     for stanza in &bond.members {
-        let lines = stanza.options.iter().filter(|line| line.key().starts_with("bond_"));
+        let goes = |line: &&Line| line.key().starts_with("bond_") || bond.taken.contains(&line.at);
+        let lines = stanza.options.iter().filter(goes);
         let numbers: Vec<usize> = lines.map(|line| reading.line(&line.at)).collect();
         let what = format!("comment out {} of `{}`: the team takes the device", numbered(&numbers), stanza.title());
         reading.disable(&stanza.head.at, what, None);

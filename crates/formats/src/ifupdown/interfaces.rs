@@ -1,5 +1,7 @@
 //! What the files say of devices: for whoever asks what ifupdown does with one, and not for teams.
 
+use std::collections::BTreeSet;
+
 use super::lines::Line;
 use super::members::{Way, joinings, master};
 use super::stanza::{self, File};
@@ -12,8 +14,7 @@ use crate::{Place, Source};
 pub struct Interfaces {
     /// Definitions of devices, in their order.
     pub definitions: Vec<Definition>,
-    /// Lists of devices that are set up at boot, or when they appear.
-    selections: Vec<Line>,
+    automatic: Automatic,
 }
 
 /// What is done with a device: a stanza `iface`.
@@ -68,12 +69,12 @@ impl Interfaces {
                 lists: joinings(stanza).filter(gives).map(list).collect(),
             }
         };
-        Interfaces { definitions: stanzas.iter().map(definition).collect(), selections }
+        Interfaces { definitions: stanzas.iter().map(definition).collect(), automatic: Automatic::new(&selections) }
     }
 
     /// True if a device is set up at boot, or when it appears.
     pub fn is_automatic(&self, device: &str) -> bool {
-        is_automatic(&self.selections, device)
+        self.automatic.has(device)
     }
 }
 
@@ -84,10 +85,26 @@ impl List {
     }
 }
 
-/// True if one of these lists has the device: `auto`, `allow-auto`, `allow-hotplug`.
-pub(super) fn is_automatic(selections: &[Line], device: &str) -> bool {
-    let is_list = |line: &&Line| matches!(line.name.as_str(), "auto" | "allow-auto" | "allow-hotplug");
-    selections.iter().filter(is_list).flat_map(Line::words).any(|(word, _)| selects(&word, device))
+/// Devices that are set up at boot, or when they appear: `auto`, `allow-auto`, `allow-hotplug`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Automatic {
+    names: BTreeSet<String>,
+    /// Words that mean more than their own name.
+    others: Vec<String>,
+}
+
+impl Automatic {
+    pub(super) fn new(selections: &[Line]) -> Automatic {
+        let is_list = |line: &&Line| matches!(line.name.as_str(), "auto" | "allow-auto" | "allow-hotplug");
+        let words = selections.iter().filter(is_list).flat_map(Line::words).map(|(word, _)| word);
+        let (others, names) = words.partition(|word| word.contains(['*', '?', '[', '=', '/']));
+        Automatic { names: BTreeSet::from_iter::<Vec<String>>(names), others }
+    }
+
+    /// True for a device that one of them names.
+    pub(super) fn has(&self, device: &str) -> bool {
+        self.names.contains(device) || self.others.iter().any(|word| selects(word, device))
+    }
 }
 
 /// True if a word of such a list means the device: `eth0`, `eth0=home`, `/eth*`, `/eth*/1`; ifupdown2 has `eth*`, too.

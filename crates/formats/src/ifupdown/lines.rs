@@ -1,5 +1,8 @@
 //! The text -> logical lines.
 
+use std::sync::OnceLock;
+
+use crate::commands;
 use crate::reading::At;
 
 /// A line, with those that continue it.
@@ -13,6 +16,8 @@ pub(super) struct Line {
     pub(super) value_at: At,
     /// The whole.
     pub(super) at: At,
+    /// What it does, if it runs commands.
+    does: OnceLock<commands::Line>,
 }
 
 impl Line {
@@ -38,6 +43,11 @@ impl Line {
     /// True if it runs one when the device goes.
     pub(super) fn undoes(&self) -> bool {
         matches!(self.name.as_str(), "down" | "pre-down" | "post-down")
+    }
+
+    /// What its commands do, with this device for `$IFACE`.
+    pub(super) fn does(&self, device: &str) -> &commands::Line {
+        self.does.get_or_init(|| commands::read(&self.value, device))
     }
 
     /// The name as the hooks see it: without case, and with `_` for `-`.
@@ -87,5 +97,6 @@ fn line(source: usize, parts: &[(usize, &str)]) -> Option<Line> {
         value: joined.trim().to_owned(),
         value_at: At::new(source, value_start.min(end)..end),
         at: At::new(source, name_start..end),
+        does: OnceLock::new(),
     })
 }

@@ -2,11 +2,11 @@
 
 use super::lines::Line;
 use super::stanza::Stanza;
-use crate::commands::{self, Command};
+use crate::commands::Command;
 use crate::reading::At;
 
-/// ifenslave's name, its older one, and those of ifupdown2 and ifupdown-ng.
-const OF_BOND: [&str; 4] = ["bond_slaves", "slaves", "bond_members", "bond_ports"];
+/// ifenslave's name, its older one, those of ifupdown2 and ifupdown-ng, and that of Open vSwitch's scripts.
+const OF_BOND: [&str; 5] = ["bond_slaves", "slaves", "bond_members", "bond_ports", "ovs_bonds"];
 /// That of bridge-utils, which the others have, too.
 const OF_BRIDGE: &str = "bridge_ports";
 
@@ -32,8 +32,8 @@ pub(super) struct Joining<'s> {
     pub(super) master: String,
     /// Devices, or patterns of devices, as they stand there.
     pub(super) members: Vec<(String, At)>,
-    /// True if it does nothing else.
-    pub(super) is_all: bool,
+    /// True if it does so whatever a condition says.
+    pub(super) is_certain: bool,
 }
 
 /// The lines of a stanza that give devices to a master.
@@ -42,11 +42,11 @@ pub(super) fn joinings(stanza: &Stanza) -> impl Iterator<Item = Joining<'_>> {
         "bond_master" if !line.value.is_empty() => {
             let member = (stanza.device.clone(), stanza.head.name_at.clone());
             let (master, members) = (line.value.clone(), vec![member]);
-            vec![Joining { line, way: Way::Master, master, members, is_all: true }]
+            vec![Joining { line, way: Way::Master, master, members, is_certain: true }]
         }
         key if OF_BOND.contains(&key) || key == OF_BRIDGE => {
             let way = if key == OF_BRIDGE { Way::Bridge } else { Way::Bond };
-            vec![Joining { line, way, master: stanza.device.clone(), members: line.words(), is_all: true }]
+            vec![Joining { line, way, master: stanza.device.clone(), members: line.words(), is_certain: true }]
         }
         _ if line.runs() => by_commands(line, &stanza.device),
         _ => Vec::new(),
@@ -54,17 +54,18 @@ pub(super) fn joinings(stanza: &Stanza) -> impl Iterator<Item = Joining<'_>> {
 }
 
 fn by_commands<'s>(line: &'s Line, device: &str) -> Vec<Joining<'s>> {
-    let is_all = commands::read(&line.value, device).is_some();
-    let joining = |command| {
+    let joining = |command: &Command, is_certain| {
         let (way, master, members) = match command {
-            Command::Enslave { bond, members } => (Way::Enslave, bond, members),
-            Command::Join { master, device } => (Way::Join, master, vec![device]),
+            Command::Enslave { bond, members } => (Way::Enslave, bond, members.clone()),
+            Command::Join { master, device } => (Way::Join, master, vec![device.clone()]),
             _ => return None,
         };
         let members = members.into_iter().map(|member| (member, line.value_at.clone())).collect();
-        Some(Joining { line, way, master, members, is_all })
+        Some(Joining { line, way, master: master.clone(), members, is_certain })
     };
-    commands::all(&line.value, device).into_iter().filter_map(joining).collect()
+    let read = line.does(device);
+    let certain = read.sound().filter_map(|command| joining(command, true));
+    certain.chain(read.conditional.iter().filter_map(|command| joining(command, false))).collect()
 }
 
 /// True for the list of a bond's members.

@@ -1,47 +1,53 @@
 //! Stanzas -> teams, and what stays.
 
+use std::net::IpAddr;
+
 use nicteam_diagnostics::Diagnostics;
 use nicteam_team::ConfigOption;
 
-use super::bond::Bond;
+use super::bond::{Bond, is_of};
+use super::index::Index;
 use super::lines::Line;
 use super::members::{Joining, Way, is_list, joinings, master};
 use super::stanza::{self, File, Stanza};
-use super::{beside, disable};
+use super::{beside, disable, openvswitch};
 use crate::commands::{self, Command};
-use crate::draft::{Conflicts, Draft, check_together};
+use crate::draft::Draft;
 use crate::names::shown;
 use crate::reading::{At, Reading};
-use crate::{Address, Import, Network, Route, Source};
+use crate::teams::Teams;
+use crate::{Address, Import, Route, Source};
 
-pub(super) fn read(sources: &[Source]) -> Result<Import, Diagnostics> {
+pub(super) fn read(sources: &[Source], members: &[String]) -> Result<Import, Diagnostics> {
     let mut reading = Reading::new(sources);
     let file = stanza::read(&mut reading);
     beside::not_read(&mut reading, &file);
+    let index = Index::new(&file);
     let mut drafts = Vec::new();
     for bond in bonds(&file) {
-        drafts.push(Bond::new(&file, &bond).read(&mut reading));
+        drafts.push(Bond::new(&index, &bond).read(&mut reading));
     }
     // The bond may be in one of these.
     beside::not_given(&mut reading, &file);
     if !drafts.is_empty() {
         beside::on_top(&mut reading, &file, &drafts);
+        openvswitch::beside(&mut reading, &file, &drafts);
     }
-    check_together(&mut reading, &drafts);
-    let teams = drafts.into_iter().map(|draft| draft.finish(&mut reading, Conflicts::Leave)).collect();
-    reading.finish(Network { teams })
+    Teams::of(reading, drafts).with_members(members).finish()
 }
 
 /// Names of bonds, in the order in which they first appear.
 fn bonds(file: &File) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for stanza in &file.stanzas {
-        let joinings: Vec<Joining<'_>> = joinings(stanza).filter(|of| of.is_all).collect();
+        let joinings: Vec<Joining<'_>> = joinings(stanza).filter(|of| of.is_certain).collect();
         let by = |way: Way| joinings.iter().filter(move |of| of.way == way).map(|of| of.master.clone());
-        let is_bond = by(Way::Bond).next().is_some() || stanza.has("bond_mode") && master(stanza).is_none();
+        let is_bond = by(Way::Bond).next().is_some()
+            || stanza.has("bond_mode") && master(stanza).is_none()
+            || openvswitch::is_bond(stanza);
         let own = is_bond.then(|| stanza.device.clone());
-        let added = stanza.options.iter().filter_map(|line| added(line, &stanza.device));
-        for name in own.into_iter().chain(by(Way::Master)).chain(by(Way::Enslave)).chain(added) {
+        let made = stanza.options.iter().filter(|line| line.runs()).flat_map(|line| made(line, &stanza.device));
+        for name in own.into_iter().chain(by(Way::Master)).chain(by(Way::Enslave)).chain(made) {
             if !names.contains(&name) && name != "none" {
                 names.push(name);
             }
@@ -50,29 +56,37 @@ fn bonds(file: &File) -> Vec<String> {
     names
 }
 
-/// The bond that `pre-up ip link add bond0 type bond` makes.
-fn added(line: &Line, device: &str) -> Option<String> {
-    match commands::read(Some(&line.value).filter(|_| line.runs())?, device)? {
-        Ok(Command::AddBond { bond, .. }) => Some(bond),
+/// The bonds that `pre-up ip link add bond0 type bond` makes.
+fn made(line: &Line, device: &str) -> Vec<String> {
+    let bond = |command: &Command| match command {
+        Command::Bond { bond, is_new: true, .. } => Some(bond.clone()),
         _ => None,
-    }
+    };
+    line.does(device).sound().filter_map(bond).collect()
 }
 
 impl Bond<'_> {
     fn read(mut self, reading: &mut Reading<'_>) -> Draft {
         let begins = self.own.first().or(self.members.first()).map(|stanza| stanza.head.at.clone());
         let mut draft = Draft::new(&self.name, begins.unwrap_or_else(|| At::new(0, 0..0)));
+        draft.members_hint = "`bond-slaves eth1 eth2` names them, or `bond-master` in their stanzas".to_owned();
         self.read_members(reading, &mut draft);
+        // In the order in which ifupdown does it: the hooks of ifenslave run behind `pre-up`.
+        self.read_builders(reading, &mut draft, |line| line.name == "pre-up");
         let own = self.own.clone();
         for stanza in &own {
             for line in &stanza.options {
                 self.read_option(reading, &mut draft, line);
             }
         }
+        openvswitch::read(reading, &mut self, &mut draft);
+        self.take_elsewhere(reading, &draft);
         self.read_members_options(reading, &mut draft);
+        self.read_builders(reading, &mut draft, |line| line.runs() && line.name != "pre-up");
         for stanza in &own {
             self.read_addresses(reading, &mut draft, stanza);
         }
+        self.read_gateways(&mut draft);
         self.leave_members_settings(reading, &draft);
         disable::disable(reading, &self, &draft);
         draft
@@ -86,11 +100,72 @@ impl Bond<'_> {
         for stanza in &self.members {
             draft.member(reading, &stanza.device, &stanza.head.name_at.clone());
         }
-        let by_command = |of: &Joining<'_>| matches!(of.way, Way::Enslave | Way::Join) && of.is_all;
-        for joining in self.all.iter().flat_map(joinings).filter(by_command).filter(|of| of.master == self.name) {
-            self.taken.push(joining.line.at.clone());
+        let by_command = |of: &Joining<'_>| matches!(of.way, Way::Enslave | Way::Join) && of.is_certain;
+        for joining in self
+            .builders
+            .iter()
+            .flat_map(|stanza| joinings(stanza))
+            .filter(by_command)
+            .filter(|of| of.master == self.name)
+        {
             joining.members.iter().for_each(|(member, at)| draft.member(reading, member, at));
         }
+    }
+
+    /// Commands that make the bond or give it options; they may stand in any stanza.
+    fn read_builders(&mut self, reading: &mut Reading<'_>, draft: &mut Draft, is_now: impl Fn(&Line) -> bool) {
+        for stanza in &self.builders {
+            for line in stanza.options.iter().filter(|line| is_now(line)) {
+                for command in line.does(&stanza.device).sound() {
+                    match command {
+                        Command::Bond { bond, options, .. } if *bond == self.name => {
+                            for (name, value) in options {
+                                draft.as_in_sysfs(reading, name, value, &line.value_at);
+                            }
+                        }
+                        Command::Module(options) => {
+                            for (name, value) in options {
+                                draft.module_option(reading, name, value, &line.value_at);
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lines of other devices that build the bond are its own.
+    fn take_elsewhere(&mut self, reading: &mut Reading<'_>, draft: &Draft) {
+        let builds = |command: &Command| match command {
+            Command::Bond { bond, .. } | Command::Enslave { bond, .. } => *bond == self.name,
+            Command::Join { master, .. } => *master == self.name,
+            Command::Module(_) => true,
+            _ => false,
+        };
+        let concerns = |device: &str| self.is_own(device) || draft.has_member(device);
+        let goes_with = |command: &Command| match command {
+            Command::SetUp(device) => concerns(device),
+            Command::Undo(device) => device.as_deref().is_none_or(concerns),
+            command => builds(command),
+        };
+        let mut taken = Vec::new();
+        for stanza in self.builders.iter().filter(|stanza| !self.is_own(&stanza.device)) {
+            let lines = || {
+                let lines = stanza.options.iter().filter(|line| line.runs() || line.undoes());
+                lines.map(|line| (line, line.does(&stanza.device)))
+            };
+            let has_builders = lines().any(|(line, read)| line.runs() && read.sound().any(builds));
+            for (line, read) in lines().filter(|_| has_builders) {
+                let is_whole = read.is_whole && read.sound().count() == read.commands.len();
+                if is_whole && read.sound().all(goes_with) {
+                    taken.push(line.at.clone());
+                } else if read.sound().any(builds) {
+                    self.leave(reading, line, REST_STAYS);
+                }
+            }
+        }
+        self.taken.extend(taken);
     }
 
     /// An option of bonding, if the line is one.
@@ -152,6 +227,7 @@ impl Bond<'_> {
                             self.leave(reading, line, &why);
                         }
                     },
+                    None if self.taken.contains(&line.at) => {}
                     None => self.leave_of_member(reading, line),
                 }
             }
@@ -213,6 +289,9 @@ impl Bond<'_> {
             self.taken.push(line.at.clone());
             match read_address(&line.value, netmask.map(|line| line.value.as_str())) {
                 Ok(read) => {
+                    if line.value.split_once('/').is_some_and(|(_, length)| length != read.prefix.to_string()) {
+                        self.leave(reading, line, "`ifup` takes the length of the network from `netmask`");
+                    }
                     draft.add_address(read);
                     address = Some(read);
                 }
@@ -233,7 +312,10 @@ impl Bond<'_> {
             self.taken.push(line.at.clone());
             self.taken.extend(metric.map(|line| line.at.clone()));
             match Route::parse(&format!("default via {}{metric_text}", line.value)) {
-                Ok(words) => draft.add_route(words.route),
+                Ok(words) => {
+                    self.gateways.extend(words.route.via);
+                    draft.add_route(words.route);
+                }
                 Err(error) => reading.wrong(&line.value_at, error.to_string(), error.hint()),
             }
         }
@@ -272,7 +354,7 @@ impl Bond<'_> {
                 self.taken.push(line.at.clone());
                 draft.set_accept_ra(reading, &line.value, &line.value_at);
             }
-            _ if line.runs() || line.undoes() => self.read_command(reading, draft, line),
+            _ if line.runs() || line.undoes() => self.read_command(reading, draft, stanza, line),
             _ if line.key().starts_with("bond_") => {}
             "vlan-raw-device" | "vlan_raw_device" => {}
             name if name.starts_with("dns-") => {
@@ -290,68 +372,94 @@ impl Bond<'_> {
         }
     }
 
-    fn read_command(&mut self, reading: &mut Reading<'_>, draft: &mut Draft, line: &Line) {
-        let keep = "a command that ifupdown runs: keep it in a stanza of the team's device";
-        match commands::read(&line.value, &self.name) {
-            Some(Ok(Command::DeleteRoute | Command::DeleteAddress)) if line.undoes() && self.has_commands => {
-                self.taken.push(line.at.clone());
-            }
-            Some(Ok(Command::Undo(device)))
-                if line.undoes() && device.as_ref().is_none_or(|of| *of == self.name || draft.has_member(of)) =>
-            {
-                self.taken.push(line.at.clone());
-            }
-            Some(Ok(Command::SetUp(device))) if self.is_own(&device) || draft.has_member(&device) => {
-                self.taken.push(line.at.clone());
-            }
-            Some(Ok(Command::Configure(configure))) if line.runs() && self.is_own(&configure.device) => {
+    /// A gateway that no address has in its network: to `ifup` it is on the link whatever the addresses say.
+    fn read_gateways(&self, draft: &mut Draft) {
+        let is_beside = |via: IpAddr| match via {
+            IpAddr::V6(via) if via.is_unicast_link_local() => true,
+            via => draft.addresses.iter().any(|address| address.contains(via)),
+        };
+        let hop = |via: &IpAddr| Route { to: Address::host(*via), via: None, metric: None, table: None };
+        let hops: Vec<Route> = self.gateways.iter().filter(|via| !is_beside(**via)).map(hop).collect();
+        for hop in hops.into_iter().filter(|hop| !draft.routes.contains(hop)).collect::<Vec<_>>() {
+            let place = draft.routes.iter().position(|route| route.via == Some(hop.to.address)).unwrap_or(0);
+            draft.routes.insert(place, hop);
+        }
+    }
+
+    fn read_command(&mut self, reading: &mut Reading<'_>, draft: &mut Draft, stanza: &Stanza, line: &Line) {
+        let commands::Line { commands, is_whole, .. } = line.does(&stanza.device).clone();
+        let done: Vec<Result<(), String>> = commands
+            .into_iter()
+            .map(|command| match command {
+                Ok(command) => self.carry_out(reading, draft, line, command),
+                Err((message, hint)) if line.runs() => {
+                    reading.wrong(&line.value_at, message, hint);
+                    Ok(())
+                }
+                Err(_) => Err(KEEP.to_owned()),
+            })
+            .collect();
+        match done.iter().find_map(|done| done.as_ref().err()) {
+            None if is_whole => self.taken.push(line.at.clone()),
+            _ if done.iter().any(Result::is_ok) => self.leave(reading, line, REST_STAYS),
+            why => self.leave(reading, line, why.map_or(KEEP, String::as_str)),
+        }
+    }
+
+    /// Does what a command of the bond's own stanza does, or says why the line stays.
+    fn carry_out(
+        &mut self,
+        reading: &mut Reading<'_>,
+        draft: &mut Draft,
+        line: &Line,
+        command: Command,
+    ) -> Result<(), String> {
+        let is_own = |device: &str| is_of(&self.name, device);
+        match command {
+            Command::DeleteRoute | Command::DeleteAddress if line.undoes() && self.has_commands => {}
+            Command::Undo(device)
+                if line.undoes() && device.as_ref().is_none_or(|of| *of == self.name || draft.has_member(of)) => {}
+            Command::SetUp(device) if is_own(&device) || draft.has_member(&device) => {}
+            // They were read before.
+            Command::Bond { bond, .. } | Command::Enslave { bond, .. } if line.runs() && bond == self.name => {}
+            Command::Join { master, .. } if line.runs() && master == self.name => {}
+            Command::Module(_) if line.runs() => {}
+            Command::Configure(configure) if line.runs() && is_own(&configure.device) => {
                 self.has_commands = true;
-                self.taken.push(line.at.clone());
                 configure.address.into_iter().for_each(|address| draft.add_address(address));
                 configure.mac.into_iter().for_each(|mac| draft.set_mac(reading, &mac, &line.value_at));
                 configure.mtu.into_iter().for_each(|mtu| draft.set_mtu(reading, &mtu, &line.value_at));
                 configure.notes.iter().for_each(|note| self.leave(reading, line, note));
             }
-            Some(Ok(Command::AddBond { bond, options })) if line.runs() && bond == self.name => {
-                self.taken.push(line.at.clone());
-                for (name, value) in options {
-                    draft.option(reading, &name, &value, &line.value_at, &line.value_at);
-                }
-            }
-            Some(Ok(Command::AddRoute(words))) if line.runs() => {
+            Command::AddRoute(words) if line.runs() => {
                 if words.device.as_ref().is_some_and(|device| *device != self.name) {
-                    return self.leave(reading, line, "a route by another device");
+                    return Err("a route by another device".to_owned());
                 }
                 if let Some(word) = words.ignored.first() {
                     let why = format!("the route is taken over without `{}`", shown(word));
                     self.leave(reading, line, &why);
                 }
                 self.has_commands = true;
-                self.taken.push(line.at.clone());
                 words.routes().into_iter().for_each(|route| draft.add_route(route));
             }
-            Some(Ok(Command::AddAddress { address, device, ignored }))
-                if line.runs() && device.as_ref().is_none_or(|device| self.is_own(device)) =>
+            Command::AddAddress { address, device, ignored }
+                if line.runs() && device.as_ref().is_none_or(|device| is_own(device)) =>
             {
                 if !ignored.is_empty() {
                     let why = format!("the address is taken over without `{}`", shown(&ignored.join(" ")));
                     self.leave(reading, line, &why);
                 }
                 self.has_commands = true;
-                self.taken.push(line.at.clone());
                 draft.add_address(address);
             }
-            Some(Ok(Command::Module(options))) if line.runs() => {
-                self.taken.push(line.at.clone());
-                for (name, value) in options {
-                    draft.module_option(reading, &name, &value, &line.value_at);
-                }
-            }
-            Some(Err((message, hint))) if line.runs() => reading.wrong(&line.value_at, message, hint),
-            _ => self.leave(reading, line, keep),
+            _ => return Err(KEEP.to_owned()),
         }
+        Ok(())
     }
 }
+
+const KEEP: &str = "a command that ifupdown runs: keep it in a stanza of the team's device";
+const REST_STAYS: &str = "what it does to the team is taken over: keep the rest of it in a stanza of the team's device";
 
 /// What to do in the place of an option of IPv6 that a team has not.
 fn by_sysctl(draft: &Draft, line: &Line) -> Option<String> {
@@ -376,6 +484,16 @@ fn read_list(reading: &mut Reading<'_>, draft: &mut Draft, list: &Joining<'_>) {
     for (word, at) in &list.members {
         match word.as_str() {
             "none" => {}
+            comment if comment.starts_with('#') => {
+                let at = At { end: list.line.value_at.end, ..at.clone() };
+                let message = format!("`{}` is no comment here: ifupdown takes its words for devices", shown(comment));
+                let hint = "a comment is a line of its own, which begins with `#`";
+                return draft.wrong_member(reading, &at, message, hint);
+            }
+            several if several.contains([',', ';']) => {
+                let message = format!("`{}` is one word, and names no device", shown(several));
+                draft.wrong_member(reading, at, message, "devices have blanks between them: `bond-slaves eth0 eth1`");
+            }
             "regex" | "glob" => {
                 let at = At { end: list.line.value_at.end, ..at.clone() };
                 let message = format!("`{word}` finds devices by a pattern, which only their machine can");
@@ -405,11 +523,12 @@ fn is_address(name: &str) -> bool {
     matches!(name, "address" | "netmask" | "gateway" | "network" | "broadcast")
 }
 
-/// An address with its prefix in one piece or two. Without any, an IPv4 address has that of its class, as `ifup` has it.
+/// An address with its prefix in one piece or two, of which `netmask` holds. Without any, an IPv4 address has that of its class, as `ifup` has it.
 fn read_address(text: &str, netmask: Option<&str>) -> Result<Address, (String, String)> {
-    let read = match (text.contains('/'), netmask, text.parse()) {
-        (false, Some(netmask), Ok(address)) => Address::with_netmask(address, netmask),
-        (false, None, Ok(std::net::IpAddr::V4(v4))) => Ok(Address::of_class(v4)),
+    let (alone, prefix) = text.split_once('/').map_or((text, None), |(address, prefix)| (address, Some(prefix)));
+    let read = match (prefix, netmask, alone.parse()) {
+        (_, Some(netmask), Ok(address)) => Address::with_netmask(address, netmask),
+        (None, None, Ok(IpAddr::V4(v4))) => Ok(Address::of_class(v4)),
         _ => text.parse(),
     };
     read.map_err(|error| (error.to_string(), error.hint()))

@@ -2,6 +2,7 @@
 //! (Linux Documentation/networking/bonding.rst, 6.1).
 
 use nicteam_diagnostics::Problem;
+use nicteam_team::ConfigOption;
 
 use super::Script;
 use crate::names::mtu;
@@ -62,17 +63,53 @@ pub(super) fn ifenslave(script: &mut Script<'_>, source: usize, command: &Comman
     Ok(())
 }
 
-/// `echo +eth1 > /sys/class/net/bond0/bonding/slaves`.
-pub(super) fn echo(script: &mut Script<'_>, source: usize, command: &Command, spot: &At) -> Result<(), Problem> {
-    let Some(output) = &command.output else { return Ok(()) };
+/// What a line writes into a file of sysfs that is about a bond.
+pub(crate) struct Written<'c> {
+    pub(crate) file: File<'c>,
+    /// The words that are written.
+    pub(crate) values: Vec<Word>,
+}
+
+/// A file of sysfs that is about a bond.
+pub(crate) enum File<'c> {
+    /// The bonds that there are.
+    Masters,
+    /// The members of a bond.
+    Slaves { bond: &'c str },
+    /// An option of a bond.
+    Option { bond: &'c str, option: &'c str },
+    /// The MTU of a device.
+    Mtu { device: &'c str },
+}
+
+/// What `echo` or `printf` writes into a file of sysfs; `None` where that is another file.
+pub(crate) fn written(command: &Command) -> Option<Written<'_>> {
+    let output = command.output.as_ref()?;
     // `printf '%s\n' VALUE`, `printf 'VALUE\n'`.
     let is_format = |word: &Word| command.name() == "printf" && word.text.contains('%');
     let is_value = |word: &&Word| !matches!(word.text.as_str(), "-n" | "-e" | "--") && !is_format(word);
     let shown = |word: &Word| Word { text: word.text.trim_end_matches("\\n").to_owned(), ..word.clone() };
-    let values: Vec<Word> = command.arguments().iter().filter(is_value).map(shown).collect();
     let parts: Vec<&str> = output.text.split('/').filter(|part| !part.is_empty()).collect();
-    match parts.as_slice() {
-        ["sys", "class", "net", "bonding_masters"] => {
+    let file = match parts.as_slice() {
+        ["sys", "class", "net", "bonding_masters"] => File::Masters,
+        ["sys", "class", "net", bond, "bonding", "slaves"] => File::Slaves { bond },
+        ["sys", "class", "net", bond, "bonding", option] => File::Option { bond, option },
+        ["sys", "class", "net", device, "mtu"] => File::Mtu { device },
+        _ => return None,
+    };
+    Some(Written { file, values: command.arguments().iter().filter(is_value).map(shown).collect() })
+}
+
+/// `echo +eth1 > /sys/class/net/bond0/bonding/slaves`.
+pub(super) fn echo(script: &mut Script<'_>, source: usize, command: &Command, spot: &At) -> Result<(), Problem> {
+    let Some(output) = &command.output else { return Ok(()) };
+    let Some(Written { file, values }) = written(command) else {
+        script.maybe(command, spot, "what is written into other files is not read");
+        return Ok(());
+    };
+    let team = |script: &mut Script<'_>, bond: &str| script.team(bond, &At::new(source, output.span.clone()));
+    match file {
+        File::Masters => {
             for word in values {
                 match word.text.strip_prefix('+') {
                     Some(name) => drop(script.team(name, &At::new(source, word.span.clone()))),
@@ -80,8 +117,8 @@ pub(super) fn echo(script: &mut Script<'_>, source: usize, command: &Command, sp
                 }
             }
         }
-        ["sys", "class", "net", bond, "bonding", "slaves"] => {
-            let team = script.team(bond, &At::new(source, output.span.clone()));
+        File::Slaves { bond } => {
+            let team = team(script, bond);
             for word in values {
                 match (word.text.strip_prefix('+'), word.text.strip_prefix('-')) {
                     (Some(member), _) => {
@@ -95,20 +132,19 @@ pub(super) fn echo(script: &mut Script<'_>, source: usize, command: &Command, sp
                 }
             }
         }
-        ["sys", "class", "net", bond, "bonding", option] => {
-            let team = script.team(bond, &At::new(source, output.span.clone()));
+        File::Option { bond, option } => {
+            let team = team(script, bond);
             let value = values.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
             let start = values.first().map_or(output.span.start, |word| word.span.start);
             let span = start..values.last().map_or(output.span.end, |word| word.span.end);
             let at = At::new(source, span);
-            match *option {
-                // One address a line, with the sign of what is done.
-                "arp_ip_target" => script.teams.append(team, "arp_ip_target", value.trim_start_matches('+'), &at),
-                "ns_ip6_target" => script.teams.append(team, "ns_ip6_target", value.trim_start_matches('+'), &at),
-                option => script.teams.set(team, option, &value, &at),
+            // One address a line, with the sign of what is done.
+            match ConfigOption::named(option).filter(|option| option.name.ends_with("_target")) {
+                Some(list) => script.teams.append(team, list.name, value.trim_start_matches('+'), &at),
+                None => script.teams.set(team, option, &value, &at),
             }
         }
-        ["sys", "class", "net", device, "mtu"] => {
+        File::Mtu { device } => {
             let Some(team) = script.teams.find(device) else {
                 script.maybe(command, spot, "members have the MTU of their team");
                 return Ok(());
@@ -120,7 +156,6 @@ pub(super) fn echo(script: &mut Script<'_>, source: usize, command: &Command, sp
                 }
             }
         }
-        _ => script.maybe(command, spot, "what is written into other files is not read"),
     }
     Ok(())
 }

@@ -29,12 +29,14 @@ fn write_team(text: &mut String, team: &Team, bond: &kernel::Bond, left: &mut Ve
     let name = word(&team.name);
     // `name` ahead of it: a bond called `br` would else be an abbreviation.
     let mut line = format!("\nip link add name {name} type bond");
-    let mut of_members = Vec::new();
+    let (mut of_members, mut active) = (Vec::new(), None);
     for (option, value) in &bond.options {
         let known = BOND.iter().find(|(_, kernels)| kernels == option);
         match (*option, known) {
             ("prio" | "queue_id", _) => of_members.push((*option, value)),
             _ if value.is_empty() => {}
+            // A member, which has to be up.
+            ("active_slave", _) => active = Some(value),
             ("num_unsol_na", _) if bond.get("num_grat_arp").is_some() => {}
             (_, Some((known, _))) => {
                 // A String takes everything.
@@ -61,6 +63,9 @@ fn write_team(text: &mut String, team: &Team, bond: &kernel::Bond, left: &mut Ve
     }
     let mtu = team.mtu.map(|mtu| format!(" mtu {mtu}")).unwrap_or_default();
     put(format!("ip link set dev {name}{mtu} up"));
+    if let Some(active) = active {
+        put(format!("ip link set dev {name} type bond active_slave {}", word(active)));
+    }
     if let Some(accept_ra) = team.accept_ra {
         left.push(format!("{0}: `ip` does not set it: sysctl -w net/ipv6/conf/{0}/accept_ra={accept_ra}", team.name));
     }

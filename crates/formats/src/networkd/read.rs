@@ -4,16 +4,17 @@ use nicteam_diagnostics::{Diagnostics, nearest};
 
 use super::keys::{KEYS, Unit};
 use super::time;
-use crate::draft::{Conflicts, Draft, check_together, signless};
+use crate::draft::{Draft, signless};
 use crate::ini::{self, Entry, Flavour, Ini, Section, flag};
 use crate::names::{fits, shown};
 use crate::reading::{At, Reading};
 use crate::shell::quoted;
-use crate::{Address, Import, Network, Route, Source};
+use crate::teams::Teams;
+use crate::{Address, Import, Route, Source};
 
 const STAYS: &str = "it stays in the old place: its file works on the team's device as on a bond's";
 
-pub(super) fn read(sources: &[Source]) -> Result<Import, Diagnostics> {
+pub(super) fn read(sources: &[Source], members: &[String]) -> Result<Import, Diagnostics> {
     let mut reading = Reading::new(sources);
     let files = read_files(&mut reading);
     let is_bond = |file: &&File| file.ini.last("NetDev", "Kind").is_some_and(|kind| kind.value == "bond");
@@ -29,9 +30,7 @@ pub(super) fn read(sources: &[Source]) -> Result<Import, Diagnostics> {
     for file in &files {
         read_member(&mut reading, file, &mut drafts);
     }
-    check_together(&mut reading, &drafts);
-    let teams = drafts.into_iter().map(|draft| draft.finish(&mut reading, Conflicts::Leave)).collect();
-    reading.finish(Network { teams })
+    Teams::of(reading, drafts).with_members(members).finish()
 }
 
 /// A file.

@@ -14,6 +14,9 @@ pub(super) struct Raw {
     pub(super) span: Range<usize>,
 }
 
+/// What a word takes beside its text, bytes.
+pub(super) const WORD: usize = 64;
+
 /// A part of a word.
 #[derive(Clone, Debug)]
 pub(super) enum Part {
@@ -50,6 +53,17 @@ impl Raw {
         if !matches!(self.parts.last(), Some(Part::Text(_))) {
             self.parts.push(Part::Text(Unescaped::default()));
         }
+    }
+
+    /// About what it takes, bytes.
+    pub(super) fn size(&self) -> usize {
+        let of = |part: &Part| match part {
+            Part::Text(text) => text.text.len(),
+            Part::Variable { name, .. } => name.len(),
+            Part::Each(each, _) => each.iter().map(String::len).sum(),
+            Part::Other(text) => text.len(),
+        };
+        WORD + self.parts.iter().map(of).sum::<usize>()
     }
 
     /// Its text, if nothing in it is expanded.
@@ -111,14 +125,20 @@ pub(crate) enum NoValue {
     Open,
     /// Something in it follows from more than the text.
     Unknown,
+    /// Its variables make more of it than may be.
+    Long,
 }
 
 /// The value at the beginning of a text, what stands behind `NAME=` in a line, with the places of its bytes; and its length
-/// with its quotes. `known` has the values of variables.
+/// with its quotes. `known` has the values of variables, and `most` is how many bytes it may have.
 ///
 /// # Errors
 /// It is none.
-pub(crate) fn value<'v>(text: &str, known: impl Fn(&str) -> Option<&'v str>) -> Result<(Unescaped, usize), NoValue> {
+pub(crate) fn value<'v>(
+    text: &str,
+    known: impl Fn(&str) -> Option<&'v str>,
+    most: usize,
+) -> Result<(Unescaped, usize), NoValue> {
     let mut rest = Rest::of(text);
     let Token::Word(word) = rest.word().map_err(|_| NoValue::Open)? else { return Err(NoValue::More) };
     let mut value = Unescaped::default();
@@ -132,6 +152,9 @@ pub(crate) fn value<'v>(text: &str, known: impl Fn(&str) -> Option<&'v str>) -> 
             }
             Part::Variable { name, span, .. } => {
                 let known = known(&name).ok_or(NoValue::Unknown)?;
+                if value.text.len() + known.len() > most {
+                    return Err(NoValue::Long);
+                }
                 known.chars().for_each(|c| value.push(c, span.clone()));
             }
             Part::Each(..) | Part::Other(_) => return Err(NoValue::Unknown),

@@ -1,17 +1,20 @@
 //! A script carried out in thought: assignments, loops over words, functions. What follows from the text alone is
 //! expanded; all else is marked.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
 use nicteam_diagnostics::Problem;
 
-use super::lex::{End, Item, Part, Raw, items};
+use super::lex::{End, Item, Part, Raw, WORD, items};
 use super::{Command, Word};
 
 /// Commands and turns of loops. Scripts that build bonds carry out a hundredth.
 const MOST_COMMANDS: usize = 20_000;
+/// Bytes that variables, braces and loops may make of a text: as many as are read of one.
+const MOST_EXPANDED: usize = 4 << 20;
 /// Functions that call each other, and loops in loops.
 const DEEPEST: usize = 16;
 /// A loop over arguments that takes none of them away ends there.
@@ -27,6 +30,8 @@ pub(super) struct Run<'a> {
     pub(super) commands: Vec<Command>,
     depth: usize,
     budget: usize,
+    /// Bytes that may still be expanded; 0: nothing is, and the script is refused.
+    room: Cell<usize>,
 }
 
 /// What is open around a command, and whether all in it is carried out under a condition.
@@ -46,6 +51,7 @@ impl<'a> Run<'a> {
             commands: Vec::new(),
             depth: 0,
             budget: MOST_COMMANDS,
+            room: Cell::new(MOST_EXPANDED),
         }
     }
 
@@ -56,7 +62,24 @@ impl<'a> Run<'a> {
 
     pub(super) fn all(&mut self) -> Result<(), Problem> {
         let all = items(self.text, 0..self.text.len())?;
-        self.block(&all, 0..all.len(), false)
+        self.block(&all, 0..all.len(), false)?;
+        self.has_room(all.last())
+    }
+
+    /// True if so many bytes more may be made of the text, which are taken.
+    fn may_take(&self, bytes: usize) -> bool {
+        let left = self.room.get().saturating_sub(bytes);
+        self.room.set(left);
+        left > 0
+    }
+
+    fn has_room(&self, at: Option<&Item>) -> Result<(), Problem> {
+        if self.room.get() > 0 {
+            return Ok(());
+        }
+        let span = at.and_then(|item| item.words.first()).map_or(0..0, |word| word.span.clone());
+        let problem = Problem::at(&span, "variables and braces make more than 4 MiB of this script");
+        Err(problem.hint("write the commands that build bonds"))
     }
 
     fn block(&mut self, all: &[Item], range: Range<usize>, conditional: bool) -> Result<(), Problem> {
@@ -123,7 +146,7 @@ impl<'a> Run<'a> {
             return Err(problem.hint("leave its loops out, or write the commands that build bonds"));
         }
         self.budget -= 1;
-        Ok(())
+        self.has_room(at)
     }
 
     /// `for NAME in WORDS; do ...; done`: the place behind it.
@@ -341,7 +364,7 @@ impl<'a> Run<'a> {
             match part {
                 Part::Text(part) => text.push_str(&part.text),
                 Part::Variable { name, .. } => match self.variables.get(name) {
-                    Some(Some(value)) => text.push_str(value),
+                    Some(Some(value)) if self.may_take(value.len()) => text.push_str(value),
                     _ => *unknown = true,
                 },
                 Part::Each(..) | Part::Other(_) => *unknown = true,
@@ -361,6 +384,9 @@ impl<'a> Run<'a> {
             && let Part::Each(each, span) = &raw.parts[place]
         {
             let with = |text: &String| {
+                if !self.may_take(raw.size()) {
+                    return Vec::new();
+                }
                 let mut one = raw.clone();
                 one.parts[place] = Part::text(text, span);
                 self.expand(&one)
@@ -375,7 +401,10 @@ impl<'a> Run<'a> {
                 Part::Text(text) => (Ok(text.text.clone()), false),
                 Part::Each(..) => (Ok(String::new()), false),
                 Part::Variable { name, is_quoted, .. } => match self.variables.get(name) {
-                    Some(Some(value)) => (Ok(value.clone()), !is_quoted),
+                    // As many words at most as bytes.
+                    Some(Some(value)) if self.may_take(value.len() * if *is_quoted { 1 } else { WORD / 2 }) => {
+                        (Ok(value.clone()), !is_quoted)
+                    }
                     _ => (Err(format!("${name}")), false),
                 },
                 Part::Other(text) => (Err(text.clone()), false),

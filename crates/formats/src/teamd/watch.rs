@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use nicteam_diagnostics::Problem;
+use nicteam_team::Config;
 
 use super::{boolean, one_or_more, unknown};
 use crate::reading::At;
@@ -27,7 +28,9 @@ const PING: &[&str] = &[
 pub(super) fn read(teams: &mut Teams<'_>, team: usize, source: usize, node: &Node) -> Result<(), Problem> {
     let watchers = one_or_more(node);
     let is_ping = |watcher: &Node| matches!(kind(watcher), Some("arp_ping" | "nsna_ping"));
-    let pings = watchers.iter().any(is_ping);
+    let mode = teams.option(team, "mode").unwrap_or_default().to_owned();
+    let asks = may_ask(&mode);
+    let pings = asks && watchers.iter().any(is_ping);
     let mut interval: Option<&str> = None;
     for watcher in watchers {
         let name = teams.drafts[team].name.clone();
@@ -41,6 +44,10 @@ pub(super) fn read(teams: &mut Teams<'_>, team: usize, source: usize, node: &Nod
                 );
             }
             Some("ethtool") => ethtool(teams, team, source, watcher)?,
+            Some("arp_ping" | "nsna_ping") if !asks => {
+                let why = format!("links of mode {mode} are watched by their carrier alone, as in the kernel");
+                teams.left(&at, why, Some(&name));
+            }
             Some("arp_ping" | "nsna_ping") => {
                 let other = watcher.get("interval").and_then(Node::scalar).unwrap_or("1000");
                 if interval.is_some_and(|first| first != other) {
@@ -60,6 +67,13 @@ pub(super) fn read(teams: &mut Teams<'_>, team: usize, source: usize, node: &Nod
         }
     }
     Ok(())
+}
+
+/// True for a mode whose links ARP may watch.
+fn may_ask(mode: &str) -> bool {
+    let mut config = Config::default();
+    let set = [("mode", mode), ("arp_interval", "1000"), ("arp_ip_target", "192.0.2.1")];
+    set.iter().all(|(name, value)| config.set(name, value).is_ok()) && config.check().is_ok()
 }
 
 fn kind(watcher: &Node) -> Option<&str> {

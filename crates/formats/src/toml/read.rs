@@ -73,6 +73,7 @@ fn in_file_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<(&'t Name<'i>, &'t Value
 
 fn read_team(reading: &mut Reading<'_>, source: usize, name: &Name<'_>, value: &Value<'_>) -> Option<Draft> {
     let mut draft = Draft::new(name.get_ref(), At::new(source, name.span()));
+    draft.members_hint = "name at least one device".to_owned();
     let DeValue::Table(table) = value.get_ref() else {
         let message = format!("`{}` must be a table, not {}", shown(&draft.name), type_name(value.get_ref()));
         reading.wrong(
@@ -92,7 +93,7 @@ fn read_team(reading: &mut Reading<'_>, source: usize, name: &Name<'_>, value: &
                         let message = format!("`{}` is given twice", option.name);
                         reading.wrong(&name_at, message, "an option stands once; remove one of the two");
                     } else {
-                        draft.option(reading, option.name, &text, &name_at, &at);
+                        draft.own_option(reading, option.name, &text, &name_at, &at);
                     }
                 }
                 None => {

@@ -10,7 +10,7 @@ const BOND: &str = "network:\n  bonds:\n    b:\n      interfaces: [e0]\n";
 const NETPLAN: &[Case] = &[
     ("netplan", "network:\n\tbonds: {}\n", (2, 1), "a tab cannot indent a line of YAML", "put spaces in its place"),
     ("netplan", "network: [", (1, 11), "this is no YAML: ", ""),
-    ("netplan", "network: &x\n  version: 2\n", (1, 10), "an anchor (`&`) is not taken", "remove it"),
+    ("netplan", "network: &x {bonds: *x}\n", (1, 21), "this alias stands within what its anchor names", "write what"),
     ("netplan", "network: {bonds: *x}\n", (1, 18), "", ""),
     ("netplan", "network: {bonds: {<<: {}}}\n", (1, 19), "a merge key (`<<`) is not taken", "write the keys"),
     ("netplan", "network: {version: !!int 2}\n", (1, 20), "a tag (`!`) is not taken", "remove it"),
@@ -287,8 +287,14 @@ const TEAMD: &[Case] = &[
     ("teamd", "{\"device\" 1}", (1, 11), "this is no JSON: `:` is missing between key and value", ""),
     ("teamd", "[]", (1, 1), "`the file` takes a mapping, and this is a list", ""),
     ("teamd", "{}", (1, 1), "no `device`: the team has no name", "`\"device\": \"team0\"`"),
-    ("teamd", "{\"device\": \"t\", \"rnner\": {}}", (1, 17), "teamd has no `rnner` here", "did you mean `runner`?"),
-    ("teamd", "{\"device\": \"t\", \"zzz\": {}}", (1, 17), "teamd has no `zzz` here", "there is `device`"),
+    (
+        "teamd",
+        "{\"device\": \"t\", \"runner\": {\"nme\": 1}}",
+        (1, 28),
+        "teamd has no `nme` here",
+        "did you mean `name`?",
+    ),
+    ("teamd", "{\"device\": \"t\", \"runner\": {\"zzz\": 1}}", (1, 28), "teamd has no `zzz` here", "there is `name`"),
     (
         "teamd",
         "{\"device\": \"t\", \"runner\": {\"name\": \"lcp\"}}",
@@ -417,5 +423,5 @@ fn nesting_and_laughs_are_bounded() {
         let (one, before) = (level as char, (level - 1) as char);
         laughs.push_str(&format!("{one}: &{one} [{}]\n", vec![format!("*{before}"); 9].join(", ")));
     }
-    assert!(read_all("netplan", &[("a", &laughs)]).unwrap_err().to_string().contains("an anchor"));
+    assert!(read_all("netplan", &[("a", &laughs)]).unwrap_err().to_string().contains("aliases make more than"));
 }

@@ -206,13 +206,6 @@ const IFUPDOWN: &[Case] = &[
     ),
     (
         "ifupdown",
-        "iface b inet manual\n bond-slaves none\n",
-        (1, 1),
-        "team b has no members",
-        "name at least one device",
-    ),
-    (
-        "ifupdown",
         "iface b inet manual\n bond-slaves e0\n bond-mode rr\n",
         (3, 12),
         "`rr` is no value for the team option `mode`",
@@ -417,13 +410,6 @@ const NETWORKD: &[Case] = &[
     ("networkd", "[NetDev]\nKind=bond\n", (2, 1), "a device without a name", "add `Name=bond0` to [NetDev]"),
     (
         "networkd",
-        "[NetDev]\nName=b\nKind=bond\n",
-        (2, 6),
-        "team b has no members",
-        "its members' `.network` files say `Bond=b`",
-    ),
-    (
-        "networkd",
         "[NetDev]\nName=bond0\nKind=bond\n[Match]\nName=e0\n[Network]\nBond=bond1\n",
         (7, 6),
         "no `.netdev` of these makes `bond1`",
@@ -559,8 +545,4 @@ fn a_member_that_cannot_be_read_is_one_error() {
         let told = read_all(format, sources).unwrap_err().to_string();
         assert!(!told.contains("has no members"), "{told}");
     }
-    // A bond beside it that names none is an error still.
-    let other = ("11-bond1.netdev", "[NetDev]\nName=bond1\nKind=bond\n");
-    let told = read_all("networkd", &[MEMBERS_UNREAD, &[other]].concat()).unwrap_err().to_string();
-    assert!(told.contains("team bond1 has no members") && !told.contains("team bond0"), "{told}");
 }

@@ -101,7 +101,7 @@ fn bonds_are_found_by_their_uuid_and_empty_ones_stay() {
     assert_eq!(import.network.teams.len(), 1);
     assert_eq!(import.network.teams[0].members, ["eth0", "eth1"]);
     let expected = [
-        "4 bond1 | a team has one member at least, and none is named",
+        "4 bond1 | a team has one member at least, and none is named: `--members eth1,eth2` names them",
         "12 v | a VLAN device on the team stays in the old place: its file works on the team as on a bond",
     ];
     assert_eq!(left(&import), expected);
@@ -252,4 +252,47 @@ fn forms_of_both_programs() {
         "14 MACADDR=stable | NetworkManager chooses an address for the bond: write it into `mac`",
     ];
     assert_eq!(left(&read("ifcfg", text)), expected);
+}
+
+#[test]
+fn a_bond_of_open_vswitch_is_a_team() {
+    let text = "DEVICE=bond0\nONBOOT=yes\nDEVICETYPE=ovs\nTYPE=OVSBond\nOVS_BRIDGE=br0\nBOOTPROTO=none\n\
+                BOND_IFACES=\"eth1 eth2\"\nOVS_OPTIONS=\"bond_mode=balance-slb lacp=active tag=7\"\n";
+    let import = read_all("ifcfg", &[("/etc/sysconfig/network-scripts/ifcfg-bond0", text)]).unwrap();
+    let team = &import.network.teams[0];
+    assert_eq!(team.members, ["eth1", "eth2"]);
+    let options: Vec<String> = team.options.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    assert_eq!(options, ["mode ovs-balance-slb", "lacp active"]);
+    let left = super::left(&import);
+    assert!(left.iter().any(|left| left.contains("tag=7")), "{left:?}");
+    assert!(left.iter().any(|left| left.contains("`BRIDGE=br0`")), "{left:?}");
+    assert!(import.disable.iter().any(|of| of.command.as_deref() == Some("ovs-vsctl del-port br0 bond0")));
+}
+
+#[test]
+fn variables_that_double_have_an_end() {
+    let text = "DEVICE=bond0\nTYPE=Bond\nBONDING_OPTS=mode=1\nA=abcdefgh\n".to_owned() + &"A=\"$A$A\"\n".repeat(24);
+    let member = "DEVICE=eth1\nMASTER=bond0\n";
+    let import = read_all("ifcfg", &[("ifcfg-bond0", &text), ("ifcfg-eth1", member)]).unwrap();
+    assert!(super::left(&import).iter().any(|left| left.contains("variables make more than 1 MiB of this file")));
+}
+
+#[test]
+fn an_exported_line_is_switched_off_by_the_printed_command() {
+    let folder = std::env::temp_dir().join(format!("nicteam-ifcfg-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("ifcfg-bond0");
+    for (before, after) in [
+        ("ONBOOT=yes", "ONBOOT=no"),
+        ("  ONBOOT='yes' # always", "  ONBOOT=no"),
+        ("export ONBOOT=\"yes\"", "export ONBOOT=no"),
+    ] {
+        let text = format!("DEVICE=bond0\nTYPE=Bond\nBONDING_SLAVE0=eth1\n{before}\n");
+        std::fs::write(&path, &text).unwrap();
+        let import = read_all("ifcfg", &[(path.to_str().unwrap(), &text)]).unwrap();
+        let command = import.disable[0].command.clone().unwrap();
+        assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success(), "{command}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text.replace(before, after), "{command}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }

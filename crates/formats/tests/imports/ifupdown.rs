@@ -408,3 +408,155 @@ fn a_member_is_automatic_by_a_pattern() {
     let text = "auto bond0 /eth*\niface eth0 inet dhcp\niface bond0 inet manual\n bond-slaves eth0\n";
     assert!(disabled(text)[1].starts_with("comment out line 2 (`iface eth0 inet dhcp`)"), "{:?}", disabled(text));
 }
+
+/// Members and options of the one team in there, each as a line of our own file.
+fn lines(text: &str) -> Vec<String> {
+    shown("ifupdown", text)
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(str::to_owned)
+        .collect()
+}
+
+const LACP: [&str; 4] = ["[teams.bond0]", "members = [\"eth1\", \"eth2\"]", "mode = \"802.3ad\"", "miimon = 100"];
+
+#[test]
+fn other_stanzas_may_build_the_bond() {
+    let bridge = "auto br0\niface br0 inet dhcp\n bridge_ports bond0\n \
+                  pre-up ip link add bond0 type bond mode 802.3ad miimon 100\n \
+                  pre-up ip link set eth1 down && ip link set eth1 master bond0\n \
+                  pre-up ip link set eth2 down; ip link set eth2 master bond0\n pre-up ip link set bond0 up\n \
+                  post-down ip link del bond0\n";
+    let import = read("ifupdown", bridge);
+    assert_eq!(lines(bridge), LACP);
+    let lines_off: Vec<usize> = import.disable.iter().map(|of| of.place.line).collect();
+    assert_eq!(lines_off, [4, 5, 6, 7, 8], "{:?}", import.disable);
+
+    let member = "iface eth1 inet manual\n bond-master bond0\n pre-up modprobe bonding mode=4 miimon=100\n\
+                  iface eth2 inet manual\n bond-master bond0\n";
+    let import = read("ifupdown", member);
+    assert_eq!(lines(member), LACP);
+    assert!(import.disable[0].what.starts_with("comment out lines 2 and 3 of `iface eth1"), "{:?}", import.disable);
+    assert_eq!(left(&import), [] as [&str; 0]);
+
+    let mixed = "iface br0 inet manual\n bridge_ports bond0\n pre-up ip link add bond0 type bond mode 4 miimon 100; ethtool -K eth1 gro off\n\
+                 iface bond0 inet manual\n bond-slaves eth1 eth2\n";
+    let import = read("ifupdown", mixed);
+    assert_eq!(lines(mixed), LACP);
+    assert!(left(&import).iter().any(|left| left.starts_with("3 ") && left.contains("is taken over: keep the rest")));
+}
+
+#[test]
+fn commands_give_options() {
+    let text = "iface bond0 inet manual\n bond-slaves eth1 eth2\n bond-mode 1\n \
+                post-up echo 500 > /sys/class/net/$IFACE/bonding/arp_interval\n \
+                post-up echo +192.0.2.1 > /sys/class/net/$IFACE/bonding/arp_ip_target\n \
+                post-up echo +192.0.2.2 > /sys/class/net/$IFACE/bonding/arp_ip_target\n \
+                post-up ip link set dev bond0 type bond primary eth2\n";
+    let import = read("ifupdown", text);
+    assert_eq!(
+        lines(text)[2..],
+        [
+            "mode = \"active-backup\"",
+            "arp_interval = 500",
+            "arp_ip_target = \"192.0.2.1,192.0.2.2\"",
+            "primary = \"eth2\""
+        ]
+    );
+    assert_eq!(left(&import), [] as [&str; 0]);
+    // The hooks of ifenslave run behind `pre-up`, and ahead of `up`.
+    for (line, mode) in [("pre-up", "802.3ad"), ("up", "active-backup")] {
+        let text = format!(
+            "iface bond0 inet manual\n bond-slaves eth1 eth2\n bond-mode 4\n {line} echo 1 > /sys/class/net/bond0/bonding/mode\n"
+        );
+        assert_eq!(lines(&text)[2], format!("mode = \"{mode}\""));
+    }
+}
+
+#[test]
+fn the_netmask_holds_and_a_gateway_is_on_the_link() {
+    let text = "iface bond0 inet static\n bond-slaves eth1\n address 192.0.2.1/24\n netmask 255.255.0.0\n gateway 198.51.100.1\n\
+                iface bond0 inet6 static\n address 2001:db8::1/64\n netmask 56\n gateway fe80::1\n";
+    let import = read("ifupdown", text);
+    let team = &import.network.teams[0];
+    let texts = |of: Vec<String>| of.join(", ");
+    assert_eq!(texts(team.addresses.iter().map(ToString::to_string).collect()), "192.0.2.1/16, 2001:db8::1/56");
+    assert_eq!(
+        texts(team.routes.iter().map(ToString::to_string).collect()),
+        "198.51.100.1/32, default via 198.51.100.1, default via fe80::1"
+    );
+    assert_eq!(left(&import).iter().filter(|left| left.contains("length of the network from `netmask`")).count(), 2);
+}
+
+#[test]
+fn comments_and_commas_are_no_members() {
+    for (list, at, message) in [
+        ("eth0 eth1 # both on-board", 24, "`#` is no comment here"),
+        ("eth0 eth1 #both", 24, "`#both` is no comment here"),
+        ("eth0,eth1", 14, "`eth0,eth1` is one word, and names no device"),
+        ("eth0, eth1", 14, "`eth0,` is one word, and names no device"),
+    ] {
+        let text = format!("iface bond0 inet manual\n bond-slaves {list}\n bond-mode 1\n");
+        let error = read_all("ifupdown", &[("a", &text)]).unwrap_err().to_string();
+        assert!(error.contains(message) && error.contains(&format!("a:2:{at}")), "{error}");
+    }
+}
+
+const PROXMOX: &str = "\
+auto bond0
+iface bond0 inet manual
+    ovs_bonds eno1 eno2
+    ovs_type OVSBond
+    ovs_bridge vmbr0
+    ovs_mtu 9000
+    ovs_options bond_mode=balance-tcp lacp=active other_config:lacp-time=fast vlan_mode=native-untagged
+auto vmbr0
+iface vmbr0 inet manual
+    ovs_type OVSBridge
+    ovs_ports bond0 vlan70
+auto vlan70
+iface vlan70 inet static
+    address 192.0.2.1/24
+    ovs_type OVSIntPort
+    ovs_bridge vmbr0
+    ovs_options tag=70
+";
+
+#[test]
+fn bonds_of_open_vswitch_are_teams_in_its_modes() {
+    let import = read("ifupdown", PROXMOX);
+    let expected = [
+        "[teams.bond0]",
+        "members = [\"eno1\", \"eno2\"]",
+        "mtu = 9000",
+        "mode = \"ovs-balance-tcp\"",
+        "lacp = \"active\"",
+        "lacp_rate = \"fast\"",
+    ];
+    let mut shown = lines(PROXMOX);
+    assert_eq!(shown.remove(0), expected[0]);
+    let (mut shown, mut wanted) = (shown, expected[1..].iter().map(|of| (*of).to_owned()).collect::<Vec<_>>());
+    shown.sort();
+    wanted.sort();
+    assert_eq!(shown, wanted);
+    let left = left(&import);
+    for words in [
+        "7 vlan_mode=native-untagged | ",
+        "9 iface vmbr0",
+        "`bridge_ports bond0`",
+        "13 iface vlan70",
+        "`iface vmbr0.70`",
+    ] {
+        assert!(left.iter().any(|left| left.contains(words)), "{words}: {left:#?}");
+    }
+    let off: Vec<&str> = import.disable.iter().map(|of| of.what.as_str()).collect();
+    assert!(off.iter().any(|what| what.starts_with("comment out lines 2 to 7")), "{off:?}");
+    assert!(import.disable.iter().any(|of| of.command.as_deref() == Some("ovs-vsctl del-port vmbr0 bond0")));
+
+    // Beside a bond of the kernel's.
+    let both = format!("{PROXMOX}iface bond1 inet manual\n bond-slaves eth1 eth2\n bond-mode 1\n");
+    assert_eq!(read("ifupdown", &both).network.teams.len(), 2);
+    let wrong = PROXMOX.replace("balance-tcp", "balance-tpc");
+    let error = read_all("ifupdown", &[("a", &wrong)]).unwrap_err().to_string();
+    assert!(error.contains("a:7:17") && error.contains("balance-tpc"), "{error}");
+}

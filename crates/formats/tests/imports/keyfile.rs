@@ -142,7 +142,9 @@ fn an_exported_profile() {
         "1 no [ipv4] | NetworkManager takes `method=auto`, which stays its own: make a profile for it: \
          `nmcli connection add type ethernet ifname bond1`"
             .to_owned(),
-        "3 bond1 | a team has one member at least, and none is named".to_owned(),
+        "3 bond1 | a team has one member at least, and none is named: its ports have profiles of their own: name \
+         the folder that they are in, /etc/NetworkManager/system-connections, or its members by `--members`"
+            .to_owned(),
         format!("5 method=disabled | {}", by_sysctl("bond1.disable_ipv6 = 1")),
     ];
     assert_eq!(left(&import), expected);

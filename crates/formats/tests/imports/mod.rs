@@ -1,5 +1,6 @@
 //! Other people's configuration, as our own file shows it.
 
+mod carrier;
 mod cisco;
 mod dladm;
 mod errors;
@@ -17,6 +18,7 @@ mod t1;
 mod t3;
 mod team_devices;
 mod teamd;
+mod without_members;
 mod written;
 
 use nicteam_diagnostics::Diagnostics;

@@ -96,11 +96,11 @@ fn what_is_wrong_in_the_json_has_its_place_in_the_file() {
         ("ifcfg", TEAM.replace("activebackup", "activebakup"), (8, 22), "teamd has no runner `activebakup`"),
         ("ifcfg", TEAM.replace("delay_up", "delay"), (9, 37), "teamd has no `delay` here"),
         ("ifcfg", bare("'{\n\"a\": 1,\n}'"), (5, 1), "this is no JSON: a comma stands before the end"),
-        ("ifcfg", bare("\"{\\\"x\\\": 1}\""), (3, 15), "teamd has no `x` here"),
-        ("ifcfg", bare("$'{\\n\"x\": 1}'"), (3, 18), "teamd has no `x` here"),
+        ("ifcfg", bare("\"{\\\"runner\\\": {\\\"x\\\": 1}}\""), (3, 28), "teamd has no `x` here"),
+        ("ifcfg", bare("$'{\\n\"runner\": {\"x\": 1}}'"), (3, 29), "teamd has no `x` here"),
         ("ifcfg", bare("'{\"ports\": 1'"), (3, 14), "this is no JSON: `{` is not closed"),
         ("ifcfg", PORT.replace("100", "x"), (5, 30), "this is no JSON: `x` is no value"),
-        ("keyfile", nm("{\\n\\t\"x\": 1}"), (5, 13), "teamd has no `x` here"),
+        ("keyfile", nm("{\\n\\t\"runner\": {\"x\": 1}}"), (5, 24), "teamd has no `x` here"),
         ("keyfile", nm("{\"x\": \\s1, \"x\": 2}"), (5, 19), "`x` stands twice in one mapping"),
     ] {
         let error = read_all(format, &[("a", &text)]).unwrap_err();

@@ -110,3 +110,19 @@ fn ports_that_join_later_are_told() {
     assert!(import.network.teams.is_empty());
     assert!(left(&import)[0].contains("`teamdctl team0 config dump actual` has them"), "{:?}", left(&import));
 }
+
+#[test]
+fn lacp_is_watched_by_carrier_and_unknown_keys_are_ignored() {
+    let text = r#"{"device": "team0", "runner": {"name": "lacp"}, "tx_balancer": {"name": "basic"},
+      "link_watch": [
+        {"name": "ethtool", "delay_up": 2500, "delay_down": 1000},
+        {"name": "arp_ping", "target_host": "192.0.2.1"}
+      ],
+      "ports": {"eth1": {}, "eth2": {}}}"#;
+    let expected = "mode = \"802.3ad\"\nxmit_hash_policy = \"layer2+3\"\nupdelay = 2500\ndowndelay = 1000\n";
+    assert!(shown("teamd", text).ends_with(expected), "{}", shown("teamd", text));
+    let left = left(&read("teamd", text)).join("\n");
+    for words in ["1 \"tx_balancer\"", "teamd ignores it", "4 {\"name\": \"arp_ping\"", "by their carrier alone"] {
+        assert!(left.contains(words), "{words}: {left}");
+    }
+}
