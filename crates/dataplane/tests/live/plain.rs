@@ -141,7 +141,6 @@ fn stripe<D: Dataplane + ?Sized>(open: fn(&TeamDevice) -> Box<D>) {
         }
         // Every flow has paused.
         thread::sleep(Duration::from_millis(6));
-        pair.pass(Duration::from_millis(6));
     }
     assert!(sent >= COMPARED && told.iter().all(|&reports| reports >= COMPARED), "{sent} bursts, reports {told:?}");
     pair.bench.team.stop(pair.dataplane);
@@ -271,6 +270,7 @@ struct Pair<D: Dataplane + ?Sized> {
     batch: Batch,
     /// To tell last frames from one another.
     last: u16,
+    started: Instant,
 }
 
 impl<D: Dataplane + ?Sized> Pair<D> {
@@ -278,13 +278,19 @@ impl<D: Dataplane + ?Sized> Pair<D> {
         let bench = Bench::new(MEMBERS);
         let plan = plan(1, StripePlain::Tcp, &[0, 1, 2, 3]);
         let dataplane = bench.team.start(open, &plan);
-        let mut state = PlanState::new(0);
-        state.now = Time::ZERO + Duration::from_secs(1);
-        Pair { bench, dataplane, plan, state, batch: Batch::new(), last: 0 }
+        let (state, started) = (PlanState::new(0), Instant::now());
+        Pair { bench, dataplane, plan, state, batch: Batch::new(), last: 0, started }
     }
 
     fn pass(&mut self, time: Duration) {
         self.state.now = self.state.now + time;
+    }
+
+    /// The plan's time is at least what has passed: both forget at the same time what they remember of a burst that took
+    /// longer than it may.
+    fn keep_up(&mut self) {
+        let passed = Time::ZERO + Duration::from_secs(1) + self.started.elapsed();
+        self.state.now = self.state.now.max(passed);
     }
 
     /// By which member the plan sends it.
@@ -333,6 +339,7 @@ impl<D: Dataplane + ?Sized> Pair<D> {
 
     /// True if the burst was quick enough to say something.
     fn compare_sent(&mut self, frames: &[Vec<u8>]) -> bool {
+        self.keep_up();
         let before = self.counts();
         let (arrived, took) = self.send(frames);
         let mut planned = BTreeMap::new();
@@ -362,6 +369,7 @@ impl<D: Dataplane + ?Sized> Pair<D> {
         };
         let recent = [0, 1].map(recent);
         self.last += 1;
+        self.keep_up();
         let (withheld, begun) = (self.dataplane.withheld().unwrap(), Instant::now());
         self.send(&recent);
         recent.iter().for_each(|frame| _ = self.choose(frame));

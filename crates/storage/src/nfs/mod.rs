@@ -415,6 +415,7 @@ mod tests {
     fn a_server_that_is_silent_is_lost_after_a_while() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let connection = Connection::open(listener.local_addr().unwrap(), calls::NFS, NfsFile::LONGEST).unwrap();
+        let begun = Instant::now();
         let mut file = NfsFile {
             file: calls::mounted(Reader(&[0; 8])).unwrap(),
             bytes: 4096,
@@ -430,7 +431,6 @@ mod tests {
             heard: Instant::now(),
         };
         file.submit(Operation { id: 1, kind: Kind::Read, offset: 0, buffer: crate::Buffer::new(512) }).unwrap();
-        let begun = Instant::now();
         let done = loop {
             assert!(begun.elapsed() < NfsFile::LONGEST, "it waits for ever");
             file.wait(Some(NfsFile::LONGEST), &mut []).unwrap();
