@@ -9,7 +9,7 @@ use nicteam_diagnostics::{Diagnostics, Problem};
 use nicteam_team::AggrLayers;
 
 use crate::reading::At;
-use crate::shell::{Command, Word};
+use crate::shell::{Command, Word, quoted};
 use crate::teams::Teams;
 use crate::{Format, Import, Source, ifconfig};
 
@@ -47,7 +47,7 @@ impl Format for Dladm {
             let (name, at) = (draft.name.clone(), draft.at.clone());
             let links: Vec<String> = draft.members.iter().map(|of| of.value.clone()).collect();
             let what = format!("where this host still runs illumos: take the aggregation {name} away");
-            teams.disable(&at, what, Some(format!("dladm delete-aggr {name}")));
+            teams.disable(&at, what, Some(format!("dladm delete-aggr {}", quoted(&name))));
             let why = format!(
                 "the members have illumos' names ({}): put this host's names in their place (`ip -br link` lists them)",
                 links.join(", ")

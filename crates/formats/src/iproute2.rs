@@ -9,7 +9,7 @@ mod write;
 use nicteam_diagnostics::{Diagnostics, Problem};
 
 use crate::reading::At;
-use crate::shell::{Command, Word};
+use crate::shell::{Command, Word, quoted};
 use crate::teams::Teams;
 use crate::{Format, Import, Network, Source, Writer, Written, ifconfig};
 
@@ -353,8 +353,10 @@ impl<'a> Script<'a> {
         }
         for (master, spot) in std::mem::take(&mut self.without_master) {
             if self.teams.drafts.is_empty() {
-                let why =
-                    format!("no line of this text makes {master}: `ip link add {master} type bond` ahead of it does");
+                let why = format!(
+                    "no line of this text makes {master}: `ip link add {} type bond` ahead of it does",
+                    quoted(&master)
+                );
                 self.teams.left(&spot, why, None);
             }
         }
@@ -365,7 +367,7 @@ impl<'a> Script<'a> {
                 continue;
             }
             let what = format!("take out of this text, and of what runs it, the lines that build {name}");
-            self.teams.disable(&spot, what, Some(format!("ip link delete {name}")));
+            self.teams.disable(&spot, what, Some(format!("ip link delete {}", quoted(&name))));
         }
         self.teams.finish()
     }

@@ -6,13 +6,14 @@ mod parameters;
 mod value;
 mod write;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use nicteam_diagnostics::{Diagnostics, Problem, nearest};
 
 use crate::reading::At;
 use crate::teams::Teams;
-use crate::tree::{Entry, Node};
+use crate::tree::{Entry, Node, Value};
 use crate::{Format, Import, Network, Source, Writer, Written, yaml};
 use devices::Devices;
 
@@ -73,6 +74,7 @@ impl Format for Netplan {
                 teams.problem(*source, problem);
             }
         }
+        found.sort();
         let devices = Devices::of(&found, &mut teams);
         for definition in found.of("bonds") {
             bond::read(definition, &found, &devices, &mut teams);
@@ -104,10 +106,18 @@ struct Found<'a> {
     /// `renderer` of all, and of all bonds: the last one counts.
     renderer: Option<&'a str>,
     renderer_of_bonds: Option<&'a str>,
+    /// Places of the definitions of one device, by its kind and its name.
+    by_id: BTreeMap<(&'a str, &'a str), Vec<usize>>,
+    /// The bond that a device is a member of.
+    bond_of: BTreeMap<&'a str, &'a str>,
+    /// Places of the definitions of what stands on a bond: VLANs, bridges.
+    above: BTreeMap<&'a str, Vec<usize>>,
 }
 
 /// What one file says of one device.
 struct Definition<'a> {
+    /// Its place among all.
+    number: usize,
     source: usize,
     /// `bonds`, `ethernets` and so on.
     kind: &'a str,
@@ -115,23 +125,67 @@ struct Definition<'a> {
 }
 
 impl<'a> Found<'a> {
+    /// Finds what belongs together, when all definitions are there.
+    fn sort(&mut self) {
+        for (number, definition) in self.definitions.iter_mut().enumerate() {
+            definition.number = number;
+            self.by_id.entry((definition.kind, &definition.entry.key)).or_default().push(number);
+        }
+        for definition in &self.definitions {
+            let named = |key| definition.entry.value.get(key).into_iter().flat_map(names);
+            if definition.kind == "bonds" {
+                for member in named("interfaces") {
+                    self.bond_of.entry(member).or_insert(&definition.entry.key);
+                }
+            }
+            for below in named("interfaces").chain(named("link")) {
+                if self.by_id.contains_key(&("bonds", below)) {
+                    self.above.entry(below).or_default().push(definition.number);
+                }
+            }
+        }
+    }
+
+    /// The definitions of one device.
+    fn own(&self, kind: &str, id: &str) -> Vec<&Definition<'a>> {
+        let numbers = self.by_id.get(&(kind, id)).into_iter().flatten();
+        numbers.map(|number| &self.definitions[*number]).collect()
+    }
+
     /// True if a later definition of this device has this key, too: of single values that one counts.
     fn has_later(&self, definition: &Definition<'_>, key: &str) -> bool {
-        let later = self.definitions.iter().skip_while(|of| !std::ptr::eq(of.entry, definition.entry)).skip(1);
-        let is_it = |of: &Definition<'_>| of.kind == definition.kind && of.id() == definition.id();
-        later.filter(|of| is_it(of)).any(|of| of.entry.value.get(key).is_some())
+        let own = self.own(definition.kind, definition.id());
+        own.iter().filter(|of| of.number > definition.number).any(|of| of.entry.value.get(key).is_some())
+    }
+
+    /// The definitions of what stands on a bond.
+    fn above(&self, bond: &str) -> impl Iterator<Item = &Definition<'a>> {
+        self.above.get(bond).into_iter().flatten().map(|number| &self.definitions[*number])
     }
 
     /// True if NetworkManager builds this bond, and not networkd.
     fn is_network_managers(&self, bond: &str) -> bool {
-        let own = self.of("bonds").filter(|definition| definition.id() == bond);
-        let own = own.filter_map(|definition| definition.entry.value.get("renderer")?.scalar()).last();
+        let own = self.own("bonds", bond);
+        let own = own.iter().filter_map(|definition| definition.entry.value.get("renderer")?.scalar()).last();
         own.or(self.renderer_of_bonds).or(self.renderer) == Some("NetworkManager")
     }
 
     fn of(&self, kind: &'static str) -> impl Iterator<Item = &Definition<'a>> {
         self.definitions.iter().filter(move |definition| definition.kind == kind)
     }
+}
+
+/// The names in a value: one, or a list.
+fn names(node: &Node) -> Vec<&str> {
+    match &node.value {
+        Value::List(elements) => elements.iter().filter_map(Node::scalar).collect(),
+        _ => node.scalar().into_iter().collect(),
+    }
+}
+
+/// A key of `netplan set` for one device: a dot in its name would part it.
+fn key(kind: &str, id: &str) -> String {
+    format!("{kind}.{}", id.replace('.', "\\."))
 }
 
 impl Definition<'_> {
@@ -192,7 +246,12 @@ fn collect<'a>(source: usize, root: &'a Node, found: &mut Found<'a>, teams: &mut
                         found.renderer_of_bonds = renderer.value.scalar();
                     }
                     let definitions = definitions.into_iter();
-                    found.definitions.extend(definitions.map(|entry| Definition { source, kind: known, entry }));
+                    found.definitions.extend(definitions.map(|entry| Definition {
+                        number: 0,
+                        source,
+                        kind: known,
+                        entry,
+                    }));
                 }
                 unknown => {
                     let problem = Problem::at(&kind.key_span, format!("unknown key `{unknown}` below `network`"));

@@ -13,7 +13,7 @@ use crate::draft::Draft;
 use crate::iproute2::Script;
 use crate::ovs_vsctl::{self, Error, ErrorKind, Step, Switch};
 use crate::reading::{At, Reading};
-use crate::shell::Command;
+use crate::shell::{Command, quoted};
 use crate::teams::Teams;
 use crate::{Format, Import, Source};
 
@@ -58,7 +58,7 @@ impl Format for OpenVSwitch {
         }
         for (name, at) in script.teams.drafts.iter().map(|of| (of.name.clone(), of.at.clone())).collect::<Vec<_>>() {
             if let Some((bridge, _)) = switch.port(&name) {
-                let command = format!("ovs-vsctl del-port {bridge} {name}");
+                let command = format!("ovs-vsctl del-port {} {}", quoted(bridge), quoted(&name));
                 let what = format!("take {name} out of {bridge}: Open vSwitch builds it again when it starts");
                 script.teams.disable(&at, what, Some(command));
                 script.owned_elsewhere.push(name);
@@ -86,8 +86,10 @@ fn of_bridges(teams: &mut Teams<'_>, switch: &Switch) {
                     "the bond is the one port of {bridge}: what `ip` gives {bridge} is given to the team, which needs no bridge"
                 ),
                 false => format!(
-                    "the bond is a port of {bridge}: `ip link add name {bridge} type bridge`, and `ip link set {name} \
-                     master {bridge}` once the team is up"
+                    "the bond is a port of {bridge}: `ip link add name {0} type bridge`, and `ip link set {1} master {0}` \
+                     once the team is up",
+                    quoted(bridge),
+                    quoted(&name)
                 ),
             };
             teams.left(at, why, Some(&name));
@@ -296,7 +298,11 @@ fn carry_out(teams: &mut Teams<'_>, step: &Step, words: &[String], places: &[At]
     };
     match step {
         Step::AddPort { bridge, port } => {
-            teams.left(&at(port), format!("it is no bond: `ip link set {port} master {bridge}`"), None);
+            teams.left(
+                &at(port),
+                format!("it is no bond: `ip link set {} master {}`", quoted(port), quoted(bridge)),
+                None,
+            );
         }
         Step::AddBond { port, interfaces, options, .. } => {
             let team = teams.team(port, &at(port));
@@ -320,7 +326,7 @@ fn carry_out(teams: &mut Teams<'_>, step: &Step, words: &[String], places: &[At]
         }
         Step::SetMtu { device, mtu } => match teams.find(device) {
             Some(team) => teams.drafts[team].mtu = Some(*mtu),
-            None => teams.left(line, format!("it is no bond: `ip link set {device} mtu {mtu}`"), None),
+            None => teams.left(line, format!("it is no bond: `ip link set {} mtu {mtu}`", quoted(device)), None),
         },
         Step::DeletePort { port, is_bond: true, .. } => teams.drafts.retain(|draft| draft.name != *port),
         Step::AddBridge { .. } | Step::DeletePort { .. } | Step::DeleteBridge { .. } => {}

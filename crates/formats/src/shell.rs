@@ -80,9 +80,8 @@ impl Command {
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         Some(match is_name {
-            true if word.is_set => {
-                problem.hint("the line that sets it depends on what only a shell knows: write its value there")
-            }
+            true if word.is_set => problem
+                .hint("a condition, or what only a shell knows, decides its value: write it at the line that sets it"),
             true => problem.hint(format!("write its value there, or a line `{name}=VALUE` at the beginning")),
             false => problem.hint("write its value there"),
         })
@@ -226,6 +225,16 @@ mod tests {
             lines("IP=/sbin/ip; export A=1; $IP $A; L=(a b); for i in \"${L[@]}\"; do x $i; done"),
             ["ip 1", "x a", "x b"]
         );
+    }
+
+    #[test]
+    fn the_same_program_elsewhere_is_the_same() {
+        let text = "IP=/sbin/ip\n[ -x \"$IP\" ] || IP=/bin/ip\n$IP link\nA=/x/a\n[ -x $A ] || A=/x/b\n$A\n";
+        let commands = commands(text).unwrap();
+        let of = |name: &str| commands.iter().find(|of| of.name() == name);
+        assert!(of("ip").is_some_and(|of| of.unknown().is_none()), "{commands:?}");
+        let other = commands.last().unwrap().unknown().unwrap();
+        assert!(other.hint.unwrap().starts_with("a condition"), "{commands:?}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod ports;
 mod watch;
 
 use crate::reading::At;
+use crate::shell::quoted;
 use crate::teams::Teams;
 use crate::tree::{Entry, Node, Value};
 use crate::{Format, Import, Source, json};
@@ -76,14 +77,16 @@ fn team(teams: &mut Teams<'_>, source: usize, root: &Node) -> Result<(), Problem
     let team = teams.team(&name, &at);
     if root.get("ports").is_none() {
         let why = format!(
-            "no `ports`: they join while it runs (`teamdctl {name} port add`): `teamdctl {name} config dump actual` has them"
+            "no `ports`: they join while it runs (`teamdctl {0} port add`): `teamdctl {0} config dump actual` has them",
+            quoted(&name)
         );
         teams.left(&at, why, Some(&name));
     }
     let ports = configuration(teams, team, source, root)?;
     prefer(teams, team, &ports);
     let what = format!("end teamd and keep it from starting: it would build {name} again");
-    teams.disable(&at, what, Some(format!("systemctl disable --now teamd@{name}.service")));
+    let unit = quoted(&format!("teamd@{name}.service"));
+    teams.disable(&at, what, Some(format!("systemctl disable --now {unit}")));
     Ok(())
 }
 

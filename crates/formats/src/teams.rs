@@ -136,6 +136,14 @@ impl<'s> Teams<'s> {
         self.drafts.iter().position(|draft| draft.name == name)
     }
 
+    /// Gives a team another name, by which the lines that follow call it.
+    pub(crate) fn rename(&mut self, team: usize, to: &str, at: &At) {
+        let from = std::mem::replace(&mut self.drafts[team].name, to.to_owned());
+        self.drafts[team].at = at.clone();
+        self.lists.iter_mut().filter(|list| list.team == from).for_each(|list| to.clone_into(&mut list.team));
+        self.aliases.iter_mut().filter(|alias| alias.team == from).for_each(|alias| to.clone_into(&mut alias.team));
+    }
+
     /// From now on what is said of this device concerns the team; of the team itself, unless there is a reason why not.
     pub(crate) fn alias(&mut self, name: &str, team: usize, why: Option<String>) {
         let team = self.drafts[team].name.clone();

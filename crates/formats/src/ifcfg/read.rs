@@ -10,6 +10,7 @@ use crate::commands::{self, Command};
 use crate::draft::{Draft, in_kernels_words};
 use crate::names::shown;
 use crate::reading::Reading;
+use crate::shell::quoted;
 use crate::teams::Teams;
 use crate::tree::{Node, Value};
 use crate::{Address, Import, Route, Source, json, teamd};
@@ -167,7 +168,8 @@ fn leave_rules(reading: &mut Reading<'_>, part: &Part<'_>, device: &str, drafts:
     if drafts.iter().any(|draft| draft.name == device) {
         for line in part.lines() {
             let why = format!(
-                "a team has no policy rules: this file stays, and `ifup {device}` adds the rule for the team's device, too"
+                "a team has no policy rules: this file stays, and `ifup {}` adds the rule for the team's device, too",
+                quoted(device)
             );
             reading.left(&line.at, Some(device), why);
         }

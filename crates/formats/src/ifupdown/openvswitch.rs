@@ -6,6 +6,7 @@ use super::stanza::{File, Stanza};
 use crate::draft::Draft;
 use crate::openvswitch;
 use crate::reading::{At, Reading};
+use crate::shell::quoted;
 
 /// What a stanza is to Open vSwitch.
 fn kind(stanza: &Stanza) -> Option<&str> {
@@ -46,8 +47,7 @@ pub(super) fn read(reading: &mut Reading<'_>, bond: &mut Bond<'_>, draft: &mut D
             draft.set_mtu(reading, &mtu.value, &mtu.value_at);
         }
         bond.taken.extend(stanza.options.iter().filter(|line| is_own(line)).map(|line| line.at.clone()));
-        let command =
-            format!("ovs-vsctl del-port {} {}", crate::shell::quoted(bridge), crate::shell::quoted(&bond.name));
+        let command = format!("ovs-vsctl del-port {} {}", quoted(bridge), quoted(&bond.name));
         let what = format!("take {} out of {bridge}: Open vSwitch builds it again when it starts", bond.name);
         reading.disable(&stanza.head.at, what, Some(command));
     }

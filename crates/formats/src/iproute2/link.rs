@@ -266,8 +266,7 @@ impl Line<'_> {
             }
         }
         if let Some(to) = said.renamed {
-            let why = format!("it renames the bond to {}: a team has one name", to.text);
-            script.teams.left(&self.at(to), why, Some(&name));
+            script.teams.rename(team, &to.text, &self.at(to));
         }
         if said.is_freed || !said.others.is_empty() {
             let others = said.others.join("`, `");

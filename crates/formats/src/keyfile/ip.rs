@@ -4,13 +4,15 @@ use crate::draft::Draft;
 use crate::ini::{self, Entry, Ini};
 use crate::names::shown;
 use crate::reading::{At, Reading};
+use crate::shell::quoted;
 use crate::{Address, Route};
 
 /// Reads what a profile says of both families; `metric` is that of routes that have none.
 pub(super) fn read(reading: &mut Reading<'_>, draft: &mut Draft, (ini, at): (&Ini, &At), metric: u32) {
     for name in ["ipv4", "ipv6"] {
         let method = ini.last(name, "method").map_or("", |method| method.value.as_str());
-        let keeps = format!("make a profile for it: `nmcli connection add type ethernet ifname {}`", draft.name);
+        let keeps =
+            format!("make a profile for it: `nmcli connection add type ethernet ifname {}`", quoted(&draft.name));
         Family { name, ini, method, metric, keeps }.read(reading, draft, at);
     }
 }

@@ -1,6 +1,7 @@
 //! A bond, and what stands on it.
 
 use std::net::IpAddr;
+use std::path::Path;
 
 use nicteam_diagnostics::{Problem, nearest};
 
@@ -8,6 +9,7 @@ use super::devices::Devices;
 use super::value::{OPENVSWITCH, boolean};
 use super::{Definition, Found, parameters};
 use crate::names::{host_mac, mtu};
+use crate::shell::quoted;
 use crate::teams::Teams;
 use crate::tree::{Entry, Node, Value};
 use crate::{Address, Route, keyfile};
@@ -28,9 +30,52 @@ pub(super) fn read(definition: &Definition<'_>, found: &Found<'_>, devices: &Dev
         }
     }
     super::cloud_init(definition, teams);
+    if is_first {
+        lift(definition, found, teams);
+    }
     let what = format!("remove `{id}` from `bonds`: netplan's renderer would build it again at the next boot");
-    let command = is_first.then(|| format!("netplan set bonds.{id}=null"));
+    let command = is_first.then(|| format!("netplan set {}", quoted(&format!("{}=null", super::key("bonds", id)))));
     teams.disable(&definition.spot(), what, command);
+}
+
+/// What stands on the bond finds the team's device by a definition of its own: netplan has nothing stand on what it does not
+/// know, and a name of one kind cannot become another's.
+fn lift(definition: &Definition<'_>, found: &Found<'_>, teams: &mut Teams<'_>) {
+    let id = definition.id();
+    let mut above: Vec<&Definition<'_>> = found.above(id).collect();
+    above.dedup_by_key(|of| (of.kind, of.id()));
+    if above.is_empty() {
+        return;
+    }
+    let own = format!("nicteam-{id}");
+    // In the first file that names it: what a later one defines is not known there.
+    let first = above.iter().map(|of| of.source).min().and_then(|source| teams.reading.sources().get(source));
+    let file = first.and_then(|source| Path::new(&source.path).file_stem()?.to_str()).filter(|stem| *stem != "-");
+    let hint = file.map(|stem| format!(" --origin-hint {}", quoted(stem))).unwrap_or_default();
+    let set = |hint: &str, text: String| format!("netplan set{hint} {}", quoted(&text));
+    let device = format!("{}={{\"match\":{{\"name\":\"{id}\"}},\"critical\":true}}", super::key("ethernets", &own));
+    let what = format!("let netplan know the team's device as `{own}`, for what stands on it");
+    teams.disable(&definition.spot(), what, Some(set(&hint, device)));
+    for of in above {
+        let key = super::key(of.kind, of.id());
+        let links = of.entry.value.get("link").is_some_and(|link| link.scalar() == Some(id));
+        let command = match links {
+            true => set("", format!("{key}.link={own}")),
+            false => {
+                // A list that is set is added to.
+                let all = found.own(of.kind, of.id()).into_iter().filter_map(|of| of.entry.value.get("interfaces"));
+                let mut ports: Vec<&str> = Vec::new();
+                for port in all.flat_map(super::names).map(|port| if port == id { own.as_str() } else { port }) {
+                    if !ports.contains(&port) {
+                        ports.push(port);
+                    }
+                }
+                let list = format!("{key}.interfaces=[{}]", ports.join(","));
+                format!("{} && {}", set("", format!("{key}.interfaces=null")), set("", list))
+            }
+        };
+        teams.disable(&of.spot(), format!("put {} onto `{own}`", of.id()), Some(command));
+    }
 }
 
 fn key(
@@ -109,7 +154,7 @@ pub(super) fn by_network_manager(found: &Found<'_>, teams: &mut Teams<'_>) {
     for draft in teams.drafts.iter_mut().filter(|draft| found.is_network_managers(&draft.name)) {
         draft.routes.iter_mut().for_each(|route| route.metric = route.metric.or(Some(keyfile::BONDS_METRIC)));
         let asks = |definition: &Definition<'_>| definition.entry.value.get("dhcp6").is_some_and(|node| !is_off(node));
-        let own = found.of("bonds").filter(|definition| definition.id() == draft.name);
+        let own = found.own("bonds", &draft.name);
         if draft.addresses.iter().any(|address| address.address.is_ipv6()) && !own.into_iter().any(asks) {
             draft.accept_ra = Some(0);
         }

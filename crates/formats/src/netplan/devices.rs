@@ -1,9 +1,11 @@
 //! Which devices netplan's names stand for, and what files say of devices that are no bonds.
 
+use std::collections::BTreeMap;
+
 use nicteam_diagnostics::Problem;
 
 use super::value::boolean;
-use super::{Definition, Found};
+use super::{Definition, Found, key, names};
 use crate::reading::At;
 use crate::shell::quoted;
 use crate::teams::Teams;
@@ -11,12 +13,11 @@ use crate::tree::{Node, Value};
 
 /// The definitions of devices that are there without netplan.
 pub(super) struct Devices<'a> {
-    physical: Vec<Physical<'a>>,
+    physical: BTreeMap<&'a str, Physical<'a>>,
 }
 
 /// A definition below `ethernets` or its kin.
 struct Physical<'a> {
-    id: &'a str,
     /// Where `match` stands, if it has one.
     source: usize,
     /// What `match` asks for: each key with its value.
@@ -26,10 +27,10 @@ struct Physical<'a> {
 
 impl<'a> Devices<'a> {
     pub(super) fn of(found: &Found<'a>, teams: &mut Teams<'_>) -> Devices<'a> {
-        let mut physical: Vec<Physical<'a>> = Vec::new();
+        let mut physical: BTreeMap<&'a str, Physical<'a>> = BTreeMap::new();
         for definition in found.definitions.iter().filter(|of| matches!(of.kind, "ethernets" | "wifis" | "modems")) {
             let (id, source) = (definition.entry.key.as_str(), definition.source);
-            let mut device = Physical { id, source, matched: Vec::new(), set_name: None };
+            let mut device = Physical { source, matched: Vec::new(), set_name: None };
             let node = &definition.entry.value;
             let matched = node.get("match").map_or(Ok([].as_slice()), |node| node.entries("match"));
             match matched {
@@ -39,14 +40,14 @@ impl<'a> Devices<'a> {
                 Err(problem) => teams.problem(source, problem),
             }
             device.set_name = node.get("set-name").and_then(Node::scalar);
-            match physical.iter_mut().find(|earlier| earlier.id == id) {
+            match physical.get_mut(id) {
                 Some(earlier) => {
                     earlier.set_name = device.set_name.or(earlier.set_name);
                     if !device.matched.is_empty() {
                         (earlier.matched, earlier.source) = (device.matched, source);
                     }
                 }
-                None => physical.push(device),
+                None => drop(physical.insert(id, device)),
             }
         }
         Devices { physical }
@@ -63,7 +64,7 @@ impl<'a> Devices<'a> {
         node: &Node,
         teams: &mut Teams<'_>,
     ) -> Result<String, Problem> {
-        let Some(physical) = self.physical.iter().find(|physical| physical.id == id) else { return Ok(id.to_owned()) };
+        let Some(physical) = self.physical.get(id) else { return Ok(id.to_owned()) };
         let name = physical.matched.iter().find(|(key, _)| *key == "name");
         let name = name.and_then(|(_, value)| value.scalar()).filter(|name| !name.contains(['*', '?', '[']));
         match (physical.set_name, name, physical.matched.first()) {
@@ -90,7 +91,7 @@ impl<'a> Devices<'a> {
 
     /// True of what netplan does not build itself.
     fn is_physical(&self, id: &str) -> bool {
-        self.physical.iter().any(|physical| physical.id == id)
+        self.physical.contains_key(id)
     }
 }
 
@@ -102,29 +103,18 @@ const FINDING: &[&str] = &["match", "set-name", "renderer", "optional"];
 pub(super) fn others(found: &Found<'_>, devices: &Devices<'_>, teams: &mut Teams<'_>) {
     for definition in found.definitions.iter().filter(|definition| definition.kind != "bonds") {
         let id = definition.id();
-        let bond = |id: &str| found.of("bonds").any(|bond| bond.id() == id);
         if devices.is_physical(id) {
-            let member = found.of("bonds").find_map(|bond| {
-                let interfaces = bond.entry.value.get("interfaces")?.elements("interfaces").ok()?;
-                interfaces.iter().any(|of| of.scalar() == Some(id)).then(|| bond.id().to_owned())
-            });
-            if let Some(team) = member {
-                member_of(definition, &team, (found, devices), teams);
+            if let Some(team) = found.bond_of.get(id) {
+                member_of(definition, team, (found, devices), teams);
             }
             continue;
         }
-        for key in ["interfaces", "link"] {
-            let Some(node) = definition.entry.value.get(key) else { continue };
-            let named: Vec<&str> = match &node.value {
-                Value::List(elements) => elements.iter().filter_map(Node::scalar).collect(),
-                _ => node.scalar().into_iter().collect(),
-            };
-            if let Some(team) = named.into_iter().find(|id| bond(id)) {
-                let why = format!(
-                    "netplan goes on to build {id}: let it find the team's device by `ethernets: {{{team}: {{critical: true}}}}`"
-                );
-                teams.left(&definition.spot(), why, Some(team));
-            }
+        let named = ["interfaces", "link"].iter().filter_map(|key| definition.entry.value.get(key)).flat_map(names);
+        if let Some(team) = named.into_iter().find(|id| found.by_id.contains_key(&("bonds", *id))) {
+            let why = format!(
+                "netplan goes on to build {id}, on the team's device: the commands that switch {team} off see to it"
+            );
+            teams.left(&definition.spot(), why, Some(team));
         }
     }
 }
@@ -160,7 +150,7 @@ fn member_of(
             },
             "networkmanager" => "it is NetworkManager's, and goes with the definition".to_owned(),
             "wakeonlan" if !is_named => {
-                format!("a team does not set it: `ethtool -s {id} wol g` does, until the next boot")
+                format!("a team does not set it: `ethtool -s {} wol g` does, until the next boot", quoted(id))
             }
             "wakeonlan" => {
                 wake = true;
@@ -173,7 +163,7 @@ fn member_of(
     super::cloud_init(definition, teams);
     keep_name(definition, devices, wake, teams);
     let what = format!("remove `{id}` from `{}`: netplan's renderer would manage the member", definition.kind);
-    let command = Some(format!("netplan set {}.{id}=null", definition.kind))
+    let command = Some(format!("netplan set {}", quoted(&format!("{}=null", key(definition.kind, id)))))
         .filter(|command| !teams.reading.has_to_disable(command));
     teams.disable(&definition.spot(), what, command);
 }
@@ -181,7 +171,7 @@ fn member_of(
 /// netplan gives a device its name by a `.link` file of systemd's, which goes with the definition: one by hand does the same.
 fn keep_name(definition: &Definition<'_>, devices: &Devices<'_>, wake: bool, teams: &mut Teams<'_>) {
     let id = definition.id();
-    let Some(physical) = devices.physical.iter().find(|physical| physical.id == id) else { return };
+    let Some(physical) = devices.physical.get(id) else { return };
     // Several files may say something of it: one of them names it.
     let said = definition.entry.value.get("set-name").and_then(Node::scalar);
     let Some(name) = physical.set_name.filter(|name| said == Some(*name)) else { return };

@@ -315,8 +315,13 @@ impl<'a> Run<'a> {
             return is_declared.then_some(at + 1);
         }
         for (name, value) in words.iter().filter_map(assignment) {
-            let mut unknown = conditional;
+            let mut unknown = false;
             let value = self.joined(&value, &mut unknown);
+            let program = |path: &str| path.rsplit_once('/').map(|(_, program)| program.to_owned());
+            let held = self.variables.get(&name).cloned().flatten();
+            // The same program, wherever it lies.
+            let is_same = held.is_some_and(|held| program(&held).is_some_and(|of| program(&value) == Some(of)));
+            unknown |= conditional && !is_same;
             self.variables.insert(name, Some(value).filter(|_| !unknown));
         }
         let list = all.get(at + 1).filter(|list| all[at].end == End::Open && list.end == End::Close);

@@ -7,6 +7,7 @@ use nicteam_team::Config;
 
 use super::{boolean, one_or_more, unknown};
 use crate::reading::At;
+use crate::shell::quoted;
 use crate::teams::Teams;
 use crate::tree::{Entry, Node};
 
@@ -146,7 +147,9 @@ fn target(teams: &mut Teams<'_>, team: usize, source: usize, entry: &Entry) -> R
         Ok(IpAddr::V6(_)) => teams.append(team, "ns_ip6_target", text, &at),
         Err(_) => {
             let problem = Problem::at(&entry.value.span, format!("`{text}` is no IP address"));
-            return Err(problem.hint(format!("put the address in place of the name: `getent hosts {text}` tells it")));
+            return Err(
+                problem.hint(format!("put the address in place of the name: `getent hosts {}` tells it", quoted(text)))
+            );
         }
     }
     Ok(())

@@ -190,3 +190,14 @@ fn here_documents_of_other_programs_are_none_of_it() {
         ["7 ip -batch /etc/more | its lines are in another file: import that file, too"]
     );
 }
+
+#[test]
+fn a_bond_that_is_renamed_has_its_new_name() {
+    let text = "modprobe bonding mode=1\nip link set bond0 name lag0\nip link set eth1 master lag0\n\
+                ip address add 192.0.2.1/24 dev lag0\necho +192.0.2.9 > /sys/class/net/lag0/bonding/arp_ip_target\n";
+    let import = read("iproute2", text);
+    let team = &import.network.teams[0];
+    assert_eq!((team.name.as_str(), &*team.members), ("lag0", &["eth1".to_owned()][..]));
+    assert_eq!(team.addresses.iter().map(ToString::to_string).collect::<Vec<_>>(), ["192.0.2.1/24"]);
+    assert!(team.options.contains(&("arp_ip_target".to_owned(), "192.0.2.9".to_owned())), "{team:?}");
+}

@@ -294,3 +294,45 @@ fn netplan_takes_what_is_exported() {
 fn as_netplan_writes(route: &mut Route) {
     route.table = route.table.filter(|table| *table != 254);
 }
+
+/// What stands on the bonds, in the ways of a server.
+const ABOVE: [&str; 4] = [
+    "  vlans: {bond0.5: {id: 5, link: bond0, addresses: [192.0.2.1/24]}}\n",
+    "  vlans: {v5: {id: 5, link: bond0}}\n  bridges: {br0: {interfaces: [v5, eth3], dhcp4: true}, br1: {interfaces: [bond0]}}\n",
+    "  bridges: {br0: {interfaces: [bond0, eth3], parameters: {stp: false}}}\n",
+    "",
+];
+
+#[test]
+fn the_printed_commands_switch_the_bond_off() {
+    let Some(root) = Root::new_or_skip("commands") else { return };
+    for above in ABOVE {
+        let text = format!(
+            "network:\n  version: 2\n  ethernets: {{eth1: {{}}, eth2: {{mtu: 1500}}, eth3: {{}}}}\n  bonds:\n    bond0:\n      \
+             interfaces: [eth1, eth2]\n      addresses: [198.51.100.1/24]\n      parameters: {{mode: 802.3ad}}\n{above}"
+        );
+        root.generate(&[&text]).unwrap();
+        let import = read(format("netplan"), &[source(&text)]);
+        let with_root = format!("netplan set --root-dir {}", root.0.display());
+        for command in import.disable.iter().filter_map(|of| of.command.as_ref()) {
+            let output = Command::new("sh").args(["-c", &command.replace("netplan set", &with_root)]).output().unwrap();
+            assert!(output.status.success(), "{above}{command}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        let said = Command::new("netplan").args(["get", "--root-dir"]).arg(&root.0).output().unwrap();
+        let left = String::from_utf8_lossy(&said.stdout).into_owned();
+        assert!(!left.contains("bonds:") && !left.contains("eth1"), "{left}");
+        let output = Command::new(GENERATE).arg("--root-dir").arg(&root.0).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        // What stood on the bond stands on the team's device, and keeps what else it had.
+        let made = fs::read_to_string(root.0.join("run/systemd/network/10-netplan-nicteam-bond0.network"));
+        assert_eq!(made.is_ok(), !above.is_empty(), "{left}");
+        if let Ok(made) = made {
+            assert!(made.contains("[Match]\nName=bond0\n") && made.contains("CriticalConnection=true"), "{made}");
+            let on_it = if above.contains("link") { "VLAN=" } else { "Bridge=br0" };
+            assert!(made.contains(on_it) && left.matches("nicteam-bond0").count() > 1, "{made}{left}");
+        }
+        for kept in ["eth3", "192.0.2.1/24", "dhcp4: true", "stp: false"].iter().filter(|kept| above.contains(**kept)) {
+            assert!(left.contains(kept), "{kept}: {left}");
+        }
+    }
+}
