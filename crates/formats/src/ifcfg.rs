@@ -5,6 +5,7 @@
 //! driver) and, for `BONDING_SLAVE_0` and `BONDING_MODULE_OPTS`, SUSE's `ifcfg-bonding(5)`. Texts may stand in one source,
 //! each below a comment that names its file.
 
+mod all;
 mod assignment;
 mod disable;
 mod interface;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use nicteam_diagnostics::Problem;
 
 use crate::rest::Rest;
-use crate::tree::{DEEPEST, Entry, Node, Value, add};
+use crate::tree::{DEEPEST, Entries, Entry, MOST_VALUES, Node, Value, too_many};
 use crate::unescaped::in_source;
 
 /// Reads a text.
@@ -13,6 +13,10 @@ use crate::unescaped::in_source;
 /// # Errors
 /// The first thing that is no JSON; a key that stands twice in one object.
 pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
+    // All but the first stand behind one of these.
+    if let Some((place, _)) = text.match_indices([',', ':']).nth(MOST_VALUES) {
+        return Err(too_many(&(place..place + 1)));
+    }
     let mut rest = Rest::of(text);
     let root = rest.value(0)?;
     rest.space();
@@ -86,12 +90,12 @@ impl Rest<'_> {
     }
 
     fn object(&mut self, depth: usize) -> Result<Vec<Entry>, Problem> {
-        let (start, mut entries) = (self.at, Vec::new());
+        let (start, mut entries) = (self.at, Entries::default());
         self.next();
         loop {
             self.space();
             match self.peek() {
-                Some('}') if entries.is_empty() => break,
+                Some('}') if entries.all.is_empty() => break,
                 Some('"') => {}
                 None => return Err(open(start, "{")),
                 Some(_) => {
@@ -107,13 +111,13 @@ impl Rest<'_> {
             }
             self.next();
             let value = self.value(depth + 1)?;
-            add(&mut entries, Entry { key, key_span, value })?;
+            entries.add(Entry { key, key_span, value })?;
             if !self.goes_on(start, '}')? {
-                return Ok(entries);
+                return Ok(entries.all);
             }
         }
         self.next();
-        Ok(entries)
+        Ok(entries.all)
     }
 
     fn array(&mut self, depth: usize) -> Result<Vec<Node>, Problem> {

@@ -1,5 +1,7 @@
 //! What a configuration asks for of a host's teams, whatever format it stands in.
 
+use std::collections::BTreeMap;
+
 use nicteam_team::{Config, ConfigError};
 use nicteam_wire::Mac;
 
@@ -10,6 +12,35 @@ use crate::{Address, Place, Route};
 pub struct Network {
     /// Its teams, in the order of their source.
     pub teams: Vec<Team>,
+}
+
+impl Network {
+    /// The teams, each behind those that are its members; else in their order.
+    pub fn lowest_first(&self) -> Vec<&Team> {
+        let names: BTreeMap<&str, usize> =
+            self.teams.iter().enumerate().map(|(place, team)| (team.name.as_str(), place)).collect();
+        let (mut ordered, mut seen) = (Vec::with_capacity(self.teams.len()), vec![false; self.teams.len()]);
+        for first in 0..self.teams.len() {
+            // A team, and how many of its members were looked at; the one above it is ahead.
+            let mut open = if std::mem::replace(&mut seen[first], true) { Vec::new() } else { vec![(first, 0)] };
+            while let Some((place, looked)) = open.last_mut() {
+                let team = &self.teams[*place];
+                let Some(member) = team.members.get(*looked) else {
+                    ordered.push(team);
+                    open.pop();
+                    continue;
+                };
+                *looked += 1;
+                // Those that stand on each other come once.
+                if let Some(&below) = names.get(member.as_str())
+                    && !std::mem::replace(&mut seen[below], true)
+                {
+                    open.push((below, 0));
+                }
+            }
+        }
+        ordered
+    }
 }
 
 /// A team of a host.
@@ -83,4 +114,27 @@ pub struct Disable {
     pub what: String,
     /// The command that does it, where one does: `nmcli connection modify bond0 connection.autoconnect no`.
     pub command: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn teams_stand_behind_their_members() {
+        let team = |name: &str, members: &[&str]| Team {
+            name: name.to_owned(),
+            members: members.iter().map(|member| (*member).to_owned()).collect(),
+            ..Team::default()
+        };
+        let order = |teams: &[Team]| {
+            let network = Network { teams: teams.to_vec() };
+            network.lowest_first().into_iter().map(|team| team.name.clone()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(
+            order(&[team("top", &["a", "b"]), team("c", &["e3"]), team("b", &["e2"]), team("a", &["e1", "c"])]),
+            "c a b top"
+        );
+        assert_eq!(order(&[team("a", &["b"]), team("b", &["a"])]), "b a", "it ends");
+    }
 }

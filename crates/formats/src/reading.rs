@@ -11,6 +11,9 @@ use crate::{Disable, Import, Left, Network, Place, Source};
 /// More are not collected: whoever reads a list of a hundred errors mends the first one.
 const MOST_PROBLEMS: usize = 100;
 
+/// The same of what stays.
+const MOST_LEFT: usize = 10_000;
+
 /// Bytes of one of the sources.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct At {
@@ -40,6 +43,8 @@ pub(crate) struct Reading<'s> {
     lines: Vec<Vec<usize>>,
     problems: Vec<(usize, Problem)>,
     left: Vec<(At, Left)>,
+    /// Where the first one of those that are not listed stands, and how many there are.
+    more_left: Option<(At, usize)>,
     disable: Vec<Disable>,
     /// What is to be switched off, and where.
     told: BTreeSet<(At, String)>,
@@ -56,6 +61,7 @@ impl<'s> Reading<'s> {
             lines: sources.iter().map(starts).collect(),
             problems: Vec::new(),
             left: Vec::new(),
+            more_left: None,
             disable: Vec::new(),
             told: BTreeSet::new(),
         }
@@ -115,6 +121,10 @@ impl<'s> Reading<'s> {
 
     /// The same in other words than the text's.
     pub(crate) fn left_as(&mut self, at: &At, text: String, team: Option<&str>, why: impl Into<String>) {
+        if self.left.len() == MOST_LEFT {
+            self.more_left.get_or_insert((at.clone(), 0)).1 += 1;
+            return;
+        }
         let left = Left { place: self.place(at), text, why: why.into(), team: team.map(str::to_owned) };
         self.left.push((at.clone(), left));
     }
@@ -138,6 +148,10 @@ impl<'s> Reading<'s> {
     /// # Errors
     /// Everything that is wrong with the sources, in their order: a fault in one of them can be the cause of one in another.
     pub(crate) fn finish(self, network: Network) -> Result<Import, Diagnostics> {
+        let more = self.more_left.as_ref().map(|(at, count)| {
+            let (text, why) = (format!("{count} more"), "as those above; no more than 10000 are listed".to_owned());
+            (at.clone(), Left { place: self.place(at), text, why, team: None })
+        });
         let Reading { sources, mut problems, mut left, disable, .. } = self;
         let wrong = sources.iter().enumerate().filter_map(|(place, source)| {
             let of_it: Vec<Problem> =
@@ -148,6 +162,7 @@ impl<'s> Reading<'s> {
             return Err(diagnostics);
         }
         left.sort_by(|(a, _), (b, _)| a.cmp(b));
+        left.extend(more);
         Ok(Import { network, left: left.into_iter().map(|(_, left)| left).collect(), disable })
     }
 }

@@ -1,6 +1,7 @@
 //! Teams that a configuration tells of piece by piece: in any order, and in several texts.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nicteam_diagnostics::{Diagnostics, Problem};
 
@@ -24,6 +25,8 @@ pub(crate) struct Teams<'s> {
     told: BTreeSet<(At, String)>,
     /// The members of the one bond that names none.
     members: Vec<String>,
+    /// Places among the teams, by their names.
+    places: RefCell<BTreeMap<String, usize>>,
 }
 
 /// Routes that one line adds.
@@ -79,6 +82,7 @@ impl<'s> Teams<'s> {
             aliases: Vec::new(),
             told: BTreeSet::new(),
             members: Vec::new(),
+            places: RefCell::default(),
         }
     }
 
@@ -125,6 +129,7 @@ impl<'s> Teams<'s> {
     pub(crate) fn team(&mut self, name: &str, at: &At) -> usize {
         self.find(name).unwrap_or_else(|| {
             self.drafts.push(Draft::new(name, at.clone()));
+            self.places.get_mut().insert(name.to_owned(), self.drafts.len() - 1);
             self.drafts.len() - 1
         })
     }
@@ -133,12 +138,20 @@ impl<'s> Teams<'s> {
     pub(crate) fn find(&self, name: &str) -> Option<usize> {
         let is_it = |alias: &&Alias| alias.name == name && alias.why.is_none();
         let name = self.aliases.iter().find(is_it).map_or(name, |alias| &alias.team);
-        self.drafts.iter().position(|draft| draft.name == name)
+        let mut places = self.places.borrow_mut();
+        // Whoever adds, removes or renames drafts does not know of it.
+        if places.len() != self.drafts.len() || places.get(name).is_some_and(|place| self.drafts[*place].name != name) {
+            places.clear();
+            let all = self.drafts.iter().enumerate().rev();
+            places.extend(all.map(|(place, draft)| (draft.name.clone(), place)));
+        }
+        places.get(name).copied()
     }
 
     /// Gives a team another name, by which the lines that follow call it.
     pub(crate) fn rename(&mut self, team: usize, to: &str, at: &At) {
         let from = std::mem::replace(&mut self.drafts[team].name, to.to_owned());
+        self.places.get_mut().clear();
         self.drafts[team].at = at.clone();
         self.lists.iter_mut().filter(|list| list.team == from).for_each(|list| to.clone_into(&mut list.team));
         self.aliases.iter_mut().filter(|alias| alias.team == from).for_each(|alias| to.clone_into(&mut alias.team));

@@ -1,5 +1,7 @@
 //! A text of nested lists and mappings, with the place of everything: what YAML and JSON have in common.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry::{Occupied, Vacant};
 use std::ops::Range;
 
 use nicteam_diagnostics::Problem;
@@ -131,15 +133,40 @@ impl Node {
     }
 }
 
-/// Refuses a key that a mapping has twice.
-pub(crate) fn add(entries: &mut Vec<Entry>, entry: Entry) -> Result<(), Problem> {
-    match entries.iter().find(|earlier| earlier.key == entry.key) {
-        Some(earlier) => Err(Problem::at(&entry.key_span, format!("`{}` stands twice in one mapping", entry.key))
-            .also(&earlier.key_span, "first here")
-            .hint("remove one of the two; which of them a program takes is not said anywhere")),
-        None => {
-            entries.push(entry);
-            Ok(())
+/// A mapping while it is read.
+#[derive(Default)]
+pub(crate) struct Entries {
+    pub(crate) all: Vec<Entry>,
+    /// Where each key stands.
+    keys: BTreeMap<String, Range<usize>>,
+}
+
+impl Entries {
+    /// Adds an entry.
+    ///
+    /// # Errors
+    /// The mapping has its key already.
+    pub(crate) fn add(&mut self, entry: Entry) -> Result<(), Problem> {
+        match self.keys.entry(entry.key.clone()) {
+            Occupied(earlier) => {
+                Err(Problem::at(&entry.key_span, format!("`{}` stands twice in one mapping", entry.key))
+                    .also(earlier.get(), "first here")
+                    .hint("remove one of the two; which of them a program takes is not said anywhere"))
+            }
+            Vacant(place) => {
+                place.insert(entry.key_span.clone());
+                self.all.push(entry);
+                Ok(())
+            }
         }
     }
+}
+
+/// Values that a text may have: those of a thousand bonds are ten thousand.
+pub(crate) const MOST_VALUES: usize = 500_000;
+
+/// The error of a text that has more, at the first that is one too many.
+pub(crate) fn too_many(span: &Range<usize>) -> Problem {
+    let problem = Problem::at(span, format!("the text has more than {MOST_VALUES} values"));
+    problem.hint("no configuration of a network has so many")
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use nicteam_diagnostics::Problem;
 use saphyr_parser::{Event, Parser, ScanError, Span};
 
-use crate::tree::{DEEPEST, Entry, Node, Value, add};
+use crate::tree::{DEEPEST, Entries, Entry, MOST_VALUES, Node, Value, too_many};
 
 /// Reads a text; one without content is [`Value::Null`].
 ///
@@ -17,8 +17,15 @@ use crate::tree::{DEEPEST, Entry, Node, Value, add};
 /// The first thing that is no YAML, or of the kinds that are refused.
 pub fn parse(text: &str) -> Result<Node, Problem> {
     let places = Places::of(text);
-    let mut tree =
-        Tree { text, root: None, open: Vec::new(), documents: 0, anchors: BTreeMap::new(), room: MOST_REPEATED };
+    let mut tree = Tree {
+        text,
+        root: None,
+        open: Vec::new(),
+        documents: 0,
+        anchors: BTreeMap::new(),
+        room: MOST_REPEATED,
+        values: 0,
+    };
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| not_yaml(text, &places, &error))?;
         tree.take(event, places.bytes(&span))?;
@@ -82,12 +89,14 @@ struct Tree<'t> {
     anchors: BTreeMap<usize, Node>,
     /// Values that aliases may still make.
     room: usize,
+    /// Values that were read.
+    values: usize,
 }
 
 /// A list or mapping that is not closed yet.
 enum Open {
     List { elements: Vec<Node>, start: usize, anchor: usize },
-    Map { entries: Vec<Entry>, key: Option<(String, Range<usize>)>, start: usize, anchor: usize },
+    Map { entries: Entries, key: Option<(String, Range<usize>)>, start: usize, anchor: usize },
 }
 
 impl Tree<'_> {
@@ -121,7 +130,7 @@ impl Tree<'_> {
             }
             Event::MappingStart(anchor, tag) => {
                 refuse(&span, tag.is_some())?;
-                self.open(Open::Map { entries: Vec::new(), key: None, start: span.start, anchor }, &span)
+                self.open(Open::Map { entries: Entries::default(), key: None, start: span.start, anchor }, &span)
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(span.end),
         }
@@ -148,8 +157,8 @@ impl Tree<'_> {
                 self.add_anchored(Node { value: Value::List(elements), span: start..end.max(start) }, anchor)
             }
             Some(Open::Map { entries, start, anchor, .. }) => {
-                let end = self.end(start, end, entries.last().map(|last| last.span().end));
-                self.add_anchored(Node { value: Value::Map(entries), span: start..end.max(start) }, anchor)
+                let end = self.end(start, end, entries.all.last().map(|last| last.span().end));
+                self.add_anchored(Node { value: Value::Map(entries.all), span: start..end.max(start) }, anchor)
             }
             None => Ok(()),
         }
@@ -188,11 +197,15 @@ impl Tree<'_> {
     }
 
     fn add(&mut self, node: Node) -> Result<(), Problem> {
+        self.values += 1;
+        if self.values > MOST_VALUES {
+            return Err(too_many(&node.span));
+        }
         match self.open.last_mut() {
             None => self.root = Some(node),
             Some(Open::List { elements, .. }) => elements.push(node),
             Some(Open::Map { entries, key, .. }) => match (key.take(), node) {
-                (Some((key, key_span)), value) => add(entries, Entry { key, key_span, value })?,
+                (Some((key, key_span)), value) => entries.add(Entry { key, key_span, value })?,
                 (None, Node { value: Value::Scalar(text), span }) if text == "<<" => {
                     return Err(Problem::at(&span, "a merge key (`<<`) is not taken").hint("write the keys themselves"));
                 }

@@ -43,21 +43,23 @@ pub(crate) struct Wanted {
     pub(crate) steps: Vec<Step>,
 }
 
-/// Says what would happen, and changes nothing. `root`: where other managers' files are looked for, `/`.
+/// Says what would happen, and changes nothing. `coming`: teams that come up ahead of it, and may be its members; `root`:
+/// where other managers' files are looked for, `/`.
 ///
 /// # Errors
 /// The kernel does not tell what there is.
-pub fn check(team: &Team, root: &Path) -> Result<Plan, Error> {
+pub fn check(team: &Team, coming: &[String], root: &Path) -> Result<Plan, Error> {
     let (survey, teams) = (Survey::take(&team.members)?, teams()?);
     // A name that no team can have is refused with the rest.
     let journal = match TeamDevice::is_name(&team.name) {
         true => Journal::read(&team.name, &Notes::of(&team.name)?)?,
         false => None,
     };
-    Ok(plan(team, &Facts { survey: &survey, teams: &teams, journal: journal.as_ref(), waits: false, root }).0)
+    let facts = Facts { survey: &survey, teams: &teams, journal: journal.as_ref(), coming, waits: false, root };
+    Ok(plan(team, &facts).0)
 }
 
-/// What is wrong with teams that are to be up at the same time.
+/// What is wrong with teams that are to be up at the same time, each behind those that it stands on.
 pub fn between(teams: &[Team]) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     for (at, team) in teams.iter().enumerate() {
@@ -65,6 +67,11 @@ pub fn between(teams: &[Team]) -> Vec<Refusal> {
             if other.name == team.name {
                 let what = format!("there are two teams `{}`", team.name);
                 refusals.push(Refusal::new(what, "give each a name of its own"));
+            }
+            // It stands ahead, so this one stands on it, too.
+            if other.members.contains(&team.name) {
+                let what = format!("{} stands on {}, which stands on it", other.name, team.name);
+                refusals.push(Refusal::new(what, "take one of the two out of the other's members"));
             }
             for member in team.members.iter().filter(|member| other.members.contains(member)) {
                 let what = format!("{member} is a member of {} and of {}", other.name, team.name);

@@ -15,6 +15,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) teams: &'a [Listed],
     /// What `up` noted of this team in this boot.
     pub(crate) journal: Option<&'a Journal>,
+    /// Teams that come up ahead of this one.
+    pub(crate) coming: &'a [String],
     /// Members that are not there yet are waited for.
     pub(crate) waits: bool,
     /// Where other managers' files are looked for.

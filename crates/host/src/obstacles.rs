@@ -68,7 +68,7 @@ fn name(team: &Team, facts: &Facts<'_>) -> Option<Refusal> {
 fn member(team: &Team, device: &str, facts: &Facts<'_>) -> Option<Refusal> {
     let Some(link) = facts.survey.link(device) else {
         // A running team waits for those that are gone.
-        let waits = facts.waits || facts.journal.is_some();
+        let waits = facts.waits || facts.journal.is_some() || facts.coming.iter().any(|coming| coming == device);
         return (!waits).then(|| {
             Refusal::new(format!("no device `{device}` for team {}", team.name), missing(team, device, facts))
         });

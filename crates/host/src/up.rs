@@ -63,7 +63,7 @@ pub fn bring_up(team: &Team, start: Start<'_>, options: Options<'_>) -> Result<D
     let before = Journal::read(&team.name, &notes)?;
     let (survey, teams) = (Survey::take(&team.members)?, teams()?);
     let (root, waits) = (options.root.as_path(), options.members_may_come);
-    let facts = Facts { survey: &survey, teams: &teams, journal: before.as_ref(), waits, root };
+    let facts = Facts { survey: &survey, teams: &teams, journal: before.as_ref(), coming: &[], waits, root };
     let (mut plan, wanted) = check::plan(team, &facts);
     if options.force {
         plan.notes.extend(plan.refusals.drain(..).map(|refusal| refusal.to_string()));

@@ -24,8 +24,10 @@ pub(super) fn run(args: &Check) -> Result<(), Failure> {
     let (import, names) = args.given.read()?;
     let active = up::refuse_active(&import);
     let mut plans = Vec::new();
+    let mut coming = Vec::new();
     for team in file::teams(&import, names)? {
-        let mut plan = check::check(&team, Path::new("/"))?;
+        let mut plan = check::check(&team, &coming, Path::new("/"))?;
+        coming.push(team.name);
         plan.refusals.splice(0..0, active.iter().cloned());
         plans.push(plan);
     }

@@ -66,7 +66,7 @@ fn own(names: &[String]) -> Result<Vec<String>, Failure> {
     Err(Failure::wrong_input(what).hint(Some(convert::MAKES_ONE)))
 }
 
-/// The teams of these names, or all; they go together.
+/// The teams of these names, or all, each behind those that it stands on; they go together.
 pub(super) fn teams(import: &Import, names: &[String]) -> Result<Vec<Team>, Failure> {
     let all = &import.network.teams;
     for name in names {
@@ -78,8 +78,8 @@ pub(super) fn teams(import: &Import, names: &[String]) -> Result<Vec<Team>, Fail
             return Err(failure.hint(Some(format!("they have {}", known.join(", ")))));
         }
     }
-    let wanted = all.iter().filter(|team| names.is_empty() || names.contains(&team.name));
-    let teams: Vec<Team> = wanted.cloned().collect();
+    let wanted = import.network.lowest_first().into_iter();
+    let teams: Vec<Team> = wanted.filter(|team| names.is_empty() || names.contains(&team.name)).cloned().collect();
     match check::between(&teams) {
         refusals if refusals.is_empty() => Ok(teams),
         refusals => Err(Failure::wrong_input(super::refused(&refusals))),

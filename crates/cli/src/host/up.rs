@@ -47,7 +47,9 @@ pub(super) fn run(args: &Up) -> Result<(), Failure> {
     let teams = file::teams(&import, names)?;
     team::require_root()?;
     let root = up::Options::default().root;
-    let plans = teams.iter().map(|team| check::check(team, &root)).collect::<Result<Vec<_>, _>>()?;
+    let names: Vec<String> = teams.iter().map(|team| team.name.clone()).collect();
+    let plan = |(ahead, team)| check::check(team, &names[..ahead], &root);
+    let plans = teams.iter().enumerate().map(plan).collect::<Result<Vec<_>, _>>()?;
     let refusals: Vec<Refusal> = plans.iter().flat_map(|plan| plan.refusals.iter().cloned()).collect();
     if !refusals.is_empty() && !args.force {
         return Err(Error::Refused { refusals }.into());

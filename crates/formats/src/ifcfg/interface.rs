@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::all::Interfaces;
 use super::assignment::{Assignment, Stray};
 use super::parts::{Kind, Part};
 use crate::draft::{Draft, signless};
@@ -111,17 +112,6 @@ impl Interface {
         self.entries.iter().rfind(|entry| entry.key == key).filter(|entry| !entry.value.is_empty())
     }
 
-    /// The bond or team that it is in: its device, which its file may be named for or have as its UUID.
-    pub(super) fn master<'i>(&'i self, all: &'i [Interface]) -> Option<(&'i str, &'i Assignment)> {
-        let given: Vec<&Assignment> = ["MASTER_UUID", "TEAM_MASTER_UUID", "MASTER", "TEAM_MASTER"]
-            .iter()
-            .filter_map(|key| self.entry(key))
-            .collect();
-        let by_uuid =
-            given.iter().find_map(|entry| find_uuid(all, &entry.value).map(|of| (of.device.as_str(), *entry)));
-        by_uuid.or_else(|| given.last().map(|entry| (entry.value.as_str(), *entry)))
-    }
-
     /// True if it says of itself that it is a bond or a team.
     pub(super) fn is_bond(&self) -> bool {
         let is = |key: &str, value: &str| self.entry(key).is_some_and(|entry| entry.value.eq_ignore_ascii_case(value));
@@ -168,14 +158,14 @@ impl Interface {
     }
 
     /// Refuses what a bond cannot be built without, and who finds its device by its address.
-    pub(super) fn check(&self, reading: &mut Reading<'_>, all: &[Interface]) {
+    pub(super) fn check(&self, reading: &mut Reading<'_>, all: &Interfaces) {
         for stray in &self.strays {
             if let Some(key) = stray.key.as_deref().filter(|key| is_essential(key)) {
                 reading.wrong(&stray.at, format!("the value of `{key}` cannot be read"), stray.why);
             }
         }
         let address = self.entry("HWADDR").filter(|_| self.entry("DEVICE").is_none());
-        if let Some((address, (bond, _))) = address.zip(self.master(all)) {
+        if let Some((address, (bond, _))) = address.zip(all.master(self)) {
             let message = format!("only its machine knows which device is in {}", shown(bond));
             let hint = "add `DEVICE=eth1`: a team's members are named, and `ip -br link` tells whose address this is";
             reading.wrong(&address.value_at, message, hint);
@@ -433,11 +423,6 @@ fn is_essential(key: &str) -> bool {
 /// Whose value is members of the bond.
 pub(super) fn names_members(key: &str) -> bool {
     key.starts_with("BONDING_SLAVE") || key == "BOND_IFACES"
-}
-
-/// The file that has this UUID.
-pub(super) fn find_uuid<'i>(all: &'i [Interface], uuid: &str) -> Option<&'i Interface> {
-    all.iter().find(|of| of.entry("UUID").is_some_and(|entry| entry.value.eq_ignore_ascii_case(uuid)))
 }
 
 /// True if a network or a broadcast address is what follows from the address.

@@ -1,15 +1,18 @@
 //! Files -> teams, what stays, and what to switch off.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use nicteam_diagnostics::{Diagnostics, Problem};
 
+use super::all::Interfaces;
 use super::disable::{Role, comment_out_line, disable};
-use super::interface::{BRIDGE_STAYS, Interface, find_uuid, names_members, read_options};
+use super::interface::{BRIDGE_STAYS, Interface, names_members, read_options};
 use super::parts::{Kind, Line, Part, parts};
 use super::routes;
 use crate::commands::{self, Command};
 use crate::draft::{Draft, in_kernels_words};
 use crate::names::shown;
-use crate::reading::Reading;
+use crate::reading::{At, Reading};
 use crate::shell::quoted;
 use crate::teams::Teams;
 use crate::tree::{Node, Value};
@@ -18,18 +21,28 @@ use crate::{Address, Import, Route, Source, json, teamd};
 pub(super) fn read(sources: &[Source], members: &[String]) -> Result<Import, Diagnostics> {
     let mut teams = Teams::new(sources).with_members(members);
     let parts = parts(sources);
-    let interfaces: Vec<Interface> = parts.iter().filter_map(Interface::read).collect();
+    let interfaces = Interfaces::new(parts.iter().filter_map(Interface::read).collect());
+    let enslaved = enslaved(&parts);
     interfaces.iter().for_each(|interface| interface.check(&mut teams.reading, &interfaces));
     bonds(&mut teams, &parts, &interfaces);
     for team in 0..teams.drafts.len() {
         read_members(&mut teams, team, &interfaces);
         read_slaves(&mut teams, team, &interfaces);
-        enslave(&mut teams, team, &parts);
+        let name = teams.drafts[team].name.clone();
+        for (member, at) in enslaved.get(&name).into_iter().flatten() {
+            teams.add_member(team, member, at);
+        }
     }
     teams.leave_empty();
     let Teams { reading, drafts, .. } = &mut teams;
+    let rules = |part: &'_ Part<'_>| match &part.kind {
+        Kind::Rules(device) => Some(device.clone()),
+        _ => None,
+    };
+    let ruled: Vec<String> = parts.iter().filter_map(rules).collect();
+    let ruled: BTreeSet<&str> = ruled.iter().map(String::as_str).collect();
     for draft in drafts.iter_mut() {
-        read_own(reading, draft, &parts, &interfaces);
+        read_own(reading, draft, &ruled, &interfaces);
     }
     // What the driver is told for one bond comes before what it is told for all.
     for is_of_one in [true, false] {
@@ -53,13 +66,13 @@ pub(super) fn read(sources: &[Source], members: &[String]) -> Result<Import, Dia
 }
 
 /// A draft for each bond, in the order in which they first appear.
-fn bonds(teams: &mut Teams<'_>, parts: &[Part<'_>], interfaces: &[Interface]) {
-    for interface in interfaces {
+fn bonds(teams: &mut Teams<'_>, parts: &[Part<'_>], interfaces: &Interfaces) {
+    for interface in interfaces.iter() {
         if interface.is_bond() {
             teams.team(&interface.device, &interface.at);
         }
-        let Some((master, entry)) = interface.master(interfaces) else { continue };
-        let own = interfaces.iter().find(|own| own.device == master);
+        let Some((master, entry)) = interfaces.master(interface) else { continue };
+        let own = interfaces.own(master).next();
         if own.is_none() && is_uuid(master) {
             let message = format!("no file of these has the UUID `{}`", shown(master));
             teams.reading.wrong(&entry.value_at, message, "name the file of the bond beside this one");
@@ -87,18 +100,15 @@ fn is_uuid(text: &str) -> bool {
 }
 
 /// Devices whose files say which bond or team they are in; and how teamd is to treat a team and its ports.
-fn read_members(teams: &mut Teams<'_>, team: usize, interfaces: &[Interface]) {
+fn read_members(teams: &mut Teams<'_>, team: usize, interfaces: &Interfaces) {
     let name = teams.drafts[team].name.clone();
     let mut ports = Vec::new();
-    for own in interfaces.iter().filter(|own| own.device == name && own.is_team()) {
+    for own in interfaces.own(&name).filter(|own| own.is_team()) {
         let root = embedded(own, "TEAM_CONFIG");
         let done = root.and_then(|root| teamd::configuration(teams, team, own.at.source, &root));
         done.map_or_else(|problem| teams.problem(own.at.source, problem), |of| ports.extend(of));
     }
-    for interface in interfaces {
-        if interface.master(interfaces).is_none_or(|(master, _)| master != name) {
-            continue;
-        }
+    for interface in interfaces.members(&name) {
         let root = embedded(interface, "TEAM_PORT_CONFIG");
         let port = root.and_then(|root| {
             teamd::read_port(teams, team, &interface.device, &interface.at, (interface.at.source, &root))
@@ -122,16 +132,15 @@ fn embedded(interface: &Interface, key: &str) -> Result<Node, Problem> {
 }
 
 /// Devices that the file of the bond names.
-fn read_slaves(teams: &mut Teams<'_>, team: usize, interfaces: &[Interface]) {
+fn read_slaves(teams: &mut Teams<'_>, team: usize, interfaces: &Interfaces) {
     let Teams { reading, drafts, .. } = teams;
     let draft = &mut drafts[team];
-    let own = interfaces.iter().filter(|interface| interface.device == draft.name);
+    let own = interfaces.own(&draft.name);
     let entries = own.flat_map(|own| &own.entries).filter(|entry| names_members(&entry.key));
     for entry in entries.collect::<Vec<_>>() {
         for device in entry.value.split_whitespace() {
             draft.member(reading, device, &entry.value_at);
-            let of_it = |of: &&Interface| of.device == device && of.master(interfaces).is_none();
-            for interface in interfaces.iter().filter(of_it) {
+            for interface in interfaces.own(device).filter(|of| interfaces.master(of).is_none()) {
                 interface.leave_members(reading, draft);
                 disable(reading, interface, Role::Member);
             }
@@ -139,22 +148,23 @@ fn read_slaves(teams: &mut Teams<'_>, team: usize, interfaces: &[Interface]) {
     }
 }
 
-/// Devices that a script puts into the bond.
-fn enslave(teams: &mut Teams<'_>, team: usize, parts: &[Part<'_>]) {
+/// Devices that scripts put into a bond, by the bond.
+fn enslaved(parts: &[Part<'_>]) -> BTreeMap<String, Vec<(String, At)>> {
+    let mut enslaved: BTreeMap<String, Vec<(String, At)>> = BTreeMap::new();
     for line in parts.iter().filter(|part| part.kind == Kind::Script).flat_map(Part::lines) {
-        if let Some(Ok(Command::Enslave { bond, members })) = commands::read(line.text, "").one()
-            && bond == teams.drafts[team].name
-        {
-            members.iter().for_each(|member| teams.add_member(team, member, &line.at));
+        if let Some(Ok(Command::Enslave { bond, members })) = commands::read(line.text, "").one() {
+            let members = members.into_iter().map(|member| (member, line.at.clone()));
+            enslaved.entry(bond).or_default().extend(members);
         }
     }
+    enslaved
 }
 
 /// The bond's own files.
-fn read_own(reading: &mut Reading<'_>, draft: &mut Draft, parts: &[Part<'_>], interfaces: &[Interface]) {
+fn read_own(reading: &mut Reading<'_>, draft: &mut Draft, ruled: &BTreeSet<&str>, interfaces: &Interfaces) {
     let name = draft.name.clone();
-    let has_rules = parts.iter().any(|part| part.kind == Kind::Rules(name.clone()));
-    for interface in interfaces.iter().filter(|interface| interface.device == name) {
+    let has_rules = ruled.contains(&*name);
+    for interface in interfaces.own(&name) {
         let stays = interface.read_into(reading, draft);
         if interface.is_openvswitch() {
             interface.read_openvswitch(reading, draft);
@@ -297,17 +307,20 @@ fn read_global(reading: &mut Reading<'_>, part: &Part<'_>, drafts: &mut [Draft])
 }
 
 /// VLAN devices and bridges on a team, and more addresses of it.
-fn on_top(reading: &mut Reading<'_>, interfaces: &[Interface], drafts: &[Draft]) {
-    for interface in interfaces {
+fn on_top(reading: &mut Reading<'_>, interfaces: &Interfaces, drafts: &[Draft]) {
+    let by_draft: BTreeMap<&str, &Draft> = drafts.iter().map(|draft| (draft.name.as_str(), draft)).collect();
+    for interface in interfaces.iter() {
         let on = ["PHYSDEV", "ETHERDEVICE"].iter().find_map(|key| interface.entry(key));
-        let on = on.map(|on| find_uuid(interfaces, &on.value).map_or(on.value.as_str(), |of| of.device.as_str()));
+        let on = on.map(|on| interfaces.with_uuid(&on.value).map_or(on.value.as_str(), |of| of.device.as_str()));
         let ports = interface.entry("BRIDGE_PORTS");
-        for draft in drafts {
+        let ports = ports.map(|ports| ports.value.split_whitespace()).into_iter().flatten();
+        let by_name = interface.device.split(['.', '-']).next().filter(|base| base.len() < interface.device.len());
+        let below: BTreeSet<&str> = on.into_iter().chain(by_name).chain(ports.clone()).collect();
+        for draft in below.iter().filter_map(|name| by_draft.get(name)) {
             let behind = interface.device.strip_prefix(draft.name.as_str()).unwrap_or_default();
-            let is_port = |ports: &str| ports.split_whitespace().any(|port| port == draft.name);
             let why = if behind.starts_with('.') || on == Some(draft.name.as_str()) {
                 "a VLAN device on the team stays in the old place: its file works on the team as on a bond"
-            } else if ports.is_some_and(|ports| is_port(&ports.value)) {
+            } else if ports.clone().any(|port| port == draft.name) {
                 BRIDGE_STAYS
             } else if behind.starts_with("-range") {
                 "a range of addresses: give each of them to `addresses`"

@@ -29,7 +29,7 @@ const OPTIONS: [&str; 19] = [
 
 pub(super) fn write(network: &Network) -> Written {
     let mut written = Written::default();
-    for team in &network.teams {
+    for team in network.lowest_first() {
         if let Some(bond) = kernel::bond(team, &mut written.left) {
             let text = write_team(team, &bond, &mut written.left);
             written.files.push(Source::new(format!("/etc/network/interfaces.d/{}", team.name), text));

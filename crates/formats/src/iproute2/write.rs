@@ -15,7 +15,7 @@ pub(super) fn write(network: &Network) -> Written {
         "#!/bin/sh\n# Written by `nicteam export --to iproute2`: bonds of the kernel's driver, by iproute2.\nset -e\n",
     );
     let mut count = 0;
-    for team in &network.teams {
+    for team in network.lowest_first() {
         if let Some(bond) = kernel::bond(team, &mut left) {
             write_team(&mut text, team, &bond, &mut left);
             count += 1;

@@ -13,14 +13,16 @@ const PATH: &str = "/etc/netplan/60-nicteam.yaml";
 pub(super) fn write(network: &Network) -> Written {
     let mut left = Vec::new();
     let bonds: Vec<(&Team, kernel::Bond)> =
-        network.teams.iter().filter_map(|team| Some((team, kernel::bond(team, &mut left)?))).collect();
+        network.lowest_first().into_iter().filter_map(|team| Some((team, kernel::bond(team, &mut left)?))).collect();
     if bonds.is_empty() {
         return Written { files: Vec::new(), left };
     }
     let mut text = String::from(
         "# Written by `nicteam export --to netplan`: bonds of the kernel's driver.\nnetwork:\n  version: 2\n  ethernets:\n",
     );
-    let members: BTreeSet<&String> = bonds.iter().flat_map(|(team, _)| &team.members).collect();
+    let mut members: BTreeSet<&String> = bonds.iter().flat_map(|(team, _)| &team.members).collect();
+    // A bond that is a member of another is defined below.
+    bonds.iter().for_each(|(team, _)| _ = members.remove(&team.name));
     for member in members {
         line(&mut text, 4, &format!("{}: {{}}", word(member)));
     }

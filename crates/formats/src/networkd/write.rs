@@ -1,5 +1,7 @@
 //! Teams -> `/etc/systemd/network`: a `.netdev`, a `.network`, and one for each member.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::keys::{KEYS, Unit};
 use crate::format::Written;
 use crate::kernel::{self, Bond};
@@ -7,15 +9,24 @@ use crate::{Network, Source, Team};
 
 pub(super) fn write(network: &Network) -> Written {
     let mut written = Written::default();
-    for team in &network.teams {
-        let Some(bond) = kernel::bond(team, &mut written.left) else { continue };
-        let netdev = netdev(team, &bond, &mut written.left);
+    let teams = network.lowest_first();
+    let bonds: Vec<(&Team, Bond)> =
+        teams.into_iter().filter_map(|team| Some((team, kernel::bond(team, &mut written.left)?))).collect();
+    // The first file that fits a device holds: a bond that is a member says so in its own.
+    let mut member_lines: BTreeMap<&str, String> = BTreeMap::new();
+    for (team, bond) in &bonds {
+        member_lines.extend(team.members.iter().map(|member| (member.as_str(), of_member(team, member, bond))));
+    }
+    let names: BTreeSet<&str> = bonds.iter().map(|(team, _)| team.name.as_str()).collect();
+    for (team, bond) in &bonds {
+        let netdev = netdev(team, bond, &mut written.left);
         let file = |name: String, text| Source::new(format!("/etc/systemd/network/{name}"), text);
         written.files.push(file(format!("30-{}.netdev", team.name), netdev));
-        written.files.push(file(format!("30-{}.network", team.name), own(team)));
-        for (place, member) in team.members.iter().enumerate() {
+        written.files.push(file(format!("30-{}.network", team.name), own(team, member_lines.get(&*team.name))));
+        for (place, member) in team.members.iter().enumerate().filter(|(_, member)| !names.contains(member.as_str())) {
             let name = format!("30-{}-{:02}-{member}.network", team.name, place + 1);
-            written.files.push(file(name, of_member(team, member, &bond)));
+            let lines = member_lines.get(&**member).map_or("", String::as_str);
+            written.files.push(file(name, format!("[Match]\nName={member}\n\n[Network]\n{lines}")));
         }
     }
     written
@@ -75,8 +86,8 @@ fn written(unit: Unit, value: &str) -> String {
     }
 }
 
-fn own(team: &Team) -> String {
-    let mut out = format!("[Match]\nName={}\n\n[Network]\n", team.name);
+fn own(team: &Team, as_member: Option<&String>) -> String {
+    let mut out = format!("[Match]\nName={}\n\n[Network]\n{}", team.name, as_member.map_or("", String::as_str));
     if let Some(accept_ra) = team.accept_ra {
         out.push_str(&format!("IPv6AcceptRA={}\n", if accept_ra == 0 { "no" } else { "yes" }));
     }
@@ -97,9 +108,10 @@ fn own(team: &Team) -> String {
     out
 }
 
+/// What makes a device a member, in [Network].
 fn of_member(team: &Team, member: &str, bond: &Bond) -> String {
     let is = |option: &str| bond.get(option) == Some(member);
-    let mut out = format!("[Match]\nName={member}\n\n[Network]\nBond={}\n", team.name);
+    let mut out = format!("Bond={}\n", team.name);
     for (option, key) in [("primary", "PrimarySlave"), ("active_slave", "ActiveSlave")] {
         if is(option) {
             out.push_str(&format!("{key}=yes\n"));

@@ -14,6 +14,8 @@ pub(super) struct Raw {
     pub(super) span: Range<usize>,
 }
 
+/// Words of a script, and what parts them. Scripts that build bonds have a thousand.
+const MOST_TOKENS: usize = 200_000;
 /// What a word takes beside its text, bytes.
 pub(super) const WORD: usize = 64;
 
@@ -187,7 +189,13 @@ pub(super) fn items(text: &str, of: Range<usize>) -> Result<Vec<Item>, Problem> 
     let (mut file, mut ends): (Option<bool>, Option<bool>) = (None, None);
     let mut documents: Vec<(usize, String, bool)> = Vec::new();
     let mut rest = Rest { text: text.get(..of.end).unwrap_or(text), at: of.start };
+    let mut left = MOST_TOKENS;
     while let Some(token) = rest.token()? {
+        left -= 1;
+        if left == 0 {
+            let problem = Problem::at(&(rest.at..rest.at), format!("this script has more than {MOST_TOKENS} words"));
+            return Err(problem.hint("write the commands that build bonds into a script of their own"));
+        }
         match token {
             Token::Word(word) => match (ends.take(), file.take()) {
                 (Some(tabs), _) => documents.push((items.len(), word.literal().unwrap_or("").to_owned(), tabs)),

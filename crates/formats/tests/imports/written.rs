@@ -2,7 +2,7 @@
 
 use nicteam_formats::{Network, Source, Written, toml};
 
-use super::write;
+use super::{read, write};
 
 const TEAM: &str = "\
 [teams.bond0]
@@ -119,4 +119,32 @@ PrimarySlave=yes
     assert_eq!(files(&written), expected);
     assert_eq!(written.left[0], "bond0: the kernel's driver has no `carrier_failover`");
     assert_eq!(written.left.len(), 2);
+}
+
+#[test]
+fn bonds_of_bonds_stand_behind_their_members() {
+    let own = "[teams.top]\nmembers = [\"low\", \"e3\"]\nmode = \"active-backup\"\nprimary = \"low\"\nactive_slave = \"e3\"\n\
+               [teams.low]\nmembers = [\"e1\", \"e2\"]\nmode = \"balance-xor\"\n";
+    let network = read("toml", own).network;
+    for name in ["ifupdown", "iproute2", "networkd", "netplan"] {
+        let written = write(name, &network);
+        let all: String = written.files.iter().map(|file| format!("# {}\n{}", file.path, file.text)).collect();
+        let of = |word: &str| all.find(word).unwrap_or_else(|| panic!("{name}: {word}: {all}"));
+        let (low, top) = match name {
+            "ifupdown" => ("auto low", "auto top"),
+            "iproute2" => ("name low type bond", "name top type bond"),
+            "networkd" => ("30-low.netdev", "30-top.netdev"),
+            _ => ("    low:", "    top:"),
+        };
+        assert!(of(low) < of(top), "{name}: {all}");
+        // The one that is active now, where the format has a word for it; else it is said.
+        let active = ["bond-active-slave e3", "type bond active_slave e3", "ActiveSlave=yes"];
+        let is_told = written.left.iter().any(|left| left.contains("active_slave"));
+        assert!(active.iter().any(|words| all.contains(words)) != is_told, "{name}: {all} {:?}", written.left);
+    }
+    let files = write("networkd", &network).files;
+    let own = files.iter().find(|file| file.path.ends_with("30-low.network")).unwrap();
+    assert!(own.text.contains("[Network]\nBond=top\nPrimarySlave=yes\n"), "{}", own.text);
+    assert!(!files.iter().any(|file| file.path.contains("30-top-01-low")));
+    assert!(!write("netplan", &network).files[0].text.contains("low: {}"));
 }
