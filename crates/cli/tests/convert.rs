@@ -146,14 +146,21 @@ fn no_file_of_a_folder_is_lost_without_a_word() {
     // A program and a large file are no configuration: they are named.
     fs::write(path("ifcfg-program"), b"\x7fELF\0\0").unwrap();
     fs::write(path("ifcfg-large"), vec![b'#'; (4 << 20) + 1]).unwrap();
+    fs::write(path("ifcfg-long"), vec![b'\n'; 250_001]).unwrap();
     let output = nicteam(&["import", "--strict", &dir], "");
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    for words in ["ifcfg-program is no text", "ifcfg-large is larger than 4 MiB", "2 left, and --strict allows none"] {
+    for words in [
+        "ifcfg-program is no text",
+        "ifcfg-large is larger than 4 MiB",
+        "ifcfg-long has more than 250000 lines",
+        "3 left, and --strict allows none",
+    ] {
         assert!(said.contains(words), "{words}: {said}");
     }
     fs::remove_file(path("ifcfg-program")).unwrap();
     fs::remove_file(path("ifcfg-large")).unwrap();
+    fs::remove_file(path("ifcfg-long")).unwrap();
 
     // Such a byte in a value is wrong, and so is a file that cannot be opened.
     fs::write(path("ifcfg-eth3"), b"DEVICE=eth3\nMASTER=b\xf6nd0\n").unwrap();

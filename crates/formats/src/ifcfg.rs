@@ -23,10 +23,14 @@ pub(crate) use assignment::Assignment;
 /// RHEL's files of interfaces.
 pub struct Ifcfg;
 
-/// The assignments of one text.
-pub(crate) fn assignments(source: &Source) -> Vec<Assignment> {
+/// The assignments of one text, which has this place among the sources.
+pub(crate) fn assignments(place: usize, source: &Source) -> Vec<Assignment> {
     let parts = parts::parts(std::slice::from_ref(source));
-    parts.iter().flat_map(|part| part.assignments().0).collect()
+    let mut found: Vec<Assignment> = parts.iter().flat_map(|part| part.assignments().0).collect();
+    for assignment in &mut found {
+        (assignment.at.source, assignment.value_at.source) = (place, place);
+    }
+    found
 }
 
 impl Format for Ifcfg {

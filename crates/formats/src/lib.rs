@@ -17,11 +17,12 @@
 #![forbid(unsafe_code)]
 
 mod address;
-mod cisco;
+mod cloud_init;
 mod commands;
 mod dladm;
 mod draft;
 mod format;
+mod freebsd;
 mod ifcfg;
 mod ifconfig;
 pub mod ifupdown;
@@ -35,6 +36,7 @@ mod net_tools;
 mod netplan;
 mod network;
 mod networkd;
+mod nmstate;
 mod openvswitch;
 pub mod ovs_vsctl;
 mod reading;
@@ -43,12 +45,14 @@ mod route;
 pub mod settings;
 mod shell;
 mod source;
+mod switch;
 mod teamd;
 mod teams;
 mod template;
 pub mod toml;
 pub mod tree;
 mod unescaped;
+mod vyos;
 pub mod yaml;
 
 pub use address::{Address, AddressError};

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use nicteam_diagnostics::{Diagnostics, Problem, nearest};
 
+use crate::cloud_init::OFF;
 use crate::reading::At;
 use crate::teams::Teams;
 use crate::tree::{Entry, Node, Value};
@@ -210,7 +211,6 @@ impl Definition<'_> {
 
 /// cloud-init writes its file again: what is taken out of it would come back.
 fn cloud_init(definition: &Definition<'_>, teams: &mut Teams<'_>) {
-    const OFF: &str = "echo 'network: {config: disabled}' > /etc/cloud/cloud.cfg.d/99-disable-network-config.cfg";
     let Some(source) = teams.reading.sources().get(definition.source) else { return };
     let is_its = source.path.ends_with("cloud-init.yaml")
         || source.text.lines().any(|line| line.starts_with('#') && line.contains("cloud-init"));

@@ -41,7 +41,7 @@ pub fn ifcfg(source: &Source) -> Vec<Setting> {
         value: assignment.value,
         place: reading.place(&assignment.at),
     };
-    ifcfg::assignments(source).into_iter().map(setting).collect()
+    ifcfg::assignments(0, source).into_iter().map(setting).collect()
 }
 
 /// Yes or no, in the words that systemd and NetworkManager take; `None` for others.

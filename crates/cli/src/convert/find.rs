@@ -13,6 +13,8 @@ use crate::value::OneOf;
 
 /// The largest file that is read, bytes: configurations of a network are small, and a device's file has no end.
 const LARGEST: u64 = 4 * 1024 * 1024;
+/// The most lines that are read of one: ten thousand bonds have a hundred thousand.
+const MOST_LINES: usize = 250_000;
 
 /// Texts of one format, and files beside them that could not be read.
 pub(super) struct Found {
@@ -146,6 +148,10 @@ fn text(of: &mut dyn Read, shown: &str) -> Result<String, Unread> {
     read.map_err(|error| Unread::Shut(cannot_read(shown, &error)))?;
     if bytes.len() as u64 > LARGEST {
         let why = format!("{shown} is larger than 4 MiB, and no configuration of a network is");
+        return Err(Unread::NoConfiguration(why));
+    }
+    if bytes.iter().filter(|byte| **byte == b'\n').nth(MOST_LINES).is_some() {
+        let why = format!("{shown} has more than {MOST_LINES} lines, and no configuration of a network has");
         return Err(Unread::NoConfiguration(why));
     }
     if bytes.contains(&0) {

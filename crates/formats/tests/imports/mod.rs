@@ -1,7 +1,7 @@
 //! Other people's configuration, as our own file shows it.
 
 mod carrier;
-mod cisco;
+
 mod dladm;
 mod errors;
 mod errors_files;
@@ -12,8 +12,10 @@ mod keyfile;
 mod netplan;
 mod networkd;
 mod openvswitch;
+mod other_systems;
 mod own;
 pub mod roundtrip;
+mod switches;
 mod t1;
 mod t3;
 mod team_devices;

@@ -1,0 +1,214 @@
+//! The switch's end of teams: which of its ports are one group, in the words of its maker. A file and a line a
+//! maker.
+
+mod arista;
+mod cisco;
+mod juniper;
+mod mikrotik;
+mod procurve;
+
+use nicteam_team::mode::Sends;
+use nicteam_team::{AggrLayers, Config, HashPolicy};
+
+use crate::{Network, Source, Team, Writer, Written};
+
+pub(crate) static CISCO: Switch = Switch(&cisco::Cisco);
+pub(crate) static ARISTA: Switch = Switch(&arista::Arista);
+pub(crate) static JUNIPER: Switch = Switch(&juniper::Juniper);
+pub(crate) static MIKROTIK: Switch = Switch(&mikrotik::Mikrotik);
+pub(crate) static PROCURVE: Switch = Switch(&procurve::Procurve);
+
+/// What to type at the switches of a maker. Which of their ports the members lead to nobody knows here.
+trait Dialect: Sync {
+    /// Its name at the command line.
+    fn name(&self) -> &'static str;
+
+    /// Its name for people.
+    fn title(&self) -> &'static str;
+
+    /// What begins a comment.
+    fn comment(&self) -> &'static str;
+
+    /// Where to type it: `in configure terminal`.
+    fn place(&self) -> &'static str;
+
+    /// The most groups that its switches have; what they are called.
+    fn most_groups(&self) -> (usize, &'static str);
+
+    /// What lets a port out of a group.
+    fn undo(&self) -> &'static str;
+
+    /// What makes a group.
+    fn group(&self, group: &Group<'_>, lines: &mut Lines);
+
+    /// What the whole switch hashes; `several`: the teams want different things.
+    fn balance(&self, policies: &[HashPolicy], lines: &mut Lines);
+}
+
+/// A team whose ports are one group.
+struct Group<'t> {
+    team: &'t Team,
+    config: &'t Config,
+    /// Counted from 1.
+    number: usize,
+    /// The switch speaks LACP.
+    speaks: bool,
+}
+
+impl Group<'_> {
+    fn ports(&self) -> usize {
+        self.team.members.len()
+    }
+
+    /// The switch sends LACPDUs each second.
+    fn is_fast(&self) -> bool {
+        self.speaks && self.config.lacp.rate.name() == "fast"
+    }
+
+    /// How many links the group needs, where that is more than one.
+    fn min_links(&self) -> Option<u32> {
+        Some(self.config.min_links).filter(|links| *links > 0 && self.speaks)
+    }
+
+    /// A large MTU.
+    fn mtu(&self) -> Option<u32> {
+        self.team.mtu.filter(|mtu| *mtu > 1500)
+    }
+}
+
+/// Lines of a text, comments among them.
+struct Lines {
+    text: String,
+    comment: &'static str,
+}
+
+impl Lines {
+    fn put(&mut self, line: impl AsRef<str>) {
+        self.text.push_str(line.as_ref());
+        self.text.push('\n');
+    }
+
+    fn note(&mut self, words: impl AsRef<str>) {
+        let words = words.as_ref();
+        let blank = if words.is_empty() { "" } else { " " };
+        self.put(format!("{}{blank}{words}", self.comment));
+    }
+}
+
+/// A maker's words as a format.
+pub(crate) struct Switch(&'static dyn Dialect);
+
+impl Writer for Switch {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn title(&self) -> &'static str {
+        self.0.title()
+    }
+
+    fn write(&self, network: &Network) -> Written {
+        let dialect = self.0;
+        let mut left = Vec::new();
+        let mut lines = Lines { text: String::new(), comment: dialect.comment() };
+        lines.note(format!(
+            "Written by `nicteam export --to {}`: what to type at the switch{}.",
+            dialect.name(),
+            dialect.place()
+        ));
+        let (mut policies, mut number): (Vec<HashPolicy>, usize) = (Vec::new(), 0);
+        for team in &network.teams {
+            let config = match team.config() {
+                Ok(config) => config,
+                Err(error) => {
+                    left.push(format!("{} is not written: {error}", team.name));
+                    continue;
+                }
+            };
+            let traits = config.mode.traits();
+            let Some(mode) = traits.channel_group(traits.aggregates(&config)) else {
+                no_group(team, &config, dialect, &mut lines);
+                continue;
+            };
+            number += 1;
+            let (most, called) = dialect.most_groups();
+            if number > most {
+                left.push(format!("{}: {called}, and it would be one more", team.name));
+                continue;
+            }
+            if !policies.contains(&config.xmit_hash_policy) {
+                policies.push(config.xmit_hash_policy);
+            }
+            let group = Group { team, config: &config, number, speaks: mode == "active" };
+            heading(&group, &mut lines);
+            dialect.group(&group, &mut lines);
+        }
+        if !policies.is_empty() {
+            dialect.balance(&policies, &mut lines);
+        }
+        Written { files: vec![Source::new(format!("{}-switch.txt", dialect.name()), lines.text)], left }
+    }
+}
+
+/// What to know of a group, whoever made the switch.
+fn heading(group: &Group<'_>, lines: &mut Lines) {
+    let members = group.team.members.join(", ");
+    lines.note("");
+    lines.note(format!(
+        "{}, mode {}: the ports that {members} lead to are one group.",
+        group.team.name, group.config.mode
+    ));
+    lines.note(
+        "By hand: put those ports in place of the range below, and the VLAN they had, if any, on the group, too.",
+    );
+    if !group.speaks {
+        lines.note("A group without LACP agrees nothing with the other end: a wrong cable makes a loop or loses frames. Set it");
+        lines.note("while the team is down or the ports are shut.");
+    }
+    if matches!(group.config.mode.traits().sends, Sends::InTurn) {
+        lines.note("The switch hashes what it sends: one connection arrives by one link, whatever the team does.");
+    }
+}
+
+/// Why the ports of such a team are in no group.
+fn no_group(team: &Team, config: &Config, dialect: &dyn Dialect, lines: &mut Lines) {
+    let why = match config.mode.traits().has_own_addresses() || config.mode.traits().stripes() {
+        true => "its members have addresses of their own, each of which the switch learns at its own port",
+        false => "one member carries the traffic, or the host keeps what comes back by the others apart",
+    };
+    lines.note("");
+    lines.note(format!("{}, mode {}: no group, plain access or trunk ports: {why}.", team.name, config.mode));
+    lines.note(format!(
+        "A group would send frames to members that do not take them. If the ports {} lead to are in one: {}.",
+        team.members.join(", "),
+        dialect.undo()
+    ));
+}
+
+/// What of a frame a switch hashes that spreads as a team does towards it: the other way round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hashed {
+    SrcDstMac,
+    SrcMac,
+    DstMac,
+    SrcIp,
+    DstIp,
+    SrcDstIp,
+    Ports,
+}
+
+impl Hashed {
+    fn of(policy: HashPolicy) -> Hashed {
+        match policy {
+            HashPolicy::Layer2 | HashPolicy::SrcDstMac => Hashed::SrcDstMac,
+            HashPolicy::Aggr(layers) if layers == AggrLayers::L2 => Hashed::SrcDstMac,
+            HashPolicy::Aggr(layers) if layers.contains(AggrLayers::L4) => Hashed::Ports,
+            HashPolicy::SrcMac | HashPolicy::VlanSrcMac => Hashed::DstMac,
+            HashPolicy::DstMac => Hashed::SrcMac,
+            HashPolicy::SrcIp => Hashed::DstIp,
+            HashPolicy::DstIp => Hashed::SrcIp,
+            HashPolicy::Layer34 | HashPolicy::Encap34 | HashPolicy::SrcDstPort => Hashed::Ports,
+            _ => Hashed::SrcDstIp,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Arista (EOS 4.28, "Port Channels and LACP").
+
+use nicteam_team::HashPolicy;
+
+use super::{Dialect, Group, Hashed, Lines};
+
+/// See the module.
+pub(super) struct Arista;
+
+impl Dialect for Arista {
+    fn name(&self) -> &'static str {
+        "arista"
+    }
+
+    fn title(&self) -> &'static str {
+        "the switch's end, Arista EOS"
+    }
+
+    fn comment(&self) -> &'static str {
+        "!"
+    }
+
+    fn place(&self) -> &'static str {
+        ", in `configure terminal`"
+    }
+
+    fn most_groups(&self) -> (usize, &'static str) {
+        (2000, "EOS has 2000 groups")
+    }
+
+    fn undo(&self) -> &'static str {
+        "`no channel-group`"
+    }
+
+    fn group(&self, group: &Group<'_>, lines: &mut Lines) {
+        let (name, number) = (&group.team.name, group.number);
+        let ports = match group.ports() {
+            1 => "Ethernet1".to_owned(),
+            count => format!("Ethernet1-{count}"),
+        };
+        lines.put(format!("interface {ports}"));
+        lines.put(format!("   description {name}"));
+        lines.put(format!("   channel-group {number} mode {}", if group.speaks { "active" } else { "on" }));
+        if group.is_fast() {
+            lines.put("   lacp timer fast");
+        }
+        lines.put(format!("interface Port-Channel{number}"));
+        lines.put(format!("   description {name}"));
+        if let Some(links) = group.min_links() {
+            lines.put(format!("   port-channel min-links {links}"));
+        }
+        if let Some(mtu) = group.mtu() {
+            lines.note(format!(
+                "Switched ports take frames of the team's MTU, {mtu}, as they are: only routed ones need `mtu`."
+            ));
+        }
+    }
+
+    fn balance(&self, policies: &[HashPolicy], lines: &mut Lines) {
+        let wants_ports = policies.iter().any(|policy| Hashed::of(*policy) == Hashed::Ports);
+        lines.note("");
+        lines.note(
+            "Of the whole switch: what it hashes is set by `port-channel load-balance`, whose words depend on its chip",
+        );
+        lines.note(match wants_ports {
+            true => "(`?` lists them). The teams hash addresses and ports: leave the ports of TCP and UDP in.",
+            false => "(`?` lists them). The teams hash addresses alone.",
+        });
+    }
+}

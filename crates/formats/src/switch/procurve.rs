@@ -1,0 +1,65 @@
+//! HP ProCurve and Aruba (ArubaOS-Switch 16, "Port Trunking"), whose groups are called trunks.
+
+use nicteam_team::HashPolicy;
+
+use super::{Dialect, Group, Hashed, Lines};
+
+/// See the module.
+pub(super) struct Procurve;
+
+impl Dialect for Procurve {
+    fn name(&self) -> &'static str {
+        "procurve"
+    }
+
+    fn title(&self) -> &'static str {
+        "the switch's end, HP ProCurve (ArubaOS-Switch)"
+    }
+
+    fn comment(&self) -> &'static str {
+        ";"
+    }
+
+    fn place(&self) -> &'static str {
+        ", in `configure`"
+    }
+
+    fn most_groups(&self) -> (usize, &'static str) {
+        (144, "the largest of these switches have 144 trunks")
+    }
+
+    fn undo(&self) -> &'static str {
+        "`no trunk PORTS`"
+    }
+
+    fn group(&self, group: &Group<'_>, lines: &mut Lines) {
+        let (number, name) = (group.number, &group.team.name);
+        let ports = match group.ports() {
+            1 => "1".to_owned(),
+            count => format!("1-{count}"),
+        };
+        lines.put(format!("trunk {ports} trk{number} {}", if group.speaks { "lacp" } else { "trunk" }));
+        if group.ports() > 8 {
+            lines.note("A trunk has 8 ports.");
+        }
+        lines.put(format!("interface {ports}"));
+        lines.put(format!("   name \"{name}\""));
+        if group.is_fast() {
+            lines.note("Its timer follows the team's: these switches answer a fast partner as it asks.");
+        }
+        lines.put("   exit");
+        if let Some(mtu) = group.mtu() {
+            lines.note(format!("The team's MTU is {mtu}: `vlan ID jumbo` for the VLAN of the trunk."));
+        }
+        if let Some(links) = group.min_links() {
+            lines.note(format!("These switches have no smallest number of links: the team's `min_links` is {links}."));
+        }
+    }
+
+    fn balance(&self, policies: &[HashPolicy], lines: &mut Lines) {
+        let wants_ports = policies.iter().any(|policy| Hashed::of(*policy) == Hashed::Ports);
+        lines.note("");
+        lines.note("Of the whole switch: what it hashes to choose a link towards a team, where it has the command.");
+        lines.put(format!("trunk-load-balance {}", if wants_ports { "L4-based" } else { "L3-based" }));
+    }
+}
