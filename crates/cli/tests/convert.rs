@@ -169,7 +169,7 @@ fn no_file_of_a_folder_is_lost_without_a_word() {
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""), "{said}");
     assert!(said.contains("ifcfg-eth3:2:9: the byte 0xf6 is not UTF-8\nhint: in comments any"), "{said}");
     fs::write(path("ifcfg-eth3"), "DEVICE=eth3\nMASTER=bond0\n").unwrap();
-    fs::set_permissions(path("ifcfg-eth3"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(path("ifcfg-eth3"), fs::Permissions::from_mode(0o000)).unwrap();
     let mut command = Command::new("setpriv");
     command.args(["--bounding-set=-dac_override,-dac_read_search", env!("CARGO_BIN_EXE_nicteam"), "import", &dir]);
     let output = command.output().unwrap();

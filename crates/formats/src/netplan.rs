@@ -167,7 +167,7 @@ impl<'a> Found<'a> {
     /// True if NetworkManager builds this bond, and not networkd.
     fn is_network_managers(&self, bond: &str) -> bool {
         let own = self.own("bonds", bond);
-        let own = own.iter().filter_map(|definition| definition.entry.value.get("renderer")?.scalar()).last();
+        let own = own.iter().filter_map(|definition| definition.entry.value.get("renderer")?.scalar()).next_back();
         own.or(self.renderer_of_bonds).or(self.renderer) == Some("NetworkManager")
     }
 

@@ -23,11 +23,13 @@ pub(super) struct Linger {
     plan: Plan,
     relieved: Vec<MemberId>,
     until: Time,
+    /// The announcements that tell the switch may not be sent yet.
+    is_new: bool,
 }
 
 impl Default for Linger {
     fn default() -> Linger {
-        Linger { plan: Plan::nobody(), relieved: Vec::new(), until: Time::ZERO }
+        Linger { plan: Plan::nobody(), relieved: Vec::new(), until: Time::ZERO, is_new: false }
     }
 }
 
@@ -61,10 +63,19 @@ impl Shell {
         self.dataplane.apply(&open)?;
         if relieved.iter().any(|id| !self.linger.relieved.contains(id)) {
             self.linger.until = self.clock.now() + LINGER;
+            self.linger.is_new = true;
         }
         (self.linger.plan, self.linger.relieved) = (plan.clone(), relieved);
         self.note(Happened::Plan { generation: plan.generation });
         Ok(())
+    }
+
+    /// The time of those that were just relieved begins when the switch has been told: this process may have been held up
+    /// between the plan and its announcements.
+    pub(super) fn announced(&mut self) {
+        if std::mem::take(&mut self.linger.is_new) {
+            self.linger.until = self.clock.now() + LINGER;
+        }
     }
 
     /// Closes the relieved members once their time has come.

@@ -362,6 +362,7 @@ impl Shell {
                 self.tell(done);
             }
         }
+        self.announced();
         if read_notes {
             self.read_notes();
         }

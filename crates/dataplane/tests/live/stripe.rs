@@ -2,7 +2,7 @@
 //! with which addresses, and what becomes of them at the other end.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::common::bench::Bench;
 use crate::common::hosts::{self, bpf, packet};
@@ -401,6 +401,25 @@ fn frames_after_probes(
     late_ms: impl Fn(usize, usize) -> u64,
 ) -> [[i32; MEMBERS]; 2] {
     stay_on_one_cpu();
+    let begun = Instant::now();
+    loop {
+        if let Some(chosen) = frames_after_quick_probes(paths, sharers, &late_ms) {
+            return chosen;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "this machine is held up each time");
+    }
+}
+
+/// Twice what a run takes that nothing holds up, and half of the time for which the program's wires are taken: one that takes
+/// longer says nothing.
+const TAKEN: Duration = Duration::from_millis(20);
+
+/// The same, if nothing held it up.
+fn frames_after_quick_probes(
+    paths: &[(usize, usize)],
+    sharers: u32,
+    late_ms: impl Fn(usize, usize) -> u64,
+) -> Option<[[i32; MEMBERS]; 2]> {
     let bench = Bench::new(MEMBERS);
     // A short frame takes 0.7 ms.
     let mut plan = striping([1; MEMBERS]);
@@ -410,6 +429,7 @@ fn frames_after_probes(
     let dataplane = bench.team.start(hosts::bpf, &plan);
     let mut state = PlanState::new(0);
     // All of three or four wires are taken for 49 ms or more, or nothing that is put on one would stay.
+    let begun = Instant::now();
     choices(&bench, &dataplane, &plan, &mut state, 24, 1000);
     for probe in 0..32 {
         for (number, &(sender, receiver)) in paths.iter().enumerate() {
@@ -427,8 +447,9 @@ fn frames_after_probes(
         }
     }
     let chosen = choices(&bench, &dataplane, &plan, &mut state, 120, 60);
+    let took = begun.elapsed();
     bench.team.stop(dataplane);
-    chosen
+    (took < TAKEN).then_some(chosen)
 }
 
 fn assert_shares(chosen: [[i32; MEMBERS]; 2], shares: [i32; MEMBERS], what: &str) {

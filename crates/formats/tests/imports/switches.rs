@@ -75,8 +75,8 @@ fn each_makers_words() {
             "trunk 1-2 trk1 trunk\ninterface 1-2\n   name \"t\"\n   exit\ntrunk-load-balance L3-based\n",
         ),
     ] {
-        assert_eq!(commands(maker, &[lacp.clone()]), of_lacp, "{maker}");
-        assert_eq!(commands(maker, &[fixed.clone()]), of_fixed, "{maker}");
+        assert_eq!(commands(maker, std::slice::from_ref(&lacp)), of_lacp, "{maker}");
+        assert_eq!(commands(maker, std::slice::from_ref(&fixed)), of_fixed, "{maker}");
         for mode in ["active-backup", "balance-alb", "stripe"] {
             let none = [team("t", &[("mode", mode)])];
             assert_eq!(commands(maker, &none), "", "{maker} {mode}");

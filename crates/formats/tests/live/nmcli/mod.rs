@@ -135,3 +135,27 @@ fn recorded_profiles_are_read() {
         false => assert_eq!(written(&cases), recorded, "UPDATE_GOLDEN=1 writes it anew"),
     }
 }
+
+/// A VLAN's profile makes its device: the printed command takes that out of the bond, and nothing else of it.
+#[test]
+fn the_printed_command_lets_a_vlan_go() {
+    let Some(nmcli) = Some(()).filter(|()| is_soak()).and_then(|()| Nmcli::obtain_or_skip()) else { return };
+    let bond = nmcli.add(&["type", "bond", "ifname", "bond0", "con-name", "bond0", "bond.options", "mode=1"]).unwrap();
+    let words = ["type", "vlan", "ifname", "v5", "dev", "eth1", "id", "5", "con-name", "v 5"];
+    let vlan = nmcli.add(&[&words[..], &["master", "bond0", "slave-type", "bond"]].concat()).unwrap();
+    let import = import(&[bond, vlan.clone()]).unwrap();
+    let commands: Vec<&str> = import.disable.iter().filter_map(|of| of.command.as_deref()).collect();
+    let command = commands.iter().find(|command| command.contains("connection.master")).unwrap();
+    // Offline there is one profile, that of standard input.
+    let arguments: Vec<String> = words_of(command);
+    let rest: Vec<&str> = arguments[4..].iter().map(String::as_str).collect();
+    let left = nmcli.run(&[&["--offline", "connection", "modify"], &rest[..]].concat(), &vlan).unwrap();
+    assert!(vlan.contains("master=bond0") && !left.contains("master="), "{command}\n{left}");
+    assert!(left.contains("[vlan]") && left.contains("parent=eth1"), "{left}");
+}
+
+/// The words of a command as a shell parts them.
+fn words_of(command: &str) -> Vec<String> {
+    let output = Command::new("sh").args(["-c", &format!("printf '%s\\n' {command}")]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
