@@ -5,6 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -236,5 +237,98 @@ fn an_empty_folder_of_ours_says_what_makes_a_file() {
             return eprintln!("SKIPPED: needs root for a namespace of mounts");
         }
         assert!(text(&output.stderr).contains(hint), "{arguments}: {output:?}");
+    }
+}
+
+#[test]
+fn members_of_a_profile_alone_are_named() {
+    let bond = "[connection]\ntype=bond\ninterface-name=bond0\n[bond]\nmode=802.3ad\n";
+    let output = nicteam(&["import", "-"], bond);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        said.contains("its ports have profiles of their own: name the folder") && said.contains("--members"),
+        "{said}"
+    );
+    let output = nicteam(&["import", "--members", "eth1,eth2", "-"], bond);
+    assert!(text(&output.stdout).starts_with("[teams.bond0]\nmembers = [\"eth1\", \"eth2\"]\nmode = \"802.3ad\"\n"));
+    let template = "auto lo\n% for bond in bonds:\niface ${bond} inet manual\n% endfor\n";
+    let output = nicteam(&["import", "--from", "ifupdown", "-"], template);
+    let said = text(&output.stderr);
+    assert_eq!((output.status.code(), said.matches("error").count()), (Some(2), 2), "{said}");
+    assert!(said.contains("-:2:1") && said.contains("this is a template (Mako)"), "{said}");
+}
+
+/// A shape of texts that multiplies or is very long, for so many bytes.
+type Shape = (&'static str, fn(usize) -> String);
+
+/// Texts that nobody wrote for a network.
+const HOSTILE: &[Shape] = &[
+    ("ifupdown", |bytes| {
+        numbered(bytes, |n| format!("auto b{n}\niface b{n} inet manual\n bond-slaves e{n}a e{n}b\n bond-mode 4\n"))
+    }),
+    ("ifupdown", |bytes| {
+        "iface b inet manual\n bond-slaves e1\n".to_owned() + &" up ip link set a up\n".repeat(bytes / 21)
+    }),
+    ("ifupdown", |bytes| format!("iface b inet manual\n bond-slaves {}\n", "e ".repeat(bytes / 2))),
+    ("ifcfg", |bytes| format!("DEVICE=b\nTYPE=Bond\nA=abcdefgh\n{}", "A=\"$A$A\"\n".repeat(bytes / 9))),
+    ("iproute2", |bytes| format!("ip link add b type bond\na=abcdefgh\n{}", "a=$a$a\n".repeat(bytes / 7))),
+    ("iproute2", |bytes| format!("ip link add b type bond\necho {}\n", "{a,b}".repeat(bytes / 5))),
+    ("iproute2", |bytes| format!("ip link add b type bond\n{}", "a b\n".repeat(bytes / 4))),
+    ("netplan", |bytes| {
+        format!("network:\n  bonds:\n{}", numbered(bytes, |n| format!("    b{n}: {{interfaces: [e{n}]}}\n")))
+    }),
+    ("netplan", |bytes| format!("network: {{bonds: {{b: {{interfaces: [{}]}}}}}}\n", "e,".repeat(bytes / 2))),
+    ("netplan", |bytes| format!("network: {}", "[".repeat(bytes))),
+    ("teamd", |bytes| {
+        format!("{{\"device\": \"t\", \"ports\": {{{}\"x\": {{}}}}}}", numbered(bytes, |n| format!("\"e{n}\": {{}},")))
+    }),
+    ("keyfile", |bytes| {
+        format!("[connection]\ntype=bond\ninterface-name=b\n[bond]\n{}", "miimon=1\n".repeat(bytes / 9))
+    }),
+    ("networkd", |bytes| format!("[NetDev]\nKind=bond\nName=b\n{}", "[Bond]\n".repeat(bytes / 7))),
+    ("toml", |bytes| numbered(bytes, |n| format!("[teams.b{n}]\nmembers = [\"e{n}\"]\n"))),
+    ("ovs-vsctl", |bytes| format!("ovs-vsctl add-bond br b {}\n", "e ".repeat(bytes / 2))),
+    ("nmstate", |bytes| {
+        format!(
+            "interfaces:\n{}",
+            numbered(bytes, |n| format!("- {{name: b{n}, type: bond, link-aggregation: {{port: [e{n}]}}}}\n"))
+        )
+    }),
+    ("freebsd", |bytes| numbered(bytes, |n| format!("ifconfig_l{n}=\"laggproto lacp laggport e{n}\"\n"))),
+];
+
+/// Pieces with a number each, up to so many bytes.
+fn numbered(bytes: usize, piece: fn(usize) -> String) -> String {
+    let mut all = String::new();
+    for number in 0.. {
+        let piece = piece(number);
+        if all.len() + piece.len() > bytes {
+            break;
+        }
+        all.push_str(&piece);
+    }
+    all
+}
+
+/// The largest text that is read takes no more memory than a small machine has, and no more than eight times the time of one
+/// of a fourth of its size.
+#[test]
+fn a_hostile_text_takes_little_memory_and_time() {
+    let whole = if nicteam_testnet::is_soak() { (4 << 20) - 512 } else { 128 << 10 };
+    let folder = Folder::new("convert-hostile");
+    let path = folder.path("text");
+    for (place, (format, shape)) in HOSTILE.iter().enumerate() {
+        let took = [whole / 4, whole].map(|bytes| {
+            fs::write(&path, shape(bytes)).unwrap();
+            let begun = Instant::now();
+            // KiB of address space: what is taken, and what the program itself is.
+            let script =
+                format!("ulimit -v 600000; exec {} import --from {format} {path}", env!("CARGO_BIN_EXE_nicteam"));
+            let output = Command::new("bash").args(["-c", &script]).output().unwrap();
+            assert!(matches!(output.status.code(), Some(0 | 2)), "{place} {format}: {output:.300?}");
+            begun.elapsed().max(Duration::from_millis(20))
+        });
+        assert!(took[1] < took[0] * 8, "{place} {format}: {took:?}");
     }
 }

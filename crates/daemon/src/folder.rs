@@ -77,7 +77,10 @@ impl Folder {
     /// It cannot be made, or somebody else may write to it.
     pub(crate) fn make(&self) -> Result<Opened, Error> {
         let operation = || format!("make the folder {} (${VARIABLE} names another)", self.path.display());
-        make_folder(&self.root).and_then(|()| make_folder(&self.path)).context(operation)?;
+        let make = || make_folder(&self.root).and_then(|()| make_folder(&self.path));
+        // Somebody may remove the empty one meanwhile.
+        let again = |error: io::Error| if error.kind() == ErrorKind::NotFound { make() } else { Err(error) };
+        make().or_else(again).context(operation)?;
         let opened = self.open()?.ok_or_else(|| nicteam_sys::Error::new(operation(), Errno::ENOENT))?;
         gone::mark(&opened);
         Ok(opened)
@@ -100,11 +103,21 @@ impl Folder {
     /// Removes the folders of namespaces that are gone.
     pub(crate) fn remove_gone(&self) {
         gone::remove(&self.root, &self.path);
+        self.leave_nothing();
     }
 
     /// Removes the folder if nothing is in it but its mark.
     pub(crate) fn remove_if_empty(&self) {
         gone::remove_if_unused(&self.path);
+        self.leave_nothing();
+    }
+
+    /// Removes the folder of all in /tmp, where nothing is in it: elsewhere it goes with the boot or the login.
+    fn leave_nothing(&self) {
+        if self.root.parent() == Some(Path::new("/tmp")) {
+            // Not where somebody else has something in it.
+            let _ = fs::remove_dir(&self.root);
+        }
     }
 }
 

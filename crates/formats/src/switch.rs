@@ -20,29 +20,30 @@ pub(crate) static PROCURVE: Switch = Switch(&procurve::Procurve);
 
 /// What to type at the switches of a maker. Which of their ports the members lead to nobody knows here.
 trait Dialect: Sync {
-    /// Its name at the command line.
-    fn name(&self) -> &'static str;
-
-    /// Its name for people.
-    fn title(&self) -> &'static str;
-
-    /// What begins a comment.
-    fn comment(&self) -> &'static str;
-
-    /// Where to type it: `in configure terminal`.
-    fn place(&self) -> &'static str;
-
-    /// The most groups that its switches have; what they are called.
-    fn most_groups(&self) -> (usize, &'static str);
-
-    /// What lets a port out of a group.
-    fn undo(&self) -> &'static str;
+    /// How they call things.
+    fn words(&self) -> &'static Words;
 
     /// What makes a group.
     fn group(&self, group: &Group<'_>, lines: &mut Lines);
 
-    /// What the whole switch hashes; `several`: the teams want different things.
+    /// What the whole switch hashes, which the teams may want differently.
     fn balance(&self, policies: &[HashPolicy], lines: &mut Lines);
+}
+
+/// How a maker calls things.
+struct Words {
+    /// Its name at the command line.
+    name: &'static str,
+    /// Its name for people.
+    title: &'static str,
+    /// What begins a comment.
+    comment: &'static str,
+    /// Where to type the lines: ", in `configure terminal`".
+    place: &'static str,
+    /// The most groups that its switches have.
+    most_groups: usize,
+    /// What lets a port out of a group.
+    undo: &'static str,
 }
 
 /// A team whose ports are one group.
@@ -100,21 +101,20 @@ pub(crate) struct Switch(&'static dyn Dialect);
 
 impl Writer for Switch {
     fn name(&self) -> &'static str {
-        self.0.name()
+        self.0.words().name
     }
 
     fn title(&self) -> &'static str {
-        self.0.title()
+        self.0.words().title
     }
 
     fn write(&self, network: &Network) -> Written {
-        let dialect = self.0;
+        let (dialect, words) = (self.0, self.0.words());
         let mut left = Vec::new();
-        let mut lines = Lines { text: String::new(), comment: dialect.comment() };
+        let mut lines = Lines { text: String::new(), comment: words.comment };
         lines.note(format!(
             "Written by `nicteam export --to {}`: what to type at the switch{}.",
-            dialect.name(),
-            dialect.place()
+            words.name, words.place
         ));
         let (mut policies, mut number): (Vec<HashPolicy>, usize) = (Vec::new(), 0);
         for team in &network.teams {
@@ -127,13 +127,15 @@ impl Writer for Switch {
             };
             let traits = config.mode.traits();
             let Some(mode) = traits.channel_group(traits.aggregates(&config)) else {
-                no_group(team, &config, dialect, &mut lines);
+                no_group(team, &config, words.undo, &mut lines);
                 continue;
             };
             number += 1;
-            let (most, called) = dialect.most_groups();
-            if number > most {
-                left.push(format!("{}: {called}, and it would be one more", team.name));
+            if number > words.most_groups {
+                left.push(format!(
+                    "{}: such a switch has {} groups, and it would be one more",
+                    team.name, words.most_groups
+                ));
                 continue;
             }
             if !policies.contains(&config.xmit_hash_policy) {
@@ -146,7 +148,7 @@ impl Writer for Switch {
         if !policies.is_empty() {
             dialect.balance(&policies, &mut lines);
         }
-        Written { files: vec![Source::new(format!("{}-switch.txt", dialect.name()), lines.text)], left }
+        Written { files: vec![Source::new(format!("{}-switch.txt", words.name), lines.text)], left }
     }
 }
 
@@ -171,7 +173,7 @@ fn heading(group: &Group<'_>, lines: &mut Lines) {
 }
 
 /// Why the ports of such a team are in no group.
-fn no_group(team: &Team, config: &Config, dialect: &dyn Dialect, lines: &mut Lines) {
+fn no_group(team: &Team, config: &Config, undo: &str, lines: &mut Lines) {
     let why = match config.mode.traits().has_own_addresses() || config.mode.traits().stripes() {
         true => "its members have addresses of their own, each of which the switch learns at its own port",
         false => "one member carries the traffic, or the host keeps what comes back by the others apart",
@@ -181,7 +183,7 @@ fn no_group(team: &Team, config: &Config, dialect: &dyn Dialect, lines: &mut Lin
     lines.note(format!(
         "A group would send frames to members that do not take them. If the ports {} lead to are in one: {}.",
         team.members.join(", "),
-        dialect.undo()
+        undo
     ));
 }
 

@@ -119,6 +119,8 @@ pub enum Request {
     SpeakPagp(SpeakPagp),
     /// Tell how the members of the teams with LACP are, which member each bucket has, and what the teams heard of PAgP.
     Ports,
+    /// End clients whose servers are to outlive them.
+    EndClients,
     /// Stop payload and samples.
     Stop,
 }

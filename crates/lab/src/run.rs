@@ -184,6 +184,7 @@ fn run_one(
     let teams_say = deployment.teams_say().map_err(|error| or_lost(error, &[], &inbox))?;
     // One more sample of every agent, so that the window's end lies between two.
     watch.until_behind(interval, &inbox, progress)?;
+    deployment.call_all(&Request::EndClients)?;
     let (mut outcomes, told) = outcomes::of_all(deployment.call_all(&Request::Stop)?, &planned);
     inbox.try_iter().for_each(|report| watch.take_in(report, progress));
     told.into_iter().for_each(|(node, notice)| watch.timeline.add(node, notice));

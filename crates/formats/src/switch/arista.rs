@@ -2,34 +2,21 @@
 
 use nicteam_team::HashPolicy;
 
-use super::{Dialect, Group, Hashed, Lines};
+use super::{Dialect, Group, Hashed, Lines, Words};
 
 /// See the module.
 pub(super) struct Arista;
 
 impl Dialect for Arista {
-    fn name(&self) -> &'static str {
-        "arista"
-    }
-
-    fn title(&self) -> &'static str {
-        "the switch's end, Arista EOS"
-    }
-
-    fn comment(&self) -> &'static str {
-        "!"
-    }
-
-    fn place(&self) -> &'static str {
-        ", in `configure terminal`"
-    }
-
-    fn most_groups(&self) -> (usize, &'static str) {
-        (2000, "EOS has 2000 groups")
-    }
-
-    fn undo(&self) -> &'static str {
-        "`no channel-group`"
+    fn words(&self) -> &'static Words {
+        &Words {
+            name: "arista",
+            title: "the switch's end, Arista EOS",
+            comment: "!",
+            place: ", in `configure terminal`",
+            most_groups: 2000,
+            undo: "`no channel-group`",
+        }
     }
 
     fn group(&self, group: &Group<'_>, lines: &mut Lines) {

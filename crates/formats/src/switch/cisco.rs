@@ -2,34 +2,21 @@
 
 use nicteam_team::HashPolicy;
 
-use super::{Dialect, Group, Hashed, Lines};
+use super::{Dialect, Group, Hashed, Lines, Words};
 
 /// See the module.
 pub(super) struct Cisco;
 
 impl Dialect for Cisco {
-    fn name(&self) -> &'static str {
-        "cisco"
-    }
-
-    fn title(&self) -> &'static str {
-        "the switch's end, Cisco IOS"
-    }
-
-    fn comment(&self) -> &'static str {
-        "!"
-    }
-
-    fn place(&self) -> &'static str {
-        ", in `configure terminal`"
-    }
-
-    fn most_groups(&self) -> (usize, &'static str) {
-        (48, "a Catalyst has 48 groups")
-    }
-
-    fn undo(&self) -> &'static str {
-        "`no channel-group`"
+    fn words(&self) -> &'static Words {
+        &Words {
+            name: "cisco",
+            title: "the switch's end, Cisco IOS",
+            comment: "!",
+            place: ", in `configure terminal`",
+            most_groups: 48,
+            undo: "`no channel-group`",
+        }
     }
 
     fn group(&self, group: &Group<'_>, lines: &mut Lines) {

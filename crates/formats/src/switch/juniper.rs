@@ -2,7 +2,7 @@
 
 use nicteam_team::HashPolicy;
 
-use super::{Dialect, Group, Hashed, Lines};
+use super::{Dialect, Group, Hashed, Lines, Words};
 
 /// See the module.
 pub(super) struct Juniper;
@@ -11,28 +11,15 @@ pub(super) struct Juniper;
 const ETHERNET: u32 = 14;
 
 impl Dialect for Juniper {
-    fn name(&self) -> &'static str {
-        "juniper"
-    }
-
-    fn title(&self) -> &'static str {
-        "the switch's end, Juniper Junos"
-    }
-
-    fn comment(&self) -> &'static str {
-        "#"
-    }
-
-    fn place(&self) -> &'static str {
-        ", in `configure`; then `commit`"
-    }
-
-    fn most_groups(&self) -> (usize, &'static str) {
-        (128, "a switch of the EX series has 128 groups")
-    }
-
-    fn undo(&self) -> &'static str {
-        "`delete interfaces PORT ether-options 802.3ad`"
+    fn words(&self) -> &'static Words {
+        &Words {
+            name: "juniper",
+            title: "the switch's end, Juniper Junos",
+            comment: "#",
+            place: ", in `configure`; then `commit`",
+            most_groups: 128,
+            undo: "`delete interfaces PORT ether-options 802.3ad`",
+        }
     }
 
     fn group(&self, group: &Group<'_>, lines: &mut Lines) {

@@ -2,34 +2,21 @@
 
 use nicteam_team::HashPolicy;
 
-use super::{Dialect, Group, Hashed, Lines};
+use super::{Dialect, Group, Hashed, Lines, Words};
 
 /// See the module.
 pub(super) struct Mikrotik;
 
 impl Dialect for Mikrotik {
-    fn name(&self) -> &'static str {
-        "mikrotik"
-    }
-
-    fn title(&self) -> &'static str {
-        "the switch's end, MikroTik RouterOS"
-    }
-
-    fn comment(&self) -> &'static str {
-        "#"
-    }
-
-    fn place(&self) -> &'static str {
-        ""
-    }
-
-    fn most_groups(&self) -> (usize, &'static str) {
-        (31, "a switch of theirs has 31 groups in its chip")
-    }
-
-    fn undo(&self) -> &'static str {
-        "`/interface bonding remove BOND`, and each port into the bridge"
+    fn words(&self) -> &'static Words {
+        &Words {
+            name: "mikrotik",
+            title: "the switch's end, MikroTik RouterOS",
+            comment: "#",
+            place: "",
+            most_groups: 31,
+            undo: "`/interface bonding remove BOND`, and each port into the bridge",
+        }
     }
 
     fn group(&self, group: &Group<'_>, lines: &mut Lines) {

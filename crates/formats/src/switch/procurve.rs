@@ -2,34 +2,21 @@
 
 use nicteam_team::HashPolicy;
 
-use super::{Dialect, Group, Hashed, Lines};
+use super::{Dialect, Group, Hashed, Lines, Words};
 
 /// See the module.
 pub(super) struct Procurve;
 
 impl Dialect for Procurve {
-    fn name(&self) -> &'static str {
-        "procurve"
-    }
-
-    fn title(&self) -> &'static str {
-        "the switch's end, HP ProCurve (ArubaOS-Switch)"
-    }
-
-    fn comment(&self) -> &'static str {
-        ";"
-    }
-
-    fn place(&self) -> &'static str {
-        ", in `configure`"
-    }
-
-    fn most_groups(&self) -> (usize, &'static str) {
-        (144, "the largest of these switches have 144 trunks")
-    }
-
-    fn undo(&self) -> &'static str {
-        "`no trunk PORTS`"
+    fn words(&self) -> &'static Words {
+        &Words {
+            name: "procurve",
+            title: "the switch's end, HP ProCurve (ArubaOS-Switch)",
+            comment: ";",
+            place: ", in `configure`",
+            most_groups: 144,
+            undo: "`no trunk PORTS`",
+        }
     }
 
     fn group(&self, group: &Group<'_>, lines: &mut Lines) {

@@ -76,3 +76,12 @@ fn pfexec_prompts_and_variables_are_read() {
         assert_eq!(shown("dladm", text), expected, "{text}");
     }
 }
+
+#[test]
+fn dlmp_asks_nothing_of_the_switch() {
+    let import = read("dladm", "dladm create-aggr -m dlmp -P L4 -l net0 -l net1 aggr0\n");
+    assert_eq!(import.network.teams[0].options, [("mode".to_owned(), "ovs-balance-slb".to_owned())]);
+    let left = left(&import);
+    assert!(left.iter().any(|left| left.contains("it is of trunks")), "{left:?}");
+    assert!(left.iter().any(|left| left.contains("not probed from end to end")), "{left:?}");
+}

@@ -296,3 +296,28 @@ fn an_exported_line_is_switched_off_by_the_printed_command() {
     }
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+fn a_vlan_that_is_a_member_keeps_the_file_that_makes_it() {
+    let bond = "DEVICE=bond0\nTYPE=Bond\nONBOOT=yes\nBONDING_OPTS='mode=1 balance-slb=0'\n";
+    let vlan = "DEVICE=eth0.10\nVLAN=yes\nONBOOT=yes\nMASTER=bond0\nSLAVE=yes\n";
+    let folder = "/etc/sysconfig/network-scripts";
+    let import =
+        read_all("ifcfg", &[(&format!("{folder}/ifcfg-bond0"), bond), (&format!("{folder}/ifcfg-eth0.10"), vlan)])
+            .unwrap();
+    let commands: Vec<&str> = import.disable.iter().filter_map(|of| of.command.as_deref()).collect();
+    assert_eq!(
+        commands,
+        [
+            format!("sed -i '4s/^/#/; 5s/^/#/' {folder}/ifcfg-eth0.10"),
+            format!("sed -i 's/^ONBOOT=.*/ONBOOT=no/' {folder}/ifcfg-bond0")
+        ]
+    );
+}
+
+#[test]
+fn balance_slb_asks_nothing_of_the_switch() {
+    let text = "DEVICE=bond0\nTYPE=Bond\nBONDING_SLAVE0=eth1\nBONDING_OPTS='balance-slb=1 mode=balance-xor xmit_hash_policy=vlan+srcmac'\n";
+    let import = read_all("ifcfg", &[("ifcfg-bond0", text)]).unwrap();
+    assert_eq!(import.network.teams[0].options, [("mode".to_owned(), "ovs-balance-slb".to_owned())]);
+}

@@ -560,3 +560,12 @@ fn bonds_of_open_vswitch_are_teams_in_its_modes() {
     let error = read_all("ifupdown", &[("a", &wrong)]).unwrap_err().to_string();
     assert!(error.contains("a:7:17") && error.contains("balance-tpc"), "{error}");
 }
+
+#[test]
+fn a_vlan_that_is_a_member_keeps_the_stanza_that_makes_it() {
+    let text = "auto eth0.10 vlan20 bond0\niface eth0.10 inet manual\niface vlan20 inet manual\n vlan-raw-device eth1\n\
+                iface bond0 inet manual\n bond-slaves eth0.10 vlan20\n bond-mode 1\n";
+    let import = read("ifupdown", text);
+    let off: Vec<&str> = import.disable.iter().map(|of| of.what.as_str()).collect();
+    assert!(off.len() == 1 && off[0].starts_with("comment out lines 5 to 7"), "{off:?}");
+}

@@ -238,3 +238,20 @@ fn addresses_of_the_device() {
         assert_eq!(import.network.teams[0].mac, "02:00:00:00:00:0a".parse().ok(), "{mac}");
     }
 }
+
+#[test]
+fn balance_slb_and_vlans_as_ports() {
+    let bond = "[connection]\nid=bond0\ntype=bond\ninterface-name=bond0\n[bond]\nbalance-slb=1\nmode=balance-xor\n\
+                xmit_hash_policy=vlan+srcmac\n[ipv4]\nmethod=disabled\n[ipv6]\nmethod=disabled\n";
+    let vlan = "[connection]\nid=v 5\ntype=vlan\ninterface-name=eth1.5\nmaster=bond0\nslave-type=bond\n[vlan]\nid=5\nparent=eth1\n";
+    let import = read_all("keyfile", &[("b", bond), ("v", vlan)]).unwrap();
+    assert_eq!(import.network.teams[0].options, [("mode".to_owned(), "ovs-balance-slb".to_owned())]);
+    let commands: Vec<&str> = import.disable.iter().filter_map(|of| of.command.as_deref()).collect();
+    assert_eq!(
+        commands,
+        [
+            "nmcli connection modify 'v 5' connection.master '' connection.slave-type ''",
+            "nmcli connection modify bond0 connection.autoconnect no"
+        ]
+    );
+}

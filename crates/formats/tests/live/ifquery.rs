@@ -86,7 +86,9 @@ fn stanzas(random: &mut Random) -> Vec<String> {
             "inet static inherits base",
         ];
         let mut text = format!("iface {bond} {}\n", random.pick(&heads));
-        text += &match random.below(3) {
+        text += &match random.below(4) {
+            // The netmask holds.
+            3 => format!("    address 10.{number}.0.1/24\n    netmask 255.255.0.0\n"),
             0 => format!("    address 10.{number}.0.1\n    netmask 255.255.0.0\n"),
             1 => format!("\taddress 10.{number}.0.1/2{number}\n"),
             _ => format!("  address 10.{number}.0.1\n"),

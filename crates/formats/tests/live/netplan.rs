@@ -336,3 +336,15 @@ fn the_printed_commands_switch_the_bond_off() {
         }
     }
 }
+
+#[test]
+fn anchors_stand_for_what_they_stand_for_in_netplan() {
+    let Some(root) = Root::new_or_skip("anchors") else { return };
+    let text = "network:\n  version: 2\n  ethernets: {eth1: {}, eth2: {}}\n  bonds:\n    bond0:\n      interfaces: &ports [eth1, eth2]\n      \
+                parameters: &bp {mode: 802.3ad, lacp-rate: fast}\n      addresses: [&own 192.0.2.1/24]\n    bond1:\n      \
+                interfaces: [eth3]\n      parameters: *bp\n      addresses: [198.51.100.1/24]\n";
+    let generated = root.generate(&[&text.replace("{eth1: {}, eth2: {}}", "{eth1: {}, eth2: {}, eth3: {}}")]).unwrap();
+    let ours = read(format("netplan"), &[source(text)]);
+    assert_eq!(ours.network.teams.len(), 2);
+    assert_eq!(meaning(&ours.network), meaning(&read(format("networkd"), &generated).network));
+}

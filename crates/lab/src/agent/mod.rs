@@ -172,6 +172,7 @@ impl Agent {
                 let one_sided = self.teams.one_sided()?;
                 return Ok(Done { ports, buckets, pagp, one_sided, ..Done::default() });
             }
+            Request::EndClients => self.traffic.end_clients(),
             Request::Stop => {
                 self.traffic.stop();
                 if let Some(sampler) = self.sampler.take() {

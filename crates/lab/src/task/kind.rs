@@ -41,6 +41,9 @@ pub trait Ends: fmt::Debug + Send + Sync {
     /// Not all came about.
     fn start(&self) -> Result<(), Failure>;
 
+    /// Ends the clients whose servers, at other hosts, are to be there until then.
+    fn end_clients(&self) {}
+
     /// Ends every connection.
     fn stop(&self);
 

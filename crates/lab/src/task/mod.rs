@@ -76,6 +76,11 @@ impl Traffic {
         self.ends.iter().for_each(|(_, ends)| ends.device_is_up());
     }
 
+    /// Ends the clients whose servers are to outlive them.
+    pub(crate) fn end_clients(&self) {
+        self.ends.iter().for_each(|(_, ends)| ends.end_clients());
+    }
+
     /// Ends every connection.
     pub(crate) fn stop(&self) {
         self.ends.iter().for_each(|(_, ends)| ends.stop());

@@ -55,7 +55,7 @@ impl Kind for Program {
 /// The programs at an agent.
 #[derive(Debug, Default)]
 struct Ends {
-    running: Mutex<Vec<Arc<Running>>>,
+    running: Mutex<Vec<(Role, Arc<Running>)>>,
     /// Clients that wait for the start.
     waiting: Mutex<Vec<(u32, Vec<String>)>>,
     /// The last answer about each socket: a connection that ended keeps what it had.
@@ -80,22 +80,24 @@ impl kind::Ends for Ends {
     fn start(&self) -> Result<(), Failure> {
         let waiting = std::mem::take(&mut *lock(&self.waiting));
         for (index, words) in waiting {
-            lock(&self.running).push(Running::start(index, words)?);
+            lock(&self.running).push((Role::Client, Running::start(index, words)?));
         }
         Ok(())
     }
 
+    /// A client whose server is gone would end by itself, and be told as one that failed.
+    fn end_clients(&self) {
+        self.end(|role| role == Role::Client);
+    }
+
     fn stop(&self) {
-        let running = lock(&self.running).clone();
-        // All at once; then each is waited for.
-        running.iter().for_each(|program| program.ask_to_end());
-        running.iter().for_each(|program| program.end());
+        self.end(|_| true);
     }
 
     fn ask(&self) {
         // A kernel that does not answer has said so when the server was waited for.
         let Ok(sockets) = TcpSockets::open().and_then(|mut sockets| sockets.list()) else { return };
-        for program in lock(&self.running).clone() {
+        for (_, program) in lock(&self.running).clone() {
             let own = pid_namespace::sockets(&program.processes());
             for socket in sockets.iter().filter(|socket| !socket.listens && own.contains(&socket.inode)) {
                 let flow = flow(program.index(), socket);
@@ -113,16 +115,24 @@ impl kind::Ends for Ends {
     }
 
     fn outcomes(&self) -> Outcomes {
-        let programs = lock(&self.running).iter().map(|program| program.outcome()).collect();
+        let programs = lock(&self.running).iter().map(|(_, program)| program.outcome()).collect();
         Outcomes { programs, ..Outcomes::default() }
     }
 }
 
 impl Ends {
+    /// Ends the programs of some roles: all at once; then each is waited for.
+    fn end(&self, is_meant: impl Fn(Role) -> bool) {
+        let running = lock(&self.running).clone();
+        let meant = || running.iter().filter(|(role, _)| is_meant(*role)).map(|(_, program)| program);
+        meant().for_each(|program| program.ask_to_end());
+        meant().for_each(|program| program.end());
+    }
+
     /// Starts a server and waits until it listens.
     fn serve(&self, spec: &ConnectionSpec, words: Vec<String>) -> Result<(), Failure> {
         let server = Running::start(spec.index, words)?;
-        lock(&self.running).push(Arc::clone(&server));
+        lock(&self.running).push((Role::Server, Arc::clone(&server)));
         let mut sockets = TcpSockets::open()?;
         let begun = Instant::now();
         loop {
