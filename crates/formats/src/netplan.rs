@@ -6,7 +6,7 @@ mod parameters;
 mod value;
 mod write;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use nicteam_diagnostics::{Diagnostics, Problem, nearest};
@@ -69,7 +69,12 @@ impl Format for Netplan {
                 Err(problem) => teams.problem(source, problem),
             }
         }
-        let mut found = Found::default();
+        let is_cloud_inits = |source: &Source| {
+            source.path.ends_with("cloud-init.yaml")
+                || source.text.lines().any(|line| line.starts_with('#') && line.contains("cloud-init"))
+        };
+        let of_cloud_init = ordered.iter().enumerate().filter(|(_, source)| is_cloud_inits(source));
+        let mut found = Found { of_cloud_init: of_cloud_init.map(|(place, _)| place).collect(), ..Found::default() };
         for (source, root) in &roots {
             if let Err(problem) = collect(*source, root, &mut found, &mut teams) {
                 teams.problem(*source, problem);
@@ -111,6 +116,8 @@ struct Found<'a> {
     by_id: BTreeMap<(&'a str, &'a str), Vec<usize>>,
     /// The bond that a device is a member of.
     bond_of: BTreeMap<&'a str, &'a str>,
+    /// Sources that cloud-init writes.
+    of_cloud_init: BTreeSet<usize>,
     /// Places of the definitions of what stands on a bond: VLANs, bridges.
     above: BTreeMap<&'a str, Vec<usize>>,
 }
@@ -210,11 +217,8 @@ impl Definition<'_> {
 }
 
 /// cloud-init writes its file again: what is taken out of it would come back.
-fn cloud_init(definition: &Definition<'_>, teams: &mut Teams<'_>) {
-    let Some(source) = teams.reading.sources().get(definition.source) else { return };
-    let is_its = source.path.ends_with("cloud-init.yaml")
-        || source.text.lines().any(|line| line.starts_with('#') && line.contains("cloud-init"));
-    if is_its && !teams.reading.has_to_disable(OFF) {
+fn cloud_init(definition: &Definition<'_>, found: &Found<'_>, teams: &mut Teams<'_>) {
+    if found.of_cloud_init.contains(&definition.source) && !teams.reading.has_to_disable(OFF) {
         let what = "keep cloud-init from writing this file again, with what is removed below";
         teams.disable(&At::new(definition.source, 0..0), what, Some(OFF.to_owned()));
     }

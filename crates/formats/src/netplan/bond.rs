@@ -29,7 +29,7 @@ pub(super) fn read(definition: &Definition<'_>, found: &Found<'_>, devices: &Dev
             teams.problem(definition.source, problem);
         }
     }
-    super::cloud_init(definition, teams);
+    super::cloud_init(definition, found, teams);
     if is_first {
         lift(definition, found, teams);
     }

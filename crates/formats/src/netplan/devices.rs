@@ -160,7 +160,7 @@ fn member_of(
         };
         teams.left(&definition.spot_of(entry), why, Some(team));
     }
-    super::cloud_init(definition, teams);
+    super::cloud_init(definition, found, teams);
     keep_name(definition, devices, wake, teams);
     let what = format!("remove `{id}` from `{}`: netplan's renderer would manage the member", definition.kind);
     let command = Some(format!("netplan set {}", quoted(&format!("{}=null", key(definition.kind, id)))))
