@@ -394,7 +394,8 @@ impl Net {
         let arrived = Request::Hear { on: vec![text(VLAN_DEVICE)], requests: vec![inject], quiet_ms: QUIET_MS };
         let mut arrived: Vec<_> = self.heard(on("b", arrived)).into_iter().map(|stray| stray.frame.0).collect();
         arrived.sort();
-        let numbers = |all: &[Vec<u8>]| all.iter().map(|of| frames.iter().position(|frame| frame == of)).collect::<Vec<_>>();
+        let numbers =
+            |all: &[Vec<u8>]| all.iter().map(|of| frames.iter().position(|frame| frame == of)).collect::<Vec<_>>();
         assert_eq!(numbers(&arrived), numbers(&frames), "by their numbers");
     }
 }

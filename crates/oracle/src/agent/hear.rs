@@ -1,7 +1,7 @@
 //! Hearing what devices receive while something is done.
 
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nicteam_oracle::Refusal;
 use nicteam_oracle::protocol::{Bytes, Request, Stray};
@@ -25,17 +25,16 @@ pub(crate) fn hear(
     for request in requests {
         agent.answer(request)?;
     }
-    let mut last = Instant::now();
-    while last.elapsed() < quiet {
+    // Looks that found nothing are counted, not the time: who was held up between two has more to find.
+    let mut empty = Duration::ZERO;
+    while empty < quiet {
+        let before = heard.len();
         for (out, socket) in sockets.iter().enumerate() {
             batch.clear();
             socket.receive(&mut batch).map_err(system)?;
-            let before = heard.len();
             heard.extend(batch.frames().map(|received| Stray { out, frame: Bytes(whole(received)) }));
-            if heard.len() > before {
-                last = Instant::now();
-            }
         }
+        empty = if heard.len() > before { Duration::ZERO } else { empty + LOOK };
         thread::sleep(LOOK);
     }
     Ok(heard)
