@@ -87,6 +87,10 @@ impl Draft {
 
     /// Adds a member; one that is there already stays where it is.
     pub(crate) fn member(&mut self, reading: &mut Reading<'_>, device: &str, at: &At) {
+        // One too many is an error; more are not looked at.
+        if self.members.len() > MAX_MEMBERS {
+            return;
+        }
         match check_device(device) {
             Err((message, hint)) => self.wrong_member(reading, at, message, hint),
             Ok(()) if self.has_member(device) => {}

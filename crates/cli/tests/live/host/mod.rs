@@ -11,6 +11,7 @@ mod refusals;
 mod repeated;
 mod signals;
 mod ssh;
+mod stacked;
 mod standing;
 
 use std::fs;
