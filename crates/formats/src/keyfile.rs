@@ -188,7 +188,12 @@ fn read_bond<'p>(teams: &mut Teams<'_>, profile: &'p Profile) -> Option<Bond<'p>
                 "connection" => read_connection(reading, draft, entry),
                 "bond" => read_option(reading, draft, entry),
                 "team" if matches!(entry.key.as_str(), "config" | "interface-name") => {}
-                "ethernet" | "802-3-ethernet" => read_ethernet(reading, draft, entry),
+                // Of a key that is given twice the last one holds.
+                name @ ("ethernet" | "802-3-ethernet") => {
+                    if profile.ini.last(name, &entry.key).is_some_and(|last| last.at == entry.at) {
+                        read_ethernet(reading, draft, entry);
+                    }
+                }
                 "ipv4" | "ipv6" => {}
                 // Other programs' notes.
                 "user" => {}

@@ -69,7 +69,10 @@ impl Family<'_> {
     fn list(&self, key: &str) -> Vec<&Entry> {
         let mut list: Vec<_> =
             self.entries().into_iter().filter_map(|entry| Some((number(&entry.key, key)?, entry))).collect();
-        list.sort_by_key(|(number, _)| *number);
+        // Of one number `address1` stands ahead of `addresses1`, as nmcli has it.
+        list.sort_by_key(|(number, entry)| {
+            (*number, entry.key.starts_with("addresses") || entry.key.starts_with("routes"))
+        });
         list.into_iter().map(|(_, entry)| entry).filter(|entry| !entry.value.is_empty()).collect()
     }
 
