@@ -59,5 +59,6 @@ pub use address::{Address, AddressError};
 pub use format::{FORMATS, Format, WRITERS, Writer, Written};
 pub use network::{Disable, Import, Left, Network, Team};
 pub use route::{Route, RouteError, RouteWords};
+pub use shell::quoted;
 pub use source::{Place, Source};
 pub use template::template;

@@ -6,7 +6,7 @@ use std::path::Path;
 use nicteam_daemon::control::{Client, TeamState, teams};
 use nicteam_daemon::{Shelf, TeamStatus};
 use nicteam_dataplane::Choice;
-use nicteam_formats::{Address, Disable, Import, Left, Place, Route, Team};
+use nicteam_formats::{Address, Disable, Import, Left, Place, Route, Team, quoted};
 use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netlink::object::{self, Device};
 use nicteam_team::{Config, ConfigOption};
@@ -125,8 +125,8 @@ impl Host {
                 text: format!("master {}", master.name()),
                 why: format!(
                     "our file has no key for a bridge: `ip link set {} master {}` once the team is up",
-                    device.name(),
-                    master.name()
+                    quoted(device.name()),
+                    quoted(master.name())
                 ),
                 team: Some(device.name().to_owned()),
             });
@@ -180,7 +180,7 @@ fn kernels(bond: &Device, host: &Host, import: &mut Import) {
     import.disable.push(Disable {
         place: place(name),
         what: format!("take {name} away: its members are the driver's. Who made it makes it again: `nicteam doctor` looks for that"),
-        command: Some(format!("ip link delete {name}")),
+        command: Some(format!("ip link delete {}", quoted(name))),
     });
     import.network.teams.push(team);
 }

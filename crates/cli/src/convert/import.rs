@@ -1,5 +1,6 @@
 //! `nicteam import`: our own file from other people's configuration.
 
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
@@ -129,18 +130,23 @@ fn object(import: &nicteam_formats::Import) -> Value {
 
 /// Says what stays, by teams, and what to switch off.
 fn tell(import: &nicteam_formats::Import) {
-    let mut teams: Vec<Option<&str>> = Vec::new();
+    // In the order in which they first appear.
+    let mut places: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+    let mut teams: Vec<(Option<&str>, Vec<&Left>)> = Vec::new();
     for left in &import.left {
-        if !teams.contains(&left.team.as_deref()) {
-            teams.push(left.team.as_deref());
-        }
+        let team = left.team.as_deref();
+        let place = *places.entry(team).or_insert_with(|| {
+            teams.push((team, Vec::new()));
+            teams.len() - 1
+        });
+        teams[place].1.push(left);
     }
-    for team in teams {
+    for (team, lefts) in teams {
         match team {
             Some(team) => say::line(format_args!("{team}: not taken over:", team = say::visible(team))),
             None => say::line("not taken over:"),
         }
-        for Left { place, text, why, .. } in import.left.iter().filter(|left| left.team.as_deref() == team) {
+        for Left { place, text, why, .. } in lefts {
             say::line(format_args!("  {}: `{}`\n    {}", say::visible(place), say::visible(text), say::visible(why)));
         }
     }

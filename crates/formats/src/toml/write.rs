@@ -1,5 +1,7 @@
 //! Teams -> the text.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use nicteam_team::{ConfigOption, Values};
 
 use crate::{Import, Left, Team};
@@ -7,14 +9,17 @@ use crate::{Import, Left, Team};
 pub(super) fn write(import: &Import) -> String {
     let mut out = String::new();
     let teams = &import.network.teams;
-    let is_of = |left: &Left, team: &Team| left.team.as_deref() == Some(team.name.as_str());
+    let names: BTreeSet<&str> = teams.iter().map(|team| team.name.as_str()).collect();
+    let of = |left: &Left| left.team.as_deref().and_then(|team| names.get(team).copied());
+    let mut by_team: BTreeMap<Option<&str>, Vec<&Left>> = BTreeMap::new();
+    import.left.iter().for_each(|left| by_team.entry(of(left)).or_default().push(left));
     for team in teams {
         separate(&mut out);
         write_team(&mut out, team);
-        write_left(&mut out, import.left.iter().filter(|left| is_of(left, team)));
+        write_left(&mut out, by_team.remove(&Some(&*team.name)).unwrap_or_default());
     }
-    let others = import.left.iter().filter(|left| !teams.iter().any(|team| is_of(left, team)));
-    if others.clone().next().is_some() {
+    let others = by_team.remove(&None).unwrap_or_default();
+    if !others.is_empty() {
         separate(&mut out);
     }
     write_left(&mut out, others);
@@ -44,8 +49,8 @@ fn write_team(out: &mut String, team: &Team) {
 }
 
 /// Each with its place and the reason, as comments.
-fn write_left<'a>(out: &mut String, left: impl Iterator<Item = &'a Left>) {
-    for (place, left) in left.enumerate() {
+fn write_left(out: &mut String, left: Vec<&Left>) {
+    for (place, left) in left.into_iter().enumerate() {
         if place == 0 {
             out.push_str("# Not taken over:\n");
         }
