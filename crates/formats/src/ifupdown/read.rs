@@ -1,5 +1,6 @@
 //! Stanzas -> teams, and what stays.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use nicteam_diagnostics::Diagnostics;
@@ -38,7 +39,7 @@ pub(super) fn read(sources: &[Source], members: &[String]) -> Result<Import, Dia
 
 /// Names of bonds, in the order in which they first appear.
 fn bonds(file: &File) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
+    let (mut names, mut seen): (Vec<String>, BTreeSet<String>) = Default::default();
     for stanza in &file.stanzas {
         let joinings: Vec<Joining<'_>> = joinings(stanza).filter(|of| of.is_certain).collect();
         let by = |way: Way| joinings.iter().filter(move |of| of.way == way).map(|of| of.master.clone());
@@ -48,7 +49,7 @@ fn bonds(file: &File) -> Vec<String> {
         let own = is_bond.then(|| stanza.device.clone());
         let made = stanza.options.iter().filter(|line| line.runs()).flat_map(|line| made(line, &stanza.device));
         for name in own.into_iter().chain(by(Way::Master)).chain(by(Way::Enslave)).chain(made) {
-            if !names.contains(&name) && name != "none" {
+            if name != "none" && seen.insert(name.clone()) {
                 names.push(name);
             }
         }
