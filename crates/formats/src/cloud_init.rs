@@ -31,12 +31,7 @@ impl Format for CloudInit {
 
     fn read_with(&self, sources: &[Source], members: &[String]) -> Result<Import, Diagnostics> {
         let mut teams = Teams::new(sources).with_members(members);
-        for (source, of) in sources.iter().enumerate() {
-            let done = yaml::parse(&of.text).and_then(|root| configuration(&mut teams, source, &root));
-            if let Err(problem) = done {
-                teams.problem(source, problem);
-            }
-        }
+        teams.each(sources, |teams, source, of| configuration(teams, source, &yaml::parse(&of.text)?));
         teams.finish()
     }
 }

@@ -173,12 +173,11 @@ impl Draft {
 
     /// Sets an option as a file of sysfs takes it: of one that is a list, `+10.0.0.1` adds to it.
     pub(crate) fn as_in_sysfs(&mut self, reading: &mut Reading<'_>, name: &str, value: &str, at: &At) {
-        let added =
-            ConfigOption::named(name).filter(|option| option.name.ends_with("_target")).zip(value.strip_prefix('+'));
+        let added = list_in_sysfs(name).zip(value.strip_prefix('+'));
         let Some((list, added)) = added else { return self.option(reading, name, value, at, at) };
-        let held = self.value(list.name).filter(|held| !held.is_empty());
+        let held = self.value(list).filter(|held| !held.is_empty());
         let whole = held.into_iter().chain([added]).collect::<Vec<_>>().join(",");
-        self.extend_option(reading, list.name, &whole, at, at);
+        self.extend_option(reading, list, &whole, at, at);
     }
 
     /// Sets an option as the driver has it when it is loaded (`modinfo bonding`): not all of them are a bond's.
@@ -343,13 +342,18 @@ pub(crate) fn check_together(reading: &mut Reading<'_>, drafts: &[Draft]) {
     }
 }
 
+/// The kernel's name of an option that is a list of addresses, of which a line written into sysfs is one.
+pub(crate) fn list_in_sysfs(name: &str) -> Option<&'static str> {
+    ConfigOption::named(name).map(|option| option.name).filter(|name| name.ends_with("_target"))
+}
+
 /// True for the kernel's `use_carrier 0`, with which a bond asks its drivers by ioctl (Linux bond_options.c).
-pub(crate) fn asks_drivers(option: &str, value: &str) -> bool {
+fn asks_drivers(option: &str, value: &str) -> bool {
     option == "use_carrier" && matches!(value.trim(), "0" | "off")
 }
 
 /// Why that is not taken over.
-pub(crate) const ASKS_DRIVERS: &str =
+const ASKS_DRIVERS: &str =
     "carrier is what drivers say, here and in newer kernels: the old ways of asking them are not used";
 
 /// A setting: from its name to the end of its value.

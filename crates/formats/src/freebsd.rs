@@ -144,7 +144,7 @@ fn others(teams: &mut Teams<'_>, entry: &Assignment) {
     }
 }
 
-/// What `ifconfig` is told of an aggregation beside its ports.
+/// What `ifconfig` gives an aggregation beside its ports.
 fn configure(teams: &mut Teams<'_>, team: usize, entry: &Assignment) -> Result<(), Problem> {
     let (at, name) = (&entry.value_at, teams.drafts[team].name.clone());
     let words: Vec<&str> = entry.value.split_whitespace().collect();

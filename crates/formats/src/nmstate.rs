@@ -28,12 +28,7 @@ impl Format for Nmstate {
 
     fn read_with(&self, sources: &[Source], members: &[String]) -> Result<Import, Diagnostics> {
         let mut teams = Teams::new(sources).with_members(members);
-        for (source, of) in sources.iter().enumerate() {
-            let done = yaml::parse(&of.text).and_then(|root| state(&mut teams, source, &root));
-            if let Err(problem) = done {
-                teams.problem(source, problem);
-            }
-        }
+        teams.each(sources, |teams, source, of| state(teams, source, &yaml::parse(&of.text)?));
         teams.finish()
     }
 }

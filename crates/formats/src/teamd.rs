@@ -33,12 +33,7 @@ impl Format for Teamd {
 
     fn read_with(&self, sources: &[Source], members: &[String]) -> Result<Import, Diagnostics> {
         let mut teams = Teams::new(sources).with_members(members);
-        for (source, of) in sources.iter().enumerate() {
-            let done = json::parse(&of.text).and_then(|root| team(&mut teams, source, &root));
-            if let Err(problem) = done {
-                teams.problem(source, problem);
-            }
-        }
+        teams.each(sources, |teams, source, of| team(teams, source, &json::parse(&of.text)?));
         teams.finish()
     }
 }

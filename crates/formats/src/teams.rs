@@ -8,6 +8,7 @@ use nicteam_diagnostics::{Diagnostics, Problem};
 use crate::draft::{Conflicts, Draft, check_together};
 use crate::names::Wrong;
 use crate::reading::{At, Reading};
+use crate::shell::Command;
 use crate::{Address, Import, Network, Route, Source};
 
 /// What was read so far.
@@ -89,6 +90,26 @@ impl<'s> Teams<'s> {
     /// The same, with the members of the one bond that names none.
     pub(crate) fn with_members(self, members: &[String]) -> Teams<'s> {
         Teams { members: members.to_vec(), ..self }
+    }
+
+    /// Reads one text after the other; what is wrong with one keeps nobody from the next.
+    pub(crate) fn each(
+        &mut self,
+        sources: &'s [Source],
+        mut read: impl FnMut(&mut Teams<'s>, usize, &'s Source) -> Result<(), Problem>,
+    ) {
+        for (source, of) in sources.iter().enumerate() {
+            read(self, source, of).unwrap_or_else(|problem| self.problem(source, problem));
+        }
+    }
+
+    /// The same of scripts, command by command.
+    pub(crate) fn each_command(&mut self, sources: &'s [Source], take: impl Fn(&mut Teams<'s>, usize, &Command)) {
+        self.each(sources, |teams, source, of| {
+            let commands = of.commands().map_err(Problem::clone)?;
+            commands.iter().for_each(|command| take(teams, source, command));
+            Ok(())
+        });
     }
 
     /// Something is wrong with a text.

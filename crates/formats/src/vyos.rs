@@ -29,12 +29,7 @@ impl Format for Vyos {
 
     fn read_with(&self, sources: &[Source], members: &[String]) -> Result<Import, Diagnostics> {
         let mut teams = Teams::new(sources).with_members(members);
-        for (source, of) in sources.iter().enumerate() {
-            match of.commands() {
-                Ok(commands) => commands.iter().for_each(|command| take(&mut teams, source, command)),
-                Err(problem) => teams.problem(source, problem.clone()),
-            }
-        }
+        teams.each_command(sources, take);
         for team in 0..teams.drafts.len() {
             let (name, at) = (teams.drafts[team].name.clone(), teams.drafts[team].at.clone());
             // What VyOS has where nothing is said.

@@ -524,7 +524,8 @@ fn is_address(name: &str) -> bool {
     matches!(name, "address" | "netmask" | "gateway" | "network" | "broadcast")
 }
 
-/// An address with its prefix in one piece or two, of which `netmask` holds. Without any, an IPv4 address has that of its class, as `ifup` has it.
+/// An address with its prefix in one piece or two, of which `netmask` holds. Without any, an IPv4 address has that of its
+/// class, as `ifup` has it.
 fn read_address(text: &str, netmask: Option<&str>) -> Result<Address, (String, String)> {
     let (alone, prefix) = text.split_once('/').map_or((text, None), |(address, prefix)| (address, Some(prefix)));
     let read = match (prefix, netmask, alone.parse()) {

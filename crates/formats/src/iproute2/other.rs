@@ -2,9 +2,9 @@
 //! (Linux Documentation/networking/bonding.rst, 6.1).
 
 use nicteam_diagnostics::Problem;
-use nicteam_team::ConfigOption;
 
 use super::Script;
+use crate::draft::list_in_sysfs;
 use crate::names::mtu;
 use crate::reading::At;
 use crate::shell::{Command, Word};
@@ -139,8 +139,8 @@ pub(super) fn echo(script: &mut Script<'_>, source: usize, command: &Command, sp
             let span = start..values.last().map_or(output.span.end, |word| word.span.end);
             let at = At::new(source, span);
             // One address a line, with the sign of what is done.
-            match ConfigOption::named(option).filter(|option| option.name.ends_with("_target")) {
-                Some(list) => script.teams.append(team, list.name, value.trim_start_matches('+'), &at),
+            match list_in_sysfs(option) {
+                Some(list) => script.teams.append(team, list, value.trim_start_matches('+'), &at),
                 None => script.teams.set(team, option, &value, &at),
             }
         }
