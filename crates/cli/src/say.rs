@@ -33,11 +33,15 @@ pub(crate) fn talk(text: impl Display) {
 /// Line ends and tabs stay.
 pub(crate) fn visible(text: impl Display) -> String {
     let steers = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
+    let text = text.to_string();
+    if !text.contains(steers) {
+        return text;
+    }
     let written = |character: char| match steers(character) {
         true => character.escape_default().to_string(),
         false => character.to_string(),
     };
-    text.to_string().chars().map(written).collect()
+    text.chars().map(written).collect()
 }
 
 /// Says a line.

@@ -368,8 +368,7 @@ pub(crate) fn in_kernels_words(name: &str, value: &str) -> Result<(&'static str,
         ConfigOption::named(name).ok_or_else(|| ConfigError::UnknownOption { name: name.trim().to_owned() })?;
     let mut config = Config::default();
     config.set(option.name, value)?;
-    let shown = config.options_and_wish().into_iter().find(|(name, _)| *name == option.name);
-    Ok((option.name, shown.map_or_else(|| value.trim().to_owned(), |(_, value)| value)))
+    Ok((option.name, config.option(option.name).unwrap_or_else(|| value.trim().to_owned())))
 }
 
 /// Lists of addresses as sysfs takes them, one by one with a sign: `+10.0.0.1,+10.0.0.2`.

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use nicteam_daemon::control::TeamState;
 use nicteam_dataplane::TeamDevice;
-use nicteam_formats::Team;
+use nicteam_formats::{Team, quoted};
 use nicteam_sys::netlink::Link;
 use nicteam_sys::netlink::object::{Address, Device, Nexthop};
 
@@ -58,7 +58,7 @@ fn name(team: &Team, facts: &Facts<'_>) -> Option<Refusal> {
             let kind = if link.kind.is_empty() { "a device" } else { &link.kind };
             Some(Refusal::new(
                 format!("there is {kind} `{}` already, which is no team of nicteam", team.name),
-                format!("give the team another name, or remove the device: `ip link del {}`", team.name),
+                format!("give the team another name, or remove the device: `ip link del {}`", quoted(&team.name)),
             ))
         }
     }
@@ -85,7 +85,7 @@ fn member(team: &Team, device: &str, facts: &Facts<'_>) -> Option<Refusal> {
     // One that nobody runs lets its members go.
     (state.state != TeamState::Stopped).then(|| {
         let what = format!("`{device}` is a member of team {other}, which is running");
-        Refusal::new(what, format!("`nicteam team member del {other} {device}`, or `nicteam down {other}`"))
+        Refusal::new(what, format!("`nicteam team member del {other} {}`, or `nicteam down {other}`", quoted(device)))
     })
 }
 
@@ -101,6 +101,7 @@ fn missing(team: &Team, device: &str, facts: &Facts<'_>) -> String {
 
 fn enslaved(team: &Team, link: &Link, master: u32, facts: &Facts<'_>) -> Refusal {
     let (device, master_name) = (&link.name, facts.survey.name_of(master));
+    let frees = format!("`ip link set {} nomaster` frees it", quoted(device));
     let kind = facts.survey.link_at(master).map_or("", |master| master.kind.as_str());
     let what = match kind {
         "" => format!("`{device}` is a part of {master_name}"),
@@ -108,16 +109,17 @@ fn enslaved(team: &Team, link: &Link, master: u32, facts: &Facts<'_>) -> Refusal
     };
     let hint = match kind {
         "bond" => format!(
-            "`ip link set {device} nomaster` frees it, and whoever is logged in over {master_name} loses the session: \
+            "{frees}, and whoever is logged in over {master_name} loses the session: \
              \"From a running bond\" in docs/up.md has the way that keeps it. Switch the bond off where it is configured, too, or it \
              comes back (`nicteam import` of that file says how)"
         ),
         "bridge" => format!(
-            "`ip link set {device} nomaster` frees it, and `ip link set {} master {master_name}` puts the team in its place",
-            team.name
+            "{frees}, and `ip link set {} master {}` puts the team in its place",
+            quoted(&team.name),
+            quoted(&master_name)
         ),
         "openvswitch" | "ovs-system" => "`ovs-vsctl del-port` takes it out of its bridge".to_owned(),
-        _ => format!("`ip link set {device} nomaster` frees it"),
+        _ => frees,
     };
     Refusal::new(what, hint)
 }
@@ -143,7 +145,7 @@ fn above_member(device: &Device, facts: &Facts<'_>) -> Option<Refusal> {
         "macvlan" => device.data(MODE) != Some(SOURCE),
         _ => false,
     };
-    let hint = format!("`ip link del {name}`, then `nicteam up`, then make it again on the team");
+    let hint = format!("`ip link del {}`, then `nicteam up`, then make it again on the team", quoted(name));
     (!fits).then(|| Refusal::new(format!("{kind} {name} stands on {below} and cannot be moved to the team"), hint))
 }
 
@@ -157,7 +159,10 @@ fn tunnels(facts: &Facts<'_>, found: &Found) -> Vec<Refusal> {
     };
     let refusal = |device: &Device| {
         let what = format!("vxlan {} is bound to a member and would lose its way", device.name());
-        Refusal::new(what, format!("make it without `dev`, or again on the team: `ip link del {}`", device.name()))
+        Refusal::new(
+            what,
+            format!("make it without `dev`, or again on the team: `ip link del {}`", quoted(device.name())),
+        )
     };
     facts.survey.devices.iter().filter(bound).map(refusal).collect()
 }
@@ -187,7 +192,7 @@ fn addresses(team: &Team, facts: &Facts<'_>, found: &Found) -> Vec<Refusal> {
         let other = has(wanted.address)?;
         let device = facts.survey.name_of(other.index());
         let what = format!("{} is an address of {device} already", wanted.address);
-        let hint = format!("`ip address del {} dev {device}`, or take it out of the file", other.words());
+        let hint = format!("`ip address del {} dev {}`, or take it out of the file", other.words(), quoted(&device));
         Some(Refusal::new(what, hint))
     };
     team.addresses.iter().filter_map(refusal).collect()

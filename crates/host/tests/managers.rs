@@ -250,6 +250,21 @@ fn what_the_kernel_has_a_device_under_comes_first() {
 }
 
 #[test]
+fn a_shell_takes_the_names_in_a_cure_as_they_are() {
+    for kind in ["bond", "bridge", "openvswitch", "team", "vrf", ""] {
+        let master = Link { kind: kind.to_owned(), ..link(9, "m;9") };
+        let links = [Link { master: Some(9), ..link(1, "e$1") }, master];
+        let claims = claims(Root::new().path(), &links, "e$1");
+        let commands = claims[0].cure.lines().map(|line| line.split_once(": ").map_or(line, |(_, command)| command));
+        for command in commands {
+            let plain = command.replace("'e$1'", "").replace("'m;9'", "");
+            assert!(!plain.contains(['$', ';']), "{kind}: {command}");
+        }
+        assert!(claims[0].cure.contains("'e$1'"), "{kind}: {}", claims[0].cure);
+    }
+}
+
+#[test]
 fn any_text_in_any_file_is_survived() {
     let texts = [
         "",

@@ -270,6 +270,12 @@ impl Config {
         self.options().into_iter().chain(granted.map(|option| (option.name, (option.get)(self)))).collect()
     }
 
+    /// One of [`Config::options_and_wish`], by its name.
+    pub fn option(&self, name: &str) -> Option<String> {
+        let option = ConfigOption::named(name)?;
+        (option.lasts() || self.active_slave.is_some()).then(|| (option.get)(self))
+    }
+
     /// Refuses what the kernel refuses: `updelay`, `downdelay` and
     /// `peer_notif_delay` without `miimon`, a `queue_id` that two members have
     /// (EPERM); `packets_per_slave` outside balance-rr, `primary`, `active_slave`

@@ -152,10 +152,13 @@ fn read_slaves(teams: &mut Teams<'_>, team: usize, interfaces: &Interfaces) {
 fn enslaved(parts: &[Part<'_>]) -> BTreeMap<String, Vec<(String, At)>> {
     let mut enslaved: BTreeMap<String, Vec<(String, At)>> = BTreeMap::new();
     for line in parts.iter().filter(|part| part.kind == Kind::Script).flat_map(Part::lines) {
-        if let Some(Ok(Command::Enslave { bond, members })) = commands::read(line.text, "").one() {
-            let members = members.into_iter().map(|member| (member, line.at.clone()));
-            enslaved.entry(bond).or_default().extend(members);
-        }
+        let (bond, members) = match commands::read(line.text, "").one() {
+            Some(Ok(Command::Enslave { bond, members })) => (bond, members),
+            Some(Ok(Command::Join { master, device })) => (master, vec![device]),
+            _ => continue,
+        };
+        let members = members.into_iter().map(|member| (member, line.at.clone()));
+        enslaved.entry(bond).or_default().extend(members);
     }
     enslaved
 }

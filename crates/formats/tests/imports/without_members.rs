@@ -47,3 +47,17 @@ fn its_members_may_be_named() {
     let two = format!("{}{}", ALONE[0].2, ALONE[0].2.replace("bond0", "bond2"));
     assert!(error(&two).contains("several bonds name no members: bond0, bond2"));
 }
+
+#[test]
+fn a_script_beside_its_file_may_join_them() {
+    for command in [
+        "ifenslave bond0 eth1",
+        "ip link set eth1 master bond0",
+        "ip link set eth1 down\nip link set eth1 master bond0",
+    ] {
+        let text = format!("# ifcfg-bond0\n{}# rc.local\n{command}\n", ALONE[5].2);
+        let import = read("ifcfg", &text);
+        assert_eq!(import.network.teams[0].members, ["eth1"], "{command}: {:?}", left(&import));
+        assert!(!left(&import).iter().any(|left| left.contains("none is named")), "{command}");
+    }
+}

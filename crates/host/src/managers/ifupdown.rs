@@ -1,7 +1,7 @@
 //! ifupdown: stanzas of `/etc/network/interfaces` (interfaces(5)) that concern a device, and what is up by it now.
 
-use nicteam_formats::Source;
 use nicteam_formats::ifupdown::{Definition, Interfaces, Sourced, sourced};
+use nicteam_formats::{Source, quoted};
 use nicteam_sys::pattern;
 
 use super::{Claim, Device, Host, Manager, Severity};
@@ -59,7 +59,7 @@ fn claim(of: &Definition, is_automatic: bool, is_up: bool) -> Option<Claim> {
         (true, false) => "now",
         (false, _) => "at boot",
     };
-    let down = if is_up { format!("ifdown --force {name}\n") } else { String::new() };
+    let down = if is_up { format!("ifdown --force {}\n", quoted(name)) } else { String::new() };
     Some(Claim {
         manager: NAME,
         place: Some(of.place.clone()),

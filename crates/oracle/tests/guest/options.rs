@@ -259,8 +259,7 @@ impl Difference {
 
     /// The value of another option then.
     fn shows(&self, option: &str) -> String {
-        let value = self.config.options().into_iter().find(|(name, _)| *name == option);
-        value.map(|(_, value)| value).unwrap_or_default()
+        self.config.option(option).unwrap_or_default()
     }
 
     /// One has taken it, the other has not: the two cannot go on together.

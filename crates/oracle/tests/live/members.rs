@@ -192,7 +192,7 @@ fn active(team: &Team) -> String {
 }
 
 fn option(team: &Team, name: &str) -> String {
-    team.config().options().into_iter().find(|(option, _)| *option == name).unwrap().1
+    team.config().option(name).unwrap()
 }
 
 /// The queues that a text lists, without those that are none.

@@ -264,7 +264,7 @@ fn priorities_are_set_member_by_member() {
     let prio = |texts: &[&str]| {
         let mut config = Config::default();
         texts.iter().try_for_each(|text| config.set("prio", text))?;
-        Ok::<_, ConfigError>(config.options().into_iter().find(|(name, _)| *name == "prio").unwrap().1)
+        Ok::<_, ConfigError>(config.option("prio").unwrap())
     };
     assert_eq!(prio(&["eth1:5", " eth0:-3 , eth2:1\n"]).unwrap(), "eth0:-3,eth1:5,eth2:1");
     assert_eq!(prio(&["eth1:5,eth0:2", "eth1:0"]).unwrap(), "eth0:2");
@@ -290,7 +290,7 @@ fn targets_are_listed_added_and_removed() {
     let targets = |texts: &[&str]| {
         let mut config = Config::default();
         texts.iter().try_for_each(|text| config.set("arp_ip_target", text))?;
-        Ok::<_, ConfigError>(config.options().into_iter().find(|(name, _)| *name == "arp_ip_target").unwrap().1)
+        Ok::<_, ConfigError>(config.option("arp_ip_target").unwrap())
     };
     assert_eq!(targets(&["10.0.0.1, 10.0.0.2", "10.0.0.3"]).unwrap(), "10.0.0.3");
     assert_eq!(targets(&["10.0.0.1,10.0.0.2", "+10.0.0.3,-10.0.0.1\n"]).unwrap(), "10.0.0.2,10.0.0.3");
@@ -322,7 +322,7 @@ fn queues_are_merged_bounded_and_each_members_own() {
         let mut config = Config::default();
         texts.iter().try_for_each(|text| config.set("queue_id", text))?;
         config.check()?;
-        Ok::<_, ConfigError>(config.options().into_iter().find(|(name, _)| *name == "queue_id").unwrap().1)
+        Ok::<_, ConfigError>(config.option("queue_id").unwrap())
     };
     assert_eq!(queues(&["eth1:2, eth0:16\n"]).unwrap(), "eth0:16,eth1:2");
     assert_eq!(queues(&["eth0:1,eth1:2", "eth0:0,eth2:1"]).unwrap(), "eth1:2,eth2:1");
@@ -345,8 +345,8 @@ fn an_active_slave_needs_a_mode_that_has_one() {
         }
     }
     assert!(Config::default().set("active_slave", "a/b").is_err());
-    let wish = |config: &Config| config.options_and_wish().into_iter().find(|(name, _)| *name == "active_slave");
-    assert_eq!(wish(&with(&[("active_slave", "eth0")])), Some(("active_slave", "eth0".to_owned())));
+    let wish = |config: &Config| config.option("active_slave");
+    assert_eq!(wish(&with(&[("active_slave", "eth0")])), Some("eth0".to_owned()));
     assert_eq!(wish(&Config::default()), None);
 }
 

@@ -83,9 +83,7 @@ fn lacps_priorities_are_by_default_those_of_the_modes_kind() {
     let (kernels, theirs) = (with(&[("mode", "802.3ad")]), with(&[("mode", "balance-tcp")]));
     assert_eq!((kernels.actor_sys_prio(), kernels.port_prio("eth0")), (65_535, 255));
     assert_eq!((theirs.actor_sys_prio(), theirs.port_prio("eth0")), (65_534, 65_535));
-    let shown = |config: &Config| {
-        config.options().into_iter().find(|(name, _)| *name == "ad_actor_sys_prio").map(|(_, value)| value)
-    };
+    let shown = |config: &Config| config.option("ad_actor_sys_prio");
     assert_eq!(shown(&theirs).as_deref(), Some("65534"));
     let named = with(&[("mode", "balance-tcp"), ("lacp-system-priority", "65535"), ("actor_port_prio", "eth0:255")]);
     assert_eq!((named.actor_sys_prio(), named.port_prio("eth0"), named.port_prio("eth1")), (65_535, 255, 65_535));

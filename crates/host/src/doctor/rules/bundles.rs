@@ -1,5 +1,7 @@
 //! Bundles themselves: without a process, without a monitor, without a partner, half way up or down.
 
+use nicteam_formats::quoted;
+
 use super::super::facts::{Bundle, HostFacts, Owner};
 use super::super::finding::{Finding, Weight};
 use super::super::rule::{Rule, finding};
@@ -41,7 +43,7 @@ fn of_bundle(bundle: &Bundle) -> Vec<Finding> {
     if bundle.owner == Owner::Kernel && is_zero("miimon") && is_zero("arp_interval") {
         let text =
             "it monitors nothing (`miimon=0`, `arp_interval=0`): a dead link goes on taking its share of the frames";
-        findings.push(found(text.to_owned(), format!("ip link set {name} type bond miimon 100")));
+        findings.push(found(text.to_owned(), format!("ip link set {} type bond miimon 100", quoted(name))));
     }
     let no_partner = bundle.option("ad_partner_mac").is_some_and(|mac| mac == "00:00:00:00:00:00");
     if bundle.owner == Owner::Kernel && no_partner && bundle.members.len() > 1 {

@@ -1,5 +1,7 @@
 //! Members that cannot carry anything, or one way at a time.
 
+use nicteam_formats::quoted;
+
 use super::super::facts::{HostFacts, Owner};
 use super::super::finding::{Finding, Weight};
 use super::super::rule::{Rule, finding, members};
@@ -17,7 +19,7 @@ impl Rule for Carrier {
             let (text, cure) = match (device.link.up, device.link.carrier) {
                 (false, _) => (
                     format!("it is a member of {team} and set down: the team does without it"),
-                    format!("ip link set {name} up"),
+                    format!("ip link set {} up", quoted(name)),
                 ),
                 (true, false) => (
                     format!("it is a member of {team} and has no carrier: the team does without it"),

@@ -1,6 +1,7 @@
 //! Filters of other programs that may keep frames from a team.
 
 use nicteam_dataplane::MEMBER_PREF;
+use nicteam_formats::quoted;
 
 use super::super::facts::HostFacts;
 use super::super::finding::{Finding, Weight};
@@ -25,7 +26,8 @@ impl Rule for Filters {
                         filter.kind, filter.priority, bundle.name
                     );
                     let cure = format!(
-                        "tc filter show dev {name} ingress    # `continue` (TC_ACT_UNSPEC) lets the team have them"
+                        "tc filter show dev {} ingress    # `continue` (TC_ACT_UNSPEC) lets the team have them",
+                        quoted(name)
                     );
                     finding(NAME, name, Weight::Note, text, cure)
                 })

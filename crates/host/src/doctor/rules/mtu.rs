@@ -1,5 +1,7 @@
 //! Members, and the switch, that do not take packets as large as the bundle's.
 
+use nicteam_formats::quoted;
+
 use super::super::facts::HostFacts;
 use super::super::finding::{Finding, Weight};
 use super::super::rule::{Rule, finding, members};
@@ -21,8 +23,9 @@ impl Rule for Mtu {
                     bundle.name
                 );
                 let cure = format!(
-                    "ip link set {} mtu {own}    # or, if cable and switch take it: ip link set {name} mtu {all}",
-                    bundle.name
+                    "ip link set {} mtu {own}    # or, if cable and switch take it: ip link set {} mtu {all}",
+                    quoted(&bundle.name),
+                    quoted(name)
                 );
                 findings.push(finding(NAME, name, Weight::Disappoints, text, cure));
             }
@@ -37,7 +40,8 @@ impl Rule for Mtu {
                     "its MTU is {own}, and the switch's port takes frames of at most {told} bytes: larger ones are lost without a word"
                 );
                 let cure = format!(
-                    "raise the MTU of the switch's port, or: ip link set {name} mtu {}",
+                    "raise the MTU of the switch's port, or: ip link set {} mtu {}",
+                    quoted(name),
                     told.saturating_sub(AROUND_UNTAGGED)
                 );
                 findings.push(finding(NAME, name, Weight::Disappoints, text, cure));

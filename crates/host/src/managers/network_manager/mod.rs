@@ -10,6 +10,7 @@ mod profiles;
 mod spec;
 mod state;
 
+use nicteam_formats::quoted;
 use nicteam_formats::settings::flag;
 
 use super::{Claim, Device, Host, Manager, Severity, ifupdown};
@@ -103,5 +104,9 @@ fn cure(name: &str, runs: bool) -> String {
     let file = format!("/etc/NetworkManager/conf.d/90-unmanaged-{name}.conf");
     let own =
         format!("printf '[device-unmanaged-{name}]\\nmatch-device=interface-name:={name}\\nmanaged=0\\n' >{file}");
-    if runs { format!("nmcli device set {name} managed no\n{own}\nsystemctl reload NetworkManager") } else { own }
+    if runs {
+        format!("nmcli device set {} managed no\n{own}\nsystemctl reload NetworkManager", quoted(name))
+    } else {
+        own
+    }
 }

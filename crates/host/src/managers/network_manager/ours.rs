@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use nicteam_formats::quoted;
 use nicteam_sys::netlink::Link;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -58,8 +59,9 @@ pub fn set_unmanaged(root: &Path, team: &str, devices: &[&str]) -> io::Result<bo
     if let Some(device) = devices.iter().map(by_name).find(|device| !spec::fits(&list, device)) {
         return Err(io::Error::other(format!(
             "a file of /etc/NetworkManager replaces the list of unmanaged devices, so NetworkManager goes on with {0}; hint: \
-             write `unmanaged-devices+=` there, or: nmcli device set {0} managed no",
-            device.name
+             write `unmanaged-devices+=` there, or: nmcli device set {1} managed no",
+            device.name,
+            quoted(&device.name)
         )));
     }
     wait_until_let_go(&host, devices);
