@@ -270,6 +270,10 @@ const HOSTILE: &[Shape] = &[
         "iface b inet manual\n bond-slaves e1\n".to_owned() + &" up ip link set a up\n".repeat(bytes / 21)
     }),
     ("ifupdown", |bytes| format!("iface b inet manual\n bond-slaves {}\n", "e ".repeat(bytes / 2))),
+    ("ifupdown", |bytes| {
+        let route = |n: usize| format!(" up ip route add 10.{}.{}.{} dev b\n", n >> 16, (n >> 8) & 255, n & 255);
+        "iface b inet manual\n bond-slaves e1\n".to_owned() + &numbered(bytes, route)
+    }),
     ("ifcfg", |bytes| format!("DEVICE=b\nTYPE=Bond\nA=abcdefgh\n{}", "A=\"$A$A\"\n".repeat(bytes / 9))),
     ("iproute2", |bytes| format!("ip link add b type bond\na=abcdefgh\n{}", "a=$a$a\n".repeat(bytes / 7))),
     ("iproute2", |bytes| format!("ip link add b type bond\necho {}\n", "{a,b}".repeat(bytes / 5))),

@@ -7,6 +7,7 @@ use nicteam_team::{Config, ConfigError, ConfigOption, MAX_MEMBERS};
 use nicteam_wire::Mac;
 
 use crate::names::{accept_ra, check_device, check_team, host_mac, mtu, shown};
+use crate::once_each::OnceEach;
 use crate::reading::{At, Reading};
 use crate::{Address, Route, Team};
 
@@ -37,8 +38,8 @@ pub(crate) struct Draft {
     pub(crate) mtu: Option<u32>,
     pub(crate) accept_ra: Option<u8>,
     pub(crate) dataplane: Option<String>,
-    pub(crate) addresses: Vec<Address>,
-    pub(crate) routes: Vec<Route>,
+    pub(crate) addresses: OnceEach<Address>,
+    pub(crate) routes: OnceEach<Route>,
     options: Vec<Given>,
     /// What to do where no members are named.
     pub(crate) members_hint: String,
@@ -68,8 +69,8 @@ impl Draft {
             mtu: None,
             accept_ra: None,
             dataplane: None,
-            addresses: Vec::new(),
-            routes: Vec::new(),
+            addresses: OnceEach::default(),
+            routes: OnceEach::default(),
             options: Vec::new(),
             members_hint: "`--members eth1,eth2` names them".to_owned(),
             lacks_members: false,
@@ -258,16 +259,12 @@ impl Draft {
 
     /// Adds an address; one that is there already is one.
     pub(crate) fn add_address(&mut self, address: Address) {
-        if !self.addresses.contains(&address) {
-            self.addresses.push(address);
-        }
+        self.addresses.add(address);
     }
 
     /// Adds a route; one that is there already is one.
     pub(crate) fn add_route(&mut self, route: Route) {
-        if !self.routes.contains(&route) {
-            self.routes.push(route);
-        }
+        self.routes.add(route);
     }
 
     /// The address `10.0.0.1/24`.
@@ -299,6 +296,7 @@ impl Draft {
             }
         }
         let options = options.into_iter().map(|option| (option.name.to_owned(), option.value)).collect();
+        let (addresses, routes) = (addresses.into_list(), routes.into_list());
         Team { name, members, options, mac, mtu, accept_ra, dataplane, addresses, routes }
     }
 

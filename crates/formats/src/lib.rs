@@ -37,6 +37,7 @@ mod netplan;
 mod network;
 mod networkd;
 mod nmstate;
+mod once_each;
 mod openvswitch;
 pub mod ovs_vsctl;
 mod reading;

@@ -380,11 +380,11 @@ impl Bond<'_> {
             via => draft.addresses.iter().any(|address| address.contains(via)),
         };
         let hop = |via: &IpAddr| Route { to: Address::host(*via), via: None, metric: None, table: None };
-        let hops: Vec<Route> = self.gateways.iter().filter(|via| !is_beside(**via)).map(hop).collect();
-        for hop in hops.into_iter().filter(|hop| !draft.routes.contains(hop)).collect::<Vec<_>>() {
-            let place = draft.routes.iter().position(|route| route.via == Some(hop.to.address)).unwrap_or(0);
-            draft.routes.insert(place, hop);
-        }
+        let far: BTreeSet<IpAddr> = self.gateways.iter().copied().filter(|via| !is_beside(*via)).collect();
+        // Ahead of the routes that lead by it.
+        draft
+            .routes
+            .replace(|route| route.via.filter(|via| far.contains(via)).map(|via| hop(&via)).into_iter().chain([route]));
     }
 
     fn read_command(&mut self, reading: &mut Reading<'_>, draft: &mut Draft, stanza: &Stanza, line: &Line) {

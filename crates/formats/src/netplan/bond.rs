@@ -152,7 +152,8 @@ fn key(
 /// DHCP is not asked for, nobody reads router advertisements.
 pub(super) fn by_network_manager(found: &Found<'_>, teams: &mut Teams<'_>) {
     for draft in teams.drafts.iter_mut().filter(|draft| found.is_network_managers(&draft.name)) {
-        draft.routes.iter_mut().for_each(|route| route.metric = route.metric.or(Some(keyfile::BONDS_METRIC)));
+        let metric = Some(keyfile::BONDS_METRIC);
+        draft.routes.replace(|route| [Route { metric: route.metric.or(metric), ..route }]);
         let asks = |definition: &Definition<'_>| definition.entry.value.get("dhcp6").is_some_and(|node| !is_off(node));
         let own = found.own("bonds", &draft.name);
         if draft.addresses.iter().any(|address| address.address.is_ipv6()) && !own.into_iter().any(asks) {

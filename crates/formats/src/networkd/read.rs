@@ -7,6 +7,7 @@ use super::time;
 use crate::draft::{Draft, signless};
 use crate::ini::{self, Entry, Flavour, Ini, Section, flag};
 use crate::names::{fits, shown};
+use crate::once_each::OnceEach;
 use crate::reading::{At, Reading};
 use crate::shell::quoted;
 use crate::teams::Teams;
@@ -355,7 +356,7 @@ fn read_network(reading: &mut Reading<'_>, file: &File, draft: &mut Draft) {
 /// A line of [Network] or [Link]; true if the team has it now.
 fn read_entry(reading: &mut Reading<'_>, draft: &mut Draft, section: &Section, entry: &Entry) -> bool {
     match (section.name.as_str(), entry.key.as_str()) {
-        ("Network", "Address") if entry.value.is_empty() => draft.addresses.clear(),
+        ("Network", "Address") if entry.value.is_empty() => draft.addresses = OnceEach::default(),
         ("Network", "Address") => add_address(reading, draft, entry),
         ("Network", "Gateway") if entry.value.parse::<std::net::IpAddr>().is_ok() => {
             match Route::parse(&format!("default via {}", entry.value)) {

@@ -475,7 +475,7 @@ fn commands_give_options() {
 
 #[test]
 fn the_netmask_holds_and_a_gateway_is_on_the_link() {
-    let text = "iface bond0 inet static\n bond-slaves eth1\n address 192.0.2.1/24\n netmask 255.255.0.0\n gateway 198.51.100.1\n\
+    let text = "iface bond0 inet static\n bond-slaves eth1\n address 192.0.2.1/24\n netmask 255.255.0.0\n gateway 198.51.100.1\n gateway 198.51.100.1\n\
                 iface bond0 inet6 static\n address 2001:db8::1/64\n netmask 56\n gateway fe80::1\n";
     let import = read("ifupdown", text);
     let team = &import.network.teams[0];
