@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::failure::Failure;
 use crate::noise::Noise;
-use crate::stats::Estimate;
+use nicteam_statistics::Estimate;
 
 /// How to read the tables.
 pub(crate) const LEGEND: &str = "measured: the median of the repeats; in brackets, of 6 repeats or more the interval that holds it with 95 %, else lowest and highest

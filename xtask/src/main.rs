@@ -20,7 +20,6 @@ mod product;
 mod results;
 mod scratch;
 mod side;
-mod stats;
 mod test;
 mod tools;
 

@@ -56,10 +56,12 @@ mod live {
     mod service;
     mod storage;
     mod storage_faults;
+    mod t2;
     mod tagged;
     mod targets;
     mod team;
     mod testbed;
+    mod traffic_test;
     mod tune;
 }
 

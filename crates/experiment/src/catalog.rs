@@ -161,6 +161,7 @@ pub fn builtin() -> &'static [Builtin] {
         "stripe-widths" Stripe,
         "switch-teams" Basic,
         "t1-two-hosts" Published,
+        "t2-load-balancer" Published,
         "t3-four-links" Published,
         "t4-iscsi-multipath" Published,
         "t5-ovs-bonding" Published,

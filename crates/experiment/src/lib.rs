@@ -37,6 +37,7 @@ mod programs;
 mod read;
 mod record;
 mod reference;
+mod repeat;
 mod resolve;
 mod resolved;
 mod sections;
@@ -66,13 +67,14 @@ pub use nicteam_diagnostics::{Diagnostic, Diagnostics};
 pub use overrides::Overrides;
 pub use programs::check_programs;
 pub use reference::{key_reference, schema};
+pub use repeat::MOST_REPETITIONS;
 pub use resolved::*;
 pub use show::show;
 pub use switch_model::{Spread, SwitchModel};
 pub use target::{Access, Iscsi, Medium, Nfs, Target};
-pub use task::{AccessSpec, Copy, Disks, Ping, Program, Storage, Tagged, Tcp, Udp};
+pub use task::{AccessSpec, Copy, Disks, Ping, Program, Requests, Storage, Tagged, Tcp, TrafficTest, Udp};
 pub use timed::{Event, Timed};
-pub use traffic::Task;
+pub use traffic::{Task, Tested};
 pub use units::{
     RUN_DURATION, parse_bytes, parse_duration, parse_rate, show_bytes, show_duration, show_percent, show_rate,
 };

@@ -299,7 +299,7 @@ mod tests {
     use nicteam_wire::Mac;
 
     use super::*;
-    use crate::resolved::{End, Host, Switch};
+    use crate::resolved::{Bounds, End, Host, Switch};
     use crate::task::{Ping, Tcp, Udp};
 
     const LINK_BPS: u64 = 100_000_000;
@@ -320,6 +320,7 @@ mod tests {
             parent: None,
             forwards: false,
             routes: Vec::new(),
+            bounds: Bounds::default(),
         };
         fn end(node: &str, device: String) -> End {
             End { node: node.to_owned(), device }
@@ -331,6 +332,8 @@ mod tests {
                 b: end("sw", format!("{name}-{n}")),
                 rate_bps: LINK_BPS,
                 mtus: [1500; 2],
+                queue_bytes: None,
+                without_offloads: false,
             })
         });
         Topology {
@@ -352,6 +355,9 @@ mod tests {
             description: None,
             published: None,
             published_of_limit: None,
+            published_rates: Vec::new(),
+            compared_with: None,
+            repetition: None,
             topology: topology(links),
             workloads: vec![workload],
             duration: Duration::from_secs(1),

@@ -8,7 +8,7 @@ use crate::keys::Thing;
 use crate::limit::limit;
 use crate::overrides::Overrides;
 use crate::record::{At, Options, Record};
-use crate::resolved::{Direction, Experiment, GranularityChoice, Run, Topology, Variant, Workload};
+use crate::resolved::{Direction, Experiment, GranularityChoice, PublishedRates, Run, Topology, Variant, Workload};
 use crate::task::{self, Said};
 use crate::topology::{self, Broken, Built, Plan, duplicate};
 use crate::units::show_duration;
@@ -64,6 +64,7 @@ pub(crate) fn resolve(
             "super-frames" => GranularityChoice::SuperFrames,
             _ => GranularityChoice::Auto,
         },
+        repeat: 1,
         runs,
     }
 }
@@ -153,7 +154,7 @@ impl<'a> Resolver<'a, '_> {
             self.problems.truncate(known);
         }
         for (name, workload) in unused {
-            self.workload(name, workload, &built);
+            self.workload(name, workload, Duration::from_secs(1), &built);
         }
     }
 
@@ -202,9 +203,10 @@ impl<'a> Resolver<'a, '_> {
         };
         let duration = self.overrides.duration.unwrap_or_else(|| time("duration", Duration::from_secs(8)));
         let warmup = time("warmup", Duration::from_secs(1));
-        let workloads = self.workloads(record, &built);
+        let workloads = self.workloads(record, warmup + duration, &built);
         self.check_connections(record, &workloads);
         self.check_targets(record, &workloads);
+        self.check_slow_hosts(record, &workloads, &built.topology);
         let told = &mut Told { topology: &built.topology, duration, problems: self.problems };
         let events = event::resolve(events(record), told);
         self.check_interval(duration);
@@ -214,11 +216,75 @@ impl<'a> Resolver<'a, '_> {
             description: text("description"),
             published: text("published"),
             published_of_limit: record.get("published_of_limit").map(|at| at.value),
+            published_rates: self.published_rates(record),
+            compared_with: self.compared_with(record),
+            repetition: None,
             duration,
             warmup,
             events,
             workloads,
             topology: built.topology,
+        }
+    }
+
+    /// What a published test found for each client.
+    fn published_rates(&mut self, run: &'a Record) -> Vec<PublishedRates> {
+        let named = run.get::<Named<'a>>("published_rates").map_or(&[][..], |at| at.value);
+        let hosts = self.named("hosts");
+        let mut rates = Vec::new();
+        for (host, record) in named {
+            if hosts.iter().all(|(known, _)| known.value != host.value) && !self.file.is_broken("hosts") {
+                let all = || hosts.iter().map(|(known, _)| known.value.as_str());
+                let hint = match nearest(&host.value, all()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("the hosts are {}", list(all())),
+                };
+                self.problems.push(Problem::at(&host.span, format!("no host `{}`", host.value)).hint(hint));
+            }
+            let rate = |key| record.get::<u64>(key).map_or(0, |at| at.value);
+            let host = host.value.clone();
+            rates.push(PublishedRates { host, download_bps: rate("download"), upload_bps: rate("upload") });
+        }
+        rates
+    }
+
+    /// The run that one is drawn beside, which is another one of the file.
+    fn compared_with(&mut self, run: &'a Record) -> Option<String> {
+        let named = run.get::<&[At<String>]>("compared_with")?;
+        let other = named.value.first()?;
+        let own = run.get::<&str>("name").map_or("", |at| at.value);
+        let runs: &[Record] = self.file.get("runs").map_or(&[], |at| at.value);
+        let mut names = runs.iter().filter_map(|run| Some(run.get::<&str>("name")?.value)).filter(|name| *name != own);
+        if !names.clone().any(|name| name == other.value) {
+            let hint = match nearest(&other.value, names.clone()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if names.next().is_none() => "there is no other run".to_owned(),
+                None => format!("the other runs are {}", list(names)),
+            };
+            self.problems.push(Problem::at(&other.span, format!("no other run `{}`", other.value)).hint(hint));
+        }
+        Some(other.value.clone())
+    }
+
+    /// A slow processor is a model that our generators keep to.
+    fn check_slow_hosts(&mut self, run: &Record, workloads: &[Workload], topology: &Topology) {
+        let Some(names) = run.get::<&[At<String>]>("workloads") else { return };
+        let is_slow =
+            |name: &str| topology.hosts.iter().any(|host| host.name == name && host.bounds.processor_bps.is_some());
+        for workload in workloads.iter().filter(|workload| {
+            !task::KEEP_TO_A_PROCESSOR.contains(&workload.task.kind()) || !workload.task.programs().is_empty()
+        }) {
+            let slow = workload.pairs.iter().flat_map(|(from, to)| [from, to]).find(|host| is_slow(host));
+            let place = names.value.iter().find(|at| at.value == workload.name);
+            if let (Some(host), Some(place)) = (slow, place) {
+                let message =
+                    format!("workload `{}` would not be slowed down by `processor` of host `{host}`", workload.name);
+                let hint = format!(
+                    "kinds {} keep to it, by our generator; or remove `processor`",
+                    list(task::KEEP_TO_A_PROCESSOR.iter().copied())
+                );
+                self.problems.push(Problem::at(&place.span, message).hint(hint));
+            }
         }
     }
 
@@ -336,7 +402,7 @@ impl<'a> Resolver<'a, '_> {
         self.overrides.rate_bps.or_else(|| Some(self.defaults.get::<u64>("rate")?.value)).unwrap_or(100_000_000)
     }
 
-    fn workloads(&mut self, run: &Record, built: &Built) -> Vec<Workload> {
+    fn workloads(&mut self, run: &Record, span: Duration, built: &Built) -> Vec<Workload> {
         let known = self.named("workloads");
         let Some(names) = run.get::<&[At<String>]>("workloads") else { return Vec::new() };
         let mut seen = BTreeSet::new();
@@ -360,12 +426,13 @@ impl<'a> Resolver<'a, '_> {
                 self.problems.push(problem.hint("for more connections raise `connections`"));
                 continue;
             }
-            workloads.extend(self.workload(defined, record, built));
+            workloads.extend(self.workload(defined, record, span, built));
         }
         workloads
     }
 
-    fn workload(&mut self, name: &At<String>, record: &Record, built: &Built) -> Option<Workload> {
+    /// `span`: how long its run is driven.
+    fn workload(&mut self, name: &At<String>, record: &Record, span: Duration, built: &Built) -> Option<Workload> {
         let from = record.get::<&[At<String>]>("from")?;
         let to = record.get::<&[At<String>]>("to")?;
         let hosts: Vec<_> = built.topology.hosts.iter().map(|host| host.name.as_str()).collect();
@@ -409,8 +476,12 @@ impl<'a> Resolver<'a, '_> {
             targets: &targets,
             topology: &built.topology,
             connections,
+            pairs: pair_count as u32,
+            direction,
+            span,
             problems,
         })?;
+        let connections = task.planned(connections);
         Some(Workload { name: name.value.clone(), connections, pairs, direction, task })
     }
 

@@ -44,7 +44,9 @@ pub struct Experiment {
     /// the command line leaves out included, bit/s: what the machine must be able
     /// to carry. All runs count, so that a run alone is what it is among the others.
     pub highest_limit_bps: f64,
-    /// Its runs, in the order of the file.
+    /// How often each run is carried out.
+    pub repeat: u32,
+    /// Its runs: in the order of the file, or repeated, in the order in which they are carried out.
     pub runs: Vec<Run>,
 }
 
@@ -73,6 +75,12 @@ pub struct Run {
     pub published: Option<String>,
     /// The published figure as a part of its own limit.
     pub published_of_limit: Option<f64>,
+    /// What the published test found for each client.
+    pub published_rates: Vec<PublishedRates>,
+    /// The run that it is drawn beside.
+    pub compared_with: Option<String>,
+    /// Set if it is carried out several times.
+    pub repetition: Option<Repetition>,
     /// What is built.
     pub topology: Topology,
     /// The traffic; all of it at once.
@@ -83,6 +91,26 @@ pub struct Run {
     pub warmup: Duration,
     /// What is done to the network while it is measured, in order of time.
     pub events: Vec<Timed>,
+}
+
+/// Published figures of one client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublishedRates {
+    /// The client.
+    pub host: String,
+    /// What it received, bit/s.
+    pub download_bps: u64,
+    /// What it sent, bit/s.
+    pub upload_bps: u64,
+}
+
+/// One of several times that a run is carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repetition {
+    /// The run.
+    pub of: String,
+    /// Which time, from 1.
+    pub number: u32,
 }
 
 /// One of several runs that differ by who runs the hosts' teams alone.
@@ -203,6 +231,19 @@ pub struct Host {
     pub forwards: bool,
     /// How it reaches the subnets behind gateways, in their order.
     pub routes: Vec<Route>,
+    /// What makes it slow.
+    pub bounds: Bounds,
+}
+
+/// What makes a host slow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// Payload that its processor can send and receive, both together, bit/s; none: as much as the machine can.
+    pub processor_bps: Option<u64>,
+    /// The most that its TCP lets others send it unread, bytes.
+    pub receive_window_bytes: Option<u32>,
+    /// Receive queues of its devices, each served by one processor at a time.
+    pub receive_queues: Option<u32>,
 }
 
 impl Host {
@@ -283,6 +324,10 @@ pub struct Cable {
     pub mtus: [u32; 2],
     /// What it does to frames; none: it is a plain cable.
     pub impaired: Option<Impaired>,
+    /// What its ends hold behind the wire, bytes; none: as its rate needs.
+    pub queue_bytes: Option<u32>,
+    /// True if its ends send no GSO frames.
+    pub without_offloads: bool,
 }
 
 impl Cable {

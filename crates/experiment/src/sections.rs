@@ -194,6 +194,32 @@ pub(crate) const HOST: Section = Section {
             doc: "The gateway by which it sends to all other subnets; its guests do, too.",
         },
         Key {
+            name: "bare_link",
+            kind: Kind::Integer(0..=1023),
+            need: Need::Otherwise("all links, by the team"),
+            doc: "No team: of the links of a host that has several this one alone is plugged in, counted from 0, as before \
+                they were bundled. For runs: `[runs.hosts.NAME]`.",
+        },
+        Key {
+            name: "processor",
+            kind: Kind::Rate,
+            need: Need::Otherwise("as fast as the lab's machine is"),
+            doc: "A slow host: the payload that its processor can send and receive, both together, one after another. Kinds `tcp`, \
+                `traffic-test` and `requests` keep to it, as programs with such a processor would.",
+        },
+        Key {
+            name: "receive_window",
+            kind: Kind::Bytes(4096..=1 << 30),
+            need: Need::Otherwise("as the kernel grows it (`tcp_rmem`)"),
+            doc: "The most that its TCP lets others send it unread (`net.ipv4.tcp_rmem`), as of an old system.",
+        },
+        Key {
+            name: "receive_queues",
+            kind: Kind::Integer(1..=64),
+            need: Need::Otherwise("received frames are taken where their sender runs"),
+            doc: "Receive queues of its devices, each of which one processor serves at a time, with GRO, as a card's.",
+        },
+        Key {
             name: "guests",
             kind: Kind::CountOrList(0..=guests::MOST_OF_A_HOST, &GUEST),
             need: Need::Otherwise("no guests"),
@@ -305,6 +331,19 @@ pub(crate) const LINK: Section = Section {
             need: Need::Otherwise("`mtu` of `[defaults]`"),
             doc: "Largest IP packet, bytes. `[9000, 1500]`: of the first end of `between` and of the second; an end takes \
                 no larger packet in than it sends.",
+        },
+        Key {
+            name: "offloads",
+            kind: Kind::Flag,
+            need: Need::Default("true"),
+            doc: "`false`: a cheap card. Its ends send MTU-sized packets whatever `granularity` says (no TSO, no GSO), and each \
+                packet costs its host the processor's time.",
+        },
+        Key {
+            name: "queue",
+            kind: Kind::Bytes(2048..=64 << 20),
+            need: Need::Otherwise("as its rate needs"),
+            doc: "What the ends hold behind the wire before they drop: a cheap card's ring is short.",
         },
         Key {
             name: "impair",
@@ -444,6 +483,16 @@ pub(crate) const WORKLOAD: Section = Section {
     of_kinds: &task::KEYS,
 };
 
+pub(crate) const PUBLISHED: Section = Section {
+    header: "[runs.published_rates.HOST]",
+    doc: "What a published test found for one client, by direction.",
+    keys: &[
+        Key { name: "download", kind: Kind::Rate, need: Need::Required, doc: "What the client received." },
+        Key { name: "upload", kind: Kind::Rate, need: Need::Required, doc: "What it sent." },
+    ],
+    of_kinds: &[],
+};
+
 pub(crate) const RUN: Section = Section {
     header: "[[runs]]",
     doc: "One measurement. Runs go one after another, in the order of the file.",
@@ -461,6 +510,18 @@ pub(crate) const RUN: Section = Section {
             kind: Kind::Fraction,
             need: Need::Otherwise("none"),
             doc: "The published figure as a part of its own limit, 0 to 1.",
+        },
+        Key {
+            name: "published_rates",
+            kind: Kind::Named(Thing::Host, &PUBLISHED),
+            need: Need::Otherwise("none"),
+            doc: PUBLISHED.doc,
+        },
+        Key {
+            name: "compared_with",
+            kind: Kind::One(Thing::Run),
+            need: Need::Otherwise("none"),
+            doc: "The run before it: the report draws both side by side, by client and direction.",
         },
         Key {
             name: "step",

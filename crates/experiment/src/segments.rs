@@ -110,6 +110,8 @@ mod tests {
             rate_bps: 1,
             mtus: [1500; 2],
             impaired: None,
+            queue_bytes: None,
+            without_offloads: false,
         };
         pairs.iter().enumerate().map(cable).collect()
     }

@@ -20,8 +20,10 @@ use nicteam_team::{Config, ConfigOption};
 
 use crate::guests;
 use crate::limit::limit;
-use crate::resolved::{Direction, Experiment, GranularityChoice, Host, Run, Switch, Team, Topology, Workload};
-use crate::units::{show_duration, show_rate};
+use crate::resolved::{
+    Bounds, Cable, Direction, End, Experiment, GranularityChoice, Host, Run, Switch, Team, Topology, Workload,
+};
+use crate::units::{show_bytes, show_duration, show_rate};
 
 /// No line is longer, in characters, but for words of the file that have no spaces.
 const WIDTH: usize = 100;
@@ -222,7 +224,13 @@ fn show_hosts(topology: &Topology, out: &mut String) {
             Some(parent) => format!("  {}, guest behind {} of {parent}", address(host), guests::BRIDGE),
             None => String::new(),
         };
-        let _ = writeln!(out, "  {:<names$}  {}{behind}", host.name, host.mac);
+        let slow = slow(&host.bounds).map_or_else(String::new, |text| format!("  {text}"));
+        let _ = writeln!(out, "  {:<names$}  {}{behind}{slow}", host.name, host.mac);
+    }
+    let cards: Vec<String> = topology.cables.iter().filter_map(card).collect();
+    if !cards.is_empty() {
+        out.push_str("\ncards\n");
+        cards.iter().for_each(|text| paragraph(text, "  ", out));
     }
     let gateways = gateways::texts(topology);
     if !gateways.is_empty() {
@@ -392,6 +400,27 @@ fn traffic_text(workload: &Workload) -> String {
     format!("{} {kind} {connections}{note}, {how}: {from} {arrow} {to}", workload.connections)
 }
 
+/// What makes a host slow, in words; nothing if nothing does.
+fn slow(bounds: &Bounds) -> Option<String> {
+    let Bounds { processor_bps, receive_window_bytes, receive_queues } = *bounds;
+    let parts = [
+        processor_bps.map(|bps| format!("processor {}", show_rate(bps))),
+        receive_window_bytes.map(|bytes| format!("receive window {}", show_bytes(bytes.into()))),
+        receive_queues.map(|queues| format!("{queues} receive queue{}", if queues == 1 { "" } else { "s" })),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// The cards at the ends of a cable, if they are cheap ones.
+fn card(cable: &Cable) -> Option<String> {
+    let offloads = cable.without_offloads.then(|| "no offloads".to_owned());
+    let queue = cable.queue_bytes.map(|bytes| format!("a queue of {}", show_bytes(bytes.into())));
+    let parts: Vec<String> = [offloads, queue].into_iter().flatten().collect();
+    let end = |end: &End| format!("{} of {}", end.device, end.node);
+    (!parts.is_empty()).then(|| format!("{} and {}: {}", end(&cable.a), end(&cable.b), parts.join(", ")))
+}
+
 /// What a run builds otherwise than the first.
 fn changes(topology: &Topology, base: &Topology) -> Vec<String> {
     let mut changes = Vec::new();
@@ -405,6 +434,10 @@ fn changes(topology: &Topology, base: &Topology) -> Vec<String> {
             changes.push(format!("{} has {now} {guests}", host.name));
         }
         let Some(before) = base.hosts.iter().find(|before| before.name == host.name) else { continue };
+        if host.bounds != before.bounds {
+            let now = slow(&host.bounds).unwrap_or_else(|| "not slow".to_owned());
+            changes.push(format!("{}: {now}", host.name));
+        }
         if host.mac != before.mac {
             changes.push(format!("{} has MAC address {}", host.name, host.mac));
         }

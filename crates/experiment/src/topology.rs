@@ -13,7 +13,7 @@ use crate::impairments;
 use crate::keys::Thing;
 use crate::multipath::{self, Every, Taken};
 use crate::record::{At, Options, Record, Span};
-use crate::resolved::{Cable, End, Host, Impaired, Switch, Team, Topology, Way};
+use crate::resolved::{Bounds, Cable, End, Host, Impaired, Switch, Team, Topology, Way};
 use crate::switches;
 use crate::target;
 use crate::teams::{self, Unfit};
@@ -63,10 +63,13 @@ pub(crate) struct Built {
 
 /// Builds the topology; what is wrong goes to `problems`.
 pub(crate) fn build(plan: &Plan<'_>, problems: &mut Vec<Problem>) -> Built {
-    let (cables, spans, next_device) = (Vec::new(), Vec::new(), BTreeMap::new());
+    let (cables, spans) = (Vec::new(), Vec::new());
+    let (next_device, next_cable) = (BTreeMap::new(), BTreeMap::new());
     let specs = plan.switches.iter().map(|(name, record)| switches::read(name, record, problems)).collect();
-    let mut builder = Builder { plan, problems, specs, cables, spans, next_device, all_links: !plan.links.is_empty() };
+    let mut builder =
+        Builder { plan, problems, specs, cables, spans, next_device, next_cable, all_links: !plan.links.is_empty() };
     builder.lay_cables();
+    builder.check_bare_links();
     builder.relay_cables();
     builder.check_loops();
     let configs = builder.host_configs();
@@ -91,6 +94,8 @@ struct Builder<'a, 'p> {
     all_links: bool,
     /// Next number of a host's `eth`, or of a switch's ports to a peer (node, peer).
     next_device: BTreeMap<(String, String), usize>,
+    /// Next number of a cable of a host with a bare link, those that are not plugged in counted.
+    next_cable: BTreeMap<String, u64>,
 }
 
 impl<'a> Builder<'a, '_> {
@@ -105,6 +110,8 @@ impl<'a> Builder<'a, '_> {
             let rate_bps = link.get::<u64>("rate").map_or(self.plan.rate_bps, |at| at.value);
             let mtus = link.get::<[u64; 2]>("mtu").map_or([self.plan.mtu; 2], |at| at.value.map(|mtu| mtu as u32));
             let impaired = self.impaired(link, rate_bps);
+            let queue_bytes = link.get::<u64>("queue").map(|at| at.value as u32);
+            let without_offloads = link.get::<bool>("offloads").is_some_and(|at| !at.value);
             let [ones, others] = ends.value;
             let known: Vec<bool> = ones.iter().chain(others).map(|node| self.check_known(node)).collect();
             if known.contains(&false) {
@@ -126,11 +133,41 @@ impl<'a> Builder<'a, '_> {
                     continue;
                 }
                 for _ in 0..count {
+                    if !self.is_plugged(&one.value) | !self.is_plugged(&other.value) {
+                        continue;
+                    }
                     let a = End { node: one.value.clone(), device: self.device(&one.value, &other.value) };
                     let b = End { node: other.value.clone(), device: self.device(&other.value, &one.value) };
-                    self.cables.push(Cable { a, b, rate_bps, mtus, impaired: impaired.clone() });
+                    let impaired = impaired.clone();
+                    self.cables.push(Cable { a, b, rate_bps, mtus, impaired, queue_bytes, without_offloads });
                     self.spans.push(ends.span.clone());
                 }
+            }
+        }
+    }
+
+    /// Whether the next cable of a node is plugged in: of a host with a bare link that one alone.
+    fn is_plugged(&mut self, node: &str) -> bool {
+        let Some(wanted) = self.bare_link(node) else { return true };
+        let next = self.next_cable.entry(node.to_owned()).or_default();
+        *next += 1;
+        *next - 1 == wanted.value
+    }
+
+    /// The link that a host has alone, if it has no team in this run.
+    fn bare_link(&self, node: &str) -> Option<At<u64>> {
+        self.plan.hosts.iter().find(|(name, _)| name.value == node)?.1.get("bare_link")
+    }
+
+    /// A link that a host is to have alone is one that it has.
+    fn check_bare_links(&mut self) {
+        for (name, record) in &self.plan.hosts {
+            let Some(wanted) = record.get::<u64>("bare_link") else { continue };
+            let count = self.next_cable.get(&name.value).copied().unwrap_or(0);
+            if wanted.value >= count && self.all_links {
+                let message = format!("host `{}` has no link {}", name.value, wanted.value);
+                let hint = format!("it has {count}, counted from 0 in the order of the file");
+                self.problems.push(Problem::at(&wanted.span, message).hint(hint));
             }
         }
     }
@@ -270,7 +307,7 @@ impl<'a> Builder<'a, '_> {
     /// The configurations of hosts with a team.
     fn host_configs(&mut self) -> BTreeMap<String, Config> {
         let mut configs = BTreeMap::new();
-        for (host, record) in &self.plan.hosts {
+        for (host, record) in self.plan.hosts.iter().filter(|(_, record)| !record.has("bare_link")) {
             let Some(names) = record.get::<&[At<String>]>("team") else { continue };
             let Some(name) = names.value.first() else { continue };
             match self.plan.teams.get(name.value.as_str()) {
@@ -369,6 +406,7 @@ impl<'a> Builder<'a, '_> {
             let announces = mptcp && taken.is_some_and(|taken| taken.is_connected_to);
             let is_bridged = guests::has_some(record) || self.plan.bridged.iter().any(|host| host.value == name.value);
             let device = if is_bridged { guests::BRIDGE.to_owned() } else { device };
+            let bounds = bounds(record);
             let (name, parent, routes) = (name.value.clone(), None, routes(&name.value));
             hosts.push(Host {
                 name,
@@ -382,6 +420,7 @@ impl<'a> Builder<'a, '_> {
                 parent,
                 forwards,
                 routes,
+                bounds,
             });
         }
         for (guest, (address, prefix, mac)) in guests.iter().zip(addresses.into_iter().skip(hosts.len())) {
@@ -400,6 +439,7 @@ impl<'a> Builder<'a, '_> {
                 parent: Some(guest.parent.clone()),
                 forwards: false,
                 routes: routes(&guest.name.value),
+                bounds: Bounds::default(),
             });
         }
         (hosts, teams)
@@ -555,4 +595,13 @@ pub(crate) fn duplicate(thing: Thing, name: &At<String>, first: &At<String>) -> 
     Problem::at(&name.span, format!("the name `{}` is used twice", name.value))
         .also(&first.span, "first used here")
         .hint(format!("give the {} another name", thing.word()))
+}
+
+/// What makes a host slow.
+fn bounds(record: &Record) -> Bounds {
+    Bounds {
+        processor_bps: record.get::<u64>("processor").map(|at| at.value),
+        receive_window_bytes: record.get::<u64>("receive_window").map(|at| at.value as u32),
+        receive_queues: record.get::<u64>("receive_queues").map(|at| at.value as u32),
+    }
 }

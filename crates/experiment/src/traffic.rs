@@ -4,6 +4,17 @@ use std::fmt;
 
 use serde_json::Value;
 
+/// A test in SoftEther's scheme, as each of its clients carries it out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tested {
+    /// True if SoftEther's own programs do.
+    pub by_softether: bool,
+    /// Connections of each client.
+    pub connections: u32,
+    /// True if figures count Ethernet frames.
+    pub ethernet_frames: bool,
+}
+
 /// What the connections of a workload are.
 pub trait Task: fmt::Debug + Send + Sync {
     /// The `kind` of the file, by which agents know it, too.
@@ -14,6 +25,16 @@ pub trait Task: fmt::Debug + Send + Sync {
 
     /// What both ends of each of so many connections of one direction have to know.
     fn each(&self, connections: u32, ipv6: bool) -> Value;
+
+    /// Connections of one direction that are planned where the file asks for so many.
+    fn planned(&self, connections: u32) -> u32 {
+        connections
+    }
+
+    /// What it is as a test in SoftEther's scheme, if it is one.
+    fn tested(&self) -> Option<Tested> {
+        None
+    }
 
     /// Payload that all connections of one direction ask for, bit/s; none: as much as they get.
     fn asked_bps(&self, _ipv6: bool) -> Option<f64> {

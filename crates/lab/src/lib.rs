@@ -32,6 +32,7 @@ mod options;
 mod outcomes;
 mod output;
 pub mod parts;
+mod processor;
 mod programs;
 mod progress;
 pub mod protocol;
@@ -45,6 +46,7 @@ pub mod target;
 pub mod task;
 pub mod testbed;
 mod timeline;
+mod traffic_tests;
 mod watch;
 
 pub use congestion::check_tcp;

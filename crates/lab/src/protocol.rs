@@ -26,7 +26,7 @@ use serde_json::Value;
 pub use targets::{ServeTarget, Serves, TargetAct};
 
 /// Number of this protocol; both sides must have the same.
-pub const PROTOCOL: u32 = 10;
+pub const PROTOCOL: u32 = 11;
 
 /// What the lab asks of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -142,6 +142,12 @@ pub struct NodeSetup {
     /// The most memory that a TCP socket may take for what is on its way, each way, bytes; none: the kernel's own limit.
     #[serde(default)]
     pub tcp_buffer_bytes: Option<u32>,
+    /// Payload that its processor can send and receive, both together, bit/s; none: as much as the machine can.
+    #[serde(default)]
+    pub processor_bps: Option<u64>,
+    /// The most that TCP lets others send it unread, bytes; none: as the kernel grows it.
+    #[serde(default)]
+    pub receive_window_bytes: Option<u32>,
 }
 
 /// One end of a link.
@@ -156,6 +162,12 @@ pub struct LinkSetup {
     pub max_packets: u32,
     /// Bytes that may go at once; none: as many as suit the rate.
     pub burst_bytes: Option<u32>,
+    /// Bytes that may wait; none: as many as suit the rate.
+    #[serde(default)]
+    pub queue_bytes: Option<u32>,
+    /// It joins what it receives, by the queues that it was made with.
+    #[serde(default)]
+    pub joins_received: bool,
 }
 
 /// The addresses of a host.

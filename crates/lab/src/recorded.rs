@@ -27,6 +27,9 @@ pub(crate) fn topology(topology: &Topology) -> record::Topology {
                 parent: host.parent.clone(),
                 forwards: host.forwards,
                 routes: host.routes.iter().map(|it| format!("{}/{} via {}", it.to, it.prefix, it.via)).collect(),
+                processor_bps: host.bounds.processor_bps,
+                receive_window_bytes: host.bounds.receive_window_bytes,
+                receive_queues: host.bounds.receive_queues,
             })
             .collect(),
         switches: topology.switches.iter().map(switch).collect(),
@@ -40,6 +43,8 @@ pub(crate) fn topology(topology: &Topology) -> record::Topology {
                 mtu: cable.mtu(),
                 mtus: (cable.mtus[0] != cable.mtus[1]).then_some(cable.mtus),
                 impaired: cable.impaired.as_ref().map(impaired),
+                queue_bytes: cable.queue_bytes,
+                without_offloads: cable.without_offloads,
             })
             .collect(),
         teams: topology.teams.iter().map(team).chain(multipath(topology)).collect(),

@@ -51,6 +51,8 @@ pub enum Side {
     Both,
     /// What links were declared to do to frames.
     Links,
+    /// What one of the hosts can do: its processor, its receive window.
+    Hosts,
     /// The machine that ran the lab.
     Machine,
     /// The counters do not say.

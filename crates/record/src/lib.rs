@@ -15,6 +15,7 @@ mod sample;
 mod storage;
 mod task;
 mod topology;
+mod traffic_test;
 
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,7 @@ pub use sample::{ConnectionSample, Datagrams, MacMoveSample, MemberSample, Relay
 pub use storage::{Disk, Negotiated, Stall, StoragePath, Target};
 pub use task::{Bucket, Histogram, ModelledDisks, Operations, Probes, Program, Transfer};
 pub use topology::{Further, Gemodel, Host, Impaired, Impairments, Link, LinkEnd, Switch, SwitchModel, Team, Topology};
+pub use traffic_test::TrafficTest;
 
 /// Number of the format that this version writes.
 pub const SCHEMA: u32 = 1;
@@ -147,6 +149,9 @@ pub struct Experiment {
     pub rate_lowered_bps: Option<u64>,
     /// Seed of everything random.
     pub seed: u64,
+    /// How often each run was carried out, in an order that the seed and the file give ([`Repetition`]).
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub repeat: u32,
     /// Names of the runs that were asked for, in the order in which they run.
     pub order: Vec<String>,
 }
@@ -166,6 +171,19 @@ pub struct Run {
     pub published: Option<String>,
     /// The published figure as a part of its own limit, 0 to 1.
     pub published_of_limit: Option<f64>,
+    /// What the published test found for each client, by direction.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub published_rates: Vec<PublishedRates>,
+    /// The run of the file that it is drawn beside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compared_with: Option<String>,
+    /// Set if it was carried out several times: which run of the file it is, and which time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repetition: Option<Repetition>,
+    /// How often it was carried out anew because a hypervisor took the processors away meanwhile; the last time is what is
+    /// recorded.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub done_again: u32,
     /// What was built for it.
     pub topology: Topology,
     /// Payload that arrived in the measured window, bit/s, counted by the
@@ -199,6 +217,9 @@ pub struct Run {
     /// Tasks that ask and are answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<Operations>,
+    /// Tests of throughput in SoftEther's scheme.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traffic_tests: Vec<TrafficTest>,
     /// Tasks that carry a file, or something like it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transfers: Vec<Transfer>,
@@ -245,6 +266,26 @@ pub struct Run {
     pub samples_sha256: String,
 }
 
+/// Published figures of one client.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublishedRates {
+    /// The client.
+    pub host: String,
+    /// What it received, bit/s.
+    pub download_bps: u64,
+    /// What it sent, bit/s.
+    pub upload_bps: u64,
+}
+
+/// One of several times that a run was carried out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repetition {
+    /// The run; with several engines, by one of them.
+    pub of: String,
+    /// Which time, from 1.
+    pub number: u32,
+}
+
 /// One of several runs that differ by who ran the hosts' teams alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
@@ -255,6 +296,11 @@ pub struct Variant {
 }
 
 impl Run {
+    /// The run of the file, with several engines by one of them, however often it was carried out.
+    pub fn base_name(&self) -> &str {
+        self.repetition.as_ref().map_or(&self.name, |repetition| &repetition.of)
+    }
+
     /// If what carries frames over the impaired links did not keep up, so that
     /// they did more than was declared: what is wrong, in a sentence. That is
     /// so if it dropped frames, or if more than one in a hundred left late.
@@ -336,6 +382,18 @@ pub struct MacMoves {
     /// True: more was learned at once than could be counted, so there were more.
     #[serde(default, skip_serializing_if = "is_false")]
     pub at_least: bool,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+fn once() -> u32 {
+    1
+}
+
+fn is_once(times: &u32) -> bool {
+    *times == 1
 }
 
 fn is_false(flag: &bool) -> bool {

@@ -19,7 +19,7 @@ pub struct Topology {
 }
 
 /// A host, or a guest on one: as an end of connections they are alike.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
     /// Its name.
     pub name: String,
@@ -41,6 +41,15 @@ pub struct Host {
     /// How it reached subnets behind gateways: `10.0.1.0/24 via 10.0.0.2`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<String>,
+    /// Payload that its processor could send and receive, both together, bit/s; none: as much as the machine could.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor_bps: Option<u64>,
+    /// The most that its TCP let others send it unread, bytes; none: as the kernel grew it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receive_window_bytes: Option<u32>,
+    /// Receive queues of its devices, each served by one processor at a time; none: not bounded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receive_queues: Option<u32>,
 }
 
 impl Topology {
@@ -91,7 +100,7 @@ pub struct SwitchModel {
 }
 
 /// A cable.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Link {
     /// One end.
     pub a: LinkEnd,
@@ -107,6 +116,12 @@ pub struct Link {
     /// What the link was declared to do to frames; none: it is a plain cable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impaired: Option<Impaired>,
+    /// What its ends held behind the wire, bytes; none: as its rate needs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_bytes: Option<u32>,
+    /// True if its ends sent MTU-sized packets alone, as a card without offloads does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_offloads: bool,
 }
 
 /// What an impaired link was declared to do to frames, by direction.
@@ -160,7 +175,7 @@ pub struct Gemodel {
 }
 
 /// One end of a cable.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkEnd {
     /// Host or switch.
     pub node: String,

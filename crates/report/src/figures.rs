@@ -1,18 +1,25 @@
 //! Figures of storage runs in one line each, as the published tests print them.
 
-use nicteam_record::{Histogram, Operations, Probes, Run, Transfer};
+use nicteam_record::{EventKind, Histogram, Operations, Probes, Run, TrafficTest, Transfer};
 
-use crate::units::{bytes, mebibytes, megabytes, percent, share};
+use crate::explain::{needs, shares};
+use crate::units::{bytes, down_and_up, mebibytes, megabytes, percent, share};
 
 /// A line for each task that is no flow of bytes and has such figures.
 pub(crate) fn lines(run: &Run) -> Vec<String> {
     let several = run.operations.len() + run.transfers.len() > 1;
     let named = |workload: &str, line: String| if several { format!("{workload}: {line}") } else { line };
+    let tests = run.traffic_tests.iter().map(|test| of_traffic_test(run, test));
     let operations = run.operations.iter().filter(|task| task.completed > 0 || task.errors > 0);
-    let operations = operations.map(|task| named(&task.workload, of_operations(task)));
+    // Requests that nobody keeps outstanding are asked at regular moments.
+    let operations = operations.map(|task| match task.outstanding {
+        None if !task.specification.is_empty() => of_requests(task),
+        _ => named(&task.workload, of_operations(task)),
+    });
     let transfers = run.transfers.iter().map(|task| named(&task.workload, of_transfer(task)));
     let echoes = run.probes.iter().filter_map(of_echo);
-    operations.chain(transfers).chain(echoes).collect()
+    let whole = needs(run).into_iter().chain(shares(run)).chain(stood_still(run));
+    tests.chain(whole).chain(operations).chain(transfers).chain(echoes).collect()
 }
 
 /// Rate of the bytes of operations, bit/s; none if nobody counted these.
@@ -20,6 +27,46 @@ pub(crate) fn operations_bps(task: &Operations) -> Option<f64> {
     let counted = task.read_bytes.saturating_add(task.written_bytes);
     let each = share(counted as f64, task.completed as f64);
     (counted > 0).then_some(each * task.rate_per_s * 8.0)
+}
+
+/// How long nothing came back where the lab did something to the network.
+fn stood_still(run: &Run) -> Vec<String> {
+    let done: Vec<&str> =
+        run.events.iter().filter(|event| event.kind == EventKind::Fault).map(|event| event.text.as_str()).collect();
+    let longest = run.probes.iter().filter(|task| !done.is_empty() && task.sent > 0);
+    longest
+        .map(|task| format!("{}: nothing came back for {:.0} ms", done.join("; "), task.longest_silence_ms))
+        .collect()
+}
+
+/// `main 427.3 = 312.5 down + 114.8 up Mbit/s (published 303.8 = 173.0 down + 130.8 up); 32 connections, 15.0 s`.
+fn of_traffic_test(run: &Run, test: &TrafficTest) -> String {
+    let published = run.published_rates.iter().find(|rates| rates.host == test.from);
+    let published = published.map_or_else(String::new, |rates| {
+        format!(" (published {})", down_and_up(rates.download_bps as f64, rates.upload_bps as f64))
+    });
+    let by = if test.by == "softether" { ", by SoftEther" } else { "" };
+    format!(
+        "{} {} Mbit/s{published}; {} connections, {:.1} s{by}",
+        test.from,
+        down_and_up(test.download_bps(), test.upload_bps()),
+        test.connections,
+        test.span_ms / 1e3
+    )
+}
+
+/// Small requests: `requests: 10.0 a second, p50 0.42, p99 6.10, ... ms (answers of 64 to 65536 bytes, one each 100 ms)`.
+fn of_requests(task: &Operations) -> String {
+    let failed = if task.errors > 0 { format!("; {} failed", task.errors) } else { String::new() };
+    let stall = task.stall.filter(|stall| stall.took_ms >= SHORT_MS);
+    let stall = stall.map_or_else(String::new, |stall| format!("; longest wait {:.0} ms", stall.took_ms));
+    format!(
+        "{}: {:.1} a second, {} ({}){stall}{failed}",
+        task.workload,
+        task.rate_per_s,
+        percentiles(&task.latency),
+        task.specification
+    )
 }
 
 /// IOmeter's three columns, what they were, and the percentiles:
@@ -165,6 +212,7 @@ mod tests {
             latency,
             read_bytes: 100 * 32_768,
             specification: "32 KiB, 100 % read, sequential, 64 outstanding".into(),
+            outstanding: Some(64),
             ..Operations::default()
         };
         assert_eq!(

@@ -8,11 +8,13 @@
 #![forbid(unsafe_code)]
 
 mod bars;
+mod clients;
 mod columns;
+mod compare;
 mod explain;
-mod fairness;
 mod figures;
 mod html;
+mod repeated;
 mod series;
 mod svg;
 mod table;
@@ -20,12 +22,12 @@ mod team;
 mod units;
 mod view;
 
+pub use compare::{Compared, Figure, Side as ComparedSide, compare};
 pub use explain::{
     Choice, Chooser, Explanation, FilledBy, Hop, HopLink, Limit, Picture, Prediction, RULES, Rule, Spreading,
     add_findings, explain, explain_by, findings, findings_by, is_full, is_idle,
 };
-pub use fairness::jain_index;
-pub use html::{document, escaped, html, page};
+pub use html::{compared_page, document, escaped, html, page};
 pub use nicteam_record::Side;
 pub use table::{Style, table};
 pub use team::{Team, TeamMode};

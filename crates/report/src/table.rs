@@ -2,6 +2,7 @@
 
 mod columns;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use nicteam_record::{Record, Run};
@@ -10,6 +11,7 @@ use crate::bars::bars;
 use crate::columns::{columns, skipped};
 use crate::explain;
 use crate::figures;
+use crate::repeated::{condensed, repeated};
 use crate::units;
 use crate::view::{MemberView, assumed_models, busy_host_teams, lowered_rate};
 
@@ -36,6 +38,9 @@ impl Default for Style {
 pub fn table(record: &Record, style: &Style) -> String {
     let style = Style { width: style.width.max(60), ..*style };
     let mut out = String::new();
+    let times: BTreeMap<&str, String> =
+        repeated(record).iter().filter_map(|group| Some((group.name, group.words()?))).collect();
+    let record = &condensed(record);
     match columns(record).filter(|columns| columns::fit(columns, &style)) {
         Some(columns) => columns::rows(&columns, &style, &mut out),
         None => rows(record, &style, &mut out),
@@ -54,9 +59,19 @@ pub fn table(record: &Record, style: &Style) -> String {
     for run in &record.runs {
         put(&mut out, "");
         put(&mut out, &style.paint(BOLD, &shown(&run.name, &style)));
+        let times = times.get(run.name.as_str()).map_or("", String::as_str);
+        for line in wrap(&shown(times, &style), style.width - 2).iter().filter(|line| !line.is_empty()) {
+            put(&mut out, &format!("  {line}"));
+        }
         for line in wrap(&shown(&explain(run).sentence, &style), style.width - 2) {
             put(&mut out, &format!("  {line}"));
         }
+    }
+    // Of one run there is room for the whole of it.
+    for test in record.runs.iter().filter(|_| record.runs.len() == 1).flat_map(|run| &run.traffic_tests) {
+        put(&mut out, "");
+        put(&mut out, &shown(&format!("{} to {}, by {}:", test.from, test.to, test.by), &style));
+        test.table().lines().for_each(|line| put(&mut out, &cut(&shown(line, &style), style.width, &style)));
     }
     out
 }
@@ -206,12 +221,12 @@ fn member_lines(run: &Run, style: &Style) -> Vec<String> {
 
 /// Text from a file as a terminal may see it: no control characters; in ASCII
 /// mode nothing else, either.
-fn shown(text: &str, style: &Style) -> String {
+pub(crate) fn shown(text: &str, style: &Style) -> String {
     text.chars().map(|c| if c.is_control() || (style.ascii && !c.is_ascii()) { '?' } else { c }).collect()
 }
 
 /// At most so many characters.
-fn cut(text: &str, width: usize, style: &Style) -> String {
+pub(crate) fn cut(text: &str, width: usize, style: &Style) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }
@@ -220,7 +235,7 @@ fn cut(text: &str, width: usize, style: &Style) -> String {
 }
 
 /// Breaks a text into lines of at most so many characters, at blanks; a longer word stays whole.
-fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines.last_mut().expect("there is one from the start");
@@ -235,7 +250,7 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
 }
 
 /// Adds a line, without blanks at its end.
-fn put(out: &mut String, line: &str) {
+pub(crate) fn put(out: &mut String, line: &str) {
     out.push_str(line.trim_end());
     out.push('\n');
 }

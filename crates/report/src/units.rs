@@ -14,6 +14,17 @@ pub(crate) fn rate(bps: f64) -> String {
     }
 }
 
+/// A rate in Mbit/s, without its unit: `427.3`; `-` where there is no number.
+pub(crate) fn mbps(bps: f64) -> String {
+    if bps.is_finite() && bps >= 0.0 { format!("{:.1}", bps / 1e6) } else { "-".to_owned() }
+}
+
+/// What went down and up as people write it: `427.3 = 312.5 down + 114.8 up`.
+pub(crate) fn down_and_up(download_bps: f64, upload_bps: f64) -> String {
+    let total = download_bps + upload_bps;
+    format!("{} = {} down + {} up", mbps(total), mbps(download_bps), mbps(upload_bps))
+}
+
 /// A link's rate, without decimals it does not have: `100 Mbit/s`, `2.5 Gbit/s`.
 pub(crate) fn link_rate(bps: u64) -> String {
     let (unit, scale) = match bps {

@@ -91,6 +91,7 @@ fn cables_to_two_switches_use_one_of_them() {
         mtu: 1500,
         mtus: None,
         impaired: None,
+        ..Link::default()
     });
     let sent = run.members.iter().find(|member| member.host == "a" && member.member == "eth2").unwrap().clone();
     let other = run.members.iter_mut().find(|member| member.host == "a" && member.member == "eth3").unwrap();

@@ -203,7 +203,15 @@ fn one_cable() -> Run {
     let end = |node: &str| LinkEnd { node: node.into(), device: "eth0".into() };
     run.topology = Topology {
         hosts: run.topology.hosts,
-        links: vec![Link { a: end("a"), b: end("b"), rate_bps: 100_000_000, mtu: 1500, mtus: None, impaired: None }],
+        links: vec![Link {
+            a: end("a"),
+            b: end("b"),
+            rate_bps: 100_000_000,
+            mtu: 1500,
+            mtus: None,
+            impaired: None,
+            ..Link::default()
+        }],
         ..Topology::default()
     };
     run

@@ -250,7 +250,7 @@ fn runs_on_other_topologies_have_their_own_drawing() {
     let mut record = t3();
     let hosts = record.runs[0].topology.hosts[..3].to_vec();
     let end = |node: &str, device: &str| LinkEnd { node: node.into(), device: device.into() };
-    let link = |a, b| Link { a, b, rate_bps: 2_500_000_000, mtu: 9000, mtus: None, impaired: None };
+    let link = |a, b| Link { a, b, rate_bps: 2_500_000_000, mtu: 9000, mtus: None, impaired: None, ..Link::default() };
     let links = vec![
         link(end("a", "eth0"), end("b", "eth0")),
         link(end("a", "eth1"), end("b", "eth1")),

@@ -2,6 +2,7 @@
 
 mod aggregation;
 mod common;
+mod compare;
 mod corpus;
 mod explain;
 mod findings;

@@ -55,6 +55,7 @@ fn topology(hosts: &[HostSpec], spread: &str) -> Topology {
             mtu: 1500,
             mtus: None,
             impaired: None,
+            ..Link::default()
         }));
         topology.hosts.push(Host {
             name: (*name).into(),
@@ -65,6 +66,7 @@ fn topology(hosts: &[HostSpec], spread: &str) -> Topology {
             parent: None,
             forwards: false,
             routes: Vec::new(),
+            ..Host::default()
         });
         let (mode, policy) = how.split_once(' ').unwrap_or((how, ""));
         if !mode.is_empty() {

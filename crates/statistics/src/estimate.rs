@@ -8,20 +8,20 @@
 /// with a probability of 95 % or more (sign test). Five samples or fewer cannot
 /// say that much; then it is the lowest and the highest.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Estimate {
+pub struct Estimate {
     /// The median.
-    pub(crate) median: f64,
+    pub median: f64,
     /// Lower end of the interval.
-    pub(crate) low: f64,
+    pub low: f64,
     /// Upper end of the interval.
-    pub(crate) high: f64,
+    pub high: f64,
     /// Number of samples.
-    pub(crate) samples: usize,
+    pub samples: usize,
 }
 
 impl Estimate {
     /// Of these samples; `None` if there are none or one is not a number.
-    pub(crate) fn of(samples: &[f64]) -> Option<Estimate> {
+    pub fn of(samples: &[f64]) -> Option<Estimate> {
         let count = samples.len();
         if count == 0 || samples.iter().any(|sample| !sample.is_finite()) {
             return None;
@@ -34,13 +34,13 @@ impl Estimate {
     }
 
     /// Of the quotients of paired samples.
-    pub(crate) fn of_ratios(ours: &[f64], theirs: &[f64]) -> Option<Estimate> {
+    pub fn of_ratios(ours: &[f64], theirs: &[f64]) -> Option<Estimate> {
         let ratios: Vec<f64> = ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
         Estimate::of(&ratios)
     }
 
     /// Of what the one of paired samples has more than the other.
-    pub(crate) fn of_differences(ours: &[f64], theirs: &[f64]) -> Option<Estimate> {
+    pub fn of_differences(ours: &[f64], theirs: &[f64]) -> Option<Estimate> {
         let differences: Vec<f64> = ours.iter().zip(theirs).map(|(ours, theirs)| ours - theirs).collect();
         Estimate::of(&differences)
     }
@@ -65,7 +65,7 @@ fn samples_to_cut(count: usize) -> usize {
 }
 
 /// The median alone; not a number if there are no samples.
-pub(crate) fn median(samples: &[f64]) -> f64 {
+pub fn median(samples: &[f64]) -> f64 {
     Estimate::of(samples).map_or(f64::NAN, |estimate| estimate.median)
 }
 

@@ -108,6 +108,15 @@ impl Ethtool {
         self.set_features(device, unfinished, false).context(|| format!("have device {device} finish its frames"))
     }
 
+    /// Has a device join received packets, by a queue that one processor serves at a time (`rx-gro`, which switches on a veth's
+    /// NAPI).
+    ///
+    /// # Errors
+    /// As [`Ethtool::set_segmentation`].
+    pub fn join_received(&self, device: &str) -> Result<()> {
+        self.set_features(device, |name| name == "rx-gro", true).context(|| format!("switch on GRO of {device}"))
+    }
+
     /// The offloads that a device has on by which its frames are no packets of a wire: `tx-checksum-ip-generic`,
     /// `tx-tcp-segmentation`, `tx-udp-segmentation`, `rx-gro`, `rx-lro`.
     ///

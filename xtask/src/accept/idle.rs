@@ -15,7 +15,6 @@ use crate::figure::{Bound, Figure};
 use crate::noise::Noise;
 use crate::part::{Context, Part};
 use crate::product::{Product, TeamProcess};
-use crate::stats;
 
 /// Many idle teams.
 pub(super) const PART: Part<Arguments> =
@@ -89,7 +88,7 @@ fn measure(context: &Context<'_, Arguments>) -> Result<Vec<Figure>, Failure> {
     let both = || after.iter().zip(&before);
     let processes: f64 = both().map(|(after, before)| (after.processor - before.processor).as_secs_f64()).sum();
     let plans = both().map(|(after, before)| after.plans - before.plans).max().unwrap_or_default();
-    let (first, last) = (stats::median(&took[..SOME]), stats::median(&took[TEAMS - SOME..]));
+    let (first, last) = (nicteam_statistics::median(&took[..SOME]), nicteam_statistics::median(&took[TEAMS - SOME..]));
     let text = |name: &str, measured, bound: &str, holds| Figure::text(name, measured, bound, holds).noise(noise);
     Ok(vec![
         text(

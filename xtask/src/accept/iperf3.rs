@@ -15,8 +15,8 @@ use crate::held::Ends;
 use crate::noise::Noise;
 use crate::part::{Context, Part};
 use crate::product::{self, Product};
-use crate::stats::Estimate;
 use crate::tools;
+use nicteam_statistics::Estimate;
 
 /// The experiment whose link both use.
 const EXPERIMENT: &str = "two-hosts";

@@ -15,6 +15,7 @@ mod shares;
 mod stall;
 mod storage;
 mod stripe;
+mod t2;
 mod t3;
 mod t5;
 mod tested;
@@ -60,7 +61,10 @@ pub(crate) struct Arguments {
 }
 
 /// The parts, in the order in which they are measured.
-const PARTS: [&Part<Arguments>; 30] = [
+const PARTS: [&Part<Arguments>; 33] = [
+    &t2::SOFTETHER,
+    &t2::COMPARISONS,
+    &t2::T2,
     &t3::BPF,
     &t3::PACKET,
     &t3::USER,

@@ -14,7 +14,7 @@ use crate::figure::{Bound, Figure};
 use crate::noise::Noise;
 use crate::part::{Context, Part};
 use crate::side::{self, Side};
-use crate::stats::Estimate;
+use nicteam_statistics::Estimate;
 
 const SEED: u64 = 61;
 /// Hosts that the team speaks to.

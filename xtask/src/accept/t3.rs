@@ -14,7 +14,7 @@ use crate::noise::Noise;
 use crate::part::{Context, Part};
 use crate::product::{self, Product};
 use crate::scratch::Scratch;
-use crate::stats::Estimate;
+use nicteam_statistics::Estimate;
 
 /// Who runs it, with which dataplane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use crate::figure::{Bound, Figure};
 use crate::noise::Noise;
 use crate::part::{Context, Part};
 use crate::product;
-use crate::stats::Estimate;
+use nicteam_statistics::Estimate;
 
 /// T5's table by both engines.
 pub(super) const PART: Part<Arguments> = Part {

@@ -8,8 +8,8 @@ use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::noise::Noise;
 use crate::part::Part;
-use crate::stats::Estimate;
 use crate::tools;
+use nicteam_statistics::Estimate;
 
 /// Nanoseconds per choice of the plan.
 pub(super) const PART: Part<Arguments> =

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::noise::Noise;
 use crate::part::{Context, Part};
-use crate::stats::Estimate;
+use nicteam_statistics::Estimate;
 
 /// A veth end beside a TAP as the team's device.
 pub(super) const PART: Part<Arguments> =

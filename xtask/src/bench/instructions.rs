@@ -15,7 +15,7 @@ use crate::figure::{Bound, Figure};
 use crate::part::{Context, Part};
 use crate::product::Product;
 use crate::side::{self, Side};
-use crate::stats::{Estimate, median};
+use nicteam_statistics::{Estimate, median};
 
 /// Packets of one measurement.
 const PACKETS: u64 = 50_000;

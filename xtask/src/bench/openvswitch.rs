@@ -17,8 +17,8 @@ use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::part::{Context, Part};
 use crate::side::{self, Side};
-use crate::stats::median;
 use crate::tools::{self, Tool};
+use nicteam_statistics::median;
 
 /// Instructions per packet beside Open vSwitch's kernel datapath.
 pub(super) const PART: Part<Arguments> = Part {

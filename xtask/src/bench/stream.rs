@@ -13,7 +13,7 @@ use nicteam_sys::{cpu, process, sched, tcp};
 
 use crate::bench::network::{FAR, Pair};
 use crate::failure::Failure;
-use crate::stats::Estimate;
+use nicteam_statistics::Estimate;
 
 /// How often, and how long.
 #[derive(Clone, Copy, Debug)]

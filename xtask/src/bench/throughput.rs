@@ -12,7 +12,7 @@ use crate::noise::Noise;
 use crate::part::{Context, Part};
 use crate::product::Product;
 use crate::scratch::Scratch;
-use crate::stats::Estimate;
+use nicteam_statistics::Estimate;
 
 /// Teams beside the raw veth.
 pub(super) const PART: Part<Arguments> =

@@ -11,8 +11,8 @@ use crate::figure::{Bound, Figure};
 use crate::held::Held;
 use crate::noise::Noise;
 use crate::part::{Context, Part};
-use crate::stats::Estimate;
 use crate::tools;
+use nicteam_statistics::Estimate;
 
 /// Time to build and to take down T3, beside mininet.
 pub(super) const PART: Part<Arguments> = Part {

@@ -256,7 +256,7 @@ mod tests {
     use super::*;
     use crate::figure::Bound;
     use crate::noise::Noise;
-    use crate::stats::Estimate;
+    use nicteam_statistics::Estimate;
 
     /// What a part leaves: one connection by each way, and a figure in words.
     pub(super) fn sample() -> Vec<PartResult> {

@@ -1,5 +1,6 @@
 //! `nicteam lab`: experiments.
 
+mod compare;
 mod progress;
 mod tune;
 
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nicteam_dataplane::Kind;
-use nicteam_experiment::{self as experiment, Experiment, Group, Overrides};
+use nicteam_experiment::{self as experiment, Experiment, Group, MOST_REPETITIONS, Overrides};
 use nicteam_lab::{Outcome, clean};
 use nicteam_record::{Bundle, PAGE, RECORD};
 use nicteam_report::Style;
@@ -32,6 +33,8 @@ pub(crate) enum Command {
     List,
     /// Draw an experiment as this machine would run it.
     Show(Show),
+    /// Compare runs: what differs, by how much, and what does not.
+    Compare(compare::Args),
     /// Print a bundle's report and write its page again.
     Report {
         /// The bundle: a folder with a record.json, or that file.
@@ -79,6 +82,10 @@ pub(crate) struct Run {
     /// What executes the teams: bpf or packet; what the machine can by default.
     #[arg(long, value_parser = value::dataplane)]
     dataplane: Option<Kind>,
+    /// How often each run is carried out: all runs forward, then backward, and so on. Medians and intervals of 95 % are
+    /// reported; `nicteam lab compare` says what differs. A run that a hypervisor disturbed is done again.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=MOST_REPETITIONS as i64))]
+    repeat: u32,
     /// Print the record as JSON instead of the table.
     #[arg(long)]
     json: bool,
@@ -119,6 +126,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Run(run) => run_experiment(&run),
         Command::Up(up) => hold(&up),
         Command::Tune(args) => tune::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::List => say::data(list()),
         Command::Show(show) => draw(&show),
         Command::Report { bundle, json } => {
@@ -151,6 +159,7 @@ fn list() -> String {
 
 fn run_experiment(run: &Run) -> Result<(), Failure> {
     let (experiment, privileges) = load_to_run(&run.pick, run.dataplane)?;
+    let experiment = experiment.repeated(run.repeat);
     let options = nicteam_lab::Options {
         binary: myself()?,
         output: match &run.output {

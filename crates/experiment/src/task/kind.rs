@@ -1,11 +1,12 @@
 //! What a kind of traffic says of itself.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::keys::Key;
 use crate::multipath::Every;
 use crate::record::{At, Record};
-use crate::resolved::Topology;
+use crate::resolved::{Direction, Topology};
 use crate::traffic::Task;
 use nicteam_diagnostics::Problem;
 
@@ -34,8 +35,14 @@ pub(crate) struct Said<'a, 'p> {
     pub targets: &'a [&'a str],
     /// What its run builds.
     pub topology: &'a Topology,
-    /// Its connections of one direction.
+    /// Its connections, as the file counts them.
     pub connections: u32,
+    /// Pairs of hosts that share them.
+    pub pairs: u32,
+    /// Which way its payload goes.
+    pub direction: Direction,
+    /// How long its run is driven: warm-up and measurement.
+    pub span: Duration,
     pub problems: &'p mut Vec<Problem>,
 }
 

@@ -5,9 +5,11 @@ mod copy;
 mod kind;
 mod ping;
 mod program;
+mod requests;
 mod storage;
 mod tagged;
 mod tcp;
+mod traffic_test;
 mod udp;
 mod words;
 
@@ -24,21 +26,37 @@ pub use copy::Copy;
 pub(crate) use kind::{Kind, Said};
 pub use ping::Ping;
 pub use program::Program;
+pub use requests::Requests;
 pub use storage::Storage;
 pub use tagged::Tagged;
 pub use tcp::Tcp;
+pub use traffic_test::TrafficTest;
 pub use udp::Udp;
 
 /// All of them.
-pub(crate) const KINDS: [Kind; 7] =
-    [tcp::KIND, udp::KIND, tagged::KIND, program::KIND, access_spec::KIND, copy::KIND, ping::KIND];
+pub(crate) const KINDS: [Kind; 9] = [
+    tcp::KIND,
+    udp::KIND,
+    tagged::KIND,
+    traffic_test::KIND,
+    requests::KIND,
+    program::KIND,
+    access_spec::KIND,
+    copy::KIND,
+    ping::KIND,
+];
 
 /// What they are, for the reference.
 pub(crate) const DOC: &str = "`tcp`: connections that carry as much as they can. `udp`: numbered datagrams at a given rate. \
-    `tagged`: the same in raw frames with a VLAN tag. `program`: what a \
+    `tagged`: the same in raw frames with a VLAN tag. `traffic-test`: SoftEther's test of throughput, half of the connections down, \
+    half up. `requests`: small questions and answers at regular moments, as browsing is. `program`: what a \
     program of yours does, whose TCP connections are found by its sockets. `access-spec`: requests to a target's disk as \
     IOmeter makes them. `copy`: a file from memory to a target's disk, or back, once. `ping`: echo requests, each of \
     which is to come back.";
+
+/// Those whose generators keep to a slow host's processor; the kernel answers echo requests by itself.
+pub(crate) const KEEP_TO_A_PROCESSOR: [&str; 4] =
+    [tcp::KIND.name, traffic_test::KIND.name, requests::KIND.name, ping::KIND.name];
 
 /// Their names.
 pub(crate) const NAMES: [&str; KINDS.len()] = {

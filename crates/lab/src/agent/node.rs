@@ -11,6 +11,7 @@ use nix::errno::Errno;
 
 use super::announce::announce;
 use crate::error::Failure;
+use crate::processor;
 use crate::protocol::{Addresses, FurtherAddress, LinkSetup, NodeSetup};
 
 /// The bridge of a switch, or of a host with guests.
@@ -57,6 +58,14 @@ impl Node {
                 netns::sysctl(setting, &format!("{least} {usual} {most}"))?;
             }
         }
+        if let Some(window) = setup.receive_window_bytes {
+            // Of what a socket counts at most half is payload (`tcp_adv_win_scale`).
+            let bytes = window.saturating_mul(2);
+            netns::sysctl("ipv4/tcp_rmem", &format!("{} {bytes} {bytes}", bytes.min(4096)))?;
+        }
+        if let Some(bps) = setup.processor_bps {
+            processor::bound(bps);
+        }
         if setup.guest {
             // A guest that moves keeps what it knows of its neighbours; its veth is without carrier meanwhile. Older kernels
             // have no such setting, and ask again.
@@ -80,9 +89,15 @@ impl Node {
             let index = self.index(&link.device)?;
             if !shape::is_shaped(self.netlink()?, index)? {
                 let usual = Sizes::of_rate(link.rate_bps);
-                let sizes = Sizes { burst_bytes: link.burst_bytes.unwrap_or(usual.burst_bytes), ..usual };
+                let sizes = Sizes {
+                    burst_bytes: link.burst_bytes.unwrap_or(usual.burst_bytes),
+                    queue_bytes: link.queue_bytes.unwrap_or(usual.queue_bytes),
+                };
                 let granularity = Granularity::of(link.max_packets);
                 shape::shape_with(self.netlink()?, index, link.rate_bps, granularity, sizes)?;
+            }
+            if link.joins_received {
+                Ethtool::open()?.join_received(&link.device)?;
             }
             self.netlink()?.set_up(index, true)?;
         }

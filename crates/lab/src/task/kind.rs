@@ -44,6 +44,11 @@ pub trait Ends: fmt::Debug + Send + Sync {
     /// Ends the clients whose servers, at other hosts, are to be there until then.
     fn end_clients(&self) {}
 
+    /// Whether a client that ends by itself is still there.
+    fn clients_run(&self) -> bool {
+        false
+    }
+
     /// Ends every connection.
     fn stop(&self);
 

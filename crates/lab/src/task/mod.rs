@@ -8,11 +8,13 @@ mod kind;
 mod ping;
 mod plan;
 mod program;
+mod requests;
 mod route;
 mod running;
 mod storage;
 mod tagged;
 mod tcp;
+mod traffic_test;
 mod udp;
 
 use std::time::Duration;
@@ -26,8 +28,17 @@ pub use kind::{Ends, Kind};
 pub(crate) use plan::{Planned, paths_between, plan, spread};
 
 /// All kinds.
-pub(crate) static KINDS: [&dyn Kind; 7] =
-    [&tcp::Tcp, &udp::UDP, &tagged::TAGGED, &program::Program, &access::Access, &copy::Copy, &ping::Ping];
+pub(crate) static KINDS: [&dyn Kind; 9] = [
+    &tcp::Tcp,
+    &udp::UDP,
+    &tagged::TAGGED,
+    &traffic_test::TrafficTest,
+    &requests::Requests,
+    &program::Program,
+    &access::Access,
+    &copy::Copy,
+    &ping::Ping,
+];
 
 /// The kind of this name.
 pub(crate) fn kind<'a>(kinds: &[&'a dyn Kind], name: &str) -> Option<&'a dyn Kind> {

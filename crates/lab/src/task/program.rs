@@ -90,6 +90,10 @@ impl kind::Ends for Ends {
         self.end(|role| role == Role::Client);
     }
 
+    fn clients_run(&self) -> bool {
+        lock(&self.running).iter().any(|(role, program)| *role == Role::Client && !program.has_ended())
+    }
+
     fn stop(&self) {
         self.end(|_| true);
     }

@@ -23,6 +23,7 @@ use super::kind::{self, Kind};
 use crate::error::Failure;
 use crate::lock::lock;
 use crate::measure::Counted;
+use crate::processor;
 use crate::protocol::{ConnectionSpec, Role};
 
 /// Bytes a sender hands to the kernel at once.
@@ -215,7 +216,7 @@ impl Ends {
         let name = format!("connection {}", end.index);
         std::thread::Builder::new()
             .name(name)
-            .spawn(move || if end.sends { end.send(&gate) } else { end.receive() })?;
+            .spawn(move || if end.sends { end.send(&gate) } else { end.receive(&gate) })?;
         Ok(())
     }
 }
@@ -228,11 +229,12 @@ impl End {
             let _ = sched::keep_to(processor);
         }
         gate.wait();
-        let chunk = vec![0x5a; CHUNK];
+        let chunk = vec![0x5a; processor::piece(CHUNK)];
         while !gate.is_stopped() {
+            processor::wait(|| gate.is_stopped());
             match (&self.stream).write(&chunk) {
                 Ok(0) => return,
-                Ok(_) => {}
+                Ok(bytes) => processor::charge(bytes),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return,
             }
@@ -240,11 +242,16 @@ impl End {
     }
 
     /// Takes off what arrives until the connection ends.
-    fn receive(&self) {
+    fn receive(&self, gate: &Gate) {
+        let piece = processor::piece(1 << 20);
         loop {
-            match tcp::discard(self.stream.as_fd(), 1 << 20) {
+            processor::wait(|| gate.is_stopped());
+            match tcp::discard(self.stream.as_fd(), piece) {
                 Ok(0) => return,
-                Ok(bytes) => drop(self.received_bytes.fetch_add(bytes as u64, Ordering::Relaxed)),
+                Ok(bytes) => {
+                    processor::charge(bytes);
+                    self.received_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+                }
                 Err(error) if error.source.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return,
             }
@@ -303,18 +310,32 @@ fn open(spec: &ConnectionSpec) -> Result<TcpStream, Failure> {
     Ok(TcpStream::from(socket))
 }
 
+/// Opens a connection from this address and port, with the kernel's own congestion control.
+pub(super) fn connect_plain(client: SocketAddr, server: SocketAddr) -> Result<TcpStream, Failure> {
+    let socket = bare_socket(client, false)?;
+    bind(socket.as_raw_fd(), &SockaddrStorage::from(client))?;
+    tcp::connect_within(socket.as_fd(), server, CONNECT_TIMEOUT)?;
+    Ok(TcpStream::from(socket))
+}
+
 /// A socket of the address's family, whose port may still be in TIME-WAIT.
-///
-/// It gets its congestion control before it has a connection: one that began
-/// with the kernel's default keeps what that set up. After `bbr` it is paced for ever.
-fn stream_socket(address: SocketAddr, each: &Each) -> Result<OwnedFd, Failure> {
-    let socket = if each.mptcp {
+fn bare_socket(address: SocketAddr, mptcp: bool) -> Result<OwnedFd, Failure> {
+    let socket = if mptcp {
         mptcp::socket(address.is_ipv6())?
     } else {
         let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
         socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?
     };
     setsockopt(&socket, sockopt::ReuseAddr, &true)?;
+    Ok(socket)
+}
+
+/// The same with the congestion control of a connection.
+///
+/// It gets its congestion control before it has a connection: one that began
+/// with the kernel's default keeps what that set up. After `bbr` it is paced for ever.
+fn stream_socket(address: SocketAddr, each: &Each) -> Result<OwnedFd, Failure> {
+    let socket = bare_socket(address, each.mptcp)?;
     tcp::set_congestion(socket.as_fd(), &each.congestion).map_err(|error| {
         format!("{error}; hint: `sysctl net.ipv4.tcp_available_congestion_control` lists what this kernel has")
     })?;

@@ -25,6 +25,8 @@ pub(super) fn set_ups(topology: &Topology) -> Vec<(String, Request)> {
         guest: host.parent.is_some(),
         forwards: host.forwards,
         tcp_buffer_bytes,
+        processor_bps: host.bounds.processor_bps,
+        receive_window_bytes: host.bounds.receive_window_bytes,
     };
     let host = |host: &Host| (host.name.clone(), setup(host));
     let switches = topology
@@ -59,16 +61,24 @@ fn tcp_buffer_bytes(topology: &Topology) -> Option<u32> {
 pub(super) fn shapes(topology: &Topology, setting: &Setting) -> Vec<(String, Request)> {
     let mut links: BTreeMap<&str, Vec<LinkSetup>> = BTreeMap::new();
     for (end, cable) in ends(topology) {
-        let (device, max_packets) = (end.device.clone(), setting.granularity.max_packets());
+        let device = end.device.clone();
+        let max_packets = if cable.without_offloads { 1 } else { setting.granularity.max_packets() };
         let burst_bytes = setting.smooth.then(|| SMOOTH_FRAMES * (cable.mtus[0].max(cable.mtus[1]) + HEADERS_BYTES));
         links.entry(&end.node).or_default().push(LinkSetup {
             device,
             rate_bps: cable.rate_bps,
             max_packets,
             burst_bytes,
+            queue_bytes: cable.queue_bytes,
+            joins_received: receive_queues(topology, &end.node).is_some(),
         });
     }
     links.into_iter().map(|(node, links)| (node.to_owned(), Request::Shape(links))).collect()
+}
+
+/// The receive queues of a node's devices, if their number is bounded.
+pub(super) fn receive_queues(topology: &Topology, node: &str) -> Option<u32> {
+    topology.hosts.iter().find(|host| host.name == node)?.bounds.receive_queues
 }
 
 /// Frames that go at once where latency is measured: with one the link would lose what a timer is late.

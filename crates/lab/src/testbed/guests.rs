@@ -9,7 +9,7 @@ use nicteam_sys::netlink::Netlink;
 use nicteam_sys::netns::NetNs;
 
 use super::agents::Agents;
-use super::cabling::{CableEnd, Cabling};
+use super::cabling::{CableEnd, Cabling, Wire};
 use super::nodes::{BRIDGE, bare_ends, engine_of};
 use crate::engine::Engine;
 use crate::error::Error;
@@ -24,7 +24,8 @@ pub(super) fn lay(cabling: &mut Cabling, topology: &Topology) -> Result<(), Erro
         let index = FIRST_INDEX + 2 * number;
         let near = CableEnd { node: parent, device: port(guest), index };
         let own = CableEnd { node: &guest.name, device: &guest.device, index: index + 1 };
-        cabling.lay_between(near, own, [mtu(topology, parent); 2])?;
+        let wire = Wire { mtus: [mtu(topology, parent); 2], rx_queues: [None; 2], without_offloads: false };
+        cabling.lay_between(near, own, &wire)?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use nicteam_experiment::Topology;
 
 use super::agents::{Agent, Agents};
-use super::cabling::{Cabling, first_index};
+use super::cabling::{Cabling, Wire, first_index};
 use super::terms::{Action, Deployment, Report, Setting, TeamRuns, Testbed};
 use super::{deploy, guests, relay};
 use crate::error::Error;
@@ -42,9 +42,14 @@ impl Testbed for Netns {
             agents.of(relay::NODE)?.call(&Request::SetUp(NodeSetup::default()))?;
         }
         for (number, cable) in (0..).zip(&topology.cables) {
+            let wire = Wire {
+                mtus: cable.mtus,
+                rx_queues: [&cable.a, &cable.b].map(|end| deploy::receive_queues(topology, &end.node)),
+                without_offloads: cable.without_offloads,
+            };
             match cable.impaired {
-                Some(_) => relay::lay(&mut cabling, cable, first_index(number))?,
-                None => cabling.lay(cable, first_index(number))?,
+                Some(_) => relay::lay(&mut cabling, cable, &wire, first_index(number))?,
+                None => cabling.lay(cable, &wire, first_index(number))?,
             }
         }
         guests::lay(&mut cabling, topology)?;

@@ -4,7 +4,7 @@
 use nicteam_experiment::{self as experiment, Cable, Topology};
 
 use super::agents::Agents;
-use super::cabling::{self, CableEnd, Cabling};
+use super::cabling::{self, CableEnd, Cabling, Wire};
 use crate::error::Error;
 use crate::protocol::{RelayEnd, RelaySpec, Request, Way};
 
@@ -22,15 +22,17 @@ pub(super) fn is_needed(topology: &Topology) -> bool {
 
 /// Lays the two cables of an impaired link. The ends' own sides are shaped, as
 /// any cable's are; the near ends pass on what comes.
-pub(super) fn lay(cabling: &mut Cabling, cable: &Cable, first_index: u32) -> Result<(), Error> {
-    let [a, b] = cable.mtus;
-    for (end, index, mtu) in [(&cable.a, first_index, a), (&cable.b, first_index + 1, b)] {
+pub(super) fn lay(cabling: &mut Cabling, cable: &Cable, wire: &Wire, first_index: u32) -> Result<(), Error> {
+    let ([a, b], [queues_a, queues_b]) = (wire.mtus, wire.rx_queues);
+    let ends = [(&cable.a, first_index, a, queues_a), (&cable.b, first_index + 1, b, queues_b)];
+    for (end, index, mtu, queues) in ends {
         let near_index = near_index(index);
         let near_name = near_name(near_index);
         let own = CableEnd { node: &end.node, device: &end.device, index };
         let near = CableEnd { node: NODE, device: &near_name, index: near_index };
         // What an end does not take is dropped there, not in between.
-        cabling.lay_between(own, near, [mtu, a.max(b)])?;
+        let wire = Wire { mtus: [mtu, a.max(b)], rx_queues: [queues, None], ..*wire };
+        cabling.lay_between(own, near, &wire)?;
     }
     Ok(())
 }

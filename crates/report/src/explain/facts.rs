@@ -109,7 +109,11 @@ fn silences(run: &Run) -> Vec<String> {
         let ms = datagrams.longest_silence_us as f64 / 1e3;
         Some(format!("{}: no datagram from {from} to {to} arrived for {ms:.1} ms.", list(&done)))
     };
-    run.connections.iter().filter_map(of).collect()
+    let echoes = run.probes.iter().filter(|task| task.sent > 0).map(|task| {
+        let (from, to, ms) = (&task.from, &task.to, task.longest_silence_ms);
+        format!("{}: no echo of {from} came back from {to} for {ms:.1} ms.", list(&done))
+    });
+    run.connections.iter().filter_map(of).chain(echoes).collect()
 }
 
 /// What impaired links lost because they were declared to.

@@ -12,6 +12,7 @@ use super::facts::retransmit_share;
 use super::hop::{Choice, Chooser, Hop};
 use super::path::Picture;
 use super::policy::{Key, key};
+use super::slow;
 use super::storage;
 use crate::bars::FULL;
 use crate::team::TeamMode;
@@ -63,6 +64,11 @@ pub enum FilledBy<'a> {
         /// The node.
         node: &'a str,
     },
+    /// No link was: one of the hosts could not do more.
+    Host {
+        /// The host.
+        host: &'a str,
+    },
     /// Something that did not arrive as payload.
     Waste {
         /// The node that sent it.
@@ -81,7 +87,8 @@ pub(super) fn limits<'p, 'a>(picture: &'p Picture<'a>) -> Vec<Limit<'p, 'a>> {
     let mut limits: Vec<Limit<'p, 'a>> = Vec::new();
     for connection in 0..picture.ways.len() {
         let holds = holds(picture, connection);
-        let filled_by = holds.first().map_or(FilledBy::Nothing, |hold| hold.filled_by);
+        let slow = || slow::host_of(picture.run, connection).map_or(FilledBy::Nothing, |host| FilledBy::Host { host });
+        let filled_by = holds.first().map_or_else(slow, |hold| hold.filled_by);
         let is_other = |hold: &&Hold<'p, 'a>| hold.filled_by != filled_by;
         let rest: Vec<&Hop<'_>> = holds.iter().filter(is_other).map(|hold| hold.hop).collect();
         let same = |hop: &Hop<'a>| holds.iter().any(|hold| !is_other(&hold) && is_same(hold.hop, hop));
@@ -212,7 +219,7 @@ impl<'p, 'a> Limit<'p, 'a> {
                 let chosen = |hop: &&&Hop<'_>| hop.copies_made <= 1.0 && !hop.all_full();
                 self.as_narrow = self.hops.iter().filter(chosen).copied().collect();
             }
-            FilledBy::Payload | FilledBy::Nothing => self.as_narrow.clear(),
+            FilledBy::Payload | FilledBy::Nothing | FilledBy::Host { .. } => self.as_narrow.clear(),
             // Links that were all full of payload are no choice.
             FilledBy::Choice { .. } | FilledBy::Waste { .. } => {
                 // That a connection never uses two links need not be said of every hash it meets.

@@ -14,6 +14,7 @@ mod hop;
 mod limits;
 mod moves;
 mod mtu;
+mod needs;
 mod notes;
 mod one_sided;
 mod path;
@@ -21,11 +22,16 @@ mod policy;
 mod predict;
 mod prose;
 mod rules;
+mod shares;
+mod slow;
 mod storage;
 mod way;
 mod words;
 
 use nicteam_record::{Finding, Record, Run, Side};
+
+pub(crate) use needs::needs;
+pub(crate) use shares::shares;
 
 pub use hop::{Choice, Chooser, Hop, HopLink, Prediction, Spreading, is_full, is_idle};
 pub use limits::{FilledBy, Limit};

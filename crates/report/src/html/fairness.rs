@@ -2,9 +2,9 @@
 
 use nicteam_record::{Connection, Datagrams, Run};
 
-use crate::fairness::jain_index;
 use crate::svg::{esc, px};
 use crate::units::{percent, plural, rate, ratio, share, thousands};
+use nicteam_statistics::jain_index;
 
 /// A bar a connection, and the table behind it.
 pub(super) fn section(run: &Run) -> String {

@@ -1,7 +1,9 @@
 //! The page: one file, nothing loaded, no script.
 
+mod before_after;
 mod cells;
 mod columns;
+mod compared;
 mod disks;
 mod environment;
 mod fairness;
@@ -15,7 +17,10 @@ mod traffic;
 
 use nicteam_record::{Bundle, BundleError, Record, Run, Sample};
 
+use crate::repeated::condensed;
 use crate::svg::esc;
+
+pub use compared::compared_page;
 
 /// The report of a bundle as one self-contained HTML page: the table, the
 /// topology, and for each run the explanation, the traffic of every member
@@ -26,12 +31,19 @@ pub fn html(bundle: &Bundle) -> Result<String, BundleError> {
 
 /// The same of a record whose samples come from elsewhere.
 pub fn page<E>(record: &Record, samples: impl Fn(&Run) -> Result<Vec<Sample>, E>) -> Result<String, E> {
-    let mut runs = String::new();
+    let (whole, mut runs) = (record, String::new());
+    let record = &condensed(record);
     for (index, run) in record.runs.iter().enumerate() {
         runs.push_str(&run::section(index, run, &samples(run)?));
     }
-    let sections =
-        [header(record), summary::section(record), topology::section(record), runs, environment::section(record)];
+    let sections = [
+        header(record),
+        summary::section(record, whole),
+        before_after::section(whole),
+        topology::section(record),
+        runs,
+        environment::section(record),
+    ];
     Ok(document(&record.experiment.title, &sections.concat(), &footer(record)))
 }
 

@@ -5,19 +5,26 @@ use nicteam_record::{Record, Run};
 use super::cells::{meter, published, teams};
 use crate::columns::{columns, skipped};
 use crate::explain;
+use crate::repeated::repeated;
 use crate::svg::esc;
 use crate::units::rate;
 use crate::view::lowered_rate;
 
 /// The headline table: a row a run, or where runs differ by their engine alone, a column an engine.
-pub(super) fn section(record: &Record) -> String {
+///
+/// `whole` has the runs as often as they were carried out.
+pub(super) fn section(record: &Record, whole: &Record) -> String {
+    let times: String = repeated(whole)
+        .iter()
+        .filter_map(|group| Some(format!("<p class=\"quiet\">{}: {}.</p>\n", esc(group.name), esc(&group.words()?))))
+        .collect();
     let table = columns(record).map_or_else(|| table(record), |columns| super::columns::table(&columns));
     let skipped: String = skipped(record).map(|line| format!("<p>{}</p>\n", esc(&line))).collect();
     let lowered = lowered_rate(record).map_or_else(String::new, |line| format!("<p>{}</p>\n", esc(&line)));
     format!(
         "<section aria-labelledby=\"results\">\n<h2 id=\"results\">What was delivered</h2>\n{table}\
          <p class=\"quiet\">Small bars: a bar a member, sent (tx) and received (rx), as high as its link was full. \
-         A colour is the same member everywhere on this page.</p>\n{skipped}{lowered}</section>\n"
+         A colour is the same member everywhere on this page.</p>\n{times}{skipped}{lowered}</section>\n"
     )
 }
 

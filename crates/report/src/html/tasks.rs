@@ -11,11 +11,27 @@ pub(super) fn section(run: &Run) -> String {
     let operations = run.operations.iter().map(operations);
     let transfers = run.transfers.iter().map(transfer);
     let probes = run.probes.iter().map(probes);
-    table("Operations", OPERATIONS, operations)
+    traffic_tests(run)
+        + &table("Operations", OPERATIONS, operations)
         + &specifications(run)
         + &table("Transfers", TRANSFERS, transfers)
         + &table("Probes", &["sent", "lost", "longest silence", "median round trip", "longest"], probes)
         + &echoes(run)
+}
+
+/// The tables that SoftEther's client prints.
+fn traffic_tests(run: &Run) -> String {
+    let each = run.traffic_tests.iter().map(|test| {
+        format!(
+            "<h3>{} to {}, by {}, {} connections</h3>\n<div class=\"scroll\"><pre><code>{}</code></pre></div>\n",
+            esc(&test.from),
+            esc(&test.to),
+            esc(&test.by),
+            test.connections,
+            esc(&test.table())
+        )
+    });
+    each.collect()
 }
 
 /// What `ping` would have printed.

@@ -100,6 +100,7 @@ pub fn record(runs: Vec<Run>) -> Record {
             overrides: vec!["rate=100mbit".into()],
             rate_lowered_bps: None,
             seed: 1,
+            repeat: 1,
             order: runs.iter().map(|run| run.name.clone()).collect(),
         },
         runs,
@@ -120,6 +121,11 @@ pub fn run(spec: &Spec<'_>) -> Run {
         description: None,
         published: spec.published.map(|(words, _)| words.into()),
         published_of_limit: spec.published.map(|(_, part)| part),
+        published_rates: Vec::new(),
+        compared_with: None,
+        repetition: None,
+        done_again: 0,
+        traffic_tests: Vec::new(),
         delivered_bps,
         limit_bps: spec.limit_bps,
         of_limit: delivered_bps / spec.limit_bps,
@@ -170,6 +176,7 @@ fn topology(hosts: &[(&str, u8)]) -> Topology {
             parent: None,
             forwards: false,
             routes: Vec::new(),
+            ..Host::default()
         });
         let ends = |prefix: &str| (0..4).map(|place| format!("{prefix}{place}")).collect::<Vec<_>>();
         let (own, ports) = (ends("eth"), ends(&format!("{name}-")));
@@ -181,6 +188,7 @@ fn topology(hosts: &[(&str, u8)]) -> Topology {
                 mtu: 1500,
                 mtus: None,
                 impaired: None,
+                ..Link::default()
             });
         }
         topology.teams.push(team(name, "team0", "sw", "balance-rr", "", own));

@@ -141,9 +141,26 @@ impl Netlink {
 
     /// The same, with an MTU for each end. An end that is sent a larger packet drops it and counts it as dropped; a GSO
     /// frame it takes whatever its size (`is_skb_forwardable` of Linux net/core/dev.c).
-    pub fn add_veth_of_mtus(&mut self, a: &VethEnd<'_>, b: &VethEnd<'_>, [mtu_a, mtu_b]: [u32; 2]) -> Result<()> {
-        let mut link = veth_end(a, mtu_a);
-        link.attributes.push(veth_peer(b, mtu_b));
+    pub fn add_veth_of_mtus(&mut self, a: &VethEnd<'_>, b: &VethEnd<'_>, mtus: [u32; 2]) -> Result<()> {
+        self.add_veth_receiving_by(a, b, mtus, [None; 2])
+    }
+
+    /// The same, where each end receives by so many queues, if a number is given.
+    pub fn add_veth_receiving_by(
+        &mut self,
+        a: &VethEnd<'_>,
+        b: &VethEnd<'_>,
+        mtus: [u32; 2],
+        rx_queues: [Option<u32>; 2],
+    ) -> Result<()> {
+        let end = |end, place: usize| {
+            let mut link = veth_end(end, mtus[place]);
+            link.attributes.extend(rx_queues[place].map(LinkAttribute::NumRxQueues));
+            link
+        };
+        let mut link = end(a, 0);
+        let peer = InfoData::Veth(InfoVeth::Peer(end(b, 1)));
+        link.attributes.push(LinkAttribute::LinkInfo(vec![LinkInfo::Kind(InfoKind::Veth), LinkInfo::Data(peer)]));
         self.create(link, || format!("make the veth pair {}/{}", a.name, b.name))
     }
 

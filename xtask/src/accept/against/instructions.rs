@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::part::{Context, Part};
 use crate::side;
-use crate::stats::Estimate;
+use nicteam_statistics::Estimate;
 
 pub(super) const PART: Part<Comparison> = Part {
     tools: &side::TOOLS,

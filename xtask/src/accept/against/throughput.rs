@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::noise::Noise;
 use crate::part::{Context, Part};
-use crate::stats::Estimate;
+use nicteam_statistics::Estimate;
 
 pub(super) const PART: Part<Comparison> =
     Part::new("throughput", "new and old: throughput, 4 members, teams at both ends, unlimited, cubic", measure);

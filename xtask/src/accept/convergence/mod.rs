@@ -30,8 +30,8 @@ use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::noise::Noise;
 use crate::part::{Context, Part};
-use crate::stats::{self, Estimate};
 use crate::tools;
+use nicteam_statistics::Estimate;
 
 /// How fast aggregates form.
 pub(super) const PART: Part<Arguments> = Part {
@@ -226,14 +226,15 @@ impl Pair {
 
     fn figure(&self, kernels: &Times) -> Figure {
         let took = Estimate::of(&self.times.took_ms);
-        let (median, kernels) = (stats::median(&self.times.took_ms), stats::median(&kernels.took_ms));
+        let (median, kernels) =
+            (nicteam_statistics::median(&self.times.took_ms), nicteam_statistics::median(&kernels.took_ms));
         let (bound, holds) = self.claim.judge(median, kernels);
         let measured = took.map_or_else(
             || "no samples".to_owned(),
             |Estimate { median, low, high, .. }| format!("{median:.1} [{low:.1}, {high:.1}] ms"),
         );
         let waits = self.ends.each_ref().map(|end| end.waits()).join("; ");
-        let peer = format!("read to {:.1} ms; {waits}", stats::median(&self.times.grain_ms));
+        let peer = format!("read to {:.1} ms; {waits}", nicteam_statistics::median(&self.times.grain_ms));
         Figure::text(self.name, measured, &bound, holds).peer(peer)
     }
 }

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::noise::Noise;
 use crate::part::Context;
-use crate::stats::median;
+use nicteam_statistics::median;
 
 const TEAM: Options = ("stripe", &[]);
 

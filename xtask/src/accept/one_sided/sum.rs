@@ -4,7 +4,7 @@ use super::percent_sent_again;
 use crate::accept::stripe::bundles::{Bundles, Measured};
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
-use crate::stats::median;
+use nicteam_statistics::median;
 
 /// Beginnings of the names of runs: numbers of connections.
 const LOADS: [&str; 3] = ["one", "four", "sixteen"];

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::noise::Noise;
 use crate::part::{Context, Part};
-use crate::stats::Estimate;
+use nicteam_statistics::Estimate;
 
 /// What a gigabit takes, machine-wide.
 pub(in crate::accept) const PART: Part<Arguments> = Part {

@@ -7,7 +7,7 @@ use super::{Answered, Load, ask};
 use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::held::Ends;
-use crate::stats::{self, Estimate};
+use nicteam_statistics::Estimate;
 
 /// What is measured, and what each figure of the first way may be of the second's.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +61,11 @@ impl Case {
         if self.load.bulk > 0 {
             let mbps = |way: &[Answered]| way.iter().map(|round| round.bulk_bps / 1e6).collect();
             let [ours, other]: [Vec<f64>; 2] = rounds.each_ref().map(|way| mbps(way));
-            let peer = format!("{:.0} and {:.0} Mbit/s", stats::median(&ours), stats::median(&other));
+            let peer = format!(
+                "{:.0} and {:.0} Mbit/s",
+                nicteam_statistics::median(&ours),
+                nicteam_statistics::median(&other)
+            );
             let name = format!("{}: bulk, {ways}", self.name);
             figures.push(Figure::ratio(name, Estimate::of_ratios(&ours, &other), Bound::None).peer(peer));
         }

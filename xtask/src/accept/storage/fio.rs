@@ -22,8 +22,8 @@ use crate::held::Ends;
 use crate::noise::Noise;
 use crate::part::{Context, Part};
 use crate::product;
-use crate::stats::Estimate;
 use crate::tools;
+use nicteam_statistics::Estimate;
 
 /// IO/s of both.
 pub(in crate::accept) const PART: Part<Arguments> = Part {

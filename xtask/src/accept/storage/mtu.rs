@@ -15,7 +15,7 @@ use crate::figure::{Bound, Figure};
 use crate::held::Held;
 use crate::noise::Noise;
 use crate::part::{Context, Part};
-use crate::stats::Estimate;
+use nicteam_statistics::Estimate;
 
 /// The first look of `lab tune`, and `doctor path` in the same network.
 pub(in crate::accept) const PART: Part<Arguments> = Part {

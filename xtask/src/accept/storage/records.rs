@@ -8,7 +8,7 @@ use crate::figure::{Bound, Figure};
 use crate::noise::Noise;
 use crate::part::Context;
 use crate::product;
-use crate::stats::Estimate;
+use nicteam_statistics::Estimate;
 
 /// What to run.
 #[derive(Clone, Copy)]

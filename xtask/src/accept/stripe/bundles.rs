@@ -12,8 +12,8 @@ use crate::noise::Noise;
 use crate::part::Context;
 use crate::product::{self, Product};
 use crate::scratch::Scratch;
-use crate::stats::{Estimate, median};
 use crate::tools;
+use nicteam_statistics::{Estimate, median};
 
 /// How often an experiment is run, and how long each of its runs is measured.
 #[derive(Clone, Copy, Debug)]

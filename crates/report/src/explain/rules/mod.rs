@@ -32,6 +32,7 @@ mod read_share;
 mod reordering;
 mod segments;
 mod silent;
+mod slow_host;
 mod slow_path;
 mod unequal_turns;
 mod uneven;
@@ -88,6 +89,7 @@ pub const RULES: &[&dyn Rule] = &[
     &lacp_missing::LacpMissing,
     &pagp::Pagp,
     &learning::Learning,
+    &slow_host::SlowHost,
     &down::Down,
     &unequal_turns::UnequalTurns,
     &silent::Silent,

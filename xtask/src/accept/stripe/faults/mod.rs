@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::figure::Figure;
 use crate::noise::Noise;
 use crate::part::{Context, Part};
-use crate::stats::median;
+use nicteam_statistics::median;
 
 use network::{Fault, LINKS, Network, RATE_BPS, Side, Way};
 

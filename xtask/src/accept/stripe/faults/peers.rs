@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::figure::{Bound, Figure};
 use crate::noise::Noise;
 use crate::part::{Context, Part};
-use crate::stats::{Estimate, median};
+use nicteam_statistics::{Estimate, median};
 
 use super::fail_under_a_stream;
 use super::network::{Fault, LINKS, Network, Side, Way};
