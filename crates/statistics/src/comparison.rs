@@ -52,8 +52,9 @@ impl Comparison {
     /// The chance at which the one figure that a comparison is about counts as different: one in 32, which six pairs
     /// can show.
     pub const HEADLINE: f64 = 1.0 / 32.0;
-    /// The chance that is shared by all the figures that stand beside it.
-    pub const BESIDE: f64 = 1.0 / 64.0;
+    /// The part of the differences said of all figures beside it that may be none; where no figure differs, the chance that
+    /// any is said to.
+    pub const BESIDE: f64 = 1.0 / 32.0;
 
     /// Of measurements made in pairs, by signed ranks; none if there are no pairs, or one is no number.
     pub fn of_pairs(first: &[f64], second: &[f64]) -> Option<Comparison> {
@@ -165,16 +166,11 @@ impl Scale {
     }
 }
 
-/// Which of several differences hold, all of them together with this chance of an error (Holm 1979).
-pub fn hold_together(chances: &[f64], chance: f64) -> Vec<bool> {
-    let mut order: Vec<usize> = (0..chances.len()).collect();
-    order.sort_by(|one, other| chances[*one].total_cmp(&chances[*other]));
-    let mut hold = vec![false; chances.len()];
-    for (before, place) in order.into_iter().enumerate() {
-        if chances[place] > chance / (chances.len() - before) as f64 {
-            break;
-        }
-        hold[place] = true;
-    }
-    hold
+/// Which of several differences hold, so that of those that are said to this part may be none (Benjamini and Hochberg 1995).
+pub fn hold_together(chances: &[f64], part: f64) -> Vec<bool> {
+    let mut sorted = chances.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let is_within = |(place, chance): &(usize, &f64)| **chance <= part * (place + 1) as f64 / chances.len() as f64;
+    let highest = sorted.iter().enumerate().filter(is_within).map(|(_, chance)| *chance).next_back();
+    chances.iter().map(|chance| highest.is_some_and(|highest| *chance <= highest)).collect()
 }

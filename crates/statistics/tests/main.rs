@@ -94,7 +94,8 @@ fn what_cannot_be_compared_is_not() {
 #[test]
 fn of_many_figures_fewer_hold() {
     assert_eq!(hold_together(&[0.001, 0.02, 0.5], 0.05), [true, true, false]);
-    assert_eq!(hold_together(&[0.03, 0.02, 0.5], 0.05), [false, false, false]);
+    assert_eq!(hold_together(&[0.04, 0.03, 0.5], 0.05), [false, false, false]);
+    assert_eq!(hold_together(&[0.03, 0.03, 0.5], 0.05), [true, true, false], "two of them carry each other");
     assert_eq!(hold_together(&[], 0.05), [false; 0]);
 }
 

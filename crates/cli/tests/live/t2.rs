@@ -9,7 +9,7 @@ use nicteam_testnet::may_make_networks;
 fn t2(only: &str, rate: &str) -> (Record, String) {
     let folder = std::env::temp_dir().join(format!("nicteam-t2-{rate}-{}", std::process::id()));
     let output = Command::new(env!("CARGO_BIN_EXE_nicteam"))
-        .args(["lab", "run", "t2", "--rate", rate, "--duration", "2500ms", "--only", only, "--output"])
+        .args(["lab", "run", "t2", "--rate", rate, "--duration", "1300ms", "--only", only, "--output"])
         .arg(&folder)
         .output()
         .unwrap();

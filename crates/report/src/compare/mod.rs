@@ -3,7 +3,7 @@
 //! Figures of one run carried out several times are compared with those of another. Times of the same record belong
 //! together in pairs, since they were carried out in turn; those of two records do not. What counts as different is decided
 //! once for payload ([`Comparison::HEADLINE`]) and once for all other figures together ([`Comparison::BESIDE`]), so that a
-//! comparison of a run with itself says "no difference shown" 95 times of 100.
+//! comparison of a run with itself says "no difference shown" 94 times of 100.
 
 mod figures;
 mod json;
@@ -175,7 +175,7 @@ fn environment(first: &Side<'_>, second: &Side<'_>, runs: &[Vec<&Run>; 2]) -> Re
     let limits = runs.each_ref().map(|runs| runs.first().map_or(0.0, |run| run.limit_bps));
     if (limits[0] / limits[1] - 1.0).abs() > 0.001 && limits.iter().all(|limit| *limit > 0.0) {
         notes.push(format!(
-            "The links' limits differ ({} and {}): utilisation says more than payload.",
+            "The links could carry {} and {}: utilisation is the part of that.",
             crate::units::rate(limits[0]),
             crate::units::rate(limits[1])
         ));

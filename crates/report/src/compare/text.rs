@@ -37,7 +37,7 @@ pub(super) fn text(compared: &Compared<'_>, style: &Style) -> String {
 
 fn cells(row: &Row, style: &Style) -> [String; 5] {
     let [a, b] = row.values.each_ref().map(|values| row.figure.words(nicteam_statistics::median(values)));
-    [shown(&row.figure.name, style), a, b, beside(row), says(row.verdict).to_owned()]
+    [shown(&row.figure.name, style), a, b, beside(row), mark(row.verdict).to_owned()]
 }
 
 /// `1.05 (1.03 to 1.07)`, or a difference where there is no ratio.
@@ -68,12 +68,21 @@ pub(crate) fn summary(compared: &Compared<'_>) -> String {
     }
 }
 
+/// A verdict where there is little room.
+fn mark(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::NotShown => "-",
+        Verdict::TooFew => "?",
+        shown => says(shown),
+    }
+}
+
 /// A verdict in words.
 pub(crate) fn says(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Higher => "higher",
         Verdict::Lower => "lower",
-        Verdict::NotShown => "-",
-        Verdict::TooFew => "?",
+        Verdict::NotShown => "no difference shown",
+        Verdict::TooFew => "too few times",
     }
 }

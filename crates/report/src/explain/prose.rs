@@ -73,9 +73,19 @@ fn whose(run: &Run, finding: &Finding, findings: &[Finding]) -> String {
         let own = pairs(run, finding);
         others().flat_map(|other| pairs(run, other)).all(|pair| !own.contains(&pair))
     };
+    // A host that is at one end of all of them, and of no other.
+    let of_one_host = || {
+        let at_an_end = |it: &Connection, name: &str| it.from == name || it.to == name;
+        let first = connections(run, finding).next()?;
+        [first.from.as_str(), first.to.as_str()].into_iter().find(|name| {
+            connections(run, finding).all(|it| at_an_end(it, name))
+                && others().flat_map(|other| connections(run, other)).all(|it| !at_an_end(it, name))
+        })
+    };
     match () {
         () if own_alone(TO) => format!("Towards {}", list(&ends(run, finding, TO))),
         () if own_alone(FROM) => format!("From {}", list(&ends(run, finding, FROM))),
+        () if of_one_host().is_some() => format!("To and from {}", of_one_host().unwrap_or_default()),
         () if pair_alone() => {
             let pairs: Vec<String> = pairs(run, finding).iter().map(|(from, to)| format!("{from} to {to}")).collect();
             format!("From {}", list(&pairs))

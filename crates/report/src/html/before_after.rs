@@ -14,7 +14,8 @@ pub(super) fn section(record: &Record) -> String {
     let pairs = groups.iter().filter_map(|after| {
         let named = after.runs.first()?.compared_with.as_deref()?;
         let before = groups.iter().find(|group| group.name == named)?;
-        Some(picture([before.name, after.name], [&before.runs, &after.runs]))
+        let title = format!("<h3>{} and {}</h3>\n", esc(before.name), esc(after.name));
+        Some(title + &picture([before.name, after.name], [&before.runs, &after.runs]))
     });
     let pairs: String = pairs.collect();
     if pairs.is_empty() {
@@ -65,11 +66,9 @@ pub(super) fn picture(names: [&str; 2], runs: [&[&Run]; 2]) -> String {
         ""
     };
     format!(
-        "<h3>{} and {}</h3>\n<div class=\"scroll\"><figure class=\"pair\"><svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
+        "<div class=\"scroll\"><figure class=\"pair\"><svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
          aria-label=\"{label}\">\n{svg}</svg></figure></div>\n{sums}<p class=\"quiet\"><i class=\"swatch before\"></i>{} \
          <i class=\"swatch after\"></i>{}, Mbit/s by client and direction. {published}{intervals}</p>\n",
-        esc(before),
-        esc(after),
         esc(before),
         esc(after),
         height = px(y),
@@ -84,6 +83,8 @@ const LEFT: f64 = 130.0;
 const RIGHT: f64 = 690.0;
 /// Height of a bar.
 const HIGH: f64 = 11.0;
+/// Width of a number behind a bar.
+const NUMBER: f64 = 48.0;
 /// Between two clients.
 const GAP: f64 = 10.0;
 
@@ -150,7 +151,10 @@ fn bar_of(bar: &Bar, class: &str, y: f64, x: &impl Fn(f64) -> f64) -> String {
                 "<path class=\"whisker\" d=\"M{low} {middle}H{high}M{low} {top}V{bottom}M{high} {top}V{bottom}\"/>"
             );
         }
-        let end = px(x(of.high.max(bar.published.unwrap_or(0.0))) + 6.0);
+        // Behind the published figure only where that would cross the number.
+        let high = x(of.high);
+        let crosses = bar.published.map(x).filter(|at| (high - 2.0..high + NUMBER).contains(at));
+        let end = px(crosses.unwrap_or(high).max(high) + 6.0);
         svg += &format!("<text x=\"{end}\" y=\"{}\">{}</text>", px(y + HIGH - 1.0), mbps(of.median));
     } else {
         svg += &format!("<text x=\"{LEFT}\" y=\"{}\">none</text>", px(y + HIGH - 1.0));
