@@ -1,4 +1,4 @@
-//! Test T2 in a short form, on slow links: what a group at the switch is needed for, who is the limit, and stripe beside it.
+//! Test T2 in a short form, on slow links: what a group at the switch is needed for, a cable that is pulled, and stripe beside it.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use nicteam_testnet::may_make_networks;
 
 /// Runs some runs of T2; the record, and the table.
 fn t2(only: &str, rate: &str) -> (Record, String) {
-    let folder = std::env::temp_dir().join(format!("nicteam-t2-{rate}-{}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("nicteam-t2-{}-{}", only.len(), std::process::id()));
     let output = Command::new(env!("CARGO_BIN_EXE_nicteam"))
         .args(["lab", "run", "t2", "--rate", rate, "--duration", "1300ms", "--only", only, "--output"])
         .arg(&folder)
@@ -25,15 +25,11 @@ fn of<'r>(record: &'r Record, name: &str) -> &'r Run {
 }
 
 #[test]
-fn it_says_what_each_mode_needs_and_who_is_the_limit() {
+fn it_says_what_each_mode_needs_and_how_long_nothing_passed() {
     if !may_make_networks() {
         return;
     }
-    let (record, table) = t2("team-laptop,sla-three,lacp-three,alb-rlb-pulled", "200mbit");
-    let laptop = of(&record, "team-laptop");
-    assert!((150e6..=182e6).contains(&laptop.delivered_bps), "{}", laptop.delivered_bps);
-    assert_eq!((laptop.findings[0].cause.as_str(), laptop.findings[0].node.as_deref()), ("slow-host", Some("laptop")));
-    assert!(table.contains("host laptop was the limit") || table.contains("Host laptop was the limit"), "{table}");
+    let (record, table) = t2("sla-three,lacp-three,alb-rlb-pulled", "40mbit");
     assert!(table.contains("server: balance-xor needs a static group at sw, which has none"), "{table}");
     assert!(table.contains("802.3ad needs a group with LACP at sw, which has none: 1 of 2 members carries"), "{table}");
     assert!(table.contains("Jain's index"), "{table}");

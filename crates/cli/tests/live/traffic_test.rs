@@ -59,7 +59,7 @@ fn requests_are_timed_and_a_slow_host_is_the_limit() {
     let file = HOSTS
         .replace("b = {}", "b = { processor = \"20mbit\", receive_window = \"64kib\", receive_queues = 1 }")
         + "[workloads.load]\nkind = \"tcp\"\nfrom = \"a\"\nto = \"b\"\nconnections = 4\n[workloads.ask]\nkind = \"requests\"\n\
-           from = \"a\"\nto = \"b\"\ninterval = \"20ms\"\n[[runs]]\nname = \"r\"\nworkloads = [\"load\", \"ask\"]\n";
+           from = \"a\"\nto = \"b\"\ninterval = \"20ms\"\n[[runs]]\nname = \"r\"\nworkloads = [\"load\", \"ask\"]\n[[runs]]\nname = \"alone\"\nworkloads = \"load\"\n";
     let (_, told, record) = run("requests", &file);
     let record = record.unwrap_or_else(|| panic!("{told}"));
     let run = &record.runs[0];
@@ -69,6 +69,13 @@ fn requests_are_timed_and_a_slow_host_is_the_limit() {
     assert!(asked.completed >= 10 && asked.errors == 0 && asked.latency.count == asked.completed, "{asked:?}");
     assert!(asked.stall.is_some_and(|stall| stall.took_ms >= asked.latency.max_us as f64 / 1e3 - 0.1), "{asked:?}");
     assert_eq!(run.topology.hosts[1].processor_bps, Some(20_000_000));
+    let alone = &record.runs[1].findings[0];
+    assert_eq!(
+        (alone.cause.as_str(), alone.node.as_deref()),
+        ("slow-host", Some("b")),
+        "{}",
+        record.runs[1].delivered_bps
+    );
     let wrong = file.replace("kind = \"tcp\"", "kind = \"udp\"\nrate = \"5mbit\"");
     let (_, told, record) = crate::common::experiment::run("slow-udp", &wrong);
     assert!(record.is_none() && told.contains("would not be slowed down by `processor` of host `b`"), "{told}");

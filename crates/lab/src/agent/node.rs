@@ -31,6 +31,8 @@ impl Node {
     pub(super) fn set_up(&mut self, setup: NodeSetup) -> Result<(), Failure> {
         // What one connection learned must not help or hinder the next.
         netns::sysctl("ipv4/tcp_no_metrics_save", "1")?;
+        // What was closed with data for a host that is gone would hold the namespace for minutes.
+        netns::sysctl("ipv4/tcp_orphan_retries", "1")?;
         for packets in ["iptables", "ip6tables", "arptables"] {
             let calls = format!("bridge/bridge-nf-call-{packets}");
             // A switch has no such tables. Where the file is missing, neither has its bridge.

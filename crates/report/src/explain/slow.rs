@@ -42,7 +42,9 @@ pub(super) fn bound(run: &Run, name: &str) -> Option<Bound> {
 fn processor(run: &Run, host: &Host) -> Option<Bound> {
     let can = host.processor_bps?;
     let own = run.connections.iter().filter(|it| it.from == host.name || it.to == host.name);
-    let did: f64 = own.map(|it| it.delivered_bps).sum();
+    let asked = run.operations.iter().filter(|it| it.from == host.name || it.to == host.name);
+    let asked_bytes: u64 = asked.map(|it| it.read_bytes.saturating_add(it.written_bytes)).sum();
+    let did: f64 = own.map(|it| it.delivered_bps).sum::<f64>() + share(asked_bytes as f64 * 8e3, run.measured_ms);
     (share(did, can as f64) >= ALL_BUT).then_some(Bound::Processor(can, did))
 }
 
