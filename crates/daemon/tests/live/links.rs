@@ -33,6 +33,8 @@ fn the_new_active_member_announces_the_addresses() {
         let mac = Mac(pair.a.link("team0").mac);
         let expected = Arp::gratuitous(mac, [10, 2, 0, 1].into());
         let (tap, mut batch) = (pair.b.packet_socket("eth1"), Batch::new());
+        // While the other team starts its members may have been down.
+        eventually("the primary", || pair.teams[0].report().unwrap().members[0].status.active);
         pair.b.set_up("eth0", false);
         eventually("a gratuitous ARP", || {
             tap.receive(&mut batch).unwrap();

@@ -1,5 +1,6 @@
 //! A bond while it is read: the stanzas that are about it.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use super::index::Index;
@@ -17,7 +18,7 @@ pub(super) struct Bond<'f> {
     /// Stanzas with commands that build the bond, its own among them.
     pub(super) builders: Vec<&'f Stanza>,
     /// Lines that have become part of the team.
-    pub(super) taken: Vec<At>,
+    pub(super) taken: BTreeSet<At>,
     /// Routes and addresses that commands add, of the kind that a line further down removes.
     pub(super) has_commands: bool,
     /// Next hops of default routes.
@@ -32,7 +33,7 @@ impl<'f> Bond<'f> {
             own: index.own(name).to_vec(),
             members: index.members(name).to_vec(),
             builders: index.builders(name),
-            taken: Vec::new(),
+            taken: BTreeSet::new(),
             has_commands: false,
             gateways: Vec::new(),
         }

@@ -95,7 +95,7 @@ impl Bond<'_> {
 
     fn read_members(&mut self, reading: &mut Reading<'_>, draft: &mut Draft) {
         for list in self.own.iter().flat_map(|stanza| joinings(stanza)).filter(|of| of.way == Way::Bond) {
-            self.taken.push(list.line.at.clone());
+            self.taken.insert(list.line.at.clone());
             read_list(reading, draft, &list);
         }
         for stanza in &self.members {
@@ -197,7 +197,7 @@ impl Bond<'_> {
         };
         match ConfigOption::named(option) {
             Some(_) => {
-                self.taken.push(line.at.clone());
+                self.taken.insert(line.at.clone());
                 draft.option(reading, option, &value, &line.name_at, &line.value_at);
             }
             None => {
@@ -218,11 +218,11 @@ impl Bond<'_> {
             for line in &stanza.options {
                 let key = line.key();
                 match key.strip_prefix("bond_") {
-                    Some("master") => self.taken.push(line.at.clone()),
+                    Some("master") => drop(self.taken.insert(line.at.clone())),
                     Some("give_a_chance") => self.leave(reading, line, "it means nothing to a team"),
                     Some(option) => match ConfigOption::named(option).and_then(|of| draft.value(of.name)) {
                         None => self.read_option(reading, draft, line),
-                        Some(_) if is_repeated(draft, option, &line.value) => self.taken.push(line.at.clone()),
+                        Some(_) if is_repeated(draft, option, &line.value) => drop(self.taken.insert(line.at.clone())),
                         Some(held) => {
                             let why = format!("`{option}` of {} is `{held}`", shown(&self.name));
                             self.leave(reading, line, &why);
@@ -287,7 +287,7 @@ impl Bond<'_> {
         let (netmask, metric) = (last("netmask"), last("metric"));
         let mut address = None;
         for line in stanza.options.iter().filter(|line| line.name == "address") {
-            self.taken.push(line.at.clone());
+            self.taken.insert(line.at.clone());
             match read_address(&line.value, netmask.map(|line| line.value.as_str())) {
                 Ok(read) => {
                     if line.value.split_once('/').is_some_and(|(_, length)| length != read.prefix.to_string()) {
@@ -304,13 +304,13 @@ impl Bond<'_> {
         for line in stanza.options.iter().filter(|line| line.name == "pointopoint") {
             let peer = line.value.parse().ok().filter(|_| address.is_some_and(|of| of == Address::host(of.address)));
             if let Some(peer) = peer {
-                self.taken.push(line.at.clone());
+                self.taken.insert(line.at.clone());
                 draft.add_route(Route { to: Address::host(peer), via: None, metric: None, table: None });
             }
         }
         for line in stanza.options.iter().filter(|line| line.name == "gateway" && line.value != "none") {
             let metric_text = metric.map(|line| format!(" metric {}", line.value)).unwrap_or_default();
-            self.taken.push(line.at.clone());
+            self.taken.insert(line.at.clone());
             self.taken.extend(metric.map(|line| line.at.clone()));
             match Route::parse(&format!("default via {}{metric_text}", line.value)) {
                 Ok(words) => {
@@ -328,7 +328,7 @@ impl Bond<'_> {
                 _ => false,
             });
             if follows {
-                self.taken.push(line.at.clone());
+                self.taken.insert(line.at.clone());
             }
         }
     }
@@ -337,22 +337,22 @@ impl Bond<'_> {
         let name = line.name.as_str();
         let is_static6 = stanza.family == "inet6" && stanza.method == "static";
         if let Some(why) = by_sysctl(draft, line).filter(|_| is_static6) {
-            self.taken.push(line.at.clone());
+            self.taken.insert(line.at.clone());
             return self.leave(reading, line, &why);
         }
         match name {
             "mtu" => {
-                self.taken.push(line.at.clone());
+                self.taken.insert(line.at.clone());
                 draft.set_mtu(reading, &line.value, &line.value_at);
             }
             "hwaddress" if line.value != "random" => {
-                self.taken.push(line.at.clone());
+                self.taken.insert(line.at.clone());
                 let text = line.value.strip_prefix("ether").unwrap_or(&line.value).trim().to_owned();
                 draft.set_mac(reading, &text, &line.value_at);
             }
             // `manual` has no such option, and what `auto` has stays with it.
             "accept_ra" | "accept-ra" if is_static6 => {
-                self.taken.push(line.at.clone());
+                self.taken.insert(line.at.clone());
                 draft.set_accept_ra(reading, &line.value, &line.value_at);
             }
             _ if line.runs() || line.undoes() => self.read_command(reading, draft, stanza, line),
@@ -401,7 +401,7 @@ impl Bond<'_> {
             })
             .collect();
         match done.iter().find_map(|done| done.as_ref().err()) {
-            None if is_whole => self.taken.push(line.at.clone()),
+            None if is_whole => drop(self.taken.insert(line.at.clone())),
             _ if done.iter().any(Result::is_ok) => self.leave(reading, line, REST_STAYS),
             why => self.leave(reading, line, why.map_or(KEEP, String::as_str)),
         }
