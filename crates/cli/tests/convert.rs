@@ -274,6 +274,18 @@ const HOSTILE: &[Shape] = &[
         let route = |n: usize| format!(" up ip route add 10.{}.{}.{} dev b\n", n >> 16, (n >> 8) & 255, n & 255);
         "iface b inet manual\n bond-slaves e1\n".to_owned() + &numbered(bytes, route)
     }),
+    ("ifupdown", |bytes| {
+        let stanza = |n: usize| format!("iface b inet manual\n up ip link set e{} master b\n", n & 15);
+        "iface b inet manual\n bond-slaves e1\n".to_owned() + &numbered(bytes, stanza)
+    }),
+    ("ifcfg", |bytes| {
+        "DEVICE=b\nTYPE=Bond\n".to_owned()
+            + &numbered(bytes, |n| format!("IPADDR{n}=10.0.{}.{}\n", (n >> 8) & 255, n & 255))
+    }),
+    ("keyfile", |bytes| {
+        let route = |n: usize| format!("route{n}=10.{}.{}.{}/32,10.0.0.1\n", n >> 16, (n >> 8) & 255, n & 255);
+        "[connection]\ntype=bond\ninterface-name=b\n[ipv4]\nmethod=manual\n".to_owned() + &numbered(bytes, route)
+    }),
     ("ifcfg", |bytes| format!("DEVICE=b\nTYPE=Bond\nA=abcdefgh\n{}", "A=\"$A$A\"\n".repeat(bytes / 9))),
     ("iproute2", |bytes| format!("ip link add b type bond\na=abcdefgh\n{}", "a=$a$a\n".repeat(bytes / 7))),
     ("iproute2", |bytes| format!("ip link add b type bond\necho {}\n", "{a,b}".repeat(bytes / 5))),

@@ -18,6 +18,8 @@ pub(super) struct Interface {
     /// Its device; of `bond0:1` that is `bond0`.
     pub(super) device: String,
     pub(super) entries: Vec<Assignment>,
+    /// Of each key the place of its last entry, which holds.
+    last: BTreeMap<String, usize>,
     /// Lines that are no assignments, or such that only a shell can do.
     strays: Vec<Stray>,
     pub(super) at: At,
@@ -105,11 +107,12 @@ impl Interface {
         let at = device.map_or_else(|| part.at(), |device| device.value_at.clone());
         let device = device.map_or(named.as_str(), |device| device.value.as_str());
         let device = device.split(':').next().unwrap_or(device).to_owned();
-        Some(Interface { device, entries, strays, at })
+        let last = entries.iter().enumerate().map(|(place, entry)| (entry.key.clone(), place)).collect();
+        Some(Interface { device, entries, last, strays, at })
     }
 
     pub(super) fn entry(&self, key: &str) -> Option<&Assignment> {
-        self.entries.iter().rfind(|entry| entry.key == key).filter(|entry| !entry.value.is_empty())
+        self.last.get(key).and_then(|place| self.entries.get(*place)).filter(|entry| !entry.value.is_empty())
     }
 
     /// True if it says of itself that it is a bond or a team.

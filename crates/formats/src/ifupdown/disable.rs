@@ -1,5 +1,7 @@
 //! What to take out of the old place, with its lines, so that not two owners build one device.
 
+use std::collections::BTreeSet;
+
 use super::bond::Bond;
 use super::lines::Line;
 use super::members::master;
@@ -21,12 +23,14 @@ fn own(reading: &mut Reading<'_>, bond: &Bond<'_>) {
         let is_whole = stanza.options.iter().all(|line| bond.taken.contains(&line.at));
         is_whole && matches!(stanza.method.as_str(), "static" | "manual")
     };
+    let staying: BTreeSet<&str> =
+        bond.own.iter().filter(|stanza| !goes(stanza)).map(|stanza| stanza.device.as_str()).collect();
     for stanza in &bond.own {
         let title = stanza.title();
         let what = if goes(stanza) {
             let lines = whole(reading, stanza);
             // Another stanza of the device that stays still needs its `auto`.
-            match bond.own.iter().any(|other| other.device == stanza.device && !goes(other)) {
+            match staying.contains(stanza.device.as_str()) {
                 true => format!("comment out {lines} (`{title}`)"),
                 false => {
                     format!("comment out {lines} (`{title}`), and `{}` in `auto` and `allow-` lines", stanza.device)

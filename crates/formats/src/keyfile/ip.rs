@@ -1,5 +1,7 @@
 //! [ipv4] and [ipv6]: addresses, gateway, routes, router advertisements.
 
+use std::collections::BTreeMap;
+
 use crate::draft::Draft;
 use crate::ini::{self, Entry, Ini};
 use crate::names::shown;
@@ -13,7 +15,8 @@ pub(super) fn read(reading: &mut Reading<'_>, draft: &mut Draft, (ini, at): (&In
         let method = ini.last(name, "method").map_or("", |method| method.value.as_str());
         let keeps =
             format!("make a profile for it: `nmcli connection add type ethernet ifname {}`", quoted(&draft.name));
-        Family { name, ini, method, metric, keeps }.read(reading, draft, at);
+        let last = ini.entries(name).map(|entry| (entry.key.as_str(), entry)).collect();
+        Family { name, ini, last, method, metric, keeps }.read(reading, draft, at);
     }
 }
 
@@ -22,13 +25,15 @@ struct Family<'i> {
     /// Of its section.
     name: &'static str,
     ini: &'i Ini,
+    /// Of each key its last entry, which holds.
+    last: BTreeMap<&'i str, &'i Entry>,
     method: &'i str,
     metric: u32,
     /// What to do for what stays NetworkManager's.
     keeps: String,
 }
 
-impl Family<'_> {
+impl<'i> Family<'i> {
     fn read(&self, reading: &mut Reading<'_>, draft: &mut Draft, at: &At) {
         let Some(section) = self.ini.sections.iter().find(|section| section.name == self.name) else {
             let why = format!("NetworkManager takes `method=auto`, which stays its own: {}", self.keeps);
@@ -43,7 +48,7 @@ impl Family<'_> {
         }
         let addresses = self.list("address");
         self.check(reading, &section.at, addresses.first().copied());
-        let own = self.ini.last(self.name, "gateway").filter(|entry| !entry.value.is_empty());
+        let own = self.last("gateway").filter(|entry| !entry.value.is_empty());
         let mut gateway = own.map(|entry| (entry.value.clone(), entry));
         for entry in addresses {
             let (address, of_it) = self.read_address(reading, entry);
@@ -59,9 +64,14 @@ impl Family<'_> {
         }
     }
 
+    /// The last entry of a key: it holds.
+    fn last(&self, key: &str) -> Option<&'i Entry> {
+        self.last.get(key).copied()
+    }
+
     /// Its entries; of one that is given twice the last one, as in GLib.
     fn entries(&self) -> Vec<&Entry> {
-        let holds = |entry: &&Entry| self.ini.last(self.name, &entry.key).is_some_and(|last| last.at == entry.at);
+        let holds = |entry: &&Entry| self.last(&entry.key).is_some_and(|last| last.at == entry.at);
         self.ini.entries(self.name).filter(holds).collect()
     }
 
@@ -77,7 +87,7 @@ impl Family<'_> {
     }
 
     fn says(&self, key: &str) -> bool {
-        self.ini.last(self.name, key).is_some_and(|entry| ini::key_file_flag(&entry.value) == Some(true))
+        self.last(key).is_some_and(|entry| ini::key_file_flag(&entry.value) == Some(true))
     }
 
     /// Refuses what NetworkManager refuses.
@@ -144,7 +154,7 @@ impl Family<'_> {
 
     /// What the family says of all its routes.
     fn of_all(&self, key: &str) -> Option<&str> {
-        let entry = self.ini.last(self.name, key)?;
+        let entry = self.last(key)?;
         Some(entry.value.as_str()).filter(|value| !matches!(*value, "" | "-1"))
     }
 
@@ -173,7 +183,7 @@ impl Family<'_> {
         let metric = parts.next().filter(|metric| !metric.is_empty());
         let mut words = to.parse::<Address>().map_or(to, |to| to.network().to_string());
         words.extend(via.iter().map(|via| format!(" via {via}")));
-        let options = self.ini.last(self.name, &format!("{}_options", entry.key));
+        let options = self.last(&format!("{}_options", entry.key));
         let mut table = None;
         for option in options.iter().flat_map(|options| options.value.split(',')).filter(|option| !option.is_empty()) {
             match option.split_once('=') {
