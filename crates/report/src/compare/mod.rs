@@ -93,7 +93,8 @@ pub fn compare<'a>(first: Side<'a>, second: Side<'a>) -> Result<Compared<'a>, St
             let verdict = match place.checked_sub(1).map(|place| holds[place]) {
                 None => comparison.verdict(Comparison::HEADLINE),
                 Some(true) => comparison.verdict(1.0),
-                Some(false) if comparison.verdict(Comparison::BESIDE) == Verdict::TooFew => Verdict::TooFew,
+                // Every time points the same way, and there are too few of them beside so many figures.
+                Some(false) if comparison.chance <= comparison.least_chance => Verdict::TooFew,
                 Some(false) => Verdict::NotShown,
             };
             Row { figure, values, comparison, verdict }
