@@ -1,6 +1,6 @@
 //! Runs that were carried out several times, as one each.
 
-use nicteam_record::{Record, Run};
+use nicteam_record::{Record, Run, Skipped};
 use nicteam_statistics::{Estimate, jain_index, outliers};
 
 use crate::clients::{Client, clients};
@@ -89,5 +89,12 @@ pub(crate) fn repeated(record: &Record) -> Vec<Repeated<'_>> {
 pub(crate) fn condensed(record: &Record) -> Record {
     let own = |group: &Repeated<'_>| Some(Run { name: group.name.to_owned(), ..group.typical()?.clone() });
     let runs = repeated(record).iter().filter_map(own).collect();
-    Record { runs, ..record.clone() }
+    let mut skipped: Vec<Skipped> = Vec::new();
+    for one in &record.skipped {
+        let name = one.run.split('@').next().unwrap_or_default();
+        if skipped.iter().all(|known| known.run != name) {
+            skipped.push(Skipped { run: name.to_owned(), ..one.clone() });
+        }
+    }
+    Record { runs, skipped, ..record.clone() }
 }

@@ -60,8 +60,33 @@ impl Kind for Requests {
 #[derive(Debug, Default)]
 struct Ends {
     askers: Mutex<Vec<Arc<Asker>>>,
+    asking: Threads,
+    /// It goes on until those who ask, at other hosts, too, have ended.
+    answering: Threads,
+}
+
+/// Threads behind a gate.
+#[derive(Debug, Default)]
+struct Threads {
     threads: Mutex<Vec<JoinHandle<()>>>,
     gate: Arc<Gate>,
+}
+
+impl Threads {
+    fn start(&self, name: String, work: impl FnOnce(&Gate) + Send + 'static) -> Result<(), Failure> {
+        let gate = Arc::clone(&self.gate);
+        let thread = std::thread::Builder::new().name(name).spawn(move || work(&gate))?;
+        lock(&self.threads).push(thread);
+        Ok(())
+    }
+
+    fn end(&self) {
+        self.gate.stop();
+        for thread in lock(&self.threads).drain(..) {
+            // What it counted before it failed is there.
+            let _ = thread.join();
+        }
+    }
 }
 
 /// One end that asks.
@@ -98,19 +123,16 @@ impl kind::Ends for Ends {
     }
 
     fn begin(&self, _measured: Duration) {
-        self.gate.let_through();
+        self.asking.gate.let_through();
     }
 
     fn end_clients(&self) {
-        self.stop();
+        self.asking.end();
     }
 
     fn stop(&self) {
-        self.gate.stop();
-        for thread in lock(&self.threads).drain(..) {
-            // What it counted before it failed is there.
-            let _ = thread.join();
-        }
+        self.asking.end();
+        self.answering.end();
     }
 
     fn sample(&self) -> Vec<ConnectionSample> {
@@ -132,24 +154,20 @@ impl Ends {
             return Ok(());
         }
         let listener = listen(spec.server).map_err(|error| format!("cannot listen on {}: {error}", spec.server))?;
-        let gate = Arc::clone(&self.gate);
-        let thread = std::thread::Builder::new().name(format!("answers {}", spec.server)).spawn(move || {
-            let mut answering = Vec::new();
-            while !gate.is_stopped() {
-                match listener.accept() {
-                    Ok((stream, _)) => {
-                        let gate = Arc::clone(&gate);
+        self.answering.start(format!("answers {}", spec.server), move |gate| {
+            std::thread::scope(|scope| {
+                while !gate.is_stopped() {
+                    match listener.accept() {
                         // Whoever goes away has no answer.
-                        answering.push(std::thread::spawn(move || drop(answer(&stream, &gate))));
+                        Ok((stream, _)) => drop(scope.spawn(move || drop(answer(&stream, gate)))),
+                        Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                            std::thread::sleep(Duration::from_millis(5));
+                        }
+                        Err(_) => return,
                     }
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(Duration::from_millis(5)),
-                    Err(_) => break,
                 }
-            }
-            answering.into_iter().for_each(|thread| drop(thread.join()));
-        })?;
-        lock(&self.threads).push(thread);
-        Ok(())
+            });
+        })
     }
 
     /// Opens an end that asks.
@@ -160,15 +178,12 @@ impl Ends {
         ready(&stream)?;
         let asker = Arc::new(Asker { index: spec.index, each, stream, counts: Mutex::default() });
         lock(&self.askers).push(Arc::clone(&asker));
-        let gate = Arc::clone(&self.gate);
-        let thread = std::thread::Builder::new().name(format!("requests {}", spec.index)).spawn(move || {
+        self.asking.start(format!("requests {}", spec.index), move |gate| {
             gate.wait();
-            if let Err(error) = asker.run(&gate) {
+            if let Err(error) = asker.run(gate) {
                 lock(&asker.counts).error = Some(error.to_string());
             }
-        })?;
-        lock(&self.threads).push(thread);
-        Ok(())
+        })
     }
 }
 
