@@ -36,6 +36,7 @@ mod processor;
 mod programs;
 mod progress;
 pub mod protocol;
+mod random;
 mod recorded;
 mod relay;
 mod run;

@@ -19,7 +19,7 @@ pub struct Topology {
 }
 
 /// A host, or a guest on one: as an end of connections they are alike.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
     /// Its name.
     pub name: String,

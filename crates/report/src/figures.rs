@@ -1,8 +1,8 @@
 //! Figures of storage runs in one line each, as the published tests print them.
 
-use nicteam_record::{EventKind, Histogram, Operations, Probes, Run, TrafficTest, Transfer};
+use nicteam_record::{Histogram, Operations, Probes, Run, TrafficTest, Transfer};
 
-use crate::explain::{needs, shares};
+use crate::explain::{faults, needs, shares};
 use crate::units::{bytes, down_and_up, mebibytes, megabytes, percent, share};
 
 /// A line for each task that is no flow of bytes and has such figures.
@@ -31,8 +31,7 @@ pub(crate) fn operations_bps(task: &Operations) -> Option<f64> {
 
 /// How long nothing came back where the lab did something to the network.
 fn stood_still(run: &Run) -> Vec<String> {
-    let done: Vec<&str> =
-        run.events.iter().filter(|event| event.kind == EventKind::Fault).map(|event| event.text.as_str()).collect();
+    let done = faults(run);
     let longest = run.probes.iter().filter(|task| !done.is_empty() && task.sent > 0);
     longest
         .map(|task| format!("{}: nothing came back for {:.0} ms", done.join("; "), task.longest_silence_ms))

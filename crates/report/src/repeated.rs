@@ -18,9 +18,7 @@ pub(crate) struct Repeated<'a> {
 impl<'a> Repeated<'a> {
     /// The time whose payload is the median, or the lower one of the two in the middle.
     pub(crate) fn typical(&self) -> Option<&'a Run> {
-        let mut runs = self.runs.clone();
-        runs.sort_by(|one, other| one.delivered_bps.total_cmp(&other.delivered_bps));
-        runs.get(runs.len().saturating_sub(1) / 2).copied()
+        typical(&self.runs)
     }
 
     /// A figure of each time.
@@ -40,10 +38,7 @@ impl<'a> Repeated<'a> {
         let jain = Estimate::of(&jain).map_or_else(String::new, |of| {
             format!("; Jain's index over clients {} ({} to {})", ratio(of.median), ratio(of.low), ratio(of.high))
         });
-        let apart: Vec<String> = outliers(&delivered)
-            .into_iter()
-            .map(|place| format!("{} ({})", self.runs[place].name, rate(delivered[place])))
-            .collect();
+        let apart = apart(&self.runs);
         let apart =
             if apart.is_empty() { String::new() } else { format!("; apart from the others: {}", apart.join(", ")) };
         let again: u32 = self.runs.iter().map(|run| run.done_again).sum();
@@ -55,6 +50,20 @@ impl<'a> Repeated<'a> {
             rate(high)
         ))
     }
+}
+
+/// The time whose payload is the median, or the lower one of the two in the middle.
+pub(crate) fn typical<'a>(runs: &[&'a Run]) -> Option<&'a Run> {
+    let mut runs = runs.to_vec();
+    runs.sort_by(|one, other| one.delivered_bps.total_cmp(&other.delivered_bps));
+    runs.get(runs.len().saturating_sub(1) / 2).copied()
+}
+
+/// Times whose payload stands apart from that of the others: `one@5 (1.26 Gbit/s)`.
+pub(crate) fn apart(runs: &[&Run]) -> Vec<String> {
+    let delivered: Vec<f64> = runs.iter().map(|run| run.delivered_bps).collect();
+    let named = |place: usize| format!("{} ({})", runs[place].name, rate(delivered[place]));
+    outliers(&delivered).into_iter().map(named).collect()
 }
 
 /// So few samples have no interval of 95 %.

@@ -21,6 +21,7 @@ use crate::lock::lock;
 use crate::measure::Counted;
 use crate::processor;
 use crate::protocol::{ConnectionSpec, Outcomes, Role};
+use crate::random::Random;
 
 /// Bytes of a question.
 const QUESTION_BYTES: usize = 64;
@@ -262,23 +263,18 @@ impl Counts {
 struct Sizes {
     smallest: f64,
     octaves: f64,
-    state: u64,
+    random: Random,
 }
 
 impl Sizes {
     fn new(each: &Each, number: u32) -> Sizes {
         let (smallest, largest) = (each.smallest.max(1) as f64, each.largest.max(each.smallest).max(1) as f64);
-        let state = each.seed.wrapping_add(u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        Sizes { smallest, octaves: (largest / smallest).log2(), state }
+        Sizes { smallest, octaves: (largest / smallest).log2(), random: Random::of(each.seed, number) }
     }
 
-    /// The next one (SplitMix64, Steele, Lea, Flood 2014).
+    /// The next one.
     fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let part = ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64;
+        let part = self.random.part();
         (self.smallest * (part * self.octaves).exp2()).round() as u64
     }
 }

@@ -304,15 +304,16 @@ fn listener(mut address: SocketAddr, each: &Each) -> Result<TcpListener, Failure
 
 /// Opens a connection from its own port.
 fn open(spec: &ConnectionSpec) -> Result<TcpStream, Failure> {
-    let socket = stream_socket(spec.client, &Each::of(spec)?)?;
-    bind(socket.as_raw_fd(), &SockaddrStorage::from(spec.client))?;
-    tcp::connect_within(socket.as_fd(), spec.server, CONNECT_TIMEOUT)?;
-    Ok(TcpStream::from(socket))
+    connect(stream_socket(spec.client, &Each::of(spec)?)?, spec.client, spec.server)
 }
 
 /// Opens a connection from this address and port, with the kernel's own congestion control.
 pub(super) fn connect_plain(client: SocketAddr, server: SocketAddr) -> Result<TcpStream, Failure> {
-    let socket = bare_socket(client, false)?;
+    connect(bare_socket(client, false)?, client, server)
+}
+
+/// Binds a socket to this address and port, and connects it.
+fn connect(socket: OwnedFd, client: SocketAddr, server: SocketAddr) -> Result<TcpStream, Failure> {
     bind(socket.as_raw_fd(), &SockaddrStorage::from(client))?;
     tcp::connect_within(socket.as_fd(), server, CONNECT_TIMEOUT)?;
     Ok(TcpStream::from(socket))

@@ -12,12 +12,12 @@ mod text;
 use std::collections::BTreeMap;
 
 use nicteam_record::{Record, Run};
-use nicteam_statistics::{Comparison, Verdict, hold_together, outliers};
+use nicteam_statistics::{Comparison, Verdict, hold_together};
 
 pub use figures::Figure;
 pub(crate) use text::{beside, says, summary};
 
-use crate::repeated::repeated;
+use crate::repeated::{self, repeated};
 
 /// One side of a comparison: a run of a record.
 #[derive(Clone, Debug)]
@@ -145,11 +145,7 @@ fn few(figures: &[Row], is_paired: bool) -> Option<String> {
 
 /// Times that stand apart from the others of their side.
 fn apart(side: &Side<'_>, runs: &[&Run]) -> Option<String> {
-    let delivered: Vec<f64> = runs.iter().map(|run| run.delivered_bps).collect();
-    let found: Vec<String> = outliers(&delivered)
-        .into_iter()
-        .map(|place| format!("{} ({})", runs[place].name, crate::units::rate(delivered[place])))
-        .collect();
+    let found = repeated::apart(runs);
     (!found.is_empty()).then(|| format!("Apart from the other times of {}: {}.", side.label, found.join(", ")))
 }
 

@@ -93,7 +93,7 @@ fn model(switch: &Switch) -> Option<String> {
 }
 
 /// What the lab did to the network, in words.
-pub(super) fn faults(run: &Run) -> Vec<&str> {
+pub(crate) fn faults(run: &Run) -> Vec<&str> {
     run.events.iter().filter(|event| event.kind == EventKind::Fault).map(|event| &*event.text).collect()
 }
 

@@ -30,6 +30,7 @@ mod words;
 
 use nicteam_record::{Finding, Record, Run, Side};
 
+pub(crate) use facts::faults;
 pub(crate) use needs::needs;
 pub(crate) use shares::shares;
 

@@ -4,7 +4,7 @@ use nicteam_record::{PublishedRates, Record, Run};
 use nicteam_statistics::Estimate;
 
 use crate::clients::clients;
-use crate::repeated::repeated;
+use crate::repeated::{repeated, typical};
 use crate::svg::{esc, px};
 use crate::units::{down_and_up, mbps};
 
@@ -169,9 +169,7 @@ fn bar_of(bar: &Bar, class: &str, y: f64, x: &impl Fn(f64) -> f64) -> String {
 /// Sums as people write them: `427.3 = 312.5 down + 114.8 up`.
 fn sums(names: [&str; 2], runs: [&[&Run]; 2]) -> String {
     let line = |name: &str, runs: &[&Run]| {
-        let mut runs = runs.to_vec();
-        runs.sort_by(|one, other| one.delivered_bps.total_cmp(&other.delivered_bps));
-        let typical = runs.get(runs.len().saturating_sub(1) / 2)?;
+        let typical = typical(runs)?;
         let each: Vec<String> = clients(typical)
             .iter()
             .map(|client| format!("{} {}", client.name, down_and_up(client.download_bps, client.upload_bps)))

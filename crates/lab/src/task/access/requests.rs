@@ -3,6 +3,8 @@
 use nicteam_experiment::AccessSpec;
 use nicteam_storage::Kind;
 
+use crate::random::Random;
+
 /// Requests in which the parts of an access specification are kept to exactly.
 const DECK: u32 = 1000;
 
@@ -32,7 +34,7 @@ impl Requests {
     /// Those of a specification. Tasks with other `number`s begin elsewhere and draw other numbers.
     pub(super) fn new(spec: &AccessSpec, number: u32) -> Requests {
         let (block_bytes, align_bytes) = (spec.storage.block_bytes, spec.align_bytes.max(1));
-        let random = Random(spec.storage.seed.wrapping_add(u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let random = Random::of(spec.storage.seed, number);
         let mut requests = Requests {
             random,
             reads: Deck::new(spec.read.as_f64()),
@@ -90,26 +92,6 @@ impl Deck {
         self.left_all -= 1;
         self.left -= u32::from(is_first);
         is_first
-    }
-}
-
-/// SplitMix64 (Steele, Lea, Flood 2014): good enough to choose places, and the same everywhere.
-#[derive(Clone, Copy, Debug)]
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below this one, which is not 0: by the high half of a product (Lemire 2019), whose bias is below 2^-32 for
-    /// disks of this world.
-    fn below(&mut self, bound: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 }
 
