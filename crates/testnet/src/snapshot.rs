@@ -11,9 +11,11 @@ impl Host {
     pub fn snapshot(&self, without: &[&str]) -> Vec<String> {
         let ip = |arguments: &[&str]| self.lines("ip", arguments);
         let mut links = Vec::new();
-        eventually("the notice of every carrier", || {
+        eventually("the notice of every carrier, and the route of every address", || {
             links = ip(&["-d", "-o", "link"]);
-            !links.iter().any(|line| is_unnoticed(line))
+            let routes = ip(&["-6", "route", "show", "table", "local"]);
+            let lacks_route = |line: &String| lacks_route(line, &links, &routes);
+            !links.iter().any(|line| is_unnoticed(line)) && !ip(&["-6", "-o", "address"]).iter().any(lacks_route)
         });
         let mut told = links.into_iter().map(without_index).collect::<Vec<_>>();
         told.extend(ip(&["-d", "-o", "address"]).into_iter().map(without_index).map(without_lifetimes));
@@ -106,6 +108,17 @@ fn is_unnoticed(line: &str) -> bool {
         true => state == "DOWN" || state == "LOWERLAYERDOWN",
         false => is_set("UP") && state == "UP",
     }
+}
+
+/// The kernel has accepted an IPv6 address, and adds its route later (Linux net/ipv6/addrconf.c, `addrconf_dad_completed`).
+/// `3: mac0    inet6 fe80::1/64 scope link`
+fn lacks_route(address: &str, links: &[String], routes: &[String]) -> bool {
+    let mut words = address.split_ascii_whitespace().skip(1);
+    let (Some(device), Some("inet6"), Some(prefix)) = (words.next(), words.next(), words.next()) else { return false };
+    let is_running = |line: &&String| line.contains(&format!(" {device}")) && line.contains(",LOWER_UP");
+    let is_accepted = !words.any(|word| word == "tentative" || word == "dadfailed");
+    let local = format!("local {} dev {device} ", prefix.split('/').next().unwrap_or_default());
+    is_accepted && links.iter().any(|line| is_running(&line)) && !routes.iter().any(|route| route.starts_with(&local))
 }
 
 /// `member_ingress:[1571] ... id 1571` without the number of the program.
