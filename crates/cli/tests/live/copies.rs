@@ -60,7 +60,7 @@ fn four_paths_carry_several_times_what_one_does() {
     // Four on a quiet machine (`make accept` has the figure); a busy one takes some of it, but never all that is more than a link.
     assert!((2.0..4.2).contains(&ratio), "{ratio}: {} and {} IO/s", rates(all), rates(one));
     // One of four links at most, and more than two.
-    assert!((0.1..0.26).contains(&one.of_limit) && all.of_limit > 0.5, "{} {}", one.of_limit, all.of_limit);
+    assert!((0.1..0.3).contains(&one.of_limit) && all.of_limit > 0.5, "{} {}", one.of_limit, all.of_limit);
     let operations = &all.operations[0];
     assert_eq!((operations.errors, operations.written_bytes, operations.outstanding), (0, 0, Some(64)));
     assert!(operations.latency.count > 0 && operations.latency == operations.read_latency);

@@ -72,7 +72,7 @@ fn two_engines_are_two_columns_of_one_report() {
         assert!(run["topology"]["teams"].as_array().unwrap().iter().all(|team| team["engine"] == engine), "{run}");
         // No more than one link: that its rate is limited has outlived who runs the team.
         let mbps = run["delivered_bps"].as_f64().unwrap() / 1e6;
-        assert!((ONE_LINK_MBPS * 0.3..ONE_LINK_MBPS * 1.05).contains(&mbps), "{engine}: {mbps}");
+        assert!((ONE_LINK_MBPS * 0.3..ONE_LINK_MBPS * 1.2).contains(&mbps), "{engine}: {mbps}");
         let sent = |member: &str| {
             let members = run["members"].as_array().unwrap();
             let found = members.iter().find(|found| found["host"] == "a" && found["member"] == member);

@@ -216,7 +216,8 @@ fn tbf(bench: &mut Bench) {
     said(&bench.a, "tc qdisc add dev team0 root tbf rate 10mbit burst 16k limit 30k");
     let rate = tcp_rate(bench, 7100, Duration::from_millis(1200));
     let shown = said(&bench.a, "tc -s qdisc show dev team0; tc qdisc del dev team0 root");
-    assert!((7.5..=10.8).contains(&rate), "{rate} Mbit/s through 10");
+    // A busy machine may send less; past the queueing discipline it would be a thousand times more.
+    assert!((2.0..=10.8).contains(&rate), "{rate} Mbit/s through 10");
     let bytes = shown.split("Sent ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
     assert!(bytes.parse::<u64>().unwrap() > 500_000, "{shown}");
 }
