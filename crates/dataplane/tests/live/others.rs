@@ -3,6 +3,7 @@
 use std::io;
 use std::net::UdpSocket;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use libbpf_sys::bpf_insn;
@@ -122,44 +123,104 @@ fn tcx_links_see_what_the_team_and_its_members_receive() {
     });
 }
 
+/// How a program sends past the queueing discipline: the socket, which sends the frame three times.
+const WAYS: [(&str, fn(u32, &[u8]) -> OwnedFd); 2] =
+    [("PACKET_QDISC_BYPASS", send_by_packet_socket), ("AF_XDP", send_by_xdp_socket)];
+const TIMES: usize = 3;
+
 #[test]
 fn frames_past_the_queueing_discipline_are_sent() {
-    const PACKET_QDISC_BYPASS: i32 = 20;
     on_each("frames_past_the_queueing_discipline_are_sent", |a, b, kind| {
-        let far = b.run(|| PacketSocket::open(b.team.index).unwrap());
-        let frame = [&[0xff; 6][..], &[2, 0, 0, 0, 1, 1], &[0x88, 0xb5], &[7; 46]].concat();
-        a.run(|| {
-            let (domain, kind, protocol) = (libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0);
-            // SAFETY: the descriptor is new and nobody else's; the pointers are to live values of the lengths given.
-            unsafe {
-                let socket = OwnedFd::from_raw_fd(libc::socket(domain, kind, protocol));
-                let on: i32 = 1;
-                let (level, length) = (libc::SOL_PACKET, size_of::<i32>() as u32);
-                let set = libc::setsockopt(
-                    socket.as_raw_fd(),
-                    level,
-                    PACKET_QDISC_BYPASS,
-                    std::ptr::from_ref(&on).cast(),
-                    length,
-                );
-                assert_eq!(set, 0);
-                let mut to: libc::sockaddr_ll = std::mem::zeroed();
-                to.sll_family = libc::AF_PACKET as u16;
-                to.sll_ifindex = a.team.index as i32;
-                for _ in 0..3 {
-                    let (bytes, length) = (frame.as_ptr().cast(), frame.len());
-                    let address = std::ptr::from_ref(&to).cast();
-                    let sent = libc::sendto(socket.as_raw_fd(), bytes, length, 0, address, size_of_val(&to) as u32);
-                    assert_eq!(sent, frame.len() as isize, "{}", io::Error::last_os_error());
-                }
-            }
-        });
-        let mut arrived = 0;
-        eventually(kind, || {
-            let mut batch = Batch::new();
-            far.receive(&mut batch).unwrap();
-            arrived += batch.frames().filter(|received| received.bytes == frame).count();
-            arrived == 3
-        });
+        for (number, (way, send)) in WAYS.into_iter().enumerate() {
+            let far = b.run(|| PacketSocket::open(b.team.index).unwrap());
+            let frame = [&[0xff; 6][..], &[2, 0, 0, 0, 1, 1], &[0x88, 0xb5], &[number as u8; 46]].concat();
+            let _socket = a.run(|| send(a.team.index, &frame));
+            let mut arrived = 0;
+            eventually(&format!("{kind}, {way}"), || {
+                let mut batch = Batch::new();
+                far.receive(&mut batch).unwrap();
+                arrived += batch.frames().filter(|received| received.bytes == frame).count();
+                arrived == TIMES
+            });
+        }
     });
+}
+
+fn send_by_packet_socket(device: u32, frame: &[u8]) -> OwnedFd {
+    const PACKET_QDISC_BYPASS: i32 = 20;
+    // SAFETY: the descriptor is new and nobody else's; the pointers are to live values of the lengths given.
+    unsafe {
+        let socket = OwnedFd::from_raw_fd(libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0));
+        set(&socket, libc::SOL_PACKET, PACKET_QDISC_BYPASS, &1_i32);
+        let mut to: libc::sockaddr_ll = std::mem::zeroed();
+        to.sll_family = libc::AF_PACKET as u16;
+        to.sll_ifindex = device as i32;
+        for _ in 0..TIMES {
+            let (bytes, address) = (frame.as_ptr().cast(), std::ptr::from_ref(&to).cast());
+            let sent = libc::sendto(socket.as_raw_fd(), bytes, frame.len(), 0, address, size_of_val(&to) as u32);
+            assert_eq!(sent, frame.len() as isize, "{}", io::Error::last_os_error());
+        }
+        socket
+    }
+}
+
+/// By the copying mode, which every device has (Linux net/xdp/xsk.c, `__xsk_generic_xmit`).
+fn send_by_xdp_socket(device: u32, frame: &[u8]) -> OwnedFd {
+    const CHUNK: usize = 4096;
+    const ENTRIES: usize = 4;
+    // SAFETY: the descriptor and the mappings are new and nobody else's; the pointers are to live values of the lengths
+    // given; what is written stays within the mappings, whose lengths follow from the kernel's offsets.
+    unsafe {
+        let socket = OwnedFd::from_raw_fd(libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0));
+        let frames = map(None, ENTRIES * CHUNK, 0);
+        let mut memory: libc::xdp_umem_reg = std::mem::zeroed();
+        (memory.addr, memory.len, memory.chunk_size) = (frames as u64, (ENTRIES * CHUNK) as u64, CHUNK as u32);
+        set(&socket, libc::SOL_XDP, libc::XDP_UMEM_REG, &memory);
+        for ring in [libc::XDP_UMEM_FILL_RING, libc::XDP_UMEM_COMPLETION_RING, libc::XDP_TX_RING] {
+            set(&socket, libc::SOL_XDP, ring, &(ENTRIES as u32));
+        }
+        let mut offsets: libc::xdp_mmap_offsets = std::mem::zeroed();
+        let mut length = size_of_val(&offsets) as u32;
+        let into = std::ptr::from_mut(&mut offsets).cast();
+        assert_eq!(
+            libc::getsockopt(socket.as_raw_fd(), libc::SOL_XDP, libc::XDP_MMAP_OFFSETS, into, &raw mut length),
+            0
+        );
+        let ring_length = offsets.tx.desc as usize + ENTRIES * size_of::<libc::xdp_desc>();
+        let ring = map(Some(&socket), ring_length, libc::XDP_PGOFF_TX_RING);
+        let mut to: libc::sockaddr_xdp = std::mem::zeroed();
+        (to.sxdp_family, to.sxdp_flags, to.sxdp_ifindex) = (libc::AF_XDP as u16, libc::XDP_COPY, device);
+        let address = std::ptr::from_ref(&to).cast();
+        let bound = libc::bind(socket.as_raw_fd(), address, size_of_val(&to) as u32);
+        assert_eq!(bound, 0, "{}", io::Error::last_os_error());
+        for number in 0..TIMES {
+            let chunk = number * CHUNK;
+            std::ptr::copy_nonoverlapping(frame.as_ptr(), frames.add(chunk), frame.len());
+            let entry = libc::xdp_desc { addr: chunk as u64, len: frame.len() as u32, options: 0 };
+            ring.add(offsets.tx.desc as usize).cast::<libc::xdp_desc>().add(number).write(entry);
+        }
+        let producer = ring.add(offsets.tx.producer as usize).cast::<u32>();
+        AtomicU32::from_ptr(producer).store(TIMES as u32, Ordering::Release);
+        let sent = libc::sendto(socket.as_raw_fd(), std::ptr::null(), 0, libc::MSG_DONTWAIT, std::ptr::null(), 0);
+        assert_eq!(sent, 0, "{}", io::Error::last_os_error());
+        socket
+    }
+}
+
+fn set<T>(socket: &OwnedFd, level: i32, option: i32, value: &T) {
+    let (bytes, length) = (std::ptr::from_ref(value).cast(), size_of::<T>() as u32);
+    // SAFETY: the pointer is to a live value of the length given.
+    let set = unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, bytes, length) };
+    assert_eq!(set, 0, "option {option}: {}", io::Error::last_os_error());
+}
+
+/// Memory of a socket's, or fresh memory, until the process ends.
+fn map(socket: Option<&OwnedFd>, length: usize, offset: libc::off_t) -> *mut u8 {
+    let (access, shared) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_POPULATE);
+    let (flags, descriptor) =
+        socket.map_or((shared | libc::MAP_ANONYMOUS, -1), |socket| (shared, socket.as_raw_fd()));
+    // SAFETY: a new mapping, at an address of the kernel's choice.
+    let memory = unsafe { libc::mmap(std::ptr::null_mut(), length, access, flags, descriptor, offset) };
+    assert!(memory != libc::MAP_FAILED, "{}", io::Error::last_os_error());
+    memory.cast()
 }
