@@ -9,6 +9,7 @@ use std::{io, thread};
 
 use nicteam_daemon::RunningTeam;
 use nicteam_dataplane::{Kind, MEMBER_PREF};
+use nicteam_sys::ethtool::Ethtool;
 use nicteam_sys::packet::{Batch, PacketSocket};
 use nicteam_testnet::{Host, Switch, assert_reach, eventually, is_soak};
 use nix::sys::socket::{
@@ -51,7 +52,7 @@ impl Bench {
 type Check = fn(&mut Bench);
 
 /// What people put on a bond, by the name of its row in docs/device.md.
-const ROWS: [(&str, Check); 11] = [
+const ROWS: [(&str, Check); 12] = [
     ("counters", counters),
     ("capture", capture),
     ("`tbf`", tbf),
@@ -63,6 +64,7 @@ const ROWS: [(&str, Check); 11] = [
     ("MTU", mtu),
     ("packet sockets of programs", programs),
     ("sysfs", sysfs),
+    ("`ethtool`", ethtool),
 ];
 
 /// The other rows, with the test of each: its file below `crates`, and its name.
@@ -341,6 +343,21 @@ fn sysfs(bench: &mut Bench) {
     assert_eq!(lines[..4], ["up", "1", "1500", mac.as_str()]);
     let sent: u64 = lines[4].parse().unwrap();
     assert!((1..=counted(&bench.a, "team0")[1]).contains(&sent), "{said}");
+}
+
+/// Link, speed and features, and a feature that is switched while frames pass.
+fn ethtool(bench: &mut Bench) {
+    let ethtool = bench.a.netns.run(|| Ethtool::open().unwrap()).unwrap();
+    assert!(ethtool.carrier("team0").unwrap());
+    let settings = ethtool.settings("team0").unwrap();
+    assert_eq!((settings.speed_mbps, settings.full_duplex), (Some(10_000), Some(true)));
+    let segments = || ethtool.features("team0").unwrap()["tx-tcp-segmentation"];
+    assert!(segments().on && segments().can_change);
+    for on in [false, true] {
+        ethtool.set_segmentation("team0", on).unwrap();
+        assert_eq!(segments().on, on);
+        assert!(tcp_rate(bench, 7200 + u16::from(on), Duration::from_millis(50)) > 0.0);
+    }
 }
 
 fn addresses(bench: &mut Bench) {

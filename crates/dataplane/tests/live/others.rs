@@ -217,8 +217,7 @@ fn set<T>(socket: &OwnedFd, level: i32, option: i32, value: &T) {
 /// Memory of a socket's, or fresh memory, until the process ends.
 fn map(socket: Option<&OwnedFd>, length: usize, offset: libc::off_t) -> *mut u8 {
     let (access, shared) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_POPULATE);
-    let (flags, descriptor) =
-        socket.map_or((shared | libc::MAP_ANONYMOUS, -1), |socket| (shared, socket.as_raw_fd()));
+    let (flags, descriptor) = socket.map_or((shared | libc::MAP_ANONYMOUS, -1), |socket| (shared, socket.as_raw_fd()));
     // SAFETY: a new mapping, at an address of the kernel's choice.
     let memory = unsafe { libc::mmap(std::ptr::null_mut(), length, access, flags, descriptor, offset) };
     assert!(memory != libc::MAP_FAILED, "{}", io::Error::last_os_error());
